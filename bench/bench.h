@@ -1,0 +1,179 @@
+/* bench.h - what the parts of the benchmark share. docs/benchmarks.md says what is measured and
+ * why so.
+ *
+ *   keys.c      deterministic keys, a chunk at a time
+ *   limit.c     what the machine can do: random cache lines, and the bare hash
+ *   pair.c      two threads that start together
+ *   rivals.c    the filters, and each operation on a chunk of keys
+ *   measure.c   rounds: every rival does every operation once, on the same chunks
+ *   rates.c     false-positive rates and bits per key
+ *   report.c    tables, ratios, targets, JSON
+ *   options.c   the command line
+ *   bench.c     all of it in order
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <bloomery/bloomery.h>
+
+#include <bloom.h> /* libbloom's */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum {
+    CHUNK = 1000000, /* keys generated, then timed, at a time */
+    BATCH = 4096,    /* keys in one batched call */
+    MAX_ROUNDS = 99,
+    MAX_LIST = 8, /* values in a list on the command line */
+    MAX_RIVALS = MAX_LIST + 2,
+    MIN_KEY = 8,
+    MAX_KEY = 4096
+};
+
+/* ---- options.c -------------------------------------------------------------------------------- */
+
+typedef struct options {
+    uint64_t n[MAX_LIST];
+    double p[MAX_LIST];
+    size_t len[MAX_LIST];
+    bly_kind kinds[MAX_LIST]; /* measured besides the planned layout */
+    size_t n_count, p_count, len_count, kind_count;
+    unsigned rounds;
+    uint64_t work;        /* keys each operation deals with in a round, at least */
+    double expected_hits; /* false positives to expect when measuring a rate */
+    bool rates;
+    const char *json;
+} options;
+
+/* Exits on --help and on a mistake. */
+options options_parse(int argc, char **argv);
+
+/* ---- bench.c ---------------------------------------------------------------------------------- */
+
+/* Everything computed goes in here and is printed at the end, so that nothing is optimised away. */
+void fold(uint64_t value);
+/* For what must hold or the figures mean nothing; exits with status 1. */
+void must(bool truth, const char *what);
+
+/* ---- keys.c ----------------------------------------------------------------------------------- */
+
+typedef struct keyset {
+    size_t len;      /* of every key */
+    uint8_t *bytes;  /* the keys, one after another */
+    bly_bytes *keys; /* CHUNK of them */
+} keyset;
+
+/* Where the numbers of keys that are never added begin. */
+#define MISS_KEYS (UINT64_C(1) << 40)
+
+keyset keys_open(size_t len);
+/* The n <= CHUNK keys numbered from `first`; different numbers make different keys. */
+void keys_make(const keyset *set, uint64_t first, size_t n);
+void keys_close(keyset *set);
+
+/* ---- limit.c ---------------------------------------------------------------------------------- */
+
+typedef struct arena {
+    void *at;
+    uint64_t bytes;
+    uint64_t state; /* of the random sequence, so that no two calls read the same lines */
+} arena;
+
+arena arena_open(uint64_t bytes); /* huge pages, touched */
+void arena_close(arena *a);
+/* Reads random lines of the first `bytes` bytes. */
+uint64_t limit_lines(arena *a, uint64_t bytes, size_t reads);
+uint64_t limit_hash(const bly_bytes *keys, size_t n);
+double seconds_now(void);
+
+/* ---- pair.c ----------------------------------------------------------------------------------- */
+
+/* Adds to, or queries, a filter in batches; returns how many keys were new, or found. */
+typedef uint64_t batch_fn(bly_filter *f, const bly_bytes *keys, size_t n);
+
+void pair_open(void); /* starts the second thread */
+void pair_ready(void); /* wakes it: it spins until pair_run, so that waking is not timed */
+/* fn over n keys, half in each thread. */
+uint64_t pair_run(batch_fn *fn, bly_filter *f, const bly_bytes *keys, size_t n);
+void pair_close(void);
+
+/* ---- rivals.c --------------------------------------------------------------------------------- */
+
+typedef enum op {
+    LIMIT,       /* random lines at this filter's footprint */
+    HASH,        /* bare XXH3 of the keys */
+    ADD_MANY,    /* batched, exclusive */
+    ADD_ONE,     /* one call per key */
+    ADD_SHARED,  /* batched, a shared filter, one thread */
+    ADD_PAIR,    /* the same, two threads */
+    MISS_MANY,   /* queries for keys that are not in it */
+    MISS_ONE,
+    MISS_SHARED,
+    MISS_PAIR,
+    HIT_MANY, /* queries for keys that are */
+    HIT_ONE,
+    OPS
+} op;
+
+typedef struct rival {
+    const char *name;
+    bly_kind kind; /* BLY_KIND_NONE: libbloom */
+    uint32_t ops;  /* a bit for each operation it takes part in */
+    uint64_t bytes;
+    bly_filter *many, *one, *shared, *pair; /* NULL for operations it takes no part in */
+    struct bloom peer;
+    double spent[OPS];          /* seconds in this round */
+    uint64_t dealt[OPS];        /* keys in this round */
+    double ns[OPS][MAX_ROUNDS]; /* per key, of each round */
+} rival;
+
+/* Fresh filters, touched, for n keys at rate p. */
+void rival_open(rival *r, uint64_t n, double p);
+void rival_clear(rival *r);
+void rival_close(rival *r);
+/* All of its filters hold the same bits. */
+bool rival_agrees(const rival *r);
+/* Does one operation over n keys, and adds up its time. */
+void rival_run(rival *r, op what, arena *lines, const bly_bytes *keys, size_t n);
+
+/* ---- measure.c -------------------------------------------------------------------------------- */
+
+typedef struct setting {
+    uint64_t n;
+    double p;
+    size_t len;
+    unsigned rounds;
+    rival rivals[MAX_RIVALS]; /* the planned layout first; libbloom, where it fits, last */
+    size_t count;
+    bool has_peer;
+} setting;
+
+void measure(setting *s, const options *opt);
+
+/* ---- rates.c ---------------------------------------------------------------------------------- */
+
+enum { RATE_KEYS = 1000000 };
+
+typedef struct rate {
+    bly_kind kind;
+    double asked;
+    double measured;
+    double error; /* the standard error of measured / asked */
+    double bits_per_key;
+} rate;
+
+rate rate_measure(bly_kind kind, double asked, double expected_hits);
+
+/* ---- report.c --------------------------------------------------------------------------------- */
+
+void report_open(const options *opt);
+void report_setting(const setting *s);
+void report_rates_open(const options *opt);
+void report_rate(const rate *r);
+/* The checksum, and how many targets were met. */
+void report_close(uint64_t checksum);
+
+#endif

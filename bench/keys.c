@@ -1,0 +1,39 @@
+/* Keys without storing them: key number i is a function of i, so a hundred million keys need only
+ * the memory of one chunk. They lie one after another without gaps, as lines of a file would. */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Murmur3's finaliser: a bijection, so that different numbers give different first words. */
+static uint64_t mix(uint64_t x) {
+    x = (x ^ (x >> 33)) * UINT64_C(0xFF51AFD7ED558CCD);
+    x = (x ^ (x >> 33)) * UINT64_C(0xC4CEB9FE1A85EC53);
+    return x ^ (x >> 33);
+}
+
+keyset keys_open(size_t len) {
+    keyset set = {len, malloc(len * CHUNK), malloc(CHUNK * sizeof(bly_bytes))};
+    must(set.bytes && set.keys, "memory for the keys");
+    for (size_t i = 0; i < CHUNK; i++)
+        set.keys[i] = (bly_bytes){set.bytes + i * len, len};
+    return set;
+}
+
+void keys_make(const keyset *set, uint64_t first, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *to = set->bytes + i * set->len;
+        uint64_t word = mix(first + i);
+        for (size_t at = 0; at < set->len; at += sizeof word) {
+            size_t rest = set->len - at;
+            memcpy(to + at, &word, rest < sizeof word ? rest : sizeof word);
+            word = (word ^ (word >> 29)) * UINT64_C(0x9E3779B97F4A7C15);
+        }
+    }
+}
+
+void keys_close(keyset *set) {
+    free(set->bytes);
+    free(set->keys);
+    *set = (keyset){0};
+}

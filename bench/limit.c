@@ -1,0 +1,75 @@
+/* The limit. A membership test must hash its key and read one random cache line; this is how fast
+ * the machine does either, with nothing else to do. */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum {
+    LINE = 64,
+    WINDOW = 32,   /* lines requested and not yet read */
+    SEQUENCES = 4, /* random sequences taken in turn: one alone would wait for its own multiply */
+    HUGE_PAGE = 2 << 20
+};
+
+double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+arena arena_open(uint64_t bytes) {
+    arena a = {.bytes = (bytes / HUGE_PAGE + 1) * HUGE_PAGE, .state = 1};
+    a.at = aligned_alloc(HUGE_PAGE, (size_t)a.bytes);
+    must(a.at != NULL, "memory for the lines");
+#ifdef MADV_HUGEPAGE
+    (void)madvise(a.at, (size_t)a.bytes, MADV_HUGEPAGE);
+#endif
+    memset(a.at, 1, (size_t)a.bytes);
+    return a;
+}
+
+void arena_close(arena *a) {
+    free(a->at);
+    *a = (arena){0};
+}
+
+/* Advances a linear congruential sequence and requests the line its upper half chooses. */
+static inline const uint64_t *request(const uint64_t *at, uint64_t lines, uint64_t *x) {
+    *x = *x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    const uint64_t *line = at + ((*x >> 32) * lines >> 32) * (LINE / sizeof *at);
+    __builtin_prefetch(line);
+    return line;
+}
+
+uint64_t limit_lines(arena *a, uint64_t bytes, size_t reads) {
+    must(bytes <= a->bytes && bytes / LINE < UINT32_MAX, "the size of the lines");
+    const uint64_t *const at = a->at;
+    const uint64_t lines = bytes / LINE;
+    const uint64_t *ring[WINDOW];
+    uint64_t x[SEQUENCES], sum = 0;
+    for (size_t j = 0; j < SEQUENCES; j++)
+        x[j] = (a->state += 2) * UINT64_C(0x9E3779B97F4A7C15);
+    for (size_t i = 0; i < WINDOW; i++)
+        ring[i] = request(at, lines, &x[i % SEQUENCES]);
+    for (size_t i = 0; i < reads; i += SEQUENCES) {
+        const uint64_t **slot = ring + i % WINDOW;
+        for (size_t j = 0; j < SEQUENCES; j++) {
+            sum += *slot[j];
+            slot[j] = request(at, lines, &x[j]);
+        }
+    }
+    return sum;
+}
+
+/* `flatten`: the hash is part of the loop, as it is in the library's. */
+__attribute__((flatten)) uint64_t limit_hash(const bly_bytes *keys, size_t n) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += XXH3_64bits(keys[i].data, keys[i].size);
+    return sum;
+}

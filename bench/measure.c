@@ -1,0 +1,125 @@
+/* One setting: n keys at rate p, keys of one length. A round fills fresh filters and queries them.
+ * Within a round all rivals take turns on each chunk of keys, in an order that rotates, so that a
+ * disturbance of the machine falls on all alike; ratios are then taken round by round. */
+#include "bench.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BIT(what) (UINT32_C(1) << (what))
+
+enum { MAX_TASKS = MAX_RIVALS * OPS };
+
+typedef struct task {
+    rival *who;
+    op what;
+} task;
+
+static const uint32_t adding = BIT(ADD_MANY) | BIT(ADD_ONE) | BIT(ADD_SHARED) | BIT(ADD_PAIR);
+static const uint32_t missing = BIT(LIMIT) | BIT(HASH) | BIT(MISS_MANY) | BIT(MISS_ONE) |
+                                BIT(MISS_SHARED) | BIT(MISS_PAIR);
+static const uint32_t hitting = BIT(HIT_MANY) | BIT(HIT_ONE);
+
+static void add_rival(setting *s, const char *name, bly_kind kind, uint32_t ops) {
+    rival *r = &s->rivals[s->count++];
+    memset(r, 0, sizeof *r);
+    r->name = name;
+    r->kind = kind;
+    r->ops = ops;
+}
+
+/* libbloom counts keys and bits in an int. */
+static bool peer_fits(uint64_t n, double p) {
+    double bits = (double)n * -log(p) / (log(2) * log(2));
+    return n >= 1000 && bits < INT_MAX;
+}
+
+static void choose_rivals(setting *s, const options *opt) {
+    const uint32_t single = BIT(LIMIT) | BIT(ADD_MANY) | BIT(ADD_ONE) | BIT(MISS_MANY) |
+                            BIT(MISS_ONE) | BIT(HIT_MANY) | BIT(HIT_ONE);
+    const uint32_t threads = BIT(ADD_SHARED) | BIT(ADD_PAIR) | BIT(MISS_SHARED) | BIT(MISS_PAIR);
+    bly_kind planned = bly_plan_layout(s->p);
+    s->count = 0;
+    add_rival(s, bly_kind_name(planned), planned,
+              single | BIT(HASH) | (sysconf(_SC_NPROCESSORS_ONLN) > 1 ? threads : 0));
+    for (size_t i = 0; i < opt->kind_count; i++)
+        if (opt->kinds[i] != planned)
+            add_rival(s, bly_kind_name(opt->kinds[i]), opt->kinds[i], single);
+    s->has_peer = peer_fits(s->n, s->p);
+    if (s->has_peer)
+        add_rival(s, "libbloom", BLY_KIND_NONE, BIT(ADD_ONE) | BIT(MISS_ONE) | BIT(HIT_ONE));
+}
+
+/* Every rival does what it can of `ops` on these keys; `turn` says who begins. */
+static void run_tasks(setting *s, uint32_t ops, arena *lines, const keyset *set, size_t n,
+                      size_t turn) {
+    task tasks[MAX_TASKS];
+    size_t count = 0;
+    for (size_t i = 0; i < s->count; i++)
+        for (int what = 0; what < OPS; what++)
+            if (s->rivals[i].ops & ops & BIT(what))
+                tasks[count++] = (task){&s->rivals[i], (op)what};
+    for (size_t i = 0; i < count; i++) {
+        task t = tasks[(turn + i) % count];
+        rival_run(t.who, t.what, lines, set->keys, n);
+    }
+}
+
+static void fill(setting *s, const keyset *set, size_t turn) {
+    for (size_t i = 0; i < s->count; i++)
+        rival_clear(&s->rivals[i]);
+    for (uint64_t at = 0; at < s->n; at += CHUNK) {
+        size_t n = s->n - at < CHUNK ? (size_t)(s->n - at) : CHUNK;
+        keys_make(set, at, n);
+        run_tasks(s, adding, NULL, set, n, turn++);
+    }
+}
+
+static void query(setting *s, arena *lines, const keyset *set, uint64_t work, size_t turn) {
+    size_t n = s->n < CHUNK ? (size_t)s->n : CHUNK;
+    uint64_t places = s->n / n; /* chunks of added keys to choose hits from */
+    for (uint64_t done = 0, i = 0; done < work; done += n, i++) {
+        keys_make(set, MISS_KEYS + done, n);
+        run_tasks(s, missing, lines, set, n, turn + i);
+        /* Spread over all of the added keys. */
+        keys_make(set, i * 7919 % places * n, n);
+        run_tasks(s, hitting, lines, set, n, turn + i);
+    }
+}
+
+static void end_round(setting *s, unsigned round) {
+    for (size_t i = 0; i < s->count; i++) {
+        rival *r = &s->rivals[i];
+        must(rival_agrees(r), "batched, single and shared adds setting the same bits");
+        for (int what = 0; what < OPS; what++)
+            if (r->dealt[what])
+                r->ns[what][round] = 1e9 * r->spent[what] / (double)r->dealt[what];
+        memset(r->spent, 0, sizeof r->spent);
+        memset(r->dealt, 0, sizeof r->dealt);
+        rival_close(r);
+    }
+}
+
+void measure(setting *s, const options *opt) {
+    choose_rivals(s, opt);
+    s->rounds = opt->rounds;
+    keyset set = keys_open(s->len);
+    for (unsigned round = 0; round < s->rounds; round++) {
+        uint64_t largest = 0;
+        for (size_t i = 0; i < s->count; i++) {
+            rival_open(&s->rivals[i], s->n, s->p);
+            if (s->rivals[i].bytes > largest)
+                largest = s->rivals[i].bytes;
+        }
+        arena lines = arena_open(largest);
+        uint64_t fills = opt->work > s->n ? opt->work / s->n : 1;
+        for (uint64_t i = 0; i < fills; i++)
+            fill(s, &set, round + i);
+        query(s, &lines, &set, opt->work, round);
+        arena_close(&lines);
+        end_round(s, round);
+    }
+    keys_close(&set);
+}

@@ -1,0 +1,163 @@
+/* The filters that are measured, and each operation. Every operation takes the same array of keys
+ * in the same order, so that the cost of reading keys is in all of them alike, the bare hash
+ * included. */
+#include "bench.h"
+
+/* ---- operations on a chunk: how many keys were new, or found ---------------------------------- */
+
+static uint64_t add_many(bly_filter *f, const bly_bytes *keys, size_t n) {
+    uint8_t added[BATCH];
+    uint64_t fresh = 0;
+    for (size_t at = 0; at < n; at += BATCH) {
+        size_t some = n - at < BATCH ? n - at : BATCH;
+        bly_tally tally;
+        must(bly_filter_add_many(f, keys + at, some, added, &tally) == BLY_OK, "a batched add");
+        fresh += tally.fresh;
+    }
+    return fresh;
+}
+
+static uint64_t contains_many(bly_filter *f, const bly_bytes *keys, size_t n) {
+    uint8_t found[BATCH];
+    uint64_t sum = 0;
+    for (size_t at = 0; at < n; at += BATCH)
+        sum += bly_filter_contains_many(f, keys + at, n - at < BATCH ? n - at : BATCH, found);
+    return sum;
+}
+
+static uint64_t add_one(bly_filter *f, const bly_bytes *keys, size_t n) {
+    uint64_t fresh = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool added;
+        must(bly_filter_add(f, keys[i].data, keys[i].size, &added) == BLY_OK, "an add");
+        fresh += added;
+    }
+    return fresh;
+}
+
+static uint64_t contains_one(const bly_filter *f, const bly_bytes *keys, size_t n) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += bly_filter_contains(f, keys[i].data, keys[i].size);
+    return sum;
+}
+
+static uint64_t peer_add(struct bloom *b, const bly_bytes *keys, size_t n) {
+    uint64_t fresh = 0;
+    for (size_t i = 0; i < n; i++)
+        fresh += bloom_add(b, keys[i].data, (int)keys[i].size) == 0;
+    return fresh;
+}
+
+static uint64_t peer_contains(struct bloom *b, const bly_bytes *keys, size_t n) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += bloom_check(b, keys[i].data, (int)keys[i].size) == 1;
+    return sum;
+}
+
+/* ---- rivals ----------------------------------------------------------------------------------- */
+
+static bool takes(const rival *r, op what) {
+    return r->ops & (UINT32_C(1) << what);
+}
+
+static bly_filter *create(const rival *r, uint64_t n, double p, bly_sharing sharing) {
+    bly_spec spec = bly_spec_for(r->kind, n, p);
+    spec.sharing = sharing;
+    bly_filter *f;
+    must(bly_filter_create(&spec, &f) == BLY_OK, "creating a filter");
+    return f;
+}
+
+void rival_open(rival *r, uint64_t n, double p) {
+    if (r->kind == BLY_KIND_NONE) {
+        must(bloom_init(&r->peer, (int)n, p) == 0, "creating libbloom's filter");
+        r->bytes = (uint64_t)r->peer.bytes;
+    } else {
+        r->many = create(r, n, p, BLY_EXCLUSIVE);
+        r->one = create(r, n, p, BLY_EXCLUSIVE);
+        if (takes(r, ADD_SHARED)) {
+            r->shared = create(r, n, p, BLY_SHARED);
+            r->pair = create(r, n, p, BLY_SHARED);
+        }
+        bly_geometry g = bly_filter_geometry(r->many);
+        r->bytes = bly_plan_bytes(&g);
+    }
+    rival_clear(r);
+}
+
+void rival_clear(rival *r) {
+    if (r->kind == BLY_KIND_NONE) {
+        must(bloom_reset(&r->peer) == 0, "clearing libbloom's filter");
+        return;
+    }
+    bly_filter_clear(r->many);
+    bly_filter_clear(r->one);
+    if (r->shared) {
+        bly_filter_clear(r->shared);
+        bly_filter_clear(r->pair);
+    }
+}
+
+void rival_close(rival *r) {
+    if (r->kind == BLY_KIND_NONE)
+        bloom_free(&r->peer);
+    bly_filter_destroy(r->many);
+    bly_filter_destroy(r->one);
+    bly_filter_destroy(r->shared);
+    bly_filter_destroy(r->pair);
+    r->many = r->one = r->shared = r->pair = NULL;
+}
+
+bool rival_agrees(const rival *r) {
+    if (r->kind == BLY_KIND_NONE)
+        return true;
+    if (!bly_filter_equal(r->many, r->one))
+        return false;
+    return !r->shared ||
+           (bly_filter_equal(r->many, r->shared) && bly_filter_equal(r->many, r->pair));
+}
+
+static uint64_t run_ours(rival *r, op what, const bly_bytes *keys, size_t n) {
+    switch (what) {
+    case ADD_MANY:
+        return add_many(r->many, keys, n);
+    case ADD_ONE:
+        return add_one(r->one, keys, n);
+    case ADD_SHARED:
+        return add_many(r->shared, keys, n);
+    case ADD_PAIR:
+        return pair_run(add_many, r->pair, keys, n);
+    case MISS_SHARED:
+        return contains_many(r->shared, keys, n);
+    case MISS_PAIR:
+        return pair_run(contains_many, r->shared, keys, n);
+    case MISS_MANY:
+    case HIT_MANY:
+        return contains_many(r->many, keys, n);
+    default:
+        return contains_one(r->many, keys, n);
+    }
+}
+
+void rival_run(rival *r, op what, arena *lines, const bly_bytes *keys, size_t n) {
+    uint64_t result;
+    if (what == ADD_PAIR || what == MISS_PAIR)
+        pair_ready();
+    double start = seconds_now();
+    if (what == LIMIT)
+        result = limit_lines(lines, r->bytes, n);
+    else if (what == HASH)
+        result = limit_hash(keys, n);
+    else if (r->kind == BLY_KIND_NONE)
+        result = what == ADD_ONE ? peer_add(&r->peer, keys, n) : peer_contains(&r->peer, keys, n);
+    else
+        result = run_ours(r, what, keys, n);
+    r->spent[what] += seconds_now() - start;
+    r->dealt[what] += n;
+    /* The one figure of a run that depends on how two threads met. */
+    if (what != ADD_PAIR)
+        fold(result);
+    must((what != HIT_MANY && what != HIT_ONE) || result == n, "finding every key that was added");
+}

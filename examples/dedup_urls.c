@@ -1,0 +1,217 @@
+/* dedup_urls.c - prints each line of a list of URLs the first time it comes up.
+ *
+ *     dedup_urls [-n KEYS] [-p RATE] [FILE]
+ *
+ * Lines keep their order and their bytes. A carriage return before the end of a line is printed
+ * but does not count: "x" and "x\r" are the same URL. The last line may lack its newline and gets
+ * one. A line may be of any length, and empty.
+ *
+ * A repeat is never kept. A new URL is dropped by mistake at the rate asked (-p), as long as there
+ * are no more distinct ones than planned for (-n); the report on standard error says what the rate
+ * has become. It counts the filter's memory; beside it there is one buffer, as long as the longest
+ * line and at least a megabyte.
+ */
+#include <bloomery/bloomery.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BLOCK = 1 << 20, BATCH = 4096, DEFAULT_KEYS = 1000000 };
+
+static const char usage[] =
+    "usage: dedup_urls [-n KEYS] [-p RATE] [FILE]\n"
+    "Prints the lines of FILE (or of standard input) that were not there before.\n"
+    "  -n KEYS  distinct lines to plan for (as many as FILE has lines; 1000000 for a pipe)\n"
+    "  -p RATE  how often a new line may be taken for an old one (0.001)\n";
+
+/* The lines of one batch lie one after the other in the buffer, from lines[0] to `end`. */
+typedef struct job {
+    bly_filter *seen;
+    bly_bytes lines[BATCH]; /* without their ends */
+    uint8_t added[BATCH];
+    size_t count;
+    uint64_t read, kept;
+} job;
+
+static int complain(const char *what, const char *why) {
+    (void)fprintf(stderr, "dedup_urls: %s: %s\n", what, why);
+    return 2;
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+/* Adds the batch and prints its new lines: neighbours in one piece. */
+static int finish_batch(job *j, const char *end) {
+    bly_status status = bly_filter_add_many(j->seen, j->lines, j->count, j->added, NULL);
+    if (status != BLY_OK)
+        return complain("adding", bly_strerror(status));
+    for (size_t i = 0, next; i < j->count; i = next) {
+        const char *from = j->lines[i].data;
+        for (next = i + 1; next < j->count && j->added[next] == j->added[i];)
+            next++;
+        const char *to = next < j->count ? (const char *)j->lines[next].data : end;
+        size_t size = (size_t)(to - from);
+        if (j->added[i]) {
+            if (fwrite(from, 1, size, stdout) != size)
+                return complain("standard output", strerror(errno));
+            j->kept += next - i;
+        }
+    }
+    j->read += j->count;
+    j->count = 0;
+    return 0;
+}
+
+/* `end` is just past the newline. */
+static void take_line(job *j, const char *from, const char *end) {
+    size_t size = (size_t)(end - from) - 1;
+    if (size > 0 && from[size - 1] == '\r')
+        size--;
+    j->lines[j->count++] = (bly_bytes){from, size};
+}
+
+/* All whole lines of text[0..size), where the first `known` bytes have no newline among them.
+ * *used is where the first line that is not whole begins. */
+static int take_lines(job *j, const char *text, size_t known, size_t size, size_t *used) {
+    const char *from = text, *look = text + known, *stop = text + size, *newline;
+    int code = 0;
+    while (code == 0 && (newline = memchr(look, '\n', (size_t)(stop - look)))) {
+        take_line(j, from, newline + 1);
+        from = look = newline + 1;
+        if (j->count == BATCH)
+            code = finish_batch(j, from);
+    }
+    if (code == 0 && j->count > 0)
+        code = finish_batch(j, from);
+    *used = (size_t)(from - text);
+    return code;
+}
+
+/* ---- input ---------------------------------------------------------------------------------- */
+
+static ssize_t read_some(int fd, char *to, size_t size) {
+    ssize_t n;
+    do
+        n = read(fd, to, size);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+/* *buffer of *room bytes, of which one is kept free for a newline that the end may lack. */
+static int dedup(job *j, int fd, char **buffer, size_t *room) {
+    size_t have = 0, used;
+    ssize_t n;
+    int code = 0;
+    while (code == 0 && (n = read_some(fd, *buffer + have, *room - 1 - have)) > 0) {
+        code = take_lines(j, *buffer, have, have + (size_t)n, &used);
+        have += (size_t)n - used;
+        if (used > 0)
+            memmove(*buffer, *buffer + used, have);
+        if (have == *room - 1) { /* a long line: double the buffer */
+            char *more = *room <= SIZE_MAX / 2 ? realloc(*buffer, *room * 2) : NULL;
+            if (!more)
+                return complain("a very long line", strerror(ENOMEM));
+            *buffer = more;
+            *room *= 2;
+        }
+    }
+    if (code != 0)
+        return code;
+    if (n < 0)
+        return complain("reading", strerror(errno));
+    if (have > 0) {
+        (*buffer)[have] = '\n';
+        code = take_lines(j, *buffer, have, have + 1, &used);
+    }
+    if (code == 0 && fflush(stdout) != 0)
+        return complain("standard output", strerror(errno));
+    return code;
+}
+
+/* How many lines there are to come; 0 when there is none, or no way to tell, as for a pipe. */
+static uint64_t count_lines(int fd, char *buffer, size_t room) {
+    struct stat st;
+    off_t start = lseek(fd, 0, SEEK_CUR);
+    if (start < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return 0;
+    uint64_t lines = 0;
+    char last = '\n';
+    for (ssize_t n; (n = read_some(fd, buffer, room)) > 0; last = buffer[n - 1])
+        for (const char *at = buffer; (at = memchr(at, '\n', (size_t)(buffer + n - at))); at++)
+            lines++;
+    lines += last != '\n';
+    return lseek(fd, start, SEEK_SET) == start ? lines : 0;
+}
+
+/* ---- program -------------------------------------------------------------------------------- */
+
+static void report(const job *j) {
+    bly_stats s;
+    bly_filter_stats(j->seen, &s);
+    (void)fprintf(stderr,
+                  "read     %llu lines\nkept     %llu\ndropped  %llu\n"
+                  "memory   %llu bytes (%s, planned for %llu keys)\nrate     %g asked, %.2g now\n",
+                  (unsigned long long)j->read, (unsigned long long)j->kept,
+                  (unsigned long long)(j->read - j->kept), (unsigned long long)s.bytes,
+                  bly_kind_name(s.kind), (unsigned long long)s.capacity, s.target_fpr,
+                  s.current_fpr);
+    if (s.count > s.capacity && s.current_fpr > s.target_fpr)
+        (void)fprintf(stderr, "more keys than planned for: -n %llu is enough\n",
+                      (unsigned long long)j->read);
+}
+
+static int run(int fd, double keys, double rate) {
+    static job j; /* too big for some stacks */
+    size_t room = BLOCK;
+    char *buffer = malloc(room);
+    if (!buffer)
+        return complain("starting", strerror(ENOMEM));
+    (void)setvbuf(stdout, NULL, _IOFBF, BLOCK);
+    uint64_t plan = keys > 0 ? (uint64_t)keys : count_lines(fd, buffer, room);
+    bly_status status = bly_blocked_create(plan ? plan : DEFAULT_KEYS, rate, &j.seen);
+    int code = 0;
+    if (status != BLY_OK)
+        code = complain("planning", bly_strerror(status));
+    else if ((code = dedup(&j, fd, &buffer, &room)) == 0)
+        report(&j);
+    bly_filter_destroy(j.seen);
+    free(buffer);
+    return code;
+}
+
+/* 0 when `text` is no number. */
+static double number(const char *text) {
+    char *end;
+    double value = strtod(text, &end);
+    return end != text && *end == '\0' ? value : 0;
+}
+
+int main(int argc, char **argv) {
+    double keys = 0, rate = 0.001;
+    for (int option; (option = getopt(argc, argv, "n:p:h")) != -1;) {
+        if (option == 'h')
+            return fputs(usage, stdout) < 0 ? 2 : 0;
+        if (option == 'n' && !((keys = number(optarg)) >= 1 && keys <= 0x1p48))
+            return complain(optarg, "not a number of keys");
+        if (option == 'p' && !((rate = number(optarg)) > 0 && rate < 1))
+            return complain(optarg, "not a rate between 0 and 1");
+        if (option == '?') {
+            (void)fputs(usage, stderr);
+            return 2;
+        }
+    }
+    if (argc - optind > 1) {
+        (void)fputs(usage, stderr);
+        return 2;
+    }
+    const char *path = optind < argc ? argv[optind] : "-";
+    int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY);
+    if (fd < 0)
+        return complain(path, strerror(errno));
+    return run(fd, keys, rate);
+}

@@ -1,0 +1,131 @@
+/* fuzz_load.c - bytes from anywhere, taken for a file.
+ *
+ * The first byte says how: odd, and both checksums are made right first, so that what lies behind
+ * them is reached too; the next bits choose the open options. Whatever the parser lets in must
+ * then behave like any filter: queries, statistics, adds, folding, and coming back byte for byte
+ * when written out again.
+ */
+#include <bloomery/bloomery.h>
+
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum { HEADER = 64, FIX_SUMS = 1, WITHOUT_KEY = 2, WITH_KEY = 4, WITH_CUSTOM = 8, SHARED = 16 };
+
+static void demand(bool truth) {
+    if (!truth)
+        __builtin_trap();
+}
+
+static void store(uint8_t *to, uint64_t value, int width) {
+    for (int i = 0; i < width; i++)
+        to[i] = (uint8_t)(value >> 8 * i);
+}
+
+static void fix_sums(uint8_t *file, size_t size) {
+    if (size < HEADER)
+        return;
+    store(file + 56, XXH64(file + HEADER, size - HEADER, 0), 8);
+    store(file + 12, 0, 4);
+    store(file + 12, XXH64(file, HEADER, 0), 4);
+}
+
+static bly_hash custom(void *user, const void *key, size_t len) {
+    (void)user;
+    uint64_t h = XXH64(key, len, 1);
+    return (bly_hash){h, h * 3};
+}
+
+/* The hasher the options name, fitted to the file so that it is accepted. */
+static bool choose_hasher(unsigned how, const uint8_t *file, size_t size, bly_hasher *out) {
+    const uint8_t key[16] = {1, 2, 3};
+    bly_file_info info;
+    if (how & WITH_KEY)
+        return bly_hasher_keyed(out, key) == BLY_OK;
+    if (!(how & WITH_CUSTOM) || bly_file_info_parse(file, size, &info) != BLY_OK)
+        return false;
+    return bly_hasher_custom(out, custom, NULL, 64, info.seed) == BLY_OK;
+}
+
+typedef struct comparison {
+    const uint8_t *bytes;
+    size_t size, at;
+} comparison;
+
+static bly_status compare(void *ctx, const void *data, size_t size) {
+    comparison *c = ctx;
+    demand(size <= c->size - c->at && memcmp(c->bytes + c->at, data, size) == 0);
+    c->at += size;
+    return BLY_OK;
+}
+
+static void use(bly_filter *f, const uint8_t *file, size_t size) {
+    comparison c = {file, size, 0};
+    demand(bly_filter_file_size(f) == size);
+    demand(bly_filter_write(f, compare, &c) == BLY_OK && c.at == size);
+
+    char text[1024];
+    bly_stats stats;
+    bly_filter_stats(f, &stats);
+    demand(bly_stats_format(&stats, text, sizeof text) > 0);
+    demand(stats.set_bits <= stats.bits);
+    demand(stats.current_fpr >= 0 && stats.current_fpr <= 1);
+
+    bly_filter *folded;
+    if (bly_filter_fold(f, 2, NULL, &folded) == BLY_OK)
+        bly_filter_destroy(folded);
+    (void)bly_filter_best_fold(f, 0.01);
+    (void)bly_filter_contains(f, "some key", 8);
+    bly_status added = bly_filter_add(f, "some key", 8, NULL);
+    demand(added == BLY_OK || added == BLY_EKEY);
+    demand(bly_filter_contains(f, "some key", 8));
+}
+
+static void use_and_compare(bly_filter *f, const uint8_t *file, size_t size) {
+    bly_filter *copy;
+    if (bly_filter_clone(f, NULL, &copy) != BLY_OK)
+        return;
+    demand(bly_filter_equal(f, copy));
+    use(f, file, size);
+    demand(bly_filter_union(copy, f) == BLY_OK);
+    demand(bly_filter_equal(f, copy)); /* f only ever grew */
+    demand(bly_filter_intersect(copy, f) == BLY_OK);
+    demand(bly_filter_equal(f, copy));
+    bly_filter_destroy(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size == 0)
+        return 0;
+    unsigned how = *data++;
+    size--;
+    uint8_t *file = malloc(size ? size : 1); /* its own block, so that reading past it is seen */
+    if (!file)
+        return 0;
+    memcpy(file, data, size);
+    if (how & FIX_SUMS)
+        fix_sums(file, size);
+
+    bly_hasher hasher;
+    bly_open_options options = {
+        .flags = how & WITHOUT_KEY ? BLY_OPEN_WITHOUT_KEY : 0U,
+        .hasher = choose_hasher(how, file, size, &hasher) ? &hasher : NULL,
+        .sharing = how & SHARED ? BLY_SHARED : BLY_EXCLUSIVE,
+    };
+    bly_filter *f;
+    bly_file_info info;
+    bly_status status = bly_filter_parse(file, size, &options, &f);
+    demand((status == BLY_OK) == (f != NULL));
+    if (f) {
+        demand(bly_file_info_parse(file, size, &info) == BLY_OK);
+        demand(info.body_bytes == size - HEADER);
+        use_and_compare(f, file, size);
+    }
+    bly_filter_destroy(f);
+    free(file);
+    return 0;
+}

@@ -1,0 +1,95 @@
+/* base.h - what every other header stands on: status codes, the hash value, byte strings,
+ * the allocator, and the export macros.
+ *
+ * Conventions, numbered because the other headers refer to them:
+ *  1. A call that can fail returns a bly_status and hands its result out through the last
+ *     pointer, which is NULL (or untouched, for plain values) on failure. A failed call changes
+ *     nothing else. `bool` is only ever an answer.
+ *  2. Objects are opaque; parameters are plain structs, copied, never kept by reference.
+ *  3. The library never prints, exits, aborts or reads the environment, with one exception:
+ *     BLOOMERY_ISA (see docs/architecture.md) may force a slower instruction set.
+ *  4. Pointers may not be NULL unless the declaration says so. Lengths may be zero.
+ */
+#ifndef BLOOMERY_BASE_H
+#define BLOOMERY_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define BLY_API __attribute__((visibility("default")))
+#define BLY_CHECKED __attribute__((visibility("default"), warn_unused_result))
+#else
+#define BLY_API
+#define BLY_CHECKED
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BLOOMERY_VERSION_MAJOR 0
+#define BLOOMERY_VERSION_MINOR 1
+#define BLOOMERY_VERSION_PATCH 0
+#define BLOOMERY_VERSION_STRING "0.1.0"
+
+/* The version of the library that is running, as "0.1.0"; the macros name the one compiled
+ * against. */
+BLY_API const char *bly_version(void);
+
+/* Every status, with the sentence bly_strerror gives for it. Values are stable. */
+#define BLY_STATUS_MAP(X)                                                                          \
+    X(BLY_OK, 0, "success")                                                                        \
+    X(BLY_EINVAL, -1, "invalid argument")                                                          \
+    X(BLY_ENOMEM, -2, "out of memory")                                                             \
+    X(BLY_EFULL, -3, "the filter is full; nothing was added")                                      \
+    X(BLY_EMISMATCH, -4, "the two filters differ in kind, size, hash function, seed or key")       \
+    X(BLY_EUNSUPPORTED, -5, "this kind of filter, or this build, does not support that operation") \
+    X(BLY_ECORRUPT, -6, "the data is damaged or is not a Bloomery filter")                         \
+    X(BLY_EVERSION, -7, "the data was written by a newer version of Bloomery")                     \
+    X(BLY_EIO, -8, "reading or writing failed; errno says why")                                    \
+    X(BLY_ERATE, -9, "the false-positive rate must lie strictly between 0 and 1, and not below 2^-40") \
+    X(BLY_ECOUNT, -10, "the number of keys must be at least 1")                                    \
+    X(BLY_ETOOBIG, -11, "the filter would need more than 2^48 bits")                               \
+    X(BLY_EWEAKHASH, -12, "the hash has too few bits for that many keys at that rate; choose a wider hash, or allow a weak one") \
+    X(BLY_EGEOMETRY, -13, "the size or the number of hashes is outside what this kind of filter can use") \
+    X(BLY_EHASHER, -14, "there is no such hash function in this build, or the data was made with another one") \
+    X(BLY_EKEY, -15, "the filter is keyed: its secret key is needed, and it must be the right one") \
+    X(BLY_EKIND, -16, "there is no such kind of filter")                                           \
+    X(BLY_EIMPOSSIBLE, -17, "no filter of that size can reach that rate")
+
+typedef enum bly_status {
+#define BLY_STATUS_ENUM(name, value, text) name = value,
+    BLY_STATUS_MAP(BLY_STATUS_ENUM)
+#undef BLY_STATUS_ENUM
+} bly_status;
+
+/* One sentence for any value, never NULL. */
+BLY_API const char *bly_strerror(bly_status status);
+
+/* The 128 bits a filter sees of a key. See hash.h. */
+typedef struct bly_hash {
+    uint64_t lo, hi;
+} bly_hash;
+
+/* A borrowed byte string; data may be NULL when size is 0. */
+typedef struct bly_bytes {
+    const void *data;
+    size_t size;
+} bly_bytes;
+
+/* Where a filter's memory comes from. `alloc` returns `size` zeroed bytes aligned for any
+ * type, or NULL; `free` takes what alloc gave. The struct is copied; ctx must outlive the
+ * filter. Everywhere an allocator is asked for, NULL means calloc and free, with huge pages
+ * requested for big arrays. */
+typedef struct bly_allocator {
+    void *(*alloc)(void *ctx, size_t size);
+    void (*free)(void *ctx, void *ptr);
+    void *ctx;
+} bly_allocator;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,239 @@
+/* filter.h - the filters: one handle for every kind.
+ *
+ * A filter answers "no" (always right) or "maybe" (wrong at a rate chosen at creation). What one
+ * kind promises beyond that stands in its own header: bloom.h, blocked.h.
+ *
+ * Threads. A filter is created exclusive, shared or shared-once (bly_sharing):
+ *   exclusive     one writer, or many readers
+ *   shared        any number of threads add and query at once. Adds are lock-free, queries
+ *                 wait-free. A key whose add has returned (and is known to have: through a lock,
+ *                 a join, a release/acquire pair) is never missed. When several threads add the same
+ *                 new key at once, at least one is told "new", perhaps several.
+ *   shared-once   as shared, but exactly one of them is told "new". Adds of keys that fall on the
+ *                 same one of a few hundred stripes wait for each other.
+ * In every mode clear, union, intersect, save and destroy need the filter to themselves, and the
+ * statistics taken while others add are only approximate.
+ */
+#ifndef BLOOMERY_FILTER_H
+#define BLOOMERY_FILTER_H
+
+#include "base.h"
+#include "hash.h"
+#include "plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bly_filter bly_filter;
+
+typedef enum bly_sharing {
+    BLY_EXCLUSIVE = 0,
+    BLY_SHARED = 1,
+    BLY_SHARED_ONCE = 2
+} bly_sharing;
+
+/* ---- create --------------------------------------------------------------------------------- */
+
+/* What to create. Start from bly_spec_for, then change what you need. */
+typedef struct bly_spec {
+    bly_geometry geometry;    /* kind always; size 0: planned from capacity and fpr; else exact,
+                                 and hashes too must be set */
+    uint64_t capacity;        /* distinct keys expected; with an exact geometry it may be 0 */
+    double fpr;               /* rate wanted; with an exact geometry it may be 0 */
+    uint64_t seed;            /* of the default hasher */
+    bly_hasher hasher;        /* id BLY_HASH_NONE: bly_hasher_default(capacity, fpr, seed) */
+    bly_sharing sharing;
+    bool allow_weak_hash;     /* accept a hash whose floor spoils the rate; stats tell the truth */
+    const bly_allocator *allocator;
+} bly_spec;
+
+BLY_API bly_spec bly_spec_for(bly_kind kind, uint64_t capacity, double fpr);
+
+/* With an exact geometry and no capacity, the capacity becomes what the geometry holds at fpr
+ * (or, when fpr too is 0, at half fill, and fpr the rate there). The caller owns *out until
+ * bly_filter_destroy. All of bly_plan's statuses, BLY_EGEOMETRY, BLY_ENOMEM. */
+BLY_CHECKED bly_status bly_filter_create(const bly_spec *spec, bly_filter **out);
+
+/* An independent copy, in the same or another allocator (NULL: the default one). */
+BLY_CHECKED bly_status bly_filter_clone(const bly_filter *f, const bly_allocator *a,
+                                        bly_filter **out);
+
+BLY_API void bly_filter_destroy(bly_filter *f); /* NULL does nothing */
+
+/* ---- use ------------------------------------------------------------------------------------ */
+
+/* *added (may be NULL): the key was not in the filter before. A filter opened without its key
+ * (BLY_OPEN_WITHOUT_KEY) answers BLY_EKEY. */
+BLY_CHECKED bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *added);
+
+/* false: the key was surely never added. (A filter opened without its key cannot know, and so
+ * always says true.) */
+BLY_API bool bly_filter_contains(const bly_filter *f, const void *key, size_t len);
+
+/* Batches: the same answers as single calls in order, several times faster: hashing, fetching
+ * and testing overlap. `added` / `found` receive one 0/1 byte per key, or are NULL. */
+typedef struct bly_tally {
+    size_t done;  /* keys dealt with; the first key that failed is keys[done] */
+    size_t fresh; /* how many of them were new */
+} bly_tally;
+BLY_CHECKED bly_status bly_filter_add_many(bly_filter *f, const bly_bytes *keys, size_t n,
+                                           uint8_t *added, bly_tally *tally /* may be NULL */);
+/* Returns how many answers are 1. */
+BLY_API size_t bly_filter_contains_many(const bly_filter *f, const bly_bytes *keys, size_t n,
+                                        uint8_t *found);
+
+/* The same for keys already hashed with this filter's hasher (one hash can serve many filters). */
+BLY_CHECKED bly_status bly_filter_add_hash(bly_filter *f, bly_hash h, bool *added);
+BLY_API bool bly_filter_contains_hash(const bly_filter *f, bly_hash h);
+BLY_CHECKED bly_status bly_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n,
+                                             uint8_t *added, bly_tally *tally);
+BLY_API size_t bly_filter_contains_hashes(const bly_filter *f, const bly_hash *h, size_t n,
+                                          uint8_t *found);
+
+/* Forgets every key; shape, hash and rate stay. */
+BLY_API void bly_filter_clear(bly_filter *f);
+
+/* ---- look ----------------------------------------------------------------------------------- */
+
+/* What a kind can do. */
+enum {
+    BLY_CAN_ADD = 1u << 0,
+    BLY_CAN_SHARE = 1u << 1,     /* bly_sharing other than exclusive */
+    BLY_CAN_UNION = 1u << 2,
+    BLY_CAN_INTERSECT = 1u << 3, /* result is marked approximate */
+    BLY_CAN_FOLD = 1u << 4,
+    BLY_CAN_OVERLAP = 1u << 5,   /* cardinality and Jaccard estimates */
+    BLY_CAN_MAP = 1u << 6
+};
+BLY_API uint32_t bly_kind_capabilities(bly_kind kind); /* 0 for an unknown kind */
+
+BLY_API bly_geometry bly_filter_geometry(const bly_filter *f);
+BLY_API const bly_hasher *bly_filter_hasher(const bly_filter *f);
+BLY_API bly_sharing bly_filter_sharing(const bly_filter *f);
+BLY_API uint64_t bly_filter_capacity(const bly_filter *f);
+
+/* Keys that were new when added: the distinct keys less the few (at most the rate) that looked
+ * present. After a union or intersection, an estimate. */
+BLY_API uint64_t bly_filter_count(const bly_filter *f);
+
+typedef struct bly_stats {
+    bly_kind kind;
+    uint32_t hashes;
+    uint64_t size;           /* as in bly_geometry */
+    uint64_t capacity;
+    uint64_t count;          /* bly_filter_count */
+    uint64_t bits;           /* in all */
+    uint64_t set_bits;
+    uint64_t bytes;          /* of memory, without the handle itself */
+    double fill;             /* set_bits / bits */
+    double expected_fill;    /* after `count` keys */
+    double estimated_keys;   /* distinct keys, judged by the bits; INFINITY when all are set */
+    double target_fpr;       /* what was asked */
+    double predicted_fpr;    /* by formula, for estimated_keys */
+    double current_fpr;      /* of the bits as they stand */
+    bool approximate;        /* an intersection: may hold more than the true intersection */
+    const char *hash_name;   /* "custom" for a caller's own */
+} bly_stats;
+
+/* One pass over the filter. */
+BLY_API void bly_filter_stats(const bly_filter *f, bly_stats *out);
+
+/* Several lines of text, as snprintf would write them: at most size-1 characters and a NUL, and
+ * the length the whole text has. */
+BLY_API size_t bly_stats_format(const bly_stats *s, char *buf, size_t size);
+
+/* Same kind, geometry, hasher and seed or key: what union and the like demand. */
+BLY_CHECKED bly_status bly_filter_compatible(const bly_filter *a, const bly_filter *b);
+
+/* Compatible, and the same bits. */
+BLY_API bool bly_filter_equal(const bly_filter *a, const bly_filter *b);
+
+/* ---- combine -------------------------------------------------------------------------------- */
+
+/* dst becomes the filter of both sets' keys, bit for bit. BLY_EMISMATCH, BLY_EUNSUPPORTED. */
+BLY_CHECKED bly_status bly_filter_union(bly_filter *dst, const bly_filter *src);
+
+/* dst keeps every key that is in both, and may keep others: at most as many as either filter
+ * alone would, but more than a filter built from the true intersection. Marked approximate. */
+BLY_CHECKED bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *src);
+
+/* Estimates from two filters' bits; neither changes. */
+typedef struct bly_overlap {
+    double a, b, both, either; /* distinct keys in a, in b, in the intersection, in the union */
+    double jaccard;            /* both / either; 1 for two empty filters */
+} bly_overlap;
+BLY_CHECKED bly_status bly_filter_overlap(const bly_filter *a, const bly_filter *b,
+                                          bly_overlap *out);
+
+/* A new filter `divisor` times smaller, equal bit for bit to one built at that size from the same
+ * keys. The size must be divisible: ask for BLY_FOLDABLE at creation. BLY_EGEOMETRY when it is
+ * not, or when too small a filter would remain. */
+BLY_CHECKED bly_status bly_filter_fold(const bly_filter *f, uint64_t divisor,
+                                       const bly_allocator *a, bly_filter **out);
+
+/* The largest power-of-two divisor that keeps the rate, for the keys in it now, at `fpr`. */
+BLY_API uint64_t bly_filter_best_fold(const bly_filter *f, double fpr);
+
+/* ---- bytes: docs/format.md ------------------------------------------------------------------- */
+
+enum {
+    BLY_OPEN_WITHOUT_KEY = 1u << 0, /* accept a keyed or custom filter without its hasher: it can
+                                       be inspected and combined, and says "maybe" to every key */
+    BLY_OPEN_VERIFY = 1u << 1       /* map: read and check the whole body too, as load does */
+};
+
+typedef struct bly_open_options {
+    uint32_t flags;
+    const bly_hasher *hasher;       /* for keyed and custom filters; NULL for the others */
+    bly_sharing sharing;            /* load and parse; a map is read-only */
+    const bly_allocator *allocator; /* NULL: the default one */
+} bly_open_options;
+
+/* Hand the bytes of the container, in order, to `sink`, in pieces of at most 1 MiB. A sink that
+ * returns anything but BLY_OK stops the writing; that status is returned. */
+typedef bly_status (*bly_sink)(void *ctx, const void *data, size_t size);
+BLY_CHECKED bly_status bly_filter_write(const bly_filter *f, bly_sink sink, void *ctx);
+BLY_API uint64_t bly_filter_file_size(const bly_filter *f); /* how many bytes that will be */
+
+/* From `size` bytes in memory, copied. options may be NULL in all of these. Every field and the
+ * checksums are checked, and nothing larger than the data is allocated. BLY_ECORRUPT,
+ * BLY_EVERSION, BLY_EKIND, BLY_EHASHER, BLY_EKEY, BLY_ENOMEM. */
+BLY_CHECKED bly_status bly_filter_parse(const void *data, size_t size,
+                                        const bly_open_options *options, bly_filter **out);
+
+/* To a file, atomically: a temporary file beside it, fsync, rename. After a crash at any moment
+ * the path holds the old file or the new one, whole. The old file's permissions are kept. */
+BLY_CHECKED bly_status bly_filter_save(const bly_filter *f, const char *path);
+
+/* From a regular file. As bly_filter_parse, and BLY_EIO. */
+BLY_CHECKED bly_status bly_filter_load(const char *path, const bly_open_options *options,
+                                       bly_filter **out);
+
+/* A file used in place: opened in microseconds whatever its size, shared between processes,
+ * read-only by type. The header is checked (it has a checksum of its own); the body only with
+ * BLY_OPEN_VERIFY, but no body, however damaged, makes a query misbehave. The file must not be
+ * shortened while mapped: replace it by bly_filter_save, which leaves the mapped one alone. */
+typedef struct bly_map bly_map;
+BLY_CHECKED bly_status bly_map_open(const char *path, const bly_open_options *options,
+                                    bly_map **out);
+BLY_API const bly_filter *bly_map_filter(const bly_map *map); /* borrowed until close */
+BLY_API void bly_map_close(bly_map *map);                     /* NULL does nothing */
+
+/* A file's description from its header alone (64 bytes read and checked). */
+typedef struct bly_file_info {
+    bly_geometry geometry;
+    uint64_t capacity, count;
+    double fpr;
+    bly_hash_id hash;
+    bool keyed;
+    bool approximate;
+    uint64_t seed; /* or key id, or custom tag */
+    uint64_t body_bytes;
+} bly_file_info;
+BLY_CHECKED bly_status bly_file_info_parse(const void *data, size_t size, bly_file_info *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

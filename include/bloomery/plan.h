@@ -1,0 +1,115 @@
+/* plan.h - sizing: pure functions, no state, no allocation.
+ *
+ * A geometry is what fixes a filter's shape and therefore its rate. `size` counts
+ *   classic       bits                      (64 .. 2^48)
+ *   partitioned   bits in each of k slices  (a multiple of 64)
+ *   sbbf          blocks of 256 bits        k = 8
+ *   split512      blocks of 512 bits        k = 8, 12 or 16
+ *   bb2x512       blocks of 512 bits        k even, 2 .. 16, half of them in each of two blocks
+ *
+ * The rates are expectations over the hash, corrected for the variance of how full an array or
+ * a block gets (Bose et al. 2008 show that the textbook formula is only a lower bound), and they
+ * include the hash's own floor n / 2^E. A filter made by bly_plan therefore has the rate asked,
+ * not roughly the rate asked.
+ */
+#ifndef BLOOMERY_PLAN_H
+#define BLOOMERY_PLAN_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Stable: these are the codes in files. Codes of kinds to come are listed in docs/format.md. */
+typedef enum bly_kind {
+    BLY_KIND_NONE = 0,
+    BLY_CLASSIC = 1,     /* "classic" */
+    BLY_PARTITIONED = 2, /* "partitioned" */
+    BLY_SBBF = 3,        /* "sbbf" */
+    BLY_SPLIT512 = 4,    /* "split512" */
+    BLY_BB2X512 = 5      /* "bb2x512" */
+} bly_kind;
+
+/* NULL for a code this version does not know. */
+BLY_API const char *bly_kind_name(bly_kind kind);
+/* BLY_EKIND when there is no such name, *out untouched. */
+BLY_CHECKED bly_status bly_kind_by_name(const char *name, bly_kind *out);
+
+/* Options of a geometry; they are part of the filter's identity and stored in its file. */
+enum {
+    /* classic only: probe (h1 + i*h2) mod m, h2 odd, as the textbooks and most libraries do,
+     * instead of Bloomery's own sequence. Slower, and worse for small filters: the plan makes up
+     * for it with space, and the rates computed for it are upper bounds. */
+    BLY_TEXTBOOK = 1u << 0,
+    /* Round the size up (by 3.2% at most) to an odd number under 64 times a power of two, so
+     * that the filter can later be folded to a half, a quarter, and so on. */
+    BLY_FOLDABLE = 1u << 1
+};
+
+typedef struct bly_geometry {
+    bly_kind kind;
+    uint32_t hashes;  /* k */
+    uint64_t size;    /* see above */
+    uint32_t options; /* BLY_TEXTBOOK, BLY_FOLDABLE */
+} bly_geometry;
+
+/* The smallest geometry of that kind that holds `keys` distinct keys at rate `fpr` or better
+ * under a hash of `hash_bits` bits (32 .. 128). BLY_ECOUNT, BLY_ERATE, BLY_ETOOBIG,
+ * BLY_EWEAKHASH (keys / 2^hash_bits > fpr / 10), BLY_EKIND, BLY_EINVAL (unknown options). */
+BLY_CHECKED bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options,
+                                unsigned hash_bits, bly_geometry *out);
+
+/* The blocked layout that suits a rate: sbbf down to 0.4%, split512 down to 0.1%, bb2x512
+ * below. */
+BLY_API bly_kind bly_plan_layout(double fpr);
+
+/* BLY_OK when a filter can have this geometry; else BLY_EKIND, BLY_EGEOMETRY, BLY_ETOOBIG. */
+BLY_CHECKED bly_status bly_plan_check(const bly_geometry *g);
+
+/* For a geometry that passes bly_plan_check (the answers mean nothing for another): */
+BLY_API uint64_t bly_plan_bits(const bly_geometry *g);  /* bits in all, rounding included */
+BLY_API uint64_t bly_plan_bytes(const bly_geometry *g); /* of memory, and of a file's body */
+
+/* The expected false-positive rate after `keys` distinct keys; hash_bits as in bly_plan. */
+BLY_API double bly_plan_fpr(const bly_geometry *g, uint64_t keys, unsigned hash_bits);
+
+/* The most distinct keys at which the rate is still `fpr` or better; 0 when one is too many. */
+BLY_API uint64_t bly_plan_capacity(const bly_geometry *g, double fpr, unsigned hash_bits);
+
+/* The share of bits expected to be set after `keys` distinct keys, and its inverse: the number
+ * of distinct keys most likely to have set `set_bits` bits (INFINITY when all are set). */
+BLY_API double bly_plan_fill(const bly_geometry *g, double keys);
+BLY_API double bly_plan_keys(const bly_geometry *g, uint64_t set_bits);
+
+/* --- the textbook's formulas, uncorrected, as the literature and other libraries use them ---- */
+
+/* Any three of n (keys), m (bits), k (hashes) and p (rate) give the fourth: leave exactly one at
+ * zero. The relation is p = (1 - e^(-kn/m))^k.
+ *   m missing  the smallest m that reaches p        n missing  the largest n that keeps p
+ *   p missing  the rate                             k missing  the smallest k that reaches p
+ * BLY_EINVAL unless exactly one is missing; BLY_ERATE; BLY_EIMPOSSIBLE when no value of the
+ * missing one will do; BLY_ETOOBIG. On failure *t is unchanged. */
+typedef struct bly_textbook {
+    uint64_t keys, bits;
+    uint32_t hashes;
+    double fpr;
+} bly_textbook;
+BLY_CHECKED bly_status bly_textbook_solve(bly_textbook *t);
+
+/* k = ceil(log2(1/p)); 0 for a rate outside (0, 1). */
+BLY_API uint32_t bly_textbook_hashes(double fpr);
+/* m = ceil(n |ln p| / (ln f ln(1-f))) for a chosen fill f (0.5 gives n |ln p| / ln^2 2).
+ * BLY_ECOUNT, BLY_ERATE, BLY_EINVAL (fill outside (0,1)), BLY_ETOOBIG. */
+BLY_CHECKED bly_status bly_textbook_bits(uint64_t keys, double fpr, double fill, uint64_t *out);
+/* s = ceil(m/k), the size of a slice; 0 when hashes is 0. */
+BLY_API uint64_t bly_textbook_slice(uint64_t bits, uint32_t hashes);
+/* The best k for m bits and n keys, (m/n) ln 2 rounded up, at least 1; 0 when keys is 0. */
+BLY_API uint32_t bly_textbook_best_hashes(uint64_t bits, uint64_t keys);
+/* (1 - e^(-kn/m))^k */
+BLY_API double bly_textbook_fpr(uint64_t bits, uint32_t hashes, uint64_t keys);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

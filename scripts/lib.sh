@@ -1,0 +1,29 @@
+# What the scripts share. Sourced, not run: moves to the repository's root.
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() {
+    printf '== %s\n' "$*"
+}
+
+# need_packages PACKAGE...: installs the Debian packages that are missing, and says so.
+need_packages() {
+    local missing=() package run=()
+    for package in "$@"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+            missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && return
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || {
+            echo "these packages are needed, and installing them needs root: ${missing[*]}" >&2
+            exit 2
+        }
+        run=(sudo)
+    fi
+    say "installing ${missing[*]}"
+    "${run[@]}" apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive "${run[@]}" apt-get install -y -qq --no-install-recommends \
+        "${missing[@]}" >/dev/null
+}
+
+build_packages=(cmake gcc libc6-dev make pkg-config libxxhash-dev libssl-dev libsodium-dev)

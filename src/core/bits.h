@@ -1,0 +1,61 @@
+/* bits.h - the arithmetic of indices and of bits in little-endian arrays. Internal.
+ *
+ * A body is an array of little-endian 64-bit words; bit i is byte i>>3, mask 1<<(i&7), which in
+ * such a word is bit i&63 of word i>>6 on every host. */
+#ifndef BLYI_CORE_BITS_H
+#define BLYI_CORE_BITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The high 64 bits of x * y: x scaled from [0, 2^64) to [0, y). This stands for "x mod y"
+ * everywhere: no division, no bias worth naming, and floor(mulhi(x, m) / d) = mulhi(x, m / d) for
+ * every divisor d of m, which is what makes folding exact. */
+static inline uint64_t blyi_mulhi(uint64_t x, uint64_t y) {
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 u128;
+    return (uint64_t)((u128)x * y >> 64);
+#else
+    uint64_t xl = (uint32_t)x, xh = x >> 32, yl = (uint32_t)y, yh = y >> 32;
+    uint64_t mid = xh * yl + (xl * yl >> 32);
+    return xh * yh + (mid >> 32) + ((xl * yh + (uint32_t)mid) >> 32);
+#endif
+}
+
+/* Between a host word and a word as it lies in a body; its own inverse. */
+static inline uint64_t blyi_le64(uint64_t w) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap64(w);
+#else
+    return w;
+#endif
+}
+
+/* Words that other threads may be setting bits in: each access is atomic, no order implied. */
+static inline uint64_t blyi_word_get(const uint64_t *w) {
+    return blyi_le64(__atomic_load_n(w, __ATOMIC_RELAXED));
+}
+
+/* Sets the bits of `mask`; true if any of them was clear. Alone with the array. */
+static inline bool blyi_word_set(uint64_t *w, uint64_t mask) {
+    uint64_t old = blyi_le64(*w);
+    *w = blyi_le64(old | mask);
+    return (old & mask) != mask;
+}
+
+/* The same among other threads: true for exactly one of those that set a clear bit. */
+static inline bool blyi_word_set_shared(uint64_t *w, uint64_t mask) {
+    uint64_t m = blyi_le64(mask);
+    if ((__atomic_load_n(w, __ATOMIC_RELAXED) & m) == m)
+        return false;
+    return (__atomic_fetch_or(w, m, __ATOMIC_RELAXED) & m) != m;
+}
+
+static inline unsigned blyi_popcount64(uint64_t x) {
+    x -= x >> 1 & 0x5555555555555555U;
+    x = (x & 0x3333333333333333U) + (x >> 2 & 0x3333333333333333U);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fU;
+    return (unsigned)(x * 0x0101010101010101U >> 56);
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* hash_crypto.c - MD5 (RFC 1321) and SHA-1 (RFC 3174), from libcrypto.
+ *
+ * Offered because existing filters and blocklists use them, not for safety: see hash.h. The
+ * low-level calls are OpenSSL's deprecated ones, on purpose: the EVP calls allocate and can fail,
+ * and hashing here may do neither. OPENSSL_API_COMPAT asks for the API they belonged to.
+ */
+#include "bytes.h"
+#include "hash_algo.h"
+
+#if BLYI_WITH_LIBCRYPTO
+
+#define OPENSSL_API_COMPAT 0x10100000L
+#include <openssl/md5.h>
+#include <openssl/sha.h>
+
+typedef size_t digest_fn(const bly_hasher *self, const void *key, size_t len, uint8_t *out);
+
+static size_t md5_digest(const bly_hasher *self, const void *key, size_t len, uint8_t *out) {
+    (void)self;
+    MD5_CTX ctx;
+    MD5_Init(&ctx);
+    MD5_Update(&ctx, key, len);
+    MD5_Final(out, &ctx);
+    return MD5_DIGEST_LENGTH;
+}
+
+static size_t sha1_digest(const bly_hasher *self, const void *key, size_t len, uint8_t *out) {
+    (void)self;
+    SHA_CTX ctx;
+    SHA1_Init(&ctx);
+    SHA1_Update(&ctx, key, len);
+    SHA1_Final(out, &ctx);
+    return SHA_DIGEST_LENGTH;
+}
+
+/* Neither has a seed, and words used as they are leave no place for one: a seed other than 0 is
+ * mixed into each word instead. */
+static void digest_many(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out,
+                        digest_fn *digest) {
+    const uint64_t s = blyi_fmix64(self->seed);
+    for (size_t i = 0; i < n; i++) {
+        uint8_t bytes[20];
+        digest(self, keys[i].data, keys[i].size, bytes);
+        bly_hash h = {.lo = blyi_load64le(bytes), .hi = blyi_load64le(bytes + 8)};
+        if (s != 0) {
+            h.lo = blyi_fmix64(h.lo ^ s);
+            h.hi = blyi_fmix64((h.hi ^ s) + BLYI_GOLD);
+        }
+        out[i] = h;
+    }
+}
+
+static void md5_many(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out) {
+    digest_many(self, keys, n, out, md5_digest);
+}
+
+static void sha1_many(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out) {
+    digest_many(self, keys, n, out, sha1_digest);
+}
+
+const blyi_hash_algo blyi_algo_md5 = {.many = md5_many, .digest = md5_digest};
+const blyi_hash_algo blyi_algo_sha1 = {.many = sha1_many, .digest = sha1_digest};
+
+#else
+
+const blyi_hash_algo blyi_algo_md5 = {.many = NULL, .digest = NULL};
+const blyi_hash_algo blyi_algo_sha1 = {.many = NULL, .digest = NULL};
+
+#endif

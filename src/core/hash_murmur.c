@@ -1,0 +1,99 @@
+/* hash_murmur.c - MurmurHash3 x64-128 and MurmurHash64A, by Austin Appleby.
+ *
+ * MurmurHash3 eats 16 bytes a step into two words that feed each other, and finishes both with
+ * fmix64. Its published seed is 32 bits, the start value of both words; here it is 64 bits, which
+ * agrees for every seed below 2^32. Guava, Cassandra and bits-and-blooms use it.
+ * MurmurHash64A, the older 64-bit one, eats 8 bytes a step; RedisBloom uses it.
+ *
+ * The reference code loads words in the host's order; ours are little-endian everywhere, as the
+ * published values are.
+ */
+#include "bytes.h"
+#include "hash_algo.h"
+
+/* The first n < 8 bytes as a little-endian number. From 4 up by two loads that overlap, and below
+ * by three bytes that may coincide: or-ing a byte into its place twice changes nothing. */
+static uint64_t load_tail(const uint8_t *p, size_t n) {
+    if (n >= 4)
+        return blyi_load32le(p) | (uint64_t)blyi_load32le(p + n - 4) << (8 * (n - 4));
+    if (n == 0)
+        return 0;
+    return p[0] | (uint64_t)p[n / 2] << (8 * (n / 2)) | (uint64_t)p[n - 1] << (8 * (n - 1));
+}
+
+static const uint64_t M3_C1 = 0x87c37b91114253d5, M3_C2 = 0x4cf5ad432745937f;
+
+static uint64_t m3_first(uint64_t k) {
+    return blyi_rotl64(k * M3_C1, 31) * M3_C2;
+}
+
+static uint64_t m3_second(uint64_t k) {
+    return blyi_rotl64(k * M3_C2, 33) * M3_C1;
+}
+
+static bly_hash murmur3(const void *key, size_t len, uint64_t seed) {
+    const uint8_t *p = key;
+    uint64_t a = seed, b = seed;
+    size_t left = len;
+    for (; left >= 16; left -= 16, p += 16) {
+        a ^= m3_first(blyi_load64le(p));
+        a = (blyi_rotl64(a, 27) + b) * 5 + 0x52dce729;
+        b ^= m3_second(blyi_load64le(p + 8));
+        b = (blyi_rotl64(b, 31) + a) * 5 + 0x38495ab5;
+    }
+    if (left >= 8) {
+        a ^= m3_first(blyi_load64le(p));
+        b ^= m3_second(load_tail(p + 8, left - 8));
+    } else {
+        a ^= m3_first(load_tail(p, left));
+    }
+    a ^= len;
+    b ^= len;
+    a += b;
+    b += a;
+    a = blyi_fmix64(a);
+    b = blyi_fmix64(b);
+    a += b;
+    b += a;
+    return (bly_hash){.lo = a, .hi = b};
+}
+
+static void murmur3_many(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out) {
+    blyi_many128(self, keys, n, out, murmur3);
+}
+
+static size_t murmur3_digest(const bly_hasher *self, const void *key, size_t len, uint8_t *out) {
+    bly_hash h = murmur3(key, len, self->seed);
+    blyi_store64le(out, h.lo);
+    blyi_store64le(out + 8, h.hi);
+    return 16;
+}
+
+const blyi_hash_algo blyi_algo_murmur3 = {.many = murmur3_many, .digest = murmur3_digest};
+
+static const uint64_t M2_MUL = 0xc6a4a7935bd1e995;
+
+static uint64_t murmur64a(const void *key, size_t len, uint64_t seed) {
+    const uint8_t *p = key;
+    uint64_t h = seed ^ len * M2_MUL;
+    size_t left = len;
+    for (; left >= 8; left -= 8, p += 8) {
+        uint64_t k = blyi_load64le(p) * M2_MUL;
+        k = (k ^ k >> 47) * M2_MUL;
+        h = (h ^ k) * M2_MUL;
+    }
+    if (left > 0)
+        h = (h ^ load_tail(p, left)) * M2_MUL;
+    h = (h ^ h >> 47) * M2_MUL;
+    return h ^ h >> 47;
+}
+
+static void murmur64a_many(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out) {
+    blyi_many64(self, keys, n, out, murmur64a);
+}
+
+static size_t murmur64a_digest(const bly_hasher *self, const void *key, size_t len, uint8_t *out) {
+    return blyi_digest_be(out, murmur64a(key, len, self->seed), 8);
+}
+
+const blyi_hash_algo blyi_algo_murmur64a = {.many = murmur64a_many, .digest = murmur64a_digest};

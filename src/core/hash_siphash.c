@@ -1,0 +1,33 @@
+/* hash_siphash.c - SipHash-2-4 with a 128-bit key and a 128-bit result, from libsodium.
+ *
+ * Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012). The only hash here whose
+ * collisions a stranger cannot search for, as long as the key stays secret. libsodium's call
+ * needs no sodium_init: it keeps no state and picks no implementation.
+ */
+#include "bytes.h"
+#include "hash_algo.h"
+
+#if BLYI_WITH_LIBSODIUM
+
+#include <sodium/crypto_shorthash_siphash24.h>
+
+static size_t siphash_digest(const bly_hasher *self, const void *key, size_t len, uint8_t *out) {
+    crypto_shorthash_siphashx24(out, key, len, self->key);
+    return crypto_shorthash_siphashx24_BYTES;
+}
+
+static void siphash_many(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out) {
+    for (size_t i = 0; i < n; i++) {
+        uint8_t bytes[crypto_shorthash_siphashx24_BYTES];
+        siphash_digest(self, keys[i].data, keys[i].size, bytes);
+        out[i] = (bly_hash){.lo = blyi_load64le(bytes), .hi = blyi_load64le(bytes + 8)};
+    }
+}
+
+const blyi_hash_algo blyi_algo_siphash = {.many = siphash_many, .digest = siphash_digest};
+
+#else
+
+const blyi_hash_algo blyi_algo_siphash = {.many = NULL, .digest = NULL};
+
+#endif

@@ -1,0 +1,16 @@
+/* memory.h - aligned, zeroed arrays from any allocator. Internal. */
+#ifndef BLYI_CORE_MEMORY_H
+#define BLYI_CORE_MEMORY_H
+
+#include <bloomery/base.h>
+
+/* `a`, or the default allocator when it is NULL. */
+bly_allocator blyi_allocator_or_default(const bly_allocator *a);
+
+/* `bytes` zeroed bytes, 64-byte aligned; *block is what blyi_free_array takes back. Big arrays of
+ * the default allocator are aligned to huge pages and the system is asked to use them. NULL when
+ * there is no memory. */
+void *blyi_alloc_array(const bly_allocator *a, uint64_t bytes, void **block);
+void blyi_free_array(const bly_allocator *a, void *block); /* NULL does nothing */
+
+#endif

@@ -1,0 +1,46 @@
+/* mix.h - the arithmetic between a hash function's output and the words a filter sees.
+ *
+ * fmix64 is MurmurHash3's 64-bit finaliser: a bijection in which each input bit flips each output
+ * bit with probability close to 1/2. The filters take their bits from all over both words, so a
+ * function with weak low or high bits (FNV, CRC) must pass through it before a filter sees it:
+ * without it the false-positive rate depends on what the keys look like.
+ */
+#ifndef BLYI_CORE_MIX_H
+#define BLYI_CORE_MIX_H
+
+#include <bloomery/base.h>
+
+/* 2^64 over the golden ratio, odd: the distance between the two inputs of blyi_hash_from64. */
+#define BLYI_GOLD UINT64_C(0x9E3779B97F4A7C15)
+
+/* The multiplier of the probe sequence x = x * BLYI_LCG + inc. */
+#define BLYI_LCG UINT64_C(0xf1357aea2e62a9c5)
+
+/* 1 <= bits <= 63. */
+static inline uint64_t blyi_rotl64(uint64_t x, unsigned bits) {
+    return x << bits | x >> (64 - bits);
+}
+
+/* Maps 0 to 0, which is why seed 0 needs no case of its own anywhere. */
+static inline uint64_t blyi_fmix64(uint64_t x) {
+    x ^= x >> 33;
+    x *= UINT64_C(0xff51afd7ed558ccd);
+    x ^= x >> 33;
+    x *= UINT64_C(0xc4ceb9fe1a85ec53);
+    return x ^ x >> 33;
+}
+
+/* Two words from a single one whose bits are all good already (XXH3): the word itself, and a
+ * multiple of it, folded because a product's low bits depend on few of its factors'. */
+static inline bly_hash blyi_hash_from_strong64(uint64_t h) {
+    uint64_t x = h * BLYI_GOLD;
+    return (bly_hash){.lo = h, .hi = x ^ x >> 32};
+}
+
+/* Two words from a function's single output h; s is fmix64(seed). */
+static inline bly_hash blyi_hash_from64(uint64_t h, uint64_t s) {
+    uint64_t x = h ^ s;
+    return (bly_hash){.lo = blyi_fmix64(x), .hi = blyi_fmix64(x + BLYI_GOLD)};
+}
+
+#endif

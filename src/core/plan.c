@@ -1,0 +1,238 @@
+/* Sizing. The closed formula m = -n ln p / ln^2 2 overshoots p once k is a whole number, and is no
+ * use for blocks. So every kind is sized alike: for each k worth trying, the smallest size whose
+ * computed rate (rate.c) is within p, by bisection from the formula's guess; then the smallest of
+ * these. */
+#include "rate.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_BITS ((uint64_t)1 << 48)
+
+typedef struct kind_facts {
+    bly_kind kind;
+    const char *name;
+    uint32_t unit_bits;       /* bits that one more `size` step adds, for one hash */
+    uint32_t step;            /* sizes are multiples of this */
+    uint32_t least;           /* the smallest size a plan proposes */
+    uint32_t min_k, max_k, k_step;
+} kind_facts;
+
+/* A plan never proposes less than a cache line. */
+static const kind_facts kinds[] = {
+    {BLY_CLASSIC, "classic", 1, 64, 512, 1, 64, 1},
+    {BLY_PARTITIONED, "partitioned", 1, 64, 64, 1, 64, 1},
+    {BLY_SBBF, "sbbf", 256, 1, 1, 8, 8, 1},
+    {BLY_SPLIT512, "split512", 512, 1, 1, 8, 16, 4},
+    {BLY_BB2X512, "bb2x512", 512, 1, 1, 2, 16, 2},
+};
+
+static const kind_facts *facts_of(bly_kind kind) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].kind == kind)
+            return &kinds[i];
+    return NULL;
+}
+
+const char *bly_kind_name(bly_kind kind) {
+    const kind_facts *f = facts_of(kind);
+    return f ? f->name : NULL;
+}
+
+bly_status bly_kind_by_name(const char *name, bly_kind *out) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(kinds[i].name, name) == 0) {
+            *out = kinds[i].kind;
+            return BLY_OK;
+        }
+    }
+    return BLY_EKIND;
+}
+
+/* Bits in each step of `size`: a partitioned filter's size counts one slice of k. */
+static uint64_t bits_per_size(const kind_facts *f, uint32_t k) {
+    return f->kind == BLY_PARTITIONED ? k : f->unit_bits;
+}
+
+bly_status bly_plan_check(const bly_geometry *g) {
+    const kind_facts *f = facts_of(g->kind);
+    if (!f)
+        return BLY_EKIND;
+    uint32_t allowed = BLY_FOLDABLE | (g->kind == BLY_CLASSIC ? BLY_TEXTBOOK : 0U);
+    if (g->options & ~allowed)
+        return BLY_EGEOMETRY;
+    if (g->hashes < f->min_k || g->hashes > f->max_k || (g->hashes - f->min_k) % f->k_step)
+        return BLY_EGEOMETRY;
+    if (g->kind == BLY_CLASSIC && g->size < 64)
+        return BLY_EGEOMETRY;
+    if (g->kind == BLY_PARTITIONED && g->size % 64)
+        return BLY_EGEOMETRY;
+    if (g->size == 0)
+        return BLY_EGEOMETRY;
+    return g->size > MAX_BITS / bits_per_size(f, g->hashes) ? BLY_ETOOBIG : BLY_OK;
+}
+
+uint64_t bly_plan_bits(const bly_geometry *g) {
+    const kind_facts *f = facts_of(g->kind);
+    return f ? g->size * bits_per_size(f, g->hashes) : 0;
+}
+
+uint64_t bly_plan_bytes(const bly_geometry *g) {
+    return (bly_plan_bits(g) + 511) / 512 * 64;
+}
+
+bly_kind bly_plan_layout(double fpr) {
+    return fpr >= 0.004 ? BLY_SBBF : fpr >= 0.001 ? BLY_SPLIT512 : BLY_BB2X512;
+}
+
+double bly_plan_fpr(const bly_geometry *g, uint64_t keys, unsigned hash_bits) {
+    double n = (double)keys;
+    return fmin(1, blyi_rate(g, n) + blyi_hash_floor(n, hash_bits));
+}
+
+double bly_plan_fill(const bly_geometry *g, double keys) {
+    return keys > 0 ? -expm1(keys * blyi_log_miss(g)) : 0;
+}
+
+double bly_plan_keys(const bly_geometry *g, uint64_t set_bits) {
+    uint64_t bits = bly_plan_bits(g);
+    if (set_bits >= bits)
+        return INFINITY;
+    return log1p(-(double)set_bits / (double)bits) / blyi_log_miss(g);
+}
+
+uint64_t bly_plan_capacity(const bly_geometry *g, double fpr, unsigned hash_bits) {
+    uint64_t low = 0, high = (uint64_t)1 << 56; /* the rate holds at low, not at high */
+    if (!(fpr > 0))
+        return 0;
+    if (bly_plan_fpr(g, high, hash_bits) <= fpr)
+        return high;
+    while (high - low > 1) {
+        uint64_t mid = low + (high - low) / 2;
+        if (bly_plan_fpr(g, mid, hash_bits) <= fpr)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Rounds up to an odd number under 64 times a power of two times `step`. */
+static uint64_t foldable(uint64_t size, uint64_t step) {
+    uint64_t units = size / step;
+    unsigned shift = 0;
+    while (units >> shift > 63)
+        shift++;
+    uint64_t top = (units + ((uint64_t)1 << shift) - 1) >> shift;
+    return (top << shift) * step;
+}
+
+/* A point of the search: a size, in steps, and how far its rate is above (below) the goal. */
+typedef struct trial {
+    uint64_t steps;
+    double excess; /* ln(rate / p): <= 0 when the rate holds */
+} trial;
+
+static trial try_size(bly_geometry *g, uint32_t step, uint64_t steps, double n, double p) {
+    g->size = steps * step;
+    return (trial){steps, steps ? log(fmax(blyi_rate(g, n), 1e-300) / p) : 1e3};
+}
+
+/* Between `low`, which is too small, and `high`, which is not: where a straight line in
+ * log(size) crosses the goal, kept strictly inside. */
+static uint64_t crossing(trial low, trial high) {
+    double a = log((double)low.steps + 0.5), b = log((double)high.steps + 0.5);
+    double at = exp(a + (b - a) * low.excess / (low.excess - high.excess));
+    uint64_t guess = at > (double)low.steps ? (uint64_t)at : low.steps;
+    if (guess <= low.steps)
+        return low.steps + 1;
+    return guess < high.steps ? guess : high.steps - 1;
+}
+
+/* The smallest size with k = g->hashes whose rate is within p: BLY_ETOOBIG when none is, or when
+ * it would take more than `limit` bits. */
+static bly_status smallest_size(const kind_facts *f, bly_geometry *g, double n, double p,
+                                uint64_t limit) {
+    uint64_t per_step = bits_per_size(f, g->hashes) * f->step;
+    uint64_t most = limit / per_step, least = f->least / f->step;
+    /* No layout beats a classic filter of the same k, so its formula is where to start. */
+    double ideal = -(double)g->hashes * n / log1p(-pow(p, 1.0 / g->hashes)) / (double)per_step;
+    if (!(ideal <= (double)most) || least > most)
+        return BLY_ETOOBIG;
+    if (ideal > (double)least + 1)
+        least = (uint64_t)ideal;
+
+    trial low = {least - 1, 1e3}, high = try_size(g, f->step, least, n, p);
+    for (uint64_t width = least / 64 + 1; high.excess > 0; width *= 2) {
+        low = high;
+        if (low.steps == most)
+            return BLY_ETOOBIG;
+        uint64_t next = most - low.steps > width ? low.steps + width : most;
+        high = try_size(g, f->step, next, n, p);
+    }
+    /* False position with Illinois weights, and a bisection now and then in case of bad luck. */
+    for (unsigned turn = 1, side = 0; high.steps - low.steps > 1; turn++) {
+        uint64_t mid = turn % 4 ? crossing(low, high) : low.steps + (high.steps - low.steps) / 2;
+        trial t = try_size(g, f->step, mid, n, p);
+        if (t.excess > 0) {
+            low = t;
+            high.excess *= side == 1 ? 0.5 : 1;
+            side = 1;
+        } else {
+            high = t;
+            low.excess *= side == 2 ? 0.5 : 1;
+            side = 2;
+        }
+    }
+    g->size = high.steps * f->step;
+    return BLY_OK;
+}
+
+static bly_status check_question(uint64_t keys, double fpr, unsigned hash_bits) {
+    if (hash_bits < 32 || hash_bits > 128)
+        return BLY_EINVAL;
+    if (!(fpr >= 0x1p-40 && fpr < 1))
+        return BLY_ERATE;
+    if (keys == 0)
+        return BLY_ECOUNT;
+    if (blyi_hash_floor((double)keys, hash_bits) > fpr / 10)
+        return BLY_EWEAKHASH;
+    return BLY_OK;
+}
+
+bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options, unsigned hash_bits,
+                    bly_geometry *out) {
+    const kind_facts *f = facts_of(kind);
+    if (!f)
+        return BLY_EKIND;
+    if (options & ~(uint32_t)(BLY_FOLDABLE | (kind == BLY_CLASSIC ? BLY_TEXTBOOK : 0)))
+        return BLY_EINVAL;
+    bly_status status = check_question(keys, fpr, hash_bits);
+    if (status)
+        return status;
+
+    double n = (double)keys, p = fpr - blyi_hash_floor(n, hash_bits);
+    /* The best k of a free choice is near log2(1/p); fewer in blocks. */
+    uint32_t wish = (uint32_t)fmax(1, floor(-log2(p)));
+    uint32_t from = f->min_k, to = f->max_k;
+    if (f->k_step == 1 && from != to) {
+        from = wish > 2 ? wish - 1 : 1;
+        to = wish + 2;
+    }
+    bly_geometry best = {0}, g = {kind, 0, 0, options};
+    uint64_t best_bits = MAX_BITS + 1;
+    for (g.hashes = from; g.hashes <= to; g.hashes += f->k_step) {
+        if (smallest_size(f, &g, n, p, best_bits - 1) != BLY_OK)
+            continue;
+        best = g;
+        best_bits = bly_plan_bits(&g);
+    }
+    if (best.size == 0)
+        return BLY_ETOOBIG;
+    if (options & BLY_FOLDABLE)
+        best.size = foldable(best.size, f->step);
+    status = bly_plan_check(&best);
+    if (status == BLY_OK)
+        *out = best;
+    return status;
+}

@@ -1,0 +1,93 @@
+/* The formulas as the literature prints them. They ignore the variance of how full the array is,
+ * so they promise slightly too little; bly_plan corrects that. They are here because people know
+ * them, and to read and check other libraries' filters. */
+#include <bloomery/plan.h>
+
+#include <math.h>
+
+#define MAX_BITS ((uint64_t)1 << 48)
+
+static bool rate_is_sane(double p) {
+    return p > 0 && p < 1;
+}
+
+uint32_t bly_textbook_hashes(double fpr) {
+    if (!rate_is_sane(fpr))
+        return 0;
+    return (uint32_t)fmax(1, ceil(log2(1 / fpr)));
+}
+
+bly_status bly_textbook_bits(uint64_t keys, double fpr, double fill, uint64_t *out) {
+    if (keys == 0)
+        return BLY_ECOUNT;
+    if (!rate_is_sane(fpr))
+        return BLY_ERATE;
+    if (!rate_is_sane(fill))
+        return BLY_EINVAL;
+    double m = ceil((double)keys / (log(fill) * log(1 - fill) / fabs(log(fpr))));
+    if (!(m <= (double)MAX_BITS))
+        return BLY_ETOOBIG;
+    *out = (uint64_t)m;
+    return BLY_OK;
+}
+
+uint64_t bly_textbook_slice(uint64_t bits, uint32_t hashes) {
+    return hashes ? bits / hashes + (bits % hashes != 0) : 0;
+}
+
+uint32_t bly_textbook_best_hashes(uint64_t bits, uint64_t keys) {
+    if (keys == 0)
+        return 0;
+    double k = ceil((double)bits / (double)keys * log(2));
+    return (uint32_t)fmin(fmax(k, 1), UINT32_MAX);
+}
+
+double bly_textbook_fpr(uint64_t bits, uint32_t hashes, uint64_t keys) {
+    if (bits == 0)
+        return 1;
+    return pow(-expm1(-(double)hashes * (double)keys / (double)bits), hashes);
+}
+
+static bly_status solve_bits(bly_textbook *t) {
+    double m = -(double)t->hashes * (double)t->keys / log1p(-pow(t->fpr, 1.0 / t->hashes));
+    if (!(m < (double)MAX_BITS))
+        return BLY_ETOOBIG;
+    t->bits = (uint64_t)fmax(1, ceil(m));
+    return BLY_OK;
+}
+
+static bly_status solve_keys(bly_textbook *t) {
+    double n = -(double)t->bits / t->hashes * log1p(-pow(t->fpr, 1.0 / t->hashes));
+    if (!(n >= 1))
+        return BLY_EIMPOSSIBLE;
+    t->keys = n < 0x1p63 ? (uint64_t)n : (uint64_t)1 << 63;
+    return BLY_OK;
+}
+
+/* The rate falls with k up to (m/n) ln 2 and rises after: the first k that reaches it is the one
+ * wanted, and beyond the best k there is none. */
+static bly_status solve_hashes(bly_textbook *t) {
+    uint32_t best = bly_textbook_best_hashes(t->bits, t->keys);
+    for (uint32_t k = 1; k <= best && k <= 4096; k++) {
+        if (bly_textbook_fpr(t->bits, k, t->keys) <= t->fpr) {
+            t->hashes = k;
+            return BLY_OK;
+        }
+    }
+    return BLY_EIMPOSSIBLE;
+}
+
+bly_status bly_textbook_solve(bly_textbook *t) {
+    int missing = (t->keys == 0) + (t->bits == 0) + (t->hashes == 0) + (t->fpr == 0);
+    if (missing != 1)
+        return BLY_EINVAL;
+    if (t->fpr == 0) {
+        t->fpr = bly_textbook_fpr(t->bits, t->hashes, t->keys);
+        return BLY_OK;
+    }
+    if (!rate_is_sane(t->fpr))
+        return BLY_ERATE;
+    if (t->bits == 0)
+        return solve_bits(t);
+    return t->keys == 0 ? solve_keys(t) : solve_hashes(t);
+}

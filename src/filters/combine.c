@@ -1,0 +1,108 @@
+/* Set algebra on filters whose bits mean the same thing.
+ *
+ * OR of two filters is the filter of the union, bit for bit. AND keeps every common key, but also
+ * bits that two different keys happened to set, so its result is marked approximate, and sizes of
+ * intersections are never read off it: |A and B| = n(A) + n(B) - n(A or B), each n estimated from
+ * popcounts. Difference would lose keys, and is not offered.
+ */
+#include "ops.h"
+
+#include <math.h>
+#include <string.h>
+
+bly_status bly_filter_compatible(const bly_filter *a, const bly_filter *b) {
+    const uint32_t probing = BLY_TEXTBOOK;
+    bool same = a->geometry.kind == b->geometry.kind && a->geometry.size == b->geometry.size &&
+                a->geometry.hashes == b->geometry.hashes &&
+                (a->geometry.options & probing) == (b->geometry.options & probing) &&
+                a->hasher.id == b->hasher.id && a->hasher.seed == b->hasher.seed;
+    return same ? BLY_OK : BLY_EMISMATCH;
+}
+
+bool bly_filter_equal(const bly_filter *a, const bly_filter *b) {
+    return bly_filter_compatible(a, b) == BLY_OK &&
+           memcmp(a->body, b->body, (size_t)a->body_bytes) == 0;
+}
+
+static double keys_in(const bly_filter *f) {
+    return bly_plan_keys(&f->geometry, f->kernels->popcount(blyi_words(f), blyi_word_count(f)));
+}
+
+bly_status bly_filter_overlap(const bly_filter *a, const bly_filter *b, bly_overlap *out) {
+    if (!(a->ops->capabilities & BLY_CAN_OVERLAP))
+        return BLY_EUNSUPPORTED;
+    bly_status status = bly_filter_compatible(a, b);
+    if (status)
+        return status;
+    uint64_t set = a->kernels->popcount_or(blyi_words(a), blyi_words(b), blyi_word_count(a));
+    double na = keys_in(a), nb = keys_in(b), either = bly_plan_keys(&a->geometry, set);
+    double both = fmin(fmax(na + nb - either, 0), fmin(na, nb));
+    if (!isfinite(either)) /* saturated: nothing can be told apart */
+        both = fmin(na, nb);
+    *out = (bly_overlap){na, nb, both, either, 1};
+    if (either > 0 && isfinite(either))
+        out->jaccard = fmin(1, both / either);
+    return BLY_OK;
+}
+
+/* An estimated count, kept within what is certain. */
+static uint64_t bounded(double estimate, uint64_t least, uint64_t most) {
+    if (!(estimate < (double)most))
+        return most;
+    return estimate > (double)least ? (uint64_t)llround(estimate) : least;
+}
+
+static void set_items(bly_filter *f, uint64_t items) {
+    if (f->stripes)
+        memset(f->stripes, 0, BLYI_STRIPES * sizeof *f->stripes);
+    f->items = items;
+}
+
+bly_status bly_filter_union(bly_filter *dst, const bly_filter *src) {
+    if (!(dst->ops->capabilities & BLY_CAN_UNION))
+        return BLY_EUNSUPPORTED;
+    bly_status status = bly_filter_compatible(dst, src);
+    if (status)
+        return status;
+    uint64_t a = blyi_filter_items(dst), b = blyi_filter_items(src);
+    uint64_t *into = blyi_words(dst);
+    const uint64_t *from = blyi_words(src);
+    for (size_t i = 0; i < blyi_word_count(dst); i++)
+        into[i] |= from[i];
+    uint64_t sum = a > UINT64_MAX - b ? UINT64_MAX : a + b;
+    set_items(dst, bounded(keys_in(dst), a > b ? a : b, sum));
+    dst->approximate |= src->approximate;
+    return BLY_OK;
+}
+
+bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *src) {
+    bly_overlap o;
+    if (!(dst->ops->capabilities & BLY_CAN_INTERSECT))
+        return BLY_EUNSUPPORTED;
+    bly_status status = bly_filter_overlap(dst, src, &o);
+    if (status)
+        return status;
+    uint64_t a = blyi_filter_items(dst), b = blyi_filter_items(src);
+    uint64_t *into = blyi_words(dst);
+    const uint64_t *from = blyi_words(src);
+    for (size_t i = 0; i < blyi_word_count(dst); i++)
+        into[i] &= from[i];
+    set_items(dst, bounded(o.both, 0, a < b ? a : b));
+    dst->approximate = true;
+    return BLY_OK;
+}
+
+uint64_t bly_filter_best_fold(const bly_filter *f, double fpr) {
+    bly_geometry g = f->geometry;
+    double n = keys_in(f);
+    uint64_t divisor = 1;
+    if (!f->ops->fold || !isfinite(n))
+        return 1;
+    uint64_t keys = (uint64_t)ceil(n);
+    for (; g.size % 2 == 0; divisor *= 2) {
+        g.size /= 2;
+        if (bly_plan_check(&g) || bly_plan_fpr(&g, keys, f->hasher.bits) > fpr)
+            break;
+    }
+    return divisor;
+}

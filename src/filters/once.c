@@ -1,0 +1,50 @@
+/* Exactly one winner.
+ *
+ * A key's bits span several words, and no processor sets several words in one atomic step: two
+ * threads adding the same new key may each set some of its bits first, and both be told "new".
+ * But only threads adding the *same* key must be kept apart, not all that touch a block. So a
+ * thread takes a lock chosen by the key's hash, then adds as in shared mode. Whoever comes second
+ * finds every bit set. Adds of other keys in the meantime only ever set bits, which at worst turns
+ * "new" into an ordinary false positive; queries take no lock.
+ *
+ * The locks are a small pool for the whole process, each on its own cache line.
+ */
+#include "once.h"
+
+#include "../core/mix.h"
+#include <sched.h>
+
+enum { LOCKS = 256, SPINS = 64 };
+
+static struct lock {
+    uint8_t held;
+    uint8_t pad[63];
+} locks[LOCKS];
+
+static struct lock *lock_of(const bly_filter *f, bly_hash h) {
+    return &locks[blyi_fmix64(h.lo ^ h.hi ^ (uintptr_t)f) % LOCKS];
+}
+
+static void take(struct lock *l) {
+    for (unsigned spins = 0; __atomic_exchange_n(&l->held, 1, __ATOMIC_ACQUIRE);) {
+        while (__atomic_load_n(&l->held, __ATOMIC_RELAXED)) {
+            if (++spins % SPINS == 0)
+                (void)sched_yield(); /* the holder may be waiting for this very processor */
+        }
+    }
+}
+
+static void release(struct lock *l) {
+    __atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
+}
+
+size_t blyi_add_once(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
+    size_t fresh = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct lock *l = lock_of(f, h[i]);
+        take(l);
+        fresh += f->ops->add_shared(f, h + i, 1, added ? added + i : NULL);
+        release(l);
+    }
+    return fresh;
+}

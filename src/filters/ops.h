@@ -1,0 +1,116 @@
+/* ops.h - what a filter is made of, and what a kind must supply. Internal.
+ *
+ * A filter is a handle over one array, its body: little-endian words, 64-byte aligned, a multiple
+ * of 64 bytes long, and at every moment byte for byte what a file holds. So saving copies nothing,
+ * a mapped file is a filter as it lies, and a big-endian host swaps words as it touches them.
+ *
+ * A kind is one row of functions over (geometry, body). It sees hashes, never keys; batches and
+ * single keys take the same path (n = 1). All functions here may assume a geometry that passed
+ * bly_plan_check and a body of bly_plan_bytes bytes, and must be memory-safe for any contents.
+ */
+#ifndef BLYI_FILTERS_OPS_H
+#define BLYI_FILTERS_OPS_H
+
+#include "../simd/kernels.h"
+#include <bloomery/filter.h>
+
+/* Counts of new keys in a shared filter, spread over cache lines so that threads adding at once
+ * do not fight for one. */
+enum { BLYI_STRIPES = 16 };
+typedef struct blyi_stripe {
+    uint64_t fresh;
+    uint8_t pad[56];
+} blyi_stripe;
+
+typedef struct blyi_ops {
+    bly_kind kind;
+    uint32_t capabilities; /* BLY_CAN_* */
+    /* For the kinds all of whose work is one spot per key (sbbf, split512): the size of a block as
+     * a power of two, else 0; and what chooses f->probe and f->set. Batches of these kinds take a
+     * shorter way (batch.c). */
+    unsigned block_shift;
+    void (*choose)(bly_filter *f);
+    /* Start the loads that add or contains of these hashes will need. */
+    void (*prefetch)(const bly_filter *f, const bly_hash *h, size_t n);
+    /* added[i] (when not NULL) = 1 if h[i] was new. Returns how many were. */
+    size_t (*add)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
+    /* The same, while other threads do so too. */
+    size_t (*add_shared)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
+    /* found[i] (when not NULL) = 1 if h[i] may be present. Returns how many may. */
+    size_t (*contains)(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
+    /* The rate of the bits as they stand, without the hash's floor. */
+    double (*current_fpr)(const bly_filter *f);
+    /* Fill `to`, empty and `divisor` times smaller, from `from`. */
+    void (*fold)(const bly_filter *from, uint64_t divisor, bly_filter *to);
+} blyi_ops;
+
+struct bly_filter {
+    const blyi_ops *ops;
+    const blyi_kernels *kernels;
+    blyi_locate_fn *locate; /* these four only for kinds with a block_shift */
+    blyi_has_fn has;
+    blyi_probe_fn probe;
+    blyi_set_fn set;
+    uint8_t *body; /* never written through when borrowed: a mapped filter is handed out const */
+    uint64_t body_bytes;
+    bly_geometry geometry;
+    bly_hasher hasher;
+    uint64_t capacity;
+    double fpr;
+    uint64_t items;       /* see blyi_filter_items */
+    blyi_stripe *stripes; /* of a shared filter, else NULL */
+    bly_sharing sharing;
+    bool approximate;
+    bool keyless;     /* opened without its hasher */
+    bly_allocator alloc;
+    void *body_block; /* what to free for the body; NULL when borrowed */
+    void *stripes_block;
+};
+
+/* What a filter is apart from its bits: the fields of a file's header. */
+typedef struct blyi_shape {
+    bly_geometry geometry;
+    bly_hasher hasher; /* id, bits and seed are set even when keyless */
+    uint64_t capacity;
+    uint64_t items;
+    double fpr;
+    bool approximate;
+    bool keyless;
+    bly_sharing sharing;
+} blyi_shape;
+
+/* The row of a kind, or NULL. */
+const blyi_ops *blyi_ops_of(bly_kind kind);
+
+/* A filter of that shape over `borrowed` (64-byte aligned, bly_plan_bytes long, outliving the
+ * filter), or, when that is NULL, over a zeroed body of its own. The geometry is checked first.
+ * BLY_EKIND, BLY_EGEOMETRY, BLY_ETOOBIG, BLY_EUNSUPPORTED (sharing), BLY_ENOMEM. */
+bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
+                            const uint8_t *borrowed, bly_filter **out);
+
+/* Adds hashes in whatever mode the filter is shared, and counts. Returns how many were new. */
+size_t blyi_filter_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
+
+/* Counts n new keys. */
+void blyi_filter_count_fresh(bly_filter *f, size_t n, uint64_t any_hash);
+
+/* The count of new keys, stripes included. */
+uint64_t blyi_filter_items(const bly_filter *f);
+
+static inline blyi_field blyi_field_of(const bly_filter *f) {
+    return (blyi_field){f->body, f->geometry.size, f->ops->block_shift};
+}
+
+/* The body as words, and their number, a multiple of 8. */
+static inline uint64_t *blyi_words(const bly_filter *f) {
+    return (uint64_t *)(void *)f->body;
+}
+
+static inline size_t blyi_word_count(const bly_filter *f) {
+    return (size_t)(f->body_bytes / 8);
+}
+
+extern const blyi_ops blyi_classic_ops, blyi_partitioned_ops;
+extern const blyi_ops blyi_sbbf_ops, blyi_split512_ops, blyi_bb2x512_ops;
+
+#endif

@@ -1,0 +1,51 @@
+/* What a filter can say of itself. */
+#include "../core/rate.h"
+#include "ops.h"
+
+#include <math.h>
+#include <stdio.h>
+
+void bly_filter_stats(const bly_filter *f, bly_stats *out) {
+    uint64_t set = f->kernels->popcount(blyi_words(f), blyi_word_count(f));
+    uint64_t bits = bly_plan_bits(&f->geometry), count = blyi_filter_items(f);
+    double keys = bly_plan_keys(&f->geometry, set);
+    double floor = blyi_hash_floor(isfinite(keys) ? keys : (double)count, f->hasher.bits);
+    const char *name = bly_hash_name((bly_hash_id)f->hasher.id);
+    *out = (bly_stats){
+        .kind = f->geometry.kind,
+        .hashes = f->geometry.hashes,
+        .size = f->geometry.size,
+        .capacity = f->capacity,
+        .count = count,
+        .bits = bits,
+        .set_bits = set,
+        .bytes = f->body_bytes,
+        .fill = (double)set / (double)bits,
+        .expected_fill = bly_plan_fill(&f->geometry, (double)count),
+        .estimated_keys = keys,
+        .target_fpr = f->fpr,
+        .predicted_fpr = isfinite(keys) ? fmin(1, blyi_rate(&f->geometry, keys) + floor) : 1,
+        .current_fpr = fmin(1, f->ops->current_fpr(f) + floor),
+        .approximate = f->approximate,
+        .hash_name = name ? name : "custom",
+    };
+}
+
+size_t bly_stats_format(const bly_stats *s, char *buf, size_t size) {
+    const char *kind = bly_kind_name(s->kind);
+    int length = snprintf(
+        buf, size,
+        "kind            %s, k = %u, hash %s%s\n"
+        "capacity        %llu keys at %g\n"
+        "keys            %llu counted, %.0f estimated\n"
+        "memory          %llu bytes, %.2f bits per key of capacity\n"
+        "bits set        %llu of %llu (%.2f%%; %.2f%% expected)\n"
+        "false positives %.3g asked, %.3g predicted, %.3g now\n",
+        kind ? kind : "unknown", (unsigned)s->hashes, s->hash_name ? s->hash_name : "none",
+        s->approximate ? ", approximate" : "", (unsigned long long)s->capacity, s->target_fpr,
+        (unsigned long long)s->count, s->estimated_keys, (unsigned long long)s->bytes,
+        s->capacity ? (double)s->bits / (double)s->capacity : 0, (unsigned long long)s->set_bits,
+        (unsigned long long)s->bits, 100 * s->fill, 100 * s->expected_fill, s->target_fpr,
+        s->predicted_fpr, s->current_fpr);
+    return length < 0 ? 0 : (size_t)length;
+}

@@ -1,0 +1,49 @@
+/* kernels.h - the inner loops that gain from vector instructions, as one table per instruction
+ * set. Internal.
+ *
+ * scalar.c defines the answers; every other table must give the same ones bit for bit
+ * (tests/test_kernels.c). Kernels see raw arrays, never filters. Arrays are 64-byte aligned and
+ * hold little-endian words; word counts are multiples of 8.
+ *
+ * Adding a table: one file that exports one const blyi_kernels, one line in select.c.
+ */
+#ifndef BLYI_SIMD_KERNELS_H
+#define BLYI_SIMD_KERNELS_H
+
+#include "../core/locate.h"
+
+/* For each of n spots: are all its bits set / set them. `k` is the layout's number of bits.
+ * out[i] (when out is not NULL) = 1 if all were set already / if at least one was not. Returns the
+ * sum of these. */
+typedef size_t (*blyi_probe_fn)(const void *blocks, const blyi_spot *s, size_t n, unsigned k,
+                                uint8_t *out);
+typedef size_t (*blyi_set_fn)(void *blocks, const blyi_spot *s, size_t n, unsigned k,
+                              uint8_t *out);
+
+/* The same for one key and one block: is every bit set? Arguments travel in registers. */
+typedef bool (*blyi_has_fn)(const void *block, uint64_t bits, unsigned k);
+
+typedef struct blyi_kernels {
+    const char *name;
+    blyi_has_fn sbbf_has;
+    blyi_has_fn split_has;
+    blyi_probe_fn sbbf_probe; /* k = 8 */
+    blyi_set_fn sbbf_set;
+    blyi_probe_fn split_probe; /* k = 8, 12, 16 */
+    blyi_set_fn split_set;
+    uint64_t (*popcount)(const uint64_t *words, size_t n);
+    uint64_t (*popcount_or)(const uint64_t *a, const uint64_t *b, size_t n); /* of a | b */
+} blyi_kernels;
+
+extern const blyi_kernels blyi_kernels_scalar;
+extern const blyi_kernels blyi_kernels_avx2;
+extern const blyi_kernels blyi_kernels_neon;
+
+/* The fastest table this machine can run. BLOOMERY_ISA=scalar (or avx2, neon) forces one that it
+ * can. */
+const blyi_kernels *blyi_kernels_best(void);
+
+/* All tables this machine can run, scalar first, ended by NULL. */
+const blyi_kernels *const *blyi_kernels_list(void);
+
+#endif

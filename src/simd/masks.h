@@ -1,0 +1,61 @@
+/* masks.h - which bits of a block a key owns: the definition that every kernel must match.
+ *
+ * sbbf      lane j of eight 32-bit lanes: bit ((uint32_t)bits * SALT[j]) >> 27
+ * split512  lane j of eight 64-bit lanes: bit (bits >> 6j) & 63. For k = 12 and 16 a second
+ *           word supplies more: g = bits * LCG; g ^= g >> 32; k = 16 adds bit (g >> 6j) & 63 to
+ *           every lane, k = 12 adds bit (g >> 6j) & 63, j = 0..3, to lanes 0-3 when bits >> 63 is
+ *           0 and to lanes 4-7 when it is 1.
+ * pair512   (half of bb2x512) k bits of 512: slices of 9 bits from the top of a word, seven to a
+ *           word; the next word is w = w * LCG; w ^= w >> 32.
+ *
+ * Masks are built as host-order 64-bit words, to be compared with blyi_le64 of what lies in
+ * memory.
+ */
+#ifndef BLYI_SIMD_MASKS_H
+#define BLYI_SIMD_MASKS_H
+
+#include "../core/mix.h"
+#include <stdint.h>
+
+#define BLYI_SBBF_SALTS                                                                            \
+    0x47b6137bU, 0x44974d91U, 0x8824ad5bU, 0xa2b7289dU, 0x705495c7U, 0x2df1424bU, 0x9efc4947U,     \
+        0x5c6bfb31U
+
+static inline void blyi_sbbf_mask(uint64_t bits, uint64_t mask[4]) {
+    static const uint32_t salt[8] = {BLYI_SBBF_SALTS};
+    for (unsigned j = 0; j < 4; j++) {
+        uint32_t even = ((uint32_t)bits * salt[2 * j]) >> 27;
+        uint32_t odd = ((uint32_t)bits * salt[2 * j + 1]) >> 27;
+        mask[j] = (uint64_t)1 << even | (uint64_t)1 << (32 + odd);
+    }
+}
+
+/* The word that supplies a split512 key's second bits. */
+static inline uint64_t blyi_split_more(uint64_t bits) {
+    uint64_t g = bits * BLYI_LCG;
+    return g ^ g >> 32;
+}
+
+static inline void blyi_split_mask(uint64_t bits, unsigned k, uint64_t mask[8]) {
+    for (unsigned j = 0; j < 8; j++)
+        mask[j] = (uint64_t)1 << (bits >> 6 * j & 63);
+    if (k == 8)
+        return;
+    uint64_t more = blyi_split_more(bits);
+    unsigned first = k == 12 && bits >> 63 ? 4 : 0;
+    for (unsigned j = 0; j < (k == 12 ? 4U : 8U); j++)
+        mask[first + j] |= (uint64_t)1 << (more >> 6 * j & 63);
+}
+
+/* Calls for each of k bits in turn: `w` and `left` start as (bits, 7) and belong to this. */
+static inline unsigned blyi_pair_next(uint64_t *w, unsigned *left) {
+    if (*left == 0) {
+        *w = *w * BLYI_LCG;
+        *w ^= *w >> 32;
+        *left = 7;
+    }
+    *left -= 1;
+    return (unsigned)(*w >> (1 + 9 * *left)) & 511;
+}
+
+#endif

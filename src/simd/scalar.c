@@ -1,0 +1,116 @@
+/* The reference: what the masks of masks.h mean, word by word, in plain C. It runs everywhere,
+ * takes words as little-endian on any host, and reads them atomically, so that it is well defined
+ * beside writers. */
+#include "../core/bits.h"
+#include "kernels.h"
+#include "masks.h"
+
+#include <stdbool.h>
+
+static bool words_have(const uint64_t *w, const uint64_t *mask, unsigned n) {
+    uint64_t missing = 0;
+    for (unsigned j = 0; j < n; j++)
+        missing |= mask[j] & ~blyi_word_get(w + j);
+    return missing == 0;
+}
+
+static bool words_set(uint64_t *w, const uint64_t *mask, unsigned n) {
+    bool fresh = false;
+    for (unsigned j = 0; j < n; j++)
+        fresh |= blyi_word_set(w + j, mask[j]);
+    return fresh;
+}
+
+static bool sbbf_has(const void *block, uint64_t bits, unsigned k) {
+    uint64_t mask[4];
+    (void)k;
+    blyi_sbbf_mask(bits, mask);
+    return words_have(block, mask, 4);
+}
+
+static bool split_has(const void *block, uint64_t bits, unsigned k) {
+    uint64_t mask[8];
+    blyi_split_mask(bits, k, mask);
+    return words_have(block, mask, 8);
+}
+
+static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, unsigned k,
+                         uint8_t *out) {
+    const uint64_t *words = blocks;
+    size_t hits = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool hit = sbbf_has(words + 4 * s[i].block, s[i].bits, k);
+        hits += hit;
+        if (out)
+            out[i] = hit;
+    }
+    return hits;
+}
+
+static size_t sbbf_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out) {
+    uint64_t *words = blocks;
+    size_t fresh = 0;
+    (void)k;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t mask[4];
+        blyi_sbbf_mask(s[i].bits, mask);
+        bool is_new = words_set(words + 4 * s[i].block, mask, 4);
+        fresh += is_new;
+        if (out)
+            out[i] = is_new;
+    }
+    return fresh;
+}
+
+static size_t split_probe(const void *blocks, const blyi_spot *s, size_t n, unsigned k,
+                          uint8_t *out) {
+    const uint64_t *words = blocks;
+    size_t hits = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool hit = split_has(words + 8 * s[i].block, s[i].bits, k);
+        hits += hit;
+        if (out)
+            out[i] = hit;
+    }
+    return hits;
+}
+
+static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out) {
+    uint64_t *words = blocks;
+    size_t fresh = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t mask[8];
+        blyi_split_mask(s[i].bits, k, mask);
+        bool is_new = words_set(words + 8 * s[i].block, mask, 8);
+        fresh += is_new;
+        if (out)
+            out[i] = is_new;
+    }
+    return fresh;
+}
+
+static uint64_t popcount(const uint64_t *words, size_t n) {
+    uint64_t total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += blyi_popcount64(blyi_word_get(words + i));
+    return total;
+}
+
+static uint64_t popcount_or(const uint64_t *a, const uint64_t *b, size_t n) {
+    uint64_t total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += blyi_popcount64(blyi_word_get(a + i) | blyi_word_get(b + i));
+    return total;
+}
+
+const blyi_kernels blyi_kernels_scalar = {
+    .name = "scalar",
+    .sbbf_has = sbbf_has,
+    .split_has = split_has,
+    .sbbf_probe = sbbf_probe,
+    .sbbf_set = sbbf_set,
+    .split_probe = split_probe,
+    .split_set = split_set,
+    .popcount = popcount,
+    .popcount_or = popcount_or,
+};

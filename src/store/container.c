@@ -1,0 +1,241 @@
+#include "container.h"
+
+#include "../core/bytes.h"
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum {
+    VERSION = 1,
+    CELL_BITS = 1,     /* every kind so far is made of single bits */
+    PIECE = 1 << 20,   /* the most a sink is given at once */
+    CUSTOM_BITS = 128, /* of a caller's hash that is not at hand */
+};
+
+/* Where the fields are. */
+enum {
+    AT_MAGIC = 0,
+    AT_VERSION = 4,
+    AT_KIND = 5,
+    AT_HASH = 6,
+    AT_FLAGS = 7,
+    AT_HASHES = 8,
+    AT_WIDTH = 9,
+    AT_SUB = 10,
+    AT_HEADER_SUM = 12,
+    AT_SIZE = 16,
+    AT_CAPACITY = 24,
+    AT_ITEMS = 32,
+    AT_SEED = 40,
+    AT_RATE = 48,
+    AT_BODY_SUM = 56,
+};
+
+enum {
+    FLAG_KEYED = 1,
+    FLAG_APPROXIMATE = 2,
+    FLAG_FOLDABLE = 4,
+    FLAGS_KNOWN = 7,
+};
+
+enum { SUB_NATIVE = 0, SUB_TEXTBOOK = 1 };
+
+static const uint8_t magic[4] = {'B', 'L', 'Y', '1'};
+
+/* ---- header ---------------------------------------------------------------------------------- */
+
+static uint32_t header_sum(const uint8_t header[BLYI_HEADER_BYTES]) {
+    uint8_t copy[BLYI_HEADER_BYTES];
+    memcpy(copy, header, sizeof copy);
+    memset(copy + AT_HEADER_SUM, 0, 4);
+    return (uint32_t)XXH64(copy, sizeof copy, 0);
+}
+
+void blyi_header_encode(const bly_filter *f, uint64_t body_sum, uint8_t out[BLYI_HEADER_BYTES]) {
+    const bly_geometry *g = &f->geometry;
+    uint64_t rate;
+    memcpy(&rate, &f->fpr, sizeof rate);
+    memset(out, 0, BLYI_HEADER_BYTES);
+    memcpy(out + AT_MAGIC, magic, sizeof magic);
+    out[AT_VERSION] = VERSION;
+    out[AT_KIND] = (uint8_t)g->kind;
+    out[AT_HASH] = (uint8_t)f->hasher.id;
+    out[AT_FLAGS] = (uint8_t)((f->hasher.id == BLY_HASH_SIPHASH ? FLAG_KEYED : 0) |
+                              (f->approximate ? FLAG_APPROXIMATE : 0) |
+                              (g->options & BLY_FOLDABLE ? FLAG_FOLDABLE : 0));
+    out[AT_HASHES] = (uint8_t)g->hashes;
+    out[AT_WIDTH] = CELL_BITS;
+    out[AT_SUB] = g->options & BLY_TEXTBOOK ? SUB_TEXTBOOK : SUB_NATIVE;
+    blyi_store64le(out + AT_SIZE, g->size);
+    blyi_store64le(out + AT_CAPACITY, f->capacity);
+    blyi_store64le(out + AT_ITEMS, blyi_filter_items(f));
+    blyi_store64le(out + AT_SEED, f->hasher.seed);
+    blyi_store64le(out + AT_RATE, rate);
+    blyi_store64le(out + AT_BODY_SUM, body_sum);
+    blyi_store32le(out + AT_HEADER_SUM, header_sum(out));
+}
+
+/* Before anything else is believed. A later version may lay out and sum the rest as it likes, so
+ * its number counts first. */
+static bly_status check_frame(const uint8_t *in) {
+    if (memcmp(in + AT_MAGIC, magic, sizeof magic) != 0 || in[AT_VERSION] == 0)
+        return BLY_ECORRUPT;
+    if (in[AT_VERSION] > VERSION)
+        return BLY_EVERSION;
+    return blyi_load32le(in + AT_HEADER_SUM) == header_sum(in) ? BLY_OK : BLY_ECORRUPT;
+}
+
+static bly_status decode_geometry(const uint8_t *in, bly_geometry *g) {
+    int sub = in[AT_SUB] | in[AT_SUB + 1] << 8;
+    *g = (bly_geometry){(bly_kind)in[AT_KIND], in[AT_HASHES], blyi_load64le(in + AT_SIZE), 0};
+    if (!blyi_ops_of(g->kind))
+        return BLY_EKIND;
+    if (in[AT_FLAGS] & ~FLAGS_KNOWN || in[AT_WIDTH] != CELL_BITS)
+        return BLY_ECORRUPT;
+    if (sub > (g->kind == BLY_CLASSIC ? SUB_TEXTBOOK : SUB_NATIVE))
+        return BLY_ECORRUPT;
+    if (in[AT_FLAGS] & FLAG_FOLDABLE)
+        g->options |= BLY_FOLDABLE;
+    if (sub == SUB_TEXTBOOK)
+        g->options |= BLY_TEXTBOOK;
+    return bly_plan_check(g) == BLY_OK ? BLY_OK : BLY_ECORRUPT;
+}
+
+static bly_status decode_hasher(const uint8_t *in, bly_hasher *hasher) {
+    bly_hash_id id = (bly_hash_id)in[AT_HASH];
+    unsigned bits = id == BLY_HASH_CUSTOM ? CUSTOM_BITS : bly_hash_bits(id);
+    if (bits == 0)
+        return BLY_EHASHER;
+    if ((id == BLY_HASH_SIPHASH) != ((in[AT_FLAGS] & FLAG_KEYED) != 0))
+        return BLY_ECORRUPT;
+    hasher->id = (uint16_t)id;
+    hasher->bits = (uint16_t)bits;
+    hasher->seed = blyi_load64le(in + AT_SEED);
+    return BLY_OK;
+}
+
+bly_status blyi_header_decode(const uint8_t in[BLYI_HEADER_BYTES], blyi_header *out) {
+    *out = (blyi_header){0};
+    blyi_shape *s = &out->shape;
+    bly_status status = check_frame(in);
+    if (status == BLY_OK)
+        status = decode_geometry(in, &s->geometry);
+    if (status != BLY_OK)
+        return status;
+    uint64_t rate = blyi_load64le(in + AT_RATE);
+    memcpy(&s->fpr, &rate, sizeof rate);
+    s->capacity = blyi_load64le(in + AT_CAPACITY);
+    s->items = blyi_load64le(in + AT_ITEMS);
+    s->approximate = (in[AT_FLAGS] & FLAG_APPROXIMATE) != 0;
+    if (!(s->fpr > 0 && s->fpr < 1) || s->capacity == 0)
+        return BLY_ECORRUPT;
+    out->body_bytes = bly_plan_bytes(&s->geometry);
+    out->body_sum = blyi_load64le(in + AT_BODY_SUM);
+    return decode_hasher(in, &s->hasher);
+}
+
+bool blyi_header_fits(const blyi_header *h, uint64_t file_size) {
+    return file_size >= BLYI_HEADER_BYTES && file_size - BLYI_HEADER_BYTES == h->body_bytes;
+}
+
+bly_status blyi_header_bind(blyi_header *h, const bly_open_options *options) {
+    static const bly_open_options none;
+    const bly_open_options *o = options ? options : &none;
+    const bly_hasher *given = o->hasher;
+    bly_hasher *own = &h->shape.hasher;
+    bly_hash_id id = (bly_hash_id)own->id;
+    if (o->flags & ~(uint32_t)(BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY))
+        return BLY_EINVAL;
+    h->shape.sharing = o->sharing;
+
+    /* The hasher of a filter opened without its key has the right id, but nothing behind it. */
+    bool same = given && given->id == own->id && given->seed == own->seed && given->many;
+    if (id != BLY_HASH_SIPHASH && id != BLY_HASH_CUSTOM)
+        return given && !same ? BLY_EHASHER : bly_hasher_init(own, id, own->seed);
+    if (same) {
+        *own = *given;
+        return BLY_OK;
+    }
+    if (o->flags & BLY_OPEN_WITHOUT_KEY) {
+        h->shape.keyless = true;
+        return BLY_OK;
+    }
+    return id == BLY_HASH_SIPHASH && bly_hash_available(id) ? BLY_EKEY : BLY_EHASHER;
+}
+
+/* ---- body ------------------------------------------------------------------------------------ */
+
+uint64_t blyi_body_sum(const uint8_t *body, uint64_t bytes) {
+    return XXH64(body, (size_t)bytes, 0);
+}
+
+bly_status blyi_body_check(const blyi_header *h, const uint8_t *body) {
+    uint64_t used = bly_plan_bits(&h->shape.geometry);
+    uint64_t at = used / 8;
+    if (blyi_body_sum(body, h->body_bytes) != h->body_sum)
+        return BLY_ECORRUPT;
+    int stray = used % 8 ? body[at++] >> used % 8 : 0;
+    while (at < h->body_bytes)
+        stray |= body[at++];
+    return stray == 0 ? BLY_OK : BLY_ECORRUPT;
+}
+
+/* ---- public ---------------------------------------------------------------------------------- */
+
+uint64_t bly_filter_file_size(const bly_filter *f) {
+    return BLYI_HEADER_BYTES + f->body_bytes;
+}
+
+bly_status bly_filter_write(const bly_filter *f, bly_sink sink, void *ctx) {
+    uint8_t header[BLYI_HEADER_BYTES];
+    blyi_header_encode(f, blyi_body_sum(f->body, f->body_bytes), header);
+    bly_status status = sink(ctx, header, sizeof header);
+    for (uint64_t at = 0, n; status == BLY_OK && at < f->body_bytes; at += n) {
+        n = f->body_bytes - at < PIECE ? f->body_bytes - at : PIECE;
+        status = sink(ctx, f->body + at, (size_t)n);
+    }
+    return status;
+}
+
+bly_status bly_filter_parse(const void *data, size_t size, const bly_open_options *options,
+                            bly_filter **out) {
+    blyi_header h;
+    *out = NULL;
+    if (size < BLYI_HEADER_BYTES)
+        return BLY_ECORRUPT;
+    const uint8_t *body = (const uint8_t *)data + BLYI_HEADER_BYTES;
+    bly_status status = blyi_header_decode(data, &h);
+    if (status == BLY_OK && !blyi_header_fits(&h, size))
+        status = BLY_ECORRUPT;
+    if (status == BLY_OK)
+        status = blyi_header_bind(&h, options);
+    if (status == BLY_OK)
+        status = blyi_body_check(&h, body);
+    if (status == BLY_OK)
+        status = blyi_filter_make(&h.shape, options ? options->allocator : NULL, NULL, out);
+    if (status == BLY_OK)
+        memcpy((*out)->body, body, (size_t)h.body_bytes);
+    return status;
+}
+
+bly_status bly_file_info_parse(const void *data, size_t size, bly_file_info *out) {
+    blyi_header h;
+    if (size < BLYI_HEADER_BYTES)
+        return BLY_ECORRUPT;
+    bly_status status = blyi_header_decode(data, &h);
+    if (status != BLY_OK)
+        return status;
+    const blyi_shape *s = &h.shape;
+    *out = (bly_file_info){
+        .geometry = s->geometry,
+        .capacity = s->capacity,
+        .count = s->items,
+        .fpr = s->fpr,
+        .hash = (bly_hash_id)s->hasher.id,
+        .keyed = s->hasher.id == BLY_HASH_SIPHASH,
+        .approximate = s->approximate,
+        .seed = s->hasher.seed,
+        .body_bytes = h.body_bytes,
+    };
+    return BLY_OK;
+}

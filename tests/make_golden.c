@@ -1,0 +1,291 @@
+/* make_golden.c - the program that wrote the files in tests/golden/v1. The tests do not run it:
+ * the files are what version 1 looks like, and must never change. It stays so that one can see
+ * how they came about, and make the next version's.
+ *
+ *     make_golden DIRECTORY      writes DIRECTORY/good and DIRECTORY/bad, which must exist
+ */
+#include <bloomery/bloomery.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum { CUSTOM_TAG = 0x676f6c64, MAX_FILE = 4096 };
+
+static void must(bool truth, const char *what) {
+    if (truth)
+        return;
+    fprintf(stderr, "make_golden: %s failed\n", what);
+    exit(1);
+}
+
+/* ---- good ------------------------------------------------------------------------------------ */
+
+typedef struct sample {
+    const char *name;
+    bly_geometry geometry; /* size 0: planned for 60 keys at 1% */
+    bly_hash_id hash;
+    uint64_t seed;
+    int first, count; /* keys golden-key-N */
+} sample;
+
+static const sample samples[] = {
+    {"classic-fnv1a", {BLY_CLASSIC, 7, 1000, 0}, BLY_HASH_FNV1A, 0, 0, 40},
+    {"classic-empty-fnv1", {BLY_CLASSIC, 5, 777, 0}, BLY_HASH_FNV1, 0, 0, 0},
+    {"classic-full-crc64", {BLY_CLASSIC, 1, 65, 0}, BLY_HASH_CRC64, 9, 0, 999},
+    {"classic-k64-fnv1a-32", {BLY_CLASSIC, 64, 4001, 0}, BLY_HASH_FNV1A_32, 0, 3, 30},
+    {"classic-planned-xxh3", {BLY_CLASSIC, 0, 0, 0}, BLY_HASH_XXH3, 0, 0, 60},
+    {"classic-foldable-md5", {BLY_CLASSIC, 7, 1024, BLY_FOLDABLE}, BLY_HASH_MD5, 0, 0, 50},
+    {"textbook-xxh64", {BLY_CLASSIC, 6, 1031, BLY_TEXTBOOK}, BLY_HASH_XXH64, 42, 0, 40},
+    {"textbook-foldable-fnv1a", {BLY_CLASSIC, 3, 1280, 3}, BLY_HASH_FNV1A, 0, 0, 40},
+    {"partitioned-murmur3", {BLY_PARTITIONED, 7, 192, 0}, BLY_HASH_MURMUR3, 0, 0, 40},
+    {"partitioned-sha1", {BLY_PARTITIONED, 3, 64, 0}, BLY_HASH_SHA1, 77, 10, 12},
+    {"sbbf-xxh3", {BLY_SBBF, 8, 8, 0}, BLY_HASH_XXH3, 1, 0, 50},
+    {"sbbf-odd-fnv1a", {BLY_SBBF, 8, 5, 0}, BLY_HASH_FNV1A, UINT64_MAX, 0, 50},
+    {"split512-8-fnv1", {BLY_SPLIT512, 8, 3, 0}, BLY_HASH_FNV1, 5, 0, 50},
+    {"split512-12-xxh3-128", {BLY_SPLIT512, 12, 5, 0}, BLY_HASH_XXH3_128, 6, 0, 50},
+    {"split512-12-md5", {BLY_SPLIT512, 12, 5, 0}, BLY_HASH_MD5, 6, 0, 50},
+    {"split512-16-farm64", {BLY_SPLIT512, 16, 5, 0}, BLY_HASH_FARM64, 7, 0, 50},
+    {"split512-16-murmur3", {BLY_SPLIT512, 16, 5, 0}, BLY_HASH_MURMUR3, 7, 0, 50},
+    {"bb2x512-6-city64", {BLY_BB2X512, 6, 4, 0}, BLY_HASH_CITY64, 0, 0, 50},
+    {"bb2x512-16-murmur64a", {BLY_BB2X512, 16, 7, 0}, BLY_HASH_MURMUR64A, 8, 0, 50},
+    {"bb2x512-2-fnv1-32", {BLY_BB2X512, 2, 1, 0}, BLY_HASH_FNV1_32, 8, 0, 50},
+    {"keyed-split512", {BLY_SPLIT512, 8, 4, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
+    {"keyed-classic", {BLY_CLASSIC, 7, 999, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
+    {"custom-bb2x512", {BLY_BB2X512, 8, 4, 0}, BLY_HASH_CUSTOM, CUSTOM_TAG, 0, 50},
+};
+
+/* fnv1a's words, swapped. */
+static bly_hash swapped(void *user, const void *key, size_t len) {
+    bly_hash h = bly_hash_key(user, key, len);
+    return (bly_hash){h.hi, h.lo};
+}
+
+static bly_hasher hasher_of(const sample *s) {
+    static bly_hasher fnv1a;
+    bly_hasher h;
+    uint8_t key[16];
+    bly_status status;
+    for (int i = 0; i < 16; i++)
+        key[i] = (uint8_t)i;
+    must(bly_hasher_init(&fnv1a, BLY_HASH_FNV1A, 0) == BLY_OK, "fnv1a");
+    if (s->hash == BLY_HASH_SIPHASH)
+        status = bly_hasher_keyed(&h, key);
+    else if (s->hash == BLY_HASH_CUSTOM)
+        status = bly_hasher_custom(&h, swapped, &fnv1a, 64, s->seed);
+    else
+        status = bly_hasher_init(&h, s->hash, s->seed);
+    must(status == BLY_OK, s->name);
+    return h;
+}
+
+static void add_keys(bly_filter *f, int first, int count) {
+    char key[32];
+    for (int i = first; i < first + count; i++) {
+        int len = snprintf(key, sizeof key, "golden-key-%d", i);
+        must(bly_filter_add(f, key, (size_t)len, NULL) == BLY_OK, "add");
+    }
+}
+
+static bly_filter *make(const sample *s) {
+    bly_filter *f;
+    bly_spec spec = bly_spec_for(s->geometry.kind, 60, 0.01);
+    spec.geometry = s->geometry;
+    spec.hasher = hasher_of(s);
+    spec.allow_weak_hash = true;
+    must(bly_filter_create(&spec, &f) == BLY_OK, s->name);
+    add_keys(f, s->first, s->count);
+    return f;
+}
+
+typedef struct output {
+    const char *dir;
+    FILE *manifest;
+} output;
+
+static void save(const output *out, const bly_filter *f, const char *name, int first, int count,
+                 const char *relation) {
+    char path[MAX_FILE];
+    (void)snprintf(path, sizeof path, "%s/good/%s.bly", out->dir, name);
+    must(bly_filter_save(f, path) == BLY_OK, path);
+    fprintf(out->manifest, "%s.bly %d %d %s\n", name, first, count, relation);
+}
+
+static void make_good(const output *out) {
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        bly_filter *f = make(&samples[i]);
+        save(out, f, samples[i].name, samples[i].first, samples[i].count, "exactly");
+        bly_filter_destroy(f);
+    }
+    sample half = {"half", {BLY_SBBF, 8, 12, BLY_FOLDABLE}, BLY_HASH_FNV1A, 3, 0, 40};
+    bly_filter *a = make(&half), *folded;
+    half.first = 20;
+    bly_filter *b = make(&half), *both;
+    must(bly_filter_clone(a, NULL, &both) == BLY_OK, "clone");
+    must(bly_filter_intersect(both, b) == BLY_OK, "intersect");
+    save(out, both, "intersection-sbbf-fnv1a", 20, 20, "atleast");
+    must(bly_filter_union(a, b) == BLY_OK, "union");
+    save(out, a, "union-sbbf-fnv1a", 0, 60, "exactly");
+    must(bly_filter_fold(a, 4, NULL, &folded) == BLY_OK, "fold");
+    save(out, folded, "folded-sbbf-fnv1a", 0, 60, "exactly");
+    bly_filter_destroy(a);
+    bly_filter_destroy(b);
+    bly_filter_destroy(both);
+    bly_filter_destroy(folded);
+}
+
+/* ---- bad ------------------------------------------------------------------------------------- */
+
+typedef struct image {
+    uint8_t bytes[MAX_FILE];
+    size_t size;
+} image;
+
+static bly_status append(void *ctx, const void *data, size_t size) {
+    image *im = ctx;
+    if (size > MAX_FILE - im->size)
+        return BLY_EFULL;
+    memcpy(im->bytes + im->size, data, size);
+    im->size += size;
+    return BLY_OK;
+}
+
+static image image_of(const sample *s) {
+    image im = {{0}, 0};
+    bly_filter *f = make(s);
+    must(bly_filter_write(f, append, &im) == BLY_OK, "write");
+    bly_filter_destroy(f);
+    return im;
+}
+
+static void store(uint8_t *to, uint64_t value, int width) {
+    for (int i = 0; i < width; i++)
+        to[i] = (uint8_t)(value >> 8 * i);
+}
+
+static void fix_sums(image *im) {
+    store(im->bytes + 56, XXH64(im->bytes + 64, im->size - 64, 0), 8);
+    store(im->bytes + 12, 0, 4);
+    store(im->bytes + 12, XXH64(im->bytes, 64, 0), 4);
+}
+
+static void put(const output *out, const image *im, const char *name) {
+    char path[MAX_FILE];
+    (void)snprintf(path, sizeof path, "%s/bad/%s.bly", out->dir, name);
+    FILE *file = fopen(path, "wb");
+    must(file && fwrite(im->bytes, 1, im->size, file) == im->size && fclose(file) == 0, path);
+}
+
+/* A field of the right file overwritten, and the sums made right again. */
+typedef struct lie {
+    const char *name;
+    int offset, width;
+    uint64_t value;
+} lie;
+
+static const lie lies[] = {
+    {"version-0.ECORRUPT", 4, 1, 0},
+    {"version-2.EVERSION", 4, 1, 2},
+    {"version-255.EVERSION", 4, 1, 255},
+    {"kind-0.EKIND", 5, 1, 0},
+    {"kind-6-scalable.EKIND", 5, 1, 6},
+    {"kind-14-cuckoo.EKIND", 5, 1, 14},
+    {"kind-255.EKIND", 5, 1, 255},
+    {"hash-0.EHASHER", 6, 1, 0},
+    {"hash-16.EHASHER", 6, 1, 16},
+    {"hash-custom.EHASHER", 6, 1, 255},
+    {"siphash-without-flag.ECORRUPT", 6, 1, 15},
+    {"flag-without-siphash.ECORRUPT", 7, 1, 1},
+    {"flags-8.ECORRUPT", 7, 1, 8},
+    {"flags-128.ECORRUPT", 7, 1, 128},
+    {"k-0.ECORRUPT", 8, 1, 0},
+    {"k-65.ECORRUPT", 8, 1, 65},
+    {"k-255.ECORRUPT", 8, 1, 255},
+    {"width-0.ECORRUPT", 9, 1, 0},
+    {"width-4.ECORRUPT", 9, 1, 4},
+    {"sub-2.ECORRUPT", 10, 2, 2},
+    {"sub-256.ECORRUPT", 10, 2, 256},
+    {"size-0.ECORRUPT", 16, 8, 0},
+    {"size-63.ECORRUPT", 16, 8, 63},
+    {"size-one-block-more.ECORRUPT", 16, 8, 1025},
+    {"size-one-block-less.ECORRUPT", 16, 8, 512},
+    {"size-2-to-48.ECORRUPT", 16, 8, UINT64_C(1) << 48},
+    {"size-2-to-63.ECORRUPT", 16, 8, UINT64_C(1) << 63},
+    {"size-max.ECORRUPT", 16, 8, UINT64_MAX},
+    {"capacity-0.ECORRUPT", 24, 8, 0},
+    {"rate-0.ECORRUPT", 48, 8, 0},
+    {"rate-1.ECORRUPT", 48, 8, UINT64_C(0x3ff0000000000000)},
+    {"rate-negative.ECORRUPT", 48, 8, UINT64_C(0xbf847ae147ae147b)},
+    {"rate-infinite.ECORRUPT", 48, 8, UINT64_C(0x7ff0000000000000)},
+    {"rate-nan.ECORRUPT", 48, 8, UINT64_C(0x7ff8000000000000)},
+    {"padding-bit.ECORRUPT", 64 + 125, 1, 1},
+};
+
+static void make_bad(const output *out) {
+    const image right = image_of(&samples[0]); /* 1000 bits in 128 bytes */
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        image im = right;
+        store(im.bytes + lies[i].offset, lies[i].value, lies[i].width);
+        fix_sums(&im);
+        put(out, &im, lies[i].name);
+    }
+    image im = right;
+    im.size = 0;
+    put(out, &im, "empty.ECORRUPT");
+    im.size = 63;
+    put(out, &im, "header-cut.ECORRUPT");
+    im.size = 64;
+    put(out, &im, "no-body.ECORRUPT");
+    im.size = right.size - 1;
+    put(out, &im, "truncated.ECORRUPT");
+    im.size = right.size + 1;
+    put(out, &im, "trailing-byte.ECORRUPT");
+    im = right;
+    im.bytes[3] = '2';
+    put(out, &im, "magic.ECORRUPT");
+    im = right;
+    im.bytes[32] ^= 1;
+    put(out, &im, "header-sum.ECORRUPT");
+    im = right;
+    im.bytes[100] ^= 0x40;
+    put(out, &im, "body-sum.ECORRUPT");
+
+    sample other = {"slices", {BLY_PARTITIONED, 7, 192, 0}, BLY_HASH_FNV1A, 0, 0, 9};
+    im = image_of(&other);
+    store(im.bytes + 16, 100, 8);
+    fix_sums(&im);
+    put(out, &im, "slice-100.ECORRUPT");
+    im = image_of(&other);
+    store(im.bytes + 8, 64, 1);
+    store(im.bytes + 16, UINT64_C(1) << 58, 8); /* 64 slices of 2^58 bits are 2^64 */
+    fix_sums(&im);
+    put(out, &im, "slices-overflow.ECORRUPT");
+    other = (sample){"blocks", {BLY_SBBF, 8, 5, 0}, BLY_HASH_FNV1A, 0, 0, 9};
+    im = image_of(&other);
+    store(im.bytes + 10, 1, 2);
+    fix_sums(&im);
+    put(out, &im, "sbbf-textbook.ECORRUPT");
+    im = image_of(&other);
+    im.bytes[im.size - 1] = 0x80;
+    fix_sums(&im);
+    put(out, &im, "sbbf-padding.ECORRUPT");
+    other.hash = BLY_HASH_SIPHASH;
+    im = image_of(&other);
+    put(out, &im, "keyed-no-key.EKEY");
+}
+
+int main(int argc, char **argv) {
+    must(argc == 2, "make_golden DIRECTORY");
+    char path[MAX_FILE];
+    (void)snprintf(path, sizeof path, "%s/good/MANIFEST", argv[1]);
+    output out = {argv[1], fopen(path, "w")};
+    must(out.manifest != NULL, path);
+    fputs("# file, first key, number of keys, and whether the bits are exactly theirs\n",
+          out.manifest);
+    make_good(&out);
+    make_bad(&out);
+    must(fclose(out.manifest) == 0, path);
+    return 0;
+}

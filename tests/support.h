@@ -1,0 +1,177 @@
+/* support.h - what the test programs share: a generator, key sets, the list of cases, and an
+ * allocator that can be made to fail. Header only, so that each test stays one file. */
+#ifndef BLYT_SUPPORT_H
+#define BLYT_SUPPORT_H
+
+#include <bloomery/bloomery.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define BLYT_SLOW 10 /* sanitizers: a tenth of the work */
+#else
+#define BLYT_SLOW 1
+#endif
+
+#define COUNT_OF(a) (sizeof(a) / sizeof *(a))
+#define assert_ok(call) assert_int_equal(call, BLY_OK)
+
+/* splitmix64 */
+static inline uint64_t blyt_next(uint64_t *state) {
+    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+/* Every layout and probe there is. A new kind adds a line. */
+typedef struct blyt_case {
+    const char *name;
+    bly_kind kind;
+    uint32_t options;
+} blyt_case;
+
+static const blyt_case blyt_cases[] = {
+    {"classic", BLY_CLASSIC, 0},      {"classic textbook", BLY_CLASSIC, BLY_TEXTBOOK},
+    {"partitioned", BLY_PARTITIONED, 0}, {"sbbf", BLY_SBBF, 0},
+    {"split512", BLY_SPLIT512, 0},    {"bb2x512", BLY_BB2X512, 0},
+};
+
+static inline bly_spec blyt_spec(const blyt_case *c, uint64_t n, double p) {
+    bly_spec spec = bly_spec_for(c->kind, n, p);
+    spec.geometry.options = c->options;
+    return spec;
+}
+
+static inline bly_filter *blyt_create(const blyt_case *c, uint64_t n, double p, uint64_t seed) {
+    bly_spec spec = blyt_spec(c, n, p);
+    bly_filter *f = NULL;
+    spec.seed = seed;
+    assert_ok(bly_filter_create(&spec, &f));
+    return f;
+}
+
+/* Key sets that have broken filters before. */
+typedef enum blyt_keys {
+    KEYS_RANDOM,     /* 8 random bytes */
+    KEYS_LITTLE,     /* counters, least significant byte first */
+    KEYS_BIG,        /* counters, most significant byte first */
+    KEYS_DECIMAL,    /* "1234" */
+    KEYS_URL,        /* a long common prefix */
+    KEYS_SHIFTED,    /* counters in the top half of a word */
+    KEYS_SETS
+} blyt_keys;
+
+enum { BLYT_KEY_MAX = 64 };
+
+/* Key i of a set: distinct for distinct i. Returns its length. */
+static inline size_t blyt_key(blyt_keys set, uint64_t i, char out[BLYT_KEY_MAX]) {
+    uint64_t word = i;
+    switch (set) {
+    case KEYS_RANDOM:
+        word = blyt_next(&word);
+        break;
+    case KEYS_BIG:
+        for (int b = 0; b < 8; b++)
+            out[b] = (char)(i >> (56 - 8 * b));
+        return 8;
+    case KEYS_DECIMAL:
+        return (size_t)snprintf(out, BLYT_KEY_MAX, "%llu", (unsigned long long)i);
+    case KEYS_URL:
+        return (size_t)snprintf(out, BLYT_KEY_MAX, "https://www.example.com/catalogue/item?id=%llu",
+                                (unsigned long long)i);
+    case KEYS_SHIFTED:
+        word = i << 32;
+        break;
+    default:
+        break;
+    }
+    memcpy(out, &word, 8);
+    return 8;
+}
+
+/* The same keys in an array, as batches want them. */
+typedef struct blyt_list {
+    bly_bytes *keys;
+    char *bytes;
+    size_t n;
+} blyt_list;
+
+static inline blyt_list blyt_list_of(blyt_keys set, uint64_t first, size_t n) {
+    blyt_list l = {calloc(n + 1, sizeof *l.keys), malloc((n + 1) * BLYT_KEY_MAX), n};
+    assert_non_null(l.keys);
+    assert_non_null(l.bytes);
+    for (size_t i = 0; i < n; i++) {
+        char *at = l.bytes + i * BLYT_KEY_MAX;
+        l.keys[i] = (bly_bytes){at, blyt_key(set, first + i, at)};
+    }
+    return l;
+}
+
+static inline void blyt_list_free(blyt_list *l) {
+    free(l->keys);
+    free(l->bytes);
+}
+
+static inline void blyt_add_all(bly_filter *f, const blyt_list *l) {
+    bly_tally tally;
+    assert_ok(bly_filter_add_many(f, l->keys, l->n, NULL, &tally));
+    assert_int_equal(tally.done, l->n);
+}
+
+/* An allocator that counts, and fails at its fail_at-th call (0: never). */
+typedef struct blyt_heap {
+    size_t calls, live, largest, fail_at;
+} blyt_heap;
+
+static inline void *blyt_heap_alloc(void *ctx, size_t size) {
+    blyt_heap *h = ctx;
+    if (++h->calls == h->fail_at)
+        return NULL;
+    h->live++;
+    if (size > h->largest)
+        h->largest = size;
+    return calloc(1, size ? size : 1);
+}
+
+static inline void blyt_heap_free(void *ctx, void *ptr) {
+    blyt_heap *h = ctx;
+    h->live--;
+    free(ptr);
+}
+
+static inline bly_allocator blyt_heap_allocator(blyt_heap *h) {
+    return (bly_allocator){blyt_heap_alloc, blyt_heap_free, h};
+}
+
+/* A filter's container in memory; *size receives its length. Free with free. */
+typedef struct blyt_buffer {
+    uint8_t *data;
+    size_t size;
+} blyt_buffer;
+
+static inline bly_status blyt_sink(void *ctx, const void *data, size_t size) {
+    blyt_buffer *b = ctx;
+    uint8_t *more = realloc(b->data, b->size + size);
+    if (!more)
+        return BLY_ENOMEM;
+    memcpy(more + b->size, data, size);
+    b->data = more;
+    b->size += size;
+    return BLY_OK;
+}
+
+static inline blyt_buffer blyt_write(const bly_filter *f) {
+    blyt_buffer b = {NULL, 0};
+    assert_ok(bly_filter_write(f, blyt_sink, &b));
+    assert_int_equal(b.size, bly_filter_file_size(f));
+    return b;
+}
+
+#endif

@@ -1,0 +1,217 @@
+/* The rate asked is the rate measured.
+ *
+ * For each kind and probe, at sizes from 1 to a million keys and several rates, two comparisons,
+ * both two-sided (a rate that is too low betrays a bad hash as surely as one too high):
+ *   A  false positives counted against the rate computed from the filter's own bits, within five
+ *      sigma of a binomial;
+ *   B  that rate, averaged over filters with different seeds, against the plan's prediction,
+ *      within five sigma of its own spread.
+ * And the plan's prediction must be within the rate asked. Only for the textbook's probes are these
+ * rates upper bounds: there the count may also lie anywhere down to the rate of good probes.
+ */
+#include "support.h"
+
+#include <math.h>
+
+typedef struct outcome {
+    double queries, hits; /* counted */
+    double expected;      /* hits, from the filters' own bits */
+    double variance;      /* of hits around expected */
+    double mean, spread;  /* of the filters' own rates, and their standard deviation */
+    double predicted;
+    unsigned filters;
+} outcome;
+
+/* Queries absent keys; keys are drawn far from those added. */
+static double count_hits(const bly_filter *f, blyt_keys set, uint64_t first, uint64_t queries) {
+    double hits = 0;
+    for (uint64_t done = 0; done < queries;) {
+        size_t some = queries - done < 65536 ? (size_t)(queries - done) : 65536;
+        blyt_list l = blyt_list_of(set, first + done, some);
+        hits += (double)bly_filter_contains_many(f, l.keys, l.n, NULL);
+        blyt_list_free(&l);
+        done += some;
+    }
+    return hits;
+}
+
+static bly_filter *full_filter(const bly_spec *base, blyt_keys set, size_t n, uint64_t seed) {
+    bly_spec spec = *base;
+    bly_filter *f = NULL;
+    spec.seed = seed;
+    if (spec.hasher.id != BLY_HASH_NONE && spec.hasher.id != BLY_HASH_SIPHASH)
+        assert_ok(bly_hasher_init(&spec.hasher, (bly_hash_id)spec.hasher.id, seed));
+    assert_ok(bly_filter_create(&spec, &f));
+    blyt_list l = blyt_list_of(set, 0, n);
+    blyt_add_all(f, &l);
+    assert_int_equal(bly_filter_contains_many(f, l.keys, l.n, NULL), n); /* no false negative */
+    blyt_list_free(&l);
+    return f;
+}
+
+static outcome run(const bly_spec *spec, blyt_keys set, size_t n, unsigned filters,
+                   uint64_t queries) {
+    outcome o = {.filters = filters};
+    double squares = 0;
+    for (unsigned i = 0; i < filters; i++) {
+        bly_filter *f = full_filter(spec, set, n, i * 7919 + n);
+        bly_geometry g = bly_filter_geometry(f);
+        bly_stats s;
+        bly_filter_stats(f, &s);
+        o.predicted = bly_plan_fpr(&g, n, bly_filter_hasher(f)->bits);
+        o.hits += count_hits(f, set, 1u << 24, queries / filters);
+        o.queries += (double)(queries / filters);
+        o.expected += s.current_fpr * (double)(queries / filters);
+        o.variance += s.current_fpr * (1 - s.current_fpr) * (double)(queries / filters);
+        o.mean += s.current_fpr / filters;
+        squares += s.current_fpr * s.current_fpr / filters;
+        bly_filter_destroy(f);
+    }
+    o.spread = sqrt(fmax(0, squares - o.mean * o.mean));
+    return o;
+}
+
+/* Relative standard deviation between filters, where one filter must speak for all (n large). */
+static double known_spread(const bly_geometry *g) {
+    double size = (double)g->size, k = g->hashes;
+    if (g->kind == BLY_CLASSIC || g->kind == BLY_PARTITIONED)
+        return sqrt(0.307 * k * k / (double)bly_plan_bits(g));
+    return sqrt(7 / size);
+}
+
+static void judge(const char *name, const outcome *o, const bly_geometry *g, size_t n, double p) {
+    double room_a = 5 * sqrt(o->variance) + 4; /* + 4: counts of a few are not normal */
+    double spread = o->filters > 1 ? o->spread / sqrt(o->filters) : known_spread(g) * o->predicted;
+    /* The formulas are of second order: exact for large filters, to 2% for a handful of keys. */
+    double room_b = 5 * spread + (n < 10 ? 2e-2 : 5e-3) * o->predicted;
+    bly_geometry plain = *g;
+    plain.options &= ~(uint32_t)BLY_TEXTBOOK;
+    double least = g->options & BLY_TEXTBOOK ? bly_plan_fpr(&plain, n, 64) * o->queries : o->expected;
+    bool a = o->hits <= o->expected + room_a && o->hits >= least - room_a;
+    bool b = o->predicted < 1e-9 || fabs(o->mean - o->predicted) <= room_b;
+    if (!a || !b || getenv("BLYT_VERBOSE"))
+        print_message("%-17s n=%-8zu p=%-7g k=%-2u hits %.0f, expected %.1f +- %.1f; rate %.4g, "
+                      "predicted %.4g +- %.2g%s%s\n",
+                      name, n, p, g->hashes, o->hits, o->expected, room_a, o->mean, o->predicted,
+                      room_b, a ? "" : "  COUNT OFF", b ? "" : "  RATE OFF");
+    assert_true(a);
+    assert_true(b);
+}
+
+static void one_size(const blyt_case *c, size_t n, double p) {
+    bly_spec spec = blyt_spec(c, n, p);
+    bly_geometry g;
+    assert_ok(bly_plan(c->kind, n, p, c->options, 64, &g));
+    assert_true(bly_plan_fpr(&g, n, 64) <= p);
+    unsigned filters = n <= 1000 ? 200 : n <= 10000 ? 50 : 1;
+    uint64_t queries = (uint64_t)fmax(2500 / p, 200000) / BLYT_SLOW;
+    outcome o = run(&spec, n % 3 ? KEYS_RANDOM : KEYS_URL, n, filters / (BLYT_SLOW > 1 ? 2 : 1) + 1,
+                    queries);
+    o.filters = o.filters < 20 ? 1 : o.filters;
+    judge(c->name, &o, &g, n, p);
+}
+
+static void rates_at_every_size(void **state) {
+    static const size_t sizes[] = {1, 2, 10, 100, 1000, 10000, 1000000};
+    static const double rates[] = {0.05, 0.01, 0.001, 0.0001};
+    (void)state;
+    for (size_t c = 0; c < COUNT_OF(blyt_cases); c++)
+        for (size_t i = 0; i < COUNT_OF(sizes); i++)
+            for (size_t j = 0; j < COUNT_OF(rates); j++)
+                if (BLYT_SLOW == 1 || sizes[i] < 1000000)
+                    one_size(&blyt_cases[c], sizes[i], rates[j]);
+}
+
+/* Exact geometries, so that every k of every layout is seen, not only those a plan would pick. */
+static void rates_of_every_k(void **state) {
+    (void)state;
+    for (size_t c = 0; c < COUNT_OF(blyt_cases); c++) {
+        for (uint32_t k = 1; k <= 16; k++) {
+            bly_spec spec = blyt_spec(&blyt_cases[c], 3000, 0);
+            bly_geometry *g = &spec.geometry;
+            *g = (bly_geometry){blyt_cases[c].kind, k, 1, blyt_cases[c].options};
+            g->size = blyt_cases[c].kind == BLY_PARTITIONED ? 64 : 512;
+            if (bly_plan_check(g) != BLY_OK)
+                continue;
+            while (bly_plan_bits(g) < 30000)
+                g->size += g->kind == BLY_PARTITIONED ? 64 : g->kind == BLY_CLASSIC ? 577 : 1;
+            outcome o = run(&spec, KEYS_RANDOM, 3000, 60, 1500000 / BLYT_SLOW);
+            judge(blyt_cases[c].name, &o, g, 3000, 0);
+        }
+    }
+}
+
+/* Every hash on every key set: the rate must not depend on what keys look like. */
+static void rates_of_every_hash(void **state) {
+    static const uint8_t key[16] = "sixteen bytes ok";
+    (void)state;
+    for (int id = 1; id <= BLY_HASH_SIPHASH; id++) {
+        if (!bly_hash_available((bly_hash_id)id))
+            continue;
+        for (int set = 0; set < KEYS_SETS; set++) {
+            const blyt_case *c = &blyt_cases[(size_t)(id + set) % COUNT_OF(blyt_cases)];
+            bly_spec spec = blyt_spec(c, 20000, 0.01);
+            bly_geometry g;
+            if (id == BLY_HASH_SIPHASH)
+                assert_ok(bly_hasher_keyed(&spec.hasher, key));
+            else
+                assert_ok(bly_hasher_init(&spec.hasher, (bly_hash_id)id, 0));
+            assert_ok(bly_plan(c->kind, 20000, 0.01, c->options, spec.hasher.bits, &g));
+            outcome o = run(&spec, (blyt_keys)set, 20000, 1, 300000 / BLYT_SLOW);
+            judge(bly_hash_name((bly_hash_id)id), &o, &g, 20000, 0.01);
+        }
+    }
+}
+
+/* 32 bits are too few for a million keys at 1e-4: refused, and, when allowed, told truthfully. */
+static void weak_hashes_are_counted(void **state) {
+    bly_spec spec = bly_spec_for(BLY_SBBF, 1000000, 0.0001);
+    bly_filter *f = NULL;
+    bly_stats s;
+    (void)state;
+    assert_ok(bly_hasher_init(&spec.hasher, BLY_HASH_FNV1A_32, 0));
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EWEAKHASH);
+    assert_null(f);
+    spec.allow_weak_hash = true;
+    f = full_filter(&spec, KEYS_RANDOM, 1000000, 0);
+    bly_filter_stats(f, &s);
+    assert_true(s.predicted_fpr > 3.2e-4 && s.predicted_fpr < 3.4e-4);
+    double queries = 4000000 / BLYT_SLOW;
+    double hits = count_hits(f, KEYS_RANDOM, 1u << 24, (uint64_t)queries);
+    assert_true(fabs(hits - queries * s.current_fpr) <= 5 * sqrt(queries * s.current_fpr) + 4);
+    bly_filter_destroy(f);
+}
+
+/* What the design promises at capacity, within 1%. */
+static void bits_per_key_at_capacity(void **state) {
+    static const struct {
+        bly_kind kind;
+        double p, bits;
+    } table[] = {
+        {BLY_CLASSIC, 0.01, 9.593},  {BLY_CLASSIC, 0.001, 14.378},  {BLY_CLASSIC, 0.0001, 19.173},
+        {BLY_CLASSIC, 1e-6, 28.755}, {BLY_PARTITIONED, 0.01, 9.593}, {BLY_SBBF, 0.05, 7.23},
+        {BLY_SBBF, 0.02, 9.02},      {BLY_SBBF, 0.01, 10.53},       {BLY_SBBF, 0.004, 12.78},
+        {BLY_SBBF, 0.001, 16.89},    {BLY_SBBF, 0.0005, 19.34},     {BLY_SBBF, 0.0001, 26.34},
+        {BLY_SBBF, 1e-5, 40.99},     {BLY_SPLIT512, 0.01, 10.10},   {BLY_SPLIT512, 0.001, 15.72},
+        {BLY_SPLIT512, 0.0001, 22.10}, {BLY_SPLIT512, 1e-5, 29.9},  {BLY_BB2X512, 0.05, 6.26},
+        {BLY_BB2X512, 0.02, 8.19},   {BLY_BB2X512, 0.01, 9.67},     {BLY_BB2X512, 0.004, 11.61},
+        {BLY_BB2X512, 0.001, 14.63}, {BLY_BB2X512, 0.0005, 16.18},  {BLY_BB2X512, 0.0001, 19.84},
+        {BLY_BB2X512, 1e-5, 25.27},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        bly_geometry g;
+        assert_ok(bly_plan(table[i].kind, 1000000, table[i].p, 0, 64, &g));
+        double bits = (double)bly_plan_bits(&g) / 1e6;
+        assert_true(fabs(bits / table[i].bits - 1) < 0.01);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bits_per_key_at_capacity), cmocka_unit_test(rates_at_every_size),
+        cmocka_unit_test(rates_of_every_k),         cmocka_unit_test(rates_of_every_hash),
+        cmocka_unit_test(weak_hashes_are_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
