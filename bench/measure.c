@@ -18,8 +18,8 @@ typedef struct task {
 } task;
 
 static const uint32_t adding = BIT(ADD_MANY) | BIT(ADD_ONE) | BIT(ADD_SHARED) | BIT(ADD_PAIR);
-static const uint32_t missing = BIT(LIMIT) | BIT(HASH) | BIT(MISS_MANY) | BIT(MISS_ONE) |
-                                BIT(MISS_SHARED) | BIT(MISS_PAIR);
+static const uint32_t missing =
+    BIT(LIMIT) | BIT(HASH) | BIT(MISS_MANY) | BIT(MISS_ONE) | BIT(MISS_SHARED) | BIT(MISS_PAIR);
 static const uint32_t hitting = BIT(HIT_MANY) | BIT(HIT_ONE);
 
 static void add_rival(setting *s, const char *name, bly_kind kind, uint32_t ops) {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # check_readme.sh [LIBDIR]: the C program in README.md is examples/readme.c, and compiles and runs
-# with plain cc against the library in LIBDIR (build/lib when not given).
+# with plain cc against the library in LIBDIR (build/lib when not given); and what the documents
+# name exists.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 lib=$(cd "${1:-$root/build/lib}" && pwd)
@@ -15,8 +16,32 @@ if ! diff -u "$root/examples/readme.c" block.c; then
 fi
 cc -I"$root/include" block.c -L"$lib" -lbloomery -Wl,-rpath,"$lib" -o block
 ./block >out
-[ "$(grep -c '^new ' out)" -eq 2 ] && [ "$(grep -c '^seen ' out)" -eq 1 ] && grep -q maybe out || {
+if [ "$(grep -c '^new ' out)" -ne 2 ] || [ "$(grep -c '^seen ' out)" -ne 1 ] ||
+    ! grep -q '^no, rate now ' out; then
     echo "the README's program printed something else:" >&2
     cat out >&2
     exit 1
-}
+fi
+
+# What the documents name must be there: calls, options, and the files they link to.
+cd "$root"
+set -- README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs/*.md
+{
+    grep -ohE '\b(bly|blyi|BLY|BLYI)_[A-Za-z0-9_]*[A-Za-z0-9]' "$@" | sort -u |
+        while read -r name; do
+            grep -rqE "\b$name" include src || echo "no $name in include/ or src/"
+        done
+    grep -ohE '\bBLOOMERY_[A-Z]+' "$@" | sort -u |
+        while read -r name; do
+            grep -rq "$name" CMakeLists.txt src || echo "no $name in CMakeLists.txt or src/"
+        done
+    for document in "$@"; do
+        { grep -oE '\]\([^)#]+' "$document" || true; } | cut -c3- |
+            while read -r link; do
+                case $link in http*) continue ;; esac
+                [ -e "$(dirname "$document")/$link" ] || echo "$document: no file $link"
+            done
+    done
+} >"$work/missing"
+cat "$work/missing" >&2
+! [ -s "$work/missing" ]

@@ -19,7 +19,7 @@
 #define BLYT_SLOW 1
 #endif
 
-#define COUNT_OF(a) (sizeof(a) / sizeof *(a))
+#define COUNT_OF(a)     (sizeof(a) / sizeof *(a))
 #define assert_ok(call) assert_int_equal(call, BLY_OK)
 
 /* splitmix64 */
@@ -38,9 +38,9 @@ typedef struct blyt_case {
 } blyt_case;
 
 static const blyt_case blyt_cases[] = {
-    {"classic", BLY_CLASSIC, 0},      {"classic textbook", BLY_CLASSIC, BLY_TEXTBOOK},
+    {"classic", BLY_CLASSIC, 0},         {"classic textbook", BLY_CLASSIC, BLY_TEXTBOOK},
     {"partitioned", BLY_PARTITIONED, 0}, {"sbbf", BLY_SBBF, 0},
-    {"split512", BLY_SPLIT512, 0},    {"bb2x512", BLY_BB2X512, 0},
+    {"split512", BLY_SPLIT512, 0},       {"bb2x512", BLY_BB2X512, 0},
 };
 
 static inline bly_spec blyt_spec(const blyt_case *c, uint64_t n, double p) {
@@ -59,12 +59,12 @@ static inline bly_filter *blyt_create(const blyt_case *c, uint64_t n, double p, 
 
 /* Key sets that have broken filters before. */
 typedef enum blyt_keys {
-    KEYS_RANDOM,     /* 8 random bytes */
-    KEYS_LITTLE,     /* counters, least significant byte first */
-    KEYS_BIG,        /* counters, most significant byte first */
-    KEYS_DECIMAL,    /* "1234" */
-    KEYS_URL,        /* a long common prefix */
-    KEYS_SHIFTED,    /* counters in the top half of a word */
+    KEYS_RANDOM,  /* 8 random bytes */
+    KEYS_LITTLE,  /* counters, least significant byte first */
+    KEYS_BIG,     /* counters, most significant byte first */
+    KEYS_DECIMAL, /* "1234" */
+    KEYS_URL,     /* a long common prefix */
+    KEYS_SHIFTED, /* counters in the top half of a word */
     KEYS_SETS
 } blyt_keys;
 

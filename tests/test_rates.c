@@ -86,7 +86,8 @@ static void judge(const char *name, const outcome *o, const bly_geometry *g, siz
     double room_b = 5 * spread + (n < 10 ? 2e-2 : 5e-3) * o->predicted;
     bly_geometry plain = *g;
     plain.options &= ~(uint32_t)BLY_TEXTBOOK;
-    double least = g->options & BLY_TEXTBOOK ? bly_plan_fpr(&plain, n, 64) * o->queries : o->expected;
+    double least =
+        g->options & BLY_TEXTBOOK ? bly_plan_fpr(&plain, n, 64) * o->queries : o->expected;
     bool a = o->hits <= o->expected + room_a && o->hits >= least - room_a;
     bool b = o->predicted < 1e-9 || fabs(o->mean - o->predicted) <= room_b;
     if (!a || !b || getenv("BLYT_VERBOSE"))
@@ -188,14 +189,18 @@ static void bits_per_key_at_capacity(void **state) {
         bly_kind kind;
         double p, bits;
     } table[] = {
-        {BLY_CLASSIC, 0.01, 9.593},  {BLY_CLASSIC, 0.001, 14.378},  {BLY_CLASSIC, 0.0001, 19.173},
-        {BLY_CLASSIC, 1e-6, 28.755}, {BLY_PARTITIONED, 0.01, 9.593}, {BLY_SBBF, 0.05, 7.23},
-        {BLY_SBBF, 0.02, 9.02},      {BLY_SBBF, 0.01, 10.53},       {BLY_SBBF, 0.004, 12.78},
-        {BLY_SBBF, 0.001, 16.89},    {BLY_SBBF, 0.0005, 19.34},     {BLY_SBBF, 0.0001, 26.34},
-        {BLY_SBBF, 1e-5, 40.99},     {BLY_SPLIT512, 0.01, 10.10},   {BLY_SPLIT512, 0.001, 15.72},
-        {BLY_SPLIT512, 0.0001, 22.10}, {BLY_SPLIT512, 1e-5, 29.9},  {BLY_BB2X512, 0.05, 6.26},
-        {BLY_BB2X512, 0.02, 8.19},   {BLY_BB2X512, 0.01, 9.67},     {BLY_BB2X512, 0.004, 11.61},
-        {BLY_BB2X512, 0.001, 14.63}, {BLY_BB2X512, 0.0005, 16.18},  {BLY_BB2X512, 0.0001, 19.84},
+        {BLY_CLASSIC, 0.01, 9.593},     {BLY_CLASSIC, 0.001, 14.378},
+        {BLY_CLASSIC, 0.0001, 19.173},  {BLY_CLASSIC, 1e-6, 28.755},
+        {BLY_PARTITIONED, 0.01, 9.593}, {BLY_SBBF, 0.05, 7.23},
+        {BLY_SBBF, 0.02, 9.02},         {BLY_SBBF, 0.01, 10.53},
+        {BLY_SBBF, 0.004, 12.78},       {BLY_SBBF, 0.001, 16.89},
+        {BLY_SBBF, 0.0005, 19.34},      {BLY_SBBF, 0.0001, 26.34},
+        {BLY_SBBF, 1e-5, 40.99},        {BLY_SPLIT512, 0.01, 10.10},
+        {BLY_SPLIT512, 0.001, 15.72},   {BLY_SPLIT512, 0.0001, 22.10},
+        {BLY_SPLIT512, 1e-5, 29.9},     {BLY_BB2X512, 0.05, 6.26},
+        {BLY_BB2X512, 0.02, 8.19},      {BLY_BB2X512, 0.01, 9.67},
+        {BLY_BB2X512, 0.004, 11.61},    {BLY_BB2X512, 0.001, 14.63},
+        {BLY_BB2X512, 0.0005, 16.18},   {BLY_BB2X512, 0.0001, 19.84},
         {BLY_BB2X512, 1e-5, 25.27},
     };
     (void)state;

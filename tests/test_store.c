@@ -2,21 +2,13 @@
  *
  * tests/golden/v1 holds the files that every later version must read; see make_golden.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support.h"
 
-#include <bloomery/bloomery.h>
-#include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -99,11 +91,6 @@ static int drop_scratch(void **state) {
     return left == 0 ? 0 : -1;
 }
 
-typedef struct image {
-    uint8_t *bytes;
-    size_t size;
-} image;
-
 static void spill(const char *path, const void *bytes, size_t size) {
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
@@ -111,37 +98,22 @@ static void spill(const char *path, const void *bytes, size_t size) {
     assert_int_equal(fclose(file), 0);
 }
 
-static image slurp(const char *path) {
+static blyt_buffer slurp(const char *path) {
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
-    image im = {malloc((size_t)st.st_size + 1), (size_t)st.st_size};
+    blyt_buffer im = {malloc((size_t)st.st_size + 1), (size_t)st.st_size};
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
-    assert_int_equal(fread(im.bytes, 1, im.size + 1, file), im.size);
+    assert_int_equal(fread(im.data, 1, im.size + 1, file), im.size);
     assert_int_equal(fclose(file), 0);
     return im;
 }
 
-static bly_status append(void *ctx, const void *data, size_t size) {
-    image *im = ctx;
-    im->bytes = realloc(im->bytes, im->size + size + 1);
-    memcpy(im->bytes + im->size, data, size);
-    im->size += size;
-    return BLY_OK;
-}
-
-static image written(const bly_filter *f) {
-    image im = {NULL, 0};
-    assert_int_equal(bly_filter_write(f, append, &im), BLY_OK);
-    assert_int_equal(im.size, bly_filter_file_size(f));
-    return im;
-}
-
-static void assert_file_is(const char *path, image want) {
-    image have = slurp(path);
+static void assert_file_is(const char *path, blyt_buffer want) {
+    blyt_buffer have = slurp(path);
     assert_int_equal(have.size, want.size);
-    assert_memory_equal(have.bytes, want.bytes, want.size);
-    free(have.bytes);
+    assert_memory_equal(have.data, want.data, want.size);
+    free(have.data);
 }
 
 static void store(uint8_t *to, uint64_t value, int width) {
@@ -154,35 +126,9 @@ static void fix_header_sum(uint8_t *header) {
     store(header + 12, XXH64(header, HEADER, 0), 4);
 }
 
-static void fix_sums(image *im) {
-    store(im->bytes + 56, XXH64(im->bytes + HEADER, im->size - HEADER, 0), 8);
-    fix_header_sum(im->bytes);
-}
-
-/* An allocator that watches, and can fail or do mischief. */
-typedef struct meter {
-    size_t largest;
-    unsigned calls, live;
-    unsigned fail_at; /* this call, counted from 1, finds no memory */
-    const char *cut;  /* this file is cut short at every call */
-} meter;
-
-static void *meter_alloc(void *ctx, size_t size) {
-    meter *m = ctx;
-    m->calls++;
-    m->largest = size > m->largest ? size : m->largest;
-    if (m->cut && truncate(m->cut, HEADER + 1) != 0)
-        return NULL;
-    if (m->calls == m->fail_at)
-        return NULL;
-    m->live++;
-    return calloc(1, size);
-}
-
-static void meter_free(void *ctx, void *ptr) {
-    meter *m = ctx;
-    m->live--;
-    free(ptr);
+static void fix_sums(blyt_buffer *im) {
+    store(im->data + 56, XXH64(im->data + HEADER, im->size - HEADER, 0), 8);
+    fix_header_sum(im->data);
 }
 
 static int key_text(char key[32], const char *prefix, int i) {
@@ -193,7 +139,7 @@ static void add_keys(bly_filter *f, const char *prefix, int from, int count) {
     char key[32];
     for (int i = from; i < from + count; i++) {
         size_t len = (size_t)key_text(key, prefix, i);
-        assert_int_equal(bly_filter_add(f, key, len, NULL), BLY_OK);
+        assert_ok(bly_filter_add(f, key, len, NULL));
     }
 }
 
@@ -215,7 +161,7 @@ static bly_filter *filled(bly_geometry g, const bly_hasher *hasher, int keys) {
     spec.seed = 0x5eed;
     if (hasher)
         spec.hasher = *hasher;
-    assert_int_equal(bly_filter_create(&spec, &f), BLY_OK);
+    assert_ok(bly_filter_create(&spec, &f));
     add_keys(f, "store", 0, keys);
     return f;
 }
@@ -238,31 +184,26 @@ static void assert_same(const bly_filter *a, const bly_filter *b) {
     }
 }
 
-/* Every way in refuses these bytes with `want` (0: with whatever), and nothing is allocated on
- * their word. */
-static void assert_refused(image im, const bly_open_options *options, int want) {
-    meter m = {0};
-    bly_allocator a = {meter_alloc, meter_free, &m};
+/* Every way in refuses these bytes with `want`, and allocates nothing on their word. */
+static void assert_refused(blyt_buffer im, const bly_open_options *options, bly_status want) {
+    blyt_heap heap = {0};
+    bly_allocator a = blyt_heap_allocator(&heap);
     bly_open_options o = options ? *options : (bly_open_options){0};
-    bly_filter *f = (bly_filter *)&m;
-    bly_map *map = (bly_map *)&m;
+    bly_filter *f = (bly_filter *)&heap; /* anything but NULL */
+    bly_map *map = (bly_map *)&heap;
     o.allocator = &a;
-    bly_status parsed = bly_filter_parse(im.bytes, im.size, &o, &f);
+    assert_int_equal(bly_filter_parse(im.data, im.size, &o, &f), want);
     assert_null(f);
-    assert_int_equal(m.calls, 0);
-    spill(at("refused.bly"), im.bytes, im.size);
-    bly_status loaded = bly_filter_load(at("refused.bly"), &o, &f);
+    assert_int_equal(heap.calls, 0);
+    spill(at("refused.bly"), im.data, im.size);
+    f = (bly_filter *)&heap;
+    assert_int_equal(bly_filter_load(at("refused.bly"), &o, &f), want);
     assert_null(f);
     o.flags |= BLY_OPEN_VERIFY;
-    bly_status mapped = bly_map_open(at("refused.bly"), &o, &map);
+    assert_int_equal(bly_map_open(at("refused.bly"), &o, &map), want);
     assert_null(map);
-    assert_int_not_equal(parsed, BLY_OK);
-    assert_int_equal(loaded, parsed);
-    assert_int_equal(mapped, parsed);
-    if (want)
-        assert_int_equal(parsed, want);
-    assert_int_equal(m.live, 0);
-    assert_true(m.largest <= im.size + PAGE);
+    assert_int_equal(heap.live, 0);
+    assert_true(heap.largest <= im.size + PAGE);
 }
 
 /* ---- there and back -------------------------------------------------------------------------- */
@@ -281,20 +222,20 @@ static void round_trip(bly_filter *f) {
     bly_filter *g;
     bly_map *map;
     const bly_open_options verify = {.flags = BLY_OPEN_VERIFY};
-    image im = written(f);
-    assert_int_equal(bly_filter_parse(im.bytes, im.size, NULL, &g), BLY_OK);
+    blyt_buffer im = blyt_write(f);
+    assert_ok(bly_filter_parse(im.data, im.size, NULL, &g));
     assert_same(f, g);
-    assert_int_equal(bly_filter_save(g, at("a.bly")), BLY_OK);
+    assert_ok(bly_filter_save(g, at("a.bly")));
     bly_filter_destroy(g);
     assert_file_is(at("a.bly"), im);
-    assert_int_equal(bly_filter_load(at("a.bly"), NULL, &g), BLY_OK);
+    assert_ok(bly_filter_load(at("a.bly"), NULL, &g));
     assert_same(f, g);
-    assert_int_equal(bly_map_open(at("a.bly"), &verify, &map), BLY_OK);
+    assert_ok(bly_map_open(at("a.bly"), &verify, &map));
     assert_same(f, bly_map_filter(map));
     bly_map_close(map);
-    assert_int_equal(bly_map_open(at("a.bly"), NULL, &map), BLY_OK);
+    assert_ok(bly_map_open(at("a.bly"), NULL, &map));
     assert_same(f, bly_map_filter(map));
-    assert_int_equal(bly_filter_save(bly_map_filter(map), at("a.bly")), BLY_OK);
+    assert_ok(bly_filter_save(bly_map_filter(map), at("a.bly")));
     assert_file_is(at("a.bly"), im);
     /* A loaded filter lives on: the same keys make the same filter. */
     add_keys(g, "store", 100, 20);
@@ -302,7 +243,7 @@ static void round_trip(bly_filter *f) {
     assert_same(f, g);
     bly_filter_destroy(g);
     bly_map_close(map);
-    free(im.bytes);
+    free(im.data);
 }
 
 static void test_round_trip(void **state) {
@@ -312,7 +253,7 @@ static void test_round_trip(void **state) {
             bly_filter *f = filled(shapes[i], NULL, keys);
             round_trip(f);
             bly_filter *g = filled(shapes[i], NULL, 40);
-            assert_int_equal(bly_filter_intersect(f, g), BLY_OK);
+            assert_ok(bly_filter_intersect(f, g));
             round_trip(f);
             bly_filter_destroy(f);
             bly_filter_destroy(g);
@@ -337,18 +278,18 @@ static void test_sharing_is_chosen_when_opened(void **state) {
     (void)state;
     for (size_t i = 0; i < SHAPES; i++) {
         bly_filter *f = filled(shapes[i], NULL, 30), *g;
-        image im = written(f);
+        blyt_buffer im = blyt_write(f);
         for (int s = BLY_EXCLUSIVE; s <= BLY_SHARED_ONCE; s++) {
             const bly_open_options o = {.sharing = (bly_sharing)s};
-            assert_int_equal(bly_filter_parse(im.bytes, im.size, &o, &g), BLY_OK);
+            assert_ok(bly_filter_parse(im.data, im.size, &o, &g));
             assert_int_equal(bly_filter_sharing(g), s);
             assert_same(f, g);
-            image again = written(g);
-            assert_memory_equal(again.bytes, im.bytes, im.size);
-            free(again.bytes);
+            blyt_buffer again = blyt_write(g);
+            assert_memory_equal(again.data, im.data, im.size);
+            free(again.data);
             bly_filter_destroy(g);
         }
-        free(im.bytes);
+        free(im.data);
         bly_filter_destroy(f);
     }
 }
@@ -357,10 +298,10 @@ static void test_info(void **state) {
     (void)state;
     for (size_t i = 0; i < SHAPES; i++) {
         bly_filter *f = filled(shapes[i], NULL, 30);
-        image im = written(f);
+        blyt_buffer im = blyt_write(f);
         bly_file_info info;
-        assert_int_equal(bly_file_info_parse(im.bytes, HEADER - 1, &info), BLY_ECORRUPT);
-        assert_int_equal(bly_file_info_parse(im.bytes, HEADER, &info), BLY_OK);
+        assert_int_equal(bly_file_info_parse(im.data, HEADER - 1, &info), BLY_ECORRUPT);
+        assert_ok(bly_file_info_parse(im.data, HEADER, &info));
         assert_int_equal(info.geometry.kind, shapes[i].kind);
         assert_int_equal(info.geometry.hashes, shapes[i].hashes);
         assert_int_equal(info.geometry.size, shapes[i].size);
@@ -372,7 +313,7 @@ static void test_info(void **state) {
         assert_int_equal(info.seed, 0x5eed);
         assert_false(info.keyed || info.approximate);
         assert_int_equal(info.body_bytes, im.size - HEADER);
-        free(im.bytes);
+        free(im.data);
         bly_filter_destroy(f);
     }
 }
@@ -408,22 +349,22 @@ static const struct {
 static void test_vectors(void **state) {
     (void)state;
     bly_hasher fnv1a;
-    assert_int_equal(bly_hasher_init(&fnv1a, BLY_HASH_FNV1A, 0), BLY_OK);
+    assert_ok(bly_hasher_init(&fnv1a, BLY_HASH_FNV1A, 0));
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         bly_spec spec = bly_spec_for(vectors[i].geometry.kind, 100, 0.01);
         bly_filter *f;
         spec.geometry = vectors[i].geometry;
         spec.hasher = fnv1a;
-        assert_int_equal(bly_filter_create(&spec, &f), BLY_OK);
-        assert_int_equal(bly_filter_add(f, "bloomery", 8, NULL), BLY_OK);
-        image im = written(f);
+        assert_ok(bly_filter_create(&spec, &f));
+        assert_ok(bly_filter_add(f, "bloomery", 8, NULL));
+        blyt_buffer im = blyt_write(f);
         if (i == 0)
-            assert_memory_equal(im.bytes, example, sizeof example);
+            assert_memory_equal(im.data, example, sizeof example);
         uint8_t body[512] = {0};
         for (const int *bit = vectors[i].bits; *bit >= 0; bit++)
             body[*bit >> 3] |= (uint8_t)(1 << (*bit & 7));
-        assert_memory_equal(im.bytes + HEADER, body, im.size - HEADER);
-        free(im.bytes);
+        assert_memory_equal(im.data + HEADER, body, im.size - HEADER);
+        free(im.data);
         bly_filter_destroy(f);
     }
 }
@@ -434,52 +375,52 @@ static void test_truncations(void **state) {
     (void)state;
     for (size_t i = 0; i < SHAPES; i++) {
         bly_filter *f = filled(shapes[i], NULL, 30);
-        image im = written(f);
+        blyt_buffer im = blyt_write(f);
         for (size_t size = 0; size < im.size; size++)
-            assert_refused((image){im.bytes, size}, NULL, BLY_ECORRUPT);
-        im.bytes[im.size] = 0; /* there is room: see append */
-        assert_refused((image){im.bytes, im.size + 1}, NULL, BLY_ECORRUPT);
-        free(im.bytes);
+            assert_refused((blyt_buffer){im.data, size}, NULL, BLY_ECORRUPT);
+        assert_ok(blyt_sink(&im, "", 1)); /* and one byte too many */
+        assert_refused(im, NULL, BLY_ECORRUPT);
+        free(im.data);
         bly_filter_destroy(f);
     }
 }
 
 /* The file at `path` has the bytes of `im` but for one, at `where`. */
-static void assert_flip_refused(image im, size_t where, const char *path) {
+static void assert_flip_refused(blyt_buffer im, size_t where, const char *path) {
     bly_filter *f;
     bly_map *map;
     const bly_open_options verify = {.flags = BLY_OPEN_VERIFY};
-    assert_int_not_equal(bly_filter_parse(im.bytes, im.size, NULL, &f), BLY_OK);
+    assert_int_not_equal(bly_filter_parse(im.data, im.size, NULL, &f), BLY_OK);
     assert_int_not_equal(bly_filter_load(path, NULL, &f), BLY_OK);
     assert_int_not_equal(bly_map_open(path, &verify, &map), BLY_OK);
     if (where >= HEADER)
         return;
     bly_file_info info;
     assert_int_not_equal(bly_map_open(path, NULL, &map), BLY_OK);
-    assert_int_not_equal(bly_file_info_parse(im.bytes, im.size, &info), BLY_OK);
+    assert_int_not_equal(bly_file_info_parse(im.data, im.size, &info), BLY_OK);
 }
 
 static void test_every_byte_counts(void **state) {
     (void)state;
     for (size_t i = 0; i < SHAPES; i++) {
         bly_filter *f = filled(shapes[i], NULL, 30);
-        image im = written(f);
+        blyt_buffer im = blyt_write(f);
         const char *path = at("flip.bly");
-        spill(path, im.bytes, im.size);
+        spill(path, im.data, im.size);
         int fd = open(path, O_WRONLY);
         for (size_t where = 0; where < im.size; where++) {
-            uint8_t right = im.bytes[where];
+            uint8_t right = im.data[where];
             for (int turn = 1; turn < 256; turn = where < HEADER ? turn + 1 : turn * 2) {
-                im.bytes[where] = (uint8_t)(right ^ turn);
-                assert_int_equal(pwrite(fd, &im.bytes[where], 1, (off_t)where), 1);
+                im.data[where] = (uint8_t)(right ^ turn);
+                assert_int_equal(pwrite(fd, &im.data[where], 1, (off_t)where), 1);
                 assert_flip_refused(im, where, path);
             }
-            im.bytes[where] = right;
+            im.data[where] = right;
             assert_int_equal(pwrite(fd, &right, 1, (off_t)where), 1);
         }
         assert_int_equal(close(fd), 0);
         assert_file_is(path, im);
-        free(im.bytes);
+        free(im.data);
         bly_filter_destroy(f);
     }
 }
@@ -488,15 +429,15 @@ static void test_padding_is_zero(void **state) {
     (void)state;
     for (size_t i = 0; i < SHAPES; i++) {
         bly_filter *f = filled(shapes[i], NULL, 30);
-        image im = written(f);
+        blyt_buffer im = blyt_write(f);
         uint64_t used = bly_plan_bits(&shapes[i]);
         for (uint64_t bit = used; bit < 8 * (im.size - HEADER); bit++) {
-            im.bytes[HEADER + bit / 8] ^= (uint8_t)(1 << bit % 8);
+            im.data[HEADER + bit / 8] ^= (uint8_t)(1 << bit % 8);
             fix_sums(&im);
             assert_refused(im, NULL, BLY_ECORRUPT);
-            im.bytes[HEADER + bit / 8] ^= (uint8_t)(1 << bit % 8);
+            im.data[HEADER + bit / 8] ^= (uint8_t)(1 << bit % 8);
         }
-        free(im.bytes);
+        free(im.data);
         bly_filter_destroy(f);
     }
 }
@@ -506,22 +447,22 @@ static void test_any_body_is_safe(void **state) {
     (void)state;
     for (size_t i = 0; i < SHAPES; i++) {
         bly_filter *f = filled(shapes[i], NULL, 30), *folded;
-        image im = written(f);
+        blyt_buffer im = blyt_write(f);
         for (int fill = 0; fill < 256; fill += 51) {
             bly_map *map;
             bly_stats stats;
-            memset(im.bytes + HEADER, fill, im.size - HEADER);
-            spill(at("body.bly"), im.bytes, im.size);
-            assert_int_equal(bly_map_open(at("body.bly"), NULL, &map), BLY_OK);
+            memset(im.data + HEADER, fill, im.size - HEADER);
+            spill(at("body.bly"), im.data, im.size);
+            assert_ok(bly_map_open(at("body.bly"), NULL, &map));
             const bly_filter *g = bly_map_filter(map);
             assert_int_equal(holds_keys(g, "any", 0, 100), fill == 255);
             bly_filter_stats(g, &stats);
-            assert_int_equal(bly_filter_union(f, g), BLY_OK);
+            assert_ok(bly_filter_union(f, g));
             if (bly_filter_fold(g, 2, NULL, &folded) == BLY_OK)
                 bly_filter_destroy(folded);
             bly_map_close(map);
         }
-        free(im.bytes);
+        free(im.data);
         bly_filter_destroy(f);
     }
 }
@@ -575,27 +516,27 @@ static void test_hostile_headers(void **state) {
     (void)state;
     for (size_t i = 0; i < SHAPES; i++) {
         bly_filter *f = filled(shapes[i], NULL, 30);
-        image im = written(f);
+        blyt_buffer im = blyt_write(f);
         uint8_t right[HEADER];
-        memcpy(right, im.bytes, HEADER);
+        memcpy(right, im.data, HEADER);
         for (size_t j = 0; j < sizeof lies / sizeof *lies; j++) {
-            store(im.bytes + lies[j].offset, lies[j].value, lies[j].width);
-            fix_header_sum(im.bytes);
+            store(im.data + lies[j].offset, lies[j].value, lies[j].width);
+            fix_header_sum(im.data);
             assert_refused(im, NULL, lies[j].status);
-            memcpy(im.bytes, right, HEADER);
+            memcpy(im.data, right, HEADER);
         }
         for (int kind = 6; kind <= 18; kind++) {
-            im.bytes[5] = (uint8_t)kind;
-            fix_header_sum(im.bytes);
+            im.data[5] = (uint8_t)kind;
+            fix_header_sum(im.data);
             assert_refused(im, NULL, BLY_EKIND);
         }
-        memcpy(im.bytes, right, HEADER);
+        memcpy(im.data, right, HEADER);
         if (shapes[i].kind != BLY_CLASSIC) {
-            im.bytes[10] = 1;
-            fix_header_sum(im.bytes);
+            im.data[10] = 1;
+            fix_header_sum(im.data);
             assert_refused(im, NULL, BLY_ECORRUPT);
         }
-        free(im.bytes);
+        free(im.data);
         bly_filter_destroy(f);
     }
 }
@@ -606,16 +547,16 @@ static void test_body_must_fit(void **state) {
     for (size_t i = 0; i < SHAPES; i++) {
         bly_geometry g = shapes[i], other = g;
         bly_filter *f = filled(g, NULL, 30);
-        image im = written(f);
+        blyt_buffer im = blyt_write(f);
         for (uint64_t size = 1; size <= 2 * g.size + 64; size++) {
             other.size = size;
             if (bly_plan_check(&other) || bly_plan_bytes(&other) == im.size - HEADER)
                 continue;
-            store(im.bytes + 16, size, 8);
-            fix_header_sum(im.bytes);
+            store(im.data + 16, size, 8);
+            fix_header_sum(im.data);
             assert_refused(im, NULL, BLY_ECORRUPT);
         }
-        free(im.bytes);
+        free(im.data);
         bly_filter_destroy(f);
     }
 }
@@ -624,19 +565,19 @@ static void test_body_must_fit(void **state) {
 static void test_any_count(void **state) {
     (void)state;
     bly_filter *f = filled(shapes[0], NULL, 30), *g;
-    image im = written(f);
-    store(im.bytes + 32, UINT64_MAX, 8);
-    store(im.bytes + 24, UINT64_MAX, 8);
-    fix_header_sum(im.bytes);
-    assert_int_equal(bly_filter_parse(im.bytes, im.size, NULL, &g), BLY_OK);
+    blyt_buffer im = blyt_write(f);
+    store(im.data + 32, UINT64_MAX, 8);
+    store(im.data + 24, UINT64_MAX, 8);
+    fix_header_sum(im.data);
+    assert_ok(bly_filter_parse(im.data, im.size, NULL, &g));
     assert_int_equal(bly_filter_count(g), UINT64_MAX);
     assert_int_equal(bly_filter_capacity(g), UINT64_MAX);
-    assert_int_equal(bly_filter_union(g, f), BLY_OK);
-    assert_int_equal(bly_filter_intersect(g, f), BLY_OK);
+    assert_ok(bly_filter_union(g, f));
+    assert_ok(bly_filter_intersect(g, f));
     assert_true(holds_keys(g, "store", 0, 30));
     bly_filter_destroy(f);
     bly_filter_destroy(g);
-    free(im.bytes);
+    free(im.data);
 }
 
 /* ---- hashers and keys ------------------------------------------------------------------------ */
@@ -644,30 +585,30 @@ static void test_any_count(void **state) {
 static const uint8_t secret[16] = {0xde, 0xad, 0xbe, 0xef, 7, 6, 5, 4, 3, 2, 1, 0, 9, 9, 9, 8};
 
 /* A filter opened without its hasher: describes itself, combines, says maybe, writes back. */
-static void check_keyless(image im, const bly_filter *original) {
+static void check_keyless(blyt_buffer im, const bly_filter *original) {
     const bly_open_options without = {.flags = BLY_OPEN_WITHOUT_KEY};
     bly_filter *f, *g;
     bly_map *map;
-    spill(at("keyless.bly"), im.bytes, im.size);
-    assert_int_equal(bly_map_open(at("keyless.bly"), &without, &map), BLY_OK);
+    spill(at("keyless.bly"), im.data, im.size);
+    assert_ok(bly_map_open(at("keyless.bly"), &without, &map));
     assert_true(bly_filter_contains(bly_map_filter(map), "stranger", 8));
     bly_map_close(map);
-    assert_int_equal(bly_filter_load(at("keyless.bly"), &without, &g), BLY_OK);
+    assert_ok(bly_filter_load(at("keyless.bly"), &without, &g));
     bly_filter_destroy(g);
-    assert_int_equal(bly_filter_parse(im.bytes, im.size, &without, &g), BLY_OK);
+    assert_ok(bly_filter_parse(im.data, im.size, &without, &g));
     assert_true(bly_filter_equal(g, original));
     assert_true(bly_filter_contains(g, "stranger", 8));
     assert_int_equal(bly_filter_add(g, "stranger", 8, NULL), BLY_EKEY);
     assert_int_equal(bly_filter_hasher(g)->id, bly_filter_hasher(original)->id);
     assert_int_equal(bly_filter_hasher(g)->bits, 128);
     assert_int_equal(bly_filter_hasher(g)->seed, bly_filter_hasher(original)->seed);
-    image again = written(g);
+    blyt_buffer again = blyt_write(g);
     assert_int_equal(again.size, im.size);
-    assert_memory_equal(again.bytes, im.bytes, im.size);
-    free(again.bytes);
+    assert_memory_equal(again.data, im.data, im.size);
+    free(again.data);
     /* Its own hasher is a name without a function, and must not be taken for the real one. */
     const bly_open_options hollow = {.hasher = bly_filter_hasher(g)};
-    assert_int_not_equal(bly_filter_parse(im.bytes, im.size, &hollow, &f), BLY_OK);
+    assert_int_not_equal(bly_filter_parse(im.data, im.size, &hollow, &f), BLY_OK);
     bly_filter_destroy(g);
 }
 
@@ -677,28 +618,33 @@ static void test_keyed(void **state) {
     uint8_t other[16] = {0};
     if (bly_hasher_keyed(&right, secret) != BLY_OK)
         skip();
-    assert_int_equal(bly_hasher_keyed(&wrong, other), BLY_OK);
-    assert_int_equal(bly_hasher_init(&plain, BLY_HASH_XXH3, right.seed), BLY_OK);
+    assert_ok(bly_hasher_keyed(&wrong, other));
+    assert_ok(bly_hasher_init(&plain, BLY_HASH_XXH3, right.seed));
     for (size_t i = 0; i < SHAPES; i++) {
         bly_filter *f = filled(shapes[i], &right, 40), *g;
         bly_file_info info;
-        image im = written(f);
+        blyt_buffer im = blyt_write(f);
         for (size_t from = 0; from + 8 <= im.size; from++) {
-            assert_memory_not_equal(im.bytes + from, secret, 8);
-            assert_memory_not_equal(im.bytes + from, secret + 8, 8);
+            assert_memory_not_equal(im.data + from, secret, 8);
+            assert_memory_not_equal(im.data + from, secret + 8, 8);
         }
-        assert_int_equal(bly_file_info_parse(im.bytes, im.size, &info), BLY_OK);
+        assert_ok(bly_file_info_parse(im.data, im.size, &info));
         assert_true(info.keyed);
         assert_int_equal(info.seed, right.seed);
         assert_refused(im, NULL, BLY_EKEY);
         assert_refused(im, &(bly_open_options){.hasher = &wrong}, BLY_EKEY);
         assert_refused(im, &(bly_open_options){.hasher = &plain}, BLY_EKEY);
         const bly_open_options o = {.hasher = &right};
-        assert_int_equal(bly_filter_parse(im.bytes, im.size, &o, &g), BLY_OK);
+        assert_ok(bly_filter_parse(im.data, im.size, &o, &g));
         assert_same(f, g);
         bly_filter_destroy(g);
         check_keyless(im, f);
-        free(im.bytes);
+        /* Asked to do without, it does without a key that is not its own. */
+        const bly_open_options both = {.flags = BLY_OPEN_WITHOUT_KEY, .hasher = &wrong};
+        assert_ok(bly_filter_parse(im.data, im.size, &both, &g));
+        assert_true(bly_filter_contains(g, "stranger", 8));
+        bly_filter_destroy(g);
+        free(im.data);
         bly_filter_destroy(f);
     }
 }
@@ -712,27 +658,27 @@ static bly_hash swapped(void *user, const void *key, size_t len) {
 static bly_hasher custom_hasher(uint64_t tag) {
     static bly_hasher fnv1a;
     bly_hasher h;
-    assert_int_equal(bly_hasher_init(&fnv1a, BLY_HASH_FNV1A, 0), BLY_OK);
-    assert_int_equal(bly_hasher_custom(&h, swapped, &fnv1a, 64, tag), BLY_OK);
+    assert_ok(bly_hasher_init(&fnv1a, BLY_HASH_FNV1A, 0));
+    assert_ok(bly_hasher_custom(&h, swapped, &fnv1a, 64, tag));
     return h;
 }
 
 static void test_custom(void **state) {
     (void)state;
     bly_hasher right = custom_hasher(5), wrong = custom_hasher(6), plain;
-    assert_int_equal(bly_hasher_init(&plain, BLY_HASH_FNV1A, 5), BLY_OK);
+    assert_ok(bly_hasher_init(&plain, BLY_HASH_FNV1A, 5));
     for (size_t i = 0; i < SHAPES; i++) {
         bly_filter *f = filled(shapes[i], &right, 40), *g;
-        image im = written(f);
+        blyt_buffer im = blyt_write(f);
         assert_refused(im, NULL, BLY_EHASHER);
         assert_refused(im, &(bly_open_options){.hasher = &wrong}, BLY_EHASHER);
         assert_refused(im, &(bly_open_options){.hasher = &plain}, BLY_EHASHER);
         const bly_open_options o = {.hasher = &right};
-        assert_int_equal(bly_filter_parse(im.bytes, im.size, &o, &g), BLY_OK);
+        assert_ok(bly_filter_parse(im.data, im.size, &o, &g));
         assert_same(f, g);
         bly_filter_destroy(g);
         check_keyless(im, f);
-        free(im.bytes);
+        free(im.data);
         bly_filter_destroy(f);
     }
 }
@@ -740,21 +686,21 @@ static void test_custom(void **state) {
 static void test_expected_hasher(void **state) {
     (void)state;
     bly_hasher right, seed, id, custom = custom_hasher(0x5eed);
-    assert_int_equal(bly_hasher_init(&right, BLY_HASH_XXH3, 0x5eed), BLY_OK);
-    assert_int_equal(bly_hasher_init(&seed, BLY_HASH_XXH3, 0), BLY_OK);
-    assert_int_equal(bly_hasher_init(&id, BLY_HASH_XXH64, 0x5eed), BLY_OK);
+    assert_ok(bly_hasher_init(&right, BLY_HASH_XXH3, 0x5eed));
+    assert_ok(bly_hasher_init(&seed, BLY_HASH_XXH3, 0));
+    assert_ok(bly_hasher_init(&id, BLY_HASH_XXH64, 0x5eed));
     bly_filter *f = filled(shapes[0], NULL, 40), *g;
-    image im = written(f);
+    blyt_buffer im = blyt_write(f);
     assert_refused(im, &(bly_open_options){.hasher = &seed}, BLY_EHASHER);
     assert_refused(im, &(bly_open_options){.hasher = &id}, BLY_EHASHER);
     assert_refused(im, &(bly_open_options){.hasher = &custom}, BLY_EHASHER);
     assert_refused(im, &(bly_open_options){.flags = 1u << 7}, BLY_EINVAL);
     const bly_open_options o = {.flags = BLY_OPEN_WITHOUT_KEY, .hasher = &right};
-    assert_int_equal(bly_filter_parse(im.bytes, im.size, &o, &g), BLY_OK);
+    assert_ok(bly_filter_parse(im.data, im.size, &o, &g));
     assert_same(f, g);
     bly_filter_destroy(g);
     bly_filter_destroy(f);
-    free(im.bytes);
+    free(im.data);
 }
 
 /* ---- memory and sinks ------------------------------------------------------------------------ */
@@ -763,24 +709,23 @@ static void test_out_of_memory(void **state) {
     (void)state;
     bly_filter *f = filled(shapes[0], NULL, 40), *g;
     bly_map *map;
-    image im = written(f);
-    spill(at("a.bly"), im.bytes, im.size);
-    meter m = {0};
-    bly_allocator a = {meter_alloc, meter_free, &m};
+    blyt_buffer im = blyt_write(f);
+    spill(at("a.bly"), im.data, im.size);
+    blyt_heap m = {0};
+    bly_allocator a = blyt_heap_allocator(&m);
     const bly_open_options o = {.allocator = &a, .sharing = BLY_SHARED};
-    bly_status status[3];
     for (unsigned fail = 1, failed = 1; failed; fail++) {
         failed = 0;
         for (int way = 0; way < 3; way++) {
-            m = (meter){.fail_at = fail};
+            m = (blyt_heap){.fail_at = fail};
             g = NULL;
             map = NULL;
-            status[way] = way == 0   ? bly_filter_parse(im.bytes, im.size, &o, &g)
-                          : way == 1 ? bly_filter_load(at("a.bly"), &o, &g)
-                                     : bly_map_open(at("a.bly"), &o, &map);
-            assert_int_equal(status[way], m.calls >= fail ? BLY_ENOMEM : BLY_OK);
-            failed += status[way] != BLY_OK;
-            assert_int_equal(g || map, status[way] == BLY_OK);
+            bly_status status = way == 0   ? bly_filter_parse(im.data, im.size, &o, &g)
+                                : way == 1 ? bly_filter_load(at("a.bly"), &o, &g)
+                                           : bly_map_open(at("a.bly"), &o, &map);
+            assert_int_equal(status, m.calls >= fail ? BLY_ENOMEM : BLY_OK);
+            failed += status != BLY_OK;
+            assert_int_equal(g || map, status == BLY_OK);
             bly_filter_destroy(g);
             bly_map_close(map);
             assert_int_equal(m.live, 0);
@@ -788,7 +733,7 @@ static void test_out_of_memory(void **state) {
         assert_true(fail < 20);
     }
     bly_filter_destroy(f);
-    free(im.bytes);
+    free(im.data);
 }
 
 typedef struct fussy_sink {
@@ -809,7 +754,7 @@ static void test_sinks(void **state) {
     (void)state;
     bly_filter *f = filled((bly_geometry){BLY_SPLIT512, 8, 40001, 0}, NULL, 10);
     fussy_sink all = {0};
-    assert_int_equal(bly_filter_write(f, fussy, &all), BLY_OK);
+    assert_ok(bly_filter_write(f, fussy, &all));
     assert_int_equal(all.total, bly_filter_file_size(f));
     assert_true(all.largest <= 1 << 20);
     for (size_t stop = 1; stop <= all.calls; stop++) {
@@ -845,17 +790,26 @@ static void test_load_wants_a_regular_file(void **state) {
     }
 }
 
+/* Memory that comes at a price: the file named by ctx is cut short. */
+static void *cutting_alloc(void *ctx, size_t size) {
+    return truncate(ctx, HEADER + 1) == 0 ? calloc(1, size) : NULL;
+}
+
+static void cutting_free(void *ctx, void *ptr) {
+    (void)ctx;
+    free(ptr);
+}
+
 static void test_file_that_shrinks_while_read(void **state) {
     (void)state;
     bly_filter *f = filled(shapes[0], NULL, 40), *g;
-    assert_int_equal(bly_filter_save(f, at("a.bly")), BLY_OK);
-    meter m = {.cut = at("a.bly")};
-    bly_allocator a = {meter_alloc, meter_free, &m};
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s", at("a.bly"));
+    assert_ok(bly_filter_save(f, path));
+    bly_allocator a = {cutting_alloc, cutting_free, path};
     const bly_open_options o = {.allocator = &a};
-    assert_int_equal(bly_filter_load(at("a.bly"), &o, &g), BLY_ECORRUPT);
+    assert_int_equal(bly_filter_load(path, &o, &g), BLY_ECORRUPT);
     assert_null(g);
-    assert_true(m.calls > 0);
-    assert_int_equal(m.live, 0);
     bly_filter_destroy(f);
 }
 
@@ -869,10 +823,10 @@ static void test_save_keeps_the_mode(void **state) {
     (void)state;
     bly_filter *f = filled(shapes[0], NULL, 40);
     mode_t old = umask(027);
-    assert_int_equal(bly_filter_save(f, at("a.bly")), BLY_OK);
+    assert_ok(bly_filter_save(f, at("a.bly")));
     assert_int_equal(mode_of(at("a.bly")), 0640);
     assert_int_equal(chmod(at("a.bly"), 0604), 0);
-    assert_int_equal(bly_filter_save(f, at("a.bly")), BLY_OK);
+    assert_ok(bly_filter_save(f, at("a.bly")));
     assert_int_equal(mode_of(at("a.bly")), 0604);
     (void)umask(old);
     bly_filter_destroy(f);
@@ -881,13 +835,13 @@ static void test_save_keeps_the_mode(void **state) {
 static void test_save_follows_links(void **state) {
     (void)state;
     bly_filter *f = filled(shapes[0], NULL, 40);
-    image im = written(f);
+    blyt_buffer im = blyt_write(f);
     struct stat st;
     assert_int_equal(mkdir(at("sub"), 0755), 0);
     assert_int_equal(symlink("sub/second", at("first")), 0); /* relative to the link */
     assert_int_equal(symlink("../real.bly", at("sub/second")), 0);
     for (int turn = 0; turn < 2; turn++) { /* dangling, then not */
-        assert_int_equal(bly_filter_save(f, at("first")), BLY_OK);
+        assert_ok(bly_filter_save(f, at("first")));
         assert_file_is(at("real.bly"), im);
         assert_int_equal(lstat(at("first"), &st), 0);
         assert_true(S_ISLNK(st.st_mode));
@@ -895,32 +849,32 @@ static void test_save_follows_links(void **state) {
         assert_true(S_ISLNK(st.st_mode));
     }
     assert_int_equal(symlink(at("real.bly"), at("absolute")), 0);
-    assert_int_equal(bly_filter_save(f, at("absolute")), BLY_OK);
+    assert_ok(bly_filter_save(f, at("absolute")));
     assert_int_equal(lstat(at("absolute"), &st), 0);
     assert_true(S_ISLNK(st.st_mode));
     assert_int_equal(symlink("loop", at("loop")), 0);
     assert_int_equal(bly_filter_save(f, at("loop")), BLY_EIO);
     assert_int_equal(errno, ELOOP);
     assert_int_equal(entries(at("sub"), ".tmp"), 0);
-    free(im.bytes);
+    free(im.data);
     bly_filter_destroy(f);
 }
 
 static void test_save_to_any_name(void **state) {
     (void)state;
     bly_filter *f = filled(shapes[0], NULL, 40);
-    image im = written(f);
+    blyt_buffer im = blyt_write(f);
     char here[PATH_MAX], name[256], path[PATH_MAX];
     assert_non_null(getcwd(here, sizeof here));
     assert_int_equal(chdir(scratch), 0);
-    assert_int_equal(bly_filter_save(f, "plain"), BLY_OK); /* no slash */
+    assert_ok(bly_filter_save(f, "plain")); /* no slash */
     assert_file_is("plain", im);
     memset(name, 'n', 255);
     name[255] = '\0';
-    assert_int_equal(bly_filter_save(f, name), BLY_OK); /* as long as names get */
+    assert_ok(bly_filter_save(f, name)); /* as long as names get */
     assert_file_is(name, im);
     memset(name, '\xbc', 255); /* no place to cut between characters */
-    assert_int_equal(bly_filter_save(f, name), BLY_OK);
+    assert_ok(bly_filter_save(f, name));
     /* A path so long that the temporary one would be too long. */
     memset(path, 0, sizeof path);
     memset(name, 'd', 200);
@@ -933,12 +887,12 @@ static void test_save_to_any_name(void **state) {
     size_t used = strlen(path);
     memset(path + used, 'f', PATH_MAX - 1 - used);
     path[PATH_MAX - 1] = '\0';
-    assert_int_equal(bly_filter_save(f, path), BLY_OK);
+    assert_ok(bly_filter_save(f, path));
     assert_file_is(path, im);
     path[used] = '\0';
     assert_int_equal(entries(path, ".tmp"), 0);
     assert_int_equal(chdir(here), 0);
-    free(im.bytes);
+    free(im.data);
     bly_filter_destroy(f);
 }
 
@@ -969,9 +923,9 @@ static void test_save_refuses_what_is_no_file(void **state) {
 static void test_save_into_unwritable_directory(void **state) {
     (void)state;
     bly_filter *old = filled(shapes[0], NULL, 40), *new = filled(shapes[1], NULL, 3);
-    image im = written(old);
+    blyt_buffer im = blyt_write(old);
     assert_int_equal(mkdir(at("locked"), 0755), 0);
-    assert_int_equal(bly_filter_save(old, at("locked/a.bly")), BLY_OK);
+    assert_ok(bly_filter_save(old, at("locked/a.bly")));
     assert_int_equal(chmod(at("locked"), 0555), 0);
     bool root = geteuid() == 0; /* to whom nothing is locked */
     if (!root || seteuid(NOBODY) == 0) {
@@ -983,7 +937,7 @@ static void test_save_into_unwritable_directory(void **state) {
     assert_int_equal(entries(at("locked"), ".tmp"), 0);
     assert_int_equal(entries(at("locked"), ".bly"), 1);
     assert_int_equal(chmod(at("locked"), 0755), 0);
-    free(im.bytes);
+    free(im.data);
     bly_filter_destroy(old);
     bly_filter_destroy(new);
 }
@@ -992,9 +946,9 @@ static void test_save_without_room(void **state) {
     (void)state;
     bly_filter *old = filled(shapes[0], NULL, 40);
     bly_filter *new = filled((bly_geometry){BLY_SBBF, 8, 1 << 16, 0}, NULL, 40);
-    image im = written(old);
+    blyt_buffer im = blyt_write(old);
     struct rlimit before, small;
-    assert_int_equal(bly_filter_save(old, at("a.bly")), BLY_OK);
+    assert_ok(bly_filter_save(old, at("a.bly")));
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     for (rlim_t limit = 1; limit < 1 << 20; limit *= 7) { /* short writes, then none */
@@ -1010,7 +964,7 @@ static void test_save_without_room(void **state) {
         assert_int_equal(entries(scratch, ".tmp"), 0);
     }
     (void)signal(SIGXFSZ, handler);
-    free(im.bytes);
+    free(im.data);
     bly_filter_destroy(old);
     bly_filter_destroy(new);
 }
@@ -1021,11 +975,11 @@ static void test_saving_leaves_a_map_alone(void **state) {
     (void)state;
     bly_filter *old = filled(shapes[8], NULL, 40), *new = filled(shapes[0], NULL, 3), *now;
     bly_map *map;
-    assert_int_equal(bly_filter_save(old, at("a.bly")), BLY_OK);
-    assert_int_equal(bly_map_open(at("a.bly"), NULL, &map), BLY_OK);
-    assert_int_equal(bly_filter_save(new, at("a.bly")), BLY_OK);
+    assert_ok(bly_filter_save(old, at("a.bly")));
+    assert_ok(bly_map_open(at("a.bly"), NULL, &map));
+    assert_ok(bly_filter_save(new, at("a.bly")));
     assert_same(bly_map_filter(map), old);
-    assert_int_equal(bly_filter_load(at("a.bly"), NULL, &now), BLY_OK);
+    assert_ok(bly_filter_load(at("a.bly"), NULL, &now));
     assert_same(now, new);
     bly_map_close(map);
     bly_filter_destroy(old);
@@ -1058,7 +1012,7 @@ static void test_two_processes_share_a_map(void **state) {
         int ready[2], go[2], status;
         pid_t child[2];
         char bytes[2];
-        assert_int_equal(bly_filter_save(f, at("a.bly")), BLY_OK);
+        assert_ok(bly_filter_save(f, at("a.bly")));
         assert_int_equal(pipe(ready) | pipe(go), 0);
         for (int c = 0; c < 2; c++) {
             child[c] = fork();
@@ -1111,7 +1065,7 @@ static void test_kill_while_saving(void **state) {
     int ready[2], status, was_a = 0, was_b = 0;
     unsigned random = 12345;
     (void)snprintf(copy, sizeof copy, "%s", path);
-    assert_int_equal(bly_filter_save(a, copy), BLY_OK);
+    assert_ok(bly_filter_save(a, copy));
     for (int turn = 0; turn < 200; turn++) {
         assert_int_equal(pipe(ready), 0);
         pid_t child = fork();
@@ -1130,7 +1084,7 @@ static void test_kill_while_saving(void **state) {
         (void)close(ready[0]);
         (void)close(ready[1]);
         bly_filter *f;
-        assert_int_equal(bly_filter_load(copy, NULL, &f), BLY_OK);
+        assert_ok(bly_filter_load(copy, NULL, &f));
         was_a += bly_filter_equal(f, a);
         was_b += bly_filter_equal(f, b);
         assert_int_equal(was_a + was_b, turn + 1);
@@ -1160,46 +1114,46 @@ static void check_golden(const char *path, int first, int count) {
     bly_filter *f;
     bly_map *map;
     bly_file_info info;
-    image im = slurp(path);
-    assert_int_equal(bly_file_info_parse(im.bytes, im.size, &info), BLY_OK);
+    blyt_buffer im = slurp(path);
+    assert_ok(bly_file_info_parse(im.data, im.size, &info));
     bly_open_options o = {.flags = BLY_OPEN_VERIFY, .hasher = golden_hasher(&info)};
     if (info.hash != BLY_HASH_CUSTOM && !bly_hash_available(info.hash)) {
         assert_refused(im, &o, BLY_EHASHER);
-        free(im.bytes);
+        free(im.data);
         return;
     }
-    assert_int_equal(bly_filter_load(path, &o, &f), BLY_OK);
+    assert_ok(bly_filter_load(path, &o, &f));
     assert_true(holds_keys(f, "golden", first, count));
     assert_int_equal(bly_filter_count(f), info.count);
-    assert_int_equal(bly_map_open(path, &o, &map), BLY_OK);
+    assert_ok(bly_map_open(path, &o, &map));
     assert_true(holds_keys(bly_map_filter(map), "golden", first, count));
     assert_true(bly_filter_equal(f, bly_map_filter(map)));
-    assert_int_equal(bly_filter_save(f, at("again.bly")), BLY_OK);
+    assert_ok(bly_filter_save(f, at("again.bly")));
     assert_file_is(at("again.bly"), im);
-    assert_int_equal(bly_filter_save(bly_map_filter(map), at("again.bly")), BLY_OK);
+    assert_ok(bly_filter_save(bly_map_filter(map), at("again.bly")));
     assert_file_is(at("again.bly"), im);
     bly_map_close(map);
     bly_filter_destroy(f);
-    free(im.bytes);
+    free(im.data);
 }
 
 static void test_golden_good(void **state) {
     (void)state;
     char line[300], name[200], path[PATH_MAX];
     int first, count, files = 0;
-    FILE *manifest = fopen(BLYT_GOLDEN_DIR "/v1/good/MANIFEST", "r");
+    FILE *manifest = fopen(BLYT_GOLDEN_DIR "/good/MANIFEST", "r");
     assert_non_null(manifest);
     while (fgets(line, sizeof line, manifest)) {
         if (line[0] == '#')
             continue;
         assert_int_equal(sscanf(line, "%199s %d %d", name, &first, &count), 3);
-        (void)snprintf(path, sizeof path, "%s/v1/good/%s", BLYT_GOLDEN_DIR, name);
+        (void)snprintf(path, sizeof path, "%s/good/%s", BLYT_GOLDEN_DIR, name);
         check_golden(path, first, count);
         files++;
     }
     assert_int_equal(fclose(manifest), 0);
     assert_true(files > 0);
-    assert_int_equal(files, entries(BLYT_GOLDEN_DIR "/v1/good", ".bly"));
+    assert_int_equal(files, entries(BLYT_GOLDEN_DIR "/good", ".bly"));
 }
 
 /* From "name.ESTATUS.bly". */
@@ -1224,7 +1178,7 @@ static void test_golden_bad(void **state) {
     (void)state;
     char path[PATH_MAX];
     int files = 0;
-    DIR *dir = opendir(BLYT_GOLDEN_DIR "/v1/bad");
+    DIR *dir = opendir(BLYT_GOLDEN_DIR "/bad");
     assert_non_null(dir);
     for (struct dirent *e; (e = readdir(dir));) {
         if (!strstr(e->d_name, ".bly"))
@@ -1233,10 +1187,10 @@ static void test_golden_bad(void **state) {
         assert_int_not_equal(want, BLY_OK);
         if (want == BLY_EKEY && !bly_hash_available(BLY_HASH_SIPHASH))
             want = BLY_EHASHER;
-        (void)snprintf(path, sizeof path, "%s/v1/bad/%s", BLYT_GOLDEN_DIR, e->d_name);
-        image im = slurp(path);
-        assert_refused(im, NULL, (int)want);
-        free(im.bytes);
+        (void)snprintf(path, sizeof path, "%s/bad/%s", BLYT_GOLDEN_DIR, e->d_name);
+        blyt_buffer im = slurp(path);
+        assert_refused(im, NULL, want);
+        free(im.data);
         files++;
     }
     (void)closedir(dir);

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #if defined(__GNUC__) || defined(__clang__)
-#define BLY_API __attribute__((visibility("default")))
+#define BLY_API     __attribute__((visibility("default")))
 #define BLY_CHECKED __attribute__((visibility("default"), warn_unused_result))
 #else
 #define BLY_API
@@ -29,9 +29,9 @@
 extern "C" {
 #endif
 
-#define BLOOMERY_VERSION_MAJOR 0
-#define BLOOMERY_VERSION_MINOR 1
-#define BLOOMERY_VERSION_PATCH 0
+#define BLOOMERY_VERSION_MAJOR  0
+#define BLOOMERY_VERSION_MINOR  1
+#define BLOOMERY_VERSION_PATCH  0
 #define BLOOMERY_VERSION_STRING "0.1.0"
 
 /* The version of the library that is running, as "0.1.0"; the macros name the one compiled
@@ -49,13 +49,19 @@ BLY_API const char *bly_version(void);
     X(BLY_ECORRUPT, -6, "the data is damaged or is not a Bloomery filter")                         \
     X(BLY_EVERSION, -7, "the data was written by a newer version of Bloomery")                     \
     X(BLY_EIO, -8, "reading or writing failed; errno says why")                                    \
-    X(BLY_ERATE, -9, "the false-positive rate must lie strictly between 0 and 1, and not below 2^-40") \
+    X(BLY_ERATE, -9,                                                                               \
+      "the false-positive rate must lie strictly between 0 and 1, and not below 2^-40")            \
     X(BLY_ECOUNT, -10, "the number of keys must be at least 1")                                    \
     X(BLY_ETOOBIG, -11, "the filter would need more than 2^48 bits")                               \
-    X(BLY_EWEAKHASH, -12, "the hash has too few bits for that many keys at that rate; choose a wider hash, or allow a weak one") \
-    X(BLY_EGEOMETRY, -13, "the size or the number of hashes is outside what this kind of filter can use") \
-    X(BLY_EHASHER, -14, "there is no such hash function in this build, or the data was made with another one") \
-    X(BLY_EKEY, -15, "the filter is keyed: its secret key is needed, and it must be the right one") \
+    X(BLY_EWEAKHASH, -12,                                                                          \
+      "the hash has too few bits for that many keys at that rate; choose a wider hash, or allow "  \
+      "a weak one")                                                                                \
+    X(BLY_EGEOMETRY, -13,                                                                          \
+      "the size or the number of hashes is outside what this kind of filter can use")              \
+    X(BLY_EHASHER, -14,                                                                            \
+      "there is no such hash function in this build, or the data was made with another one")       \
+    X(BLY_EKEY, -15,                                                                               \
+      "the filter is keyed: its secret key is needed, and it must be the right one")               \
     X(BLY_EKIND, -16, "there is no such kind of filter")                                           \
     X(BLY_EIMPOSSIBLE, -17, "no filter of that size can reach that rate")
 

@@ -7,12 +7,11 @@
  *   exclusive     one writer, or many readers
  *   shared        any number of threads add and query at once. Adds are lock-free, queries
  *                 wait-free. A key whose add has returned (and is known to have: through a lock,
- *                 a join, a release/acquire pair) is never missed. When several threads add the same
- *                 new key at once, at least one is told "new", perhaps several.
- *   shared-once   as shared, but exactly one of them is told "new". Adds of keys that fall on the
- *                 same one of a few hundred stripes wait for each other.
- * In every mode clear, union, intersect, save and destroy need the filter to themselves, and the
- * statistics taken while others add are only approximate.
+ *                 a join, a release/acquire pair) is never missed. When several threads add the
+ * same new key at once, at least one is told "new", perhaps several. shared-once   as shared, but
+ * exactly one of them is told "new". Adds of keys that fall on the same one of a few hundred
+ * stripes wait for each other. In every mode clear, union, intersect, save and destroy need the
+ * filter to themselves, and the statistics taken while others add are only approximate.
  */
 #ifndef BLOOMERY_FILTER_H
 #define BLOOMERY_FILTER_H
@@ -27,24 +26,20 @@ extern "C" {
 
 typedef struct bly_filter bly_filter;
 
-typedef enum bly_sharing {
-    BLY_EXCLUSIVE = 0,
-    BLY_SHARED = 1,
-    BLY_SHARED_ONCE = 2
-} bly_sharing;
+typedef enum bly_sharing { BLY_EXCLUSIVE = 0, BLY_SHARED = 1, BLY_SHARED_ONCE = 2 } bly_sharing;
 
 /* ---- create --------------------------------------------------------------------------------- */
 
 /* What to create. Start from bly_spec_for, then change what you need. */
 typedef struct bly_spec {
-    bly_geometry geometry;    /* kind always; size 0: planned from capacity and fpr; else exact,
-                                 and hashes too must be set */
-    uint64_t capacity;        /* distinct keys expected; with an exact geometry it may be 0 */
-    double fpr;               /* rate wanted; with an exact geometry it may be 0 */
-    uint64_t seed;            /* of the default hasher */
-    bly_hasher hasher;        /* id BLY_HASH_NONE: bly_hasher_default(capacity, fpr, seed) */
+    bly_geometry geometry; /* kind always; size 0: planned from capacity and fpr; else exact,
+                              and hashes too must be set */
+    uint64_t capacity;     /* distinct keys expected; with an exact geometry it may be 0 */
+    double fpr;            /* rate wanted; with an exact geometry it may be 0 */
+    uint64_t seed;         /* of the default hasher */
+    bly_hasher hasher;     /* id BLY_HASH_NONE: bly_hasher_default(capacity, fpr, seed) */
     bly_sharing sharing;
-    bool allow_weak_hash;     /* accept a hash whose floor spoils the rate; stats tell the truth */
+    bool allow_weak_hash; /* accept a hash whose floor spoils the rate; stats tell the truth */
     const bly_allocator *allocator;
 } bly_spec;
 
@@ -99,11 +94,11 @@ BLY_API void bly_filter_clear(bly_filter *f);
 /* What a kind can do. */
 enum {
     BLY_CAN_ADD = 1u << 0,
-    BLY_CAN_SHARE = 1u << 1,     /* bly_sharing other than exclusive */
+    BLY_CAN_SHARE = 1u << 1, /* bly_sharing other than exclusive */
     BLY_CAN_UNION = 1u << 2,
     BLY_CAN_INTERSECT = 1u << 3, /* result is marked approximate */
     BLY_CAN_FOLD = 1u << 4,
-    BLY_CAN_OVERLAP = 1u << 5,   /* cardinality and Jaccard estimates */
+    BLY_CAN_OVERLAP = 1u << 5, /* cardinality and Jaccard estimates */
     BLY_CAN_MAP = 1u << 6
 };
 BLY_API uint32_t bly_kind_capabilities(bly_kind kind); /* 0 for an unknown kind */
@@ -120,20 +115,20 @@ BLY_API uint64_t bly_filter_count(const bly_filter *f);
 typedef struct bly_stats {
     bly_kind kind;
     uint32_t hashes;
-    uint64_t size;           /* as in bly_geometry */
+    uint64_t size; /* as in bly_geometry */
     uint64_t capacity;
-    uint64_t count;          /* bly_filter_count */
-    uint64_t bits;           /* in all */
+    uint64_t count; /* bly_filter_count */
+    uint64_t bits;  /* in all */
     uint64_t set_bits;
-    uint64_t bytes;          /* of memory, without the handle itself */
-    double fill;             /* set_bits / bits */
-    double expected_fill;    /* after `count` keys */
-    double estimated_keys;   /* distinct keys, judged by the bits; INFINITY when all are set */
-    double target_fpr;       /* what was asked */
-    double predicted_fpr;    /* by formula, for estimated_keys */
-    double current_fpr;      /* of the bits as they stand */
-    bool approximate;        /* an intersection: may hold more than the true intersection */
-    const char *hash_name;   /* "custom" for a caller's own */
+    uint64_t bytes;        /* of memory, without the handle itself */
+    double fill;           /* set_bits / bits */
+    double expected_fill;  /* after `count` keys */
+    double estimated_keys; /* distinct keys, judged by the bits; INFINITY when all are set */
+    double target_fpr;     /* what was asked */
+    double predicted_fpr;  /* by formula, for estimated_keys */
+    double current_fpr;    /* of the bits as they stand */
+    bool approximate;      /* an intersection: may hold more than the true intersection */
+    const char *hash_name; /* "custom" for a caller's own */
 } bly_stats;
 
 /* One pass over the filter. */

@@ -18,7 +18,8 @@ static inline void fetch(const blyi_field *field, blyi_spot s) {
 static void locate_xxh3(const bly_hasher *hasher, const bly_bytes *keys, size_t n,
                         const blyi_field *field, blyi_spot *out) {
     (void)hasher;
-    const blyi_field to = *field; /* in registers: `out` might alias it for all the compiler knows */
+    const blyi_field to =
+        *field; /* in registers: `out` might alias it for all the compiler knows */
     for (size_t i = 0; i < n; i++) {
         bly_hash h = blyi_hash_from_strong64(XXH3_64bits(keys[i].data, keys[i].size));
         out[i] = blyi_spot_of(&to, h);

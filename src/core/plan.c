@@ -12,9 +12,9 @@
 typedef struct kind_facts {
     bly_kind kind;
     const char *name;
-    uint32_t unit_bits;       /* bits that one more `size` step adds, for one hash */
-    uint32_t step;            /* sizes are multiples of this */
-    uint32_t least;           /* the smallest size a plan proposes */
+    uint32_t unit_bits; /* bits that one more `size` step adds, for one hash */
+    uint32_t step;      /* sizes are multiples of this */
+    uint32_t least;     /* the smallest size a plan proposes */
     uint32_t min_k, max_k, k_step;
 } kind_facts;
 

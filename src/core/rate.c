@@ -34,8 +34,8 @@ static double cells(double B, double t, unsigned k) {
         return 0;
     double e1 = exp(t * log1p(-1 / B));
     double occupied = B * -expm1(t * log1p(-1 / B));
-    double spread = B * e1 * (1 - e1) +
-                    B * (B - 1) * e1 * e1 * expm1(t * log1p(-1 / ((B - 1) * (B - 1))));
+    double spread =
+        B * e1 * (1 - e1) + B * (B - 1) * e1 * e1 * expm1(t * log1p(-1 / ((B - 1) * (B - 1))));
     double correction = 1 + k * (k - 1.0) / 2 * fmax(spread, 0) / (occupied * occupied);
     return fmin(1, power(occupied / B, k) * correction);
 }

@@ -6,9 +6,9 @@
 #include "batch.h"
 
 enum {
-    WINDOW = 32,     /* keys under way */
-    GROUP = 4,       /* keys hashed, then tested, at a time */
-    LONG_GROUP = 8,  /* the same for long keys, whose hashing takes longer */
+    WINDOW = 32,    /* keys under way */
+    GROUP = 4,      /* keys hashed, then tested, at a time */
+    LONG_GROUP = 8, /* the same for long keys, whose hashing takes longer */
     LONG_KEY = 32
 };
 

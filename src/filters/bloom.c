@@ -162,7 +162,8 @@ static double partitioned_current_fpr(const bly_filter *f) {
 }
 
 /* Where a bit of the large filter lands in the small one. */
-static uint64_t folded(uint64_t at, const bly_filter *from, const bly_filter *to, uint64_t divisor) {
+static uint64_t folded(uint64_t at, const bly_filter *from, const bly_filter *to,
+                       uint64_t divisor) {
     switch (scheme_of(from)) {
     case SPREAD:
         return at / divisor;
@@ -189,8 +190,8 @@ static void fold(const bly_filter *from, uint64_t divisor, bly_filter *to) {
 
 const blyi_ops blyi_classic_ops = {
     .kind = BLY_CLASSIC,
-    .capabilities = BLY_CAN_ADD | BLY_CAN_SHARE | BLY_CAN_UNION | BLY_CAN_INTERSECT |
-                    BLY_CAN_FOLD | BLY_CAN_OVERLAP | BLY_CAN_MAP,
+    .capabilities = BLY_CAN_ADD | BLY_CAN_SHARE | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_FOLD |
+                    BLY_CAN_OVERLAP | BLY_CAN_MAP,
     .prefetch = prefetch,
     .add = add,
     .add_shared = add_shared,
@@ -201,8 +202,8 @@ const blyi_ops blyi_classic_ops = {
 
 const blyi_ops blyi_partitioned_ops = {
     .kind = BLY_PARTITIONED,
-    .capabilities = BLY_CAN_ADD | BLY_CAN_SHARE | BLY_CAN_UNION | BLY_CAN_INTERSECT |
-                    BLY_CAN_FOLD | BLY_CAN_OVERLAP | BLY_CAN_MAP,
+    .capabilities = BLY_CAN_ADD | BLY_CAN_SHARE | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_FOLD |
+                    BLY_CAN_OVERLAP | BLY_CAN_MAP,
     .prefetch = prefetch,
     .add = add,
     .add_shared = add_shared,

@@ -2,8 +2,8 @@
  * hashes. */
 #include "../core/memory.h"
 #include "batch.h"
-#include "ops.h"
 #include "once.h"
+#include "ops.h"
 
 #include <string.h>
 
@@ -142,8 +142,6 @@ static size_t put_shared(bly_filter *f, const bly_hash *h, size_t n, uint8_t *ad
     size_t fresh = f->sharing == BLY_SHARED ? f->ops->add_shared(f, h, n, added)
                                             : blyi_add_once(f, h, n, added);
     blyi_filter_count_fresh(f, fresh, n ? h[0].hi : 0);
-    /* Whoever learns from this thread that the keys are in must find them. */
-    __atomic_thread_fence(__ATOMIC_RELEASE);
     return fresh;
 }
 

@@ -61,7 +61,7 @@ struct bly_filter {
     blyi_stripe *stripes; /* of a shared filter, else NULL */
     bly_sharing sharing;
     bool approximate;
-    bool keyless;     /* opened without its hasher */
+    bool keyless; /* opened without its hasher */
     bly_allocator alloc;
     void *body_block; /* what to free for the body; NULL when borrowed */
     void *stripes_block;

@@ -12,7 +12,7 @@
 #include "masks.h"
 #include <immintrin.h>
 
-#define RACY __attribute__((no_sanitize("thread")))
+#define RACY   __attribute__((no_sanitize("thread")))
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE __m256i sbbf_mask(uint64_t bits) {
@@ -120,8 +120,8 @@ INLINE size_t split_set_k(void *blocks, const blyi_spot *s, size_t n, unsigned k
         split_mask(s[i].bits, k, &low, &high);
         __m256i *at = b + 2 * s[i].block;
         __m256i old_low = _mm256_load_si256(at), old_high = _mm256_load_si256(at + 1);
-        __m256i missing = _mm256_or_si256(_mm256_andnot_si256(old_low, low),
-                                          _mm256_andnot_si256(old_high, high));
+        __m256i missing =
+            _mm256_or_si256(_mm256_andnot_si256(old_low, low), _mm256_andnot_si256(old_high, high));
         int is_new = !_mm256_testz_si256(missing, missing);
         _mm256_store_si256(at, _mm256_or_si256(old_low, low));
         _mm256_store_si256(at + 1, _mm256_or_si256(old_high, high));

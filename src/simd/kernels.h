@@ -17,8 +17,7 @@
  * sum of these. */
 typedef size_t (*blyi_probe_fn)(const void *blocks, const blyi_spot *s, size_t n, unsigned k,
                                 uint8_t *out);
-typedef size_t (*blyi_set_fn)(void *blocks, const blyi_spot *s, size_t n, unsigned k,
-                              uint8_t *out);
+typedef size_t (*blyi_set_fn)(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out);
 
 /* The same for one key and one block: is every bit set? Arguments travel in registers. */
 typedef bool (*blyi_has_fn)(const void *block, uint64_t bits, unsigned k);

@@ -6,7 +6,7 @@
 #include "masks.h"
 #include <arm_neon.h>
 
-#define RACY __attribute__((no_sanitize("thread")))
+#define RACY   __attribute__((no_sanitize("thread")))
 #define INLINE static inline __attribute__((always_inline))
 
 /* Four vectors of two 64-bit words hold a split512 block; two hold an sbbf block. */

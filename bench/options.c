@@ -1,0 +1,164 @@
+/* The command line. */
+#include "bench.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: bloomery_bench [options]\n"
+    "\n"
+    "Measures Bloomery's filters beside libbloom and beside the machine's own limit, in one run.\n"
+    "Only ratios are judged, against the targets printed with them.\n"
+    "\n"
+    "  --n LIST          keys in the filter (1M,10M,100M)\n"
+    "  --p LIST          false-positive rates (1%,0.1%)\n"
+    "  --key-bytes LIST  lengths of keys, 8 to 4096 (16,60)\n"
+    "  --kinds LIST      measure these kinds too, besides the planned layout: classic,\n"
+    "                    partitioned, sbbf, split512, bb2x512\n"
+    "  --repeat N        rounds; medians are reported (5, at most 99)\n"
+    "  --work N          keys each operation deals with in a round, at least (10M)\n"
+    "  --no-rates        leave out the false-positive rates\n"
+    "  --quick           --n 1M --work 2M, and rates to 1% instead of 0.5%\n"
+    "  --json FILE       write the results there too\n"
+    "  --help\n"
+    "\n"
+    "Numbers may end in K, M or G, rates in %. Exit status: 0 measured, whatever the ratios;\n"
+    "1 a filter gave a wrong answer, or memory ran out; 2 a mistake on the command line.\n";
+
+static _Noreturn void mistake(const char *option, const char *value) {
+    fprintf(stderr, "bloomery_bench: --%s cannot be '%s'; try --help\n", option, value);
+    exit(2);
+}
+
+/* One number with its suffix, which must lie in [low, high]. */
+static double number(const char *option, const char *text, double low, double high) {
+    static const struct {
+        const char *suffix;
+        double factor;
+    } units[] = {{"", 1}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"%", 0.01}};
+    char *end;
+    double value = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (end != text && strcmp(end, units[i].suffix) == 0) {
+            value *= units[i].factor;
+            if (value >= low && value <= high)
+                return value;
+        }
+    mistake(option, text);
+}
+
+/* The values of a list that each lie in [low, high]; how many there are. */
+static size_t numbers(const char *option, char *list, double low, double high, double *out) {
+    size_t count = 0;
+    for (char *item = strtok(list, ","); item; item = strtok(NULL, ",")) {
+        if (count == MAX_LIST)
+            mistake(option, item);
+        out[count++] = number(option, item, low, high);
+    }
+    if (!count)
+        mistake(option, "");
+    return count;
+}
+
+static void set_kinds(options *opt, char *list) {
+    opt->kind_count = 0;
+    for (char *item = strtok(list, ","); item; item = strtok(NULL, ",")) {
+        if (opt->kind_count == MAX_LIST)
+            mistake("kinds", item);
+        if (bly_kind_by_name(item, &opt->kinds[opt->kind_count++]) != BLY_OK)
+            mistake("kinds", item);
+    }
+}
+
+static void set_sizes(options *opt, char *list) {
+    double values[MAX_LIST];
+    opt->n_count = numbers("n", list, 1000, 1e10, values);
+    for (size_t i = 0; i < opt->n_count; i++)
+        opt->n[i] = (uint64_t)llround(values[i]);
+}
+
+static void set_lengths(options *opt, char *list) {
+    double values[MAX_LIST];
+    opt->len_count = numbers("key-bytes", list, MIN_KEY, MAX_KEY, values);
+    for (size_t i = 0; i < opt->len_count; i++)
+        opt->len[i] = (size_t)llround(values[i]);
+}
+
+static void set_quick(options *opt) {
+    opt->n_count = 1;
+    opt->n[0] = 1000000;
+    opt->work = 2000000;
+    opt->expected_hits = 10000;
+}
+
+static void set(options *opt, int which, char *value) {
+    switch (which) {
+    case 'n':
+        set_sizes(opt, value);
+        break;
+    case 'p':
+        opt->p_count = numbers("p", value, 1e-9, 0.5, opt->p);
+        break;
+    case 'l':
+        set_lengths(opt, value);
+        break;
+    case 'k':
+        set_kinds(opt, value);
+        break;
+    case 'r':
+        opt->rounds = (unsigned)number("repeat", value, 1, MAX_ROUNDS);
+        break;
+    case 'w':
+        opt->work = (uint64_t)number("work", value, 1, 1e10);
+        break;
+    case 'x':
+        opt->rates = false;
+        break;
+    case 'q':
+        set_quick(opt);
+        break;
+    case 'j':
+        opt->json = value;
+        break;
+    case 'h':
+        fputs(help, stdout);
+        exit(0);
+    default:
+        fputs("try --help\n", stderr);
+        exit(2);
+    }
+}
+
+options options_parse(int argc, char **argv) {
+    static const struct option known[] = {{"n", required_argument, NULL, 'n'},
+                                          {"p", required_argument, NULL, 'p'},
+                                          {"key-bytes", required_argument, NULL, 'l'},
+                                          {"kinds", required_argument, NULL, 'k'},
+                                          {"repeat", required_argument, NULL, 'r'},
+                                          {"work", required_argument, NULL, 'w'},
+                                          {"no-rates", no_argument, NULL, 'x'},
+                                          {"quick", no_argument, NULL, 'q'},
+                                          {"json", required_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    options opt = {.n = {1000000, 10000000, 100000000},
+                   .p = {0.01, 0.001},
+                   .len = {16, 60},
+                   .n_count = 3,
+                   .p_count = 2,
+                   .len_count = 2,
+                   .rounds = 5,
+                   .work = 10000000,
+                   .expected_hits = 40000,
+                   .rates = true};
+    int which;
+    while ((which = getopt_long(argc, argv, "", known, NULL)) != -1)
+        set(&opt, which, optarg);
+    if (optind < argc) {
+        fprintf(stderr, "bloomery_bench: '%s' is not an option; try --help\n", argv[optind]);
+        exit(2);
+    }
+    return opt;
+}

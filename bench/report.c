@@ -1,0 +1,300 @@
+/* Tables, ratios, targets, JSON. The targets are ratios within one run, so that they hold on any
+ * machine. */
+#include "bench.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    FILE *json;
+    bool later; /* a comma is due before the next element */
+    unsigned met, missed;
+} out;
+
+/* ---- JSON -------------------------------------------------------------------------------------
+ */
+
+__attribute__((format(printf, 1, 2))) static void json(const char *format, ...) {
+    if (!out.json)
+        return;
+    va_list args;
+    va_start(args, format);
+    vfprintf(out.json, format, args);
+    va_end(args);
+}
+
+/* "name": value, or null for what was not measured; `comma` stands before it. */
+static void json_number(const char *comma, const char *name, double value) {
+    if (isnan(value))
+        json("%s\"%s\": null", comma, name);
+    else
+        json("%s\"%s\": %.9g", comma, name, value);
+}
+
+static void json_element(void) {
+    json(out.later ? ",\n    " : "\n    ");
+    out.later = true;
+}
+
+/* ---- figures ----------------------------------------------------------------------------------
+ */
+
+typedef struct summary {
+    double median, low, high;
+} summary;
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static summary summarise(const double *values, unsigned n) {
+    double v[MAX_ROUNDS];
+    memcpy(v, values, n * sizeof *v);
+    qsort(v, n, sizeof *v, ascending);
+    return (summary){(v[(n - 1) / 2] + v[n / 2]) / 2, v[0], v[n - 1]};
+}
+
+/* NAN for an operation the rival took no part in. */
+static double median_ns(const setting *s, const rival *r, op what) {
+    return r->ops & (UINT32_C(1) << what) ? summarise(r->ns[what], s->rounds).median : NAN;
+}
+
+typedef enum basis {
+    OVER_LIMIT, /* our time over L + H */
+    OVER_PEER,  /* libbloom's time over ours */
+    OVER_ONE    /* one thread's time over two threads' */
+} basis;
+
+typedef struct ratio {
+    const char *text;
+    basis to;
+    op ours, theirs;
+    double target[3]; /* at 1M, 10M and 100M keys; 0: none. At most for OVER_LIMIT, else at least */
+    bool narrow;      /* the target is for 16-byte keys at 1% only */
+} ratio;
+
+enum { MISS_OVER_LIMIT = 0, MISS_OVER_PEER = 3 }; /* those that every kind's row shows */
+
+static const ratio ratios[] = {
+    {"contains, batched, miss / (L + H)", OVER_LIMIT, MISS_MANY, 0, {1.1, 1.1, 1.1}, false},
+    {"contains, batched, hit / (L + H)", OVER_LIMIT, HIT_MANY, 0, {1.1, 1.1, 1.1}, false},
+    {"add, batched / (L + H)", OVER_LIMIT, ADD_MANY, 0, {0}, false},
+    {"contains, batched, miss: x libbloom", OVER_PEER, MISS_MANY, MISS_ONE, {9, 11, 18}, true},
+    {"contains, batched, hit: x libbloom", OVER_PEER, HIT_MANY, HIT_ONE, {0}, false},
+    {"add, batched: x libbloom", OVER_PEER, ADD_MANY, ADD_ONE, {14, 16, 20}, false},
+    {"contains, single, miss: x libbloom", OVER_PEER, MISS_ONE, MISS_ONE, {4.5, 4.5, 4}, false},
+    {"contains, single, hit: x libbloom", OVER_PEER, HIT_ONE, HIT_ONE, {0}, false},
+    {"add, single: x libbloom", OVER_PEER, ADD_ONE, ADD_ONE, {0}, false},
+    {"add, two threads: x one", OVER_ONE, ADD_PAIR, ADD_SHARED, {1.8, 1.8, 1.8}, false},
+    {"contains, two threads: x one", OVER_ONE, MISS_PAIR, MISS_SHARED, {1.8, 1.8, 1.8}, false},
+};
+
+/* The ratio of each round, summarised; false when it was not measured. The bare hash is the same
+ * for every kind and is measured with the first. */
+static bool evaluate(const setting *s, const rival *r, const ratio *q, summary *result) {
+    const rival *first = &s->rivals[0], *last = &s->rivals[s->count - 1];
+    double value[MAX_ROUNDS];
+    if (!(r->ops & (UINT32_C(1) << q->ours)) || (q->to == OVER_PEER && !s->has_peer))
+        return false;
+    for (unsigned i = 0; i < s->rounds; i++) {
+        double ours = r->ns[q->ours][i];
+        if (q->to == OVER_LIMIT)
+            value[i] = ours / (r->ns[LIMIT][i] + first->ns[HASH][i]);
+        else
+            value[i] = (q->to == OVER_PEER ? last : r)->ns[q->theirs][i] / ours;
+    }
+    *result = summarise(value, s->rounds);
+    return true;
+}
+
+/* NAN where there is none: the targets are for three sizes. */
+static double target_of(const setting *s, const ratio *q) {
+    static const uint64_t sizes[3] = {1000000, 10000000, 100000000};
+    if (q->target[0] == 0 || (q->narrow && (s->len != 16 || s->p != 0.01)))
+        return NAN;
+    for (size_t i = 0; i < 3; i++)
+        if (s->n == sizes[i])
+            return q->target[i];
+    return NAN;
+}
+
+static const char *verdict(bool met) {
+    if (met)
+        out.met++;
+    else
+        out.missed++;
+    return met ? "ok" : "MISS";
+}
+
+/* ---- opening and closing ----------------------------------------------------------------------
+ */
+
+/* The processor's name as the system gives it. */
+static void find_cpu(char *name, size_t size) {
+    char line[256];
+    snprintf(name, size, "unknown");
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f && fgets(line, sizeof line, f)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon)
+            continue;
+        line[strcspn(line, "\n\"\\")] = '\0';
+        snprintf(name, size, "%s", colon[1] == ' ' ? colon + 2 : colon + 1);
+        break;
+    }
+    if (f)
+        fclose(f);
+}
+
+void report_open(const options *opt) {
+    char cpu[128];
+    find_cpu(cpu, sizeof cpu);
+    printf("Bloomery %s beside libbloom %s on %s\n", bly_version(), bloom_version(), cpu);
+    printf(
+        "Rounds: %u; medians, and ratios taken round by round with their extremes. Keys are made "
+        "in\n"
+        "chunks of %d outside the timing; every contender, H included, reads the same chunk from\n"
+        "memory in order (no chunk fits a second-level cache). Batches are of %d keys; single is\n"
+        "one call per key. Filters are touched before they are timed. L: random 64-byte lines at\n"
+        "the filter's footprint, huge pages. H: bare XXH3-64. libbloom is as shipped.\n",
+        opt->rounds, (int)CHUNK, (int)BATCH);
+    if (opt->json) {
+        out.json = fopen(opt->json, "w");
+        must(out.json != NULL, "opening the file for --json");
+    }
+    json("{\n  \"version\": \"%s\", \"libbloom\": \"%s\", \"cpu\": \"%s\",\n", bly_version(),
+         bloom_version(), cpu);
+    json("  \"rounds\": %u, \"work\": %llu, \"chunk\": %d, \"batch\": %d,\n  \"results\": [",
+         opt->rounds, (unsigned long long)opt->work, (int)CHUNK, (int)BATCH);
+}
+
+void report_close(uint64_t checksum) {
+    printf("\nNo key was missed, and batched, single and shared adds agree. Checksum %016llx.\n",
+           (unsigned long long)checksum);
+    printf("Targets: %u met, %u missed.\n", out.met, out.missed);
+    json("\n  ],\n  \"checksum\": \"%016llx\", \"met\": %u, \"missed\": %u\n}\n",
+         (unsigned long long)checksum, out.met, out.missed);
+    must(!out.json || fclose(out.json) == 0, "writing the file for --json");
+}
+
+/* ---- a setting --------------------------------------------------------------------------------
+ */
+
+static const op columns[] = {ADD_MANY, ADD_ONE, MISS_MANY, HIT_MANY, MISS_ONE, HIT_ONE, LIMIT};
+static const char *const column_ids[] = {"add",          "add_one",           "contains_miss",
+                                         "contains_hit", "contains_one_miss", "contains_one_hit",
+                                         "limit"};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static void cell(int width, double value, const char *unit) {
+    if (isnan(value))
+        printf("%*s", width, "-");
+    else
+        printf("%*.2f%s", width - (int)strlen(unit), value, unit);
+}
+
+static void report_times(const setting *s) {
+    printf("%-12s%18s%20s%22s%8s%21s\n", "ns per key", "add", "contains, batched",
+           "contains, single", "", "batched, miss");
+    printf("%-12s%9s%9s%10s%10s%11s%11s%8s%9s%12s\n", "", "batched", "single", "miss", "hit",
+           "miss", "hit", "L", "/ (L+H)", "x libbloom");
+    static const int widths[COLUMNS] = {9, 9, 10, 10, 11, 11, 8};
+    for (size_t i = 0; i < s->count; i++) {
+        const rival *r = &s->rivals[i];
+        printf("%-12s", r->name);
+        for (size_t c = 0; c < COLUMNS; c++)
+            cell(widths[c], median_ns(s, r, columns[c]), "");
+        summary limit = {NAN, 0, 0}, peer = {NAN, 0, 0};
+        (void)evaluate(s, r, &ratios[MISS_OVER_LIMIT], &limit);
+        (void)evaluate(s, r, &ratios[MISS_OVER_PEER], &peer);
+        cell(9, limit.median, "");
+        cell(12, peer.median, "x");
+        printf("\n");
+        json("%s{\"name\": \"%s\", \"bytes\": %llu", i ? ",\n      " : "", r->name,
+             (unsigned long long)r->bytes);
+        for (size_t c = 0; c < COLUMNS; c++)
+            json_number(", ", column_ids[c], median_ns(s, r, columns[c]));
+        json("}");
+    }
+}
+
+static void report_ratios(const setting *s) {
+    bool any = false;
+    for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
+        const ratio *q = &ratios[i];
+        summary v;
+        if (!evaluate(s, &s->rivals[0], q, &v))
+            continue;
+        double target = target_of(s, q);
+        bool at_most = q->to == OVER_LIMIT;
+        bool met = at_most ? v.median <= target : v.median >= target;
+        printf("  %-36s%7.2f  (%.2f .. %.2f)", q->text, v.median, v.low, v.high);
+        json("%s{\"what\": \"%s\"", any ? ",\n      " : "", q->text);
+        json_number(", ", "median", v.median);
+        json_number(", ", "min", v.low);
+        json_number(", ", "max", v.high);
+        json_number(", ", "target", target);
+        if (!isnan(target)) {
+            printf("  %s %g: %s", at_most ? "at most" : "at least", target, verdict(met));
+            json(", \"met\": %s", met ? "true" : "false");
+        }
+        printf("\n");
+        json("}");
+        any = true;
+    }
+}
+
+void report_setting(const setting *s) {
+    const rival *first = &s->rivals[0];
+    printf("\n%llu keys of %zu bytes, p = %g%%: %s, %.2f MB, planned for this rate\n",
+           (unsigned long long)s->n, s->len, 100 * s->p, first->name, 1e-6 * (double)first->bytes);
+    json_element();
+    json("{\"n\": %llu, \"p\": %g, \"key_bytes\": %zu", (unsigned long long)s->n, s->p, s->len);
+    json_number(", ", "hash", median_ns(s, first, HASH));
+    json(",\n     \"ns\": [");
+    report_times(s);
+    printf("%-12s%9.2f\n\n", "H", median_ns(s, first, HASH));
+    if (!s->has_peer)
+        printf("  libbloom cannot hold that many keys\n");
+    json("],\n     \"ratios\": [");
+    report_ratios(s);
+    json("]}");
+    fflush(stdout);
+}
+
+/* ---- rates ------------------------------------------------------------------------------------
+ */
+
+void report_rates_open(const options *opt) {
+    json("\n  ],\n  \"rates\": [");
+    out.later = false;
+    if (!opt->rates)
+        return;
+    printf("\nRates and space, %d keys, full; measured over asked at most 1.02\n", (int)RATE_KEYS);
+    printf("%-12s%10s%16s%10s%14s\n", "", "asked", "measured/asked", "+-", "bits per key");
+}
+
+void report_rate(const rate *r) {
+    static const struct {
+        double asked, bits;
+    } space[] = {{0.01, 10.2}, {0.001, 15.9}, {0.0001, 22.4}}; /* split512's */
+    double over = r->measured / r->asked;
+    printf("%-12s%9g%%%16.3f%10.3f%14.2f  rate %s", bly_kind_name(r->kind), 100 * r->asked, over,
+           r->error, r->bits_per_key, verdict(over <= 1.02));
+    for (size_t i = 0; i < sizeof space / sizeof *space; i++)
+        if (r->kind == BLY_SPLIT512 && r->asked == space[i].asked)
+            printf(", at most %g bits: %s", space[i].bits,
+                   verdict(r->bits_per_key <= space[i].bits));
+    printf("\n");
+    json_element();
+    json("{\"kind\": \"%s\"", bly_kind_name(r->kind));
+    json_number(", ", "asked", r->asked);
+    json_number(", ", "measured_over_asked", over);
+    json_number(", ", "standard_error", r->error);
+    json_number(", ", "bits_per_key", r->bits_per_key);
+    json("}");
+    fflush(stdout);
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# A program builds against an installed copy, by pkg-config and by CMake, shared and static; and the
+# install honours DESTDIR: check_install.sh BUILD_DIR
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=$1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+cmake --install "$build" --prefix "$scratch/usr" >/dev/null
+DESTDIR=$scratch/dest cmake --install "$build" --prefix /opt/bloomery >/dev/null
+test -f "$scratch/dest/opt/bloomery/include/bloomery/bloomery.h"
+
+libdir=$(dirname "$(find "$scratch/usr" -name libbloomery.a)")
+test -L "$libdir/libbloomery.so"
+readelf -d "$libdir/libbloomery.so" | grep -q 'SONAME.*libbloomery\.so\.0'
+cat >"$scratch/main.c" <<'C'
+#include <bloomery/bloomery.h>
+#include <stdio.h>
+int main(void) {
+    bly_filter *f;
+    bool added;
+    if (bly_blocked_create(1000, 0.01, &f) || bly_filter_add(f, "x", 1, &added))
+        return 1;
+    int ok = added && bly_filter_contains(f, "x", 1) && !bly_filter_contains(f, "y", 1);
+    printf("bloomery %s: %s\n", bly_version(), ok ? "ok" : "wrong");
+    bly_filter_destroy(f);
+    return !ok;
+}
+C
+
+export PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir
+# The file names the prefix of the build; say where the copy really is.
+pc="pkg-config --define-variable=prefix=$scratch/usr"
+flags=${BLYT_FLAGS:-}
+# shellcheck disable=SC2046,SC2086
+cc $flags "$scratch/main.c" -o "$scratch/shared" $($pc --cflags --libs bloomery)
+"$scratch/shared"
+# shellcheck disable=SC2046,SC2086
+cc $flags "$scratch/main.c" -o "$scratch/static" $($pc --cflags bloomery) "$libdir/libbloomery.a" \
+    $($pc --libs --static bloomery | sed 's/-lbloomery//')
+"$scratch/static"
+
+mkdir "$scratch/project"
+cp "$scratch/main.c" "$scratch/project/"
+cat >"$scratch/project/CMakeLists.txt" <<'C'
+cmake_minimum_required(VERSION 3.16)
+project(user C)
+find_package(bloomery 0.1 REQUIRED)
+add_executable(shared main.c)
+target_link_libraries(shared PRIVATE bloomery::bloomery)
+add_executable(static main.c)
+target_link_libraries(static PRIVATE bloomery::bloomery_static)
+C
+cmake -S "$scratch/project" -B "$scratch/project/build" -DCMAKE_PREFIX_PATH="$scratch/usr" \
+    -DCMAKE_C_FLAGS="$flags" >/dev/null
+cmake --build "$scratch/project/build" >/dev/null
+"$scratch/project/build/shared"
+"$scratch/project/build/static"
+
+# Nothing but our own headers, libraries and their descriptions.
+(cd "$scratch/usr" && find . -type f | grep -vE '/include/bloomery/|/libbloomery\.(a|so)|/pkgconfig/bloomery\.pc|/cmake/bloomery/') && {
+    echo "the install holds files that do not belong in it" >&2
+    exit 1
+}
+true

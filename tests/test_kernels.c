@@ -1,0 +1,158 @@
+/* Every instruction set gives the scalar answers, bit for bit, and the scalar ones are pinned by
+ * fixed vectors, so that a lane-order slip shows on the first machine that has one. */
+#include "support.h"
+
+#include "simd/kernels.h"
+#include "simd/masks.h"
+
+enum { BLOCKS = 64, SPOTS = 1000 };
+
+typedef struct arena {
+    uint64_t *words; /* BLOCKS blocks of 64 bytes, aligned */
+    void *raw;
+} arena;
+
+static arena arena_of(uint64_t seed, int density) {
+    arena a = {NULL, malloc(BLOCKS * 64 + 64)};
+    assert_non_null(a.raw);
+    a.words = (uint64_t *)(((uintptr_t)a.raw + 63) & ~(uintptr_t)63);
+    for (size_t i = 0; i < BLOCKS * 8; i++) {
+        a.words[i] = density > 0 ? UINT64_MAX : 0;
+        for (int d = 0; d < density; d++)
+            a.words[i] &= blyt_next(&seed) | blyt_next(&seed) | blyt_next(&seed);
+    }
+    return a;
+}
+
+static void random_spots(uint64_t seed, uint64_t blocks, blyi_spot *s) {
+    for (size_t i = 0; i < SPOTS; i++)
+        s[i] = (blyi_spot){blyt_next(&seed) % blocks, blyt_next(&seed)};
+    s[0].bits = 0;
+    s[1].bits = UINT64_MAX;
+    s[2].bits = (uint64_t)1 << 63;
+}
+
+static void compare_probe(const arena *a, const blyi_spot *s, unsigned k, blyi_probe_fn want_fn,
+                          blyi_probe_fn got_fn) {
+    uint8_t want[SPOTS], got[SPOTS];
+    for (size_t n = 0; n <= SPOTS; n = n < 40 ? n + 1 : n + 320) {
+        size_t hits = want_fn(a->words, s, n, k, want);
+        assert_int_equal(got_fn(a->words, s, n, k, got), hits);
+        assert_int_equal(got_fn(a->words, s, n, k, NULL), hits);
+        assert_memory_equal(want, got, n);
+    }
+}
+
+static void compare_has(const arena *a, const blyi_spot *s, unsigned k, size_t block_bytes,
+                        blyi_has_fn want, blyi_has_fn got) {
+    for (size_t i = 0; i < SPOTS; i++) {
+        const uint8_t *block = (const uint8_t *)a->words + s[i].block * block_bytes;
+        assert_int_equal(want(block, s[i].bits, k), got(block, s[i].bits, k));
+    }
+}
+
+static void compare_set(uint64_t seed, const blyi_spot *s, unsigned k, blyi_set_fn want_fn,
+                        blyi_set_fn got_fn) {
+    arena a = arena_of(seed, 0), b = arena_of(seed, 0);
+    uint8_t want[SPOTS], got[SPOTS];
+    assert_int_equal(want_fn(a.words, s, SPOTS, k, want), got_fn(b.words, s, SPOTS, k, got));
+    assert_memory_equal(want, got, SPOTS);
+    assert_memory_equal(a.words, b.words, BLOCKS * 64);
+    assert_int_equal(got_fn(b.words, s, SPOTS, k, NULL), 0); /* all there now */
+    assert_memory_equal(a.words, b.words, BLOCKS * 64);
+    free(a.raw);
+    free(b.raw);
+}
+
+static void tables_agree(void **state) {
+    static const unsigned ks[] = {8, 12, 16};
+    const blyi_kernels *scalar = &blyi_kernels_scalar;
+    (void)state;
+    for (const blyi_kernels *const *t = blyi_kernels_list(); *t; t++) {
+        print_message("           %s\n", (*t)->name);
+        for (uint64_t seed = 1; seed <= 8; seed++) {
+            arena a = arena_of(seed, (int)seed % 4);
+            blyi_spot s[SPOTS];
+            random_spots(seed, BLOCKS * 2, s);
+            compare_probe(&a, s, 8, scalar->sbbf_probe, (*t)->sbbf_probe);
+            compare_has(&a, s, 8, 32, scalar->sbbf_has, (*t)->sbbf_has);
+            compare_set(seed, s, 8, scalar->sbbf_set, (*t)->sbbf_set);
+            random_spots(seed, BLOCKS, s);
+            for (size_t i = 0; i < COUNT_OF(ks); i++) {
+                compare_probe(&a, s, ks[i], scalar->split_probe, (*t)->split_probe);
+                compare_has(&a, s, ks[i], 64, scalar->split_has, (*t)->split_has);
+                compare_set(seed, s, ks[i], scalar->split_set, (*t)->split_set);
+            }
+            arena b = arena_of(seed + 100, 1);
+            for (size_t n = 0; n <= BLOCKS * 8; n += 8) {
+                assert_int_equal((*t)->popcount(a.words, n), scalar->popcount(a.words, n));
+                assert_int_equal((*t)->popcount_or(a.words, b.words, n),
+                                 scalar->popcount_or(a.words, b.words, n));
+            }
+            free(a.raw);
+            free(b.raw);
+        }
+    }
+}
+
+/* Bytes a key sets in an empty block, as hex. */
+static void expect_bytes(blyi_set_fn set, uint64_t bits, unsigned k, size_t bytes,
+                         const char *hex) {
+    arena a = arena_of(1, 0);
+    char text[129];
+    blyi_spot s = {0, bits};
+    assert_int_equal(set(a.words, &s, 1, k, NULL), 1);
+    for (size_t i = 0; i < bytes; i++)
+        snprintf(text + 2 * i, 3, "%02x", ((const uint8_t *)a.words)[i]);
+    assert_string_equal(text, hex);
+    free(a.raw);
+}
+
+/* Computed from docs/format.md by a program in another language. Bits 0: every index is 0. Bits 1:
+ * each salt's top five bits. The top bit decides where the second bits of k = 12 go. */
+static void fixed_vectors(void **state) {
+    (void)state;
+    for (const blyi_kernels *const *t = blyi_kernels_list(); *t; t++) {
+        expect_bytes((*t)->sbbf_set, 0, 8, 32,
+                     "0100000001000000010000000100000001000000010000000100000001000000");
+        expect_bytes((*t)->sbbf_set, 1, 8, 32,
+                     "0001000000010000000002000000100000400000200000000000080000080000");
+        expect_bytes((*t)->split_set, UINT64_C(0x0), 8, 64,
+                     "0100000000000000010000000000000001000000000000000100000000000000"
+                     "0100000000000000010000000000000001000000000000000100000000000000");
+        expect_bytes((*t)->split_set, UINT64_C(0x8123456789abcdef), 8, 64,
+                     "0000000000800000000000000000800000000000000000100000000000040000"
+                     "0002000000000000000000400000000000004000000000000000020000000000");
+        expect_bytes((*t)->split_set, UINT64_C(0x8123456789abcdef), 12, 64,
+                     "0000000000800000000000000000800000000000000000100000000000040000"
+                     "0002000001000000000000400100000010004000000000000000420000000000");
+        expect_bytes((*t)->split_set, UINT64_C(0x4091a2b3c4d5e6f7), 12, 64,
+                     "0000000008008000000020080000000000000048000000000000000000002200"
+                     "1000000000000000008000000000000000000000000800000000000000010000");
+        expect_bytes((*t)->split_set, UINT64_C(0x8123456789abcdef), 16, 64,
+                     "0000000001800000000000000100800010000000000000100000400000040000"
+                     "0042000000000000000000400010000000004000000000100000022000000000");
+    }
+}
+
+static void popcount_is_right(void **state) {
+    (void)state;
+    for (const blyi_kernels *const *t = blyi_kernels_list(); *t; t++) {
+        arena a = arena_of(5, 0);
+        a.words[0] = 1;
+        a.words[9] = UINT64_MAX;
+        a.words[BLOCKS * 8 - 1] = (uint64_t)1 << 63;
+        assert_int_equal((*t)->popcount(a.words, BLOCKS * 8), 66);
+        assert_int_equal((*t)->popcount_or(a.words, a.words + 8, BLOCKS * 8 - 8), 130);
+        free(a.raw);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_agree),
+        cmocka_unit_test(fixed_vectors),
+        cmocka_unit_test(popcount_is_right),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

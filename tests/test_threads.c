@@ -1,0 +1,188 @@
+/* Threads adding and querying at once. Run under the thread sanitizer too. */
+#include "support.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { THREADS = 4, PER_THREAD = 20000 / BLYT_SLOW, BATCH = 50 };
+
+typedef struct job {
+    bly_filter *f;
+    const blyt_list *keys;
+    size_t first, n;      /* the part of keys that is this thread's */
+    _Atomic size_t *done; /* how many of them are surely in */
+    size_t fresh, missed;
+    uint8_t *added;
+    pthread_barrier_t *start;
+} job;
+
+/* Singles and batches in turn, publishing progress. */
+static void *add_part(void *arg) {
+    job *j = arg;
+    for (size_t i = 0; i < j->n; i += BATCH) {
+        const bly_bytes *keys = j->keys->keys + j->first + i;
+        size_t some = j->n - i < BATCH ? j->n - i : BATCH;
+        bly_tally tally = {0};
+        if (i % (2 * BATCH) == 0) {
+            if (bly_filter_add_many(j->f, keys, some, NULL, &tally) != BLY_OK)
+                abort();
+        } else {
+            for (size_t k = 0; k < some; k++) {
+                bool added;
+                if (bly_filter_add(j->f, keys[k].data, keys[k].size, &added) != BLY_OK)
+                    abort();
+                tally.fresh += added;
+            }
+        }
+        j->fresh += tally.fresh;
+        atomic_store_explicit(j->done, i + some, memory_order_release);
+    }
+    return NULL;
+}
+
+/* Looks for keys that another thread says it has added, until it has added all. */
+static void *read_part(void *arg) {
+    job *j = arg;
+    size_t seen;
+    do {
+        seen = atomic_load_explicit(j->done, memory_order_acquire);
+        for (size_t i = seen < 200 ? 0 : seen - 200; i < seen; i++) {
+            bly_bytes k = j->keys->keys[j->first + i];
+            j->missed += !bly_filter_contains(j->f, k.data, k.size);
+        }
+    } while (seen < j->n);
+    size_t found = bly_filter_contains_many(j->f, j->keys->keys + j->first, j->n, NULL);
+    j->missed += j->n - found;
+    return NULL;
+}
+
+static bly_filter *shared_filter(const blyt_case *c, bly_sharing sharing, uint64_t n) {
+    bly_spec spec = blyt_spec(c, n, 0.001);
+    bly_filter *f = NULL;
+    spec.sharing = sharing;
+    assert_ok(bly_filter_create(&spec, &f));
+    assert_int_equal(bly_filter_sharing(f), sharing);
+    return f;
+}
+
+/* Writers add disjoint parts while readers check what is done: nothing is missed, and the result
+ * is bit for bit what one thread would have built. */
+static void disjoint_adds(const blyt_case *c, bly_sharing sharing) {
+    size_t n = THREADS * PER_THREAD;
+    bly_filter *f = shared_filter(c, sharing, n), *alone = blyt_create(c, n, 0.001, 0);
+    blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, n);
+    _Atomic size_t done[THREADS];
+    job jobs[2 * THREADS] = {0};
+    pthread_t threads[2 * THREADS];
+    for (size_t i = 0; i < 2 * THREADS; i++) {
+        size_t part = i % THREADS;
+        if (i < THREADS)
+            atomic_init(&done[i], 0);
+        jobs[i] = (job){.f = f, .keys = &l, .first = part * PER_THREAD, .n = PER_THREAD};
+        jobs[i].done = &done[part];
+    }
+    for (size_t i = 0; i < 2 * THREADS; i++)
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, i < THREADS ? add_part : read_part, &jobs[i]), 0);
+    size_t fresh = 0, missed = 0;
+    for (size_t i = 0; i < 2 * THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        fresh += jobs[i].fresh;
+        missed += jobs[i].missed;
+    }
+    assert_int_equal(missed, 0);
+    blyt_add_all(alone, &l);
+    assert_true(bly_filter_equal(f, alone));
+    assert_int_equal(bly_filter_count(f), fresh);
+    assert_true(fresh > n - n / 200 && fresh <= n);
+    blyt_list_free(&l);
+    bly_filter_destroy(f);
+    bly_filter_destroy(alone);
+}
+
+static void writers_and_readers(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(blyt_cases); i++) {
+        disjoint_adds(&blyt_cases[i], BLY_SHARED);
+        disjoint_adds(&blyt_cases[i], BLY_SHARED_ONCE);
+    }
+}
+
+/* All threads add the same keys, in the same order, starting together: the closest races. */
+static void *add_same(void *arg) {
+    job *j = arg;
+    bly_tally tally;
+    pthread_barrier_wait(j->start);
+    for (size_t i = 0; i < j->n; i++) {
+        bool added;
+        bly_bytes k = j->keys->keys[i];
+        if (i % 2 == 0) {
+            if (bly_filter_add(j->f, k.data, k.size, &added) != BLY_OK)
+                abort();
+            j->added[i] = added;
+        } else if (bly_filter_add_many(j->f, j->keys->keys + i, 1, j->added + i, &tally) !=
+                   BLY_OK) {
+            abort();
+        }
+    }
+    return NULL;
+}
+
+static void same_keys(const blyt_case *c, bly_sharing sharing, size_t *several) {
+    size_t n = 20000 / BLYT_SLOW;
+    bly_filter *f = shared_filter(c, sharing, n), *alone = blyt_create(c, n, 0.001, 0);
+    blyt_list l = blyt_list_of(KEYS_RANDOM, 0, n);
+    job jobs[THREADS] = {0};
+    pthread_t threads[THREADS];
+    pthread_barrier_t start;
+    pthread_barrier_init(&start, NULL, THREADS);
+    for (size_t i = 0; i < THREADS; i++) {
+        jobs[i] = (job){.f = f, .keys = &l, .n = n, .added = calloc(n, 1), .start = &start};
+        assert_int_equal(pthread_create(&threads[i], NULL, add_same, &jobs[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&start);
+    size_t nobody = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned winners = 0;
+        for (size_t t = 0; t < THREADS; t++)
+            winners += jobs[t].added[i];
+        nobody += winners == 0;
+        *several += winners > 1;
+    }
+    blyt_add_all(alone, &l);
+    assert_true(bly_filter_equal(f, alone));
+    assert_true(nobody <= n / 200); /* no more than look present by chance */
+    for (size_t i = 0; i < THREADS; i++)
+        free(jobs[i].added);
+    blyt_list_free(&l);
+    bly_filter_destroy(f);
+    bly_filter_destroy(alone);
+}
+
+static void at_least_one_winner(void **state) {
+    size_t several = 0;
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(blyt_cases); i++)
+        same_keys(&blyt_cases[i], BLY_SHARED, &several);
+    print_message("           %zu keys had several winners in shared mode\n", several);
+}
+
+static void exactly_one_winner(void **state) {
+    size_t several = 0;
+    (void)state;
+    for (int round = 0; round < 5; round++)
+        for (size_t i = 0; i < COUNT_OF(blyt_cases); i++)
+            same_keys(&blyt_cases[i], BLY_SHARED_ONCE, &several);
+    assert_int_equal(several, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writers_and_readers),
+        cmocka_unit_test(at_least_one_winner),
+        cmocka_unit_test(exactly_one_winner),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
