@@ -26,6 +26,7 @@ enum { BLOCK = 1 << 20, BATCH = 4096, DEFAULT_KEYS = 1000000 };
 static const char usage[] =
     "usage: dedup_urls [-n KEYS] [-p RATE] [FILE]\n"
     "Prints the lines of FILE (or of standard input) that were not there before.\n"
+    "A carriage return at the end of a line is printed, but makes no difference.\n"
     "  -n KEYS  distinct lines to plan for (as many as FILE has lines; 1000000 for a pipe)\n"
     "  -p RATE  how often a new line may be taken for an old one (0.001)\n";
 

@@ -1,10 +1,12 @@
 #!/bin/sh
 # check_readme.sh [LIBDIR]: the C program in README.md is examples/readme.c, and compiles and runs
-# with plain cc against the library in LIBDIR (build/lib when not given); and what the documents
-# name exists.
+# with plain cc against the library in LIBDIR (when not given: that of the dev preset, or of the
+# release one); and what the documents name exists.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
-lib=$(cd "${1:-$root/build/lib}" && pwd)
+lib=${1:-$root/build/dev/lib}
+[ $# -gt 0 ] || [ -e "$lib/libbloomery.so" ] || lib=$root/build/lib
+lib=$(cd "$lib" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

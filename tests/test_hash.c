@@ -329,8 +329,11 @@ static bly_hash words_of(const bly_hasher *h, const void *key, size_t len) {
     size_t width = bly_hash_digest(h, key, len, digest);
     assert_true(width * 8 >= h->bits);
     if (h->id == BLY_HASH_XXH3) {
-        uint64_t x = number_be(digest, 8) * gold;
-        return (bly_hash){number_be(digest, 8), x ^ x >> 32};
+        uint64_t output = number_be(digest, 8), product = output * gold;
+        uint8_t bytes[8];
+        for (int i = 0; i < 8; i++)
+            bytes[i] = (uint8_t)(product >> 8 * i);
+        return (bly_hash){output, number_be(bytes, 8)};
     }
     if (h->bits < 128) {
         uint64_t x = number_be(digest, width) ^ s;

@@ -9,7 +9,7 @@
  *   128-bit functions   lo, hi = the first two little-endian words of the output
  *                       (md5 and sha1 have no seed of their own: when seed is not 0,
  *                       lo = fmix64(lo ^ s), hi = fmix64((hi ^ s) + 0x9E3779B97F4A7C15))
- *   xxh3                lo = output,  hi = x ^ (x >> 32)  with x = output * 0x9E3779B97F4A7C15
+ *   xxh3                lo = output,  hi = output * 0x9E3779B97F4A7C15 with its bytes reversed
  *                       (all its bits are good already, and it is the default: two more
  *                       finalisers would cost as much again as hashing a short key)
  *   other 64-, 32-bit   x = output ^ s;  lo = fmix64(x),  hi = fmix64(x + 0x9E3779B97F4A7C15)

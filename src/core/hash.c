@@ -101,8 +101,8 @@ bly_status bly_hasher_keyed(bly_hasher *out, const uint8_t key[16]) {
         return BLY_EHASHER;
     bly_hasher made = from_row(r);
     memcpy(made.key, key, sizeof made.key);
-    /* The key id lets a file name the key it was made with without giving it away: a hash under
-     * the key of a fixed string, which no filter stores. */
+    /* The key id lets a file name the key it was made with without giving it away: the first word
+     * of the hash, under the key, of the two bytes "id", which tells nothing else about the key. */
     uint8_t digest[20];
     r->algo->digest(&made, "id", 2, digest);
     made.seed = blyi_load64le(digest);

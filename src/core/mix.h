@@ -31,10 +31,11 @@ static inline uint64_t blyi_fmix64(uint64_t x) {
 }
 
 /* Two words from a single one whose bits are all good already (XXH3): the word itself, and a
- * multiple of it, folded because a product's low bits depend on few of its factors'. */
+ * multiple of it with its bytes reversed. The product alone will not do: its low bits are a linear
+ * function of the word's own, and a walk modulo an even number then goes astray. Reversal brings
+ * the bits that depend on all others down, for two cycles in all. */
 static inline bly_hash blyi_hash_from_strong64(uint64_t h) {
-    uint64_t x = h * BLYI_GOLD;
-    return (bly_hash){.lo = h, .hi = x ^ x >> 32};
+    return (bly_hash){.lo = h, .hi = __builtin_bswap64(h * BLYI_GOLD)};
 }
 
 /* Two words from a function's single output h; s is fmix64(seed). */

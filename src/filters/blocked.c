@@ -29,31 +29,24 @@
 
 #include <bloomery/blocked.h>
 
-static inline blyi_spot first_spot(const bly_filter *f, bly_hash h) {
-    return (blyi_spot){blyi_mulhi(h.lo, f->geometry.size), h.hi};
-}
-
-static inline blyi_spot second_spot(const bly_filter *f, bly_hash h) {
-    return (blyi_spot){blyi_mulhi(h.lo * BLYI_LCG + (h.hi | 1), f->geometry.size),
-                       (h.hi * BLYI_GOLD) ^ h.hi >> 29};
-}
-
 /* ---- sbbf and split512: one spot per key, kernels do the work ------------------------------- */
 
 enum { CHUNK = 32 }; /* spots computed at a time */
 
 static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
+    blyi_field field = blyi_field_of(f);
     for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(f->body + (first_spot(f, h[i]).block << f->ops->block_shift));
+        __builtin_prefetch(f->body + blyi_spot_of(&field, h[i]).at);
 }
 
 static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
+    blyi_field field = blyi_field_of(f);
     size_t hits = 0;
     for (size_t done = 0; done < n; done += CHUNK) {
         size_t some = n - done < CHUNK ? n - done : CHUNK;
         blyi_spot spots[CHUNK];
         for (size_t i = 0; i < some; i++)
-            spots[i] = first_spot(f, h[done + i]);
+            spots[i] = blyi_spot_of(&field, h[done + i]);
         hits += f->probe(f->body, spots, some, f->geometry.hashes, found ? found + done : NULL);
     }
     return hits;
@@ -61,12 +54,13 @@ static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t
 
 /* Shared or not: f->set was chosen for it. */
 static size_t add(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
+    blyi_field field = blyi_field_of(f);
     size_t fresh = 0;
     for (size_t done = 0; done < n; done += CHUNK) {
         size_t some = n - done < CHUNK ? n - done : CHUNK;
         blyi_spot spots[CHUNK];
         for (size_t i = 0; i < some; i++)
-            spots[i] = first_spot(f, h[done + i]);
+            spots[i] = blyi_spot_of(&field, h[done + i]);
         fresh += f->set(f->body, spots, some, f->geometry.hashes, added ? added + done : NULL);
     }
     return fresh;
@@ -87,7 +81,7 @@ static size_t sbbf_set_shared(void *blocks, const blyi_spot *s, size_t n, unsign
     for (size_t i = 0; i < n; i++) {
         uint64_t mask[4];
         blyi_sbbf_mask(s[i].bits, mask);
-        bool is_new = set_words_shared(words + 4 * s[i].block, mask, 4);
+        bool is_new = set_words_shared(words + s[i].at / 8, mask, 4);
         fresh += is_new;
         if (added)
             added[i] = is_new;
@@ -102,7 +96,7 @@ static size_t split_set_shared(void *blocks, const blyi_spot *s, size_t n, unsig
     for (size_t i = 0; i < n; i++) {
         uint64_t mask[8];
         blyi_split_mask(s[i].bits, k, mask);
-        bool is_new = set_words_shared(words + 8 * s[i].block, mask, 8);
+        bool is_new = set_words_shared(words + s[i].at / 8, mask, 8);
         fresh += is_new;
         if (added)
             added[i] = is_new;
@@ -124,16 +118,25 @@ static void split_choose(bly_filter *f) {
 
 /* ---- bb2x512: two spots per key ------------------------------------------------------------- */
 
+static inline blyi_spot first_spot(const bly_filter *f, bly_hash h) {
+    return (blyi_spot){64 * blyi_mulhi(h.lo, f->geometry.size), h.hi};
+}
+
+static inline blyi_spot second_spot(const bly_filter *f, bly_hash h) {
+    return (blyi_spot){64 * blyi_mulhi(h.lo * BLYI_LCG + (h.hi | 1), f->geometry.size),
+                       (h.hi * BLYI_GOLD) ^ h.hi >> 29};
+}
+
 static void pair_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        __builtin_prefetch(f->body + 64 * first_spot(f, h[i]).block);
-        __builtin_prefetch(f->body + 64 * second_spot(f, h[i]).block);
+        __builtin_prefetch(f->body + first_spot(f, h[i]).at);
+        __builtin_prefetch(f->body + second_spot(f, h[i]).at);
     }
 }
 
 /* All bits are tested before the answer is looked at: a branch per bit would cost more. */
 static bool pair_has(const bly_filter *f, blyi_spot s) {
-    const uint64_t *words = blyi_words(f) + 8 * s.block;
+    const uint64_t *words = blyi_words(f) + s.at / 8;
     uint64_t all = 1, w = s.bits;
     unsigned left = 7;
     for (unsigned j = 0; j < f->geometry.hashes / 2; j++) {
@@ -144,7 +147,7 @@ static bool pair_has(const bly_filter *f, blyi_spot s) {
 }
 
 static inline bool pair_put(bly_filter *f, blyi_spot s, bool (*set)(uint64_t *, uint64_t)) {
-    uint64_t *words = blyi_words(f) + 8 * s.block, w = s.bits;
+    uint64_t *words = blyi_words(f) + s.at / 8, w = s.bits;
     unsigned left = 7;
     bool fresh = false;
     for (unsigned j = 0; j < f->geometry.hashes / 2; j++) {

@@ -60,7 +60,7 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
     f->approximate = shape->approximate;
     f->keyless = shape->keyless;
     f->alloc = alloc;
-    f->locate = blyi_locate_for(&f->hasher);
+    f->locate = blyi_locate_for(&f->hasher, ops->block_shift);
     if (ops->choose)
         ops->choose(f);
     f->body_bytes = bly_plan_bytes(&shape->geometry);
@@ -155,26 +155,35 @@ size_t blyi_filter_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *adde
 
 /* ---- use ------------------------------------------------------------------------------------ */
 
+/* The shortest way for the kinds with one spot per key. */
+static size_t put_spot(bly_filter *f, bly_hash h) {
+    blyi_field field = blyi_field_of(f);
+    blyi_spot spot = blyi_spot_of(&field, h);
+    size_t fresh = f->set(f->body, &spot, 1, f->geometry.hashes, NULL);
+    blyi_filter_count_fresh(f, fresh, h.hi);
+    return fresh;
+}
+
 bly_status bly_filter_add_hash(bly_filter *f, bly_hash h, bool *added) {
-    size_t fresh = blyi_filter_put(f, &h, 1, NULL);
+    bool one_spot = f->ops->block_shift && f->sharing != BLY_SHARED_ONCE;
+    size_t fresh = one_spot ? put_spot(f, h) : blyi_filter_put(f, &h, 1, NULL);
     if (added)
         *added = fresh != 0;
     return BLY_OK;
 }
 
 bool bly_filter_contains_hash(const bly_filter *f, bly_hash h) {
-    unsigned shift = f->ops->block_shift;
-    if (!shift)
+    if (!f->ops->block_shift)
         return f->ops->contains(f, &h, 1, NULL) != 0;
     blyi_field field = blyi_field_of(f);
     blyi_spot spot = blyi_spot_of(&field, h);
-    return f->has(f->body + (spot.block << shift), spot.bits, f->geometry.hashes);
+    return f->has(f->body + spot.at, spot.bits, f->geometry.hashes);
 }
 
 bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *added) {
     if (f->keyless)
         return BLY_EKEY;
-    return bly_filter_add_hash(f, bly_hash_key(&f->hasher, key, len), added);
+    return bly_filter_add_hash(f, f->hasher.one(&f->hasher, key, len), added);
 }
 
 bool bly_filter_contains(const bly_filter *f, const void *key, size_t len) {

@@ -8,6 +8,8 @@
 void bly_filter_stats(const bly_filter *f, bly_stats *out) {
     uint64_t set = f->kernels->popcount(blyi_words(f), blyi_word_count(f));
     uint64_t bits = bly_plan_bits(&f->geometry), count = blyi_filter_items(f);
+    if (set > bits) /* stray bits past the end of a damaged map */
+        set = bits;
     double keys = bly_plan_keys(&f->geometry, set);
     double floor = blyi_hash_floor(isfinite(keys) ? keys : (double)count, f->hasher.bits);
     const char *name = bly_hash_name((bly_hash_id)f->hasher.id);

@@ -29,11 +29,11 @@ RACY static bool sbbf_has(const void *block, uint64_t bits, unsigned k) {
 
 RACY static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, unsigned k,
                               uint8_t *out) {
-    const __m256i *b = blocks;
+    const uint8_t *base = blocks;
     size_t hits = 0;
     (void)k;
     for (size_t i = 0; i < n; i++) {
-        __m256i block = _mm256_load_si256(b + s[i].block);
+        __m256i block = _mm256_load_si256((const void *)(base + s[i].at));
         int hit = _mm256_testc_si256(block, sbbf_mask(s[i].bits));
         hits += (unsigned)hit;
         if (out)
@@ -43,11 +43,11 @@ RACY static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, 
 }
 
 static size_t sbbf_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out) {
-    __m256i *b = blocks;
+    uint8_t *base = blocks;
     size_t fresh = 0;
     (void)k;
     for (size_t i = 0; i < n; i++) {
-        __m256i mask = sbbf_mask(s[i].bits), *at = b + s[i].block;
+        __m256i mask = sbbf_mask(s[i].bits), *at = (void *)(base + s[i].at);
         __m256i block = _mm256_load_si256(at);
         int is_new = !_mm256_testc_si256(block, mask);
         _mm256_store_si256(at, _mm256_or_si256(block, mask));
@@ -101,10 +101,10 @@ RACY static bool split_has(const void *block, uint64_t bits, unsigned k) {
 
 INLINE RACY size_t split_probe_k(const void *blocks, const blyi_spot *s, size_t n, unsigned k,
                                  uint8_t *out) {
-    const __m256i *b = blocks;
+    const uint8_t *base = blocks;
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        bool hit = split_has_k(b + 2 * s[i].block, s[i].bits, k);
+        bool hit = split_has_k((const void *)(base + s[i].at), s[i].bits, k);
         hits += hit;
         if (out)
             out[i] = hit;
@@ -113,12 +113,12 @@ INLINE RACY size_t split_probe_k(const void *blocks, const blyi_spot *s, size_t 
 }
 
 INLINE size_t split_set_k(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out) {
-    __m256i *b = blocks;
+    uint8_t *base = blocks;
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
         __m256i low, high;
         split_mask(s[i].bits, k, &low, &high);
-        __m256i *at = b + 2 * s[i].block;
+        __m256i *at = (void *)(base + s[i].at);
         __m256i old_low = _mm256_load_si256(at), old_high = _mm256_load_si256(at + 1);
         __m256i missing =
             _mm256_or_si256(_mm256_andnot_si256(old_low, low), _mm256_andnot_si256(old_high, high));

@@ -75,7 +75,7 @@ RACY static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, 
     const uint64_t *words = blocks;
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        bool hit = sbbf_has(words + 4 * s[i].block, s[i].bits, k);
+        bool hit = sbbf_has(words + s[i].at / 8, s[i].bits, k);
         hits += hit;
         if (out)
             out[i] = hit;
@@ -89,7 +89,7 @@ static size_t sbbf_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, u
     (void)k;
     for (size_t i = 0; i < n; i++) {
         mask128 m = sbbf_mask(s[i].bits);
-        uint64_t *at = words + 4 * s[i].block;
+        uint64_t *at = words + s[i].at / 8;
         int is_new = lacks(at, &m, 2);
         put(at, &m, 2);
         fresh += (unsigned)is_new;
@@ -104,7 +104,7 @@ RACY static size_t split_probe(const void *blocks, const blyi_spot *s, size_t n,
     const uint64_t *words = blocks;
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        bool hit = split_has(words + 8 * s[i].block, s[i].bits, k);
+        bool hit = split_has(words + s[i].at / 8, s[i].bits, k);
         hits += hit;
         if (out)
             out[i] = hit;
@@ -117,7 +117,7 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
         mask128 m = split_mask(s[i].bits, k);
-        uint64_t *at = words + 8 * s[i].block;
+        uint64_t *at = words + s[i].at / 8;
         int is_new = lacks(at, &m, 4);
         put(at, &m, 4);
         fresh += (unsigned)is_new;

@@ -39,7 +39,7 @@ static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, unsig
     const uint64_t *words = blocks;
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        bool hit = sbbf_has(words + 4 * s[i].block, s[i].bits, k);
+        bool hit = sbbf_has(words + s[i].at / 8, s[i].bits, k);
         hits += hit;
         if (out)
             out[i] = hit;
@@ -54,7 +54,7 @@ static size_t sbbf_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, u
     for (size_t i = 0; i < n; i++) {
         uint64_t mask[4];
         blyi_sbbf_mask(s[i].bits, mask);
-        bool is_new = words_set(words + 4 * s[i].block, mask, 4);
+        bool is_new = words_set(words + s[i].at / 8, mask, 4);
         fresh += is_new;
         if (out)
             out[i] = is_new;
@@ -67,7 +67,7 @@ static size_t split_probe(const void *blocks, const blyi_spot *s, size_t n, unsi
     const uint64_t *words = blocks;
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        bool hit = split_has(words + 8 * s[i].block, s[i].bits, k);
+        bool hit = split_has(words + s[i].at / 8, s[i].bits, k);
         hits += hit;
         if (out)
             out[i] = hit;
@@ -81,7 +81,7 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
     for (size_t i = 0; i < n; i++) {
         uint64_t mask[8];
         blyi_split_mask(s[i].bits, k, mask);
-        bool is_new = words_set(words + 8 * s[i].block, mask, 8);
+        bool is_new = words_set(words + s[i].at / 8, mask, 8);
         fresh += is_new;
         if (out)
             out[i] = is_new;

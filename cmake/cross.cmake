@@ -1,0 +1,21 @@
+# Toolchain: Debian's cross compilers, with what they build run by qemu-user.
+#
+#     -DCMAKE_TOOLCHAIN_FILE=cmake/cross.cmake -DBLOOMERY_CROSS=s390x-linux-gnu [-DBLOOMERY_CROSS_ROOT=...]
+#
+# BLOOMERY_CROSS_ROOT is a directory with packages of that architecture unpacked in it: scripts/test-cross.
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES BLOOMERY_CROSS BLOOMERY_CROSS_ROOT)
+string(REGEX MATCH "^[^-]+" CMAKE_SYSTEM_PROCESSOR "${BLOOMERY_CROSS}")
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_C_COMPILER ${BLOOMERY_CROSS}-gcc)
+set(CMAKE_LIBRARY_ARCHITECTURE ${BLOOMERY_CROSS})
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${CMAKE_SYSTEM_PROCESSOR} -L /usr/${BLOOMERY_CROSS})
+
+# Programs are the host's; headers, libraries and packages never are.
+set(CMAKE_FIND_ROOT_PATH ${BLOOMERY_CROSS_ROOT} /usr/${BLOOMERY_CROSS})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+foreach(what INCLUDE LIBRARY PACKAGE)
+  set(CMAKE_FIND_ROOT_PATH_MODE_${what} ONLY)
+endforeach()
+set(ENV{PKG_CONFIG_PATH} "")
+set(ENV{PKG_CONFIG_SYSROOT_DIR} "${BLOOMERY_CROSS_ROOT}")
+set(ENV{PKG_CONFIG_LIBDIR} "${BLOOMERY_CROSS_ROOT}/usr/lib/${BLOOMERY_CROSS}/pkgconfig")

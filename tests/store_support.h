@@ -1,0 +1,203 @@
+/* store_support.h - what the tests of containers and files share: filters of every shape, a scratch
+ * directory, files in and out, and the ways in that must all refuse the same bytes. */
+#ifndef BLYT_STORE_SUPPORT_H
+#define BLYT_STORE_SUPPORT_H
+
+#include "support.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { HEADER = 64, PAGE = 4096 };
+
+/* One or more of every kind; sizes that do and do not fill their last 64 bytes. */
+static const bly_geometry shapes[] = {
+    {BLY_CLASSIC, 7, 1000, 0},
+    {BLY_CLASSIC, 3, 64, 0},
+    {BLY_CLASSIC, 2, 67, BLY_FOLDABLE},
+    {BLY_CLASSIC, 5, 1031, BLY_TEXTBOOK},
+    {BLY_PARTITIONED, 5, 64, 0},
+    {BLY_PARTITIONED, 4, 128, BLY_FOLDABLE},
+    {BLY_SBBF, 8, 3, 0},
+    {BLY_SBBF, 8, 4, BLY_FOLDABLE},
+    {BLY_SPLIT512, 8, 2, 0},
+    {BLY_SPLIT512, 12, 3, 0},
+    {BLY_SPLIT512, 16, 1, 0},
+    {BLY_BB2X512, 6, 2, 0},
+    {BLY_BB2X512, 16, 1, 0},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static char scratch[PATH_MAX];
+
+/* A path in the scratch directory; good until the fourth call after this one. */
+static inline const char *at(const char *name) {
+    static char paths[4][PATH_MAX + 300];
+    static unsigned turn;
+    char *path = paths[turn++ % 4];
+    (void)snprintf(path, sizeof paths[0], "%s/%s", scratch, name);
+    return path;
+}
+
+/* Relative to open directories, since a path in here may be too long to be spelled out. */
+static inline void remove_tree(int parent, const char *name) {
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+            unlinkat(fd, e->d_name, 0) != 0)
+            remove_tree(fd, e->d_name);
+    if (dir)
+        (void)closedir(dir);
+    (void)unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+/* How many entries of a directory end in `suffix`. */
+static inline int entries(const char *path, const char *suffix) {
+    int count = 0;
+    DIR *dir = opendir(path);
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        size_t len = strlen(e->d_name), tail = strlen(suffix);
+        count += len >= tail && strcmp(e->d_name + len - tail, suffix) == 0;
+    }
+    if (dir)
+        (void)closedir(dir);
+    return count;
+}
+
+static inline int fresh_scratch(void **state) {
+    (void)state;
+    const char *base = getenv("TMPDIR");
+    (void)snprintf(scratch, sizeof scratch, "%s/bloomery-store-XXXXXX", base ? base : "/tmp");
+    return mkdtemp(scratch) && chmod(scratch, 0755) == 0 ? 0 : -1;
+}
+
+/* Fails when the test left a temporary file behind. */
+static inline int drop_scratch(void **state) {
+    (void)state;
+    int left = entries(scratch, ".tmp");
+    remove_tree(AT_FDCWD, scratch);
+    return left == 0 ? 0 : -1;
+}
+
+static inline void spill(const char *path, const void *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static inline blyt_buffer slurp(const char *path) {
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    blyt_buffer im = {malloc((size_t)st.st_size + 1), (size_t)st.st_size};
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(im.data, 1, im.size + 1, file), im.size);
+    assert_int_equal(fclose(file), 0);
+    return im;
+}
+
+static inline void assert_file_is(const char *path, blyt_buffer want) {
+    blyt_buffer have = slurp(path);
+    assert_int_equal(have.size, want.size);
+    assert_memory_equal(have.data, want.data, want.size);
+    free(have.data);
+}
+
+static inline int key_text(char key[32], const char *prefix, int i) {
+    return snprintf(key, 32, "%s-key-%d", prefix, i);
+}
+
+static inline void add_keys(bly_filter *f, const char *prefix, int from, int count) {
+    char key[32];
+    for (int i = from; i < from + count; i++) {
+        size_t len = (size_t)key_text(key, prefix, i);
+        assert_ok(bly_filter_add(f, key, len, NULL));
+    }
+}
+
+static inline bool holds_keys(const bly_filter *f, const char *prefix, int from, int count) {
+    char key[32];
+    bool all = true;
+    for (int i = from; i < from + count; i++) {
+        size_t len = (size_t)key_text(key, prefix, i);
+        all = all && bly_filter_contains(f, key, len);
+    }
+    return all;
+}
+
+/* hasher NULL: the default. */
+static inline bly_filter *filled(bly_geometry g, const bly_hasher *hasher, int keys) {
+    bly_spec spec = bly_spec_for(g.kind, 123, 0.0125);
+    bly_filter *f;
+    spec.geometry = g;
+    spec.seed = 0x5eed;
+    if (hasher)
+        spec.hasher = *hasher;
+    assert_ok(bly_filter_create(&spec, &f));
+    add_keys(f, "store", 0, keys);
+    return f;
+}
+
+static inline void assert_same(const bly_filter *a, const bly_filter *b) {
+    bly_stats x, y;
+    char key[32];
+    assert_true(bly_filter_equal(a, b));
+    assert_int_equal(bly_filter_geometry(a).options, bly_filter_geometry(b).options);
+    assert_int_equal(bly_filter_hasher(a)->seed, bly_filter_hasher(b)->seed);
+    bly_filter_stats(a, &x);
+    bly_filter_stats(b, &y);
+    assert_int_equal(x.count, y.count);
+    assert_int_equal(x.capacity, y.capacity);
+    assert_int_equal(x.approximate, y.approximate);
+    assert_memory_equal(&x.target_fpr, &y.target_fpr, sizeof x.target_fpr);
+    for (int i = 0; i < 500; i++) {
+        size_t len = (size_t)key_text(key, "store", i);
+        assert_int_equal(bly_filter_contains(a, key, len), bly_filter_contains(b, key, len));
+    }
+}
+
+/* Every way in refuses these bytes with `want`, and allocates nothing on their word. */
+static inline void assert_refused(blyt_buffer im, const bly_open_options *options,
+                                  bly_status want) {
+    blyt_heap heap = {0};
+    bly_allocator a = blyt_heap_allocator(&heap);
+    bly_open_options o = options ? *options : (bly_open_options){0};
+    bly_filter *f = (bly_filter *)&heap; /* anything but NULL */
+    bly_map *map = (bly_map *)&heap;
+    o.allocator = &a;
+    assert_int_equal(bly_filter_parse(im.data, im.size, &o, &f), want);
+    assert_null(f);
+    assert_int_equal(heap.calls, 0);
+    spill(at("refused.bly"), im.data, im.size);
+    f = (bly_filter *)&heap;
+    assert_int_equal(bly_filter_load(at("refused.bly"), &o, &f), want);
+    assert_null(f);
+    o.flags |= BLY_OPEN_VERIFY;
+    assert_int_equal(bly_map_open(at("refused.bly"), &o, &map), want);
+    assert_null(map);
+    assert_int_equal(heap.live, 0);
+    assert_true(heap.largest <= im.size + PAGE);
+}
+
+/* fnv1a's words, swapped: the custom function of the golden files too. */
+static inline bly_hash swapped(void *user, const void *key, size_t len) {
+    bly_hash h = bly_hash_key(user, key, len);
+    return (bly_hash){h.hi, h.lo};
+}
+
+static inline bly_hasher custom_hasher(uint64_t tag) {
+    static bly_hasher fnv1a;
+    bly_hasher h;
+    assert_ok(bly_hasher_init(&fnv1a, BLY_HASH_FNV1A, 0));
+    assert_ok(bly_hasher_custom(&h, swapped, &fnv1a, 64, tag));
+    return h;
+}
+
+#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, fresh_scratch, drop_scratch)
+
+#endif

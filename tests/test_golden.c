@@ -1,0 +1,113 @@
+/* test_golden.c - tests/golden/v1 holds the files that every later version must read, and bytes
+ * that it must refuse; see make_golden.c. */
+#include "store_support.h"
+
+enum { CUSTOM_TAG = 0x676f6c64 };
+
+/* The hasher a golden file needs, or NULL. */
+static const bly_hasher *golden_hasher(const bly_file_info *info) {
+    static bly_hasher h;
+    uint8_t key[16];
+    for (int i = 0; i < 16; i++)
+        key[i] = (uint8_t)i;
+    if (info->hash == BLY_HASH_CUSTOM) {
+        h = custom_hasher(CUSTOM_TAG);
+        return &h;
+    }
+    return info->keyed && bly_hasher_keyed(&h, key) == BLY_OK ? &h : NULL;
+}
+
+static void check_golden(const char *path, int first, int count) {
+    bly_filter *f;
+    bly_map *map;
+    bly_file_info info;
+    blyt_buffer im = slurp(path);
+    assert_ok(bly_file_info_parse(im.data, im.size, &info));
+    bly_open_options o = {.flags = BLY_OPEN_VERIFY, .hasher = golden_hasher(&info)};
+    if (info.hash != BLY_HASH_CUSTOM && !bly_hash_available(info.hash)) {
+        assert_refused(im, &o, BLY_EHASHER);
+        free(im.data);
+        return;
+    }
+    assert_ok(bly_filter_load(path, &o, &f));
+    assert_true(holds_keys(f, "golden", first, count));
+    assert_int_equal(bly_filter_count(f), info.count);
+    assert_ok(bly_map_open(path, &o, &map));
+    assert_true(holds_keys(bly_map_filter(map), "golden", first, count));
+    assert_true(bly_filter_equal(f, bly_map_filter(map)));
+    assert_ok(bly_filter_save(f, at("again.bly")));
+    assert_file_is(at("again.bly"), im);
+    assert_ok(bly_filter_save(bly_map_filter(map), at("again.bly")));
+    assert_file_is(at("again.bly"), im);
+    bly_map_close(map);
+    bly_filter_destroy(f);
+    free(im.data);
+}
+
+static void test_golden_good(void **state) {
+    (void)state;
+    char line[300], name[200], path[PATH_MAX];
+    int first, count, files = 0;
+    FILE *manifest = fopen(BLYT_GOLDEN_DIR "/good/MANIFEST", "r");
+    assert_non_null(manifest);
+    while (fgets(line, sizeof line, manifest)) {
+        if (line[0] == '#')
+            continue;
+        assert_int_equal(sscanf(line, "%199s %d %d", name, &first, &count), 3);
+        (void)snprintf(path, sizeof path, "%s/good/%s", BLYT_GOLDEN_DIR, name);
+        check_golden(path, first, count);
+        files++;
+    }
+    assert_int_equal(fclose(manifest), 0);
+    assert_true(files > 0);
+    assert_int_equal(files, entries(BLYT_GOLDEN_DIR "/good", ".bly"));
+}
+
+/* From "name.ESTATUS.bly". */
+static bly_status status_named(const char *file) {
+#define NAME_OF(name, value, text) {#name, name},
+    static const struct {
+        const char *name;
+        bly_status status;
+    } all[] = {BLY_STATUS_MAP(NAME_OF)};
+#undef NAME_OF
+    const char *dot = strchr(file, '.');
+    for (size_t i = 0; dot && i < sizeof all / sizeof *all; i++) {
+        const char *wanted = all[i].name + strlen("BLY_");
+        size_t len = strlen(wanted);
+        if (strncmp(dot + 1, wanted, len) == 0 && dot[1 + len] == '.')
+            return all[i].status;
+    }
+    return BLY_OK;
+}
+
+static void test_golden_bad(void **state) {
+    (void)state;
+    char path[PATH_MAX];
+    int files = 0;
+    DIR *dir = opendir(BLYT_GOLDEN_DIR "/bad");
+    assert_non_null(dir);
+    for (struct dirent *e; (e = readdir(dir));) {
+        if (!strstr(e->d_name, ".bly"))
+            continue;
+        bly_status want = status_named(e->d_name);
+        assert_int_not_equal(want, BLY_OK);
+        if (want == BLY_EKEY && !bly_hash_available(BLY_HASH_SIPHASH))
+            want = BLY_EHASHER;
+        (void)snprintf(path, sizeof path, "%s/bad/%s", BLYT_GOLDEN_DIR, e->d_name);
+        blyt_buffer im = slurp(path);
+        assert_refused(im, NULL, want);
+        free(im.data);
+        files++;
+    }
+    (void)closedir(dir);
+    assert_true(files > 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_SCRATCH(test_golden_good),
+        IN_SCRATCH(test_golden_bad),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
