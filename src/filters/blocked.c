@@ -34,19 +34,21 @@
 enum { CHUNK = 32 }; /* spots computed at a time */
 
 static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
-    blyi_field field = blyi_field_of(f);
+    const uint64_t blocks = f->geometry.size;
+    const unsigned shift = f->ops->block_shift;
     for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(f->body + blyi_spot_of(&field, h[i]).at);
+        __builtin_prefetch(f->body + blyi_spot_of(h[i], blocks, shift).at);
 }
 
 static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
-    blyi_field field = blyi_field_of(f);
+    const uint64_t blocks = f->geometry.size;
+    const unsigned shift = f->ops->block_shift;
     size_t hits = 0;
     for (size_t done = 0; done < n; done += CHUNK) {
         size_t some = n - done < CHUNK ? n - done : CHUNK;
         blyi_spot spots[CHUNK];
         for (size_t i = 0; i < some; i++)
-            spots[i] = blyi_spot_of(&field, h[done + i]);
+            spots[i] = blyi_spot_of(h[done + i], blocks, shift);
         hits += f->probe(f->body, spots, some, f->geometry.hashes, found ? found + done : NULL);
     }
     return hits;
@@ -54,13 +56,14 @@ static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t
 
 /* Shared or not: f->set was chosen for it. */
 static size_t add(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
-    blyi_field field = blyi_field_of(f);
+    const uint64_t blocks = f->geometry.size;
+    const unsigned shift = f->ops->block_shift;
     size_t fresh = 0;
     for (size_t done = 0; done < n; done += CHUNK) {
         size_t some = n - done < CHUNK ? n - done : CHUNK;
         blyi_spot spots[CHUNK];
         for (size_t i = 0; i < some; i++)
-            spots[i] = blyi_spot_of(&field, h[done + i]);
+            spots[i] = blyi_spot_of(h[done + i], blocks, shift);
         fresh += f->set(f->body, spots, some, f->geometry.hashes, added ? added + done : NULL);
     }
     return fresh;
@@ -119,12 +122,12 @@ static void split_choose(bly_filter *f) {
 /* ---- bb2x512: two spots per key ------------------------------------------------------------- */
 
 static inline blyi_spot first_spot(const bly_filter *f, bly_hash h) {
-    return (blyi_spot){64 * blyi_mulhi(h.lo, f->geometry.size), h.hi};
+    return blyi_spot_of(h, f->geometry.size, 6);
 }
 
 static inline blyi_spot second_spot(const bly_filter *f, bly_hash h) {
-    return (blyi_spot){64 * blyi_mulhi(h.lo * BLYI_LCG + (h.hi | 1), f->geometry.size),
-                       (h.hi * BLYI_GOLD) ^ h.hi >> 29};
+    bly_hash other = {h.lo * BLYI_LCG + (h.hi | 1), (h.hi * BLYI_GOLD) ^ h.hi >> 29};
+    return blyi_spot_of(other, f->geometry.size, 6);
 }
 
 static void pair_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {

@@ -4,6 +4,7 @@
 #include "batch.h"
 #include "once.h"
 #include "ops.h"
+#include "stream.h"
 
 #include <string.h>
 
@@ -60,7 +61,7 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
     f->approximate = shape->approximate;
     f->keyless = shape->keyless;
     f->alloc = alloc;
-    f->locate = blyi_locate_for(&f->hasher, ops->block_shift);
+    f->stream = blyi_stream_for(&f->hasher, ops->block_shift);
     if (ops->choose)
         ops->choose(f);
     f->body_bytes = bly_plan_bytes(&shape->geometry);
@@ -157,8 +158,7 @@ size_t blyi_filter_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *adde
 
 /* The shortest way for the kinds with one spot per key. */
 static size_t put_spot(bly_filter *f, bly_hash h) {
-    blyi_field field = blyi_field_of(f);
-    blyi_spot spot = blyi_spot_of(&field, h);
+    blyi_spot spot = blyi_spot_of(h, f->geometry.size, f->ops->block_shift);
     size_t fresh = f->set(f->body, &spot, 1, f->geometry.hashes, NULL);
     blyi_filter_count_fresh(f, fresh, h.hi);
     return fresh;
@@ -175,8 +175,7 @@ bly_status bly_filter_add_hash(bly_filter *f, bly_hash h, bool *added) {
 bool bly_filter_contains_hash(const bly_filter *f, bly_hash h) {
     if (!f->ops->block_shift)
         return f->ops->contains(f, &h, 1, NULL) != 0;
-    blyi_field field = blyi_field_of(f);
-    blyi_spot spot = blyi_spot_of(&field, h);
+    blyi_spot spot = blyi_spot_of(h, f->geometry.size, f->ops->block_shift);
     return f->has(f->body + spot.at, spot.bits, f->geometry.hashes);
 }
 

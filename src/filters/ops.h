@@ -22,12 +22,17 @@ typedef struct blyi_stripe {
     uint8_t pad[56];
 } blyi_stripe;
 
+/* Adds keys to `writer`, or queries `f` when writer is NULL (else the two are the same filter).
+ * Results and return value as blyi_ops.add and .contains. */
+typedef size_t blyi_stream_fn(const bly_filter *f, bly_filter *writer, const bly_bytes *keys,
+                              size_t n, uint8_t *out);
+
 typedef struct blyi_ops {
     bly_kind kind;
     uint32_t capabilities; /* BLY_CAN_* */
     /* For the kinds all of whose work is one spot per key (sbbf, split512): the size of a block as
      * a power of two, else 0; and what chooses f->probe and f->set. Batches of these kinds take a
-     * shorter way (batch.c). */
+     * shorter way (stream.c). */
     unsigned block_shift;
     void (*choose)(bly_filter *f);
     /* Start the loads that add or contains of these hashes will need. */
@@ -47,7 +52,7 @@ typedef struct blyi_ops {
 struct bly_filter {
     const blyi_ops *ops;
     const blyi_kernels *kernels;
-    blyi_locate_fn *locate; /* these four only for kinds with a block_shift */
+    blyi_stream_fn *stream; /* these four only for kinds with a block_shift */
     blyi_has_fn has;
     blyi_probe_fn probe;
     blyi_set_fn set;
@@ -96,10 +101,6 @@ void blyi_filter_count_fresh(bly_filter *f, size_t n, uint64_t any_hash);
 
 /* The count of new keys, stripes included. */
 uint64_t blyi_filter_items(const bly_filter *f);
-
-static inline blyi_field blyi_field_of(const bly_filter *f) {
-    return (blyi_field){f->body, f->geometry.size, f->ops->block_shift};
-}
 
 /* The body as words, and their number, a multiple of 8. */
 static inline uint64_t *blyi_words(const bly_filter *f) {

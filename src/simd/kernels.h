@@ -10,7 +10,7 @@
 #ifndef BLYI_SIMD_KERNELS_H
 #define BLYI_SIMD_KERNELS_H
 
-#include "../core/locate.h"
+#include "../core/spot.h"
 
 /* For each of n spots: are all its bits set / set them. `k` is the layout's number of bits.
  * out[i] (when out is not NULL) = 1 if all were set already / if at least one was not. Returns the
