@@ -24,8 +24,8 @@
 #include <stdio.h>
 
 enum {
-    CHUNK = 1000000, /* keys generated, then timed, at a time */
-    BATCH = 4096,    /* keys in one batched call */
+    CHUNK = 262144, /* keys generated, then timed, at a time */
+    BATCH = 4096,   /* keys in one batched call */
     MAX_ROUNDS = 99,
     MAX_LIST = 8, /* values in a list on the command line */
     MAX_RIVALS = MAX_LIST + 2,

@@ -156,8 +156,8 @@ void report_open(const options *opt) {
     printf(
         "Rounds: %u; medians, and ratios taken round by round with their extremes. Keys are made "
         "in\n"
-        "chunks of %d outside the timing; every contender, H included, reads the same chunk from\n"
-        "memory in order (no chunk fits a second-level cache). Batches are of %d keys; single is\n"
+        "chunks of %d outside the timing (8 or 20 MB); every\n"
+        "contender, H included, reads the same chunk in order. Batches are of %d keys; single is\n"
         "one call per key. Filters are touched before they are timed. L: random 64-byte lines at\n"
         "the filter's footprint, huge pages. H: bare XXH3-64. libbloom is as shipped.\n",
         opt->rounds, (int)CHUNK, (int)BATCH);

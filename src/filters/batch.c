@@ -3,8 +3,8 @@
 #include "batch.h"
 
 enum {
-    WINDOW = 32, /* keys under way */
-    GROUP = 8,   /* keys hashed, then tested, at a time */
+    WINDOW = 64, /* keys under way */
+    GROUP = 16,  /* keys hashed, then tested, at a time */
 };
 
 static size_t work(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,

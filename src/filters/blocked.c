@@ -76,47 +76,55 @@ static bool set_words_shared(uint64_t *w, const uint64_t *mask, unsigned n) {
     return fresh;
 }
 
-static size_t sbbf_set_shared(void *blocks, const blyi_spot *s, size_t n, unsigned k,
-                              uint8_t *added) {
-    uint64_t *words = blocks;
-    size_t fresh = 0;
+static bool sbbf_put_shared(void *block, uint64_t bits, unsigned k) {
+    uint64_t mask[4];
     (void)k;
+    blyi_sbbf_mask(bits, mask);
+    return set_words_shared(block, mask, 4);
+}
+
+static bool split_put_shared(void *block, uint64_t bits, unsigned k) {
+    uint64_t mask[8];
+    blyi_split_mask(bits, k, mask);
+    return set_words_shared(block, mask, 8);
+}
+
+static inline size_t set_shared(uint8_t *body, const blyi_spot *s, size_t n, unsigned k,
+                                uint8_t *added, blyi_put_fn put) {
+    size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t mask[4];
-        blyi_sbbf_mask(s[i].bits, mask);
-        bool is_new = set_words_shared(words + s[i].at / 8, mask, 4);
+        bool is_new = put(body + s[i].at, s[i].bits, k);
         fresh += is_new;
         if (added)
             added[i] = is_new;
     }
     return fresh;
+}
+
+static size_t sbbf_set_shared(void *blocks, const blyi_spot *s, size_t n, unsigned k,
+                              uint8_t *added) {
+    return set_shared(blocks, s, n, k, added, sbbf_put_shared);
 }
 
 static size_t split_set_shared(void *blocks, const blyi_spot *s, size_t n, unsigned k,
                                uint8_t *added) {
-    uint64_t *words = blocks;
-    size_t fresh = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t mask[8];
-        blyi_split_mask(s[i].bits, k, mask);
-        bool is_new = set_words_shared(words + s[i].at / 8, mask, 8);
-        fresh += is_new;
-        if (added)
-            added[i] = is_new;
-    }
-    return fresh;
+    return set_shared(blocks, s, n, k, added, split_put_shared);
 }
 
 static void sbbf_choose(bly_filter *f) {
+    bool alone = f->sharing == BLY_EXCLUSIVE;
     f->has = f->kernels->sbbf_has;
     f->probe = f->kernels->sbbf_probe;
-    f->set = f->sharing == BLY_EXCLUSIVE ? f->kernels->sbbf_set : sbbf_set_shared;
+    f->put = alone ? f->kernels->sbbf_put : sbbf_put_shared;
+    f->set = alone ? f->kernels->sbbf_set : sbbf_set_shared;
 }
 
 static void split_choose(bly_filter *f) {
+    bool alone = f->sharing == BLY_EXCLUSIVE;
     f->has = f->kernels->split_has;
     f->probe = f->kernels->split_probe;
-    f->set = f->sharing == BLY_EXCLUSIVE ? f->kernels->split_set : split_set_shared;
+    f->put = alone ? f->kernels->split_put : split_put_shared;
+    f->set = alone ? f->kernels->split_set : split_set_shared;
 }
 
 /* ---- bb2x512: two spots per key ------------------------------------------------------------- */

@@ -61,9 +61,11 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
     f->approximate = shape->approximate;
     f->keyless = shape->keyless;
     f->alloc = alloc;
-    f->stream = blyi_stream_for(&f->hasher, ops->block_shift);
-    if (ops->choose)
+    if (ops->block_shift) {
+        f->stream = blyi_stream_for(&f->hasher, ops->block_shift);
+        f->ask = blyi_ask_for(&f->hasher, ops->block_shift);
         ops->choose(f);
+    }
     f->body_bytes = bly_plan_bytes(&shape->geometry);
     f->body = (uint8_t *)(uintptr_t)borrowed;
     if (!borrowed)
@@ -132,13 +134,6 @@ uint64_t blyi_filter_items(const bly_filter *f) {
     return total;
 }
 
-void blyi_filter_count_fresh(bly_filter *f, size_t n, uint64_t any_hash) {
-    if (f->sharing == BLY_EXCLUSIVE)
-        f->items += n;
-    else if (n)
-        __atomic_fetch_add(&f->stripes[any_hash % BLYI_STRIPES].fresh, n, __ATOMIC_RELAXED);
-}
-
 static size_t put_shared(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
     size_t fresh = f->sharing == BLY_SHARED ? f->ops->add_shared(f, h, n, added)
                                             : blyi_add_once(f, h, n, added);
@@ -156,37 +151,50 @@ size_t blyi_filter_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *adde
 
 /* ---- use ------------------------------------------------------------------------------------ */
 
-/* The shortest way for the kinds with one spot per key. */
-static size_t put_spot(bly_filter *f, bly_hash h) {
-    blyi_spot spot = blyi_spot_of(h, f->geometry.size, f->ops->block_shift);
-    size_t fresh = f->set(f->body, &spot, 1, f->geometry.hashes, NULL);
-    blyi_filter_count_fresh(f, fresh, h.hi);
-    return fresh;
+static inline blyi_spot spot_of(const bly_filter *f, bly_hash h) {
+    return blyi_spot_of(h, f->geometry.size, f->ops->block_shift);
+}
+
+static inline bool has_hash(const bly_filter *f, bly_hash h) {
+    if (!f->ops->block_shift)
+        return f->ops->contains(f, &h, 1, NULL) != 0;
+    blyi_spot spot = spot_of(f, h);
+    return f->has(f->body + spot.at, spot.bits, f->geometry.hashes);
+}
+
+static inline bool put_hash(bly_filter *f, bly_hash h) {
+    if (!f->ops->block_shift || f->sharing == BLY_SHARED_ONCE)
+        return blyi_filter_put(f, &h, 1, NULL) != 0;
+    blyi_spot spot = spot_of(f, h);
+    bool is_new = f->put(f->body + spot.at, spot.bits, f->geometry.hashes);
+    blyi_filter_count_fresh(f, is_new, h.hi);
+    return is_new;
 }
 
 bly_status bly_filter_add_hash(bly_filter *f, bly_hash h, bool *added) {
-    bool one_spot = f->ops->block_shift && f->sharing != BLY_SHARED_ONCE;
-    size_t fresh = one_spot ? put_spot(f, h) : blyi_filter_put(f, &h, 1, NULL);
+    bool is_new = put_hash(f, h);
     if (added)
-        *added = fresh != 0;
+        *added = is_new;
     return BLY_OK;
 }
 
 bool bly_filter_contains_hash(const bly_filter *f, bly_hash h) {
-    if (!f->ops->block_shift)
-        return f->ops->contains(f, &h, 1, NULL) != 0;
-    blyi_spot spot = blyi_spot_of(h, f->geometry.size, f->ops->block_shift);
-    return f->has(f->body + spot.at, spot.bits, f->geometry.hashes);
+    return has_hash(f, h);
 }
 
 bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *added) {
     if (f->keyless)
         return BLY_EKEY;
-    return bly_filter_add_hash(f, f->hasher.one(&f->hasher, key, len), added);
+    bool is_new = put_hash(f, f->hasher.one(&f->hasher, key, len));
+    if (added)
+        *added = is_new;
+    return BLY_OK;
 }
 
 bool bly_filter_contains(const bly_filter *f, const void *key, size_t len) {
-    return f->keyless || bly_filter_contains_hash(f, f->hasher.one(&f->hasher, key, len));
+    if (f->ask)
+        return f->ask(f, key, len);
+    return f->keyless || has_hash(f, f->hasher.one(&f->hasher, key, len));
 }
 
 static void tell(bly_tally *tally, size_t done, size_t fresh) {

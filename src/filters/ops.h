@@ -27,12 +27,15 @@ typedef struct blyi_stripe {
 typedef size_t blyi_stream_fn(const bly_filter *f, bly_filter *writer, const bly_bytes *keys,
                               size_t n, uint8_t *out);
 
+/* bly_filter_contains for one kind and hash. */
+typedef bool blyi_ask_fn(const bly_filter *f, const void *key, size_t len);
+
 typedef struct blyi_ops {
     bly_kind kind;
     uint32_t capabilities; /* BLY_CAN_* */
     /* For the kinds all of whose work is one spot per key (sbbf, split512): the size of a block as
-     * a power of two, else 0; and what chooses f->probe and f->set. Batches of these kinds take a
-     * shorter way (stream.c). */
+     * a power of two, else 0; and what chooses f->has, put, probe and set. Batches of these kinds
+     * take a shorter way (stream.c). */
     unsigned block_shift;
     void (*choose)(bly_filter *f);
     /* Start the loads that add or contains of these hashes will need. */
@@ -52,8 +55,11 @@ typedef struct blyi_ops {
 struct bly_filter {
     const blyi_ops *ops;
     const blyi_kernels *kernels;
-    blyi_stream_fn *stream; /* these four only for kinds with a block_shift */
+    /* For kinds with a block_shift: keys in batches, one key, one spot, spots in batches. */
+    blyi_stream_fn *stream;
+    blyi_ask_fn *ask; /* NULL unless the hash is compiled in */
     blyi_has_fn has;
+    blyi_put_fn put;
     blyi_probe_fn probe;
     blyi_set_fn set;
     uint8_t *body; /* never written through when borrowed: a mapped filter is handed out const */
@@ -96,8 +102,13 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
 /* Adds hashes in whatever mode the filter is shared, and counts. Returns how many were new. */
 size_t blyi_filter_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
 
-/* Counts n new keys. */
-void blyi_filter_count_fresh(bly_filter *f, size_t n, uint64_t any_hash);
+/* Counts n new keys; `any_hash` spreads threads over the stripes. */
+static inline void blyi_filter_count_fresh(bly_filter *f, size_t n, uint64_t any_hash) {
+    if (f->sharing == BLY_EXCLUSIVE)
+        f->items += n;
+    else if (n)
+        __atomic_fetch_add(&f->stripes[any_hash % BLYI_STRIPES].fresh, n, __ATOMIC_RELAXED);
+}
 
 /* The count of new keys, stripes included. */
 uint64_t blyi_filter_items(const bly_filter *f);

@@ -17,8 +17,8 @@
 #include "stream.h"
 
 enum {
-    WINDOW = 32, /* keys under way */
-    GROUP = 8,   /* keys tested, then hashed, at a time */
+    WINDOW = 64, /* keys under way */
+    GROUP = 16,  /* keys tested, then hashed, at a time */
 };
 
 #define INLINE static inline __attribute__((always_inline))
@@ -26,9 +26,9 @@ enum {
 /* Where a group's hashes come from. */
 typedef enum source { XXH3_PLAIN, XXH3_SEEDED, ANY } source;
 
-INLINE bly_hash hash_of(const bly_bytes *key, uint64_t seed, source from) {
-    uint64_t h = from == XXH3_PLAIN ? XXH3_64bits(key->data, key->size)
-                                    : XXH3_64bits_withSeed(key->data, key->size, seed);
+INLINE bly_hash hash_of(bly_bytes key, uint64_t seed, source from) {
+    uint64_t h = from == XXH3_PLAIN ? XXH3_64bits(key.data, key.size)
+                                    : XXH3_64bits_withSeed(key.data, key.size, seed);
     return blyi_hash_from_strong64(h);
 }
 
@@ -41,7 +41,7 @@ INLINE void locate(const bly_filter *f, const bly_bytes *keys, size_t n, blyi_sp
     if (from == ANY)
         f->hasher.many(&f->hasher, keys, n, any);
     for (size_t i = 0; i < n; i++) {
-        bly_hash h = from == ANY ? any[i] : hash_of(keys + i, seed, from);
+        bly_hash h = from == ANY ? any[i] : hash_of(keys[i], seed, from);
         blyi_spot s = blyi_spot_of(h, blocks, shift);
         __builtin_prefetch(body + s.at);
         out[i] = s;
@@ -109,4 +109,36 @@ blyi_stream_fn *blyi_stream_for(const bly_hasher *hasher, unsigned shift) {
     if (hasher->seed == 0)
         return shift == 5 ? plain_32 : plain_64;
     return shift == 5 ? seeded_32 : seeded_64;
+}
+
+/* ---- one key: the same in a straight line, ending in a jump to the kernel -------------------- */
+
+INLINE bool ask(const bly_filter *f, bly_bytes key, unsigned shift, source from) {
+    bly_hash h = hash_of(key, f->hasher.seed, from);
+    blyi_spot s = blyi_spot_of(h, f->geometry.size, shift);
+    return f->has(f->body + s.at, s.bits, f->geometry.hashes);
+}
+
+static bool ask_plain_32(const bly_filter *f, const void *key, size_t len) {
+    return ask(f, (bly_bytes){key, len}, 5, XXH3_PLAIN);
+}
+
+static bool ask_plain_64(const bly_filter *f, const void *key, size_t len) {
+    return ask(f, (bly_bytes){key, len}, 6, XXH3_PLAIN);
+}
+
+static bool ask_seeded_32(const bly_filter *f, const void *key, size_t len) {
+    return ask(f, (bly_bytes){key, len}, 5, XXH3_SEEDED);
+}
+
+static bool ask_seeded_64(const bly_filter *f, const void *key, size_t len) {
+    return ask(f, (bly_bytes){key, len}, 6, XXH3_SEEDED);
+}
+
+blyi_ask_fn *blyi_ask_for(const bly_hasher *hasher, unsigned shift) {
+    if (hasher->id != BLY_HASH_XXH3)
+        return NULL;
+    if (hasher->seed == 0)
+        return shift == 5 ? ask_plain_32 : ask_plain_64;
+    return shift == 5 ? ask_seeded_32 : ask_seeded_64;
 }

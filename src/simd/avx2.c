@@ -40,18 +40,21 @@ RACY static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, 
     return hits;
 }
 
+static bool sbbf_put(void *block, uint64_t bits, unsigned k) {
+    __m256i mask = sbbf_mask(bits), old = _mm256_load_si256(block);
+    (void)k;
+    _mm256_store_si256(block, _mm256_or_si256(old, mask));
+    return !_mm256_testc_si256(old, mask);
+}
+
 static size_t sbbf_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out) {
     uint8_t *base = blocks;
     size_t fresh = 0;
-    (void)k;
     for (size_t i = 0; i < n; i++) {
-        __m256i mask = sbbf_mask(s[i].bits), *at = (void *)(base + s[i].at);
-        __m256i block = _mm256_load_si256(at);
-        int is_new = !_mm256_testc_si256(block, mask);
-        _mm256_store_si256(at, _mm256_or_si256(block, mask));
-        fresh += (unsigned)is_new;
+        bool is_new = sbbf_put(base + s[i].at, s[i].bits, k);
+        fresh += is_new;
         if (out)
-            out[i] = (uint8_t)is_new;
+            out[i] = is_new;
     }
     return fresh;
 }
@@ -110,22 +113,31 @@ INLINE RACY size_t split_probe_k(const void *blocks, const blyi_spot *s, size_t 
     return hits;
 }
 
+INLINE bool split_put_k(__m256i *at, uint64_t bits, unsigned k) {
+    __m256i low, high;
+    split_mask(bits, k, &low, &high);
+    __m256i old_low = _mm256_load_si256(at), old_high = _mm256_load_si256(at + 1);
+    __m256i missing =
+        _mm256_or_si256(_mm256_andnot_si256(old_low, low), _mm256_andnot_si256(old_high, high));
+    _mm256_store_si256(at, _mm256_or_si256(old_low, low));
+    _mm256_store_si256(at + 1, _mm256_or_si256(old_high, high));
+    return !_mm256_testz_si256(missing, missing);
+}
+
+static bool split_put(void *block, uint64_t bits, unsigned k) {
+    if (k == 8)
+        return split_put_k(block, bits, 8);
+    return k == 12 ? split_put_k(block, bits, 12) : split_put_k(block, bits, 16);
+}
+
 INLINE size_t split_set_k(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out) {
     uint8_t *base = blocks;
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        __m256i low, high;
-        split_mask(s[i].bits, k, &low, &high);
-        __m256i *at = (void *)(base + s[i].at);
-        __m256i old_low = _mm256_load_si256(at), old_high = _mm256_load_si256(at + 1);
-        __m256i missing =
-            _mm256_or_si256(_mm256_andnot_si256(old_low, low), _mm256_andnot_si256(old_high, high));
-        int is_new = !_mm256_testz_si256(missing, missing);
-        _mm256_store_si256(at, _mm256_or_si256(old_low, low));
-        _mm256_store_si256(at + 1, _mm256_or_si256(old_high, high));
-        fresh += (unsigned)is_new;
+        bool is_new = split_put_k((void *)(base + s[i].at), s[i].bits, k);
+        fresh += is_new;
         if (out)
-            out[i] = (uint8_t)is_new;
+            out[i] = is_new;
     }
     return fresh;
 }
@@ -179,7 +191,9 @@ RACY static uint64_t popcount_or(const uint64_t *a, const uint64_t *b, size_t n)
 const blyi_kernels blyi_kernels_avx2 = {
     .name = "avx2",
     .sbbf_has = sbbf_has,
+    .sbbf_put = sbbf_put,
     .split_has = split_has,
+    .split_put = split_put,
     .sbbf_probe = sbbf_probe,
     .sbbf_set = sbbf_set,
     .split_probe = split_probe,

@@ -19,13 +19,17 @@ typedef size_t (*blyi_probe_fn)(const void *blocks, const blyi_spot *s, size_t n
                                 uint8_t *out);
 typedef size_t (*blyi_set_fn)(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out);
 
-/* The same for one key and one block: is every bit set? Arguments travel in registers. */
+/* The same for one key and its block, with everything in registers: is every bit set / set them,
+ * and was one of them clear? */
 typedef bool (*blyi_has_fn)(const void *block, uint64_t bits, unsigned k);
+typedef bool (*blyi_put_fn)(void *block, uint64_t bits, unsigned k);
 
 typedef struct blyi_kernels {
     const char *name;
     blyi_has_fn sbbf_has;
+    blyi_put_fn sbbf_put;
     blyi_has_fn split_has;
+    blyi_put_fn split_put;
     blyi_probe_fn sbbf_probe; /* k = 8 */
     blyi_set_fn sbbf_set;
     blyi_probe_fn split_probe; /* k = 8, 12, 16 */

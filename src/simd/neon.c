@@ -70,6 +70,21 @@ RACY static bool split_has(const void *block, uint64_t bits, unsigned k) {
     return !lacks(block, &m, 4);
 }
 
+static bool sbbf_put(void *block, uint64_t bits, unsigned k) {
+    mask128 m = sbbf_mask(bits);
+    bool is_new = lacks(block, &m, 2);
+    (void)k;
+    put(block, &m, 2);
+    return is_new;
+}
+
+static bool split_put(void *block, uint64_t bits, unsigned k) {
+    mask128 m = split_mask(bits, k);
+    bool is_new = lacks(block, &m, 4);
+    put(block, &m, 4);
+    return is_new;
+}
+
 RACY static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, unsigned k,
                               uint8_t *out) {
     const uint64_t *words = blocks;
@@ -86,15 +101,11 @@ RACY static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, 
 static size_t sbbf_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out) {
     uint64_t *words = blocks;
     size_t fresh = 0;
-    (void)k;
     for (size_t i = 0; i < n; i++) {
-        mask128 m = sbbf_mask(s[i].bits);
-        uint64_t *at = words + s[i].at / 8;
-        int is_new = lacks(at, &m, 2);
-        put(at, &m, 2);
-        fresh += (unsigned)is_new;
+        bool is_new = sbbf_put(words + s[i].at / 8, s[i].bits, k);
+        fresh += is_new;
         if (out)
-            out[i] = (uint8_t)is_new;
+            out[i] = is_new;
     }
     return fresh;
 }
@@ -116,13 +127,10 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
     uint64_t *words = blocks;
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        mask128 m = split_mask(s[i].bits, k);
-        uint64_t *at = words + s[i].at / 8;
-        int is_new = lacks(at, &m, 4);
-        put(at, &m, 4);
-        fresh += (unsigned)is_new;
+        bool is_new = split_put(words + s[i].at / 8, s[i].bits, k);
+        fresh += is_new;
         if (out)
-            out[i] = (uint8_t)is_new;
+            out[i] = is_new;
     }
     return fresh;
 }
@@ -148,7 +156,9 @@ RACY static uint64_t popcount_or(const uint64_t *a, const uint64_t *b, size_t n)
 const blyi_kernels blyi_kernels_neon = {
     .name = "neon",
     .sbbf_has = sbbf_has,
+    .sbbf_put = sbbf_put,
     .split_has = split_has,
+    .split_put = split_put,
     .sbbf_probe = sbbf_probe,
     .sbbf_set = sbbf_set,
     .split_probe = split_probe,

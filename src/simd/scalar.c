@@ -34,6 +34,19 @@ static bool split_has(const void *block, uint64_t bits, unsigned k) {
     return words_have(block, mask, 8);
 }
 
+static bool sbbf_put(void *block, uint64_t bits, unsigned k) {
+    uint64_t mask[4];
+    (void)k;
+    blyi_sbbf_mask(bits, mask);
+    return words_set(block, mask, 4);
+}
+
+static bool split_put(void *block, uint64_t bits, unsigned k) {
+    uint64_t mask[8];
+    blyi_split_mask(bits, k, mask);
+    return words_set(block, mask, 8);
+}
+
 static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, unsigned k,
                          uint8_t *out) {
     const uint64_t *words = blocks;
@@ -50,11 +63,8 @@ static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, unsig
 static size_t sbbf_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out) {
     uint64_t *words = blocks;
     size_t fresh = 0;
-    (void)k;
     for (size_t i = 0; i < n; i++) {
-        uint64_t mask[4];
-        blyi_sbbf_mask(s[i].bits, mask);
-        bool is_new = words_set(words + s[i].at / 8, mask, 4);
+        bool is_new = sbbf_put(words + s[i].at / 8, s[i].bits, k);
         fresh += is_new;
         if (out)
             out[i] = is_new;
@@ -79,9 +89,7 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
     uint64_t *words = blocks;
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t mask[8];
-        blyi_split_mask(s[i].bits, k, mask);
-        bool is_new = words_set(words + s[i].at / 8, mask, 8);
+        bool is_new = split_put(words + s[i].at / 8, s[i].bits, k);
         fresh += is_new;
         if (out)
             out[i] = is_new;
@@ -106,7 +114,9 @@ static uint64_t popcount_or(const uint64_t *a, const uint64_t *b, size_t n) {
 const blyi_kernels blyi_kernels_scalar = {
     .name = "scalar",
     .sbbf_has = sbbf_has,
+    .sbbf_put = sbbf_put,
     .split_has = split_has,
+    .split_put = split_put,
     .sbbf_probe = sbbf_probe,
     .sbbf_set = sbbf_set,
     .split_probe = split_probe,
