@@ -5,6 +5,7 @@
  *   limit.c     what the machine can do: random cache lines, and the bare hash
  *   pair.c      two threads that start together
  *   rivals.c    the filters, and each operation on a chunk of keys
+ *   figures.c   medians
  *   measure.c   rounds: every rival does every operation once, on the same chunks
  *   rates.c     false-positive rates and bits per key
  *   report.c    tables, ratios, targets, JSON
@@ -29,6 +30,7 @@ enum {
     MAX_ROUNDS = 99,
     MAX_LIST = 8, /* values in a list on the command line */
     MAX_RIVALS = MAX_LIST + 2,
+    MAX_SAMPLES = 4096, /* chunks of one operation that are remembered */
     MIN_KEY = 8,
     MAX_KEY = 4096
 };
@@ -124,6 +126,16 @@ typedef enum op {
     OPS
 } op;
 
+/* ---- figures.c --------------------------------------------------------------------------------
+ */
+
+typedef struct summary {
+    double median, low, high; /* low and high: nine tenths lie above, below */
+} summary;
+
+/* 1 <= n <= MAX_SAMPLES */
+summary summarise(const double *values, size_t n);
+
 typedef struct rival {
     const char *name;
     bly_kind kind; /* BLY_KIND_NONE: libbloom */
@@ -131,9 +143,8 @@ typedef struct rival {
     uint64_t bytes;
     bly_filter *many, *one, *shared, *pair; /* NULL for operations it takes no part in */
     struct bloom peer;
-    double spent[OPS];          /* seconds in this round */
-    uint64_t dealt[OPS];        /* keys in this round */
-    double ns[OPS][MAX_ROUNDS]; /* per key, of each round */
+    double ns[OPS][MAX_SAMPLES]; /* per key, a chunk each, over all rounds */
+    size_t taken[OPS];
 } rival;
 
 /* Fresh filters, touched, for n keys at rate p. */
@@ -152,7 +163,6 @@ typedef struct setting {
     uint64_t n;
     double p;
     size_t len;
-    unsigned rounds;
     rival rivals[MAX_RIVALS]; /* the planned layout first; libbloom, where it fits, last */
     size_t count;
     bool has_peer;

@@ -1,6 +1,6 @@
 /* One setting: n keys at rate p, keys of one length. A round fills fresh filters and queries them.
  * Within a round all rivals take turns on each chunk of keys, in an order that rotates, so that a
- * disturbance of the machine falls on all alike; ratios are then taken round by round. */
+ * disturbance of the machine falls on all alike; ratios are then taken chunk by chunk. */
 #include "bench.h"
 
 #include <limits.h>
@@ -89,24 +89,17 @@ static void query(setting *s, arena *lines, const keyset *set, uint64_t work, si
     }
 }
 
-static void end_round(setting *s, unsigned round) {
+static void end_round(setting *s) {
     for (size_t i = 0; i < s->count; i++) {
-        rival *r = &s->rivals[i];
-        must(rival_agrees(r), "batched, single and shared adds setting the same bits");
-        for (int what = 0; what < OPS; what++)
-            if (r->dealt[what])
-                r->ns[what][round] = 1e9 * r->spent[what] / (double)r->dealt[what];
-        memset(r->spent, 0, sizeof r->spent);
-        memset(r->dealt, 0, sizeof r->dealt);
-        rival_close(r);
+        must(rival_agrees(&s->rivals[i]), "batched, single and shared adds setting the same bits");
+        rival_close(&s->rivals[i]);
     }
 }
 
 void measure(setting *s, const options *opt) {
     choose_rivals(s, opt);
-    s->rounds = opt->rounds;
     keyset set = keys_open(s->len);
-    for (unsigned round = 0; round < s->rounds; round++) {
+    for (unsigned round = 0; round < opt->rounds; round++) {
         uint64_t largest = 0;
         for (size_t i = 0; i < s->count; i++) {
             rival_open(&s->rivals[i], s->n, s->p);
@@ -119,7 +112,7 @@ void measure(setting *s, const options *opt) {
             fill(s, &set, round + i);
         query(s, &lines, &set, opt->work, round);
         arena_close(&lines);
-        end_round(s, round);
+        end_round(s);
     }
     keys_close(&set);
 }

@@ -41,25 +41,9 @@ static void json_element(void) {
 /* ---- figures ----------------------------------------------------------------------------------
  */
 
-typedef struct summary {
-    double median, low, high;
-} summary;
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static summary summarise(const double *values, unsigned n) {
-    double v[MAX_ROUNDS];
-    memcpy(v, values, n * sizeof *v);
-    qsort(v, n, sizeof *v, ascending);
-    return (summary){(v[(n - 1) / 2] + v[n / 2]) / 2, v[0], v[n - 1]};
-}
-
 /* NAN for an operation the rival took no part in. */
-static double median_ns(const setting *s, const rival *r, op what) {
-    return r->ops & (UINT32_C(1) << what) ? summarise(r->ns[what], s->rounds).median : NAN;
+static double median_ns(const rival *r, op what) {
+    return r->taken[what] ? summarise(r->ns[what], r->taken[what]).median : NAN;
 }
 
 typedef enum basis {
@@ -92,21 +76,29 @@ static const ratio ratios[] = {
     {"contains, two threads: x one", OVER_ONE, MISS_PAIR, MISS_SHARED, {1.8, 1.8, 1.8}, false},
 };
 
-/* The ratio of each round, summarised; false when it was not measured. The bare hash is the same
+static size_t fewer(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* The ratio of each chunk, summarised; false when it was not measured. The bare hash is the same
  * for every kind and is measured with the first. */
 static bool evaluate(const setting *s, const rival *r, const ratio *q, summary *result) {
     const rival *first = &s->rivals[0], *last = &s->rivals[s->count - 1];
-    double value[MAX_ROUNDS];
-    if (!(r->ops & (UINT32_C(1) << q->ours)) || (q->to == OVER_PEER && !s->has_peer))
+    const rival *other = q->to == OVER_PEER ? last : r;
+    double value[MAX_SAMPLES];
+    if (!r->taken[q->ours] || (q->to == OVER_PEER && !s->has_peer))
         return false;
-    for (unsigned i = 0; i < s->rounds; i++) {
+    size_t n =
+        q->to == OVER_LIMIT ? fewer(r->taken[LIMIT], first->taken[HASH]) : other->taken[q->theirs];
+    n = fewer(n, r->taken[q->ours]);
+    for (size_t i = 0; i < n; i++) {
         double ours = r->ns[q->ours][i];
         if (q->to == OVER_LIMIT)
             value[i] = ours / (r->ns[LIMIT][i] + first->ns[HASH][i]);
         else
-            value[i] = (q->to == OVER_PEER ? last : r)->ns[q->theirs][i] / ours;
+            value[i] = other->ns[q->theirs][i] / ours;
     }
-    *result = summarise(value, s->rounds);
+    *result = summarise(value, n);
     return true;
 }
 
@@ -154,9 +146,9 @@ void report_open(const options *opt) {
     find_cpu(cpu, sizeof cpu);
     printf("Bloomery %s beside libbloom %s on %s\n", bly_version(), bloom_version(), cpu);
     printf(
-        "Rounds: %u; medians, and ratios taken round by round with their extremes. Keys are made "
-        "in\n"
-        "chunks of %d outside the timing (8 or 20 MB); every\n"
+        "Rounds: %u. Medians over chunks of keys; ratios are taken chunk by chunk, (nine tenths\n"
+        "above .. below) beside them. Keys are made in chunks of %d outside the timing (8 or 20 "
+        "MB); every\n"
         "contender, H included, reads the same chunk in order. Batches are of %d keys; single is\n"
         "one call per key. Filters are touched before they are timed. L: random 64-byte lines at\n"
         "the filter's footprint, huge pages. H: bare XXH3-64. libbloom is as shipped.\n",
@@ -206,7 +198,7 @@ static void report_times(const setting *s) {
         const rival *r = &s->rivals[i];
         printf("%-12s", r->name);
         for (size_t c = 0; c < COLUMNS; c++)
-            cell(widths[c], median_ns(s, r, columns[c]), "");
+            cell(widths[c], median_ns(r, columns[c]), "");
         summary limit = {NAN, 0, 0}, peer = {NAN, 0, 0};
         (void)evaluate(s, r, &ratios[MISS_OVER_LIMIT], &limit);
         (void)evaluate(s, r, &ratios[MISS_OVER_PEER], &peer);
@@ -216,7 +208,7 @@ static void report_times(const setting *s) {
         json("%s{\"name\": \"%s\", \"bytes\": %llu", i ? ",\n      " : "", r->name,
              (unsigned long long)r->bytes);
         for (size_t c = 0; c < COLUMNS; c++)
-            json_number(", ", column_ids[c], median_ns(s, r, columns[c]));
+            json_number(", ", column_ids[c], median_ns(r, columns[c]));
         json("}");
     }
 }
@@ -253,10 +245,10 @@ void report_setting(const setting *s) {
            (unsigned long long)s->n, s->len, 100 * s->p, first->name, 1e-6 * (double)first->bytes);
     json_element();
     json("{\"n\": %llu, \"p\": %g, \"key_bytes\": %zu", (unsigned long long)s->n, s->p, s->len);
-    json_number(", ", "hash", median_ns(s, first, HASH));
+    json_number(", ", "hash", median_ns(first, HASH));
     json(",\n     \"ns\": [");
     report_times(s);
-    printf("%-12s%9.2f\n\n", "H", median_ns(s, first, HASH));
+    printf("%-12s%9.2f\n\n", "H", median_ns(first, HASH));
     if (!s->has_peer)
         printf("  libbloom cannot hold that many keys\n");
     json("],\n     \"ratios\": [");

@@ -61,9 +61,9 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
     f->approximate = shape->approximate;
     f->keyless = shape->keyless;
     f->alloc = alloc;
+    f->ask = blyi_ask_for(&f->hasher, ops->block_shift);
     if (ops->block_shift) {
         f->stream = blyi_stream_for(&f->hasher, ops->block_shift);
-        f->ask = blyi_ask_for(&f->hasher, ops->block_shift);
         ops->choose(f);
     }
     f->body_bytes = bly_plan_bytes(&shape->geometry);
@@ -191,10 +191,12 @@ bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *adde
     return BLY_OK;
 }
 
-bool bly_filter_contains(const bly_filter *f, const void *key, size_t len) {
-    if (f->ask)
-        return f->ask(f, key, len);
+bool blyi_filter_ask(const bly_filter *f, const void *key, size_t len) {
     return f->keyless || has_hash(f, f->hasher.one(&f->hasher, key, len));
+}
+
+bool bly_filter_contains(const bly_filter *f, const void *key, size_t len) {
+    return f->ask(f, key, len);
 }
 
 static void tell(bly_tally *tally, size_t done, size_t fresh) {

@@ -55,9 +55,9 @@ typedef struct blyi_ops {
 struct bly_filter {
     const blyi_ops *ops;
     const blyi_kernels *kernels;
-    /* For kinds with a block_shift: keys in batches, one key, one spot, spots in batches. */
+    blyi_ask_fn *ask; /* bly_filter_contains */
+    /* For kinds with a block_shift: keys in batches, one spot, spots in batches. */
     blyi_stream_fn *stream;
-    blyi_ask_fn *ask; /* NULL unless the hash is compiled in */
     blyi_has_fn has;
     blyi_put_fn put;
     blyi_probe_fn probe;
@@ -109,6 +109,9 @@ static inline void blyi_filter_count_fresh(bly_filter *f, size_t n, uint64_t any
     else if (n)
         __atomic_fetch_add(&f->stripes[any_hash % BLYI_STRIPES].fresh, n, __ATOMIC_RELAXED);
 }
+
+/* bly_filter_contains for any kind and hash. */
+blyi_ask_fn blyi_filter_ask;
 
 /* The count of new keys, stripes included. */
 uint64_t blyi_filter_items(const bly_filter *f);

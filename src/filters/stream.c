@@ -111,7 +111,12 @@ blyi_stream_fn *blyi_stream_for(const bly_hasher *hasher, unsigned shift) {
     return shift == 5 ? seeded_32 : seeded_64;
 }
 
-/* ---- one key: the same in a straight line, ending in a jump to the kernel -------------------- */
+/* ---- one key ----------------------------------------------------------------------------------
+ * The same in a straight line, ending in a jump to the kernel. Calls for single keys overlap only
+ * as far as a processor looks ahead, a few hundred instructions, so each one saved counts: short
+ * keys, whose hash needs few registers, are kept apart from those whose hash must save some. */
+
+enum { SHORT_KEY = 16 };
 
 INLINE bool ask(const bly_filter *f, bly_bytes key, unsigned shift, source from) {
     bly_hash h = hash_of(key, f->hasher.seed, from);
@@ -119,12 +124,24 @@ INLINE bool ask(const bly_filter *f, bly_bytes key, unsigned shift, source from)
     return f->has(f->body + s.at, s.bits, f->geometry.hashes);
 }
 
-static bool ask_plain_32(const bly_filter *f, const void *key, size_t len) {
+#define OUT_OF_LINE static __attribute__((noinline))
+
+OUT_OF_LINE bool ask_long_32(const bly_filter *f, const void *key, size_t len) {
     return ask(f, (bly_bytes){key, len}, 5, XXH3_PLAIN);
 }
 
-static bool ask_plain_64(const bly_filter *f, const void *key, size_t len) {
+static bool ask_plain_32(const bly_filter *f, const void *key, size_t len) {
+    return len > SHORT_KEY ? ask_long_32(f, key, len)
+                           : ask(f, (bly_bytes){key, len}, 5, XXH3_PLAIN);
+}
+
+OUT_OF_LINE bool ask_long_64(const bly_filter *f, const void *key, size_t len) {
     return ask(f, (bly_bytes){key, len}, 6, XXH3_PLAIN);
+}
+
+static bool ask_plain_64(const bly_filter *f, const void *key, size_t len) {
+    return len > SHORT_KEY ? ask_long_64(f, key, len)
+                           : ask(f, (bly_bytes){key, len}, 6, XXH3_PLAIN);
 }
 
 static bool ask_seeded_32(const bly_filter *f, const void *key, size_t len) {
@@ -136,8 +153,8 @@ static bool ask_seeded_64(const bly_filter *f, const void *key, size_t len) {
 }
 
 blyi_ask_fn *blyi_ask_for(const bly_hasher *hasher, unsigned shift) {
-    if (hasher->id != BLY_HASH_XXH3)
-        return NULL;
+    if (hasher->id != BLY_HASH_XXH3 || shift == 0)
+        return blyi_filter_ask;
     if (hasher->seed == 0)
         return shift == 5 ? ask_plain_32 : ask_plain_64;
     return shift == 5 ? ask_seeded_32 : ask_seeded_64;

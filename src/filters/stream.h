@@ -7,7 +7,7 @@
 /* The stream for this hasher and for blocks of 2^shift bytes, shift 5 or 6. */
 blyi_stream_fn *blyi_stream_for(const bly_hasher *hasher, unsigned shift);
 
-/* The same for single queries; NULL when the hash is not compiled in. */
+/* The same for single queries, and for any kind: blyi_filter_ask where nothing is quicker. */
 blyi_ask_fn *blyi_ask_for(const bly_hasher *hasher, unsigned shift);
 
 #endif
