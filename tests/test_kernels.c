@@ -66,6 +66,19 @@ static void compare_set(uint64_t seed, const blyi_spot *s, unsigned k, blyi_set_
     free(b.raw);
 }
 
+/* One at a time, the same bits and answers as in a batch. */
+static void compare_put(uint64_t seed, const blyi_spot *s, unsigned k, blyi_set_fn set,
+                        blyi_put_fn put) {
+    arena a = arena_of(seed, 0), b = arena_of(seed, 0);
+    uint8_t want[SPOTS];
+    assert_true(set(a.words, s, SPOTS, k, want) > 0);
+    for (size_t i = 0; i < SPOTS; i++)
+        assert_int_equal(put((uint8_t *)b.words + s[i].at, s[i].bits, k), want[i]);
+    assert_memory_equal(a.words, b.words, BLOCKS * 64);
+    free(a.raw);
+    free(b.raw);
+}
+
 static void tables_agree(void **state) {
     static const unsigned ks[] = {8, 12, 16};
     const blyi_kernels *scalar = &blyi_kernels_scalar;
@@ -79,11 +92,13 @@ static void tables_agree(void **state) {
             compare_probe(&a, s, 8, scalar->sbbf_probe, (*t)->sbbf_probe);
             compare_has(&a, s, 8, scalar->sbbf_has, (*t)->sbbf_has);
             compare_set(seed, s, 8, scalar->sbbf_set, (*t)->sbbf_set);
+            compare_put(seed, s, 8, scalar->sbbf_set, (*t)->sbbf_put);
             random_spots(seed, 64, s);
             for (size_t i = 0; i < COUNT_OF(ks); i++) {
                 compare_probe(&a, s, ks[i], scalar->split_probe, (*t)->split_probe);
                 compare_has(&a, s, ks[i], scalar->split_has, (*t)->split_has);
                 compare_set(seed, s, ks[i], scalar->split_set, (*t)->split_set);
+                compare_put(seed, s, ks[i], scalar->split_set, (*t)->split_put);
             }
             arena b = arena_of(seed + 100, 1);
             for (size_t n = 0; n <= BLOCKS * 8; n += 8) {
