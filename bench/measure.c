@@ -107,7 +107,7 @@ void measure(setting *s, const options *opt) {
                 largest = s->rivals[i].bytes;
         }
         arena lines = arena_open(largest);
-        uint64_t fills = opt->work > s->n ? opt->work / s->n : 1;
+        uint64_t fills = (opt->work + s->n - 1) / s->n;
         for (uint64_t i = 0; i < fills; i++)
             fill(s, &set, round + i);
         query(s, &lines, &set, opt->work, round);

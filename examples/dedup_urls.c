@@ -194,6 +194,8 @@ static double number(const char *text) {
 
 int main(int argc, char **argv) {
     double keys = 0, rate = 0.001;
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return fputs(usage, stdout) < 0 ? 2 : 0;
     for (int option; (option = getopt(argc, argv, "n:p:h")) != -1;) {
         if (option == 'h')
             return fputs(usage, stdout) < 0 ? 2 : 0;

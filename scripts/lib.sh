@@ -8,11 +8,15 @@ say() {
 # need_packages PACKAGE...: installs the Debian packages that are missing, and says so.
 need_packages() {
     local missing=() package run=()
+    command -v dpkg-query >/dev/null || {
+        say "no Debian here: make sure that you have what these packages hold: $*"
+        return 0
+    }
     for package in "$@"; do
         dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
             missing+=("$package")
     done
-    [ ${#missing[@]} -eq 0 ] && return
+    [ ${#missing[@]} -eq 0 ] && return 0
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null || {
             echo "these packages are needed, and installing them needs root: ${missing[*]}" >&2

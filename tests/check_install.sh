@@ -30,8 +30,7 @@ int main(void) {
 C
 
 export PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir
-# The file names the prefix of the build; say where the copy really is.
-pc="pkg-config --define-variable=prefix=$scratch/usr"
+pc=pkg-config
 flags=${BLYT_FLAGS:-}
 # shellcheck disable=SC2046,SC2086
 cc $flags "$scratch/main.c" -o "$scratch/shared" $($pc --cflags --libs bloomery)
@@ -57,6 +56,12 @@ cmake -S "$scratch/project" -B "$scratch/project/build" -DCMAKE_PREFIX_PATH="$sc
 cmake --build "$scratch/project/build" >/dev/null
 "$scratch/project/build/shared"
 "$scratch/project/build/static"
+
+# The shared library asks nothing of those who link with it.
+PKG_CONFIG_LIBDIR=$libdir/pkgconfig $pc --cflags --libs bloomery >/dev/null
+sed -i '/static/d' "$scratch/project/CMakeLists.txt"
+PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=/nonexistent cmake -S "$scratch/project" \
+    -B "$scratch/project/bare" -DCMAKE_PREFIX_PATH="$scratch/usr" >/dev/null
 
 # Nothing but our own headers, libraries and their descriptions.
 (cd "$scratch/usr" && find . -type f | grep -vE '/include/bloomery/|/libbloomery\.(a|so)|/pkgconfig/bloomery\.pc|/cmake/bloomery/') && {

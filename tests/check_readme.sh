@@ -6,6 +6,10 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 lib=${1:-$root/build/dev/lib}
 [ $# -gt 0 ] || [ -e "$lib/libbloomery.so" ] || lib=$root/build/lib
+[ -e "$lib/libbloomery.so" ] || {
+    echo "no libbloomery.so in $lib: build it first (cmake --preset dev && cmake --build --preset dev)" >&2
+    exit 2
+}
 lib=$(cd "$lib" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -36,6 +40,12 @@ set -- README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs/*.md
     grep -ohE '\bBLOOMERY_[A-Z]+' "$@" | sort -u |
         while read -r name; do
             grep -rq "$name" CMakeLists.txt src || echo "no $name in CMakeLists.txt or src/"
+        done
+    # Files of ours that are named in passing.
+    grep -ohE '`(src|core|simd|filters|store|tests|bench|scripts|examples|cmake)/[A-Za-z0-9_./-]+`' "$@" |
+        tr -d '`' | sort -u |
+        while read -r file; do
+            [ -e "$file" ] || [ -e "src/$file" ] || echo "no file $file"
         done
     for document in "$@"; do
         { grep -oE '\]\([^)#]+' "$document" || true; } | cut -c3- |

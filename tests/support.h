@@ -94,7 +94,8 @@ static inline size_t blyt_key(blyt_keys set, uint64_t i, char out[BLYT_KEY_MAX])
     default:
         break;
     }
-    memcpy(out, &word, 8);
+    for (int b = 0; b < 8; b++) /* the same keys on every host */
+        out[b] = (char)(word >> 8 * b);
     return 8;
 }
 

@@ -59,10 +59,12 @@ BLY_API const char *bly_version(void);
     X(BLY_EGEOMETRY, -13,                                                                          \
       "the size or the number of hashes is outside what this kind of filter can use")              \
     X(BLY_EHASHER, -14,                                                                            \
-      "there is no such hash function in this build, or the data was made with another one")       \
+      "no such hash function in this build, or not the one the data was made with, or it needs a " \
+      "key")                                                                                       \
     X(BLY_EKEY, -15,                                                                               \
-      "the filter is keyed: its secret key is needed, and it must be the right one")               \
-    X(BLY_EKIND, -16, "there is no such kind of filter")                                           \
+      "the filter's secret key, or its maker's own hash function, is needed, and it must be the "  \
+      "right one")                                                                                 \
+    X(BLY_EKIND, -16, "there is no such kind of filter, or it is not one that this call takes")    \
     X(BLY_EIMPOSSIBLE, -17, "no filter of that size can reach that rate")
 
 typedef enum bly_status {

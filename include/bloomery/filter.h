@@ -3,15 +3,20 @@
  * A filter answers "no" (always right) or "maybe" (wrong at a rate chosen at creation). What one
  * kind promises beyond that stands in its own header: bloom.h, blocked.h.
  *
- * Threads. A filter is created exclusive, shared or shared-once (bly_sharing):
- *   exclusive     one writer, or many readers
- *   shared        any number of threads add and query at once. Adds are lock-free, queries
- *                 wait-free. A key whose add has returned (and is known to have: through a lock,
- *                 a join, a release/acquire pair) is never missed. When several threads add the
- * same new key at once, at least one is told "new", perhaps several. shared-once   as shared, but
- * exactly one of them is told "new". Adds of keys that fall on the same one of a few hundred
- * stripes wait for each other. In every mode clear, union, intersect, save and destroy need the
- * filter to themselves, and the statistics taken while others add are only approximate.
+ * Threads. A filter is created for one of three ways of sharing it (bly_sharing):
+ *
+ * - exclusive: one writer, or many readers.
+ *
+ * - shared: any number of threads add and query at once. Adds are lock-free, queries wait-free. A
+ *   key whose add has returned (and is known to have: through a lock, a join, a release/acquire
+ *   pair) is never missed. When several threads add the same new key at once, at least one is told
+ *   "new", perhaps several.
+ *
+ * - shared-once: as shared, but exactly one of them is told "new". Adds of keys that fall to the
+ *   same one of 256 locks wait for each other.
+ *
+ * In every mode clear, union, intersect, save and destroy need the filter to themselves, and
+ * statistics taken while others add are only approximate.
  */
 #ifndef BLOOMERY_FILTER_H
 #define BLOOMERY_FILTER_H
@@ -47,7 +52,9 @@ BLY_API bly_spec bly_spec_for(bly_kind kind, uint64_t capacity, double fpr);
 
 /* With an exact geometry and no capacity, the capacity becomes what the geometry holds at fpr
  * (or, when fpr too is 0, at half fill, and fpr the rate there). The caller owns *out until
- * bly_filter_destroy. All of bly_plan's statuses, BLY_EGEOMETRY, BLY_ENOMEM. */
+ * bly_filter_destroy. All of bly_plan's and bly_plan_check's statuses, BLY_EIMPOSSIBLE (an exact
+ * geometry too small for its capacity), BLY_EUNSUPPORTED (sharing a kind that cannot be),
+ * BLY_EINVAL, BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_filter_create(const bly_spec *spec, bly_filter **out);
 
 /* An independent copy, in the same or another allocator (NULL: the default one). */
@@ -78,7 +85,8 @@ BLY_CHECKED bly_status bly_filter_add_many(bly_filter *f, const bly_bytes *keys,
 BLY_API size_t bly_filter_contains_many(const bly_filter *f, const bly_bytes *keys, size_t n,
                                         uint8_t *found);
 
-/* The same for keys already hashed with this filter's hasher (one hash can serve many filters). */
+/* The same for keys already hashed with this filter's hasher (one hash can serve many filters).
+ * That they were is the caller's word: these work on a filter opened without its hasher too. */
 BLY_CHECKED bly_status bly_filter_add_hash(bly_filter *f, bly_hash h, bool *added);
 BLY_API bool bly_filter_contains_hash(const bly_filter *f, bly_hash h);
 BLY_CHECKED bly_status bly_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n,
@@ -104,6 +112,7 @@ enum {
 BLY_API uint32_t bly_kind_capabilities(bly_kind kind); /* 0 for an unknown kind */
 
 BLY_API bly_geometry bly_filter_geometry(const bly_filter *f);
+/* NULL for a filter opened without its hasher (BLY_OPEN_WITHOUT_KEY). */
 BLY_API const bly_hasher *bly_filter_hasher(const bly_filter *f);
 BLY_API bly_sharing bly_filter_sharing(const bly_filter *f);
 BLY_API uint64_t bly_filter_capacity(const bly_filter *f);
@@ -162,8 +171,9 @@ BLY_CHECKED bly_status bly_filter_overlap(const bly_filter *a, const bly_filter 
                                           bly_overlap *out);
 
 /* A new filter `divisor` times smaller, equal bit for bit to one built at that size from the same
- * keys. The size must be divisible: ask for BLY_FOLDABLE at creation. BLY_EGEOMETRY when it is
- * not, or when too small a filter would remain. */
+ * keys. Its capacity is what the smaller size holds at the rate asked. The size must be divisible:
+ * ask for BLY_FOLDABLE at creation. BLY_EGEOMETRY when it is not, or when too small a filter would
+ * remain. */
 BLY_CHECKED bly_status bly_filter_fold(const bly_filter *f, uint64_t divisor,
                                        const bly_allocator *a, bly_filter **out);
 
@@ -193,7 +203,7 @@ BLY_API uint64_t bly_filter_file_size(const bly_filter *f); /* how many bytes th
 
 /* From `size` bytes in memory, copied. options may be NULL in all of these. Every field and the
  * checksums are checked, and nothing larger than the data is allocated. BLY_ECORRUPT,
- * BLY_EVERSION, BLY_EKIND, BLY_EHASHER, BLY_EKEY, BLY_ENOMEM. */
+ * BLY_EVERSION, BLY_EKIND, BLY_EHASHER, BLY_EKEY, BLY_ENOMEM, BLY_EINVAL (unknown flags). */
 BLY_CHECKED bly_status bly_filter_parse(const void *data, size_t size,
                                         const bly_open_options *options, bly_filter **out);
 
@@ -227,6 +237,8 @@ typedef struct bly_file_info {
     uint64_t body_bytes;
 } bly_file_info;
 BLY_CHECKED bly_status bly_file_info_parse(const void *data, size_t size, bly_file_info *out);
+/* The same from a regular file, whose length must fit too. As bly_filter_load's statuses. */
+BLY_CHECKED bly_status bly_file_info_load(const char *path, bly_file_info *out);
 
 #ifdef __cplusplus
 }

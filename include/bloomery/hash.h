@@ -65,7 +65,7 @@ struct bly_hasher {
     uint64_t seed; /* the seed; for a keyed hasher the key id; for a custom one its tag */
     uint8_t key[16];
     uint16_t id;   /* a bly_hash_id */
-    uint16_t bits; /* E: 32, 64 or 128 */
+    uint16_t bits; /* E: 32, 64 or 128; a custom one may say another */
 };
 
 /* BLY_EHASHER: unknown, not in this build, keyed (use bly_hasher_keyed) or custom. */
@@ -100,7 +100,7 @@ BLY_CHECKED bly_status bly_hash_by_name(const char *name, bly_hash_id *out);
 /* Whether this build can compute it. */
 BLY_API bool bly_hash_available(bly_hash_id id);
 
-/* 32, 64 or 128; 0 for an unknown id. */
+/* 32, 64 or 128; 0 for an unknown id and for BLY_HASH_CUSTOM. */
 BLY_API unsigned bly_hash_bits(bly_hash_id id);
 
 /* The function's own output, before it is made into a bly_hash, most significant byte first as

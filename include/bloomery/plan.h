@@ -56,7 +56,8 @@ typedef struct bly_geometry {
 
 /* The smallest geometry of that kind that holds `keys` distinct keys at rate `fpr` or better
  * under a hash of `hash_bits` bits (32 .. 128). BLY_ECOUNT, BLY_ERATE, BLY_ETOOBIG,
- * BLY_EWEAKHASH (keys / 2^hash_bits > fpr / 10), BLY_EKIND, BLY_EINVAL (unknown options). */
+ * BLY_EWEAKHASH (keys / 2^hash_bits > fpr / 10), BLY_EKIND, BLY_EINVAL (unknown
+ * options, BLY_TEXTBOOK for another kind than classic, other hash_bits). */
 BLY_CHECKED bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options,
                                 unsigned hash_bits, bly_geometry *out);
 

@@ -8,9 +8,8 @@
  *             vector multiply, shift and test per key.
  *   split512  eight 64-bit lanes. Each of the eight 6-bit indices is a slice of the hash itself:
  *             no multiply at all. k = 8, 12 or 16.
- *   bb2x512   two blocks of 512 bits per key, k/2 bits anywhere in each. Averaging two blocks
- *             tames the uneven filling: 0.5 to 3.5% over the classic filter's space, for two
- * misses.
+ *   bb2x512   two blocks of 512 bits per key, k/2 bits anywhere in each. Two blocks average the
+ *             uneven filling out: 0.5 to 3.5% over the classic filter's space, for two misses.
  *
  * Block = mulhi(lo, blocks); the bits come from hi (masks.h has the exact rule). For bb2x512 the
  * second block is mulhi(lo * LCG + (hi|1), blocks), and its bits come from (hi * GOLD) ^ (hi>>29).

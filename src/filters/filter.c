@@ -110,6 +110,10 @@ bly_status bly_filter_fold(const bly_filter *f, uint64_t divisor, const bly_allo
     if (divisor == 0 || f->geometry.size % divisor)
         return BLY_EGEOMETRY;
     shape.geometry.size /= divisor;
+    if (bly_plan_check(&shape.geometry))
+        return BLY_EGEOMETRY;
+    uint64_t capacity = bly_plan_capacity(&shape.geometry, shape.fpr, shape.hasher.bits);
+    shape.capacity = capacity ? capacity : 1;
     bly_status status = blyi_filter_make(&shape, a, NULL, out);
     if (status == BLY_OK)
         f->ops->fold(f, divisor, *out);
@@ -248,7 +252,7 @@ bly_geometry bly_filter_geometry(const bly_filter *f) {
 }
 
 const bly_hasher *bly_filter_hasher(const bly_filter *f) {
-    return &f->hasher;
+    return f->keyless ? NULL : &f->hasher;
 }
 
 bly_sharing bly_filter_sharing(const bly_filter *f) {

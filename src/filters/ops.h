@@ -4,9 +4,10 @@
  * of 64 bytes long, and at every moment byte for byte what a file holds. So saving copies nothing,
  * a mapped file is a filter as it lies, and a big-endian host swaps words as it touches them.
  *
- * A kind is one row of functions over (geometry, body). It sees hashes, never keys; batches and
- * single keys take the same path (n = 1). All functions here may assume a geometry that passed
- * bly_plan_check and a body of bly_plan_bytes bytes, and must be memory-safe for any contents.
+ * A kind is one row of functions over (geometry, body). It sees hashes, never keys, n at a time;
+ * the kinds with one spot per key have shorter ways besides. All functions here may assume a
+ * geometry that passed bly_plan_check and a body of bly_plan_bytes bytes, and must be memory-safe
+ * for any contents.
  */
 #ifndef BLYI_FILTERS_OPS_H
 #define BLYI_FILTERS_OPS_H

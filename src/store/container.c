@@ -218,15 +218,9 @@ bly_status bly_filter_parse(const void *data, size_t size, const bly_open_option
     return status;
 }
 
-bly_status bly_file_info_parse(const void *data, size_t size, bly_file_info *out) {
-    blyi_header h;
-    if (size < BLYI_HEADER_BYTES)
-        return BLY_ECORRUPT;
-    bly_status status = blyi_header_decode(data, &h);
-    if (status != BLY_OK)
-        return status;
-    const blyi_shape *s = &h.shape;
-    *out = (bly_file_info){
+bly_file_info blyi_header_info(const blyi_header *h) {
+    const blyi_shape *s = &h->shape;
+    return (bly_file_info){
         .geometry = s->geometry,
         .capacity = s->capacity,
         .count = s->items,
@@ -235,7 +229,16 @@ bly_status bly_file_info_parse(const void *data, size_t size, bly_file_info *out
         .keyed = s->hasher.id == BLY_HASH_SIPHASH,
         .approximate = s->approximate,
         .seed = s->hasher.seed,
-        .body_bytes = h.body_bytes,
+        .body_bytes = h->body_bytes,
     };
-    return BLY_OK;
+}
+
+bly_status bly_file_info_parse(const void *data, size_t size, bly_file_info *out) {
+    blyi_header h;
+    if (size < BLYI_HEADER_BYTES)
+        return BLY_ECORRUPT;
+    bly_status status = blyi_header_decode(data, &h);
+    if (status == BLY_OK)
+        *out = blyi_header_info(&h);
+    return status;
 }

@@ -31,6 +31,8 @@ bool blyi_header_fits(const blyi_header *h, uint64_t file_size);
  * NULL, say. BLY_EHASHER, BLY_EKEY, BLY_EINVAL (unknown flags). */
 bly_status blyi_header_bind(blyi_header *h, const bly_open_options *options);
 
+bly_file_info blyi_header_info(const blyi_header *h);
+
 uint64_t blyi_body_sum(const uint8_t *body, uint64_t bytes);
 
 /* BLY_ECORRUPT when the sum is another, or a bit is set that belongs to no key. */

@@ -57,7 +57,7 @@ static bly_status read_all(int fd, uint8_t *to, uint64_t bytes) {
     return BLY_OK;
 }
 
-static bly_status read_header(int fd, const bly_open_options *options, blyi_header *h) {
+static bly_status read_header(int fd, blyi_header *h) {
     struct stat st;
     uint8_t raw[BLYI_HEADER_BYTES];
     if (fstat(fd, &st) != 0)
@@ -69,20 +69,30 @@ static bly_status read_header(int fd, const bly_open_options *options, blyi_head
         status = blyi_header_decode(raw, h);
     if (status == BLY_OK && !blyi_header_fits(h, (uint64_t)st.st_size))
         status = BLY_ECORRUPT;
-    return status == BLY_OK ? blyi_header_bind(h, options) : status;
+    return status;
 }
 
 /* On success *fd is open, and stands at the first byte of the body. */
-static bly_status open_file(const char *path, const bly_open_options *options, int *fd,
-                            blyi_header *h) {
+static bly_status open_file(const char *path, int *fd, blyi_header *h) {
     /* O_NONBLOCK: a pipe without a writer must be refused, not waited for. */
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (*fd < 0)
         return BLY_EIO;
-    bly_status status = read_header(*fd, options, h);
+    bly_status status = read_header(*fd, h);
     if (status != BLY_OK)
         close_quietly(*fd);
     return status;
+}
+
+bly_status bly_file_info_load(const char *path, bly_file_info *out) {
+    int fd;
+    blyi_header h;
+    bly_status status = open_file(path, &fd, &h);
+    if (status != BLY_OK)
+        return status;
+    close_quietly(fd);
+    *out = blyi_header_info(&h);
+    return BLY_OK;
 }
 
 bly_status bly_filter_load(const char *path, const bly_open_options *options, bly_filter **out) {
@@ -90,10 +100,12 @@ bly_status bly_filter_load(const char *path, const bly_open_options *options, bl
     blyi_header h;
     bly_filter *f;
     *out = NULL;
-    bly_status status = open_file(path, options, &fd, &h);
+    bly_status status = open_file(path, &fd, &h);
     if (status != BLY_OK)
         return status;
-    status = blyi_filter_make(&h.shape, options ? options->allocator : NULL, NULL, &f);
+    status = blyi_header_bind(&h, options);
+    if (status == BLY_OK)
+        status = blyi_filter_make(&h.shape, options ? options->allocator : NULL, NULL, &f);
     if (status == BLY_OK) {
         status = read_all(fd, f->body, f->body_bytes);
         if (status == BLY_OK)
@@ -137,17 +149,18 @@ bly_status bly_map_open(const char *path, const bly_open_options *options, bly_m
     int fd;
     blyi_header h;
     *out = NULL;
-    bly_status status = open_file(path, options, &fd, &h);
+    bly_status status = open_file(path, &fd, &h);
     if (status != BLY_OK)
         return status;
+    status = blyi_header_bind(&h, options);
     h.shape.sharing = BLY_EXCLUSIVE;
     bly_allocator a = blyi_allocator_or_default(options ? options->allocator : NULL);
     bly_map *map = NULL;
-    if (!(blyi_ops_of(h.shape.geometry.kind)->capabilities & BLY_CAN_MAP))
+    if (status == BLY_OK && !(blyi_ops_of(h.shape.geometry.kind)->capabilities & BLY_CAN_MAP))
         status = BLY_EUNSUPPORTED;
-    else if (!(map = a.alloc(a.ctx, sizeof *map)))
+    if (status == BLY_OK && !(map = a.alloc(a.ctx, sizeof *map)))
         status = BLY_ENOMEM;
-    else {
+    if (status == BLY_OK) {
         map->alloc = a;
         status = map_file(map, fd, &h, options);
     }
