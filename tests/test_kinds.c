@@ -275,6 +275,8 @@ static void fold_refusals_and_best_fold(void **state) {
         uint64_t divisor = bly_filter_best_fold(f, 0.01);
         assert_int_equal(divisor, 8);
         assert_ok(bly_filter_fold(f, divisor, NULL, &out));
+        assert_true(bly_filter_capacity(out) >= 100000 / 8);
+        assert_true(bly_filter_capacity(out) < 100000 / 7);
         bly_stats s;
         bly_filter_stats(out, &s);
         assert_true(s.current_fpr < 0.01 && s.current_fpr > 0.001);
@@ -426,6 +428,65 @@ static void create_by_exact_geometry(void **state) {
     spec.sharing = (bly_sharing)9;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
     assert_null(f);
+}
+
+/* What an exact geometry holds is judged by the hash it will really get. */
+static void exact_geometries_and_their_hash(void **state) {
+    bly_spec spec = bly_spec_for(BLY_CLASSIC, 0, 0x1p-40);
+    bly_filter *f = NULL;
+    (void)state;
+    spec.geometry.size = (uint64_t)1 << 26;
+    spec.geometry.hashes = 40;
+    assert_ok(bly_filter_create(&spec, &f));
+    assert_true(bly_filter_capacity(f) > 1000000); /* 64 bits would stop it at p * 2^64 / 10 */
+    bly_filter_destroy(f);
+    spec = bly_spec_for(BLY_CLASSIC, 0, 0.001);
+    spec.geometry.size = (uint64_t)1 << 28;
+    spec.geometry.hashes = 10;
+    assert_ok(bly_hasher_init(&spec.hasher, BLY_HASH_FNV1A_32, 0));
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EWEAKHASH);
+    spec.allow_weak_hash = true;
+    assert_ok(bly_filter_create(&spec, &f));
+    assert_true(bly_filter_capacity(f) > 18000000);
+    bly_filter_destroy(f);
+}
+
+/* A hasher that was never filled in is refused, not called. */
+static void hollow_hashers_are_refused(void **state) {
+    bly_spec spec = bly_spec_for(BLY_SBBF, 1000, 0.01);
+    bly_filter *f = NULL;
+    uint8_t digest[20];
+    (void)state;
+    spec.hasher.id = BLY_HASH_FNV1A;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EHASHER);
+    spec.allow_weak_hash = true;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EHASHER);
+    spec.hasher.bits = 64;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EHASHER);
+    assert_null(f);
+    assert_int_equal(bly_hash_digest(&spec.hasher, "x", 1, digest), 0);
+    spec = bly_spec_for(BLY_SBBF, 1000, 0.01);
+    spec.geometry.hashes = 8; /* without a size */
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
+}
+
+/* Two halves that together fill every bit share nothing, and are not taken for the same set. */
+static void overlap_of_a_full_union(void **state) {
+    bly_filter *a = NULL, *b = NULL;
+    bly_overlap o;
+    (void)state;
+    assert_ok(bly_bloom_create_exact(1024, 4, &a));
+    assert_ok(bly_bloom_create_exact(1024, 4, &b));
+    memset(a->body, 0x0f, a->body_bytes);
+    memset(b->body, 0xf0, b->body_bytes);
+    assert_ok(bly_filter_overlap(a, b, &o));
+    assert_true(isinf(o.either) && o.both == 0 && o.jaccard == 0 && o.a == o.b && o.a > 100);
+    assert_ok(bly_filter_intersect(a, b));
+    assert_int_equal(bly_filter_count(a), 0);
+    memset(a->body, 0xff, a->body_bytes);
+    assert_int_equal(bly_filter_best_fold(b, NAN), 1);
+    bly_filter_destroy(a);
+    bly_filter_destroy(b);
 }
 
 static bly_hash twice_fnv(void *user, const void *key, size_t len) {
@@ -602,6 +663,9 @@ int main(void) {
         cmocka_unit_test(mismatches_are_refused),
         cmocka_unit_test(every_allocation_fails_in_turn),
         cmocka_unit_test(create_by_exact_geometry),
+        cmocka_unit_test(exact_geometries_and_their_hash),
+        cmocka_unit_test(hollow_hashers_are_refused),
+        cmocka_unit_test(overlap_of_a_full_union),
         cmocka_unit_test(custom_hashers),
         cmocka_unit_test(more_bits_than_32_bit_indices),
         cmocka_unit_test(random_programs),

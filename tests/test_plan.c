@@ -57,6 +57,33 @@ static void plans_are_tight(void **state) {
             }
 }
 
+/* No other k would have done with less: every k, every smaller size, tried one by one. */
+static void no_smaller_geometry_exists(void **state) {
+    static const double rates[] = {0.3, 0.1, 0.01, 1e-3, 1e-5, 1e-7};
+    static const uint64_t sizes[] = {1, 5, 100, 1000};
+    (void)state;
+    for (size_t c = 0; c < COUNT_OF(blyt_cases); c++)
+        for (size_t i = 0; i < COUNT_OF(sizes); i++)
+            for (size_t j = 0; j < COUNT_OF(rates); j++) {
+                bly_geometry best;
+                bly_kind kind = blyt_cases[c].kind;
+                assert_ok(bly_plan(kind, sizes[i], rates[j], blyt_cases[c].options, 128, &best));
+                uint64_t bits = bly_plan_bits(&best);
+                uint64_t step = kind == BLY_CLASSIC || kind == BLY_PARTITIONED ? 64 : 1;
+                for (uint32_t k = 1; k <= 64; k++) {
+                    bly_geometry g = {kind, k, step, blyt_cases[c].options};
+                    if (bly_plan_check(&g))
+                        continue;
+                    uint64_t per_step = bly_plan_bits(&g);
+                    g.size = (bits - 1) / per_step * step;
+                    if (kind == BLY_CLASSIC && g.size < 512)
+                        continue; /* a plan never proposes less than a cache line */
+                    if (g.size)
+                        assert_true(bly_plan_fpr(&g, sizes[i], 128) > rates[j]);
+                }
+            }
+}
+
 /* The published closed formula, per k, is never beaten by more than rounding. */
 static void classic_matches_theory(void **state) {
     (void)state;
@@ -87,6 +114,7 @@ static void rate_grows_and_capacity_inverts(void **state) {
         }
         assert_int_equal(bly_plan_capacity(&g, 0, 64), 0);
         assert_int_equal(bly_plan_capacity(&g, NAN, 64), 0);
+        assert_true(bly_plan_fpr(&g, UINT64_MAX, 128) == 1);
     }
 }
 
@@ -235,6 +263,7 @@ static void textbook_refuses(void **state) {
     assert_int_equal(bly_textbook_bits((uint64_t)1 << 62, 0.1, 0.5, &m), BLY_ETOOBIG);
     assert_int_equal(m, 7);
     assert_int_equal(bly_textbook_hashes(0), 0);
+    assert_int_equal(bly_textbook_hashes(5e-324), 1074);
     assert_int_equal(bly_textbook_slice(10, 0), 0);
     assert_int_equal(bly_textbook_best_hashes(10, 0), 0);
 }
@@ -244,6 +273,7 @@ int main(void) {
         cmocka_unit_test(refuses_nonsense),
         cmocka_unit_test(every_status_has_a_sentence),
         cmocka_unit_test(plans_are_tight),
+        cmocka_unit_test(no_smaller_geometry_exists),
         cmocka_unit_test(classic_matches_theory),
         cmocka_unit_test(rate_grows_and_capacity_inverts),
         cmocka_unit_test(fill_and_keys_are_inverse),

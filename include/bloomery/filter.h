@@ -15,8 +15,9 @@
  * - shared-once: as shared, but exactly one of them is told "new". Adds of keys that fall to the
  *   same one of 256 locks wait for each other.
  *
- * In every mode clear, union, intersect, save and destroy need the filter to themselves, and
- * statistics taken while others add are only approximate.
+ * Only adds, queries, count and statistics (then approximate) may run beside adds. Everything that
+ * takes a filter as a whole (clear, destroy, clone, write, save, fold, equal, overlap, and union
+ * and intersect for both filters) needs it to hold still.
  */
 #ifndef BLOOMERY_FILTER_H
 #define BLOOMERY_FILTER_H
@@ -37,8 +38,8 @@ typedef enum bly_sharing { BLY_EXCLUSIVE = 0, BLY_SHARED = 1, BLY_SHARED_ONCE = 
 
 /* What to create. Start from bly_spec_for, then change what you need. */
 typedef struct bly_spec {
-    bly_geometry geometry; /* kind always; size 0: planned from capacity and fpr; else exact,
-                              and hashes too must be set */
+    bly_geometry geometry; /* kind always; size and hashes 0: planned from capacity and fpr; else
+                              exact, and hashes too must be set */
     uint64_t capacity;     /* distinct keys expected; with an exact geometry it may be 0 */
     double fpr;            /* rate wanted; with an exact geometry it may be 0 */
     uint64_t seed;         /* of the default hasher */
@@ -165,7 +166,9 @@ BLY_CHECKED bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *s
 /* Estimates from two filters' bits; neither changes. */
 typedef struct bly_overlap {
     double a, b, both, either; /* distinct keys in a, in b, in the intersection, in the union */
-    double jaccard;            /* both / either; 1 for two empty filters */
+    double jaccard;            /* both / either; 1 for two empty filters. `either` is INFINITY when
+                                  together they fill every bit; both and jaccard are then guesses
+                                  from the bits they share. */
 } bly_overlap;
 BLY_CHECKED bly_status bly_filter_overlap(const bly_filter *a, const bly_filter *b,
                                           bly_overlap *out);
@@ -183,7 +186,8 @@ BLY_API uint64_t bly_filter_best_fold(const bly_filter *f, double fpr);
 /* ---- bytes: docs/format.md ------------------------------------------------------------------- */
 
 enum {
-    BLY_OPEN_WITHOUT_KEY = 1u << 0, /* accept a keyed or custom filter without its hasher: it can
+    BLY_OPEN_WITHOUT_KEY = 1u << 0, /* accept a keyed or custom filter without its hasher, or with
+                                       another: it can
                                        be inspected and combined, and says "maybe" to every key */
     BLY_OPEN_VERIFY = 1u << 1       /* map: read and check the whole body too, as load does */
 };
@@ -202,13 +206,15 @@ BLY_CHECKED bly_status bly_filter_write(const bly_filter *f, bly_sink sink, void
 BLY_API uint64_t bly_filter_file_size(const bly_filter *f); /* how many bytes that will be */
 
 /* From `size` bytes in memory, copied. options may be NULL in all of these. Every field and the
- * checksums are checked, and nothing larger than the data is allocated. BLY_ECORRUPT,
- * BLY_EVERSION, BLY_EKIND, BLY_EHASHER, BLY_EKEY, BLY_ENOMEM, BLY_EINVAL (unknown flags). */
+ * checksums are checked, and nothing larger than the data (rounded up to pages) is allocated.
+ * BLY_ECORRUPT, BLY_EVERSION, BLY_EKIND, BLY_EHASHER, BLY_EKEY, BLY_ENOMEM, BLY_EINVAL (unknown
+ * flags). */
 BLY_CHECKED bly_status bly_filter_parse(const void *data, size_t size,
                                         const bly_open_options *options, bly_filter **out);
 
 /* To a file, atomically: a temporary file beside it, fsync, rename. After a crash at any moment
- * the path holds the old file or the new one, whole. The old file's permissions are kept. */
+ * the path holds the old file or the new one, whole. The old file's permissions are kept. BLY_EIO;
+ * when only flushing the directory failed, the new file is in place all the same. */
 BLY_CHECKED bly_status bly_filter_save(const bly_filter *f, const char *path);
 
 /* From a regular file. As bly_filter_parse, and BLY_EIO. */

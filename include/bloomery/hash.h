@@ -76,7 +76,7 @@ BLY_CHECKED bly_status bly_hasher_keyed(bly_hasher *out, const uint8_t key[16]);
 
 /* A function of the caller's. `bits` is how many bits of entropy its result carries (32..128);
  * `tag`, chosen by the caller, is stored in files so that a filter is never opened with another
- * function. BLY_EINVAL for a NULL fn or other bits. */
+ * function; `user` must outlive the filters that use it. BLY_EINVAL for a NULL fn or other bits. */
 BLY_CHECKED bly_status bly_hasher_custom(bly_hasher *out, bly_hash_fn fn, void *user, unsigned bits,
                                          uint64_t tag);
 

@@ -69,8 +69,9 @@ BLY_API bly_kind bly_plan_layout(double fpr);
 BLY_CHECKED bly_status bly_plan_check(const bly_geometry *g);
 
 /* For a geometry that passes bly_plan_check (the answers mean nothing for another): */
-BLY_API uint64_t bly_plan_bits(const bly_geometry *g);  /* bits in all, rounding included */
-BLY_API uint64_t bly_plan_bytes(const bly_geometry *g); /* of memory, and of a file's body */
+BLY_API uint64_t bly_plan_bits(const bly_geometry *g); /* bits in all */
+BLY_API uint64_t
+bly_plan_bytes(const bly_geometry *g); /* of memory and of a file's body: rounded up to 64 */
 
 /* The expected false-positive rate after `keys` distinct keys; hash_bits as in bly_plan. */
 BLY_API double bly_plan_fpr(const bly_geometry *g, uint64_t keys, unsigned hash_bits);

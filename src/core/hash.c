@@ -154,5 +154,5 @@ void bly_hash_keys(const bly_hasher *hasher, const bly_bytes *keys, size_t n, bl
 
 size_t bly_hash_digest(const bly_hasher *hasher, const void *key, size_t len, uint8_t out[20]) {
     const row *r = find((bly_hash_id)hasher->id);
-    return r ? r->algo->digest(hasher, key, len, out) : 0;
+    return r && hasher->many && r->algo->digest ? r->algo->digest(hasher, key, len, out) : 0;
 }

@@ -212,10 +212,12 @@ bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options, 
         return status;
 
     double n = (double)keys, p = fpr - blyi_hash_floor(n, hash_bits);
-    /* The best k of a free choice is near log2(1/p); fewer in blocks. */
-    uint32_t wish = (uint32_t)fmax(1, floor(-log2(p)));
+    /* The best k of a classic filter is near log2(1/p). Slices that are rounded up, the textbook's
+     * colliding probes and blocks may want another: there all are tried, and those that cannot beat
+     * the best so far are passed over at once. */
     uint32_t from = f->min_k, to = f->max_k;
-    if (f->k_step == 1 && from != to) {
+    if (kind == BLY_CLASSIC && !(options & BLY_TEXTBOOK)) {
+        uint32_t wish = (uint32_t)fmax(1, floor(-log2(p)));
         from = wish > 2 ? wish - 1 : 1;
         to = wish + 2;
     }

@@ -86,6 +86,8 @@ static double split_block(unsigned k, double i) {
         return power(-expm1(i * log1p(-1.0 / 64)), 8);
     if (k == 16)
         return power(lane_twice(64, 2 * i), 8);
+    if (i > 8192) /* full to the last bit */
+        return 1;
     return mixture(i, 2, split_halves, (unsigned)i);
 }
 

@@ -3,6 +3,7 @@
  * them, and to read and check other libraries' filters. */
 #include <bloomery/plan.h>
 
+#include <float.h>
 #include <math.h>
 
 #define MAX_BITS ((uint64_t)1 << 48)
@@ -14,7 +15,7 @@ static bool rate_is_sane(double p) {
 uint32_t bly_textbook_hashes(double fpr) {
     if (!rate_is_sane(fpr))
         return 0;
-    return (uint32_t)fmax(1, ceil(log2(1 / fpr)));
+    return (uint32_t)fmax(1, ceil(-log2(fpr)));
 }
 
 bly_status bly_textbook_bits(uint64_t keys, double fpr, double fill, uint64_t *out) {
@@ -53,6 +54,11 @@ static bly_status solve_bits(bly_textbook *t) {
     if (!(m < (double)MAX_BITS))
         return BLY_ETOOBIG;
     t->bits = (uint64_t)fmax(1, ceil(m));
+    /* The formula's rounding may be one off; the promise is about bly_textbook_fpr. */
+    while (t->bits > 1 && bly_textbook_fpr(t->bits - 1, t->hashes, t->keys) <= t->fpr)
+        t->bits--;
+    while (bly_textbook_fpr(t->bits, t->hashes, t->keys) > t->fpr)
+        t->bits++;
     return BLY_OK;
 }
 
@@ -61,6 +67,12 @@ static bly_status solve_keys(bly_textbook *t) {
     if (!(n >= 1))
         return BLY_EIMPOSSIBLE;
     t->keys = n < 0x1p63 ? (uint64_t)n : (uint64_t)1 << 63;
+    if (t->keys < (uint64_t)1 << 52) { /* as above; beyond, one key more or less is no rate */
+        while (t->keys > 1 && bly_textbook_fpr(t->bits, t->hashes, t->keys) > t->fpr)
+            t->keys--;
+        while (bly_textbook_fpr(t->bits, t->hashes, t->keys + 1) <= t->fpr)
+            t->keys++;
+    }
     return BLY_OK;
 }
 
@@ -82,7 +94,7 @@ bly_status bly_textbook_solve(bly_textbook *t) {
     if (missing != 1)
         return BLY_EINVAL;
     if (t->fpr == 0) {
-        t->fpr = bly_textbook_fpr(t->bits, t->hashes, t->keys);
+        t->fpr = fmax(bly_textbook_fpr(t->bits, t->hashes, t->keys), DBL_MIN);
         return BLY_OK;
     }
     if (!rate_is_sane(t->fpr))

@@ -34,14 +34,21 @@ bly_status bly_filter_overlap(const bly_filter *a, const bly_filter *b, bly_over
     bly_status status = bly_filter_compatible(a, b);
     if (status)
         return status;
-    uint64_t set = a->kernels->popcount_or(blyi_words(a), blyi_words(b), blyi_word_count(a));
-    double na = keys_in(a), nb = keys_in(b), either = bly_plan_keys(&a->geometry, set);
-    double both = fmin(fmax(na + nb - either, 0), fmin(na, nb));
-    if (!isfinite(either)) /* saturated: nothing can be told apart */
-        both = fmin(na, nb);
+    const uint64_t *wa = blyi_words(a), *wb = blyi_words(b);
+    size_t n = blyi_word_count(a);
+    uint64_t in_a = a->kernels->popcount(wa, n), in_b = a->kernels->popcount(wb, n);
+    uint64_t in_either = a->kernels->popcount_or(wa, wb, n);
+    double na = bly_plan_keys(&a->geometry, in_a), nb = bly_plan_keys(&a->geometry, in_b);
+    double either = bly_plan_keys(&a->geometry, in_either);
+    /* Common keys have set no more bits than are set in both; that bounds the difference below,
+     * and stands in for it when the union is full. */
+    double both = bly_plan_keys(&a->geometry, in_a + in_b - in_either);
+    if (isfinite(either))
+        both = fmin(both, fmax(na + nb - either, 0));
+    double all = isfinite(either) ? either : na + nb - both;
     *out = (bly_overlap){na, nb, both, either, 1};
-    if (either > 0 && isfinite(either))
-        out->jaccard = fmin(1, both / either);
+    if (all > 0 && isfinite(all))
+        out->jaccard = fmin(1, both / all);
     return BLY_OK;
 }
 
@@ -101,7 +108,7 @@ uint64_t bly_filter_best_fold(const bly_filter *f, double fpr) {
     uint64_t keys = (uint64_t)ceil(n);
     for (; g.size % 2 == 0; divisor *= 2) {
         g.size /= 2;
-        if (bly_plan_check(&g) || bly_plan_fpr(&g, keys, f->hasher.bits) > fpr)
+        if (bly_plan_check(&g) || !(bly_plan_fpr(&g, keys, f->hasher.bits) <= fpr))
             break;
     }
     return divisor;

@@ -8,33 +8,47 @@ bly_spec bly_spec_for(bly_kind kind, uint64_t capacity, double fpr) {
     return (bly_spec){.geometry = {.kind = kind}, .capacity = capacity, .fpr = fpr};
 }
 
+/* The hash's bits for the question "how many keys at what rate": a hash said to be good enough is
+ * planned for as if it had no floor, and the default one steps up to 128 bits where it must. */
+static unsigned planning_bits(const bly_spec *spec) {
+    return spec->allow_weak_hash || spec->hasher.id == BLY_HASH_NONE ? 128 : spec->hasher.bits;
+}
+
 /* An exact geometry says by itself how many keys it is good for: at the rate asked, or at half
  * fill, the classic optimum. */
-static bly_status fill_in_question(const bly_geometry *g, unsigned hash_bits, uint64_t *capacity,
-                                   double *fpr) {
-    if (*capacity == 0) {
-        *capacity = *fpr != 0 ? bly_plan_capacity(g, *fpr, hash_bits)
+static bly_status resolve_exact(const bly_spec *spec, blyi_shape *shape) {
+    const bly_geometry *g = &spec->geometry;
+    unsigned bits = planning_bits(spec);
+    bly_status status = bly_plan_check(g);
+    if (status)
+        return status;
+    if (spec->fpr != 0 && !(spec->fpr >= 0x1p-40 && spec->fpr < 1))
+        return BLY_ERATE;
+    shape->geometry = *g;
+    if (shape->capacity == 0) {
+        shape->capacity = shape->fpr != 0
+                              ? bly_plan_capacity(g, shape->fpr, bits)
                               : (uint64_t)fmax(1, bly_plan_keys(g, bly_plan_bits(g) / 2));
-        if (*capacity == 0)
+        if (shape->capacity == 0)
             return BLY_EIMPOSSIBLE;
     }
-    if (*fpr == 0) {
-        *fpr = fmax(bly_plan_fpr(g, *capacity, hash_bits), 0x1p-40);
-        if (*fpr >= 1)
+    if (shape->fpr == 0) {
+        shape->fpr = fmax(bly_plan_fpr(g, shape->capacity, bits), 0x1p-40);
+        if (shape->fpr >= 1)
             return BLY_EIMPOSSIBLE;
     }
     return BLY_OK;
 }
 
-static bly_status resolve_exact(const bly_spec *spec, blyi_shape *shape) {
-    bly_status status = bly_plan_check(&spec->geometry);
-    if (status)
-        return status;
-    if (spec->fpr != 0 && !(spec->fpr >= 0x1p-40 && spec->fpr < 1))
-        return BLY_ERATE;
-    unsigned bits = shape->hasher.id == BLY_HASH_NONE ? 64 : shape->hasher.bits;
-    shape->geometry = spec->geometry;
-    return fill_in_question(&shape->geometry, bits, &shape->capacity, &shape->fpr);
+static bly_status check_spec(const bly_spec *spec) {
+    if (!bly_kind_name(spec->geometry.kind))
+        return BLY_EKIND;
+    /* A number of hashes without a size is half a geometry. */
+    if (spec->geometry.size == 0 && spec->geometry.hashes != 0)
+        return BLY_EINVAL;
+    /* A hasher that was never filled in, or that a filter opened without its key had. */
+    bool hollow = !spec->hasher.one || !spec->hasher.many || spec->hasher.bits == 0;
+    return spec->hasher.id != BLY_HASH_NONE && hollow ? BLY_EHASHER : BLY_OK;
 }
 
 bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {
@@ -44,26 +58,20 @@ bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {
         .fpr = spec->fpr,
         .sharing = spec->sharing,
     };
-    bly_status status = BLY_OK;
-    *out = NULL;
     bool exact = spec->geometry.size != 0;
-    if (!bly_kind_name(spec->geometry.kind))
-        return BLY_EKIND;
-    if (exact && (status = resolve_exact(spec, &shape)))
+    *out = NULL;
+    bly_status status = check_spec(spec);
+    if (status == BLY_OK && exact)
+        status = resolve_exact(spec, &shape);
+    if (status == BLY_OK && shape.hasher.id == BLY_HASH_NONE)
+        status = bly_hasher_default(&shape.hasher, shape.capacity, shape.fpr, spec->seed);
+    if (status)
         return status;
-    if (shape.hasher.id == BLY_HASH_NONE &&
-        (status = bly_hasher_default(&shape.hasher, shape.capacity, shape.fpr, spec->seed)))
-        return status;
-    /* A hash said to be good enough is planned for as if it had no floor; stats still count it. */
     unsigned bits = spec->allow_weak_hash ? 128 : shape.hasher.bits;
-    if (exact) {
-        if (blyi_hash_floor((double)shape.capacity, bits) > shape.fpr / 10)
-            return BLY_EWEAKHASH;
-    } else {
+    if (exact && blyi_hash_floor((double)shape.capacity, bits) > shape.fpr / 10)
+        return BLY_EWEAKHASH;
+    if (!exact)
         status = bly_plan(spec->geometry.kind, shape.capacity, shape.fpr, spec->geometry.options,
                           bits, &shape.geometry);
-        if (status)
-            return status;
-    }
-    return blyi_filter_make(&shape, spec->allocator, NULL, out);
+    return status ? status : blyi_filter_make(&shape, spec->allocator, NULL, out);
 }

@@ -38,6 +38,19 @@ static void close_quietly(int fd) {
     errno = saved;
 }
 
+/* A caller's allocator may change errno too. */
+static void destroy_quietly(bly_filter *f) {
+    int saved = errno;
+    bly_filter_destroy(f);
+    errno = saved;
+}
+
+static void free_quietly(void *ptr) {
+    int saved = errno;
+    free(ptr);
+    errno = saved;
+}
+
 /* ---- load and map ---------------------------------------------------------------------------- */
 
 /* BLY_ECORRUPT when the file ends first. */
@@ -113,7 +126,7 @@ bly_status bly_filter_load(const char *path, const bly_open_options *options, bl
         if (status == BLY_OK)
             *out = f;
         else
-            bly_filter_destroy(f);
+            destroy_quietly(f);
     }
     close_quietly(fd);
     return status;
@@ -165,10 +178,12 @@ bly_status bly_map_open(const char *path, const bly_open_options *options, bly_m
         status = map_file(map, fd, &h, options);
     }
     close_quietly(fd);
+    int saved = errno;
     if (status == BLY_OK)
         *out = map;
     else if (map)
         a.free(a.ctx, map);
+    errno = saved;
     return status;
 }
 
@@ -215,9 +230,9 @@ static bly_status place_enter(place *p, const char *path) {
         return BLY_ENOMEM;
     }
     int fd = openat(p->dir, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(dir);
+    free_quietly(dir);
     if (fd < 0) {
-        free(name);
+        free_quietly(name);
         return BLY_EIO;
     }
     place_leave(p);
@@ -254,9 +269,7 @@ static bly_status place_find(place *p, const char *path) {
         if (!target)
             break;
         status = links < MAX_LINKS ? place_enter(p, target) : fail_with(ELOOP);
-        int saved = errno;
-        free(target);
-        errno = saved;
+        free_quietly(target);
     }
     if (status != BLY_OK)
         place_leave(p);
