@@ -45,6 +45,9 @@ static const blyt_case blyt_cases[] = {
     {"split512", BLY_SPLIT512, 0},       {"bb2x512", BLY_BB2X512, 0},
 };
 
+#define FOR_EACH_CASE(c)                                                                           \
+    for (const blyt_case *c = blyt_cases; c < blyt_cases + COUNT_OF(blyt_cases); c++)
+
 static inline bly_spec blyt_spec(const blyt_case *c, uint64_t n, double p) {
     bly_spec spec = bly_spec_for(c->kind, n, p);
     spec.geometry.options = c->options;

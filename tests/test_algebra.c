@@ -1,0 +1,204 @@
+/* Set algebra: union, intersection, overlap and folding, over every kind and probe there is. */
+#include "support.h"
+
+#include "filters/ops.h"
+
+#include <math.h>
+
+static void union_is_the_filter_of_the_union(void **state) {
+    (void)state;
+    FOR_EACH_CASE(c) {
+        bly_filter *a = blyt_create(c, 4000, 0.01, 1), *b = blyt_create(c, 4000, 0.01, 1);
+        bly_filter *both = blyt_create(c, 4000, 0.01, 1);
+        blyt_list la = blyt_list_of(KEYS_LITTLE, 0, 2000),
+                  lb = blyt_list_of(KEYS_LITTLE, 1500, 2000);
+        blyt_add_all(a, &la);
+        blyt_add_all(b, &lb);
+        blyt_add_all(both, &la);
+        blyt_add_all(both, &lb);
+        assert_ok(bly_filter_union(a, b));
+        assert_true(bly_filter_equal(a, both));
+        assert_true(fabs((double)bly_filter_count(a) / 3500 - 1) < 0.02);
+        blyt_list_free(&la);
+        blyt_list_free(&lb);
+        bly_filter_destroy(a);
+        bly_filter_destroy(b);
+        bly_filter_destroy(both);
+    }
+}
+
+/* Common keys survive, the result matches no more than either operand, and it says what it is. */
+static void intersection_keeps_the_common_keys(void **state) {
+    (void)state;
+    FOR_EACH_CASE(c) {
+        bly_filter *a = blyt_create(c, 4000, 0.01, 1), *b = blyt_create(c, 4000, 0.01, 1);
+        bly_filter *before = NULL;
+        blyt_list la = blyt_list_of(KEYS_LITTLE, 0, 3000),
+                  lb = blyt_list_of(KEYS_LITTLE, 2000, 2000);
+        bly_stats s;
+        blyt_add_all(a, &la);
+        blyt_add_all(b, &lb);
+        assert_ok(bly_filter_clone(a, NULL, &before));
+        assert_ok(bly_filter_intersect(a, b));
+        for (uint64_t i = 0; i < 20000; i++) {
+            bool now = bly_filter_contains(a, &i, 8);
+            if (i >= 2000 && i < 3000)
+                assert_true(now);
+            if (now)
+                assert_true(bly_filter_contains(before, &i, 8) && bly_filter_contains(b, &i, 8));
+        }
+        bly_filter_stats(a, &s);
+        assert_true(s.approximate);
+        assert_true(fabs((double)s.count - 1000) < 150);
+        bly_filter_clear(a);
+        bly_filter_stats(a, &s);
+        assert_false(s.approximate);
+        blyt_list_free(&la);
+        blyt_list_free(&lb);
+        bly_filter_destroy(a);
+        bly_filter_destroy(b);
+        bly_filter_destroy(before);
+    }
+}
+
+static void overlap_estimates(void **state) {
+    (void)state;
+    FOR_EACH_CASE(c) {
+        bly_filter *a = blyt_create(c, 100000, 0.01, 1), *b = blyt_create(c, 100000, 0.01, 1);
+        bly_overlap o;
+        assert_ok(bly_filter_overlap(a, b, &o));
+        assert_true(o.a == 0 && o.b == 0 && o.both == 0 && o.either == 0 && o.jaccard == 1);
+        blyt_list la = blyt_list_of(KEYS_RANDOM, 0, 60000),
+                  lb = blyt_list_of(KEYS_RANDOM, 40000, 50000);
+        blyt_add_all(a, &la);
+        blyt_add_all(b, &lb);
+        assert_ok(bly_filter_overlap(a, b, &o));
+        assert_true(fabs(o.a / 60000 - 1) < 0.01 && fabs(o.b / 50000 - 1) < 0.01);
+        assert_true(fabs(o.either / 90000 - 1) < 0.01 && fabs(o.both / 20000 - 1) < 0.05);
+        assert_true(fabs(o.jaccard - 20.0 / 90) < 0.01);
+        assert_ok(bly_filter_overlap(a, a, &o));
+        assert_true(o.jaccard > 0.9999);
+        blyt_list_free(&la);
+        blyt_list_free(&lb);
+        bly_filter_destroy(a);
+        bly_filter_destroy(b);
+    }
+}
+
+/* Two halves that together fill every bit share nothing, and are not taken for the same set. */
+static void overlap_of_a_full_union(void **state) {
+    bly_filter *a = NULL, *b = NULL;
+    bly_overlap o;
+    (void)state;
+    assert_ok(bly_bloom_create_exact(1024, 4, &a));
+    assert_ok(bly_bloom_create_exact(1024, 4, &b));
+    memset(a->body, 0x0f, a->body_bytes);
+    memset(b->body, 0xf0, b->body_bytes);
+    assert_ok(bly_filter_overlap(a, b, &o));
+    assert_true(isinf(o.either) && o.both == 0 && o.jaccard == 0 && o.a == o.b && o.a > 100);
+    assert_ok(bly_filter_intersect(a, b));
+    assert_int_equal(bly_filter_count(a), 0);
+    memset(a->body, 0xff, a->body_bytes);
+    assert_int_equal(bly_filter_best_fold(b, NAN), 1);
+    bly_filter_destroy(a);
+    bly_filter_destroy(b);
+}
+
+/* Folding by d equals building d times smaller, for every divisor that fits. */
+static void fold_equals_building_small(void **state) {
+    static const uint64_t divisors[] = {1, 2, 3, 4, 6, 8, 12};
+    (void)state;
+    FOR_EACH_CASE(c) {
+        bly_spec spec = blyt_spec(c, 0, 0);
+        uint32_t k = c->kind == BLY_BB2X512 ? 6 : 8;
+        spec.geometry = (bly_geometry){c->kind, k, 24 * 64, c->options};
+        blyt_list l = blyt_list_of(KEYS_URL, 0, 500);
+        for (size_t i = 0; i < COUNT_OF(divisors); i++) {
+            bly_filter *large = NULL, *small = NULL, *folded = NULL;
+            spec.geometry.size = 24 * 64;
+            assert_ok(bly_filter_create(&spec, &large));
+            spec.geometry.size /= divisors[i];
+            assert_ok(bly_filter_create(&spec, &small));
+            blyt_add_all(large, &l);
+            blyt_add_all(small, &l);
+            assert_ok(bly_filter_fold(large, divisors[i], NULL, &folded));
+            assert_true(bly_filter_equal(folded, small));
+            assert_int_equal(bly_filter_contains_many(folded, l.keys, l.n, NULL), l.n);
+            bly_filter_destroy(large);
+            bly_filter_destroy(small);
+            bly_filter_destroy(folded);
+        }
+        blyt_list_free(&l);
+    }
+}
+
+static void fold_refusals_and_best_fold(void **state) {
+    (void)state;
+    FOR_EACH_CASE(c) {
+        bly_spec spec = blyt_spec(c, 100000, 0.01);
+        bly_filter *f = NULL, *out = (bly_filter *)&spec;
+        spec.geometry.options |= BLY_FOLDABLE;
+        assert_ok(bly_filter_create(&spec, &f));
+        uint64_t size = bly_filter_geometry(f).size;
+        assert_int_equal(bly_filter_fold(f, 0, NULL, &out), BLY_EGEOMETRY);
+        assert_null(out);
+        assert_int_equal(bly_filter_fold(f, size * 2, NULL, &out), BLY_EGEOMETRY);
+        blyt_list l = blyt_list_of(KEYS_RANDOM, 0, 10000);
+        blyt_add_all(f, &l);
+        uint64_t divisor = bly_filter_best_fold(f, 0.01);
+        assert_int_equal(divisor, 8);
+        assert_ok(bly_filter_fold(f, divisor, NULL, &out));
+        assert_true(bly_filter_capacity(out) >= 100000 / 8);
+        assert_true(bly_filter_capacity(out) < 100000 / 7);
+        bly_stats s;
+        bly_filter_stats(out, &s);
+        assert_true(s.current_fpr < 0.01 && s.current_fpr > 0.001);
+        assert_int_equal(bly_filter_contains_many(out, l.keys, l.n, NULL), l.n);
+        blyt_list_free(&l);
+        bly_filter_destroy(f);
+        bly_filter_destroy(out);
+    }
+}
+
+/* Whatever differs, bits are never mixed, and nothing changes. */
+static void mismatches_are_refused(void **state) {
+    (void)state;
+    FOR_EACH_CASE(c) {
+        bly_filter *f = blyt_create(c, 1000, 0.01, 0), *other[5] = {0};
+        bly_spec spec = blyt_spec(c, 1000, 0.01);
+        other[0] = blyt_create(c, 1000, 0.01, 1);
+        other[1] = blyt_create(c, 3000, 0.01, 0);
+        other[2] = blyt_create(c == blyt_cases ? c + 1 : blyt_cases, 1000, 0.01, 0);
+        assert_ok(bly_hasher_init(&spec.hasher, BLY_HASH_XXH64, 0));
+        assert_ok(bly_filter_create(&spec, &other[3]));
+        other[4] =
+            blyt_create(c + 1 < blyt_cases + COUNT_OF(blyt_cases) ? c + 1 : c - 1, 1000, 0.01, 0);
+        for (size_t i = 0; i < COUNT_OF(other); i++) {
+            bly_overlap o;
+            assert_ok(bly_filter_add(other[i], "x", 1, NULL));
+            assert_int_equal(bly_filter_union(f, other[i]), BLY_EMISMATCH);
+            assert_int_equal(bly_filter_intersect(f, other[i]), BLY_EMISMATCH);
+            assert_int_equal(bly_filter_overlap(f, other[i], &o), BLY_EMISMATCH);
+            assert_int_equal(bly_filter_compatible(f, other[i]), BLY_EMISMATCH);
+            assert_false(bly_filter_equal(f, other[i]));
+            bly_filter_destroy(other[i]);
+        }
+        bly_stats s;
+        bly_filter_stats(f, &s);
+        assert_true(s.set_bits == 0 && !s.approximate);
+        bly_filter_destroy(f);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(union_is_the_filter_of_the_union),
+        cmocka_unit_test(intersection_keeps_the_common_keys),
+        cmocka_unit_test(overlap_estimates),
+        cmocka_unit_test(overlap_of_a_full_union),
+        cmocka_unit_test(fold_equals_building_small),
+        cmocka_unit_test(fold_refusals_and_best_fold),
+        cmocka_unit_test(mismatches_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
