@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_BITS ((uint64_t)1 << 48)
-
 typedef struct kind_facts {
     bly_kind kind;
     const char *name;
@@ -69,7 +67,7 @@ bly_status bly_plan_check(const bly_geometry *g) {
         return BLY_EGEOMETRY;
     if (g->size == 0)
         return BLY_EGEOMETRY;
-    return g->size > MAX_BITS / bits_per_size(f, g->hashes) ? BLY_ETOOBIG : BLY_OK;
+    return g->size > BLYI_MAX_BITS / bits_per_size(f, g->hashes) ? BLY_ETOOBIG : BLY_OK;
 }
 
 uint64_t bly_plan_bits(const bly_geometry *g) {
@@ -222,7 +220,7 @@ bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options, 
         to = wish + 2;
     }
     bly_geometry best = {0}, g = {kind, 0, 0, options};
-    uint64_t best_bits = MAX_BITS + 1;
+    uint64_t best_bits = BLYI_MAX_BITS + 1;
     for (g.hashes = from; g.hashes <= to; g.hashes += f->k_step) {
         if (smallest_size(f, &g, n, p, best_bits - 1) != BLY_OK)
             continue;

@@ -4,6 +4,9 @@
 
 #include <bloomery/plan.h>
 
+/* The largest filter. */
+#define BLYI_MAX_BITS ((uint64_t)1 << 48)
+
 /* The expected rate after n distinct keys, without the hash's floor. */
 double blyi_rate(const bly_geometry *g, double n);
 

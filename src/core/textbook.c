@@ -1,12 +1,10 @@
 /* The formulas as the literature prints them. They ignore the variance of how full the array is,
  * so they promise slightly too little; bly_plan corrects that. They are here because people know
  * them, and to read and check other libraries' filters. */
-#include <bloomery/plan.h>
+#include "rate.h"
 
 #include <float.h>
 #include <math.h>
-
-#define MAX_BITS ((uint64_t)1 << 48)
 
 static bool rate_is_sane(double p) {
     return p > 0 && p < 1;
@@ -26,7 +24,7 @@ bly_status bly_textbook_bits(uint64_t keys, double fpr, double fill, uint64_t *o
     if (!rate_is_sane(fill))
         return BLY_EINVAL;
     double m = ceil((double)keys / (log(fill) * log(1 - fill) / fabs(log(fpr))));
-    if (!(m <= (double)MAX_BITS))
+    if (!(m <= (double)BLYI_MAX_BITS))
         return BLY_ETOOBIG;
     *out = (uint64_t)m;
     return BLY_OK;
@@ -51,7 +49,7 @@ double bly_textbook_fpr(uint64_t bits, uint32_t hashes, uint64_t keys) {
 
 static bly_status solve_bits(bly_textbook *t) {
     double m = -(double)t->hashes * (double)t->keys / log1p(-pow(t->fpr, 1.0 / t->hashes));
-    if (!(m < (double)MAX_BITS))
+    if (!(m < (double)BLYI_MAX_BITS))
         return BLY_ETOOBIG;
     t->bits = (uint64_t)fmax(1, ceil(m));
     /* The formula's rounding may be one off; the promise is about bly_textbook_fpr. */

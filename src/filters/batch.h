@@ -4,6 +4,12 @@
 
 #include "ops.h"
 
+/* Of every batch. */
+enum {
+    BLYI_WINDOW = 64, /* keys under way */
+    BLYI_GROUP = 16,  /* keys hashed, or tested, at a time */
+};
+
 blyi_stream_fn blyi_batch_keys;
 
 /* The same for hashes. */

@@ -1,9 +1,9 @@
 /* Set algebra on filters whose bits mean the same thing.
  *
  * OR of two filters is the filter of the union, bit for bit. AND keeps every common key, but also
- * bits that two different keys happened to set, so its result is marked approximate, and sizes of
- * intersections are never read off it: |A and B| = n(A) + n(B) - n(A or B), each n estimated from
- * popcounts. Difference would lose keys, and is not offered.
+ * bits that two different keys happened to set, so its result is marked approximate, and the size
+ * of an intersection is at most what its bits say: |A and B| = n(A) + n(B) - n(A or B), each n
+ * estimated from popcounts. Difference would lose keys, and is not offered.
  */
 #include "ops.h"
 
@@ -59,12 +59,6 @@ static uint64_t bounded(double estimate, uint64_t least, uint64_t most) {
     return estimate > (double)least ? (uint64_t)llround(estimate) : least;
 }
 
-static void set_items(bly_filter *f, uint64_t items) {
-    if (f->stripes)
-        memset(f->stripes, 0, BLYI_STRIPES * sizeof *f->stripes);
-    f->items = items;
-}
-
 bly_status bly_filter_union(bly_filter *dst, const bly_filter *src) {
     if (!(dst->ops->capabilities & BLY_CAN_UNION))
         return BLY_EUNSUPPORTED;
@@ -77,7 +71,7 @@ bly_status bly_filter_union(bly_filter *dst, const bly_filter *src) {
     for (size_t i = 0; i < blyi_word_count(dst); i++)
         into[i] |= from[i];
     uint64_t sum = a > UINT64_MAX - b ? UINT64_MAX : a + b;
-    set_items(dst, bounded(keys_in(dst), a > b ? a : b, sum));
+    blyi_filter_set_items(dst, bounded(keys_in(dst), a > b ? a : b, sum));
     dst->approximate |= src->approximate;
     return BLY_OK;
 }
@@ -94,7 +88,7 @@ bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *src) {
     const uint64_t *from = blyi_words(src);
     for (size_t i = 0; i < blyi_word_count(dst); i++)
         into[i] &= from[i];
-    set_items(dst, bounded(o.both, 0, a < b ? a : b));
+    blyi_filter_set_items(dst, bounded(o.both, 0, a < b ? a : b));
     dst->approximate = true;
     return BLY_OK;
 }

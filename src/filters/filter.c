@@ -138,6 +138,12 @@ uint64_t blyi_filter_items(const bly_filter *f) {
     return total;
 }
 
+void blyi_filter_set_items(bly_filter *f, uint64_t items) {
+    if (f->stripes)
+        memset(f->stripes, 0, BLYI_STRIPES * sizeof *f->stripes);
+    f->items = items;
+}
+
 static size_t put_shared(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
     size_t fresh = f->sharing == BLY_SHARED ? f->ops->add_shared(f, h, n, added)
                                             : blyi_add_once(f, h, n, added);
@@ -239,9 +245,7 @@ size_t bly_filter_contains_hashes(const bly_filter *f, const bly_hash *h, size_t
 
 void bly_filter_clear(bly_filter *f) {
     memset(f->body, 0, (size_t)f->body_bytes);
-    if (f->stripes)
-        memset(f->stripes, 0, BLYI_STRIPES * sizeof *f->stripes);
-    f->items = 0;
+    blyi_filter_set_items(f, 0);
     f->approximate = false;
 }
 

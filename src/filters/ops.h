@@ -114,8 +114,9 @@ static inline void blyi_filter_count_fresh(bly_filter *f, size_t n, uint64_t any
 /* bly_filter_contains for any kind and hash. */
 blyi_ask_fn blyi_filter_ask;
 
-/* The count of new keys, stripes included. */
+/* The count of new keys, stripes included; and the same set anew. */
 uint64_t blyi_filter_items(const bly_filter *f);
+void blyi_filter_set_items(bly_filter *f, uint64_t items);
 
 /* The body as words, and their number, a multiple of 8. */
 static inline uint64_t *blyi_words(const bly_filter *f) {

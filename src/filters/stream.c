@@ -6,20 +6,16 @@
  * been tested. The window never drains, unlike "hash 32, then test 32", and small groups keep the
  * loads evenly spaced: bursts overflow the queue of outstanding misses.
  *
- * In a filter that fits the cache the same loop is a hash benchmark: two thirds of its instructions
- * hash. So the default hash is compiled into it, and a group costs one call, to the kernel; every
- * other hash takes a second one, through the hasher, to the same spots.
+ * In a filter that fits the cache the same loop is a hash benchmark: more than half of its
+ * instructions hash. So the default hash is compiled into it, and a group costs one call, to the
+ * kernel; every other hash takes a second one, through the hasher, to the same spots.
  */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "../core/mix.h"
+#include "batch.h"
 #include "stream.h"
-
-enum {
-    WINDOW = 64, /* keys under way */
-    GROUP = 16,  /* keys tested, then hashed, at a time */
-};
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -32,12 +28,12 @@ INLINE bly_hash hash_of(bly_bytes key, uint64_t seed, source from) {
     return blyi_hash_from_strong64(h);
 }
 
-/* Finds n spots, n <= GROUP, and starts loading their blocks. */
+/* Finds n spots, n <= BLYI_GROUP, and starts loading their blocks. */
 INLINE void locate(const bly_filter *f, const bly_bytes *keys, size_t n, blyi_spot *out,
                    unsigned shift, source from) {
     const uint8_t *body = f->body;
     const uint64_t blocks = f->geometry.size, seed = f->hasher.seed;
-    bly_hash any[GROUP];
+    bly_hash any[BLYI_GROUP];
     if (from == ANY)
         f->hasher.many(&f->hasher, keys, n, any);
     for (size_t i = 0; i < n; i++) {
@@ -58,17 +54,17 @@ INLINE size_t work(const bly_filter *f, bly_filter *writer, const blyi_spot *s, 
 
 INLINE size_t stream(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
                      uint8_t *out, unsigned shift, source from) {
-    blyi_spot ring[WINDOW];
-    size_t whole = n - n % GROUP, rest = n % GROUP, sum = 0, tail = 0, head = 0;
-    for (; head < whole && head < WINDOW; head += GROUP)
-        locate(f, keys + head, GROUP, ring + head, shift, from);
-    for (; head < whole; head += GROUP, tail += GROUP) {
-        blyi_spot *group = ring + tail % WINDOW;
-        sum += work(f, writer, group, GROUP, out, tail);
-        locate(f, keys + head, GROUP, group, shift, from);
+    blyi_spot ring[BLYI_WINDOW];
+    size_t whole = n - n % BLYI_GROUP, rest = n % BLYI_GROUP, sum = 0, tail = 0, head = 0;
+    for (; head < whole && head < BLYI_WINDOW; head += BLYI_GROUP)
+        locate(f, keys + head, BLYI_GROUP, ring + head, shift, from);
+    for (; head < whole; head += BLYI_GROUP, tail += BLYI_GROUP) {
+        blyi_spot *group = ring + tail % BLYI_WINDOW;
+        sum += work(f, writer, group, BLYI_GROUP, out, tail);
+        locate(f, keys + head, BLYI_GROUP, group, shift, from);
     }
-    for (; tail < whole; tail += GROUP)
-        sum += work(f, writer, ring + tail % WINDOW, GROUP, out, tail);
+    for (; tail < whole; tail += BLYI_GROUP)
+        sum += work(f, writer, ring + tail % BLYI_WINDOW, BLYI_GROUP, out, tail);
     if (rest) {
         locate(f, keys + whole, rest, ring, shift, from);
         sum += work(f, writer, ring, rest, out, whole);

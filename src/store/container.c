@@ -149,7 +149,8 @@ bly_status blyi_header_bind(blyi_header *h, const bly_open_options *options) {
     h->shape.sharing = o->sharing;
 
     /* The hasher of a filter opened without its key has the right id, but nothing behind it. */
-    bool same = given && given->id == own->id && given->seed == own->seed && given->many;
+    bool same =
+        given && given->id == own->id && given->seed == own->seed && given->one && given->many;
     if (id != BLY_HASH_SIPHASH && id != BLY_HASH_CUSTOM)
         return given && !same ? BLY_EHASHER : bly_hasher_init(own, id, own->seed);
     if (same) {
