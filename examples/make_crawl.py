@@ -3,7 +3,8 @@
 
     python3 examples/make_crawl.py > examples/data/crawl.txt
 
-About half of the lines repeat an earlier one: menus and popular pages come up again and again.
+About half of the lines repeat an earlier one: menus and popular pages come up again and again, one
+in eight of them in another spelling.
 All hosts are under names reserved for examples (RFC 2606). The same bytes come out on every
 machine and every version of Python: the random numbers are our own.
 """
@@ -65,12 +66,33 @@ def new_path(rnd):
     return f"/images/{rnd.pick(WORDS)}/{slug(rnd, 2)}-{rnd.below(4096):03x}.jpg"
 
 
+def respell(rnd, url):
+    """The same page, as another author would link to it."""
+    scheme, rest = url.split("://", 1)
+    host, path = rest.split("/", 1)
+    shape = rnd.below(6)
+    if shape == 0:
+        return f"{scheme.upper()}://{host}/{path}"
+    if shape == 1:
+        return f"{scheme}://{host.title()}/{path}"
+    if shape == 2:
+        return f"{scheme}://{host}:{443 if scheme == 'https' else 80}/{path}"
+    if shape == 3:
+        return f"{scheme}://{host}/{rnd.pick(WORDS)}/../{path}"
+    if shape == 4:
+        return f"{url.split('#')[0]}#{rnd.pick(WORDS)}"
+    before, mark, fragment = url.partition("#")
+    return f"{before}{'&' if '?' in before else '?'}utm_source={rnd.pick(WORDS)}{mark}{fragment}"
+
+
 def crawl(rnd):
     found = []
     for _ in range(LINES):
         kind = rnd.below(100)
         if kind < 12 or not found:
             url = rnd.pick(SITES) + rnd.pick(MENU)
+        elif kind < 18:
+            url = respell(rnd, found[rnd.below(len(found))])
         elif kind < 30:
             url = found[-1 - rnd.below(min(len(found), 300))]  # the pages linked just now
         elif kind < 49:

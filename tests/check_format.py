@@ -24,8 +24,8 @@ LCG = 0xF1357AEA2E62A9C5
 GOLDEN_SECRET = bytes(range(16))  # the key of the keyed golden files
 CUSTOM_TAG = 0x676F6C64  # the tag of the custom one: hash words are those of fnv1a, swapped
 
-CLASSIC, PARTITIONED, SBBF, SPLIT512, BB2X512 = 1, 2, 3, 4, 5
-KIND_NAMES = {1: "classic", 2: "partitioned", 3: "sbbf", 4: "split512", 5: "bb2x512"}
+CLASSIC, PARTITIONED, SBBF, SPLIT512, BB2X512, SCALABLE = 1, 2, 3, 4, 5, 6
+KINDS = (CLASSIC, PARTITIONED, SBBF, SPLIT512, BB2X512, SCALABLE)
 KEYED, APPROXIMATE, FOLDABLE = 1, 2, 4
 SIPHASH, CUSTOM = 15, 255
 
@@ -279,7 +279,8 @@ def bits_of(kind, sub, k, size, lo, hi):
 
 
 def total_bits(kind, k, size):
-    return size * {CLASSIC: 1, PARTITIONED: k, SBBF: 256, SPLIT512: 512, BB2X512: 512}[kind]
+    units = {CLASSIC: 1, PARTITIONED: k, SBBF: 256, SPLIT512: 512, BB2X512: 512, SCALABLE: 8}
+    return size * units[kind]
 
 
 def demand(truth, what):
@@ -287,7 +288,7 @@ def demand(truth, what):
         raise Bad(what)
 
 
-def parse(data):
+def parse_header(data):
     demand(len(data) >= 64, "shorter than a header")
     names = "magic version kind hash flags k width sub sum size capacity items seed rate body_sum"
     head = dict(zip(names.split(), struct.unpack("<4s6BHIQQQQdQ", data[:64])))
@@ -296,48 +297,101 @@ def parse(data):
     sum32 = xxh64(data[:12] + bytes(4) + data[16:64]) & 0xFFFFFFFF
     demand(head["sum"] == sum32, "header checksum")
     kind, k, size = head["kind"], head["k"], head["size"]
-    demand(kind in KIND_NAMES, "kind")
+    demand(kind in KINDS, "kind")
     demand(head["flags"] & ~7 == 0, "flags")
     demand(head["sub"] <= (1 if kind == CLASSIC else 0), "sub")
     demand(head["width"] == 1, "width")
-    hashes = {SBBF: [8], SPLIT512: [8, 12, 16], BB2X512: range(2, 17, 2)}
+    hashes = {SBBF: [8], SPLIT512: [8, 12, 16], BB2X512: range(2, 17, 2), SCALABLE: range(1, 49)}
     demand(k in hashes.get(kind, range(1, 65)), "k")
     demand(size >= (64 if kind == CLASSIC else 1), "size too small")
     demand(kind != PARTITIONED or size % 64 == 0, "slice not a multiple of 64")
-    used = total_bits(kind, k, size)
-    demand(used <= 1 << 48, "size too big")
+    demand(kind != SCALABLE or (size % 64 == 0 and size >= 128 * k), "size of the levels")
+    demand(kind != SCALABLE or head["flags"] & (APPROXIMATE | FOLDABLE) == 0, "flags")
+    demand(total_bits(kind, k, size) <= 1 << 48, "size too big")
     demand(head["capacity"] >= 1, "capacity")
     demand(0 < head["rate"] < 1 and not math.isnan(head["rate"]), "rate")
     demand(head["hash"] in KNOWN_HASHES, "hash")
     demand((head["hash"] == SIPHASH) == bool(head["flags"] & KEYED), "keyed flag")
-    body = data[64:]
+    return head
+
+
+def parse_body(head, body):
+    used = total_bits(head["kind"], head["k"], head["size"])
     demand(len(body) == (used + 511) // 512 * 64, "body length")
     demand(xxh64(body) == head["body_sum"], "body checksum")
     demand(int.from_bytes(body, "little") >> used == 0, "bits past the last")
-    return head, body
+
+
+def parse_levels(head, body):
+    levels = []
+    for _ in range(head["k"]):
+        level = parse_header(body)
+        used = total_bits(level["kind"], level["k"], level["size"])
+        end = 64 + (used + 511) // 512 * 64
+        demand(level["kind"] != SCALABLE, "a level made of levels")
+        demand(level["flags"] & APPROXIMATE == 0, "an approximate level")
+        demand(level["capacity"] <= used, "a level with more keys than bits")
+        for field in ("hash", "seed"):
+            demand(level[field] == head[field], "a level of another " + field)
+        parse_body(level, body[64:end])
+        levels.append((level, body[64:end]))
+        body = body[end:]
+    demand(not body, "bytes after the last level")
+    for field in ("capacity", "items"):
+        total = sum(level[field] for level, _ in levels)
+        demand(min(total, M64) == head[field], field + " of the levels")
+    rate = sum(level["rate"] for level, _ in levels)
+    demand(rate <= head["rate"] * (1 + 1e-9), "rates of the levels")
+    return levels
+
+
+def parse(data):
+    """The header, and the filters it is made of as pairs of header and body."""
+    head, body = parse_header(data), data[64:]
+    parse_body(head, body)
+    return head, parse_levels(head, body) if head["kind"] == SCALABLE else [(head, body)]
+
+
+def bodies_of(levels, keys):
+    """The bodies, as numbers, after adding `keys` in turn to empty filters of these shapes."""
+    bodies, last, held = [0] * len(levels), 0, 0
+    for lo, hi in keys:
+        masks = []
+        for head, _ in levels:
+            mask = 0
+            for bit in bits_of(head["kind"], head["sub"], head["k"], head["size"], lo, hi):
+                mask |= 1 << bit
+            masks.append(mask)
+        if any(body & mask == mask for body, mask in zip(bodies, masks)):
+            continue
+        if len(levels) > 1 and held == levels[last][0]["capacity"]:
+            last, held = last + 1, 0
+            demand(last < len(levels), "a level is missing")
+        bodies[last] |= masks[last]
+        held += 1
+    demand(len(levels) == 1 or last == len(levels) - 1, "a level too many")
+    return bodies
 
 
 def check_file(path, first, count, relation):
     """Returns whether the bits could be checked too."""
     with open(path, "rb") as file:
-        head, body = parse(file.read())
+        head, levels = parse(file.read())
     if head["hash"] == SIPHASH:
         demand(head["seed"] == siphash128(b"id", GOLDEN_SECRET)[0], "key id")
     if head["hash"] == CUSTOM:
         demand(head["seed"] == CUSTOM_TAG, "custom tag")
     if head["hash"] not in HASHES:
         return False
-    want = 0
-    for i in range(first, first + count):
-        lo, hi = HASHES[head["hash"]](b"golden-key-%d" % i, head["seed"])
-        for bit in bits_of(head["kind"], head["sub"], head["k"], head["size"], lo, hi):
-            want |= 1 << bit
-    have = int.from_bytes(body, "little")
-    if relation == "exactly":
-        demand(have == want, "the body is not that of its keys")
-        demand(head["items"] <= count, "more items than keys")
-    else:
-        demand(have & want == want, "a key is missing")
+    words = HASHES[head["hash"]]
+    keys = [words(b"golden-key-%d" % i, head["seed"]) for i in range(first, first + count)]
+    for want, (_, body) in zip(bodies_of(levels, keys), levels):
+        have = int.from_bytes(body, "little")
+        if relation == "exactly":
+            demand(have == want, "the body is not that of its keys")
+        else:
+            demand(have & want == want, "a key is missing")
+    demand(relation != "exactly" or head["items"] <= count, "more items than keys")
     demand((relation == "exactly") == (not head["flags"] & APPROXIMATE), "approximate flag")
     return True
 

@@ -25,7 +25,8 @@ static void must(bool truth, const char *what) {
 
 typedef struct sample {
     const char *name;
-    bly_geometry geometry; /* size 0: planned for 60 keys at 1% */
+    bly_geometry geometry; /* size 0: planned for 60 keys at 1%. A scalable filter's: the rate is
+                              10 to the minus hashes, and the first level holds size keys */
     bly_hash_id hash;
     uint64_t seed;
     int first, count; /* keys golden-key-N */
@@ -55,6 +56,11 @@ static const sample samples[] = {
     {"keyed-split512", {BLY_SPLIT512, 8, 4, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
     {"keyed-classic", {BLY_CLASSIC, 7, 999, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
     {"custom-bb2x512", {BLY_BB2X512, 8, 4, 0}, BLY_HASH_CUSTOM, CUSTOM_TAG, 0, 50},
+    {"scalable-one-level-fnv1a", {BLY_SCALABLE, 2, 60, 0}, BLY_HASH_FNV1A, 0, 0, 50},
+    {"scalable-fnv1a", {BLY_SCALABLE, 2, 10, 0}, BLY_HASH_FNV1A, 11, 0, 60},
+    {"scalable-fine-murmur3", {BLY_SCALABLE, 5, 16, 0}, BLY_HASH_MURMUR3, 0, 5, 100},
+    {"scalable-empty-xxh3", {BLY_SCALABLE, 2, 1, 0}, BLY_HASH_XXH3, 0, 0, 0},
+    {"keyed-scalable", {BLY_SCALABLE, 2, 5, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
 };
 
 /* fnv1a's words, swapped. */
@@ -93,6 +99,11 @@ static bly_filter *make(const sample *s) {
     bly_filter *f;
     bly_spec spec = bly_spec_for(s->geometry.kind, 60, 0.01);
     spec.geometry = s->geometry;
+    if (s->geometry.kind == BLY_SCALABLE) {
+        spec = bly_spec_for(BLY_SCALABLE, s->geometry.size, 0.01);
+        for (uint32_t e = 2; e < s->geometry.hashes; e++)
+            spec.fpr /= 10;
+    }
     spec.hasher = hasher_of(s);
     spec.allow_weak_hash = true;
     must(bly_filter_create(&spec, &f) == BLY_OK, s->name);
@@ -190,7 +201,7 @@ static const lie lies[] = {
     {"version-2.EVERSION", 4, 1, 2},
     {"version-255.EVERSION", 4, 1, 255},
     {"kind-0.EKIND", 5, 1, 0},
-    {"kind-6-scalable.EKIND", 5, 1, 6},
+    {"kind-7-window.EKIND", 5, 1, 7},
     {"kind-14-cuckoo.EKIND", 5, 1, 14},
     {"kind-255.EKIND", 5, 1, 255},
     {"hash-0.EHASHER", 6, 1, 0},
@@ -222,6 +233,69 @@ static const lie lies[] = {
     {"rate-nan.ECORRUPT", 48, 8, UINT64_C(0x7ff8000000000000)},
     {"padding-bit.ECORRUPT", 64 + 125, 1, 1},
 };
+
+/* The same for a scalable filter of three levels: in the outer header, or in a level's. */
+static const struct {
+    lie lie;
+    int level; /* 0: the outer header; from 1: of a level */
+} level_lies[] = {
+    {{"scalable-no-levels.ECORRUPT", 8, 1, 0}, 0},
+    {{"scalable-a-level-more.ECORRUPT", 8, 1, 4}, 0},
+    {{"scalable-a-level-less.ECORRUPT", 8, 1, 2}, 0},
+    {{"scalable-49-levels.ECORRUPT", 8, 1, 49}, 0},
+    {{"scalable-approximate.ECORRUPT", 7, 1, 2}, 0},
+    {{"scalable-capacity.ECORRUPT", 24, 8, 10}, 0},
+    {{"scalable-items.ECORRUPT", 32, 8, 1}, 0},
+    {{"scalable-rate-below-its-levels.ECORRUPT", 48, 8, UINT64_C(0x3f60000000000000)}, 0},
+    {{"scalable-other-seed.ECORRUPT", 40, 8, 12}, 2},
+    {{"scalable-other-hash.ECORRUPT", 6, 1, 6}, 2},
+    {{"scalable-in-scalable.ECORRUPT", 5, 1, 6}, 2},
+    {{"scalable-level-kind-7.EKIND", 5, 1, 7}, 3},
+    {{"scalable-level-version-2.EVERSION", 4, 1, 2}, 1},
+    {{"scalable-level-magic.ECORRUPT", 0, 1, 'b'}, 2},
+    {{"scalable-level-size-2-to-40.ECORRUPT", 16, 8, UINT64_C(1) << 39}, 3},
+    {{"scalable-level-size-max.ECORRUPT", 16, 8, UINT64_MAX}, 1},
+    {{"scalable-level-one-block-more.ECORRUPT", 16, 8, 2}, 1},
+    {{"scalable-level-capacity.ECORRUPT", 24, 8, UINT64_C(1) << 40}, 3},
+    {{"scalable-level-rate.ECORRUPT", 48, 8, UINT64_C(0x3f847ae147ae147b)}, 3},
+    {{"scalable-level-body-sum.ECORRUPT", 56, 8, 0}, 2},
+};
+
+static void fix_header_sum(uint8_t *header) {
+    store(header + 12, 0, 4);
+    store(header + 12, XXH64(header, 64, 0), 4);
+}
+
+static void make_bad_levels(const output *out) {
+    const sample s = {"levels", {BLY_SCALABLE, 2, 10, 0}, BLY_HASH_FNV1A, 11, 0, 60};
+    const image right = image_of(&s);
+    size_t start[4] = {0, 64, 0, 0};
+    bly_file_info info;
+    for (int i = 2; i < 4; i++) {
+        size_t before = start[i - 1];
+        must(bly_file_info_parse(right.bytes + before, right.size - before, &info) == BLY_OK,
+             "level");
+        start[i] = before + 64 + (size_t)info.body_bytes;
+    }
+    for (size_t i = 0; i < sizeof level_lies / sizeof *level_lies; i++) {
+        image im = right;
+        const lie *l = &level_lies[i].lie;
+        uint8_t *header = im.bytes + start[level_lies[i].level];
+        store(header + l->offset, l->value, l->width);
+        fix_header_sum(header);
+        fix_sums(&im);
+        put(out, &im, l->name);
+    }
+    image im = right;
+    im.size = start[3]; /* two of the three levels */
+    store(im.bytes + 16, im.size - 64, 8);
+    fix_sums(&im);
+    put(out, &im, "scalable-last-level-cut.ECORRUPT");
+    im = right;
+    im.bytes[start[2] + 12] ^= 1;
+    fix_sums(&im);
+    put(out, &im, "scalable-level-header-sum.ECORRUPT");
+}
 
 static void make_bad(const output *out) {
     const image right = image_of(&samples[0]); /* 1000 bits in 128 bytes */
@@ -286,6 +360,7 @@ int main(int argc, char **argv) {
           out.manifest);
     make_good(&out);
     make_bad(&out);
+    make_bad_levels(&out);
     must(fclose(out.manifest) == 0, path);
     return 0;
 }

@@ -32,7 +32,7 @@ static inline uint64_t blyt_next(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* Every layout and probe there is. A new kind adds a line. */
+/* Every layout and probe there is. A new kind adds a line: above the last if bly_plan knows it. */
 typedef struct blyt_case {
     const char *name;
     bly_kind kind;
@@ -43,7 +43,15 @@ static const blyt_case blyt_cases[] = {
     {"classic", BLY_CLASSIC, 0},         {"classic textbook", BLY_CLASSIC, BLY_TEXTBOOK},
     {"partitioned", BLY_PARTITIONED, 0}, {"sbbf", BLY_SBBF, 0},
     {"split512", BLY_SPLIT512, 0},       {"bb2x512", BLY_BB2X512, 0},
+    {"scalable", BLY_SCALABLE, 0},
 };
+
+/* The first so many have a geometry that is planned, and stays. */
+enum { BLYT_PLANNED = COUNT_OF(blyt_cases) - 1 };
+
+static inline bool blyt_can(const blyt_case *c, uint32_t what) {
+    return (bly_kind_capabilities(c->kind) & what) == what;
+}
 
 #define FOR_EACH_CASE(c)                                                                           \
     for (const blyt_case *c = blyt_cases; c < blyt_cases + COUNT_OF(blyt_cases); c++)
@@ -51,6 +59,14 @@ static const blyt_case blyt_cases[] = {
 static inline bly_spec blyt_spec(const blyt_case *c, uint64_t n, double p) {
     bly_spec spec = bly_spec_for(c->kind, n, p);
     spec.geometry.options = c->options;
+    return spec;
+}
+
+/* The same, and ready to be folded if the kind can. */
+static inline bly_spec blyt_foldable(const blyt_case *c, uint64_t n, double p) {
+    bly_spec spec = blyt_spec(c, n, p);
+    if (blyt_can(c, BLY_CAN_FOLD))
+        spec.geometry.options |= BLY_FOLDABLE;
     return spec;
 }
 

@@ -27,10 +27,36 @@ static void union_is_the_filter_of_the_union(void **state) {
     }
 }
 
+/* What a kind cannot do it refuses, and nothing changes. */
+static void what_cannot_be_done_is_refused(void **state) {
+    (void)state;
+    FOR_EACH_CASE(c) {
+        bly_filter *a = blyt_create(c, 100, 0.01, 1), *b = blyt_create(c, 100, 0.01, 1);
+        bly_filter *out = a;
+        bly_overlap o = {.a = 7};
+        assert_ok(bly_filter_add(a, "x", 1, NULL));
+        if (!blyt_can(c, BLY_CAN_INTERSECT))
+            assert_int_equal(bly_filter_intersect(a, b), BLY_EUNSUPPORTED);
+        if (!blyt_can(c, BLY_CAN_OVERLAP))
+            assert_int_equal(bly_filter_overlap(a, b, &o), BLY_EUNSUPPORTED);
+        if (!blyt_can(c, BLY_CAN_FOLD)) {
+            assert_int_equal(bly_filter_fold(a, 1, NULL, &out), BLY_EUNSUPPORTED);
+            assert_null(out);
+            assert_int_equal(bly_filter_best_fold(a, 0.5), 1);
+        }
+        assert_true(o.a == 7 && bly_filter_contains(a, "x", 1));
+        assert_int_equal(bly_filter_count(a), 1);
+        bly_filter_destroy(a);
+        bly_filter_destroy(b);
+    }
+}
+
 /* Common keys survive, the result matches no more than either operand, and it says what it is. */
 static void intersection_keeps_the_common_keys(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
+        if (!blyt_can(c, BLY_CAN_INTERSECT))
+            continue;
         bly_filter *a = blyt_create(c, 4000, 0.01, 1), *b = blyt_create(c, 4000, 0.01, 1);
         bly_filter *before = NULL;
         blyt_list la = blyt_list_of(KEYS_LITTLE, 0, 3000),
@@ -67,6 +93,8 @@ static void intersection_keeps_the_common_keys(void **state) {
 static void overlap_estimates(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
+        if (!blyt_can(c, BLY_CAN_OVERLAP))
+            continue;
         bly_filter *a = blyt_create(c, 100000, 0.01, 1), *b = blyt_create(c, 100000, 0.01, 1);
         bly_overlap o;
         assert_ok(bly_filter_overlap(a, b, &o));
@@ -112,6 +140,8 @@ static void fold_equals_building_small(void **state) {
     static const uint64_t divisors[] = {1, 2, 3, 4, 6, 8, 12};
     (void)state;
     FOR_EACH_CASE(c) {
+        if (!blyt_can(c, BLY_CAN_FOLD))
+            continue;
         bly_spec spec = blyt_spec(c, 0, 0);
         uint32_t k = c->kind == BLY_BB2X512 ? 6 : 8;
         spec.geometry = (bly_geometry){c->kind, k, 24 * 64, c->options};
@@ -138,9 +168,10 @@ static void fold_equals_building_small(void **state) {
 static void fold_refusals_and_best_fold(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
-        bly_spec spec = blyt_spec(c, 100000, 0.01);
+        if (!blyt_can(c, BLY_CAN_FOLD))
+            continue;
+        bly_spec spec = blyt_foldable(c, 100000, 0.01);
         bly_filter *f = NULL, *out = (bly_filter *)&spec;
-        spec.geometry.options |= BLY_FOLDABLE;
         assert_ok(bly_filter_create(&spec, &f));
         uint64_t size = bly_filter_geometry(f).size;
         assert_int_equal(bly_filter_fold(f, 0, NULL, &out), BLY_EGEOMETRY);
@@ -180,8 +211,10 @@ static void mismatches_are_refused(void **state) {
             bly_overlap o;
             assert_ok(bly_filter_add(other[i], "x", 1, NULL));
             assert_int_equal(bly_filter_union(f, other[i]), BLY_EMISMATCH);
-            assert_int_equal(bly_filter_intersect(f, other[i]), BLY_EMISMATCH);
-            assert_int_equal(bly_filter_overlap(f, other[i], &o), BLY_EMISMATCH);
+            assert_int_equal(bly_filter_intersect(f, other[i]),
+                             blyt_can(c, BLY_CAN_INTERSECT) ? BLY_EMISMATCH : BLY_EUNSUPPORTED);
+            assert_int_equal(bly_filter_overlap(f, other[i], &o),
+                             blyt_can(c, BLY_CAN_OVERLAP) ? BLY_EMISMATCH : BLY_EUNSUPPORTED);
             assert_int_equal(bly_filter_compatible(f, other[i]), BLY_EMISMATCH);
             assert_false(bly_filter_equal(f, other[i]));
             bly_filter_destroy(other[i]);
@@ -196,6 +229,7 @@ static void mismatches_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(union_is_the_filter_of_the_union),
+        cmocka_unit_test(what_cannot_be_done_is_refused),
         cmocka_unit_test(intersection_keeps_the_common_keys),
         cmocka_unit_test(overlap_estimates),
         cmocka_unit_test(overlap_of_a_full_union),

@@ -158,8 +158,10 @@ static void statistics(void **state) {
         bly_stats s;
         bly_filter_stats(f, &s);
         uint64_t set = 0;
+        const bly_filter *only = bly_filter_level(f, 0);
+        assert_int_equal(bly_filter_levels(f), 1);
         for (uint64_t i = 0; i < s.bytes; i++)
-            for (uint8_t byte = f->body[i]; byte; byte &= (uint8_t)(byte - 1))
+            for (uint8_t byte = only->body[i]; byte; byte &= (uint8_t)(byte - 1))
                 set++;
         assert_int_equal(s.set_bits, set);
         assert_true(s.fill == (double)set / (double)s.bits);
@@ -173,7 +175,7 @@ static void statistics(void **state) {
         assert_non_null(strstr(text, bly_kind_name(c->kind)));
         assert_int_equal(bly_stats_format(&s, small, sizeof small), length);
         assert_int_equal(strlen(small), 9);
-        memset(f->body, 0xff, f->body_bytes); /* saturated */
+        memset(only->body, 0xff, only->body_bytes); /* saturated */
         bly_filter_stats(f, &s);
         assert_true(isinf(s.estimated_keys) && s.current_fpr == 1 && s.predicted_fpr == 1);
         blyt_list_free(&l);
@@ -186,10 +188,16 @@ static void every_allocation_fails_in_turn(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
         for (int sharing = BLY_EXCLUSIVE; sharing <= BLY_SHARED_ONCE; sharing++) {
-            bly_spec spec = blyt_spec(c, 10000, 0.01);
+            bly_spec spec = blyt_foldable(c, 10000, 0.01);
             bly_filter *source = NULL;
-            spec.geometry.options |= BLY_FOLDABLE;
+            /* A handle and a body; of a scalable filter, a handle, a list and a first level. */
+            size_t needed = c->kind == BLY_SCALABLE ? 4 : 2;
+            needed += sharing != BLY_EXCLUSIVE;
             spec.sharing = (bly_sharing)sharing;
+            if (sharing != BLY_EXCLUSIVE && !blyt_can(c, BLY_CAN_SHARE)) {
+                assert_int_equal(bly_filter_create(&spec, &source), BLY_EUNSUPPORTED);
+                continue;
+            }
             assert_ok(bly_filter_create(&spec, &source));
             blyt_buffer file = blyt_write(source);
             for (size_t fail_at = 1; fail_at < 6; fail_at++) {
@@ -207,8 +215,9 @@ static void every_allocation_fails_in_turn(void **state) {
                 heap.calls = 0;
                 got[3] = bly_filter_parse(file.data, file.size, &options, &out[3]);
                 for (int i = 0; i < 4; i++) {
-                    size_t needed = sharing == BLY_EXCLUSIVE ? 2 : 3;
-                    assert_int_equal(got[i], fail_at <= needed ? BLY_ENOMEM : BLY_OK);
+                    bool can = i != 2 || blyt_can(c, BLY_CAN_FOLD);
+                    bly_status want = fail_at <= needed ? BLY_ENOMEM : BLY_OK;
+                    assert_int_equal(got[i], can ? want : BLY_EUNSUPPORTED);
                     assert_int_equal(out[i] != NULL, got[i] == BLY_OK);
                     bly_filter_destroy(out[i]);
                 }
@@ -301,6 +310,41 @@ static void hollow_hashers_are_refused(void **state) {
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
 }
 
+/* No kind of this version can, and none changes when asked to. */
+static void nothing_can_be_removed(void **state) {
+    (void)state;
+    FOR_EACH_CASE(c) {
+        bly_filter *f = blyt_create(c, 100, 0.01, 0), *copy = NULL;
+        bool removed = true;
+        assert_false(blyt_can(c, BLY_CAN_REMOVE));
+        assert_ok(bly_filter_add(f, "x", 1, NULL));
+        assert_ok(bly_filter_clone(f, NULL, &copy));
+        assert_int_equal(bly_filter_remove(f, "x", 1, &removed), BLY_EUNSUPPORTED);
+        assert_int_equal(bly_filter_remove(f, "x", 1, NULL), BLY_EUNSUPPORTED);
+        assert_true(removed && bly_filter_equal(f, copy) && bly_filter_contains(f, "x", 1));
+        assert_int_equal(bly_filter_count(f), 1);
+        bly_filter_destroy(f);
+        bly_filter_destroy(copy);
+    }
+}
+
+/* Only a scalable filter is made of others. */
+static void levels_of_every_kind(void **state) {
+    (void)state;
+    FOR_EACH_CASE(c) {
+        bly_filter *f = blyt_create(c, 100, 0.01, 0);
+        assert_int_equal(bly_filter_levels(f), 1);
+        assert_true((bly_filter_level(f, 0) == f) == (c->kind != BLY_SCALABLE));
+        assert_null(bly_filter_level(f, 1));
+        bly_filter_destroy(f);
+        bly_spec spec = blyt_spec(c, 100, 0.01);
+        spec.first_share = 0.5;
+        bly_status want = c->kind == BLY_SCALABLE ? BLY_OK : BLY_EINVAL;
+        assert_int_equal(bly_filter_create(&spec, &f), want);
+        bly_filter_destroy(f);
+    }
+}
+
 static bly_hash twice_fnv(void *user, const void *key, size_t len) {
     const bly_hasher *h = user;
     return bly_hash_key(h, key, len);
@@ -323,7 +367,8 @@ static void custom_hashers(void **state) {
         blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, 1000);
         blyt_add_all(ours, &l);
         blyt_add_all(theirs, &l);
-        assert_memory_equal(ours->body, theirs->body, ours->body_bytes);
+        assert_memory_equal(bly_filter_level(ours, 0)->body, bly_filter_level(theirs, 0)->body,
+                            bly_filter_level(ours, 0)->body_bytes);
         assert_int_equal(bly_filter_union(ours, theirs), BLY_EMISMATCH);
         assert_int_equal(bly_filter_union(theirs, tagged), BLY_EMISMATCH);
         blyt_list_free(&l);
@@ -343,8 +388,10 @@ static void more_keys_and_bits_than_32_bits_count(void **state) {
         bly_spec spec = blyt_spec(c, 5000000000, 0.5);
         bly_filter *f = NULL;
         spec.allocator = &a;
+        spec.first_share = c->kind == BLY_SCALABLE ? 0.9 : 0;
         assert_ok(bly_filter_create(&spec, &f));
-        bly_geometry g = bly_filter_geometry(f);
+        const bly_filter *only = bly_filter_level(f, 0);
+        bly_geometry g = bly_filter_geometry(only);
         assert_true(bly_plan_bits(&g) > UINT32_MAX && bly_filter_capacity(f) > UINT32_MAX);
         blyt_list l = blyt_list_of(KEYS_RANDOM, 0, 1000);
         blyt_list absent = blyt_list_of(KEYS_RANDOM, 1000, 1000);
@@ -353,9 +400,9 @@ static void more_keys_and_bits_than_32_bits_count(void **state) {
         assert_int_equal(bly_filter_contains_many(f, l.keys, l.n, NULL), l.n);
         assert_int_equal(bly_filter_contains_many(f, absent.keys, absent.n, NULL), 0);
         /* Evenly spread: a truncated index would leave the upper part empty. */
-        uint64_t quarter = blyi_word_count(f) / 32 * 8, sum = 0;
+        uint64_t quarter = blyi_word_count(only) / 32 * 8, sum = 0;
         for (unsigned i = 0; i < 4; i++) {
-            uint64_t set = f->kernels->popcount(blyi_words(f) + i * quarter, (size_t)quarter);
+            uint64_t set = f->kernels->popcount(blyi_words(only) + i * quarter, (size_t)quarter);
             assert_true(set > 200 * g.hashes && set < 300 * g.hashes);
             sum += set;
         }
@@ -401,6 +448,13 @@ static void fold_both(model m[2]) {
     }
 }
 
+static void intersect(model *a, const model *b) {
+    bool can = bly_kind_capabilities(bly_filter_geometry(a->f).kind) & BLY_CAN_INTERSECT;
+    assert_int_equal(bly_filter_intersect(a->f, b->f), can ? BLY_OK : BLY_EUNSUPPORTED);
+    for (int i = 0; can && i < UNIVERSE; i++)
+        a->in[i] &= b->in[i];
+}
+
 static void step(model m[2], uint64_t *rng) {
     model *a = &m[blyt_next(rng) % 2], *b = a == m ? m + 1 : m;
     uint64_t key = blyt_next(rng) % UNIVERSE, what = blyt_next(rng) % 100;
@@ -414,9 +468,7 @@ static void step(model m[2], uint64_t *rng) {
         for (int i = 0; i < UNIVERSE; i++)
             a->in[i] |= b->in[i];
     } else if (what < 88) {
-        assert_ok(bly_filter_intersect(a->f, b->f));
-        for (int i = 0; i < UNIVERSE; i++)
-            a->in[i] &= b->in[i];
+        intersect(a, b);
     } else if (what < 94) {
         reopen(a);
     } else if (what < 95) {
@@ -438,9 +490,8 @@ static void random_programs(void **state) {
     FOR_EACH_CASE(c) {
         for (uint64_t seed = 1; seed <= 20 / BLYT_SLOW + 1; seed++) {
             uint64_t rng = seed;
-            bly_spec spec = blyt_spec(c, 3000, 0.01);
+            bly_spec spec = blyt_foldable(c, c->kind == BLY_SCALABLE ? 30 : 3000, 0.01);
             model m[2] = {0};
-            spec.geometry.options |= BLY_FOLDABLE;
             assert_ok(bly_filter_create(&spec, &m[0].f));
             assert_ok(bly_filter_create(&spec, &m[1].f));
             for (int i = 0; i < 2000; i++) {
@@ -468,6 +519,8 @@ int main(void) {
         cmocka_unit_test(create_by_exact_geometry),
         cmocka_unit_test(exact_geometries_and_their_hash),
         cmocka_unit_test(hollow_hashers_are_refused),
+        cmocka_unit_test(nothing_can_be_removed),
+        cmocka_unit_test(levels_of_every_kind),
         cmocka_unit_test(custom_hashers),
         cmocka_unit_test(more_keys_and_bits_than_32_bits_count),
         cmocka_unit_test(random_programs),

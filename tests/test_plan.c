@@ -38,7 +38,7 @@ static void plans_are_tight(void **state) {
     static const uint64_t sizes[] = {1, 7, 100, 5000, 1000000, 3000000000};
     static const double rates[] = {0.5, 0.1, 0.03, 0.01, 0.001, 1e-4, 1e-6, 1e-9};
     (void)state;
-    for (size_t c = 0; c < COUNT_OF(blyt_cases); c++)
+    for (size_t c = 0; c < BLYT_PLANNED; c++)
         for (size_t i = 0; i < COUNT_OF(sizes); i++)
             for (size_t j = 0; j < COUNT_OF(rates); j++) {
                 bly_geometry g;
@@ -62,7 +62,7 @@ static void no_smaller_geometry_exists(void **state) {
     static const double rates[] = {0.3, 0.1, 0.01, 1e-3, 1e-5, 1e-7};
     static const uint64_t sizes[] = {1, 5, 100, 1000};
     (void)state;
-    for (size_t c = 0; c < COUNT_OF(blyt_cases); c++)
+    for (size_t c = 0; c < BLYT_PLANNED; c++)
         for (size_t i = 0; i < COUNT_OF(sizes); i++)
             for (size_t j = 0; j < COUNT_OF(rates); j++) {
                 bly_geometry best;
@@ -97,7 +97,7 @@ static void classic_matches_theory(void **state) {
 
 static void rate_grows_and_capacity_inverts(void **state) {
     (void)state;
-    for (size_t c = 0; c < COUNT_OF(blyt_cases); c++) {
+    for (size_t c = 0; c < BLYT_PLANNED; c++) {
         bly_geometry g;
         assert_ok(bly_plan(blyt_cases[c].kind, 50000, 0.01, blyt_cases[c].options, 64, &g));
         double last = 0;
@@ -120,7 +120,7 @@ static void rate_grows_and_capacity_inverts(void **state) {
 
 static void fill_and_keys_are_inverse(void **state) {
     (void)state;
-    for (size_t c = 0; c < COUNT_OF(blyt_cases); c++) {
+    for (size_t c = 0; c < BLYT_PLANNED; c++) {
         bly_geometry g;
         assert_ok(bly_plan(blyt_cases[c].kind, 100000, 0.001, blyt_cases[c].options, 64, &g));
         uint64_t bits = bly_plan_bits(&g);
@@ -137,7 +137,7 @@ static void fill_and_keys_are_inverse(void **state) {
 /* More than 2^32 keys and bits: nothing wraps, and the rate per key is what small plans have. */
 static void huge_plans(void **state) {
     (void)state;
-    for (size_t c = 0; c < COUNT_OF(blyt_cases); c++) {
+    for (size_t c = 0; c < BLYT_PLANNED; c++) {
         bly_geometry small, huge;
         bly_kind kind = blyt_cases[c].kind;
         uint64_t n = 5000000000;
@@ -191,23 +191,50 @@ static void bad_geometries(void **state) {
         {{BLY_SPLIT512, 12, 10, 0}, BLY_OK},
         {{BLY_BB2X512, 7, 10, 0}, BLY_EGEOMETRY},
         {{BLY_BB2X512, 18, 10, 0}, BLY_EGEOMETRY},
-        {{(bly_kind)6, 8, 10, 0}, BLY_EKIND},
+        {{BLY_SCALABLE, 1, 128, 0}, BLY_OK},
+        {{BLY_SCALABLE, 48, 48 * 128, 0}, BLY_OK},
+        {{BLY_SCALABLE, 0, 128, 0}, BLY_EGEOMETRY},
+        {{BLY_SCALABLE, 49, 49 * 128, 0}, BLY_EGEOMETRY},
+        {{BLY_SCALABLE, 1, 64, 0}, BLY_EGEOMETRY},
+        {{BLY_SCALABLE, 1, 0, 0}, BLY_EGEOMETRY},
+        {{BLY_SCALABLE, 2, 192, 0}, BLY_EGEOMETRY},
+        {{BLY_SCALABLE, 1, 130, 0}, BLY_EGEOMETRY},
+        {{BLY_SCALABLE, 1, 128, BLY_FOLDABLE}, BLY_EGEOMETRY},
+        {{BLY_SCALABLE, 1, (uint64_t)1 << 45, 0}, BLY_OK},
+        {{BLY_SCALABLE, 1, ((uint64_t)1 << 45) + 64, 0}, BLY_ETOOBIG},
+        {{BLY_SCALABLE, 1, UINT64_MAX - 63, 0}, BLY_ETOOBIG},
+        {{(bly_kind)7, 8, 10, 0}, BLY_EKIND},
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(table); i++)
         assert_int_equal(bly_plan_check(&table[i].g), table[i].status);
 }
 
-static void names(void **state) {
-    bly_kind kind = BLY_CLASSIC;
+/* A scalable filter has a size, but none that could be planned. */
+static void scalable_has_no_plan(void **state) {
+    bly_geometry g = {BLY_SCALABLE, 2, 1024, 0};
     (void)state;
-    for (int k = BLY_CLASSIC; k <= BLY_BB2X512; k++) {
+    assert_int_equal(bly_plan(BLY_SCALABLE, 10, 0.01, 0, 64, &g), BLY_EKIND);
+    assert_int_equal(bly_plan_bytes(&g), 1024); /* untouched */
+    assert_int_equal(bly_plan_bits(&g), 8192);
+    assert_true(bly_plan_fpr(&g, 1, 64) == 1 && bly_plan_capacity(&g, 0.5, 64) == 0);
+    assert_true(bly_plan_fill(&g, 100) == 0 && isinf(bly_plan_keys(&g, 0)));
+}
+
+static void names(void **state) {
+    bly_kind kind = BLY_CLASSIC, next = BLY_KIND_NONE;
+    (void)state;
+    for (int k = BLY_CLASSIC; k <= BLY_SCALABLE; k++) {
+        next = bly_kind_next(next);
+        assert_int_equal(next, k);
         assert_ok(bly_kind_by_name(bly_kind_name((bly_kind)k), &kind));
         assert_int_equal(kind, k);
         assert_int_not_equal(bly_kind_capabilities(kind), 0);
     }
+    assert_int_equal(bly_kind_next(next), BLY_KIND_NONE);
+    assert_int_equal(bly_kind_next((bly_kind)99), BLY_KIND_NONE);
     assert_int_equal(bly_kind_by_name("bloomy", &kind), BLY_EKIND);
-    assert_int_equal(kind, BLY_BB2X512);
+    assert_int_equal(kind, BLY_SCALABLE);
     assert_null(bly_kind_name((bly_kind)0));
     assert_int_equal(bly_kind_capabilities((bly_kind)0), 0);
     assert_int_equal(bly_plan_layout(0.01), BLY_SBBF);
@@ -280,6 +307,7 @@ int main(void) {
         cmocka_unit_test(huge_plans),
         cmocka_unit_test(foldable_rounds_by_little),
         cmocka_unit_test(bad_geometries),
+        cmocka_unit_test(scalable_has_no_plan),
         cmocka_unit_test(names),
         cmocka_unit_test(textbook_round_trip),
         cmocka_unit_test(textbook_refuses),

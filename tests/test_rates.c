@@ -116,7 +116,7 @@ static void rates_at_every_size(void **state) {
     static const size_t sizes[] = {1, 2, 10, 100, 1000, 10000, 1000000};
     static const double rates[] = {0.05, 0.01, 0.001, 0.0001};
     (void)state;
-    for (size_t c = 0; c < COUNT_OF(blyt_cases); c++)
+    for (size_t c = 0; c < BLYT_PLANNED; c++)
         for (size_t i = 0; i < COUNT_OF(sizes); i++)
             for (size_t j = 0; j < COUNT_OF(rates); j++)
                 if (BLYT_SLOW == 1 || sizes[i] < 1000000)
@@ -126,7 +126,7 @@ static void rates_at_every_size(void **state) {
 /* Exact geometries, so that every k of every layout is seen, not only those a plan would pick. */
 static void rates_of_every_k(void **state) {
     (void)state;
-    for (size_t c = 0; c < COUNT_OF(blyt_cases); c++) {
+    for (size_t c = 0; c < BLYT_PLANNED; c++) {
         for (uint32_t k = 1; k <= 16; k++) {
             bly_spec spec = blyt_spec(&blyt_cases[c], 3000, 0);
             bly_geometry *g = &spec.geometry;
@@ -150,7 +150,7 @@ static void rates_of_every_hash(void **state) {
         if (!bly_hash_available((bly_hash_id)id))
             continue;
         for (int set = 0; set < KEYS_SETS; set++) {
-            const blyt_case *c = &blyt_cases[(size_t)(id + set) % COUNT_OF(blyt_cases)];
+            const blyt_case *c = &blyt_cases[(size_t)(id + set) % BLYT_PLANNED];
             bly_spec spec = blyt_spec(c, 20000, 0.01);
             bly_geometry g;
             if (id == BLY_HASH_SIPHASH)
@@ -162,6 +162,68 @@ static void rates_of_every_hash(void **state) {
             judge(bly_hash_name((bly_hash_id)id), &o, &g, 20000, 0.01);
         }
     }
+}
+
+/* A filter that grew `doublings` times, from `first` keys until its last level is full: its rate as
+ * counted and as its bits say, and what its levels were made for. */
+static void grow_and_judge(uint64_t first, unsigned doublings, double p, double share) {
+    uint64_t n = first * ((2u << doublings) - 1);
+    unsigned filters = n <= 1000 ? 100 : n <= 20000 ? 10 : 1;
+    uint64_t queries = (uint64_t)(1000 / p) / filters / BLYT_SLOW + 1;
+    double hits = 0, expected = 0, variance = 0, mean = 0, planned = 0, made_for = 0, spread = 0;
+    for (unsigned seed = 1; seed <= filters; seed++) {
+        bly_spec spec = bly_spec_for(BLY_SCALABLE, first, p);
+        bly_filter *f;
+        bly_stats s;
+        spec.first_share = share;
+        spec.seed = seed;
+        assert_ok(bly_filter_create(&spec, &f));
+        for (uint64_t i = 0; bly_filter_count(f) < n; i++) {
+            char key[BLYT_KEY_MAX];
+            size_t len = blyt_key(KEYS_RANDOM, i, key);
+            assert_ok(bly_filter_add(f, key, len, NULL));
+        }
+        assert_int_equal(bly_filter_levels(f), doublings + 1);
+        for (size_t i = 0; i < bly_filter_levels(f); i++) {
+            const bly_filter *level = bly_filter_level(f, i);
+            bly_geometry g = bly_filter_geometry(level);
+            double rate = bly_plan_fpr(&g, bly_filter_count(level), 64);
+            planned += rate / filters;
+            spread += pow(rate * known_spread(&g) / filters, 2);
+            bly_filter_stats(level, &s);
+            made_for += s.target_fpr / filters;
+        }
+        bly_filter_stats(f, &s);
+        hits += count_hits(f, KEYS_RANDOM, (uint64_t)1 << 40, queries);
+        expected += s.current_fpr * (double)queries;
+        variance += s.current_fpr * (1 - s.current_fpr) * (double)queries;
+        mean += s.current_fpr / filters;
+        bly_filter_destroy(f);
+    }
+    bool counted = fabs(hits - expected) <= 5 * sqrt(variance) + 4;
+    bool asked = made_for < p && planned <= made_for * (1 + 1e-9);
+    bool near = fabs(mean - planned) <= 5 * sqrt(spread) + 5e-3 * planned;
+    /* A line is the least a level takes: for twenty keys more than the rate asks for. */
+    if (first >= 1000)
+        near = near && mean < p && mean > p / 20;
+    if (!counted || !asked || !near || getenv("BLYT_VERBOSE"))
+        print_message(
+            "scalable from %llu, %u doublings, p=%g: hits %.0f, expected %.1f; rate %.4g, "
+            "planned %.4g, made for %.4g\n",
+            (unsigned long long)first, doublings, p, hits, expected, mean, planned, made_for);
+    assert_true(counted && asked && near);
+}
+
+static void rates_of_growing_filters(void **state) {
+    static const double rates[] = {0.05, 0.01, 0.001, 0.0001};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rates); i++)
+        for (unsigned doublings = 0; doublings <= (BLYT_SLOW > 1 ? 5 : 10); doublings += 5) {
+            grow_and_judge(1000, doublings, rates[i], 0);
+            grow_and_judge(1000, doublings, rates[i], 0.8);
+            if (doublings <= 5)
+                grow_and_judge(20, doublings, rates[i], 0);
+        }
 }
 
 /* 32 bits are too few for a million keys at 1e-4: refused, and, when allowed, told truthfully. */
@@ -216,7 +278,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bits_per_key_at_capacity), cmocka_unit_test(rates_at_every_size),
         cmocka_unit_test(rates_of_every_k),         cmocka_unit_test(rates_of_every_hash),
-        cmocka_unit_test(weak_hashes_are_counted),
+        cmocka_unit_test(rates_of_growing_filters), cmocka_unit_test(weak_hashes_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,5 +8,6 @@
 #include "filter.h"
 #include "hash.h"
 #include "plan.h"
+#include "scalable.h"
 
 #endif

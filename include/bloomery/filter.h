@@ -1,7 +1,7 @@
 /* filter.h - the filters: one handle for every kind.
  *
  * A filter answers "no" (always right) or "maybe" (wrong at a rate chosen at creation). What one
- * kind promises beyond that stands in its own header: bloom.h, blocked.h.
+ * kind promises beyond that stands in its own header: bloom.h, blocked.h, scalable.h.
  *
  * Threads. A filter is created for one of three ways of sharing it (bly_sharing):
  *
@@ -46,6 +46,7 @@ typedef struct bly_spec {
     bly_hasher hasher;     /* id BLY_HASH_NONE: bly_hasher_default(capacity, fpr, seed) */
     bly_sharing sharing;
     bool allow_weak_hash; /* accept a hash whose floor spoils the rate; stats tell the truth */
+    double first_share;   /* scalable only, see scalable.h; 0: the default */
     const bly_allocator *allocator;
 } bly_spec;
 
@@ -67,7 +68,8 @@ BLY_API void bly_filter_destroy(bly_filter *f); /* NULL does nothing */
 /* ---- use ------------------------------------------------------------------------------------ */
 
 /* *added (may be NULL): the key was not in the filter before. A filter opened without its key
- * (BLY_OPEN_WITHOUT_KEY) answers BLY_EKEY. */
+ * (BLY_OPEN_WITHOUT_KEY) answers BLY_EKEY. A kind that grows may answer BLY_ENOMEM, BLY_ETOOBIG or
+ * BLY_EFULL to a new key, here and in the calls below; the others never fail. */
 BLY_CHECKED bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *added);
 
 /* false: the key was surely never added. (A filter opened without its key cannot know, and so
@@ -95,7 +97,13 @@ BLY_CHECKED bly_status bly_filter_add_hashes(bly_filter *f, const bly_hash *h, s
 BLY_API size_t bly_filter_contains_hashes(const bly_filter *f, const bly_hash *h, size_t n,
                                           uint8_t *found);
 
-/* Forgets every key; shape, hash and rate stay. */
+/* Takes a key out again. *removed (may be NULL): it was there. For the kinds that can
+ * (BLY_CAN_REMOVE: none in this version); the others answer BLY_EUNSUPPORTED. BLY_EKEY for a filter
+ * opened without its key. */
+BLY_CHECKED bly_status bly_filter_remove(bly_filter *f, const void *key, size_t len, bool *removed);
+
+/* Forgets every key; shape, hash and rate stay. A filter that has grown shrinks to its first
+ * level. */
 BLY_API void bly_filter_clear(bly_filter *f);
 
 /* ---- look ----------------------------------------------------------------------------------- */
@@ -108,7 +116,8 @@ enum {
     BLY_CAN_INTERSECT = 1u << 3, /* result is marked approximate */
     BLY_CAN_FOLD = 1u << 4,
     BLY_CAN_OVERLAP = 1u << 5, /* cardinality and Jaccard estimates */
-    BLY_CAN_MAP = 1u << 6
+    BLY_CAN_MAP = 1u << 6,
+    BLY_CAN_REMOVE = 1u << 7
 };
 BLY_API uint32_t bly_kind_capabilities(bly_kind kind); /* 0 for an unknown kind */
 
@@ -116,16 +125,22 @@ BLY_API bly_geometry bly_filter_geometry(const bly_filter *f);
 /* NULL for a filter opened without its hasher (BLY_OPEN_WITHOUT_KEY). */
 BLY_API const bly_hasher *bly_filter_hasher(const bly_filter *f);
 BLY_API bly_sharing bly_filter_sharing(const bly_filter *f);
-BLY_API uint64_t bly_filter_capacity(const bly_filter *f);
+BLY_API uint64_t bly_filter_capacity(const bly_filter *f); /* scalable: of its levels together */
+
+/* The filters that a scalable filter is made of, oldest first, lent to be looked at. Any other
+ * filter is its own only level. NULL past the last; void once the filter grows, shrinks or dies. */
+BLY_API size_t bly_filter_levels(const bly_filter *f);
+BLY_API const bly_filter *bly_filter_level(const bly_filter *f, size_t i);
 
 /* Keys that were new when added: the distinct keys less the few (at most the rate) that looked
  * present. After a union or intersection, an estimate. */
 BLY_API uint64_t bly_filter_count(const bly_filter *f);
 
+/* Of a scalable filter: sums over its levels, and the rates of all of them together. */
 typedef struct bly_stats {
     bly_kind kind;
-    uint32_t hashes;
-    uint64_t size; /* as in bly_geometry */
+    uint32_t hashes; /* scalable: levels */
+    uint64_t size;   /* as in bly_geometry */
     uint64_t capacity;
     uint64_t count; /* bly_filter_count */
     uint64_t bits;  /* in all */
@@ -148,15 +163,18 @@ BLY_API void bly_filter_stats(const bly_filter *f, bly_stats *out);
  * the length the whole text has. */
 BLY_API size_t bly_stats_format(const bly_stats *s, char *buf, size_t size);
 
-/* Same kind, geometry, hasher and seed or key: what union and the like demand. */
+/* Same kind, geometry, hasher and seed or key: what union and the like demand. Scalable: the same
+ * rate, and as many levels as both have alike. */
 BLY_CHECKED bly_status bly_filter_compatible(const bly_filter *a, const bly_filter *b);
 
-/* Compatible, and the same bits. */
+/* Compatible, and the same bits (scalable: in the same number of levels). */
 BLY_API bool bly_filter_equal(const bly_filter *a, const bly_filter *b);
 
 /* ---- combine -------------------------------------------------------------------------------- */
 
-/* dst becomes the filter of both sets' keys, bit for bit. BLY_EMISMATCH, BLY_EUNSUPPORTED. */
+/* dst becomes the filter of both sets' keys, bit for bit. Scalable: level by level, and with the
+ * levels that only src has; a level may then hold more keys than it was made for, and statistics
+ * tell the rate that gives. BLY_EMISMATCH, BLY_EUNSUPPORTED, BLY_ENOMEM (scalable). */
 BLY_CHECKED bly_status bly_filter_union(bly_filter *dst, const bly_filter *src);
 
 /* dst keeps every key that is in both, and may keep others: at most as many as either filter

@@ -6,6 +6,12 @@
  *   sbbf          blocks of 256 bits        k = 8
  *   split512      blocks of 512 bits        k = 8, 12 or 16
  *   bb2x512       blocks of 512 bits        k even, 2 .. 16, half of them in each of two blocks
+ *   scalable      bytes, its levels' headers included (a multiple of 64)   k = levels, 1 .. 48
+ *
+ * A scalable filter grows, so it has no geometry to plan: bly_plan answers BLY_EKIND, the rest of
+ * this header can check the geometry it has at the moment (bly_plan_check, _bits, _bytes) but not
+ * say what rate that gives (bly_plan_fpr is 1, _capacity and _fill 0, _keys INFINITY). scalable.h
+ * and bly_filter_stats can.
  *
  * The rates are expectations over the hash, corrected for the variance of how full an array or
  * a block gets (Bose et al. 2008 show that the textbook formula is only a lower bound), and they
@@ -28,13 +34,17 @@ typedef enum bly_kind {
     BLY_PARTITIONED = 2, /* "partitioned" */
     BLY_SBBF = 3,        /* "sbbf" */
     BLY_SPLIT512 = 4,    /* "split512" */
-    BLY_BB2X512 = 5      /* "bb2x512" */
+    BLY_BB2X512 = 5,     /* "bb2x512" */
+    BLY_SCALABLE = 6     /* "scalable" */
 } bly_kind;
 
 /* NULL for a code this version does not know. */
 BLY_API const char *bly_kind_name(bly_kind kind);
 /* BLY_EKIND when there is no such name, *out untouched. */
 BLY_CHECKED bly_status bly_kind_by_name(const char *name, bly_kind *out);
+/* The kinds of this version, in the order of their codes: the one after `kind`. Starts after
+ * BLY_KIND_NONE, and ends with it. */
+BLY_API bly_kind bly_kind_next(bly_kind kind);
 
 /* Options of a geometry; they are part of the filter's identity and stored in its file. */
 enum {
@@ -56,7 +66,7 @@ typedef struct bly_geometry {
 
 /* The smallest geometry of that kind that holds `keys` distinct keys at rate `fpr` or better
  * under a hash of `hash_bits` bits (32 .. 128). BLY_ECOUNT, BLY_ERATE, BLY_ETOOBIG,
- * BLY_EWEAKHASH (keys / 2^hash_bits > fpr / 10), BLY_EKIND, BLY_EINVAL (unknown
+ * BLY_EWEAKHASH (keys / 2^hash_bits > fpr / 10), BLY_EKIND (scalable too), BLY_EINVAL (unknown
  * options, BLY_TEXTBOOK for another kind than classic, other hash_bits). */
 BLY_CHECKED bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options,
                                 unsigned hash_bits, bly_geometry *out);

@@ -23,6 +23,7 @@ static const kind_facts kinds[] = {
     {BLY_SBBF, "sbbf", 256, 1, 1, 8, 8, 1},
     {BLY_SPLIT512, "split512", 512, 1, 1, 8, 16, 4},
     {BLY_BB2X512, "bb2x512", 512, 1, 1, 2, 16, 2},
+    {BLY_SCALABLE, "scalable", 8, 64, 128, 1, 48, 1}, /* size counts bytes, k levels */
 };
 
 static const kind_facts *facts_of(bly_kind kind) {
@@ -47,23 +48,38 @@ bly_status bly_kind_by_name(const char *name, bly_kind *out) {
     return BLY_EKIND;
 }
 
+bly_kind bly_kind_next(bly_kind kind) {
+    if (kind == BLY_KIND_NONE)
+        return kinds[0].kind;
+    const kind_facts *f = facts_of(kind);
+    return f && f + 1 < kinds + sizeof kinds / sizeof *kinds ? f[1].kind : BLY_KIND_NONE;
+}
+
 /* Bits in each step of `size`: a partitioned filter's size counts one slice of k. */
 static uint64_t bits_per_size(const kind_facts *f, uint32_t k) {
     return f->kind == BLY_PARTITIONED ? k : f->unit_bits;
+}
+
+static uint32_t options_of(bly_kind kind) {
+    if (kind == BLY_SCALABLE)
+        return 0;
+    return BLY_FOLDABLE | (kind == BLY_CLASSIC ? BLY_TEXTBOOK : 0U);
 }
 
 bly_status bly_plan_check(const bly_geometry *g) {
     const kind_facts *f = facts_of(g->kind);
     if (!f)
         return BLY_EKIND;
-    uint32_t allowed = BLY_FOLDABLE | (g->kind == BLY_CLASSIC ? BLY_TEXTBOOK : 0U);
-    if (g->options & ~allowed)
+    if (g->options & ~options_of(g->kind))
         return BLY_EGEOMETRY;
     if (g->hashes < f->min_k || g->hashes > f->max_k || (g->hashes - f->min_k) % f->k_step)
         return BLY_EGEOMETRY;
     if (g->kind == BLY_CLASSIC && g->size < 64)
         return BLY_EGEOMETRY;
     if (g->kind == BLY_PARTITIONED && g->size % 64)
+        return BLY_EGEOMETRY;
+    /* Every level is a header and at least one line. */
+    if (g->kind == BLY_SCALABLE && (g->size % 64 || g->size / 128 < g->hashes))
         return BLY_EGEOMETRY;
     if (g->size == 0)
         return BLY_EGEOMETRY;
@@ -94,7 +110,7 @@ double bly_plan_fill(const bly_geometry *g, double keys) {
 
 double bly_plan_keys(const bly_geometry *g, uint64_t set_bits) {
     uint64_t bits = bly_plan_bits(g);
-    if (set_bits >= bits)
+    if (set_bits >= bits || g->kind == BLY_SCALABLE)
         return INFINITY;
     return log1p(-(double)set_bits / (double)bits) / blyi_log_miss(g);
 }
@@ -201,9 +217,9 @@ static bly_status check_question(uint64_t keys, double fpr, unsigned hash_bits) 
 bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options, unsigned hash_bits,
                     bly_geometry *out) {
     const kind_facts *f = facts_of(kind);
-    if (!f)
+    if (!f || kind == BLY_SCALABLE)
         return BLY_EKIND;
-    if (options & ~(uint32_t)(BLY_FOLDABLE | (kind == BLY_CLASSIC ? BLY_TEXTBOOK : 0)))
+    if (options & ~options_of(kind))
         return BLY_EINVAL;
     bly_status status = check_question(keys, fpr, hash_bits);
     if (status)

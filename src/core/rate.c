@@ -148,6 +148,7 @@ double blyi_rate(const bly_geometry *g, double n) {
         return mixture(n, size, split_block, g->hashes);
     case BLY_BB2X512:
         return pair_rate(size, g->hashes, n);
+    case BLY_SCALABLE: /* no fixed geometry, no rate */
     case BLY_KIND_NONE:
         break;
     }
@@ -168,6 +169,7 @@ double blyi_log_miss(const bly_geometry *g) {
         return log1p(-(1 - 63.0 / 64 * (1 - second)) / size);
     case BLY_BB2X512:
         return 2 * log1p(expm1(g->hashes / 2 * log1p(-1.0 / 512)) / size);
+    case BLY_SCALABLE: /* no fixed geometry, no rate */
     case BLY_KIND_NONE:
         break;
     }

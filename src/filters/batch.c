@@ -2,44 +2,51 @@
  * test. */
 #include "batch.h"
 
-static size_t work(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,
-                   uint8_t *out) {
-    return writer ? blyi_filter_put(writer, h, n, out) : f->ops->contains(f, h, n, out);
+static bly_status work(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,
+                       uint8_t *out, bly_tally *sum) {
+    if (writer)
+        return blyi_filter_put(writer, h, n, out, sum);
+    sum->fresh += f->ops->contains(f, h, n, out);
+    sum->done += n;
+    return BLY_OK;
 }
 
-size_t blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
-                       uint8_t *out) {
-    if (f->ops->block_shift && !(writer && f->sharing == BLY_SHARED_ONCE))
-        return f->stream(f, writer, keys, n, out);
+bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
+                           uint8_t *out, bly_tally *sum) {
+    if (f->ops->block_shift && !(writer && f->sharing == BLY_SHARED_ONCE)) {
+        sum->fresh += f->stream(f, writer, keys, n, out);
+        sum->done += n;
+        return BLY_OK;
+    }
     bly_hash ring[BLYI_WINDOW];
-    size_t sum = 0, head = 0, tail = 0;
-    while (tail < n) {
+    bly_status status = BLY_OK;
+    for (size_t head = 0, tail = 0, some; status == BLY_OK && tail < n; tail += some) {
         while (head < n && head - tail < BLYI_WINDOW) {
-            size_t some = n - head < BLYI_GROUP ? n - head : BLYI_GROUP;
+            some = n - head < BLYI_GROUP ? n - head : BLYI_GROUP;
             bly_hash *h = ring + head % BLYI_WINDOW;
             f->hasher.many(&f->hasher, keys + head, some, h);
             f->ops->prefetch(f, h, some);
             head += some;
         }
-        size_t some = n - tail < BLYI_GROUP ? n - tail : BLYI_GROUP;
-        sum += work(f, writer, ring + tail % BLYI_WINDOW, some, out ? out + tail : NULL);
-        tail += some;
+        some = n - tail < BLYI_GROUP ? n - tail : BLYI_GROUP;
+        status = work(f, writer, ring + tail % BLYI_WINDOW, some, out ? out + tail : NULL, sum);
     }
-    return sum;
+    return status;
 }
 
-size_t blyi_batch_hashes(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,
-                         uint8_t *out) {
-    size_t sum = 0, ahead = n < BLYI_WINDOW ? n : BLYI_WINDOW;
+bly_status blyi_batch_hashes(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,
+                             uint8_t *out, bly_tally *sum) {
+    size_t ahead = n < BLYI_WINDOW ? n : BLYI_WINDOW;
+    bly_status status = BLY_OK;
     f->ops->prefetch(f, h, ahead);
-    for (size_t at = 0; at < n; at += BLYI_GROUP) {
+    for (size_t at = 0; status == BLY_OK && at < n; at += BLYI_GROUP) {
         size_t some = n - at < BLYI_GROUP ? n - at : BLYI_GROUP;
         if (ahead < n) {
             size_t next = n - ahead < BLYI_GROUP ? n - ahead : BLYI_GROUP;
             f->ops->prefetch(f, h + ahead, next);
             ahead += next;
         }
-        sum += work(f, writer, h + at, some, out ? out + at : NULL);
+        status = work(f, writer, h + at, some, out ? out + at : NULL, sum);
     }
-    return sum;
+    return status;
 }

@@ -10,10 +10,13 @@ enum {
     BLYI_GROUP = 16,  /* keys hashed, or tested, at a time */
 };
 
-blyi_stream_fn blyi_batch_keys;
+/* Adds to `writer`, or queries `f` when that is NULL, as a blyi_stream_fn. *sum grows by the keys
+ * dealt with, and by those that were new or may be present. Only adds can fail. */
+bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
+                           uint8_t *out, bly_tally *sum);
 
 /* The same for hashes. */
-size_t blyi_batch_hashes(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,
-                         uint8_t *out);
+bly_status blyi_batch_hashes(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,
+                             uint8_t *out, bly_tally *sum);
 
 #endif

@@ -5,23 +5,28 @@
  * of an intersection is at most what its bits say: |A and B| = n(A) + n(B) - n(A or B), each n
  * estimated from popcounts. Difference would lose keys, and is not offered.
  */
-#include "ops.h"
+#include "levels.h"
 
 #include <math.h>
 #include <string.h>
 
 bly_status bly_filter_compatible(const bly_filter *a, const bly_filter *b) {
     const uint32_t probing = BLY_TEXTBOOK;
-    bool same = a->geometry.kind == b->geometry.kind && a->geometry.size == b->geometry.size &&
-                a->geometry.hashes == b->geometry.hashes &&
-                (a->geometry.options & probing) == (b->geometry.options & probing) &&
-                a->hasher.id == b->hasher.id && a->hasher.seed == b->hasher.seed;
+    bool same = a->geometry.kind == b->geometry.kind && a->hasher.id == b->hasher.id &&
+                a->hasher.seed == b->hasher.seed;
+    if (same && a->levels)
+        same = blyi_levels_compatible(a, b);
+    else if (same)
+        same = a->geometry.size == b->geometry.size && a->geometry.hashes == b->geometry.hashes &&
+               (a->geometry.options & probing) == (b->geometry.options & probing);
     return same ? BLY_OK : BLY_EMISMATCH;
 }
 
 bool bly_filter_equal(const bly_filter *a, const bly_filter *b) {
-    return bly_filter_compatible(a, b) == BLY_OK &&
-           memcmp(a->body, b->body, (size_t)a->body_bytes) == 0;
+    if (bly_filter_compatible(a, b) != BLY_OK)
+        return false;
+    return a->levels ? blyi_levels_equal(a, b)
+                     : memcmp(a->body, b->body, (size_t)a->body_bytes) == 0;
 }
 
 static double keys_in(const bly_filter *f) {
@@ -65,13 +70,14 @@ bly_status bly_filter_union(bly_filter *dst, const bly_filter *src) {
     bly_status status = bly_filter_compatible(dst, src);
     if (status)
         return status;
+    if (dst->levels)
+        return blyi_levels_union(dst, src);
     uint64_t a = blyi_filter_items(dst), b = blyi_filter_items(src);
     uint64_t *into = blyi_words(dst);
     const uint64_t *from = blyi_words(src);
     for (size_t i = 0; i < blyi_word_count(dst); i++)
         into[i] |= from[i];
-    uint64_t sum = a > UINT64_MAX - b ? UINT64_MAX : a + b;
-    blyi_filter_set_items(dst, bounded(keys_in(dst), a > b ? a : b, sum));
+    blyi_filter_set_items(dst, bounded(keys_in(dst), a > b ? a : b, blyi_sum(a, b)));
     dst->approximate |= src->approximate;
     return BLY_OK;
 }
@@ -95,9 +101,11 @@ bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *src) {
 
 uint64_t bly_filter_best_fold(const bly_filter *f, double fpr) {
     bly_geometry g = f->geometry;
-    double n = keys_in(f);
     uint64_t divisor = 1;
-    if (!f->ops->fold || !isfinite(n))
+    if (!f->ops->fold)
+        return 1;
+    double n = keys_in(f);
+    if (!isfinite(n))
         return 1;
     uint64_t keys = (uint64_t)ceil(n);
     for (; g.size % 2 == 0; divisor *= 2) {

@@ -48,6 +48,8 @@ static bly_status check_spec(const bly_spec *spec) {
         return BLY_EINVAL;
     /* A hasher that was never filled in, or that a filter opened without its key had. */
     bool hollow = !spec->hasher.one || !spec->hasher.many || spec->hasher.bits == 0;
+    if (spec->first_share != 0 && spec->geometry.kind != BLY_SCALABLE)
+        return BLY_EINVAL;
     return spec->hasher.id != BLY_HASH_NONE && hollow ? BLY_EHASHER : BLY_OK;
 }
 
@@ -61,6 +63,9 @@ bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {
     bool exact = spec->geometry.size != 0;
     *out = NULL;
     bly_status status = check_spec(spec);
+    const blyi_ops *ops = blyi_ops_of(spec->geometry.kind);
+    if (status == BLY_OK && ops->create)
+        return ops->create(spec, out);
     if (status == BLY_OK && exact)
         status = resolve_exact(spec, &shape);
     if (status == BLY_OK && shape.hasher.id == BLY_HASH_NONE)

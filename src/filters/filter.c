@@ -2,6 +2,7 @@
  * hashes. */
 #include "../core/memory.h"
 #include "batch.h"
+#include "levels.h"
 #include "once.h"
 #include "ops.h"
 #include "stream.h"
@@ -9,7 +10,8 @@
 #include <string.h>
 
 static const blyi_ops *const rows[] = {
-    &blyi_classic_ops, &blyi_partitioned_ops, &blyi_sbbf_ops, &blyi_split512_ops, &blyi_bb2x512_ops,
+    &blyi_classic_ops,  &blyi_partitioned_ops, &blyi_sbbf_ops,
+    &blyi_split512_ops, &blyi_bb2x512_ops,     &blyi_scalable_ops,
 };
 
 const blyi_ops *blyi_ops_of(bly_kind kind) {
@@ -27,16 +29,33 @@ uint32_t bly_kind_capabilities(bly_kind kind) {
 /* ---- life ----------------------------------------------------------------------------------- */
 
 static bly_status check_shape(const blyi_shape *shape, const blyi_ops *ops) {
-    bly_status status = bly_plan_check(&shape->geometry);
-    if (status)
-        return status;
     if (!ops)
         return BLY_EKIND;
+    bly_status status = BLY_OK;
+    if (!blyi_kind_has_levels(ops->kind))
+        status = bly_plan_check(&shape->geometry);
+    if (status)
+        return status;
     if (shape->sharing > BLY_SHARED_ONCE)
         return BLY_EINVAL;
     if (shape->sharing != BLY_EXCLUSIVE && !(ops->capabilities & BLY_CAN_SHARE))
         return BLY_EUNSUPPORTED;
     return BLY_OK;
+}
+
+/* What holds the keys. */
+static bool make_body(bly_filter *f, const uint8_t *borrowed) {
+    if (blyi_kind_has_levels(f->ops->kind)) {
+        f->levels = f->alloc.alloc(f->alloc.ctx, sizeof *f->levels);
+        if (f->levels)
+            blyi_levels_cut(f, 0);
+        return f->levels != NULL;
+    }
+    f->body_bytes = bly_plan_bytes(&f->geometry);
+    f->body = (uint8_t *)(uintptr_t)borrowed;
+    if (!borrowed)
+        f->body = blyi_alloc_array(&f->alloc, f->body_bytes, &f->body_block);
+    return f->body != NULL;
 }
 
 bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
@@ -66,13 +85,10 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
         f->stream = blyi_stream_for(&f->hasher, ops->block_shift);
         ops->choose(f);
     }
-    f->body_bytes = bly_plan_bytes(&shape->geometry);
-    f->body = (uint8_t *)(uintptr_t)borrowed;
-    if (!borrowed)
-        f->body = blyi_alloc_array(&alloc, f->body_bytes, &f->body_block);
+    bool made = make_body(f, borrowed);
     if (f->sharing != BLY_EXCLUSIVE)
         f->stripes = blyi_alloc_array(&alloc, BLYI_STRIPES * sizeof *f->stripes, &f->stripes_block);
-    if (!f->body || (f->sharing != BLY_EXCLUSIVE && !f->stripes)) {
+    if (!made || (f->sharing != BLY_EXCLUSIVE && !f->stripes)) {
         bly_filter_destroy(f);
         return BLY_ENOMEM;
     }
@@ -80,7 +96,7 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
     return BLY_OK;
 }
 
-static blyi_shape shape_of(const bly_filter *f) {
+blyi_shape blyi_filter_shape(const bly_filter *f) {
     return (blyi_shape){
         .geometry = f->geometry,
         .hasher = f->hasher,
@@ -94,16 +110,25 @@ static blyi_shape shape_of(const bly_filter *f) {
 }
 
 bly_status bly_filter_clone(const bly_filter *f, const bly_allocator *a, bly_filter **out) {
-    blyi_shape shape = shape_of(f);
+    blyi_shape shape = blyi_filter_shape(f);
     bly_status status = blyi_filter_make(&shape, a, NULL, out);
-    if (status == BLY_OK)
+    if (status)
+        return status;
+    if (!f->levels) {
         memcpy((*out)->body, f->body, (size_t)f->body_bytes);
+        return BLY_OK;
+    }
+    status = blyi_levels_copy(*out, f, 0);
+    if (status) {
+        bly_filter_destroy(*out);
+        *out = NULL;
+    }
     return status;
 }
 
 bly_status bly_filter_fold(const bly_filter *f, uint64_t divisor, const bly_allocator *a,
                            bly_filter **out) {
-    blyi_shape shape = shape_of(f);
+    blyi_shape shape = blyi_filter_shape(f);
     *out = NULL;
     if (!f->ops->fold)
         return BLY_EUNSUPPORTED;
@@ -124,6 +149,10 @@ void bly_filter_destroy(bly_filter *f) {
     if (!f)
         return;
     bly_allocator alloc = f->alloc;
+    if (f->levels) {
+        blyi_levels_cut(f, 0);
+        alloc.free(alloc.ctx, f->levels);
+    }
     blyi_free_array(&alloc, f->body_block);
     blyi_free_array(&alloc, f->stripes_block);
     alloc.free(alloc.ctx, f);
@@ -151,12 +180,18 @@ static size_t put_shared(bly_filter *f, const bly_hash *h, size_t n, uint8_t *ad
     return fresh;
 }
 
-size_t blyi_filter_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
-    if (f->sharing != BLY_EXCLUSIVE)
-        return put_shared(f, h, n, added);
-    size_t fresh = f->ops->add(f, h, n, added);
-    f->items += fresh;
-    return fresh;
+bly_status blyi_filter_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+                           bly_tally *sum) {
+    if (f->ops->put)
+        return f->ops->put(f, h, n, added, sum);
+    size_t fresh = 0;
+    if (f->sharing == BLY_EXCLUSIVE)
+        f->items += fresh = f->ops->add(f, h, n, added);
+    else
+        fresh = put_shared(f, h, n, added);
+    sum->done += n;
+    sum->fresh += fresh;
+    return BLY_OK;
 }
 
 /* ---- use ------------------------------------------------------------------------------------ */
@@ -172,20 +207,26 @@ static inline bool has_hash(const bly_filter *f, bly_hash h) {
     return f->has(f->body + spot.at, spot.bits, f->geometry.hashes);
 }
 
-static inline bool put_hash(bly_filter *f, bly_hash h) {
-    if (!f->ops->block_shift || f->sharing == BLY_SHARED_ONCE)
-        return blyi_filter_put(f, &h, 1, NULL) != 0;
-    blyi_spot spot = spot_of(f, h);
-    bool is_new = f->put(f->body + spot.at, spot.bits, f->geometry.hashes);
-    blyi_filter_count_fresh(f, is_new, h.hi);
-    return is_new;
-}
-
-bly_status bly_filter_add_hash(bly_filter *f, bly_hash h, bool *added) {
-    bool is_new = put_hash(f, h);
+static inline bly_status put_hash(bly_filter *f, bly_hash h, bool *added) {
+    bool is_new;
+    if (!f->ops->block_shift || f->sharing == BLY_SHARED_ONCE) {
+        bly_tally sum = {0, 0};
+        bly_status status = blyi_filter_put(f, &h, 1, NULL, &sum);
+        if (status)
+            return status;
+        is_new = sum.fresh != 0;
+    } else {
+        blyi_spot spot = spot_of(f, h);
+        is_new = f->put(f->body + spot.at, spot.bits, f->geometry.hashes);
+        blyi_filter_count_fresh(f, is_new, h.hi);
+    }
     if (added)
         *added = is_new;
     return BLY_OK;
+}
+
+bly_status bly_filter_add_hash(bly_filter *f, bly_hash h, bool *added) {
+    return put_hash(f, h, added);
 }
 
 bool bly_filter_contains_hash(const bly_filter *f, bly_hash h) {
@@ -195,10 +236,14 @@ bool bly_filter_contains_hash(const bly_filter *f, bly_hash h) {
 bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *added) {
     if (f->keyless)
         return BLY_EKEY;
-    bool is_new = put_hash(f, f->hasher.one(&f->hasher, key, len));
-    if (added)
-        *added = is_new;
-    return BLY_OK;
+    return put_hash(f, f->hasher.one(&f->hasher, key, len), added);
+}
+
+bly_status bly_filter_remove(bly_filter *f, const void *key, size_t len, bool *removed) {
+    (void)key;
+    (void)len;
+    (void)removed;
+    return f->keyless ? BLY_EKEY : BLY_EUNSUPPORTED;
 }
 
 bool blyi_filter_ask(const bly_filter *f, const void *key, size_t len) {
@@ -209,41 +254,49 @@ bool bly_filter_contains(const bly_filter *f, const void *key, size_t len) {
     return f->ask(f, key, len);
 }
 
-static void tell(bly_tally *tally, size_t done, size_t fresh) {
-    if (tally)
-        *tally = (bly_tally){done, fresh};
-}
-
 bly_status bly_filter_add_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *added,
                                bly_tally *tally) {
-    tell(tally, 0, 0);
-    if (f->keyless)
-        return BLY_EKEY;
-    tell(tally, n, blyi_batch_keys(f, f, keys, n, added));
-    return BLY_OK;
+    bly_tally sum = {0, 0};
+    bly_status status = f->keyless ? BLY_EKEY : blyi_batch_keys(f, f, keys, n, added, &sum);
+    if (tally)
+        *tally = sum;
+    return status;
 }
 
 size_t bly_filter_contains_many(const bly_filter *f, const bly_bytes *keys, size_t n,
                                 uint8_t *found) {
-    if (!f->keyless)
-        return blyi_batch_keys(f, NULL, keys, n, found);
-    if (found)
-        memset(found, 1, n);
-    return n;
+    bly_tally sum = {0, 0};
+    if (f->keyless) {
+        if (found)
+            memset(found, 1, n);
+        return n;
+    }
+    (void)blyi_batch_keys(f, NULL, keys, n, found, &sum); /* only adds can fail */
+    return sum.fresh;
 }
 
 bly_status bly_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
                                  bly_tally *tally) {
-    tell(tally, n, blyi_batch_hashes(f, f, h, n, added));
-    return BLY_OK;
+    bly_tally sum = {0, 0};
+    bly_status status = blyi_batch_hashes(f, f, h, n, added, &sum);
+    if (tally)
+        *tally = sum;
+    return status;
 }
 
 size_t bly_filter_contains_hashes(const bly_filter *f, const bly_hash *h, size_t n,
                                   uint8_t *found) {
-    return blyi_batch_hashes(f, NULL, h, n, found);
+    bly_tally sum = {0, 0};
+    (void)blyi_batch_hashes(f, NULL, h, n, found, &sum); /* only adds can fail */
+    return sum.fresh;
 }
 
 void bly_filter_clear(bly_filter *f) {
+    if (f->levels) {
+        bly_filter_clear(f->levels->at[0]);
+        blyi_levels_cut(f, 1);
+        return;
+    }
     memset(f->body, 0, (size_t)f->body_bytes);
     blyi_filter_set_items(f, 0);
     f->approximate = false;
@@ -269,4 +322,14 @@ uint64_t bly_filter_capacity(const bly_filter *f) {
 
 uint64_t bly_filter_count(const bly_filter *f) {
     return blyi_filter_items(f);
+}
+
+size_t bly_filter_levels(const bly_filter *f) {
+    return f->levels ? f->levels->n : 1;
+}
+
+const bly_filter *bly_filter_level(const bly_filter *f, size_t i) {
+    if (i >= bly_filter_levels(f))
+        return NULL;
+    return f->levels ? f->levels->at[i] : f;
 }

@@ -2,7 +2,9 @@
  *
  * A filter is a handle over one array, its body: little-endian words, 64-byte aligned, a multiple
  * of 64 bytes long, and at every moment byte for byte what a file holds. So saving copies nothing,
- * a mapped file is a filter as it lies, and a big-endian host swaps words as it touches them.
+ * a mapped file is a filter as it lies, and a big-endian host swaps words as it touches them. Or,
+ * for a kind that grows, it is a handle over a list of such filters, its levels (levels.h), and has
+ * no body of its own.
  *
  * A kind is one row of functions over (geometry, body). It sees hashes, never keys, n at a time;
  * the kinds with one spot per key have shorter ways besides. All functions here may assume a
@@ -39,10 +41,14 @@ typedef struct blyi_ops {
      * take a shorter way (stream.c). */
     unsigned block_shift;
     void (*choose)(bly_filter *f);
+    /* Makes a filter of a kind that bly_plan cannot; else NULL. */
+    bly_status (*create)(const bly_spec *spec, bly_filter **out);
     /* Start the loads that add or contains of these hashes will need. */
     void (*prefetch)(const bly_filter *f, const bly_hash *h, size_t n);
     /* added[i] (when not NULL) = 1 if h[i] was new. Returns how many were. */
     size_t (*add)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
+    /* For a kind whose adds can fail, instead of the one above: blyi_filter_put. */
+    bly_status (*put)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum);
     /* The same, while other threads do so too. */
     size_t (*add_shared)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
     /* found[i] (when not NULL) = 1 if h[i] may be present. Returns how many may. */
@@ -63,6 +69,7 @@ struct bly_filter {
     blyi_put_fn put;
     blyi_probe_fn probe;
     blyi_set_fn set;
+    struct blyi_levels *levels; /* of a kind made of levels, else NULL */
     uint8_t *body; /* never written through when borrowed: a mapped filter is handed out const */
     uint64_t body_bytes;
     bly_geometry geometry;
@@ -95,13 +102,19 @@ typedef struct blyi_shape {
 const blyi_ops *blyi_ops_of(bly_kind kind);
 
 /* A filter of that shape over `borrowed` (64-byte aligned, bly_plan_bytes long, outliving the
- * filter), or, when that is NULL, over a zeroed body of its own. The geometry is checked first.
+ * filter), or, when that is NULL, over a zeroed body of its own. The geometry is checked first. A
+ * kind made of levels gets an empty list of them, whatever its size, capacity and items say.
  * BLY_EKIND, BLY_EGEOMETRY, BLY_ETOOBIG, BLY_EUNSUPPORTED (sharing), BLY_ENOMEM. */
 bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
                             const uint8_t *borrowed, bly_filter **out);
 
-/* Adds hashes in whatever mode the filter is shared, and counts. Returns how many were new. */
-size_t blyi_filter_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
+/* What a filter is, its bits aside. */
+blyi_shape blyi_filter_shape(const bly_filter *f);
+
+/* Adds hashes in whatever mode the filter is shared, and counts. *sum grows by those dealt with
+ * and those that were new, when it fails too. */
+bly_status blyi_filter_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+                           bly_tally *sum);
 
 /* Counts n new keys; `any_hash` spreads threads over the stripes. */
 static inline void blyi_filter_count_fresh(bly_filter *f, size_t n, uint64_t any_hash) {
@@ -129,5 +142,6 @@ static inline size_t blyi_word_count(const bly_filter *f) {
 
 extern const blyi_ops blyi_classic_ops, blyi_partitioned_ops;
 extern const blyi_ops blyi_sbbf_ops, blyi_split512_ops, blyi_bb2x512_ops;
+extern const blyi_ops blyi_scalable_ops;
 
 #endif

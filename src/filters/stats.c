@@ -1,11 +1,15 @@
 /* What a filter can say of itself. */
 #include "../core/rate.h"
-#include "ops.h"
+#include "levels.h"
 
 #include <math.h>
 #include <stdio.h>
 
 void bly_filter_stats(const bly_filter *f, bly_stats *out) {
+    if (f->levels) {
+        blyi_levels_stats(f, out);
+        return;
+    }
     uint64_t set = f->kernels->popcount(blyi_words(f), blyi_word_count(f));
     uint64_t bits = bly_plan_bits(&f->geometry), count = blyi_filter_items(f);
     if (set > bits) /* stray bits past the end of a damaged map */
@@ -37,15 +41,16 @@ size_t bly_stats_format(const bly_stats *s, char *buf, size_t size) {
     const char *kind = bly_kind_name(s->kind);
     int length = snprintf(
         buf, size,
-        "kind            %s, k = %u, hash %s%s\n"
+        "kind            %s, %s = %u, hash %s%s\n"
         "capacity        %llu keys at %g\n"
         "keys            %llu counted, %.0f estimated\n"
         "memory          %llu bytes, %.2f bits per key of capacity\n"
         "bits set        %llu of %llu (%.2f%%; %.2f%% expected)\n"
         "false positives %.3g asked, %.3g predicted, %.3g now\n",
-        kind ? kind : "unknown", (unsigned)s->hashes, s->hash_name ? s->hash_name : "none",
-        s->approximate ? ", approximate" : "", (unsigned long long)s->capacity, s->target_fpr,
-        (unsigned long long)s->count, s->estimated_keys, (unsigned long long)s->bytes,
+        kind ? kind : "unknown", s->kind == BLY_SCALABLE ? "levels" : "k", (unsigned)s->hashes,
+        s->hash_name ? s->hash_name : "none", s->approximate ? ", approximate" : "",
+        (unsigned long long)s->capacity, s->target_fpr, (unsigned long long)s->count,
+        s->estimated_keys, (unsigned long long)s->bytes,
         s->capacity ? (double)s->bits / (double)s->capacity : 0, (unsigned long long)s->set_bits,
         (unsigned long long)s->bits, 100 * s->fill, 100 * s->expected_fill, s->target_fpr,
         s->predicted_fpr, s->current_fpr);

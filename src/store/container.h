@@ -2,7 +2,8 @@
  *
  * docs/format.md is the specification. A file is taken in four steps, each of which may assume
  * the ones before it, and none of which allocates: decode (what the header alone can tell),
- * compare the length, bind (the caller's hasher), check the body. A mapped file skips the last.
+ * compare the length, bind (the caller's hasher), check the body. A mapped file skips the last. When
+ * the body is made of containers, their headers are read and checked before it (nested.h).
  */
 #ifndef BLYI_STORE_CONTAINER_H
 #define BLYI_STORE_CONTAINER_H
@@ -37,5 +38,9 @@ uint64_t blyi_body_sum(const uint8_t *body, uint64_t bytes);
 
 /* BLY_ECORRUPT when the sum is another, or a bit is set that belongs to no key. */
 bly_status blyi_body_check(const blyi_header *h, const uint8_t *body);
+
+/* Hands a header and the body of `f` to `sink`, in pieces, as bly_filter_write. */
+bly_status blyi_write_parts(const bly_filter *f, const uint8_t header[BLYI_HEADER_BYTES],
+                            bly_sink sink, void *ctx);
 
 #endif

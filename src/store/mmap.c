@@ -6,7 +6,7 @@
  * directory is held open and names are taken relative to it, so the temporary name needs no
  * longer a path than the file's own.
  */
-#include "container.h"
+#include "nested.h"
 
 #include "../core/memory.h"
 #include <errno.h>
@@ -108,26 +108,79 @@ bly_status bly_file_info_load(const char *path, bly_file_info *out) {
     return BLY_OK;
 }
 
+/* The blyi_fetch from a file, which is left where it stands. */
+static bly_status fetch_file(void *ctx, uint64_t at, void *to, size_t size) {
+    uint8_t *next = to;
+    while (size > 0) {
+        ssize_t n = pread(*(const int *)ctx, next, size, (off_t)(BLYI_HEADER_BYTES + at));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return BLY_EIO;
+        if (n == 0)
+            return BLY_ECORRUPT;
+        next += n;
+        at += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return BLY_OK;
+}
+
+/* Reads the bodies of the levels, which are there, empty; the headers in between must be those
+ * that the levels were made from. */
+static bly_status read_levels(int fd, const blyi_header *h, const blyi_nest *nest, bly_filter *f) {
+    bly_status status = BLY_OK;
+    for (unsigned i = 0; status == BLY_OK && i < nest->n; i++) {
+        const bly_filter *level = f->levels->at[i];
+        uint8_t raw[BLYI_HEADER_BYTES];
+        status = read_all(fd, raw, sizeof raw);
+        if (status == BLY_OK)
+            status = read_all(fd, level->body, level->body_bytes);
+        if (status == BLY_OK && memcmp(raw, nest->raw[i].bytes, sizeof raw) != 0)
+            status = BLY_ECORRUPT;
+        if (status == BLY_OK)
+            status = blyi_body_check(&nest->level[i], level->body);
+    }
+    if (status == BLY_OK && blyi_nest_sum(f->levels, nest->raw) != h->body_sum)
+        status = BLY_ECORRUPT;
+    return status;
+}
+
+static bly_status load_nest(int fd, blyi_header *h, const bly_open_options *options,
+                            bly_filter **out) {
+    blyi_nest nest;
+    bly_status status = blyi_header_bind(h, options);
+    if (status == BLY_OK)
+        status = blyi_nest_read(h, fetch_file, &fd, &nest);
+    if (status == BLY_OK)
+        status = blyi_nest_make(h, &nest, options ? options->allocator : NULL, NULL, out);
+    return status == BLY_OK ? read_levels(fd, h, &nest, *out) : status;
+}
+
+static bly_status load_flat(int fd, blyi_header *h, const bly_open_options *options,
+                            bly_filter **out) {
+    bly_status status = blyi_header_bind(h, options);
+    if (status == BLY_OK)
+        status = blyi_filter_make(&h->shape, options ? options->allocator : NULL, NULL, out);
+    if (status == BLY_OK)
+        status = read_all(fd, (*out)->body, (*out)->body_bytes);
+    return status == BLY_OK ? blyi_body_check(h, (*out)->body) : status;
+}
+
 bly_status bly_filter_load(const char *path, const bly_open_options *options, bly_filter **out) {
     int fd;
     blyi_header h;
-    bly_filter *f;
+    bly_filter *f = NULL;
     *out = NULL;
     bly_status status = open_file(path, &fd, &h);
     if (status != BLY_OK)
         return status;
-    status = blyi_header_bind(&h, options);
+    status = blyi_kind_has_levels(h.shape.geometry.kind) ? load_nest(fd, &h, options, &f)
+                                                         : load_flat(fd, &h, options, &f);
     if (status == BLY_OK)
-        status = blyi_filter_make(&h.shape, options ? options->allocator : NULL, NULL, &f);
-    if (status == BLY_OK) {
-        status = read_all(fd, f->body, f->body_bytes);
-        if (status == BLY_OK)
-            status = blyi_body_check(&h, f->body);
-        if (status == BLY_OK)
-            *out = f;
-        else
-            destroy_quietly(f);
-    }
+        *out = f;
+    else
+        destroy_quietly(f);
     close_quietly(fd);
     return status;
 }
@@ -139,6 +192,21 @@ struct bly_map {
     bly_allocator alloc;
 };
 
+static bly_status make_mapped(const blyi_header *h, const uint8_t *body, bool verify,
+                              const bly_allocator *a, bly_filter **out) {
+    bool nested = blyi_kind_has_levels(h->shape.geometry.kind);
+    blyi_nest nest;
+    bly_status status = BLY_OK;
+    if (nested)
+        status = blyi_nest_read(h, blyi_fetch_memory, (void *)(uintptr_t)body, &nest);
+    if (status == BLY_OK && verify)
+        status = nested ? blyi_nest_check(h, &nest, body) : blyi_body_check(h, body);
+    if (status)
+        return status;
+    return nested ? blyi_nest_make(h, &nest, a, body, out)
+                  : blyi_filter_make(&h->shape, a, body, out);
+}
+
 static bly_status map_file(bly_map *map, int fd, const blyi_header *h,
                            const bly_open_options *options) {
     if (h->body_bytes > SIZE_MAX - BLYI_HEADER_BYTES)
@@ -148,11 +216,8 @@ static bly_status map_file(bly_map *map, int fd, const blyi_header *h,
     if (map->base == MAP_FAILED)
         return errno == ENOMEM ? BLY_ENOMEM : BLY_EIO;
     const uint8_t *body = (const uint8_t *)map->base + BLYI_HEADER_BYTES;
-    bly_status status = BLY_OK;
-    if (options && options->flags & BLY_OPEN_VERIFY)
-        status = blyi_body_check(h, body);
-    if (status == BLY_OK)
-        status = blyi_filter_make(&h->shape, &map->alloc, body, &map->filter);
+    bool verify = options && options->flags & BLY_OPEN_VERIFY;
+    bly_status status = make_mapped(h, body, verify, &map->alloc, &map->filter);
     if (status != BLY_OK)
         (void)munmap(map->base, map->size);
     return status;

@@ -1,0 +1,341 @@
+#include "algebra.h"
+
+#include "health.h"
+#include "json.h"
+#include "keytype.h"
+#include "kinds.h"
+#include "message.h"
+#include "numbers.h"
+#include "open.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- are they alike? ------------------------------------------------------------------------- */
+
+typedef struct plan {
+    const algebra *op;
+    char **paths;
+    size_t count;
+    bly_file_info first; /* of the first file */
+    uint64_t common;     /* the greatest common divisor of the sizes */
+    uint64_t largest;
+    uint64_t keys; /* of the file that has most */
+} plan;
+
+static uint64_t divisor_of(uint64_t a, uint64_t b) {
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* "B: differs from A in its WHAT (THIS, not THAT); ..." */
+static bool differs(const plan *p, const char *path, const char *what, const char *is,
+                    const char *was) {
+    (void)message_error("%s: differs from %s in its %s (%s, not %s); only filters built alike can "
+                        "be %s",
+                        path, p->paths[0], what, is, was, p->op->done);
+    return false;
+}
+
+static const char *hash_name(const bly_file_info *info) {
+    const char *name = bly_hash_name(info->hash);
+    return name ? name : "custom";
+}
+
+static const char *probing(const bly_file_info *info) {
+    return info->geometry.options & BLY_TEXTBOOK ? "the textbook's" : "bloomery's own";
+}
+
+static const char *seed_label(const bly_file_info *info) {
+    if (info->keyed)
+        return "secret key";
+    return info->hash == BLY_HASH_CUSTOM ? "hash function's tag" : "seed";
+}
+
+static char *seed_text(const bly_file_info *info, char out[NUMBER_TEXT]) {
+    const unsigned long long seed = info->seed;
+    if (info->keyed || info->hash == BLY_HASH_CUSTOM)
+        (void)snprintf(out, NUMBER_TEXT, "id %016llx", seed);
+    else
+        (void)snprintf(out, NUMBER_TEXT, "%llu", seed);
+    return out;
+}
+
+/* All but the size, which folding may change. */
+static bool alike(const plan *p, const char *path, const bly_file_info *b) {
+    const bly_file_info *a = &p->first;
+    char is[NUMBER_TEXT], was[NUMBER_TEXT];
+    if (a->geometry.kind != b->geometry.kind)
+        return differs(p, path, "kind", bly_kind_name(b->geometry.kind),
+                       bly_kind_name(a->geometry.kind));
+    if (a->hash != b->hash)
+        return differs(p, path, "hash function", hash_name(b), hash_name(a));
+    if (a->seed != b->seed)
+        return differs(p, path, seed_label(a), seed_text(b, is), seed_text(a, was));
+    if (a->geometry.kind == BLY_SCALABLE) {
+        if (a->fpr != b->fpr)
+            return differs(p, path, "rate", number_percent(b->fpr, is),
+                           number_percent(a->fpr, was));
+        return true;
+    }
+    if (a->geometry.hashes != b->geometry.hashes)
+        return differs(p, path, "bits per key", number_grouped(b->geometry.hashes, is),
+                       number_grouped(a->geometry.hashes, was));
+    if (probing(a) != probing(b))
+        return differs(p, path, "probes", probing(b), probing(a));
+    return true;
+}
+
+/* The shape all of them can have; false if it is not one. */
+static bool common_shape(const plan *p, bly_geometry *out) {
+    *out = p->first.geometry;
+    out->size = p->common;
+    return (bly_kind_capabilities(out->kind) & BLY_CAN_FOLD) && bly_plan_check(out) == BLY_OK;
+}
+
+static int sizes_differ(const plan *p, const char *path, const bly_file_info *b) {
+    char is[KINDS_SIZE], was[KINDS_SIZE], small[KINDS_SIZE], rate[NUMBER_TEXT];
+    bly_geometry g;
+    (void)kinds_size(&b->geometry, is);
+    (void)kinds_size(&p->first.geometry, was);
+    if (!common_shape(p, &g))
+        return message_error("%s: differs from %s in its size (%s, not %s), and they cannot be "
+                             "folded to a common one; build them alike",
+                             path, p->paths[0], is, was);
+    (void)kinds_size(&g, small);
+    const unsigned bits = p->first.hash == BLY_HASH_CUSTOM ? 128 : bly_hash_bits(p->first.hash);
+    const double fpr = bly_plan_fpr(&g, p->keys, bits);
+    if (fpr > 0.5)
+        return message_error(
+            "%s: differs from %s in its size (%s, not %s), and the one both can be "
+            "folded to (%s) is too small for their keys; build them alike",
+            path, p->paths[0], is, was, small);
+    return message_error("%s: differs from %s in its size (%s, not %s); --fold would fold them to "
+                         "%s, with wrong answers at %s or more",
+                         path, p->paths[0], is, was, small, number_percent(fpr, rate));
+}
+
+/* Reads every header. */
+static bool make_plan(plan *p, const algebra *op, bool fold, cli_operands files) {
+    char kinds[KINDS_LIST];
+    const char *odd = NULL;
+    bly_file_info odd_info;
+    *p = (plan){.op = op, .paths = files.items, .count = files.count};
+    for (size_t i = 0; i < p->count; i++) {
+        bly_file_info info;
+        if (open_header(p->paths[i], &info) != BLY_OK)
+            return false;
+        if (i == 0)
+            p->first = info;
+        else if (!alike(p, p->paths[i], &info))
+            return false;
+        p->common = divisor_of(p->common, info.geometry.size);
+        p->largest = info.geometry.size > p->largest ? info.geometry.size : p->largest;
+        p->keys = info.count > p->keys ? info.count : p->keys;
+        if (!odd && info.geometry.size != p->first.geometry.size) {
+            odd = p->paths[i];
+            odd_info = info;
+        }
+    }
+    if ((bly_kind_capabilities(p->first.geometry.kind) & op->needs) != op->needs) {
+        (void)message_error("%s: %s filters cannot be %s; %s can", p->paths[0],
+                            bly_kind_name(p->first.geometry.kind), op->done,
+                            kinds_that_can(op->needs, kinds));
+        return false;
+    }
+    bly_geometry shape;
+    if (odd && p->first.geometry.kind != BLY_SCALABLE && !(fold && common_shape(p, &shape)))
+        return sizes_differ(p, odd, &odd_info) == CLI_OK;
+    return true;
+}
+
+/* ---- reading them ---------------------------------------------------------------------------- */
+
+/* Whether this file must be folded, and by how much. */
+static uint64_t fold_by(const plan *p, const bly_filter *f) {
+    const bly_geometry g = bly_filter_geometry(f);
+    return g.kind == BLY_SCALABLE ? 1 : g.size / p->common;
+}
+
+static bly_filter *folded(const plan *p, const char *path, const bly_filter *f) {
+    bly_filter *small;
+    char size[KINDS_SIZE];
+    const uint64_t divisor = fold_by(p, f);
+    bly_status status = bly_filter_fold(f, divisor, NULL, &small);
+    if (status != BLY_OK) {
+        (void)message_status(path, status);
+        return NULL;
+    }
+    const bly_geometry g = bly_filter_geometry(small);
+    message_note("%s: folded by %llu, to %s", path, (unsigned long long)divisor,
+                 kinds_size(&g, size));
+    return small;
+}
+
+/* The i-th file, to be read, at the common size. */
+static bool take(const plan *p, size_t i, opened *o) {
+    if (open_read(o, p->paths[i], NULL, BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY) != BLY_OK)
+        return false;
+    if (fold_by(p, o->filter) == 1)
+        return true;
+    bly_filter *small = folded(p, p->paths[i], o->filter);
+    open_close(o);
+    o->loaded = small;
+    o->filter = small;
+    return small != NULL;
+}
+
+/* The first, to be changed. */
+static bly_filter *take_first(const plan *p) {
+    opened o;
+    if (p->first.geometry.kind == BLY_SCALABLE || p->first.geometry.size == p->common)
+        return open_load(p->paths[0], NULL, BLY_OPEN_WITHOUT_KEY);
+    return take(p, 0, &o) ? o.loaded : NULL;
+}
+
+/* ---- combining them -------------------------------------------------------------------------- */
+
+static void compare_types(const plan *p, const bly_filter *first, const bly_filter *f,
+                          const char *path) {
+    keytype_levels levels;
+    if (!bly_filter_hasher(f))
+        return;
+    const keytype a = keytype_recognise(first, &levels), b = keytype_recognise(f, &levels);
+    if (a != b && a != KEYTYPE_NONE && b != KEYTYPE_NONE)
+        message_warn("%s: holds keys of type %s, but %s of type %s; whoever asks the result must "
+                     "give --type",
+                     path, keytype_name(b), p->paths[0], keytype_name(a));
+}
+
+static bool combine(const plan *p, size_t i, bly_filter *into) {
+    opened o;
+    if (!take(p, i, &o))
+        return false;
+    compare_types(p, into, o.filter, p->paths[i]);
+    bly_status status = p->op->combine(into, o.filter);
+    open_close(&o);
+    /* Of what the headers cannot tell, only this is left. */
+    if (status == BLY_EMISMATCH)
+        (void)message_error("%s: differs from %s in the capacity of its levels; only filters built "
+                            "alike can be %s",
+                            p->paths[i], p->paths[0], p->op->done);
+    else if (status != BLY_OK)
+        (void)message_status(p->paths[i], status);
+    return status == BLY_OK;
+}
+
+static void report(const plan *p, const algebra_values *v, const bly_filter *f) {
+    const char *name = open_output_name(v->out);
+    char keys[NUMBER_TEXT], now[NUMBER_TEXT], asked[NUMBER_TEXT];
+    bly_stats s;
+    bly_filter_stats(f, &s);
+    if (v->json) {
+        json j = json_begin(stdout);
+        json_text(&j, "file", v->out);
+        json_open(&j, "from", '[');
+        for (size_t i = 0; i < p->count; i++)
+            json_text(&j, NULL, p->paths[i]);
+        json_close(&j, ']');
+        json_text(&j, "kind", bly_kind_name(s.kind));
+        json_integer(&j, "size", s.size);
+        json_bool(&j, "folded", p->common != p->largest && s.kind != BLY_SCALABLE);
+        json_integer(&j, "bytes", s.bytes);
+        json_integer(&j, "capacity", s.capacity);
+        json_integer(&j, "count", s.count);
+        json_real(&j, "estimated_keys", s.estimated_keys);
+        json_real(&j, "rate_asked", s.target_fpr);
+        json_real(&j, "rate_now", s.current_fpr);
+        json_bool(&j, "approximate", s.approximate);
+        json_bool(&j, "keeps_promise", health_of(&s) == HEALTH_GOOD);
+        json_end(&j);
+    } else
+        message_note("%s: %zu filter%s %s, %s keys by estimate%s; wrong answers %s, %s asked", name,
+                     p->count, p->count == 1 ? "" : "s", p->op->done, number_grouped(s.count, keys),
+                     s.approximate ? " (approximate: it may hold a few that are not common to all)"
+                                   : "",
+                     number_percent(s.current_fpr, now), number_percent(s.target_fpr, asked));
+    (void)health_warn(name, &s);
+}
+
+static int finish(const plan *p, const algebra_values *v, bly_filter *f) {
+    bool good = true;
+    for (size_t i = 1; good && i < p->count; i++)
+        good = combine(p, i, f);
+    good = good && open_save(f, v->out);
+    if (good)
+        report(p, v, f);
+    return good ? CLI_OK : CLI_ERROR;
+}
+
+int algebra_run(const algebra *a, const algebra_values *v, cli_operands files) {
+    plan p;
+    if (v->json && strcmp(v->out, "-") == 0)
+        return message_error("--json and -o - both want standard output");
+    if (!open_may_save(v->out, v->force) || !make_plan(&p, a, v->fold, files))
+        return CLI_ERROR;
+    bly_filter *f = take_first(&p);
+    if (!f)
+        return CLI_ERROR;
+    const int status = finish(&p, v, f);
+    bly_filter_destroy(f);
+    return status;
+}
+
+/* ---- estimates ------------------------------------------------------------------------------- */
+
+static void print_keys(int width, const char *label, double keys) {
+    char text[NUMBER_TEXT] = "too many to estimate";
+    if (isfinite(keys) && keys < 0x1p63)
+        (void)number_grouped((uint64_t)llround(keys), text);
+    (void)printf("%-*s  %s\n", width, label, text);
+}
+
+static void print_overlap(const algebra_values *v, const plan *p, const bly_overlap *o) {
+    if (!v->json) {
+        const size_t a = strlen(p->paths[0]), b = strlen(p->paths[1]), longer = a > b ? a : b;
+        const int width = longer < 40 ? (int)(longer > 7 ? longer : 7) : 40;
+        print_keys(width, p->paths[0], o->a);
+        print_keys(width, p->paths[1], o->b);
+        print_keys(width, "both", o->both);
+        print_keys(width, "either", o->either);
+        (void)printf("%-*s  %.3f\n", width, "jaccard", o->jaccard);
+        return;
+    }
+    json j = json_begin(stdout);
+    json_open(&j, "files", '[');
+    json_text(&j, NULL, p->paths[0]);
+    json_text(&j, NULL, p->paths[1]);
+    json_close(&j, ']');
+    json_real(&j, "a", o->a);
+    json_real(&j, "b", o->b);
+    json_real(&j, "both", o->both);
+    json_real(&j, "either", o->either);
+    json_real(&j, "jaccard", o->jaccard);
+    json_end(&j);
+}
+
+int algebra_estimate(const algebra_values *v, cli_operands files) {
+    static const algebra comparison = {"compared", BLY_CAN_OVERLAP, NULL};
+    plan p;
+    opened a, b;
+    bly_overlap overlap;
+    if (!make_plan(&p, &comparison, v->fold, files) || !take(&p, 0, &a))
+        return CLI_ERROR;
+    int status = CLI_ERROR;
+    if (take(&p, 1, &b)) {
+        bly_status compared = bly_filter_overlap(a.filter, b.filter, &overlap);
+        status = CLI_OK;
+        if (compared == BLY_OK)
+            print_overlap(v, &p, &overlap);
+        else
+            status = message_status(p.paths[1], compared);
+        open_close(&b);
+    }
+    open_close(&a);
+    return status;
+}

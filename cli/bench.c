@@ -1,0 +1,265 @@
+/* `bloomery bench`: what the kinds of filters do on this machine. */
+#include "bench_run.h"
+#include "cli.h"
+#include "json.h"
+#include "message.h"
+#include "numbers.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_KINDS = 32, MOST_ROUNDS = 1000 };
+
+static const uint64_t default_keys = 1000000, work = 3000000;
+static const double default_rate = 0.001;
+
+typedef struct values {
+    const char *kinds;
+    uint64_t keys, key_bytes, rounds;
+    double rate;
+    bool json;
+} values;
+
+#define AT(field) offsetof(values, field)
+
+static const cli_option options[] = {
+    {"kinds", 0, CLI_TEXT, AT(kinds), "KIND,...", NULL, NULL,
+     "The kinds to measure, parted by commas. By default all."},
+    {"expect", 'n', CLI_COUNT, AT(keys), "N", NULL, NULL,
+     "How many keys to put into each filter. By default a million: the filters then fit into most "
+     "processors' caches, and a hundred million would not."},
+    {"rate", 'p', CLI_RATE, AT(rate), "RATE", NULL, NULL,
+     "The rate that the filters are made for. By default 0.1%."},
+    {"key-bytes", 0, CLI_COUNT, AT(key_bytes), "N", NULL, NULL,
+     "How long each key is, from 8 to 4096 bytes. By default 16."},
+    {"rounds", 0, CLI_COUNT, AT(rounds), "N", NULL, NULL,
+     "How often everything is done, 1000 times at most. By default as often as makes three million "
+     "keys, but three times at least."},
+    {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL, "Print the figures as one JSON object."},
+    {0},
+};
+
+/* ---- what to measure ------------------------------------------------------------------------- */
+
+static bool check(const values *v, cli_operands operands) {
+    if (operands.count)
+        (void)message_error("'%s' is one word too many; try --help", operands.items[0]);
+    else if (v->key_bytes && (v->key_bytes < 8 || v->key_bytes > 4096))
+        (void)message_error("--key-bytes must be from 8 to 4096");
+    else if (v->rounds > MOST_ROUNDS)
+        (void)message_error("--rounds must be at most %d", MOST_ROUNDS);
+    else
+        return true;
+    return false;
+}
+
+static bench_setting setting_of(const values *v) {
+    uint64_t keys = v->keys ? v->keys : default_keys;
+    uint64_t rounds = v->rounds ? v->rounds : work / keys < 3 ? 3 : work / keys;
+    return (bench_setting){
+        .keys = keys,
+        .rate = v->rate > 0 ? v->rate : default_rate,
+        .key_bytes = v->key_bytes ? (size_t)v->key_bytes : 16,
+        .rounds = (unsigned)(rounds < MOST_ROUNDS ? rounds : MOST_ROUNDS),
+    };
+}
+
+/* How many kinds there are in `list`, or in all when it is NULL; 0: reported. */
+static size_t read_kinds(const char *list, bly_kind out[MOST_KINDS]) {
+    size_t count = 0;
+    if (!list) {
+        for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k != BLY_KIND_NONE && count < MOST_KINDS;
+             k = bly_kind_next(k))
+            out[count++] = k;
+        return count;
+    }
+    for (;;) {
+        char name[32];
+        size_t length = strcspn(list, ",");
+        (void)snprintf(name, sizeof name, "%.*s", (int)(length < 31 ? length : 31), list);
+        if (count == MOST_KINDS || bly_kind_by_name(name, &out[count]) != BLY_OK) {
+            (void)message_error(
+                "--kinds: there is no kind '%.*s'; bloomery plan -n 1000 lists them", (int)length,
+                list);
+            return 0;
+        }
+        count++;
+        if (!list[length])
+            return count;
+        list += length + 1;
+    }
+}
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
+static void heading(const char *unit) {
+    (void)printf("\n%s%-15s%17s%20s%20s%s\n", message_style_on(1, STYLE_BOLD), unit, "add",
+                 "contains, absent", "contains, present", message_style_off(1));
+    (void)printf("%-15s%9s%8s%12s%8s%12s%8s\n", "", "batched", "single", "batched", "single",
+                 "batched", "single");
+}
+
+static void figures(const char *name, const double value[BENCH_OPS]) {
+    static const int widths[BENCH_OPS] = {9, 8, 12, 8, 12, 8};
+    (void)printf("%-15s", name);
+    for (int op = 0; op < BENCH_OPS; op++)
+        (void)printf("%*.*f", widths[op], value[op] < 99.95 ? 1 : 0, value[op]);
+    (void)printf("\n");
+    (void)fflush(stdout); /* the next kind takes a while */
+}
+
+static void print_speeds(const bench_result *results, size_t count) {
+    heading("M keys/s");
+    for (size_t i = 0; i < count; i++) {
+        double speed[BENCH_OPS];
+        for (int op = 0; op < BENCH_OPS; op++)
+            speed[op] = 1e3 / results[i].ns[op];
+        figures(bly_kind_name(results[i].kind), speed);
+    }
+}
+
+static void print_limits(const bench_limits *l) {
+    char size[NUMBER_TEXT];
+    (void)printf("\nWhat the machine can do at best:\n");
+    (void)printf("  hash a key with %s, nothing else: %.1f ns batched (%.0f M/s), %.1f ns single\n",
+                 l->hash, l->hash_many, 1e3 / l->hash_many, l->hash_one);
+    (void)printf("  read a random cache line out of %s: %.1f ns (%.0f M/s)\n",
+                 number_bytes(l->bytes, size), l->line, 1e3 / l->line);
+}
+
+static void print_rates(const bench_result *results, size_t count) {
+    (void)printf("\n%s%-15s%10s%11s%11s%11s%14s%s\n", message_style_on(1, STYLE_BOLD),
+                 "space and rate", "size", "bits/key", "promised", "measured", "ratio",
+                 message_style_off(1));
+    for (size_t i = 0; i < count; i++) {
+        const bench_result *r = &results[i];
+        char size[NUMBER_TEXT], promised[NUMBER_TEXT], measured[NUMBER_TEXT];
+        double rate = (double)r->wrong / (double)r->asked;
+        (void)printf("%-15s%10s%11.2f%11s%11s%8.2f +-%.2f\n", bly_kind_name(r->kind),
+                     number_bytes(r->bytes, size), r->bits_per_key,
+                     number_percent(r->promised, promised), number_percent(rate, measured),
+                     rate / r->promised,
+                     2 * sqrt((double)r->wrong + 1) / (double)r->asked / r->promised);
+    }
+}
+
+static bool run_for_people(const bench_setting *s, const bly_kind *kinds, size_t count) {
+    bench_result results[MOST_KINDS];
+    bench_limits limits;
+    char keys[NUMBER_TEXT], percent[NUMBER_TEXT];
+    (void)printf("%s keys of %zu bytes, rate %s, %u rounds; medians\n",
+                 number_grouped(s->keys, keys), s->key_bytes, number_percent(s->rate, percent),
+                 s->rounds);
+    heading("ns per key");
+    for (size_t i = 0; i < count; i++) {
+        if (!bench_kind(s, kinds[i], &results[i]))
+            return false;
+        figures(bly_kind_name(kinds[i]), results[i].ns);
+    }
+    print_speeds(results, count);
+    print_rates(results, count);
+    if (!bench_limits_find(s, &limits))
+        return false;
+    print_limits(&limits);
+    (void)printf("\nNo key was missed; batched and single calls agree.\n");
+    return true;
+}
+
+/* ---- for programs ---------------------------------------------------------------------------- */
+
+static void result_json(json *j, const bench_result *r) {
+    static const char *const names[BENCH_OPS] = {"add_batched_ns",     "add_single_ns",
+                                                 "absent_batched_ns",  "absent_single_ns",
+                                                 "present_batched_ns", "present_single_ns"};
+    json_open(j, NULL, '{');
+    json_text(j, "kind", bly_kind_name(r->kind));
+    for (int op = 0; op < BENCH_OPS; op++)
+        json_real(j, names[op], r->ns[op]);
+    json_integer(j, "bytes", r->bytes);
+    json_real(j, "bits_per_key", r->bits_per_key);
+    json_real(j, "promised_rate", r->promised);
+    json_real(j, "measured_rate", (double)r->wrong / (double)r->asked);
+    json_integer(j, "asked", r->asked);
+    json_integer(j, "wrong", r->wrong);
+    json_close(j, '}');
+}
+
+static bool run_for_programs(const bench_setting *s, const bly_kind *kinds, size_t count) {
+    bench_result results[MOST_KINDS];
+    bench_limits limits;
+    for (size_t i = 0; i < count; i++)
+        if (!bench_kind(s, kinds[i], &results[i]))
+            return false;
+    if (!bench_limits_find(s, &limits))
+        return false;
+    json j = json_begin(stdout);
+    json_text(&j, "version", bly_version());
+    json_integer(&j, "keys", s->keys);
+    json_integer(&j, "key_bytes", s->key_bytes);
+    json_real(&j, "rate", s->rate);
+    json_integer(&j, "rounds", s->rounds);
+    json_open(&j, "kinds", '[');
+    for (size_t i = 0; i < count; i++)
+        result_json(&j, &results[i]);
+    json_close(&j, ']');
+    json_open(&j, "limits", '{');
+    json_text(&j, "hash", limits.hash);
+    json_real(&j, "hash_batched_ns", limits.hash_many);
+    json_real(&j, "hash_single_ns", limits.hash_one);
+    json_integer(&j, "line_bytes", limits.bytes);
+    json_real(&j, "line_ns", limits.line);
+    json_close(&j, '}');
+    json_end(&j);
+    return true;
+}
+
+static int run(void *untyped, cli_operands operands) {
+    const values *v = untyped;
+    bly_kind kinds[MOST_KINDS];
+    if (!check(v, operands))
+        return CLI_ERROR;
+    bench_setting s = setting_of(v);
+    size_t count = read_kinds(v->kinds, kinds);
+    if (count == 0)
+        return CLI_ERROR;
+    for (size_t i = 0; i < count; i++)
+        if (!bench_possible(&s, kinds[i]))
+            return CLI_ERROR;
+    bool good = v->json ? run_for_programs(&s, kinds, count) : run_for_people(&s, kinds, count);
+    return good ? CLI_OK : CLI_ERROR;
+}
+
+const cli_command command_bench = {
+    "bench",
+    "",
+    "Measure the kinds of filters on this machine",
+    "Fills filters of each kind with made-up keys, asks them for keys that they have and for keys "
+    "that they have not, and prints the time per key, the space, and the rate of false positives "
+    "promised and measured, with their ratio and how far that may be off. With its defaults it "
+    "takes a few seconds.\n"
+    "\n"
+    "Batched means thousands of keys in one call, as the other commands do it; single means one "
+    "call "
+    "for each key. Times are medians over pieces of at most 65,536 keys. A scalable filter is "
+    "measured as it grows from a tenth of the keys.\n"
+    "\n"
+    "Two figures say what there is to reach: the time to hash a key and do nothing else, and the "
+    "time "
+    "to read a random cache line out of as much memory as the planned filter has. No filter that "
+    "is larger than the processor's caches can beat either.\n"
+    "\n"
+    "The answers are checked while they are measured: a key that is not found, or batched and "
+    "single "
+    "calls that disagree, end the run with an error.",
+    "# all kinds, a million keys each\n"
+    "bloomery bench\n"
+    "# two kinds, in memory that no cache holds\n"
+    "bloomery bench --kinds sbbf,classic -n 1e8 -p 1%\n"
+    "# for a program\n"
+    "bloomery bench --json\n",
+    options,
+    sizeof(values),
+    run,
+};

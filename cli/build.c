@@ -1,0 +1,442 @@
+/* bloomery build: a filter from a list.
+ *
+ * The number of different keys must be known before the filter is made, so their hashes are
+ * gathered first, 16 bytes each, sorted, and repeats dropped. What --must-not-match asks for may
+ * need other hashes; only then are the keys themselves kept too.
+ *
+ * A line that must not match can be in the list, which is the user's contradiction and named, or
+ * seem to be by chance. Then the list is built again under the next seed: for n such lines and the
+ * rate p one try in e^(np) comes out clean. A keyed list has no seed, and its key is not ours to
+ * change, so it is built again for half the rate, which halves the number of such lines.
+ */
+#include "build_allow.h"
+#include "build_read.h"
+#include "cli.h"
+#include "json.h"
+#include "keyfile.h"
+#include "message.h"
+#include "numbers.h"
+#include "open.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct build_options {
+    const char *output, *key_file, *new_key, *must_not_match;
+    uint64_t keys, seed;
+    double rate;
+    bly_kind kind;
+    bly_hash_id hash;
+    unsigned type;
+    bool null, comments, skip_malformed, force, stats, json;
+} build_options;
+
+#define AT(field) offsetof(build_options, field)
+static const cli_option options[] = {
+    {"output", 'o', CLI_FILE, AT(output), "LIST", NULL, NULL,
+     "The list to write; it appears only when it is whole. '-' is standard output."},
+    {"type", 0, CLI_CHOICE, AT(type), "TYPE", KEYTYPE_CHOICES, NULL,
+     "What the lines are, so that spelling does not matter; line (the default) takes them byte for "
+     "byte. The list remembers it."},
+    {"rate", 'p', CLI_RATE, AT(rate), "RATE", NULL, NULL,
+     "How often a line that is not in the list may be taken for one that is: 0.001 (the default), "
+     "0.1%, 1/1000."},
+    {"expect", 'n', CLI_COUNT, AT(keys), "N", NULL, NULL,
+     "Leave room for N different keys. Without it there is room for those that are there."},
+    {"must-not-match", 0, CLI_FILE, AT(must_not_match), "FILE", NULL, NULL,
+     "Lines that the finished list must not match, not even by chance. One that is in the list is "
+     "an error; against chance the list is built again under other seeds, 32 at most (or, if it is "
+     "keyed, at lower rates)."},
+    {"comments", 0, CLI_FLAG, AT(comments), NULL, NULL, NULL,
+     "Leave out lines that begin with '#'. Of types other than line also those that begin with "
+     "';', and what stands behind a blank and one of the two."},
+    {"skip-malformed", 0, CLI_FLAG, AT(skip_malformed), NULL, NULL, NULL,
+     "Leave out lines that are not of the type, and count them. Without this they are errors, and "
+     "nothing is written."},
+    {"null", '0', CLI_FLAG, AT(null), NULL, NULL, NULL,
+     "Records end in a NUL byte instead of a newline."},
+    {"kind", 0, CLI_KIND, AT(kind), "KIND", NULL, NULL,
+     "The kind of filter. The default is the blocked layout that suits the rate."},
+    {"hash", 0, CLI_HASH, AT(hash), "HASH", NULL, NULL,
+     "The hash function; xxh3 unless given, with 128 bits where the rate needs them."},
+    {"seed", 0, CLI_NUMBER, AT(seed), "SEED", NULL, NULL,
+     "The hash function's seed, 0 unless given. Another seed errs on other lines."},
+    {"key-file", 0, CLI_FILE, AT(key_file), "FILE", NULL, NULL,
+     "Make a keyed list: nobody without the secret in FILE (16 bytes, or 32 hexadecimal digits) "
+     "can ask it, or look for lines on which it errs. The list does not hold the secret."},
+    {"new-key", 0, CLI_FILE, AT(new_key), "FILE", NULL, NULL,
+     "The same with a new secret, written to FILE, which must not exist yet and only its owner can "
+     "read."},
+    {"force", 'f', CLI_FLAG, AT(force), NULL, NULL, NULL,
+     "Replace an existing LIST; write to a terminal."},
+    {"stats", 0, CLI_FLAG, AT(stats), NULL, NULL, NULL,
+     "Print the filter's shape, size and rates on standard error."},
+    {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL,
+     "Print what was built as a JSON object on standard output."},
+    {0},
+};
+
+enum { MOST_SEEDS = 32, MOST_HALVINGS = 8 };
+/* With more lines than this matching by chance under the first seed, the others are not worth a
+ * try: e^-12 each. */
+enum { HOPELESS = 12 };
+
+static const double usual_rate = 0.001;
+
+typedef struct job {
+    const build_options *options;
+    keytype_reader reader;
+    bly_hasher hasher;
+    bool keyed;
+    build_keys keys;
+    build_lines lines;
+    uint64_t repeated;
+    keytype_levels levels;
+    build_allow allow;
+    double rate; /* for lines */
+    unsigned tries;
+    bly_filter *filter;
+} job;
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static bool refuse(const char *why) {
+    (void)message_error("%s", why);
+    return false;
+}
+
+static bool options_agree(const build_options *o) {
+    struct stat st;
+    bool keyed = o->key_file || o->new_key;
+    if (!o->output)
+        return refuse("-o LIST is needed: the file to write ('-' is standard output)");
+    if (o->json && strcmp(o->output, "-") == 0)
+        return refuse("--json and -o - both want standard output");
+    if (o->key_file && o->new_key)
+        return refuse("only one of --key-file and --new-key can be given");
+    if (keyed && o->hash && o->hash != BLY_HASH_SIPHASH)
+        return refuse("a keyed list uses siphash; leave --hash out");
+    if (keyed && o->seed)
+        return refuse("a keyed list has a key in place of a seed; leave --seed out");
+    if (o->hash == BLY_HASH_SIPHASH && !keyed)
+        return refuse("siphash needs a key: --key-file FILE or --new-key FILE");
+    if (o->new_key && lstat(o->new_key, &st) == 0) {
+        (void)message_error("%s: exists already, and a key is never replaced", o->new_key);
+        return false;
+    }
+    return open_may_save(o->output, o->force);
+}
+
+/* The function must be chosen before the keys are counted; for so many 64 bits are enough at every
+ * rate above 10^-9. */
+static const uint64_t keys_foreseen = UINT64_C(1) << 32;
+
+static bool choose_hasher(job *j) {
+    const build_options *o = j->options;
+    j->keyed = o->key_file || o->new_key;
+    if (o->key_file)
+        return keyfile_read(o->key_file, &j->hasher);
+    if (o->new_key)
+        return keyfile_make(&j->hasher);
+    bly_status status = o->hash ? bly_hasher_init(&j->hasher, o->hash, o->seed)
+                                : bly_hasher_default(&j->hasher, keys_foreseen, j->rate, o->seed);
+    if (status == BLY_EHASHER)
+        (void)message_error("this build of bloomery lacks --hash %s", bly_hash_name(o->hash));
+    else if (status != BLY_OK)
+        (void)message_error("-p %g: %s", j->rate, bly_strerror(status));
+    return status == BLY_OK;
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+static bool take_key(void *ctx, uint64_t number, bly_bytes line, const keytype_key *key) {
+    job *j = ctx;
+    (void)number, (void)line;
+    keytype_levels_add(&j->levels, key->level);
+    return build_keys_add(&j->keys, key->bytes,
+                          bly_hash_key(&j->hasher, key->bytes.data, key->bytes.size));
+}
+
+static bool gather(job *j, cli_operands files) {
+    const build_options *o = j->options;
+    char count[NUMBER_TEXT], most[NUMBER_TEXT];
+    j->keys.keep = o->must_not_match != NULL;
+    if (!build_read(files.items, files.count, &j->reader, o->skip_malformed, take_key, j,
+                    &j->lines))
+        return false;
+    j->repeated = build_keys_settle(&j->keys);
+    if (o->keys && j->keys.count > o->keys && o->kind != BLY_SCALABLE) {
+        (void)message_error("there are %s different keys, more than -n %s; leave -n out",
+                            number_grouped(j->keys.count, count), number_grouped(o->keys, most));
+        return false;
+    }
+    if (j->keys.count == 0)
+        message_warn("there are no keys: the list will match nothing");
+    return true;
+}
+
+/* ---- the filter ------------------------------------------------------------------------------ */
+
+/* NULL: reported. */
+static size_t greatest_divisor(size_t a, size_t b) {
+    while (b) {
+        size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The hashes are sorted by now. In that order each level of a growing filter would get keys that
+ * crowd in a few of its blocks, so they are added in leaps, as in a shuffled deck: the i-th is at
+ * i * leap mod n, for a leap without a divisor in common with n. */
+static bly_status add_scattered(bly_filter *f, const build_keys *keys) {
+    size_t n = keys->count, leap = (size_t)((double)n * 0.6180339887498949) | 1, at = 0;
+    bly_hash some[1024];
+    bly_status status = BLY_OK;
+    while (greatest_divisor(n, leap) > 1)
+        leap += 2;
+    for (size_t done = 0; status == BLY_OK && done < n;) {
+        size_t batch = 0;
+        for (; batch < 1024 && done < n; batch++, done++) {
+            some[batch] = keys->hashes[at];
+            at = at >= n - leap % n ? at - (n - leap % n) : at + leap % n;
+        }
+        status = bly_filter_add_hashes(f, some, batch, NULL, NULL);
+    }
+    return status;
+}
+
+static bly_filter *make_filter(job *j) {
+    const build_options *o = j->options;
+    const double rate = j->rate / keytype_most_tries(j->reader.type, &j->levels);
+    uint64_t keys =
+        (o->keys ? o->keys : j->keys.count) + keytype_mark_count(j->reader.type, &j->levels);
+    bly_spec spec = bly_spec_for(o->kind ? o->kind : bly_plan_layout(rate), keys ? keys : 1, rate);
+    spec.hasher = j->hasher;
+    if (spec.geometry.kind == BLY_SCALABLE)
+        spec.first_share = 0.8; /* the number of keys is known */
+    bly_filter *f = NULL;
+    bly_status status = bly_filter_create(&spec, &f);
+    if (status == BLY_OK)
+        status = spec.geometry.kind == BLY_SCALABLE
+                     ? add_scattered(f, &j->keys)
+                     : bly_filter_add_hashes(f, j->keys.hashes, j->keys.count, NULL, NULL);
+    if (status == BLY_OK)
+        status = keytype_mark(f, j->reader.type, &j->levels);
+    if (status == BLY_OK)
+        return f;
+    if (status == BLY_EWEAKHASH)
+        (void)message_error("%s has too few bits for so many keys at that rate; choose another by "
+                            "--hash",
+                            bly_hash_name((bly_hash_id)j->hasher.id));
+    else
+        (void)message_status(o->output, status);
+    bly_filter_destroy(f);
+    return NULL;
+}
+
+/* As `check` would, which knows only what the filter says of itself. */
+static uint64_t chance_matches(const job *j) {
+    keytype_levels levels;
+    if (keytype_recognise(j->filter, &levels) != j->reader.type)
+        return j->allow.count;
+    return build_allow_ask(&j->allow, &levels, j->filter);
+}
+
+static bool give_up(const job *j, uint64_t matches) {
+    char some[NUMBER_TEXT], all[NUMBER_TEXT];
+    double better = pow(10, floor(-log10((double)j->allow.count)));
+    if (better >= j->rate)
+        better = j->rate / 10;
+    (void)message_error("%s: %s of its %s lines match%s by chance after %u tr%s; -p %g would make "
+                        "that unlikely",
+                        j->allow.path, number_grouped(matches, some),
+                        number_grouped(j->allow.count, all), matches == 1 ? "es" : "", j->tries,
+                        j->tries == 1 ? "y" : "ies", better);
+    return false;
+}
+
+/* Another filter of the same keys, with other errors. */
+static bool vary(job *j) {
+    if (j->keyed) {
+        j->rate /= 2;
+        return true;
+    }
+    bly_status status = bly_hasher_init(&j->hasher, (bly_hash_id)j->hasher.id, j->hasher.seed + 1);
+    if (status != BLY_OK)
+        return refuse(bly_strerror(status));
+    build_keys_rehash(&j->keys, &j->hasher);
+    return true;
+}
+
+static bool make(job *j) {
+    const unsigned most = j->keyed ? MOST_HALVINGS : MOST_SEEDS;
+    for (j->tries = 1;; j->tries++) {
+        j->filter = make_filter(j);
+        if (!j->filter)
+            return false;
+        uint64_t matches = j->options->must_not_match ? chance_matches(j) : 0;
+        if (matches == 0)
+            return true;
+        bly_filter_destroy(j->filter);
+        j->filter = NULL;
+        bool hopeless = j->tries == 1 && !j->keyed && matches > HOPELESS;
+        if (j->tries == most || hopeless)
+            return give_up(j, matches);
+        if (!vary(j))
+            return false;
+    }
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static void report_json(const job *j) {
+    const build_options *o = j->options;
+    json out = json_begin(stdout);
+    json_text(&out, "list", o->output);
+    json_text(&out, "type", keytype_name(j->reader.type));
+    json_text(&out, "kind", bly_kind_name(bly_filter_geometry(j->filter).kind));
+    json_text(&out, "hash", bly_hash_name((bly_hash_id)j->hasher.id));
+    json_bool(&out, "keyed", j->keyed);
+    if (j->keyed)
+        json_null(&out, "seed");
+    else
+        json_integer(&out, "seed", j->hasher.seed);
+    json_integer(&out, "lines", j->lines.lines);
+    json_integer(&out, "keys", j->keys.count);
+    json_integer(&out, "repeated", j->repeated);
+    json_integer(&out, "malformed", j->lines.malformed);
+    json_integer(&out, "empty", j->lines.empty);
+    json_integer(&out, "marks", keytype_mark_count(j->reader.type, &j->levels));
+    json_integer(&out, "capacity", bly_filter_capacity(j->filter));
+    json_real(&out, "rate", j->rate);
+    json_integer(&out, "questions", keytype_most_tries(j->reader.type, &j->levels));
+    json_integer(&out, "bytes", bly_filter_file_size(j->filter));
+    json_integer(&out, "tries", j->tries);
+    json_end(&out);
+}
+
+static void report_stats(const bly_filter *f) {
+    char text[2048];
+    bly_stats stats;
+    bly_filter_stats(f, &stats);
+    (void)bly_stats_format(&stats, text, sizeof text);
+    (void)fputs(text, stderr);
+}
+
+static void report(const job *j) {
+    char a[NUMBER_TEXT], b[NUMBER_TEXT], c[NUMBER_TEXT], extra[128] = "";
+    size_t used = 0;
+    if (j->lines.malformed)
+        used = (size_t)snprintf(extra, sizeof extra, ", %s malformed left out",
+                                number_grouped(j->lines.malformed, a));
+    if (j->lines.empty)
+        (void)snprintf(extra + used, sizeof extra - used, ", %s blank or comments",
+                       number_grouped(j->lines.empty, a));
+    message_note("%s line%s: %s key%s, %s repeated%s", number_grouped(j->lines.lines, a),
+                 j->lines.lines == 1 ? "" : "s", number_grouped(j->keys.count, b),
+                 j->keys.count == 1 ? "" : "s", number_grouped(j->repeated, c), extra);
+    message_note("%s: %s, %s, errs on %s lines", j->options->output,
+                 bly_kind_name(bly_filter_geometry(j->filter).kind),
+                 number_bytes(bly_filter_file_size(j->filter), a), number_one_in(j->rate, b));
+    if (j->tries > 1 && j->keyed)
+        message_note("%u tries until nothing of %s matched by chance: the rate is halved %u times",
+                     j->tries, j->allow.path, j->tries - 1);
+    else if (j->tries > 1)
+        message_note("%u tries until nothing of %s matched by chance: the seed is %llu", j->tries,
+                     j->allow.path, (unsigned long long)j->hasher.seed);
+    if (j->options->stats)
+        report_stats(j->filter);
+    if (j->options->json)
+        report_json(j);
+}
+
+/* A list whose key is lost is worth nothing, so the key goes first; a key without a list is a
+ * needless file, so it goes if the list cannot follow. */
+static bool save(const job *j) {
+    const build_options *o = j->options;
+    if (o->new_key && !keyfile_write(o->new_key, &j->hasher))
+        return false;
+    if (open_save(j->filter, o->output))
+        return true;
+    if (o->new_key)
+        (void)unlink(o->new_key);
+    return false;
+}
+
+static bool allow_nothing_listed(const job *j) {
+    return !j->options->must_not_match ||
+           build_allow_in_list(&j->allow, &j->levels, &j->hasher, &j->keys) == 0;
+}
+
+static int run(void *values, cli_operands operands) {
+    const build_options *o = values;
+    job *j = calloc(1, sizeof *j);
+    if (!j)
+        return message_error("out of memory");
+    j->options = o;
+    j->rate = o->rate > 0 ? o->rate : usual_rate;
+    j->reader.type = o->type ? (keytype)o->type : KEYTYPE_LINE;
+    j->reader.comments = o->comments;
+    j->reader.exact = o->null;
+    bool good = options_agree(o) && choose_hasher(j) && gather(j, operands);
+    if (good && o->must_not_match)
+        good = build_allow_read(&j->allow, o->must_not_match, &j->reader, o->skip_malformed);
+    good = good && allow_nothing_listed(j) && make(j) && save(j);
+    if (good)
+        report(j);
+    bly_filter_destroy(j->filter);
+    build_allow_free(&j->allow);
+    build_keys_free(&j->keys);
+    keytype_reader_free(&j->reader);
+    free(j);
+    return good ? CLI_OK : CLI_ERROR;
+}
+
+const cli_command command_build = {
+    "build",
+    "-o LIST [FILE...]",
+    "Make a list file that others can check lines against",
+    "Reads lines (from standard input when no FILE is named; gzip and zstd are read as they are) "
+    "and writes a filter: a small file that answers \"surely not in the list\" or \"very likely in "
+    "the list\" for any line. The lines cannot be read back from it, though whoever has it can try "
+    "guesses (see --key-file). `bloomery check` asks it, and so does any program through the "
+    "library.\n"
+    "\n"
+    "With --type the spelling of a line does not matter:\n"
+    "\n"
+    "  ip      IPv4 and IPv6 addresses, and blocks such as 192.0.2.0/24\n"
+    "  phone   digits, '+' or '00' for international numbers; other marks go\n"
+    "  email   small letters, the host as in domain; '<>' and 'mailto:' go\n"
+    "  domain  small letters, IDN, no '.' at the end; '*.' in front goes\n"
+    "  url     as the URL standard and RFC 3986 compare them\n"
+    "  line    the bytes of the line (the default)\n"
+    "\n"
+    "A listed block stands for all addresses in it, a listed domain for all domains below it. The "
+    "list remembers its type, and which prefix lengths or numbers of labels it has, so that "
+    "`check` need not be told. Blank lines are left out, blanks around a line too, except that of "
+    "a line of type line only a carriage return at the end is dropped (not with -0).\n"
+    "\n"
+    "A line that is not of the type is an error and is named; the list is then not written, unless "
+    "--skip-malformed is given. Lines that are there twice are counted.\n"
+    "\n"
+    "While it works it needs 16 bytes of memory per line and the finished filter; with "
+    "--must-not-match also the lines themselves.",
+    "# a blocklist of domains that never blocks what is in allow.txt\n"
+    "bloomery build --type domain -o bad.bly --must-not-match allow.txt bad-domains.txt\n"
+    "# two lists of blocks with comments, wrong once in a million lines\n"
+    "bloomery build --type ip --comments -p 1e-6 -o drop.bly drop.txt edrop.txt\n"
+    "# a keyed list of mail addresses: without the key it says nothing\n"
+    "bloomery build --type email --new-key secret.key -o leaked.bly leaked.txt.gz\n"
+    "# the lines of a pipe, replacing the list of yesterday\n"
+    "sort -u words.txt | bloomery build -f -o words.bly\n",
+    options,
+    sizeof(build_options),
+    run,
+};

@@ -1,0 +1,96 @@
+#include "build_read.h"
+
+#include "input.h"
+#include "message.h"
+#include "numbers.h"
+#include "progress.h"
+
+#include <stdlib.h>
+
+enum { NAMED = 10 }; /* malformed lines, before they are only counted */
+
+typedef struct job {
+    input in;
+    progress progress;
+    keytype_reader *reader;
+    bool skip;
+    build_line *each;
+    void *ctx;
+    build_lines *lines;
+} job;
+
+static void complain(job *j, uint64_t number, bly_bytes line) {
+    if (j->lines->malformed++ >= NAMED)
+        return;
+    progress_end(&j->progress);
+    keytype_complain(j->reader, j->in.path, number, line, j->skip);
+}
+
+/* false: out of memory. */
+static bool take(job *j, uint64_t number, bly_bytes line) {
+    keytype_key key;
+    j->lines->lines++;
+    switch (keytype_read(j->reader, line, &key)) {
+    case KEYTYPE_NOMEM:
+        return false;
+    case KEYTYPE_BLANK:
+        j->lines->empty++;
+        return true;
+    case KEYTYPE_MALFORMED:
+        complain(j, number, line);
+        return true;
+    case KEYTYPE_KEY:
+        break;
+    }
+    return j->each(j->ctx, number, line, &key);
+}
+
+static bool take_all(job *j) {
+    while (input_next(&j->in)) {
+        for (size_t i = 0; i < j->in.count; i++)
+            if (!take(j, j->in.number + i, j->in.records[i]))
+                return false;
+        progress_show(&j->progress, j->in.records_read, input_position(&j->in), j->in.bytes_total);
+    }
+    return true;
+}
+
+/* Malformed lines that were not named, and what to do about all of them. */
+static bool judge(const job *j) {
+    char count[NUMBER_TEXT];
+    uint64_t malformed = j->lines->malformed;
+    if (malformed > NAMED && j->skip)
+        message_note("and %s malformed lines more", number_grouped(malformed - NAMED, count));
+    if (malformed == 0 || j->skip)
+        return true;
+    (void)message_error("%s malformed line%s; nothing was written (--skip-malformed leaves them "
+                        "out)",
+                        number_grouped(malformed, count), malformed == 1 ? "" : "s");
+    return false;
+}
+
+bool build_read(char **paths, size_t count, keytype_reader *reader, bool skip, build_line *each,
+                void *ctx, build_lines *lines) {
+    job *j = calloc(1, sizeof *j);
+    if (!j) {
+        (void)message_error("out of memory");
+        return false;
+    }
+    j->reader = reader;
+    j->skip = skip;
+    j->each = each;
+    j->ctx = ctx;
+    j->lines = lines;
+    bool good = input_open(&j->in, paths, count, reader->exact ? '\0' : '\n', 0);
+    if (good) {
+        progress_begin(&j->progress);
+        good = take_all(j);
+        progress_end(&j->progress);
+        if (!good)
+            (void)message_error("out of memory; nothing was written");
+        good = good && judge(j) && !input_failed(&j->in);
+        input_close(&j->in);
+    }
+    free(j);
+    return good;
+}

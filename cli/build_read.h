@@ -1,0 +1,21 @@
+/* build_read.h - the lines of files as keys of one type, malformed lines told. */
+#ifndef BLOOMERY_CLI_BUILD_READ_H
+#define BLOOMERY_CLI_BUILD_READ_H
+
+#include "keytype.h"
+
+typedef struct build_lines {
+    uint64_t lines, malformed;
+    uint64_t empty; /* blank lines and comments */
+} build_lines;
+
+/* false: out of memory. */
+typedef bool build_line(void *ctx, uint64_t number, bly_bytes line, const keytype_key *key);
+
+/* Calls `each` for every key of the files (none: standard input); counts in *lines, which begins
+ * zeroed. The first malformed lines are named. With `skip` they are left out, else they make it
+ * false, as do a file that cannot be read and want of memory; all reported. */
+bool build_read(char **paths, size_t count, keytype_reader *reader, bool skip, build_line *each,
+                void *ctx, build_lines *lines);
+
+#endif

@@ -1,0 +1,268 @@
+#include "card.h"
+
+#include "health.h"
+#include "json.h"
+#include "kinds.h"
+#include "message.h"
+#include "numbers.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HEADER_BYTES = 64, BAR_CELLS = 24, BAR_MOST = 40 };
+
+card card_of(const char *path, const bly_file_info *header, const bly_filter *filter) {
+    card c = {.path = path, .header = *header, .filter = filter};
+    keytype_levels levels;
+    if (!filter)
+        return c;
+    bly_filter_stats(filter, &c.stats);
+    /* Without its key a filter says "maybe" to every mark. */
+    if (bly_filter_hasher(filter)) {
+        c.type = keytype_recognise(filter, &levels);
+        c.typed = c.type != KEYTYPE_NONE;
+    }
+    return c;
+}
+
+static double bits_per_key(const card *c) {
+    return (double)bly_plan_bits(&c->header.geometry) / (double)c->header.capacity;
+}
+
+/* ---- the bar --------------------------------------------------------------------------------- */
+
+static bool locale_is_utf8(void) {
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    if (!locale)
+        return false;
+    bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+    freelocale(locale);
+    return utf8;
+}
+
+char *card_bar(double share, unsigned cells, char out[CARD_BAR]) {
+    static const char *const eighths[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
+    const bool blocks = locale_is_utf8();
+    if (cells > BAR_MOST)
+        cells = BAR_MOST;
+    share = share > 0 ? fmin(share, 1) : 0;
+    /* A key or more shows; a bar is full only when nothing is left. */
+    unsigned parts = (unsigned)floor(share * cells * 8);
+    if (share > 0 && parts == 0)
+        parts = 1;
+    char *at = stpcpy(out, blocks ? "▕" : "[");
+    for (unsigned i = 0; i < cells; i++) {
+        const unsigned part = parts > 8 * i ? parts - 8 * i : 0;
+        if (blocks)
+            at = stpcpy(at, eighths[part < 8 ? part : 8]);
+        else
+            *at++ = part >= 4 ? '#' : ' ';
+    }
+    (void)stpcpy(at, blocks ? "▏" : "]");
+    return out;
+}
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
+static void line(FILE *to, const char *label, const char *format, ...) PRINTF_LIKE(3, 4);
+
+static void line(FILE *to, const char *label, const char *format, ...) {
+    va_list args;
+    (void)fprintf(to, "  %s%-10s%s ", message_style_on(STDOUT_FILENO, STYLE_DIM), label,
+                  message_style_off(STDOUT_FILENO));
+    va_start(args, format);
+    (void)vfprintf(to, format, args);
+    va_end(args);
+    (void)fputc('\n', to);
+}
+
+static message_style colour_of(const card *c) {
+    if (health_of(&c->stats) == HEALTH_GOOD)
+        return STYLE_GREEN;
+    return c->stats.current_fpr > 2 * c->stats.target_fpr ? STYLE_RED : STYLE_YELLOW;
+}
+
+static void print_shape(const card *c, FILE *to) {
+    const bly_geometry *g = &c->header.geometry;
+    char size[KINDS_SIZE], bytes[NUMBER_TEXT], exact[NUMBER_TEXT];
+    const uint64_t file = c->header.body_bytes + HEADER_BYTES;
+    line(to, "kind", "%s: %s", bly_kind_name(g->kind), kinds_meaning(g->kind));
+    if (g->kind == BLY_SCALABLE)
+        line(to, "shape", "%s", kinds_size(g, size));
+    else
+        line(to, "shape", "%s, %u bit%s per key%s%s", kinds_size(g, size), g->hashes,
+             g->hashes == 1 ? "" : "s", g->options & BLY_TEXTBOOK ? ", the textbook's probes" : "",
+             g->options & BLY_FOLDABLE ? ", foldable" : "");
+    if (file < 1024)
+        line(to, "file", "%s", number_bytes(file, bytes));
+    else
+        line(to, "file", "%s (%s bytes)", number_bytes(file, bytes), number_grouped(file, exact));
+}
+
+static void print_hash(const card *c, FILE *to) {
+    const unsigned long long seed = c->header.seed;
+    const char *name = bly_hash_name(c->header.hash);
+    if (c->header.keyed)
+        line(to, "hash", "%s with a secret key, whose id is %016llx", name, seed);
+    else if (c->header.hash == BLY_HASH_CUSTOM)
+        line(to, "hash", "its program's own, tagged %016llx", seed);
+    else
+        line(to, "hash", "%s, seed %llu", name, seed);
+    if (c->typed)
+        line(to, "type", "%s", keytype_name(c->type));
+    else if (c->filter)
+        line(to, "type", "%s",
+             c->header.keyed                     ? "not to be told without its key"
+             : c->header.hash == BLY_HASH_CUSTOM ? "not to be told without its hash function"
+                                                 : "several, or it is too full to tell");
+}
+
+static void print_keys(const card *c, FILE *to) {
+    char count[NUMBER_TEXT], room[NUMBER_TEXT], estimate[NUMBER_TEXT];
+    const double keys = c->stats.estimated_keys;
+    (void)number_grouped(c->header.count, count);
+    if (!c->filter)
+        line(to, "keys", "%s counted", count);
+    else if (isfinite(keys) && keys < 0x1p63)
+        line(to, "keys", "%s counted, %s estimated", count,
+             number_grouped((uint64_t)llround(keys), estimate));
+    else
+        line(to, "keys", "%s counted, too many to estimate", count);
+    line(to, "capacity", "%s keys, %.3g bits per key", number_grouped(c->header.capacity, room),
+         bits_per_key(c));
+}
+
+static void print_rate(const card *c, FILE *to) {
+    char asked[NUMBER_TEXT], predicted[NUMBER_TEXT], now[NUMBER_TEXT], one_in[NUMBER_TEXT];
+    (void)number_percent(c->header.fpr, asked);
+    if (!c->filter)
+        line(to, "rate", "%s asked (%s)", asked, number_one_in(c->header.fpr, one_in));
+    else if (c->stats.current_fpr > 0)
+        line(to, "rate", "%s asked, %s predicted, %s now (%s)", asked,
+             number_percent(c->stats.predicted_fpr, predicted),
+             number_percent(c->stats.current_fpr, now),
+             number_one_in(c->stats.current_fpr, one_in));
+    else
+        line(to, "rate", "%s asked, none now", asked);
+}
+
+static void print_fill(const card *c, FILE *to) {
+    char bar[CARD_BAR], full[48] = "", text[HEALTH_TEXT];
+    const bly_geometry *g = &c->header.geometry;
+    const double used = c->stats.estimated_keys / (double)c->stats.capacity;
+    if (g->kind != BLY_SCALABLE)
+        (void)snprintf(full, sizeof full, ", %.1f%% when full",
+                       100 * bly_plan_fill(g, (double)c->stats.capacity));
+    char share[NUMBER_TEXT] = "far more than";
+    if (used < 100)
+        (void)snprintf(share, sizeof share, "%.0f%% of", 100 * used);
+    line(to, "fill", "%s%s%s %s its capacity; %.1f%% of its bits set%s",
+         message_style_on(STDOUT_FILENO, colour_of(c)), card_bar(used, BAR_CELLS, bar),
+         message_style_off(STDOUT_FILENO), share, 100 * c->stats.fill, full);
+    if (health_of(&c->stats) != HEALTH_GOOD)
+        line(to, "health", "%s%s%s", message_style_on(STDOUT_FILENO, colour_of(c)),
+             health_text(&c->stats, text), message_style_off(STDOUT_FILENO));
+}
+
+static void print_levels(const card *c, FILE *to) {
+    char count[NUMBER_TEXT], room[NUMBER_TEXT], now[NUMBER_TEXT], bytes[NUMBER_TEXT];
+    for (size_t i = 0; i < bly_filter_levels(c->filter); i++) {
+        bly_stats s;
+        bly_filter_stats(bly_filter_level(c->filter, i), &s);
+        line(to, i ? "" : "levels", "%zu: %s of %s keys, %s, %s, %s now", i + 1,
+             number_grouped(s.count, count), number_grouped(s.capacity, room),
+             bly_kind_name(s.kind), number_bytes(s.bytes, bytes),
+             number_percent(s.current_fpr, now));
+    }
+}
+
+void card_print(const card *c, FILE *to) {
+    (void)fprintf(to, "%s%s%s\n", message_style_on(STDOUT_FILENO, STYLE_BOLD), c->path,
+                  message_style_off(STDOUT_FILENO));
+    print_shape(c, to);
+    print_hash(c, to);
+    print_keys(c, to);
+    print_rate(c, to);
+    if (c->filter)
+        print_fill(c, to);
+    if (c->filter && c->header.geometry.kind == BLY_SCALABLE)
+        print_levels(c, to);
+    if (c->header.approximate)
+        line(to, "note", "an intersection: it holds every common key, and perhaps some others");
+}
+
+/* ---- for programs ---------------------------------------------------------------------------- */
+
+static void json_levels(const card *c, json *j) {
+    json_open(j, "levels", '[');
+    for (size_t i = 0; i < bly_filter_levels(c->filter); i++) {
+        const bly_filter *level = bly_filter_level(c->filter, i);
+        bly_stats s;
+        bly_filter_stats(level, &s);
+        json_open(j, NULL, '{');
+        json_text(j, "kind", bly_kind_name(s.kind));
+        json_integer(j, "hashes", s.hashes);
+        json_integer(j, "size", s.size);
+        json_integer(j, "bytes", s.bytes);
+        json_integer(j, "capacity", s.capacity);
+        json_integer(j, "count", s.count);
+        json_real(j, "estimated_keys", s.estimated_keys);
+        json_real(j, "fill", s.fill);
+        json_real(j, "rate_asked", s.target_fpr);
+        json_real(j, "rate_now", s.current_fpr);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void json_filter(const card *c, json *j) {
+    const bly_stats *s = &c->stats;
+    json_integer(j, "bits", s->bits);
+    json_integer(j, "set_bits", s->set_bits);
+    json_real(j, "fill", s->fill);
+    json_real(j, "estimated_keys", s->estimated_keys);
+    json_real(j, "rate_predicted", s->predicted_fpr);
+    json_real(j, "rate_now", s->current_fpr);
+    json_bool(j, "keeps_promise", health_of(s) == HEALTH_GOOD);
+    if (c->typed)
+        json_text(j, "type", keytype_name(c->type));
+    else
+        json_null(j, "type");
+    if (c->header.geometry.kind == BLY_SCALABLE)
+        json_levels(c, j);
+}
+
+void card_json(const card *c, FILE *to) {
+    const bly_file_info *h = &c->header;
+    const char *hash = bly_hash_name(h->hash);
+    char id[20];
+    json j = json_begin(to);
+    json_text(&j, "file", c->path);
+    json_integer(&j, "file_bytes", h->body_bytes + HEADER_BYTES);
+    json_text(&j, "kind", bly_kind_name(h->geometry.kind));
+    json_integer(&j, "hashes", h->geometry.hashes);
+    json_integer(&j, "size", h->geometry.size);
+    json_bool(&j, "foldable", (h->geometry.options & BLY_FOLDABLE) != 0);
+    json_bool(&j, "textbook", (h->geometry.options & BLY_TEXTBOOK) != 0);
+    json_text(&j, "hash", hash ? hash : "custom");
+    json_bool(&j, "keyed", h->keyed);
+    (void)snprintf(id, sizeof id, "%016llx", (unsigned long long)h->seed);
+    if (h->keyed)
+        json_text(&j, "key_id", id);
+    else if (h->hash == BLY_HASH_CUSTOM)
+        json_text(&j, "hash_tag", id);
+    else
+        json_integer(&j, "seed", h->seed);
+    json_integer(&j, "capacity", h->capacity);
+    json_integer(&j, "count", h->count);
+    json_real(&j, "bits_per_key", bits_per_key(c));
+    json_real(&j, "rate_asked", h->fpr);
+    json_bool(&j, "approximate", h->approximate);
+    if (c->filter)
+        json_filter(c, &j);
+    json_end(&j);
+}

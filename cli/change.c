@@ -1,0 +1,142 @@
+#include "change.h"
+
+#include "build_read.h"
+#include "lock.h"
+#include "message.h"
+#include "open.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const cli_option change_options[] = {
+    {"key", 'k', CLI_TEXT, offsetof(change_values, key), "KEY", NULL, NULL,
+     "This one key. Standard input is then not read."},
+    {"type", 0, CLI_CHOICE, offsetof(change_values, type), "TYPE", KEYTYPE_CHOICES, NULL,
+     "What the lines are. By default the type with which the list was built, which it remembers."},
+    {"key-file", 0, CLI_FILE, offsetof(change_values, key_file), "FILE", NULL, NULL,
+     "The secret key of a keyed list."},
+    {"null", '0', CLI_FLAG, offsetof(change_values, null), NULL, NULL, NULL,
+     "Records end in a NUL byte instead of a newline."},
+    {"comments", 0, CLI_FLAG, offsetof(change_values, comments), NULL, NULL, NULL,
+     "Leave out lines that begin with '#'. Of types other than line also those that begin with "
+     "';', and what stands behind a blank and one of the two."},
+    {"skip-malformed", 0, CLI_FLAG, offsetof(change_values, skip), NULL, NULL, NULL,
+     "Leave out lines that are not of the type, and count them. Without this they are errors, and "
+     "the list stays as it was."},
+    {"json", 0, CLI_FLAG, offsetof(change_values, json), NULL, NULL, NULL,
+     "Print what was done as a JSON object."},
+    {0},
+};
+
+/* ---- which type ------------------------------------------------------------------------------ */
+
+/* A list without marks may hold lines of any type that another program has put there. Marks are
+ * added only where they cannot make a wrong sense of keys that are there already. */
+static bool settle_type(changing *c) {
+    const keytype asked = (keytype)c->values->type;
+    const keytype own = keytype_recognise(c->filter, &c->known);
+    c->type = asked == KEYTYPE_NONE ? own : asked;
+    c->mark = own != KEYTYPE_LINE || bly_filter_count(c->filter) == 0;
+    if (c->type == KEYTYPE_NONE) {
+        (void)message_error("%s: has keys of several types, or too many to tell; say which these "
+                            "are by --type",
+                            c->path);
+        return false;
+    }
+    if (own != KEYTYPE_NONE && own != KEYTYPE_LINE && own != c->type) {
+        (void)message_error("%s: is a list of type %s, in which keys of type %s would not be "
+                            "found; leave --type out, or use another list",
+                            c->path, keytype_name(own), keytype_name(c->type));
+        return false;
+    }
+    return true;
+}
+
+/* ---- the keys -------------------------------------------------------------------------------- */
+
+static bool take(void *ctx, uint64_t number, bly_bytes text, const keytype_key *key) {
+    changing *c = ctx;
+    (void)number, (void)text;
+    c->keys++;
+    keytype_levels_add(&c->levels, key->level);
+    if (c->status == BLY_OK)
+        c->status = c->how->each(c, key);
+    return true;
+}
+
+/* --key K */
+static bool take_argument(changing *c, keytype_reader *reader) {
+    const bly_bytes text = {c->values->key, strlen(c->values->key)};
+    keytype_key key;
+    switch (keytype_read(reader, text, &key)) {
+    case KEYTYPE_KEY:
+        return take(c, 0, text, &key);
+    case KEYTYPE_MALFORMED:
+        keytype_complain(reader, NULL, 0, text, false);
+        return false;
+    case KEYTYPE_BLANK:
+        (void)message_error("--key needs a key that is not empty");
+        return false;
+    case KEYTYPE_NOMEM:
+        break;
+    }
+    (void)message_error("out of memory");
+    return false;
+}
+
+static bool take_all(changing *c, cli_operands files) {
+    const change_values *v = c->values;
+    keytype_reader reader = {.type = c->type, .comments = v->comments, .exact = v->null};
+    build_lines lines = {0};
+    bool good = !v->key || take_argument(c, &reader);
+    if (good && (!v->key || files.count > 0))
+        good = build_read(files.items, files.count, &reader, v->skip, take, c, &lines);
+    c->malformed = lines.malformed;
+    keytype_reader_free(&reader);
+    if (!good && (v->skip || lines.malformed == 0))
+        (void)message_error("%s: is left as it was", c->path);
+    if (good && c->status == BLY_OK)
+        c->status = c->how->finish(c);
+    if (good && c->status != BLY_OK)
+        (void)message_status(c->path, c->status);
+    return good && c->status == BLY_OK;
+}
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+static int apply(changing *c, cli_operands files) {
+    const bly_kind kind = bly_filter_geometry(c->filter).kind;
+    if ((bly_kind_capabilities(kind) & c->how->needs) != c->how->needs)
+        return c->how->refuse(c->path, kind);
+    const uint64_t before = bly_filter_count(c->filter);
+    if (!settle_type(c) || !take_all(c, files))
+        return CLI_ERROR;
+    /* Marks may be new where no key is. */
+    const bool changed = c->done > 0 || bly_filter_count(c->filter) != before;
+    if (changed && !open_save(c->filter, c->path))
+        return CLI_ERROR;
+    c->how->report(c);
+    return CLI_OK;
+}
+
+int change_run(const change *how, const change_values *v, cli_operands operands) {
+    bly_hasher space;
+    const bly_hasher *key;
+    if (!open_key(v->key_file, &space, &key))
+        return CLI_ERROR;
+    changing *c = calloc(1, sizeof *c);
+    if (!c)
+        return message_error("out of memory");
+    c->how = how;
+    c->values = v;
+    c->path = operands.items[0];
+    const int lock = lock_take(c->path);
+    c->filter = open_load(c->path, key, 0);
+    int status = CLI_ERROR;
+    if (c->filter)
+        status = apply(c, (cli_operands){operands.items + 1, operands.count - 1});
+    bly_filter_destroy(c->filter);
+    lock_release(lock);
+    free(c);
+    return status;
+}

@@ -1,0 +1,340 @@
+/* bloomery check: which lines may be in a list.
+ *
+ * The list is mapped, never read: a process starts in milliseconds whatever its size, and many
+ * share one copy of it. Lines come in batches, and answers leave before the next read that has to
+ * wait, so that it can stand in the middle of a pipe that never ends.
+ */
+#include "check_query.h"
+#include "cli.h"
+#include "json.h"
+#include "message.h"
+#include "numbers.h"
+#include "output.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct check_options {
+    const char *key, *key_file;
+    uint64_t field;
+    cli_char delimiter;
+    unsigned type;
+    bool invert, count, line_number, with_filename, null, json, strict, follow, verify;
+} check_options;
+
+#define AT(name) offsetof(check_options, name)
+static const cli_option options[] = {
+    {"invert-match", 'v', CLI_FLAG, AT(invert), NULL, NULL, NULL,
+     "Print the lines that are surely not in the list instead."},
+    {"count", 'c', CLI_FLAG, AT(count), NULL, NULL, NULL, "Print only how many lines there are."},
+    {"line-number", 'n', CLI_FLAG, AT(line_number), NULL, NULL, NULL,
+     "Print the number of each line in its file before it."},
+    {"with-filename", 'H', CLI_FLAG, AT(with_filename), NULL, NULL, NULL,
+     "Print the name of its file before each line."},
+    {"key", 'k', CLI_TEXT, AT(key), "KEY", NULL, NULL,
+     "Look for this one line instead of reading any."},
+    {"type", 0, CLI_CHOICE, AT(type), "TYPE", KEYTYPE_CHOICES, NULL,
+     "What the lines are; by default what the list says it was built from."},
+    {"field", 0, CLI_COUNT, AT(field), "N", NULL, NULL,
+     "Look only for the Nth field of a line, counted from 1. A line without it is not in the "
+     "list."},
+    {"delimiter", 't', CLI_CHAR, AT(delimiter), "C", NULL, NULL,
+     "What is between two fields; a tab unless given."},
+    {"null", '0', CLI_FLAG, AT(null), NULL, NULL, NULL,
+     "Records end in a NUL byte instead of a newline, in and out."},
+    {"key-file", 0, CLI_FILE, AT(key_file), "FILE", NULL, NULL,
+     "The secret that a keyed list was built with."},
+    {"follow", 0, CLI_FLAG, AT(follow), NULL, NULL, NULL,
+     "Take over a new list as soon as LIST is replaced, without losing a line. A damaged one is "
+     "refused, and the old one stays. Reads standard input."},
+    {"strict", 0, CLI_FLAG, AT(strict), NULL, NULL, NULL,
+     "A line that is not of the list's type is an error: it is named, and the exit status is 2."},
+    {"verify", 0, CLI_FLAG, AT(verify), NULL, NULL, NULL,
+     "Read the whole list first, and refuse it if it is damaged anywhere. Without this only its "
+     "header is looked at; damage elsewhere gives wrong answers, never a crash."},
+    {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL,
+     "Print one JSON object for every line, whether it matches or not."},
+    {0},
+};
+
+typedef struct job {
+    const check_options *options;
+    bool quiet;
+    follow list;
+    input in;
+    output out;
+    query query;
+    uint64_t lines, selected, malformed;
+} job;
+
+/* ---- one batch ------------------------------------------------------------------------------- */
+
+/* Where a line comes from: path NULL for --key. */
+typedef struct origin {
+    const char *path;
+    uint64_t number;
+} origin;
+
+/* A record is followed by its separator. */
+static bool print_line(job *j, origin from, bly_bytes record) {
+    char number[24];
+    bool good = true;
+    if (j->options->with_filename && from.path)
+        good = output_put(&j->out, from.path, strlen(from.path)) && output_put(&j->out, ":", 1);
+    if (j->options->line_number && from.path) {
+        int size = snprintf(number, sizeof number, "%llu:", (unsigned long long)from.number);
+        good = good && output_put(&j->out, number, (size_t)size);
+    }
+    return good && output_put(&j->out, record.data, record.size + 1);
+}
+
+/* false: standard output takes no more; reported, once. */
+static bool stdout_is_well(void) {
+    if (!ferror(stdout))
+        return true;
+    (void)message_errno("standard output");
+    clearerr(stdout);
+    return false;
+}
+
+static bool print_json(job *j, origin from, bly_bytes record, bool match, bool malformed) {
+    char room[KEYTYPE_TEXT];
+    bly_bytes by = {room, 0};
+    json out = json_begin(stdout);
+    if (from.path) {
+        json_text(&out, "file", from.path);
+        json_integer(&out, "number", from.number);
+    }
+    json_bytes(&out, "line", record);
+    json_bool(&out, "match", match);
+    if (match || malformed)
+        by = query_explain(&j->query, &j->list, record, room);
+    if (match)
+        json_bytes(&out, "by", by);
+    else
+        json_null(&out, "by");
+    if (malformed)
+        json_text(&out, "malformed", j->query.reader.why);
+    json_end(&out);
+    return stdout_is_well();
+}
+
+static void complain(job *j, origin from, bly_bytes record) {
+    char room[KEYTYPE_TEXT];
+    (void)query_explain(&j->query, &j->list, record, room);
+    keytype_complain(&j->query.reader, from.path, from.number, record, false);
+}
+
+/* What is to be said of one line. false: it cannot be said. */
+static bool tell(job *j, origin from, bly_bytes record, bool match, bool malformed) {
+    const check_options *o = j->options;
+    bool selected = match != o->invert;
+    j->malformed += malformed;
+    j->selected += selected;
+    if (malformed && o->strict)
+        complain(j, from, record);
+    if (j->quiet || o->count)
+        return true;
+    if (!o->json)
+        return !selected || print_line(j, from, record);
+    return print_json(j, from, record, match, malformed);
+}
+
+static bool take_batch(job *j, origin first, const bly_bytes *records, size_t n) {
+    if (!query_batch(&j->query, &j->list, records, n))
+        return false;
+    j->lines += n;
+    for (size_t i = 0; i < n; i++, first.number++)
+        if (!tell(j, first, records[i], j->query.match[i] != 0, j->query.malformed[i] != 0))
+            return false;
+    return true;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* false: reported. */
+static bool show_what_is_there(job *j) {
+    (void)fflush(stdout); /* JSON goes that way, everything else through j->out */
+    return stdout_is_well() && output_flush(&j->out);
+}
+
+/* Before a read that has to wait. A list to be followed is looked at while nothing comes. */
+static void while_idle(void *ctx) {
+    enum { WAIT = 250 };
+    job *j = ctx;
+    struct pollfd standard_input = {STDIN_FILENO, POLLIN, 0};
+    if (!show_what_is_there(j))
+        exit(CLI_ERROR);
+    while (j->options->follow && poll(&standard_input, 1, WAIT) == 0)
+        follow_refresh(&j->list);
+}
+
+static bool take_files(job *j, cli_operands files) {
+    char separator = j->options->null ? '\0' : '\n';
+    if (!input_open(&j->in, files.items, files.count, separator, 0))
+        return false;
+    j->in.idle = while_idle;
+    j->in.idle_ctx = j;
+    bool good = true;
+    while (good && input_next(&j->in)) {
+        if (j->options->follow)
+            follow_refresh(&j->list);
+        good = take_batch(j, (origin){j->in.path, j->in.number}, j->in.records, j->in.count);
+        if (j->quiet && j->selected)
+            break;
+    }
+    return good && show_what_is_there(j);
+}
+
+/* --key: the text becomes a record, with a separator behind it. */
+static bool take_key(job *j, const char *text) {
+    size_t size = strlen(text);
+    char *record = malloc(size + 1);
+    if (!record) {
+        (void)message_error("out of memory");
+        return false;
+    }
+    memcpy(record, text, size);
+    record[size] = j->options->null ? '\0' : '\n';
+    bool good =
+        take_batch(j, (origin){NULL, 0}, &(bly_bytes){record, size}, 1) && show_what_is_there(j);
+    free(record);
+    return good;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static bool refuse(const char *why) {
+    (void)message_error("%s", why);
+    return false;
+}
+
+static bool options_agree(const check_options *o, cli_operands operands) {
+    bool stdin_only =
+        operands.count == 1 || (operands.count == 2 && strcmp(operands.items[1], "-") == 0);
+    if (operands.count == 0)
+        return refuse("a list is needed: bloomery check LIST [FILE...]");
+    if (o->key && operands.count > 1)
+        return refuse("--key and a FILE cannot both be given");
+    if (o->key && o->follow)
+        return refuse("--key and --follow cannot both be given");
+    if (o->follow && !stdin_only)
+        return refuse("--follow reads standard input, so no FILE can be given; pipe into it");
+    if (o->json && (o->invert || o->count || o->line_number || o->with_filename))
+        return refuse("--json prints every line with all about it; leave -v, -c, -n and -H out");
+    if (o->delimiter.given && !o->field)
+        return refuse("--delimiter needs --field");
+    return true;
+}
+
+static bool print_count(job *j) {
+    char text[32];
+    int size = snprintf(text, sizeof text, "%llu\n", (unsigned long long)j->selected);
+    return output_put(&j->out, text, (size_t)size) && output_flush(&j->out);
+}
+
+static void mention_malformed(const job *j) {
+    char count[NUMBER_TEXT];
+    if (!j->malformed || j->options->strict)
+        return;
+    bool one = j->malformed == 1;
+    char what[64] = "is not";
+    if (j->options->field)
+        (void)snprintf(what, sizeof what, "%s no field %llu", one ? "has" : "have",
+                       (unsigned long long)j->options->field);
+    else if (!one)
+        (void)snprintf(what, sizeof what, "are not");
+    (void)number_grouped(j->malformed, count);
+    message_note("%s line%s %s of type %s, so surely not in the list (--strict names %s)", count,
+                 one ? "" : "s", what, keytype_name(j->list.type), one ? "it" : "them");
+}
+
+static int check(job *j, cli_operands operands) {
+    const check_options *o = j->options;
+    const cli_operands files = {operands.items + 1, operands.count - 1};
+    bool good = o->key ? take_key(j, o->key) : take_files(j, files);
+    bool failed = !good || (!o->key && input_failed(&j->in));
+    if (good && o->count && !j->quiet)
+        failed = !print_count(j) || failed;
+    if (good)
+        mention_malformed(j);
+    if (good && j->quiet && j->selected)
+        return CLI_OK;
+    if (failed || (o->strict && j->malformed))
+        return CLI_ERROR;
+    return j->selected ? CLI_OK : CLI_NONE;
+}
+
+static int run(void *values, cli_operands operands) {
+    const check_options *o = values;
+    bly_hasher space;
+    const bly_hasher *key;
+    if (!options_agree(o, operands) || !open_key(o->key_file, &space, &key))
+        return CLI_ERROR;
+    job *j = calloc(1, sizeof *j);
+    if (!j)
+        return message_error("out of memory");
+    int status = CLI_ERROR;
+    j->options = o;
+    j->quiet = message_quiet();
+    j->query.reader.exact = o->null;
+    j->query.field.field = o->field;
+    j->query.field.delimiter = o->delimiter.given ? o->delimiter.value : '\t';
+    if (follow_open(&j->list, operands.items[0], key, (keytype)o->type, o->verify)) {
+        if (output_open(&j->out, NULL, false))
+            status = check(j, operands);
+        output_close(&j->out);
+        input_close(&j->in);
+        follow_close(&j->list);
+    }
+    query_free(&j->query);
+    free(j);
+    return status;
+}
+
+const cli_command command_check = {
+    "check",
+    "LIST [FILE...]",
+    "Print the lines that may be in a list",
+    "Reads lines (from standard input when no FILE is named; gzip and zstd are read as they are) "
+    "and prints, as grep would, those that LIST, a file made by `bloomery build`, may hold. What "
+    "is "
+    "in the list is always found. A line that is not is printed too at the rate that the list was "
+    "built for; -v prints the lines that are surely not in it.\n"
+    "\n"
+    "The list knows what its lines are, so each is brought into the same form as when it was "
+    "built. Of an IP address the blocks around it are looked for too, of a domain its parents, as "
+    "far as the list has any of that prefix length or that number of labels: a top-level domain "
+    "only if one is listed. An IPv6 block does not hold IPv4 addresses. A list without marks, "
+    "such as one made by a program of your own, is a list of lines; with --type, all lengths are "
+    "tried then: a wrong yes is as many times more likely.\n"
+    "\n"
+    "A line that is no address, or whatever the list holds, is surely not in it; such lines are "
+    "counted in a note at the end.\n"
+    "\n"
+    "With -q nothing is printed: the exit status tells, and reading stops at the first line found. "
+    "The exit status is 0 if a line was selected, 1 if none was, 2 after an error.\n"
+    "\n"
+    "The list is mapped, not read, so that even a large one is ready at once, and many processes "
+    "share one copy. Answers are printed whenever the input has nothing more to give. With "
+    "--follow a new list is taken over when LIST is replaced (by rename, as `build -f` does): it "
+    "is looked for four times a second, and read whole before it is believed.",
+    "# the lines of a log whose first field is a listed address\n"
+    "bloomery check --field 1 -t ' ' drop.bly access.log\n"
+    "# is this domain, or a parent of it, listed? the exit status tells\n"
+    "bloomery check -q bad.bly -k www.example.com\n"
+    "# what is surely not in the list\n"
+    "bloomery check -v known.bly candidates.txt >new.txt\n"
+    "# watch a log, and take over every new list\n"
+    "tail -F queries.log | bloomery check --follow bad.bly\n"
+    "# which entry matched\n"
+    "bloomery check --json bad.bly hosts.txt\n",
+    options,
+    sizeof(check_options),
+    run,
+};

@@ -1,0 +1,37 @@
+/* check_query.h - which lines of a batch may be in a list. */
+#ifndef BLOOMERY_CLI_CHECK_QUERY_H
+#define BLOOMERY_CLI_CHECK_QUERY_H
+
+#include "follow.h"
+#include "input.h"
+#include "key.h"
+
+enum { QUERY_ROOM = 2 * INPUT_BATCH };
+
+/* Begins zeroed, but for field.field, field.delimiter and reader.exact. */
+typedef struct query {
+    key_rule field; /* which part of a line is looked for */
+    keytype_reader reader;
+    /* The answers of the last batch: */
+    uint8_t match[INPUT_BATCH];     /* 1: may be in the list; 0: surely not */
+    uint8_t malformed[INPUT_BATCH]; /* 1: not of the list's type, and so surely not in it */
+    /* Questions that wait: */
+    bly_bytes keys[INPUT_BATCH];
+    bly_hash hashes[QUERY_ROOM];
+    uint16_t owner[QUERY_ROOM]; /* the line that a hash is asked for */
+    uint8_t found[QUERY_ROOM];
+    size_t count;
+    keytype_tries tries;
+} query;
+
+/* Answers for n <= INPUT_BATCH lines. false: out of memory, reported. */
+bool query_batch(query *q, const follow *list, const bly_bytes *lines, size_t n);
+
+/* One line again, for more than a yes or no: the key of the list that it matched by, in words,
+ * until the next use of q; empty if there is none. After a malformed line q->reader.why tells why.
+ */
+bly_bytes query_explain(query *q, const follow *list, bly_bytes line, char room[KEYTYPE_TEXT]);
+
+void query_free(query *q);
+
+#endif

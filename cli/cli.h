@@ -1,0 +1,35 @@
+/* cli.h - what a command of `bloomery` is, and what its exit status says.
+ *
+ * main.c holds the table of commands. A command is described once, by a cli_command with its
+ * cli_options: the parser, --help, the manual page and the shells' completions all read it there.
+ */
+#ifndef BLOOMERY_CLI_H
+#define BLOOMERY_CLI_H
+
+#include "options.h"
+
+/* As grep's. `check` says CLI_NONE when nothing matched; the other commands use 0 and 2 alone,
+ * but for `verify`, which says CLI_NONE when a filter breaks its promise. */
+enum { CLI_OK = 0, CLI_NONE = 1, CLI_ERROR = 2 };
+
+typedef struct cli_command {
+    const char *name;
+    const char *operands;      /* as in the usage line: "[FILE...]" */
+    const char *summary;       /* one line, no full stop */
+    const char *description;   /* paragraphs, separated by empty lines; a line that begins with two
+                                  spaces is kept as it is */
+    const char *examples;      /* pairs of lines: "# what it does", then the command */
+    const cli_option *options; /* ends with a nameless one; the common ones come by themselves */
+    size_t values_size;        /* of the struct that the options' `at` points into */
+    /* `values` is zeroed, then filled by the options given. Returns an exit status. */
+    int (*run)(void *values, cli_operands operands);
+} cli_command;
+
+extern const cli_command command_dedup, command_build, command_check, command_add, command_remove,
+    command_merge, command_intersect, command_fold, command_info, command_verify, command_plan,
+    command_hash, command_bench, command_help;
+
+/* Every command, in the order of --help; the one past the last is NULL. */
+extern const cli_command *const cli_commands[];
+
+#endif

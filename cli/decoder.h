@@ -1,0 +1,24 @@
+/* decoder.h - one compressed format, as source.c uses it. Each lives in a file of its own and does
+ * nothing but say so when this build lacks its library. */
+#ifndef BLOOMERY_CLI_DECODER_H
+#define BLOOMERY_CLI_DECODER_H
+
+#include <bloomery/base.h>
+
+typedef struct decoder {
+    const char *name;    /* "gzip" */
+    const char *library; /* what this build would need */
+    uint8_t magic[4];
+    size_t magic_size;
+    void *(*open)(void); /* NULL: not in this build. Returns NULL when memory is short. */
+    /* Decodes from *in, which it advances, into out[0..room). Returns how many bytes came out,
+     * which may be none, or -1 when the data is damaged. */
+    ptrdiff_t (*run)(void *state, bly_bytes *in, char *out, size_t room);
+    /* Whether the data may end here. */
+    bool (*whole)(const void *state);
+    void (*close)(void *state);
+} decoder;
+
+extern const decoder decoder_gzip, decoder_zstd;
+
+#endif

@@ -1,0 +1,344 @@
+/* bloomery dedup: each line the first time it is seen.
+ *
+ * Records come in batches, a few thousand lines that lie in a buffer one after the other. A batch
+ * is asked for as a whole (seen.h), which hides the memory's latency, and the new lines are copied
+ * to the output. One pass, one hash a line, no allocation per line.
+ *
+ * What is remembered across runs is written only after the lines it stands for have left the
+ * process. Whatever kills it, the next run may print a line again; it never leaves one out.
+ */
+#include "cli.h"
+#include "dedup_report.h"
+#include "interrupt.h"
+#include "links.h"
+#include "message.h"
+#include "output.h"
+#include "progress.h"
+#include "seen_plan.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct dedup_options {
+    uint64_t keys, field, memory;
+    double rate;
+    bool null, ignore_case, repeated, count, force, exact, extract, print_canonical, stats, json;
+    unsigned url; /* 0, or 1 + url_level */
+    cli_char delimiter;
+    const char *output, *confirm, *state, *window;
+} dedup_options;
+
+#define AT(field) offsetof(dedup_options, field)
+static const cli_option options[] = {
+    {"expect", 'n', CLI_COUNT, AT(keys), "N", NULL, NULL,
+     "Plan for N different keys. Without it the filter grows as it must."},
+    {"rate", 'p', CLI_RATE, AT(rate), "RATE", NULL, NULL,
+     "How often a new line may be taken for a repeat, and lost: 0.001 (the default), 0.1%, "
+     "1/1000."},
+    {"memory", 'm', CLI_SIZE, AT(memory), "SIZE", NULL, NULL,
+     "Never use more memory than this, and choose the best rate that fits: 64M, 1G. Lines are then "
+     "limited to a megabyte."},
+    {"url", 'u', CLI_CHOICE, AT(url), "LEVEL", "standard|crawl", "standard",
+     "The lines are URLs; compare them in canonical form. standard (the default): case of scheme "
+     "and host, default port, dot segments, percent-encoding, international names, fragment. "
+     "crawl: also without tracking parameters, and with the query sorted. A line that is no URL is "
+     "compared as it stands, and counted."},
+    {"print-canonical", 0, CLI_FLAG, AT(print_canonical), NULL, NULL, NULL,
+     "With --url: print URLs in canonical form instead of as they came."},
+    {"extract-urls", 'x', CLI_FLAG, AT(extract), NULL, NULL, NULL,
+     "Take the http and https links out of any text, and treat each as a line."},
+    {"field", 0, CLI_COUNT, AT(field), "N", NULL, NULL,
+     "Compare only the Nth field of a line, counted from 1. A line without it is compared whole."},
+    {"delimiter", 't', CLI_CHAR, AT(delimiter), "C", NULL, NULL,
+     "What is between two fields; a tab unless given."},
+    {"ignore-case", 'i', CLI_FLAG, AT(ignore_case), NULL, NULL, NULL,
+     "Capital and small ASCII letters are the same."},
+    {"null", '0', CLI_FLAG, AT(null), NULL, NULL, NULL,
+     "Records end in a NUL byte instead of a newline, in and out."},
+    {"repeated", 'd', CLI_FLAG, AT(repeated), NULL, NULL, NULL,
+     "Print the repeats instead: every line but the first of its like."},
+    {"count", 'c', CLI_FLAG, AT(count), NULL, NULL, NULL, "Print only the totals."},
+    {"output", 'o', CLI_FILE, AT(output), "FILE", NULL, NULL,
+     "Write to FILE, which appears only when it is whole."},
+    {"force", 'f', CLI_FLAG, AT(force), NULL, NULL, NULL, "Replace an existing FILE."},
+    {"exact", 0, CLI_FLAG, AT(exact), NULL, NULL, NULL,
+     "Lose no line: keep a 64-bit fingerprint of every key in memory, 11 to 23 bytes each."},
+    {"confirm", 0, CLI_FILE, AT(confirm), "FILE", NULL, NULL,
+     "Lose no line, in little memory: what the filter takes for a repeat is settled against "
+     "fingerprints kept in FILE, which also remembers them for the next run."},
+    {"state", 's', CLI_FILE, AT(state), "FILE", NULL, NULL,
+     "Remember across runs: begin with what FILE has seen, and save there what is new. After a "
+     "kill "
+     "at any moment the next run may repeat a line, but never loses one."},
+    {"window", 'w', CLI_TEXT, AT(window), "N|TIME", NULL, NULL,
+     "Only the last N keys, or those of the last 24h, count as seen. (Not in this version.)"},
+    {"stats", 0, CLI_FLAG, AT(stats), NULL, NULL, NULL,
+     "Print totals, memory, rates and speed on standard error at the end."},
+    {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL,
+     "The same as a JSON object; with --count on standard output."},
+    {0},
+};
+
+typedef struct job {
+    const dedup_options *options;
+    seen seen;
+    key_rule rule;
+    output out;
+    input in;
+    links links;
+    progress progress;
+    dedup_totals totals;
+    double saved_at, save_took; /* seconds since the start */
+    uint8_t fresh[INPUT_BATCH];
+} job;
+
+/* ---- one batch --------------------------------------------------------------------------------
+ */
+
+static bool ask(job *j, const bly_bytes *records, size_t n) {
+    if (key_is_record(&j->rule))
+        return seen_keys(&j->seen, records, n, j->fresh);
+    for (size_t i = 0; i < n; i++) {
+        bly_bytes key;
+        if (!key_of(&j->rule, records[i], &key))
+            return false;
+        j->seen.hashes[i] = bly_hash_key(&j->seen.hasher, key.data, key.size);
+    }
+    return seen_hashes(&j->seen, n, j->fresh);
+}
+
+/* A record of the input has its separator behind it; a link, or a canonical form, has not. */
+static bool print_made(job *j, bly_bytes record) {
+    if (j->options->print_canonical) {
+        bly_bytes whole = record;
+        if (url_canonical(&j->rule.canonical, j->rule.level, whole.data, whole.size, &record) ==
+            URL_NOMEM) {
+            (void)message_error("out of memory");
+            return false;
+        }
+    }
+    return output_put(&j->out, record.data, record.size) &&
+           output_put(&j->out, &j->in.separator, 1);
+}
+
+static bool print_batch(job *j, const bly_bytes *records, size_t n) {
+    bool made = j->options->extract || j->options->print_canonical;
+    uint8_t wanted = !j->options->repeated;
+    for (size_t i = 0; i < n; i++) {
+        if (j->fresh[i] != wanted)
+            continue;
+        if (!(made ? print_made(j, records[i])
+                   : output_put(&j->out, records[i].data, records[i].size + 1)))
+            return false;
+    }
+    return true;
+}
+
+static bool take_batch(void *at, const bly_bytes *records, size_t n) {
+    job *j = at;
+    if (!ask(j, records, n))
+        return false;
+    size_t unique = 0;
+    for (size_t i = 0; i < n; i++)
+        unique += j->fresh[i];
+    j->totals.records += n;
+    j->totals.unique += unique;
+    return j->options->count || print_batch(j, records, n);
+}
+
+/* ---- remembering ------------------------------------------------------------------------------
+ */
+
+static bool save(job *j) {
+    double begun = progress_seconds(&j->progress);
+    if (!output_flush(&j->out) || !seen_save(&j->seen))
+        return false;
+    j->saved_at = progress_seconds(&j->progress);
+    j->save_took = j->saved_at - begun;
+    return true;
+}
+
+/* Every second, but never so often that saving takes a noticeable share of the time. Not
+ * while the output is a file that will appear only at the end: until then nothing is printed. */
+static bool save_now_and_then(job *j) {
+    static const double every = 1, share = 20;
+    if (seen_is_due(&j->seen))
+        return save(j);
+    if (!j->seen.state || j->out.path)
+        return true;
+    double since = progress_seconds(&j->progress) - j->saved_at;
+    return since < every || since < share * j->save_took || save(j);
+}
+
+/* Lines that wait in the buffer while nothing comes in are shown. */
+static void show_what_is_there(void *at) {
+    job *j = at;
+    (void)output_flush(&j->out);
+}
+
+/* ---- the whole --------------------------------------------------------------------------------
+ */
+
+static bool open_seen(job *j) {
+    const dedup_options *o = j->options;
+    seen_wish wish = {.keys = o->keys,
+                      .rate = o->rate,
+                      .memory = o->memory,
+                      .exact = o->exact,
+                      .confirm = o->confirm,
+                      .state = o->state,
+                      .estimate = o->extract ? 0 : input_estimate(&j->in)};
+    return seen_open(&j->seen, &wish);
+}
+
+/* The first batch is read before the filter is made: it tells how many lines to expect. */
+static bool work(job *j) {
+    bool more = input_next(&j->in), good = open_seen(j);
+    while (good && more) {
+        good = j->options->extract
+                   ? links_take(&j->links, j->in.records, j->in.count, take_batch, j)
+                   : take_batch(j, j->in.records, j->in.count);
+        good = good && save_now_and_then(j);
+        progress_show(&j->progress, j->in.records_read, input_position(&j->in), j->in.bytes_total);
+        more = good && !interrupt_seen() && input_next(&j->in);
+    }
+    return good;
+}
+
+/* An output file that is not whole is not put in place, and then nothing may be remembered. */
+static bool finish(job *j) {
+    bool partial = j->out.path && (input_failed(&j->in) || interrupt_seen());
+    if (partial)
+        return false;
+    if (!(j->out.path ? output_commit(&j->out) : output_flush(&j->out)))
+        return false;
+    return seen_save(&j->seen);
+}
+
+static void report(job *j) {
+    const dedup_options *o = j->options;
+    FILE *to = o->count ? stdout : stderr;
+    j->totals.seconds = progress_seconds(&j->progress);
+    j->totals.links = o->extract;
+    j->totals.texts = j->in.records_read;
+    if (o->json)
+        dedup_report_json(to, &j->totals, &j->seen, &j->rule);
+    else if (o->count)
+        dedup_report_count(to, &j->totals);
+    if (o->stats && !o->json)
+        dedup_report_text(stderr, &j->totals, &j->seen, &j->rule);
+    if (j->seen.filter && !o->memory && bly_filter_levels(j->seen.filter) == 1 &&
+        seen_rate_now(&j->seen) > 1.1 * seen_rate_promised(&j->seen))
+        message_warn("more keys than the filter was made for: new lines are now lost at a rate of "
+                     "%.2g; -n %llu would do, and without -n it grows by itself",
+                     seen_rate_now(&j->seen), (unsigned long long)j->totals.unique * 11 / 10);
+}
+
+static int run_job(job *j) {
+    progress_begin(&j->progress);
+    bool good = work(j);
+    good = good && finish(j);
+    progress_end(&j->progress);
+    if (good)
+        report(j);
+    return good && !input_failed(&j->in) ? CLI_OK : CLI_ERROR;
+}
+
+/* ---- options ----------------------------------------------------------------------------------
+ */
+
+static const char *conflict(const dedup_options *o) {
+    if (o->window)
+        return "--window needs the window kind of filter, which this version does not have yet; "
+               "--memory bounds the space, --state with a new file each day bounds the time";
+    if (o->exact && o->confirm)
+        return "--exact and --confirm are two ways to the same: give one";
+    if (o->confirm && o->state)
+        return "--confirm FILE remembers by itself: leave out --state";
+    if (o->confirm && o->output)
+        return "--confirm writes as it goes, so a file that appears only at the end cannot be its "
+               "output: use > FILE instead of -o";
+    if (o->confirm && o->memory)
+        return "--confirm chooses its memory by -n and -p: leave out --memory";
+    if (o->exact && o->rate != 0)
+        return "--exact has no error rate: leave out -p";
+    if (o->print_canonical && !o->url)
+        return "--print-canonical needs --url";
+    if (o->print_canonical && o->field)
+        return "--print-canonical prints URLs, and with --field a line is more than that";
+    if (o->extract && o->field)
+        return "--extract-urls finds links wherever they are: leave out --field";
+    if (o->delimiter.given && !o->field)
+        return "--delimiter needs --field";
+    return NULL;
+}
+
+static int run(void *values, cli_operands operands) {
+    const dedup_options *o = values;
+    const char *why = conflict(o);
+    if (why)
+        return message_error("%s", why);
+    job *j = calloc(1, sizeof *j);
+    if (!j)
+        return message_error("out of memory");
+    j->options = o;
+    j->rule = (key_rule){.field = o->field,
+                         .delimiter = o->delimiter.given ? o->delimiter.value : '\t',
+                         .ignore_case = o->ignore_case,
+                         .url = o->url != 0,
+                         .level = o->url ? (url_level)(o->url - 1) : URL_STANDARD};
+    int status = CLI_ERROR;
+    size_t longest = o->memory ? seen_longest_line : 0;
+    if (output_open(&j->out, o->output, o->force)) {
+        if (input_open(&j->in, operands.items, operands.count, o->null ? '\0' : '\n', longest)) {
+            j->in.idle = o->output ? NULL : show_what_is_there;
+            j->in.idle_ctx = j;
+            if (o->state || o->confirm || o->output)
+                interrupt_watch();
+            status = run_job(j);
+            input_close(&j->in);
+        }
+        output_close(&j->out);
+    }
+    seen_close(&j->seen);
+    links_free(&j->links);
+    key_rule_free(&j->rule);
+    free(j);
+    interrupt_finish();
+    return status;
+}
+
+const cli_command command_dedup = {
+    "dedup",
+    "[FILE...]",
+    "Print each line the first time it is seen",
+    "Prints the lines of the FILEs, or of standard input, that were not there before, in their "
+    "order: what `awk '!seen[$0]++'` does, at the speed of reading and in a few megabytes. "
+    "Files compressed by gzip or zstd are read as they are.\n"
+    "\n"
+    "Lines are remembered in a filter: two bytes for each instead of the line. A repeat is never "
+    "printed. A new line is taken for a repeat, and so lost, at the rate chosen by -p: one in a "
+    "thousand unless said otherwise. Where not one may be lost, use --exact or --confirm.\n"
+    "\n"
+    "With --exact and --confirm a line is lost only if its 64-bit fingerprint is that of another: "
+    "for 5 million lines a chance of 1 in 1.5 million that it happens at all, for 100 million 1 in "
+    "3700.\n"
+    "\n"
+    "Lines are compared byte for byte, without their newline. The last one may lack its newline, "
+    "and "
+    "gets one.",
+    "# the different lines of a log\n"
+    "bloomery dedup access.log\n"
+    "# a crawl's URLs, without those that differ only in spelling or tracking\n"
+    "zcat urls-*.gz | bloomery dedup --url=crawl -n 50M > frontier.txt\n"
+    "# remember from one run to the next\n"
+    "bloomery dedup --state seen.bly today.txt > new.txt\n"
+    "# every link of a set of pages, once, and none lost\n"
+    "cat pages/*.html | bloomery dedup -x --url --exact\n"
+    "# how many repeats are there?\n"
+    "bloomery dedup -c --json urls.txt",
+    options,
+    sizeof(dedup_options),
+    run,
+};

@@ -1,0 +1,110 @@
+#include "dedup_report.h"
+
+#include "json.h"
+#include "numbers.h"
+
+#include <sys/resource.h>
+
+/* The most memory the process has had, in bytes. Linux's own figure comes first: what getrusage
+ * counts begins before exec, with the size of whoever started us. */
+static uint64_t peak_bytes(void) {
+    char line[256];
+    unsigned long long kilobytes = 0;
+    struct rusage usage;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status))
+        if (sscanf(line, "VmHWM: %llu kB", &kilobytes) == 1)
+            break;
+    if (status)
+        (void)fclose(status);
+    if (!kilobytes && getrusage(RUSAGE_SELF, &usage) == 0)
+        kilobytes = (unsigned long long)usage.ru_maxrss;
+    return kilobytes * 1024;
+}
+
+static const char *method(const seen *s) {
+    if (s->exact)
+        return "fingerprints in memory";
+    if (s->confirm)
+        return "filter, confirmed on disk";
+    return bly_kind_name(bly_filter_geometry(s->filter).kind);
+}
+
+void dedup_report_count(FILE *to, const dedup_totals *t) {
+    (void)fprintf(to, "%llu %s%s, %llu unique, %llu repeated\n", (unsigned long long)t->records,
+                  t->links ? "link" : "line", t->records == 1 ? "" : "s",
+                  (unsigned long long)t->unique, (unsigned long long)(t->records - t->unique));
+}
+
+/* ---- text -------------------------------------------------------------------------------------
+ */
+
+static void number_line(FILE *to, const char *label, uint64_t value) {
+    char text[NUMBER_TEXT];
+    (void)fprintf(to, "%-10s %s\n", label, number_grouped(value, text));
+}
+
+static void lost_line(FILE *to, const seen *s) {
+    char now[NUMBER_TEXT], promised[NUMBER_TEXT];
+    if (s->filter) {
+        (void)fprintf(to, "%-10s about %.3g new ones, taken for repeats\n", "lost", s->lost);
+        (void)fprintf(to, "%-10s %s now, %s promised\n", "rate",
+                      number_percent(seen_rate_now(s), now),
+                      number_percent(seen_rate_promised(s), promised));
+        return;
+    }
+    (void)fprintf(to, "%-10s none\n", "lost");
+    if (s->confirm)
+        (void)fprintf(to, "%-10s %llu lines the filter alone would have lost, %llu pages read\n",
+                      "confirmed", (unsigned long long)confirm_saved(s->confirm),
+                      (unsigned long long)confirm_lookups(s->confirm));
+}
+
+void dedup_report_text(FILE *to, const dedup_totals *t, const seen *s, const key_rule *rule) {
+    char bytes[NUMBER_TEXT], peak[NUMBER_TEXT], time[NUMBER_TEXT], rate[NUMBER_TEXT];
+    if (t->links)
+        number_line(to, "text lines", t->texts);
+    number_line(to, t->links ? "links" : "lines", t->records);
+    number_line(to, "unique", t->unique);
+    number_line(to, "repeated", t->records - t->unique);
+    lost_line(to, s);
+    if (rule->url)
+        number_line(to, "not URLs", rule->not_urls);
+    if (rule->field)
+        number_line(to, "no field", rule->fieldless);
+    (void)fprintf(to, "%-10s %s (%s), %s in all\n", "memory", number_bytes(seen_bytes(s), bytes),
+                  method(s), number_bytes(peak_bytes(), peak));
+    (void)fprintf(to, "%-10s %s, %s lines a second\n", "time", number_time(t->seconds, time),
+                  number_short(t->seconds > 0 ? (double)t->records / t->seconds : 0, rate));
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------
+ */
+
+void dedup_report_json(FILE *to, const dedup_totals *t, const seen *s, const key_rule *rule) {
+    json j = json_begin(to);
+    json_integer(&j, "lines", t->records);
+    json_integer(&j, "unique", t->unique);
+    json_integer(&j, "repeated", t->records - t->unique);
+    json_real(&j, "estimated_lost", s->filter ? s->lost : 0);
+    if (s->filter) {
+        json_real(&j, "rate_now", seen_rate_now(s));
+        json_real(&j, "rate_promised", seen_rate_promised(s));
+    }
+    if (s->confirm) {
+        json_integer(&j, "confirmed", confirm_saved(s->confirm));
+        json_integer(&j, "pages_read", confirm_lookups(s->confirm));
+    }
+    if (t->links)
+        json_integer(&j, "text_lines", t->texts);
+    if (rule->url)
+        json_integer(&j, "not_urls", rule->not_urls);
+    if (rule->field)
+        json_integer(&j, "no_field", rule->fieldless);
+    json_text(&j, "method", s->exact ? "exact" : s->confirm ? "confirm" : method(s));
+    json_integer(&j, "memory_bytes", seen_bytes(s));
+    json_integer(&j, "peak_bytes", peak_bytes());
+    json_real(&j, "seconds", t->seconds);
+    json_real(&j, "lines_per_second", t->seconds > 0 ? (double)t->records / t->seconds : 0);
+    json_end(&j);
+}

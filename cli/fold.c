@@ -1,0 +1,218 @@
+/* bloomery fold - a filter made smaller after the fact, exactly as if it had been built so. */
+#include "cli.h"
+#include "health.h"
+#include "json.h"
+#include "kinds.h"
+#include "message.h"
+#include "numbers.h"
+#include "open.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct values {
+    const char *out;
+    bool force, json;
+    uint64_t by;
+    double rate;
+} values;
+
+static const cli_option options[] = {
+    {"output", 'o', CLI_FILE, offsetof(values, out), "FILE", NULL, NULL,
+     "Where to write the smaller filter; - is standard output. Needed."},
+    {"by", 0, CLI_COUNT, offsetof(values, by), "D", NULL, NULL,
+     "Make it exactly D times smaller, whatever rate that gives. D must divide its size."},
+    {"rate", 'p', CLI_RATE, offsetof(values, rate), "RATE", NULL, NULL,
+     "Fold as often as the rate of wrong answers stays at RATE or below, instead of the rate the "
+     "filter was made for, and make RATE what the smaller one promises."},
+    {"force", 'f', CLI_FLAG, offsetof(values, force), NULL, NULL, NULL,
+     "Replace the output file if it exists; write to a terminal."},
+    {"json", 0, CLI_FLAG, offsetof(values, json), NULL, NULL, NULL,
+     "Print what was done as a JSON object."},
+    {0},
+};
+
+/* The rate that the keys in it would have in a filter `divisor` times smaller. */
+static double rate_after(const bly_filter *f, uint64_t divisor) {
+    bly_stats s;
+    bly_geometry g = bly_filter_geometry(f);
+    g.size /= divisor;
+    bly_filter_stats(f, &s);
+    if (!isfinite(s.estimated_keys))
+        return 1;
+    const bly_hasher *hasher = bly_filter_hasher(f);
+    return bly_plan_fpr(&g, (uint64_t)ceil(s.estimated_keys), hasher ? hasher->bits : 128);
+}
+
+/* NULL, or why a filter of this shape cannot be made `divisor` times smaller. */
+static const char *obstacle(const bly_geometry *g, uint64_t divisor) {
+    bly_geometry small = *g;
+    if (g->size % divisor != 0)
+        return "which is no divisor of its size";
+    small.size /= divisor;
+    return bly_plan_check(&small) == BLY_OK ? NULL
+                                            : "which leaves a size that its kind cannot have";
+}
+
+static void say_cannot(const char *path, const bly_geometry *g, uint64_t divisor, const char *why) {
+    const uint64_t most = 1000; /* who would fold more? */
+    char size[KINDS_SIZE], instead[64] = "nothing else is possible either";
+    for (uint64_t d = 2; d <= most; d++)
+        if (!obstacle(g, d)) {
+            (void)snprintf(instead, sizeof instead, "--by %llu is possible", (unsigned long long)d);
+            break;
+        }
+    (void)message_error("%s: cannot be folded by %llu, %s (%s); %s", path,
+                        (unsigned long long)divisor, why, kinds_size(g, size), instead);
+}
+
+/* How many times smaller it shall be; 0: reported. */
+static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
+    const bly_geometry g = bly_filter_geometry(f);
+    char kinds[KINDS_LIST], now[NUMBER_TEXT], limit[NUMBER_TEXT];
+    bly_stats s;
+    if (!(bly_kind_capabilities(g.kind) & BLY_CAN_FOLD)) {
+        (void)message_error("%s: a %s filter cannot be folded; %s can", path, bly_kind_name(g.kind),
+                            kinds_that_can(BLY_CAN_FOLD, kinds));
+        return 0;
+    }
+    const uint64_t wanted = v->by ? v->by : 2;
+    const char *why = obstacle(&g, wanted);
+    if (why) {
+        say_cannot(path, &g, wanted, why);
+        return 0;
+    }
+    if (v->by) {
+        if (v->by == 1)
+            message_note("%s: is copied as it is", path);
+        return v->by;
+    }
+    bly_filter_stats(f, &s);
+    const double rate = v->rate > 0 ? v->rate : s.target_fpr;
+    const uint64_t best = bly_filter_best_fold(f, rate);
+    if (best == 1)
+        message_note("%s: is as small as it can be at %s: half of it would answer wrongly at %s; "
+                     "it is copied as it is",
+                     path, number_percent(rate, limit), number_percent(rate_after(f, 2), now));
+    return best;
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
+
+static void report(const values *v, const bly_filter *from, const bly_filter *to) {
+    char before[NUMBER_TEXT], after[NUMBER_TEXT], was[NUMBER_TEXT], is[NUMBER_TEXT];
+    bly_stats a, b;
+    bly_filter_stats(from, &a);
+    bly_filter_stats(to, &b);
+    if (v->json) {
+        json j = json_begin(stdout);
+        json_text(&j, "file", v->out);
+        json_integer(&j, "divisor", a.size / b.size);
+        json_integer(&j, "size_before", a.size);
+        json_integer(&j, "size", b.size);
+        json_integer(&j, "bytes_before", a.bytes);
+        json_integer(&j, "bytes", b.bytes);
+        json_integer(&j, "capacity", b.capacity);
+        json_real(&j, "rate_asked", b.target_fpr);
+        json_real(&j, "rate_before", a.current_fpr);
+        json_real(&j, "rate_now", b.current_fpr);
+        json_bool(&j, "keeps_promise", health_of(&b) == HEALTH_GOOD);
+        json_end(&j);
+    } else if (a.size != b.size)
+        message_note("%s: folded by %llu, from %s to %s; wrong answers %s, before %s",
+                     open_output_name(v->out), (unsigned long long)(a.size / b.size),
+                     number_bytes(a.bytes, before), number_bytes(b.bytes, after),
+                     number_percent(b.current_fpr, is), number_percent(a.current_fpr, was));
+    (void)health_warn(open_output_name(v->out), &b);
+}
+
+/* The same filter with another rate as its promise, and the capacity that goes with it: an empty
+ * one made so, united with it. That takes its hash function, so not for a keyed one. */
+static bly_status promise(bly_filter **f, double rate) {
+    const bly_hasher *hasher = bly_filter_hasher(*f);
+    bly_spec spec = bly_spec_for(BLY_KIND_NONE, 0, rate);
+    bly_filter *other;
+    if (!hasher)
+        return BLY_EKEY;
+    spec.geometry = bly_filter_geometry(*f);
+    spec.hasher = *hasher;
+    spec.allow_weak_hash = true;
+    bly_status status = bly_filter_create(&spec, &other);
+    if (status == BLY_OK)
+        status = bly_filter_union(other, *f);
+    if (status != BLY_OK) {
+        bly_filter_destroy(other);
+        return status;
+    }
+    bly_filter_destroy(*f);
+    *f = other;
+    return BLY_OK;
+}
+
+static int fold(const values *v, const char *path, const bly_filter *f) {
+    bly_filter *small;
+    const uint64_t divisor = choose(v, path, f);
+    if (divisor == 0)
+        return CLI_ERROR;
+    bly_status status = divisor == 1 ? bly_filter_clone(f, NULL, &small)
+                                     : bly_filter_fold(f, divisor, NULL, &small);
+    if (status != BLY_OK)
+        return message_status(path, status);
+    if (v->rate > 0 && divisor > 1 && promise(&small, v->rate) != BLY_OK)
+        message_warn("%s: goes on promising the rate it was made for", open_output_name(v->out));
+    const bool saved = open_save(small, v->out);
+    if (saved)
+        report(v, f, small);
+    bly_filter_destroy(small);
+    return saved ? CLI_OK : CLI_ERROR;
+}
+
+static int run(void *at, cli_operands operands) {
+    const values *v = at;
+    opened o;
+    if (operands.count != 1)
+        return message_error("name one filter file: bloomery fold LIST.bly -o SMALLER.bly");
+    if (!v->out)
+        return message_error("say where the smaller filter goes: -o SMALLER.bly");
+    if (v->by && v->rate > 0)
+        return message_error("--by and --rate exclude each other");
+    if (v->json && strcmp(v->out, "-") == 0)
+        return message_error("--json and -o - both want standard output");
+    if (!open_may_save(v->out, v->force))
+        return CLI_ERROR;
+    if (open_read(&o, operands.items[0], NULL, BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY) != BLY_OK)
+        return CLI_ERROR;
+    const int status = fold(v, operands.items[0], o.filter);
+    open_close(&o);
+    return status;
+}
+
+const cli_command command_fold = {
+    .name = "fold",
+    .operands = "-o OUT.bly FILE.bly",
+    .summary = "Make a filter smaller",
+    .description =
+        "Writes a smaller filter with the same keys, bit for bit the one that would have been "
+        "built at that size: for a filter that was made large because nobody knew how many keys "
+        "would come. Nothing is lost but the lower rate of wrong answers that the room to spare "
+        "gave.\n"
+        "\n"
+        "By default it is halved as often as the rate stays at what the filter was made for; "
+        "--rate gives another limit, --by the number of times itself. The folded filter's capacity "
+        "is what its size holds at that rate.\n"
+        "\n"
+        "Its size must be divisible. `bloomery info` shows it, and says \"foldable\" of a filter "
+        "that was made to be halved again and again; of others it is a matter of chance. Scalable "
+        "filters cannot be folded, but they have no need of it. A keyed filter is folded without "
+        "its key.",
+    .examples = "# Make it as small as its rate allows\n"
+                "bloomery fold big.bly -o small.bly\n"
+                "# As small as a rate of 1% allows\n"
+                "bloomery fold big.bly -o small.bly --rate 1%\n"
+                "# A quarter of the size\n"
+                "bloomery fold big.bly -o quarter.bly --by 4",
+    .options = options,
+    .values_size = sizeof(values),
+    .run = run,
+};

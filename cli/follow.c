@@ -1,0 +1,91 @@
+/* follow.c - a list that is replaced while it is in use.
+ *
+ * A new list comes by rename, as `build` and every careful program do it: the old file stays whole
+ * for who has it mapped, and the path leads to the new one at once. So a change shows in what the
+ * path leads to: device, inode, size or time. A file that is overwritten in place instead may be
+ * seen half-written; it is refused then, since its length or its sums do not fit, and looked at
+ * again when it changes once more. (To shorten a file in place is never safe: who has it mapped
+ * dies of SIGBUS.)
+ */
+#include "follow.h"
+
+#include "message.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+static const double look_after = 0.25; /* seconds */
+
+static double now(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Which type the list is taken for, and its levels. */
+static bool know_type(follow *f) {
+    keytype own = keytype_recognise(f->file.filter, &f->levels);
+    f->type = f->asked ? f->asked : own;
+    if (f->type == KEYTYPE_NONE) {
+        (void)message_error("%s: says of itself that its keys are of several types; choose one by "
+                            "--type",
+                            f->path);
+        return false;
+    }
+    if (f->type == own)
+        return true;
+    f->levels = keytype_recognise_levels(f->file.filter, f->type);
+    if (own != KEYTYPE_LINE && own != KEYTYPE_NONE)
+        message_warn("%s: was built with --type %s; as %s its lines may not be found", f->path,
+                     keytype_name(own), keytype_name(f->type));
+    return true;
+}
+
+bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype asked, bool verify) {
+    *f = (follow){.path = path, .key = key, .asked = asked, .looked = now()};
+    /* Before opening: if the file is replaced in between, the next look will see it. */
+    if (stat(path, &f->known) != 0)
+        memset(&f->known, 0, sizeof f->known);
+    if (open_read(&f->file, path, key, verify ? BLY_OPEN_VERIFY : 0) != BLY_OK)
+        return false;
+    if (know_type(f))
+        return true;
+    follow_close(f);
+    return false;
+}
+
+void follow_refresh(follow *f) {
+    struct stat st;
+    follow next;
+    if (now() - f->looked < look_after)
+        return;
+    f->looked = now();
+    if (stat(f->path, &st) != 0) {
+        /* Tell once: a file of size -1 is like no other. */
+        if (f->known.st_size != -1)
+            message_warn("%s: %s; the old list stays in use", f->path, strerror(errno));
+        memset(&f->known, 0, sizeof f->known);
+        f->known.st_size = -1;
+        return;
+    }
+    if (same_file(&st, &f->known))
+        return;
+    if (follow_open(&next, f->path, f->key, f->asked, true)) {
+        follow_close(f);
+        *f = next;
+        message_note("%s: was replaced; the new list is in use", f->path);
+    } else {
+        f->known = st;
+        message_warn("%s: the old list stays in use", f->path);
+    }
+}
+
+void follow_close(follow *f) {
+    open_close(&f->file);
+}

@@ -1,0 +1,45 @@
+#include "health.h"
+
+#include "message.h"
+#include "numbers.h"
+
+#include <math.h>
+#include <stdio.h>
+
+health health_of(const bly_stats *s) {
+    const double deviation = 0.55 * -log2(s->target_fpr) / sqrt((double)s->bits);
+    const double chance = s->count > s->capacity ? 0 : 5 * deviation;
+    const double limit = fmin(HEALTH_MARGIN * (1 + chance) * s->target_fpr, 0.99);
+    if (!(fmax(s->predicted_fpr, s->current_fpr) > limit))
+        return HEALTH_GOOD;
+    return s->estimated_keys > (double)s->capacity ? HEALTH_OVERFULL : HEALTH_WORSE;
+}
+
+char *health_text(const bly_stats *s, char out[HEALTH_TEXT]) {
+    static const char *const words[] = {"", "too full: ", "wrong too often: "};
+    char keys[NUMBER_TEXT], room[NUMBER_TEXT], now[NUMBER_TEXT], asked[NUMBER_TEXT];
+    const char *word = words[health_of(s)];
+    (void)number_grouped(s->capacity, room);
+    (void)number_percent(s->current_fpr, now);
+    (void)number_percent(s->target_fpr, asked);
+    if (isfinite(s->estimated_keys) && s->estimated_keys < 0x1p63)
+        (void)snprintf(out, HEALTH_TEXT,
+                       "%sabout %s keys in a filter made for %s; it takes %s of all other keys for "
+                       "its own, where %s was asked",
+                       word, number_grouped((uint64_t)llround(s->estimated_keys), keys), room, now,
+                       asked);
+    else
+        (void)snprintf(out, HEALTH_TEXT,
+                       "%severy bit of a filter made for %s keys is set; it takes everything for "
+                       "a key of its own",
+                       word, room);
+    return out;
+}
+
+bool health_warn(const char *path, const bly_stats *s) {
+    char text[HEALTH_TEXT];
+    if (health_of(s) == HEALTH_GOOD)
+        return false;
+    message_warn("%s: is %s; build a larger one", path, health_text(s, text));
+    return true;
+}

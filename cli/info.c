@@ -1,0 +1,89 @@
+/* bloomery info - what a filter file is, on a card. */
+#include "card.h"
+#include "cli.h"
+#include "message.h"
+#include "open.h"
+
+#include <stdio.h>
+
+typedef struct values {
+    bool header, json;
+} values;
+
+static const cli_option options[] = {
+    {"header", 0, CLI_FLAG, offsetof(values, header), NULL, NULL, NULL,
+     "Read the header alone: instant however large the file is, but without what only the bits can "
+     "tell (the estimated keys, the rate now, the fill, the type of its lines), and without a "
+     "check of the bits' checksum."},
+    {"json", 0, CLI_FLAG, offsetof(values, json), NULL, NULL, NULL,
+     "Print one JSON object per file, each on its own line."},
+    {0},
+};
+
+static bool show(const values *v, const char *path, bool first) {
+    opened o = {0};
+    bly_file_info header;
+    /* The filter is opened first: if it can be, so can its header. */
+    if (!v->header && open_read(&o, path, NULL, BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY) != BLY_OK)
+        return false;
+    const bool good = open_header(path, &header) == BLY_OK;
+    if (good) {
+        const card c = card_of(path, &header, o.filter);
+        if (v->json)
+            card_json(&c, stdout);
+        else {
+            if (!first)
+                (void)putchar('\n');
+            card_print(&c, stdout);
+        }
+    }
+    open_close(&o);
+    return good;
+}
+
+static int run(void *at, cli_operands operands) {
+    const values *v = at;
+    int status = CLI_OK;
+    bool first = true;
+    if (operands.count == 0)
+        return message_error("name a filter file: bloomery info LIST.bly");
+    for (size_t i = 0; i < operands.count; i++) {
+        if (show(v, operands.items[i], first))
+            first = false;
+        else
+            status = CLI_ERROR;
+    }
+    return status;
+}
+
+const cli_command command_info = {
+    .name = "info",
+    .operands = "FILE.bly...",
+    .summary = "Describe filter files",
+    .description =
+        "Prints a card for each filter file: its kind and shape, its hash function with the seed "
+        "or the id of its secret key, how many keys it was made for and how many it holds, and "
+        "three rates of wrong answers: the one asked when it was made, the one that the formula "
+        "predicts for its keys, and the one its bits give now.\n"
+        "\n"
+        "The keys are told twice: as counted when they were added, and as estimated from the bits. "
+        "The count misses the few keys that looked present already; the estimate is what remains "
+        "true after filters were merged.\n"
+        "\n"
+        "The bar shows how much of its capacity is used. It is green while the filter keeps its "
+        "promise, yellow when it is overfull, and red when it answers wrongly more than twice as "
+        "often as was asked.\n"
+        "\n"
+        "A keyed filter is described without its key. The checksums are verified; a file that "
+        "cannot be opened, or is damaged, is reported, the others are described all the same, and "
+        "the exit status is 2.",
+    .examples = "# Describe a list\n"
+                "bloomery info blocked.bly\n"
+                "# The wrong answers per million questions that each of several lists gives now\n"
+                "bloomery info --json *.bly | jq -r '[.file, .rate_now * 1e6] | @tsv'\n"
+                "# What a huge file is, without reading it\n"
+                "bloomery info --header seen-urls.bly",
+    .options = options,
+    .values_size = sizeof(values),
+    .run = run,
+};

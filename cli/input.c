@@ -1,0 +1,169 @@
+#include "input.h"
+
+#include "interrupt.h"
+#include "message.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A block this size is read, searched for line ends, hashed and copied while it is in the
+ * processor's second-level cache. */
+enum { BLOCK = 1 << 18 };
+static const size_t longest_default = (size_t)1 << 30;
+
+static char *standard_input[] = {(char[]){"-"}};
+
+static uint64_t total_length(char **paths, size_t count) {
+    uint64_t total = 0;
+    struct stat st;
+    for (size_t i = 0; i < count; i++) {
+        bool known = strcmp(paths[i], "-") == 0 ? fstat(0, &st) == 0 : stat(paths[i], &st) == 0;
+        if (!known)
+            continue; /* it will be reported, and left out */
+        if (!S_ISREG(st.st_mode))
+            return 0;
+        total += (uint64_t)st.st_size;
+    }
+    return total;
+}
+
+bool input_open(input *in, char **paths, size_t count, char separator, size_t longest) {
+    *in = (input){.paths = count ? paths : standard_input, .path_count = count ? count : 1};
+    in->separator = separator;
+    in->longest = longest ? longest : longest_default;
+    in->bytes_total = total_length(in->paths, in->path_count);
+    in->room = BLOCK;
+    in->buffer = malloc(in->room);
+    if (!in->buffer)
+        (void)message_error("out of memory");
+    return in->buffer != NULL;
+}
+
+void input_close(input *in) {
+    source_close(in->now);
+    free(in->buffer);
+    in->now = NULL;
+    in->buffer = NULL;
+}
+
+/* ---- files ------------------------------------------------------------------------------------
+ */
+
+static bool open_next(input *in) {
+    while (in->next_path < in->path_count) {
+        const char *path = in->paths[in->next_path++];
+        in->path = strcmp(path, "-") == 0 ? "standard input" : path;
+        in->now = source_open(path);
+        in->begin = in->scanned = in->end = 0;
+        in->number = 1;
+        in->count = 0;
+        in->ended = false;
+        if (in->now)
+            return true;
+        in->failed = true;
+    }
+    return false;
+}
+
+static void close_now(input *in) {
+    in->bytes_read += source_position(in->now);
+    source_close(in->now);
+    in->now = NULL;
+}
+
+/* ---- records ----------------------------------------------------------------------------------
+ */
+
+/* All whole records of the buffer, as many as a batch holds. */
+static void take_records(input *in) {
+    const char *from = in->buffer + in->begin, *look = in->buffer + in->scanned;
+    const char *stop = in->buffer + in->end, *found;
+    size_t count = 0;
+    while (count < INPUT_BATCH && (found = memchr(look, in->separator, (size_t)(stop - look)))) {
+        in->records[count++] = (bly_bytes){from, (size_t)(found - from)};
+        from = look = found + 1;
+    }
+    in->begin = (size_t)(from - in->buffer);
+    in->scanned = count < INPUT_BATCH ? in->end : in->begin;
+    in->count = count;
+    in->records_read += count;
+}
+
+/* Room for more behind what is there, with one byte to spare for a separator. */
+static bool make_room(input *in) {
+    size_t have = in->end - in->begin;
+    if (in->begin > 0) {
+        memmove(in->buffer, in->buffer + in->begin, have);
+        in->scanned -= in->begin;
+        in->begin = 0;
+        in->end = have;
+    }
+    if (have + 1 < in->room)
+        return true;
+    char *more = in->room <= in->longest ? realloc(in->buffer, in->room * 2) : NULL;
+    if (!more) {
+        (void)message_error("%s: record %llu is longer than %zu bytes", in->path,
+                            (unsigned long long)in->number, in->room - 1);
+        return false;
+    }
+    in->buffer = more;
+    in->room *= 2;
+    return true;
+}
+
+static bool read_more(input *in) {
+    if (!make_room(in))
+        return false;
+    if (in->idle && source_would_wait(in->now))
+        in->idle(in->idle_ctx);
+    ptrdiff_t n = source_read(in->now, in->buffer + in->end, in->room - 1 - in->end);
+    if (n < 0)
+        return false;
+    in->end += (size_t)n;
+    in->ended = n == 0;
+    if (in->ended && interrupt_seen()) /* half a line is no line */
+        in->end = in->scanned = in->begin;
+    else if (in->ended && in->begin < in->end) /* the last line lacks its end */
+        in->buffer[in->end++] = in->separator;
+    return true;
+}
+
+bool input_next(input *in) {
+    in->number += in->count;
+    in->count = 0;
+    for (;;) {
+        if (!in->now && !open_next(in))
+            return false;
+        take_records(in);
+        if (in->count > 0)
+            return true;
+        if (in->ended) {
+            close_now(in);
+        } else if (!read_more(in)) {
+            in->failed = true;
+            close_now(in);
+        }
+    }
+}
+
+/* ---- what is known ----------------------------------------------------------------------------
+ */
+
+bool input_failed(const input *in) {
+    return in->failed;
+}
+
+uint64_t input_position(const input *in) {
+    return in->bytes_read + (in->now ? source_position(in->now) : 0);
+}
+
+uint64_t input_estimate(const input *in) {
+    if (!in->bytes_total || !in->now || source_compressed(in->now) || !in->count)
+        return 0;
+    size_t bytes = 0;
+    for (size_t i = 0; i < in->count; i++)
+        bytes += in->records[i].size + 1;
+    double lines = (double)in->bytes_total / (double)bytes * (double)in->count;
+    return lines < 0x1p48 ? (uint64_t)lines + 1 : 0;
+}

@@ -1,0 +1,55 @@
+/* input.h - the records (lines, as a rule) of several files, one file after the other, many at a
+ * time.
+ *
+ * A file that cannot be read is reported and left out, as grep does; input_failed then says so.
+ */
+#ifndef BLOOMERY_CLI_INPUT_H
+#define BLOOMERY_CLI_INPUT_H
+
+#include "source.h"
+
+enum { INPUT_BATCH = 4096 };
+
+typedef struct input {
+    char **paths;
+    size_t path_count, next_path;
+    char separator;   /* '\n' or '\0' */
+    size_t longest;   /* a record longer than this is an error */
+    source *now;      /* NULL between files */
+    const char *path; /* of `now`, for messages */
+    char *buffer;
+    size_t room, begin, scanned, end; /* begin..end is unread; begin..scanned has no separator */
+    bly_bytes records[INPUT_BATCH];   /* the batch: without their separators */
+    size_t count;
+    uint64_t number;         /* of records[0] in its file, counted from 1 */
+    uint64_t records_read;   /* in all files, this batch included */
+    uint64_t bytes_read;     /* of all files before `now`, as they lie */
+    uint64_t bytes_total;    /* of all, where they are regular files; else 0 */
+    void (*idle)(void *ctx); /* may be set: called before a read that has to wait, so that what is
+                                known so far can be shown */
+    void *idle_ctx;
+    bool failed;
+    bool ended; /* the current source is exhausted */
+} input;
+
+/* No paths: standard input. `longest` 0 means a gigabyte. false: no memory, reported. */
+bool input_open(input *in, char **paths, size_t count, char separator, size_t longest);
+
+/* The next batch, in in->records[0 .. in->count): they lie in memory in order, each followed by
+ * one separator (put there if the file's last line lacks its own), and belong to one file. false:
+ * there are no more. They are valid until the next call. */
+bool input_next(input *in);
+
+/* Some file could not be read, or not to its end. */
+bool input_failed(const input *in);
+
+/* About how many records there are in all, judged by the first batch; 0 when there is no way to
+ * tell (a pipe, a compressed file). To be asked after the first input_next. */
+uint64_t input_estimate(const input *in);
+
+/* Bytes of the files as they lie, read so far. */
+uint64_t input_position(const input *in);
+
+void input_close(input *in);
+
+#endif

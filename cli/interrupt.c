@@ -1,0 +1,33 @@
+#include "interrupt.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+
+static volatile sig_atomic_t seen;
+static const int watched[] = {SIGINT, SIGTERM, SIGHUP};
+
+static void mark(int signal_number) {
+    seen = signal_number;
+}
+
+void interrupt_watch(void) {
+    struct sigaction action, old;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = mark; /* no SA_RESTART: a read that waits must return */
+    (void)sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
+        if (sigaction(watched[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            (void)sigaction(watched[i], &action, NULL);
+}
+
+bool interrupt_seen(void) {
+    return seen != 0;
+}
+
+void interrupt_finish(void) {
+    if (!seen)
+        return;
+    (void)signal(seen, SIG_DFL);
+    (void)raise(seen);
+}

@@ -1,0 +1,131 @@
+#include "keyfile.h"
+
+#include "message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KEY_BYTES = 16, KEY_DIGITS = 2 * KEY_BYTES, MOST_BYTES = KEY_DIGITS + 2 };
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* All that is there, but one byte more than a key file may have at most. -1: errno says why. */
+static ssize_t read_some(int fd, char to[MOST_BYTES + 1]) {
+    size_t have = 0;
+    while (have < MOST_BYTES + 1) {
+        ssize_t n = read(fd, to + have, MOST_BYTES + 1 - have);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        have += (size_t)n;
+    }
+    return (ssize_t)have;
+}
+
+static int digit(char c) {
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 32);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool from_digits(const char *text, uint8_t key[KEY_BYTES]) {
+    for (int i = 0; i < KEY_BYTES; i++) {
+        int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        key[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+static bool is_line_end(const char *text, size_t size) {
+    return size == 0 || (size == 1 && text[0] == '\n') ||
+           (size == 2 && text[0] == '\r' && text[1] == '\n');
+}
+
+static bool parse(const char *text, size_t size, uint8_t key[KEY_BYTES]) {
+    if (size == KEY_BYTES) {
+        memcpy(key, text, KEY_BYTES);
+        return true;
+    }
+    return size >= KEY_DIGITS && is_line_end(text + KEY_DIGITS, size - KEY_DIGITS) &&
+           from_digits(text, key);
+}
+
+static bool make_hasher(const uint8_t key[KEY_BYTES], bly_hasher *out) {
+    if (bly_hasher_keyed(out, key) == BLY_OK)
+        return true;
+    (void)message_error("this build of bloomery has no libsodium, which keyed lists need");
+    return false;
+}
+
+bool keyfile_read(const char *path, bly_hasher *out) {
+    char text[MOST_BYTES + 1];
+    uint8_t key[KEY_BYTES];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    ssize_t size = fd >= 0 ? read_some(fd, text) : -1;
+    if (size < 0)
+        (void)message_errno(path);
+    if (fd >= 0)
+        (void)close(fd);
+    if (size < 0)
+        return false;
+    if (!parse(text, (size_t)size, key)) {
+        (void)message_error("%s: is no key: a key file holds 16 bytes or 32 hexadecimal digits",
+                            path);
+        return false;
+    }
+    return make_hasher(key, out);
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+bool keyfile_make(bly_hasher *out) {
+    uint8_t key[KEY_BYTES];
+    if (bly_random_key(key) != BLY_OK) {
+        (void)message_error("the system has no random numbers to make a key of");
+        return false;
+    }
+    return make_hasher(key, out);
+}
+
+static bool write_key(int fd, const uint8_t key[KEY_BYTES]) {
+    char text[KEY_DIGITS + 2];
+    for (int i = 0; i < KEY_BYTES; i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", key[i]);
+    text[KEY_DIGITS] = '\n';
+    const ssize_t size = KEY_DIGITS + 1;
+    ssize_t n;
+    do
+        n = write(fd, text, (size_t)size);
+    while (n < 0 && errno == EINTR);
+    if (n >= 0 && n < size)
+        errno = ENOSPC;
+    return n == size && fsync(fd) == 0;
+}
+
+bool keyfile_write(const char *path, const bly_hasher *hasher) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EEXIST) {
+        (void)message_error("%s: exists already, and a key is never replaced", path);
+        return false;
+    }
+    if (fd < 0) {
+        (void)message_errno(path);
+        return false;
+    }
+    bool good = write_key(fd, hasher->key);
+    if (!good) {
+        (void)message_errno(path);
+        (void)unlink(path);
+    }
+    (void)close(fd);
+    return good;
+}

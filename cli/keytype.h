@@ -1,0 +1,107 @@
+/* keytype.h - what the lines of a list are (addresses, phone numbers, names ...), the form in which
+ * they are hashed, and how a list remembers it. keytype.c tells the rules. */
+#ifndef BLOOMERY_CLI_KEYTYPE_H
+#define BLOOMERY_CLI_KEYTYPE_H
+
+#include "url.h"
+#include <bloomery/bloomery.h>
+
+/* In the order of KEYTYPE_CHOICES, which is what a CLI_CHOICE takes. */
+typedef enum keytype {
+    KEYTYPE_NONE, /* not said, or not known */
+    KEYTYPE_IP,
+    KEYTYPE_PHONE,
+    KEYTYPE_EMAIL,
+    KEYTYPE_DOMAIN,
+    KEYTYPE_URL,
+    KEYTYPE_LINE
+} keytype;
+#define KEYTYPE_CHOICES "ip|phone|email|domain|url|line"
+
+const char *keytype_name(keytype type); /* NULL for KEYTYPE_NONE */
+
+/* ---- from a line to a key -------------------------------------------------------------------- */
+
+enum { KEYTYPE_TEXT = 512, KEYTYPE_WHY = 160 };
+
+/* Set `type`, `comments` and `exact`; zero the rest. One thread at a time. */
+typedef struct keytype_reader {
+    keytype type;
+    bool comments;         /* "#" and (but for lines) ";" begin a comment */
+    bool exact;            /* records, not lines: a carriage return at the end is part of one */
+    char why[KEYTYPE_WHY]; /* after KEYTYPE_MALFORMED: what is wrong, in words that fit before
+                              ": 'the line'" */
+    unsigned char address[17];
+    char text[KEYTYPE_TEXT];
+    url_buffer buffer;
+} keytype_reader;
+
+/* How wide a key is: an IPv4 block's prefix length, KEYTYPE_V6 and an IPv6 block's, the number of a
+ * domain's labels; 0 for the types whose keys contain no others. */
+enum { KEYTYPE_V6 = 64, KEYTYPE_LEVELS = 256 };
+
+typedef struct keytype_key {
+    bly_bytes bytes; /* what is hashed: in the line or in the reader, until its next use */
+    unsigned level;
+} keytype_key;
+
+typedef enum keytype_result {
+    KEYTYPE_KEY,
+    KEYTYPE_BLANK,     /* nothing on this line, or a comment */
+    KEYTYPE_MALFORMED, /* see `why` */
+    KEYTYPE_NOMEM
+} keytype_result;
+
+keytype_result keytype_read(keytype_reader *r, bly_bytes line, keytype_key *out);
+void keytype_reader_free(keytype_reader *r);
+
+/* A key in words, for people: an IP key as an address or block, any other as it is. */
+bly_bytes keytype_words(keytype type, bly_bytes key, char room[KEYTYPE_TEXT]);
+
+/* Hostile bytes for a message: cut to 60, control characters as \xNN. */
+enum { KEYTYPE_QUOTE = 256 };
+char *keytype_quote(bly_bytes text, char out[KEYTYPE_QUOTE]);
+
+/* "FILE:12: not an IP address: 'x'", after KEYTYPE_MALFORMED. path NULL: there is no file. An
+ * error, or with `note` a message_note. */
+void keytype_complain(const keytype_reader *r, const char *path, uint64_t number, bly_bytes line,
+                      bool note);
+
+/* ---- from a key to the keys that contain it -------------------------------------------------- */
+
+/* A set of levels. */
+typedef struct keytype_levels {
+    uint64_t bits[KEYTYPE_LEVELS / 64];
+} keytype_levels;
+void keytype_levels_add(keytype_levels *set, unsigned level);
+bool keytype_levels_have(const keytype_levels *set, unsigned level);
+keytype_levels keytype_levels_all(void);
+
+/* The keys under which a key may be in a list: itself, and the blocks or parents it is in, from
+ * narrow to wide, as far as the list has keys of that level. */
+enum { KEYTYPE_TRIES = 129 };
+typedef struct keytype_tries {
+    size_t count;
+    bly_bytes keys[KEYTYPE_TRIES]; /* in `key`'s bytes or in `room` */
+    unsigned char room[KEYTYPE_TRIES][17];
+} keytype_tries;
+void keytype_widen(keytype type, const keytype_key *key, const keytype_levels *present,
+                   keytype_tries *out);
+/* The most tries that any key has in such a list; at least 1. */
+unsigned keytype_most_tries(keytype type, const keytype_levels *present);
+
+/* ---- what a list says of itself -------------------------------------------------------------- */
+
+/* How many keys keytype_mark adds. */
+uint64_t keytype_mark_count(keytype type, const keytype_levels *levels);
+/* Writes into the filter which type its keys have, and of which levels they are. A second call adds
+ * to the first: for keys of new levels. As bly_filter_add's statuses. */
+bly_status keytype_mark(bly_filter *f, keytype type, const keytype_levels *levels);
+
+/* What a filter is marked as. No marks: KEYTYPE_LINE. Marks of several types (lists were merged, or
+ * the filter is full): KEYTYPE_NONE. The levels are those marked. */
+keytype keytype_recognise(const bly_filter *f, keytype_levels *levels);
+/* The levels of a list that is to be taken as `type`: those marked, or all if there are none. */
+keytype_levels keytype_recognise_levels(const bly_filter *f, keytype type);
+
+#endif

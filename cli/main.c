@@ -1,0 +1,79 @@
+/* bloomery - the command line: finds the command, reads its options, runs it. */
+#include "cli.h"
+#include "help.h"
+#include "message.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const cli_command *const cli_commands[] = {
+    &command_dedup, &command_build,     &command_check, &command_add,  &command_remove,
+    &command_merge, &command_intersect, &command_fold,  &command_info, &command_verify,
+    &command_plan,  &command_hash,      &command_bench, &command_help, NULL,
+};
+
+static const cli_command *find(const char *name) {
+    for (size_t i = 0; cli_commands[i]; i++)
+        if (strcmp(cli_commands[i]->name, name) == 0)
+            return cli_commands[i];
+    return NULL;
+}
+
+/* What stdio still holds must reach its place before we may say that all went well. */
+static int finish(int status) {
+    if (fflush(stdout) != 0 || ferror(stdout))
+        status = message_errno("standard output");
+    return status;
+}
+
+static int run(const cli_command *command, int argc, char **argv) {
+    cli_common common = {0};
+    cli_operands operands;
+    void *values = calloc(1, command->values_size ? command->values_size : 1);
+    message_setup(command->name, false, 0);
+    if (!values)
+        return message_error("out of memory");
+    int status = CLI_ERROR;
+    if (cli_parse(command->options, argc, argv, values, &common, &operands)) {
+        message_setup(command->name, common.quiet, common.colour);
+        status = CLI_OK;
+        if (common.help)
+            help_command(stdout, command, common.full_help);
+        else
+            status = command->run(values, operands);
+    }
+    free(values);
+    return status;
+}
+
+/* A closed standard stream would lend its number to the first file we open, and what is meant for
+ * the one would go to the other. Something that refuses takes its place. */
+static void hold_standard_streams(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+int main(int argc, char **argv) {
+    hold_standard_streams();
+    const char *name = argc > 1 ? argv[1] : "";
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        (void)printf("bloomery %s\n", bly_version());
+        return finish(CLI_OK);
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        help_overview(stdout);
+        return finish(CLI_OK);
+    }
+    const cli_command *command = find(name);
+    if (!command && !*name) {
+        help_overview(stderr);
+        return CLI_ERROR;
+    }
+    if (!command)
+        return message_error("there is no command '%s'; try bloomery --help", name);
+    return finish(run(command, argc - 2, argv + 2));
+}

@@ -1,0 +1,93 @@
+#include "measure.h"
+
+#include "health.h"
+#include "message.h"
+#include "progress.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BATCH = 1024, PREFIX = 8, KEY = PREFIX + 16 };
+
+/* Random 128-bit numbers: the hash of a random key and a counter, under a random seed. */
+typedef struct generator {
+    bly_hasher hasher;
+    struct {
+        uint8_t random[16];
+        uint64_t counter;
+    } state;
+} generator;
+
+static bool generator_open(generator *g) {
+    uint64_t seed[2];
+    memset(g, 0, sizeof *g);
+    bly_status status = bly_random_key((uint8_t *)seed);
+    if (status == BLY_OK)
+        status = bly_random_key(g->state.random);
+    if (status == BLY_OK)
+        status = bly_hasher_init(&g->hasher, BLY_HASH_XXH3_128, seed[0] ^ seed[1]);
+    if (status != BLY_OK)
+        (void)message_status("random numbers", status);
+    return status == BLY_OK;
+}
+
+static bly_hash next(generator *g) {
+    g->state.counter++;
+    return bly_hash_key(&g->hasher, &g->state, sizeof g->state);
+}
+
+static size_t ask_keys(const bly_filter *f, generator *g, size_t n) {
+    static const char prefix[PREFIX] = "\n\0probe\n";
+    char text[BATCH][KEY];
+    bly_bytes keys[BATCH];
+    for (size_t i = 0; i < n; i++) {
+        const bly_hash random = next(g);
+        memcpy(text[i], prefix, PREFIX);
+        memcpy(text[i] + PREFIX, &random, sizeof random);
+        keys[i] = (bly_bytes){text[i], KEY};
+    }
+    uint8_t found[BATCH];
+    return bly_filter_contains_many(f, keys, n, found);
+}
+
+static size_t ask_hashes(const bly_filter *f, generator *g, size_t n) {
+    bly_hash hashes[BATCH];
+    uint8_t found[BATCH];
+    for (size_t i = 0; i < n; i++)
+        hashes[i] = next(g);
+    return bly_filter_contains_hashes(f, hashes, n, found);
+}
+
+static void judge(measurement *m) {
+    const double z = 1.959963984540054; /* 97.5% of a normal distribution lie below */
+    const double n = (double)m->asked, p = (double)m->wrong / n;
+    const double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+    const double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    m->rate = p;
+    m->low = m->wrong == 0 ? 0 : fmax(0, middle - half);
+    m->high = m->wrong == m->asked ? 1 : fmin(1, middle + half);
+}
+
+bool measure(const bly_filter *f, uint64_t questions, measurement *out) {
+    generator g;
+    progress p;
+    measurement m = {.hashes = bly_filter_hasher(f) == NULL};
+    if (!generator_open(&g))
+        return false;
+    progress_begin(&p);
+    while (m.asked < questions) {
+        const uint64_t left = questions - m.asked;
+        const size_t n = left < BATCH ? (size_t)left : BATCH;
+        m.wrong += m.hashes ? ask_hashes(f, &g, n) : ask_keys(f, &g, n);
+        m.asked += n;
+        progress_show(&p, m.asked, m.asked, questions);
+    }
+    progress_end(&p);
+    judge(&m);
+    *out = m;
+    return true;
+}
+
+bool measure_broken(const measurement *m, double promise) {
+    return m->low > promise && m->rate > HEALTH_MARGIN * promise;
+}

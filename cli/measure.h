@@ -1,0 +1,36 @@
+/* measure.h - a filter's false-positive rate, found by asking it.
+ *
+ * A filter is asked for keys that are not in it, and how often it says "maybe" is counted. The keys
+ * are made so that none can be in it: 24 bytes, of which the first eight hold a newline and a NUL
+ * (so no line of a text file, and no entry of a NUL-separated one, is such a key), and the other
+ * sixteen are random, drawn from the system's generator at that moment. Even a list of 2^48 keys of
+ * the same form, asked 2^48 times, would meet one of its own with a chance of 2^-32; a million
+ * questions to a thousand million keys, with one of 2^-78. Every "maybe" is therefore a wrong
+ * answer.
+ *
+ * A filter whose hash function is not at hand (its secret key was not given) is asked with random
+ * hash values instead, which is what a good hash function makes of random keys.
+ *
+ * The interval is Wilson's score interval (1927): the rates under which a count like the one seen
+ * is not among the least likely 5%. Unlike the usual one it is right for counts near zero too.
+ */
+#ifndef BLOOMERY_CLI_MEASURE_H
+#define BLOOMERY_CLI_MEASURE_H
+
+#include <bloomery/bloomery.h>
+
+typedef struct measurement {
+    uint64_t asked, wrong;
+    double rate;      /* wrong / asked */
+    double low, high; /* of the 95% interval */
+    bool hashes;      /* it was asked with hash values, for want of its hash function */
+} measurement;
+
+/* false: reported. */
+bool measure(const bly_filter *f, uint64_t questions, measurement *out);
+
+/* The measured rate is above what the filter promises by more than a tenth, and the whole interval
+ * is above it: not by chance. */
+bool measure_broken(const measurement *m, double promise);
+
+#endif

@@ -1,0 +1,54 @@
+/* bloomery merge - the union of filters: bit for bit the filter of all their keys. */
+#include "algebra.h"
+#include "message.h"
+
+static const cli_option options[] = {
+    {"output", 'o', CLI_FILE, offsetof(algebra_values, out), "FILE", NULL, NULL,
+     "Where to write the merged filter; - is standard output. Needed."},
+    {"fold", 0, CLI_FLAG, offsetof(algebra_values, fold), NULL, NULL, NULL,
+     "Fold filters of different sizes to the largest size that all of them can be folded to."},
+    {"force", 'f', CLI_FLAG, offsetof(algebra_values, force), NULL, NULL, NULL,
+     "Replace the output file if it exists; write to a terminal."},
+    {"json", 0, CLI_FLAG, offsetof(algebra_values, json), NULL, NULL, NULL,
+     "Print what was done as a JSON object."},
+    {0},
+};
+
+static int run(void *at, cli_operands operands) {
+    static const algebra merging = {"merged", BLY_CAN_UNION, bly_filter_union};
+    const algebra_values *v = at;
+    if (operands.count == 0)
+        return message_error("name the filter files: bloomery merge -o ALL.bly A.bly B.bly");
+    if (!v->out)
+        return message_error("say where the merged filter goes: -o ALL.bly");
+    return algebra_run(&merging, v, operands);
+}
+
+const cli_command command_merge = {
+    .name = "merge",
+    .operands = "-o OUT.bly FILE.bly...",
+    .summary = "Unite filters into one",
+    .description =
+        "Writes a filter of all the keys of several filters: bit for bit the one that would have "
+        "been built from all of them at once. The inputs are left alone; one of them may be the "
+        "output, with -f.\n"
+        "\n"
+        "The filters must have been built alike: the same kind, size, number of bits per key, hash "
+        "function, and seed or secret key. What differs is said. Build the parts with the same "
+        "--expect (the keys of the whole) and --rate. Filters of different sizes can be folded to "
+        "a "
+        "common one with --fold, at the price of more wrong answers.\n"
+        "\n"
+        "The rate and the capacity of the result are those of the first file. Since it holds more "
+        "keys than each of its parts it may be too full; a warning says so, and the result is "
+        "written all the same. Keyed filters are merged without their key.",
+    .examples = "# Parts built on several machines, as one\n"
+                "bloomery merge -o all.bly part1.bly part2.bly part3.bly\n"
+                "# Take today's keys into the big list\n"
+                "bloomery merge -f -o all.bly all.bly today.bly\n"
+                "# Filters of different sizes\n"
+                "bloomery merge --fold -o all.bly big.bly small.bly",
+    .options = options,
+    .values_size = sizeof(algebra_values),
+    .run = run,
+};

@@ -1,0 +1,103 @@
+#include "message.h"
+
+#include "cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static struct {
+    const char *command;
+    bool quiet;
+    unsigned colour;
+} settings;
+
+enum { COLOUR_ALWAYS = 2, COLOUR_NEVER = 3 };
+
+void message_setup(const char *command, bool quiet, unsigned colour) {
+    settings.command = command;
+    settings.quiet = quiet;
+    settings.colour = colour;
+}
+
+bool message_quiet(void) {
+    return settings.quiet;
+}
+
+bool message_coloured(int fd) {
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (settings.colour == COLOUR_ALWAYS || settings.colour == COLOUR_NEVER)
+        return settings.colour == COLOUR_ALWAYS;
+    return isatty(fd) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
+}
+
+const char *message_style_on(int fd, message_style style) {
+    static const char *const codes[] = {"",         "\033[1m",  "\033[2m", "\033[31m",
+                                        "\033[32m", "\033[33m", "\033[34m"};
+    return message_coloured(fd) ? codes[style] : "";
+}
+
+const char *message_style_off(int fd) {
+    return message_coloured(fd) ? "\033[0m" : "";
+}
+
+unsigned message_columns(int fd) {
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return 80;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* One write, so that lines of several processes do not mix. */
+static void say(message_style style, const char *label, const char *format, va_list args) {
+    char text[4096];
+    const char *command = settings.command;
+    int head = snprintf(text, sizeof text, "bloomery%s%s: %s%s%s", command ? " " : "",
+                        command ? command : "", message_style_on(2, style), label,
+                        *label ? message_style_off(2) : "");
+    int body = vsnprintf(text + head, sizeof text - (size_t)head - 1, format, args);
+    size_t length = (size_t)head + (body > 0 ? (size_t)body : 0);
+    if (length > sizeof text - 2)
+        length = sizeof text - 2;
+    text[length++] = '\n';
+    (void)fwrite(text, 1, length, stderr);
+}
+
+int message_error(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    say(STYLE_PLAIN, "", format, args);
+    va_end(args);
+    return CLI_ERROR;
+}
+
+int message_errno(const char *path) {
+    return message_error("%s: %s", path, strerror(errno));
+}
+
+int message_status(const char *path, bly_status status) {
+    return status == BLY_EIO ? message_errno(path)
+                             : message_error("%s: %s", path, bly_strerror(status));
+}
+
+void message_warn(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    say(STYLE_YELLOW, "warning: ", format, args);
+    va_end(args);
+}
+
+void message_note(const char *format, ...) {
+    va_list args;
+    if (settings.quiet)
+        return;
+    va_start(args, format);
+    say(STYLE_PLAIN, "", format, args);
+    va_end(args);
+}

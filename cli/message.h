@@ -1,0 +1,47 @@
+/* message.h - everything that goes to standard error.
+ *
+ * Each message is one line that begins with "bloomery COMMAND: ". Data never goes this way.
+ */
+#ifndef BLOOMERY_CLI_MESSAGE_H
+#define BLOOMERY_CLI_MESSAGE_H
+
+#include <bloomery/base.h>
+
+#define PRINTF_LIKE(text, args) __attribute__((format(printf, text, args)))
+
+/* Set once, by main.c. */
+void message_setup(const char *command, bool quiet, unsigned colour /* as cli_common's */);
+bool message_quiet(void);
+
+/* Always printed. Returns CLI_ERROR, so that a command can end with `return message_error(...)`. */
+int message_error(const char *format, ...) PRINTF_LIKE(1, 2);
+/* "PATH: what errno says". */
+int message_errno(const char *path);
+/* "PATH: what the status says", with errno's words for BLY_EIO. */
+int message_status(const char *path, bly_status status);
+/* For when the result is suspect: "warning: ". Always printed. */
+void message_warn(const char *format, ...) PRINTF_LIKE(1, 2);
+/* For what is good to know: silent under --quiet. */
+void message_note(const char *format, ...) PRINTF_LIKE(1, 2);
+
+/* Whether standard output (1) or standard error (2) may be coloured: by --color, NO_COLOR, TERM and
+ * whether it is a terminal. */
+bool message_coloured(int fd);
+
+/* ANSI codes, or "" when fd is not coloured. */
+typedef enum message_style {
+    STYLE_PLAIN,
+    STYLE_BOLD,
+    STYLE_DIM,
+    STYLE_RED,
+    STYLE_GREEN,
+    STYLE_YELLOW,
+    STYLE_BLUE
+} message_style;
+const char *message_style_on(int fd, message_style style);
+const char *message_style_off(int fd);
+
+/* Columns of the terminal behind fd, or 80. */
+unsigned message_columns(int fd);
+
+#endif

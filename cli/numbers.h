@@ -1,0 +1,24 @@
+/* numbers.h - numbers as people write and read them. */
+#ifndef BLOOMERY_CLI_NUMBERS_H
+#define BLOOMERY_CLI_NUMBERS_H
+
+#include <bloomery/base.h>
+
+/* All of `text` must be the number. They return NULL, or why it will not do: words that fit after
+ * "--option cannot be 'text': ". See cli_type for what each takes. */
+const char *number_count(const char *text, uint64_t *out);
+const char *number_integer(const char *text, uint64_t *out);
+const char *number_size(const char *text, uint64_t *out);
+const char *number_rate(const char *text, double *out);
+const char *number_duration(const char *text, uint64_t *out);
+
+/* Into a buffer of NUMBER_TEXT bytes; returned for use in a printf. */
+enum { NUMBER_TEXT = 32 };
+char *number_grouped(uint64_t value, char out[NUMBER_TEXT]); /* 12,345,678 */
+char *number_bytes(uint64_t value, char out[NUMBER_TEXT]);   /* 512 B, 9.8 MiB */
+char *number_percent(double rate, char out[NUMBER_TEXT]);    /* 0.1%, 0.00012% */
+char *number_one_in(double rate, char out[NUMBER_TEXT]);     /* 1 in 1,000 */
+char *number_short(double value, char out[NUMBER_TEXT]);     /* 950, 12.3k, 4.5M, 1.2G */
+char *number_time(double seconds, char out[NUMBER_TEXT]);    /* 0.42 s, 3:05, 1:02:03 */
+
+#endif

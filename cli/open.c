@@ -1,0 +1,217 @@
+#include "open.h"
+
+#include "cli.h"
+#include "interrupt.h"
+#include "keyfile.h"
+#include "message.h"
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { HEADER_BYTES = 64 };
+static const char magic[] = "BLY1"; /* docs/format.md, section 1 */
+
+/* ---- why a file was refused ------------------------------------------------------------------ */
+
+typedef struct beginning {
+    uint8_t bytes[HEADER_BYTES];
+    size_t have;
+    uint64_t length;   /* of the whole file */
+    bool regular;      /* the rest means nothing otherwise */
+    bool header_sound; /* and described here: */
+    bly_file_info info;
+} beginning;
+
+static beginning look(const char *path) {
+    beginning b = {.regular = false};
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return b;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        ssize_t n = read(fd, b.bytes, sizeof b.bytes);
+        b.regular = n >= 0;
+        b.have = n > 0 ? (size_t)n : 0;
+        b.length = (uint64_t)st.st_size;
+        b.header_sound = bly_file_info_parse(b.bytes, b.have, &b.info) == BLY_OK;
+    }
+    (void)close(fd);
+    return b;
+}
+
+static int say_damaged(const char *path, const beginning *b) {
+    const unsigned long long length = b->length;
+    if (!b->regular)
+        return message_status(path, BLY_ECORRUPT);
+    if (length == 0)
+        return message_error("%s: is empty, so not a Bloomery filter", path);
+    if (b->have >= 2 && b->bytes[0] == 0x1F && b->bytes[1] == 0x8B)
+        return message_error("%s: is compressed; gunzip it first", path);
+    if (memcmp(b->bytes, magic, b->have < 4 ? b->have : 4) != 0)
+        return message_error("%s: is not a Bloomery filter", path);
+    if (b->have < HEADER_BYTES)
+        return message_error("%s: is cut short: %llu bytes, less than a header; copy it again",
+                             path, length);
+    if (!b->header_sound)
+        return message_error("%s: is damaged: its header is not sound; copy it or build it again",
+                             path);
+    const unsigned long long wanted = b->info.body_bytes + HEADER_BYTES;
+    if (length < wanted)
+        return message_error("%s: is cut short: it has %llu of %llu bytes; copy it again", path,
+                             length, wanted);
+    if (length > wanted)
+        return message_error("%s: is damaged: it has %llu bytes instead of %llu; copy it again",
+                             path, length, wanted);
+    return message_error("%s: is damaged: its checksum is wrong; copy it or build it again", path);
+}
+
+static int say_hasher(const char *path, const beginning *b, const bly_hasher *key) {
+    if (!b->header_sound)
+        return message_error("%s: its hash function is one that this version does not know; use a "
+                             "newer bloomery",
+                             path);
+    if (b->info.hash == BLY_HASH_CUSTOM)
+        return message_error("%s: only the program that made it can use it so: it has a hash "
+                             "function of its own",
+                             path);
+    if (!bly_hash_available(b->info.hash))
+        return message_error("%s: needs %s, which this build of bloomery lacks", path,
+                             bly_hash_name(b->info.hash));
+    if (key)
+        return message_error("%s: is not keyed; leave --key-file out", path);
+    return message_status(path, BLY_EHASHER);
+}
+
+static int say_key(const char *path, const beginning *b, const bly_hasher *key) {
+    const unsigned long long id = b->info.seed;
+    if (!b->header_sound)
+        return message_status(path, BLY_EKEY);
+    if (key)
+        return message_error("%s: needs another key: the one with the id %016llx, not %016llx",
+                             path, id, (unsigned long long)key->seed);
+    return message_error("%s: is keyed; give the key with the id %016llx by --key-file", path, id);
+}
+
+static int refused(const char *path, bly_status status, const bly_hasher *key) {
+    struct stat st;
+    const int error = errno;
+    if (status == BLY_EIO && error == EINVAL && stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return message_error("%s: is not a regular file", path);
+    errno = error;
+    if (status == BLY_EIO && error == ENOENT && strcmp(path, "-") == 0)
+        return message_error("a filter cannot be read from standard input; name its file");
+    if (status == BLY_EVERSION)
+        return message_error("%s: was written by a newer version; use a newer bloomery", path);
+    if (status != BLY_ECORRUPT && status != BLY_EHASHER && status != BLY_EKEY &&
+        status != BLY_EKIND)
+        return message_status(path, status);
+    const beginning b = look(path);
+    if (status == BLY_ECORRUPT)
+        return say_damaged(path, &b);
+    if (status == BLY_EHASHER)
+        return say_hasher(path, &b, key);
+    if (status == BLY_EKEY)
+        return say_key(path, &b, key);
+    return message_error("%s: is a kind of filter that this version does not know; use a newer "
+                         "bloomery",
+                         path);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+bool open_key(const char *path, bly_hasher *space, const bly_hasher **out) {
+    *out = NULL;
+    if (!path)
+        return true;
+    if (!keyfile_read(path, space))
+        return false;
+    *out = space;
+    return true;
+}
+
+bly_status open_read(opened *o, const char *path, const bly_hasher *key, uint32_t flags) {
+    const bly_open_options options = {.flags = flags, .hasher = key};
+    *o = (opened){0};
+    bly_status status = bly_map_open(path, &options, &o->map);
+    if (status == BLY_EUNSUPPORTED) {
+        status = bly_filter_load(path, &options, &o->loaded);
+        o->filter = o->loaded;
+    } else if (status == BLY_OK)
+        o->filter = bly_map_filter(o->map);
+    if (status != BLY_OK)
+        (void)refused(path, status, key);
+    return status;
+}
+
+void open_close(opened *o) {
+    bly_map_close(o->map);
+    bly_filter_destroy(o->loaded);
+    *o = (opened){0};
+}
+
+bly_filter *open_load(const char *path, const bly_hasher *key, uint32_t flags) {
+    const bly_open_options options = {.flags = flags, .hasher = key};
+    bly_filter *f;
+    bly_status status = bly_filter_load(path, &options, &f);
+    if (status != BLY_OK)
+        (void)refused(path, status, key);
+    return f;
+}
+
+bly_status open_header(const char *path, bly_file_info *out) {
+    bly_status status = bly_file_info_load(path, out);
+    if (status != BLY_OK)
+        (void)refused(path, status, NULL);
+    return status;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static bool standard_output(const char *path) {
+    return strcmp(path, "-") == 0;
+}
+
+const char *open_output_name(const char *path) {
+    return standard_output(path) ? "standard output" : path;
+}
+
+bool open_may_save(const char *path, bool force) {
+    if (!standard_output(path))
+        return output_may_replace(path, force);
+    if (force || !isatty(STDOUT_FILENO))
+        return true;
+    (void)message_error("a filter is not for a terminal; -f writes it there all the same");
+    return false;
+}
+
+static bly_status put(void *ctx, const void *data, size_t size) {
+    return output_put(ctx, data, size) ? BLY_OK : BLY_EIO;
+}
+
+static bool write_out(const bly_filter *f) {
+    output o;
+    if (!output_open(&o, NULL, false))
+        return false;
+    bool good = bly_filter_write(f, put, &o) == BLY_OK && output_commit(&o);
+    output_close(&o);
+    return good;
+}
+
+bool open_save(const bly_filter *f, const char *path) {
+    if (standard_output(path))
+        return write_out(f);
+    /* A signal must not leave the temporary file behind: it is obeyed when the file is whole. A
+     * limit on the size of files is an error like a full disk. */
+    interrupt_watch();
+    (void)signal(SIGXFSZ, SIG_IGN);
+    bly_status status = bly_filter_save(f, path);
+    if (status != BLY_OK)
+        (void)refused(path, status, NULL);
+    interrupt_finish();
+    return status == BLY_OK;
+}

@@ -1,0 +1,270 @@
+#include "options.h"
+
+#include "message.h"
+#include "numbers.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const cli_option cli_common_options[] = {
+    {"quiet", 'q', CLI_FLAG, offsetof(cli_common, quiet), NULL, NULL, NULL,
+     "No notes and no progress; errors and warnings are still printed."},
+    {"color", 0, CLI_CHOICE, offsetof(cli_common, colour), "WHEN", "auto|always|never", NULL,
+     "When to use colour: auto (the default) means on a terminal, unless NO_COLOR is set or TERM "
+     "is dumb."},
+    {"help", 'h', CLI_FLAG, offsetof(cli_common, help), NULL, NULL, NULL,
+     "Print help and exit: -h a summary of the options, --help all of it."},
+    {0},
+};
+
+/* ---- closed sets ----------------------------------------------------------------------------- */
+
+static bool nth_choice(const char *choices, size_t i, char out[32]) {
+    for (; i > 0; i--) {
+        choices = strchr(choices, '|');
+        if (!choices)
+            return false;
+        choices++;
+    }
+    (void)snprintf(out, 32, "%.*s", (int)strcspn(choices, "|"), choices);
+    return true;
+}
+
+static bool nth_kind(size_t i, char out[32]) {
+    bly_kind kind = bly_kind_next(BLY_KIND_NONE);
+    for (; i > 0 && kind != BLY_KIND_NONE; i--)
+        kind = bly_kind_next(kind);
+    if (kind == BLY_KIND_NONE)
+        return false;
+    (void)snprintf(out, 32, "%s", bly_kind_name(kind));
+    return true;
+}
+
+static bool nth_hash(size_t i, char out[32]) {
+    for (int id = BLY_HASH_NONE + 1; id < BLY_HASH_CUSTOM; id++)
+        if (bly_hash_name((bly_hash_id)id) && i-- == 0) {
+            (void)snprintf(out, 32, "%s", bly_hash_name((bly_hash_id)id));
+            return true;
+        }
+    return false;
+}
+
+bool cli_choice(const cli_option *option, size_t i, char out[32]) {
+    if (option->type == CLI_CHOICE)
+        return nth_choice(option->choices, i, out);
+    if (option->type == CLI_KIND)
+        return nth_kind(i, out);
+    return option->type == CLI_HASH && nth_hash(i, out);
+}
+
+static unsigned choice_number(const cli_option *option, const char *text) {
+    char name[32];
+    for (size_t i = 0; cli_choice(option, i, name); i++)
+        if (strcmp(name, text) == 0)
+            return (unsigned)i + 1;
+    return 0;
+}
+
+/* ---- one value ------------------------------------------------------------------------------- */
+
+static const char *take_char(const char *text, cli_char *out) {
+    static const char escapes[] = "tnr0\\", meanings[] = "\t\n\r\0\\";
+    const char *escape = text[0] == '\\' && text[1] ? strchr(escapes, text[1]) : NULL;
+    if (escape && !text[2]) {
+        *out = (cli_char){true, meanings[escape - escapes]};
+        return NULL;
+    }
+    if (!text[0] || text[1])
+        return "it must be one byte, or one of \\t \\n \\r \\0 \\\\";
+    *out = (cli_char){true, text[0]};
+    return NULL;
+}
+
+static const char *take_name(const cli_option *option, const char *text, void *field) {
+    unsigned number = choice_number(option, text);
+    bly_status status = BLY_OK;
+    if (option->type == CLI_CHOICE)
+        *(unsigned *)field = number;
+    else if (option->type == CLI_KIND)
+        status = bly_kind_by_name(text, field);
+    else
+        status = bly_hash_by_name(text, field);
+    return number && status == BLY_OK ? NULL : "";
+}
+
+/* Why `text` will not do; "" when the answer is a list of what would. */
+static const char *take(const cli_option *option, const char *text, void *field) {
+    switch (option->type) {
+    case CLI_FLAG:
+        *(bool *)field = true;
+        return NULL;
+    case CLI_TEXT:
+        *(const char **)field = text;
+        return NULL;
+    case CLI_FILE:
+        *(const char **)field = text;
+        return *text ? NULL : "a file's name is needed";
+    case CLI_COUNT:
+        return number_count(text, field);
+    case CLI_NUMBER:
+        return number_integer(text, field);
+    case CLI_SIZE:
+        return number_size(text, field);
+    case CLI_RATE:
+        return number_rate(text, field);
+    case CLI_DURATION:
+        return number_duration(text, field);
+    case CLI_CHAR:
+        return take_char(text, field);
+    case CLI_CHOICE:
+    case CLI_KIND:
+    case CLI_HASH:
+        break;
+    }
+    return take_name(option, text, field);
+}
+
+static void list_choices(const cli_option *option, char *out, size_t room) {
+    char name[32];
+    size_t used = 0;
+    for (size_t i = 0; cli_choice(option, i, name) && used < room; i++)
+        used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "", name);
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+typedef struct parser {
+    const cli_option *own;
+    void *values;
+    cli_common *common;
+    int argc, at; /* at: the argument being looked at */
+    char **argv;
+} parser;
+
+/* A row of the command's own table or of the common one; *field where its value goes. */
+static const cli_option *find(parser *p, const char *name, size_t length, char letter,
+                              void **field) {
+    const cli_option *tables[] = {p->own, cli_common_options};
+    char *bases[] = {p->values, (char *)p->common};
+    for (int t = 0; t < 2; t++)
+        for (const cli_option *o = tables[t]; o->name; o++)
+            if (name ? strlen(o->name) == length && strncmp(o->name, name, length) == 0
+                     : o->letter == letter) {
+                *field = bases[t] + o->at;
+                return o;
+            }
+    return NULL;
+}
+
+static bool accept(const cli_option *option, const char *text, void *field) {
+    char list[512] = "";
+    const char *why = take(option, text, field);
+    if (!why)
+        return true;
+    if (!*why)
+        list_choices(option, list, sizeof list);
+    (void)message_error("--%s cannot be '%s': %s%s", option->name, text,
+                        *why ? why : "it must be one of ", list);
+    return false;
+}
+
+/* How many letters of the shorter name agree with the longer from the front. */
+static size_t common_prefix(const char *a, const char *b) {
+    size_t i = 0;
+    while (a[i] && a[i] == b[i])
+        i++;
+    return i;
+}
+
+static bool unknown(parser *p, const char *argument) {
+    const cli_option *tables[] = {p->own, cli_common_options}, *best = NULL;
+    size_t most = 2;
+    for (int t = 0; t < 2; t++)
+        for (const cli_option *o = tables[t]; o->name && argument[1] == '-'; o++)
+            if (common_prefix(o->name, argument + 2) > most) {
+                most = common_prefix(o->name, argument + 2);
+                best = o;
+            }
+    int length = (int)strcspn(argument, "=");
+    if (best)
+        (void)message_error("there is no option %.*s; do you mean --%s?", length, argument,
+                            best->name);
+    else
+        (void)message_error("there is no option %.*s; try --help", length, argument);
+    return false;
+}
+
+/* The value in the next argument. */
+static bool following(parser *p, const cli_option *option, const char **out) {
+    if (p->at + 1 >= p->argc) {
+        (void)message_error("--%s needs a value: --%s %s", option->name, option->name,
+                            option->metavar);
+        return false;
+    }
+    *out = p->argv[++p->at];
+    return true;
+}
+
+static bool take_long(parser *p, char *argument) {
+    const char *name = argument + 2, *equals = strchr(name, '='), *text = NULL;
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    void *field = NULL;
+    const cli_option *option = find(p, name, length, 0, &field);
+    if (!option)
+        return unknown(p, argument);
+    if (field == &p->common->help)
+        p->common->full_help = true;
+    if (option->type == CLI_FLAG && equals) {
+        (void)message_error("--%s takes no value", option->name);
+        return false;
+    }
+    if (equals)
+        text = equals + 1;
+    else if (option->without)
+        text = option->without;
+    else if (option->type != CLI_FLAG && !following(p, option, &text))
+        return false;
+    return accept(option, text, field);
+}
+
+static bool take_letters(parser *p, char *argument) {
+    for (const char *letter = argument + 1; *letter; letter++) {
+        void *field = NULL;
+        const char *text = NULL;
+        const char name[] = {'-', *letter, '\0'};
+        const cli_option *option = find(p, NULL, 0, *letter, &field);
+        if (!option)
+            return unknown(p, name);
+        if (option->type == CLI_FLAG) {
+            *(bool *)field = true;
+            continue;
+        }
+        if (letter[1])
+            text = letter[1] == '=' && letter[2] ? letter + 2 : letter + 1;
+        else if (option->without)
+            text = option->without;
+        else if (!following(p, option, &text))
+            return false;
+        return accept(option, text, field);
+    }
+    return true;
+}
+
+bool cli_parse(const cli_option *options, int argc, char **argv, void *values, cli_common *common,
+               cli_operands *operands) {
+    parser p = {options, values, common, argc, 0, argv};
+    bool only_operands = false;
+    *operands = (cli_operands){argv, 0};
+    for (; p.at < argc; p.at++) {
+        char *argument = argv[p.at];
+        if (only_operands || argument[0] != '-' || !argument[1])
+            argv[operands->count++] = argument;
+        else if (strcmp(argument, "--") == 0)
+            only_operands = true;
+        else if (!(argument[1] == '-' ? take_long(&p, argument) : take_letters(&p, argument)))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,34 @@
+/* output.h - data on its way to standard output or to a file that appears only when it is whole. */
+#ifndef BLOOMERY_CLI_OUTPUT_H
+#define BLOOMERY_CLI_OUTPUT_H
+
+#include <bloomery/base.h>
+
+typedef struct output {
+    int fd;
+    const char *path; /* NULL: standard output */
+    char *temp;       /* what is written until output_commit */
+    char *buffer;
+    size_t used, room;
+} output;
+
+/* path NULL or "-": standard output. Else a temporary file beside `path`; an existing `path` is
+ * refused unless `force`. false: reported. */
+bool output_open(output *o, const char *path, bool force);
+
+/* Both report what went wrong; a reader that has gone away (EPIPE) ends the process silently. */
+bool output_put(output *o, const void *data, size_t size);
+bool output_flush(output *o);
+
+/* Flushes, and renames the temporary file to its place. false: reported, and the old file, if there
+ * was one, is as it was. */
+bool output_commit(output *o);
+
+/* Frees; removes the temporary file if it was not committed. */
+void output_close(output *o);
+
+/* Reports and is false if `path` exists and `force` is not set: for commands that write a filter
+ * by bly_filter_save. */
+bool output_may_replace(const char *path, bool force);
+
+#endif

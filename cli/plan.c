@@ -1,0 +1,220 @@
+/* `bloomery plan`: which filter, how large, how often wrong. */
+#include "cli.h"
+#include "message.h"
+#include "plan_answer.h"
+#include "plot.h"
+#include "svg.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double default_rate = 0.001;
+
+enum { PLOT_ALWAYS = 2, PLOT_NEVER = 3 };
+
+typedef struct values {
+    uint64_t keys, memory, first;
+    double rate;
+    const char *window;
+    bool deletes, grows, fixed, counts, shared, hostile, smallest;
+    bly_kind kind;
+    bly_hash_id hash;
+    unsigned plot;
+    const char *svg;
+    bool force, json;
+} values;
+
+#define AT(field) offsetof(values, field)
+
+static const cli_option options[] = {
+    {"expect", 'n', CLI_COUNT, AT(keys), "N", NULL, NULL,
+     "How many distinct keys there will be. Left out, it is how many fit into --memory at --rate."},
+    {"rate", 'p', CLI_RATE, AT(rate), "RATE", NULL, NULL,
+     "How often a key that was never added may be taken for one that was. Left out, it is 0.1%, "
+     "or, "
+     "if both --expect and --memory are given, the best rate that they allow."},
+    {"memory", 'm', CLI_SIZE, AT(memory), "SIZE", NULL, NULL,
+     "How much memory the filter may take. Left out, it is what keys and rate need."},
+    {"deletes", 0, CLI_FLAG, AT(deletes), NULL, NULL, NULL, "Keys will be removed again."},
+    {"grows", 0, CLI_FLAG, AT(grows), NULL, NULL, NULL,
+     "More keys may come than expected, and the rate must hold all the same."},
+    {"first", 0, CLI_COUNT, AT(first), "N", NULL, NULL,
+     "With --grows: how many keys were expected at first. The plan then shows the filter after it "
+     "has grown from there. By default a tenth of --expect."},
+    {"static", 0, CLI_FLAG, AT(fixed), NULL, NULL, NULL,
+     "All keys are known beforehand, and none is added later."},
+    {"window", 'w', CLI_TEXT, AT(window), "N|TIME", NULL, "as many as --expect",
+     "Only the last N keys, or those of the last 24h, count: old ones must be forgotten by "
+     "themselves. (Not in this version.)"},
+    {"counts", 0, CLI_FLAG, AT(counts), NULL, NULL, NULL,
+     "How often a key was added must be known."},
+    {"shared", 0, CLI_FLAG, AT(shared), NULL, NULL, NULL, "Several threads add keys at once."},
+    {"hostile-keys", 0, CLI_FLAG, AT(hostile), NULL, NULL, NULL,
+     "Strangers choose the keys, and might choose them to do harm."},
+    {"smallest", 0, CLI_FLAG, AT(smallest), NULL, NULL, NULL,
+     "The smallest filter rather than the fastest."},
+    {"kind", 0, CLI_KIND, AT(kind), "KIND", NULL, NULL, "Plan for this kind, whatever is best."},
+    {"hash", 0, CLI_HASH, AT(hash), "HASH", NULL, NULL,
+     "Plan for this hash function. By default xxh3, or a wider one where that has too few bits; "
+     "with --hostile-keys siphash."},
+    {"plot", 0, CLI_CHOICE, AT(plot), "WHEN", "auto|always|never", "always",
+     "Draw the rate against the number of keys, also beyond what was planned for. By default on a "
+     "terminal."},
+    {"svg", 0, CLI_FILE, AT(svg), "FILE", NULL, NULL,
+     "Write the same drawing, with the curves of all kinds that fit, as an SVG picture. - is "
+     "standard output, which then gets nothing else."},
+    {"force", 'f', CLI_FLAG, AT(force), NULL, NULL, NULL, "Replace an existing picture."},
+    {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL, "Print the plan as one JSON object."},
+    {0},
+};
+
+/* ---- the question ---------------------------------------------------------------------------- */
+
+static uint32_t flags_of(const values *v) {
+    return (v->deletes ? BLY_NEED_REMOVE : 0U) | (v->grows ? BLY_NEED_GROW : 0U) |
+           (v->fixed ? BLY_NEED_STATIC : 0U) | (v->window ? BLY_NEED_WINDOW : 0U) |
+           (v->counts ? BLY_NEED_COUNTS : 0U) | (v->shared ? BLY_NEED_SHARE : 0U) |
+           (v->hostile ? BLY_NEED_SECRET : 0U) | (v->smallest ? BLY_NEED_SPACE : 0U);
+}
+
+static int check(const values *v, cli_operands operands) {
+    if (operands.count)
+        return message_error("'%s' is one word too many; try --help", operands.items[0]);
+    if (!v->keys && !v->memory)
+        return message_error(
+            "say how many keys there will be (-n 1e8), or how much memory there is "
+            "(-m 64M)");
+    if (v->first && !v->grows)
+        return message_error("--first goes with --grows");
+    if (v->first > v->keys && v->keys)
+        return message_error("--first cannot be more than --expect");
+    if (v->hostile && v->hash != BLY_HASH_NONE && v->hash != BLY_HASH_SIPHASH)
+        return message_error("--hostile-keys wants --hash siphash: %s has no secret key, so anyone "
+                             "can compute it",
+                             bly_hash_name(v->hash));
+    return CLI_OK;
+}
+
+/* A plan may be for another machine; but who makes the filter here should know. */
+static void warn_of_lack(const bly_needs *needs, bly_hash_id hash) {
+    if (hash == BLY_HASH_NONE && (needs->flags & BLY_NEED_SECRET))
+        hash = BLY_HASH_SIPHASH;
+    if (hash != BLY_HASH_NONE && !bly_hash_available(hash))
+        message_warn("this build has no %s; bloomery hash --list shows what it has",
+                     bly_hash_name(hash));
+}
+
+static bly_needs needs_of(const values *v) {
+    bly_needs needs = {.keys = v->keys, .fpr = v->rate, .bytes = v->memory, .flags = flags_of(v)};
+    if (needs.fpr == 0 && !(v->keys && v->memory))
+        needs.fpr = default_rate;
+    if (v->hash == BLY_HASH_SIPHASH)
+        needs.flags |= BLY_NEED_SECRET;
+    needs.hash_bits = bly_hash_bits(v->hash);
+    needs.first_keys = v->first;
+    return needs;
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+static bly_status find(const values *v, plan_answer *p) {
+    bly_advice suggested;
+    *p = (plan_answer){.needs = needs_of(v), .hash = v->hash, .own_kind = v->kind != BLY_KIND_NONE};
+    bly_status status = bly_advise(&p->needs, &suggested);
+    if (status == BLY_OK)
+        p->suggested = suggested.kind;
+    if (p->own_kind)
+        status = bly_advise_kind(v->kind, &p->needs, &p->choice);
+    else if (status == BLY_OK)
+        p->choice = suggested;
+    if (status == BLY_OK)
+        plan_fill_lines(p);
+    return status;
+}
+
+static bool wants_plot(const values *v) {
+    if (v->plot == PLOT_ALWAYS || v->plot == PLOT_NEVER)
+        return v->plot == PLOT_ALWAYS;
+    return isatty(STDOUT_FILENO);
+}
+
+static bool draw_svg(const values *v, const plan_answer *p, chart *c) {
+    chart_make(c, p, true, CHART_POINTS);
+    return svg_write(c, v->svg, v->force);
+}
+
+static int show(const values *v, const plan_answer *p, chart *c) {
+    bool alone = v->svg && strcmp(v->svg, "-") == 0;
+    if (v->svg && !draw_svg(v, p, c))
+        return CLI_ERROR;
+    if (alone)
+        return CLI_OK;
+    if (v->json) {
+        plan_json(p, stdout);
+        return CLI_OK;
+    }
+    plan_print(p, stdout);
+    if (wants_plot(v)) {
+        plot_style style = plot_style_here();
+        chart_make(c, p, false, plot_points(style));
+        plot_print(c, style, stdout);
+    }
+    return CLI_OK;
+}
+
+static int run(void *untyped, cli_operands operands) {
+    const values *v = untyped;
+    int status = check(v, operands);
+    if (status)
+        return status;
+    plan_answer *p = calloc(1, sizeof *p);
+    chart *c = calloc(1, sizeof *c);
+    if (!p || !c)
+        status = message_error("out of memory");
+    else {
+        bly_status found = find(v, p);
+        if (found == BLY_OK)
+            warn_of_lack(&p->needs, v->hash);
+        status = found ? plan_refuse(&p->needs, v->kind, v->hash, found) : show(v, p, c);
+    }
+    free(p);
+    free(c);
+    return status;
+}
+
+const cli_command command_plan = {
+    "plan",
+    "",
+    "Choose a kind of filter and its size",
+    "Of the number of keys, the rate of false positives and the memory, give any two: plan finds "
+    "the third, chooses the kind of filter that suits, says why, and compares it with all the "
+    "others "
+    "that would do. All three may be given; memory is then a limit.\n"
+    "\n"
+    "The choice depends on what else is needed: keys that come and go, numbers that nobody knows "
+    "beforehand, keys that strangers choose. A need that no kind of this version meets is "
+    "refused.\n"
+    "\n"
+    "The rates are computed, not looked up: blocks that fill unevenly and collisions of the hash "
+    "function itself are counted in. A filter made to a plan keeps the rate.\n"
+    "\n"
+    "The drawing shows what happens when more keys come than planned: a filter of fixed size goes "
+    "on working, and its rate rises along the curve.",
+    "# a hundred million keys, one wrong answer in a thousand\n"
+    "bloomery plan -n 1e8 -p 0.1%\n"
+    "# how many keys fit into 64 MiB at one percent\n"
+    "bloomery plan -m 64M -p 1%\n"
+    "# the rate that ten million keys get in 16 MiB\n"
+    "bloomery plan -n 10M -m 16M\n"
+    "# a number of keys that is only a guess\n"
+    "bloomery plan -n 1e6 --grows\n"
+    "# a picture of all kinds, for a report\n"
+    "bloomery plan -n 1e6 -p 1/1000 --svg rates.svg\n"
+    "# the size alone, for a script\n"
+    "bloomery plan -n 1e8 -p 0.1% --json | jq .bytes\n",
+    options,
+    sizeof(values),
+    run,
+};

@@ -1,0 +1,210 @@
+#include "plan_answer.h"
+
+#include "help_text.h"
+#include "json.h"
+#include "message.h"
+#include "numbers.h"
+
+#include <ctype.h>
+#include <string.h>
+
+void plan_fill_lines(plan_answer *p) {
+    p->count = 0;
+    for (bly_kind kind = bly_kind_next(BLY_KIND_NONE);
+         kind != BLY_KIND_NONE && p->count < PLAN_KINDS; kind = bly_kind_next(kind)) {
+        plan_line *line = &p->lines[p->count++];
+        *line = (plan_line){.kind = kind};
+        line->status = bly_advise_kind(kind, &p->needs, &line->advice);
+    }
+}
+
+const char *plan_why_not(const plan_answer *p, const plan_line *line) {
+    if (line->status == BLY_EUNSUPPORTED)
+        return bly_advise_why_not(line->kind, &p->needs);
+    if (line->status == BLY_EIMPOSSIBLE)
+        return "it does not fit into the memory";
+    if (line->status == BLY_ETOOBIG)
+        return "it would need more than 32 TiB";
+    return bly_strerror(line->status);
+}
+
+static double rate_at(const bly_advice *a, uint64_t keys) {
+    double rate;
+    bly_advice_rates(a, &keys, 1, &rate);
+    return rate;
+}
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
+static unsigned width(void) {
+    unsigned columns = message_columns(1);
+    return columns < 100 ? columns : 100;
+}
+
+static void paragraph(FILE *to, const char *text) {
+    (void)fputc('\n', to);
+    text_wrap(to, text_all(text), 0, 0, width());
+}
+
+static void headline(const plan_answer *p, FILE *to) {
+    const bly_advice *a = &p->choice;
+    char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT], one_in[NUMBER_TEXT];
+    (void)fprintf(to, "%s%s%s: %s for %s %s at a rate of %s (%s)\n",
+                  message_style_on(1, STYLE_BOLD), bly_kind_name(a->kind), message_style_off(1),
+                  number_bytes(a->bytes, size), number_grouped(a->needs.keys, keys),
+                  a->needs.keys == 1 ? "key" : "keys", number_percent(a->fpr, percent),
+                  number_one_in(a->fpr, one_in));
+}
+
+/* The reason as a sentence. */
+static void reason(const plan_answer *p, FILE *to) {
+    const char *text = p->choice.reason;
+    char line[512];
+    if (p->own_kind && p->suggested != BLY_KIND_NONE && p->suggested != p->choice.kind)
+        (void)snprintf(line, sizeof line, "%c%s. Left to itself, the planner takes %s.",
+                       toupper((unsigned char)*text), text + 1, bly_kind_name(p->suggested));
+    else
+        (void)snprintf(line, sizeof line, "%c%s.", toupper((unsigned char)*text), text + 1);
+    paragraph(to, line);
+}
+
+/* Of the columns that hold large numbers, with their distance. */
+typedef struct widths {
+    int keys, bytes; /* keys 0: that column is not shown */
+} widths;
+
+static int wider(int width_so_far, const char *text) {
+    int width_of_text = (int)strlen(text) + 3;
+    return width_of_text > width_so_far ? width_of_text : width_so_far;
+}
+
+static widths measure(const plan_answer *p) {
+    widths w = {p->needs.keys == 0 ? 7 : 0, 8};
+    char text[NUMBER_TEXT];
+    for (size_t i = 0; i < p->count; i++) {
+        w.bytes = wider(w.bytes, number_grouped(p->lines[i].advice.bytes, text));
+        if (w.keys)
+            w.keys = wider(w.keys, number_grouped(p->lines[i].advice.needs.keys, text));
+    }
+    return w;
+}
+
+static void table_row(const plan_answer *p, const plan_line *line, widths w, FILE *to) {
+    const bly_advice *a = &line->advice;
+    char keys[NUMBER_TEXT], bytes[NUMBER_TEXT], size[NUMBER_TEXT], percent[NUMBER_TEXT];
+    bool chosen = line->kind == p->choice.kind;
+    (void)number_grouped(a->needs.keys, keys);
+    (void)fprintf(
+        to, "%s%s %-12s%*s%*s%11s%10.2f%7u%11s%s\n", chosen ? message_style_on(1, STYLE_BOLD) : "",
+        chosen ? "*" : " ", bly_kind_name(line->kind), w.keys, w.keys ? keys : "", w.bytes,
+        number_grouped(a->bytes, bytes), number_bytes(a->bytes, size), a->bits_per_key,
+        a->cache_lines, number_percent(a->fpr, percent), chosen ? message_style_off(1) : "");
+}
+
+static void table(const plan_answer *p, FILE *to) {
+    const widths w = measure(p);
+    (void)fprintf(to, "\n  %-12s%*s%*s%11s%10s%7s%11s\n", "kind", w.keys, w.keys ? "keys" : "",
+                  w.bytes, "bytes", "", "bits/key", "lines", "rate");
+    for (size_t i = 0; i < p->count; i++)
+        if (p->lines[i].status == BLY_OK)
+            table_row(p, &p->lines[i], w, to);
+    for (size_t i = 0; i < p->count; i++)
+        if (p->lines[i].status != BLY_OK)
+            (void)fprintf(to, "%s  %-12s   %s%s\n", message_style_on(1, STYLE_DIM),
+                          bly_kind_name(p->lines[i].kind), plan_why_not(p, &p->lines[i]),
+                          message_style_off(1));
+}
+
+static void remarks(const plan_answer *p, FILE *to) {
+    const bly_advice *a = &p->choice;
+    char text[512], keys[NUMBER_TEXT], percent[NUMBER_TEXT];
+    paragraph(to,
+              "Lines are the cache lines that a query for a key that is there reads. The rate is "
+              "the share of keys never added that are taken for added ones, once all keys are "
+              "in.");
+    if (a->kind == BLY_SCALABLE && a->needs.first_keys < a->needs.keys) {
+        (void)snprintf(text, sizeof text,
+                       "Scalable is shown as it is after growing from a first level for %s keys to "
+                       "%u levels. The better the first guess (--first), the less it takes.",
+                       number_grouped(a->needs.first_keys, keys), a->geometry.hashes);
+        paragraph(to, text);
+    }
+    (void)snprintf(text, sizeof text,
+                   "With twice as many keys as planned, %s answers wrongly at %s.",
+                   bly_kind_name(a->kind), number_percent(rate_at(a, 2 * a->needs.keys), percent));
+    paragraph(to, text);
+    if (a->keyed)
+        paragraph(to, "Strangers choose the keys: they must be hashed with siphash under a secret "
+                      "key, or a stranger can find keys that are always taken for added ones.");
+}
+
+void plan_print(const plan_answer *p, FILE *to) {
+    headline(p, to);
+    reason(p, to);
+    table(p, to);
+    remarks(p, to);
+}
+
+/* ---- for programs ---------------------------------------------------------------------------- */
+
+static void advice_json(json *j, const bly_advice *a) {
+    json_integer(j, "keys", a->needs.keys);
+    json_integer(j, "bytes", a->bytes);
+    json_real(j, "bits_per_key", a->bits_per_key);
+    json_integer(j, "cache_lines", a->cache_lines);
+    json_integer(j, "hashes", a->geometry.hashes);
+    json_integer(j, "size", a->geometry.size);
+    json_integer(j, "hash_bits", a->needs.hash_bits);
+    json_real(j, "rate", a->fpr);
+    json_real(j, "promised_rate", a->needs.fpr);
+    json_real(j, "rate_at_twice_the_keys", rate_at(a, 2 * a->needs.keys));
+    if (a->kind == BLY_SCALABLE)
+        json_integer(j, "first_keys", a->needs.first_keys);
+}
+
+/* null for what was to be found. */
+static void question_json(json *j, const bly_needs *needs) {
+    static const struct {
+        uint32_t flag;
+        const char *name;
+    } names[] = {
+        {BLY_NEED_REMOVE, "deletes"},      {BLY_NEED_GROW, "grows"},
+        {BLY_NEED_STATIC, "static"},       {BLY_NEED_WINDOW, "window"},
+        {BLY_NEED_COUNTS, "counts"},       {BLY_NEED_SHARE, "shared"},
+        {BLY_NEED_SECRET, "hostile-keys"}, {BLY_NEED_SPACE, "smallest"},
+    };
+    json_open(j, "asked", '{');
+    needs->keys ? json_integer(j, "keys", needs->keys) : json_null(j, "keys");
+    needs->fpr > 0 ? json_real(j, "rate", needs->fpr) : json_null(j, "rate");
+    needs->bytes ? json_integer(j, "memory", needs->bytes) : json_null(j, "memory");
+    json_open(j, "needs", '[');
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (needs->flags & names[i].flag)
+            json_text(j, NULL, names[i].name);
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
+void plan_json(const plan_answer *p, FILE *to) {
+    json j = json_begin(to);
+    question_json(&j, &p->needs);
+    json_text(&j, "kind", bly_kind_name(p->choice.kind));
+    json_text(&j, "reason", p->choice.reason);
+    json_bool(&j, "keyed", p->choice.keyed);
+    advice_json(&j, &p->choice);
+    json_open(&j, "kinds", '[');
+    for (size_t i = 0; i < p->count; i++) {
+        const plan_line *line = &p->lines[i];
+        json_open(&j, NULL, '{');
+        json_text(&j, "kind", bly_kind_name(line->kind));
+        json_bool(&j, "fits", line->status == BLY_OK);
+        json_bool(&j, "chosen", line->kind == p->choice.kind);
+        json_text(&j, "reason",
+                  line->status == BLY_OK ? line->advice.reason : plan_why_not(p, line));
+        if (line->status == BLY_OK)
+            advice_json(&j, &line->advice);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_end(&j);
+}

@@ -1,0 +1,38 @@
+/* plan_answer.h - what `plan` found out, and how it is told. */
+#ifndef BLOOMERY_CLI_PLAN_ANSWER_H
+#define BLOOMERY_CLI_PLAN_ANSWER_H
+
+#include <bloomery/advise.h>
+#include <stdio.h>
+
+enum { PLAN_KINDS = 32 };
+
+typedef struct plan_line {
+    bly_kind kind;
+    bly_status status; /* not BLY_OK: it does not fit, and `advice` is empty */
+    bly_advice advice;
+} plan_line;
+
+typedef struct plan_answer {
+    bly_needs needs; /* as asked: what was to be found is 0 */
+    bly_hash_id hash;
+    bool own_kind;      /* the user chose the kind */
+    bly_advice choice;  /* the planner's, or of the user's kind */
+    bly_kind suggested; /* the planner's kind; BLY_KIND_NONE when it found none */
+    plan_line lines[PLAN_KINDS];
+    size_t count;
+} plan_answer;
+
+/* Fills in `lines` for p->needs. */
+void plan_fill_lines(plan_answer *p);
+
+void plan_print(const plan_answer *p, FILE *to);
+void plan_json(const plan_answer *p, FILE *to);
+
+/* Why there is no plan, in words and with what to do about it. Returns CLI_ERROR. */
+int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_status status);
+
+/* The words for what a kind that does not fit lacks. */
+const char *plan_why_not(const plan_answer *p, const plan_line *line);
+
+#endif

@@ -1,0 +1,91 @@
+/* What `plan` says when there is no plan. A refusal names the number that would do, where there is
+ * one. */
+#include "cli.h"
+#include "message.h"
+#include "numbers.h"
+#include "plan_answer.h"
+
+#include <math.h>
+
+static int unsupported(const bly_needs *needs, bly_kind kind) {
+    static const struct {
+        uint32_t flag;
+        const char *instead;
+    } ways[] = {
+        {BLY_NEED_REMOVE,
+         "build a new filter from the keys that remain, or plan without --deletes"},
+        {BLY_NEED_WINDOW,
+         "keep one filter for each stretch of time and drop the oldest, or plan without --window"},
+        {BLY_NEED_COUNTS, "count the keys themselves, or plan without --counts"},
+        {BLY_NEED_GROW, "let one thread add, or plan without --grows"},
+    };
+    if (kind != BLY_KIND_NONE && !bly_advise_why_not(BLY_KIND_NONE, needs))
+        return message_error("%s does not do that: %s; leave --kind out to see which kinds do",
+                             bly_kind_name(kind), bly_advise_why_not(kind, needs));
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (needs->flags & ways[i].flag)
+            return message_error("%s; %s", bly_advise_why_not(BLY_KIND_NONE, needs),
+                                 ways[i].instead);
+    return message_error("%s", bly_advise_why_not(BLY_KIND_NONE, needs));
+}
+
+/* n keys under a hash of E bits collide at a rate of n / 2^E, of which a tenth of the rate is all
+ * that a filter should spend. */
+static int weak_hash(const bly_needs *needs, bly_hash_id hash) {
+    char keys[NUMBER_TEXT], percent[NUMBER_TEXT], most[NUMBER_TEXT];
+    const char *name = bly_hash_name(hash);
+    if (needs->keys == 0 || needs->fpr == 0)
+        return message_error("%s has too few bits (%u) for that; choose a wider hash", name,
+                             needs->hash_bits);
+    double bound = floor(ldexp(needs->fpr / 10, (int)needs->hash_bits));
+    return message_error("%s has %u bits, too few for %s keys at a rate of %s: it would do for %s "
+                         "keys at most; choose a wider hash, such as xxh3",
+                         name, needs->hash_bits, number_grouped(needs->keys, keys),
+                         number_percent(needs->fpr, percent),
+                         number_grouped(bound < 0x1p63 ? (uint64_t)bound : UINT64_MAX, most));
+}
+
+/* What would be needed for the keys, at the rate or at one that is hardly worth having. */
+static int too_small(const bly_needs *needs, bly_kind kind) {
+    bly_needs free = *needs;
+    bly_advice a;
+    char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT], least[NUMBER_TEXT];
+    free.bytes = 0;
+    free.flags |= BLY_NEED_SPACE;
+    if (free.keys == 0)
+        free.keys = 1;
+    if (free.fpr == 0)
+        free.fpr = 0.5;
+    bly_status status =
+        kind == BLY_KIND_NONE ? bly_advise(&free, &a) : bly_advise_kind(kind, &free, &a);
+    if (status)
+        return message_error("%s", bly_strerror(status));
+    return message_error(
+        "%s of memory is too little: for %s %s at a rate of %s, %s is the least (%s)",
+        number_bytes(needs->bytes, size), number_grouped(free.keys, keys),
+        free.keys == 1 ? "key" : "keys", number_percent(free.fpr, percent),
+        number_bytes(a.bytes, least), bly_kind_name(a.kind));
+}
+
+int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_status status) {
+    switch (status) {
+    case BLY_EUNSUPPORTED:
+        return unsupported(needs, kind);
+    case BLY_EWEAKHASH:
+        return weak_hash(needs, hash);
+    case BLY_EIMPOSSIBLE:
+        return too_small(needs, kind);
+    case BLY_ERATE:
+        return message_error("a rate of %g is too low: the lowest is 2^-40, about 9.1e-13",
+                             needs->fpr);
+    case BLY_ETOOBIG:
+        return message_error(
+            "that would take more than 32 TiB (2^48 bits), which no filter can have; "
+            "split the keys among several filters, or allow a higher rate");
+    case BLY_EINVAL:
+        return message_error("--static says that no key is added later, --grows and --window say "
+                             "the opposite; choose one");
+    default:
+        return message_error("%s", bly_strerror(status));
+    }
+}

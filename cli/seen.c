@@ -1,0 +1,221 @@
+#include "seen.h"
+
+#include "message.h"
+#include "seen_plan.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- opening ----------------------------------------------------------------------------------
+ */
+
+/* What the user asks for must be what the state is. */
+static bool fits_state(const seen *s, const seen_wish *wish) {
+    bly_stats stats;
+    bly_filter_stats(s->filter, &stats);
+    if (wish->rate != 0 && wish->rate != stats.target_fpr)
+        (void)message_error("%s: was made for a rate of %g, not %g; leave out -p, or begin a new "
+                            "state",
+                            s->state, stats.target_fpr, wish->rate);
+    else if (wish->keys && wish->keys != stats.capacity)
+        (void)message_error("%s: was made for %llu keys, not %llu; leave out -n, or begin a new "
+                            "state",
+                            s->state, (unsigned long long)stats.capacity,
+                            (unsigned long long)wish->keys);
+    else if (wish->memory && stats.kind == BLY_SCALABLE)
+        (void)message_error("%s: grows as it must; leave out --memory, or begin a new state",
+                            s->state);
+    else if (wish->memory && stats.bytes + seen_overhead > wish->memory)
+        (void)message_error("%s: needs more memory than --memory allows", s->state);
+    else
+        return true;
+    return false;
+}
+
+static bool load_state(seen *s, const seen_wish *wish) {
+    bly_status status = bly_filter_load(s->state, NULL, &s->filter);
+    if (status != BLY_OK) {
+        (void)message_status(s->state, status);
+        return false;
+    }
+    if (!(bly_kind_capabilities(bly_filter_geometry(s->filter).kind) & BLY_CAN_ADD)) {
+        (void)message_error("%s: keys cannot be added to a filter of this kind", s->state);
+        return false;
+    }
+    return fits_state(s, wish);
+}
+
+static bool make_filter(seen *s, const seen_wish *wish) {
+    bly_spec spec;
+    if (!seen_plan(wish, &spec))
+        return false;
+    bly_status status = bly_filter_create(&spec, &s->filter);
+    if (status != BLY_OK)
+        (void)message_error("no such filter can be made: %s", bly_strerror(status));
+    return status == BLY_OK;
+}
+
+static bool open_filter(seen *s, const seen_wish *wish) {
+    bool there = s->state && (access(s->state, F_OK) == 0 || errno != ENOENT);
+    if (!(there ? load_state(s, wish) : make_filter(s, wish)))
+        return false;
+    s->hasher = *bly_filter_hasher(s->filter);
+    return true;
+}
+
+static bool open_exact(seen *s, const seen_wish *wish) {
+    uint64_t seed = 0, limit = 0;
+    if (wish->memory)
+        limit = wish->memory > seen_overhead ? wish->memory - seen_overhead : 1;
+    if (s->state) {
+        if (!exact_load(s->state, wish->keys, limit, &s->exact, &seed))
+            return false;
+    } else if (!(s->exact = exact_create(wish->keys, limit))) {
+        (void)message_error("out of memory");
+        return false;
+    }
+    return bly_hasher_init(&s->hasher, BLY_HASH_XXH3, seed) == BLY_OK;
+}
+
+bool seen_open(seen *s, const seen_wish *wish) {
+    static const double confirm_rate = 0.01; /* an error costs a page read, not a line */
+    bool good;
+    memset(s, 0, sizeof *s);
+    s->state = wish->state;
+    if (wish->confirm) {
+        s->confirm = confirm_open(wish->confirm, wish->keys ? wish->keys : wish->estimate,
+                                  wish->rate != 0 ? wish->rate : confirm_rate);
+        good = s->confirm != NULL;
+        if (good)
+            s->hasher = *confirm_hasher(s->confirm);
+    } else {
+        good = wish->exact ? open_exact(s, wish) : open_filter(s, wish);
+    }
+    if (!good)
+        seen_close(s);
+    return good;
+}
+
+void seen_close(seen *s) {
+    bly_filter_destroy(s->filter);
+    exact_destroy(s->exact);
+    confirm_close(s->confirm);
+    s->filter = NULL;
+    s->exact = NULL;
+    s->confirm = NULL;
+}
+
+/* ---- the rate ---------------------------------------------------------------------------------
+ */
+
+/* By formula, from the keys in each level: no pass over the bits. */
+static double rate_of(const bly_filter *f) {
+    double miss = 1;
+    for (size_t i = 0; i < bly_filter_levels(f); i++) {
+        const bly_filter *level = bly_filter_level(f, i);
+        bly_geometry g = bly_filter_geometry(level);
+        miss *= 1 - bly_plan_fpr(&g, bly_filter_count(level), bly_filter_hasher(f)->bits);
+    }
+    return 1 - miss;
+}
+
+/* Of x keys that came out new, a share r / (1-r) more were new and did not, at the rate r that held
+ * when they came. The rate is computed anew each time the filter has grown by a 64th. */
+static void expect_losses(seen *s, size_t fresh) {
+    uint64_t keys = bly_filter_count(s->filter);
+    if (keys > s->rate_keys + s->rate_keys / 64) {
+        s->rate = rate_of(s->filter);
+        s->rate_keys = keys;
+    }
+    if (s->rate < 1)
+        s->lost += (double)fresh * s->rate / (1 - s->rate);
+}
+
+double seen_rate_now(const seen *s) {
+    return s->filter ? rate_of(s->filter) : 0;
+}
+
+double seen_rate_promised(const seen *s) {
+    bly_stats stats;
+    if (!s->filter)
+        return 0;
+    bly_filter_stats(s->filter, &stats);
+    return stats.target_fpr;
+}
+
+/* ---- asking -----------------------------------------------------------------------------------
+ */
+
+static bool report(const seen *s, bly_status status) {
+    if (status == BLY_OK)
+        return true;
+    if (status == BLY_EFULL)
+        (void)message_error("more keys than --memory has room for; --confirm FILE keeps them on "
+                            "disk");
+    else if (status == BLY_ENOMEM)
+        (void)message_error("out of memory; --memory SIZE sets a limit");
+    else
+        (void)message_status(s->confirm ? "the file of --confirm" : "dedup", status);
+    return false;
+}
+
+static bool add_fingerprints(seen *s, size_t n, uint8_t *fresh) {
+    for (size_t i = 0; i < n; i++)
+        s->fingerprints[i] = s->hashes[i].lo;
+    return report(s, s->confirm ? confirm_add(s->confirm, s->fingerprints, n, fresh)
+                                : exact_add(s->exact, s->fingerprints, n, fresh));
+}
+
+bool seen_hashes(seen *s, size_t n, uint8_t *fresh) {
+    bly_tally tally;
+    if (!s->filter)
+        return add_fingerprints(s, n, fresh);
+    if (!report(s, bly_filter_add_hashes(s->filter, s->hashes, n, fresh, &tally)))
+        return false;
+    expect_losses(s, tally.fresh);
+    return true;
+}
+
+bool seen_keys(seen *s, const bly_bytes *keys, size_t n, uint8_t *fresh) {
+    bly_tally tally;
+    if (!s->filter) {
+        bly_hash_keys(&s->hasher, keys, n, s->hashes);
+        return add_fingerprints(s, n, fresh);
+    }
+    if (!report(s, bly_filter_add_many(s->filter, keys, n, fresh, &tally)))
+        return false;
+    expect_losses(s, tally.fresh);
+    return true;
+}
+
+/* ---- keeping ----------------------------------------------------------------------------------
+ */
+
+bool seen_is_due(const seen *s) {
+    return s->confirm && confirm_is_due(s->confirm);
+}
+
+bool seen_save(seen *s) {
+    if (s->confirm)
+        return confirm_settle(s->confirm);
+    if (!s->state)
+        return true;
+    if (s->exact)
+        return exact_save(s->exact, s->state, s->hasher.seed);
+    bly_status status = bly_filter_save(s->filter, s->state);
+    if (status != BLY_OK)
+        (void)message_status(s->state, status);
+    return status == BLY_OK;
+}
+
+uint64_t seen_bytes(const seen *s) {
+    bly_stats stats;
+    if (s->exact)
+        return exact_bytes(s->exact);
+    if (s->confirm)
+        return confirm_bytes(s->confirm);
+    bly_filter_stats(s->filter, &stats);
+    return stats.bytes;
+}

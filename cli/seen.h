@@ -1,0 +1,59 @@
+/* seen.h - the memory of `dedup`: which keys have come up before.
+ *
+ * A filter (of a fixed size, or growing), or all fingerprints in memory (exact.h), or a filter
+ * before fingerprints on disk (confirm.h). Whichever it is, a key that was seen is always known
+ * again; only the first may take a new key for a seen one.
+ */
+#ifndef BLOOMERY_CLI_SEEN_H
+#define BLOOMERY_CLI_SEEN_H
+
+#include "confirm.h"
+#include "exact.h"
+#include "input.h"
+
+typedef struct seen {
+    bly_filter *filter; /* exactly one of these three is not NULL */
+    exact *exact;
+    confirm *confirm;
+    bly_hasher hasher;
+    const char *state; /* the file it is kept in, or NULL */
+    double lost;       /* new keys expected to have been taken for seen ones */
+    double rate;       /* of the filter when it had rate_keys keys */
+    uint64_t rate_keys;
+    bly_hash hashes[INPUT_BATCH];
+    uint64_t fingerprints[INPUT_BATCH];
+} seen;
+
+/* What is wanted, as far as the user said: 0 means that he did not. */
+typedef struct seen_wish {
+    uint64_t keys;
+    double rate;
+    uint64_t memory; /* bytes in all that may be used */
+    bool exact;
+    const char *confirm, *state;
+    uint64_t estimate; /* about how many records there are; 0: no way to tell */
+} seen_wish;
+
+static const double seen_default_rate = 0.001;
+
+/* Takes up the state where there is one. All messages have been printed when it is false. */
+bool seen_open(seen *s, const seen_wish *wish);
+void seen_close(seen *s);
+
+/* fresh[i] = 1 where keys[i] had not been seen; they have been now. n is at most INPUT_BATCH.
+ * false: reported. */
+bool seen_keys(seen *s, const bly_bytes *keys, size_t n, uint8_t *fresh);
+/* The same for keys hashed by s->hasher, which are in s->hashes. */
+bool seen_hashes(seen *s, size_t n, uint8_t *fresh);
+
+/* Writes what has been seen to the state, or to the file that confirms. Everything seen so far
+ * must have been printed and flushed. seen_is_due says when it must happen; it may happen at any
+ * time. */
+bool seen_is_due(const seen *s);
+bool seen_save(seen *s);
+
+uint64_t seen_bytes(const seen *s);       /* of memory */
+double seen_rate_now(const seen *s);      /* at which a new key would be taken for a seen one */
+double seen_rate_promised(const seen *s); /* 0 when there is no filter that decides */
+
+#endif

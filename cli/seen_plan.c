@@ -1,0 +1,108 @@
+/* Which filter for dedup.
+ *
+ *   keys known               a blocked filter for that many keys at the rate asked
+ *   a limit on memory        the best rate that fits: for the keys known or estimated the layout
+ *                            with the lowest rate in that many bytes; without any number a
+ *                            split-block filter as large as allowed, whose rate then depends on
+ *                            what comes
+ *   a file of known length   a growing filter whose first level holds as many keys as there are
+ *                            lines, judged by the first block. As a rule that is enough, so the
+ *                            level gets most of the rate (0.8), and is capped: lines may be repeats
+ *   a pipe                   a growing filter from a million keys on
+ */
+#include "seen_plan.h"
+
+#include "message.h"
+#include "numbers.h"
+
+static const double hinted_share = 0.8;
+static const uint64_t first_keys = 1000000, least_keys = 65536, most_keys = 16000000;
+
+/* ---- as much as memory allows -----------------------------------------------------------------
+ */
+
+/* The shapes that touch one or two cache lines a key. */
+static const struct {
+    bly_kind kind;
+    uint32_t hashes, block_bytes;
+} shapes[] = {
+    {BLY_SBBF, 8, 32},     {BLY_SPLIT512, 8, 64}, {BLY_SPLIT512, 12, 64}, {BLY_SPLIT512, 16, 64},
+    {BLY_BB2X512, 10, 64}, {BLY_BB2X512, 12, 64}, {BLY_BB2X512, 14, 64},  {BLY_BB2X512, 16, 64},
+};
+
+static bly_geometry shape_of(size_t i, uint64_t bytes) {
+    return (bly_geometry){shapes[i].kind, shapes[i].hashes, bytes / shapes[i].block_bytes, 0};
+}
+
+static bly_geometry best_shape(uint64_t bytes, uint64_t keys, double *rate) {
+    bly_geometry best = {BLY_SPLIT512, 8, bytes / 64, 0};
+    *rate = keys ? bly_plan_fpr(&best, keys, 64) : 0;
+    for (size_t i = 0; keys && i < sizeof shapes / sizeof *shapes; i++) {
+        bly_geometry g = shape_of(i, bytes);
+        double r = bly_plan_fpr(&g, keys, 64);
+        if (r < *rate) {
+            best = g;
+            *rate = r;
+        }
+    }
+    return best;
+}
+
+/* No filter can be told to be better than this, though it may be. */
+static const double best_rate = 0x1p-40, hopeless = 0.5;
+
+static bool within_memory(const seen_wish *wish, bly_spec *out) {
+    char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT];
+    uint64_t least = seen_overhead + (1u << 20), n = wish->keys ? wish->keys : wish->estimate;
+    double rate;
+    if (wish->memory < least) {
+        (void)message_error("--memory must be at least %s", number_bytes(least, size));
+        return false;
+    }
+    bly_geometry g = best_shape(wish->memory - seen_overhead, n, &rate);
+    if (n && rate > hopeless && wish->keys) {
+        (void)message_error("--memory is too little: with %s keys in it, the filter would lose %s "
+                            "of all new lines",
+                            number_grouped(n, keys), number_percent(rate, percent));
+        return false;
+    }
+    if (!n || rate > hopeless) { /* no number to go by: as good as usual for as long as it lasts */
+        rate = seen_default_rate;
+        n = bly_plan_capacity(&g, rate, 64);
+    }
+    *out = (bly_spec){.geometry = g, .capacity = n, .fpr = rate > best_rate ? rate : best_rate};
+    message_note("the filter has %s (%s): new lines are lost at a rate of %s once it holds %s keys",
+                 number_bytes(bly_plan_bytes(&g), size), bly_kind_name(g.kind),
+                 number_percent(rate, percent), number_grouped(n, keys));
+    if (wish->rate != 0 && rate > wish->rate)
+        message_warn("the rate asked, %g, does not fit into --memory", wish->rate);
+    return true;
+}
+
+/* Whether the rate asked for fits, so that less than the memory allowed will do. */
+static bool fits_memory(const seen_wish *wish, double rate) {
+    bly_geometry g;
+    return wish->keys && wish->rate != 0 &&
+           bly_plan(bly_plan_layout(rate), wish->keys, rate, 0, 64, &g) == BLY_OK &&
+           bly_plan_bytes(&g) + seen_overhead <= wish->memory;
+}
+
+/* ---- all cases --------------------------------------------------------------------------------
+ */
+
+bool seen_plan(const seen_wish *wish, bly_spec *out) {
+    double rate = wish->rate != 0 ? wish->rate : seen_default_rate;
+    if (wish->memory && !fits_memory(wish, rate))
+        return within_memory(wish, out);
+    if (wish->keys) {
+        *out = bly_spec_for(bly_plan_layout(rate), wish->keys, rate);
+        return true;
+    }
+    uint64_t hint = wish->estimate ? wish->estimate : first_keys;
+    if (hint > most_keys)
+        hint = most_keys;
+    *out = bly_spec_for(BLY_SCALABLE, hint < least_keys ? least_keys : hint, rate);
+    if (wish->estimate)
+        out->first_share = hinted_share;
+    return true;
+}

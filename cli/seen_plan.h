@@ -1,0 +1,16 @@
+/* seen_plan.h - which filter `dedup` makes, from what the user said and what the input looks like.
+ */
+#ifndef BLOOMERY_CLI_SEEN_PLAN_H
+#define BLOOMERY_CLI_SEEN_PLAN_H
+
+#include "seen.h"
+
+/* What the program itself takes besides its filter: code, libraries, buffers with a line of up to
+ * seen_longest_line in them. */
+static const uint64_t seen_overhead = 8u << 20;
+static const size_t seen_longest_line = 1u << 20;
+
+/* false: it cannot be done, reported. */
+bool seen_plan(const seen_wish *wish, bly_spec *out);
+
+#endif

@@ -1,0 +1,186 @@
+#include "source.h"
+
+#include "decoder.h"
+#include "interrupt.h"
+#include "message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CHUNK = 1 << 16 };
+
+static const decoder *const decoders[] = {&decoder_gzip, &decoder_zstd};
+
+struct source {
+    int fd;
+    const char *path;
+    uint64_t length, position;
+    bool waits;             /* a pipe or a terminal: reading may have to wait */
+    const decoder *decoder; /* NULL: the bytes are what they are */
+    void *state;
+    bool ended;
+    bly_bytes pending; /* read from the file, not yet handed out or decoded; in chunk */
+    char chunk[CHUNK];
+};
+
+/* ---- bytes as they lie ------------------------------------------------------------------------
+ */
+
+/* As source_read; an interrupt ends the file. */
+static ptrdiff_t read_raw(source *s, char *to, size_t room) {
+    ssize_t n;
+    do {
+        if (interrupt_seen())
+            return 0;
+        n = read(s->fd, to, room);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) {
+        (void)message_errno(s->path);
+        return -1;
+    }
+    s->position += (uint64_t)n;
+    return n;
+}
+
+/* ---- what they are ----------------------------------------------------------------------------
+ */
+
+/* Whether the first bytes may be, or with `sure` are, the beginning of a compressed file. */
+static const decoder *sniff(const source *s, bool sure) {
+    for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++) {
+        const decoder *d = decoders[i];
+        size_t size = s->pending.size < d->magic_size ? s->pending.size : d->magic_size;
+        if ((!sure || size == d->magic_size) && memcmp(s->pending.data, d->magic, size) == 0)
+            return d;
+    }
+    return NULL;
+}
+
+/* Reads no further than it must to tell: a pipe may be slow. */
+static bool look_at_beginning(source *s) {
+    s->pending = (bly_bytes){s->chunk, 0};
+    while (!s->ended && sniff(s, false) && !sniff(s, true)) {
+        ptrdiff_t n = read_raw(s, s->chunk + s->pending.size, CHUNK - s->pending.size);
+        if (n < 0)
+            return false;
+        s->ended = n == 0;
+        s->pending.size += (size_t)n;
+    }
+    s->decoder = sniff(s, true);
+    if (!s->decoder)
+        return true;
+    if (!s->decoder->open) {
+        (void)message_error("%s: is compressed (%s), and this build has no %s", s->path,
+                            s->decoder->name, s->decoder->library);
+        return false;
+    }
+    s->state = s->decoder->open();
+    if (!s->state)
+        (void)message_error("%s: out of memory", s->path);
+    return s->state != NULL;
+}
+
+/* ---- public -----------------------------------------------------------------------------------
+ */
+
+source *source_open(const char *path) {
+    bool standard = strcmp(path, "-") == 0;
+    struct stat st;
+    const char *name = standard ? "standard input" : path;
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        (void)message_errno(name);
+        if (fd > STDIN_FILENO)
+            (void)close(fd);
+        return NULL;
+    }
+    source *s = calloc(1, sizeof *s);
+    if (!s) {
+        (void)message_error("%s: out of memory", name);
+        if (!standard)
+            (void)close(fd);
+        return NULL;
+    }
+    s->fd = fd;
+    s->path = name;
+    s->length = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+    s->waits = !S_ISREG(st.st_mode);
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    if (!look_at_beginning(s)) {
+        source_close(s);
+        return NULL;
+    }
+    return s;
+}
+
+/* What has been read already, to tell what it is, goes first. */
+static ptrdiff_t read_plain(source *s, char *to, size_t room) {
+    if (s->pending.size == 0)
+        return s->ended ? 0 : read_raw(s, to, room);
+    size_t n = s->pending.size < room ? s->pending.size : room;
+    memcpy(to, s->pending.data, n);
+    s->pending.data = (const char *)s->pending.data + n;
+    s->pending.size -= n;
+    return (ptrdiff_t)n;
+}
+
+static ptrdiff_t read_decoded(source *s, char *to, size_t room) {
+    for (;;) {
+        ptrdiff_t n = s->decoder->run(s->state, &s->pending, to, room);
+        if (n < 0) {
+            (void)message_error("%s: the %s data is damaged", s->path, s->decoder->name);
+            return -1;
+        }
+        if (n > 0)
+            return n;
+        if (s->ended) {
+            if (s->decoder->whole(s->state) || interrupt_seen())
+                return 0;
+            (void)message_error("%s: the %s data ends early", s->path, s->decoder->name);
+            return -1;
+        }
+        if (s->pending.size > 0)
+            continue;
+        n = read_raw(s, s->chunk, CHUNK);
+        if (n < 0)
+            return -1;
+        s->ended = n == 0;
+        s->pending = (bly_bytes){s->chunk, (size_t)n};
+    }
+}
+
+ptrdiff_t source_read(source *s, char *to, size_t room) {
+    return s->decoder ? read_decoded(s, to, room) : read_plain(s, to, room);
+}
+
+bool source_would_wait(const source *s) {
+    struct pollfd fd = {s->fd, POLLIN, 0};
+    return s->waits && s->pending.size == 0 && !s->ended && poll(&fd, 1, 0) == 0;
+}
+
+void source_close(source *s) {
+    if (!s)
+        return;
+    if (s->state)
+        s->decoder->close(s->state);
+    if (s->fd != STDIN_FILENO)
+        (void)close(s->fd);
+    free(s);
+}
+
+uint64_t source_length(const source *s) {
+    return s->length;
+}
+
+uint64_t source_position(const source *s) {
+    return s->position;
+}
+
+bool source_compressed(const source *s) {
+    return s->decoder != NULL;
+}

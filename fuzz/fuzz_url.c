@@ -1,0 +1,92 @@
+/* fuzz_url.c - bytes as a URL, as a host and as a text with URLs in it.
+ *
+ * A canonical form must be its own canonical form, at both levels and for hosts alone; the crawl
+ * level of a URL must be that of its standard form; a text that is no URL must come back as it is;
+ * a capital letter in the scheme, which keeps the quick way from being taken, must change nothing;
+ * and what is found in a text must lie in it, one behind the other.
+ */
+#include "../cli/url.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void demand(bool condition) {
+    if (!condition)
+        abort();
+}
+
+static bool same(bly_bytes a, bly_bytes b) {
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+/* A copy of exactly its size. The caller frees it. */
+static char *copy_of(bly_bytes text) {
+    char *copy = malloc(text.size > 0 ? text.size : 1);
+    demand(copy != NULL);
+    if (text.size > 0)
+        memcpy(copy, text.data, text.size);
+    return copy;
+}
+
+/* The canonical form, which must be stable. The caller frees it. */
+static bly_bytes canonical(url_level level, bly_bytes text, url_result *result) {
+    static url_buffer first, second; /* used again and again, as a program would */
+    bly_bytes once, twice;
+    *result = url_canonical(&first, level, text.data, text.size, &once);
+    demand(*result != URL_NOMEM && (*result == URL_OK || same(text, once)));
+    once.data = copy_of(once);
+    demand(url_canonical(&second, level, once.data, once.size, &twice) == *result);
+    demand(same(once, twice));
+    return once;
+}
+
+static void check_levels(bly_bytes text) {
+    url_result results[4];
+    bly_bytes standard = canonical(URL_STANDARD, text, &results[0]);
+    bly_bytes crawl = canonical(URL_CRAWL, text, &results[1]);
+    bly_bytes both = canonical(URL_CRAWL, standard, &results[2]);
+    demand(results[0] == results[1] && results[0] == results[2] && same(crawl, both));
+    char *capital = copy_of(text);
+    if (results[0] == URL_OK && text.size > 0 && capital[0] == 'h') {
+        capital[0] = 'H';
+        bly_bytes other = canonical(URL_STANDARD, (bly_bytes){capital, text.size}, &results[3]);
+        demand(results[3] == URL_OK && same(standard, other));
+        free((void *)(uintptr_t)other.data);
+    }
+    free(capital);
+    free((void *)(uintptr_t)standard.data);
+    free((void *)(uintptr_t)crawl.data);
+    free((void *)(uintptr_t)both.data);
+}
+
+static void check_host(bly_bytes text) {
+    static url_buffer first, second;
+    bly_bytes once, twice;
+    url_result result = url_host(&first, text.data, text.size, &once);
+    demand(result != URL_NOMEM && (result == URL_OK || same(text, once)));
+    demand(url_host(&second, once.data, once.size, &twice) == result && same(once, twice));
+}
+
+static void check_find(bly_bytes text) {
+    static url_buffer b;
+    const char *at = text.data, *end = at + text.size, *last = at;
+    bly_bytes found;
+    while (url_find(&b, &at, end, &found) == URL_OK) {
+        demand(at > last && at <= end && found.size > 7);
+        last = at;
+        check_levels(found);
+    }
+    demand(at == end);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    bly_bytes text = {data, size};
+    if (size == 0)
+        return 0;
+    check_levels(text);
+    check_host(text);
+    check_find(text);
+    return 0;
+}

@@ -1,0 +1,167 @@
+/* Which kind to take: two tables.
+ *
+ * `kinds` says what each kind can do and what it is good for. `rows` is the advice itself, ranked:
+ * the first row counts whose needs are among those asked, whose kind can do all that is asked and
+ * fits, and whose rate is not above the one wanted. A new kind adds a line to the first and its
+ * place in the second.
+ *
+ * Why the rates are where they are: a kind that reads one cache line pays for it with space, since
+ * small blocks fill unevenly, and the more so the lower the rate. Bits per key at 1%, 0.1%, 0.01%,
+ * 1e-6 and 1e-8: sbbf 10.5, 16.9, 26.3, 64.7, 179; split512 10.1, 15.7, 22.1, 39.0, 65.7; bb2x512
+ * 9.7, 14.6, 19.8, 31.3, 47.0; classic 9.6, 14.4, 19.2, 28.8, 38.3. The first rates are those of
+ * bly_plan_layout; the last is where two blocks begin to need a quarter more than no blocks.
+ */
+#include "cost.h"
+
+typedef struct kind_row {
+    bly_kind kind;
+    uint32_t meets; /* besides what its capabilities say */
+    const char *about;
+} kind_row;
+
+static const kind_row kinds[] = {
+    {BLY_CLASSIC, 0,
+     "the smallest of the kinds here, at the price of a cache line for each of a key's bits"},
+    {BLY_PARTITIONED, 0, "as small as classic, with each of a key's bits in a slice of its own"},
+    {BLY_SBBF, 0, "the fastest: half a cache line per key and one vector instruction to test it"},
+    {BLY_SPLIT512, 0, "one cache line per key, and smaller than sbbf"},
+    {BLY_BB2X512, 0, "two cache lines per key, and hardly larger than classic"},
+    {BLY_SCALABLE, BLY_NEED_GROW,
+     "grows as keys come and keeps its rate, at the price of space and of a cache line or two for "
+     "each time it has grown"},
+};
+
+typedef struct row {
+    bly_kind kind;
+    uint32_t wants; /* needs without which the row does not count */
+    double least;   /* rates below this are for the rows that follow */
+    const char *reason;
+} row;
+
+static const row rows[] = {
+    {BLY_SCALABLE, BLY_NEED_GROW, 0,
+     "more keys may come than expected, and of the kinds here only this one grows and keeps its "
+     "rate"},
+    {BLY_CLASSIC, BLY_NEED_SPACE, 0,
+     "no kind here is smaller; it pays with a cache line for each of a key's bits"},
+    {BLY_SBBF, 0, 0.004,
+     "the fastest kind: a query reads one cache line and tests it at one stroke; the smallest kind "
+     "would save a tenth of the space, at high rates a fifth, and read a line for each bit"},
+    {BLY_SPLIT512, 0, 0.001,
+     "a query reads one cache line, as sbbf's does, but sbbf needs 5% more space at 0.4%, and ever "
+     "more below"},
+    {BLY_BB2X512, 0, 1e-8,
+     "a query reads two cache lines; the kinds that read one need 7% more space at 0.1%, a fifth "
+     "more at 0.001%, and ever more below"},
+    {BLY_CLASSIC, 0, 0,
+     "a cache line for each of a key's bits; at so low a rate, kinds that read fewer lines need a "
+     "quarter more space, and ever more below"},
+};
+
+/* Needs that not every kind can meet, in the order in which they are complained about. */
+typedef struct need {
+    uint32_t flag;
+    uint32_t capability; /* BLY_CAN_*, or 0 */
+    const char *it, *none;
+} need;
+
+static const need demands[] = {
+    {BLY_NEED_REMOVE, BLY_CAN_REMOVE, "it cannot remove keys",
+     "no kind of this version removes keys"},
+    {BLY_NEED_WINDOW, 0, "it does not forget old keys by itself",
+     "no kind of this version forgets old keys by itself"},
+    {BLY_NEED_COUNTS, 0, "it does not count how often a key was added",
+     "no kind of this version counts how often a key was added"},
+    {BLY_NEED_GROW, 0, "it does not grow", "no kind of this version grows"},
+    {BLY_NEED_SHARE, BLY_CAN_SHARE, "several threads cannot add to it at once",
+     "no kind of this version lets several threads add at once"},
+};
+
+enum {
+    KINDS = sizeof kinds / sizeof *kinds,
+    ROWS = sizeof rows / sizeof *rows,
+    DEMANDS = sizeof demands / sizeof *demands
+};
+
+static const kind_row *find(bly_kind kind) {
+    for (size_t i = 0; i < KINDS; i++)
+        if (kinds[i].kind == kind)
+            return &kinds[i];
+    return NULL;
+}
+
+/* The first of the needs in `flags` that the kind cannot meet. */
+static const need *unmet(const kind_row *k, uint32_t flags) {
+    uint32_t can = bly_kind_capabilities(k->kind);
+    for (size_t i = 0; i < DEMANDS; i++)
+        if (demands[i].flag & flags & ~k->meets && !(demands[i].capability & can))
+            return &demands[i];
+    return NULL;
+}
+
+static bool met_by_any(uint32_t flags) {
+    for (size_t i = 0; i < KINDS; i++)
+        if (!unmet(&kinds[i], flags))
+            return true;
+    return false;
+}
+
+const char *bly_advise_why_not(bly_kind kind, const bly_needs *needs) {
+    const kind_row *k = find(kind);
+    if (kind != BLY_KIND_NONE && !k)
+        return "there is no such kind";
+    if (k) {
+        const need *n = unmet(k, needs->flags);
+        return n ? n->it : NULL;
+    }
+    if (met_by_any(needs->flags))
+        return NULL;
+    for (size_t i = 0; i < DEMANDS; i++)
+        if (demands[i].flag & needs->flags && !met_by_any(demands[i].flag))
+            return demands[i].none;
+    return "no kind of this version does all of that at once";
+}
+
+bly_status bly_advise_kind(bly_kind kind, const bly_needs *needs, bly_advice *out) {
+    const kind_row *k = find(kind);
+    bly_status status = k ? blyi_needs_check(needs) : BLY_EKIND;
+    if (status == BLY_OK && unmet(k, needs->flags))
+        status = BLY_EUNSUPPORTED;
+    if (status == BLY_OK)
+        status = blyi_cost(kind, needs, out);
+    if (status == BLY_OK)
+        out->reason = k->about;
+    return status;
+}
+
+bly_status bly_advise(const bly_needs *needs, bly_advice *out) {
+    bly_status status = blyi_needs_check(needs), failed = BLY_EUNSUPPORTED;
+    for (size_t i = 0; i < ROWS && status == BLY_OK; i++) {
+        const row *r = &rows[i];
+        bly_advice a;
+        /* A rate that is given need not be computed to pass a row over. */
+        if ((needs->flags & r->wants) != r->wants || (needs->fpr != 0 && needs->fpr < r->least))
+            continue;
+        bly_status fits = bly_advise_kind(r->kind, needs, &a);
+        if (fits == BLY_OK && a.needs.fpr >= r->least) {
+            *out = a;
+            out->reason = r->reason;
+            return BLY_OK;
+        }
+        /* That the memory is too small, say, tells more than that another kind cannot grow. */
+        if (fits != BLY_OK && fits != BLY_EUNSUPPORTED)
+            failed = fits;
+    }
+    return status ? status : failed;
+}
+
+bly_spec bly_advice_spec(const bly_advice *advice) {
+    const bly_needs *needs = &advice->needs;
+    bool grows = find(advice->kind)->meets & BLY_NEED_GROW;
+    bly_spec spec = bly_spec_for(advice->kind, grows ? needs->first_keys : needs->keys, needs->fpr);
+    if (grows)
+        spec.first_share = needs->first_share;
+    if (needs->flags & BLY_NEED_SHARE)
+        spec.sharing = BLY_SHARED;
+    return spec;
+}

@@ -1,0 +1,276 @@
+/* What a filter of one kind costs.
+ *
+ * For a given number of keys and rate a kind of fixed size is bly_plan's business. A kind that
+ * grows is grown on paper, level by level, with the same rule as the real one (growth.h).
+ *
+ * Given the memory instead, the largest number of keys or the lowest rate that fits is searched
+ * for. Both are one search: with x the number of keys, or one over the rate, a larger x takes more
+ * bytes. So no kind has to be solved by formulas of its own. (There is one exception: a level of a
+ * scalable filter that is just past the rate where bb2x512 takes over from split512 is 13% smaller
+ * than one just before it. What is found fits all the same, but may be on the near side of that
+ * step.)
+ */
+#include "cost.h"
+#include "growth.h"
+#include "levels.h"
+
+#include <math.h>
+
+#define LEAST_RATE 0x1p-40
+#define WORST_RATE 0.5 /* that a search for the rate may end at */
+#define MOST_KEYS  ((uint64_t)1 << 56)
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+/* ---- the question ---------------------------------------------------------------------------- */
+
+bly_status blyi_needs_check(const bly_needs *needs) {
+    const uint32_t known = 2 * BLY_NEED_SPACE - 1, change = BLY_NEED_GROW | BLY_NEED_WINDOW;
+    double p = needs->fpr, share = needs->first_share;
+    if (needs->flags & ~known || ((needs->flags & BLY_NEED_STATIC) && (needs->flags & change)))
+        return BLY_EINVAL;
+    if (needs->hash_bits != 0 && (needs->hash_bits < 32 || needs->hash_bits > 128))
+        return BLY_EINVAL;
+    if (share != 0 && !(share > 0 && share < 1))
+        return BLY_EINVAL;
+    if (needs->keys == 0 && (needs->bytes == 0 || p == 0))
+        return BLY_ECOUNT;
+    if (p == 0 ? needs->bytes == 0 : !(p >= LEAST_RATE && p < 1))
+        return BLY_ERATE;
+    return BLY_OK;
+}
+
+/* Fills in what has a default. Keys and rate are there. */
+static bly_needs resolved(bly_kind kind, const bly_needs *needs) {
+    bly_needs n = *needs;
+    bool grows = n.flags & BLY_NEED_GROW;
+    bly_hasher hasher = {0};
+    if (n.first_keys == 0)
+        n.first_keys = grows ? n.keys / 10 + (n.keys % 10 != 0) : n.keys;
+    if (n.first_share == 0)
+        n.first_share = grows ? BLYI_FIRST_SHARE : 0.8;
+    if (n.hash_bits == 0 && (n.flags & BLY_NEED_SECRET))
+        n.hash_bits = bly_hash_bits(BLY_HASH_SIPHASH);
+    if (n.hash_bits == 0 && blyi_kind_has_levels(kind))
+        n.hash_bits = blyi_growth_hash_bits(n.first_keys, n.fpr);
+    if (n.hash_bits == 0 && bly_hasher_default(&hasher, n.keys, n.fpr, 0) == BLY_OK)
+        n.hash_bits = hasher.bits;
+    return n;
+}
+
+/* ---- levels ---------------------------------------------------------------------------------- */
+
+typedef struct level {
+    bly_geometry geometry;
+    uint64_t keys;
+    double left;   /* of the rate, for the levels after this one */
+    unsigned rank; /* 0 is the first */
+} level;
+
+static bly_status first_level(const bly_needs *needs, level *out) {
+    double fpr = needs->first_share * needs->fpr;
+    *out = (level){.keys = needs->first_keys, .left = needs->fpr - fpr};
+    return blyi_level_plan(out->keys, fpr, needs->hash_bits, &out->geometry);
+}
+
+static bly_status next_level(const bly_needs *needs, level *l) {
+    double fpr = l->left * BLYI_NEXT_SHARE;
+    if (++l->rank == BLYI_MAX_LEVELS)
+        return BLY_EFULL;
+    if (l->keys > UINT64_MAX / 2)
+        return BLY_ETOOBIG;
+    l->keys *= 2;
+    l->left -= fpr;
+    bly_status status = blyi_level_plan(l->keys, fpr, needs->hash_bits, &l->geometry);
+    /* As in a filter: too late for a better hash. */
+    if (status == BLY_EWEAKHASH)
+        status = blyi_level_plan(l->keys, fpr, 128, &l->geometry);
+    return status;
+}
+
+/* A key is found when any level finds it. */
+static double either(double a, double b) {
+    return a + b - a * b;
+}
+
+/* The levels there are after the most of keys[0..n) are planned once, since that is what takes
+ * time; then each number of keys is spread over them, oldest level first. */
+static void rates_of_levels(const bly_advice *a, const uint64_t *keys, size_t n, double *rates) {
+    level levels[BLYI_MAX_LEVELS], l;
+    uint64_t most = 0, room = 0;
+    unsigned count = 0;
+    for (size_t i = 0; i < n; i++)
+        most = keys[i] > most ? keys[i] : most;
+    bly_status status = first_level(&a->needs, &l);
+    while (status == BLY_OK && count < BLYI_MAX_LEVELS) {
+        levels[count++] = l;
+        room = blyi_sum(room, l.keys);
+        status = room < most ? next_level(&a->needs, &l) : BLY_EFULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint64_t rest = keys[i];
+        rates[i] = 0;
+        for (unsigned j = 0; j < count && rest > 0; j++) {
+            uint64_t here = least(rest, levels[j].keys);
+            rest -= here;
+            rates[i] =
+                either(rates[i], bly_plan_fpr(&levels[j].geometry, here, a->needs.hash_bits));
+        }
+    }
+}
+
+/* ---- one kind, keys and rate given ----------------------------------------------------------- */
+
+/* Lines that hold the bits of one key. */
+static unsigned lines_of(const bly_geometry *g) {
+    unsigned lines = g->kind == BLY_SBBF || g->kind == BLY_SPLIT512 ? 1
+                     : g->kind == BLY_BB2X512                       ? 2
+                                                                    : g->hashes;
+    return (unsigned)least(lines, bly_plan_bytes(g) / 64);
+}
+
+static bly_status size_fixed(bly_advice *out) {
+    const bly_needs *needs = &out->needs;
+    bly_status status =
+        bly_plan(out->kind, needs->keys, needs->fpr, 0, needs->hash_bits, &out->geometry);
+    if (status)
+        return status;
+    out->bytes = bly_plan_bytes(&out->geometry);
+    out->cache_lines = lines_of(&out->geometry);
+    return BLY_OK;
+}
+
+static bly_status size_levels(bly_advice *out) {
+    uint64_t rest = out->needs.keys;
+    level l;
+    bly_status status = first_level(&out->needs, &l);
+    out->geometry = (bly_geometry){.kind = out->kind};
+    for (; status == BLY_OK; status = next_level(&out->needs, &l)) {
+        uint64_t bytes = bly_plan_bytes(&l.geometry);
+        out->bytes += bytes;
+        out->cache_lines += lines_of(&l.geometry);
+        out->geometry.hashes++;
+        out->geometry.size += BLYI_LEVEL_HEADER + bytes;
+        if (rest <= l.keys)
+            return bly_plan_check(&out->geometry);
+        rest -= l.keys;
+    }
+    /* A filter that has used up its levels or its rate says that it is full; the number of keys it
+     * would have needed is then too big for any. */
+    return status == BLY_EFULL || status == BLY_ERATE ? BLY_ETOOBIG : status;
+}
+
+/* Whether it fits into needs.bytes is not looked at. */
+static bly_status size_of(bly_kind kind, const bly_needs *needs, bly_advice *out) {
+    *out = (bly_advice){.kind = kind, .needs = resolved(kind, needs)};
+    bly_status status = blyi_kind_has_levels(kind) ? size_levels(out) : size_fixed(out);
+    if (status)
+        return status;
+    out->bits_per_key = 8 * (double)out->bytes / (double)needs->keys;
+    out->keyed = needs->flags & BLY_NEED_SECRET;
+    bly_advice_rates(out, &needs->keys, 1, &out->fpr);
+    /* Growth makes do with a weak hash; advice does not. */
+    return out->fpr <= needs->fpr ? BLY_OK : BLY_EWEAKHASH;
+}
+
+void bly_advice_rates(const bly_advice *advice, const uint64_t *keys, size_t n, double *rates) {
+    if (blyi_kind_has_levels(advice->kind)) {
+        rates_of_levels(advice, keys, n, rates);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        rates[i] = bly_plan_fpr(&advice->geometry, keys[i], advice->needs.hash_bits);
+}
+
+/* ---- keys or rate to be found ---------------------------------------------------------------- */
+
+typedef struct search {
+    bly_kind kind;
+    const bly_needs *needs;
+    bool keys;       /* x is the number of keys; else one over the rate */
+    bly_advice best; /* of the largest x so far that fits */
+} search;
+
+typedef struct trial {
+    double x, excess; /* ln(bytes / room), less than 0 when it fits */
+    bly_status status;
+} trial;
+
+static trial try_at(search *s, double x) {
+    bly_needs needs = *s->needs;
+    bly_advice a;
+    if (s->keys)
+        needs.keys = (uint64_t)x;
+    else
+        needs.fpr = fmin(WORST_RATE, 1 / x);
+    trial t = {x, 1, size_of(s->kind, &needs, &a)};
+    if (t.status)
+        return t;
+    /* Sizes are multiples of 64 bytes, so that none is ever equal to this. */
+    t.excess = log((double)a.bytes / ((double)(needs.bytes / 64 * 64) + 32));
+    if (t.excess < 0)
+        s->best = a;
+    return t;
+}
+
+/* A value strictly between the two: where a straight line through them crosses, or halfway, in
+ * logarithms. */
+static double between(const search *s, trial low, trial high, bool halfway) {
+    double share = halfway ? 0.5 : low.excess / (low.excess - high.excess);
+    double x = low.x * exp(log(high.x / low.x) * share);
+    double step = s->keys ? 1 : low.x * 1e-10;
+    if (s->keys)
+        x = floor(x);
+    return fmin(fmax(x, low.x + step), high.x - step);
+}
+
+/* low fits and high does not: closes in on the largest x that fits, by false position with Illinois
+ * weights and a bisection now and then. */
+static void close_in(search *s, trial low, trial high) {
+    for (unsigned turn = 1, side = 0;; turn++) {
+        if (s->keys ? high.x - low.x <= 1 : high.x <= low.x * (1 + 1e-9))
+            return;
+        trial t = try_at(s, between(s, low, high, turn % 3 == 0));
+        if (t.status || t.excess > 0) {
+            high = t;
+            low.excess *= side == 1 ? 0.5 : 1;
+            side = 1;
+        } else {
+            low = t;
+            high.excess *= side == 2 ? 0.5 : 1;
+            side = 2;
+        }
+    }
+}
+
+/* No kind of filter stores a key in fewer than log2(1/p) bits, whence the most keys there can be.
+ */
+static bly_status search_for(search *s) {
+    double bound = s->keys ? 8 * (double)s->needs->bytes / -log2(s->needs->fpr) : 1 / LEAST_RATE;
+    trial low = try_at(s, s->keys ? 1 : 1 / WORST_RATE);
+    if (low.status)
+        return low.status;
+    if (low.excess > 0)
+        return BLY_EIMPOSSIBLE;
+    trial high = try_at(s, s->keys ? fmin(floor(bound) + 1, (double)MOST_KEYS) : bound);
+    if (high.status || high.excess > 0)
+        close_in(s, low, high);
+    return BLY_OK;
+}
+
+bly_status blyi_cost(bly_kind kind, const bly_needs *needs, bly_advice *out) {
+    search s = {.kind = kind, .needs = needs, .keys = needs->keys == 0};
+    bly_status status;
+    if (needs->keys == 0 || needs->fpr == 0)
+        status = search_for(&s);
+    else {
+        status = size_of(kind, needs, &s.best);
+        if (status == BLY_OK && needs->bytes != 0 && s.best.bytes > needs->bytes)
+            status = BLY_EIMPOSSIBLE;
+    }
+    if (status == BLY_OK)
+        *out = s.best;
+    return status;
+}

@@ -1,0 +1,13 @@
+/* cost.h - what a filter of one kind costs: bytes, cache lines, rate. Pure. Internal. */
+#ifndef BLYI_FILTERS_COST_H
+#define BLYI_FILTERS_COST_H
+
+#include <bloomery/advise.h>
+
+/* BLY_EINVAL, BLY_ECOUNT and BLY_ERATE as bly_advise, for what no kind could help with. */
+bly_status blyi_needs_check(const bly_needs *needs);
+
+/* Everything in *out but the reason, for needs that passed the check and that the kind can meet. */
+bly_status blyi_cost(bly_kind kind, const bly_needs *needs, bly_advice *out);
+
+#endif

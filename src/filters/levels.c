@@ -1,0 +1,105 @@
+#include "levels.h"
+
+#include <math.h>
+
+void blyi_levels_push(bly_filter *f, bly_filter *level) {
+    blyi_levels *l = f->levels;
+    l->at[l->n++] = level;
+    f->geometry.hashes = l->n;
+    f->geometry.size += BLYI_LEVEL_HEADER + level->body_bytes;
+    f->body_bytes = f->geometry.size;
+    f->capacity = blyi_sum(f->capacity, level->capacity);
+    f->items = blyi_sum(f->items, level->items);
+}
+
+void blyi_levels_cut(bly_filter *f, unsigned n) {
+    blyi_levels *l = f->levels;
+    unsigned had = l->n;
+    l->n = 0;
+    f->geometry.hashes = 0;
+    f->geometry.size = f->body_bytes = f->capacity = f->items = 0;
+    for (unsigned i = 0; i < had; i++) {
+        if (i < n)
+            blyi_levels_push(f, l->at[i]);
+        else
+            bly_filter_destroy(l->at[i]);
+    }
+}
+
+void blyi_levels_recount(bly_filter *f) {
+    f->items = 0;
+    for (unsigned i = 0; i < f->levels->n; i++)
+        f->items = blyi_sum(f->items, f->levels->at[i]->items);
+}
+
+bly_status blyi_levels_copy(bly_filter *f, const bly_filter *from, unsigned first) {
+    unsigned had = f->levels->n;
+    for (unsigned i = first; i < from->levels->n; i++) {
+        bly_filter *level;
+        bly_status status = bly_filter_clone(from->levels->at[i], &f->alloc, &level);
+        if (status) {
+            blyi_levels_cut(f, had);
+            return status;
+        }
+        blyi_levels_push(f, level);
+    }
+    return BLY_OK;
+}
+
+bool blyi_levels_compatible(const bly_filter *a, const bly_filter *b) {
+    const blyi_levels *la = a->levels, *lb = b->levels;
+    bool same = a->fpr == b->fpr;
+    for (unsigned i = 0; same && i < la->n && i < lb->n; i++)
+        same = bly_filter_compatible(la->at[i], lb->at[i]) == BLY_OK &&
+               la->at[i]->fpr == lb->at[i]->fpr && la->at[i]->capacity == lb->at[i]->capacity;
+    return same;
+}
+
+bool blyi_levels_equal(const bly_filter *a, const bly_filter *b) {
+    bool same = a->levels->n == b->levels->n;
+    for (unsigned i = 0; same && i < a->levels->n; i++)
+        same = bly_filter_equal(a->levels->at[i], b->levels->at[i]);
+    return same;
+}
+
+bly_status blyi_levels_union(bly_filter *dst, const bly_filter *src) {
+    unsigned common = dst->levels->n < src->levels->n ? dst->levels->n : src->levels->n;
+    /* What can fail comes first. */
+    bly_status status = blyi_levels_copy(dst, src, dst->levels->n);
+    for (unsigned i = 0; status == BLY_OK && i < common; i++)
+        status = bly_filter_union(dst->levels->at[i], src->levels->at[i]);
+    blyi_levels_recount(dst);
+    return status;
+}
+
+/* A key is found when any level finds it. */
+static double either(double a, double b) {
+    return a + b - a * b;
+}
+
+void blyi_levels_stats(const bly_filter *f, bly_stats *out) {
+    double expected_bits = 0;
+    *out = (bly_stats){
+        .kind = f->geometry.kind,
+        .hashes = f->geometry.hashes,
+        .size = f->geometry.size,
+        .capacity = f->capacity,
+        .count = f->items,
+        .target_fpr = f->fpr,
+        .approximate = f->approximate,
+    };
+    for (unsigned i = 0; i < f->levels->n; i++) {
+        bly_stats s;
+        bly_filter_stats(f->levels->at[i], &s);
+        out->bits += s.bits;
+        out->set_bits += s.set_bits;
+        out->bytes += s.bytes;
+        out->estimated_keys += s.estimated_keys;
+        out->predicted_fpr = either(out->predicted_fpr, s.predicted_fpr);
+        out->current_fpr = either(out->current_fpr, s.current_fpr);
+        expected_bits += s.expected_fill * (double)s.bits;
+        out->hash_name = s.hash_name;
+    }
+    out->fill = (double)out->set_bits / (double)out->bits;
+    out->expected_fill = expected_bits / (double)out->bits;
+}

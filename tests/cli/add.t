@@ -1,0 +1,211 @@
+# Adding keys to a filter file, and what cannot be done to one.
+
+$ seq 100 | bloomery build -q -p 1e-6 -n 1000 -o list.bly
+$ seq 91 110 | bloomery add list.bly
+! bloomery add: list.bly: 10 of 20 new; it holds 110 keys, its capacity is 1,000
+$ seq 110 | bloomery add list.bly
+! bloomery add: list.bly: 0 of 110 new; it holds 110 keys, its capacity is 1,000
+
+# Several files, and standard input by name.
+$ seq 111 120 > a.txt; seq 121 130 | gzip > b.txt.gz; seq 131 140 | bloomery add list.bly a.txt b.txt.gz -
+! bloomery add: list.bly: 30 of 30 new; it holds 140 keys, its capacity is 1,000
+
+# A single key; with files besides, both.
+$ bloomery add list.bly --key 'a key of several words'
+! bloomery add: list.bly: 1 of 1 new; it holds 141 keys, its capacity is 1,000
+$ bloomery add list.bly --key 'a key of several words' a.txt
+! bloomery add: list.bly: 0 of 11 new; it holds 141 keys, its capacity is 1,000
+$ echo 'never read' | bloomery add list.bly --key 1
+! bloomery add: list.bly: 0 of 1 new; it holds 141 keys, its capacity is 1,000
+
+# NUL-separated records may hold newlines, and blank lines are no keys.
+$ printf 'two\nlines\0one\0' | bloomery add -0 list.bly
+! bloomery add: list.bly: 2 of 2 new; it holds 143 keys, its capacity is 1,000
+$ printf 'two\nlines\0' | bloomery add -0 list.bly
+! bloomery add: list.bly: 0 of 1 new; it holds 143 keys, its capacity is 1,000
+$ printf '\n\nlast without an end' | bloomery add list.bly
+! bloomery add: list.bly: 1 of 1 new; it holds 144 keys, its capacity is 1,000
+
+# As JSON, and quietly.
+$ seq 200 201 | bloomery add --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
+{"file":"list.bly","type":"line","keys":2,"new":2,"malformed":0,"count":146,"capacity":1000,"rate_asked":1e-06,"rate_now":9.722e-16,"keeps_promise":true}
+$ seq 200 203 | bloomery add -q list.bly
+
+# What brings nothing new does not touch the file.
+$ touch -d 2001-01-01 list.bly; seq 10 | bloomery add -q list.bly; date -r list.bly +%Y
+2001
+
+# A link stays a link, and permissions stay.
+$ ln -s list.bly link.bly; chmod 640 list.bly; bloomery add link.bly --key more; stat -c '%A %F' list.bly link.bly
+-rw-r----- regular file
+lrwxrwxrwx symbolic link
+! bloomery add: link.bly: 1 of 1 new; it holds 149 keys, its capacity is 1,000
+
+# Programs that add at once wait for each other: no key is lost.
+$ for i in 1 2 3 4 5 6 7 8; do seq ${i}00001 ${i}00050 | bloomery add -q list.bly & done; wait
+> for i in 1 2 3 4 5 6 7 8; do seq ${i}00001 ${i}00050; done | bloomery add list.bly
+! bloomery add: list.bly: 0 of 400 new; it holds 549 keys, its capacity is 1,000
+
+# Past the capacity there is a warning, even with -q, and then an urgent one.
+$ seq 1000 | bloomery build -q -o full.bly
+$ seq 1001 1020 | bloomery add full.bly
+! bloomery add: full.bly: 20 of 20 new; it holds 1,019 keys, its capacity is 1,000
+! bloomery add: warning: full.bly: is past its capacity: about 1,018 keys in a filter made for 1,000; it takes 0.0917% of all other keys for its own, where 0.1% was asked
+$ seq 2000 | bloomery add -q full.bly
+! bloomery add: warning: full.bly: is too full: about 1,995 keys in a filter made for 1,000; it takes 2.85% of all other keys for its own, where 0.1% was asked; build a larger one
+
+# A scalable filter grows instead.
+$ seq 100 | bloomery build -q --kind scalable -o grows.bly
+$ seq 1000 | bloomery add grows.bly
+! bloomery add: grows.bly: 899 of 1,000 new; it holds 999 keys, its capacity is 1,500
+
+# The list's own type decides how lines are read.
+$ echo 192.0.2.1 | bloomery build -q --type ip -n 1000 -o ip.bly
+$ printf '::ffff:192.0.2.1\n' | bloomery add ip.bly
+! bloomery add: ip.bly: 0 of 1 new; it holds 21 keys, its capacity is 1,020
+$ bloomery add --type ip ip.bly --key 198.51.100.7
+! bloomery add: ip.bly: 1 of 1 new; it holds 22 keys, its capacity is 1,020
+
+# Blocks of a new length are remembered: they are found, and asked for.
+$ bloomery add ip.bly --key 203.0.113.0/24
+! bloomery add: ip.bly: 1 of 1 new; it holds 27 keys, its capacity is 1,020
+$ bloomery add ip.bly --key 203.0.112.0/24
+! bloomery add: ip.bly: 1 of 1 new; it holds 28 keys, its capacity is 1,020
+$ printf "203.0.113.9\n192.0.2.1\n203.0.114.1\n" | bloomery check ip.bly
+203.0.113.9
+192.0.2.1
+$ bloomery info ip.bly | grep type
+  type       ip
+
+# Then a line is asked for more often than the list was made for.
+$ printf '192.0.2.1\n' | bloomery build -q --type ip -n 45 -o tight.bly
+$ seq 1 38 | sed 's/^/198.51.100./' | bloomery add -q tight.bly
+$ bloomery add -q tight.bly --key 10.40.0.0/16
+! bloomery add: warning: tight.bly: has keys of new widths: for a line it is asked up to 2 times instead of 1, and errs on up to 0.122% of the lines; build it again
+
+# A malformed line is named, and nothing is changed.
+$ cp ip.bly before.bly; printf '192.0.2.2\nnot an address\n192.0.2.300\n' > bad.txt
+$ bloomery add ip.bly bad.txt; echo $?; cmp before.bly ip.bly
+2
+! bloomery add: bad.txt:2: not an IP address: 'not an address'
+! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
+! bloomery add: 2 malformed lines; nothing was written (--skip-malformed leaves them out)
+$ bloomery add --skip-malformed ip.bly bad.txt
+! bloomery add: bad.txt:2: not an IP address: 'not an address'
+! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
+! bloomery add: ip.bly: 1 of 1 new; it holds 29 keys, its capacity is 1,020
+$ bloomery add --skip-malformed --json ip.bly bad.txt | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
+{"file":"ip.bly","type":"ip","keys":1,"new":0,"malformed":2,"count":29,"capacity":1020,"rate_asked":0.001,"rate_now":1.555e-10,"keeps_promise":true}
+! bloomery add: bad.txt:2: not an IP address: 'not an address'
+! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
+$ bloomery add ip.bly --key 'not an address'
+! bloomery add: not an IP address: 'not an address'
+! bloomery add: ip.bly: is left as it was
+? 2
+$ bloomery add --skip-malformed ip.bly bad.txt missing.txt
+! bloomery add: bad.txt:2: not an IP address: 'not an address'
+! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
+! bloomery add: missing.txt: No such file or directory
+! bloomery add: ip.bly: is left as it was
+? 2
+$ bloomery add ip.bly --key ''
+! bloomery add: --key needs a key that is not empty
+! bloomery add: ip.bly: is left as it was
+? 2
+$ printf '# a comment\n192.0.2.3 # and another\n' | bloomery add --comments ip.bly
+! bloomery add: ip.bly: 1 of 1 new; it holds 30 keys, its capacity is 1,020
+
+# Another type would spoil it.
+$ bloomery add --type phone ip.bly --key 030123
+! bloomery add: ip.bly: is a list of type ip, in which keys of type phone would not be found; leave --type out, or use another list
+? 2
+$ bloomery add --type telephone ip.bly --key 030123
+! bloomery add: --type cannot be 'telephone': it must be one of ip, phone, email, domain, url, line
+? 2
+
+# A list without marks, as other programs make them, takes any type, and gets no marks.
+$ cp $DATA/../golden/v1/good/classic-fnv1a.bly plain.bly; bloomery add --type ip plain.bly --key 192.0.2.1; bloomery info plain.bly | grep type
+  type       line
+! bloomery add: plain.bly: 1 of 1 new; it holds 41 keys, its capacity is 60
+$ cp $DATA/../golden/v1/good/classic-empty-fnv1.bly plain.bly; bloomery add --type ip plain.bly --key 192.0.2.1; bloomery info plain.bly | grep type
+  type       ip
+! bloomery add: plain.bly: 1 of 1 new; it holds 21 keys, its capacity is 60
+
+# One so full that every mark seems to be there has no type.
+$ cp $DATA/../golden/v1/good/classic-full-crc64.bly full.bly; bloomery add full.bly --key x
+! bloomery add: full.bly: has keys of several types, or too many to tell; say which these are by --type
+? 2
+
+# Keyed lists need their key.
+$ cp $DATA/../golden/v1/good/keyed-classic.bly keyed.bly; printf '000102030405060708090a0b0c0d0e0f\n' > right.key; printf '100102030405060708090a0b0c0d0e0f\n' > wrong.key
+$ bloomery add keyed.bly --key golden-key-3
+! bloomery add: keyed.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
+? 2
+$ bloomery add --key-file wrong.key keyed.bly --key golden-key-3
+! bloomery add: keyed.bly: needs another key: the one with the id 09ab680398f0e1ae, not 68977c85c458e015
+? 2
+$ bloomery add --key-file right.key keyed.bly --key golden-key-3
+! bloomery add: keyed.bly: 0 of 1 new; it holds 50 keys, its capacity is 60
+$ bloomery add --key-file right.key keyed.bly --key golden-key-50
+! bloomery add: keyed.bly: 1 of 1 new; it holds 51 keys, its capacity is 60
+$ bloomery add --key-file right.key list.bly --key x
+! bloomery add: list.bly: is not keyed; leave --key-file out
+? 2
+$ bloomery add --key-file missing.key keyed.bly --key x
+! bloomery add: missing.key: No such file or directory
+? 2
+$ cp $DATA/../golden/v1/good/custom-bb2x512.bly custom.bly; bloomery add custom.bly --key x
+! bloomery add: custom.bly: only the program that made it can use it so: it has a hash function of its own
+? 2
+
+# What is no filter is refused, and an input that cannot be read changes nothing.
+$ bloomery add missing.bly --key x
+! bloomery add: missing.bly: No such file or directory
+? 2
+$ bloomery add . --key x
+! bloomery add: .: Is a directory
+? 2
+$ bloomery add a.txt --key x
+! bloomery add: a.txt: is not a Bloomery filter
+? 2
+$ bloomery add - --key x
+! bloomery add: a filter cannot be read from standard input; name its file
+? 2
+$ bloomery add /dev/null --key x
+! bloomery add: /dev/null: is not a regular file
+? 2
+$ cp list.bly before.bly; seq 9000 9010 > new.txt; bloomery add list.bly new.txt missing.txt; echo $?; cmp before.bly list.bly
+2
+! bloomery add: missing.txt: No such file or directory
+! bloomery add: list.bly: is left as it was
+$ head -c 1000 b.txt.gz | head -c 30 > cut.gz; bloomery add list.bly new.txt cut.gz; echo $?; cmp before.bly list.bly
+2
+! bloomery add: cut.gz: the gzip data ends early
+! bloomery add: list.bly: is left as it was
+
+# A disk that is full leaves the list, and no other file.
+$ (ulimit -f 1; seq 9000 9010 | bloomery add list.bly); echo $?; cmp before.bly list.bly; ls -A | grep tmp
+2
+! bloomery add: list.bly: File too large
+? 1
+
+$ bloomery add
+! bloomery add: name the list: bloomery add LIST.bly [FILE...]
+? 2
+$ bloomery add --frobnicate list.bly
+! bloomery add: there is no option --frobnicate; try --help
+? 2
+
+# Removing: no kind can yet.
+$ bloomery remove list.bly --key 1; echo $?; cmp before.bly list.bly
+2
+! bloomery remove: list.bly: keys cannot be removed from a bb2x512 filter: keys share its bits, so others would go too; no kind in this version can; build it again without them
+$ bloomery remove grows.bly a.txt
+! bloomery remove: grows.bly: keys cannot be removed from a scalable filter: keys share its bits, so others would go too; no kind in this version can; build it again without them
+? 2
+$ bloomery remove missing.bly a.txt
+! bloomery remove: missing.bly: No such file or directory
+? 2
+$ bloomery remove
+! bloomery remove: name the list: bloomery remove LIST.bly [FILE...]
+? 2

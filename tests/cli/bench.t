@@ -1,0 +1,83 @@
+# The shape of the figures; the times differ from run to run.
+
+$ bloomery bench -n 3000 --rounds 2 | sed -E 's/[0-9]+(\.[0-9]+)?/N/g; s/ +/ /g'
+N,N keys of N bytes, rate N%, N rounds; medians
+\
+ns per key add contains, absent contains, present
+ batched single batched single batched single
+classic N N N N N N
+partitioned N N N N N N
+sbbf N N N N N N
+splitN N N N N N N
+bbNxN N N N N N N
+scalable N N N N N N
+\
+M keys/s add contains, absent contains, present
+ batched single batched single batched single
+classic N N N N N N
+partitioned N N N N N N
+sbbf N N N N N N
+splitN N N N N N N
+bbNxN N N N N N N
+scalable N N N N N N
+\
+space and rate size bits/key promised measured ratio
+classic N KiB N N% N% N +-N
+partitioned N KiB N N% N% N +-N
+sbbf N KiB N N% N% N +-N
+splitN N KiB N N% N% N +-N
+bbNxN N KiB N N% N% N +-N
+scalable N KiB N N% N% N +-N
+\
+What the machine can do at best:
+ hash a key with xxhN, nothing else: N ns batched (N M/s), N ns single
+ read a random cache line out of N KiB: N ns (N M/s)
+\
+No key was missed; batched and single calls agree.
+$ bloomery bench -n 3000 -p 1% --rounds 1 --kinds sbbf,classic | grep -cE '^(sbbf|classic) '
+6
+
+# No time is zero; promised and measured rates are near each other, in as much space as planned.
+$ bloomery bench -n 20000 -p 1% --rounds 3 --json >figures.json
+$ python3 - <<'END'
+> import json
+> d = json.load(open('figures.json'))
+> print(d['keys'], d['key_bytes'], d['rate'], d['rounds'])
+> for k in d['kinds']:
+>     times = [v for n, v in k.items() if n.endswith('_ns')]
+>     ratio = k['measured_rate'] / k['promised_rate']
+>     print(k['kind'], len(times), min(times) > 0, k['asked'], '%.1f' % k['bits_per_key'],
+>           0.75 < ratio < 1.25 if k['kind'] != 'scalable' else ratio < 1)
+> print(sorted(d['limits']), all(v > 0 for n, v in d['limits'].items() if n != 'hash'))
+> END
+20000 16 0.01 3
+classic 6 True 60000 9.6 True
+partitioned 6 True 60000 9.6 True
+sbbf 6 True 60000 10.5 True
+split512 6 True 60000 10.1 True
+bb2x512 6 True 60000 9.7 True
+scalable 6 True 60000 23.5 True
+['hash', 'hash_batched_ns', 'hash_single_ns', 'line_bytes', 'line_ns'] True
+
+# What cannot be is refused.
+$ bloomery bench --kinds sbbf,cuckoo
+! bloomery bench: --kinds: there is no kind 'cuckoo'; bloomery plan -n 1000 lists them
+? 2
+$ bloomery bench --kinds ''
+! bloomery bench: --kinds: there is no kind ''; bloomery plan -n 1000 lists them
+? 2
+$ bloomery bench --key-bytes 7
+! bloomery bench: --key-bytes must be from 8 to 4096
+? 2
+$ bloomery bench --rounds 1001
+! bloomery bench: --rounds must be at most 1000
+? 2
+$ bloomery bench -n 1e14 -p 1% --kinds sbbf
+! bloomery bench: sbbf: the filter would need more than 2^48 bits
+? 2
+$ bloomery bench -p 1e-13 --kinds sbbf
+! bloomery bench: sbbf: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
+? 2
+$ bloomery bench surplus
+! bloomery bench: 'surplus' is one word too many; try --help
+? 2

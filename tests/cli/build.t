@@ -1,0 +1,248 @@
+# bloomery build: what is written, and what is refused.
+
+# ---- normal use ---------------------------------------------------------------------------------
+$ seq 1000 >numbers
+$ bloomery build -o n.bly numbers
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: n.bly: split512, 2.00 KiB, errs on 1 in 1,000 lines
+$ bloomery check -c n.bly numbers
+1000
+$ printf 'a\nb\na\r\n\n  \nb\nno end' | bloomery build -o s.bly
+! bloomery build: 7 lines: 3 keys, 2 repeated, 2 blank or comments
+! bloomery build: s.bly: split512, 128 B, errs on 1 in 1,000 lines
+$ printf 'a\nb\nno end\n' | bloomery check -c s.bly
+3
+$ bloomery build --json -q -p 1/500 --seed 5 -n 2000 -o j.bly numbers numbers
+{"list":"j.bly","type":"line","kind":"split512","hash":"xxh3","keyed":false,"seed":5,"lines":2000,"keys":1000,"repeated":1000,"malformed":0,"empty":0,"marks":0,"capacity":2000,"rate":0.002,"questions":1,"bytes":3520,"tries":1}
+$ bloomery build --stats -f -p 1% --kind classic -o n.bly numbers
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: n.bly: classic, 1.25 KiB, errs on 1 in 100 lines
+! kind            classic, k = 7, hash xxh3
+! capacity        1000 keys at 0.01
+! keys            998 counted, 998 estimated
+! memory          1216 bytes, 9.60 bits per key of capacity
+! bits set        4963 of 9600 (51.70%; 51.70% expected)
+! false positives 0.01 asked, 0.00988 predicted, 0.00987 now
+$ printf 'x\0y\r\0\0line\nbreak\0' | bloomery build -0 -o z.bly
+! bloomery build: 4 lines: 3 keys, 0 repeated, 1 blank or comments
+! bloomery build: z.bly: split512, 128 B, errs on 1 in 1,000 lines
+$ printf 'x\0y\r\0y\0line\nbreak\0' | bloomery check -0 z.bly | tr '\0\r' '|~'
+x|y~|line
+break|
+\c
+$ gzip -k numbers && bloomery build -f -o n.bly numbers.gz
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: n.bly: split512, 2.00 KiB, errs on 1 in 1,000 lines
+$ bloomery build --kind scalable -n 10 -o g.bly numbers && bloomery check -c g.bly numbers
+1000
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: g.bly: scalable, 4.62 KiB, errs on 1 in 1,000 lines
+$ printf '# one\ntwo\n;three\nfour # five\n' >commented
+$ bloomery build --comments -o c.bly commented
+! bloomery build: 4 lines: 3 keys, 0 repeated, 1 blank or comments
+! bloomery build: c.bly: split512, 128 B, errs on 1 in 1,000 lines
+$ printf 'four # five\n# one\n;three\n' | bloomery check c.bly
+four # five
+;three
+
+# ---- to standard output ---------------------------------------------------------------------------
+$ bloomery build -q -o - numbers >piped.bly && cmp piped.bly n.bly
+$ bloomery build -q -o - numbers >/dev/full
+! bloomery build: standard output: No space left on device
+? 2
+$ python3 -c 'import pty; pty.spawn(["bloomery", "build", "-o", "-", "numbers"])' | tr -d '\r'
+bloomery build: a filter is not for a terminal; -f writes it there all the same
+$ bloomery build --json -o - numbers
+! bloomery build: --json and -o - both want standard output
+? 2
+
+# ---- what is in the way ---------------------------------------------------------------------------
+$ bloomery build numbers
+! bloomery build: -o LIST is needed: the file to write ('-' is standard output)
+? 2
+$ bloomery build -o n.bly numbers
+! bloomery build: n.bly: exists already; -f replaces it
+? 2
+$ bloomery build -f -q -o n.bly numbers
+$ mkdir folder
+$ bloomery build -o folder numbers
+! bloomery build: folder: exists already; -f replaces it
+? 2
+$ bloomery build -f -o folder numbers
+! bloomery build: folder: Is a directory
+? 2
+$ bloomery build -o missing/n.bly numbers
+! bloomery build: missing/n.bly: No such file or directory
+? 2
+$ bloomery build -o new.bly missing
+! bloomery build: missing: No such file or directory
+? 2
+$ bloomery build -o new.bly folder
+! bloomery build: folder: Is a directory
+? 2
+$ bloomery build -o new.bly numbers missing
+! bloomery build: missing: No such file or directory
+? 2
+$ head -c 500 numbers.gz >cut.gz
+$ bloomery build -o new.bly cut.gz
+! bloomery build: cut.gz: the gzip data ends early
+? 2
+$ ls new.bly
+! ls: cannot access 'new.bly': No such file or directory
+? 2
+
+# ---- options that do not fit ----------------------------------------------------------------------
+$ bloomery build -p 0 -o new.bly numbers
+! bloomery build: --rate cannot be '0': it must lie strictly between 0 and 1 (0% and 100%)
+? 2
+$ bloomery build -p 1e-13 -o new.bly numbers
+! bloomery build: -p 1e-13: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
+? 2
+$ bloomery build -n 999 -o new.bly numbers
+! bloomery build: there are 1,000 different keys, more than -n 999; leave -n out
+? 2
+$ bloomery build --kind nothing -o new.bly numbers
+! bloomery build: --kind cannot be 'nothing': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable
+? 2
+$ bloomery build --hash nothing -o new.bly numbers
+! bloomery build: --hash cannot be 'nothing': it must be one of xxh3, xxh3-128, xxh64, murmur3, murmur64a, fnv1, fnv1a, fnv1-32, fnv1a-32, crc64, city64, farm64, md5, sha1, siphash
+? 2
+$ bloomery build --type nothing -o new.bly numbers
+! bloomery build: --type cannot be 'nothing': it must be one of ip, phone, email, domain, url, line
+? 2
+$ bloomery build --hash siphash -o new.bly numbers
+! bloomery build: siphash needs a key: --key-file FILE or --new-key FILE
+? 2
+$ bloomery build --hash fnv1a-32 -p 1e-6 -o new.bly numbers
+! bloomery build: fnv1a-32 has too few bits for so many keys at that rate; choose another by --hash
+? 2
+$ bloomery build -n 1e14 -o new.bly numbers
+! bloomery build: new.bly: the filter would need more than 2^48 bits
+? 2
+$ ls new.bly
+! ls: cannot access 'new.bly': No such file or directory
+? 2
+
+# ---- nothing, and too much ------------------------------------------------------------------------
+$ bloomery build -o empty.bly </dev/null
+! bloomery build: warning: there are no keys: the list will match nothing
+! bloomery build: 0 lines: 0 keys, 0 repeated
+! bloomery build: empty.bly: split512, 128 B, errs on 1 in 1,000 lines
+$ bloomery check empty.bly numbers
+? 1
+$ bloomery build --type ip -o empty.ip.bly </dev/null
+! bloomery build: warning: there are no keys: the list will match nothing
+! bloomery build: 0 lines: 0 keys, 0 repeated
+! bloomery build: empty.ip.bly: split512, 128 B, errs on 1 in 1,000 lines
+$ bloomery check empty.ip.bly -k 192.0.2.1
+? 1
+
+# ---- malformed lines ------------------------------------------------------------------------------
+$ { echo 192.0.2.1; seq 12; } >mixed
+$ bloomery build --type ip -o new.bly mixed
+! bloomery build: mixed:2: not an IP address: '1'
+! bloomery build: mixed:3: not an IP address: '2'
+! bloomery build: mixed:4: not an IP address: '3'
+! bloomery build: mixed:5: not an IP address: '4'
+! bloomery build: mixed:6: not an IP address: '5'
+! bloomery build: mixed:7: not an IP address: '6'
+! bloomery build: mixed:8: not an IP address: '7'
+! bloomery build: mixed:9: not an IP address: '8'
+! bloomery build: mixed:10: not an IP address: '9'
+! bloomery build: mixed:11: not an IP address: '10'
+! bloomery build: 12 malformed lines; nothing was written (--skip-malformed leaves them out)
+? 2
+$ ls new.bly
+! ls: cannot access 'new.bly': No such file or directory
+? 2
+$ bloomery build --type ip --skip-malformed -o new.bly mixed
+! bloomery build: mixed:2: not an IP address: '1'
+! bloomery build: mixed:3: not an IP address: '2'
+! bloomery build: mixed:4: not an IP address: '3'
+! bloomery build: mixed:5: not an IP address: '4'
+! bloomery build: mixed:6: not an IP address: '5'
+! bloomery build: mixed:7: not an IP address: '6'
+! bloomery build: mixed:8: not an IP address: '7'
+! bloomery build: mixed:9: not an IP address: '8'
+! bloomery build: mixed:10: not an IP address: '9'
+! bloomery build: mixed:11: not an IP address: '10'
+! bloomery build: and 2 malformed lines more
+! bloomery build: 13 lines: 1 key, 0 repeated, 12 malformed left out
+! bloomery build: new.bly: split512, 128 B, errs on 1 in 1,000 lines
+$ bloomery build --type ip --skip-malformed -f -q -o new.bly mixed
+$ printf 'a\033[31m\n%0100d\n' 7 | bloomery build --type domain -o newer.bly
+! bloomery build: standard input:1: not a domain: 'a\x1b[31m'
+! bloomery build: standard input:2: not a domain: '000000000000000000000000000000000000000000000000000000000000...'
+! bloomery build: 2 malformed lines; nothing was written (--skip-malformed leaves them out)
+? 2
+
+# ---- lines that must not match --------------------------------------------------------------------
+# In the list: named, whatever the spelling, and nothing is written.
+$ printf 'example.com\nads.example.org\n' >domains
+$ printf 'good.example\nWWW.Example.COM\n\nads.example.org.\n' >allow
+$ bloomery build --type domain --must-not-match allow -o allowed.bly domains
+! bloomery build: allow:2: is in the list: 'WWW.Example.COM' (as example.com)
+! bloomery build: allow:4: is in the list: 'ads.example.org.' (as ads.example.org)
+? 2
+$ ls allowed.bly
+! ls: cannot access 'allowed.bly': No such file or directory
+? 2
+$ seq 11 30 >some
+$ bloomery build --must-not-match some -o allowed.bly numbers
+! bloomery build: some:1: is in the list: '11'
+! bloomery build: some:2: is in the list: '12'
+! bloomery build: some:3: is in the list: '13'
+! bloomery build: some:4: is in the list: '14'
+! bloomery build: some:5: is in the list: '15'
+! bloomery build: some:6: is in the list: '16'
+! bloomery build: some:7: is in the list: '17'
+! bloomery build: some:8: is in the list: '18'
+! bloomery build: some:9: is in the list: '19'
+! bloomery build: some:10: is in the list: '20'
+! bloomery build: some: and 10 lines more are in the list
+? 2
+
+# By chance: another seed is tried, and the result holds.
+$ seq 2000 2250 >allow
+$ bloomery build -p 0.01 --must-not-match allow -o allowed.bly numbers
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: allowed.bly: sbbf, 1.38 KiB, errs on 1 in 100 lines
+! bloomery build: 2 tries until nothing of allow matched by chance: the seed is 1
+$ bloomery check -c allowed.bly allow
+0
+? 1
+$ bloomery check -c allowed.bly numbers
+1000
+$ bloomery build --json -q -f -p 0.01 --seed 40 --must-not-match allow -o allowed.bly numbers |
+>     tr , '\n' | grep -E 'seed|tries'
+"seed":49
+"tries":10}
+$ bloomery check -c allowed.bly allow
+0
+? 1
+
+# So many lines that no seed will do.
+$ seq 2000 2800 >allow
+$ bloomery build -f -p 0.01 --must-not-match allow -o allowed.bly numbers
+! bloomery build: allow: 6 of its 801 lines match by chance after 32 tries; -p 0.001 would make that unlikely
+? 2
+$ seq 2000 20000 >allow
+$ bloomery build -f -p 0.01 --must-not-match allow -o allowed.bly numbers
+! bloomery build: allow: 114 of its 18,001 lines match by chance after 1 try; -p 1e-05 would make that unlikely
+? 2
+$ bloomery build -f -p 1e-5 --must-not-match allow -o allowed.bly numbers
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: allowed.bly: bb2x512, 3.19 KiB, errs on 1 in 100,000 lines
+$ bloomery check -c allowed.bly allow
+0
+? 1
+$ bloomery build -f --must-not-match missing -o allowed.bly numbers
+! bloomery build: missing: No such file or directory
+? 2
+$ printf 'x y\n' >allow
+$ bloomery build -f --type domain --must-not-match allow -o allowed.bly domains
+! bloomery build: allow:1: not a domain: 'x y'
+! bloomery build: 1 malformed line; nothing was written (--skip-malformed leaves them out)
+? 2
+$ bloomery check -c allowed.bly numbers
+1000

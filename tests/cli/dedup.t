@@ -1,0 +1,313 @@
+# Each line the first time, in order.
+$ printf 'b\na\nb\nc\na\n' | bloomery dedup
+b
+a
+c
+
+# The documents' example: three links, one of them repeated. 3 read, 2 kept.
+$ printf '%s\n' https://blog.csdn.net/tanyun_sunshine/article/details/80087718 https://blog.csdn.net/tanyun_sunshine/article/details/80087718 https://www.baidu.comhttps://bbs.csdn.net/topics/380233284 > url.txt
+$ bloomery dedup url.txt
+https://blog.csdn.net/tanyun_sunshine/article/details/80087718
+https://www.baidu.comhttps://bbs.csdn.net/topics/380233284
+$ bloomery dedup --count url.txt
+3 lines, 2 unique, 1 repeated
+$ bloomery dedup --count --exact url.txt
+3 lines, 2 unique, 1 repeated
+
+# Files, standard input and both.
+$ printf 'one\ntwo\n' > a; printf 'two\nthree\n' > b
+$ bloomery dedup a b
+one
+two
+three
+$ printf 'zero\none\n' | bloomery dedup a - b
+one
+two
+zero
+three
+$ bloomery dedup < a
+one
+two
+$ bloomery dedup -- a
+one
+two
+
+# The last line may lack its newline; empty lines are lines; no input is no output.
+$ printf 'x\ny' | bloomery dedup
+x
+y
+$ printf '\n\nx\n\n' | bloomery dedup | od -An -c
+  \n   x  \n
+$ : > empty; bloomery dedup empty
+$ bloomery dedup --count empty
+0 lines, 0 unique, 0 repeated
+$ printf '\n' | bloomery dedup -c
+1 line, 1 unique, 0 repeated
+
+# Bytes are bytes: NUL, no UTF-8, carriage returns.
+$ printf 'a\0b\na\0c\na\0b\n' | bloomery dedup | od -An -c
+   a  \0   b  \n   a  \0   c  \n
+$ printf '\377\376\n\377\n\377\376\n' | bloomery dedup | od -An -tx1
+ ff fe 0a ff 0a
+$ printf 'a\r\na\na\r\n' | bloomery dedup | od -An -c
+   a  \r  \n   a  \n
+
+# Records that end in NUL.
+$ printf 'x\ny\0z\0x\ny\0' | bloomery dedup -0 | od -An -c
+   x  \n   y  \0   z  \0
+$ printf 'x\0x' | bloomery dedup -0 | od -An -c
+   x  \0
+
+# Repeats instead, and counts.
+$ printf 'a\nb\na\na\n' | bloomery dedup -d
+a
+a
+$ printf 'a\nb\na\na\n' | bloomery dedup -dc
+4 lines, 2 unique, 2 repeated
+$ printf 'a\nb\na\na\n' | bloomery dedup -c --json | sed -E 's/"(peak_bytes|seconds|lines_per_second)":[0-9.e+-]+/"\1":N/g'
+{"lines":4,"unique":2,"repeated":2,"estimated_lost":0,"rate_now":0,"rate_promised":0.001,"method":"scalable","memory_bytes":2614656,"peak_bytes":N,"seconds":N,"lines_per_second":N}
+$ printf 'a\nb\na\n' | bloomery dedup --json 2>&1 >/dev/null | sed -E 's/"(peak_bytes|seconds|lines_per_second)":[0-9.e+-]+/"\1":N/g'
+{"lines":3,"unique":2,"repeated":1,"estimated_lost":0,"rate_now":0,"rate_promised":0.001,"method":"scalable","memory_bytes":2614656,"peak_bytes":N,"seconds":N,"lines_per_second":N}
+$ printf 'a\nb\na\n' | bloomery dedup --stats -n 1000 -p 1% 2>&1 >/dev/null | sed -E '/^time/d; s/, [0-9.]+ MiB in all/, N MiB in all/'
+lines      3
+unique     2
+repeated   1
+lost       about 2.25e-11 new ones, taken for repeats
+rate       1.12e-09% now, 1% promised
+memory     1.31 KiB (sbbf), N MiB in all
+
+# One field, letters of any size.
+$ printf 'x\t1\ny\t1\nx\t2\n' | bloomery dedup --field 2
+x	1
+x	2
+$ printf 'a,b\nc,b\nd\nd\n' | bloomery dedup --field 2 --delimiter ,
+a,b
+d
+$ printf 'a,b\nc,b\nd\nd\n' | bloomery dedup --field 2 -t, --stats 2>&1 >/dev/null | grep field
+no field   2
+$ printf 'a,,x\nb,,x\n' | bloomery dedup --field 2 -t ,
+a,,x
+$ printf 'Word\nword\nWORD\n' | bloomery dedup -i
+Word
+
+# A long line among short ones.
+$ { echo a; head -c 10000000 /dev/zero | tr '\0' x; echo; echo a; head -c 10000000 /dev/zero | tr '\0' x; echo; echo b; } | bloomery dedup | wc -lc
+      3 10000005
+
+# URLs.
+$ printf '%s\n' HTTP://Example.com:80/a/../b http://example.com/b 'http://example.com/b#part' http://example.com/%62 'not a url' > urls
+$ bloomery dedup --url urls
+HTTP://Example.com:80/a/../b
+not a url
+$ bloomery dedup --url --print-canonical urls
+http://example.com/b
+not a url
+$ bloomery dedup --url --stats urls 2>&1 >/dev/null | grep 'not URLs'
+not URLs   1
+$ printf '%s\n' 'https://a.test/?b=2&a=1&utm_source=x' 'https://a.test/?a=1&b=2' | bloomery dedup --url
+https://a.test/?b=2&a=1&utm_source=x
+https://a.test/?a=1&b=2
+$ printf '%s\n' 'https://a.test/?b=2&a=1&utm_source=x' 'https://a.test/?a=1&b=2' | bloomery dedup --url=crawl
+https://a.test/?b=2&a=1&utm_source=x
+$ printf '%s\n' 'https://a.test/?b=2&a=1&utm_source=x' | bloomery dedup --url=crawl --print-canonical
+https://a.test/?a=1&b=2
+$ printf '1 http://A.test/\n2 http://a.test/\n' | bloomery dedup --field 2 -t ' ' --url
+1 http://A.test/
+
+# Links out of a text.
+$ printf '<a href="http://a.test/x?p=1&amp;q=2">see</a> (https://b.test/y), http://a.test/x?p=1&q=2.\nnothing here\n' > page
+$ bloomery dedup --extract-urls page
+http://a.test/x?p=1&q=2
+https://b.test/y
+$ bloomery dedup -x -c page
+3 links, 2 unique, 1 repeated
+$ bloomery dedup -x --stats page 2>&1 >/dev/null | head -4
+text lines 2
+links      3
+unique     2
+repeated   1
+
+# An output file appears whole, or not at all.
+$ bloomery dedup -o out a b; cat out
+one
+two
+three
+$ bloomery dedup -o out a
+! bloomery dedup: out: exists already; -f replaces it
+? 2
+$ bloomery dedup -f -o out a; cat out
+one
+two
+$ bloomery dedup -f -o a a; cat a
+one
+two
+$ bloomery dedup -o out2 a missing; ls out2 .out2* 2>/dev/null
+! bloomery dedup: missing: No such file or directory
+? 2
+$ bloomery dedup -o /nonexistent/out a
+! bloomery dedup: /nonexistent/out: No such file or directory
+? 2
+$ bloomery dedup -f -o . a
+! bloomery dedup: .: Is a directory
+? 2
+$ ln -s out link; bloomery dedup -f -o link b; cat out; test -L link
+two
+three
+
+# What cannot be read is reported, and the rest is done.
+$ bloomery dedup missing
+! bloomery dedup: missing: No such file or directory
+? 2
+$ bloomery dedup a missing b
+one
+two
+three
+! bloomery dedup: missing: No such file or directory
+? 2
+$ bloomery dedup .
+! bloomery dedup: .: Is a directory
+? 2
+$ printf 'x\n' > secret; chmod 0 secret; bloomery dedup secret 2>/dev/null; test $? -eq 2 -o "$(id -u)" -eq 0
+x
+
+# Compressed files, by their first bytes.
+$ gzip -c a > a.gz; cat a.gz b | head -c 0; bloomery dedup a.gz b
+one
+two
+three
+$ cat a.gz a.gz | bloomery dedup
+one
+two
+$ zstd -qc b > b.zst; bloomery dedup b.zst - < a.gz
+two
+three
+one
+$ head -c 20 a.gz | bloomery dedup
+one
+! bloomery dedup: standard input: the gzip data ends early
+? 2
+$ { cat a.gz; echo trailing; } > bad.gz; bloomery dedup bad.gz
+one
+two
+! bloomery dedup: bad.gz: the gzip data is damaged
+? 2
+$ head -c 10 b.zst > cut.zst; bloomery dedup cut.zst
+! bloomery dedup: cut.zst: the zstd data ends early
+? 2
+$ { cat a.gz; head -c 100 /dev/zero; } | bloomery dedup
+one
+two
+$ printf '\037' | bloomery dedup | od -An -tx1
+ 1f 0a
+
+# Whoever reads us may go away; who cannot write says so.
+$ bloomery dedup a > /dev/full
+! bloomery dedup: standard output: No space left on device
+? 2
+$ bloomery dedup a >&-
+! bloomery dedup: standard output: Bad file descriptor
+? 2
+$ yes | head -100000 | cat -n | bloomery dedup | head -1; echo ${PIPESTATUS[3]}
+     1	y
+141
+$ bloomery dedup -c a > /dev/full
+! bloomery dedup: standard output: No space left on device
+? 2
+
+# A limit on memory.
+$ printf 'a\nb\na\n' | bloomery dedup --memory 16M
+a
+b
+! bloomery dedup: the filter has 8.00 MiB (split512): new lines are lost at a rate of 0.1% once it holds 4,267,763 keys
+$ printf 'a\nb\na\n' | bloomery dedup -q --memory 16M -n 1M
+a
+b
+$ bloomery dedup --memory 16M -n 1M a
+one
+two
+! bloomery dedup: the filter has 8.00 MiB (bb2x512): new lines are lost at a rate of 1.55e-08% once it holds 1,000,000 keys
+$ bloomery dedup --memory 9M -n 100M -p 0.001 a
+! bloomery dedup: --memory is too little: with 100,000,000 keys in it, the filter would lose 100% of all new lines
+? 2
+$ bloomery dedup --memory 64M -n 1M -p 0.001 a
+one
+two
+$ bloomery dedup --memory 1M a
+! bloomery dedup: --memory must be at least 9.00 MiB
+? 2
+$ head -c 1000000 /dev/zero | bloomery dedup -q --memory 16M | wc -c
+1000001
+$ head -c 3000000 /dev/zero | bloomery dedup -q --memory 16M
+! bloomery dedup: standard input: record 1 is longer than 2097151 bytes
+? 2
+
+# Absurd options.
+$ bloomery dedup -n 0 a
+! bloomery dedup: --expect cannot be '0': it must be at least 1
+? 2
+$ bloomery dedup -n -5 a
+! bloomery dedup: --expect cannot be '-5': it must be at least 1
+? 2
+$ bloomery dedup -n many a
+! bloomery dedup: --expect cannot be 'many': it must be a number such as 1000, 1e8, 100k, 50M or 2G
+? 2
+$ bloomery dedup -n 1e300 a
+! bloomery dedup: --expect cannot be '1e300': it must be at most 2^48
+? 2
+$ bloomery dedup -n 1.5 a
+! bloomery dedup: --expect cannot be '1.5': it must be a whole number
+? 2
+$ bloomery dedup -p 0 a
+! bloomery dedup: --rate cannot be '0': it must lie strictly between 0 and 1 (0% and 100%)
+? 2
+$ bloomery dedup -p 2 a
+! bloomery dedup: --rate cannot be '2': it must lie strictly between 0 and 1 (0% and 100%)
+? 2
+$ bloomery dedup -p 100% a
+! bloomery dedup: --rate cannot be '100%': it must lie strictly between 0 and 1 (0% and 100%)
+? 2
+$ bloomery dedup -p nan a
+! bloomery dedup: --rate cannot be 'nan': it must be a rate such as 0.001, 0.1%, 1/1000 or 1e-3
+? 2
+$ bloomery dedup -p 1e-300 a
+! bloomery dedup: no such filter can be made: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
+? 2
+$ bloomery dedup --url=deep a
+! bloomery dedup: --url cannot be 'deep': it must be one of standard, crawl
+? 2
+$ bloomery dedup --delimiter ab --field 1 a
+! bloomery dedup: --delimiter cannot be 'ab': it must be one byte, or one of \t \n \r \0 \\
+? 2
+$ bloomery dedup --delimiter , a
+! bloomery dedup: --delimiter needs --field
+? 2
+$ bloomery dedup --field 0 a
+! bloomery dedup: --field cannot be '0': it must be at least 1
+? 2
+$ bloomery dedup --print-canonical a
+! bloomery dedup: --print-canonical needs --url
+? 2
+$ bloomery dedup --exact --confirm x a
+! bloomery dedup: --exact and --confirm are two ways to the same: give one
+? 2
+$ bloomery dedup --exact -p 0.1 a
+! bloomery dedup: --exact has no error rate: leave out -p
+? 2
+$ bloomery dedup --confirm x --state y a
+! bloomery dedup: --confirm FILE remembers by itself: leave out --state
+? 2
+$ bloomery dedup --confirm x -o y a
+! bloomery dedup: --confirm writes as it goes, so a file that appears only at the end cannot be its output: use > FILE instead of -o
+? 2
+$ bloomery dedup --window 24h a
+! bloomery dedup: --window needs the window kind of filter, which this version does not have yet; --memory bounds the space, --state with a new file each day bounds the time
+? 2
+$ bloomery dedup -n
+! bloomery dedup: --expect needs a value: --expect N
+? 2
+$ bloomery dedup -o ''
+! bloomery dedup: --output cannot be '': a file's name is needed
+? 2
+$ bloomery dedup --colour a
+! bloomery dedup: there is no option --colour; do you mean --color?
+? 2

@@ -1,0 +1,129 @@
+# Filters made smaller after the fact.
+
+$ cp $DATA/../golden/v1/good/{union-sbbf-fnv1a,folded-sbbf-fnv1a,partitioned-murmur3,classic-fnv1a,keyed-split512,classic-full-crc64,textbook-xxh64,split512-8-fnv1}.bly .
+
+# By default as often as its rate allows: bit for bit what would have been built at that size.
+$ bloomery fold union-sbbf-fnv1a.bly -o small.bly; cmp small.bly folded-sbbf-fnv1a.bly
+! bloomery fold: small.bly: folded by 4, from 384 B to 128 B; wrong answers 0.37%, before 0.000199%
+$ bloomery fold --by 4 union-sbbf-fnv1a.bly -f -o small.bly; cmp small.bly folded-sbbf-fnv1a.bly
+! bloomery fold: small.bly: folded by 4, from 384 B to 128 B; wrong answers 0.37%, before 0.000199%
+$ bloomery fold --by 1 union-sbbf-fnv1a.bly -f -o small.bly; cmp small.bly union-sbbf-fnv1a.bly
+! bloomery fold: union-sbbf-fnv1a.bly: is copied as it is
+
+# Every key is still there.
+$ seq 1000 | bloomery build -q -n 17k --kind classic -o big.bly
+$ bloomery fold big.bly -o little.bly
+! bloomery fold: little.bly: folded by 16, from 29.9 KiB to 1.88 KiB; wrong answers 0.0631%, before 1.07e-12%
+$ seq 1000 | bloomery add little.bly
+! bloomery add: little.bly: 0 of 1,000 new; it holds 1,000 keys, its capacity is 1,062
+$ bloomery fold little.bly -o less.bly; cmp little.bly less.bly
+! bloomery fold: little.bly: is as small as it can be at 0.1%: half of it would answer wrongly at 4.21%; it is copied as it is
+
+# Another rate, which then is what it promises; --by goes further, and warns.
+$ bloomery fold --rate 10% big.bly -f -o little.bly; bloomery info little.bly | grep -E 'shape|capacity  |rate'; bloomery verify little.bly
+  shape      7,640 bits, 10 bits per key
+  capacity   1,207 keys, 6.33 bits per key
+  rate       10% asked, 4.25% predicted, 4.24% now (1 in 24)
+little.bly: good
+! bloomery fold: little.bly: folded by 32, from 29.9 KiB to 960 B; wrong answers 4.24%, before 1.07e-12%
+$ seq 1000 | bloomery add -q little.bly
+$ bloomery fold --rate 1e-6 big.bly -f -o little.bly; bloomery info little.bly | grep -E 'shape|capacity  |rate'
+  shape      61,120 bits, 10 bits per key
+  capacity   1,767 keys, 34.6 bits per key
+  rate       0.0001% asked, 5.95e-07% predicted, 5.95e-07% now (1 in 168,024,104)
+! bloomery fold: little.bly: folded by 4, from 29.9 KiB to 7.50 KiB; wrong answers 5.95e-07%, before 1.07e-12%
+$ bloomery fold --by 64 big.bly -f -o little.bly
+! bloomery fold: little.bly: folded by 64, from 29.9 KiB to 512 B; wrong answers 47.9%, before 1.07e-12%
+! bloomery fold: warning: little.bly: is too full: about 1,011 keys in a filter made for 265; it takes 47.9% of all other keys for its own, where 0.1% was asked; build a larger one
+
+$ bloomery fold --by 3 folded-sbbf-fnv1a.bly -o third.bly
+! bloomery fold: third.bly: folded by 3, from 128 B to 64 B; wrong answers 18.2%, before 0.37%
+! bloomery fold: warning: third.bly: is too full: about 52 keys in a filter made for 26; it takes 18.2% of all other keys for its own, where 1% was asked; build a larger one
+
+# As JSON, to standard output, quietly.
+$ bloomery fold --json -f big.bly -o little.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
+{"file":"little.bly","divisor":16,"size_before":244480,"size":15280,"bytes_before":30592,"bytes":1920,"capacity":1062,"rate_asked":0.001,"rate_before":1.0667e-14,"rate_now":0.000631,"keeps_promise":true}
+$ bloomery fold -q big.bly -o - | cmp - little.bly
+$ bloomery fold --json big.bly -o -
+! bloomery fold: --json and -o - both want standard output
+? 2
+
+# A keyed filter is folded without its key, but cannot promise another rate.
+$ bloomery fold keyed-split512.bly -o keyed.bly --by 2; bloomery info keyed.bly | grep -E 'shape|hash'
+  shape      2 blocks, 8 bits per key
+  hash       siphash with a secret key, whose id is 09ab680398f0e1ae
+! bloomery fold: keyed.bly: folded by 2, from 256 B to 128 B; wrong answers 0.0119%, before 0.000203%
+$ bloomery fold keyed-split512.bly -f -o keyed.bly --rate 2%; bloomery info keyed.bly | grep -E 'shape|rate'
+  shape      1 block, 8 bits per key
+  rate       1% asked, 0.693% predicted, 0.68% now (1 in 147)
+! bloomery fold: warning: keyed.bly: goes on promising the rate it was made for
+! bloomery fold: keyed.bly: folded by 4, from 256 B to 64 B; wrong answers 0.68%, before 0.000203%
+
+# What cannot be folded.
+$ bloomery fold textbook-xxh64.bly -o x.bly
+! bloomery fold: textbook-xxh64.bly: cannot be folded by 2, which is no divisor of its size (1,031 bits); nothing else is possible either
+? 2
+$ bloomery fold folded-sbbf-fnv1a.bly -o x.bly
+! bloomery fold: folded-sbbf-fnv1a.bly: cannot be folded by 2, which is no divisor of its size (3 blocks); --by 3 is possible
+? 2
+$ bloomery fold classic-full-crc64.bly -o x.bly
+! bloomery fold: classic-full-crc64.bly: cannot be folded by 2, which is no divisor of its size (65 bits); nothing else is possible either
+? 2
+$ bloomery fold partitioned-murmur3.bly -o x.bly
+! bloomery fold: partitioned-murmur3.bly: cannot be folded by 2, which leaves a size that its kind cannot have (slices of 192 bits); --by 3 is possible
+? 2
+$ bloomery fold classic-fnv1a.bly -o x.bly --by 3
+! bloomery fold: classic-fnv1a.bly: cannot be folded by 3, which is no divisor of its size (1,000 bits); --by 2 is possible
+? 2
+$ bloomery fold classic-fnv1a.bly -o x.bly --by 20
+! bloomery fold: classic-fnv1a.bly: cannot be folded by 20, which leaves a size that its kind cannot have (1,000 bits); --by 2 is possible
+? 2
+$ bloomery fold split512-8-fnv1.bly -o x.bly --by 1000000
+! bloomery fold: split512-8-fnv1.bly: cannot be folded by 1000000, which is no divisor of its size (3 blocks); --by 3 is possible
+? 2
+$ seq 10 | bloomery build -q --kind scalable -o grows.bly; bloomery fold grows.bly -o x.bly
+! bloomery fold: grows.bly: a scalable filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
+? 2
+
+# Everything that can be wrong with the files.
+$ bloomery fold missing.bly -o x.bly
+! bloomery fold: missing.bly: No such file or directory
+? 2
+$ bloomery fold . -o x.bly
+! bloomery fold: .: Is a directory
+? 2
+$ head -c 100 big.bly > cut.bly; bloomery fold cut.bly -o x.bly
+! bloomery fold: cut.bly: is cut short: it has 100 of 30656 bytes; copy it again
+? 2
+$ cp big.bly flipped.bly; printf '\377' | dd of=flipped.bly bs=1 seek=1000 conv=notrunc status=none; bloomery fold flipped.bly -o x.bly
+! bloomery fold: flipped.bly: is damaged: its checksum is wrong; copy it or build it again
+? 2
+$ bloomery fold big.bly -o little.bly
+! bloomery fold: little.bly: exists already; -f replaces it
+? 2
+$ bloomery fold big.bly -o missing/x.bly
+! bloomery fold: missing/x.bly: No such file or directory
+? 2
+$ (ulimit -f 1; bloomery fold --by 2 big.bly -o x.bly); echo $?; ls -A | grep -E 'x.bly|tmp'
+2
+! bloomery fold: x.bly: File too large
+? 1
+
+$ bloomery fold
+! bloomery fold: name one filter file: bloomery fold LIST.bly -o SMALLER.bly
+? 2
+$ bloomery fold a.bly b.bly -o x.bly
+! bloomery fold: name one filter file: bloomery fold LIST.bly -o SMALLER.bly
+? 2
+$ bloomery fold big.bly
+! bloomery fold: say where the smaller filter goes: -o SMALLER.bly
+? 2
+$ bloomery fold big.bly -o x.bly --by 2 --rate 1%
+! bloomery fold: --by and --rate exclude each other
+? 2
+$ bloomery fold big.bly -o x.bly --by 0
+! bloomery fold: --by cannot be '0': it must be at least 1
+? 2
+$ bloomery fold big.bly -o x.bly --rate 2
+! bloomery fold: --rate cannot be '2': it must lie strictly between 0 and 1 (0% and 100%)
+? 2

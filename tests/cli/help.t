@@ -1,0 +1,215 @@
+# The overview, and what is said to those who get it wrong.
+
+$ bloomery --help
+bloomery tells keys it has seen from new ones in about ten bits per key: "new"
+is always right, "seen" is wrong at a rate you choose.
+\
+Usage: bloomery COMMAND [OPTION...] [OPERAND...]
+\
+Commands:
+  dedup      Print each line the first time it is seen
+  build      Make a list file that others can check lines against
+  check      Print the lines that may be in a list
+  add        Add keys to a filter file
+  remove     Remove keys from a filter file, where its kind can
+  merge      Unite filters into one
+  intersect  Keep the keys that filters have in common
+  fold       Make a filter smaller
+  info       Describe filter files
+  verify     Check that filter files are intact and keep their promise
+  plan       Choose a kind of filter and its size
+  hash       Print what a hash function makes of a key
+  bench      Measure the kinds of filters on this machine
+  help       Explain the commands, print manual pages and completions
+\
+Examples:
+  # The different lines of a log
+  bloomery dedup access.log
+  # A crawl's URLs, without those that differ only in spelling or tracking
+  zcat urls-*.gz | bloomery dedup --url=crawl -n 50M > frontier.txt
+  # Addresses and blocks from two lists, wrong once in a million lines
+  bloomery build --type ip --comments -p 1e-6 -o drop.bly drop.txt edrop.txt
+  # The lines of a log whose first field is a listed address
+  bloomery check --field 1 -t ' ' drop.bly access.log
+  # A hundred million keys, one wrong answer in a thousand
+  bloomery plan -n 1e8 -p 0.1%
+\
+More:
+  bloomery COMMAND -h       its options in short
+  bloomery COMMAND --help   all about it, as in `man bloomery-COMMAND`
+  bloomery --version        the version
+
+$ bloomery help | diff - <(bloomery --help) && bloomery -h | diff - <(bloomery --help)
+
+# Without a command the overview goes to standard error, and that is an error.
+$ bloomery >out 2>err; echo "status $?"; wc -c <out; diff err <(bloomery --help)
+status 2
+0
+
+$ bloomery --version | sed -E 's/[0-9]+/N/g' && bloomery -V | diff - <(bloomery --version)
+bloomery N.N.N
+
+$ bloomery deduplicate
+! bloomery: there is no command 'deduplicate'; try bloomery --help
+? 2
+
+$ bloomery --nonsense
+! bloomery: there is no command '--nonsense'; try bloomery --help
+? 2
+
+# One command, in short and in full.
+$ bloomery help -h
+Usage: bloomery help [OPTION...] [COMMAND]
+\
+Options:
+      --man               Print the manual page instead, as roff: `bloomery help
+                          --man dedup | man -l -`.
+      --completion SHELL  Print a script that teaches a shell to complete
+                          commands, options and their values. SHELL is bash, zsh
+                          or fish.
+      --list              Print the names of the commands, one per line.
+  -q, --quiet             No notes and no progress; errors and warnings are
+                          still printed.
+      --color WHEN        When to use colour: auto (the default) means on a
+                          terminal, unless NO_COLOR is set or TERM is dumb. WHEN
+                          is auto, always or never.
+  -h, --help              Print help and exit: -h a summary of the options,
+                          --help all of it.
+\
+`bloomery help --help` tells more.
+
+$ bloomery help --help
+bloomery help: Explain the commands, print manual pages and completions
+\
+Usage: bloomery help [OPTION...] [COMMAND]
+\
+Without a COMMAND it prints an overview; with one, all about it, as COMMAND
+--help does.
+\
+The manual pages and the completion scripts are installed with the program. If
+they are not, this prints them: they come from the same tables that the options
+are read by.
+\
+Options:
+      --man               Print the manual page instead, as roff: `bloomery help
+                          --man dedup | man -l -`.
+      --completion SHELL  Print a script that teaches a shell to complete
+                          commands, options and their values. SHELL is bash, zsh
+                          or fish.
+      --list              Print the names of the commands, one per line.
+  -q, --quiet             No notes and no progress; errors and warnings are
+                          still printed.
+      --color WHEN        When to use colour: auto (the default) means on a
+                          terminal, unless NO_COLOR is set or TERM is dumb. WHEN
+                          is auto, always or never.
+  -h, --help              Print help and exit: -h a summary of the options,
+                          --help all of it.
+\
+Examples:
+  # Read about one command
+  bloomery help dedup
+\
+  # Complete commands and options in this bash, from now on
+  source <(bloomery help --completion bash)
+\
+  # The same in fish, for good
+  bloomery help --completion fish >~/.config/fish/completions/bloomery.fish
+\
+  # Read a manual page that is not installed
+  bloomery help --man check | man -l -
+\
+Exit status:
+  0  All went well.
+  2  Something was wrong; a message on standard error says what.
+
+$ bloomery help help | diff - <(bloomery help --help)
+
+# -h and --help win over everything that could be read without them, and do not run the command.
+$ bloomery dedup nonexistent.txt --quiet -h | head -1
+Usage: bloomery dedup [OPTION...] [FILE...]
+
+$ bloomery help --nonsense
+! bloomery help: there is no option --nonsense; try --help
+? 2
+
+$ bloomery help --complation zsh
+! bloomery help: there is no option --complation; do you mean --completion?
+? 2
+
+$ bloomery help --completion
+! bloomery help: --completion needs a value: --completion SHELL
+? 2
+
+$ bloomery help --completion tcsh
+! bloomery help: --completion cannot be 'tcsh': it must be one of bash, zsh, fish
+? 2
+
+$ bloomery help --man=dedup
+! bloomery help: --man takes no value
+? 2
+
+$ bloomery help -qZ
+! bloomery help: there is no option -Z; try --help
+? 2
+
+$ bloomery help deduplicate
+! bloomery help: there is no command 'deduplicate'; try bloomery --help
+? 2
+
+$ bloomery help dedup check
+! bloomery help: 'check' is one word too many; try --help
+? 2
+
+$ bloomery help --list dedup
+! bloomery help: 'dedup' is one word too many; try --help
+? 2
+
+$ bloomery help --man --list
+! bloomery help: only one of --man, --completion and --list can be given
+? 2
+
+$ bloomery help --list
+dedup
+build
+check
+add
+remove
+merge
+intersect
+fold
+info
+verify
+plan
+hash
+bench
+help
+
+# Plain into a pipe, bold when asked for.
+$ bloomery help -h | grep -c $'\033'
+0
+? 1
+
+$ bloomery help -h --color=always | head -1 | cat -v
+^[[1mUsage:^[[0m bloomery help [OPTION...] [COMMAND]
+
+# A full disk is noticed.
+$ bloomery help >/dev/full
+! bloomery help: standard output: No space left on device
+? 2
+
+# Pages and scripts: their beginnings. check_man.sh and check_completions.sh see to the rest.
+$ bloomery help --man | sed -E '1s/[0-9]+\.[0-9.]+/N/' | head -5
+.TH BLOOMERY 1 "" "bloomery N" "Bloomery"
+.nh
+.ad l
+.SH NAME
+bloomery \- sets of keys in about ten bits per key
+$ bloomery help --man help | sed -n '4,7p'
+.SH NAME
+bloomery\-help \- explain the commands, print manual pages and completions
+.SH SYNOPSIS
+\\fBbloomery help\fR [\fIOPTION\fR...] [\fICOMMAND\fR]
+$ for shell in bash zsh fish; do bloomery help --completion $shell | head -2 | grep -v '[0-9]'; done
+_bloomery() {
+\#compdef bloomery
+function __bloomery_first

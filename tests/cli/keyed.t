@@ -1,0 +1,93 @@
+# Keyed lists: nothing can be asked without the secret, which the list does not hold.
+
+$ printf '000102030405060708090a0b0c0d0e0f\n' >key
+$ seq 1000 >numbers
+$ bloomery build -q --key-file key -o k.bly numbers
+$ bloomery check -c --key-file key k.bly numbers
+1000
+$ printf '\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17' >raw
+$ bloomery check -c --key-file raw k.bly numbers
+1000
+$ bloomery check -c --key-file <(tr a-f A-F <key) k.bly numbers
+1000
+$ grep -c "$(printf '\1\2\3\4\5\6\7')" k.bly
+0
+? 1
+
+# ---- without it, or with another ------------------------------------------------------------------
+$ bloomery check k.bly numbers
+! bloomery check: k.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
+? 2
+$ printf '100102030405060708090a0b0c0d0e0f\n' >other
+$ bloomery check --key-file other k.bly numbers
+! bloomery check: k.bly: needs another key: the one with the id 09ab680398f0e1ae, not 68977c85c458e015
+? 2
+$ bloomery build -q -o plain.bly numbers
+$ bloomery check --key-file key plain.bly numbers
+! bloomery check: plain.bly: is not keyed; leave --key-file out
+? 2
+$ bloomery check --key-file missing k.bly numbers
+! bloomery check: missing: No such file or directory
+? 2
+$ bloomery check --key-file . k.bly numbers
+! bloomery check: .: Is a directory
+? 2
+$ printf '0001' >short
+$ bloomery check --key-file short k.bly numbers
+! bloomery check: short: is no key: a key file holds 16 bytes or 32 hexadecimal digits
+? 2
+$ printf '000102030405060708090a0b0c0d0e0g' >letters
+$ bloomery check --key-file letters k.bly numbers
+! bloomery check: letters: is no key: a key file holds 16 bytes or 32 hexadecimal digits
+? 2
+$ printf '000102030405060708090a0b0c0d0e0f\n\n' >long
+$ bloomery check --key-file long k.bly numbers
+! bloomery check: long: is no key: a key file holds 16 bytes or 32 hexadecimal digits
+? 2
+$ : >nothing
+$ bloomery check --key-file nothing k.bly numbers
+! bloomery check: nothing: is no key: a key file holds 16 bytes or 32 hexadecimal digits
+? 2
+
+# ---- a new key ------------------------------------------------------------------------------------
+$ bloomery build -q --type email --new-key new.key -o n.bly <<<'bob@example.com'
+$ stat -c %a new.key
+600
+$ grep -cE '^[0-9a-f]{32}$' new.key
+1
+$ bloomery check --key-file new.key n.bly -k BOB@example.com
+BOB@example.com
+$ bloomery build -q --new-key new.key -o n2.bly numbers
+! bloomery build: new.key: exists already, and a key is never replaced
+? 2
+$ bloomery build -q --new-key key2 -o missing/n.bly numbers
+! bloomery build: missing/n.bly: No such file or directory
+? 2
+$ ls key2
+! ls: cannot access 'key2': No such file or directory
+? 2
+
+# ---- options that do not fit ----------------------------------------------------------------------
+$ bloomery build --key-file key --new-key key2 -o n2.bly numbers
+! bloomery build: only one of --key-file and --new-key can be given
+? 2
+$ bloomery build --key-file key --hash xxh3 -o n2.bly numbers
+! bloomery build: a keyed list uses siphash; leave --hash out
+? 2
+$ bloomery build --key-file key --seed 3 -o n2.bly numbers
+! bloomery build: a keyed list has a key in place of a seed; leave --seed out
+? 2
+
+# ---- lines that must not match: the rate is halved in place of a new seed --------------------------
+$ seq 2000 2400 >allow
+$ bloomery build -p 0.01 --key-file key --must-not-match allow -o a.bly numbers
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: a.bly: bb2x512, 2.00 KiB, errs on 1 in 1,600 lines
+! bloomery build: 5 tries until nothing of allow matched by chance: the rate is halved 4 times
+$ bloomery check -c --key-file key a.bly allow
+0
+? 1
+$ seq 2000 99999 >allow
+$ bloomery build -f -p 0.1 --key-file key --must-not-match allow -o a.bly numbers
+! bloomery build: allow: 63 of its 98,000 lines match by chance after 8 tries; -p 1e-05 would make that unlikely
+? 2

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Counts what `bloomery dedup` loses: lost.py PROGRAM GENERATOR.
+
+A repeat is never printed; the new lines lost are as many as the filter itself expects, within five
+sigma, and no more than the rate asked allows; --exact and --confirm lose none. Then 100 million
+lines through a pipe, which must not take more memory than allowed.
+"""
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+LINES = 1_000_000
+MANY = 100_000_000
+MEMORY = 96
+
+
+def report(program, options, stdin):
+    """The JSON report, and the lines printed."""
+    child = subprocess.Popen([program, "dedup", "-q", "--json"] + options, stdin=stdin,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out = child.stdout.read()
+    errors = child.stderr.read()
+    if child.wait():
+        sys.exit("dedup %s: %s" % (options, errors.decode()))
+    return json.loads(errors.decode().splitlines()[-1]), out.split(b"\n")[:-1]
+
+
+def check_lost(program, options, path, distinct, rate):
+    with open(path, "rb") as f:
+        said, lines = report(program, options, f)
+    lost, wanted = len(distinct) - len(lines), said["estimated_lost"]
+    print("dedup %-40s lost %6d, expected %8.1f" % (" ".join(options), lost, wanted))
+    if len(set(lines)) != len(lines) or not set(lines) <= distinct:
+        sys.exit("printed a repeat, or what was not there")
+    if said["unique"] != len(lines) or said["lines"] != LINES:
+        sys.exit("its own count is wrong: %s" % said)
+    most = rate * len(distinct)
+    if lost > most + 5 * math.sqrt(most) or abs(lost - wanted) > 5 * math.sqrt(wanted + 1):
+        sys.exit("that is more, or less, than it should be")
+    if rate == 0 and (lost or wanted):
+        sys.exit("lost a line")
+
+
+def check_memory(program, generator):
+    lines = subprocess.Popen([generator, str(MANY)], stdout=subprocess.PIPE)
+    child = subprocess.Popen([program, "dedup", "-q", "-c", "--json", "--memory", "%dM" % MEMORY],
+                             stdin=lines.stdout, stdout=subprocess.PIPE)
+    lines.stdout.close()
+    said = json.loads(child.stdout.read())
+    _, status, used = os.wait4(child.pid, 0)
+    lines.wait()
+    print("--memory %dM: %d lines, %.1f MiB, %.1f by its own account" %
+          (MEMORY, said["lines"], used.ru_maxrss / 1024, said["peak_bytes"] / 2**20))
+    peak = max(used.ru_maxrss * 1024, said["peak_bytes"])
+    if status or said["lines"] != MANY or peak > MEMORY << 20:
+        sys.exit("that is more than it may take")
+
+
+def main():
+    program, generator = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    # First: the kernel counts the size of the process that starts another among the other's own.
+    if "--quick" not in sys.argv:
+        check_memory(program, generator)
+    with tempfile.TemporaryDirectory() as where:
+        path = os.path.join(where, "lines")
+        with open(path, "wb") as f:
+            subprocess.run([generator, str(LINES)], stdout=f, check=True)
+        with open(path, "rb") as f:
+            distinct = set(f.read().split(b"\n")[:-1])
+        n = str(len(distinct))
+        for rate in ("0.05", "0.01", "0.001"):
+            for options in (["-n", n], []):
+                check_lost(program, ["-p", rate] + options, path, distinct, float(rate))
+        check_lost(program, ["--memory", "9M"], path, distinct, 0.01)
+        check_lost(program, ["--exact"], path, distinct, 0)
+        for _ in range(2):
+            store = os.path.join(where, "store")
+            check_lost(program, ["--confirm", store, "-p", "0.3"], path, distinct, 0)
+            os.unlink(store)
+
+
+if __name__ == "__main__":
+    main()

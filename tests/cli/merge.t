@@ -1,0 +1,227 @@
+# Union and intersection of filter files.
+
+$ seq 1 600 | bloomery build -q -n 2000 -o a.bly; seq 401 1000 | bloomery build -q -n 2000 -o b.bly; seq 1 1000 | bloomery build -q -n 2000 -o all.bly
+$ bloomery merge -o m.bly a.bly b.bly
+! bloomery merge: m.bly: 2 filters merged, 1,001 keys by estimate; wrong answers 0.00163%, 0.1% asked
+
+# Bit for bit what would have been built from all keys at once.
+$ tail -c +65 all.bly | sha256sum > bits; tail -c +65 m.bly | sha256sum | cmp - bits
+$ seq 1000 | bloomery add m.bly
+! bloomery add: m.bly: 0 of 1,000 new; it holds 1,001 keys, its capacity is 2,000
+
+# Of one file, it is a copy; of several, they may repeat.
+$ bloomery merge -f -o m.bly a.bly; cmp a.bly m.bly
+! bloomery merge: m.bly: 1 filter merged, 600 keys by estimate; wrong answers 7.13e-05%, 0.1% asked
+$ bloomery merge -f -o m.bly a.bly a.bly b.bly a.bly; tail -c +65 m.bly | sha256sum | cmp - bits
+! bloomery merge: m.bly: 4 filters merged, 1,001 keys by estimate; wrong answers 0.00163%, 0.1% asked
+
+# An input may be the output, if -f says so.
+$ bloomery merge -o m.bly m.bly a.bly
+! bloomery merge: m.bly: exists already; -f replaces it
+? 2
+$ bloomery merge -f -q -o m.bly m.bly a.bly; tail -c +65 m.bly | sha256sum | cmp - bits
+
+# To standard output, and as JSON.
+$ bloomery merge -o - a.bly b.bly | tail -c +65 | sha256sum | cmp - bits
+! bloomery merge: standard output: 2 filters merged, 1,001 keys by estimate; wrong answers 0.00163%, 0.1% asked
+$ bloomery merge --json -o json.bly a.bly b.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
+{"file":"json.bly","from":["a.bly","b.bly"],"kind":"split512","size":62,"folded":false,"bytes":3968,"capacity":2000,"count":1001,"estimated_keys":1001.234,"rate_asked":0.001,"rate_now":1.632e-05,"approximate":false,"keeps_promise":true}
+$ bloomery merge --json -o - a.bly b.bly
+! bloomery merge: --json and -o - both want standard output
+? 2
+
+# The intersection keeps every common key, and says that it is approximate.
+$ bloomery intersect -o i.bly a.bly b.bly
+! bloomery intersect: i.bly: 2 filters intersected, 203 keys by estimate (approximate: it may hold a few that are not common to all); wrong answers 4.3e-07%, 0.1% asked
+$ seq 401 600 | bloomery add i.bly
+! bloomery add: i.bly: 0 of 200 new; it holds 203 keys, its capacity is 2,000
+$ bloomery info i.bly | grep note
+  note       an intersection: it holds every common key, and perhaps some others
+$ bloomery intersect --json -o json.bly -f a.bly b.bly all.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
+{"file":"json.bly","from":["a.bly","b.bly","all.bly"],"kind":"split512","size":62,"folded":false,"bytes":3968,"capacity":2000,"count":203,"estimated_keys":239.161,"rate_asked":0.001,"rate_now":4.296e-09,"approximate":true,"keeps_promise":true}
+
+# Estimates alone.
+$ bloomery intersect --estimate a.bly b.bly
+a.bly    603
+b.bly    601
+both     203
+either   1,001
+jaccard  0.202
+$ bloomery intersect --estimate --json a.bly b.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
+{"files":["a.bly","b.bly"],"a":603.0198,"b":600.837,"both":202.623,"either":1001.234,"jaccard":0.202}
+$ bloomery intersect --estimate $DATA/../golden/v1/good/classic-full-crc64.bly $DATA/../golden/v1/good/classic-full-crc64.bly | sed 's/.* //'
+estimate
+estimate
+estimate
+estimate
+1.000
+
+# Too many keys for the size: a warning, and the result all the same.
+$ for i in 0 1 2 3; do seq ${i}0000 ${i}0999 | bloomery build -q -n 1000 -o part$i.bly; done; bloomery merge -o full.bly part?.bly
+! bloomery merge: full.bly: 4 filters merged, 3,974 keys by estimate; wrong answers 32.2%, 0.1% asked
+! bloomery merge: warning: full.bly: is too full: about 3,974 keys in a filter made for 1,000; it takes 32.2% of all other keys for its own, where 0.1% was asked; build a larger one
+$ bloomery verify full.bly
+full.bly: intact, but too full
+! bloomery verify: warning: full.bly: is too full: about 3,974 keys in a filter made for 1,000; it takes 32.2% of all other keys for its own, where 0.1% was asked; build a larger one
+? 1
+$ bloomery merge -o full.bly -q -f --json part0.bly part1.bly | grep -o '"keeps_promise".*'
+"keeps_promise":false}
+! bloomery merge: warning: full.bly: is too full: about 1,988 keys in a filter made for 1,000; it takes 2.98% of all other keys for its own, where 0.1% was asked; build a larger one
+
+# What differs is said: kind, hash function, seed, bits per key, size.
+$ seq 10 | bloomery build -q -n 2000 --kind classic -o classic.bly; bloomery merge -o x.bly a.bly classic.bly
+! bloomery merge: classic.bly: differs from a.bly in its kind (classic, not split512); only filters built alike can be merged
+? 2
+$ seq 10 | bloomery build -q -n 2000 --hash murmur3 -o murmur.bly; bloomery merge -o x.bly a.bly b.bly murmur.bly
+! bloomery merge: murmur.bly: differs from a.bly in its hash function (murmur3, not xxh3); only filters built alike can be merged
+? 2
+$ seq 10 | bloomery build -q -n 2000 --seed 7 -o seed.bly; bloomery merge -o x.bly a.bly seed.bly
+! bloomery merge: seed.bly: differs from a.bly in its seed (7, not 0); only filters built alike can be merged
+? 2
+$ seq 10 | bloomery build -q -n 2000 --kind bb2x512 -o k8.bly; seq 10 | bloomery build -q -n 2000 --kind bb2x512 -p 1e-6 -o k14.bly; bloomery merge -o x.bly k8.bly k14.bly
+! bloomery merge: k14.bly: differs from k8.bly in its bits per key (16, not 8); only filters built alike can be merged
+? 2
+$ seq 10 | bloomery build -q -n 3000 -o larger.bly; bloomery merge -o x.bly a.bly larger.bly
+! bloomery merge: larger.bly: differs from a.bly in its size (93 blocks, not 62 blocks); --fold would fold them to 31 blocks, with wrong answers at 0.00504% or more
+? 2
+$ bloomery intersect -o x.bly a.bly larger.bly
+! bloomery intersect: larger.bly: differs from a.bly in its size (93 blocks, not 62 blocks); --fold would fold them to 31 blocks, with wrong answers at 0.00504% or more
+? 2
+$ bloomery intersect --estimate a.bly larger.bly
+! bloomery intersect: larger.bly: differs from a.bly in its size (93 blocks, not 62 blocks); --fold would fold them to 31 blocks, with wrong answers at 0.00504% or more
+? 2
+$ ls x.bly
+! ls: cannot access 'x.bly': No such file or directory
+? 2
+
+# Keyed filters are merged without their key, if they have the same.
+$ echo 000102030405060708090a0b0c0d0e0f > 1.key; echo 100102030405060708090a0b0c0d0e0f > 2.key
+$ seq 1 100 | bloomery build -q -n 200 --key-file 1.key -o k1.bly; seq 101 200 | bloomery build -q -n 200 --key-file 1.key -o k2.bly; seq 10 | bloomery build -q -n 200 --key-file 2.key -o k3.bly
+$ bloomery merge -o k.bly k1.bly k2.bly; seq 200 | bloomery add --key-file 1.key k.bly
+! bloomery merge: k.bly: 2 filters merged, 200 keys by estimate; wrong answers 0.0405%, 0.1% asked
+! bloomery add: k.bly: 0 of 200 new; it holds 200 keys, its capacity is 200
+$ bloomery merge -o x.bly k1.bly k3.bly
+! bloomery merge: k3.bly: differs from k1.bly in its secret key (id 68977c85c458e015, not id 09ab680398f0e1ae); only filters built alike can be merged
+? 2
+
+# Sizes with a common divisor are folded, if that is asked for.
+$ cp $DATA/../golden/v1/good/{union,folded}-sbbf-fnv1a.bly .
+$ bloomery merge -o x.bly union-sbbf-fnv1a.bly folded-sbbf-fnv1a.bly
+! bloomery merge: folded-sbbf-fnv1a.bly: differs from union-sbbf-fnv1a.bly in its size (3 blocks, not 12 blocks); --fold would fold them to 3 blocks, with wrong answers at 0.341% or more
+? 2
+$ bloomery merge --fold -o f.bly union-sbbf-fnv1a.bly folded-sbbf-fnv1a.bly; tail -c +65 f.bly | cmp - <(tail -c +65 folded-sbbf-fnv1a.bly)
+! bloomery merge: union-sbbf-fnv1a.bly: folded by 4, to 3 blocks
+! bloomery merge: f.bly: 2 filters merged, 60 keys by estimate; wrong answers 0.37%, 1% asked
+$ bloomery merge --fold -f -o f.bly folded-sbbf-fnv1a.bly union-sbbf-fnv1a.bly; cmp f.bly folded-sbbf-fnv1a.bly
+! bloomery merge: union-sbbf-fnv1a.bly: folded by 4, to 3 blocks
+! bloomery merge: f.bly: 2 filters merged, 60 keys by estimate; wrong answers 0.37%, 1% asked
+$ bloomery intersect --fold --estimate folded-sbbf-fnv1a.bly union-sbbf-fnv1a.bly
+folded-sbbf-fnv1a.bly  60
+union-sbbf-fnv1a.bly   60
+both                   60
+either                 60
+jaccard                1.000
+! bloomery intersect: union-sbbf-fnv1a.bly: folded by 4, to 3 blocks
+$ seq 900 | bloomery build -q -p 1% -n 1000 --kind sbbf -o s1.bly; seq 90 | bloomery build -q -p 1% -n 1100 --kind sbbf -o s2.bly; bloomery merge -o x.bly s1.bly s2.bly
+! bloomery merge: s2.bly: differs from s1.bly in its size (46 blocks, not 42 blocks), and the one both can be folded to (2 blocks) is too small for their keys; build them alike
+? 2
+
+# Scalable filters are merged level by level, and cannot be intersected.
+$ for i in 1 2; do seq ${i}0001 ${i}0500 | bloomery build -q --kind scalable -n 500 -o g$i.bly; done; seq 10501 11000 | bloomery add -q g1.bly
+$ seq 10 | bloomery build -q --kind scalable -n 400 -o g3.bly; seq 10 | bloomery build -q --kind scalable -n 500 -p 1% -o g4.bly
+$ bloomery merge -o g.bly g2.bly g1.bly; (seq 10001 11000; seq 20001 20500) | bloomery add g.bly
+! bloomery merge: g.bly: 2 filters merged, 1,500 keys by estimate; wrong answers 2.51%, 0.1% asked
+! bloomery merge: warning: g.bly: is too full: about 1,501 keys in a filter made for 1,500; it takes 2.51% of all other keys for its own, where 0.1% was asked; build a larger one
+! bloomery add: g.bly: 0 of 1,500 new; it holds 1,500 keys, its capacity is 1,500
+! bloomery add: warning: g.bly: is too full: about 1,501 keys in a filter made for 1,500; it takes 2.51% of all other keys for its own, where 0.1% was asked; build a larger one
+$ bloomery merge -o x.bly g1.bly g3.bly
+! bloomery merge: g3.bly: differs from g1.bly in the capacity of its levels; only filters built alike can be merged
+? 2
+$ bloomery merge -o x.bly g1.bly g4.bly
+! bloomery merge: g4.bly: differs from g1.bly in its rate (1%, not 0.1%); only filters built alike can be merged
+? 2
+$ bloomery intersect -o x.bly g1.bly g2.bly
+! bloomery intersect: g1.bly: scalable filters cannot be intersected; classic, partitioned, sbbf, split512 and bb2x512 can
+? 2
+$ bloomery intersect --estimate g1.bly g2.bly
+! bloomery intersect: g1.bly: scalable filters cannot be compared; classic, partitioned, sbbf, split512 and bb2x512 can
+? 2
+
+# Lists of different types can be merged, but then nobody knows the type of a line.
+$ echo 192.0.2.1 | bloomery build -q --type ip -n 200 -o ip.bly; echo 030123 | bloomery build -q --type phone -n 204 -o phone.bly; bloomery merge -o mixed.bly ip.bly phone.bly
+! bloomery merge: warning: phone.bly: holds keys of type phone, but ip.bly of type ip; whoever asks the result must give --type
+! bloomery merge: mixed.bly: 2 filters merged, 37 keys by estimate; wrong answers 1.91e-06%, 0.1% asked
+$ bloomery info mixed.bly | grep type
+  type       several, or it is too full to tell
+
+# Everything that can be wrong with a file; the first that is ends it.
+$ bloomery merge -o x.bly a.bly missing.bly
+! bloomery merge: missing.bly: No such file or directory
+? 2
+$ bloomery merge -o x.bly a.bly .
+! bloomery merge: .: Is a directory
+? 2
+$ bloomery merge -o x.bly a.bly 1.key
+! bloomery merge: 1.key: is not a Bloomery filter
+? 2
+$ head -c 1000 b.bly > cut.bly; bloomery merge -o x.bly a.bly cut.bly
+! bloomery merge: cut.bly: is cut short: it has 1000 of 4032 bytes; copy it again
+? 2
+$ cp b.bly flipped.bly; printf '\377' | dd of=flipped.bly bs=1 seek=1000 conv=notrunc status=none; bloomery merge -o x.bly a.bly flipped.bly
+! bloomery merge: flipped.bly: is damaged: its checksum is wrong; copy it or build it again
+? 2
+$ bloomery merge -o x.bly flipped.bly a.bly
+! bloomery merge: flipped.bly: is damaged: its checksum is wrong; copy it or build it again
+? 2
+$ ls x.bly
+! ls: cannot access 'x.bly': No such file or directory
+? 2
+
+# Everything that can be wrong with the output.
+$ bloomery merge -o a.bly b.bly all.bly
+! bloomery merge: a.bly: exists already; -f replaces it
+? 2
+$ bloomery merge -f -o . a.bly b.bly
+! bloomery merge: .: Is a directory
+? 2
+$ bloomery merge -f -o /dev/full a.bly b.bly
+! bloomery merge: /dev/full: is not a regular file
+? 2
+$ bloomery merge -o missing/x.bly a.bly b.bly
+! bloomery merge: missing/x.bly: No such file or directory
+? 2
+$ bloomery merge -o /dev/null/x.bly a.bly b.bly
+! bloomery merge: /dev/null/x.bly: Not a directory
+? 2
+$ bloomery merge -o /proc/x.bly a.bly b.bly
+! bloomery merge: /proc/x.bly: No such file or directory
+? 2
+$ bloomery merge -o - a.bly b.bly > /dev/full
+! bloomery merge: standard output: No space left on device
+? 2
+$ cp a.bly old.bly; (ulimit -f 1; bloomery merge -f -o old.bly a.bly b.bly); echo $?; cmp a.bly old.bly; ls -A | grep tmp
+2
+! bloomery merge: old.bly: File too large
+? 1
+
+$ bloomery merge
+! bloomery merge: name the filter files: bloomery merge -o ALL.bly A.bly B.bly
+? 2
+$ bloomery merge a.bly b.bly
+! bloomery merge: say where the merged filter goes: -o ALL.bly
+? 2
+$ bloomery merge -o
+! bloomery merge: --output needs a value: --output FILE
+? 2
+$ bloomery intersect a.bly b.bly
+! bloomery intersect: say where the intersection goes: -o BOTH.bly
+? 2
+$ bloomery intersect -o x.bly a.bly
+! bloomery intersect: name two filter files or more: bloomery intersect -o BOTH.bly A.bly B.bly
+? 2
+$ bloomery intersect --estimate a.bly
+! bloomery intersect: name two filter files: bloomery intersect --estimate A.bly B.bly
+? 2
+$ bloomery intersect --estimate -o x.bly a.bly b.bly
+! bloomery intersect: --estimate writes no filter; leave -o out
+? 2

@@ -1,0 +1,414 @@
+# Which filter, how large, how often wrong.
+
+$ bloomery plan -n 1e8 -p 0.1%
+split512: 187 MiB for 100,000,000 keys at a rate of 0.1% (1 in 1,000)
+\
+A query reads one cache line, as sbbf's does, but sbbf needs 5% more space at
+0.4%, and ever more below.
+\
+  kind                 bytes             bits/key  lines       rate
+  classic        179,720,512    171 MiB     14.38     10       0.1%
+  partitioned    179,720,576    171 MiB     14.38     10       0.1%
+  sbbf           211,122,816    201 MiB     16.89      1       0.1%
+* split512       196,557,568    187 MiB     15.72      1       0.1%
+  bb2x512        182,838,272    174 MiB     14.63      2       0.1%
+  scalable       204,673,472    195 MiB     16.37      1      0.08%
+\
+Lines are the cache lines that a query for a key that is there reads. The rate
+is the share of keys never added that are taken for added ones, once all keys
+are in.
+\
+With twice as many keys as planned, split512 answers wrongly at 3.16%.
+$ bloomery plan -n 1M -p 1%
+sbbf: 1.26 MiB for 1,000,000 keys at a rate of 1% (1 in 100)
+\
+The fastest kind: a query reads one cache line and tests it at one stroke; the
+smallest kind would save a tenth of the space, at high rates a fifth, and read a
+line for each bit.
+\
+  kind               bytes             bits/key  lines       rate
+  classic        1,199,168   1.14 MiB      9.59      7         1%
+  partitioned    1,199,168   1.14 MiB      9.59      7         1%
+* sbbf           1,316,160   1.26 MiB     10.53      1         1%
+  split512       1,262,464   1.20 MiB     10.10      1         1%
+  bb2x512        1,208,960   1.15 MiB      9.67      2         1%
+  scalable       1,321,408   1.26 MiB     10.57      1       0.8%
+\
+Lines are the cache lines that a query for a key that is there reads. The rate
+is the share of keys never added that are taken for added ones, once all keys
+are in.
+\
+With twice as many keys as planned, sbbf answers wrongly at 15.3%.
+$ bloomery plan -n 1M -p 1/100000
+bb2x512: 3.01 MiB for 1,000,000 keys at a rate of 0.001% (1 in 100,002)
+\
+A query reads two cache lines; the kinds that read one need 7% more space at
+0.1%, a fifth more at 0.001%, and ever more below.
+\
+  kind               bytes             bits/key  lines       rate
+  classic        2,995,840   2.86 MiB     23.97     17     0.001%
+  partitioned    2,995,968   2.86 MiB     23.97     17     0.001%
+  sbbf           5,123,328   4.89 MiB     40.99      1     0.001%
+  split512       3,750,656   3.58 MiB     30.01      1     0.001%
+* bb2x512        3,159,168   3.01 MiB     25.27      2     0.001%
+  scalable       3,227,200   3.08 MiB     25.82      2    0.0008%
+\
+Lines are the cache lines that a query for a key that is there reads. The rate
+is the share of keys never added that are taken for added ones, once all keys
+are in.
+\
+With twice as many keys as planned, bb2x512 answers wrongly at 0.57%.
+
+# 0.1% is the default; 1e6, 1M and 1000k are the same number.
+$ for n in 1e6 1M 1000k 1000000; do bloomery plan -n $n | md5sum; done | uniq | wc -l
+1
+$ bloomery plan -n 1M | head -1
+split512: 1.87 MiB for 1,000,000 keys at a rate of 0.1% (1 in 1,000)
+
+# Any two give the third, for every kind.
+$ bloomery plan -m 64M -p 1%
+sbbf: 64.0 MiB for 50,988,598 keys at a rate of 1% (1 in 100)
+\
+The fastest kind: a query reads one cache line and tests it at one stroke; the
+smallest kind would save a tenth of the space, at high rates a fifth, and read a
+line for each bit.
+\
+  kind                 keys        bytes             bits/key  lines       rate
+  classic        55,965,125   67,108,864   64.0 MiB      9.59      7         1%
+  partitioned    55,965,098   67,108,864   64.0 MiB      9.59      7         1%
+* sbbf           50,988,598   67,108,864   64.0 MiB     10.53      1         1%
+  split512       53,159,181   67,108,864   64.0 MiB     10.10      1         1%
+  bb2x512        55,510,309   67,108,864   64.0 MiB      9.67      2         1%
+  scalable       50,788,056   67,108,864   64.0 MiB     10.57      1       0.8%
+\
+Lines are the cache lines that a query for a key that is there reads. The rate
+is the share of keys never added that are taken for added ones, once all keys
+are in.
+\
+With twice as many keys as planned, sbbf answers wrongly at 15.3%.
+$ bloomery plan -n 10M -m 16M
+split512: 16.0 MiB for 10,000,000 keys at a rate of 0.235% (1 in 425)
+\
+A query reads one cache line, as sbbf's does, but sbbf needs 5% more space at
+0.4%, and ever more below.
+\
+  kind                bytes             bits/key  lines       rate
+  classic        16,777,216   16.0 MiB     13.42      9     0.159%
+  partitioned    16,777,152   16.0 MiB     13.42      9     0.159%
+  sbbf           16,777,216   16.0 MiB     13.42      1     0.315%
+* split512       16,777,216   16.0 MiB     13.42      1     0.235%
+  bb2x512        16,777,216   16.0 MiB     13.42      2     0.177%
+  scalable       16,777,216   16.0 MiB     13.42      1     0.235%
+\
+Lines are the cache lines that a query for a key that is there reads. The rate
+is the share of keys never added that are taken for added ones, once all keys
+are in.
+\
+With twice as many keys as planned, split512 answers wrongly at 6.08%.
+$ bloomery plan -n 1M -p 1% -m 1210K
+bb2x512: 1.15 MiB for 1,000,000 keys at a rate of 1% (1 in 100)
+\
+A query reads two cache lines; the kinds that read one need 7% more space at
+0.1%, a fifth more at 0.001%, and ever more below.
+\
+  kind               bytes             bits/key  lines       rate
+  classic        1,199,168   1.14 MiB      9.59      7         1%
+  partitioned    1,199,168   1.14 MiB      9.59      7         1%
+* bb2x512        1,208,960   1.15 MiB      9.67      2         1%
+  sbbf           it does not fit into the memory
+  split512       it does not fit into the memory
+  scalable       it does not fit into the memory
+\
+Lines are the cache lines that a query for a key that is there reads. The rate
+is the share of keys never added that are taken for added ones, once all keys
+are in.
+\
+With twice as many keys as planned, bb2x512 answers wrongly at 12.9%.
+
+# Needs: the choice follows them, and a kind that does not fit says why.
+$ bloomery plan -n 1M --grows
+scalable: 3.94 MiB for 1,000,000 keys at a rate of 0.0386% (1 in 2,594)
+\
+More keys may come than expected, and of the kinds here only this one grows and
+keeps its rate.
+\
+  kind               bytes             bits/key  lines       rate
+* scalable       4,127,040   3.94 MiB     33.02      4    0.0386%
+  classic        it does not grow
+  partitioned    it does not grow
+  sbbf           it does not grow
+  split512       it does not grow
+  bb2x512        it does not grow
+\
+Lines are the cache lines that a query for a key that is there reads. The rate
+is the share of keys never added that are taken for added ones, once all keys
+are in.
+\
+Scalable is shown as it is after growing from a first level for 100,000 keys to
+4 levels. The better the first guess (--first), the less it takes.
+\
+With twice as many keys as planned, scalable answers wrongly at 0.0478%.
+$ bloomery plan -n 1M --grows --first 1M | head -6
+scalable: 2.49 MiB for 1,000,000 keys at a rate of 0.015% (1 in 6,667)
+\
+More keys may come than expected, and of the kinds here only this one grows and
+keeps its rate.
+\
+  kind               bytes             bits/key  lines       rate
+$ bloomery plan -n 1M -p 1% --smallest | head -3
+classic: 1.14 MiB for 1,000,000 keys at a rate of 1% (1 in 100)
+\
+No kind here is smaller; it pays with a cache line for each of a key's bits.
+$ bloomery plan -n 1M -p 1% --shared | tail -n +5 | head -9
+line for each bit.
+\
+  kind               bytes             bits/key  lines       rate
+  classic        1,199,168   1.14 MiB      9.59      7         1%
+  partitioned    1,199,168   1.14 MiB      9.59      7         1%
+* sbbf           1,316,160   1.26 MiB     10.53      1         1%
+  split512       1,262,464   1.20 MiB     10.10      1         1%
+  bb2x512        1,208,960   1.15 MiB      9.67      2         1%
+  scalable       several threads cannot add to it at once
+$ bloomery plan -n 1M -p 1% --static | head -1
+sbbf: 1.26 MiB for 1,000,000 keys at a rate of 1% (1 in 100)
+$ bloomery plan -n 1M -p 1% --hostile-keys 2>/dev/null | tail -3
+\
+Strangers choose the keys: they must be hashed with siphash under a secret key,
+or a stranger can find keys that are always taken for added ones.
+$ bloomery plan -n 1M -p 1% --kind bb2x512 | head -4
+bb2x512: 1.15 MiB for 1,000,000 keys at a rate of 1% (1 in 100)
+\
+Two cache lines per key, and hardly larger than classic. Left to itself, the
+planner takes sbbf.
+
+# What this version cannot do is refused, with what to do instead.
+$ bloomery plan -n 1M --deletes
+! bloomery plan: no kind of this version removes keys; build a new filter from the keys that remain, or plan without --deletes
+? 2
+$ bloomery plan -n 1M --window
+! bloomery plan: no kind of this version forgets old keys by itself; keep one filter for each stretch of time and drop the oldest, or plan without --window
+? 2
+$ bloomery plan -n 1M --window=24h
+! bloomery plan: no kind of this version forgets old keys by itself; keep one filter for each stretch of time and drop the oldest, or plan without --window
+? 2
+$ bloomery plan -n 1M --counts
+! bloomery plan: no kind of this version counts how often a key was added; count the keys themselves, or plan without --counts
+? 2
+$ bloomery plan -n 1M --grows --shared
+! bloomery plan: no kind of this version does all of that at once; let one thread add, or plan without --grows
+? 2
+$ bloomery plan -n 1M --grows --kind sbbf
+! bloomery plan: sbbf does not do that: it does not grow; leave --kind out to see which kinds do
+? 2
+$ bloomery plan -n 1M --deletes --kind sbbf
+! bloomery plan: no kind of this version removes keys; build a new filter from the keys that remain, or plan without --deletes
+? 2
+$ bloomery plan -n 1M --static --grows
+! bloomery plan: --static says that no key is added later, --grows and --window say the opposite; choose one
+? 2
+$ bloomery plan -n 1M --kind cuckoo
+! bloomery plan: --kind cannot be 'cuckoo': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable
+? 2
+
+# Nonsense is refused in words.
+$ bloomery plan
+! bloomery plan: say how many keys there will be (-n 1e8), or how much memory there is (-m 64M)
+? 2
+$ bloomery plan -p 1%
+! bloomery plan: say how many keys there will be (-n 1e8), or how much memory there is (-m 64M)
+? 2
+$ bloomery plan -n 0
+! bloomery plan: --expect cannot be '0': it must be at least 1
+? 2
+$ bloomery plan -n -5
+! bloomery plan: --expect cannot be '-5': it must be at least 1
+? 2
+$ bloomery plan -n many
+! bloomery plan: --expect cannot be 'many': it must be a number such as 1000, 1e8, 100k, 50M or 2G
+? 2
+$ bloomery plan -n 1e15
+! bloomery plan: --expect cannot be '1e15': it must be at most 2^48
+? 2
+$ bloomery plan -n 2e14 -p 1%
+! bloomery plan: that would take more than 32 TiB (2^48 bits), which no filter can have; split the keys among several filters, or allow a higher rate
+? 2
+$ for p in 0 1 2 -1 0% 100% nan inf '' 1/0; do bloomery plan -n 1000 -p "$p"; done
+! bloomery plan: --rate cannot be '0': it must lie strictly between 0 and 1 (0% and 100%)
+! bloomery plan: --rate cannot be '1': it must lie strictly between 0 and 1 (0% and 100%)
+! bloomery plan: --rate cannot be '2': it must lie strictly between 0 and 1 (0% and 100%)
+! bloomery plan: --rate cannot be '-1': it must lie strictly between 0 and 1
+! bloomery plan: --rate cannot be '0%': it must lie strictly between 0 and 1 (0% and 100%)
+! bloomery plan: --rate cannot be '100%': it must lie strictly between 0 and 1 (0% and 100%)
+! bloomery plan: --rate cannot be 'nan': it must be a rate such as 0.001, 0.1%, 1/1000 or 1e-3
+! bloomery plan: --rate cannot be 'inf': it must be a rate such as 0.001, 0.1%, 1/1000 or 1e-3
+! bloomery plan: --rate cannot be '': it must be a rate such as 0.001, 0.1%, 1/1000 or 1e-3
+! bloomery plan: --rate cannot be '1/0': it must be a rate such as 0.001, 0.1%, 1/1000 or 1e-3
+? 2
+$ bloomery plan -n 1000 -p 1e-13
+! bloomery plan: a rate of 1e-13 is too low: the lowest is 2^-40, about 9.1e-13
+? 2
+$ bloomery plan -n 1M -p 0.01% --hash fnv1-32
+! bloomery plan: fnv1-32 has 32 bits, too few for 1,000,000 keys at a rate of 0.01%: it would do for 42,949 keys at most; choose a wider hash, such as xxh3
+? 2
+$ bloomery plan -n 1M -p 1% --hostile-keys --hash md5
+! bloomery plan: --hostile-keys wants --hash siphash: md5 has no secret key, so anyone can compute it
+? 2
+$ bloomery plan -n 1M -m 64K
+! bloomery plan: 64.0 KiB of memory is too little: for 1,000,000 keys at a rate of 50%, 176 KiB is the least (classic)
+? 2
+$ bloomery plan -n 1M -p 1% -m 64K
+! bloomery plan: 64.0 KiB of memory is too little: for 1,000,000 keys at a rate of 1%, 1.14 MiB is the least (classic)
+? 2
+$ bloomery plan -p 1% -m 10
+! bloomery plan: 10 B of memory is too little: for 1 key at a rate of 1%, 64 B is the least (classic)
+? 2
+$ bloomery plan -n 1M --first 10
+! bloomery plan: --first goes with --grows
+? 2
+$ bloomery plan -n 1M --grows --first 2M
+! bloomery plan: --first cannot be more than --expect
+? 2
+$ bloomery plan -n 1M surplus
+! bloomery plan: 'surplus' is one word too many; try --help
+? 2
+
+# A drawing: none unless asked for when this is no terminal; in what the locale can show.
+$ bloomery plan -n 1M | grep -c dashed
+0
+? 1
+$ bloomery plan -n 1M --plot | tail -n 20
+\
+Rate of split512 by keys added; dashed: 0.1% promised for 1,000,000 keys
+\
+   100% ┤                       ┊
+        │                       ┊
+        │                       ┊                                       ⣀⣀⣀⣀⠤⠤⠤
+    10% ┤                       ┊                           ⢀⣀⣀⠤⠤⠤⠒⠒⠒⠉⠉⠉
+        │                       ┊                   ⣀⣀⠤⠤⠒⠒⠉⠉⠁
+        │                       ┊            ⢀⣀⠤⠔⠒⠉⠉
+     1% ┤                       ┊       ⣀⡠⠔⠒⠉⠁
+        │                       ┊   ⣀⠤⠒⠉
+   0.1% ┤┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈⢀⠤⠒⠉┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈
+        │                    ⢀⠤⠊⠁
+        │                 ⢀⡠⠊⠁  ┊
+  0.01% ┤               ⢀⠔⠁     ┊
+        │             ⢀⠔⠁       ┊
+        │            ⡠⠃         ┊
+ 0.001% ┤          ⢀⠎           ┊
+        └┴───────────┴──────────┴───────────┴──────────┴───────────┴──────────┴
+         0         500k        1M         1.5M        2M         2.5M        3M
+$ LC_ALL=C bloomery plan -n 1M -p 1% --plot | tail -n 20
+\
+Rate of sbbf by keys added; dashed: 1% promised for 1,000,000 keys
+\
+   100% +                       :
+        |                       :                                         *****
+        |                       :                          ***************
+    10% +                       :                 *********
+        |                       :          *******
+        |                       :     *****
+        |                       : ****
+     1% +----------------------***---------------------------------------------
+        |                   *** :
+        |                 **    :
+   0.1% +               **      :
+        |             **        :
+        |            *          :
+        |          **           :
+  0.01% +          *            :
+        ++-----------+----------+-----------+----------+-----------+----------+
+         0         500k        1M         1.5M        2M         2.5M        3M
+$ LC_ALL=C bloomery plan -n 1M -p 1% --grows --plot | tail -n 20
+\
+Rate of scalable by keys added; dashed: 1% promised for 1,000,000 keys
+\
+    10% +                       :
+        |                       :
+        |                       :
+     1% +-----------------------+----------------------------------------------
+        |                       :                                            **
+        |       *************************************************************
+        |   ****                :
+   0.1% +   *                   :
+        |  *                    :
+        |  *                    :
+  0.01% +  *                    :
+        |  *                    :
+        |  *                    :
+        |  *                    :
+ 0.001% + *                     :
+        ++-----------+----------+-----------+----------+-----------+----------+
+         0         500k        1M         1.5M        2M         2.5M        3M
+$ bloomery plan -n 1M --plot=never | grep -c dashed
+0
+? 1
+$ bloomery plan -n 1M --color=always | head -1 | cat -v
+^[[1msplit512^[[0m: 1.87 MiB for 1,000,000 keys at a rate of 0.1% (1 in 1,000)
+
+# As a picture: a curve for each kind, in the legend and in the plot, and whole as XML.
+$ bloomery plan -n 1M --svg rates.svg | head -1
+split512: 1.87 MiB for 1,000,000 keys at a rate of 0.1% (1 in 1,000)
+$ python3 - <<'END'
+> import xml.etree.ElementTree as tree
+> root = tree.parse('rates.svg').getroot()
+> paths = [p for p in root if p.tag.endswith('path')]
+> print(root.tag, sum(p.get('class') == 'curve' for p in paths), sum(p.get('class') == 'best' for p in paths))
+> print(' '.join(t[0].text for t in root if t.tag.endswith('text') and len(t)))
+> END
+{http://www.w3.org/2000/svg}svg 10 2
+split512 classic partitioned sbbf bb2x512 scalable
+$ bloomery plan -n 1M --svg rates.svg
+! bloomery plan: rates.svg: exists already; -f replaces it
+? 2
+$ bloomery plan -n 2M --svg rates.svg -f | head -1
+split512: 3.75 MiB for 2,000,000 keys at a rate of 0.1% (1 in 1,000)
+$ grep -o 'planned for 2M' rates.svg
+planned for 2M
+$ bloomery plan -n 1M --svg - | sed -n '1p;$p'
+<svg xmlns="http://www.w3.org/2000/svg" width="852" height="538" viewBox="0 0 852 538">
+</svg>
+$ bloomery plan -n 1M --svg none/rates.svg
+! bloomery plan: none/rates.svg: No such file or directory
+? 2
+
+# For programs.
+$ bloomery plan -n 1000 -p 1% --json >plan.json
+$ python3 - <<'END'
+> import json
+> d = json.load(open('plan.json'))
+> kinds = d.pop('kinds')
+> print(json.dumps({k: round(v, 4) if isinstance(v, float) else v for k, v in d.items()}, indent=1))
+> for k in kinds:
+>     print(k['kind'], k['fits'], k['chosen'], k['bytes'], k['cache_lines'], k['hashes'], '%.4f' % k['rate'])
+> END
+{
+ "asked": {
+  "keys": 1000,
+  "rate": 0.01,
+  "memory": null,
+  "needs": []
+ },
+ "kind": "sbbf",
+ "reason": "the fastest kind: a query reads one cache line and tests it at one stroke; the smallest kind would save a tenth of the space, at high rates a fifth, and read a line for each bit",
+ "keyed": false,
+ "keys": 1000,
+ "bytes": 1344,
+ "bits_per_key": 10.752,
+ "cache_lines": 1,
+ "hashes": 8,
+ "size": 42,
+ "hash_bits": 64,
+ "rate": 0.009,
+ "promised_rate": 0.01,
+ "rate_at_twice_the_keys": 0.1431
+}
+classic True False 1216 7 7 0.0100
+partitioned True False 1216 8 8 0.0098
+sbbf True True 1344 1 8 0.0090
+split512 True False 1280 1 8 0.0093
+bb2x512 True False 1216 2 6 0.0097
+scalable True False 1344 1 1 0.0073
+$ bloomery plan -n 1000 --grows --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["kind"], d["first_keys"], [k["reason"] for k in d["kinds"] if not k["fits"]][0])'
+scalable 100 it does not grow
+$ bloomery plan -m 1M -n 1M --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["asked"], d["bytes"] <= 1 << 20, d["rate"] < 0.03)'
+{'keys': 1000000, 'rate': None, 'memory': 1048576, 'needs': []} True True

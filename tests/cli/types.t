@@ -1,0 +1,186 @@
+# Lines of a type: spelling does not matter, and what is inside a listed block or below a listed
+# domain is found.
+
+# ---- never a false negative: every entry is found in another spelling ---------------------------
+$ for type in ip phone email domain url line; do
+>     python3 $DATA/lists/variants.py $type 5000 entries asked
+>     bloomery build -q -f --type $type -p 0.01 -o list.bly entries
+>     printf '%s: %s of %s\n' $type $(bloomery check -c list.bly asked) $(wc -l <asked)
+>     bloomery check -v list.bly asked
+> done
+ip: 5000 of 5000
+phone: 5000 of 5000
+email: 5000 of 5000
+domain: 5000 of 5000
+url: 5000 of 5000
+line: 5000 of 5000
+? 1
+
+# The same for every kind of filter, and under another hash function.
+$ python3 $DATA/lists/variants.py domain 2000 entries asked
+$ for kind in $(bloomery build --kind what -o x 2>&1 | sed 's/.*one of //; s/,//g'); do
+>     bloomery build -q -f --type domain --kind $kind --hash murmur3 --seed 7 -o list.bly entries ||
+>         echo "$kind cannot be built"
+>     printf '%s: %s\n' $kind $(bloomery check -c list.bly asked)
+> done
+classic: 2000
+partitioned: 2000
+sbbf: 2000
+split512: 2000
+bb2x512: 2000
+scalable: 2000
+
+# ---- the rate holds for lines, though each of them asks for several keys -------------------------
+$ python3 $DATA/lists/variants.py domain 3000 entries asked
+$ bloomery build -q -f --type domain -p 0.02 -o list.bly entries
+$ for i in $(seq 20000); do echo "q$i.some$i.of$i.many$i.invalid$((i % 7))"; done >strangers
+$ bloomery check -c list.bly strangers | awk '{ print ($1 > 100 && $1 < 480) ? "as asked" : $1 }'
+as asked
+
+# ---- addresses and blocks ------------------------------------------------------------------------
+$ printf '%s\n' 10.1.0.0/16 192.0.2.1 2001:db8::/32 2001:db9::1 ::ffff:203.0.113.0/120 >blocks.txt
+$ bloomery build --type ip -o ip.bly blocks.txt
+! bloomery build: 5 lines: 5 keys, 0 repeated
+! bloomery build: ip.bly: bb2x512, 192 B, errs on 1 in 1,000 lines
+$ printf '%s\n' 10.1.2.3 10.2.0.0 192.0.2.1 192.0.2.2 ::ffff:10.1.0.7 2001:DB8:1::9 2001:db9::1 \
+>     2001:db9::2 203.0.113.77 10.1.128.0/17 10.0.0.0/8 '[2001:db8::1]' >asked
+$ bloomery check -n ip.bly asked
+1:10.1.2.3
+3:192.0.2.1
+5:::ffff:10.1.0.7
+6:2001:DB8:1::9
+7:2001:db9::1
+9:203.0.113.77
+10:10.1.128.0/17
+12:[2001:db8::1]
+$ bloomery check --json ip.bly -k 10.1.2.3
+{"line":"10.1.2.3","match":true,"by":"10.1.0.0/16"}
+$ bloomery check --json ip.bly -k 2001:db8:5::1
+{"line":"2001:db8:5::1","match":true,"by":"2001:db8::/32"}
+$ bloomery check --json ip.bly -k 10.2.0.1
+{"line":"10.2.0.1","match":false,"by":null}
+? 1
+$ printf '%s\n' 10.0.0.5/24 300.1.1.1 2001:db8::1/32 10.0.0.0/33 fe80::1%eth0 '' 1.2.3.4:80 |
+>     bloomery build --type ip -o bad.bly
+! bloomery build: standard input:1: bits are set behind the prefix; the block is 10.0.0.0/24: '10.0.0.5/24'
+! bloomery build: standard input:2: not an IP address: '300.1.1.1'
+! bloomery build: standard input:3: bits are set behind the prefix; the block is 2001:db8::/32: '2001:db8::1/32'
+! bloomery build: standard input:4: a prefix of IPv4 is at most 32: '10.0.0.0/33'
+! bloomery build: standard input:5: not an IP address: 'fe80::1%eth0'
+! bloomery build: standard input:7: not an IP address: '1.2.3.4:80'
+! bloomery build: 6 malformed lines; nothing was written (--skip-malformed leaves them out)
+? 2
+$ ls bad.bly
+! ls: cannot access 'bad.bly': No such file or directory
+? 2
+
+# A list in the format of well-known blocklists.
+$ printf '%s\n' '; a list of blocks' '192.0.2.0/24 ; SBL1' '198.51.100.0/25	# SBL2' '' '# end' \
+>     >drop.txt
+$ bloomery build --type ip --comments -o drop.bly drop.txt
+! bloomery build: 5 lines: 2 keys, 0 repeated, 3 blank or comments
+! bloomery build: drop.bly: bb2x512, 128 B, errs on 1 in 1,000 lines
+$ printf '%s\n' 192.0.2.200 198.51.100.127 198.51.100.128 | bloomery check drop.bly
+192.0.2.200
+198.51.100.127
+$ bloomery build --type ip -o drop2.bly drop.txt
+! bloomery build: drop.txt:1: not an IP address: '; a list of blocks'
+! bloomery build: drop.txt:2: not an IP address or block: '192.0.2.0/24 ; SBL1'
+! bloomery build: drop.txt:3: not an IP address or block: '198.51.100.0/25\x09# SBL2'
+! bloomery build: drop.txt:5: not an IP address: '# end'
+! bloomery build: 4 malformed lines; nothing was written (--skip-malformed leaves them out)
+? 2
+
+# ---- domains ------------------------------------------------------------------------------------
+$ printf '%s\n' Example.COM. '*.tracker.example.org' zip | bloomery build --type domain -o d.bly
+! bloomery build: 3 lines: 3 keys, 0 repeated
+! bloomery build: d.bly: bb2x512, 192 B, errs on 1 in 1,000 lines
+$ printf '%s\n' www.example.com EXAMPLE.com notexample.com example.org a.b.tracker.example.org \
+>     any.zip com tracker.example.org.evil.net >asked
+$ bloomery check d.bly asked
+www.example.com
+EXAMPLE.com
+a.b.tracker.example.org
+any.zip
+$ bloomery check --json d.bly -k a.b.c.Example.com
+{"line":"a.b.c.Example.com","match":true,"by":"example.com"}
+$ printf '%s\n' http://example.com/ 192.0.2.1 bob@example.com 'a b' |
+>     bloomery build --type domain -o bad.bly
+! bloomery build: standard input:1: a URL or path, not a domain (--type url takes URLs): 'http://example.com/'
+! bloomery build: standard input:2: an IP address, not a domain (--type ip takes those): '192.0.2.1'
+! bloomery build: standard input:3: an e-mail address, not a domain (--type email takes those): 'bob@example.com'
+! bloomery build: standard input:4: not a domain: 'a b'
+! bloomery build: 4 malformed lines; nothing was written (--skip-malformed leaves them out)
+? 2
+
+# Without a listed top-level domain none is tried: its chance of error is not added.
+$ printf 'example.com\n' | bloomery build --json -q --type domain -o e.bly | tr , '\n' |
+>     grep -E 'questions|marks|keys'
+"keys":1
+"marks":20
+"questions":1
+
+# ---- phone numbers, mail addresses, URLs ---------------------------------------------------------
+$ printf '%s\n' '+49 (0)30 901820' '0044 20 7946 0000' 110 | bloomery build --type phone -o p.bly
+! bloomery build: 3 lines: 3 keys, 0 repeated
+! bloomery build: p.bly: split512, 128 B, errs on 1 in 1,000 lines
+$ printf '%s\n' '004930/901820' '+44 (0) 20-7946.0000' 110 '030 901820' | bloomery check p.bly
+004930/901820
++44 (0) 20-7946.0000
+110
+$ printf '%s\n' 12 1-800-FLOWERS +1234567890123456 | bloomery build --type phone -o bad.bly
+! bloomery build: standard input:1: too few digits for a phone number: '12'
+! bloomery build: standard input:2: not a phone number: '1-800-FLOWERS'
+! bloomery build: standard input:3: too many digits for a phone number: '+1234567890123456'
+! bloomery build: 3 malformed lines; nothing was written (--skip-malformed leaves them out)
+? 2
+$ printf '%s\n' Bob@Example.com | bloomery build --type email -o m.bly
+! bloomery build: 1 line: 1 key, 0 repeated
+! bloomery build: m.bly: split512, 128 B, errs on 1 in 1,000 lines
+$ printf '%s\n' '<bob@example.COM>' mailto:BOB@example.com alice@example.com | bloomery check m.bly
+<bob@example.COM>
+mailto:BOB@example.com
+$ printf '%s\n' bob bob@ @example.com | bloomery build --type email -o bad.bly
+! bloomery build: standard input:1: not an e-mail address: 'bob'
+! bloomery build: standard input:2: no domain after the @ of an e-mail address: 'bob@'
+! bloomery build: standard input:3: not an e-mail address: '@example.com'
+! bloomery build: 3 malformed lines; nothing was written (--skip-malformed leaves them out)
+? 2
+$ printf '%s\n' 'http://evil.example/a/../login' | bloomery build --type url -o u.bly
+! bloomery build: 1 line: 1 key, 0 repeated
+! bloomery build: u.bly: split512, 128 B, errs on 1 in 1,000 lines
+$ printf '%s\n' 'HTTP://EVIL.example:80/login#x' 'http://evil.example/' | bloomery check u.bly
+HTTP://EVIL.example:80/login#x
+$ printf '%s\n' evil.example/login | bloomery build --type url -o bad.bly
+! bloomery build: standard input:1: not a URL: 'evil.example/login'
+! bloomery build: 1 malformed line; nothing was written (--skip-malformed leaves them out)
+? 2
+
+# ---- what the list says of itself ---------------------------------------------------------------
+$ bloomery check --type line d.bly asked
+! bloomery check: warning: d.bly: was built with --type domain; as line its lines may not be found
+? 1
+$ bloomery check --type domain ip.bly -k 192.0.2.1
+! bloomery check: warning: ip.bly: was built with --type ip; as domain its lines may not be found
+! bloomery check: 1 line is not of type domain, so surely not in the list (--strict names it)
+? 1
+# A filter without marks can be asked as any type; every length is tried.
+$ printf 'example.com\n' | bloomery build -o plain.bly
+! bloomery build: 1 line: 1 key, 0 repeated
+! bloomery build: plain.bly: split512, 128 B, errs on 1 in 1,000 lines
+$ bloomery check --type domain plain.bly -k www.EXAMPLE.com
+www.EXAMPLE.com
+$ bloomery check plain.bly -k www.EXAMPLE.com
+? 1
+
+# Two lists of different types, made one: nobody can tell what a line of it is.
+$ printf 'example.com\n' | bloomery build -q --kind classic -n 1000 --type domain -o one.bly
+$ printf 'bob@example.org\n' | bloomery build -q --kind classic -n 1004 --type email -o two.bly
+$ bloomery merge -q -o both.bly one.bly two.bly 2>/dev/null
+$ bloomery check both.bly -k www.example.com
+! bloomery check: both.bly: says of itself that its keys are of several types; choose one by --type
+? 2
+$ bloomery check --type domain both.bly -k www.example.com
+www.example.com
+$ bloomery check --type email both.bly -k BOB@example.org
+BOB@example.org

@@ -1,0 +1,463 @@
+/* test_confirm.c - fingerprints on disk behind a filter: the answers of an exact set whatever the
+ * filter errs, across runs, after kills at any moment and when the disk is full. */
+#include "store_support.h"
+
+#include "../cli/confirm.h"
+#include "../cli/exact.h"
+#include "../cli/input.h"
+#include "../cli/pages.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* ---- helpers ----------------------------------------------------------------------------------
+ */
+
+/* Key i of the endless list that every test takes its fingerprints from. */
+static uint64_t key(uint64_t i) {
+    return blyt_next(&i);
+}
+
+/* A stream of about as many repeats as new keys: near ones, far ones, and some within a batch. */
+typedef struct stream {
+    uint64_t rng, next; /* next: the first key that has not come yet */
+} stream;
+
+static uint64_t draw(stream *s) {
+    uint64_t r = blyt_next(&s->rng);
+    if (r >> 50 == 0)
+        return 0;
+    if (s->next == 0 || r & 1)
+        return key(s->next++);
+    uint64_t back = r >> 8, span = r & 2 ? s->next : r & 4 ? 50 : 5000;
+    return key(s->next - 1 - back % (span < s->next ? span : s->next));
+}
+
+static void settle_if_due(confirm *c) {
+    if (confirm_is_due(c))
+        assert_true(confirm_settle(c));
+}
+
+/* Feeds both the same, in batches of changing sizes, and wants the same answers. */
+static void compare_with_exact(confirm *c, exact *e, stream *s, size_t n) {
+    uint64_t batch[INPUT_BATCH];
+    uint8_t a[INPUT_BATCH], b[INPUT_BATCH];
+    while (n > 0) {
+        size_t size = blyt_next(&s->rng) % 8 ? INPUT_BATCH : blyt_next(&s->rng) % INPUT_BATCH;
+        size = size < n ? size : n;
+        for (size_t i = 0; i < size; i++)
+            batch[i] = draw(s);
+        memset(a, 7, sizeof a);
+        assert_ok(confirm_add(c, batch, size, a));
+        assert_ok(exact_add(e, batch, size, b));
+        assert_memory_equal(a, b, size);
+        assert_int_equal(confirm_count(c), exact_count(e));
+        settle_if_due(c);
+        n -= size;
+    }
+}
+
+static confirm *opened(const char *name, uint64_t expected, double fpr) {
+    confirm *c = confirm_open(at(name), expected, fpr);
+    assert_non_null(c);
+    return c;
+}
+
+static void add_keys_from(confirm *c, uint64_t from, uint64_t to, uint8_t want) {
+    uint64_t batch[INPUT_BATCH];
+    uint8_t fresh[INPUT_BATCH];
+    while (from < to) {
+        size_t n = to - from < INPUT_BATCH ? (size_t)(to - from) : INPUT_BATCH;
+        for (size_t i = 0; i < n; i++)
+            batch[i] = key(from + i);
+        assert_ok(confirm_add(c, batch, n, fresh));
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(fresh[i], want);
+        from += n;
+    }
+}
+
+static bly_status collect(void *ctx, const uint64_t *x, size_t n) {
+    return exact_add(ctx, x, n, NULL);
+}
+
+/* What the file holds, found by reading it, or NULL if it is not in order. */
+static exact *content(const char *name) {
+    pages p;
+    if (!pages_open(&p, at(name)))
+        return NULL;
+    bool good = pages_scan(&p, NULL, NULL);
+    exact *e = exact_create(p.count + 1, 0);
+    assert_non_null(e);
+    good = good && pages_scan(&p, collect, e);
+    assert_int_equal(exact_count(e) + p.shape.zero, p.count); /* none twice */
+    pages_close(&p);
+    if (!good) {
+        exact_destroy(e);
+        e = NULL;
+    }
+    return e;
+}
+
+/* ---- answers ----------------------------------------------------------------------------------
+ */
+
+static void test_as_exact_with_a_bad_filter(void **state) {
+    (void)state;
+    size_t n = 2000000 / BLYT_SLOW;
+    stream s = {1, 0};
+    confirm *c = opened("f", n / 2, 0.3);
+    exact *e = exact_create(0, 0);
+    compare_with_exact(c, e, &s, n);
+    /* Of the new keys, about 30% looked seen at the end, and fewer before. */
+    assert_true(confirm_saved(c) > n / 2 / 50);
+    assert_true(confirm_saved(c) < n / 2 * 3 / 10);
+    assert_true(confirm_lookups(c) >= confirm_saved(c));
+    exact_destroy(e);
+    confirm_close(c);
+}
+
+/* A filter made for far fewer keys only costs reads. */
+static void test_as_exact_when_more_come(void **state) {
+    (void)state;
+    size_t n = 600000 / BLYT_SLOW;
+    stream s = {2, 0};
+    exact *e = exact_create(0, 0);
+    confirm *c = opened("f", 100, 0.01);
+    compare_with_exact(c, e, &s, n);
+    confirm_close(c);
+    exact_destroy(e);
+    e = exact_create(0, 0);
+    s = (stream){3, 0};
+    c = opened("g", 0, 0.01);
+    compare_with_exact(c, e, &s, n);
+    confirm_close(c);
+    exact_destroy(e);
+}
+
+static void test_goes_on_where_it_was(void **state) {
+    (void)state;
+    size_t n = 400000 / BLYT_SLOW;
+    stream s = {4, 0};
+    exact *e = exact_create(0, 0);
+    uint64_t seed = 0;
+    for (int run = 0; run < 4; run++) {
+        confirm *c = opened("f", run % 2 ? 0 : 1000, 0.1);
+        assert_int_equal(confirm_count(c), exact_count(e));
+        if (run > 0)
+            assert_int_equal(confirm_hasher(c)->seed, seed);
+        seed = confirm_hasher(c)->seed;
+        assert_int_equal(confirm_hasher(c)->id, BLY_HASH_XXH3);
+        compare_with_exact(c, e, &s, n);
+        assert_true(confirm_settle(c));
+        assert_true(confirm_settle(c)); /* nothing to do */
+        assert_int_equal(confirm_count(c), exact_count(e));
+        confirm_close(c);
+    }
+    exact_destroy(e);
+}
+
+static void test_unsettled_is_forgotten(void **state) {
+    (void)state;
+    confirm *c = opened("f", 0, 0.01);
+    add_keys_from(c, 0, 1000, 1);
+    assert_true(confirm_settle(c));
+    add_keys_from(c, 500, 1000, 0);
+    add_keys_from(c, 1000, 3000, 1);
+    add_keys_from(c, 0, 3000, 0);
+    confirm_close(c);
+    confirm_close(NULL);
+    c = opened("f", 0, 0.01);
+    assert_int_equal(confirm_count(c), 1000);
+    add_keys_from(c, 0, 1000, 0);
+    add_keys_from(c, 1000, 3000, 1);
+    confirm_close(c);
+}
+
+/* The same file serves --exact, and what that writes serves here. */
+static void test_shares_its_format(void **state) {
+    (void)state;
+    uint64_t seed, x = key(2000);
+    exact *e;
+    confirm *c = opened("f", 0, 0.01);
+    add_keys_from(c, 0, 2000, 1);
+    assert_true(confirm_settle(c));
+    uint64_t want = confirm_hasher(c)->seed;
+    confirm_close(c);
+    assert_true(exact_load(at("f"), 0, 0, &e, &seed));
+    assert_int_equal(seed, want);
+    assert_int_equal(exact_count(e), 2000);
+    assert_ok(exact_add(e, &x, 1, NULL));
+    assert_true(exact_save(e, at("f"), seed));
+    assert_null(confirm_open(at("f"), 0, 0.01)); /* still in use */
+    exact_destroy(e);
+    c = opened("f", 0, 0.01);
+    assert_int_equal(confirm_hasher(c)->seed, want);
+    add_keys_from(c, 0, 2001, 0);
+    confirm_close(c);
+}
+
+static void test_memory_is_bounded(void **state) {
+    (void)state;
+    confirm *c = opened("f", 1000000, 0.01);
+    uint64_t before = confirm_bytes(c);
+    assert_true(before > 1000000 && before < 14000000);
+    for (uint64_t i = 0; i < 1000000; i += 4000) {
+        add_keys_from(c, i, i + 4000, 1);
+        settle_if_due(c);
+    }
+    assert_int_equal(confirm_bytes(c), before);
+    assert_int_equal(confirm_count(c), 1000000);
+    confirm_close(c);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    confirm *c = opened("f", 0, 0.01);
+    assert_null(confirm_open(at("f"), 0, 0.01)); /* locked */
+    add_keys_from(c, 0, 5000, 1);
+    assert_true(confirm_settle(c)); /* written anew, and locked again */
+    assert_null(confirm_open(at("f"), 0, 0.01));
+    confirm_close(c);
+    assert_null(confirm_open(at("none/f"), 0, 0.01));
+    assert_null(confirm_open(at("g"), 0, 2));
+    assert_null(confirm_open(at("g"), (uint64_t)1 << 60, 0.01));
+    assert_int_equal(access(at("g"), F_OK), -1);
+    assert_int_equal(truncate(at("f"), 5000), 0);
+    assert_null(confirm_open(at("f"), 0, 0.01));
+}
+
+/* ---- kills ------------------------------------------------------------------------------------
+ */
+
+/* What a process that will be killed tells its parent. */
+typedef struct told {
+    _Atomic uint64_t handed;  /* keys [0, handed) have been, or are being, settled */
+    _Atomic uint64_t settled; /* keys [0, settled) have been */
+} told;
+
+/* Never ends. */
+static void settle_for_ever(const char *path, told *t, uint64_t rng) {
+    uint64_t batch[INPUT_BATCH], next = t->handed;
+    uint8_t fresh[INPUT_BATCH];
+    confirm *c = confirm_open(path, 0, 0.05);
+    while (c) {
+        size_t n = 1 + blyt_next(&rng) % INPUT_BATCH;
+        for (size_t i = 0; i < n; i++)
+            batch[i] = key(next + i);
+        next += n;
+        t->handed = next;
+        if (confirm_add(c, batch, n, fresh) != BLY_OK || !confirm_settle(c))
+            break;
+        t->settled = next;
+    }
+    _exit(1);
+}
+
+static void remove_temporaries(void) {
+    DIR *dir = opendir(scratch);
+    assert_non_null(dir);
+    for (struct dirent *e; (e = readdir(dir));)
+        if (strstr(e->d_name, ".tmp"))
+            assert_int_equal(unlinkat(dirfd(dir), e->d_name, 0), 0);
+    (void)closedir(dir);
+}
+
+static void kill_after(pid_t child, long nanoseconds) {
+    struct timespec t = {0, nanoseconds};
+    int status;
+    (void)nanosleep(&t, NULL);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/* The file opens; it holds all that was settled, and nothing that was not handed to be; and it is
+ * believed: what it lacks is new, what it has is not. Then all are settled, for the next round. */
+static void look_after_a_kill(told *t) {
+    uint64_t handed = t->handed, settled = t->settled, inside = 0;
+    exact *e = content("f");
+    assert_non_null(e);
+    confirm *c = opened("f", 0, 0.05);
+    for (uint64_t i = 0; i < handed; i++) {
+        uint64_t x = key(i);
+        uint8_t fresh;
+        bool there = exact_has(e, x);
+        inside += there;
+        assert_true(there || i >= settled);
+        assert_ok(confirm_add(c, &x, 1, &fresh));
+        assert_int_equal(fresh, !there);
+    }
+    assert_int_equal(inside, exact_count(e));
+    assert_true(confirm_settle(c));
+    t->settled = handed;
+    confirm_close(c);
+    exact_destroy(e);
+}
+
+static void test_killed(void **state) {
+    (void)state;
+    uint64_t rng = 9;
+    told *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(t != MAP_FAILED);
+    for (int round = 0; round < 40; round++) {
+        char path[PATH_MAX];
+        if (round % 10 == 0) { /* small files double often */
+            (void)unlink(at("f"));
+            t->handed = t->settled = 0;
+        }
+        (void)snprintf(path, sizeof path, "%s", at("f"));
+        uint64_t seed = blyt_next(&rng);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0)
+            settle_for_ever(path, t, seed);
+        kill_after(child, (long)(blyt_next(&rng) % (round % 2 ? 5000000 : 40000000)));
+        remove_temporaries();
+        look_after_a_kill(t);
+    }
+    assert_true(t->settled > 0);
+    (void)munmap(t, sizeof *t);
+}
+
+/* ---- several processes ------------------------------------------------------------------------
+ */
+
+enum { PROCESSES = 4, TURNS = 25 };
+
+/* Waits for its turn, adds one key, and makes way; often the file has been replaced meanwhile. */
+static void take_turns(const char *path, uint64_t first) {
+    int nowhere = open("/dev/null", O_WRONLY);
+    if (dup2(nowhere, 2) != 2)
+        _exit(1);
+    for (uint64_t i = first; i < first + TURNS; i++) {
+        uint64_t x = key(i);
+        uint8_t fresh;
+        exact *e;
+        uint64_t seed;
+        while (!exact_load(path, 0, 0, &e, &seed))
+            ;
+        if (exact_add(e, &x, 1, &fresh) != BLY_OK || !fresh || !exact_save(e, path, seed))
+            _exit(2);
+        exact_destroy(e);
+    }
+    _exit(0);
+}
+
+static void test_turns(void **state) {
+    (void)state;
+    pid_t children[PROCESSES];
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s", at("f"));
+    for (uint64_t i = 0; i < PROCESSES; i++) {
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] == 0)
+            take_turns(path, i * TURNS);
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        int status;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+    confirm *c = opened("f", 0, 0.01);
+    assert_int_equal(confirm_count(c), PROCESSES * TURNS);
+    add_keys_from(c, 0, PROCESSES * TURNS, 0);
+    confirm_close(c);
+}
+
+/* ---- a full disk ------------------------------------------------------------------------------
+ */
+
+static void limit_files(rlim_t bytes) {
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void test_disk_full(void **state) {
+    (void)state;
+    struct stat st;
+    assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    confirm *c = opened("f", 0, 0.05);
+    add_keys_from(c, 0, 3000, 1);
+    assert_true(confirm_settle(c));
+    assert_int_equal(stat(at("f"), &st), 0);
+    /* No room for twice the pages; then not even for the pages there are. */
+    const rlim_t limits[] = {(rlim_t)st.st_size + 100, (rlim_t)st.st_size / 2};
+    for (int i = 0; i < 2; i++) {
+        uint64_t from = i ? 9000 : 3000, to = i ? 9100 : 9000;
+        add_keys_from(c, from, to, 1);
+        limit_files(limits[i]);
+        assert_false(confirm_settle(c));
+        assert_false(confirm_settle(c));
+        limit_files(RLIM_INFINITY);
+        add_keys_from(c, 0, to, 0); /* it knows them all the same */
+        confirm_close(c);
+        exact *e = content("f");
+        assert_non_null(e);
+        for (uint64_t k = 0; k < (i ? 9000 : 3000); k++)
+            assert_true(exact_has(e, key(k)));
+        uint64_t inside = 0;
+        for (uint64_t k = 0; k < to; k++)
+            inside += exact_has(e, key(k));
+        assert_int_equal(inside, exact_count(e));
+        assert_true(inside < to);
+        exact_destroy(e);
+        c = opened("f", 0, 0.05);
+        assert_int_equal(confirm_count(c), inside);
+        for (uint64_t k = 0; k < to; k += 1000) { /* some are new, some are not: all get in */
+            uint64_t batch[1000];
+            uint8_t fresh[1000];
+            for (uint64_t j = 0; j < 1000; j++)
+                batch[j] = key(k + j < to ? k + j : 0);
+            assert_ok(confirm_add(c, batch, 1000, fresh));
+        }
+        assert_true(confirm_settle(c));
+        assert_int_equal(confirm_count(c), to);
+    }
+    /* And when there is room again, without having been closed. */
+    add_keys_from(c, 9100, 20000, 1);
+    limit_files(limits[0]);
+    assert_false(confirm_settle(c));
+    limit_files(RLIM_INFINITY);
+    assert_true(confirm_settle(c));
+    confirm_close(c);
+    c = opened("f", 0, 0.05);
+    assert_int_equal(confirm_count(c), 20000);
+    add_keys_from(c, 0, 20000, 0);
+    confirm_close(c);
+}
+
+static void test_disk_full_at_once(void **state) {
+    (void)state;
+    assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    limit_files(5000);
+    assert_null(confirm_open(at("f"), 0, 0.01));
+    limit_files(RLIM_INFINITY);
+    assert_int_equal(access(at("f"), F_OK), -1);
+}
+
+#define FILED(test) cmocka_unit_test_setup_teardown(test, fresh_scratch, drop_scratch)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        FILED(test_as_exact_with_a_bad_filter),
+        FILED(test_as_exact_when_more_come),
+        FILED(test_goes_on_where_it_was),
+        FILED(test_unsettled_is_forgotten),
+        FILED(test_shares_its_format),
+        FILED(test_memory_is_bounded),
+        FILED(test_refusals),
+        FILED(test_killed),
+        FILED(test_turns),
+        FILED(test_disk_full),
+        FILED(test_disk_full_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,366 @@
+/* test_exact.c - the set of fingerprints in memory: the same answers as a sorted list, within its
+ * limit, unchanged when it cannot grow; and the same again from a file. */
+#include "store_support.h"
+
+#include "../cli/exact.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+/* ---- a sorted list ----------------------------------------------------------------------------
+ */
+
+typedef struct list {
+    uint64_t *at;
+    size_t n, room;
+} list;
+
+/* Where x is, or belongs. */
+static size_t list_find(const list *l, uint64_t x) {
+    size_t low = 0, high = l->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (l->at[middle] < x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool list_has(const list *l, uint64_t x) {
+    size_t i = list_find(l, x);
+    return i < l->n && l->at[i] == x;
+}
+
+static bool list_add(list *l, uint64_t x) {
+    size_t i = list_find(l, x);
+    if (i < l->n && l->at[i] == x)
+        return false;
+    if (l->n == l->room) {
+        l->room = 2 * l->room + 64;
+        l->at = realloc(l->at, l->room * sizeof *l->at);
+        assert_non_null(l->at);
+    }
+    memmove(l->at + i + 1, l->at + i, (l->n - i) * sizeof *l->at);
+    l->at[i] = x;
+    l->n++;
+    return true;
+}
+
+/* Where the fingerprints of a trial come from. */
+typedef enum source { ANYWHERE, AT_THE_END, FEW, SOURCES } source;
+
+static uint64_t draw(source from, uint64_t *rng) {
+    uint64_t r = blyt_next(rng);
+    if (r % 97 == 0)
+        return r / 97 % 3 - 1; /* 0, 1, or the largest there is */
+    if (from == AT_THE_END)    /* they crowd, and go on at the front of the table */
+        return UINT64_MAX - (r >> 4) % 0x300000000;
+    if (from == FEW)
+        r = r % 3000 * UINT64_C(0x9E3779B97F4A7C15);
+    return r;
+}
+
+static void assert_same_set(const exact *e, const list *l) {
+    uint64_t *all = malloc((l->n + 1) * sizeof *all);
+    assert_non_null(all);
+    assert_int_equal(exact_count(e), l->n);
+    assert_int_equal(exact_range(e, 0, UINT64_MAX, all, l->n), l->n);
+    if (l->n > 0)
+        assert_memory_equal(all, l->at, l->n * sizeof *all);
+    free(all);
+}
+
+/* ---- the set ----------------------------------------------------------------------------------
+ */
+
+static void test_answers_as_a_list_does(void **state) {
+    (void)state;
+    uint64_t rng = 1, batch[700];
+    uint8_t fresh[700];
+    for (int trial = 0; trial < 60 / BLYT_SLOW + 6; trial++) {
+        source from = (source)(trial % SOURCES);
+        list l = {0};
+        exact *e = exact_create(trial % 2 ? 0 : blyt_next(&rng) % 2000, 0);
+        assert_non_null(e);
+        for (int step = 0; step < (from == AT_THE_END ? 6 : 40); step++) {
+            size_t n = blyt_next(&rng) % 700;
+            for (size_t i = 0; i < n; i++)
+                batch[i] = i > 0 && blyt_next(&rng) % 4 == 0 ? batch[blyt_next(&rng) % i]
+                                                             : draw(from, &rng);
+            bool ask = blyt_next(&rng) % 8 != 0;
+            assert_ok(exact_add(e, batch, n, ask ? fresh : NULL));
+            for (size_t i = 0; i < n; i++) {
+                bool added = list_add(&l, batch[i]);
+                if (ask)
+                    assert_int_equal(fresh[i], added);
+            }
+            for (size_t i = 0; i < n; i++) {
+                uint64_t other = draw(from, &rng);
+                assert_true(exact_has(e, batch[i]));
+                assert_int_equal(exact_has(e, other), list_has(&l, other));
+            }
+        }
+        assert_same_set(e, &l);
+        exact_clear(e);
+        assert_int_equal(exact_count(e), 0);
+        for (size_t i = 0; i < l.n; i++)
+            assert_false(exact_has(e, l.at[i]));
+        exact_destroy(e);
+        free(l.at);
+    }
+}
+
+static void test_repeats_within_a_batch(void **state) {
+    (void)state;
+    const uint64_t batch[] = {7, 0, 7, 0, UINT64_MAX, 8, UINT64_MAX, 7};
+    const uint8_t want[] = {1, 1, 0, 0, 1, 1, 0, 0};
+    uint8_t fresh[8];
+    exact *e = exact_create(0, 0);
+    assert_ok(exact_add(e, batch, 8, fresh));
+    assert_memory_equal(fresh, want, 8);
+    assert_int_equal(exact_count(e), 4);
+    assert_ok(exact_add(e, batch, 8, fresh));
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(fresh[i], 0);
+    exact_destroy(e);
+}
+
+static void test_ranges(void **state) {
+    (void)state;
+    uint64_t rng = 2, out[4000];
+    for (int trial = 0; trial < 12; trial++) {
+        source from = (source)(trial % SOURCES);
+        list l = {0};
+        exact *e = exact_create(0, 0);
+        for (int i = 0; i < 4000; i++) {
+            uint64_t x = draw(from, &rng);
+            (void)list_add(&l, x);
+            assert_ok(exact_add(e, &x, 1, NULL));
+        }
+        for (int i = 0; i < 300; i++) {
+            uint64_t a = draw(from, &rng),
+                     b = i % 3 ? draw(from, &rng) : a + (blyt_next(&rng) >> 9);
+            uint64_t first = a < b ? a : b, last = a < b ? b : a;
+            size_t begin = list_find(&l, first), end = list_find(&l, last);
+            end += end < l.n && l.at[end] == last;
+            size_t n = end - begin, room = i % 2 ? 4000 : n / 2;
+            out[room < 4000 ? room : 0] = 99;
+            assert_int_equal(exact_range(e, first, last, out, room), n);
+            if (room < n)
+                assert_int_equal(out[room], 99);
+            else if (n > 0)
+                assert_memory_equal(out, l.at + begin, n * sizeof *out);
+        }
+        exact_destroy(e);
+        free(l.at);
+    }
+}
+
+/* ---- limits -----------------------------------------------------------------------------------
+ */
+
+/* Adds batches of new fingerprints until one is refused, with `want`; returns how many went in. */
+static uint64_t fill_up(exact *e, bly_status want) {
+    uint64_t rng = 3, batch[500];
+    uint8_t fresh[500];
+    bly_status status = BLY_OK;
+    while (status == BLY_OK) {
+        for (int i = 0; i < 500; i++)
+            batch[i] = blyt_next(&rng);
+        uint64_t before = exact_count(e);
+        status = exact_add(e, batch, 500, fresh);
+        assert_int_equal(exact_count(e), before + (status == BLY_OK ? 500 : 0));
+    }
+    assert_int_equal(status, want);
+    for (int i = 0; i < 500; i++)
+        assert_false(exact_has(e, batch[i]));
+    return exact_count(e);
+}
+
+static void assert_still_whole(exact *e, uint64_t n) {
+    uint64_t rng = 3, x;
+    uint8_t fresh;
+    for (uint64_t i = 0; i < n; i++) {
+        x = blyt_next(&rng);
+        assert_ok(exact_add(e, &x, 1, &fresh));
+        assert_int_equal(fresh, 0);
+    }
+    assert_int_equal(exact_count(e), n);
+}
+
+static void test_limit(void **state) {
+    (void)state;
+    for (uint64_t limit = 20000; limit < 3000000; limit += limit / 3) {
+        exact *e = exact_create(0, limit);
+        assert_non_null(e);
+        uint64_t n = fill_up(e, BLY_EFULL);
+        assert_true(exact_bytes(e) <= limit);
+        /* All but a batch of the 70% that may be used of it. */
+        assert_true(n + 500 >= (limit - 200) / 8 * 7 / 10);
+        assert_still_whole(e, n);
+        exact_destroy(e);
+    }
+}
+
+static void test_limit_too_small(void **state) {
+    (void)state;
+    assert_null(exact_create(0, 1));
+    assert_null(exact_create(0, 300));
+    assert_null(exact_create(10000, 80000));
+    assert_null(exact_create(UINT64_MAX, 0));
+    assert_null(exact_create((uint64_t)1 << 59, 0));
+    exact *e = exact_create(10000, 120000);
+    assert_non_null(e);
+    assert_true(exact_bytes(e) <= 120000);
+    exact_destroy(e);
+    exact_destroy(NULL);
+}
+
+/* In a process of its own, to which the system refuses more memory. */
+static void test_out_of_memory(void **state) {
+    (void)state;
+    if (BLYT_SLOW > 1)
+        skip(); /* sanitizers need memory too */
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        exact *e = exact_create(400000, 0);
+        struct rlimit none = {0, 0};
+        if (!e || setrlimit(RLIMIT_AS, &none) != 0)
+            _exit(1);
+        uint64_t n = fill_up(e, BLY_ENOMEM);
+        assert_still_whole(e, n);
+        _exit(n >= 400000 ? 0 : 2);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* ---- in a file --------------------------------------------------------------------------------
+ */
+
+static exact *made_of(uint64_t seed, size_t n, bool zero) {
+    uint64_t x;
+    exact *e = exact_create(0, 0);
+    assert_non_null(e);
+    for (size_t i = 0; i < n; i++) {
+        x = blyt_next(&seed);
+        assert_ok(exact_add(e, &x, 1, NULL));
+    }
+    x = 0;
+    if (zero)
+        assert_ok(exact_add(e, &x, 1, NULL));
+    return e;
+}
+
+static void assert_equal_sets(const exact *a, const exact *b) {
+    size_t n = (size_t)exact_count(a);
+    uint64_t *x = malloc((n + 1) * sizeof *x), *y = malloc((n + 1) * sizeof *y);
+    assert_int_equal(exact_count(b), n);
+    assert_int_equal(exact_range(a, 0, UINT64_MAX, x, n), n);
+    assert_int_equal(exact_range(b, 0, UINT64_MAX, y, n), n);
+    assert_memory_equal(x, y, n * sizeof *x);
+    free(x);
+    free(y);
+}
+
+static void test_saved_and_loaded(void **state) {
+    (void)state;
+    static const size_t sizes[] = {0, 1, 383, 384, 385, 513, 5000, 100000, 1000000 / BLYT_SLOW};
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        uint64_t seed = 0;
+        exact *e = made_of(i, sizes[i], i % 2), *f;
+        assert_true(exact_save(e, at("set"), 1000 + i));
+        assert_true(exact_load(at("set"), 0, 0, &f, &seed));
+        assert_int_equal(seed, 1000 + i);
+        assert_equal_sets(e, f);
+        exact_destroy(e);
+        exact_destroy(f);
+    }
+}
+
+static void test_saved_again(void **state) {
+    (void)state;
+    uint64_t seed, again, x = 0;
+    exact *e, *f;
+    assert_true(exact_load(at("set"), 100, 0, &e, &seed));
+    assert_int_equal(exact_count(e), 0);
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 1000; i++) {
+            assert_ok(exact_add(e, &x, 1, NULL));
+            x = blyt_next(&x);
+        }
+        assert_true(exact_save(e, at("set"), seed));
+        assert_false(exact_load(at("set"), 0, 0, &f, &again)); /* locked */
+        assert_null(f);
+    }
+    assert_true(exact_save(e, at("copy"), seed));
+    exact_destroy(e);
+    assert_true(exact_load(at("copy"), 0, 0, &e, &again));
+    assert_true(exact_load(at("set"), 0, 0, &f, &again));
+    assert_int_equal(again, seed);
+    assert_int_equal(exact_count(e), 5000);
+    assert_equal_sets(e, f);
+    exact_destroy(e);
+    exact_destroy(f);
+}
+
+static void test_seeds_differ(void **state) {
+    (void)state;
+    uint64_t a, b;
+    exact *e, *f;
+    assert_true(exact_load(at("one"), 0, 0, &e, &a));
+    assert_true(exact_load(at("two"), 0, 0, &f, &b));
+    assert_true(a != b);
+    exact_destroy(e);
+    exact_destroy(f);
+    assert_int_equal(access(at("one"), F_OK), -1); /* never saved: no trace */
+}
+
+static void test_loaded_within_a_limit(void **state) {
+    (void)state;
+    uint64_t seed;
+    exact *e = made_of(5, 100000, true), *f;
+    assert_true(exact_save(e, at("set"), 1));
+    exact_destroy(e);
+    assert_false(exact_load(at("set"), 0, 1000000, &f, &seed));
+    assert_null(f);
+    assert_true(exact_load(at("set"), 0, 1600000, &f, &seed));
+    assert_int_equal(exact_count(f), 100001);
+    assert_true(exact_bytes(f) <= 1600000);
+    exact_destroy(f);
+}
+
+static void test_no_such_place(void **state) {
+    (void)state;
+    uint64_t seed;
+    exact *e = made_of(5, 10, false), *f;
+    assert_false(exact_load(at("none/set"), 0, 0, &f, &seed));
+    assert_false(exact_load(scratch, 0, 0, &f, &seed));
+    assert_false(exact_save(e, at("none/set"), 1));
+    assert_false(exact_save(e, "/dev/null", 1));
+    exact_destroy(e);
+}
+
+#define FILED(test) cmocka_unit_test_setup_teardown(test, fresh_scratch, drop_scratch)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_answers_as_a_list_does),
+        cmocka_unit_test(test_repeats_within_a_batch),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_limit_too_small),
+        cmocka_unit_test(test_out_of_memory),
+        FILED(test_saved_and_loaded),
+        FILED(test_saved_again),
+        FILED(test_seeds_differ),
+        FILED(test_loaded_within_a_limit),
+        FILED(test_no_such_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
