@@ -4,6 +4,7 @@
 #include "message.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,7 @@ static void hold_standard_streams(void) {
 
 int main(int argc, char **argv) {
     hold_standard_streams();
+    (void)signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error like a full disk */
     const char *name = argc > 1 ? argv[1] : "";
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         (void)printf("bloomery %s\n", bly_version());

@@ -259,6 +259,10 @@ static bool open_once(pages *p, struct stat *st) {
 }
 
 static bool open_locked(pages *p, struct stat *st) {
+    if (strcmp(p->path, "-") == 0) {
+        (void)message_error("fingerprints cannot be kept in standard output; name a file");
+        return false;
+    }
     for (int try = 0; try < OPEN_TRIES; try++) {
         if (!open_once(p, st))
             return false;

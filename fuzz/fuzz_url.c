@@ -5,7 +5,7 @@
  * a capital letter in the scheme, which keeps the quick way from being taken, must change nothing;
  * and what is found in a text must lie in it, one behind the other.
  */
-#include "../cli/url.h"
+#include "url.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -115,6 +115,19 @@ static void test_levels_of_any_kind(void **state) {
     free(again.data);
 }
 
+/* Right in every other way. */
+static void test_no_levels_in_levels(void **state) {
+    (void)state;
+    blyt_buffer parts[] = {part((bly_geometry){BLY_SPLIT512, 8, 2, 0}, 20, 0.001, 0, 20)};
+    bly_filter *f;
+    parts[0] = assemble(parts, 1, 0.01);
+    assert_ok(bly_filter_parse(parts[0].data, parts[0].size, NULL, &f));
+    bly_filter_destroy(f);
+    blyt_buffer im = assemble(parts, 1, 0.01);
+    assert_refused(im, NULL, BLY_ECORRUPT);
+    free(im.data);
+}
+
 static void test_how_many_levels(void **state) {
     (void)state;
     blyt_buffer parts[MAX_PARTS];
@@ -341,10 +354,10 @@ static void test_padding_of_a_level(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_SCRATCH(test_levels_of_any_kind), IN_SCRATCH(test_how_many_levels),
-        IN_SCRATCH(test_any_count),          IN_SCRATCH(test_levels_that_lie),
-        IN_SCRATCH(test_a_whole_that_lies),  IN_SCRATCH(test_a_capacity_past_belief),
-        IN_SCRATCH(test_padding_of_a_level),
+        IN_SCRATCH(test_levels_of_any_kind),     IN_SCRATCH(test_no_levels_in_levels),
+        IN_SCRATCH(test_how_many_levels),        IN_SCRATCH(test_any_count),
+        IN_SCRATCH(test_levels_that_lie),        IN_SCRATCH(test_a_whole_that_lies),
+        IN_SCRATCH(test_a_capacity_past_belief), IN_SCRATCH(test_padding_of_a_level),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

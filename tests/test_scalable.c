@@ -196,7 +196,7 @@ static void no_memory_to_grow(void **state) {
         bly_allocator a = blyt_heap_allocator(&heap);
         bly_filter *f = scalable(FIRST, 1e-5, 0, &a), *twin = scalable(FIRST, 1e-5, 0, NULL);
         uint8_t added[KEYS];
-        bly_tally tally;
+        bly_tally tally, again;
         heap.fail_at = heap.calls + later;
         bly_status status = bly_filter_add_many(f, l.keys, KEYS, added, &tally);
         if (status != BLY_OK) {
@@ -217,6 +217,14 @@ static void no_memory_to_grow(void **state) {
             bly_hash h = bly_hash_key(bly_filter_hasher(f), next->data, next->size);
             assert_int_equal(bly_filter_add_hash(f, h, &was), BLY_ENOMEM);
             assert_true(was && bly_filter_equal(f, twin)); /* `was` untouched */
+            /* Repeats before the key that fails are dealt with, and say so. */
+            bly_bytes mixed[20];
+            for (size_t i = 0; i < 20; i++)
+                mixed[i] = i < 18 ? l.keys[i % 10] : *next;
+            memset(added, 9, sizeof added);
+            heap.fail_at = heap.calls + 1;
+            assert_int_equal(bly_filter_add_many(f, mixed, 20, added, &again), BLY_ENOMEM);
+            assert_true(again.done == 18 && again.fresh == 0 && added[17] == 0 && added[18] == 9);
             /* What is present needs no memory. */
             heap.fail_at = heap.calls + 1;
             assert_ok(bly_filter_add_many(f, l.keys, tally.done, NULL, NULL));
@@ -328,8 +336,9 @@ static void union_past_capacity(void **state) {
 
 static void unlike_filters_are_not_united(void **state) {
     bly_filter *f = scalable(20, 0.01, 0, NULL), *copy = NULL;
+    /* The last begins with the same level, but has another rate as a whole. */
     bly_filter *other[] = {scalable(21, 0.01, 0, NULL), scalable(20, 0.011, 0, NULL),
-                           scalable(20, 0.01, 0.2, NULL)};
+                           scalable(20, 0.01, 0.2, NULL), scalable(20, 0.02, 0.075, NULL)};
     (void)state;
     assert_ok(bly_filter_clone(f, NULL, &copy));
     for (size_t i = 0; i < COUNT_OF(other); i++) {

@@ -2,6 +2,7 @@
 #ifndef BLOOMERY_BLOOMERY_H
 #define BLOOMERY_BLOOMERY_H
 
+#include "advise.h"
 #include "base.h"
 #include "blocked.h"
 #include "bloom.h"

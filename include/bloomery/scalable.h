@@ -1,16 +1,16 @@
 /* scalable.h - a filter that grows: for when nobody knows how many keys will come.
  *
  * A scalable filter is a list of levels, each an ordinary blocked filter (split512, or bb2x512
- * where that saves more than 15% of the space) with the same hasher. The first holds the keys
- * expected; whenever the last is full and one more new key comes, a level for twice as many is
- * opened. A key is present when any level has it, so the levels' rates add up: each new level gets
- * 15% of what the earlier ones have left of the rate asked, and however often the filter grows, the
- * sum never reaches it.
+ * where split512 would take more than 1.15 times its space) with the same hasher. The first holds
+ * the keys expected; whenever the last is full and one more new key comes, a level for twice as
+ * many is opened. A key is present when any level has it, so the levels' rates add up: each new
+ * level gets 15% of what the earlier ones have left of the rate asked, and however often the filter
+ * grows, the sum never reaches it.
  *
  * What it costs: space, since later levels need lower rates (at 1%, grown from a thousand keys to a
- * million, at most 1.9 times a filter that had known), and one cache line per level and key. So
- * give as good a guess of the number of keys as you have. Growing by a factor of 1000 means ten
- * levels.
+ * million, 18.2 bits per key when the last level is full and twice that when it has just been
+ * opened; a filter that had known takes 10), and one cache line per level and key. So give as good
+ * a guess of the number of keys as you have. Growing by a factor of 1000 means ten levels.
  *
  * The first level takes `first_share` (bly_spec) of the rate. The default, 0.15, suits a guess that
  * is likely to be far too low. Who knows the number, and only wants to be safe when it is exceeded,

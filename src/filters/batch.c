@@ -18,8 +18,15 @@ bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_by
         sum->done += n;
         return BLY_OK;
     }
-    bly_hash ring[BLYI_WINDOW];
+    bly_filter *sole = f->ops->sole ? f->ops->sole(f, writer ? n : 0) : NULL;
     bly_status status = BLY_OK;
+    if (sole) {
+        status = blyi_batch_keys(sole, writer ? sole : NULL, keys, n, out, sum);
+        if (writer)
+            writer->items = sole->items;
+        return status;
+    }
+    bly_hash ring[BLYI_WINDOW];
     for (size_t head = 0, tail = 0, some; status == BLY_OK && tail < n; tail += some) {
         while (head < n && head - tail < BLYI_WINDOW) {
             some = n - head < BLYI_GROUP ? n - head : BLYI_GROUP;

@@ -43,6 +43,9 @@ typedef struct blyi_ops {
     void (*choose)(bly_filter *f);
     /* Makes a filter of a kind that bly_plan cannot; else NULL. */
     bly_status (*create)(const bly_spec *spec, bly_filter **out);
+    /* For a kind made of levels, else NULL: the one level it has, to which a batch of n keys may be
+     * handed as it is; NULL when there are others, or when it has no room for n keys more. */
+    bly_filter *(*sole)(const bly_filter *f, size_t n);
     /* Start the loads that add or contains of these hashes will need. */
     void (*prefetch)(const bly_filter *f, const bly_hash *h, size_t n);
     /* added[i] (when not NULL) = 1 if h[i] was new. Returns how many were. */

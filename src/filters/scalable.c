@@ -47,6 +47,11 @@ static bly_filter *newest(const bly_filter *f) {
     return f->levels->at[f->levels->n - 1];
 }
 
+/* How many more keys a level is made for. */
+static uint64_t room_in(const bly_filter *level) {
+    return level->items < level->capacity ? level->capacity - level->items : 0;
+}
+
 static bly_status open_level(bly_filter *f, uint64_t keys, double fpr, unsigned hash_bits) {
     blyi_shape shape = blyi_filter_shape(f);
     bly_geometry grown = f->geometry;
@@ -138,6 +143,11 @@ static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
         f->levels->at[i]->ops->prefetch(f->levels->at[i], h, n);
 }
 
+/* As long as a filter has not grown, it costs what its first level costs. */
+static bly_filter *sole(const bly_filter *f, size_t n) {
+    return f->levels->n == 1 && n <= room_in(newest(f)) ? newest(f) : NULL;
+}
+
 /* The hashes, at most a group, that none of the levels asked has. */
 typedef struct absent {
     size_t n;
@@ -212,8 +222,7 @@ static size_t put_known(const bly_filter *f, const bly_hash *h, size_t n, uint8_
 
 static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum) {
     for (size_t done = 0, some; done < n; done += some) {
-        const bly_filter *last = newest(f);
-        uint64_t room = last->items < last->capacity ? last->capacity - last->items : 0;
+        uint64_t room = room_in(newest(f));
         uint8_t *to = added ? added + done : NULL;
         some = n - done < BLYI_GROUP ? n - done : BLYI_GROUP;
         if (room > 0) {
@@ -237,6 +246,7 @@ const blyi_ops blyi_scalable_ops = {
     .kind = BLY_SCALABLE,
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP,
     .create = create,
+    .sole = sole,
     .prefetch = prefetch,
     .put = put,
     .contains = contains,

@@ -2,8 +2,8 @@
  *
  * docs/format.md is the specification. A file is taken in four steps, each of which may assume
  * the ones before it, and none of which allocates: decode (what the header alone can tell),
- * compare the length, bind (the caller's hasher), check the body. A mapped file skips the last. When
- * the body is made of containers, their headers are read and checked before it (nested.h).
+ * compare the length, bind (the caller's hasher), check the body. A mapped file skips the last.
+ * When the body is made of containers, their headers are read and checked before it (nested.h).
  */
 #ifndef BLYI_STORE_CONTAINER_H
 #define BLYI_STORE_CONTAINER_H

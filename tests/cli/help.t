@@ -27,7 +27,7 @@ Examples:
   bloomery dedup access.log
   # A crawl's URLs, without those that differ only in spelling or tracking
   zcat urls-*.gz | bloomery dedup --url=crawl -n 50M > frontier.txt
-  # Addresses and blocks from two lists, wrong once in a million lines
+  # Two lists of blocks with comments, wrong once in a million lines
   bloomery build --type ip --comments -p 1e-6 -o drop.bly drop.txt edrop.txt
   # The lines of a log whose first field is a listed address
   bloomery check --field 1 -t ' ' drop.bly access.log

@@ -22,10 +22,15 @@ custom-bb2x512.bly: good
 folded-sbbf-fnv1a.bly: good
 intersection-sbbf-fnv1a.bly: good
 keyed-classic.bly: good
+keyed-scalable.bly: good
 keyed-split512.bly: good
 partitioned-murmur3.bly: good
 sbbf-odd-fnv1a.bly: good
 sbbf-xxh3.bly: good
+scalable-empty-xxh3.bly: good
+scalable-fine-murmur3.bly: good
+scalable-fnv1a.bly: good
+scalable-one-level-fnv1a.bly: good
 split512-12-xxh3-128.bly: good
 split512-16-farm64.bly: good
 split512-16-murmur3.bly: good
@@ -129,8 +134,8 @@ $ bloomery verify missing.bly list.bly 2>/dev/null
 list.bly: intact, but too full
 ? 2
 $ cd $DATA/../golden/v1/bad; bloomery verify --json $(ls | grep -v -e EKEY -e custom) 2>/dev/null | grep -o '"verdict":"[a-z]*"' | sort | uniq -c
-     39 "verdict":"damaged"
-      7 "verdict":"unusable"
+     58 "verdict":"damaged"
+     10 "verdict":"unusable"
 
 $ bloomery verify
 ! bloomery verify: name a filter file: bloomery verify LIST.bly

@@ -20,12 +20,29 @@ static const char *name_of(const output *o) {
 /* ---- opening ----------------------------------------------------------------------------------
  */
 
+/* Better now than after an hour's work. */
+static bool folder_takes_files(const char *path) {
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+    char *folder = malloc(length + 2);
+    if (folder) { /* "path/to/." */
+        memcpy(folder, path, length);
+        memcpy(folder + length, ".", 2);
+    }
+    bool good = folder && access(folder, W_OK | X_OK) == 0;
+    if (!good)
+        (void)message_errno(path);
+    free(folder);
+    return good;
+}
+
 bool output_may_replace(const char *path, bool force) {
     struct stat st;
-    if (force || lstat(path, &st) != 0)
-        return true;
-    (void)message_error("%s: exists already; -f replaces it", path);
-    return false;
+    if (!force && lstat(path, &st) == 0) {
+        (void)message_error("%s: exists already; -f replaces it", path);
+        return false;
+    }
+    return folder_takes_files(path);
 }
 
 /* The mode a new file would have got from open(). */

@@ -1,6 +1,7 @@
 #include "seen.h"
 
 #include "message.h"
+#include "output.h"
 #include "seen_plan.h"
 
 #include <errno.h>
@@ -84,6 +85,8 @@ bool seen_open(seen *s, const seen_wish *wish) {
     bool good;
     memset(s, 0, sizeof *s);
     s->state = wish->state;
+    if (s->state && !output_may_replace(s->state, true))
+        return false;
     if (wish->confirm) {
         s->confirm = confirm_open(wish->confirm, wish->keys ? wish->keys : wish->estimate,
                                   wish->rate != 0 ? wish->rate : confirm_rate);

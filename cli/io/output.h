@@ -27,8 +27,8 @@ bool output_commit(output *o);
 /* Frees; removes the temporary file if it was not committed. */
 void output_close(output *o);
 
-/* Reports and is false if `path` exists and `force` is not set: for commands that write a filter
- * by bly_filter_save. */
+/* Reports and is false if `path` exists and `force` is not set, or if its folder takes no files:
+ * for commands that write a filter by bly_filter_save. */
 bool output_may_replace(const char *path, bool force);
 
 #endif

@@ -91,7 +91,7 @@ url_result url_rewrite(char *out, const char *text, size_t size, url_parts *part
 
 /* Writes a host at *out and moves it. Never longer than three times the text and 300 bytes. */
 url_result url_put_host(char **out, const char *at, const char *end, bool special);
-/* One of a special scheme whose percent signs have been decoded or are refused. */
+/* One of a special scheme that is no IPv6 address. Triplets are decoded or else refused. */
 url_result url_put_domain(char **out, const char *at, const char *end, bool decode);
 
 /* Writes an IPv6 address given without its brackets, with them; false if it is none. */

@@ -1,7 +1,7 @@
 /* `bloomery help`: the tables as help, as a manual page, as a shell's completion. */
+#include "help.h"
 #include "cli.h"
 #include "completion.h"
-#include "help.h"
 #include "help_facts.h"
 #include "man.h"
 #include "message.h"

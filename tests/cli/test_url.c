@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "../cli/idn.h"
-#include "../cli/url.h"
+#include "idn.h"
+#include "url.h"
 
 #ifndef BLYT_URL_DIR
 #error "BLYT_URL_DIR must name tests/cli/url"

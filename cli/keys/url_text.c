@@ -9,9 +9,6 @@
  * first triplet would become "%4", the second "%41", and that is an A the next time. Hence a
  * triplet stays one when it stands for a hexadecimal digit and such a percent sign is in reach.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "url_text.h"
 
 /* What letters and the characters that are used alike have in common. */

@@ -4,7 +4,6 @@
  * bytes that the others left. One dot may follow. A host whose last label is a number is an
  * address or nothing. IPv6: as RFC 4291 writes it, without a zone; written as RFC 5952 has it.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "url_text.h"

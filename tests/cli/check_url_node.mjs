@@ -77,7 +77,7 @@ function explained(mark, bytes, canonical) {
 }
 
 function main() {
-    const file = new URL('cli/url/cases.tsv', import.meta.url);
+    const file = new URL('url/cases.tsv', import.meta.url);
     let lines = 0;
     let bad = 0;
     fs.readFileSync(file, 'latin1').split('\n').forEach((line, index) => {

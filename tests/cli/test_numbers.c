@@ -2,7 +2,7 @@
  * refusal leaves the result alone. */
 #include "support.h"
 
-#include "../cli/numbers.h"
+#include "numbers.h"
 
 #include <math.h>
 

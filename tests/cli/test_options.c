@@ -2,8 +2,8 @@
  * that is wrong one line that says so. */
 #include "support.h"
 
-#include "../cli/message.h"
-#include "../cli/options.h"
+#include "message.h"
+#include "options.h"
 
 #include <stddef.h>
 #include <unistd.h>

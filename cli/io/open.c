@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -205,10 +204,8 @@ static bool write_out(const bly_filter *f) {
 bool open_save(const bly_filter *f, const char *path) {
     if (standard_output(path))
         return write_out(f);
-    /* A signal must not leave the temporary file behind: it is obeyed when the file is whole. A
-     * limit on the size of files is an error like a full disk. */
+    /* A signal must not leave the temporary file behind: it is obeyed when the file is whole. */
     interrupt_watch();
-    (void)signal(SIGXFSZ, SIG_IGN);
     bly_status status = bly_filter_save(f, path);
     if (status != BLY_OK)
         (void)refused(path, status, NULL);

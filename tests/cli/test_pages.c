@@ -2,7 +2,7 @@
  * anew; and a file that is not as it must be is refused. */
 #include "store_support.h"
 
-#include "../cli/pages.h"
+#include "pages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -350,6 +350,7 @@ static void test_what_is_no_file(void **state) {
     assert_false(pages_open(&p, "/dev/null"));
     assert_false(pages_open(&p, at("none/f")));
     assert_false(pages_open(&p, ""));
+    assert_false(pages_open(&p, "-"));
     spill(at("text"), "not a file of fingerprints\n", 27);
     assert_false(pages_open(&p, at("text")));
 }

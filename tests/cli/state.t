@@ -1,0 +1,122 @@
+# What is seen is remembered from run to run.
+$ printf 'a\nb\n' | bloomery dedup --state seen.bly
+a
+b
+$ printf 'b\nc\n' | bloomery dedup --state seen.bly
+c
+$ printf 'a\nb\nc\n' | bloomery dedup --state seen.bly
+$ bloomery info seen.bly | grep -E 'kind|keys'
+  kind       scalable: a list of filters that grows with its keys
+  keys       3 counted, 3 estimated
+  capacity   1,000,000 keys, 20.9 bits per key
+  levels     1: 3 of 1,000,000 keys, split512, 2.49 MiB, 1.63e-17% now
+
+# A state of a fixed size.
+$ printf 'a\nb\n' | bloomery dedup --state fixed.bly -n 1000 -p 1%
+a
+b
+$ printf 'b\nc\n' | bloomery dedup --state fixed.bly
+c
+$ printf 'd\n' | bloomery dedup --state fixed.bly -n 1000 -p 0.01
+d
+$ bloomery info fixed.bly | grep -E 'kind|keys|capacity'
+  kind       sbbf: eight bits in one block of 32 bytes; the fastest
+  keys       4 counted, 4 estimated
+  capacity   1,000 keys, 10.8 bits per key
+  fill       ▕▏                       ▏ 0% of its capacity; 0.3% of its bits set, 52.5% when full
+
+# What is asked must be what the state is.
+$ printf 'e\n' | bloomery dedup --state fixed.bly -p 0.5
+! bloomery dedup: fixed.bly: was made for a rate of 0.01, not 0.5; leave out -p, or begin a new state
+? 2
+$ printf 'e\n' | bloomery dedup --state fixed.bly -n 5
+! bloomery dedup: fixed.bly: was made for 1000 keys, not 5; leave out -n, or begin a new state
+? 2
+$ printf 'e\n' | bloomery dedup --state seen.bly --memory 64M
+! bloomery dedup: seen.bly: grows as it must; leave out --memory, or begin a new state
+? 2
+$ printf 'e\n' | bloomery dedup --state seen.bly --exact
+! bloomery dedup: seen.bly: is damaged, or no file of fingerprints; remove it to begin anew
+? 2
+$ printf 'e\n' | bloomery dedup -q --state fixed.bly --memory 64M
+e
+
+# Damaged, truncated, not ours, a directory, no such directory: nothing is printed, nothing changed.
+$ head -c 100 seen.bly > cut.bly; printf 'x\n' | bloomery dedup --state cut.bly; wc -c < cut.bly
+100
+! bloomery dedup: cut.bly: the data is damaged or is not a Bloomery filter
+$ cp seen.bly flip.bly; printf 'X' | dd of=flip.bly bs=1 seek=200 conv=notrunc status=none; printf 'x\n' | bloomery dedup --state flip.bly
+! bloomery dedup: flip.bly: the data is damaged or is not a Bloomery filter
+? 2
+$ echo text > text.bly; printf 'x\n' | bloomery dedup --state text.bly; cat text.bly
+text
+! bloomery dedup: text.bly: the data is damaged or is not a Bloomery filter
+$ printf 'x\n' | bloomery dedup --state .
+! bloomery dedup: .: Is a directory
+? 2
+$ printf 'x\n' | bloomery dedup --state missing/seen.bly
+! bloomery dedup: missing/seen.bly: No such file or directory
+? 2
+$ ls -A missing 2>/dev/null
+? 2
+
+# A full disk: the lines are out, but the state is not saved, and says so.
+$ (ulimit -f 8; printf 'x\n' | bloomery dedup --state big.bly -n 1M; ls -A | grep big; printf 'x\n' | bloomery dedup --exact --state big.fps; ls -A | grep big)
+x
+x
+big.fps
+! bloomery dedup: big.bly: File too large
+
+# When the output cannot be written, nothing is remembered.
+$ printf 'new\n' | bloomery dedup --state seen.bly > /dev/full
+! bloomery dedup: standard output: No space left on device
+? 2
+$ printf 'new\n' | bloomery dedup --state seen.bly -o missing/out
+! bloomery dedup: missing/out: No such file or directory
+? 2
+$ printf 'new\n' | bloomery dedup --state seen.bly
+new
+
+# A run that is interrupted saves, and dies of the signal. The state knows what was printed.
+$ mkfifo feed; (printf '1\n2\n3'; sleep 2) > feed & bloomery dedup --state int.bly < feed > out & job=$!
+> sleep 1; kill -TERM $job; wait $job; echo $?; cat out; wait
+> printf '1\n2\n3\n4\n' | bloomery dedup --state int.bly
+143
+1
+2
+3
+4
+
+# Fingerprints, in memory and on disk.
+$ printf 'a\nb\n' | bloomery dedup --exact --state exact.fps
+a
+b
+$ printf 'b\nc\n' | bloomery dedup --exact --state exact.fps
+c
+$ printf 'a\nb\nc\nd\n' | bloomery dedup --confirm exact.fps
+d
+$ printf 'd\ne\n' | bloomery dedup --exact --state exact.fps
+e
+$ printf 'd\ne\n' | bloomery dedup --state exact.fps
+! bloomery dedup: exact.fps: the data is damaged or is not a Bloomery filter
+? 2
+$ printf 'd\ne\n' | bloomery dedup --confirm seen.bly
+! bloomery dedup: seen.bly: is damaged, or no file of fingerprints; remove it to begin anew
+? 2
+$ printf 'd\ne\n' | bloomery dedup --confirm .
+! bloomery dedup: .: Is a directory
+? 2
+$ printf 'd\ne\n' | bloomery dedup --confirm missing/x
+! bloomery dedup: missing/x: No such file or directory
+? 2
+$ printf 'a\nb\n' | bloomery dedup --confirm c.fps -c; printf 'b\nc\n' | bloomery dedup --confirm c.fps -c
+2 lines, 2 unique, 0 repeated
+2 lines, 1 unique, 1 repeated
+$ (printf 'x\n'; sleep 2) | bloomery dedup --confirm lock.fps > /dev/null & sleep 1; printf 'y\n' | bloomery dedup --confirm lock.fps; echo $?; wait
+2
+! bloomery dedup: lock.fps: is in use by another process
+$ seq 100000 | bloomery dedup --exact --memory 16M -c
+100000 lines, 100000 unique, 0 repeated
+$ seq 1000000 | bloomery dedup --exact --memory 9M -c
+! bloomery dedup: more keys than --memory has room for; --confirm FILE keeps them on disk
+? 2
