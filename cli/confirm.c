@@ -39,11 +39,11 @@
  *
  * Measured, 10 million fingerprints, half of them repeats, in batches of 4096, number not known
  * before, filter at 1% (one core of a virtual x86-64 server where a system call takes 0.7 us; file
- * in the page cache): when a repeat may be of any earlier one, 3.9 s of processor time for 3.2
+ * in the page cache): when a repeat may be of any earlier one, about 4 s of processor time for 3.2
  * million reads of the file; when 40% of them are of the newest 100,000 and the others follow
- * Zipf's law, 1.9 s for 0.9 million. 0.6 s of that is settling. 9,000 new keys would have been
- * lost. 24 MB of memory (17 MB when the number is known), 64 MiB of file; opening it again takes
- * 0.1 s.
+ * Zipf's law, about 2 s for 0.9 million. 0.6 s of either is settling. 9,000 new keys would have
+ * been lost. 24 MB of memory (17 MB when the number is known), 64 MiB of file; opening it again
+ * takes 0.1 s.
  */
 #include "confirm.h"
 

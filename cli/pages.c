@@ -488,8 +488,9 @@ static size_t fill_merged(void *ctx, uint64_t first, uint64_t last, uint64_t *ou
     return count;
 }
 
-/* One run of pages that lie near each other. Returns how many fingerprints it took: those of the
- * pages before the first that is full, whose number is put into *full. PAGES_FAILED: reported. */
+/* One run of pages that lie near each other. Returns how many fingerprints it took: all that belong
+ * there or, when a page has no room for its own and *full becomes true, those of the pages before
+ * it. PAGES_FAILED: reported. */
 static size_t insert_run(pages *p, const uint64_t *x, size_t n, bool *full) {
     unsigned bits = p->shape.bits;
     uint64_t start = page_of(x[0], bits), end = start + 1, added = 0, of_page = 0;

@@ -30,4 +30,5 @@ need_packages() {
         "${missing[@]}" >/dev/null
 }
 
-build_packages=(cmake gcc libc6-dev make pkg-config libxxhash-dev libssl-dev libsodium-dev)
+build_packages=(cmake gcc libc6-dev make pkg-config libxxhash-dev libssl-dev libsodium-dev
+    zlib1g-dev libzstd-dev libidn2-dev)

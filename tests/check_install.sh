@@ -63,8 +63,13 @@ sed -i '/static/d' "$scratch/project/CMakeLists.txt"
 PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=/nonexistent cmake -S "$scratch/project" \
     -B "$scratch/project/bare" -DCMAKE_PREFIX_PATH="$scratch/usr" >/dev/null
 
-# Nothing but our own headers, libraries and their descriptions.
-(cd "$scratch/usr" && find . -type f | grep -vE '/include/bloomery/|/libbloomery\.(a|so)|/pkgconfig/bloomery\.pc|/cmake/bloomery/') && {
+# The program, its manual pages and completions are there, and it runs.
+"$scratch/usr/bin/bloomery" --version >/dev/null
+test -f "$scratch/usr/share/man/man1/bloomery-dedup.1"
+test -f "$scratch/usr/share/bash-completion/completions/bloomery"
+
+# Nothing but our own headers, libraries, program and their descriptions.
+(cd "$scratch/usr" && find . -type f | grep -vE '/include/bloomery/|/libbloomery\.(a|so)|/pkgconfig/bloomery\.pc|/cmake/bloomery/|^\./bin/bloomery$|/man/man1/bloomery|/bash-completion/completions/bloomery$|/zsh/.*/_bloomery$|/vendor_completions\.d/bloomery\.fish$') && {
     echo "the install holds files that do not belong in it" >&2
     exit 1
 }

@@ -264,6 +264,7 @@ static void test_refusals(void **state) {
 
 /* What a process that will be killed tells its parent. */
 typedef struct told {
+    _Atomic bool open;        /* the file has been opened */
     _Atomic uint64_t handed;  /* keys [0, handed) have been, or are being, settled */
     _Atomic uint64_t settled; /* keys [0, settled) have been */
 } told;
@@ -273,6 +274,7 @@ static void settle_for_ever(const char *path, told *t, uint64_t rng, size_t most
     uint64_t batch[INPUT_BATCH], next = t->handed;
     uint8_t fresh[INPUT_BATCH];
     confirm *c = confirm_open(path, 0, 0.05);
+    t->open = true;
     while (c) {
         size_t n = 1 + blyt_next(&rng) % most;
         for (size_t i = 0; i < n; i++)
@@ -295,10 +297,16 @@ static void remove_temporaries(void) {
     (void)closedir(dir);
 }
 
-static void kill_after(pid_t child, long nanoseconds) {
-    struct timespec t = {0, nanoseconds};
+static void sleep_for(long nanoseconds) {
+    (void)nanosleep(&(struct timespec){0, nanoseconds}, NULL);
+}
+
+/* `wait`: not before it has opened the file. */
+static void kill_after(pid_t child, const told *t, bool wait, long nanoseconds) {
     int status;
-    (void)nanosleep(&t, NULL);
+    for (int tries = 0; wait && !t->open && tries < 100000; tries++)
+        sleep_for(100000);
+    sleep_for(nanoseconds);
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
@@ -346,6 +354,7 @@ static void begin_anew(told *t, bool large) {
 
 static void test_killed(void **state) {
     (void)state;
+    const uint64_t longest = 20000000 * (BLYT_SLOW > 1 ? 5 : 1); /* nanoseconds */
     uint64_t rng = 9;
     char path[PATH_MAX];
     told *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -356,11 +365,12 @@ static void test_killed(void **state) {
         if (round % 10 == 0)
             begin_anew(t, large);
         uint64_t seed = blyt_next(&rng);
+        t->open = false;
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0)
             settle_for_ever(path, t, seed, large ? 300 : INPUT_BATCH);
-        kill_after(child, (long)(blyt_next(&rng) % (large ? 20000000 : 40000000)));
+        kill_after(child, t, round % 4 != 0, (long)(blyt_next(&rng) % longest));
         remove_temporaries();
         look_after_a_kill(t);
     }
@@ -383,7 +393,7 @@ static void take_turns(const char *path, uint64_t first) {
     for (uint64_t i = first; i < first + TURNS; i++) {
         uint64_t x = key(i);
         while (!exact_load(path, 0, 0, &e, &seed))
-            (void)nanosleep(&(struct timespec){0, 20000}, NULL);
+            sleep_for(20000);
         if (exact_add(e, &x, 1, &fresh) != BLY_OK || !fresh || !exact_save(e, path, seed))
             _exit(2);
         exact_destroy(e);
