@@ -68,6 +68,7 @@ static bool open_filter(seen *s, const seen_wish *wish) {
 
 static bool open_exact(seen *s, const seen_wish *wish) {
     uint64_t seed = 0, limit = 0;
+    uint8_t random[16];
     if (wish->memory)
         limit = wish->memory > seen_overhead ? wish->memory - seen_overhead : 1;
     if (s->state) {
@@ -76,7 +77,8 @@ static bool open_exact(seen *s, const seen_wish *wish) {
     } else if (!(s->exact = exact_create(wish->keys, limit))) {
         (void)message_error("out of memory");
         return false;
-    }
+    } else if (bly_random_key(random) == BLY_OK) /* so that nobody can make keys crowd */
+        memcpy(&seed, random, sizeof seed);
     return bly_hasher_init(&s->hasher, BLY_HASH_XXH3, seed) == BLY_OK;
 }
 

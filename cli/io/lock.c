@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool still_named(const char *path, int fd) {
+bool lock_still_named(const char *path, int fd) {
     struct stat named, locked;
     return stat(path, &named) == 0 && fstat(fd, &locked) == 0 && named.st_dev == locked.st_dev &&
            named.st_ino == locked.st_ino;
@@ -26,7 +26,7 @@ int lock_take(const char *path) {
             waited = true;
             result = flock(fd, LOCK_EX);
         }
-        if (result == 0 && still_named(path, fd))
+        if (result == 0 && lock_still_named(path, fd))
             return fd;
         (void)close(fd);
         /* Deleted meanwhile, or no locks here: go on without. */

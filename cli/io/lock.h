@@ -11,9 +11,14 @@
 #ifndef BLOOMERY_CLI_LOCK_H
 #define BLOOMERY_CLI_LOCK_H
 
+#include <stdbool.h>
+
 /* Waits, and says so, while another holds it. Returns what lock_release takes: -1 when the file
  * cannot be opened (loading it will tell why) or its file system has no locks. */
 int lock_take(const char *path);
 void lock_release(int lock);
+
+/* Whether `fd` is still the file that `path` names. */
+bool lock_still_named(const char *path, int fd);
 
 #endif

@@ -1,5 +1,6 @@
 #include "pages.h"
 
+#include "lock.h"
 #include "message.h"
 #include "output.h"
 
@@ -227,12 +228,6 @@ static bool write_zero(pages *p) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* A file that is replaced while we wait for its lock is no longer the one to use. */
-static bool is_current(const pages *p, const struct stat *mine) {
-    struct stat now;
-    return stat(p->path, &now) == 0 && now.st_dev == mine->st_dev && now.st_ino == mine->st_ino;
-}
-
 static void close_file(pages *p) {
     if (p->fd >= 0)
         (void)close(p->fd);
@@ -266,7 +261,8 @@ static bool open_locked(pages *p, struct stat *st) {
     for (int try = 0; try < OPEN_TRIES; try++) {
         if (!open_once(p, st))
             return false;
-        if (is_current(p, st))
+        /* A file that was replaced before we had its lock is no longer the one to use. */
+        if (lock_still_named(p->path, p->fd))
             return true;
         close_file(p);
     }
