@@ -63,7 +63,8 @@ def main():
     ours = {
         "bloomery dedup -n %s" % expected: dedup + ["-n", expected, "-p", "0.001", urls],
         "bloomery dedup": dedup + [urls],
-        "bloomery dedup, standard input": dedup,
+        "bloomery dedup -n, from a pipe": dedup + ["-n", expected, "-p", "0.001"],
+        "bloomery dedup, from a pipe": dedup,
         "bloomery dedup -n --url": dedup + ["-n", expected, "--url", urls],
         "bloomery dedup -n --url=crawl": dedup + ["-n", expected, "--url=crawl", urls],
         "bloomery dedup --exact": dedup + ["--exact", urls],
@@ -79,7 +80,7 @@ def main():
         for name, command in ours.items():
             if os.path.exists(confirm):
                 os.unlink(confirm)
-            if name.endswith("standard input"):
+            if name.endswith("a pipe"):
                 # `cat` makes it a pipe; only what comes after it is measured.
                 feeder = subprocess.Popen(["cat", urls], stdout=subprocess.PIPE)
                 child = subprocess.Popen(command, stdin=feeder.stdout, stdout=subprocess.DEVNULL,
@@ -88,12 +89,13 @@ def main():
                 errors = child.stderr.read()
                 _, _status, rusage = os.wait4(child.pid, 0)
                 feeder.wait()
-                used, top = rusage.ru_utime + rusage.ru_stime, rusage.ru_maxrss * 1024
+                used = rusage.ru_utime + rusage.ru_stime
             else:
-                used, top, errors = measure(command, urls)
+                used, _top, errors = measure(command, urls)
             cpu[name].append(used)
-            peak[name] = max(peak.get(name, 0), top)
             report[name] = json.loads(errors.decode().splitlines()[-1])
+            # The kernel's figure begins with the size of this program, which started ours.
+            peak[name] = max(peak.get(name, 0), report[name]["peak_bytes"])
     show(Table(), ours, cpu, peak, report, urls)
 
 
@@ -106,8 +108,8 @@ def show(table, ours, cpu, peak, report, urls):
     first, grows = names[0], names[1]
     table.row("read, find line ends, XXH3-128", statistics.median(cpu["scan"]), peak["scan"])
     limits = {first: ("scan", 2.2, "x scan"), grows: (first, 1.6, "x with -n"),
-              names[2]: (first, 1.6, "x with -n"), names[3]: (first, 4, "x plain"),
-              names[4]: (first, 4, "x plain")}
+              names[3]: (names[2], 1.6, "x with -n"), names[4]: (first, 4, "x plain"),
+              names[5]: (first, 4, "x plain")}
     for name in names:
         against, most, unit = limits.get(name, (first, None, "x with -n"))
         r = ratio(cpu, name, against)
@@ -141,7 +143,7 @@ def show(table, ours, cpu, peak, report, urls):
             table.missed.append(name)
     for what, held in (("peak memory with -n under 24 MiB", peak[first] < 24 << 20),
                        ("peak without -n within 2.5 times", peak[grows] <= 2.5 * peak[first]),
-                       ("the same from a pipe", peak[names[2]] <= 2.5 * peak[first])):
+                       ("the same from a pipe", peak[names[3]] <= 2.5 * peak[names[2]])):
         print("%-34s %s" % (what, "ok" if held else "MISSED"))
         if not held:
             table.missed.append(what)

@@ -8,7 +8,7 @@
  *   a file of known length   a growing filter whose first level holds as many keys as there are
  *                            lines, judged by the first block. As a rule that is enough, so the
  *                            level gets most of the rate (0.8), and is capped: lines may be repeats
- *   a pipe                   a growing filter from a million keys on
+ *   a pipe                   a growing filter, from two million keys on: five megabytes
  */
 #include "seen_plan.h"
 
@@ -16,7 +16,7 @@
 #include "numbers.h"
 
 static const double hinted_share = 0.8;
-static const uint64_t first_keys = 1000000, least_keys = 65536, most_keys = 16000000;
+static const uint64_t first_keys = 2000000, least_keys = 65536, most_keys = 16000000;
 
 /* ---- as much as memory allows -----------------------------------------------------------------
  */

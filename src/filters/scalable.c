@@ -155,8 +155,11 @@ typedef struct absent {
     uint8_t from[BLYI_GROUP]; /* where they were among those asked about */
 } absent;
 
-/* Asks the oldest `levels` levels. */
+/* Asks the oldest `levels` levels. A single key comes from a call of its own, not from a batch, so
+ * nothing has been fetched for it yet: all levels' lines are, at once, instead of one by one. */
 static void sift(const bly_filter *f, unsigned levels, const bly_hash *h, size_t n, absent *out) {
+    if (n == 1)
+        prefetch(f, h, 1);
     out->n = n;
     for (size_t i = 0; i < n; i++) {
         out->h[i] = h[i];

@@ -8,8 +8,8 @@ $ printf 'a\nb\nc\n' | bloomery dedup --state seen.bly
 $ bloomery info seen.bly | grep -E 'kind|keys'
   kind       scalable: a list of filters that grows with its keys
   keys       3 counted, 3 estimated
-  capacity   1,000,000 keys, 20.9 bits per key
-  levels     1: 3 of 1,000,000 keys, split512, 2.49 MiB, 1.63e-17% now
+  capacity   2,000,000 keys, 20.9 bits per key
+  levels     1: 3 of 2,000,000 keys, split512, 4.99 MiB, 1.63e-17% now
 
 # A state of a fixed size.
 $ printf 'a\nb\n' | bloomery dedup --state fixed.bly -n 1000 -p 1%
