@@ -3,6 +3,8 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +45,15 @@ const char *message_style_on(int fd, message_style style) {
 
 const char *message_style_off(int fd) {
     return message_coloured(fd) ? "\033[0m" : "";
+}
+
+bool message_utf8(void) {
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    if (!locale)
+        return false;
+    bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+    freelocale(locale);
+    return utf8;
 }
 
 unsigned message_columns(int fd) {

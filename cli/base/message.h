@@ -41,6 +41,9 @@ typedef enum message_style {
 const char *message_style_on(int fd, message_style style);
 const char *message_style_off(int fd);
 
+/* Whether the user's locale is one of UTF-8, so that bars and plots may be drawn with it. */
+bool message_utf8(void);
+
 /* Columns of the terminal behind fd, or 80. */
 unsigned message_columns(int fd);
 

@@ -206,10 +206,7 @@ url_result url_canonical(url_buffer *b, url_level level, const char *text, size_
     if (size == 0)
         return URL_NOT;
     const char *at = text, *end = text + size;
-    while (at < end && (unsigned char)*at <= ' ')
-        at++;
-    while (at < end && (unsigned char)end[-1] <= ' ')
-        end--;
+    url_trim(&at, &end);
     if (!scan(at, end, &parts)) {
         url_result result = rewrite(b, at, end, &parts);
         if (result != URL_OK)

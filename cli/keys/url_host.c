@@ -122,10 +122,7 @@ url_result url_host(url_buffer *b, const char *text, size_t size, bly_bytes *out
     if (size == 0)
         return URL_NOT;
     const char *at = text, *end = text + size;
-    while (at < end && (unsigned char)*at <= ' ')
-        at++;
-    while (at < end && (unsigned char)end[-1] <= ' ')
-        end--;
+    url_trim(&at, &end);
     if (is_canonical(at, before_dot(at, end))) {
         *out = (bly_bytes){at, (size_t)(before_dot(at, end) - at)};
         return URL_OK;

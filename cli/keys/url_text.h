@@ -82,6 +82,14 @@ typedef struct url_parts {
     size_t query; /* its question mark, or `size` */
 } url_parts;
 
+/* Leaves out the blanks and control characters at both ends. */
+static inline void url_trim(const char **at, const char **end) {
+    while (*at < *end && (unsigned char)**at <= ' ')
+        ++*at;
+    while (*at < *end && (unsigned char)(*end)[-1] <= ' ')
+        --*end;
+}
+
 /* What a canonical URL may be longer than three times its text. */
 enum { URL_SLACK = 512 };
 

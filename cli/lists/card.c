@@ -6,8 +6,6 @@
 #include "message.h"
 #include "numbers.h"
 
-#include <langinfo.h>
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -35,18 +33,9 @@ static double bits_per_key(const card *c) {
 
 /* ---- the bar --------------------------------------------------------------------------------- */
 
-static bool locale_is_utf8(void) {
-    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    if (!locale)
-        return false;
-    bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
-    freelocale(locale);
-    return utf8;
-}
-
 char *card_bar(double share, unsigned cells, char out[CARD_BAR]) {
     static const char *const eighths[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
-    const bool blocks = locale_is_utf8();
+    const bool blocks = message_utf8();
     if (cells > BAR_MOST)
         cells = BAR_MOST;
     share = share > 0 ? fmin(share, 1) : 0;

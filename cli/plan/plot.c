@@ -7,8 +7,6 @@
 #include "message.h"
 #include "numbers.h"
 
-#include <langinfo.h>
-#include <locale.h>
 #include <math.h>
 #include <string.h>
 
@@ -29,17 +27,8 @@ typedef struct picture {
     unsigned char dots[ROWS][MOST_WIDTH]; /* a bit each, in the order of Braille */
 } picture;
 
-bool plot_locale_is_utf8(void) {
-    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    if (!locale)
-        return false;
-    bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
-    freelocale(locale);
-    return utf8;
-}
-
 plot_style plot_style_here(void) {
-    return (plot_style){message_columns(1), plot_locale_is_utf8()};
+    return (plot_style){message_columns(1), message_utf8()};
 }
 
 static unsigned width_of(plot_style style) {

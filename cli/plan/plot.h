@@ -22,7 +22,4 @@ size_t plot_points(plot_style style);
  * that standard output may have. */
 void plot_print(const chart *c, plot_style style, FILE *to);
 
-/* Whether the locale's characters are UTF-8. */
-bool plot_locale_is_utf8(void);
-
 #endif
