@@ -1,8 +1,10 @@
 /* bloomery - the command line: finds the command, reads its options, runs it. */
 #include "cli.h"
 #include "help.h"
+#include "interrupt.h"
 #include "message.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,8 +27,11 @@ static const cli_command *find(const char *name) {
 
 /* What stdio still holds must reach its place before we may say that all went well. */
 static int finish(int status) {
+    errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout))
-        status = message_errno("standard output");
+        status = errno ? message_errno("standard output")
+                       : message_error("standard output: could not be written");
+    interrupt_finish();
     return status;
 }
 

@@ -13,8 +13,11 @@ static void mark(int signal_number) {
 
 void interrupt_watch(void) {
     struct sigaction action, old;
+    if (seen)
+        return; /* one has come: the next is not to be held up again */
     memset(&action, 0, sizeof action);
-    action.sa_handler = mark; /* no SA_RESTART: a read that waits must return */
+    action.sa_handler = mark;            /* no SA_RESTART: a read that waits must return */
+    action.sa_flags = (int)SA_RESETHAND; /* a second one ends it at once */
     (void)sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
         if (sigaction(watched[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)

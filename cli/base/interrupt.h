@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-void interrupt_watch(void); /* from now on they only set a mark */
+void interrupt_watch(void); /* from now on the first only sets a mark */
 bool interrupt_seen(void);
 void interrupt_finish(void); /* if one came: die of it now, as without us */
 

@@ -133,6 +133,15 @@ const char *number_duration(const char *text, uint64_t *out) {
     return NULL;
 }
 
+uint64_t number_common_divisor(uint64_t a, uint64_t b) {
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 char *number_grouped(uint64_t value, char out[NUMBER_TEXT]) {

@@ -12,6 +12,8 @@ const char *number_size(const char *text, uint64_t *out);
 const char *number_rate(const char *text, double *out);
 const char *number_duration(const char *text, uint64_t *out);
 
+uint64_t number_common_divisor(uint64_t a, uint64_t b); /* the greatest */
+
 /* Into a buffer of NUMBER_TEXT bytes; returned for use in a printf. */
 enum { NUMBER_TEXT = 32 };
 char *number_grouped(uint64_t value, char out[NUMBER_TEXT]); /* 12,345,678 */

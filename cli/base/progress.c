@@ -9,26 +9,26 @@
 
 static const double first_after = 0.5, redraw_after = 0.2;
 
-static double now(void) {
+double progress_clock(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 void progress_begin(progress *p) {
-    *p = (progress){.shown = isatty(STDERR_FILENO) && !message_quiet(), .start = now()};
+    *p = (progress){.shown = isatty(STDERR_FILENO) && !message_quiet(), .start = progress_clock()};
     p->last = p->start + first_after - redraw_after;
 }
 
 double progress_seconds(const progress *p) {
-    return now() - p->start;
+    return progress_clock() - p->start;
 }
 
 void progress_show(progress *p, uint64_t records, uint64_t bytes, uint64_t total) {
     char lines[NUMBER_TEXT], rate[NUMBER_TEXT], left[NUMBER_TEXT];
     if (!p->shown)
         return;
-    double time = now(), spent = time - p->start;
+    double time = progress_clock(), spent = time - p->start;
     if (time - p->last < redraw_after)
         return;
     p->last = time;

@@ -16,4 +16,6 @@ void progress_show(progress *p, uint64_t records, uint64_t bytes, uint64_t total
 void progress_end(progress *p); /* wipes the line */
 double progress_seconds(const progress *p);
 
+double progress_clock(void); /* seconds since some moment, never going back */
+
 #endif

@@ -1,6 +1,7 @@
 #include "bench_keys.h"
 
 #include "message.h"
+#include "progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,14 +44,8 @@ void bench_keys_close(bench_keys *k) {
     *k = (bench_keys){0};
 }
 
-double bench_now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void bench_time(bench_times *t, double start, size_t keys) {
-    double ns = 1e9 * (bench_now() - start) / (double)keys;
+    double ns = 1e9 * (progress_clock() - start) / (double)keys;
     if (t->count < BENCH_SAMPLES)
         t->ns[t->count++] = ns;
 }

@@ -26,7 +26,6 @@ typedef struct bench_times {
     double ns[BENCH_SAMPLES]; /* per key; those past the last are forgotten */
 } bench_times;
 
-double bench_now(void); /* seconds */
 void bench_time(bench_times *t, double start, size_t keys);
 double bench_median(bench_times *t); /* sorts; 0 when there are none */
 

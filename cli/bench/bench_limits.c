@@ -3,6 +3,7 @@
 #include "bench_keys.h"
 #include "bench_run.h"
 #include "message.h"
+#include "progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,12 +38,12 @@ static bool time_hash(const bench_setting *s, bench_limits *out) {
     many.count = one.count = 0;
     for (unsigned pass = 0; pass < PASSES; pass++) {
         bench_keys_make(&keys, (uint64_t)pass * BENCH_CHUNK, BENCH_CHUNK);
-        double start = bench_now();
+        double start = progress_clock();
         bly_hash_keys(&hasher, keys.keys, BENCH_CHUNK, hashes);
         bench_time(&many, start, BENCH_CHUNK);
         sink = sink + hashes[pass].lo;
         uint64_t sum = 0;
-        start = bench_now();
+        start = progress_clock();
         for (size_t i = 0; i < BENCH_CHUNK; i++)
             sum += bly_hash_key(&hasher, keys.keys[i].data, keys.keys[i].size).lo;
         bench_time(&one, start, BENCH_CHUNK);
@@ -97,7 +98,7 @@ static bool time_lines(bench_limits *out) {
     memset(at, 1, (size_t)bytes);
     times.count = 0;
     for (unsigned pass = 0; pass < PASSES; pass++) {
-        double start = bench_now();
+        double start = progress_clock();
         sink = sink + read_lines(at, lines, pass, BENCH_CHUNK);
         bench_time(&times, start, BENCH_CHUNK);
     }

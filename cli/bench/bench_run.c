@@ -2,6 +2,7 @@
 
 #include "bench_keys.h"
 #include "message.h"
+#include "progress.h"
 
 #include <stdlib.h>
 
@@ -80,7 +81,7 @@ static uint64_t pass(bench *b, bench_op op, uint64_t first, uint64_t count) {
     for (uint64_t done = 0; done < count && !b->wrong; done += BENCH_CHUNK) {
         size_t n = count - done < BENCH_CHUNK ? (size_t)(count - done) : BENCH_CHUNK;
         bench_keys_make(&b->keys, first + done, n);
-        double start = bench_now();
+        double start = progress_clock();
         sum += works[op](b, n);
         bench_time(&b->times[op], start, n);
     }

@@ -14,9 +14,11 @@
 #include "cli.h"
 #include "json.h"
 #include "keyfile.h"
+#include "lock.h"
 #include "message.h"
 #include "numbers.h"
 #include "open.h"
+#include "output.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -129,6 +131,8 @@ static bool options_agree(const build_options *o) {
         (void)message_error("%s: exists already, and a key is never replaced", o->new_key);
         return false;
     }
+    if (output_same_file(o->output, o->key_file) || output_same_file(o->output, o->new_key))
+        return refuse("the list would replace its own key: -o and the key name the same file");
     return open_may_save(o->output, o->force);
 }
 
@@ -182,16 +186,6 @@ static bool gather(job *j, cli_operands files) {
 
 /* ---- the filter ------------------------------------------------------------------------------ */
 
-/* NULL: reported. */
-static size_t greatest_divisor(size_t a, size_t b) {
-    while (b) {
-        size_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* The hashes are sorted by now. In that order each level of a growing filter would get keys that
  * crowd in a few of its blocks, so they are added in leaps, as in a shuffled deck: the i-th is at
  * i * leap mod n, for a leap without a divisor in common with n. */
@@ -199,7 +193,7 @@ static bly_status add_scattered(bly_filter *f, const build_keys *keys) {
     size_t n = keys->count, leap = (size_t)((double)n * 0.6180339887498949) | 1, at = 0;
     bly_hash some[1024];
     bly_status status = BLY_OK;
-    while (greatest_divisor(n, leap) > 1)
+    while (number_common_divisor(n, leap) > 1)
         leap += 2;
     for (size_t done = 0; status == BLY_OK && done < n;) {
         size_t batch = 0;
@@ -212,6 +206,7 @@ static bly_status add_scattered(bly_filter *f, const build_keys *keys) {
     return status;
 }
 
+/* NULL: reported. */
 static bly_filter *make_filter(job *j) {
     const build_options *o = j->options;
     const double rate = j->rate / keytype_most_tries(j->reader.type, &j->levels);
@@ -363,11 +358,14 @@ static bool save(const job *j) {
     const build_options *o = j->options;
     if (o->new_key && !keyfile_write(o->new_key, &j->hasher))
         return false;
-    if (open_save(j->filter, o->output))
-        return true;
-    if (o->new_key)
+    /* Whoever is changing the list that this one replaces would save his over it. */
+    lock held;
+    (void)lock_take(&held, o->output, true);
+    bool saved = open_save(j->filter, o->output);
+    lock_release(&held);
+    if (!saved && o->new_key)
         (void)unlink(o->new_key);
-    return false;
+    return saved;
 }
 
 static bool allow_nothing_listed(const job *j) {

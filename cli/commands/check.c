@@ -164,14 +164,15 @@ static bool show_what_is_there(job *j) {
 }
 
 /* Before a read that has to wait. A list to be followed is looked at while nothing comes. */
-static void while_idle(void *ctx) {
+static bool while_idle(void *ctx) {
     enum { WAIT = 250 };
     job *j = ctx;
     struct pollfd standard_input = {STDIN_FILENO, POLLIN, 0};
     if (!show_what_is_there(j))
-        exit(CLI_ERROR);
+        return false;
     while (j->options->follow && poll(&standard_input, 1, WAIT) == 0)
         follow_refresh(&j->list);
+    return true;
 }
 
 static bool take_files(job *j, cli_operands files) {

@@ -12,6 +12,7 @@
 #include "interrupt.h"
 #include "links.h"
 #include "message.h"
+#include "numbers.h"
 #include "output.h"
 #include "progress.h"
 #include "seen_plan.h"
@@ -58,7 +59,8 @@ static const cli_option options[] = {
      "Records end in a NUL byte instead of a newline, in and out."},
     {"repeated", 'd', CLI_FLAG, AT(repeated), NULL, NULL, NULL,
      "Print the repeats instead: every line but the first of its like."},
-    {"count", 'c', CLI_FLAG, AT(count), NULL, NULL, NULL, "Print only the totals."},
+    {"count", 'c', CLI_FLAG, AT(count), NULL, NULL, NULL,
+     "Print only the totals. A --state is read, but not changed: nothing was printed."},
     {"output", 'o', CLI_FILE, AT(output), "FILE", NULL, NULL,
      "Write to FILE, which appears only when it is whole."},
     {"force", 'f', CLI_FLAG, AT(force), NULL, NULL, NULL, "Replace an existing FILE."},
@@ -165,16 +167,16 @@ static bool save_now_and_then(job *j) {
     static const double every = 1, share = 20;
     if (seen_is_due(&j->seen))
         return save(j);
-    if (!j->seen.state || j->out.path)
+    if (!j->seen.state || j->out.path || j->options->count)
         return true;
     double since = progress_seconds(&j->progress) - j->saved_at;
     return since < every || since < share * j->save_took || save(j);
 }
 
 /* Lines that wait in the buffer while nothing comes in are shown. */
-static void show_what_is_there(void *at) {
+static bool show_what_is_there(void *at) {
     job *j = at;
-    (void)output_flush(&j->out);
+    return output_flush(&j->out);
 }
 
 /* ---- the whole --------------------------------------------------------------------------------
@@ -213,7 +215,7 @@ static bool finish(job *j) {
         return false;
     if (!(j->out.path ? output_commit(&j->out) : output_flush(&j->out)))
         return false;
-    return seen_save(&j->seen);
+    return j->options->count || seen_save(&j->seen);
 }
 
 static void report(job *j) {
@@ -238,6 +240,8 @@ static void report(job *j) {
 static int run_job(job *j) {
     progress_begin(&j->progress);
     bool good = work(j);
+    if (!good && !j->out.path)
+        (void)output_flush(&j->out); /* what is known to be new is not kept back */
     good = good && finish(j);
     progress_end(&j->progress);
     if (good)
@@ -249,6 +253,9 @@ static int run_job(job *j) {
  */
 
 static const char *conflict(const dedup_options *o) {
+    uint64_t span;
+    if (o->window && number_count(o->window, &span) && number_duration(o->window, &span))
+        return "--window must be a number of keys, such as 1M, or a time, such as 24h";
     if (o->window)
         return "--window needs the window kind of filter, which this version does not have yet; "
                "--memory bounds the space, --state with a new file each day bounds the time";
@@ -256,6 +263,10 @@ static const char *conflict(const dedup_options *o) {
         return "--exact and --confirm are two ways to the same: give one";
     if (o->confirm && o->state)
         return "--confirm FILE remembers by itself: leave out --state";
+    if (o->confirm && o->count)
+        return "--confirm FILE remembers the lines, and --count does not print them: leave one out";
+    if (output_same_file(o->output, o->state))
+        return "-o and --state name the same file";
     if (o->confirm && o->output)
         return "--confirm writes as it goes, so a file that appears only at the end cannot be its "
                "output: use > FILE instead of -o";
@@ -292,9 +303,9 @@ static int run(void *values, cli_operands operands) {
     size_t longest = o->memory ? seen_longest_line : 0;
     if (output_open(&j->out, o->output, o->force)) {
         if (input_open(&j->in, operands.items, operands.count, o->null ? '\0' : '\n', longest)) {
-            j->in.idle = o->output ? NULL : show_what_is_there;
+            j->in.idle = j->out.path ? NULL : show_what_is_there;
             j->in.idle_ctx = j;
-            if (o->state || o->confirm || o->output)
+            if (o->state || o->confirm)
                 interrupt_watch();
             status = run_job(j);
             input_close(&j->in);
@@ -305,7 +316,6 @@ static int run(void *values, cli_operands operands) {
     links_free(&j->links);
     key_rule_free(&j->rule);
     free(j);
-    interrupt_finish();
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "health.h"
 #include "json.h"
 #include "kinds.h"
+#include "lock.h"
 #include "message.h"
 #include "numbers.h"
 #include "open.h"
@@ -181,10 +182,14 @@ static int run(void *at, cli_operands operands) {
         return message_error("--json and -o - both want standard output");
     if (!open_may_save(v->out, v->force))
         return CLI_ERROR;
-    if (open_read(&o, operands.items[0], NULL, BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY) != BLY_OK)
-        return CLI_ERROR;
-    const int status = fold(v, operands.items[0], o.filter);
-    open_close(&o);
+    lock held;
+    int status = CLI_ERROR;
+    (void)lock_take(&held, v->out, true);
+    if (open_read(&o, operands.items[0], NULL, BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY) == BLY_OK) {
+        status = fold(v, operands.items[0], o.filter);
+        open_close(&o);
+    }
+    lock_release(&held);
     return status;
 }
 

@@ -117,11 +117,18 @@ static void print(const values *v, const bly_hasher *hasher, bly_bytes key) {
     (void)fputc(v->null ? '\0' : '\n', stdout);
 }
 
+/* What cannot be written is reported when the program ends. */
+static bool flush(void *unused) {
+    (void)unused;
+    return fflush(stdout) == 0;
+}
+
 static int hash_input(const values *v, const bly_hasher *hasher) {
     static input in; /* large */
     if (!input_open(&in, NULL, 0, v->null ? '\0' : '\n', 0))
         return CLI_ERROR;
-    while (input_next(&in))
+    in.idle = flush;
+    while (!ferror(stdout) && input_next(&in))
         for (size_t i = 0; i < in.count; i++)
             print(v, hasher, in.records[i]);
     bool failed = input_failed(&in);

@@ -16,7 +16,7 @@
 static bool fits_state(const seen *s, const seen_wish *wish) {
     bly_stats stats;
     bly_filter_stats(s->filter, &stats);
-    if (wish->rate != 0 && wish->rate != stats.target_fpr)
+    if (wish->rate != 0 && !wish->memory && wish->rate != stats.target_fpr)
         (void)message_error("%s: was made for a rate of %g, not %g; leave out -p, or begin a new "
                             "state",
                             s->state, stats.target_fpr, wish->rate);
@@ -55,10 +55,14 @@ static bool make_filter(seen *s, const seen_wish *wish) {
     bly_status status = bly_filter_create(&spec, &s->filter);
     if (status != BLY_OK)
         (void)message_error("no such filter can be made: %s", bly_strerror(status));
+    else if (wish->memory)
+        seen_plan_note(wish, s->filter);
     return status == BLY_OK;
 }
 
 static bool open_filter(seen *s, const seen_wish *wish) {
+    if (s->state && !lock_take(&s->lock, s->state, false))
+        return false;
     bool there = s->state && (access(s->state, F_OK) == 0 || errno != ENOENT);
     if (!(there ? load_state(s, wish) : make_filter(s, wish)))
         return false;
@@ -75,7 +79,8 @@ static bool open_exact(seen *s, const seen_wish *wish) {
         if (!exact_load(s->state, wish->keys, limit, &s->exact, &seed))
             return false;
     } else if (!(s->exact = exact_create(wish->keys, limit))) {
-        (void)message_error("out of memory");
+        (void)message_error(limit ? "--memory is too little for so many fingerprints"
+                                  : "out of memory");
         return false;
     } else if (bly_random_key(random) == BLY_OK) /* so that nobody can make keys crowd */
         memcpy(&seed, random, sizeof seed);
@@ -107,6 +112,7 @@ void seen_close(seen *s) {
     bly_filter_destroy(s->filter);
     exact_destroy(s->exact);
     confirm_close(s->confirm);
+    lock_release(&s->lock);
     s->filter = NULL;
     s->exact = NULL;
     s->confirm = NULL;
@@ -156,7 +162,7 @@ double seen_rate_promised(const seen *s) {
 static bool report(const seen *s, bly_status status) {
     if (status == BLY_OK)
         return true;
-    if (status == BLY_EFULL)
+    if (status == BLY_EFULL && s->exact)
         (void)message_error("more keys than --memory has room for; --confirm FILE keeps them on "
                             "disk");
     else if (status == BLY_ENOMEM)

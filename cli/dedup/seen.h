@@ -10,12 +10,14 @@
 #include "confirm.h"
 #include "exact.h"
 #include "input.h"
+#include "lock.h"
 
 typedef struct seen {
     bly_filter *filter; /* exactly one of these three is not NULL */
     exact *exact;
     confirm *confirm;
     bly_hasher hasher;
+    lock lock;         /* on the state */
     const char *state; /* the file it is kept in, or NULL */
     double lost;       /* new keys expected to have been taken for seen ones */
     double rate;       /* of the filter when it had rate_keys keys */

@@ -53,7 +53,8 @@ static const double best_rate = 0x1p-40, hopeless = 0.5;
 
 static bool within_memory(const seen_wish *wish, bly_spec *out) {
     char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT];
-    uint64_t least = seen_overhead + (1u << 20), n = wish->keys ? wish->keys : wish->estimate;
+    const uint64_t least = seen_overhead + (1u << 20);
+    uint64_t n = wish->keys ? wish->keys : wish->estimate;
     double rate;
     if (wish->memory < least) {
         (void)message_error("--memory must be at least %s", number_bytes(least, size));
@@ -67,16 +68,23 @@ static bool within_memory(const seen_wish *wish, bly_spec *out) {
         return false;
     }
     if (!n || rate > hopeless) { /* no number to go by: as good as usual for as long as it lasts */
-        rate = seen_default_rate;
+        rate = wish->rate != 0 ? wish->rate : seen_default_rate;
         n = bly_plan_capacity(&g, rate, 64);
     }
     *out = (bly_spec){.geometry = g, .capacity = n, .fpr = rate > best_rate ? rate : best_rate};
+    return true;
+}
+
+void seen_plan_note(const seen_wish *wish, const bly_filter *f) {
+    char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT];
+    bly_geometry g = bly_filter_geometry(f);
+    uint64_t n = bly_filter_capacity(f);
+    double rate = bly_plan_fpr(&g, n, 64);
     message_note("the filter has %s (%s): new lines are lost at a rate of %s once it holds %s keys",
                  number_bytes(bly_plan_bytes(&g), size), bly_kind_name(g.kind),
                  number_percent(rate, percent), number_grouped(n, keys));
-    if (wish->rate != 0 && rate > wish->rate)
+    if (wish->rate != 0 && rate > wish->rate * 1.001)
         message_warn("the rate asked, %g, does not fit into --memory", wish->rate);
-    return true;
 }
 
 /* Whether the rate asked for fits, so that less than the memory allowed will do. */

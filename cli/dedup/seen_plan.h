@@ -13,4 +13,7 @@ static const size_t seen_longest_line = 1u << 20;
 /* false: it cannot be done, reported. */
 bool seen_plan(const seen_wish *wish, bly_spec *out);
 
+/* Says what the filter made within --memory is good for. */
+void seen_plan_note(const seen_wish *wish, const bly_filter *f);
+
 #endif

@@ -12,7 +12,7 @@ typedef struct decoder {
     size_t magic_size;
     void *(*open)(void); /* NULL: not in this build. Returns NULL when memory is short. */
     /* Decodes from *in, which it advances, into out[0..room). Returns how many bytes came out,
-     * which may be none, or -1 when the data is damaged. */
+     * which may be none, or -1 when the data is damaged: but all that came out before that. */
     ptrdiff_t (*run)(void *state, bly_bytes *in, char *out, size_t room);
     /* Whether the data may end here. */
     bool (*whole)(const void *state);

@@ -8,7 +8,8 @@
 
 typedef struct state {
     z_stream stream;
-    bool whole; /* between two members */
+    bool whole;   /* between two members */
+    bool damaged; /* found so, after the bytes returned last */
 } state;
 
 enum { GZIP_ONLY = 16 + MAX_WBITS };
@@ -33,6 +34,8 @@ static bool skip_zeros(bly_bytes *in) {
 
 static ptrdiff_t run_gzip(void *at, bly_bytes *in, char *out, size_t room) {
     state *s = at;
+    if (s->damaged)
+        return -1;
     if (s->whole) {
         if (!skip_zeros(in))
             return 0;
@@ -49,10 +52,10 @@ static ptrdiff_t run_gzip(void *at, bly_bytes *in, char *out, size_t room) {
     int result = inflate(&s->stream, Z_NO_FLUSH);
     in->data = s->stream.next_in;
     in->size -= size - s->stream.avail_in;
-    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-        return -1;
+    ptrdiff_t made = (ptrdiff_t)(space - s->stream.avail_out);
+    s->damaged = result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR;
     s->whole = result == Z_STREAM_END;
-    return (ptrdiff_t)(space - s->stream.avail_out);
+    return s->damaged && made == 0 ? -1 : made;
 }
 
 static bool whole_gzip(const void *at) {

@@ -7,7 +7,8 @@
 
 typedef struct state {
     ZSTD_DStream *stream;
-    bool whole; /* between two frames */
+    bool whole;   /* between two frames */
+    bool damaged; /* found so, after the bytes returned last */
 } state;
 
 static void *open_zstd(void) {
@@ -21,12 +22,15 @@ static void *open_zstd(void) {
 
 static ptrdiff_t run_zstd(void *at, bly_bytes *in, char *out, size_t room) {
     state *s = at;
+    if (s->damaged)
+        return -1;
     if (in->size == 0 && s->whole) /* asked once more, it would expect another frame */
         return 0;
     ZSTD_inBuffer from = {in->data, in->size, 0};
     ZSTD_outBuffer to = {out, room, 0};
     size_t left = ZSTD_decompressStream(s->stream, &to, &from);
-    if (ZSTD_isError(left))
+    s->damaged = ZSTD_isError(left) != 0;
+    if (s->damaged && to.pos == 0)
         return -1;
     s->whole = left == 0;
     in->data = (const char *)in->data + from.pos;

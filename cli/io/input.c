@@ -51,7 +51,7 @@ void input_close(input *in) {
  */
 
 static bool open_next(input *in) {
-    while (in->next_path < in->path_count) {
+    while (in->next_path < in->path_count && !interrupt_seen()) {
         const char *path = in->paths[in->next_path++];
         in->path = strcmp(path, "-") == 0 ? "standard input" : path;
         in->now = source_open(path);
@@ -101,10 +101,15 @@ static bool make_room(input *in) {
     }
     if (have + 1 < in->room)
         return true;
-    char *more = in->room <= in->longest ? realloc(in->buffer, in->room * 2) : NULL;
-    if (!more) {
-        (void)message_error("%s: record %llu is longer than %zu bytes", in->path,
+    if (in->room > in->longest) {
+        (void)message_error("%s:%llu: is longer than %zu bytes", in->path,
                             (unsigned long long)in->number, in->room - 1);
+        return false;
+    }
+    char *more = realloc(in->buffer, in->room * 2);
+    if (!more) {
+        (void)message_error("%s:%llu: is too long: out of memory", in->path,
+                            (unsigned long long)in->number);
         return false;
     }
     in->buffer = more;
@@ -115,8 +120,8 @@ static bool make_room(input *in) {
 static bool read_more(input *in) {
     if (!make_room(in))
         return false;
-    if (in->idle && source_would_wait(in->now))
-        in->idle(in->idle_ctx);
+    if (in->idle && source_would_wait(in->now) && !in->idle(in->idle_ctx))
+        return false;
     ptrdiff_t n = source_read(in->now, in->buffer + in->end, in->room - 1 - in->end);
     if (n < 0)
         return false;

@@ -25,8 +25,8 @@ typedef struct input {
     uint64_t records_read;   /* in all files, this batch included */
     uint64_t bytes_read;     /* of all files before `now`, as they lie */
     uint64_t bytes_total;    /* of all, where they are regular files; else 0 */
-    void (*idle)(void *ctx); /* may be set: called before a read that has to wait, so that what is
-                                known so far can be shown */
+    bool (*idle)(void *ctx); /* may be set: called before a read that has to wait, so that what is
+                                known so far can be shown; false ends the reading */
     void *idle_ctx;
     bool failed;
     bool ended; /* the current source is exhausted */

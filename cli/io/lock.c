@@ -4,6 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,28 +17,60 @@ bool lock_still_named(const char *path, int fd) {
            named.st_ino == locked.st_ino;
 }
 
-int lock_take(const char *path) {
-    for (bool waited = false;;) {
-        const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+/* "path/to/.NAME.lock", of the file itself where path is a link; to be freed. */
+static char *lock_path(const char *path) {
+    enum { KEEP_OF_NAME = 200 };
+    char *real = realpath(path, NULL);
+    const char *target = real ? real : path, *slash = strrchr(target, '/');
+    int folder = slash ? (int)(slash - target) + 1 : 0;
+    size_t room = (size_t)folder + KEEP_OF_NAME + sizeof "..lock";
+    char *out = malloc(room);
+    if (out)
+        (void)snprintf(out, room, "%.*s.%.*s.lock", folder, target, KEEP_OF_NAME, target + folder);
+    free(real);
+    return out;
+}
+
+/* 0, or errno. */
+static int try_lock(int fd, const char *path, bool wait, bool *waited) {
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    if (errno != EWOULDBLOCK || !wait)
+        return errno;
+    if (!*waited)
+        message_note("%s: waiting for another program to finish with it", path);
+    *waited = true;
+    return flock(fd, LOCK_EX) == 0 ? 0 : errno;
+}
+
+bool lock_take(lock *l, const char *path, bool wait) {
+    bool waited = false;
+    *l = (lock){-1, strcmp(path, "-") == 0 ? NULL : lock_path(path)};
+    for (;;) {
+        int fd = l->path ? open(l->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666) : -1;
         if (fd < 0)
-            return -1;
-        int result = flock(fd, LOCK_EX | LOCK_NB);
-        if (result != 0 && errno == EWOULDBLOCK) {
-            if (!waited)
-                message_note("%s: waiting for another program to finish with it", path);
-            waited = true;
-            result = flock(fd, LOCK_EX);
+            return true;
+        int error = try_lock(fd, path, wait, &waited);
+        /* Whoever held it has removed it meanwhile: begin again. */
+        if (error == 0 && lock_still_named(l->path, fd)) {
+            l->fd = fd;
+            return true;
         }
-        if (result == 0 && lock_still_named(path, fd))
-            return fd;
         (void)close(fd);
-        /* Deleted meanwhile, or no locks here: go on without. */
-        if (result != 0 && errno != EINTR)
-            return -1;
+        if (error == EWOULDBLOCK) {
+            (void)message_error("%s: is in use by another process", path);
+            return false;
+        }
+        if (error != 0 && error != EINTR)
+            return true; /* no locks on this file system */
     }
 }
 
-void lock_release(int lock) {
-    if (lock >= 0)
-        (void)close(lock);
+void lock_release(lock *l) {
+    if (l->path && l->fd >= 0) {
+        (void)unlink(l->path); /* before it is let go: nobody else can hold it now */
+        (void)close(l->fd);
+    }
+    free(l->path);
+    *l = (lock){-1, NULL};
 }

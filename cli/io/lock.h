@@ -2,9 +2,14 @@
  *
  * A filter is changed by loading it, changing it in memory and saving it in place of the old file.
  * Of two programs that do so at once, the one that saves first would lose its keys, and a lost key
- * is what a filter must never have. So a changer holds a lock (flock) on the file from before it
- * loads until after it has saved. The file that is locked is itself replaced by the save, so one
- * who has waited looks whether what he locked is still what the path names, and else begins again.
+ * is what a filter must never have. So whoever means to replace a filter by what he makes of it
+ * (add, remove, merge, intersect, fold, dedup --state) holds a lock from before he loads it until
+ * after he has saved it for the last time.
+ *
+ * The filter's own file cannot be what is locked, since every save puts another in its place. It is
+ * an empty file beside it, ".NAME.lock", that is there as long as somebody holds the lock; one that
+ * is left behind by a killed program is in nobody's way. (confirm.h and exact.h lock their own
+ * file, which they change in place.)
  *
  * Readers need no lock: they find the old file or the new one, whole.
  */
@@ -13,10 +18,16 @@
 
 #include <stdbool.h>
 
-/* Waits, and says so, while another holds it. Returns what lock_release takes: -1 when the file
- * cannot be opened (loading it will tell why) or its file system has no locks. */
-int lock_take(const char *path);
-void lock_release(int lock);
+typedef struct lock {
+    int fd; /* -1: not held */
+    char *path;
+} lock;
+
+/* While another holds it: waits, and says so; or, when `wait` is false, reports that and fails.
+ * A folder in which no file can be made needs no lock, for nothing can be saved there either: then
+ * *l is not held, and the result is true; so too for "-", standard output. */
+bool lock_take(lock *l, const char *path, bool wait);
+void lock_release(lock *l); /* one that is not held, or zeroed, too */
 
 /* Whether `fd` is still the file that `path` names. */
 bool lock_still_named(const char *path, int fd);

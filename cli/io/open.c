@@ -209,6 +209,5 @@ bool open_save(const bly_filter *f, const char *path) {
     bly_status status = bly_filter_save(f, path);
     if (status != BLY_OK)
         (void)refused(path, status, NULL);
-    interrupt_finish();
     return status == BLY_OK;
 }

@@ -7,7 +7,10 @@
 typedef struct output {
     int fd;
     const char *path; /* NULL: standard output */
+    char *target;     /* the same, where it is a link followed */
     char *temp;       /* what is written until output_commit */
+    bool force;
+    bool failed; /* something could not be written: nothing succeeds any more */
     char *buffer;
     size_t used, room;
 } output;
@@ -16,7 +19,9 @@ typedef struct output {
  * refused unless `force`. false: reported. */
 bool output_open(output *o, const char *path, bool force);
 
-/* Both report what went wrong; a reader that has gone away (EPIPE) ends the process silently. */
+/* Both report what went wrong, the first time; a reader that has gone away (EPIPE) ends the process
+ * silently. After an interrupt (interrupt.h) a reader that takes nothing is waited for no longer
+ * than a second. */
 bool output_put(output *o, const void *data, size_t size);
 bool output_flush(output *o);
 
@@ -30,5 +35,8 @@ void output_close(output *o);
 /* Reports and is false if `path` exists and `force` is not set, or if its folder takes no files:
  * for commands that write a filter by bly_filter_save. */
 bool output_may_replace(const char *path, bool force);
+
+/* Whether two paths, of which either may be NULL or not exist yet, mean one file. */
+bool output_same_file(const char *a, const char *b);
 
 #endif

@@ -19,7 +19,7 @@ static const decoder *const decoders[] = {&decoder_gzip, &decoder_zstd};
 struct source {
     int fd;
     const char *path;
-    uint64_t length, position;
+    uint64_t position;
     bool waits;             /* a pipe or a terminal: reading may have to wait */
     const decoder *decoder; /* NULL: the bytes are what they are */
     void *state;
@@ -108,7 +108,6 @@ source *source_open(const char *path) {
     }
     s->fd = fd;
     s->path = name;
-    s->length = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
     s->waits = !S_ISREG(st.st_mode);
     (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     if (!look_at_beginning(s)) {
@@ -171,10 +170,6 @@ void source_close(source *s) {
     if (s->fd != STDIN_FILENO)
         (void)close(s->fd);
     free(s);
-}
-
-uint64_t source_length(const source *s) {
-    return s->length;
 }
 
 uint64_t source_position(const source *s) {

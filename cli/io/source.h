@@ -19,9 +19,7 @@ bool source_would_wait(const source *s);
 
 void source_close(source *s); /* NULL does nothing */
 
-/* Of the file as it lies: its length (0 when it is no regular file), and how much of it has been
- * read. */
-uint64_t source_length(const source *s);
+/* How much of the file as it lies has been read. */
 uint64_t source_position(const source *s);
 bool source_compressed(const source *s);
 

@@ -1,8 +1,8 @@
 #include "key.h"
 
 #include "message.h"
+#include "url_text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 bool key_is_record(const key_rule *rule) {
@@ -25,13 +25,8 @@ static bool nth_field(bly_bytes record, uint64_t n, char delimiter, bly_bytes *o
 }
 
 static bool to_small(url_buffer *b, bly_bytes *key) {
-    if (key->size > b->room) {
-        size_t room = key->size < 4096 ? 4096 : key->size * 2;
-        char *more = realloc(b->data, room);
-        if (!more)
-            return false;
-        *b = (url_buffer){more, room};
-    }
+    if (!url_reserve(b, key->size))
+        return false;
     const char *from = key->data;
     for (size_t i = 0; i < key->size; i++)
         b->data[i] = (char)(from[i] >= 'A' && from[i] <= 'Z' ? from[i] | 0x20 : from[i]);
@@ -41,12 +36,10 @@ static bool to_small(url_buffer *b, bly_bytes *key) {
 
 bool key_of(key_rule *rule, bly_bytes record, bly_bytes *key) {
     *key = record;
-    if (rule->field && !nth_field(record, rule->field, rule->delimiter, key)) {
-        rule->fieldless++;
-        return true;
-    }
+    bool whole = rule->field && !nth_field(record, rule->field, rule->delimiter, key);
+    rule->fieldless += whole;
     url_result result = URL_OK;
-    if (rule->url)
+    if (rule->url && !whole)
         result = url_canonical(&rule->canonical, rule->level, key->data, key->size, key);
     rule->not_urls += result == URL_NOT;
     bool good = result != URL_NOMEM && (!rule->ignore_case || to_small(&rule->small, key));

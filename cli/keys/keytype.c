@@ -80,7 +80,7 @@ static keytype_result read_line(const keytype_reader *r, bly_bytes line, keytype
         line.size--;
     *out = (keytype_key){line, 0};
     /* Only a line that begins with a blank can be one of blanks alone. */
-    bool blank = line.size == 0 || (is_blank(*at) && trimmed(line).size == 0);
+    bool blank = line.size == 0 || (!r->exact && is_blank(*at) && trimmed(line).size == 0);
     return blank ? KEYTYPE_BLANK : KEYTYPE_KEY;
 }
 

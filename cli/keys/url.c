@@ -61,14 +61,6 @@ bool url_reserve(url_buffer *b, size_t room) {
     return true;
 }
 
-bool url_level_named(const char *name, url_level *out) {
-    bool standard = strcmp(name, "standard") == 0;
-    if (!standard && strcmp(name, "crawl") != 0)
-        return false;
-    *out = standard ? URL_STANDARD : URL_CRAWL;
-    return true;
-}
-
 /* ---- the quick way -------------------------------------------------------------------------- */
 
 /* Behind "http://" or "https://", or NULL. */

@@ -26,9 +26,6 @@ typedef enum url_result {
 
 void url_buffer_free(url_buffer *b);
 
-/* The level called `name`; false when there is none. */
-bool url_level_named(const char *name, url_level *out);
-
 /* The canonical form of text[0..size) in *out. It points into the text when a piece of the text is
  * its own canonical form, else into the buffer, where it stays valid until the buffer's next use.
  * On URL_NOT and URL_NOMEM *out is the text as it stands. The text must not lie in the buffer. */

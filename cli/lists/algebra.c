@@ -4,6 +4,7 @@
 #include "json.h"
 #include "keytype.h"
 #include "kinds.h"
+#include "lock.h"
 #include "message.h"
 #include "numbers.h"
 #include "open.h"
@@ -23,15 +24,6 @@ typedef struct plan {
     uint64_t largest;
     uint64_t keys; /* of the file that has most */
 } plan;
-
-static uint64_t divisor_of(uint64_t a, uint64_t b) {
-    while (b) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 /* "B: differs from A in its WHAT (THIS, not THAT); ..." */
 static bool differs(const plan *p, const char *path, const char *what, const char *is,
@@ -134,7 +126,7 @@ static bool make_plan(plan *p, const algebra *op, bool fold, cli_operands files)
             p->first = info;
         else if (!alike(p, p->paths[i], &info))
             return false;
-        p->common = divisor_of(p->common, info.geometry.size);
+        p->common = number_common_divisor(p->common, info.geometry.size);
         p->largest = info.geometry.size > p->largest ? info.geometry.size : p->largest;
         p->keys = info.count > p->keys ? info.count : p->keys;
         if (!odd && info.geometry.size != p->first.geometry.size) {
@@ -195,7 +187,14 @@ static bly_filter *take_first(const plan *p) {
     opened o;
     if (p->first.geometry.kind == BLY_SCALABLE || p->first.geometry.size == p->common)
         return open_load(p->paths[0], NULL, BLY_OPEN_WITHOUT_KEY);
-    return take(p, 0, &o) ? o.loaded : NULL;
+    if (!take(p, 0, &o))
+        return NULL;
+    if (!o.loaded) { /* its header said otherwise a moment ago */
+        (void)message_error("%s: was replaced while it was read; try again", p->paths[0]);
+        open_close(&o);
+        return NULL;
+    }
+    return o.loaded;
 }
 
 /* ---- combining them -------------------------------------------------------------------------- */
@@ -276,13 +275,15 @@ int algebra_run(const algebra *a, const algebra_values *v, cli_operands files) {
     plan p;
     if (v->json && strcmp(v->out, "-") == 0)
         return message_error("--json and -o - both want standard output");
-    if (!open_may_save(v->out, v->force) || !make_plan(&p, a, v->fold, files))
+    if (!open_may_save(v->out, v->force))
         return CLI_ERROR;
-    bly_filter *f = take_first(&p);
-    if (!f)
-        return CLI_ERROR;
-    const int status = finish(&p, v, f);
+    /* The output may be one of the inputs. */
+    lock held;
+    (void)lock_take(&held, v->out, true);
+    bly_filter *f = make_plan(&p, a, v->fold, files) ? take_first(&p) : NULL;
+    const int status = f ? finish(&p, v, f) : CLI_ERROR;
     bly_filter_destroy(f);
+    lock_release(&held);
     return status;
 }
 

@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-enum { NAMED = 10 }; /* lines found in the list, before they are only counted */
+enum {
+    NAMED = 10,    /* lines found in the list, before they are only counted */
+    PATIENCE = 20, /* searches through all keys */
+};
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -65,13 +68,17 @@ static void name(const build_allow *a, uint64_t number, bly_bytes line, bly_byte
                         quoted, other ? " (as " : "", other ? key : "", other ? ")" : "");
 }
 
-/* Which of the tries is truly a key of the list; tries->count for none. */
-static size_t find(const keytype_tries *tries, const bly_hasher *hasher, const build_keys *keys) {
+/* Which of the tries is truly a key of the list; tries->count for none. That the hash is there says
+ * so nearly always; *patience is how often it may still be looked up among the keys themselves,
+ * which means going through them all. */
+static size_t find(const keytype_tries *tries, const bly_hasher *hasher, const build_keys *keys,
+                   unsigned *patience) {
     size_t i = 0;
     for (; i < tries->count; i++) {
         bly_bytes key = tries->keys[i];
-        if (build_keys_have(keys, bly_hash_key(hasher, key.data, key.size)) &&
-            build_keys_hold(keys, key))
+        if (!build_keys_have(keys, bly_hash_key(hasher, key.data, key.size)))
+            continue;
+        if (*patience == 0 || (--*patience, build_keys_hold(keys, key)))
             break;
     }
     return i;
@@ -81,10 +88,11 @@ uint64_t build_allow_in_list(const build_allow *a, const keytype_levels *levels,
                              const bly_hasher *hasher, const build_keys *keys) {
     char more[NUMBER_TEXT];
     uint64_t number, found = 0;
+    unsigned patience = PATIENCE;
     keytype_tries tries;
     bly_bytes line;
     for (size_t at = 0; next_line(a, levels, &at, &number, &line, &tries);) {
-        size_t i = find(&tries, hasher, keys);
+        size_t i = find(&tries, hasher, keys, &patience);
         if (i < tries.count && found++ < NAMED)
             name(a, number, line, tries.keys[i]);
     }

@@ -49,6 +49,10 @@ static bool settle_type(changing *c) {
                             c->path, keytype_name(own), keytype_name(c->type));
         return false;
     }
+    if (!c->mark && c->type != KEYTYPE_LINE)
+        message_warn("%s: does not say what it holds, and has keys already; to find these, check "
+                     "must be given --type %s",
+                     c->path, keytype_name(c->type));
     return true;
 }
 
@@ -130,13 +134,14 @@ int change_run(const change *how, const change_values *v, cli_operands operands)
     c->how = how;
     c->values = v;
     c->path = operands.items[0];
-    const int lock = lock_take(c->path);
+    lock held;
+    (void)lock_take(&held, c->path, true);
     c->filter = open_load(c->path, key, 0);
     int status = CLI_ERROR;
     if (c->filter)
         status = apply(c, (cli_operands){operands.items + 1, operands.count - 1});
     bly_filter_destroy(c->filter);
-    lock_release(lock);
+    lock_release(&held);
     free(c);
     return status;
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* The part of a line that is looked for, as a key. */
-static keytype_result read_key(query *q, const follow *list, bly_bytes line, keytype_key *out) {
+static keytype_result part_key(query *q, const follow *list, bly_bytes line, keytype_key *out) {
     uint64_t fieldless = q->field.fieldless;
     bly_bytes part;
     if (!key_of(&q->field, line, &part))
@@ -30,17 +30,24 @@ static keytype_result read_key(query *q, const follow *list, bly_bytes line, key
     return result;
 }
 
+/* The i-th line of a batch, for which there is no answer yet. */
+static keytype_result read_key(query *q, const follow *list, size_t i, bly_bytes line,
+                               keytype_key *out) {
+    keytype_result result = part_key(q, list, line, out);
+    q->malformed[i] = result == KEYTYPE_MALFORMED;
+    q->match[i] = 0;
+    return result;
+}
+
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 static bool ask_lines(query *q, const follow *list, const bly_bytes *lines, size_t n) {
     uint16_t askable = 0;
     for (size_t i = 0; i < n; i++) {
         keytype_key key;
-        keytype_result result = read_key(q, list, lines[i], &key);
+        keytype_result result = read_key(q, list, i, lines[i], &key);
         if (result == KEYTYPE_NOMEM)
             return false;
-        q->malformed[i] = result == KEYTYPE_MALFORMED;
-        q->match[i] = 0;
         if (result != KEYTYPE_KEY)
             continue;
         q->owner[askable] = (uint16_t)i;
@@ -65,11 +72,9 @@ static bool ask_typed(query *q, const follow *list, const bly_bytes *lines, size
     const bly_hasher *hasher = bly_filter_hasher(list->file.filter);
     for (size_t i = 0; i < n; i++) {
         keytype_key key;
-        keytype_result result = read_key(q, list, lines[i], &key);
+        keytype_result result = read_key(q, list, i, lines[i], &key);
         if (result == KEYTYPE_NOMEM)
             return false;
-        q->malformed[i] = result == KEYTYPE_MALFORMED;
-        q->match[i] = 0;
         if (result != KEYTYPE_KEY)
             continue;
         keytype_widen(list->type, &key, &list->levels, &q->tries);
@@ -91,7 +96,7 @@ bool query_batch(query *q, const follow *list, const bly_bytes *lines, size_t n)
 
 bly_bytes query_explain(query *q, const follow *list, bly_bytes line, char room[KEYTYPE_TEXT]) {
     keytype_key key;
-    if (read_key(q, list, line, &key) != KEYTYPE_KEY)
+    if (part_key(q, list, line, &key) != KEYTYPE_KEY)
         return (bly_bytes){room, 0};
     keytype_widen(list->type, &key, &list->levels, &q->tries);
     for (size_t i = 0; i < q->tries.count; i++) {

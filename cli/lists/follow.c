@@ -10,18 +10,13 @@
 #include "follow.h"
 
 #include "message.h"
+#include "progress.h"
 
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
 static const double look_after = 0.25; /* seconds */
-
-static double now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static bool same_file(const struct stat *a, const struct stat *b) {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
@@ -48,7 +43,7 @@ static bool know_type(follow *f) {
 }
 
 bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype asked, bool verify) {
-    *f = (follow){.path = path, .key = key, .asked = asked, .looked = now()};
+    *f = (follow){.path = path, .key = key, .asked = asked, .looked = progress_clock()};
     /* Before opening: if the file is replaced in between, the next look will see it. */
     if (stat(path, &f->known) != 0)
         memset(&f->known, 0, sizeof f->known);
@@ -63,9 +58,9 @@ bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype ask
 void follow_refresh(follow *f) {
     struct stat st;
     follow next;
-    if (now() - f->looked < look_after)
+    if (progress_clock() - f->looked < look_after)
         return;
-    f->looked = now();
+    f->looked = progress_clock();
     if (stat(f->path, &st) != 0) {
         /* Tell once: a file of size -1 is like no other. */
         if (f->known.st_size != -1)

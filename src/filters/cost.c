@@ -70,7 +70,7 @@ typedef struct level {
 } level;
 
 static bly_status first_level(const bly_needs *needs, level *out) {
-    double fpr = needs->first_share * needs->fpr;
+    double fpr = blyi_first_rate(needs->fpr, needs->first_share);
     *out = (level){.keys = needs->first_keys, .left = needs->fpr - fpr};
     return blyi_level_plan(out->keys, fpr, needs->hash_bits, &out->geometry);
 }
@@ -88,11 +88,6 @@ static bly_status next_level(const bly_needs *needs, level *l) {
     if (status == BLY_EWEAKHASH)
         status = blyi_level_plan(l->keys, fpr, 128, &l->geometry);
     return status;
-}
-
-/* A key is found when any level finds it. */
-static double either(double a, double b) {
-    return a + b - a * b;
 }
 
 /* The levels there are after the most of keys[0..n) are planned once, since that is what takes
@@ -116,7 +111,7 @@ static void rates_of_levels(const bly_advice *a, const uint64_t *keys, size_t n,
             uint64_t here = least(rest, levels[j].keys);
             rest -= here;
             rates[i] =
-                either(rates[i], bly_plan_fpr(&levels[j].geometry, here, a->needs.hash_bits));
+                blyi_either(rates[i], bly_plan_fpr(&levels[j].geometry, here, a->needs.hash_bits));
         }
     }
 }

@@ -1,6 +1,14 @@
 #include "growth.h"
 
+#include <math.h>
+
 #define MOST_SPACE 1.15 /* that one line per key may cost, as a multiple of what two lines need */
+
+#define WORST_RATE 0.5 /* of a level */
+
+double blyi_first_rate(double fpr, double share) {
+    return fmin(share * fpr, WORST_RATE);
+}
 
 bly_status blyi_level_plan(uint64_t keys, double fpr, unsigned hash_bits, bly_geometry *out) {
     bly_geometry fast;

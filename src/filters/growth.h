@@ -11,6 +11,14 @@
 #define BLYI_FIRST_SHARE 0.15 /* of the rate, for the first level */
 #define BLYI_NEXT_SHARE  0.15 /* of what is left of it, for the next: 1 - r */
 
+/* The rate of two levels together: a key is found when either finds it. */
+static inline double blyi_either(double a, double b) {
+    return a + b - a * b;
+}
+
+/* The rate of the first level: its share, but so low that it never has more keys than bits. */
+double blyi_first_rate(double fpr, double share);
+
 /* The geometry of a level. bly_plan's statuses. */
 bly_status blyi_level_plan(uint64_t keys, double fpr, unsigned hash_bits, bly_geometry *out);
 

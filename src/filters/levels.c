@@ -1,5 +1,7 @@
 #include "levels.h"
 
+#include "growth.h"
+
 #include <math.h>
 
 void blyi_levels_push(bly_filter *f, bly_filter *level) {
@@ -41,6 +43,8 @@ bly_status blyi_levels_copy(bly_filter *f, const bly_filter *from, unsigned firs
             blyi_levels_cut(f, had);
             return status;
         }
+        level->hasher = f->hasher; /* `from` may have been opened without it */
+        level->keyless = f->keyless;
         blyi_levels_push(f, level);
     }
     return BLY_OK;
@@ -72,11 +76,6 @@ bly_status blyi_levels_union(bly_filter *dst, const bly_filter *src) {
     return status;
 }
 
-/* A key is found when any level finds it. */
-static double either(double a, double b) {
-    return a + b - a * b;
-}
-
 void blyi_levels_stats(const bly_filter *f, bly_stats *out) {
     double expected_bits = 0;
     *out = (bly_stats){
@@ -95,8 +94,8 @@ void blyi_levels_stats(const bly_filter *f, bly_stats *out) {
         out->set_bits += s.set_bits;
         out->bytes += s.bytes;
         out->estimated_keys += s.estimated_keys;
-        out->predicted_fpr = either(out->predicted_fpr, s.predicted_fpr);
-        out->current_fpr = either(out->current_fpr, s.current_fpr);
+        out->predicted_fpr = blyi_either(out->predicted_fpr, s.predicted_fpr);
+        out->current_fpr = blyi_either(out->current_fpr, s.current_fpr);
         expected_bits += s.expected_fill * (double)s.bits;
         out->hash_name = s.hash_name;
     }

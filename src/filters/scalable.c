@@ -36,10 +36,7 @@
 #include "levels.h"
 
 #include <bloomery/scalable.h>
-#include <math.h>
 #include <string.h>
-
-#define WORST_RATE 0.5 /* of a level, so that it never has more keys than bits */
 
 /* ---- growth ---------------------------------------------------------------------------------- */
 
@@ -122,7 +119,7 @@ static bly_status create(const bly_spec *spec, bly_filter **out) {
     if (status == BLY_OK)
         status = blyi_filter_make(&shape, spec->allocator, NULL, &f);
     if (status == BLY_OK)
-        status = open_level(f, spec->capacity, fmin(share * spec->fpr, WORST_RATE),
+        status = open_level(f, spec->capacity, blyi_first_rate(spec->fpr, share),
                             spec->allow_weak_hash ? 128 : shape.hasher.bits);
     if (status == BLY_OK)
         *out = f;

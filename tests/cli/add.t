@@ -126,6 +126,7 @@ $ bloomery add --type telephone ip.bly --key 030123
 # A list without marks, as other programs make them, takes any type, and gets no marks.
 $ cp $DATA/../golden/v1/good/classic-fnv1a.bly plain.bly; bloomery add --type ip plain.bly --key 192.0.2.1; bloomery info plain.bly | grep type
   type       line
+! bloomery add: warning: plain.bly: does not say what it holds, and has keys already; to find these, check must be given --type ip
 ! bloomery add: plain.bly: 1 of 1 new; it holds 41 keys, its capacity is 60
 $ cp $DATA/../golden/v1/good/classic-empty-fnv1.bly plain.bly; bloomery add --type ip plain.bly --key 192.0.2.1; bloomery info plain.bly | grep type
   type       ip

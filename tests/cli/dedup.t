@@ -87,6 +87,9 @@ $ printf 'a,b\nc,b\nd\nd\n' | bloomery dedup --field 2 -t, --stats 2>&1 >/dev/nu
 no field   2
 $ printf 'a,,x\nb,,x\n' | bloomery dedup --field 2 -t ,
 a,,x
+$ printf 'A\na\nb;C\nd;c\n' | bloomery dedup -i --field 2 -t ';'
+A
+b;C
 $ printf 'Word\nword\nWORD\n' | bloomery dedup -i
 Word
 
@@ -194,6 +197,11 @@ two
 $ head -c 10 b.zst > cut.zst; bloomery dedup cut.zst
 ! bloomery dedup: cut.zst: the zstd data ends early
 ? 2
+$ cp a.gz sum.gz; printf 'X' | dd of=sum.gz bs=1 seek=$(($(stat -c %s sum.gz) - 6)) conv=notrunc status=none; bloomery dedup sum.gz
+one
+two
+! bloomery dedup: sum.gz: the gzip data is damaged
+? 2
 $ { cat a.gz; head -c 100 /dev/zero; } | bloomery dedup
 one
 two
@@ -232,13 +240,14 @@ $ bloomery dedup --memory 9M -n 100M -p 0.001 a
 $ bloomery dedup --memory 64M -n 1M -p 0.001 a
 one
 two
+! bloomery dedup: the filter has 1.87 MiB (split512): new lines are lost at a rate of 0.1% once it holds 1,000,000 keys
 $ bloomery dedup --memory 1M a
 ! bloomery dedup: --memory must be at least 9.00 MiB
 ? 2
 $ head -c 1000000 /dev/zero | bloomery dedup -q --memory 16M | wc -c
 1000001
 $ head -c 3000000 /dev/zero | bloomery dedup -q --memory 16M
-! bloomery dedup: standard input: record 1 is longer than 2097151 bytes
+! bloomery dedup: standard input:1: is longer than 2097151 bytes
 ? 2
 
 # Absurd options.
@@ -298,6 +307,12 @@ $ bloomery dedup --confirm x --state y a
 ? 2
 $ bloomery dedup --confirm x -o y a
 ! bloomery dedup: --confirm writes as it goes, so a file that appears only at the end cannot be its output: use > FILE instead of -o
+? 2
+$ bloomery dedup --window often a
+! bloomery dedup: --window must be a number of keys, such as 1M, or a time, such as 24h
+? 2
+$ bloomery dedup --memory 100000T a
+! bloomery dedup: no such filter can be made: the filter would need more than 2^48 bits
 ? 2
 $ bloomery dedup --window 24h a
 ! bloomery dedup: --window needs the window kind of filter, which this version does not have yet; --memory bounds the space, --state with a new file each day bounds the time

@@ -77,6 +77,39 @@ $ printf 'new\n' | bloomery dedup --state seen.bly -o missing/out
 $ printf 'new\n' | bloomery dedup --state seen.bly
 new
 
+# Nor when it fails while nothing comes in, and the lines so far are shown.
+$ (printf 'newer\n'; sleep 0.5) | bloomery dedup --state seen.bly > /dev/full
+! bloomery dedup: standard output: No space left on device
+? 2
+$ printf 'newer\n' | bloomery dedup --state seen.bly
+newer
+
+# Two names for one file.
+$ printf 'x\n' | bloomery dedup --state both.bly -o ./both.bly; ls both.bly 2>/dev/null
+! bloomery dedup: -o and --state name the same file
+? 2
+
+# Counting prints no lines, and so remembers none.
+$ printf 'p\nq\n' | bloomery dedup -c --state seen.bly; printf 'p\n' | bloomery dedup --state seen.bly
+2 lines, 2 unique, 0 repeated
+p
+
+# The same command twice, with a limit on memory.
+$ for i in 1 2; do printf 'x\n' | bloomery dedup -q -m 32M -p 0.01 --state m.bly; printf 'x\n' | bloomery dedup -q -m 32M -p 0.01 -n 1M --state mn.bly; done
+x
+x
+
+# One at a time.
+$ (printf 'x\n'; sleep 2) | bloomery dedup --state lock.bly > /dev/null & sleep 1; printf 'y\n' | bloomery dedup --state lock.bly; echo $?; wait; ls -A | grep lock
+2
+lock.bly
+! bloomery dedup: lock.bly: is in use by another process
+
+# A reader that takes nothing does not hold up one who was told to stop.
+$ mkfifo slow; sleep 5 < slow & (seq 200000; sleep 5) | timeout -s TERM 1 bloomery dedup --state slow.bly > slow; echo ${PIPESTATUS[1]}
+124
+! bloomery dedup: standard output: Connection timed out
+
 # A run that is interrupted saves, and dies of the signal. The state knows what was printed.
 $ mkfifo feed; (printf '1\n2\n3'; sleep 2) > feed & bloomery dedup --state int.bly < feed > out & job=$!
 > sleep 1; kill -TERM $job; wait $job; echo $?; cat out; wait
@@ -109,9 +142,13 @@ $ printf 'd\ne\n' | bloomery dedup --confirm .
 $ printf 'd\ne\n' | bloomery dedup --confirm missing/x
 ! bloomery dedup: missing/x: No such file or directory
 ? 2
-$ printf 'a\nb\n' | bloomery dedup --confirm c.fps -c; printf 'b\nc\n' | bloomery dedup --confirm c.fps -c
-2 lines, 2 unique, 0 repeated
-2 lines, 1 unique, 1 repeated
+$ printf 'a\nb\n' | bloomery dedup --confirm c.fps; printf 'b\nc\n' | bloomery dedup --confirm c.fps
+a
+b
+c
+$ printf 'b\n' | bloomery dedup --confirm c.fps -c
+! bloomery dedup: --confirm FILE remembers the lines, and --count does not print them: leave one out
+? 2
 $ (printf 'x\n'; sleep 2) | bloomery dedup --confirm lock.fps > /dev/null & sleep 1; printf 'y\n' | bloomery dedup --confirm lock.fps; echo $?; wait
 2
 ! bloomery dedup: lock.fps: is in use by another process

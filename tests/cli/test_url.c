@@ -331,14 +331,6 @@ static void test_nothing(void **state) {
     assert_null(b.data);
 }
 
-static void test_level_names(void **state) {
-    url_level level = URL_STANDARD;
-    (void)state;
-    assert_true(url_level_named("crawl", &level) && level == URL_CRAWL);
-    assert_true(url_level_named("standard", &level) && level == URL_STANDARD);
-    assert_false(url_level_named("", &level) || url_level_named("Crawl", &level));
-}
-
 /* Without libidn2 a host keeps its bytes, and ASCII letters become small. */
 static void test_hosts_without_idn(void **state) {
     static const char text[] = "http://B\xC3\x9C"
@@ -501,7 +493,6 @@ int main(void) {
         cmocka_unit_test(test_find),
         cmocka_unit_test(test_canonical_is_not_copied),
         cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_level_names),
         cmocka_unit_test(test_hosts_without_idn),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_long_texts),
