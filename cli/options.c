@@ -141,6 +141,8 @@ typedef struct parser {
     cli_common *common;
     int argc, at; /* at: the argument being looked at */
     char **argv;
+    const cli_option *given[64]; /* options with a value, so far */
+    size_t given_count;
 } parser;
 
 /* A row of the command's own table or of the common one; *field where its value goes. */
@@ -158,8 +160,22 @@ static const cli_option *find(parser *p, const char *name, size_t length, char l
     return NULL;
 }
 
-static bool accept(const cli_option *option, const char *text, void *field) {
+/* Of two values one would be forgotten. */
+static bool given_twice(parser *p, const cli_option *option) {
+    for (size_t i = 0; i < p->given_count; i++)
+        if (p->given[i] == option) {
+            (void)message_error("--%s is given twice", option->name);
+            return true;
+        }
+    if (p->given_count < sizeof p->given / sizeof *p->given)
+        p->given[p->given_count++] = option;
+    return false;
+}
+
+static bool accept(parser *p, const cli_option *option, const char *text, void *field) {
     char list[512] = "";
+    if (option->type != CLI_FLAG && given_twice(p, option))
+        return false;
     const char *why = take(option, text, field);
     if (!why)
         return true;
@@ -226,7 +242,7 @@ static bool take_long(parser *p, char *argument) {
         text = option->without;
     else if (option->type != CLI_FLAG && !following(p, option, &text))
         return false;
-    return accept(option, text, field);
+    return accept(p, option, text, field);
 }
 
 static bool take_letters(parser *p, char *argument) {
@@ -247,14 +263,14 @@ static bool take_letters(parser *p, char *argument) {
             text = option->without;
         else if (!following(p, option, &text))
             return false;
-        return accept(option, text, field);
+        return accept(p, option, text, field);
     }
     return true;
 }
 
 bool cli_parse(const cli_option *options, int argc, char **argv, void *values, cli_common *common,
                cli_operands *operands) {
-    parser p = {options, values, common, argc, 0, argv};
+    parser p = {.own = options, .values = values, .common = common, .argc = argc, .argv = argv};
     bool only_operands = false;
     *operands = (cli_operands){argv, 0};
     for (; p.at < argc; p.at++) {

@@ -54,7 +54,8 @@ typedef struct cli_common {
 extern const cli_option cli_common_options[];
 
 /* Fills *values and *common, and moves the operands to the front of argv (options and operands
- * may be mixed; "--" ends the options; "-" is an operand). false: a message has been printed. */
+ * may be mixed; "--" ends the options; "-" is an operand). An option with a value may be given
+ * once. false: a message has been printed. */
 bool cli_parse(const cli_option *options, int argc, char **argv, void *values, cli_common *common,
                cli_operands *operands);
 

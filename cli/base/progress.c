@@ -15,8 +15,11 @@ double progress_clock(void) {
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-void progress_begin(progress *p) {
-    *p = (progress){.shown = isatty(STDERR_FILENO) && !message_quiet(), .start = progress_clock()};
+void progress_begin(progress *p, bool prints) {
+    bool clash = prints && isatty(STDOUT_FILENO);
+    *p = (progress){.shown = isatty(STDERR_FILENO) && !clash && !message_quiet(),
+                    .columns = message_columns(STDERR_FILENO),
+                    .start = progress_clock()};
     p->last = p->start + first_after - redraw_after;
 }
 
@@ -35,14 +38,16 @@ void progress_show(progress *p, uint64_t records, uint64_t bytes, uint64_t total
     p->drawn = true;
     (void)number_short((double)records, lines);
     (void)number_short((double)records / spent, rate);
+    char line[160];
     if (total > 0 && bytes > 0) {
         double share = (double)bytes / (double)total;
         (void)number_time(share < 1 ? spent / share - spent : 0, left);
-        (void)fprintf(stderr, "\r\033[K%3.0f%%  %s lines  %s/s  %s left", 100 * share, lines, rate,
-                      left);
-    } else {
-        (void)fprintf(stderr, "\r\033[K%s lines  %s/s  %s", lines, rate, number_time(spent, left));
-    }
+        (void)snprintf(line, sizeof line, "%3.0f%%  %s lines  %s/s  %s left", 100 * share, lines,
+                       rate, left);
+    } else
+        (void)snprintf(line, sizeof line, "%s lines  %s/s  %s", lines, rate,
+                       number_time(spent, left));
+    (void)fprintf(stderr, "\r\033[K%.*s", (int)p->columns - 1, line);
 }
 
 void progress_end(progress *p) {

@@ -7,10 +7,13 @@
 
 typedef struct progress {
     bool shown, drawn;
+    unsigned columns;
     double start, last;
 } progress;
 
-void progress_begin(progress *p);
+/* prints: the command writes data to standard output meanwhile; then nothing is shown when that is
+ * a terminal too. */
+void progress_begin(progress *p, bool prints);
 /* Cheap; redraws a few times a second. total 0: unknown. */
 void progress_show(progress *p, uint64_t records, uint64_t bytes, uint64_t total);
 void progress_end(progress *p); /* wipes the line */

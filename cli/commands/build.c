@@ -2,16 +2,14 @@
  *
  * The number of different keys must be known before the filter is made, so their hashes are
  * gathered first, 16 bytes each, sorted, and repeats dropped. What --must-not-match asks for may
- * need other hashes; only then are the keys themselves kept too.
- *
- * A line that must not match can be in the list, which is the user's contradiction and named, or
- * seem to be by chance. Then the list is built again under the next seed: for n such lines and the
- * rate p one try in e^(np) comes out clean. A keyed list has no seed, and its key is not ours to
- * change, so it is built again for half the rate, which halves the number of such lines.
+ * need other hashes; only then are the keys themselves kept too. A line that must not match and is
+ * in the list is the user's contradiction, and named; build_make.c deals with those that match by
+ * chance.
  */
-#include "build_allow.h"
+#include "build_make.h"
 #include "build_read.h"
 #include "cli.h"
+#include "health.h"
 #include "json.h"
 #include "keyfile.h"
 #include "lock.h"
@@ -20,7 +18,6 @@
 #include "open.h"
 #include "output.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +32,7 @@ typedef struct build_options {
     bly_kind kind;
     bly_hash_id hash;
     unsigned type;
-    bool null, comments, skip_malformed, force, stats, json;
+    bool null, comments, skip_malformed, foldable, force, stats, json;
 } build_options;
 
 #define AT(field) offsetof(build_options, field)
@@ -49,11 +46,14 @@ static const cli_option options[] = {
      "How often a line that is not in the list may be taken for one that is: 0.001 (the default), "
      "0.1%, 1/1000."},
     {"expect", 'n', CLI_COUNT, AT(keys), "N", NULL, NULL,
-     "Leave room for N different keys. Without it there is room for those that are there."},
+     "Leave room for N different keys. Without it there is room for those that are there. Lists "
+     "built with the same N, rate and kind are of one size, so they can be merged."},
     {"must-not-match", 0, CLI_FILE, AT(must_not_match), "FILE", NULL, NULL,
      "Lines that the finished list must not match, not even by chance. One that is in the list is "
-     "an error; against chance the list is built again under other seeds, 32 at most (or, if it is "
-     "keyed, at lower rates)."},
+     "an error; against chance the list is built again under other seeds, 32 in all (or, if it is "
+     "keyed, at lower rates, 8 in all). When more than 12 lines match under the first seed no "
+     "other "
+     "is tried: a lower rate is needed."},
     {"comments", 0, CLI_FLAG, AT(comments), NULL, NULL, NULL,
      "Leave out lines that begin with '#'. Of types other than line also those that begin with "
      "';', and what stands behind a blank and one of the two."},
@@ -64,6 +64,8 @@ static const cli_option options[] = {
      "Records end in a NUL byte instead of a newline."},
     {"kind", 0, CLI_KIND, AT(kind), "KIND", NULL, NULL,
      "The kind of filter. The default is the blocked layout that suits the rate."},
+    {"foldable", 0, CLI_FLAG, AT(foldable), NULL, NULL, NULL,
+     "Give it a size (up to 3% larger) that `bloomery fold` can halve again and again."},
     {"hash", 0, CLI_HASH, AT(hash), "HASH", NULL, NULL,
      "The hash function; xxh3 unless given, with 128 bits where the rate needs them."},
     {"seed", 0, CLI_NUMBER, AT(seed), "SEED", NULL, NULL,
@@ -83,26 +85,15 @@ static const cli_option options[] = {
     {0},
 };
 
-enum { MOST_SEEDS = 32, MOST_HALVINGS = 8 };
-/* With more lines than this matching by chance under the first seed, the others are not worth a
- * try: e^-12 each. */
-enum { HOPELESS = 12 };
-
 static const double usual_rate = 0.001;
 
 typedef struct job {
     const build_options *options;
     keytype_reader reader;
-    bly_hasher hasher;
-    bool keyed;
-    build_keys keys;
+    build_making making;
+    build_allow allow;
     build_lines lines;
     uint64_t repeated;
-    keytype_levels levels;
-    build_allow allow;
-    double rate; /* for lines */
-    unsigned tries;
-    bly_filter *filter;
 } job;
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -112,7 +103,22 @@ static bool refuse(const char *why) {
     return false;
 }
 
-static bool options_agree(const build_options *o) {
+static bool is_input(const char *output, const char *path) {
+    return output_same_file(output, path && strcmp(path, "-") == 0 ? "/dev/stdin" : path);
+}
+
+/* Whether the list would replace what it is made from. */
+static bool output_is_input(const build_options *o, cli_operands files) {
+    if (strcmp(o->output, "-") == 0)
+        return false;
+    bool found =
+        is_input(o->output, o->must_not_match) || (files.count == 0 && is_input(o->output, "-"));
+    for (size_t i = 0; !found && i < files.count; i++)
+        found = is_input(o->output, files.items[i]);
+    return found;
+}
+
+static bool options_agree(const build_options *o, cli_operands files) {
     struct stat st;
     bool keyed = o->key_file || o->new_key;
     if (!o->output)
@@ -133,6 +139,14 @@ static bool options_agree(const build_options *o) {
     }
     if (output_same_file(o->output, o->key_file) || output_same_file(o->output, o->new_key))
         return refuse("the list would replace its own key: -o and the key name the same file");
+    if (output_is_input(o, files)) {
+        (void)message_error("%s: is one of the files to read, which the list would replace; name "
+                            "another by -o",
+                            o->output);
+        return false;
+    }
+    if (o->foldable && o->kind == BLY_SCALABLE)
+        return refuse("a scalable list cannot be folded; leave --foldable out");
     return open_may_save(o->output, o->force);
 }
 
@@ -141,18 +155,19 @@ static bool options_agree(const build_options *o) {
 static const uint64_t keys_foreseen = UINT64_C(1) << 32;
 
 static bool choose_hasher(job *j) {
+    build_making *m = &j->making;
     const build_options *o = j->options;
-    j->keyed = o->key_file || o->new_key;
+    m->keyed = o->key_file || o->new_key;
     if (o->key_file)
-        return keyfile_read(o->key_file, &j->hasher);
+        return keyfile_read(o->key_file, &m->hasher);
     if (o->new_key)
-        return keyfile_make(&j->hasher);
-    bly_status status = o->hash ? bly_hasher_init(&j->hasher, o->hash, o->seed)
-                                : bly_hasher_default(&j->hasher, keys_foreseen, j->rate, o->seed);
+        return keyfile_make(&m->hasher);
+    bly_status status = o->hash ? bly_hasher_init(&m->hasher, o->hash, o->seed)
+                                : bly_hasher_default(&m->hasher, keys_foreseen, m->rate, o->seed);
     if (status == BLY_EHASHER)
         (void)message_error("this build of bloomery lacks --hash %s", bly_hash_name(o->hash));
     else if (status != BLY_OK)
-        (void)message_error("-p %g: %s", j->rate, bly_strerror(status));
+        (void)message_error("-p %g: %s", m->rate, bly_strerror(status));
     return status == BLY_OK;
 }
 
@@ -161,159 +176,56 @@ static bool choose_hasher(job *j) {
 static bool take_key(void *ctx, uint64_t number, bly_bytes line, const keytype_key *key) {
     job *j = ctx;
     (void)number, (void)line;
-    keytype_levels_add(&j->levels, key->level);
-    return build_keys_add(&j->keys, key->bytes,
-                          bly_hash_key(&j->hasher, key->bytes.data, key->bytes.size));
+    keytype_levels_add(&j->making.levels, key->level);
+    return build_keys_add(&j->making.keys, key->bytes,
+                          bly_hash_key(&j->making.hasher, key->bytes.data, key->bytes.size));
 }
 
 static bool gather(job *j, cli_operands files) {
     const build_options *o = j->options;
     char count[NUMBER_TEXT], most[NUMBER_TEXT];
-    j->keys.keep = o->must_not_match != NULL;
+    j->making.keys.keep = o->must_not_match != NULL;
     if (!build_read(files.items, files.count, &j->reader, o->skip_malformed, take_key, j,
                     &j->lines))
         return false;
-    j->repeated = build_keys_settle(&j->keys);
-    if (o->keys && j->keys.count > o->keys && o->kind != BLY_SCALABLE) {
+    j->repeated = build_keys_settle(&j->making.keys);
+    if (o->keys && j->making.keys.count > o->keys && o->kind != BLY_SCALABLE) {
         (void)message_error("there are %s different keys, more than -n %s; leave -n out",
-                            number_grouped(j->keys.count, count), number_grouped(o->keys, most));
+                            number_grouped(j->making.keys.count, count),
+                            number_grouped(o->keys, most));
         return false;
     }
-    if (j->keys.count == 0)
+    if (j->making.keys.count == 0)
         message_warn("there are no keys: the list will match nothing");
     return true;
-}
-
-/* ---- the filter ------------------------------------------------------------------------------ */
-
-/* The hashes are sorted by now. In that order each level of a growing filter would get keys that
- * crowd in a few of its blocks, so they are added in leaps, as in a shuffled deck: the i-th is at
- * i * leap mod n, for a leap without a divisor in common with n. */
-static bly_status add_scattered(bly_filter *f, const build_keys *keys) {
-    size_t n = keys->count, leap = (size_t)((double)n * 0.6180339887498949) | 1, at = 0;
-    bly_hash some[1024];
-    bly_status status = BLY_OK;
-    while (number_common_divisor(n, leap) > 1)
-        leap += 2;
-    for (size_t done = 0; status == BLY_OK && done < n;) {
-        size_t batch = 0;
-        for (; batch < 1024 && done < n; batch++, done++) {
-            some[batch] = keys->hashes[at];
-            at = at >= n - leap % n ? at - (n - leap % n) : at + leap % n;
-        }
-        status = bly_filter_add_hashes(f, some, batch, NULL, NULL);
-    }
-    return status;
-}
-
-/* NULL: reported. */
-static bly_filter *make_filter(job *j) {
-    const build_options *o = j->options;
-    const double rate = j->rate / keytype_most_tries(j->reader.type, &j->levels);
-    uint64_t keys =
-        (o->keys ? o->keys : j->keys.count) + keytype_mark_count(j->reader.type, &j->levels);
-    bly_spec spec = bly_spec_for(o->kind ? o->kind : bly_plan_layout(rate), keys ? keys : 1, rate);
-    spec.hasher = j->hasher;
-    if (spec.geometry.kind == BLY_SCALABLE)
-        spec.first_share = 0.8; /* the number of keys is known */
-    bly_filter *f = NULL;
-    bly_status status = bly_filter_create(&spec, &f);
-    if (status == BLY_OK)
-        status = spec.geometry.kind == BLY_SCALABLE
-                     ? add_scattered(f, &j->keys)
-                     : bly_filter_add_hashes(f, j->keys.hashes, j->keys.count, NULL, NULL);
-    if (status == BLY_OK)
-        status = keytype_mark(f, j->reader.type, &j->levels);
-    if (status == BLY_OK)
-        return f;
-    if (status == BLY_EWEAKHASH)
-        (void)message_error("%s has too few bits for so many keys at that rate; choose another by "
-                            "--hash",
-                            bly_hash_name((bly_hash_id)j->hasher.id));
-    else
-        (void)message_status(o->output, status);
-    bly_filter_destroy(f);
-    return NULL;
-}
-
-/* As `check` would, which knows only what the filter says of itself. */
-static uint64_t chance_matches(const job *j) {
-    keytype_levels levels;
-    if (keytype_recognise(j->filter, &levels) != j->reader.type)
-        return j->allow.count;
-    return build_allow_ask(&j->allow, &levels, j->filter);
-}
-
-static bool give_up(const job *j, uint64_t matches) {
-    char some[NUMBER_TEXT], all[NUMBER_TEXT];
-    double better = pow(10, floor(-log10((double)j->allow.count)));
-    if (better >= j->rate)
-        better = j->rate / 10;
-    (void)message_error("%s: %s of its %s lines match%s by chance after %u tr%s; -p %g would make "
-                        "that unlikely",
-                        j->allow.path, number_grouped(matches, some),
-                        number_grouped(j->allow.count, all), matches == 1 ? "es" : "", j->tries,
-                        j->tries == 1 ? "y" : "ies", better);
-    return false;
-}
-
-/* Another filter of the same keys, with other errors. */
-static bool vary(job *j) {
-    if (j->keyed) {
-        j->rate /= 2;
-        return true;
-    }
-    bly_status status = bly_hasher_init(&j->hasher, (bly_hash_id)j->hasher.id, j->hasher.seed + 1);
-    if (status != BLY_OK)
-        return refuse(bly_strerror(status));
-    build_keys_rehash(&j->keys, &j->hasher);
-    return true;
-}
-
-static bool make(job *j) {
-    const unsigned most = j->keyed ? MOST_HALVINGS : MOST_SEEDS;
-    for (j->tries = 1;; j->tries++) {
-        j->filter = make_filter(j);
-        if (!j->filter)
-            return false;
-        uint64_t matches = j->options->must_not_match ? chance_matches(j) : 0;
-        if (matches == 0)
-            return true;
-        bly_filter_destroy(j->filter);
-        j->filter = NULL;
-        bool hopeless = j->tries == 1 && !j->keyed && matches > HOPELESS;
-        if (j->tries == most || hopeless)
-            return give_up(j, matches);
-        if (!vary(j))
-            return false;
-    }
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
 static void report_json(const job *j) {
+    const build_making *m = &j->making;
     const build_options *o = j->options;
     json out = json_begin(stdout);
     json_text(&out, "list", o->output);
     json_text(&out, "type", keytype_name(j->reader.type));
-    json_text(&out, "kind", bly_kind_name(bly_filter_geometry(j->filter).kind));
-    json_text(&out, "hash", bly_hash_name((bly_hash_id)j->hasher.id));
-    json_bool(&out, "keyed", j->keyed);
-    if (j->keyed)
+    json_text(&out, "kind", bly_kind_name(bly_filter_geometry(m->filter).kind));
+    json_text(&out, "hash", bly_hash_name((bly_hash_id)m->hasher.id));
+    json_bool(&out, "keyed", m->keyed);
+    if (m->keyed)
         json_null(&out, "seed");
     else
-        json_integer(&out, "seed", j->hasher.seed);
+        json_integer(&out, "seed", m->hasher.seed);
     json_integer(&out, "lines", j->lines.lines);
-    json_integer(&out, "keys", j->keys.count);
+    json_integer(&out, "keys", m->keys.count);
     json_integer(&out, "repeated", j->repeated);
     json_integer(&out, "malformed", j->lines.malformed);
     json_integer(&out, "empty", j->lines.empty);
-    json_integer(&out, "marks", keytype_mark_count(j->reader.type, &j->levels));
-    json_integer(&out, "capacity", bly_filter_capacity(j->filter));
-    json_real(&out, "rate", j->rate);
-    json_integer(&out, "questions", keytype_most_tries(j->reader.type, &j->levels));
-    json_integer(&out, "bytes", bly_filter_file_size(j->filter));
-    json_integer(&out, "tries", j->tries);
+    json_integer(&out, "marks", keytype_mark_count(j->reader.type, &m->levels));
+    json_integer(&out, "capacity", bly_filter_capacity(m->filter));
+    json_real(&out, "rate", m->rate);
+    json_integer(&out, "questions", keytype_most_tries(j->reader.type, &m->levels));
+    json_integer(&out, "bytes", bly_filter_file_size(m->filter));
+    json_integer(&out, "tries", m->tries);
     json_end(&out);
 }
 
@@ -325,7 +237,20 @@ static void report_stats(const bly_filter *f) {
     (void)fputs(text, stderr);
 }
 
+/* With the room fixed by -n it may come out worse than asked; build_make.c tells how. */
+static void warn_of_rate(const build_making *m) {
+    char now[NUMBER_TEXT], asked[NUMBER_TEXT];
+    bly_stats s;
+    bly_filter_stats(m->filter, &s);
+    if (s.current_fpr > HEALTH_MARGIN * s.target_fpr)
+        message_warn("%s: its bits fell badly: %s of the answers are wrong, %s asked; a larger -n "
+                     "gives them more room",
+                     m->path, number_percent(s.current_fpr, now),
+                     number_percent(s.target_fpr, asked));
+}
+
 static void report(const job *j) {
+    const build_making *m = &j->making;
     char a[NUMBER_TEXT], b[NUMBER_TEXT], c[NUMBER_TEXT], extra[128] = "";
     size_t used = 0;
     if (j->lines.malformed)
@@ -335,19 +260,20 @@ static void report(const job *j) {
         (void)snprintf(extra + used, sizeof extra - used, ", %s blank or comments",
                        number_grouped(j->lines.empty, a));
     message_note("%s line%s: %s key%s, %s repeated%s", number_grouped(j->lines.lines, a),
-                 j->lines.lines == 1 ? "" : "s", number_grouped(j->keys.count, b),
-                 j->keys.count == 1 ? "" : "s", number_grouped(j->repeated, c), extra);
+                 j->lines.lines == 1 ? "" : "s", number_grouped(m->keys.count, b),
+                 m->keys.count == 1 ? "" : "s", number_grouped(j->repeated, c), extra);
     message_note("%s: %s, %s, errs on %s lines", j->options->output,
-                 bly_kind_name(bly_filter_geometry(j->filter).kind),
-                 number_bytes(bly_filter_file_size(j->filter), a), number_one_in(j->rate, b));
-    if (j->tries > 1 && j->keyed)
+                 bly_kind_name(bly_filter_geometry(m->filter).kind),
+                 number_bytes(bly_filter_file_size(m->filter), a), number_one_in(m->rate, b));
+    if (m->tries > 1 && m->keyed)
         message_note("%u tries until nothing of %s matched by chance: the rate is halved %u times",
-                     j->tries, j->allow.path, j->tries - 1);
-    else if (j->tries > 1)
-        message_note("%u tries until nothing of %s matched by chance: the seed is %llu", j->tries,
-                     j->allow.path, (unsigned long long)j->hasher.seed);
+                     m->tries, j->allow.path, m->tries - 1);
+    else if (m->tries > 1)
+        message_note("%u tries until nothing of %s matched by chance: the seed is %llu", m->tries,
+                     j->allow.path, (unsigned long long)m->hasher.seed);
+    warn_of_rate(m);
     if (j->options->stats)
-        report_stats(j->filter);
+        report_stats(m->filter);
     if (j->options->json)
         report_json(j);
 }
@@ -356,12 +282,12 @@ static void report(const job *j) {
  * needless file, so it goes if the list cannot follow. */
 static bool save(const job *j) {
     const build_options *o = j->options;
-    if (o->new_key && !keyfile_write(o->new_key, &j->hasher))
+    if (o->new_key && !keyfile_write(o->new_key, &j->making.hasher))
         return false;
     /* Whoever is changing the list that this one replaces would save his over it. */
     lock held;
     (void)lock_take(&held, o->output, true);
-    bool saved = open_save(j->filter, o->output);
+    bool saved = open_save(j->making.filter, o->output);
     lock_release(&held);
     if (!saved && o->new_key)
         (void)unlink(o->new_key);
@@ -370,7 +296,18 @@ static bool save(const job *j) {
 
 static bool allow_nothing_listed(const job *j) {
     return !j->options->must_not_match ||
-           build_allow_in_list(&j->allow, &j->levels, &j->hasher, &j->keys) == 0;
+           build_allow_in_list(&j->allow, &j->making.levels, &j->making.hasher, &j->making.keys) ==
+               0;
+}
+
+static bool build(job *j, cli_operands files) {
+    const build_options *o = j->options;
+    if (!options_agree(o, files) || !choose_hasher(j) || !gather(j, files))
+        return false;
+    if (o->must_not_match &&
+        !build_allow_read(&j->allow, o->must_not_match, &j->reader, o->skip_malformed))
+        return false;
+    return allow_nothing_listed(j) && build_make(&j->making) && save(j);
 }
 
 static int run(void *values, cli_operands operands) {
@@ -379,19 +316,22 @@ static int run(void *values, cli_operands operands) {
     if (!j)
         return message_error("out of memory");
     j->options = o;
-    j->rate = o->rate > 0 ? o->rate : usual_rate;
     j->reader.type = o->type ? (keytype)o->type : KEYTYPE_LINE;
     j->reader.comments = o->comments;
     j->reader.exact = o->null;
-    bool good = options_agree(o) && choose_hasher(j) && gather(j, operands);
-    if (good && o->must_not_match)
-        good = build_allow_read(&j->allow, o->must_not_match, &j->reader, o->skip_malformed);
-    good = good && allow_nothing_listed(j) && make(j) && save(j);
+    j->making = (build_making){.path = o->output,
+                               .kind = o->kind,
+                               .room = o->keys,
+                               .foldable = o->foldable,
+                               .type = j->reader.type,
+                               .rate = o->rate > 0 ? o->rate : usual_rate,
+                               .allow = o->must_not_match ? &j->allow : NULL};
+    bool good = build(j, operands);
     if (good)
         report(j);
-    bly_filter_destroy(j->filter);
+    bly_filter_destroy(j->making.filter);
+    build_keys_free(&j->making.keys);
     build_allow_free(&j->allow);
-    build_keys_free(&j->keys);
     keytype_reader_free(&j->reader);
     free(j);
     return good ? CLI_OK : CLI_ERROR;

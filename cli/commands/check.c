@@ -1,8 +1,8 @@
 /* bloomery check: which lines may be in a list.
  *
- * The list is mapped, never read: a process starts in milliseconds whatever its size, and many
- * share one copy of it. Lines come in batches, and answers leave before the next read that has to
- * wait, so that it can stand in the middle of a pipe that never ends.
+ * The list is mapped, not read, unless it is to be followed: a process starts in milliseconds
+ * whatever its size, and many share one copy of it. Lines come in batches, and answers leave before
+ * the next read that has to wait, so that it can stand in the middle of a pipe that never ends.
  */
 #include "check_query.h"
 #include "cli.h"
@@ -51,7 +51,8 @@ static const cli_option options[] = {
      "The secret that a keyed list was built with."},
     {"follow", 0, CLI_FLAG, AT(follow), NULL, NULL, NULL,
      "Take over a new list as soon as LIST is replaced, without losing a line. A damaged one is "
-     "refused, and the old one stays. Reads standard input."},
+     "refused, and the old one stays. The list is read into memory, so it takes its size there. "
+     "Reads standard input."},
     {"strict", 0, CLI_FLAG, AT(strict), NULL, NULL, NULL,
      "A line that is not of the list's type is an error: it is named, and the exit status is 2."},
     {"verify", 0, CLI_FLAG, AT(verify), NULL, NULL, NULL,
@@ -286,7 +287,8 @@ static int run(void *values, cli_operands operands) {
     j->query.reader.exact = o->null;
     j->query.field.field = o->field;
     j->query.field.delimiter = o->delimiter.given ? o->delimiter.value : '\t';
-    if (follow_open(&j->list, operands.items[0], key, (keytype)o->type, o->verify)) {
+    const follow_how how = o->follow ? FOLLOW_COPIED : o->verify ? FOLLOW_VERIFIED : FOLLOW_MAPPED;
+    if (follow_open(&j->list, operands.items[0], key, (keytype)o->type, how)) {
         if (output_open(&j->out, NULL, false))
             status = check(j, operands);
         output_close(&j->out);
@@ -318,13 +320,17 @@ const cli_command command_check = {
     "A line that is no address, or whatever the list holds, is surely not in it; such lines are "
     "counted in a note at the end.\n"
     "\n"
-    "With -q nothing is printed: the exit status tells, and reading stops at the first line found. "
+    "-q here silences the lines too, not only the notes: the exit status tells, and reading stops "
+    "at the first line found. "
     "The exit status is 0 if a line was selected, 1 if none was, 2 after an error.\n"
     "\n"
     "The list is mapped, not read, so that even a large one is ready at once, and many processes "
-    "share one copy. Answers are printed whenever the input has nothing more to give. With "
-    "--follow a new list is taken over when LIST is replaced (by rename, as `build -f` does): it "
-    "is looked for four times a second, and read whole before it is believed.",
+    "share one copy. Its file must then be replaced by rename, as `build -f` does, and not written "
+    "over: when it is shortened, `check` ends with an error. Answers are printed whenever the "
+    "input "
+    "has nothing more to give. With --follow the list is held in memory, and a new one is taken "
+    "over when LIST is replaced, in whatever way: it is looked for four times a second, and read "
+    "whole before it is believed. While it is read, both are in memory.",
     "# the lines of a log whose first field is a listed address\n"
     "bloomery check --field 1 -t ' ' drop.bly access.log\n"
     "# is this domain, or a parent of it, listed? the exit status tells\n"

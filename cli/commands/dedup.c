@@ -20,9 +20,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct dedup_options {
-    uint64_t keys, field, memory;
+    uint64_t keys, field, memory, seed;
     double rate;
     bool null, ignore_case, repeated, count, force, exact, extract, print_canonical, stats, json;
     unsigned url; /* 0, or 1 + url_level */
@@ -38,8 +39,8 @@ static const cli_option options[] = {
      "How often a new line may be taken for a repeat, and lost: 0.001 (the default), 0.1%, "
      "1/1000."},
     {"memory", 'm', CLI_SIZE, AT(memory), "SIZE", NULL, NULL,
-     "Never use more memory than this, and choose the best rate that fits: 64M, 1G. Lines are then "
-     "limited to a megabyte."},
+     "Never use more memory than this, and choose the best rate that fits: 64M, 1G. Lines "
+     "longer than 256 KiB are then left out, with an error."},
     {"url", 'u', CLI_CHOICE, AT(url), "LEVEL", "standard|crawl", "standard",
      "The lines are URLs; compare them in canonical form. standard (the default): case of scheme "
      "and host, default port, dot segments, percent-encoding, international names, fragment. "
@@ -75,6 +76,10 @@ static const cli_option options[] = {
      "at any moment the next run may repeat a line, but never loses one."},
     {"window", 'w', CLI_TEXT, AT(window), "N|TIME", NULL, NULL,
      "Only the last N keys, or those of the last 24h, count as seen. (Not in this version.)"},
+    {"seed", 0, CLI_NUMBER, AT(seed), "SEED", NULL, NULL,
+     "The seed of a new filter's hash function. By default a random one, so that strangers cannot "
+     "make lines that are taken for each other; with a seed the same input always gives the same "
+     "output."},
     {"stats", 0, CLI_FLAG, AT(stats), NULL, NULL, NULL,
      "Print totals, memory, rates and speed on standard error at the end."},
     {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL,
@@ -92,6 +97,7 @@ typedef struct job {
     progress progress;
     dedup_totals totals;
     double saved_at, save_took; /* seconds since the start */
+    uint64_t decoder_memory;
     uint8_t fresh[INPUT_BATCH];
 } job;
 
@@ -184,7 +190,14 @@ static bool show_what_is_there(void *at) {
 
 static bool open_seen(job *j) {
     const dedup_options *o = j->options;
+    char rule[96];
+    (void)snprintf(rule, sizeof rule, "url=%u field=%llu delimiter=%d ignore-case=%d links=%d",
+                   o->url, (unsigned long long)o->field, o->field ? j->rule.delimiter : 0,
+                   o->ignore_case, o->extract);
     seen_wish wish = {.keys = o->keys,
+                      .seed = o->seed,
+                      .rule = rule,
+                      .overhead = seen_overhead + j->decoder_memory,
                       .rate = o->rate,
                       .memory = o->memory,
                       .exact = o->exact,
@@ -227,18 +240,34 @@ static void report(job *j) {
     if (o->json)
         dedup_report_json(to, &j->totals, &j->seen, &j->rule);
     else if (o->count)
-        dedup_report_count(to, &j->totals);
+        dedup_report_count(to, &j->totals, &j->seen, &j->rule);
     if (o->stats && !o->json)
         dedup_report_text(stderr, &j->totals, &j->seen, &j->rule);
-    if (j->seen.filter && !o->memory && bly_filter_levels(j->seen.filter) == 1 &&
-        seen_rate_now(&j->seen) > 1.1 * seen_rate_promised(&j->seen))
-        message_warn("more keys than the filter was made for: new lines are now lost at a rate of "
-                     "%.2g; -n %llu would do, and without -n it grows by itself",
-                     seen_rate_now(&j->seen), (unsigned long long)j->totals.unique * 11 / 10);
+}
+
+/* A filter that cannot grow may be overfull by now. One that loses most of what is new has failed.
+ */
+static bool judge(const job *j) {
+    static const double useless = 0.5;
+    char lines[NUMBER_TEXT], lost[NUMBER_TEXT], rate[NUMBER_TEXT], advice[128];
+    if (!j->seen.filter || bly_filter_geometry(j->seen.filter).kind == BLY_SCALABLE)
+        return true;
+    double now = seen_rate_now(&j->seen);
+    if (now <= 1.1 * seen_rate_promised(&j->seen))
+        return true;
+    (void)snprintf(advice, sizeof advice, "-n %s is surely enough, and without -n it grows",
+                   number_grouped(j->totals.records, lines));
+    const char *remedy = j->options->memory  ? "give it more --memory, or use --confirm FILE"
+                         : j->options->state ? "begin a new state, without -n"
+                                             : advice;
+    message_warn("more keys came than the filter was made for: about %s new lines were lost, and "
+                 "now %s of them are; %s",
+                 dedup_report_estimate(j->seen.lost, lost), number_percent(now, rate), remedy);
+    return now <= useless;
 }
 
 static int run_job(job *j) {
-    progress_begin(&j->progress);
+    progress_begin(&j->progress, !j->options->output && !j->options->count);
     bool good = work(j);
     if (!good && !j->out.path)
         (void)output_flush(&j->out); /* what is known to be new is not kept back */
@@ -246,6 +275,7 @@ static int run_job(job *j) {
     progress_end(&j->progress);
     if (good)
         report(j);
+    good = good && judge(j);
     return good && !input_failed(&j->in) ? CLI_OK : CLI_ERROR;
 }
 
@@ -272,6 +302,8 @@ static const char *conflict(const dedup_options *o) {
                "output: use > FILE instead of -o";
     if (o->confirm && o->memory)
         return "--confirm chooses its memory by -n and -p: leave out --memory";
+    if (o->seed && (o->exact || o->confirm))
+        return "--exact and --confirm choose their own seed: leave out --seed";
     if (o->exact && o->rate != 0)
         return "--exact has no error rate: leave out -p";
     if (o->print_canonical && !o->url)
@@ -285,11 +317,26 @@ static const char *conflict(const dedup_options *o) {
     return NULL;
 }
 
+/* "--url crawl" where "--url=crawl" is meant. */
+static bool level_as_file(const dedup_options *o, cli_operands operands) {
+    for (size_t i = 0; o->url && i < operands.count; i++) {
+        const char *name = operands.items[i];
+        if ((strcmp(name, "crawl") == 0 || strcmp(name, "standard") == 0) &&
+            access(name, F_OK) != 0) {
+            (void)message_error("there is no file %s; the level is chosen by --url=%s", name, name);
+            return true;
+        }
+    }
+    return false;
+}
+
 static int run(void *values, cli_operands operands) {
     const dedup_options *o = values;
     const char *why = conflict(o);
     if (why)
         return message_error("%s", why);
+    if (level_as_file(o, operands))
+        return CLI_ERROR;
     job *j = calloc(1, sizeof *j);
     if (!j)
         return message_error("out of memory");
@@ -301,6 +348,10 @@ static int run(void *values, cli_operands operands) {
                          .level = o->url ? (url_level)(o->url - 1) : URL_STANDARD};
     int status = CLI_ERROR;
     size_t longest = o->memory ? seen_longest_line : 0;
+    if (o->memory) {
+        j->decoder_memory = seen_decoder_memory(o->memory, operands.items, operands.count);
+        source_limit_memory(j->decoder_memory);
+    }
     if (output_open(&j->out, o->output, o->force)) {
         if (input_open(&j->in, operands.items, operands.count, o->null ? '\0' : '\n', longest)) {
             j->in.idle = j->out.path ? NULL : show_what_is_there;

@@ -23,7 +23,8 @@ static const cli_option options[] = {
     {"output", 'o', CLI_FILE, offsetof(values, out), "FILE", NULL, NULL,
      "Where to write the smaller filter; - is standard output. Needed."},
     {"by", 0, CLI_COUNT, offsetof(values, by), "D", NULL, NULL,
-     "Make it exactly D times smaller, whatever rate that gives. D must divide its size."},
+     "Make it exactly D times smaller, whatever rate that gives, up to one half. D must divide its "
+     "size."},
     {"rate", 'p', CLI_RATE, offsetof(values, rate), "RATE", NULL, NULL,
      "Fold as often as the rate of wrong answers stays at RATE or below, instead of the rate the "
      "filter was made for, and make RATE what the smaller one promises."},
@@ -58,7 +59,7 @@ static const char *obstacle(const bly_geometry *g, uint64_t divisor) {
 
 static void say_cannot(const char *path, const bly_geometry *g, uint64_t divisor, const char *why) {
     const uint64_t most = 1000; /* who would fold more? */
-    char size[KINDS_SIZE], instead[64] = "nothing else is possible either";
+    char size[KINDS_SIZE], instead[64] = "only one built with --foldable is sure to be possible";
     for (uint64_t d = 2; d <= most; d++)
         if (!obstacle(g, d)) {
             (void)snprintf(instead, sizeof instead, "--by %llu is possible", (unsigned long long)d);
@@ -101,31 +102,30 @@ static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-static void report(const values *v, const bly_filter *from, const bly_filter *to) {
+static void report(const values *v, const bly_filter *from, const bly_stats *b) {
     char before[NUMBER_TEXT], after[NUMBER_TEXT], was[NUMBER_TEXT], is[NUMBER_TEXT];
-    bly_stats a, b;
+    bly_stats a;
     bly_filter_stats(from, &a);
-    bly_filter_stats(to, &b);
     if (v->json) {
         json j = json_begin(stdout);
         json_text(&j, "file", v->out);
-        json_integer(&j, "divisor", a.size / b.size);
+        json_integer(&j, "divisor", a.size / b->size);
         json_integer(&j, "size_before", a.size);
-        json_integer(&j, "size", b.size);
+        json_integer(&j, "size", b->size);
         json_integer(&j, "bytes_before", a.bytes);
-        json_integer(&j, "bytes", b.bytes);
-        json_integer(&j, "capacity", b.capacity);
-        json_real(&j, "rate_asked", b.target_fpr);
+        json_integer(&j, "bytes", b->bytes);
+        json_integer(&j, "capacity", b->capacity);
+        json_real(&j, "rate_asked", b->target_fpr);
         json_real(&j, "rate_before", a.current_fpr);
-        json_real(&j, "rate_now", b.current_fpr);
-        json_bool(&j, "keeps_promise", health_of(&b) == HEALTH_GOOD);
+        json_real(&j, "rate_now", b->current_fpr);
+        json_bool(&j, "keeps_promise", health_of(b) == HEALTH_GOOD);
         json_end(&j);
-    } else if (a.size != b.size)
+    } else if (a.size != b->size)
         message_note("%s: folded by %llu, from %s to %s; wrong answers %s, before %s",
-                     open_output_name(v->out), (unsigned long long)(a.size / b.size),
-                     number_bytes(a.bytes, before), number_bytes(b.bytes, after),
-                     number_percent(b.current_fpr, is), number_percent(a.current_fpr, was));
-    (void)health_warn(open_output_name(v->out), &b);
+                     open_output_name(v->out), (unsigned long long)(a.size / b->size),
+                     number_bytes(a.bytes, before), number_bytes(b->bytes, after),
+                     number_percent(b->current_fpr, is), number_percent(a.current_fpr, was));
+    (void)health_warn(open_output_name(v->out), b);
 }
 
 /* The same filter with another rate as its promise, and the capacity that goes with it: an empty
@@ -162,9 +162,12 @@ static int fold(const values *v, const char *path, const bly_filter *f) {
         return message_status(path, status);
     if (v->rate > 0 && divisor > 1 && promise(&small, v->rate) != BLY_OK)
         message_warn("%s: goes on promising the rate it was made for", open_output_name(v->out));
-    const bool saved = open_save(small, v->out);
+    bly_stats after;
+    bly_filter_stats(small, &after);
+    const bool saved = health_worth_writing(open_output_name(v->out), &after, "fold it less") &&
+                       open_save(small, v->out);
     if (saved)
-        report(v, f, small);
+        report(v, f, &after);
     bly_filter_destroy(small);
     return saved ? CLI_OK : CLI_ERROR;
 }
@@ -207,11 +210,14 @@ const cli_command command_fold = {
         "--rate gives another limit, --by the number of times itself. The folded filter's capacity "
         "is what its size holds at that rate.\n"
         "\n"
-        "Its size must be divisible. `bloomery info` shows it, and says \"foldable\" of a filter "
-        "that was made to be halved again and again; of others it is a matter of chance. Scalable "
+        "Its size must be divisible. `bloomery build --foldable` makes a filter that can be halved "
+        "again and again, and `bloomery info` says \"foldable\" of it; of others it is a matter of "
+        "chance. Scalable "
         "filters cannot be folded, but they have no need of it. A keyed filter is folded without "
         "its key.",
-    .examples = "# Make it as small as its rate allows\n"
+    .examples = "# A list of which nobody knows how long it will be\n"
+                "bloomery build --foldable -n 10M -o big.bly lines.txt\n"
+                "# Make it as small as its rate allows\n"
                 "bloomery fold big.bly -o small.bly\n"
                 "# As small as a rate of 1% allows\n"
                 "bloomery fold big.bly -o small.bly --rate 1%\n"

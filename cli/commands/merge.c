@@ -41,7 +41,8 @@ const cli_command command_merge = {
         "\n"
         "The rate and the capacity of the result are those of the first file. Since it holds more "
         "keys than each of its parts it may be too full; a warning says so, and the result is "
-        "written all the same. Keyed filters are merged without their key.",
+        "written all the same, unless it would match more than half of everything. Keyed filters "
+        "are merged without their key.",
     .examples = "# Parts built on several machines, as one\n"
                 "bloomery merge -o all.bly part1.bly part2.bly part3.bly\n"
                 "# Take today's keys into the big list\n"

@@ -30,10 +30,23 @@ static const char *method(const seen *s) {
     return bly_kind_name(bly_filter_geometry(s->filter).kind);
 }
 
-void dedup_report_count(FILE *to, const dedup_totals *t) {
-    (void)fprintf(to, "%llu %s%s, %llu unique, %llu repeated\n", (unsigned long long)t->records,
+char *dedup_report_estimate(double value, char out[DEDUP_ESTIMATE]) {
+    if (value >= 9.5 && value < 0x1p63)
+        return number_grouped((uint64_t)(value + 0.5), out);
+    (void)snprintf(out, DEDUP_ESTIMATE, value < 0.005 ? "0" : "%.2g", value);
+    return out;
+}
+
+void dedup_report_count(FILE *to, const dedup_totals *t, const seen *s, const key_rule *rule) {
+    char lost[DEDUP_ESTIMATE];
+    (void)fprintf(to, "%llu %s%s, %llu unique, %llu repeated", (unsigned long long)t->records,
                   t->links ? "link" : "line", t->records == 1 ? "" : "s",
                   (unsigned long long)t->unique, (unsigned long long)(t->records - t->unique));
+    if (s->filter && s->lost >= 0.5)
+        (void)fprintf(to, " (about %s of them new)", dedup_report_estimate(s->lost, lost));
+    if (rule->not_urls)
+        (void)fprintf(to, ", %llu no URLs", (unsigned long long)rule->not_urls);
+    (void)fputc('\n', to);
 }
 
 /* ---- text -------------------------------------------------------------------------------------
@@ -45,9 +58,10 @@ static void number_line(FILE *to, const char *label, uint64_t value) {
 }
 
 static void lost_line(FILE *to, const seen *s) {
-    char now[NUMBER_TEXT], promised[NUMBER_TEXT];
+    char now[NUMBER_TEXT], promised[NUMBER_TEXT], lost[DEDUP_ESTIMATE];
     if (s->filter) {
-        (void)fprintf(to, "%-10s about %.3g new ones, taken for repeats\n", "lost", s->lost);
+        (void)fprintf(to, "%-10s about %s new ones, taken for repeats\n", "lost",
+                      dedup_report_estimate(s->lost, lost));
         (void)fprintf(to, "%-10s %s now, %s promised\n", "rate",
                       number_percent(seen_rate_now(s), now),
                       number_percent(seen_rate_promised(s), promised));
@@ -55,9 +69,9 @@ static void lost_line(FILE *to, const seen *s) {
     }
     (void)fprintf(to, "%-10s none\n", "lost");
     if (s->confirm)
-        (void)fprintf(to, "%-10s %llu lines the filter alone would have lost, %llu pages read\n",
-                      "confirmed", (unsigned long long)confirm_saved(s->confirm),
-                      (unsigned long long)confirm_lookups(s->confirm));
+        (void)fprintf(to, "%-10s %s lines the filter alone would have lost, %s pages read\n",
+                      "confirmed", number_grouped(confirm_saved(s->confirm), now),
+                      number_grouped(confirm_lookups(s->confirm), promised));
 }
 
 void dedup_report_text(FILE *to, const dedup_totals *t, const seen *s, const key_rule *rule) {

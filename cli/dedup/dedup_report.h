@@ -14,8 +14,12 @@ typedef struct dedup_totals {
     bool links;
 } dedup_totals;
 
+/* An estimate in words: "0", "0.03", "1,450". */
+enum { DEDUP_ESTIMATE = 32 };
+char *dedup_report_estimate(double value, char out[DEDUP_ESTIMATE]);
+
 /* --count: one line. */
-void dedup_report_count(FILE *to, const dedup_totals *t);
+void dedup_report_count(FILE *to, const dedup_totals *t, const seen *s, const key_rule *rule);
 /* --stats: a few lines. */
 void dedup_report_text(FILE *to, const dedup_totals *t, const seen *s, const key_rule *rule);
 /* --json: one object. */

@@ -187,9 +187,27 @@ static bly_status decode(const uint8_t page[PAGE_BYTES], pages_shape *shape) {
     return BLY_OK;
 }
 
+bool pages_recognise(const char *path) {
+    char head[sizeof magic] = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool ours = fd >= 0 && read(fd, head, sizeof head) == sizeof head &&
+                memcmp(head, magic, sizeof magic) == 0;
+    if (fd >= 0)
+        (void)close(fd);
+    return ours;
+}
+
+/* Nobody is told to remove a file that may be something else, and dear to him. */
 static void say_damaged(const pages *p) {
-    (void)message_error("%s: is damaged, or no file of fingerprints; remove it to begin anew",
-                        p->path);
+    bly_file_info info;
+    if (bly_file_info_load(p->path, &info) == BLY_OK)
+        (void)message_error("%s: is a filter, not a file of fingerprints; it was made without "
+                            "--exact and --confirm",
+                            p->path);
+    else if (pages_recognise(p->path))
+        (void)message_error("%s: is damaged; remove it to begin anew", p->path);
+    else
+        (void)message_error("%s: is no file of fingerprints", p->path);
 }
 
 static bool read_header(pages *p, uint64_t size) {

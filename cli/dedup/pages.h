@@ -38,6 +38,9 @@ typedef struct pages {
     uint64_t *window; /* some consecutive pages on their way in or out */
 } pages;
 
+/* Whether the file begins as one of these does. */
+bool pages_recognise(const char *path);
+
 /* Opens the file, or creates an empty one, and locks it: one process at a time. The header and the
  * length are checked. When the file is empty, shape.seed is a new one, chosen at random. false: a
  * message has been printed, and there is nothing to close. */

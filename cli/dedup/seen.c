@@ -2,12 +2,20 @@
 
 #include "message.h"
 #include "output.h"
+#include "pages.h"
 #include "seen_plan.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
+
+static uint64_t seen_count(const seen *s) {
+    if (s->exact)
+        return exact_count(s->exact);
+    return s->confirm ? confirm_count(s->confirm) : bly_filter_count(s->filter);
+}
 
 /* ---- opening ----------------------------------------------------------------------------------
  */
@@ -28,7 +36,7 @@ static bool fits_state(const seen *s, const seen_wish *wish) {
     else if (wish->memory && stats.kind == BLY_SCALABLE)
         (void)message_error("%s: grows as it must; leave out --memory, or begin a new state",
                             s->state);
-    else if (wish->memory && stats.bytes + seen_overhead > wish->memory)
+    else if (wish->memory && stats.bytes + wish->overhead > wish->memory)
         (void)message_error("%s: needs more memory than --memory allows", s->state);
     else
         return true;
@@ -37,6 +45,11 @@ static bool fits_state(const seen *s, const seen_wish *wish) {
 
 static bool load_state(seen *s, const seen_wish *wish) {
     bly_status status = bly_filter_load(s->state, NULL, &s->filter);
+    if (status == BLY_ECORRUPT && pages_recognise(s->state)) {
+        (void)message_error("%s: holds fingerprints; use it with --exact, or with --confirm",
+                            s->state);
+        return false;
+    }
     if (status != BLY_OK) {
         (void)message_status(s->state, status);
         return false;
@@ -48,10 +61,21 @@ static bool load_state(seen *s, const seen_wish *wish) {
     return fits_state(s, wish);
 }
 
+/* Strangers choose the lines of a crawl, and whoever knows the seed can make lines that hash alike.
+ */
+static uint64_t random_seed(void) {
+    uint8_t key[16] = {0};
+    uint64_t seed;
+    (void)!bly_random_key(key);
+    memcpy(&seed, key, sizeof seed);
+    return seed;
+}
+
 static bool make_filter(seen *s, const seen_wish *wish) {
     bly_spec spec;
     if (!seen_plan(wish, &spec))
         return false;
+    spec.seed = wish->seed ? wish->seed : random_seed();
     bly_status status = bly_filter_create(&spec, &s->filter);
     if (status != BLY_OK)
         (void)message_error("no such filter can be made: %s", bly_strerror(status));
@@ -63,7 +87,10 @@ static bool make_filter(seen *s, const seen_wish *wish) {
 static bool open_filter(seen *s, const seen_wish *wish) {
     if (s->state && !lock_take(&s->lock, s->state, false))
         return false;
-    bool there = s->state && (access(s->state, F_OK) == 0 || errno != ENOENT);
+    struct stat st;
+    /* An empty file, as mktemp makes it, is a state that has yet to begin. */
+    bool there = s->state && (stat(s->state, &st) == 0 ? !S_ISREG(st.st_mode) || st.st_size > 0
+                                                       : errno != ENOENT);
     if (!(there ? load_state(s, wish) : make_filter(s, wish)))
         return false;
     s->hasher = *bly_filter_hasher(s->filter);
@@ -72,9 +99,8 @@ static bool open_filter(seen *s, const seen_wish *wish) {
 
 static bool open_exact(seen *s, const seen_wish *wish) {
     uint64_t seed = 0, limit = 0;
-    uint8_t random[16];
     if (wish->memory)
-        limit = wish->memory > seen_overhead ? wish->memory - seen_overhead : 1;
+        limit = wish->memory > wish->overhead ? wish->memory - wish->overhead : 1;
     if (s->state) {
         if (!exact_load(s->state, wish->keys, limit, &s->exact, &seed))
             return false;
@@ -82,9 +108,30 @@ static bool open_exact(seen *s, const seen_wish *wish) {
         (void)message_error(limit ? "--memory is too little for so many fingerprints"
                                   : "out of memory");
         return false;
-    } else if (bly_random_key(random) == BLY_OK) /* so that nobody can make keys crowd */
-        memcpy(&seed, random, sizeof seed);
+    } else
+        seed = random_seed();
     return bly_hasher_init(&s->hasher, BLY_HASH_XXH3, seed) == BLY_OK;
+}
+
+/* A state knows which rule its keys were made by: one key more says so. That it is there may be an
+ * error, as with any key; that it is not is sure, unless the filter comes from elsewhere. */
+static bool mark_rule(seen *s, const seen_wish *wish) {
+    char text[160] = "\0bloomery\0dedup";
+    const size_t head = sizeof "\0bloomery\0dedup";
+    const char *file = wish->state ? wish->state : wish->confirm;
+    uint64_t before = seen_count(s);
+    uint8_t fresh = 0;
+    if (!file)
+        return true;
+    int length = snprintf(text + head, sizeof text - head, "%s", wish->rule);
+    if (!seen_keys(s, &(bly_bytes){text, head + (size_t)length}, 1, &fresh))
+        return false;
+    if (fresh && before > 0)
+        message_warn("%s: was not made with these options (--url, --field, --ignore-case, "
+                     "--extract-urls): lines it knows may be printed again",
+                     file);
+    s->lost = 0;
+    return true;
 }
 
 bool seen_open(seen *s, const seen_wish *wish) {
@@ -103,6 +150,7 @@ bool seen_open(seen *s, const seen_wish *wish) {
     } else {
         good = wish->exact ? open_exact(s, wish) : open_filter(s, wish);
     }
+    good = good && mark_rule(s, wish);
     if (!good)
         seen_close(s);
     return good;
@@ -121,9 +169,15 @@ void seen_close(seen *s) {
 /* ---- the rate ---------------------------------------------------------------------------------
  */
 
-/* By formula, from the keys in each level: no pass over the bits. */
+/* By formula, from the keys in each level, without a pass over the bits. Past the capacity that no
+ * longer works, for keys that were taken for seen ones are in no count; then the bits must tell. */
 static double rate_of(const bly_filter *f) {
     double miss = 1;
+    bly_stats stats;
+    if (bly_filter_count(f) > bly_filter_capacity(f)) {
+        bly_filter_stats(f, &stats);
+        return stats.current_fpr;
+    }
     for (size_t i = 0; i < bly_filter_levels(f); i++) {
         const bly_filter *level = bly_filter_level(f, i);
         bly_geometry g = bly_filter_geometry(level);
@@ -132,16 +186,25 @@ static double rate_of(const bly_filter *f) {
     return 1 - miss;
 }
 
-/* Of x keys that came out new, a share r / (1-r) more were new and did not, at the rate r that held
- * when they came. The rate is computed anew each time the filter has grown by a 64th. */
-static void expect_losses(seen *s, size_t fresh) {
-    uint64_t keys = bly_filter_count(s->filter);
-    if (keys > s->rate_keys + s->rate_keys / 64) {
+/* Whether enough has happened that the rate must have changed: the filter has grown by a 64th, or,
+ * when it is overfull, an eighth of its capacity has been asked for. */
+static bool rate_is_old(const seen *s) {
+    uint64_t keys = bly_filter_count(s->filter), capacity = bly_filter_capacity(s->filter);
+    return keys > s->rate_keys + s->rate_keys / 64 ||
+           (keys > capacity && s->asked - s->rate_asked > capacity / 8 + INPUT_BATCH);
+}
+
+/* Of n keys asked for x came out new. A share r / (1-r) as many were new and did not, at the rate r
+ * that held when they came; at most all the others. */
+static void expect_losses(seen *s, size_t n, size_t fresh) {
+    s->asked += n;
+    if (rate_is_old(s)) {
         s->rate = rate_of(s->filter);
-        s->rate_keys = keys;
+        s->rate_keys = bly_filter_count(s->filter);
+        s->rate_asked = s->asked;
     }
-    if (s->rate < 1)
-        s->lost += (double)fresh * s->rate / (1 - s->rate);
+    double others = (double)(n - fresh);
+    s->lost += s->rate < 1 ? fmin((double)fresh * s->rate / (1 - s->rate), others) : others;
 }
 
 double seen_rate_now(const seen *s) {
@@ -185,7 +248,7 @@ bool seen_hashes(seen *s, size_t n, uint8_t *fresh) {
         return add_fingerprints(s, n, fresh);
     if (!report(s, bly_filter_add_hashes(s->filter, s->hashes, n, fresh, &tally)))
         return false;
-    expect_losses(s, tally.fresh);
+    expect_losses(s, n, tally.fresh);
     return true;
 }
 
@@ -197,7 +260,7 @@ bool seen_keys(seen *s, const bly_bytes *keys, size_t n, uint8_t *fresh) {
     }
     if (!report(s, bly_filter_add_many(s->filter, keys, n, fresh, &tally)))
         return false;
-    expect_losses(s, tally.fresh);
+    expect_losses(s, n, tally.fresh);
     return true;
 }
 

@@ -22,6 +22,7 @@ typedef struct seen {
     double lost;       /* new keys expected to have been taken for seen ones */
     double rate;       /* of the filter when it had rate_keys keys */
     uint64_t rate_keys;
+    uint64_t asked, rate_asked; /* keys asked for: so far, and when the rate was computed */
     bly_hash hashes[INPUT_BATCH];
     uint64_t fingerprints[INPUT_BATCH];
 } seen;
@@ -30,8 +31,11 @@ typedef struct seen {
 typedef struct seen_wish {
     uint64_t keys;
     double rate;
-    uint64_t memory; /* bytes in all that may be used */
+    uint64_t memory;   /* bytes in all that may be used */
+    uint64_t overhead; /* of those, what is not there for the filter */
     bool exact;
+    uint64_t seed;    /* of a new filter; 0: a random one */
+    const char *rule; /* how keys are made of lines, in any words: a state is good for one rule */
     const char *confirm, *state;
     uint64_t estimate; /* about how many records there are; 0: no way to tell */
 } seen_wish;

@@ -15,6 +15,8 @@
 #include "message.h"
 #include "numbers.h"
 
+#include <string.h>
+
 static const double hinted_share = 0.8;
 static const uint64_t first_keys = 2000000, least_keys = 65536, most_keys = 16000000;
 
@@ -53,14 +55,14 @@ static const double best_rate = 0x1p-40, hopeless = 0.5;
 
 static bool within_memory(const seen_wish *wish, bly_spec *out) {
     char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT];
-    const uint64_t least = seen_overhead + (1u << 20);
+    const uint64_t least = wish->overhead + (1u << 20);
     uint64_t n = wish->keys ? wish->keys : wish->estimate;
     double rate;
     if (wish->memory < least) {
         (void)message_error("--memory must be at least %s", number_bytes(least, size));
         return false;
     }
-    bly_geometry g = best_shape(wish->memory - seen_overhead, n, &rate);
+    bly_geometry g = best_shape(wish->memory - wish->overhead, n, &rate);
     if (n && rate > hopeless && wish->keys) {
         (void)message_error("--memory is too little: with %s keys in it, the filter would lose %s "
                             "of all new lines",
@@ -80,9 +82,11 @@ void seen_plan_note(const seen_wish *wish, const bly_filter *f) {
     bly_geometry g = bly_filter_geometry(f);
     uint64_t n = bly_filter_capacity(f);
     double rate = bly_plan_fpr(&g, n, 64);
-    message_note("the filter has %s (%s): new lines are lost at a rate of %s once it holds %s keys",
-                 number_bytes(bly_plan_bytes(&g), size), bly_kind_name(g.kind),
-                 number_percent(rate, percent), number_grouped(n, keys));
+    static const double high = 0.05;
+    (rate > high ? message_warn : message_note)(
+        "the filter has %s (%s): new lines are lost at a rate of %s once it holds %s keys",
+        number_bytes(bly_plan_bytes(&g), size), bly_kind_name(g.kind),
+        number_percent(rate, percent), number_grouped(n, keys));
     if (wish->rate != 0 && rate > wish->rate * 1.001)
         message_warn("the rate asked, %g, does not fit into --memory", wish->rate);
 }
@@ -92,7 +96,17 @@ static bool fits_memory(const seen_wish *wish, double rate) {
     bly_geometry g;
     return wish->keys && wish->rate != 0 &&
            bly_plan(bly_plan_layout(rate), wish->keys, rate, 0, 64, &g) == BLY_OK &&
-           bly_plan_bytes(&g) + seen_overhead <= wish->memory;
+           bly_plan_bytes(&g) + wish->overhead <= wish->memory;
+}
+
+uint64_t seen_decoder_memory(uint64_t memory, char **paths, size_t count) {
+    static const uint64_t little = 3u << 20;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(paths[i]);
+        if (length > 4 && strcmp(paths[i] + length - 4, ".zst") == 0)
+            return memory / 4 > little ? memory / 4 : little;
+    }
+    return little;
 }
 
 /* ---- all cases --------------------------------------------------------------------------------

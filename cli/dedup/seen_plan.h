@@ -5,10 +5,14 @@
 
 #include "seen.h"
 
-/* What the program itself takes besides its filter: code, libraries, buffers with a line of up to
- * seen_longest_line in them. */
-static const uint64_t seen_overhead = 8u << 20;
-static const size_t seen_longest_line = 1u << 20;
+/* What the program itself takes besides its filter: code, libraries, and buffers with a line of up
+ * to seen_longest_line in them. */
+static const uint64_t seen_overhead = 6u << 20;
+static const size_t seen_longest_line = 1u << 18;
+
+/* How much of --memory decompressing may take: a quarter where a file's name promises that there is
+ * something to decompress, else a little. */
+uint64_t seen_decoder_memory(uint64_t memory, char **paths, size_t count);
 
 /* false: it cannot be done, reported. */
 bool seen_plan(const seen_wish *wish, bly_spec *out);

@@ -8,17 +8,23 @@
 typedef struct decoder {
     const char *name;    /* "gzip" */
     const char *library; /* what this build would need */
-    uint8_t magic[4];
+    uint8_t magic[6];
     size_t magic_size;
-    void *(*open)(void); /* NULL: not in this build. Returns NULL when memory is short. */
+    /* NULL: not in this build. most: of memory, in bytes; 0: as much as is usual. Returns NULL when
+     * memory is short. */
+    void *(*open)(uint64_t most);
     /* Decodes from *in, which it advances, into out[0..room). Returns how many bytes came out,
      * which may be none, or -1 when the data is damaged: but all that came out before that. */
     ptrdiff_t (*run)(void *state, bly_bytes *in, char *out, size_t room);
+    /* After -1: what is wrong, as in "the gzip data is damaged". */
+    const char *(*trouble)(const void *state);
     /* Whether the data may end here. */
     bool (*whole)(const void *state);
     void (*close)(void *state);
 } decoder;
 
 extern const decoder decoder_gzip, decoder_zstd;
+/* These are only known, so that nobody takes them for text. */
+extern const decoder decoder_xz, decoder_bzip2;
 
 #endif

@@ -58,7 +58,7 @@ static bool open_next(input *in) {
         in->begin = in->scanned = in->end = 0;
         in->number = 1;
         in->count = 0;
-        in->ended = false;
+        in->ended = in->skipping = false;
         if (in->now)
             return true;
         in->failed = true;
@@ -101,10 +101,12 @@ static bool make_room(input *in) {
     }
     if (have + 1 < in->room)
         return true;
-    if (in->room > in->longest) {
-        (void)message_error("%s:%llu: is longer than %zu bytes", in->path,
-                            (unsigned long long)in->number, in->room - 1);
-        return false;
+    if (have > in->longest) {
+        (void)message_error("%s:%llu: is longer than %zu bytes, and left out", in->path,
+                            (unsigned long long)in->number, in->longest);
+        in->failed = in->skipping = true;
+        in->end = in->scanned = 0;
+        return true;
     }
     char *more = realloc(in->buffer, in->room * 2);
     if (!more) {
@@ -117,6 +119,16 @@ static bool make_room(input *in) {
     return true;
 }
 
+/* Of a record that is too long, to its end. */
+static void skip(input *in) {
+    const char *found = memchr(in->buffer, in->separator, in->end);
+    in->skipping = !found && !in->ended;
+    in->begin = found ? (size_t)(found - in->buffer) + 1 : in->end;
+    in->scanned = in->begin;
+    in->number += found != NULL;
+    in->records_read += found != NULL || in->ended;
+}
+
 static bool read_more(input *in) {
     if (!make_room(in))
         return false;
@@ -127,6 +139,8 @@ static bool read_more(input *in) {
         return false;
     in->end += (size_t)n;
     in->ended = n == 0;
+    if (in->skipping)
+        skip(in);
     if (in->ended && interrupt_seen()) /* half a line is no line */
         in->end = in->scanned = in->begin;
     else if (in->ended && in->begin < in->end) /* the last line lacks its end */

@@ -14,7 +14,7 @@ typedef struct input {
     char **paths;
     size_t path_count, next_path;
     char separator;   /* '\n' or '\0' */
-    size_t longest;   /* a record longer than this is an error */
+    size_t longest;   /* a longer record is an error, and left out */
     source *now;      /* NULL between files */
     const char *path; /* of `now`, for messages */
     char *buffer;
@@ -29,7 +29,8 @@ typedef struct input {
                                 known so far can be shown; false ends the reading */
     void *idle_ctx;
     bool failed;
-    bool ended; /* the current source is exhausted */
+    bool skipping; /* in a record that is too long */
+    bool ended;    /* the current source is exhausted */
 } input;
 
 /* No paths: standard input. `longest` 0 means a gigabyte. false: no memory, reported. */

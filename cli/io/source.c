@@ -14,7 +14,8 @@
 
 enum { CHUNK = 1 << 16 };
 
-static const decoder *const decoders[] = {&decoder_gzip, &decoder_zstd};
+static const decoder *const decoders[] = {&decoder_gzip, &decoder_zstd, &decoder_xz,
+                                          &decoder_bzip2};
 
 struct source {
     int fd;
@@ -27,6 +28,12 @@ struct source {
     bly_bytes pending; /* read from the file, not yet handed out or decoded; in chunk */
     char chunk[CHUNK];
 };
+
+static uint64_t memory_limit;
+
+void source_limit_memory(uint64_t most) {
+    memory_limit = most;
+}
 
 /* ---- bytes as they lie ------------------------------------------------------------------------
  */
@@ -75,11 +82,12 @@ static bool look_at_beginning(source *s) {
     if (!s->decoder)
         return true;
     if (!s->decoder->open) {
-        (void)message_error("%s: is compressed (%s), and this build has no %s", s->path,
-                            s->decoder->name, s->decoder->library);
+        (void)message_error("%s: is compressed by %s, and this build has no %s; decompress it, and "
+                            "pipe it in",
+                            s->path, s->decoder->name, s->decoder->library);
         return false;
     }
-    s->state = s->decoder->open();
+    s->state = s->decoder->open(memory_limit);
     if (!s->state)
         (void)message_error("%s: out of memory", s->path);
     return s->state != NULL;
@@ -132,7 +140,8 @@ static ptrdiff_t read_decoded(source *s, char *to, size_t room) {
     for (;;) {
         ptrdiff_t n = s->decoder->run(s->state, &s->pending, to, room);
         if (n < 0) {
-            (void)message_error("%s: the %s data is damaged", s->path, s->decoder->name);
+            (void)message_error("%s: the %s data %s", s->path, s->decoder->name,
+                                s->decoder->trouble(s->state));
             return -1;
         }
         if (n > 0)

@@ -10,6 +10,9 @@ typedef struct source source;
  * failure a message has been printed and the result is NULL. */
 source *source_open(const char *path);
 
+/* From now on no source may take more than this for decompressing; 0: no limit of ours. */
+void source_limit_memory(uint64_t most);
+
 /* Up to `room` bytes, at least one; 0 at the end; -1 on an error, of which a message has been
  * printed (a compressed file that is damaged or ends early is one). */
 ptrdiff_t source_read(source *s, char *to, size_t room);

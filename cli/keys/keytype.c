@@ -18,9 +18,10 @@
  *   url      As url.h writes it at the standard level.
  *   line     The bytes of the line.
  *
- * Blanks around a line go, except in a `line`, where only a carriage return at its end does. A line
- * of blanks is no key. Text keys are the canonical text itself, so that a program can ask the same
- * filter through the library.
+ * Blanks around a line go, and a byte order mark before it (some editors begin a file with one),
+ * except in a `line`, where only a carriage return at its end does. A line of blanks is no key.
+ * Text keys are the canonical text itself, so that a program can ask the same filter through the
+ * library.
  *
  * Containment. An address is in a list when a block around it is, a domain when a parent is. One
  * question then becomes several, each with the filter's chance of a wrong yes, so only those are
@@ -87,7 +88,8 @@ static keytype_result read_line(const keytype_reader *r, bly_bytes line, keytype
 keytype_result keytype_read(keytype_reader *r, bly_bytes line, keytype_key *out) {
     if (r->type == KEYTYPE_LINE)
         return read_line(r, line, out);
-    bly_bytes text = trimmed(r->comments ? uncommented(line) : line);
+    bly_bytes text = keytype_without(line, "\xEF\xBB\xBF");
+    text = trimmed(r->comments ? uncommented(text) : text);
     if (text.size == 0)
         return KEYTYPE_BLANK;
     switch (r->type) {

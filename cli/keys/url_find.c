@@ -19,10 +19,75 @@
  * Escapes are undone: "&amp;" and numeric references of HTML, "\/" and "\u0026" of JSON, and "\_",
  * a backslash before punctuation, of Markdown. What they stand for counts as if it stood there, so
  * "&quot;" and "&lt;" end a URL. Every other backslash ends it too.
+ *
+ * Most of a text is not looked at: beginnings are found by their colon, which memchr looks for.
+ * Most of a URL is looked at once: bytes that can neither end it nor change what may end it are
+ * "easy", and a run of them is passed by one look at a table for each. Only what is between the
+ * runs goes through the rules. The time is proportional to the text, whatever is in it: nothing
+ * looks further ahead than an escape is long, nor further back than the run.
  */
 #include <string.h>
 
 #include "url_text.h"
+
+/* ---- classes of characters ------------------------------------------------------------------ */
+
+enum {
+    FIND_ENDING = 1 << 0,      /* in no URL */
+    FIND_AUTHORITY = 1 << 1,   /* of hosts, ports and users, or what ends them */
+    FIND_TRAILING = 1 << 2,    /* not the last one of a URL */
+    FIND_BACKSLASHED = 1 << 3, /* may have a backslash before it */
+    EASY_AUTHORITY = 1 << 4,   /* easy before the path */
+    EASY_PATH = 1 << 5,        /* easy from there on */
+    EASY_QUOTED = 1 << 6       /* the same, if a quote stood before the URL */
+};
+
+#define REST (EASY_PATH | EASY_QUOTED)
+
+enum {
+    EN = FIND_ENDING,    /* controls, space " < > ` and the backslash, which is read before */
+    HH = FIND_AUTHORITY, /* H h, which may begin another URL */
+    AN = FIND_AUTHORITY | EASY_AUTHORITY | REST, /* other letters, digits */
+    UN = AN | FIND_BACKSLASHED,                  /* % + - @ _ ~ */
+    DC = UN | FIND_TRAILING,                     /* . : */
+    SL = UN & ~EASY_AUTHORITY,                   /* # / */
+    QU = DC & ~EASY_AUTHORITY,                   /* ? */
+    EQ = FIND_BACKSLASHED | REST,                /* $ = */
+    EX = EQ | FIND_TRAILING,                     /* ! * */
+    SE = FIND_TRAILING | REST,                   /* ; */
+    CI = REST,                                   /* ^ */
+    BA = EASY_PATH,                              /* | */
+    CO = BA | FIND_TRAILING,                     /* ' , */
+    BS = FIND_BACKSLASHED,                       /* & ) } */
+    OP = BS | FIND_TRAILING,                     /* ( { */
+    LB = OP | FIND_AUTHORITY,                    /* [ */
+    RB = BS | FIND_AUTHORITY                     /* ] */
+};
+
+/* clang-format off */
+static const uint8_t find_class[256] = {
+    EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN,
+    EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN,
+/*      !   "   #   $   %   &   '   (   )   *   +   ,   -   .   /   */
+    EN, EX, EN, SL, EQ, UN, BS, CO, OP, BS, EX, UN, CO, UN, DC, SL,
+    AN, AN, AN, AN, AN, AN, AN, AN, AN, AN, DC, SE, EN, EQ, EN, QU,
+    UN, AN, AN, AN, AN, AN, AN, AN, HH, AN, AN, AN, AN, AN, AN, AN,
+    AN, AN, AN, AN, AN, AN, AN, AN, AN, AN, AN, LB, EN, RB, CI, UN,
+    EN, AN, AN, AN, AN, AN, AN, AN, HH, AN, AN, AN, AN, AN, AN, AN,
+    AN, AN, AN, AN, AN, AN, AN, AN, AN, AN, AN, OP, BA, BS, UN, EN,
+};
+/* clang-format on */
+
+/* Whether a character of ASCII, or a byte, is in one of the classes. */
+static inline bool is_of(uint32_t c, unsigned set) {
+    return (find_class[c] & set) != 0;
+}
+
+static bool is_among(uint32_t c, const char *set) {
+    return c != 0 && c < 0x80 && strchr(set, (int)c) != NULL;
+}
+
+/* ---- reading characters --------------------------------------------------------------------- */
 
 /* One character of the text after its escapes were undone. */
 typedef struct character {
@@ -32,8 +97,6 @@ typedef struct character {
 } character;
 
 enum { ENDING = ' ' };
-
-/* ---- reading characters --------------------------------------------------------------------- */
 
 /* "&name;" for the names that matter, and "&#38;", "&#x26;". */
 static character read_reference(const char *at, const char *end) {
@@ -78,7 +141,7 @@ static character read_backslash(const char *at, const char *end) {
         uint32_t code = url_hex(at[4]) << 4 | url_hex(at[5]);
         return (character){code > ' ' && code < 0x7F ? code : ENDING, 6, true};
     }
-    if (strchr("/_*~()[]{}#+-.!&=?:@$%", at[1]) != NULL && at[1] != 0)
+    if (is_of((unsigned char)at[1], FIND_BACKSLASHED))
         return (character){(unsigned char)at[1], 2, true};
     return ending;
 }
@@ -137,11 +200,19 @@ static size_t opening(const char *at, const char *end) {
     return rest == 0 ? 0 : name + rest;
 }
 
+/* Whether the colon at `at` can be that of an opening: a quick look. */
+static inline bool is_likely(const char *from, const char *at, const char *end) {
+    if (at - from < 4 || end - at < 3 || (at[1] != '/' && at[1] != '\\' && at[1] != '&'))
+        return false;
+    int before = at[-1] | 32;
+    return before == 's' || before == 'p' || at[-1] == '\\';
+}
+
 /* The first opening in [at, end), and its size; NULL when there is none. */
 static const char *find_opening(const char *at, const char *end, size_t *size) {
     const char *from = at;
     while (at < end && (at = memchr(at, ':', (size_t)(end - at))) != NULL) {
-        for (int name = 5; name >= 4; name--) {
+        for (int name = is_likely(from, at, end) ? 5 : 0; name >= 4; name--) {
             if (at - from >= name && (*size = opening(at - name, end)) != 0)
                 return at - name;
         }
@@ -152,14 +223,6 @@ static const char *find_opening(const char *at, const char *end, size_t *size) {
 
 /* ---- endings -------------------------------------------------------------------------------- */
 
-static bool is_ascii_alnum(uint32_t c) {
-    return c < 0x80 && (url_is_letter((char)c) || url_is_digit((char)c));
-}
-
-static bool is_among(uint32_t c, const char *set) {
-    return c != 0 && c < 0x80 && strchr(set, (int)c) != NULL;
-}
-
 /* Spaces and punctuation beyond ASCII. */
 static bool is_other_punctuation(uint32_t c) {
     static const struct {
@@ -168,8 +231,8 @@ static bool is_other_punctuation(uint32_t c) {
                   {0x3008, 0x303F}, {0xFE10, 0xFE1F}, {0xFE30, 0xFE6F}, {0xFEFF, 0xFF0F},
                   {0xFF1A, 0xFF20}, {0xFF3B, 0xFF40}, {0xFF5B, 0xFF65}, {0xFFE0, 0xFFFF}};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        if (c >= ranges[i].from && c <= ranges[i].to)
-            return true;
+        if (c <= ranges[i].to)
+            return c >= ranges[i].from;
     }
     return false;
 }
@@ -178,6 +241,7 @@ static bool is_other_punctuation(uint32_t c) {
 typedef struct search {
     const char *body; /* behind "://" */
     const char *at, *end;
+    const char *kept;   /* where it ends without punctuation, as far as was read */
     char quote;         /* what stood before the URL and therefore ends it, or 0 */
     bool authority;     /* still before the path */
     uint32_t before[3]; /* the last three characters */
@@ -185,10 +249,13 @@ typedef struct search {
     bool escaped;
 } search;
 
-/* The bracket pair that `c` belongs to, or -1. */
-static int bracket(uint32_t c, const char *set) {
-    const char *found = c < 0x80 && c != 0 ? strchr(set, (int)c) : NULL;
-    return found == NULL ? -1 : (int)(found - set);
+/* The bracket pair that an opening or a closing one belongs to, or -1. */
+static int opened_by(uint32_t c) {
+    return c == '(' ? 0 : c == '[' ? 1 : c == '{' ? 2 : -1;
+}
+
+static int closed_by(uint32_t c) {
+    return c == ')' ? 0 : c == ']' ? 1 : c == '}' ? 2 : -1;
 }
 
 /* Whether another URL that begins here is an argument of this one. */
@@ -212,47 +279,77 @@ static bool ends_at_other(const search *s, uint32_t c) {
 static bool ends_at(const search *s, const character *c) {
     if (c->code >= 0x80)
         return ends_at_other(s, c->code);
-    if (c->code <= ' ' || c->code == 0x7F || is_among(c->code, "\"<>`") || c->code == '\\')
+    if (is_of(c->code, FIND_ENDING) || (s->authority && !is_of(c->code, FIND_AUTHORITY)))
         return true;
     if (s->quote != 0 && c->code == (unsigned char)s->quote)
         return true;
-    int closing = bracket(c->code, ")]}");
+    int closing = closed_by(c->code);
     if (closing >= 0 && s->open[closing] == 0)
-        return true;
-    if (s->authority && !is_ascii_alnum(c->code) && !is_among(c->code, "-._~:@%[]+/?#"))
         return true;
     if ((c->code | 32) != 'h' || opening(s->at, s->end) == 0)
         return false;
     return s->at == s->body || !is_argument(s);
 }
 
+static void push(search *s, uint32_t code) {
+    s->before[2] = s->before[1];
+    s->before[1] = s->before[0];
+    s->before[0] = code;
+}
+
 static void take(search *s, const character *c) {
-    int opened = bracket(c->code, "([{"), closed = bracket(c->code, ")]}");
+    int opened = opened_by(c->code), closed = closed_by(c->code);
     if (opened >= 0)
         s->open[opened]++;
     if (closed >= 0)
         s->open[closed]--;
-    if (is_among(c->code, "/?#"))
+    if (c->code == '/' || c->code == '?' || c->code == '#')
         s->authority = false;
-    s->before[2] = s->before[1];
-    s->before[1] = s->before[0];
-    s->before[0] = c->code;
+    push(s, c->code);
     s->escaped |= c->escaped;
     s->at += c->size;
+    if (c->code >= 0x80 || !is_of(c->code, FIND_TRAILING))
+        s->kept = s->at;
 }
 
-/* Moves s->at to where the URL ends, and returns where it ends without punctuation. */
-static const char *find_end(search *s) {
-    const char *kept = s->body;
-    while (s->at < s->end) {
+/* The end of the easy bytes at `at`. An h is one of them unless "http" may begin with it. */
+static const char *skip_easy(const char *at, const char *end, unsigned easy) {
+    for (;; at++) {
+        while (at < end && is_of((unsigned char)*at, easy))
+            at++;
+        if (at == end || (*at | 32) != 'h')
+            return at;
+        if (end - at >= 4 && (at[1] | 32) == 't' && (at[2] | 32) == 't')
+            return at;
+    }
+}
+
+/* Takes the easy bytes up to `to`. */
+static void take_easy(search *s, const char *to) {
+    const char *kept = to;
+    if (to == s->at)
+        return;
+    while (kept > s->at && is_of((unsigned char)kept[-1], FIND_TRAILING))
+        kept--;
+    if (kept > s->at)
+        s->kept = kept;
+    for (const char *last = to - s->at > 3 ? to - 3 : s->at; last < to; last++)
+        push(s, (unsigned char)*last);
+    s->at = to;
+}
+
+/* Moves s->at to where the URL ends, and s->kept to where it ends without punctuation. */
+static void find_end(search *s) {
+    for (;;) {
+        unsigned easy = s->authority ? EASY_AUTHORITY : s->quote != 0 ? EASY_QUOTED : EASY_PATH;
+        take_easy(s, skip_easy(s->at, s->end, easy));
+        if (s->at == s->end)
+            return;
         character c = read_character(s->at, s->end);
         if (ends_at(s, &c))
-            break;
+            return;
         take(s, &c);
-        if (!is_among(c.code, ".,;:!?'*([{"))
-            kept = s->at;
     }
-    return kept;
 }
 
 /* Copies [at, end) without its escapes. */
@@ -261,13 +358,12 @@ static url_result unescape(url_buffer *b, const char *at, const char *end, bly_b
         return URL_NOMEM;
     char *o = b->data;
     while (at < end) {
-        character c = read_character(at, end);
-        if (c.code < 0x80) {
-            *o++ = (char)c.code;
-        } else {
-            memcpy(o, at, c.size);
-            o += c.size;
+        if (*at != '&' && *at != '\\') {
+            *o++ = *at++;
+            continue;
         }
+        character c = read_character(at, end);
+        *o++ = (char)c.code;
         at += c.size;
     }
     *out = (bly_bytes){b->data, (size_t)(o - b->data)};
@@ -278,16 +374,17 @@ url_result url_find(url_buffer *b, const char **at, const char *end, bly_bytes *
     const char *begin = *at, *from;
     size_t size;
     while ((from = find_opening(*at, end, &size)) != NULL) {
-        search s = {.body = from + size, .at = from + size, .end = end, .authority = true};
+        const char *body = from + size;
+        search s = {.body = body, .at = body, .end = end, .kept = body, .authority = true};
         s.before[0] = '/';
         s.quote = (char)(from > begin && is_among((unsigned char)from[-1], "'|,") ? from[-1] : 0);
-        const char *kept = find_end(&s);
+        find_end(&s);
         *at = s.at;
-        if (kept == s.body)
+        if (s.kept == s.body)
             continue;
         if (s.escaped || size > sizeof "https://" - 1 || memchr(from, '\\', size) != NULL)
-            return unescape(b, from, kept, out);
-        *out = (bly_bytes){from, (size_t)(kept - from)};
+            return unescape(b, from, s.kept, out);
+        *out = (bly_bytes){from, (size_t)(s.kept - from)};
         return URL_OK;
     }
     *at = end;

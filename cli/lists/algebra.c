@@ -228,11 +228,9 @@ static bool combine(const plan *p, size_t i, bly_filter *into) {
     return status == BLY_OK;
 }
 
-static void report(const plan *p, const algebra_values *v, const bly_filter *f) {
+static void report(const plan *p, const algebra_values *v, const bly_stats *s) {
     const char *name = open_output_name(v->out);
     char keys[NUMBER_TEXT], now[NUMBER_TEXT], asked[NUMBER_TEXT];
-    bly_stats s;
-    bly_filter_stats(f, &s);
     if (v->json) {
         json j = json_begin(stdout);
         json_text(&j, "file", v->out);
@@ -240,34 +238,40 @@ static void report(const plan *p, const algebra_values *v, const bly_filter *f) 
         for (size_t i = 0; i < p->count; i++)
             json_text(&j, NULL, p->paths[i]);
         json_close(&j, ']');
-        json_text(&j, "kind", bly_kind_name(s.kind));
-        json_integer(&j, "size", s.size);
-        json_bool(&j, "folded", p->common != p->largest && s.kind != BLY_SCALABLE);
-        json_integer(&j, "bytes", s.bytes);
-        json_integer(&j, "capacity", s.capacity);
-        json_integer(&j, "count", s.count);
-        json_real(&j, "estimated_keys", s.estimated_keys);
-        json_real(&j, "rate_asked", s.target_fpr);
-        json_real(&j, "rate_now", s.current_fpr);
-        json_bool(&j, "approximate", s.approximate);
-        json_bool(&j, "keeps_promise", health_of(&s) == HEALTH_GOOD);
+        json_text(&j, "kind", bly_kind_name(s->kind));
+        json_integer(&j, "size", s->size);
+        json_bool(&j, "folded", p->common != p->largest && s->kind != BLY_SCALABLE);
+        json_integer(&j, "bytes", s->bytes);
+        json_integer(&j, "capacity", s->capacity);
+        json_integer(&j, "count", s->count);
+        json_real(&j, "estimated_keys", s->estimated_keys);
+        json_real(&j, "rate_asked", s->target_fpr);
+        json_real(&j, "rate_now", s->current_fpr);
+        json_bool(&j, "approximate", s->approximate);
+        json_bool(&j, "keeps_promise", health_of(s) == HEALTH_GOOD);
         json_end(&j);
     } else
-        message_note("%s: %zu filter%s %s, %s keys by estimate%s; wrong answers %s, %s asked", name,
-                     p->count, p->count == 1 ? "" : "s", p->op->done, number_grouped(s.count, keys),
-                     s.approximate ? " (approximate: it may hold a few that are not common to all)"
-                                   : "",
-                     number_percent(s.current_fpr, now), number_percent(s.target_fpr, asked));
-    (void)health_warn(name, &s);
+        message_note(
+            "%s: %zu filter%s %s, %s keys by estimate%s; wrong answers %s, %s asked", name,
+            p->count, p->count == 1 ? "" : "s", p->op->done, number_grouped(s->count, keys),
+            s->approximate ? " (approximate: it may hold a few that are not common to all)" : "",
+            number_percent(s->current_fpr, now), number_percent(s->target_fpr, asked));
+    (void)health_warn(name, s);
 }
 
 static int finish(const plan *p, const algebra_values *v, bly_filter *f) {
     bool good = true;
     for (size_t i = 1; good && i < p->count; i++)
         good = combine(p, i, f);
-    good = good && open_save(f, v->out);
+    bly_stats s;
     if (good)
-        report(p, v, f);
+        bly_filter_stats(f, &s);
+    good = good &&
+           health_worth_writing(open_output_name(v->out), &s,
+                                "build the parts alike, each with -n for the keys of all") &&
+           open_save(f, v->out);
+    if (good)
+        report(p, v, &s);
     return good ? CLI_OK : CLI_ERROR;
 }
 

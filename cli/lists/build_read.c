@@ -83,7 +83,7 @@ bool build_read(char **paths, size_t count, keytype_reader *reader, bool skip, b
     j->lines = lines;
     bool good = input_open(&j->in, paths, count, reader->exact ? '\0' : '\n', 0);
     if (good) {
-        progress_begin(&j->progress);
+        progress_begin(&j->progress, false);
         good = take_all(j);
         progress_end(&j->progress);
         if (!good)

@@ -4,17 +4,24 @@
  * for who has it mapped, and the path leads to the new one at once. So a change shows in what the
  * path leads to: device, inode, size or time. A file that is overwritten in place instead may be
  * seen half-written; it is refused then, since its length or its sums do not fit, and looked at
- * again when it changes once more. (To shorten a file in place is never safe: who has it mapped
- * dies of SIGBUS.)
+ * again when it changes once more.
+ *
+ * For that the old list must not be in that file. Whoever has a file mapped that is shortened gets
+ * SIGBUS at the next page that has gone, and what is written into it changes his answers. So a list
+ * to be followed is a copy in memory. One that is only asked stays mapped, and for SIGBUS there is
+ * a handler that says what happened.
  */
 #include "follow.h"
 
+#include "cli.h"
 #include "message.h"
 #include "progress.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const double look_after = 0.25; /* seconds */
 
@@ -42,12 +49,40 @@ static bool know_type(follow *f) {
     return true;
 }
 
-bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype asked, bool verify) {
-    *f = (follow){.path = path, .key = key, .asked = asked, .looked = progress_clock()};
+/* Only what a signal handler may do. */
+static void say_shortened(int signal_number) {
+    static const char text[] =
+        "bloomery check: the list was shortened while it was in use; replace "
+        "a list by rename, as build -f does\n";
+    (void)signal_number;
+    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)written;
+    _exit(CLI_ERROR);
+}
+
+static void watch_for_shortening(void) {
+    struct sigaction action = {.sa_handler = say_shortened};
+    (void)sigaction(SIGBUS, &action, NULL);
+}
+
+static bool hold(follow *f) {
+    if (f->how == FOLLOW_COPIED) {
+        f->file.loaded = open_load(f->path, f->key, 0);
+        f->file.filter = f->file.loaded;
+        return f->file.loaded != NULL;
+    }
+    watch_for_shortening();
+    return open_read(&f->file, f->path, f->key, f->how == FOLLOW_VERIFIED ? BLY_OPEN_VERIFY : 0) ==
+           BLY_OK;
+}
+
+bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype asked,
+                 follow_how how) {
+    *f = (follow){.path = path, .key = key, .asked = asked, .how = how, .looked = progress_clock()};
     /* Before opening: if the file is replaced in between, the next look will see it. */
     if (stat(path, &f->known) != 0)
         memset(&f->known, 0, sizeof f->known);
-    if (open_read(&f->file, path, key, verify ? BLY_OPEN_VERIFY : 0) != BLY_OK)
+    if (!hold(f))
         return false;
     if (know_type(f))
         return true;
@@ -71,7 +106,7 @@ void follow_refresh(follow *f) {
     }
     if (same_file(&st, &f->known))
         return;
-    if (follow_open(&next, f->path, f->key, f->asked, true)) {
+    if (follow_open(&next, f->path, f->key, f->asked, f->how)) {
         follow_close(f);
         *f = next;
         message_note("%s: was replaced; the new list is in use", f->path);

@@ -7,10 +7,18 @@
 
 #include <sys/stat.h>
 
+/* How the list is held. */
+typedef enum follow_how {
+    FOLLOW_MAPPED,   /* used in the file, of which only the header is checked */
+    FOLLOW_VERIFIED, /* the same, but the whole file is read first and its sums are checked */
+    FOLLOW_COPIED    /* read into memory and checked: whatever happens to the file, it stays */
+} follow_how;
+
 typedef struct follow {
     const char *path;
     const bly_hasher *key; /* NULL: the list is not keyed */
     keytype asked;         /* KEYTYPE_NONE: as the list says */
+    follow_how how;
     opened file;
     keytype type;
     keytype_levels levels;
@@ -18,11 +26,13 @@ typedef struct follow {
     double looked;     /* when, in seconds */
 } follow;
 
-/* false: reported. `verify` reads the whole file first and checks its sums. */
-bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype asked, bool verify);
+/* false: reported. While a list is mapped, shortening its file ends the process, with a message and
+ * the status of an error. */
+bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype asked, follow_how how);
 
-/* Looks, a few times a second at most, whether the path leads to another file; if so, and if that
- * is whole, it becomes the list. If it is not, the old one stays. Either is told once. */
+/* For a list that is copied. Looks, a few times a second at most, whether the path leads to another
+ * file, or to other bytes; if so, and if they are whole, they become the list. If they are not, the
+ * old one stays. Either is told once. */
 void follow_refresh(follow *f);
 
 void follow_close(follow *f);

@@ -43,3 +43,12 @@ bool health_warn(const char *path, const bly_stats *s) {
     message_warn("%s: is %s; build a larger one", path, health_text(s, text));
     return true;
 }
+
+bool health_worth_writing(const char *path, const bly_stats *s, const char *advice) {
+    char now[NUMBER_TEXT];
+    if (!(s->current_fpr > 0.5))
+        return true;
+    (void)message_error("%s: is not written: it would take %s of all keys for its own; %s", path,
+                        number_percent(s->current_fpr, now), advice);
+    return false;
+}

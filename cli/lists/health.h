@@ -33,4 +33,8 @@ char *health_text(const bly_stats *s, char out[HEALTH_TEXT]);
 /* Warns, with that text, if it is failing. */
 bool health_warn(const char *path, const bly_stats *s);
 
+/* A filter that says "maybe" to more than half of all keys is not worth writing. Reports and is
+ * false if it is one; `advice` is what to do instead. */
+bool health_worth_writing(const char *path, const bly_stats *s, const char *advice);
+
 #endif

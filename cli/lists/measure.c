@@ -74,7 +74,7 @@ bool measure(const bly_filter *f, uint64_t questions, measurement *out) {
     measurement m = {.hashes = bly_filter_hasher(f) == NULL};
     if (!generator_open(&g))
         return false;
-    progress_begin(&p);
+    progress_begin(&p, false);
     while (m.asked < questions) {
         const uint64_t left = questions - m.asked;
         const size_t n = left < BATCH ? (size_t)left : BATCH;

@@ -72,7 +72,7 @@ $ printf 'a\nb\na\n' | bloomery dedup --stats -n 1000 -p 1% 2>&1 >/dev/null | se
 lines      3
 unique     2
 repeated   1
-lost       about 2.25e-11 new ones, taken for repeats
+lost       about 0 new ones, taken for repeats
 rate       1.12e-09% now, 1% promised
 memory     1.31 KiB (sbbf), N MiB in all
 
@@ -226,15 +226,15 @@ $ bloomery dedup -c a > /dev/full
 $ printf 'a\nb\na\n' | bloomery dedup --memory 16M
 a
 b
-! bloomery dedup: the filter has 8.00 MiB (split512): new lines are lost at a rate of 0.1% once it holds 4,267,763 keys
+! bloomery dedup: the filter has 7.00 MiB (split512): new lines are lost at a rate of 0.1% once it holds 3,734,293 keys
 $ printf 'a\nb\na\n' | bloomery dedup -q --memory 16M -n 1M
 a
 b
 $ bloomery dedup --memory 16M -n 1M a
 one
 two
-! bloomery dedup: the filter has 8.00 MiB (bb2x512): new lines are lost at a rate of 1.55e-08% once it holds 1,000,000 keys
-$ bloomery dedup --memory 9M -n 100M -p 0.001 a
+! bloomery dedup: the filter has 7.00 MiB (bb2x512): new lines are lost at a rate of 7.46e-08% once it holds 1,000,000 keys
+$ bloomery dedup --memory 10M -n 100M -p 0.001 a
 ! bloomery dedup: --memory is too little: with 100,000,000 keys in it, the filter would lose 100% of all new lines
 ? 2
 $ bloomery dedup --memory 64M -n 1M -p 0.001 a
@@ -242,15 +242,63 @@ one
 two
 ! bloomery dedup: the filter has 1.87 MiB (split512): new lines are lost at a rate of 0.1% once it holds 1,000,000 keys
 $ bloomery dedup --memory 1M a
-! bloomery dedup: --memory must be at least 9.00 MiB
+! bloomery dedup: --memory must be at least 10.0 MiB
 ? 2
-$ head -c 1000000 /dev/zero | bloomery dedup -q --memory 16M | wc -c
-1000001
-$ head -c 3000000 /dev/zero | bloomery dedup -q --memory 16M
-! bloomery dedup: standard input:1: is longer than 2097151 bytes
+$ head -c 200000 /dev/zero | bloomery dedup -q --memory 16M | wc -c
+200001
+$ { echo a; head -c 3000000 /dev/zero; echo; echo b; echo a; head -c 600000 /dev/zero; } | bloomery dedup -q --memory 16M
+a
+b
+! bloomery dedup: standard input:2: is longer than 262144 bytes, and left out
+! bloomery dedup: standard input:5: is longer than 262144 bytes, and left out
 ? 2
 
+# More keys than the filter was made for.
+$ seq 3000 | bloomery dedup -n 1000 --seed 1 | wc -l
+2914
+! bloomery dedup: warning: more keys came than the filter was made for: about 86 new lines were lost, and now 13.7% of them are; -n 3,000 is surely enough, and without -n it grows
+$ seq 100000 | bloomery dedup -n 1000 --seed 1 -c
+100000 lines, 5430 unique, 94570 repeated (about 92,280 of them new)
+! bloomery dedup: warning: more keys came than the filter was made for: about 92,280 new lines were lost, and now 100% of them are; -n 100,000 is surely enough, and without -n it grows
+? 2
+$ seq 3000000 | bloomery dedup -q --memory 10M --seed 1 -c
+3000000 lines, 2402543 unique, 597457 repeated (about 573,359 of them new)
+! bloomery dedup: warning: more keys came than the filter was made for: about 573,359 new lines were lost, and now 62.7% of them are; give it more --memory, or use --confirm FILE
+? 2
+$ seq 3000 | bloomery dedup -c -p 0.1 -n 3000 --seed 1
+3000 lines, 2944 unique, 56 repeated (about 56 of them new)
+
+# A seed makes the same of the same; lines made to hash alike without one are told apart by default.
+$ seq 100000 | bloomery dedup -n 20000 --seed 7 2>/dev/null | cksum; seq 100000 | bloomery dedup -n 20000 --seed 7 2>/dev/null | cksum
+2076884011 498415
+2076884011 498415
+$ for i in $(seq 10 99); do printf '\xb8\xfe\x6c\x39\x23\xa4\x4b\xbe'; printf '000000%sfixed-tail-16byt\n' $i; done | bloomery dedup -c
+90 lines, 90 unique, 0 repeated
+$ bloomery dedup --exact --seed 1 a
+! bloomery dedup: --exact and --confirm choose their own seed: leave out --seed
+? 2
+
+# What is not text.
+$ xz -c a > a.xz; bloomery dedup a.xz
+! bloomery dedup: a.xz: is compressed by xz, and this build has no support for it; decompress it, and pipe it in
+? 2
+$ bzip2 -c a > a.bz2; bloomery dedup a.bz2
+! bloomery dedup: a.bz2: is compressed by bzip2, and this build has no support for it; decompress it, and pipe it in
+? 2
+$ seq 100000 | zstd -q --long=27 --ultra -22 --no-progress > big.zst; zstd -dc big.zst | wc -l; bloomery dedup -q --memory 16M big.zst
+100000
+! bloomery dedup: big.zst: the zstd data needs more memory than is allowed here; decompress it by zstd -dc --long=31
+? 2
+$ seq 1000 | zstd -q > small.zst; bloomery dedup -q --memory 16M small.zst | wc -l
+1000
+
 # Absurd options.
+$ bloomery dedup -n 5 -n 6 a
+! bloomery dedup: --expect is given twice
+? 2
+$ bloomery dedup --url crawl a
+! bloomery dedup: there is no file crawl; the level is chosen by --url=crawl
+? 2
 $ bloomery dedup -n 0 a
 ! bloomery dedup: --expect cannot be '0': it must be at least 1
 ? 2

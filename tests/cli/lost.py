@@ -74,7 +74,7 @@ def main():
         for rate in ("0.05", "0.01", "0.001"):
             for options in (["-n", n], []):
                 check_lost(program, ["-p", rate] + options, path, distinct, float(rate))
-        check_lost(program, ["--memory", "9M"], path, distinct, 0.01)
+        check_lost(program, ["--memory", "10M"], path, distinct, 0.01)
         check_lost(program, ["--exact"], path, distinct, 0)
         for _ in range(2):
             store = os.path.join(where, "store")

@@ -7,9 +7,9 @@ c
 $ printf 'a\nb\nc\n' | bloomery dedup --state seen.bly
 $ bloomery info seen.bly | grep -E 'kind|keys'
   kind       scalable: a list of filters that grows with its keys
-  keys       3 counted, 3 estimated
+  keys       4 counted, 4 estimated
   capacity   2,000,000 keys, 20.9 bits per key
-  levels     1: 3 of 2,000,000 keys, split512, 4.99 MiB, 1.63e-17% now
+  levels     1: 4 of 2,000,000 keys, split512, 4.99 MiB, 2.18e-17% now
 
 # A state of a fixed size.
 $ printf 'a\nb\n' | bloomery dedup --state fixed.bly -n 1000 -p 1%
@@ -21,9 +21,9 @@ $ printf 'd\n' | bloomery dedup --state fixed.bly -n 1000 -p 0.01
 d
 $ bloomery info fixed.bly | grep -E 'kind|keys|capacity'
   kind       sbbf: eight bits in one block of 32 bytes; the fastest
-  keys       4 counted, 4 estimated
+  keys       5 counted, 5 estimated
   capacity   1,000 keys, 10.8 bits per key
-  fill       ▕▏                       ▏ 0% of its capacity; 0.3% of its bits set, 52.5% when full
+  fill       ▕▏                       ▏ 1% of its capacity; 0.4% of its bits set, 52.5% when full
 
 # What is asked must be what the state is.
 $ printf 'e\n' | bloomery dedup --state fixed.bly -p 0.5
@@ -36,7 +36,7 @@ $ printf 'e\n' | bloomery dedup --state seen.bly --memory 64M
 ! bloomery dedup: seen.bly: grows as it must; leave out --memory, or begin a new state
 ? 2
 $ printf 'e\n' | bloomery dedup --state seen.bly --exact
-! bloomery dedup: seen.bly: is damaged, or no file of fingerprints; remove it to begin anew
+! bloomery dedup: seen.bly: is a filter, not a file of fingerprints; it was made without --exact and --confirm
 ? 2
 $ printf 'e\n' | bloomery dedup -q --state fixed.bly --memory 64M
 e
@@ -89,6 +89,19 @@ $ printf 'x\n' | bloomery dedup --state both.bly -o ./both.bly; ls both.bly 2>/d
 ! bloomery dedup: -o and --state name the same file
 ? 2
 
+# A state is good for one way to make keys of lines.
+$ printf 'http://a.test/#x\n' | bloomery dedup --url --state rule.bly; printf 'http://a.test/#x\n' | bloomery dedup --state rule.bly
+http://a.test/#x
+http://a.test/#x
+! bloomery dedup: warning: rule.bly: was not made with these options (--url, --field, --ignore-case, --extract-urls): lines it knows may be printed again
+$ printf 'http://a.test/#x\n' | bloomery dedup --url --exact --state rule.fps; printf 'http://a.test/#x\n' | bloomery dedup -i --url --exact --state rule.fps
+http://a.test/#x
+! bloomery dedup: warning: rule.fps: was not made with these options (--url, --field, --ignore-case, --extract-urls): lines it knows may be printed again
+
+# An empty file is a state that has yet to begin.
+$ : > empty.bly; printf 'x\n' | bloomery dedup --state empty.bly; printf 'x\n' | bloomery dedup --state empty.bly
+x
+
 # Counting prints no lines, and so remembers none.
 $ printf 'p\nq\n' | bloomery dedup -c --state seen.bly; printf 'p\n' | bloomery dedup --state seen.bly
 2 lines, 2 unique, 0 repeated
@@ -131,10 +144,10 @@ d
 $ printf 'd\ne\n' | bloomery dedup --exact --state exact.fps
 e
 $ printf 'd\ne\n' | bloomery dedup --state exact.fps
-! bloomery dedup: exact.fps: the data is damaged or is not a Bloomery filter
+! bloomery dedup: exact.fps: holds fingerprints; use it with --exact, or with --confirm
 ? 2
 $ printf 'd\ne\n' | bloomery dedup --confirm seen.bly
-! bloomery dedup: seen.bly: is damaged, or no file of fingerprints; remove it to begin anew
+! bloomery dedup: seen.bly: is a filter, not a file of fingerprints; it was made without --exact and --confirm
 ? 2
 $ printf 'd\ne\n' | bloomery dedup --confirm .
 ! bloomery dedup: .: Is a directory
@@ -154,6 +167,6 @@ $ (printf 'x\n'; sleep 2) | bloomery dedup --confirm lock.fps > /dev/null & slee
 ! bloomery dedup: lock.fps: is in use by another process
 $ seq 100000 | bloomery dedup --exact --memory 16M -c
 100000 lines, 100000 unique, 0 repeated
-$ seq 1000000 | bloomery dedup --exact --memory 9M -c
+$ seq 1000000 | bloomery dedup --exact --memory 10M -c
 ! bloomery dedup: more keys than --memory has room for; --confirm FILE keeps them on disk
 ? 2

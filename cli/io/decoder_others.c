@@ -1,0 +1,16 @@
+/* Formats that are told from text by their first bytes, and refused. */
+#include "decoder.h"
+
+const decoder decoder_xz = {
+    .name = "xz",
+    .library = "support for it",
+    .magic = {0xfd, '7', 'z', 'X', 'Z', 0},
+    .magic_size = 6,
+};
+
+const decoder decoder_bzip2 = {
+    .name = "bzip2",
+    .library = "support for it",
+    .magic = {'B', 'Z', 'h', '9', '1', 'A'},
+    .magic_size = 6,
+};

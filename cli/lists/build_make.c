@@ -1,0 +1,174 @@
+/* build_make.c - from hashes to a filter.
+ *
+ * The size. A plan gives the rate to be expected over all lists. The bits of one list may fall
+ * better or worse: among few blocks some are crowded, and the rate of a thousand keys at 0.1% is
+ * off by 5% one way or the other, at times by 15%. What was asked is a rate for this list, so the
+ * bits are looked at, and where they give more than was asked, the filter is made a little larger
+ * and filled again. That may be several times; it is done for filters that are small, where it
+ * costs nothing, since the large ones come out within 1%. Not where the room was asked for by
+ * number: filters that are to be merged must come out alike, whatever their keys. Nor for growing
+ * filters, whose levels are planned for less than the rate asked.
+ *
+ * Chance matches. A line that must not match can seem to be in the list by chance. Then the list is
+ * built again under the next seed: for n such lines and the rate p one try in e^(np) comes out
+ * clean. A keyed list has no seed, and its key is not ours to change, so it is built again for half
+ * the rate, which halves the number of such lines.
+ */
+#include "build_make.h"
+
+#include "message.h"
+#include "numbers.h"
+
+#include <math.h>
+
+enum { MOST_SEEDS = 32, MOST_HALVINGS = 8, MOST_SIZES = 16 };
+/* With more lines than this matching by chance under the first seed, the others are not worth a
+ * try: e^-12 each. */
+enum { HOPELESS = 12 };
+
+static const uint64_t large = UINT64_C(4) << 20; /* bytes */
+static const double tolerance = 1.02;
+
+/* ---- one filter ------------------------------------------------------------------------------ */
+
+/* The hashes are sorted by now. In that order each level of a growing filter would get keys that
+ * crowd in a few of its blocks, so they are added in leaps, as in a shuffled deck: the i-th is at
+ * i * leap mod n, for a leap without a divisor in common with n. */
+static bly_status add_scattered(bly_filter *f, const build_keys *keys) {
+    size_t n = keys->count, leap = (size_t)((double)n * 0.6180339887498949) | 1, at = 0;
+    bly_hash some[1024];
+    bly_status status = BLY_OK;
+    while (number_common_divisor(n, leap) > 1)
+        leap += 2;
+    for (size_t done = 0; status == BLY_OK && done < n;) {
+        size_t batch = 0;
+        for (; batch < 1024 && done < n; batch++, done++) {
+            some[batch] = keys->hashes[at];
+            at = at >= n - leap % n ? at - (n - leap % n) : at + leap % n;
+        }
+        status = bly_filter_add_hashes(f, some, batch, NULL, NULL);
+    }
+    return status;
+}
+
+static bly_status fill(const build_making *m, const bly_spec *spec, bly_filter **out) {
+    bly_filter *f = NULL;
+    bly_status status = bly_filter_create(spec, &f);
+    if (status == BLY_OK)
+        status = spec->geometry.kind == BLY_SCALABLE
+                     ? add_scattered(f, &m->keys)
+                     : bly_filter_add_hashes(f, m->keys.hashes, m->keys.count, NULL, NULL);
+    if (status == BLY_OK)
+        status = keytype_mark(f, m->type, &m->levels);
+    if (status != BLY_OK) {
+        bly_filter_destroy(f);
+        f = NULL;
+    }
+    *out = f;
+    return status;
+}
+
+/* A plan for 3% more keys than this shape holds. false: there is none. */
+static bool enlarge(bly_spec *spec, const bly_filter *f) {
+    const bly_geometry g = bly_filter_geometry(f);
+    const uint64_t keys = bly_plan_capacity(&g, spec->fpr, spec->hasher.bits);
+    return bly_plan(g.kind, keys + keys / 32 + 1, spec->fpr, g.options, spec->hasher.bits,
+                    &spec->geometry) == BLY_OK;
+}
+
+static bool lies_badly(const bly_filter *f) {
+    bly_stats s;
+    bly_filter_stats(f, &s);
+    return s.bytes < large && s.current_fpr > tolerance * s.target_fpr;
+}
+
+static bly_status fill_well(const build_making *m, bly_spec *spec, bly_filter **f) {
+    bly_status status = fill(m, spec, f);
+    if (m->room || spec->geometry.kind == BLY_SCALABLE)
+        return status;
+    for (unsigned i = 1; status == BLY_OK && i < MOST_SIZES && lies_badly(*f); i++) {
+        if (!enlarge(spec, *f))
+            break;
+        bly_filter_destroy(*f);
+        status = fill(m, spec, f);
+    }
+    return status;
+}
+
+/* NULL: reported. */
+static bly_filter *make_filter(const build_making *m) {
+    const double rate = m->rate / keytype_most_tries(m->type, &m->levels);
+    const uint64_t keys =
+        (m->room ? m->room : m->keys.count) + keytype_mark_count(m->type, &m->levels);
+    bly_spec spec = bly_spec_for(m->kind ? m->kind : bly_plan_layout(rate), keys ? keys : 1, rate);
+    spec.hasher = m->hasher;
+    spec.geometry.options = m->foldable ? BLY_FOLDABLE : 0;
+    if (spec.geometry.kind == BLY_SCALABLE)
+        spec.first_share = 0.8; /* the number of keys is known */
+    bly_filter *f;
+    bly_status status = fill_well(m, &spec, &f);
+    if (status == BLY_EWEAKHASH)
+        (void)message_error("%s has too few bits for so many keys at that rate; choose another by "
+                            "--hash",
+                            bly_hash_name((bly_hash_id)m->hasher.id));
+    else if (status != BLY_OK)
+        (void)message_status(m->path, status);
+    return f;
+}
+
+/* ---- without chance matches ------------------------------------------------------------------ */
+
+/* As `check` would, which knows only what the filter says of itself. */
+static uint64_t chance_matches(const build_making *m) {
+    keytype_levels levels;
+    if (keytype_recognise(m->filter, &levels) != m->type)
+        return m->allow->count;
+    return build_allow_ask(m->allow, &levels, m->filter);
+}
+
+static bool give_up(const build_making *m, uint64_t matches) {
+    char some[NUMBER_TEXT], all[NUMBER_TEXT];
+    double better = pow(10, floor(-log10((double)m->allow->count)));
+    if (better >= m->rate)
+        better = m->rate / 10;
+    (void)message_error("%s: %s of its %s lines match%s by chance after %u tr%s; -p %g would make "
+                        "that unlikely",
+                        m->allow->path, number_grouped(matches, some),
+                        number_grouped(m->allow->count, all), matches == 1 ? "es" : "", m->tries,
+                        m->tries == 1 ? "y" : "ies", better);
+    return false;
+}
+
+/* Another filter of the same keys, with other errors. */
+static bool vary(build_making *m) {
+    if (m->keyed) {
+        m->rate /= 2;
+        return true;
+    }
+    bly_status status = bly_hasher_init(&m->hasher, (bly_hash_id)m->hasher.id, m->hasher.seed + 1);
+    if (status != BLY_OK) {
+        (void)message_error("%s", bly_strerror(status));
+        return false;
+    }
+    build_keys_rehash(&m->keys, &m->hasher);
+    return true;
+}
+
+bool build_make(build_making *m) {
+    const unsigned most = m->keyed ? MOST_HALVINGS : MOST_SEEDS;
+    for (m->tries = 1;; m->tries++) {
+        m->filter = make_filter(m);
+        if (!m->filter)
+            return false;
+        uint64_t matches = m->allow ? chance_matches(m) : 0;
+        if (matches == 0)
+            return true;
+        bly_filter_destroy(m->filter);
+        m->filter = NULL;
+        bool hopeless = m->tries == 1 && !m->keyed && matches > HOPELESS;
+        if (m->tries == most || hopeless)
+            return give_up(m, matches);
+        if (!vary(m))
+            return false;
+    }
+}
