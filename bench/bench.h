@@ -35,8 +35,7 @@ enum {
     MAX_KEY = 4096
 };
 
-/* ---- options.c --------------------------------------------------------------------------------
- */
+/* ---- options.c ------------------------------------------------------------------------------- */
 
 typedef struct options {
     uint64_t n[MAX_LIST];
@@ -54,16 +53,14 @@ typedef struct options {
 /* Exits on --help and on a mistake. */
 options options_parse(int argc, char **argv);
 
-/* ---- bench.c ----------------------------------------------------------------------------------
- */
+/* ---- bench.c --------------------------------------------------------------------------------- */
 
 /* Everything computed goes in here and is printed at the end, so that nothing is optimised away. */
 void fold(uint64_t value);
 /* For what must hold or the figures mean nothing; exits with status 1. */
 void must(bool truth, const char *what);
 
-/* ---- keys.c -----------------------------------------------------------------------------------
- */
+/* ---- keys.c ---------------------------------------------------------------------------------- */
 
 typedef struct keyset {
     size_t len;      /* of every key */
@@ -79,8 +76,7 @@ keyset keys_open(size_t len);
 void keys_make(const keyset *set, uint64_t first, size_t n);
 void keys_close(keyset *set);
 
-/* ---- limit.c ----------------------------------------------------------------------------------
- */
+/* ---- limit.c --------------------------------------------------------------------------------- */
 
 typedef struct arena {
     void *at;
@@ -95,8 +91,7 @@ uint64_t limit_lines(arena *a, uint64_t bytes, size_t reads);
 uint64_t limit_hash(const bly_bytes *keys, size_t n);
 double seconds_now(void);
 
-/* ---- pair.c -----------------------------------------------------------------------------------
- */
+/* ---- pair.c ---------------------------------------------------------------------------------- */
 
 /* Adds to, or queries, a filter in batches; returns how many keys were new, or found. */
 typedef uint64_t batch_fn(bly_filter *f, const bly_bytes *keys, size_t n);
@@ -108,8 +103,7 @@ void pair_rest(void);  /* sends it to sleep */
 uint64_t pair_run(batch_fn *fn, bly_filter *f, const bly_bytes *keys, size_t n);
 void pair_close(void);
 
-/* ---- rivals.c ---------------------------------------------------------------------------------
- */
+/* ---- rivals.c -------------------------------------------------------------------------------- */
 
 typedef enum op {
     LIMIT,      /* random lines at this filter's footprint */
@@ -127,8 +121,7 @@ typedef enum op {
     OPS
 } op;
 
-/* ---- figures.c --------------------------------------------------------------------------------
- */
+/* ---- figures.c ------------------------------------------------------------------------------- */
 
 typedef struct summary {
     double median, low, high; /* low and high: nine tenths lie above, below */
@@ -157,8 +150,7 @@ bool rival_agrees(const rival *r);
 /* Does one operation over n keys, and adds up its time. */
 void rival_run(rival *r, op what, arena *lines, const bly_bytes *keys, size_t n);
 
-/* ---- measure.c --------------------------------------------------------------------------------
- */
+/* ---- measure.c ------------------------------------------------------------------------------- */
 
 typedef struct setting {
     uint64_t n;
@@ -171,8 +163,7 @@ typedef struct setting {
 
 void measure(setting *s, const options *opt);
 
-/* ---- rates.c ----------------------------------------------------------------------------------
- */
+/* ---- rates.c --------------------------------------------------------------------------------- */
 
 enum { RATE_KEYS = 1000000 };
 
@@ -186,8 +177,7 @@ typedef struct rate {
 
 rate rate_measure(bly_kind kind, double asked, double expected_hits);
 
-/* ---- report.c ---------------------------------------------------------------------------------
- */
+/* ---- report.c -------------------------------------------------------------------------------- */
 
 void report_open(const options *opt);
 void report_setting(const setting *s);

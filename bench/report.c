@@ -13,8 +13,7 @@ static struct {
     unsigned met, missed;
 } out;
 
-/* ---- JSON -------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 __attribute__((format(printf, 1, 2))) static void json(const char *format, ...) {
     if (!out.json)
@@ -38,8 +37,7 @@ static void json_element(void) {
     out.later = true;
 }
 
-/* ---- figures ----------------------------------------------------------------------------------
- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 /* NAN for an operation the rival took no part in. */
 static double median_ns(const rival *r, op what) {
@@ -120,8 +118,7 @@ static const char *verdict(bool met) {
     return met ? "ok" : "MISS";
 }
 
-/* ---- opening and closing ----------------------------------------------------------------------
- */
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 /* The processor's name as the system gives it. */
 static void find_cpu(char *name, size_t size) {
@@ -171,8 +168,7 @@ void report_close(uint64_t checksum) {
     must(!out.json || fclose(out.json) == 0, "writing the file for --json");
 }
 
-/* ---- a setting --------------------------------------------------------------------------------
- */
+/* ---- a setting ------------------------------------------------------------------------------- */
 
 static const op columns[] = {ADD_MANY, ADD_ONE, MISS_MANY, HIT_MANY, MISS_ONE, HIT_ONE, LIMIT};
 static const char *const column_ids[] = {"add",          "add_one",           "contains_miss",
@@ -256,8 +252,7 @@ void report_setting(const setting *s) {
     fflush(stdout);
 }
 
-/* ---- rates ------------------------------------------------------------------------------------
- */
+/* ---- rates ----------------------------------------------------------------------------------- */
 
 void report_rates_open(const options *opt) {
     json("\n  ],\n  \"rates\": [");

@@ -3,8 +3,7 @@
  * included. */
 #include "bench.h"
 
-/* ---- operations on a chunk: how many keys were new, or found ----------------------------------
- */
+/* ---- operations on a chunk: how many keys were new, or found --------------------------------- */
 
 static uint64_t add_many(bly_filter *f, const bly_bytes *keys, size_t n) {
     uint8_t added[BATCH];
@@ -58,8 +57,7 @@ static uint64_t peer_contains(struct bloom *b, const bly_bytes *keys, size_t n) 
     return sum;
 }
 
-/* ---- rivals -----------------------------------------------------------------------------------
- */
+/* ---- rivals ---------------------------------------------------------------------------------- */
 
 static bool takes(const rival *r, op what) {
     return r->ops & (UINT32_C(1) << what);

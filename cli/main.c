@@ -1,6 +1,7 @@
 /* bloomery - the command line: finds the command, reads its options, runs it. */
 #include "cli.h"
 #include "help.h"
+#include "help_facts.h"
 #include "interrupt.h"
 #include "message.h"
 
@@ -18,11 +19,15 @@ const cli_command *const cli_commands[] = {
     &command_plan,  &command_hash,      &command_bench, &command_help, NULL,
 };
 
-static const cli_command *find(const char *name) {
-    for (size_t i = 0; cli_commands[i]; i++)
-        if (strcmp(cli_commands[i]->name, name) == 0)
-            return cli_commands[i];
-    return NULL;
+/* One that begins as `name` does, with three letters at least: "dedupe". */
+static int no_such_command(const char *name) {
+    if (strcmp(name, "version") == 0)
+        return message_error("there is no command 'version'; do you mean --version?");
+    for (size_t i = 0; cli_commands[i] && strlen(name) >= 3; i++)
+        if (strncmp(cli_commands[i]->name, name, 3) == 0)
+            return message_error("there is no command '%s'; do you mean %s?", name,
+                                 cli_commands[i]->name);
+    return message_error("there is no command '%s'; try bloomery --help", name);
 }
 
 /* What stdio still holds must reach its place before we may say that all went well. */
@@ -75,12 +80,12 @@ int main(int argc, char **argv) {
         help_overview(stdout);
         return finish(CLI_OK);
     }
-    const cli_command *command = find(name);
+    const cli_command *command = help_find(name);
     if (!command && !*name) {
         help_overview(stderr);
         return CLI_ERROR;
     }
     if (!command)
-        return message_error("there is no command '%s'; try bloomery --help", name);
+        return no_such_command(name);
     return finish(run(command, argc - 2, argv + 2));
 }

@@ -29,9 +29,22 @@ static size_t character(const unsigned char *text, size_t size) {
     return overlong || surrogate || beyond ? 0 : length;
 }
 
+/* How many of the first bytes are ASCII that stands for itself. */
+static size_t plain(const unsigned char *text, size_t size) {
+    size_t n = 0;
+    while (n < size && text[n] >= 0x20 && text[n] < 0x7F && text[n] != '"' && text[n] != '\\')
+        n++;
+    return n;
+}
+
 static void string(json *j, const unsigned char *text, size_t size) {
     (void)fputc('"', j->to);
     for (size_t i = 0, n; i < size; i += n) {
+        n = plain(text + i, size - i);
+        if (n > 0) {
+            (void)fwrite(text + i, 1, n, j->to);
+            continue;
+        }
         n = character(text + i, size - i);
         if (n == 0) {
             n = 1;

@@ -51,9 +51,14 @@ static void warn_of_levels(const changing *c, const bly_stats *s) {
 
 static void report(const changing *c) {
     char keys[NUMBER_TEXT], fresh[NUMBER_TEXT], count[NUMBER_TEXT], room[NUMBER_TEXT];
-    char text[HEALTH_TEXT];
+    char text[HEALTH_TEXT], marked[64] = "";
     bly_stats s;
     bly_filter_stats(c->filter, &s);
+    const uint64_t marks = keytype_marks_in(c->filter);
+    const uint64_t own = s.count > marks ? s.count - marks : 0;
+    if (marks)
+        (void)snprintf(marked, sizeof marked, " and %llu marks of its type",
+                       (unsigned long long)marks);
     if (c->values->json) {
         json j = json_begin(stdout);
         json_text(&j, "file", c->path);
@@ -62,18 +67,21 @@ static void report(const changing *c) {
         json_integer(&j, "new", c->done);
         json_integer(&j, "malformed", c->malformed);
         json_integer(&j, "count", s.count);
+        json_integer(&j, "marks", marks);
         json_integer(&j, "capacity", s.capacity);
         json_real(&j, "rate_asked", s.target_fpr);
         json_real(&j, "rate_now", s.current_fpr);
         json_bool(&j, "keeps_promise", health_of(&s) == HEALTH_GOOD);
         json_end(&j);
     } else
-        message_note("%s: %s of %s new; it holds %s keys, its capacity is %s", c->path,
+        message_note("%s: %s of %s new; it holds %s key%s%s, its capacity is %s%s", c->path,
                      number_grouped(c->done, fresh), number_grouped(c->keys, keys),
-                     number_grouped(s.count, count), number_grouped(s.capacity, room));
+                     number_grouped(own, count), own == 1 ? "" : "s", marked,
+                     number_grouped(s.capacity, room), marks ? " with them" : "");
     if (health_of(&s) == HEALTH_GOOD)
         warn_of_levels(c, &s);
-    if (!health_warn(c->path, &s) && s.count > s.capacity)
+    const bool worse = s.count > s.capacity && s.current_fpr > s.target_fpr;
+    if (!health_warn(c->path, &s) && worse)
         message_warn("%s: is past its capacity: %s", c->path, health_text(&s, text));
 }
 
@@ -90,19 +98,17 @@ const cli_command command_add = {
     .summary = "Add keys to a filter file",
     .description =
         "Adds the lines of the files, or of standard input, to a filter file. The lines are "
-        "brought "
-        "into the form of the list's own type (addresses, phone numbers, ...), as `bloomery build` "
-        "did, and it is said how many were new.\n"
+        "brought into the form of the list's own type (addresses, phone numbers, ...), as "
+        "`bloomery build` did, and it is said how many were new.\n"
         "\n"
         "The list is replaced in one step when all lines have been read: whoever has it open, or "
-        "opens it meanwhile, sees the old list or the new one. If anything goes wrong (a malformed "
-        "line, an unreadable file, a full disk) it stays as it was. Two programs that add to the "
-        "same list wait for each other.\n"
+        "opens it meanwhile, sees the old list or the new one. If anything goes wrong (a "
+        "malformed line, an unreadable file, a full disk) it stays as it was. Two programs that "
+        "add to the same list wait for each other.\n"
         "\n"
         "A filter has room for the number of keys it was made for. It can take more, but then it "
         "answers wrongly more often than was asked; a warning gives the rate. Scalable filters "
-        "grow "
-        "instead.",
+        "grow instead.",
     .examples = "# Add the lines of a file\n"
                 "bloomery add blocked.bly new-entries.txt\n"
                 "# Add a single key\n"

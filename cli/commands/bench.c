@@ -235,24 +235,21 @@ const cli_command command_bench = {
     "bench",
     "",
     "Measure the kinds of filters on this machine",
-    "Fills filters of each kind with made-up keys, asks them for keys that they have and for keys "
-    "that they have not, and prints the time per key, the space, and the rate of false positives "
-    "promised and measured, with their ratio and how far that may be off. With its defaults it "
-    "takes a few seconds.\n"
+    "Fills filters of each kind with made-up keys, asks them for keys that they have and for "
+    "keys that they have not, and prints the time per key, the space, and the rate of false "
+    "positives promised and measured, with their ratio and how far that may be off. With its "
+    "defaults it takes a few seconds.\n"
     "\n"
     "Batched means thousands of keys in one call, as the other commands do it; single means one "
-    "call "
-    "for each key. Times are medians over pieces of at most 65,536 keys. A scalable filter is "
-    "measured as it grows from a tenth of the keys.\n"
+    "call for each key. Times are medians over pieces of at most 65,536 keys. A scalable filter "
+    "is measured as it grows from a tenth of the keys.\n"
     "\n"
     "Two figures say what there is to reach: the time to hash a key and do nothing else, and the "
-    "time "
-    "to read a random cache line out of as much memory as the planned filter has. No filter that "
-    "is larger than the processor's caches can beat either.\n"
+    "time to read a random cache line out of as much memory as the planned filter has. No filter "
+    "that is larger than the processor's caches can beat either.\n"
     "\n"
     "The answers are checked while they are measured: a key that is not found, or batched and "
-    "single "
-    "calls that disagree, end the run with an error.",
+    "single calls that disagree, end the run with an error.",
     "# all kinds, a million keys each\n"
     "bloomery bench\n"
     "# two kinds, in memory that no cache holds\n"

@@ -103,8 +103,8 @@ static bool refuse(const char *why) {
     return false;
 }
 
-static bool is_input(const char *output, const char *path) {
-    return output_same_file(output, path && strcmp(path, "-") == 0 ? "/dev/stdin" : path);
+static bool is_input(const char *list, const char *path) {
+    return output_same_file(list, path && strcmp(path, "-") == 0 ? "/dev/stdin" : path);
 }
 
 /* Whether the list would replace what it is made from. */

@@ -101,8 +101,7 @@ typedef struct job {
     uint8_t fresh[INPUT_BATCH];
 } job;
 
-/* ---- one batch --------------------------------------------------------------------------------
- */
+/* ---- one batch ------------------------------------------------------------------------------- */
 
 static bool ask(job *j, const bly_bytes *records, size_t n) {
     if (key_is_record(&j->rule))
@@ -155,8 +154,7 @@ static bool take_batch(void *at, const bly_bytes *records, size_t n) {
     return j->options->count || print_batch(j, records, n);
 }
 
-/* ---- remembering ------------------------------------------------------------------------------
- */
+/* ---- remembering ----------------------------------------------------------------------------- */
 
 static bool save(job *j) {
     double begun = progress_seconds(&j->progress);
@@ -185,8 +183,7 @@ static bool show_what_is_there(void *at) {
     return output_flush(&j->out);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool open_seen(job *j) {
     const dedup_options *o = j->options;
@@ -279,8 +276,7 @@ static int run_job(job *j) {
     return good && !input_failed(&j->in) ? CLI_OK : CLI_ERROR;
 }
 
-/* ---- options ----------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static const char *conflict(const dedup_options *o) {
     uint64_t span;
@@ -375,20 +371,19 @@ const cli_command command_dedup = {
     "[FILE...]",
     "Print each line the first time it is seen",
     "Prints the lines of the FILEs, or of standard input, that were not there before, in their "
-    "order: what `awk '!seen[$0]++'` does, at the speed of reading and in a few megabytes. "
-    "Files compressed by gzip or zstd are read as they are.\n"
+    "order: what `awk '!seen[$0]++'` does, at the speed of reading and in a few megabytes. Files "
+    "compressed by gzip or zstd are read as they are.\n"
     "\n"
     "Lines are remembered in a filter: two bytes for each instead of the line. A repeat is never "
     "printed. A new line is taken for a repeat, and so lost, at the rate chosen by -p: one in a "
     "thousand unless said otherwise. Where not one may be lost, use --exact or --confirm.\n"
     "\n"
-    "With --exact and --confirm a line is lost only if its 64-bit fingerprint is that of another: "
-    "for 5 million lines a chance of 1 in 1.5 million that it happens at all, for 100 million 1 in "
-    "3700.\n"
+    "With --exact and --confirm a line is lost only if its 64-bit fingerprint is that of "
+    "another: for 5 million lines a chance of 1 in 1.5 million that it happens at all, for 100 "
+    "million 1 in 3700.\n"
     "\n"
     "Lines are compared byte for byte, without their newline. The last one may lack its newline, "
-    "and "
-    "gets one.",
+    "and gets one.",
     "# the different lines of a log\n"
     "bloomery dedup access.log\n"
     "# a crawl's URLs, without those that differ only in spelling or tracking\n"

@@ -59,7 +59,7 @@ static const char *obstacle(const bly_geometry *g, uint64_t divisor) {
 
 static void say_cannot(const char *path, const bly_geometry *g, uint64_t divisor, const char *why) {
     const uint64_t most = 1000; /* who would fold more? */
-    char size[KINDS_SIZE], instead[64] = "only one built with --foldable is sure to be possible";
+    char size[KINDS_SIZE], instead[64] = "build it with --foldable";
     for (uint64_t d = 2; d <= most; d++)
         if (!obstacle(g, d)) {
             (void)snprintf(instead, sizeof instead, "--by %llu is possible", (unsigned long long)d);
@@ -207,14 +207,13 @@ const cli_command command_fold = {
         "gave.\n"
         "\n"
         "By default it is halved as often as the rate stays at what the filter was made for; "
-        "--rate gives another limit, --by the number of times itself. The folded filter's capacity "
-        "is what its size holds at that rate.\n"
+        "--rate gives another limit, --by the number of times itself. The folded filter's "
+        "capacity is what its size holds at that rate.\n"
         "\n"
-        "Its size must be divisible. `bloomery build --foldable` makes a filter that can be halved "
-        "again and again, and `bloomery info` says \"foldable\" of it; of others it is a matter of "
-        "chance. Scalable "
-        "filters cannot be folded, but they have no need of it. A keyed filter is folded without "
-        "its key.",
+        "Its size must be divisible. `bloomery build --foldable` makes a filter that can be "
+        "halved again and again, and `bloomery info` says \"foldable\" of it; of others it is a "
+        "matter of chance. Scalable filters cannot be folded, but they have no need of it. A "
+        "keyed filter is folded without its key.",
     .examples = "# A list of which nobody knows how long it will be\n"
                 "bloomery build --foldable -n 10M -o big.bly lines.txt\n"
                 "# Make it as small as its rate allows\n"

@@ -178,15 +178,13 @@ const cli_command command_hash = {
     "hash",
     "[KEY...]",
     "Print what a hash function makes of a key",
-    "Prints a line for each KEY, or, if there is none or it is -, for each line of standard input: "
-    "the function's output in "
-    "hexadecimal, two spaces, the key. The output is written as the function's publication does, "
-    "so "
-    "that it can be compared with that of other programs.\n"
+    "Prints a line for each KEY, or, if there is none or it is -, for each line of standard "
+    "input: the function's output in hexadecimal, two spaces, the key. The output is written as "
+    "the function's publication does, so that it can be compared with that of other programs.\n"
     "\n"
-    "A filter never sees the key, but two words of 64 bits that are made from this output; --words "
-    "prints them. Two keys with the same words are the same key to every filter with this function "
-    "and seed.",
+    "A filter never sees the key, but two words of 64 bits that are made from this output; "
+    "--words prints them. Two keys with the same words are the same key to every filter with "
+    "this function and seed.",
     "# the default function\n"
     "bloomery hash hello\n"
     "# the lines of a file under another one\n"

@@ -13,8 +13,9 @@ typedef struct values {
 static const cli_option options[] = {
     {"header", 0, CLI_FLAG, offsetof(values, header), NULL, NULL, NULL,
      "Read the header alone: instant however large the file is, but without what only the bits can "
-     "tell (the estimated keys, the rate now, the fill, the type of its lines), and without a "
-     "check of the bits' checksum."},
+     "tell (the estimated keys, the rate now, the fill, the type of its lines, how many of its "
+     "keys "
+     "are marks), and without a check of the bits' checksum."},
     {"json", 0, CLI_FLAG, offsetof(values, json), NULL, NULL, NULL,
      "Print one JSON object per file, each on its own line."},
     {0},
@@ -68,7 +69,10 @@ const cli_command command_info = {
         "\n"
         "The keys are told twice: as counted when they were added, and as estimated from the bits. "
         "The count misses the few keys that looked present already; the estimate is what remains "
-        "true after filters were merged.\n"
+        "true after filters were merged. A list that knows its type says so by marks: 16 keys that "
+        "no line can be, and 4 for each width of block or number of labels. They are told apart, "
+        "and so is the room for them; in JSON the count and the capacity include them, and marks "
+        "says how many they are.\n"
         "\n"
         "The bar shows how much of its capacity is used. It is green while the filter keeps its "
         "promise, yellow when it is overfull, and red when it answers wrongly more than twice as "

@@ -190,8 +190,7 @@ const cli_command command_plan = {
     "Choose a kind of filter and its size",
     "Of the number of keys, the rate of false positives and the memory, give any two: plan finds "
     "the third, chooses the kind of filter that suits, says why, and compares it with all the "
-    "others "
-    "that would do. All three may be given; memory is then a limit.\n"
+    "others that would do. All three may be given; memory is then a limit.\n"
     "\n"
     "The choice depends on what else is needed: keys that come and go, numbers that nobody knows "
     "beforehand, keys that strangers choose. A need that no kind of this version meets is "
@@ -200,8 +199,8 @@ const cli_command command_plan = {
     "The rates are computed, not looked up: blocks that fill unevenly and collisions of the hash "
     "function itself are counted in. A filter made to a plan keeps the rate.\n"
     "\n"
-    "The drawing shows what happens when more keys come than planned: a filter of fixed size goes "
-    "on working, and its rate rises along the curve.",
+    "The drawing shows what happens when more keys come than planned: a filter of fixed size "
+    "goes on working, and its rate rises along the curve.",
     "# a hundred million keys, one wrong answer in a thousand\n"
     "bloomery plan -n 1e8 -p 0.1%\n"
     "# how many keys fit into 64 MiB at one percent\n"

@@ -49,8 +49,7 @@ void dedup_report_count(FILE *to, const dedup_totals *t, const seen *s, const ke
     (void)fputc('\n', to);
 }
 
-/* ---- text -------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void number_line(FILE *to, const char *label, uint64_t value) {
     char text[NUMBER_TEXT];
@@ -92,8 +91,7 @@ void dedup_report_text(FILE *to, const dedup_totals *t, const seen *s, const key
                   number_short(t->seconds > 0 ? (double)t->records / t->seconds : 0, rate));
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 void dedup_report_json(FILE *to, const dedup_totals *t, const seen *s, const key_rule *rule) {
     json j = json_begin(to);

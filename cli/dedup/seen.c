@@ -17,8 +17,7 @@ static uint64_t seen_count(const seen *s) {
     return s->confirm ? confirm_count(s->confirm) : bly_filter_count(s->filter);
 }
 
-/* ---- opening ----------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* What the user asks for must be what the state is. */
 static bool fits_state(const seen *s, const seen_wish *wish) {
@@ -166,8 +165,7 @@ void seen_close(seen *s) {
     s->confirm = NULL;
 }
 
-/* ---- the rate ---------------------------------------------------------------------------------
- */
+/* ---- the rate -------------------------------------------------------------------------------- */
 
 /* By formula, from the keys in each level, without a pass over the bits. Past the capacity that no
  * longer works, for keys that were taken for seen ones are in no count; then the bits must tell. */
@@ -219,8 +217,7 @@ double seen_rate_promised(const seen *s) {
     return stats.target_fpr;
 }
 
-/* ---- asking -----------------------------------------------------------------------------------
- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static bool report(const seen *s, bly_status status) {
     if (status == BLY_OK)
@@ -264,8 +261,7 @@ bool seen_keys(seen *s, const bly_bytes *keys, size_t n, uint8_t *fresh) {
     return true;
 }
 
-/* ---- keeping ----------------------------------------------------------------------------------
- */
+/* ---- keeping --------------------------------------------------------------------------------- */
 
 bool seen_is_due(const seen *s) {
     return s->confirm && confirm_is_due(s->confirm);

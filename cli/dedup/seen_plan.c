@@ -20,8 +20,7 @@
 static const double hinted_share = 0.8;
 static const uint64_t first_keys = 2000000, least_keys = 65536, most_keys = 16000000;
 
-/* ---- as much as memory allows -----------------------------------------------------------------
- */
+/* ---- as much as memory allows ---------------------------------------------------------------- */
 
 /* The shapes that touch one or two cache lines a key. */
 static const struct {
@@ -109,8 +108,7 @@ uint64_t seen_decoder_memory(uint64_t memory, char **paths, size_t count) {
     return little;
 }
 
-/* ---- all cases --------------------------------------------------------------------------------
- */
+/* ---- all cases ------------------------------------------------------------------------------- */
 
 bool seen_plan(const seen_wish *wish, bly_spec *out) {
     double rate = wish->rate != 0 ? wish->rate : seen_default_rate;

@@ -12,14 +12,13 @@ const char help_sentence[] =
     "right, \"seen\" is wrong at a rate you choose.";
 
 const char help_introduction[] =
-    "A filter is a set that keeps a few bits of each key instead of the key. Asked for a key that "
-    "was added, it always says so. Asked for any other key, it says \"maybe\" at the rate it was "
-    "made for, and otherwise \"no\". So a \"no\" can be trusted, and a \"maybe\" can be checked "
-    "elsewhere where it matters.\n"
+    "A filter is a set that keeps a few bits of each key instead of the key. Asked for a key "
+    "that was added, it always says so. Asked for any other key, it says \"maybe\" at the rate "
+    "it was made for, and otherwise \"no\". So a \"no\" can be trusted, and a \"maybe\" can be "
+    "checked elsewhere where it matters.\n"
     "\n"
-    "As a rule the keys are the lines of the input. Results go to standard output, everything else "
-    "to standard "
-    "error.\n"
+    "As a rule the keys are the lines of the input. Results go to standard output, everything "
+    "else to standard error.\n"
     "\n"
     "Options and operands may be mixed. -- ends the options, and - means standard input.";
 

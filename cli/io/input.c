@@ -47,8 +47,7 @@ void input_close(input *in) {
     in->buffer = NULL;
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static bool open_next(input *in) {
     while (in->next_path < in->path_count && !interrupt_seen()) {
@@ -72,8 +71,7 @@ static void close_now(input *in) {
     in->now = NULL;
 }
 
-/* ---- records ----------------------------------------------------------------------------------
- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 /* All whole records of the buffer, as many as a batch holds. */
 static void take_records(input *in) {
@@ -166,8 +164,7 @@ bool input_next(input *in) {
     }
 }
 
-/* ---- what is known ----------------------------------------------------------------------------
- */
+/* ---- what is known --------------------------------------------------------------------------- */
 
 bool input_failed(const input *in) {
     return in->failed;

@@ -20,8 +20,7 @@ static const char *name_of(const output *o) {
     return o->path ? o->path : "standard output";
 }
 
-/* ---- opening ----------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* "path/to/." for "path/to/file"; to be freed. */
 static char *folder_of(const char *path) {
@@ -144,8 +143,7 @@ bool output_open(output *o, const char *path, bool force) {
     return true;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* Whoever read us has gone: end as without any handling of our own. */
 static void die_of_broken_pipe(void) {
@@ -200,8 +198,7 @@ bool output_put(output *o, const void *data, size_t size) {
     return true;
 }
 
-/* ---- ending -----------------------------------------------------------------------------------
- */
+/* ---- ending ---------------------------------------------------------------------------------- */
 
 /* Without `force` not even a file that has appeared since may be replaced, which rename() would do.
  * Where the file system has no links, rename it is. */

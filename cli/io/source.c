@@ -35,8 +35,7 @@ void source_limit_memory(uint64_t most) {
     memory_limit = most;
 }
 
-/* ---- bytes as they lie ------------------------------------------------------------------------
- */
+/* ---- bytes as they lie ----------------------------------------------------------------------- */
 
 /* As source_read; an interrupt ends the file. */
 static ptrdiff_t read_raw(source *s, char *to, size_t room) {
@@ -54,8 +53,7 @@ static ptrdiff_t read_raw(source *s, char *to, size_t room) {
     return n;
 }
 
-/* ---- what they are ----------------------------------------------------------------------------
- */
+/* ---- what they are --------------------------------------------------------------------------- */
 
 /* Whether the first bytes may be, or with `sure` are, the beginning of a compressed file. */
 static const decoder *sniff(const source *s, bool sure) {
@@ -93,8 +91,7 @@ static bool look_at_beginning(source *s) {
     return s->state != NULL;
 }
 
-/* ---- public -----------------------------------------------------------------------------------
- */
+/* ---- public ---------------------------------------------------------------------------------- */
 
 source *source_open(const char *path) {
     bool standard = strcmp(path, "-") == 0;

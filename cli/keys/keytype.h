@@ -101,6 +101,8 @@ bly_status keytype_mark(bly_filter *f, keytype type, const keytype_levels *level
 /* What a filter is marked as. No marks: KEYTYPE_LINE. Marks of several types (lists were merged, or
  * the filter is full): KEYTYPE_NONE. The levels are those marked. */
 keytype keytype_recognise(const bly_filter *f, keytype_levels *levels);
+/* How many keys of a filter are marks, as far as it says of itself what it is; else 0. */
+uint64_t keytype_marks_in(const bly_filter *f);
 /* The levels of a list that is to be taken as `type`: those marked, or all if there are none. */
 keytype_levels keytype_recognise_levels(const bly_filter *f, keytype type);
 

@@ -107,6 +107,14 @@ keytype keytype_recognise(const bly_filter *f, keytype_levels *levels) {
     return count > 1 ? KEYTYPE_NONE : found;
 }
 
+uint64_t keytype_marks_in(const bly_filter *f) {
+    keytype_levels levels;
+    if (!bly_filter_hasher(f)) /* it says "maybe" to every mark */
+        return 0;
+    const keytype type = keytype_recognise(f, &levels);
+    return keytype_mark_count(type, &levels);
+}
+
 keytype_levels keytype_recognise_levels(const bly_filter *f, keytype type) {
     keytype_levels levels;
     return marked_levels(f, type, &levels) ? levels : keytype_levels_all();

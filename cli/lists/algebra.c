@@ -20,6 +20,7 @@ typedef struct plan {
     char **paths;
     size_t count;
     bly_file_info first; /* of the first file */
+    keytype type;        /* the same, once it has been read */
     uint64_t common;     /* the greatest common divisor of the sizes */
     uint64_t largest;
     uint64_t keys; /* of the file that has most */
@@ -199,12 +200,13 @@ static bly_filter *take_first(const plan *p) {
 
 /* ---- combining them -------------------------------------------------------------------------- */
 
-static void compare_types(const plan *p, const bly_filter *first, const bly_filter *f,
-                          const char *path) {
+static keytype type_of(const bly_filter *f) {
     keytype_levels levels;
-    if (!bly_filter_hasher(f))
-        return;
-    const keytype a = keytype_recognise(first, &levels), b = keytype_recognise(f, &levels);
+    return bly_filter_hasher(f) ? keytype_recognise(f, &levels) : KEYTYPE_NONE;
+}
+
+static void compare_types(const plan *p, const bly_filter *f, const char *path) {
+    const keytype a = p->type, b = type_of(f);
     if (a != b && a != KEYTYPE_NONE && b != KEYTYPE_NONE)
         message_warn("%s: holds keys of type %s, but %s of type %s; whoever asks the result must "
                      "give --type",
@@ -215,7 +217,7 @@ static bool combine(const plan *p, size_t i, bly_filter *into) {
     opened o;
     if (!take(p, i, &o))
         return false;
-    compare_types(p, into, o.filter, p->paths[i]);
+    compare_types(p, o.filter, p->paths[i]);
     bly_status status = p->op->combine(into, o.filter);
     open_close(&o);
     /* Of what the headers cannot tell, only this is left. */
@@ -259,8 +261,9 @@ static void report(const plan *p, const algebra_values *v, const bly_stats *s) {
     (void)health_warn(name, s);
 }
 
-static int finish(const plan *p, const algebra_values *v, bly_filter *f) {
+static int finish(plan *p, const algebra_values *v, bly_filter *f) {
     bool good = true;
+    p->type = type_of(f);
     for (size_t i = 1; good && i < p->count; i++)
         good = combine(p, i, f);
     bly_stats s;
@@ -268,7 +271,7 @@ static int finish(const plan *p, const algebra_values *v, bly_filter *f) {
         bly_filter_stats(f, &s);
     good = good &&
            health_worth_writing(open_output_name(v->out), &s,
-                                "build the parts alike, each with -n for the keys of all") &&
+                                "build them alike, with -n for the keys of all") &&
            open_save(f, v->out);
     if (good)
         report(p, v, &s);

@@ -23,6 +23,7 @@ card card_of(const char *path, const bly_file_info *header, const bly_filter *fi
     if (bly_filter_hasher(filter)) {
         c.type = keytype_recognise(filter, &levels);
         c.typed = c.type != KEYTYPE_NONE;
+        c.marks = keytype_mark_count(c.type, &levels);
     }
     return c;
 }
@@ -110,19 +111,29 @@ static void print_hash(const card *c, FILE *to) {
                                                  : "several, or it is too full to tell");
 }
 
+/* Without the marks, which no user has put there. */
+static uint64_t unmarked(const card *c, uint64_t keys) {
+    return keys > c->marks ? keys - c->marks : 0;
+}
+
 static void print_keys(const card *c, FILE *to) {
     char count[NUMBER_TEXT], room[NUMBER_TEXT], estimate[NUMBER_TEXT];
+    char marks[NUMBER_TEXT + 16] = "";
     const double keys = c->stats.estimated_keys;
-    (void)number_grouped(c->header.count, count);
+    const uint64_t most = unmarked(c, c->header.capacity);
+    if (c->marks)
+        (void)snprintf(marks, sizeof marks, " and %s marks", number_grouped(c->marks, count));
+    (void)number_grouped(unmarked(c, c->header.count), count);
     if (!c->filter)
         line(to, "keys", "%s counted", count);
     else if (isfinite(keys) && keys < 0x1p63)
-        line(to, "keys", "%s counted, %s estimated", count,
-             number_grouped((uint64_t)llround(keys), estimate));
+        line(to, "keys", "%s counted, %s estimated%s%s", count,
+             number_grouped(unmarked(c, (uint64_t)llround(keys)), estimate), *marks ? "," : "",
+             marks);
     else
-        line(to, "keys", "%s counted, too many to estimate", count);
-    line(to, "capacity", "%s keys, %.3g bits per key", number_grouped(c->header.capacity, room),
-         bits_per_key(c));
+        line(to, "keys", "%s counted, too many to estimate%s%s", count, *marks ? "," : "", marks);
+    line(to, "capacity", "%s key%s%s, %.3g bits per key", number_grouped(most, room),
+         most == 1 ? "" : "s", marks, bits_per_key(c));
 }
 
 static void print_rate(const card *c, FILE *to) {
@@ -139,16 +150,24 @@ static void print_rate(const card *c, FILE *to) {
         line(to, "rate", "%s asked, none now", asked);
 }
 
+/* The share of the capacity that is used. Up to it the count misses next to nothing, while the
+ * estimate is off by chance; past it more and more keys look present already and are not
+ * counted. */
+static double used_share(const bly_stats *s) {
+    const double count = (double)s->count, room = (double)s->capacity;
+    return (count <= room ? count : fmax(count, s->estimated_keys)) / room;
+}
+
 static void print_fill(const card *c, FILE *to) {
     char bar[CARD_BAR], full[48] = "", text[HEALTH_TEXT];
     const bly_geometry *g = &c->header.geometry;
-    const double used = c->stats.estimated_keys / (double)c->stats.capacity;
+    const double used = used_share(&c->stats);
     if (g->kind != BLY_SCALABLE)
         (void)snprintf(full, sizeof full, ", %.1f%% when full",
                        100 * bly_plan_fill(g, (double)c->stats.capacity));
     char share[NUMBER_TEXT] = "far more than";
     if (used < 100)
-        (void)snprintf(share, sizeof share, "%.0f%% of", 100 * used);
+        (void)snprintf(share, sizeof share, "%.0f%% of", used > 0 ? fmax(1, 100 * used) : 0);
     line(to, "fill", "%s%s%s %s its capacity; %.1f%% of its bits set%s",
          message_style_on(STDOUT_FILENO, colour_of(c)), card_bar(used, BAR_CELLS, bar),
          message_style_off(STDOUT_FILENO), share, 100 * c->stats.fill, full);
@@ -217,10 +236,13 @@ static void json_filter(const card *c, json *j) {
     json_real(j, "rate_predicted", s->predicted_fpr);
     json_real(j, "rate_now", s->current_fpr);
     json_bool(j, "keeps_promise", health_of(s) == HEALTH_GOOD);
-    if (c->typed)
+    if (c->typed) {
         json_text(j, "type", keytype_name(c->type));
-    else
+        json_integer(j, "marks", c->marks);
+    } else {
         json_null(j, "type");
+        json_null(j, "marks");
+    }
     if (c->header.geometry.kind == BLY_SCALABLE)
         json_levels(c, j);
 }

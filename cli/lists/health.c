@@ -10,7 +10,7 @@ health health_of(const bly_stats *s) {
     const double deviation = 0.55 * -log2(s->target_fpr) / sqrt((double)s->bits);
     const double chance = s->count > s->capacity ? 0 : 5 * deviation;
     const double limit = fmin(HEALTH_MARGIN * (1 + chance) * s->target_fpr, 0.99);
-    if (!(fmax(s->predicted_fpr, s->current_fpr) > limit))
+    if (!(s->current_fpr > limit))
         return HEALTH_GOOD;
     return s->estimated_keys > (double)s->capacity ? HEALTH_OVERFULL : HEALTH_WORSE;
 }

@@ -28,7 +28,7 @@ $ printf '\n\nlast without an end' | bloomery add list.bly
 
 # As JSON, and quietly.
 $ seq 200 201 | bloomery add --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"list.bly","type":"line","keys":2,"new":2,"malformed":0,"count":146,"capacity":1000,"rate_asked":1e-06,"rate_now":9.722e-16,"keeps_promise":true}
+{"file":"list.bly","type":"line","keys":2,"new":2,"malformed":0,"count":146,"marks":0,"capacity":1000,"rate_asked":1e-06,"rate_now":9.722e-16,"keeps_promise":true}
 $ seq 200 203 | bloomery add -q list.bly
 
 # What brings nothing new does not touch the file.
@@ -46,11 +46,16 @@ $ for i in 1 2 3 4 5 6 7 8; do seq ${i}00001 ${i}00050 | bloomery add -q list.bl
 > for i in 1 2 3 4 5 6 7 8; do seq ${i}00001 ${i}00050; done | bloomery add list.bly
 ! bloomery add: list.bly: 0 of 400 new; it holds 549 keys, its capacity is 1,000
 
-# Past the capacity there is a warning, even with -q, and then an urgent one.
+# Past the capacity there is a warning once the rate is above what was asked, even with -q, and then
+# an urgent one.
 $ seq 1000 | bloomery build -q -o full.bly
 $ seq 1001 1020 | bloomery add full.bly
 ! bloomery add: full.bly: 20 of 20 new; it holds 1,019 keys, its capacity is 1,000
-! bloomery add: warning: full.bly: is past its capacity: about 1,018 keys in a filter made for 1,000; it takes 0.0917% of all other keys for its own, where 0.1% was asked
+$ seq 1021 1040 | bloomery add full.bly
+! bloomery add: full.bly: 20 of 20 new; it holds 1,039 keys, its capacity is 1,000
+! bloomery add: warning: full.bly: is past its capacity: about 1,040 keys in a filter made for 1,000; it takes 0.102% of all other keys for its own, where 0.1% was asked
+$ seq 1021 1040 | bloomery add -q full.bly
+! bloomery add: warning: full.bly: is past its capacity: about 1,040 keys in a filter made for 1,000; it takes 0.102% of all other keys for its own, where 0.1% was asked
 $ seq 2000 | bloomery add -q full.bly
 ! bloomery add: warning: full.bly: is too full: about 1,995 keys in a filter made for 1,000; it takes 2.85% of all other keys for its own, where 0.1% was asked; build a larger one
 
@@ -62,15 +67,19 @@ $ seq 1000 | bloomery add grows.bly
 # The list's own type decides how lines are read.
 $ echo 192.0.2.1 | bloomery build -q --type ip -n 1000 -o ip.bly
 $ printf '::ffff:192.0.2.1\n' | bloomery add ip.bly
-! bloomery add: ip.bly: 0 of 1 new; it holds 21 keys, its capacity is 1,020
+! bloomery add: ip.bly: 0 of 1 new; it holds 1 key and 20 marks of its type, its capacity is 1,020 with them
 $ bloomery add --type ip ip.bly --key 198.51.100.7
-! bloomery add: ip.bly: 1 of 1 new; it holds 22 keys, its capacity is 1,020
+! bloomery add: ip.bly: 1 of 1 new; it holds 2 keys and 20 marks of its type, its capacity is 1,020 with them
+
+# A list that was built full takes another key without a word where its bits allow it.
+$ printf '192.0.2.%d\n' 1 2 | bloomery build -q --type ip -o two.bly; bloomery add two.bly -k 192.0.2.3
+! bloomery add: two.bly: 1 of 1 new; it holds 3 keys and 20 marks of its type, its capacity is 22 with them
 
 # Blocks of a new length are remembered: they are found, and asked for.
 $ bloomery add ip.bly --key 203.0.113.0/24
-! bloomery add: ip.bly: 1 of 1 new; it holds 27 keys, its capacity is 1,020
+! bloomery add: ip.bly: 1 of 1 new; it holds 3 keys and 24 marks of its type, its capacity is 1,020 with them
 $ bloomery add ip.bly --key 203.0.112.0/24
-! bloomery add: ip.bly: 1 of 1 new; it holds 28 keys, its capacity is 1,020
+! bloomery add: ip.bly: 1 of 1 new; it holds 4 keys and 24 marks of its type, its capacity is 1,020 with them
 $ printf "203.0.113.9\n192.0.2.1\n203.0.114.1\n" | bloomery check ip.bly
 203.0.113.9
 192.0.2.1
@@ -93,9 +102,9 @@ $ bloomery add ip.bly bad.txt; echo $?; cmp before.bly ip.bly
 $ bloomery add --skip-malformed ip.bly bad.txt
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
-! bloomery add: ip.bly: 1 of 1 new; it holds 29 keys, its capacity is 1,020
+! bloomery add: ip.bly: 1 of 1 new; it holds 5 keys and 24 marks of its type, its capacity is 1,020 with them
 $ bloomery add --skip-malformed --json ip.bly bad.txt | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"ip.bly","type":"ip","keys":1,"new":0,"malformed":2,"count":29,"capacity":1020,"rate_asked":0.001,"rate_now":1.555e-10,"keeps_promise":true}
+{"file":"ip.bly","type":"ip","keys":1,"new":0,"malformed":2,"count":29,"marks":24,"capacity":1020,"rate_asked":0.001,"rate_now":1.555e-10,"keeps_promise":true}
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
 $ bloomery add ip.bly --key 'not an address'
@@ -113,7 +122,7 @@ $ bloomery add ip.bly --key ''
 ! bloomery add: ip.bly: is left as it was
 ? 2
 $ printf '# a comment\n192.0.2.3 # and another\n' | bloomery add --comments ip.bly
-! bloomery add: ip.bly: 1 of 1 new; it holds 30 keys, its capacity is 1,020
+! bloomery add: ip.bly: 1 of 1 new; it holds 6 keys and 24 marks of its type, its capacity is 1,020 with them
 
 # Another type would spoil it.
 $ bloomery add --type phone ip.bly --key 030123
@@ -130,7 +139,7 @@ $ cp $DATA/../golden/v1/good/classic-fnv1a.bly plain.bly; bloomery add --type ip
 ! bloomery add: plain.bly: 1 of 1 new; it holds 41 keys, its capacity is 60
 $ cp $DATA/../golden/v1/good/classic-empty-fnv1.bly plain.bly; bloomery add --type ip plain.bly --key 192.0.2.1; bloomery info plain.bly | grep type
   type       ip
-! bloomery add: plain.bly: 1 of 1 new; it holds 21 keys, its capacity is 60
+! bloomery add: plain.bly: 1 of 1 new; it holds 1 key and 20 marks of its type, its capacity is 60 with them
 
 # One so full that every mark seems to be there has no type.
 $ cp $DATA/../golden/v1/good/classic-full-crc64.bly full.bly; bloomery add full.bly --key x

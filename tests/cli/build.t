@@ -246,3 +246,69 @@ $ bloomery build -f --type domain --must-not-match allow -o allowed.bly domains
 ? 2
 $ bloomery check -c allowed.bly numbers
 1000
+
+# ---- a small list keeps its rate too --------------------------------------------------------------
+# Its bits may fall badly, and then it is made a little larger. All of these, not most.
+$ for n in 50 1000; do
+>     for i in $(seq 40); do
+>         seq ${i}00001 $((i * 100000 + n)) | bloomery build -q -o fresh-$n-$i.bly
+>     done
+> done
+$ bloomery verify --json fresh-*.bly | python3 -c '
+> import json, sys
+> found = [json.loads(line) for line in sys.stdin]
+> print(len(found), [f["file"] for f in found if f["rate_now"] > 1.02 * f["rate_asked"]])'
+80 []
+$ bloomery verify --measure=4M fresh-*.bly | grep -c good
+80
+$ for kind in classic partitioned sbbf split512 bb2x512; do
+>     for i in $(seq 10); do
+>         seq ${i}00001 ${i}00100 | bloomery build -q --kind $kind -p 1e-5 -o $kind-$i.bly
+>     done
+> done
+$ bloomery verify --json {classic,partitioned,sbbf,split512,bb2x512}-*.bly | python3 -c '
+> import json, sys
+> found = [json.loads(line) for line in sys.stdin]
+> print(len(found), [f["file"] for f in found if f["rate_now"] > 1.02 * f["rate_asked"]])'
+50 []
+
+# With -n its size is the same whatever the keys are, so that it can be merged; a warning tells.
+$ for i in $(seq 40); do
+>     seq ${i}00001 ${i}01000 | bloomery build -q -n 1000 -o alike-$i.bly 2>>warnings
+> done
+$ bloomery info --json alike-*.bly | grep -o '"size":[0-9]*' | sort | uniq -c
+     40 "size":31
+$ sed -E 's/alike-[0-9]+/alike-I/; s/0\.1[0-9]+%/P%/' warnings | sort | uniq -c
+      1 bloomery build: warning: alike-I.bly: its bits fell badly: P% of the answers are wrong, 0.1% asked; a larger -n gives them more room
+
+# ---- foldable -------------------------------------------------------------------------------------
+$ bloomery build -q --foldable -n 100k -o wide.bly numbers && bloomery fold wide.bly -o narrow.bly
+! bloomery fold: narrow.bly: folded by 64, from 192 KiB to 3.00 KiB; wrong answers 0.00708%, before 2.28e-11%
+$ bloomery check -c narrow.bly numbers
+1000
+$ bloomery info --json --header wide.bly | grep -o '"foldable":[a-z]*'
+"foldable":true
+$ bloomery build -q --foldable -o wide.ip.bly --type ip <(printf '192.0.2.%d\n' {1..50}) && bloomery verify wide.ip.bly
+wide.ip.bly: good
+$ bloomery build --foldable --kind scalable -o new2.bly numbers
+! bloomery build: a scalable list cannot be folded; leave --foldable out
+? 2
+
+# ---- the output is one of the inputs --------------------------------------------------------------
+$ cp numbers own
+$ bloomery build -f -o own own
+! bloomery build: own: is one of the files to read, which the list would replace; name another by -o
+? 2
+$ bloomery build -f -o own numbers ./own
+! bloomery build: own: is one of the files to read, which the list would replace; name another by -o
+? 2
+$ bloomery build -f -o own <own
+! bloomery build: own: is one of the files to read, which the list would replace; name another by -o
+? 2
+$ bloomery build -f -o own - <own
+! bloomery build: own: is one of the files to read, which the list would replace; name another by -o
+? 2
+$ bloomery build -f -o own --must-not-match own <(echo x)
+! bloomery build: own: is one of the files to read, which the list would replace; name another by -o
+? 2
+$ cmp own numbers

@@ -246,3 +246,45 @@ bloomery check: warning: list.bly: the old list stays in use
 bloomery check: warning: list.bly: No such file or directory; the old list stays in use
 bloomery check: list.bly: was replaced; the new list is in use
 bloomery check: 1 line is not of type ip, so surely not in the list (--strict names it)
+
+# Written over in place: a follower has its own copy, and takes the new list when it is whole.
+$ printf 'old\nboth\n' | bloomery build -q -f -o list.bly
+$ printf 'new\nboth\n' | bloomery build -q -f -o next.bly
+$ bloomery check --follow list.bly <pipe >answers 2>notes &
+> exec 3>pipe
+> printf 'old\nnew\n' >&3
+> bash until answers old 1
+> : >list.bly
+> bash until notes 'is empty' 1
+> printf 'old\nnew\n' >&3
+> bash until answers old 2
+> cp next.bly list.bly
+> bash until notes 'the new list' 1
+> printf 'old\nnew\n' >&3
+> exec 3>&-
+> wait $!
+> echo "status $?"
+> cat answers notes
+status 0
+old
+old
+new
+bloomery check: list.bly: is empty, so not a Bloomery filter
+bloomery check: warning: list.bly: the old list stays in use
+bloomery check: list.bly: was replaced; the new list is in use
+
+# Without --follow the list is used where it lies, and cannot be used any more.
+$ printf 'old\n' | bloomery build -q -f -o list.bly
+$ bloomery check list.bly <pipe >answers 2>notes &
+> exec 3>pipe
+> printf 'old\n' >&3
+> bash until answers old 1
+> : >list.bly
+> printf 'old\n' >&3
+> exec 3>&-
+> wait $!
+> echo "status $?"
+> cat answers notes
+status 2
+old
+bloomery check: the list was shortened while it was in use; replace a list by rename, as build -f does

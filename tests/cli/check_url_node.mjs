@@ -22,7 +22,7 @@ function nodeForm(bytes) {
     }
 }
 
-// RFC 3986's normal form of percent-encoding, written from the text of cli/url_text.c.
+// RFC 3986's normal form of percent-encoding, written from the text of cli/keys/url_text.c.
 function normalise(text, allowed) {
     let out = '';
     for (let i = 0; i < text.length; ) {

@@ -40,6 +40,17 @@ $ bloomery fold --by 3 folded-sbbf-fnv1a.bly -o third.bly
 ! bloomery fold: third.bly: folded by 3, from 128 B to 64 B; wrong answers 18.2%, before 0.37%
 ! bloomery fold: warning: third.bly: is too full: about 52 keys in a filter made for 26; it takes 18.2% of all other keys for its own, where 1% was asked; build a larger one
 
+# But not until it matches nearly everything.
+$ seq 1000 | bloomery build -q --foldable -n 17k -o foldable.bly; bloomery fold --by 176 foldable.bly -o least.bly
+! bloomery fold: least.bly: is not written: it would take 94.9% of all keys for its own; fold it less
+? 2
+$ ls least.bly
+! ls: cannot access 'least.bly': No such file or directory
+? 2
+$ bloomery fold foldable.bly -o least.bly; seq 1000 | bloomery check -c least.bly
+1000
+! bloomery fold: least.bly: folded by 16, from 33.0 KiB to 2.06 KiB; wrong answers 0.0578%, before 1.61e-08%
+
 # As JSON, to standard output, quietly.
 $ bloomery fold --json -f big.bly -o little.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"little.bly","divisor":16,"size_before":244480,"size":15280,"bytes_before":30592,"bytes":1920,"capacity":1062,"rate_asked":0.001,"rate_before":1.0667e-14,"rate_now":0.000631,"keeps_promise":true}
@@ -61,13 +72,13 @@ $ bloomery fold keyed-split512.bly -f -o keyed.bly --rate 2%; bloomery info keye
 
 # What cannot be folded.
 $ bloomery fold textbook-xxh64.bly -o x.bly
-! bloomery fold: textbook-xxh64.bly: cannot be folded by 2, which is no divisor of its size (1,031 bits); nothing else is possible either
+! bloomery fold: textbook-xxh64.bly: cannot be folded by 2, which is no divisor of its size (1,031 bits); build it with --foldable
 ? 2
 $ bloomery fold folded-sbbf-fnv1a.bly -o x.bly
 ! bloomery fold: folded-sbbf-fnv1a.bly: cannot be folded by 2, which is no divisor of its size (3 blocks); --by 3 is possible
 ? 2
 $ bloomery fold classic-full-crc64.bly -o x.bly
-! bloomery fold: classic-full-crc64.bly: cannot be folded by 2, which is no divisor of its size (65 bits); nothing else is possible either
+! bloomery fold: classic-full-crc64.bly: cannot be folded by 2, which is no divisor of its size (65 bits); build it with --foldable
 ? 2
 $ bloomery fold partitioned-murmur3.bly -o x.bly
 ! bloomery fold: partitioned-murmur3.bly: cannot be folded by 2, which leaves a size that its kind cannot have (slices of 192 bits); --by 3 is possible

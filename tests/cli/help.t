@@ -50,7 +50,7 @@ $ bloomery --version | sed -E 's/[0-9]+/N/g' && bloomery -V | diff - <(bloomery 
 bloomery N.N.N
 
 $ bloomery deduplicate
-! bloomery: there is no command 'deduplicate'; try bloomery --help
+! bloomery: there is no command 'deduplicate'; do you mean dedup?
 ? 2
 
 $ bloomery --nonsense

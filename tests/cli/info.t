@@ -45,7 +45,7 @@ textbook-foldable-fnv1a.bly
   keys       40 counted, 41 estimated
   capacity   60 keys, 21.3 bits per key
   rate       1% asked, 0.0884% predicted, 0.0883% now (1 in 1,132)
-  fill       ▕████████████████▎       ▏ 68% of its capacity; 9.1% of its bits set, 13.1% when full
+  fill       ▕████████████████        ▏ 67% of its capacity; 9.1% of its bits set, 13.1% when full
 \
 partitioned-murmur3.bly
   kind       partitioned: one bit in each of several slices; small, one cache miss per bit
@@ -56,7 +56,7 @@ partitioned-murmur3.bly
   keys       40 counted, 41 estimated
   capacity   60 keys, 22.4 bits per key
   rate       1% asked, 0.00101% predicted, 0.00101% now (1 in 99,015)
-  fill       ▕████████████████▍       ▏ 69% of its capacity; 19.3% of its bits set, 26.9% when full
+  fill       ▕████████████████        ▏ 67% of its capacity; 19.3% of its bits set, 26.9% when full
 \
 sbbf-xxh3.bly
   kind       sbbf: eight bits in one block of 32 bytes; the fastest
@@ -67,7 +67,7 @@ sbbf-xxh3.bly
   keys       50 counted, 52 estimated
   capacity   60 keys, 34.1 bits per key
   rate       1% asked, 0.000957% predicted, 0.000397% now (1 in 252,116)
-  fill       ▕████████████████████▋   ▏ 86% of its capacity; 18.3% of its bits set, 20.9% when full
+  fill       ▕████████████████████    ▏ 83% of its capacity; 18.3% of its bits set, 20.9% when full
 \
 split512-16-murmur3.bly
   kind       split512: all bits in one block of 64 bytes; fast
@@ -78,7 +78,7 @@ split512-16-murmur3.bly
   keys       50 counted, 50 estimated
   capacity   60 keys, 42.7 bits per key
   rate       1% asked, 4.65e-06% predicted, 2.09e-07% now (1 in 478,462,412)
-  fill       ▕████████████████████▏   ▏ 84% of its capacity; 26.9% of its bits set, 31.1% when full
+  fill       ▕████████████████████    ▏ 83% of its capacity; 26.9% of its bits set, 31.1% when full
 \
 bb2x512-6-city64.bly
   kind       bb2x512: half the bits in each of two blocks of 64 bytes; fast and small
@@ -89,7 +89,7 @@ bb2x512-6-city64.bly
   keys       50 counted, 50 estimated
   capacity   60 keys, 34.1 bits per key
   rate       1% asked, 0.000718% predicted, 0.000831% now (1 in 120,373)
-  fill       ▕███████████████████▊    ▏ 83% of its capacity; 13.5% of its bits set, 16.1% when full
+  fill       ▕████████████████████    ▏ 83% of its capacity; 13.5% of its bits set, 16.1% when full
 
 # Keyed filters, and those with a program's own hash function, are shown without it.
 $ cd $DATA/../golden/v1/good; bloomery info keyed-classic.bly custom-bb2x512.bly
@@ -102,7 +102,7 @@ keyed-classic.bly
   keys       50 counted, 50 estimated
   capacity   60 keys, 16.6 bits per key
   rate       1% asked, 0.0193% predicted, 0.0191% now (1 in 5,230)
-  fill       ▕███████████████████▉    ▏ 83% of its capacity; 29.4% of its bits set, 34.3% when full
+  fill       ▕████████████████████    ▏ 83% of its capacity; 29.4% of its bits set, 34.3% when full
 \
 custom-bb2x512.bly
   kind       bb2x512: half the bits in each of two blocks of 64 bytes; fast and small
@@ -113,7 +113,7 @@ custom-bb2x512.bly
   keys       50 counted, 50 estimated
   capacity   60 keys, 34.1 bits per key
   rate       1% asked, 0.000137% predicted, 0.000112% now (1 in 890,001)
-  fill       ▕████████████████████▏   ▏ 84% of its capacity; 17.8% of its bits set, 20.9% when full
+  fill       ▕████████████████████    ▏ 83% of its capacity; 17.8% of its bits set, 20.9% when full
 
 # An intersection is approximate; a full filter is no filter.
 $ cd $DATA/../golden/v1/good; bloomery info intersection-sbbf-fnv1a.bly classic-full-crc64.bly
@@ -126,7 +126,7 @@ intersection-sbbf-fnv1a.bly
   keys       20 counted, 21 estimated
   capacity   60 keys, 51.2 bits per key
   rate       1% asked, 1.62e-06% predicted, 5.81e-07% now (1 in 172,148,368)
-  fill       ▕████████▍               ▏ 35% of its capacity; 5.3% of its bits set, 14.5% when full
+  fill       ▕████████                ▏ 33% of its capacity; 5.3% of its bits set, 14.5% when full
   note       an intersection: it holds every common key, and perhaps some others
 \
 classic-full-crc64.bly
@@ -150,7 +150,7 @@ $ seq 1001 3000 | bloomery add -q list.bly; bloomery info list.bly | tail -n 4
 ! bloomery add: warning: list.bly: is too full: about 3,000 keys in a filter made for 2,000; it takes 0.832% of all other keys for its own, where 0.1% was asked; build a larger one
 $ cd $DATA/../golden/v1/good; bloomery info bb2x512-2-fnv1-32.bly | tail -n 3
   rate       1% asked, 3.16% predicted, 3.16% now (1 in 32)
-  fill       ▕████████████████████    ▏ 83% of its capacity; 17.8% of its bits set, 20.9% when full
+  fill       ▕███████████████████▌    ▏ 82% of its capacity; 17.8% of its bits set, 20.9% when full
   health     wrong too often: about 50 keys in a filter made for 60; it takes 3.16% of all other keys for its own, where 1% was asked
 
 # A scalable filter, level by level.
@@ -164,7 +164,7 @@ grows.bly
   keys       3,994 counted, 3,981 estimated
   capacity   7,500 keys, 23.5 bits per key
   rate       0.1% asked, 0.0773% predicted, 0.0592% now (1 in 1,690)
-  fill       ▕████████████▋           ▏ 53% of its capacity; 23.1% of its bits set
+  fill       ▕████████████▊           ▏ 53% of its capacity; 23.1% of its bits set
   levels     1: 500 of 500 keys, split512, 1.00 KiB, 0.0538% now
              2: 1,000 of 1,000 keys, split512, 3.19 KiB, 0.00287% now
              3: 2,000 of 2,000 keys, bb2x512, 5.62 KiB, 0.0025% now
@@ -184,17 +184,35 @@ $ echo 030-123 | bloomery build -q --type phone -o phone.bly; bloomery info phon
   type       phone
 ? 1
 
+# The marks by which it remembers are told apart from the keys.
+$ printf '192.0.2.%d\n' 1 2 3 4 5 | bloomery build -q --type ip -o five.bly; bloomery info five.bly | grep -E 'keys|capacity'; bloomery info --json five.bly | grep -oE '"(capacity|count|marks)":[0-9]+'
+  keys       5 counted, 5 estimated, and 20 marks
+  capacity   5 keys and 20 marks, 20.5 bits per key
+  fill       ▕████████████████████████▏ 100% of its capacity; 33.0% of its bits set, 32.5% when full
+"capacity":25
+"count":25
+"marks":20
+$ printf '192.0.2.%d\n' 1 2 3 4 5 | bloomery build -q -n 100 --type ip -f -o five.bly; bloomery info five.bly | grep -E 'keys|capacity'
+  keys       5 counted, 4 estimated, and 20 marks
+  capacity   100 keys and 20 marks, 17.1 bits per key
+  fill       ▕█████                   ▏ 21% of its capacity; 9.1% of its bits set, 37.5% when full
+$ bloomery build -q --type ip -f -o five.bly </dev/null; bloomery info five.bly | grep -E 'keys|capacity'
+  keys       0 counted, 0 estimated, and 16 marks
+  capacity   0 keys and 16 marks, 32 bits per key
+  fill       ▕████████████████████████▏ 100% of its capacity; 21.9% of its bits set, 22.3% when full
+! bloomery build: warning: there are no keys: the list will match nothing
+
 # For programs: one object per file.
 $ bloomery info --json --header list.bly phone.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"list.bly","file_bytes":4032,"kind":"split512","hashes":8,"size":62,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":2997,"bits_per_key":15.872,"rate_asked":0.001,"approximate":false}
 {"file":"phone.bly","file_bytes":128,"kind":"split512","hashes":8,"size":1,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":17,"count":17,"bits_per_key":30.117,"rate_asked":0.001,"approximate":false}
 $ cd $DATA/../golden/v1/good; bloomery info --json sbbf-xxh3.bly keyed-classic.bly custom-bb2x512.bly classic-full-crc64.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"sbbf-xxh3.bly","file_bytes":320,"kind":"sbbf","hashes":8,"size":8,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":1,"capacity":60,"count":50,"bits_per_key":34.133,"rate_asked":0.01,"approximate":false,"bits":2048,"set_bits":375,"fill":0.183,"estimated_keys":51.673,"rate_predicted":9.566e-06,"rate_now":3.966e-06,"keeps_promise":true,"type":"line"}
-{"file":"keyed-classic.bly","file_bytes":192,"kind":"classic","hashes":7,"size":999,"foldable":false,"textbook":false,"hash":"siphash","keyed":true,"key_id":"09ab680398f0e1ae","capacity":60,"count":50,"bits_per_key":16.65,"rate_asked":0.01,"approximate":false,"bits":999,"set_bits":294,"fill":0.294,"estimated_keys":49.719,"rate_predicted":0.000192,"rate_now":0.000191,"keeps_promise":true,"type":null}
-{"file":"custom-bb2x512.bly","file_bytes":320,"kind":"bb2x512","hashes":8,"size":4,"foldable":false,"textbook":false,"hash":"custom","keyed":false,"hash_tag":"00000000676f6c64","capacity":60,"count":50,"bits_per_key":34.133,"rate_asked":0.01,"approximate":false,"bits":2048,"set_bits":365,"fill":0.178,"estimated_keys":50.347,"rate_predicted":1.367e-06,"rate_now":1.123e-06,"keeps_promise":true,"type":null}
-{"file":"classic-full-crc64.bly","file_bytes":128,"kind":"classic","hashes":1,"size":65,"foldable":false,"textbook":false,"hash":"crc64","keyed":false,"seed":9,"capacity":60,"count":65,"bits_per_key":1.0833,"rate_asked":0.01,"approximate":false,"bits":65,"set_bits":65,"fill":1,"estimated_keys":null,"rate_predicted":1,"rate_now":1,"keeps_promise":false,"type":null}
+{"file":"sbbf-xxh3.bly","file_bytes":320,"kind":"sbbf","hashes":8,"size":8,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":1,"capacity":60,"count":50,"bits_per_key":34.133,"rate_asked":0.01,"approximate":false,"bits":2048,"set_bits":375,"fill":0.183,"estimated_keys":51.673,"rate_predicted":9.566e-06,"rate_now":3.966e-06,"keeps_promise":true,"type":"line","marks":0}
+{"file":"keyed-classic.bly","file_bytes":192,"kind":"classic","hashes":7,"size":999,"foldable":false,"textbook":false,"hash":"siphash","keyed":true,"key_id":"09ab680398f0e1ae","capacity":60,"count":50,"bits_per_key":16.65,"rate_asked":0.01,"approximate":false,"bits":999,"set_bits":294,"fill":0.294,"estimated_keys":49.719,"rate_predicted":0.000192,"rate_now":0.000191,"keeps_promise":true,"type":null,"marks":null}
+{"file":"custom-bb2x512.bly","file_bytes":320,"kind":"bb2x512","hashes":8,"size":4,"foldable":false,"textbook":false,"hash":"custom","keyed":false,"hash_tag":"00000000676f6c64","capacity":60,"count":50,"bits_per_key":34.133,"rate_asked":0.01,"approximate":false,"bits":2048,"set_bits":365,"fill":0.178,"estimated_keys":50.347,"rate_predicted":1.367e-06,"rate_now":1.123e-06,"keeps_promise":true,"type":null,"marks":null}
+{"file":"classic-full-crc64.bly","file_bytes":128,"kind":"classic","hashes":1,"size":65,"foldable":false,"textbook":false,"hash":"crc64","keyed":false,"seed":9,"capacity":60,"count":65,"bits_per_key":1.0833,"rate_asked":0.01,"approximate":false,"bits":65,"set_bits":65,"fill":1,"estimated_keys":null,"rate_predicted":1,"rate_now":1,"keeps_promise":false,"type":null,"marks":null}
 $ bloomery info --json grows.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/"levels":\[[{]/&\n/; s/\},/},\n/g'
-{"file":"grows.bly","file_bytes":22080,"kind":"scalable","hashes":4,"size":22016,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":7500,"count":3994,"bits_per_key":23.483,"rate_asked":0.001,"approximate":false,"bits":174080,"set_bits":40195,"fill":0.230,"estimated_keys":3981.308,"rate_predicted":0.000772,"rate_now":0.000591,"keeps_promise":true,"type":"line","levels":[{
+{"file":"grows.bly","file_bytes":22080,"kind":"scalable","hashes":4,"size":22016,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":7500,"count":3994,"bits_per_key":23.483,"rate_asked":0.001,"approximate":false,"bits":174080,"set_bits":40195,"fill":0.230,"estimated_keys":3981.308,"rate_predicted":0.000772,"rate_now":0.000591,"keeps_promise":true,"type":"line","marks":0,"levels":[{
 "kind":"split512","hashes":8,"size":16,"bytes":1024,"capacity":500,"count":500,"estimated_keys":493.113,"fill":0.382,"rate_asked":0.0008,"rate_now":0.000537},
 {"kind":"split512","hashes":12,"size":51,"bytes":3264,"capacity":1000,"count":1000,"estimated_keys":994.601,"fill":0.365,"rate_asked":2.999e-05,"rate_now":2.871e-05},
 {"kind":"bb2x512","hashes":14,"size":90,"bytes":5760,"capacity":2000,"count":2000,"estimated_keys":1999.719,"fill":0.453,"rate_asked":2.549e-05,"rate_now":2.501e-05},
@@ -205,9 +223,9 @@ $ cp phone.bly $'na\tme.bly'; bloomery info --json --header $'na\tme.bly' | cut 
 # The bar where the locale is not UTF-8, and in colour: green, yellow, red.
 $ LC_ALL=C bloomery info list.bly phone.bly | grep fill
   fill       [########################] 150% of its capacity; 53.1% of its bits set, 39.6% when full
-  fill       [####################### ] 96% of its capacity; 22.7% of its bits set, 23.5% when full
+  fill       [########################] 100% of its capacity; 22.7% of its bits set, 23.5% when full
 $ seq 1000 | bloomery build -q -p 1% -o worn.bly; seq 1150 | bloomery add -q worn.bly; bloomery info --color=always phone.bly worn.bly list.bly | grep fill | sed 's/\x1b/^/g'
-  ^[2mfill      ^[0m ^[32m▕███████████████████████ ▏^[0m 96% of its capacity; 22.7% of its bits set, 23.5% when full
+  ^[2mfill      ^[0m ^[32m▕████████████████████████▏^[0m 100% of its capacity; 22.7% of its bits set, 23.5% when full
   ^[2mfill      ^[0m ^[33m▕████████████████████████▏^[0m 114% of its capacity; 57.0% of its bits set, 52.5% when full
   ^[2mfill      ^[0m ^[31m▕████████████████████████▏^[0m 150% of its capacity; 53.1% of its bits set, 39.6% when full
 ! bloomery add: warning: worn.bly: is too full: about 1,135 keys in a filter made for 1,000; it takes 1.45% of all other keys for its own, where 1% was asked; build a larger one

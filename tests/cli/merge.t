@@ -225,3 +225,26 @@ $ bloomery intersect --estimate a.bly
 $ bloomery intersect --estimate -o x.bly a.bly b.bly
 ! bloomery intersect: --estimate writes no filter; leave -o out
 ? 2
+
+# A filter that matches nearly everything is not written.
+$ for i in $(seq 9); do seq ${i}00001 ${i}01000 | bloomery build -q -n 1000 -o much$i.bly 2>/dev/null; done
+$ bloomery merge -o much.bly much?.bly
+! bloomery merge: much.bly: is not written: it would take 91.2% of all keys for its own; build them alike, with -n for the keys of all
+? 2
+$ seq 900 | bloomery build -q -p 1% -n 1000 --kind sbbf -o s1.bly -f; seq 90 | bloomery build -q -p 1% -n 1100 --kind sbbf -o s2.bly -f
+$ bloomery merge --fold -o much.bly s1.bly s2.bly
+! bloomery merge: s1.bly: folded by 21, to 2 blocks
+! bloomery merge: s2.bly: folded by 23, to 2 blocks
+! bloomery merge: much.bly: is not written: it would take 100% of all keys for its own; build them alike, with -n for the keys of all
+? 2
+$ cp $DATA/../golden/v1/good/classic-full-crc64.bly full-crc64.bly
+$ bloomery intersect -o much.bly full-crc64.bly full-crc64.bly
+! bloomery intersect: much.bly: is not written: it would take 100% of all keys for its own; build them alike, with -n for the keys of all
+? 2
+$ cp s1.bly kept.bly; bloomery merge --fold -f -o kept.bly s1.bly s2.bly; cmp kept.bly s1.bly
+! bloomery merge: s1.bly: folded by 21, to 2 blocks
+! bloomery merge: s2.bly: folded by 23, to 2 blocks
+! bloomery merge: kept.bly: is not written: it would take 100% of all keys for its own; build them alike, with -n for the keys of all
+$ ls much.bly
+! ls: cannot access 'much.bly': No such file or directory
+? 2

@@ -13,8 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* ---- helpers ----------------------------------------------------------------------------------
- */
+/* ---- helpers --------------------------------------------------------------------------------- */
 
 /* Key i of the endless list that every test takes its fingerprints from. */
 static uint64_t key(uint64_t i) {
@@ -102,8 +101,7 @@ static exact *content(const char *name) {
     return e;
 }
 
-/* ---- answers ----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static void test_as_exact_with_a_bad_filter(void **state) {
     (void)state;
@@ -259,8 +257,7 @@ static void test_refusals(void **state) {
     assert_null(confirm_open(at("f"), 0, 0.01));
 }
 
-/* ---- kills ------------------------------------------------------------------------------------
- */
+/* ---- kills ----------------------------------------------------------------------------------- */
 
 /* What a process that will be killed tells its parent. */
 typedef struct told {
@@ -378,8 +375,7 @@ static void test_killed(void **state) {
     (void)munmap(t, sizeof *t);
 }
 
-/* ---- several processes ------------------------------------------------------------------------
- */
+/* ---- several processes ----------------------------------------------------------------------- */
 
 enum { PROCESSES = 4, TURNS = 5, FILES = 8 };
 
@@ -427,8 +423,7 @@ static void test_turns(void **state) {
     }
 }
 
-/* ---- a full disk ------------------------------------------------------------------------------
- */
+/* ---- a full disk ----------------------------------------------------------------------------- */
 
 static void limit_files(rlim_t bytes) {
     struct rlimit limit;

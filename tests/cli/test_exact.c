@@ -6,8 +6,7 @@
 
 #include <sys/resource.h>
 
-/* ---- a sorted list ----------------------------------------------------------------------------
- */
+/* ---- a sorted list --------------------------------------------------------------------------- */
 
 typedef struct list {
     uint64_t *at;
@@ -71,8 +70,7 @@ static void assert_same_set(const exact *e, const list *l) {
     free(all);
 }
 
-/* ---- the set ----------------------------------------------------------------------------------
- */
+/* ---- the set --------------------------------------------------------------------------------- */
 
 static void test_answers_as_a_list_does(void **state) {
     (void)state;
@@ -157,8 +155,7 @@ static void test_ranges(void **state) {
     }
 }
 
-/* ---- limits -----------------------------------------------------------------------------------
- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 /* Adds batches of new fingerprints until one is refused, with `want`; returns how many went in. */
 static uint64_t fill_up(exact *e, bly_status want) {
@@ -240,8 +237,7 @@ static void test_out_of_memory(void **state) {
     exact_destroy(e);
 }
 
-/* ---- in a file --------------------------------------------------------------------------------
- */
+/* ---- in a file ------------------------------------------------------------------------------- */
 
 static exact *made_of(uint64_t seed, size_t n, bool zero) {
     uint64_t x;

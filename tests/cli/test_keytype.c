@@ -20,6 +20,15 @@ typedef struct spelling {
 static const spelling spellings[] = {
     {KEYTYPE_IP, "192.0.2.1", "192.0.2.1"},
     {KEYTYPE_IP, " \t192.0.2.1 \r", "192.0.2.1"},
+    {KEYTYPE_IP, "\xEF\xBB\xBF 192.0.2.1", "192.0.2.1"}, /* a byte order mark */
+    {KEYTYPE_IP, "\xEF\xBB\xBF", ""},
+    {KEYTYPE_IP, "\xEF\xBB", NULL},
+    {KEYTYPE_IP, "192.0.2.1\xEF\xBB\xBF", NULL},
+    {KEYTYPE_PHONE, "\xEF\xBB\xBF+49 30 901820", "+4930901820"},
+    {KEYTYPE_EMAIL, "\xEF\xBB\xBF<Bob@Example.org>", "bob@example.org"},
+    {KEYTYPE_DOMAIN, "\xEF\xBB\xBF*.Example.org", "example.org"},
+    {KEYTYPE_URL, "\xEF\xBB\xBFhttp://example.org/", "http://example.org/"},
+    {KEYTYPE_LINE, "\xEF\xBB\xBFline", "\xEF\xBB\xBFline"},
     {KEYTYPE_IP, "192.0.2.1/32", "192.0.2.1"},
     {KEYTYPE_IP, "::ffff:192.0.2.1", "192.0.2.1"},
     {KEYTYPE_IP, "::FFFF:c000:201", "192.0.2.1"},
@@ -493,6 +502,7 @@ static void two_types_are_none(void **state) {
     assert_ok(keytype_mark(f, KEYTYPE_DOMAIN, &levels));
     assert_ok(keytype_mark(f, KEYTYPE_EMAIL, &levels));
     assert_int_equal(keytype_recognise(f, &seen), KEYTYPE_NONE);
+    assert_int_equal(keytype_marks_in(f), 0);
     seen = keytype_recognise_levels(f, KEYTYPE_DOMAIN);
     assert_true(keytype_levels_have(&seen, 2) && !keytype_levels_have(&seen, 3));
     seen = keytype_recognise_levels(f, KEYTYPE_IP); /* none is marked: all are tried */
@@ -510,6 +520,7 @@ static void marks_are_these_keys(void **state) {
     keytype_levels_add(&levels, 2);
     assert_ok(keytype_mark(f, KEYTYPE_DOMAIN, &levels));
     assert_int_equal(bly_filter_count(f), 20);
+    assert_int_equal(keytype_marks_in(f), 20);
     assert_true(bly_filter_contains(f, type, sizeof type - 1));
     assert_true(bly_filter_contains(f, level, sizeof level - 1));
     bly_filter_destroy(f);

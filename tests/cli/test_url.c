@@ -180,6 +180,46 @@ static void check_find(bly_bytes text) {
     free(copy);
 }
 
+/* The text with most of its characters as \uNNNN, or NULL when it has others than ASCII or escapes
+ * of its own. Schemes, colons and quotes stay: they count only as they are. */
+static char *all_escaped(bly_bytes text, size_t *size) {
+    const unsigned char *from = text.data;
+    char *escaped = malloc(text.size * 6 + 1), *out = escaped;
+    assert_non_null(escaped);
+    for (size_t i = 0; i < text.size; i++) {
+        if (from[i] >= 0x80 || from[i] == '&' || from[i] == '\\') {
+            free(escaped);
+            return NULL;
+        }
+        if (from[i] != 0 && strchr("htpsHTPS:',|", from[i]) != NULL)
+            *out++ = (char)from[i];
+        else
+            out += sprintf(out, "\\u%04x", from[i]);
+    }
+    *size = (size_t)(out - escaped);
+    return escaped;
+}
+
+/* Escaped characters are taken one by one, others many at a time: both ways must find the same. */
+static void check_find_escaped(bly_bytes text) {
+    url_buffer b = {NULL, 0}, b2 = {NULL, 0};
+    size_t size;
+    char *escaped = all_escaped(text, &size);
+    if (escaped == NULL)
+        return;
+    const char *at = text.data, *end = at + text.size, *at2 = escaped;
+    url_result result;
+    do {
+        bly_bytes out = {"", 0}, out2 = {"", 0};
+        result = url_find(&b, &at, end, &out);
+        assert_int_equal(url_find(&b2, &at2, escaped + size, &out2), result);
+        expect_same(text, out, out2);
+    } while (result == URL_OK);
+    url_buffer_free(&b);
+    url_buffer_free(&b2);
+    free(escaped);
+}
+
 static void check_host(bly_bytes text) {
     url_buffer b = {NULL, 0}, b2 = {NULL, 0};
     bly_bytes once, twice;
@@ -205,6 +245,7 @@ static void check_text(bly_bytes text) {
     else
         expect_same(text, text, standard);
     check_find(text);
+    check_find_escaped(text);
     check_host(text);
     free((void *)(uintptr_t)standard.data);
     free((void *)(uintptr_t)crawl.data);
@@ -371,9 +412,9 @@ static void test_no_memory(void **state) {
 
 /* Long texts must take time in proportion: at n squared these would never end. */
 static void test_long_texts(void **state) {
-    static const char *const pieces[] = {"/a/..",         "&b&a", "&",     "%",
-                                         ";jsessionid=1", "a@",   "http:", "http://",
-                                         "((((",          "0.",   "\\",    "\t"};
+    static const char *const pieces[] = {
+        "/a/..", "&b&a", "&",  "%", ";jsessionid=1", "a@",  "http:", "http://", "((((",
+        "0.",    "\\",   "\t", ":", "http",          "\\/", "&amp;"};
     enum { SIZE = 1 << 20 };
     char *text = malloc(SIZE);
     (void)state;

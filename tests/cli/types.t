@@ -184,3 +184,18 @@ $ bloomery check --type domain both.bly -k www.example.com
 www.example.com
 $ bloomery check --type email both.bly -k BOB@example.org
 BOB@example.org
+
+# ---- a byte order mark at the start of a file, as some editors write it ----------------------------
+$ printf '\xef\xbb\xbf192.0.2.1\r\n192.0.2.2\r\n' >marked && bloomery build -f --type ip -o list.bly marked
+! bloomery build: 2 lines: 2 keys, 0 repeated
+! bloomery build: list.bly: split512, 128 B, errs on 1 in 1,000 lines
+$ bloomery check -c list.bly marked
+2
+$ bloomery check -c list.bly -k 192.0.2.1
+1
+$ printf '\xef\xbb\xbf# a comment\nexample.com\n' | bloomery build -f --comments --type domain -o list.bly
+! bloomery build: 2 lines: 1 key, 0 repeated, 1 blank or comments
+! bloomery build: list.bly: split512, 128 B, errs on 1 in 1,000 lines
+$ printf '\xef\xbb\xbfline\n' | bloomery build -q -f -o list.bly && bloomery check -c list.bly -k line
+0
+? 1
