@@ -168,8 +168,9 @@ void seen_close(seen *s) {
 /* ---- the rate -------------------------------------------------------------------------------- */
 
 /* By formula, from the keys in each level, without a pass over the bits. Past the capacity that no
- * longer works, for keys that were taken for seen ones are in no count; then the bits must tell. */
-static double rate_of(const bly_filter *f) {
+ * longer works, for keys that were taken for seen ones are in no count; then the bits must tell.
+ * `more` keys are taken to be in already. */
+static double rate_of(const bly_filter *f, uint64_t more) {
     double miss = 1;
     bly_stats stats;
     if (bly_filter_count(f) > bly_filter_capacity(f)) {
@@ -179,7 +180,8 @@ static double rate_of(const bly_filter *f) {
     for (size_t i = 0; i < bly_filter_levels(f); i++) {
         const bly_filter *level = bly_filter_level(f, i);
         bly_geometry g = bly_filter_geometry(level);
-        miss *= 1 - bly_plan_fpr(&g, bly_filter_count(level), bly_filter_hasher(f)->bits);
+        uint64_t keys = bly_filter_count(level) + (i + 1 == bly_filter_levels(f) ? more : 0);
+        miss *= 1 - bly_plan_fpr(&g, keys, bly_filter_hasher(f)->bits);
     }
     return 1 - miss;
 }
@@ -197,8 +199,8 @@ static bool rate_is_old(const seen *s) {
 static void expect_losses(seen *s, size_t n, size_t fresh) {
     s->asked += n;
     if (rate_is_old(s)) {
-        s->rate = rate_of(s->filter);
         s->rate_keys = bly_filter_count(s->filter);
+        s->rate = rate_of(s->filter, s->rate_keys / 128); /* of the middle of the next step */
         s->rate_asked = s->asked;
     }
     double others = (double)(n - fresh);
@@ -206,7 +208,7 @@ static void expect_losses(seen *s, size_t n, size_t fresh) {
 }
 
 double seen_rate_now(const seen *s) {
-    return s->filter ? rate_of(s->filter) : 0;
+    return s->filter ? rate_of(s->filter, 0) : 0;
 }
 
 double seen_rate_promised(const seen *s) {
