@@ -142,18 +142,6 @@ static bool print_batch(job *j, const bly_bytes *records, size_t n) {
     return true;
 }
 
-static bool take_batch(void *at, const bly_bytes *records, size_t n) {
-    job *j = at;
-    if (!ask(j, records, n))
-        return false;
-    size_t unique = 0;
-    for (size_t i = 0; i < n; i++)
-        unique += j->fresh[i];
-    j->totals.records += n;
-    j->totals.unique += unique;
-    return j->options->count || print_batch(j, records, n);
-}
-
 /* ---- remembering ----------------------------------------------------------------------------- */
 
 static bool save(job *j) {
@@ -165,8 +153,8 @@ static bool save(job *j) {
     return true;
 }
 
-/* Every second, but never so often that saving takes a noticeable share of the time. Not
- * while the output is a file that will appear only at the end: until then nothing is printed. */
+/* Every second, but never so often that saving takes a noticeable share of the time; not while the
+ * output is a file that will appear only at the end: until then nothing is printed. */
 static bool save_now_and_then(job *j) {
     static const double every = 1, share = 20;
     if (seen_is_due(&j->seen))
@@ -175,6 +163,18 @@ static bool save_now_and_then(job *j) {
         return true;
     double since = progress_seconds(&j->progress) - j->saved_at;
     return since < every || since < share * j->save_took || save(j);
+}
+
+static bool take_batch(void *at, const bly_bytes *records, size_t n) {
+    job *j = at;
+    if (!ask(j, records, n))
+        return false;
+    size_t unique = 0;
+    for (size_t i = 0; i < n; i++)
+        unique += j->fresh[i];
+    j->totals.records += n;
+    j->totals.unique += unique;
+    return (j->options->count || print_batch(j, records, n)) && save_now_and_then(j);
 }
 
 /* Lines that wait in the buffer while nothing comes in are shown. */
@@ -211,7 +211,6 @@ static bool work(job *j) {
         good = j->options->extract
                    ? links_take(&j->links, j->in.records, j->in.count, take_batch, j)
                    : take_batch(j, j->in.records, j->in.count);
-        good = good && save_now_and_then(j);
         progress_show(&j->progress, j->in.records_read, input_position(&j->in), j->in.bytes_total);
         more = good && !interrupt_seen() && input_next(&j->in);
     }
@@ -242,7 +241,7 @@ static void report(job *j) {
         dedup_report_text(stderr, &j->totals, &j->seen, &j->rule);
 }
 
-/* A filter that cannot grow may be overfull by now. One that loses most of what is new has failed.
+/* A filter that cannot grow may be overfull by now; one that loses most of what is new has failed.
  */
 static bool judge(const job *j) {
     static const double useless = 0.5;
