@@ -141,7 +141,9 @@ bool seen_open(seen *s, const seen_wish *wish) {
     if (s->state && !output_may_replace(s->state, true))
         return false;
     if (wish->confirm) {
-        s->confirm = confirm_open(wish->confirm, wish->keys ? wish->keys : wish->estimate,
+        uint64_t estimate =
+            wish->estimate < seen_most_estimate ? wish->estimate : seen_most_estimate;
+        s->confirm = confirm_open(wish->confirm, wish->keys ? wish->keys : estimate,
                                   wish->rate != 0 ? wish->rate : confirm_rate);
         good = s->confirm != NULL;
         if (good)
@@ -190,8 +192,13 @@ static double rate_of(const bly_filter *f, uint64_t more) {
  * when it is overfull, an eighth of its capacity has been asked for. */
 static bool rate_is_old(const seen *s) {
     uint64_t keys = bly_filter_count(s->filter), capacity = bly_filter_capacity(s->filter);
-    return keys > s->rate_keys + s->rate_keys / 64 ||
-           (keys > capacity && s->asked - s->rate_asked > capacity / 8 + INPUT_BATCH);
+    bool grown = keys > s->rate_keys + s->rate_keys / 64;
+    if (keys <= capacity)
+        return grown;
+    /* Then it takes a pass over all bits, which must not cost more than the asking did. */
+    bly_geometry g = bly_filter_geometry(s->filter);
+    uint64_t asked = s->asked - s->rate_asked;
+    return (grown || asked > capacity / 8 + INPUT_BATCH) && asked > bly_plan_bytes(&g) / 64;
 }
 
 /* Of n keys asked for x came out new. A share r / (1-r) as many were new and did not, at the rate r

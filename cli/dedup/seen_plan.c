@@ -18,7 +18,7 @@
 #include <string.h>
 
 static const double hinted_share = 0.8;
-static const uint64_t first_keys = 2000000, least_keys = 65536, most_keys = 16000000;
+static const uint64_t first_keys = 2000000, least_keys = 65536;
 
 /* ---- as much as memory allows ---------------------------------------------------------------- */
 
@@ -119,8 +119,8 @@ bool seen_plan(const seen_wish *wish, bly_spec *out) {
         return true;
     }
     uint64_t hint = wish->estimate ? wish->estimate : first_keys;
-    if (hint > most_keys)
-        hint = most_keys;
+    if (hint > seen_most_estimate)
+        hint = seen_most_estimate;
     *out = bly_spec_for(BLY_SCALABLE, hint < least_keys ? least_keys : hint, rate);
     if (wish->estimate)
         out->first_share = hinted_share;

@@ -14,6 +14,9 @@ static const size_t seen_longest_line = 1u << 18;
  * something to decompress, else a little. */
 uint64_t seen_decoder_memory(uint64_t memory, char **paths, size_t count);
 
+/* The most keys that are believed of an estimate: lines may be repeats, and filters can grow. */
+static const uint64_t seen_most_estimate = 16000000;
+
 /* false: it cannot be done, reported. */
 bool seen_plan(const seen_wish *wish, bly_spec *out);
 

@@ -43,11 +43,23 @@ static int try_lock(int fd, const char *path, bool wait, bool *waited) {
     return flock(fd, LOCK_EX) == 0 ? 0 : errno;
 }
 
+/* It need only be read to be locked, so that another user's will do as well; some systems refuse to
+ * create what another user has made already. */
+static int open_lock(const char *path) {
+    const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW;
+    int fd = open(path, flags | O_CREAT, 0666);
+    if (fd < 0 && errno == EACCES)
+        fd = open(path, flags);
+    if (fd >= 0)
+        (void)fchmod(fd, 0666);
+    return fd;
+}
+
 bool lock_take(lock *l, const char *path, bool wait) {
     bool waited = false;
     *l = (lock){-1, strcmp(path, "-") == 0 ? NULL : lock_path(path)};
     for (;;) {
-        int fd = l->path ? open(l->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666) : -1;
+        int fd = l->path ? open_lock(l->path) : -1;
         if (fd < 0)
             return true;
         int error = try_lock(fd, path, wait, &waited);
