@@ -18,6 +18,18 @@ const char *kinds_meaning(bly_kind kind) {
         return "half the bits in each of two blocks of 64 bytes; fast and small";
     case BLY_SCALABLE:
         return "a list of filters that grows with its keys";
+    case BLY_WINDOW:
+        return "remembers the last keys, or those of the last hours, and forgets older ones";
+    case BLY_STABLE:
+        return "forgets old keys bit by bit in a fixed size; may forget early";
+    case BLY_CUCKOO:
+        return "fingerprints in buckets; keys can be removed";
+    case BLY_FUSE:
+        return "built from all keys at once; small and fast, never changes";
+    case BLY_RIBBON:
+        return "built from all keys at once; the smallest, never changes";
+    case BLY_GROWABLE_CUCKOO:
+        return "fingerprints in buckets; keys can be removed, and it doubles when full";
     case BLY_KIND_NONE:
         break;
     }

@@ -6,9 +6,15 @@
 #include "base.h"
 #include "blocked.h"
 #include "bloom.h"
+#include "build.h"
+#include "cuckoo.h"
 #include "filter.h"
+#include "fuse.h"
 #include "hash.h"
 #include "plan.h"
+#include "ribbon.h"
 #include "scalable.h"
+#include "stable.h"
+#include "window.h"
 
 #endif

@@ -47,6 +47,9 @@ typedef struct bly_spec {
     bly_sharing sharing;
     bool allow_weak_hash; /* accept a hash whose floor spoils the rate; stats tell the truth */
     double first_share;   /* scalable only, see scalable.h; 0: the default */
+    uint64_t horizon;     /* growable-cuckoo only, see cuckoo.h; 0: the default */
+    uint32_t generations; /* window only, see window.h; 0: the default */
+    uint64_t span;        /* window only, see window.h; 0: a window by number of keys */
     const bly_allocator *allocator;
 } bly_spec;
 
@@ -98,9 +101,22 @@ BLY_API size_t bly_filter_contains_hashes(const bly_filter *f, const bly_hash *h
                                           uint8_t *found);
 
 /* Takes a key out again. *removed (may be NULL): it was there. For the kinds that can
- * (BLY_CAN_REMOVE: none in this version); the others answer BLY_EUNSUPPORTED. BLY_EKEY for a filter
- * opened without its key. */
+ * (BLY_CAN_REMOVE); the others answer BLY_EUNSUPPORTED. BLY_EKEY for a filter opened without its
+ * key.
+ *
+ * In such a kind every add stores a copy of the key, whether or not it was there, and a remove
+ * takes one copy out. Only remove what was added: a key that never was looks present at the
+ * filter's rate, and taking it out then takes out another one's copy, which will be missed. For the
+ * same reason do not skip an add because the key seems to be there. */
 BLY_CHECKED bly_status bly_filter_remove(bly_filter *f, const void *key, size_t len, bool *removed);
+BLY_CHECKED bly_status bly_filter_remove_hash(bly_filter *f, bly_hash h, bool *removed);
+/* A batch, in order; removed[i] (when not NULL) = 1 if keys[i] was there. */
+BLY_CHECKED bly_status bly_filter_remove_many(bly_filter *f, const bly_bytes *keys, size_t n,
+                                              uint8_t *removed, bly_tally *tally);
+
+/* How many copies of the key there seem to be: never fewer than were added and not removed. 0 or 1
+ * for a kind that cannot remove. */
+BLY_API uint64_t bly_filter_copies(const bly_filter *f, const void *key, size_t len);
 
 /* Forgets every key; shape, hash and rate stay. A filter that has grown shrinks to its first
  * level. */
@@ -117,7 +133,11 @@ enum {
     BLY_CAN_FOLD = 1u << 4,
     BLY_CAN_OVERLAP = 1u << 5, /* cardinality and Jaccard estimates */
     BLY_CAN_MAP = 1u << 6,
-    BLY_CAN_REMOVE = 1u << 7
+    BLY_CAN_REMOVE = 1u << 7,
+    BLY_CAN_SUBTRACT = 1u << 8,
+    BLY_CAN_BUILD = 1u << 9, /* made from all its keys at once: build.h; adds nothing later */
+    BLY_FORGETS = 1u << 10,  /* keys leave by themselves */
+    BLY_IS_LOSSY = 1u << 11  /* and may leave early: "no" is only probably right */
 };
 BLY_API uint32_t bly_kind_capabilities(bly_kind kind); /* 0 for an unknown kind */
 
@@ -180,6 +200,22 @@ BLY_CHECKED bly_status bly_filter_union(bly_filter *dst, const bly_filter *src);
 /* dst keeps every key that is in both, and may keep others: at most as many as either filter
  * alone would, but more than a filter built from the true intersection. Marked approximate. */
 BLY_CHECKED bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *src);
+
+/* dst loses a copy of every key of src. Sound only where every key of src is in dst (as
+ * bly_filter_remove is only for keys that were added); what of src is not found in dst is passed
+ * over. BLY_CAN_SUBTRACT; bits cannot be taken out of a filter whose keys share them, so all others
+ * answer BLY_EUNSUPPORTED. */
+BLY_CHECKED bly_status bly_filter_subtract(bly_filter *dst, const bly_filter *src);
+
+/* The operations above, and why one of them is refused: "the seeds differ", "keys share bits in
+ * this kind, so ...". NULL when it is not. */
+typedef enum bly_operation {
+    BLY_OP_UNION,
+    BLY_OP_INTERSECT,
+    BLY_OP_SUBTRACT,
+    BLY_OP_OVERLAP
+} bly_operation;
+BLY_API const char *bly_filter_why_not(bly_operation op, const bly_filter *a, const bly_filter *b);
 
 /* Estimates from two filters' bits; neither changes. */
 typedef struct bly_overlap {

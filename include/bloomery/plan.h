@@ -7,6 +7,16 @@
  *   split512      blocks of 512 bits        k = 8, 12 or 16
  *   bb2x512       blocks of 512 bits        k even, 2 .. 16, half of them in each of two blocks
  *   scalable      bytes, its levels' headers included (a multiple of 64)   k = levels, 1 .. 48
+ *   window        superblocks: a block of 512 bits for each generation     k = 8, 12 or 16
+ *                 detail = generations that are kept, 1 .. 32, beside the one being filled
+ *   stable        cells of 1 to 3 bits      k = cells of a key, 1 .. 8
+ *                 detail = 4 * the cells that an add lowers + the bits of a cell
+ *   cuckoo        buckets of four slots     k = bits of a remainder, 1 .. 55
+ *   fuse          slots, of all shards      k = bits of a fingerprint, 1 .. 28
+ *                 detail = 32 * (shards - 1) + log2 of a segment's slots
+ *   ribbon        blocks of 128 slots, of all shards    k = columns of a narrow block, 1 .. 40
+ *                 detail = 256 * (shards - 1) + 256ths of the blocks that have one column more
+ *   growable-cuckoo  as cuckoo              detail = bits of a remainder when fully grown
  *
  * A scalable filter grows, so it has no geometry to plan: bly_plan answers BLY_EKIND, the rest of
  * this header can check the geometry it has at the moment (bly_plan_check, _bits, _bytes) but not
@@ -30,12 +40,18 @@ extern "C" {
 /* Stable: these are the codes in files. Codes of kinds to come are listed in docs/format.md. */
 typedef enum bly_kind {
     BLY_KIND_NONE = 0,
-    BLY_CLASSIC = 1,     /* "classic" */
-    BLY_PARTITIONED = 2, /* "partitioned" */
-    BLY_SBBF = 3,        /* "sbbf" */
-    BLY_SPLIT512 = 4,    /* "split512" */
-    BLY_BB2X512 = 5,     /* "bb2x512" */
-    BLY_SCALABLE = 6     /* "scalable" */
+    BLY_CLASSIC = 1,         /* "classic" */
+    BLY_PARTITIONED = 2,     /* "partitioned" */
+    BLY_SBBF = 3,            /* "sbbf" */
+    BLY_SPLIT512 = 4,        /* "split512" */
+    BLY_BB2X512 = 5,         /* "bb2x512" */
+    BLY_SCALABLE = 6,        /* "scalable" */
+    BLY_WINDOW = 7,          /* "window" */
+    BLY_STABLE = 8,          /* "stable" */
+    BLY_CUCKOO = 14,         /* "cuckoo" */
+    BLY_FUSE = 15,           /* "fuse" */
+    BLY_RIBBON = 16,         /* "ribbon" */
+    BLY_GROWABLE_CUCKOO = 19 /* "growable-cuckoo" */
 } bly_kind;
 
 /* NULL for a code this version does not know. */
@@ -62,6 +78,7 @@ typedef struct bly_geometry {
     uint32_t hashes;  /* k */
     uint64_t size;    /* see above */
     uint32_t options; /* BLY_TEXTBOOK, BLY_FOLDABLE */
+    uint32_t detail;  /* see above; 0 for the kinds that have none */
 } bly_geometry;
 
 /* The smallest geometry of that kind that holds `keys` distinct keys at rate `fpr` or better

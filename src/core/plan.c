@@ -2,6 +2,7 @@
  * use for blocks. So every kind is sized alike: for each k worth trying, the smallest size whose
  * computed rate (rate.c) is within p, by bisection from the formula's guess; then the smallest of
  * these. */
+#include "planner.h"
 #include "rate.h"
 
 #include <math.h>
@@ -26,6 +27,28 @@ static const kind_facts kinds[] = {
     {BLY_SCALABLE, "scalable", 8, 64, 128, 1, 48, 1}, /* size counts bytes, k levels */
 };
 
+/* The kinds that plan themselves, in the order of their codes, which come after all of the above.
+ */
+static const blyi_planner *const planners[] = {
+#ifdef BLYI_TRY_WINDOW
+    &blyi_plan_window,
+    &blyi_plan_stable,
+#endif
+#ifdef BLYI_TRY_CUCKOO
+    &blyi_plan_cuckoo,
+#endif
+#ifdef BLYI_TRY_FUSE
+    &blyi_plan_fuse,
+#endif
+#ifdef BLYI_TRY_RIBBON
+    &blyi_plan_ribbon,
+#endif
+#ifdef BLYI_TRY_CUCKOO
+    &blyi_plan_growable,
+#endif
+    NULL,
+};
+
 static const kind_facts *facts_of(bly_kind kind) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].kind == kind)
@@ -33,15 +56,23 @@ static const kind_facts *facts_of(bly_kind kind) {
     return NULL;
 }
 
+const blyi_planner *blyi_planner_of(bly_kind kind) {
+    for (size_t i = 0; planners[i]; i++)
+        if (planners[i]->kind == kind)
+            return planners[i];
+    return NULL;
+}
+
 const char *bly_kind_name(bly_kind kind) {
     const kind_facts *f = facts_of(kind);
-    return f ? f->name : NULL;
+    const blyi_planner *own = blyi_planner_of(kind);
+    return f ? f->name : own ? own->name : NULL;
 }
 
 bly_status bly_kind_by_name(const char *name, bly_kind *out) {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (strcmp(kinds[i].name, name) == 0) {
-            *out = kinds[i].kind;
+    for (bly_kind k = BLY_KIND_NONE; (k = bly_kind_next(k)) != BLY_KIND_NONE;) {
+        if (strcmp(bly_kind_name(k), name) == 0) {
+            *out = k;
             return BLY_OK;
         }
     }
@@ -49,10 +80,16 @@ bly_status bly_kind_by_name(const char *name, bly_kind *out) {
 }
 
 bly_kind bly_kind_next(bly_kind kind) {
-    if (kind == BLY_KIND_NONE)
-        return kinds[0].kind;
-    const kind_facts *f = facts_of(kind);
-    return f && f + 1 < kinds + sizeof kinds / sizeof *kinds ? f[1].kind : BLY_KIND_NONE;
+    bly_kind next = BLY_KIND_NONE;
+    if (kind != BLY_KIND_NONE && !bly_kind_name(kind))
+        return BLY_KIND_NONE;
+    for (size_t i = sizeof kinds / sizeof *kinds; i-- > 0;)
+        if (kinds[i].kind > kind)
+            next = kinds[i].kind;
+    for (size_t i = 0; next == BLY_KIND_NONE && planners[i]; i++)
+        if (planners[i]->kind > kind)
+            next = planners[i]->kind;
+    return next;
 }
 
 /* Bits in each step of `size`: a partitioned filter's size counts one slice of k. */
@@ -61,16 +98,21 @@ static uint64_t bits_per_size(const kind_facts *f, uint32_t k) {
 }
 
 static uint32_t options_of(bly_kind kind) {
-    if (kind == BLY_SCALABLE)
+    if (kind == BLY_SCALABLE || blyi_planner_of(kind))
         return 0;
     return BLY_FOLDABLE | (kind == BLY_CLASSIC ? BLY_TEXTBOOK : 0U);
 }
 
 bly_status bly_plan_check(const bly_geometry *g) {
     const kind_facts *f = facts_of(g->kind);
-    if (!f)
+    const blyi_planner *own = blyi_planner_of(g->kind);
+    if (!f && !own)
         return BLY_EKIND;
-    if (g->options & ~options_of(g->kind))
+    if (g->options & ~options_of(g->kind) || g->detail > UINT16_MAX)
+        return BLY_EGEOMETRY;
+    if (own)
+        return own->check(g);
+    if (g->detail != 0)
         return BLY_EGEOMETRY;
     if (g->hashes < f->min_k || g->hashes > f->max_k || (g->hashes - f->min_k) % f->k_step)
         return BLY_EGEOMETRY;
@@ -88,7 +130,8 @@ bly_status bly_plan_check(const bly_geometry *g) {
 
 uint64_t bly_plan_bits(const bly_geometry *g) {
     const kind_facts *f = facts_of(g->kind);
-    return f ? g->size * bits_per_size(f, g->hashes) : 0;
+    const blyi_planner *own = blyi_planner_of(g->kind);
+    return f ? g->size * bits_per_size(f, g->hashes) : own ? own->bits(g) : 0;
 }
 
 uint64_t bly_plan_bytes(const bly_geometry *g) {
@@ -105,19 +148,25 @@ double bly_plan_fpr(const bly_geometry *g, uint64_t keys, unsigned hash_bits) {
 }
 
 double bly_plan_fill(const bly_geometry *g, double keys) {
-    return keys > 0 ? -expm1(keys * blyi_log_miss(g)) : 0;
+    const blyi_planner *own = blyi_planner_of(g->kind);
+    if (!(keys > 0))
+        return 0;
+    return own ? own->fill(g, keys) : -expm1(keys * blyi_log_miss(g));
 }
 
 double bly_plan_keys(const bly_geometry *g, uint64_t set_bits) {
     uint64_t bits = bly_plan_bits(g);
-    if (set_bits >= bits || g->kind == BLY_SCALABLE)
+    if (set_bits >= bits || g->kind == BLY_SCALABLE || blyi_planner_of(g->kind))
         return INFINITY;
     return log1p(-(double)set_bits / (double)bits) / blyi_log_miss(g);
 }
 
 uint64_t bly_plan_capacity(const bly_geometry *g, double fpr, unsigned hash_bits) {
+    const blyi_planner *own = blyi_planner_of(g->kind);
     uint64_t low = 0, high = (uint64_t)1 << 56; /* the rate holds at low, not at high */
-    if (!(fpr > 0))
+    if (own && own->most(g) < high)
+        high = own->most(g);
+    if (!(fpr > 0) || high == 0)
         return 0;
     if (bly_plan_fpr(g, high, hash_bits) <= fpr)
         return high;
@@ -217,7 +266,8 @@ static bly_status check_question(uint64_t keys, double fpr, unsigned hash_bits) 
 bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options, unsigned hash_bits,
                     bly_geometry *out) {
     const kind_facts *f = facts_of(kind);
-    if (!f || kind == BLY_SCALABLE)
+    const blyi_planner *own = blyi_planner_of(kind);
+    if ((!f && !own) || kind == BLY_SCALABLE)
         return BLY_EKIND;
     if (options & ~options_of(kind))
         return BLY_EINVAL;
@@ -226,6 +276,8 @@ bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options, 
         return status;
 
     double n = (double)keys, p = fpr - blyi_hash_floor(n, hash_bits);
+    if (own)
+        return own->plan(keys, p, out);
     /* The best k of a classic filter is near log2(1/p). Slices that are rounded up, the textbook's
      * colliding probes and blocks may want another: there all are tried, and those that cannot beat
      * the best so far are passed over at once. */
@@ -235,7 +287,7 @@ bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options, 
         from = wish > 2 ? wish - 1 : 1;
         to = wish + 2;
     }
-    bly_geometry best = {0}, g = {kind, 0, 0, options};
+    bly_geometry best = {0}, g = {.kind = kind, .options = options};
     uint64_t best_bits = BLYI_MAX_BITS + 1;
     for (g.hashes = from; g.hashes <= to; g.hashes += f->k_step) {
         if (smallest_size(f, &g, n, p, best_bits - 1) != BLY_OK)

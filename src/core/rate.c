@@ -17,6 +17,7 @@
  * i: (1-(1-1/w)^i)^L, exactly. Two bits a lane use the exact two-probe form below.
  */
 #include "rate.h"
+#include "planner.h"
 
 #include <math.h>
 
@@ -135,8 +136,11 @@ double blyi_textbook_extra(const bly_geometry *g, double n) {
 
 double blyi_rate(const bly_geometry *g, double n) {
     double size = (double)g->size;
+    const blyi_planner *own = blyi_planner_of(g->kind);
     if (n <= 0)
         return 0;
+    if (own)
+        return fmin(1, own->rate(g, n));
     switch (g->kind) {
     case BLY_CLASSIC:
         return fmin(1, cells(size, g->hashes * n, g->hashes) + blyi_textbook_extra(g, n));
@@ -148,8 +152,7 @@ double blyi_rate(const bly_geometry *g, double n) {
         return mixture(n, size, split_block, g->hashes);
     case BLY_BB2X512:
         return pair_rate(size, g->hashes, n);
-    case BLY_SCALABLE: /* no fixed geometry, no rate */
-    case BLY_KIND_NONE:
+    default: /* no fixed geometry, no rate */
         break;
     }
     return 1;
@@ -169,8 +172,7 @@ double blyi_log_miss(const bly_geometry *g) {
         return log1p(-(1 - 63.0 / 64 * (1 - second)) / size);
     case BLY_BB2X512:
         return 2 * log1p(expm1(g->hashes / 2 * log1p(-1.0 / 512)) / size);
-    case BLY_SCALABLE: /* no fixed geometry, no rate */
-    case BLY_KIND_NONE:
+    default: /* not made of bits that keys set at random */
         break;
     }
     return 0;

@@ -18,13 +18,18 @@ bly_status bly_filter_compatible(const bly_filter *a, const bly_filter *b) {
         same = blyi_levels_compatible(a, b);
     else if (same)
         same = a->geometry.size == b->geometry.size && a->geometry.hashes == b->geometry.hashes &&
+               a->geometry.detail == b->geometry.detail &&
                (a->geometry.options & probing) == (b->geometry.options & probing);
+    if (same && a->ops->compatible)
+        same = a->ops->compatible(a, b);
     return same ? BLY_OK : BLY_EMISMATCH;
 }
 
 bool bly_filter_equal(const bly_filter *a, const bly_filter *b) {
     if (bly_filter_compatible(a, b) != BLY_OK)
         return false;
+    if (a->ops->equal)
+        return a->ops->equal(a, b);
     return a->levels ? blyi_levels_equal(a, b)
                      : memcmp(a->body, b->body, (size_t)a->body_bytes) == 0;
 }
@@ -39,6 +44,8 @@ bly_status bly_filter_overlap(const bly_filter *a, const bly_filter *b, bly_over
     bly_status status = bly_filter_compatible(a, b);
     if (status)
         return status;
+    if (a->ops->overlap)
+        return a->ops->overlap(a, b, out);
     const uint64_t *wa = blyi_words(a), *wb = blyi_words(b);
     size_t n = blyi_word_count(a);
     uint64_t in_a = a->kernels->popcount(wa, n), in_b = a->kernels->popcount(wb, n);
@@ -72,6 +79,8 @@ bly_status bly_filter_union(bly_filter *dst, const bly_filter *src) {
         return status;
     if (dst->levels)
         return blyi_levels_union(dst, src);
+    if (dst->ops->unite)
+        return dst->ops->unite(dst, src);
     uint64_t a = blyi_filter_items(dst), b = blyi_filter_items(src);
     uint64_t *into = blyi_words(dst);
     const uint64_t *from = blyi_words(src);
@@ -86,7 +95,11 @@ bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *src) {
     bly_overlap o;
     if (!(dst->ops->capabilities & BLY_CAN_INTERSECT))
         return BLY_EUNSUPPORTED;
-    bly_status status = bly_filter_overlap(dst, src, &o);
+    bly_status status = bly_filter_compatible(dst, src);
+    if (status == BLY_OK && dst->ops->intersect)
+        return dst->ops->intersect(dst, src);
+    if (status == BLY_OK)
+        status = bly_filter_overlap(dst, src, &o);
     if (status)
         return status;
     uint64_t a = blyi_filter_items(dst), b = blyi_filter_items(src);
@@ -97,6 +110,13 @@ bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *src) {
     blyi_filter_set_items(dst, bounded(o.both, 0, a < b ? a : b));
     dst->approximate = true;
     return BLY_OK;
+}
+
+bly_status bly_filter_subtract(bly_filter *dst, const bly_filter *src) {
+    if (!dst->ops->subtract)
+        return BLY_EUNSUPPORTED;
+    bly_status status = bly_filter_compatible(dst, src);
+    return status ? status : dst->ops->subtract(dst, src);
 }
 
 uint64_t bly_filter_best_fold(const bly_filter *f, double fpr) {

@@ -1,4 +1,5 @@
 /* From what the caller asks for to what a filter is: bly_spec to blyi_shape. */
+#include "../core/planner.h"
 #include "../core/rate.h"
 #include "ops.h"
 
@@ -25,10 +26,14 @@ static bly_status resolve_exact(const bly_spec *spec, blyi_shape *shape) {
     if (spec->fpr != 0 && !(spec->fpr >= 0x1p-40 && spec->fpr < 1))
         return BLY_ERATE;
     shape->geometry = *g;
+    const blyi_planner *own = blyi_planner_of(g->kind);
     if (shape->capacity == 0) {
-        shape->capacity = shape->fpr != 0
-                              ? bly_plan_capacity(g, shape->fpr, bits)
-                              : (uint64_t)fmax(1, bly_plan_keys(g, bly_plan_bits(g) / 2));
+        if (shape->fpr != 0)
+            shape->capacity = bly_plan_capacity(g, shape->fpr, bits);
+        else if (own)
+            shape->capacity = own->most(g);
+        else
+            shape->capacity = (uint64_t)fmax(1, bly_plan_keys(g, bly_plan_bits(g) / 2));
         if (shape->capacity == 0)
             return BLY_EIMPOSSIBLE;
     }
@@ -48,7 +53,12 @@ static bly_status check_spec(const bly_spec *spec) {
         return BLY_EINVAL;
     /* A hasher that was never filled in, or that a filter opened without its key had. */
     bool hollow = !spec->hasher.one || !spec->hasher.many || spec->hasher.bits == 0;
+    bool window = spec->geometry.kind == BLY_WINDOW;
     if (spec->first_share != 0 && spec->geometry.kind != BLY_SCALABLE)
+        return BLY_EINVAL;
+    if (spec->horizon != 0 && spec->geometry.kind != BLY_GROWABLE_CUCKOO)
+        return BLY_EINVAL;
+    if ((spec->generations != 0 || spec->span != 0) && !window)
         return BLY_EINVAL;
     return spec->hasher.id != BLY_HASH_NONE && hollow ? BLY_EHASHER : BLY_OK;
 }
@@ -64,6 +74,8 @@ bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {
     *out = NULL;
     bly_status status = check_spec(spec);
     const blyi_ops *ops = blyi_ops_of(spec->geometry.kind);
+    if (status == BLY_OK && ops->solver)
+        status = BLY_EUNSUPPORTED; /* bly_builder makes these */
     if (status == BLY_OK && ops->create)
         return ops->create(spec, out);
     if (status == BLY_OK && exact)

@@ -12,6 +12,18 @@
 static const blyi_ops *const rows[] = {
     &blyi_classic_ops,  &blyi_partitioned_ops, &blyi_sbbf_ops,
     &blyi_split512_ops, &blyi_bb2x512_ops,     &blyi_scalable_ops,
+#ifdef BLYI_TRY_WINDOW
+    &blyi_window_ops,   &blyi_stable_ops,
+#endif
+#ifdef BLYI_TRY_CUCKOO
+    &blyi_cuckoo_ops,   &blyi_growable_ops,
+#endif
+#ifdef BLYI_TRY_FUSE
+    &blyi_fuse_ops,
+#endif
+#ifdef BLYI_TRY_RIBBON
+    &blyi_ribbon_ops,
+#endif
 };
 
 const blyi_ops *blyi_ops_of(bly_kind kind) {
@@ -184,6 +196,8 @@ bly_status blyi_filter_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *
                            bly_tally *sum) {
     if (f->ops->put)
         return f->ops->put(f, h, n, added, sum);
+    if (!(f->ops->capabilities & BLY_CAN_ADD))
+        return BLY_EUNSUPPORTED;
     size_t fresh = 0;
     if (f->sharing == BLY_EXCLUSIVE)
         f->items += fresh = f->ops->add(f, h, n, added);
@@ -239,11 +253,62 @@ bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *adde
     return put_hash(f, f->hasher.one(&f->hasher, key, len), added);
 }
 
+bly_status bly_filter_remove_hash(bly_filter *f, bly_hash h, bool *removed) {
+    bool was_there = false;
+    if (!f->ops->take)
+        return BLY_EUNSUPPORTED;
+    bly_status status = f->ops->take(f, h, &was_there);
+    if (status == BLY_OK && removed)
+        *removed = was_there;
+    return status;
+}
+
 bly_status bly_filter_remove(bly_filter *f, const void *key, size_t len, bool *removed) {
-    (void)key;
-    (void)len;
-    (void)removed;
-    return f->keyless ? BLY_EKEY : BLY_EUNSUPPORTED;
+    if (f->keyless)
+        return BLY_EKEY;
+    if (!f->ops->take)
+        return BLY_EUNSUPPORTED;
+    return bly_filter_remove_hash(f, f->hasher.one(&f->hasher, key, len), removed);
+}
+
+/* Removing depends on what was removed before, so only hashing and fetching run ahead. */
+static bly_status take_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *removed,
+                            bly_tally *sum) {
+    bly_hash h[BLYI_GROUP];
+    bly_status status = BLY_OK;
+    for (size_t done = 0; status == BLY_OK && done < n; done += BLYI_GROUP) {
+        size_t some = n - done < BLYI_GROUP ? n - done : BLYI_GROUP;
+        f->hasher.many(&f->hasher, keys + done, some, h);
+        f->ops->prefetch(f, h, some);
+        for (size_t i = 0; status == BLY_OK && i < some; i++) {
+            bool was_there = false;
+            status = f->ops->take(f, h[i], &was_there);
+            if (status)
+                break;
+            sum->done++;
+            sum->fresh += was_there;
+            if (removed)
+                removed[done + i] = was_there;
+        }
+    }
+    return status;
+}
+
+bly_status bly_filter_remove_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *removed,
+                                  bly_tally *tally) {
+    bly_tally sum = {0, 0};
+    bly_status status = f->keyless ? BLY_EKEY : BLY_EUNSUPPORTED;
+    if (!f->keyless && f->ops->take)
+        status = take_many(f, keys, n, removed, &sum);
+    if (tally)
+        *tally = sum;
+    return status;
+}
+
+uint64_t bly_filter_copies(const bly_filter *f, const void *key, size_t len) {
+    if (f->keyless || !f->ops->copies)
+        return bly_filter_contains(f, key, len);
+    return f->ops->copies(f, f->hasher.one(&f->hasher, key, len));
 }
 
 bool blyi_filter_ask(const bly_filter *f, const void *key, size_t len) {
@@ -295,6 +360,10 @@ void bly_filter_clear(bly_filter *f) {
     if (f->levels) {
         bly_filter_clear(f->levels->at[0]);
         blyi_levels_cut(f, 1);
+        return;
+    }
+    if (f->ops->clear) {
+        f->ops->clear(f);
         return;
     }
     memset(f->body, 0, (size_t)f->body_bytes);

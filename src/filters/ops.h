@@ -33,6 +33,8 @@ typedef size_t blyi_stream_fn(const bly_filter *f, bly_filter *writer, const bly
 /* bly_filter_contains for one kind and hash. */
 typedef bool blyi_ask_fn(const bly_filter *f, const void *key, size_t len);
 
+typedef struct blyi_shape blyi_shape;
+
 typedef struct blyi_ops {
     bly_kind kind;
     uint32_t capabilities; /* BLY_CAN_* */
@@ -60,6 +62,33 @@ typedef struct blyi_ops {
     double (*current_fpr)(const bly_filter *f);
     /* Fill `to`, empty and `divisor` times smaller, from `from`. */
     void (*fold)(const bly_filter *from, uint64_t divisor, bly_filter *to);
+    /* The rest may be NULL, and then means what bits would do, or that the kind cannot.
+     *
+     * Takes one copy of a key out, and counts. *removed is set. */
+    bly_status (*take)(bly_filter *f, bly_hash h, bool *removed);
+    /* Copies of a key. */
+    uint64_t (*copies)(const bly_filter *f, bly_hash h);
+    /* Back to an empty filter; NULL: all bytes 0, no items. */
+    void (*clear)(bly_filter *f);
+    /* Whether a body whose sum is right, and whose padding is 0, is one that a filter of that shape
+     * can have. */
+    bool (*sound)(const blyi_shape *shape, const uint8_t *body);
+    /* Corrects what bly_filter_stats worked out as if every bit of the body were a Bloom filter's:
+     * set_bits, fill, expected_fill, estimated_keys, predicted_fpr; current_fpr holds only the
+     * hash's floor until then. */
+    void (*stats)(const bly_filter *f, bly_stats *out);
+    /* dst := dst and src, both compatible, dst unchanged on failure. */
+    bly_status (*unite)(bly_filter *dst, const bly_filter *src);
+    bly_status (*intersect)(bly_filter *dst, const bly_filter *src);
+    bly_status (*subtract)(bly_filter *dst, const bly_filter *src);
+    bly_status (*overlap)(const bly_filter *a, const bly_filter *b, bly_overlap *out);
+    /* What two filters of equal kind, hash, seed, size, k, options and detail must have in common
+     * besides. */
+    bool (*compatible)(const bly_filter *a, const bly_filter *b);
+    /* Whether two compatible filters hold the same, where that is not that all bytes are equal. */
+    bool (*equal)(const bly_filter *a, const bly_filter *b);
+    /* How a kind that is built from all its keys is (solver.h). */
+    const struct blyi_solver *solver;
 } blyi_ops;
 
 struct bly_filter {
@@ -90,7 +119,7 @@ struct bly_filter {
 };
 
 /* What a filter is apart from its bits: the fields of a file's header. */
-typedef struct blyi_shape {
+struct blyi_shape {
     bly_geometry geometry;
     bly_hasher hasher; /* id, bits and seed are set even when keyless */
     uint64_t capacity;
@@ -99,7 +128,7 @@ typedef struct blyi_shape {
     bool approximate;
     bool keyless;
     bly_sharing sharing;
-} blyi_shape;
+};
 
 /* The row of a kind, or NULL. */
 const blyi_ops *blyi_ops_of(bly_kind kind);
@@ -146,5 +175,8 @@ static inline size_t blyi_word_count(const bly_filter *f) {
 extern const blyi_ops blyi_classic_ops, blyi_partitioned_ops;
 extern const blyi_ops blyi_sbbf_ops, blyi_split512_ops, blyi_bb2x512_ops;
 extern const blyi_ops blyi_scalable_ops;
+extern const blyi_ops blyi_window_ops, blyi_stable_ops;
+extern const blyi_ops blyi_cuckoo_ops, blyi_growable_ops;
+extern const blyi_ops blyi_fuse_ops, blyi_ribbon_ops;
 
 #endif

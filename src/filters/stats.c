@@ -31,10 +31,12 @@ void bly_filter_stats(const bly_filter *f, bly_stats *out) {
         .estimated_keys = keys,
         .target_fpr = f->fpr,
         .predicted_fpr = isfinite(keys) ? fmin(1, blyi_rate(&f->geometry, keys) + floor) : 1,
-        .current_fpr = fmin(1, f->ops->current_fpr(f) + floor),
+        .current_fpr = fmin(1, (f->ops->current_fpr ? f->ops->current_fpr(f) : 0) + floor),
         .approximate = f->approximate,
         .hash_name = name ? name : "custom",
     };
+    if (f->ops->stats)
+        f->ops->stats(f, out);
 }
 
 size_t bly_stats_format(const bly_stats *s, char *buf, size_t size) {

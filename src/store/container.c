@@ -1,13 +1,13 @@
 #include "nested.h"
 
 #include "../core/bytes.h"
+#include "../core/planner.h"
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 enum {
     VERSION = 1,
-    CELL_BITS = 1,     /* every kind so far is made of single bits */
     PIECE = 1 << 20,   /* the most a sink is given at once */
     CUSTOM_BITS = 128, /* of a caller's hash that is not at hand */
 };
@@ -38,7 +38,7 @@ enum {
     FLAGS_KNOWN = 7,
 };
 
-enum { SUB_NATIVE = 0, SUB_TEXTBOOK = 1 };
+enum { SUB_TEXTBOOK = 1 }; /* of a classic filter; else the detail of the geometry */
 
 static const uint8_t magic[4] = {'B', 'L', 'Y', '1'};
 
@@ -49,6 +49,12 @@ static uint32_t header_sum(const uint8_t header[BLYI_HEADER_BYTES]) {
     memcpy(copy, header, sizeof copy);
     memset(copy + AT_HEADER_SUM, 0, 4);
     return (uint32_t)XXH64(copy, sizeof copy, 0);
+}
+
+/* The width of a cell; most kinds are made of single bits. */
+static unsigned cell_bits(const bly_geometry *g) {
+    const blyi_planner *own = blyi_planner_of(g->kind);
+    return own ? own->width(g) : 1;
 }
 
 void blyi_header_encode(const bly_filter *f, uint64_t body_sum, uint8_t out[BLYI_HEADER_BYTES]) {
@@ -64,8 +70,9 @@ void blyi_header_encode(const bly_filter *f, uint64_t body_sum, uint8_t out[BLYI
                               (f->approximate ? FLAG_APPROXIMATE : 0) |
                               (g->options & BLY_FOLDABLE ? FLAG_FOLDABLE : 0));
     out[AT_HASHES] = (uint8_t)g->hashes;
-    out[AT_WIDTH] = CELL_BITS;
-    out[AT_SUB] = g->options & BLY_TEXTBOOK ? SUB_TEXTBOOK : SUB_NATIVE;
+    out[AT_WIDTH] = (uint8_t)cell_bits(g);
+    out[AT_SUB] = g->options & BLY_TEXTBOOK ? SUB_TEXTBOOK : (uint8_t)g->detail;
+    out[AT_SUB + 1] = (uint8_t)(g->detail >> 8);
     blyi_store64le(out + AT_SIZE, g->size);
     blyi_store64le(out + AT_CAPACITY, f->capacity);
     blyi_store64le(out + AT_ITEMS, blyi_filter_items(f));
@@ -86,19 +93,25 @@ static bly_status check_frame(const uint8_t *in) {
 }
 
 static bly_status decode_geometry(const uint8_t *in, bly_geometry *g) {
-    int sub = in[AT_SUB] | in[AT_SUB + 1] << 8;
-    *g = (bly_geometry){(bly_kind)in[AT_KIND], in[AT_HASHES], blyi_load64le(in + AT_SIZE), 0};
+    unsigned sub = in[AT_SUB] | (unsigned)in[AT_SUB + 1] << 8;
+    *g = (bly_geometry){
+        .kind = (bly_kind)in[AT_KIND],
+        .hashes = in[AT_HASHES],
+        .size = blyi_load64le(in + AT_SIZE),
+    };
     if (!blyi_ops_of(g->kind))
         return BLY_EKIND;
-    if (in[AT_FLAGS] & ~FLAGS_KNOWN || in[AT_WIDTH] != CELL_BITS)
-        return BLY_ECORRUPT;
-    if (sub > (g->kind == BLY_CLASSIC ? SUB_TEXTBOOK : SUB_NATIVE))
+    if (in[AT_FLAGS] & ~FLAGS_KNOWN)
         return BLY_ECORRUPT;
     if (in[AT_FLAGS] & FLAG_FOLDABLE)
         g->options |= BLY_FOLDABLE;
-    if (sub == SUB_TEXTBOOK)
+    if (g->kind == BLY_CLASSIC && sub == SUB_TEXTBOOK)
         g->options |= BLY_TEXTBOOK;
-    return bly_plan_check(g) == BLY_OK ? BLY_OK : BLY_ECORRUPT;
+    else
+        g->detail = sub;
+    if (bly_plan_check(g) != BLY_OK)
+        return BLY_ECORRUPT;
+    return in[AT_WIDTH] == cell_bits(g) ? BLY_OK : BLY_ECORRUPT;
 }
 
 static bly_status decode_hasher(const uint8_t *in, bly_hasher *hasher) {
@@ -178,7 +191,8 @@ bly_status blyi_body_check(const blyi_header *h, const uint8_t *body) {
     int stray = used % 8 ? body[at++] >> used % 8 : 0;
     while (at < h->body_bytes)
         stray |= body[at++];
-    return stray == 0 ? BLY_OK : BLY_ECORRUPT;
+    const blyi_ops *ops = blyi_ops_of(h->shape.geometry.kind);
+    return stray == 0 && (!ops->sound || ops->sound(&h->shape, body)) ? BLY_OK : BLY_ECORRUPT;
 }
 
 /* ---- public ---------------------------------------------------------------------------------- */

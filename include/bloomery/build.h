@@ -1,0 +1,65 @@
+/* build.h - filters made from all their keys at once: fuse and ribbon, the smallest there are.
+ *
+ * A builder collects keys, in any order and as often as they come, and then works out the filter:
+ *
+ *     bly_spec spec = bly_spec_for(BLY_FUSE, 0, 0.01);
+ *     bly_builder *b;
+ *     bly_filter *f;
+ *     if (bly_builder_create(&spec, NULL, &b) == BLY_OK) {
+ *         ... bly_builder_add(b, keys, n) ...
+ *         bly_status status = bly_builder_finish(b, &f);
+ *         bly_builder_destroy(b);
+ *     }
+ *
+ * The result cannot be added to (BLY_EUNSUPPORTED); it can be asked, saved, loaded, mapped, shared
+ * by any number of threads. Building never fails for want of luck: see fuse.h and ribbon.h.
+ *
+ * Keys are kept as hashes of 16 bytes. Past options.memory they are put into an unnamed file and
+ * come back in pieces, so that any number of keys can be built into a filter that fits memory.
+ */
+#ifndef BLOOMERY_BUILD_H
+#define BLOOMERY_BUILD_H
+
+#include "filter.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bly_builder bly_builder;
+
+typedef struct bly_build_options {
+    unsigned threads;   /* that work at once; 0: as many as there are processors, at most 8 */
+    uint64_t memory;    /* bytes to use besides the filter itself, about; 0: as many as it takes. At
+                           least 64 MiB is used. */
+    const char *folder; /* for the unnamed file; NULL: that of the environment's TMPDIR, or /tmp */
+} bly_build_options;
+
+/* spec: kind, fpr, seed or hasher, allocator; capacity may be 0, and else is what the default hash
+ * is chosen for. Exact geometries and sharing are not for these kinds: BLY_EINVAL, BLY_EUNSUPPORTED
+ * (another kind), BLY_ERATE, BLY_EWEAKHASH, BLY_ENOMEM. options may be NULL. */
+BLY_CHECKED bly_status bly_builder_create(const bly_spec *spec, const bly_build_options *options,
+                                          bly_builder **out);
+
+/* Keys may repeat. BLY_ENOMEM, BLY_EIO (errno says why): the builder is as before the call. */
+BLY_CHECKED bly_status bly_builder_add(bly_builder *b, const bly_bytes *keys, size_t n);
+BLY_CHECKED bly_status bly_builder_add_hashes(bly_builder *b, const bly_hash *h, size_t n);
+
+/* How many were added, repeats included. */
+BLY_API uint64_t bly_builder_count(const bly_builder *b);
+
+/* The filter of the keys so far. After a success or a failure the builder can only be destroyed.
+ * The filter's count is that of the distinct keys. BLY_ENOMEM, BLY_EIO, BLY_ETOOBIG, BLY_EWEAKHASH
+ * (more keys than the hash is good for at this rate, unless spec.allow_weak_hash). */
+BLY_CHECKED bly_status bly_builder_finish(bly_builder *b, bly_filter **out);
+
+BLY_API void bly_builder_destroy(bly_builder *b); /* NULL does nothing */
+
+/* All of it in one call. */
+BLY_CHECKED bly_status bly_filter_build(const bly_spec *spec, const bly_bytes *keys, size_t n,
+                                        bly_filter **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
