@@ -33,7 +33,7 @@ static int no_such_command(const char *name) {
 /* What stdio still holds must reach its place before we may say that all went well. */
 static int finish(int status) {
     errno = 0;
-    if (fflush(stdout) != 0 || ferror(stdout))
+    if ((fflush(stdout) != 0 || ferror(stdout)) && !interrupt_reader_gone())
         status = errno ? message_errno("standard output")
                        : message_error("standard output: could not be written");
     interrupt_finish();
@@ -70,6 +70,7 @@ static void hold_standard_streams(void) {
 
 int main(int argc, char **argv) {
     hold_standard_streams();
+    interrupt_watch_pipe();
     (void)signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error like a full disk */
     const char *name = argc > 1 ? argv[1] : "";
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {

@@ -4,11 +4,14 @@
 #include <stddef.h>
 #include <string.h>
 
-static volatile sig_atomic_t seen;
+static volatile sig_atomic_t seen, reader_gone;
 static const int watched[] = {SIGINT, SIGTERM, SIGHUP};
 
 static void mark(int signal_number) {
-    seen = signal_number;
+    if (!seen)
+        seen = signal_number;
+    if (signal_number == SIGPIPE)
+        reader_gone = 1;
 }
 
 void interrupt_watch(void) {
@@ -24,8 +27,20 @@ void interrupt_watch(void) {
             (void)sigaction(watched[i], &action, NULL);
 }
 
+void interrupt_watch_pipe(void) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = mark;
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGPIPE, &action, NULL);
+}
+
 bool interrupt_seen(void) {
     return seen != 0;
+}
+
+bool interrupt_reader_gone(void) {
+    return reader_gone != 0;
 }
 
 void interrupt_finish(void) {

@@ -1,6 +1,7 @@
 /* `bloomery bench`: what the kinds of filters do on this machine. */
 #include "bench_run.h"
 #include "cli.h"
+#include "interrupt.h"
 #include "json.h"
 #include "message.h"
 #include "numbers.h"
@@ -154,7 +155,7 @@ static bool run_for_people(const bench_setting *s, const bly_kind *kinds, size_t
                  s->rounds);
     heading("ns per key");
     for (size_t i = 0; i < count; i++) {
-        if (!bench_kind(s, kinds[i], &results[i]))
+        if (interrupt_seen() || !bench_kind(s, kinds[i], &results[i]))
             return false;
         figures(bly_kind_name(kinds[i]), results[i].ns);
     }

@@ -282,15 +282,16 @@ static void report(const job *j) {
  * needless file, so it goes if the list cannot follow. */
 static bool save(const job *j) {
     const build_options *o = j->options;
-    if (o->new_key && !keyfile_write(o->new_key, &j->making.hasher))
-        return false;
     /* Whoever is changing the list that this one replaces would save his over it. */
     lock held;
-    (void)lock_take(&held, o->output, true);
-    bool saved = open_save(j->making.filter, o->output);
+    bool saved = false;
+    if (lock_take(&held, o->output, true) && open_may_save(o->output, o->force) &&
+        (!o->new_key || keyfile_write(o->new_key, &j->making.hasher))) {
+        saved = open_save(j->making.filter, o->output);
+        if (!saved && o->new_key)
+            (void)unlink(o->new_key);
+    }
     lock_release(&held);
-    if (!saved && o->new_key)
-        (void)unlink(o->new_key);
     return saved;
 }
 

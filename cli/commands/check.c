@@ -6,6 +6,7 @@
  */
 #include "check_query.h"
 #include "cli.h"
+#include "interrupt.h"
 #include "json.h"
 #include "message.h"
 #include "numbers.h"
@@ -94,11 +95,12 @@ static bool print_line(job *j, origin from, bly_bytes record) {
     return good && output_put(&j->out, record.data, record.size + 1);
 }
 
-/* false: standard output takes no more; reported, once. */
+/* false: standard output takes no more; reported, once, if there is a reader. */
 static bool stdout_is_well(void) {
     if (!ferror(stdout))
         return true;
-    (void)message_errno("standard output");
+    if (!interrupt_reader_gone())
+        (void)message_errno("standard output");
     clearerr(stdout);
     return false;
 }

@@ -40,7 +40,7 @@ static const cli_option options[] = {
      "1/1000."},
     {"memory", 'm', CLI_SIZE, AT(memory), "SIZE", NULL, NULL,
      "Never use more memory than this, and choose the best rate that fits: 64M, 1G. Lines "
-     "longer than 256 KiB are then left out, with an error."},
+     "longer than 512 KiB are then left out, with an error."},
     {"url", 'u', CLI_CHOICE, AT(url), "LEVEL", "standard|crawl", "standard",
      "The lines are URLs; compare them in canonical form. standard (the default): case of scheme "
      "and host, default port, dot segments, percent-encoding, international names, fragment. "
@@ -77,9 +77,9 @@ static const cli_option options[] = {
     {"window", 'w', CLI_TEXT, AT(window), "N|TIME", NULL, NULL,
      "Only the last N keys, or those of the last 24h, count as seen. (Not in this version.)"},
     {"seed", 0, CLI_NUMBER, AT(seed), "SEED", NULL, NULL,
-     "The seed of a new filter's hash function. By default a random one, so that strangers cannot "
-     "make lines that are taken for each other; with a seed the same input always gives the same "
-     "output."},
+     "The seed of a new filter's hash function. 0, the default, chooses one at random, so that "
+     "strangers cannot make lines that are taken for each other; with a seed the same input always "
+     "gives the same output."},
     {"stats", 0, CLI_FLAG, AT(stats), NULL, NULL, NULL,
      "Print totals, memory, rates and speed on standard error at the end."},
     {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL,
@@ -159,7 +159,8 @@ static bool save_now_and_then(job *j) {
     static const double every = 1, share = 20;
     if (seen_is_due(&j->seen))
         return save(j);
-    if (!j->seen.state || j->out.path || j->options->count)
+    bool remembers = j->seen.state || j->seen.confirm;
+    if (!remembers || j->out.path || j->options->count)
         return true;
     double since = progress_seconds(&j->progress) - j->saved_at;
     return since < every || since < share * j->save_took || save(j);
@@ -220,6 +221,9 @@ static bool work(job *j) {
 /* An output file that is not whole is not put in place, and then nothing may be remembered. */
 static bool finish(job *j) {
     bool partial = j->out.path && (input_failed(&j->in) || interrupt_seen());
+    if (partial && !interrupt_seen())
+        (void)message_error("%s: was not written, since not all of the input could be read",
+                            j->out.path);
     if (partial)
         return false;
     if (!(j->out.path ? output_commit(&j->out) : output_flush(&j->out)))
@@ -344,7 +348,7 @@ static int run(void *values, cli_operands operands) {
     int status = CLI_ERROR;
     size_t longest = o->memory ? seen_longest_line : 0;
     if (o->memory) {
-        j->decoder_memory = seen_decoder_memory(o->memory, operands.items, operands.count);
+        j->decoder_memory = seen_decoder_memory(o->memory);
         source_limit_memory(j->decoder_memory);
     }
     if (output_open(&j->out, o->output, o->force)) {

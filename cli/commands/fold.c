@@ -183,12 +183,10 @@ static int run(void *at, cli_operands operands) {
         return message_error("--by and --rate exclude each other");
     if (v->json && strcmp(v->out, "-") == 0)
         return message_error("--json and -o - both want standard output");
-    if (!open_may_save(v->out, v->force))
-        return CLI_ERROR;
     lock held;
     int status = CLI_ERROR;
-    (void)lock_take(&held, v->out, true);
-    if (open_read(&o, operands.items[0], NULL, BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY) == BLY_OK) {
+    if (lock_take(&held, v->out, true) && open_may_save(v->out, v->force) &&
+        open_read(&o, operands.items[0], NULL, BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY) == BLY_OK) {
         status = fold(v, operands.items[0], o.filter);
         open_close(&o);
     }

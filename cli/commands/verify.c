@@ -1,6 +1,7 @@
 /* bloomery verify - whether filter files are intact, and keep their promise. */
 #include "cli.h"
 #include "health.h"
+#include "interrupt.h"
 #include "json.h"
 #include "measure.h"
 #include "message.h"
@@ -104,10 +105,10 @@ static void warn(const finding *f) {
         return;
     message_warn("%s: breaks its promise: %s of the answers are wrong, promised %s; %s", f->path,
                  number_percent(f->m.rate, rate), number_percent(f->stats.target_fpr, promise),
-                 f->m.low <= f->stats.current_fpr
-                     ? "that is how its bits fell; build it larger, or with another --seed"
-                     : "its bits do not explain that, so its hash function is at fault; build it "
-                       "with another");
+                 measure_blames_hash(&f->m, f->stats.current_fpr)
+                     ? "its bits do not explain that, so its hash function is at fault; build it "
+                       "with another"
+                     : "that is how its bits fell; build it larger, or with another --seed");
 }
 
 /* ---- finding it ------------------------------------------------------------------------------ */
@@ -154,7 +155,7 @@ static int run(void *at, cli_operands operands) {
         return message_error("name a filter file: bloomery verify LIST.bly");
     if (!open_key(v->key_file, &space, &key))
         return CLI_ERROR;
-    for (size_t i = 0; i < operands.count; i++) {
+    for (size_t i = 0; i < operands.count && !interrupt_seen(); i++) {
         const int one = verify(v, key, operands.items[i]);
         status = one > status ? one : status;
     }

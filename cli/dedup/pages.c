@@ -252,11 +252,25 @@ static void close_file(pages *p) {
     p->fd = -1;
 }
 
+/* Opens what has the name, or else makes it: which of the two it was must be certain, since only
+ * what was made here may be removed again. */
+static void open_or_make(pages *p) {
+    /* O_NONBLOCK: a pipe must be refused, not waited for. */
+    const int flags = O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    for (int try = 0; try < OPEN_TRIES; try++) {
+        p->fd = open(p->path, flags);
+        p->made = p->fd < 0 && errno == ENOENT;
+        if (!p->made)
+            return;
+        p->fd = open(p->path, flags | O_CREAT | O_EXCL, 0666);
+        if (p->fd >= 0 || errno != EEXIST)
+            return; /* else another has made it meanwhile */
+    }
+}
+
 /* Opens and locks what has the name at this moment. false: reported. */
 static bool open_once(pages *p, struct stat *st) {
-    p->made = stat(p->path, st) != 0 && errno == ENOENT;
-    /* O_NONBLOCK: a pipe must be refused, not waited for. */
-    p->fd = open(p->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    open_or_make(p);
     if (p->fd < 0 || fstat(p->fd, st) != 0)
         (void)message_errno(p->path);
     else if (!S_ISREG(st->st_mode))

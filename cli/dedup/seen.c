@@ -32,6 +32,9 @@ static bool fits_state(const seen *s, const seen_wish *wish) {
                             "state",
                             s->state, (unsigned long long)stats.capacity,
                             (unsigned long long)wish->keys);
+    else if (wish->seed && wish->seed != bly_filter_hasher(s->filter)->seed)
+        (void)message_error("%s: has another seed; leave out --seed, or begin a new state",
+                            s->state);
     else if (wish->memory && stats.kind == BLY_SCALABLE)
         (void)message_error("%s: grows as it must; leave out --memory, or begin a new state",
                             s->state);
@@ -60,21 +63,24 @@ static bool load_state(seen *s, const seen_wish *wish) {
     return fits_state(s, wish);
 }
 
-/* Strangers choose the lines of a crawl, and whoever knows the seed can make lines that hash alike.
+/* Strangers choose the lines of a crawl, and whoever knows the seed can make some that hash alike.
  */
-static uint64_t random_seed(void) {
-    uint8_t key[16] = {0};
-    uint64_t seed;
-    (void)!bly_random_key(key);
-    memcpy(&seed, key, sizeof seed);
-    return seed;
+static bool random_seed(uint64_t *out) {
+    uint8_t key[16];
+    bly_status status = bly_random_key(key);
+    if (status != BLY_OK)
+        (void)message_status("random numbers", status);
+    memcpy(out, key, sizeof *out);
+    return status == BLY_OK;
 }
 
 static bool make_filter(seen *s, const seen_wish *wish) {
     bly_spec spec;
     if (!seen_plan(wish, &spec))
         return false;
-    spec.seed = wish->seed ? wish->seed : random_seed();
+    spec.seed = wish->seed;
+    if (!spec.seed && !random_seed(&spec.seed))
+        return false;
     bly_status status = bly_filter_create(&spec, &s->filter);
     if (status != BLY_OK)
         (void)message_error("no such filter can be made: %s", bly_strerror(status));
@@ -107,8 +113,8 @@ static bool open_exact(seen *s, const seen_wish *wish) {
         (void)message_error(limit ? "--memory is too little for so many fingerprints"
                                   : "out of memory");
         return false;
-    } else
-        seed = random_seed();
+    } else if (!random_seed(&seed))
+        return false;
     return bly_hasher_init(&s->hasher, BLY_HASH_XXH3, seed) == BLY_OK;
 }
 
@@ -139,6 +145,8 @@ bool seen_open(seen *s, const seen_wish *wish) {
     memset(s, 0, sizeof *s);
     s->state = wish->state;
     if (s->state && !output_may_replace(s->state, true))
+        return false;
+    if (wish->confirm && !output_may_replace(wish->confirm, true))
         return false;
     if (wish->confirm) {
         uint64_t estimate =

@@ -15,8 +15,6 @@
 #include "message.h"
 #include "numbers.h"
 
-#include <string.h>
-
 static const double hinted_share = 0.8;
 static const uint64_t first_keys = 2000000, least_keys = 65536;
 
@@ -32,11 +30,12 @@ static const struct {
 };
 
 static bly_geometry shape_of(size_t i, uint64_t bytes) {
-    return (bly_geometry){shapes[i].kind, shapes[i].hashes, bytes / shapes[i].block_bytes, 0};
+    return (bly_geometry){
+        .kind = shapes[i].kind, .hashes = shapes[i].hashes, .size = bytes / shapes[i].block_bytes};
 }
 
 static bly_geometry best_shape(uint64_t bytes, uint64_t keys, double *rate) {
-    bly_geometry best = {BLY_SPLIT512, 8, bytes / 64, 0};
+    bly_geometry best = {.kind = BLY_SPLIT512, .hashes = 8, .size = bytes / 64};
     *rate = keys ? bly_plan_fpr(&best, keys, 64) : 0;
     for (size_t i = 0; keys && i < sizeof shapes / sizeof *shapes; i++) {
         bly_geometry g = shape_of(i, bytes);
@@ -98,21 +97,17 @@ static bool fits_memory(const seen_wish *wish, double rate) {
            bly_plan_bytes(&g) + wish->overhead <= wish->memory;
 }
 
-uint64_t seen_decoder_memory(uint64_t memory, char **paths, size_t count) {
-    static const uint64_t little = 3u << 20;
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strlen(paths[i]);
-        if (length > 4 && strcmp(paths[i] + length - 4, ".zst") == 0)
-            return memory / 4 > little ? memory / 4 : little;
-    }
-    return little;
+uint64_t seen_decoder_memory(uint64_t memory) {
+    static const uint64_t least = 3u << 20;
+    return memory / 8 > least ? memory / 8 : least;
 }
 
 /* ---- all cases ------------------------------------------------------------------------------- */
 
 bool seen_plan(const seen_wish *wish, bly_spec *out) {
     double rate = wish->rate != 0 ? wish->rate : seen_default_rate;
-    if (wish->memory && !fits_memory(wish, rate))
+    /* A rate that no filter can be told to have fits into no memory; making the filter says so. */
+    if (wish->memory && rate >= best_rate && !fits_memory(wish, rate))
         return within_memory(wish, out);
     if (wish->keys) {
         *out = bly_spec_for(bly_plan_layout(rate), wish->keys, rate);

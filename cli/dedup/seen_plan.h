@@ -8,11 +8,11 @@
 /* What the program itself takes besides its filter: code, libraries, and buffers with a line of up
  * to seen_longest_line in them. */
 static const uint64_t seen_overhead = 6u << 20;
-static const size_t seen_longest_line = 1u << 18;
+static const size_t seen_longest_line = 1u << 19;
 
-/* How much of --memory decompressing may take: a quarter where a file's name promises that there is
- * something to decompress, else a little. */
-uint64_t seen_decoder_memory(uint64_t memory, char **paths, size_t count);
+/* How much of --memory decompressing may take. The same for every input, since a state must fit
+ * beside any of them. */
+uint64_t seen_decoder_memory(uint64_t memory);
 
 /* The most keys that are believed of an estimate: lines may be repeats, and filters can grow. */
 static const uint64_t seen_most_estimate = 16000000;

@@ -8,7 +8,8 @@
 typedef struct decoder {
     const char *name;    /* "gzip" */
     const char *library; /* what this build would need */
-    uint8_t magic[6];
+    uint8_t magic[10];   /* what a file begins with */
+    uint8_t span[10];    /* how much greater than magic[i] a byte may be; 0 as a rule */
     size_t magic_size;
     /* NULL: not in this build. most: of memory, in bytes; 0: as much as is usual. Returns NULL when
      * memory is short. */

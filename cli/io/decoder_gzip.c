@@ -83,5 +83,13 @@ static void close_gzip(void *at) {
 #endif
 
 const decoder decoder_gzip = {
-    "gzip", "zlib", {0x1f, 0x8b}, 2, open_gzip, run_gzip, trouble_gzip, whole_gzip, close_gzip,
+    .name = "gzip",
+    .library = "zlib",
+    .magic = {0x1f, 0x8b},
+    .magic_size = 2,
+    .open = open_gzip,
+    .run = run_gzip,
+    .trouble = trouble_gzip,
+    .whole = whole_gzip,
+    .close = close_gzip,
 };

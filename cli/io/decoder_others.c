@@ -11,6 +11,7 @@ const decoder decoder_xz = {
 const decoder decoder_bzip2 = {
     .name = "bzip2",
     .library = "support for it",
-    .magic = {'B', 'Z', 'h', '9', '1', 'A'},
-    .magic_size = 6,
+    .magic = {'B', 'Z', 'h', '1', '1', 'A', 'Y', '&', 'S', 'Y'},
+    .span = {[3] = 8}, /* the size of its blocks, 1 to 9 */
+    .magic_size = 10,
 };

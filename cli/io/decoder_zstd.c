@@ -79,6 +79,13 @@ static void close_zstd(void *at) {
 #endif
 
 const decoder decoder_zstd = {
-    "zstd",     "libzstd",  {0x28, 0xb5, 0x2f, 0xfd}, 4, open_zstd, run_zstd, trouble_zstd,
-    whole_zstd, close_zstd,
+    .name = "zstd",
+    .library = "libzstd",
+    .magic = {0x28, 0xb5, 0x2f, 0xfd},
+    .magic_size = 4,
+    .open = open_zstd,
+    .run = run_zstd,
+    .trouble = trouble_zstd,
+    .whole = whole_zstd,
+    .close = close_zstd,
 };

@@ -99,9 +99,9 @@ static bool make_room(input *in) {
     }
     if (have + 1 < in->room)
         return true;
-    if (have > in->longest) {
+    if (in->room >= in->longest) {
         (void)message_error("%s:%llu: is longer than %zu bytes, and left out", in->path,
-                            (unsigned long long)in->number, in->longest);
+                            (unsigned long long)in->number, in->room - 2);
         in->failed = in->skipping = true;
         in->end = in->scanned = 0;
         return true;

@@ -14,7 +14,7 @@ typedef struct input {
     char **paths;
     size_t path_count, next_path;
     char separator;   /* '\n' or '\0' */
-    size_t longest;   /* a longer record is an error, and left out */
+    size_t longest;   /* one that does not fit a buffer of this size is an error, and left out */
     source *now;      /* NULL between files */
     const char *path; /* of `now`, for messages */
     char *buffer;

@@ -1,6 +1,8 @@
 #include "lock.h"
 
+#include "interrupt.h"
 #include "message.h"
+#include "output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +42,8 @@ static int try_lock(int fd, const char *path, bool wait, bool *waited) {
     if (!*waited)
         message_note("%s: waiting for another program to finish with it", path);
     *waited = true;
+    if (interrupt_seen())
+        return EINTR;
     return flock(fd, LOCK_EX) == 0 ? 0 : errno;
 }
 
@@ -55,13 +59,31 @@ static int open_lock(const char *path) {
     return fd;
 }
 
+/* Why there is no lock file: because nothing can be made there, or for a reason to report. */
+static bool needs_none(const char *lock_file, const char *path) {
+    int error = errno;
+    if (error == ENOENT || error == ENOTDIR || error == EROFS ||
+        (error == EACCES && !output_folder_writable(lock_file)))
+        return true;
+    errno = error;
+    (void)message_errno(lock_file);
+    (void)message_error("%s: cannot be locked, and is left alone", path);
+    return false;
+}
+
 bool lock_take(lock *l, const char *path, bool wait) {
     bool waited = false;
-    *l = (lock){-1, strcmp(path, "-") == 0 ? NULL : lock_path(path)};
+    *l = (lock){-1, NULL};
+    if (strcmp(path, "-") == 0)
+        return true;
+    l->path = lock_path(path);
+    if (!l->path)
+        return message_error("out of memory") == 0;
+    interrupt_watch(); /* a signal must not leave the lock file behind */
     for (;;) {
-        int fd = l->path ? open_lock(l->path) : -1;
+        int fd = open_lock(l->path);
         if (fd < 0)
-            return true;
+            return needs_none(l->path, path);
         int error = try_lock(fd, path, wait, &waited);
         /* Whoever held it has removed it meanwhile: begin again. */
         if (error == 0 && lock_still_named(l->path, fd)) {
@@ -73,6 +95,8 @@ bool lock_take(lock *l, const char *path, bool wait) {
             (void)message_error("%s: is in use by another process", path);
             return false;
         }
+        if (error == EINTR && interrupt_seen())
+            return false;
         if (error != 0 && error != EINTR)
             return true; /* no locks on this file system */
     }

@@ -25,7 +25,10 @@ typedef struct lock {
 
 /* While another holds it: waits, and says so; or, when `wait` is false, reports that and fails.
  * A folder in which no file can be made needs no lock, for nothing can be saved there either: then
- * *l is not held, and the result is true; so too for "-", standard output. */
+ * *l is not held, and the result is true; so too for "-", standard output, and where the file
+ * system has no locks. Whatever else goes wrong is reported, and the result is false; so too, in
+ * silence, after a signal. From then on signals are watched (interrupt.h): they must not leave the
+ * lock file behind. */
 bool lock_take(lock *l, const char *path, bool wait);
 void lock_release(lock *l); /* one that is not held, or zeroed, too */
 

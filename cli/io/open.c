@@ -204,8 +204,11 @@ static bool write_out(const bly_filter *f) {
 bool open_save(const bly_filter *f, const char *path) {
     if (standard_output(path))
         return write_out(f);
-    /* A signal must not leave the temporary file behind: it is obeyed when the file is whole. */
+    /* A signal must not leave the temporary file behind: it is obeyed before, or when the file is
+     * whole. */
     interrupt_watch();
+    if (interrupt_seen())
+        return false;
     bly_status status = bly_filter_save(f, path);
     if (status != BLY_OK)
         (void)refused(path, status, NULL);

@@ -32,7 +32,8 @@ bly_status open_header(const char *path, bly_file_info *out);
 /* Whether a filter may be saved to `path`: for the beginning of a command, before the work. An
  * existing file, and a terminal when path is "-" (standard output), need `force`. */
 bool open_may_save(const char *path, bool force);
-/* Replaces what is there, all of it or nothing. "-" is standard output. */
+/* Replaces what is there, all of it or nothing; nothing, and in silence, if a signal has come
+ * (interrupt.h). "-" is standard output. */
 bool open_save(const bly_filter *f, const char *path);
 /* What to call a path that may be "-" for standard output. */
 const char *open_output_name(const char *path);

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +33,9 @@ static char *folder_of(const char *path) {
     return folder;
 }
 
-/* Better now than after an hour's work. */
-static bool folder_takes_files(const char *path) {
+bool output_folder_writable(const char *path) {
     char *folder = folder_of(path);
     bool good = folder && access(folder, W_OK | X_OK) == 0;
-    if (!good)
-        (void)message_errno(path);
     free(folder);
     return good;
 }
@@ -50,7 +46,16 @@ bool output_may_replace(const char *path, bool force) {
         (void)message_error("%s: exists already; -f replaces it", path);
         return false;
     }
-    return folder_takes_files(path);
+    /* Two names of a file that is not there yet could not be known for one. */
+    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && stat(path, &st) != 0) {
+        (void)message_error("%s: is a link to nothing; name the file itself", path);
+        return false;
+    }
+    /* Better now than after an hour's work. */
+    bool good = output_folder_writable(path);
+    if (!good)
+        (void)message_errno(path);
+    return good;
 }
 
 bool output_same_file(const char *a, const char *b) {
@@ -145,12 +150,6 @@ bool output_open(output *o, const char *path, bool force) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Whoever read us has gone: end as without any handling of our own. */
-static void die_of_broken_pipe(void) {
-    (void)signal(SIGPIPE, SIG_DFL);
-    (void)raise(SIGPIPE);
-}
-
 /* As write(). Who was interrupted is in a hurry, and a reader that has stopped reading would keep
  * him for ever. */
 static ssize_t write_some(const output *o, const char *data, size_t size) {
@@ -170,9 +169,8 @@ static bool write_all(output *o, const char *data, size_t size) {
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            if (errno == EPIPE)
-                die_of_broken_pipe();
-            (void)message_errno(name_of(o));
+            if (errno != EPIPE)
+                (void)message_errno(name_of(o));
             o->failed = true;
             break;
         }
@@ -204,8 +202,10 @@ bool output_put(output *o, const void *data, size_t size) {
  * Where the file system has no links, rename it is. */
 static bool put_in_place(const output *o) {
     if (!o->force) {
-        if (link(o->temp, o->target) == 0)
-            return unlink(o->temp) == 0;
+        if (link(o->temp, o->target) == 0) {
+            (void)unlink(o->temp); /* left behind at worst: the file is where it belongs */
+            return true;
+        }
         if (errno == EEXIST)
             return false;
     }

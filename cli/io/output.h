@@ -19,9 +19,9 @@ typedef struct output {
  * refused unless `force`. false: reported. */
 bool output_open(output *o, const char *path, bool force);
 
-/* Both report what went wrong, the first time; a reader that has gone away (EPIPE) ends the process
- * silently. After an interrupt (interrupt.h) a reader that takes nothing is waited for no longer
- * than a second. */
+/* Both report what went wrong, the first time; but not that the reader has gone away (EPIPE), of
+ * which the process dies in the end (interrupt_watch_pipe). After an interrupt (interrupt.h) a
+ * reader that takes nothing is waited for no longer than a second. */
 bool output_put(output *o, const void *data, size_t size);
 bool output_flush(output *o);
 
@@ -32,9 +32,12 @@ bool output_commit(output *o);
 /* Frees; removes the temporary file if it was not committed. */
 void output_close(output *o);
 
-/* Reports and is false if `path` exists and `force` is not set, or if its folder takes no files:
- * for commands that write a filter by bly_filter_save. */
+/* Reports and is false if `path` exists and `force` is not set, if it is a link to nothing, or if
+ * its folder takes no files: for commands that write a filter by bly_filter_save. */
 bool output_may_replace(const char *path, bool force);
+
+/* Whether files can be made in the folder of `path`. */
+bool output_folder_writable(const char *path);
 
 /* Whether two paths, of which either may be NULL or not exist yet, mean one file. */
 bool output_same_file(const char *a, const char *b);

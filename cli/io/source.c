@@ -55,12 +55,19 @@ static ptrdiff_t read_raw(source *s, char *to, size_t room) {
 
 /* ---- what they are --------------------------------------------------------------------------- */
 
+static bool begins_as(const decoder *d, const uint8_t *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i] < d->magic[i] || bytes[i] - d->magic[i] > d->span[i])
+            return false;
+    return true;
+}
+
 /* Whether the first bytes may be, or with `sure` are, the beginning of a compressed file. */
 static const decoder *sniff(const source *s, bool sure) {
     for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++) {
         const decoder *d = decoders[i];
         size_t size = s->pending.size < d->magic_size ? s->pending.size : d->magic_size;
-        if ((!sure || size == d->magic_size) && memcmp(s->pending.data, d->magic, size) == 0)
+        if ((!sure || size == d->magic_size) && begins_as(d, s->pending.data, size))
             return d;
     }
     return NULL;

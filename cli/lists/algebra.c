@@ -1,6 +1,7 @@
 #include "algebra.h"
 
 #include "health.h"
+#include "interrupt.h"
 #include "json.h"
 #include "keytype.h"
 #include "kinds.h"
@@ -265,7 +266,7 @@ static int finish(plan *p, const algebra_values *v, bly_filter *f) {
     bool good = true;
     p->type = type_of(f);
     for (size_t i = 1; good && i < p->count; i++)
-        good = combine(p, i, f);
+        good = !interrupt_seen() && combine(p, i, f);
     bly_stats s;
     if (good)
         bly_filter_stats(f, &s);
@@ -282,12 +283,12 @@ int algebra_run(const algebra *a, const algebra_values *v, cli_operands files) {
     plan p;
     if (v->json && strcmp(v->out, "-") == 0)
         return message_error("--json and -o - both want standard output");
-    if (!open_may_save(v->out, v->force))
-        return CLI_ERROR;
     /* The output may be one of the inputs. */
     lock held;
-    (void)lock_take(&held, v->out, true);
-    bly_filter *f = make_plan(&p, a, v->fold, files) ? take_first(&p) : NULL;
+    bly_filter *f = NULL;
+    if (lock_take(&held, v->out, true) && open_may_save(v->out, v->force) &&
+        make_plan(&p, a, v->fold, files))
+        f = take_first(&p);
     const int status = f ? finish(&p, v, f) : CLI_ERROR;
     bly_filter_destroy(f);
     lock_release(&held);

@@ -1,6 +1,7 @@
 #include "build_read.h"
 
 #include "input.h"
+#include "interrupt.h"
 #include "message.h"
 #include "numbers.h"
 #include "progress.h"
@@ -88,7 +89,7 @@ bool build_read(char **paths, size_t count, keytype_reader *reader, bool skip, b
         progress_end(&j->progress);
         if (!good)
             (void)message_error("out of memory; nothing was written");
-        good = good && judge(j) && !input_failed(&j->in);
+        good = good && !interrupt_seen() && judge(j) && !input_failed(&j->in);
         input_close(&j->in);
     }
     free(j);

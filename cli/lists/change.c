@@ -135,9 +135,9 @@ int change_run(const change *how, const change_values *v, cli_operands operands)
     c->values = v;
     c->path = operands.items[0];
     lock held;
-    (void)lock_take(&held, c->path, true);
-    c->filter = open_load(c->path, key, 0);
     int status = CLI_ERROR;
+    if (lock_take(&held, c->path, true))
+        c->filter = open_load(c->path, key, 0);
     if (c->filter)
         status = apply(c, (cli_operands){operands.items + 1, operands.count - 1});
     bly_filter_destroy(c->filter);

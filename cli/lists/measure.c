@@ -91,3 +91,7 @@ bool measure(const bly_filter *f, uint64_t questions, measurement *out) {
 bool measure_broken(const measurement *m, double promise) {
     return m->low > promise && m->rate > HEALTH_MARGIN * promise;
 }
+
+bool measure_blames_hash(const measurement *m, double by_bits) {
+    return m->low > HEALTH_MARGIN * by_bits;
+}

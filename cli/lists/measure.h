@@ -33,4 +33,9 @@ bool measure(const bly_filter *f, uint64_t questions, measurement *out);
  * is above it: not by chance. */
 bool measure_broken(const measurement *m, double promise);
 
+/* It is above what the bits set in the filter give, by more than a tenth: its hash function does
+ * not spread the keys asked for as it should. (That the interval alone is above happens by chance
+ * in one measurement of forty.) */
+bool measure_blames_hash(const measurement *m, double by_bits);
+
 #endif

@@ -288,3 +288,10 @@ $ bloomery check list.bly <pipe >answers 2>notes &
 status 2
 old
 bloomery check: the list was shortened while it was in use; replace a list by rename, as build -f does
+
+# A reader that goes away ends it, whatever is still to come.
+$ bloomery build -q -n 10 -o yes.bly <(echo y); for how in '' --json; do yes | bloomery check $how yes.bly | head -1; echo ${PIPESTATUS[1]}; done
+y
+141
+{"file":"standard input","number":1,"line":"y","match":true,"by":"y"}
+141

@@ -146,6 +146,7 @@ one
 two
 $ bloomery dedup -o out2 a missing; ls out2 .out2* 2>/dev/null
 ! bloomery dedup: missing: No such file or directory
+! bloomery dedup: out2: was not written, since not all of the input could be read
 ? 2
 $ bloomery dedup -o /nonexistent/out a
 ! bloomery dedup: /nonexistent/out: No such file or directory
@@ -249,8 +250,21 @@ $ head -c 200000 /dev/zero | bloomery dedup -q --memory 16M | wc -c
 $ { echo a; head -c 3000000 /dev/zero; echo; echo b; echo a; head -c 600000 /dev/zero; } | bloomery dedup -q --memory 16M
 a
 b
-! bloomery dedup: standard input:2: is longer than 262144 bytes, and left out
-! bloomery dedup: standard input:5: is longer than 262144 bytes, and left out
+! bloomery dedup: standard input:2: is longer than 524286 bytes, and left out
+! bloomery dedup: standard input:5: is longer than 524286 bytes, and left out
+? 2
+$ for n in 524286 524287; do head -c $n /dev/zero | bloomery dedup -q --memory 16M | wc -c; { head -c $n /dev/zero; echo; echo a; } | bloomery dedup -q --memory 16M | wc -c; done
+524287
+524289
+0
+2
+! bloomery dedup: standard input:1: is longer than 524286 bytes, and left out
+! bloomery dedup: standard input:1: is longer than 524286 bytes, and left out
+$ bloomery dedup --memory 16M -p 1e-15 a
+! bloomery dedup: no such filter can be made: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
+? 2
+$ bloomery dedup --memory 16M -n 1M -p 1e-15 a
+! bloomery dedup: no such filter can be made: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
 ? 2
 
 # More keys than the filter was made for.
@@ -285,11 +299,28 @@ $ xz -c a > a.xz; bloomery dedup a.xz
 $ bzip2 -c a > a.bz2; bloomery dedup a.bz2
 ! bloomery dedup: a.bz2: is compressed by bzip2, and this build has no support for it; decompress it, and pipe it in
 ? 2
+$ for level in 1 2 5 8; do bzip2 -c -$level a | bloomery dedup; done
+! bloomery dedup: standard input: is compressed by bzip2, and this build has no support for it; decompress it, and pipe it in
+! bloomery dedup: standard input: is compressed by bzip2, and this build has no support for it; decompress it, and pipe it in
+! bloomery dedup: standard input: is compressed by bzip2, and this build has no support for it; decompress it, and pipe it in
+! bloomery dedup: standard input: is compressed by bzip2, and this build has no support for it; decompress it, and pipe it in
+? 2
+$ printf 'BZh01AY&SY\nBZh:1AY&SY\nBZh91A\n' | bloomery dedup; printf 'BZh91AY' | bloomery dedup
+BZh01AY&SY
+BZh:1AY&SY
+BZh91A
+BZh91AY
 $ seq 100000 | zstd -q --long=27 --ultra -22 --no-progress > big.zst; zstd -dc big.zst | wc -l; bloomery dedup -q --memory 16M big.zst
 100000
 ! bloomery dedup: big.zst: the zstd data needs more memory than is allowed here; decompress it by zstd -dc --long=31
 ? 2
 $ seq 1000 | zstd -q > small.zst; bloomery dedup -q --memory 16M small.zst | wc -l
+1000
+$ seq 500 | bloomery dedup -q --memory 64M --state m.bly | wc -l; bloomery dedup -q --memory 64M --state m.bly small.zst | wc -l
+500
+500
+$ bloomery dedup -q --memory 64M --state z.bly small.zst | wc -l; seq 2000 | bloomery dedup -q --memory 64M --state z.bly | wc -l
+1000
 1000
 
 # Absurd options.

@@ -112,3 +112,8 @@ $ bloomery hash --list hello
 $ bloomery hash --with
 ! bloomery hash: --with needs a value: --with HASH
 ? 2
+
+# A reader that goes away ends it, whatever is still to come.
+$ yes | bloomery hash | head -1; echo ${PIPESTATUS[1]}
+272b57e6d7c0a9e5  y
+141

@@ -213,3 +213,9 @@ $ for shell in bash zsh fish; do bloomery help --completion $shell | head -2 | g
 _bloomery() {
 \#compdef bloomery
 function __bloomery_first
+
+# A reader that has gone away is no error to report; the signal tells.
+$ (sleep 0.3; exec bloomery --help) | true; echo ${PIPESTATUS[0]}
+141
+$ (sleep 0.3; exec bloomery plan -n 1000) | true; echo ${PIPESTATUS[0]}
+141

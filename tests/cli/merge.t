@@ -248,3 +248,7 @@ $ cp s1.bly kept.bly; bloomery merge --fold -f -o kept.bly s1.bly s2.bly; cmp ke
 $ ls much.bly
 ! ls: cannot access 'much.bly': No such file or directory
 ? 2
+
+# A reader that has gone away is no error to report; the signal tells.
+$ echo x | bloomery build -q -n 10 -o gone.bly; (sleep 0.3; exec bloomery merge -q -o - gone.bly gone.bly) | true; echo ${PIPESTATUS[0]}
+141

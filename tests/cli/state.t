@@ -38,6 +38,9 @@ $ printf 'e\n' | bloomery dedup --state seen.bly --exact
 ? 2
 $ printf 'e\n' | bloomery dedup -q --state fixed.bly --memory 64M
 e
+$ for seed in 7 8 7 0; do printf 'e\n' | bloomery dedup --state seed.bly --seed $seed; done
+e
+! bloomery dedup: seed.bly: has another seed; leave out --seed, or begin a new state
 
 # Damaged, truncated, not ours, a directory, no such directory: nothing is printed, nothing changed.
 $ head -c 100 seen.bly > cut.bly; printf 'x\n' | bloomery dedup --state cut.bly; wc -c < cut.bly
@@ -86,6 +89,13 @@ newer
 $ printf 'x\n' | bloomery dedup --state both.bly -o ./both.bly; ls both.bly 2>/dev/null
 ! bloomery dedup: -o and --state name the same file
 ? 2
+$ ln -s gone dangling; for how in --state '--exact --state' --confirm '-f -o'; do printf 'x\n' | bloomery dedup $how dangling; done; bloomery build -f -o dangling /dev/null; ls gone 2>/dev/null
+! bloomery dedup: dangling: is a link to nothing; name the file itself
+! bloomery dedup: dangling: is a link to nothing; name the file itself
+! bloomery dedup: dangling: is a link to nothing; name the file itself
+! bloomery dedup: dangling: is a link to nothing; name the file itself
+! bloomery build: dangling: is a link to nothing; name the file itself
+? 2
 
 # A state is good for one way to make keys of lines.
 $ printf 'http://a.test/#x\n' | bloomery dedup --url --state rule.bly; printf 'http://a.test/#x\n' | bloomery dedup --state rule.bly
@@ -120,6 +130,16 @@ lock.bly
 $ mkfifo slow; sleep 5 < slow & (seq 200000; sleep 5) | timeout -s TERM 1 bloomery dedup --state slow.bly > slow; echo ${PIPESTATUS[1]}
 124
 ! bloomery dedup: standard output: Connection timed out
+
+# A reader that goes away ends it, as ever, and nothing is left behind: the state knows nothing yet.
+$ for how in '--state pipe.bly' '--exact --state pipe.fps' '--exact'; do seq 300000 | bloomery dedup $how | head -1; echo ${PIPESTATUS[1]}; done; ls -A | grep pipe
+1
+141
+1
+141
+1
+141
+? 1
 
 # A run that is interrupted saves, and dies of the signal. The state knows what was printed.
 $ mkfifo feed; (printf '1\n2\n3'; sleep 2) > feed & bloomery dedup --state int.bly < feed > out & job=$!
@@ -163,6 +183,16 @@ $ printf 'b\n' | bloomery dedup --confirm c.fps -c
 $ (printf 'x\n'; sleep 2) | bloomery dedup --confirm lock.fps > /dev/null & sleep 1; printf 'y\n' | bloomery dedup --confirm lock.fps; echo $?; wait
 2
 ! bloomery dedup: lock.fps: is in use by another process
+
+# Fingerprints on disk are settled every second or so, not only when many wait.
+$ mkfifo clock; (printf 'x\n'; sleep 1.5; printf 'y\n'; sleep 1.5) > clock & bloomery dedup --confirm clock.fps < clock > out & job=$!
+> sleep 2.2; kill -KILL $job; wait $job 2>/dev/null; wait; cat out; echo; printf 'x\ny\nz\n' | bloomery dedup --confirm clock.fps
+x
+y
+\
+z
+
+# With a limit on memory.
 $ seq 100000 | bloomery dedup --exact --memory 16M -c
 100000 lines, 100000 unique, 0 repeated
 $ seq 1000000 | bloomery dedup --exact --memory 10M -c

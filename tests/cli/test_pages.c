@@ -7,6 +7,25 @@
 #include <errno.h>
 #include <fcntl.h>
 
+/* ---- somebody else --------------------------------------------------------------------------- */
+
+static const char *make_meanwhile; /* appears when the next file is about to be made */
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...) {
+    if (!(flags & O_CREAT))
+        return __real_open(path, flags);
+    va_list args;
+    va_start(args, flags);
+    unsigned mode = va_arg(args, unsigned);
+    va_end(args);
+    if (make_meanwhile)
+        spill(make_meanwhile, "theirs", 6);
+    make_meanwhile = NULL;
+    return __real_open(path, flags, mode);
+}
+
 /* ---- helpers --------------------------------------------------------------------------------- */
 
 enum { SUMMED = 56 };
@@ -405,6 +424,19 @@ static void test_no_trace(void **state) {
     assert_int_equal(access(at("f"), F_OK), 0); /* not ours to remove */
 }
 
+/* Only what was made here is removed. */
+static void test_made_meanwhile(void **state) {
+    (void)state;
+    pages p;
+    char *path = strdup(at("f"));
+    assert_non_null(path);
+    make_meanwhile = path;
+    assert_false(pages_open(&p, path));
+    assert_null(make_meanwhile);
+    assert_file_is(path, (blyt_buffer){(uint8_t *)(uintptr_t) "theirs", 6});
+    free(path);
+}
+
 static void test_link_and_mode(void **state) {
     (void)state;
     struct stat st;
@@ -454,7 +486,7 @@ int main(void) {
         FILED(test_misplaced),      FILED(test_what_is_no_file),
         FILED(test_crowded),        FILED(test_locked),
         FILED(test_no_trace),       FILED(test_link_and_mode),
-        FILED(test_cut_while_open),
+        FILED(test_cut_while_open), FILED(test_made_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,81 @@
+# One changer of a list at a time. `plain` runs a program without root's right to ignore modes.
+$ printf '#!/bin/sh\n[ "$(id -u)" -eq 0 ] && exec setpriv --bounding-set=-dac_override,-dac_read_search -- "$@"\nexec "$@"\n' > plain; chmod +x plain
+$ seq 10 | bloomery build -q -n 100 -o list.bly; seq 20 29 | bloomery build -q -n 100 -o other.bly
+
+# A lock that cannot be taken is an error, and nothing is changed.
+$ cp list.bly locked.bly; ln -s nowhere .locked.bly.lock; ln -s nowhere .new.bly.lock
+$ echo x | bloomery add locked.bly 2>&1 | sed "s,$PWD/,,"
+bloomery add: .locked.bly.lock: Too many levels of symbolic links
+bloomery add: locked.bly: cannot be locked, and is left alone
+$ bloomery merge -o new.bly list.bly other.bly
+! bloomery merge: .new.bly.lock: Too many levels of symbolic links
+! bloomery merge: new.bly: cannot be locked, and is left alone
+? 2
+$ bloomery intersect -o new.bly list.bly other.bly
+! bloomery intersect: .new.bly.lock: Too many levels of symbolic links
+! bloomery intersect: new.bly: cannot be locked, and is left alone
+? 2
+$ bloomery fold --by 1 -o new.bly list.bly
+! bloomery fold: .new.bly.lock: Too many levels of symbolic links
+! bloomery fold: new.bly: cannot be locked, and is left alone
+? 2
+$ seq 10 | bloomery build -q --new-key new.key -o new.bly
+! bloomery build: .new.bly.lock: Too many levels of symbolic links
+! bloomery build: new.bly: cannot be locked, and is left alone
+? 2
+$ seq 10 | bloomery dedup --state new.bly
+! bloomery dedup: .new.bly.lock: Too many levels of symbolic links
+! bloomery dedup: new.bly: cannot be locked, and is left alone
+? 2
+$ cmp list.bly locked.bly; ls new.* nowhere 2>/dev/null
+? 2
+$ cp list.bly shut.bly; : > .shut.bly.lock; chmod 0 .shut.bly.lock; echo x | ./plain bloomery add shut.bly 2>&1 | sed "s,$PWD/,,"; cmp list.bly shut.bly
+bloomery add: .shut.bly.lock: Permission denied
+bloomery add: shut.bly: cannot be locked, and is left alone
+
+# Where no file can be made none is needed.
+$ mkdir fixed; cp list.bly fixed; chmod 555 fixed; echo 5 | ./plain bloomery add -q fixed/list.bly; echo $?; chmod 755 fixed; ls -A fixed
+0
+list.bly
+$ echo x | bloomery add nowhere/list.bly
+! bloomery add: nowhere/list.bly: No such file or directory
+? 2
+
+# Another user's lock counts, though it cannot be written to.
+$ cp list.bly theirs.bly; : > .theirs.bly.lock; chmod 444 .theirs.bly.lock
+> (flock 9; sleep 1; bloomery info --json theirs.bly | grep -o '"count":[0-9]*') 9< .theirs.bly.lock & sleep 0.3
+> echo x | ./plain bloomery add theirs.bly; wait
+"count":10
+! bloomery add: theirs.bly: waiting for another program to finish with it
+! bloomery add: theirs.bly: 1 of 1 new; it holds 11 keys, its capacity is 100
+
+# What appears while one waits for the lock is not replaced, and no key is left without its list.
+$ for command in "merge list.bly other.bly" "intersect list.bly other.bly" "fold --by 1 list.bly" "build list.bly --new-key late.key"; do
+>     rm -f late.bly; : > .late.bly.lock
+>     (flock 9; sleep 0.6; cp other.bly late.bly) 9< .late.bly.lock & sleep 0.2
+>     bloomery $command -q -o late.bly; echo $?; wait; cmp other.bly late.bly
+> done; ls -A | grep late
+2
+2
+2
+2
+late.bly
+! bloomery merge: late.bly: exists already; -f replaces it
+! bloomery intersect: late.bly: exists already; -f replaces it
+! bloomery fold: late.bly: exists already; -f replaces it
+! bloomery build: late.bly: exists already; -f replaces it
+
+# A signal leaves no lock behind, and changes nothing: while keys come in, and while one waits.
+$ cp list.bly int.bly; mkfifo feed; (echo x; sleep 1) > feed & bloomery add int.bly < feed & job=$!
+> sleep 0.5; ls .int.bly.lock; kill -TERM $job; wait $job; echo $?; wait; cmp list.bly int.bly; ls -A | grep int.bly
+.int.bly.lock
+143
+int.bly
+! bloomery add: int.bly: is left as it was
+$ : > .int.bly.lock; (flock 9; sleep 1) 9< .int.bly.lock & sleep 0.2; timeout 0.3 bloomery merge -q -f -o int.bly list.bly other.bly; echo $?; wait; cmp list.bly int.bly
+124
+
+# Lines that came before it are no list.
+$ (seq 5; sleep 1) > feed & bloomery build -o half.bly < feed & job=$!; sleep 0.5; kill -TERM $job; wait $job; echo $?; wait; ls -A | grep half
+143
+? 1

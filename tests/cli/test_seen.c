@@ -1,0 +1,105 @@
+/* test_seen.c - the memory of dedup where no transcript reaches: no random numbers, an estimate
+ * beyond belief, and what it costs to know the rate of an overfull filter. */
+#include "store_support.h"
+
+#include "seen.h"
+#include "seen_plan.h"
+
+/* ---- no random numbers ----------------------------------------------------------------------- */
+
+static bool no_random;
+
+bly_status __real_bly_random_key(uint8_t key[16]);
+bly_status __wrap_bly_random_key(uint8_t key[16]);
+bly_status __wrap_bly_random_key(uint8_t key[16]) {
+    return no_random ? BLY_EUNSUPPORTED : __real_bly_random_key(key);
+}
+
+static bool opens(const seen_wish *wish) {
+    seen *s = malloc(sizeof *s);
+    assert_non_null(s);
+    bool good = seen_open(s, wish);
+    if (good)
+        seen_close(s);
+    free(s);
+    return good;
+}
+
+/* A seed that everybody knows would be worse than an error. */
+static void test_no_random_seed(void **state) {
+    (void)state;
+    const seen_wish filter = {.keys = 1000, .rule = ""}, all = {.exact = true, .rule = ""};
+    const seen_wish seeded = {.keys = 1000, .seed = 7, .rule = ""};
+    const seen_wish kept = {.exact = true, .state = at("exact"), .rule = ""};
+    const seen_wish confirmed = {.confirm = at("confirm"), .rule = ""};
+    no_random = true;
+    bool any = opens(&filter) || opens(&all) || opens(&kept) || opens(&confirmed);
+    bool with_seed = opens(&seeded);
+    no_random = false;
+    assert_false(any);
+    assert_true(with_seed);
+    assert_int_equal(access(at("exact"), F_OK), -1);
+    assert_int_equal(access(at("confirm"), F_OK), -1);
+    assert_true(opens(&filter) && opens(&all) && opens(&kept) && opens(&confirmed));
+}
+
+/* ---- an estimate beyond belief --------------------------------------------------------------- */
+
+static void test_estimate(void **state) {
+    (void)state;
+    seen *s = malloc(sizeof *s);
+    assert_non_null(s);
+    const seen_wish confirmed = {.confirm = at("f"), .estimate = UINT64_C(1) << 40, .rule = ""};
+    assert_true(seen_open(s, &confirmed));
+    assert_true(seen_bytes(s) < 4 * seen_most_estimate);
+    seen_close(s);
+    const seen_wish growing = {.estimate = UINT64_C(1) << 40, .rule = ""};
+    assert_true(seen_open(s, &growing));
+    assert_true(seen_bytes(s) < 4 * seen_most_estimate);
+    seen_close(s);
+    free(s);
+}
+
+/* ---- the rate of an overfull filter ---------------------------------------------------------- */
+
+static unsigned passes; /* over all bits of a filter */
+
+void __real_bly_filter_stats(const bly_filter *f, bly_stats *out);
+void __wrap_bly_filter_stats(const bly_filter *f, bly_stats *out);
+void __wrap_bly_filter_stats(const bly_filter *f, bly_stats *out) {
+    passes++;
+    __real_bly_filter_stats(f, out);
+}
+
+/* To read all bits takes about as long as to ask for a key for each 64 bytes of them, so no more
+ * than one pass goes with so many; and not so few that the estimate of what was lost is wrong. */
+static void test_passes(void **state) {
+    (void)state;
+    enum { BYTES = 16 << 20, KEYS = 1500000 };
+    seen *s = malloc(sizeof *s);
+    uint8_t *fresh = malloc(INPUT_BATCH);
+    assert_true(s && fresh);
+    const seen_wish wish = {
+        .keys = 1000, .seed = 1, .memory = BYTES + seen_overhead, .overhead = seen_overhead};
+    assert_true(seen_open(s, &wish));
+    uint64_t rng = 5;
+    passes = 0;
+    for (size_t asked = 0; asked < KEYS; asked += INPUT_BATCH) {
+        for (size_t i = 0; i < INPUT_BATCH; i++)
+            s->hashes[i] = (bly_hash){blyt_next(&rng), blyt_next(&rng)};
+        assert_true(seen_hashes(s, INPUT_BATCH, fresh));
+    }
+    assert_in_range(passes, 1, KEYS / (BYTES / 64) + 1);
+    seen_close(s);
+    free(fresh);
+    free(s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_SCRATCH(test_no_random_seed),
+        IN_SCRATCH(test_estimate),
+        cmocka_unit_test(test_passes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
