@@ -1,1 +1,181 @@
+/* Sizing fingerprint tables: cuckoo and growable-cuckoo.
+ *
+ * Rate. A key is its class: a primary bucket, one of m, and a remainder of f bits. It is found when
+ * any stored key is of the same class, wherever the copy lies, so the rate is the chance that a
+ * stranger's class is taken. All classes would be equally likely, q = 1 / (m 2^f), but for one
+ * detail: the low c bits of a remainder, its core, are never all zero; the remainders that would be
+ * so get their lowest bit set, and the classes with core 1 are twice as likely. Hence, exactly,
+ *     (1 - 2/2^c) (1 - (1 - q)^n) + 2/2^c (1 - (1 - 2q)^n)
+ * which is 4 load / 2^f, a little less for a load near 1 and short remainders.
+ *
+ * Load. How many keys fit is a matter of luck, the less so the larger the table. With searches of
+ * 1024 buckets (table.c) the first key that finds no place comes at a load of 0.975 with ten
+ * million slots and of 0.98 with a few hundred, on average. The lowest of 4000 tables for each
+ * size, of 16 to 4000 slots, lay at most 14.3 slots below 0.96 of them (where searches of 512
+ * buckets were used). So a table counts as full at 0.96 of its slots less 16; one of two buckets
+ * holds 8 keys whatever they are. Remainders of fewer than 6 bits have too few cores for that:
+ * with 5 bits and a million slots 0.966 is the average, with 4 bits 0.955, with 3 bits 0.67.
+ *
+ * Buckets are planned in even numbers, because then no key's two buckets are the same (table.h).
+ */
+#include "plan_cuckoo.h"
 #include "planner.h"
+#include "rate.h"
+
+#include <math.h>
+
+enum { SPARE = 16, ALWAYS = 8 };
+
+uint64_t blyi_buckets_hold(uint64_t buckets) {
+    uint64_t even = buckets > 1 ? buckets & ~(uint64_t)1 : buckets;
+    uint64_t slots = even * BLYI_BUCKET, most = slots / 25 * 24 + slots % 25 * 24 / 25;
+    uint64_t least = slots < ALWAYS ? slots : ALWAYS;
+    return most > least + SPARE ? most - SPARE : least;
+}
+
+uint64_t blyi_buckets_for(uint64_t keys) {
+    if (keys <= ALWAYS)
+        return ALWAYS / BLYI_BUCKET;
+    /* (keys + SPARE) * 25 / 24 slots, to within rounding; never less than needed by more than one
+     * step, which the loop takes. */
+    uint64_t slots = keys + SPARE + (keys + SPARE) / 24;
+    uint64_t buckets = slots / BLYI_BUCKET & ~(uint64_t)1;
+    while (blyi_buckets_hold(buckets) < keys)
+        buckets += 2;
+    return buckets;
+}
+
+double blyi_table_rate(const bly_geometry *g, double n) {
+    double q = ldexp(1 / (double)g->size, -(int)g->hashes);
+    double folded = ldexp(2, -(int)blyi_core_bits(g));
+    return (1 - folded) * -expm1(n * log1p(-q)) + folded * -expm1(n * log1p(-2 * q));
+}
+
+/* The most buckets there may be with remainders of that length. */
+static uint64_t most_buckets(uint32_t rest) {
+    return (BLYI_MAX_BITS - BLYI_TABLE_TAIL) / ((uint64_t)BLYI_BUCKET * (rest + 1));
+}
+
+static bly_status check_table(const bly_geometry *g) {
+    if (g->size == 0 || g->hashes < BLYI_LEAST_REST || g->hashes > BLYI_MOST_REST)
+        return BLY_EGEOMETRY;
+    return g->size > most_buckets(g->hashes) ? BLY_ETOOBIG : BLY_OK;
+}
+
+static bly_status check_cuckoo(const bly_geometry *g) {
+    return g->detail != 0 ? BLY_EGEOMETRY : check_table(g);
+}
+
+/* All sizes to come must be possible, not only the present one. */
+static bly_status check_growable(const bly_geometry *g) {
+    bly_status status = check_table(g);
+    if (status)
+        return status;
+    if (g->detail < BLYI_LEAST_REST || g->detail > g->hashes ||
+        g->hashes - g->detail > BLYI_MOST_DOUBLINGS)
+        return BLY_EGEOMETRY;
+    uint64_t last = most_buckets(g->detail) >> (g->hashes - g->detail);
+    return g->size > last ? BLY_ETOOBIG : BLY_OK;
+}
+
+static unsigned width(const bly_geometry *g) {
+    return g->hashes + 1;
+}
+
+static uint64_t bits(const bly_geometry *g) {
+    return g->size * BLYI_BUCKET * width(g) + BLYI_TABLE_TAIL;
+}
+
+static uint64_t most(const bly_geometry *g) {
+    return blyi_buckets_hold(g->size);
+}
+
+static double fill(const bly_geometry *g, double n) {
+    return fmin(1, n / ((double)g->size * BLYI_BUCKET));
+}
+
+/* The shortest remainder with which g->size buckets keep the rate. */
+static bly_status choose_rest(bly_geometry *g, uint64_t keys, double fpr) {
+    for (uint32_t rest = BLYI_LEAST_REST; rest <= BLYI_MOST_REST; rest++) {
+        g->hashes = rest;
+        if (g->kind == BLY_GROWABLE_CUCKOO)
+            g->detail = rest;
+        if (blyi_table_rate(g, (double)keys) <= fpr)
+            return BLY_OK;
+    }
+    return BLY_ERATE;
+}
+
+static bly_status plan_table(bly_kind kind, uint64_t keys, double fpr, bly_geometry *out) {
+    bly_geometry g = {.kind = kind};
+    if (keys > BLYI_MAX_BITS)
+        return BLY_ETOOBIG;
+    g.size = blyi_buckets_for(keys);
+    bly_status status = choose_rest(&g, keys, fpr);
+    if (status == BLY_OK)
+        status = bly_plan_check(&g);
+    if (status == BLY_OK)
+        *out = g;
+    return status;
+}
+
+static bly_status plan_cuckoo(uint64_t keys, double fpr, bly_geometry *out) {
+    return plan_table(BLY_CUCKOO, keys, fpr, out);
+}
+
+/* One that has grown to hold `keys` keys and may grow no more: what the last size takes. */
+static bly_status plan_growable(uint64_t keys, double fpr, bly_geometry *out) {
+    return plan_table(BLY_GROWABLE_CUCKOO, keys, fpr, out);
+}
+
+/* Start with what `first` needs, and double until it holds `horizon`. When that ends at much more
+ * than the horizon needs, one doubling less from a larger start ends just there. */
+bly_status blyi_growable_plan(uint64_t first, uint64_t horizon, double fpr, bly_geometry *out) {
+    if (horizon > BLYI_MAX_BITS)
+        return BLY_ETOOBIG;
+    uint64_t start = blyi_buckets_for(first), end = blyi_buckets_for(horizon);
+    unsigned doublings = 0;
+    while (start << doublings < end)
+        doublings++;
+    if (doublings > 0 && start << doublings > end + end / 10) {
+        doublings--;
+        start = ((end - 1) >> doublings) + 1;
+        start += start & 1;
+    }
+    bly_geometry g = {.kind = BLY_GROWABLE_CUCKOO, .size = start << doublings};
+    bly_status status = choose_rest(&g, horizon, fpr);
+    if (status)
+        return status;
+    g.size = start;
+    g.hashes += doublings;
+    if (g.hashes > BLYI_MOST_REST || doublings > BLYI_MOST_DOUBLINGS)
+        return BLY_ERATE;
+    status = bly_plan_check(&g);
+    if (status == BLY_OK)
+        *out = g;
+    return status;
+}
+
+const blyi_planner blyi_plan_cuckoo = {
+    .kind = BLY_CUCKOO,
+    .name = "cuckoo",
+    .check = check_cuckoo,
+    .bits = bits,
+    .width = width,
+    .plan = plan_cuckoo,
+    .rate = blyi_table_rate,
+    .most = most,
+    .fill = fill,
+};
+
+const blyi_planner blyi_plan_growable = {
+    .kind = BLY_GROWABLE_CUCKOO,
+    .name = "growable-cuckoo",
+    .check = check_growable,
+    .bits = bits,
+    .width = width,
+    .plan = plan_growable,
+    .rate = blyi_table_rate,
+    .most = most,
+    .fill = fill,
+};

@@ -1,0 +1,36 @@
+/* plan_cuckoo.h - the shape of a fingerprint table, for those who size one and those who use it.
+ * Internal. plan_cuckoo.c explains the numbers.
+ */
+#ifndef BLYI_CORE_PLAN_CUCKOO_H
+#define BLYI_CORE_PLAN_CUCKOO_H
+
+#include <bloomery/plan.h>
+
+enum {
+    BLYI_BUCKET = 4,      /* slots */
+    BLYI_LEAST_REST = 6,  /* bits of a remainder */
+    BLYI_MOST_REST = 55,  /* so that a slot at any bit lies within eight bytes */
+    BLYI_CORE_BITS = 9,   /* of a remainder that choose the other bucket, if it has so many */
+    BLYI_TABLE_TAIL = 64, /* bits after the last slot, always 0: words may be read past it */
+    BLYI_MOST_DOUBLINGS = 24,
+};
+
+/* Bits of the core: they are the same at every size that a table grows to. */
+static inline unsigned blyi_core_bits(const bly_geometry *g) {
+    unsigned final = g->kind == BLY_GROWABLE_CUCKOO ? g->detail : g->hashes;
+    return final < BLYI_CORE_BITS ? final : BLYI_CORE_BITS;
+}
+
+/* How many keys so many buckets can be trusted to hold, and how many (an even number) hold so many
+ * keys. */
+uint64_t blyi_buckets_hold(uint64_t buckets);
+uint64_t blyi_buckets_for(uint64_t keys);
+
+/* The chance that a key that was never added shares bucket and remainder with one of n others. */
+double blyi_table_rate(const bly_geometry *g, double n);
+
+/* The geometry in which a table starts that is to hold `first` keys at once, and `horizon` keys at
+ * rate `fpr` in the end. BLY_ETOOBIG; BLY_ERATE when its remainders would be too long. */
+bly_status blyi_growable_plan(uint64_t first, uint64_t horizon, double fpr, bly_geometry *out);
+
+#endif

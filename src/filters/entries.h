@@ -1,0 +1,36 @@
+/* entries.h - what the kinds made of a fingerprint table have in common: their hooks. Internal.
+ *
+ * A kind adds to these how it stores an entry, which is where they differ.
+ */
+#ifndef BLYI_FILTERS_ENTRIES_H
+#define BLYI_FILTERS_ENTRIES_H
+
+#include "table.h"
+
+#define BLYI_ENTRIES_CAN                                                                           \
+    (BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_OVERLAP | BLY_CAN_MAP |             \
+     BLY_CAN_REMOVE | BLY_CAN_SUBTRACT)
+
+/* Stores a copy of a class of f's table as it is now, without counting it. BLY_EFULL, or why the
+ * table could not grow: no byte has changed then. */
+typedef bly_status blyi_store_fn(bly_filter *f, blyi_class c);
+
+/* blyi_ops.put and .unite, given the kind's way of storing. */
+bly_status blyi_entries_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+                            bly_tally *sum, blyi_store_fn *store);
+bly_status blyi_entries_unite(bly_filter *dst, const bly_filter *src, blyi_store_fn *store);
+
+/* The hooks of blyi_ops by these names. */
+void blyi_entries_prefetch(const bly_filter *f, const bly_hash *h, size_t n);
+size_t blyi_entries_contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
+size_t blyi_entries_ask(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found);
+bly_status blyi_entries_take(bly_filter *f, bly_hash h, bool *removed);
+uint64_t blyi_entries_copies(const bly_filter *f, bly_hash h);
+bool blyi_entries_sound(const blyi_shape *shape, const uint8_t *body);
+void blyi_entries_stats(const bly_filter *f, bly_stats *out);
+bly_status blyi_entries_intersect(bly_filter *dst, const bly_filter *src);
+bly_status blyi_entries_subtract(bly_filter *dst, const bly_filter *src);
+bly_status blyi_entries_overlap(const bly_filter *a, const bly_filter *b, bly_overlap *out);
+bool blyi_entries_equal(const bly_filter *a, const bly_filter *b);
+
+#endif
