@@ -2,8 +2,9 @@
  *
  * The builder (build.c) spreads hashes over shards by mulhi(lo, shards), sorts each shard and drops
  * repeats, asks for one geometry that suits the fullest shard, makes a filter of that geometry, and
- * has the shards solved, several at a time. Inside a shard, lo * shards (its low 64 bits) takes the
- * place of lo: it is spread as evenly as lo was over all shards.
+ * has the shards solved, several at a time. It uses numbers of shards that are powers of two.
+ * Inside a shard, lo * shards (its low 64 bits) takes the place of lo: it is spread as evenly as lo
+ * was over all shards.
  */
 #ifndef BLYI_FILTERS_SOLVER_H
 #define BLYI_FILTERS_SOLVER_H

@@ -1,0 +1,20 @@
+/* spill.h - an unnamed file for what does not fit memory. Internal.
+ *
+ * The interface is here, where it is used; the code is in src/store with the other file code.
+ */
+#ifndef BLYI_FILTERS_SPILL_H
+#define BLYI_FILTERS_SPILL_H
+
+#include <bloomery/base.h>
+
+/* Opens a new file and takes its name away, so that it goes with its last descriptor, whatever
+ * happens. `path` ends in "XXXXXX", which is written over. BLY_EIO. */
+bly_status blyi_spill_open(char *path, int *file);
+
+/* All of it, at byte `at`. BLY_EIO. */
+bly_status blyi_spill_write(int file, uint64_t at, const void *from, uint64_t bytes);
+bly_status blyi_spill_read(int file, uint64_t at, void *to, uint64_t bytes);
+
+void blyi_spill_close(int file); /* errno stays */
+
+#endif

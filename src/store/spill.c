@@ -1,0 +1,63 @@
+/* The unnamed file of a builder. */
+#include "../filters/spill.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const uint64_t most_at_once = 1 << 30;
+
+void blyi_spill_close(int file) {
+    int saved = errno;
+    (void)close(file);
+    errno = saved;
+}
+
+bly_status blyi_spill_open(char *path, int *file) {
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return BLY_EIO;
+    if (unlink(path) != 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
+        blyi_spill_close(fd);
+        return BLY_EIO;
+    }
+    *file = fd;
+    return BLY_OK;
+}
+
+bly_status blyi_spill_write(int file, uint64_t at, const void *from, uint64_t bytes) {
+    const uint8_t *next = from;
+    while (bytes > 0) {
+        size_t some = (size_t)(bytes < most_at_once ? bytes : most_at_once);
+        ssize_t n = pwrite(file, next, some, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0)
+            errno = ENOSPC;
+        if (n <= 0)
+            return BLY_EIO;
+        next += n;
+        at += (uint64_t)n;
+        bytes -= (uint64_t)n;
+    }
+    return BLY_OK;
+}
+
+bly_status blyi_spill_read(int file, uint64_t at, void *to, uint64_t bytes) {
+    uint8_t *next = to;
+    while (bytes > 0) {
+        size_t some = (size_t)(bytes < most_at_once ? bytes : most_at_once);
+        ssize_t n = pread(file, next, some, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0)
+            errno = EIO; /* nobody else can have shortened it */
+        if (n <= 0)
+            return BLY_EIO;
+        next += n;
+        at += (uint64_t)n;
+        bytes -= (uint64_t)n;
+    }
+    return BLY_OK;
+}
