@@ -1,1 +1,161 @@
+/* Sizing a window.
+ *
+ * A window of W keys in s generations is s + 1 filters, each for W / s keys (rounded up). A query
+ * asks them all, so at its fullest, just before the oldest is dropped, the window is wrong with
+ * probability 1 - (1 - q)^(s+1), q being the rate of one full generation: they hold different keys,
+ * so their answers are independent. Hence q = 1 - (1 - p)^(1/(s+1)).
+ *
+ * One generation has L parts of z lines, a few dozen places in each line. A key has a line in every
+ * part, and in the line a bit in each lane of places. When i keys share a line, a stranger finds
+ * all its bits there with probability f(i) = product over lanes of (1 - (1 - 1/w)^i), w places to
+ * the lane, and i is binomial; parts are independent of each other. So q = E[f(i)]^L, exactly.
+ *
+ * Small lines fill unevenly, which costs space; more parts make up for it, and cost time: one more
+ * random line for the keys that are there, and for some of those that are not. The smallest window
+ * has a part or two more than one that is 1% larger. That one is taken.
+ *
+ * The geometry does not say how many keys the window is for. So "after n keys" means here: of a
+ * window for n keys, and at its fullest.
+ */
+#include "plan_window.h"
 #include "planner.h"
+#include "rate.h"
+
+#include <math.h>
+
+static bly_status check(const bly_geometry *g) {
+    unsigned slots = blyi_window_slots(g);
+    if (slots < 2 || slots > BLYI_WIN_MOST_SLOTS || g->size == 0)
+        return BLY_EGEOMETRY;
+    if (g->hashes == 0 || g->hashes % blyi_window_lanes(slots) ||
+        blyi_window_parts(g) > BLYI_WIN_MOST_PARTS)
+        return BLY_EGEOMETRY;
+    uint64_t most = BLYI_MAX_BITS / 512 - blyi_window_heading(g) / 64;
+    return g->size > most / blyi_window_parts(g) ? BLY_ETOOBIG : BLY_OK;
+}
+
+static uint64_t bits(const bly_geometry *g) {
+    return 8 * blyi_window_heading(g) + 512 * blyi_window_lines(g);
+}
+
+static unsigned width(const bly_geometry *g) {
+    (void)g;
+    return 1;
+}
+
+/* ---- one generation -------------------------------------------------------------------------- */
+
+/* f(i), in a line for so many slots. */
+static double line_rate(unsigned slots, double i) {
+    double rate = 1;
+    for (unsigned t = 0; t < blyi_window_lanes(slots); t++) {
+        unsigned places = blyi_window_lane(slots, t + 1) - blyi_window_lane(slots, t);
+        rate *= -expm1(i * log1p(-1.0 / places));
+    }
+    return rate;
+}
+
+double blyi_window_rate(const bly_geometry *g, double n) {
+    double line = blyi_mixture(n, (double)g->size, line_rate, blyi_window_slots(g));
+    return pow(line, blyi_window_parts(g));
+}
+
+/* ln(1 - q), q being the chance that one key sets one given bit of its generation. */
+static double log_miss(const bly_geometry *g) {
+    unsigned slots = blyi_window_slots(g);
+    double places = (double)blyi_window_places(slots) / blyi_window_lanes(slots);
+    return log1p(-1 / (places * (double)g->size));
+}
+
+double blyi_window_fill(const bly_geometry *g, double n) {
+    return -expm1(n * log_miss(g));
+}
+
+double blyi_window_keys(const bly_geometry *g, double fill) {
+    return fill < 1 ? log1p(-fill) / log_miss(g) : (double)INFINITY;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* The smallest size for n keys in a generation, at most `most`; 0 when there is none. */
+static uint64_t smallest_size(bly_geometry g, double n, double rate, uint64_t most) {
+    uint64_t low = 0, high = 1;
+    for (;; high = high > most / 2 ? most : 2 * high) {
+        g.size = high;
+        if (blyi_window_rate(&g, n) <= rate)
+            break;
+        if (high == most)
+            return 0;
+        low = high;
+    }
+    while (high - low > 1) {
+        g.size = low + (high - low) / 2;
+        if (blyi_window_rate(&g, n) <= rate)
+            high = g.size;
+        else
+            low = g.size;
+    }
+    return high;
+}
+
+bly_status blyi_window_plan(uint64_t keys, double fpr, uint32_t generations, bly_geometry *out) {
+    if (generations < 1 || generations >= BLYI_WIN_MOST_SLOTS)
+        return BLY_EGEOMETRY;
+    double n = (double)blyi_window_quota(keys, generations);
+    double rate = -expm1(log1p(-fpr) / (generations + 1.0));
+    unsigned lanes = blyi_window_lanes(generations + 1);
+    bly_geometry tried[BLYI_WIN_MOST_PARTS];
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < BLYI_WIN_MOST_PARTS; i++) {
+        tried[i] =
+            (bly_geometry){.kind = BLY_WINDOW, .hashes = lanes * (i + 1), .detail = generations};
+        tried[i].size = smallest_size(tried[i], n, rate, BLYI_MAX_BITS / 512);
+        if (check(&tried[i]) != BLY_OK)
+            tried[i].size = 0;
+        else if (bits(&tried[i]) < least)
+            least = bits(&tried[i]);
+    }
+    for (unsigned i = 0; i < BLYI_WIN_MOST_PARTS; i++) {
+        if (tried[i].size == 0 || (double)bits(&tried[i]) > 1.02 * (double)least)
+            continue;
+        *out = tried[i];
+        return BLY_OK;
+    }
+    return BLY_ETOOBIG;
+}
+
+static bly_status plan(uint64_t keys, double fpr, bly_geometry *out) {
+    return blyi_window_plan(keys, fpr, BLYI_GENERATIONS, out);
+}
+
+static double per_generation(const bly_geometry *g, double n) {
+    return ceil(n / g->detail);
+}
+
+static double rate(const bly_geometry *g, double n) {
+    double one = blyi_window_rate(g, per_generation(g, n));
+    return -expm1(blyi_window_slots(g) * log1p(-one));
+}
+
+static uint64_t most(const bly_geometry *g) {
+    (void)g;
+    return UINT64_MAX;
+}
+
+static double fill(const bly_geometry *g, double n) {
+    unsigned slots = blyi_window_slots(g);
+    double own = (double)(blyi_window_lines(g) * blyi_window_places(slots) * slots);
+    return blyi_window_fill(g, per_generation(g, n)) * own / (double)bits(g);
+}
+
+const blyi_planner blyi_plan_window = {
+    .kind = BLY_WINDOW,
+    .name = "window",
+    .check = check,
+    .bits = bits,
+    .width = width,
+    .plan = plan,
+    .rate = rate,
+    .most = most,
+    .fill = fill,
+};

@@ -155,6 +155,74 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
     return k == 12 ? split_set_k(blocks, s, n, 12, out) : split_set_k(blocks, s, n, 16, out);
 }
 
+/* Eight spots as vectors of 32-bit halves, in the order 0 2 4 6 1 3 5 7. */
+typedef struct eight {
+    __m256i at, low, high; /* low half of `at`, both of `bits` */
+    bool far;              /* whether the high half of an `at`, or a sign bit, is not 0 */
+} eight;
+
+INLINE eight eight_of(const blyi_spot *s) {
+    const __m256i *v = (const __m256i *)(const void *)s, reach = _mm256_set1_epi64x(INT32_MAX);
+    __m256i a = _mm256_loadu_si256(v), b = _mm256_loadu_si256(v + 1);
+    __m256i c = _mm256_loadu_si256(v + 2), d = _mm256_loadu_si256(v + 3);
+    __m256i first = _mm256_unpacklo_epi64(a, b), second = _mm256_unpacklo_epi64(c, d);
+    __m256 at1 = _mm256_castsi256_ps(first), at2 = _mm256_castsi256_ps(second);
+    __m256 bits1 = _mm256_castsi256_ps(_mm256_unpackhi_epi64(a, b));
+    __m256 bits2 = _mm256_castsi256_ps(_mm256_unpackhi_epi64(c, d));
+    return (eight){
+        _mm256_castps_si256(_mm256_shuffle_ps(at1, at2, _MM_SHUFFLE(2, 0, 2, 0))),
+        _mm256_castps_si256(_mm256_shuffle_ps(bits1, bits2, _MM_SHUFFLE(2, 0, 2, 0))),
+        _mm256_castps_si256(_mm256_shuffle_ps(bits1, bits2, _MM_SHUFFLE(3, 1, 3, 1))),
+        !_mm256_testc_si256(reach, _mm256_or_si256(first, second)),
+    };
+}
+
+/* A lane of eight keys: the 16 bits of hash in `slice` choose among its places. */
+INLINE __m256i eight_places(const uint8_t *base, __m256i at, __m256i slice, const blyi_places *p,
+                            unsigned lane) {
+    __m256i place = _mm256_mullo_epi32(slice, _mm256_set1_epi32((int)p->places[lane]));
+    place = _mm256_add_epi32(_mm256_srli_epi32(place, 16), _mm256_set1_epi32((int)p->first[lane]));
+    __m256i bit = _mm256_mullo_epi32(place, _mm256_set1_epi32((int)p->slots));
+    /* 25 bits from any bit of a byte, and what is left of the line in its last four, hold a place.
+     */
+    __m256i byte = _mm256_min_epu32(_mm256_srli_epi32(bit, 3), _mm256_set1_epi32(60));
+    __m256i word =
+        _mm256_i32gather_epi32((const int *)(const void *)base, _mm256_add_epi32(at, byte), 1);
+    return _mm256_srlv_epi32(word, _mm256_sub_epi32(bit, _mm256_slli_epi32(byte, 3)));
+}
+
+/* Returns false, and does nothing, where a spot is out of reach of a 32-bit distance. */
+INLINE bool eight_spots(const uint8_t *base, const blyi_spot *s, const blyi_places *p,
+                        uint64_t *out) {
+    const __m256i low16 = _mm256_set1_epi32(0xffff);
+    eight e = eight_of(s);
+    if (e.far)
+        return false;
+    __m256i where = _mm256_set1_epi32((1 << p->slots) - 1);
+    where = _mm256_and_si256(where, eight_places(base, e.at, _mm256_srli_epi32(e.high, 16), p, 0));
+    where =
+        _mm256_and_si256(where, eight_places(base, e.at, _mm256_and_si256(e.high, low16), p, 1));
+    if (p->lanes > 2)
+        where =
+            _mm256_and_si256(where, eight_places(base, e.at, _mm256_srli_epi32(e.low, 16), p, 2));
+    __m128i even = _mm256_castsi256_si128(where), odd = _mm256_extracti128_si256(where, 1);
+    _mm256_storeu_si256((__m256i *)(void *)out,
+                        _mm256_cvtepu32_epi64(_mm_unpacklo_epi32(even, odd)));
+    _mm256_storeu_si256((__m256i *)(void *)(out + 4),
+                        _mm256_cvtepu32_epi64(_mm_unpackhi_epi32(even, odd)));
+    return true;
+}
+
+static void places(const void *lines, const blyi_spot *s, size_t n, const blyi_places *p,
+                   uint64_t *out) {
+    const uint8_t *base = lines;
+    size_t i = 0;
+    while (p->slots <= 25 && n - i >= 8 && eight_spots(base, s + i, p, out + i))
+        i += 8;
+    for (; i < n; i++)
+        out[i] = blyi_place_all(base + s[i].at, s[i].bits, p);
+}
+
 /* Bits in each byte by looking up its two halves (Mula), summed into four 64-bit lanes. */
 INLINE __m256i count_bytes(__m256i v) {
     const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
@@ -188,6 +256,65 @@ RACY static uint64_t popcount_or(const uint64_t *a, const uint64_t *b, size_t n)
     return sum_lanes(total);
 }
 
+INLINE __m128i column(const blyi_sight *s, unsigned j, __m128i a, __m128i b) {
+    const __m128i *first = (const void *)(s->first + 2 * j);
+    const __m128i *second = (const void *)(s->second + 2 * j);
+    return _mm_xor_si128(_mm_and_si128(_mm_load_si128(first), a),
+                         _mm_and_si128(_mm_load_si128(second), b));
+}
+
+INLINE __m256i two_columns(const blyi_sight *s, unsigned j, __m256i a, __m256i b) {
+    const __m256i *first = (const void *)(s->first + 2 * j);
+    const __m256i *second = (const void *)(s->second + 2 * j);
+    return _mm256_xor_si256(_mm256_and_si256(_mm256_loadu_si256(first), a),
+                            _mm256_and_si256(_mm256_loadu_si256(second), b));
+}
+
+/* Whether any of the four columns in x and y is odd. Each becomes one lane of 64 bits, whose bytes
+ * become their own parity, two nibbles at once by a table; the sum of eight of those has the parity
+ * of the column as its lowest bit. */
+INLINE bool any_odd(__m256i x, __m256i y) {
+    const __m256i parity = _mm256_setr_epi8(0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1,
+                                            0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0);
+    __m256i t = _mm256_xor_si256(_mm256_unpacklo_epi64(x, y), _mm256_unpackhi_epi64(x, y));
+    t = _mm256_xor_si256(t, _mm256_srli_epi64(t, 4));
+    t = _mm256_shuffle_epi8(parity, _mm256_and_si256(t, _mm256_set1_epi8(15)));
+    t = _mm256_sad_epu8(t, _mm256_setzero_si256());
+    return !_mm256_testz_si256(t, _mm256_set1_epi64x(1));
+}
+
+INLINE bool all_even(const blyi_sight *s) {
+    /* From registers: a wide load of words just stored would wait for them. */
+    __m128i a = _mm_set_epi64x((long long)s->mask[1], (long long)s->mask[0]);
+    __m128i b = _mm_set_epi64x((long long)s->mask[3], (long long)s->mask[2]);
+    __m256i aa = _mm256_broadcastsi128_si256(a), bb = _mm256_broadcastsi128_si256(b);
+    unsigned j = 0, columns = s->columns;
+    for (; j + 4 <= columns; j += 4)
+        if (any_odd(two_columns(s, j, aa, bb), two_columns(s, j + 2, aa, bb)))
+            return false;
+    if (j == columns)
+        return true;
+    __m256i x = _mm256_setzero_si256(), y = x;
+    if (columns - j >= 2) {
+        x = two_columns(s, j, aa, bb);
+        j += 2;
+    }
+    if (j < columns)
+        y = _mm256_inserti128_si256(y, column(s, j, a, b), 0);
+    return !any_odd(x, y);
+}
+
+static size_t ribbon_probe(const blyi_sight *s, size_t n, uint8_t *out) {
+    size_t hits = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool hit = all_even(s + i);
+        hits += hit;
+        if (out)
+            out[i] = hit;
+    }
+    return hits;
+}
+
 const blyi_kernels blyi_kernels_avx2 = {
     .name = "avx2",
     .sbbf_has = sbbf_has,
@@ -198,6 +325,8 @@ const blyi_kernels blyi_kernels_avx2 = {
     .sbbf_set = sbbf_set,
     .split_probe = split_probe,
     .split_set = split_set,
+    .places = places,
+    .ribbon_probe = ribbon_probe,
     .popcount = popcount,
     .popcount_or = popcount_or,
 };

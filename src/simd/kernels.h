@@ -11,6 +11,8 @@
 #define BLYI_SIMD_KERNELS_H
 
 #include "../core/spot.h"
+#include "places.h"
+#include "sight.h"
 
 /* For each of n spots: are all its bits set / set them. `k` is the layout's number of bits.
  * out[i] (when out is not NULL) = 1 if all were set already / if at least one was not. Returns the
@@ -24,6 +26,13 @@ typedef size_t (*blyi_set_fn)(void *blocks, const blyi_spot *s, size_t n, unsign
 typedef bool (*blyi_has_fn)(const void *block, uint64_t bits, unsigned k);
 typedef bool (*blyi_put_fn)(void *block, uint64_t bits, unsigned k);
 
+/* For each of n sights: are all its columns even. Results as above. */
+typedef size_t (*blyi_ribbon_fn)(const blyi_sight *s, size_t n, uint8_t *out);
+
+/* For each of n spots, in the lines of a window: blyi_place_all. Spots begin at lines. */
+typedef void (*blyi_places_fn)(const void *lines, const blyi_spot *s, size_t n,
+                               const blyi_places *p, uint64_t *out);
+
 typedef struct blyi_kernels {
     const char *name;
     blyi_has_fn sbbf_has;
@@ -34,6 +43,8 @@ typedef struct blyi_kernels {
     blyi_set_fn sbbf_set;
     blyi_probe_fn split_probe; /* k = 8, 12, 16 */
     blyi_set_fn split_set;
+    blyi_places_fn places;
+    blyi_ribbon_fn ribbon_probe;
     uint64_t (*popcount)(const uint64_t *words, size_t n);
     uint64_t (*popcount_or)(const uint64_t *a, const uint64_t *b, size_t n); /* of a | b */
 } blyi_kernels;
@@ -41,6 +52,9 @@ typedef struct blyi_kernels {
 extern const blyi_kernels blyi_kernels_scalar;
 extern const blyi_kernels blyi_kernels_avx2;
 extern const blyi_kernels blyi_kernels_neon;
+
+/* The scalar one, for tables that have none of their own. */
+size_t blyi_ribbon_probe(const blyi_sight *s, size_t n, uint8_t *out);
 
 /* The fastest table this machine can run. BLOOMERY_ISA=scalar (or avx2, neon) forces one that it
  * can. */

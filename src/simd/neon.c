@@ -135,6 +135,14 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
     return fresh;
 }
 
+/* There is nothing to gain: loads from many places are one by one here. */
+static void places(const void *lines, const blyi_spot *s, size_t n, const blyi_places *p,
+                   uint64_t *out) {
+    const uint8_t *base = lines;
+    for (size_t i = 0; i < n; i++)
+        out[i] = blyi_place_all(base + s[i].at, s[i].bits, p);
+}
+
 INLINE uint64_t count_bits(uint64x2_t v) {
     return vaddlvq_u8(vcntq_u8(vreinterpretq_u8_u64(v)));
 }
@@ -163,6 +171,8 @@ const blyi_kernels blyi_kernels_neon = {
     .sbbf_set = sbbf_set,
     .split_probe = split_probe,
     .split_set = split_set,
+    .places = places,
+    .ribbon_probe = blyi_ribbon_probe,
     .popcount = popcount,
     .popcount_or = popcount_or,
 };

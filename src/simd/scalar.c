@@ -97,6 +97,13 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
     return fresh;
 }
 
+static void places(const void *lines, const blyi_spot *s, size_t n, const blyi_places *p,
+                   uint64_t *out) {
+    const uint8_t *base = lines;
+    for (size_t i = 0; i < n; i++)
+        out[i] = blyi_place_all(base + s[i].at, s[i].bits, p);
+}
+
 static uint64_t popcount(const uint64_t *words, size_t n) {
     uint64_t total = 0;
     for (size_t i = 0; i < n; i++)
@@ -111,6 +118,38 @@ static uint64_t popcount_or(const uint64_t *a, const uint64_t *b, size_t n) {
     return total;
 }
 
+/* What column j gives; only its parity counts. */
+static inline uint64_t column(const blyi_sight *s, unsigned j) {
+    const uint64_t *a = s->first + 2 * j, *b = s->second + 2 * j;
+    return (blyi_le64(a[0]) & s->mask[0]) ^ (blyi_le64(a[1]) & s->mask[1]) ^
+           (blyi_le64(b[0]) & s->mask[2]) ^ (blyi_le64(b[1]) & s->mask[3]);
+}
+
+/* Four columns before each branch: a stranger passes those once in 16, so it is easily foretold. */
+static inline bool all_even(const blyi_sight *s) {
+    unsigned odd = 0, j = 0;
+    for (; j + 4 <= s->columns; j += 4) {
+        for (unsigned i = j; i < j + 4; i++)
+            odd |= (unsigned)__builtin_parityll(column(s, i));
+        if (odd)
+            return false;
+    }
+    for (; j < s->columns; j++)
+        odd |= (unsigned)__builtin_parityll(column(s, j));
+    return odd == 0;
+}
+
+size_t blyi_ribbon_probe(const blyi_sight *s, size_t n, uint8_t *out) {
+    size_t hits = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool hit = all_even(s + i);
+        hits += hit;
+        if (out)
+            out[i] = hit;
+    }
+    return hits;
+}
+
 const blyi_kernels blyi_kernels_scalar = {
     .name = "scalar",
     .sbbf_has = sbbf_has,
@@ -121,6 +160,8 @@ const blyi_kernels blyi_kernels_scalar = {
     .sbbf_set = sbbf_set,
     .split_probe = split_probe,
     .split_set = split_set,
+    .places = places,
+    .ribbon_probe = blyi_ribbon_probe,
     .popcount = popcount,
     .popcount_or = popcount_or,
 };

@@ -1,0 +1,121 @@
+/* window_body.h - the parts of a window's body, and its clockwork. Internal; window.c has the
+ * essay.
+ */
+#ifndef BLYI_FILTERS_WINDOW_BODY_H
+#define BLYI_FILTERS_WINDOW_BODY_H
+
+#include "../core/bytes.h"
+#include "../core/plan_window.h"
+#include "ops.h"
+
+/* The fields of the heading, as the number of their 64-bit word. */
+enum {
+    BLYI_WIN_ORDINAL,   /* the number of the active generation: by time, that of its slice */
+    BLYI_WIN_ACTIVE,    /* the slot being filled */
+    BLYI_WIN_CURSOR,    /* lines before this one are swept */
+    BLYI_WIN_LIVE,      /* bit i: slot i has keys. The bits of any other slot mean nothing */
+    BLYI_WIN_SPAN,      /* in ticks; 0: a window by number of keys */
+    BLYI_WIN_NOW,       /* the clock, 0 until it is first set */
+    BLYI_WIN_STATE,     /* below */
+    BLYI_WIN_STEP,      /* lines that an add sweeps */
+    BLYI_WIN_STENCIL,   /* eight words: the bits of a line that are the active slot's */
+    BLYI_WIN_SLOTS = 16 /* from here on, for each slot: its keys, and its number when it has any */
+};
+
+/* BLYI_WIN_STATE */
+enum {
+    BLYI_WIN_PHASE = 1,  /* what the mark of a swept line is */
+    BLYI_WIN_STARTED = 2 /* the clock has been set */
+};
+
+/* More keys than a generation can ever be given. */
+#define BLYI_WIN_MOST_KEYS (((uint64_t)1 << 56) - 1)
+
+static inline uint64_t blyi_window_get(const bly_filter *f, unsigned field) {
+    return blyi_le64(blyi_words(f)[field]);
+}
+
+static inline void blyi_window_set(bly_filter *f, unsigned field, uint64_t value) {
+    blyi_words(f)[field] = blyi_le64(value);
+}
+
+/* Kept within the slots there are, whatever the body says. */
+static inline unsigned blyi_window_active(const bly_filter *f) {
+    uint64_t slot = blyi_window_get(f, BLYI_WIN_ACTIVE);
+    return slot < blyi_window_slots(&f->geometry) ? (unsigned)slot : 0;
+}
+
+static inline uint64_t blyi_window_keys_in(const bly_filter *f, unsigned slot) {
+    return blyi_window_get(f, BLYI_WIN_SLOTS + 2 * slot);
+}
+
+static inline uint64_t blyi_window_ordinal_of(const bly_filter *f, unsigned slot) {
+    return blyi_window_get(f, BLYI_WIN_SLOTS + 2 * slot + 1);
+}
+
+static inline bool blyi_window_is_live(const bly_filter *f, unsigned slot) {
+    return blyi_window_get(f, BLYI_WIN_LIVE) >> slot & 1;
+}
+
+/* Sets the number of keys of a slot, and with it whether it is live. */
+void blyi_window_set_keys(bly_filter *f, unsigned slot, uint64_t keys, uint64_t ordinal);
+
+/* The lines, 64 bytes each. */
+static inline uint8_t *blyi_window_body(const bly_filter *f) {
+    return f->body + blyi_window_heading(&f->geometry);
+}
+
+/* Whether the active slot's bits in this line have been emptied. */
+static inline bool blyi_window_swept(const bly_filter *f, const uint8_t *line) {
+    return line[63] >> 7 == (blyi_window_get(f, BLYI_WIN_STATE) & BLYI_WIN_PHASE);
+}
+
+/* The bits of a slot at the places from..to-1 of a line. */
+void blyi_window_stencil(unsigned slots, unsigned slot, unsigned from, unsigned to,
+                         uint64_t out[8]);
+
+/* Ticks of a slice; 0 for a window by number of keys. */
+static inline uint64_t blyi_window_slice(const bly_filter *f) {
+    uint64_t span = blyi_window_get(f, BLYI_WIN_SPAN);
+    return span ? blyi_window_quota(span, f->geometry.detail) : 0;
+}
+
+/* Lines to sweep with each add. */
+static inline uint64_t blyi_window_step(const bly_geometry *g, uint64_t capacity) {
+    uint64_t lines = blyi_window_lines(g), quota = blyi_window_quota(capacity, g->detail);
+    return lines / quota + (lines % quota != 0);
+}
+
+/* Writes the heading of an empty window into a body of zeros. `state` may say STARTED. */
+void blyi_window_begin(bly_filter *f, uint64_t span, uint64_t now, uint64_t state);
+
+/* Empties the active slot's bits in the lines before `end`, where that is not done yet. */
+void blyi_window_sweep(bly_filter *f, uint64_t end);
+
+/* The active generation is now number `ordinal`. Those that are more than s behind it are dropped;
+ * if the active one has keys, another slot takes its place, and what is left to sweep is swept
+ * first. */
+void blyi_window_turn(bly_filter *f, uint64_t ordinal);
+
+/* Which slots hold the key: bit i for slot i. */
+uint64_t blyi_window_find(const bly_filter *f, bly_hash h);
+
+/* Of each slot that is live: the bits that are set, and its rate as they stand. The others get 0.
+ */
+typedef struct blyi_window_scan {
+    uint64_t set[BLYI_WIN_MOST_SLOTS];
+    double rate[BLYI_WIN_MOST_SLOTS];
+} blyi_window_scan;
+void blyi_window_count(const bly_filter *f, blyi_window_scan *out);
+
+/* The row's other hooks: window_ask.c, window_create.c, window_look.c, window_unite.c. */
+void blyi_window_prefetch(const bly_filter *f, const bly_hash *h, size_t n);
+size_t blyi_window_contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
+size_t blyi_window_ask(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found);
+bly_status blyi_window_create(const bly_spec *spec, bly_filter **out);
+bool blyi_window_sound(const blyi_shape *shape, const uint8_t *body);
+void blyi_window_stats(const bly_filter *f, bly_stats *out);
+bool blyi_window_compatible(const bly_filter *a, const bly_filter *b);
+bly_status blyi_window_unite(bly_filter *dst, const bly_filter *src);
+
+#endif

@@ -1,0 +1,81 @@
+/* Time: moving a window on, and telling how old a key in it is. */
+#include "window_body.h"
+
+#include <bloomery/window.h>
+
+/* As far into the lines as `now` is into its slice. */
+static uint64_t due(const bly_filter *f, uint64_t now, uint64_t slice) {
+    double part = (double)(now % slice) / (double)slice;
+    return (uint64_t)(part * (double)blyi_window_lines(&f->geometry));
+}
+
+/* What was added before the clock was set counts as added now. */
+static void start(bly_filter *f, uint64_t ordinal) {
+    unsigned active = blyi_window_active(f);
+    blyi_window_set(f, BLYI_WIN_STATE, blyi_window_get(f, BLYI_WIN_STATE) | BLYI_WIN_STARTED);
+    blyi_window_set(f, BLYI_WIN_ORDINAL, ordinal);
+    blyi_window_set_keys(f, active, blyi_window_keys_in(f, active), ordinal);
+}
+
+bly_status bly_window_advance(bly_filter *f, uint64_t now) {
+    if (f->geometry.kind != BLY_WINDOW)
+        return BLY_EKIND;
+    uint64_t slice = blyi_window_slice(f);
+    if (slice == 0)
+        return BLY_EUNSUPPORTED;
+    if (now < blyi_window_get(f, BLYI_WIN_NOW))
+        return BLY_EINVAL;
+    uint64_t ordinal = now / slice;
+    if (!(blyi_window_get(f, BLYI_WIN_STATE) & BLYI_WIN_STARTED))
+        start(f, ordinal);
+    if (ordinal != blyi_window_get(f, BLYI_WIN_ORDINAL))
+        blyi_window_turn(f, ordinal);
+    blyi_window_set(f, BLYI_WIN_NOW, now);
+    blyi_window_sweep(f, due(f, now, slice));
+    return BLY_OK;
+}
+
+/* How long ago the oldest key of that slot came, at most. */
+static uint64_t oldest(const bly_filter *f, unsigned slot) {
+    uint64_t slice = blyi_window_slice(f), ordinal = blyi_window_ordinal_of(f, slot), keys = 0;
+    if (slice != 0)
+        return blyi_window_get(f, BLYI_WIN_NOW) - ordinal * slice;
+    for (unsigned i = 0; i < blyi_window_slots(&f->geometry); i++)
+        if (blyi_window_ordinal_of(f, i) >= ordinal)
+            keys += blyi_window_keys_in(f, i);
+    return keys;
+}
+
+bly_status bly_window_age_hash(const bly_filter *f, bly_hash h, uint64_t *age) {
+    if (f->geometry.kind != BLY_WINDOW)
+        return BLY_EKIND;
+    uint64_t where = blyi_window_find(f, h), least = BLY_WINDOW_ABSENT;
+    for (unsigned slot = 0; slot < blyi_window_slots(&f->geometry); slot++)
+        if (where >> slot & 1 && oldest(f, slot) < least)
+            least = oldest(f, slot);
+    *age = least;
+    return BLY_OK;
+}
+
+bly_status bly_window_age(const bly_filter *f, const void *key, size_t len, uint64_t *age) {
+    if (f->geometry.kind != BLY_WINDOW)
+        return BLY_EKIND;
+    if (f->keyless)
+        return BLY_EKEY;
+    return bly_window_age_hash(f, f->hasher.one(&f->hasher, key, len), age);
+}
+
+bly_status bly_window_look(const bly_filter *f, bly_window_info *out) {
+    if (f->geometry.kind != BLY_WINDOW)
+        return BLY_EKIND;
+    *out = (bly_window_info){
+        .generations = f->geometry.detail,
+        .generation_keys = blyi_window_quota(f->capacity, f->geometry.detail),
+        .active_keys = blyi_window_keys_in(f, blyi_window_active(f)),
+        .ordinal = blyi_window_get(f, BLYI_WIN_ORDINAL),
+        .span = blyi_window_get(f, BLYI_WIN_SPAN),
+        .slice = blyi_window_slice(f),
+        .now = blyi_window_get(f, BLYI_WIN_NOW),
+    };
+    return BLY_OK;
+}

@@ -1,0 +1,157 @@
+/* What a window can say of itself, and whether bytes can be one. */
+#include "../core/rate.h"
+#include "window_body.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- sound ----------------------------------------------------------------------------------- */
+
+static uint64_t field(const uint8_t *body, unsigned i) {
+    return blyi_load64le(body + (size_t)8 * i);
+}
+
+static bool clock_sound(const blyi_shape *shape, const uint8_t *body) {
+    uint64_t span = field(body, BLYI_WIN_SPAN), now = field(body, BLYI_WIN_NOW);
+    uint64_t state = field(body, BLYI_WIN_STATE), ordinal = field(body, BLYI_WIN_ORDINAL);
+    bool started = state & BLYI_WIN_STARTED;
+    if (state & ~(uint64_t)(BLYI_WIN_PHASE | BLYI_WIN_STARTED) || (started && span == 0))
+        return false;
+    if (!started && (now != 0 || (span != 0 && ordinal != 0)))
+        return false;
+    return !started || ordinal == now / blyi_window_quota(span, shape->geometry.detail);
+}
+
+static bool cursor_sound(const blyi_shape *shape, const uint8_t *body) {
+    const bly_geometry *g = &shape->geometry;
+    unsigned slots = blyi_window_slots(g);
+    uint64_t active = field(body, BLYI_WIN_ACTIVE), stencil[8];
+    if (active >= slots || field(body, BLYI_WIN_CURSOR) > blyi_window_lines(g))
+        return false;
+    blyi_window_stencil(slots, (unsigned)active, 0, blyi_window_places(slots), stencil);
+    for (unsigned j = 0; j < 8; j++)
+        if (field(body, BLYI_WIN_STENCIL + j) != stencil[j])
+            return false;
+    return field(body, BLYI_WIN_STEP) == blyi_window_step(g, shape->capacity);
+}
+
+/* A slot that has keys is one of the last s + 1 generations, and no two are the same; the active
+ * slot has the last one. A slot without keys, and one that there is not, is all 0. */
+static bool slots_sound(const blyi_shape *shape, const uint8_t *body) {
+    unsigned slots = blyi_window_slots(&shape->geometry);
+    unsigned pairs = (unsigned)(blyi_window_heading(&shape->geometry) / 8 - BLYI_WIN_SLOTS) / 2;
+    uint64_t sum = 0, live = 0, ages = 0, last = field(body, BLYI_WIN_ORDINAL);
+    for (unsigned i = 0; i < pairs; i++) {
+        uint64_t keys = field(body, BLYI_WIN_SLOTS + 2 * i);
+        uint64_t age = last - field(body, BLYI_WIN_SLOTS + 2 * i + 1);
+        if (keys == 0 && age == last)
+            continue;
+        if (keys == 0 || keys > BLYI_WIN_MOST_KEYS || i >= slots || age >= slots || age > last ||
+            ages >> age & 1 || (age == 0) != (i == field(body, BLYI_WIN_ACTIVE)))
+            return false;
+        ages |= (uint64_t)1 << age;
+        sum += keys;
+        live |= (uint64_t)1 << i;
+    }
+    return sum == shape->items && live == field(body, BLYI_WIN_LIVE);
+}
+
+/* What the cursor has passed is marked so, and no bit is set between the last place and the mark.
+ */
+static bool lines_sound(const bly_geometry *g, const uint8_t *body) {
+    unsigned slots = blyi_window_slots(g), used = blyi_window_places(slots) * slots;
+    uint64_t phase = field(body, BLYI_WIN_STATE) & BLYI_WIN_PHASE;
+    uint64_t cursor = field(body, BLYI_WIN_CURSOR), stray = 0;
+    const uint8_t *line = body + blyi_window_heading(g);
+    for (uint64_t i = 0; i < blyi_window_lines(g); i++, line += 64) {
+        uint64_t last = blyi_load64le(line + 56);
+        stray |= (last & INT64_MAX) >> (used - 448);
+        stray |= i < cursor ? last >> 63 ^ phase : 0;
+    }
+    return stray == 0;
+}
+
+bool blyi_window_sound(const blyi_shape *shape, const uint8_t *body) {
+    return clock_sound(shape, body) && cursor_sound(shape, body) && slots_sound(shape, body) &&
+           lines_sound(&shape->geometry, body);
+}
+
+/* ---- statistics ------------------------------------------------------------------------------ */
+
+/* The bits of each slot in each lane of a line. */
+typedef struct stencils {
+    uint64_t of[BLYI_WIN_MOST_SLOTS][BLYI_MOST_LANES][8];
+    double places[BLYI_MOST_LANES];
+} stencils;
+
+static void cut(unsigned slots, stencils *out) {
+    for (unsigned t = 0; t < blyi_window_lanes(slots); t++) {
+        unsigned from = blyi_window_lane(slots, t), to = blyi_window_lane(slots, t + 1);
+        out->places[t] = to - from;
+        for (unsigned slot = 0; slot < slots; slot++)
+            blyi_window_stencil(slots, slot, from, to, out->of[slot][t]);
+    }
+}
+
+/* Adds up the bits of a slot in a line, and returns the chance that a stranger finds all of its own
+ * there. */
+static double weigh(const uint64_t line[8], const stencils *s, unsigned slot, unsigned lanes,
+                    uint64_t *set) {
+    double rate = 1;
+    for (unsigned t = 0; t < lanes; t++) {
+        unsigned here = 0;
+        for (unsigned j = 0; j < 8; j++)
+            here += blyi_popcount64(line[j] & s->of[slot][t][j]);
+        *set += here;
+        rate *= here / s->places[t];
+    }
+    return rate;
+}
+
+/* The rate of a slot is the product over parts of the mean over lines. */
+void blyi_window_count(const bly_filter *f, blyi_window_scan *out) {
+    const bly_geometry *g = &f->geometry;
+    unsigned slots = blyi_window_slots(g), active = blyi_window_active(f);
+    const uint8_t *at = blyi_window_body(f);
+    stencils s;
+    cut(slots, &s);
+    memset(out, 0, sizeof *out);
+    for (unsigned slot = 0; slot < slots; slot++)
+        out->rate[slot] = blyi_window_is_live(f, slot);
+    for (unsigned part = 0; part < blyi_window_parts(g); part++) {
+        double sum[BLYI_WIN_MOST_SLOTS] = {0};
+        for (uint64_t i = 0; i < g->size; i++, at += 64) {
+            uint64_t line[8];
+            for (unsigned j = 0; j < 8; j++)
+                line[j] = blyi_load64le(at + (size_t)8 * j);
+            for (unsigned slot = 0; slot < slots; slot++)
+                if (blyi_window_is_live(f, slot) && (slot != active || blyi_window_swept(f, at)))
+                    sum[slot] += weigh(line, &s, slot, blyi_window_lanes(slots), &out->set[slot]);
+        }
+        for (unsigned slot = 0; slot < slots; slot++)
+            out->rate[slot] *= sum[slot] / (double)g->size;
+    }
+}
+
+void blyi_window_stats(const bly_filter *f, bly_stats *out) {
+    const bly_geometry *g = &f->geometry;
+    unsigned slots = blyi_window_slots(g);
+    double own = (double)(blyi_window_lines(g) * blyi_window_places(slots)); /* bits of a slot */
+    double floor = out->current_fpr, miss = 1, predicted_miss = 1, expected = 0;
+    blyi_window_scan scan;
+    blyi_window_count(f, &scan);
+    out->set_bits = 0;
+    out->estimated_keys = 0;
+    for (unsigned slot = 0; slot < slots; slot++) {
+        double keys = blyi_window_keys(g, (double)scan.set[slot] / own);
+        out->set_bits += scan.set[slot];
+        out->estimated_keys += keys;
+        expected += own * blyi_window_fill(g, (double)blyi_window_keys_in(f, slot));
+        miss *= 1 - scan.rate[slot];
+        predicted_miss *= !isfinite(keys) ? 0 : keys > 0 ? 1 - blyi_window_rate(g, keys) : 1;
+    }
+    out->fill = (double)out->set_bits / (double)out->bits;
+    out->expected_fill = expected / (double)out->bits;
+    out->predicted_fpr = fmin(1, 1 - predicted_miss + floor);
+    out->current_fpr = fmin(1, 1 - miss + floor);
+}

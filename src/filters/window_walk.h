@@ -1,0 +1,106 @@
+/* window_walk.h - where a key is in a window, part by part. Internal; window.c has the essay. */
+#ifndef BLYI_FILTERS_WINDOW_WALK_H
+#define BLYI_FILTERS_WINDOW_WALK_H
+
+#include "../core/mix.h"
+#include "window_body.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Parts that are fetched for every key, and asked together. Few strangers need more. */
+enum { FETCHED = 2 };
+
+/* The places of a line for the usual number of slots, and for any other. */
+enum { USUAL_SLOTS = BLYI_GENERATIONS + 1 };
+static const blyi_places usual = {USUAL_SLOTS, 3, {0, 18, 37}, {18, 19, 19}};
+
+static inline blyi_places places_of(unsigned slots) {
+    blyi_places p = {.slots = slots, .lanes = blyi_window_lanes(slots)};
+    for (unsigned t = 0; t < p.lanes; t++) {
+        p.first[t] = blyi_window_lane(slots, t);
+        p.places[t] = blyi_window_lane(slots, t + 1) - p.first[t];
+    }
+    return p;
+}
+
+/* What an answer depends on besides, read once for many. */
+typedef struct view {
+    uint8_t *body;
+    uint64_t size;
+    uint64_t live, active; /* sets of slots */
+    unsigned parts, phase;
+    bool swept; /* all of it: no mark need be looked at */
+} view;
+
+INLINE view view_of(const bly_filter *f, unsigned lanes) {
+    unsigned parts = f->geometry.hashes / lanes;
+    return (view){
+        .body = f->body + blyi_window_heading(&f->geometry),
+        .size = f->geometry.size,
+        .live = blyi_window_get(f, BLYI_WIN_LIVE),
+        .active = (uint64_t)1 << blyi_window_active(f),
+        .parts = parts,
+        .phase = (unsigned)blyi_window_get(f, BLYI_WIN_STATE) & BLYI_WIN_PHASE,
+        .swept = blyi_window_get(f, BLYI_WIN_CURSOR) == parts * f->geometry.size,
+    };
+}
+
+/* A key on its way through the parts. */
+typedef struct walk {
+    uint64_t x, y, inc;
+    unsigned part;
+} walk;
+
+INLINE walk walk_of(bly_hash h) {
+    return (walk){h.lo, h.hi, h.hi | 1, 0};
+}
+
+INLINE void next_part(walk *w) {
+    w->x = w->x * BLYI_LCG + w->inc;
+    w->y *= BLYI_LCG;
+    w->y ^= w->y >> 32;
+    w->part++;
+}
+
+INLINE blyi_spot spot_of(const view *v, const walk *w) {
+    return (blyi_spot){64 * (w->part * v->size + blyi_mulhi(w->x, v->size)), w->y};
+}
+
+INLINE uint8_t *line_of(const view *v, const walk *w) {
+    return v->body + spot_of(v, w).at;
+}
+
+/* Starts loading the lines of the parts from `from` up to, not including, `to`. */
+INLINE void fetch(const view *v, bly_hash h, unsigned from, unsigned to) {
+    for (walk w = walk_of(h); w.part < v->parts && w.part < to; next_part(&w))
+        if (w.part >= from)
+            __builtin_prefetch(line_of(v, &w));
+}
+
+/* The slots that have all of a key's bits in its first parts, the active one perhaps by bits that
+ * have not been swept. */
+INLINE uint64_t look_first(const view *v, const blyi_places *p, bly_hash h) {
+    uint64_t where = v->live;
+    for (walk w = walk_of(h); w.part < FETCHED && w.part < v->parts; next_part(&w))
+        where &= blyi_place_all(line_of(v, &w), w.y, p);
+    return where;
+}
+
+/* The rest of the answer, where the first parts left slots to ask about. If a line of the key is
+ * not swept, it was not added to the active slot. */
+INLINE uint64_t look_on(const view *v, const blyi_places *p, bly_hash h, uint64_t where) {
+    for (walk w = walk_of(h); where && w.part < v->parts; next_part(&w)) {
+        if (!v->swept && (unsigned)line_of(v, &w)[63] >> 7 != v->phase)
+            where &= ~v->active;
+        if (w.part >= FETCHED)
+            where &= blyi_place_all(line_of(v, &w), w.y, p);
+    }
+    return where;
+}
+
+/* The slots that a key is in. */
+INLINE uint64_t find(const view *v, const blyi_places *p, bly_hash h) {
+    return look_on(v, p, h, look_first(v, p, h));
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* places.h - which bits of a line a key owns in a window: the definition that every kernel must
+ * match. filters/window.c has the idea. Internal.
+ *
+ * A line of 64 bytes has a number of places, at each of them one bit for every slot: place p of s
+ * slots is the bits s*p .. s*p + s - 1. The places are divided into two or three lanes, and a key
+ * has one place in each: with y the hash bits that choose, the t-th 16 bits of y from the top,
+ * times the places of lane t, without the lowest 16 bits, counted from the lane's first place.
+ */
+#ifndef BLYI_SIMD_PLACES_H
+#define BLYI_SIMD_PLACES_H
+
+#include "../core/bits.h"
+#include "../core/bytes.h"
+
+enum { BLYI_MOST_LANES = 3 };
+
+typedef struct blyi_places {
+    unsigned slots, lanes;
+    unsigned first[BLYI_MOST_LANES], places[BLYI_MOST_LANES]; /* of each lane */
+} blyi_places;
+
+static inline unsigned blyi_place_of(const blyi_places *p, uint64_t y, unsigned lane) {
+    unsigned slice = (unsigned)(y >> (48 - 16 * lane)) & 0xffff;
+    return p->first[lane] + (slice * p->places[lane] >> 16);
+}
+
+/* The slots that have a bit at that place of a line, in the lowest bits; those above mean nothing.
+ * Nine slots lie in two bytes; any number, 33 at most, in a word that begins at a byte of the line.
+ */
+static inline uint64_t blyi_place_get(const uint8_t *line, unsigned place, unsigned slots) {
+    unsigned bit = place * slots;
+    size_t byte = bit / 8;
+    if (slots == 9) {
+        uint16_t pair;
+        memcpy(&pair, line + byte, sizeof pair);
+        /* Put together from its bytes, as elsewhere, this would not become one load. */
+        if (blyi_le64(1) != 1)
+            pair = __builtin_bswap16(pair);
+        return (unsigned)pair >> bit % 8;
+    }
+    byte = byte < 56 ? byte : 56;
+    return blyi_load64le(line + byte) >> (bit - 8 * (unsigned)byte);
+}
+
+/* The slots that have the bits at all of the key's places in this line. */
+static inline uint64_t blyi_place_all(const uint8_t *line, uint64_t y, const blyi_places *p) {
+    uint64_t where = blyi_place_get(line, blyi_place_of(p, y, 0), p->slots) &
+                     blyi_place_get(line, blyi_place_of(p, y, 1), p->slots);
+    if (p->lanes > 2)
+        where &= blyi_place_get(line, blyi_place_of(p, y, 2), p->slots);
+    return where & (((uint64_t)1 << p->slots) - 1);
+}
+
+#endif

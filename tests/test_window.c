@@ -1,0 +1,906 @@
+/* Windows: the latest keys are there at every moment, older ones are not, at the rate asked; and no
+ * add does more than its share of the work. With BLOOMERY_LONG set, streams are of ten million
+ * keys, and the longest add is timed. */
+#include "support.h"
+
+#include "filters/window_body.h"
+
+#include <math.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool is_long(void) {
+    return getenv("BLOOMERY_LONG") != NULL;
+}
+
+static bly_filter *window(uint64_t keys, double p, uint32_t generations, uint64_t span,
+                          uint64_t seed) {
+    bly_spec spec = bly_spec_for(BLY_WINDOW, keys, p);
+    bly_filter *f = NULL;
+    spec.generations = generations;
+    spec.span = span;
+    spec.seed = seed;
+    assert_ok(bly_filter_create(&spec, &f));
+    return f;
+}
+
+/* Key i of stream s, hashed. Streams have no key in common. */
+static bly_hash key(uint64_t s, uint64_t i) {
+    uint64_t a = s * UINT64_C(0x123456789abcdef1) + 2 * i, b = a + 1;
+    return (bly_hash){blyt_next(&a), blyt_next(&b)};
+}
+
+static bool add(bly_filter *f, bly_hash h) {
+    bool added;
+    assert_ok(bly_filter_add_hash(f, h, &added));
+    return added;
+}
+
+static bly_window_info info_of(const bly_filter *f) {
+    bly_window_info info;
+    assert_ok(bly_window_look(f, &info));
+    return info;
+}
+
+static bly_stats stats_of(const bly_filter *f) {
+    bly_stats s;
+    bly_filter_stats(f, &s);
+    return s;
+}
+
+static void assert_sound(const bly_filter *f) {
+    blyi_shape shape = blyi_filter_shape(f);
+    assert_true(blyi_window_sound(&shape, f->body));
+}
+
+/* How many of the keys first .. last-1 of a stream are found. */
+static uint64_t count_found(const bly_filter *f, uint64_t s, uint64_t first, uint64_t last) {
+    bly_hash some[500];
+    uint64_t hits = 0;
+    for (uint64_t i = first; i < last;) {
+        size_t n = 0;
+        for (; n < COUNT_OF(some) && i < last; n++, i++)
+            some[n] = key(s, i);
+        hits += bly_filter_contains_hashes(f, some, n, NULL);
+    }
+    return hits;
+}
+
+/* Counted against expected, both over `queries`, within five sigma; + 4: counts of a few are not
+ * normal. */
+static void assert_near_rate(uint64_t hits, double queries, double rate) {
+    double room = 5 * sqrt(queries * rate * (1 - rate)) + 4;
+    if (fabs((double)hits - queries * rate) > room)
+        print_message("%llu hits of %.0f, expected %.1f +- %.1f\n", (unsigned long long)hits,
+                      queries, queries * rate, room);
+    assert_true(fabs((double)hits - queries * rate) <= room);
+}
+
+/* ---- the promise ------------------------------------------------------------------------------
+ */
+
+static void one_stream(uint64_t keys, uint32_t s, double p, uint64_t n) {
+    bly_filter *f = window(keys, p, s, 0, s);
+    uint64_t quota = (keys + s - 1) / s, limit = (s + 1) * quota, rng = keys, fresh = 0;
+    double old_hits = 0, old_expected = 0, old_asked = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        fresh += add(f, key(s, i));
+        uint64_t first = i + 1 > keys ? i + 1 - keys : 0;
+        assert_true(bly_filter_contains_hash(f, key(s, i)));
+        assert_true(bly_filter_contains_hash(f, key(s, first)));
+        assert_true(bly_filter_contains_hash(f, key(s, first + blyt_next(&rng) % (i + 1 - first))));
+        if (i % (n / 40) == n / 40 - 1) {
+            assert_int_equal(count_found(f, s, first, i + 1), i + 1 - first);
+            if (i < limit)
+                continue;
+            /* Just too old, and much older. */
+            uint64_t from = i + 1 > limit + 5000 ? i + 1 - limit - 5000 : 0, to = i + 1 - limit;
+            bly_stats now = stats_of(f);
+            old_hits += (double)count_found(f, s, from, to);
+            old_expected += (double)(to - from) * now.current_fpr;
+            old_asked += (double)(to - from) * p;
+            assert_true(now.count > s * quota && now.count <= limit + 1);
+            assert_true(keys < 1000 || fabs(now.estimated_keys / (double)now.count - 1) < 0.05);
+        }
+    }
+    assert_near_rate((uint64_t)old_hits, old_expected / p, p);
+    assert_true(old_hits <= old_asked + 5 * sqrt(old_asked) + 4);
+    /* Nor far below it: a window is nearly full most of the time, unless it is a line or two. */
+    assert_true(keys < 1000 || old_hits >= old_asked / 2 - 5 * sqrt(old_asked));
+    assert_true((double)fresh > (double)n * (1 - p) - 5 * sqrt((double)n * p) - 4);
+    assert_sound(f);
+    bly_filter_destroy(f);
+}
+
+static void the_latest_are_there(void **state) {
+    static const uint32_t generations[] = {1, 2, 3, 8, 9, 10, 16, 32};
+    uint64_t n = 300000 / BLYT_SLOW;
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(generations); i++)
+        one_stream(3001, generations[i], 0.01, n / (generations[i] == 8 ? 1 : 4));
+    one_stream(3000, 8, 0.0005, n / 4);
+    one_stream(1, 8, 0.01, n / 20);
+    one_stream(7, 3, 0.2, n / 20);
+    if (is_long())
+        one_stream(1000000, 8, 0.01, 10000000);
+}
+
+/* A stream full of repeats, in which keys come back after any time. */
+static void repeats_refresh(void **state) {
+    enum { KEYS = 2000, UNIVERSE = 6000 };
+    const uint64_t n = 200000 / BLYT_SLOW;
+    bly_filter *f = window(KEYS, 0.001, 8, 0, 7);
+    uint64_t *log = calloc(n, sizeof *log), rng = 3, known = 0, again = 0;
+    (void)state;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t r = blyt_next(&rng);
+        log[i] = r % 3 ? blyt_next(&rng) % UNIVERSE : blyt_next(&rng) % 50;
+        bool before = bly_filter_contains_hash(f, key(1, log[i]));
+        assert_int_equal(add(f, key(1, log[i])), !before);
+        known += before;
+        again += blyt_next(&rng) % 4 == 0 ? !add(f, key(1, log[i])) : 0; /* at once: nothing new */
+        uint64_t first = i + 1 > KEYS ? i + 1 - KEYS : 0;
+        assert_true(bly_filter_contains_hash(f, key(1, log[first])));
+        for (uint64_t j = first; i % 5000 == 0 && j <= i; j++)
+            assert_true(bly_filter_contains_hash(f, key(1, log[j])));
+    }
+    assert_true(known > n / 4 && again > n / 5);
+    assert_sound(f);
+    free(log);
+    bly_filter_destroy(f);
+}
+
+/* Batches with turns in their midst do what single calls do, byte for byte. */
+static void batches_are_single_calls(void **state) {
+    static const uint32_t generations[] = {8, 3, 12};
+    (void)state;
+    for (size_t g = 0; g < COUNT_OF(generations); g++) {
+        bly_filter *a = window(70, 0.02, generations[g], 0, 0);
+        bly_filter *b = window(70, 0.02, generations[g], 0, 0);
+        uint64_t rng = 11;
+        for (int turn = 0; turn < 300; turn++) {
+            blyt_list l = blyt_list_of(KEYS_RANDOM, blyt_next(&rng) % 2000, blyt_next(&rng) % 90);
+            uint8_t added[90], found[90];
+            bly_tally tally;
+            size_t fresh = 0, hits = 0;
+            assert_ok(bly_filter_add_many(b, l.keys, l.n, added, &tally));
+            for (size_t i = 0; i < l.n; i++) {
+                bool one;
+                assert_ok(bly_filter_add(a, l.keys[i].data, l.keys[i].size, &one));
+                assert_int_equal(one, added[i]);
+                fresh += one;
+            }
+            assert_true(tally.done == l.n && tally.fresh == fresh && bly_filter_equal(a, b));
+            blyt_list_free(&l);
+            l = blyt_list_of(KEYS_RANDOM, blyt_next(&rng) % 2000, blyt_next(&rng) % 90);
+            size_t sum = bly_filter_contains_many(b, l.keys, l.n, found);
+            for (size_t i = 0; i < l.n; i++) {
+                bool one = bly_filter_contains(a, l.keys[i].data, l.keys[i].size);
+                assert_int_equal(one, found[i]);
+                hits += one;
+            }
+            assert_true(sum == hits && bly_filter_contains_many(b, l.keys, l.n, NULL) == hits);
+            blyt_list_free(&l);
+        }
+        assert_int_equal(bly_filter_count(a), bly_filter_count(b));
+        bly_filter_destroy(a);
+        bly_filter_destroy(b);
+    }
+}
+
+/* ---- rate and space ----------------------------------------------------------------------------
+ */
+
+/* At its fullest: what the plan says, what the bits say, and what is counted. */
+static void rate_when_full(uint64_t keys, double p, uint32_t s, unsigned filters) {
+    uint64_t quota = (keys + s - 1) / s, queries = (uint64_t)(4000 / p) / filters / BLYT_SLOW + 1;
+    double mean = 0, squares = 0, variance = 0, expected = 0, planned = 0, hits = 0;
+    for (unsigned seed = 1; seed <= filters; seed++) {
+        bly_filter *f = window(keys, p, s, 0, seed);
+        bly_geometry g = bly_filter_geometry(f);
+        uint64_t i = 0;
+        while (info_of(f).ordinal < s + 2 || info_of(f).active_keys < quota)
+            add(f, key(seed, i++));
+        bly_stats now = stats_of(f);
+        planned = bly_plan_fpr(&g, keys, 64);
+        assert_true(planned <= p && now.count == (s + 1) * quota);
+        assert_true(fabs(now.fill - now.expected_fill) < 0.02);
+        hits += (double)count_found(f, 1000 + seed, 0, queries);
+        expected += now.current_fpr * (double)queries;
+        variance += now.current_fpr * (1 - now.current_fpr) * (double)queries;
+        mean += now.current_fpr / filters;
+        squares += now.current_fpr * now.current_fpr / filters;
+        bly_filter_destroy(f);
+    }
+    /* Between filters: as counted where there are several, else that of blocks (test_rates.c). */
+    double spread = filters > 1 ? sqrt(fmax(0, squares - mean * mean) / filters)
+                                : planned * sqrt(10 / ((double)keys / 30));
+    bool counted = fabs(hits - expected) <= 5 * sqrt(variance) + 4;
+    bool foreseen = fabs(mean - planned) <= 5 * spread + 5e-3 * planned;
+    if (!counted || !foreseen || getenv("BLYT_VERBOSE"))
+        print_message(
+            "W=%llu p=%g s=%u: hits %.0f, expected %.1f; rate %.4g, planned %.4g +- %.2g\n",
+            (unsigned long long)keys, p, s, hits, expected, mean, planned, 5 * spread);
+    assert_true(counted && foreseen);
+}
+
+static void rates(void **state) {
+    static const double asked[] = {0.01, 0.001, 0.0001};
+    static const uint32_t others[] = {1, 4, 9, 10, 16, 32};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(asked); i++) {
+        rate_when_full(1000, asked[i], 8, 60 / (BLYT_SLOW > 1 ? 3 : 1));
+        rate_when_full(100000, asked[i], 8, BLYT_SLOW > 1 ? 1 : 3);
+        if (is_long())
+            rate_when_full(10000000, asked[i], 8, 1);
+    }
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        rate_when_full(2000, 0.01, others[i], 30 / (BLYT_SLOW > 1 ? 3 : 1));
+}
+
+static void bits_per_key(void **state) {
+    static const struct { double p, bits; } table[] = {{0.01, 17.2}, {0.001, 24.4}, {0.0001, 33}};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(table); i++)
+        for (uint64_t keys = 100000; keys <= 10000000; keys *= 100) {
+            bly_geometry g;
+            assert_ok(bly_plan(BLY_WINDOW, keys, table[i].p, 0, 64, &g));
+            assert_true((double)bly_plan_bits(&g) / (double)keys <= 1.02 * table[i].bits);
+            g.size--; /* and no smaller would do */
+            assert_true(bly_plan_fpr(&g, keys, 64) > table[i].p);
+        }
+}
+
+/* ---- work --------------------------------------------------------------------------------------
+ */
+
+/* Lines whose mark has changed since the last call. */
+static uint64_t lines_cleaned(const bly_filter *f, uint8_t *marks) {
+    uint64_t changed = 0;
+    const uint8_t *line = blyi_window_body(f);
+    for (uint64_t i = 0; i < blyi_window_lines(&f->geometry); i++, line += 64) {
+        changed += marks[i] != line[63] >> 7;
+        marks[i] = line[63] >> 7;
+    }
+    return changed;
+}
+
+/* No add empties more than its own lines and its share of the others; when a generation is full,
+ * all are empty. */
+static void no_add_does_more_than_its_share(void **state) {
+    static const uint32_t generations[] = {8, 2, 20};
+    (void)state;
+    for (size_t c = 0; c < COUNT_OF(generations); c++) {
+        bly_filter *f = window(1500, 0.001, generations[c], 0, 0);
+        uint64_t lines = blyi_window_lines(&f->geometry);
+        uint64_t most = blyi_window_parts(&f->geometry) + blyi_window_get(f, BLYI_WIN_STEP);
+        uint8_t *marks = calloc(lines, 1);
+        uint64_t ordinal = 0, turns = 0, cleaned = 0;
+        for (uint64_t i = 0; i < 20000; i++) {
+            bool swept = blyi_window_get(f, BLYI_WIN_CURSOR) == lines;
+            (void)add(f, key(5, i));
+            uint64_t now = lines_cleaned(f, marks);
+            cleaned += now;
+            assert_true(now <= most);
+            if (info_of(f).ordinal == ordinal)
+                continue;
+            assert_true(swept);
+            ordinal = info_of(f).ordinal;
+            turns++;
+        }
+        assert_true(turns > 5 && cleaned >= (turns - 1) * lines && cleaned <= turns * lines);
+        free(marks);
+        bly_filter_destroy(f);
+    }
+}
+
+static uint64_t nanoseconds(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The same adds several times over, each with the shortest time it took: what is left above the
+ * median is the window's own doing, not the machine's. */
+static void no_add_takes_long(void **state) {
+    enum { N = 400000, REPEATS = 9 };
+    bly_filter *full = window(1000000, 0.01, 8, 0, 0);
+    uint32_t *best = malloc(N * sizeof *best);
+    (void)state;
+    for (uint64_t i = 0; i < 1250000; i++)
+        (void)add(full, key(6, i));
+    memset(best, 0xff, N * sizeof *best);
+    uint64_t turn = info_of(full).ordinal;
+    for (int r = 0; r < REPEATS; r++) {
+        bly_filter *f = NULL;
+        assert_ok(bly_filter_clone(full, NULL, &f));
+        for (uint64_t i = 0; i < N; i++) {
+            bly_hash h = key(6, 1250000 + i);
+            uint64_t before = nanoseconds();
+            assert_ok(bly_filter_add_hash(f, h, NULL));
+            uint64_t took = nanoseconds() - before;
+            best[i] = took < best[i] ? (uint32_t)took : best[i];
+        }
+        assert_true(info_of(f).ordinal >= turn + 3);
+        bly_filter_destroy(f);
+    }
+    qsort(best, N, sizeof *best, by_size);
+    print_message("           an add takes %u ns (median), %u (99.99%%), %u at most\n", best[N / 2],
+                  best[N - N / 10000], best[N - 1]);
+    assert_true(best[N - 1] <= 100 * best[N / 2]);
+    free(best);
+    bly_filter_destroy(full);
+}
+
+/* ---- time --------------------------------------------------------------------------------------
+ */
+
+typedef struct event {
+    uint64_t at, key;
+} event;
+
+/* How the clock moves in a test: by how much at the next step. */
+static uint64_t pace(int style, uint64_t *rng, uint64_t span) {
+    uint64_t r = blyt_next(rng);
+    if (style == 0)
+        return r % 3;
+    if (style == 1) /* bursts, and gaps of up to twice the span */
+        return r % 200 ? 0 : blyt_next(rng) % (2 * span);
+    return r % 50 ? r % 4 : r % 7 * span / 3;
+}
+
+static void one_timed_stream(int style, uint64_t span, uint32_t s, uint64_t n) {
+    bly_filter *f = window(3000, 0.005, s, span, 1);
+    event *log = calloc(n, sizeof *log);
+    uint64_t rng = span, now = 1700000000, slice = info_of(f).slice, first = 0, old = 0;
+    double strange = 0, expected = 0;
+    assert_int_equal(slice, (span + s - 1) / s);
+    for (uint64_t i = 0; i < n; i++) {
+        now += pace(style, &rng, span);
+        assert_ok(bly_window_advance(f, now));
+        log[i] = (event){now, i % 3 ? i : blyt_next(&rng) % (i + 1)};
+        (void)add(f, key(2, log[i].key));
+        while (now - log[first].at > span)
+            first++;
+        while (now - log[old].at > (s + 1) * slice)
+            old++;
+        assert_true(bly_filter_contains_hash(f, key(2, log[first].key)));
+        for (uint64_t j = first; i % 1009 == 0 && j <= i; j++)
+            assert_true(bly_filter_contains_hash(f, key(2, log[j].key)));
+        if (i % 1009 == 0) {
+            double rate = stats_of(f).current_fpr;
+            strange += (double)count_found(f, 3, i, i + 2000);
+            expected += 2000 * rate;
+        }
+    }
+    assert_near_rate((uint64_t)strange, expected / 0.5, 0.5);
+    /* What has not come back since it got too old is gone, but for false positives. */
+    uint64_t gone = 0, still = 0;
+    for (uint64_t j = 0; j < old; j++) {
+        bool again = false;
+        for (uint64_t l = old; l < n && !again; l++)
+            again = log[l].key == log[j].key;
+        gone += !again;
+        still += !again && bly_filter_contains_hash(f, key(2, log[j].key));
+        j += old / 500;
+    }
+    double rate = stats_of(f).current_fpr;
+    assert_true(gone == 0 ||
+                (double)still <= (double)gone * rate + 5 * sqrt((double)gone * rate) + 4);
+    assert_sound(f);
+    free(log);
+    bly_filter_destroy(f);
+}
+
+static void timed_windows(void **state) {
+    (void)state;
+    for (int style = 0; style < 3; style++) {
+        one_timed_stream(style, 1000, 8, 30000 / BLYT_SLOW);
+        one_timed_stream(style, 3601, 5, 30000 / BLYT_SLOW);
+        one_timed_stream(style, 7, 10, 20000 / BLYT_SLOW);
+    }
+}
+
+/* More keys than were expected: none is lost, and the rate is told as it is. */
+static void a_burst_costs_rate_not_keys(void **state) {
+    enum { BURST = 1000 }; /* 250 are expected in a slice */
+    bly_filter *f = window(2000, 0.001, 8, 800, 0);
+    (void)state;
+    assert_ok(bly_window_advance(f, 10000));
+    assert_true(add(f, key(1, 0)));
+    for (uint64_t i = 0; i < BURST; i++)
+        (void)add(f, key(1, i));
+    assert_int_equal(count_found(f, 1, 0, BURST), BURST);
+    bly_stats s = stats_of(f);
+    assert_true(s.current_fpr > 0.005 && s.current_fpr < 1);
+    assert_true(fabs(s.predicted_fpr / s.current_fpr - 1) < 0.05);
+    assert_near_rate(count_found(f, 9, 0, 100000), 100000, s.current_fpr);
+    for (uint64_t t = 10000; t <= 10800; t += 50) {
+        assert_ok(bly_window_advance(f, t));
+        assert_int_equal(count_found(f, 1, 0, BURST), BURST);
+    }
+    assert_ok(bly_window_advance(f, 10000 + 899));
+    assert_int_equal(count_found(f, 1, 0, BURST), BURST);
+    assert_ok(bly_window_advance(f, 10000 + 900));
+    assert_true(count_found(f, 1, 0, BURST) == 0 && bly_filter_count(f) == 0);
+    assert_true(stats_of(f).current_fpr == 0 && stats_of(f).estimated_keys == 0);
+    bly_filter_destroy(f);
+}
+
+static void the_clock(void **state) {
+    bly_filter *f = window(100, 0.01, 4, 400, 0), *copy = NULL, *plain = NULL;
+    uint64_t age;
+    (void)state;
+    /* What comes before the clock is set counts as of then. */
+    for (uint64_t i = 0; i < 50; i++)
+        (void)add(f, key(1, i));
+    assert_ok(bly_window_age_hash(f, key(1, 0), &age));
+    assert_int_equal(age, 0);
+    assert_sound(f);
+    assert_ok(bly_window_advance(f, UINT64_MAX - 1000));
+    assert_int_equal(count_found(f, 1, 0, 50), 50);
+    assert_ok(bly_window_advance(f, UINT64_MAX - 1000 + 400));
+    assert_int_equal(count_found(f, 1, 0, 50), 50);
+    assert_sound(f);
+    /* Never backwards, and nothing is changed by trying. */
+    assert_ok(bly_filter_clone(f, NULL, &copy));
+    assert_int_equal(bly_window_advance(f, UINT64_MAX - 1000 + 399), BLY_EINVAL);
+    assert_true(bly_filter_equal(f, copy));
+    assert_ok(bly_window_advance(f, UINT64_MAX));
+    assert_int_equal(bly_filter_count(f), 0);
+    assert_int_equal(info_of(f).now, UINT64_MAX);
+    /* Clearing leaves the clock. */
+    (void)add(f, key(1, 1));
+    bly_filter_clear(f);
+    assert_true(info_of(f).now == UINT64_MAX && info_of(f).span == 400 && bly_filter_count(f) == 0);
+    assert_false(bly_filter_contains_hash(f, key(1, 1)));
+    assert_sound(f);
+    bly_filter_destroy(f);
+    /* None in a window by number, none in other kinds. */
+    f = window(100, 0.01, 4, 0, 0);
+    assert_int_equal(bly_window_advance(f, 1), BLY_EUNSUPPORTED);
+    assert_ok(bly_bloom_create(10, 0.1, &plain));
+    bly_window_info info;
+    assert_int_equal(bly_window_advance(plain, 1), BLY_EKIND);
+    assert_int_equal(bly_window_look(plain, &info), BLY_EKIND);
+    assert_int_equal(bly_window_age(plain, "x", 1, &age), BLY_EKIND);
+    assert_int_equal(bly_window_age_hash(plain, key(1, 1), &age), BLY_EKIND);
+    bly_filter_destroy(plain);
+    bly_filter_destroy(copy);
+    bly_filter_destroy(f);
+}
+
+/* Calls that come often share the work of emptying; idle time needs none. */
+static void advancing_is_spread(void **state) {
+    bly_filter *f = window(20000, 0.01, 8, 8000, 0);
+    uint64_t lines = blyi_window_lines(&f->geometry), worst = 0, cleaned = 0;
+    uint8_t *marks = calloc(lines, 1);
+    (void)state;
+    for (uint64_t now = 0; now < 40000; now++) {
+        assert_ok(bly_window_advance(f, now));
+        uint64_t work = lines_cleaned(f, marks);
+        worst = work > worst ? work : worst;
+        cleaned += work;
+        if (now % 7 == 0) /* a third of the keys expected */
+            (void)add(f, key(1, now));
+        (void)lines_cleaned(f, marks);
+    }
+    assert_true(worst <= lines / 1000 + 2 && cleaned > lines);
+    assert_ok(bly_window_advance(f, 1000000));
+    assert_true(lines_cleaned(f, marks) <= lines && bly_filter_count(f) == 0);
+    for (uint64_t now = 1000000; now < 100000000; now += 999999) {
+        assert_ok(bly_window_advance(f, now));
+        assert_true(lines_cleaned(f, marks) <= lines); /* what was left, once; then nothing */
+    }
+    assert_int_equal(info_of(f).active_keys, 0);
+    assert_sound(f);
+    free(marks);
+    bly_filter_destroy(f);
+}
+
+/* ---- age ---------------------------------------------------------------------------------------
+ */
+
+static void ages(void **state) {
+    enum { KEYS = 4000, N = 12345 };
+    bly_filter *f = window(KEYS, 0.01, 8, 0, 0);
+    uint64_t quota = info_of(f).generation_keys, younger = 0, age;
+    (void)state;
+    for (uint64_t i = 0; i < N; i++)
+        (void)add(f, key(1, i));
+    for (uint64_t back = 1; back <= KEYS; back++) {
+        assert_ok(bly_window_age_hash(f, key(1, N - back), &age));
+        assert_true(age <= back + quota - 1);
+        younger += age < back;
+    }
+    assert_true((double)younger <= KEYS * 0.01 + 5 * sqrt(KEYS * 0.01));
+    uint64_t absent = 0;
+    for (uint64_t i = 0; i < 1000; i++) {
+        assert_ok(bly_window_age_hash(f, key(2, i), &age));
+        assert_int_equal(age == BLY_WINDOW_ABSENT, !bly_filter_contains_hash(f, key(2, i)));
+        absent += age == BLY_WINDOW_ABSENT;
+    }
+    assert_true(absent > 950);
+    /* A refreshed key is young again. */
+    (void)add(f, key(1, N - KEYS));
+    assert_ok(bly_window_age_hash(f, key(1, N - KEYS), &age));
+    assert_true(age >= 1 && age <= quota);
+    bly_filter_destroy(f);
+
+    f = window(KEYS, 0.01, 8, 1600, 0);
+    younger = 0;
+    for (uint64_t i = 0; i < 3000; i++) {
+        assert_ok(bly_window_advance(f, 5000 + i));
+        (void)add(f, key(1, i));
+    }
+    for (uint64_t back = 0; back <= 1600; back++) {
+        assert_ok(bly_window_age_hash(f, key(1, 2999 - back), &age));
+        assert_true(age < back + 200);
+        younger += age < back;
+    }
+    assert_true(younger <= 16 + 20);
+    assert_ok(bly_filter_add(f, "a key", 5, NULL));
+    assert_ok(bly_window_age(f, "a key", 5, &age));
+    assert_true(age < 200);
+    bly_filter_destroy(f);
+}
+
+/* ---- bytes -------------------------------------------------------------------------------------
+ */
+
+static bly_filter *through_bytes(const bly_filter *f) {
+    blyt_buffer b = blyt_write(f);
+    bly_filter *out = NULL;
+    assert_ok(bly_filter_parse(b.data, b.size, NULL, &out));
+    free(b.data);
+    return out;
+}
+
+/* Saved at any moment, in the middle of sweeping too, a window goes on as if it had not been. */
+static void files_go_on(void **state) {
+    (void)state;
+    for (int timed = 0; timed < 2; timed++) {
+        bly_filter *a = window(900, 0.01, 8, timed ? 5000 : 0, 0), *b;
+        bool in_the_middle = false;
+        for (uint64_t i = 0; i < 6000; i++) {
+            if (timed)
+                assert_ok(bly_window_advance(a, 7 * i));
+            (void)add(a, key(1, i));
+            if (i % 37 != 36)
+                continue;
+            uint64_t cursor = blyi_window_get(a, BLYI_WIN_CURSOR);
+            in_the_middle |= cursor > 0 && cursor < blyi_window_lines(&a->geometry);
+            b = through_bytes(a);
+            assert_true(bly_filter_equal(a, b) && bly_filter_count(a) == bly_filter_count(b));
+            for (uint64_t j = i + 1; j < i + 150; j++) {
+                if (timed)
+                    assert_ok(bly_window_advance(a, 7 * j));
+                if (timed)
+                    assert_ok(bly_window_advance(b, 7 * j));
+                assert_int_equal(add(a, key(1, j)), add(b, key(1, j)));
+            }
+            i += 149;
+            assert_true(bly_filter_equal(a, b) && bly_filter_count(a) == bly_filter_count(b));
+            bly_filter_destroy(b);
+        }
+        assert_true(in_the_middle);
+        bly_filter_destroy(a);
+    }
+}
+
+static void maps_answer(void **state) {
+    char path[] = "/tmp/bloomery-window-XXXXXX";
+    int fd = mkstemp(path);
+    bly_filter *f = window(2000, 0.01, 8, 900, 0);
+    bly_map *map = NULL;
+    (void)state;
+    assert_true(fd >= 0);
+    for (uint64_t i = 0; i < 3000; i++) {
+        assert_ok(bly_window_advance(f, i));
+        (void)add(f, key(1, i));
+    }
+    assert_ok(bly_filter_save(f, path));
+    assert_ok(bly_map_open(path, NULL, &map));
+    const bly_filter *m = bly_map_filter(map);
+    for (uint64_t i = 0; i < 4000; i++) {
+        uint64_t a, b;
+        assert_int_equal(bly_filter_contains_hash(f, key(1, i)),
+                         bly_filter_contains_hash(m, key(1, i)));
+        assert_ok(bly_window_age_hash(f, key(1, i), &a));
+        assert_ok(bly_window_age_hash(m, key(1, i), &b));
+        assert_true(a == b);
+    }
+    assert_true(stats_of(f).current_fpr == stats_of(m).current_fpr && info_of(m).now == 2999);
+    bly_map_close(map);
+    bly_filter_destroy(f);
+    (void)close(fd);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* Each field of the heading, wrong: the body is refused. */
+static void wrong_headings_are_refused(void **state) {
+    (void)state;
+    for (int timed = 0; timed < 2; timed++) {
+        bly_filter *f = window(800, 0.01, 8, timed ? 1000 : 0, 0);
+        for (uint64_t i = 0; i < 2050; i++) {
+            if (timed)
+                assert_ok(bly_window_advance(f, i));
+            (void)add(f, key(1, i));
+        }
+        blyi_shape shape = blyi_filter_shape(f);
+        size_t words = (size_t)blyi_window_heading(&f->geometry) / 8;
+        assert_true(blyi_window_sound(&shape, f->body));
+        for (size_t w = 0; w < words; w++) {
+            static const uint64_t changes[] = {1, 2, 4, 256, (uint64_t)1 << 57, UINT64_MAX};
+            for (size_t c = 0; c < COUNT_OF(changes); c++) {
+                /* Another span or time may be as good. */
+                if (timed && (w == BLYI_WIN_SPAN || w == BLYI_WIN_NOW) && changes[c] < 100)
+                    continue;
+                /* A cursor that is behind only sweeps again. */
+                uint64_t old = blyi_words(f)[w], wrong = old ^ blyi_le64(changes[c]);
+                if (w == BLYI_WIN_CURSOR && blyi_le64(wrong) < blyi_le64(old))
+                    continue;
+                blyi_words(f)[w] = wrong;
+                if (blyi_window_sound(&shape, f->body))
+                    print_message("word %zu, change %zu\n", w, c);
+                assert_false(blyi_window_sound(&shape, f->body));
+                blyi_words(f)[w] = old;
+            }
+        }
+        uint8_t *line = blyi_window_body(f);
+        line[63] ^= 0x80; /* the mark of a line that the cursor has passed */
+        assert_false(blyi_window_sound(&shape, f->body));
+        line[63] ^= 0xc0; /* a bit of no place */
+        assert_false(blyi_window_sound(&shape, f->body));
+        line[63] ^= 0x40;
+        assert_true(blyi_window_sound(&shape, f->body));
+        shape.items++;
+        assert_false(blyi_window_sound(&shape, f->body));
+        shape.items--;
+        shape.capacity /= 50;
+        assert_false(blyi_window_sound(&shape, f->body));
+        bly_filter_destroy(f);
+    }
+}
+
+/* Any bytes at all, as a mapped file may hold them: every question is answered, somehow. */
+static void any_body_is_safe(void **state) {
+    uint64_t rng = 1;
+    (void)state;
+    for (int turn = 0; turn < 300 / BLYT_SLOW + 10; turn++) {
+        uint32_t s = (uint32_t)(blyt_next(&rng) % 32 + 1);
+        bly_filter *model = window(50 + blyt_next(&rng) % 300, 0.01, s, turn % 2 ? 1000 : 0, 0);
+        bly_filter *f = NULL, *into = NULL;
+        blyi_shape shape = blyi_filter_shape(model);
+        uint64_t *body = aligned_alloc(64, (size_t)model->body_bytes);
+        size_t words = (size_t)model->body_bytes / 8, spared = turn % 3 ? 0 : 16;
+        memcpy(body, model->body, (size_t)model->body_bytes);
+        for (size_t i = spared; i < words; i++)
+            body[i] = turn % 5 ? blyt_next(&rng) : UINT64_MAX;
+        assert_ok(blyi_filter_make(&shape, NULL, (const uint8_t *)body, &f));
+        bly_stats stats;
+        bly_filter_stats(f, &stats);
+        assert_true(stats.current_fpr >= 0 && stats.current_fpr <= 1 &&
+                    info_of(f).generations == s);
+        blyt_list l = blyt_list_of(KEYS_RANDOM, 0, 100);
+        (void)bly_filter_contains_many(f, l.keys, l.n, NULL);
+        for (uint64_t i = 0; i < 100; i++) {
+            uint64_t age;
+            (void)bly_filter_contains_hash(f, key(1, i));
+            assert_ok(bly_window_age_hash(f, key(1, i), &age));
+        }
+        assert_ok(bly_filter_clone(model, NULL, &into));
+        (void)!bly_filter_union(into, f);
+        assert_ok(blyi_window_unite(into, f));
+        for (uint64_t i = 0; i < 1000; i++)
+            (void)add(into, key(1, i));
+        blyt_list_free(&l);
+        bly_filter_destroy(into);
+        bly_filter_destroy(f);
+        bly_filter_destroy(model);
+        free(body);
+    }
+}
+
+/* ---- union -------------------------------------------------------------------------------------
+ */
+
+static void unions_by_number(void **state) {
+    bly_filter *a = window(800, 0.01, 8, 0, 0), *b = window(800, 0.01, 8, 0, 0), *copy = NULL;
+    uint64_t i;
+    (void)state;
+    for (i = 0; i < 2050; i++) { /* both in the middle of sweeping */
+        (void)add(a, key(1, i));
+        (void)add(b, key(2, i));
+    }
+    assert_ok(bly_filter_compatible(a, b));
+    assert_ok(bly_filter_union(a, b));
+    assert_sound(a);
+    assert_int_equal(count_found(a, 1, i - 800, i) + count_found(a, 2, i - 800, i), 1600);
+    assert_true(fabs((double)bly_filter_count(a) / (2.0 * (double)bly_filter_count(b)) - 1) < 0.03);
+    assert_ok(bly_filter_union(a, a));
+    assert_sound(a);
+    assert_int_equal(count_found(a, 1, i - 800, i) + count_found(a, 2, i - 800, i), 1600);
+    /* Two keys have come where there was one: the last 800 of these, then of the new ones. */
+    for (uint64_t j = i; j < i + 3000; j++) {
+        (void)add(a, key(1, j));
+        uint64_t oldest = j - i < 799 ? i - (799 - (j - i)) / 2 : j - 799;
+        assert_true(bly_filter_contains_hash(a, key(1, oldest)));
+        assert_true(oldest >= i || bly_filter_contains_hash(a, key(2, oldest)));
+    }
+    assert_sound(a);
+    assert_ok(bly_filter_clone(a, NULL, &copy));
+    assert_int_equal(bly_filter_union(a, b), BLY_EMISMATCH);
+    assert_string_equal(bly_filter_why_not(BLY_OP_UNION, a, b), "their clocks are not the same");
+    assert_true(bly_filter_equal(a, copy));
+    assert_int_equal(bly_filter_intersect(a, a), BLY_EUNSUPPORTED);
+    bly_filter_destroy(copy);
+    bly_filter_destroy(a);
+    bly_filter_destroy(b);
+}
+
+/* Replicas that have seen different keys, and have turned differently often, in the same slice. */
+static void unions_by_time(void **state) {
+    bly_filter *a = window(800, 0.01, 8, 800, 0), *b = window(800, 0.01, 8, 800, 0);
+    const uint64_t end = 5003;
+    uint64_t age;
+    (void)state;
+    for (uint64_t now = 0; now < end; now++) {
+        if (now > 1000)
+            assert_ok(bly_window_advance(a, now));
+        if (now % 250 < 150 && now / 100 != 45 && now < 4900) { /* b is idle in some slices */
+            assert_ok(bly_window_advance(b, now));
+            (void)add(b, key(2, now));
+        }
+        if (now > 1000)
+            (void)add(a, key(1, now));
+    }
+    assert_int_equal(bly_filter_union(a, b), BLY_EMISMATCH); /* b stands in an earlier slice */
+    assert_ok(bly_window_advance(b, end - 3));
+    bly_filter *both = NULL, *other = NULL;
+    assert_ok(bly_filter_clone(a, NULL, &both));
+    assert_ok(bly_filter_clone(b, NULL, &other));
+    assert_ok(bly_filter_union(both, b));
+    assert_ok(bly_filter_union(other, a));
+    assert_int_equal(info_of(other).now, end - 1);
+    for (int side = 0; side < 2; side++) {
+        const bly_filter *u = side ? other : both;
+        assert_sound(u);
+        assert_int_equal(count_found(u, 1, end - 801, end), 801);
+        uint64_t young = 0, seen = 0;
+        for (uint64_t t = end - 801; t < 4900; t++) {
+            if (t % 250 >= 150 || t / 100 == 45)
+                continue;
+            assert_ok(bly_window_age_hash(u, key(2, t), &age));
+            assert_true(age < end - t + 100);
+            young += age < end - 1 - t;
+            seen++;
+        }
+        assert_true(seen > 300 && young < 20 + seen / 25);
+    }
+    assert_ok(bly_window_advance(both, end + 1000));
+    assert_int_equal(bly_filter_count(both), 0);
+    bly_filter_destroy(a);
+    bly_filter_destroy(b);
+    bly_filter_destroy(both);
+    bly_filter_destroy(other);
+}
+
+/* ---- making one --------------------------------------------------------------------------------
+ */
+
+static void refusals(void **state) {
+    bly_spec right = bly_spec_for(BLY_WINDOW, 1000, 0.01), spec = right;
+    bly_filter *f = NULL;
+    (void)state;
+    assert_int_equal(bly_kind_capabilities(BLY_WINDOW),
+                     BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP | BLY_FORGETS);
+    spec.generations = 33;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EGEOMETRY);
+    spec = right;
+    spec.geometry.options = BLY_FOLDABLE;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
+    spec = right;
+    spec.geometry.detail = 4;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
+    spec = right;
+    spec.sharing = BLY_SHARED;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EUNSUPPORTED);
+    assert_int_equal(bly_window_create(0, 0.01, &f), BLY_ECOUNT);
+    assert_int_equal(bly_window_create(10, 0, &f), BLY_ERATE);
+    assert_int_equal(bly_window_create(10, NAN, &f), BLY_ERATE);
+    assert_int_equal(bly_window_create(10, 1, &f), BLY_ERATE);
+    assert_int_equal(bly_window_create(UINT64_MAX, 0.01, &f), BLY_ETOOBIG);
+    assert_int_equal(bly_window_create_timed(0, 10, 0.01, &f), BLY_EINVAL);
+    assert_null(f);
+    assert_ok(bly_hasher_init(&spec.hasher, BLY_HASH_FNV1A_32, 0));
+    spec.sharing = BLY_EXCLUSIVE;
+    spec.capacity = 10000000;
+    spec.fpr = 0.0001;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EWEAKHASH);
+}
+
+/* An exact shape says what it is good for, and may be asked for less. */
+static void exact_shapes(void **state) {
+    bly_spec spec = bly_spec_for(BLY_WINDOW, 1000, 0.01);
+    bly_filter *f = NULL;
+    (void)state;
+    spec.geometry = (bly_geometry){BLY_WINDOW, 9, 100, 0, 8};
+    spec.capacity = 0;
+    assert_ok(bly_filter_create(&spec, &f));
+    assert_int_equal(bly_filter_capacity(f), bly_plan_capacity(&spec.geometry, 0.01, 64));
+    assert_true(bly_plan_fpr(&spec.geometry, bly_filter_capacity(f) + 9, 64) > 0.01);
+    bly_filter_destroy(f);
+    spec.fpr = 0;
+    assert_ok(bly_filter_create(&spec, &f));
+    assert_true(stats_of(f).target_fpr > 0.01 && stats_of(f).target_fpr < 0.1);
+    bly_filter_destroy(f);
+    spec.generations = 7;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
+    spec.generations = 0;
+    static const bly_geometry bad[] = {
+        {BLY_WINDOW, 8, 100, 0, 8},  {BLY_WINDOW, 9, 0, 0, 8},    {BLY_WINDOW, 9, 100, 0, 33},
+        {BLY_WINDOW, 51, 100, 0, 8}, {BLY_WINDOW, 9, 100, 0, 12}, {BLY_WINDOW, 0, 100, 0, 8},
+        {BLY_WINDOW, 9, 100, 0, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        assert_int_equal(bly_plan_check(&bad[i]), BLY_EGEOMETRY);
+    bly_geometry large = {BLY_WINDOW, 48, UINT64_MAX / 2, 0, 8};
+    assert_int_equal(bly_plan_check(&large), BLY_ETOOBIG);
+}
+
+/* A cleared window is as good as new; one lost in the making leaves nothing behind. */
+static void clearing_and_failing(void **state) {
+    bly_filter *f = NULL;
+    (void)state;
+    bly_filter *a = window(300, 0.01, 8, 0, 0), *b = window(300, 0.01, 8, 0, 0);
+    for (uint64_t i = 0; i < 1000; i++)
+        (void)add(a, key(1, i));
+    bly_filter_clear(a);
+    assert_true(bly_filter_equal(a, b) && bly_filter_count(a) == 0);
+    bly_filter_destroy(a);
+    bly_filter_destroy(b);
+    for (size_t fail = 1; fail <= 2; fail++) {
+        blyt_heap heap = {.fail_at = fail};
+        bly_allocator alloc = blyt_heap_allocator(&heap);
+        bly_spec spec = bly_spec_for(BLY_WINDOW, 1000, 0.01);
+        spec.allocator = &alloc;
+        assert_int_equal(bly_filter_create(&spec, &f), BLY_ENOMEM);
+        assert_true(f == NULL && heap.live == 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(exact_shapes),
+        cmocka_unit_test(clearing_and_failing),
+        cmocka_unit_test(the_latest_are_there),
+        cmocka_unit_test(repeats_refresh),
+        cmocka_unit_test(batches_are_single_calls),
+        cmocka_unit_test(rates),
+        cmocka_unit_test(bits_per_key),
+        cmocka_unit_test(no_add_does_more_than_its_share),
+        cmocka_unit_test(timed_windows),
+        cmocka_unit_test(a_burst_costs_rate_not_keys),
+        cmocka_unit_test(the_clock),
+        cmocka_unit_test(advancing_is_spread),
+        cmocka_unit_test(ages),
+        cmocka_unit_test(files_go_on),
+        cmocka_unit_test(maps_answer),
+        cmocka_unit_test(wrong_headings_are_refused),
+        cmocka_unit_test(any_body_is_safe),
+        cmocka_unit_test(unions_by_number),
+        cmocka_unit_test(unions_by_time),
+    };
+    const struct CMUnitTest timing[] = {cmocka_unit_test(no_add_takes_long)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (is_long())
+        failed += cmocka_run_group_tests(timing, NULL, NULL);
+    return failed;
+}
