@@ -7,11 +7,12 @@
  *   split512      blocks of 512 bits        k = 8, 12 or 16
  *   bb2x512       blocks of 512 bits        k even, 2 .. 16, half of them in each of two blocks
  *   scalable      bytes, its levels' headers included (a multiple of 64)   k = levels, 1 .. 48
- *   window        superblocks: a block of 512 bits for each generation     k = 8, 12 or 16
- *                 detail = generations that are kept, 1 .. 32, beside the one being filled
+ *   window        lines of 512 bits in each of its parts, which are k / 3 (k / 2 where detail > 9)
+ *                 and at most 16; detail = generations that are kept, 1 .. 32, beside the one being
+ *                 filled
  *   stable        cells of 1 to 3 bits      k = cells of a key, 1 .. 8
  *                 detail = 4 * the cells that an add lowers + the bits of a cell
- *   cuckoo        buckets of four slots     k = bits of a remainder, 1 .. 55
+ *   cuckoo        buckets of four slots     k = bits of a remainder, 6 .. 55
  *   fuse          slots, of all shards      k = bits of a fingerprint, 1 .. 28
  *                 detail = 32 * (shards - 1) + log2 of a segment's slots
  *   ribbon        blocks of 128 slots, of all shards    k = columns of a narrow block, 1 .. 40

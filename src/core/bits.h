@@ -22,6 +22,19 @@ static inline uint64_t blyi_mulhi(uint64_t x, uint64_t y) {
 #endif
 }
 
+/* The whole of x * y: its low 64 bits, and the high ones in *high. */
+static inline uint64_t blyi_mul(uint64_t x, uint64_t y, uint64_t *high) {
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 u128;
+    u128 product = (u128)x * y;
+    *high = (uint64_t)(product >> 64);
+    return (uint64_t)product;
+#else
+    *high = blyi_mulhi(x, y);
+    return x * y;
+#endif
+}
+
 /* Between a host word and a word as it lies in a body; its own inverse. */
 static inline uint64_t blyi_le64(uint64_t w) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

@@ -30,22 +30,12 @@ static const kind_facts kinds[] = {
 /* The kinds that plan themselves, in the order of their codes, which come after all of the above.
  */
 static const blyi_planner *const planners[] = {
-#ifdef BLYI_TRY_WINDOW
     &blyi_plan_window,
     &blyi_plan_stable,
-#endif
-#ifdef BLYI_TRY_CUCKOO
     &blyi_plan_cuckoo,
-#endif
-#ifdef BLYI_TRY_FUSE
     &blyi_plan_fuse,
-#endif
-#ifdef BLYI_TRY_RIBBON
     &blyi_plan_ribbon,
-#endif
-#ifdef BLYI_TRY_CUCKOO
     &blyi_plan_growable,
-#endif
     NULL,
 };
 

@@ -47,8 +47,7 @@ static double lane_twice(double w, double t) {
     return 1 - 2 * e1 + (e1 + (w - 1) * e2) / w;
 }
 
-/* The mean of f(k, i) over i ~ Binomial(n, 1/z). */
-static double mixture(double n, double z, double (*f)(unsigned k, double i), unsigned k) {
+double blyi_mixture(double n, double z, double (*f)(unsigned k, double i), unsigned k) {
     double mean = n / z;
     /* Past this every block is as good as full and its load no longer matters. */
     if (z <= 1 || mean > 1024)
@@ -89,7 +88,7 @@ static double split_block(unsigned k, double i) {
         return power(lane_twice(64, 2 * i), 8);
     if (i > 8192) /* full to the last bit */
         return 1;
-    return mixture(i, 2, split_halves, (unsigned)i);
+    return blyi_mixture(i, 2, split_halves, (unsigned)i);
 }
 
 static double pair_once(unsigned half, double i) {
@@ -109,9 +108,9 @@ static double pair_slope(unsigned half, double i) {
  * (their loads covary by -2n/z^2). Both effects matter for a handful of blocks only. */
 static double pair_rate(double z, unsigned k, double n) {
     unsigned half = k / 2;
-    double once = mixture(2 * n, z, pair_once, half);
-    double both = mixture(2 * n, z, pair_both, half);
-    double slope = z < 1000 ? mixture(2 * n, z, pair_slope, half) : 0;
+    double once = blyi_mixture(2 * n, z, pair_once, half);
+    double both = blyi_mixture(2 * n, z, pair_both, half);
+    double slope = z < 1000 ? blyi_mixture(2 * n, z, pair_slope, half) : 0;
     double apart = once * once - 2 * n / (z * z) * slope * slope;
     return fmax(0, apart) * (1 - 1 / z) + both / z;
 }
@@ -147,9 +146,9 @@ double blyi_rate(const bly_geometry *g, double n) {
     case BLY_PARTITIONED:
         return power(-expm1(n * log1p(-1 / size)), g->hashes);
     case BLY_SBBF:
-        return mixture(n, size, sbbf_block, g->hashes);
+        return blyi_mixture(n, size, sbbf_block, g->hashes);
     case BLY_SPLIT512:
-        return mixture(n, size, split_block, g->hashes);
+        return blyi_mixture(n, size, split_block, g->hashes);
     case BLY_BB2X512:
         return pair_rate(size, g->hashes, n);
     default: /* no fixed geometry, no rate */

@@ -15,21 +15,41 @@
 
 typedef struct kind_row {
     bly_kind kind;
-    uint32_t meets; /* besides what its capabilities say */
+    uint32_t meets;    /* besides what its capabilities say */
+    uint32_t requires; /* needs that must be among those asked: the kind is for nothing else */
     const char *about;
 } kind_row;
 
 static const kind_row kinds[] = {
-    {BLY_CLASSIC, 0,
-     "the smallest of the kinds here, at the price of a cache line for each of a key's bits"},
-    {BLY_PARTITIONED, 0, "as small as classic, with each of a key's bits in a slice of its own"},
-    {BLY_SBBF, 0, "the fastest: half a cache line per key and one vector instruction to test it"},
-    {BLY_SPLIT512, 0, "one cache line per key, and smaller than sbbf"},
-    {BLY_BB2X512, 0, "two cache lines per key, and hardly larger than classic"},
-    {BLY_SCALABLE, BLY_NEED_GROW,
+    {BLY_CLASSIC, 0, 0,
+     "the smallest of the kinds that any number of threads can add to, at the price of a cache "
+     "line "
+     "for each of a key's bits"},
+    {BLY_PARTITIONED, 0, 0, "as small as classic, with each of a key's bits in a slice of its own"},
+    {BLY_SBBF, 0, 0,
+     "the fastest: half a cache line per key and one vector instruction to test it"},
+    {BLY_SPLIT512, 0, 0, "one cache line per key, and smaller than sbbf"},
+    {BLY_BB2X512, 0, 0, "two cache lines per key, and hardly larger than classic"},
+    {BLY_SCALABLE, BLY_NEED_GROW, 0,
      "grows as keys come and keeps its rate, at the price of space and of a cache line or two for "
      "each time it has grown"},
+    {BLY_WINDOW, BLY_NEED_WINDOW, BLY_NEED_WINDOW,
+     "remembers the last keys, or those of the last hours, for certain, and forgets older ones"},
+    {BLY_STABLE, BLY_NEED_WINDOW, BLY_NEED_WINDOW | BLY_ALLOW_LOSS,
+     "forgets old keys little by little, in a size that never changes; some it forgets early"},
+    {BLY_CUCKOO, 0, 0,
+     "keys can be removed; smaller than a Bloom filter below 0.2%, and two cache lines"},
+    {BLY_FUSE, 0, BLY_NEED_STATIC, "built from all keys at once; three cache lines, and small"},
+    {BLY_RIBBON, 0, BLY_NEED_STATIC,
+     "built from all keys at once; the smallest there is, within a twentieth of what is possible"},
+    {BLY_GROWABLE_CUCKOO, BLY_NEED_GROW, 0,
+     "keys can be removed, and it doubles when full, at the price of a bit per key for each time "
+     "it "
+     "may still double"},
 };
+
+/* A need of its own: the number of keys is left open. */
+enum { NO_NUMBER = 1 << 30 };
 
 typedef struct row {
     bly_kind kind;
@@ -39,11 +59,32 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
+    {BLY_STABLE, BLY_NEED_WINDOW | BLY_ALLOW_LOSS | NO_NUMBER, 0,
+     "how long keys are remembered does not matter, only that memory and rate stay as they are; "
+     "with "
+     "a number of keys to remember, a window would be smaller and forget none of them early"},
+    {BLY_WINDOW, BLY_NEED_WINDOW, 0,
+     "only this kind forgets old keys by itself and never a key of the window"},
+    {BLY_GROWABLE_CUCKOO, BLY_NEED_REMOVE | BLY_NEED_GROW, 0,
+     "keys are removed and more may come than expected: it doubles when full, and removing still "
+     "works"},
+    {BLY_CUCKOO, BLY_NEED_REMOVE, 0,
+     "keys are removed: it holds a fingerprint of each, so that taking one out leaves the others"},
     {BLY_SCALABLE, BLY_NEED_GROW, 0,
-     "more keys may come than expected, and of the kinds here only this one grows and keeps its "
-     "rate"},
+     "more keys may come than expected: it grows and keeps its rate, and adding a key again costs "
+     "nothing"},
+    {BLY_RIBBON, BLY_NEED_STATIC | BLY_NEED_SPACE, 0,
+     "all keys are known, and no kind is smaller: within a twentieth of what is possible"},
+    {BLY_FUSE, BLY_NEED_STATIC, 0x1p-28,
+     "all keys are known, so it is built from them at once: a fifth smaller than any Bloom filter "
+     "at "
+     "1%, and a query reads three cache lines"},
+    {BLY_RIBBON, BLY_NEED_STATIC, 0,
+     "all keys are known, and no other kind that is built is so exact"},
     {BLY_CLASSIC, BLY_NEED_SPACE, 0,
-     "no kind here is smaller; it pays with a cache line for each of a key's bits"},
+     "no kind that takes keys as they come is smaller, unless every key comes once (cuckoo); it "
+     "pays "
+     "with a cache line for each of a key's bits"},
     {BLY_SBBF, 0, 0.004,
      "the fastest kind: a query reads one cache line and tests it at one stroke; the smallest kind "
      "would save a tenth of the space, at high rates a fifth, and read a line for each bit"},
@@ -58,23 +99,26 @@ static const row rows[] = {
      "quarter more space, and ever more below"},
 };
 
-/* Needs that not every kind can meet, in the order in which they are complained about. */
+/* Needs that not every kind can meet, in the order in which they are complained about; and what is
+ * said of a kind that requires one that is not asked. */
 typedef struct need {
     uint32_t flag;
     uint32_t capability; /* BLY_CAN_*, or 0 */
-    const char *it, *none;
+    const char *it, *none, *unasked;
 } need;
 
 static const need demands[] = {
     {BLY_NEED_REMOVE, BLY_CAN_REMOVE, "it cannot remove keys",
-     "no kind of this version removes keys"},
+     "no kind of this version removes keys", NULL},
     {BLY_NEED_WINDOW, 0, "it does not forget old keys by itself",
-     "no kind of this version forgets old keys by itself"},
+     "no kind of this version forgets old keys by itself", "it forgets old keys"},
     {BLY_NEED_COUNTS, 0, "it does not count how often a key was added",
-     "no kind of this version counts how often a key was added"},
-    {BLY_NEED_GROW, 0, "it does not grow", "no kind of this version grows"},
+     "no kind of this version counts how often a key was added", NULL},
+    {BLY_NEED_GROW, 0, "it does not grow", "no kind of this version grows", NULL},
     {BLY_NEED_SHARE, BLY_CAN_SHARE, "several threads cannot add to it at once",
-     "no kind of this version lets several threads add at once"},
+     "no kind of this version lets several threads add at once", NULL},
+    {BLY_NEED_STATIC, ~0U, NULL, NULL, "all its keys must be known when it is made"},
+    {BLY_ALLOW_LOSS, ~0U, NULL, NULL, "it may forget keys early"},
 };
 
 enum {
@@ -90,12 +134,16 @@ static const kind_row *find(bly_kind kind) {
     return NULL;
 }
 
-/* The first of the needs in `flags` that the kind cannot meet. */
-static const need *unmet(const kind_row *k, uint32_t flags) {
+/* Why the kind does not suit the needs in `flags`: the first that it cannot meet, or that it
+ * requires. */
+static const char *unmet(const kind_row *k, uint32_t flags) {
     uint32_t can = bly_kind_capabilities(k->kind);
     for (size_t i = 0; i < DEMANDS; i++)
         if (demands[i].flag & flags & ~k->meets && !(demands[i].capability & can))
-            return &demands[i];
+            return demands[i].it;
+    for (size_t i = 0; i < DEMANDS; i++)
+        if (demands[i].flag & k->requires & ~flags)
+            return demands[i].unasked;
     return NULL;
 }
 
@@ -110,14 +158,12 @@ const char *bly_advise_why_not(bly_kind kind, const bly_needs *needs) {
     const kind_row *k = find(kind);
     if (kind != BLY_KIND_NONE && !k)
         return "there is no such kind";
-    if (k) {
-        const need *n = unmet(k, needs->flags);
-        return n ? n->it : NULL;
-    }
+    if (k)
+        return unmet(k, needs->flags);
     if (met_by_any(needs->flags))
         return NULL;
     for (size_t i = 0; i < DEMANDS; i++)
-        if (demands[i].flag & needs->flags && !met_by_any(demands[i].flag))
+        if (demands[i].none && demands[i].flag & needs->flags && !met_by_any(demands[i].flag))
             return demands[i].none;
     return "no kind of this version does all of that at once";
 }
@@ -136,11 +182,12 @@ bly_status bly_advise_kind(bly_kind kind, const bly_needs *needs, bly_advice *ou
 
 bly_status bly_advise(const bly_needs *needs, bly_advice *out) {
     bly_status status = blyi_needs_check(needs), failed = BLY_EUNSUPPORTED;
+    uint32_t flags = needs->flags | (needs->keys == 0 ? NO_NUMBER : 0U);
     for (size_t i = 0; i < ROWS && status == BLY_OK; i++) {
         const row *r = &rows[i];
         bly_advice a;
         /* A rate that is given need not be computed to pass a row over. */
-        if ((needs->flags & r->wants) != r->wants || (needs->fpr != 0 && needs->fpr < r->least))
+        if ((flags & r->wants) != r->wants || (needs->fpr != 0 && needs->fpr < r->least))
             continue;
         bly_status fits = bly_advise_kind(r->kind, needs, &a);
         if (fits == BLY_OK && a.needs.fpr >= r->least) {
@@ -159,8 +206,10 @@ bly_spec bly_advice_spec(const bly_advice *advice) {
     const bly_needs *needs = &advice->needs;
     bool grows = find(advice->kind)->meets & BLY_NEED_GROW;
     bly_spec spec = bly_spec_for(advice->kind, grows ? needs->first_keys : needs->keys, needs->fpr);
-    if (grows)
+    if (advice->kind == BLY_SCALABLE)
         spec.first_share = needs->first_share;
+    if (advice->kind == BLY_GROWABLE_CUCKOO)
+        spec.horizon = blyi_cost_horizon(needs);
     if (needs->flags & BLY_NEED_SHARE)
         spec.sharing = BLY_SHARED;
     return spec;

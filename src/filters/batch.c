@@ -18,6 +18,11 @@ bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_by
         sum->done += n;
         return BLY_OK;
     }
+    if (f->ops->ask && !writer) {
+        sum->fresh += f->ops->ask(f, keys, n, out);
+        sum->done += n;
+        return BLY_OK;
+    }
     bly_filter *sole = f->ops->sole ? f->ops->sole(f, writer ? n : 0) : NULL;
     bly_status status = BLY_OK;
     if (sole) {

@@ -1,7 +1,8 @@
 /* What a filter of one kind costs.
  *
  * For a given number of keys and rate a kind of fixed size is bly_plan's business. A kind that
- * grows is grown on paper, level by level, with the same rule as the real one (growth.h).
+ * grows is grown on paper, level by level or doubling by doubling, with the same rule as the real
+ * one (growth.h, plan_cuckoo.h).
  *
  * Given the memory instead, the largest number of keys or the lowest rate that fits is searched
  * for. Both are one search: with x the number of keys, or one over the rate, a larger x takes more
@@ -11,6 +12,8 @@
  * step.)
  */
 #include "cost.h"
+#include "../core/plan_cuckoo.h"
+#include "../core/rate.h"
 #include "growth.h"
 #include "levels.h"
 
@@ -27,7 +30,8 @@ static uint64_t least(uint64_t a, uint64_t b) {
 /* ---- the question ---------------------------------------------------------------------------- */
 
 bly_status blyi_needs_check(const bly_needs *needs) {
-    const uint32_t known = 2 * BLY_NEED_SPACE - 1, change = BLY_NEED_GROW | BLY_NEED_WINDOW;
+    const uint32_t known = 2 * BLY_ALLOW_LOSS - 1;
+    const uint32_t change = BLY_NEED_GROW | BLY_NEED_WINDOW | BLY_NEED_REMOVE;
     double p = needs->fpr, share = needs->first_share;
     if (needs->flags & ~known || ((needs->flags & BLY_NEED_STATIC) && (needs->flags & change)))
         return BLY_EINVAL;
@@ -55,7 +59,8 @@ static bly_needs resolved(bly_kind kind, const bly_needs *needs) {
         n.hash_bits = bly_hash_bits(BLY_HASH_SIPHASH);
     if (n.hash_bits == 0 && blyi_kind_has_levels(kind))
         n.hash_bits = blyi_growth_hash_bits(n.first_keys, n.fpr);
-    if (n.hash_bits == 0 && bly_hasher_default(&hasher, n.keys, n.fpr, 0) == BLY_OK)
+    uint64_t most = kind == BLY_GROWABLE_CUCKOO ? blyi_cost_horizon(&n) : n.keys;
+    if (n.hash_bits == 0 && bly_hasher_default(&hasher, most, n.fpr, 0) == BLY_OK)
         n.hash_bits = hasher.bits;
     return n;
 }
@@ -116,20 +121,76 @@ static void rates_of_levels(const bly_advice *a, const uint64_t *keys, size_t n,
     }
 }
 
+/* ---- doubling -------------------------------------------------------------------------------- */
+
+/* As far as growable.c goes by itself, or as far as the keys demand. */
+uint64_t blyi_cost_horizon(const bly_needs *needs) {
+    enum { DOUBLINGS = 10 };
+    if (!(needs->flags & BLY_NEED_GROW) || needs->first_keys > BLYI_MAX_BITS >> DOUBLINGS)
+        return needs->keys;
+    uint64_t far = needs->first_keys << DOUBLINGS;
+    return far > needs->keys ? far : needs->keys;
+}
+
+/* The geometry when it holds so many keys. */
+static bly_status table_at(const bly_needs *needs, uint64_t keys, bly_geometry *out) {
+    uint64_t horizon = blyi_cost_horizon(needs);
+    double floor = blyi_hash_floor((double)horizon, needs->hash_bits);
+    if (floor > needs->fpr / 10)
+        return BLY_EWEAKHASH;
+    bly_status status =
+        blyi_growable_plan(least(needs->first_keys, needs->keys), horizon, needs->fpr - floor, out);
+    while (status == BLY_OK && blyi_buckets_hold(out->size) < keys && out->hashes > out->detail) {
+        out->size *= 2;
+        out->hashes--;
+    }
+    return status;
+}
+
+static void rates_of_table(const bly_advice *a, const uint64_t *keys, size_t n, double *rates) {
+    for (size_t i = 0; i < n; i++) {
+        bly_geometry g;
+        bool made = table_at(&a->needs, keys[i], &g) == BLY_OK;
+        rates[i] = made ? bly_plan_fpr(&g, keys[i], a->needs.hash_bits) : 1;
+    }
+}
+
 /* ---- one kind, keys and rate given ----------------------------------------------------------- */
 
 /* Lines that hold the bits of one key. */
 static unsigned lines_of(const bly_geometry *g) {
-    unsigned lines = g->kind == BLY_SBBF || g->kind == BLY_SPLIT512 ? 1
-                     : g->kind == BLY_BB2X512                       ? 2
-                                                                    : g->hashes;
+    unsigned lines = g->hashes;
+    switch (g->kind) {
+    case BLY_SBBF:
+    case BLY_SPLIT512:
+        lines = 1;
+        break;
+    case BLY_BB2X512:
+    case BLY_CUCKOO:
+    case BLY_GROWABLE_CUCKOO:
+        lines = 2;
+        break;
+    case BLY_FUSE:
+        lines = 3;
+        break;
+    case BLY_WINDOW: /* every generation's, side by side, and a bit elsewhere */
+        lines = g->detail + 2;
+        break;
+    case BLY_RIBBON: /* two blocks' columns of 16 bytes, side by side, beginning anywhere */
+        lines = (2 * (g->hashes + 1) + 3) / 4 + 1;
+        break;
+    default:
+        break;
+    }
     return (unsigned)least(lines, bly_plan_bytes(g) / 64);
 }
 
 static bly_status size_fixed(bly_advice *out) {
     const bly_needs *needs = &out->needs;
     bly_status status =
-        bly_plan(out->kind, needs->keys, needs->fpr, 0, needs->hash_bits, &out->geometry);
+        out->kind == BLY_GROWABLE_CUCKOO
+            ? table_at(needs, needs->keys, &out->geometry)
+            : bly_plan(out->kind, needs->keys, needs->fpr, 0, needs->hash_bits, &out->geometry);
     if (status)
         return status;
     out->bytes = bly_plan_bytes(&out->geometry);
@@ -165,14 +226,22 @@ static bly_status size_of(bly_kind kind, const bly_needs *needs, bly_advice *out
         return status;
     out->bits_per_key = 8 * (double)out->bytes / (double)needs->keys;
     out->keyed = needs->flags & BLY_NEED_SECRET;
-    bly_advice_rates(out, &needs->keys, 1, &out->fpr);
-    /* Growth makes do with a weak hash; advice does not. */
-    return out->fpr <= needs->fpr ? BLY_OK : BLY_EWEAKHASH;
+    /* What is lossy gets fuller for as long as keys come, and then stays so. */
+    bool lossy = bly_kind_capabilities(kind) & BLY_IS_LOSSY;
+    uint64_t keys = lossy && needs->keys < MOST_KEYS ? 64 * needs->keys : needs->keys;
+    bly_advice_rates(out, &keys, 1, &out->fpr);
+    /* Growth makes do with a weak hash; advice does not. (Rates are sums, and so rounded: 2^-7 and
+     * the floor of a hash of 64 bits are hardly more than 2^-7.) */
+    return out->fpr <= needs->fpr * (1 + 1e-9) ? BLY_OK : BLY_EWEAKHASH;
 }
 
 void bly_advice_rates(const bly_advice *advice, const uint64_t *keys, size_t n, double *rates) {
     if (blyi_kind_has_levels(advice->kind)) {
         rates_of_levels(advice, keys, n, rates);
+        return;
+    }
+    if (advice->kind == BLY_GROWABLE_CUCKOO) {
+        rates_of_table(advice, keys, n, rates);
         return;
     }
     for (size_t i = 0; i < n; i++)

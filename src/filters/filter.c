@@ -10,20 +10,9 @@
 #include <string.h>
 
 static const blyi_ops *const rows[] = {
-    &blyi_classic_ops,  &blyi_partitioned_ops, &blyi_sbbf_ops,
-    &blyi_split512_ops, &blyi_bb2x512_ops,     &blyi_scalable_ops,
-#ifdef BLYI_TRY_WINDOW
-    &blyi_window_ops,   &blyi_stable_ops,
-#endif
-#ifdef BLYI_TRY_CUCKOO
-    &blyi_cuckoo_ops,   &blyi_growable_ops,
-#endif
-#ifdef BLYI_TRY_FUSE
-    &blyi_fuse_ops,
-#endif
-#ifdef BLYI_TRY_RIBBON
-    &blyi_ribbon_ops,
-#endif
+    &blyi_classic_ops, &blyi_partitioned_ops, &blyi_sbbf_ops,   &blyi_split512_ops,
+    &blyi_bb2x512_ops, &blyi_scalable_ops,    &blyi_window_ops, &blyi_stable_ops,
+    &blyi_cuckoo_ops,  &blyi_growable_ops,    &blyi_fuse_ops,   &blyi_ribbon_ops,
 };
 
 const blyi_ops *blyi_ops_of(bly_kind kind) {

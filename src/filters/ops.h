@@ -58,6 +58,9 @@ typedef struct blyi_ops {
     size_t (*add_shared)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
     /* found[i] (when not NULL) = 1 if h[i] may be present. Returns how many may. */
     size_t (*contains)(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
+    /* The same for a batch of keys, where a kind has a shorter way than prefetch and contains; else
+     * NULL. */
+    size_t (*ask)(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found);
     /* The rate of the bits as they stand, without the hash's floor. */
     double (*current_fpr)(const bly_filter *f);
     /* Fill `to`, empty and `divisor` times smaller, from `from`. */
@@ -83,8 +86,9 @@ typedef struct blyi_ops {
     bly_status (*subtract)(bly_filter *dst, const bly_filter *src);
     bly_status (*overlap)(const bly_filter *a, const bly_filter *b, bly_overlap *out);
     /* What two filters of equal kind, hash, seed, size, k, options and detail must have in common
-     * besides. */
+     * besides. With `any_size`, size and k may differ, and this says whether they fit. */
     bool (*compatible)(const bly_filter *a, const bly_filter *b);
+    bool any_size;
     /* Whether two compatible filters hold the same, where that is not that all bytes are equal. */
     bool (*equal)(const bly_filter *a, const bly_filter *b);
     /* How a kind that is built from all its keys is (solver.h). */

@@ -3,6 +3,8 @@
 
 static const char *cannot(bly_operation op, const bly_filter *f) {
     uint32_t can = f->ops->capabilities;
+    if (f->ops->solver && op == BLY_OP_OVERLAP)
+        return "a filter built from all its keys does not tell which they are";
     if (f->ops->solver)
         return "a filter built from all its keys cannot be changed; build a new one from the keys "
                "of both, or ask both";

@@ -1,5 +1,7 @@
 #include "nested.h"
 
+#include "../core/planner.h"
+
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -16,11 +18,11 @@ bly_status blyi_fetch_memory(void *ctx, uint64_t at, void *to, size_t size) {
     return BLY_OK;
 }
 
-/* A level must be a plain filter under the hash of the whole. How large the next one will be
- * follows from its capacity, so that must be one that its bits can bear. */
+/* A level must be a filter of plain bits under the hash of the whole. How large the next one will
+ * be follows from its capacity, so that must be one that its bits can bear. */
 static bool belongs(const blyi_shape *level, const blyi_shape *whole) {
-    return !blyi_kind_has_levels(level->geometry.kind) && !level->approximate &&
-           level->capacity <= bly_plan_bits(&level->geometry) &&
+    return !blyi_kind_has_levels(level->geometry.kind) && !blyi_planner_of(level->geometry.kind) &&
+           !level->approximate && level->capacity <= bly_plan_bits(&level->geometry) &&
            level->hasher.id == whole->hasher.id && level->hasher.seed == whole->hasher.seed;
 }
 
