@@ -8,8 +8,8 @@
 
 #include "options.h"
 
-/* As grep's. `check` says CLI_NONE when nothing matched; the other commands use 0 and 2 alone,
- * but for `verify`, which says CLI_NONE when a filter breaks its promise. */
+/* As grep's. `check` says CLI_NONE when nothing matched, `remove` when nothing was there to be
+ * removed, `verify` when a filter breaks its promise; the other commands use 0 and 2 alone. */
 enum { CLI_OK = 0, CLI_NONE = 1, CLI_ERROR = 2 };
 
 typedef struct cli_command {
@@ -26,8 +26,8 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command command_dedup, command_build, command_check, command_add, command_remove,
-    command_merge, command_intersect, command_fold, command_info, command_verify, command_plan,
-    command_hash, command_bench, command_help;
+    command_merge, command_intersect, command_subtract, command_fold, command_info, command_verify,
+    command_plan, command_hash, command_bench, command_help;
 
 /* Every command, in the order of --help; the one past the last is NULL. */
 extern const cli_command *const cli_commands[];

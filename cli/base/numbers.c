@@ -207,6 +207,20 @@ char *number_short(double value, char out[NUMBER_TEXT]) {
     return out;
 }
 
+/* In the largest unit of which it is a whole number, but a day is 24h. */
+char *number_span(uint64_t seconds, char out[NUMBER_TEXT]) {
+    static const struct {
+        uint64_t seconds;
+        char letter;
+    } units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+    size_t i = seconds == 86400;
+    while (seconds % units[i].seconds != 0)
+        i++;
+    (void)snprintf(out, NUMBER_TEXT, "%llu%c", (unsigned long long)(seconds / units[i].seconds),
+                   units[i].letter);
+    return out;
+}
+
 char *number_time(double seconds, char out[NUMBER_TEXT]) {
     if (!(seconds < 1e9))
         seconds = 1e9;

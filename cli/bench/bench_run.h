@@ -4,7 +4,10 @@
  * figures are medians over the chunks of all rounds. A round fills two empty filters, one by
  * batched calls and one by single ones, and asks for keys that are in them and for keys that are
  * not. The answers are checked as they come: the two filters must end up equal, every key added
- * must be found, and batched and single calls must agree.
+ * must be found (but by a kind that may forget), and batched and single calls must agree.
+ *
+ * A kind that is made from all its keys is built in each round, which is one sample: there are no
+ * single adds.
  */
 #ifndef BLOOMERY_CLI_BENCH_RUN_H
 #define BLOOMERY_CLI_BENCH_RUN_H
@@ -30,7 +33,7 @@ typedef enum bench_op {
 
 typedef struct bench_result {
     bly_kind kind;
-    double ns[BENCH_OPS]; /* per key */
+    double ns[BENCH_OPS]; /* per key; 0: there is no such operation */
     uint64_t bytes;       /* once full */
     double bits_per_key;
     double promised;

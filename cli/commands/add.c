@@ -1,37 +1,81 @@
 /* bloomery add - more keys for a filter file. */
+#include "build_make.h"
 #include "change.h"
 #include "health.h"
 #include "json.h"
+#include "kinds.h"
 #include "message.h"
 #include "numbers.h"
 
 #include <stdio.h>
 
+static const cli_option options[] = {
+    {"once", 0, CLI_FLAG, offsetof(change_values, once), NULL, NULL, NULL,
+     "Leave out keys that seem to be in the list already, for lists from which keys can be removed "
+     "(of the others no key is ever there twice). For a list that is only added to."},
+    CHANGE_OPTIONS,
+    {0},
+};
+
 static int refuse(const char *path, bly_kind kind) {
+    if (kinds_can(kind, BLY_FORGETS))
+        return message_error("%s: is a %s filter, which forgets keys, and no list; bloomery dedup "
+                             "--window --state adds to one",
+                             path, bly_kind_name(kind));
     return message_error("%s: nothing can be added to a %s filter; build it again with the new "
                          "keys",
                          path, bly_kind_name(kind));
 }
 
-static bly_status flush(changing *c) {
-    bly_tally tally = {0};
-    bly_status status = bly_filter_add_hashes(c->filter, c->batch, c->waiting, NULL, &tally);
-    c->done += tally.fresh;
-    c->waiting = 0;
-    return status;
+/* --once: those that are surely not there. */
+static void leave_out_present(changing *c) {
+    build_keys *k = &c->gathered;
+    size_t kept = 0;
+    for (size_t i = 0; i < k->count; i++)
+        if (!bly_filter_contains_hash(c->filter, k->hashes[i]))
+            k->hashes[kept++] = k->hashes[i];
+    k->count = kept;
 }
 
-static bly_status each(changing *c, const keytype_key *key) {
-    const bly_hasher *hasher = bly_filter_hasher(c->filter);
-    c->batch[c->waiting++] = bly_hash_key(hasher, key->bytes.data, key->bytes.size);
-    return c->waiting < CHANGE_BATCH ? BLY_OK : flush(c);
+static bly_status flush(changing *c) {
+    bly_tally tally = {0};
+    if (c->copies) {
+        if (c->values->once)
+            leave_out_present(c);
+        return build_add_scattered(c->filter, &c->gathered, &c->done);
+    }
+    bly_status status = bly_filter_add_hashes(c->filter, c->batch, c->waiting, NULL, &tally);
+    c->done += tally.fresh;
+    return status;
 }
 
 static bly_status finish(changing *c) {
-    bly_status status = flush(c);
-    if (status == BLY_OK && c->mark && c->keys > 0)
-        status = keytype_mark(c->filter, c->type, &c->levels);
-    return status;
+    if (!c->mark || c->keys == 0)
+        return BLY_OK;
+    return c->marked ? keytype_mark_more(c->filter, c->type, &c->known, &c->levels)
+                     : keytype_mark(c->filter, c->type, &c->levels);
+}
+
+static int fail(const changing *c) {
+    char count[NUMBER_TEXT], room[NUMBER_TEXT];
+    bly_stats s;
+    if (c->status != BLY_EFULL)
+        return message_status(c->path, c->status);
+    bly_filter_stats(c->filter, &s);
+    (void)number_grouped(s.capacity, room);
+    if (s.count < s.capacity - s.capacity / 8)
+        return message_error(
+            "%s: takes no more copies of one of these keys: it has been added "
+            "eight times, which is the most; remove it, or use --once; the list is "
+            "left as it was",
+            c->path);
+    return message_error(
+        "%s: is full: it was made for %s keys, and has no place for all of these %s "
+        "besides those it holds%s; build it again with a larger -n%s; the list is "
+        "left as it was",
+        c->path, room, number_grouped(c->keys, count),
+        kinds_grow(s.kind) ? ", and it has doubled as often as it may" : "",
+        kinds_grow(s.kind) ? "" : ", or as growable-cuckoo");
 }
 
 /* Blocks of new sizes, or domains of new depths, make more questions of a line. */
@@ -49,9 +93,48 @@ static void warn_of_levels(const changing *c, const bly_stats *s) {
                      c->path, now, before, number_percent(now * s->current_fpr, rate));
 }
 
-static void report(const changing *c) {
+/* Of a list of copies: what became of the keys that were not new. */
+static char *copies_text(const changing *c, char out[160]) {
+    char there[NUMBER_TEXT], repeated[NUMBER_TEXT];
+    const uint64_t stored = c->gathered.count - c->done;
+    const uint64_t left_out = c->keys - c->repeated - c->gathered.count;
+    size_t used = 0;
+    out[0] = '\0';
+    if (c->copies && c->repeated)
+        used = (size_t)snprintf(out, 160, ", %s repeated", number_grouped(c->repeated, repeated));
+    if (c->copies && left_out)
+        used += (size_t)snprintf(out + used, 160 - used, ", %s seemed to be there and left out",
+                                 number_grouped(left_out, there));
+    if (c->copies && stored)
+        (void)snprintf(out + used, 160 - used,
+                       ", %s seemed to be there: another copy stored of each",
+                       number_grouped(stored, there));
+    return out;
+}
+
+static void report_json(const changing *c, const bly_stats *s, uint64_t marks) {
+    json j = json_begin(stdout);
+    json_text(&j, "file", c->path);
+    json_text(&j, "type", keytype_name(c->type));
+    json_integer(&j, "keys", c->keys);
+    json_integer(&j, "new", c->done);
+    if (c->copies) {
+        json_integer(&j, "repeated", c->repeated);
+        json_integer(&j, "copies", c->gathered.count - c->done);
+    }
+    json_integer(&j, "malformed", c->malformed);
+    json_integer(&j, "count", s->count);
+    json_integer(&j, "marks", marks);
+    json_integer(&j, "capacity", s->capacity);
+    json_real(&j, "rate_asked", s->target_fpr);
+    json_real(&j, "rate_now", s->current_fpr);
+    json_bool(&j, "keeps_promise", health_of(s) == HEALTH_GOOD);
+    json_end(&j);
+}
+
+static int report(const changing *c) {
     char keys[NUMBER_TEXT], fresh[NUMBER_TEXT], count[NUMBER_TEXT], room[NUMBER_TEXT];
-    char text[HEALTH_TEXT], marked[64] = "";
+    char text[HEALTH_TEXT], marked[64] = "", copies[160];
     bly_stats s;
     bly_filter_stats(c->filter, &s);
     const uint64_t marks = keytype_marks_in(c->filter);
@@ -59,34 +142,23 @@ static void report(const changing *c) {
     if (marks)
         (void)snprintf(marked, sizeof marked, " and %llu marks of its type",
                        (unsigned long long)marks);
-    if (c->values->json) {
-        json j = json_begin(stdout);
-        json_text(&j, "file", c->path);
-        json_text(&j, "type", keytype_name(c->type));
-        json_integer(&j, "keys", c->keys);
-        json_integer(&j, "new", c->done);
-        json_integer(&j, "malformed", c->malformed);
-        json_integer(&j, "count", s.count);
-        json_integer(&j, "marks", marks);
-        json_integer(&j, "capacity", s.capacity);
-        json_real(&j, "rate_asked", s.target_fpr);
-        json_real(&j, "rate_now", s.current_fpr);
-        json_bool(&j, "keeps_promise", health_of(&s) == HEALTH_GOOD);
-        json_end(&j);
-    } else
-        message_note("%s: %s of %s new; it holds %s key%s%s, its capacity is %s%s", c->path,
+    if (c->values->json)
+        report_json(c, &s, marks);
+    else
+        message_note("%s: %s of %s new%s; it holds %s key%s%s, its capacity is %s%s", c->path,
                      number_grouped(c->done, fresh), number_grouped(c->keys, keys),
-                     number_grouped(own, count), own == 1 ? "" : "s", marked,
-                     number_grouped(s.capacity, room), marks ? " with them" : "");
+                     copies_text(c, copies), number_grouped(own, count), own == 1 ? "" : "s",
+                     marked, number_grouped(s.capacity, room), marks ? " with them" : "");
     if (health_of(&s) == HEALTH_GOOD)
         warn_of_levels(c, &s);
     const bool worse = s.count > s.capacity && s.current_fpr > s.target_fpr;
     if (!health_warn(c->path, &s) && worse)
         message_warn("%s: is past its capacity: %s", c->path, health_text(&s, text));
+    return CLI_OK;
 }
 
 static int run(void *values, cli_operands operands) {
-    static const change adding = {BLY_CAN_ADD, refuse, each, finish, report};
+    static const change adding = {BLY_CAN_ADD, refuse, flush, finish, fail, report};
     if (operands.count == 0)
         return message_error("name the list: bloomery add LIST.bly [FILE...]");
     return change_run(&adding, values, operands);
@@ -106,16 +178,25 @@ const cli_command command_add = {
         "malformed line, an unreadable file, a full disk) it stays as it was. Two programs that "
         "add to the same list wait for each other.\n"
         "\n"
-        "A filter has room for the number of keys it was made for. It can take more, but then it "
-        "answers wrongly more often than was asked; a warning gives the rate. Scalable filters "
-        "grow instead.",
+        "A filter has room for the number of keys it was made for. A Bloom filter can take more, "
+        "but then it answers wrongly more often than was asked; a warning gives the rate. Scalable "
+        "and growable-cuckoo ones grow instead; a cuckoo one that is full says so and stays as it "
+        "was. Fuse and ribbon filters take nothing: build them again.\n"
+        "\n"
+        "A list from which keys can be removed (cuckoo, growable-cuckoo) holds a copy of a key for "
+        "each time it was added, eight at most, and `bloomery remove` takes one out. Lines that "
+        "are "
+        "the same in one input are one key. But a key that seems to be in the list already is "
+        "stored once more, and counted: it may only look like another, and if it were left out, "
+        "removing that one would remove both. So do not add a key again unless you mean to remove "
+        "it as often, or use --once for a list from which nothing is removed.",
     .examples = "# Add the lines of a file\n"
                 "bloomery add blocked.bly new-entries.txt\n"
                 "# Add a single key\n"
                 "bloomery add blocked.bly --key 192.0.2.7\n"
                 "# Add file names, which may contain anything\n"
                 "find . -name '*.jpg' -print0 | bloomery add -0 seen.bly",
-    .options = change_options,
+    .options = options,
     .values_size = sizeof(change_values),
     .run = run,
 };

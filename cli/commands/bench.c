@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "interrupt.h"
 #include "json.h"
+#include "kinds.h"
 #include "message.h"
 #include "numbers.h"
 
@@ -96,17 +97,20 @@ static size_t read_kinds(const char *list, bly_kind out[MOST_KINDS]) {
 /* ---- for people ------------------------------------------------------------------------------ */
 
 static void heading(const char *unit) {
-    (void)printf("\n%s%-15s%17s%20s%20s%s\n", message_style_on(1, STYLE_BOLD), unit, "add",
+    (void)printf("\n%s%-17s%17s%20s%20s%s\n", message_style_on(1, STYLE_BOLD), unit, "add",
                  "contains, absent", "contains, present", message_style_off(1));
-    (void)printf("%-15s%9s%8s%12s%8s%12s%8s\n", "", "batched", "single", "batched", "single",
+    (void)printf("%-17s%9s%8s%12s%8s%12s%8s\n", "", "batched", "single", "batched", "single",
                  "batched", "single");
 }
 
 static void figures(const char *name, const double value[BENCH_OPS]) {
     static const int widths[BENCH_OPS] = {9, 8, 12, 8, 12, 8};
-    (void)printf("%-15s", name);
+    (void)printf("%-17s", name);
     for (int op = 0; op < BENCH_OPS; op++)
-        (void)printf("%*.*f", widths[op], value[op] < 99.95 ? 1 : 0, value[op]);
+        if (value[op] > 0)
+            (void)printf("%*.*f", widths[op], value[op] < 99.95 ? 1 : 0, value[op]);
+        else
+            (void)printf("%*s", widths[op], "-");
     (void)printf("\n");
     (void)fflush(stdout); /* the next kind takes a while */
 }
@@ -116,7 +120,7 @@ static void print_speeds(const bench_result *results, size_t count) {
     for (size_t i = 0; i < count; i++) {
         double speed[BENCH_OPS];
         for (int op = 0; op < BENCH_OPS; op++)
-            speed[op] = 1e3 / results[i].ns[op];
+            speed[op] = results[i].ns[op] > 0 ? 1e3 / results[i].ns[op] : 0;
         figures(bly_kind_name(results[i].kind), speed);
     }
 }
@@ -131,19 +135,26 @@ static void print_limits(const bench_limits *l) {
 }
 
 static void print_rates(const bench_result *results, size_t count) {
-    (void)printf("\n%s%-15s%10s%11s%11s%11s%14s%s\n", message_style_on(1, STYLE_BOLD),
+    (void)printf("\n%s%-17s%10s%11s%11s%11s%14s%s\n", message_style_on(1, STYLE_BOLD),
                  "space and rate", "size", "bits/key", "promised", "measured", "ratio",
                  message_style_off(1));
     for (size_t i = 0; i < count; i++) {
         const bench_result *r = &results[i];
         char size[NUMBER_TEXT], promised[NUMBER_TEXT], measured[NUMBER_TEXT];
         double rate = (double)r->wrong / (double)r->asked;
-        (void)printf("%-15s%10s%11.2f%11s%11s%8.2f +-%.2f\n", bly_kind_name(r->kind),
+        (void)printf("%-17s%10s%11.2f%11s%11s%8.2f +-%.2f\n", bly_kind_name(r->kind),
                      number_bytes(r->bytes, size), r->bits_per_key,
                      number_percent(r->promised, promised), number_percent(rate, measured),
                      rate / r->promised,
                      2 * sqrt((double)r->wrong + 1) / (double)r->asked / r->promised);
     }
+}
+
+static bool any_lossy(const bly_kind *kinds, size_t count) {
+    bool any = false;
+    for (size_t i = 0; i < count; i++)
+        any |= kinds_can(kinds[i], BLY_IS_LOSSY);
+    return any;
 }
 
 static bool run_for_people(const bench_setting *s, const bly_kind *kinds, size_t count) {
@@ -164,7 +175,8 @@ static bool run_for_people(const bench_setting *s, const bly_kind *kinds, size_t
     if (!bench_limits_find(s, &limits))
         return false;
     print_limits(&limits);
-    (void)printf("\nNo key was missed; batched and single calls agree.\n");
+    (void)printf("\nNo key was missed%s; batched and single calls agree.\n",
+                 any_lossy(kinds, count) ? " but by stable, which may forget some" : "");
     return true;
 }
 
@@ -177,7 +189,7 @@ static void result_json(json *j, const bench_result *r) {
     json_open(j, NULL, '{');
     json_text(j, "kind", bly_kind_name(r->kind));
     for (int op = 0; op < BENCH_OPS; op++)
-        json_real(j, names[op], r->ns[op]);
+        r->ns[op] > 0 ? json_real(j, names[op], r->ns[op]) : json_null(j, names[op]);
     json_integer(j, "bytes", r->bytes);
     json_real(j, "bits_per_key", r->bits_per_key);
     json_real(j, "promised_rate", r->promised);
@@ -242,15 +254,17 @@ const cli_command command_bench = {
     "defaults it takes a few seconds.\n"
     "\n"
     "Batched means thousands of keys in one call, as the other commands do it; single means one "
-    "call for each key. Times are medians over pieces of at most 65,536 keys. A scalable filter "
-    "is measured as it grows from a tenth of the keys.\n"
+    "call for each key. Times are medians over pieces of at most 65,536 keys. A scalable filter, "
+    "and a growable cuckoo one, is measured as it grows from a tenth of the keys. Fuse and ribbon "
+    "filters are built from all keys at once, with as many threads as there are processors (eight "
+    "at most), and the time for that, divided by the keys, stands under add.\n"
     "\n"
     "Two figures say what there is to reach: the time to hash a key and do nothing else, and the "
     "time to read a random cache line out of as much memory as the planned filter has. No filter "
     "that is larger than the processor's caches can beat either.\n"
     "\n"
-    "The answers are checked while they are measured: a key that is not found, or batched and "
-    "single calls that disagree, end the run with an error.",
+    "The answers are checked while they are measured: a key that is not found (but by stable, "
+    "which may forget), or batched and single calls that disagree, end the run with an error.",
     "# all kinds, a million keys each\n"
     "bloomery bench\n"
     "# two kinds, in memory that no cache holds\n"

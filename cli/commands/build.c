@@ -12,12 +12,14 @@
 #include "health.h"
 #include "json.h"
 #include "keyfile.h"
+#include "kinds.h"
 #include "lock.h"
 #include "message.h"
 #include "numbers.h"
 #include "open.h"
 #include "output.h"
 
+#include <bloomery/advise.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +34,7 @@ typedef struct build_options {
     bly_kind kind;
     bly_hash_id hash;
     unsigned type;
-    bool null, comments, skip_malformed, foldable, force, stats, json;
+    bool null, comments, skip_malformed, foldable, smallest, force, stats, json;
 } build_options;
 
 #define AT(field) offsetof(build_options, field)
@@ -47,7 +49,8 @@ static const cli_option options[] = {
      "0.1%, 1/1000."},
     {"expect", 'n', CLI_COUNT, AT(keys), "N", NULL, NULL,
      "Leave room for N different keys. Without it there is room for those that are there. Lists "
-     "built with the same N, rate and kind are of one size, so they can be merged."},
+     "built with the same N, rate and kind are of one size, so they can be merged. Not for fuse "
+     "and ribbon, which take no keys later."},
     {"must-not-match", 0, CLI_FILE, AT(must_not_match), "FILE", NULL, NULL,
      "Lines that the finished list must not match, not even by chance. One that is in the list is "
      "an error; against chance the list is built again under other seeds, 32 in all (or, if it is "
@@ -63,7 +66,12 @@ static const cli_option options[] = {
     {"null", '0', CLI_FLAG, AT(null), NULL, NULL, NULL,
      "Records end in a NUL byte instead of a newline."},
     {"kind", 0, CLI_KIND, AT(kind), "KIND", NULL, NULL,
-     "The kind of filter. The default is the blocked layout that suits the rate."},
+     "The kind of filter. The default is the blocked layout that suits the rate. From a cuckoo "
+     "list, and a growable-cuckoo one, keys can be removed again; fuse and ribbon are smaller, but "
+     "take no key later. window and stable forget keys, and no list may."},
+    {"smallest", 0, CLI_FLAG, AT(smallest), NULL, NULL, NULL,
+     "The kind that makes the smallest list: ribbon, or, if -n or --foldable says that more is to "
+     "be done with it, classic."},
     {"foldable", 0, CLI_FLAG, AT(foldable), NULL, NULL, NULL,
      "Give it a size (up to 3% larger) that `bloomery fold` can halve again and again."},
     {"hash", 0, CLI_HASH, AT(hash), "HASH", NULL, NULL,
@@ -118,6 +126,26 @@ static bool output_is_input(const build_options *o, cli_operands files) {
     return found;
 }
 
+/* Whether a list can be of that kind, with what else is asked. */
+static bool kind_agrees(const build_options *o, bly_kind kind) {
+    const char *name = bly_kind_name(kind);
+    if (kind == BLY_KIND_NONE)
+        return true;
+    if (kinds_can(kind, BLY_FORGETS))
+        (void)message_error("a %s filter forgets keys, which a list must not; bloomery dedup "
+                            "--window is for that",
+                            name);
+    else if (o->foldable && !kinds_can(kind, BLY_CAN_FOLD))
+        (void)message_error("a %s list cannot be folded; leave --foldable out", name);
+    else if (o->keys && kinds_can(kind, BLY_CAN_BUILD))
+        (void)message_error("a %s list has room for the keys it is built from and no others; leave "
+                            "-n out",
+                            name);
+    else
+        return true;
+    return false;
+}
+
 static bool options_agree(const build_options *o, cli_operands files) {
     struct stat st;
     bool keyed = o->key_file || o->new_key;
@@ -145,9 +173,9 @@ static bool options_agree(const build_options *o, cli_operands files) {
                             o->output);
         return false;
     }
-    if (o->foldable && o->kind == BLY_SCALABLE)
-        return refuse("a scalable list cannot be folded; leave --foldable out");
-    return open_may_save(o->output, o->force);
+    if (o->kind && o->smallest)
+        return refuse("--smallest chooses the kind; leave --kind out");
+    return kind_agrees(o, o->kind) && open_may_save(o->output, o->force);
 }
 
 /* The function must be chosen before the keys are counted; for so many 64 bits are enough at every
@@ -171,6 +199,20 @@ static bool choose_hasher(job *j) {
     return status == BLY_OK;
 }
 
+/* --smallest: the planner's advice, for as many keys as there are. */
+static void choose_kind(job *j) {
+    const build_options *o = j->options;
+    build_making *m = &j->making;
+    const uint64_t keys = o->keys ? o->keys : m->keys.count;
+    const bool final = !o->keys && !o->foldable;
+    const bly_needs needs = {.keys = keys ? keys : 1,
+                             .fpr = m->rate / keytype_most_tries(m->type, &m->levels),
+                             .flags = BLY_NEED_SPACE | (final ? BLY_NEED_STATIC : 0U)};
+    bly_advice advice;
+    if (o->smallest && bly_advise(&needs, &advice) == BLY_OK)
+        m->kind = advice.kind;
+}
+
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 static bool take_key(void *ctx, uint64_t number, bly_bytes line, const keytype_key *key) {
@@ -189,7 +231,7 @@ static bool gather(job *j, cli_operands files) {
                     &j->lines))
         return false;
     j->repeated = build_keys_settle(&j->making.keys);
-    if (o->keys && j->making.keys.count > o->keys && o->kind != BLY_SCALABLE) {
+    if (o->keys && j->making.keys.count > o->keys && !kinds_grow(o->kind)) {
         (void)message_error("there are %s different keys, more than -n %s; leave -n out",
                             number_grouped(j->making.keys.count, count),
                             number_grouped(o->keys, most));
@@ -242,7 +284,7 @@ static void warn_of_rate(const build_making *m) {
     char now[NUMBER_TEXT], asked[NUMBER_TEXT];
     bly_stats s;
     bly_filter_stats(m->filter, &s);
-    if (s.current_fpr > HEALTH_MARGIN * s.target_fpr)
+    if (kinds_are_bits(s.kind) && s.current_fpr > HEALTH_MARGIN * s.target_fpr)
         message_warn("%s: its bits fell badly: %s of the answers are wrong, %s asked; a larger -n "
                      "gives them more room",
                      m->path, number_percent(s.current_fpr, now),
@@ -308,6 +350,7 @@ static bool build(job *j, cli_operands files) {
     if (o->must_not_match &&
         !build_allow_read(&j->allow, o->must_not_match, &j->reader, o->skip_malformed))
         return false;
+    choose_kind(j);
     return allow_nothing_listed(j) && build_make(&j->making) && save(j);
 }
 
@@ -365,14 +408,18 @@ const cli_command command_build = {
     "A line that is not of the type is an error and is named; the list is then not written, unless "
     "--skip-malformed is given. Lines that are there twice are counted.\n"
     "\n"
-    "While it works it needs 16 bytes of memory per line and the finished filter; with "
-    "--must-not-match also the lines themselves.",
+    "While it works it needs 16 bytes of memory per line and the finished filter; for a fuse or "
+    "ribbon list about three times as much; with --must-not-match also the lines themselves.",
     "# a blocklist of domains that never blocks what is in allow.txt\n"
     "bloomery build --type domain -o bad.bly --must-not-match allow.txt bad-domains.txt\n"
     "# two lists of blocks with comments, wrong once in a million lines\n"
     "bloomery build --type ip --comments -p 1e-6 -o drop.bly drop.txt edrop.txt\n"
     "# a keyed list of mail addresses: without the key it says nothing\n"
     "bloomery build --type email --new-key secret.key -o leaked.bly leaked.txt.gz\n"
+    "# a list to be shipped, as small as can be\n"
+    "bloomery build --smallest -o words.bly words.txt\n"
+    "# a list of a million, from which lines are removed again\n"
+    "bloomery build --kind cuckoo -n 1M -o customers.bly customers.txt\n"
     "# the lines of a pipe, replacing the list of yesterday\n"
     "sort -u words.txt | bloomery build -f -o words.bly\n",
     options,

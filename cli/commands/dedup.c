@@ -10,6 +10,7 @@
 #include "cli.h"
 #include "dedup_report.h"
 #include "interrupt.h"
+#include "kinds.h"
 #include "links.h"
 #include "message.h"
 #include "numbers.h"
@@ -17,6 +18,7 @@
 #include "progress.h"
 #include "seen_plan.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +36,8 @@ typedef struct dedup_options {
 #define AT(field) offsetof(dedup_options, field)
 static const cli_option options[] = {
     {"expect", 'n', CLI_COUNT, AT(keys), "N", NULL, NULL,
-     "Plan for N different keys. Without it the filter grows as it must."},
+     "Plan for N different keys. Without it the filter grows as it must. With --window TIME: how "
+     "many keys come within it, a million unless given."},
     {"rate", 'p', CLI_RATE, AT(rate), "RATE", NULL, NULL,
      "How often a new line may be taken for a repeat, and lost: 0.001 (the default), 0.1%, "
      "1/1000."},
@@ -75,7 +78,10 @@ static const cli_option options[] = {
      "kill "
      "at any moment the next run may repeat a line, but never loses one."},
     {"window", 'w', CLI_TEXT, AT(window), "N|TIME", NULL, NULL,
-     "Only the last N keys, or those of the last 24h, count as seen. (Not in this version.)"},
+     "Only the last N lines, or those of the last TIME (90s, 15m, 24h, 7d), count as seen: an "
+     "older "
+     "line is printed again. For streams without end. The memory is fixed: about three bytes for "
+     "each of the N lines, or eight for each of those that -n says come within TIME."},
     {"seed", 0, CLI_NUMBER, AT(seed), "SEED", NULL, NULL,
      "The seed of a new filter's hash function. 0, the default, chooses one at random, so that "
      "strangers cannot make lines that are taken for each other; with a seed the same input always "
@@ -98,6 +104,7 @@ typedef struct job {
     dedup_totals totals;
     double saved_at, save_took; /* seconds since the start */
     uint64_t decoder_memory;
+    uint64_t window_keys, window_seconds; /* --window, whichever it is */
     uint8_t fresh[INPUT_BATCH];
 } job;
 
@@ -168,6 +175,7 @@ static bool save_now_and_then(job *j) {
 
 static bool take_batch(void *at, const bly_bytes *records, size_t n) {
     job *j = at;
+    seen_tick(&j->seen);
     if (!ask(j, records, n))
         return false;
     size_t unique = 0;
@@ -199,6 +207,8 @@ static bool open_seen(job *j) {
                       .rate = o->rate,
                       .memory = o->memory,
                       .exact = o->exact,
+                      .window_keys = j->window_keys,
+                      .window_span = j->window_seconds * 1000,
                       .confirm = o->confirm,
                       .state = o->state,
                       .estimate = o->extract ? 0 : input_estimate(&j->in)};
@@ -236,6 +246,8 @@ static void report(job *j) {
     FILE *to = o->count ? stdout : stderr;
     j->totals.seconds = progress_seconds(&j->progress);
     j->totals.links = o->extract;
+    j->totals.window_keys = j->window_keys;
+    j->totals.window_seconds = j->window_seconds;
     j->totals.texts = j->in.records_read;
     if (o->json)
         dedup_report_json(to, &j->totals, &j->seen, &j->rule);
@@ -245,13 +257,29 @@ static void report(job *j) {
         dedup_report_text(stderr, &j->totals, &j->seen, &j->rule);
 }
 
+/* A window by time may have had more keys than it was made for, and be well again. */
+static bool judge_window(const job *j, double useless) {
+    const double worst = fmax(j->seen.worst, seen_rate_now(&j->seen));
+    char lost[NUMBER_TEXT], rate[NUMBER_TEXT], span[NUMBER_TEXT];
+    if (worst <= 1.1 * seen_rate_promised(&j->seen))
+        return true;
+    message_warn("more keys came within %s than the window was made for: about %s new lines were "
+                 "lost, at worst %s of them; %sa larger -n",
+                 number_span(j->window_seconds, span), dedup_report_estimate(j->seen.lost, lost),
+                 number_percent(worst, rate),
+                 j->options->state ? "begin a new state, with " : "give it ");
+    return worst <= useless;
+}
+
 /* A filter that cannot grow may be overfull by now; one that loses most of what is new has failed.
  */
 static bool judge(const job *j) {
     static const double useless = 0.5;
     char lines[NUMBER_TEXT], lost[NUMBER_TEXT], rate[NUMBER_TEXT], advice[128];
-    if (!j->seen.filter || bly_filter_geometry(j->seen.filter).kind == BLY_SCALABLE)
+    if (!j->seen.filter || kinds_grow(bly_filter_geometry(j->seen.filter).kind))
         return true;
+    if (j->seen.window)
+        return judge_window(j, useless);
     double now = seen_rate_now(&j->seen);
     if (now <= 1.1 * seen_rate_promised(&j->seen))
         return true;
@@ -281,13 +309,27 @@ static int run_job(job *j) {
 
 /* ---- options --------------------------------------------------------------------------------- */
 
+static const char *window_conflict(const dedup_options *o) {
+    uint64_t number;
+    if (!o->window)
+        return NULL;
+    const bool lines = number_count(o->window, &number) == NULL;
+    if (!lines && number_duration(o->window, &number))
+        return "--window must be a number of lines, such as 1M, or a time, such as 24h";
+    if (o->exact || o->confirm)
+        return "--window forgets lines, and --exact and --confirm keep them all: give one";
+    if (o->memory)
+        return "--window has a fixed size, by its length and -p (bloomery plan --window tells): "
+               "leave out --memory";
+    if (lines && o->keys)
+        return "--window says how many lines it is for: leave out -n, which goes with a time";
+    return NULL;
+}
+
 static const char *conflict(const dedup_options *o) {
-    uint64_t span;
-    if (o->window && number_count(o->window, &span) && number_duration(o->window, &span))
-        return "--window must be a number of keys, such as 1M, or a time, such as 24h";
-    if (o->window)
-        return "--window needs the window kind of filter, which this version does not have yet; "
-               "--memory bounds the space, --state with a new file each day bounds the time";
+    const char *why = window_conflict(o);
+    if (why)
+        return why;
     if (o->exact && o->confirm)
         return "--exact and --confirm are two ways to the same: give one";
     if (o->confirm && o->state)
@@ -345,6 +387,8 @@ static int run(void *values, cli_operands operands) {
                          .ignore_case = o->ignore_case,
                          .url = o->url != 0,
                          .level = o->url ? (url_level)(o->url - 1) : URL_STANDARD};
+    if (o->window && number_count(o->window, &j->window_keys))
+        (void)number_duration(o->window, &j->window_seconds);
     int status = CLI_ERROR;
     size_t longest = o->memory ? seen_longest_line : 0;
     if (o->memory) {
@@ -385,6 +429,15 @@ const cli_command command_dedup = {
     "another: for 5 million lines a chance of 1 in 1.5 million that it happens at all, for 100 "
     "million 1 in 3700.\n"
     "\n"
+    "With --window a repeat is one of the last N lines, or of the last TIME, and what is older is "
+    "forgotten: in a stream without end the memory stays as it is. A line that was among the last "
+    "N "
+    "is never printed again; it is forgotten for certain when an eighth more, and a dozen, have "
+    "come. "
+    "A repeat counts as seen anew. By time it is the same, by the system's clock: TIME for "
+    "certain, "
+    "a quarter more at most. With --state time goes on between two runs.\n"
+    "\n"
     "Lines are compared byte for byte, without their newline. The last one may lack its newline, "
     "and gets one.",
     "# the different lines of a log\n"
@@ -393,6 +446,8 @@ const cli_command command_dedup = {
     "zcat urls-*.gz | bloomery dedup --url=crawl -n 50M > frontier.txt\n"
     "# remember from one run to the next\n"
     "bloomery dedup --state seen.bly today.txt > new.txt\n"
+    "# an alert once an hour, not every time\n"
+    "tail -F errors.log | bloomery dedup --window 1h\n"
     "# every link of a set of pages, once, and none lost\n"
     "cat pages/*.html | bloomery dedup -x --url --exact\n"
     "# how many repeats are there?\n"

@@ -78,6 +78,10 @@ const cli_command command_info = {
         "promise, yellow when it is overfull, and red when it answers wrongly more than twice as "
         "often as was asked.\n"
         "\n"
+        "What only some kinds have is told too: levels; generations, the keys in the one being "
+        "filled, and the clock of a window; how much longer a cuckoo filter's remainders are than "
+        "they must be, so that it can double. A stable filter may forget keys, which is noted.\n"
+        "\n"
         "A keyed filter is described without its key. The checksums are verified; a file that "
         "cannot be opened, or is damaged, is reported, the others are described all the same, and "
         "the exit status is 2.",

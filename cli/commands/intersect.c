@@ -18,7 +18,8 @@ static const cli_option options[] = {
 };
 
 static int run(void *at, cli_operands operands) {
-    static const algebra intersecting = {"intersected", BLY_CAN_INTERSECT, bly_filter_intersect};
+    static const algebra intersecting = {"intersected", BLY_CAN_INTERSECT, BLY_OP_INTERSECT,
+                                         bly_filter_intersect};
     const algebra_values *v = at;
     if (v->estimate && v->out)
         return message_error("--estimate writes no filter; leave -o out");
@@ -46,7 +47,8 @@ const cli_command command_intersect = {
         "\n"
         "The filters must have been built alike: the same kind, size, number of bits per key, hash "
         "function, and seed or secret key. What differs is said. Filters of different sizes can be "
-        "folded to a common one with --fold. Scalable filters cannot be intersected.\n"
+        "folded to a common one with --fold. Filters that grow by levels, forget, or were built "
+        "from all their keys at once cannot be intersected, and why is said.\n"
         "\n"
         "With --estimate nothing is written: it prints about how many keys two filters have, and "
         "have in common, judged by their bits. For filters that are not too full the error is a "

@@ -15,7 +15,7 @@ static const cli_option options[] = {
 };
 
 static int run(void *at, cli_operands operands) {
-    static const algebra merging = {"merged", BLY_CAN_UNION, bly_filter_union};
+    static const algebra merging = {"merged", BLY_CAN_UNION, BLY_OP_UNION, bly_filter_union};
     const algebra_values *v = at;
     if (operands.count == 0)
         return message_error("name the filter files: bloomery merge -o ALL.bly A.bly B.bly");
@@ -29,9 +29,9 @@ const cli_command command_merge = {
     .operands = "-o OUT.bly FILE.bly...",
     .summary = "Unite filters into one",
     .description =
-        "Writes a filter of all the keys of several filters: bit for bit the one that would have "
-        "been built from all of them at once. The inputs are left alone; one of them may be the "
-        "output, with -f.\n"
+        "Writes a filter of all the keys of several filters, as if it had been built from all of "
+        "them at once: of Bloom filters bit for bit the same. The inputs are left alone; one of "
+        "them may be the output, with -f.\n"
         "\n"
         "The filters must have been built alike: the same kind, size, number of bits per key, "
         "hash function, and seed or secret key. What differs is said. Build the parts with the "
@@ -41,7 +41,13 @@ const cli_command command_merge = {
         "The rate and the capacity of the result are those of the first file. Since it holds "
         "more keys than each of its parts it may be too full; a warning says so, and the result "
         "is written all the same, unless it would match more than half of everything. Keyed "
-        "filters are merged without their key.",
+        "filters are merged without their key.\n"
+        "\n"
+        "Of cuckoo filters, a key that is in several of them is in the result as often, and must "
+        "be "
+        "removed as often; what does not fit is an error. Fuse and ribbon filters cannot be "
+        "merged: "
+        "build one from the lines of all.",
     .examples = "# Parts built on several machines, as one\n"
                 "bloomery merge -o all.bly part1.bly part2.bly part3.bly\n"
                 "# Take today's keys into the big list\n"

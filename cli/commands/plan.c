@@ -1,6 +1,7 @@
 /* `bloomery plan`: which filter, how large, how often wrong. */
 #include "cli.h"
 #include "message.h"
+#include "numbers.h"
 #include "plan_answer.h"
 #include "plot.h"
 #include "svg.h"
@@ -18,7 +19,7 @@ typedef struct values {
     uint64_t keys, memory, first;
     double rate;
     const char *window;
-    bool deletes, grows, fixed, counts, shared, hostile, smallest;
+    bool deletes, grows, fixed, counts, shared, hostile, smallest, lossy;
     bly_kind kind;
     bly_hash_id hash;
     unsigned plot;
@@ -27,6 +28,8 @@ typedef struct values {
 } values;
 
 #define AT(field) offsetof(values, field)
+
+static const char window_left_out[] = "as many as --expect";
 
 static const cli_option options[] = {
     {"expect", 'n', CLI_COUNT, AT(keys), "N", NULL, NULL,
@@ -44,10 +47,14 @@ static const cli_option options[] = {
      "With --grows: how many keys were expected at first. The plan then shows the filter after it "
      "has grown from there. By default a tenth of --expect."},
     {"static", 0, CLI_FLAG, AT(fixed), NULL, NULL, NULL,
-     "All keys are known beforehand, and none is added later."},
-    {"window", 'w', CLI_TEXT, AT(window), "N|TIME", NULL, "as many as --expect",
-     "Only the last N keys, or those of the last 24h, count: old ones must be forgotten by "
-     "themselves. (Not in this version.)"},
+     "All keys are known beforehand, and none is added or removed later."},
+    {"window", 'w', CLI_TEXT, AT(window), "N|TIME", NULL, window_left_out,
+     "Only the last N keys, or those of a time such as 24h, count: old ones must be forgotten by "
+     "themselves. With a time --expect says how many keys come within it; they are taken to come "
+     "evenly."},
+    {"lossy", 0, CLI_FLAG, AT(lossy), NULL, NULL, NULL,
+     "With --window: a key may be forgotten early, if only the memory stays fixed however many "
+     "come."},
     {"counts", 0, CLI_FLAG, AT(counts), NULL, NULL, NULL,
      "How often a key was added must be known."},
     {"shared", 0, CLI_FLAG, AT(shared), NULL, NULL, NULL, "Several threads add keys at once."},
@@ -76,13 +83,38 @@ static uint32_t flags_of(const values *v) {
     return (v->deletes ? BLY_NEED_REMOVE : 0U) | (v->grows ? BLY_NEED_GROW : 0U) |
            (v->fixed ? BLY_NEED_STATIC : 0U) | (v->window ? BLY_NEED_WINDOW : 0U) |
            (v->counts ? BLY_NEED_COUNTS : 0U) | (v->shared ? BLY_NEED_SHARE : 0U) |
-           (v->hostile ? BLY_NEED_SECRET : 0U) | (v->smallest ? BLY_NEED_SPACE : 0U);
+           (v->hostile ? BLY_NEED_SECRET : 0U) | (v->smallest ? BLY_NEED_SPACE : 0U) |
+           (v->lossy ? BLY_ALLOW_LOSS : 0U);
+}
+
+/* The keys of a window that is given by their number; 0: it is not. */
+static uint64_t window_keys(const values *v) {
+    uint64_t keys;
+    return v->window && !number_count(v->window, &keys) ? keys : 0;
+}
+
+static int check_window(const values *v) {
+    uint64_t number;
+    if (v->lossy && !v->window)
+        return message_error("--lossy goes with --window");
+    if (!v->window || v->window == window_left_out)
+        return CLI_OK;
+    if (number_count(v->window, &number) && number_duration(v->window, &number))
+        return message_error("--window must be a number of keys, such as 1M, or a time, such as "
+                             "24h");
+    if (window_keys(v) && v->keys)
+        return message_error("--window=%s says how many keys there are; leave out --expect, which "
+                             "goes with a time",
+                             v->window);
+    return CLI_OK;
 }
 
 static int check(const values *v, cli_operands operands) {
     if (operands.count)
         return message_error("'%s' is one word too many; try --help", operands.items[0]);
-    if (!v->keys && !v->memory)
+    if (check_window(v) != CLI_OK)
+        return CLI_ERROR;
+    if (!v->keys && !window_keys(v) && !v->memory)
         return message_error(
             "say how many keys there will be (-n 1e8), or how much memory there is "
             "(-m 64M)");
@@ -107,8 +139,11 @@ static void warn_of_lack(const bly_needs *needs, bly_hash_id hash) {
 }
 
 static bly_needs needs_of(const values *v) {
-    bly_needs needs = {.keys = v->keys, .fpr = v->rate, .bytes = v->memory, .flags = flags_of(v)};
-    if (needs.fpr == 0 && !(v->keys && v->memory))
+    bly_needs needs = {.keys = v->keys ? v->keys : window_keys(v),
+                       .fpr = v->rate,
+                       .bytes = v->memory,
+                       .flags = flags_of(v)};
+    if (needs.fpr == 0 && !(needs.keys && v->memory))
         needs.fpr = default_rate;
     if (v->hash == BLY_HASH_SIPHASH)
         needs.flags |= BLY_NEED_SECRET;
@@ -199,8 +234,11 @@ const cli_command command_plan = {
     "The rates are computed, not looked up: blocks that fill unevenly and collisions of the hash "
     "function itself are counted in. A filter made to a plan keeps the rate.\n"
     "\n"
-    "The drawing shows what happens when more keys come than planned: a filter of fixed size "
-    "goes on working, and its rate rises along the curve.",
+    "The drawing shows what happens when more keys come than planned: a Bloom filter of fixed size "
+    "goes on working, and its rate rises along the curve. The curve of a kind that takes no more "
+    "keys ends there: a cuckoo filter when it is full, fuse and ribbon with the keys they are "
+    "built "
+    "from.",
     "# a hundred million keys, one wrong answer in a thousand\n"
     "bloomery plan -n 1e8 -p 0.1%\n"
     "# how many keys fit into 64 MiB at one percent\n"
@@ -209,6 +247,12 @@ const cli_command command_plan = {
     "bloomery plan -n 10M -m 16M\n"
     "# a number of keys that is only a guess\n"
     "bloomery plan -n 1e6 --grows\n"
+    "# a blocklist that is built once and shipped, as small as can be\n"
+    "bloomery plan -n 5M -p 0.1% --static --smallest\n"
+    "# keys that come and go\n"
+    "bloomery plan -n 1e6 --deletes\n"
+    "# the events of a day, two million of them\n"
+    "bloomery plan --window=24h -n 2M\n"
     "# a picture of all kinds, for a report\n"
     "bloomery plan -n 1e6 -p 1/1000 --svg rates.svg\n"
     "# the size alone, for a script\n"

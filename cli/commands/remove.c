@@ -5,20 +5,31 @@
 #include "message.h"
 #include "numbers.h"
 
+#include <math.h>
 #include <stdio.h>
+
+static const cli_option options[] = {CHANGE_OPTIONS, {0}};
 
 static int refuse(const char *path, bly_kind kind) {
     char kinds[KINDS_LIST];
+    const uint32_t can = bly_kind_capabilities(kind);
+    const char *why = can & BLY_CAN_BUILD ? "it was built from all its keys at once"
+                      : can & BLY_FORGETS ? "it forgets them by itself"
+                                          : "keys share its bits, so others would go too";
     (void)kinds_that_can(BLY_CAN_REMOVE, kinds);
-    return message_error("%s: keys cannot be removed from a %s filter: keys share its bits, so "
-                         "others would go too; %s can; build it again without them",
-                         path, bly_kind_name(kind), *kinds ? kinds : "no kind in this version");
+    return message_error("%s: keys cannot be removed from a %s filter: %s; %s can; build it again "
+                         "without them",
+                         path, bly_kind_name(kind), why,
+                         *kinds ? kinds : "no kind in this version");
 }
 
-static bly_status each(changing *c, const keytype_key *key) {
-    bool removed = false;
-    bly_status status = bly_filter_remove(c->filter, key->bytes.data, key->bytes.size, &removed);
-    c->done += removed;
+static bly_status flush(changing *c) {
+    bly_status status = BLY_OK;
+    for (size_t i = 0; i < c->gathered.count && status == BLY_OK; i++) {
+        bool removed = false;
+        status = bly_filter_remove_hash(c->filter, c->gathered.hashes[i], &removed);
+        c->done += removed;
+    }
     return status;
 }
 
@@ -27,27 +38,57 @@ static bly_status finish(changing *c) {
     return BLY_OK;
 }
 
-static void report(const changing *c) {
-    char keys[NUMBER_TEXT], gone[NUMBER_TEXT], count[NUMBER_TEXT];
-    const uint64_t left = bly_filter_count(c->filter);
-    if (!c->values->json) {
-        message_note("%s: %s of %s keys were there and are removed; it holds %s", c->path,
-                     number_grouped(c->done, gone), number_grouped(c->keys, keys),
-                     number_grouped(left, count));
-        return;
-    }
+static int fail(const changing *c) {
+    return message_status(c->path, c->status);
+}
+
+/* Of the keys that were never added some looked present, and took another's copy with them: as many
+ * to each that did not as the rate says, and no more than were taken out. */
+static double expected_harm(const changing *c, uint64_t absent) {
+    bly_stats s;
+    bly_filter_stats(c->filter, &s);
+    const double others = (double)absent * s.current_fpr / (1 - fmin(s.current_fpr, 0.999));
+    return fmin(others, (double)c->done);
+}
+
+static void report_json(const changing *c, uint64_t absent, uint64_t left) {
     json j = json_begin(stdout);
     json_text(&j, "file", c->path);
     json_text(&j, "type", keytype_name(c->type));
     json_integer(&j, "keys", c->keys);
+    json_integer(&j, "repeated", c->repeated);
     json_integer(&j, "removed", c->done);
+    json_integer(&j, "absent", absent);
+    json_real(&j, "expected_wrongly_removed", expected_harm(c, absent));
     json_integer(&j, "malformed", c->malformed);
     json_integer(&j, "count", left);
     json_end(&j);
 }
 
+static int report(const changing *c) {
+    char gone[NUMBER_TEXT], not_there[NUMBER_TEXT], count[NUMBER_TEXT], again[NUMBER_TEXT];
+    char repeated[NUMBER_TEXT + 16] = "";
+    const uint64_t absent = c->gathered.count - c->done, marks = keytype_marks_in(c->filter);
+    const uint64_t left = bly_filter_count(c->filter), own = left > marks ? left - marks : 0;
+    if (c->repeated)
+        (void)snprintf(repeated, sizeof repeated, ", %s repeated",
+                       number_grouped(c->repeated, again));
+    if (c->values->json)
+        report_json(c, absent, left);
+    else
+        message_note("%s: %s removed, %s not there%s; it holds %s key%s", c->path,
+                     number_grouped(c->done, gone), number_grouped(absent, not_there), repeated,
+                     number_grouped(own, count), own == 1 ? "" : "s");
+    const double harm = expected_harm(c, absent);
+    if (harm >= 0.01)
+        message_warn("%s: %s of these keys were never added: with them about %.2g other keys were "
+                     "taken out, and will be missed; remove only what was added",
+                     c->path, number_grouped(absent, not_there), harm);
+    return c->done ? CLI_OK : CLI_NONE;
+}
+
 static int run(void *values, cli_operands operands) {
-    static const change removing = {BLY_CAN_REMOVE, refuse, each, finish, report};
+    static const change removing = {BLY_CAN_REMOVE, refuse, flush, finish, fail, report};
     if (operands.count == 0)
         return message_error("name the list: bloomery remove LIST.bly [FILE...]");
     return change_run(&removing, values, operands);
@@ -59,18 +100,25 @@ const cli_command command_remove = {
     .summary = "Remove keys from a filter file, where its kind can",
     .description =
         "Removes the lines of the files, or of standard input, from a filter file, and says how "
-        "many were there. The list is replaced in one step when all lines have been read; if "
-        "anything goes wrong it stays as it was.\n"
+        "many were there. The lines are brought into the form of the list's own type, as when they "
+        "were added, so any spelling of a key will do. The list is replaced in one step when all "
+        "lines have been read; if anything goes wrong it stays as it was.\n"
+        "\n"
+        "Remove only what was added. Asked for a key that never was, a list says \"maybe\" at its "
+        "rate, and takes out what it found: another key, which is then missed. A warning says how "
+        "many that probably were. A key that was added several times must be removed as often; a "
+        "line that is there several times in one input counts once, as it does for `bloomery "
+        "add`.\n"
         "\n"
         "In a Bloom filter keys share bits: clearing those of one key would make the filter forget "
-        "others, which it must never do. So this works only for kinds made for it, and only keys "
-        "that were added may be removed. For every other kind it says which kinds can, and changes "
+        "others, which it must never do. So this works only for kinds made for it, cuckoo and "
+        "growable-cuckoo (`bloomery build --kind`). For every other kind it says so and changes "
         "nothing; the way to remove a key is then to build the list again without it.",
     .examples = "# Remove a single key\n"
                 "bloomery remove blocked.bly --key 192.0.2.7\n"
                 "# Remove the lines of a file\n"
                 "bloomery remove blocked.bly withdrawn.txt",
-    .options = change_options,
+    .options = options,
     .values_size = sizeof(change_values),
     .run = run,
 };

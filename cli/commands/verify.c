@@ -3,6 +3,7 @@
 #include "health.h"
 #include "interrupt.h"
 #include "json.h"
+#include "kinds.h"
 #include "measure.h"
 #include "message.h"
 #include "numbers.h"
@@ -70,7 +71,9 @@ static void print(const finding *f) {
                      number_percent(f->m.rate, rate), number_grouped(f->m.asked, asked),
                      f->m.hashes ? " to random hashes" : "", number_percent(f->m.low, low),
                      number_percent(f->m.high, high), number_percent(f->stats.target_fpr, promise));
-    (void)putchar('\n');
+    (void)printf("%s\n", kinds_can(f->stats.kind, BLY_IS_LOSSY)
+                             ? "; may forget keys: a \"no\" is not certain"
+                             : "");
 }
 
 static void print_json(const finding *f) {
@@ -84,6 +87,7 @@ static void print_json(const finding *f) {
         json_real(&j, "rate_predicted", f->stats.predicted_fpr);
         json_real(&j, "rate_now", f->stats.current_fpr);
         json_integer(&j, "capacity", f->stats.capacity);
+        json_bool(&j, "lossy", kinds_can(f->stats.kind, BLY_IS_LOSSY));
         json_real(&j, "estimated_keys", f->stats.estimated_keys);
     }
     if (f->measured) {

@@ -56,11 +56,20 @@ static void number_line(FILE *to, const char *label, uint64_t value) {
     (void)fprintf(to, "%-10s %s\n", label, number_grouped(value, text));
 }
 
+static void window_line(FILE *to, const dedup_totals *t) {
+    char text[NUMBER_TEXT];
+    if (t->window_keys)
+        (void)fprintf(to, "%-10s the last %s line%s\n", "window",
+                      number_grouped(t->window_keys, text), t->window_keys == 1 ? "" : "s");
+    if (t->window_seconds)
+        (void)fprintf(to, "%-10s the last %s\n", "window", number_span(t->window_seconds, text));
+}
+
 static void lost_line(FILE *to, const seen *s) {
     char now[NUMBER_TEXT], promised[NUMBER_TEXT], lost[DEDUP_ESTIMATE];
     if (s->filter) {
-        (void)fprintf(to, "%-10s about %s new ones, taken for repeats\n", "lost",
-                      dedup_report_estimate(s->lost, lost));
+        (void)fprintf(to, "%-10s about %s new ones%s, taken for repeats\n", "lost",
+                      dedup_report_estimate(s->lost, lost), s->window ? " of the window" : "");
         (void)fprintf(to, "%-10s %s now, %s promised\n", "rate",
                       number_percent(seen_rate_now(s), now),
                       number_percent(seen_rate_promised(s), promised));
@@ -80,6 +89,7 @@ void dedup_report_text(FILE *to, const dedup_totals *t, const seen *s, const key
     number_line(to, t->links ? "links" : "lines", t->records);
     number_line(to, "unique", t->unique);
     number_line(to, "repeated", t->records - t->unique);
+    window_line(to, t);
     lost_line(to, s);
     if (rule->url)
         number_line(to, "not URLs", rule->not_urls);
@@ -98,10 +108,16 @@ void dedup_report_json(FILE *to, const dedup_totals *t, const seen *s, const key
     json_integer(&j, "lines", t->records);
     json_integer(&j, "unique", t->unique);
     json_integer(&j, "repeated", t->records - t->unique);
+    if (t->window_keys)
+        json_integer(&j, "window_lines", t->window_keys);
+    if (t->window_seconds)
+        json_integer(&j, "window_seconds", t->window_seconds);
     json_real(&j, "estimated_lost", s->filter ? s->lost : 0);
     if (s->filter) {
         json_real(&j, "rate_now", seen_rate_now(s));
         json_real(&j, "rate_promised", seen_rate_promised(s));
+        if (s->window)
+            json_real(&j, "rate_worst", s->worst);
     }
     if (s->confirm) {
         json_integer(&j, "confirmed", confirm_saved(s->confirm));

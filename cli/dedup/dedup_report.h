@@ -12,6 +12,7 @@ typedef struct dedup_totals {
     uint64_t texts; /* lines of the text, when links were taken out of it; else 0 */
     double seconds;
     bool links;
+    uint64_t window_keys, window_seconds; /* of --window; 0: not so */
 } dedup_totals;
 
 /* An estimate in words: "0", "0.03", "1,450". */

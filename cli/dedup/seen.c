@@ -4,6 +4,7 @@
 #include "output.h"
 #include "pages.h"
 #include "seen_plan.h"
+#include "seen_window.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,6 +20,13 @@ static uint64_t seen_count(const seen *s) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+static bool fits_seed(const seen *s, const seen_wish *wish) {
+    if (!wish->seed || wish->seed == bly_filter_hasher(s->filter)->seed)
+        return true;
+    (void)message_error("%s: has another seed; leave out --seed, or begin a new state", s->state);
+    return false;
+}
+
 /* What the user asks for must be what the state is. */
 static bool fits_state(const seen *s, const seen_wish *wish) {
     bly_stats stats;
@@ -32,9 +40,6 @@ static bool fits_state(const seen *s, const seen_wish *wish) {
                             "state",
                             s->state, (unsigned long long)stats.capacity,
                             (unsigned long long)wish->keys);
-    else if (wish->seed && wish->seed != bly_filter_hasher(s->filter)->seed)
-        (void)message_error("%s: has another seed; leave out --seed, or begin a new state",
-                            s->state);
     else if (wish->memory && stats.kind == BLY_SCALABLE)
         (void)message_error("%s: grows as it must; leave out --memory, or begin a new state",
                             s->state);
@@ -56,11 +61,18 @@ static bool load_state(seen *s, const seen_wish *wish) {
         (void)message_status(s->state, status);
         return false;
     }
-    if (!(bly_kind_capabilities(bly_filter_geometry(s->filter).kind) & BLY_CAN_ADD)) {
-        (void)message_error("%s: keys cannot be added to a filter of this kind", s->state);
+    const bly_kind kind = bly_filter_geometry(s->filter).kind;
+    const uint32_t can = bly_kind_capabilities(kind);
+    if (!(can & BLY_CAN_ADD) || can & (BLY_CAN_REMOVE | BLY_IS_LOSSY)) {
+        (void)message_error("%s: is a %s filter: %s; begin a new state", s->state,
+                            bly_kind_name(kind),
+                            can & BLY_IS_LOSSY     ? "it may forget lines early"
+                            : can & BLY_CAN_REMOVE ? "it would hold every repeat once more"
+                                                   : "nothing can be added to it");
         return false;
     }
-    return fits_state(s, wish);
+    return seen_window_fits(s, wish) && fits_seed(s, wish) &&
+           (seen_wish_windowed(wish) || fits_state(s, wish));
 }
 
 /* Strangers choose the lines of a crawl, and whoever knows the seed can make some that hash alike.
@@ -75,8 +87,8 @@ static bool random_seed(uint64_t *out) {
 }
 
 static bool make_filter(seen *s, const seen_wish *wish) {
-    bly_spec spec;
-    if (!seen_plan(wish, &spec))
+    bly_spec spec = seen_window_spec(wish);
+    if (!seen_wish_windowed(wish) && !seen_plan(wish, &spec))
         return false;
     spec.seed = wish->seed;
     if (!spec.seed && !random_seed(&spec.seed))
@@ -99,7 +111,7 @@ static bool open_filter(seen *s, const seen_wish *wish) {
     if (!(there ? load_state(s, wish) : make_filter(s, wish)))
         return false;
     s->hasher = *bly_filter_hasher(s->filter);
-    return true;
+    return seen_window_begin(s, wish);
 }
 
 static bool open_exact(seen *s, const seen_wish *wish) {
@@ -124,18 +136,20 @@ static bool mark_rule(seen *s, const seen_wish *wish) {
     char text[160] = "\0bloomery\0dedup";
     const size_t head = sizeof "\0bloomery\0dedup";
     const char *file = wish->state ? wish->state : wish->confirm;
-    uint64_t before = seen_count(s);
+    const uint64_t before = seen_count(s);
+    bool known = false;
     uint8_t fresh = 0;
     if (!file)
         return true;
-    int length = snprintf(text + head, sizeof text - head, "%s", wish->rule);
-    if (!seen_keys(s, &(bly_bytes){text, head + (size_t)length}, 1, &fresh))
+    const int length = snprintf(text + head, sizeof text - head, "%s", wish->rule);
+    s->mark = s->hashes[0] = bly_hash_key(&s->hasher, text, head + (size_t)length);
+    if (!(s->window ? seen_window_mark(s, s->mark, &known) : seen_hashes(s, 1, &fresh)))
         return false;
-    if (fresh && before > 0)
+    if ((s->window ? !known : fresh) && before > 0)
         message_warn("%s: was not made with these options (--url, --field, --ignore-case, "
                      "--extract-urls): lines it knows may be printed again",
                      file);
-    s->lost = 0;
+    s->lost = s->expected = s->repeats = 0;
     return true;
 }
 
@@ -210,26 +224,36 @@ static bool rate_is_old(const seen *s) {
 }
 
 /* Of n keys asked for x came out new. A share r / (1-r) as many were new and did not, at the rate r
- * that held when they came; at most all the others. */
+ * that held when they came; at most all the others, over the whole run (in one batch chance may
+ * make them fewer). */
 static void expect_losses(seen *s, size_t n, size_t fresh) {
+    if (s->window)
+        s->rate = seen_window_rate(s, n / 2); /* of the middle of the batch */
     s->asked += n;
-    if (rate_is_old(s)) {
+    if (!s->window && rate_is_old(s)) {
         s->rate_keys = bly_filter_count(s->filter);
         s->rate = rate_of(s->filter, s->rate_keys / 128); /* of the middle of the next step */
         s->rate_asked = s->asked;
     }
+    s->worst = fmax(s->worst, s->rate);
     double others = (double)(n - fresh);
-    s->lost += s->rate < 1 ? fmin((double)fresh * s->rate / (1 - s->rate), others) : others;
+    s->repeats += others;
+    s->expected += s->rate < 1 ? (double)fresh * s->rate / (1 - s->rate) : others;
+    s->lost = fmin(s->expected, s->repeats);
 }
 
 double seen_rate_now(const seen *s) {
-    return s->filter ? rate_of(s->filter, 0) : 0;
+    bly_stats stats;
+    if (!s->filter || !s->window)
+        return s->filter ? rate_of(s->filter, 0) : 0;
+    bly_filter_stats(s->filter, &stats);
+    return stats.current_fpr;
 }
 
 double seen_rate_promised(const seen *s) {
     bly_stats stats;
-    if (!s->filter)
-        return 0;
+    if (!s->filter || s->window)
+        return s->filter ? seen_window_promise(s) : 0;
     bly_filter_stats(s->filter, &stats);
     return stats.target_fpr;
 }
@@ -291,6 +315,9 @@ bool seen_save(seen *s) {
         return true;
     if (s->exact)
         return exact_save(s->exact, s->state, s->hasher.seed);
+    bool known;
+    if (s->window && !seen_window_mark(s, s->mark, &known))
+        return false;
     bly_status status = bly_filter_save(s->filter, s->state);
     if (status != BLY_OK)
         (void)message_status(s->state, status);

@@ -1,8 +1,9 @@
 /* seen.h - the memory of `dedup`: which keys have come up before.
  *
- * A filter (of a fixed size, or growing), or all fingerprints in memory (exact.h), or a filter
- * before fingerprints on disk (confirm.h). Whichever it is, a key that was seen is always known
- * again; only the first may take a new key for a seen one.
+ * A filter (of a fixed size, growing, or a window that forgets what is old), or all fingerprints in
+ * memory (exact.h), or a filter before fingerprints on disk (confirm.h). Whichever it is, a key
+ * that was seen (in the window) is always known again; only the first may take a new key for a seen
+ * one.
  */
 #ifndef BLOOMERY_CLI_SEEN_H
 #define BLOOMERY_CLI_SEEN_H
@@ -20,9 +21,17 @@ typedef struct seen {
     lock lock;         /* on the state */
     const char *state; /* the file it is kept in, or NULL */
     double lost;       /* new keys expected to have been taken for seen ones */
+    double expected;   /* the same, by the rates alone */
+    double repeats;    /* keys that were taken for seen ones: no more can have been lost */
     double rate;       /* of the filter when it had rate_keys keys */
     uint64_t rate_keys;
     uint64_t asked, rate_asked; /* keys asked for: so far, and when the rate was computed */
+    double worst;               /* the highest rate there was */
+    bly_hash mark;              /* says how keys are made of lines, when there is a state */
+    bool window, timed;         /* the filter is a window; by time */
+    bool clock_told;            /* that the clock went back */
+    uint64_t slice;             /* of a window by time: the generation for which `older`, */
+    double older;               /* the rate of those before it, was found */
     bly_hash hashes[INPUT_BATCH];
     uint64_t fingerprints[INPUT_BATCH];
 } seen;
@@ -34,7 +43,9 @@ typedef struct seen_wish {
     uint64_t memory;   /* bytes in all that may be used */
     uint64_t overhead; /* of those, what is not there for the filter */
     bool exact;
-    uint64_t seed;    /* of a new filter; 0: a random one */
+    uint64_t window_keys; /* a window of so many lines; */
+    uint64_t window_span; /* or of so many milliseconds, within which `keys` are expected */
+    uint64_t seed;        /* of a new filter; 0: a random one */
     const char *rule; /* how keys are made of lines, in any words: a state is good for one rule */
     const char *confirm, *state;
     uint64_t estimate; /* about how many records there are; 0: no way to tell */
@@ -45,6 +56,10 @@ static const double seen_default_rate = 0.001;
 /* Takes up the state where there is one. All messages have been printed when it is false. */
 bool seen_open(seen *s, const seen_wish *wish);
 void seen_close(seen *s);
+
+/* Time has passed: what is too old for a window by time is forgotten. To be called before each
+ * batch. */
+void seen_tick(seen *s);
 
 /* fresh[i] = 1 where keys[i] had not been seen; they have been now. n is at most INPUT_BATCH.
  * false: reported. */

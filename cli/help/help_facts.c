@@ -147,13 +147,18 @@ bool help_next_value(const cli_command *command, size_t *cursor, help_note *out)
 const help_note *help_exit_status(const cli_command *command) {
     static const help_note all[] = {
         {"0", "All went well."},
-        {"1", "From check: no line was selected. From verify: a file is not as good as promised."},
+        {"1", "From check: no line was selected. From remove: no key was there. From verify: a "
+              "file is not as good as promised."},
         {"2", STATUS_ERROR},
         {NULL, NULL}};
     static const help_note check[] = {{"0", "A line was selected."},
                                       {"1", "No line was selected."},
                                       {"2", STATUS_ERROR},
                                       {NULL, NULL}};
+    static const help_note remove[] = {{"0", "A key was removed."},
+                                       {"1", "None of the keys was there."},
+                                       {"2", STATUS_ERROR},
+                                       {NULL, NULL}};
     static const help_note verify[] = {
         {"0", "Every file is good."},
         {"1", "A file is intact, but too full or not as good as promised."},
@@ -162,6 +167,7 @@ const help_note *help_exit_status(const cli_command *command) {
     static const help_note others[] = {{"0", "All went well."}, {"2", STATUS_ERROR}, {NULL, NULL}};
     return !command                     ? all
            : command == &command_check  ? check
+           : command == &command_remove ? remove
            : command == &command_verify ? verify
                                         : others;
 }

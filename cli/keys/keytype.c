@@ -176,6 +176,13 @@ keytype_levels keytype_levels_all(void) {
     return all;
 }
 
+keytype_levels keytype_levels_both(const keytype_levels *a, const keytype_levels *b) {
+    keytype_levels both;
+    for (size_t i = 0; i < sizeof both.bits / sizeof *both.bits; i++)
+        both.bits[i] = a->bits[i] & b->bits[i];
+    return both;
+}
+
 void keytype_widen(keytype type, const keytype_key *key, const keytype_levels *present,
                    keytype_tries *out) {
     out->count = 0;

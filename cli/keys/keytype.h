@@ -76,6 +76,7 @@ typedef struct keytype_levels {
 void keytype_levels_add(keytype_levels *set, unsigned level);
 bool keytype_levels_have(const keytype_levels *set, unsigned level);
 keytype_levels keytype_levels_all(void);
+keytype_levels keytype_levels_both(const keytype_levels *a, const keytype_levels *b);
 
 /* The keys under which a key may be in a list: itself, and the blocks or parents it is in, from
  * narrow to wide, as far as the list has keys of that level. */
@@ -92,11 +93,21 @@ unsigned keytype_most_tries(keytype type, const keytype_levels *present);
 
 /* ---- what a list says of itself -------------------------------------------------------------- */
 
-/* How many keys keytype_mark adds. */
+/* The marks of a list of that type with keys of those levels: how many there are, and the i-th of
+ * them. Those of the type itself come first. */
+enum { KEYTYPE_MARK = 64 };
 uint64_t keytype_mark_count(keytype type, const keytype_levels *levels);
-/* Writes into the filter which type its keys have, and of which levels they are. A second call adds
- * to the first: for keys of new levels. As bly_filter_add's statuses. */
+bly_bytes keytype_mark_at(keytype type, const keytype_levels *levels, uint64_t i,
+                          char room[KEYTYPE_MARK]);
+/* Writes into the filter which type its keys have, and of which levels they are, as
+ * bly_filter_add's statuses; and takes one copy of each of these marks out again, where the kind
+ * can. */
 bly_status keytype_mark(bly_filter *f, keytype type, const keytype_levels *levels);
+bly_status keytype_unmark(bly_filter *f, keytype type, const keytype_levels *levels);
+/* For a list that is marked with the type and the levels `known`: marks those of `levels` that are
+ * new. */
+bly_status keytype_mark_more(bly_filter *f, keytype type, const keytype_levels *known,
+                             const keytype_levels *levels);
 
 /* What a filter is marked as. No marks: KEYTYPE_LINE. Marks of several types (lists were merged, or
  * the filter is full): KEYTYPE_NONE. The levels are those marked. */

@@ -17,12 +17,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TYPE_MARKS = 16, LEVEL_MARKS = 4, MARK_ROOM = 64 };
+enum { TYPE_MARKS = 16, LEVEL_MARKS = 4 };
 
 /* The i-th mark that says `what`. */
-static bly_bytes spell(const char *group, const char *what, unsigned i, char out[MARK_ROOM]) {
-    int size =
-        snprintf(out, MARK_ROOM, "%cbloomery%c%s%c%s%c%c", 0, 0, group, 0, what, 0, (int)('a' + i));
+static bly_bytes spell(const char *group, const char *what, unsigned i, char out[KEYTYPE_MARK]) {
+    int size = snprintf(out, KEYTYPE_MARK, "%cbloomery%c%s%c%s%c%c", 0, 0, group, 0, what, 0,
+                        (int)('a' + i));
     return (bly_bytes){out, (size_t)size};
 }
 
@@ -50,31 +50,55 @@ uint64_t keytype_mark_count(keytype type, const keytype_levels *levels) {
     return count;
 }
 
-static bly_status put(bly_filter *f, const char *group, const char *what, unsigned count) {
-    char room[MARK_ROOM];
+bly_bytes keytype_mark_at(keytype type, const keytype_levels *levels, uint64_t i,
+                          char room[KEYTYPE_MARK]) {
+    char name[32];
+    unsigned level = 0;
+    if (i < TYPE_MARKS)
+        return spell("type", keytype_name(type), (unsigned)i, room);
+    i -= TYPE_MARKS;
+    for (; !keytype_levels_have(levels, level) || i >= LEVEL_MARKS; level++)
+        i -= keytype_levels_have(levels, level) ? LEVEL_MARKS : 0;
+    return spell("level", level_name(type, level, name), (unsigned)i, room);
+}
+
+/* The marks from the i-th on. */
+static bly_status put(bly_filter *f, keytype type, const keytype_levels *levels, uint64_t i) {
+    char room[KEYTYPE_MARK];
     bly_status status = BLY_OK;
-    for (unsigned i = 0; i < count && status == BLY_OK; i++) {
-        bly_bytes mark = spell(group, what, i, room);
+    for (uint64_t count = keytype_mark_count(type, levels); i < count && status == BLY_OK; i++) {
+        bly_bytes mark = keytype_mark_at(type, levels, i, room);
         status = bly_filter_add(f, mark.data, mark.size, NULL);
     }
     return status;
 }
 
 bly_status keytype_mark(bly_filter *f, keytype type, const keytype_levels *levels) {
-    char name[32];
-    if (type == KEYTYPE_LINE || type == KEYTYPE_NONE)
-        return BLY_OK;
-    bly_status status = put(f, "type", keytype_name(type), TYPE_MARKS);
-    for (unsigned level = 0; has_levels(type) && level < KEYTYPE_LEVELS; level++)
-        if (status == BLY_OK && keytype_levels_have(levels, level))
-            status = put(f, "level", level_name(type, level, name), LEVEL_MARKS);
+    return put(f, type, levels, 0);
+}
+
+bly_status keytype_mark_more(bly_filter *f, keytype type, const keytype_levels *known,
+                             const keytype_levels *levels) {
+    keytype_levels fresh = *levels;
+    for (size_t i = 0; i < sizeof fresh.bits / sizeof *fresh.bits; i++)
+        fresh.bits[i] &= ~known->bits[i];
+    return put(f, type, &fresh, TYPE_MARKS);
+}
+
+bly_status keytype_unmark(bly_filter *f, keytype type, const keytype_levels *levels) {
+    char room[KEYTYPE_MARK];
+    bly_status status = BLY_OK;
+    for (uint64_t i = 0; i < keytype_mark_count(type, levels) && status == BLY_OK; i++) {
+        bly_bytes mark = keytype_mark_at(type, levels, i, room);
+        status = bly_filter_remove(f, mark.data, mark.size, NULL);
+    }
     return status;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static bool has(const bly_filter *f, const char *group, const char *what, unsigned count) {
-    char room[MARK_ROOM];
+    char room[KEYTYPE_MARK];
     for (unsigned i = 0; i < count; i++) {
         bly_bytes mark = spell(group, what, i, room);
         if (!bly_filter_contains(f, mark.data, mark.size))

@@ -22,7 +22,9 @@ typedef struct plan {
     size_t count;
     bly_file_info first; /* of the first file */
     keytype type;        /* the same, once it has been read */
-    uint64_t common;     /* the greatest common divisor of the sizes */
+    keytype_levels levels;
+    const bly_hasher *key; /* of keyed filters; NULL: not given */
+    uint64_t common;       /* the greatest common divisor of the sizes */
     uint64_t largest;
     uint64_t keys; /* of the file that has most */
 } plan;
@@ -63,7 +65,7 @@ static char *seed_text(const bly_file_info *info, char out[NUMBER_TEXT]) {
 /* All but the size, which folding may change. */
 static bool alike(const plan *p, const char *path, const bly_file_info *b) {
     const bly_file_info *a = &p->first;
-    char is[NUMBER_TEXT], was[NUMBER_TEXT];
+    char is[NUMBER_TEXT], was[NUMBER_TEXT], now[KINDS_SHAPE], then[KINDS_SHAPE];
     if (a->geometry.kind != b->geometry.kind)
         return differs(p, path, "kind", bly_kind_name(b->geometry.kind),
                        bly_kind_name(a->geometry.kind));
@@ -78,8 +80,12 @@ static bool alike(const plan *p, const char *path, const bly_file_info *b) {
         return true;
     }
     if (a->geometry.hashes != b->geometry.hashes)
-        return differs(p, path, "bits per key", number_grouped(b->geometry.hashes, is),
+        return differs(p, path, kinds_hashes(a->geometry.kind),
+                       number_grouped(b->geometry.hashes, is),
                        number_grouped(a->geometry.hashes, was));
+    if (a->geometry.detail != b->geometry.detail)
+        return differs(p, path, "shape", kinds_shape(&b->geometry, now),
+                       kinds_shape(&a->geometry, then));
     if (probing(a) != probing(b))
         return differs(p, path, "probes", probing(b), probing(a));
     return true;
@@ -114,9 +120,22 @@ static int sizes_differ(const plan *p, const char *path, const bly_file_info *b)
                          path, p->paths[0], is, was, small, number_percent(fpr, rate));
 }
 
+/* Why its kind cannot, which the filter itself knows. */
+static bool refuse_kind(const plan *p) {
+    opened o;
+    char kinds[KINDS_LIST];
+    if (open_read(&o, p->paths[0], NULL, BLY_OPEN_WITHOUT_KEY) != BLY_OK)
+        return false;
+    const char *why = bly_filter_why_not(p->op->operation, o.filter, o.filter);
+    (void)message_error("%s: %s filters cannot be %s: %s; %s can", p->paths[0],
+                        bly_kind_name(p->first.geometry.kind), p->op->done,
+                        why ? why : "they cannot", kinds_that_can(p->op->needs, kinds));
+    open_close(&o);
+    return false;
+}
+
 /* Reads every header. */
 static bool make_plan(plan *p, const algebra *op, bool fold, cli_operands files) {
-    char kinds[KINDS_LIST];
     const char *odd = NULL;
     bly_file_info odd_info;
     *p = (plan){.op = op, .paths = files.items, .count = files.count};
@@ -136,12 +155,8 @@ static bool make_plan(plan *p, const algebra *op, bool fold, cli_operands files)
             odd_info = info;
         }
     }
-    if ((bly_kind_capabilities(p->first.geometry.kind) & op->needs) != op->needs) {
-        (void)message_error("%s: %s filters cannot be %s; %s can", p->paths[0],
-                            bly_kind_name(p->first.geometry.kind), op->done,
-                            kinds_that_can(op->needs, kinds));
-        return false;
-    }
+    if (!kinds_can(p->first.geometry.kind, op->needs))
+        return refuse_kind(p);
     bly_geometry shape;
     if (odd && p->first.geometry.kind != BLY_SCALABLE && !(fold && common_shape(p, &shape)))
         return sizes_differ(p, odd, &odd_info) == CLI_OK;
@@ -171,9 +186,14 @@ static bly_filter *folded(const plan *p, const char *path, const bly_filter *f) 
     return small;
 }
 
+/* Only subtracting asks for the keys that say the type, and needs the secret for that. */
+static uint32_t without_key(const plan *p) {
+    return p->op->operation == BLY_OP_SUBTRACT ? 0 : BLY_OPEN_WITHOUT_KEY;
+}
+
 /* The i-th file, to be read, at the common size. */
 static bool take(const plan *p, size_t i, opened *o) {
-    if (open_read(o, p->paths[i], NULL, BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY) != BLY_OK)
+    if (open_read(o, p->paths[i], p->key, BLY_OPEN_VERIFY | without_key(p)) != BLY_OK)
         return false;
     if (fold_by(p, o->filter) == 1)
         return true;
@@ -188,7 +208,7 @@ static bool take(const plan *p, size_t i, opened *o) {
 static bly_filter *take_first(const plan *p) {
     opened o;
     if (p->first.geometry.kind == BLY_SCALABLE || p->first.geometry.size == p->common)
-        return open_load(p->paths[0], NULL, BLY_OPEN_WITHOUT_KEY);
+        return open_load(p->paths[0], p->key, without_key(p));
     if (!take(p, 0, &o))
         return NULL;
     if (!o.loaded) { /* its header said otherwise a moment ago */
@@ -201,39 +221,82 @@ static bly_filter *take_first(const plan *p) {
 
 /* ---- combining them -------------------------------------------------------------------------- */
 
-static keytype type_of(const bly_filter *f) {
-    keytype_levels levels;
-    return bly_filter_hasher(f) ? keytype_recognise(f, &levels) : KEYTYPE_NONE;
+static keytype type_of(const bly_filter *f, keytype_levels *levels) {
+    *levels = (keytype_levels){{0}};
+    return bly_filter_hasher(f) ? keytype_recognise(f, levels) : KEYTYPE_NONE;
 }
 
-static void compare_types(const plan *p, const bly_filter *f, const char *path) {
-    const keytype a = p->type, b = type_of(f);
+static void compare_types(const plan *p, keytype b, const char *path) {
+    const keytype a = p->type;
     if (a != b && a != KEYTYPE_NONE && b != KEYTYPE_NONE)
         message_warn("%s: holds keys of type %s, but %s of type %s; whoever asks the result must "
                      "give --type",
                      path, keytype_name(b), p->paths[0], keytype_name(a));
 }
 
-static bool combine(const plan *p, size_t i, bly_filter *into) {
+/* In a kind that holds copies, the marks that both have are there twice after a union, and none is
+ * left after a subtraction; there must be one of each. */
+static bly_status settle_marks(plan *p, bly_filter *f, keytype type, const keytype_levels *levels) {
+    const keytype_levels both = keytype_levels_both(&p->levels, levels);
+    if (type != p->type || !kinds_can(p->first.geometry.kind, BLY_CAN_REMOVE))
+        return BLY_OK;
+    if (p->op->operation == BLY_OP_SUBTRACT)
+        return keytype_mark(f, type, &both);
+    if (p->op->operation != BLY_OP_UNION)
+        return BLY_OK;
+    bly_status status = keytype_unmark(f, type, &both);
+    (void)type_of(f, &p->levels);
+    return status;
+}
+
+static int say_mismatch(const plan *p, size_t i, bly_status status, const char *why) {
+    if (status == BLY_EMISMATCH && why)
+        return message_error("%s: cannot be %s with %s: %s; only filters built alike can",
+                             p->paths[i], p->op->done, p->paths[0], why);
+    if (status == BLY_EFULL)
+        return message_error("%s: does not fit in besides the others: there are too many keys, or "
+                             "more than eight copies of one; build them with -n for the keys of "
+                             "all",
+                             p->paths[i]);
+    return message_status(p->paths[i], status);
+}
+
+/* Subtracting passes over what it does not find. */
+static void warn_of_absent(const plan *p, size_t i, uint64_t asked, uint64_t gone) {
+    char some[NUMBER_TEXT], all[NUMBER_TEXT];
+    if (p->op->operation == BLY_OP_SUBTRACT && gone < asked)
+        message_warn("%s: %s of its %s keys are not in %s; of those that seem to be, some may be "
+                     "others; subtract only a list whose keys are all in the first",
+                     p->paths[i], number_grouped(asked - gone, some), number_grouped(asked, all),
+                     p->paths[0]);
+}
+
+static bool combine(plan *p, size_t i, bly_filter *into) {
     opened o;
+    keytype_levels levels;
     if (!take(p, i, &o))
         return false;
-    compare_types(p, o.filter, p->paths[i]);
+    const keytype type = type_of(o.filter, &levels);
+    const uint64_t before = bly_filter_count(into), asked = bly_filter_count(o.filter);
+    compare_types(p, type, p->paths[i]);
     bly_status status = p->op->combine(into, o.filter);
+    const char *why =
+        status == BLY_OK ? NULL : bly_filter_why_not(p->op->operation, into, o.filter);
+    const uint64_t after = bly_filter_count(into);
     open_close(&o);
-    /* Of what the headers cannot tell, only this is left. */
-    if (status == BLY_EMISMATCH)
-        (void)message_error("%s: differs from %s in the capacity of its levels; only filters built "
-                            "alike can be %s",
-                            p->paths[i], p->paths[0], p->op->done);
-    else if (status != BLY_OK)
-        (void)message_status(p->paths[i], status);
+    if (status == BLY_OK)
+        status = settle_marks(p, into, type, &levels);
+    if (status != BLY_OK)
+        (void)say_mismatch(p, i, status, why);
+    else
+        warn_of_absent(p, i, asked, before > after ? before - after : 0);
     return status == BLY_OK;
 }
 
 static void report(const plan *p, const algebra_values *v, const bly_stats *s) {
     const char *name = open_output_name(v->out);
     char keys[NUMBER_TEXT], now[NUMBER_TEXT], asked[NUMBER_TEXT];
+    const size_t files = p->op->operation == BLY_OP_SUBTRACT ? p->count - 1 : p->count;
     if (v->json) {
         json j = json_begin(stdout);
         json_text(&j, "file", v->out);
@@ -254,17 +317,17 @@ static void report(const plan *p, const algebra_values *v, const bly_stats *s) {
         json_bool(&j, "keeps_promise", health_of(s) == HEALTH_GOOD);
         json_end(&j);
     } else
-        message_note(
-            "%s: %zu filter%s %s, %s keys by estimate%s; wrong answers %s, %s asked", name,
-            p->count, p->count == 1 ? "" : "s", p->op->done, number_grouped(s->count, keys),
-            s->approximate ? " (approximate: it may hold a few that are not common to all)" : "",
-            number_percent(s->current_fpr, now), number_percent(s->target_fpr, asked));
+        message_note("%s: %zu filter%s %s, %s keys by estimate%s; wrong answers %s, %s asked", name,
+                     files, files == 1 ? "" : "s", p->op->done, number_grouped(s->count, keys),
+                     s->approximate ? " (approximate: it may hold a few that are not common to all)"
+                                    : "",
+                     number_percent(s->current_fpr, now), number_percent(s->target_fpr, asked));
     (void)health_warn(name, s);
 }
 
 static int finish(plan *p, const algebra_values *v, bly_filter *f) {
     bool good = true;
-    p->type = type_of(f);
+    p->type = type_of(f, &p->levels);
     for (size_t i = 1; good && i < p->count; i++)
         good = !interrupt_seen() && combine(p, i, f);
     bly_stats s;
@@ -283,12 +346,18 @@ int algebra_run(const algebra *a, const algebra_values *v, cli_operands files) {
     plan p;
     if (v->json && strcmp(v->out, "-") == 0)
         return message_error("--json and -o - both want standard output");
+    bly_hasher space;
+    const bly_hasher *key;
+    if (!open_key(v->key_file, &space, &key))
+        return CLI_ERROR;
     /* The output may be one of the inputs. */
     lock held;
     bly_filter *f = NULL;
     if (lock_take(&held, v->out, true) && open_may_save(v->out, v->force) &&
-        make_plan(&p, a, v->fold, files))
+        make_plan(&p, a, v->fold, files)) {
+        p.key = key;
         f = take_first(&p);
+    }
     const int status = f ? finish(&p, v, f) : CLI_ERROR;
     bly_filter_destroy(f);
     lock_release(&held);
@@ -329,7 +398,7 @@ static void print_overlap(const algebra_values *v, const plan *p, const bly_over
 }
 
 int algebra_estimate(const algebra_values *v, cli_operands files) {
-    static const algebra comparison = {"compared", BLY_CAN_OVERLAP, NULL};
+    static const algebra comparison = {"compared", BLY_CAN_OVERLAP, BLY_OP_OVERLAP, NULL};
     plan p;
     opened a, b;
     bly_overlap overlap;

@@ -1,4 +1,5 @@
-/* algebra.h - what merge and intersect have in common: several filter files made into one.
+/* algebra.h - what merge, intersect and subtract have in common: several filter files made into
+ * one.
  *
  * The files must have been built alike. That is seen from their headers, before any bits are read,
  * and what differs is told by name. Different sizes can be brought to their greatest common divisor
@@ -12,13 +13,15 @@
 typedef struct algebra {
     const char *done; /* "merged" */
     uint32_t needs;   /* what the kind must be able to do: BLY_CAN_UNION ... */
+    bly_operation operation;
     bly_status (*combine)(bly_filter *into, const bly_filter *with);
 } algebra;
 
 typedef struct algebra_values {
     const char *out;
     bool force, fold, json;
-    bool estimate; /* intersect alone */
+    bool estimate;        /* intersect alone */
+    const char *key_file; /* subtract alone */
 } algebra_values;
 
 /* Combines the files into v->out, reports, and returns an exit status. */

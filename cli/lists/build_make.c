@@ -7,7 +7,8 @@
  * and filled again. That may be several times; it is done for filters that are small, where it
  * costs nothing, since the large ones come out within 1%. Not where the room was asked for by
  * number: filters that are to be merged must come out alike, whatever their keys. Nor for growing
- * filters, whose levels are planned for less than the rate asked.
+ * filters, whose levels are planned for less than the rate asked, nor for those that hold
+ * fingerprints, whose rate is no matter of chance.
  *
  * Chance matches. A line that must not match can seem to be in the list by chance. Then the list is
  * built again under the next seed: for n such lines and the rate p one try in e^(np) comes out
@@ -16,6 +17,7 @@
  */
 #include "build_make.h"
 
+#include "kinds.h"
 #include "message.h"
 #include "numbers.h"
 
@@ -31,10 +33,9 @@ static const double tolerance = 1.02;
 
 /* ---- one filter ------------------------------------------------------------------------------ */
 
-/* The hashes are sorted by now. In that order each level of a growing filter would get keys that
- * crowd in a few of its blocks, so they are added in leaps, as in a shuffled deck: the i-th is at
- * i * leap mod n, for a leap without a divisor in common with n. */
-static bly_status add_scattered(bly_filter *f, const build_keys *keys) {
+bly_status build_add_scattered(bly_filter *f, const build_keys *keys, uint64_t *fresh) {
+    /* As in a shuffled deck: the i-th is at i * leap mod n, for a leap without a divisor in common
+     * with n. */
     size_t n = keys->count, leap = (size_t)((double)n * 0.6180339887498949) | 1, at = 0;
     bly_hash some[1024];
     bly_status status = BLY_OK;
@@ -46,18 +47,41 @@ static bly_status add_scattered(bly_filter *f, const build_keys *keys) {
             some[batch] = keys->hashes[at];
             at = at >= n - leap % n ? at - (n - leap % n) : at + leap % n;
         }
-        status = bly_filter_add_hashes(f, some, batch, NULL, NULL);
+        bly_tally tally = {0};
+        status = bly_filter_add_hashes(f, some, batch, NULL, &tally);
+        if (fresh)
+            *fresh += tally.fresh;
     }
+    return status;
+}
+
+/* For a kind that is made from all its keys, marks included. */
+static bly_status solve(const build_making *m, const bly_spec *spec, bly_filter **out) {
+    bly_builder *b;
+    char room[KEYTYPE_MARK];
+    bly_status status = bly_builder_create(spec, NULL, &b);
+    *out = NULL;
+    if (status == BLY_OK)
+        status = bly_builder_add_hashes(b, m->keys.hashes, m->keys.count);
+    for (uint64_t i = 0; status == BLY_OK && i < keytype_mark_count(m->type, &m->levels); i++) {
+        const bly_bytes mark = keytype_mark_at(m->type, &m->levels, i, room);
+        status = bly_builder_add(b, &mark, 1);
+    }
+    if (status == BLY_OK)
+        status = bly_builder_finish(b, out);
+    bly_builder_destroy(b);
     return status;
 }
 
 static bly_status fill(const build_making *m, const bly_spec *spec, bly_filter **out) {
     bly_filter *f = NULL;
+    if (kinds_can(spec->geometry.kind, BLY_CAN_BUILD))
+        return solve(m, spec, out);
     bly_status status = bly_filter_create(spec, &f);
     if (status == BLY_OK)
-        status = spec->geometry.kind == BLY_SCALABLE
-                     ? add_scattered(f, &m->keys)
-                     : bly_filter_add_hashes(f, m->keys.hashes, m->keys.count, NULL, NULL);
+        status = kinds_are_bits(spec->geometry.kind)
+                     ? bly_filter_add_hashes(f, m->keys.hashes, m->keys.count, NULL, NULL)
+                     : build_add_scattered(f, &m->keys, NULL);
     if (status == BLY_OK)
         status = keytype_mark(f, m->type, &m->levels);
     if (status != BLY_OK) {
@@ -84,7 +108,7 @@ static bool lies_badly(const bly_filter *f) {
 
 static bly_status fill_well(const build_making *m, bly_spec *spec, bly_filter **f) {
     bly_status status = fill(m, spec, f);
-    if (m->room || spec->geometry.kind == BLY_SCALABLE)
+    if (m->room || !kinds_are_bits(spec->geometry.kind))
         return status;
     for (unsigned i = 1; status == BLY_OK && i < MOST_SIZES && lies_badly(*f); i++) {
         if (!enlarge(spec, *f))
@@ -93,6 +117,24 @@ static bly_status fill_well(const build_making *m, bly_spec *spec, bly_filter **
         status = fill(m, spec, f);
     }
     return status;
+}
+
+static void say_why_not(const build_making *m, bly_kind kind, double rate, bly_status status) {
+    char keys[NUMBER_TEXT];
+    if (status == BLY_EWEAKHASH)
+        (void)message_error("%s has too few bits for so many keys at that rate; choose another by "
+                            "--hash",
+                            bly_hash_name((bly_hash_id)m->hasher.id));
+    else if (status == BLY_ERATE)
+        (void)message_error("a %s list cannot err as seldom as %g of the time; choose a higher -p, "
+                            "or another --kind",
+                            bly_kind_name(kind), rate);
+    else if (status == BLY_EFULL)
+        (void)message_error("%s: not all of the %s keys found a place in a %s list; make it larger "
+                            "with -n",
+                            m->path, number_grouped(m->keys.count, keys), bly_kind_name(kind));
+    else
+        (void)message_status(m->path, status);
 }
 
 /* NULL: reported. */
@@ -107,12 +149,8 @@ static bly_filter *make_filter(const build_making *m) {
         spec.first_share = 0.8; /* the number of keys is known */
     bly_filter *f;
     bly_status status = fill_well(m, &spec, &f);
-    if (status == BLY_EWEAKHASH)
-        (void)message_error("%s has too few bits for so many keys at that rate; choose another by "
-                            "--hash",
-                            bly_hash_name((bly_hash_id)m->hasher.id));
-    else if (status != BLY_OK)
-        (void)message_status(m->path, status);
+    if (status != BLY_OK)
+        say_why_not(m, spec.geometry.kind, rate, status);
     return f;
 }
 

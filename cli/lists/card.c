@@ -28,8 +28,14 @@ card card_of(const char *path, const bly_file_info *header, const bly_filter *fi
     return c;
 }
 
+/* Of one built from no keys: what it has. */
 static double bits_per_key(const card *c) {
-    return (double)bly_plan_bits(&c->header.geometry) / (double)c->header.capacity;
+    const uint64_t keys = c->header.capacity ? c->header.capacity : 1;
+    return (double)bly_plan_bits(&c->header.geometry) / (double)keys;
+}
+
+static bool can(const card *c, uint32_t capabilities) {
+    return kinds_can(c->header.geometry.kind, capabilities);
 }
 
 /* ---- the bar --------------------------------------------------------------------------------- */
@@ -78,15 +84,10 @@ static message_style colour_of(const card *c) {
 
 static void print_shape(const card *c, FILE *to) {
     const bly_geometry *g = &c->header.geometry;
-    char size[KINDS_SIZE], bytes[NUMBER_TEXT], exact[NUMBER_TEXT];
+    char shape[KINDS_SHAPE], bytes[NUMBER_TEXT], exact[NUMBER_TEXT];
     const uint64_t file = c->header.body_bytes + HEADER_BYTES;
     line(to, "kind", "%s: %s", bly_kind_name(g->kind), kinds_meaning(g->kind));
-    if (g->kind == BLY_SCALABLE)
-        line(to, "shape", "%s", kinds_size(g, size));
-    else
-        line(to, "shape", "%s, %u bit%s per key%s%s", kinds_size(g, size), g->hashes,
-             g->hashes == 1 ? "" : "s", g->options & BLY_TEXTBOOK ? ", the textbook's probes" : "",
-             g->options & BLY_FOLDABLE ? ", foldable" : "");
+    line(to, "shape", "%s", kinds_shape(g, shape));
     if (file < 1024)
         line(to, "file", "%s", number_bytes(file, bytes));
     else
@@ -124,16 +125,21 @@ static void print_keys(const card *c, FILE *to) {
     if (c->marks)
         (void)snprintf(marks, sizeof marks, " and %s marks", number_grouped(c->marks, count));
     (void)number_grouped(unmarked(c, c->header.count), count);
-    if (!c->filter)
-        line(to, "keys", "%s counted", count);
+    if (!c->filter || can(c, BLY_CAN_BUILD))
+        line(to, "keys", "%s counted%s%s", count, *marks ? "," : "", marks);
+    else if (can(c, BLY_IS_LOSSY))
+        line(to, "keys", "%s counted, forgotten ones included", count);
     else if (isfinite(keys) && keys < 0x1p63)
         line(to, "keys", "%s counted, %s estimated%s%s", count,
              number_grouped(unmarked(c, (uint64_t)llround(keys)), estimate), *marks ? "," : "",
              marks);
     else
         line(to, "keys", "%s counted, too many to estimate%s%s", count, *marks ? "," : "", marks);
-    line(to, "capacity", "%s key%s%s, %.3g bits per key", number_grouped(most, room),
-         most == 1 ? "" : "s", marks, bits_per_key(c));
+    line(to, "capacity", "%s%s key%s%s, %.3g bits per key",
+         can(c, BLY_IS_LOSSY)  ? "nine in ten of the last "
+         : can(c, BLY_FORGETS) ? "the last "
+                               : "",
+         number_grouped(most, room), most == 1 ? "" : "s", marks, bits_per_key(c));
 }
 
 static void print_rate(const card *c, FILE *to) {
@@ -141,6 +147,10 @@ static void print_rate(const card *c, FILE *to) {
     (void)number_percent(c->header.fpr, asked);
     if (!c->filter)
         line(to, "rate", "%s asked (%s)", asked, number_one_in(c->header.fpr, one_in));
+    else if (c->stats.current_fpr > 0 && can(c, BLY_CAN_BUILD))
+        line(to, "rate", "%s asked, %s by its construction (%s)", asked,
+             number_percent(c->stats.current_fpr, now),
+             number_one_in(c->stats.current_fpr, one_in));
     else if (c->stats.current_fpr > 0)
         line(to, "rate", "%s asked, %s predicted, %s now (%s)", asked,
              number_percent(c->stats.predicted_fpr, predicted),
@@ -158,22 +168,56 @@ static double used_share(const bly_stats *s) {
     return (count <= room ? count : fmax(count, s->estimated_keys)) / room;
 }
 
+/* A window is full when all its generations are, the one being filled too. */
+static double window_share(const card *c) {
+    bly_window_info w;
+    if (bly_window_look(c->filter, &w) != BLY_OK)
+        return 0;
+    return (double)c->stats.count / ((w.generations + 1.0) * (double)w.generation_keys);
+}
+
+/* What there is to fill. */
+static const char *cells_of(bly_kind kind) {
+    return kinds_can(kind, BLY_IS_LOSSY)     ? "cells in use"
+           : kinds_can(kind, BLY_CAN_REMOVE) ? "slots in use"
+                                             : "bits set";
+}
+
 static void print_fill(const card *c, FILE *to) {
-    char bar[CARD_BAR], full[48] = "", text[HEALTH_TEXT];
+    char bar[CARD_BAR], full[48] = "", of[48] = "", text[HEALTH_TEXT];
     const bly_geometry *g = &c->header.geometry;
-    const double used = used_share(&c->stats);
+    const bool lossy = can(c, BLY_IS_LOSSY);
+    const double used = lossy                 ? c->stats.fill
+                        : can(c, BLY_FORGETS) ? window_share(c)
+                                              : used_share(&c->stats);
     if (g->kind != BLY_SCALABLE)
         (void)snprintf(full, sizeof full, ", %.1f%% when full",
                        100 * bly_plan_fill(g, (double)c->stats.capacity));
-    char share[NUMBER_TEXT] = "far more than";
-    if (used < 100)
-        (void)snprintf(share, sizeof share, "%.0f%% of", used > 0 ? fmax(1, 100 * used) : 0);
-    line(to, "fill", "%s%s%s %s its capacity; %.1f%% of its bits set%s",
-         message_style_on(STDOUT_FILENO, colour_of(c)), card_bar(used, BAR_CELLS, bar),
-         message_style_off(STDOUT_FILENO), share, 100 * c->stats.fill, full);
+    if (!lossy && used < 100)
+        (void)snprintf(of, sizeof of, "%.0f%% of its capacity; ",
+                       used > 0 ? fmax(1, 100 * used) : 0);
+    else if (!lossy)
+        (void)snprintf(of, sizeof of, "far more than its capacity; ");
+    line(to, "fill", "%s%s%s %s%.1f%% of its %s%s", message_style_on(STDOUT_FILENO, colour_of(c)),
+         card_bar(used, BAR_CELLS, bar), message_style_off(STDOUT_FILENO), of, 100 * c->stats.fill,
+         cells_of(g->kind), full);
     if (health_of(&c->stats) != HEALTH_GOOD)
         line(to, "health", "%s%s%s", message_style_on(STDOUT_FILENO, colour_of(c)),
              health_text(&c->stats, text), message_style_off(STDOUT_FILENO));
+}
+
+static void print_window(const card *c, FILE *to) {
+    bly_window_info w;
+    char keys[NUMBER_TEXT], active[NUMBER_TEXT], slice[NUMBER_TEXT];
+    if (!c->filter || bly_window_look(c->filter, &w) != BLY_OK)
+        return;
+    (void)number_grouped(w.generation_keys, keys);
+    (void)number_grouped(w.active_keys, active);
+    line(to, "window", "%u generations of %s key%s, and %s in the one being filled", w.generations,
+         keys, w.generation_keys == 1 ? "" : "s", active);
+    if (w.span)
+        line(to, "clock", "%llu; it spans %s ticks, a generation %s", (unsigned long long)w.now,
+             number_grouped(w.span, keys), number_grouped(w.slice, slice));
 }
 
 static void print_levels(const card *c, FILE *to) {
@@ -195,15 +239,35 @@ void card_print(const card *c, FILE *to) {
     print_hash(c, to);
     print_keys(c, to);
     print_rate(c, to);
-    if (c->filter)
+    if (c->filter && !can(c, BLY_CAN_BUILD))
         print_fill(c, to);
+    print_window(c, to);
     if (c->filter && c->header.geometry.kind == BLY_SCALABLE)
         print_levels(c, to);
+    if (can(c, BLY_IS_LOSSY))
+        line(to, "note", "may forget keys: a \"no\" is not certain");
+    else if (can(c, BLY_FORGETS))
+        line(to, "note", "forgets old keys: a \"no\" is about the window alone");
     if (c->header.approximate)
         line(to, "note", "an intersection: it holds every common key, and perhaps some others");
 }
 
 /* ---- for programs ---------------------------------------------------------------------------- */
+
+static void json_window(const card *c, json *j) {
+    bly_window_info w;
+    if (bly_window_look(c->filter, &w) != BLY_OK)
+        return;
+    json_open(j, "window", '{');
+    json_integer(j, "generations", w.generations);
+    json_integer(j, "generation_keys", w.generation_keys);
+    json_integer(j, "active_keys", w.active_keys);
+    json_integer(j, "ordinal", w.ordinal);
+    json_integer(j, "span", w.span);
+    json_integer(j, "slice", w.slice);
+    json_integer(j, "now", w.now);
+    json_close(j, '}');
+}
 
 static void json_levels(const card *c, json *j) {
     json_open(j, "levels", '[');
@@ -245,6 +309,7 @@ static void json_filter(const card *c, json *j) {
     }
     if (c->header.geometry.kind == BLY_SCALABLE)
         json_levels(c, j);
+    json_window(c, j);
 }
 
 void card_json(const card *c, FILE *to) {
@@ -257,6 +322,9 @@ void card_json(const card *c, FILE *to) {
     json_text(&j, "kind", bly_kind_name(h->geometry.kind));
     json_integer(&j, "hashes", h->geometry.hashes);
     json_integer(&j, "size", h->geometry.size);
+    json_integer(&j, "detail", h->geometry.detail);
+    json_bool(&j, "forgets", can(c, BLY_FORGETS));
+    json_bool(&j, "lossy", can(c, BLY_IS_LOSSY));
     json_bool(&j, "foldable", (h->geometry.options & BLY_FOLDABLE) != 0);
     json_bool(&j, "textbook", (h->geometry.options & BLY_TEXTBOOK) != 0);
     json_text(&j, "hash", hash ? hash : "custom");

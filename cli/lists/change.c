@@ -1,32 +1,13 @@
 #include "change.h"
 
 #include "build_read.h"
+#include "kinds.h"
 #include "lock.h"
 #include "message.h"
 #include "open.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const cli_option change_options[] = {
-    {"key", 'k', CLI_TEXT, offsetof(change_values, key), "KEY", NULL, NULL,
-     "This one key. Standard input is then not read."},
-    {"type", 0, CLI_CHOICE, offsetof(change_values, type), "TYPE", KEYTYPE_CHOICES, NULL,
-     "What the lines are. By default the type with which the list was built, which it remembers."},
-    {"key-file", 0, CLI_FILE, offsetof(change_values, key_file), "FILE", NULL, NULL,
-     "The secret key of a keyed list."},
-    {"null", '0', CLI_FLAG, offsetof(change_values, null), NULL, NULL, NULL,
-     "Records end in a NUL byte instead of a newline."},
-    {"comments", 0, CLI_FLAG, offsetof(change_values, comments), NULL, NULL, NULL,
-     "Leave out lines that begin with '#'. Of types other than line also those that begin with "
-     "';', and what stands behind a blank and one of the two."},
-    {"skip-malformed", 0, CLI_FLAG, offsetof(change_values, skip), NULL, NULL, NULL,
-     "Leave out lines that are not of the type, and count them. Without this they are errors, and "
-     "the list stays as it was."},
-    {"json", 0, CLI_FLAG, offsetof(change_values, json), NULL, NULL, NULL,
-     "Print what was done as a JSON object."},
-    {0},
-};
 
 /* ---- which type ------------------------------------------------------------------------------ */
 
@@ -37,6 +18,7 @@ static bool settle_type(changing *c) {
     const keytype own = keytype_recognise(c->filter, &c->known);
     c->type = asked == KEYTYPE_NONE ? own : asked;
     c->mark = own != KEYTYPE_LINE || bly_filter_count(c->filter) == 0;
+    c->marked = own != KEYTYPE_LINE && own == c->type;
     if (c->type == KEYTYPE_NONE) {
         (void)message_error("%s: has keys of several types, or too many to tell; say which these "
                             "are by --type",
@@ -61,10 +43,17 @@ static bool settle_type(changing *c) {
 static bool take(void *ctx, uint64_t number, bly_bytes text, const keytype_key *key) {
     changing *c = ctx;
     (void)number, (void)text;
+    const bly_hash hash =
+        bly_hash_key(bly_filter_hasher(c->filter), key->bytes.data, key->bytes.size);
     c->keys++;
     keytype_levels_add(&c->levels, key->level);
-    if (c->status == BLY_OK)
-        c->status = c->how->each(c, key);
+    if (c->copies)
+        return build_keys_add(&c->gathered, key->bytes, hash);
+    c->batch[c->waiting++] = hash;
+    if (c->waiting == CHANGE_BATCH && c->status == BLY_OK)
+        c->status = c->how->flush(c);
+    if (c->waiting == CHANGE_BATCH)
+        c->waiting = 0;
     return true;
 }
 
@@ -74,7 +63,9 @@ static bool take_argument(changing *c, keytype_reader *reader) {
     keytype_key key;
     switch (keytype_read(reader, text, &key)) {
     case KEYTYPE_KEY:
-        return take(c, 0, text, &key);
+        if (take(c, 0, text, &key))
+            return true;
+        break;
     case KEYTYPE_MALFORMED:
         keytype_complain(reader, NULL, 0, text, false);
         return false;
@@ -99,19 +90,25 @@ static bool take_all(changing *c, cli_operands files) {
     keytype_reader_free(&reader);
     if (!good && (v->skip || lines.malformed == 0))
         (void)message_error("%s: is left as it was", c->path);
-    if (good && c->status == BLY_OK)
+    if (!good)
+        return false;
+    c->repeated = build_keys_settle(&c->gathered);
+    if (c->status == BLY_OK)
+        c->status = c->how->flush(c);
+    if (c->status == BLY_OK)
         c->status = c->how->finish(c);
-    if (good && c->status != BLY_OK)
-        (void)message_status(c->path, c->status);
-    return good && c->status == BLY_OK;
+    if (c->status != BLY_OK)
+        (void)c->how->fail(c);
+    return c->status == BLY_OK;
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
 static int apply(changing *c, cli_operands files) {
     const bly_kind kind = bly_filter_geometry(c->filter).kind;
-    if ((bly_kind_capabilities(kind) & c->how->needs) != c->how->needs)
+    if (!kinds_can(kind, c->how->needs) || kinds_can(kind, BLY_FORGETS))
         return c->how->refuse(c->path, kind);
+    c->copies = kinds_can(kind, BLY_CAN_REMOVE);
     const uint64_t before = bly_filter_count(c->filter);
     if (!settle_type(c) || !take_all(c, files))
         return CLI_ERROR;
@@ -119,8 +116,7 @@ static int apply(changing *c, cli_operands files) {
     const bool changed = c->done > 0 || bly_filter_count(c->filter) != before;
     if (changed && !open_save(c->filter, c->path))
         return CLI_ERROR;
-    c->how->report(c);
-    return CLI_OK;
+    return c->how->report(c);
 }
 
 int change_run(const change *how, const change_values *v, cli_operands operands) {
@@ -141,6 +137,7 @@ int change_run(const change *how, const change_values *v, cli_operands operands)
     if (c->filter)
         status = apply(c, (cli_operands){operands.items + 1, operands.count - 1});
     bly_filter_destroy(c->filter);
+    build_keys_free(&c->gathered);
     lock_release(&held);
     free(c);
     return status;

@@ -3,16 +3,58 @@
 #ifndef BLOOMERY_CLI_CHANGE_H
 #define BLOOMERY_CLI_CHANGE_H
 
+#include "build_keys.h"
 #include "cli.h"
 #include "keytype.h"
+
+#include <stddef.h>
 
 typedef struct change_values {
     const char *key, *key_file;
     unsigned type; /* a keytype; KEYTYPE_NONE: the list's own */
     bool null, comments, skip, json;
+    bool once; /* add alone */
 } change_values;
 
-extern const cli_option change_options[];
+/* The rows of the options that both have. */
+#define CHANGE_OPTIONS                                                                             \
+    {"key", 'k',  CLI_TEXT, offsetof(change_values, key),                                          \
+     "KEY", NULL, NULL,     "This one key. Standard input is then not read."},                     \
+        {"type",                                                                                   \
+         0,                                                                                        \
+         CLI_CHOICE,                                                                               \
+         offsetof(change_values, type),                                                            \
+         "TYPE",                                                                                   \
+         KEYTYPE_CHOICES,                                                                          \
+         NULL,                                                                                     \
+         "What the lines are. By default the type with which the list was built, which it "        \
+         "remembers."},                                                                            \
+        {"key-file", 0,    CLI_FILE, offsetof(change_values, key_file),                            \
+         "FILE",     NULL, NULL,     "The secret key of a keyed list."},                           \
+        {"null", '0',  CLI_FLAG, offsetof(change_values, null),                                    \
+         NULL,   NULL, NULL,     "Records end in a NUL byte instead of a newline."},               \
+        {"comments",                                                                               \
+         0,                                                                                        \
+         CLI_FLAG,                                                                                 \
+         offsetof(change_values, comments),                                                        \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "Leave out lines that begin with '#'. Of types other than line also those that begin "    \
+         "with ';', and what stands behind a blank and one of the two."},                          \
+        {"skip-malformed",                                                                         \
+         0,                                                                                        \
+         CLI_FLAG,                                                                                 \
+         offsetof(change_values, skip),                                                            \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "Leave out lines that are not of the type, and count them. Without this they are "        \
+         "errors, and the list stays as it was."},                                                 \
+    {                                                                                              \
+        "json", 0, CLI_FLAG, offsetof(change_values, json), NULL, NULL, NULL,                      \
+            "Print what was done as a JSON object."                                                \
+    }
 
 typedef struct changing changing;
 
@@ -20,25 +62,36 @@ typedef struct change {
     uint32_t needs; /* BLY_CAN_ADD, BLY_CAN_REMOVE */
     /* Says why a filter of this kind cannot. */
     int (*refuse)(const char *path, bly_kind kind);
-    /* Does it to one key; c->done counts those that made a difference. */
-    bly_status (*each)(changing *c, const keytype_key *key);
-    /* Does what was put off, when all keys are known to be good. */
+    /* Does it to the keys in c->batch (or, of a list of copies, in c->gathered); c->done counts
+     * those that made a difference. */
+    bly_status (*flush)(changing *c);
+    /* What is left to do when all keys are in. */
     bly_status (*finish)(changing *c);
-    void (*report)(const changing *c);
+    /* Why it failed, in words. */
+    int (*fail)(const changing *c);
+    /* Says what was done, and returns the exit status. */
+    int (*report)(const changing *c);
 } change;
 
 enum { CHANGE_BATCH = 1024 };
 
+/* A list of a kind from which keys can be removed holds a copy of a key for each time that it was
+ * added. Lines of one input that are the same are one key all the same, so that adding a file and
+ * removing it undo each other; to tell them, all hashes are gathered first. */
 struct changing {
     const change *how;
     const change_values *values;
     const char *path;
     bly_filter *filter;
+    bool copies;         /* it is of such a kind */
+    build_keys gathered; /* if so */
     keytype type;
+    bool marked;           /* the list says that it is of this type */
     bool mark;             /* the list is to remember the type */
     keytype_levels known;  /* the levels marked when it was opened */
     keytype_levels levels; /* of the new keys */
     uint64_t keys, done, malformed;
+    uint64_t repeated; /* keys gathered that came before */
     bly_status status; /* of the first key that failed */
     bly_hash batch[CHANGE_BATCH];
     size_t waiting;

@@ -14,6 +14,7 @@
 #include "follow.h"
 
 #include "cli.h"
+#include "kinds.h"
 #include "message.h"
 #include "progress.h"
 
@@ -84,6 +85,9 @@ bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype ask
         memset(&f->known, 0, sizeof f->known);
     if (!hold(f))
         return false;
+    if (kinds_can(bly_filter_geometry(f->file.filter).kind, BLY_IS_LOSSY))
+        message_warn("%s: may forget keys: a line that it does not know may have been in it",
+                     f->path);
     if (know_type(f))
         return true;
     follow_close(f);

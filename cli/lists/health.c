@@ -1,5 +1,6 @@
 #include "health.h"
 
+#include "kinds.h"
 #include "message.h"
 #include "numbers.h"
 
@@ -7,12 +8,13 @@
 #include <stdio.h>
 
 health health_of(const bly_stats *s) {
+    const bool forgets = kinds_can(s->kind, BLY_FORGETS), lossy = kinds_can(s->kind, BLY_IS_LOSSY);
     const double deviation = 0.55 * -log2(s->target_fpr) / sqrt((double)s->bits);
-    const double chance = s->count > s->capacity ? 0 : 5 * deviation;
+    const double chance = s->count > s->capacity && !forgets ? 0 : 5 * (lossy ? 3 : 1) * deviation;
     const double limit = fmin(HEALTH_MARGIN * (1 + chance) * s->target_fpr, 0.99);
     if (!(s->current_fpr > limit))
         return HEALTH_GOOD;
-    return s->estimated_keys > (double)s->capacity ? HEALTH_OVERFULL : HEALTH_WORSE;
+    return s->estimated_keys > (double)s->capacity && !lossy ? HEALTH_OVERFULL : HEALTH_WORSE;
 }
 
 char *health_text(const bly_stats *s, char out[HEALTH_TEXT]) {
@@ -22,7 +24,11 @@ char *health_text(const bly_stats *s, char out[HEALTH_TEXT]) {
     (void)number_grouped(s->capacity, room);
     (void)number_percent(s->current_fpr, now);
     (void)number_percent(s->target_fpr, asked);
-    if (isfinite(s->estimated_keys) && s->estimated_keys < 0x1p63)
+    if (kinds_can(s->kind, BLY_IS_LOSSY))
+        (void)snprintf(out, HEALTH_TEXT,
+                       "%sit takes %s of all other keys for its own, where %s was asked", word, now,
+                       asked);
+    else if (isfinite(s->estimated_keys) && s->estimated_keys < 0x1p63)
         (void)snprintf(out, HEALTH_TEXT,
                        "%sabout %s keys in a filter made for %s; it takes %s of all other keys for "
                        "its own, where %s was asked",

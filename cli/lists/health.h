@@ -8,6 +8,10 @@
  * times as much is no chance, and neither is anything in a filter with more keys than it was made
  * for. For a million bits that is 3% at a rate of 0.1%; only for lists of a few hundred keys does
  * it matter.
+ *
+ * A filter that forgets keys has no number of keys that it was made for in this sense: it may have
+ * been given any number. Chance moves the share of a stable filter's cells that are in use three
+ * times as much, for whole runs of them are lowered at once.
  */
 #ifndef BLOOMERY_CLI_HEALTH_H
 #define BLOOMERY_CLI_HEALTH_H

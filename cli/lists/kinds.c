@@ -1,6 +1,7 @@
 #include "kinds.h"
 
 #include "numbers.h"
+#include <bloomery/advise.h>
 
 #include <stdio.h>
 
@@ -41,7 +42,7 @@ char *kinds_that_can(uint32_t capabilities, char out[KINDS_LIST]) {
     size_t n = 0, used = 0;
     for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k != BLY_KIND_NONE && n < 16;
          k = bly_kind_next(k))
-        if ((bly_kind_capabilities(k) & capabilities) == capabilities)
+        if (kinds_can(k, capabilities))
             names[n++] = bly_kind_name(k);
     out[0] = '\0';
     for (size_t i = 0; i < n && used < KINDS_LIST; i++) {
@@ -51,16 +52,111 @@ char *kinds_that_can(uint32_t capabilities, char out[KINDS_LIST]) {
     return out;
 }
 
+bool kinds_can(bly_kind kind, uint32_t capabilities) {
+    return (bly_kind_capabilities(kind) & capabilities) == capabilities;
+}
+
+bool kinds_grow(bly_kind kind) {
+    const bly_needs needs = {.flags = BLY_NEED_GROW};
+    return kind != BLY_KIND_NONE && !bly_advise_why_not(kind, &needs);
+}
+
+bool kinds_are_bits(bly_kind kind) {
+    const uint32_t others = BLY_CAN_REMOVE | BLY_CAN_BUILD | BLY_FORGETS;
+    return !(bly_kind_capabilities(kind) & others) && !kinds_grow(kind);
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+/* What `size` counts: docs/format.md. */
+static const char *unit_of(bly_kind kind) {
+    switch (kind) {
+    case BLY_CLASSIC:
+    case BLY_PARTITIONED:
+        return "bit";
+    case BLY_STABLE:
+        return "cell";
+    case BLY_CUCKOO:
+    case BLY_GROWABLE_CUCKOO:
+        return "bucket";
+    case BLY_FUSE:
+        return "slot";
+    default:
+        return "block";
+    }
+}
+
 char *kinds_size(const bly_geometry *g, char out[KINDS_SIZE]) {
     char number[NUMBER_TEXT];
     (void)number_grouped(g->size, number);
-    const char *several = g->size == 1 ? "" : "s";
     if (g->kind == BLY_SCALABLE)
         (void)snprintf(out, KINDS_SIZE, "%u level%s", g->hashes, g->hashes == 1 ? "" : "s");
-    else if (g->kind == BLY_PARTITIONED)
-        (void)snprintf(out, KINDS_SIZE, "slices of %s bits", number);
+    else if (g->kind == BLY_WINDOW)
+        (void)snprintf(out, KINDS_SIZE, "%u generations, %s line%s a part", g->detail + 1, number,
+                       g->size == 1 ? "" : "s");
     else
-        (void)snprintf(out, KINDS_SIZE, "%s %s%s", number, g->kind == BLY_CLASSIC ? "bit" : "block",
+        (void)snprintf(out, KINDS_SIZE, "%s%s %s%s", g->kind == BLY_PARTITIONED ? "slices of " : "",
+                       number, unit_of(g->kind), g->size == 1 ? "" : "s");
+    return out;
+}
+
+const char *kinds_hashes(bly_kind kind) {
+    switch (kind) {
+    case BLY_STABLE:
+        return "cells per key";
+    case BLY_CUCKOO:
+    case BLY_GROWABLE_CUCKOO:
+        return "bits of a remainder";
+    case BLY_FUSE:
+        return "bits of a fingerprint";
+    case BLY_RIBBON:
+        return "columns";
+    default:
+        return "bits per key";
+    }
+}
+
+/* What only this kind has, each with a comma before it. */
+static void own_shape(const bly_geometry *g, char *out, size_t room) {
+    const unsigned k = g->hashes, cell = g->detail % 4, lowered = g->detail / 4;
+    const char *one = k == 1 ? "" : "s";
+    unsigned shards = 1 + g->detail / (g->kind == BLY_FUSE ? 32 : 256);
+    char several[32] = "";
+    if (shards > 1)
+        (void)snprintf(several, sizeof several, ", in %u shards", shards);
+    switch (g->kind) {
+    case BLY_SCALABLE:
+        *out = '\0';
+        return;
+    case BLY_STABLE:
+        (void)snprintf(out, room, " of %u bit%s, %u cell%s per key, %u lowered by each key", cell,
+                       cell == 1 ? "" : "s", k, one, lowered);
+        return;
+    case BLY_CUCKOO:
+        (void)snprintf(out, room, " of 4 slots, remainders of %u bit%s", k, one);
+        return;
+    case BLY_GROWABLE_CUCKOO:
+        (void)snprintf(out, room, " of 4 slots, remainders of %u bit%s, can double %u time%s", k,
+                       one, k - g->detail, k - g->detail == 1 ? "" : "s");
+        return;
+    case BLY_FUSE:
+        (void)snprintf(out, room, ", fingerprints of %u bit%s%s", k, one, several);
+        return;
+    case BLY_RIBBON:
+        (void)snprintf(out, room, " of 128 slots, %.3g columns%s", k + (g->detail % 256) / 256.0,
                        several);
+        return;
+    default:
+        (void)snprintf(out, room, ", %u bit%s per key%s%s", k, one,
+                       g->options & BLY_TEXTBOOK ? ", the textbook's probes" : "",
+                       g->options & BLY_FOLDABLE ? ", foldable" : "");
+        return;
+    }
+}
+
+char *kinds_shape(const bly_geometry *g, char out[KINDS_SHAPE]) {
+    char size[KINDS_SIZE], rest[KINDS_SHAPE - KINDS_SIZE];
+    own_shape(g, rest, sizeof rest);
+    (void)snprintf(out, KINDS_SHAPE, "%s%s", kinds_size(g, size), rest);
     return out;
 }

@@ -12,8 +12,21 @@ const char *kinds_meaning(bly_kind kind);
 enum { KINDS_LIST = 256 };
 char *kinds_that_can(uint32_t capabilities, char out[KINDS_LIST]);
 
-/* The size of a geometry in its own unit: "4,096 blocks", "2 slices of 640 bits", "3 levels". */
+bool kinds_can(bly_kind kind, uint32_t capabilities); /* every one of them */
+bool kinds_grow(bly_kind kind);
+/* Bloom filters of a fixed size: their rate is a matter of which bits are set, and takes any number
+ * of keys. */
+bool kinds_are_bits(bly_kind kind);
+
+/* The size of a geometry in its own unit: "4,096 blocks", "slices of 640 bits", "3 levels". */
 enum { KINDS_SIZE = 64 };
 char *kinds_size(const bly_geometry *g, char out[KINDS_SIZE]);
+
+/* What the number of hashes of a geometry is, in its own words: "bits per key". */
+const char *kinds_hashes(bly_kind kind);
+
+/* Size and all the rest: "4,096 blocks, 8 bits per key, foldable". */
+enum { KINDS_SHAPE = 160 };
+char *kinds_shape(const bly_geometry *g, char out[KINDS_SHAPE]);
 
 #endif

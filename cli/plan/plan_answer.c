@@ -2,6 +2,7 @@
 
 #include "help_text.h"
 #include "json.h"
+#include "kinds.h"
 #include "message.h"
 #include "numbers.h"
 
@@ -25,13 +26,33 @@ const char *plan_why_not(const plan_answer *p, const plan_line *line) {
         return "it does not fit into the memory";
     if (line->status == BLY_ETOOBIG)
         return "it would need more than 32 TiB";
+    if (line->status == BLY_ERATE)
+        return "it cannot have so low a rate";
     return bly_strerror(line->status);
+}
+
+uint64_t plan_most_keys(const bly_advice *a) {
+    bly_geometry g = a->geometry;
+    if (kinds_can(a->kind, BLY_CAN_BUILD))
+        return a->needs.keys;
+    if (!kinds_can(a->kind, BLY_CAN_REMOVE))
+        return UINT64_MAX;
+    if (kinds_grow(a->kind)) { /* as large as it can get */
+        g.size <<= g.hashes - g.detail;
+        g.hashes = g.detail;
+    }
+    return bly_plan_capacity(&g, 0.999, a->needs.hash_bits);
 }
 
 static double rate_at(const bly_advice *a, uint64_t keys) {
     double rate;
     bly_advice_rates(a, &keys, 1, &rate);
     return rate;
+}
+
+/* The rate with all keys in. A stable filter takes a while to come to the one that it keeps. */
+static double rate_of(const bly_advice *a) {
+    return kinds_can(a->kind, BLY_IS_LOSSY) ? rate_at(a, 64 * a->needs.keys) : a->fpr;
 }
 
 /* ---- for people ------------------------------------------------------------------------------ */
@@ -52,8 +73,8 @@ static void headline(const plan_answer *p, FILE *to) {
     (void)fprintf(to, "%s%s%s: %s for %s %s at a rate of %s (%s)\n",
                   message_style_on(1, STYLE_BOLD), bly_kind_name(a->kind), message_style_off(1),
                   number_bytes(a->bytes, size), number_grouped(a->needs.keys, keys),
-                  a->needs.keys == 1 ? "key" : "keys", number_percent(a->fpr, percent),
-                  number_one_in(a->fpr, one_in));
+                  a->needs.keys == 1 ? "key" : "keys", number_percent(rate_of(a), percent),
+                  number_one_in(rate_of(a), one_in));
 }
 
 /* The reason as a sentence. */
@@ -70,7 +91,7 @@ static void reason(const plan_answer *p, FILE *to) {
 
 /* Of the columns that hold large numbers, with their distance. */
 typedef struct widths {
-    int keys, bytes; /* keys 0: that column is not shown */
+    int name, keys, bytes; /* keys 0: that column is not shown */
 } widths;
 
 static int wider(int width_so_far, const char *text) {
@@ -79,9 +100,11 @@ static int wider(int width_so_far, const char *text) {
 }
 
 static widths measure(const plan_answer *p) {
-    widths w = {p->needs.keys == 0 ? 7 : 0, 8};
+    widths w = {12, p->needs.keys == 0 ? 7 : 0, 8};
     char text[NUMBER_TEXT];
     for (size_t i = 0; i < p->count; i++) {
+        const int name = (int)strlen(bly_kind_name(p->lines[i].kind));
+        w.name = name > w.name ? name : w.name;
         w.bytes = wider(w.bytes, number_grouped(p->lines[i].advice.bytes, text));
         if (w.keys)
             w.keys = wider(w.keys, number_grouped(p->lines[i].advice.needs.keys, text));
@@ -95,44 +118,85 @@ static void table_row(const plan_answer *p, const plan_line *line, widths w, FIL
     bool chosen = line->kind == p->choice.kind;
     (void)number_grouped(a->needs.keys, keys);
     (void)fprintf(
-        to, "%s%s %-12s%*s%*s%11s%10.2f%7u%11s%s\n", chosen ? message_style_on(1, STYLE_BOLD) : "",
-        chosen ? "*" : " ", bly_kind_name(line->kind), w.keys, w.keys ? keys : "", w.bytes,
+        to, "%s%s %-*s%*s%*s%11s%10.2f%6u%10s%s\n", chosen ? message_style_on(1, STYLE_BOLD) : "",
+        chosen ? "*" : " ", w.name, bly_kind_name(line->kind), w.keys, w.keys ? keys : "", w.bytes,
         number_grouped(a->bytes, bytes), number_bytes(a->bytes, size), a->bits_per_key,
-        a->cache_lines, number_percent(a->fpr, percent), chosen ? message_style_off(1) : "");
+        a->cache_lines, number_percent(rate_of(a), percent), chosen ? message_style_off(1) : "");
 }
 
 static void table(const plan_answer *p, FILE *to) {
     const widths w = measure(p);
-    (void)fprintf(to, "\n  %-12s%*s%*s%11s%10s%7s%11s\n", "kind", w.keys, w.keys ? "keys" : "",
-                  w.bytes, "bytes", "", "bits/key", "lines", "rate");
+    (void)fprintf(to, "\n  %-*s%*s%*s%11s%10s%6s%10s\n", w.name, "kind", w.keys,
+                  w.keys ? "keys" : "", w.bytes, "bytes", "", "bits/key", "lines", "rate");
     for (size_t i = 0; i < p->count; i++)
         if (p->lines[i].status == BLY_OK)
             table_row(p, &p->lines[i], w, to);
     for (size_t i = 0; i < p->count; i++)
         if (p->lines[i].status != BLY_OK)
-            (void)fprintf(to, "%s  %-12s   %s%s\n", message_style_on(1, STYLE_DIM),
+            (void)fprintf(to, "%s  %-*s   %s%s\n", message_style_on(1, STYLE_DIM), w.name,
                           bly_kind_name(p->lines[i].kind), plan_why_not(p, &p->lines[i]),
                           message_style_off(1));
 }
 
+/* How it got to its size. */
+static void remark_on_growth(const bly_advice *a, FILE *to) {
+    char text[512], keys[NUMBER_TEXT];
+    if (!kinds_grow(a->kind) || a->needs.first_keys >= a->needs.keys)
+        return;
+    (void)number_grouped(a->needs.first_keys, keys);
+    if (a->kind == BLY_SCALABLE)
+        (void)snprintf(text, sizeof text,
+                       "Scalable is shown as it is after growing from a first level for %s keys to "
+                       "%u levels. The better the first guess (--first), the less it takes.",
+                       keys, a->geometry.hashes);
+    else
+        (void)snprintf(text, sizeof text,
+                       "It is shown as it is after growing from %s keys, with room to double %u "
+                       "times more. The better the first guess (--first), the less it takes.",
+                       keys, a->geometry.hashes - a->geometry.detail);
+    paragraph(to, text);
+}
+
+/* What becomes of it when more keys come. */
+static void remark_on_more(const bly_advice *a, FILE *to) {
+    char text[512], keys[NUMBER_TEXT], percent[NUMBER_TEXT];
+    const char *name = bly_kind_name(a->kind);
+    const uint64_t twice = 2 * a->needs.keys, most = plan_most_keys(a);
+    (void)number_percent(rate_at(a, twice), percent);
+    (void)number_grouped(most, keys);
+    if (kinds_can(a->kind, BLY_CAN_BUILD))
+        (void)snprintf(text, sizeof text,
+                       "It takes no other key once it is built; build it again from all of them.");
+    else if (kinds_can(a->kind, BLY_IS_LOSSY))
+        (void)snprintf(text, sizeof text,
+                       "Its rate stays, however many keys come. Of those that are not older than "
+                       "%s keys, nine in ten are still found at worst; a \"no\" is not certain.",
+                       number_grouped(a->needs.keys, keys));
+    else if (kinds_can(a->kind, BLY_FORGETS))
+        (void)snprintf(text, sizeof text,
+                       "The rate is that of the window at its fullest. By time, with twice as many "
+                       "keys within it as planned, %s answers wrongly at %s.",
+                       name, percent);
+    else if (most < twice)
+        (void)snprintf(
+            text, sizeof text,
+            "It is sure to take %s keys, and takes few more: then an add says that it is full.",
+            keys);
+    else
+        (void)snprintf(text, sizeof text,
+                       "With twice as many keys as planned, %s answers wrongly at %s.", name,
+                       percent);
+    paragraph(to, text);
+}
+
 static void remarks(const plan_answer *p, FILE *to) {
     const bly_advice *a = &p->choice;
-    char text[512], keys[NUMBER_TEXT], percent[NUMBER_TEXT];
     paragraph(to,
               "Lines are the cache lines that a query for a key that is there reads. The rate is "
               "the share of keys never added that are taken for added ones, once all keys are "
               "in.");
-    if (a->kind == BLY_SCALABLE && a->needs.first_keys < a->needs.keys) {
-        (void)snprintf(text, sizeof text,
-                       "Scalable is shown as it is after growing from a first level for %s keys to "
-                       "%u levels. The better the first guess (--first), the less it takes.",
-                       number_grouped(a->needs.first_keys, keys), a->geometry.hashes);
-        paragraph(to, text);
-    }
-    (void)snprintf(text, sizeof text,
-                   "With twice as many keys as planned, %s answers wrongly at %s.",
-                   bly_kind_name(a->kind), number_percent(rate_at(a, 2 * a->needs.keys), percent));
-    paragraph(to, text);
+    remark_on_growth(a, to);
+    remark_on_more(a, to);
     if (a->keyed)
         paragraph(to, "Strangers choose the keys: they must be hashed with siphash under a secret "
                       "key, or a stranger can find keys that are always taken for added ones.");
@@ -155,10 +219,14 @@ static void advice_json(json *j, const bly_advice *a) {
     json_integer(j, "hashes", a->geometry.hashes);
     json_integer(j, "size", a->geometry.size);
     json_integer(j, "hash_bits", a->needs.hash_bits);
-    json_real(j, "rate", a->fpr);
+    json_real(j, "rate", rate_of(a));
     json_real(j, "promised_rate", a->needs.fpr);
-    json_real(j, "rate_at_twice_the_keys", rate_at(a, 2 * a->needs.keys));
-    if (a->kind == BLY_SCALABLE)
+    if (plan_most_keys(a) < 2 * a->needs.keys) {
+        json_null(j, "rate_at_twice_the_keys");
+        json_integer(j, "most_keys", plan_most_keys(a));
+    } else
+        json_real(j, "rate_at_twice_the_keys", rate_at(a, 2 * a->needs.keys));
+    if (kinds_grow(a->kind))
         json_integer(j, "first_keys", a->needs.first_keys);
 }
 
@@ -172,6 +240,7 @@ static void question_json(json *j, const bly_needs *needs) {
         {BLY_NEED_STATIC, "static"},       {BLY_NEED_WINDOW, "window"},
         {BLY_NEED_COUNTS, "counts"},       {BLY_NEED_SHARE, "shared"},
         {BLY_NEED_SECRET, "hostile-keys"}, {BLY_NEED_SPACE, "smallest"},
+        {BLY_ALLOW_LOSS, "lossy"},
     };
     json_open(j, "asked", '{');
     needs->keys ? json_integer(j, "keys", needs->keys) : json_null(j, "keys");

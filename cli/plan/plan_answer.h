@@ -32,6 +32,9 @@ void plan_json(const plan_answer *p, FILE *to);
 /* Why there is no plan, in words and with what to do about it. Returns CLI_ERROR. */
 int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_status status);
 
+/* The most keys that the filter takes, whatever the rate; UINT64_MAX: any number. */
+uint64_t plan_most_keys(const bly_advice *a);
+
 /* The words for what a kind that does not fit lacks. */
 const char *plan_why_not(const plan_answer *p, const plan_line *line);
 

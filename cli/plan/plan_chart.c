@@ -13,6 +13,10 @@ static void add_curve(chart *c, const bly_advice *a, bool chosen) {
     for (size_t i = 0; i < c->points; i++)
         keys[i] = (uint64_t)((double)c->last * (double)i / (double)(c->points - 1));
     bly_advice_rates(a, keys, c->points, curve->rates);
+    const uint64_t most = plan_most_keys(a);
+    for (size_t i = 0; i < c->points; i++)
+        if (keys[i] > most)
+            curve->rates[i] = NAN;
 }
 
 /* From two powers of ten below the promise, or below the rate that the chosen kind really has by
@@ -21,7 +25,8 @@ static void add_curve(chart *c, const bly_advice *a, bool chosen) {
 static void find_axis(chart *c) {
     double most = 1.01 * c->promise;
     for (size_t i = 0; i < c->count; i++)
-        most = fmax(most, c->curves[i].rates[c->points - 1]);
+        for (size_t at = 0; at < c->points; at++)
+            most = fmax(most, c->curves[i].rates[at]); /* passes over what is not a number */
     double least = fmin(c->promise, fmax(c->curves[c->count - 1].advice->fpr, c->promise * 1e-10));
     c->low = (int)floor(log10(least) + 0.05) - 2;
     c->high = (int)ceil(log10(most) - 1e-9);

@@ -13,7 +13,7 @@ enum { CHART_REACH = 3, CHART_POINTS = 400, CHART_TICKS = 8 };
 typedef struct chart_curve {
     const bly_advice *advice;
     bool chosen;
-    double rates[CHART_POINTS]; /* at equal steps over the whole axis */
+    double rates[CHART_POINTS]; /* at equal steps over the whole axis; NAN where it takes no more */
 } chart_curve;
 
 typedef struct chart {

@@ -8,16 +8,14 @@
 #include <math.h>
 
 static int unsupported(const bly_needs *needs, bly_kind kind) {
+    /* What to give up of several needs that no kind meets at once. */
     static const struct {
         uint32_t flag;
         const char *instead;
     } ways[] = {
-        {BLY_NEED_REMOVE,
-         "build a new filter from the keys that remain, or plan without --deletes"},
-        {BLY_NEED_WINDOW,
-         "keep one filter for each stretch of time and drop the oldest, or plan without --window"},
         {BLY_NEED_COUNTS, "count the keys themselves, or plan without --counts"},
-        {BLY_NEED_GROW, "let one thread add, or plan without --grows"},
+        {BLY_NEED_SHARE, "let one thread add, or plan without --shared"},
+        {BLY_NEED_WINDOW, "plan without --window, or with it alone"},
     };
     if (kind != BLY_KIND_NONE && !bly_advise_why_not(BLY_KIND_NONE, needs))
         return message_error("%s does not do that: %s; leave --kind out to see which kinds do",
@@ -76,6 +74,10 @@ int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_sta
     case BLY_EIMPOSSIBLE:
         return too_small(needs, kind);
     case BLY_ERATE:
+        if (kind != BLY_KIND_NONE && needs->fpr >= 0x1p-40)
+            return message_error("a rate of %g is too low for %s; leave --kind out to see which "
+                                 "kinds have it",
+                                 needs->fpr, bly_kind_name(kind));
         return message_error("a rate of %g is too low: the lowest is 2^-40, about 9.1e-13",
                              needs->fpr);
     case BLY_ETOOBIG:
@@ -83,8 +85,8 @@ int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_sta
             "that would take more than 32 TiB (2^48 bits), which no filter can have; "
             "split the keys among several filters, or allow a higher rate");
     case BLY_EINVAL:
-        return message_error("--static says that no key is added later, --grows and --window say "
-                             "the opposite; choose one");
+        return message_error("--static says that no key is added or removed later; --grows, "
+                             "--window and --deletes say the opposite: choose one");
     default:
         return message_error("%s", bly_strerror(status));
     }

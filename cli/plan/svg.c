@@ -69,11 +69,17 @@ typedef struct look {
 } look;
 
 static look look_of(bly_kind kind) {
-    /* A partitioned filter's curve lies on a classic one's: dashes let it be seen. */
+    /* A partitioned filter's curve lies on a classic one's, a ribbon's on a fuse one's, and a
+     * growable cuckoo's may lie on a cuckoo's: dashes let them be seen. */
     static const look looks[] = {{"#c0562f", "none"}, {"#8a63c9", "7 6"},  {"#2f86c8", "none"},
                                  {"#2a9d6e", "none"}, {"#c2932a", "none"}, {"#c8508f", "none"},
-                                 {"#5b7f8f", "none"}, {"#7d8f2b", "none"}};
-    return looks[((unsigned)kind + 7) % 8];
+                                 {"#5b7f8f", "none"}, {"#7d8f2b", "none"}, {"#4f5fd0", "none"},
+                                 {"#a0703c", "none"}, {"#0f9aa8", "3 4"},  {"#d0473f", "2 5"}};
+    size_t i = 0;
+    for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k != kind && k != BLY_KIND_NONE;
+         k = bly_kind_next(k))
+        i++;
+    return looks[i % (sizeof looks / sizeof *looks)];
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */

@@ -388,13 +388,10 @@ $ bloomery dedup --confirm x -o y a
 ! bloomery dedup: --confirm writes as it goes, so a file that appears only at the end cannot be its output: use > FILE instead of -o
 ? 2
 $ bloomery dedup --window often a
-! bloomery dedup: --window must be a number of keys, such as 1M, or a time, such as 24h
+! bloomery dedup: --window must be a number of lines, such as 1M, or a time, such as 24h
 ? 2
 $ bloomery dedup --memory 100000T a
 ! bloomery dedup: no such filter can be made: the filter would need more than 2^48 bits
-? 2
-$ bloomery dedup --window 24h a
-! bloomery dedup: --window needs the window kind of filter, which this version does not have yet; --memory bounds the space, --state with a new file each day bounds the time
 ? 2
 $ bloomery dedup -n
 ! bloomery dedup: --expect needs a value: --expect N

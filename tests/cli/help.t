@@ -14,6 +14,7 @@ Commands:
   remove     Remove keys from a filter file, where its kind can
   merge      Unite filters into one
   intersect  Keep the keys that filters have in common
+  subtract   Take the keys of filters out of another, where its kind can
   fold       Make a filter smaller
   info       Describe filter files
   verify     Check that filter files are intact and keep their promise
@@ -176,6 +177,7 @@ add
 remove
 merge
 intersect
+subtract
 fold
 info
 verify

@@ -90,7 +90,9 @@ def main():
     lines = [b"http://site.test/%d\n" % rng.randrange(LINES) for _ in range(LINES)]
     for name, options in (("--state", ["--state", "S"]), ("--state -n", ["--state", "S", "-n1M"]),
                           ("--exact --state", ["--exact", "--state", "S"]),
-                          ("--confirm", ["--confirm", "S"])):
+                          ("--confirm", ["--confirm", "S"]),
+                          ("--window N", ["--window", "1M", "--state", "S"]),
+                          ("--window TIME", ["--window", "1h", "-n", "200k", "--state", "S"])):
         with tempfile.TemporaryDirectory() as where:
             state = os.path.join(where, "state")
             trial(program, name, [state if o == "S" else o for o in options], lines, where, rng)

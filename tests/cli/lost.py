@@ -44,6 +44,19 @@ def check_lost(program, options, path, distinct, rate):
         sys.exit("lost a line")
 
 
+def check_window(program):
+    """A window of which most is long forgotten: every line is new, so what is missing is lost."""
+    for window, rate in (("1000", 0.05), ("100k", 0.01), ("100k", 0.001)):
+        child = subprocess.Popen(["seq", "2000000"], stdout=subprocess.PIPE)
+        said, lines = report(program, ["--window", window, "-p", str(rate)], child.stdout)
+        child.wait()
+        lost, wanted = 2000000 - len(lines), said["estimated_lost"]
+        print("dedup --window %s -p %g: lost %d, expected %.1f" % (window, rate, lost, wanted))
+        most = rate * 2000000
+        if lost > most + 5 * math.sqrt(most) or abs(lost - wanted) > 5 * math.sqrt(wanted):
+            sys.exit("that is more, or less, than it should be")
+
+
 def check_memory(program, generator):
     lines = subprocess.Popen([generator, str(MANY)], stdout=subprocess.PIPE)
     child = subprocess.Popen([program, "dedup", "-q", "-c", "--json", "--memory", "%dM" % MEMORY],
@@ -76,6 +89,12 @@ def main():
                 check_lost(program, ["-p", rate] + options, path, distinct, float(rate))
         check_lost(program, ["--memory", "10M"], path, distinct, 0.01)
         check_lost(program, ["--exact"], path, distinct, 0)
+        # Windows that reach over all of it.
+        for rate in ("0.05", "0.001"):
+            check_lost(program, ["-p", rate, "--window", str(LINES)], path, distinct, float(rate))
+            check_lost(program, ["-p", rate, "--window", "24h", "-n", n], path, distinct,
+                       float(rate))
+        check_window(program)
         for _ in range(2):
             store = os.path.join(where, "store")
             check_lost(program, ["--confirm", store, "-p", "0.3"], path, distinct, 0)

@@ -135,16 +135,16 @@ $ bloomery merge -o g.bly g2.bly g1.bly; (seq 10001 11000; seq 20001 20500) | bl
 ! bloomery add: g.bly: 0 of 1,500 new; it holds 1,500 keys, its capacity is 1,500
 ! bloomery add: warning: g.bly: is too full: about 1,501 keys in a filter made for 1,500; it takes 2.51% of all other keys for its own, where 0.1% was asked; build a larger one
 $ bloomery merge -o x.bly g1.bly g3.bly
-! bloomery merge: g3.bly: differs from g1.bly in the capacity of its levels; only filters built alike can be merged
+! bloomery merge: g3.bly: cannot be merged with g1.bly: their levels, or their rates, differ; only filters built alike can
 ? 2
 $ bloomery merge -o x.bly g1.bly g4.bly
 ! bloomery merge: g4.bly: differs from g1.bly in its rate (1%, not 0.1%); only filters built alike can be merged
 ? 2
 $ bloomery intersect -o x.bly g1.bly g2.bly
-! bloomery intersect: g1.bly: scalable filters cannot be intersected; classic, partitioned, sbbf, split512 and bb2x512 can
+! bloomery intersect: g1.bly: scalable filters cannot be intersected: a key may be in different levels of the two, and would be lost; classic, partitioned, sbbf, split512, bb2x512, cuckoo and growable-cuckoo can
 ? 2
 $ bloomery intersect --estimate g1.bly g2.bly
-! bloomery intersect: g1.bly: scalable filters cannot be compared; classic, partitioned, sbbf, split512 and bb2x512 can
+! bloomery intersect: g1.bly: scalable filters cannot be compared: the bits of this kind do not tell how many keys two filters share; classic, partitioned, sbbf, split512, bb2x512, cuckoo and growable-cuckoo can
 ? 2
 
 # Lists of different types can be merged, but then nobody knows the type of a line.

@@ -6,13 +6,19 @@ split512: 187 MiB for 100,000,000 keys at a rate of 0.1% (1 in 1,000)
 A query reads one cache line, as sbbf's does, but sbbf needs 5% more space at
 0.4%, and ever more below.
 \
-  kind                 bytes             bits/key  lines       rate
-  classic        179,720,512    171 MiB     14.38     10       0.1%
-  partitioned    179,720,576    171 MiB     14.38     10       0.1%
-  sbbf           211,122,816    201 MiB     16.89      1       0.1%
-* split512       196,557,568    187 MiB     15.72      1       0.1%
-  bb2x512        182,838,272    174 MiB     14.63      2       0.1%
-  scalable       204,673,472    195 MiB     16.37      1      0.08%
+  kind                    bytes             bits/key lines      rate
+  classic           179,720,512    171 MiB     14.38    10      0.1%
+  partitioned       179,720,576    171 MiB     14.38    10      0.1%
+  sbbf              211,122,816    201 MiB     16.89     1      0.1%
+* split512          196,557,568    187 MiB     15.72     1      0.1%
+  bb2x512           182,838,272    174 MiB     14.63     2      0.1%
+  scalable          204,673,472    195 MiB     16.37     1     0.08%
+  cuckoo            169,270,912    161 MiB     13.54     2   0.0941%
+  growable-cuckoo   169,270,912    161 MiB     13.54     2   0.0941%
+  window            it forgets old keys
+  stable            it forgets old keys
+  fuse              all its keys must be known when it is made
+  ribbon            all its keys must be known when it is made
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -26,13 +32,19 @@ The fastest kind: a query reads one cache line and tests it at one stroke; the
 smallest kind would save a tenth of the space, at high rates a fifth, and read a
 line for each bit.
 \
-  kind               bytes             bits/key  lines       rate
-  classic        1,199,168   1.14 MiB      9.59      7         1%
-  partitioned    1,199,168   1.14 MiB      9.59      7         1%
-* sbbf           1,316,160   1.26 MiB     10.53      1         1%
-  split512       1,262,464   1.20 MiB     10.10      1         1%
-  bb2x512        1,208,960   1.15 MiB      9.67      2         1%
-  scalable       1,321,408   1.26 MiB     10.57      1       0.8%
+  kind                  bytes             bits/key lines      rate
+  classic           1,199,168   1.14 MiB      9.59     7        1%
+  partitioned       1,199,168   1.14 MiB      9.59     7        1%
+* sbbf              1,316,160   1.26 MiB     10.53     1        1%
+  split512          1,262,464   1.20 MiB     10.10     1        1%
+  bb2x512           1,208,960   1.15 MiB      9.67     2        1%
+  scalable          1,321,408   1.26 MiB     10.57     1      0.8%
+  cuckoo            1,302,144   1.24 MiB     10.42     2     0.75%
+  growable-cuckoo   1,302,144   1.24 MiB     10.42     2     0.75%
+  window            it forgets old keys
+  stable            it forgets old keys
+  fuse              all its keys must be known when it is made
+  ribbon            all its keys must be known when it is made
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -45,13 +57,19 @@ bb2x512: 3.01 MiB for 1,000,000 keys at a rate of 0.001% (1 in 100,002)
 A query reads two cache lines; the kinds that read one need 7% more space at
 0.1%, a fifth more at 0.001%, and ever more below.
 \
-  kind               bytes             bits/key  lines       rate
-  classic        2,995,840   2.86 MiB     23.97     17     0.001%
-  partitioned    2,995,968   2.86 MiB     23.97     17     0.001%
-  sbbf           5,123,328   4.89 MiB     40.99      1     0.001%
-  split512       3,750,656   3.58 MiB     30.01      1     0.001%
-* bb2x512        3,159,168   3.01 MiB     25.27      2     0.001%
-  scalable       3,227,200   3.08 MiB     25.82      2    0.0008%
+  kind                  bytes             bits/key lines      rate
+  classic           2,995,840   2.86 MiB     23.97    17    0.001%
+  partitioned       2,995,968   2.86 MiB     23.97    17    0.001%
+  sbbf              5,123,328   4.89 MiB     40.99     1    0.001%
+  split512          3,750,656   3.58 MiB     30.01     1    0.001%
+* bb2x512           3,159,168   3.01 MiB     25.27     2    0.001%
+  scalable          3,227,200   3.08 MiB     25.82     2   0.0008%
+  cuckoo            2,604,288   2.48 MiB     20.83     2 0.000735%
+  growable-cuckoo   2,604,288   2.48 MiB     20.83     2 0.000735%
+  window            it forgets old keys
+  stable            it forgets old keys
+  fuse              all its keys must be known when it is made
+  ribbon            all its keys must be known when it is made
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -73,13 +91,19 @@ The fastest kind: a query reads one cache line and tests it at one stroke; the
 smallest kind would save a tenth of the space, at high rates a fifth, and read a
 line for each bit.
 \
-  kind                 keys        bytes             bits/key  lines       rate
-  classic        55,965,125   67,108,864   64.0 MiB      9.59      7         1%
-  partitioned    55,965,098   67,108,864   64.0 MiB      9.59      7         1%
-* sbbf           50,988,598   67,108,864   64.0 MiB     10.53      1         1%
-  split512       53,159,181   67,108,864   64.0 MiB     10.10      1         1%
-  bb2x512        55,510,309   67,108,864   64.0 MiB      9.67      2         1%
-  scalable       50,788,056   67,108,864   64.0 MiB     10.57      1       0.8%
+  kind                    keys        bytes             bits/key lines      rate
+  classic           55,965,125   67,108,864   64.0 MiB      9.59     7        1%
+  partitioned       55,965,098   67,108,864   64.0 MiB      9.59     7        1%
+* sbbf              50,988,598   67,108,864   64.0 MiB     10.53     1        1%
+  split512          53,159,181   67,108,864   64.0 MiB     10.10     1        1%
+  bb2x512           55,510,309   67,108,864   64.0 MiB      9.67     2        1%
+  scalable          50,788,056   67,108,864   64.0 MiB     10.57     1      0.8%
+  cuckoo            51,539,580   67,108,864   64.0 MiB     10.42     2     0.75%
+  growable-cuckoo   51,539,580   67,108,864   64.0 MiB     10.42     2     0.75%
+  window            it forgets old keys
+  stable            it forgets old keys
+  fuse              all its keys must be known when it is made
+  ribbon            all its keys must be known when it is made
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -92,13 +116,19 @@ split512: 16.0 MiB for 10,000,000 keys at a rate of 0.235% (1 in 425)
 A query reads one cache line, as sbbf's does, but sbbf needs 5% more space at
 0.4%, and ever more below.
 \
-  kind                bytes             bits/key  lines       rate
-  classic        16,777,216   16.0 MiB     13.42      9     0.159%
-  partitioned    16,777,152   16.0 MiB     13.42      9     0.159%
-  sbbf           16,777,216   16.0 MiB     13.42      1     0.315%
-* split512       16,777,216   16.0 MiB     13.42      1     0.235%
-  bb2x512        16,777,216   16.0 MiB     13.42      2     0.177%
-  scalable       16,777,216   16.0 MiB     13.42      1     0.235%
+  kind                   bytes             bits/key lines      rate
+  classic           16,777,216   16.0 MiB     13.42     9    0.159%
+  partitioned       16,777,152   16.0 MiB     13.42     9    0.159%
+  sbbf              16,777,216   16.0 MiB     13.42     1    0.315%
+* split512          16,777,216   16.0 MiB     13.42     1    0.235%
+  bb2x512           16,777,216   16.0 MiB     13.42     2    0.177%
+  scalable          16,777,216   16.0 MiB     13.42     1    0.235%
+  cuckoo            15,625,088   14.9 MiB     12.50     2    0.188%
+  growable-cuckoo   15,625,088   14.9 MiB     12.50     2    0.188%
+  window            it forgets old keys
+  stable            it forgets old keys
+  fuse              all its keys must be known when it is made
+  ribbon            all its keys must be known when it is made
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -111,13 +141,19 @@ bb2x512: 1.15 MiB for 1,000,000 keys at a rate of 1% (1 in 100)
 A query reads two cache lines; the kinds that read one need 7% more space at
 0.1%, a fifth more at 0.001%, and ever more below.
 \
-  kind               bytes             bits/key  lines       rate
-  classic        1,199,168   1.14 MiB      9.59      7         1%
-  partitioned    1,199,168   1.14 MiB      9.59      7         1%
-* bb2x512        1,208,960   1.15 MiB      9.67      2         1%
-  sbbf           it does not fit into the memory
-  split512       it does not fit into the memory
-  scalable       it does not fit into the memory
+  kind                  bytes             bits/key lines      rate
+  classic           1,199,168   1.14 MiB      9.59     7        1%
+  partitioned       1,199,168   1.14 MiB      9.59     7        1%
+* bb2x512           1,208,960   1.15 MiB      9.67     2        1%
+  sbbf              it does not fit into the memory
+  split512          it does not fit into the memory
+  scalable          it does not fit into the memory
+  window            it forgets old keys
+  stable            it forgets old keys
+  cuckoo            it does not fit into the memory
+  fuse              all its keys must be known when it is made
+  ribbon            all its keys must be known when it is made
+  growable-cuckoo   it does not fit into the memory
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -129,16 +165,22 @@ With twice as many keys as planned, bb2x512 answers wrongly at 12.9%.
 $ bloomery plan -n 1M --grows
 scalable: 3.94 MiB for 1,000,000 keys at a rate of 0.0386% (1 in 2,594)
 \
-More keys may come than expected, and of the kinds here only this one grows and
-keeps its rate.
+More keys may come than expected: it grows and keeps its rate, and adding a key
+again costs nothing.
 \
-  kind               bytes             bits/key  lines       rate
-* scalable       4,127,040   3.94 MiB     33.02      4    0.0386%
-  classic        it does not grow
-  partitioned    it does not grow
-  sbbf           it does not grow
-  split512       it does not grow
-  bb2x512        it does not grow
+  kind                  bytes             bits/key lines      rate
+* scalable          4,127,040   3.94 MiB     33.02     4   0.0386%
+  growable-cuckoo   3,959,040   3.78 MiB     31.67     2 0.000919%
+  classic           it does not grow
+  partitioned       it does not grow
+  sbbf              it does not grow
+  split512          it does not grow
+  bb2x512           it does not grow
+  window            it does not grow
+  stable            it does not grow
+  cuckoo            it does not grow
+  fuse              it does not grow
+  ribbon            it does not grow
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -151,26 +193,26 @@ With twice as many keys as planned, scalable answers wrongly at 0.0478%.
 $ bloomery plan -n 1M --grows --first 1M | head -6
 scalable: 2.49 MiB for 1,000,000 keys at a rate of 0.015% (1 in 6,667)
 \
-More keys may come than expected, and of the kinds here only this one grows and
-keeps its rate.
+More keys may come than expected: it grows and keeps its rate, and adding a key
+again costs nothing.
 \
-  kind               bytes             bits/key  lines       rate
+  kind                  bytes             bits/key lines      rate
 $ bloomery plan -n 1M -p 1% --smallest | head -3
 classic: 1.14 MiB for 1,000,000 keys at a rate of 1% (1 in 100)
 \
-No kind here is smaller; it pays with a cache line for each of a key's bits.
+No kind that takes keys as they come is smaller, unless every key comes once
 $ bloomery plan -n 1M -p 1% --shared | tail -n +5 | head -9
 line for each bit.
 \
-  kind               bytes             bits/key  lines       rate
-  classic        1,199,168   1.14 MiB      9.59      7         1%
-  partitioned    1,199,168   1.14 MiB      9.59      7         1%
-* sbbf           1,316,160   1.26 MiB     10.53      1         1%
-  split512       1,262,464   1.20 MiB     10.10      1         1%
-  bb2x512        1,208,960   1.15 MiB      9.67      2         1%
-  scalable       several threads cannot add to it at once
+  kind                  bytes             bits/key lines      rate
+  classic           1,199,168   1.14 MiB      9.59     7        1%
+  partitioned       1,199,168   1.14 MiB      9.59     7        1%
+* sbbf              1,316,160   1.26 MiB     10.53     1        1%
+  split512          1,262,464   1.20 MiB     10.10     1        1%
+  bb2x512           1,208,960   1.15 MiB      9.67     2        1%
+  scalable          several threads cannot add to it at once
 $ bloomery plan -n 1M -p 1% --static | head -1
-sbbf: 1.26 MiB for 1,000,000 keys at a rate of 1% (1 in 100)
+fuse: 966 KiB for 1,000,000 keys at a rate of 0.781% (1 in 128)
 $ bloomery plan -n 1M -p 1% --hostile-keys 2>/dev/null | tail -3
 \
 Strangers choose the keys: they must be hashed with siphash under a secret key,
@@ -181,33 +223,211 @@ bb2x512: 1.15 MiB for 1,000,000 keys at a rate of 1% (1 in 100)
 Two cache lines per key, and hardly larger than classic. Left to itself, the
 planner takes sbbf.
 
-# What this version cannot do is refused, with what to do instead.
+# Keys that come and go: fingerprints, with room to grow or without.
 $ bloomery plan -n 1M --deletes
-! bloomery plan: no kind of this version removes keys; build a new filter from the keys that remain, or plan without --deletes
+cuckoo: 1.61 MiB for 1,000,000 keys at a rate of 0.0941% (1 in 1,063)
+\
+Keys are removed: it holds a fingerprint of each, so that taking one out leaves
+the others.
+\
+  kind                  bytes             bits/key lines      rate
+* cuckoo            1,692,800   1.61 MiB     13.54     2   0.0941%
+  growable-cuckoo   1,692,800   1.61 MiB     13.54     2   0.0941%
+  classic           it cannot remove keys
+  partitioned       it cannot remove keys
+  sbbf              it cannot remove keys
+  split512          it cannot remove keys
+  bb2x512           it cannot remove keys
+  scalable          it cannot remove keys
+  window            it cannot remove keys
+  stable            it cannot remove keys
+  fuse              it cannot remove keys
+  ribbon            it cannot remove keys
+\
+Lines are the cache lines that a query for a key that is there reads. The rate
+is the share of keys never added that are taken for added ones, once all keys
+are in.
+\
+It is sure to take 1,000,004 keys, and takes few more: then an add says that it
+is full.
+$ bloomery plan -n 1M --deletes --grows
+growable-cuckoo: 3.78 MiB for 1,000,000 keys at a rate of 0.000919% (1 in 108,820)
+\
+Keys are removed and more may come than expected: it doubles when full, and
+removing still works.
+\
+  kind                  bytes             bits/key lines      rate
+* growable-cuckoo   3,959,040   3.78 MiB     31.67     2 0.000919%
+  classic           it cannot remove keys
+  partitioned       it cannot remove keys
+  sbbf              it cannot remove keys
+  split512          it cannot remove keys
+  bb2x512           it cannot remove keys
+  scalable          it cannot remove keys
+  window            it cannot remove keys
+  stable            it cannot remove keys
+  cuckoo            it does not grow
+  fuse              it cannot remove keys
+  ribbon            it cannot remove keys
+\
+Lines are the cache lines that a query for a key that is there reads. The rate
+is the share of keys never added that are taken for added ones, once all keys
+are in.
+\
+It is shown as it is after growing from 100,000 keys, with room to double 6
+times more. The better the first guess (--first), the less it takes.
+\
+With twice as many keys as planned, growable-cuckoo answers wrongly at 0.00184%.
+$ bloomery plan -n 1M --deletes --grows --first 1M | head -1
+growable-cuckoo: 2.86 MiB for 1,000,000 keys at a rate of 9.19e-05% (1 in 1,088,039)
+
+# All keys known: kinds that are built from them.
+$ bloomery plan -n 1M -p 1% --static
+fuse: 966 KiB for 1,000,000 keys at a rate of 0.781% (1 in 128)
+\
+All keys are known, so it is built from them at once: a fifth smaller than any
+Bloom filter at 1%, and a query reads three cache lines.
+\
+  kind                  bytes             bits/key lines      rate
+  classic           1,199,168   1.14 MiB      9.59     7        1%
+  partitioned       1,199,168   1.14 MiB      9.59     7        1%
+  sbbf              1,316,160   1.26 MiB     10.53     1        1%
+  split512          1,262,464   1.20 MiB     10.10     1        1%
+  bb2x512           1,208,960   1.15 MiB      9.67     2        1%
+  scalable          1,321,408   1.26 MiB     10.57     1      0.8%
+  cuckoo            1,302,144   1.24 MiB     10.42     2     0.75%
+* fuse                989,312    966 KiB      7.91     3    0.781%
+  ribbon              882,752    862 KiB      7.06     5    0.992%
+  growable-cuckoo   1,302,144   1.24 MiB     10.42     2     0.75%
+  window            it forgets old keys
+  stable            it forgets old keys
+\
+Lines are the cache lines that a query for a key that is there reads. The rate
+is the share of keys never added that are taken for added ones, once all keys
+are in.
+\
+It takes no other key once it is built; build it again from all of them.
+$ bloomery plan -n 1M -p 1% --static --smallest | head -4
+ribbon: 862 KiB for 1,000,000 keys at a rate of 0.992% (1 in 101)
+\
+All keys are known, and no kind is smaller: within a twentieth of what is
+possible.
+$ bloomery plan -n 1M -p 1e-9 --static | head -1
+ribbon: 4.00 MiB for 1,000,000 keys at a rate of 9.9e-08% (1 in 1,010,491,319)
+$ bloomery plan -n 1M -p 1e-9 --static --kind fuse
+! bloomery plan: a rate of 1e-09 is too low for fuse; leave --kind out to see which kinds have it
 ? 2
-$ bloomery plan -n 1M --window
-! bloomery plan: no kind of this version forgets old keys by itself; keep one filter for each stretch of time and drop the oldest, or plan without --window
-? 2
-$ bloomery plan -n 1M --window=24h
-! bloomery plan: no kind of this version forgets old keys by itself; keep one filter for each stretch of time and drop the oldest, or plan without --window
-? 2
+$ bloomery plan -n 1M -p 1e-9 --static | grep -e fuse -e ribbon
+ribbon: 4.00 MiB for 1,000,000 keys at a rate of 9.9e-08% (1 in 1,010,491,319)
+* ribbon             4,197,952   4.00 MiB     33.58    16  9.9e-08%
+  fuse              it cannot have so low a rate
+
+# Old keys forgotten: by number, or by time with the keys that come within it.
+$ bloomery plan -p 1% --window=1M
+window: 2.06 MiB for 1,000,000 keys at a rate of 1% (1 in 100)
+\
+Only this kind forgets old keys by itself and never a key of the window.
+\
+  kind                  bytes             bits/key lines      rate
+* window            2,156,288   2.06 MiB     17.25    10        1%
+  classic           it does not forget old keys by itself
+  partitioned       it does not forget old keys by itself
+  sbbf              it does not forget old keys by itself
+  split512          it does not forget old keys by itself
+  bb2x512           it does not forget old keys by itself
+  scalable          it does not forget old keys by itself
+  stable            it may forget keys early
+  cuckoo            it does not forget old keys by itself
+  fuse              it does not forget old keys by itself
+  ribbon            it does not forget old keys by itself
+  growable-cuckoo   it does not forget old keys by itself
+\
+Lines are the cache lines that a query for a key that is there reads. The rate
+is the share of keys never added that are taken for added ones, once all keys
+are in.
+\
+The rate is that of the window at its fullest. By time, with twice as many keys
+within it as planned, window answers wrongly at 32.7%.
+$ bloomery plan -n 1M -p 1% --window | cmp - <(bloomery plan -n 1M -p 1% --window=24h) && echo the same
+the same
+$ bloomery plan -m 1M -p 1% --window | head -1
+window: 1.00 MiB for 486,160 keys at a rate of 1% (1 in 100)
+$ bloomery plan -n 1M -p 1% --window --lossy | tail -n +5
+  kind                  bytes             bits/key lines      rate
+* window            2,156,288   2.06 MiB     17.25    10        1%
+  stable            9,083,392   8.66 MiB     72.67     5    0.971%
+  classic           it does not forget old keys by itself
+  partitioned       it does not forget old keys by itself
+  sbbf              it does not forget old keys by itself
+  split512          it does not forget old keys by itself
+  bb2x512           it does not forget old keys by itself
+  scalable          it does not forget old keys by itself
+  cuckoo            it does not forget old keys by itself
+  fuse              it does not forget old keys by itself
+  ribbon            it does not forget old keys by itself
+  growable-cuckoo   it does not forget old keys by itself
+\
+Lines are the cache lines that a query for a key that is there reads. The rate
+is the share of keys never added that are taken for added ones, once all keys
+are in.
+\
+The rate is that of the window at its fullest. By time, with twice as many keys
+within it as planned, window answers wrongly at 32.7%.
+$ bloomery plan -n 1M -p 1% --window --lossy --kind stable | sed -n "1,4p;22,99p"
+stable: 8.66 MiB for 1,000,000 keys at a rate of 0.971% (1 in 103)
+\
+Forgets old keys little by little, in a size that never changes; some it forgets
+early. Left to itself, the planner takes window.
+are in.
+\
+Its rate stays, however many keys come. Of those that are not older than
+1,000,000 keys, nine in ten are still found at worst; a "no" is not certain.
+
+# What this version cannot do is refused, with what to do instead.
 $ bloomery plan -n 1M --counts
 ! bloomery plan: no kind of this version counts how often a key was added; count the keys themselves, or plan without --counts
 ? 2
 $ bloomery plan -n 1M --grows --shared
-! bloomery plan: no kind of this version does all of that at once; let one thread add, or plan without --grows
+! bloomery plan: no kind of this version does all of that at once; let one thread add, or plan without --shared
+? 2
+$ bloomery plan -n 1M --deletes --shared
+! bloomery plan: no kind of this version does all of that at once; let one thread add, or plan without --shared
+? 2
+$ bloomery plan -n 1M --window --grows
+! bloomery plan: no kind of this version does all of that at once; plan without --window, or with it alone
 ? 2
 $ bloomery plan -n 1M --grows --kind sbbf
 ! bloomery plan: sbbf does not do that: it does not grow; leave --kind out to see which kinds do
 ? 2
 $ bloomery plan -n 1M --deletes --kind sbbf
-! bloomery plan: no kind of this version removes keys; build a new filter from the keys that remain, or plan without --deletes
+! bloomery plan: sbbf does not do that: it cannot remove keys; leave --kind out to see which kinds do
+? 2
+$ bloomery plan -n 1M --kind fuse
+! bloomery plan: fuse does not do that: all its keys must be known when it is made; leave --kind out to see which kinds do
+? 2
+$ bloomery plan -n 1M --kind stable --window
+! bloomery plan: stable does not do that: it may forget keys early; leave --kind out to see which kinds do
 ? 2
 $ bloomery plan -n 1M --static --grows
-! bloomery plan: --static says that no key is added later, --grows and --window say the opposite; choose one
+! bloomery plan: --static says that no key is added or removed later; --grows, --window and --deletes say the opposite: choose one
 ? 2
-$ bloomery plan -n 1M --kind cuckoo
-! bloomery plan: --kind cannot be 'cuckoo': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable
+$ bloomery plan -n 1M --static --deletes
+! bloomery plan: --static says that no key is added or removed later; --grows, --window and --deletes say the opposite: choose one
+? 2
+$ bloomery plan -n 1M --kind pigeon
+! bloomery plan: --kind cannot be 'pigeon': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable, window, stable, cuckoo, fuse, ribbon, growable-cuckoo
+? 2
+$ bloomery plan -n 1M --lossy
+! bloomery plan: --lossy goes with --window
+? 2
+$ bloomery plan -n 1M --window=1M
+! bloomery plan: --window=1M says how many keys there are; leave out --expect, which goes with a time
+? 2
+$ bloomery plan -n 1M --window=often
+! bloomery plan: --window must be a number of keys, such as 1M, or a time, such as 24h
+? 2
+$ bloomery plan -p 1% --window=24h
+! bloomery plan: say how many keys there will be (-n 1e8), or how much memory there is (-m 64M)
 ? 2
 
 # Nonsense is refused in words.
@@ -339,6 +559,66 @@ Rate of scalable by keys added; dashed: 1% promised for 1,000,000 keys
  0.001% + *                     :
         ++-----------+----------+-----------+----------+-----------+----------+
          0         500k        1M         1.5M        2M         2.5M        3M
+# The curve of a kind that takes no more keys ends.
+$ LC_ALL=C bloomery plan -n 1M -p 1% --kind cuckoo --plot | tail -n 20
+\
+Rate of cuckoo by keys added; dashed: 1% promised for 1,000,000 keys
+\
+    10% +                       :
+        |                       :
+        |                       :
+     1% +-----------------------+----------------------------------------------
+        |                ********
+        |         *******       :
+        |     ****              :
+   0.1% +   **                  :
+        |  *                    :
+        | *                     :
+  0.01% + *                     :
+        | *                     :
+        | *                     :
+        | *                     :
+ 0.001% + *                     :
+        ++-----------+----------+-----------+----------+-----------+----------+
+         0         500k        1M         1.5M        2M         2.5M        3M
+$ LC_ALL=C bloomery plan -n 1M -p 1% --static --plot | tail -n 20
+\
+Rate of fuse by keys added; dashed: 1% promised for 1,000,000 keys
+\
+    10% +                       :
+        |                       :
+        |                       :
+     1% +-----------------------+----------------------------------------------
+        | ***********************
+        | *                     :
+        | *                     :
+   0.1% + *                     :
+        | *                     :
+        | *                     :
+  0.01% + *                     :
+        | *                     :
+        | *                     :
+        | *                     :
+ 0.001% + *                     :
+        ++-----------+----------+-----------+----------+-----------+----------+
+         0         500k        1M         1.5M        2M         2.5M        3M
+$ bloomery plan -n 1M --static --svg static.svg >/dev/null; python3 - <<'END'
+> import re, xml.etree.ElementTree as tree
+> root = tree.parse('static.svg').getroot()
+> curves = [p for p in root if p.tag.endswith('path') and p.get('class') in ('curve', 'best') and 'h22' not in p.get('d')]
+> for p in curves:
+>     print(p.get('stroke'), p.get('stroke-dasharray'), 'ends at', round(float(re.split('[ML ]', p.get('d'))[-2])))
+> END
+\#c0562f none ends at 752
+\#8a63c9 7 6 ends at 752
+\#2f86c8 none ends at 752
+\#2a9d6e none ends at 752
+\#c2932a none ends at 752
+\#c8508f none ends at 752
+\#4f5fd0 none ends at 315
+\#0f9aa8 3 4 ends at 315
+\#d0473f 2 5 ends at 315
+\#a0703c none ends at 315
 $ bloomery plan -n 1M --plot=never | grep -c dashed
 0
 ? 1
@@ -355,8 +635,8 @@ $ python3 - <<'END'
 > print(root.tag, sum(p.get('class') == 'curve' for p in paths), sum(p.get('class') == 'best' for p in paths))
 > print(' '.join(t[0].text for t in root if t.tag.endswith('text') and len(t)))
 > END
-{http://www.w3.org/2000/svg}svg 10 2
-split512 classic partitioned sbbf bb2x512 scalable
+{http://www.w3.org/2000/svg}svg 14 2
+split512 classic partitioned sbbf bb2x512 scalable cuckoo growable-cuckoo
 $ bloomery plan -n 1M --svg rates.svg
 ! bloomery plan: rates.svg: exists already; -f replaces it
 ? 2
@@ -379,7 +659,7 @@ $ python3 - <<'END'
 > kinds = d.pop('kinds')
 > print(json.dumps({k: round(v, 4) if isinstance(v, float) else v for k, v in d.items()}, indent=1))
 > for k in kinds:
->     print(k['kind'], k['fits'], k['chosen'], k['bytes'], k['cache_lines'], k['hashes'], '%.4f' % k['rate'])
+>     print(k['kind'], k['fits'], k['chosen'], *([k['bytes'], k['cache_lines'], k['hashes'], '%.4f' % k['rate']] if k['fits'] else [k['reason']]))
 > END
 {
  "asked": {
@@ -408,6 +688,14 @@ sbbf True True 1344 1 8 0.0090
 split512 True False 1280 1 8 0.0093
 bb2x512 True False 1216 2 6 0.0097
 scalable True False 1344 1 1 0.0073
+window False False it forgets old keys
+stable False False it forgets old keys
+cuckoo True False 1344 2 9 0.0073
+fuse False False all its keys must be known when it is made
+ribbon False False all its keys must be known when it is made
+growable-cuckoo True False 1344 2 9 0.0073
+$ bloomery plan -n 1000 --deletes --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["kind"], d["most_keys"], d["rate_at_twice_the_keys"], d["asked"]["needs"])'
+cuckoo 1005 None ['deletes']
 $ bloomery plan -n 1000 --grows --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["kind"], d["first_keys"], [k["reason"] for k in d["kinds"] if not k["fits"]][0])'
 scalable 100 it does not grow
 $ bloomery plan -m 1M -n 1M --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["asked"], d["bytes"] <= 1 << 20, d["rate"] < 0.03)'

@@ -349,21 +349,30 @@ static void times(void **state) {
     assert_string_equal(number_time(INFINITY, out), "277777:46:40");
 }
 
+/* What is written can be read again, and is the same. */
+static void spans(void **state) {
+    static const char *const same[] = {"1s", "59s", "61s", "90s", "1m",          "15m",
+                                       "1h", "24h", "25h", "7d",  "99999999999s"};
+    char out[NUMBER_TEXT];
+    uint64_t seconds;
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(same); i++) {
+        assert_null(number_duration(same[i], &seconds));
+        assert_string_equal(number_span(seconds, out), same[i]);
+    }
+    assert_string_equal(number_span(120 * 60, out), "2h");
+    assert_string_equal(number_span(48 * 3600, out), "2d");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(none_takes_nonsense),
-        cmocka_unit_test(counts),
-        cmocka_unit_test(counts_with_three_decimals),
-        cmocka_unit_test(integers),
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(durations),
-        cmocka_unit_test(rates),
-        cmocka_unit_test(any_bytes),
-        cmocka_unit_test(grouped),
-        cmocka_unit_test(bytes),
-        cmocka_unit_test(rates_in_words),
-        cmocka_unit_test(short_numbers),
-        cmocka_unit_test(times),
+        cmocka_unit_test(spans),         cmocka_unit_test(none_takes_nonsense),
+        cmocka_unit_test(counts),        cmocka_unit_test(counts_with_three_decimals),
+        cmocka_unit_test(integers),      cmocka_unit_test(sizes),
+        cmocka_unit_test(durations),     cmocka_unit_test(rates),
+        cmocka_unit_test(any_bytes),     cmocka_unit_test(grouped),
+        cmocka_unit_test(bytes),         cmocka_unit_test(rates_in_words),
+        cmocka_unit_test(short_numbers), cmocka_unit_test(times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,232 @@
+/* seen_window.c - the window of `dedup --window`.
+ *
+ * Time is the system's, in milliseconds: a state goes on growing old between two runs. It is read
+ * once for each batch of lines, and a stream that has been silent catches up when its next lines
+ * come, before they are asked for. A clock that is set back stops the window until it has caught
+ * up: lines are then remembered for too long, never too short.
+ *
+ * Bursts. The library plans a window by time for keys that come evenly: each of s generations gets
+ * its share. Lines come in bursts, or all at once out of a file, and then they are all in one
+ * generation. So one is made large enough for all keys expected within the window, at the rate
+ * asked; spread over several they are wrong less often. That costs s times the room, so s is 4
+ * here, not 8. In the library's terms it is a window for s times as many keys, at the rate
+ * 1 - (1 - p)^(s+1).
+ *
+ * The rate that holds. The window errs when one of its generations does. By number of lines every
+ * generation but the one being filled is full, and the rate of one with x keys is what bly_plan_fpr
+ * gives for a window of s x keys undone: 1 - (1 - p)^(1/(s+1)). By time nobody knows how full the
+ * older ones are, so when a new one begins the bits tell; and whenever the one being filled has
+ * more keys than it was made for, since then too many are in no count.
+ */
+#include "seen_window.h"
+
+#include "message.h"
+#include "numbers.h"
+
+#include <math.h>
+#include <time.h>
+
+static const uint64_t usual_keys = 1000000; /* within a window's time */
+static const uint64_t spare = 4;            /* marks among the lines of a window */
+static const uint32_t slices = 4;           /* of a window by time */
+
+bool seen_wish_windowed(const seen_wish *wish) {
+    return wish->window_keys || wish->window_span;
+}
+
+/* Of one generation out of s + 1, and back. */
+static double part_of(double rate, uint32_t s) {
+    return -expm1(log1p(-rate) / (s + 1.0));
+}
+
+static double whole_of(double rate, uint32_t s) {
+    return -expm1(log1p(-rate) * (s + 1.0));
+}
+
+static uint64_t keys_of(const seen_wish *wish) {
+    if (wish->window_keys)
+        return wish->window_keys + spare;
+    return (wish->keys ? wish->keys : usual_keys) * slices;
+}
+
+bly_spec seen_window_spec(const seen_wish *wish) {
+    const double rate = wish->rate != 0 ? wish->rate : seen_default_rate;
+    bly_spec spec = bly_spec_for(BLY_WINDOW, keys_of(wish), rate);
+    if (wish->window_span) {
+        spec.span = wish->window_span;
+        spec.generations = slices;
+        spec.fpr = whole_of(rate, slices);
+    }
+    return spec;
+}
+
+double seen_window_promise(const seen *s) {
+    bly_stats stats;
+    bly_filter_stats(s->filter, &stats);
+    const bly_geometry g = bly_filter_geometry(s->filter);
+    return s->timed ? part_of(stats.target_fpr, g.detail) : stats.target_fpr;
+}
+
+/* ---- a state --------------------------------------------------------------------------------- */
+
+/* What --window was, as it is written. */
+static char *written(uint64_t span, uint64_t keys, char out[NUMBER_TEXT]) {
+    return span ? number_span(span / 1000, out) : number_grouped(keys - spare, out);
+}
+
+static bool other_window(const seen *s, const bly_window_info *w, const seen_wish *wish) {
+    char is[NUMBER_TEXT], asked[NUMBER_TEXT];
+    const uint64_t keys = bly_filter_capacity(s->filter);
+    if (w->span == wish->window_span && (w->span || keys == keys_of(wish)))
+        return false;
+    (void)message_error("%s: was made with --window %s, not %s; begin a new state", s->state,
+                        written(w->span, keys, is),
+                        written(wish->window_span, keys_of(wish), asked));
+    return true;
+}
+
+/* The rate has been through two formulas. */
+static bool other_promise(const seen *s, const seen_wish *wish) {
+    const double rate = seen_window_promise(s);
+    const uint64_t keys = bly_filter_capacity(s->filter) / slices;
+    if (wish->rate != 0 && fabs(wish->rate - rate) > 1e-6 * rate)
+        (void)message_error("%s: was made for a rate of %g, not %g; leave out -p, or begin a new "
+                            "state",
+                            s->state, rate, wish->rate);
+    else if (wish->keys && wish->keys != keys)
+        (void)message_error("%s: was made for %llu keys, not %llu; leave out -n, or begin a new "
+                            "state",
+                            s->state, (unsigned long long)keys, (unsigned long long)wish->keys);
+    else
+        return false;
+    return true;
+}
+
+bool seen_window_fits(seen *s, const seen_wish *wish) {
+    bly_window_info w;
+    char is[NUMBER_TEXT];
+    const bool windowed = seen_wish_windowed(wish);
+    const bool is_window = bly_window_look(s->filter, &w) == BLY_OK;
+    const uint64_t keys = bly_filter_capacity(s->filter);
+    if (!is_window && !windowed)
+        return true;
+    s->timed = is_window && w.span;
+    if (!is_window)
+        (void)message_error("%s: was made without --window, and forgets nothing; leave it out, or "
+                            "begin a new state",
+                            s->state);
+    else if (s->timed ? w.generations != slices : keys <= spare)
+        (void)message_error("%s: is a window, but not made by dedup; begin a new state", s->state);
+    else if (!windowed)
+        (void)message_error("%s: was made with --window %s; give it, or begin a new state",
+                            s->state, written(w.span, keys, is));
+    else
+        return !other_window(s, &w, wish) && !other_promise(s, wish);
+    return false;
+}
+
+/* ---- the clock ------------------------------------------------------------------------------- */
+
+static uint64_t milliseconds(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void seen_tick(seen *s) {
+    bly_window_info w;
+    char behind[NUMBER_TEXT];
+    if (!s->timed)
+        return;
+    const uint64_t now = milliseconds();
+    if (bly_window_advance(s->filter, now) == BLY_OK || s->clock_told ||
+        bly_window_look(s->filter, &w) != BLY_OK)
+        return;
+    message_warn("the clock is %s behind what it was: until it has caught up nothing is forgotten",
+                 number_time((double)(w.now - now) / 1000, behind));
+    s->clock_told = true;
+}
+
+bool seen_window_begin(seen *s, const seen_wish *wish) {
+    bly_window_info w;
+    if (bly_window_look(s->filter, &w) != BLY_OK)
+        return !seen_wish_windowed(wish);
+    s->window = true;
+    s->timed = w.span != 0;
+    seen_tick(s);
+    return true;
+}
+
+/* ---- the mark -------------------------------------------------------------------------------- */
+
+bool seen_window_mark(seen *s, bly_hash mark, bool *known) {
+    uint64_t age = BLY_WINDOW_ABSENT;
+    bly_window_info w;
+    bly_status status = bly_window_look(s->filter, &w);
+    if (status == BLY_OK)
+        status = bly_window_age_hash(s->filter, mark, &age);
+    *known = age != BLY_WINDOW_ABSENT;
+    const uint64_t whole = s->timed ? w.span : bly_filter_capacity(s->filter) - spare;
+    if (status == BLY_OK && age > whole / 2)
+        status = bly_filter_add_hash(s->filter, mark, NULL);
+    if (status != BLY_OK)
+        (void)message_error("the window: %s", bly_strerror(status));
+    return status == BLY_OK;
+}
+
+/* ---- the rate -------------------------------------------------------------------------------- */
+
+/* Of one generation with so many keys. */
+static double rate_of_one(const bly_filter *f, uint64_t keys) {
+    const bly_geometry g = bly_filter_geometry(f);
+    if (keys == 0)
+        return 0;
+    return part_of(bly_plan_fpr(&g, keys * g.detail, bly_filter_hasher(f)->bits), g.detail);
+}
+
+static double either(double a, double b) {
+    return a + b - a * b;
+}
+
+/* By number: so many keys ago. */
+static double rate_by_number(const bly_filter *f, const bly_window_info *w, uint64_t ago) {
+    const uint64_t came = w->ordinal * w->generation_keys + w->active_keys;
+    const uint64_t then = came > ago ? came - ago : 0;
+    const uint64_t turns = then / w->generation_keys;
+    const uint64_t full = turns < w->generations ? turns : w->generations;
+    const double one = rate_of_one(f, w->generation_keys);
+    return either(-expm1((double)full * log1p(-one)), rate_of_one(f, then % w->generation_keys));
+}
+
+static double rate_by_bits(const bly_filter *f) {
+    bly_stats stats;
+    bly_filter_stats(f, &stats);
+    return stats.current_fpr;
+}
+
+/* By time: of the older generations once in each slice. */
+static double rate_by_time(seen *s, const bly_window_info *w, uint64_t ago) {
+    const double active = rate_of_one(s->filter, w->active_keys);
+    if (s->asked == 0 || w->ordinal != s->slice) {
+        const double all = rate_by_bits(s->filter);
+        s->slice = w->ordinal;
+        s->rate_asked = s->asked;
+        s->older = active < 1 ? fmax(0, (all - active) / (1 - active)) : 1;
+    }
+    const uint64_t then = w->active_keys > ago ? w->active_keys - ago : 0;
+    const double counted = either(s->older, rate_of_one(s->filter, then));
+    const bly_geometry g = bly_filter_geometry(s->filter);
+    if (w->active_keys <= w->generation_keys)
+        return counted;
+    if (s->asked - s->rate_asked <= bly_plan_bytes(&g) / 64) /* not more often than it may cost */
+        return fmax(counted, s->rate);
+    s->rate_asked = s->asked;
+    return rate_by_bits(s->filter);
+}
+
+double seen_window_rate(seen *s, uint64_t ago) {
+    bly_window_info w;
+    if (bly_window_look(s->filter, &w) != BLY_OK)
+        return 1;
+    return s->timed ? rate_by_time(s, &w, ago) : rate_by_number(s->filter, &w, ago);
+}

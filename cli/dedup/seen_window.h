@@ -1,0 +1,33 @@
+/* seen_window.h - what `dedup --window` needs besides any other filter: a clock, a rate that rises
+ * and falls, and a mark that does not grow old.
+ *
+ * The mark is the key by which a state knows its rule (seen.c). In a window it would be forgotten
+ * like any other, so it is added again when it has reached the window's older half. A window by
+ * number of lines has room for the marks among them: at most one comes between two lines and, in
+ * any but a tiny window, at most one in three eighths of its length, so that never more than four
+ * are among the last N lines.
+ */
+#ifndef BLOOMERY_CLI_SEEN_WINDOW_H
+#define BLOOMERY_CLI_SEEN_WINDOW_H
+
+#include "seen.h"
+
+bool seen_wish_windowed(const seen_wish *wish);
+
+/* The window wished for. */
+bly_spec seen_window_spec(const seen_wish *wish);
+
+/* Whether the state is the window wished for, which may be none. false: reported. */
+bool seen_window_fits(seen *s, const seen_wish *wish);
+
+/* After it was made or loaded: sets the clock. false: reported. */
+bool seen_window_begin(seen *s, const seen_wish *wish);
+
+/* Sees to it that the mark is there and will be for a while. *known: it was there. */
+bool seen_window_mark(seen *s, bly_hash mark, bool *known);
+
+/* The rate asked, whatever is stored; and that which held when the last `ago` keys had not come. */
+double seen_window_promise(const seen *s);
+double seen_window_rate(seen *s, uint64_t ago);
+
+#endif

@@ -1,0 +1,258 @@
+# Lists from which keys can be removed.
+
+$ seq 1000 > numbers; bloomery build --kind cuckoo -n 2000 -o list.bly numbers
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: list.bly: cuckoo, 3.44 KiB, errs on 1 in 1,000 lines
+$ bloomery check -c list.bly numbers; seq 1001 3000 | bloomery check -c list.bly
+1000
+2
+$ bloomery info list.bly
+list.bly
+  kind       cuckoo: fingerprints in buckets; keys can be removed
+  shape      526 buckets of 4 slots, remainders of 12 bits
+  file       3.44 KiB (3,520 bytes)
+  hash       xxh3, seed 0
+  type       line
+  keys       1,000 counted, 1,000 estimated
+  capacity   2,000 keys, 13.7 bits per key
+  rate       0.1% asked, 0.0466% predicted, 0.0466% now (1 in 2,148)
+  fill       ▕████████████            ▏ 50% of its capacity; 47.5% of its slots in use, 95.1% when full
+$ bloomery info --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
+{"file":"list.bly","file_bytes":3520,"kind":"cuckoo","hashes":12,"size":526,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":1000,"bits_per_key":13.708,"rate_asked":0.001,"approximate":false,"bits":27416,"set_bits":13000,"fill":0.475,"estimated_keys":1000,"rate_predicted":0.000465,"rate_now":0.000465,"keeps_promise":true,"type":"line","marks":0}
+$ bloomery info --header list.bly | grep -e shape -e capacity
+  shape      526 buckets of 4 slots, remainders of 12 bits
+  capacity   2,000 keys, 13.7 bits per key
+$ bloomery verify list.bly
+list.bly: good
+
+# What is removed is gone, and nothing else; the exit status says whether anything was there.
+$ seq 1 2 1000 | bloomery remove list.bly
+! bloomery remove: list.bly: 500 removed, 0 not there; it holds 500 keys
+$ seq 1 2 1000 | bloomery check -c list.bly; seq 2 2 1000 | bloomery check -c list.bly
+0
+500
+$ bloomery remove list.bly --key 2
+! bloomery remove: list.bly: 1 removed, 0 not there; it holds 499 keys
+$ bloomery remove list.bly --key 2
+! bloomery remove: list.bly: 0 removed, 1 not there; it holds 499 keys
+? 1
+$ bloomery check -q list.bly -k 2
+? 1
+$ bloomery remove -q list.bly --key 4 --json | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
+{"file":"list.bly","type":"line","keys":1,"repeated":0,"removed":1,"absent":0,"expected_wrongly_removed":0,"malformed":0,"count":498}
+
+# A key that never was added may take another's place with it.
+$ bloomery build -q -f --kind cuckoo -p 10% -o often.bly numbers; seq 100001 101000 | bloomery remove often.bly; bloomery check -c often.bly numbers
+944
+! bloomery remove: often.bly: 60 removed, 940 not there; it holds 940 keys
+! bloomery remove: warning: often.bly: 940 of these keys were never added: with them about 55 other keys were taken out, and will be missed; remove only what was added
+$ seq 100001 101000 | bloomery remove list.bly
+! bloomery remove: list.bly: 0 removed, 1,000 not there; it holds 498 keys
+? 1
+
+# What was there once and is removed twice in one input counts once, as when it was added.
+$ printf 'a\nb\na\n' | bloomery add list.bly; printf 'b\na\na\n' | bloomery remove list.bly
+! bloomery add: list.bly: 2 of 3 new, 1 repeated; it holds 500 keys, its capacity is 2,000
+! bloomery remove: list.bly: 2 removed, 0 not there, 1 repeated; it holds 498 keys
+$ printf 'a\nb\n' | bloomery check -c list.bly
+0
+? 1
+
+# A key that seems to be there is stored again, and has to be removed as often. --once leaves it out.
+$ bloomery add list.bly --key again; bloomery add list.bly --key again; bloomery remove list.bly --key again; bloomery check -c list.bly --key again
+1
+! bloomery add: list.bly: 1 of 1 new; it holds 499 keys, its capacity is 2,000
+! bloomery add: list.bly: 0 of 1 new, 1 seemed to be there: another copy stored of each; it holds 500 keys, its capacity is 2,000
+! bloomery remove: list.bly: 1 removed, 0 not there; it holds 499 keys
+$ bloomery remove -q list.bly --key again; bloomery check -c list.bly --key again
+0
+? 1
+$ bloomery add -q list.bly --key again; bloomery add --once list.bly --key again; bloomery remove -q list.bly --key again; bloomery check -c list.bly --key again
+0
+! bloomery add: list.bly: 0 of 1 new, 1 seemed to be there and left out; it holds 499 keys, its capacity is 2,000
+? 1
+$ printf 'a\nb\na\n' | bloomery add --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
+{"file":"list.bly","type":"line","keys":3,"new":2,"repeated":1,"copies":0,"malformed":0,"count":500,"marks":0,"capacity":2000,"rate_asked":0.001,"rate_now":0.000232,"keeps_promise":true}
+
+# Eight copies are the most.
+$ cp list.bly before.bly; for i in 1 2 3 4 5 6 7 8; do bloomery add -q list.bly --key often; done; cp list.bly eight.bly; bloomery add list.bly --key often; echo $?; cmp eight.bly list.bly
+2
+! bloomery add: list.bly: takes no more copies of one of these keys: it has been added eight times, which is the most; remove it, or use --once; the list is left as it was
+$ bloomery add --once list.bly --key often
+! bloomery add: list.bly: 0 of 1 new, 1 seemed to be there and left out; it holds 508 keys, its capacity is 2,000
+$ for i in 1 2 3 4 5 6 7 8; do bloomery remove -q list.bly --key often; done; bloomery check -c list.bly --key often
+0
+? 1
+
+# A full list says so, and stays as it was; a growable one doubles.
+$ bloomery build -q --kind cuckoo -o full.bly numbers; cp full.bly before.bly; seq 1001 3000 | bloomery add full.bly; echo $?; cmp before.bly full.bly
+2
+! bloomery add: full.bly: is full: it was made for 1,000 keys, and has no place for all of these 2,000 besides those it holds; build it again with a larger -n, or as growable-cuckoo; the list is left as it was
+$ bloomery build --kind growable-cuckoo -o grows.bly numbers; bloomery info grows.bly | grep -e shape -e capacity
+  shape      266 buckets of 4 slots, remainders of 22 bits, can double 10 times
+  capacity   1,005 keys, 24.4 bits per key
+  fill       ▕███████████████████████▉▏ 100% of its capacity; 94.0% of its slots in use, 94.5% when full
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: grows.bly: growable-cuckoo, 3.06 KiB, errs on 1 in 1,000 lines
+$ seq 1001 20000 | bloomery add grows.bly; bloomery info grows.bly | grep -e shape -e capacity
+  shape      8,512 buckets of 4 slots, remainders of 17 bits, can double 5 times
+  capacity   32,670 keys, 18.8 bits per key
+  fill       ▕██████████████▋         ▏ 61% of its capacity; 58.7% of its slots in use, 96.0% when full
+! bloomery add: grows.bly: 19,000 of 19,000 new; it holds 20,000 keys, its capacity is 32,670
+$ seq 20000 | bloomery check -c grows.bly; seq 10001 20000 | bloomery remove grows.bly; seq 10000 | bloomery check -c grows.bly
+20000
+10000
+! bloomery remove: grows.bly: 10,000 removed, 0 not there; it holds 10,000 keys
+$ bloomery verify --measure=100k grows.bly | sed 's/;.*//'
+grows.bly: good
+$ seq 3000 | bloomery build -q --kind growable-cuckoo -n 1000 -o more.bly; seq 3000 | bloomery check -c more.bly
+3000
+$ seq 3000 | bloomery build --kind cuckoo -n 1000 -o more.bly -f
+! bloomery build: there are 3,000 different keys, more than -n 1,000; leave -n out
+? 2
+
+# Types: any spelling of a key will do, marks stay, and are there once.
+$ printf '192.0.2.1\n10.0.0.0/8\n' | bloomery build -q --type ip --kind cuckoo -n 1000 -o ip.bly
+$ bloomery add ip.bly --key 198.51.100.7; bloomery add ip.bly --key 203.0.113.0/24; bloomery add -q ip.bly --key 203.0.112.0/24
+! bloomery add: ip.bly: 1 of 1 new; it holds 3 keys and 24 marks of its type, its capacity is 1,024 with them
+! bloomery add: ip.bly: 1 of 1 new; it holds 4 keys and 28 marks of its type, its capacity is 1,024 with them
+$ printf '203.0.113.9\n10.1.2.3\n198.51.100.8\n' | bloomery check ip.bly
+203.0.113.9
+10.1.2.3
+$ bloomery remove ip.bly --key ::ffff:198.51.100.7; bloomery check -c ip.bly -k 198.51.100.7
+0
+! bloomery remove: ip.bly: 1 removed, 0 not there; it holds 4 keys
+? 1
+$ bloomery info ip.bly | grep -e type -e keys
+  kind       cuckoo: fingerprints in buckets; keys can be removed
+  type       ip
+  keys       4 counted, 4 estimated, and 28 marks
+  capacity   996 keys and 28 marks, 14.9 bits per key
+$ bloomery remove ip.bly --key 'not an address'
+! bloomery remove: not an IP address: 'not an address'
+! bloomery remove: ip.bly: is left as it was
+? 2
+$ bloomery remove --type phone ip.bly --key 030123
+! bloomery remove: ip.bly: is a list of type ip, in which keys of type phone would not be found; leave --type out, or use another list
+? 2
+$ echo 000102030405060708090a0b0c0d0e0f > k; bloomery build -q --type email --kind cuckoo --key-file k -o keyed.bly <(echo a@b.example); bloomery remove keyed.bly -k a@b.example
+! bloomery remove: keyed.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
+? 2
+$ bloomery remove --key-file k keyed.bly -k '<A@B.EXAMPLE>'
+! bloomery remove: keyed.bly: 1 removed, 0 not there; it holds 0 keys
+
+# Two programs that remove at once wait for each other.
+$ seq 2000 | bloomery build -q --kind cuckoo -o busy.bly; for i in 0 1 2 3 4 5 6 7; do seq ${i}01 ${i}50 | sed 's/^0*//' | bloomery remove -q busy.bly & done; wait; seq 2000 | bloomery check -c busy.bly
+1600
+
+# A list that must not match some lines.
+$ seq 5001 7000 > allowed; bloomery build -q -p 1e-4 --kind cuckoo --must-not-match allowed -o clean.bly numbers; bloomery check -c clean.bly allowed
+0
+? 1
+
+# Union, with copies; intersection; estimates.
+$ seq 600 | bloomery build -q --kind cuckoo -n 2000 -o a.bly; seq 401 1000 | bloomery build -q --kind cuckoo -n 2000 -o b.bly
+$ bloomery merge -o m.bly a.bly b.bly; seq 1000 | bloomery check -c m.bly
+1000
+! bloomery merge: m.bly: 2 filters merged, 1,200 keys by estimate; wrong answers 0.0466%, 0.1% asked
+$ bloomery remove -q m.bly --key 500; bloomery check -c m.bly -k 500; bloomery remove -q m.bly --key 500; bloomery check -c m.bly -k 500
+1
+0
+? 1
+$ bloomery intersect -o i.bly a.bly b.bly; seq 401 600 | bloomery check -c i.bly
+200
+! bloomery intersect: i.bly: 2 filters intersected, 200 keys by estimate (approximate: it may hold a few that are not common to all); wrong answers 0.00928%, 0.1% asked
+$ bloomery intersect --estimate a.bly b.bly
+a.bly    600
+b.bly    600
+both     200
+either   1,000
+jaccard  0.200
+$ bloomery merge -o x.bly full.bly full.bly
+! bloomery merge: full.bly: does not fit in besides the others: there are too many keys, or more than eight copies of one; build them with -n for the keys of all
+? 2
+$ bloomery merge -o x.bly a.bly full.bly
+! bloomery merge: full.bly: differs from a.bly in its size (266 buckets, not 526 buckets), and they cannot be folded to a common one; build them alike
+? 2
+$ bloomery merge --fold -o x.bly a.bly full.bly
+! bloomery merge: full.bly: differs from a.bly in its size (266 buckets, not 526 buckets), and they cannot be folded to a common one; build them alike
+? 2
+$ bloomery merge -o x.bly a.bly grows.bly
+! bloomery merge: grows.bly: differs from a.bly in its kind (growable-cuckoo, not cuckoo); only filters built alike can be merged
+? 2
+$ bloomery fold -o x.bly a.bly
+! bloomery fold: a.bly: a cuckoo filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
+? 2
+$ bloomery build --kind cuckoo --foldable -o x.bly numbers
+! bloomery build: a cuckoo list cannot be folded; leave --foldable out
+? 2
+
+# Subtraction: exactly what was asked for goes, if all of it was there.
+$ seq 101 200 | bloomery build -q --kind cuckoo -n 2000 -o gone.bly; bloomery subtract -o left.bly a.bly gone.bly
+! bloomery subtract: left.bly: 1 filter subtracted, 500 keys by estimate; wrong answers 0.0233%, 0.1% asked
+$ seq 101 200 | bloomery check -c left.bly; (seq 100; seq 201 600) | bloomery check -c left.bly
+0
+500
+$ seq 201 300 | bloomery build -q --kind cuckoo -n 2000 -o gone2.bly; bloomery subtract -q -f -o left.bly left.bly gone2.bly; seq 201 300 | bloomery check -c left.bly; (seq 100; seq 301 600) | bloomery check -c left.bly
+0
+400
+$ bloomery subtract -o x.bly a.bly b.bly
+! bloomery subtract: warning: b.bly: 400 of its 600 keys are not in a.bly; of those that seem to be, some may be others; subtract only a list whose keys are all in the first
+! bloomery subtract: x.bly: 1 filter subtracted, 400 keys by estimate; wrong answers 0.0187%, 0.1% asked
+$ bloomery subtract --json -o - a.bly gone.bly
+! bloomery subtract: --json and -o - both want standard output
+? 2
+$ bloomery subtract --json -f -o x.bly a.bly gone.bly gone2.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
+{"file":"x.bly","from":["a.bly","gone.bly","gone2.bly"],"kind":"cuckoo","size":526,"folded":false,"bytes":3456,"capacity":2000,"count":400,"estimated_keys":400,"rate_asked":0.001,"rate_now":0.000186,"approximate":false,"keeps_promise":true}
+
+# What a list says of itself stays, however often lists are merged and subtracted.
+$ for i in 1 2 3; do printf '192.0.2.%d\n' $(seq $i 10) | bloomery build -q --type ip --kind cuckoo -n 1000 -o t$i.bly; done; printf '192.0.2.1\n192.0.2.2\n' | bloomery build -q --type ip --kind cuckoo -n 1000 -o two.bly
+$ bloomery subtract -o s.bly t1.bly two.bly; bloomery info s.bly | grep -e type -e keys; printf '192.0.2.1\n::ffff:192.0.2.3\n' | bloomery check s.bly
+  kind       cuckoo: fingerprints in buckets; keys can be removed
+  type       ip
+  keys       8 counted, 8 estimated, and 20 marks
+  capacity   1,000 keys and 20 marks, 13.8 bits per key
+::ffff:192.0.2.3
+! bloomery subtract: s.bly: 1 filter subtracted, 28 keys by estimate; wrong answers 0.00253%, 0.1% asked
+$ bloomery merge -f -o s.bly t1.bly t2.bly t3.bly t1.bly t2.bly t3.bly t1.bly; bloomery info s.bly | grep -e type -e keys
+  kind       cuckoo: fingerprints in buckets; keys can be removed
+  type       ip
+  keys       64 counted, 64 estimated, and 20 marks
+  capacity   1,000 keys and 20 marks, 13.8 bits per key
+! bloomery merge: s.bly: 7 filters merged, 84 keys by estimate; wrong answers 0.00271%, 0.1% asked
+$ bloomery merge -o x9.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly
+! bloomery merge: t3.bly: does not fit in besides the others: there are too many keys, or more than eight copies of one; build them with -n for the keys of all
+? 2
+$ bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k1.bly <(printf 'a@b.example\nc@d.example\n'); bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k2.bly <(echo a@b.example)
+$ bloomery subtract -o k3.bly k1.bly k2.bly
+! bloomery subtract: k1.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
+? 2
+$ bloomery subtract --key-file k -o k3.bly k1.bly k2.bly; bloomery info k3.bly | grep keys; bloomery check --key-file k k3.bly <(printf 'a@b.example\nC@D.example\n')
+  kind       cuckoo: fingerprints in buckets; keys can be removed
+  keys       17 counted, 17 estimated
+  capacity   116 keys, 16.7 bits per key
+C@D.example
+! bloomery subtract: k3.bly: 1 filter subtracted, 17 keys by estimate; wrong answers 0.0115%, 0.1% asked
+
+# What cannot be subtracted.
+$ bloomery build -q -o bloom.bly numbers; bloomery subtract -o y.bly bloom.bly bloom.bly
+! bloomery subtract: bloom.bly: split512 filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; cuckoo and growable-cuckoo can
+? 2
+$ bloomery subtract -o y.bly a.bly bloom.bly
+! bloomery subtract: bloom.bly: differs from a.bly in its kind (split512, not cuckoo); only filters built alike can be subtracted
+? 2
+$ seq 10 | bloomery build -q --kind cuckoo -n 2000 --seed 7 -o seven.bly; bloomery subtract -o y.bly a.bly seven.bly
+! bloomery subtract: seven.bly: differs from a.bly in its seed (7, not 0); only filters built alike can be subtracted
+? 2
+$ bloomery subtract a.bly gone.bly
+! bloomery subtract: say where the result goes: -o LEFT.bly
+? 2
+$ bloomery subtract -o y.bly a.bly
+! bloomery subtract: name two filter files or more: bloomery subtract -o LEFT.bly ALL.bly GONE.bly
+? 2
+$ bloomery subtract -o left.bly a.bly gone.bly
+! bloomery subtract: left.bly: exists already; -f replaces it
+? 2
+$ bloomery remove missing.bly --key x
+! bloomery remove: missing.bly: No such file or directory
+? 2

@@ -1,0 +1,168 @@
+# Lists that are built from all their keys at once.
+
+$ seq 1000 > numbers
+$ bloomery build --kind fuse -o fuse.bly numbers; bloomery check -c fuse.bly numbers
+1000
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: fuse.bly: fuse, 1.88 KiB, errs on 1 in 1,000 lines
+$ bloomery build --kind ribbon -o ribbon.bly numbers; bloomery check -c ribbon.bly numbers
+1000
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: ribbon.bly: ribbon, 1.50 KiB, errs on 1 in 1,000 lines
+$ bloomery info fuse.bly ribbon.bly
+fuse.bly
+  kind       fuse: built from all keys at once; small and fast, never changes
+  shape      1,408 slots, fingerprints of 10 bits
+  file       1.88 KiB (1,920 bytes)
+  hash       xxh3, seed 0
+  type       line
+  keys       1,000 counted
+  capacity   1,000 keys, 14.8 bits per key
+  rate       0.1% asked, 0.0977% by its construction (1 in 1,024)
+\
+ribbon.bly
+  kind       ribbon: built from all keys at once; the smallest, never changes
+  shape      9 blocks of 128 slots, 10 columns
+  file       1.50 KiB (1,536 bytes)
+  hash       xxh3, seed 0
+  type       line
+  keys       1,000 counted
+  capacity   1,000 keys, 11.5 bits per key
+  rate       0.1% asked, 0.0977% by its construction (1 in 1,024)
+$ bloomery info --json ribbon.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
+{"file":"ribbon.bly","file_bytes":1536,"kind":"ribbon","hashes":10,"size":9,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":1000,"bits_per_key":11.52,"rate_asked":0.001,"approximate":false,"bits":11520,"set_bits":11520,"fill":1,"estimated_keys":1000,"rate_predicted":0.000976,"rate_now":0.000976,"keeps_promise":true,"type":"line","marks":0}
+$ bloomery info --header fuse.bly | grep -e shape -e rate
+  shape      1,408 slots, fingerprints of 10 bits
+  rate       0.1% asked (1 in 1,000)
+$ bloomery verify fuse.bly ribbon.bly
+fuse.bly: good
+ribbon.bly: good
+$ bloomery verify --measure=2M fuse.bly ribbon.bly | sed 's/;.*//'
+fuse.bly: good
+ribbon.bly: good
+
+# The same lines in another order, and more often, make the same file.
+$ (tac numbers; cat numbers) | bloomery build -q --kind fuse -o - | cmp - fuse.bly
+$ (tac numbers; cat numbers) | bloomery build -q --kind ribbon -o - | cmp - ribbon.bly
+
+# The smallest that there is; with more to be done to it, the smallest that can do it.
+$ bloomery build --smallest -o small.bly numbers; cmp small.bly ribbon.bly
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: small.bly: ribbon, 1.50 KiB, errs on 1 in 1,000 lines
+$ bloomery build --smallest -n 2000 -o small.bly -f numbers
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: small.bly: classic, 3.62 KiB, errs on 1 in 1,000 lines
+$ bloomery build --smallest --foldable -o small.bly -f numbers
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: small.bly: classic, 1.88 KiB, errs on 1 in 1,000 lines
+$ bloomery build --smallest --kind fuse -o small.bly -f numbers
+! bloomery build: --smallest chooses the kind; leave --kind out
+? 2
+
+# No lines at all, and one.
+$ for kind in fuse ribbon; do bloomery build -q -f --kind $kind -o none.bly /dev/null; bloomery check -c none.bly numbers; bloomery info none.bly | grep -e keys -e rate; done
+0
+  kind       fuse: built from all keys at once; small and fast, never changes
+  keys       0 counted
+  rate       0.1% asked, none now
+0
+  kind       ribbon: built from all keys at once; the smallest, never changes
+  keys       0 counted
+  rate       0.1% asked, none now
+! bloomery build: warning: there are no keys: the list will match nothing
+! bloomery build: warning: there are no keys: the list will match nothing
+$ for kind in fuse ribbon; do echo one | bloomery build -q -f -p 1e-8 --kind $kind -o one.bly; (echo one; cat numbers) | bloomery check one.bly; bloomery verify one.bly; done
+one
+one.bly: good
+one
+one.bly: good
+
+# Types and their marks, keyed lists, lines that must not match.
+$ printf '192.0.2.1\n10.0.0.0/8\n' > addresses
+$ for kind in fuse ribbon; do bloomery build -q -f --type ip --kind $kind -o ip.bly addresses; printf '10.1.2.3\n192.0.2.2\n::ffff:192.0.2.1\n' | bloomery check ip.bly; bloomery info ip.bly | grep -e type -e keys -e capacity; done
+10.1.2.3
+::ffff:192.0.2.1
+  kind       fuse: built from all keys at once; small and fast, never changes
+  type       ip
+  keys       2 counted, and 24 marks
+  capacity   2 keys and 24 marks, 59.1 bits per key
+10.1.2.3
+::ffff:192.0.2.1
+  kind       ribbon: built from all keys at once; the smallest, never changes
+  type       ip
+  keys       2 counted, and 24 marks
+  capacity   2 keys and 24 marks, 54.2 bits per key
+$ for kind in fuse ribbon; do rm -f k; bloomery build -q -f --new-key k --kind $kind -o keyed.bly numbers; bloomery check -c --key-file k keyed.bly numbers; bloomery info keyed.bly | grep -c 'with a secret key'; done
+1000
+1
+1000
+1
+$ seq 5001 7000 > allowed; for kind in fuse ribbon; do bloomery build -f --kind $kind --must-not-match allowed -q -o clean.bly numbers; bloomery check -c clean.bly allowed; bloomery check -c clean.bly numbers; done
+0
+1000
+0
+1000
+
+# Nothing can be added, removed, united or folded, and -n has no meaning.
+$ bloomery add fuse.bly --key x
+! bloomery add: fuse.bly: nothing can be added to a fuse filter; build it again with the new keys
+? 2
+$ bloomery remove ribbon.bly --key 1
+! bloomery remove: ribbon.bly: keys cannot be removed from a ribbon filter: it was built from all its keys at once; cuckoo and growable-cuckoo can; build it again without them
+? 2
+$ bloomery merge -o x.bly fuse.bly fuse.bly
+! bloomery merge: fuse.bly: fuse filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, scalable, window, cuckoo and growable-cuckoo can
+? 2
+$ bloomery intersect -o x.bly ribbon.bly ribbon.bly
+! bloomery intersect: ribbon.bly: ribbon filters cannot be intersected: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, cuckoo and growable-cuckoo can
+? 2
+$ bloomery intersect --estimate ribbon.bly ribbon.bly
+! bloomery intersect: ribbon.bly: ribbon filters cannot be compared: a filter built from all its keys does not tell which they are; classic, partitioned, sbbf, split512, bb2x512, cuckoo and growable-cuckoo can
+? 2
+$ bloomery subtract -o x.bly ribbon.bly ribbon.bly
+! bloomery subtract: ribbon.bly: ribbon filters cannot be subtracted: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; cuckoo and growable-cuckoo can
+? 2
+$ bloomery fold -o x.bly ribbon.bly
+! bloomery fold: ribbon.bly: a ribbon filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
+? 2
+$ bloomery build --kind fuse -n 2000 -o x.bly numbers
+! bloomery build: a fuse list has room for the keys it is built from and no others; leave -n out
+? 2
+$ bloomery build --kind ribbon --foldable -o x.bly numbers
+! bloomery build: a ribbon list cannot be folded; leave --foldable out
+? 2
+$ bloomery build --kind fuse -p 1e-9 -o x.bly numbers
+! bloomery build: a fuse list cannot err as seldom as 1e-09 of the time; choose a higher -p, or another --kind
+? 2
+$ bloomery build -q --kind ribbon -p 1e-9 -o exact.bly numbers; bloomery check -c exact.bly numbers
+1000
+$ bloomery build --kind window -o x.bly numbers
+! bloomery build: a window filter forgets keys, which a list must not; bloomery dedup --window is for that
+? 2
+$ bloomery build --kind stable -o x.bly numbers
+! bloomery build: a stable filter forgets keys, which a list must not; bloomery dedup --window is for that
+? 2
+$ bloomery dedup --state fuse.bly numbers
+! bloomery dedup: fuse.bly: is a fuse filter: nothing can be added to it; begin a new state
+? 2
+
+# The summary, and the kind's own words, as JSON.
+$ bloomery build --json --kind ribbon -f -o ribbon.bly numbers 2>/dev/null
+{"list":"ribbon.bly","type":"line","kind":"ribbon","hash":"xxh3","keyed":false,"seed":0,"lines":1000,"keys":1000,"repeated":0,"malformed":0,"empty":0,"marks":0,"capacity":1000,"rate":0.001,"questions":1,"bytes":1536,"tries":1}
+$ bloomery build --stats --kind fuse -f -o fuse.bly numbers
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: fuse.bly: fuse, 1.88 KiB, errs on 1 in 1,000 lines
+! kind            fuse, k = 10, hash xxh3
+! capacity        1000 keys at 0.001
+! keys            1000 counted, 1000 estimated
+! memory          1856 bytes, 14.85 bits per key of capacity
+! bits set        14848 of 14848 (100.00%; 100.00% expected)
+! false positives 0.001 asked, 0.000977 predicted, 0.000977 now
+
+# One cut short or damaged is refused.
+$ head -c 1000 ribbon.bly > cut.bly; bloomery check cut.bly numbers
+! bloomery check: cut.bly: is cut short: it has 1000 of 1536 bytes; copy it again
+? 2
+$ cp fuse.bly bad.bly; printf 'X' | dd of=bad.bly bs=1 seek=200 conv=notrunc status=none; bloomery verify bad.bly
+! bloomery verify: bad.bly: is damaged: its checksum is wrong; copy it or build it again
+? 2

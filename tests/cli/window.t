@@ -1,0 +1,221 @@
+# A window: what was seen lately.
+
+# The last N lines count. One that is older, by an eighth and a dozen lines, is printed again.
+$ (seq 100; seq 100) | bloomery dedup --window 100 -p 1e-9 | cmp - <(seq 100)
+$ (seq 100; seq 1001 1130; seq 100) | bloomery dedup --window 100 -p 1e-9 | cmp - <(seq 100; seq 1001 1130; seq 100)
+
+# A repeat is seen anew: it stays as long as it comes again.
+$ (echo again; seq 100; echo again; seq 201 300; echo again) | bloomery dedup --window 110 -p 1e-9 | grep -c again
+1
+
+# The repeats instead; the totals; what it was.
+$ printf 'a\nb\na\n' | bloomery dedup -d --window 10
+a
+$ printf 'a\nb\na\n' | bloomery dedup -c --window 10
+3 lines, 2 unique, 1 repeated
+$ printf 'a\nb\na\n' | bloomery dedup -c --json --window 10 | sed -E 's/"estimated_lost.*"method/"method/; s/,"peak.*//'
+{"lines":3,"unique":2,"repeated":1,"window_lines":10,"method":"window","memory_bytes":448
+$ printf 'a\nb\na\n' | bloomery dedup -c --json --window 24h -n 5000 -p 1% | sed -E 's/"estimated_lost.*"rate_promised/"rate_promised/; s/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/"rate_worst.*"method/"method/; s/,"peak.*//'
+{"lines":3,"unique":2,"repeated":1,"window_seconds":86400,"rate_promised":0.01,"method":"window","memory_bytes":31488
+$ printf 'a\nb\na\n' | bloomery dedup -c --stats --window 1d 2>&1 | grep ^window
+window     the last 24h
+$ printf 'a\nb\na\n' | bloomery dedup -c --stats --window 1 2>&1 | grep ^window
+window     the last 1 line
+
+# By time: within it a line is never printed again; after it, and a quarter more, it is.
+$ (seq 5; seq 5) | bloomery dedup --window 1h
+1
+2
+3
+4
+5
+$ (seq 3; sleep 1.4; seq 4) | bloomery dedup --window 1s -p 1e-9
+1
+2
+3
+1
+2
+3
+4
+$ (echo x; for i in 1 2 3 4 5 6; do sleep 0.3; echo x; done) | bloomery dedup --window 2s
+x
+
+# Across runs: the window goes on where it was, and time passes in between.
+$ seq 5 | bloomery dedup --window 10 --state number.bly --seed 3 | tr '\n' ' '; seq 4 8 | bloomery dedup --window 10 --state number.bly | tr '\n' ' '; seq 100 130 | bloomery dedup -q --window 10 --state number.bly | wc -l; seq 5 | bloomery dedup --window 10 --state number.bly | tr '\n' ' '
+1 2 3 4 5 6 7 8 31
+\1 2 3 4 5\s
+\c
+$ seq 3 | bloomery dedup --window 1s --state time.bly; sleep 1.4; seq 3 | bloomery dedup --window 1s --state time.bly
+1
+2
+3
+1
+2
+3
+$ seq 3 | bloomery dedup --window 1h --state hour.bly | wc -l; seq 4 | bloomery dedup --window 1h --state hour.bly
+3
+4
+
+# A state knows what it is.
+$ bloomery dedup --state number.bly /dev/null
+! bloomery dedup: number.bly: was made with --window 10; give it, or begin a new state
+? 2
+$ bloomery dedup --window 11 --state number.bly /dev/null
+! bloomery dedup: number.bly: was made with --window 10, not 11; begin a new state
+? 2
+$ bloomery dedup --window 1h --state number.bly /dev/null
+! bloomery dedup: number.bly: was made with --window 10, not 1h; begin a new state
+? 2
+$ bloomery dedup --window 10 -p 1% --state number.bly /dev/null
+! bloomery dedup: number.bly: was made for a rate of 0.001, not 0.01; leave out -p, or begin a new state
+? 2
+$ bloomery dedup --window 10 --seed 4 --state number.bly /dev/null
+! bloomery dedup: number.bly: has another seed; leave out --seed, or begin a new state
+? 2
+$ bloomery dedup --window 10 -p 0.1% --seed 3 --state number.bly /dev/null
+$ bloomery dedup --window 2h --state hour.bly /dev/null
+! bloomery dedup: hour.bly: was made with --window 1h, not 2h; begin a new state
+? 2
+$ bloomery dedup --window 60m -n 100 --state hour.bly /dev/null
+! bloomery dedup: hour.bly: was made for 1000000 keys, not 100; leave out -n, or begin a new state
+? 2
+$ bloomery dedup --window 60m -n 1M -p 1/1000 --state hour.bly /dev/null
+$ bloomery dedup --state plain.bly /dev/null; bloomery dedup --window 10 --state plain.bly /dev/null
+! bloomery dedup: plain.bly: was made without --window, and forgets nothing; leave it out, or begin a new state
+? 2
+$ bloomery dedup --ignore-case --window 10 --state number.bly /dev/null
+! bloomery dedup: warning: number.bly: was not made with these options (--url, --field, --ignore-case, --extract-urls): lines it knows may be printed again
+
+# Only --count leaves it as it was.
+$ cp number.bly before.bly; seq 900 909 | bloomery dedup -c --window 10 --state number.bly; cmp before.bly number.bly
+10 lines, 10 unique, 0 repeated
+
+# More keys than it was made for: told at the end, and an error when most are lost.
+$ seq 3000 | bloomery dedup --window 1h -n 1000 --seed 1 > out; echo $?; awk 'END { print (NR > 2500) }' out
+0
+1
+! bloomery dedup: warning: more keys came within 1h than the window was made for: about 107 new lines were lost, at worst 20.1% of them; give it a larger -n
+$ seq 30000 | bloomery dedup --window 1h -n 1000 --seed 1 2>&1 > out | sed 's/about [0-9,]* new/about N new/; s/worst [0-9.]*%/worst N%/'; seq 30000 | bloomery dedup -q --window 1h -n 1000 --seed 1 > out 2>/dev/null
+bloomery dedup: warning: more keys came within 1h than the window was made for: about N new lines were lost, at worst N% of them; give it a larger -n
+? 2
+$ seq 1000 | bloomery dedup --window 1h -n 1000 --seed 1 | wc -l
+1000
+
+# What it cannot be combined with.
+$ bloomery dedup --window often a
+! bloomery dedup: --window must be a number of lines, such as 1M, or a time, such as 24h
+? 2
+$ bloomery dedup --window 0 a
+! bloomery dedup: --window must be a number of lines, such as 1M, or a time, such as 24h
+? 2
+$ bloomery dedup --window 10 --exact a
+! bloomery dedup: --window forgets lines, and --exact and --confirm keep them all: give one
+? 2
+$ bloomery dedup --window 10 --confirm c a
+! bloomery dedup: --window forgets lines, and --exact and --confirm keep them all: give one
+? 2
+$ bloomery dedup --window 10 --memory 64M a
+! bloomery dedup: --window has a fixed size, by its length and -p (bloomery plan --window tells): leave out --memory
+? 2
+$ bloomery dedup --window 10 -n 10 a
+! bloomery dedup: --window says how many lines it is for: leave out -n, which goes with a time
+? 2
+$ bloomery dedup --window 10 -p 1e-13 /dev/null
+! bloomery dedup: no such filter can be made: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
+? 2
+
+# The card of a window, and what else can be done with it.
+$ bloomery info number.bly
+number.bly
+  kind       window: remembers the last keys, or those of the last hours, and forgets older ones
+  shape      9 generations, 1 line a part, 6 bits per key
+  file       512 B
+  hash       xxh3, seed 3
+  type       line
+  keys       18 counted, 18 estimated
+  capacity   the last 14 keys, 256 bits per key
+  rate       0.1% asked, 0.00124% predicted, 0.00121% now (1 in 82,469)
+  fill       ▕████████████████████████▏ 100% of its capacity; 3.0% of its bits set, 2.9% when full
+  window     8 generations of 2 keys, and 2 in the one being filled
+  note       forgets old keys: a "no" is about the window alone
+$ bloomery info --json number.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
+{"file":"number.bly","file_bytes":512,"kind":"window","hashes":6,"size":1,"detail":8,"forgets":true,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":3,"capacity":14,"count":18,"bits_per_key":256,"rate_asked":0.001,"approximate":false,"bits":3584,"set_bits":106,"fill":0.0295,"estimated_keys":18.163,"rate_predicted":1.240e-05,"rate_now":1.212e-05,"keeps_promise":true,"type":"line","marks":0,"window":{"generations":8,"generation_keys":2,"active_keys":2,"ordinal":25,"span":0,"slice":0,"now":0}}
+$ bloomery info --header number.bly | grep -e shape -e capacity -e note
+  shape      9 generations, 1 line a part, 6 bits per key
+  capacity   the last 14 keys, 256 bits per key
+  note       forgets old keys: a "no" is about the window alone
+$ bloomery info hour.bly | grep -e clock -e window | sed 's/clock .*;/clock N;/'
+  kind       window: remembers the last keys, or those of the last hours, and forgets older ones
+  window     4 generations of 1,000,000 keys, and 5 in the one being filled
+  clock N; it spans 3,600,000 ticks, a generation 900,000
+  note       forgets old keys: a "no" is about the window alone
+$ bloomery verify number.bly; bloomery verify --measure=100k number.bly | sed 's/;.*//'
+number.bly: good
+number.bly: good
+$ printf '5\n105\n' | bloomery check number.bly
+5
+$ bloomery add number.bly --key x
+! bloomery add: number.bly: is a window filter, which forgets keys, and no list; bloomery dedup --window --state adds to one
+? 2
+$ bloomery remove number.bly --key 1
+! bloomery remove: number.bly: keys cannot be removed from a window filter: it forgets them by itself; cuckoo and growable-cuckoo can; build it again without them
+? 2
+$ bloomery fold -o x.bly number.bly
+! bloomery fold: number.bly: a window filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
+? 2
+$ bloomery intersect -o x.bly number.bly number.bly
+! bloomery intersect: number.bly: window filters cannot be intersected: keys that both have may be of different age, and would be lost; classic, partitioned, sbbf, split512, bb2x512, cuckoo and growable-cuckoo can
+? 2
+$ bloomery subtract -o x.bly number.bly number.bly
+! bloomery subtract: number.bly: window filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; cuckoo and growable-cuckoo can
+? 2
+$ bloomery merge -o x.bly number.bly number.bly
+! bloomery merge: x.bly: 2 filters merged, 18 keys by estimate; wrong answers 0.00121%, 0.1% asked
+$ bloomery dedup -q --window 10 --state number.bly <(seq 5); bloomery merge -f -o x.bly number.bly before.bly
+! bloomery merge: before.bly: cannot be merged with number.bly: their clocks are not the same; only filters built alike can
+? 2
+
+# A stable filter may forget keys, and everybody says so.
+$ make_stable stable.bly 3000; bloomery info stable.bly
+stable.bly
+  kind       stable: forgets old keys bit by bit in a fixed size; may forget early
+  shape      23,803 cells of 3 bits, 5 cells per key, 67 lowered by each key
+  file       9.00 KiB (9,216 bytes)
+  hash       xxh3, seed 0
+  type       line
+  keys       2,991 counted, forgotten ones included
+  capacity   nine in ten of the last 1,000 keys, 73.1 bits per key
+  rate       1% asked, 0.763% predicted, 0.732% now (1 in 137)
+  fill       ▕████████▉               ▏ 37.4% of its cells in use, 18.9% when full
+  note       may forget keys: a "no" is not certain
+$ bloomery info --json stable.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
+{"file":"stable.bly","file_bytes":9216,"kind":"stable","hashes":5,"size":23803,"detail":271,"forgets":true,"lossy":true,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":2991,"bits_per_key":73.088,"rate_asked":0.01,"approximate":false,"bits":73088,"set_bits":8904,"fill":0.374,"estimated_keys":2230.377,"rate_predicted":0.00763,"rate_now":0.00732,"keeps_promise":true,"type":"line","marks":0}
+$ bloomery info --header stable.bly | grep -e shape -e note
+  shape      23,803 cells of 3 bits, 5 cells per key, 67 lowered by each key
+  note       may forget keys: a "no" is not certain
+$ bloomery verify stable.bly; bloomery verify --json stable.bly | grep -o '"verdict":"good"\|"lossy":true'
+stable.bly: good; may forget keys: a "no" is not certain
+"verdict":"good"
+"lossy":true
+$ bloomery verify --measure=100k stable.bly | sed 's/; [0-9].*promised 1%/; .../'
+stable.bly: good; ...; may forget keys: a "no" is not certain
+$ seq 2900 3000 | bloomery check stable.bly | wc -l
+101
+! bloomery check: warning: stable.bly: may forget keys: a line that it does not know may have been in it
+$ bloomery add stable.bly --key x
+! bloomery add: stable.bly: is a stable filter, which forgets keys, and no list; bloomery dedup --window --state adds to one
+? 2
+$ bloomery remove stable.bly --key x
+! bloomery remove: stable.bly: keys cannot be removed from a stable filter: it forgets them by itself; cuckoo and growable-cuckoo can; build it again without them
+? 2
+$ bloomery merge -f -o x.bly stable.bly stable.bly
+! bloomery merge: stable.bly: stable filters cannot be merged: which keys are the newest is not known of the union; classic, partitioned, sbbf, split512, bb2x512, scalable, window, cuckoo and growable-cuckoo can
+? 2
+$ bloomery dedup --state stable.bly /dev/null
+! bloomery dedup: stable.bly: is a stable filter: it may forget lines early; begin a new state
+? 2
+$ seq 9 | bloomery build -q --kind cuckoo -o cuckoo.bly; bloomery dedup --state cuckoo.bly /dev/null
+! bloomery dedup: cuckoo.bly: is a cuckoo filter: it would hold every repeat once more; begin a new state
+? 2
+$ make_stable stable.bly 100000; bloomery verify stable.bly
+stable.bly: good; may forget keys: a "no" is not certain
