@@ -32,8 +32,17 @@ static void measure_times(const options *opt) {
     pair_close();
 }
 
+static void measure_family(const options *opt) {
+    static family f; /* large */
+    if (!opt->family_keys)
+        return;
+    family_measure(&f, opt);
+    report_family(&f);
+}
+
 static void measure_rates(const options *opt) {
-    static const bly_kind kinds[] = {BLY_SBBF, BLY_SPLIT512, BLY_BB2X512, BLY_CLASSIC};
+    static const bly_kind kinds[] = {BLY_SBBF,   BLY_SPLIT512, BLY_BB2X512, BLY_CLASSIC,
+                                     BLY_CUCKOO, BLY_WINDOW,   BLY_FUSE,    BLY_RIBBON};
     static const double asked[] = {0.01, 0.001, 0.0001};
     report_rates_open(opt);
     if (!opt->rates)
@@ -48,7 +57,9 @@ static void measure_rates(const options *opt) {
 int main(int argc, char **argv) {
     options opt = options_parse(argc, argv);
     report_open(&opt);
-    measure_times(&opt);
+    if (opt.settings)
+        measure_times(&opt);
+    measure_family(&opt);
     measure_rates(&opt);
     report_close(checksum);
     return 0;

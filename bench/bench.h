@@ -7,6 +7,7 @@
  *   rivals.c    the filters, and each operation on a chunk of keys
  *   figures.c   medians
  *   measure.c   rounds: every rival does every operation once, on the same chunks
+ *   family.c    the other kinds beside the fastest one
  *   rates.c     false-positive rates and bits per key
  *   report.c    tables, ratios, targets, JSON
  *   options.c   the command line
@@ -47,6 +48,8 @@ typedef struct options {
     uint64_t work;        /* keys each operation deals with in a round, at least */
     double expected_hits; /* false positives to expect when measuring a rate */
     bool rates;
+    bool settings;        /* measure the settings above */
+    uint64_t family_keys; /* in the filters of the other kinds; 0: leave them out */
     const char *json;
 } options;
 
@@ -163,6 +166,32 @@ typedef struct setting {
 
 void measure(setting *s, const options *opt);
 
+/* ---- family.c -------------------------------------------------------------------------------- */
+
+enum { FAMILY = 6 }; /* kinds, of which the first is what the others are compared with */
+
+typedef enum family_op { FAMILY_ADD, FAMILY_MISS, FAMILY_HIT, FAMILY_OPS } family_op;
+
+typedef struct member {
+    bly_kind kind;
+    bly_filter *filter;
+    bly_builder *builder; /* of a kind that is built, while it collects keys */
+    uint64_t bytes;
+    double ns_in_all; /* that filling took in this round */
+    double ns[FAMILY_OPS][MAX_SAMPLES];
+    size_t taken[FAMILY_OPS];
+} member;
+
+typedef struct family {
+    uint64_t n;
+    double p;
+    unsigned rounds;
+    member members[FAMILY];
+    double built_over[FAMILY][MAX_ROUNDS]; /* filling over the first one's, a round each */
+} family;
+
+void family_measure(family *f, const options *opt);
+
 /* ---- rates.c --------------------------------------------------------------------------------- */
 
 enum { RATE_KEYS = 1000000 };
@@ -181,6 +210,7 @@ rate rate_measure(bly_kind kind, double asked, double expected_hits);
 
 void report_open(const options *opt);
 void report_setting(const setting *s);
+void report_family(const family *f);
 void report_rates_open(const options *opt);
 void report_rate(const rate *r);
 /* The checksum, and how many targets were met. */

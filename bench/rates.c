@@ -3,17 +3,30 @@
 
 #include <math.h>
 
-rate rate_measure(bly_kind kind, double asked, double expected_hits) {
-    uint8_t answers[BATCH];
+/* By adding, or by building. */
+static bly_filter *filled(bly_kind kind, double asked, const keyset *set) {
+    bool built = bly_kind_capabilities(kind) & BLY_CAN_BUILD;
     bly_spec spec = bly_spec_for(kind, RATE_KEYS, asked);
-    bly_filter *f;
-    must(bly_filter_create(&spec, &f) == BLY_OK, "creating a filter");
-    keyset set = keys_open(16);
+    bly_filter *f = NULL;
+    bly_builder *b = NULL;
+    must((built ? bly_builder_create(&spec, NULL, &b) : bly_filter_create(&spec, &f)) == BLY_OK,
+         "creating a filter");
     for (uint64_t at = 0; at < RATE_KEYS; at += BATCH) {
         size_t n = RATE_KEYS - at < BATCH ? (size_t)(RATE_KEYS - at) : BATCH;
-        keys_make(&set, at, n);
-        must(bly_filter_add_many(f, set.keys, n, answers, NULL) == BLY_OK, "a batched add");
+        keys_make(set, at, n);
+        must((built ? bly_builder_add(b, set->keys, n)
+                    : bly_filter_add_many(f, set->keys, n, NULL, NULL)) == BLY_OK,
+             "a batched add");
     }
+    must(!built || bly_builder_finish(b, &f) == BLY_OK, "building a filter");
+    bly_builder_destroy(b);
+    return f;
+}
+
+rate rate_measure(bly_kind kind, double asked, double expected_hits) {
+    uint8_t answers[BATCH];
+    keyset set = keys_open(16);
+    bly_filter *f = filled(kind, asked, &set);
     uint64_t queries = 0, hits = 0;
     while ((double)queries * asked < expected_hits) {
         keys_make(&set, MISS_KEYS + queries, BATCH);

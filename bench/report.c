@@ -252,6 +252,80 @@ void report_setting(const setting *s) {
     fflush(stdout);
 }
 
+/* ---- the other kinds ------------------------------------------------------------------------- */
+
+/* A member's times over the first one's, chunk by chunk; of a kind that is built, round by round.
+ */
+static summary over_first(const family *f, size_t i, family_op what) {
+    const member *m = &f->members[i], *first = &f->members[0];
+    double value[MAX_SAMPLES];
+    if (what == FAMILY_ADD && bly_kind_capabilities(m->kind) & BLY_CAN_BUILD)
+        return summarise(f->built_over[i], f->rounds);
+    size_t n = fewer(m->taken[what], first->taken[what]);
+    for (size_t j = 0; j < n; j++)
+        value[j] = m->ns[what][j] / first->ns[what][j];
+    return summarise(value, n);
+}
+
+/* At most; 0: none. For ten million keys. */
+static double family_target(bly_kind kind, family_op what) {
+    static const struct {
+        bly_kind kind;
+        family_op what;
+        double most;
+    } targets[] = {
+        {BLY_CUCKOO, FAMILY_MISS, 1.9}, {BLY_CUCKOO, FAMILY_HIT, 1.9}, {BLY_FUSE, FAMILY_MISS, 2.2},
+        {BLY_FUSE, FAMILY_HIT, 2.2},    {BLY_FUSE, FAMILY_ADD, 9},     {BLY_WINDOW, FAMILY_MISS, 3},
+        {BLY_WINDOW, FAMILY_HIT, 3},
+    };
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        if (targets[i].kind == kind && targets[i].what == what)
+            return targets[i].most;
+    return 0;
+}
+
+static void report_member(const family *f, size_t i) {
+    static const char *const ids[FAMILY_OPS] = {"add", "contains_miss", "contains_hit"};
+    const member *m = &f->members[i];
+    printf("%-16s%9.2f", bly_kind_name(m->kind), 8 * (double)m->bytes / (double)f->n);
+    json_element();
+    json("{\"kind\": \"%s\", \"bytes\": %llu", bly_kind_name(m->kind),
+         (unsigned long long)m->bytes);
+    for (int what = 0; what < FAMILY_OPS; what++) {
+        summary v = over_first(f, i, (family_op)what);
+        double target = f->n == 10000000 ? family_target(m->kind, (family_op)what) : 0;
+        double ns = summarise(m->ns[what], m->taken[what]).median;
+        printf("%9.2f %5.2f", ns, v.median);
+        if (target != 0)
+            printf(" <%3g %-4s", target, verdict(v.median <= target));
+        else
+            printf("%10s", "");
+        json(", \"%s\": {", ids[what]);
+        json_number("", "ns", ns);
+        json_number(", ", "median", v.median);
+        json_number(", ", "p10", v.low);
+        json_number(", ", "p90", v.high);
+        json_number(", ", "target", target != 0 ? target : NAN);
+        json("}");
+    }
+    printf("\n");
+    json("}");
+}
+
+void report_family(const family *f) {
+    printf(
+        "\nThe other kinds, %llu keys of 16 bytes, p = %g%%, one thread: ns per key, and the ratio "
+        "to sbbf's\n",
+        (unsigned long long)f->n, 100 * f->p);
+    printf("%-16s%9s%25s%25s%25s\n", "", "bits/key", "add or build, batched", "contains, miss",
+           "contains, hit");
+    json("\n  ],\n  \"family\": [");
+    out.later = false;
+    for (size_t i = 0; i < FAMILY; i++)
+        report_member(f, i);
+    fflush(stdout);
+}
+
 /* ---- rates ----------------------------------------------------------------------------------- */
 
 void report_rates_open(const options *opt) {

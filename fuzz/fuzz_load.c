@@ -3,8 +3,8 @@
  * The first byte says how: odd, and the checksums are made right first, those of levels included,
  * so that what lies behind them is reached too; the next bits choose the open options. A file as it
  * is, without that byte, will do as a seed. Whatever the parser lets in must then behave like any
- * filter: queries, statistics, adds, growth, folding, and coming back byte for byte when written
- * out again.
+ * filter: queries, statistics, adds, removes, growth, time that passes, set algebra, folding, and
+ * coming back byte for byte when written out again.
  */
 #include <bloomery/bloomery.h>
 
@@ -103,24 +103,78 @@ static void use(bly_filter *f, const uint8_t *file, size_t size) {
         bly_filter_destroy(folded);
     (void)bly_filter_best_fold(f, 0.01);
     (void)bly_filter_contains(f, "some key", 8);
+    (void)bly_filter_copies(f, "some key", 8);
+    bly_window_info window;
+    uint64_t age;
+    if (bly_window_look(f, &window) == BLY_OK && bly_filter_hasher(f))
+        demand(bly_window_age(f, "some key", 8, &age) == BLY_OK);
+}
+
+/* A key comes, and goes again where it can. */
+static void add_and_remove(bly_filter *f, uint32_t can) {
+    bly_filter *copy;
+    bool removed;
+    if (bly_filter_clone(f, NULL, &copy) != BLY_OK)
+        return;
     bly_status added = bly_filter_add(f, "some key", 8, NULL);
-    if (bly_filter_geometry(f).kind != BLY_SCALABLE)
-        demand(added == BLY_OK || added == BLY_EKEY);
     if (added == BLY_OK || added == BLY_EKEY)
         demand(bly_filter_contains(f, "some key", 8));
+    else
+        demand(bly_filter_equal(f, copy));
+    if (added == BLY_EUNSUPPORTED)
+        demand(!(can & BLY_CAN_ADD));
+    else if (!(can & BLY_CAN_REMOVE) && bly_filter_geometry(f).kind != BLY_SCALABLE)
+        demand(added == BLY_OK || added == BLY_EKEY);
+    if (added == BLY_OK && can & BLY_CAN_REMOVE) {
+        uint64_t had = bly_filter_count(f);
+        demand(bly_filter_remove(f, "some key", 8, &removed) == BLY_OK && removed);
+        demand(bly_filter_count(f) == had - 1);
+    }
+    bly_filter_destroy(copy);
+}
+
+/* Time passes, and with it all keys. */
+static void pass_time(bly_filter *f) {
+    bly_window_info w;
+    if (bly_window_look(f, &w) != BLY_OK || w.span == 0)
+        return;
+    demand(bly_window_advance(f, w.now) == BLY_OK);
+    for (int i = 0; i < 40; i++) {
+        demand(bly_window_look(f, &w) == BLY_OK);
+        if (w.now > UINT64_MAX - w.slice)
+            return;
+        demand(bly_window_advance(f, w.now + w.slice) == BLY_OK);
+    }
+    demand(bly_filter_count(f) == 0 && !bly_filter_contains(f, "some key", 8));
+}
+
+/* What is done to two that are alike. */
+static void combine(bly_filter *copy, const bly_filter *f, uint32_t can) {
+    bool plain = bly_filter_geometry(f).kind <= BLY_SCALABLE;
+    bly_status alike = bly_filter_compatible(copy, f);
+    bly_status united = bly_filter_union(copy, f);
+    demand(united == (can & BLY_CAN_UNION ? alike : BLY_EUNSUPPORTED) ||
+           (can & BLY_CAN_REMOVE && united != BLY_EUNSUPPORTED));
+    demand(!plain || bly_filter_equal(f, copy)); /* f only ever grew */
+    alike = bly_filter_compatible(copy, f);
+    demand(bly_filter_intersect(copy, f) == (can & BLY_CAN_INTERSECT ? alike : BLY_EUNSUPPORTED));
+    demand(!plain || bly_filter_equal(f, copy));
+    demand(bly_filter_subtract(copy, f) == (can & BLY_CAN_SUBTRACT ? alike : BLY_EUNSUPPORTED));
+    demand(!(can & BLY_CAN_SUBTRACT) || alike != BLY_OK || bly_filter_count(copy) == 0);
 }
 
 static void use_and_compare(bly_filter *f, const uint8_t *file, size_t size) {
+    uint32_t can = bly_kind_capabilities(bly_filter_geometry(f).kind);
     bly_filter *copy;
     if (bly_filter_clone(f, NULL, &copy) != BLY_OK)
         return;
     demand(bly_filter_equal(f, copy));
     use(f, file, size);
-    demand(bly_filter_union(copy, f) == BLY_OK);
-    demand(bly_filter_equal(f, copy)); /* f only ever grew */
-    bool can = bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_CAN_INTERSECT;
-    demand(bly_filter_intersect(copy, f) == (can ? BLY_OK : BLY_EUNSUPPORTED));
-    demand(bly_filter_equal(f, copy));
+    add_and_remove(f, can);
+    combine(copy, f, can);
+    pass_time(f);
+    bly_filter_clear(f);
+    demand(bly_filter_count(f) == 0);
     bly_filter_destroy(copy);
 }
 

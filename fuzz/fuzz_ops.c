@@ -1,9 +1,10 @@
 /* fuzz_ops.c - bytes as a program, run on filters and on exact sets side by side.
  *
  * Four filters, 256 possible keys. After every operation no key of a set may be missing from its
- * filter, batches must answer as single calls do, and as long as nothing was intersected a filter
- * must equal, bit for bit, one built anew from the keys of its set: after unions, folds, clones
- * and trips through bytes alike.
+ * filter (of a kind that keeps copies, no copy; of one that forgets, none of the latest), batches
+ * must answer as single calls do, and as long as nothing was intersected a filter must equal one
+ * made anew from the keys of its set, where its kind promises that: after unions, removes, folds,
+ * clones and trips through bytes alike.
  */
 #include <bloomery/bloomery.h>
 
@@ -15,8 +16,10 @@ enum { SLOTS = 4, KEYS = 256, MAX_BATCH = 70, MAX_OPS = 120 };
 
 typedef struct slot {
     bly_filter *filter; /* NULL: nothing there */
-    bool in[KEYS];
-    bool exact; /* the filter is that of the set, and not an intersection */
+    unsigned in[KEYS];  /* how often each key was added; 0 or 1 unless the kind can remove */
+    uint64_t age[KEYS]; /* adds since that of the key */
+    uint64_t window;    /* how many of the latest keys are owed, of a kind that forgets */
+    bool exact;         /* the filter is that of the set, and not an intersection */
 } slot;
 
 typedef struct program {
@@ -42,6 +45,15 @@ static slot *take_slot(program *p) {
 
 /* ---- what must hold -------------------------------------------------------------------------- */
 
+static uint32_t caps(const slot *s) {
+    return bly_kind_capabilities(bly_filter_geometry(s->filter).kind);
+}
+
+/* Whether the same keys make an equal filter, whatever was done in between. */
+static bool is_canonical(const slot *s) {
+    return !(caps(s) & BLY_FORGETS) && bly_filter_geometry(s->filter).kind != BLY_GROWABLE_CUCKOO;
+}
+
 static bly_filter *rebuilt(const slot *s) {
     bly_stats stats;
     bly_filter *f;
@@ -55,22 +67,51 @@ static bly_filter *rebuilt(const slot *s) {
     };
     if (bly_filter_create(&spec, &f) != BLY_OK)
         return NULL;
+    bly_status status = BLY_OK;
     for (int i = 0; i < KEYS; i++)
-        if (s->in[i])
-            demand(bly_filter_add(f, keys[i].data, keys[i].size, NULL) == BLY_OK);
-    return f;
+        for (unsigned n = 0; status == BLY_OK && n < s->in[i]; n++)
+            status = bly_filter_add(f, keys[i].data, keys[i].size, NULL);
+    demand(status == BLY_OK || (status == BLY_EFULL && caps(s) & BLY_CAN_REMOVE));
+    if (status == BLY_OK)
+        return f;
+    bly_filter_destroy(f); /* in another order they do not fit */
+    return NULL;
+}
+
+static bool is_owed(const slot *s, int key) {
+    if (caps(s) & BLY_IS_LOSSY)
+        return s->in[key] && s->age[key] == 0;
+    return s->in[key] && (!(caps(s) & BLY_FORGETS) || s->age[key] < s->window);
 }
 
 static void check(const slot *s) {
+    uint64_t stored = 0;
     if (!s->filter)
         return;
-    for (int i = 0; i < KEYS; i++)
-        demand(!s->in[i] || bly_filter_contains(s->filter, keys[i].data, keys[i].size));
+    for (int i = 0; i < KEYS; i++) {
+        stored += s->in[i];
+        if (is_owed(s, i))
+            demand(bly_filter_copies(s->filter, keys[i].data, keys[i].size) >= s->in[i]);
+    }
     if (!s->exact)
         return;
-    bly_filter *f = rebuilt(s);
+    if (caps(s) & (BLY_CAN_REMOVE | BLY_CAN_BUILD))
+        demand(bly_filter_count(s->filter) == stored);
+    bly_filter *f = is_canonical(s) ? rebuilt(s) : NULL;
     demand(!f || bly_filter_equal(f, s->filter));
     bly_filter_destroy(f);
+}
+
+static bly_filter *clone_of(const slot *s) {
+    bly_filter *copy = NULL;
+    demand(bly_filter_clone(s->filter, NULL, &copy) == BLY_OK);
+    return copy;
+}
+
+static void demand_unchanged(const slot *s, bly_filter *before) {
+    demand(bly_filter_equal(s->filter, before));
+    demand(bly_filter_count(s->filter) == bly_filter_count(before));
+    bly_filter_destroy(before);
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
@@ -124,25 +165,122 @@ static bly_geometry take_geometry(program *p) {
     return g;
 }
 
+/* The kinds that are not made of plain bits are planned. */
+static bly_spec take_plan(program *p) {
+    static const bly_kind kinds[] = {BLY_WINDOW, BLY_STABLE, BLY_CUCKOO,
+                                     BLY_FUSE,   BLY_RIBBON, BLY_GROWABLE_CUCKOO};
+    bly_spec spec = bly_spec_for(kinds[take(p) % 6], 1 + take(p), (1 + take(p)) / 300.0);
+    if (spec.geometry.kind == BLY_WINDOW && take(p) % 2) {
+        spec.generations = 1 + take(p) % 32;
+        spec.span = take(p) % 3 * 100;
+    }
+    return spec;
+}
+
 static void op_create(slot *s, program *p) {
-    bly_spec spec = {.geometry = take_geometry(p), .allow_weak_hash = true};
-    spec.sharing = (bly_sharing)(take(p) % 3);
+    bly_spec spec = {.geometry = take_geometry(p)};
+    if (take(p) % 2)
+        spec = take_plan(p);
+    uint32_t can = bly_kind_capabilities(spec.geometry.kind);
+    spec.allow_weak_hash = true;
+    if (can & BLY_CAN_SHARE)
+        spec.sharing = (bly_sharing)(take(p) % 3);
     spec.hasher = take_hasher(p);
-    if (spec.geometry.size == 0) { /* planned instead */
+    if (spec.geometry.size == 0 && spec.capacity == 0) { /* planned instead */
         spec.capacity = 1 + take(p);
         spec.fpr = (1 + take(p)) / 300.0;
     }
     bly_filter_destroy(s->filter);
     memset(s, 0, sizeof *s);
-    s->exact = bly_filter_create(&spec, &s->filter) == BLY_OK;
+    s->window = spec.span ? 0 : spec.capacity;
+    s->exact = (can & BLY_CAN_BUILD ? bly_filter_build(&spec, NULL, 0, &s->filter)
+                                    : bly_filter_create(&spec, &s->filter)) == BLY_OK;
     demand(s->exact == (s->filter != NULL));
 }
 
+/* Anew, from other keys; some come twice. */
+static void op_build(slot *s, program *p) {
+    bly_stats stats;
+    bly_bytes chosen[2 * KEYS];
+    bly_filter *built;
+    size_t n = 0;
+    unsigned every = 1 + take(p) % 9;
+    bly_filter_stats(s->filter, &stats);
+    bly_spec spec = bly_spec_for(stats.kind, 0, stats.target_fpr);
+    spec.hasher = *bly_filter_hasher(s->filter);
+    spec.allow_weak_hash = true;
+    for (unsigned i = 0; i < KEYS; i++) {
+        s->in[i] = (i + take(p)) % every == 0;
+        for (unsigned twice = 0; s->in[i] && twice <= i % 2; twice++)
+            chosen[n++] = keys[i];
+    }
+    demand(bly_filter_build(&spec, chosen, n, &built) == BLY_OK);
+    bly_filter_destroy(s->filter);
+    s->filter = built;
+    s->exact = true;
+    for (size_t i = 0; i < n / 2; i++) { /* and in another order */
+        bly_bytes swap = chosen[i];
+        chosen[i] = chosen[n - 1 - i];
+        chosen[n - 1 - i] = swap;
+    }
+    demand(bly_filter_build(&spec, chosen, n, &built) == BLY_OK);
+    demand(bly_filter_equal(s->filter, built));
+    bly_filter_destroy(built);
+}
+
+static void note_add(slot *s, unsigned key) {
+    s->in[key] = caps(s) & BLY_CAN_REMOVE ? s->in[key] + 1 : 1;
+    for (unsigned i = 0; i < KEYS; i++)
+        s->age[i]++;
+    s->age[key] = 0;
+}
+
 static void op_add(slot *s, unsigned key) {
-    bool added, known = s->in[key];
-    demand(bly_filter_add(s->filter, keys[key].data, keys[key].size, &added) == BLY_OK);
-    demand(!(known && added));
-    s->in[key] = true;
+    bool added, seemed = bly_filter_contains(s->filter, keys[key].data, keys[key].size);
+    bly_filter *before = clone_of(s);
+    bly_status status = bly_filter_add(s->filter, keys[key].data, keys[key].size, &added);
+    if (status != BLY_OK) {
+        demand(status == (caps(s) & BLY_CAN_ADD ? BLY_EFULL : BLY_EUNSUPPORTED));
+        demand(status != BLY_EFULL || caps(s) & BLY_CAN_REMOVE);
+        demand_unchanged(s, before);
+        return;
+    }
+    demand(added == !seemed);
+    note_add(s, key);
+    bly_filter_destroy(before);
+}
+
+static void op_remove(slot *s, unsigned key) {
+    bool removed = false;
+    bly_filter *before = clone_of(s);
+    if (s->exact && s->in[key] == 0 &&
+        bly_filter_contains(s->filter, keys[key].data, keys[key].size)) {
+        bly_filter_destroy(before); /* it would take another's copy */
+        return;
+    }
+    bly_status status = bly_filter_remove(s->filter, keys[key].data, keys[key].size, &removed);
+    demand(status == (caps(s) & BLY_CAN_REMOVE ? BLY_OK : BLY_EUNSUPPORTED));
+    if (!removed) {
+        demand(status != BLY_OK || s->in[key] == 0);
+        demand_unchanged(s, before);
+        return;
+    }
+    s->exact = s->exact && s->in[key] > 0;
+    s->in[key] -= s->in[key] > 0;
+    bly_filter_destroy(before);
+}
+
+/* Time passes; what is in a window by time is then owed no longer. */
+static void op_advance(slot *s, uint64_t by) {
+    bly_window_info w;
+    if (bly_window_look(s->filter, &w) != BLY_OK) {
+        demand(bly_window_advance(s->filter, by) == BLY_EKIND);
+        return;
+    }
+    bly_status status = bly_window_advance(s->filter, w.now + by);
+    demand(status == (w.span ? BLY_OK : BLY_EUNSUPPORTED));
+    if (status == BLY_OK && by > 0 && w.now > 0)
+        demand(bly_window_advance(s->filter, w.now - 1) == BLY_EINVAL);
 }
 
 static void op_add_many(slot *s, program *p) {
@@ -150,30 +288,28 @@ static void op_add_many(slot *s, program *p) {
     bly_hash hashes[MAX_BATCH];
     uint8_t added[MAX_BATCH];
     unsigned chosen[MAX_BATCH];
-    size_t n = take(p) % (MAX_BATCH + 1), fresh = 0;
+    size_t n = take(p) % (MAX_BATCH + 1), fresh = 0, done = 0;
     bool by_hash = take(p) & 1;
     bly_tally tally;
-    bly_filter *single;
-    if (bly_filter_clone(s->filter, NULL, &single) != BLY_OK)
-        return;
+    bly_filter *single = clone_of(s);
     for (size_t i = 0; i < n; i++) {
         chosen[i] = take(p);
         batch[i] = keys[chosen[i]];
     }
     bly_hash_keys(bly_filter_hasher(s->filter), batch, n, hashes);
-    demand(by_hash ? bly_filter_add_hashes(s->filter, hashes, n, added, &tally) == BLY_OK
-                   : bly_filter_add_many(s->filter, batch, n, added, &tally) == BLY_OK);
-    for (size_t i = 0; i < n; i++) {
+    bly_status status = by_hash ? bly_filter_add_hashes(s->filter, hashes, n, added, &tally)
+                                : bly_filter_add_many(s->filter, batch, n, added, &tally);
+    for (; done < n; done++) {
         bool is_new;
-        demand(bly_filter_add(single, batch[i].data, batch[i].size, &is_new) == BLY_OK);
-        demand(is_new == added[i]);
+        if (bly_filter_add(single, batch[done].data, batch[done].size, &is_new) != BLY_OK)
+            break;
+        demand(is_new == added[done]);
         fresh += is_new;
-        s->in[chosen[i]] = true;
+        note_add(s, chosen[done]);
     }
-    demand(tally.done == n && tally.fresh == fresh);
-    demand(bly_filter_equal(single, s->filter));
-    demand(bly_filter_count(single) == bly_filter_count(s->filter));
-    bly_filter_destroy(single);
+    demand((status == BLY_OK) == (done == n));
+    demand(tally.done == done && tally.fresh == fresh);
+    demand_unchanged(s, single);
 }
 
 static void op_contains_many(const slot *s, program *p) {
@@ -193,11 +329,24 @@ static void op_contains_many(const slot *s, program *p) {
     demand(found == hits);
 }
 
+/* What is united in a window by number of keys may turn it a generation early. */
 static void op_union(slot *s, const slot *other) {
-    if (bly_filter_union(s->filter, other->filter) != BLY_OK)
+    bly_window_info w = {0};
+    bly_filter *before = clone_of(s);
+    if (bly_filter_union(s->filter, other->filter) != BLY_OK) {
+        demand_unchanged(s, before);
         return;
-    for (int i = 0; i < KEYS; i++)
-        s->in[i] = s->in[i] || other->in[i];
+    }
+    bly_filter_destroy(before);
+    bool counts = caps(s) & BLY_CAN_REMOVE;
+    if (bly_window_look(s->filter, &w) == BLY_OK && other->window < s->window)
+        s->window = other->window;
+    for (int i = 0; i < KEYS; i++) {
+        if (!s->in[i] || (other->in[i] && other->age[i] < s->age[i]))
+            s->age[i] = other->age[i];
+        s->age[i] += w.generation_keys;
+        s->in[i] = counts ? s->in[i] + other->in[i] : s->in[i] | other->in[i];
+    }
     s->exact = s->exact && other->exact;
 }
 
@@ -206,10 +355,24 @@ static void op_intersect(slot *s, const slot *other) {
     if (bly_filter_intersect(s->filter, other->filter) != BLY_OK)
         return;
     for (int i = 0; i < KEYS; i++)
-        s->in[i] = s->in[i] && other->in[i];
+        if (other->in[i] < s->in[i])
+            s->in[i] = other->in[i];
     s->exact = false;
     bly_filter_stats(s->filter, &stats);
     demand(stats.approximate);
+}
+
+/* Sound only for a part of what is there. */
+static void op_subtract(slot *s, const slot *other) {
+    bool part = other->exact;
+    for (int i = 0; i < KEYS; i++)
+        part = part && other->in[i] <= s->in[i];
+    if (!part && caps(s) & BLY_CAN_SUBTRACT)
+        return;
+    bly_status status = bly_filter_subtract(s->filter, other->filter);
+    demand(status != BLY_OK || caps(s) & BLY_CAN_SUBTRACT);
+    for (int i = 0; status == BLY_OK && i < KEYS; i++)
+        s->in[i] -= s == other ? s->in[i] : other->in[i];
 }
 
 static void op_fold(slot *s, uint64_t divisor) {
@@ -258,7 +421,8 @@ static void op_trip(slot *s, program *p) {
     bytes b = {NULL, 0};
     bly_filter *back;
     bly_hasher hasher = *bly_filter_hasher(s->filter);
-    const bly_open_options o = {.hasher = &hasher, .sharing = (bly_sharing)(take(p) % 3)};
+    unsigned sharing = caps(s) & BLY_CAN_SHARE ? take(p) % 3 : BLY_EXCLUSIVE;
+    const bly_open_options o = {.hasher = &hasher, .sharing = (bly_sharing)sharing};
     demand(bly_filter_write(s->filter, append, &b) == BLY_OK);
     demand(b.size == bly_filter_file_size(s->filter));
     demand(bly_filter_parse(b.data, b.size, &o, &back) == BLY_OK);
@@ -270,7 +434,7 @@ static void op_trip(slot *s, program *p) {
 }
 
 static void step(program *p) {
-    unsigned op = take(p) % 10;
+    unsigned op = take(p) % 13;
     slot *s = take_slot(p);
     if (op == 0) {
         op_create(s, p);
@@ -278,12 +442,15 @@ static void step(program *p) {
     }
     if (!s->filter)
         return;
-    const slot *other = op >= 4 && op <= 6 ? take_slot(p) : s;
+    const slot *other = op >= 4 && op <= 7 ? take_slot(p) : s;
     if (!other->filter)
         return;
     switch (op) {
     case 1:
-        op_add(s, take(p));
+        if (caps(s) & BLY_CAN_BUILD)
+            op_build(s, p);
+        else
+            op_add(s, take(p));
         break;
     case 2:
         op_add_many(s, p);
@@ -301,10 +468,19 @@ static void step(program *p) {
         op_clone(s, other);
         break;
     case 7:
-        op_fold(s, take(p) % 9);
+        op_subtract(s, other);
         break;
     case 8:
+        op_fold(s, take(p) % 9);
+        break;
+    case 9:
         op_clear(s);
+        break;
+    case 10:
+        op_remove(s, take(p));
+        break;
+    case 11:
+        op_advance(s, take(p));
         break;
     default:
         op_trip(s, p);

@@ -2,219 +2,38 @@
 """Reads Bloomery files with nothing but docs/format.md and Python's standard library.
 
 A second implementation of the format, sharing no line with the first: header, checksums, hash
-words and probe rules are all written out here again, from the specification. For every file named
-in MANIFEST (next to the files) it checks each header field, both checksums, and that the body is,
-bit for bit, the one the listed keys give.
+words and probe rules are all written out here again, from the specification (format_hashes.py has
+the hashes, format_tables.py the kinds that are not made of plain bits). For every file named in
+MANIFEST (next to the files) it checks each header field, both checksums, and that the body is, bit
+for bit, the one the listed keys give; where the specification leaves a writer choices, that it is
+one of those that they can give.
 
-    check_format.py [DIRECTORY]     check a directory of files (default: golden/v1/good)
+    check_format.py [DIRECTORY]     check the files of DIRECTORY/good and refuse those of
+                                    DIRECTORY/bad (default: golden/v1)
     check_format.py --vectors       print the vectors of docs/format.md
 
 Hash functions it does not know (xxh3, xxh3-128, city64, farm64) leave the bits unchecked.
 """
 
-import hashlib
 import math
 import os
 import struct
 import sys
 
-M64 = (1 << 64) - 1
-GOLD = 0x9E3779B97F4A7C15
-LCG = 0xF1357AEA2E62A9C5
-GOLDEN_SECRET = bytes(range(16))  # the key of the keyed golden files
-CUSTOM_TAG = 0x676F6C64  # the tag of the custom one: hash words are those of fnv1a, swapped
+sys.dont_write_bytecode = True  # nothing is left beside the sources
+
+from format_hashes import (  # noqa: E402
+    CUSTOM, CUSTOM_TAG, GOLD, GOLDEN_SECRET, HASHES, KNOWN_HASHES, LCG, M64, SIPHASH, Bad, demand,
+    mulhi, siphash128, xxh64,
+)  # fmt: skip
+from format_tables import TABLES  # noqa: E402
 
 CLASSIC, PARTITIONED, SBBF, SPLIT512, BB2X512, SCALABLE = 1, 2, 3, 4, 5, 6
-KINDS = (CLASSIC, PARTITIONED, SBBF, SPLIT512, BB2X512, SCALABLE)
+PLAIN = (CLASSIC, PARTITIONED, SBBF, SPLIT512, BB2X512)
 KEYED, APPROXIMATE, FOLDABLE = 1, 2, 4
-SIPHASH, CUSTOM = 15, 255
-
-
-class Bad(Exception):
-    pass
-
-
-# ---- hash functions ---------------------------------------------------------------------------
-
-
-def rotl(x, n):
-    return ((x << n) | (x >> (64 - n))) & M64
-
-
-def fmix64(x):
-    x ^= x >> 33
-    x = x * 0xFF51AFD7ED558CCD & M64
-    x ^= x >> 33
-    x = x * 0xC4CEB9FE1A85EC53 & M64
-    return x ^ x >> 33
-
-
-P1, P2, P3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
-P4, P5 = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
-
-
-def xxh64_round(acc, lane):
-    return rotl((acc + lane * P2) & M64, 31) * P1 & M64
-
-
-def xxh64(data, seed=0):
-    at, size = 0, len(data)
-    if size >= 32:
-        acc = [(seed + P1 + P2) & M64, (seed + P2) & M64, seed & M64, (seed - P1) & M64]
-        while at + 32 <= size:
-            lanes = struct.unpack_from("<4Q", data, at)
-            acc = [xxh64_round(a, lane) for a, lane in zip(acc, lanes)]
-            at += 32
-        h = sum(rotl(a, n) for a, n in zip(acc, (1, 7, 12, 18))) & M64
-        for a in acc:
-            h = ((h ^ xxh64_round(0, a)) * P1 + P4) & M64
-    else:
-        h = (seed + P5) & M64
-    h = (h + size) & M64
-    while at + 8 <= size:
-        h ^= xxh64_round(0, struct.unpack_from("<Q", data, at)[0])
-        h = (rotl(h, 27) * P1 + P4) & M64
-        at += 8
-    if at + 4 <= size:
-        h ^= struct.unpack_from("<I", data, at)[0] * P1 & M64
-        h = (rotl(h, 23) * P2 + P3) & M64
-        at += 4
-    for byte in data[at:]:
-        h = rotl(h ^ byte * P5 & M64, 11) * P1 & M64
-    h = (h ^ h >> 33) * P2 & M64
-    h = (h ^ h >> 29) * P3 & M64
-    return h ^ h >> 32
-
-
-def fnv(data, bits, multiply_first):
-    prime, h, mask = {
-        64: (0x100000001B3, 0xCBF29CE484222325, M64),
-        32: (0x01000193, 0x811C9DC5, 0xFFFFFFFF),
-    }[bits]
-    for byte in data:
-        h = (h * prime & mask) ^ byte if multiply_first else (h ^ byte) * prime & mask
-    return h
-
-
-def crc64(data):
-    crc = M64
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0xC96C5795D7870F42 if crc & 1 else 0)
-    return crc ^ M64
-
-
-def murmur64a(data, seed):
-    mul, size = 0xC6A4A7935BD1E995, len(data)
-    h = seed ^ size * mul & M64
-    whole = size - size % 8
-    for (k,) in struct.iter_unpack("<Q", data[:whole]):
-        k = k * mul & M64
-        k = (k ^ k >> 47) * mul & M64
-        h = (h ^ k) * mul & M64
-    if size % 8:
-        h = (h ^ int.from_bytes(data[whole:], "little")) * mul & M64
-    h = (h ^ h >> 47) * mul & M64
-    return h ^ h >> 47
-
-
-def murmur3(data, seed):
-    c1, c2 = 0x87C37B91114253D5, 0x4CF5AD432745937F
-
-    def first(k):
-        return rotl(k * c1 & M64, 31) * c2 & M64
-
-    def second(k):
-        return rotl(k * c2 & M64, 33) * c1 & M64
-
-    a = b = seed
-    whole = len(data) - len(data) % 16
-    for k1, k2 in struct.iter_unpack("<2Q", data[:whole]):
-        a = ((rotl(a ^ first(k1), 27) + b) * 5 + 0x52DCE729) & M64
-        b = ((rotl(b ^ second(k2), 31) + a) * 5 + 0x38495AB5) & M64
-    tail = data[whole:]
-    b ^= second(int.from_bytes(tail[8:], "little"))
-    a ^= first(int.from_bytes(tail[:8], "little"))
-    a ^= len(data)
-    b ^= len(data)
-    a = (a + b) & M64
-    b = (b + a) & M64
-    a, b = fmix64(a), fmix64(b)
-    a = (a + b) & M64
-    return a, (b + a) & M64
-
-
-def siphash128(data, secret):
-    k0, k1 = struct.unpack("<2Q", secret)
-    v = [
-        k0 ^ 0x736F6D6570736575,
-        k1 ^ 0x646F72616E646F6D ^ 0xEE,
-        k0 ^ 0x6C7967656E657261,
-        k1 ^ 0x7465646279746573,
-    ]
-
-    def rounds(n):
-        for _ in range(n):
-            v[0] = (v[0] + v[1]) & M64
-            v[1] = rotl(v[1], 13) ^ v[0]
-            v[0] = rotl(v[0], 32)
-            v[2] = (v[2] + v[3]) & M64
-            v[3] = rotl(v[3], 16) ^ v[2]
-            v[0] = (v[0] + v[3]) & M64
-            v[3] = rotl(v[3], 21) ^ v[0]
-            v[2] = (v[2] + v[1]) & M64
-            v[1] = rotl(v[1], 17) ^ v[2]
-            v[2] = rotl(v[2], 32)
-
-    padded = data + bytes(7 - len(data) % 8) + bytes([len(data) & 255])
-    for (m,) in struct.iter_unpack("<Q", padded):
-        v[3] ^= m
-        rounds(2)
-        v[0] ^= m
-    v[2] ^= 0xEE
-    rounds(4)
-    lo = v[0] ^ v[1] ^ v[2] ^ v[3]
-    v[1] ^= 0xDD
-    rounds(4)
-    return lo, v[0] ^ v[1] ^ v[2] ^ v[3]
-
-
-def words_from64(output, seed):
-    x = output ^ fmix64(seed)
-    return fmix64(x), fmix64((x + GOLD) & M64)
-
-
-def words_from_digest(digest, seed):
-    lo, hi = struct.unpack_from("<2Q", digest)
-    if seed:
-        s = fmix64(seed)
-        lo, hi = fmix64(lo ^ s), fmix64(((hi ^ s) + GOLD) & M64)
-    return lo, hi
-
-
-HASHES = {
-    3: lambda key, seed: words_from64(xxh64(key, seed), seed),
-    4: lambda key, seed: murmur3(key, seed),
-    5: lambda key, seed: words_from64(murmur64a(key, seed), seed),
-    6: lambda key, seed: words_from64(fnv(key, 64, True), seed),
-    7: lambda key, seed: words_from64(fnv(key, 64, False), seed),
-    8: lambda key, seed: words_from64(fnv(key, 32, True), seed),
-    9: lambda key, seed: words_from64(fnv(key, 32, False), seed),
-    10: lambda key, seed: words_from64(crc64(key), seed),
-    13: lambda key, seed: words_from_digest(hashlib.md5(key).digest(), seed),
-    14: lambda key, seed: words_from_digest(hashlib.sha1(key).digest(), seed),
-    SIPHASH: lambda key, seed: siphash128(key, GOLDEN_SECRET),
-    CUSTOM: lambda key, seed: words_from64(fnv(key, 64, False), 0)[::-1],
-}
-KNOWN_HASHES = set(range(1, 16)) | {CUSTOM}
 
 
 # ---- which bits a key owns ---------------------------------------------------------------------
-
-
-def mulhi(x, m):
-    return x * m >> 64
 
 
 def walk(lo, hi, k):
@@ -278,14 +97,25 @@ def bits_of(kind, sub, k, size, lo, hi):
 # ---- files ------------------------------------------------------------------------------------
 
 
-def total_bits(kind, k, size):
+def total_bits(head):
+    kind, k, size = head["kind"], head["k"], head["size"]
+    if kind in TABLES:
+        return TABLES[kind].used(head)
     units = {CLASSIC: 1, PARTITIONED: k, SBBF: 256, SPLIT512: 512, BB2X512: 512, SCALABLE: 8}
     return size * units[kind]
 
 
-def demand(truth, what):
-    if not truth:
-        raise Bad(what)
+def check_plain_shape(head):
+    kind, k, size = head["kind"], head["k"], head["size"]
+    demand(head["sub"] <= (1 if kind == CLASSIC else 0), "sub")
+    demand(head["width"] == 1, "width")
+    hashes = {SBBF: [8], SPLIT512: [8, 12, 16], BB2X512: range(2, 17, 2), SCALABLE: range(1, 49)}
+    demand(k in hashes.get(kind, range(1, 65)), "k")
+    demand(size >= (64 if kind == CLASSIC else 1), "size too small")
+    demand(kind != PARTITIONED or size % 64 == 0, "slice not a multiple of 64")
+    demand(kind != SCALABLE or (size % 64 == 0 and size >= 128 * k), "size of the levels")
+    demand(kind != SCALABLE or head["flags"] & (APPROXIMATE | FOLDABLE) == 0, "flags")
+    demand(total_bits(head) <= 1 << 48, "size too big")
 
 
 def parse_header(data):
@@ -296,18 +126,14 @@ def parse_header(data):
     demand(head["version"] == 1, "version")
     sum32 = xxh64(data[:12] + bytes(4) + data[16:64]) & 0xFFFFFFFF
     demand(head["sum"] == sum32, "header checksum")
-    kind, k, size = head["kind"], head["k"], head["size"]
-    demand(kind in KINDS, "kind")
+    kind = head["kind"]
+    demand(kind in PLAIN or kind == SCALABLE or kind in TABLES, "kind")
     demand(head["flags"] & ~7 == 0, "flags")
-    demand(head["sub"] <= (1 if kind == CLASSIC else 0), "sub")
-    demand(head["width"] == 1, "width")
-    hashes = {SBBF: [8], SPLIT512: [8, 12, 16], BB2X512: range(2, 17, 2), SCALABLE: range(1, 49)}
-    demand(k in hashes.get(kind, range(1, 65)), "k")
-    demand(size >= (64 if kind == CLASSIC else 1), "size too small")
-    demand(kind != PARTITIONED or size % 64 == 0, "slice not a multiple of 64")
-    demand(kind != SCALABLE or (size % 64 == 0 and size >= 128 * k), "size of the levels")
-    demand(kind != SCALABLE or head["flags"] & (APPROXIMATE | FOLDABLE) == 0, "flags")
-    demand(total_bits(kind, k, size) <= 1 << 48, "size too big")
+    if kind in TABLES:
+        demand(head["flags"] & FOLDABLE == 0, "flags")
+        TABLES[kind].check_shape(head)
+    else:
+        check_plain_shape(head)
     demand(head["capacity"] >= 1, "capacity")
     demand(0 < head["rate"] < 1 and not math.isnan(head["rate"]), "rate")
     demand(head["hash"] in KNOWN_HASHES, "hash")
@@ -316,19 +142,21 @@ def parse_header(data):
 
 
 def parse_body(head, body):
-    used = total_bits(head["kind"], head["k"], head["size"])
+    used = total_bits(head)
     demand(len(body) == (used + 511) // 512 * 64, "body length")
     demand(xxh64(body) == head["body_sum"], "body checksum")
     demand(int.from_bytes(body, "little") >> used == 0, "bits past the last")
+    if head["kind"] in TABLES:
+        TABLES[head["kind"]].check_body(head, body)
 
 
 def parse_levels(head, body):
     levels = []
     for _ in range(head["k"]):
         level = parse_header(body)
-        used = total_bits(level["kind"], level["k"], level["size"])
+        used = total_bits(level)
         end = 64 + (used + 511) // 512 * 64
-        demand(level["kind"] != SCALABLE, "a level made of levels")
+        demand(level["kind"] in PLAIN, "a level that is not made of plain bits")
         demand(level["flags"] & APPROXIMATE == 0, "an approximate level")
         demand(level["capacity"] <= used, "a level with more keys than bits")
         for field in ("hash", "seed"):
@@ -373,6 +201,15 @@ def bodies_of(levels, keys):
     return bodies
 
 
+def check_bits(levels, keys, relation):
+    for want, (_, body) in zip(bodies_of(levels, keys), levels):
+        have = int.from_bytes(body, "little")
+        if relation == "exactly":
+            demand(have == want, "the body is not that of its keys")
+        else:
+            demand(have & want == want, "a key is missing")
+
+
 def check_file(path, first, count, relation):
     """Returns whether the bits could be checked too."""
     with open(path, "rb") as file:
@@ -385,14 +222,13 @@ def check_file(path, first, count, relation):
         return False
     words = HASHES[head["hash"]]
     keys = [words(b"golden-key-%d" % i, head["seed"]) for i in range(first, first + count)]
-    for want, (_, body) in zip(bodies_of(levels, keys), levels):
-        have = int.from_bytes(body, "little")
-        if relation == "exactly":
-            demand(have == want, "the body is not that of its keys")
-        else:
-            demand(have & want == want, "a key is missing")
+    if head["kind"] in TABLES:
+        copies = {"exactly": 1, "twice": 2, "atleast": None}[relation]
+        TABLES[head["kind"]].check_keys(head, levels[0][1], keys, copies)
+    else:
+        check_bits(levels, keys, relation)
     demand(relation != "exactly" or head["items"] <= count, "more items than keys")
-    demand((relation == "exactly") == (not head["flags"] & APPROXIMATE), "approximate flag")
+    demand((relation != "atleast") == (not head["flags"] & APPROXIMATE), "approximate flag")
     return True
 
 
@@ -401,7 +237,7 @@ def read_manifest(directory):
         for line in file:
             if line.strip() and not line.startswith("#"):
                 name, first, count, relation = line.split()
-                demand(relation in ("exactly", "atleast"), "MANIFEST: " + relation)
+                demand(relation in ("exactly", "twice", "atleast"), "MANIFEST: " + relation)
                 yield name, int(first), int(count), relation
 
 
@@ -422,6 +258,24 @@ def check_directory(directory):
     return 1 if failed or not listed else 0
 
 
+def check_refusals(directory):
+    """Files that no reader may take, but for those that only lack a key or a hash function."""
+    accepted, asked = 0, 0
+    for name in sorted(os.listdir(directory)):
+        if name.split(".")[1] in ("EKEY", "EHASHER"):
+            continue
+        asked += 1
+        with open(os.path.join(directory, name), "rb") as file:
+            try:
+                parse(file.read())
+            except Bad:
+                continue
+        print("%s: accepted" % name)
+        accepted += 1
+    print("%d bad files, %d accepted" % (asked, accepted))
+    return 1 if accepted or not asked else 0
+
+
 # ---- vectors ----------------------------------------------------------------------------------
 
 LAYOUTS = (
@@ -438,7 +292,7 @@ LAYOUTS = (
 
 
 def make_file(kind, sub, k, size, seed, capacity, rate, keys):
-    used = total_bits(kind, k, size)
+    used = total_bits({"kind": kind, "k": k, "size": size})
     body = 0
     for key in keys:
         for bit in bits_of(kind, sub, k, size, *HASHES[7](key, seed)):
@@ -468,8 +322,9 @@ def main(arguments):
         print_vectors()
         return 0
     here = os.path.dirname(os.path.abspath(__file__))
-    default = os.path.join(here, "golden", "v1", "good")
-    return check_directory(arguments[0] if arguments else default)
+    directory = arguments[0] if arguments else os.path.join(here, "golden", "v1")
+    good = check_directory(os.path.join(directory, "good"))
+    return check_refusals(os.path.join(directory, "bad")) or good
 
 
 if __name__ == "__main__":

@@ -56,6 +56,12 @@ static const sample samples[] = {
     {"keyed-split512", {BLY_SPLIT512, 8, 4, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
     {"keyed-classic", {BLY_CLASSIC, 7, 999, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
     {"custom-bb2x512", {BLY_BB2X512, 8, 4, 0}, BLY_HASH_CUSTOM, CUSTOM_TAG, 0, 50},
+    {"cuckoo-fnv1a", {BLY_CUCKOO, 9, 20, 0}, BLY_HASH_FNV1A, 0, 0, 60},
+    {"cuckoo-odd-sha1", {BLY_CUCKOO, 6, 21, 0}, BLY_HASH_SHA1, 3, 0, 60},
+    {"cuckoo-wide-md5", {BLY_CUCKOO, 55, 18, 0}, BLY_HASH_MD5, 0, 0, 50},
+    {"cuckoo-empty-xxh64", {BLY_CUCKOO, 12, 1, 0}, BLY_HASH_XXH64, 0, 0, 0},
+    {"growable-fnv1a", {BLY_GROWABLE_CUCKOO, 14, 4, 0, 7}, BLY_HASH_FNV1A, 4, 0, 60},
+    {"growable-grown-crc64", {BLY_GROWABLE_CUCKOO, 10, 10, 0, 9}, BLY_HASH_CRC64, 4, 0, 60},
     {"scalable-one-level-fnv1a", {BLY_SCALABLE, 2, 60, 0}, BLY_HASH_FNV1A, 0, 0, 50},
     {"scalable-fnv1a", {BLY_SCALABLE, 2, 10, 0}, BLY_HASH_FNV1A, 11, 0, 60},
     {"scalable-fine-murmur3", {BLY_SCALABLE, 5, 16, 0}, BLY_HASH_MURMUR3, 0, 5, 100},
@@ -87,12 +93,23 @@ static bly_hasher hasher_of(const sample *s) {
     return h;
 }
 
-static void add_keys(bly_filter *f, int first, int count) {
-    char key[32];
-    for (int i = first; i < first + count; i++) {
-        int len = snprintf(key, sizeof key, "golden-key-%d", i);
-        must(bly_filter_add(f, key, (size_t)len, NULL) == BLY_OK, "add");
+enum { MAX_KEYS = 2000 };
+
+/* The keys from first on. Good until the next call. */
+static const bly_bytes *key_list(int first, int count) {
+    static char text[MAX_KEYS][32];
+    static bly_bytes keys[MAX_KEYS];
+    must(count <= MAX_KEYS, "so many keys");
+    for (int i = 0; i < count; i++) {
+        int len = snprintf(text[i], sizeof text[i], "golden-key-%d", first + i);
+        keys[i] = (bly_bytes){text[i], (size_t)len};
     }
+    return keys;
+}
+
+static void add_keys(bly_filter *f, int first, int count) {
+    const bly_bytes *keys = key_list(first, count);
+    must(bly_filter_add_many(f, keys, (size_t)count, NULL, NULL) == BLY_OK, "add");
 }
 
 static bly_filter *make(const sample *s) {
@@ -124,12 +141,79 @@ static void save(const output *out, const bly_filter *f, const char *name, int f
     fprintf(out->manifest, "%s.bly %d %d %s\n", name, first, count, relation);
 }
 
+/* ---- good: kinds that are planned, or built ----------------------------------------------------
+ */
+
+typedef struct planned {
+    const char *name;
+    bly_kind kind;
+    uint64_t capacity;
+    double rate;
+    bly_hash_id hash;
+    uint64_t seed;
+    int first, count;
+    uint32_t generations; /* of a window */
+    uint64_t span;
+} planned;
+
+static const planned plans[] = {
+    {"cuckoo-planned-murmur3", BLY_CUCKOO, 60, 1e-6, BLY_HASH_MURMUR3, 7, 5, 60, 0, 0},
+    {"keyed-cuckoo", BLY_CUCKOO, 60, 0.01, BLY_HASH_SIPHASH, 0, 0, 60, 0, 0},
+    {"growable-planned-murmur3", BLY_GROWABLE_CUCKOO, 9, 0.01, BLY_HASH_MURMUR3, 7, 5, 99, 0, 0},
+    {"ribbon-fnv1a", BLY_RIBBON, 0, 0.01, BLY_HASH_FNV1A, 0, 0, 400, 0, 0},
+    {"ribbon-one-key-fnv1a", BLY_RIBBON, 0, 0.001, BLY_HASH_FNV1A, 1, 7, 1, 0, 0},
+    {"ribbon-empty-fnv1", BLY_RIBBON, 0, 0.01, BLY_HASH_FNV1, 0, 0, 0, 0, 0},
+    {"ribbon-fine-murmur3", BLY_RIBBON, 0, 1e-5, BLY_HASH_MURMUR3, 0, 3, 1000, 0, 0},
+    {"ribbon-half-md5", BLY_RIBBON, 0, 0.5, BLY_HASH_MD5, 5, 0, 300, 0, 0},
+    {"keyed-ribbon", BLY_RIBBON, 0, 0.02, BLY_HASH_SIPHASH, 0, 0, 100, 0, 0},
+};
+
+static bly_filter *make_planned(const planned *s) {
+    const sample like = {s->name, {s->kind, 0, 0, 0, 0}, s->hash, s->seed, s->first, s->count};
+    bly_spec spec = bly_spec_for(s->kind, s->capacity, s->rate);
+    bly_filter *f;
+    spec.hasher = hasher_of(&like);
+    spec.generations = s->generations;
+    spec.span = s->span;
+    if (bly_kind_capabilities(s->kind) & BLY_CAN_BUILD) {
+        const bly_bytes *keys = key_list(s->first, s->count);
+        must(bly_filter_build(&spec, keys, (size_t)s->count, &f) == BLY_OK, s->name);
+        return f;
+    }
+    must(bly_filter_create(&spec, &f) == BLY_OK, s->name);
+    add_keys(f, s->first, s->count);
+    return f;
+}
+
+/* What a table is after adds, removes, copies and set algebra. */
+static void make_tables(const output *out) {
+    const planned s = {"table", BLY_CUCKOO, 150, 0.01, BLY_HASH_FNV1A, 21, 0, 60, 0, 0};
+    bly_filter *f = make_planned(&s), *other;
+    add_keys(f, 0, 60);
+    save(out, f, "cuckoo-twice-fnv1a", 0, 60, "twice");
+    for (int i = 0; i < 2; i++)
+        must(bly_filter_remove_many(f, key_list(0, 20), 20, NULL, NULL) == BLY_OK, "remove");
+    must(bly_filter_remove_many(f, key_list(20, 40), 40, NULL, NULL) == BLY_OK, "remove");
+    save(out, f, "cuckoo-removed-fnv1a", 20, 40, "exactly");
+    other = make_planned(&s);
+    must(bly_filter_intersect(other, f) == BLY_OK, "intersect");
+    save(out, other, "cuckoo-intersection-fnv1a", 20, 40, "atleast");
+    bly_filter_destroy(f);
+    bly_filter_destroy(other);
+}
+
 static void make_good(const output *out) {
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
         bly_filter *f = make(&samples[i]);
         save(out, f, samples[i].name, samples[i].first, samples[i].count, "exactly");
         bly_filter_destroy(f);
     }
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        bly_filter *f = make_planned(&plans[i]);
+        save(out, f, plans[i].name, plans[i].first, plans[i].count, "exactly");
+        bly_filter_destroy(f);
+    }
+    make_tables(out);
     sample half = {"half", {BLY_SBBF, 8, 12, BLY_FOLDABLE}, BLY_HASH_FNV1A, 3, 0, 40};
     bly_filter *a = make(&half), *folded;
     half.first = 20;
@@ -201,8 +285,8 @@ static const lie lies[] = {
     {"version-2.EVERSION", 4, 1, 2},
     {"version-255.EVERSION", 4, 1, 255},
     {"kind-0.EKIND", 5, 1, 0},
-    {"kind-7-window.EKIND", 5, 1, 7},
-    {"kind-14-cuckoo.EKIND", 5, 1, 14},
+    {"kind-9-counting.EKIND", 5, 1, 9},
+    {"kind-18-hll.EKIND", 5, 1, 18},
     {"kind-255.EKIND", 5, 1, 255},
     {"hash-0.EHASHER", 6, 1, 0},
     {"hash-16.EHASHER", 6, 1, 16},
@@ -250,7 +334,7 @@ static const struct {
     {{"scalable-other-seed.ECORRUPT", 40, 8, 12}, 2},
     {{"scalable-other-hash.ECORRUPT", 6, 1, 6}, 2},
     {{"scalable-in-scalable.ECORRUPT", 5, 1, 6}, 2},
-    {{"scalable-level-kind-7.EKIND", 5, 1, 7}, 3},
+    {{"scalable-level-kind-9.EKIND", 5, 1, 9}, 3},
     {{"scalable-level-version-2.EVERSION", 4, 1, 2}, 1},
     {{"scalable-level-magic.ECORRUPT", 0, 1, 'b'}, 2},
     {{"scalable-level-size-2-to-40.ECORRUPT", 16, 8, UINT64_C(1) << 39}, 3},
@@ -350,6 +434,61 @@ static void make_bad(const output *out) {
     put(out, &im, "keyed-no-key.EKEY");
 }
 
+/* The same for the kinds of other builds: of one sample each, and in the body too. */
+static const struct {
+    const char *sample; /* a good file's name */
+    lie lie;
+} kind_lies[] = {
+    {"cuckoo-fnv1a", {"cuckoo-k-5.ECORRUPT", 8, 1, 5}},
+    {"cuckoo-fnv1a", {"cuckoo-k-56.ECORRUPT", 8, 1, 56}},
+    {"cuckoo-fnv1a", {"cuckoo-width.ECORRUPT", 9, 1, 9}},
+    {"cuckoo-fnv1a", {"cuckoo-sub-1.ECORRUPT", 10, 2, 1}},
+    {"cuckoo-fnv1a", {"cuckoo-foldable.ECORRUPT", 7, 1, 4}},
+    {"cuckoo-fnv1a", {"cuckoo-size-0.ECORRUPT", 16, 8, 0}},
+    {"cuckoo-fnv1a", {"cuckoo-size-2-to-46.ECORRUPT", 16, 8, UINT64_C(1) << 46}},
+    {"cuckoo-fnv1a", {"cuckoo-size-2-to-60.ECORRUPT", 16, 8, UINT64_C(1) << 60}},
+    {"cuckoo-fnv1a", {"cuckoo-items.ECORRUPT", 32, 8, 59}},
+    {"cuckoo-empty-xxh64", {"cuckoo-entry-without-core.ECORRUPT", 64 + 1, 1, 0x10}},
+    {"cuckoo-fnv1a", {"cuckoo-tail.ECORRUPT", 64 + 100, 1, 1}},
+    {"growable-fnv1a", {"growable-sub-0.ECORRUPT", 10, 2, 0}},
+    {"growable-fnv1a", {"growable-sub-5.ECORRUPT", 10, 2, 5}},
+    {"growable-fnv1a", {"growable-sub-past-k.ECORRUPT", 10, 2, 15}},
+    {"growable-fnv1a", {"growable-sub-256.ECORRUPT", 10, 2, 256}},
+    {"ribbon-fnv1a", {"ribbon-k-0.ECORRUPT", 8, 1, 0}},
+    {"ribbon-fnv1a", {"ribbon-k-41.ECORRUPT", 8, 1, 41}},
+    {"ribbon-fnv1a", {"ribbon-width-2.ECORRUPT", 9, 1, 2}},
+    {"ribbon-fnv1a", {"ribbon-shards-256.ECORRUPT", 11, 1, 255}},
+    {"ribbon-fnv1a", {"ribbon-size-0.ECORRUPT", 16, 8, 0}},
+    {"ribbon-fnv1a", {"ribbon-a-block-more.ECORRUPT", 16, 8, 5}},
+    {"ribbon-fnv1a", {"ribbon-size-2-to-45.ECORRUPT", 16, 8, UINT64_C(1) << 45}},
+    {"ribbon-one-key-fnv1a", {"ribbon-padding.ECORRUPT", -1, 1, 0x80}},
+};
+
+static bly_filter *make_named(const char *name) {
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+        if (strcmp(samples[i].name, name) == 0)
+            return make(&samples[i]);
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
+        if (strcmp(plans[i].name, name) == 0)
+            return make_planned(&plans[i]);
+    must(false, name);
+    return NULL;
+}
+
+static void make_bad_kinds(const output *out) {
+    for (size_t i = 0; i < sizeof kind_lies / sizeof *kind_lies; i++) {
+        const lie *l = &kind_lies[i].lie;
+        image im = {{0}, 0};
+        bly_filter *f = make_named(kind_lies[i].sample);
+        must(bly_filter_write(f, append, &im) == BLY_OK, "write");
+        bly_filter_destroy(f);
+        size_t where = l->offset < 0 ? im.size - (size_t)-l->offset : (size_t)l->offset;
+        store(im.bytes + where, l->value, l->width); /* from the end when negative */
+        fix_sums(&im);
+        put(out, &im, l->name);
+    }
+}
+
 int main(int argc, char **argv) {
     must(argc == 2, "make_golden DIRECTORY");
     char path[MAX_FILE];
@@ -361,6 +500,7 @@ int main(int argc, char **argv) {
     make_good(&out);
     make_bad(&out);
     make_bad_levels(&out);
+    make_bad_kinds(&out);
     must(fclose(out.manifest) == 0, path);
     return 0;
 }

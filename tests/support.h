@@ -5,6 +5,7 @@
 
 #include <bloomery/bloomery.h>
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,7 +33,7 @@ static inline uint64_t blyt_next(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* Every layout and probe there is. A new kind adds a line: above the last if bly_plan knows it. */
+/* Every layout and probe there is. A new kind adds a line. */
 typedef struct blyt_case {
     const char *name;
     bly_kind kind;
@@ -40,21 +41,61 @@ typedef struct blyt_case {
 } blyt_case;
 
 static const blyt_case blyt_cases[] = {
-    {"classic", BLY_CLASSIC, 0},         {"classic textbook", BLY_CLASSIC, BLY_TEXTBOOK},
-    {"partitioned", BLY_PARTITIONED, 0}, {"sbbf", BLY_SBBF, 0},
-    {"split512", BLY_SPLIT512, 0},       {"bb2x512", BLY_BB2X512, 0},
+    {"classic", BLY_CLASSIC, 0},
+    {"classic textbook", BLY_CLASSIC, BLY_TEXTBOOK},
+    {"partitioned", BLY_PARTITIONED, 0},
+    {"sbbf", BLY_SBBF, 0},
+    {"split512", BLY_SPLIT512, 0},
+    {"bb2x512", BLY_BB2X512, 0},
     {"scalable", BLY_SCALABLE, 0},
+#ifdef BLYI_TRY_WINDOW
+    {"window", BLY_WINDOW, 0},
+    {"stable", BLY_STABLE, 0},
+#endif
+#ifdef BLYI_TRY_CUCKOO
+    {"cuckoo", BLY_CUCKOO, 0},
+    {"growable-cuckoo", BLY_GROWABLE_CUCKOO, 0},
+#endif
+#ifdef BLYI_TRY_FUSE
+    {"fuse", BLY_FUSE, 0},
+#endif
+#ifdef BLYI_TRY_RIBBON
+    {"ribbon", BLY_RIBBON, 0},
+#endif
 };
 
-/* The first so many have a geometry that is planned, and stays. */
-enum { BLYT_PLANNED = COUNT_OF(blyt_cases) - 1 };
+/* The next case, or NULL. In the environment, BLYT_ONLY names the one case to look at, and
+ * BLYT_VERBOSE has the cases named as they come. */
+static inline const blyt_case *blyt_following(const blyt_case *c) {
+    const char *only = getenv("BLYT_ONLY");
+    do {
+        c = c ? c + 1 : blyt_cases;
+        if (c == blyt_cases + COUNT_OF(blyt_cases))
+            return NULL;
+    } while (only && strcmp(only, c->name) != 0);
+    if (getenv("BLYT_VERBOSE"))
+        print_message("           %s\n", c->name);
+    return c;
+}
 
+#define FOR_EACH_CASE(c) for (const blyt_case *c = blyt_following(NULL); c; c = blyt_following(c))
+
+/* Those with all of these abilities. */
 static inline bool blyt_can(const blyt_case *c, uint32_t what) {
     return (bly_kind_capabilities(c->kind) & what) == what;
 }
 
-#define FOR_EACH_CASE(c)                                                                           \
-    for (const blyt_case *c = blyt_cases; c < blyt_cases + COUNT_OF(blyt_cases); c++)
+/* Those whose geometry is planned, and stays. */
+static inline bool blyt_plans(const blyt_case *c) {
+    bly_geometry g;
+    return bly_plan(c->kind, 100, 0.1, c->options, 64, &g) == BLY_OK;
+}
+
+/* Those whose keys set bits at random, so that the bits tell how many there are. */
+static inline bool blyt_sets_bits(const blyt_case *c) {
+    bly_geometry g;
+    return bly_plan(c->kind, 100, 0.1, c->options, 64, &g) != BLY_OK || bly_plan_keys(&g, 0) == 0;
+}
 
 static inline bly_spec blyt_spec(const blyt_case *c, uint64_t n, double p) {
     bly_spec spec = bly_spec_for(c->kind, n, p);
@@ -70,11 +111,18 @@ static inline bly_spec blyt_foldable(const blyt_case *c, uint64_t n, double p) {
     return spec;
 }
 
+/* An empty filter, as a kind makes one: created, or built from nothing. */
+static inline bly_status blyt_make(const bly_spec *spec, bly_filter **out) {
+    if (bly_kind_capabilities(spec->geometry.kind) & BLY_CAN_BUILD)
+        return bly_filter_build(spec, NULL, 0, out);
+    return bly_filter_create(spec, out);
+}
+
 static inline bly_filter *blyt_create(const blyt_case *c, uint64_t n, double p, uint64_t seed) {
     bly_spec spec = blyt_spec(c, n, p);
     bly_filter *f = NULL;
     spec.seed = seed;
-    assert_ok(bly_filter_create(&spec, &f));
+    assert_ok(blyt_make(&spec, &f));
     return f;
 }
 
@@ -145,6 +193,38 @@ static inline void blyt_add_all(bly_filter *f, const blyt_list *l) {
     bly_tally tally;
     assert_ok(bly_filter_add_many(f, l->keys, l->n, NULL, &tally));
     assert_int_equal(tally.done, l->n);
+}
+
+/* A filter of these keys: created and added to, or built from them. */
+static inline bly_filter *blyt_filled(const bly_spec *spec, const blyt_list *l) {
+    bly_filter *f = NULL;
+    if (bly_kind_capabilities(spec->geometry.kind) & BLY_CAN_BUILD) {
+        assert_ok(bly_filter_build(spec, l->keys, l->n, &f));
+        return f;
+    }
+    assert_ok(bly_filter_create(spec, &f));
+    blyt_add_all(f, l);
+    return f;
+}
+
+/* The same, planned for as many keys as there are. */
+static inline bly_filter *blyt_full(const blyt_case *c, double p, uint64_t seed,
+                                    const blyt_list *l) {
+    bly_spec spec = blyt_spec(c, l->n ? l->n : 1, p);
+    spec.seed = seed;
+    return blyt_filled(&spec, l);
+}
+
+/* No key is missing of those that must be there after adding the list to a filter made for as many:
+ * all of them; of a kind that may lose keys early, the last, and nine in ten of the others. */
+static inline void blyt_holds(const bly_filter *f, const blyt_list *l) {
+    size_t found = bly_filter_contains_many(f, l->keys, l->n, NULL);
+    if (!(bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_IS_LOSSY)) {
+        assert_int_equal(found, l->n);
+        return;
+    }
+    assert_true(l->n == 0 || bly_filter_contains_many(f, l->keys + l->n - 1, 1, NULL) == 1);
+    assert_true((double)found >= 0.9 * (double)l->n - 5 * sqrt(0.09 * (double)l->n) - 1);
 }
 
 /* An allocator that counts, and fails at its fail_at-th call (0: never). */

@@ -102,9 +102,41 @@ static void disjoint_adds(const blyt_case *c, bly_sharing sharing) {
 
 static void writers_and_readers(void **state) {
     (void)state;
-    for (size_t i = 0; i < BLYT_PLANNED; i++) {
-        disjoint_adds(&blyt_cases[i], BLY_SHARED);
-        disjoint_adds(&blyt_cases[i], BLY_SHARED_ONCE);
+    FOR_EACH_CASE(c)
+    if (blyt_can(c, BLY_CAN_SHARE)) {
+        disjoint_adds(c, BLY_SHARED);
+        disjoint_adds(c, BLY_SHARED_ONCE);
+    }
+}
+
+/* Any kind may be asked by many at once while nobody writes. */
+static void many_readers(void **state) {
+    (void)state;
+    FOR_EACH_CASE(c) {
+        size_t n = PER_THREAD;
+        blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, n);
+        bly_filter *f = blyt_full(c, 0.001, 0, &l), *copy = NULL;
+        _Atomic size_t done = n;
+        job jobs[THREADS] = {0};
+        pthread_t threads[THREADS];
+        bly_stats s;
+        size_t found = bly_filter_contains_many(f, l.keys, n, NULL);
+        assert_ok(bly_filter_clone(f, NULL, &copy));
+        for (size_t i = 0; i < THREADS; i++) {
+            jobs[i] = (job){.f = f, .keys = &l, .n = n, .done = &done};
+            assert_int_equal(pthread_create(&threads[i], NULL, read_part, &jobs[i]), 0);
+        }
+        bly_filter_stats(f, &s);
+        for (size_t i = 0; i < THREADS; i++) {
+            pthread_join(threads[i], NULL);
+            if (!blyt_can(c, BLY_IS_LOSSY))
+                assert_int_equal(jobs[i].missed, 0);
+        }
+        assert_int_equal(bly_filter_contains_many(f, l.keys, n, NULL), found);
+        assert_true(bly_filter_equal(f, copy));
+        blyt_list_free(&l);
+        bly_filter_destroy(f);
+        bly_filter_destroy(copy);
     }
 }
 
@@ -164,8 +196,9 @@ static void same_keys(const blyt_case *c, bly_sharing sharing, size_t *several) 
 static void at_least_one_winner(void **state) {
     size_t several = 0;
     (void)state;
-    for (size_t i = 0; i < BLYT_PLANNED; i++)
-        same_keys(&blyt_cases[i], BLY_SHARED, &several);
+    FOR_EACH_CASE(c)
+    if (blyt_can(c, BLY_CAN_SHARE))
+        same_keys(c, BLY_SHARED, &several);
     print_message("           %zu keys had several winners in shared mode\n", several);
 }
 
@@ -173,14 +206,16 @@ static void exactly_one_winner(void **state) {
     size_t several = 0;
     (void)state;
     for (int round = 0; round < 5; round++)
-        for (size_t i = 0; i < BLYT_PLANNED; i++)
-            same_keys(&blyt_cases[i], BLY_SHARED_ONCE, &several);
+        FOR_EACH_CASE(c)
+    if (blyt_can(c, BLY_CAN_SHARE))
+        same_keys(c, BLY_SHARED_ONCE, &several);
     assert_int_equal(several, 0);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writers_and_readers),
+        cmocka_unit_test(many_readers),
         cmocka_unit_test(at_least_one_winner),
         cmocka_unit_test(exactly_one_winner),
     };

@@ -1,0 +1,142 @@
+/* The other kinds beside the fastest one, sbbf, in the same run: cuckoo, window, fuse, ribbon.
+ *
+ * Queries take turns chunk by chunk, as in measure.c, and what counts is the ratio of a chunk's
+ * time to sbbf's on the same chunk. Adding is timed chunk by chunk too. Kinds that are built need
+ * all keys at once, so for them the whole of a round's building, hashing included, on one thread,
+ * is set against the whole of sbbf's adding.
+ */
+#include "bench.h"
+
+#include <string.h>
+
+/* Keys are adds in order, so that the last of them are those a window holds for certain. */
+static const bly_kind kinds[FAMILY] = {BLY_SBBF,   BLY_CUCKOO, BLY_GROWABLE_CUCKOO,
+                                       BLY_WINDOW, BLY_FUSE,   BLY_RIBBON};
+
+static bool is_built(bly_kind kind) {
+    return bly_kind_capabilities(kind) & BLY_CAN_BUILD;
+}
+
+static void take(member *m, family_op what, double seconds, uint64_t n) {
+    if (m->taken[what] < MAX_SAMPLES)
+        m->ns[what][m->taken[what]++] = 1e9 * seconds / (double)n;
+}
+
+static uint64_t add(bly_filter *f, const bly_bytes *keys, size_t n) {
+    uint8_t added[BATCH];
+    uint64_t fresh = 0;
+    for (size_t at = 0; at < n; at += BATCH) {
+        bly_tally tally;
+        size_t some = n - at < BATCH ? n - at : BATCH;
+        must(bly_filter_add_many(f, keys + at, some, added, &tally) == BLY_OK, "a batched add");
+        fresh += tally.fresh;
+    }
+    return fresh;
+}
+
+static uint64_t ask(const bly_filter *f, const bly_bytes *keys, size_t n) {
+    uint8_t found[BATCH];
+    uint64_t sum = 0;
+    for (size_t at = 0; at < n; at += BATCH)
+        sum += bly_filter_contains_many(f, keys + at, n - at < BATCH ? n - at : BATCH, found);
+    return sum;
+}
+
+static size_t chunk_at(const family *f, uint64_t at) {
+    return f->n - at < CHUNK ? (size_t)(f->n - at) : CHUNK;
+}
+
+/* ---- filling --------------------------------------------------------------------------------- */
+
+static void open_members(family *f) {
+    for (size_t i = 0; i < FAMILY; i++) {
+        member *m = &f->members[i];
+        bly_spec spec = bly_spec_for(kinds[i], f->n, f->p);
+        m->kind = kinds[i];
+        m->ns_in_all = 0;
+        if (m->kind == BLY_GROWABLE_CUCKOO) /* one doubling is left when all keys are in */
+            spec.horizon = 2 * f->n;
+        if (is_built(m->kind)) {
+            const bly_build_options alone = {.threads = 1};
+            must(bly_builder_create(&spec, &alone, &m->builder) == BLY_OK, "a builder");
+        } else {
+            must(bly_filter_create(&spec, &m->filter) == BLY_OK, "creating a filter");
+            bly_filter_clear(m->filter); /* touched */
+        }
+    }
+}
+
+static void fill(family *f, const keyset *set) {
+    for (uint64_t at = 0, turn = 0; at < f->n; at += CHUNK, turn++) {
+        size_t n = chunk_at(f, at);
+        keys_make(set, at, n);
+        for (size_t i = 0; i < FAMILY; i++) {
+            member *m = &f->members[(turn + i) % FAMILY];
+            double start = seconds_now();
+            if (m->builder)
+                must(bly_builder_add(m->builder, set->keys, n) == BLY_OK, "collecting keys");
+            else
+                fold(add(m->filter, set->keys, n));
+            double took = seconds_now() - start;
+            m->ns_in_all += 1e9 * took;
+            if (!m->builder)
+                take(m, FAMILY_ADD, took, n);
+        }
+    }
+    for (size_t i = 0; i < FAMILY; i++) {
+        member *m = &f->members[i];
+        if (!m->builder)
+            continue;
+        double start = seconds_now();
+        must(bly_builder_finish(m->builder, &m->filter) == BLY_OK, "building a filter");
+        m->ns_in_all += 1e9 * (seconds_now() - start);
+        bly_builder_destroy(m->builder);
+        m->builder = NULL;
+        take(m, FAMILY_ADD, 1e-9 * m->ns_in_all, f->n);
+        f->built_over[i][f->rounds] = m->ns_in_all / f->members[0].ns_in_all;
+    }
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static void query(family *f, const keyset *set, uint64_t first, family_op what, size_t turn) {
+    size_t n = f->n < CHUNK ? (size_t)f->n : CHUNK;
+    keys_make(set, first, n);
+    for (size_t i = 0; i < FAMILY; i++) {
+        member *m = &f->members[(turn + i) % FAMILY];
+        fold(ask(m->filter, set->keys, n)); /* to warm it */
+        double start = seconds_now();
+        uint64_t found = ask(m->filter, set->keys, n);
+        take(m, what, seconds_now() - start, n);
+        must(what != FAMILY_HIT || found == n, "finding every key that was added");
+    }
+}
+
+static void close_members(family *f) {
+    for (size_t i = 0; i < FAMILY; i++) {
+        member *m = &f->members[i];
+        bly_stats s;
+        bly_filter_stats(m->filter, &s);
+        m->bytes = s.bytes;
+        bly_filter_destroy(m->filter);
+        m->filter = NULL;
+    }
+}
+
+void family_measure(family *f, const options *opt) {
+    keyset set = keys_open(16);
+    memset(f, 0, sizeof *f);
+    f->n = opt->family_keys;
+    f->p = 0.01;
+    for (; f->rounds < opt->rounds; f->rounds++) {
+        open_members(f);
+        fill(f, &set);
+        uint64_t places = f->n / CHUNK ? f->n / CHUNK : 1;
+        for (uint64_t done = 0, i = 0; done < opt->work; done += CHUNK, i++) {
+            query(f, &set, MISS_KEYS + done, FAMILY_MISS, i);
+            query(f, &set, f->n < CHUNK ? 0 : (i * 7 + f->rounds) % places * CHUNK, FAMILY_HIT, i);
+        }
+        close_members(f);
+    }
+    keys_close(&set);
+}

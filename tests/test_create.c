@@ -1,0 +1,176 @@
+/* From a specification to a filter: exact geometries, hashers, and what is refused. */
+#include "support.h"
+
+#include "filters/ops.h"
+
+#include <math.h>
+
+static void create_by_exact_geometry(void **state) {
+    bly_filter *f = NULL;
+    bly_stats s;
+    (void)state;
+    assert_ok(bly_bloom_create_exact(9586, 7, &f)); /* a thousand keys at 1%, by the book */
+    bly_filter_stats(f, &s);
+    assert_int_equal(s.bits, 9586);
+    assert_true(s.capacity > 900 && s.capacity < 1000);
+    assert_true(s.target_fpr > 0.007 && s.target_fpr < 0.011);
+    bly_filter_destroy(f);
+    assert_ok(bly_bloom_create_slices(1024, 10, &f));
+    assert_int_equal(bly_plan_bits(&(bly_geometry){BLY_PARTITIONED, 10, 1024, 0}), 10240);
+    bly_filter_destroy(f);
+    assert_ok(bly_blocked_create_exact(BLY_SPLIT512, 33, 12, &f));
+    assert_int_equal(bly_filter_geometry(f).size, 33);
+    bly_filter_destroy(f);
+    assert_int_equal(bly_bloom_create_exact(0, 7, &f), BLY_EGEOMETRY);
+    assert_null(f);
+    assert_int_equal(bly_bloom_create_exact(1000, 0, &f), BLY_EGEOMETRY);
+    assert_int_equal(bly_bloom_create_slices(1000, 7, &f), BLY_EGEOMETRY);
+    assert_int_equal(bly_blocked_create_exact(BLY_SBBF, 0, 8, &f), BLY_EGEOMETRY);
+    assert_int_equal(bly_blocked_create_exact(BLY_CLASSIC, 10, 8, &f), BLY_EKIND);
+    assert_int_equal(bly_bloom_create(0, 0.01, &f), BLY_ECOUNT);
+    assert_int_equal(bly_bloom_create(10, 1, &f), BLY_ERATE);
+    assert_int_equal(bly_blocked_create(10, NAN, &f), BLY_ERATE);
+    assert_int_equal(bly_blocked_create(UINT64_MAX, 0.01, &f), BLY_ETOOBIG);
+    bly_spec spec = bly_spec_for(BLY_SBBF, 1000, 0);
+    spec.geometry.size = 1; /* a thousand keys in 32 bytes: hopeless */
+    spec.geometry.hashes = 8;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EIMPOSSIBLE);
+    spec.capacity = 0;
+    spec.fpr = 2;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_ERATE);
+    spec = bly_spec_for((bly_kind)77, 10, 0.1);
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EKIND);
+    spec = bly_spec_for(BLY_SBBF, 10, 0.1);
+    spec.sharing = (bly_sharing)9;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
+    assert_null(f);
+}
+
+/* What an exact geometry holds is judged by the hash it will really get. */
+static void exact_geometries_and_their_hash(void **state) {
+    bly_spec spec = bly_spec_for(BLY_CLASSIC, 0, 0x1p-40);
+    bly_filter *f = NULL;
+    (void)state;
+    spec.geometry.size = (uint64_t)1 << 26;
+    spec.geometry.hashes = 40;
+    assert_ok(bly_filter_create(&spec, &f));
+    assert_true(bly_filter_capacity(f) > 1000000); /* 64 bits would stop it at p * 2^64 / 10 */
+    bly_filter_destroy(f);
+    spec = bly_spec_for(BLY_CLASSIC, 0, 0.001);
+    spec.geometry.size = (uint64_t)1 << 28;
+    spec.geometry.hashes = 10;
+    assert_ok(bly_hasher_init(&spec.hasher, BLY_HASH_FNV1A_32, 0));
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EWEAKHASH);
+    spec.allow_weak_hash = true;
+    assert_ok(bly_filter_create(&spec, &f));
+    assert_true(bly_filter_capacity(f) > 18000000);
+    bly_filter_destroy(f);
+}
+
+/* A hasher that was never filled in is refused, not called. */
+static void hollow_hashers_are_refused(void **state) {
+    bly_spec spec = bly_spec_for(BLY_SBBF, 1000, 0.01);
+    bly_filter *f = NULL;
+    uint8_t digest[20];
+    (void)state;
+    spec.hasher.id = BLY_HASH_FNV1A;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EHASHER);
+    spec.allow_weak_hash = true;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EHASHER);
+    spec.hasher.bits = 64;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EHASHER);
+    assert_null(f);
+    assert_int_equal(bly_hash_digest(&spec.hasher, "x", 1, digest), 0);
+    spec = bly_spec_for(BLY_SBBF, 1000, 0.01);
+    spec.geometry.hashes = 8; /* without a size */
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
+}
+
+/* What a specification says of one kind is refused for the others. */
+static void wishes_of_other_kinds(void **state) {
+    (void)state;
+    FOR_EACH_CASE(c) {
+        bly_spec specs[4];
+        const bly_kind whose[4] = {BLY_SCALABLE, BLY_GROWABLE_CUCKOO, BLY_WINDOW, BLY_WINDOW};
+        for (int i = 0; i < 4; i++)
+            specs[i] = blyt_spec(c, 100, 0.01);
+        specs[0].first_share = 0.5;
+        specs[1].horizon = 1000;
+        specs[2].generations = 4;
+        specs[3].span = 1000;
+        for (int i = 0; i < 4; i++) {
+            bly_filter *f = NULL;
+            bly_status want = c->kind == whose[i] ? BLY_OK : BLY_EINVAL;
+            assert_int_equal(blyt_make(&specs[i], &f), want);
+            assert_int_equal(f != NULL, want == BLY_OK);
+            bly_filter_destroy(f);
+        }
+    }
+}
+
+/* What only one kind has is asked of the others in vain, and changes nothing. */
+static void questions_to_other_kinds(void **state) {
+    (void)state;
+    FOR_EACH_CASE(c) {
+        bly_filter *f = blyt_create(c, 100, 0.01, 0), *copy = NULL;
+        bly_window_info info;
+        uint64_t age;
+        double recall;
+        bly_status window = c->kind == BLY_WINDOW ? BLY_OK : BLY_EKIND;
+        bly_status clock = c->kind == BLY_WINDOW ? BLY_EUNSUPPORTED : BLY_EKIND;
+        assert_ok(bly_filter_clone(f, NULL, &copy));
+        assert_int_equal(bly_window_look(f, &info), window);
+        assert_int_equal(bly_window_age(f, "x", 1, &age), window);
+        assert_int_equal(bly_window_advance(f, 7), clock); /* it counts keys, not time */
+        assert_int_equal(bly_stable_recall(f, 7, &recall),
+                         c->kind == BLY_STABLE ? BLY_OK : BLY_EKIND);
+        assert_true(bly_filter_equal(f, copy));
+        bly_filter_destroy(f);
+        bly_filter_destroy(copy);
+    }
+}
+
+static bly_hash twice_fnv(void *user, const void *key, size_t len) {
+    const bly_hasher *h = user;
+    return bly_hash_key(h, key, len);
+}
+
+/* A caller's own function is used, and its tag keeps its filters apart. */
+static void custom_hashers(void **state) {
+    bly_hasher fnv;
+    (void)state;
+    assert_ok(bly_hasher_init(&fnv, BLY_HASH_FNV1A, 0));
+    FOR_EACH_CASE(c) {
+        bly_spec spec = blyt_spec(c, 1000, 0.01);
+        blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, 1000);
+        spec.hasher = fnv;
+        bly_filter *ours = blyt_filled(&spec, &l);
+        assert_ok(bly_hasher_custom(&spec.hasher, twice_fnv, &fnv, 64, 1));
+        bly_filter *theirs = blyt_filled(&spec, &l);
+        assert_ok(bly_hasher_custom(&spec.hasher, twice_fnv, &fnv, 64, 2));
+        bly_filter *tagged = blyt_filled(&spec, &l);
+        bly_status want = blyt_can(c, BLY_CAN_UNION) ? BLY_EMISMATCH : BLY_EUNSUPPORTED;
+        blyt_holds(theirs, &l);
+        assert_memory_equal(bly_filter_level(ours, 0)->body, bly_filter_level(theirs, 0)->body,
+                            bly_filter_level(ours, 0)->body_bytes);
+        assert_int_equal(bly_filter_compatible(ours, theirs), BLY_EMISMATCH);
+        assert_int_equal(bly_filter_union(ours, theirs), want);
+        assert_int_equal(bly_filter_union(theirs, tagged), want);
+        blyt_list_free(&l);
+        bly_filter_destroy(ours);
+        bly_filter_destroy(theirs);
+        bly_filter_destroy(tagged);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(create_by_exact_geometry),
+        cmocka_unit_test(exact_geometries_and_their_hash),
+        cmocka_unit_test(hollow_hashers_are_refused),
+        cmocka_unit_test(wishes_of_other_kinds),
+        cmocka_unit_test(questions_to_other_kinds),
+        cmocka_unit_test(custom_hashers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
