@@ -32,6 +32,11 @@ CLASSIC, PARTITIONED, SBBF, SPLIT512, BB2X512, SCALABLE = 1, 2, 3, 4, 5, 6
 PLAIN = (CLASSIC, PARTITIONED, SBBF, SPLIT512, BB2X512)
 KEYED, APPROXIMATE, FOLDABLE = 1, 2, 4
 
+# What a file of MANIFEST has to do with its keys. exactly: it holds them and no others; twice: two
+# copies of each; atleast: an intersection; latest: all keys from 0 on were added in order, and these
+# are still there; held: they are there.
+RELATIONS = ("exactly", "twice", "atleast", "latest", "held")
+
 
 # ---- which bits a key owns ---------------------------------------------------------------------
 
@@ -223,8 +228,11 @@ def check_file(path, first, count, relation):
     words = HASHES[head["hash"]]
     keys = [words(b"golden-key-%d" % i, head["seed"]) for i in range(first, first + count)]
     if head["kind"] in TABLES:
-        copies = {"exactly": 1, "twice": 2, "atleast": None}[relation]
-        TABLES[head["kind"]].check_keys(head, levels[0][1], keys, copies)
+        copies = {"exactly": 1, "latest": 1, "twice": 2, "atleast": None, "held": None}[relation]
+        more = {}
+        if relation in ("latest", "held"):
+            more["total"] = [words(b"golden-key-%d" % i, head["seed"]) for i in range(first + count)]
+        TABLES[head["kind"]].check_keys(head, levels[0][1], keys, copies, **more)
     else:
         check_bits(levels, keys, relation)
     demand(relation != "exactly" or head["items"] <= count, "more items than keys")
@@ -237,7 +245,7 @@ def read_manifest(directory):
         for line in file:
             if line.strip() and not line.startswith("#"):
                 name, first, count, relation = line.split()
-                demand(relation in ("exactly", "twice", "atleast"), "MANIFEST: " + relation)
+                demand(relation in RELATIONS, "MANIFEST: " + relation)
                 yield name, int(first), int(count), relation
 
 

@@ -7,7 +7,8 @@ copies of each of these keys (pairs of words), or, with None, at least these.
 
 from collections import Counter
 
-from format_hashes import GOLD, M64, demand, fmix64, mulhi
+from format_hashes import GOLD, LCG, M64, demand, fmix64, mulhi
+from format_windows import Stable, Window
 
 WINDOW, STABLE, CUCKOO, FUSE, RIBBON, GROWABLE = 7, 8, 14, 15, 16, 19
 MOST_BITS = 1 << 48
@@ -28,6 +29,15 @@ def demand_rate(hits, asked, rate):
     """Two-sided, five sigma, and a little for small numbers."""
     room = 5 * (asked * rate * (1 - rate)) ** 0.5 + 4
     demand(abs(hits - asked * rate) <= room, "%d of %d strangers, at %g" % (hits, asked, rate))
+
+
+def check_built(kind, head, body, keys, copies, rate):
+    """Every key is there, and of others as many as the rate says. An empty one says no."""
+    demand(copies == 1, "keys are held once")
+    demand(head["items"] == len(keys), "items")
+    demand(all(kind.contains(head, body, lo, hi) for lo, hi in keys), "a key is missing")
+    hits = sum(kind.contains(head, body, lo, hi) for lo, hi in strangers(2000))
+    demand_rate(hits, 2000, rate if keys else 0)
 
 
 class Cuckoo:
@@ -93,6 +103,54 @@ class Cuckoo:
             demand(have == Counter({c: n * copies for c, n in want.items()}), "other entries")
 
 
+class Fuse:
+    def shape(self, head):
+        """Shards, the slots of one, of one segment; the bytes of the heading and of one shard."""
+        shards, slots = head["sub"] // 32 + 1, 1 << head["sub"] % 32
+        m = head["size"] // shards
+        return shards, m, slots, (8 * shards + 63) // 64 * 64, (m * head["k"] + 575) // 512 * 64
+
+    def check_shape(self, head):
+        shards, log = head["sub"] // 32 + 1, head["sub"] % 32
+        demand(1 <= head["k"] <= 28, "k")
+        demand(head["width"] == head["k"], "width")
+        demand(shards <= 2048 and shards & (shards - 1) == 0, "shards")
+        demand(2 <= log <= 14, "segments")
+        unit = shards << log
+        demand(head["size"] >= 3 * unit and head["size"] % unit == 0, "size")
+        demand(self.used(head) <= MOST_BITS, "size too big")
+
+    def used(self, head):
+        shards, _, _, heading, each = self.shape(head)
+        return 8 * (heading + shards * each)
+
+    def check_body(self, head, body):
+        shards, m, _, heading, each = self.shape(head)
+        demand(not any(body[8 * shards : heading]), "bytes after the seeds")
+        for shard in range(shards):
+            start, used = heading + shard * each, m * head["k"]
+            slots = int.from_bytes(body[start : start + each], "little")
+            demand(slots >> used == 0, "bits after the last slot")
+
+    def contains(self, head, body, lo, hi):
+        shards, m, slots, heading, each = self.shape(head)
+        r = head["k"]
+        shard = lo * shards >> 64
+        seed = int.from_bytes(body[8 * shard : 8 * shard + 8], "little")
+        y = ((hi ^ seed) + lo) * LCG & M64
+        x = y ^ y >> 32
+        h0 = mulhi(lo * shards & M64, m - 2 * slots)
+        h1 = h0 + slots ^ (x >> 42) % slots
+        h2 = h0 + 2 * slots ^ (x >> 28) % slots
+        start, found = 8 * (heading + shard * each), 0
+        for h in (h0, h1, h2):
+            found ^= bits_at(body, start + h * r, r)
+        return head["items"] > 0 and found == x % (1 << r)
+
+    def check_keys(self, head, body, keys, copies):
+        check_built(self, head, body, keys, copies, 2.0 ** -head["k"])
+
+
 class Ribbon:
     def shape(self, head):
         shards, e = head["sub"] // 256 + 1, head["sub"] % 256
@@ -132,18 +190,16 @@ class Ribbon:
         return head["items"] > 0
 
     def check_keys(self, head, body, keys, copies):
-        demand(copies == 1, "a ribbon holds keys once")
-        demand(head["items"] == len(keys), "items")
-        demand(all(self.contains(head, body, lo, hi) for lo, hi in keys), "a key is missing")
         _, blocks, wide = self.shape(head)
         share = (128 * wide - 127) / (128 * blocks - 127) if wide else 0
-        rate = 2.0 ** -head["k"] * (1 - share / 2) if keys else 0
-        hits = sum(self.contains(head, body, lo, hi) for lo, hi in strangers(2000))
-        demand_rate(hits, 2000, rate)
+        check_built(self, head, body, keys, copies, 2.0 ** -head["k"] * (1 - share / 2))
 
 
 TABLES = {
+    WINDOW: Window(),
+    STABLE: Stable(),
     CUCKOO: Cuckoo(False),
     GROWABLE: Cuckoo(True),
+    FUSE: Fuse(),
     RIBBON: Ribbon(),
 }

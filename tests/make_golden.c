@@ -56,6 +56,10 @@ static const sample samples[] = {
     {"keyed-split512", {BLY_SPLIT512, 8, 4, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
     {"keyed-classic", {BLY_CLASSIC, 7, 999, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
     {"custom-bb2x512", {BLY_BB2X512, 8, 4, 0}, BLY_HASH_CUSTOM, CUSTOM_TAG, 0, 50},
+    {"stable-1-bit-fnv1a", {BLY_STABLE, 2, 100, 0, 4 * 5 + 1}, BLY_HASH_FNV1A, 0, 0, 300},
+    {"stable-2-bits-sha1", {BLY_STABLE, 3, 333, 0, 4 * 7 + 2}, BLY_HASH_SHA1, 0, 0, 300},
+    {"stable-3-bits-xxh64", {BLY_STABLE, 4, 1000, 0, 4 * 99 + 3}, BLY_HASH_XXH64, 8, 0, 300},
+    {"stable-empty-fnv1a", {BLY_STABLE, 1, 64, 0, 4 + 3}, BLY_HASH_FNV1A, 0, 0, 0},
     {"cuckoo-fnv1a", {BLY_CUCKOO, 9, 20, 0}, BLY_HASH_FNV1A, 0, 0, 60},
     {"cuckoo-odd-sha1", {BLY_CUCKOO, 6, 21, 0}, BLY_HASH_SHA1, 3, 0, 60},
     {"cuckoo-wide-md5", {BLY_CUCKOO, 55, 18, 0}, BLY_HASH_MD5, 0, 0, 50},
@@ -157,9 +161,24 @@ typedef struct planned {
 } planned;
 
 static const planned plans[] = {
+    {"window-fnv1a", BLY_WINDOW, 60, 0.01, BLY_HASH_FNV1A, 0, 0, 60, 0, 0},
+    {"window-turned-fnv1a", BLY_WINDOW, 400, 0.01, BLY_HASH_FNV1A, 1, 0, 553, 0, 0},
+    {"window-1-generation-murmur3", BLY_WINDOW, 20, 0.001, BLY_HASH_MURMUR3, 0, 0, 70, 1, 0},
+    {"window-32-generations-crc64", BLY_WINDOW, 64, 0.01, BLY_HASH_CRC64, 7, 0, 200, 32, 0},
+    {"window-empty-fnv1", BLY_WINDOW, 1, 0.01, BLY_HASH_FNV1, 0, 0, 0, 0, 0},
+    {"window-no-clock-md5", BLY_WINDOW, 30, 0.01, BLY_HASH_MD5, 7, 0, 40, 3, 100},
+    {"keyed-window", BLY_WINDOW, 50, 0.01, BLY_HASH_SIPHASH, 0, 0, 90, 0, 0},
+    {"stable-planned-murmur3", BLY_STABLE, 20, 0.02, BLY_HASH_MURMUR3, 0, 0, 500, 0, 0},
+    {"keyed-stable", BLY_STABLE, 5, 0.05, BLY_HASH_SIPHASH, 0, 0, 100, 0, 0},
     {"cuckoo-planned-murmur3", BLY_CUCKOO, 60, 1e-6, BLY_HASH_MURMUR3, 7, 5, 60, 0, 0},
     {"keyed-cuckoo", BLY_CUCKOO, 60, 0.01, BLY_HASH_SIPHASH, 0, 0, 60, 0, 0},
     {"growable-planned-murmur3", BLY_GROWABLE_CUCKOO, 9, 0.01, BLY_HASH_MURMUR3, 7, 5, 99, 0, 0},
+    {"fuse-fnv1a", BLY_FUSE, 0, 0.01, BLY_HASH_FNV1A, 0, 0, 400, 0, 0},
+    {"fuse-one-key-fnv1a", BLY_FUSE, 0, 0.001, BLY_HASH_FNV1A, 1, 7, 1, 0, 0},
+    {"fuse-empty-fnv1", BLY_FUSE, 0, 0.01, BLY_HASH_FNV1, 0, 0, 0, 0, 0},
+    {"fuse-fine-murmur3", BLY_FUSE, 0, 1.0 / (1 << 28), BLY_HASH_MURMUR3, 0, 3, 700, 0, 0},
+    {"fuse-half-md5", BLY_FUSE, 0, 0.5, BLY_HASH_MD5, 5, 0, 300, 0, 0},
+    {"keyed-fuse", BLY_FUSE, 0, 0.02, BLY_HASH_SIPHASH, 0, 0, 100, 0, 0},
     {"ribbon-fnv1a", BLY_RIBBON, 0, 0.01, BLY_HASH_FNV1A, 0, 0, 400, 0, 0},
     {"ribbon-one-key-fnv1a", BLY_RIBBON, 0, 0.001, BLY_HASH_FNV1A, 1, 7, 1, 0, 0},
     {"ribbon-empty-fnv1", BLY_RIBBON, 0, 0.01, BLY_HASH_FNV1, 0, 0, 0, 0, 0},
@@ -185,6 +204,41 @@ static bly_filter *make_planned(const planned *s) {
     return f;
 }
 
+/* Of a kind that forgets only the latest keys are sure. */
+static void save_latest(const output *out, const bly_filter *f, const char *name, int first,
+                        int count) {
+    uint32_t can = bly_kind_capabilities(bly_filter_geometry(f).kind);
+    int sure = can & BLY_IS_LOSSY ? 1 : (int)bly_filter_capacity(f);
+    if (can & BLY_FORGETS && count > sure) {
+        first += count - sure;
+        count = sure;
+    }
+    save(out, f, name, first, count, can & BLY_FORGETS ? "latest" : "exactly");
+}
+
+/* Windows whose clock has been set, and one that was united. */
+static void make_windows(const output *out) {
+    const planned timed = {"clock", BLY_WINDOW, 60, 0.01, BLY_HASH_FNV1A, 9, 0, 20, 4, 100};
+    bly_filter *f = make_planned(&timed), *other;
+    for (int i = 1; i < 9; i++) {
+        must(bly_window_advance(f, (uint64_t)(1000 + 17 * i)) == BLY_OK, "advance");
+        add_keys(f, 20 * i, 10 + i);
+    }
+    save(out, f, "window-clock-fnv1a", 160, 18, "held");
+    must(bly_window_advance(f, 1300) == BLY_OK, "advance");
+    save(out, f, "window-asleep-fnv1a", 0, 0, "held");
+    bly_filter_destroy(f);
+    const planned by_number = {"union", BLY_WINDOW, 80, 0.01, BLY_HASH_FNV1A, 9, 0, 60, 4, 0};
+    planned later = by_number;
+    later.first = 40;
+    f = make_planned(&by_number);
+    other = make_planned(&later);
+    must(bly_filter_union(f, other) == BLY_OK, "union");
+    save(out, f, "window-union-fnv1a", 0, 100, "held");
+    bly_filter_destroy(f);
+    bly_filter_destroy(other);
+}
+
 /* What a table is after adds, removes, copies and set algebra. */
 static void make_tables(const output *out) {
     const planned s = {"table", BLY_CUCKOO, 150, 0.01, BLY_HASH_FNV1A, 21, 0, 60, 0, 0};
@@ -205,15 +259,16 @@ static void make_tables(const output *out) {
 static void make_good(const output *out) {
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
         bly_filter *f = make(&samples[i]);
-        save(out, f, samples[i].name, samples[i].first, samples[i].count, "exactly");
+        save_latest(out, f, samples[i].name, samples[i].first, samples[i].count);
         bly_filter_destroy(f);
     }
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
         bly_filter *f = make_planned(&plans[i]);
-        save(out, f, plans[i].name, plans[i].first, plans[i].count, "exactly");
+        save_latest(out, f, plans[i].name, plans[i].first, plans[i].count);
         bly_filter_destroy(f);
     }
     make_tables(out);
+    make_windows(out);
     sample half = {"half", {BLY_SBBF, 8, 12, BLY_FOLDABLE}, BLY_HASH_FNV1A, 3, 0, 40};
     bly_filter *a = make(&half), *folded;
     half.first = 20;
@@ -439,6 +494,39 @@ static const struct {
     const char *sample; /* a good file's name */
     lie lie;
 } kind_lies[] = {
+    {"window-fnv1a", {"window-k-0.ECORRUPT", 8, 1, 0}},
+    {"window-fnv1a", {"window-k-7.ECORRUPT", 8, 1, 7}},
+    {"window-fnv1a", {"window-k-51.ECORRUPT", 8, 1, 51}},
+    {"window-fnv1a", {"window-width-2.ECORRUPT", 9, 1, 2}},
+    {"window-fnv1a", {"window-no-generations.ECORRUPT", 10, 2, 0}},
+    {"window-fnv1a", {"window-33-generations.ECORRUPT", 10, 2, 33}},
+    {"window-fnv1a", {"window-size-0.ECORRUPT", 16, 8, 0}},
+    {"window-fnv1a", {"window-size-2-to-40.ECORRUPT", 16, 8, UINT64_C(1) << 40}},
+    {"window-fnv1a", {"window-items.ECORRUPT", 32, 8, 1}},
+    {"window-fnv1a", {"window-ordinal.ECORRUPT", 64, 8, 99}},
+    {"window-fnv1a", {"window-active-9.ECORRUPT", 64 + 8, 8, 9}},
+    {"window-fnv1a", {"window-cursor.ECORRUPT", 64 + 16, 8, 1000}},
+    {"window-fnv1a", {"window-live.ECORRUPT", 64 + 24, 8, 1}},
+    {"window-fnv1a", {"window-clock-not-set.ECORRUPT", 64 + 40, 8, 5}},
+    {"window-fnv1a", {"window-state-4.ECORRUPT", 64 + 48, 8, 4}},
+    {"window-fnv1a", {"window-clock-without-span.ECORRUPT", 64 + 48, 8, 3}},
+    {"window-fnv1a", {"window-step-0.ECORRUPT", 64 + 56, 8, 0}},
+    {"window-fnv1a", {"window-stencil.ECORRUPT", 64 + 64, 8, 3}},
+    {"window-fnv1a", {"window-keys.ECORRUPT", 64 + 128, 8, 1}},
+    {"window-fnv1a", {"window-slot-ordinal.ECORRUPT", 64 + 136, 8, 50}},
+    {"window-fnv1a", {"window-word-without-meaning.ECORRUPT", 64 + 312, 8, 1}},
+    {"window-fnv1a", {"window-bit-without-meaning.ECORRUPT", 64 + 384 + 63, 1, 0x40}},
+    {"window-turned-fnv1a", {"window-mark.ECORRUPT", 64 + 384 + 56, 8, UINT64_MAX >> 8}},
+    {"stable-3-bits-xxh64", {"stable-k-9.ECORRUPT", 8, 1, 9}},
+    {"stable-3-bits-xxh64", {"stable-width-1.ECORRUPT", 9, 1, 1}},
+    {"stable-3-bits-xxh64", {"stable-cells-of-no-bits.ECORRUPT", 9, 3, 4 * 99 << 8}},
+    {"stable-3-bits-xxh64", {"stable-lowers-none.ECORRUPT", 10, 2, 3}},
+    {"stable-3-bits-xxh64", {"stable-lowers-all.ECORRUPT", 10, 2, 4 * 1000 + 3}},
+    {"stable-3-bits-xxh64", {"stable-size-63.ECORRUPT", 16, 8, 63}},
+    {"stable-3-bits-xxh64", {"stable-size-2-to-47.ECORRUPT", 16, 8, UINT64_C(1) << 47}},
+    {"stable-3-bits-xxh64", {"stable-heading.ECORRUPT", 64 + 8, 8, 1}},
+    {"stable-3-bits-xxh64", {"stable-bit-of-no-cell.ECORRUPT", 64 + 64 + 7, 1, 0x80}},
+    {"stable-3-bits-xxh64", {"stable-cell-past-the-last.ECORRUPT", 64 + 64 + 47 * 8 + 5, 1, 1}},
     {"cuckoo-fnv1a", {"cuckoo-k-5.ECORRUPT", 8, 1, 5}},
     {"cuckoo-fnv1a", {"cuckoo-k-56.ECORRUPT", 8, 1, 56}},
     {"cuckoo-fnv1a", {"cuckoo-width.ECORRUPT", 9, 1, 9}},
@@ -454,6 +542,20 @@ static const struct {
     {"growable-fnv1a", {"growable-sub-5.ECORRUPT", 10, 2, 5}},
     {"growable-fnv1a", {"growable-sub-past-k.ECORRUPT", 10, 2, 15}},
     {"growable-fnv1a", {"growable-sub-256.ECORRUPT", 10, 2, 256}},
+    {"fuse-fnv1a", {"fuse-k-0.ECORRUPT", 8, 2, 0}},
+    {"fuse-fnv1a", {"fuse-k-29.ECORRUPT", 8, 2, 29 * 257}},
+    {"fuse-fnv1a", {"fuse-width-1.ECORRUPT", 9, 1, 1}},
+    {"fuse-fnv1a", {"fuse-segments-of-2.ECORRUPT", 10, 2, 1}},
+    {"fuse-fnv1a", {"fuse-segments-of-2-to-15.ECORRUPT", 10, 2, 15}},
+    {"fuse-fnv1a", {"fuse-three-shards.ECORRUPT", 10, 2, 64 + 2}},
+    {"fuse-fnv1a", {"fuse-2048-shards.ECORRUPT", 10, 2, 65504 + 2}},
+    {"fuse-fnv1a", {"fuse-size-0.ECORRUPT", 16, 8, 0}},
+    {"fuse-fnv1a", {"fuse-two-segments.ECORRUPT", 16, 8, 128}},
+    {"fuse-fnv1a", {"fuse-size-601.ECORRUPT", 16, 8, 601}},
+    {"fuse-fnv1a", {"fuse-size-2-to-45.ECORRUPT", 16, 8, UINT64_C(1) << 45}},
+    {"fuse-fnv1a", {"fuse-size-2-to-63.ECORRUPT", 16, 8, UINT64_C(1) << 63}},
+    {"fuse-fnv1a", {"fuse-after-the-seeds.ECORRUPT", 64 + 8, 1, 1}},
+    {"fuse-fnv1a", {"fuse-after-the-slots.ECORRUPT", -1, 1, 0x80}},
     {"ribbon-fnv1a", {"ribbon-k-0.ECORRUPT", 8, 1, 0}},
     {"ribbon-fnv1a", {"ribbon-k-41.ECORRUPT", 8, 1, 41}},
     {"ribbon-fnv1a", {"ribbon-width-2.ECORRUPT", 9, 1, 2}},

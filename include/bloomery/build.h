@@ -15,7 +15,7 @@
  * by any number of threads. Building never fails for want of luck: see fuse.h and ribbon.h.
  *
  * The filter depends on the set of keys and on the spec alone, to the last byte: not on the order
- * in which the keys came, nor on how often, on options or on the machine.
+ * in which the keys came, on how often they did, or on the options.
  *
  * Keys are kept as hashes of 16 bytes. Past options.memory they are put into an unnamed file and
  * come back in pieces, so that any number of keys can be built into a filter that fits memory.

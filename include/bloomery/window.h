@@ -27,7 +27,8 @@
  * bly_filter_count is the number of keys in all generations; a key that was refreshed counts in
  * each that it is in. Windows can be saved, loaded, mapped (and then asked), and united if they
  * have the same shape and stand at the same turn (by number) or in the same slice of the same span
- * (by time). Clearing one leaves its clock as it is. Exclusive (BLY_EXCLUSIVE).
+ * (by time); by number, the keys of both are then those of one stream, of which the last W are
+ * kept. Clearing one leaves its clock as it is. Exclusive (BLY_EXCLUSIVE).
  *
  *     bly_filter *seen;
  *     bly_window_create_timed(3600, 1000000, 0.001, &seen);    an hour, in seconds
@@ -48,8 +49,7 @@
 extern "C" {
 #endif
 
-/* The last `keys` keys, with every default. BLY_ERATE also for rates so low that a generation's
- * share of it would be below 2^-40. */
+/* The last `keys` keys, with every default. */
 BLY_CHECKED bly_status bly_window_create(uint64_t keys, double fpr, bly_filter **out);
 
 /* The keys of the last `span` ticks (not 0: BLY_EINVAL), `keys` of which are expected. */

@@ -3,8 +3,10 @@
  *
  *     n * max(1.125, 0.875 + 0.25 ln 10^6 / ln n)  in segments of  2^floor(ln n / ln 3.33 + 2.25)
  *
- * rounded up to whole segments. Few sets of keys do not fit; for these, `again` adds a sixteenth
- * and a segment each time.
+ * rounded up to whole segments. (Segments are of 2^14 slots at most, so that what is known of a
+ * slot fits a word while a filter is built: shards have fewer keys than would need more, below 2^32
+ * keys in all.) Few sets of keys do not fit; for these, `again` adds a sixteenth and a segment each
+ * time.
  */
 #include "fuse.h"
 #include "planner.h"
@@ -21,8 +23,8 @@ static double slots_for(double keys) {
 }
 
 static unsigned segment_log_for(double keys) {
-    double log2 = floor(log(keys) / log(3.33) + 2.25);
-    return (unsigned)fmin(fmax(log2, BLYI_FUSE_LEAST_LOG), BLYI_FUSE_MOST_LOG);
+    double wanted = floor(log(keys) / log(3.33) + 2.25);
+    return (unsigned)fmin(fmax(wanted, BLYI_FUSE_LEAST_LOG), BLYI_FUSE_MOST_LOG);
 }
 
 static uint64_t bits(const bly_geometry *g) {

@@ -42,16 +42,16 @@ struct bly_builder {
 /* ---- create ---------------------------------------------------------------------------------- */
 
 static bly_status check_spec(const bly_spec *spec, const blyi_ops *ops) {
-    const bly_geometry *g = &spec->geometry, *unused = &(bly_geometry){0};
+    const bly_geometry *g = &spec->geometry;
     bool hollow = !spec->hasher.one || !spec->hasher.many || spec->hasher.bits == 0;
     bly_geometry planned;
     if (!ops)
         return BLY_EKIND;
     if (!ops->solver)
         return BLY_EUNSUPPORTED;
-    if (g->size != unused->size || g->hashes != unused->hashes || g->options != unused->options ||
-        g->detail != unused->detail || spec->sharing != BLY_EXCLUSIVE || spec->first_share != 0 ||
-        spec->horizon != 0 || spec->generations != 0 || spec->span != 0)
+    if (g->size || g->hashes || g->options || g->detail || spec->sharing != BLY_EXCLUSIVE)
+        return BLY_EINVAL;
+    if (spec->first_share != 0 || spec->horizon || spec->generations || spec->span)
         return BLY_EINVAL;
     if (spec->hasher.id != BLY_HASH_NONE && hollow)
         return BLY_EHASHER;

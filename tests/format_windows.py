@@ -1,0 +1,239 @@
+"""The kinds of docs/format.md that forget, written out again from its text: window and stable.
+
+Their bodies follow from the keys and the order in which they came, so they are made anew here and
+compared bit for bit. The classes are as format_tables.py describes them.
+"""
+
+import struct
+
+from format_hashes import GOLD, LCG, M64, demand, fmix64, mulhi
+
+MOST_BITS = 1 << 48
+
+
+def number_bits(numbers):
+    return sum(1 << n for n in set(numbers))
+
+
+class Window:
+    def slots(self, head):
+        return head["sub"] + 1
+
+    def lanes(self, head):
+        """The places of each lane, as pairs of first and number."""
+        slots = self.slots(head)
+        places, lanes = 511 // slots, 3 if slots <= 10 else 2
+        edges = [t * places // lanes for t in range(lanes + 1)]
+        return [(a, b - a) for a, b in zip(edges, edges[1:])]
+
+    def parts(self, head):
+        return head["k"] // len(self.lanes(head))
+
+    def lines(self, head):
+        return self.parts(head) * head["size"]
+
+    def heading(self, head):
+        return 128 + (16 * self.slots(head) + 63) // 64 * 64
+
+    def check_shape(self, head):
+        demand(1 <= head["sub"] <= 32, "sub")
+        demand(head["width"] == 1, "width")
+        demand(head["k"] % len(self.lanes(head)) == 0 and 1 <= self.parts(head) <= 16, "k")
+        demand(head["size"] >= 1 and self.used(head) <= MOST_BITS, "size")
+
+    def used(self, head):
+        return 8 * self.heading(head) + 512 * self.lines(head)
+
+    def stencil(self, head, slot):
+        slots = self.slots(head)
+        return number_bits(p * slots + slot for p in range(511 // slots))
+
+    def step(self, head):
+        quota = -(-head["capacity"] // head["sub"])
+        return -(-self.lines(head) // quota)
+
+    def places(self, head, lo, hi):
+        """For each part of a key: its line, counted through, and its places in there."""
+        x, y = lo, hi
+        for part in range(self.parts(head)):
+            line = part * head["size"] + mulhi(x, head["size"])
+            yield line, [
+                first + ((y >> (48 - 16 * t) & 0xFFFF) * n >> 16)
+                for t, (first, n) in enumerate(self.lanes(head))
+            ]
+            x = (x * LCG + (hi | 1)) & M64
+            y = y * LCG & M64
+            y ^= y >> 32
+
+    def read(self, head, body):
+        return WindowState(self, head, body)
+
+    def check_body(self, head, body):
+        w = self.read(head, body)
+        s, slots = head["sub"], self.slots(head)
+        demand(w.active < slots and w.cursor <= self.lines(head) and w.state < 4, "heading")
+        slice_ = -(-w.span // s)
+        if w.state & 2:
+            demand(w.span and w.ordinal == w.now // slice_, "clock")
+        else:
+            demand(w.now == 0 and (w.span == 0 or w.ordinal == 0), "clock that was not set")
+        demand(w.stencil == self.stencil(head, w.active), "stencil")
+        demand(w.step == self.step(head), "step")
+        demand(all(k < 1 << 56 for k in w.keys) and sum(w.keys) == head["items"], "keys")
+        demand(w.live == number_bits(i for i in range(slots) if w.keys[i]), "live slots")
+        ordinals = [w.ordinals[i] for i in range(slots) if w.keys[i]]
+        demand(len(set(ordinals)) == len(ordinals), "two slots of one generation")
+        demand(all(w.ordinal - s <= o <= w.ordinal for o in ordinals), "ordinals")
+        demand(not w.keys[w.active] or w.ordinals[w.active] == w.ordinal, "active ordinal")
+        demand(not any(w.ordinals[i] for i in range(slots) if not w.keys[i]), "dead ordinals")
+        demand(not any(body[128 + 16 * slots : self.heading(head)]), "words without meaning")
+        none = ((1 << 511) - 1) >> 511 // slots * slots << 511 // slots * slots
+        for i, line in enumerate(w.lines):
+            demand(line & none == 0, "bits without meaning")
+            demand(i >= w.cursor or line >> 511 == w.state & 1, "marks")
+
+    def check_keys(self, head, body, keys, copies, total=None):
+        """copies is None: these are held; else `total` are all that came, in order, since it was
+        empty."""
+        w = self.read(head, body)
+        demand(all(w.find(lo, hi) for lo, hi in keys), "a key is missing")
+        if copies is None:
+            return
+        fresh = WindowState(self, head, bytes(len(body)))
+        fresh.span, fresh.cursor = w.span, self.lines(head)
+        fresh.stencil, fresh.step = self.stencil(head, 0), self.step(head)
+        for lo, hi in total:
+            fresh.add(lo, hi)
+        demand(fresh.body() == body, "the body is not that of its keys")
+
+
+class WindowState:
+    """The body of a window, taken apart."""
+
+    def __init__(self, kind, head, body):
+        self.kind, self.head = kind, head
+        slots, start = kind.slots(head), kind.heading(head)
+        fields = struct.unpack_from("<8Q", body)
+        self.ordinal, self.active, self.cursor, self.live = fields[:4]
+        self.span, self.now, self.state, self.step = fields[4:]
+        self.stencil = int.from_bytes(body[64:128], "little")
+        pairs = struct.unpack_from("<%dQ" % (2 * slots), body, 128)
+        self.keys, self.ordinals = list(pairs[::2]), list(pairs[1::2])
+        self.lines = [
+            int.from_bytes(body[at : at + 64], "little") for at in range(start, len(body), 64)
+        ]
+
+    def body(self):
+        fields = (self.ordinal, self.active, self.cursor, self.live)
+        fields += (self.span, self.now, self.state, self.step)
+        pairs = [x for pair in zip(self.keys, self.ordinals) for x in pair]
+        heading = struct.pack("<8Q", *fields) + self.stencil.to_bytes(64, "little")
+        heading += struct.pack("<%dQ" % len(pairs), *pairs)
+        heading += bytes(self.kind.heading(self.head) - len(heading))
+        return heading + b"".join(line.to_bytes(64, "little") for line in self.lines)
+
+    def is_swept(self, line):
+        return self.lines[line] >> 511 == self.state & 1
+
+    def find(self, lo, hi):
+        """The slots that have a key."""
+        slots, found = self.kind.slots(self.head), self.live
+        for line, places in self.kind.places(self.head, lo, hi):
+            for p in places:
+                found &= self.lines[line] >> p * slots
+            if not self.is_swept(line):
+                found &= ~(1 << self.active)
+        return found & ((1 << slots) - 1)
+
+    def sweep(self, line):
+        if not self.is_swept(line):
+            self.lines[line] = (self.lines[line] & ~self.stencil) ^ 1 << 511
+
+    def sweep_to(self, end):
+        while self.cursor < min(end, len(self.lines)):
+            self.sweep(self.cursor)
+            self.cursor += 1
+
+    def turn(self, ordinal):
+        slots, was_live = len(self.keys), self.live >> self.active & 1
+        if was_live:
+            self.sweep_to(len(self.lines))
+        for i in range(slots):
+            if self.live >> i & 1 and self.ordinals[i] + slots - 1 < ordinal:
+                self.keys[i] = self.ordinals[i] = 0
+                self.live &= ~(1 << i)
+        self.ordinal = ordinal
+        if not was_live:
+            return
+        while self.live >> self.active & 1:
+            self.active = (self.active + 1) % slots
+        self.stencil = self.kind.stencil(self.head, self.active)
+        self.state ^= 1
+        self.cursor = 0
+
+    def add(self, lo, hi):
+        slots = len(self.keys)
+        if self.find(lo, hi) >> self.active & 1:
+            return
+        quota = -(-self.head["capacity"] // self.head["sub"])
+        if self.span == 0 and self.keys[self.active] >= quota:
+            self.turn(self.ordinal + 1)
+        for line, places in self.kind.places(self.head, lo, hi):
+            self.sweep(line)
+            for p in places:
+                self.lines[line] |= 1 << p * slots + self.active
+        self.keys[self.active] += 1
+        self.ordinals[self.active] = self.ordinal
+        self.live |= 1 << self.active
+        self.sweep_to(self.cursor + self.step)
+
+
+class Stable:
+    def shape(self, head):
+        """The cells that an add lowers, the bits of a cell, cells to a word."""
+        width = head["sub"] % 4
+        return head["sub"] // 4, width, {1: 64, 2: 32, 3: 21}.get(width, 1)
+
+    def check_shape(self, head):
+        run, width, _ = self.shape(head)
+        demand(width >= 1 and head["width"] == width, "width")
+        demand(1 <= head["k"] <= 8, "k")
+        demand(head["size"] >= 64 and 1 <= run < head["size"], "size")
+        demand(self.used(head) <= MOST_BITS, "size too big")
+
+    def used(self, head):
+        _, _, each = self.shape(head)
+        return 512 + 64 * -(-head["size"] // each)
+
+    def cells(self, head, body):
+        _, width, each = self.shape(head)
+        words = struct.unpack_from("<%dQ" % ((self.used(head) - 512) // 64), body, 64)
+        cells = [w >> width * i & ((1 << width) - 1) for w in words for i in range(each)]
+        demand(not any(w >> width * each for w in words), "bits of no cell")
+        demand(not any(cells[head["size"] :]), "cells after the last")
+        return cells[: head["size"]]
+
+    def check_body(self, head, body):
+        demand(not any(body[8:64]), "heading")
+        self.cells(head, body)
+
+    def own(self, head, lo, hi):
+        x = lo
+        for _ in range(head["k"]):
+            yield mulhi(x, head["size"])
+            x = (x * LCG + (hi | 1)) & M64
+
+    def check_keys(self, head, body, keys, copies, total=None):
+        run, width, _ = self.shape(head)
+        size = head["size"]
+        cells, adds = [0] * size, 0
+        for adds, (lo, hi) in enumerate(total, 1):
+            start = mulhi(fmix64(adds * GOLD & M64), size)
+            for i in range(start, start + run):
+                cells[i % size] = max(0, cells[i % size] - 1)
+            for i in self.own(head, lo, hi):
+                cells[i] = (1 << width) - 1
+        demand(struct.unpack_from("<Q", body)[0] == adds, "number of adds")
+        demand(self.cells(head, body) == cells, "the cells are not those of its keys")
+        for lo, hi in keys:
+            demand(all(cells[i] for i in self.own(head, lo, hi)), "a key is missing")
