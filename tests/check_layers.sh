@@ -10,9 +10,12 @@ check() { # FOLDER ALLOWED...
     local folder=$1 includes
     shift
     [ -d "$folder" ] || return 0
-    includes=$(grep -rnE '^ *# *include +"\.\./' "$folder" --include='*.[ch]' || true)
+    # In a subfolder, one more "../" leads to its own layer, two to the others.
+    includes=$(grep -rnE '^ *# *include +"\.\./' "$folder" --include='*.[ch]' |
+        grep -vE "^$folder/[a-z]+/[a-z_]+\.[ch]:.*\"\.\./[a-z_]+\.h\"" || true)
     for allowed in "$@"; do
-        includes=$(printf '%s\n' "$includes" | grep -vE "\"\.\./$allowed/" || true)
+        includes=$(printf '%s\n' "$includes" | grep -vE "^$folder/[a-z0-9_]+\.[ch]:.*\"\.\./$allowed/" |
+            grep -vE "^$folder/[a-z]+/[a-z_]+\.[ch]:.*\"\.\./\.\./$allowed/" || true)
     done
     if [ -n "$includes" ]; then
         printf '%s includes from a layer above it:\n%s\n' "$folder" "$includes" >&2

@@ -34,23 +34,15 @@ static const bly_geometry shapes[] = {
     {BLY_BB2X512, 16, 1, 0, 0},
     {BLY_SCALABLE, 0, 123, 0, 0},
     {BLY_SCALABLE, 0, 10, 0, 0},
-#ifdef BLYI_TRY_WINDOW
     {BLY_WINDOW, 0, 150, 0, 0},
     {BLY_WINDOW, 9, 1, 0, 2},
     {BLY_STABLE, 0, 60, 0, 0},
-#endif
-#ifdef BLYI_TRY_CUCKOO
     {BLY_CUCKOO, 0, 200, 0, 0},
     {BLY_CUCKOO, 11, 51, 0, 0},
     {BLY_GROWABLE_CUCKOO, 0, 200, 0, 0},
     {BLY_GROWABLE_CUCKOO, 0, 10, 0, 0},
-#endif
-#ifdef BLYI_TRY_FUSE
     {BLY_FUSE, 0, 60, 0, 0},
-#endif
-#ifdef BLYI_TRY_RIBBON
     {BLY_RIBBON, 0, 60, 0, 0},
-#endif
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 

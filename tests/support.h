@@ -48,20 +48,12 @@ static const blyt_case blyt_cases[] = {
     {"split512", BLY_SPLIT512, 0},
     {"bb2x512", BLY_BB2X512, 0},
     {"scalable", BLY_SCALABLE, 0},
-#ifdef BLYI_TRY_WINDOW
     {"window", BLY_WINDOW, 0},
     {"stable", BLY_STABLE, 0},
-#endif
-#ifdef BLYI_TRY_CUCKOO
     {"cuckoo", BLY_CUCKOO, 0},
     {"growable-cuckoo", BLY_GROWABLE_CUCKOO, 0},
-#endif
-#ifdef BLYI_TRY_FUSE
     {"fuse", BLY_FUSE, 0},
-#endif
-#ifdef BLYI_TRY_RIBBON
     {"ribbon", BLY_RIBBON, 0},
-#endif
 };
 
 /* The next case, or NULL. In the environment, BLYT_ONLY names the one case to look at, and

@@ -2,9 +2,9 @@
  * leaves things as they were. The kinds' own promises are in test_fuse.c and test_ribbon.c. */
 #include "store_support.h"
 
-#include "filters/collect.h"
-#include "filters/sort.h"
-#include "filters/workers.h"
+#include "filters/built/collect.h"
+#include "filters/built/sort.h"
+#include "filters/built/workers.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
  * trace. */
 #include "table_support.h"
 
-#include "filters/slots.h"
+#include "filters/cuckoo/slots.h"
 #include <unistd.h>
 
 static const double rates[] = {0.01, 0.001, 0.0001};

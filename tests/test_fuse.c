@@ -3,7 +3,7 @@
  */
 #include "store_support.h"
 
-#include "core/fuse.h"
+#include "core/plan_fuse.h"
 #include "core/planner.h"
 #include "filters/ops.h"
 

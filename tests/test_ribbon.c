@@ -5,8 +5,8 @@
 #include "core/bits.h"
 #include "core/bytes.h"
 #include "core/mix.h"
-#include "core/ribbon.h"
-#include "filters/solver.h"
+#include "core/plan_ribbon.h"
+#include "filters/built/solver.h"
 #include "simd/kernels.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * keys, and the longest add is timed. */
 #include "support.h"
 
-#include "filters/window_body.h"
+#include "filters/window/window_body.h"
 
 #include <math.h>
 #include <time.h>

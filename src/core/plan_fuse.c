@@ -8,7 +8,7 @@
  * keys in all.) Few sets of keys do not fit; for these, `again` adds a sixteenth and a segment each
  * time.
  */
-#include "fuse.h"
+#include "plan_fuse.h"
 #include "planner.h"
 #include "rate.h"
 

@@ -1,4 +1,4 @@
-/* Sizing of the ribbon kind (filters/ribbon.c says how it works).
+/* Sizing of the ribbon kind (filters/built/ribbon.c says how it works).
  *
  * The rate. A stranger passes r columns by chance with probability 2^-r. A share of the blocks, the
  * first ones of a shard, has one column more, and a window that lies in those alone is tested
@@ -32,9 +32,9 @@
  * random one with chance 2^(n-128): hence the second limit below. A filter takes at least one
  * block, 16 bytes for each column, however few its keys.
  */
+#include "plan_ribbon.h"
 #include "planner.h"
 #include "rate.h"
-#include "ribbon.h"
 
 #include <math.h>
 

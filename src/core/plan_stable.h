@@ -1,6 +1,6 @@
 /* plan_stable.h - the shape of a stable filter, and what it can promise. Internal.
  *
- * src/core/plan_stable.c has the formulas, src/filters/stable.c the rest. */
+ * src/core/plan_stable.c has the formulas, src/filters/window/stable.c the rest. */
 #ifndef BLYI_CORE_PLAN_STABLE_H
 #define BLYI_CORE_PLAN_STABLE_H
 

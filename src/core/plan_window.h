@@ -1,6 +1,6 @@
 /* plan_window.h - the shape of a window: what its body is made of, and how it is sized. Internal.
  *
- * src/filters/window.c explains the parts. */
+ * src/filters/window/window.c explains the parts. */
 #ifndef BLYI_CORE_PLAN_WINDOW_H
 #define BLYI_CORE_PLAN_WINDOW_H
 

@@ -1,5 +1,5 @@
 /* places.h - which bits of a line a key owns in a window: the definition that every kernel must
- * match. filters/window.c has the idea. Internal.
+ * match. filters/window/window.c has the idea. Internal.
  *
  * A line of 64 bytes has a number of places, at each of them one bit for every slot: place p of s
  * slots is the bits s*p .. s*p + s - 1. The places are divided into two or three lanes, and a key

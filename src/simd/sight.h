@@ -1,4 +1,5 @@
-/* sight.h - where a query of a ribbon looks (filters/ribbon.c), as its kernels see it. Internal. */
+/* sight.h - where a query of a ribbon looks (filters/built/ribbon.c), as its kernels see it.
+ * Internal. */
 #ifndef BLYI_SIMD_SIGHT_H
 #define BLYI_SIMD_SIGHT_H
 

@@ -1,4 +1,4 @@
-/* mmap.c - filters in files: the only POSIX file code.
+/* mmap.c - filters in files. (With spill.c, the only POSIX file code.)
  *
  * Saving never touches the old file. The new one is written under another name in the same
  * directory, flushed, and then renamed over the old: whoever opens the path, at any moment and

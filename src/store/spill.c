@@ -1,5 +1,5 @@
 /* The unnamed file of a builder. */
-#include "../filters/spill.h"
+#include "../filters/built/spill.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #include "shards.h"
 
-#include "../core/memory.h"
+#include "../../core/memory.h"
 #include "sort.h"
 #include "workers.h"
 #include <errno.h>

@@ -10,7 +10,7 @@
  * large batch first works out where the sums of table.h begin: there are as many as cores, at most
  * 512, and looking one up is cheaper than computing it.
  */
-#include "batch.h"
+#include "../batch.h"
 #include "entries.h"
 
 #define INLINE static inline __attribute__((always_inline))

@@ -9,7 +9,7 @@
 #ifndef BLYI_FILTERS_SLOTS_H
 #define BLYI_FILTERS_SLOTS_H
 
-#include "../core/bytes.h"
+#include "../../core/bytes.h"
 
 /* The word that begins with bit `at`; the bits past the 57th may be those of no slot. */
 static inline uint64_t blyi_bits_at(const uint8_t *body, uint64_t at) {

@@ -20,10 +20,10 @@
  * a key are those of a classic filter: x = lo, then for each cell mulhi(x, m), x = x * LCG +
  * (hi|1).
  */
-#include "../core/mix.h"
-#include "../core/plan_stable.h"
-#include "../core/planner.h"
-#include "ops.h"
+#include "../../core/mix.h"
+#include "../../core/plan_stable.h"
+#include "../../core/planner.h"
+#include "../ops.h"
 
 #include <bloomery/stable.h>
 #include <math.h>

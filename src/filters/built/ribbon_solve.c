@@ -23,7 +23,7 @@
  */
 #include "ribbon_band.h"
 
-#include "../core/memory.h"
+#include "../../core/memory.h"
 
 #include <math.h>
 

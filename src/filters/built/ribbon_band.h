@@ -2,8 +2,8 @@
 #ifndef BLYI_FILTERS_RIBBON_BAND_H
 #define BLYI_FILTERS_RIBBON_BAND_H
 
-#include "../core/mix.h"
-#include "../core/ribbon.h"
+#include "../../core/mix.h"
+#include "../../core/plan_ribbon.h"
 #include "solver.h"
 
 /* The coefficients of 128 slots in a row. In a key's own order, slot i of a shard has bit i % 128

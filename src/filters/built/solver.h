@@ -9,8 +9,8 @@
 #ifndef BLYI_FILTERS_SOLVER_H
 #define BLYI_FILTERS_SOLVER_H
 
-#include "../core/bits.h"
-#include "ops.h"
+#include "../../core/bits.h"
+#include "../ops.h"
 
 typedef struct blyi_solver {
     uint64_t shard_keys; /* about how many keys a shard should have */

@@ -36,11 +36,11 @@
  * solving takes 35, sorting 12 and hashing 4; asked in batches they take 14 ns each, where a filter
  * of kind sbbf takes 6.5.
  */
-#include "../core/fuse.h"
-#include "../core/bytes.h"
-#include "../core/memory.h"
-#include "../core/mix.h"
-#include "batch.h"
+#include "../../core/bytes.h"
+#include "../../core/memory.h"
+#include "../../core/mix.h"
+#include "../../core/plan_fuse.h"
+#include "../batch.h"
 #include "solver.h"
 
 #include <bloomery/build.h>

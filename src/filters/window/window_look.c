@@ -1,5 +1,5 @@
 /* What a window can say of itself, and whether bytes can be one. */
-#include "../core/rate.h"
+#include "../../core/rate.h"
 #include "window_body.h"
 
 #include <math.h>

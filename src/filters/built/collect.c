@@ -1,6 +1,6 @@
 #include "collect.h"
 
-#include "../core/memory.h"
+#include "../../core/memory.h"
 #include "spill.h"
 #include <errno.h>
 #include <string.h>

@@ -23,8 +23,8 @@
  */
 #include "entries.h"
 
-#include "../core/memory.h"
-#include "../core/rate.h"
+#include "../../core/memory.h"
+#include "../../core/rate.h"
 #include <bloomery/cuckoo.h>
 #include <math.h>
 

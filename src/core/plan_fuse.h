@@ -1,4 +1,4 @@
-/* fuse.h - the shape of a binary fuse filter: what its geometry says. Internal.
+/* plan_fuse.h - the shape of a binary fuse filter: what its geometry says. Internal.
  *
  * There is a power of two of shards. Each has `slots` slots in segments of 2^segment_log. A key's
  * first slot is in any segment but the last two, the others in the two segments that follow. The
@@ -6,8 +6,8 @@
  * each shard's filled up to 64 bytes with at least 8 to spare, so that 8 bytes can be loaded
  * wherever a slot begins and no two shards share a word.
  */
-#ifndef BLYI_CORE_FUSE_H
-#define BLYI_CORE_FUSE_H
+#ifndef BLYI_CORE_PLAN_FUSE_H
+#define BLYI_CORE_PLAN_FUSE_H
 
 #include <bloomery/plan.h>
 

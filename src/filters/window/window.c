@@ -45,7 +45,7 @@
  *
  * Bits per key of the window at 1% / 0.1% / 0.01% with s = 8: 17.2 / 23.1 / 29.0.
  */
-#include "batch.h"
+#include "../batch.h"
 #include "window_walk.h"
 
 #include <bloomery/window.h>

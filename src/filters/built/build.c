@@ -8,8 +8,8 @@
  * The filter depends on nothing but the set of hashes and the rate: neither on the order in which
  * they came nor on repeats, memory or threads.
  */
-#include "../core/memory.h"
-#include "../core/rate.h"
+#include "../../core/memory.h"
+#include "../../core/rate.h"
 #include "shards.h"
 #include "solver.h"
 #include "workers.h"

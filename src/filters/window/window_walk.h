@@ -2,7 +2,7 @@
 #ifndef BLYI_FILTERS_WINDOW_WALK_H
 #define BLYI_FILTERS_WINDOW_WALK_H
 
-#include "../core/mix.h"
+#include "../../core/mix.h"
 #include "window_body.h"
 
 #define INLINE static inline __attribute__((always_inline))

@@ -24,10 +24,10 @@
 #ifndef BLYI_FILTERS_TABLE_H
 #define BLYI_FILTERS_TABLE_H
 
-#include "../core/bits.h"
-#include "../core/mix.h"
-#include "../core/plan_cuckoo.h"
-#include "ops.h"
+#include "../../core/bits.h"
+#include "../../core/mix.h"
+#include "../../core/plan_cuckoo.h"
+#include "../ops.h"
 #include "slots.h"
 
 typedef struct blyi_table {

@@ -5,7 +5,7 @@
  * hashed, and its first lines are requested), arrives (these lines are looked at, and for the keys
  * that they left in question the others are requested), and is settled.
  */
-#include "batch.h"
+#include "../batch.h"
 #include "window_walk.h"
 
 /* A group of at most BLYI_GROUP keys. */

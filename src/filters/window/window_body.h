@@ -4,9 +4,9 @@
 #ifndef BLYI_FILTERS_WINDOW_BODY_H
 #define BLYI_FILTERS_WINDOW_BODY_H
 
-#include "../core/bytes.h"
-#include "../core/plan_window.h"
-#include "ops.h"
+#include "../../core/bytes.h"
+#include "../../core/plan_window.h"
+#include "../ops.h"
 
 /* The fields of the heading, as the number of their 64-bit word. */
 enum {
