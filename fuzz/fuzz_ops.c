@@ -253,8 +253,7 @@ static void op_add(slot *s, unsigned key) {
 static void op_remove(slot *s, unsigned key) {
     bool removed = false;
     bly_filter *before = clone_of(s);
-    if (s->exact && s->in[key] == 0 &&
-        bly_filter_contains(s->filter, keys[key].data, keys[key].size)) {
+    if (s->in[key] == 0 && bly_filter_contains(s->filter, keys[key].data, keys[key].size)) {
         bly_filter_destroy(before); /* it would take another's copy */
         return;
     }
@@ -265,8 +264,7 @@ static void op_remove(slot *s, unsigned key) {
         demand_unchanged(s, before);
         return;
     }
-    s->exact = s->exact && s->in[key] > 0;
-    s->in[key] -= s->in[key] > 0;
+    s->in[key]--;
     bly_filter_destroy(before);
 }
 

@@ -563,8 +563,41 @@ static void test_calculateK(void **state) {
                              (uint32_t)ceil((double)m / (double)n * log(2)));
 }
 
+static void test_scalable_grows(void **state) {
+    bly_filter *f;
+    (void)state;
+    must(bly_scalable_create(1000, 0.01, &f));
+    for (uint64_t i = 0; i < N; i++)
+        put(f, i);
+    for (uint64_t i = 0; i < N; i++)
+        assert_true(has(f, i));
+    assert_true(bly_filter_levels(f) > 1 && stats_of(f).current_fpr < 0.01);
+    bly_filter_destroy(f);
+}
+
+static void test_cuckoo_removes(void **state) {
+    bly_filter *f;
+    bool removed;
+    bly_geometry cuckoo, classic;
+    (void)state;
+    must(bly_cuckoo_create(1000, 0.01, &f));
+    must(bly_filter_add(f, "a", 1, NULL));
+    must(bly_filter_add(f, "b", 1, NULL));
+    must(bly_filter_remove(f, "a", 1, &removed));
+    assert_true(removed && !bly_filter_contains(f, "a", 1) && bly_filter_contains(f, "b", 1));
+    bly_filter_destroy(f);
+    for (int e = 2; e <= 4; e++) {
+        double p = pow(10, -e);
+        must(bly_plan(BLY_CUCKOO, 1000000, p, 0, 64, &cuckoo));
+        must(bly_plan(BLY_CLASSIC, 1000000, p, 0, 64, &classic));
+        assert_int_equal(bly_plan_bits(&cuckoo) < bly_plan_bits(&classic), e > 2);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scalable_grows),
+        cmocka_unit_test(test_cuckoo_removes),
         cmocka_unit_test(test_new_by_n_and_p),
         cmocka_unit_test(test_new_by_k_and_m),
         cmocka_unit_test(test_default_rate_and_fill),

@@ -16,12 +16,12 @@ MOST_BITS = 48
 
 # What a kind has to be asked for with, and how its curve is drawn.
 CURVES = [
-    ("scalable", ["--grows", "--first", "1000"], "#8c564b", "scalable, grown from 1,000"),
+    ("scalable", ["--grows", "--first", "1000"], "#8c564b", "scalable (from 1,000 keys)"),
     ("sbbf", [], "#d62728", "sbbf"),
     ("window", ["--window"], "#9467bd", "window"),
     ("split512", [], "#ff7f0e", "split512"),
     ("growable-cuckoo", ["--grows", "--deletes", "--first", "1000"], "#17becf",
-     "growable-cuckoo, grown from 1,000"),
+     "growable-cuckoo (from 1,000)"),
     ("bb2x512", [], "#bcbd22", "bb2x512"),
     ("classic", [], "#7f7f7f", "classic, partitioned"),
     ("cuckoo", [], "#1f77b4", "cuckoo"),
