@@ -40,6 +40,14 @@ static void measure_family(const options *opt) {
     report_family(&f);
 }
 
+static void measure_builds(const options *opt) {
+    static builds b;
+    if (!opt->builds)
+        return;
+    builds_measure(&b, opt);
+    report_builds(&b);
+}
+
 static void measure_rates(const options *opt) {
     static const bly_kind kinds[] = {BLY_SBBF,   BLY_SPLIT512, BLY_BB2X512, BLY_CLASSIC,
                                      BLY_CUCKOO, BLY_WINDOW,   BLY_FUSE,    BLY_RIBBON};
@@ -60,6 +68,7 @@ int main(int argc, char **argv) {
     if (opt.settings)
         measure_times(&opt);
     measure_family(&opt);
+    measure_builds(&opt);
     measure_rates(&opt);
     report_close(checksum);
     return 0;

@@ -8,6 +8,7 @@
  *   figures.c   medians
  *   measure.c   rounds: every rival does every operation once, on the same chunks
  *   family.c    the other kinds beside the fastest one
+ *   builds.c    how building grows with the number of keys
  *   rates.c     false-positive rates and bits per key
  *   report.c    tables, ratios, targets, JSON
  *   options.c   the command line
@@ -50,6 +51,7 @@ typedef struct options {
     bool rates;
     bool settings;        /* measure the settings above */
     uint64_t family_keys; /* in the filters of the other kinds; 0: leave them out */
+    bool builds;          /* measure building, from 1M to 40M keys */
     const char *json;
 } options;
 
@@ -192,6 +194,19 @@ typedef struct family {
 
 void family_measure(family *f, const options *opt);
 
+/* ---- builds.c -------------------------------------------------------------------------------- */
+
+enum { BUILD_KINDS = 2, BUILD_SIZES = 4 };
+
+typedef struct builds {
+    unsigned rounds;
+    bly_kind kinds[BUILD_KINDS];
+    uint64_t sizes[BUILD_SIZES];
+    double ns[BUILD_KINDS][BUILD_SIZES][MAX_ROUNDS]; /* per key */
+} builds;
+
+void builds_measure(builds *b, const options *opt);
+
 /* ---- rates.c --------------------------------------------------------------------------------- */
 
 enum { RATE_KEYS = 1000000 };
@@ -211,6 +226,7 @@ rate rate_measure(bly_kind kind, double asked, double expected_hits);
 void report_open(const options *opt);
 void report_setting(const setting *s);
 void report_family(const family *f);
+void report_builds(const builds *b);
 void report_rates_open(const options *opt);
 void report_rate(const rate *r);
 /* The checksum, and how many targets were met. */

@@ -22,7 +22,8 @@ static const char help[] =
     "  --no-rates        leave out the false-positive rates\n"
     "  --family N        keys in the filters of the other kinds (cuckoo, window, fuse, ribbon)\n"
     "                    that are compared with sbbf at 1% (10M); 0 leaves them out\n"
-    "  --only-family     nothing but these\n"
+    "  --builds          measure how building grows from 1M to 40M keys, too\n"
+    "  --only-family     nothing but the other kinds (and --builds)\n"
     "  --quick           --n 1M --family 1M --work 2M, and rates to 1% instead of 0.5%\n"
     "  --json FILE       write the results there too\n"
     "  --help\n"
@@ -122,6 +123,9 @@ static void set(options *opt, int which, char *value) {
     case 'f':
         opt->family_keys = (uint64_t)number("family", value, 0, 1e9);
         break;
+    case 'b':
+        opt->builds = true;
+        break;
     case 'o':
         opt->settings = opt->rates = false;
         break;
@@ -149,6 +153,7 @@ options options_parse(int argc, char **argv) {
                                           {"work", required_argument, NULL, 'w'},
                                           {"no-rates", no_argument, NULL, 'x'},
                                           {"family", required_argument, NULL, 'f'},
+                                          {"builds", no_argument, NULL, 'b'},
                                           {"only-family", no_argument, NULL, 'o'},
                                           {"quick", no_argument, NULL, 'q'},
                                           {"json", required_argument, NULL, 'j'},

@@ -326,6 +326,33 @@ void report_family(const family *f) {
     fflush(stdout);
 }
 
+void report_builds(const builds *b) {
+    printf(
+        "\nBuilding, p = 1%%, one thread: ns per key, and the ratio to that of the fewest keys, at "
+        "most 1.5\n");
+    json("\n  ],\n  \"builds\": [");
+    out.later = false;
+    for (size_t i = 0; i < BUILD_KINDS; i++) {
+        printf("%-12s", bly_kind_name(b->kinds[i]));
+        for (size_t j = 0; j < BUILD_SIZES; j++) {
+            double over[MAX_ROUNDS], ns = summarise(b->ns[i][j], b->rounds).median;
+            for (unsigned r = 0; r < b->rounds; r++)
+                over[r] = b->ns[i][j][r] / b->ns[i][0][r];
+            double growth = summarise(over, b->rounds).median;
+            printf("%5.0fM %6.1f %5.2f %s", 1e-6 * (double)b->sizes[j], ns, growth,
+                   j ? verdict(growth <= 1.5) : "  ");
+            json_element();
+            json("{\"kind\": \"%s\", \"n\": %llu", bly_kind_name(b->kinds[i]),
+                 (unsigned long long)b->sizes[j]);
+            json_number(", ", "ns", ns);
+            json_number(", ", "over_fewest", growth);
+            json("}");
+        }
+        printf("\n");
+    }
+    fflush(stdout);
+}
+
 /* ---- rates ----------------------------------------------------------------------------------- */
 
 void report_rates_open(const options *opt) {
