@@ -264,7 +264,7 @@ static bool by_the_book(const bly_geometry *g, const uint8_t *body, bly_hash h) 
             uint64_t column = shard * (blocks * r + wide) + b * r + (b < wide ? b : wide) + j;
             bool counts = slot == start || (words[i / 64] >> i % 64 & 1);
             if (counts)
-                sum += body[column * 16 + i / 8] >> i % 8 & 1U;
+                sum += (unsigned)(body[column * 16 + i / 8] >> i % 8) & 1U;
         }
         if (sum % 2)
             return false;
