@@ -460,8 +460,8 @@ static void the_default_hash(void **state) {
         uint64_t capacity;
         bly_hash_id want;
     } rows[] = {{0.01, 0, BLY_HASH_XXH3},
-                {1e-6, 0, BLY_HASH_XXH3},
-                {1e-7, 0, BLY_HASH_XXH3_128},
+                {0.001, 0, BLY_HASH_XXH3},
+                {1e-6, 0, BLY_HASH_XXH3_128},
                 {1e-7, 1000, BLY_HASH_XXH3},
                 {1e-7, UINT64_C(1) << 40, BLY_HASH_XXH3_128}};
     (void)state;
@@ -473,6 +473,21 @@ static void the_default_hash(void **state) {
         assert_int_equal(bly_filter_hasher(f)->id, rows[i].want);
         bly_filter_destroy(f);
     }
+}
+
+/* A rate that is a power of two is had for as many bits, down to the last. */
+static void powers_of_two(void **state) {
+    blyt_list l = blyt_list_of(KEYS_RANDOM, 0, 100000);
+    (void)state;
+    for (int r = 1; r <= 28; r += 9) {
+        bly_filter *f;
+        assert_ok(bly_fuse_build(l.keys, l.n, ldexp(1, -r), &f));
+        bly_geometry g = bly_filter_geometry(f);
+        assert_int_equal(g.hashes, r);
+        assert_true(bly_plan_capacity(&g, ldexp(1, -r), 128) >= l.n);
+        bly_filter_destroy(f);
+    }
+    blyt_list_free(&l);
 }
 
 /* More keys than the hash is good for show at the end, and may be allowed. */
@@ -542,6 +557,7 @@ int main(void) {
         cmocka_unit_test(refusals),
         cmocka_unit_test(finished_is_finished),
         cmocka_unit_test(the_default_hash),
+        cmocka_unit_test(powers_of_two),
         cmocka_unit_test(weak_hashes),
         cmocka_unit_test(poor_hashes),
     };

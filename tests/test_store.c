@@ -78,6 +78,24 @@ static void test_round_trip(void **state) {
     bly_map_close(NULL);
 }
 
+/* Bytes may lie anywhere in memory. */
+static void test_any_address(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SHAPES; i++) {
+        bly_filter *f = filled(shapes[i], NULL, 30), *g;
+        blyt_buffer im = blyt_write(f);
+        uint8_t *moved = malloc(im.size + 1);
+        assert_non_null(moved);
+        memcpy(moved + 1, im.data, im.size);
+        assert_ok(bly_filter_parse(moved + 1, im.size, NULL, &g));
+        assert_same(f, g);
+        free(moved);
+        free(im.data);
+        bly_filter_destroy(f);
+        bly_filter_destroy(g);
+    }
+}
+
 static void test_every_hash(void **state) {
     (void)state;
     for (int id = 1; id < 255; id++) {
@@ -391,6 +409,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(test_every_kind_is_listed),
         IN_SCRATCH(test_round_trip),
+        IN_SCRATCH(test_any_address),
         IN_SCRATCH(test_every_hash),
         IN_SCRATCH(test_sharing_is_chosen_when_opened),
         IN_SCRATCH(test_info),

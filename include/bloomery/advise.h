@@ -58,7 +58,7 @@ typedef struct bly_advice {
     uint64_t bytes;        /* of memory, as bly_stats counts them */
     double bits_per_key;
     double fpr;           /* predicted, after needs.keys keys (of a lossy kind, in the long run): at
-                             most needs.fpr, to nine digits */
+                             most needs.fpr, to six digits */
     unsigned cache_lines; /* that a query for a key that is there touches, at most */
     bool keyed;           /* wants a hasher made by bly_hasher_keyed */
     const char *reason;   /* a sentence or two without the last full stop; not to be freed */

@@ -41,10 +41,12 @@
  *
  * Doubling takes time in proportion to the keys, and memory for the new table beside the old one.
  * When there is none, the add answers BLY_ENOMEM, changes nothing, and may be tried again. Past the
- * horizon the answer is BLY_EFULL. bly_filter_capacity is what the present size holds.
- * bly_filter_clear keeps the present size. Two growable filters can be combined whatever size each
- * has grown to, if they were created alike. bly_plan, asked for this kind, tells what it takes when
- * it has grown to that many keys and may grow no more: the same as a cuckoo filter.
+ * horizon the answer is BLY_EFULL; before it too where doubling would not help: for a ninth copy of
+ * a key, and for copies that find no place in a table that is less than an eighth full.
+ * bly_filter_capacity is what the present size holds. bly_filter_clear keeps the present size. Two
+ * growable filters can be combined whatever size each has grown to, if they were created alike.
+ * bly_plan, asked for this kind, tells what it takes when it has grown to that many keys and may
+ * grow no more: the same as a cuckoo filter.
  *
  * Both kinds are exclusive (BLY_EXCLUSIVE); they can be saved, loaded and mapped, not folded. Nine
  * keys with the same hash make any such filter full: where strangers choose the keys, use a keyed

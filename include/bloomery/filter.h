@@ -1,7 +1,9 @@
 /* filter.h - the filters: one handle for every kind.
  *
- * A filter answers "no" (always right) or "maybe" (wrong at a rate chosen at creation). What one
- * kind promises beyond that stands in its own header: bloom.h, blocked.h, scalable.h.
+ * A filter answers "no" (always right; of kinds that forget, see window.h and stable.h) or "maybe"
+ * (wrong at a rate chosen at creation). What one kind promises beyond that stands in its own
+ * header: bloom.h, blocked.h, scalable.h, cuckoo.h, window.h, stable.h, and, for those that are
+ * built from all their keys (build.h), fuse.h and ribbon.h.
  *
  * Threads. A filter is created for one of three ways of sharing it (bly_sharing):
  *
@@ -72,11 +74,12 @@ BLY_API void bly_filter_destroy(bly_filter *f); /* NULL does nothing */
 
 /* *added (may be NULL): the key was not in the filter before. A filter opened without its key
  * (BLY_OPEN_WITHOUT_KEY) answers BLY_EKEY. A kind that grows may answer BLY_ENOMEM, BLY_ETOOBIG or
- * BLY_EFULL to a new key, here and in the calls below; the others never fail. */
+ * BLY_EFULL to a new key, here and in the calls below, a cuckoo filter BLY_EFULL to any, and a kind
+ * that is built BLY_EUNSUPPORTED to all; the others never fail. */
 BLY_CHECKED bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *added);
 
-/* false: the key was surely never added. (A filter opened without its key cannot know, and so
- * always says true.) */
+/* false: the key was surely never added, or was removed, or, of a kind that forgets, is forgotten.
+ * (A filter opened without its key cannot know, and so always says true.) */
 BLY_API bool bly_filter_contains(const bly_filter *f, const void *key, size_t len);
 
 /* Batches: the same answers as single calls in order, several times faster: hashing, fetching
@@ -118,8 +121,9 @@ BLY_CHECKED bly_status bly_filter_remove_many(bly_filter *f, const bly_bytes *ke
  * for a kind that cannot remove. */
 BLY_API uint64_t bly_filter_copies(const bly_filter *f, const void *key, size_t len);
 
-/* Forgets every key; shape, hash and rate stay. A filter that has grown shrinks to its first
- * level. */
+/* Forgets every key; shape, hash and rate stay. A scalable filter that has grown shrinks to its
+ * first level; a growable-cuckoo keeps its size, and a window its clock. A filter that was built
+ * becomes an empty one. */
 BLY_API void bly_filter_clear(bly_filter *f);
 
 /* ---- look ----------------------------------------------------------------------------------- */
@@ -153,7 +157,8 @@ BLY_API size_t bly_filter_levels(const bly_filter *f);
 BLY_API const bly_filter *bly_filter_level(const bly_filter *f, size_t i);
 
 /* Keys that were new when added: the distinct keys less the few (at most the rate) that looked
- * present. After a union or intersection, an estimate. */
+ * present. After a union or intersection, an estimate. Where keys can be removed, the copies there
+ * are; of a window, the keys of its generations; of a filter that was built, its distinct keys. */
 BLY_API uint64_t bly_filter_count(const bly_filter *f);
 
 /* Of a scalable filter: sums over its levels, and the rates of all of them together. */
@@ -194,7 +199,9 @@ BLY_API bool bly_filter_equal(const bly_filter *a, const bly_filter *b);
 
 /* dst becomes the filter of both sets' keys, bit for bit. Scalable: level by level, and with the
  * levels that only src has; a level may then hold more keys than it was made for, and statistics
- * tell the rate that gives. BLY_EMISMATCH, BLY_EUNSUPPORTED, BLY_ENOMEM (scalable). */
+ * tell the rate that gives. Cuckoo: with the copies of both. Window: generation by generation, when
+ * both clocks stand alike. BLY_EMISMATCH, BLY_EUNSUPPORTED, BLY_ENOMEM (scalable, cuckoo),
+ * BLY_EFULL (cuckoo). */
 BLY_CHECKED bly_status bly_filter_union(bly_filter *dst, const bly_filter *src);
 
 /* dst keeps every key that is in both, and may keep others: at most as many as either filter

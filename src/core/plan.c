@@ -158,6 +158,9 @@ uint64_t bly_plan_capacity(const bly_geometry *g, double fpr, unsigned hash_bits
         high = own->most(g);
     if (!(fpr > 0) || high == 0)
         return 0;
+    /* A rate that does not depend on the keys is met by all of them or none. */
+    if (own && own->rate(g, 1) == own->rate(g, (double)high))
+        fpr *= 1 + BLYI_HAIR;
     if (bly_plan_fpr(g, high, hash_bits) <= fpr)
         return high;
     while (high - low > 1) {

@@ -51,7 +51,7 @@ static bly_status check(const bly_geometry *g) {
 bly_status blyi_fuse_plan(uint64_t most, unsigned shards, double fpr, unsigned again,
                           bly_geometry *out) {
     /* A hair is no reason for a bit more: 1/256 less the hash's floor still means 8. */
-    double r = fmax(1, ceil(-log2(fpr) - 0x1p-20));
+    double r = fmax(1, ceil(-log2(fpr) - BLYI_HAIR));
     if (!(r <= BLYI_FUSE_MOST_BITS))
         return BLY_ERATE;
     unsigned log2_segment = segment_log_for((double)most);

@@ -10,6 +10,10 @@
 
 #include <bloomery/plan.h>
 
+/* The part of a rate that is no reason for a bit more: a kind whose rates are powers of two would
+ * else need 9 bits for 1/256, because of the hash's own collisions. */
+#define BLYI_HAIR 0x1p-20
+
 typedef struct blyi_planner {
     bly_kind kind;
     const char *name;

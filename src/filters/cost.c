@@ -13,6 +13,8 @@
  */
 #include "cost.h"
 #include "../core/plan_cuckoo.h"
+#include "../core/plan_window.h"
+#include "../core/planner.h"
 #include "../core/rate.h"
 #include "growth.h"
 #include "levels.h"
@@ -60,6 +62,8 @@ static bly_needs resolved(bly_kind kind, const bly_needs *needs) {
     if (n.hash_bits == 0 && blyi_kind_has_levels(kind))
         n.hash_bits = blyi_growth_hash_bits(n.first_keys, n.fpr);
     uint64_t most = kind == BLY_GROWABLE_CUCKOO ? blyi_cost_horizon(&n) : n.keys;
+    if (n.hash_bits == 0 && bly_kind_capabilities(kind) & BLY_CAN_BUILD)
+        n.hash_bits = blyi_hash_floor((double)most, 64) <= n.fpr * BLYI_HAIR / 2 ? 64 : 128;
     if (n.hash_bits == 0 && bly_hasher_default(&hasher, most, n.fpr, 0) == BLY_OK)
         n.hash_bits = hasher.bits;
     return n;
@@ -126,7 +130,7 @@ static void rates_of_levels(const bly_advice *a, const uint64_t *keys, size_t n,
 /* As far as growable.c goes by itself, or as far as the keys demand. */
 uint64_t blyi_cost_horizon(const bly_needs *needs) {
     enum { DOUBLINGS = 10 };
-    if (!(needs->flags & BLY_NEED_GROW) || needs->first_keys > BLYI_MAX_BITS >> DOUBLINGS)
+    if (needs->first_keys > BLYI_MAX_BITS >> DOUBLINGS)
         return needs->keys;
     uint64_t far = needs->first_keys << DOUBLINGS;
     return far > needs->keys ? far : needs->keys;
@@ -173,8 +177,8 @@ static unsigned lines_of(const bly_geometry *g) {
     case BLY_FUSE:
         lines = 3;
         break;
-    case BLY_WINDOW: /* every generation's, side by side, and a bit elsewhere */
-        lines = g->detail + 2;
+    case BLY_WINDOW:
+        lines = blyi_window_parts(g);
         break;
     case BLY_RIBBON: /* two blocks' columns of 16 bytes, side by side, beginning anywhere */
         lines = (2 * (g->hashes + 1) + 3) / 4 + 1;
@@ -230,9 +234,8 @@ static bly_status size_of(bly_kind kind, const bly_needs *needs, bly_advice *out
     bool lossy = bly_kind_capabilities(kind) & BLY_IS_LOSSY;
     uint64_t keys = lossy && needs->keys < MOST_KEYS ? 64 * needs->keys : needs->keys;
     bly_advice_rates(out, &keys, 1, &out->fpr);
-    /* Growth makes do with a weak hash; advice does not. (Rates are sums, and so rounded: 2^-7 and
-     * the floor of a hash of 64 bits are hardly more than 2^-7.) */
-    return out->fpr <= needs->fpr * (1 + 1e-9) ? BLY_OK : BLY_EWEAKHASH;
+    /* Growth makes do with a weak hash; advice does not. */
+    return out->fpr <= needs->fpr * (1 + BLYI_HAIR) ? BLY_OK : BLY_EWEAKHASH;
 }
 
 void bly_advice_rates(const bly_advice *advice, const uint64_t *keys, size_t n, double *rates) {

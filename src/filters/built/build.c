@@ -9,6 +9,7 @@
  * they came nor on repeats, memory or threads.
  */
 #include "../../core/memory.h"
+#include "../../core/planner.h"
 #include "../../core/rate.h"
 #include "shards.h"
 #include "solver.h"
@@ -25,7 +26,7 @@ enum {
 static const uint64_t least_memory = (uint64_t)64 << 20;
 
 /* So many keys the default hash must be good for when nobody says how many will come. */
-static const uint64_t many_keys = (uint64_t)1 << 40;
+static const uint64_t many_keys = (uint64_t)1 << 33;
 
 struct bly_builder {
     const blyi_solver *solver;
@@ -65,11 +66,16 @@ static bool too_weak(const bly_spec *spec, uint64_t n) {
     return !spec->allow_weak_hash && blyi_hash_floor((double)n, spec->hasher.bits) > spec->fpr / 10;
 }
 
+/* The default hash is the fastest whose collisions do not show, in rates that may be powers of
+ * two. */
 static bly_status choose_hasher(bly_spec *spec) {
     uint64_t keys = spec->capacity ? spec->capacity : many_keys;
     bly_status status = BLY_OK;
-    if (spec->hasher.id == BLY_HASH_NONE)
-        status = bly_hasher_default(&spec->hasher, keys, spec->fpr, spec->seed);
+    if (spec->hasher.id == BLY_HASH_NONE) {
+        bool enough = blyi_hash_floor((double)keys, 64) <= spec->fpr * BLYI_HAIR / 2;
+        status =
+            bly_hasher_init(&spec->hasher, enough ? BLY_HASH_XXH3 : BLY_HASH_XXH3_128, spec->seed);
+    }
     if (status == BLY_OK && spec->capacity && too_weak(spec, spec->capacity))
         status = BLY_EWEAKHASH;
     return status;

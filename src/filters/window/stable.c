@@ -20,6 +20,7 @@
  * a key are those of a classic filter: x = lo, then for each cell mulhi(x, m), x = x * LCG +
  * (hi|1).
  */
+#include "../../core/bytes.h"
 #include "../../core/mix.h"
 #include "../../core/plan_stable.h"
 #include "../../core/planner.h"
@@ -181,16 +182,15 @@ static size_t add(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
 /* No bit is set that belongs to no cell: at the top of a word of threes, or after the last cell. */
 static bool sound(const blyi_shape *shape, const uint8_t *body) {
     const bly_geometry *g = &shape->geometry;
-    const uint64_t *words = (const uint64_t *)(const void *)body;
+    const uint8_t *cells = body + BLYI_STABLE_HEADING; /* at any address */
     unsigned width = blyi_stable_width(g), per = blyi_stable_per_word(width);
     uint64_t n = blyi_stable_words(g), stray = 0;
     for (unsigned i = 1; i < BLYI_STABLE_HEADING / 8; i++)
-        stray |= words[i];
-    const uint64_t *cells = words + BLYI_STABLE_HEADING / 8;
+        stray |= blyi_load64le(body + 8 * i);
     for (uint64_t i = 0; width == 3 && i < n; i++)
-        stray |= blyi_le64(cells[i]) >> 63;
+        stray |= blyi_load64le(cells + 8 * i) >> 63;
     if (g->size % per)
-        stray |= blyi_le64(cells[n - 1]) >> g->size % per * width;
+        stray |= blyi_load64le(cells + 8 * (n - 1)) >> g->size % per * width;
     return stray == 0;
 }
 
