@@ -29,7 +29,7 @@
  * Union stores the copies of both (BLY_EFULL, BLY_ENOMEM: the first filter is as it was);
  * intersection keeps of every key as many copies as the filter that has fewer; subtraction takes
  * one copy out for each of the other's. Keys that look alike to the filter (at its rate) count as
- * one. Two filters are equal when they hold the same, in whatever order it came.
+ * one. Two filters are equal when they hold the same at the same size, in whatever order it came.
  *
  * The growable kind doubles when an add finds no place, up to the `horizon` (bly_spec): the most
  * keys it is ever to hold, at most 2^24 times the capacity asked; 0 stands for 1024 times, or less

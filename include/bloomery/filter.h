@@ -64,7 +64,8 @@ BLY_API bly_spec bly_spec_for(bly_kind kind, uint64_t capacity, double fpr);
  * BLY_EINVAL, BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_filter_create(const bly_spec *spec, bly_filter **out);
 
-/* An independent copy, in the same or another allocator (NULL: the default one). */
+/* An independent copy, in the same or another allocator (NULL: the default one). BLY_ENOMEM;
+ * BLY_ECORRUPT: of a map that was not verified, and is damaged in a way that matters. */
 BLY_CHECKED bly_status bly_filter_clone(const bly_filter *f, const bly_allocator *a,
                                         bly_filter **out);
 

@@ -24,6 +24,9 @@
  * say what rate that gives (bly_plan_fpr is 1, _capacity and _fill 0, _keys INFINITY). scalable.h
  * and bly_filter_stats can.
  *
+ * bly_plan_keys is for the kinds of plain bits, from classic to bb2x512: INFINITY for the others,
+ * whose filters know how many keys they have.
+ *
  * The rates are expectations over the hash, corrected for the variance of how full an array or
  * a block gets (Bose et al. 2008 show that the textbook formula is only a lower bound), and they
  * include the hash's own floor n / 2^E. A filter made by bly_plan therefore has the rate asked,

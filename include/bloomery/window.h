@@ -28,7 +28,9 @@
  * each that it is in. Windows can be saved, loaded, mapped (and then asked), and united if they
  * have the same shape and stand at the same turn (by number) or in the same slice of the same span
  * (by time); by number, the keys of both are then those of one stream, of which the last W are
- * kept. Clearing one leaves its clock as it is. Exclusive (BLY_EXCLUSIVE).
+ * kept; a generation then counts as many keys as the fuller of the two had, and may hold, and be
+ * wrong for, more than it was made for. Clearing one leaves its clock as it is. Exclusive
+ * (BLY_EXCLUSIVE).
  *
  *     bly_filter *seen;
  *     bly_window_create_timed(3600, 1000000, 0.001, &seen);    an hour, in seconds

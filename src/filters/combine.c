@@ -5,6 +5,7 @@
  * of an intersection is at most what its bits say: |A and B| = n(A) + n(B) - n(A or B), each n
  * estimated from popcounts. Difference would lose keys, and is not offered.
  */
+#include "../core/bits.h"
 #include "levels.h"
 
 #include <math.h>
@@ -72,6 +73,15 @@ static uint64_t bounded(double estimate, uint64_t least, uint64_t most) {
     return estimate > (double)least ? (uint64_t)llround(estimate) : least;
 }
 
+/* Of a damaged map that was united with dst: its padding must not become dst's. */
+static void clear_padding(bly_filter *dst) {
+    uint64_t used = bly_plan_bits(&dst->geometry), word = used / 64;
+    if (used % 64)
+        blyi_words(dst)[word++] &= blyi_le64(((uint64_t)1 << used % 64) - 1);
+    for (; word < blyi_word_count(dst); word++)
+        blyi_words(dst)[word] = 0;
+}
+
 bly_status bly_filter_union(bly_filter *dst, const bly_filter *src) {
     if (!(dst->ops->capabilities & BLY_CAN_UNION))
         return BLY_EUNSUPPORTED;
@@ -87,6 +97,7 @@ bly_status bly_filter_union(bly_filter *dst, const bly_filter *src) {
     const uint64_t *from = blyi_words(src);
     for (size_t i = 0; i < blyi_word_count(dst); i++)
         into[i] |= from[i];
+    clear_padding(dst);
     blyi_filter_set_items(dst, bounded(keys_in(dst), a > b ? a : b, blyi_sum(a, b)));
     dst->approximate |= src->approximate;
     return BLY_OK;

@@ -55,6 +55,8 @@ static bly_needs resolved(bly_kind kind, const bly_needs *needs) {
     bly_hasher hasher = {0};
     if (n.first_keys == 0)
         n.first_keys = grows ? n.keys / 10 + (n.keys % 10 != 0) : n.keys;
+    if (kind == BLY_GROWABLE_CUCKOO)
+        n.first_keys = least(n.first_keys, n.keys);
     if (n.first_share == 0)
         n.first_share = grows ? BLYI_FIRST_SHARE : 0.8;
     if (n.hash_bits == 0 && (n.flags & BLY_NEED_SECRET))
@@ -142,8 +144,7 @@ static bly_status table_at(const bly_needs *needs, uint64_t keys, bly_geometry *
     double floor = blyi_hash_floor((double)horizon, needs->hash_bits);
     if (floor > needs->fpr / 10)
         return BLY_EWEAKHASH;
-    bly_status status =
-        blyi_growable_plan(least(needs->first_keys, needs->keys), horizon, needs->fpr - floor, out);
+    bly_status status = blyi_growable_plan(needs->first_keys, horizon, needs->fpr - floor, out);
     while (status == BLY_OK && blyi_buckets_hold(out->size) < keys && out->hashes > out->detail) {
         out->size *= 2;
         out->hashes--;

@@ -37,6 +37,9 @@ static bly_status resolve_exact(const bly_spec *spec, blyi_shape *shape) {
         if (shape->capacity == 0)
             return BLY_EIMPOSSIBLE;
     }
+    bool ends = own && !(bly_kind_capabilities(g->kind) & BLY_FORGETS);
+    if (ends && shape->capacity > own->most(g))
+        return BLY_EIMPOSSIBLE;
     if (shape->fpr == 0) {
         shape->fpr = fmax(bly_plan_fpr(g, shape->capacity, bits), 0x1p-40);
         if (shape->fpr >= 1)

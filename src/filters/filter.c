@@ -112,6 +112,10 @@ blyi_shape blyi_filter_shape(const bly_filter *f) {
 
 bly_status bly_filter_clone(const bly_filter *f, const bly_allocator *a, bly_filter **out) {
     blyi_shape shape = blyi_filter_shape(f);
+    *out = NULL;
+    /* A map may be asked whatever its body holds; to be changed it must be sound. */
+    if (!f->body_block && f->ops->sound && !f->ops->sound(&shape, f->body))
+        return BLY_ECORRUPT;
     bly_status status = blyi_filter_make(&shape, a, NULL, out);
     if (status)
         return status;

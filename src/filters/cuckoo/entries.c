@@ -46,9 +46,13 @@ bool blyi_entries_sound(const blyi_shape *shape, const uint8_t *body) {
     const blyi_table t = blyi_table_over(&shape->geometry, (uint8_t *)(uintptr_t)body);
     uint64_t used = 0;
     blyi_class c;
-    for (uint64_t slot = 0; blyi_table_next(&t, &slot, &c); used++)
+    for (uint64_t slot = 0; slot < blyi_table_slots(&t); slot++) {
+        if (!blyi_slot_class(&t, slot / BLYI_BUCKET, slot % BLYI_BUCKET, &c))
+            continue;
         if ((c.rest & t.core) == 0)
             return false;
+        used++;
+    }
     /* The tail may begin in the middle of a byte: the second word begins with the next. */
     uint64_t end = blyi_bucket_bit(&t, t.buckets);
     uint64_t tail = blyi_bits_at(body, end) | blyi_bits_at(body, end + 4);
@@ -100,9 +104,10 @@ bly_status blyi_entries_unite(bly_filter *dst, const bly_filter *src, blyi_store
     bly_status status = bly_filter_clone(dst, &dst->alloc, &copy);
     if (status)
         return status;
-    for (uint64_t slot = 0; status == BLY_OK && blyi_table_next(&from, &slot, &c); copy->items++) {
+    for (uint64_t slot = 0; status == BLY_OK && blyi_table_next(&from, &slot, &c);) {
         const blyi_table to = blyi_table_of(copy); /* anew for each entry: it may have grown */
         status = store(copy, blyi_class_in(&to, &from, c));
+        copy->items++;
     }
     if (status == BLY_OK) {
         bly_filter old = *dst;

@@ -154,17 +154,22 @@ static bly_status plan_default(const bly_spec *spec, blyi_shape *shape) {
 }
 
 static bly_status plan_exact(const bly_spec *spec, blyi_shape *shape) {
+    uint64_t keys = blyi_buckets_hold(spec->geometry.size)
+                    << (spec->geometry.hashes - spec->geometry.detail);
+    bly_status status = BLY_OK;
     shape->geometry = spec->geometry;
     shape->hasher = spec->hasher;
     if (shape->fpr == 0)
         shape->fpr = final_rate(spec->geometry);
-    if (shape->fpr >= 1)
+    if (shape->fpr >= 1 || spec->capacity > keys)
         return BLY_EIMPOSSIBLE;
-    if (shape->hasher.id != BLY_HASH_NONE)
-        return BLY_OK;
-    uint64_t keys = blyi_buckets_hold(spec->geometry.size)
-                    << (spec->geometry.hashes - spec->geometry.detail);
-    return bly_hasher_default(&shape->hasher, keys, shape->fpr, spec->seed);
+    if (shape->hasher.id == BLY_HASH_NONE)
+        status = bly_hasher_default(&shape->hasher, keys, shape->fpr, spec->seed);
+    unsigned bits = spec->allow_weak_hash ? 128 : shape->hasher.bits;
+    uint64_t expected = spec->capacity ? spec->capacity : 1;
+    if (status == BLY_OK && blyi_hash_floor((double)expected, bits) > shape->fpr / 10)
+        status = BLY_EWEAKHASH;
+    return status;
 }
 
 static bly_status create(const bly_spec *spec, bly_filter **out) {

@@ -106,11 +106,12 @@ static inline bool blyi_slot_class(const blyi_table *t, uint64_t bucket, unsigne
     return entry != 0;
 }
 
-/* The slot after *slot (from 0 on) that is in use, its class in *c; false after the last. */
+/* The slot after *slot (from 0 on) that is in use, its class in *c; false after the last. What no
+ * key can have left, in a damaged map, is passed over. */
 static inline bool blyi_table_next(const blyi_table *t, uint64_t *slot, blyi_class *c) {
     for (uint64_t end = blyi_table_slots(t); *slot < end;) {
         uint64_t at = (*slot)++;
-        if (blyi_slot_class(t, at / BLYI_BUCKET, at % BLYI_BUCKET, c))
+        if (blyi_slot_class(t, at / BLYI_BUCKET, at % BLYI_BUCKET, c) && (c->rest & t->core) != 0)
             return true;
     }
     return false;

@@ -53,7 +53,8 @@ bly_status bly_window_age_hash(const bly_filter *f, bly_hash h, uint64_t *age) {
     for (unsigned slot = 0; slot < blyi_window_slots(&f->geometry); slot++)
         if (where >> slot & 1 && oldest(f, slot) < least)
             least = oldest(f, slot);
-    *age = least;
+    /* The largest number means that it is absent. */
+    *age = where != 0 && least == BLY_WINDOW_ABSENT ? BLY_WINDOW_ABSENT - 1 : least;
     return BLY_OK;
 }
 

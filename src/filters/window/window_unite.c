@@ -1,8 +1,6 @@
 /* The union of two windows: of each generation that either has. */
 #include "window_body.h"
 
-#include <math.h>
-
 bool blyi_window_compatible(const bly_filter *a, const bly_filter *b) {
     return blyi_window_get(a, BLYI_WIN_SPAN) == blyi_window_get(b, BLYI_WIN_SPAN) &&
            blyi_window_get(a, BLYI_WIN_ORDINAL) == blyi_window_get(b, BLYI_WIN_ORDINAL) &&
@@ -16,25 +14,39 @@ static bool is_wanted(const bly_filter *dst, const bly_filter *src, unsigned slo
     return blyi_window_is_live(src, slot) && age <= dst->geometry.detail;
 }
 
+/* The slot of that generation; one past the last when there is none. */
+static unsigned slot_with(const bly_filter *f, uint64_t ordinal) {
+    unsigned slots = blyi_window_slots(&f->geometry), active = blyi_window_active(f);
+    if (ordinal == blyi_window_get(f, BLYI_WIN_ORDINAL))
+        return active;
+    for (unsigned i = 0; i < slots; i++)
+        if (i != active && blyi_window_is_live(f, i) && blyi_window_ordinal_of(f, i) == ordinal)
+            return i;
+    return slots;
+}
+
 /* For each slot of src that is wanted, the one of dst that has, or gets, the same generation. There
- * is always one: both have at most the s last ones and the active. */
-static void match(const bly_filter *dst, const bly_filter *src, unsigned *to) {
+ * is one, since both have at most the s last ones and the active; only a damaged map may have two
+ * slots for one generation, and what finds no place is left out. Returns the slots of src that go
+ * somewhere. */
+static uint64_t match(const bly_filter *dst, const bly_filter *src, unsigned *to) {
     unsigned slots = blyi_window_slots(&dst->geometry), active = blyi_window_active(dst);
-    uint64_t taken = blyi_window_get(dst, BLYI_WIN_LIVE) | (uint64_t)1 << active;
+    uint64_t taken = blyi_window_get(dst, BLYI_WIN_LIVE) | (uint64_t)1 << active, wanted = 0;
     for (unsigned i = 0; i < slots; i++) {
         uint64_t ordinal = blyi_window_ordinal_of(src, i);
         to[i] = active;
-        if (!is_wanted(dst, src, i) || ordinal == blyi_window_get(dst, BLYI_WIN_ORDINAL))
+        if (!is_wanted(dst, src, i))
             continue;
-        unsigned slot = 0;
-        while (slot < slots &&
-               !(blyi_window_is_live(dst, slot) && blyi_window_ordinal_of(dst, slot) == ordinal))
-            slot++;
+        unsigned slot = slot_with(dst, ordinal);
         for (unsigned j = 0; slot == slots && j < slots; j++)
             slot = taken >> j & 1 ? slots : j;
-        to[i] = slot < slots ? slot : active;
-        taken |= (uint64_t)1 << to[i];
+        if (slot == slots)
+            continue;
+        to[i] = slot;
+        taken |= (uint64_t)1 << slot;
+        wanted |= (uint64_t)1 << i;
     }
+    return wanted;
 }
 
 /* The slots of a line that count. */
@@ -63,55 +75,36 @@ static void unite_line(uint8_t *dst, uint64_t keep, const uint8_t *src, uint64_t
         blyi_store64le(dst + (size_t)8 * j, words[j]);
 }
 
-/* Keys of two generations together: judged by their bits, within what is certain. */
-static uint64_t united(double estimate, uint64_t a, uint64_t b) {
-    uint64_t least = a > b ? a : b, most = a + b;
-    if (most < a || most > BLYI_WIN_MOST_KEYS)
-        most = BLYI_WIN_MOST_KEYS;
-    if (!(estimate < (double)most))
-        return most;
-    return estimate > (double)least ? (uint64_t)llround(estimate) : least;
-}
-
-static void unite_keys(bly_filter *dst, const bly_filter *src, const unsigned *to) {
-    const bly_geometry *g = &dst->geometry;
-    unsigned slots = blyi_window_slots(g);
-    double own = (double)(blyi_window_lines(g) * blyi_window_places(slots));
-    uint64_t ours[BLYI_WIN_MOST_SLOTS], theirs[BLYI_WIN_MOST_SLOTS] = {0}, items = 0;
-    for (unsigned i = 0; i < slots; i++)
-        ours[i] = blyi_window_keys_in(dst, i);
+/* A generation then counts as many keys as the one of the two that has more: a lower bound, since a
+ * window by number that took itself for fuller than it is would forget too early. */
+static void unite_keys(bly_filter *dst, const bly_filter *src, const unsigned *to,
+                       uint64_t wanted) {
+    unsigned slots = blyi_window_slots(&dst->geometry);
     for (unsigned i = 0; i < slots; i++) {
-        if (!is_wanted(dst, src, i))
+        if (!(wanted >> i & 1))
             continue;
-        theirs[to[i]] = blyi_window_keys_in(src, i);
-        blyi_window_set_keys(dst, to[i], 1, blyi_window_ordinal_of(src, i)); /* to be counted */
+        uint64_t ours = blyi_window_keys_in(dst, to[i]), keys = blyi_window_keys_in(src, i);
+        keys = keys < BLYI_WIN_MOST_KEYS ? keys : BLYI_WIN_MOST_KEYS - 1;
+        blyi_window_set_keys(dst, to[i], keys > ours ? keys : ours, blyi_window_ordinal_of(src, i));
     }
-    blyi_window_scan scan;
-    blyi_window_count(dst, &scan);
-    for (unsigned i = 0; i < slots; i++) {
-        uint64_t keys = ours[i];
-        if (theirs[i] != 0)
-            keys = united(blyi_window_keys(g, (double)scan.set[i] / own), ours[i], theirs[i]);
-        blyi_window_set_keys(dst, i, keys, blyi_window_ordinal_of(dst, i));
-        items += keys;
-    }
-    dst->items = items;
+    dst->items = 0;
+    for (unsigned i = 0; i < slots; i++)
+        dst->items += blyi_window_keys_in(dst, i);
 }
 
 bly_status blyi_window_unite(bly_filter *dst, const bly_filter *src) {
     unsigned slots = blyi_window_slots(&dst->geometry), to[BLYI_WIN_MOST_SLOTS];
     uint64_t lines = blyi_window_lines(&dst->geometry), now = blyi_window_get(src, BLYI_WIN_NOW);
     unsigned phase = (unsigned)blyi_window_get(dst, BLYI_WIN_STATE) & BLYI_WIN_PHASE;
+    if (dst == src)
+        return BLY_OK;
     uint8_t *into = blyi_window_body(dst);
     const uint8_t *from = blyi_window_body(src);
-    uint64_t wanted = 0;
-    for (unsigned i = 0; i < slots; i++)
-        wanted |= (uint64_t)is_wanted(dst, src, i) << i;
-    match(dst, src, to);
+    uint64_t wanted = match(dst, src, to);
     for (uint64_t i = 0; i < lines; i++, into += 64, from += 64)
         unite_line(into, kept(dst, into), from, kept(src, from) & wanted, to, slots, phase);
     blyi_window_set(dst, BLYI_WIN_CURSOR, lines);
-    unite_keys(dst, src, to);
+    unite_keys(dst, src, to, wanted);
     if (now > blyi_window_get(dst, BLYI_WIN_NOW))
         blyi_window_set(dst, BLYI_WIN_NOW, now);
     dst->approximate |= src->approximate;
