@@ -104,7 +104,7 @@ static void cells_follow_the_rule(void **state) {
             for (uint64_t c = 0; c < m; c++)
                 used += cells[c] != 0;
             bly_stats s = stats_of(f);
-            assert_true(s.count == fresh && s.set_bits == used);
+            assert_true(s.count == fresh && s.set_bits == used * width);
             assert_true(s.fill == (double)used / (double)m);
             assert_true(fabs(s.current_fpr - pow(s.fill, k)) < 1e-9);
             free(cells);

@@ -19,9 +19,10 @@ static const cli_option options[] = {
 
 static int refuse(const char *path, bly_kind kind) {
     if (kinds_can(kind, BLY_FORGETS))
-        return message_error("%s: is a %s filter, which forgets keys, and no list; bloomery dedup "
-                             "--window --state adds to one",
-                             path, bly_kind_name(kind));
+        return message_error(
+            "%s: is a %s filter, which forgets keys, and no list%s", path, bly_kind_name(kind),
+            kinds_can(kind, BLY_IS_LOSSY) ? "; only the program that made it adds to it"
+                                          : "; bloomery dedup --window --state adds to one");
     return message_error("%s: nothing can be added to a %s filter; build it again with the new "
                          "keys",
                          path, bly_kind_name(kind));
@@ -42,7 +43,7 @@ static bly_status flush(changing *c) {
     if (c->copies) {
         if (c->values->once)
             leave_out_present(c);
-        return build_add_scattered(c->filter, &c->gathered, &c->done);
+        return build_add_scattered(c->filter, &c->gathered, &c->done, &c->failed);
     }
     bly_status status = bly_filter_add_hashes(c->filter, c->batch, c->waiting, NULL, &tally);
     c->done += tally.fresh;
@@ -56,26 +57,49 @@ static bly_status finish(changing *c) {
                      : keytype_mark(c->filter, c->type, &c->levels);
 }
 
+/* How many copies there are of the key that found no place. They are taken out to be counted: what
+ * is in memory is not saved any more. */
+static unsigned copies_of_failed(const changing *c) {
+    unsigned copies = 0;
+    bool removed = true;
+    while (removed && bly_filter_remove_hash(c->filter, c->failed, &removed) == BLY_OK && removed)
+        copies++;
+    return copies;
+}
+
+/* No place, though there would be for as many different keys. */
+static int fail_for_copies(const changing *c, const bly_stats *s) {
+    const unsigned copies = copies_of_failed(c);
+    if (copies >= KINDS_MOST_COPIES)
+        return message_error("%s: takes no more copies of one of these keys: it has been added "
+                             "eight times, which is the most; remove it, or use --once; the list "
+                             "is left as it was",
+                             c->path);
+    return message_error("%s: has no place for one of these keys, of which it holds %u cop%s, "
+                         "though only %.0f%% of its places are taken: all copies of a key must be "
+                         "in the same two buckets, and where many keys have several they are soon "
+                         "full; remove copies, or use --once; the list is left as it was",
+                         c->path, copies, copies == 1 ? "y" : "ies", 100 * s->fill);
+}
+
 static int fail(const changing *c) {
-    char count[NUMBER_TEXT], room[NUMBER_TEXT];
+    char count[NUMBER_TEXT], room[NUMBER_TEXT], many[NUMBER_TEXT + 24] = "the new key";
     bly_stats s;
     if (c->status != BLY_EFULL)
         return message_status(c->path, c->status);
     bly_filter_stats(c->filter, &s);
-    (void)number_grouped(s.capacity, room);
-    if (s.count < s.capacity - s.capacity / 8)
-        return message_error(
-            "%s: takes no more copies of one of these keys: it has been added "
-            "eight times, which is the most; remove it, or use --once; the list is "
-            "left as it was",
-            c->path);
-    return message_error(
-        "%s: is full: it was made for %s keys, and has no place for all of these %s "
-        "besides those it holds%s; build it again with a larger -n%s; the list is "
-        "left as it was",
-        c->path, room, number_grouped(c->keys, count),
-        kinds_grow(s.kind) ? ", and it has doubled as often as it may" : "",
-        kinds_grow(s.kind) ? "" : ", or as growable-cuckoo");
+    if (c->copies && s.count < kinds_most_keys(c->filter))
+        return fail_for_copies(c, &s);
+    const uint64_t marks = keytype_marks_in(c->filter);
+    (void)number_grouped(s.capacity > marks ? s.capacity - marks : 0, room);
+    if (c->keys > 1)
+        (void)snprintf(many, sizeof many, "all of the %s new ones", number_grouped(c->keys, count));
+    return message_error("%s: is full: it was made for %s keys, and has no place for %s besides "
+                         "those it holds%s; build it again with a larger -n%s; the list is left "
+                         "as it was",
+                         c->path, room, many,
+                         kinds_grow(s.kind) ? ", and it has doubled as often as it may" : "",
+                         kinds_grow(s.kind) ? "" : ", or as growable-cuckoo");
 }
 
 /* Blocks of new sizes, or domains of new depths, make more questions of a line. */
@@ -184,9 +208,11 @@ const cli_command command_add = {
         "was. Fuse and ribbon filters take nothing: build them again.\n"
         "\n"
         "A list from which keys can be removed (cuckoo, growable-cuckoo) holds a copy of a key for "
-        "each time it was added, eight at most, and `bloomery remove` takes one out. Lines that "
-        "are "
-        "the same in one input are one key. But a key that seems to be in the list already is "
+        "each time it was added, and `bloomery remove` takes one out. There is room for eight "
+        "copies "
+        "of one key at most, and for fewer where many keys have several. "
+        "Lines that are the same in one input are one key. But a key that seems to be in the list "
+        "already is "
         "stored once more, and counted: it may only look like another, and if it were left out, "
         "removing that one would remove both. So do not add a key again unless you mean to remove "
         "it as often, or use --once for a list from which nothing is removed.",

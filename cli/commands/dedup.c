@@ -81,7 +81,8 @@ static const cli_option options[] = {
      "Only the last N lines, or those of the last TIME (90s, 15m, 24h, 7d), count as seen: an "
      "older "
      "line is printed again. For streams without end. The memory is fixed: about three bytes for "
-     "each of the N lines, or eight for each of those that -n says come within TIME."},
+     "each of the N lines, or about nine for each of those that -n says come within TIME. 1M is "
+     "a million lines, 1m a minute."},
     {"seed", 0, CLI_NUMBER, AT(seed), "SEED", NULL, NULL,
      "The seed of a new filter's hash function. 0, the default, chooses one at random, so that "
      "strangers cannot make lines that are taken for each other; with a seed the same input always "
@@ -315,11 +316,13 @@ static const char *window_conflict(const dedup_options *o) {
         return NULL;
     const bool lines = number_count(o->window, &number) == NULL;
     if (!lines && number_duration(o->window, &number))
-        return "--window must be a number of lines, such as 1M, or a time, such as 24h";
+        return "--window must be a number of lines, such as 1M, or a time: a whole number of "
+               "seconds, minutes, hours or days, such as 90s, 15m, 24h, 7d";
     if (o->exact || o->confirm)
         return "--window forgets lines, and --exact and --confirm keep them all: give one";
     if (o->memory)
-        return "--window has a fixed size, by its length and -p (bloomery plan --window tells): "
+        return "--window has a fixed size, by its length, -n and -p (bloomery plan --window "
+               "tells): "
                "leave out --memory";
     if (lines && o->keys)
         return "--window says how many lines it is for: leave out -n, which goes with a time";

@@ -49,9 +49,9 @@ static const cli_option options[] = {
     {"static", 0, CLI_FLAG, AT(fixed), NULL, NULL, NULL,
      "All keys are known beforehand, and none is added or removed later."},
     {"window", 'w', CLI_TEXT, AT(window), "N|TIME", NULL, window_left_out,
-     "Only the last N keys, or those of a time such as 24h, count: old ones must be forgotten by "
-     "themselves. With a time --expect says how many keys come within it; they are taken to come "
-     "evenly."},
+     "Only the last N keys, or those of a time (90s, 15m, 24h, 7d), count: old ones must be "
+     "forgotten by themselves. 1M is a million keys, 1m a minute. With a time --expect says how "
+     "many keys come within it; they are taken to come evenly."},
     {"lossy", 0, CLI_FLAG, AT(lossy), NULL, NULL, NULL,
      "With --window: a key may be forgotten early, if only the memory stays fixed however many "
      "come."},
@@ -62,7 +62,9 @@ static const cli_option options[] = {
      "Strangers choose the keys, and might choose them to do harm."},
     {"smallest", 0, CLI_FLAG, AT(smallest), NULL, NULL, NULL,
      "The smallest filter rather than the fastest."},
-    {"kind", 0, CLI_KIND, AT(kind), "KIND", NULL, NULL, "Plan for this kind, whatever is best."},
+    {"kind", 0, CLI_KIND, AT(kind), "KIND", NULL, NULL,
+     "Plan for this kind, whatever is best. fuse and ribbon imply --static, window --window, and "
+     "stable --window --lossy."},
     {"hash", 0, CLI_HASH, AT(hash), "HASH", NULL, NULL,
      "Plan for this hash function. By default xxh3, or a wider one where that has too few bits; "
      "with --hostile-keys siphash."},
@@ -93,6 +95,25 @@ static uint64_t window_keys(const values *v) {
     return v->window && !number_count(v->window, &keys) ? keys : 0;
 }
 
+/* "--window 2M" where "--window=2M" is meant: there are no operands that it could be. */
+static void take_window(values *v, cli_operands *operands) {
+    if (v->window != window_left_out || operands->count == 0)
+        return;
+    v->window = *operands->items++;
+    operands->count--;
+}
+
+/* What a kind is for goes without saying; what contradicts it is left to be refused. */
+static void imply(values *v) {
+    const uint32_t can = bly_kind_capabilities(v->kind);
+    if (can & BLY_CAN_BUILD && !v->grows && !v->deletes && !v->window)
+        v->fixed = true;
+    if (can & BLY_FORGETS && !v->window && !v->fixed)
+        v->window = window_left_out;
+    if (can & BLY_IS_LOSSY && v->window)
+        v->lossy = true;
+}
+
 static int check_window(const values *v) {
     uint64_t number;
     if (v->lossy && !v->window)
@@ -100,8 +121,10 @@ static int check_window(const values *v) {
     if (!v->window || v->window == window_left_out)
         return CLI_OK;
     if (number_count(v->window, &number) && number_duration(v->window, &number))
-        return message_error("--window must be a number of keys, such as 1M, or a time, such as "
-                             "24h");
+        return message_error("--window cannot be '%s': it must be a number of keys, such as 1M, or "
+                             "a time: a whole number of seconds, minutes, hours or days, such as "
+                             "90s, 15m, 24h, 7d",
+                             v->window);
     if (window_keys(v) && v->keys)
         return message_error("--window=%s says how many keys there are; leave out --expect, which "
                              "goes with a time",
@@ -157,6 +180,8 @@ static bly_needs needs_of(const values *v) {
 static bly_status find(const values *v, plan_answer *p) {
     bly_advice suggested;
     *p = (plan_answer){.needs = needs_of(v), .hash = v->hash, .own_kind = v->kind != BLY_KIND_NONE};
+    if (v->window && !window_keys(v) && number_duration(v->window, &p->seconds))
+        p->seconds = 0;
     bly_status status = bly_advise(&p->needs, &suggested);
     if (status == BLY_OK)
         p->suggested = suggested.kind;
@@ -200,7 +225,9 @@ static int show(const values *v, const plan_answer *p, chart *c) {
 }
 
 static int run(void *untyped, cli_operands operands) {
-    const values *v = untyped;
+    values *v = untyped;
+    take_window(v, &operands);
+    imply(v);
     int status = check(v, operands);
     if (status)
         return status;

@@ -17,10 +17,9 @@ static int refuse(const char *path, bly_kind kind) {
                       : can & BLY_FORGETS ? "it forgets them by itself"
                                           : "keys share its bits, so others would go too";
     (void)kinds_that_can(BLY_CAN_REMOVE, kinds);
-    return message_error("%s: keys cannot be removed from a %s filter: %s; %s can; build it again "
-                         "without them",
-                         path, bly_kind_name(kind), why,
-                         *kinds ? kinds : "no kind in this version");
+    return message_error("%s: keys cannot be removed from a %s filter: %s; %s can%s", path,
+                         bly_kind_name(kind), why, *kinds ? kinds : "no kind in this version",
+                         can & BLY_FORGETS ? "" : "; build it again without them");
 }
 
 static bly_status flush(changing *c) {

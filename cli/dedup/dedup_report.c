@@ -3,6 +3,7 @@
 #include "json.h"
 #include "numbers.h"
 
+#include <math.h>
 #include <sys/resource.h>
 
 /* The most memory the process has had, in bytes. Linux's own figure comes first: what getrusage
@@ -66,12 +67,14 @@ static void window_line(FILE *to, const dedup_totals *t) {
 }
 
 static void lost_line(FILE *to, const seen *s) {
+    static const double least = 1e-12; /* that is worth telling */
     char now[NUMBER_TEXT], promised[NUMBER_TEXT], lost[DEDUP_ESTIMATE];
     if (s->filter) {
         (void)fprintf(to, "%-10s about %s new ones%s, taken for repeats\n", "lost",
                       dedup_report_estimate(s->lost, lost), s->window ? " of the window" : "");
-        (void)fprintf(to, "%-10s %s now, %s promised\n", "rate",
-                      number_percent(seen_rate_now(s), now),
+        const double rate = seen_rate_now(s);
+        (void)fprintf(to, "%-10s %s%s now, %s promised\n", "rate", rate < least ? "below " : "",
+                      number_percent(fmax(rate, least), now),
                       number_percent(seen_rate_promised(s), promised));
         return;
     }
@@ -95,8 +98,10 @@ void dedup_report_text(FILE *to, const dedup_totals *t, const seen *s, const key
         number_line(to, "not URLs", rule->not_urls);
     if (rule->field)
         number_line(to, "no field", rule->fieldless);
-    (void)fprintf(to, "%-10s %s (%s), %s in all\n", "memory", number_bytes(seen_bytes(s), bytes),
-                  method(s), number_bytes(peak_bytes(), peak));
+    /* The system gives memory when it is first written to. */
+    (void)fprintf(to, "%-10s %s (%s), %s %s\n", "memory", number_bytes(seen_bytes(s), bytes),
+                  method(s), number_bytes(peak_bytes(), peak),
+                  peak_bytes() < seen_bytes(s) ? "in use so far" : "in all");
     (void)fprintf(to, "%-10s %s, %s lines a second\n", "time", number_time(t->seconds, time),
                   number_short(t->seconds > 0 ? (double)t->records / t->seconds : 0, rate));
 }

@@ -60,6 +60,24 @@ bly_spec seen_window_spec(const seen_wish *wish) {
     return spec;
 }
 
+uint64_t seen_window_bytes(const seen_wish *wish) {
+    static const uint64_t sample = 1 << 20; /* beyond, the size is in proportion to the keys */
+    seen_wish small = *wish;
+    if (small.keys == 0)
+        small.keys = usual_keys;
+    const double times = fmax(1, (double)small.keys / (double)sample);
+    if (times > 1)
+        small.keys = sample;
+    const bly_spec spec = seen_window_spec(&small);
+    bly_filter *f;
+    if (bly_filter_create(&spec, &f) != BLY_OK)
+        return 0;
+    bly_geometry g = bly_filter_geometry(f);
+    bly_filter_destroy(f);
+    g.size = (uint64_t)ceil((double)g.size * times);
+    return bly_plan_check(&g) == BLY_OK ? bly_plan_bytes(&g) : 0;
+}
+
 double seen_window_promise(const seen *s) {
     bly_stats stats;
     bly_filter_stats(s->filter, &stats);
@@ -79,9 +97,15 @@ static bool other_window(const seen *s, const bly_window_info *w, const seen_wis
     const uint64_t keys = bly_filter_capacity(s->filter);
     if (w->span == wish->window_span && (w->span || keys == keys_of(wish)))
         return false;
-    (void)message_error("%s: was made with --window %s, not %s; begin a new state", s->state,
-                        written(w->span, keys, is),
-                        written(wish->window_span, keys_of(wish), asked));
+    if (!w->span && keys == wish->window_keys)
+        (void)message_error("%s: is a window of %s keys, and dedup keeps %u of them for its own "
+                            "marks; give --window %s, or begin a new state",
+                            s->state, number_grouped(keys, asked), (unsigned)spare,
+                            number_grouped(keys - spare, is));
+    else
+        (void)message_error("%s: was made with --window %s, not %s; begin a new state", s->state,
+                            written(w->span, keys, is),
+                            written(wish->window_span, keys_of(wish), asked));
     return true;
 }
 

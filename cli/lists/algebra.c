@@ -62,7 +62,7 @@ static char *seed_text(const bly_file_info *info, char out[NUMBER_TEXT]) {
     return out;
 }
 
-/* All but the size, which folding may change. */
+/* All but the size, which folding may change, and what growing changes. */
 static bool alike(const plan *p, const char *path, const bly_file_info *b) {
     const bly_file_info *a = &p->first;
     char is[NUMBER_TEXT], was[NUMBER_TEXT], now[KINDS_SHAPE], then[KINDS_SHAPE];
@@ -73,7 +73,7 @@ static bool alike(const plan *p, const char *path, const bly_file_info *b) {
         return differs(p, path, "hash function", hash_name(b), hash_name(a));
     if (a->seed != b->seed)
         return differs(p, path, seed_label(a), seed_text(b, is), seed_text(a, was));
-    if (a->geometry.kind == BLY_SCALABLE) {
+    if (kinds_grow(a->geometry.kind)) { /* what it began with, only the filters can tell */
         if (a->fpr != b->fpr)
             return differs(p, path, "rate", number_percent(b->fpr, is),
                            number_percent(a->fpr, was));
@@ -145,7 +145,9 @@ static bool make_plan(plan *p, const algebra *op, bool fold, cli_operands files)
             return false;
         if (i == 0)
             p->first = info;
-        else if (!alike(p, p->paths[i], &info))
+        if (i == 0 && !kinds_can(info.geometry.kind, op->needs))
+            return refuse_kind(p);
+        if (!alike(p, p->paths[i], &info))
             return false;
         p->common = number_common_divisor(p->common, info.geometry.size);
         p->largest = info.geometry.size > p->largest ? info.geometry.size : p->largest;
@@ -155,10 +157,8 @@ static bool make_plan(plan *p, const algebra *op, bool fold, cli_operands files)
             odd_info = info;
         }
     }
-    if (!kinds_can(p->first.geometry.kind, op->needs))
-        return refuse_kind(p);
     bly_geometry shape;
-    if (odd && p->first.geometry.kind != BLY_SCALABLE && !(fold && common_shape(p, &shape)))
+    if (odd && !kinds_grow(p->first.geometry.kind) && !(fold && common_shape(p, &shape)))
         return sizes_differ(p, odd, &odd_info) == CLI_OK;
     return true;
 }
@@ -168,7 +168,7 @@ static bool make_plan(plan *p, const algebra *op, bool fold, cli_operands files)
 /* Whether this file must be folded, and by how much. */
 static uint64_t fold_by(const plan *p, const bly_filter *f) {
     const bly_geometry g = bly_filter_geometry(f);
-    return g.kind == BLY_SCALABLE ? 1 : g.size / p->common;
+    return kinds_grow(g.kind) ? 1 : g.size / p->common;
 }
 
 static bly_filter *folded(const plan *p, const char *path, const bly_filter *f) {
@@ -207,7 +207,7 @@ static bool take(const plan *p, size_t i, opened *o) {
 /* The first, to be changed. */
 static bly_filter *take_first(const plan *p) {
     opened o;
-    if (p->first.geometry.kind == BLY_SCALABLE || p->first.geometry.size == p->common)
+    if (kinds_grow(p->first.geometry.kind) || p->first.geometry.size == p->common)
         return open_load(p->paths[0], p->key, without_key(p));
     if (!take(p, 0, &o))
         return NULL;
@@ -249,15 +249,26 @@ static bly_status settle_marks(plan *p, bly_filter *f, keytype type, const keyty
     return status;
 }
 
+/* That many different keys would have found room, so if there are no more it is the copies. */
+static int say_full(const plan *p, size_t i, const bly_filter *into, uint64_t more) {
+    char keys[NUMBER_TEXT], room[NUMBER_TEXT];
+    const uint64_t all = bly_filter_count(into) + more, most = kinds_most_keys(into);
+    (void)number_grouped(all, keys);
+    if (all > most)
+        return message_error("%s: does not fit in besides the others: they have %s keys together, "
+                             "and there is room for %s; build them with -n for the keys of all",
+                             p->paths[i], keys, number_grouped(most, room));
+    return message_error("%s: does not fit in besides the others, though they have but %s keys "
+                         "together: several have the same keys, of each of which a copy is stored. "
+                         "Of one key there is never room for more than eight, and for less where "
+                         "many have several; build one list from the keys of all",
+                         p->paths[i], keys);
+}
+
 static int say_mismatch(const plan *p, size_t i, bly_status status, const char *why) {
     if (status == BLY_EMISMATCH && why)
         return message_error("%s: cannot be %s with %s: %s; only filters built alike can",
                              p->paths[i], p->op->done, p->paths[0], why);
-    if (status == BLY_EFULL)
-        return message_error("%s: does not fit in besides the others: there are too many keys, or "
-                             "more than eight copies of one; build them with -n for the keys of "
-                             "all",
-                             p->paths[i]);
     return message_status(p->paths[i], status);
 }
 
@@ -286,42 +297,56 @@ static bool combine(plan *p, size_t i, bly_filter *into) {
     open_close(&o);
     if (status == BLY_OK)
         status = settle_marks(p, into, type, &levels);
-    if (status != BLY_OK)
+    if (status == BLY_EFULL)
+        (void)say_full(p, i, into, asked);
+    else if (status != BLY_OK)
         (void)say_mismatch(p, i, status, why);
     else
         warn_of_absent(p, i, asked, before > after ? before - after : 0);
     return status == BLY_OK;
 }
 
-static void report(const plan *p, const algebra_values *v, const bly_stats *s) {
+static void report_json(const plan *p, const algebra_values *v, const bly_stats *s,
+                        uint64_t marks) {
+    json j = json_begin(stdout);
+    json_text(&j, "file", v->out);
+    json_open(&j, "from", '[');
+    for (size_t i = 0; i < p->count; i++)
+        json_text(&j, NULL, p->paths[i]);
+    json_close(&j, ']');
+    json_text(&j, "kind", bly_kind_name(s->kind));
+    json_integer(&j, "size", s->size);
+    json_bool(&j, "folded", p->common != p->largest && !kinds_grow(s->kind));
+    json_integer(&j, "bytes", s->bytes);
+    json_integer(&j, "capacity", s->capacity);
+    json_integer(&j, "count", s->count);
+    json_integer(&j, "marks", marks);
+    json_real(&j, "estimated_keys", s->estimated_keys);
+    json_real(&j, "rate_asked", s->target_fpr);
+    json_real(&j, "rate_now", s->current_fpr);
+    json_bool(&j, "approximate", s->approximate);
+    json_bool(&j, "keeps_promise", health_of(s) == HEALTH_GOOD);
+    json_end(&j);
+}
+
+/* Copies are counted; where keys share bits, how many there are is judged by the bits. */
+static void report(const plan *p, const algebra_values *v, const bly_stats *s, uint64_t marks) {
     const char *name = open_output_name(v->out);
-    char keys[NUMBER_TEXT], now[NUMBER_TEXT], asked[NUMBER_TEXT];
+    char keys[NUMBER_TEXT], now[NUMBER_TEXT], asked[NUMBER_TEXT], marked[64] = "";
     const size_t files = p->op->operation == BLY_OP_SUBTRACT ? p->count - 1 : p->count;
-    if (v->json) {
-        json j = json_begin(stdout);
-        json_text(&j, "file", v->out);
-        json_open(&j, "from", '[');
-        for (size_t i = 0; i < p->count; i++)
-            json_text(&j, NULL, p->paths[i]);
-        json_close(&j, ']');
-        json_text(&j, "kind", bly_kind_name(s->kind));
-        json_integer(&j, "size", s->size);
-        json_bool(&j, "folded", p->common != p->largest && s->kind != BLY_SCALABLE);
-        json_integer(&j, "bytes", s->bytes);
-        json_integer(&j, "capacity", s->capacity);
-        json_integer(&j, "count", s->count);
-        json_real(&j, "estimated_keys", s->estimated_keys);
-        json_real(&j, "rate_asked", s->target_fpr);
-        json_real(&j, "rate_now", s->current_fpr);
-        json_bool(&j, "approximate", s->approximate);
-        json_bool(&j, "keeps_promise", health_of(s) == HEALTH_GOOD);
-        json_end(&j);
-    } else
-        message_note("%s: %zu filter%s %s, %s keys by estimate%s; wrong answers %s, %s asked", name,
-                     files, files == 1 ? "" : "s", p->op->done, number_grouped(s->count, keys),
-                     s->approximate ? " (approximate: it may hold a few that are not common to all)"
-                                    : "",
-                     number_percent(s->current_fpr, now), number_percent(s->target_fpr, asked));
+    const uint64_t own = s->count > marks ? s->count - marks : 0;
+    if (marks)
+        (void)snprintf(marked, sizeof marked, " and %llu marks of its type",
+                       (unsigned long long)marks);
+    if (v->json)
+        report_json(p, v, s, marks);
+    else
+        message_note(
+            "%s: %zu filter%s %s, %s key%s%s%s%s; wrong answers %s, %s asked", name, files,
+            files == 1 ? "" : "s", p->op->done, number_grouped(own, keys), own == 1 ? "" : "s",
+            kinds_can(s->kind, BLY_CAN_REMOVE) ? "" : " by estimate", marked,
+            s->approximate ? " (approximate: it may hold a few that are not common to all)" : "",
+            number_percent(s->current_fpr, now), number_percent(s->target_fpr, asked));
     (void)health_warn(name, s);
 }
 
@@ -338,7 +363,7 @@ static int finish(plan *p, const algebra_values *v, bly_filter *f) {
                                 "build them alike, with -n for the keys of all") &&
            open_save(f, v->out);
     if (good)
-        report(p, v, &s);
+        report(p, v, &s, keytype_marks_in(f));
     return good ? CLI_OK : CLI_ERROR;
 }
 
@@ -411,7 +436,8 @@ int algebra_estimate(const algebra_values *v, cli_operands files) {
         if (compared == BLY_OK)
             print_overlap(v, &p, &overlap);
         else
-            status = message_status(p.paths[1], compared);
+            status = say_mismatch(&p, 1, compared,
+                                  bly_filter_why_not(BLY_OP_OVERLAP, a.filter, b.filter));
         open_close(&b);
     }
     open_close(&a);

@@ -33,7 +33,8 @@ static const double tolerance = 1.02;
 
 /* ---- one filter ------------------------------------------------------------------------------ */
 
-bly_status build_add_scattered(bly_filter *f, const build_keys *keys, uint64_t *fresh) {
+bly_status build_add_scattered(bly_filter *f, const build_keys *keys, uint64_t *fresh,
+                               bly_hash *failed) {
     /* As in a shuffled deck: the i-th is at i * leap mod n, for a leap without a divisor in common
      * with n. */
     size_t n = keys->count, leap = (size_t)((double)n * 0.6180339887498949) | 1, at = 0;
@@ -51,6 +52,8 @@ bly_status build_add_scattered(bly_filter *f, const build_keys *keys, uint64_t *
         status = bly_filter_add_hashes(f, some, batch, NULL, &tally);
         if (fresh)
             *fresh += tally.fresh;
+        if (status != BLY_OK && failed && tally.done < batch)
+            *failed = some[tally.done];
     }
     return status;
 }
@@ -81,7 +84,7 @@ static bly_status fill(const build_making *m, const bly_spec *spec, bly_filter *
     if (status == BLY_OK)
         status = kinds_are_bits(spec->geometry.kind)
                      ? bly_filter_add_hashes(f, m->keys.hashes, m->keys.count, NULL, NULL)
-                     : build_add_scattered(f, &m->keys, NULL);
+                     : build_add_scattered(f, &m->keys, NULL, NULL);
     if (status == BLY_OK)
         status = keytype_mark(f, m->type, &m->levels);
     if (status != BLY_OK) {

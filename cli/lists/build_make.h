@@ -29,7 +29,9 @@ bool build_make(build_making *m);
 
 /* Adds keys that are settled, and so sorted, as if they came in any order: sorted ones would crowd
  * in a few blocks of each level of a growing filter, and at one end of a table that doubles. *fresh
- * (may be NULL) grows by those that were not there. */
-bly_status build_add_scattered(bly_filter *f, const build_keys *keys, uint64_t *fresh);
+ * grows by those that were not there; *failed is the key that failed, if one did. Both may be NULL.
+ */
+bly_status build_add_scattered(bly_filter *f, const build_keys *keys, uint64_t *fresh,
+                               bly_hash *failed);
 
 #endif

@@ -135,11 +135,20 @@ static void print_keys(const card *c, FILE *to) {
              marks);
     else
         line(to, "keys", "%s counted, too many to estimate%s%s", count, *marks ? "," : "", marks);
-    line(to, "capacity", "%s%s key%s%s, %.3g bits per key",
+    if (can(c, BLY_CAN_BUILD) && c->header.count == 0) {
+        line(to, "capacity", "none: it was built from no keys");
+        return;
+    }
+    const double bits = bits_per_key(c);
+    line(to, "capacity", "%s%s key%s%s, %.*f bits per key",
          can(c, BLY_IS_LOSSY)  ? "nine in ten of the last "
          : can(c, BLY_FORGETS) ? "the last "
                                : "",
-         number_grouped(most, room), most == 1 ? "" : "s", marks, bits_per_key(c));
+         number_grouped(most, room), most == 1 ? "" : "s", marks,
+         bits < 9.95    ? 2
+         : bits < 99.95 ? 1
+                        : 0,
+         bits);
 }
 
 static void print_rate(const card *c, FILE *to) {
@@ -190,12 +199,14 @@ static void print_fill(const card *c, FILE *to) {
     const double used = lossy                 ? c->stats.fill
                         : can(c, BLY_FORGETS) ? window_share(c)
                                               : used_share(&c->stats);
-    if (g->kind != BLY_SCALABLE)
-        (void)snprintf(full, sizeof full, ", %.1f%% when full",
-                       100 * bly_plan_fill(g, (double)c->stats.capacity));
-    if (!lossy && used < 100)
-        (void)snprintf(of, sizeof of, "%.0f%% of its capacity; ",
-                       used > 0 ? fmax(1, 100 * used) : 0);
+    if (g->kind != BLY_SCALABLE && !lossy) /* a cuckoo filter takes a few keys more than that */
+        (void)snprintf(full, sizeof full, ", %.1f%% %s",
+                       100 * bly_plan_fill(g, (double)c->stats.capacity),
+                       can(c, BLY_CAN_REMOVE) ? "at its capacity" : "when full");
+    if (!lossy && used > 0 && used < 0.005)
+        (void)snprintf(of, sizeof of, "less than 1%% of its capacity; ");
+    else if (!lossy && used < 100)
+        (void)snprintf(of, sizeof of, "%.0f%% of its capacity; ", 100 * used);
     else if (!lossy)
         (void)snprintf(of, sizeof of, "far more than its capacity; ");
     line(to, "fill", "%s%s%s %s%.1f%% of its %s%s", message_style_on(STDOUT_FILENO, colour_of(c)),
@@ -216,8 +227,9 @@ static void print_window(const card *c, FILE *to) {
     line(to, "window", "%u generations of %s key%s, and %s in the one being filled", w.generations,
          keys, w.generation_keys == 1 ? "" : "s", active);
     if (w.span)
-        line(to, "clock", "%llu; it spans %s ticks, a generation %s", (unsigned long long)w.now,
-             number_grouped(w.span, keys), number_grouped(w.slice, slice));
+        line(to, "clock", "%s; it spans %s ticks, a generation %s%s", number_grouped(w.now, active),
+             number_grouped(w.span, keys), number_grouped(w.slice, slice),
+             w.now > 1000000000000 ? " (of dedup, they are milliseconds)" : "");
 }
 
 static void print_levels(const card *c, FILE *to) {

@@ -93,6 +93,7 @@ struct changing {
     uint64_t keys, done, malformed;
     uint64_t repeated; /* keys gathered that came before */
     bly_status status; /* of the first key that failed */
+    bly_hash failed;   /* that key, of a list of copies */
     bly_hash batch[CHANGE_BATCH];
     size_t waiting;
 };

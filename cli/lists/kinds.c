@@ -66,6 +66,13 @@ bool kinds_are_bits(bly_kind kind) {
     return !(bly_kind_capabilities(kind) & others) && !kinds_grow(kind);
 }
 
+uint64_t kinds_most_keys(const bly_filter *f) {
+    const bly_geometry g = bly_filter_geometry(f);
+    const unsigned doublings = g.kind == BLY_GROWABLE_CUCKOO ? g.hashes - g.detail : 0;
+    const uint64_t now = bly_filter_capacity(f);
+    return now > UINT64_MAX >> doublings ? UINT64_MAX : now << doublings;
+}
+
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
 /* What `size` counts: docs/format.md. */
@@ -92,8 +99,8 @@ char *kinds_size(const bly_geometry *g, char out[KINDS_SIZE]) {
     if (g->kind == BLY_SCALABLE)
         (void)snprintf(out, KINDS_SIZE, "%u level%s", g->hashes, g->hashes == 1 ? "" : "s");
     else if (g->kind == BLY_WINDOW)
-        (void)snprintf(out, KINDS_SIZE, "%u generations, %s line%s a part", g->detail + 1, number,
-                       g->size == 1 ? "" : "s");
+        (void)snprintf(out, KINDS_SIZE, "%u generations and the one being filled, %s line%s a part",
+                       g->detail, number, g->size == 1 ? "" : "s");
     else
         (void)snprintf(out, KINDS_SIZE, "%s%s %s%s", g->kind == BLY_PARTITIONED ? "slices of " : "",
                        number, unit_of(g->kind), g->size == 1 ? "" : "s");
@@ -136,8 +143,11 @@ static void own_shape(const bly_geometry *g, char *out, size_t room) {
         (void)snprintf(out, room, " of 4 slots, remainders of %u bit%s", k, one);
         return;
     case BLY_GROWABLE_CUCKOO:
-        (void)snprintf(out, room, " of 4 slots, remainders of %u bit%s, can double %u time%s", k,
-                       one, k - g->detail, k - g->detail == 1 ? "" : "s");
+        if (k > g->detail)
+            (void)snprintf(several, sizeof several, "can double %u time%s", k - g->detail,
+                           k - g->detail == 1 ? "" : "s");
+        (void)snprintf(out, room, " of 4 slots, remainders of %u bit%s, %s", k, one,
+                       k > g->detail ? several : "cannot double any more");
         return;
     case BLY_FUSE:
         (void)snprintf(out, room, ", fingerprints of %u bit%s%s", k, one, several);

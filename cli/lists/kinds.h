@@ -18,15 +18,20 @@ bool kinds_grow(bly_kind kind);
  * of keys. */
 bool kinds_are_bits(bly_kind kind);
 
+/* Of a kind that holds copies of keys: how many of one key, and how many different keys the filter
+ * is sure to take when it has grown as far as it can. */
+enum { KINDS_MOST_COPIES = 8 };
+uint64_t kinds_most_keys(const bly_filter *f);
+
 /* The size of a geometry in its own unit: "4,096 blocks", "slices of 640 bits", "3 levels". */
-enum { KINDS_SIZE = 64 };
+enum { KINDS_SIZE = 96 };
 char *kinds_size(const bly_geometry *g, char out[KINDS_SIZE]);
 
 /* What the number of hashes of a geometry is, in its own words: "bits per key". */
 const char *kinds_hashes(bly_kind kind);
 
 /* Size and all the rest: "4,096 blocks, 8 bits per key, foldable". */
-enum { KINDS_SHAPE = 160 };
+enum { KINDS_SHAPE = 224 };
 char *kinds_shape(const bly_geometry *g, char out[KINDS_SHAPE]);
 
 #endif

@@ -5,6 +5,7 @@
 #include "kinds.h"
 #include "message.h"
 #include "numbers.h"
+#include "seen_window.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -70,10 +71,13 @@ static void paragraph(FILE *to, const char *text) {
 static void headline(const plan_answer *p, FILE *to) {
     const bly_advice *a = &p->choice;
     char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT], one_in[NUMBER_TEXT];
-    (void)fprintf(to, "%s%s%s: %s for %s %s at a rate of %s (%s)\n",
+    char span[NUMBER_TEXT], within[NUMBER_TEXT + 8] = "";
+    if (p->seconds)
+        (void)snprintf(within, sizeof within, " within %s", number_span(p->seconds, span));
+    (void)fprintf(to, "%s%s%s: %s for %s %s%s at a rate of %s (%s)\n",
                   message_style_on(1, STYLE_BOLD), bly_kind_name(a->kind), message_style_off(1),
                   number_bytes(a->bytes, size), number_grouped(a->needs.keys, keys),
-                  a->needs.keys == 1 ? "key" : "keys", number_percent(rate_of(a), percent),
+                  a->needs.keys == 1 ? "key" : "keys", within, number_percent(rate_of(a), percent),
                   number_one_in(rate_of(a), one_in));
 }
 
@@ -139,21 +143,52 @@ static void table(const plan_answer *p, FILE *to) {
 }
 
 /* How it got to its size. */
-static void remark_on_growth(const bly_advice *a, FILE *to) {
+static void remark_on_levels(const bly_advice *a, FILE *to) {
     char text[512], keys[NUMBER_TEXT];
-    if (!kinds_grow(a->kind) || a->needs.first_keys >= a->needs.keys)
+    if (a->kind != BLY_SCALABLE || a->needs.first_keys >= a->needs.keys)
         return;
-    (void)number_grouped(a->needs.first_keys, keys);
-    if (a->kind == BLY_SCALABLE)
-        (void)snprintf(text, sizeof text,
-                       "Scalable is shown as it is after growing from a first level for %s keys to "
-                       "%u levels. The better the first guess (--first), the less it takes.",
-                       keys, a->geometry.hashes);
+    (void)snprintf(text, sizeof text,
+                   "Scalable is shown as it is after growing from a first level for %s keys to "
+                   "%u levels. The better the first guess (--first), the less it takes.",
+                   number_grouped(a->needs.first_keys, keys), a->geometry.hashes);
+    paragraph(to, text);
+}
+
+/* And of one that doubles, which pays for that beforehand. */
+static void remark_on_doubling(const bly_advice *a, FILE *to) {
+    char text[512], keys[NUMBER_TEXT], grown[NUMBER_TEXT + 32] = "", room[128];
+    if (a->kind != BLY_GROWABLE_CUCKOO)
+        return;
+    const unsigned more = a->geometry.hashes - a->geometry.detail;
+    if (a->needs.first_keys < a->needs.keys)
+        (void)snprintf(grown, sizeof grown, " after growing from %s keys",
+                       number_grouped(a->needs.first_keys, keys));
+    if (more)
+        (void)snprintf(room, sizeof room,
+                       "with room to double %u time%s more, each of which costs a bit per key "
+                       "until then",
+                       more, more == 1 ? "" : "s");
     else
-        (void)snprintf(text, sizeof text,
-                       "It is shown as it is after growing from %s keys, with room to double %u "
-                       "times more. The better the first guess (--first), the less it takes.",
-                       keys, a->geometry.hashes - a->geometry.detail);
+        (void)snprintf(room, sizeof room, "and cannot double any more");
+    (void)snprintf(text, sizeof text, "It is shown as it is%s, %s.", grown, room);
+    paragraph(to, text);
+}
+
+/* dedup makes more of it. */
+static void remark_on_time(const plan_answer *p, FILE *to) {
+    const bly_advice *a = &p->choice;
+    char text[512], size[NUMBER_TEXT], span[NUMBER_TEXT], keys[NUMBER_TEXT], rate[NUMBER_TEXT];
+    const seen_wish wish = {
+        .keys = a->needs.keys, .rate = a->needs.fpr, .window_span = 1000 * p->seconds};
+    const uint64_t bytes = p->seconds ? seen_window_bytes(&wish) : 0;
+    if (bytes == 0)
+        return;
+    (void)snprintf(text, sizeof text,
+                   "The keys are taken to come evenly. bloomery dedup --window %s, for %s lines at "
+                   "%s, takes about %s: lines may come all at once, and each of its generations "
+                   "has room for all of them.",
+                   number_span(p->seconds, span), number_grouped(a->needs.keys, keys),
+                   number_percent(a->needs.fpr, rate), number_bytes(bytes, size));
     paragraph(to, text);
 }
 
@@ -195,7 +230,9 @@ static void remarks(const plan_answer *p, FILE *to) {
               "Lines are the cache lines that a query for a key that is there reads. The rate is "
               "the share of keys never added that are taken for added ones, once all keys are "
               "in.");
-    remark_on_growth(a, to);
+    remark_on_levels(a, to);
+    remark_on_doubling(a, to);
+    remark_on_time(p, to);
     remark_on_more(a, to);
     if (a->keyed)
         paragraph(to, "Strangers choose the keys: they must be hashed with siphash under a secret "
@@ -231,7 +268,8 @@ static void advice_json(json *j, const bly_advice *a) {
 }
 
 /* null for what was to be found. */
-static void question_json(json *j, const bly_needs *needs) {
+static void question_json(json *j, const plan_answer *p) {
+    const bly_needs *needs = &p->needs;
     static const struct {
         uint32_t flag;
         const char *name;
@@ -246,6 +284,8 @@ static void question_json(json *j, const bly_needs *needs) {
     needs->keys ? json_integer(j, "keys", needs->keys) : json_null(j, "keys");
     needs->fpr > 0 ? json_real(j, "rate", needs->fpr) : json_null(j, "rate");
     needs->bytes ? json_integer(j, "memory", needs->bytes) : json_null(j, "memory");
+    if (p->seconds)
+        json_integer(j, "window_seconds", p->seconds);
     json_open(j, "needs", '[');
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (needs->flags & names[i].flag)
@@ -256,7 +296,7 @@ static void question_json(json *j, const bly_needs *needs) {
 
 void plan_json(const plan_answer *p, FILE *to) {
     json j = json_begin(to);
-    question_json(&j, &p->needs);
+    question_json(&j, p);
     json_text(&j, "kind", bly_kind_name(p->choice.kind));
     json_text(&j, "reason", p->choice.reason);
     json_bool(&j, "keyed", p->choice.keyed);

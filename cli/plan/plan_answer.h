@@ -16,6 +16,7 @@ typedef struct plan_line {
 typedef struct plan_answer {
     bly_needs needs; /* as asked: what was to be found is 0 */
     bly_hash_id hash;
+    uint64_t seconds;   /* of a window by time; 0: there is none */
     bool own_kind;      /* the user chose the kind */
     bly_advice choice;  /* the planner's, or of the user's kind */
     bly_kind suggested; /* the planner's kind; BLY_KIND_NONE when it found none */

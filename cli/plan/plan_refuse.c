@@ -52,17 +52,18 @@ static int too_small(const bly_needs *needs, bly_kind kind) {
     free.flags |= BLY_NEED_SPACE;
     if (free.keys == 0)
         free.keys = 1;
-    if (free.fpr == 0)
+    const bool any_rate = free.fpr == 0;
+    if (any_rate)
         free.fpr = 0.5;
     bly_status status =
         kind == BLY_KIND_NONE ? bly_advise(&free, &a) : bly_advise_kind(kind, &free, &a);
     if (status)
         return message_error("%s", bly_strerror(status));
     return message_error(
-        "%s of memory is too little: for %s %s at a rate of %s, %s is the least (%s)",
+        "%s of memory is too little: for %s %s%s at a rate of %s, %s is the least (%s)",
         number_bytes(needs->bytes, size), number_grouped(free.keys, keys),
-        free.keys == 1 ? "key" : "keys", number_percent(free.fpr, percent),
-        number_bytes(a.bytes, least), bly_kind_name(a.kind));
+        free.keys == 1 ? "key" : "keys", any_rate ? ", even" : "",
+        number_percent(free.fpr, percent), number_bytes(a.bytes, least), bly_kind_name(a.kind));
 }
 
 int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_status status) {

@@ -186,9 +186,27 @@ static void put_guides(drawing *d) {
         x, d->top - 9, chart_tick(d->c->capacity, text));
 }
 
+/* A curve that never rises above the foot of the axis lies on it. */
+static bool put_low_curve(drawing *d, const chart_curve *curve) {
+    const chart *c = d->c;
+    size_t last = 0;
+    for (size_t i = 0; i < c->points; i++) {
+        if (chart_height(c, curve->rates[i]) >= 0)
+            return false;
+        if (!isnan(curve->rates[i]))
+            last = i;
+    }
+    open_curve(d, curve);
+    put(d, "M%d %.2fL%.2f %.2f\"/>\n", LEFT, y_at(d, 0),
+        LEFT + (RIGHT - LEFT) * (double)last / (double)(c->points - 1), y_at(d, 0));
+    return true;
+}
+
 /* From where the curve rises above the foot of the axis. */
 static void put_curve(drawing *d, const chart_curve *curve) {
     const chart *c = d->c;
+    if (put_low_curve(d, curve))
+        return;
     open_curve(d, curve);
     for (size_t i = 0, drawn = 0; i < c->points; i++) {
         double x = LEFT + (RIGHT - LEFT) * (double)i / (double)(c->points - 1);

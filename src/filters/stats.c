@@ -39,22 +39,39 @@ void bly_filter_stats(const bly_filter *f, bly_stats *out) {
         f->ops->stats(f, out);
 }
 
+/* What `hashes` counts. */
+static const char *counted(bly_kind kind) {
+    switch (kind) {
+    case BLY_SCALABLE:
+        return "levels";
+    case BLY_CUCKOO:
+    case BLY_GROWABLE_CUCKOO:
+        return "bits of a remainder";
+    case BLY_FUSE:
+        return "bits of a fingerprint";
+    case BLY_RIBBON:
+        return "columns";
+    default:
+        return "k";
+    }
+}
+
 size_t bly_stats_format(const bly_stats *s, char *buf, size_t size) {
     const char *kind = bly_kind_name(s->kind);
-    int length = snprintf(
-        buf, size,
-        "kind            %s, %s = %u, hash %s%s\n"
-        "capacity        %llu keys at %g\n"
-        "keys            %llu counted, %.0f estimated\n"
-        "memory          %llu bytes, %.2f bits per key of capacity\n"
-        "bits set        %llu of %llu (%.2f%%; %.2f%% expected)\n"
-        "false positives %.3g asked, %.3g predicted, %.3g now\n",
-        kind ? kind : "unknown", s->kind == BLY_SCALABLE ? "levels" : "k", (unsigned)s->hashes,
-        s->hash_name ? s->hash_name : "none", s->approximate ? ", approximate" : "",
-        (unsigned long long)s->capacity, s->target_fpr, (unsigned long long)s->count,
-        s->estimated_keys, (unsigned long long)s->bytes,
-        s->capacity ? (double)s->bits / (double)s->capacity : 0, (unsigned long long)s->set_bits,
-        (unsigned long long)s->bits, 100 * s->fill, 100 * s->expected_fill, s->target_fpr,
-        s->predicted_fpr, s->current_fpr);
+    int length =
+        snprintf(buf, size,
+                 "kind            %s, %s = %u, hash %s%s\n"
+                 "capacity        %llu keys at %g\n"
+                 "keys            %llu counted, %.0f estimated\n"
+                 "memory          %llu bytes, %.2f bits per key of capacity\n"
+                 "bits set        %llu of %llu (%.2f%%; %.2f%% expected)\n"
+                 "false positives %.3g asked, %.3g predicted, %.3g now\n",
+                 kind ? kind : "unknown", counted(s->kind), (unsigned)s->hashes,
+                 s->hash_name ? s->hash_name : "none", s->approximate ? ", approximate" : "",
+                 (unsigned long long)s->capacity, s->target_fpr, (unsigned long long)s->count,
+                 s->estimated_keys, (unsigned long long)s->bytes,
+                 s->capacity ? (double)s->bits / (double)s->capacity : 0,
+                 (unsigned long long)s->set_bits, (unsigned long long)s->bits, 100 * s->fill,
+                 100 * s->expected_fill, s->target_fpr, s->predicted_fpr, s->current_fpr);
     return length < 0 ? 0 : (size_t)length;
 }

@@ -16,7 +16,7 @@ list.bly
   keys       1,000 counted, 1,000 estimated
   capacity   2,000 keys, 13.7 bits per key
   rate       0.1% asked, 0.0466% predicted, 0.0466% now (1 in 2,148)
-  fill       ▕████████████            ▏ 50% of its capacity; 47.5% of its slots in use, 95.1% when full
+  fill       ▕████████████            ▏ 50% of its capacity; 47.5% of its slots in use, 95.1% at its capacity
 $ bloomery info --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"list.bly","file_bytes":3520,"kind":"cuckoo","hashes":12,"size":526,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":1000,"bits_per_key":13.708,"rate_asked":0.001,"approximate":false,"bits":27416,"set_bits":13000,"fill":0.475,"estimated_keys":1000,"rate_predicted":0.000465,"rate_now":0.000465,"keeps_promise":true,"type":"line","marks":0}
 $ bloomery info --header list.bly | grep -e shape -e capacity
@@ -87,17 +87,17 @@ $ for i in 1 2 3 4 5 6 7 8; do bloomery remove -q list.bly --key often; done; bl
 # A full list says so, and stays as it was; a growable one doubles.
 $ bloomery build -q --kind cuckoo -o full.bly numbers; cp full.bly before.bly; seq 1001 3000 | bloomery add full.bly; echo $?; cmp before.bly full.bly
 2
-! bloomery add: full.bly: is full: it was made for 1,000 keys, and has no place for all of these 2,000 besides those it holds; build it again with a larger -n, or as growable-cuckoo; the list is left as it was
+! bloomery add: full.bly: is full: it was made for 1,000 keys, and has no place for all of the 2,000 new ones besides those it holds; build it again with a larger -n, or as growable-cuckoo; the list is left as it was
 $ bloomery build --kind growable-cuckoo -o grows.bly numbers; bloomery info grows.bly | grep -e shape -e capacity
   shape      266 buckets of 4 slots, remainders of 22 bits, can double 10 times
   capacity   1,005 keys, 24.4 bits per key
-  fill       ▕███████████████████████▉▏ 100% of its capacity; 94.0% of its slots in use, 94.5% when full
+  fill       ▕███████████████████████▉▏ 100% of its capacity; 94.0% of its slots in use, 94.5% at its capacity
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: grows.bly: growable-cuckoo, 3.06 KiB, errs on 1 in 1,000 lines
 $ seq 1001 20000 | bloomery add grows.bly; bloomery info grows.bly | grep -e shape -e capacity
   shape      8,512 buckets of 4 slots, remainders of 17 bits, can double 5 times
   capacity   32,670 keys, 18.8 bits per key
-  fill       ▕██████████████▋         ▏ 61% of its capacity; 58.7% of its slots in use, 96.0% when full
+  fill       ▕██████████████▋         ▏ 61% of its capacity; 58.7% of its slots in use, 96.0% at its capacity
 ! bloomery add: grows.bly: 19,000 of 19,000 new; it holds 20,000 keys, its capacity is 32,670
 $ seq 20000 | bloomery check -c grows.bly; seq 10001 20000 | bloomery remove grows.bly; seq 10000 | bloomery check -c grows.bly
 20000
@@ -154,14 +154,14 @@ $ seq 5001 7000 > allowed; bloomery build -q -p 1e-4 --kind cuckoo --must-not-ma
 $ seq 600 | bloomery build -q --kind cuckoo -n 2000 -o a.bly; seq 401 1000 | bloomery build -q --kind cuckoo -n 2000 -o b.bly
 $ bloomery merge -o m.bly a.bly b.bly; seq 1000 | bloomery check -c m.bly
 1000
-! bloomery merge: m.bly: 2 filters merged, 1,200 keys by estimate; wrong answers 0.0466%, 0.1% asked
+! bloomery merge: m.bly: 2 filters merged, 1,200 keys; wrong answers 0.0466%, 0.1% asked
 $ bloomery remove -q m.bly --key 500; bloomery check -c m.bly -k 500; bloomery remove -q m.bly --key 500; bloomery check -c m.bly -k 500
 1
 0
 ? 1
 $ bloomery intersect -o i.bly a.bly b.bly; seq 401 600 | bloomery check -c i.bly
 200
-! bloomery intersect: i.bly: 2 filters intersected, 200 keys by estimate (approximate: it may hold a few that are not common to all); wrong answers 0.00928%, 0.1% asked
+! bloomery intersect: i.bly: 2 filters intersected, 200 keys (approximate: it may hold a few that are not common to all); wrong answers 0.00928%, 0.1% asked
 $ bloomery intersect --estimate a.bly b.bly
 a.bly    600
 b.bly    600
@@ -169,7 +169,7 @@ both     200
 either   1,000
 jaccard  0.200
 $ bloomery merge -o x.bly full.bly full.bly
-! bloomery merge: full.bly: does not fit in besides the others: there are too many keys, or more than eight copies of one; build them with -n for the keys of all
+! bloomery merge: full.bly: does not fit in besides the others: they have 2,000 keys together, and there is room for 1,000; build them with -n for the keys of all
 ? 2
 $ bloomery merge -o x.bly a.bly full.bly
 ! bloomery merge: full.bly: differs from a.bly in its size (266 buckets, not 526 buckets), and they cannot be folded to a common one; build them alike
@@ -189,7 +189,7 @@ $ bloomery build --kind cuckoo --foldable -o x.bly numbers
 
 # Subtraction: exactly what was asked for goes, if all of it was there.
 $ seq 101 200 | bloomery build -q --kind cuckoo -n 2000 -o gone.bly; bloomery subtract -o left.bly a.bly gone.bly
-! bloomery subtract: left.bly: 1 filter subtracted, 500 keys by estimate; wrong answers 0.0233%, 0.1% asked
+! bloomery subtract: left.bly: 1 filter subtracted, 500 keys; wrong answers 0.0233%, 0.1% asked
 $ seq 101 200 | bloomery check -c left.bly; (seq 100; seq 201 600) | bloomery check -c left.bly
 0
 500
@@ -198,12 +198,12 @@ $ seq 201 300 | bloomery build -q --kind cuckoo -n 2000 -o gone2.bly; bloomery s
 400
 $ bloomery subtract -o x.bly a.bly b.bly
 ! bloomery subtract: warning: b.bly: 400 of its 600 keys are not in a.bly; of those that seem to be, some may be others; subtract only a list whose keys are all in the first
-! bloomery subtract: x.bly: 1 filter subtracted, 400 keys by estimate; wrong answers 0.0187%, 0.1% asked
+! bloomery subtract: x.bly: 1 filter subtracted, 400 keys; wrong answers 0.0187%, 0.1% asked
 $ bloomery subtract --json -o - a.bly gone.bly
 ! bloomery subtract: --json and -o - both want standard output
 ? 2
 $ bloomery subtract --json -f -o x.bly a.bly gone.bly gone2.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"x.bly","from":["a.bly","gone.bly","gone2.bly"],"kind":"cuckoo","size":526,"folded":false,"bytes":3456,"capacity":2000,"count":400,"estimated_keys":400,"rate_asked":0.001,"rate_now":0.000186,"approximate":false,"keeps_promise":true}
+{"file":"x.bly","from":["a.bly","gone.bly","gone2.bly"],"kind":"cuckoo","size":526,"folded":false,"bytes":3456,"capacity":2000,"count":400,"marks":0,"estimated_keys":400,"rate_asked":0.001,"rate_now":0.000186,"approximate":false,"keeps_promise":true}
 
 # What a list says of itself stays, however often lists are merged and subtracted.
 $ for i in 1 2 3; do printf '192.0.2.%d\n' $(seq $i 10) | bloomery build -q --type ip --kind cuckoo -n 1000 -o t$i.bly; done; printf '192.0.2.1\n192.0.2.2\n' | bloomery build -q --type ip --kind cuckoo -n 1000 -o two.bly
@@ -213,15 +213,15 @@ $ bloomery subtract -o s.bly t1.bly two.bly; bloomery info s.bly | grep -e type 
   keys       8 counted, 8 estimated, and 20 marks
   capacity   1,000 keys and 20 marks, 13.8 bits per key
 ::ffff:192.0.2.3
-! bloomery subtract: s.bly: 1 filter subtracted, 28 keys by estimate; wrong answers 0.00253%, 0.1% asked
+! bloomery subtract: s.bly: 1 filter subtracted, 8 keys and 20 marks of its type; wrong answers 0.00253%, 0.1% asked
 $ bloomery merge -f -o s.bly t1.bly t2.bly t3.bly t1.bly t2.bly t3.bly t1.bly; bloomery info s.bly | grep -e type -e keys
   kind       cuckoo: fingerprints in buckets; keys can be removed
   type       ip
   keys       64 counted, 64 estimated, and 20 marks
   capacity   1,000 keys and 20 marks, 13.8 bits per key
-! bloomery merge: s.bly: 7 filters merged, 84 keys by estimate; wrong answers 0.00271%, 0.1% asked
+! bloomery merge: s.bly: 7 filters merged, 64 keys and 20 marks of its type; wrong answers 0.00271%, 0.1% asked
 $ bloomery merge -o x9.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly
-! bloomery merge: t3.bly: does not fit in besides the others: there are too many keys, or more than eight copies of one; build them with -n for the keys of all
+! bloomery merge: t3.bly: does not fit in besides the others, though they have but 112 keys together: several have the same keys, of each of which a copy is stored. Of one key there is never room for more than eight, and for less where many have several; build one list from the keys of all
 ? 2
 $ bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k1.bly <(printf 'a@b.example\nc@d.example\n'); bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k2.bly <(echo a@b.example)
 $ bloomery subtract -o k3.bly k1.bly k2.bly
@@ -232,7 +232,7 @@ $ bloomery subtract --key-file k -o k3.bly k1.bly k2.bly; bloomery info k3.bly |
   keys       17 counted, 17 estimated
   capacity   116 keys, 16.7 bits per key
 C@D.example
-! bloomery subtract: k3.bly: 1 filter subtracted, 17 keys by estimate; wrong answers 0.0115%, 0.1% asked
+! bloomery subtract: k3.bly: 1 filter subtracted, 1 key and 16 marks of its type; wrong answers 0.0115%, 0.1% asked
 
 # What cannot be subtracted.
 $ bloomery build -q -o bloom.bly numbers; bloomery subtract -o y.bly bloom.bly bloom.bly
@@ -256,3 +256,51 @@ $ bloomery subtract -o left.bly a.bly gone.bly
 $ bloomery remove missing.bly --key x
 ! bloomery remove: missing.bly: No such file or directory
 ? 2
+
+# Lists that have grown to different sizes are combined, if they began alike.
+$ seq 50 | bloomery build -q --kind growable-cuckoo -n 1000 -o g1.bly; cp g1.bly g2.bly; seq 51 5000 | bloomery add g2.bly
+! bloomery add: g2.bly: 4,950 of 4,950 new; it holds 5,000 keys, its capacity is 8,155
+$ bloomery merge -o gm.bly g1.bly g2.bly; seq 5000 | bloomery check -c gm.bly; bloomery merge -q -o gn.bly g2.bly g1.bly; seq 5000 | bloomery check -c gn.bly
+5000
+5000
+! bloomery merge: gm.bly: 2 filters merged, 5,050 keys; wrong answers 0.00045%, 0.1% asked
+$ bloomery subtract -o gs.bly g2.bly g1.bly; seq 51 5000 | bloomery check -c gs.bly; seq 50 | bloomery check -c gs.bly
+4950
+0
+! bloomery subtract: gs.bly: 1 filter subtracted, 4,950 keys; wrong answers 0.000445%, 0.1% asked
+? 1
+$ bloomery intersect -o gi.bly g2.bly g1.bly; seq 50 | bloomery check -c gi.bly
+50
+! bloomery intersect: gi.bly: 2 filters intersected, 50 keys (approximate: it may hold a few that are not common to all); wrong answers 4.48e-06%, 0.1% asked
+$ bloomery merge --json -f -o gm.bly g1.bly g2.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
+{"file":"gm.bly","from":["g1.bly","g2.bly"],"kind":"growable-cuckoo","size":2128,"folded":false,"bytes":21312,"capacity":8155,"count":5050,"marks":0,"estimated_keys":5050,"rate_asked":0.001,"rate_now":4.495e-06,"approximate":false,"keeps_promise":true}
+$ seq 50 | bloomery build -q --kind growable-cuckoo -n 1500 -o g3.bly; bloomery merge -o gx.bly g1.bly g3.bly
+! bloomery merge: g3.bly: cannot be merged with g1.bly: they are of different size or shape; only filters built alike can
+? 2
+$ bloomery intersect --estimate g1.bly g2.bly; bloomery intersect --estimate g1.bly g3.bly
+g1.bly   50
+g2.bly   5,000
+both     50
+either   5,000
+jaccard  0.010
+! bloomery intersect: g3.bly: cannot be compared with g1.bly: they are of different size or shape; only filters built alike can
+? 2
+$ seq 50 | bloomery build -q --kind growable-cuckoo -p 1% -n 1000 -o g4.bly; bloomery merge -o gx.bly g1.bly g4.bly
+! bloomery merge: g4.bly: differs from g1.bly in its rate (1%, not 0.1%); only filters built alike can be merged
+? 2
+
+# Many copies of many keys find no place long before the list is full, or any key has eight.
+$ seq 100 > hundred; bloomery build -q --kind cuckoo -n 10000 -o copies.bly hundred; for i in 2 3 4 5; do bloomery add -q copies.bly hundred; done; bloomery add copies.bly hundred
+! bloomery add: copies.bly: has no place for one of these keys, of which it holds 5 copies, though only 5% of its places are taken: all copies of a key must be in the same two buckets, and where many keys have several they are soon full; remove copies, or use --once; the list is left as it was
+? 2
+$ bloomery build -q --kind cuckoo -n 10000 -o ones.bly hundred; bloomery merge -o x6.bly ones.bly ones.bly ones.bly ones.bly ones.bly ones.bly
+! bloomery merge: ones.bly: does not fit in besides the others, though they have but 600 keys together: several have the same keys, of each of which a copy is stored. Of one key there is never room for more than eight, and for less where many have several; build one list from the keys of all
+? 2
+
+# The marks of a type are no keys, and no room for any.
+$ seq -f 192.0.2.%g 9 | bloomery build -q --type ip --kind cuckoo -n 9 -o few.bly; seq -f 198.51.100.%g 9 | bloomery add few.bly
+! bloomery add: few.bly: 9 of 9 new; it holds 18 keys and 20 marks of its type, its capacity is 29 with them
+$ for i in $(seq 30); do bloomery add -q few.bly -k 198.51.100.$i || break; done
+! bloomery add: few.bly: is full: it was made for 9 keys, and has no place for the new key besides those it holds; build it again with a larger -n, or as growable-cuckoo; the list is left as it was
+$ bloomery subtract -f -o none.bly t1.bly t1.bly
+! bloomery subtract: none.bly: 1 filter subtracted, 0 keys and 20 marks of its type; wrong answers 0.00181%, 0.1% asked

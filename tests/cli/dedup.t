@@ -388,7 +388,7 @@ $ bloomery dedup --confirm x -o y a
 ! bloomery dedup: --confirm writes as it goes, so a file that appears only at the end cannot be its output: use > FILE instead of -o
 ? 2
 $ bloomery dedup --window often a
-! bloomery dedup: --window must be a number of lines, such as 1M, or a time, such as 24h
+! bloomery dedup: --window must be a number of lines, such as 1M, or a time: a whole number of seconds, minutes, hours or days, such as 90s, 15m, 24h, 7d
 ? 2
 $ bloomery dedup --memory 100000T a
 ! bloomery dedup: no such filter can be made: the filter would need more than 2^48 bits

@@ -198,7 +198,7 @@ $ printf '192.0.2.%d\n' 1 2 3 4 5 | bloomery build -q -n 100 --type ip -f -o fiv
   fill       ▕█████                   ▏ 21% of its capacity; 9.1% of its bits set, 37.5% when full
 $ bloomery build -q --type ip -f -o five.bly </dev/null; bloomery info five.bly | grep -E 'keys|capacity'
   keys       0 counted, 0 estimated, and 16 marks
-  capacity   0 keys and 16 marks, 32 bits per key
+  capacity   0 keys and 16 marks, 32.0 bits per key
   fill       ▕████████████████████████▏ 100% of its capacity; 21.9% of its bits set, 22.3% when full
 ! bloomery build: warning: there are no keys: the list will match nothing
 

@@ -25,7 +25,7 @@ $ bloomery merge -f -q -o m.bly m.bly a.bly; tail -c +65 m.bly | sha256sum | cmp
 $ bloomery merge -o - a.bly b.bly | tail -c +65 | sha256sum | cmp - bits
 ! bloomery merge: standard output: 2 filters merged, 1,001 keys by estimate; wrong answers 0.00163%, 0.1% asked
 $ bloomery merge --json -o json.bly a.bly b.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"json.bly","from":["a.bly","b.bly"],"kind":"split512","size":62,"folded":false,"bytes":3968,"capacity":2000,"count":1001,"estimated_keys":1001.234,"rate_asked":0.001,"rate_now":1.632e-05,"approximate":false,"keeps_promise":true}
+{"file":"json.bly","from":["a.bly","b.bly"],"kind":"split512","size":62,"folded":false,"bytes":3968,"capacity":2000,"count":1001,"marks":0,"estimated_keys":1001.234,"rate_asked":0.001,"rate_now":1.632e-05,"approximate":false,"keeps_promise":true}
 $ bloomery merge --json -o - a.bly b.bly
 ! bloomery merge: --json and -o - both want standard output
 ? 2
@@ -38,7 +38,7 @@ $ seq 401 600 | bloomery add i.bly
 $ bloomery info i.bly | grep note
   note       an intersection: it holds every common key, and perhaps some others
 $ bloomery intersect --json -o json.bly -f a.bly b.bly all.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"json.bly","from":["a.bly","b.bly","all.bly"],"kind":"split512","size":62,"folded":false,"bytes":3968,"capacity":2000,"count":203,"estimated_keys":239.161,"rate_asked":0.001,"rate_now":4.296e-09,"approximate":true,"keeps_promise":true}
+{"file":"json.bly","from":["a.bly","b.bly","all.bly"],"kind":"split512","size":62,"folded":false,"bytes":3968,"capacity":2000,"count":203,"marks":0,"estimated_keys":239.161,"rate_asked":0.001,"rate_now":4.296e-09,"approximate":true,"keeps_promise":true}
 
 # Estimates alone.
 $ bloomery intersect --estimate a.bly b.bly

@@ -64,10 +64,12 @@ $ for kind in fuse ribbon; do bloomery build -q -f --kind $kind -o none.bly /dev
 0
   kind       fuse: built from all keys at once; small and fast, never changes
   keys       0 counted
+  capacity   none: it was built from no keys
   rate       0.1% asked, none now
 0
   kind       ribbon: built from all keys at once; the smallest, never changes
   keys       0 counted
+  capacity   none: it was built from no keys
   rate       0.1% asked, none now
 ! bloomery build: warning: there are no keys: the list will match nothing
 ! bloomery build: warning: there are no keys: the list will match nothing
@@ -166,3 +168,13 @@ $ head -c 1000 ribbon.bly > cut.bly; bloomery check cut.bly numbers
 $ cp fuse.bly bad.bly; printf 'X' | dd of=bad.bly bs=1 seek=200 conv=notrunc status=none; bloomery verify bad.bly
 ! bloomery verify: bad.bly: is damaged: its checksum is wrong; copy it or build it again
 ? 2
+
+# That a kind cannot be merged at all comes before any difference.
+$ seq 100 | bloomery build -q --kind ribbon -o rib1.bly; seq 100 | bloomery build -q --kind ribbon -p 1% -o rib2.bly; bloomery merge -o ribs.bly rib1.bly rib2.bly
+! bloomery merge: rib1.bly: ribbon filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, scalable, window, cuckoo and growable-cuckoo can
+? 2
+$ bloomery build -q --kind ribbon -o nothing.bly /dev/null; bloomery info nothing.bly | grep -e keys -e capacity
+  kind       ribbon: built from all keys at once; the smallest, never changes
+  keys       0 counted
+  capacity   none: it was built from no keys
+! bloomery build: warning: there are no keys: the list will match nothing

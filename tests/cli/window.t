@@ -91,7 +91,7 @@ $ cp number.bly before.bly; seq 900 909 | bloomery dedup -c --window 10 --state 
 10 lines, 10 unique, 0 repeated
 
 # More keys than it was made for: told at the end, and an error when most are lost.
-$ seq 3000 | bloomery dedup --window 1h -n 1000 --seed 1 > out; echo $?; awk 'END { print (NR > 2500) }' out
+$ seq 3000 > many; bloomery dedup --window 1h -n 1000 --seed 1 many > out; echo $?; awk 'END { print (NR > 2500) }' out
 0
 1
 ! bloomery dedup: warning: more keys came within 1h than the window was made for: about 107 new lines were lost, at worst 20.1% of them; give it a larger -n
@@ -103,10 +103,10 @@ $ seq 1000 | bloomery dedup --window 1h -n 1000 --seed 1 | wc -l
 
 # What it cannot be combined with.
 $ bloomery dedup --window often a
-! bloomery dedup: --window must be a number of lines, such as 1M, or a time, such as 24h
+! bloomery dedup: --window must be a number of lines, such as 1M, or a time: a whole number of seconds, minutes, hours or days, such as 90s, 15m, 24h, 7d
 ? 2
 $ bloomery dedup --window 0 a
-! bloomery dedup: --window must be a number of lines, such as 1M, or a time, such as 24h
+! bloomery dedup: --window must be a number of lines, such as 1M, or a time: a whole number of seconds, minutes, hours or days, such as 90s, 15m, 24h, 7d
 ? 2
 $ bloomery dedup --window 10 --exact a
 ! bloomery dedup: --window forgets lines, and --exact and --confirm keep them all: give one
@@ -115,7 +115,7 @@ $ bloomery dedup --window 10 --confirm c a
 ! bloomery dedup: --window forgets lines, and --exact and --confirm keep them all: give one
 ? 2
 $ bloomery dedup --window 10 --memory 64M a
-! bloomery dedup: --window has a fixed size, by its length and -p (bloomery plan --window tells): leave out --memory
+! bloomery dedup: --window has a fixed size, by its length, -n and -p (bloomery plan --window tells): leave out --memory
 ? 2
 $ bloomery dedup --window 10 -n 10 a
 ! bloomery dedup: --window says how many lines it is for: leave out -n, which goes with a time
@@ -128,7 +128,7 @@ $ bloomery dedup --window 10 -p 1e-13 /dev/null
 $ bloomery info number.bly
 number.bly
   kind       window: remembers the last keys, or those of the last hours, and forgets older ones
-  shape      9 generations, 1 line a part, 6 bits per key
+  shape      8 generations and the one being filled, 1 line a part, 6 bits per key
   file       512 B
   hash       xxh3, seed 3
   type       line
@@ -141,13 +141,13 @@ number.bly
 $ bloomery info --json number.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"number.bly","file_bytes":512,"kind":"window","hashes":6,"size":1,"detail":8,"forgets":true,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":3,"capacity":14,"count":18,"bits_per_key":256,"rate_asked":0.001,"approximate":false,"bits":3584,"set_bits":106,"fill":0.0295,"estimated_keys":18.163,"rate_predicted":1.240e-05,"rate_now":1.212e-05,"keeps_promise":true,"type":"line","marks":0,"window":{"generations":8,"generation_keys":2,"active_keys":2,"ordinal":25,"span":0,"slice":0,"now":0}}
 $ bloomery info --header number.bly | grep -e shape -e capacity -e note
-  shape      9 generations, 1 line a part, 6 bits per key
+  shape      8 generations and the one being filled, 1 line a part, 6 bits per key
   capacity   the last 14 keys, 256 bits per key
   note       forgets old keys: a "no" is about the window alone
 $ bloomery info hour.bly | grep -e clock -e window | sed 's/clock .*;/clock N;/'
   kind       window: remembers the last keys, or those of the last hours, and forgets older ones
   window     4 generations of 1,000,000 keys, and 5 in the one being filled
-  clock N; it spans 3,600,000 ticks, a generation 900,000
+  clock N; it spans 3,600,000 ticks, a generation 900,000 (of dedup, they are milliseconds)
   note       forgets old keys: a "no" is about the window alone
 $ bloomery verify number.bly; bloomery verify --measure=100k number.bly | sed 's/;.*//'
 number.bly: good
@@ -158,7 +158,7 @@ $ bloomery add number.bly --key x
 ! bloomery add: number.bly: is a window filter, which forgets keys, and no list; bloomery dedup --window --state adds to one
 ? 2
 $ bloomery remove number.bly --key 1
-! bloomery remove: number.bly: keys cannot be removed from a window filter: it forgets them by itself; cuckoo and growable-cuckoo can; build it again without them
+! bloomery remove: number.bly: keys cannot be removed from a window filter: it forgets them by itself; cuckoo and growable-cuckoo can
 ? 2
 $ bloomery fold -o x.bly number.bly
 ! bloomery fold: number.bly: a window filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
@@ -186,7 +186,7 @@ stable.bly
   keys       2,991 counted, forgotten ones included
   capacity   nine in ten of the last 1,000 keys, 73.1 bits per key
   rate       1% asked, 0.763% predicted, 0.732% now (1 in 137)
-  fill       ▕████████▉               ▏ 37.4% of its cells in use, 18.9% when full
+  fill       ▕████████▉               ▏ 37.4% of its cells in use
   note       may forget keys: a "no" is not certain
 $ bloomery info --json stable.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"stable.bly","file_bytes":9216,"kind":"stable","hashes":5,"size":23803,"detail":271,"forgets":true,"lossy":true,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":2991,"bits_per_key":73.088,"rate_asked":0.01,"approximate":false,"bits":73088,"set_bits":8904,"fill":0.374,"estimated_keys":2230.377,"rate_predicted":0.00763,"rate_now":0.00732,"keeps_promise":true,"type":"line","marks":0}
@@ -203,10 +203,10 @@ $ seq 2900 3000 | bloomery check stable.bly | wc -l
 101
 ! bloomery check: warning: stable.bly: may forget keys: a line that it does not know may have been in it
 $ bloomery add stable.bly --key x
-! bloomery add: stable.bly: is a stable filter, which forgets keys, and no list; bloomery dedup --window --state adds to one
+! bloomery add: stable.bly: is a stable filter, which forgets keys, and no list; only the program that made it adds to it
 ? 2
 $ bloomery remove stable.bly --key x
-! bloomery remove: stable.bly: keys cannot be removed from a stable filter: it forgets them by itself; cuckoo and growable-cuckoo can; build it again without them
+! bloomery remove: stable.bly: keys cannot be removed from a stable filter: it forgets them by itself; cuckoo and growable-cuckoo can
 ? 2
 $ bloomery merge -f -o x.bly stable.bly stable.bly
 ! bloomery merge: stable.bly: stable filters cannot be merged: which keys are the newest is not known of the union; classic, partitioned, sbbf, split512, bb2x512, scalable, window, cuckoo and growable-cuckoo can
@@ -219,3 +219,13 @@ $ seq 9 | bloomery build -q --kind cuckoo -o cuckoo.bly; bloomery dedup --state 
 ? 2
 $ make_stable stable.bly 100000; bloomery verify stable.bly
 stable.bly: good; may forget keys: a "no" is not certain
+
+# A window that another program made has no room for what dedup marks its own by.
+$ seq 5 | bloomery dedup --window 9996 --seed 1 --state w.bly -c; seq 5 | bloomery dedup -q --window 9996 --seed 1 --state w.bly >/dev/null; seq 5 | bloomery dedup --window 10000 --state w.bly
+5 lines, 5 unique, 0 repeated
+! bloomery dedup: w.bly: is a window of 10,000 keys, and dedup keeps 4 of them for its own marks; give --window 9,996, or begin a new state
+? 2
+$ bloomery info w.bly | grep fill
+  shape      8 generations and the one being filled, 113 lines a part, 12 bits per key
+  fill       ▕▏                       ▏ less than 1% of its capacity; 0.0% of its bits set, 43.5% when full
+  window     8 generations of 1,250 keys, and 6 in the one being filled

@@ -204,7 +204,7 @@ static void stats(const bly_filter *f, bly_stats *out) {
         used += blyi_popcount64(in_use(blyi_le64(cells[i]), blyi_stable_width(g)));
     if (used > g->size) /* stray bits of a damaged map */
         used = g->size;
-    out->set_bits = used;
+    out->set_bits = used * blyi_stable_width(g);
     out->fill = (double)used / m;
     out->expected_fill = bly_plan_fill(g, adds);
     out->estimated_keys =
