@@ -154,7 +154,7 @@ $ bloomery build --json --kind ribbon -f -o ribbon.bly numbers 2>/dev/null
 $ bloomery build --stats --kind fuse -f -o fuse.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: fuse.bly: fuse, 1.88 KiB, errs on 1 in 1,000 lines
-! kind            fuse, k = 10, hash xxh3
+! kind            fuse, bits of a fingerprint = 10, hash xxh3
 ! capacity        1000 keys at 0.001
 ! keys            1000 counted, 1000 estimated
 ! memory          1856 bytes, 14.85 bits per key of capacity

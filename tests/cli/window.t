@@ -189,7 +189,7 @@ stable.bly
   fill       ▕████████▉               ▏ 37.4% of its cells in use
   note       may forget keys: a "no" is not certain
 $ bloomery info --json stable.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"stable.bly","file_bytes":9216,"kind":"stable","hashes":5,"size":23803,"detail":271,"forgets":true,"lossy":true,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":2991,"bits_per_key":73.088,"rate_asked":0.01,"approximate":false,"bits":73088,"set_bits":8904,"fill":0.374,"estimated_keys":2230.377,"rate_predicted":0.00763,"rate_now":0.00732,"keeps_promise":true,"type":"line","marks":0}
+{"file":"stable.bly","file_bytes":9216,"kind":"stable","hashes":5,"size":23803,"detail":271,"forgets":true,"lossy":true,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":2991,"bits_per_key":73.088,"rate_asked":0.01,"approximate":false,"bits":73088,"set_bits":26712,"fill":0.374,"estimated_keys":2230.377,"rate_predicted":0.00763,"rate_now":0.00732,"keeps_promise":true,"type":"line","marks":0}
 $ bloomery info --header stable.bly | grep -e shape -e note
   shape      23,803 cells of 3 bits, 5 cells per key, 67 lowered by each key
   note       may forget keys: a "no" is not certain
