@@ -20,10 +20,11 @@
  * The rate holds for streams of distinct keys; repeats only make it lower (and the memory, counted
  * in adds, shorter). bly_filter_count is the number of keys that were new when added, forgotten
  * ones included. In statistics set_bits counts the bits of the cells that are not 0, fill is the
- * share of these cells, estimated_keys tells how many keys would have set as many, and predicted_fpr
- * is for as many adds as there have been. Two filters fed the same keys in the same order are equal: the runs are
- * numbered, not drawn. Stable filters can be saved, loaded and mapped; not united (which keys are
- * the newest is not known of the union). Exclusive (BLY_EXCLUSIVE).
+ * share of these cells, estimated_keys tells how many keys would have set as many, and
+ * predicted_fpr is for as many adds as there have been. Two filters fed the same keys in the same
+ * order are equal: the runs are numbered, not drawn. Stable filters can be saved, loaded and
+ * mapped; not united (which keys are the newest is not known of the union). Exclusive
+ * (BLY_EXCLUSIVE).
  *
  *     bly_filter *clicks;
  *     bly_stable_create(1 << 20, 0.01, &clicks);               a mebibyte, whatever comes
