@@ -1,9 +1,9 @@
 /* The other kinds beside the fastest one, sbbf, in the same run: cuckoo, window, fuse, ribbon.
  *
  * Queries take turns chunk by chunk, as in measure.c, and what counts is the ratio of a chunk's
- * time to sbbf's on the same chunk. Adding is timed chunk by chunk too. Kinds that are built need
- * all keys at once, so for them the whole of a round's building, hashing included, on one thread,
- * is set against the whole of sbbf's adding.
+ * time to sbbf's on the same chunk. Kinds are filled one after the other, and adds of equal chunks
+ * compared. Kinds that are built need all keys at once, so for them the whole of a round's
+ * building, hashing included, on one thread, is set against the whole of sbbf's adding.
  */
 #include "bench.h"
 
@@ -66,35 +66,30 @@ static void open_members(family *f) {
     }
 }
 
-static void fill(family *f, const keyset *set) {
-    for (uint64_t at = 0, turn = 0; at < f->n; at += CHUNK, turn++) {
+/* One kind after the other, so that each works in caches of its own. */
+static void fill(family *f, const keyset *set, member *m) {
+    for (uint64_t at = 0; at < f->n; at += CHUNK) {
         size_t n = chunk_at(f, at);
         keys_make(set, at, n);
-        for (size_t i = 0; i < FAMILY; i++) {
-            member *m = &f->members[(turn + i) % FAMILY];
-            double start = seconds_now();
-            if (m->builder)
-                must(bly_builder_add(m->builder, set->keys, n) == BLY_OK, "collecting keys");
-            else
-                fold(add(m->filter, set->keys, n));
-            double took = seconds_now() - start;
-            m->ns_in_all += 1e9 * took;
-            if (!m->builder)
-                take(m, FAMILY_ADD, took, n);
-        }
-    }
-    for (size_t i = 0; i < FAMILY; i++) {
-        member *m = &f->members[i];
-        if (!m->builder)
-            continue;
         double start = seconds_now();
-        must(bly_builder_finish(m->builder, &m->filter) == BLY_OK, "building a filter");
-        m->ns_in_all += 1e9 * (seconds_now() - start);
-        bly_builder_destroy(m->builder);
-        m->builder = NULL;
-        take(m, FAMILY_ADD, 1e-9 * m->ns_in_all, f->n);
-        f->built_over[i][f->rounds] = m->ns_in_all / f->members[0].ns_in_all;
+        if (m->builder)
+            must(bly_builder_add(m->builder, set->keys, n) == BLY_OK, "collecting keys");
+        else
+            fold(add(m->filter, set->keys, n));
+        double took = seconds_now() - start;
+        m->ns_in_all += 1e9 * took;
+        if (!m->builder)
+            take(m, FAMILY_ADD, took, n);
     }
+    if (!m->builder)
+        return;
+    double start = seconds_now();
+    must(bly_builder_finish(m->builder, &m->filter) == BLY_OK, "building a filter");
+    m->ns_in_all += 1e9 * (seconds_now() - start);
+    bly_builder_destroy(m->builder);
+    m->builder = NULL;
+    take(m, FAMILY_ADD, 1e-9 * m->ns_in_all, f->n);
+    f->built_over[m - f->members][f->rounds] = m->ns_in_all / f->members[0].ns_in_all;
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -130,7 +125,8 @@ void family_measure(family *f, const options *opt) {
     f->p = 0.01;
     for (; f->rounds < opt->rounds; f->rounds++) {
         open_members(f);
-        fill(f, &set);
+        for (size_t i = 0; i < FAMILY; i++)
+            fill(f, &set, &f->members[i]);
         uint64_t places = f->n / CHUNK ? f->n / CHUNK : 1;
         for (uint64_t done = 0, i = 0; done < opt->work; done += CHUNK, i++) {
             query(f, &set, MISS_KEYS + done, FAMILY_MISS, i);
