@@ -97,6 +97,7 @@ static void full_is_no_loss(const blyt_case *c) {
     assert_true(status == BLY_EFULL ? bly_filter_equal(f, before) : n == 100);
     assert_int_equal(bly_filter_count(f), n);
     assert_int_equal(bly_filter_copies(f, &first, 8), n);
+    assert_int_equal(bly_filter_copies_hash(f, bly_hash_key(bly_filter_hasher(f), &first, 8)), n);
     bool removed;
     assert_ok(bly_filter_remove(f, &first, 8, &removed));
     assert_ok(bly_filter_add(f, &first, 8, NULL));

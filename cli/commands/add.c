@@ -57,19 +57,9 @@ static bly_status finish(changing *c) {
                      : keytype_mark(c->filter, c->type, &c->levels);
 }
 
-/* How many copies there are of the key that found no place. They are taken out to be counted: what
- * is in memory is not saved any more. */
-static unsigned copies_of_failed(const changing *c) {
-    unsigned copies = 0;
-    bool removed = true;
-    while (removed && bly_filter_remove_hash(c->filter, c->failed, &removed) == BLY_OK && removed)
-        copies++;
-    return copies;
-}
-
 /* No place, though there would be for as many different keys. */
 static int fail_for_copies(const changing *c, const bly_stats *s) {
-    const unsigned copies = copies_of_failed(c);
+    const unsigned copies = (unsigned)bly_filter_copies_hash(c->filter, c->failed);
     if (copies >= KINDS_MOST_COPIES)
         return message_error("%s: takes no more copies of one of these keys: it has been added "
                              "eight times, which is the most; remove it, or use --once; the list "

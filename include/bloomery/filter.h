@@ -119,8 +119,9 @@ BLY_CHECKED bly_status bly_filter_remove_many(bly_filter *f, const bly_bytes *ke
                                               uint8_t *removed, bly_tally *tally);
 
 /* How many copies of the key there seem to be: never fewer than were added and not removed. 0 or 1
- * for a kind that cannot remove. */
+ * for a kind that cannot remove; 1 from a filter opened without its key, which cannot know. */
 BLY_API uint64_t bly_filter_copies(const bly_filter *f, const void *key, size_t len);
+BLY_API uint64_t bly_filter_copies_hash(const bly_filter *f, bly_hash h);
 
 /* Forgets every key; shape, hash and rate stay. A scalable filter that has grown shrinks to its
  * first level; a growable-cuckoo keeps its size, and a window its clock. A filter that was built

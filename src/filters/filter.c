@@ -298,10 +298,14 @@ bly_status bly_filter_remove_many(bly_filter *f, const bly_bytes *keys, size_t n
     return status;
 }
 
+uint64_t bly_filter_copies_hash(const bly_filter *f, bly_hash h) {
+    return f->ops->copies ? f->ops->copies(f, h) : bly_filter_contains_hash(f, h);
+}
+
 uint64_t bly_filter_copies(const bly_filter *f, const void *key, size_t len) {
-    if (f->keyless || !f->ops->copies)
-        return bly_filter_contains(f, key, len);
-    return f->ops->copies(f, f->hasher.one(&f->hasher, key, len));
+    if (f->keyless)
+        return 1; /* as bly_filter_contains: it cannot know */
+    return bly_filter_copies_hash(f, f->hasher.one(&f->hasher, key, len));
 }
 
 bool blyi_filter_ask(const bly_filter *f, const void *key, size_t len) {

@@ -1,0 +1,368 @@
+/* Windows as bytes: saved in the middle of sweeping, mapped, damaged, united, made by hand. */
+#include "window_support.h"
+
+#include <unistd.h>
+
+/* ---- bytes -------------------------------------------------------------------------------------
+ */
+
+static bly_filter *through_bytes(const bly_filter *f) {
+    blyt_buffer b = blyt_write(f);
+    bly_filter *out = NULL;
+    assert_ok(bly_filter_parse(b.data, b.size, NULL, &out));
+    free(b.data);
+    return out;
+}
+
+/* Saved at any moment, in the middle of sweeping too, a window goes on as if it had not been. */
+static void files_go_on(void **state) {
+    (void)state;
+    for (int timed = 0; timed < 2; timed++) {
+        bly_filter *a = window(900, 0.01, 8, timed ? 5000 : 0, 0), *b;
+        bool in_the_middle = false;
+        for (uint64_t i = 0; i < 6000; i++) {
+            if (timed)
+                assert_ok(bly_window_advance(a, 7 * i));
+            (void)add(a, key(1, i));
+            if (i % 37 != 36)
+                continue;
+            uint64_t cursor = blyi_window_get(a, BLYI_WIN_CURSOR);
+            in_the_middle |= cursor > 0 && cursor < blyi_window_lines(&a->geometry);
+            b = through_bytes(a);
+            assert_true(bly_filter_equal(a, b) && bly_filter_count(a) == bly_filter_count(b));
+            for (uint64_t j = i + 1; j < i + 150; j++) {
+                if (timed)
+                    assert_ok(bly_window_advance(a, 7 * j));
+                if (timed)
+                    assert_ok(bly_window_advance(b, 7 * j));
+                assert_int_equal(add(a, key(1, j)), add(b, key(1, j)));
+            }
+            i += 149;
+            assert_true(bly_filter_equal(a, b) && bly_filter_count(a) == bly_filter_count(b));
+            bly_filter_destroy(b);
+        }
+        assert_true(in_the_middle);
+        bly_filter_destroy(a);
+    }
+}
+
+static void maps_answer(void **state) {
+    char path[] = "/tmp/bloomery-window-XXXXXX";
+    int fd = mkstemp(path);
+    bly_filter *f = window(2000, 0.01, 8, 900, 0);
+    bly_map *map = NULL;
+    (void)state;
+    assert_true(fd >= 0);
+    for (uint64_t i = 0; i < 3000; i++) {
+        assert_ok(bly_window_advance(f, i));
+        (void)add(f, key(1, i));
+    }
+    assert_ok(bly_filter_save(f, path));
+    assert_ok(bly_map_open(path, NULL, &map));
+    const bly_filter *m = bly_map_filter(map);
+    for (uint64_t i = 0; i < 4000; i++) {
+        uint64_t a, b;
+        assert_int_equal(bly_filter_contains_hash(f, key(1, i)),
+                         bly_filter_contains_hash(m, key(1, i)));
+        assert_ok(bly_window_age_hash(f, key(1, i), &a));
+        assert_ok(bly_window_age_hash(m, key(1, i), &b));
+        assert_true(a == b);
+    }
+    assert_true(stats_of(f).current_fpr == stats_of(m).current_fpr && info_of(m).now == 2999);
+    bly_map_close(map);
+    bly_filter_destroy(f);
+    (void)close(fd);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* Each field of the heading, wrong: the body is refused. */
+static void wrong_headings_are_refused(void **state) {
+    (void)state;
+    for (int timed = 0; timed < 2; timed++) {
+        bly_filter *f = window(800, 0.01, 8, timed ? 1000 : 0, 0);
+        for (uint64_t i = 0; i < 2050; i++) {
+            if (timed)
+                assert_ok(bly_window_advance(f, i));
+            (void)add(f, key(1, i));
+        }
+        blyi_shape shape = blyi_filter_shape(f);
+        size_t words = (size_t)blyi_window_heading(&f->geometry) / 8;
+        assert_true(blyi_window_sound(&shape, f->body));
+        for (size_t w = 0; w < words; w++) {
+            static const uint64_t changes[] = {1, 2, 4, 256, (uint64_t)1 << 57, UINT64_MAX};
+            for (size_t c = 0; c < COUNT_OF(changes); c++) {
+                /* Another span or time may be as good. */
+                if (timed && (w == BLYI_WIN_SPAN || w == BLYI_WIN_NOW) && changes[c] < 100)
+                    continue;
+                /* A cursor that is behind only sweeps again. */
+                uint64_t old = blyi_words(f)[w], wrong = old ^ blyi_le64(changes[c]);
+                if (w == BLYI_WIN_CURSOR && blyi_le64(wrong) < blyi_le64(old))
+                    continue;
+                blyi_words(f)[w] = wrong;
+                if (blyi_window_sound(&shape, f->body))
+                    print_message("word %zu, change %zu\n", w, c);
+                assert_false(blyi_window_sound(&shape, f->body));
+                blyi_words(f)[w] = old;
+            }
+        }
+        uint8_t *line = blyi_window_body(f);
+        line[63] ^= 0x80; /* the mark of a line that the cursor has passed */
+        assert_false(blyi_window_sound(&shape, f->body));
+        line[63] ^= 0xc0; /* a bit of no place */
+        assert_false(blyi_window_sound(&shape, f->body));
+        line[63] ^= 0x40;
+        assert_true(blyi_window_sound(&shape, f->body));
+        shape.items++;
+        assert_false(blyi_window_sound(&shape, f->body));
+        shape.items--;
+        shape.capacity /= 50;
+        assert_false(blyi_window_sound(&shape, f->body));
+        bly_filter_destroy(f);
+    }
+}
+
+/* Any bytes at all, as a mapped file may hold them: every question is answered, somehow. */
+static void any_body_is_safe(void **state) {
+    uint64_t rng = 1;
+    (void)state;
+    for (int turn = 0; turn < 300 / BLYT_SLOW + 10; turn++) {
+        uint32_t s = (uint32_t)(blyt_next(&rng) % 32 + 1);
+        bly_filter *model = window(50 + blyt_next(&rng) % 300, 0.01, s, turn % 2 ? 1000 : 0, 0);
+        bly_filter *f = NULL, *into = NULL;
+        blyi_shape shape = blyi_filter_shape(model);
+        uint64_t *body = aligned_alloc(64, (size_t)model->body_bytes);
+        size_t words = (size_t)model->body_bytes / 8, spared = turn % 3 ? 0 : 16;
+        memcpy(body, model->body, (size_t)model->body_bytes);
+        for (size_t i = spared; i < words; i++)
+            body[i] = turn % 5 ? blyt_next(&rng) : UINT64_MAX;
+        assert_ok(blyi_filter_make(&shape, NULL, (const uint8_t *)body, &f));
+        bly_stats stats;
+        bly_filter_stats(f, &stats);
+        assert_true(stats.current_fpr >= 0 && stats.current_fpr <= 1 &&
+                    info_of(f).generations == s);
+        blyt_list l = blyt_list_of(KEYS_RANDOM, 0, 100);
+        (void)bly_filter_contains_many(f, l.keys, l.n, NULL);
+        for (uint64_t i = 0; i < 100; i++) {
+            uint64_t age;
+            (void)bly_filter_contains_hash(f, key(1, i));
+            assert_ok(bly_window_age_hash(f, key(1, i), &age));
+        }
+        assert_ok(bly_filter_clone(model, NULL, &into));
+        (void)!bly_filter_union(into, f);
+        assert_ok(blyi_window_unite(into, f));
+        for (uint64_t i = 0; i < 1000; i++)
+            (void)add(into, key(1, i));
+        blyt_list_free(&l);
+        bly_filter_destroy(into);
+        bly_filter_destroy(f);
+        bly_filter_destroy(model);
+        free(body);
+    }
+}
+
+/* ---- union -------------------------------------------------------------------------------------
+ */
+
+/* A union never makes a window take itself for fuller than it is: the last W keys stay, though it
+ * is united with its own copy again and again. */
+static void unions_forget_nothing(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        bly_filter *f = window(1000, 0.01, 8, 0, seed);
+        for (uint64_t i = 0; i < 5000; i++) {
+            (void)add(f, key(seed, i));
+            if (i % 60 == 0) {
+                bly_filter *copy;
+                assert_ok(bly_filter_clone(f, NULL, &copy));
+                assert_ok(bly_filter_union(f, copy));
+                assert_ok(bly_filter_union(f, f));
+                bly_filter_destroy(copy);
+            }
+            if (i >= 1000)
+                assert_true(bly_filter_contains_hash(f, key(seed, i - 999)));
+        }
+        bly_filter_destroy(f);
+    }
+}
+
+static void unions_by_number(void **state) {
+    bly_filter *a = window(800, 0.01, 8, 0, 0), *b = window(800, 0.01, 8, 0, 0), *copy = NULL;
+    uint64_t i;
+    (void)state;
+    for (i = 0; i < 2050; i++) { /* both in the middle of sweeping */
+        (void)add(a, key(1, i));
+        (void)add(b, key(2, i));
+    }
+    assert_ok(bly_filter_compatible(a, b));
+    assert_ok(bly_filter_union(a, b));
+    assert_sound(a);
+    assert_int_equal(count_found(a, 1, i - 800, i) + count_found(a, 2, i - 800, i), 1600);
+    assert_true(bly_filter_count(a) >= bly_filter_count(b));
+    assert_true(bly_filter_count(a) <= bly_filter_count(b) + 9);
+    assert_ok(bly_filter_union(a, a));
+    assert_sound(a);
+    assert_int_equal(count_found(a, 1, i - 800, i) + count_found(a, 2, i - 800, i), 1600);
+    /* Two keys have come where there was one: the last 800 of these, then of the new ones. */
+    for (uint64_t j = i; j < i + 3000; j++) {
+        (void)add(a, key(1, j));
+        uint64_t oldest = j - i < 799 ? i - (799 - (j - i)) / 2 : j - 799;
+        assert_true(bly_filter_contains_hash(a, key(1, oldest)));
+        assert_true(oldest >= i || bly_filter_contains_hash(a, key(2, oldest)));
+    }
+    assert_sound(a);
+    assert_ok(bly_filter_clone(a, NULL, &copy));
+    assert_int_equal(bly_filter_union(a, b), BLY_EMISMATCH);
+    assert_string_equal(bly_filter_why_not(BLY_OP_UNION, a, b), "their clocks are not the same");
+    assert_true(bly_filter_equal(a, copy));
+    assert_int_equal(bly_filter_intersect(a, a), BLY_EUNSUPPORTED);
+    bly_filter_destroy(copy);
+    bly_filter_destroy(a);
+    bly_filter_destroy(b);
+}
+
+/* Replicas that have seen different keys, and have turned differently often, in the same slice. */
+static void unions_by_time(void **state) {
+    bly_filter *a = window(800, 0.01, 8, 800, 0), *b = window(800, 0.01, 8, 800, 0);
+    const uint64_t end = 5003;
+    uint64_t age;
+    (void)state;
+    for (uint64_t now = 0; now < end; now++) {
+        if (now > 1000)
+            assert_ok(bly_window_advance(a, now));
+        if (now % 250 < 150 && now / 100 != 45 && now < 4900) { /* b is idle in some slices */
+            assert_ok(bly_window_advance(b, now));
+            (void)add(b, key(2, now));
+        }
+        if (now > 1000)
+            (void)add(a, key(1, now));
+    }
+    assert_int_equal(bly_filter_union(a, b), BLY_EMISMATCH); /* b stands in an earlier slice */
+    assert_ok(bly_window_advance(b, end - 3));
+    bly_filter *both = NULL, *other = NULL;
+    assert_ok(bly_filter_clone(a, NULL, &both));
+    assert_ok(bly_filter_clone(b, NULL, &other));
+    assert_ok(bly_filter_union(both, b));
+    assert_ok(bly_filter_union(other, a));
+    assert_int_equal(info_of(other).now, end - 1);
+    for (int side = 0; side < 2; side++) {
+        const bly_filter *u = side ? other : both;
+        assert_sound(u);
+        assert_int_equal(count_found(u, 1, end - 801, end), 801);
+        uint64_t young = 0, seen = 0;
+        for (uint64_t t = end - 801; t < 4900; t++) {
+            if (t % 250 >= 150 || t / 100 == 45)
+                continue;
+            assert_ok(bly_window_age_hash(u, key(2, t), &age));
+            assert_true(age < end - t + 100);
+            young += age < end - 1 - t;
+            seen++;
+        }
+        assert_true(seen > 300 && young < 20 + seen / 25);
+    }
+    assert_ok(bly_window_advance(both, end + 1000));
+    assert_int_equal(bly_filter_count(both), 0);
+    bly_filter_destroy(a);
+    bly_filter_destroy(b);
+    bly_filter_destroy(both);
+    bly_filter_destroy(other);
+}
+
+/* ---- making one --------------------------------------------------------------------------------
+ */
+
+static void refusals(void **state) {
+    bly_spec right = bly_spec_for(BLY_WINDOW, 1000, 0.01), spec = right;
+    bly_filter *f = NULL;
+    (void)state;
+    assert_int_equal(bly_kind_capabilities(BLY_WINDOW),
+                     BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP | BLY_FORGETS);
+    spec.generations = 33;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EGEOMETRY);
+    spec = right;
+    spec.geometry.options = BLY_FOLDABLE;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
+    spec = right;
+    spec.geometry.detail = 4;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
+    spec = right;
+    spec.sharing = BLY_SHARED;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EUNSUPPORTED);
+    assert_int_equal(bly_window_create(0, 0.01, &f), BLY_ECOUNT);
+    assert_int_equal(bly_window_create(10, 0, &f), BLY_ERATE);
+    assert_int_equal(bly_window_create(10, NAN, &f), BLY_ERATE);
+    assert_int_equal(bly_window_create(10, 1, &f), BLY_ERATE);
+    assert_int_equal(bly_window_create(UINT64_MAX, 0.01, &f), BLY_ETOOBIG);
+    assert_int_equal(bly_window_create_timed(0, 10, 0.01, &f), BLY_EINVAL);
+    assert_null(f);
+    assert_ok(bly_hasher_init(&spec.hasher, BLY_HASH_FNV1A_32, 0));
+    spec.sharing = BLY_EXCLUSIVE;
+    spec.capacity = 10000000;
+    spec.fpr = 0.0001;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EWEAKHASH);
+}
+
+/* An exact shape says what it is good for, and may be asked for less. */
+static void exact_shapes(void **state) {
+    bly_spec spec = bly_spec_for(BLY_WINDOW, 1000, 0.01);
+    bly_filter *f = NULL;
+    (void)state;
+    spec.geometry = (bly_geometry){BLY_WINDOW, 9, 100, 0, 8};
+    spec.capacity = 0;
+    assert_ok(bly_filter_create(&spec, &f));
+    assert_int_equal(bly_filter_capacity(f), bly_plan_capacity(&spec.geometry, 0.01, 64));
+    assert_true(bly_plan_fpr(&spec.geometry, bly_filter_capacity(f) + 9, 64) > 0.01);
+    bly_filter_destroy(f);
+    spec.fpr = 0;
+    assert_ok(bly_filter_create(&spec, &f));
+    assert_true(stats_of(f).target_fpr > 0.01 && stats_of(f).target_fpr < 0.1);
+    bly_filter_destroy(f);
+    spec.generations = 7;
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
+    spec.generations = 0;
+    static const bly_geometry bad[] = {
+        {BLY_WINDOW, 8, 100, 0, 8},  {BLY_WINDOW, 9, 0, 0, 8},    {BLY_WINDOW, 9, 100, 0, 33},
+        {BLY_WINDOW, 51, 100, 0, 8}, {BLY_WINDOW, 9, 100, 0, 12}, {BLY_WINDOW, 0, 100, 0, 8},
+        {BLY_WINDOW, 9, 100, 0, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        assert_int_equal(bly_plan_check(&bad[i]), BLY_EGEOMETRY);
+    bly_geometry large = {BLY_WINDOW, 48, UINT64_MAX / 2, 0, 8};
+    assert_int_equal(bly_plan_check(&large), BLY_ETOOBIG);
+}
+
+/* A cleared window is as good as new; one lost in the making leaves nothing behind. */
+static void clearing_and_failing(void **state) {
+    bly_filter *f = NULL;
+    (void)state;
+    bly_filter *a = window(300, 0.01, 8, 0, 0), *b = window(300, 0.01, 8, 0, 0);
+    for (uint64_t i = 0; i < 1000; i++)
+        (void)add(a, key(1, i));
+    bly_filter_clear(a);
+    assert_true(bly_filter_equal(a, b) && bly_filter_count(a) == 0);
+    bly_filter_destroy(a);
+    bly_filter_destroy(b);
+    for (size_t fail = 1; fail <= 2; fail++) {
+        blyt_heap heap = {.fail_at = fail};
+        bly_allocator alloc = blyt_heap_allocator(&heap);
+        bly_spec spec = bly_spec_for(BLY_WINDOW, 1000, 0.01);
+        spec.allocator = &alloc;
+        assert_int_equal(bly_filter_create(&spec, &f), BLY_ENOMEM);
+        assert_true(f == NULL && heap.live == 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_go_on),
+        cmocka_unit_test(maps_answer),
+        cmocka_unit_test(wrong_headings_are_refused),
+        cmocka_unit_test(any_body_is_safe),
+        cmocka_unit_test(unions_forget_nothing),
+        cmocka_unit_test(unions_by_number),
+        cmocka_unit_test(unions_by_time),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(exact_shapes),
+        cmocka_unit_test(clearing_and_failing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
