@@ -43,7 +43,7 @@ $ echo x | bloomery add nowhere/list.bly
 
 # Another user's lock counts, though it cannot be written to.
 $ cp list.bly theirs.bly; : > .theirs.bly.lock; chmod 444 .theirs.bly.lock
-> (flock 9; sleep 1; bloomery info --json theirs.bly | grep -o '"count":[0-9]*') 9< .theirs.bly.lock & sleep 0.3
+> (flock 9; sleep 2; bloomery info --json theirs.bly | grep -o '"count":[0-9]*') 9< .theirs.bly.lock & sleep 0.8
 > echo x | ./plain bloomery add theirs.bly; wait
 "count":10
 ! bloomery add: theirs.bly: waiting for another program to finish with it
@@ -52,7 +52,7 @@ $ cp list.bly theirs.bly; : > .theirs.bly.lock; chmod 444 .theirs.bly.lock
 # What appears while one waits for the lock is not replaced, and no key is left without its list.
 $ for command in "merge list.bly other.bly" "intersect list.bly other.bly" "fold --by 1 list.bly" "build list.bly --new-key late.key"; do
 >     rm -f late.bly; : > .late.bly.lock
->     (flock 9; sleep 0.6; cp other.bly late.bly) 9< .late.bly.lock & sleep 0.2
+>     (flock 9; sleep 1.5; cp other.bly late.bly) 9< .late.bly.lock & sleep 0.6
 >     bloomery $command -q -o late.bly; echo $?; wait; cmp other.bly late.bly
 > done; ls -A | grep late
 2
@@ -66,16 +66,16 @@ late.bly
 ! bloomery build: late.bly: exists already; -f replaces it
 
 # A signal leaves no lock behind, and changes nothing: while keys come in, and while one waits.
-$ cp list.bly int.bly; mkfifo feed; (echo x; sleep 1) > feed & bloomery add int.bly < feed & job=$!
-> sleep 0.5; ls .int.bly.lock; kill -TERM $job; wait $job; echo $?; wait; cmp list.bly int.bly; ls -A | grep int.bly
+$ cp list.bly int.bly; mkfifo feed; (echo x; sleep 2.5) > feed & bloomery add int.bly < feed & job=$!
+> sleep 1; ls .int.bly.lock; kill -TERM $job; wait $job; echo $?; wait; cmp list.bly int.bly; ls -A | grep int.bly
 .int.bly.lock
 143
 int.bly
 ! bloomery add: int.bly: is left as it was
-$ : > .int.bly.lock; (flock 9; sleep 1) 9< .int.bly.lock & sleep 0.2; timeout 0.3 bloomery merge -q -f -o int.bly list.bly other.bly; echo $?; wait; cmp list.bly int.bly
+$ : > .int.bly.lock; (flock 9; sleep 2.5) 9< .int.bly.lock & sleep 0.6; timeout 0.5 bloomery merge -q -f -o int.bly list.bly other.bly; echo $?; wait; cmp list.bly int.bly
 124
 
 # Lines that came before it are no list.
-$ (seq 5; sleep 1) > feed & bloomery build -o half.bly < feed & job=$!; sleep 0.5; kill -TERM $job; wait $job; echo $?; wait; ls -A | grep half
+$ (seq 5; sleep 2.5) > feed & bloomery build -o half.bly < feed & job=$!; sleep 1; kill -TERM $job; wait $job; echo $?; wait; ls -A | grep half
 143
 ? 1

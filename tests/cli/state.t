@@ -185,8 +185,8 @@ $ (printf 'x\n'; sleep 2) | bloomery dedup --confirm lock.fps > /dev/null & slee
 ! bloomery dedup: lock.fps: is in use by another process
 
 # Fingerprints on disk are settled every second or so, not only when many wait.
-$ mkfifo clock; (printf 'x\n'; sleep 1.5; printf 'y\n'; sleep 1.5) > clock & bloomery dedup --confirm clock.fps < clock > out & job=$!
-> sleep 2.2; kill -KILL $job; wait $job 2>/dev/null; wait; cat out; echo; printf 'x\ny\nz\n' | bloomery dedup --confirm clock.fps
+$ mkfifo clock; (printf 'x\n'; sleep 1.5; printf 'y\n'; sleep 3.5) > clock & bloomery dedup --confirm clock.fps < clock > out & job=$!
+> sleep 3.5; kill -KILL $job; wait $job 2>/dev/null; wait; cat out; echo; printf 'x\ny\nz\n' | bloomery dedup --confirm clock.fps
 x
 y
 \
