@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Keys are adds in order, so that the last of them are those a window holds for certain. */
+/* A window is made for as many keys as there are, so that it holds them all. */
 static const bly_kind kinds[FAMILY] = {BLY_SBBF,   BLY_CUCKOO, BLY_GROWABLE_CUCKOO,
                                        BLY_WINDOW, BLY_FUSE,   BLY_RIBBON};
 

@@ -54,8 +54,6 @@ static bly_status check_spec(const bly_spec *spec) {
     /* A number of hashes without a size is half a geometry. */
     if (spec->geometry.size == 0 && spec->geometry.hashes != 0)
         return BLY_EINVAL;
-    /* A hasher that was never filled in, or that a filter opened without its key had. */
-    bool hollow = !spec->hasher.one || !spec->hasher.many || spec->hasher.bits == 0;
     bool window = spec->geometry.kind == BLY_WINDOW;
     if (spec->first_share != 0 && spec->geometry.kind != BLY_SCALABLE)
         return BLY_EINVAL;
@@ -63,7 +61,7 @@ static bly_status check_spec(const bly_spec *spec) {
         return BLY_EINVAL;
     if ((spec->generations != 0 || spec->span != 0) && !window)
         return BLY_EINVAL;
-    return spec->hasher.id != BLY_HASH_NONE && hollow ? BLY_EHASHER : BLY_OK;
+    return blyi_hasher_is_hollow(&spec->hasher) ? BLY_EHASHER : BLY_OK;
 }
 
 bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {

@@ -91,7 +91,7 @@ typedef struct blyi_ops {
     bool any_size;
     /* Whether two compatible filters hold the same, where that is not that all bytes are equal. */
     bool (*equal)(const bly_filter *a, const bly_filter *b);
-    /* How a kind that is built from all its keys is (solver.h). */
+    /* How a kind that is built from all its keys is (built/solver.h). */
     const struct blyi_solver *solver;
 } blyi_ops;
 
@@ -133,6 +133,11 @@ struct blyi_shape {
     bool keyless;
     bly_sharing sharing;
 };
+
+/* A hasher that was never filled in, or that a filter opened without its key had. */
+static inline bool blyi_hasher_is_hollow(const bly_hasher *h) {
+    return h->id != BLY_HASH_NONE && (!h->one || !h->many || h->bits == 0);
+}
 
 /* The row of a kind, or NULL. */
 const blyi_ops *blyi_ops_of(bly_kind kind);

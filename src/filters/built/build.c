@@ -44,7 +44,6 @@ struct bly_builder {
 
 static bly_status check_spec(const bly_spec *spec, const blyi_ops *ops) {
     const bly_geometry *g = &spec->geometry;
-    bool hollow = !spec->hasher.one || !spec->hasher.many || spec->hasher.bits == 0;
     bly_geometry planned;
     if (!ops)
         return BLY_EKIND;
@@ -54,7 +53,7 @@ static bly_status check_spec(const bly_spec *spec, const blyi_ops *ops) {
         return BLY_EINVAL;
     if (spec->first_share != 0 || spec->horizon || spec->generations || spec->span)
         return BLY_EINVAL;
-    if (spec->hasher.id != BLY_HASH_NONE && hollow)
+    if (blyi_hasher_is_hollow(&spec->hasher))
         return BLY_EHASHER;
     if (!(spec->fpr >= 0x1p-40 && spec->fpr < 1))
         return BLY_ERATE;

@@ -29,12 +29,12 @@
  * under other seeds, and if several are of no use the builder comes back with more slots. Shards of
  * about a million keys are large enough for 1.125 slots per key, and small enough for the caches.
  *
- * Body: docs/format.md, and core/fuse.h. Where a query looks follows from the geometry and the
+ * Body: docs/format.md, and core/plan_fuse.h. Where a query looks follows from the geometry and the
  * hash, whatever the seeds: no body can lead it astray.
  *
- * Measured (two busy cores, r = 7, one thread): ten million keys are built in 70 ns each, of which
- * solving takes 35, sorting 12 and hashing 4; asked in batches they take 14 ns each, where a filter
- * of kind sbbf takes 6.5.
+ * Measured (r = 7, one thread; docs/benchmarks.md): ten million keys are built in 77 to 86 ns each,
+ * and up to twice that where the system has to clear new memory first; asked in batches they take
+ * 2.0 to 2.3 times as long as in a filter of kind sbbf.
  */
 #include "../../core/bytes.h"
 #include "../../core/memory.h"
@@ -299,8 +299,7 @@ INLINE uint64_t take_out(const peeling *p, uint64_t at, uint64_t key, uint64_t e
 /* Returns how many keys could be peeled: the slots are in p->queue. Goes through the slots in
  * blocks, and each time through all that follows from what it has found. Large blocks keep the
  * queue long, so that there are always several keys to work on at once; still it stays near the
- * segments at hand. (A million keys, 16 segments of 8192: 15 ns per key; 256 slots: 25; all at
- * once: 24.) */
+ * segments at hand. (Small blocks, and a single one, took half as long again.) */
 static uint64_t peel(const peeling *all, const shape *s) {
     const peeling p = *all;
     const uint64_t segment = s->segment, block = BLOCK * segment;

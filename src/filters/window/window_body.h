@@ -100,14 +100,6 @@ void blyi_window_turn(bly_filter *f, uint64_t ordinal);
 /* Which slots hold the key: bit i for slot i. */
 uint64_t blyi_window_find(const bly_filter *f, bly_hash h);
 
-/* Of each slot that is live: the bits that are set, and its rate as they stand. The others get 0.
- */
-typedef struct blyi_window_scan {
-    uint64_t set[BLYI_WIN_MOST_SLOTS];
-    double rate[BLYI_WIN_MOST_SLOTS];
-} blyi_window_scan;
-void blyi_window_count(const bly_filter *f, blyi_window_scan *out);
-
 /* The row's other hooks: window_ask.c, window_create.c, window_look.c, window_unite.c. */
 void blyi_window_prefetch(const bly_filter *f, const bly_hash *h, size_t n);
 size_t blyi_window_contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);

@@ -108,8 +108,15 @@ static double weigh(const uint64_t line[8], const stencils *s, unsigned slot, un
     return rate;
 }
 
+/* Of each slot that is live: the bits that are set, and its rate as they stand. The others get 0.
+ */
+typedef struct scan {
+    uint64_t set[BLYI_WIN_MOST_SLOTS];
+    double rate[BLYI_WIN_MOST_SLOTS];
+} scan;
+
 /* The rate of a slot is the product over parts of the mean over lines. */
-void blyi_window_count(const bly_filter *f, blyi_window_scan *out) {
+static void count(const bly_filter *f, scan *out) {
     const bly_geometry *g = &f->geometry;
     unsigned slots = blyi_window_slots(g), active = blyi_window_active(f);
     const uint8_t *at = blyi_window_body(f);
@@ -138,16 +145,16 @@ void blyi_window_stats(const bly_filter *f, bly_stats *out) {
     unsigned slots = blyi_window_slots(g);
     double own = (double)(blyi_window_lines(g) * blyi_window_places(slots)); /* bits of a slot */
     double floor = out->current_fpr, miss = 1, predicted_miss = 1, expected = 0;
-    blyi_window_scan scan;
-    blyi_window_count(f, &scan);
+    scan seen;
+    count(f, &seen);
     out->set_bits = 0;
     out->estimated_keys = 0;
     for (unsigned slot = 0; slot < slots; slot++) {
-        double keys = blyi_window_keys(g, (double)scan.set[slot] / own);
-        out->set_bits += scan.set[slot];
+        double keys = blyi_window_keys(g, (double)seen.set[slot] / own);
+        out->set_bits += seen.set[slot];
         out->estimated_keys += keys;
         expected += own * blyi_window_fill(g, (double)blyi_window_keys_in(f, slot));
-        miss *= 1 - scan.rate[slot];
+        miss *= 1 - seen.rate[slot];
         predicted_miss *= !isfinite(keys) ? 0 : keys > 0 ? 1 - blyi_window_rate(g, keys) : 1;
     }
     out->fill = (double)out->set_bits / (double)out->bits;
