@@ -31,6 +31,22 @@ const char *kinds_meaning(bly_kind kind) {
         return "built from all keys at once; the smallest, never changes";
     case BLY_GROWABLE_CUCKOO:
         return "fingerprints in buckets; keys can be removed, and it doubles when full";
+    case BLY_COUNTING:
+        return "counters anywhere in one array; keys can be removed, and repeats are counted";
+    case BLY_BLOCKED_COUNTING:
+        return "counters in one block of 64 bytes; keys can be removed, and repeats are counted";
+    case BLY_MULTILAYER:
+        return "counters of variable length in one block of 64 bytes; keys can be removed";
+    case BLY_LAYERED:
+        return "sbbf in front, counters behind; keys can be removed, the front can be shared";
+    case BLY_OVERLAY:
+        return "another filter, and what was removed from and added to it since";
+    case BLY_HYBRID:
+        return "fingerprints with exact counts; keys can be removed, and come any number of times";
+    case BLY_COUNTS:
+        return "how often each key came, roughly, in a byte or two per key";
+    case BLY_HLL:
+        return "how many different keys came, roughly, in a few kilobytes";
     case BLY_KIND_NONE:
         break;
     }

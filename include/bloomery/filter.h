@@ -2,8 +2,9 @@
  *
  * A filter answers "no" (always right; of kinds that forget, see window.h and stable.h) or "maybe"
  * (wrong at a rate chosen at creation). What one kind promises beyond that stands in its own
- * header: bloom.h, blocked.h, scalable.h, cuckoo.h, window.h, stable.h, and, for those that are
- * built from all their keys (build.h), fuse.h and ribbon.h.
+ * header: bloom.h, blocked.h, scalable.h, cuckoo.h, window.h, stable.h; for those that count how
+ * often a key was added, counting.h, multilayer.h, layered.h, hybrid.h, sketch.h; overlay.h; and,
+ * for those that are built from all their keys (build.h), fuse.h and ribbon.h.
  *
  * Threads. A filter is created for one of three ways of sharing it (bly_sharing):
  *
@@ -47,11 +48,14 @@ typedef struct bly_spec {
     uint64_t seed;         /* of the default hasher */
     bly_hasher hasher;     /* id BLY_HASH_NONE: bly_hasher_default(capacity, fpr, seed) */
     bly_sharing sharing;
-    bool allow_weak_hash; /* accept a hash whose floor spoils the rate; stats tell the truth */
-    double first_share;   /* scalable only, see scalable.h; 0: the default */
-    uint64_t horizon;     /* growable-cuckoo only, see cuckoo.h; 0: the default */
-    uint32_t generations; /* window only, see window.h; 0: the default */
-    uint64_t span;        /* window only, see window.h; 0: a window by number of keys */
+    bool allow_weak_hash;  /* accept a hash whose floor spoils the rate; stats tell the truth */
+    double first_share;    /* scalable only, see scalable.h; 0: the default */
+    uint64_t horizon;      /* growable-cuckoo only, see cuckoo.h; 0: the default */
+    uint32_t generations;  /* window only, see window.h; 0: the default */
+    uint64_t span;         /* window only, see window.h; 0: a window by number of keys */
+    uint32_t counter_bits; /* counting and blocked-counting, see counting.h; 0: 4 */
+    uint64_t changes;      /* overlay only, see overlay.h; 0: the default */
+    bly_kind marker;       /* overlay only, see overlay.h; BLY_KIND_NONE: the default */
     const bly_allocator *allocator;
 } bly_spec;
 
@@ -111,15 +115,18 @@ BLY_API size_t bly_filter_contains_hashes(const bly_filter *f, const bly_hash *h
  * In such a kind every add stores a copy of the key, whether or not it was there, and a remove
  * takes one copy out. Only remove what was added: a key that never was looks present at the
  * filter's rate, and taking it out then takes out another one's copy, which will be missed. For the
- * same reason do not skip an add because the key seems to be there. */
+ * same reason do not skip an add because the key seems to be there. (An overlay is different in all
+ * of this: overlay.h.) BLY_ENOMEM, BLY_EFULL of some kinds: nothing has changed. */
 BLY_CHECKED bly_status bly_filter_remove(bly_filter *f, const void *key, size_t len, bool *removed);
 BLY_CHECKED bly_status bly_filter_remove_hash(bly_filter *f, bly_hash h, bool *removed);
 /* A batch, in order; removed[i] (when not NULL) = 1 if keys[i] was there. */
 BLY_CHECKED bly_status bly_filter_remove_many(bly_filter *f, const bly_bytes *keys, size_t n,
                                               uint8_t *removed, bly_tally *tally);
 
-/* How many copies of the key there seem to be: never fewer than were added and not removed. 0 or 1
- * for a kind that cannot remove; 1 from a filter opened without its key, which cannot know. */
+/* How many copies of the key there seem to be: never fewer than were added and not removed, but for
+ * counters that have a limit (counting.h, layered.h: the limit then means so many or more) and
+ * those that are estimates (sketch.h). 0 or 1 for a kind without BLY_TELLS_COPIES; 1 from a filter
+ * opened without its key, which cannot know. */
 BLY_API uint64_t bly_filter_copies(const bly_filter *f, const void *key, size_t len);
 BLY_API uint64_t bly_filter_copies_hash(const bly_filter *f, bly_hash h);
 
@@ -141,9 +148,12 @@ enum {
     BLY_CAN_MAP = 1u << 6,
     BLY_CAN_REMOVE = 1u << 7,
     BLY_CAN_SUBTRACT = 1u << 8,
-    BLY_CAN_BUILD = 1u << 9, /* made from all its keys at once: build.h; adds nothing later */
-    BLY_FORGETS = 1u << 10,  /* keys leave by themselves */
-    BLY_IS_LOSSY = 1u << 11  /* and may leave early: "no" is only probably right */
+    BLY_CAN_BUILD = 1u << 9,     /* made from all its keys at once: build.h; adds nothing later */
+    BLY_FORGETS = 1u << 10,      /* keys leave by themselves */
+    BLY_IS_LOSSY = 1u << 11,     /* and may leave early: "no" is only probably right */
+    BLY_TELLS_COPIES = 1u << 12, /* bly_filter_copies tells more than whether a key is there */
+    BLY_ONLY_COUNTS = 1u << 13   /* made to tell how many keys there are, not which: "maybe" is said
+                                    of many strangers */
 };
 BLY_API uint32_t bly_kind_capabilities(bly_kind kind); /* 0 for an unknown kind */
 
@@ -180,6 +190,8 @@ typedef struct bly_stats {
     double predicted_fpr;  /* by formula, for estimated_keys */
     double current_fpr;    /* of the bits as they stand */
     bool approximate;      /* an intersection: may hold more than the true intersection */
+    uint64_t stuck;        /* counters that have reached their limit, and stay there */
+    double miss_bound; /* of an overlay: the chance, at most, that a key that is in it is missed */
     const char *hash_name; /* "custom" for a caller's own */
 } bly_stats;
 

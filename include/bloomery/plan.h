@@ -18,6 +18,15 @@
  *   ribbon        blocks of 128 slots, of all shards    k = columns of a narrow block, 1 .. 40
  *                 detail = 256 * (shards - 1) + 256ths of the blocks that have one column more
  *   growable-cuckoo  as cuckoo              detail = bits of a remainder when fully grown
+ *   counting      counters                  detail = bits of a counter: 2, 4, 8 or 16
+ *   blocked-counting  lines of 512 bits     detail = bits of a counter: 2, 4, 8 or 16
+ *   multilayer    blocks of 512 bits        detail = room for blocks that have overflowed
+ *   layered       blocks of 256 counters    k = 8; a front of sbbf's blocks, and planes of counts
+ *   overlay       bytes, its parts' headers included (a multiple of 64)    k = parts
+ *   hybrid        buckets of four slots     k = bits of a remainder
+ *                 detail = room for counts that have outgrown their slot
+ *   counts        lines of 64 counters      k = 4; detail: how counters grow (sketch.h)
+ *   hll           registers, 2^k of them    k = 4 .. 18
  *
  * A scalable filter grows, so it has no geometry to plan: bly_plan answers BLY_EKIND, the rest of
  * this header can check the geometry it has at the moment (bly_plan_check, _bits, _bytes) but not
@@ -44,18 +53,26 @@ extern "C" {
 /* Stable: these are the codes in files. Codes of kinds to come are listed in docs/format.md. */
 typedef enum bly_kind {
     BLY_KIND_NONE = 0,
-    BLY_CLASSIC = 1,         /* "classic" */
-    BLY_PARTITIONED = 2,     /* "partitioned" */
-    BLY_SBBF = 3,            /* "sbbf" */
-    BLY_SPLIT512 = 4,        /* "split512" */
-    BLY_BB2X512 = 5,         /* "bb2x512" */
-    BLY_SCALABLE = 6,        /* "scalable" */
-    BLY_WINDOW = 7,          /* "window" */
-    BLY_STABLE = 8,          /* "stable" */
-    BLY_CUCKOO = 14,         /* "cuckoo" */
-    BLY_FUSE = 15,           /* "fuse" */
-    BLY_RIBBON = 16,         /* "ribbon" */
-    BLY_GROWABLE_CUCKOO = 19 /* "growable-cuckoo" */
+    BLY_CLASSIC = 1,          /* "classic" */
+    BLY_PARTITIONED = 2,      /* "partitioned" */
+    BLY_SBBF = 3,             /* "sbbf" */
+    BLY_SPLIT512 = 4,         /* "split512" */
+    BLY_BB2X512 = 5,          /* "bb2x512" */
+    BLY_SCALABLE = 6,         /* "scalable" */
+    BLY_WINDOW = 7,           /* "window" */
+    BLY_STABLE = 8,           /* "stable" */
+    BLY_COUNTING = 9,         /* "counting" */
+    BLY_MULTILAYER = 10,      /* "multilayer" */
+    BLY_LAYERED = 11,         /* "layered" */
+    BLY_OVERLAY = 12,         /* "overlay" */
+    BLY_HYBRID = 13,          /* "hybrid" */
+    BLY_CUCKOO = 14,          /* "cuckoo" */
+    BLY_FUSE = 15,            /* "fuse" */
+    BLY_RIBBON = 16,          /* "ribbon" */
+    BLY_COUNTS = 17,          /* "counts" */
+    BLY_HLL = 18,             /* "hll" */
+    BLY_GROWABLE_CUCKOO = 19, /* "growable-cuckoo" */
+    BLY_BLOCKED_COUNTING = 20 /* "blocked-counting" */
 } bly_kind;
 
 /* NULL for a code this version does not know. */

@@ -18,7 +18,7 @@ bly_status bly_filter_compatible(const bly_filter *a, const bly_filter *b) {
     if (same && a->levels)
         same = blyi_levels_compatible(a, b);
     else if (same)
-        same = a->geometry.detail == b->geometry.detail &&
+        same = (a->ops->any_detail || a->geometry.detail == b->geometry.detail) &&
                (a->geometry.options & probing) == (b->geometry.options & probing);
     if (same && !a->levels && !a->ops->any_size)
         same = a->geometry.size == b->geometry.size && a->geometry.hashes == b->geometry.hashes;

@@ -61,6 +61,13 @@ static bly_status check_spec(const bly_spec *spec) {
         return BLY_EINVAL;
     if ((spec->generations != 0 || spec->span != 0) && !window)
         return BLY_EINVAL;
+    bool counters =
+        spec->geometry.kind == BLY_COUNTING || spec->geometry.kind == BLY_BLOCKED_COUNTING;
+    if (spec->counter_bits != 0 && !counters)
+        return BLY_EINVAL;
+    bool overlay = spec->geometry.kind == BLY_OVERLAY;
+    if ((spec->changes != 0 || spec->marker != BLY_KIND_NONE) && !overlay)
+        return BLY_EINVAL;
     return blyi_hasher_is_hollow(&spec->hasher) ? BLY_EHASHER : BLY_OK;
 }
 

@@ -10,9 +10,30 @@
 #include <string.h>
 
 static const blyi_ops *const rows[] = {
-    &blyi_classic_ops, &blyi_partitioned_ops, &blyi_sbbf_ops,   &blyi_split512_ops,
-    &blyi_bb2x512_ops, &blyi_scalable_ops,    &blyi_window_ops, &blyi_stable_ops,
-    &blyi_cuckoo_ops,  &blyi_growable_ops,    &blyi_fuse_ops,   &blyi_ribbon_ops,
+    &blyi_classic_ops,    &blyi_partitioned_ops,
+    &blyi_sbbf_ops,       &blyi_split512_ops,
+    &blyi_bb2x512_ops,    &blyi_scalable_ops,
+    &blyi_window_ops,     &blyi_stable_ops,
+    &blyi_cuckoo_ops,     &blyi_growable_ops,
+    &blyi_fuse_ops,       &blyi_ribbon_ops,
+#ifdef BLYI_TRY_COUNTING
+    &blyi_counting_ops,   &blyi_blocked_counting_ops,
+#endif
+#ifdef BLYI_TRY_MULTILAYER
+    &blyi_multilayer_ops,
+#endif
+#ifdef BLYI_TRY_LAYERED
+    &blyi_layered_ops,
+#endif
+#ifdef BLYI_TRY_OVERLAY
+    &blyi_overlay_ops,
+#endif
+#ifdef BLYI_TRY_HYBRID
+    &blyi_hybrid_ops,
+#endif
+#ifdef BLYI_TRY_SKETCH
+    &blyi_counts_ops,     &blyi_hll_ops,
+#endif
 };
 
 const blyi_ops *blyi_ops_of(bly_kind kind) {
@@ -95,6 +116,14 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
     }
     *out = f;
     return BLY_OK;
+}
+
+void blyi_filter_rebody(bly_filter *f, const bly_geometry *g, uint8_t *body, void *block) {
+    blyi_free_array(&f->alloc, f->body_block);
+    f->body = body;
+    f->body_block = block;
+    f->body_bytes = bly_plan_bytes(g);
+    f->geometry = *g;
 }
 
 blyi_shape blyi_filter_shape(const bly_filter *f) {

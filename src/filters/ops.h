@@ -86,9 +86,10 @@ typedef struct blyi_ops {
     bly_status (*subtract)(bly_filter *dst, const bly_filter *src);
     bly_status (*overlap)(const bly_filter *a, const bly_filter *b, bly_overlap *out);
     /* What two filters of equal kind, hash, seed, size, k, options and detail must have in common
-     * besides. With `any_size`, size and k may differ, and this says whether they fit. */
+     * besides. With `any_size`, size and k may differ, with `any_detail` the detail, and this says
+     * whether they fit. */
     bool (*compatible)(const bly_filter *a, const bly_filter *b);
-    bool any_size;
+    bool any_size, any_detail;
     /* Whether two compatible filters hold the same, where that is not that all bytes are equal. */
     bool (*equal)(const bly_filter *a, const bly_filter *b);
     /* How a kind that is built from all its keys is (built/solver.h). */
@@ -149,6 +150,10 @@ const blyi_ops *blyi_ops_of(bly_kind kind);
 bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
                             const uint8_t *borrowed, bly_filter **out);
 
+/* f's body becomes that of geometry `g`, as blyi_alloc_array gave it with its block; the old one is
+ * freed. */
+void blyi_filter_rebody(bly_filter *f, const bly_geometry *g, uint8_t *body, void *block);
+
 /* What a filter is, its bits aside. */
 blyi_shape blyi_filter_shape(const bly_filter *f);
 
@@ -187,5 +192,9 @@ extern const blyi_ops blyi_scalable_ops;
 extern const blyi_ops blyi_window_ops, blyi_stable_ops;
 extern const blyi_ops blyi_cuckoo_ops, blyi_growable_ops;
 extern const blyi_ops blyi_fuse_ops, blyi_ribbon_ops;
+extern const blyi_ops blyi_counting_ops, blyi_blocked_counting_ops;
+extern const blyi_ops blyi_multilayer_ops, blyi_layered_ops, blyi_hybrid_ops;
+extern const blyi_ops blyi_overlay_ops;
+extern const blyi_ops blyi_counts_ops, blyi_hll_ops;
 
 #endif

@@ -42,8 +42,7 @@ static uint64_t capacity_of(const bly_geometry *g, double fpr) {
  * BLY_EFULL: the filter is as it was. */
 static bly_status move_to(bly_filter *f, const bly_geometry *g, blyi_class c) {
     void *block;
-    uint64_t bytes = bly_plan_bytes(g);
-    uint8_t *body = blyi_alloc_array(&f->alloc, bytes, &block);
+    uint8_t *body = blyi_alloc_array(&f->alloc, bly_plan_bytes(g), &block);
     if (!body)
         return BLY_ENOMEM;
     const blyi_table old = blyi_table_of(f);
@@ -52,11 +51,7 @@ static bly_status move_to(bly_filter *f, const bly_geometry *g, blyi_class c) {
         blyi_free_array(&f->alloc, block);
         return BLY_EFULL;
     }
-    blyi_free_array(&f->alloc, f->body_block);
-    f->body = body;
-    f->body_block = block;
-    f->body_bytes = bytes;
-    f->geometry = *g;
+    blyi_filter_rebody(f, g, body, block);
     f->capacity = capacity_of(g, f->fpr);
     return BLY_OK;
 }
