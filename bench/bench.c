@@ -34,7 +34,7 @@ static void measure_times(const options *opt) {
 
 static void measure_family(const options *opt) {
     static family f; /* large */
-    if (!opt->family_keys)
+    if (!opt->family_keys || opt->counting)
         return;
     family_measure(&f, opt);
     report_family(&f);
@@ -46,6 +46,14 @@ static void measure_builds(const options *opt) {
         return;
     builds_measure(&b, opt);
     report_builds(&b);
+}
+
+static void measure_counting(const options *opt) {
+    static counting c; /* large */
+    if (!opt->counting)
+        return;
+    counting_measure(&c, opt);
+    report_counting(&c);
 }
 
 static void measure_rates(const options *opt) {
@@ -69,6 +77,7 @@ int main(int argc, char **argv) {
         measure_times(&opt);
     measure_family(&opt);
     measure_builds(&opt);
+    measure_counting(&opt);
     measure_rates(&opt);
     report_close(checksum);
     return 0;

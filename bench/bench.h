@@ -9,8 +9,10 @@
  *   measure.c   rounds: every rival does every operation once, on the same chunks
  *   family.c    the other kinds beside the fastest one
  *   builds.c    how building grows with the number of keys
+ *   counting.c  the kinds that count, beside each other
  *   rates.c     false-positive rates and bits per key
  *   report.c    tables, ratios, targets, JSON
+ *   report_counting.c  the same for the kinds that count
  *   options.c   the command line
  *   bench.c     all of it in order
  */
@@ -51,6 +53,7 @@ typedef struct options {
     bool rates;
     bool settings;        /* measure the settings above */
     uint64_t family_keys; /* in the filters of the other kinds; 0: leave them out */
+    bool counting;        /* nothing but the kinds that count */
     bool builds;          /* measure building, from 1M to 40M keys */
     const char *json;
 } options;
@@ -207,6 +210,54 @@ typedef struct builds {
 
 void builds_measure(builds *b, const options *opt);
 
+/* ---- counting.c ------------------------------------------------------------------------------ */
+
+/* The first is what the others are compared with, and the last, which cannot count, what the front
+ * of `layered` is compared with. */
+enum { COUNTERS = 8, ZIPFS = 3 };
+
+typedef enum counter_op {
+    COUNTER_ADD,
+    COUNTER_REMOVE,
+    COUNTER_MISS,
+    COUNTER_HIT,
+    COUNTER_OPS
+} counter_op;
+
+typedef struct counter {
+    bly_kind kind;
+    const char *form;  /* which of the six */
+    const char *alone; /* what it can do that the others cannot */
+    bly_filter *filter;
+    uint64_t bytes;
+    uint64_t strangers, mistaken; /* keys asked that were never added, and how many seemed to be */
+    double ns[COUNTER_OPS][MAX_SAMPLES];
+    size_t taken[COUNTER_OPS];
+} counter;
+
+/* Every key added as often as its rank says, all of them removed again. */
+typedef struct zipf {
+    bly_kind kind;
+    double exponent;
+    uint64_t adds, most; /* in all, and of the most frequent key */
+    uint64_t bytes;      /* when all are in */
+    double exact;        /* the share of keys whose copies were told exactly */
+    double stuck;        /* the share of counters that never came back to 0 */
+    double left;         /* the share of keys that seem to be there in the end */
+} zipf;
+
+enum { ZIPF_KINDS = 4 };
+
+typedef struct counting {
+    uint64_t n;
+    double p;
+    unsigned rounds;
+    counter counters[COUNTERS];
+    zipf zipfs[ZIPFS][ZIPF_KINDS];
+} counting;
+
+void counting_measure(counting *c, const options *opt);
+
 /* ---- rates.c --------------------------------------------------------------------------------- */
 
 enum { RATE_KEYS = 1000000 };
@@ -229,6 +280,17 @@ void report_family(const family *f);
 void report_builds(const builds *b);
 void report_rates_open(const options *opt);
 void report_rate(const rate *r);
+void report_counting(const counting *c);
+
+/* Into the file of --json, if there is one: as printf; "name": value, or null for what was not
+ * measured, with `comma` before it; what comes before an element of a list; the list before ended,
+ * and another begun. */
+__attribute__((format(printf, 1, 2))) void json(const char *format, ...);
+void json_number(const char *comma, const char *name, double value);
+void json_element(void);
+void json_list(const char *name);
+/* "ok" or "MISS", counted. */
+const char *verdict(bool met);
 /* The checksum, and how many targets were met. */
 void report_close(uint64_t checksum);
 

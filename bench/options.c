@@ -24,6 +24,7 @@ static const char help[] =
     "                    that are compared with sbbf at 1% (10M); 0 leaves them out\n"
     "  --builds          measure how building grows from 1M to 40M keys, too\n"
     "  --only-family     nothing but the other kinds (and --builds)\n"
+    "  --counting        nothing but the kinds that count, with as many keys as --family says\n"
     "  --quick           --n 1M --family 1M --work 2M, and rates to 1% instead of 0.5%\n"
     "  --json FILE       write the results there too\n"
     "  --help\n"
@@ -129,6 +130,10 @@ static void set(options *opt, int which, char *value) {
     case 'o':
         opt->settings = opt->rates = false;
         break;
+    case 'c':
+        opt->counting = true;
+        opt->settings = opt->rates = false;
+        break;
     case 'q':
         set_quick(opt);
         break;
@@ -155,6 +160,7 @@ options options_parse(int argc, char **argv) {
                                           {"family", required_argument, NULL, 'f'},
                                           {"builds", no_argument, NULL, 'b'},
                                           {"only-family", no_argument, NULL, 'o'},
+                                          {"counting", no_argument, NULL, 'c'},
                                           {"quick", no_argument, NULL, 'q'},
                                           {"json", required_argument, NULL, 'j'},
                                           {"help", no_argument, NULL, 'h'},

@@ -15,7 +15,7 @@ static struct {
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-__attribute__((format(printf, 1, 2))) static void json(const char *format, ...) {
+void json(const char *format, ...) {
     if (!out.json)
         return;
     va_list args;
@@ -24,17 +24,21 @@ __attribute__((format(printf, 1, 2))) static void json(const char *format, ...) 
     va_end(args);
 }
 
-/* "name": value, or null for what was not measured; `comma` stands before it. */
-static void json_number(const char *comma, const char *name, double value) {
+void json_number(const char *comma, const char *name, double value) {
     if (isnan(value))
         json("%s\"%s\": null", comma, name);
     else
         json("%s\"%s\": %.9g", comma, name, value);
 }
 
-static void json_element(void) {
+void json_element(void) {
     json(out.later ? ",\n    " : "\n    ");
     out.later = true;
+}
+
+void json_list(const char *name) {
+    json("\n  ],\n  \"%s\": [", name);
+    out.later = false;
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */
@@ -110,7 +114,7 @@ static double target_of(const setting *s, const ratio *q) {
     return NAN;
 }
 
-static const char *verdict(bool met) {
+const char *verdict(bool met) {
     if (met)
         out.met++;
     else
@@ -319,8 +323,7 @@ void report_family(const family *f) {
         (unsigned long long)f->n, 100 * f->p);
     printf("%-16s%9s%25s%25s%25s\n", "", "bits/key", "add or build, batched", "contains, miss",
            "contains, hit");
-    json("\n  ],\n  \"family\": [");
-    out.later = false;
+    json_list("family");
     for (size_t i = 0; i < FAMILY; i++)
         report_member(f, i);
     fflush(stdout);
@@ -330,8 +333,7 @@ void report_builds(const builds *b) {
     printf(
         "\nBuilding, p = 1%%, one thread: ns per key, and the ratio to that of the fewest keys, at "
         "most 1.5\n");
-    json("\n  ],\n  \"builds\": [");
-    out.later = false;
+    json_list("builds");
     for (size_t i = 0; i < BUILD_KINDS; i++) {
         printf("%-12s", bly_kind_name(b->kinds[i]));
         for (size_t j = 0; j < BUILD_SIZES; j++) {
@@ -356,8 +358,7 @@ void report_builds(const builds *b) {
 /* ---- rates ----------------------------------------------------------------------------------- */
 
 void report_rates_open(const options *opt) {
-    json("\n  ],\n  \"rates\": [");
-    out.later = false;
+    json_list("rates");
     if (!opt->rates)
         return;
     printf("\nRates and space, %d keys, full; measured over asked at most 1.02\n", (int)RATE_KEYS);

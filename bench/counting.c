@@ -1,0 +1,272 @@
+/* The kinds that count, beside each other on one set of keys: the six forms, in the order in which
+ * docs/choosing.md tells of them, and sbbf, which cannot count.
+ *
+ * First every key once, as a set: adds one kind after the other, removes of a tenth of the keys
+ * (which are then added again), and queries in turns, chunk by chunk, so that what counts is the
+ * ratio to the first kind's time on the same chunk. Then as a multiset: the key of rank r as often
+ * as C / r^s, at least once, with five copies of a key on average; what that costs, whether the
+ * copies are told right, and what is left when all are removed again.
+ */
+#include "bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    bly_kind kind;
+    const char *form, *alone;
+} kinds[COUNTERS] = {
+    {BLY_COUNTING, "1 fixed width", "gives a classic filter of its keys; the simplest to port"},
+    {BLY_BLOCKED_COUNTING, "1 fixed width", "one cache line for adds, removes and queries"},
+    {BLY_MULTILAYER, "2 variable length", "half of form 1, counts without a limit that matters"},
+    {BLY_LAYERED, "3 layered", "its front is an sbbf file that others map while keys leave"},
+    {BLY_OVERLAY, "4 subtraction", "over a filter that cannot change; removing strangers is safe"},
+    {BLY_COUNTS, "5 probabilistic", "counts to billions in a byte, ages, never full"},
+    {BLY_HYBRID, "6 hybrid", "exact counts of any size, nothing stuck"},
+    {BLY_SBBF, "none", "(for comparison)"},
+};
+
+static const double exponents[ZIPFS] = {0.8, 1.0, 1.2};
+static const bly_kind zipf_kinds[ZIPF_KINDS] = {BLY_HYBRID, BLY_COUNTING, BLY_MULTILAYER,
+                                                BLY_COUNTS};
+
+static bool can(bly_kind kind, uint32_t what) {
+    return bly_kind_capabilities(kind) & what;
+}
+
+static void take(counter *m, counter_op what, double seconds, size_t n) {
+    if (m->taken[what] < MAX_SAMPLES)
+        m->ns[what][m->taken[what]++] = 1e9 * seconds / (double)n;
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+static size_t batch_at(size_t n, size_t at) {
+    return n - at < BATCH ? n - at : BATCH;
+}
+
+static void add(bly_filter *f, const bly_bytes *keys, size_t n) {
+    uint8_t added[BATCH];
+    for (size_t at = 0; at < n; at += BATCH) {
+        bly_tally tally;
+        must(bly_filter_add_many(f, keys + at, batch_at(n, at), added, &tally) == BLY_OK,
+             "a batched add");
+        fold(tally.fresh);
+    }
+}
+
+/* How many were there. */
+static uint64_t take_out(bly_filter *f, const bly_bytes *keys, size_t n) {
+    uint8_t removed[BATCH];
+    uint64_t sum = 0;
+    for (size_t at = 0; at < n; at += BATCH) {
+        bly_tally tally;
+        must(bly_filter_remove_many(f, keys + at, batch_at(n, at), removed, &tally) == BLY_OK,
+             "a batched remove");
+        sum += tally.fresh;
+    }
+    return sum;
+}
+
+static uint64_t ask(const bly_filter *f, const bly_bytes *keys, size_t n) {
+    uint8_t found[BATCH];
+    uint64_t sum = 0;
+    for (size_t at = 0; at < n; at += BATCH)
+        sum += bly_filter_contains_many(f, keys + at, batch_at(n, at), found);
+    return sum;
+}
+
+/* ---- every key once -------------------------------------------------------------------------- */
+
+static bly_filter *open_filter(bly_kind kind, uint64_t n, double p) {
+    bly_spec spec = bly_spec_for(kind, n, p);
+    bly_filter *f;
+    if (kind == BLY_OVERLAY)
+        spec.changes = n / 10 + 1;
+    must(bly_filter_create(&spec, &f) == BLY_OK, "creating a filter");
+    bly_filter_clear(f); /* touched */
+    return f;
+}
+
+static size_t chunk_at(uint64_t n, uint64_t at) {
+    return n - at < CHUNK ? (size_t)(n - at) : CHUNK;
+}
+
+static void fill(counter *m, const counting *c, const keyset *set) {
+    for (uint64_t at = 0; at < c->n; at += CHUNK) {
+        size_t n = chunk_at(c->n, at);
+        keys_make(set, at, n);
+        double start = seconds_now();
+        add(m->filter, set->keys, n);
+        take(m, COUNTER_ADD, seconds_now() - start, n);
+    }
+}
+
+static void remove_some(counter *m, const counting *c, const keyset *set) {
+    for (uint64_t at = 0; at < c->n / 10; at += CHUNK) {
+        size_t n = chunk_at(c->n / 10, at);
+        keys_make(set, at, n);
+        double start = seconds_now();
+        uint64_t removed = take_out(m->filter, set->keys, n);
+        take(m, COUNTER_REMOVE, seconds_now() - start, n);
+        must(removed == n, "removing what was added");
+    }
+    bly_stats s;
+    bly_filter_stats(m->filter, &s);
+    m->bytes = s.bytes; /* an overlay's are the most now */
+    for (uint64_t at = 0; at < c->n / 10; at += CHUNK) {
+        size_t n = chunk_at(c->n / 10, at);
+        keys_make(set, at, n);
+        add(m->filter, set->keys, n);
+    }
+}
+
+static void query(counting *c, const keyset *set, uint64_t first, counter_op what, size_t turn) {
+    size_t n = c->n < CHUNK ? (size_t)c->n : CHUNK;
+    keys_make(set, first, n);
+    for (size_t i = 0; i < COUNTERS; i++) {
+        counter *m = &c->counters[(turn + i) % COUNTERS];
+        fold(ask(m->filter, set->keys, n)); /* to warm it */
+        double start = seconds_now();
+        uint64_t found = ask(m->filter, set->keys, n);
+        take(m, what, seconds_now() - start, n);
+        must(what != COUNTER_HIT || found == n, "finding every key that was added");
+        if (what == COUNTER_MISS) {
+            m->strangers += n;
+            m->mistaken += found;
+        }
+    }
+}
+
+static void measure_round(counting *c, const options *opt, const keyset *set) {
+    for (size_t i = 0; i < COUNTERS; i++) {
+        counter *m = &c->counters[i];
+        m->kind = kinds[i].kind;
+        m->form = kinds[i].form;
+        m->alone = kinds[i].alone;
+        m->filter = open_filter(m->kind, c->n, c->p);
+        fill(m, c, set);
+        bly_stats s;
+        bly_filter_stats(m->filter, &s);
+        m->bytes = s.bytes;
+        if (can(m->kind, BLY_CAN_REMOVE))
+            remove_some(m, c, set);
+    }
+    uint64_t places = c->n / CHUNK ? c->n / CHUNK : 1;
+    for (uint64_t done = 0, i = 0; done < opt->work; done += CHUNK, i++) {
+        query(c, set, MISS_KEYS + done, COUNTER_MISS, i);
+        query(c, set, c->n < CHUNK ? 0 : (i * 7 + c->rounds) % places * CHUNK, COUNTER_HIT, i);
+    }
+    for (size_t i = 0; i < COUNTERS; i++) {
+        bly_filter_destroy(c->counters[i].filter);
+        c->counters[i].filter = NULL;
+    }
+}
+
+/* ---- keys that come more or less often ------------------------------------------------------- */
+
+/* Copies of the key of rank r, from 1. */
+static uint64_t copies_of(double scale, double exponent, uint64_t rank) {
+    double copies = floor(scale * pow((double)rank, -exponent));
+    return copies > 1 ? (uint64_t)copies : 1;
+}
+
+static uint64_t copies_in_all(double scale, double exponent, uint64_t n) {
+    uint64_t sum = 0, r = 1;
+    for (; r <= n && copies_of(scale, exponent, r) > 1; r++)
+        sum += copies_of(scale, exponent, r);
+    return sum + (n + 1 - r);
+}
+
+/* The scale at which there are `mean` copies of a key on average. */
+static double scale_for(double exponent, uint64_t n, double mean) {
+    double low = 1, high = mean * (double)n;
+    for (int turn = 0; turn < 30; turn++) {
+        double mid = sqrt(low * high);
+        if ((double)copies_in_all(mid, exponent, n) < mean * (double)n)
+            low = mid;
+        else
+            high = mid;
+    }
+    return high;
+}
+
+/* Adds, or removes, all copies of a chunk of keys whose ranks begin after `at`. */
+static void each_copy(bly_filter *f, const keyset *set, uint64_t at, size_t n, double scale,
+                      double exponent, bool removing) {
+    bly_bytes batch[BATCH];
+    size_t held = 0;
+    for (size_t i = 0; i < n; i++)
+        for (uint64_t left = copies_of(scale, exponent, at + i + 1); left > 0; left--) {
+            batch[held++] = set->keys[i];
+            if (held < BATCH && (left > 1 || i + 1 < n))
+                continue;
+            if (removing)
+                must(take_out(f, batch, held) == held, "removing what was added");
+            else
+                add(f, batch, held);
+            held = 0;
+        }
+}
+
+static void zipf_empty(zipf *z, bly_filter *f, const counting *c, const keyset *set, double scale) {
+    uint64_t left = 0;
+    bly_stats s;
+    for (uint64_t at = 0; at < c->n; at += CHUNK) {
+        keys_make(set, at, chunk_at(c->n, at));
+        each_copy(f, set, at, chunk_at(c->n, at), scale, z->exponent, true);
+    }
+    for (uint64_t at = 0; at < c->n; at += CHUNK) {
+        keys_make(set, at, chunk_at(c->n, at));
+        left += ask(f, set->keys, chunk_at(c->n, at));
+    }
+    bly_filter_stats(f, &s);
+    z->stuck = (double)s.stuck / (double)s.size;
+    z->left = (double)left / (double)c->n;
+}
+
+static void zipf_measure(zipf *z, const counting *c, const keyset *set) {
+    double scale = scale_for(z->exponent, c->n, 5);
+    bly_filter *f = open_filter(z->kind, c->n, c->p);
+    uint64_t exact = 0;
+    bly_stats s;
+    z->adds = copies_in_all(scale, z->exponent, c->n);
+    z->most = copies_of(scale, z->exponent, 1);
+    for (uint64_t at = 0; at < c->n; at += CHUNK) {
+        keys_make(set, at, chunk_at(c->n, at));
+        each_copy(f, set, at, chunk_at(c->n, at), scale, z->exponent, false);
+    }
+    bly_filter_stats(f, &s);
+    z->bytes = s.bytes;
+    for (uint64_t at = 0; at < c->n; at += CHUNK) {
+        size_t n = chunk_at(c->n, at);
+        keys_make(set, at, n);
+        for (size_t i = 0; i < n; i++)
+            exact += bly_filter_copies(f, set->keys[i].data, set->keys[i].size) ==
+                     copies_of(scale, z->exponent, at + i + 1);
+        must(ask(f, set->keys, n) == n, "finding every key that was added");
+    }
+    z->exact = (double)exact / (double)c->n;
+    z->stuck = z->left = NAN;
+    if (can(z->kind, BLY_CAN_REMOVE))
+        zipf_empty(z, f, c, set, scale);
+    bly_filter_destroy(f);
+}
+
+void counting_measure(counting *c, const options *opt) {
+    keyset set = keys_open(16);
+    memset(c, 0, sizeof *c);
+    c->n = opt->family_keys ? opt->family_keys : 10000000;
+    c->p = 0.01;
+    for (; c->rounds < opt->rounds; c->rounds++)
+        measure_round(c, opt, &set);
+    for (size_t i = 0; i < ZIPFS; i++)
+        for (size_t j = 0; j < ZIPF_KINDS; j++) {
+            zipf *z = &c->zipfs[i][j];
+            z->kind = zipf_kinds[j];
+            z->exponent = exponents[i];
+            zipf_measure(z, c, &set);
+        }
+    keys_close(&set);
+}
