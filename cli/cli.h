@@ -25,9 +25,10 @@ typedef struct cli_command {
     int (*run)(void *values, cli_operands operands);
 } cli_command;
 
-extern const cli_command command_dedup, command_build, command_check, command_add, command_remove,
-    command_merge, command_intersect, command_subtract, command_fold, command_info, command_verify,
-    command_plan, command_hash, command_bench, command_help;
+extern const cli_command command_dedup, command_distinct, command_count, command_build,
+    command_check, command_add, command_remove, command_merge, command_intersect, command_subtract,
+    command_fold, command_info, command_verify, command_plan, command_hash, command_bench,
+    command_help;
 
 /* Every command, in the order of --help; the one past the last is NULL. */
 extern const cli_command *const cli_commands[];

@@ -16,7 +16,7 @@ enum { SLOTS = 4, KEYS = 256, MAX_BATCH = 70, MAX_OPS = 120 };
 
 typedef struct slot {
     bly_filter *filter; /* NULL: nothing there */
-    unsigned in[KEYS];  /* how often each key was added; 0 or 1 unless the kind can remove */
+    unsigned in[KEYS];  /* how often each key was added; 0 or 1 unless the kind stores copies */
     uint64_t age[KEYS]; /* adds since that of the key */
     uint64_t window;    /* how many of the latest keys are owed, of a kind that forgets */
     bool exact;         /* the filter is that of the set, and not an intersection */
@@ -49,9 +49,34 @@ static uint32_t caps(const slot *s) {
     return bly_kind_capabilities(bly_filter_geometry(s->filter).kind);
 }
 
-/* Whether the same keys make an equal filter, whatever was done in between. */
+/* Whether every add stores a copy, to be removed one by one. */
+static bool stores_copies(const slot *s) {
+    return caps(s) & BLY_CAN_REMOVE && caps(s) & BLY_TELLS_COPIES;
+}
+
+/* The most copies that are told. */
+static uint64_t limit_of(const slot *s) {
+    bly_geometry g = bly_filter_geometry(s->filter);
+    switch (g.kind) {
+    case BLY_COUNTING:
+    case BLY_BLOCKED_COUNTING:
+        return (UINT64_C(1) << g.detail) - 1;
+    case BLY_LAYERED:
+        return 8;
+    case BLY_MULTILAYER:
+        return 65535;
+    default:
+        return UINT64_MAX;
+    }
+}
+
+/* Whether the same keys make an equal filter, whatever was done in between: unless a counter got
+ * stuck. */
 static bool is_canonical(const slot *s) {
-    return !(caps(s) & BLY_FORGETS) && bly_filter_geometry(s->filter).kind != BLY_GROWABLE_CUCKOO;
+    bly_stats stats;
+    bly_filter_stats(s->filter, &stats);
+    return !(caps(s) & BLY_FORGETS) && stats.kind != BLY_GROWABLE_CUCKOO &&
+           stats.kind != BLY_OVERLAY && stats.kind != BLY_COUNTS && stats.stuck == 0;
 }
 
 static bly_filter *rebuilt(const slot *s) {
@@ -72,7 +97,8 @@ static bly_filter *rebuilt(const slot *s) {
         for (unsigned n = 0; status == BLY_OK && n < s->in[i]; n++)
             status = bly_filter_add(f, keys[i].data, keys[i].size, NULL);
     demand(status == BLY_OK || (status == BLY_EFULL && caps(s) & BLY_CAN_REMOVE));
-    if (status == BLY_OK)
+    bly_filter_stats(f, &stats);
+    if (status == BLY_OK && stats.stuck == 0) /* which removes may have kept it from */
         return f;
     bly_filter_destroy(f); /* in another order they do not fit */
     return NULL;
@@ -88,14 +114,16 @@ static void check(const slot *s) {
     uint64_t stored = 0;
     if (!s->filter)
         return;
+    uint64_t limit = limit_of(s);
     for (int i = 0; i < KEYS; i++) {
+        uint64_t owed = s->in[i] < limit ? s->in[i] : limit;
         stored += s->in[i];
         if (is_owed(s, i))
-            demand(bly_filter_copies(s->filter, keys[i].data, keys[i].size) >= s->in[i]);
+            demand(bly_filter_copies(s->filter, keys[i].data, keys[i].size) >= owed);
     }
     if (!s->exact)
         return;
-    if (caps(s) & (BLY_CAN_REMOVE | BLY_CAN_BUILD))
+    if (stores_copies(s) || caps(s) & BLY_CAN_BUILD)
         demand(bly_filter_count(s->filter) == stored);
     bly_filter *f = is_canonical(s) ? rebuilt(s) : NULL;
     demand(!f || bly_filter_equal(f, s->filter));
@@ -167,9 +195,37 @@ static bly_geometry take_geometry(program *p) {
 
 /* The kinds that are not made of plain bits are planned. */
 static bly_spec take_plan(program *p) {
-    static const bly_kind kinds[] = {BLY_WINDOW, BLY_STABLE, BLY_CUCKOO,
-                                     BLY_FUSE,   BLY_RIBBON, BLY_GROWABLE_CUCKOO};
-    bly_spec spec = bly_spec_for(kinds[take(p) % 6], 1 + take(p), (1 + take(p)) / 300.0);
+    static const bly_kind kinds[] = {
+        BLY_WINDOW,     BLY_STABLE,
+        BLY_CUCKOO,     BLY_FUSE,
+        BLY_RIBBON,     BLY_GROWABLE_CUCKOO,
+#ifdef BLYI_TRY_COUNTING
+        BLY_COUNTING,   BLY_BLOCKED_COUNTING,
+#endif
+#ifdef BLYI_TRY_MULTILAYER
+        BLY_MULTILAYER,
+#endif
+#ifdef BLYI_TRY_LAYERED
+        BLY_LAYERED,
+#endif
+#ifdef BLYI_TRY_OVERLAY
+        BLY_OVERLAY,
+#endif
+#ifdef BLYI_TRY_HYBRID
+        BLY_HYBRID,
+#endif
+#ifdef BLYI_TRY_SKETCH
+        BLY_COUNTS,     BLY_HLL,
+#endif
+    };
+    const size_t all = sizeof kinds / sizeof *kinds;
+    bly_spec spec = bly_spec_for(kinds[take(p) % all], 1 + take(p), (1 + take(p)) / 300.0);
+    if (spec.geometry.kind == BLY_COUNTING || spec.geometry.kind == BLY_BLOCKED_COUNTING)
+        spec.counter_bits = 2U << take(p) % 4;
+    if (spec.geometry.kind == BLY_OVERLAY && take(p) % 2) {
+        spec.marker = BLY_CLASSIC;
+        spec.changes = 1 + take(p);
+    }
     if (spec.geometry.kind == BLY_WINDOW && take(p) % 2) {
         spec.generations = 1 + take(p) % 32;
         spec.span = take(p) % 3 * 100;
@@ -229,7 +285,7 @@ static void op_build(slot *s, program *p) {
 }
 
 static void note_add(slot *s, unsigned key) {
-    s->in[key] = caps(s) & BLY_CAN_REMOVE ? s->in[key] + 1 : 1;
+    s->in[key] = stores_copies(s) ? s->in[key] + 1 : 1;
     for (unsigned i = 0; i < KEYS; i++)
         s->age[i]++;
     s->age[key] = 0;
@@ -258,8 +314,9 @@ static void op_remove(slot *s, unsigned key) {
         return;
     }
     bly_status status = bly_filter_remove(s->filter, keys[key].data, keys[key].size, &removed);
-    demand(status == (caps(s) & BLY_CAN_REMOVE ? BLY_OK : BLY_EUNSUPPORTED));
-    if (!removed) {
+    bool full = status == BLY_EFULL && bly_overlay_base(s->filter); /* of removed keys */
+    demand(full || status == (caps(s) & BLY_CAN_REMOVE ? BLY_OK : BLY_EUNSUPPORTED));
+    if (full || !removed) {
         demand(status != BLY_OK || s->in[key] == 0);
         demand_unchanged(s, before);
         return;
@@ -336,7 +393,7 @@ static void op_union(slot *s, const slot *other) {
         return;
     }
     bly_filter_destroy(before);
-    bool counts = caps(s) & BLY_CAN_REMOVE;
+    bool counts = stores_copies(s);
     if (bly_window_look(s->filter, &w) == BLY_OK && other->window < s->window)
         s->window = other->window;
     for (int i = 0; i < KEYS; i++) {
@@ -371,6 +428,55 @@ static void op_subtract(slot *s, const slot *other) {
     demand(status != BLY_OK || caps(s) & BLY_CAN_SUBTRACT);
     for (int i = 0; status == BLY_OK && i < KEYS; i++)
         s->in[i] -= s == other ? s->in[i] : other->in[i];
+}
+
+/* Counts are halved, and single ones gone. */
+static void op_age(slot *s) {
+    uint64_t before = bly_filter_count(s->filter);
+    if (bly_counts_age(s->filter) != BLY_OK)
+        return;
+    demand(bly_filter_count(s->filter) <= before);
+    memset(s->in, 0, sizeof s->in);
+}
+
+/* What is made of its bits alone answers alike. */
+static void op_bits(const slot *s) {
+    bly_filter *bits = NULL, *front = NULL;
+    bly_kind kind = bly_filter_geometry(s->filter).kind;
+    demand((bly_counting_bits(s->filter, NULL, &bits) == BLY_OK) == (kind == BLY_COUNTING));
+    demand((bly_layered_front(s->filter, &front) == BLY_OK) == (kind == BLY_LAYERED));
+    for (int i = 0; i < KEYS && (bits || front); i++) {
+        bool is_in = bly_filter_contains(s->filter, keys[i].data, keys[i].size);
+        demand(bly_filter_contains(bits ? bits : front, keys[i].data, keys[i].size) == is_in);
+    }
+    bly_filter_destroy(bits);
+    bly_filter_destroy(front);
+}
+
+/* An overlay over another filter, used while that is lent, and then as its own. */
+static void op_overlay(slot *s, const slot *base, program *p) {
+    bly_spec spec = {.changes = take(p), .marker = take(p) % 2 ? BLY_CLASSIC : BLY_KIND_NONE};
+    bly_filter *over, *own;
+    bly_kind kind = bly_filter_geometry(base->filter).kind;
+    bly_status status = bly_overlay_over(base->filter, &spec, &over);
+    demand(status == (kind == BLY_OVERLAY || kind == BLY_HLL ? BLY_EKIND : BLY_OK));
+    if (status || s == base) {
+        bly_filter_destroy(over);
+        return;
+    }
+    slot laid = {.filter = over, .exact = true};
+    for (int i = 0; i < KEYS; i++)
+        laid.in[i] = is_owed(base, i);
+    for (unsigned n = take(p) % 16; n > 0; n--) {
+        unsigned key = take(p);
+        (n % 2 ? op_add : op_remove)(&laid, key);
+    }
+    check(&laid);
+    demand(bly_filter_clone(over, NULL, &own) == BLY_OK && bly_filter_equal(over, own));
+    bly_filter_destroy(over);
+    bly_filter_destroy(s->filter);
+    *s = laid;
+    s->filter = own;
 }
 
 static void op_fold(slot *s, uint64_t divisor) {
@@ -431,59 +537,90 @@ static void op_trip(slot *s, program *p) {
     s->filter = back;
 }
 
-static void step(program *p) {
-    unsigned op = take(p) % 13;
-    slot *s = take_slot(p);
-    if (op == 0) {
-        op_create(s, p);
-        return;
-    }
-    if (!s->filter)
-        return;
-    const slot *other = op >= 4 && op <= 7 ? take_slot(p) : s;
-    if (!other->filter)
-        return;
+/* Operations on a filter, and on one with another. */
+enum {
+    CREATE,
+    ADD,
+    ADD_MANY,
+    ASK_MANY,
+    UNITE,
+    INTERSECT,
+    CLONE,
+    SUBTRACT,
+    LAY_OVER,
+    FOLD,
+    CLEAR,
+    REMOVE,
+    ADVANCE,
+    AGE,
+    BITS,
+    TRIP,
+    OPS
+};
+
+static void perform(unsigned op, slot *s, const slot *other, program *p) {
     switch (op) {
-    case 1:
+    case ADD:
         if (caps(s) & BLY_CAN_BUILD)
             op_build(s, p);
         else
             op_add(s, take(p));
         break;
-    case 2:
+    case ADD_MANY:
         op_add_many(s, p);
         break;
-    case 3:
+    case ASK_MANY:
         op_contains_many(s, p);
         break;
-    case 4:
+    case UNITE:
         op_union(s, other);
         break;
-    case 5:
+    case INTERSECT:
         op_intersect(s, other);
         break;
-    case 6:
+    case CLONE:
         op_clone(s, other);
         break;
-    case 7:
+    case SUBTRACT:
         op_subtract(s, other);
         break;
-    case 8:
+    case LAY_OVER:
+        op_overlay(s, other, p);
+        break;
+    case FOLD:
         op_fold(s, take(p) % 9);
         break;
-    case 9:
+    case CLEAR:
         op_clear(s);
         break;
-    case 10:
+    case REMOVE:
         op_remove(s, take(p));
         break;
-    case 11:
+    case ADVANCE:
         op_advance(s, take(p));
+        break;
+    case AGE:
+        op_age(s);
+        break;
+    case BITS:
+        op_bits(s);
         break;
     default:
         op_trip(s, p);
     }
     check(s);
+}
+
+static void step(program *p) {
+    unsigned op = take(p) % OPS;
+    slot *s = take_slot(p);
+    if (op == CREATE) {
+        op_create(s, p);
+        return;
+    }
+    const slot *other = op >= UNITE && op <= LAY_OVER ? take_slot(p) : s;
+    if (s->filter && other->filter)
+        perform(op, s, other, p);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

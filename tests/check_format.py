@@ -3,7 +3,8 @@
 
 A second implementation of the format, sharing no line with the first: header, checksums, hash
 words and probe rules are all written out here again, from the specification (format_hashes.py has
-the hashes, format_tables.py the kinds that are not made of plain bits). For every file named in
+the hashes, format_tables.py and the files beside it the kinds that are not made of plain bits). For
+every file named in
 MANIFEST (next to the files) it checks each header field, both checksums, and that the body is, bit
 for bit, the one the listed keys give; where the specification leaves a writer choices, that it is
 one of those that they can give.
@@ -26,16 +27,24 @@ from format_hashes import (  # noqa: E402
     CUSTOM, CUSTOM_TAG, GOLD, GOLDEN_SECRET, HASHES, KNOWN_HASHES, LCG, M64, SIPHASH, Bad, demand,
     mulhi, siphash128, xxh64,
 )  # fmt: skip
+from format_counting import COUNTERS  # noqa: E402
+from format_overlay import OVERLAY, Overlay  # noqa: E402
+from format_sketches import SKETCHES  # noqa: E402
 from format_tables import TABLES  # noqa: E402
 
 CLASSIC, PARTITIONED, SBBF, SPLIT512, BB2X512, SCALABLE = 1, 2, 3, 4, 5, 6
 PLAIN = (CLASSIC, PARTITIONED, SBBF, SPLIT512, BB2X512)
 KEYED, APPROXIMATE, FOLDABLE = 1, 2, 4
 
+# The rows of the kinds that are not made of plain bits.
+ROWS = {**TABLES, **COUNTERS, **SKETCHES, OVERLAY: Overlay()}
+
 # What a file of MANIFEST has to do with its keys. exactly: it holds them and no others; twice: two
-# copies of each; atleast: an intersection; latest: all keys from 0 on were added in order, and these
-# are still there; held: they are there.
-RELATIONS = ("exactly", "twice", "atleast", "latest", "held")
+# copies of each; often: N % 20 + 1 copies of key N; halved: that, and then halved; atleast: an
+# intersection; latest: all keys from 0 on were added in order, and these are still there; held: they
+# are there; kept: they are, and those before them are not.
+RELATIONS = ("exactly", "twice", "often", "halved", "atleast", "latest", "held", "kept")
+ROUNDS = 20
 
 
 # ---- which bits a key owns ---------------------------------------------------------------------
@@ -104,8 +113,8 @@ def bits_of(kind, sub, k, size, lo, hi):
 
 def total_bits(head):
     kind, k, size = head["kind"], head["k"], head["size"]
-    if kind in TABLES:
-        return TABLES[kind].used(head)
+    if kind in ROWS:
+        return ROWS[kind].used(head)
     units = {CLASSIC: 1, PARTITIONED: k, SBBF: 256, SPLIT512: 512, BB2X512: 512, SCALABLE: 8}
     return size * units[kind]
 
@@ -132,11 +141,11 @@ def parse_header(data):
     sum32 = xxh64(data[:12] + bytes(4) + data[16:64]) & 0xFFFFFFFF
     demand(head["sum"] == sum32, "header checksum")
     kind = head["kind"]
-    demand(kind in PLAIN or kind == SCALABLE or kind in TABLES, "kind")
+    demand(kind in PLAIN or kind == SCALABLE or kind in ROWS, "kind")
     demand(head["flags"] & ~7 == 0, "flags")
-    if kind in TABLES:
+    if kind in ROWS:
         demand(head["flags"] & FOLDABLE == 0, "flags")
-        TABLES[kind].check_shape(head)
+        ROWS[kind].check_shape(head)
     else:
         check_plain_shape(head)
     demand(head["capacity"] >= 1, "capacity")
@@ -151,25 +160,31 @@ def parse_body(head, body):
     demand(len(body) == (used + 511) // 512 * 64, "body length")
     demand(xxh64(body) == head["body_sum"], "body checksum")
     demand(int.from_bytes(body, "little") >> used == 0, "bits past the last")
-    if head["kind"] in TABLES:
-        TABLES[head["kind"]].check_body(head, body)
+    if head["kind"] in ROWS and head["kind"] != OVERLAY:
+        ROWS[head["kind"]].check_body(head, body)
+
+
+def parse_parts(head, body):
+    """The filters that a filter is made of, one after the other, each with its header."""
+    parts = []
+    for _ in range(head["k"]):
+        part = parse_header(body)
+        end = 64 + (total_bits(part) + 511) // 512 * 64
+        for field in ("hash", "seed"):
+            demand(part[field] == head[field], "a part of another " + field)
+        parse_body(part, body[64:end])
+        parts.append((part, body[64:end]))
+        body = body[end:]
+    demand(not body, "bytes after the last part")
+    return parts
 
 
 def parse_levels(head, body):
-    levels = []
-    for _ in range(head["k"]):
-        level = parse_header(body)
-        used = total_bits(level)
-        end = 64 + (used + 511) // 512 * 64
+    levels = parse_parts(head, body)
+    for level, _ in levels:
         demand(level["kind"] in PLAIN, "a level that is not made of plain bits")
         demand(level["flags"] & APPROXIMATE == 0, "an approximate level")
-        demand(level["capacity"] <= used, "a level with more keys than bits")
-        for field in ("hash", "seed"):
-            demand(level[field] == head[field], "a level of another " + field)
-        parse_body(level, body[64:end])
-        levels.append((level, body[64:end]))
-        body = body[end:]
-    demand(not body, "bytes after the last level")
+        demand(level["capacity"] <= total_bits(level), "a level with more keys than bits")
     for field in ("capacity", "items"):
         total = sum(level[field] for level, _ in levels)
         demand(min(total, M64) == head[field], field + " of the levels")
@@ -182,7 +197,24 @@ def parse(data):
     """The header, and the filters it is made of as pairs of header and body."""
     head, body = parse_header(data), data[64:]
     parse_body(head, body)
+    if head["kind"] == OVERLAY:
+        parts = parse_parts(head, body)
+        ROWS[OVERLAY].check_parts(head, [part for part, _ in parts])
+        if parts[0][0]["kind"] == SCALABLE:
+            parse_levels(*parts[0])
+        return head, parts
     return head, parse_levels(head, body) if head["kind"] == SCALABLE else [(head, body)]
+
+
+def contains(head, body, lo, hi):
+    """Whether a filter that can be the part of another may have that key."""
+    kind = head["kind"]
+    if kind == SCALABLE:
+        return any(contains(*level, lo, hi) for level in parse_levels(head, body))
+    if kind in ROWS:
+        return ROWS[kind].contains(head, body, lo, hi)
+    bits = bits_of(kind, head["sub"], head["k"], head["size"], lo, hi)
+    return all(body[bit // 8] >> bit % 8 & 1 for bit in bits)
 
 
 def bodies_of(levels, keys):
@@ -215,6 +247,37 @@ def check_bits(levels, keys, relation):
             demand(have & want == want, "a key is missing")
 
 
+def copies_of(relation, number):
+    """How often key `number` was added."""
+    return {"twice": 2, "often": number % ROUNDS + 1, "halved": number % ROUNDS + 1}.get(relation, 1)
+
+
+def check_table(head, body, words, first, count, relation):
+    keys = [words(i) for i in range(first, first + count)]
+    copies = {"exactly": 1, "latest": 1, "twice": 2, "atleast": None, "held": None}[relation]
+    more = {}
+    if relation in ("latest", "held"):
+        more["total"] = [words(i) for i in range(first + count)]
+    TABLES[head["kind"]].check_keys(head, body, keys, copies, **more)
+
+
+def check_counted(head, levels, words, first, count, relation):
+    """The kinds to which it matters how often a key was added, or in which order, or removed."""
+    kind, numbers = head["kind"], range(first, first + count)
+    if kind in COUNTERS:
+        keys = [(words(i), copies_of(relation, i)) for i in numbers]
+        COUNTERS[kind].check_multiset(head, levels[0][1], keys, relation)
+    elif kind in SKETCHES:
+        rounds = range(max((copies_of(relation, i) for i in numbers), default=0))
+        adds = [words(i) for r in rounds for i in numbers if copies_of(relation, i) > r]
+        SKETCHES[kind].check_adds(head, levels[0][1], adds, relation)
+    else:
+        gone = range(first) if relation == "kept" else ()
+        for number in [*gone, *numbers]:
+            found = ROWS[OVERLAY].contains(head, levels, *words(number), contains)
+            demand(found == (number >= first), "key %d" % number)
+
+
 def check_file(path, first, count, relation):
     """Returns whether the bits could be checked too."""
     with open(path, "rb") as file:
@@ -225,17 +288,18 @@ def check_file(path, first, count, relation):
         demand(head["seed"] == CUSTOM_TAG, "custom tag")
     if head["hash"] not in HASHES:
         return False
-    words = HASHES[head["hash"]]
-    keys = [words(b"golden-key-%d" % i, head["seed"]) for i in range(first, first + count)]
+
+    def words(number):
+        return HASHES[head["hash"]](b"golden-key-%d" % number, head["seed"])
+
     if head["kind"] in TABLES:
-        copies = {"exactly": 1, "latest": 1, "twice": 2, "atleast": None, "held": None}[relation]
-        more = {}
-        if relation in ("latest", "held"):
-            more["total"] = [words(b"golden-key-%d" % i, head["seed"]) for i in range(first + count)]
-        TABLES[head["kind"]].check_keys(head, levels[0][1], keys, copies, **more)
+        check_table(head, levels[0][1], words, first, count, relation)
+    elif head["kind"] in ROWS:
+        check_counted(head, levels, words, first, count, relation)
     else:
-        check_bits(levels, keys, relation)
-    demand(relation != "exactly" or head["items"] <= count, "more items than keys")
+        check_bits(levels, [words(i) for i in range(first, first + count)], relation)
+    if head["kind"] not in SKETCHES:
+        demand(relation != "exactly" or head["items"] <= count, "more items than keys")
     demand((relation != "atleast") == (not head["flags"] & APPROXIMATE), "approximate flag")
     return True
 

@@ -87,6 +87,9 @@ class Cuckoo:
             if entry:
                 yield (bucket if entry == rest else self.other(head, bucket, rest)), rest
 
+    def contains(self, head, body, lo, hi):
+        return self.class_of(head, lo, hi) in self.entries(head, body)
+
     def check_body(self, head, body):
         entries = list(self.entries(head, body))
         demand(len(entries) == head["items"], "entries and items")

@@ -16,8 +16,9 @@
 enum { HEADER = 64, PAGE = 4096 };
 
 /* One or more of every kind; sizes that do and do not fill their last 64 bytes. Without a number of
- * hashes, the size is how many keys it is planned for. The smaller scalable filter grows with the
- * keys that tests add, and the smaller window forgets some. */
+ * hashes, the size is how many keys it is planned for, and a detail of 1 asks for more than fresh
+ * keys: copies of one, or an overlay of all parts. The smaller scalable filter grows with the keys
+ * that tests add, and the smaller window forgets some. */
 static const bly_geometry shapes[] = {
     {BLY_CLASSIC, 7, 1000, 0, 0},
     {BLY_CLASSIC, 3, 64, 0, 0},
@@ -43,11 +44,53 @@ static const bly_geometry shapes[] = {
     {BLY_GROWABLE_CUCKOO, 0, 10, 0, 0},
     {BLY_FUSE, 0, 60, 0, 0},
     {BLY_RIBBON, 0, 60, 0, 0},
+#ifdef BLYI_TRY_COUNTING
+    {BLY_COUNTING, 3, 300, 0, 2},
+    {BLY_COUNTING, 4, 129, 0, 4},
+    {BLY_COUNTING, 2, 67, 0, 8},
+    {BLY_COUNTING, 5, 70, 0, 16},
+    {BLY_COUNTING, 0, 60, 0, 1},
+    {BLY_BLOCKED_COUNTING, 3, 3, 0, 4},
+    {BLY_BLOCKED_COUNTING, 4, 2, 0, 2},
+    {BLY_BLOCKED_COUNTING, 2, 5, 0, 16},
+    {BLY_BLOCKED_COUNTING, 0, 20, 0, 1},
+#endif
+#ifdef BLYI_TRY_MULTILAYER
+    {BLY_MULTILAYER, 0, 90, 0, 0},
+    {BLY_MULTILAYER, 0, 5, 0, 1},
+    {BLY_MULTILAYER, 3, 5, 0, 0},
+#endif
+#ifdef BLYI_TRY_LAYERED
+    {BLY_LAYERED, 8, 3, 0, 0},
+    {BLY_LAYERED, 0, 30, 0, 1},
+#endif
+#ifdef BLYI_TRY_OVERLAY
+    {BLY_OVERLAY, 0, 60, 0, 0},
+    {BLY_OVERLAY, 0, 60, 0, 1},
+#endif
+#ifdef BLYI_TRY_HYBRID
+    {BLY_HYBRID, 0, 200, 0, 0},
+    {BLY_HYBRID, 0, 100, 0, 1},
+    {BLY_HYBRID, 11, 41, 0, 3},
+#endif
+#ifdef BLYI_TRY_SKETCH
+    {BLY_COUNTS, 0, 30, 0, 1},
+    {BLY_COUNTS, 4, 2, 0, 1},
+    {BLY_HLL, 4, 16, 0, 0},
+    {BLY_HLL, 7, 128, 0, 0},
+#endif
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static inline bool shape_can(bly_geometry shape, uint32_t what) {
     return (bly_kind_capabilities(shape.kind) & what) == what;
+}
+
+/* The same shape, with room for many more keys, where that is a matter of its size. */
+static inline bly_geometry enlarged(bly_geometry shape) {
+    if (!shape_can(shape, BLY_ONLY_COUNTS))
+        shape.size *= 256;
+    return shape;
 }
 
 static char scratch[PATH_MAX];
@@ -160,19 +203,41 @@ static inline bool holds_keys(const bly_filter *f, const char *prefix, int from,
     return all;
 }
 
+/* An overlay with keys in its base, which is built, and beside it, some of them removed and added
+ * again, under a Bloom filter of removed ones. */
+static inline bly_filter *overlay_of_all_parts(const bly_spec *spec, const blyt_list *l) {
+    bly_spec under = *spec, over = {.changes = l->n + 60, .marker = BLY_CLASSIC};
+    bly_filter *base = NULL, *f = NULL, *own = NULL;
+    under.geometry.kind = BLY_FUSE;
+    under.capacity = 0;
+    assert_ok(bly_filter_build(&under, l->keys, l->n / 2, &base));
+    assert_ok(bly_overlay_over(base, &over, &f));
+    assert_ok(bly_filter_add_many(f, l->keys, l->n, NULL, NULL));
+    assert_ok(bly_filter_remove_many(f, l->keys + l->n / 4, l->n / 2, NULL, NULL));
+    assert_ok(bly_filter_add_many(f, l->keys, l->n, NULL, NULL));
+    assert_ok(bly_filter_clone(f, NULL, &own));
+    bly_filter_destroy(f);
+    bly_filter_destroy(base);
+    return own;
+}
+
 /* A filter of that shape and the keys from 0. hasher NULL: the default. */
 static inline bly_filter *filled(bly_geometry g, const bly_hasher *hasher, int keys) {
     bly_spec spec = bly_spec_for(g.kind, keys > 123 ? (uint64_t)keys : 123, 0.0125);
+    bool planned = g.hashes == 0, more = planned && g.detail == 1;
     spec.geometry = g;
-    if (g.hashes == 0) {
-        spec.geometry.size = 0;
+    if (planned) {
+        spec.geometry = (bly_geometry){.kind = g.kind, .options = g.options};
         spec.capacity = g.size;
     }
     spec.seed = 0x5eed;
     if (hasher)
         spec.hasher = *hasher;
     blyt_list l = list_keys("store", keys);
-    bly_filter *f = blyt_filled(&spec, &l);
+    bly_filter *f =
+        more && g.kind == BLY_OVERLAY ? overlay_of_all_parts(&spec, &l) : blyt_filled(&spec, &l);
+    for (int i = 0; more && g.kind != BLY_OVERLAY && keys > 0 && i < 20; i++)
+        assert_ok(bly_filter_add(f, l.keys[0].data, l.keys[0].size, NULL));
     blyt_list_free(&l);
     return f;
 }
@@ -196,10 +261,13 @@ static inline void assert_same(const bly_filter *a, const bly_filter *b) {
     assert_int_equal(x.count, y.count);
     assert_int_equal(x.capacity, y.capacity);
     assert_int_equal(x.approximate, y.approximate);
+    assert_int_equal(x.stuck, y.stuck);
+    assert_true(x.miss_bound == y.miss_bound && x.estimated_keys == y.estimated_keys);
     assert_memory_equal(&x.target_fpr, &y.target_fpr, sizeof x.target_fpr);
     for (int i = 0; i < 500; i++) {
         size_t len = (size_t)key_text(key, "store", i);
         assert_int_equal(bly_filter_contains(a, key, len), bly_filter_contains(b, key, len));
+        assert_int_equal(bly_filter_copies(a, key, len), bly_filter_copies(b, key, len));
     }
 }
 
@@ -275,6 +343,29 @@ static inline void fix_header_sum(uint8_t *header) {
 static inline void fix_sums(blyt_buffer im) {
     store(im.data + 56, XXH64(im.data + HEADER, im.size - HEADER, 0), 8);
     fix_header_sum(im.data);
+}
+
+/* Those of filters that are made of others. */
+static inline bool shape_is_nested(bly_geometry shape) {
+    return shape.kind == BLY_SCALABLE || shape.kind == BLY_OVERLAY;
+}
+
+/* And of its parts, as far as their headers can be believed. */
+static inline void fix_all_sums(blyt_buffer im) {
+    bly_file_info info;
+    size_t start = HEADER;
+    bool nested = shape_is_nested((bly_geometry){.kind = (bly_kind)im.data[5]});
+    while (nested && im.size - start >= HEADER) {
+        blyt_buffer part = {im.data + start, im.size - start};
+        fix_header_sum(part.data);
+        if (bly_file_info_parse(part.data, part.size, &info) != BLY_OK ||
+            info.body_bytes > part.size - HEADER)
+            break;
+        part.size = HEADER + (size_t)info.body_bytes;
+        fix_sums(part);
+        start += part.size;
+    }
+    fix_sums(im);
 }
 
 /* A field of a header overwritten, and what that must lead to. */

@@ -38,6 +38,8 @@ typedef struct blyt_case {
     const char *name;
     bly_kind kind;
     uint32_t options;
+    uint32_t counter_bits; /* of counting and blocked-counting; 0: the default */
+    double finest;         /* the lowest rate it can be made for; 0: any */
 } blyt_case;
 
 static const blyt_case blyt_cases[] = {
@@ -54,6 +56,31 @@ static const blyt_case blyt_cases[] = {
     {"growable-cuckoo", BLY_GROWABLE_CUCKOO, 0},
     {"fuse", BLY_FUSE, 0},
     {"ribbon", BLY_RIBBON, 0},
+#ifdef BLYI_TRY_COUNTING
+    {"counting", BLY_COUNTING, 0},
+    {"counting of 2 bits", BLY_COUNTING, 0, 2},
+    {"counting of 8 bits", BLY_COUNTING, 0, 8},
+    {"counting of 16 bits", BLY_COUNTING, 0, 16},
+    {"blocked-counting", BLY_BLOCKED_COUNTING, 0, 0, 1e-5},
+    {"blocked-counting of 2 bits", BLY_BLOCKED_COUNTING, 0, 2, 1e-5},
+    {"blocked-counting of 8 bits", BLY_BLOCKED_COUNTING, 0, 8, 1e-4},
+#endif
+#ifdef BLYI_TRY_MULTILAYER
+    {"multilayer", BLY_MULTILAYER, 0},
+#endif
+#ifdef BLYI_TRY_LAYERED
+    {"layered", BLY_LAYERED, 0},
+#endif
+#ifdef BLYI_TRY_OVERLAY
+    {"overlay", BLY_OVERLAY, 0},
+#endif
+#ifdef BLYI_TRY_HYBRID
+    {"hybrid", BLY_HYBRID, 0},
+#endif
+#ifdef BLYI_TRY_SKETCH
+    {"counts", BLY_COUNTS, 0},
+    {"hll", BLY_HLL, 0, 0, 0.003},
+#endif
 };
 
 /* The next case, or NULL. In the environment, BLYT_ONLY names the one case to look at, and
@@ -77,21 +104,69 @@ static inline bool blyt_can(const blyt_case *c, uint32_t what) {
     return (bly_kind_capabilities(c->kind) & what) == what;
 }
 
+/* Those in which every add stores a copy, to be removed one by one. (An overlay that can remove is
+ * a set; a sketch that tells copies cannot remove.) */
+static inline bool blyt_stores_copies(const blyt_case *c) {
+    return blyt_can(c, BLY_CAN_REMOVE | BLY_TELLS_COPIES);
+}
+
+/* Where keys share counters, the count at which one is stuck; UINT64_MAX where each key has its
+ * own. */
+static inline uint64_t blyt_limit(const blyt_case *c) {
+    switch (c->kind) {
+    case BLY_COUNTING:
+    case BLY_BLOCKED_COUNTING:
+        return ((uint64_t)1 << (c->counter_bits ? c->counter_bits : 4)) - 1;
+    case BLY_LAYERED:
+        return 8;
+    case BLY_MULTILAYER:
+        return 65535;
+    default:
+        return UINT64_MAX;
+    }
+}
+
+/* How many counters keys share, in such a filter. */
+static inline double blyt_counters(const bly_filter *f) {
+    bly_geometry g = bly_filter_geometry(f);
+    uint64_t each = g.kind == BLY_COUNTING           ? 1
+                    : g.kind == BLY_BLOCKED_COUNTING ? 512 / g.detail
+                    : g.kind == BLY_LAYERED          ? 256
+                                                     : 320;
+    return (double)(g.size * each);
+}
+
+/* How many copies of a key can be added and then removed again. */
+static inline uint64_t blyt_most_copies(const blyt_case *c) {
+    return blyt_stores_copies(c) ? blyt_limit(c) - 1 : 1;
+}
+
+/* Those for which the same keys make an equal filter, whatever was done in between, if no counter
+ * got stuck on the way. */
+static inline bool blyt_is_canonical(const blyt_case *c) {
+    return !blyt_can(c, BLY_FORGETS) && c->kind != BLY_GROWABLE_CUCKOO && c->kind != BLY_OVERLAY &&
+           (!blyt_can(c, BLY_TELLS_COPIES) || blyt_stores_copies(c));
+}
+
 /* Those whose geometry is planned, and stays. */
 static inline bool blyt_plans(const blyt_case *c) {
     bly_geometry g;
     return bly_plan(c->kind, 100, 0.1, c->options, 64, &g) == BLY_OK;
 }
 
-/* Those whose keys set bits at random, so that the bits tell how many there are. */
+/* Those whose keys set bits at random, and for good, so that the bits tell how many there are. */
 static inline bool blyt_sets_bits(const blyt_case *c) {
     bly_geometry g;
+    if (blyt_can(c, BLY_CAN_REMOVE))
+        return false;
     return bly_plan(c->kind, 100, 0.1, c->options, 64, &g) != BLY_OK || bly_plan_keys(&g, 0) == 0;
 }
 
+/* For that rate, or as exact as the case can be. */
 static inline bly_spec blyt_spec(const blyt_case *c, uint64_t n, double p) {
-    bly_spec spec = bly_spec_for(c->kind, n, p);
+    bly_spec spec = bly_spec_for(c->kind, n, p != 0 && p < c->finest ? c->finest : p);
     spec.geometry.options = c->options;
+    spec.counter_bits = c->counter_bits;
     return spec;
 }
 

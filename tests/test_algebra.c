@@ -6,19 +6,29 @@
 
 #include <math.h>
 
-/* Bit for bit where keys set bits; else in what it answers and counts. */
+/* Bit for bit where the keys alone decide the bits; else in what it answers and counts. The sum of
+ * two sketches may tell more than one of all keys does, not less. */
 static void assert_alike(const blyt_case *c, const bly_filter *a, const bly_filter *b) {
     blyt_list l = blyt_list_of(KEYS_LITTLE, 0, 20000);
     uint8_t in_a[20000], in_b[20000];
-    if (blyt_sets_bits(c))
+    bool roughly = blyt_can(c, BLY_TELLS_COPIES) && !blyt_stores_copies(c);
+    if (blyt_is_canonical(c))
         assert_true(bly_filter_equal(a, b));
     (void)bly_filter_contains_many(a, l.keys, l.n, in_a);
     (void)bly_filter_contains_many(b, l.keys, l.n, in_b);
     assert_memory_equal(in_a, in_b, l.n);
-    for (size_t i = 0; i < l.n; i += 7)
-        assert_int_equal(bly_filter_copies(a, l.keys[i].data, l.keys[i].size),
-                         bly_filter_copies(b, l.keys[i].data, l.keys[i].size));
+    for (size_t i = 0; i < l.n; i += 7) {
+        uint64_t of_a = bly_filter_copies(a, l.keys[i].data, l.keys[i].size);
+        uint64_t of_b = bly_filter_copies(b, l.keys[i].data, l.keys[i].size);
+        assert_true(roughly ? of_a >= of_b : of_a == of_b);
+    }
     blyt_list_free(&l);
+}
+
+static uint64_t stuck_in(const bly_filter *f) {
+    bly_stats s;
+    bly_filter_stats(f, &s);
+    return s.stuck;
 }
 
 static void union_is_the_filter_of_the_union(void **state) {
@@ -40,7 +50,7 @@ static void union_is_the_filter_of_the_union(void **state) {
         if (!blyt_can(c, BLY_FORGETS))
             assert_alike(c, a, both);
         /* With copies: all of them; by generations: those of the fuller of each two. */
-        double want = blyt_can(c, BLY_CAN_REMOVE) ? 4000 : blyt_can(c, BLY_FORGETS) ? 2000 : 3500;
+        double want = blyt_can(c, BLY_TELLS_COPIES) ? 4000 : blyt_can(c, BLY_FORGETS) ? 2000 : 3500;
         assert_true(fabs((double)bly_filter_count(a) / want - 1) < 0.02);
         blyt_list_free(&la);
         blyt_list_free(&lb);
@@ -50,7 +60,8 @@ static void union_is_the_filter_of_the_union(void **state) {
     }
 }
 
-/* dst becomes what it was before the union, in all it answers. */
+/* dst becomes what it was before the union, in all it answers; where counters are stuck (those of
+ * two bits soon are, and a few of those that end at eight), in all that it must hold. */
 static void difference_undoes_the_union(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -64,15 +75,21 @@ static void difference_undoes_the_union(void **state) {
         blyt_add_all(only, &la);
         blyt_add_all(b, &lb);
         assert_ok(bly_filter_union(a, b));
+        bool stuck = stuck_in(a) > 0;
+        assert_true(stuck_in(a) <= (blyt_limit(c) == 3 ? 4000 : blyt_limit(c) == 8 ? 3 : 0));
         assert_ok(bly_filter_subtract(a, b));
         assert_int_equal(bly_filter_count(a), 2000);
-        assert_alike(c, a, only);
+        blyt_holds(a, &la);
+        if (!stuck)
+            assert_alike(c, a, only);
         assert_ok(bly_filter_subtract(a, only));
         assert_int_equal(bly_filter_count(a), 0);
-        assert_alike(c, a, empty);
+        if (!stuck)
+            assert_alike(c, a, empty);
         assert_ok(bly_filter_subtract(a, b)); /* what is not there is passed over */
         assert_int_equal(bly_filter_count(a), 0);
-        assert_alike(c, a, empty);
+        if (!stuck)
+            assert_alike(c, a, empty);
         blyt_list_free(&la);
         blyt_list_free(&lb);
         bly_filter_destroy(a);
@@ -233,10 +250,12 @@ static void overlap_estimates(void **state) {
                   lb = blyt_list_of(KEYS_RANDOM, 40000, 50000);
         blyt_add_all(a, &la);
         blyt_add_all(b, &lb);
+        /* What only counts is made for errors of 1%: a few of these, and more in the difference. */
+        double more = blyt_can(c, BLY_ONLY_COUNTS) ? 5 : 1, room = 0.01 * more;
         assert_ok(bly_filter_overlap(a, b, &o));
-        assert_true(fabs(o.a / 60000 - 1) < 0.01 && fabs(o.b / 50000 - 1) < 0.01);
-        assert_true(fabs(o.either / 90000 - 1) < 0.01 && fabs(o.both / 20000 - 1) < 0.05);
-        assert_true(fabs(o.jaccard - 20.0 / 90) < 0.01);
+        assert_true(fabs(o.a / 60000 - 1) < room && fabs(o.b / 50000 - 1) < room);
+        assert_true(fabs(o.either / 90000 - 1) < room && fabs(o.both / 20000 - 1) < 5 * room);
+        assert_true(fabs(o.jaccard - 20.0 / 90) < room);
         assert_ok(bly_filter_overlap(a, a, &o));
         assert_true(o.jaccard > 0.9999);
         blyt_list_free(&la);

@@ -250,8 +250,7 @@ static int map_and_ask(const char *path, int tell, int wait_for) {
 static void test_two_processes_share_a_map(void **state) {
     (void)state;
     for (size_t i = 0; i < SHAPES; i++) {
-        bly_geometry g = shapes[i];
-        g.size *= 256;
+        bly_geometry g = enlarged(shapes[i]);
         if (shape_can(g, BLY_CAN_BUILD))
             g.size = 1000;
         bly_filter *f = filled(g, NULL, 1000);
@@ -343,8 +342,7 @@ static void test_kill_while_saving(void **state) {
     kill_while_saving(filled((bly_geometry){BLY_SPLIT512, 8, 4096, 0, 0}, NULL, 100),
                       filled((bly_geometry){BLY_CLASSIC, 5, 999999, 0, 0}, NULL, 200), 200);
     for (size_t i = 0; i < SHAPES; i++) {
-        bly_geometry g = shapes[i];
-        g.size *= 256;
+        bly_geometry g = enlarged(shapes[i]);
         kill_while_saving(filled(g, NULL, 100), filled(g, NULL, 200), 5);
     }
 }

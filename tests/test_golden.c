@@ -17,7 +17,34 @@ static const bly_hasher *golden_hasher(const bly_file_info *info) {
     return info->keyed && bly_hasher_keyed(&h, key) == BLY_OK ? &h : NULL;
 }
 
-static void check_golden(const char *path, int first, int count) {
+/* How many copies of key number i there must be at least, by what MANIFEST says. */
+static uint64_t copies_of(const char *relation, int i) {
+    if (strcmp(relation, "often") == 0)
+        return (uint64_t)i % 20 + 1;
+    if (strcmp(relation, "halved") == 0)
+        return ((uint64_t)i % 20 + 1) / 2;
+    return strcmp(relation, "twice") == 0 ? 2 : 1;
+}
+
+/* Never fewer copies than there are, as far as counters go; and what was removed is gone. */
+static void check_keys(const bly_filter *f, int first, int count, const char *relation) {
+    bly_geometry g = bly_filter_geometry(f);
+    const blyt_case like = {.kind = g.kind, .counter_bits = g.detail};
+    uint64_t limit = blyt_limit(&like);
+    char key[32];
+    if (!blyt_can(&like, BLY_TELLS_COPIES))
+        limit = 1;
+    for (int i = first; i < first + count; i++) {
+        uint64_t copies = copies_of(relation, i);
+        size_t len = (size_t)key_text(key, "golden", i);
+        assert_true(bly_filter_copies(f, key, len) >= (copies < limit ? copies : limit));
+        assert_true(copies == 0 || bly_filter_contains(f, key, len));
+    }
+    for (int i = 0; i < first && strcmp(relation, "kept") == 0; i++)
+        assert_false(bly_filter_contains(f, key, (size_t)key_text(key, "golden", i)));
+}
+
+static void check_golden(const char *path, int first, int count, const char *relation) {
     bly_filter *f;
     bly_map *map;
     bly_file_info info;
@@ -30,10 +57,10 @@ static void check_golden(const char *path, int first, int count) {
         return;
     }
     assert_ok(bly_filter_load(path, &o, &f));
-    assert_true(holds_keys(f, "golden", first, count));
+    check_keys(f, first, count, relation);
     assert_int_equal(bly_filter_count(f), info.count);
     assert_ok(bly_map_open(path, &o, &map));
-    assert_true(holds_keys(bly_map_filter(map), "golden", first, count));
+    check_keys(bly_map_filter(map), first, count, relation);
     assert_true(bly_filter_equal(f, bly_map_filter(map)));
     assert_ok(bly_filter_save(f, at("again.bly")));
     assert_file_is(at("again.bly"), im);
@@ -46,16 +73,16 @@ static void check_golden(const char *path, int first, int count) {
 
 static void test_golden_good(void **state) {
     (void)state;
-    char line[300], name[200], path[PATH_MAX];
+    char line[300], name[200], relation[20], path[PATH_MAX];
     int first, count, files = 0;
     FILE *manifest = fopen(BLYT_GOLDEN_DIR "/good/MANIFEST", "r");
     assert_non_null(manifest);
     while (fgets(line, sizeof line, manifest)) {
         if (line[0] == '#')
             continue;
-        assert_int_equal(sscanf(line, "%199s %d %d", name, &first, &count), 3);
+        assert_int_equal(sscanf(line, "%199s %d %d %19s", name, &first, &count, relation), 4);
         (void)snprintf(path, sizeof path, "%s/good/%s", BLYT_GOLDEN_DIR, name);
-        check_golden(path, first, count);
+        check_golden(path, first, count, relation);
         files++;
     }
     assert_int_equal(fclose(manifest), 0);
@@ -81,6 +108,13 @@ static bly_status status_named(const char *file) {
     return BLY_OK;
 }
 
+/* A kind that version 1 began without may have come since. What was then a lie about the kind is
+ * one about the shape now. */
+static bool is_known_by_now(const char *file) {
+    const char *kind = strstr(file, "kind-");
+    return kind && bly_kind_name((bly_kind)atoi(kind + strlen("kind-"))) != NULL;
+}
+
 static void test_golden_bad(void **state) {
     (void)state;
     char path[PATH_MAX];
@@ -94,6 +128,8 @@ static void test_golden_bad(void **state) {
         assert_int_not_equal(want, BLY_OK);
         if (want == BLY_EKEY && !bly_hash_available(BLY_HASH_SIPHASH))
             want = BLY_EHASHER;
+        if (want == BLY_EKIND && is_known_by_now(e->d_name))
+            want = BLY_ECORRUPT;
         (void)snprintf(path, sizeof path, "%s/bad/%s", BLYT_GOLDEN_DIR, e->d_name);
         blyt_buffer im = slurp(path);
         assert_refused(im, NULL, want);

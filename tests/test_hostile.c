@@ -46,6 +46,19 @@ static void use(bly_filter *f, bool checked) {
     bly_filter_destroy(copy);
 }
 
+/* f writes `im` again. What only counts says how many keys it finds in its body, whatever the file
+ * said. */
+static void assert_written_again(const bly_filter *f, blyt_buffer im) {
+    blyt_buffer again = blyt_write(f);
+    assert_int_equal(again.size, im.size);
+    if (bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_ONLY_COUNTS) {
+        memcpy(again.data + 32, im.data + 32, 8);
+        fix_header_sum(again.data);
+    }
+    assert_memory_equal(again.data, im.data, im.size);
+    free(again.data);
+}
+
 /* What these bytes, whose sums are right, may lead to: a refusal before anything is allocated, or a
  * filter that writes the same bytes again and works. */
 static void refused_or_harmless(blyt_buffer im) {
@@ -60,11 +73,8 @@ static void refused_or_harmless(blyt_buffer im) {
         assert_int_equal(heap.calls, 0);
         return;
     }
-    blyt_buffer again = blyt_write(f);
-    assert_int_equal(again.size, im.size);
-    assert_memory_equal(again.data, im.data, im.size);
+    assert_written_again(f, im);
     use(f, true);
-    free(again.data);
     bly_filter_destroy(f);
     assert_int_equal(heap.live, 0);
 }
@@ -150,12 +160,13 @@ static void fill_bodies(blyt_buffer im, int fill) {
     uint64_t rng = (uint64_t)fill;
     size_t start = HEADER;
     assert_ok(bly_file_info_parse(im.data, im.size, &info));
-    bool nested = info.geometry.kind == BLY_SCALABLE;
+    bool nested = shape_is_nested(info.geometry);
     for (size_t at = start; at < im.size && !nested; at++)
         im.data[at] = (uint8_t)(fill < 256 ? (uint64_t)fill : blyt_next(&rng));
     for (; nested && start < im.size; start += HEADER + (size_t)info.body_bytes) {
         assert_ok(bly_file_info_parse(im.data + start, im.size - start, &info));
-        memset(im.data + start + HEADER, fill, (size_t)info.body_bytes);
+        for (size_t at = 0; at < info.body_bytes; at++)
+            im.data[start + HEADER + at] = (uint8_t)(fill < 256 ? (uint64_t)fill : blyt_next(&rng));
     }
 }
 
@@ -242,7 +253,7 @@ static void test_hostile_bodies(void **state) {
             for (size_t j = 0; j < COUNT_OF(words); j++) {
                 uint64_t right = load(im.data + word, 8);
                 store(im.data + word, words[j], 8);
-                fix_sums(im);
+                fix_all_sums(im);
                 refused_or_harmless(im);
                 store(im.data + word, right, 8);
             }

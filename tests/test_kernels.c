@@ -4,6 +4,7 @@
 
 #include "simd/kernels.h"
 #include "simd/masks.h"
+#include <limits.h>
 
 enum { BLOCKS = 64, SPOTS = 1000 };
 
@@ -109,6 +110,28 @@ static void compare_places(const arena *a, const blyi_spot *s, blyi_places_fn go
     }
 }
 
+/* Blocks of 32 bytes in front, of 96 behind; many copies of few keys, so that counts reach both
+ * ends. */
+static void compare_cells(uint64_t seed, const blyi_kernels *want, const blyi_kernels *got) {
+    enum { CELL_BLOCKS = 5, KEYS = 60 };
+    arena a = arena_of(seed, 0), b = arena_of(seed, 0);
+    uint64_t stuck = 0;
+    for (unsigned i = 0; i < 20000; i++) {
+        uint64_t r = blyt_next(&seed), key = (r >> 8) % KEYS, bits = key * UINT64_C(0x123456789ab);
+        size_t front = key % CELL_BLOCKS * 4, planes = 64 + key % CELL_BLOCKS * 12;
+        bool adds = r % 64 < (i / 1000 % 2 ? 20 : 40);
+        blyi_cells_fn first = adds ? want->cells_add : want->cells_take;
+        blyi_cells_fn second = adds ? got->cells_add : got->cells_take;
+        assert_int_equal(first(a.words + front, a.words + planes, bits),
+                         second(b.words + front, b.words + planes, bits));
+        assert_memory_equal(a.words, b.words, 1024);
+        stuck |= a.words[planes] & a.words[planes + 4] & a.words[planes + 8];
+    }
+    assert_true(stuck != 0);
+    free(a.raw);
+    free(b.raw);
+}
+
 static void tables_agree(void **state) {
     static const unsigned ks[] = {8, 12, 16};
     const blyi_kernels *scalar = &blyi_kernels_scalar;
@@ -123,6 +146,7 @@ static void tables_agree(void **state) {
             compare_has(&a, s, 8, scalar->sbbf_has, (*t)->sbbf_has);
             compare_set(seed, s, 8, scalar->sbbf_set, (*t)->sbbf_set);
             compare_put(seed, s, 8, scalar->sbbf_set, (*t)->sbbf_put);
+            compare_cells(seed, scalar, *t);
             random_spots(seed, 64, s);
             compare_places(&a, s, (*t)->places);
             for (size_t i = 0; i < COUNT_OF(ks); i++) {
@@ -183,6 +207,35 @@ static void fixed_vectors(void **state) {
     }
 }
 
+/* A key's cells are its bits in an sbbf block. Counted up, the planes hold count - 1; from 8 on
+ * nothing changes, down neither. */
+static void cells_count_to_eight(void **state) {
+    static const char own[] = "0001000000010000000002000000100000400000200000000000080000080000";
+    uint8_t mask[32];
+    (void)state;
+    for (size_t i = 0; i < 32; i++) {
+        unsigned byte;
+        assert_int_equal(sscanf(own + 2 * i, "%2x", &byte), 1);
+        mask[i] = (uint8_t)byte;
+    }
+    for (const blyi_kernels *const *t = blyi_kernels_list(); *t; t++)
+        for (unsigned most = 0; most <= 20; most++) {
+            arena a = arena_of(1, 0);
+            unsigned copies = 0, limit = most < 8 ? most : 8;
+            for (; copies < most; copies++)
+                assert_int_equal((*t)->cells_add(a.words, a.words + 4, 1), copies == 0);
+            for (; copies != UINT_MAX; copies--) {
+                unsigned count = limit == 8 ? 8 : copies;
+                for (size_t i = 0; i < 128; i++) {
+                    bool set = i < 32 ? count > 0 : count > 0 && (count - 1) >> (i / 32 - 1) & 1;
+                    assert_int_equal(((uint8_t *)a.words)[i], set ? mask[i % 32] : 0);
+                }
+                assert_int_equal((*t)->cells_take(a.words, a.words + 4, 1), count > 0);
+            }
+            free(a.raw);
+        }
+}
+
 /* Three places of a line that begins 2^31 bytes and more from the first, where a kernel's 32-bit
  * distances end; worked out by hand: 0x8123 * 18 >> 16 = 9, 18 + 5, 37 + 10. */
 static void places_near_and_far(void **state) {
@@ -228,9 +281,8 @@ static void popcount_is_right(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_agree),
-        cmocka_unit_test(fixed_vectors),
-        cmocka_unit_test(places_near_and_far),
+        cmocka_unit_test(tables_agree),         cmocka_unit_test(fixed_vectors),
+        cmocka_unit_test(cells_count_to_eight), cmocka_unit_test(places_near_and_far),
         cmocka_unit_test(popcount_is_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,15 +17,28 @@ static void empty_says_no(void **state) {
         assert_int_equal(bly_filter_count(f), 0);
         bly_stats s;
         bly_filter_stats(f, &s);
-        assert_true(s.fill == 0 && s.current_fpr == 0 && s.predicted_fpr == 0 &&
-                    s.estimated_keys == 0);
+        assert_true(s.fill == 0 && s.estimated_keys == 0 && s.stuck == 0 && s.miss_bound == 0);
+        if (!blyt_can(c, BLY_ONLY_COUNTS)) /* its rate is how far off its estimates are */
+            assert_true(s.current_fpr == 0 && s.predicted_fpr == 0);
         blyt_list_free(&l);
         bly_filter_destroy(f);
     }
 }
 
-/* add says "new" for new keys, "not new" ever after; what was added is found. A kind that can
- * remove stores and counts every copy, the others each key once. */
+/* What bly_filter_count says after so many adds, some of which were said to be new. */
+static void assert_counted(const blyt_case *c, const bly_filter *f, size_t adds, size_t fresh,
+                           size_t distinct) {
+    bly_stats s;
+    bly_filter_stats(f, &s);
+    if (blyt_can(c, BLY_ONLY_COUNTS))
+        assert_true(fabs((double)s.count - (double)distinct) <=
+                    5 * s.current_fpr * (double)distinct);
+    else
+        assert_int_equal(s.count, blyt_can(c, BLY_TELLS_COPIES) ? adds : fresh);
+}
+
+/* add says "new" for new keys, "not new" ever after; what was added is found. A kind that tells
+ * copies counts every one, the others each key once. */
 static void add_twice(const blyt_case *c, blyt_keys set) {
     bly_filter *f = blyt_create(c, 12000, 1e-6, 11); /* pairs of copies fit less well */
     size_t fresh = 0;
@@ -39,10 +52,10 @@ static void add_twice(const blyt_case *c, blyt_keys set) {
         assert_ok(bly_filter_add(f, key, len, &added));
         assert_false(added);
         assert_true(bly_filter_contains(f, key, len));
-        assert_true(bly_filter_copies(f, key, len) >= 1U + blyt_can(c, BLY_CAN_REMOVE));
+        assert_true(bly_filter_copies(f, key, len) >= 1U + blyt_can(c, BLY_TELLS_COPIES));
     }
-    assert_true(fresh >= 2990);
-    assert_int_equal(bly_filter_count(f), blyt_can(c, BLY_CAN_REMOVE) ? 6000 : fresh);
+    assert_true(fresh >= 2990 || blyt_can(c, BLY_ONLY_COUNTS));
+    assert_counted(c, f, 6000, fresh, 3000);
     bly_filter_destroy(f);
 }
 
@@ -98,15 +111,16 @@ static void odd_keys(void **state) {
             for (size_t i = 0; i < l.n; i++) {
                 bool added;
                 assert_ok(bly_filter_add(f, keys[i].data, keys[i].size, &added));
-                assert_true(added && bly_filter_contains(f, keys[i].data, keys[i].size));
+                assert_true(added || blyt_can(c, BLY_ONLY_COUNTS));
+                assert_true(bly_filter_contains(f, keys[i].data, keys[i].size));
             }
         } else {
             f = blyt_full(c, 1e-6, 0, &l);
         }
         blyt_holds(f, &l);
-        assert_int_equal(bly_filter_count(f), N);
+        assert_counted(c, f, N, N, N);
         mega[BIG - 1] ^= 1;
-        assert_false(bly_filter_contains(f, mega, BIG));
+        assert_true(!bly_filter_contains(f, mega, BIG) || blyt_can(c, BLY_ONLY_COUNTS));
         mega[BIG - 1] ^= 1;
         bly_filter_destroy(f);
     }
@@ -246,7 +260,8 @@ static void statistics(void **state) {
         assert_true(s.count == bly_filter_count(f));
         assert_true(s.fill > 0 && s.fill <= 1 && fabs(s.expected_fill - s.fill) < 0.01);
         assert_true(fabs(s.estimated_keys / (double)n - 1) < 0.05);
-        assert_true(s.target_fpr == 0.01 && s.capacity >= n && s.capacity < n + n / 20);
+        assert_true(s.target_fpr == 0.01 || (blyt_can(c, BLY_ONLY_COUNTS) && s.target_fpr < 0.01));
+        assert_true(s.capacity >= n && s.capacity < n + n / 20);
         assert_true(s.predicted_fpr < 0.0102 && s.predicted_fpr > 0);
         assert_true(s.current_fpr < 0.0102 && s.current_fpr > 0);
         char text[1024], small[10];
@@ -398,7 +413,7 @@ static void check_spread(const bly_filter *f) {
 static void more_keys_and_bits_than_32_bits_count(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
-        if (!blyt_can(c, BLY_CAN_ADD))
+        if (!blyt_can(c, BLY_CAN_ADD) || blyt_can(c, BLY_ONLY_COUNTS))
             continue;
         blyt_heap heap = {0};
         bly_allocator a = blyt_heap_allocator(&heap);

@@ -153,34 +153,45 @@ static void one_round(bench *b, unsigned round) {
 /* ---- a kind ---------------------------------------------------------------------------------- */
 
 /* Each kind does what it is for: growth, from a tenth of the keys; being built; forgetting. */
-static bly_status plan(const bench_setting *s, bly_kind kind, bly_advice *out) {
-    static const uint32_t uses[] = {BLY_NEED_GROW, 0, BLY_NEED_STATIC, BLY_NEED_WINDOW,
-                                    BLY_NEED_WINDOW | BLY_ALLOW_LOSS};
+static bly_status plan(const bench_setting *s, bly_kind kind, bly_spec *out) {
+    static const uint32_t uses[] = {BLY_NEED_GROW,   0,
+                                    BLY_NEED_STATIC, BLY_NEED_WINDOW,
+                                    BLY_NEED_COUNTS, BLY_NEED_WINDOW | BLY_ALLOW_LOSS};
     bly_needs needs = {.keys = s->keys, .fpr = s->rate};
     size_t i = 0;
     do
         needs.flags = uses[i++];
     while (bly_advise_why_not(kind, &needs) && i < sizeof uses / sizeof *uses);
-    return bly_advise_kind(kind, &needs, out);
+    bly_advice advice;
+    const bly_status status = bly_advise_kind(kind, &needs, &advice);
+    *out = status == BLY_OK ? bly_advice_spec(&advice) : bly_spec_for(kind, s->keys, s->rate);
+    /* An overlay over a filter of its own can be made, though there is nothing to advise. */
+    return kind == BLY_OVERLAY && status == BLY_EKIND ? BLY_OK : status;
 }
 
 bool bench_possible(const bench_setting *s, bly_kind kind) {
-    bly_advice a;
-    bly_status status = plan(s, kind, &a);
+    bly_spec spec;
+    if (kinds_can(kind, BLY_ONLY_COUNTS)) {
+        (void)message_error("%s: it tells how many keys there are, not which, so it cannot be "
+                            "measured by asking for them",
+                            bly_kind_name(kind));
+        return false;
+    }
+    bly_status status = plan(s, kind, &spec);
     if (status)
         (void)message_error("%s: %s", bly_kind_name(kind), bly_strerror(status));
     return status == BLY_OK;
 }
 
-static bool open_filters(bench *b, const bly_advice *a) {
-    b->spec = bly_advice_spec(a);
-    b->built = kinds_can(a->kind, BLY_CAN_BUILD);
-    b->lossy = kinds_can(a->kind, BLY_IS_LOSSY);
+static bool open_filters(bench *b) {
+    const bly_kind kind = b->spec.geometry.kind;
+    b->built = kinds_can(kind, BLY_CAN_BUILD);
+    b->lossy = kinds_can(kind, BLY_IS_LOSSY);
     bly_status status = b->built ? BLY_OK : bly_filter_create(&b->spec, &b->many);
     if (status == BLY_OK && !b->built)
         status = bly_filter_create(&b->spec, &b->one);
     if (status)
-        (void)message_error("%s: %s", bly_kind_name(a->kind), bly_strerror(status));
+        (void)message_error("%s: %s", bly_kind_name(kind), bly_strerror(status));
     return status == BLY_OK && bench_keys_open(&b->keys, b->setting->key_bytes);
 }
 
@@ -196,8 +207,8 @@ static void collect(bench *b, bench_result *out) {
 }
 
 bool bench_kind(const bench_setting *s, bly_kind kind, bench_result *out) {
-    bly_advice a;
-    bly_status status = plan(s, kind, &a);
+    bly_spec spec;
+    bly_status status = plan(s, kind, &spec);
     bench *b = calloc(1, sizeof *b);
     bool good = false;
     *out = (bench_result){.kind = kind, .promised = s->rate};
@@ -207,7 +218,8 @@ bool bench_kind(const bench_setting *s, bly_kind kind, bench_result *out) {
         (void)message_error("out of memory");
     else {
         b->setting = s;
-        good = open_filters(b, &a);
+        b->spec = spec;
+        good = open_filters(b);
         for (unsigned round = 0; good && round < s->rounds && !b->wrong; round++)
             one_round(b, round);
         if (good && b->wrong) {

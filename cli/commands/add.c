@@ -19,13 +19,19 @@ static const cli_option options[] = {
 
 static int refuse(const char *path, bly_kind kind) {
     if (kinds_can(kind, BLY_FORGETS))
-        return message_error(
-            "%s: is a %s filter, which forgets keys, and no list%s", path, bly_kind_name(kind),
-            kinds_can(kind, BLY_IS_LOSSY) ? "; only the program that made it adds to it"
-                                          : "; bloomery dedup --window --state adds to one");
-    return message_error("%s: nothing can be added to a %s filter; build it again with the new "
-                         "keys",
-                         path, bly_kind_name(kind));
+        return message_error("%s: is %s %s filter, which forgets keys, and no list%s", path,
+                             kinds_article(kind), bly_kind_name(kind),
+                             kinds_can(kind, BLY_IS_LOSSY)
+                                 ? "; only the program that made it adds to it"
+                                 : "; bloomery dedup --window --state adds to one");
+    if (kinds_can(kind, BLY_ONLY_COUNTS))
+        return message_error("%s: is %s %s filter, which counts keys, and no list; bloomery "
+                             "distinct --state adds to it",
+                             path, kinds_article(kind), bly_kind_name(kind));
+    return message_error("%s: nothing can be added to %s %s filter; build it again with the new "
+                         "keys, or make a list over it, which can: bloomery build --over %s -o "
+                         "NEW.bly",
+                         path, kinds_article(kind), bly_kind_name(kind), path);
 }
 
 /* --once: those that are surely not there. */
@@ -40,7 +46,7 @@ static void leave_out_present(changing *c) {
 
 static bly_status flush(changing *c) {
     bly_tally tally = {0};
-    if (c->copies) {
+    if (c->gathers) {
         if (c->values->once)
             leave_out_present(c);
         return build_add_scattered(c->filter, &c->gathered, &c->done, &c->failed);
@@ -78,7 +84,11 @@ static int fail(const changing *c) {
     if (c->status != BLY_EFULL)
         return message_status(c->path, c->status);
     bly_filter_stats(c->filter, &s);
-    if (c->copies && s.count < kinds_most_keys(c->filter))
+    if (s.kind == BLY_OVERLAY)
+        return message_error("%s: has no room for more changes; build the list again; it is left "
+                             "as it was",
+                             c->path);
+    if (kinds_limit_copies(s.kind) && s.count < kinds_most_keys(c->filter))
         return fail_for_copies(c, &s);
     const uint64_t marks = keytype_marks_in(c->filter);
     (void)number_grouped(s.capacity > marks ? s.capacity - marks : 0, room);
@@ -89,7 +99,7 @@ static int fail(const changing *c) {
                          "as it was",
                          c->path, room, many,
                          kinds_grow(s.kind) ? ", and it has doubled as often as it may" : "",
-                         kinds_grow(s.kind) ? "" : ", or as growable-cuckoo");
+                         s.kind == BLY_CUCKOO ? ", or as growable-cuckoo" : "");
 }
 
 /* Blocks of new sizes, or domains of new depths, make more questions of a line. */
@@ -173,8 +183,12 @@ static int report(const changing *c) {
 
 static int run(void *values, cli_operands operands) {
     static const change adding = {BLY_CAN_ADD, refuse, flush, finish, fail, report};
+    const change_values *v = values;
     if (operands.count == 0)
         return message_error("name the list: bloomery add LIST.bly [FILE...]");
+    if (v->once && v->copies)
+        return message_error("--once leaves out what is there, and --copies stores it again: give "
+                             "one");
     return change_run(&adding, values, operands);
 }
 
@@ -195,13 +209,14 @@ const cli_command command_add = {
         "A filter has room for the number of keys it was made for. A Bloom filter can take more, "
         "but then it answers wrongly more often than was asked; a warning gives the rate. Scalable "
         "and growable-cuckoo ones grow instead; a cuckoo one that is full says so and stays as it "
-        "was. Fuse and ribbon filters take nothing: build them again.\n"
+        "was. Fuse and ribbon filters take nothing: build them again, or make a list over them, "
+        "which does, by `bloomery build --over`.\n"
         "\n"
-        "A list from which keys can be removed (cuckoo, growable-cuckoo) holds a copy of a key for "
-        "each time it was added, and `bloomery remove` takes one out. There is room for eight "
-        "copies "
-        "of one key at most, and for fewer where many keys have several. "
-        "Lines that are the same in one input are one key. But a key that seems to be in the list "
+        "A list from which keys can be removed holds a copy of a key for each time it was added, "
+        "and `bloomery remove` takes one out; an overlay is a set, and holds each once. In a "
+        "cuckoo list there is room for eight copies of one key at most, and for fewer where many "
+        "keys have several; in the others for any number. Lines that are the same in one input are "
+        "one key, unless --copies is given. But a key that seems to be in the list "
         "already is "
         "stored once more, and counted: it may only look like another, and if it were left out, "
         "removing that one would remove both. So do not add a key again unless you mean to remove "

@@ -28,7 +28,8 @@ typedef struct values {
 
 static const cli_option options[] = {
     {"kinds", 0, CLI_TEXT, AT(kinds), "KIND,...", NULL, NULL,
-     "The kinds to measure, parted by commas. By default all."},
+     "The kinds to measure, parted by commas. By default all but hll, which cannot be asked for a "
+     "key."},
     {"expect", 'n', CLI_COUNT, AT(keys), "N", NULL, NULL,
      "How many keys to put into each filter. By default a million: the filters then fit into most "
      "processors' caches, and a hundred million would not."},
@@ -74,7 +75,8 @@ static size_t read_kinds(const char *list, bly_kind out[MOST_KINDS]) {
     if (!list) {
         for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k != BLY_KIND_NONE && count < MOST_KINDS;
              k = bly_kind_next(k))
-            out[count++] = k;
+            if (!kinds_can(k, BLY_ONLY_COUNTS))
+                out[count++] = k;
         return count;
     }
     for (;;) {

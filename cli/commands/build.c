@@ -28,13 +28,15 @@
 #include <unistd.h>
 
 typedef struct build_options {
-    const char *output, *key_file, *new_key, *must_not_match;
-    uint64_t keys, seed;
+    const char *output, *key_file, *new_key, *must_not_match, *over;
+    uint64_t keys, seed, changes;
     double rate;
     bly_kind kind;
     bly_hash_id hash;
     unsigned type;
-    bool null, comments, skip_malformed, foldable, smallest, force, stats, json;
+    unsigned counter_bits; /* 0, or the number of the choice */
+    unsigned marker;       /* the same */
+    bool null, comments, skip_malformed, copies, foldable, smallest, force, stats, json;
 } build_options;
 
 #define AT(field) offsetof(build_options, field)
@@ -66,9 +68,30 @@ static const cli_option options[] = {
     {"null", '0', CLI_FLAG, AT(null), NULL, NULL, NULL,
      "Records end in a NUL byte instead of a newline."},
     {"kind", 0, CLI_KIND, AT(kind), "KIND", NULL, NULL,
-     "The kind of filter. The default is the blocked layout that suits the rate. From a cuckoo "
-     "list, and a growable-cuckoo one, keys can be removed again; fuse and ribbon are smaller, but "
-     "take no key later. window and stable forget keys, and no list may."},
+     "The kind of filter. The default is the blocked layout that suits the rate. From lists of the "
+     "kinds cuckoo, growable-cuckoo, hybrid, counting, blocked-counting, multilayer, layered and "
+     "overlay keys can be removed again; fuse and ribbon are smaller, but take no key later. "
+     "counts tells how often a line came, hll how many different ones there are. window and stable "
+     "forget keys, and no list may."},
+    {"counter-bits", 0, CLI_CHOICE, AT(counter_bits), "BITS", "2|4|8|16", NULL,
+     "How wide the counters of a counting or blocked-counting list are; 4 unless given. One that "
+     "reaches its limit (3, 15, 255, 65535) stays there."},
+    {"copies", 0, CLI_FLAG, AT(copies), NULL, NULL, NULL,
+     "A line that is there several times is stored as often, in a list that holds copies of keys. "
+     "Without this it is stored once."},
+    {"over", 0, CLI_FILE, AT(over), "LIST", NULL, NULL,
+     "Read no lines, but make a list of the same keys as LIST, of any kind, from which keys can be "
+     "removed and to which others can be added: LIST itself, and what has changed since. LIST "
+     "stays "
+     "as it is."},
+    {"changes", 0, CLI_COUNT, AT(changes), "N", NULL, NULL,
+     "With --over or --kind overlay: how many keys will be removed, or added; a twentieth of those "
+     "that there is room for unless given. There is room for more, at first for less."},
+    {"marker", 0, CLI_CHOICE, AT(marker), "KIND", "cuckoo|classic", NULL,
+     "With --over or --kind overlay: how removed keys are remembered. cuckoo, the default, takes "
+     "five bytes for each and loses no key (one in a thousand million at worst); classic takes "
+     "two, "
+     "and loses up to 0.1% of the keys that were not removed."},
     {"smallest", 0, CLI_FLAG, AT(smallest), NULL, NULL, NULL,
      "The kind that makes the smallest list: ribbon, or, if -n or --foldable says that more is to "
      "be done with it, classic."},
@@ -93,7 +116,9 @@ static const cli_option options[] = {
     {0},
 };
 
-static const double usual_rate = 0.001;
+static double usual_rate(bly_kind kind) {
+    return kind == BLY_HLL ? 0.0082 : kind == BLY_COUNTS ? 0.05 : 0.001;
+}
 
 typedef struct job {
     const build_options *options;
@@ -132,18 +157,56 @@ static bool kind_agrees(const build_options *o, bly_kind kind) {
     if (kind == BLY_KIND_NONE)
         return true;
     if (kinds_can(kind, BLY_FORGETS))
-        (void)message_error("a %s filter forgets keys, which a list must not; bloomery dedup "
+        (void)message_error("%s %s filter forgets keys, which a list must not; bloomery dedup "
                             "--window is for that",
-                            name);
+                            kinds_article(kind), name);
     else if (o->foldable && !kinds_can(kind, BLY_CAN_FOLD))
-        (void)message_error("a %s list cannot be folded; leave --foldable out", name);
+        (void)message_error("%s %s list cannot be folded; leave --foldable out",
+                            kinds_article(kind), name);
     else if (o->keys && kinds_can(kind, BLY_CAN_BUILD))
-        (void)message_error("a %s list has room for the keys it is built from and no others; leave "
-                            "-n out",
-                            name);
+        (void)message_error(
+            "%s %s list has room for the keys it is built from and no others; leave "
+            "-n out",
+            kinds_article(kind), name);
+    else if (o->must_not_match && kinds_can(kind, BLY_ONLY_COUNTS))
+        (void)message_error("%s %s filter tells how many keys there are, not which; leave "
+                            "--must-not-match out",
+                            kinds_article(kind), name);
+    else if (o->copies && !kinds_can(kind, BLY_TELLS_COPIES))
+        (void)message_error("%s %s list does not hold copies of keys; leave --copies out",
+                            kinds_article(kind), name);
     else
         return true;
     return false;
+}
+
+/* What goes with some kinds alone. */
+static bool extras_agree(const build_options *o) {
+    const bool counting = o->kind == BLY_COUNTING || o->kind == BLY_BLOCKED_COUNTING;
+    if (o->counter_bits && !counting)
+        return refuse("--counter-bits goes with --kind counting or blocked-counting");
+    if ((o->changes || o->marker) && o->kind != BLY_OVERLAY && !o->over)
+        return refuse("--changes and --marker go with --over or --kind overlay");
+    if (o->copies && o->kind == BLY_KIND_NONE)
+        return refuse("--copies goes with a --kind that holds copies of keys, such as hybrid or "
+                      "counting");
+    return kind_agrees(o, o->kind);
+}
+
+/* A list over another is what that one is. */
+static bool over_agrees(const build_options *o, cli_operands files) {
+    if (files.count > 0)
+        return refuse("--over reads no lines; bloomery add puts them into the new list");
+    if ((o->kind && o->kind != BLY_OVERLAY) || o->smallest || o->keys || o->rate > 0 || o->type ||
+        o->hash || o->seed || o->new_key || o->must_not_match || o->foldable || o->copies)
+        return refuse("--over makes a list like the one it is over: leave out --kind, --smallest, "
+                      "-n, -p, --type, --hash, --seed, --new-key, --must-not-match, --foldable and "
+                      "--copies");
+    if (output_same_file(o->output, o->over)) {
+        (void)message_error("%s: is the list to be laid over; name another by -o", o->over);
+        return false;
+    }
+    return extras_agree(o) && open_may_save(o->output, o->force);
 }
 
 static bool options_agree(const build_options *o, cli_operands files) {
@@ -153,6 +216,8 @@ static bool options_agree(const build_options *o, cli_operands files) {
         return refuse("-o LIST is needed: the file to write ('-' is standard output)");
     if (o->json && strcmp(o->output, "-") == 0)
         return refuse("--json and -o - both want standard output");
+    if (o->over)
+        return over_agrees(o, files);
     if (o->key_file && o->new_key)
         return refuse("only one of --key-file and --new-key can be given");
     if (keyed && o->hash && o->hash != BLY_HASH_SIPHASH)
@@ -175,7 +240,7 @@ static bool options_agree(const build_options *o, cli_operands files) {
     }
     if (o->kind && o->smallest)
         return refuse("--smallest chooses the kind; leave --kind out");
-    return kind_agrees(o, o->kind) && open_may_save(o->output, o->force);
+    return extras_agree(o) && open_may_save(o->output, o->force);
 }
 
 /* The function must be chosen before the keys are counted; for so many 64 bits are enough at every
@@ -203,7 +268,7 @@ static bool choose_hasher(job *j) {
 static void choose_kind(job *j) {
     const build_options *o = j->options;
     build_making *m = &j->making;
-    const uint64_t keys = o->keys ? o->keys : m->keys.count;
+    const uint64_t keys = o->keys ? o->keys : m->keys.distinct;
     const bool final = !o->keys && !o->foldable;
     const bly_needs needs = {.keys = keys ? keys : 1,
                              .fpr = m->rate / keytype_most_tries(m->type, &m->levels),
@@ -227,13 +292,16 @@ static bool gather(job *j, cli_operands files) {
     const build_options *o = j->options;
     char count[NUMBER_TEXT], most[NUMBER_TEXT];
     j->making.keys.keep = o->must_not_match != NULL;
+    /* What cannot be removed need not undo an add. */
+    j->making.keys.copies =
+        o->copies || (kinds_can(o->kind, BLY_TELLS_COPIES) && !kinds_can(o->kind, BLY_CAN_REMOVE));
     if (!build_read(files.items, files.count, &j->reader, o->skip_malformed, take_key, j,
                     &j->lines))
         return false;
     j->repeated = build_keys_settle(&j->making.keys);
-    if (o->keys && j->making.keys.count > o->keys && !kinds_grow(o->kind)) {
+    if (o->keys && j->making.keys.distinct > o->keys && !kinds_grow(o->kind)) {
         (void)message_error("there are %s different keys, more than -n %s; leave -n out",
-                            number_grouped(j->making.keys.count, count),
+                            number_grouped(j->making.keys.distinct, count),
                             number_grouped(o->keys, most));
         return false;
     }
@@ -258,8 +326,10 @@ static void report_json(const job *j) {
     else
         json_integer(&out, "seed", m->hasher.seed);
     json_integer(&out, "lines", j->lines.lines);
-    json_integer(&out, "keys", m->keys.count);
+    json_integer(&out, "keys", m->keys.distinct);
     json_integer(&out, "repeated", j->repeated);
+    if (m->keys.copies)
+        json_integer(&out, "copies", m->keys.count);
     json_integer(&out, "malformed", j->lines.malformed);
     json_integer(&out, "empty", j->lines.empty);
     json_integer(&out, "marks", keytype_mark_count(j->reader.type, &m->levels));
@@ -291,6 +361,18 @@ static void warn_of_rate(const build_making *m) {
                      number_percent(s.target_fpr, asked));
 }
 
+static void report_list(const bly_filter *f, const char *name, double rate) {
+    char size[NUMBER_TEXT], errs[NUMBER_TEXT];
+    const bly_kind kind = bly_filter_geometry(f).kind;
+    (void)number_bytes(bly_filter_file_size(f), size);
+    if (kinds_can(kind, BLY_ONLY_COUNTS))
+        message_note("%s: %s, %s, with a standard error of %s", name, bly_kind_name(kind), size,
+                     number_percent(bly_hll_error(f), errs));
+    else
+        message_note("%s: %s, %s, errs on %s lines", name, bly_kind_name(kind), size,
+                     number_one_in(rate, errs));
+}
+
 static void report(const job *j) {
     const build_making *m = &j->making;
     char a[NUMBER_TEXT], b[NUMBER_TEXT], c[NUMBER_TEXT], extra[128] = "";
@@ -301,12 +383,11 @@ static void report(const job *j) {
     if (j->lines.empty)
         (void)snprintf(extra + used, sizeof extra - used, ", %s blank or comments",
                        number_grouped(j->lines.empty, a));
-    message_note("%s line%s: %s key%s, %s repeated%s", number_grouped(j->lines.lines, a),
-                 j->lines.lines == 1 ? "" : "s", number_grouped(m->keys.count, b),
-                 m->keys.count == 1 ? "" : "s", number_grouped(j->repeated, c), extra);
-    message_note("%s: %s, %s, errs on %s lines", j->options->output,
-                 bly_kind_name(bly_filter_geometry(m->filter).kind),
-                 number_bytes(bly_filter_file_size(m->filter), a), number_one_in(m->rate, b));
+    message_note("%s line%s: %s key%s, %s repeated%s%s", number_grouped(j->lines.lines, a),
+                 j->lines.lines == 1 ? "" : "s", number_grouped(m->keys.distinct, b),
+                 m->keys.distinct == 1 ? "" : "s", number_grouped(j->repeated, c),
+                 m->keys.copies && j->repeated ? " and stored as often" : "", extra);
+    report_list(m->filter, j->options->output, m->rate);
     if (m->tries > 1 && m->keyed)
         message_note("%u tries until nothing of %s matched by chance: the rate is halved %u times",
                      m->tries, j->allow.path, m->tries - 1);
@@ -337,6 +418,60 @@ static bool save(const job *j) {
     return saved;
 }
 
+/* ---- over another list ----------------------------------------------------------------------- */
+
+static const bly_kind markers[] = {BLY_KIND_NONE, BLY_CUCKOO, BLY_CLASSIC};
+
+static void report_over(const build_options *o, const bly_filter *f) {
+    bly_stats s;
+    bly_filter_stats(f, &s);
+    report_list(f, o->output, s.target_fpr);
+    if (o->stats)
+        report_stats(f);
+    if (!o->json)
+        return;
+    json out = json_begin(stdout);
+    json_text(&out, "list", o->output);
+    json_text(&out, "over", o->over);
+    json_text(&out, "kind", bly_kind_name(s.kind));
+    json_text(&out, "base", bly_kind_name(bly_filter_geometry(bly_overlay_base(f)).kind));
+    json_integer(&out, "keys", s.count);
+    json_integer(&out, "capacity", s.capacity);
+    json_real(&out, "rate", s.target_fpr);
+    json_integer(&out, "bytes", bly_filter_file_size(f));
+    json_end(&out);
+}
+
+/* --over: a list of what another holds, and of what will change. */
+static bool build_over(job *j) {
+    const build_options *o = j->options;
+    const bly_spec spec = {.changes = o->changes, .marker = markers[o->marker]};
+    bly_hasher space;
+    const bly_hasher *key;
+    opened base;
+    bly_filter *f = NULL;
+    if (!open_key(o->key_file, &space, &key) ||
+        open_read(&base, o->over, key, BLY_OPEN_VERIFY) != BLY_OK)
+        return false;
+    const bly_kind kind = bly_filter_geometry(base.filter).kind;
+    bly_status status = bly_overlay_over(base.filter, &spec, &f);
+    if (status == BLY_EKIND)
+        (void)message_error("%s: nothing can be laid over %s %s filter", o->over,
+                            kinds_article(kind), bly_kind_name(kind));
+    else if (status != BLY_OK)
+        (void)message_status(o->over, status);
+    j->making.filter = f;
+    const bool good = status == BLY_OK && save(j);
+    if (good)
+        report_over(o, f);
+    bly_filter_destroy(f);
+    j->making.filter = NULL;
+    open_close(&base);
+    return good;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
 static bool allow_nothing_listed(const job *j) {
     return !j->options->must_not_match ||
            build_allow_in_list(&j->allow, &j->making.levels, &j->making.hasher, &j->making.keys) ==
@@ -345,13 +480,16 @@ static bool allow_nothing_listed(const job *j) {
 
 static bool build(job *j, cli_operands files) {
     const build_options *o = j->options;
-    if (!options_agree(o, files) || !choose_hasher(j) || !gather(j, files))
+    if (!choose_hasher(j) || !gather(j, files))
         return false;
     if (o->must_not_match &&
         !build_allow_read(&j->allow, o->must_not_match, &j->reader, o->skip_malformed))
         return false;
     choose_kind(j);
-    return allow_nothing_listed(j) && build_make(&j->making) && save(j);
+    if (!allow_nothing_listed(j) || !build_make(&j->making) || !save(j))
+        return false;
+    report(j);
+    return true;
 }
 
 static int run(void *values, cli_operands operands) {
@@ -368,11 +506,12 @@ static int run(void *values, cli_operands operands) {
                                .room = o->keys,
                                .foldable = o->foldable,
                                .type = j->reader.type,
-                               .rate = o->rate > 0 ? o->rate : usual_rate,
+                               .rate = o->rate > 0 ? o->rate : usual_rate(o->kind),
+                               .counter_bits = o->counter_bits ? 1U << o->counter_bits : 0,
+                               .changes = o->changes,
+                               .marker = markers[o->marker],
                                .allow = o->must_not_match ? &j->allow : NULL};
-    bool good = build(j, operands);
-    if (good)
-        report(j);
+    const bool good = options_agree(o, operands) && (o->over ? build_over(j) : build(j, operands));
     bly_filter_destroy(j->making.filter);
     build_keys_free(&j->making.keys);
     build_allow_free(&j->allow);
@@ -406,7 +545,14 @@ const cli_command command_build = {
     "a line of type line only a carriage return at the end is dropped (not with -0).\n"
     "\n"
     "A line that is not of the type is an error and is named; the list is then not written, unless "
-    "--skip-malformed is given. Lines that are there twice are counted.\n"
+    "--skip-malformed is given. Lines that are there twice are one key, whatever the kind, so that "
+    "adding a file and removing it undo each other; they are counted. --copies stores them as "
+    "often "
+    "as they are there, which counts, from which nothing can be removed, always does.\n"
+    "\n"
+    "With --over no lines are read: the new list holds what another list holds, of any kind, and "
+    "keys can be removed from it and added to it. That is for a list that cannot be changed, or is "
+    "shared, until it is built again. Such a list contains the other one.\n"
     "\n"
     "While it works it needs 16 bytes of memory per line and the finished filter; for a fuse or "
     "ribbon list about three times as much; with --must-not-match also the lines themselves.",
@@ -420,6 +566,10 @@ const cli_command command_build = {
     "bloomery build --smallest -o words.bly words.txt\n"
     "# a list of a million, from which lines are removed again\n"
     "bloomery build --kind cuckoo -n 1M -o customers.bly customers.txt\n"
+    "# one that also tells how often each was added, exactly\n"
+    "bloomery build --kind hybrid --copies -o visits.bly visits.txt\n"
+    "# take a few lines out of a list that was built to stay as it is\n"
+    "bloomery build --over words.bly -o fewer.bly && bloomery remove fewer.bly withdrawn.txt\n"
     "# the lines of a pipe, replacing the list of yesterday\n"
     "sort -u words.txt | bloomery build -f -o words.bly\n",
     options,

@@ -6,13 +6,11 @@
  */
 #include "check_query.h"
 #include "cli.h"
-#include "interrupt.h"
 #include "json.h"
 #include "message.h"
 #include "numbers.h"
 #include "output.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -95,16 +93,6 @@ static bool print_line(job *j, origin from, bly_bytes record) {
     return good && output_put(&j->out, record.data, record.size + 1);
 }
 
-/* false: standard output takes no more; reported, once, if there is a reader. */
-static bool stdout_is_well(void) {
-    if (!ferror(stdout))
-        return true;
-    if (!interrupt_reader_gone())
-        (void)message_errno("standard output");
-    clearerr(stdout);
-    return false;
-}
-
 static bool print_json(job *j, origin from, bly_bytes record, bool match, bool malformed) {
     char room[KEYTYPE_TEXT];
     bly_bytes by = {room, 0};
@@ -124,7 +112,7 @@ static bool print_json(job *j, origin from, bly_bytes record, bool match, bool m
     if (malformed)
         json_text(&out, "malformed", j->query.reader.why);
     json_end(&out);
-    return stdout_is_well();
+    return output_stdio_is_well();
 }
 
 static void complain(job *j, origin from, bly_bytes record) {
@@ -162,8 +150,8 @@ static bool take_batch(job *j, origin first, const bly_bytes *records, size_t n)
 
 /* false: reported. */
 static bool show_what_is_there(job *j) {
-    (void)fflush(stdout); /* JSON goes that way, everything else through j->out */
-    return stdout_is_well() && output_flush(&j->out);
+    /* JSON goes the first way, everything else the second. */
+    return output_stdio_flush() && output_flush(&j->out);
 }
 
 /* Before a read that has to wait. A list to be followed is looked at while nothing comes. */

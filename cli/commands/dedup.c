@@ -10,11 +10,13 @@
 #include "cli.h"
 #include "dedup_report.h"
 #include "interrupt.h"
+#include "key_options.h"
 #include "kinds.h"
 #include "links.h"
 #include "message.h"
 #include "numbers.h"
 #include "output.h"
+#include "pace.h"
 #include "progress.h"
 #include "seen_plan.h"
 
@@ -25,17 +27,16 @@
 #include <unistd.h>
 
 typedef struct dedup_options {
-    uint64_t keys, field, memory, seed;
+    key_options keys;
+    uint64_t expect, memory, seed;
     double rate;
-    bool null, ignore_case, repeated, count, force, exact, extract, print_canonical, stats, json;
-    unsigned url; /* 0, or 1 + url_level */
-    cli_char delimiter;
+    bool repeated, count, force, exact, print_canonical, stats, json;
     const char *output, *confirm, *state, *window;
 } dedup_options;
 
 #define AT(field) offsetof(dedup_options, field)
 static const cli_option options[] = {
-    {"expect", 'n', CLI_COUNT, AT(keys), "N", NULL, NULL,
+    {"expect", 'n', CLI_COUNT, AT(expect), "N", NULL, NULL,
      "Plan for N different keys. Without it the filter grows as it must. With --window TIME: how "
      "many keys come within it, a million unless given."},
     {"rate", 'p', CLI_RATE, AT(rate), "RATE", NULL, NULL,
@@ -44,23 +45,9 @@ static const cli_option options[] = {
     {"memory", 'm', CLI_SIZE, AT(memory), "SIZE", NULL, NULL,
      "Never use more memory than this, and choose the best rate that fits: 64M, 1G. Lines "
      "longer than 512 KiB are then left out, with an error."},
-    {"url", 'u', CLI_CHOICE, AT(url), "LEVEL", "standard|crawl", "standard",
-     "The lines are URLs; compare them in canonical form. standard (the default): case of scheme "
-     "and host, default port, dot segments, percent-encoding, international names, fragment. "
-     "crawl: also without tracking parameters, and with the query sorted. A line that is no URL is "
-     "compared as it stands, and counted."},
+    KEY_OPTIONS(dedup_options),
     {"print-canonical", 0, CLI_FLAG, AT(print_canonical), NULL, NULL, NULL,
      "With --url: print URLs in canonical form instead of as they came."},
-    {"extract-urls", 'x', CLI_FLAG, AT(extract), NULL, NULL, NULL,
-     "Take the http and https links out of any text, and treat each as a line."},
-    {"field", 0, CLI_COUNT, AT(field), "N", NULL, NULL,
-     "Compare only the Nth field of a line, counted from 1. A line without it is compared whole."},
-    {"delimiter", 't', CLI_CHAR, AT(delimiter), "C", NULL, NULL,
-     "What is between two fields; a tab unless given."},
-    {"ignore-case", 'i', CLI_FLAG, AT(ignore_case), NULL, NULL, NULL,
-     "Capital and small ASCII letters are the same."},
-    {"null", '0', CLI_FLAG, AT(null), NULL, NULL, NULL,
-     "Records end in a NUL byte instead of a newline, in and out."},
     {"repeated", 'd', CLI_FLAG, AT(repeated), NULL, NULL, NULL,
      "Print the repeats instead: every line but the first of its like."},
     {"count", 'c', CLI_FLAG, AT(count), NULL, NULL, NULL,
@@ -103,7 +90,7 @@ typedef struct job {
     links links;
     progress progress;
     dedup_totals totals;
-    double saved_at, save_took; /* seconds since the start */
+    pace pace;
     uint64_t decoder_memory;
     uint64_t window_keys, window_seconds; /* --window, whichever it is */
     uint8_t fresh[INPUT_BATCH];
@@ -114,13 +101,8 @@ typedef struct job {
 static bool ask(job *j, const bly_bytes *records, size_t n) {
     if (key_is_record(&j->rule))
         return seen_keys(&j->seen, records, n, j->fresh);
-    for (size_t i = 0; i < n; i++) {
-        bly_bytes key;
-        if (!key_of(&j->rule, records[i], &key))
-            return false;
-        j->seen.hashes[i] = bly_hash_key(&j->seen.hasher, key.data, key.size);
-    }
-    return seen_hashes(&j->seen, n, j->fresh);
+    return key_hashes(&j->rule, &j->seen.hasher, records, n, j->seen.hashes) &&
+           seen_hashes(&j->seen, n, j->fresh);
 }
 
 /* A record of the input has its separator behind it; a link, or a canonical form, has not. */
@@ -138,7 +120,7 @@ static bool print_made(job *j, bly_bytes record) {
 }
 
 static bool print_batch(job *j, const bly_bytes *records, size_t n) {
-    bool made = j->options->extract || j->options->print_canonical;
+    bool made = j->options->keys.extract || j->options->print_canonical;
     uint8_t wanted = !j->options->repeated;
     for (size_t i = 0; i < n; i++) {
         if (j->fresh[i] != wanted)
@@ -153,25 +135,21 @@ static bool print_batch(job *j, const bly_bytes *records, size_t n) {
 /* ---- remembering ----------------------------------------------------------------------------- */
 
 static bool save(job *j) {
-    double begun = progress_seconds(&j->progress);
-    if (!output_flush(&j->out) || !seen_save(&j->seen))
-        return false;
-    j->saved_at = progress_seconds(&j->progress);
-    j->save_took = j->saved_at - begun;
-    return true;
+    pace_begin(&j->pace);
+    const bool good = output_flush(&j->out) && seen_save(&j->seen);
+    pace_end(&j->pace);
+    return good;
 }
 
-/* Every second, but never so often that saving takes a noticeable share of the time; not while the
- * output is a file that will appear only at the end: until then nothing is printed. */
+/* Not while the output is a file that will appear only at the end: until then nothing is printed.
+ */
 static bool save_now_and_then(job *j) {
-    static const double every = 1, share = 20;
     if (seen_is_due(&j->seen))
         return save(j);
     bool remembers = j->seen.state || j->seen.confirm;
     if (!remembers || j->out.path || j->options->count)
         return true;
-    double since = progress_seconds(&j->progress) - j->saved_at;
-    return since < every || since < share * j->save_took || save(j);
+    return !pace_due(&j->pace) || save(j);
 }
 
 static bool take_batch(void *at, const bly_bytes *records, size_t n) {
@@ -197,13 +175,10 @@ static bool show_what_is_there(void *at) {
 
 static bool open_seen(job *j) {
     const dedup_options *o = j->options;
-    char rule[96];
-    (void)snprintf(rule, sizeof rule, "url=%u field=%llu delimiter=%d ignore-case=%d links=%d",
-                   o->url, (unsigned long long)o->field, o->field ? j->rule.delimiter : 0,
-                   o->ignore_case, o->extract);
-    seen_wish wish = {.keys = o->keys,
+    char rule[KEY_OPTIONS_WORDS];
+    seen_wish wish = {.keys = o->expect,
                       .seed = o->seed,
-                      .rule = rule,
+                      .rule = key_options_words(&o->keys, rule),
                       .overhead = seen_overhead + j->decoder_memory,
                       .rate = o->rate,
                       .memory = o->memory,
@@ -212,7 +187,7 @@ static bool open_seen(job *j) {
                       .window_span = j->window_seconds * 1000,
                       .confirm = o->confirm,
                       .state = o->state,
-                      .estimate = o->extract ? 0 : input_estimate(&j->in)};
+                      .estimate = o->keys.extract ? 0 : input_estimate(&j->in)};
     return seen_open(&j->seen, &wish);
 }
 
@@ -220,7 +195,7 @@ static bool open_seen(job *j) {
 static bool work(job *j) {
     bool more = input_next(&j->in), good = open_seen(j);
     while (good && more) {
-        good = j->options->extract
+        good = j->options->keys.extract
                    ? links_take(&j->links, j->in.records, j->in.count, take_batch, j)
                    : take_batch(j, j->in.records, j->in.count);
         progress_show(&j->progress, j->in.records_read, input_position(&j->in), j->in.bytes_total);
@@ -246,7 +221,7 @@ static void report(job *j) {
     const dedup_options *o = j->options;
     FILE *to = o->count ? stdout : stderr;
     j->totals.seconds = progress_seconds(&j->progress);
-    j->totals.links = o->extract;
+    j->totals.links = o->keys.extract;
     j->totals.window_keys = j->window_keys;
     j->totals.window_seconds = j->window_seconds;
     j->totals.texts = j->in.records_read;
@@ -324,7 +299,7 @@ static const char *window_conflict(const dedup_options *o) {
         return "--window has a fixed size, by its length, -n and -p (bloomery plan --window "
                "tells): "
                "leave out --memory";
-    if (lines && o->keys)
+    if (lines && o->expect)
         return "--window says how many lines it is for: leave out -n, which goes with a time";
     return NULL;
 }
@@ -350,28 +325,11 @@ static const char *conflict(const dedup_options *o) {
         return "--exact and --confirm choose their own seed: leave out --seed";
     if (o->exact && o->rate != 0)
         return "--exact has no error rate: leave out -p";
-    if (o->print_canonical && !o->url)
+    if (o->print_canonical && !o->keys.url)
         return "--print-canonical needs --url";
-    if (o->print_canonical && o->field)
+    if (o->print_canonical && o->keys.field)
         return "--print-canonical prints URLs, and with --field a line is more than that";
-    if (o->extract && o->field)
-        return "--extract-urls finds links wherever they are: leave out --field";
-    if (o->delimiter.given && !o->field)
-        return "--delimiter needs --field";
-    return NULL;
-}
-
-/* "--url crawl" where "--url=crawl" is meant. */
-static bool level_as_file(const dedup_options *o, cli_operands operands) {
-    for (size_t i = 0; o->url && i < operands.count; i++) {
-        const char *name = operands.items[i];
-        if ((strcmp(name, "crawl") == 0 || strcmp(name, "standard") == 0) &&
-            access(name, F_OK) != 0) {
-            (void)message_error("there is no file %s; the level is chosen by --url=%s", name, name);
-            return true;
-        }
-    }
-    return false;
+    return key_options_conflict(&o->keys);
 }
 
 static int run(void *values, cli_operands operands) {
@@ -379,17 +337,14 @@ static int run(void *values, cli_operands operands) {
     const char *why = conflict(o);
     if (why)
         return message_error("%s", why);
-    if (level_as_file(o, operands))
+    if (key_options_misplaced(&o->keys, operands))
         return CLI_ERROR;
     job *j = calloc(1, sizeof *j);
     if (!j)
         return message_error("out of memory");
     j->options = o;
-    j->rule = (key_rule){.field = o->field,
-                         .delimiter = o->delimiter.given ? o->delimiter.value : '\t',
-                         .ignore_case = o->ignore_case,
-                         .url = o->url != 0,
-                         .level = o->url ? (url_level)(o->url - 1) : URL_STANDARD};
+    j->rule = key_options_rule(&o->keys);
+    j->pace = pace_start();
     if (o->window && number_count(o->window, &j->window_keys))
         (void)number_duration(o->window, &j->window_seconds);
     int status = CLI_ERROR;
@@ -399,7 +354,8 @@ static int run(void *values, cli_operands operands) {
         source_limit_memory(j->decoder_memory);
     }
     if (output_open(&j->out, o->output, o->force)) {
-        if (input_open(&j->in, operands.items, operands.count, o->null ? '\0' : '\n', longest)) {
+        if (input_open(&j->in, operands.items, operands.count, key_options_separator(&o->keys),
+                       longest)) {
             j->in.idle = j->out.path ? NULL : show_what_is_there;
             j->in.idle_ctx = j;
             if (o->state || o->confirm)

@@ -75,7 +75,8 @@ static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
     char kinds[KINDS_LIST], now[NUMBER_TEXT], limit[NUMBER_TEXT];
     bly_stats s;
     if (!(bly_kind_capabilities(g.kind) & BLY_CAN_FOLD)) {
-        (void)message_error("%s: a %s filter cannot be folded; %s can", path, bly_kind_name(g.kind),
+        (void)message_error("%s: %s %s filter cannot be folded; %s can", path,
+                            kinds_article(g.kind), bly_kind_name(g.kind),
                             kinds_that_can(BLY_CAN_FOLD, kinds));
         return 0;
     }

@@ -21,6 +21,7 @@ typedef struct values {
     const char *window;
     bool deletes, grows, fixed, counts, shared, hostile, smallest, lossy;
     bly_kind kind;
+    unsigned counter_bits; /* 0, or the number of the choice */
     bly_hash_id hash;
     unsigned plot;
     const char *svg;
@@ -65,6 +66,8 @@ static const cli_option options[] = {
     {"kind", 0, CLI_KIND, AT(kind), "KIND", NULL, NULL,
      "Plan for this kind, whatever is best. fuse and ribbon imply --static, window --window, and "
      "stable --window --lossy."},
+    {"counter-bits", 0, CLI_CHOICE, AT(counter_bits), "BITS", "2|4|8|16", NULL,
+     "With --kind counting or blocked-counting: how wide the counters are; 4 unless given."},
     {"hash", 0, CLI_HASH, AT(hash), "HASH", NULL, NULL,
      "Plan for this hash function. By default xxh3, or a wider one where that has too few bits; "
      "with --hostile-keys siphash."},
@@ -141,6 +144,11 @@ static int check(const values *v, cli_operands operands) {
         return message_error(
             "say how many keys there will be (-n 1e8), or how much memory there is "
             "(-m 64M)");
+    if (v->counter_bits && v->kind != BLY_COUNTING && v->kind != BLY_BLOCKED_COUNTING)
+        return message_error("--counter-bits goes with --kind counting or blocked-counting");
+    if (v->counter_bits && v->memory)
+        return message_error("--counter-bits goes with a number of keys and a rate; leave out "
+                             "--memory");
     if (v->first && !v->grows)
         return message_error("--first goes with --grows");
     if (v->first > v->keys && v->keys)
@@ -180,13 +188,14 @@ static bly_needs needs_of(const values *v) {
 static bly_status find(const values *v, plan_answer *p) {
     bly_advice suggested;
     *p = (plan_answer){.needs = needs_of(v), .hash = v->hash, .own_kind = v->kind != BLY_KIND_NONE};
+    p->counter_bits = v->counter_bits ? 1U << v->counter_bits : 0;
     if (v->window && !window_keys(v) && number_duration(v->window, &p->seconds))
         p->seconds = 0;
     bly_status status = bly_advise(&p->needs, &suggested);
     if (status == BLY_OK)
         p->suggested = suggested.kind;
     if (p->own_kind)
-        status = bly_advise_kind(v->kind, &p->needs, &p->choice);
+        status = plan_kind(p, v->kind, &p->choice);
     else if (status == BLY_OK)
         p->choice = suggested;
     if (status == BLY_OK)

@@ -13,13 +13,18 @@ static const cli_option options[] = {CHANGE_OPTIONS, {0}};
 static int refuse(const char *path, bly_kind kind) {
     char kinds[KINDS_LIST];
     const uint32_t can = bly_kind_capabilities(kind);
-    const char *why = can & BLY_CAN_BUILD ? "it was built from all its keys at once"
-                      : can & BLY_FORGETS ? "it forgets them by itself"
-                                          : "keys share its bits, so others would go too";
+    const char *why = can & BLY_CAN_BUILD      ? "it was built from all its keys at once"
+                      : can & BLY_FORGETS      ? "it forgets them by itself"
+                      : can & BLY_ONLY_COUNTS  ? "it tells how many there are, not which"
+                      : can & BLY_TELLS_COPIES ? "its counts are estimates"
+                                               : "keys share its bits, so others would go too";
     (void)kinds_that_can(BLY_CAN_REMOVE, kinds);
-    return message_error("%s: keys cannot be removed from a %s filter: %s; %s can%s", path,
-                         bly_kind_name(kind), why, *kinds ? kinds : "no kind in this version",
-                         can & BLY_FORGETS ? "" : "; build it again without them");
+    if (can & (BLY_FORGETS | BLY_ONLY_COUNTS | BLY_TELLS_COPIES))
+        return message_error("%s: keys cannot be removed from %s %s filter: %s; %s can", path,
+                             kinds_article(kind), bly_kind_name(kind), why, kinds);
+    return message_error("%s: keys cannot be removed from %s %s filter: %s; make a list over it, "
+                         "from which they can: bloomery build --over %s -o NEW.bly",
+                         path, kinds_article(kind), bly_kind_name(kind), why, path);
 }
 
 static bly_status flush(changing *c) {
@@ -38,6 +43,10 @@ static bly_status finish(changing *c) {
 }
 
 static int fail(const changing *c) {
+    if (c->status == BLY_EFULL)
+        return message_error("%s: has no room for more changes; build the list again; it is left "
+                             "as it was",
+                             c->path);
     return message_status(c->path, c->status);
 }
 
@@ -45,6 +54,8 @@ static int fail(const changing *c) {
  * to each that did not as the rate says, and no more than were taken out. */
 static double expected_harm(const changing *c, uint64_t absent) {
     bly_stats s;
+    if (!c->copies) /* an overlay remembers the key itself as removed */
+        return 0;
     bly_filter_stats(c->filter, &s);
     const double others = (double)absent * s.current_fpr / (1 - fmin(s.current_fpr, 0.999));
     return fmin(others, (double)c->done);
@@ -107,12 +118,14 @@ const cli_command command_remove = {
         "rate, and takes out what it found: another key, which is then missed. A warning says how "
         "many that probably were. A key that was added several times must be removed as often; a "
         "line that is there several times in one input counts once, as it does for `bloomery "
-        "add`.\n"
+        "add`, unless --copies is given.\n"
         "\n"
         "In a Bloom filter keys share bits: clearing those of one key would make the filter forget "
-        "others, which it must never do. So this works only for kinds made for it, cuckoo and "
-        "growable-cuckoo (`bloomery build --kind`). For every other kind it says so and changes "
-        "nothing; the way to remove a key is then to build the list again without it.",
+        "others, which it must never do. So this works only for kinds made for it: cuckoo, "
+        "growable-cuckoo, hybrid, counting, blocked-counting, multilayer and layered (`bloomery "
+        "build --kind`). Every other kind can be given an overlay (`bloomery build --over`), a "
+        "list that remembers what was removed since. There a key that was never added does no "
+        "harm, and one that was added several times goes at once.",
     .examples = "# Remove a single key\n"
                 "bloomery remove blocked.bly --key 192.0.2.7\n"
                 "# Remove the lines of a file\n"

@@ -41,9 +41,11 @@ const cli_command command_subtract = {
         "warning says how many.\n"
         "\n"
         "The filters must have been built alike: the same kind, size, hash function, and seed or "
-        "secret key. What differs is said. It works for the kinds from which keys can be removed, "
-        "cuckoo and growable-cuckoo: in a Bloom filter keys share bits, and taking some out would "
-        "lose others.",
+        "secret key. What differs is said. It works for the kinds that hold copies of keys, "
+        "cuckoo, growable-cuckoo, hybrid, counting, blocked-counting, multilayer and layered: in a "
+        "Bloom filter keys share bits, and taking some out would lose others. Counters do not tell "
+        "one key from another, so of lists that have them (all but the first three) it takes out "
+        "what it can of a group of keys, or leaves the group as it is.",
     .examples = "# Take the keys that were withdrawn out of the list\n"
                 "bloomery subtract -f -o list.bly list.bly withdrawn.bly\n"
                 "# Two lists of customers who left\n"

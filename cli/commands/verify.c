@@ -73,6 +73,8 @@ static void print(const finding *f) {
                      number_percent(f->m.high, high), number_percent(f->stats.target_fpr, promise));
     (void)printf("%s\n", kinds_can(f->stats.kind, BLY_IS_LOSSY)
                              ? "; may forget keys: a \"no\" is not certain"
+                         : kinds_can(f->stats.kind, BLY_ONLY_COUNTS)
+                             ? "; it tells how many keys there are, not which"
                              : "");
 }
 
@@ -127,7 +129,8 @@ static bool examine(const values *v, const bly_hasher *key, finding *f) {
         return true;
     bly_filter_stats(o.filter, &f->stats);
     f->health = health_of(&f->stats);
-    if (v->measure > 0) {
+    /* What only counts takes hardly any key for a stranger. */
+    if (v->measure > 0 && !kinds_can(f->stats.kind, BLY_ONLY_COUNTS)) {
         good = f->measured = measure(o.filter, v->measure, &f->m);
         f->broken = good && measure_broken(&f->m, f->stats.target_fpr);
     }

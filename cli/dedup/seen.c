@@ -1,16 +1,16 @@
 #include "seen.h"
 
+#include "kept.h"
+#include "kinds.h"
 #include "message.h"
 #include "output.h"
 #include "pages.h"
 #include "seen_plan.h"
 #include "seen_window.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static uint64_t seen_count(const seen *s) {
     if (s->exact)
@@ -63,12 +63,16 @@ static bool load_state(seen *s, const seen_wish *wish) {
     }
     const bly_kind kind = bly_filter_geometry(s->filter).kind;
     const uint32_t can = bly_kind_capabilities(kind);
-    if (!(can & BLY_CAN_ADD) || can & (BLY_CAN_REMOVE | BLY_IS_LOSSY)) {
-        (void)message_error("%s: is a %s filter: %s; begin a new state", s->state,
-                            bly_kind_name(kind),
-                            can & BLY_IS_LOSSY     ? "it may forget lines early"
-                            : can & BLY_CAN_REMOVE ? "it would hold every repeat once more"
-                                                   : "nothing can be added to it");
+    const uint32_t unfit = BLY_CAN_REMOVE | BLY_IS_LOSSY | BLY_ONLY_COUNTS | BLY_TELLS_COPIES;
+    if (!(can & BLY_CAN_ADD) || can & unfit) {
+        (void)message_error("%s: is %s %s filter: %s; begin a new state", s->state,
+                            kinds_article(kind), bly_kind_name(kind),
+                            can & BLY_IS_LOSSY       ? "it may forget lines early"
+                            : can & BLY_ONLY_COUNTS  ? "it does not tell which lines it was given "
+                                                       "(bloomery distinct goes on counting)"
+                            : can & BLY_TELLS_COPIES ? "it would hold every repeat once more"
+                            : can & BLY_CAN_REMOVE   ? "it is changed by bloomery add and remove"
+                                                     : "nothing can be added to it");
         return false;
     }
     return seen_window_fits(s, wish) && fits_seed(s, wish) &&
@@ -104,10 +108,7 @@ static bool make_filter(seen *s, const seen_wish *wish) {
 static bool open_filter(seen *s, const seen_wish *wish) {
     if (s->state && !lock_take(&s->lock, s->state, false))
         return false;
-    struct stat st;
-    /* An empty file, as mktemp makes it, is a state that has yet to begin. */
-    bool there = s->state && (stat(s->state, &st) == 0 ? !S_ISREG(st.st_mode) || st.st_size > 0
-                                                       : errno != ENOENT);
+    const bool there = s->state && kept_begun(s->state);
     if (!(there ? load_state(s, wish) : make_filter(s, wish)))
         return false;
     s->hasher = *bly_filter_hasher(s->filter);

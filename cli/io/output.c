@@ -196,6 +196,22 @@ bool output_put(output *o, const void *data, size_t size) {
     return true;
 }
 
+/* ---- stdio ----------------------------------------------------------------------------------- */
+
+bool output_stdio_is_well(void) {
+    if (!ferror(stdout))
+        return true;
+    if (!interrupt_reader_gone())
+        (void)message_errno("standard output");
+    clearerr(stdout);
+    return false;
+}
+
+bool output_stdio_flush(void) {
+    (void)fflush(stdout);
+    return output_stdio_is_well();
+}
+
 /* ---- ending ---------------------------------------------------------------------------------- */
 
 /* Without `force` not even a file that has appeared since may be replaced, which rename() would do.

@@ -32,6 +32,11 @@ bool output_commit(output *o);
 /* Frees; removes the temporary file if it was not committed. */
 void output_close(output *o);
 
+/* For what goes to standard output through stdio: whether all of it could be written so far, or,
+ * flushed, at all. Reports once if not, unless the reader has gone away. */
+bool output_stdio_is_well(void);
+bool output_stdio_flush(void);
+
 /* Reports and is false if `path` exists and `force` is not set, if it is a link to nothing, or if
  * its folder takes no files: for commands that write a filter by bly_filter_save. */
 bool output_may_replace(const char *path, bool force);

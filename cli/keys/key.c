@@ -9,6 +9,10 @@ bool key_is_record(const key_rule *rule) {
     return rule->field == 0 && !rule->ignore_case && !rule->url;
 }
 
+bool key_is_part(const key_rule *rule) {
+    return !rule->ignore_case && !rule->url;
+}
+
 void key_rule_free(key_rule *rule) {
     url_buffer_free(&rule->canonical);
     url_buffer_free(&rule->small);
@@ -46,4 +50,19 @@ bool key_of(key_rule *rule, bly_bytes record, bly_bytes *key) {
     if (!good)
         (void)message_error("out of memory");
     return good;
+}
+
+bool key_hashes(key_rule *rule, const bly_hasher *hasher, const bly_bytes *records, size_t n,
+                bly_hash *out) {
+    if (key_is_record(rule)) {
+        bly_hash_keys(hasher, records, n, out);
+        return true;
+    }
+    for (size_t i = 0; i < n; i++) {
+        bly_bytes key;
+        if (!key_of(rule, records[i], &key))
+            return false;
+        out[i] = bly_hash_key(hasher, key.data, key.size);
+    }
+    return true;
 }

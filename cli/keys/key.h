@@ -4,6 +4,7 @@
 #define BLOOMERY_CLI_KEY_H
 
 #include "url.h"
+#include <bloomery/hash.h>
 
 typedef struct key_rule {
     uint64_t field; /* counted from 1; 0: the whole record */
@@ -21,6 +22,13 @@ bool key_is_record(const key_rule *rule);
 
 /* The key of a record: valid until the next call. false: out of memory, reported. */
 bool key_of(key_rule *rule, bly_bytes record, bly_bytes *key);
+
+/* Whether every key lies in its record, so that it is valid as long as that is. */
+bool key_is_part(const key_rule *rule);
+
+/* The hashes of the keys of n records. false: out of memory, reported. */
+bool key_hashes(key_rule *rule, const bly_hasher *hasher, const bly_bytes *records, size_t n,
+                bly_hash *out);
 
 void key_rule_free(key_rule *rule);
 

@@ -41,6 +41,11 @@ static bool has_levels(keytype type) {
     return type == KEYTYPE_IP || type == KEYTYPE_DOMAIN;
 }
 
+/* Such a filter cannot tell which keys it has, and so has no marks. */
+static bool only_counts(const bly_filter *f) {
+    return (bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_ONLY_COUNTS) != 0;
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 uint64_t keytype_mark_count(keytype type, const keytype_levels *levels) {
@@ -66,6 +71,8 @@ bly_bytes keytype_mark_at(keytype type, const keytype_levels *levels, uint64_t i
 static bly_status put(bly_filter *f, keytype type, const keytype_levels *levels, uint64_t i) {
     char room[KEYTYPE_MARK];
     bly_status status = BLY_OK;
+    if (only_counts(f))
+        return status;
     for (uint64_t count = keytype_mark_count(type, levels); i < count && status == BLY_OK; i++) {
         bly_bytes mark = keytype_mark_at(type, levels, i, room);
         status = bly_filter_add(f, mark.data, mark.size, NULL);
@@ -122,6 +129,9 @@ static bool marked_levels(const bly_filter *f, keytype type, keytype_levels *out
 keytype keytype_recognise(const bly_filter *f, keytype_levels *levels) {
     keytype found = KEYTYPE_LINE;
     unsigned count = 0;
+    *levels = (keytype_levels){{0}};
+    if (only_counts(f))
+        return found;
     for (int type = KEYTYPE_IP; type < KEYTYPE_LINE; type++)
         if (has(f, "type", keytype_name((keytype)type), TYPE_MARKS)) {
             found = (keytype)type;

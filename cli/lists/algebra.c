@@ -83,7 +83,7 @@ static bool alike(const plan *p, const char *path, const bly_file_info *b) {
         return differs(p, path, kinds_hashes(a->geometry.kind),
                        number_grouped(b->geometry.hashes, is),
                        number_grouped(a->geometry.hashes, was));
-    if (a->geometry.detail != b->geometry.detail)
+    if (a->geometry.detail != b->geometry.detail && !kinds_outgrow(a->geometry.kind))
         return differs(p, path, "shape", kinds_shape(&b->geometry, now),
                        kinds_shape(&a->geometry, then));
     if (probing(a) != probing(b))
@@ -238,7 +238,7 @@ static void compare_types(const plan *p, keytype b, const char *path) {
  * left after a subtraction; there must be one of each. */
 static bly_status settle_marks(plan *p, bly_filter *f, keytype type, const keytype_levels *levels) {
     const keytype_levels both = keytype_levels_both(&p->levels, levels);
-    if (type != p->type || !kinds_can(p->first.geometry.kind, BLY_CAN_REMOVE))
+    if (type != p->type || !kinds_hold_copies(p->first.geometry.kind))
         return BLY_OK;
     if (p->op->operation == BLY_OP_SUBTRACT)
         return keytype_mark(f, type, &both);
@@ -258,6 +258,10 @@ static int say_full(const plan *p, size_t i, const bly_filter *into, uint64_t mo
         return message_error("%s: does not fit in besides the others: they have %s keys together, "
                              "and there is room for %s; build them with -n for the keys of all",
                              p->paths[i], keys, number_grouped(most, room));
+    if (!kinds_limit_copies(p->first.geometry.kind))
+        return message_error("%s: does not fit in besides the others; build one list from the keys "
+                             "of all",
+                             p->paths[i]);
     return message_error("%s: does not fit in besides the others, though they have but %s keys "
                          "together: several have the same keys, of each of which a copy is stored. "
                          "Of one key there is never room for more than eight, and for less where "
@@ -329,12 +333,18 @@ static void report_json(const plan *p, const algebra_values *v, const bly_stats 
     json_end(&j);
 }
 
+/* Of what counts without end how often keys came, how many they are is judged by its counters. */
+static uint64_t different(const bly_stats *s) {
+    const bool counts = kinds_can(s->kind, BLY_TELLS_COPIES) && !kinds_hold_copies(s->kind);
+    return counts && s->estimated_keys < 0x1p63 ? (uint64_t)llround(s->estimated_keys) : s->count;
+}
+
 /* Copies are counted; where keys share bits, how many there are is judged by the bits. */
 static void report(const plan *p, const algebra_values *v, const bly_stats *s, uint64_t marks) {
     const char *name = open_output_name(v->out);
     char keys[NUMBER_TEXT], now[NUMBER_TEXT], asked[NUMBER_TEXT], marked[64] = "";
     const size_t files = p->op->operation == BLY_OP_SUBTRACT ? p->count - 1 : p->count;
-    const uint64_t own = s->count > marks ? s->count - marks : 0;
+    const uint64_t own = different(s) > marks ? different(s) - marks : 0;
     if (marks)
         (void)snprintf(marked, sizeof marked, " and %llu marks of its type",
                        (unsigned long long)marks);
@@ -342,10 +352,11 @@ static void report(const plan *p, const algebra_values *v, const bly_stats *s, u
         report_json(p, v, s, marks);
     else
         message_note(
-            "%s: %zu filter%s %s, %s key%s%s%s%s; wrong answers %s, %s asked", name, files,
+            "%s: %zu filter%s %s, %s key%s%s%s%s; %s %s, %s asked", name, files,
             files == 1 ? "" : "s", p->op->done, number_grouped(own, keys), own == 1 ? "" : "s",
             kinds_can(s->kind, BLY_CAN_REMOVE) ? "" : " by estimate", marked,
             s->approximate ? " (approximate: it may hold a few that are not common to all)" : "",
+            kinds_can(s->kind, BLY_ONLY_COUNTS) ? "standard error" : "wrong answers",
             number_percent(s->current_fpr, now), number_percent(s->target_fpr, asked));
     (void)health_warn(name, s);
 }

@@ -69,14 +69,18 @@ static void sort(bly_hash *at, size_t n, unsigned byte) {
 }
 
 size_t build_keys_settle(build_keys *k) {
+    const size_t all = k->count;
     size_t kept = 0;
+    k->distinct = 0;
     sort(k->hashes, k->count, 0);
-    for (size_t i = 0; i < k->count; i++)
-        if (kept == 0 || !same(k->hashes[kept - 1], k->hashes[i]))
+    for (size_t i = 0; i < all; i++) {
+        const bool fresh = kept == 0 || !same(k->hashes[kept - 1], k->hashes[i]);
+        k->distinct += fresh;
+        if (fresh || k->copies)
             k->hashes[kept++] = k->hashes[i];
-    size_t dropped = k->count - kept;
+    }
     k->count = kept;
-    return dropped;
+    return all - k->distinct;
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */
@@ -169,5 +173,5 @@ void build_keys_rehash(build_keys *k, const bly_hasher *hasher) {
 void build_keys_free(build_keys *k) {
     free(k->hashes);
     build_blob_free(&k->kept);
-    *k = (build_keys){.keep = k->keep};
+    *k = (build_keys){.keep = k->keep, .copies = k->copies};
 }

@@ -17,18 +17,21 @@ bool build_blob_put(build_blob *b, bly_bytes string);
 bool build_blob_next(const build_blob *b, size_t *at, bly_bytes *out);
 void build_blob_free(build_blob *b);
 
-/* Begins zeroed, but for `keep`. */
+/* Begins zeroed, but for `keep` and `copies`. */
 typedef struct build_keys {
-    bool keep; /* the keys too, for build_keys_rehash and build_keys_hold */
+    bool keep;   /* the keys too, for build_keys_rehash and build_keys_hold */
+    bool copies; /* a key that is there several times stays so */
     bly_hash *hashes;
     size_t count, room;
+    size_t distinct; /* after settling: how many of them differ; all, unless there are copies */
     build_blob kept;
 } build_keys;
 
 /* false: out of memory. A key is shorter than 2^32 bytes. */
 bool build_keys_add(build_keys *k, bly_bytes key, bly_hash hash);
 
-/* Sorts the hashes and drops those that are there twice; returns how many went. */
+/* Sorts the hashes and, unless copies are wanted, drops those that are there twice; returns how
+ * many such there were. */
 size_t build_keys_settle(build_keys *k);
 
 /* After settling: whether a key with this hash is there; and whether it is this key. */

@@ -8,7 +8,8 @@
  * costs nothing, since the large ones come out within 1%. Not where the room was asked for by
  * number: filters that are to be merged must come out alike, whatever their keys. Nor for growing
  * filters, whose levels are planned for less than the rate asked, nor for those that hold
- * fingerprints, whose rate is no matter of chance.
+ * fingerprints, whose rate is no matter of chance. It is done for counters, though, which keys
+ * share as they share bits.
  *
  * Chance matches. A line that must not match can seem to be in the list by chance. Then the list is
  * built again under the next seed: for n such lines and the rate p one try in e^(np) comes out
@@ -95,9 +96,19 @@ static bly_status fill(const build_making *m, const bly_spec *spec, bly_filter *
     return status;
 }
 
+/* Whether the rate of the list is a matter of where its keys fall. */
+static bool is_by_chance(bly_kind kind) {
+    return kinds_are_bits(kind) || (kinds_hold_copies(kind) && !kinds_hold_slots(kind));
+}
+
 /* A plan for 3% more keys than this shape holds. false: there is none. */
 static bool enlarge(bly_spec *spec, const bly_filter *f) {
     const bly_geometry g = bly_filter_geometry(f);
+    if (!kinds_are_bits(g.kind)) {
+        spec->geometry = g;
+        spec->geometry.size += g.size / 32 + 1;
+        return bly_plan_check(&spec->geometry) == BLY_OK;
+    }
     const uint64_t keys = bly_plan_capacity(&g, spec->fpr, spec->hasher.bits);
     return bly_plan(g.kind, keys + keys / 32 + 1, spec->fpr, g.options, spec->hasher.bits,
                     &spec->geometry) == BLY_OK;
@@ -111,7 +122,7 @@ static bool lies_badly(const bly_filter *f) {
 
 static bly_status fill_well(const build_making *m, bly_spec *spec, bly_filter **f) {
     bly_status status = fill(m, spec, f);
-    if (m->room || !kinds_are_bits(spec->geometry.kind))
+    if (m->room || !is_by_chance(spec->geometry.kind))
         return status;
     for (unsigned i = 1; status == BLY_OK && i < MOST_SIZES && lies_badly(*f); i++) {
         if (!enlarge(spec, *f))
@@ -129,13 +140,17 @@ static void say_why_not(const build_making *m, bly_kind kind, double rate, bly_s
                             "--hash",
                             bly_hash_name((bly_hash_id)m->hasher.id));
     else if (status == BLY_ERATE)
-        (void)message_error("a %s list cannot err as seldom as %g of the time; choose a higher -p, "
-                            "or another --kind",
-                            bly_kind_name(kind), rate);
+        (void)message_error(
+            "%s %s list cannot err as seldom as %g of the time; choose a higher -p, "
+            "or another --kind",
+            kinds_article(kind), bly_kind_name(kind), rate);
     else if (status == BLY_EFULL)
-        (void)message_error("%s: not all of the %s keys found a place in a %s list; make it larger "
-                            "with -n",
-                            m->path, number_grouped(m->keys.count, keys), bly_kind_name(kind));
+        (void)message_error(
+            "%s: not all of the %s keys%s found a place in %s %s list; make it "
+            "larger with -n%s",
+            m->path, number_grouped(m->keys.distinct, keys),
+            m->keys.copies ? ", with their copies," : "", kinds_article(kind), bly_kind_name(kind),
+            m->keys.copies && kinds_limit_copies(kind) ? ", or take a hybrid one" : "");
     else
         (void)message_status(m->path, status);
 }
@@ -144,12 +159,15 @@ static void say_why_not(const build_making *m, bly_kind kind, double rate, bly_s
 static bly_filter *make_filter(const build_making *m) {
     const double rate = m->rate / keytype_most_tries(m->type, &m->levels);
     const uint64_t keys =
-        (m->room ? m->room : m->keys.count) + keytype_mark_count(m->type, &m->levels);
+        (m->room ? m->room : m->keys.distinct) + keytype_mark_count(m->type, &m->levels);
     bly_spec spec = bly_spec_for(m->kind ? m->kind : bly_plan_layout(rate), keys ? keys : 1, rate);
     spec.hasher = m->hasher;
     spec.geometry.options = m->foldable ? BLY_FOLDABLE : 0;
     if (spec.geometry.kind == BLY_SCALABLE)
         spec.first_share = 0.8; /* the number of keys is known */
+    spec.counter_bits = m->counter_bits;
+    spec.changes = m->changes;
+    spec.marker = m->marker;
     bly_filter *f;
     bly_status status = fill_well(m, &spec, &f);
     if (status != BLY_OK)

@@ -15,6 +15,9 @@ typedef struct build_making {
     keytype type;
     keytype_levels levels; /* of the keys */
     build_keys keys;       /* settled */
+    uint32_t counter_bits; /* of the kinds that take them; 0: as is usual */
+    uint64_t changes;      /* of an overlay; 0: as is usual */
+    bly_kind marker;       /* of an overlay; BLY_KIND_NONE: as is usual */
     bool foldable, keyed;
     /* Where lines must not match, these may come out different: */
     bly_hasher hasher; /* under another seed, unless it is keyed */

@@ -1,4 +1,4 @@
-#include "card.h"
+#include "card_more.h"
 
 #include "health.h"
 #include "json.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEADER_BYTES = 64, BAR_CELLS = 24, BAR_MOST = 40 };
+enum { HEADER_BYTES = 64, BAR_CELLS = 24, BAR_MOST = 40, CELLS_TEXT = 96 };
 
 card card_of(const char *path, const bly_file_info *header, const bly_filter *filter) {
     card c = {.path = path, .header = *header, .filter = filter};
@@ -20,7 +20,7 @@ card card_of(const char *path, const bly_file_info *header, const bly_filter *fi
         return c;
     bly_filter_stats(filter, &c.stats);
     /* Without its key a filter says "maybe" to every mark. */
-    if (bly_filter_hasher(filter)) {
+    if (bly_filter_hasher(filter) && !kinds_can(header->geometry.kind, BLY_ONLY_COUNTS)) {
         c.type = keytype_recognise(filter, &levels);
         c.typed = c.type != KEYTYPE_NONE;
         c.marks = keytype_mark_count(c.type, &levels);
@@ -64,9 +64,7 @@ char *card_bar(double share, unsigned cells, char out[CARD_BAR]) {
 
 /* ---- for people ------------------------------------------------------------------------------ */
 
-static void line(FILE *to, const char *label, const char *format, ...) PRINTF_LIKE(3, 4);
-
-static void line(FILE *to, const char *label, const char *format, ...) {
+void card_line(FILE *to, const char *label, const char *format, ...) {
     va_list args;
     (void)fprintf(to, "  %s%-10s%s ", message_style_on(STDOUT_FILENO, STYLE_DIM), label,
                   message_style_off(STDOUT_FILENO));
@@ -86,35 +84,41 @@ static void print_shape(const card *c, FILE *to) {
     const bly_geometry *g = &c->header.geometry;
     char shape[KINDS_SHAPE], bytes[NUMBER_TEXT], exact[NUMBER_TEXT];
     const uint64_t file = c->header.body_bytes + HEADER_BYTES;
-    line(to, "kind", "%s: %s", bly_kind_name(g->kind), kinds_meaning(g->kind));
-    line(to, "shape", "%s", kinds_shape(g, shape));
+    card_line(to, "kind", "%s: %s", bly_kind_name(g->kind), kinds_meaning(g->kind));
+    card_line(to, "shape", "%s", kinds_shape(g, shape));
     if (file < 1024)
-        line(to, "file", "%s", number_bytes(file, bytes));
+        card_line(to, "file", "%s", number_bytes(file, bytes));
     else
-        line(to, "file", "%s (%s bytes)", number_bytes(file, bytes), number_grouped(file, exact));
+        card_line(to, "file", "%s (%s bytes)", number_bytes(file, bytes),
+                  number_grouped(file, exact));
 }
 
 static void print_hash(const card *c, FILE *to) {
     const unsigned long long seed = c->header.seed;
     const char *name = bly_hash_name(c->header.hash);
     if (c->header.keyed)
-        line(to, "hash", "%s with a secret key, whose id is %016llx", name, seed);
+        card_line(to, "hash", "%s with a secret key, whose id is %016llx", name, seed);
     else if (c->header.hash == BLY_HASH_CUSTOM)
-        line(to, "hash", "its program's own, tagged %016llx", seed);
+        card_line(to, "hash", "its program's own, tagged %016llx", seed);
     else
-        line(to, "hash", "%s, seed %llu", name, seed);
+        card_line(to, "hash", "%s, seed %llu", name, seed);
     if (c->typed)
-        line(to, "type", "%s", keytype_name(c->type));
-    else if (c->filter)
-        line(to, "type", "%s",
-             c->header.keyed                     ? "not to be told without its key"
-             : c->header.hash == BLY_HASH_CUSTOM ? "not to be told without its hash function"
-                                                 : "several, or it is too full to tell");
+        card_line(to, "type", "%s", keytype_name(c->type));
+    else if (c->filter && !can(c, BLY_ONLY_COUNTS))
+        card_line(to, "type", "%s",
+                  c->header.keyed                     ? "not to be told without its key"
+                  : c->header.hash == BLY_HASH_CUSTOM ? "not to be told without its hash function"
+                                                      : "several, or it is too full to tell");
 }
 
 /* Without the marks, which no user has put there. */
 static uint64_t unmarked(const card *c, uint64_t keys) {
     return keys > c->marks ? keys - c->marks : 0;
+}
+
+/* Whether the count is not one of different keys, while the estimate is. */
+static bool counts_copies(const card *c) {
+    return can(c, BLY_TELLS_COPIES) && !kinds_limit_copies(c->header.geometry.kind);
 }
 
 static void print_keys(const card *c, FILE *to) {
@@ -126,54 +130,61 @@ static void print_keys(const card *c, FILE *to) {
         (void)snprintf(marks, sizeof marks, " and %s marks", number_grouped(c->marks, count));
     (void)number_grouped(unmarked(c, c->header.count), count);
     if (!c->filter || can(c, BLY_CAN_BUILD))
-        line(to, "keys", "%s counted%s%s", count, *marks ? "," : "", marks);
+        card_line(to, "keys", "%s counted%s%s", count, *marks ? "," : "", marks);
     else if (can(c, BLY_IS_LOSSY))
-        line(to, "keys", "%s counted, forgotten ones included", count);
+        card_line(to, "keys", "%s counted, forgotten ones included", count);
+    else if (counts_copies(c) && isfinite(keys) && keys < 0x1p63)
+        card_line(to, "keys", "%s counted, with their copies; %s different ones estimated%s%s",
+                  count, number_grouped(unmarked(c, (uint64_t)llround(keys)), estimate),
+                  *marks ? "," : "", marks);
     else if (isfinite(keys) && keys < 0x1p63)
-        line(to, "keys", "%s counted, %s estimated%s%s", count,
-             number_grouped(unmarked(c, (uint64_t)llround(keys)), estimate), *marks ? "," : "",
-             marks);
+        card_line(to, "keys", "%s counted, %s estimated%s%s", count,
+                  number_grouped(unmarked(c, (uint64_t)llround(keys)), estimate), *marks ? "," : "",
+                  marks);
     else
-        line(to, "keys", "%s counted, too many to estimate%s%s", count, *marks ? "," : "", marks);
+        card_line(to, "keys", "%s counted, too many to estimate%s%s", count, *marks ? "," : "",
+                  marks);
     if (can(c, BLY_CAN_BUILD) && c->header.count == 0) {
-        line(to, "capacity", "none: it was built from no keys");
+        card_line(to, "capacity", "none: it was built from no keys");
         return;
     }
     const double bits = bits_per_key(c);
-    line(to, "capacity", "%s%s key%s%s, %.*f bits per key",
-         can(c, BLY_IS_LOSSY)  ? "nine in ten of the last "
-         : can(c, BLY_FORGETS) ? "the last "
-                               : "",
-         number_grouped(most, room), most == 1 ? "" : "s", marks,
-         bits < 9.95    ? 2
-         : bits < 99.95 ? 1
-                        : 0,
-         bits);
+    card_line(to, "capacity", "%s%s key%s%s, %.*f bits per key",
+              can(c, BLY_IS_LOSSY)  ? "nine in ten of the last "
+              : can(c, BLY_FORGETS) ? "the last "
+                                    : "",
+              number_grouped(most, room), most == 1 ? "" : "s", marks,
+              bits < 9.95    ? 2
+              : bits < 99.95 ? 1
+                             : 0,
+              bits);
 }
 
 static void print_rate(const card *c, FILE *to) {
     char asked[NUMBER_TEXT], predicted[NUMBER_TEXT], now[NUMBER_TEXT], one_in[NUMBER_TEXT];
     (void)number_percent(c->header.fpr, asked);
     if (!c->filter)
-        line(to, "rate", "%s asked (%s)", asked, number_one_in(c->header.fpr, one_in));
+        card_line(to, "rate", "%s asked (%s)", asked, number_one_in(c->header.fpr, one_in));
     else if (c->stats.current_fpr > 0 && can(c, BLY_CAN_BUILD))
-        line(to, "rate", "%s asked, %s by its construction (%s)", asked,
-             number_percent(c->stats.current_fpr, now),
-             number_one_in(c->stats.current_fpr, one_in));
+        card_line(to, "rate", "%s asked, %s by its construction (%s)", asked,
+                  number_percent(c->stats.current_fpr, now),
+                  number_one_in(c->stats.current_fpr, one_in));
     else if (c->stats.current_fpr > 0)
-        line(to, "rate", "%s asked, %s predicted, %s now (%s)", asked,
-             number_percent(c->stats.predicted_fpr, predicted),
-             number_percent(c->stats.current_fpr, now),
-             number_one_in(c->stats.current_fpr, one_in));
+        card_line(to, "rate", "%s asked, %s predicted, %s now (%s)", asked,
+                  number_percent(c->stats.predicted_fpr, predicted),
+                  number_percent(c->stats.current_fpr, now),
+                  number_one_in(c->stats.current_fpr, one_in));
     else
-        line(to, "rate", "%s asked, none now", asked);
+        card_line(to, "rate", "%s asked, none now", asked);
 }
 
 /* The share of the capacity that is used. Up to it the count misses next to nothing, while the
- * estimate is off by chance; past it more and more keys look present already and are not
- * counted. */
+ * estimate is off by chance; past it more and more keys look present already and are not counted.
+ * What counts copies takes no more room for them, unless each has a slot. */
 static double used_share(const bly_stats *s) {
     const double count = (double)s->count, room = (double)s->capacity;
+    if (kinds_can(s->kind, BLY_TELLS_COPIES) && !kinds_limit_copies(s->kind))
+        return s->estimated_keys / room;
     return (count <= room ? count : fmax(count, s->estimated_keys)) / room;
 }
 
@@ -187,34 +198,46 @@ static double window_share(const card *c) {
 
 /* What there is to fill. */
 static const char *cells_of(bly_kind kind) {
-    return kinds_can(kind, BLY_IS_LOSSY)     ? "cells in use"
-           : kinds_can(kind, BLY_CAN_REMOVE) ? "slots in use"
-                                             : "bits set";
+    return kinds_can(kind, BLY_IS_LOSSY)       ? "cells in use"
+           : kinds_hold_slots(kind)            ? "slots in use"
+           : kinds_can(kind, BLY_TELLS_COPIES) ? "counters in use"
+                                               : "bits set";
+}
+
+/* "47.5% of its slots in use, 95.1% at its capacity", of which a cuckoo filter takes a few keys
+ * more; "" for an overlay, whose parts differ. */
+static char *cells_text(const card *c, char out[CELLS_TEXT]) {
+    const bly_geometry *g = &c->header.geometry;
+    int used =
+        snprintf(out, CELLS_TEXT, "%.1f%% of its %s", 100 * c->stats.fill, cells_of(g->kind));
+    if (g->kind == BLY_OVERLAY)
+        out[0] = '\0';
+    else if (g->kind != BLY_SCALABLE && !can(c, BLY_IS_LOSSY))
+        (void)snprintf(out + used, CELLS_TEXT - (size_t)used, ", %.1f%% %s",
+                       100 * bly_plan_fill(g, (double)c->stats.capacity),
+                       kinds_hold_slots(g->kind) ? "at its capacity" : "when full");
+    return out;
 }
 
 static void print_fill(const card *c, FILE *to) {
-    char bar[CARD_BAR], full[48] = "", of[48] = "", text[HEALTH_TEXT];
-    const bly_geometry *g = &c->header.geometry;
+    char bar[CARD_BAR], of[48] = "", text[HEALTH_TEXT], cells[CELLS_TEXT];
     const bool lossy = can(c, BLY_IS_LOSSY);
     const double used = lossy                 ? c->stats.fill
                         : can(c, BLY_FORGETS) ? window_share(c)
                                               : used_share(&c->stats);
-    if (g->kind != BLY_SCALABLE && !lossy) /* a cuckoo filter takes a few keys more than that */
-        (void)snprintf(full, sizeof full, ", %.1f%% %s",
-                       100 * bly_plan_fill(g, (double)c->stats.capacity),
-                       can(c, BLY_CAN_REMOVE) ? "at its capacity" : "when full");
+    (void)cells_text(c, cells);
     if (!lossy && used > 0 && used < 0.005)
-        (void)snprintf(of, sizeof of, "less than 1%% of its capacity; ");
+        (void)snprintf(of, sizeof of, "less than 1%% of its capacity");
     else if (!lossy && used < 100)
-        (void)snprintf(of, sizeof of, "%.0f%% of its capacity; ", 100 * used);
+        (void)snprintf(of, sizeof of, "%.0f%% of its capacity", 100 * used);
     else if (!lossy)
-        (void)snprintf(of, sizeof of, "far more than its capacity; ");
-    line(to, "fill", "%s%s%s %s%.1f%% of its %s%s", message_style_on(STDOUT_FILENO, colour_of(c)),
-         card_bar(used, BAR_CELLS, bar), message_style_off(STDOUT_FILENO), of, 100 * c->stats.fill,
-         cells_of(g->kind), full);
+        (void)snprintf(of, sizeof of, "far more than its capacity");
+    card_line(to, "fill", "%s%s%s %s%s%s", message_style_on(STDOUT_FILENO, colour_of(c)),
+              card_bar(used, BAR_CELLS, bar), message_style_off(STDOUT_FILENO), of,
+              *of && *cells ? "; " : "", cells);
     if (health_of(&c->stats) != HEALTH_GOOD)
-        line(to, "health", "%s%s%s", message_style_on(STDOUT_FILENO, colour_of(c)),
-             health_text(&c->stats, text), message_style_off(STDOUT_FILENO));
+        card_line(to, "health", "%s%s%s", message_style_on(STDOUT_FILENO, colour_of(c)),
+                  health_text(&c->stats, text), message_style_off(STDOUT_FILENO));
 }
 
 static void print_window(const card *c, FILE *to) {
@@ -224,12 +247,13 @@ static void print_window(const card *c, FILE *to) {
         return;
     (void)number_grouped(w.generation_keys, keys);
     (void)number_grouped(w.active_keys, active);
-    line(to, "window", "%u generations of %s key%s, and %s in the one being filled", w.generations,
-         keys, w.generation_keys == 1 ? "" : "s", active);
+    card_line(to, "window", "%u generations of %s key%s, and %s in the one being filled",
+              w.generations, keys, w.generation_keys == 1 ? "" : "s", active);
     if (w.span)
-        line(to, "clock", "%s; it spans %s ticks, a generation %s%s", number_grouped(w.now, active),
-             number_grouped(w.span, keys), number_grouped(w.slice, slice),
-             w.now > 1000000000000 ? " (of dedup, they are milliseconds)" : "");
+        card_line(to, "clock", "%s; it spans %s ticks, a generation %s%s",
+                  number_grouped(w.now, active), number_grouped(w.span, keys),
+                  number_grouped(w.slice, slice),
+                  w.now > 1000000000000 ? " (of dedup, they are milliseconds)" : "");
 }
 
 static void print_levels(const card *c, FILE *to) {
@@ -237,10 +261,10 @@ static void print_levels(const card *c, FILE *to) {
     for (size_t i = 0; i < bly_filter_levels(c->filter); i++) {
         bly_stats s;
         bly_filter_stats(bly_filter_level(c->filter, i), &s);
-        line(to, i ? "" : "levels", "%zu: %s of %s keys, %s, %s, %s now", i + 1,
-             number_grouped(s.count, count), number_grouped(s.capacity, room),
-             bly_kind_name(s.kind), number_bytes(s.bytes, bytes),
-             number_percent(s.current_fpr, now));
+        card_line(to, i ? "" : "levels", "%zu: %s of %s keys, %s, %s, %s now", i + 1,
+                  number_grouped(s.count, count), number_grouped(s.capacity, room),
+                  bly_kind_name(s.kind), number_bytes(s.bytes, bytes),
+                  number_percent(s.current_fpr, now));
     }
 }
 
@@ -249,19 +273,26 @@ void card_print(const card *c, FILE *to) {
                   message_style_off(STDOUT_FILENO));
     print_shape(c, to);
     print_hash(c, to);
+    if (can(c, BLY_ONLY_COUNTS)) {
+        card_distinct(c, to);
+        return;
+    }
     print_keys(c, to);
     print_rate(c, to);
     if (c->filter && !can(c, BLY_CAN_BUILD))
         print_fill(c, to);
+    card_stuck(c, to);
+    card_changes(c, to);
     print_window(c, to);
     if (c->filter && c->header.geometry.kind == BLY_SCALABLE)
         print_levels(c, to);
     if (can(c, BLY_IS_LOSSY))
-        line(to, "note", "may forget keys: a \"no\" is not certain");
+        card_line(to, "note", "may forget keys: a \"no\" is not certain");
     else if (can(c, BLY_FORGETS))
-        line(to, "note", "forgets old keys: a \"no\" is about the window alone");
+        card_line(to, "note", "forgets old keys: a \"no\" is about the window alone");
     if (c->header.approximate)
-        line(to, "note", "an intersection: it holds every common key, and perhaps some others");
+        card_line(to, "note",
+                  "an intersection: it holds every common key, and perhaps some others");
 }
 
 /* ---- for programs ---------------------------------------------------------------------------- */
@@ -322,6 +353,7 @@ static void json_filter(const card *c, json *j) {
     if (c->header.geometry.kind == BLY_SCALABLE)
         json_levels(c, j);
     json_window(c, j);
+    card_json_more(c, j);
 }
 
 void card_json(const card *c, FILE *to) {

@@ -47,7 +47,7 @@ static bool take(void *ctx, uint64_t number, bly_bytes text, const keytype_key *
         bly_hash_key(bly_filter_hasher(c->filter), key->bytes.data, key->bytes.size);
     c->keys++;
     keytype_levels_add(&c->levels, key->level);
-    if (c->copies)
+    if (c->gathers)
         return build_keys_add(&c->gathered, key->bytes, hash);
     c->batch[c->waiting++] = hash;
     if (c->waiting == CHANGE_BATCH && c->status == BLY_OK)
@@ -92,7 +92,8 @@ static bool take_all(changing *c, cli_operands files) {
         (void)message_error("%s: is left as it was", c->path);
     if (!good)
         return false;
-    c->repeated = build_keys_settle(&c->gathered);
+    const uint64_t repeated = build_keys_settle(&c->gathered);
+    c->repeated = v->copies ? 0 : repeated;
     if (c->status == BLY_OK)
         c->status = c->how->flush(c);
     if (c->status == BLY_OK)
@@ -106,9 +107,15 @@ static bool take_all(changing *c, cli_operands files) {
 
 static int apply(changing *c, cli_operands files) {
     const bly_kind kind = bly_filter_geometry(c->filter).kind;
-    if (!kinds_can(kind, c->how->needs) || kinds_can(kind, BLY_FORGETS))
+    const bool no_list = kinds_can(kind, BLY_FORGETS) || kinds_can(kind, BLY_ONLY_COUNTS);
+    if (!kinds_can(kind, c->how->needs) || no_list)
         return c->how->refuse(c->path, kind);
-    c->copies = kinds_can(kind, BLY_CAN_REMOVE);
+    c->gathers = kinds_can(kind, BLY_CAN_REMOVE);
+    c->copies = kinds_hold_copies(kind);
+    c->gathered.copies = c->values->copies;
+    if (c->values->copies && !c->copies)
+        return message_error("%s: %s %s list does not hold copies of keys; leave out --copies",
+                             c->path, kinds_article(kind), bly_kind_name(kind));
     const uint64_t before = bly_filter_count(c->filter);
     if (!settle_type(c) || !take_all(c, files))
         return CLI_ERROR;

@@ -13,7 +13,8 @@ typedef struct change_values {
     const char *key, *key_file;
     unsigned type; /* a keytype; KEYTYPE_NONE: the list's own */
     bool null, comments, skip, json;
-    bool once; /* add alone */
+    bool once;   /* add alone */
+    bool copies; /* every line counts, also one that came before */
 } change_values;
 
 /* The rows of the options that both have. */
@@ -42,6 +43,15 @@ typedef struct change_values {
          NULL,                                                                                     \
          "Leave out lines that begin with '#'. Of types other than line also those that begin "    \
          "with ';', and what stands behind a blank and one of the two."},                          \
+        {"copies",                                                                                 \
+         0,                                                                                        \
+         CLI_FLAG,                                                                                 \
+         offsetof(change_values, copies),                                                          \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "A line that is there several times counts as often. Without this it counts once. For "   \
+         "lists that hold copies of keys."},                                                       \
         {"skip-malformed",                                                                         \
          0,                                                                                        \
          CLI_FLAG,                                                                                 \
@@ -62,8 +72,8 @@ typedef struct change {
     uint32_t needs; /* BLY_CAN_ADD, BLY_CAN_REMOVE */
     /* Says why a filter of this kind cannot. */
     int (*refuse)(const char *path, bly_kind kind);
-    /* Does it to the keys in c->batch (or, of a list of copies, in c->gathered); c->done counts
-     * those that made a difference. */
+    /* Does it to the keys in c->gathered, or, of a list from which none can be removed, in
+     * c->batch; c->done counts those that made a difference. */
     bly_status (*flush)(changing *c);
     /* What is left to do when all keys are in. */
     bly_status (*finish)(changing *c);
@@ -75,16 +85,18 @@ typedef struct change {
 
 enum { CHANGE_BATCH = 1024 };
 
-/* A list of a kind from which keys can be removed holds a copy of a key for each time that it was
- * added. Lines of one input that are the same are one key all the same, so that adding a file and
- * removing it undo each other; to tell them, all hashes are gathered first. */
+/* A list from which keys can be removed holds a copy of a key for each time that it was added (but
+ * for an overlay, which is a set). Lines of one input that are the same are one key all the same,
+ * unless the user says otherwise, so that adding a file and removing it undo each other; to tell
+ * them, all hashes are gathered first. */
 struct changing {
     const change *how;
     const change_values *values;
     const char *path;
     bly_filter *filter;
-    bool copies;         /* it is of such a kind */
+    bool gathers;        /* keys can be removed from it */
     build_keys gathered; /* if so */
+    bool copies;         /* it holds copies of keys */
     keytype type;
     bool marked;           /* the list says that it is of this type */
     bool mark;             /* the list is to remember the type */

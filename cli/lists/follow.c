@@ -85,7 +85,17 @@ bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype ask
         memset(&f->known, 0, sizeof f->known);
     if (!hold(f))
         return false;
-    if (kinds_can(bly_filter_geometry(f->file.filter).kind, BLY_IS_LOSSY))
+    const bly_kind kind = bly_filter_geometry(f->file.filter).kind;
+    if (kinds_can(kind, BLY_ONLY_COUNTS)) {
+        (void)message_error(
+            "%s: is %s %s filter, which tells how many different lines it was given, "
+            "not which: bloomery info tells it, bloomery distinct --state goes on "
+            "counting",
+            f->path, kinds_article(kind), bly_kind_name(kind));
+        follow_close(f);
+        return false;
+    }
+    if (kinds_can(kind, BLY_IS_LOSSY))
         message_warn("%s: may forget keys: a line that it does not know may have been in it",
                      f->path);
     if (know_type(f))

@@ -7,9 +7,17 @@
 #include <math.h>
 #include <stdio.h>
 
+/* What chance has filled: counters, or bits. Of what width the counters of a blocked-counting
+ * filter are is not known here; there are so many at least. */
+static double cells_of(const bly_stats *s) {
+    const bly_geometry g = {.kind = s->kind, .size = s->size, .hashes = s->hashes, .detail = 16};
+    const uint64_t counters = kinds_counters(&g);
+    return (double)(counters ? counters : s->bits);
+}
+
 health health_of(const bly_stats *s) {
     const bool forgets = kinds_can(s->kind, BLY_FORGETS), lossy = kinds_can(s->kind, BLY_IS_LOSSY);
-    const double deviation = 0.55 * -log2(s->target_fpr) / sqrt((double)s->bits);
+    const double deviation = 0.55 * -log2(s->target_fpr) / sqrt(cells_of(s));
     const double chance = s->count > s->capacity && !forgets ? 0 : 5 * (lossy ? 3 : 1) * deviation;
     const double limit = fmin(HEALTH_MARGIN * (1 + chance) * s->target_fpr, 0.99);
     if (!(s->current_fpr > limit))

@@ -5,6 +5,10 @@
 
 #include <stdio.h>
 
+const char *kinds_article(bly_kind kind) {
+    return kind == BLY_OVERLAY || kind == BLY_HLL || kind == BLY_SBBF ? "an" : "a";
+}
+
 const char *kinds_meaning(bly_kind kind) {
     switch (kind) {
     case BLY_CLASSIC:
@@ -44,9 +48,9 @@ const char *kinds_meaning(bly_kind kind) {
     case BLY_HYBRID:
         return "fingerprints with exact counts; keys can be removed, and come any number of times";
     case BLY_COUNTS:
-        return "how often each key came, roughly, in a byte or two per key";
+        return "how often each key came, exact while it is seldom, then an estimate";
     case BLY_HLL:
-        return "how many different keys came, roughly, in a few kilobytes";
+        return "how many different keys came, an estimate, in a few kilobytes";
     case BLY_KIND_NONE:
         break;
     }
@@ -54,9 +58,10 @@ const char *kinds_meaning(bly_kind kind) {
 }
 
 char *kinds_that_can(uint32_t capabilities, char out[KINDS_LIST]) {
-    const char *names[16];
+    enum { MOST = 32 };
+    const char *names[MOST];
     size_t n = 0, used = 0;
-    for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k != BLY_KIND_NONE && n < 16;
+    for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k != BLY_KIND_NONE && n < MOST;
          k = bly_kind_next(k))
         if (kinds_can(k, capabilities))
             names[n++] = bly_kind_name(k);
@@ -78,8 +83,43 @@ bool kinds_grow(bly_kind kind) {
 }
 
 bool kinds_are_bits(bly_kind kind) {
-    const uint32_t others = BLY_CAN_REMOVE | BLY_CAN_BUILD | BLY_FORGETS;
+    const uint32_t others =
+        BLY_CAN_REMOVE | BLY_CAN_BUILD | BLY_FORGETS | BLY_TELLS_COPIES | BLY_ONLY_COUNTS;
     return !(bly_kind_capabilities(kind) & others) && !kinds_grow(kind);
+}
+
+bool kinds_hold_copies(bly_kind kind) {
+    return kinds_can(kind, BLY_CAN_REMOVE | BLY_TELLS_COPIES);
+}
+
+bool kinds_hold_slots(bly_kind kind) {
+    return kind == BLY_CUCKOO || kind == BLY_GROWABLE_CUCKOO || kind == BLY_HYBRID;
+}
+
+bool kinds_limit_copies(bly_kind kind) {
+    return kind == BLY_CUCKOO || kind == BLY_GROWABLE_CUCKOO;
+}
+
+bool kinds_outgrow(bly_kind kind) {
+    return kind == BLY_MULTILAYER || kind == BLY_HYBRID;
+}
+
+uint64_t kinds_counters(const bly_geometry *g) {
+    enum { LINE_BITS = 512, LAYERED = 256, MULTILAYER = 320, COUNTS = 64 };
+    switch (g->kind) {
+    case BLY_COUNTING:
+        return g->size;
+    case BLY_BLOCKED_COUNTING:
+        return g->size * (LINE_BITS / g->detail);
+    case BLY_LAYERED:
+        return g->size * LAYERED;
+    case BLY_MULTILAYER:
+        return g->size * MULTILAYER;
+    case BLY_COUNTS:
+        return g->size * COUNTS;
+    default:
+        return 0;
+    }
 }
 
 uint64_t kinds_most_keys(const bly_filter *f) {
@@ -101,9 +141,17 @@ static const char *unit_of(bly_kind kind) {
         return "cell";
     case BLY_CUCKOO:
     case BLY_GROWABLE_CUCKOO:
+    case BLY_HYBRID:
         return "bucket";
     case BLY_FUSE:
         return "slot";
+    case BLY_COUNTING:
+        return "counter";
+    case BLY_BLOCKED_COUNTING:
+    case BLY_COUNTS:
+        return "line";
+    case BLY_HLL:
+        return "register";
     default:
         return "block";
     }
@@ -114,6 +162,8 @@ char *kinds_size(const bly_geometry *g, char out[KINDS_SIZE]) {
     (void)number_grouped(g->size, number);
     if (g->kind == BLY_SCALABLE)
         (void)snprintf(out, KINDS_SIZE, "%u level%s", g->hashes, g->hashes == 1 ? "" : "s");
+    else if (g->kind == BLY_OVERLAY)
+        (void)snprintf(out, KINDS_SIZE, "%u parts", g->hashes);
     else if (g->kind == BLY_WINDOW)
         (void)snprintf(out, KINDS_SIZE, "%u generations and the one being filled, %s line%s a part",
                        g->detail, number, g->size == 1 ? "" : "s");
@@ -129,13 +179,49 @@ const char *kinds_hashes(bly_kind kind) {
         return "cells per key";
     case BLY_CUCKOO:
     case BLY_GROWABLE_CUCKOO:
+    case BLY_HYBRID:
         return "bits of a remainder";
+    case BLY_COUNTING:
+    case BLY_BLOCKED_COUNTING:
+    case BLY_MULTILAYER:
+    case BLY_LAYERED:
+    case BLY_COUNTS:
+        return "counters per key";
+    case BLY_HLL:
+        return "precision";
+    case BLY_OVERLAY:
+        return "parts";
     case BLY_FUSE:
         return "bits of a fingerprint";
     case BLY_RIBBON:
         return "columns";
     default:
         return "bits per key";
+    }
+}
+
+/* The kinds that count: their counters. */
+static void counters_shape(const bly_geometry *g, char *out, size_t room) {
+    const unsigned k = g->hashes;
+    const char *of = k == 1 ? "counter" : "counters";
+    switch (g->kind) {
+    case BLY_COUNTING:
+        (void)snprintf(out, room, " of %u bits, %u per key", g->detail, k);
+        return;
+    case BLY_BLOCKED_COUNTING:
+        (void)snprintf(out, room, " of %u counters of %u bits, %u %s per key", 512 / g->detail,
+                       g->detail, k, of);
+        return;
+    case BLY_COUNTS:
+        (void)snprintf(out, room, " of 64 counters, %u %s per key", k, of);
+        return;
+    case BLY_HLL:
+        (void)snprintf(out, room, " of 6 bits");
+        return;
+    default:
+        (void)snprintf(out, room, " of %llu counters, %u %s per key",
+                       (unsigned long long)(kinds_counters(g) / g->size), k, of);
+        return;
     }
 }
 
@@ -149,13 +235,23 @@ static void own_shape(const bly_geometry *g, char *out, size_t room) {
         (void)snprintf(several, sizeof several, ", in %u shards", shards);
     switch (g->kind) {
     case BLY_SCALABLE:
+    case BLY_OVERLAY:
         *out = '\0';
+        return;
+    case BLY_COUNTING:
+    case BLY_BLOCKED_COUNTING:
+    case BLY_MULTILAYER:
+    case BLY_LAYERED:
+    case BLY_COUNTS:
+    case BLY_HLL:
+        counters_shape(g, out, room);
         return;
     case BLY_STABLE:
         (void)snprintf(out, room, " of %u bit%s, %u cell%s per key, %u lowered by each key", cell,
                        cell == 1 ? "" : "s", k, one, lowered);
         return;
     case BLY_CUCKOO:
+    case BLY_HYBRID:
         (void)snprintf(out, room, " of 4 slots, remainders of %u bit%s", k, one);
         return;
     case BLY_GROWABLE_CUCKOO:

@@ -4,12 +4,14 @@
 
 #include <bloomery/bloomery.h>
 
+const char *kinds_article(bly_kind kind); /* "a" or "an", as it is said before its name */
+
 /* One line without a full stop: how this kind works. */
 const char *kinds_meaning(bly_kind kind);
 
 /* "classic, sbbf and scalable": those that have every one of the capabilities (BLY_CAN_...);
  * "" for none. */
-enum { KINDS_LIST = 256 };
+enum { KINDS_LIST = 384 };
 char *kinds_that_can(uint32_t capabilities, char out[KINDS_LIST]);
 
 bool kinds_can(bly_kind kind, uint32_t capabilities); /* every one of them */
@@ -18,9 +20,21 @@ bool kinds_grow(bly_kind kind);
  * of keys. */
 bool kinds_are_bits(bly_kind kind);
 
-/* Of a kind that holds copies of keys: how many of one key, and how many different keys the filter
- * is sure to take when it has grown as far as it can. */
+/* A key is held as often as it was added, and can be removed as often. */
+bool kinds_hold_copies(bly_kind kind);
+/* Keys have slots of their own, of which there are so many: such a filter can be full. */
+bool kinds_hold_slots(bly_kind kind);
+/* There is room for KINDS_MOST_COPIES copies of a key at most. */
 enum { KINDS_MOST_COPIES = 8 };
+bool kinds_limit_copies(bly_kind kind);
+/* The detail of its geometry grows as counts outgrow their place: filters that were built alike may
+ * differ in it. */
+bool kinds_outgrow(bly_kind kind);
+
+uint64_t kinds_counters(const bly_geometry *g); /* 0 for a kind that has none */
+
+/* How many different keys the filter is sure to take when it has grown as far as it can, of a kind
+ * with slots. */
 uint64_t kinds_most_keys(const bly_filter *f);
 
 /* The size of a geometry in its own unit: "4,096 blocks", "slices of 640 bits", "3 levels". */

@@ -7,8 +7,28 @@
 #include "numbers.h"
 #include "seen_window.h"
 
+#include <bloomery/counting.h>
 #include <ctype.h>
 #include <string.h>
+
+/* The advice is for counters of the usual width; with others only the size differs. */
+static bly_status widen(bly_advice *a, uint32_t counter_bits) {
+    bly_status status = bly_counting_plan(a->kind, a->needs.keys, a->needs.fpr, counter_bits,
+                                          a->needs.hash_bits, &a->geometry);
+    if (status != BLY_OK)
+        return status;
+    a->bytes = bly_plan_bytes(&a->geometry);
+    a->bits_per_key = 8 * (double)a->bytes / (double)a->needs.keys;
+    a->fpr = bly_plan_fpr(&a->geometry, a->needs.keys, a->needs.hash_bits);
+    a->cache_lines = a->kind == BLY_COUNTING ? a->geometry.hashes : a->cache_lines;
+    return BLY_OK;
+}
+
+bly_status plan_kind(const plan_answer *p, bly_kind kind, bly_advice *out) {
+    bly_status status = bly_advise_kind(kind, &p->needs, out);
+    const bool counters = kind == BLY_COUNTING || kind == BLY_BLOCKED_COUNTING;
+    return status == BLY_OK && p->counter_bits && counters ? widen(out, p->counter_bits) : status;
+}
 
 void plan_fill_lines(plan_answer *p) {
     p->count = 0;
@@ -16,11 +36,21 @@ void plan_fill_lines(plan_answer *p) {
          kind != BLY_KIND_NONE && p->count < PLAN_KINDS; kind = bly_kind_next(kind)) {
         plan_line *line = &p->lines[p->count++];
         *line = (plan_line){.kind = kind};
-        line->status = bly_advise_kind(kind, &p->needs, &line->advice);
+        line->status = plan_kind(p, kind, &line->advice);
     }
 }
 
+const char *plan_no_plan(bly_kind kind) {
+    if (kinds_can(kind, BLY_ONLY_COUNTS))
+        return "it tells how many keys there are, not which";
+    return kind == BLY_OVERLAY
+               ? "its size is that of the filter it is laid over, and of what changes"
+               : bly_strerror(BLY_EKIND);
+}
+
 const char *plan_why_not(const plan_answer *p, const plan_line *line) {
+    if (line->status == BLY_EKIND)
+        return plan_no_plan(line->kind);
     if (line->status == BLY_EUNSUPPORTED)
         return bly_advise_why_not(line->kind, &p->needs);
     if (line->status == BLY_EIMPOSSIBLE)
@@ -36,7 +66,7 @@ uint64_t plan_most_keys(const bly_advice *a) {
     bly_geometry g = a->geometry;
     if (kinds_can(a->kind, BLY_CAN_BUILD))
         return a->needs.keys;
-    if (!kinds_can(a->kind, BLY_CAN_REMOVE))
+    if (!kinds_hold_slots(a->kind))
         return UINT64_MAX;
     if (kinds_grow(a->kind)) { /* as large as it can get */
         g.size <<= g.hashes - g.detail;
@@ -174,6 +204,23 @@ static void remark_on_doubling(const bly_advice *a, FILE *to) {
     paragraph(to, text);
 }
 
+/* What repeats, and bad luck, do to counters of a fixed width. */
+static void remark_on_counters(const bly_advice *a, FILE *to) {
+    static const double unheard_of = 1e-18;
+    char text[512], share[NUMBER_TEXT];
+    const unsigned bits = a->geometry.detail;
+    if (a->kind != BLY_COUNTING && a->kind != BLY_BLOCKED_COUNTING)
+        return;
+    const double chance = bly_counting_overflow(&a->geometry, (double)a->needs.keys);
+    (void)number_one_in(chance, share);
+    (void)snprintf(text, sizeof text,
+                   "A counter of %u bits that has reached %u stays there for good. With every key "
+                   "in once, %s%s; a key that comes %u times does it to all of its own.",
+                   bits, (1U << bits) - 1, chance < unheard_of ? "none" : share,
+                   chance < unheard_of ? " does" : " counters does", (1U << bits) - 1);
+    paragraph(to, text);
+}
+
 /* dedup makes more of it. */
 static void remark_on_time(const plan_answer *p, FILE *to) {
     const bly_advice *a = &p->choice;
@@ -232,6 +279,7 @@ static void remarks(const plan_answer *p, FILE *to) {
               "in.");
     remark_on_levels(a, to);
     remark_on_doubling(a, to);
+    remark_on_counters(a, to);
     remark_on_time(p, to);
     remark_on_more(a, to);
     if (a->keyed)
@@ -265,6 +313,11 @@ static void advice_json(json *j, const bly_advice *a) {
         json_real(j, "rate_at_twice_the_keys", rate_at(a, 2 * a->needs.keys));
     if (kinds_grow(a->kind))
         json_integer(j, "first_keys", a->needs.first_keys);
+    if (a->kind == BLY_COUNTING || a->kind == BLY_BLOCKED_COUNTING) {
+        json_integer(j, "counter_bits", a->geometry.detail);
+        json_real(j, "counter_overflow",
+                  bly_counting_overflow(&a->geometry, (double)a->needs.keys));
+    }
 }
 
 /* null for what was to be found. */

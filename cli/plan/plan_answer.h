@@ -16,13 +16,17 @@ typedef struct plan_line {
 typedef struct plan_answer {
     bly_needs needs; /* as asked: what was to be found is 0 */
     bly_hash_id hash;
-    uint64_t seconds;   /* of a window by time; 0: there is none */
-    bool own_kind;      /* the user chose the kind */
-    bly_advice choice;  /* the planner's, or of the user's kind */
-    bly_kind suggested; /* the planner's kind; BLY_KIND_NONE when it found none */
+    uint64_t seconds;      /* of a window by time; 0: there is none */
+    bool own_kind;         /* the user chose the kind */
+    uint32_t counter_bits; /* and how wide its counters are; 0: as is usual */
+    bly_advice choice;     /* the planner's, or of the user's kind */
+    bly_kind suggested;    /* the planner's kind; BLY_KIND_NONE when it found none */
     plan_line lines[PLAN_KINDS];
     size_t count;
 } plan_answer;
+
+/* bly_advise_kind, for p->needs and p->counter_bits. */
+bly_status plan_kind(const plan_answer *p, bly_kind kind, bly_advice *out);
 
 /* Fills in `lines` for p->needs. */
 void plan_fill_lines(plan_answer *p);
@@ -35,6 +39,9 @@ int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_sta
 
 /* The most keys that the filter takes, whatever the rate; UINT64_MAX: any number. */
 uint64_t plan_most_keys(const bly_advice *a);
+
+/* Why there is no plan for a kind, whatever is asked (BLY_EKIND). */
+const char *plan_no_plan(bly_kind kind);
 
 /* The words for what a kind that does not fit lacks. */
 const char *plan_why_not(const plan_answer *p, const plan_line *line);

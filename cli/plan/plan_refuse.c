@@ -1,6 +1,7 @@
 /* What `plan` says when there is no plan. A refusal names the number that would do, where there is
  * one. */
 #include "cli.h"
+#include "kinds.h"
 #include "message.h"
 #include "numbers.h"
 #include "plan_answer.h"
@@ -74,6 +75,11 @@ int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_sta
         return weak_hash(needs, hash);
     case BLY_EIMPOSSIBLE:
         return too_small(needs, kind);
+    case BLY_EKIND:
+        return message_error("there is no plan for %s %s filter: %s; %s", kinds_article(kind),
+                             bly_kind_name(kind), plan_no_plan(kind),
+                             kind == BLY_OVERLAY ? "bloomery build --over makes one"
+                                                 : "bloomery distinct makes one, for a --error");
     case BLY_ERATE:
         if (kind != BLY_KIND_NONE && needs->fpr >= 0x1p-40)
             return message_error("a rate of %g is too low for %s; leave --kind out to see which "

@@ -22,16 +22,17 @@
  *   blocked-counting  lines of 512 bits     detail = bits of a counter: 2, 4, 8 or 16
  *   multilayer    blocks of 512 bits        detail = room for blocks that have overflowed
  *   layered       blocks of 256 counters    k = 8; a front of sbbf's blocks, and planes of counts
- *   overlay       bytes, its parts' headers included (a multiple of 64)    k = parts
+ *   overlay       bytes, its parts' headers included (a multiple of 64)    k = parts, 2 or 3
+ *                 detail = 1 when it was cleared over a base that is not its own, else 0
  *   hybrid        buckets of four slots     k = bits of a remainder
  *                 detail = room for counts that have outgrown their slot
  *   counts        lines of 64 counters      k = 4; detail: how counters grow (sketch.h)
  *   hll           registers, 2^k of them    k = 4 .. 18
  *
- * A scalable filter grows, so it has no geometry to plan: bly_plan answers BLY_EKIND, the rest of
- * this header can check the geometry it has at the moment (bly_plan_check, _bits, _bytes) but not
- * say what rate that gives (bly_plan_fpr is 1, _capacity and _fill 0, _keys INFINITY). scalable.h
- * and bly_filter_stats can.
+ * A scalable filter grows, and so does an overlay, so they have no geometry to plan: bly_plan
+ * answers BLY_EKIND, the rest of this header can check the geometry they have at the moment
+ * (bly_plan_check, _bits, _bytes) but not say what rate that gives (bly_plan_fpr is 1, _capacity and
+ * _fill 0, _keys INFINITY). scalable.h, overlay.h and bly_filter_stats can.
  *
  * bly_plan_keys is for the kinds of plain bits, from classic to bb2x512: INFINITY for the others,
  * whose filters know how many keys they have.

@@ -175,7 +175,7 @@ double bly_plan_keys(const bly_geometry *g, uint64_t set_bits) {
 
 uint64_t bly_plan_capacity(const bly_geometry *g, double fpr, unsigned hash_bits) {
     const blyi_planner *own = blyi_planner_of(g->kind);
-    uint64_t low = 0, high = (uint64_t)1 << 56; /* the rate holds at low, not at high */
+    uint64_t low = 0, high = BLYI_ENDLESS; /* the rate holds at low, not at high */
     if (own && own->most(g) < high)
         high = own->most(g);
     if (!(fpr > 0) || high == 0)

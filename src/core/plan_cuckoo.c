@@ -1,4 +1,4 @@
-/* Sizing fingerprint tables: cuckoo and growable-cuckoo.
+/* Sizing fingerprint tables: cuckoo and growable-cuckoo, and the table of a hybrid.
  *
  * Rate. A key is its class: a primary bucket, one of m, and a remainder of f bits. It is found when
  * any stored key is of the same class, wherever the copy lies, so the rate is the chance that a
@@ -56,19 +56,19 @@ static uint64_t most_buckets(uint32_t rest) {
     return (BLYI_MAX_BITS - BLYI_TABLE_TAIL) / ((uint64_t)BLYI_BUCKET * (rest + 1));
 }
 
-static bly_status check_table(const bly_geometry *g) {
+bly_status blyi_table_check(const bly_geometry *g) {
     if (g->size == 0 || g->hashes < BLYI_LEAST_REST || g->hashes > BLYI_MOST_REST)
         return BLY_EGEOMETRY;
     return g->size > most_buckets(g->hashes) ? BLY_ETOOBIG : BLY_OK;
 }
 
 static bly_status check_cuckoo(const bly_geometry *g) {
-    return g->detail != 0 ? BLY_EGEOMETRY : check_table(g);
+    return g->detail != 0 ? BLY_EGEOMETRY : blyi_table_check(g);
 }
 
 /* All sizes to come must be possible, not only the present one. */
 static bly_status check_growable(const bly_geometry *g) {
-    bly_status status = check_table(g);
+    bly_status status = blyi_table_check(g);
     if (status)
         return status;
     if (g->detail < BLYI_LEAST_REST || g->detail > g->hashes ||
@@ -83,14 +83,14 @@ static unsigned width(const bly_geometry *g) {
 }
 
 static uint64_t bits(const bly_geometry *g) {
-    return g->size * BLYI_BUCKET * width(g) + BLYI_TABLE_TAIL;
+    return blyi_table_bits(g);
 }
 
-static uint64_t most(const bly_geometry *g) {
+uint64_t blyi_table_most(const bly_geometry *g) {
     return blyi_buckets_hold(g->size);
 }
 
-static double fill(const bly_geometry *g, double n) {
+double blyi_table_fill(const bly_geometry *g, double n) {
     return fmin(1, n / ((double)g->size * BLYI_BUCKET));
 }
 
@@ -106,7 +106,7 @@ static bly_status choose_rest(bly_geometry *g, uint64_t keys, double fpr) {
     return BLY_ERATE;
 }
 
-static bly_status plan_table(bly_kind kind, uint64_t keys, double fpr, bly_geometry *out) {
+bly_status blyi_table_plan(bly_kind kind, uint64_t keys, double fpr, bly_geometry *out) {
     bly_geometry g = {.kind = kind};
     if (keys > BLYI_MAX_BITS)
         return BLY_ETOOBIG;
@@ -120,12 +120,12 @@ static bly_status plan_table(bly_kind kind, uint64_t keys, double fpr, bly_geome
 }
 
 static bly_status plan_cuckoo(uint64_t keys, double fpr, bly_geometry *out) {
-    return plan_table(BLY_CUCKOO, keys, fpr, out);
+    return blyi_table_plan(BLY_CUCKOO, keys, fpr, out);
 }
 
 /* One that has grown to hold `keys` keys and may grow no more: what the last size takes. */
 static bly_status plan_growable(uint64_t keys, double fpr, bly_geometry *out) {
-    return plan_table(BLY_GROWABLE_CUCKOO, keys, fpr, out);
+    return blyi_table_plan(BLY_GROWABLE_CUCKOO, keys, fpr, out);
 }
 
 /* Start with what `first` needs, and double until it holds `horizon`. When that ends at much more
@@ -164,8 +164,8 @@ const blyi_planner blyi_plan_cuckoo = {
     .width = width,
     .plan = plan_cuckoo,
     .rate = blyi_table_rate,
-    .most = most,
-    .fill = fill,
+    .most = blyi_table_most,
+    .fill = blyi_table_fill,
 };
 
 const blyi_planner blyi_plan_growable = {
@@ -176,6 +176,6 @@ const blyi_planner blyi_plan_growable = {
     .width = width,
     .plan = plan_growable,
     .rate = blyi_table_rate,
-    .most = most,
-    .fill = fill,
+    .most = blyi_table_most,
+    .fill = blyi_table_fill,
 };

@@ -26,6 +26,17 @@ static inline unsigned blyi_core_bits(const bly_geometry *g) {
 uint64_t blyi_buckets_hold(uint64_t buckets);
 uint64_t blyi_buckets_for(uint64_t keys);
 
+/* Bits of a table, its tail included. */
+static inline uint64_t blyi_table_bits(const bly_geometry *g) {
+    return g->size * BLYI_BUCKET * (g->hashes + 1) + BLYI_TABLE_TAIL;
+}
+
+/* blyi_planner.check of a table, its detail aside; .most and .fill; .plan for any kind. */
+bly_status blyi_table_check(const bly_geometry *g);
+uint64_t blyi_table_most(const bly_geometry *g);
+double blyi_table_fill(const bly_geometry *g, double n);
+bly_status blyi_table_plan(bly_kind kind, uint64_t keys, double fpr, bly_geometry *out);
+
 /* The chance that a key that was never added shares bucket and remainder with one of n others. */
 double blyi_table_rate(const bly_geometry *g, double n);
 

@@ -14,6 +14,9 @@
  * else need 9 bits for 1/256, because of the hash's own collisions. */
 #define BLYI_HAIR 0x1p-20
 
+/* More keys than any filter is made for. */
+#define BLYI_ENDLESS ((uint64_t)1 << 56)
+
 typedef struct blyi_planner {
     bly_kind kind;
     const char *name;
@@ -28,7 +31,8 @@ typedef struct blyi_planner {
     /* The smallest geometry for `keys` (at least 1) at `fpr` (2^-40 .. 1), the hash's floor already
      * taken off. BLY_ETOOBIG; BLY_ERATE when the kind cannot be that exact. */
     bly_status (*plan)(uint64_t keys, double fpr, bly_geometry *out);
-    /* The expected rate after n > 0 keys, and the most keys that fit whatever the rate. */
+    /* The expected rate after n > 0 keys, and the most keys that fit whatever the rate, at most
+     * BLYI_ENDLESS, which means that any number does. */
     double (*rate)(const bly_geometry *g, double n);
     uint64_t (*most)(const bly_geometry *g);
     /* The share of the cells in use after n keys. */

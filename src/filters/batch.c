@@ -11,9 +11,17 @@ static bly_status work(const bly_filter *f, bly_filter *writer, const bly_hash *
     return BLY_OK;
 }
 
+/* Starts the loads that `work` will need. */
+static void fetch(const bly_filter *f, const bly_filter *writer, const bly_hash *h, size_t n) {
+    if (!writer && f->ops->prefetch_ask)
+        f->ops->prefetch_ask(f, h, n);
+    else
+        f->ops->prefetch(f, h, n);
+}
+
 bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
                            uint8_t *out, bly_tally *sum) {
-    if (f->ops->block_shift && !(writer && f->sharing == BLY_SHARED_ONCE)) {
+    if (f->ops->block_shift && !(writer && (!f->put || f->sharing == BLY_SHARED_ONCE))) {
         sum->fresh += f->stream(f, writer, keys, n, out);
         sum->done += n;
         return BLY_OK;
@@ -37,7 +45,7 @@ bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_by
             some = n - head < BLYI_GROUP ? n - head : BLYI_GROUP;
             bly_hash *h = ring + head % BLYI_WINDOW;
             f->hasher.many(&f->hasher, keys + head, some, h);
-            f->ops->prefetch(f, h, some);
+            fetch(f, writer, h, some);
             head += some;
         }
         some = n - tail < BLYI_GROUP ? n - tail : BLYI_GROUP;
@@ -50,12 +58,12 @@ bly_status blyi_batch_hashes(const bly_filter *f, bly_filter *writer, const bly_
                              uint8_t *out, bly_tally *sum) {
     size_t ahead = n < BLYI_WINDOW ? n : BLYI_WINDOW;
     bly_status status = BLY_OK;
-    f->ops->prefetch(f, h, ahead);
+    fetch(f, writer, h, ahead);
     for (size_t at = 0; status == BLY_OK && at < n; at += BLYI_GROUP) {
         size_t some = n - at < BLYI_GROUP ? n - at : BLYI_GROUP;
         if (ahead < n) {
             size_t next = n - ahead < BLYI_GROUP ? n - ahead : BLYI_GROUP;
-            f->ops->prefetch(f, h + ahead, next);
+            fetch(f, writer, h + ahead, next);
             ahead += next;
         }
         status = work(f, writer, h + at, some, out ? out + at : NULL, sum);

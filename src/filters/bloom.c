@@ -20,9 +20,9 @@
  * Bits per key at 1% / 0.1% / 0.01%: 9.6 / 14.4 / 19.2, k = 7 / 10 / 13.
  */
 #include "../core/bits.h"
-#include "../core/mix.h"
 #include "../core/rate.h"
 #include "ops.h"
+#include "walk.h"
 
 #include <bloomery/bloom.h>
 #include <math.h>
@@ -30,22 +30,22 @@
 typedef enum scheme { SPREAD, TEXTBOOK, SLICED } scheme;
 
 typedef struct walk {
-    uint64_t x, inc, m;
+    blyi_walk at;
+    uint64_t m;
     uint64_t base; /* of the slice */
 } walk;
 
 static inline walk walk_from(const bly_filter *f, bly_hash h) {
-    return (walk){h.lo, h.hi | 1, f->geometry.size, 0};
+    return (walk){blyi_walk_from(h), f->geometry.size, 0};
 }
 
 static inline uint64_t walk_next(walk *w, scheme s) {
     if (s == TEXTBOOK) {
-        uint64_t i = w->x % w->m;
-        w->x += w->inc;
+        uint64_t i = w->at.x % w->m;
+        w->at.x += w->at.inc;
         return i;
     }
-    uint64_t i = w->base + blyi_mulhi(w->x, w->m);
-    w->x = w->x * BLYI_LCG + w->inc;
+    uint64_t i = w->base + blyi_walk_next(&w->at, w->m);
     if (s == SLICED)
         w->base += w->m;
     return i;

@@ -5,8 +5,10 @@
  * of an intersection is at most what its bits say: |A and B| = n(A) + n(B) - n(A or B), each n
  * estimated from popcounts. Difference would lose keys, and is not offered.
  */
+#include "combine.h"
 #include "../core/bits.h"
 #include "levels.h"
+#include "sketch/attach.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,12 +17,10 @@ bly_status bly_filter_compatible(const bly_filter *a, const bly_filter *b) {
     const uint32_t probing = BLY_TEXTBOOK;
     bool same = a->geometry.kind == b->geometry.kind && a->hasher.id == b->hasher.id &&
                 a->hasher.seed == b->hasher.seed;
-    if (same && a->levels)
-        same = blyi_levels_compatible(a, b);
-    else if (same)
+    if (same)
         same = (a->ops->any_detail || a->geometry.detail == b->geometry.detail) &&
                (a->geometry.options & probing) == (b->geometry.options & probing);
-    if (same && !a->levels && !a->ops->any_size)
+    if (same && !a->ops->any_size)
         same = a->geometry.size == b->geometry.size && a->geometry.hashes == b->geometry.hashes;
     if (same && a->ops->compatible)
         same = a->ops->compatible(a, b);
@@ -30,14 +30,23 @@ bly_status bly_filter_compatible(const bly_filter *a, const bly_filter *b) {
 bool bly_filter_equal(const bly_filter *a, const bly_filter *b) {
     if (bly_filter_compatible(a, b) != BLY_OK)
         return false;
-    if (a->ops->equal)
-        return a->ops->equal(a, b);
-    return a->levels ? blyi_levels_equal(a, b)
-                     : memcmp(a->body, b->body, (size_t)a->body_bytes) == 0;
+    return a->ops->equal ? a->ops->equal(a, b)
+                         : memcmp(a->body, b->body, (size_t)a->body_bytes) == 0;
 }
 
 static double keys_in(const bly_filter *f) {
     return bly_plan_keys(&f->geometry, f->kernels->popcount(blyi_words(f), blyi_word_count(f)));
+}
+
+bly_overlap blyi_overlap_of(double a, double b, double either, double shared) {
+    /* Common keys have set no more bits than are set in both; that bounds the difference below,
+     * and stands in for it when the union is full. */
+    double both = isfinite(either) ? fmin(shared, fmax(a + b - either, 0)) : shared;
+    double all = isfinite(either) ? either : a + b - both;
+    bly_overlap o = {a, b, both, either, 1};
+    if (all > 0 && isfinite(all))
+        o.jaccard = fmin(1, both / all);
+    return o;
 }
 
 bly_status bly_filter_overlap(const bly_filter *a, const bly_filter *b, bly_overlap *out) {
@@ -52,17 +61,9 @@ bly_status bly_filter_overlap(const bly_filter *a, const bly_filter *b, bly_over
     size_t n = blyi_word_count(a);
     uint64_t in_a = a->kernels->popcount(wa, n), in_b = a->kernels->popcount(wb, n);
     uint64_t in_either = a->kernels->popcount_or(wa, wb, n);
-    double na = bly_plan_keys(&a->geometry, in_a), nb = bly_plan_keys(&a->geometry, in_b);
-    double either = bly_plan_keys(&a->geometry, in_either);
-    /* Common keys have set no more bits than are set in both; that bounds the difference below,
-     * and stands in for it when the union is full. */
-    double both = bly_plan_keys(&a->geometry, in_a + in_b - in_either);
-    if (isfinite(either))
-        both = fmin(both, fmax(na + nb - either, 0));
-    double all = isfinite(either) ? either : na + nb - both;
-    *out = (bly_overlap){na, nb, both, either, 1};
-    if (all > 0 && isfinite(all))
-        out->jaccard = fmin(1, both / all);
+    *out = blyi_overlap_of(bly_plan_keys(&a->geometry, in_a), bly_plan_keys(&a->geometry, in_b),
+                           bly_plan_keys(&a->geometry, in_either),
+                           bly_plan_keys(&a->geometry, in_a + in_b - in_either));
     return BLY_OK;
 }
 
@@ -82,14 +83,12 @@ static void clear_padding(bly_filter *dst) {
         blyi_words(dst)[word] = 0;
 }
 
-bly_status bly_filter_union(bly_filter *dst, const bly_filter *src) {
+static bly_status unite(bly_filter *dst, const bly_filter *src) {
     if (!(dst->ops->capabilities & BLY_CAN_UNION))
         return BLY_EUNSUPPORTED;
     bly_status status = bly_filter_compatible(dst, src);
     if (status)
         return status;
-    if (dst->levels)
-        return blyi_levels_union(dst, src);
     if (dst->ops->unite)
         return dst->ops->unite(dst, src);
     uint64_t a = blyi_filter_items(dst), b = blyi_filter_items(src);
@@ -103,7 +102,14 @@ bly_status bly_filter_union(bly_filter *dst, const bly_filter *src) {
     return BLY_OK;
 }
 
-bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *src) {
+bly_status bly_filter_union(bly_filter *dst, const bly_filter *src) {
+    bly_status status = unite(dst, src);
+    if (status == BLY_OK)
+        blyi_attached_unite(dst, src);
+    return status;
+}
+
+static bly_status intersect(bly_filter *dst, const bly_filter *src) {
     bly_overlap o;
     if (!(dst->ops->capabilities & BLY_CAN_INTERSECT))
         return BLY_EUNSUPPORTED;
@@ -124,11 +130,23 @@ bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *src) {
     return BLY_OK;
 }
 
+/* A sketch cannot follow keys that leave. */
+bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *src) {
+    bly_status status = intersect(dst, src);
+    if (status == BLY_OK)
+        dst->sketch = NULL;
+    return status;
+}
+
 bly_status bly_filter_subtract(bly_filter *dst, const bly_filter *src) {
     if (!dst->ops->subtract)
         return BLY_EUNSUPPORTED;
     bly_status status = bly_filter_compatible(dst, src);
-    return status ? status : dst->ops->subtract(dst, src);
+    if (status == BLY_OK)
+        status = dst->ops->subtract(dst, src);
+    if (status == BLY_OK)
+        dst->sketch = NULL;
+    return status;
 }
 
 uint64_t bly_filter_best_fold(const bly_filter *f, double fpr) {

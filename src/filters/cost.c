@@ -61,7 +61,7 @@ static bly_needs resolved(bly_kind kind, const bly_needs *needs) {
         n.first_share = grows ? BLYI_FIRST_SHARE : 0.8;
     if (n.hash_bits == 0 && (n.flags & BLY_NEED_SECRET))
         n.hash_bits = bly_hash_bits(BLY_HASH_SIPHASH);
-    if (n.hash_bits == 0 && blyi_kind_has_levels(kind))
+    if (n.hash_bits == 0 && kind == BLY_SCALABLE)
         n.hash_bits = blyi_growth_hash_bits(n.first_keys, n.fpr);
     uint64_t most = kind == BLY_GROWABLE_CUCKOO ? blyi_cost_horizon(&n) : n.keys;
     if (n.hash_bits == 0 && bly_kind_capabilities(kind) & BLY_CAN_BUILD)
@@ -226,7 +226,7 @@ static bly_status size_levels(bly_advice *out) {
 /* Whether it fits into needs.bytes is not looked at. */
 static bly_status size_of(bly_kind kind, const bly_needs *needs, bly_advice *out) {
     *out = (bly_advice){.kind = kind, .needs = resolved(kind, needs)};
-    bly_status status = blyi_kind_has_levels(kind) ? size_levels(out) : size_fixed(out);
+    bly_status status = kind == BLY_SCALABLE ? size_levels(out) : size_fixed(out);
     if (status)
         return status;
     out->bits_per_key = 8 * (double)out->bytes / (double)needs->keys;
@@ -240,7 +240,7 @@ static bly_status size_of(bly_kind kind, const bly_needs *needs, bly_advice *out
 }
 
 void bly_advice_rates(const bly_advice *advice, const uint64_t *keys, size_t n, double *rates) {
-    if (blyi_kind_has_levels(advice->kind)) {
+    if (advice->kind == BLY_SCALABLE) {
         rates_of_levels(advice, keys, n, rates);
         return;
     }

@@ -15,6 +15,19 @@ static unsigned planning_bits(const bly_spec *spec) {
     return spec->allow_weak_hash || spec->hasher.id == BLY_HASH_NONE ? 128 : spec->hasher.bits;
 }
 
+/* The most keys that leave half of the cells free, at least 1. */
+static uint64_t half_full(const bly_geometry *g) {
+    uint64_t low = 1, high = BLYI_ENDLESS;
+    while (high - low > 1) {
+        uint64_t mid = low + (high - low) / 2;
+        if (bly_plan_fill(g, (double)mid) <= 0.5)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
 /* An exact geometry says by itself how many keys it is good for: at the rate asked, or at half
  * fill, the classic optimum. */
 static bly_status resolve_exact(const bly_spec *spec, blyi_shape *shape) {
@@ -30,8 +43,10 @@ static bly_status resolve_exact(const bly_spec *spec, blyi_shape *shape) {
     if (shape->capacity == 0) {
         if (shape->fpr != 0)
             shape->capacity = bly_plan_capacity(g, shape->fpr, bits);
-        else if (own)
+        else if (own && own->most(g) < BLYI_ENDLESS)
             shape->capacity = own->most(g);
+        else if (own)
+            shape->capacity = half_full(g);
         else
             shape->capacity = (uint64_t)fmax(1, bly_plan_keys(g, bly_plan_bits(g) / 2));
         if (shape->capacity == 0)

@@ -5,6 +5,7 @@
 #include "levels.h"
 #include "once.h"
 #include "ops.h"
+#include "sketch/attach.h"
 #include "stream.h"
 
 #include <string.h>
@@ -54,7 +55,7 @@ static bly_status check_shape(const blyi_shape *shape, const blyi_ops *ops) {
     if (!ops)
         return BLY_EKIND;
     bly_status status = BLY_OK;
-    if (!blyi_kind_has_levels(ops->kind))
+    if (!ops->whole)
         status = bly_plan_check(&shape->geometry);
     if (status)
         return status;
@@ -67,7 +68,7 @@ static bly_status check_shape(const blyi_shape *shape, const blyi_ops *ops) {
 
 /* What holds the keys. */
 static bool make_body(bly_filter *f, const uint8_t *borrowed) {
-    if (blyi_kind_has_levels(f->ops->kind)) {
+    if (f->ops->whole) {
         f->levels = f->alloc.alloc(f->alloc.ctx, sizeof *f->levels);
         if (f->levels)
             blyi_levels_cut(f, 0);
@@ -195,6 +196,8 @@ void bly_filter_destroy(bly_filter *f) {
 /* ---- counting ------------------------------------------------------------------------------- */
 
 uint64_t blyi_filter_items(const bly_filter *f) {
+    if (f->ops->count)
+        return f->ops->count(f);
     uint64_t total = f->items;
     for (unsigned i = 0; f->stripes && i < BLYI_STRIPES; i++)
         total += __atomic_load_n(&f->stripes[i].fresh, __ATOMIC_RELAXED);
@@ -245,7 +248,7 @@ static inline bool has_hash(const bly_filter *f, bly_hash h) {
 
 static inline bly_status put_hash(bly_filter *f, bly_hash h, bool *added) {
     bool is_new;
-    if (!f->ops->block_shift || f->sharing == BLY_SHARED_ONCE) {
+    if (!f->put || f->sharing == BLY_SHARED_ONCE) {
         bly_tally sum = {0, 0};
         bly_status status = blyi_filter_put(f, &h, 1, NULL, &sum);
         if (status)
@@ -256,6 +259,8 @@ static inline bly_status put_hash(bly_filter *f, bly_hash h, bool *added) {
         is_new = f->put(f->body + spot.at, spot.bits, f->geometry.hashes);
         blyi_filter_count_fresh(f, is_new, h.hi);
     }
+    if (f->sketch)
+        blyi_attached_feed(f, &h, 1);
     if (added)
         *added = is_new;
     return BLY_OK;
@@ -348,7 +353,9 @@ bool bly_filter_contains(const bly_filter *f, const void *key, size_t len) {
 bly_status bly_filter_add_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *added,
                                bly_tally *tally) {
     bly_tally sum = {0, 0};
-    bly_status status = f->keyless ? BLY_EKEY : blyi_batch_keys(f, f, keys, n, added, &sum);
+    bly_status status = f->keyless  ? BLY_EKEY
+                        : f->sketch ? blyi_attached_keys(f, keys, n, added, &sum)
+                                    : blyi_batch_keys(f, f, keys, n, added, &sum);
     if (tally)
         *tally = sum;
     return status;
@@ -370,6 +377,8 @@ bly_status bly_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, uin
                                  bly_tally *tally) {
     bly_tally sum = {0, 0};
     bly_status status = blyi_batch_hashes(f, f, h, n, added, &sum);
+    if (f->sketch)
+        blyi_attached_feed(f, h, sum.done);
     if (tally)
         *tally = sum;
     return status;
@@ -383,11 +392,6 @@ size_t bly_filter_contains_hashes(const bly_filter *f, const bly_hash *h, size_t
 }
 
 void bly_filter_clear(bly_filter *f) {
-    if (f->levels) {
-        bly_filter_clear(f->levels->at[0]);
-        blyi_levels_cut(f, 1);
-        return;
-    }
     if (f->ops->clear) {
         f->ops->clear(f);
         return;
@@ -420,11 +424,11 @@ uint64_t bly_filter_count(const bly_filter *f) {
 }
 
 size_t bly_filter_levels(const bly_filter *f) {
-    return f->levels ? f->levels->n : 1;
+    return f->levels && f->ops->whole->shown ? f->levels->n : 1;
 }
 
 const bly_filter *bly_filter_level(const bly_filter *f, size_t i) {
     if (i >= bly_filter_levels(f))
         return NULL;
-    return f->levels ? f->levels->at[i] : f;
+    return f->levels && f->ops->whole->shown ? f->levels->at[i] : f;
 }

@@ -4,34 +4,28 @@
 
 #include <math.h>
 
+void blyi_levels_settle(bly_filter *f) {
+    const blyi_levels *l = f->levels;
+    f->geometry.hashes = l->n;
+    f->geometry.size = 0;
+    for (unsigned i = 0; i < l->n; i++)
+        f->geometry.size += BLYI_LEVEL_HEADER + l->at[i]->body_bytes;
+    f->body_bytes = f->geometry.size;
+    f->ops->whole->settle(f);
+}
+
 void blyi_levels_push(bly_filter *f, bly_filter *level) {
     blyi_levels *l = f->levels;
     l->at[l->n++] = level;
-    f->geometry.hashes = l->n;
-    f->geometry.size += BLYI_LEVEL_HEADER + level->body_bytes;
-    f->body_bytes = f->geometry.size;
-    f->capacity = blyi_sum(f->capacity, level->capacity);
-    f->items = blyi_sum(f->items, level->items);
+    blyi_levels_settle(f);
 }
 
 void blyi_levels_cut(bly_filter *f, unsigned n) {
     blyi_levels *l = f->levels;
-    unsigned had = l->n;
-    l->n = 0;
-    f->geometry.hashes = 0;
-    f->geometry.size = f->body_bytes = f->capacity = f->items = 0;
-    for (unsigned i = 0; i < had; i++) {
-        if (i < n)
-            blyi_levels_push(f, l->at[i]);
-        else
-            bly_filter_destroy(l->at[i]);
-    }
-}
-
-void blyi_levels_recount(bly_filter *f) {
-    f->items = 0;
-    for (unsigned i = 0; i < f->levels->n; i++)
-        f->items = blyi_sum(f->items, f->levels->at[i]->items);
+    for (; l->n > n; l->n--)
+        if (l->n > 1 || !l->lent)
+            bly_filter_destroy(l->at[l->n - 1]);
+    blyi_levels_settle(f);
 }
 
 bly_status blyi_levels_copy(bly_filter *f, const bly_filter *from, unsigned first) {
@@ -72,11 +66,11 @@ bly_status blyi_levels_union(bly_filter *dst, const bly_filter *src) {
     bly_status status = blyi_levels_copy(dst, src, dst->levels->n);
     for (unsigned i = 0; status == BLY_OK && i < common; i++)
         status = bly_filter_union(dst->levels->at[i], src->levels->at[i]);
-    blyi_levels_recount(dst);
+    blyi_levels_settle(dst);
     return status;
 }
 
-void blyi_levels_stats(const bly_filter *f, bly_stats *out) {
+void blyi_levels_sum_up(const bly_filter *f, bly_stats *each, bly_stats *out) {
     double expected_bits = 0;
     *out = (bly_stats){
         .kind = f->geometry.kind,
@@ -88,17 +82,23 @@ void blyi_levels_stats(const bly_filter *f, bly_stats *out) {
         .approximate = f->approximate,
     };
     for (unsigned i = 0; i < f->levels->n; i++) {
-        bly_stats s;
-        bly_filter_stats(f->levels->at[i], &s);
-        out->bits += s.bits;
-        out->set_bits += s.set_bits;
-        out->bytes += s.bytes;
-        out->estimated_keys += s.estimated_keys;
-        out->predicted_fpr = blyi_either(out->predicted_fpr, s.predicted_fpr);
-        out->current_fpr = blyi_either(out->current_fpr, s.current_fpr);
-        expected_bits += s.expected_fill * (double)s.bits;
-        out->hash_name = s.hash_name;
+        bly_filter_stats(f->levels->at[i], &each[i]);
+        out->bits += each[i].bits;
+        out->set_bits += each[i].set_bits;
+        out->bytes += each[i].bytes;
+        expected_bits += each[i].expected_fill * (double)each[i].bits;
+        out->hash_name = each[i].hash_name;
     }
     out->fill = (double)out->set_bits / (double)out->bits;
     out->expected_fill = expected_bits / (double)out->bits;
+}
+
+void blyi_levels_stats(const bly_filter *f, bly_stats *out) {
+    bly_stats each[BLYI_MAX_LEVELS];
+    blyi_levels_sum_up(f, each, out);
+    for (unsigned i = 0; i < f->levels->n; i++) {
+        out->estimated_keys += each[i].estimated_keys;
+        out->predicted_fpr = blyi_either(out->predicted_fpr, each[i].predicted_fpr);
+        out->current_fpr = blyi_either(out->current_fpr, each[i].current_fpr);
+    }
 }

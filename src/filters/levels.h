@@ -1,8 +1,9 @@
-/* levels.h - filters made of filters: a list of levels, oldest first. Internal.
+/* levels.h - filters made of filters: a list of levels. Internal.
  *
  * The handle of such a filter has no body. Its geometry is {kind, levels, bytes}, where bytes is
- * what the levels take in a file, each with its header; its capacity and items are their sums. The
- * functions here keep that true. Levels have the handle's hasher and allocator, and bodies.
+ * what the levels take in a file, each with its header; its capacity and items follow from theirs
+ * by its kind's own rule. The functions here keep that true. Levels have the handle's hasher and
+ * allocator. A level may be made of levels itself, where its kind and that of the whole allow it.
  */
 #ifndef BLYI_FILTERS_LEVELS_H
 #define BLYI_FILTERS_LEVELS_H
@@ -17,11 +18,26 @@ enum {
 typedef struct blyi_levels {
     bly_filter *at[BLYI_MAX_LEVELS];
     unsigned n;
+    bool lent; /* at[0] is somebody else's: not changed, not destroyed */
 } blyi_levels;
 
-/* Whether a kind is made of levels. */
+/* What a kind made of levels supplies. The first two judge what comes out of a file; that hash and
+ * seed are the whole's has been seen to, but items and rates may be anything. */
+typedef struct blyi_whole {
+    /* Whether a filter of that shape may be level i. */
+    bool (*admits)(const blyi_shape *whole, unsigned i, const blyi_shape *level);
+    /* Whether these levels, all of them admitted, make that whole. */
+    bool (*adds_up)(const blyi_shape *whole, const blyi_shape *const *levels, unsigned n);
+    /* Sets capacity and items, and what else of the whole follows from its levels, n of them at
+     * present. */
+    void (*settle)(bly_filter *f);
+    /* Whether bly_filter_level hands them out: they are parts of one set, one like the other. */
+    bool shown;
+} blyi_whole;
+
+/* Whether a kind, which must be one there is, is made of levels. */
 static inline bool blyi_kind_has_levels(bly_kind kind) {
-    return kind == BLY_SCALABLE;
+    return blyi_ops_of(kind)->whole != NULL;
 }
 
 /* Sums of keys stay at the largest number instead of starting again from zero. */
@@ -35,17 +51,23 @@ void blyi_levels_push(bly_filter *f, bly_filter *level);
 /* Keeps the first `n` levels. */
 void blyi_levels_cut(bly_filter *f, unsigned n);
 
-/* Counts the keys of all levels anew. */
-void blyi_levels_recount(bly_filter *f);
+/* Works out the whole's geometry, capacity and items anew, when its levels have changed. */
+void blyi_levels_settle(bly_filter *f);
 
 /* Adds clones of from's levels, beginning with its `first`, to `f`. On failure `f` is as before. */
 bly_status blyi_levels_copy(bly_filter *f, const bly_filter *from, unsigned first);
 
-/* What bly_filter_compatible, _equal, _union and _stats do. The filters are made of levels, and
- * for the last three compatible. */
+/* blyi_ops.compatible, .equal and .unite, for levels that are all alike; the last two for filters
+ * that are compatible. */
 bool blyi_levels_compatible(const bly_filter *a, const bly_filter *b);
 bool blyi_levels_equal(const bly_filter *a, const bly_filter *b);
 bly_status blyi_levels_union(bly_filter *dst, const bly_filter *src);
+
+/* The statistics of each level, and what they say of the whole: sums of bits and bytes, the shares
+ * of these that are and should be set, the name of the hash. What is left is 0. */
+void blyi_levels_sum_up(const bly_filter *f, bly_stats *each, bly_stats *out);
+
+/* blyi_ops.stats of levels any of which may have a key. */
 void blyi_levels_stats(const bly_filter *f, bly_stats *out);
 
 #endif

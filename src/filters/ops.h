@@ -2,9 +2,8 @@
  *
  * A filter is a handle over one array, its body: little-endian words, 64-byte aligned, a multiple
  * of 64 bytes long, and at every moment byte for byte what a file holds. So saving copies nothing,
- * a mapped file is a filter as it lies, and a big-endian host swaps words as it touches them. Or,
- * for a kind that grows, it is a handle over a list of such filters, its levels (levels.h), and has
- * no body of its own.
+ * a mapped file is a filter as it lies, and a big-endian host swaps words as it touches them. Or it
+ * is a handle over a list of such filters, its levels (levels.h), and has no body of its own.
  *
  * A kind is one row of functions over (geometry, body). It sees hashes, never keys, n at a time;
  * the kinds with one spot per key have shorter ways besides. All functions here may assume a
@@ -40,16 +39,24 @@ typedef struct blyi_ops {
     uint32_t capabilities; /* BLY_CAN_* */
     /* For the kinds all of whose work is one spot per key (sbbf, split512): the size of a block as
      * a power of two, else 0; and what chooses f->has, put, probe and set. Batches of these kinds
-     * take a shorter way (stream.c). */
+     * take a shorter way (stream.c). A kind that is so only to queries leaves f->put and f->set
+     * NULL; its adds go through `put` below. */
     unsigned block_shift;
     void (*choose)(bly_filter *f);
     /* Makes a filter of a kind that bly_plan cannot; else NULL. */
     bly_status (*create)(const bly_spec *spec, bly_filter **out);
-    /* For a kind made of levels, else NULL: the one level it has, to which a batch of n keys may be
-     * handed as it is; NULL when there are others, or when it has no room for n keys more. */
+    /* For a kind made of levels (levels.h), else NULL. The functions below that look at bodies are
+     * then NULL, and `clear`, `stats`, `compatible`, `equal` and, where the kind can, `unite` not;
+     * `any_size` and `any_detail` are true. */
+    const struct blyi_whole *whole;
+    /* For such a kind, or NULL: the one level that a batch of n keys to add, or of any number to
+     * query when n is 0, may be handed to as it is; NULL when others have a say, or when it has no
+     * room for n keys more. */
     bly_filter *(*sole)(const bly_filter *f, size_t n);
     /* Start the loads that add or contains of these hashes will need. */
     void (*prefetch)(const bly_filter *f, const bly_hash *h, size_t n);
+    /* The same for contains alone, where that needs less; else NULL. */
+    void (*prefetch_ask)(const bly_filter *f, const bly_hash *h, size_t n);
     /* added[i] (when not NULL) = 1 if h[i] was new. Returns how many were. */
     size_t (*add)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
     /* For a kind whose adds can fail, instead of the one above: blyi_filter_put. */
@@ -71,6 +78,8 @@ typedef struct blyi_ops {
     bly_status (*take)(bly_filter *f, bly_hash h, bool *removed);
     /* Copies of a key. */
     uint64_t (*copies)(const bly_filter *f, bly_hash h);
+    /* How many keys, of a kind whose body alone tells; NULL: f->items. */
+    uint64_t (*count)(const bly_filter *f);
     /* Back to an empty filter; NULL: all bytes 0, no items. */
     void (*clear)(bly_filter *f);
     /* Whether a body whose sum is right, and whose padding is 0, is one that a filter of that shape
@@ -78,7 +87,7 @@ typedef struct blyi_ops {
     bool (*sound)(const blyi_shape *shape, const uint8_t *body);
     /* Corrects what bly_filter_stats worked out as if every bit of the body were a Bloom filter's:
      * set_bits, fill, expected_fill, estimated_keys, predicted_fpr; current_fpr holds only the
-     * hash's floor until then. */
+     * hash's floor until then. Of a kind made of levels: fills all of it. */
     void (*stats)(const bly_filter *f, bly_stats *out);
     /* dst := dst and src, both compatible, dst unchanged on failure. */
     bly_status (*unite)(bly_filter *dst, const bly_filter *src);
@@ -92,6 +101,8 @@ typedef struct blyi_ops {
     bool any_size, any_detail;
     /* Whether two compatible filters hold the same, where that is not that all bytes are equal. */
     bool (*equal)(const bly_filter *a, const bly_filter *b);
+    /* Why two filters of this kind cannot be combined in any way; NULL: in some they can. */
+    const char *alone;
     /* How a kind that is built from all its keys is (built/solver.h). */
     const struct blyi_solver *solver;
 } blyi_ops;
@@ -121,6 +132,7 @@ struct bly_filter {
     bly_allocator alloc;
     void *body_block; /* what to free for the body; NULL when borrowed */
     void *stripes_block;
+    bly_filter *sketch; /* lent, and fed with what is added (sketch/attach.h); else NULL */
 };
 
 /* What a filter is apart from its bits: the fields of a file's header. */

@@ -1,6 +1,15 @@
 /* Why two filters cannot be combined, in words. */
 #include "ops.h"
 
+/* Why a sketch does not take keys out. */
+static const char *only_counts(bly_operation op, bly_kind kind) {
+    if (kind == BLY_HLL)
+        return "registers tell how many keys there are, not which; the overlap of two can be "
+               "estimated";
+    return op == BLY_OP_SUBTRACT ? "counters that were raised by chance cannot be lowered again"
+                                 : "what other keys have added to a counter cannot be told from it";
+}
+
 static const char *cannot(bly_operation op, const bly_filter *f) {
     uint32_t can = f->ops->capabilities;
     if (f->ops->solver && op == BLY_OP_OVERLAP)
@@ -8,6 +17,11 @@ static const char *cannot(bly_operation op, const bly_filter *f) {
     if (f->ops->solver)
         return "a filter built from all its keys cannot be changed; build a new one from the keys "
                "of both, or ask both";
+    if (f->ops->alone)
+        return f->ops->alone;
+    bool sketch = f->geometry.kind == BLY_HLL || f->geometry.kind == BLY_COUNTS;
+    if (sketch && (op == BLY_OP_INTERSECT || op == BLY_OP_SUBTRACT))
+        return only_counts(op, f->geometry.kind);
     switch (op) {
     case BLY_OP_UNION:
         return can & BLY_CAN_UNION ? NULL : "which keys are the newest is not known of the union";

@@ -31,12 +31,16 @@
  *
  * In a file the levels follow one another, oldest first, each with a header of its own.
  */
+#include "../core/planner.h"
 #include "batch.h"
 #include "growth.h"
 #include "levels.h"
 
 #include <bloomery/scalable.h>
 #include <string.h>
+
+/* Rates are sums of rounded numbers. */
+#define SLACK 1e-9
 
 /* ---- growth ---------------------------------------------------------------------------------- */
 
@@ -242,12 +246,64 @@ static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added
     return BLY_OK;
 }
 
+static void clear(bly_filter *f) {
+    bly_filter_clear(f->levels->at[0]);
+    blyi_levels_cut(f, 1);
+}
+
+/* ---- the whole and its levels ---------------------------------------------------------------- */
+
+/* A level must be a filter of plain bits. How large the next one will be follows from its capacity,
+ * so that must be one that its bits can bear. */
+static bool admits(const blyi_shape *all, unsigned i, const blyi_shape *level) {
+    (void)all;
+    (void)i;
+    bly_kind kind = level->geometry.kind;
+    return !blyi_kind_has_levels(kind) && !blyi_planner_of(kind) && !level->approximate &&
+           level->capacity <= bly_plan_bits(&level->geometry);
+}
+
+static bool adds_up(const blyi_shape *all, const blyi_shape *const *levels, unsigned n) {
+    uint64_t items = 0, capacity = 0;
+    double rate = 0;
+    for (unsigned i = 0; i < n; i++) {
+        capacity = blyi_sum(capacity, levels[i]->capacity);
+        items = blyi_sum(items, levels[i]->items);
+        rate += levels[i]->fpr;
+    }
+    return capacity == all->capacity && items == all->items && rate <= all->fpr * (1 + SLACK) &&
+           !all->approximate;
+}
+
+static void settle(bly_filter *f) {
+    f->capacity = f->items = 0;
+    for (unsigned i = 0; i < f->levels->n; i++) {
+        f->capacity = blyi_sum(f->capacity, f->levels->at[i]->capacity);
+        f->items = blyi_sum(f->items, f->levels->at[i]->items);
+    }
+}
+
+static const blyi_whole whole = {
+    .admits = admits,
+    .adds_up = adds_up,
+    .settle = settle,
+    .shown = true,
+};
+
 const blyi_ops blyi_scalable_ops = {
     .kind = BLY_SCALABLE,
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP,
     .create = create,
+    .whole = &whole,
     .sole = sole,
     .prefetch = prefetch,
     .put = put,
     .contains = contains,
+    .clear = clear,
+    .stats = blyi_levels_stats,
+    .unite = blyi_levels_union,
+    .compatible = blyi_levels_compatible,
+    .any_size = true,
+    .any_detail = true,
+    .equal = blyi_levels_equal,
 };

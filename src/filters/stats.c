@@ -1,13 +1,14 @@
 /* What a filter can say of itself. */
 #include "../core/rate.h"
-#include "levels.h"
+#include "ops.h"
 
+#include <bloomery/sketch.h>
 #include <math.h>
 #include <stdio.h>
 
-void bly_filter_stats(const bly_filter *f, bly_stats *out) {
+static void look(const bly_filter *f, bly_stats *out) {
     if (f->levels) {
-        blyi_levels_stats(f, out);
+        f->ops->stats(f, out);
         return;
     }
     uint64_t set = f->kernels->popcount(blyi_words(f), blyi_word_count(f));
@@ -39,11 +40,19 @@ void bly_filter_stats(const bly_filter *f, bly_stats *out) {
         f->ops->stats(f, out);
 }
 
+void bly_filter_stats(const bly_filter *f, bly_stats *out) {
+    look(f, out);
+    if (f->sketch && f->sketch->geometry.kind == BLY_HLL)
+        out->estimated_keys = bly_hll_estimate(f->sketch);
+}
+
 /* What `hashes` counts. */
 static const char *counted(bly_kind kind) {
     switch (kind) {
     case BLY_SCALABLE:
         return "levels";
+    case BLY_OVERLAY:
+        return "parts";
     case BLY_CUCKOO:
     case BLY_GROWABLE_CUCKOO:
         return "bits of a remainder";
@@ -51,6 +60,8 @@ static const char *counted(bly_kind kind) {
         return "bits of a fingerprint";
     case BLY_RIBBON:
         return "columns";
+    case BLY_HLL:
+        return "precision";
     default:
         return "k";
     }
@@ -58,6 +69,7 @@ static const char *counted(bly_kind kind) {
 
 size_t bly_stats_format(const bly_stats *s, char *buf, size_t size) {
     const char *kind = bly_kind_name(s->kind);
+    bool counts = bly_kind_capabilities(s->kind) & BLY_ONLY_COUNTS;
     int length =
         snprintf(buf, size,
                  "kind            %s, %s = %u, hash %s%s\n"
@@ -65,13 +77,14 @@ size_t bly_stats_format(const bly_stats *s, char *buf, size_t size) {
                  "keys            %llu counted, %.0f estimated\n"
                  "memory          %llu bytes, %.2f bits per key of capacity\n"
                  "bits set        %llu of %llu (%.2f%%; %.2f%% expected)\n"
-                 "false positives %.3g asked, %.3g predicted, %.3g now\n",
+                 "%s %.3g asked, %.3g predicted, %.3g now\n",
                  kind ? kind : "unknown", counted(s->kind), (unsigned)s->hashes,
                  s->hash_name ? s->hash_name : "none", s->approximate ? ", approximate" : "",
                  (unsigned long long)s->capacity, s->target_fpr, (unsigned long long)s->count,
                  s->estimated_keys, (unsigned long long)s->bytes,
                  s->capacity ? (double)s->bits / (double)s->capacity : 0,
                  (unsigned long long)s->set_bits, (unsigned long long)s->bits, 100 * s->fill,
-                 100 * s->expected_fill, s->target_fpr, s->predicted_fpr, s->current_fpr);
+                 100 * s->expected_fill, counts ? "standard error " : "false positives",
+                 s->target_fpr, s->predicted_fpr, s->current_fpr);
     return length < 0 ? 0 : (size_t)length;
 }

@@ -59,6 +59,52 @@ static size_t sbbf_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, u
     return fresh;
 }
 
+/* A front's words change one by one, as other threads may be reading them; planes have no other
+ * readers. */
+INLINE void store_front(uint64_t *front, __m256i v) {
+    __m128i low = _mm256_castsi256_si128(v), high = _mm256_extracti128_si256(v, 1);
+    __atomic_store_n(front, (uint64_t)_mm_cvtsi128_si64(low), __ATOMIC_RELAXED);
+    __atomic_store_n(front + 1, (uint64_t)_mm_extract_epi64(low, 1), __ATOMIC_RELAXED);
+    __atomic_store_n(front + 2, (uint64_t)_mm_cvtsi128_si64(high), __ATOMIC_RELAXED);
+    __atomic_store_n(front + 3, (uint64_t)_mm_extract_epi64(high, 1), __ATOMIC_RELAXED);
+}
+
+/* cells.h says what this is, for any two counts; here one of them is 1 in the key's cells and 0 in
+ * the others, and the planes of cells that are not used are 0. */
+static bool cells_add(uint64_t *front, uint64_t *planes, uint64_t bits) {
+    __m256i *p = (__m256i *)(void *)planes, *f = (__m256i *)(void *)front;
+    __m256i mask = sbbf_mask(bits), used = _mm256_load_si256(f);
+    __m256i p0 = _mm256_load_si256(p), p1 = _mm256_load_si256(p + 1), p2 = _mm256_load_si256(p + 2);
+    __m256i stuck = _mm256_and_si256(_mm256_and_si256(p0, p1), p2);
+    __m256i carry = _mm256_andnot_si256(stuck, _mm256_and_si256(mask, used));
+    _mm256_store_si256(p, _mm256_xor_si256(p0, carry));
+    carry = _mm256_and_si256(p0, carry);
+    _mm256_store_si256(p + 1, _mm256_xor_si256(p1, carry));
+    carry = _mm256_and_si256(p1, carry);
+    _mm256_store_si256(p + 2, _mm256_xor_si256(p2, carry));
+    store_front(front, _mm256_or_si256(used, mask));
+    return !_mm256_testc_si256(used, mask);
+}
+
+static bool cells_take(uint64_t *front, uint64_t *planes, uint64_t bits) {
+    __m256i *p = (__m256i *)(void *)planes, *f = (__m256i *)(void *)front;
+    __m256i mask = sbbf_mask(bits), used = _mm256_load_si256(f);
+    if (!_mm256_testc_si256(used, mask))
+        return false;
+    __m256i p0 = _mm256_load_si256(p), p1 = _mm256_load_si256(p + 1), p2 = _mm256_load_si256(p + 2);
+    __m256i stuck = _mm256_and_si256(_mm256_and_si256(p0, p1), p2);
+    __m256i several = _mm256_and_si256(mask, _mm256_or_si256(_mm256_or_si256(p0, p1), p2));
+    __m256i borrow = _mm256_andnot_si256(stuck, several);
+    _mm256_store_si256(p, _mm256_xor_si256(p0, borrow));
+    borrow = _mm256_andnot_si256(p0, borrow);
+    _mm256_store_si256(p + 1, _mm256_xor_si256(p1, borrow));
+    borrow = _mm256_andnot_si256(p1, borrow);
+    _mm256_store_si256(p + 2, _mm256_xor_si256(p2, borrow));
+    /* The key's cells that counted 1 are free now. */
+    store_front(front, _mm256_andnot_si256(_mm256_andnot_si256(several, mask), used));
+    return true;
+}
+
 /* One bit in each of four lanes, from the four 6-bit slices of `x` that start at `first`. */
 INLINE __m256i four_bits(__m256i x, __m256i first) {
     __m256i at = _mm256_and_si256(_mm256_srlv_epi64(x, first), _mm256_set1_epi64x(63));
@@ -325,6 +371,8 @@ const blyi_kernels blyi_kernels_avx2 = {
     .sbbf_set = sbbf_set,
     .split_probe = split_probe,
     .split_set = split_set,
+    .cells_add = cells_add,
+    .cells_take = cells_take,
     .places = places,
     .ribbon_probe = ribbon_probe,
     .popcount = popcount,

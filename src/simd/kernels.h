@@ -33,6 +33,10 @@ typedef size_t (*blyi_ribbon_fn)(const blyi_sight *s, size_t n, uint8_t *out);
 typedef void (*blyi_places_fn)(const void *lines, const blyi_spot *s, size_t n,
                                const blyi_places *p, uint64_t *out);
 
+/* One copy of a key more, or less, in a block of counters (cells.h). Was a cell free / were all in
+ * use; if not, nothing is taken. */
+typedef bool (*blyi_cells_fn)(uint64_t *front, uint64_t *planes, uint64_t bits);
+
 typedef struct blyi_kernels {
     const char *name;
     blyi_has_fn sbbf_has;
@@ -43,6 +47,8 @@ typedef struct blyi_kernels {
     blyi_set_fn sbbf_set;
     blyi_probe_fn split_probe; /* k = 8, 12, 16 */
     blyi_set_fn split_set;
+    blyi_cells_fn cells_add;
+    blyi_cells_fn cells_take;
     blyi_places_fn places;
     blyi_ribbon_fn ribbon_probe;
     uint64_t (*popcount)(const uint64_t *words, size_t n);
@@ -53,8 +59,10 @@ extern const blyi_kernels blyi_kernels_scalar;
 extern const blyi_kernels blyi_kernels_avx2;
 extern const blyi_kernels blyi_kernels_neon;
 
-/* The scalar one, for tables that have none of their own. */
+/* The scalar ones, for tables that have none of their own. */
 size_t blyi_ribbon_probe(const blyi_sight *s, size_t n, uint8_t *out);
+bool blyi_cells_add(uint64_t *front, uint64_t *planes, uint64_t bits);
+bool blyi_cells_take(uint64_t *front, uint64_t *planes, uint64_t bits);
 
 /* The fastest table this machine can run. BLOOMERY_ISA=scalar (or avx2, neon) forces one that it
  * can. */

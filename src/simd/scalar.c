@@ -2,6 +2,7 @@
  * takes words as little-endian on any host, and reads them atomically, so that it is well defined
  * beside writers. */
 #include "../core/bits.h"
+#include "cells.h"
 #include "kernels.h"
 #include "masks.h"
 
@@ -97,6 +98,29 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
     return fresh;
 }
 
+bool blyi_cells_add(uint64_t *front, uint64_t *planes, uint64_t bits) {
+    uint64_t mask[BLYI_CELL_WORDS], free = 0;
+    blyi_sbbf_mask(bits, mask);
+    for (unsigned i = 0; i < BLYI_CELL_WORDS; i++) {
+        blyi_cells old = blyi_cells_get(front, planes, i), key = blyi_cells_once(mask[i]);
+        free |= blyi_cells_fewer(old, key);
+        blyi_cells_set(front, planes, i, blyi_cells_sum(old, key));
+    }
+    return free != 0;
+}
+
+bool blyi_cells_take(uint64_t *front, uint64_t *planes, uint64_t bits) {
+    uint64_t mask[BLYI_CELL_WORDS], free = 0;
+    blyi_sbbf_mask(bits, mask);
+    for (unsigned i = 0; i < BLYI_CELL_WORDS; i++)
+        free |= blyi_le64(mask[i]) & ~front[i];
+    for (unsigned i = 0; free == 0 && i < BLYI_CELL_WORDS; i++) {
+        blyi_cells old = blyi_cells_get(front, planes, i), key = blyi_cells_once(mask[i]);
+        blyi_cells_set(front, planes, i, blyi_cells_difference(old, key));
+    }
+    return free == 0;
+}
+
 static void places(const void *lines, const blyi_spot *s, size_t n, const blyi_places *p,
                    uint64_t *out) {
     const uint8_t *base = lines;
@@ -160,6 +184,8 @@ const blyi_kernels blyi_kernels_scalar = {
     .sbbf_set = sbbf_set,
     .split_probe = split_probe,
     .split_set = split_set,
+    .cells_add = blyi_cells_add,
+    .cells_take = blyi_cells_take,
     .places = places,
     .ribbon_probe = blyi_ribbon_probe,
     .popcount = popcount,

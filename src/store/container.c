@@ -242,8 +242,9 @@ static bly_status parse_nest(blyi_header *h, const uint8_t *body, const bly_open
     if (status == BLY_OK)
         status = blyi_nest_make(h, &nest, options ? options->allocator : NULL, NULL, out);
     for (unsigned i = 0; status == BLY_OK && i < nest.n; i++) {
-        bly_filter *level = (*out)->levels->at[i];
-        memcpy(level->body, body + nest.at[i], (size_t)level->body_bytes);
+        const blyi_inner *in = &nest.in[i];
+        if (blyi_inner_is_flat(in))
+            memcpy(in->filter->body, body + in->at, (size_t)in->filter->body_bytes);
     }
     return status;
 }

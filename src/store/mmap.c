@@ -126,24 +126,28 @@ static bly_status fetch_file(void *ctx, uint64_t at, void *to, size_t size) {
     return BLY_OK;
 }
 
-/* Reads the bodies of the levels, which are there, empty; the headers in between must be those
- * that the levels were made from. */
-static bly_status read_levels(int fd, const blyi_header *h, const blyi_nest *nest, bly_filter *f) {
+/* Reads what is in the nest, whose filters are there, empty; the headers must be those that they
+ * were made from. */
+static bly_status read_nest(int fd, const blyi_header *h, const blyi_nest *nest) {
     bly_status status = BLY_OK;
     for (unsigned i = 0; status == BLY_OK && i < nest->n; i++) {
-        const bly_filter *level = f->levels->at[i];
+        const blyi_inner *in = &nest->in[i];
+        const bly_filter *f = in->filter;
         uint8_t raw[BLYI_HEADER_BYTES];
         status = read_all(fd, raw, sizeof raw);
-        if (status == BLY_OK)
-            status = read_all(fd, level->body, level->body_bytes);
-        if (status == BLY_OK && memcmp(raw, nest->raw[i].bytes, sizeof raw) != 0)
+        if (status == BLY_OK && memcmp(raw, in->raw, sizeof raw) != 0)
             status = BLY_ECORRUPT;
+        if (status != BLY_OK || !blyi_inner_is_flat(in))
+            continue;
+        status = read_all(fd, f->body, f->body_bytes);
         if (status == BLY_OK)
-            status = blyi_body_check(&nest->level[i], level->body);
+            status = blyi_body_check(&in->header, f->body);
     }
-    if (status == BLY_OK && blyi_nest_sum(f->levels, nest->raw) != h->body_sum)
-        status = BLY_ECORRUPT;
-    return status;
+    bool right = status == BLY_OK && blyi_nest_sum(nest, 0, nest->n) == h->body_sum;
+    for (unsigned i = 0; right && i < nest->n; i++)
+        if (!blyi_inner_is_flat(&nest->in[i]))
+            right = blyi_nest_sum(nest, i + 1, nest->in[i].next) == nest->in[i].header.body_sum;
+    return status == BLY_OK && !right ? BLY_ECORRUPT : status;
 }
 
 static bly_status load_nest(int fd, blyi_header *h, const bly_open_options *options,
@@ -154,7 +158,7 @@ static bly_status load_nest(int fd, blyi_header *h, const bly_open_options *opti
         status = blyi_nest_read(h, fetch_file, &fd, &nest);
     if (status == BLY_OK)
         status = blyi_nest_make(h, &nest, options ? options->allocator : NULL, NULL, out);
-    return status == BLY_OK ? read_levels(fd, h, &nest, *out) : status;
+    return status == BLY_OK ? read_nest(fd, h, &nest) : status;
 }
 
 static bly_status load_flat(int fd, blyi_header *h, const bly_open_options *options,
@@ -192,6 +196,10 @@ struct bly_map {
     bly_allocator alloc;
 };
 
+static bool can_map(const blyi_header *h) {
+    return bly_kind_capabilities(h->shape.geometry.kind) & BLY_CAN_MAP;
+}
+
 static bly_status make_mapped(const blyi_header *h, const uint8_t *body, bool verify,
                               const bly_allocator *a, bly_filter **out) {
     bool nested = blyi_kind_has_levels(h->shape.geometry.kind);
@@ -199,6 +207,9 @@ static bly_status make_mapped(const blyi_header *h, const uint8_t *body, bool ve
     bly_status status = BLY_OK;
     if (nested)
         status = blyi_nest_read(h, blyi_fetch_memory, (void *)(uintptr_t)body, &nest);
+    for (unsigned i = 0; nested && status == BLY_OK && i < nest.n; i++)
+        if (!can_map(&nest.in[i].header))
+            status = BLY_EUNSUPPORTED;
     if (status == BLY_OK && verify)
         status = nested ? blyi_nest_check(h, &nest, body) : blyi_body_check(h, body);
     if (status)
@@ -234,7 +245,7 @@ bly_status bly_map_open(const char *path, const bly_open_options *options, bly_m
     h.shape.sharing = BLY_EXCLUSIVE;
     bly_allocator a = blyi_allocator_or_default(options ? options->allocator : NULL);
     bly_map *map = NULL;
-    if (status == BLY_OK && !(blyi_ops_of(h.shape.geometry.kind)->capabilities & BLY_CAN_MAP))
+    if (status == BLY_OK && !can_map(&h))
         status = BLY_EUNSUPPORTED;
     if (status == BLY_OK && !(map = a.alloc(a.ctx, sizeof *map)))
         status = BLY_ENOMEM;

@@ -42,31 +42,34 @@ uint64_t blyi_entries_copies(const bly_filter *f, bly_hash h) {
 
 /* ---- looking at all of them ------------------------------------------------------------------ */
 
-bool blyi_entries_sound(const blyi_shape *shape, const uint8_t *body) {
-    const blyi_table t = blyi_table_over(&shape->geometry, (uint8_t *)(uintptr_t)body);
-    uint64_t used = 0;
+bool blyi_table_sound(const blyi_table *t, uint64_t *used) {
     blyi_class c;
-    for (uint64_t slot = 0; slot < blyi_table_slots(&t); slot++) {
-        if (!blyi_slot_class(&t, slot / BLYI_BUCKET, slot % BLYI_BUCKET, &c))
+    *used = 0;
+    for (uint64_t slot = 0; slot < blyi_table_slots(t); slot++) {
+        if (!blyi_slot_class(t, slot / BLYI_BUCKET, slot % BLYI_BUCKET, &c))
             continue;
-        if ((c.rest & t.core) == 0)
+        if ((c.rest & t->core) == 0)
             return false;
-        used++;
+        ++*used;
     }
     /* The tail may begin in the middle of a byte: the second word begins with the next. */
-    uint64_t end = blyi_bucket_bit(&t, t.buckets);
-    uint64_t tail = blyi_bits_at(body, end) | blyi_bits_at(body, end + 4);
-    return used == shape->items && tail == 0;
+    uint64_t end = blyi_bucket_bit(t, t->buckets);
+    return (blyi_bits_at(t->body, end) | blyi_bits_at(t->body, end + 4)) == 0;
 }
 
-/* Whether the entry in a slot of `bucket` is the first of its class: of copies in one bucket the
- * lowest, and those of the primary bucket before those of the other. */
-static bool is_first(const blyi_table *t, uint64_t bucket, unsigned i, blyi_class c) {
-    uint64_t slot = bucket * BLYI_BUCKET;
+bool blyi_entries_sound(const blyi_shape *shape, const uint8_t *body) {
+    const blyi_table t = blyi_table_over(&shape->geometry, (uint8_t *)(uintptr_t)body);
+    uint64_t used;
+    return blyi_table_sound(&t, &used) && used == shape->items;
+}
+
+/* Of copies in one bucket the lowest is the first, and those of the primary bucket come before
+ * those of the other. */
+bool blyi_entry_is_first(const blyi_table *t, uint64_t slot, blyi_class c) {
     unsigned width = blyi_table_width(t);
-    uint64_t entry = blyi_slot_get(t->body, width, slot + i);
-    for (unsigned j = 0; j < i; j++)
-        if (blyi_slot_get(t->body, width, slot + j) == entry)
+    uint64_t entry = blyi_slot_get(t->body, width, slot);
+    for (uint64_t other = slot - slot % BLYI_BUCKET; other < slot; other++)
+        if (blyi_slot_get(t->body, width, other) == entry)
             return false;
     bool in_primary = entry == c.rest, found = false;
     for (unsigned j = 0; !in_primary && j < BLYI_BUCKET; j++)
@@ -76,24 +79,34 @@ static bool is_first(const blyi_table *t, uint64_t bucket, unsigned i, blyi_clas
 
 /* The rate is the share of all hashes whose class is taken. Classes with core 1 are twice as likely
  * as others. */
-void blyi_entries_stats(const bly_filter *f, bly_stats *out) {
-    const blyi_table t = blyi_table_of(f);
-    double floor = out->current_fpr, slots = (double)blyi_table_slots(&t);
+void blyi_table_stats(const blyi_table *t, const bly_geometry *g, double floor, bly_stats *out) {
+    double slots = (double)blyi_table_slots(t);
     uint64_t used = 0, taken = 0;
     blyi_class c;
-    for (uint64_t slot = 0; blyi_table_next(&t, &slot, &c); used++) {
-        uint64_t at = slot - 1;
-        if (is_first(&t, at / BLYI_BUCKET, at % BLYI_BUCKET, c))
-            taken += (c.rest & t.core) == 1 ? 2 : 1;
-    }
-    out->set_bits = used * blyi_table_width(&t);
+    for (uint64_t slot = 0; blyi_table_next(t, &slot, &c); used++)
+        if (blyi_entry_is_first(t, slot - 1, c))
+            taken += (c.rest & t->core) == 1 ? 2 : 1;
+    out->set_bits = used * blyi_table_width(t);
     out->fill = (double)used / slots;
     out->estimated_keys = (double)used;
-    out->predicted_fpr = fmin(1, blyi_table_rate(&f->geometry, (double)used) + floor);
-    out->current_fpr = fmin(1, ldexp((double)taken / (double)t.buckets, -(int)t.rest) + floor);
+    out->predicted_fpr = fmin(1, blyi_table_rate(g, (double)used) + floor);
+    out->current_fpr = fmin(1, ldexp((double)taken / (double)t->buckets, -(int)t->rest) + floor);
+}
+
+void blyi_entries_stats(const bly_filter *f, bly_stats *out) {
+    const blyi_table t = blyi_table_of(f);
+    blyi_table_stats(&t, &f->geometry, out->current_fpr, out);
 }
 
 /* ---- set algebra: on classes, each with its number of copies --------------------------------- */
+
+void blyi_entries_replace(bly_filter *dst, bly_filter *copy) {
+    bly_filter old = *dst;
+    *dst = *copy;
+    dst->sketch = old.sketch; /* which a clone does not have */
+    *copy = old;
+    bly_filter_destroy(copy);
+}
 
 /* What is done to dst is done to a copy, which then takes its place: another entry may find none.
  */
@@ -109,14 +122,13 @@ bly_status blyi_entries_unite(bly_filter *dst, const bly_filter *src, blyi_store
         status = store(copy, blyi_class_in(&to, &from, c));
         copy->items++;
     }
-    if (status == BLY_OK) {
-        bly_filter old = *dst;
-        *dst = *copy;
-        dst->approximate |= src->approximate;
-        *copy = old;
+    if (status) {
+        bly_filter_destroy(copy);
+        return status;
     }
-    bly_filter_destroy(copy);
-    return status;
+    copy->approximate |= src->approximate;
+    blyi_entries_replace(dst, copy);
+    return BLY_OK;
 }
 
 /* An entry goes when dst has more copies of its class than src. */
@@ -164,15 +176,20 @@ static double common(const blyi_table *a, const blyi_table *b) {
 /* Of two keys that have nothing to do with each other a few share a class: of the (a - x)(b - x)
  * pairs outside the x common keys the share q. So common() = x + q (a - x)(b - x), which is solved
  * for x by repetition; q a and q b are rates, so a few turns do. */
-bly_status blyi_entries_overlap(const bly_filter *a, const bly_filter *b, bly_overlap *out) {
+void blyi_table_overlap(const bly_filter *a, double in_a, const bly_filter *b, double in_b,
+                        bly_overlap *out) {
     const blyi_table ta = blyi_table_of(a), tb = blyi_table_of(b);
-    double na = (double)blyi_filter_items(a), nb = (double)blyi_filter_items(b);
     double seen = common(&ta, &tb), q = blyi_table_rate(&a->geometry, 1), both = seen;
     for (int turn = 0; turn < 20; turn++)
-        both = fmax(0, seen - q * (na - both) * (nb - both));
-    *out = (bly_overlap){na, nb, both, na + nb - both, 1};
+        both = fmax(0, seen - q * (in_a - both) * (in_b - both));
+    *out = (bly_overlap){in_a, in_b, both, in_a + in_b - both, 1};
     if (out->either > 0)
         out->jaccard = fmin(1, both / out->either);
+}
+
+bly_status blyi_entries_overlap(const bly_filter *a, const bly_filter *b, bly_overlap *out) {
+    double in_a = (double)blyi_filter_items(a), in_b = (double)blyi_filter_items(b);
+    blyi_table_overlap(a, in_a, b, in_b, out);
     return BLY_OK;
 }
 

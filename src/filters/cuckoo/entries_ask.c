@@ -140,10 +140,24 @@ size_t blyi_entries_ask(const bly_filter *f, const bly_bytes *keys, size_t n, ui
 
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
+/* Counts of a bucket are two bytes. */
+INLINE void prefetch(const blyi_table t, const bly_hash *h, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        spot s = locate(t, (layout){1, false}, NULL, h[i]);
+        if (t.counts) {
+            blyi_class c = blyi_class_of(&t, h[i]);
+            __builtin_prefetch(t.counts + 2 * c.bucket);
+            __builtin_prefetch(t.counts + 2 * blyi_other_bucket(&t, c.bucket, s.rest));
+        }
+    }
+}
+
+void blyi_table_prefetch(const blyi_table *t, const bly_hash *h, size_t n) {
+    prefetch(*t, h, n);
+}
+
 void blyi_entries_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
-    const blyi_table t = blyi_table_of(f);
-    for (size_t i = 0; i < n; i++)
-        (void)locate(t, (layout){1, false}, NULL, h[i]);
+    prefetch(blyi_table_of(f), h, n);
 }
 
 INLINE size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found,

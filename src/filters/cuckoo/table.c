@@ -51,17 +51,36 @@ static unsigned count(const blyi_table *t, uint64_t bucket, uint64_t entry) {
     return n;
 }
 
+uint64_t blyi_table_find(const blyi_table *t, blyi_class c) {
+    unsigned i = find(t, c.bucket, c.rest);
+    if (i == BLYI_BUCKET) {
+        c.bucket = blyi_other_bucket(t, c.bucket, c.rest);
+        i = find(t, c.bucket, c.rest | role(t));
+    }
+    return i == BLYI_BUCKET ? BLYI_NO_SLOT : c.bucket * BLYI_BUCKET + i;
+}
+
 unsigned blyi_table_count(const blyi_table *t, blyi_class c) {
     return count(t, c.bucket, c.rest) +
            count(t, blyi_other_bucket(t, c.bucket, c.rest), c.rest | role(t));
 }
 
+/* Moves an entry to a free slot of its other bucket. */
+static void move(blyi_table *t, uint64_t bucket, unsigned i, uint64_t next, unsigned to) {
+    set(t, next, to, get(t, bucket, i) ^ role(t));
+    if (t->counts) {
+        uint64_t slot = bucket * BLYI_BUCKET + i;
+        blyi_slot_set_count(t, next * BLYI_BUCKET + to, blyi_slot_count(t, slot));
+        blyi_slot_set_count(t, slot, 0);
+    }
+}
+
 /* Moves the entries of a chain, whose last one goes from slot i of nodes[at] to slot `to` of
- * `bucket`, and puts `rest` where the first one was. */
-static void shift(blyi_table *t, const node *nodes, unsigned at, unsigned i, uint64_t bucket,
-                  unsigned to, uint64_t rest) {
+ * `bucket`, and puts `rest` where the first one was. Returns that slot. */
+static uint64_t shift(blyi_table *t, const node *nodes, unsigned at, unsigned i, uint64_t bucket,
+                      unsigned to, uint64_t rest) {
     for (;;) {
-        set(t, bucket, to, get(t, nodes[at].bucket, i) ^ role(t));
+        move(t, nodes[at].bucket, i, bucket, to);
         bucket = nodes[at].bucket;
         to = i;
         if (at < 2) /* a root: 0 is the primary bucket */
@@ -70,9 +89,10 @@ static void shift(blyi_table *t, const node *nodes, unsigned at, unsigned i, uin
         at = nodes[at].from;
     }
     set(t, bucket, to, at == 0 ? rest : rest | role(t));
+    return bucket * BLYI_BUCKET + to;
 }
 
-bool blyi_table_insert(blyi_table *t, blyi_class c) {
+uint64_t blyi_table_place(blyi_table *t, blyi_class c) {
     node nodes[MOST_NODES];
     unsigned n = 2;
     nodes[0].bucket = c.bucket;
@@ -81,7 +101,7 @@ bool blyi_table_insert(blyi_table *t, blyi_class c) {
         unsigned i = find(t, nodes[at].bucket, 0);
         if (i < BLYI_BUCKET) {
             set(t, nodes[at].bucket, i, at == 0 ? c.rest : c.rest | role(t));
-            return true;
+            return nodes[at].bucket * BLYI_BUCKET + i;
         }
     }
     for (unsigned at = 0; at < n; at++) {
@@ -89,29 +109,20 @@ bool blyi_table_insert(blyi_table *t, blyi_class c) {
             uint64_t rest = get(t, nodes[at].bucket, i) & (role(t) - 1);
             uint64_t next = blyi_other_bucket(t, nodes[at].bucket, rest);
             unsigned to = find(t, next, 0);
-            if (to < BLYI_BUCKET) {
-                shift(t, nodes, at, i, next, to, c.rest);
-                return true;
-            }
+            if (to < BLYI_BUCKET)
+                return shift(t, nodes, at, i, next, to, c.rest);
             if (n < MOST_NODES)
                 nodes[n++] = (node){next, (uint16_t)at, (uint8_t)i};
         }
     }
-    return false;
+    return BLYI_NO_SLOT;
 }
 
 bool blyi_table_remove(blyi_table *t, blyi_class c) {
-    uint64_t entry = c.rest;
-    unsigned i = find(t, c.bucket, entry);
-    if (i == BLYI_BUCKET) {
-        c.bucket = blyi_other_bucket(t, c.bucket, c.rest);
-        entry |= role(t);
-        i = find(t, c.bucket, entry);
-    }
-    if (i == BLYI_BUCKET)
-        return false;
-    set(t, c.bucket, i, 0);
-    return true;
+    uint64_t slot = blyi_table_find(t, c);
+    if (slot != BLYI_NO_SLOT)
+        blyi_slot_set(t->body, blyi_table_width(t), slot, 0);
+    return slot != BLYI_NO_SLOT;
 }
 
 bool blyi_table_insert_all(blyi_table *t, const blyi_table *from) {

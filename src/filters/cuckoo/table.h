@@ -19,6 +19,9 @@
  * class (primary bucket, R) wherever it lies, and doubling m while R gives its top bit to the
  * bucket number leaves every class what it was.
  *
+ * A table may have a count for each slot besides, half a byte, low half first. It goes where its
+ * entry goes; what it says is its owner's business (filters/counting/hybrid.c).
+ *
  * All functions are memory-safe for any contents: bucket numbers are below m by construction.
  */
 #ifndef BLYI_FILTERS_TABLE_H
@@ -36,6 +39,7 @@ typedef struct blyi_table {
     unsigned rest;    /* f */
     bool wide;        /* m 2^f >= 2^56: lo alone would be too coarse */
     uint64_t core;    /* mask of the core */
+    uint8_t *counts;  /* of the slots; NULL when there are none */
 } blyi_table;
 
 /* What a key leaves. */
@@ -47,9 +51,12 @@ typedef struct blyi_class {
 /* The most copies of one class that can be stored: two buckets full. */
 enum { BLYI_MOST_COPIES = 2 * BLYI_BUCKET };
 
+#define BLYI_NO_SLOT UINT64_MAX
+
 static inline blyi_table blyi_table_over(const bly_geometry *g, uint8_t *body) {
     bool wide = g->size >> (56 - g->hashes) != 0;
-    return (blyi_table){body, g->size, g->hashes, wide, ((uint64_t)1 << blyi_core_bits(g)) - 1};
+    uint64_t core = ((uint64_t)1 << blyi_core_bits(g)) - 1;
+    return (blyi_table){body, g->size, g->hashes, wide, core, NULL};
 }
 
 static inline blyi_table blyi_table_of(const bly_filter *f) {
@@ -106,6 +113,16 @@ static inline bool blyi_slot_class(const blyi_table *t, uint64_t bucket, unsigne
     return entry != 0;
 }
 
+/* The count of a slot, of a table that has counts. */
+static inline unsigned blyi_slot_count(const blyi_table *t, uint64_t slot) {
+    return t->counts[slot / 2] >> 4 * (slot % 2) & 15U;
+}
+
+static inline void blyi_slot_set_count(blyi_table *t, uint64_t slot, unsigned count) {
+    unsigned shift = 4 * (slot % 2), others = t->counts[slot / 2] & ~(15U << shift);
+    t->counts[slot / 2] = (uint8_t)(others | count << shift);
+}
+
 /* The slot after *slot (from 0 on) that is in use, its class in *c; false after the last. What no
  * key can have left, in a damaged map, is passed over. */
 static inline bool blyi_table_next(const blyi_table *t, uint64_t *slot, blyi_class *c) {
@@ -132,8 +149,16 @@ static inline blyi_class blyi_class_in(const blyi_table *to, const blyi_table *f
 /* Copies of a class. */
 unsigned blyi_table_count(const blyi_table *t, blyi_class c);
 
-/* Stores a copy. False when no place was found for it; then no byte has changed. */
-bool blyi_table_insert(blyi_table *t, blyi_class c);
+/* The slot of a copy; BLYI_NO_SLOT when there is none. */
+uint64_t blyi_table_find(const blyi_table *t, blyi_class c);
+
+/* Stores a copy, and tells in which slot; its count is the one it had when it was free. When no
+ * place was found for it, BLYI_NO_SLOT, and no byte has changed. */
+uint64_t blyi_table_place(blyi_table *t, blyi_class c);
+
+static inline bool blyi_table_insert(blyi_table *t, blyi_class c) {
+    return blyi_table_place(t, c) != BLYI_NO_SLOT;
+}
 
 /* Takes out a copy. False when there is none; then no byte has changed. */
 bool blyi_table_remove(blyi_table *t, blyi_class c);

@@ -1,0 +1,370 @@
+/* bloomery count: how often each line has been seen.
+ *
+ * Lines come in batches; for each the count so far is printed as it comes (tally.h), or the keys
+ * with the highest counts are kept (bly_top of the library) and printed at the end.
+ */
+#include "cli.h"
+#include "interrupt.h"
+#include "json.h"
+#include "key_options.h"
+#include "links.h"
+#include "message.h"
+#include "numbers.h"
+#include "output.h"
+#include "progress.h"
+#include "tally.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct count_options {
+    key_options keys;
+    uint64_t top, min, expect, memory, seed;
+    double rate;
+    const char *state, *key_file, *key;
+    bool query, age, exact, stats, json;
+} count_options;
+
+#define AT(field) offsetof(count_options, field)
+static const cli_option options[] = {
+    {"top", 0, CLI_COUNT, AT(top), "N", NULL, NULL,
+     "Print only, at the end, the N keys that came most often, the most frequent first."},
+    {"min", 0, CLI_COUNT, AT(min), "N", NULL, NULL, "Print only what has come N times or more."},
+    {"state", 's', CLI_FILE, AT(state), "FILE", NULL, NULL,
+     "Go on counting across runs: begin with the counts in FILE, and save there the new ones. Such "
+     "files can be united by bloomery merge."},
+    {"query", 0, CLI_FLAG, AT(query), NULL, NULL, NULL,
+     "Count nothing, only tell: how often each line is in the FILE of --state, which may be any "
+     "list "
+     "that holds copies of its keys (counting, hybrid, cuckoo and others)."},
+    {"key", 'k', CLI_TEXT, AT(key), "KEY", NULL, NULL,
+     "This one line. Standard input is then not read."},
+    {"age", 0, CLI_FLAG, AT(age), NULL, NULL, NULL,
+     "Halve all counts of the state first, so that what was frequent long ago is forgotten."},
+    {"exact", 0, CLI_FLAG, AT(exact), NULL, NULL, NULL,
+     "Exact counts, in about five bytes for each of the keys planned for; more than those find no "
+     "room, which is an error."},
+    {"expect", 'n', CLI_COUNT, AT(expect), "N", NULL, NULL,
+     "Plan for N different keys. Without it, for as many as a file seems to have lines (for a "
+     "sketch, 16 million at most), and for four million from a pipe."},
+    {"rate", 'p', CLI_RATE, AT(rate), "RATE", NULL, NULL,
+     "How often a key may be taken for another, which makes its count too high: 5% (the default), "
+     "0.05, 1/20; with --exact 1e-9."},
+    {"memory", 'm', CLI_SIZE, AT(memory), "SIZE", NULL, NULL,
+     "Make the counts as large as this allows: 64M, 1G."},
+    KEY_OPTIONS(count_options),
+    {"seed", 0, CLI_NUMBER, AT(seed), "SEED", NULL, NULL,
+     "The seed of the hash function, 0 unless given. Only states of the same seed can be merged."},
+    {"key-file", 0, CLI_FILE, AT(key_file), "FILE", NULL, NULL,
+     "Hash under the secret in FILE (16 bytes, or 32 hexadecimal digits): where strangers choose "
+     "the "
+     "lines, they could otherwise choose such as raise the counts of others."},
+    {"stats", 0, CLI_FLAG, AT(stats), NULL, NULL, NULL,
+     "Print totals, memory and speed on standard error at the end."},
+    {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL,
+     "Print a JSON object for each line; with --top one that has all of it."},
+    {0},
+};
+
+typedef struct job {
+    const count_options *options;
+    tally tally;
+    bly_top *top;
+    key_rule rule;
+    links links;
+    input in;
+    output out;
+    progress progress;
+    uint64_t lines, shown;
+    bly_bytes keys[INPUT_BATCH];
+    uint64_t times[INPUT_BATCH];
+} job;
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+/* "17<TAB>line", and its separator. */
+static bool put(job *j, uint64_t times, bly_bytes text) {
+    char digits[24];
+    size_t at = sizeof digits;
+    digits[--at] = '\t';
+    do
+        digits[--at] = (char)('0' + times % 10);
+    while ((times /= 10) > 0);
+    return output_put(&j->out, digits + at, sizeof digits - at) &&
+           output_put(&j->out, text.data, text.size) && output_put(&j->out, &j->in.separator, 1);
+}
+
+static bool put_json(uint64_t times, const char *name, bly_bytes text) {
+    json out = json_begin(stdout);
+    json_integer(&out, "count", times);
+    json_bytes(&out, name, text);
+    json_end(&out);
+    return output_stdio_is_well();
+}
+
+/* What there is to say of a line now; with --top, nothing yet. */
+static bool tell(job *j, bly_bytes record, bly_bytes key, uint64_t times) {
+    const count_options *o = j->options;
+    if (times < o->min)
+        return true;
+    j->shown++;
+    if (!j->top)
+        return o->json ? put_json(times, "line", record) : put(j, times, record);
+    const bly_status status = times ? bly_top_offer(j->top, key.data, key.size, times) : BLY_OK;
+    if (status != BLY_OK)
+        (void)message_error("%s", bly_strerror(status));
+    return status == BLY_OK;
+}
+
+static void top_json(job *j, const bly_top_entry *entries, size_t n) {
+    json out = json_begin(stdout);
+    json_integer(&out, j->options->keys.extract ? "links" : "lines", j->lines);
+    if (!j->options->query)
+        json_integer(&out, "new_keys", j->tally.fresh);
+    json_text(&out, "kind", bly_kind_name(bly_filter_geometry(j->tally.filter).kind));
+    json_integer(&out, "memory_bytes", tally_bytes(&j->tally));
+    if (j->rule.url)
+        json_integer(&out, "not_urls", j->rule.not_urls);
+    if (j->rule.field)
+        json_integer(&out, "no_field", j->rule.fieldless);
+    json_real(&out, "seconds", progress_seconds(&j->progress));
+    json_open(&out, "top", '[');
+    for (size_t i = 0; i < n; i++) {
+        json_open(&out, NULL, '{');
+        json_integer(&out, "count", entries[i].count);
+        json_bytes(&out, "key", entries[i].key);
+        json_close(&out, '}');
+    }
+    json_close(&out, ']');
+    json_end(&out);
+}
+
+static bool tell_top(job *j) {
+    const bly_top_entry *entries;
+    const size_t n = bly_top_list(j->top, &entries);
+    bool good = true;
+    if (j->options->json)
+        top_json(j, entries, n);
+    else
+        for (size_t i = 0; good && i < n; i++)
+            good = put(j, entries[i].count, entries[i].key);
+    return good;
+}
+
+static void tell_totals(job *j) {
+    char text[NUMBER_TEXT], rate[NUMBER_TEXT];
+    const double seconds = progress_seconds(&j->progress);
+    (void)fprintf(stderr, "%-10s %s\n", j->options->keys.extract ? "links" : "lines",
+                  number_grouped(j->lines, text));
+    if (!j->options->query)
+        (void)fprintf(stderr, "%-10s %s\n", "new keys", number_grouped(j->tally.fresh, text));
+    if (j->rule.url)
+        (void)fprintf(stderr, "%-10s %s\n", "not URLs", number_grouped(j->rule.not_urls, text));
+    if (j->rule.field)
+        (void)fprintf(stderr, "%-10s %s\n", "no field", number_grouped(j->rule.fieldless, text));
+    (void)fprintf(stderr, "%-10s %s (%s)\n", "memory", number_bytes(tally_bytes(&j->tally), text),
+                  bly_kind_name(bly_filter_geometry(j->tally.filter).kind));
+    (void)fprintf(stderr, "%-10s %s, %s lines a second\n", "time", number_time(seconds, text),
+                  number_short(seconds > 0 ? (double)j->lines / seconds : 0, rate));
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+/* As many keys at a time as stay where they are. */
+static bool take_some(job *j, const bly_bytes *records, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!key_of(&j->rule, records[i], &j->keys[i]))
+            return false;
+    const size_t done = tally_take(&j->tally, j->keys, n, j->times);
+    j->lines += done;
+    for (size_t i = 0; i < done; i++)
+        if (!tell(j, records[i], j->keys[i], j->times[i]))
+            return false;
+    return done == n;
+}
+
+static bool flush(void *at) {
+    job *j = at;
+    return output_stdio_flush() && output_flush(&j->out);
+}
+
+/* What is kept is what was told, so that goes first. */
+static bool save_now_and_then(job *j) {
+    kept *k = &j->tally.kept;
+    return !k->path || !pace_due(&k->pace) || (flush(j) && kept_save(k));
+}
+
+static bool take_batch(void *at, const bly_bytes *records, size_t n) {
+    job *j = at;
+    const size_t some = key_is_part(&j->rule) && !tally_wants_one(&j->tally) ? n : 1;
+    bool good = true;
+    for (size_t i = 0; good && i < n; i += some)
+        good = take_some(j, records + i, some);
+    return good && save_now_and_then(j);
+}
+
+static bool open_tally(job *j) {
+    const count_options *o = j->options;
+    char rule[KEY_OPTIONS_WORDS];
+    bly_hasher space;
+    tally_wish wish = {.keys = o->expect,
+                       .estimate = o->keys.extract || o->key ? 0 : input_estimate(&j->in),
+                       .memory = o->memory,
+                       .rate = o->rate,
+                       .seed = o->seed,
+                       .state = o->state,
+                       .rule = key_options_words(&o->keys, rule),
+                       .exact = o->exact,
+                       .ask = o->query,
+                       .age = o->age};
+    if (!open_key(o->key_file, &space, &wish.key) || !tally_open(&j->tally, &wish))
+        return false;
+    bly_status status = o->top ? bly_top_create((size_t)o->top, NULL, &j->top) : BLY_OK;
+    if (status != BLY_OK)
+        (void)message_error("--top %llu: %s", (unsigned long long)o->top, bly_strerror(status));
+    return status == BLY_OK;
+}
+
+/* The first batch is read before the counts are made: it tells how many lines to expect. */
+static bool take_inputs(job *j) {
+    bool more = input_next(&j->in), good = open_tally(j);
+    while (good && more) {
+        good = j->options->keys.extract
+                   ? links_take(&j->links, j->in.records, j->in.count, take_batch, j)
+                   : take_batch(j, j->in.records, j->in.count);
+        progress_show(&j->progress, j->in.records_read, input_position(&j->in), j->in.bytes_total);
+        more = good && !interrupt_seen() && input_next(&j->in);
+    }
+    return good;
+}
+
+static bool take_key(job *j) {
+    const bly_bytes text = {j->options->key, strlen(j->options->key)};
+    if (!open_tally(j))
+        return false;
+    return j->options->keys.extract ? links_take(&j->links, &text, 1, take_batch, j)
+                                    : take_batch(j, &text, 1);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int work(job *j) {
+    const count_options *o = j->options;
+    if (o->state || o->top)
+        interrupt_watch();
+    progress_begin(&j->progress, !o->top);
+    bool good = o->key ? take_key(j) : take_inputs(j);
+    progress_end(&j->progress);
+    if (good && o->top) {
+        if (interrupt_seen() && !interrupt_reader_gone())
+            message_note("stopped by a signal: what was read until then is counted");
+        good = tell_top(j);
+    }
+    good = flush(j) && good; /* what is known is not kept back */
+    good = good && (!j->tally.kept.filter || kept_save(&j->tally.kept));
+    if (good && o->stats)
+        tell_totals(j);
+    if (good)
+        tally_judge(&j->tally);
+    return good && !input_failed(&j->in) ? CLI_OK : CLI_ERROR;
+}
+
+static const char *query_conflict(const count_options *o) {
+    if (!o->query)
+        return o->age && !o->state ? "--age halves the counts of a --state, which is missing"
+                                   : NULL;
+    if (!o->state)
+        return "--query needs the file to ask: --state FILE";
+    if (o->age || o->exact || o->expect || o->memory || o->rate > 0 || o->seed)
+        return "--query changes nothing: leave out --age, --exact, -n, -p, -m and --seed";
+    return NULL;
+}
+
+static const char *conflict(const count_options *o, cli_operands operands) {
+    const char *why = query_conflict(o);
+    if (why)
+        return why;
+    if (o->memory && o->expect)
+        return "--memory says how large the counts are, and -n for how many keys: give one";
+    if (o->age && o->exact)
+        return "--exact counts do not age: leave out --age";
+    if (o->key_file && o->seed)
+        return "a secret takes the place of a seed: leave out --seed";
+    if (o->key && operands.count > 0)
+        return "--key and a FILE cannot both be given";
+    return key_options_conflict(&o->keys);
+}
+
+static int run(void *values, cli_operands operands) {
+    const count_options *o = values;
+    const char *why = conflict(o, operands);
+    if (why)
+        return message_error("%s", why);
+    if (key_options_misplaced(&o->keys, operands))
+        return CLI_ERROR;
+    job *j = calloc(1, sizeof *j);
+    if (!j)
+        return message_error("out of memory");
+    int status = CLI_ERROR;
+    j->options = o;
+    j->rule = key_options_rule(&o->keys);
+    if (output_open(&j->out, NULL, false) &&
+        input_open(&j->in, operands.items, operands.count, key_options_separator(&o->keys), 0)) {
+        j->in.idle = o->top ? NULL : flush;
+        j->in.idle_ctx = j;
+        status = work(j);
+    }
+    input_close(&j->in);
+    output_close(&j->out);
+    tally_close(&j->tally);
+    bly_top_destroy(j->top);
+    links_free(&j->links);
+    key_rule_free(&j->rule);
+    free(j);
+    return status;
+}
+
+const cli_command command_count = {
+    .name = "count",
+    .operands = "[FILE...]",
+    .summary = "Count how often each line comes",
+    .description =
+        "Prints every line of the FILEs, or of standard input, with the number of times that it "
+        "has "
+        "come so far, this time included, and a tab before it. With --top it prints nothing on "
+        "the way, and at the end the keys that came most often: what `sort | uniq -c | sort -rn | "
+        "head` does, in one pass and in seven bytes for each different line. Files compressed by "
+        "gzip or zstd are read as they are.\n"
+        "\n"
+        "Counts are kept in a sketch, which takes any number of lines. Up to 15 a count is exact, "
+        "unless the key is taken for another (at the rate of -p, with as many different keys as "
+        "planned for), which makes it too high; above 15 it is an estimate, off by a fifth as a "
+        "rule. With --exact all counts are exact, but for one key in a thousand million that is "
+        "taken for another; there is room for the keys planned for and no more.\n"
+        "\n"
+        "--state keeps the counts for the next run, and --query tells them without counting. It "
+        "asks any list that holds copies of its keys, too: `bloomery build` makes them of the "
+        "kinds counting, blocked-counting, multilayer, layered, hybrid, cuckoo and "
+        "growable-cuckoo. The counters of a counting or layered list have a limit, at which they "
+        "stay: it then means that many or more.\n"
+        "\n"
+        "With --field, --url and the other options that compare a part of a line or a form of it, "
+        "lines are printed as they came, and by --top the part or form that was compared.\n"
+        "\n"
+        "A counts file is not for strangers' lines unless --key-file gives it a secret.",
+    .examples = "# the ten addresses that ask most\n"
+                "bloomery count --top 10 --field 1 -t ' ' access.log\n"
+                "# every line that has come three times by now\n"
+                "tail -F errors.log | bloomery count --min 3\n"
+                "# count from day to day, and let the past fade\n"
+                "bloomery count --age --state words.bly --top 100 today.txt\n"
+                "# how often has it come?\n"
+                "bloomery count --query --state words.bly -k bloomery\n"
+                "# exact counts, for a program\n"
+                "bloomery count --exact --top 1000 --json words.txt\n",
+    .options = options,
+    .values_size = sizeof(count_options),
+    .run = run,
+};

@@ -1,0 +1,259 @@
+/* Sizing counting and blocked-counting filters.
+ *
+ * A key raises each of its counters once, so which counters are not 0 is a matter of bits, and the
+ * rates are those of bits. With counters anywhere that is the classic filter's: k, the number of
+ * counters and the rate are taken from its plan.
+ *
+ * With all counters of a key in one line of B counters, the rate is the mean over the number i of
+ * keys in a line. A key has k places in its line, drawn independently, so that some may be the
+ * same. A stranger's places are d different ones with probability D(d); all of these have been hit
+ * by the t = k i places of the line's keys with probability
+ *
+ *     H(d, t) = (1 - d/B) H(d, t-1) + d/B H(d-1, t-1),   H(0, t) = 1,   H(d, 0) = 0
+ *             = sum over j of (-1)^j C(d, j) (1 - j/B)^t
+ *
+ * and the line's rate is the sum of D(d) H(d, t). That is exact; the second-order formula of rate.c
+ * is not good enough for lines of so few counters. The recurrence adds up what is positive, the sum
+ * is quicker: the first is used for few keys, where H is tiny and the sum would cancel, the second
+ * for more (from 8 keys on it has at least 8 digits).
+ *
+ * Bits per key at 1% / 0.1% / 0.01%, from these formulas for a million keys:
+ *
+ *     bits of a counter         2                  4                   8                   16
+ *     counting           19.2 / 28.8 / 38.3   38.4 / 57.5 / 76.7  76.7 / 115 / 153   153 / 230 /
+ * 307 blocked-counting   20.4 / 33.4 / 49.8   43.4 / 76.0 / 124   97.1 / 192 / 364   236 / - / -
+ *
+ * Lines of few counters are filled so unevenly that a low rate can only be had by leaving most of
+ * them empty. A plan that would take more than a line for each key is refused: the other layout
+ * does with much less.
+ *
+ * How full counters get. A key raises a given counter with probability q, so n keys have raised it
+ * a binomial number of times; the tail of that is summed from its first term.
+ */
+#include "plan_counting.h"
+#include "planner.h"
+#include "rate.h"
+
+#include <math.h>
+
+enum { LEAST_CELLS = 64, FEW_KEYS = 8 };
+
+static bly_status check_counting(const bly_geometry *g) {
+    if (!blyi_counter_fits(g->detail) || g->hashes < 1 || g->hashes > BLYI_MOST_COUNTERS ||
+        g->size < LEAST_CELLS)
+        return BLY_EGEOMETRY;
+    return g->size > BLYI_MAX_BITS / g->detail ? BLY_ETOOBIG : BLY_OK;
+}
+
+static bly_status check_blocked(const bly_geometry *g) {
+    if (!blyi_counter_fits(g->detail) || g->hashes < 1 || g->hashes > BLYI_MOST_IN_LINE ||
+        g->size == 0)
+        return BLY_EGEOMETRY;
+    return g->size > BLYI_MAX_BITS / BLYI_LINE_BITS ? BLY_ETOOBIG : BLY_OK;
+}
+
+static uint64_t bits(const bly_geometry *g) {
+    return blyi_counters(g) * g->detail;
+}
+
+static unsigned width(const bly_geometry *g) {
+    return g->detail;
+}
+
+static uint64_t most(const bly_geometry *g) {
+    (void)g;
+    return BLYI_ENDLESS;
+}
+
+/* ---- counters -------------------------------------------------------------------------------- */
+
+/* ln(1 - q), q being the chance that a key raises a given counter. */
+static double log_miss(const bly_geometry *g) {
+    bly_geometry classic = blyi_counting_classic(g);
+    if (g->kind == BLY_COUNTING)
+        return blyi_log_miss(&classic);
+    return log1p(expm1(g->hashes * log1p(-1.0 / blyi_line_cells(g))) / (double)g->size);
+}
+
+static double fill(const bly_geometry *g, double n) {
+    return -expm1(n * log_miss(g));
+}
+
+double blyi_counting_keys(const bly_geometry *g, double share) {
+    return share < 1 ? log1p(-share) / log_miss(g) : (double)INFINITY;
+}
+
+double blyi_counting_tail(const bly_geometry *g, double n, uint32_t least) {
+    double miss = log_miss(g), q = -expm1(miss), odds = q / (1 - q);
+    if (least == 0)
+        return 1;
+    if (!(n >= least) || q >= 1)
+        return n >= least ? 1 : 0;
+    /* Summed away from the mean: upwards from `least` when that is above it, else downwards. */
+    bool above = least > n * q;
+    double first = above ? least : least - 1.0, term = n * miss, sum = 0;
+    for (double j = 0; j < first; j++)
+        term += log((n - j) / (j + 1) * odds);
+    term = exp(term);
+    for (double j = first; term > sum * 1e-17 && j >= 0 && j <= n; j += above ? 1 : -1) {
+        sum += term;
+        term *= above ? (n - j) / (j + 1) * odds : j / ((n - j + 1) * odds);
+    }
+    return above ? fmin(1, sum) : fmax(0, 1 - sum);
+}
+
+/* ---- rates ----------------------------------------------------------------------------------- */
+
+static double counting_rate(const bly_geometry *g, double n) {
+    bly_geometry classic = blyi_counting_classic(g);
+    return blyi_rate(&classic, n);
+}
+
+/* out[d] = the chance that k places of B are d different ones. */
+static void spread(unsigned B, unsigned k, double out[BLYI_MOST_IN_LINE + 1]) {
+    out[0] = 1;
+    for (unsigned d = 1; d <= k; d++)
+        out[d] = 0;
+    for (unsigned j = 0; j < k; j++, out[0] = 0)
+        for (unsigned d = j + 1; d > 0; d--)
+            out[d] = (out[d] * d + out[d - 1] * (B - d + 1)) / B;
+}
+
+/* Sum of D(d) H(d, t), by the recurrence. */
+static double by_recurrence(unsigned B, unsigned k, const double *different, unsigned t) {
+    double hit[BLYI_MOST_IN_LINE + 1] = {1}, sum = 0;
+    for (; t > 0; t--)
+        for (unsigned d = k; d > 0; d--)
+            hit[d] = (hit[d] * (B - d) + hit[d - 1] * d) / B;
+    for (unsigned d = 1; d <= k; d++)
+        sum += different[d] * hit[d];
+    return sum;
+}
+
+/* The same, by the sum, for t places or their mean. */
+static double by_sum(unsigned B, unsigned k, const double *different, double t) {
+    double sum = 0, sign = 1;
+    for (unsigned j = 0; j <= k; j++, sign = -sign) {
+        double choices = 0, ways = 1; /* ways = C(d, j) */
+        for (unsigned d = j; d <= k; ways *= (d + 1.0) / (d + 1 - j), d++)
+            choices += different[d] * ways;
+        sum += sign * choices * pow(1 - (double)j / B, t);
+    }
+    return fmin(1, fmax(0, sum));
+}
+
+/* The rate of a line with i keys; `shape` is 256 B + k. */
+static double line_rate(unsigned shape, double i) {
+    unsigned B = shape >> 8, k = shape & 255;
+    double different[BLYI_MOST_IN_LINE + 1];
+    spread(B, k, different);
+    return i < FEW_KEYS ? by_recurrence(B, k, different, (unsigned)ceil(k * i))
+                        : by_sum(B, k, different, k * i);
+}
+
+static double blocked_rate(const bly_geometry *g, double n) {
+    return blyi_mixture(n, (double)g->size, line_rate, blyi_line_cells(g) << 8 | g->hashes);
+}
+
+/* ---- plans ----------------------------------------------------------------------------------- */
+
+static bly_status plan_anywhere(uint64_t keys, double fpr, bly_geometry *g) {
+    bly_geometry classic;
+    /* What is left of the lowest rate when the hash's floor is off may be a little lower. */
+    bly_status status = bly_plan(BLY_CLASSIC, keys, fmax(fpr, 0x1p-40), 0, 128, &classic);
+    if (status)
+        return status;
+    while (blyi_rate(&classic, (double)keys) > fpr)
+        classic.size += 64 + classic.size / 65536 * 64;
+    g->size = classic.size;
+    g->hashes = classic.hashes;
+    return BLY_OK;
+}
+
+/* The fewest lines for n keys, at most `limit`; 0 when that is too few. */
+static uint64_t fewest_lines(bly_geometry g, double n, double fpr, uint64_t limit) {
+    g.size = limit;
+    if (limit == 0 || blocked_rate(&g, n) > fpr)
+        return 0;
+    /* No layout beats a classic filter of the same k. */
+    double ideal = -(double)g.hashes * n / log1p(-pow(fpr, 1.0 / g.hashes));
+    uint64_t low = (uint64_t)fmin((double)limit - 1, ideal / blyi_line_cells(&g) * 0.9);
+    uint64_t high = limit;
+    for (uint64_t step = low / 16 + 1; low + step < high; step *= 2) {
+        g.size = low + step;
+        if (blocked_rate(&g, n) <= fpr)
+            high = g.size;
+        else
+            low = g.size;
+    }
+    while (high - low > 1) {
+        g.size = low + (high - low) / 2;
+        if (blocked_rate(&g, n) <= fpr)
+            high = g.size;
+        else
+            low = g.size;
+    }
+    return high;
+}
+
+static bly_status plan_lines(uint64_t keys, double fpr, bly_geometry *g) {
+    const uint64_t most_lines = BLYI_MAX_BITS / BLYI_LINE_BITS;
+    bly_geometry best = *g;
+    uint64_t limit = keys < most_lines ? keys : most_lines;
+    for (g->hashes = 1; g->hashes <= BLYI_MOST_IN_LINE; g->hashes++) {
+        uint64_t lines = fewest_lines(*g, (double)keys, fpr, limit);
+        if (lines == 0)
+            continue;
+        best.size = lines;
+        best.hashes = g->hashes;
+        limit = lines - 1;
+    }
+    if (best.size == 0)
+        return keys > most_lines ? BLY_ETOOBIG : BLY_ERATE;
+    *g = best;
+    return BLY_OK;
+}
+
+bly_status blyi_counting_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t counter_bits,
+                              bly_geometry *out) {
+    bly_geometry g = {.kind = kind, .detail = counter_bits};
+    bly_status status =
+        kind == BLY_COUNTING ? plan_anywhere(keys, fpr, &g) : plan_lines(keys, fpr, &g);
+    if (status == BLY_OK)
+        status = bly_plan_check(&g);
+    if (status == BLY_OK)
+        *out = g;
+    return status;
+}
+
+static bly_status plan_counting(uint64_t keys, double fpr, bly_geometry *out) {
+    return blyi_counting_plan(BLY_COUNTING, keys, fpr, BLYI_COUNTER_BITS, out);
+}
+
+static bly_status plan_blocked(uint64_t keys, double fpr, bly_geometry *out) {
+    return blyi_counting_plan(BLY_BLOCKED_COUNTING, keys, fpr, BLYI_COUNTER_BITS, out);
+}
+
+const blyi_planner blyi_plan_counting = {
+    .kind = BLY_COUNTING,
+    .name = "counting",
+    .check = check_counting,
+    .bits = bits,
+    .width = width,
+    .plan = plan_counting,
+    .rate = counting_rate,
+    .most = most,
+    .fill = fill,
+};
+
+const blyi_planner blyi_plan_blocked_counting = {
+    .kind = BLY_BLOCKED_COUNTING,
+    .name = "blocked-counting",
+    .check = check_blocked,
+    .bits = bits,
+    .width = width,
+    .plan = plan_blocked,
+    .rate = blocked_rate,
+    .most = most,
+    .fill = fill,
+};

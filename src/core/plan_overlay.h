@@ -1,0 +1,21 @@
+/* plan_overlay.h - the shape of an overlay, for those who check one and those who make one.
+ * Internal.
+ */
+#ifndef BLYI_CORE_PLAN_OVERLAY_H
+#define BLYI_CORE_PLAN_OVERLAY_H
+
+#include <bloomery/plan.h>
+
+/* The parts, in this order. */
+enum {
+    BLYI_OVERLAY_BASE,
+    BLYI_OVERLAY_DELETED,
+    BLYI_OVERLAY_ADDED, /* once there is need of it */
+    BLYI_OVERLAY_PARTS
+};
+
+/* The detail of one that was cleared over a base that it may not change: the base is passed over.
+ */
+enum { BLYI_OVERLAY_HIDDEN = 1 };
+
+#endif

@@ -1,0 +1,26 @@
+/* counts.h - the cells of a sketch of counts. Internal. counts.c tells what they mean. */
+#ifndef BLYI_FILTERS_SKETCH_COUNTS_H
+#define BLYI_FILTERS_SKETCH_COUNTS_H
+
+#include "../../core/mix.h"
+#include "../ops.h"
+
+enum {
+    BLYI_COUNTS_HASHES = 4,
+    BLYI_COUNTS_LINE = 64, /* cells, and bytes */
+    BLYI_COUNTS_CODES = 256,
+    BLYI_COUNTS_TOP = BLYI_COUNTS_CODES - 1,
+    BLYI_COUNTS_GROWTHS = 2, /* what `detail` chooses from */
+};
+
+/* What each code counts, strictly increasing. */
+extern const uint64_t blyi_counts_values[BLYI_COUNTS_GROWTHS][BLYI_COUNTS_CODES];
+
+static inline const uint64_t *blyi_counts_values_of(const bly_filter *f) {
+    return blyi_counts_values[f->geometry.detail];
+}
+
+/* ops.unite */
+bly_status blyi_counts_unite(bly_filter *dst, const bly_filter *src);
+
+#endif

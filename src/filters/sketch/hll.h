@@ -1,0 +1,35 @@
+/* hll.h - the registers of a HyperLogLog sketch. Internal. hll.c tells what they mean. */
+#ifndef BLYI_FILTERS_SKETCH_HLL_H
+#define BLYI_FILTERS_SKETCH_HLL_H
+
+#include "../ops.h"
+
+enum { BLYI_HLL_BITS = 6, BLYI_HLL_VALUES = 1 << BLYI_HLL_BITS };
+
+/* The largest rank there is: that of a hash all of whose bits after the first `precision` are 0. */
+static inline unsigned blyi_hll_top(unsigned precision) {
+    return 65 - precision;
+}
+
+/* The two bytes that hold register i, or twice the one that does; never past the last. */
+static inline unsigned blyi_hll_get(const uint8_t *body, uint64_t i) {
+    uint64_t bit = i * BLYI_HLL_BITS;
+    unsigned low = body[bit / 8], high = body[(bit + BLYI_HLL_BITS - 1) / 8];
+    return (low | high << 8) >> bit % 8 & (BLYI_HLL_VALUES - 1);
+}
+
+static inline void blyi_hll_set(uint8_t *body, uint64_t i, unsigned value) {
+    uint64_t bit = i * BLYI_HLL_BITS, end = bit + BLYI_HLL_BITS - 1;
+    unsigned shift = bit % 8, mask = (BLYI_HLL_VALUES - 1U) << shift;
+    value <<= shift;
+    body[bit / 8] = (uint8_t)((body[bit / 8] & ~mask) | value);
+    if (end / 8 != bit / 8)
+        body[end / 8] = (uint8_t)((body[end / 8] & ~(mask >> 8)) | value >> 8);
+}
+
+/* The number of distinct keys, from the registers of a sketch of that geometry; with `other` not
+ * NULL, from the larger of each two. For any bytes: a register above the largest rank counts as
+ * that. INFINITY when all are. */
+double blyi_hll_estimate(const bly_geometry *g, const uint8_t *body, const uint8_t *other);
+
+#endif

@@ -1,0 +1,109 @@
+/* cells.h - counters that lie in bit planes, 64 at a time: what a layered filter's kernels must do.
+ * filters/counting/layered.c has the idea. Internal.
+ *
+ * A cell's count is spread over four words: its bit in `used` says whether it is 0, and its bits in
+ * plane[0..2] are count - 1 as a number of three bits. So one logical operation on words does the
+ * same to 64 cells, and an addition is a ripple of carries through three planes, whatever the
+ * counts: no branch, no shift, no cell that spills into its neighbour. The order of a word's bytes
+ * does not matter to any of this: words are as they lie in memory.
+ *
+ * A block has 256 cells: four words of `used`, which are its front, and elsewhere four words of
+ * each plane, one plane after the other. They are laid out as an sbbf block is (masks.h), and a key
+ * owns the cells that it would have bits of there.
+ *
+ * A count of LIMIT is where counting ends, and means so many or more. Such a cell is stuck: nothing
+ * raises it, nothing lowers it.
+ */
+#ifndef BLYI_SIMD_CELLS_H
+#define BLYI_SIMD_CELLS_H
+
+#include "../core/bits.h"
+
+enum {
+    BLYI_CELL_WORDS = 4, /* of a block in the front, and in each plane */
+    BLYI_CELL_PLANES = 3,
+    BLYI_CELL_LIMIT = 8,
+};
+
+typedef struct blyi_cells {
+    uint64_t used;
+    uint64_t plane[BLYI_CELL_PLANES];
+} blyi_cells;
+
+/* A copy of a key that owns these cells: a mask of masks.h. */
+static inline blyi_cells blyi_cells_once(uint64_t mask) {
+    return (blyi_cells){blyi_le64(mask), {0, 0, 0}};
+}
+
+static inline uint64_t blyi_cells_stuck(const blyi_cells *c) {
+    return c->plane[0] & c->plane[1] & c->plane[2];
+}
+
+/* a + b in every cell: count - 1 is (a - 1) + (b - 1) + 1 where both are used, and else that of the
+ * one that is. What would be more than the limit is the limit. */
+static inline blyi_cells blyi_cells_sum(blyi_cells a, blyi_cells b) {
+    blyi_cells sum = {a.used | b.used, {0, 0, 0}};
+    uint64_t carry = a.used & b.used;
+    for (unsigned i = 0; i < BLYI_CELL_PLANES; i++) {
+        uint64_t x = a.plane[i], y = b.plane[i];
+        sum.plane[i] = x ^ y ^ carry;
+        carry = (x & y) | (carry & (x ^ y));
+    }
+    for (unsigned i = 0; i < BLYI_CELL_PLANES; i++)
+        sum.plane[i] |= carry;
+    return sum;
+}
+
+/* The cells of which a has fewer than b. */
+static inline uint64_t blyi_cells_fewer(blyi_cells a, blyi_cells b) {
+    uint64_t borrow = 0;
+    for (unsigned i = 0; i < BLYI_CELL_PLANES; i++) {
+        uint64_t x = a.plane[i], y = b.plane[i];
+        borrow = (~x & y) | (borrow & ~(x ^ y));
+    }
+    return b.used & (borrow | ~a.used);
+}
+
+/* a - b in every cell; none may have fewer. Stuck cells stay. */
+static inline blyi_cells blyi_cells_difference(blyi_cells a, blyi_cells b) {
+    const uint64_t moves = ~blyi_cells_stuck(&a);
+    blyi_cells rest = {a.used, {0, 0, 0}};
+    uint64_t borrow = b.used & moves;
+    for (unsigned i = 0; i < BLYI_CELL_PLANES; i++) {
+        uint64_t x = a.plane[i], y = b.plane[i] & moves;
+        rest.plane[i] = x ^ y ^ borrow;
+        borrow = (~x & y) | (borrow & ~(x ^ y));
+    }
+    /* Where as many were taken as there were, -1 is left, and a borrow. */
+    rest.used &= ~borrow;
+    for (unsigned i = 0; i < BLYI_CELL_PLANES; i++)
+        rest.plane[i] &= ~borrow;
+    return rest;
+}
+
+/* The lower of a and b in every cell. */
+static inline blyi_cells blyi_cells_least(blyi_cells a, blyi_cells b) {
+    const uint64_t first = blyi_cells_fewer(a, b), used = a.used & b.used;
+    blyi_cells least = {used, {0, 0, 0}};
+    for (unsigned i = 0; i < BLYI_CELL_PLANES; i++)
+        least.plane[i] = used & (b.plane[i] ^ (first & (a.plane[i] ^ b.plane[i])));
+    return least;
+}
+
+/* Word i of a block. Counts of cells that are not used, which a damaged map may have, are no
+ * counts. */
+static inline blyi_cells blyi_cells_get(const uint64_t *front, const uint64_t *planes, unsigned i) {
+    blyi_cells c = {front[i], {0, 0, 0}};
+    for (unsigned p = 0; p < BLYI_CELL_PLANES; p++)
+        c.plane[p] = planes[p * BLYI_CELL_WORDS + i] & c.used;
+    return c;
+}
+
+/* Other threads may be reading the front: each of its words changes in one step. */
+static inline void blyi_cells_set(uint64_t *front, uint64_t *planes, unsigned i, blyi_cells c) {
+    __atomic_store_n(front + i, c.used, __ATOMIC_RELAXED);
+    for (unsigned p = 0; p < BLYI_CELL_PLANES; p++)
+        planes[p * BLYI_CELL_WORDS + i] = c.plane[p];
+}
+
+#endif

@@ -1,0 +1,292 @@
+# How often each line has come so far.
+$ printf 'a\nb\na\na\n' > letters; bloomery count letters
+1	a
+1	b
+2	a
+3	a
+$ bloomery count < letters | tail -1; bloomery count letters letters | tail -1; : > empty; bloomery count empty
+3	a
+6	a
+$ printf 'x\ny' | bloomery count | od -An -c; printf '\n\n' | bloomery count | od -An -c
+   1  \t   x  \n   1  \t   y  \n
+   1  \t  \n   2  \t  \n
+
+# Small counts are exact; larger ones are estimates, exact ones with --exact.
+$ (for i in $(seq 12); do seq 1000; done) > twelve; bloomery count twelve | tail -1000 | cut -f 1 | sort | uniq -c
+   1000 12
+$ yes x | head -100000 > often; bloomery count often | awk 'NR != $1 && NR <= 15 { bad++ } END { print bad + 0, ($1 > 50000 && $1 < 200000) }'
+0 1
+$ bloomery count --exact often | awk 'NR != $1 { bad++ } END { print bad + 0, $1 }'
+0 100000
+
+# The most frequent ones.
+$ (seq 20; seq 10; seq 5; echo 3) > skewed; bloomery count --top 3 skewed
+4	3
+3	1
+3	2
+$ bloomery count --top 100 --min 2 skewed | cut -f 1 | uniq -c; bloomery count --exact --top 1 skewed
+      1 4
+      4 3
+      5 2
+4	3
+$ bloomery count --top 2 --json skewed | sed -E 's/"seconds":[0-9.e-]+/"seconds":S/'
+{"lines":36,"new_keys":20,"kind":"counts","memory_bytes":443200,"seconds":S,"top":[{"count":4,"key":"3"},{"count":3,"key":"1"}]}
+$ bloomery count --exact --top 1 --json -n 100 skewed | grep -o '"kind.*bytes":[0-9]*'
+"kind":"hybrid","memory_bytes":640
+$ bloomery count --top 3 empty; bloomery count --top 0 skewed
+! bloomery count: --top cannot be '0': it must be at least 1
+? 2
+$ bloomery count --top 1e12 skewed
+! bloomery count: --top 1000000000000: out of memory
+? 2
+
+# Only those that have come often enough.
+$ bloomery count --min 2 letters; bloomery count --min 5 letters
+2	a
+3	a
+
+# For programs.
+$ printf 'a\n\377\na\n' | bloomery count --json
+{"count":1,"line":"a"}
+{"count":1,"line":"\udcff"}
+{"count":2,"line":"a"}
+$ bloomery count --stats letters 2>&1 > /dev/null | sed -E 's/[0-9.]+ (s|MiB|KiB)/N \1/; s/, .* lines a second/, R/'
+lines      4
+new keys   2
+memory     N KiB (counts)
+time       N s, R
+$ bloomery count --stats --url --field 1 letters 2>&1 > /dev/null | grep -e URL -e field
+not URLs   4
+no field   0
+
+# What a line is: printed as it came, or by --top as it was compared.
+$ printf '10.0.0.1 GET /\n10.0.0.2 GET /\n10.0.0.1 POST /\n' > log; bloomery count --field 1 -t ' ' log; bloomery count --top 1 --field 1 -t ' ' log
+1	10.0.0.1 GET /
+1	10.0.0.2 GET /
+2	10.0.0.1 POST /
+2	10.0.0.1
+$ printf 'HTTP://A.test/\nhttp://a.test\n' > urls; bloomery count --url urls; bloomery count --top 1 --url urls; bloomery count --url=crawl -i --top 5 urls
+1	HTTP://A.test/
+2	http://a.test
+2	http://a.test/
+2	http://a.test/
+$ printf 'a\nA\n' | bloomery count -i; printf 'a\n\0a\n\0' | bloomery count -0 | od -An -c
+1	a
+2	A
+   1  \t   a  \n  \0   2  \t   a  \n  \0
+$ printf 'see http://a.test/x\nand http://a.test/x, http://b.test/\n' | bloomery count -x; printf 'http://a.test/x http://a.test/x\n' | bloomery count -x --top 1
+1	http://a.test/x
+2	http://a.test/x
+1	http://b.test/
+2	http://a.test/x
+$ seq 5 | gzip > z.gz; seq 3 | zstd -q > z.zst; bloomery count --top 3 z.gz z.zst
+2	1
+2	2
+2	3
+$ bloomery count -k one; bloomery count -k one letters
+1	one
+! bloomery count: --key and a FILE cannot both be given
+? 2
+$ bloomery count --url crawl
+! bloomery count: there is no file crawl; the level is chosen by --url=crawl
+? 2
+$ bloomery count -x --field 1 log
+! bloomery count: --extract-urls finds links wherever they are: leave out --field
+? 2
+$ bloomery count -t x log
+! bloomery count: --delimiter needs --field
+? 2
+
+# From day to day.
+$ bloomery count -n 1000 --state days.bly letters; bloomery count --state days.bly letters | tail -1; bloomery count -s days.bly --top 1 letters
+1	a
+1	b
+2	a
+3	a
+6	a
+9	a
+$ bloomery count --query --state days.bly letters; printf 'never\n' | bloomery count --query -s days.bly; bloomery count --query -s days.bly -k b
+9	a
+3	b
+9	a
+9	a
+0	never
+3	b
+$ bloomery count --query -s days.bly --top 5 --min 4 letters
+9	a
+$ bloomery info days.bly
+days.bly
+  kind       counts: how often each key came, exact while it is seldom, then an estimate
+  shape      106 lines of 64 counters, 4 counters per key
+  file       6.69 KiB (6,848 bytes)
+  hash       xxh3, seed 0
+  type       line
+  keys       13 counted, 3 estimated
+  capacity   1,000 keys, 54.3 bits per key
+  rate       5% asked, 6.99e-06% predicted, 4.45e-06% now (1 in 22,449,952)
+  fill       ▕▏                       ▏ less than 1% of its capacity; 0.2% of its counters in use, 44.6% when full
+$ bloomery info --json days.bly | grep -o '"counters".*'
+"counters":6784,"stuck":0,"rebuild":false}
+$ bloomery count --age -s days.bly empty; bloomery count --query -s days.bly letters
+4	a
+1	b
+4	a
+4	a
+$ for i in 1 2 3 4; do bloomery count --age -s days.bly empty; done; bloomery count --query -s days.bly letters; bloomery count -s days.bly letters | tail -1
+0	a
+0	b
+0	a
+0	a
+3	a
+$ bloomery count -q -i -s days.bly empty; bloomery count -s days.bly empty
+! bloomery count: warning: days.bly: was not made with these options (--url, --field, --ignore-case, --extract-urls): keys it has counted may be counted anew
+$ bloomery count --field 1 -s days.bly empty
+! bloomery count: warning: days.bly: was not made with these options (--url, --field, --ignore-case, --extract-urls): keys it has counted may be counted anew
+$ : > begun; bloomery count -n 100 -s begun letters | tail -1; bloomery count -s begun -k a
+3	a
+4	a
+$ bloomery count -s two.bly -n 1000 letters > /dev/null; bloomery merge -o both.bly two.bly two.bly; bloomery count --query -s both.bly -k a
+6	a
+! bloomery merge: both.bly: 2 filters merged, 10 keys by estimate; wrong answers 4.45e-06%, 5% asked
+$ bloomery count --exact -n 1000 -s exact.bly often | tail -1; bloomery count --query -s exact.bly -k x; bloomery count -s exact.bly -k x; bloomery info exact.bly | grep kind
+100000	x
+100000	x
+100001	x
+  kind       hybrid: fingerprints with exact counts; keys can be removed, and come any number of times
+$ bloomery count --exact -s exact.bly -k x
+100002	x
+
+# What is asked must be what the state is.
+$ bloomery count -s days.bly --exact empty
+! bloomery count: days.bly: holds counts that are estimates; leave out --exact, or begin a new state
+? 2
+$ bloomery count -s exact.bly --age empty
+! bloomery count: exact.bly: holds exact counts, which do not age
+? 2
+$ bloomery count -s days.bly -n 5 empty
+! bloomery count: days.bly: was made with another -n; leave it out, or begin a new state
+? 2
+$ bloomery count -s days.bly -p 1% empty
+! bloomery count: days.bly: was made with another -p; leave it out, or begin a new state
+? 2
+$ bloomery count -s days.bly -m 1M empty
+! bloomery count: days.bly: has its size already; leave out --memory, or begin a new state
+? 2
+$ bloomery count -s days.bly --seed 4 empty
+! bloomery count: days.bly: has another seed; leave out --seed, or begin a new state
+? 2
+$ bloomery count -s days.bly -n 1000 -p 5% letters | tail -1
+6	a
+$ bloomery build -q -o list.bly letters; bloomery count -s list.bly letters
+! bloomery count: list.bly: does not hold counts; begin a new state
+? 2
+$ bloomery build -q --kind hybrid -o ok.bly letters; bloomery build -q --kind counting -o counting.bly letters; bloomery count -s counting.bly letters
+! bloomery count: counting.bly: is a list, whose counts are changed by bloomery add and remove; --query tells them
+? 2
+$ head -c 100 days.bly > cut.bly; bloomery count -s cut.bly letters; wc -c < cut.bly
+100
+! bloomery count: cut.bly: is cut short: it has 100 of 6848 bytes; copy it again
+$ bloomery count -s missing/x.bly letters
+! bloomery count: missing/x.bly: No such file or directory
+? 2
+$ (echo x; sleep 1) | bloomery count -s two.bly > /dev/null & sleep 0.3; bloomery count -s two.bly letters; echo $?; wait; ls -A | grep lock
+2
+! bloomery count: two.bly: is in use by another process
+? 1
+
+# Any list that holds copies can be asked.
+$ for kind in counting blocked-counting multilayer layered hybrid cuckoo growable-cuckoo counts; do bloomery build -q -f --copies --kind $kind -n 100 -o l.bly letters; echo $kind $(printf 'a\nb\nc\n' | bloomery count --query -s l.bly | cut -f 1); done
+counting 3 1 0
+blocked-counting 3 1 0
+multilayer 3 1 0
+layered 3 1 0
+hybrid 3 1 0
+cuckoo 3 1 0
+growable-cuckoo 3 1 0
+counts 3 1 0
+$ printf 'Example.COM.\nexample.com\na.test\n' | bloomery build -q --copies --kind hybrid --type domain -o domains.bly; printf 'EXAMPLE.com\nb.test\na.test.\nnot a name\n' | bloomery count --query -s domains.bly
+2	EXAMPLE.com
+0	b.test
+1	a.test.
+0	not a name
+$ bloomery count --query -s list.bly letters
+! bloomery count: list.bly: is a split512 filter, which does not tell how often a key was added; counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and blocked-counting do
+? 2
+$ bloomery count --query letters
+! bloomery count: --query needs the file to ask: --state FILE
+? 2
+$ bloomery count --query -s missing.bly letters
+! bloomery count: missing.bly: No such file or directory
+? 2
+$ bloomery count --query -s days.bly --exact letters
+! bloomery count: --query changes nothing: leave out --age, --exact, -n, -p, -m and --seed
+? 2
+$ bloomery count --age letters
+! bloomery count: --age halves the counts of a --state, which is missing
+? 2
+$ bloomery count --age --exact -s days.bly letters
+! bloomery count: --exact counts do not age: leave out --age
+? 2
+$ bloomery count --memory 1M -n 5 letters
+! bloomery count: --memory says how large the counts are, and -n for how many keys: give one
+? 2
+$ bloomery count --key-file key --seed 3 letters
+! bloomery count: a secret takes the place of a seed: leave out --seed
+? 2
+
+# How large.
+$ bloomery count --memory 1M --top 1 --json letters | grep -o '"memory_bytes":[0-9]*'; bloomery count -m 1M --exact --top 1 --json letters | grep -o '"memory_bytes":[0-9]*'
+"memory_bytes":1048576
+"memory_bytes":1048576
+$ bloomery count --memory 10 letters
+! bloomery count: --memory 10 B is too little for any counts
+? 2
+$ bloomery count -p 1e-300 letters
+! bloomery count: no such counts can be made: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
+? 2
+$ seq 2000 | bloomery count -n 100 | tail -1 | cut -f 2
+2000
+! bloomery count: warning: more different keys came than the 100 that the counts were made for: 100% of new keys are taken for others, and counts are too high; give a larger -n
+$ seq 2000 | bloomery count --exact -n 100 | awk '$1 != 1' | wc -l
+0
+! bloomery count: more different keys came than the 100 that there is room for; give a larger -n
+$ seq 2000 | bloomery count --exact -s full.bly -n 100 > /dev/null
+! bloomery count: more different keys came than the 100 that there is room for; begin a new state, with a larger -n
+? 2
+
+# A secret.
+$ echo 000102030405060708090a0b0c0d0e0f > key; bloomery count --key-file key -n 10 -s keyed.bly letters | tail -1; bloomery count --query -s keyed.bly -k a
+3	a
+! bloomery count: keyed.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
+? 2
+$ bloomery count --query --key-file key -s keyed.bly -k a; bloomery count --key-file key -s two.bly letters
+3	a
+! bloomery count: two.bly: is not keyed; leave --key-file out
+? 2
+
+# Inputs that cannot be read, outputs that cannot be written, signals.
+$ bloomery count letters missing | tail -1; bloomery count --top 1 missing letters; echo $?
+3	a
+3	a
+2
+! bloomery count: missing: No such file or directory
+! bloomery count: missing: No such file or directory
+$ bloomery count letters > /dev/full
+! bloomery count: standard output: No space left on device
+? 2
+$ bloomery count --top 1 --json letters > /dev/full
+! bloomery count: standard output: could not be written
+? 2
+$ bloomery count --json letters > /dev/full
+! bloomery count: standard output: could not be written
+? 2
+$ seq 100000 | bloomery count | head -1
+1	1
+$ (seq 5; sleep 1) | (bloomery count -n 100 -s sig.bly --top 1 & p=$!; sleep 0.3; kill -TERM $p; wait $p; echo $?); bloomery count --query -s sig.bly -k 5
+1	1
+143
+1	5
+! bloomery count: stopped by a signal: what was read until then is counted
+$ (echo a; sleep 0.5; echo b) | bloomery count | (read line; echo "$line at once"; cat)
+1	a at once
+1	b

@@ -1,0 +1,25 @@
+/* multilayer_support.h - what the tests of multilayer filters share: a look inside. */
+#ifndef BLYT_MULTILAYER_SUPPORT_H
+#define BLYT_MULTILAYER_SUPPORT_H
+
+#include "table_support.h"
+
+#include "core/steps.h"
+#include "filters/counting/multilayer.h"
+
+static inline bly_filter *multilayer(uint64_t keys, double p) {
+    bly_filter *f = NULL;
+    assert_ok(bly_multilayer_create(keys, p, &f));
+    return f;
+}
+
+static inline bool is_sound(const bly_filter *f) {
+    blyi_shape shape = blyi_filter_shape(f);
+    return f->ops->sound(&shape, f->body);
+}
+
+static inline uint64_t records_used(const bly_filter *f) {
+    return bly_multilayer_spilled(f);
+}
+
+#endif

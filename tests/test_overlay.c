@@ -1,0 +1,649 @@
+/* The overlay: sets over filters that cannot be changed, or not so; the misses it admits to; room
+ * and its end. What has to do with files is in test_overlay_files.c. */
+#include "overlay_support.h"
+
+#include "core/plan_cuckoo.h"
+#include "filters/overlay/parts.h"
+
+static const bly_kind markers[] = {BLY_KIND_NONE, BLY_CUCKOO, BLY_CLASSIC};
+
+/* ---- sets ------------------------------------------------------------------------------------ */
+
+/* Over any base, lent: exactly what the base said at first and the program did. The base is not
+ * changed. Then over a copy of its own. */
+static void program_over(bly_kind kind, bly_kind marker, size_t steps) {
+    bly_filter *base = base_of(kind, 600, 0.02), *copy;
+    blyt_buffer before = blyt_write(base);
+    bly_filter *f = over(base, 1000, marker);
+    truth t = truth_of(base, 1000, OUT);
+    assert_truth(f, &t);
+    assert_int_equal(bly_filter_count(f), bly_filter_count(base));
+    run(f, &t, kind, steps);
+    assert_truth(f, &t);
+    assert_bytes(base, before);
+    assert_ptr_equal(bly_overlay_base(f), base);
+
+    assert_ok(bly_filter_clone(f, NULL, &copy));
+    assert_true(bly_filter_equal(f, copy));
+    bly_filter_destroy(f);
+    bly_filter_destroy(base);
+    assert_truth(copy, &t);
+    t.sure = IN;
+    run(copy, &t, kind + 100, steps);
+    assert_truth(copy, &t);
+    bly_filter_destroy(copy);
+    free(before.data);
+    free(t.is);
+}
+
+static void a_set_over_every_kind(void **state) {
+    (void)state;
+    FOR_EACH_BASE(kind)
+    for (size_t m = 0; m < COUNT_OF(markers); m++)
+        program_over(kind, markers[m], 4000 / BLYT_SLOW);
+}
+
+/* The same, longer, with growth: tables made for far fewer keys than change. */
+static void a_long_program(void **state) {
+    (void)state;
+    size_t steps = getenv("BLOOMERY_LONG") ? 10000000 : 200000 / BLYT_SLOW;
+    bly_filter *base = base_of(BLY_FUSE, 20000, 0.01), *own;
+    bly_filter *f = over(base, 500, BLY_KIND_NONE);
+    truth t = truth_of(base, 30000, OUT);
+    run(f, &t, 11, steps);
+    assert_truth(f, &t);
+    bly_filter_destroy(f);
+    bly_filter_destroy(base);
+    free(t.is);
+
+    bly_spec spec = bly_spec_for(BLY_OVERLAY, 30000, 0.01);
+    spec.changes = 500;
+    assert_ok(bly_filter_create(&spec, &own));
+    t = truth_of(own, 30000, GONE);
+    run(own, &t, 12, steps);
+    assert_truth(own, &t);
+    bly_filter_destroy(own);
+    free(t.is);
+}
+
+/* Copies collapse; what changes nothing changes no byte. */
+static void once_is_enough(void **state) {
+    (void)state;
+    FOR_EACH_BASE(kind) {
+        bly_filter *base = base_of(kind, 100, 1e-6), *own, *f[2] = {over(base, 50, 0), NULL};
+        bool changed;
+        assert_ok(bly_filter_clone(f[0], NULL, &own));
+        f[1] = own;
+        for (int which = 0; which < 2; which++) {
+            blyt_buffer now = blyt_write(f[which]);
+            assert_ok(put(f[which], 99, &changed)); /* the last key: there in lossy kinds, too */
+            assert_false(changed);
+            assert_ok(take(f[which], 1000, &changed));
+            assert_false(changed);
+            assert_bytes(f[which], now);
+            free(now.data);
+            for (int i = 0; i < 3; i++)
+                assert_ok(put(f[which], 1000, &changed));
+            assert_false(changed);
+            assert_ok(take(f[which], 1000, &changed));
+            assert_true(changed && !has(f[which], 1000));
+            now = blyt_write(f[which]);
+            assert_ok(take(f[which], 1000, &changed));
+            assert_false(changed);
+            assert_bytes(f[which], now);
+            free(now.data);
+        }
+        bly_filter_destroy(own);
+        bly_filter_destroy(f[0]);
+        bly_filter_destroy(base);
+    }
+}
+
+/* Over a base that cannot be changed, everything that came or went comes back to the same bytes of
+ * deleted and added keys as if it had never: one entry per class, put in and taken out. */
+static void back_to_nothing(void **state) {
+    (void)state;
+    bly_filter *base = base_of(BLY_RIBBON, 3000, 0.01);
+    bly_filter *f = over(base, 4000, BLY_KIND_NONE), *g = over(base, 4000, BLY_KIND_NONE);
+    uint64_t deleted, added;
+    bool changed;
+    for (uint64_t i = 0; i < 3000; i++)
+        assert_ok(take(f, i, NULL));
+    for (uint64_t i = 10000; i < 13000; i++)
+        assert_ok(put(f, i, NULL));
+    assert_ok(bly_overlay_changes(f, &deleted, &added));
+    assert_int_equal(deleted, 3000);
+    assert_true(added > 2800 && added < 3000); /* the others are false positives of the base */
+    for (uint64_t i = 0; i < 3000; i++)
+        assert_ok(put(f, i, NULL));
+    for (uint64_t i = 10000; i < 13000; i++) {
+        assert_ok(take(f, i, &changed));
+        assert_true(changed);
+    }
+    assert_ok(bly_overlay_changes(f, &deleted, &added));
+    assert_true(added == 0 && deleted > 0 && deleted < 200); /* those false positives */
+    for (uint64_t i = 10000; i < 13000; i++)
+        assert_int_equal(has(f, i), false);
+    for (uint64_t i = 10000; i < 13000; i++)
+        if (has(base, i))
+            assert_ok(put(f, i, NULL));
+    assert_ok(put(g, 10000, NULL)); /* so that it has the third part too */
+    assert_ok(take(g, 10000, NULL));
+    assert_ok(put(g, 10000, NULL));
+    assert_ok(take(g, 10000, NULL));
+    assert_true(bly_filter_equal(f, g));
+    assert_int_equal(bly_filter_count(f), 3000);
+    bly_filter_destroy(f);
+    bly_filter_destroy(g);
+    bly_filter_destroy(base);
+}
+
+/* Removing strangers that look present takes nothing from those that are: here one key in five
+ * looks present. (In a cuckoo filter itself this loses keys.) */
+static void strangers_do_no_harm(void **state) {
+    (void)state;
+    const bly_kind kinds[] = {BLY_CUCKOO, BLY_SBBF, BLY_FUSE};
+    const size_t n = 20000, strangers = 200000 / BLYT_SLOW;
+    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+        bly_filter *base = base_of(kinds[k], n, 0.2), *f = over(base, 1000, BLY_KIND_NONE);
+        size_t removed = 0;
+        bool was;
+        for (uint64_t i = n; i < n + strangers; i++) {
+            assert_ok(take(f, i, &was));
+            removed += was;
+            assert_false(has(f, i));
+        }
+        assert_true(removed > strangers / 20);
+        for (uint64_t i = 0; i < n; i++)
+            assert_true(has(f, i));
+        bly_stats s;
+        bly_filter_stats(f, &s);
+        uint64_t counted = bly_filter_count(base);
+        assert_int_equal(s.count, removed < counted ? counted - removed : 0);
+        bly_filter_destroy(f);
+        bly_filter_destroy(base);
+    }
+}
+
+/* ---- one that owns its base ------------------------------------------------------------------ */
+
+static void created(void **state) {
+    (void)state;
+    const double rates[] = {0.01, 0.002, 0.0001};
+    for (size_t r = 0; r < COUNT_OF(rates); r++) {
+        bly_spec spec = bly_spec_for(BLY_OVERLAY, 5000, rates[r]);
+        bly_filter *f, *plain;
+        uint64_t deleted, added;
+        assert_ok(bly_filter_create(&spec, &f));
+        assert_int_equal(bly_filter_geometry(bly_overlay_base(f)).kind, bly_plan_layout(rates[r]));
+        assert_int_equal(bly_filter_capacity(f), 5000);
+        blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, 5000);
+        blyt_add_all(f, &l);
+        blyt_holds(f, &l);
+        /* As long as nothing leaves, it is that filter. */
+        spec.geometry.kind = bly_plan_layout(rates[r]);
+        plain = blyt_filled(&spec, &l);
+        assert_true(bly_filter_equal(bly_overlay_base(f), plain));
+        assert_int_equal(bly_filter_count(f), bly_filter_count(plain));
+        for (uint64_t i = 0; i < 5000; i += 10)
+            assert_ok(take(f, i, NULL));
+        assert_ok(bly_overlay_changes(f, &deleted, &added));
+        assert_true(deleted == 500 && added == 0);
+        assert_true(bly_filter_equal(bly_overlay_base(f), plain));
+        for (uint64_t i = 0; i < 5000; i++)
+            assert_int_equal(has(f, i), i % 10 != 0);
+        for (uint64_t i = 0; i < 5000; i += 10)
+            assert_ok(put(f, i, NULL));
+        assert_ok(bly_overlay_changes(f, &deleted, &added));
+        assert_true(deleted == 0 && added == 0);
+        bly_filter_destroy(f);
+        bly_filter_destroy(plain);
+        blyt_list_free(&l);
+    }
+}
+
+/* Batches are single calls in order, before and after the first change. */
+static void batches(void **state) {
+    (void)state;
+    FOR_EACH_BASE(kind)
+    for (size_t m = 0; m < COUNT_OF(markers); m++) {
+        bly_filter *base = base_of(kind, 300, 0.01), *lent = over(base, 600, markers[m]), *a, *b;
+        assert_ok(bly_filter_clone(lent, NULL, &a)); /* one of its own, where it can be added to */
+        assert_ok(bly_filter_clone(lent, NULL, &b));
+        bly_filter *pairs[][2] = {{lent, over(base, 600, markers[m])}, {a, b}};
+        uint8_t told[400];
+        for (size_t p = 0; p < 2; p++) {
+            bly_filter *x = pairs[p][0], *y = pairs[p][1];
+            for (int turn = 0; turn < 6; turn++) {
+                blyt_list l = blyt_list_of(KEYS_DECIMAL, (uint64_t)(turn * 97), 350);
+                bly_tally tally;
+                bool one;
+                size_t fresh = 0;
+                for (size_t i = 5; i < l.n; i += 5)
+                    l.keys[i] = l.keys[i / 2];
+                assert_ok(turn % 2 ? bly_filter_remove_many(x, l.keys, l.n, told, &tally)
+                                   : bly_filter_add_many(x, l.keys, l.n, told, &tally));
+                for (size_t i = 0; i < l.n; i++) {
+                    assert_ok(turn % 2 ? bly_filter_remove(y, l.keys[i].data, l.keys[i].size, &one)
+                                       : bly_filter_add(y, l.keys[i].data, l.keys[i].size, &one));
+                    assert_int_equal(told[i], one);
+                    fresh += one;
+                }
+                assert_true(tally.done == l.n && tally.fresh == fresh);
+                assert_true(bly_filter_equal(x, y));
+                assert_int_equal(bly_filter_count(x), bly_filter_count(y));
+                blyt_list_free(&l);
+            }
+            bly_filter_destroy(x);
+            bly_filter_destroy(y);
+        }
+        bly_filter_destroy(base);
+    }
+}
+
+/* A base that is full sends what comes to the keys beside it. */
+static void a_full_base(void **state) {
+    (void)state;
+    bly_spec spec = bly_spec_for(BLY_CUCKOO, 50, 0.001);
+    bly_filter *base, *lent, *f;
+    uint64_t deleted, added;
+    bool fresh;
+    assert_ok(bly_filter_create(&spec, &base));
+    lent = over(base, 100, BLY_KIND_NONE);
+    assert_ok(bly_filter_clone(lent, NULL, &f));
+    for (uint64_t i = 0; i < 500; i++)
+        assert_ok(put(f, i, &fresh));
+    for (uint64_t i = 0; i < 500; i++)
+        assert_true(has(f, i));
+    assert_ok(bly_overlay_changes(f, &deleted, &added));
+    assert_true(deleted == 0 && added > 350 && added < 450);
+    assert_true(bly_filter_count(f) > 480 && bly_filter_count(f) <= 500);
+    bly_filter_destroy(f);
+    bly_filter_destroy(lent);
+    bly_filter_destroy(base);
+}
+
+/* A window must not forget old keys for new ones that only an overlay knows. */
+static void what_forgets_stands_still(void **state) {
+    (void)state;
+    bly_filter *base = base_of(BLY_WINDOW, 400, 0.001), *lent = over(base, 50, 0), *f;
+    assert_ok(bly_filter_clone(lent, NULL, &f));
+    for (uint64_t i = 1000; i < 3000; i++)
+        assert_ok(put(f, i, NULL));
+    for (uint64_t i = 0; i < 400; i++)
+        assert_true(has(f, i));
+    for (uint64_t i = 1000; i < 3000; i++)
+        assert_true(has(f, i));
+    assert_true(bly_filter_equal(bly_overlay_base(f), base));
+    bly_filter_destroy(f);
+    bly_filter_destroy(lent);
+    bly_filter_destroy(base);
+}
+
+/* ---- clear ----------------------------------------------------------------------------------- */
+
+static void cleared(void **state) {
+    (void)state;
+    FOR_EACH_BASE(kind) {
+        bly_filter *base = base_of(kind, 300, 0.01), *lent = over(base, 100, 0), *own;
+        blyt_buffer before = blyt_write(base);
+        for (uint64_t i = 0; i < 400; i += 3)
+            assert_ok(i < 300 ? take(lent, i, NULL) : put(lent, i, NULL));
+        assert_ok(bly_filter_clone(lent, NULL, &own));
+        bly_filter *both[] = {lent, own};
+        for (int which = 0; which < 2; which++) {
+            bly_filter *f = both[which], *copy;
+            bly_filter_clear(f);
+            assert_int_equal(bly_filter_count(f), 0);
+            bly_stats s;
+            bly_filter_stats(f, &s);
+            assert_true(s.current_fpr < 1e-9 || kind == BLY_STABLE);
+            truth t = truth_of(f, 600, f == lent ? OUT : IN);
+            for (size_t i = 0; i < t.n; i++)
+                assert_int_equal(t.is[i], OUT);
+            run(f, &t, 5, 500);
+            assert_truth(f, &t);
+            assert_ok(bly_filter_clone(f, NULL, &copy));
+            assert_true(bly_filter_equal(f, copy));
+            assert_truth(copy, &t);
+            bly_filter_clear(copy); /* its own base by now */
+            assert_int_equal(bly_filter_geometry(copy).detail, 0);
+            assert_int_equal(bly_filter_count(copy), 0);
+            bly_filter_destroy(copy);
+            free(t.is);
+        }
+        assert_bytes(base, before);
+        free(before.data);
+        bly_filter_destroy(lent);
+        bly_filter_destroy(own);
+        bly_filter_destroy(base);
+    }
+}
+
+/* ---- misses ---------------------------------------------------------------------------------- */
+
+/* Of `n` keys in f, those that are not found; within five sigma of the bound, which for these is
+ * no mere bound. */
+static void misses_as_told(const bly_filter *f, uint64_t first, uint64_t n) {
+    double bound = bly_overlay_miss_bound(f), mean = bound * (double)n, missed = 0;
+    for (uint64_t i = first; i < first + n; i++)
+        missed += !has(f, i);
+    bly_stats s;
+    bly_filter_stats(f, &s);
+    assert_true(s.miss_bound == bound);
+    assert_true(mean > 5);
+    assert_true(fabs(missed - mean) <= 5 * sqrt(mean));
+}
+
+/* Remainders of ten bits instead of 38. */
+static void weak_marks(void **state) {
+    (void)state;
+    const uint64_t n = 200000, gone = 5000;
+    bly_filter *base = base_of(BLY_CLASSIC, n, 0.001), *f = over(base, gone, 0), *weak;
+    blyi_shape shape = blyi_filter_shape(blyi_overlay_deleted(f));
+    shape.geometry.hashes = shape.geometry.detail = 10;
+    assert_ok(blyi_filter_make(&shape, &f->alloc, NULL, &weak));
+    bly_filter_destroy(f->levels->at[BLYI_OVERLAY_DELETED]);
+    f->levels->at[BLYI_OVERLAY_DELETED] = weak;
+    assert_true(bly_overlay_miss_bound(f) == 0);
+    for (uint64_t i = 0; i < gone; i++)
+        assert_ok(take(f, i, NULL));
+    misses_as_told(f, gone, n - gone);
+    /* Adding one that is missed brings it back, and with it perhaps one that was deleted. */
+    size_t back = 0, revived = 0;
+    for (uint64_t i = gone; i < n; i++) {
+        if (has(f, i))
+            continue;
+        assert_ok(put(f, i, NULL));
+        assert_true(has(f, i));
+        back++;
+    }
+    for (uint64_t i = 0; i < gone; i++)
+        revived += has(f, i);
+    assert_true(back > 100 && revived > 0 && revived <= back + 10);
+    bly_filter_destroy(f);
+    bly_filter_destroy(base);
+}
+
+/* A Bloom filter of deleted keys misses one key in a thousand, and stops there. */
+static void bloom_marks(void **state) {
+    (void)state;
+    const uint64_t n = 200000, gone = 5000;
+    bly_filter *base = base_of(BLY_SBBF, n, 0.001), *f = over(base, gone, BLY_CLASSIC);
+    uint64_t deleted, added, i = 0;
+    bly_status status = BLY_OK;
+    for (; status == BLY_OK; i++)
+        status = take(f, i, NULL);
+    assert_int_equal(status, BLY_EFULL);
+    assert_ok(bly_overlay_changes(f, &deleted, &added));
+    assert_true(deleted == gone && added == 0);
+    double bound = bly_overlay_miss_bound(f);
+    assert_true(bound > 0.0008 && bound < 0.0012);
+    assert_true(has(f, i - 1)); /* the one that was refused */
+    misses_as_told(f, i, n - i);
+    /* It cannot be unmarked; what comes back is kept beside. */
+    assert_ok(put(f, 0, NULL));
+    assert_true(has(f, 0));
+    assert_ok(bly_overlay_changes(f, &deleted, &added));
+    assert_true(deleted == gone && added == 1);
+    assert_ok(take(f, 0, NULL));
+    assert_true(!has(f, 0));
+    bly_filter_destroy(f);
+    bly_filter_destroy(base);
+}
+
+static bly_hash hash_32(void *user, const void *key, size_t len) {
+    (void)user;
+    uint64_t h = XXH64(key, len, 0) >> 32;
+    return (bly_hash){XXH64(&h, 8, 1), XXH64(&h, 8, 2)};
+}
+
+/* Keys with equal hashes are one key. */
+static void narrow_hash(void **state) {
+    (void)state;
+    const uint64_t n = 100000, live = 3000000 / BLYT_SLOW;
+    bly_spec spec = bly_spec_for(BLY_CLASSIC, 2 * live, 0.01);
+    bly_filter *base;
+    assert_ok(bly_hasher_custom(&spec.hasher, hash_32, NULL, 32, 1));
+    spec.allow_weak_hash = true;
+    assert_ok(bly_filter_create(&spec, &base));
+    for (uint64_t i = 0; i < n + live; i++)
+        assert_ok(put(base, i, NULL));
+    bly_filter *f = over(base, n, 0);
+    for (uint64_t i = 0; i < n; i++)
+        assert_ok(take(f, i, NULL));
+    assert_true(bly_overlay_miss_bound(f) > 2.3e-5);
+    misses_as_told(f, n, live);
+    bly_filter_destroy(f);
+    bly_filter_destroy(base);
+}
+
+/* ---- room ------------------------------------------------------------------------------------ */
+
+/* The part with the deleted or the added keys grows 64-fold, and then says so. */
+static void grows_to_the_horizon(void **state) {
+    (void)state;
+    for (int added = 0; added < 2; added++) {
+        const uint64_t changes = 200;
+        bly_filter *base = base_of(BLY_FUSE, added ? 10 : 20000, 1e-6);
+        bly_filter *f = over(base, changes, 0), *before = NULL;
+        uint64_t done = 0, counts[2];
+        bly_status status = BLY_OK;
+        while (status == BLY_OK) {
+            if (done >= 64 * changes) {
+                bly_filter_destroy(before);
+                assert_ok(bly_filter_clone(f, NULL, &before));
+            }
+            assert_int_equal(bly_filter_file_size(f) - HEADER, bly_filter_geometry(f).size);
+            assert_true(bly_overlay_miss_bound(f) < 1e-9);
+            status = added ? put(f, 1000000 + done, NULL) : take(f, done, NULL);
+            done += status == BLY_OK;
+        }
+        assert_int_equal(status, BLY_EFULL);
+        assert_true(done >= 64 * changes && done < 80 * changes);
+        assert_true(bly_filter_equal(f, before));
+        assert_ok(bly_overlay_changes(f, &counts[0], &counts[1]));
+        assert_true(counts[added] == done && counts[!added] == 0);
+        assert_true(bly_overlay_miss_bound(f) > (added ? 8e-10 : 7e-10));
+        for (uint64_t i = 0; i < done; i++)
+            assert_int_equal(has(f, added ? 1000000 + i : i), added);
+        bly_filter_destroy(f);
+        bly_filter_destroy(before);
+        bly_filter_destroy(base);
+    }
+}
+
+/* As many changes as were asked for fit without growth, at the cost that the header names. */
+static void costs_as_told(void **state) {
+    (void)state;
+    const uint64_t sizes[] = {100, 1000, 100000};
+    const double bits[] = {51, 42, 41};
+    bly_filter *base = base_of(BLY_FUSE, 100000, 0.01);
+    for (size_t s = 0; s < COUNT_OF(sizes); s++) {
+        bly_filter *f = over(base, sizes[s], 0);
+        const bly_filter *deleted = blyi_overlay_deleted(f);
+        uint64_t body = deleted->body_bytes;
+        for (uint64_t i = 0; i < sizes[s]; i++)
+            assert_ok(take(f, i, NULL));
+        assert_int_equal(deleted->body_bytes, body);
+        assert_true(8 * (double)body / (double)sizes[s] <= bits[s] + 0.5);
+        assert_true(bly_overlay_miss_bound(f) < 2e-11);
+        bly_filter_destroy(f);
+    }
+    bly_filter *f = over(base, 0, 0), *small = base_of(BLY_FUSE, 10, 0.01), *g = over(small, 0, 0);
+    assert_int_equal(blyi_overlay_deleted(f)->geometry.size, blyi_buckets_for(100000 / 20));
+    assert_int_equal(blyi_overlay_deleted(g)->geometry.size, blyi_buckets_for(64));
+    bly_filter_destroy(f);
+    bly_filter_destroy(g);
+    bly_filter_destroy(small);
+    bly_filter_destroy(base);
+}
+
+/* Every allocation of every call fails once; nothing has changed then, and it works the next time.
+ */
+static void out_of_memory(void **state) {
+    (void)state;
+    bly_filter *base = base_of(BLY_FUSE, 300, 0.01);
+    size_t failures = 0;
+    for (size_t fail = 1, calls = fail; calls >= fail; fail++) {
+        blyt_heap heap = {.fail_at = fail};
+        bly_allocator a = blyt_heap_allocator(&heap);
+        bly_spec spec = {.changes = 8, .allocator = &a};
+        bly_filter *f = NULL, *copy;
+        bly_status status = bly_overlay_over(base, &spec, &f);
+        if (status) {
+            assert_int_equal(status, BLY_ENOMEM);
+            assert_true(f == NULL && heap.live == 0);
+            assert_ok(bly_overlay_over(base, &spec, &f));
+            failures++;
+        }
+        for (uint64_t i = 0; i < 400; i++) {
+            blyt_buffer before = i % 20 < 2 || i > 250 ? blyt_write(f) : (blyt_buffer){NULL, 0};
+            bool changed = i % 2;
+            status = i < 300 ? take(f, i, &changed) : put(f, i + 1000, &changed);
+            if (status) {
+                assert_int_equal(status, BLY_ENOMEM);
+                failures++;
+                if (before.data)
+                    assert_bytes(f, before);
+                assert_int_equal(changed, i % 2);
+                assert_ok(i < 300 ? take(f, i, NULL) : put(f, i + 1000, NULL));
+            }
+            free(before.data);
+        }
+        status = bly_filter_clone(f, &a, &copy);
+        if (status) {
+            assert_int_equal(status, BLY_ENOMEM);
+            assert_null(copy);
+            failures++;
+            assert_ok(bly_filter_clone(f, &a, &copy));
+        }
+        for (uint64_t i = 0; i < 400; i++)
+            assert_int_equal(has(copy, i < 300 ? i : i + 1000), i >= 300);
+        bly_filter_destroy(copy);
+        bly_filter_destroy(f);
+        assert_int_equal(heap.live, 0);
+        calls = heap.calls;
+    }
+    assert_true(failures > 15);
+    bly_filter_destroy(base);
+    for (size_t fail = 1; fail < 20; fail++) {
+        blyt_heap heap = {.fail_at = fail};
+        bly_allocator a = blyt_heap_allocator(&heap);
+        bly_spec spec = bly_spec_for(BLY_OVERLAY, 100, 0.01);
+        bly_filter *f;
+        spec.allocator = &a;
+        bly_status status = bly_filter_create(&spec, &f);
+        assert_int_equal(status, heap.calls >= fail ? BLY_ENOMEM : BLY_OK);
+        bly_filter_destroy(f);
+        assert_int_equal(heap.live, 0);
+    }
+}
+
+/* ---- rates, refusals ------------------------------------------------------------------------- */
+
+/* The rate of the whole is the base's, whatever came and went. */
+static void rate_of_the_whole(void **state) {
+    (void)state;
+    const uint64_t n = 50000, asked = 1000000 / BLYT_SLOW;
+    const bly_kind kinds[] = {BLY_SBBF, BLY_FUSE, BLY_SCALABLE};
+    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+        bly_filter *base = base_of(kinds[k], n, 0.01), *f = over(base, 0, 0);
+        for (uint64_t i = 0; i < n; i += 10)
+            assert_ok(take(f, i, NULL));
+        for (uint64_t i = n; i < n + 1000; i++)
+            assert_ok(put(f, i, NULL));
+        bly_stats s;
+        bly_filter_stats(f, &s);
+        double found = 0, mean = s.current_fpr * (double)asked;
+        for (uint64_t i = 2 * n; i < 2 * n + asked; i++)
+            found += has(f, i);
+        assert_true(fabs(found - mean) <= 5 * sqrt(mean));
+        assert_true(fabs(s.estimated_keys - (double)s.count) < 0.03 * (double)n);
+        assert_true(s.bytes + 3 * 64 + (kinds[k] == BLY_SCALABLE ? 64 * 48 : 0) >= s.size);
+        assert_true(s.target_fpr == 0.01 && s.set_bits <= s.bits && s.stuck == 0);
+        char text[1024];
+        assert_true(bly_stats_format(&s, text, sizeof text) > 0);
+        assert_non_null(strstr(text, "parts = 3"));
+        bly_filter_destroy(f);
+        bly_filter_destroy(base);
+    }
+}
+
+static void refusals(void **state) {
+    (void)state;
+    bly_filter *base = base_of(BLY_SBBF, 100, 0.01), *f = over(base, 0, 0), *g = over(base, 0, 0);
+    bly_filter *out;
+    bly_overlap o;
+    const char *why = "an overlay's parts cannot be combined; rebuild from the keys";
+    for (int op = BLY_OP_UNION; op <= BLY_OP_OVERLAP; op++)
+        assert_string_equal(bly_filter_why_not((bly_operation)op, f, g), why);
+    assert_int_equal(bly_filter_union(f, g), BLY_EUNSUPPORTED);
+    assert_int_equal(bly_filter_intersect(f, g), BLY_EUNSUPPORTED);
+    assert_int_equal(bly_filter_subtract(f, g), BLY_EUNSUPPORTED);
+    assert_int_equal(bly_filter_overlap(f, g, &o), BLY_EUNSUPPORTED);
+    assert_int_equal(bly_filter_fold(f, 2, NULL, &out), BLY_EUNSUPPORTED);
+    assert_int_equal(bly_overlay_over(f, NULL, &out), BLY_EKIND);
+    assert_null(out);
+    assert_int_equal(bly_filter_levels(f), 1);
+    assert_ptr_equal(bly_filter_level(f, 0), f);
+    uint64_t deleted = 5, added = 6;
+    assert_int_equal(bly_overlay_changes(base, &deleted, &added), BLY_EKIND);
+    assert_true(deleted == 5 && added == 6);
+    assert_null(bly_overlay_base(base));
+    assert_true(bly_overlay_miss_bound(base) == 0);
+
+    bly_spec spec = {.marker = BLY_SBBF};
+    assert_int_equal(bly_overlay_over(base, &spec, &out), BLY_EINVAL);
+    spec = (bly_spec){.changes = UINT64_MAX};
+    assert_int_equal(bly_overlay_over(base, &spec, &out), BLY_ETOOBIG);
+    spec = (bly_spec){.changes = UINT64_C(1) << 40};
+    assert_int_equal(bly_overlay_over(base, &spec, &out), BLY_ETOOBIG);
+    spec = bly_spec_for(BLY_OVERLAY, 100, 0.01);
+    spec.sharing = BLY_SHARED;
+    assert_int_equal(bly_filter_create(&spec, &out), BLY_EUNSUPPORTED);
+    spec = bly_spec_for(BLY_OVERLAY, 100, 0.01);
+    spec.geometry.options = BLY_FOLDABLE;
+    assert_int_equal(bly_filter_create(&spec, &out), BLY_EINVAL);
+    spec = bly_spec_for(BLY_OVERLAY, 100, 0.01);
+    spec.geometry.size = 1024;
+    spec.geometry.hashes = 2;
+    assert_int_equal(bly_filter_create(&spec, &out), BLY_EGEOMETRY);
+    spec = bly_spec_for(BLY_OVERLAY, 0, 0.01);
+    assert_int_equal(bly_filter_create(&spec, &out), BLY_ECOUNT);
+    spec = bly_spec_for(BLY_OVERLAY, 10, 0);
+    assert_int_equal(bly_filter_create(&spec, &out), BLY_ERATE);
+    bly_geometry plan;
+    assert_int_equal(bly_plan(BLY_OVERLAY, 100, 0.01, 0, 64, &plan), BLY_EKIND);
+    plan = bly_filter_geometry(f);
+    assert_ok(bly_plan_check(&plan));
+    assert_true(bly_plan_fpr(&plan, 10, 64) == 1 && bly_plan_capacity(&plan, 0.5, 64) == 0);
+    assert_true(bly_plan_fill(&plan, 10) == 0 && isinf(bly_plan_keys(&plan, 10)));
+    bly_filter_destroy(f);
+    bly_filter_destroy(g);
+    bly_filter_destroy(base);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_set_over_every_kind),
+        cmocka_unit_test(a_long_program),
+        cmocka_unit_test(once_is_enough),
+        cmocka_unit_test(back_to_nothing),
+        cmocka_unit_test(strangers_do_no_harm),
+        cmocka_unit_test(created),
+        cmocka_unit_test(batches),
+        cmocka_unit_test(a_full_base),
+        cmocka_unit_test(what_forgets_stands_still),
+        cmocka_unit_test(cleared),
+        cmocka_unit_test(weak_marks),
+        cmocka_unit_test(bloom_marks),
+        cmocka_unit_test(narrow_hash),
+        cmocka_unit_test(grows_to_the_horizon),
+        cmocka_unit_test(costs_as_told),
+        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(rate_of_the_whole),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
