@@ -40,10 +40,10 @@ KEYED, APPROXIMATE, FOLDABLE = 1, 2, 4
 ROWS = {**TABLES, **COUNTERS, **SKETCHES, OVERLAY: Overlay()}
 
 # What a file of MANIFEST has to do with its keys. exactly: it holds them and no others; twice: two
-# copies of each; often: N % 20 + 1 copies of key N; halved: that, and then halved; atleast: an
-# intersection; latest: all keys from 0 on were added in order, and these are still there; held: they
+# copies of each; often: N % 20 + 1 copies of key N; halved: that, and then halved; spent: that, and
+# then all removed; atleast: an intersection; latest: all keys from 0 on were added in order, and these are still there; held: they
 # are there; kept: they are, and those before them are not.
-RELATIONS = ("exactly", "twice", "often", "halved", "atleast", "latest", "held", "kept")
+RELATIONS = ("exactly", "twice", "often", "halved", "spent", "atleast", "latest", "held", "kept")
 ROUNDS = 20
 
 
@@ -249,7 +249,9 @@ def check_bits(levels, keys, relation):
 
 def copies_of(relation, number):
     """How often key `number` was added."""
-    return {"twice": 2, "often": number % ROUNDS + 1, "halved": number % ROUNDS + 1}.get(relation, 1)
+    if relation in ("often", "halved", "spent"):
+        return number % ROUNDS + 1
+    return 2 if relation == "twice" else 1
 
 
 def check_table(head, body, words, first, count, relation):

@@ -20,14 +20,16 @@ def step_size(step):
 
 
 def check_items(head, keys, relation):
-    copies = sum(n for _, n in keys)
+    copies = 0 if relation == "spent" else sum(n for _, n in keys)
     demand(relation == "atleast" or head["items"] == copies, "items")
 
 
 def check_counts(have, want, limit, relation):
-    """Counts by cell: those of the keys, but that a counter ends at its limit."""
+    """Counts by cell: those of the keys, but that a counter ends at its limit, and stays there."""
     for cell in set(have) | set(want):
         owed = min(want.get(cell, 0), limit)
+        if relation == "spent" and owed < limit:
+            owed = 0
         if relation == "atleast":
             demand(have.get(cell, 0) >= owed, "a count too low")
         else:

@@ -9,7 +9,7 @@ from format_tables import GROWABLE
 
 OVERLAY, HLL, CLASSIC = 12, 18, 1
 TABLE_RATE, BLOOM_RATE = 1e-9, 1e-3
-HIDDEN, APPROXIMATE = 1, 2
+HIDDEN, APPROXIMATE, FOLDABLE = 1, 2, 4
 
 
 def mix(lo, hi):
@@ -32,15 +32,17 @@ class Overlay:
         return (
             part["kind"] == GROWABLE
             and part["sub"] == 32
-            and k <= 38
+            and 32 <= k <= 38
             and part["size"] % (2 << (38 - k)) == 0
             and part["rate"] == TABLE_RATE
+            and part["capacity"] == max(96 * part["size"] // 25 - 16, 8)
         )
 
     def is_bloom(self, part):
         return (
             part["kind"] == CLASSIC
             and part["sub"] == 0
+            and part["flags"] & FOLDABLE == 0
             and part["rate"] == BLOOM_RATE
             and part["capacity"] <= part["size"]
             and part["items"] <= part["capacity"]
@@ -64,8 +66,10 @@ class Overlay:
 
     def contains(self, head, parts, lo, hi, has):
         """`has` answers for a part."""
+
+        def part_has(i, words):
+            return len(parts) > i and parts[i][0]["items"] > 0 and has(*parts[i], *words)
+
         mixed = mix(lo, hi)
-        if len(parts) == 3 and has(*parts[2], *mixed):
-            return True
-        deleted = parts[1][0]["items"] > 0 and has(*parts[1], *mixed)
-        return head["sub"] != HIDDEN and has(*parts[0], lo, hi) and not deleted
+        shows = head["sub"] != HIDDEN and has(*parts[0], lo, hi) and not part_has(1, mixed)
+        return shows or part_has(2, mixed)

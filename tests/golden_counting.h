@@ -40,21 +40,21 @@ static const counted counteds[] = {
      40,
      "exactly"},
     {"blocked-counting-2-bits-sha1",
-     {BLY_BLOCKED_COUNTING, 6, 3, 0, 2},
+     {BLY_BLOCKED_COUNTING, 9, 3, 0, 2},
      BLY_HASH_SHA1,
      0,
      0,
      40,
      "twice"},
     {"blocked-counting-8-bits-crc64",
-     {BLY_BLOCKED_COUNTING, 3, 7, 0, 8},
+     {BLY_BLOCKED_COUNTING, 11, 7, 0, 8},
      BLY_HASH_CRC64,
      4,
      0,
      40,
      "often"},
     {"blocked-counting-16-bits-fnv1a",
-     {BLY_BLOCKED_COUNTING, 2, 9, 0, 16},
+     {BLY_BLOCKED_COUNTING, 13, 9, 0, 16},
      BLY_HASH_FNV1A,
      5,
      3,
@@ -116,8 +116,8 @@ static const counted counteds[] = {
 #endif
 #ifdef BLYI_TRY_SKETCH
     {"counts-fnv1a", {BLY_COUNTS, 4, 3, 0, 0}, BLY_HASH_FNV1A, 0, 0, 40, "exactly"},
-    {"counts-often-fnv1a", {BLY_COUNTS, 4, 5, 0, 0}, BLY_HASH_FNV1A, 1, 0, 80, "often"},
-    {"counts-slow-md5", {BLY_COUNTS, 4, 2, 0, 1}, BLY_HASH_MD5, 1, 0, 100, "often"},
+    {"counts-often-fnv1a", {BLY_COUNTS, 4, 2, 0, 0}, BLY_HASH_FNV1A, 1, 0, 500, "often"},
+    {"counts-slow-md5", {BLY_COUNTS, 4, 1, 0, 1}, BLY_HASH_MD5, 1, 0, 400, "often"},
     {"counts-empty-fnv1", {BLY_COUNTS, 4, 1, 0, 0}, BLY_HASH_FNV1, 0, 0, 0, "exactly"},
     {"counts-planned-murmur3", {BLY_COUNTS, 0, 60, 0, 0}, BLY_HASH_MURMUR3, 0, 0, 60, "exactly"},
     {"keyed-counts", {BLY_COUNTS, 0, 30, 0, 0}, BLY_HASH_SIPHASH, 0, 0, 30, "twice"},
@@ -202,6 +202,16 @@ static void make_shrunk(const output *out, const char *from, const char *to, int
     bly_filter_destroy(f);
 }
 
+/* All of them removed again: only what is stuck stays. */
+static void make_spent(const output *out, const char *from, const char *to, int count) {
+    bly_filter *f = make_counted_named(from);
+    for (int i = 0; i < count; i++)
+        for (int copies = i % ROUNDS + 1; copies > 0; copies--)
+            remove_keys(f, i, 1);
+    save(out, f, to, 0, count, "spent");
+    bly_filter_destroy(f);
+}
+
 #ifdef BLYI_TRY_HYBRID
 /* 14 copies that came from above, and stay in the map. */
 static void make_border(const output *out) {
@@ -218,7 +228,7 @@ static void make_border(const output *out) {
 static void make_sketches(const output *out) {
     bly_filter *f = make_counted_named("counts-often-fnv1a"), *other;
     must(bly_counts_age(f) == BLY_OK, "age");
-    save(out, f, "counts-aged-fnv1a", 0, 80, "halved");
+    save(out, f, "counts-aged-fnv1a", 0, 500, "halved");
     bly_filter_destroy(f);
     f = make_counted_named("hll-4-fnv1a");
     const counted more = {"more", {BLY_HLL, 4, 16, 0, 0}, BLY_HASH_FNV1A, 0, 50, 100, "exactly"};
@@ -286,6 +296,12 @@ static void make_overlays(const output *out) {
     remove_keys(f, 0, 12);
     save(out, f, "overlay-over-scalable-fnv1a", 12, 48, "kept");
     bly_filter_destroy(f);
+    const bly_spec few = {.changes = 4};
+    must(bly_overlay_over(base, &few, &f) == BLY_OK, "overlay over");
+    add_keys(f, 60, 60);
+    remove_keys(f, 0, 50);
+    save(out, f, "overlay-grown-fnv1a", 50, 70, "kept");
+    bly_filter_destroy(f);
     bly_filter_destroy(base);
 }
 #endif
@@ -300,6 +316,8 @@ static void make_good_counting(const output *out) {
 #ifdef BLYI_TRY_COUNTING
     make_changed(out, "counting", "counting-fnv1a");
     make_changed(out, "blocked-counting", "blocked-counting-fnv1a");
+    make_spent(out, "counting-stuck-fnv1a", "counting-spent-fnv1a", 30);
+    make_spent(out, "blocked-counting-k16-fnv1a", "blocked-counting-spent-fnv1a", 20);
 #endif
 #ifdef BLYI_TRY_MULTILAYER
     make_changed(out, "multilayer", "multilayer-fnv1a");
@@ -308,6 +326,7 @@ static void make_good_counting(const output *out) {
 #endif
 #ifdef BLYI_TRY_LAYERED
     make_changed(out, "layered", "layered-fnv1a");
+    make_spent(out, "layered-stuck-fnv1a", "layered-spent-fnv1a", 40);
 #endif
 #ifdef BLYI_TRY_HYBRID
     make_changed(out, "hybrid", "hybrid-fnv1a");

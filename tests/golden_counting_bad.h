@@ -135,6 +135,8 @@ static const part_lie overlay_lies[] = {
     {{"overlay-deleted-capacity.ECORRUPT", 24, 8, 7}, 2},
     {{"overlay-deleted-rate.ECORRUPT", 48, 8, UINT64_C(0x3f60000000000000)}, 2},
     {{"overlay-deleted-approximate.ECORRUPT", 7, 1, 2}, 2},
+    {{"overlay-deleted-version-2.EVERSION", 4, 1, 2}, 2},
+    {{"overlay-added-classic.ECORRUPT", 5, 1, 1}, 3},
     {{"overlay-added-items.ECORRUPT", 32, 8, 49}, 3},
     {{"overlay-added-capacity.ECORRUPT", 24, 8, 7}, 3},
 };
@@ -145,6 +147,7 @@ static const part_lie bloom_lies[] = {
     {{"overlay-bloom-capacity.ECORRUPT", 24, 8, UINT64_C(1) << 40}, 2},
     {{"overlay-bloom-rate.ECORRUPT", 48, 8, UINT64_C(0x3f60000000000000)}, 2},
     {{"overlay-bloom-textbook.ECORRUPT", 10, 2, 1}, 2},
+    {{"overlay-bloom-foldable.ECORRUPT", 7, 1, 4}, 2},
 };
 
 static void make_bad_overlays(const output *out) {

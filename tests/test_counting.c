@@ -242,6 +242,20 @@ static void agrees_with_a_second_implementation(void **state) {
     }
 }
 
+/* Too many where others have raised all counters of a key: as often as a stranger is found. */
+static void copies_are_seldom_too_many(void **state) {
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        bly_filter *f = counters(kinds[i], 100000, 0.01, 4);
+        tally t = {100000, 0, 100000 * bly_plan_fpr(&f->geometry, 99999, 64)};
+        add_hashes(f, 1, 0, 100000);
+        for (uint64_t k = 0; k < 100000; k++)
+            t.found += bly_filter_copies_hash(f, hash_at(1, k)) > 1;
+        judge(&t, "copies", 100000, 0.01);
+        bly_filter_destroy(f);
+    }
+}
+
 static void batches_do_as_single_calls(void **state) {
     (void)state;
     blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, 3000);
@@ -495,6 +509,7 @@ int main(void) {
         cmocka_unit_test(the_rate_of_a_line_is_exact),
         cmocka_unit_test(rates_are_as_planned),
         cmocka_unit_test(agrees_with_a_second_implementation),
+        cmocka_unit_test(copies_are_seldom_too_many),
         cmocka_unit_test(batches_do_as_single_calls),
         cmocka_unit_test(programs_lose_nothing),
         cmocka_unit_test(absent_keys_leave_no_trace),

@@ -614,29 +614,6 @@ static void any_body_is_harmless(void **state) {
     bly_filter_destroy(f);
 }
 
-static void a_filter_feeds_its_counts(void **state) {
-    bly_filter *f = NULL, *counts = lines(500, 0), *direct = lines(500, 0);
-    blyt_list l = blyt_list_of(KEYS_URL, 0, 3000);
-    (void)state;
-    assert_ok(bly_cuckoo_create(3000, 0.01, &f));
-    assert_ok(bly_filter_attach(f, counts));
-    blyt_add_all(f, &l);
-    blyt_add_all(direct, &l);
-    assert_true(bly_filter_equal(counts, direct));
-    /* The ninth copy of a key finds no place in the filter, and is not counted. */
-    bly_status status = BLY_OK;
-    unsigned stored = 1;
-    while ((status = bly_filter_add(f, l.keys[7].data, l.keys[7].size, NULL)) == BLY_OK)
-        stored++;
-    assert_int_equal(status, BLY_EFULL);
-    assert_true(stored <= 8);
-    assert_true(bly_filter_copies(counts, l.keys[7].data, l.keys[7].size) == stored);
-    blyt_list_free(&l);
-    bly_filter_destroy(f);
-    bly_filter_destroy(counts);
-    bly_filter_destroy(direct);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_follow_their_rule),   cmocka_unit_test(bytes_are_as_in_the_format),
@@ -647,7 +624,6 @@ int main(void) {
         cmocka_unit_test(union_rounds_a_line_alike),  cmocka_unit_test(aging_halves),
         cmocka_unit_test(counters_stay_at_their_end), cmocka_unit_test(overlap_is_estimated),
         IN_SCRATCH(files_go_on_as_if_never_away),     IN_SCRATCH(any_body_is_harmless),
-        cmocka_unit_test(a_filter_feeds_its_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

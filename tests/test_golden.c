@@ -23,6 +23,8 @@ static uint64_t copies_of(const char *relation, int i) {
         return (uint64_t)i % 20 + 1;
     if (strcmp(relation, "halved") == 0)
         return ((uint64_t)i % 20 + 1) / 2;
+    if (strcmp(relation, "spent") == 0)
+        return 0;
     return strcmp(relation, "twice") == 0 ? 2 : 1;
 }
 

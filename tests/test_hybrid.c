@@ -532,6 +532,14 @@ static void combined_as_made_directly(void **state) {
     assert_is(c, in_both);
     bly_filter_stats(c, &s);
     assert_true(s.approximate && s.estimated_keys == round(o.both));
+    /* What is made with an intersection is marked as one. */
+    for (int way = 0; way < 2; way++) {
+        bly_filter *d = filled(in_sum);
+        assert_ok(way ? bly_filter_union(d, c) : bly_filter_subtract(d, c));
+        bly_filter_stats(d, &s);
+        assert_true(s.approximate);
+        bly_filter_destroy(d);
+    }
     bly_filter_destroy(c);
     /* With itself. */
     uint64_t count = bly_filter_count(a);

@@ -144,12 +144,49 @@ static void ids_of_twelve_bytes(void **state) {
     assert_true(blyi_spilled_sound(&s, buckets) && !blyi_spilled_sound(&s, buckets - 1));
     assert_true(blyi_spilled_count(&s, blyi_spilled_find(&s, far)) == BLYI_MOST_COUNTED);
     assert_true(blyi_spilled_count(&s, blyi_spilled_find(&s, near)) == 9);
+    uint64_t low = far.bucket << 55 | far.rest, high = far.bucket >> 9;
+    assert_true(blyi_spilled_find(&s, far) ==
+                blyi_mulhi(blyi_fmix64(low ^ high * BLYI_GOLD), s.slots));
     far.bucket--;
     assert_true(blyi_spilled_find(&s, far) == BLYI_NO_SLOT);
     far.bucket++;
     blyi_spilled_erase(&s, blyi_spilled_find(&s, near));
     uint64_t at = 0;
     assert_true(blyi_spilled_next(&s, &at, &c) && c.bucket == far.bucket && c.rest == far.rest);
+    free(s.head);
+}
+
+/* Each rule of a sound map by itself. Remainders have 16 bits, there is one bucket: ids of two
+ * bytes, places of eight. */
+static void maps_are_checked(void **state) {
+    size_t bytes;
+    blyi_spilled s = new_map(16, 1, 1, &bytes);
+    uint64_t at;
+    (void)state;
+    for (uint64_t rest = 1; blyi_spilled_used(&s) < 3; rest++)
+        assert_true(blyi_spilled_insert(&s, (blyi_class){0, rest}, 100));
+    assert_true(blyi_spilled_sound(&s, 1));
+    s.head[0]++;
+    assert_false(blyi_spilled_sound(&s, 1));
+    s.head[0]--;
+    for (at = 0; blyi_spilled_count(&s, at) != 0;)
+        at++;
+    /* Full: the last place is taken by one that belongs there. */
+    uint64_t rest = 4;
+    while (blyi_mulhi(blyi_fmix64(rest), 4) != at)
+        rest++;
+    uint8_t *place = s.head + BLYI_SPILL_HEAD + at * 8;
+    blyi_store64le(place, rest | 100 << 16);
+    s.head[0]++;
+    assert_true(blyi_spilled_find(&s, (blyi_class){0, rest}) == at);
+    assert_false(blyi_spilled_sound(&s, 1));
+    /* One that belongs elsewhere, and is not found. */
+    memset(s.head, 0, bytes);
+    for (rest = 4; blyi_mulhi(blyi_fmix64(rest), 4) == at;)
+        rest++;
+    blyi_store64le(place, rest | 100 << 16);
+    s.head[0] = 1;
+    assert_false(blyi_spilled_sound(&s, 1));
     free(s.head);
 }
 
@@ -195,8 +232,11 @@ static uint64_t unmix(uint64_t x) {
 /* Keys that all belong at place 0, in a map of any size: 256 of them have a place, and the others
  * are refused their fifteenth copy. In this shape a hash is its class's id. */
 static void chosen_keys_are_refused(void **state) {
-    bly_filter *f = exact_table((bly_geometry){BLY_HYBRID, 52, 4096, 0, 0}, NULL);
+    blyt_heap heap = {0};
+    bly_allocator a = blyt_heap_allocator(&heap);
+    bly_filter *f = exact_table((bly_geometry){BLY_HYBRID, 52, 4096, 0, 0}, &a);
     uint64_t spilled = 0, refused = 0;
+    size_t live = heap.live;
     (void)state;
     for (uint64_t i = 0; spilled + refused < 300; i++) {
         bly_hash h = {unmix(i), 0};
@@ -212,6 +252,7 @@ static void chosen_keys_are_refused(void **state) {
         spilled += !full;
         refused += full;
         assert_int_equal(bly_filter_copies_hash(f, h), full ? 14 : 15);
+        assert_int_equal(heap.live, live);
         assert_true(bly_hybrid_spilled(f) == spilled && full == (spilled + refused > 256));
         if (full) {
             assert_memory_equal(&before, &f->geometry, sizeof before);
@@ -379,6 +420,22 @@ static void refuses_unsound_bodies(void **state) {
     bly_filter_destroy(f);
 }
 
+/* So many copies that they cannot be counted together, though each class's can. */
+static void refuses_more_than_can_be_counted(void **state) {
+    bly_filter *f = hybrid(70000, 1e-6);
+    (void)state;
+    for (int i = 0; i < 15; i++)
+        add_hashes(f, 1, 0, 66000);
+    blyi_spilled s = blyi_spilled_over(&f->geometry, f->body);
+    assert_true(is_sound(f) && blyi_spilled_used(&s) > 65536);
+    blyi_class c;
+    f->items = 0;
+    for (uint64_t at = 0; blyi_spilled_next(&s, &at, &c); f->items += BLYI_MOST_COUNTED)
+        blyi_spilled_set(&s, at - 1, BLYI_MOST_COUNTED);
+    assert_false(is_sound(f));
+    bly_filter_destroy(f);
+}
+
 /* Every byte random, or every byte the same: reading must stay within the body and come to an end,
  * and what is combined with it must stay sound. */
 static void abuse_hybrid(bly_geometry g, int fill) {
@@ -461,10 +518,16 @@ static void the_vector_of_the_format(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_map_is_exact),  cmocka_unit_test(ids_of_twelve_bytes),
-        cmocka_unit_test(entries_lie_near),  cmocka_unit_test(chosen_keys_are_refused),
-        cmocka_unit_test(files_come_back),   cmocka_unit_test(refuses_unsound_bodies),
-        cmocka_unit_test(survives_any_body), cmocka_unit_test(the_vector_of_the_format),
+        cmocka_unit_test(the_map_is_exact),
+        cmocka_unit_test(ids_of_twelve_bytes),
+        cmocka_unit_test(entries_lie_near),
+        cmocka_unit_test(maps_are_checked),
+        cmocka_unit_test(chosen_keys_are_refused),
+        cmocka_unit_test(refuses_more_than_can_be_counted),
+        cmocka_unit_test(files_come_back),
+        cmocka_unit_test(refuses_unsound_bodies),
+        cmocka_unit_test(survives_any_body),
+        cmocka_unit_test(the_vector_of_the_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

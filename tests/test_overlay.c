@@ -336,16 +336,40 @@ static void misses_as_told(const bly_filter *f, uint64_t first, uint64_t n) {
 }
 
 /* Remainders of ten bits instead of 38. */
-static void weak_marks(void **state) {
-    (void)state;
-    const uint64_t n = 200000, gone = 5000;
-    bly_filter *base = base_of(BLY_CLASSIC, n, 0.001), *f = over(base, gone, 0), *weak;
+static bly_filter *weakly_over(const bly_filter *base, uint64_t changes) {
+    bly_filter *f = over(base, changes, BLY_KIND_NONE), *weak;
     blyi_shape shape = blyi_filter_shape(blyi_overlay_deleted(f));
     shape.geometry.hashes = shape.geometry.detail = 10;
     assert_ok(blyi_filter_make(&shape, &f->alloc, NULL, &weak));
     bly_filter_destroy(f->levels->at[BLYI_OVERLAY_DELETED]);
     f->levels->at[BLYI_OVERLAY_DELETED] = weak;
     assert_true(bly_overlay_miss_bound(f) == 0);
+    return f;
+}
+
+/* Strangers that the base takes for its keys are nothing like them to the table of deleted keys. */
+static void weak_marks_of_strangers(void **state) {
+    (void)state;
+    const uint64_t n = 20000;
+    const bly_kind kinds[] = {BLY_CUCKOO, BLY_SBBF, BLY_FUSE};
+    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+        bly_filter *base = base_of(kinds[k], n, 0.2), *f = weakly_over(base, 2000);
+        size_t removed = 0;
+        bool was;
+        for (uint64_t i = n; removed < 2000; i++) {
+            assert_ok(take(f, i, &was));
+            removed += was;
+        }
+        misses_as_told(f, 0, n);
+        bly_filter_destroy(f);
+        bly_filter_destroy(base);
+    }
+}
+
+static void weak_marks(void **state) {
+    (void)state;
+    const uint64_t n = 200000, gone = 5000;
+    bly_filter *base = base_of(BLY_CLASSIC, n, 0.001), *f = weakly_over(base, gone);
     for (uint64_t i = 0; i < gone; i++)
         assert_ok(take(f, i, NULL));
     misses_as_told(f, gone, n - gone);
@@ -637,6 +661,7 @@ int main(void) {
         cmocka_unit_test(what_forgets_stands_still),
         cmocka_unit_test(cleared),
         cmocka_unit_test(weak_marks),
+        cmocka_unit_test(weak_marks_of_strangers),
         cmocka_unit_test(bloom_marks),
         cmocka_unit_test(narrow_hash),
         cmocka_unit_test(grows_to_the_horizon),

@@ -360,6 +360,12 @@ static void a_whole_that_lies(void **state) {
         assert_refused_by_header(t.im, outer_lies[i].status);
         set_right(&t);
     }
+    /* Hidden, and the items right for that; but a key is deleted. */
+    store(t.im.data + 10, BLYI_OVERLAY_HIDDEN, 2);
+    store(t.im.data + 32, 2, 8);
+    fix_header_sum(t.im.data);
+    assert_refused_by_header(t.im, BLY_ECORRUPT);
+    set_right(&t);
     /* The last part cut off, or a piece of it; the size made to fit. */
     for (size_t size = HEADER; size < t.im.size; size += 64) {
         blyt_buffer cut = {t.im.data, size};

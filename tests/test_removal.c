@@ -314,7 +314,7 @@ static uint64_t draw_key(life *l) {
 
 static void one_more(life *l) {
     uint64_t key = draw_key(l), before = bly_filter_count(l->f);
-    if (l->refused && l->copies[key] >= 6 && blyt_next(&l->rng) % 16)
+    if (l->refused >= 1000 && l->copies[key] >= 6)
         return; /* finding out that there is no room takes long */
     bool counts = blyt_stores_copies(l->c), added = false;
     bool seemed = bly_filter_contains(l->f, &key, 8);

@@ -298,6 +298,31 @@ static void every_kind_feeds_its_sketch(void **state) {
     blyt_list_free(&l);
 }
 
+static void a_filter_feeds_its_counts(void **state) {
+    bly_filter *f = NULL, *counts = NULL, *direct = NULL;
+    blyt_list l = blyt_list_of(KEYS_URL, 0, 3000);
+    (void)state;
+    assert_ok(bly_counts_create_in(32000, &counts));
+    assert_ok(bly_counts_create_in(32000, &direct));
+    assert_ok(bly_cuckoo_create(3000, 0.01, &f));
+    assert_ok(bly_filter_attach(f, counts));
+    blyt_add_all(f, &l);
+    blyt_add_all(direct, &l);
+    assert_true(bly_filter_equal(counts, direct));
+    /* The ninth copy of a key finds no place in the filter, and is not counted. */
+    bly_status status = BLY_OK;
+    unsigned stored = 1;
+    while ((status = bly_filter_add(f, l.keys[7].data, l.keys[7].size, NULL)) == BLY_OK)
+        stored++;
+    assert_int_equal(status, BLY_EFULL);
+    assert_true(stored <= 8);
+    assert_true(bly_filter_copies(counts, l.keys[7].data, l.keys[7].size) == stored);
+    blyt_list_free(&l);
+    bly_filter_destroy(f);
+    bly_filter_destroy(counts);
+    bly_filter_destroy(direct);
+}
+
 static void attaching_is_refused(void **state) {
     bly_filter *f = NULL, *g = NULL, *seen = hll_seeded(0), *other = hll_seeded(1);
     bly_spec spec = bly_spec_for(BLY_SBBF, 1000, 0.01);
@@ -390,6 +415,7 @@ int main(void) {
         cmocka_unit_test(no_memory_changes_nothing),
         cmocka_unit_test(finds_the_true_top),
         cmocka_unit_test(every_kind_feeds_its_sketch),
+        cmocka_unit_test(a_filter_feeds_its_counts),
         cmocka_unit_test(attaching_is_refused),
         cmocka_unit_test(tells_what_bits_cannot),
         cmocka_unit_test(unions_take_their_sketches_along),

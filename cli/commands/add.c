@@ -216,8 +216,7 @@ const cli_command command_add = {
         "and `bloomery remove` takes one out; an overlay is a set, and holds each once. In a "
         "cuckoo list there is room for eight copies of one key at most, and for fewer where many "
         "keys have several; in the others for any number. Lines that are the same in one input are "
-        "one key, unless --copies is given. But a key that seems to be in the list "
-        "already is "
+        "one key, unless --copies is given. But a key that seems to be in the list already is "
         "stored once more, and counted: it may only look like another, and if it were left out, "
         "removing that one would remove both. So do not add a key again unless you mean to remove "
         "it as often, or use --once for a list from which nothing is removed.",

@@ -7,6 +7,7 @@
  * chance.
  */
 #include "build_make.h"
+#include "build_over.h"
 #include "build_read.h"
 #include "cli.h"
 #include "health.h"
@@ -57,8 +58,7 @@ static const cli_option options[] = {
      "Lines that the finished list must not match, not even by chance. One that is in the list is "
      "an error; against chance the list is built again under other seeds, 32 in all (or, if it is "
      "keyed, at lower rates, 8 in all). When more than 12 lines match under the first seed no "
-     "other "
-     "is tried: a lower rate is needed."},
+     "other is tried: a lower rate is needed."},
     {"comments", 0, CLI_FLAG, AT(comments), NULL, NULL, NULL,
      "Leave out lines that begin with '#'. Of types other than line also those that begin with "
      "';', and what stands behind a blank and one of the two."},
@@ -82,16 +82,14 @@ static const cli_option options[] = {
     {"over", 0, CLI_FILE, AT(over), "LIST", NULL, NULL,
      "Read no lines, but make a list of the same keys as LIST, of any kind, from which keys can be "
      "removed and to which others can be added: LIST itself, and what has changed since. LIST "
-     "stays "
-     "as it is."},
+     "stays as it is."},
     {"changes", 0, CLI_COUNT, AT(changes), "N", NULL, NULL,
      "With --over or --kind overlay: how many keys will be removed, or added; a twentieth of those "
      "that there is room for unless given. There is room for more, at first for less."},
     {"marker", 0, CLI_CHOICE, AT(marker), "KIND", "cuckoo|classic", NULL,
      "With --over or --kind overlay: how removed keys are remembered. cuckoo, the default, takes "
      "five bytes for each and loses no key (one in a thousand million at worst); classic takes "
-     "two, "
-     "and loses up to 0.1% of the keys that were not removed."},
+     "two, and loses up to 0.1% of the keys that were not removed."},
     {"smallest", 0, CLI_FLAG, AT(smallest), NULL, NULL, NULL,
      "The kind that makes the smallest list: ribbon, or, if -n or --foldable says that more is to "
      "be done with it, classic."},
@@ -403,14 +401,14 @@ static void report(const job *j) {
 
 /* A list whose key is lost is worth nothing, so the key goes first; a key without a list is a
  * needless file, so it goes if the list cannot follow. */
-static bool save(const job *j) {
+static bool save(const job *j, const bly_filter *f) {
     const build_options *o = j->options;
     /* Whoever is changing the list that this one replaces would save his over it. */
     lock held;
     bool saved = false;
     if (lock_take(&held, o->output, true) && open_may_save(o->output, o->force) &&
         (!o->new_key || keyfile_write(o->new_key, &j->making.hasher))) {
-        saved = open_save(j->making.filter, o->output);
+        saved = open_save(f, o->output);
         if (!saved && o->new_key)
             (void)unlink(o->new_key);
     }
@@ -422,51 +420,22 @@ static bool save(const job *j) {
 
 static const bly_kind markers[] = {BLY_KIND_NONE, BLY_CUCKOO, BLY_CLASSIC};
 
-static void report_over(const build_options *o, const bly_filter *f) {
-    bly_stats s;
-    bly_filter_stats(f, &s);
-    report_list(f, o->output, s.target_fpr);
-    if (o->stats)
-        report_stats(f);
-    if (!o->json)
-        return;
-    json out = json_begin(stdout);
-    json_text(&out, "list", o->output);
-    json_text(&out, "over", o->over);
-    json_text(&out, "kind", bly_kind_name(s.kind));
-    json_text(&out, "base", bly_kind_name(bly_filter_geometry(bly_overlay_base(f)).kind));
-    json_integer(&out, "keys", s.count);
-    json_integer(&out, "capacity", s.capacity);
-    json_real(&out, "rate", s.target_fpr);
-    json_integer(&out, "bytes", bly_filter_file_size(f));
-    json_end(&out);
-}
-
-/* --over: a list of what another holds, and of what will change. */
-static bool build_over(job *j) {
+static bool lay_over(job *j) {
     const build_options *o = j->options;
-    const bly_spec spec = {.changes = o->changes, .marker = markers[o->marker]};
-    bly_hasher space;
-    const bly_hasher *key;
-    opened base;
-    bly_filter *f = NULL;
-    if (!open_key(o->key_file, &space, &key) ||
-        open_read(&base, o->over, key, BLY_OPEN_VERIFY) != BLY_OK)
+    const bly_spec how = {.changes = o->changes, .marker = markers[o->marker]};
+    build_over over;
+    bly_stats stats;
+    if (!build_over_open(&over, o->over, o->key_file, &how))
         return false;
-    const bly_kind kind = bly_filter_geometry(base.filter).kind;
-    bly_status status = bly_overlay_over(base.filter, &spec, &f);
-    if (status == BLY_EKIND)
-        (void)message_error("%s: nothing can be laid over %s %s filter", o->over,
-                            kinds_article(kind), bly_kind_name(kind));
-    else if (status != BLY_OK)
-        (void)message_status(o->over, status);
-    j->making.filter = f;
-    const bool good = status == BLY_OK && save(j);
+    bly_filter_stats(over.filter, &stats);
+    const bool good = save(j, over.filter);
     if (good)
-        report_over(o, f);
-    bly_filter_destroy(f);
-    j->making.filter = NULL;
-    open_close(&base);
+        report_list(over.filter, o->output, stats.target_fpr);
+    if (good && o->stats)
+        report_stats(over.filter);
+    if (good && o->json)
+        build_over_json(&over, o->output);
+    build_over_close(&over);
     return good;
 }
 
@@ -486,7 +455,7 @@ static bool build(job *j, cli_operands files) {
         !build_allow_read(&j->allow, o->must_not_match, &j->reader, o->skip_malformed))
         return false;
     choose_kind(j);
-    if (!allow_nothing_listed(j) || !build_make(&j->making) || !save(j))
+    if (!allow_nothing_listed(j) || !build_make(&j->making) || !save(j, j->making.filter))
         return false;
     report(j);
     return true;
@@ -511,7 +480,7 @@ static int run(void *values, cli_operands operands) {
                                .changes = o->changes,
                                .marker = markers[o->marker],
                                .allow = o->must_not_match ? &j->allow : NULL};
-    const bool good = options_agree(o, operands) && (o->over ? build_over(j) : build(j, operands));
+    const bool good = options_agree(o, operands) && (o->over ? lay_over(j) : build(j, operands));
     bly_filter_destroy(j->making.filter);
     build_keys_free(&j->making.keys);
     build_allow_free(&j->allow);
@@ -547,8 +516,7 @@ const cli_command command_build = {
     "A line that is not of the type is an error and is named; the list is then not written, unless "
     "--skip-malformed is given. Lines that are there twice are one key, whatever the kind, so that "
     "adding a file and removing it undo each other; they are counted. --copies stores them as "
-    "often "
-    "as they are there, which counts, from which nothing can be removed, always does.\n"
+    "often as they are there, which counts, from which nothing can be removed, always does.\n"
     "\n"
     "With --over no lines are read: the new list holds what another list holds, of any kind, and "
     "keys can be removed from it and added to it. That is for a list that cannot be changed, or is "

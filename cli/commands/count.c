@@ -37,8 +37,7 @@ static const cli_option options[] = {
      "files can be united by bloomery merge."},
     {"query", 0, CLI_FLAG, AT(query), NULL, NULL, NULL,
      "Count nothing, only tell: how often each line is in the FILE of --state, which may be any "
-     "list "
-     "that holds copies of its keys (counting, hybrid, cuckoo and others)."},
+     "list that holds copies of its keys (counting, hybrid, cuckoo and others)."},
     {"key", 'k', CLI_TEXT, AT(key), "KEY", NULL, NULL,
      "This one line. Standard input is then not read."},
     {"age", 0, CLI_FLAG, AT(age), NULL, NULL, NULL,
@@ -59,8 +58,7 @@ static const cli_option options[] = {
      "The seed of the hash function, 0 unless given. Only states of the same seed can be merged."},
     {"key-file", 0, CLI_FILE, AT(key_file), "FILE", NULL, NULL,
      "Hash under the secret in FILE (16 bytes, or 32 hexadecimal digits): where strangers choose "
-     "the "
-     "lines, they could otherwise choose such as raise the counts of others."},
+     "the lines, they could otherwise choose such as raise the counts of others."},
     {"stats", 0, CLI_FLAG, AT(stats), NULL, NULL, NULL,
      "Print totals, memory and speed on standard error at the end."},
     {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL,
@@ -332,15 +330,14 @@ const cli_command command_count = {
     .summary = "Count how often each line comes",
     .description =
         "Prints every line of the FILEs, or of standard input, with the number of times that it "
-        "has "
-        "come so far, this time included, and a tab before it. With --top it prints nothing on "
+        "has come so far, this time included, and a tab before it. With --top it prints nothing on "
         "the way, and at the end the keys that came most often: what `sort | uniq -c | sort -rn | "
         "head` does, in one pass and in seven bytes for each different line. Files compressed by "
         "gzip or zstd are read as they are.\n"
         "\n"
-        "Counts are kept in a sketch, which takes any number of lines. Up to 15 a count is exact, "
+        "Counts are kept in a sketch, which takes any number of lines. Up to 27 a count is exact, "
         "unless the key is taken for another (at the rate of -p, with as many different keys as "
-        "planned for), which makes it too high; above 15 it is an estimate, off by a fifth as a "
+        "planned for), which makes it too high; above that it is an estimate, off by a fifth as a "
         "rule. With --exact all counts are exact, but for one key in a thousand million that is "
         "taken for another; there is room for the keys planned for and no more.\n"
         "\n"
@@ -353,7 +350,7 @@ const cli_command command_count = {
         "With --field, --url and the other options that compare a part of a line or a form of it, "
         "lines are printed as they came, and by --top the part or form that was compared.\n"
         "\n"
-        "A counts file is not for strangers' lines unless --key-file gives it a secret.",
+        "Where strangers choose the lines, give the counts a secret by --key-file.",
     .examples = "# the ten addresses that ask most\n"
                 "bloomery count --top 10 --field 1 -t ' ' access.log\n"
                 "# every line that has come three times by now\n"
@@ -361,7 +358,7 @@ const cli_command command_count = {
                 "# count from day to day, and let the past fade\n"
                 "bloomery count --age --state words.bly --top 100 today.txt\n"
                 "# how often has it come?\n"
-                "bloomery count --query --state words.bly -k bloomery\n"
+                "bloomery count --query --state words.bly -k filter\n"
                 "# exact counts, for a program\n"
                 "bloomery count --exact --top 1000 --json words.txt\n",
     .options = options,

@@ -62,12 +62,11 @@ static const cli_option options[] = {
      "fingerprints kept in FILE, which also remembers them for the next run."},
     {"state", 's', CLI_FILE, AT(state), "FILE", NULL, NULL,
      "Remember across runs: begin with what FILE has seen, and save there what is new. After a "
-     "kill "
-     "at any moment the next run may repeat a line, but never loses one."},
+     "kill at any moment the next run may repeat a line, but never loses one."},
     {"window", 'w', CLI_TEXT, AT(window), "N|TIME", NULL, NULL,
      "Only the last N lines, or those of the last TIME (90s, 15m, 24h, 7d), count as seen: an "
-     "older "
-     "line is printed again. For streams without end. The memory is fixed: about three bytes for "
+     "older line is printed again. For streams without end. The memory is fixed: about three bytes "
+     "for "
      "each of the N lines, or about nine for each of those that -n says come within TIME. 1M is "
      "a million lines, 1m a minute."},
     {"seed", 0, CLI_NUMBER, AT(seed), "SEED", NULL, NULL,
@@ -297,8 +296,7 @@ static const char *window_conflict(const dedup_options *o) {
         return "--window forgets lines, and --exact and --confirm keep them all: give one";
     if (o->memory)
         return "--window has a fixed size, by its length, -n and -p (bloomery plan --window "
-               "tells): "
-               "leave out --memory";
+               "tells): leave out --memory";
     if (lines && o->expect)
         return "--window says how many lines it is for: leave out -n, which goes with a time";
     return NULL;
@@ -390,12 +388,9 @@ const cli_command command_dedup = {
     "\n"
     "With --window a repeat is one of the last N lines, or of the last TIME, and what is older is "
     "forgotten: in a stream without end the memory stays as it is. A line that was among the last "
-    "N "
-    "is never printed again; it is forgotten for certain when an eighth more, and a dozen, have "
-    "come. "
-    "A repeat counts as seen anew. By time it is the same, by the system's clock: TIME for "
-    "certain, "
-    "a quarter more at most. With --state time goes on between two runs.\n"
+    "N is never printed again; it is forgotten for certain when an eighth more, and a dozen, have "
+    "come. A repeat counts as seen anew. By time it is the same, by the system's clock: TIME for "
+    "certain, a quarter more at most. With --state time goes on between two runs.\n"
     "\n"
     "Lines are compared byte for byte, without their newline. The last one may lack its newline, "
     "and gets one.",

@@ -39,8 +39,7 @@ static const cli_option options[] = {
     {"error", 'e', CLI_RATE, AT(error), "RATE", NULL, NULL,
      "How far the number may be off: the standard error, 0.8% unless given. The truth is within "
      "that in 68 of 100 cases, within twice that in 95. Half the error takes four times the "
-     "memory, "
-     "from 12 bytes for 26% to 192 KiB for 0.2%."},
+     "memory, from 64 bytes for 26% to 192 KiB for 0.2%."},
     {"precision", 0, CLI_COUNT, AT(precision), "N", NULL, NULL,
      "The same said otherwise: 2 to the power of N registers of six bits, N from 4 to 18."},
     {"each", 0, CLI_FLAG, AT(each), NULL, NULL, NULL,
@@ -53,8 +52,7 @@ static const cli_option options[] = {
      "The seed of the hash function, 0 unless given. Only states of the same seed can be merged."},
     {"key-file", 0, CLI_FILE, AT(key_file), "FILE", NULL, NULL,
      "Hash under the secret in FILE (16 bytes, or 32 hexadecimal digits): where strangers choose "
-     "the "
-     "lines, they could otherwise choose such as make the number wrong."},
+     "the lines, they could otherwise choose such as make the number wrong."},
     {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL,
      "Print a JSON object; with --each one for each input, and one for all."},
     {0},

@@ -44,8 +44,7 @@ const cli_command command_merge = {
         "filters are merged without their key.\n"
         "\n"
         "Of filters that hold copies of keys (cuckoo, hybrid, counting and others), a key that is "
-        "in "
-        "several of them is in the result as often, and must be removed as often; what does not "
+        "in several of them is in the result as often, and must be removed as often; what does not "
         "fit is an error. Counts add up, and of the states of `bloomery distinct` the result is "
         "the state of all their lines. Fuse and ribbon filters, and overlays, cannot be merged: "
         "build one from the lines of all.",

@@ -37,8 +37,7 @@ static const cli_option options[] = {
      "How many distinct keys there will be. Left out, it is how many fit into --memory at --rate."},
     {"rate", 'p', CLI_RATE, AT(rate), "RATE", NULL, NULL,
      "How often a key that was never added may be taken for one that was. Left out, it is 0.1%, "
-     "or, "
-     "if both --expect and --memory are given, the best rate that they allow."},
+     "or, if both --expect and --memory are given, the best rate that they allow."},
     {"memory", 'm', CLI_SIZE, AT(memory), "SIZE", NULL, NULL,
      "How much memory the filter may take. Left out, it is what keys and rate need."},
     {"deletes", 0, CLI_FLAG, AT(deletes), NULL, NULL, NULL, "Keys will be removed again."},
@@ -273,8 +272,7 @@ const cli_command command_plan = {
     "The drawing shows what happens when more keys come than planned: a Bloom filter of fixed size "
     "goes on working, and its rate rises along the curve. The curve of a kind that takes no more "
     "keys ends there: a cuckoo filter when it is full, fuse and ribbon with the keys they are "
-    "built "
-    "from.",
+    "built from.",
     "# a hundred million keys, one wrong answer in a thousand\n"
     "bloomery plan -n 1e8 -p 0.1%\n"
     "# how many keys fit into 64 MiB at one percent\n"

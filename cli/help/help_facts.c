@@ -177,10 +177,8 @@ bool help_best_example(size_t i, text_example *out) {
     static const struct {
         const cli_command *command;
         int which;
-    } best[] = {{&command_dedup, 0},
-                {&command_dedup, 1},
-                {&command_build, 1},
-                {&command_check, 0},
+    } best[] = {{&command_dedup, 0}, {&command_dedup, 1}, {&command_distinct, 0},
+                {&command_count, 0}, {&command_build, 1}, {&command_check, 0},
                 {&command_plan, 0}};
     if (i >= sizeof best / sizeof *best)
         return false;

@@ -40,15 +40,17 @@
  * all others are 0. Where stuck counters are a tenth of those in use, make the filter anew.
  *
  * Distinct keys do not get there with 4 bits. A given counter of a filter that is as full as
- * planned reaches 15 with probability 1.2 to 3.4 * 10^-15 (bly_counting_overflow): in a filter for
- * a thousand million keys at 1%, 3 in 100000 that a single one does. With 2 bits it is 3 to 4% of
- * all counters, so take these only where keys seldom leave. Copies of keys are another matter. When
- * five times the capacity was added, keys drawn by Zipf's law with exponent 0.8 / 1.0 / 1.2, and
- * everything removed again, these shares of all counters were stuck in a counting filter for a
- * million keys at 1%:
+ * planned reaches 15 with probability 3.4e-15 at 1%, and less at lower rates and in lines
+ * (bly_counting_overflow): in a filter for a thousand million keys, 3 in 100000 that a single one
+ * does. With 2 bits 3 to 4% of all counters do, 1 to 2% in lines, so take these only where keys
+ * seldom leave.
+ *
+ * Copies of keys are another matter. When five times the capacity was added, keys drawn by Zipf's
+ * law with exponent 0.8 / 1.0 / 1.2, and everything removed again, these shares of all counters
+ * were stuck in a counting filter for a million keys at 1%:
  *
  *   2 bits   27.9 / 13.5 / 4.0 %            8 bits    0.08 / 0.10 / 0.07 %
- *   4 bits    3.6 /  1.9 / 0.8 %           16 bits    none / below 0.001 %
+ *   4 bits    3.6 /  1.9 / 0.8 %           16 bits    all below 0.001 %
  *
  * And only what was added may be removed: a stranger that looks present takes others' counts.
  *

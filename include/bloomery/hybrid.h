@@ -16,7 +16,7 @@
  * `keys` asked for are distinct keys, and each of them may come a million times.
  *
  * Memory: 14.6 / 17.7 / 21.9 bits per key at 1% / 0.1% / 0.01% (some more below ten thousand keys),
- * and 80 to 115 bits for each spilled count (some more at lower rates). Ten million keys, each
+ * and 91 to 115 bits for each spilled count (some more at lower rates). Ten million keys, each
  * added once and then four times more on average by Zipf's law with exponent 0.8 / 1.0 / 1.2,
  * had 3.3 / 1.8 / 0.6% of their counts spilled, and took 17.7 / 16.4 / 15.2 bits per key in all at
  * 1%. 4-bit counters (counting.h) take 38.4, and would be stuck at 15.

@@ -21,11 +21,11 @@
  * standard error of 17% at 100, 20% at 500, and at most 21.3%. It ends at 7,132,093,290. A geometry
  * with detail 1 is exact up to 40, has at most 14.4%, and ends at 244,011.
  * - Other keys can only make it more. By how much depends on the memory for each key. With Zipf-
- *   distributed keys (exponent 1.1, 20 adds per key) the mean relative error, over all keys, is
- * 0.043 with 4 bytes for each, and 1.07 with one: nearly all of that is rare keys which are taken
- * for two or three times as frequent; keys in the thousands are hardly touched. Counters of 32 bits
- * need four times the memory for the same (0.96 and 9.9 in the same trial), though for the most
- * frequent keys they would be exact.
+ *   distributed keys (exponent 1.1, 20 million adds, a million keys) the mean relative error, over
+ *   all keys seen, is 0.043 with 4 bytes for each, and 1.07 with one: rare keys are then taken for
+ *   twice or three times as frequent, and frequent ones hardly touched. Counters of 32 bits need
+ * four times the memory for the same (0.96 and 9.9 in the same trial), though the most frequent
+ * keys they would count exactly.
  *
  * A sketch of counts is a filter of its keys too: "no" is always right, "maybe" is wrong at the
  * rate that bly_counts_create was given, which costs 12, 28 or 65 bytes for each key at 1%, 0.1% or
@@ -58,9 +58,8 @@
  * HyperLogLog: 2^precision registers of six bits, 12 bytes to 192 KiB, and any number of keys up to
  * 2^50. The standard error of the estimate is 1.039 / sqrt(registers), 26% to 0.2%; with fewer keys
  * than registers it is less (0.55% of up to some thousand keys with 2^14; a hundred keys are told
- * to within one or two). Errors beyond three standard errors are as rare as they should be from
- * 2^10 registers on; below, the estimate is 1.1 / registers too high on average, and skewed
- * upwards.
+ * to within one or two). With fewer than 2^10 registers the error is skewed: the estimate is too
+ * high by 1.1 / registers on average, and now and then by far.
  *
  * `fpr` means this error wherever a rate is asked for or told: bly_plan and bly_spec_for give the
  * least precision whose error is as asked (to two digits: 0.0081 is 14), BLY_ERATE below 0.2%, and

@@ -30,35 +30,11 @@ static const kind_facts kinds[] = {
 /* The kinds that plan themselves, in the order of their codes, which come after all of the above.
  */
 static const blyi_planner *const planners[] = {
-    &blyi_plan_window,
-    &blyi_plan_stable,
-#ifdef BLYI_TRY_COUNTING
-    &blyi_plan_counting,
-#endif
-#ifdef BLYI_TRY_MULTILAYER
-    &blyi_plan_multilayer,
-#endif
-#ifdef BLYI_TRY_LAYERED
-    &blyi_plan_layered,
-#endif
-#ifdef BLYI_TRY_OVERLAY
-    &blyi_plan_overlay,
-#endif
-#ifdef BLYI_TRY_HYBRID
-    &blyi_plan_hybrid,
-#endif
-    &blyi_plan_cuckoo,
-    &blyi_plan_fuse,
-    &blyi_plan_ribbon,
-#ifdef BLYI_TRY_SKETCH
-    &blyi_plan_counts,
-    &blyi_plan_hll,
-#endif
-    &blyi_plan_growable,
-#ifdef BLYI_TRY_COUNTING
-    &blyi_plan_blocked_counting,
-#endif
-    NULL,
+    &blyi_plan_window,     &blyi_plan_stable,           &blyi_plan_counting,
+    &blyi_plan_multilayer, &blyi_plan_layered,          &blyi_plan_overlay,
+    &blyi_plan_hybrid,     &blyi_plan_cuckoo,           &blyi_plan_fuse,
+    &blyi_plan_ribbon,     &blyi_plan_counts,           &blyi_plan_hll,
+    &blyi_plan_growable,   &blyi_plan_blocked_counting, NULL,
 };
 
 static const kind_facts *facts_of(bly_kind kind) {

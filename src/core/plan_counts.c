@@ -6,7 +6,8 @@
  * j = 0..4 of (-1)^j C(4,j) q_j^i,    q_j = C(64-j, 4) / C(64, 4) q_j being the chance that a key
  * leaves j given cells alone; i is binomial, so the rate is the mean of f over that. It is exact.
  *
- * It is not what a sketch is chosen for: at 1% it takes 11 bytes a key, and counts well with four.
+ * It is not what a sketch is chosen for: at 1% it takes 12 bytes a key, and it counts well with
+ * four.
  */
 #include "planner.h"
 #include "rate.h"

@@ -18,6 +18,7 @@ typedef struct kind_row {
     uint32_t meets;    /* besides what its capabilities say */
     uint32_t requires; /* needs that must be among those asked: the kind is for nothing else */
     const char *about;
+    const char *never; /* why it is never what is needed; else NULL */
 } kind_row;
 
 static const kind_row kinds[] = {
@@ -37,16 +38,36 @@ static const kind_row kinds[] = {
      "remembers the last keys, or those of the last hours, for certain, and forgets older ones"},
     {BLY_STABLE, BLY_NEED_WINDOW, BLY_NEED_WINDOW | BLY_ALLOW_LOSS,
      "forgets old keys little by little, in a size that never changes; some it forgets early"},
+    {BLY_COUNTING, BLY_NEED_COUNTS, 0,
+     "counters of four bits instead of classic's bits: keys can be removed, and repeats are "
+     "counted "
+     "up to 15"},
+    {BLY_MULTILAYER, BLY_NEED_COUNTS, 0,
+     "keys can be removed, one cache line, never full; it grows where keys come more than once"},
+    {BLY_LAYERED, 0, 0,
+     "keys can be removed, and a query is sbbf's; its front can be handed out as a filter of that "
+     "kind"},
+    {BLY_OVERLAY, 0, 0, "takes keys out of a filter that cannot be changed, and puts others in",
+     "it lies over another filter: plan that one"},
+    {BLY_HYBRID, BLY_NEED_COUNTS, 0,
+     "keys can be removed, and come any number of times: exact counts, and more space only for "
+     "keys that come fifteen times or more"},
     {BLY_CUCKOO, 0, 0,
      "keys can be removed; smaller than a Bloom filter below 0.2%, and two cache lines"},
     {BLY_FUSE, 0, BLY_NEED_STATIC, "built from all keys at once; three cache lines, and small"},
     {BLY_RIBBON, 0, BLY_NEED_STATIC,
      "built from all keys at once; for many keys the smallest there is, 6 to 9% above what is "
      "possible"},
+    {BLY_COUNTS, BLY_NEED_COUNTS, BLY_NEED_COUNTS,
+     "how often a key came, roughly; goes on counting however many keys come"},
+    {BLY_HLL, 0, 0, "how many different keys came, roughly",
+     "it tells how many keys there are, not which"},
     {BLY_GROWABLE_CUCKOO, BLY_NEED_GROW, 0,
      "keys can be removed, and it doubles when full, at the price of a bit per key for each time "
      "it "
      "may still double"},
+    {BLY_BLOCKED_COUNTING, BLY_NEED_COUNTS, 0,
+     "as counting, with all counters of a key in one cache line"},
 };
 
 typedef struct row {
@@ -65,6 +86,9 @@ static const row rows[] = {
     {BLY_GROWABLE_CUCKOO, BLY_NEED_REMOVE | BLY_NEED_GROW, 0, 0,
      "keys are removed and more may come than expected: it doubles when full, and removing still "
      "works"},
+    {BLY_HYBRID, BLY_NEED_COUNTS, 0, 0,
+     "it counts exactly, however often a key comes, and in half of what counters of four bits "
+     "take"},
     {BLY_CUCKOO, BLY_NEED_REMOVE, 0, 0,
      "keys are removed: it holds a fingerprint of each, so that taking one out leaves the others"},
     {BLY_SCALABLE, BLY_NEED_GROW, 0, 0,
@@ -110,7 +134,8 @@ static const need demands[] = {
     {BLY_NEED_WINDOW, 0, "it does not forget old keys by itself",
      "no kind of this version forgets old keys by itself", "it forgets old keys"},
     {BLY_NEED_COUNTS, 0, "it does not count how often a key was added",
-     "no kind of this version counts how often a key was added", NULL},
+     "no kind of this version counts how often a key was added",
+     "it is for counting how often keys come"},
     {BLY_NEED_GROW, 0, "it does not grow", "no kind of this version grows", NULL},
     {BLY_NEED_SHARE, BLY_CAN_SHARE, "several threads cannot add to it at once",
      "no kind of this version lets several threads add at once", NULL},
@@ -135,6 +160,8 @@ static const kind_row *find(bly_kind kind) {
  * requires. */
 static const char *unmet(const kind_row *k, uint32_t flags) {
     uint32_t can = bly_kind_capabilities(k->kind);
+    if (k->never)
+        return k->never;
     for (size_t i = 0; i < DEMANDS; i++)
         if (demands[i].flag & flags & ~k->meets && !(demands[i].capability & can))
             return demands[i].it;

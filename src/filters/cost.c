@@ -168,11 +168,16 @@ static unsigned lines_of(const bly_geometry *g) {
     switch (g->kind) {
     case BLY_SBBF:
     case BLY_SPLIT512:
+    case BLY_BLOCKED_COUNTING:
+    case BLY_MULTILAYER:
+    case BLY_LAYERED:
+    case BLY_COUNTS:
         lines = 1;
         break;
     case BLY_BB2X512:
     case BLY_CUCKOO:
     case BLY_GROWABLE_CUCKOO:
+    case BLY_HYBRID:
         lines = 2;
         break;
     case BLY_FUSE:

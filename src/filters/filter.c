@@ -11,30 +11,11 @@
 #include <string.h>
 
 static const blyi_ops *const rows[] = {
-    &blyi_classic_ops,    &blyi_partitioned_ops,
-    &blyi_sbbf_ops,       &blyi_split512_ops,
-    &blyi_bb2x512_ops,    &blyi_scalable_ops,
-    &blyi_window_ops,     &blyi_stable_ops,
-    &blyi_cuckoo_ops,     &blyi_growable_ops,
-    &blyi_fuse_ops,       &blyi_ribbon_ops,
-#ifdef BLYI_TRY_COUNTING
-    &blyi_counting_ops,   &blyi_blocked_counting_ops,
-#endif
-#ifdef BLYI_TRY_MULTILAYER
-    &blyi_multilayer_ops,
-#endif
-#ifdef BLYI_TRY_LAYERED
-    &blyi_layered_ops,
-#endif
-#ifdef BLYI_TRY_OVERLAY
-    &blyi_overlay_ops,
-#endif
-#ifdef BLYI_TRY_HYBRID
-    &blyi_hybrid_ops,
-#endif
-#ifdef BLYI_TRY_SKETCH
-    &blyi_counts_ops,     &blyi_hll_ops,
-#endif
+    &blyi_classic_ops,  &blyi_partitioned_ops,      &blyi_sbbf_ops,       &blyi_split512_ops,
+    &blyi_bb2x512_ops,  &blyi_scalable_ops,         &blyi_window_ops,     &blyi_stable_ops,
+    &blyi_cuckoo_ops,   &blyi_growable_ops,         &blyi_fuse_ops,       &blyi_ribbon_ops,
+    &blyi_counting_ops, &blyi_blocked_counting_ops, &blyi_multilayer_ops, &blyi_layered_ops,
+    &blyi_overlay_ops,  &blyi_hybrid_ops,           &blyi_counts_ops,     &blyi_hll_ops,
 };
 
 const blyi_ops *blyi_ops_of(bly_kind kind) {

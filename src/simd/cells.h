@@ -11,7 +11,7 @@
  * each plane, one plane after the other. They are laid out as an sbbf block is (masks.h), and a key
  * owns the cells that it would have bits of there.
  *
- * A count of LIMIT is where counting ends, and means so many or more. Such a cell is stuck: nothing
+ * A count of 8 is where counting ends, and means so many or more. Such a cell is stuck: nothing
  * raises it, nothing lowers it.
  */
 #ifndef BLYI_SIMD_CELLS_H
@@ -22,7 +22,6 @@
 enum {
     BLYI_CELL_WORDS = 4, /* of a block in the front, and in each plane */
     BLYI_CELL_PLANES = 3,
-    BLYI_CELL_LIMIT = 8,
 };
 
 typedef struct blyi_cells {

@@ -209,9 +209,9 @@ $ bloomery add --frobnicate list.bly
 # Removing: these kinds cannot; cuckoo.t has those that can.
 $ bloomery remove list.bly --key 1; echo $?; cmp before.bly list.bly
 2
-! bloomery remove: list.bly: keys cannot be removed from a bb2x512 filter: keys share its bits, so others would go too; cuckoo and growable-cuckoo can; build it again without them
+! bloomery remove: list.bly: keys cannot be removed from a bb2x512 filter: keys share its bits, so others would go too; make a list over it, from which they can: bloomery build --over list.bly -o NEW.bly
 $ bloomery remove grows.bly a.txt
-! bloomery remove: grows.bly: keys cannot be removed from a scalable filter: keys share its bits, so others would go too; cuckoo and growable-cuckoo can; build it again without them
+! bloomery remove: grows.bly: keys cannot be removed from a scalable filter: keys share its bits, so others would go too; make a list over it, from which they can: bloomery build --over grows.bly -o NEW.bly
 ? 2
 $ bloomery remove missing.bly a.txt
 ! bloomery remove: missing.bly: No such file or directory

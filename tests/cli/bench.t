@@ -13,10 +13,17 @@ bbNxN N N N N N N
 scalable N N N N N N
 window N N N N N N
 stable N N N N N N
+counting N N N N N N
+multilayer N N N N N N
+layered N N N N N N
+overlay N N N N N N
+hybrid N N N N N N
 cuckoo N N N N N N
 fuse N - N N N N
 ribbon N - N N N N
+counts N N N N N N
 growable-cuckoo N N N N N N
+blocked-counting N N N N N N
 \
 M keys/s add contains, absent contains, present
  batched single batched single batched single
@@ -28,10 +35,17 @@ bbNxN N N N N N N
 scalable N N N N N N
 window N N N N N N
 stable N N N N N N
+counting N N N N N N
+multilayer N N N N N N
+layered N N N N N N
+overlay N N N N N N
+hybrid N N N N N N
 cuckoo N N N N N N
 fuse N - N N N N
 ribbon N - N N N N
+counts N N N N N N
 growable-cuckoo N N N N N N
+blocked-counting N N N N N N
 \
 space and rate size bits/key promised measured ratio
 classic N KiB N N% N% N +-N
@@ -42,10 +56,17 @@ bbNxN N KiB N N% N% N +-N
 scalable N KiB N N% N% N +-N
 window N KiB N N% N% N +-N
 stable N KiB N N% N% N +-N
+counting N KiB N N% N% N +-N
+multilayer N KiB N N% N% N +-N
+layered N KiB N N% N% N +-N
+overlay N KiB N N% N% N +-N
+hybrid N KiB N N% N% N +-N
 cuckoo N KiB N N% N% N +-N
 fuse N KiB N N% N% N +-N
 ribbon N KiB N N% N% N +-N
+counts N KiB N N% N% N +-N
 growable-cuckoo N KiB N N% N% N +-N
+blocked-counting N KiB N N% N% N +-N
 \
 What the machine can do at best:
  hash a key with xxhN, nothing else: N ns batched (N M/s), N ns single
@@ -77,10 +98,17 @@ bb2x512 6 True 60000 9.7 True
 scalable 6 True 60000 23.5 True
 window 6 True 60000 17.4 True
 stable 6 True 60000 72.7 True
+counting 6 True 60000 38.4 True
+multilayer 6 True 60000 18.9 True
+layered 6 True 60000 42.2 True
+overlay 6 True 60000 12.6 True
+hybrid 6 True 60000 14.6 True
 cuckoo 6 True 60000 10.4 True
 fuse 5 True 60000 8.7 False
 ribbon 5 True 60000 7.1 True
+counts 6 True 60000 97.7 True
 growable-cuckoo 6 True 60000 27.0 True
+blocked-counting 6 True 60000 43.4 True
 ['hash', 'hash_batched_ns', 'hash_single_ns', 'line_bytes', 'line_ns'] True
 
 # What cannot be is refused.

@@ -121,7 +121,7 @@ days.bly
   file       6.69 KiB (6,848 bytes)
   hash       xxh3, seed 0
   type       line
-  keys       13 counted, 3 estimated
+  keys       13 counted, with their copies; 3 different ones estimated
   capacity   1,000 keys, 54.3 bits per key
   rate       5% asked, 6.99e-06% predicted, 4.45e-06% now (1 in 22,449,952)
   fill       ▕▏                       ▏ less than 1% of its capacity; 0.2% of its counters in use, 44.6% when full
@@ -147,7 +147,7 @@ $ : > begun; bloomery count -n 100 -s begun letters | tail -1; bloomery count -s
 4	a
 $ bloomery count -s two.bly -n 1000 letters > /dev/null; bloomery merge -o both.bly two.bly two.bly; bloomery count --query -s both.bly -k a
 6	a
-! bloomery merge: both.bly: 2 filters merged, 10 keys by estimate; wrong answers 4.45e-06%, 5% asked
+! bloomery merge: both.bly: 2 filters merged, 3 keys by estimate; wrong answers 4.45e-06%, 5% asked
 $ bloomery count --exact -n 1000 -s exact.bly often | tail -1; bloomery count --query -s exact.bly -k x; bloomery count -s exact.bly -k x; bloomery info exact.bly | grep kind
 100000	x
 100000	x
@@ -275,10 +275,10 @@ $ bloomery count letters > /dev/full
 ! bloomery count: standard output: No space left on device
 ? 2
 $ bloomery count --top 1 --json letters > /dev/full
-! bloomery count: standard output: could not be written
+! bloomery count: standard output: No space left on device
 ? 2
 $ bloomery count --json letters > /dev/full
-! bloomery count: standard output: could not be written
+! bloomery count: standard output: No space left on device
 ? 2
 $ seq 100000 | bloomery count | head -1
 1	1

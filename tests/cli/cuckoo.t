@@ -236,7 +236,7 @@ C@D.example
 
 # What cannot be subtracted.
 $ bloomery build -q -o bloom.bly numbers; bloomery subtract -o y.bly bloom.bly bloom.bly
-! bloomery subtract: bloom.bly: split512 filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; cuckoo and growable-cuckoo can
+! bloomery subtract: bloom.bly: split512 filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
 ? 2
 $ bloomery subtract -o y.bly a.bly bloom.bly
 ! bloomery subtract: bloom.bly: differs from a.bly in its kind (split512, not cuckoo); only filters built alike can be subtracted

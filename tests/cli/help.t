@@ -8,6 +8,8 @@ Usage: bloomery COMMAND [OPTION...] [OPERAND...]
 \
 Commands:
   dedup      Print each line the first time it is seen
+  distinct   Count the different lines, in a few kilobytes
+  count      Count how often each line comes
   build      Make a list file that others can check lines against
   check      Print the lines that may be in a list
   add        Add keys to a filter file
@@ -28,6 +30,10 @@ Examples:
   bloomery dedup access.log
   # A crawl's URLs, without those that differ only in spelling or tracking
   zcat urls-*.gz | bloomery dedup --url=crawl -n 50M > frontier.txt
+  # How many visitors?
+  bloomery distinct --field 1 -t ' ' access.log
+  # The ten addresses that ask most
+  bloomery count --top 10 --field 1 -t ' ' access.log
   # Two lists of blocks with comments, wrong once in a million lines
   bloomery build --type ip --comments -p 1e-6 -o drop.bly drop.txt edrop.txt
   # The lines of a log whose first field is a listed address
@@ -171,6 +177,8 @@ $ bloomery help --man --list
 
 $ bloomery help --list
 dedup
+distinct
+count
 build
 check
 add

@@ -107,22 +107,22 @@ $ seq 5001 7000 > allowed; for kind in fuse ribbon; do bloomery build -f --kind 
 
 # Nothing can be added, removed, united or folded, and -n has no meaning.
 $ bloomery add fuse.bly --key x
-! bloomery add: fuse.bly: nothing can be added to a fuse filter; build it again with the new keys
+! bloomery add: fuse.bly: nothing can be added to a fuse filter; build it again with the new keys, or make a list over it, which can: bloomery build --over fuse.bly -o NEW.bly
 ? 2
 $ bloomery remove ribbon.bly --key 1
-! bloomery remove: ribbon.bly: keys cannot be removed from a ribbon filter: it was built from all its keys at once; cuckoo and growable-cuckoo can; build it again without them
+! bloomery remove: ribbon.bly: keys cannot be removed from a ribbon filter: it was built from all its keys at once; make a list over it, from which they can: bloomery build --over ribbon.bly -o NEW.bly
 ? 2
 $ bloomery merge -o x.bly fuse.bly fuse.bly
-! bloomery merge: fuse.bly: fuse filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, scalable, window, cuckoo and growable-cuckoo can
+! bloomery merge: fuse.bly: fuse filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and blocked-counting can
 ? 2
 $ bloomery intersect -o x.bly ribbon.bly ribbon.bly
-! bloomery intersect: ribbon.bly: ribbon filters cannot be intersected: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, cuckoo and growable-cuckoo can
+! bloomery intersect: ribbon.bly: ribbon filters cannot be intersected: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
 ? 2
 $ bloomery intersect --estimate ribbon.bly ribbon.bly
-! bloomery intersect: ribbon.bly: ribbon filters cannot be compared: a filter built from all its keys does not tell which they are; classic, partitioned, sbbf, split512, bb2x512, cuckoo and growable-cuckoo can
+! bloomery intersect: ribbon.bly: ribbon filters cannot be compared: a filter built from all its keys does not tell which they are; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and blocked-counting can
 ? 2
 $ bloomery subtract -o x.bly ribbon.bly ribbon.bly
-! bloomery subtract: ribbon.bly: ribbon filters cannot be subtracted: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; cuckoo and growable-cuckoo can
+! bloomery subtract: ribbon.bly: ribbon filters cannot be subtracted: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
 ? 2
 $ bloomery fold -o x.bly ribbon.bly
 ! bloomery fold: ribbon.bly: a ribbon filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
@@ -171,7 +171,7 @@ $ cp fuse.bly bad.bly; printf 'X' | dd of=bad.bly bs=1 seek=200 conv=notrunc sta
 
 # That a kind cannot be merged at all comes before any difference.
 $ seq 100 | bloomery build -q --kind ribbon -o rib1.bly; seq 100 | bloomery build -q --kind ribbon -p 1% -o rib2.bly; bloomery merge -o ribs.bly rib1.bly rib2.bly
-! bloomery merge: rib1.bly: ribbon filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, scalable, window, cuckoo and growable-cuckoo can
+! bloomery merge: rib1.bly: ribbon filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and blocked-counting can
 ? 2
 $ bloomery build -q --kind ribbon -o nothing.bly /dev/null; bloomery info nothing.bly | grep -e keys -e capacity
   kind       ribbon: built from all keys at once; the smallest, never changes

@@ -158,16 +158,16 @@ $ bloomery add number.bly --key x
 ! bloomery add: number.bly: is a window filter, which forgets keys, and no list; bloomery dedup --window --state adds to one
 ? 2
 $ bloomery remove number.bly --key 1
-! bloomery remove: number.bly: keys cannot be removed from a window filter: it forgets them by itself; cuckoo and growable-cuckoo can
+! bloomery remove: number.bly: keys cannot be removed from a window filter: it forgets them by itself; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and blocked-counting can
 ? 2
 $ bloomery fold -o x.bly number.bly
 ! bloomery fold: number.bly: a window filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
 ? 2
 $ bloomery intersect -o x.bly number.bly number.bly
-! bloomery intersect: number.bly: window filters cannot be intersected: keys that both have may be of different age, and would be lost; classic, partitioned, sbbf, split512, bb2x512, cuckoo and growable-cuckoo can
+! bloomery intersect: number.bly: window filters cannot be intersected: keys that both have may be of different age, and would be lost; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
 ? 2
 $ bloomery subtract -o x.bly number.bly number.bly
-! bloomery subtract: number.bly: window filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; cuckoo and growable-cuckoo can
+! bloomery subtract: number.bly: window filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
 ? 2
 $ bloomery merge -o x.bly number.bly number.bly
 ! bloomery merge: x.bly: 2 filters merged, 18 keys by estimate; wrong answers 0.00121%, 0.1% asked
@@ -206,10 +206,10 @@ $ bloomery add stable.bly --key x
 ! bloomery add: stable.bly: is a stable filter, which forgets keys, and no list; only the program that made it adds to it
 ? 2
 $ bloomery remove stable.bly --key x
-! bloomery remove: stable.bly: keys cannot be removed from a stable filter: it forgets them by itself; cuckoo and growable-cuckoo can
+! bloomery remove: stable.bly: keys cannot be removed from a stable filter: it forgets them by itself; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and blocked-counting can
 ? 2
 $ bloomery merge -f -o x.bly stable.bly stable.bly
-! bloomery merge: stable.bly: stable filters cannot be merged: which keys are the newest is not known of the union; classic, partitioned, sbbf, split512, bb2x512, scalable, window, cuckoo and growable-cuckoo can
+! bloomery merge: stable.bly: stable filters cannot be merged: which keys are the newest is not known of the union; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and blocked-counting can
 ? 2
 $ bloomery dedup --state stable.bly /dev/null
 ! bloomery dedup: stable.bly: is a stable filter: it may forget lines early; begin a new state

@@ -33,8 +33,7 @@ static inline uint64_t *line_of(const bly_filter *f, bly_hash h) {
     return blyi_words(f) + blyi_mulhi(h.lo, f->geometry.size) * LINE_WORDS;
 }
 
-/* ---- which counters of its line a key has -----------------------------------------------------
- */
+/* ---- which counters of its line a key has ---------------------------------------------------- */
 
 typedef struct slices {
     uint64_t word, rest; /* the word that slices are taken from, and what is left of it */
@@ -133,8 +132,7 @@ static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
         __builtin_prefetch(line_of(f, h[i]));
 }
 
-/* ---- changes, and how many copies -------------------------------------------------------------
- */
+/* ---- changes, and how many copies ------------------------------------------------------------ */
 
 /* The counters of a key in its line, by their first bits; the same ones may come twice. */
 INLINE void counters_of(bly_hash h, unsigned k, unsigned width, uint64_t at[BLYI_MOST_IN_LINE]) {

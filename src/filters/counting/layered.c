@@ -28,8 +28,12 @@
  * when size is odd; then for each block its planes 0, 1 and 2, 32 bytes each, laid out as the block
  * is. Bit i of plane p, block b: bit p of (count - 1) of cell i.
  *
- * Measured (one core of an AMD EPYC of 2021, shared with others; 10 million keys of 8 bytes at 1%,
- * batches, medians; times per key beside sbbf's): @@MEASURED@@
+ * Measured on one core of an AMD EPYC (Zen 3) that others were using too, 8-byte keys in batches
+ * at 1%, medians. Ten million keys: a query takes sbbf's time, present or absent, within the 7%
+ * that measurements differed by; an add 56 ns and a remove 64 where sbbf adds in 10, because sbbf's
+ * 13 MB fit the cache there and these 53 do not. Ten thousand keys, all in the cache: an add 13 ns,
+ * a remove 16, where sbbf adds in 5. The AVX2 kernels are 1.5 and 1.8 times as fast as the scalar
+ * ones with ten million keys, 2.2 and 2.4 times in the cache.
  */
 #include "layered_body.h"
 
@@ -125,16 +129,17 @@ static uint64_t copies(const bly_filter *f, bly_hash h) {
  * many items there are cannot be told from the cells, once one of them is stuck. */
 static bool sound(const blyi_shape *shape, const uint8_t *body) {
     const bly_geometry *g = &shape->geometry;
-    const uint64_t *front = (const void *)body;
-    const uint64_t *planes = (const void *)(body + blyi_layered_front_bytes(g));
-    uint64_t stray = 0;
-    for (const uint64_t *w = front + g->size * BLYI_CELL_WORDS; w < planes; w++)
-        stray |= *w;
+    const size_t bytes = sizeof(uint64_t) * BLYI_CELL_WORDS; /* of a block, or of a plane of it */
+    const uint8_t *front = body, *planes = body + blyi_layered_front_bytes(g);
+    unsigned stray = 0;
+    for (const uint8_t *pad = front + g->size * bytes; pad < planes; pad++)
+        stray |= *pad;
     for (uint64_t b = 0; b < g->size; b++) {
-        for (unsigned i = 0; i < BLYI_CELL_WORDS; i++)
-            stray |= (planes[i] | planes[i + 4] | planes[i + 8]) & ~front[i];
-        front += BLYI_CELL_WORDS;
-        planes += BLYI_CELL_WORDS * BLYI_CELL_PLANES;
+        for (size_t i = 0; i < bytes; i++) /* not words: bytes to be parsed may lie anywhere */
+            stray |= (unsigned)(planes[i] | planes[i + bytes] | planes[i + 2 * bytes]) &
+                     ~(unsigned)front[i];
+        front += bytes;
+        planes += bytes * BLYI_CELL_PLANES;
     }
     return stray == 0;
 }

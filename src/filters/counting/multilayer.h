@@ -12,6 +12,7 @@
 #define BLYI_FILTERS_MULTILAYER_H
 
 #include "../../core/bits.h"
+#include "../../core/bytes.h"
 #include "../../core/mix.h"
 #include "../../core/plan_multilayer.h"
 #include "../ops.h"
@@ -90,18 +91,19 @@ bool blyi_ml_block_sound(const uint64_t *block);
 /* The table of spilled blocks. */
 typedef struct blyi_ml_table {
     uint64_t room;
-    uint64_t *list;   /* the number in use, then the block of each; NULL without room */
+    uint8_t *list;    /* the number in use, then the block of each, as 64-bit numbers */
     uint8_t *records; /* of BLYI_ML_RECORD bytes */
 } blyi_ml_table;
 
+/* The body may lie at any address, as one does that is being loaded. */
 blyi_ml_table blyi_ml_table_over(const bly_geometry *g, const uint8_t *body);
 
 static inline uint64_t blyi_ml_records_used(const blyi_ml_table *t) {
-    return t->room ? blyi_le64(t->list[0]) : 0;
+    return t->room ? blyi_load64le(t->list) : 0;
 }
 
 static inline uint64_t blyi_ml_owner(const blyi_ml_table *t, uint64_t record) {
-    return blyi_le64(t->list[1 + record]);
+    return blyi_load64le(t->list + 8 * (1 + record));
 }
 
 static inline uint8_t *blyi_ml_record(const blyi_ml_table *t, uint64_t record) {

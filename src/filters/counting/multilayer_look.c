@@ -28,10 +28,9 @@ static bool spilled_is_sound(const blyi_ml_table *t, const uint64_t *block, uint
 /* Nothing but zeros behind what is in use. */
 static bool rest_is_zero(const blyi_ml_table *t) {
     uint64_t used = blyi_ml_records_used(t), stray = 0;
-    for (uint64_t i = 1 + used; i < blyi_ml_list_bytes(t->room) / 8; i++)
-        stray |= t->list[i];
-    const uint8_t *end = blyi_ml_record(t, t->room);
-    for (const uint8_t *at = blyi_ml_record(t, used); at < end; at++)
+    for (const uint8_t *at = t->list + 8 * (1 + used); at < t->records; at++)
+        stray |= *at;
+    for (const uint8_t *at = blyi_ml_record(t, used); at < blyi_ml_record(t, t->room); at++)
         stray |= *at;
     return stray == 0;
 }
@@ -40,11 +39,12 @@ static bool rest_is_zero(const blyi_ml_table *t) {
  * every record has a block. */
 bool blyi_ml_sound(const blyi_shape *shape, const uint8_t *body) {
     const blyi_ml_table t = blyi_ml_table_over(&shape->geometry, body);
-    const uint64_t *block = (const uint64_t *)(const void *)body;
+    uint64_t block[BLYI_ML_BLOCK_WORDS]; /* a copy: a file in memory need not be aligned */
     uint64_t used = blyi_ml_records_used(&t), spilled = 0;
     if (used > t.room)
         return false;
-    for (uint64_t i = 0; i < shape->geometry.size; i++, block += BLYI_ML_BLOCK_WORDS) {
+    for (uint64_t i = 0; i < shape->geometry.size; i++) {
+        memcpy(block, body + i * sizeof block, sizeof block);
         bool is_spilled = blyi_ml_used(block) == BLYI_ML_SPILLED;
         if (is_spilled ? !spilled_is_sound(&t, block, i) : !blyi_ml_block_sound(block))
             return false;

@@ -21,9 +21,15 @@
 blyi_ml_table blyi_ml_table_over(const bly_geometry *g, const uint8_t *body) {
     uint64_t room = blyi_ml_room(g);
     uint8_t *list = (uint8_t *)(uintptr_t)body + g->size * 64;
-    if (room == 0)
-        return (blyi_ml_table){0, NULL, NULL};
-    return (blyi_ml_table){room, (uint64_t *)(void *)list, list + blyi_ml_list_bytes(room)};
+    return (blyi_ml_table){room, list, list + blyi_ml_list_bytes(room)};
+}
+
+static void set_used(const blyi_ml_table *t, uint64_t used) {
+    blyi_store64le(t->list, used);
+}
+
+static void set_owner(const blyi_ml_table *t, uint64_t record, uint64_t number) {
+    blyi_store64le(t->list + 8 * (1 + record), number);
 }
 
 static void set_count(uint8_t *record, unsigned cell, unsigned count) {
@@ -65,8 +71,8 @@ static void occupy(const blyi_ml_table *t, uint64_t *block, uint64_t number,
     uint8_t *to = blyi_ml_record(t, record);
     for (unsigned cell = 0; cell < BLYI_ML_CELLS; cell++)
         set_count(to, cell, counts[cell]);
-    t->list[1 + record] = blyi_le64(number);
-    t->list[0] = blyi_le64(record + 1);
+    set_owner(t, record, number);
+    set_used(t, record + 1);
     block[BLYI_ML_AT_RECORD] = blyi_le64(record);
     block[BLYI_ML_AT_SUM] = blyi_le64(sum);
     block[BLYI_ML_AT_USED] = blyi_le64((uint64_t)BLYI_ML_SPILLED << 56);
@@ -77,12 +83,12 @@ static void give_back(bly_filter *f, const blyi_ml_table *t, uint64_t record) {
     uint64_t last = blyi_ml_records_used(t) - 1, moved = blyi_ml_owner(t, last);
     if (record != last) {
         memcpy(blyi_ml_record(t, record), blyi_ml_record(t, last), BLYI_ML_RECORD);
-        t->list[1 + record] = blyi_le64(moved);
+        set_owner(t, record, moved);
         blyi_ml_block(f, moved)[BLYI_ML_AT_RECORD] = blyi_le64(record);
     }
     memset(blyi_ml_record(t, last), 0, BLYI_ML_RECORD);
-    t->list[1 + last] = 0;
-    t->list[0] = blyi_le64(last);
+    set_owner(t, last, 0);
+    set_used(t, last);
 }
 
 void blyi_ml_store(const bly_geometry *g, uint8_t *body, uint64_t number,

@@ -18,8 +18,10 @@ static uint64_t most_buckets(void) {
     return last >> doublings & ~(uint64_t)1;
 }
 
+/* A file may say that its filter is made for any number of keys; more than bits, it is not. */
 static uint64_t default_changes(const bly_filter *base) {
-    uint64_t changes = base->capacity / DEFAULT_SHARE, most = blyi_buckets_hold(most_buckets());
+    uint64_t bits = bly_plan_bits(&base->geometry), most = blyi_buckets_hold(most_buckets());
+    uint64_t changes = (base->capacity < bits ? base->capacity : bits) / DEFAULT_SHARE;
     if (changes < LEAST_DEFAULT)
         changes = LEAST_DEFAULT;
     return changes < most ? changes : most;

@@ -37,6 +37,8 @@ bly_status blyi_counts_unite(bly_filter *dst, const bly_filter *src) {
         uint8_t *to = dst->body + i * BLYI_COUNTS_LINE;
         const uint8_t *from = src->body + i * BLYI_COUNTS_LINE;
         for (unsigned j = 0; j < BLYI_COUNTS_LINE; j++) {
+            if (from[j] == 0)
+                continue;
             unsigned more = to[j] > from[j] ? to[j] : from[j];
             to[j] = (uint8_t)round_to(value, value[to[j]] + value[from[j]], more, dice);
         }

@@ -1,0 +1,120 @@
+/* What is said of a sketch's number, and how often what is kept is saved. */
+#include "support.h"
+
+#include "estimate.h"
+#include "pace.h"
+
+#include <time.h>
+
+/* ---- estimates ------------------------------------------------------------------------------- */
+
+static bly_filter *sketch_of(uint64_t keys, uint64_t seed) {
+    bly_filter *f;
+    assert_ok(bly_hll_create(12, &f));
+    for (uint64_t i = 0; i < keys; i++) {
+        const uint64_t key[] = {seed, i};
+        assert_ok(bly_filter_add(f, key, sizeof key, NULL));
+    }
+    return f;
+}
+
+/* Of 400 sketches the range misses the truth in about 20, by chance in no more than 45 (5.7 sigma),
+ * and in no fewer than one. */
+static void test_range(void **state) {
+    enum { TRIALS = 400, KEYS = 5000 };
+    unsigned missed = 0;
+    (void)state;
+    for (uint64_t i = 0; i < TRIALS; i++) {
+        bly_filter *f = sketch_of(KEYS, i);
+        const estimate e = estimate_of(f, UINT64_MAX);
+        assert_true(e.low < e.keys && e.keys < e.high);
+        assert_true(fabs(e.error - 0.01623) < 0.0001);
+        missed += KEYS < e.low || KEYS > e.high;
+        bly_filter_destroy(f);
+    }
+    assert_in_range(missed, 1, 45);
+}
+
+static void test_few(void **state) {
+    char range[ESTIMATE_RANGE];
+    (void)state;
+    for (uint64_t keys = 0; keys <= 10; keys++) {
+        bly_filter *f = sketch_of(keys, 1);
+        const estimate e = estimate_of(f, UINT64_MAX);
+        assert_true(e.keys == keys && e.low == keys && e.high == keys);
+        assert_string_equal(estimate_range(&e, range), "");
+        bly_filter_destroy(f);
+    }
+}
+
+/* There are no more keys than there were lines. */
+static void test_most(void **state) {
+    char range[ESTIMATE_RANGE];
+    (void)state;
+    bly_filter *f = sketch_of(5000, 3);
+    const estimate free = estimate_of(f, UINT64_MAX), bound = estimate_of(f, free.keys),
+                   less = estimate_of(f, 10);
+    assert_true(bound.keys == free.keys && bound.high == free.keys && bound.low == free.low);
+    assert_true(less.keys == 10 && less.low == 10 && less.high == 10);
+    assert_string_equal(estimate_range(&less, range), "");
+    assert_non_null(strstr(estimate_range(&free, range), " with 95% certainty)"));
+    bly_filter_destroy(f);
+}
+
+/* Registers that no number of keys could fill so give a number all the same. */
+static void test_full(void **state) {
+    bly_filter *f;
+    (void)state;
+    assert_ok(bly_hll_create(4, &f));
+    for (uint64_t i = 0; i < 16; i++)
+        assert_ok(bly_filter_add_hash(f, (bly_hash){0, i << 60}, NULL));
+    const estimate e = estimate_of(f, UINT64_MAX);
+    assert_true(e.keys > UINT64_C(1) << 50 && e.keys <= INT64_MAX && e.high <= INT64_MAX);
+    assert_int_equal(estimate_of(f, 7).keys, 7);
+    bly_filter_destroy(f);
+}
+
+/* ---- pace ------------------------------------------------------------------------------------ */
+
+static double now = 1000;
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *out);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *out) {
+    (void)clock;
+    out->tv_sec = (time_t)now;
+    out->tv_nsec = (long)((now - (double)out->tv_sec) * 1e9);
+    return 0;
+}
+
+static void save_in(pace *p, double seconds) {
+    pace_begin(p);
+    now += seconds;
+    pace_end(p);
+}
+
+static void test_pace(void **state) {
+    (void)state;
+    pace p = pace_start();
+    assert_false(pace_due(&p));
+    now += 0.9;
+    assert_false(pace_due(&p));
+    now += 0.2;
+    assert_true(pace_due(&p));
+    save_in(&p, 0.01); /* a hundredth of a second a second */
+    assert_false(pace_due(&p));
+    now += 1.1;
+    assert_true(pace_due(&p));
+    save_in(&p, 3); /* at most a twentieth of the time */
+    now += 59;
+    assert_false(pace_due(&p));
+    now += 2;
+    assert_true(pace_due(&p));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_range), cmocka_unit_test(test_few),  cmocka_unit_test(test_most),
+        cmocka_unit_test(test_full),  cmocka_unit_test(test_pace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
