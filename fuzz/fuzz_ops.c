@@ -196,32 +196,16 @@ static bly_geometry take_geometry(program *p) {
 /* The kinds that are not made of plain bits are planned. */
 static bly_spec take_plan(program *p) {
     static const bly_kind kinds[] = {
-        BLY_WINDOW,     BLY_STABLE,
-        BLY_CUCKOO,     BLY_FUSE,
-        BLY_RIBBON,     BLY_GROWABLE_CUCKOO,
-#ifdef BLYI_TRY_COUNTING
-        BLY_COUNTING,   BLY_BLOCKED_COUNTING,
-#endif
-#ifdef BLYI_TRY_MULTILAYER
-        BLY_MULTILAYER,
-#endif
-#ifdef BLYI_TRY_LAYERED
-        BLY_LAYERED,
-#endif
-#ifdef BLYI_TRY_OVERLAY
-        BLY_OVERLAY,
-#endif
-#ifdef BLYI_TRY_HYBRID
-        BLY_HYBRID,
-#endif
-#ifdef BLYI_TRY_SKETCH
-        BLY_COUNTS,     BLY_HLL,
-#endif
+        BLY_WINDOW,          BLY_STABLE,   BLY_CUCKOO,           BLY_FUSE,       BLY_RIBBON,
+        BLY_GROWABLE_CUCKOO, BLY_COUNTING, BLY_BLOCKED_COUNTING, BLY_MULTILAYER, BLY_LAYERED,
+        BLY_OVERLAY,         BLY_HYBRID,   BLY_COUNTS,           BLY_HLL,
     };
     const size_t all = sizeof kinds / sizeof *kinds;
     bly_spec spec = bly_spec_for(kinds[take(p) % all], 1 + take(p), (1 + take(p)) / 300.0);
     if (spec.geometry.kind == BLY_COUNTING || spec.geometry.kind == BLY_BLOCKED_COUNTING)
         spec.counter_bits = 2U << take(p) % 4;
+    if (spec.geometry.kind == BLY_HLL) /* small ones, for speed */
+        spec.fpr = spec.fpr < 0.05 ? 0.05 : spec.fpr;
     if (spec.geometry.kind == BLY_OVERLAY && take(p) % 2) {
         spec.marker = BLY_CLASSIC;
         spec.changes = 1 + take(p);

@@ -16,7 +16,6 @@ typedef struct counted {
 } counted;
 
 static const counted counteds[] = {
-#ifdef BLYI_TRY_COUNTING
     {"counting-fnv1a", {BLY_COUNTING, 4, 300, 0, 4}, BLY_HASH_FNV1A, 0, 0, 40, "exactly"},
     {"counting-2-bits-crc64", {BLY_COUNTING, 3, 333, 0, 2}, BLY_HASH_CRC64, 9, 0, 40, "twice"},
     {"counting-8-bits-md5", {BLY_COUNTING, 7, 200, 0, 8}, BLY_HASH_MD5, 0, 5, 25, "often"},
@@ -81,8 +80,6 @@ static const counted counteds[] = {
      0,
      30,
      "twice"},
-#endif
-#ifdef BLYI_TRY_MULTILAYER
     {"multilayer-fnv1a", {BLY_MULTILAYER, 4, 5, 0, 0}, BLY_HASH_FNV1A, 0, 0, 60, "exactly"},
     {"multilayer-twice-sha1", {BLY_MULTILAYER, 6, 9, 0, 0}, BLY_HASH_SHA1, 0, 0, 60, "twice"},
     {"multilayer-spilled-fnv1a", {BLY_MULTILAYER, 0, 60, 0, 0}, BLY_HASH_FNV1A, 3, 0, 30, "often"},
@@ -96,16 +93,12 @@ static const counted counteds[] = {
     {"multilayer-empty-fnv1", {BLY_MULTILAYER, 3, 1, 0, 0}, BLY_HASH_FNV1, 0, 0, 0, "exactly"},
     {"multilayer-planned-md5", {BLY_MULTILAYER, 0, 100, 0, 0}, BLY_HASH_MD5, 1, 0, 100, "exactly"},
     {"keyed-multilayer", {BLY_MULTILAYER, 0, 50, 0, 0}, BLY_HASH_SIPHASH, 0, 0, 50, "twice"},
-#endif
-#ifdef BLYI_TRY_LAYERED
     {"layered-fnv1a", {BLY_LAYERED, 8, 4, 0, 0}, BLY_HASH_FNV1A, 0, 0, 50, "exactly"},
     {"layered-odd-md5", {BLY_LAYERED, 8, 3, 0, 0}, BLY_HASH_MD5, 0, 0, 40, "twice"},
     {"layered-stuck-fnv1a", {BLY_LAYERED, 8, 5, 0, 0}, BLY_HASH_FNV1A, 8, 0, 40, "often"},
     {"layered-empty-fnv1", {BLY_LAYERED, 8, 1, 0, 0}, BLY_HASH_FNV1, 0, 0, 0, "exactly"},
     {"layered-planned-murmur3", {BLY_LAYERED, 0, 60, 0, 0}, BLY_HASH_MURMUR3, 0, 0, 60, "exactly"},
     {"keyed-layered", {BLY_LAYERED, 0, 40, 0, 0}, BLY_HASH_SIPHASH, 0, 0, 40, "exactly"},
-#endif
-#ifdef BLYI_TRY_HYBRID
     {"hybrid-fnv1a", {BLY_HYBRID, 9, 20, 0, 0}, BLY_HASH_FNV1A, 0, 0, 60, "exactly"},
     {"hybrid-odd-sha1", {BLY_HYBRID, 6, 21, 0, 0}, BLY_HASH_SHA1, 3, 0, 60, "twice"},
     {"hybrid-spilled-fnv1a", {BLY_HYBRID, 0, 60, 0, 0}, BLY_HASH_FNV1A, 4, 0, 60, "often"},
@@ -113,8 +106,6 @@ static const counted counteds[] = {
     {"hybrid-wide-md5", {BLY_HYBRID, 55, 40, 0, 0}, BLY_HASH_MD5, 0, 0, 100, "often"},
     {"hybrid-empty-xxh64", {BLY_HYBRID, 12, 1, 0, 2}, BLY_HASH_XXH64, 0, 0, 0, "exactly"},
     {"keyed-hybrid", {BLY_HYBRID, 0, 60, 0, 0}, BLY_HASH_SIPHASH, 0, 0, 60, "often"},
-#endif
-#ifdef BLYI_TRY_SKETCH
     {"counts-fnv1a", {BLY_COUNTS, 4, 3, 0, 0}, BLY_HASH_FNV1A, 0, 0, 40, "exactly"},
     {"counts-often-fnv1a", {BLY_COUNTS, 4, 2, 0, 0}, BLY_HASH_FNV1A, 1, 0, 500, "often"},
     {"counts-slow-md5", {BLY_COUNTS, 4, 1, 0, 1}, BLY_HASH_MD5, 1, 0, 400, "often"},
@@ -126,7 +117,6 @@ static const counted counteds[] = {
     {"hll-7-fnv1a-32", {BLY_HLL, 7, 128, 0, 0}, BLY_HASH_FNV1A_32, 0, 0, 500, "twice"},
     {"hll-empty-fnv1", {BLY_HLL, 5, 32, 0, 0}, BLY_HASH_FNV1, 0, 0, 0, "exactly"},
     {"keyed-hll", {BLY_HLL, 8, 256, 0, 0}, BLY_HASH_SIPHASH, 0, 0, 900, "exactly"},
-#endif
 };
 enum { COUNTEDS = sizeof counteds / sizeof *counteds };
 
@@ -212,7 +202,6 @@ static void make_spent(const output *out, const char *from, const char *to, int 
     bly_filter_destroy(f);
 }
 
-#ifdef BLYI_TRY_HYBRID
 /* 14 copies that came from above, and stay in the map. */
 static void make_border(const output *out) {
     const counted s = {"border", {BLY_HYBRID, 9, 10, 0, 0}, BLY_HASH_FNV1A, 7, 13, 2, "often"};
@@ -222,9 +211,7 @@ static void make_border(const output *out) {
     save(out, f, "hybrid-border-fnv1a", 13, 2, "often");
     bly_filter_destroy(f);
 }
-#endif
 
-#ifdef BLYI_TRY_SKETCH
 static void make_sketches(const output *out) {
     bly_filter *f = make_counted_named("counts-often-fnv1a"), *other;
     must(bly_counts_age(f) == BLY_OK, "age");
@@ -238,9 +225,7 @@ static void make_sketches(const output *out) {
     bly_filter_destroy(f);
     bly_filter_destroy(other);
 }
-#endif
 
-#ifdef BLYI_TRY_OVERLAY
 /* Over a filter of its own, from which keys were removed. */
 static bly_filter *make_overlay(bly_hash_id hash, bly_kind marker) {
     const sample like = {"overlay", {BLY_OVERLAY, 0, 0, 0, 0}, hash, 0, 0, 0};
@@ -304,7 +289,6 @@ static void make_overlays(const output *out) {
     bly_filter_destroy(f);
     bly_filter_destroy(base);
 }
-#endif
 
 static void make_good_counting(const output *out) {
     for (size_t i = 0; i < COUNTEDS; i++) {
@@ -313,32 +297,20 @@ static void make_good_counting(const output *out) {
         save(out, f, s->name, s->first, s->count, s->relation);
         bly_filter_destroy(f);
     }
-#ifdef BLYI_TRY_COUNTING
     make_changed(out, "counting", "counting-fnv1a");
     make_changed(out, "blocked-counting", "blocked-counting-fnv1a");
     make_spent(out, "counting-stuck-fnv1a", "counting-spent-fnv1a", 30);
     make_spent(out, "blocked-counting-k16-fnv1a", "blocked-counting-spent-fnv1a", 20);
-#endif
-#ifdef BLYI_TRY_MULTILAYER
     make_changed(out, "multilayer", "multilayer-fnv1a");
     make_shrunk(out, "multilayer-spilled-fnv1a", "multilayer-returned-fnv1a", 1);
     make_shrunk(out, "multilayer-spilled-fnv1a", "multilayer-emptied-fnv1a", 0);
-#endif
-#ifdef BLYI_TRY_LAYERED
     make_changed(out, "layered", "layered-fnv1a");
     make_spent(out, "layered-stuck-fnv1a", "layered-spent-fnv1a", 40);
-#endif
-#ifdef BLYI_TRY_HYBRID
     make_changed(out, "hybrid", "hybrid-fnv1a");
     make_shrunk(out, "hybrid-often-fnv1a", "hybrid-emptied-fnv1a", 0);
     make_border(out);
-#endif
-#ifdef BLYI_TRY_SKETCH
     make_sketches(out);
-#endif
-#ifdef BLYI_TRY_OVERLAY
     make_overlays(out);
-#endif
 }
 
 #endif

@@ -4,7 +4,6 @@
 #define BLYT_GOLDEN_COUNTING_BAD_H
 
 static const kind_lie counting_lies[] = {
-#ifdef BLYI_TRY_COUNTING
     {"counting-fnv1a", {"counting-k-0.ECORRUPT", 8, 1, 0}},
     {"counting-fnv1a", {"counting-k-65.ECORRUPT", 8, 1, 65}},
     {"counting-fnv1a", {"counting-width-2.ECORRUPT", 9, 1, 2}},
@@ -28,8 +27,6 @@ static const kind_lie counting_lies[] = {
      {"blocked-counting-size-2-to-40.ECORRUPT", 16, 8, UINT64_C(1) << 40}},
     {"blocked-counting-fnv1a",
      {"blocked-counting-size-2-to-55.ECORRUPT", 16, 8, UINT64_C(1) << 55}},
-#endif
-#ifdef BLYI_TRY_MULTILAYER
     {"multilayer-fnv1a", {"multilayer-k-0.ECORRUPT", 8, 1, 0}},
     {"multilayer-fnv1a", {"multilayer-k-33.ECORRUPT", 8, 1, 33}},
     {"multilayer-fnv1a", {"multilayer-width-2.ECORRUPT", 9, 1, 2}},
@@ -51,8 +48,6 @@ static const kind_lie counting_lies[] = {
     {"multilayer-spilled-fnv1a", {"multilayer-after-the-sum.ECORRUPT", 64 + 56, 1, 1}},
     {"multilayer-spilled-fnv1a", {"multilayer-record-of-none.ECORRUPT", -1, 1, 1}},
     {"multilayer-spilled-fnv1a", {"multilayer-count-65535.ECORRUPT", 64 + 256, 2, 65535}},
-#endif
-#ifdef BLYI_TRY_LAYERED
     {"layered-fnv1a", {"layered-k-7.ECORRUPT", 8, 1, 7}},
     {"layered-fnv1a", {"layered-width-1.ECORRUPT", 9, 1, 1}},
     {"layered-fnv1a", {"layered-sub-1.ECORRUPT", 10, 2, 1}},
@@ -63,8 +58,6 @@ static const kind_lie counting_lies[] = {
     {"layered-empty-fnv1", {"layered-count-of-a-free-cell.ECORRUPT", 64 + 64, 1, 1}},
     {"layered-empty-fnv1", {"layered-after-the-front.ECORRUPT", 64 + 40, 1, 1}},
     {"layered-odd-md5", {"layered-padding.ECORRUPT", -1, 1, 1}},
-#endif
-#ifdef BLYI_TRY_HYBRID
     {"hybrid-fnv1a", {"hybrid-k-5.ECORRUPT", 8, 1, 5}},
     {"hybrid-fnv1a", {"hybrid-k-56.ECORRUPT", 8, 1, 56}},
     {"hybrid-fnv1a", {"hybrid-width-10.ECORRUPT", 9, 1, 10}},
@@ -87,8 +80,6 @@ static const kind_lie counting_lies[] = {
     {"hybrid-empty-xxh64", {"hybrid-places-in-use.ECORRUPT", 64 + 128, 8, 1}},
     {"hybrid-empty-xxh64", {"hybrid-place-without-entry.ECORRUPT", 64 + 138, 1, 20}},
     {"hybrid-empty-xxh64", {"hybrid-place-without-count.ECORRUPT", 64 + 136, 1, 1}},
-#endif
-#ifdef BLYI_TRY_SKETCH
     {"counts-fnv1a", {"counts-k-3.ECORRUPT", 8, 1, 3}},
     {"counts-fnv1a", {"counts-k-5.ECORRUPT", 8, 1, 5}},
     {"counts-fnv1a", {"counts-width-4.ECORRUPT", 9, 1, 4}},
@@ -105,10 +96,8 @@ static const kind_lie counting_lies[] = {
     {"hll-4-fnv1a", {"hll-size-17.ECORRUPT", 16, 8, 17}},
     {"hll-4-fnv1a", {"hll-register-63.ECORRUPT", 64, 1, 63}},
     {"hll-4-fnv1a", {"hll-padding.ECORRUPT", 64 + 12, 1, 1}},
-#endif
 };
 
-#ifdef BLYI_TRY_OVERLAY
 /* Of three parts: a fuse filter, a table of 80 deleted keys, one of 50 added ones. */
 static const part_lie overlay_lies[] = {
     {{"overlay-one-part.ECORRUPT", 8, 1, 1}, 0},
@@ -164,14 +153,11 @@ static void make_bad_overlays(const output *out) {
     }
     bly_filter_destroy(base);
 }
-#endif
 
 static void make_bad_counting(const output *out) {
     for (size_t i = 0; i < sizeof counting_lies / sizeof *counting_lies; i++)
         put_kind_lie(out, &counting_lies[i]);
-#ifdef BLYI_TRY_OVERLAY
     make_bad_overlays(out);
-#endif
 }
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "table_support.h"
 
-#include "filters/counting/hybrid_counts.h"
+#include "filters/cuckoo/hybrid_counts.h"
 #include <bloomery/hybrid.h>
 
 static const double hybrid_rates[] = {0.01, 0.001, 0.0001};

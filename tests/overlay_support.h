@@ -35,6 +35,12 @@ static inline bly_filter *over(const bly_filter *base, uint64_t changes, bly_kin
     return f;
 }
 
+/* For programs of a few thousand steps, which no key must be missed in: a Bloom filter of deleted
+ * keys is made so large that it misses none. */
+static inline uint64_t room_for(uint64_t changes, bly_kind marker) {
+    return marker == BLY_CLASSIC ? 50 * changes : changes;
+}
+
 static inline bool has(const bly_filter *f, uint64_t i) {
     char key[BLYT_KEY_MAX];
     return bly_filter_contains(f, key, blyt_key(KEYS_DECIMAL, i, key));

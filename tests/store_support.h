@@ -44,7 +44,6 @@ static const bly_geometry shapes[] = {
     {BLY_GROWABLE_CUCKOO, 0, 10, 0, 0},
     {BLY_FUSE, 0, 60, 0, 0},
     {BLY_RIBBON, 0, 60, 0, 0},
-#ifdef BLYI_TRY_COUNTING
     {BLY_COUNTING, 3, 300, 0, 2},
     {BLY_COUNTING, 4, 129, 0, 4},
     {BLY_COUNTING, 2, 67, 0, 8},
@@ -54,31 +53,20 @@ static const bly_geometry shapes[] = {
     {BLY_BLOCKED_COUNTING, 4, 2, 0, 2},
     {BLY_BLOCKED_COUNTING, 2, 5, 0, 16},
     {BLY_BLOCKED_COUNTING, 0, 20, 0, 1},
-#endif
-#ifdef BLYI_TRY_MULTILAYER
     {BLY_MULTILAYER, 0, 90, 0, 0},
     {BLY_MULTILAYER, 0, 5, 0, 1},
     {BLY_MULTILAYER, 3, 5, 0, 0},
-#endif
-#ifdef BLYI_TRY_LAYERED
     {BLY_LAYERED, 8, 3, 0, 0},
     {BLY_LAYERED, 0, 30, 0, 1},
-#endif
-#ifdef BLYI_TRY_OVERLAY
     {BLY_OVERLAY, 0, 60, 0, 0},
     {BLY_OVERLAY, 0, 60, 0, 1},
-#endif
-#ifdef BLYI_TRY_HYBRID
     {BLY_HYBRID, 0, 200, 0, 0},
     {BLY_HYBRID, 0, 100, 0, 1},
     {BLY_HYBRID, 11, 41, 0, 3},
-#endif
-#ifdef BLYI_TRY_SKETCH
     {BLY_COUNTS, 0, 30, 0, 1},
     {BLY_COUNTS, 4, 2, 0, 1},
     {BLY_HLL, 4, 16, 0, 0},
     {BLY_HLL, 7, 128, 0, 0},
-#endif
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 

@@ -56,7 +56,6 @@ static const blyt_case blyt_cases[] = {
     {"growable-cuckoo", BLY_GROWABLE_CUCKOO, 0},
     {"fuse", BLY_FUSE, 0},
     {"ribbon", BLY_RIBBON, 0},
-#ifdef BLYI_TRY_COUNTING
     {"counting", BLY_COUNTING, 0},
     {"counting of 2 bits", BLY_COUNTING, 0, 2},
     {"counting of 8 bits", BLY_COUNTING, 0, 8},
@@ -64,23 +63,12 @@ static const blyt_case blyt_cases[] = {
     {"blocked-counting", BLY_BLOCKED_COUNTING, 0, 0, 1e-5},
     {"blocked-counting of 2 bits", BLY_BLOCKED_COUNTING, 0, 2, 1e-5},
     {"blocked-counting of 8 bits", BLY_BLOCKED_COUNTING, 0, 8, 1e-4},
-#endif
-#ifdef BLYI_TRY_MULTILAYER
     {"multilayer", BLY_MULTILAYER, 0},
-#endif
-#ifdef BLYI_TRY_LAYERED
     {"layered", BLY_LAYERED, 0},
-#endif
-#ifdef BLYI_TRY_OVERLAY
     {"overlay", BLY_OVERLAY, 0},
-#endif
-#ifdef BLYI_TRY_HYBRID
     {"hybrid", BLY_HYBRID, 0},
-#endif
-#ifdef BLYI_TRY_SKETCH
     {"counts", BLY_COUNTS, 0},
     {"hll", BLY_HLL, 0, 0, 0.003},
-#endif
 };
 
 /* The next case, or NULL. In the environment, BLYT_ONLY names the one case to look at, and

@@ -14,7 +14,7 @@ static const bly_kind markers[] = {BLY_KIND_NONE, BLY_CUCKOO, BLY_CLASSIC};
 static void program_over(bly_kind kind, bly_kind marker, size_t steps) {
     bly_filter *base = base_of(kind, 600, 0.02), *copy;
     blyt_buffer before = blyt_write(base);
-    bly_filter *f = over(base, 1000, marker);
+    bly_filter *f = over(base, room_for(1000, marker), marker);
     truth t = truth_of(base, 1000, OUT);
     assert_truth(f, &t);
     assert_int_equal(bly_filter_count(f), bly_filter_count(base));

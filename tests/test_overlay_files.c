@@ -54,7 +54,8 @@ static void there_and_back(void **state) {
     const bly_kind markers[] = {BLY_CUCKOO, BLY_CLASSIC};
     FOR_EACH_BASE(kind)
     for (size_t m = 0; m < COUNT_OF(markers); m++) {
-        bly_filter *base = base_of(kind, 200, 0.02), *f = over(base, 400, markers[m]);
+        bly_filter *base = base_of(kind, 200, 0.02);
+        bly_filter *f = over(base, room_for(400, markers[m]), markers[m]);
         truth t = truth_of(f, 300, OUT);
         comes_back(f, &t);
         run(f, &t, 3, 20);

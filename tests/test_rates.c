@@ -145,7 +145,9 @@ static void one_size(const blyt_case *c, size_t n, double p) {
         n = 30000; /* it takes twelve times as many to come into balance */
     bly_spec spec = blyt_spec(c, n, p);
     bly_geometry g;
-    if (blyt_plans(c) && !c->counter_bits) {
+    if (c->counter_bits) {
+        assert_ok(bly_counting_plan(c->kind, n, p, c->counter_bits, 64, &g));
+    } else if (blyt_plans(c)) {
         assert_ok(bly_plan(c->kind, n, p, c->options, 64, &g));
     } else {
         bly_filter *f = blyt_create(c, n, p, 0);

@@ -166,7 +166,7 @@ static bly_status plan(const bench_setting *s, bly_kind kind, bly_spec *out) {
     const bly_status status = bly_advise_kind(kind, &needs, &advice);
     *out = status == BLY_OK ? bly_advice_spec(&advice) : bly_spec_for(kind, s->keys, s->rate);
     /* An overlay over a filter of its own can be made, though there is nothing to advise. */
-    return kind == BLY_OVERLAY && status == BLY_EKIND ? BLY_OK : status;
+    return kind == BLY_OVERLAY ? BLY_OK : status;
 }
 
 bool bench_possible(const bench_setting *s, bly_kind kind) {

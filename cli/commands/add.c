@@ -175,7 +175,7 @@ static int report(const changing *c) {
                      marked, number_grouped(s.capacity, room), marks ? " with them" : "");
     if (health_of(&s) == HEALTH_GOOD)
         warn_of_levels(c, &s);
-    const bool worse = s.count > s.capacity && s.current_fpr > s.target_fpr;
+    const bool worse = health_past_capacity(&s) && s.current_fpr > s.target_fpr;
     if (!health_warn(c->path, &s) && worse)
         message_warn("%s: is past its capacity: %s", c->path, health_text(&s, text));
     return CLI_OK;

@@ -15,10 +15,15 @@ static double cells_of(const bly_stats *s) {
     return (double)(counters ? counters : s->bits);
 }
 
+bool health_past_capacity(const bly_stats *s) {
+    const bool copies = kinds_can(s->kind, BLY_TELLS_COPIES) && !kinds_limit_copies(s->kind);
+    return copies ? s->estimated_keys > (double)s->capacity : s->count > s->capacity;
+}
+
 health health_of(const bly_stats *s) {
     const bool forgets = kinds_can(s->kind, BLY_FORGETS), lossy = kinds_can(s->kind, BLY_IS_LOSSY);
     const double deviation = 0.55 * -log2(s->target_fpr) / sqrt(cells_of(s));
-    const double chance = s->count > s->capacity && !forgets ? 0 : 5 * (lossy ? 3 : 1) * deviation;
+    const double chance = health_past_capacity(s) && !forgets ? 0 : 5 * (lossy ? 3 : 1) * deviation;
     const double limit = fmin(HEALTH_MARGIN * (1 + chance) * s->target_fpr, 0.99);
     if (!(s->current_fpr > limit))
         return HEALTH_GOOD;

@@ -29,6 +29,10 @@ typedef enum health {
 } health;
 health health_of(const bly_stats *s);
 
+/* Whether there are more different keys in it than it was made for: as counted, or, of a kind whose
+ * count is one of copies that take no room, as estimated. */
+bool health_past_capacity(const bly_stats *s);
+
 /* "too full: about 2,000 keys in a filter made for 1,000: ..." and how often it is wrong. Of a good
  * one only the second half. */
 enum { HEALTH_TEXT = 256 };

@@ -40,17 +40,7 @@ void plan_fill_lines(plan_answer *p) {
     }
 }
 
-const char *plan_no_plan(bly_kind kind) {
-    if (kinds_can(kind, BLY_ONLY_COUNTS))
-        return "it tells how many keys there are, not which";
-    return kind == BLY_OVERLAY
-               ? "its size is that of the filter it is laid over, and of what changes"
-               : bly_strerror(BLY_EKIND);
-}
-
 const char *plan_why_not(const plan_answer *p, const plan_line *line) {
-    if (line->status == BLY_EKIND)
-        return plan_no_plan(line->kind);
     if (line->status == BLY_EUNSUPPORTED)
         return bly_advise_why_not(line->kind, &p->needs);
     if (line->status == BLY_EIMPOSSIBLE)

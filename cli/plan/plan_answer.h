@@ -40,9 +40,6 @@ int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_sta
 /* The most keys that the filter takes, whatever the rate; UINT64_MAX: any number. */
 uint64_t plan_most_keys(const bly_advice *a);
 
-/* Why there is no plan for a kind, whatever is asked (BLY_EKIND). */
-const char *plan_no_plan(bly_kind kind);
-
 /* The words for what a kind that does not fit lacks. */
 const char *plan_why_not(const plan_answer *p, const plan_line *line);
 

@@ -18,6 +18,13 @@ static int unsupported(const bly_needs *needs, bly_kind kind) {
         {BLY_NEED_SHARE, "let one thread add, or plan without --shared"},
         {BLY_NEED_WINDOW, "plan without --window, or with it alone"},
     };
+    const char *maker = kind == BLY_OVERLAY                ? "bloomery build --over"
+                        : kinds_can(kind, BLY_ONLY_COUNTS) ? "bloomery distinct --state"
+                                                           : NULL;
+    if (kind != BLY_KIND_NONE && maker)
+        return message_error("there is no plan for %s %s filter: %s; %s makes one",
+                             kinds_article(kind), bly_kind_name(kind),
+                             bly_advise_why_not(kind, needs), maker);
     if (kind != BLY_KIND_NONE && !bly_advise_why_not(BLY_KIND_NONE, needs))
         return message_error("%s does not do that: %s; leave --kind out to see which kinds do",
                              bly_kind_name(kind), bly_advise_why_not(kind, needs));
@@ -75,11 +82,6 @@ int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_sta
         return weak_hash(needs, hash);
     case BLY_EIMPOSSIBLE:
         return too_small(needs, kind);
-    case BLY_EKIND:
-        return message_error("there is no plan for %s %s filter: %s; %s", kinds_article(kind),
-                             bly_kind_name(kind), plan_no_plan(kind),
-                             kind == BLY_OVERLAY ? "bloomery build --over makes one"
-                                                 : "bloomery distinct makes one, for a --error");
     case BLY_ERATE:
         if (kind != BLY_KIND_NONE && needs->fpr >= 0x1p-40)
             return message_error("a rate of %g is too low for %s; leave --kind out to see which "

@@ -16,6 +16,10 @@ MOST_BITS = 48
 
 # What a kind has to be asked for with, and how its curve is drawn.
 CURVES = [
+    ("counting", [], "#c7c7c7", "counting, 4 bits"),
+    ("layered", [], "#ff9896", "layered"),
+    ("multilayer", [], "#c5b0d5", "multilayer"),
+    ("hybrid", [], "#e377c2", "hybrid"),
     ("scalable", ["--grows", "--first", "1000"], "#8c564b", "scalable (from 1,000 keys)"),
     ("sbbf", [], "#d62728", "sbbf"),
     ("window", ["--window"], "#9467bd", "window"),

@@ -23,8 +23,9 @@
  * changes nothing; usually 1 to 2% past the capacity. A ninth copy of one key never finds a place.
  * Copies that many keys have find fewer places than as many different keys would: with two of
  * every key about 0.84 of the capacity can be used, with three a half, with four a quarter, and
- * with more next to nothing. For keys that come often, count them elsewhere. And only what was
- * added may be removed: a stranger that looks present would take another key's copy with it.
+ * with more next to nothing. For keys that come often take a hybrid filter (hybrid.h). And only
+ * what was added may be removed: a stranger that looks present would take another key's copy with
+ * it.
  *
  * Union stores the copies of both (BLY_EFULL, BLY_ENOMEM: the first filter is as it was);
  * intersection keeps of every key as many copies as the filter that has fewer; subtraction takes

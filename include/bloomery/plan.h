@@ -31,8 +31,8 @@
  *
  * A scalable filter grows, and so does an overlay, so they have no geometry to plan: bly_plan
  * answers BLY_EKIND, the rest of this header can check the geometry they have at the moment
- * (bly_plan_check, _bits, _bytes) but not say what rate that gives (bly_plan_fpr is 1, _capacity and
- * _fill 0, _keys INFINITY). scalable.h, overlay.h and bly_filter_stats can.
+ * (bly_plan_check, _bits, _bytes) but not say what rate that gives (bly_plan_fpr is 1, _capacity
+ * and _fill 0, _keys INFINITY). scalable.h, overlay.h and bly_filter_stats can.
  *
  * bly_plan_keys is for the kinds of plain bits, from classic to bb2x512: INFINITY for the others,
  * whose filters know how many keys they have.

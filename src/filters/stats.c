@@ -55,6 +55,7 @@ static const char *counted(bly_kind kind) {
         return "parts";
     case BLY_CUCKOO:
     case BLY_GROWABLE_CUCKOO:
+    case BLY_HYBRID:
         return "bits of a remainder";
     case BLY_FUSE:
         return "bits of a fingerprint";

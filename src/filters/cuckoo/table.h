@@ -115,7 +115,7 @@ static inline bool blyi_slot_class(const blyi_table *t, uint64_t bucket, unsigne
 
 /* The count of a slot, of a table that has counts. */
 static inline unsigned blyi_slot_count(const blyi_table *t, uint64_t slot) {
-    return t->counts[slot / 2] >> 4 * (slot % 2) & 15U;
+    return (unsigned)t->counts[slot / 2] >> 4 * (slot % 2) & 15U;
 }
 
 static inline void blyi_slot_set_count(blyi_table *t, uint64_t slot, unsigned count) {

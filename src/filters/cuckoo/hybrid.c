@@ -26,7 +26,7 @@
  * Body: plan_hybrid.h. Header: sub = the step of the map's size (steps.h).
  */
 #include "../../core/memory.h"
-#include "../cuckoo/entries.h"
+#include "entries.h"
 #include "hybrid_counts.h"
 
 #include <bloomery/hybrid.h>

@@ -7,7 +7,7 @@
  * of that is a sound filter.
  */
 #include "../../core/rate.h"
-#include "../cuckoo/entries.h"
+#include "entries.h"
 #include "hybrid_counts.h"
 
 /* ---- looking at all of it -------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #define BLYI_FILTERS_HYBRID_SPILL_H
 
 #include "../../core/plan_hybrid.h"
-#include "../cuckoo/table.h"
+#include "table.h"
 
 enum { BLYI_FARTHEST = 255 }; /* entries from where one belongs to where it may be */
 
