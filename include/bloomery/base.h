@@ -43,7 +43,7 @@ BLY_API const char *bly_version(void);
     X(BLY_OK, 0, "success")                                                                        \
     X(BLY_EINVAL, -1, "invalid argument")                                                          \
     X(BLY_ENOMEM, -2, "out of memory")                                                             \
-    X(BLY_EFULL, -3, "the filter is full, and the key was not added")                              \
+    X(BLY_EFULL, -3, "the filter is full; nothing was changed")                                    \
     X(BLY_EMISMATCH, -4, "the two filters differ in kind, size, hash function, seed or key")       \
     X(BLY_EUNSUPPORTED, -5, "this kind of filter, or this build, does not support that operation") \
     X(BLY_ECORRUPT, -6, "the data is damaged or is not a Bloomery filter")                         \

@@ -19,6 +19,9 @@ static const char *cannot(bly_operation op, const bly_filter *f) {
                "of both, or ask both";
     if (f->ops->alone)
         return f->ops->alone;
+    bool view = f->ops != blyi_ops_of(f->geometry.kind); /* of another filter's memory */
+    if (view && op != BLY_OP_OVERLAP)
+        return "it lies in another filter's memory and can only be read; clone it first";
     bool sketch = f->geometry.kind == BLY_HLL || f->geometry.kind == BLY_COUNTS;
     if (sketch && (op == BLY_OP_INTERSECT || op == BLY_OP_SUBTRACT))
         return only_counts(op, f->geometry.kind);

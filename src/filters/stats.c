@@ -68,8 +68,20 @@ static const char *counted(bly_kind kind) {
     }
 }
 
+/* A last line for the kinds that have more to tell; else empty. */
+static void remark(const bly_stats *s, char out[80]) {
+    out[0] = '\0';
+    if (s->stuck)
+        snprintf(out, 80, "stuck           %llu counters at their limit\n",
+                 (unsigned long long)s->stuck);
+    else if (s->kind == BLY_OVERLAY)
+        snprintf(out, 80, "missed          at most %.3g of the keys\n", s->miss_bound);
+}
+
 size_t bly_stats_format(const bly_stats *s, char *buf, size_t size) {
     const char *kind = bly_kind_name(s->kind);
+    char more[80];
+    remark(s, more);
     bool counts = bly_kind_capabilities(s->kind) & BLY_ONLY_COUNTS;
     int length =
         snprintf(buf, size,
@@ -78,7 +90,7 @@ size_t bly_stats_format(const bly_stats *s, char *buf, size_t size) {
                  "keys            %llu counted, %.0f estimated\n"
                  "memory          %llu bytes, %.2f bits per key of capacity\n"
                  "bits set        %llu of %llu (%.2f%%; %.2f%% expected)\n"
-                 "%s %.3g asked, %.3g predicted, %.3g now\n",
+                 "%s %.3g asked, %.3g predicted, %.3g now\n%s",
                  kind ? kind : "unknown", counted(s->kind), (unsigned)s->hashes,
                  s->hash_name ? s->hash_name : "none", s->approximate ? ", approximate" : "",
                  (unsigned long long)s->capacity, s->target_fpr, (unsigned long long)s->count,
@@ -86,6 +98,6 @@ size_t bly_stats_format(const bly_stats *s, char *buf, size_t size) {
                  s->capacity ? (double)s->bits / (double)s->capacity : 0,
                  (unsigned long long)s->set_bits, (unsigned long long)s->bits, 100 * s->fill,
                  100 * s->expected_fill, counts ? "standard error " : "false positives",
-                 s->target_fpr, s->predicted_fpr, s->current_fpr);
+                 s->target_fpr, s->predicted_fpr, s->current_fpr, more);
     return length < 0 ? 0 : (size_t)length;
 }

@@ -1,337 +1,258 @@
 # How many different lines there are. A few are counted exactly.
 $ printf 'a\nb\na\n' | bloomery distinct
-! bash: line 1: bloomery: command not found
-? 127
+2 distinct of 3 lines
 $ printf 'a\n' > one; bloomery distinct one; : > empty; bloomery distinct empty; printf '\n\n' | bloomery distinct
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+1 distinct of 1 line
+0 distinct of 0 lines
+1 distinct of 2 lines
 $ printf 'a\nb' | bloomery distinct - one
-! bash: line 1: bloomery: command not found
-? 127
+2 distinct of 3 lines
 
 # More are estimated, and the range is told; it never says more than there are lines.
 $ seq 100000 > many; (cat many; cat many) | bloomery distinct
-! bash: line 1: bloomery: command not found
-? 127
+99239 distinct (97661 to 100818 with 95% certainty) of 200000 lines, in 12.0 KiB
 $ bloomery distinct many
-! bash: line 1: bloomery: command not found
-? 127
+99239 distinct (97661 to 100000 with 95% certainty) of 100000 lines, in 12.0 KiB
 $ bloomery distinct many | cut -d ' ' -f 1
-! bash: line 1: bloomery: command not found
+99239
 $ bloomery distinct --json many | sed -E 's/"seconds":[0-9.e-]+/"seconds":S/'
-! bash: line 1: bloomery: command not found
+{"distinct":99239,"low":97661,"high":100000,"error":0.008116888761044447,"lines":100000,"precision":14,"memory_bytes":12288,"seconds":S}
 
 # The truth is in the range, for this many and for others.
 $ for n in 100 1000 10000 100000 1000000; do seq $n | bloomery distinct --json | python3 -c "
 > import json, sys
 > d = json.load(sys.stdin)
 > print($n, d['low'] <= $n <= d['high'], abs(d['distinct'] / $n - 1) < 4 * d['error'])"; done
-! bash: line 1: bloomery: command not found
-! Traceback (most recent call last):
-!   File "<string>", line 3, in <module>
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/__init__.py", line 293, in load
-!     return loads(fp.read(),
-!            ^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/__init__.py", line 346, in loads
-!     return _default_decoder.decode(s)
-!            ^^^^^^^^^^^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py", line 337, in decode
-!     obj, end = self.raw_decode(s, idx=_w(s, 0).end())
-!                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py", line 355, in raw_decode
-!     raise JSONDecodeError("Expecting value", s, err.value) from None
-! json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)
-! bash: line 1: bloomery: command not found
-! Traceback (most recent call last):
-!   File "<string>", line 3, in <module>
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/__init__.py", line 293, in load
-!     return loads(fp.read(),
-!            ^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/__init__.py", line 346, in loads
-!     return _default_decoder.decode(s)
-!            ^^^^^^^^^^^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py", line 337, in decode
-!     obj, end = self.raw_decode(s, idx=_w(s, 0).end())
-!                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py", line 355, in raw_decode
-!     raise JSONDecodeError("Expecting value", s, err.value) from None
-! json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)
-! bash: line 1: bloomery: command not found
-! Traceback (most recent call last):
-!   File "<string>", line 3, in <module>
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/__init__.py", line 293, in load
-!     return loads(fp.read(),
-!            ^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/__init__.py", line 346, in loads
-!     return _default_decoder.decode(s)
-!            ^^^^^^^^^^^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py", line 337, in decode
-!     obj, end = self.raw_decode(s, idx=_w(s, 0).end())
-!                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py", line 355, in raw_decode
-!     raise JSONDecodeError("Expecting value", s, err.value) from None
-! json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)
-! bash: line 1: bloomery: command not found
-! Traceback (most recent call last):
-!   File "<string>", line 3, in <module>
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/__init__.py", line 293, in load
-!     return loads(fp.read(),
-!            ^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/__init__.py", line 346, in loads
-!     return _default_decoder.decode(s)
-!            ^^^^^^^^^^^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py", line 337, in decode
-!     obj, end = self.raw_decode(s, idx=_w(s, 0).end())
-!                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py", line 355, in raw_decode
-!     raise JSONDecodeError("Expecting value", s, err.value) from None
-! json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)
-! bash: line 1: bloomery: command not found
-! Traceback (most recent call last):
-!   File "<string>", line 3, in <module>
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/__init__.py", line 293, in load
-!     return loads(fp.read(),
-!            ^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/__init__.py", line 346, in loads
-!     return _default_decoder.decode(s)
-!            ^^^^^^^^^^^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py", line 337, in decode
-!     obj, end = self.raw_decode(s, idx=_w(s, 0).end())
-!                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py", line 355, in raw_decode
-!     raise JSONDecodeError("Expecting value", s, err.value) from None
-! json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)
-? 1
+100 True True
+1000 True True
+10000 True True
+100000 True True
+1000000 True True
 
 # How exactly, and what it costs.
 $ for e in 26% 0.1 1/100 0.8% 0.2%; do bloomery distinct --error $e --json many | grep -o '"error":0.0*..\|"precision.*bytes":[0-9]*' | tr '\n' ' '; echo; done
-\
-\
-\
-\
-\
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
+\"error":0.25 "precision":4,"memory_bytes":64\s
+\"error":0.091 "precision":7,"memory_bytes":128\s
+\"error":0.0081 "precision":14,"memory_bytes":12288\s
+\"error":0.0081 "precision":14,"memory_bytes":12288\s
+\"error":0.0020 "precision":18,"memory_bytes":196608\s
 $ bloomery distinct -e 0.1% many
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery distinct: --error cannot be 0.1%: with --precision 18, the highest, it is 0.2%
+? 2
 $ bloomery distinct --precision 18 many; bloomery distinct --precision 4 one
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+99779 distinct (99382 to 100000 with 95% certainty) of 100000 lines, in 192 KiB
+1 distinct of 1 line
 $ bloomery distinct --precision 3 many
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery distinct: --precision must be from 4 to 18
+? 2
 $ bloomery distinct --precision 19 many
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery distinct: --precision must be from 4 to 18
+? 2
 $ bloomery distinct --precision 12 --error 1% many
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery distinct: --error and --precision say the same: give one
+? 2
 
 # Each input, and all of them.
 $ seq 1 600 > low; seq 401 1000 > high; bloomery distinct --each low high
-! bash: line 1: bloomery: command not found
-? 127
+597 distinct (587 to 600 with 95% certainty) of 600 lines: low
+598 distinct (588 to 600 with 95% certainty) of 600 lines: high
+997 distinct (981 to 1013 with 95% certainty) of 1200 lines, in 12.0 KiB: total
 $ bloomery distinct --each --json low high | sed -E 's/"seconds":[0-9.e-]+/"seconds":S/'
-! bash: line 1: bloomery: command not found
+{"file":"low","total":false,"distinct":597,"low":587,"high":600,"error":0.008116888761044447,"lines":600,"precision":14,"memory_bytes":12288}
+{"file":"high","total":false,"distinct":598,"low":588,"high":600,"error":0.008116888761044447,"lines":600,"precision":14,"memory_bytes":12288}
+{"total":true,"distinct":997,"low":981,"high":1013,"error":0.008116888761044447,"lines":1200,"precision":14,"memory_bytes":12288,"seconds":S}
 $ seq 3 | bloomery distinct --each; seq 3 | bloomery distinct --each one - empty one
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+3 distinct of 3 lines: -
+3 distinct of 3 lines: total
+1 distinct of 1 line: one
+3 distinct of 3 lines: -
+0 distinct of 0 lines: empty
+1 distinct of 1 line: one
+4 distinct of 5 lines: total
 $ bloomery distinct --each one missing one; echo $?
-127
-! bash: line 1: bloomery: command not found
+1 distinct of 1 line: one
+1 distinct of 1 line: one
+1 distinct of 2 lines: total
+2
+! bloomery distinct: missing: No such file or directory
 
 # An input that cannot be read is left out, and told by the exit status.
 $ bloomery distinct one missing; echo $?
-127
-! bash: line 1: bloomery: command not found
+1 distinct of 1 line
+2
+! bloomery distinct: missing: No such file or directory
 
 # What a line is.
 $ printf 'HTTP://A.test/%%7Ex#f\nhttp://a.test/~x\nno url\n' > urls; bloomery distinct urls; bloomery distinct --url urls
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+3 distinct of 3 lines
+2 distinct of 3 lines, 1 no URLs
 $ printf 'http://a.test/?utm_source=x&b=1&a=2\nhttp://a.test/?a=2&b=1\n' | bloomery distinct --url=crawl
-! bash: line 1: bloomery: command not found
-? 127
+1 distinct of 2 lines
 $ printf 'x http://a.test/1 y\nhttp://a.test/1 http://a.test/2\n' | bloomery distinct -x
-! bash: line 1: bloomery: command not found
-? 127
+2 distinct of 3 links
 $ printf 'a\t1\nb\t1\nc\n' > fields; bloomery distinct --field 2 fields; printf 'a 1\nb 1\n' | bloomery distinct --field 2 -t ' '
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+2 distinct of 3 lines
+1 distinct of 2 lines
 $ bloomery distinct --field 2 --json fields | grep -o '"no_field":.'
-! bash: line 1: bloomery: command not found
-? 1
+"no_field":1
 $ printf 'a\nA\n' | bloomery distinct -i; printf 'a\n\0b\0a\n\0' | bloomery distinct -0
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+1 distinct of 2 lines
+2 distinct of 3 lines
 $ bloomery distinct --url crawl
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery distinct: there is no file crawl; the level is chosen by --url=crawl
+? 2
 $ bloomery distinct -x --field 1 urls
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery distinct: --extract-urls finds links wherever they are: leave out --field
+? 2
 $ bloomery distinct -t x urls
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery distinct: --delimiter needs --field
+? 2
 
 # Compressed files are read as they are.
 $ seq 20 | gzip > z.gz; seq 15 25 | zstd -q > z.zst; bloomery distinct z.gz z.zst
-! bash: line 1: bloomery: command not found
-? 127
+25 distinct of 31 lines
 
 # Across runs: a line that was counted is not counted again.
 $ bloomery distinct --state days.bly low; bloomery distinct --state days.bly high; bloomery distinct -s days.bly empty
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+597 distinct (587 to 600 with 95% certainty) of 600 lines, in 12.0 KiB
+997 distinct (981 to 1013 with 95% certainty) of 600 lines and those before, in 12.0 KiB
+997 distinct (981 to 1013 with 95% certainty) of 0 lines and those before, in 12.0 KiB
 $ bloomery distinct -q --each -s both.bly low high | tail -1; cmp both.bly days.bly
-! bash: line 1: bloomery: command not found
-! cmp: both.bly: No such file or directory
-? 2
+997 distinct (981 to 1013 with 95% certainty) of 1200 lines, in 12.0 KiB: total
 $ bloomery info days.bly
-! bash: line 1: bloomery: command not found
-? 127
+days.bly
+  kind       hll: how many different keys came, an estimate, in a few kilobytes
+  shape      16,384 registers of 6 bits
+  file       12.1 KiB (12,352 bytes)
+  hash       xxh3, seed 0
+  distinct   997 (981 to 1013 with 95% certainty)
+  error      0.812%, the standard error
+  note       it tells how many keys there are, not which
 $ bloomery info --header days.bly | grep -e error -e distinct; bloomery info --json days.bly | grep -o '"distinct".*'
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 1
+  error      0.812%, the standard error
+"distinct":{"keys":997,"low":981,"high":1013,"error":0.008116888761044447}}
 $ bloomery distinct -s days.bly --json one | grep -o '"lines":.*"before":[0-9]*'
-! bash: line 1: bloomery: command not found
-? 1
+"lines":1,"before":997
 $ bloomery verify --measure days.bly
-! bash: line 1: bloomery: command not found
-? 127
+days.bly: good; it tells how many keys there are, not which
 $ : > begun; bloomery distinct -s begun one; bloomery distinct -s begun one
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+1 distinct of 1 line
+1 distinct of 1 line and those before
 
 # And across machines.
 $ bloomery distinct -s a.bly low; bloomery distinct -s b.bly high; bloomery merge -o c.bly a.bly b.bly; bloomery distinct -s c.bly empty
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+597 distinct (587 to 600 with 95% certainty) of 600 lines, in 12.0 KiB
+598 distinct (588 to 600 with 95% certainty) of 600 lines, in 12.0 KiB
+997 distinct (981 to 1013 with 95% certainty) of 0 lines and those before, in 12.0 KiB
+! bloomery merge: c.bly: 2 filters merged, 997 keys by estimate; standard error 0.812%, 0.812% asked
 $ bloomery intersect --estimate a.bly b.bly
-! bash: line 1: bloomery: command not found
-? 127
+a.bly    597
+b.bly    598
+both     198
+either   997
+jaccard  0.198
 $ bloomery intersect -o x.bly a.bly b.bly
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery intersect: a.bly: hll filters cannot be intersected: registers tell how many keys there are, not which; the overlap of two can be estimated; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
+? 2
 $ bloomery distinct -s coarse.bly --precision 10 high > /dev/null; bloomery merge -o x.bly a.bly coarse.bly
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery merge: coarse.bly: differs from a.bly in its precision (10, not 14); only filters built alike can be merged
+? 2
 $ bloomery distinct -s seven.bly --seed 7 high > /dev/null; bloomery merge -o x.bly a.bly seven.bly
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery merge: seven.bly: differs from a.bly in its seed (7, not 0); only filters built alike can be merged
+? 2
 
 # What is asked must be what the state is.
 $ bloomery distinct -s a.bly --precision 12 one
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery distinct: a.bly: was made with --precision 14, not 12; leave it out, or begin a new state
+? 2
 $ bloomery distinct -s a.bly --error 0.2% one
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery distinct: a.bly: has a standard error of 0.812%; leave out --error, or begin a new state
+? 2
 $ bloomery distinct -s a.bly --error 1% --precision 14 one
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery distinct: --error and --precision say the same: give one
+? 2
 $ bloomery distinct -s a.bly --error 1% one
-! bash: line 1: bloomery: command not found
-? 127
+598 distinct (588 to 607 with 95% certainty) of 1 line and those before, in 12.0 KiB
 $ bloomery distinct -s a.bly --seed 5 one
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery distinct: a.bly: has another seed; leave out --seed, or begin a new state
+? 2
 $ bloomery build -q -o list.bly low; bloomery distinct -s list.bly one
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery distinct: list.bly: is a split512 filter, which does not count; bloomery info tells about how many keys are in it
+? 2
 $ head -c 100 a.bly > cut.bly; bloomery distinct -s cut.bly one; wc -c < cut.bly
-0
-! head: cannot open 'a.bly' for reading: No such file or directory
-! bash: line 1: bloomery: command not found
+100
+! bloomery distinct: cut.bly: is cut short: it has 100 of 12352 bytes; copy it again
 $ bloomery distinct -s missing/x.bly one
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery distinct: missing/x.bly: No such file or directory
+? 2
 $ bloomery distinct -s . one
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery distinct: .: Is a directory
+? 2
 
 # One run at a time.
 $ (echo x; sleep 1) | bloomery distinct -s a.bly > /dev/null & sleep 0.3; bloomery distinct -s a.bly one; echo $?; wait; ls -A | grep lock
-127
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
+2
+! bloomery distinct: a.bly: is in use by another process
 ? 1
 
 # It is no list, and says so.
 $ bloomery check a.bly one
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery check: a.bly: is an hll filter, which tells how many different lines it was given, not which: bloomery info tells it, bloomery distinct --state goes on counting
+? 2
 $ bloomery dedup --state a.bly one
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery dedup: a.bly: is an hll filter: it does not tell which lines it was given (bloomery distinct goes on counting); begin a new state
+? 2
 $ bloomery add a.bly one
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery add: a.bly: is an hll filter, which counts keys, and no list; bloomery distinct --state adds to it
+? 2
 $ bloomery remove a.bly one
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery remove: a.bly: keys cannot be removed from an hll filter: it tells how many there are, not which; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and blocked-counting can
+? 2
 $ bloomery fold -o x.bly a.bly
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery fold: a.bly: an hll filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
+? 2
 $ bloomery count --query --state a.bly one
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery count: a.bly: is an hll filter, which does not tell how often a key was added; counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and blocked-counting do
+? 2
 $ bloomery plan -n 1000 --kind hll
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery plan: there is no plan for an hll filter: it tells how many keys there are, not which; bloomery distinct --state makes one
+? 2
 $ bloomery bench --kinds hll
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery bench: hll: it tells how many keys there are, not which, so it cannot be measured by asking for them
+? 2
 
 # A secret, where strangers choose the lines.
 $ echo 000102030405060708090a0b0c0d0e0f > key; bloomery distinct --key-file key -s keyed.bly low; bloomery distinct -s keyed.bly low
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+596 distinct (586 to 600 with 95% certainty) of 600 lines, in 12.0 KiB
+! bloomery distinct: keyed.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
+? 2
 $ bloomery distinct --key-file key -s keyed.bly low; bloomery distinct --key-file key --seed 3 low
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+596 distinct (586 to 605 with 95% certainty) of 600 lines and those before, in 12.0 KiB
+! bloomery distinct: a secret takes the place of a seed: leave out --seed
+? 2
 $ bloomery distinct --key-file key -s a.bly low
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery distinct: a.bly: is not keyed; leave --key-file out
+? 2
 $ bloomery info keyed.bly | grep -v file
-! bash: line 1: bloomery: command not found
-? 1
+keyed.bly
+  kind       hll: how many different keys came, an estimate, in a few kilobytes
+  shape      16,384 registers of 6 bits
+  hash       siphash with a secret key, whose id is 09ab680398f0e1ae
+  distinct   596 (586 to 605 with 95% certainty)
+  error      0.812%, the standard error
+  note       it tells how many keys there are, not which
 
 # A signal ends the reading; what was read is told and saved.
 $ rm -f sig.bly; (seq 50; sleep 1) | (bloomery distinct -s sig.bly & p=$!; sleep 0.3; kill -TERM $p; wait $p; echo $?); bloomery distinct -s sig.bly empty
-127
-! bash: line 1: bloomery: command not found
-! bash: line 1: kill: (23254) - No such process
-! bash: line 1: bloomery: command not found
-? 127
+50 distinct (49 to 50 with 95% certainty) of 50 lines, in 12.0 KiB
+143
+50 distinct (49 to 51 with 95% certainty) of 0 lines and those before, in 12.0 KiB
+! bloomery distinct: stopped by a signal: what was read until then is counted
 
 # Nothing is said to be counted that could not be saved, or printed.
 $ (ulimit -f 1; bloomery distinct -s big.bly --precision 18 many); ls -A | grep big
-! bash: line 1: bloomery: command not found
+! bloomery distinct: big.bly: File too large
 ? 1
 $ bloomery distinct many > /dev/full
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery distinct: standard output: No space left on device
+? 2

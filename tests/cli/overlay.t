@@ -9,272 +9,228 @@ $ for kind in fuse ribbon classic split512 scalable cuckoo; do
 >     bloomery add over.bly <(printf 'new\n1\n'); printf 'new\n1\n2\n3\n' | bloomery check over.bly | tr '\n' ' '; echo
 >     cmp before.bly $kind.bly
 > done
-\
-\
-\
-\
-\
-\
-\
-\
-\
-\
-\
-\
-! bash: line 2: bloomery: command not found
-! cp: cannot stat 'fuse.bly': No such file or directory
-! bash: line 3: bloomery: command not found
-! bash: line 4: bloomery: command not found
-! bash: line 5: bloomery: command not found
-! bash: line 6: bloomery: command not found
-! bash: line 6: bloomery: command not found
-! bash: line 7: bloomery: command not found
-! bash: line 7: bloomery: command not found
-! cmp: before.bly: No such file or directory
-! bash: line 2: bloomery: command not found
-! cp: cannot stat 'ribbon.bly': No such file or directory
-! bash: line 3: bloomery: command not found
-! bash: line 4: bloomery: command not found
-! bash: line 5: bloomery: command not found
-! bash: line 6: bloomery: command not found
-! bash: line 6: bloomery: command not found
-! bash: line 7: bloomery: command not found
-! bash: line 7: bloomery: command not found
-! cmp: before.bly: No such file or directory
-! bash: line 2: bloomery: command not found
-! cp: cannot stat 'classic.bly': No such file or directory
-! bash: line 3: bloomery: command not found
-! bash: line 4: bloomery: command not found
-! bash: line 5: bloomery: command not found
-! bash: line 6: bloomery: command not found
-! bash: line 6: bloomery: command not found
-! bash: line 7: bloomery: command not found
-! bash: line 7: bloomery: command not found
-! cmp: before.bly: No such file or directory
-! bash: line 2: bloomery: command not found
-! cp: cannot stat 'split512.bly': No such file or directory
-! bash: line 3: bloomery: command not found
-! bash: line 4: bloomery: command not found
-! bash: line 5: bloomery: command not found
-! bash: line 6: bloomery: command not found
-! bash: line 6: bloomery: command not found
-! bash: line 7: bloomery: command not found
-! bash: line 7: bloomery: command not found
-! cmp: before.bly: No such file or directory
-! bash: line 2: bloomery: command not found
-! cp: cannot stat 'scalable.bly': No such file or directory
-! bash: line 3: bloomery: command not found
-! bash: line 4: bloomery: command not found
-! bash: line 5: bloomery: command not found
-! bash: line 6: bloomery: command not found
-! bash: line 6: bloomery: command not found
-! bash: line 7: bloomery: command not found
-! bash: line 7: bloomery: command not found
-! cmp: before.bly: No such file or directory
-! bash: line 2: bloomery: command not found
-! cp: cannot stat 'cuckoo.bly': No such file or directory
-! bash: line 3: bloomery: command not found
-! bash: line 4: bloomery: command not found
-! bash: line 5: bloomery: command not found
-! bash: line 6: bloomery: command not found
-! bash: line 6: bloomery: command not found
-! bash: line 7: bloomery: command not found
-! bash: line 7: bloomery: command not found
-! cmp: before.bly: No such file or directory
-? 2
+1000
+0 500
+\new 1 2\s
+1000
+0 500
+\new 1 2\s
+1000
+0 500
+\new 1 2\s
+1000
+0 500
+\new 1 2\s
+1000
+0 500
+\new 1 2\s
+1000
+0 500
+\new 1 2\s
+! bloomery build: over.bly: overlay, 2.44 KiB, errs on 1 in 1,000 lines
+! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
+! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 1,000
+! bloomery build: over.bly: overlay, 2.06 KiB, errs on 1 in 1,000 lines
+! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
+! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 1,000
+! bloomery build: over.bly: overlay, 2.44 KiB, errs on 1 in 1,000 lines
+! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
+! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 1,000
+! bloomery build: over.bly: overlay, 2.56 KiB, errs on 1 in 1,000 lines
+! bloomery remove: over.bly: 500 removed, 0 not there; it holds 499 keys
+! bloomery add: over.bly: 2 of 2 new; it holds 501 keys, its capacity is 1,000
+! bloomery build: over.bly: overlay, 2.69 KiB, errs on 1 in 1,000 lines
+! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
+! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 3,000
+! bloomery build: over.bly: overlay, 2.38 KiB, errs on 1 in 1,000 lines
+! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
+! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 1,000
 
 # It says what it is over, and what has changed.
 $ bloomery build -q --over fuse.bly -o over.bly -f; bloomery info over.bly
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+over.bly
+  kind       overlay: another filter, and what was removed from and added to it since
+  shape      2 parts
+  file       2.44 KiB (2,496 bytes)
+  hash       xxh3, seed 0
+  type       line
+  keys       1,000 counted, 1,000 estimated
+  capacity   1,000 keys, 19.5 bits per key
+  rate       0.1% asked, 0.0977% predicted, 0.0977% now (1 in 1,024)
+  fill       ▕████████████████████████▏ 100% of its capacity
+  over       fuse, of 1,000 keys
+  changes    0 removed, 0 added beside it
 $ bloomery remove -q over.bly <(seq 100); bloomery add -q over.bly <(seq 2001 2050); bloomery info over.bly
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+over.bly
+  kind       overlay: another filter, and what was removed from and added to it since
+  shape      3 parts
+  file       3.38 KiB (3,456 bytes)
+  hash       xxh3, seed 0
+  type       line
+  keys       950 counted, 950 estimated
+  capacity   1,000 keys, 27.1 bits per key
+  rate       0.1% asked, 0.0977% predicted, 0.0977% now (1 in 1,024)
+  fill       ▕██████████████████████▊ ▏ 95% of its capacity
+  over       fuse, of 1,000 keys
+  changes    100 removed, 50 added beside it
+  misses     at most 1 in 60,237,815,813 of the keys in it
 $ bloomery remove -q over.bly <(seq 101 200); bloomery info over.bly | grep changes
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 1
+  changes    200 removed, 50 added beside it; that is more than a fifth of its keys: build the list again
 $ bloomery info --json over.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/(e-[0-9]+)/\1/' | grep -o '"overlay".*'
-! bash: line 1: bloomery: command not found
-? 1
+"overlay","hashes":3,"size":4160,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":850,"bits_per_key":33.28,"rate_asked":0.001,"approximate":false,"bits":31432,"set_bits":24198,"fill":0.769,"estimated_keys":850,"rate_predicted":0.000976,"rate_now":0.000976,"keeps_promise":true,"type":"line","marks":0,"overlay":{"base":"fuse","base_keys":1000,"removed":200,"added":50,"miss_bound":3.320e-11,"rebuild":true}}
 $ bloomery info --header over.bly | grep -e kind -e shape
-! bash: line 1: bloomery: command not found
-? 1
+  kind       overlay: another filter, and what was removed from and added to it since
+  shape      3 parts
 $ bloomery verify over.bly
-! bash: line 1: bloomery: command not found
-? 127
+over.bly: good
 
 # It is a set: what is added twice goes at once, and a key that never was added takes no other with it.
 $ bloomery add over.bly --key twice; bloomery add over.bly --key twice; bloomery remove over.bly --key twice; bloomery check -q over.bly --key twice
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery add: over.bly: 1 of 1 new; it holds 851 keys, its capacity is 1,000
+! bloomery add: over.bly: 0 of 1 new; it holds 851 keys, its capacity is 1,000
+! bloomery remove: over.bly: 1 removed, 0 not there; it holds 850 keys
+? 1
 $ seq 100001 103000 | bloomery remove over.bly; bloomery check -c over.bly <(seq 201 1000)
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+800
+! bloomery remove: over.bly: 3 removed, 2,997 not there; it holds 847 keys
 $ bloomery add --copies over.bly --key twice
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery add: over.bly: an overlay list does not hold copies of keys; leave out --copies
+? 2
 $ bloomery add --once over.bly --key once; bloomery add --once over.bly --key once
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery add: over.bly: 1 of 1 new; it holds 848 keys, its capacity is 1,000
+! bloomery add: over.bly: 0 of 1 new; it holds 848 keys, its capacity is 1,000
 $ bloomery remove over.bly --key nowhere
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery remove: over.bly: 0 removed, 1 not there; it holds 848 keys
+? 1
 
 # How many changes there is room for, and how they are remembered.
 $ bloomery build -q --over fuse.bly --changes 10 -o few.bly; bloomery build -q --over fuse.bly --changes 10000 -o lots.bly; ls -s --block-size=1 few.bly lots.bly > /dev/null; test $(wc -c < few.bly) -lt $(wc -c < lots.bly)
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! ls: cannot access 'few.bly': No such file or directory
-! ls: cannot access 'lots.bly': No such file or directory
-! bash: line 1: few.bly: No such file or directory
-! bash: line 1: lots.bly: No such file or directory
 $ bloomery build -q --over fuse.bly --marker classic --changes 50 -o bloom.bly; bloomery remove bloom.bly <(seq 50); bloomery info bloom.bly | grep -e changes -e misses; bloomery remove bloom.bly <(seq 51 200); echo $?
-127
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
+  changes    50 removed, 0 added beside it
+  misses     at most 1 in 1,314 of the keys in it
+2
+! bloomery remove: bloom.bly: 50 removed, 0 not there; it holds 950 keys
+! bloomery remove: bloom.bly: has no room for more changes; build the list again; it is left as it was
 $ bloomery build -q --over fuse.bly --marker cuckoo --changes 10 -o grow.bly; bloomery remove grow.bly <(seq 500)
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery remove: grow.bly: 500 removed, 0 not there; it holds 500 keys
 $ cp grow.bly before.bly; bloomery remove grow.bly <(seq 501 1000); bloomery check -c grow.bly numbers; bloomery info grow.bly | grep changes
-! cp: cannot stat 'grow.bly': No such file or directory
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 1
+0
+  changes    1,000 removed, 0 added beside it; that is more than a fifth of its keys: build the list again
+! bloomery remove: grow.bly: 500 removed, 0 not there; it holds 0 keys
 $ bloomery build --over fuse.bly --marker sbbf -o x.bly
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery build: --marker cannot be 'sbbf': it must be one of cuckoo, classic
+? 2
 
 # Made from lines, it has a filter of its own beneath.
 $ bloomery build --kind overlay -o own.bly numbers; bloomery remove own.bly --key 5; bloomery check -c own.bly numbers; bloomery info own.bly | grep -e over -e changes
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 1
+999
+  kind       overlay: another filter, and what was removed from and added to it since
+  over       split512, of 1,000 keys
+  changes    1 removed, 0 added beside it
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: own.bly: overlay, 2.56 KiB, errs on 1 in 1,000 lines
+! bloomery remove: own.bly: 1 removed, 0 not there; it holds 999 keys
 $ bloomery build --kind overlay --changes 5 --marker classic -o own2.bly numbers; bloomery remove own2.bly --key 5; bloomery check -c own2.bly numbers
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+999
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: own2.bly: overlay, 2.19 KiB, errs on 1 in 1,000 lines
+! bloomery remove: own2.bly: 1 removed, 0 not there; it holds 999 keys
 
 # What is told.
 $ bloomery build --json -q --over ribbon.bly -o r.bly | sed -E 's/"bytes":[0-9]+/"bytes":B/'
-! bash: line 1: bloomery: command not found
+{"list":"r.bly","over":"ribbon.bly","kind":"overlay","base":"ribbon","keys":1000,"capacity":1000,"rate":0.001,"bytes":B}
 $ bloomery build -q --stats --over ribbon.bly -o r.bly -f 2>&1 | head -1
-bash: line 1: bloomery: command not found
+kind            overlay, parts = 2, hash xxh3
 $ bloomery build --over ribbon.bly -o r.bly
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery build: r.bly: exists already; -f replaces it
+? 2
 $ bloomery build --over ribbon.bly -o - > piped.bly; bloomery check -c piped.bly numbers
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+1000
+! bloomery build: -: overlay, 2.06 KiB, errs on 1 in 1,000 lines
 
 # Types and marks come from the list beneath, and a secret too.
 $ printf 'example.com\nbad.test\n' | bloomery build -q --type domain --kind fuse -o domains.bly; bloomery build -q --over domains.bly -o d.bly; bloomery remove d.bly --key BAD.test; printf 'www.example.com\nbad.test\n' | bloomery check d.bly
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+www.example.com
+! bloomery remove: d.bly: 1 removed, 0 not there; it holds 1 key
 $ bloomery add d.bly --key deep.down.test; bloomery info d.bly | grep -e type -e changes; bloomery check d.bly -k x.deep.down.test; bloomery check d.bly -k down.test
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+  type       domain
+  changes    1 removed, 5 added beside it; that is more than a fifth of its keys: build the list again
+x.deep.down.test
+! bloomery add: d.bly: 1 of 1 new; it holds 2 keys and 24 marks of its type, its capacity is 22 with them
+! bloomery add: warning: d.bly: has keys of new widths: for a line it is asked up to 2 times instead of 1, and errs on up to 0.195% of the lines; build it again
+? 1
 $ echo 000102030405060708090a0b0c0d0e0f > key; bloomery build -q --key-file key --kind ribbon -o secret.bly numbers; bloomery build --over secret.bly -o s.bly
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery build: secret.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
+? 2
 $ bloomery build -q --key-file key --over secret.bly -o s.bly; bloomery remove --key-file key s.bly --key 7; bloomery check -c --key-file key s.bly numbers
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+999
+! bloomery remove: s.bly: 1 removed, 0 not there; it holds 999 keys
 $ bloomery build --key-file key --over fuse.bly -o x.bly
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery build: fuse.bly: is not keyed; leave --key-file out
+? 2
 
 # What cannot be.
 $ bloomery build --over over.bly -o x.bly
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery build: over.bly: nothing can be laid over an overlay filter
+? 2
 $ bloomery distinct -q -s h.bly numbers > /dev/null; bloomery build --over h.bly -o x.bly
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery build: h.bly: nothing can be laid over an hll filter
+? 2
 $ bloomery build --over missing.bly -o x.bly
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery build: missing.bly: No such file or directory
+? 2
 $ head -c 200 fuse.bly > cut.bly; bloomery build --over cut.bly -o x.bly
-! head: cannot open 'fuse.bly' for reading: No such file or directory
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery build: cut.bly: is cut short: it has 200 of 1920 bytes; copy it again
+? 2
 $ bloomery build --over fuse.bly
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery build: -o LIST is needed: the file to write ('-' is standard output)
+? 2
 $ bloomery build --over fuse.bly -o fuse.bly -f
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery build: fuse.bly: is the list to be laid over; name another by -o
+? 2
 $ bloomery build --over fuse.bly -o x.bly numbers
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery build: --over reads no lines; bloomery add puts them into the new list
+? 2
 $ bloomery build --over fuse.bly -o x.bly -n 5
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery build: --over makes a list like the one it is over: leave out --kind, --smallest, -n, -p, --type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies
+? 2
 $ bloomery build --over fuse.bly -o x.bly --kind cuckoo
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery build: --over makes a list like the one it is over: leave out --kind, --smallest, -n, -p, --type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies
+? 2
 $ bloomery build --over fuse.bly -o x.bly --counter-bits 4
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery build: --counter-bits goes with --kind counting or blocked-counting
+? 2
 $ bloomery build --changes 5 -o x.bly numbers
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery build: --changes and --marker go with --over or --kind overlay
+? 2
 $ bloomery build --over fuse.bly --kind overlay -q -o x.bly; bloomery check -c x.bly numbers
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+1000
 $ bloomery merge -o y.bly over.bly over.bly
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery merge: over.bly: overlay filters cannot be merged: an overlay's parts cannot be combined; rebuild from the keys; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and blocked-counting can
+? 2
 $ bloomery subtract -o y.bly over.bly over.bly
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery subtract: over.bly: overlay filters cannot be subtracted: an overlay's parts cannot be combined; rebuild from the keys; counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
+? 2
 $ bloomery fold -o y.bly over.bly
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery fold: over.bly: an overlay filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
+? 2
 $ bloomery dedup --state over.bly numbers
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery dedup: over.bly: is an overlay filter: it is changed by bloomery add and remove; begin a new state
+? 2
 $ bloomery count --query -s over.bly -k 1
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery count: over.bly: is an overlay filter, which does not tell how often a key was added; counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and blocked-counting do
+? 2
 $ bloomery plan -n 1000 --kind overlay
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery plan: there is no plan for an overlay filter: it lies over another filter: plan that one; bloomery build --over makes one
+? 2
 
 # The way is named where keys cannot be removed or added.
 $ bloomery remove fuse.bly --key 1
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery remove: fuse.bly: keys cannot be removed from a fuse filter: it was built from all its keys at once; make a list over it, from which they can: bloomery build --over fuse.bly -o NEW.bly
+? 2
 $ bloomery remove classic.bly --key 1
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery remove: classic.bly: keys cannot be removed from a classic filter: keys share its bits, so others would go too; make a list over it, from which they can: bloomery build --over classic.bly -o NEW.bly
+? 2
 $ bloomery add ribbon.bly --key 1
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery add: ribbon.bly: nothing can be added to a ribbon filter; build it again with the new keys, or make a list over it, which can: bloomery build --over ribbon.bly -o NEW.bly
+? 2

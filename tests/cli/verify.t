@@ -1,135 +1,260 @@
 # Whether filter files are intact, and keep their promise.
 
 $ seq 10000 | bloomery build -q -p 1% -o list.bly; seq 100 | bloomery build -q -n 1000 -o other.bly
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
 $ bloomery verify list.bly other.bly
-! bash: line 1: bloomery: command not found
-? 127
+list.bly: good
+other.bly: good
 $ bloomery verify --json list.bly other.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-! bash: line 1: bloomery: command not found
+{"file":"list.bly","verdict":"good","rate_asked":0.01,"rate_predicted":0.00993,"rate_now":0.0100,"capacity":10000,"lossy":false,"estimated_keys":10005.492}
+{"file":"other.bly","verdict":"good","rate_asked":0.001,"rate_predicted":2.0227e-09,"rate_now":1.495e-09,"capacity":1000,"lossy":false,"estimated_keys":100.0834}
 
 # Every file that any version has written.
 $ cd $DATA/../golden/v1/good; bloomery verify -q $(ls *.bly | grep -v -e md5 -e sha1) 2>/dev/null
-? 127
+bb2x512-16-murmur64a.bly: good
+bb2x512-2-fnv1-32.bly: intact, but breaks its promise
+bb2x512-6-city64.bly: good
+blocked-counting-16-bits-fnv1a.bly: intact, but too full
+blocked-counting-8-bits-crc64.bly: intact, but too full
+blocked-counting-fnv1a.bly: good
+blocked-counting-intersection-fnv1a.bly: good
+blocked-counting-k16-fnv1a.bly: good
+blocked-counting-removed-fnv1a.bly: good
+blocked-counting-spent-fnv1a.bly: good
+blocked-counting-union-fnv1a.bly: good
+classic-empty-fnv1.bly: good
+classic-fnv1a.bly: good
+classic-full-crc64.bly: intact, but too full
+classic-k64-fnv1a-32.bly: good
+classic-planned-xxh3.bly: good
+counting-16-bits-fnv1a.bly: intact, but too full
+counting-2-bits-crc64.bly: good
+counting-empty-fnv1.bly: good
+counting-fnv1a.bly: good
+counting-intersection-fnv1a.bly: good
+counting-k64-murmur3.bly: intact, but too full
+counting-planned-murmur3.bly: good
+counting-removed-fnv1a.bly: good
+counting-spent-fnv1a.bly: good
+counting-stuck-fnv1a.bly: intact, but too full
+counting-union-fnv1a.bly: good
+counts-aged-fnv1a.bly: intact, but too full
+counts-empty-fnv1.bly: good
+counts-fnv1a.bly: intact, but too full
+counts-often-fnv1a.bly: intact, but too full
+counts-planned-murmur3.bly: good
+cuckoo-empty-xxh64.bly: good
+cuckoo-fnv1a.bly: good
+cuckoo-intersection-fnv1a.bly: good
+cuckoo-planned-murmur3.bly: good
+cuckoo-removed-fnv1a.bly: good
+cuckoo-twice-fnv1a.bly: good
+custom-bb2x512.bly: good
+folded-sbbf-fnv1a.bly: good
+fuse-empty-fnv1.bly: good
+fuse-fine-murmur3.bly: good
+fuse-fnv1a.bly: good
+fuse-one-key-fnv1a.bly: good
+growable-fnv1a.bly: good
+growable-grown-crc64.bly: good
+growable-planned-murmur3.bly: good
+hll-4-fnv1a.bly: good; it tells how many keys there are, not which
+hll-7-fnv1a-32.bly: good; it tells how many keys there are, not which
+hll-empty-fnv1.bly: good; it tells how many keys there are, not which
+hll-union-fnv1a.bly: good; it tells how many keys there are, not which
+hybrid-border-fnv1a.bly: good
+hybrid-emptied-fnv1a.bly: good
+hybrid-empty-xxh64.bly: good
+hybrid-fnv1a.bly: good
+hybrid-intersection-fnv1a.bly: good
+hybrid-often-fnv1a.bly: good
+hybrid-removed-fnv1a.bly: good
+hybrid-spilled-fnv1a.bly: good
+hybrid-union-fnv1a.bly: good
+intersection-sbbf-fnv1a.bly: good
+keyed-blocked-counting.bly: good
+keyed-classic.bly: good
+keyed-counting.bly: good
+keyed-counts.bly: good
+keyed-cuckoo.bly: good
+keyed-fuse.bly: good
+keyed-hll.bly: good; it tells how many keys there are, not which
+keyed-hybrid.bly: good
+keyed-layered.bly: good
+keyed-multilayer.bly: good
+keyed-overlay-bloom.bly: good
+keyed-ribbon.bly: good
+keyed-scalable.bly: good
+keyed-split512.bly: good
+keyed-stable.bly: good; may forget keys: a "no" is not certain
+keyed-window.bly: good
+layered-empty-fnv1.bly: good
+layered-fnv1a.bly: good
+layered-intersection-fnv1a.bly: good
+layered-planned-murmur3.bly: good
+layered-removed-fnv1a.bly: good
+layered-spent-fnv1a.bly: good
+layered-stuck-fnv1a.bly: good
+layered-union-fnv1a.bly: good
+multilayer-emptied-fnv1a.bly: good
+multilayer-empty-fnv1.bly: good
+multilayer-fnv1a.bly: good
+multilayer-intersection-fnv1a.bly: good
+multilayer-k32-murmur3.bly: good
+multilayer-removed-fnv1a.bly: good
+multilayer-returned-fnv1a.bly: good
+multilayer-spilled-fnv1a.bly: good
+multilayer-union-fnv1a.bly: good
+overlay-again-fnv1a.bly: good
+overlay-fnv1a.bly: good
+overlay-grown-fnv1a.bly: good
+overlay-hidden-empty-fnv1a.bly: good
+overlay-hidden-fnv1a.bly: good
+overlay-over-fuse-bloom-fnv1a.bly: good
+overlay-over-fuse-fnv1a.bly: good
+overlay-over-scalable-fnv1a.bly: good
+overlay-removed-fnv1a.bly: good
+partitioned-murmur3.bly: good
+ribbon-empty-fnv1.bly: good
+ribbon-fine-murmur3.bly: good
+ribbon-fnv1a.bly: good
+ribbon-one-key-fnv1a.bly: good
+sbbf-odd-fnv1a.bly: good
+sbbf-xxh3.bly: good
+scalable-empty-xxh3.bly: good
+scalable-fine-murmur3.bly: good
+scalable-fnv1a.bly: good
+scalable-one-level-fnv1a.bly: good
+split512-12-xxh3-128.bly: good
+split512-16-farm64.bly: good
+split512-16-murmur3.bly: good
+split512-8-fnv1.bly: good
+stable-1-bit-fnv1a.bly: intact, but breaks its promise; may forget keys: a "no" is not certain
+stable-3-bits-xxh64.bly: good; may forget keys: a "no" is not certain
+stable-empty-fnv1a.bly: good; may forget keys: a "no" is not certain
+stable-planned-murmur3.bly: good; may forget keys: a "no" is not certain
+textbook-foldable-fnv1a.bly: good
+textbook-xxh64.bly: good
+union-sbbf-fnv1a.bly: good
+window-1-generation-murmur3.bly: good
+window-32-generations-crc64.bly: good
+window-asleep-fnv1a.bly: good
+window-clock-fnv1a.bly: intact, but too full
+window-empty-fnv1.bly: good
+window-fnv1a.bly: good
+window-turned-fnv1a.bly: good
+window-union-fnv1a.bly: intact, but too full
+? 1
 
 # Measured with random keys: none in an empty filter, all in a full one.
 $ cp $DATA/../golden/v1/good/{classic-empty-fnv1,classic-full-crc64,keyed-classic,custom-bb2x512}.bly .
 $ bloomery verify --measure=1000 classic-empty-fnv1.bly
-! bash: line 1: bloomery: command not found
-? 127
+classic-empty-fnv1.bly: good; 0% wrong of 1,000 answers, 95% interval 0% to 0.383%, promised 1%
 $ bloomery verify --measure=1000 --json classic-empty-fnv1.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-! bash: line 1: bloomery: command not found
+{"file":"classic-empty-fnv1.bly","verdict":"good","rate_asked":0.01,"rate_predicted":0,"rate_now":0,"capacity":60,"lossy":false,"estimated_keys":0,"measured":{"asked":1000,"wrong":0,"rate":0,"low":0,"high":0.00382,"with":"keys"}}
 $ bloomery verify --measure=1000 classic-full-crc64.bly
-! bash: line 1: bloomery: command not found
-? 127
+classic-full-crc64.bly: intact, but too full; 100% wrong of 1,000 answers, 95% interval 99.6% to 100%, promised 1%
+! bloomery verify: warning: classic-full-crc64.bly: is too full: every bit of a filter made for 60 keys is set; it takes everything for a key of its own; build a larger one
+? 1
 $ bloomery verify --measure=1000 --json classic-full-crc64.bly 2>/dev/null | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
+{"file":"classic-full-crc64.bly","verdict":"overfull","rate_asked":0.01,"rate_predicted":1,"rate_now":1,"capacity":60,"lossy":false,"estimated_keys":null,"measured":{"asked":1000,"wrong":1000,"rate":1,"low":0.996,"high":1,"with":"keys"}}
 
 # A million by default. The rate measured is the one that the bits give, and the promise is kept.
 $ bloomery verify --measure list.bly | sed -E 's/[0-9.]+% wrong/P% wrong/; s/interval .* to .*,/interval A to B,/'
-! bash: line 1: bloomery: command not found
+list.bly: good; P% wrong of 1,000,000 answers, 95% interval A to B, promised 1%
 $ bloomery verify --measure --json list.bly | python3 -c '
 > import json, sys
 > v = json.load(sys.stdin)
 > m = v["measured"]
 > print(v["verdict"], m["asked"], m["with"], m["rate"] == m["wrong"] / m["asked"])
 > print(abs(m["rate"] / v["rate_now"] - 1) < 0.06, m["low"] < m["rate"] < m["high"], 0.03 < (m["high"] - m["low"]) / m["rate"] < 0.05)'
-! bash: line 1: bloomery: command not found
-! Traceback (most recent call last):
-!   File "<string>", line 3, in <module>
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/__init__.py", line 293, in load
-!     return loads(fp.read(),
-!            ^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/__init__.py", line 346, in loads
-!     return _default_decoder.decode(s)
-!            ^^^^^^^^^^^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py", line 337, in decode
-!     obj, end = self.raw_decode(s, idx=_w(s, 0).end())
-!                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-!   File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py", line 355, in raw_decode
-!     raise JSONDecodeError("Expecting value", s, err.value) from None
-! json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)
-? 1
+good 1000000 keys True
+True True True
 
 # Two measurements ask for different keys.
 $ for i in 1 2 3 4 5; do bloomery verify --measure --json list.bly | grep -o '"wrong":[0-9]*'; done | sort -u | wc -l | sed 's/[2-5]/several/'
-0
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
+several
 
 # A keyed filter is measured with random hashes, or with keys if its own is given.
 $ printf '000102030405060708090a0b0c0d0e0f\n' > right.key; printf '100102030405060708090a0b0c0d0e0f\n' > wrong.key
 $ bloomery verify keyed-classic.bly
-! bash: line 1: bloomery: command not found
-? 127
+keyed-classic.bly: good
 $ for option in '' '--key-file=right.key'; do bloomery verify --measure --json $option keyed-classic.bly | grep -o '"with":"[a-z]*"'; done
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 1
+"with":"hashes"
+"with":"keys"
 $ bloomery verify --key-file wrong.key keyed-classic.bly
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery verify: keyed-classic.bly: needs another key: the one with the id 09ab680398f0e1ae, not 68977c85c458e015
+? 2
 $ bloomery verify --measure --json custom-bb2x512.bly | grep -o '"with":"[a-z]*"'
-! bash: line 1: bloomery: command not found
-? 1
+"with":"hashes"
 
 # Intact, but too full: 1, and a warning.
 $ seq 10001 15000 | bloomery add -q list.bly 2>/dev/null; bloomery verify list.bly
-! bash: line 1: bloomery: command not found
-? 127
-$ bloomery verify -q list.bly
-! bash: line 1: bloomery: command not found
-? 127
-$ bloomery verify --json list.bly 2>/dev/null | grep -o '"verdict":"[a-z]*"'
+list.bly: intact, but too full
+! bloomery verify: warning: list.bly: is too full: about 15,057 keys in a filter made for 10,000; it takes 5.57% of all other keys for its own, where 1% was asked; build a larger one
 ? 1
+$ bloomery verify -q list.bly
+list.bly: intact, but too full
+! bloomery verify: warning: list.bly: is too full: about 15,057 keys in a filter made for 10,000; it takes 5.57% of all other keys for its own, where 1% was asked; build a larger one
+? 1
+$ bloomery verify --json list.bly 2>/dev/null | grep -o '"verdict":"[a-z]*"'
+"verdict":"overfull"
 $ bloomery verify --measure list.bly 2>/dev/null | sed -E 's/[0-9.]+% wrong/P% wrong/; s/interval .* to .*,/interval A to B,/'
+list.bly: intact, but too full; P% wrong of 1,000,000 answers, 95% interval A to B, promised 1%
 
 # A small filter of fixed size may be worse than it was made to be, by chance. Measuring tells.
 $ seq 48 | bloomery build -q -p 1% --seed 2 -n 48 -o small.bly; bloomery verify small.bly
-! bash: line 1: bloomery: command not found
-! bash: line 1: bloomery: command not found
-? 127
+small.bly: good
+! bloomery build: warning: small.bly: its bits fell badly: 1.62% of the answers are wrong, 1% asked; a larger -n gives them more room
 $ bloomery verify --measure small.bly 2>&1 | sed -E 's/[0-9.]+% (wrong|of the)/P% \1/; s/interval .* to .*,/interval A to B,/'
-bash: line 1: bloomery: command not found
+small.bly: intact, but breaks its promise; P% wrong of 1,000,000 answers, 95% interval A to B, promised 1%
+bloomery verify: warning: small.bly: breaks its promise: P% of the answers are wrong, promised 1%; that is how its bits fell; build it larger, or with another --seed
 $ bloomery verify --measure --json small.bly 2>/dev/null | grep -o '"verdict":"[a-z]*"'
-? 1
+"verdict":"broken"
 
 # With more keys than it was made for it is not chance.
 $ seq 60 | bloomery add -q small.bly 2>/dev/null; bloomery verify small.bly
-! bash: line 1: bloomery: command not found
-? 127
+small.bly: intact, but too full
+! bloomery verify: warning: small.bly: is too full: about 57 keys in a filter made for 48; it takes 3.61% of all other keys for its own, where 1% was asked; build a larger one
+? 1
 
 # Damaged or unreadable: 2, and the others are checked all the same.
 $ head -c 1000 other.bly > cut.bly; cp other.bly flipped.bly; printf '\377' | dd of=flipped.bly bs=1 seek=1000 conv=notrunc status=none; cp other.bly header.bly; printf '\377' | dd of=header.bly bs=1 seek=20 conv=notrunc status=none; (cat other.bly; echo) > long.bly; head -c 20 other.bly > short.bly; : > empty.bly; seq 100 > text.bly; mkfifo pipe.bly
-! head: cannot open 'other.bly' for reading: No such file or directory
-! cp: cannot stat 'other.bly': No such file or directory
-! cp: cannot stat 'other.bly': No such file or directory
-! cat: other.bly: No such file or directory
-! head: cannot open 'other.bly' for reading: No such file or directory
 $ bloomery verify missing.bly . cut.bly flipped.bly header.bly long.bly short.bly empty.bly text.bly pipe.bly other.bly
-! bash: line 1: bloomery: command not found
-? 127
+other.bly: good
+! bloomery verify: missing.bly: No such file or directory
+! bloomery verify: .: Is a directory
+! bloomery verify: cut.bly: is cut short: it has 1000 of 2048 bytes; copy it again
+! bloomery verify: flipped.bly: is damaged: its checksum is wrong; copy it or build it again
+! bloomery verify: header.bly: is damaged: its header is not sound; copy it or build it again
+! bloomery verify: long.bly: is damaged: it has 2049 bytes instead of 2048; copy it again
+! bloomery verify: short.bly: is cut short: 20 bytes, less than a header; copy it again
+! bloomery verify: empty.bly: is empty, so not a Bloomery filter
+! bloomery verify: text.bly: is not a Bloomery filter
+! bloomery verify: pipe.bly: is not a regular file
+? 2
 $ bloomery verify --json missing.bly flipped.bly other.bly 2>/dev/null | cut -d, -f1-3
+{"file":"missing.bly","verdict":"unreadable","error":"reading or writing failed; errno says why"}
+{"file":"flipped.bly","verdict":"damaged","error":"the data is damaged or is not a Bloomery filter"}
+{"file":"other.bly","verdict":"good","rate_asked":0.001
 $ bloomery verify missing.bly list.bly 2>/dev/null
-? 127
+list.bly: intact, but too full
+? 2
 $ cd $DATA/../golden/v1/bad; bloomery verify --json $(ls | grep -v -e EKEY -e custom) 2>/dev/null | grep -o '"verdict":"[a-z]*"' | sort -u
+"verdict":"damaged"
+"verdict":"unusable"
 
 $ bloomery verify
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery verify: name a filter file: bloomery verify LIST.bly
+? 2
 $ bloomery verify --measure=0 other.bly
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery verify: --measure cannot be '0': it must be at least 1
+? 2
 $ bloomery verify --measure=many other.bly
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery verify: --measure cannot be 'many': it must be a number such as 1000, 1e8, 100k, 50M or 2G
+? 2
 $ bloomery verify --key-file missing.key other.bly
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery verify: missing.key: No such file or directory
+? 2
 $ bloomery verify --key-file right.key other.bly
-! bash: line 1: bloomery: command not found
-? 127
+! bloomery verify: other.bly: is not keyed; leave --key-file out
+? 2
