@@ -419,7 +419,7 @@ static void op_age(slot *s) {
     uint64_t before = bly_filter_count(s->filter);
     if (bly_counts_age(s->filter) != BLY_OK)
         return;
-    demand(bly_filter_count(s->filter) <= before);
+    demand(bly_filter_count(s->filter) == before + 1);
     memset(s->in, 0, sizeof s->in);
 }
 

@@ -35,7 +35,7 @@ class Overlay:
             and 32 <= k <= 38
             and part["size"] % (2 << (38 - k)) == 0
             and part["rate"] == TABLE_RATE
-            and part["capacity"] == max(96 * part["size"] // 25 - 16, 8)
+            and part["capacity"] <= 4 * part["size"]
         )
 
     def is_bloom(self, part):

@@ -69,7 +69,7 @@ class Counts:
             items += 1
         if relation == "halved":
             self.halve(head, made, items)
-            items //= 2
+            items += 1
         demand(head["items"] == items, "items")
         demand(made == body, "the body is not that of its keys")
 

@@ -121,13 +121,13 @@ static const part_lie overlay_lies[] = {
     {{"overlay-deleted-seed.ECORRUPT", 40, 8, 5}, 2},
     {{"overlay-deleted-items.ECORRUPT", 32, 8, 79}, 2},
     {{"overlay-deleted-sub-31.ECORRUPT", 10, 2, 31}, 2},
-    {{"overlay-deleted-capacity.ECORRUPT", 24, 8, 7}, 2},
+    {{"overlay-deleted-capacity.ECORRUPT", 24, 8, UINT64_C(1) << 40}, 2},
     {{"overlay-deleted-rate.ECORRUPT", 48, 8, UINT64_C(0x3f60000000000000)}, 2},
     {{"overlay-deleted-approximate.ECORRUPT", 7, 1, 2}, 2},
     {{"overlay-deleted-version-2.EVERSION", 4, 1, 2}, 2},
     {{"overlay-added-classic.ECORRUPT", 5, 1, 1}, 3},
     {{"overlay-added-items.ECORRUPT", 32, 8, 49}, 3},
-    {{"overlay-added-capacity.ECORRUPT", 24, 8, 7}, 3},
+    {{"overlay-added-capacity.ECORRUPT", 24, 8, UINT64_C(1) << 40}, 3},
 };
 
 /* With a Bloom filter of deleted keys. */

@@ -28,10 +28,16 @@ static void precisions_have_their_size_and_error(void **state) {
         bly_filter_stats(f, &s);
         assert_true(s.target_fpr == bly_hll_error(f) && s.current_fpr == s.target_fpr);
         assert_true(s.estimated_keys == 0 && s.count == 0 && s.fill == 0 && s.expected_fill == 0);
-        /* The error asked gives this precision, one that is smaller by a hundredth the next. */
+        /* The error asked gives this precision, one that is smaller by more than a twentieth the
+         * next. */
         assert_ok(bly_plan(BLY_HLL, 1000, error, 0, 64, &planned));
         assert_int_equal(planned.hashes, p);
-        bly_status status = bly_plan(BLY_HLL, 1000, 0.99 * error, 0, 64, &planned);
+        /* Quoted to two digits it is the same. */
+        char quoted[32];
+        (void)snprintf(quoted, sizeof quoted, "%.1e", error);
+        assert_ok(bly_plan(BLY_HLL, 1000, strtod(quoted, NULL), 0, 64, &planned));
+        assert_int_equal(planned.hashes, p);
+        bly_status status = bly_plan(BLY_HLL, 1000, 0.94 * error, 0, 64, &planned);
         assert_int_equal(status, p < 18 ? BLY_OK : BLY_ERATE);
         assert_true(p == 18 || planned.hashes == p + 1);
         bly_filter_destroy(f);

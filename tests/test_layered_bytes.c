@@ -81,6 +81,39 @@ static void intersection_keeps_the_fewer(void **state) {
     bly_filter_destroy(b);
 }
 
+/* Where nothing is taken, nothing is counted, however many copies a cell that is stuck stands for;
+ * the count of what is left is not 0 while there is something. */
+static void subtraction_of_strangers(void **state) {
+    bly_filter *a = layered_of(501), *b = layered_of(501);
+    (void)state;
+    add_hashes(a, 1, 0, 500);
+    for (int i = 0; i < 200; i++)
+        add_hashes(b, 2, 0, 5);
+    assert_ok(bly_filter_subtract(a, b));
+    assert_true(bly_filter_count(a) == 500 && holds_hashes(a, 1, 0, 500));
+    add_hashes(b, 1, 0, 250);
+    assert_ok(bly_filter_subtract(a, b));
+    assert_true(holds_hashes(a, 1, 250, 500));
+    assert_true(bly_filter_count(a) > 0 && bly_filter_count(a) < 500);
+    bly_filter_destroy(a);
+    bly_filter_destroy(b);
+}
+
+/* Of a file that says any number; and of one key with many copies. */
+static void counts_and_statistics_of_copies(void **state) {
+    bly_filter *f = layered_of(50);
+    bly_stats s;
+    (void)state;
+    for (int i = 0; i < 500; i++)
+        add_hashes(f, 1, 0, 1);
+    bly_filter_stats(f, &s);
+    assert_true(s.count == 500 && fabs(s.expected_fill / s.fill - 1) < 0.01);
+    f->items = UINT64_MAX - 1;
+    add_hashes(f, 1, 0, 3);
+    assert_true(bly_filter_count(f) == UINT64_MAX);
+    bly_filter_destroy(f);
+}
+
 static void subtraction_undoes_union(void **state) {
     const uint64_t blocks = 4001;
     bly_filter *a = layered_of(blocks), *b = layered_of(blocks), *copy = NULL;
@@ -282,10 +315,16 @@ static void memory_may_run_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(union_adds_counts),        cmocka_unit_test(intersection_keeps_the_fewer),
-        cmocka_unit_test(subtraction_undoes_union), cmocka_unit_test(overlap_is_that_of_the_fronts),
-        cmocka_unit_test(files_come_back),          cmocka_unit_test(refuses_unsound_bodies),
-        cmocka_unit_test(survives_any_body),        cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(union_adds_counts),
+        cmocka_unit_test(intersection_keeps_the_fewer),
+        cmocka_unit_test(subtraction_of_strangers),
+        cmocka_unit_test(counts_and_statistics_of_copies),
+        cmocka_unit_test(subtraction_undoes_union),
+        cmocka_unit_test(overlap_is_that_of_the_fronts),
+        cmocka_unit_test(files_come_back),
+        cmocka_unit_test(refuses_unsound_bodies),
+        cmocka_unit_test(survives_any_body),
+        cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,6 +157,37 @@ static void plans_hold_their_keys(void **state) {
         }
 }
 
+/* The rate of a block with t places taken, from the chances of every number of bits that are set.
+ */
+static double rate_of_block(unsigned t, unsigned k) {
+    double chance[BLYI_ML_CELLS + 1] = {1}, rate = 0;
+    for (; t > 0; t--)
+        for (unsigned x = BLYI_ML_CELLS + 1; x-- > 0;)
+            chance[x] =
+                (chance[x] * x + (x ? chance[x - 1] * (BLYI_ML_CELLS - x + 1) : 0)) / BLYI_ML_CELLS;
+    for (unsigned x = 1; x <= BLYI_ML_CELLS; x++)
+        rate += chance[x] * pow((double)x / BLYI_ML_CELLS, k);
+    return rate;
+}
+
+static void low_rates_are_exact(void **state) {
+    static const double asked[] = {1e-2, 1e-4, 1e-8, 1e-10, 1e-12};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(asked); i++) {
+        bly_geometry g;
+        const double n = 100000;
+        assert_ok(bly_plan(BLY_MULTILAYER, 100000, asked[i], 0, 128, &g));
+        double q = 1 / (double)g.size, rate = 0;
+        for (unsigned keys = 1; keys < 100; keys++) {
+            double ways = lgamma(n + 1) - lgamma(keys + 1.0) - lgamma(n - keys + 1);
+            rate += exp(ways + keys * log(q) + (n - keys) * log1p(-q)) *
+                    rate_of_block(keys * g.hashes, g.hashes);
+        }
+        assert_true(rate <= asked[i] * (1 + 1e-6));
+        assert_true(fabs(bly_plan_fpr(&g, 100000, 128) / rate - 1) < 1e-6);
+    }
+}
+
 static void refuses_other_geometries(void **state) {
     const uint64_t most = (uint64_t)1 << 39;
     const struct {
@@ -610,6 +641,7 @@ int main(void) {
         cmocka_unit_test(damaged_blocks_are_told),
         cmocka_unit_test(takes_the_bits_promised),
         cmocka_unit_test(plans_hold_their_keys),
+        cmocka_unit_test(low_rates_are_exact),
         cmocka_unit_test(refuses_other_geometries),
         cmocka_unit_test(spills_are_as_planned),
         cmocka_unit_test(rates_are_as_planned),

@@ -100,6 +100,90 @@ static void estimates_are_not_biased(void **state) {
     }
 }
 
+/* Keys that come five times in both. */
+static void copies_in_both_are_told(void **state) {
+    bly_filter *a = multilayer(1500, 0.01), *b = multilayer(1500, 0.01);
+    (void)state;
+    for (unsigned copy = 0; copy < 5; copy++) {
+        add_hashes(a, 1, 0, 1000);
+        add_hashes(b, 1, 500, 1500);
+    }
+    assert_ok(bly_filter_intersect(a, b));
+    assert_true(fabs((double)bly_filter_count(a) - 2500) < 250);
+    bly_filter_destroy(a);
+    bly_filter_destroy(b);
+}
+
+/* A block of which something is not there is left as it is, all others lose their copies. */
+static void subtraction_of_strangers(void **state) {
+    bly_filter *a = multilayer(8000, 0.01), *b = multilayer(8000, 0.01), *before;
+    uint16_t x[BLYI_ML_CELLS], y[BLYI_ML_CELLS], z[BLYI_ML_CELLS];
+    uint64_t passed = 0;
+    (void)state;
+    add_copies(a, 0, 4000, 2);
+    assert_ok(bly_filter_clone(a, NULL, &before));
+    add_hashes(b, 1, 0, 2000);
+    add_hashes(b, 2, 0, 40);
+    assert_ok(bly_filter_subtract(a, b));
+    for (uint64_t i = 0; i < a->geometry.size; i++) {
+        bool lacks = false;
+        blyi_ml_counts(a, i, x);
+        blyi_ml_counts(before, i, y);
+        blyi_ml_counts(b, i, z);
+        for (unsigned c = 0; c < BLYI_ML_CELLS; c++)
+            lacks |= y[c] < z[c];
+        for (unsigned c = 0; c < BLYI_ML_CELLS; c++)
+            assert_int_equal(x[c], lacks ? y[c] : y[c] - z[c]);
+        passed += lacks;
+    }
+    assert_true(is_sound(a) && passed > 20 && passed <= 40);
+    double share = (double)passed / (double)a->geometry.size;
+    double want = (double)bly_filter_count(before) - 2000 * (1 - share);
+    assert_true(fabs((double)bly_filter_count(a) - want) < 150);
+    /* Where nothing is taken, nothing is counted. */
+    bly_filter_clear(a);
+    bly_filter_clear(b);
+    add_hashes(a, 1, 0, 100);
+    add_hashes(b, 2, 0, 8000);
+    assert_ok(bly_filter_subtract(a, b));
+    assert_true(bly_filter_count(a) == 100 && holds_hashes(a, 1, 0, 100));
+    bly_filter_destroy(a);
+    bly_filter_destroy(b);
+    bly_filter_destroy(before);
+}
+
+static bly_hash short_hash(const bly_hasher *h, const void *key, size_t len) {
+    uint64_t x = 0;
+    (void)h;
+    memcpy(&x, key, len < 4 ? len : 4);
+    return hash_at(7, x);
+}
+
+static void short_hashes(const bly_hasher *h, const bly_bytes *keys, size_t n, bly_hash *out) {
+    for (size_t i = 0; i < n; i++)
+        out[i] = short_hash(h, keys[i].data, keys[i].size);
+}
+
+/* Copies make no collisions of hashes, and set no more bits. */
+static void statistics_are_of_distinct_keys(void **state) {
+    bly_spec spec = bly_spec_for(BLY_MULTILAYER, 1000, 0.05);
+    bly_filter *f;
+    bly_stats once, often;
+    (void)state;
+    spec.hasher = (bly_hasher){.id = BLY_HASH_CUSTOM, .bits = 32, .one = short_hash};
+    spec.hasher.many = short_hashes;
+    assert_ok(bly_filter_create(&spec, &f));
+    assert_ok(bly_filter_add(f, "a", 1, NULL));
+    bly_filter_stats(f, &once);
+    for (unsigned i = 1; i < 10000; i++)
+        assert_ok(bly_filter_add(f, "a", 1, NULL));
+    bly_filter_stats(f, &often);
+    assert_true(often.count == 10000 && often.current_fpr == once.current_fpr);
+    assert_true(often.predicted_fpr == once.predicted_fpr);
+    assert_true(fabs(often.expected_fill / often.fill - 1) < 0.01);
+    bly_filter_destroy(f);
+}
+
 /* Equal is who counts the same: whatever came before, and however large the tables. */
 static void equal_whatever_the_way(void **state) {
     bly_filter *a = multilayer(3000, 0.01), *b = multilayer(3000, 0.01);
@@ -362,6 +446,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(union_and_difference_are_exact),
         cmocka_unit_test(intersection_keeps_the_fewer),
+        cmocka_unit_test(copies_in_both_are_told),
+        cmocka_unit_test(subtraction_of_strangers),
+        cmocka_unit_test(statistics_are_of_distinct_keys),
         cmocka_unit_test(estimates_are_not_biased),
         cmocka_unit_test(equal_whatever_the_way),
         cmocka_unit_test(failures_change_nothing),

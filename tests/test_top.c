@@ -334,6 +334,11 @@ static void attaching_is_refused(void **state) {
     assert_ok(bly_blocked_create(10, 0.01, &g));
     assert_int_equal(bly_filter_attach(seen, g), BLY_EKIND);
     bly_filter_destroy(g);
+    /* No chains of sketches. */
+    assert_ok(bly_counts_create(10, 0.01, &g));
+    assert_int_equal(bly_filter_attach(g, seen), BLY_EUNSUPPORTED);
+    assert_int_equal(bly_filter_attach(seen, g), BLY_EUNSUPPORTED);
+    bly_filter_destroy(g);
     spec.sharing = BLY_SHARED;
     assert_ok(bly_filter_create(&spec, &g));
     assert_int_equal(bly_filter_attach(g, seen), BLY_EUNSUPPORTED);

@@ -352,8 +352,8 @@ static void warn_of_rate(const build_making *m) {
     char now[NUMBER_TEXT], asked[NUMBER_TEXT];
     bly_stats s;
     bly_filter_stats(m->filter, &s);
-    if (kinds_are_bits(s.kind) && s.current_fpr > HEALTH_MARGIN * s.target_fpr)
-        message_warn("%s: its bits fell badly: %s of the answers are wrong, %s asked; a larger -n "
+    if (kinds_share_cells(s.kind) && s.current_fpr > HEALTH_MARGIN * s.target_fpr)
+        message_warn("%s: its keys fell badly: %s of the answers are wrong, %s asked; a larger -n "
                      "gives them more room",
                      m->path, number_percent(s.current_fpr, now),
                      number_percent(s.target_fpr, asked));

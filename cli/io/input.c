@@ -10,6 +10,9 @@
 /* A block this size is read, searched for line ends, hashed and copied while it is in the
  * processor's second-level cache. */
 enum { BLOCK = 1 << 18 };
+
+/* Records that are shorter than this, in the mean, are found eight bytes at a time. */
+enum { BRIEF = 24 };
 static const size_t longest_default = (size_t)1 << 30;
 
 static char *standard_input[] = {(char[]){"-"}};
@@ -73,15 +76,46 @@ static void close_now(input *in) {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
+/* Eight bytes, the first of them the lowest. */
+static uint64_t load(const char *at) {
+    const unsigned char *b = (const unsigned char *)at;
+    return (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24 |
+           (uint64_t)b[4] << 32 | (uint64_t)b[5] << 40 | (uint64_t)b[6] << 48 |
+           (uint64_t)b[7] << 56;
+}
+
+/* The high bit of every byte that is 0. */
+static uint64_t zero_bytes(uint64_t word) {
+    const uint64_t low = UINT64_C(0x7F7F7F7F7F7F7F7F);
+    return ~(((word & low) + low) | word | low);
+}
+
+/* Records found eight bytes at a time, while there are as many and there is room for eight records:
+ * where they are short, a call of memchr for each takes longer than finding its end. *from and
+ * *look move behind them; returns how many. */
+static size_t take_short(input *in, const char **from, const char **look, const char *stop) {
+    const uint64_t separators = UINT64_C(0x0101010101010101) * (unsigned char)in->separator;
+    size_t count = 0;
+    for (; stop - *look >= 8 && count + 8 <= INPUT_BATCH; *look += 8)
+        for (uint64_t ends = zero_bytes(load(*look) ^ separators); ends; ends &= ends - 1) {
+            const char *found = *look + __builtin_ctzll(ends) / 8;
+            in->records[count++] = (bly_bytes){*from, (size_t)(found - *from)};
+            *from = found + 1;
+        }
+    return count;
+}
+
 /* All whole records of the buffer, as many as a batch holds. */
 static void take_records(input *in) {
     const char *from = in->buffer + in->begin, *look = in->buffer + in->scanned;
     const char *stop = in->buffer + in->end, *found;
-    size_t count = 0;
+    size_t count = in->brief ? take_short(in, &from, &look, stop) : 0;
     while (count < INPUT_BATCH && (found = memchr(look, in->separator, (size_t)(stop - look)))) {
         in->records[count++] = (bly_bytes){from, (size_t)(found - from)};
         from = look = found + 1;
     }
+    if (count > 0)
+        in->brief = (size_t)(from - in->buffer) - in->begin < BRIEF * count;
     in->begin = (size_t)(from - in->buffer);
     in->scanned = count < INPUT_BATCH ? in->end : in->begin;
     in->count = count;

@@ -29,6 +29,7 @@ typedef struct input {
                                 known so far can be shown; false ends the reading */
     void *idle_ctx;
     bool failed;
+    bool brief;    /* the records of the last batch were short */
     bool skipping; /* in a record that is too long */
     bool ended;    /* the current source is exhausted */
 } input;

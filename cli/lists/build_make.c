@@ -96,11 +96,6 @@ static bly_status fill(const build_making *m, const bly_spec *spec, bly_filter *
     return status;
 }
 
-/* Whether the rate of the list is a matter of where its keys fall. */
-static bool is_by_chance(bly_kind kind) {
-    return kinds_are_bits(kind) || (kinds_hold_copies(kind) && !kinds_hold_slots(kind));
-}
-
 /* A plan for 3% more keys than this shape holds. false: there is none. */
 static bool enlarge(bly_spec *spec, const bly_filter *f) {
     const bly_geometry g = bly_filter_geometry(f);
@@ -122,7 +117,7 @@ static bool lies_badly(const bly_filter *f) {
 
 static bly_status fill_well(const build_making *m, bly_spec *spec, bly_filter **f) {
     bly_status status = fill(m, spec, f);
-    if (m->room || !is_by_chance(spec->geometry.kind))
+    if (m->room || !kinds_share_cells(spec->geometry.kind))
         return status;
     for (unsigned i = 1; status == BLY_OK && i < MOST_SIZES && lies_badly(*f); i++) {
         if (!enlarge(spec, *f))

@@ -88,6 +88,10 @@ bool kinds_are_bits(bly_kind kind) {
     return !(bly_kind_capabilities(kind) & others) && !kinds_grow(kind);
 }
 
+bool kinds_share_cells(bly_kind kind) {
+    return kinds_are_bits(kind) || (kinds_hold_copies(kind) && !kinds_hold_slots(kind));
+}
+
 bool kinds_hold_copies(bly_kind kind) {
     return kinds_can(kind, BLY_CAN_REMOVE | BLY_TELLS_COPIES);
 }

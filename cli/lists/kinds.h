@@ -20,6 +20,10 @@ bool kinds_grow(bly_kind kind);
  * of keys. */
 bool kinds_are_bits(bly_kind kind);
 
+/* Keys share bits or counters, of which there are so many: the rate is a matter of where they fall.
+ */
+bool kinds_share_cells(bly_kind kind);
+
 /* A key is held as often as it was added, and can be removed as often. */
 bool kinds_hold_copies(bly_kind kind);
 /* Keys have slots of their own, of which there are so many: such a filter can be full. */

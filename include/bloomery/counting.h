@@ -56,10 +56,14 @@
  *
  * Union adds counters up to the limit: the filter of both multisets, byte for byte, if nothing that
  * was stuck had been removed. Intersection keeps the lower of two counters, and its
- * bly_filter_count is an estimate. Subtraction lowers each counter by the other filter's, where
- * there is as much; counters that are stuck, or hold less, stay. It is exact where src is a part of
- * dst and nothing is stuck. Overlap and estimated keys tell of distinct keys, not of copies. In
- * statistics set_bits are the bits of the counters that are not 0, and fill is the share of these.
+ * bly_filter_count is an estimate. Subtraction lowers each counter by the other filter's. It is
+ * exact where src is a part of dst and nothing is stuck; a counter that is stuck here stays, and
+ * for one that is stuck in src alone nothing is taken. Where src is not a part of dst,
+ * blocked-counting passes over every line of src that is not wholly in dst's. A counting filter can
+ * only pass over single counters that hold less than src's: its other counters are lowered all the
+ * same, and keys that are in dst can be lost. bly_filter_count is then an estimate. Overlap and
+ * estimated keys tell of distinct keys, not of copies. In statistics set_bits are the bits of the
+ * counters that are not 0, and fill is the share of these.
  *
  * Both kinds are exclusive (BLY_EXCLUSIVE); they can be saved, loaded and mapped, not folded. In
  * bly_spec the width is `counter_bits` or, with an exact geometry, its `detail`. bly_plan plans

@@ -79,8 +79,9 @@ BLY_API void bly_filter_destroy(bly_filter *f); /* NULL does nothing */
 
 /* *added (may be NULL): the key was not in the filter before. A filter opened without its key
  * (BLY_OPEN_WITHOUT_KEY) answers BLY_EKEY. A kind that grows may answer BLY_ENOMEM, BLY_ETOOBIG or
- * BLY_EFULL to a new key, here and in the calls below, a cuckoo filter BLY_EFULL to any, and a kind
- * that is built BLY_EUNSUPPORTED to all; the others never fail. */
+ * BLY_EFULL to a new key, here and in the calls below, cuckoo, multilayer and hybrid filters to any
+ * (their headers say when), and a kind that is built BLY_EUNSUPPORTED to all; the others never
+ * fail. */
 BLY_CHECKED bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *added);
 
 /* false: the key was surely never added, or was removed, or, of a kind that forgets, is forgotten.
@@ -124,15 +125,15 @@ BLY_CHECKED bly_status bly_filter_remove_many(bly_filter *f, const bly_bytes *ke
                                               uint8_t *removed, bly_tally *tally);
 
 /* How many copies of the key there seem to be: never fewer than were added and not removed, but for
- * counters that have a limit (counting.h, layered.h: the limit then means so many or more) and
- * those that are estimates (sketch.h). 0 or 1 for a kind without BLY_TELLS_COPIES; 1 from a filter
- * opened without its key, which cannot know. */
+ * counters that have a limit (counting.h, layered.h, multilayer.h: it then means so many or more)
+ * and those that are estimates (sketch.h). 0 or 1 for a kind without BLY_TELLS_COPIES; 1 from a
+ * filter opened without its key, which cannot know. */
 BLY_API uint64_t bly_filter_copies(const bly_filter *f, const void *key, size_t len);
 BLY_API uint64_t bly_filter_copies_hash(const bly_filter *f, bly_hash h);
 
 /* Forgets every key; shape, hash and rate stay. A scalable filter that has grown shrinks to its
- * first level; a growable-cuckoo keeps its size, and a window its clock. A filter that was built
- * becomes an empty one. */
+ * first level; growable-cuckoo, multilayer and hybrid keep the room they have come to, and a window
+ * its clock. A filter that was built becomes an empty one. Of an overlay see overlay.h. */
 BLY_API void bly_filter_clear(bly_filter *f);
 
 /* ---- look ----------------------------------------------------------------------------------- */
@@ -170,7 +171,8 @@ BLY_API const bly_filter *bly_filter_level(const bly_filter *f, size_t i);
 
 /* Keys that were new when added: the distinct keys less the few (at most the rate) that looked
  * present. After a union or intersection, an estimate. Where keys can be removed, the copies there
- * are; of a window, the keys of its generations; of a filter that was built, its distinct keys. */
+ * are; of counts, all adds; of an hll, its estimate; of a window, the keys of its generations; of a
+ * filter that was built, its distinct keys. */
 BLY_API uint64_t bly_filter_count(const bly_filter *f);
 
 /* Of a scalable filter: sums over its levels, and the rates of all of them together. */
@@ -183,9 +185,11 @@ typedef struct bly_stats {
     uint64_t bits;  /* in all */
     uint64_t set_bits;
     uint64_t bytes;        /* of memory, without the handle itself */
-    double fill;           /* set_bits / bits */
+    double fill;           /* set_bits / bits; of kinds that are more than bits, the share of
+                              cells in use */
     double expected_fill;  /* after `count` keys */
-    double estimated_keys; /* distinct keys, judged by the bits; INFINITY when all are set */
+    double estimated_keys; /* distinct keys, judged by the bits; INFINITY when all are set; or told
+                              by an hll (bly_filter_attach) */
     double target_fpr;     /* what was asked */
     double predicted_fpr;  /* by formula, for estimated_keys */
     double current_fpr;    /* of the bits as they stand */
@@ -202,29 +206,33 @@ BLY_API void bly_filter_stats(const bly_filter *f, bly_stats *out);
  * the length the whole text has. */
 BLY_API size_t bly_stats_format(const bly_stats *s, char *buf, size_t size);
 
-/* Same kind, geometry, hasher and seed or key: what union and the like demand. Scalable: the same
+/* Same kind, geometry, hasher and seed or key: what union and the like demand. (Room that a filter
+ * has grown by itself, of growable-cuckoo, multilayer and hybrid, may differ.) Scalable: the same
  * rate, and as many levels as both have alike. */
 BLY_CHECKED bly_status bly_filter_compatible(const bly_filter *a, const bly_filter *b);
 
-/* Compatible, and the same bits (scalable: in the same number of levels). */
+/* Compatible, and the same bits (scalable: in the same number of levels; where the same keys may
+ * lie in different places, as in cuckoo, multilayer and hybrid: the same contents). */
 BLY_API bool bly_filter_equal(const bly_filter *a, const bly_filter *b);
 
 /* ---- combine -------------------------------------------------------------------------------- */
 
 /* dst becomes the filter of both sets' keys, bit for bit. Scalable: level by level, and with the
  * levels that only src has; a level may then hold more keys than it was made for, and statistics
- * tell the rate that gives. Cuckoo: with the copies of both. Window: generation by generation, when
- * both clocks stand alike. BLY_EMISMATCH, BLY_EUNSUPPORTED, BLY_ENOMEM (scalable, cuckoo),
- * BLY_EFULL (cuckoo). */
+ * tell the rate that gives. Kinds that remove or count: with the copies of both. Window: generation
+ * by generation, when both clocks stand alike. BLY_EMISMATCH, BLY_EUNSUPPORTED, BLY_ENOMEM
+ * (scalable, cuckoo, multilayer, hybrid), BLY_EFULL (cuckoo, hybrid): dst is as it was. */
 BLY_CHECKED bly_status bly_filter_union(bly_filter *dst, const bly_filter *src);
 
 /* dst keeps every key that is in both, and may keep others: at most as many as either filter
- * alone would, but more than a filter built from the true intersection. Marked approximate. */
+ * alone would, but more than a filter built from the true intersection. Marked approximate.
+ * BLY_EMISMATCH, BLY_EUNSUPPORTED, BLY_ENOMEM (multilayer). */
 BLY_CHECKED bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *src);
 
 /* dst loses a copy of every key of src. Sound only where every key of src is in dst (as
  * bly_filter_remove is only for keys that were added); what of src is not found in dst is passed
- * over. BLY_CAN_SUBTRACT; bits cannot be taken out of a filter whose keys share them, so all others
+ * over, where that can be told (not of counting: its header). BLY_ENOMEM (multilayer).
+ * BLY_CAN_SUBTRACT; bits cannot be taken out of a filter whose keys share them, so all others
  * answer BLY_EUNSUPPORTED. */
 BLY_CHECKED bly_status bly_filter_subtract(bly_filter *dst, const bly_filter *src);
 

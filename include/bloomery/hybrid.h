@@ -46,10 +46,10 @@
  * they hold the same keys as often, in whatever order they came and however much room each has.
  *
  * Exclusive (BLY_EXCLUSIVE); can be saved, loaded and mapped, not folded. With an exact geometry
- * the detail is the room for spilled counts, in the steps 0, 4, 5, 6, 7, 8, 10, 12, 14, 16 and so
- * on, of which seven eighths are used; 0 will do, as it grows. Keys with the same hash are one key
- * here, so they cannot fill it; keys chosen so that their buckets are the same can: where strangers
- * choose the keys, use a keyed hash (hash.h).
+ * the detail tells the room for spilled counts: n stands for the n-th of the sizes 0, 4, 5, 6, 7,
+ * 8, 10, 12, 14, 16 and so on (n from 0), of which seven eighths are used. 0 will do, as it grows.
+ * Keys with the same hash are one key here, so they cannot fill it; keys chosen so that their
+ * buckets are the same can: where strangers choose the keys, use a keyed hash (hash.h).
  */
 #ifndef BLOOMERY_HYBRID_H
 #define BLOOMERY_HYBRID_H

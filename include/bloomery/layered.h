@@ -40,8 +40,9 @@
  * Union adds the counts: the filter of both multisets, byte for byte. Intersection keeps the lower
  * count of each cell, and its bly_filter_count is an estimate. Subtraction works in blocks of 256
  * cells, about 24 keys at 1%: it takes out all that the other filter has in a block, or, where some
- * cell has fewer, leaves the block as it is. Overlap and estimated keys tell of distinct keys, not
- * of copies. Two filters are equal when all their counts are.
+ * cell has fewer, leaves the block as it is; bly_filter_count is then an estimate. Overlap and
+ * estimated keys tell of distinct keys, not of copies. Two filters are equal when all their counts
+ * are.
  *
  * Exclusive (BLY_EXCLUSIVE), but see below; can be saved, loaded and mapped, not folded.
  */

@@ -20,9 +20,10 @@
  * keys come often, hybrid (hybrid.h).
  *
  * What it promises: no false negative, the rate asked, and no counter that gets stuck by the way:
- * bly_filter_copies is exact but for keys whose cells all have other keys besides (it is never too
- * low), and a filter from which everything was removed is empty to the last bit. Only a cell with
- * 65535 copies stays as it is from then on (bly_stats.stuck), and its keys stay present.
+ * bly_filter_copies is exact but for keys whose cells all have other keys besides (up to 65,535 it
+ * is never too low), and a filter from which everything was removed is empty to the last bit. Only
+ * a cell with 65,535 copies stays as it is from then on (bly_stats.stuck), and its keys stay
+ * present.
  *
  * What it does not: room for copies is limited. A line that overflows gets a record of 648 bytes
  * behind the lines; queries do not notice, changes there take longer, and the filter grows by a
@@ -31,25 +32,29 @@
  * changed; a remove never fails. The memory of records is used again, but not given back.
  *
  * With distinct keys up to the capacity one line in a thousand overflows, and room for that is part
- * of the bits above; one filter in a hundred grows. Copies cost more. A filter made for a million
- * keys at 1%, each of which was added 1.1 / 1.2 / 1.3 / 2 times on average, came to 20 / 27 / 39 /
- * 167 bits per key. So where keys repeat, create it for as many keys as there will be copies: 20 /
- * 22 / 25 / 45 bits per key. Of five million adds drawn from a million keys by Zipf's law with
- * exponent 1 nearly all lines overflow: 204 bits for each key that was drawn. From 1.3 copies per
- * key on, take hybrid.
+ * of the bits above; one filter in a hundred grows, of small ones up to one in twenty. Copies cost
+ * more. A filter made for a million keys at 1%, each of which was added 1.1 / 1.2 / 1.3 / 2 times
+ * on average, came to 20 / 27 / 39 / 167 bits per key. So where keys repeat, create it for as many
+ * keys as there will be copies: 20 / 22 / 25 / 45 bits per key. Of five million adds drawn from a
+ * million keys by Zipf's law with exponent 1 nearly all lines overflow: 204 bits for each key that
+ * was drawn. From 1.3 copies per key on, take hybrid.
  *
  * Only what was added may be removed: a stranger that looks present would take other keys' counts
  * with it, and these would be missed.
  *
- * Union adds the counts of both, difference takes them away, and leaves at least 0; both are exact,
- * cell by cell. Intersection keeps the smaller count of every cell, which is at least what the
- * common keys need, and estimates how many copies that are. All three build the result beside the
- * first filter (BLY_ENOMEM: it is as it was). Two filters are equal when all counts are, however
- * they came about. bly_filter_overlap estimates distinct keys, from the bits that queries see.
+ * Union adds the counts of both, difference takes them away; both are exact, cell by cell. A line
+ * in which the other filter has more in some cell than there is, is left as it is by a difference:
+ * then something is to be taken out that is not there. Counts of 65,535 stay, and for one in the
+ * other filter nothing is taken. bly_filter_count is then an estimate. Intersection keeps the
+ * smaller count of every cell, which is at least what the common keys need, and estimates how many
+ * copies that are. All three build the result beside the first filter (BLY_ENOMEM: it is as it
+ * was). Two filters are equal when all counts are, however they came about. bly_filter_overlap
+ * estimates distinct keys, from the bits that queries see.
  *
  * Exclusive (BLY_EXCLUSIVE); can be saved, loaded and mapped, not folded. With an exact geometry
- * the detail is the room for records, in the steps 0, 4, 5, 6, 7, 8, 10, 12, 14, 16 and so on; 0
- * will do, as the filter grows, but the capacity is then what needs none.
+ * the detail tells the room for records: n stands for the n-th of the sizes 0, 4, 5, 6, 7, 8, 10,
+ * 12, 14, 16 and so on (n from 0). 0 will do, as the filter grows, but the capacity is then what
+ * needs none.
  */
 #ifndef BLOOMERY_MULTILAYER_H
 #define BLOOMERY_MULTILAYER_H

@@ -43,10 +43,10 @@
  * stands for a twentieth of the base's capacity, at least 64. For as many, a deleted key takes 41
  * bits (42 when they are a thousand, 51 when they are 100), as does one that was added, unless it
  * went to the base. Room for the added ones is set aside when the first of them comes. With more
- * changes the table doubles, up to 64 times as many; right after a doubling it takes up to twice
- * the bits per key, at the end 34. Then, or when there is no memory (BLY_ENOMEM), the call changes
- * nothing; BLY_EFULL means that it is time for a new base. Long before that, rebuild when the
- * changes (bly_overlay_changes) exceed a fifth of the keys: they then take as much memory as a
+ * changes the table doubles, up to about 64 times as many; right after a doubling it takes up to
+ * twice the bits per key, at the end 34. Then, or when there is no memory (BLY_ENOMEM), the call
+ * changes nothing; BLY_EFULL means that it is time for a new base. Long before that, rebuild when
+ * the changes (bly_overlay_changes) exceed a fifth of the keys: they then take as much memory as a
  * filter of all keys at 1%.
  *
  * `marker` says how deleted keys are kept. BLY_KIND_NONE or BLY_CUCKOO: as above. BLY_CLASSIC: in a
@@ -74,7 +74,8 @@
  * deleted keys, and the added ones, so every removal of a stranger makes it one too low. Statistics
  * are of all parts together, and the rates those of the whole.
  *
- * It can be saved (base, deleted and added keys in one file), loaded, mapped, cloned, compared; not
+ * It can be saved (base, deleted and added keys in one file; a base that is mapped had better be
+ * opened with BLY_OPEN_VERIFY for that), loaded, mapped, cloned, compared; not
  * united, intersected, subtracted or folded: rebuild instead. Exclusive (BLY_EXCLUSIVE). Where
  * strangers choose the keys, use a keyed hash (hash.h): who knows the hash can make keys that are
  * missed, or fill the overlay.

@@ -20,12 +20,12 @@
  *   growable-cuckoo  as cuckoo              detail = bits of a remainder when fully grown
  *   counting      counters                  detail = bits of a counter: 2, 4, 8 or 16
  *   blocked-counting  lines of 512 bits     detail = bits of a counter: 2, 4, 8 or 16
- *   multilayer    blocks of 512 bits        detail = room for blocks that have overflowed
+ *   multilayer    blocks of 512 bits        detail = step of the room for overflow (multilayer.h)
  *   layered       blocks of 256 counters    k = 8; a front of sbbf's blocks, and planes of counts
  *   overlay       bytes, its parts' headers included (a multiple of 64)    k = parts, 2 or 3
  *                 detail = 1 when it was cleared over a base that is not its own, else 0
  *   hybrid        buckets of four slots     k = bits of a remainder
- *                 detail = room for counts that have outgrown their slot
+ *                 detail = step of the room for large counts (hybrid.h)
  *   counts        lines of 64 counters      k = 4; detail: how counters grow (sketch.h)
  *   hll           registers, 2^k of them    k = 4 .. 18
  *

@@ -13,15 +13,17 @@
  *             = sum over j of (-1)^j C(d, j) (1 - j/B)^t
  *
  * and the line's rate is the sum of D(d) H(d, t). That is exact; the second-order formula of rate.c
- * is not good enough for lines of so few counters. The recurrence adds up what is positive, the sum
- * is quicker: the first is used for few keys, where H is tiny and the sum would cancel, the second
- * for more (from 8 keys on it has at least 8 digits).
+ * is not good enough for lines of so few counters. The recurrence adds up what is positive. The sum
+ * is quicker, but where H is tiny its terms cancel: with x = (1 - 1/B)^t they add up to about
+ * (1 + x)^k in size, and to (1 - x)^k with their signs. It is used where that leaves eight digits.
  *
  * Bits per key at 1% / 0.1% / 0.01%, from these formulas for a million keys:
  *
- *     bits of a counter         2                  4                   8                   16
- *     counting           19.2 / 28.8 / 38.3   38.4 / 57.5 / 76.7  76.7 / 115 / 153   153 / 230 /
- * 307 blocked-counting   20.4 / 33.4 / 49.8   43.4 / 76.0 / 124   97.1 / 192 / 364   236 / - / -
+ *     bits of a counter   counting             blocked-counting
+ *      2                  19.2 / 28.8 / 38.3   20.4 / 33.4 / 49.8
+ *      4                  38.4 / 57.5 / 76.7   43.4 / 76.0 / 124
+ *      8                  76.7 / 115 / 153     97.1 / 192 / 364
+ *     16                  153 / 230 / 307      236 / - / -
  *
  * Lines of few counters are filled so unevenly that a low rate can only be had by leaving most of
  * them empty. A plan that would take more than a line for each key is refused: the other layout
@@ -36,7 +38,7 @@
 
 #include <math.h>
 
-enum { LEAST_CELLS = 64, FEW_KEYS = 8 };
+enum { LEAST_CELLS = 64 };
 
 static bly_status check_counting(const bly_geometry *g) {
     if (!blyi_counter_fits(g->detail) || g->hashes < 1 || g->hashes > BLYI_MOST_COUNTERS ||
@@ -110,7 +112,7 @@ static double counting_rate(const bly_geometry *g, double n) {
 }
 
 /* out[d] = the chance that k places of B are d different ones. */
-static void spread(unsigned B, unsigned k, double out[BLYI_MOST_IN_LINE + 1]) {
+static void spread(unsigned B, unsigned k, double out[BLYI_MOST_PLACES + 1]) {
     out[0] = 1;
     for (unsigned d = 1; d <= k; d++)
         out[d] = 0;
@@ -121,7 +123,7 @@ static void spread(unsigned B, unsigned k, double out[BLYI_MOST_IN_LINE + 1]) {
 
 /* Sum of D(d) H(d, t), by the recurrence. */
 static double by_recurrence(unsigned B, unsigned k, const double *different, unsigned t) {
-    double hit[BLYI_MOST_IN_LINE + 1] = {1}, sum = 0;
+    double hit[BLYI_MOST_PLACES + 1] = {1}, sum = 0;
     for (; t > 0; t--)
         for (unsigned d = k; d > 0; d--)
             hit[d] = (hit[d] * (B - d) + hit[d - 1] * d) / B;
@@ -142,17 +144,19 @@ static double by_sum(unsigned B, unsigned k, const double *different, double t) 
     return fmin(1, fmax(0, sum));
 }
 
-/* The rate of a line with i keys; `shape` is 256 B + k. */
-static double line_rate(unsigned shape, double i) {
+double blyi_line_rate(unsigned shape, double i) {
+    static const double most_cancelled = 1e8;
     unsigned B = shape >> 8, k = shape & 255;
-    double different[BLYI_MOST_IN_LINE + 1];
+    double different[BLYI_MOST_PLACES + 1], free = exp(k * i * log1p(-1.0 / B));
     spread(B, k, different);
-    return i < FEW_KEYS ? by_recurrence(B, k, different, (unsigned)ceil(k * i))
-                        : by_sum(B, k, different, k * i);
+    return pow((1 + free) / (1 - free), k) < most_cancelled
+               ? by_sum(B, k, different, k * i)
+               : by_recurrence(B, k, different, (unsigned)ceil(k * i));
 }
 
 static double blocked_rate(const bly_geometry *g, double n) {
-    return blyi_mixture(n, (double)g->size, line_rate, blyi_line_cells(g) << 8 | g->hashes);
+    return blyi_mixture(n, (double)g->size, blyi_line_rate,
+                        blyi_line_shape(blyi_line_cells(g), g->hashes));
 }
 
 /* ---- plans ----------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@ enum {
     BLYI_COUNTER_BITS = 4,   /* unless another width is asked */
     BLYI_MOST_COUNTERS = 64, /* of a key, anywhere */
     BLYI_MOST_IN_LINE = 16,  /* and in a line */
+    BLYI_MOST_PLACES = 32,   /* that blyi_line_rate is good for */
     BLYI_LINE_BITS = 512,
 };
 
@@ -40,6 +41,15 @@ static inline bly_geometry blyi_counting_classic(const bly_geometry *g) {
 /* The smallest geometry of either kind with counters of that width, as blyi_planner.plan. */
 bly_status blyi_counting_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t width,
                               bly_geometry *out);
+
+/* A line of B cells in which each key has k places, drawn independently; k is at most
+ * BLYI_MOST_PLACES. */
+static inline unsigned blyi_line_shape(unsigned B, unsigned k) {
+    return B << 8 | k;
+}
+
+/* The rate of such a line with i keys; i may be a mean number. */
+double blyi_line_rate(unsigned shape, double i);
 
 /* The number of keys most likely to have left that share of the counters other than 0; INFINITY
  * for 1. */

@@ -2,9 +2,12 @@
  *
  * To the question "was this key ever counted?" it is a blocked Bloom filter of 64 cells to a line,
  * in which every key has four different cells of one line, any four alike. When i keys share a
- * line, four given cells are all in use with probability (inclusion and exclusion) f(i) = sum over
- * j = 0..4 of (-1)^j C(4,j) q_j^i,    q_j = C(64-j, 4) / C(64, 4) q_j being the chance that a key
- * leaves j given cells alone; i is binomial, so the rate is the mean of f over that. It is exact.
+ * line, four given cells are all in use with probability (inclusion and exclusion)
+ *
+ *     f(i) = sum over j = 0..4 of (-1)^j C(4,j) q_j^i,    q_j = C(64-j, 4) / C(64, 4)
+ *
+ * where q_j is the chance that a key leaves j given cells alone; i is binomial, so the rate is the
+ * mean of f over that. It is exact.
  *
  * It is not what a sketch is chosen for: at 1% it takes 12 bytes a key, and it counts well with
  * four.

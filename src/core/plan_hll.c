@@ -16,8 +16,8 @@ enum { LEAST_PRECISION = 4, MOST_PRECISION = 18, REGISTER_BITS = 6 };
 /* sqrt(3 ln 2 - 1) */
 #define SPREAD 1.0389617614136892
 
-/* What an error may be above the one asked, for its being quoted to two digits. */
-#define QUOTED (1 + 1.0 / 200)
+/* What an error may be above the one asked: quoted to two digits, it may have lost a twentieth. */
+#define QUOTED (1 + 1.0 / 20)
 
 static bly_status check(const bly_geometry *g) {
     if (g->hashes < LEAST_PRECISION || g->hashes > MOST_PRECISION || g->detail != 0)

@@ -39,7 +39,7 @@ static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
         __builtin_prefetch(f->body + blyi_spot_of(h[i], blocks, shift).at);
 }
 
-static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
+size_t blyi_spots_contain(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
     const uint64_t blocks = f->geometry.size;
     const unsigned shift = f->ops->block_shift;
     size_t hits = 0;
@@ -275,7 +275,7 @@ const blyi_ops blyi_sbbf_ops = {
     .prefetch = prefetch,
     .add = add,
     .add_shared = add,
-    .contains = contains,
+    .contains = blyi_spots_contain,
     .current_fpr = sbbf_current_fpr,
     .fold = fold,
 };
@@ -288,7 +288,7 @@ const blyi_ops blyi_split512_ops = {
     .prefetch = prefetch,
     .add = add,
     .add_shared = add,
-    .contains = contains,
+    .contains = blyi_spots_contain,
     .current_fpr = split_current_fpr,
     .fold = fold,
 };

@@ -7,7 +7,7 @@
  */
 #include "combine.h"
 #include "../core/bits.h"
-#include "levels.h"
+#include "ops.h"
 #include "sketch/attach.h"
 
 #include <math.h>
@@ -72,6 +72,39 @@ static uint64_t bounded(double estimate, uint64_t least, uint64_t most) {
     if (!(estimate < (double)most))
         return most;
     return estimate > (double)least ? (uint64_t)llround(estimate) : least;
+}
+
+/* Copies of a key set no more bits than one does. */
+double blyi_copies_fill(const bly_filter *f, double keys) {
+    return bly_plan_fill(&f->geometry, fmin(keys, (double)f->items));
+}
+
+/* Some of the cells that are left are there by chance, so neither they nor their counts tell how
+ * many copies both filters have. But the overlap tells how many keys; and the cells, how many
+ * copies a key has on average. */
+uint64_t blyi_copies_in_both(double both, double copies, double keys, uint64_t most) {
+    double mean = keys > 0 && isfinite(keys) ? copies / keys : 1;
+    return bounded(both * fmax(mean, 1), 0, most);
+}
+
+/* Of so many, the share part / (part + rest): all or none only where it is just that. */
+static uint64_t share_of(uint64_t all, uint64_t part, uint64_t rest) {
+    if (part == 0 || all == 0)
+        return 0;
+    double share = (double)part / ((double)part + (double)rest);
+    return rest == 0 ? all : bounded((double)all * share, 0, all - 1);
+}
+
+uint64_t blyi_copies_left(uint64_t items, uint64_t others, const blyi_taken *t) {
+    uint64_t taken = share_of(others, t->taken, t->passed);
+    if (t->left == 0 && t->stuck == 0)
+        return 0;
+    /* Cells tell less and less of src the more of it is not there: then dst's own are a bound. */
+    if (t->passed > 0 || taken >= items) {
+        uint64_t bound = share_of(items, t->taken, t->left);
+        taken = bound < taken ? bound : taken;
+    }
+    return items - taken;
 }
 
 /* Of a damaged map that was united with dst: its padding must not become dst's. */

@@ -67,7 +67,7 @@ static bly_status check_spec(const bly_spec *spec) {
     if (!bly_kind_name(spec->geometry.kind))
         return BLY_EKIND;
     /* A number of hashes without a size is half a geometry. */
-    if (spec->geometry.size == 0 && spec->geometry.hashes != 0)
+    if (spec->geometry.size == 0 && (spec->geometry.hashes != 0 || spec->geometry.detail != 0))
         return BLY_EINVAL;
     bool window = spec->geometry.kind == BLY_WINDOW;
     if (spec->first_share != 0 && spec->geometry.kind != BLY_SCALABLE)

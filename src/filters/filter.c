@@ -1,5 +1,6 @@
 /* The generic handle: the table of kinds, the life of a filter, and the edge where keys become
  * hashes. */
+#include "../core/bits.h"
 #include "../core/memory.h"
 #include "batch.h"
 #include "levels.h"
@@ -108,6 +109,14 @@ void blyi_filter_rebody(bly_filter *f, const bly_geometry *g, uint8_t *body, voi
     f->geometry = *g;
 }
 
+void blyi_filter_trim(bly_filter *f) {
+    uint64_t used = bly_plan_bits(&f->geometry), word = used / 64;
+    if (used % 64)
+        blyi_words(f)[word++] &= blyi_le64(((uint64_t)1 << used % 64) - 1);
+    for (; word < blyi_word_count(f); word++)
+        blyi_words(f)[word] = 0;
+}
+
 blyi_shape blyi_filter_shape(const bly_filter *f) {
     return (blyi_shape){
         .geometry = f->geometry,
@@ -132,6 +141,7 @@ bly_status bly_filter_clone(const bly_filter *f, const bly_allocator *a, bly_fil
         return status;
     if (!f->levels) {
         memcpy((*out)->body, f->body, (size_t)f->body_bytes);
+        blyi_filter_trim(*out);
         return BLY_OK;
     }
     status = blyi_levels_copy(*out, f, 0);

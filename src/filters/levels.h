@@ -40,11 +40,6 @@ static inline bool blyi_kind_has_levels(bly_kind kind) {
     return blyi_ops_of(kind)->whole != NULL;
 }
 
-/* Sums of keys stay at the largest number instead of starting again from zero. */
-static inline uint64_t blyi_sum(uint64_t a, uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* `f` owns `level` from now on. There must be room for one. */
 void blyi_levels_push(bly_filter *f, bly_filter *level);
 

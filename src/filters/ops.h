@@ -166,6 +166,9 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
  * freed. */
 void blyi_filter_rebody(bly_filter *f, const bly_geometry *g, uint8_t *body, void *block);
 
+/* Zeroes the bits past the last that is used: of a damaged map that was copied or united, say. */
+void blyi_filter_trim(bly_filter *f);
+
 /* What a filter is, its bits aside. */
 blyi_shape blyi_filter_shape(const bly_filter *f);
 
@@ -174,6 +177,17 @@ blyi_shape blyi_filter_shape(const bly_filter *f);
 bly_status blyi_filter_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
                            bly_tally *sum);
 
+/* Sums of keys stay at the largest number instead of starting again from zero. */
+static inline uint64_t blyi_sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* So many copies less. A filter may have more of them than it counts: where cells are stuck, after
+ * an intersection, or as the copy of a damaged map. */
+static inline void blyi_filter_uncount(bly_filter *f, uint64_t copies) {
+    f->items -= copies < f->items ? copies : f->items;
+}
+
 /* Counts n new keys; `any_hash` spreads threads over the stripes. */
 static inline void blyi_filter_count_fresh(bly_filter *f, size_t n, uint64_t any_hash) {
     if (f->sharing == BLY_EXCLUSIVE)
@@ -181,6 +195,9 @@ static inline void blyi_filter_count_fresh(bly_filter *f, size_t n, uint64_t any
     else if (n)
         __atomic_fetch_add(&f->stripes[any_hash % BLYI_STRIPES].fresh, n, __ATOMIC_RELAXED);
 }
+
+/* blyi_ops.contains of every kind with a block_shift. */
+size_t blyi_spots_contain(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
 
 /* bly_filter_contains for any kind and hash. */
 blyi_ask_fn blyi_filter_ask;

@@ -20,7 +20,7 @@ static const char *cannot(bly_operation op, const bly_filter *f) {
     if (f->ops->alone)
         return f->ops->alone;
     bool view = f->ops != blyi_ops_of(f->geometry.kind); /* of another filter's memory */
-    if (view && op != BLY_OP_OVERLAP)
+    if (view && (op == BLY_OP_UNION || op == BLY_OP_INTERSECT))
         return "it lies in another filter's memory and can only be read; clone it first";
     bool sketch = f->geometry.kind == BLY_HLL || f->geometry.kind == BLY_COUNTS;
     if (sketch && (op == BLY_OP_INTERSECT || op == BLY_OP_SUBTRACT))

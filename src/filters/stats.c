@@ -68,20 +68,22 @@ static const char *counted(bly_kind kind) {
     }
 }
 
-/* A last line for the kinds that have more to tell; else empty. */
-static void remark(const bly_stats *s, char out[80]) {
+/* Last lines for the kinds that have more to tell; else empty. */
+static void remark(const bly_stats *s, char *out, size_t room) {
+    size_t used = 0;
     out[0] = '\0';
     if (s->stuck)
-        snprintf(out, 80, "stuck           %llu counters at their limit\n",
-                 (unsigned long long)s->stuck);
-    else if (s->kind == BLY_OVERLAY)
-        snprintf(out, 80, "missed          at most %.3g of the keys\n", s->miss_bound);
+        used = (size_t)snprintf(out, room, "stuck           %llu counters at their limit\n",
+                                (unsigned long long)s->stuck);
+    if (s->kind == BLY_OVERLAY)
+        snprintf(out + used, room - used, "missed          at most %.3g of the keys\n",
+                 s->miss_bound);
 }
 
 size_t bly_stats_format(const bly_stats *s, char *buf, size_t size) {
     const char *kind = bly_kind_name(s->kind);
-    char more[80];
-    remark(s, more);
+    char more[160];
+    remark(s, more, sizeof more);
     bool counts = bly_kind_capabilities(s->kind) & BLY_ONLY_COUNTS;
     int length =
         snprintf(buf, size,

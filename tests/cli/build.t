@@ -279,7 +279,7 @@ $ for i in $(seq 40); do
 $ bloomery info --json alike-*.bly | grep -o '"size":[0-9]*' | sort | uniq -c
      40 "size":31
 $ sed -E 's/alike-[0-9]+/alike-I/; s/0\.1[0-9]+%/P%/' warnings | sort | uniq -c
-      1 bloomery build: warning: alike-I.bly: its bits fell badly: P% of the answers are wrong, 0.1% asked; a larger -n gives them more room
+      1 bloomery build: warning: alike-I.bly: its keys fell badly: P% of the answers are wrong, 0.1% asked; a larger -n gives them more room
 
 # ---- foldable -------------------------------------------------------------------------------------
 $ bloomery build -q --foldable -n 100k -o wide.bly numbers && bloomery fold wide.bly -o narrow.bly

@@ -259,6 +259,11 @@ keys       1,000 counted
 $ bloomery build -q -f --kind hybrid --copies -n 3000 -o h.bly <(yes 1 | head -100); bloomery merge -f -o m.bly a.bly h.bly; bloomery count --query -s m.bly -k 1
 101	1
 ! bloomery merge: m.bly: 2 filters merged, 1,100 keys; wrong answers 0.0311%, 0.1% asked
+$ bloomery build -q -f --kind multilayer -n 3000 -o a.bly numbers; bloomery build -q -f --kind multilayer --copies -n 3000 -o h.bly <(for i in $(seq 60); do seq 200; done); bloomery merge -f -o m.bly a.bly h.bly; bloomery count --query -s m.bly -k 7; bloomery subtract -q -f -o s.bly m.bly h.bly; bloomery count --query -s s.bly -k 7; bloomery check -c s.bly numbers
+61	7
+1	7
+1000
+! bloomery merge: m.bly: 2 filters merged, 13,000 keys; wrong answers 0.00134%, 0.1% asked
 $ bloomery merge -f -o m.bly counting.bly hybrid.bly
 ! bloomery merge: hybrid.bly: differs from counting.bly in its kind (hybrid, not counting); only filters built alike can be merged
 ? 2

@@ -204,7 +204,7 @@ list.bly: intact, but too full; P% wrong of 1,000,000 answers, 95% interval A to
 # A small filter of fixed size may be worse than it was made to be, by chance. Measuring tells.
 $ seq 48 | bloomery build -q -p 1% --seed 2 -n 48 -o small.bly; bloomery verify small.bly
 small.bly: good
-! bloomery build: warning: small.bly: its bits fell badly: 1.62% of the answers are wrong, 1% asked; a larger -n gives them more room
+! bloomery build: warning: small.bly: its keys fell badly: 1.62% of the answers are wrong, 1% asked; a larger -n gives them more room
 $ bloomery verify --measure small.bly 2>&1 | sed -E 's/[0-9.]+% (wrong|of the)/P% \1/; s/interval .* to .*,/interval A to B,/'
 small.bly: intact, but breaks its promise; P% wrong of 1,000,000 answers, 95% interval A to B, promised 1%
 bloomery verify: warning: small.bly: breaks its promise: P% of the answers are wrong, promised 1%; that is how its bits fell; build it larger, or with another --seed

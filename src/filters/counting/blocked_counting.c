@@ -27,7 +27,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { LINE_SHIFT = 6, LINE_WORDS = 8, MOST_CHUNK = 32 };
+enum { LINE_SHIFT = 6, LINE_WORDS = 8 };
 
 static inline uint64_t *line_of(const bly_filter *f, bly_hash h) {
     return blyi_words(f) + blyi_mulhi(h.lo, f->geometry.size) * LINE_WORDS;
@@ -115,18 +115,6 @@ static void choose(bly_filter *f) {
     }
 }
 
-static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
-    size_t hits = 0;
-    for (size_t done = 0; done < n; done += MOST_CHUNK) {
-        size_t some = n - done < MOST_CHUNK ? n - done : MOST_CHUNK;
-        blyi_spot spots[MOST_CHUNK];
-        for (size_t i = 0; i < some; i++)
-            spots[i] = blyi_spot_of(h[done + i], f->geometry.size, LINE_SHIFT);
-        hits += f->probe(f->body, spots, some, f->geometry.hashes, found ? found + done : NULL);
-    }
-    return hits;
-}
-
 static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     for (size_t i = 0; i < n; i++)
         __builtin_prefetch(line_of(f, h[i]));
@@ -177,7 +165,7 @@ static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added
         sum->fresh += add_by(f, h, n, added, 16);
     }
     sum->done += n;
-    f->items += n;
+    f->items = blyi_sum(f->items, n);
     return BLY_OK;
 }
 
@@ -203,7 +191,7 @@ static bly_status take(bly_filter *f, bly_hash h, bool *removed) {
         *removed = take_by(f, h, 16);
     }
     if (*removed)
-        blyi_counters_uncount(f, 1);
+        blyi_filter_uncount(f, 1);
     return BLY_OK;
 }
 
@@ -236,7 +224,7 @@ const blyi_ops blyi_blocked_counting_ops = {
     .create = blyi_counters_create,
     .prefetch = prefetch,
     .put = put,
-    .contains = contains,
+    .contains = blyi_spots_contain,
     .take = take,
     .copies = copies,
     .stats = stats,

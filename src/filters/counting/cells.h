@@ -128,11 +128,6 @@ BLYI_COUNTERS_INLINE uint64_t blyi_rooms_least(uint64_t a, uint64_t b, unsigned 
     return (b & reach) | (a & ~reach);
 }
 
-/* a - b where a has as many, else a. */
-BLYI_COUNTERS_INLINE uint64_t blyi_rooms_difference(uint64_t a, uint64_t b, unsigned width) {
-    return a - (b & blyi_rooms_reach(a, b, width));
-}
-
 /* ---- hooks that both kinds share (counting_create.c, counting_algebra.c) --------------------- */
 
 #define BLYI_COUNTERS_CAN                                                                          \
@@ -157,12 +152,6 @@ static inline uint64_t blyi_counters_word(const bly_filter *f, uint64_t i, uint6
     if (64 * i + 64 <= bits)
         return x;
     return 64 * i < bits ? x & ~(UINT64_MAX << bits % 64) : 0;
-}
-
-/* So many copies less. The filter may have more of them than it counts: after an intersection, or
- * as the copy of a damaged map. */
-static inline void blyi_counters_uncount(bly_filter *f, uint64_t copies) {
-    f->items -= copies < f->items ? copies : f->items;
 }
 
 #endif

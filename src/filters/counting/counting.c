@@ -97,7 +97,7 @@ static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added
             added[i] = is_new;
     }
     sum->done += n;
-    f->items += n;
+    f->items = blyi_sum(f->items, n);
     return BLY_OK;
 }
 
@@ -107,7 +107,7 @@ static bly_status take(bly_filter *f, bly_hash h, bool *removed) {
     counters_of(f, h, at);
     *removed = blyi_counters_lower(blyi_words(f), at, f->geometry.hashes, limit);
     if (*removed)
-        blyi_counters_uncount(f, 1);
+        blyi_filter_uncount(f, 1);
     return BLY_OK;
 }
 

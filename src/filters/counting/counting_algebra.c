@@ -1,20 +1,22 @@
 /* Filters of counters as a whole: combined, and looked at. Both layouts alike, word by word; which
- * counters a key has does not matter here.
+ * counters a key has does not matter here, only that a line has all of them or none.
  *
  * Union adds counters, up to the limit, so that a counter that is stuck in either is stuck in the
  * result: the filter of both multisets, byte for byte, unless a counter was lowered after it got
  * stuck elsewhere. Intersection keeps the lower of two counters: of every key at least as many
- * copies as the filter has that has fewer. Difference lowers: a counter that is stuck stays, and
- * one that has fewer than the other filter is left alone. The first is a rule of all counters; the
- * second cannot happen where the other filter is a part of this one, unless the other's counter is
- * stuck, and then how much to lower is not known: too little leaves a counter too high, too much
- * would lose keys.
+ * copies as the filter has that has fewer.
+ *
+ * Difference lowers counters by the other filter's. One that is stuck stays, as always; and where
+ * the other's is stuck, how much to lower is not known: too little leaves a counter too high, too
+ * much would lose keys, so nothing is. Apart from that no counter has fewer than the other filter's
+ * if that is a part of this one. If it is not, a counter with fewer is left alone; and in lines,
+ * all of the line is: there is something in it that is not here, and what the rest of it would be
+ * lowered by is that key's as well. Without lines there is nothing to tell what belongs together.
  *
  * How many keys there are, and how many two filters share, is estimated as for bits, from the
  * counters that are not 0.
  */
 #include "../combine.h"
-#include "../levels.h"
 #include "cells.h"
 
 #include "../../core/rate.h"
@@ -28,11 +30,6 @@ static uint64_t sum(uint64_t a, uint64_t b, unsigned width) {
 
 static uint64_t least(uint64_t a, uint64_t b, unsigned width) {
     return blyi_counters_both(a, b, width, blyi_rooms_least);
-}
-
-static uint64_t difference(uint64_t a, uint64_t b, unsigned width) {
-    uint64_t stuck = blyi_counters_stuck(a, width) * blyi_counter_limit(width);
-    return blyi_counters_both(a, b & ~stuck, width, blyi_rooms_difference);
 }
 
 static inline void combine(bly_filter *dst, const bly_filter *src, combine_fn *f) {
@@ -50,10 +47,67 @@ bly_status blyi_counters_unite(bly_filter *dst, const bly_filter *src) {
     return BLY_OK;
 }
 
+/* ---- difference ------------------------------------------------------------------------------ */
+
+static uint64_t word_sum(uint64_t x, unsigned width) {
+    uint64_t sum = 0;
+    for (; x; x >>= width)
+        sum += x & blyi_counter_limit(width);
+    return sum;
+}
+
+/* All bits of the counters that are stuck. */
+static uint64_t stuck_of(uint64_t x, unsigned width) {
+    return blyi_counters_stuck(x, width) * blyi_counter_limit(width);
+}
+
+/* The counters of b that are to be taken out of a, and those of which a has fewer. What is stuck in
+ * b alone is neither. */
+typedef struct parts {
+    uint64_t taken, lacking;
+} parts;
+
+static parts parts_of(uint64_t a, uint64_t b, unsigned width) {
+    uint64_t known = b & ~(stuck_of(b, width) & ~stuck_of(a, width));
+    uint64_t reach = blyi_counters_both(a, b, width, blyi_rooms_reach);
+    return (parts){known & reach, known & ~reach};
+}
+
+enum { LINE_WORDS = 8 };
+
+/* LINE_WORDS words of dst less those of src. */
+static void subtract_words(uint64_t *into, const uint64_t *src, unsigned width, bool all_or_none,
+                           blyi_taken *t) {
+    parts p[LINE_WORDS];
+    uint64_t lacking = 0;
+    for (unsigned i = 0; i < LINE_WORDS; i++) {
+        p[i] = parts_of(blyi_le64(into[i]), src[i], width);
+        lacking |= p[i].lacking;
+    }
+    for (unsigned i = 0; i < LINE_WORDS; i++) {
+        uint64_t a = blyi_le64(into[i]), stuck = stuck_of(a, width);
+        if (all_or_none && lacking)
+            p[i] = (parts){0, p[i].taken | p[i].lacking};
+        a -= p[i].taken & ~stuck;
+        into[i] = blyi_le64(a);
+        t->taken += word_sum(p[i].taken, width);
+        t->passed += word_sum(p[i].lacking, width);
+        t->left += word_sum(a & ~stuck, width);
+        t->stuck += word_sum(stuck, width);
+    }
+}
+
 bly_status blyi_counters_subtract(bly_filter *dst, const bly_filter *src) {
-    uint64_t copies = src->items; /* perhaps dst's own */
-    combine(dst, src, difference);
-    blyi_counters_uncount(dst, copies);
+    const bool in_lines = dst->geometry.kind == BLY_BLOCKED_COUNTING;
+    const uint64_t bits = bly_plan_bits(&dst->geometry), others = src->items;
+    blyi_taken t = {0, 0, 0, 0};
+    for (uint64_t i = 0; i < blyi_word_count(dst); i += LINE_WORDS) {
+        uint64_t line[LINE_WORDS];
+        for (unsigned j = 0; j < LINE_WORDS; j++)
+            line[j] = blyi_counters_word(src, i + j, bits);
+        subtract_words(blyi_words(dst) + i, line, dst->geometry.detail, in_lines, &t);
+    }
+    dst->items = blyi_copies_left(dst->items, others, &t);
     dst->approximate |= src->approximate;
     return BLY_OK;
 }
@@ -97,24 +151,14 @@ static tally look(const bly_filter *f) {
     return t;
 }
 
-/* The sum of all counters. */
-static double total(const bly_filter *f) {
-    const uint64_t bits = bly_plan_bits(&f->geometry);
-    const unsigned width = f->geometry.detail;
-    double all = 0;
+/* The sum of all counters, over how many of them a copy raises on average. */
+static double copies_held(const bly_filter *f) {
+    const bly_geometry *g = &f->geometry;
+    const uint64_t bits = bly_plan_bits(g);
+    uint64_t sum = 0;
     for (uint64_t i = 0; i < blyi_word_count(f); i++)
-        for (uint64_t x = blyi_counters_word(f, i, bits); x; x >>= width)
-            all += (double)(x & blyi_counter_limit(width));
-    return all;
-}
-
-/* Some of the counters that an intersection leaves are there by chance, so their number does not
- * tell that of the keys; but the overlap does, and what they hold, how many copies a key has. */
-static uint64_t copies_in_both(const bly_filter *result, double both, uint64_t most) {
-    double keys = keys_of(result, look(result).used), held = total(result);
-    double mean = keys > 0 ? held / result->geometry.hashes / keys : 1;
-    double copies = both * fmax(1, mean);
-    return copies < (double)most ? (uint64_t)llround(copies) : most;
+        sum += word_sum(blyi_counters_word(f, i, bits), g->detail);
+    return (double)sum / (bly_plan_fill(g, 1) * (double)blyi_counters(g));
 }
 
 bly_status blyi_counters_intersect(bly_filter *dst, const bly_filter *src) {
@@ -124,7 +168,7 @@ bly_status blyi_counters_intersect(bly_filter *dst, const bly_filter *src) {
     if (status)
         return status;
     combine(dst, src, least);
-    dst->items = copies_in_both(dst, o.both, fewer);
+    dst->items = blyi_copies_in_both(o.both, copies_held(dst), keys_of(dst, look(dst).used), fewer);
     dst->approximate = true;
     return BLY_OK;
 }
@@ -137,6 +181,7 @@ void blyi_counters_stats(const bly_filter *f, bly_stats *out,
     double floor = blyi_hash_floor(isfinite(keys) ? keys : (double)out->count, f->hasher.bits);
     out->set_bits = t.used * g->detail;
     out->fill = (double)t.used / (double)blyi_counters(g);
+    out->expected_fill = blyi_copies_fill(f, keys);
     out->estimated_keys = keys;
     out->stuck = t.stuck;
     out->predicted_fpr = isfinite(keys) ? fmin(1, blyi_rate(g, keys) + floor) : 1;

@@ -9,10 +9,8 @@
  *
  * Overlap, and how many keys an intersection has, are estimated from the fronts (combine.c).
  */
-#include "../levels.h"
+#include "../combine.h"
 #include "layered_body.h"
-
-#include <math.h>
 
 typedef blyi_cells combine_fn(blyi_cells a, blyi_cells b);
 
@@ -42,27 +40,29 @@ bly_status blyi_layered_overlap(const bly_filter *a, const bly_filter *b, bly_ov
     return bly_filter_overlap(&front_a, &front_b, out);
 }
 
-/* The sum of all counts, an eighth of which is the number of copies. */
-static double total(const bly_filter *f) {
-    const uint64_t *front = blyi_words(f);
-    double sum = 0;
-    for (uint64_t b = 0; b < f->geometry.size; b++, front += BLYI_CELL_WORDS)
-        for (unsigned i = 0; i < BLYI_CELL_WORDS; i++) {
-            blyi_cells c = blyi_cells_get(front, blyi_layered_planes(f, b), i);
-            sum += blyi_popcount64(c.used) + blyi_popcount64(c.plane[0]) +
-                   2 * blyi_popcount64(c.plane[1]) + 4 * blyi_popcount64(c.plane[2]);
-        }
-    return sum;
+/* The counts of a block, all of them and those that are stuck. */
+typedef struct sums {
+    uint64_t all, stuck;
+} sums;
+
+static sums block_sums(const bly_filter *f, uint64_t b) {
+    const uint64_t *front = blyi_words(f) + b * BLYI_CELL_WORDS;
+    sums s = {0, 0};
+    for (unsigned i = 0; i < BLYI_CELL_WORDS; i++) {
+        blyi_cells c = blyi_cells_get(front, blyi_layered_planes(f, b), i);
+        s.all += blyi_popcount64(c.used) + blyi_popcount64(c.plane[0]) +
+                 2 * blyi_popcount64(c.plane[1]) + 4 * blyi_popcount64(c.plane[2]);
+        s.stuck += 8 * blyi_popcount64(blyi_cells_stuck(&c));
+    }
+    return s;
 }
 
-/* Some of the cells that are left are there by chance, so neither they nor their counts tell how
- * many copies both filters have. But the fronts tell how many keys; and the cells, how many copies
- * a key has on average. */
-static uint64_t copies_in_both(const bly_filter *result, double both, uint64_t most) {
-    double keys = blyi_layered_keys(result);
-    double mean = keys > 0 && isfinite(keys) ? total(result) / 8 / keys : 1;
-    double copies = both * fmax(mean, 1);
-    return copies < (double)most ? (uint64_t)llround(copies) : most;
+/* The sum of all counts, an eighth of which is the number of copies. */
+static double total(const bly_filter *f) {
+    uint64_t sum = 0;
+    for (uint64_t b = 0; b < f->geometry.size; b++)
+        sum += block_sums(f, b).all;
+    return (double)sum;
 }
 
 bly_status blyi_layered_intersect(bly_filter *dst, const bly_filter *src) {
@@ -73,7 +73,7 @@ bly_status blyi_layered_intersect(bly_filter *dst, const bly_filter *src) {
         return status;
     for (uint64_t b = 0; b < dst->geometry.size; b++)
         combine_block(dst, src, b, blyi_cells_least);
-    dst->items = copies_in_both(dst, o.both, fewer);
+    dst->items = blyi_copies_in_both(o.both, total(dst) / 8, blyi_layered_keys(dst), fewer);
     dst->approximate = true;
     return BLY_OK;
 }
@@ -89,34 +89,22 @@ static bool holds_block(const bly_filter *dst, const bly_filter *src, uint64_t b
     return fewer == 0;
 }
 
-/* Copies of keys in block b: every copy has one cell in each word's lower half, so the counts there
- * add up to it. Of the four such sums one without a stuck cell, if there is one. */
-static uint64_t copies_in_block(const bly_filter *f, uint64_t b) {
-    const uint64_t *front = blyi_words(f) + b * BLYI_CELL_WORDS;
-    unsigned best_stuck = 33, sum = 0;
-    for (unsigned i = 0; i < BLYI_CELL_WORDS; i++) {
-        blyi_cells c = blyi_cells_get(front, blyi_layered_planes(f, b), i);
-        const uint64_t lane = blyi_le64(UINT32_MAX);
-        unsigned stuck = blyi_popcount64(blyi_cells_stuck(&c) & lane);
-        if (stuck >= best_stuck)
-            continue;
-        best_stuck = stuck;
-        sum = blyi_popcount64(c.used & lane) + blyi_popcount64(c.plane[0] & lane) +
-              2 * blyi_popcount64(c.plane[1] & lane) + 4 * blyi_popcount64(c.plane[2] & lane);
-    }
-    return sum;
-}
-
 bly_status blyi_layered_subtract(bly_filter *dst, const bly_filter *src) {
-    uint64_t taken = src->items, passed_over = 0;
+    const uint64_t others = src->items; /* perhaps dst's own */
+    blyi_taken t = {0, 0, 0, 0};
     for (uint64_t b = 0; b < dst->geometry.size; b++) {
-        if (holds_block(dst, src, b))
+        uint64_t here = block_sums(src, b).all;
+        if (holds_block(dst, src, b)) {
             combine_block(dst, src, b, blyi_cells_difference);
-        else
-            passed_over += copies_in_block(src, b);
+            t.taken += here;
+        } else {
+            t.passed += here;
+        }
+        sums rest = block_sums(dst, b);
+        t.left += rest.all - rest.stuck;
+        t.stuck += rest.stuck;
     }
-    taken = taken > passed_over ? taken - passed_over : 0;
-    dst->items = dst->items > taken ? dst->items - taken : 0;
+    dst->items = blyi_copies_left(dst->items, others, &t);
     dst->approximate |= src->approximate;
     return BLY_OK;
 }

@@ -66,7 +66,7 @@ static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added
         bly_status status = add_one(f, h[i], &is_new);
         if (status)
             return status;
-        f->items += f->items != UINT64_MAX; /* a file may say any number */
+        f->items = blyi_sum(f->items, 1); /* a file may say any number */
         sum->done++;
         sum->fresh += is_new;
         if (added)
@@ -87,7 +87,7 @@ static bly_status take(bly_filter *f, bly_hash h, bool *removed) {
         blyi_ml_lower_record(f, number, cells, n);
     else
         blyi_ml_lower(block, cells, n);
-    f->items -= f->items > 0;
+    blyi_filter_uncount(f, 1);
     return BLY_OK;
 }
 
@@ -131,7 +131,7 @@ const blyi_ops blyi_multilayer_ops = {
     .choose = blyi_ml_choose,
     .prefetch = blyi_ml_prefetch,
     .put = put,
-    .contains = blyi_ml_contains,
+    .contains = blyi_spots_contain,
     .take = take,
     .copies = copies,
     .sound = blyi_ml_sound,

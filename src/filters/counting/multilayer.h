@@ -137,7 +137,6 @@ void blyi_ml_lower_record(bly_filter *f, uint64_t number, const uint16_t *cells,
 
 void blyi_ml_choose(bly_filter *f); /* multilayer_ask.c */
 void blyi_ml_prefetch(const bly_filter *f, const bly_hash *h, size_t n);
-size_t blyi_ml_contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
 bool blyi_ml_sound(const blyi_shape *shape, const uint8_t *body); /* multilayer_look.c */
 void blyi_ml_stats(const bly_filter *f, bly_stats *out);
 bly_status blyi_ml_unite(bly_filter *dst, const bly_filter *src); /* multilayer_algebra.c */

@@ -70,16 +70,3 @@ void blyi_ml_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     for (size_t i = 0; i < n; i++)
         __builtin_prefetch(f->body + blyi_spot_of(h[i], f->geometry.size, 6).at);
 }
-
-size_t blyi_ml_contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
-    enum { CHUNK = 32 };
-    size_t hits = 0;
-    for (size_t done = 0; done < n; done += CHUNK) {
-        size_t some = n - done < CHUNK ? n - done : CHUNK;
-        blyi_spot spots[CHUNK];
-        for (size_t i = 0; i < some; i++)
-            spots[i] = blyi_spot_of(h[done + i], f->geometry.size, 6);
-        hits += f->probe(f->body, spots, some, f->geometry.hashes, found ? found + done : NULL);
-    }
-    return hits;
-}

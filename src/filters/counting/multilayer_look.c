@@ -1,5 +1,6 @@
 /* What a multilayer filter says of itself, and whether a loaded one can be believed. */
 #include "../../core/rate.h"
+#include "../combine.h"
 #include "multilayer.h"
 
 #include <math.h>
@@ -67,7 +68,7 @@ static uint64_t stuck_in(const bly_filter *f) {
 
 /* The bits are those of the bases, which alone decide what is found. */
 void blyi_ml_stats(const bly_filter *f, bly_stats *out) {
-    double floor = out->current_fpr, sum = 0, size = (double)f->geometry.size;
+    double sum = 0, size = (double)f->geometry.size;
     uint64_t set = 0;
     for (uint64_t i = 0; i < f->geometry.size; i++) {
         const uint64_t *block = blyi_ml_block(f, i);
@@ -79,10 +80,11 @@ void blyi_ml_stats(const bly_filter *f, bly_stats *out) {
     }
     out->set_bits = set;
     out->fill = (double)set / (BLYI_ML_CELLS * size);
-    out->estimated_keys = blyi_ml_keys(&f->geometry, out->fill);
-    out->predicted_fpr = 1;
-    if (isfinite(out->estimated_keys))
-        out->predicted_fpr = fmin(1, blyi_rate(&f->geometry, out->estimated_keys) + floor);
+    double keys = blyi_ml_keys(&f->geometry, out->fill);
+    double floor = blyi_hash_floor(isfinite(keys) ? keys : (double)out->count, f->hasher.bits);
+    out->expected_fill = blyi_copies_fill(f, keys);
+    out->estimated_keys = keys;
+    out->predicted_fpr = isfinite(keys) ? fmin(1, blyi_rate(&f->geometry, keys) + floor) : 1;
     out->current_fpr = fmin(1, sum / size + floor);
     out->stuck = stuck_in(f);
 }

@@ -21,17 +21,11 @@ bly_status blyi_entries_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t 
     return BLY_OK;
 }
 
-/* One copy less. The copy of a damaged map may have more entries than it counts. */
-static void uncount(bly_filter *f) {
-    if (f->items > 0)
-        f->items--;
-}
-
 bly_status blyi_entries_take(bly_filter *f, bly_hash h, bool *removed) {
     blyi_table t = blyi_table_of(f);
     *removed = blyi_table_remove(&t, blyi_class_of(&t, h));
     if (*removed)
-        uncount(f);
+        blyi_filter_uncount(f, 1);
     return BLY_OK;
 }
 
@@ -140,7 +134,7 @@ bly_status blyi_entries_intersect(bly_filter *dst, const bly_filter *src) {
         if (blyi_table_count(&t, c) <= blyi_table_count(&other, blyi_class_in(&other, &t, c)))
             continue;
         blyi_slot_set(t.body, blyi_table_width(&t), slot - 1, 0);
-        uncount(dst);
+        blyi_filter_uncount(dst, 1);
     }
     dst->approximate = true;
     return BLY_OK;
@@ -156,7 +150,7 @@ bly_status blyi_entries_subtract(bly_filter *dst, const bly_filter *src) {
     }
     for (uint64_t slot = 0; blyi_table_next(&other, &slot, &c);)
         if (blyi_table_remove(&t, blyi_class_in(&t, &other, c)))
-            uncount(dst);
+            blyi_filter_uncount(dst, 1);
     dst->approximate |= src->approximate;
     return BLY_OK;
 }

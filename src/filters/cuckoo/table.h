@@ -20,7 +20,7 @@
  * bucket number leaves every class what it was.
  *
  * A table may have a count for each slot besides, half a byte, low half first. It goes where its
- * entry goes; what it says is its owner's business (filters/counting/hybrid.c).
+ * entry goes; what it says is its owner's business (hybrid.c).
  *
  * All functions are memory-safe for any contents: bucket numbers are below m by construction.
  */

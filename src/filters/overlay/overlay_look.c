@@ -33,7 +33,7 @@ static bool is_table(const blyi_shape *part) {
         g->hashes > BLYI_CHANGES_REST)
         return false;
     uint64_t evenly = (uint64_t)2 << (BLYI_CHANGES_REST - g->hashes);
-    return g->size % evenly == 0 && part->capacity == blyi_buckets_hold(g->size) &&
+    return g->size % evenly == 0 && part->capacity <= g->size * BLYI_BUCKET &&
            part->fpr == BLYI_CHANGES_RATE;
 }
 

@@ -12,6 +12,10 @@
 
 enum { CHUNK = 256 }; /* keys hashed at a time */
 
+static bool is_sketch(const bly_filter *f) {
+    return f->geometry.kind == BLY_HLL || f->geometry.kind == BLY_COUNTS;
+}
+
 bly_status bly_filter_attach(bly_filter *f, bly_filter *sketch) {
     if (!sketch) {
         f->sketch = NULL;
@@ -19,9 +23,12 @@ bly_status bly_filter_attach(bly_filter *f, bly_filter *sketch) {
     }
     if (sketch == f)
         return BLY_EINVAL;
-    if (sketch->geometry.kind != BLY_HLL && sketch->geometry.kind != BLY_COUNTS)
+    if (!is_sketch(sketch))
         return BLY_EKIND;
     if (f->sharing != BLY_EXCLUSIVE || !(f->ops->capabilities & BLY_CAN_ADD))
+        return BLY_EUNSUPPORTED;
+    /* No chains: what comes by way of an attachment is not passed on. */
+    if (is_sketch(f) || sketch->sketch)
         return BLY_EUNSUPPORTED;
     if (f->hasher.id != sketch->hasher.id || f->hasher.seed != sketch->hasher.seed)
         return BLY_EMISMATCH;

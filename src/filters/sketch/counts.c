@@ -11,8 +11,8 @@
  * - Logarithmic counters (Morris 1978; in such sketches Pitel and Fouquier 2015): a cell is a byte,
  *   a code. Code c stands for value[c], 0 1 2 .. 27 29 31 and so on with growing steps, and an add
  *   raises it with probability 1 / (value[c+1] - value[c]): so its value grows by one on average at
- *   each add, and is right on average. With steps of 1 + (value - 16) / 11, the default, a byte
- * counts to 7.1 billion, exactly up to 27, and from there with a standard error that rises to 21%
+ *   each add, and is right on average. With the default, steps of 1 + (value - 16) / 11, a byte
+ *   reaches 7.1 billion, exactly up to 27, and from there with a standard error that rises to 21%
  *   (sqrt(1 / (2 * 11)); 17% at 100, 20.4% at 500: computed from the chain of codes). With detail 1
  *   the 11 is 24: up to 244,011, exactly up to 40, 14%.
  *

@@ -81,6 +81,8 @@ bly_status bly_counts_age(bly_filter *f) {
             line[j] = (uint8_t)(h->least + (blyi_mulhi(dice, h->of) < h->up));
         }
     }
-    f->items /= 2;
+    /* A turn of its own, as an add has one: neither the next age nor the adds to come may meet dice
+     * that were thrown before, else errors would add up instead of averaging out. */
+    f->items = blyi_sum(f->items, 1);
     return BLY_OK;
 }

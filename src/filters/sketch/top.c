@@ -172,7 +172,7 @@ static bly_status enter(bly_top *t, uint32_t hash, const void *key, size_t size,
     if (t->n == t->most)
         leave(t, 0, &number);
     t->entries[number] = (entry){.key = copy, .size = size, .count = count, .hash = hash};
-    t->table[slot_of(t, hash, key, size)] = number + 1;
+    t->table[slot_of(t, hash, copy, size)] = number + 1; /* key may have lain in what left */
     put_at(t, t->n, number);
     t->n++;
     settle(t, t->n - 1);
