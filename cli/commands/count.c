@@ -34,7 +34,8 @@ static const cli_option options[] = {
     {"min", 0, CLI_COUNT, AT(min), "N", NULL, NULL, "Print only what has come N times or more."},
     {"state", 's', CLI_FILE, AT(state), "FILE", NULL, NULL,
      "Go on counting across runs: begin with the counts in FILE, and save there the new ones. Such "
-     "files can be united by bloomery merge."},
+     "files can be united by bloomery merge, if all were made with the same -n. With --top, only "
+     "keys of this run's lines are ranked."},
     {"query", 0, CLI_FLAG, AT(query), NULL, NULL, NULL,
      "Count nothing, only tell: how often each line is in the FILE of --state, which may be any "
      "list that holds copies of its keys (counting, hybrid, cuckoo and others)."},
@@ -332,7 +333,8 @@ const cli_command command_count = {
         "Prints every line of the FILEs, or of standard input, with the number of times that it "
         "has come so far, this time included, and a tab before it. With --top it prints nothing on "
         "the way, and at the end the keys that came most often: what `sort | uniq -c | sort -rn | "
-        "head` does, in one pass and in seven bytes for each different line. Files compressed by "
+        "head` does, in one pass and in seven bytes for each line that is expected (-n). Files "
+        "compressed by "
         "gzip or zstd are read as they are.\n"
         "\n"
         "Counts are kept in a sketch, which takes any number of lines. Up to 27 a count is exact, "

@@ -50,6 +50,12 @@ static int fail(const changing *c) {
     return message_status(c->path, c->status);
 }
 
+/* Cells that a key shares with others: none where it has a slot of its own. */
+static unsigned cells_of(const bly_filter *f) {
+    const bly_geometry g = bly_filter_geometry(f);
+    return kinds_hold_slots(g.kind) ? 1 : g.hashes;
+}
+
 /* Of the keys that were never added some looked present, and took another's copy with them: as many
  * to each that did not as the rate says, and no more than were taken out. */
 static double expected_harm(const changing *c, uint64_t absent) {
@@ -58,7 +64,8 @@ static double expected_harm(const changing *c, uint64_t absent) {
         return 0;
     bly_filter_stats(c->filter, &s);
     const double others = (double)absent * s.current_fpr / (1 - fmin(s.current_fpr, 0.999));
-    return fmin(others, (double)c->done);
+    /* Of counters, each of a stranger's is another key's, which the lowering of one may lose. */
+    return fmin(others, (double)c->done) * cells_of(c->filter);
 }
 
 static void report_json(const changing *c, uint64_t absent, uint64_t left) {
@@ -91,9 +98,17 @@ static int report(const changing *c) {
                      number_grouped(own, count), own == 1 ? "" : "s");
     const double harm = expected_harm(c, absent);
     if (harm >= 0.01)
-        message_warn("%s: %s of these keys were never added: with them about %.2g other keys were "
-                     "taken out, and will be missed; remove only what was added",
-                     c->path, number_grouped(absent, not_there), harm);
+        message_warn(
+            "%s: %s of these keys were never added: with them %s%.*f other keys were taken "
+            "out, and will be missed; remove only what was added",
+            c->path, number_grouped(absent, not_there),
+            cells_of(c->filter) > 1 ? "up to " : "about ", harm < 10 ? 2 : 0, harm);
+    bly_stats s;
+    bly_filter_stats(c->filter, &s);
+    if (s.stuck)
+        message_warn("%s: %s of its counters have reached their limit and are not lowered again: "
+                     "keys that came so often stay, whatever is removed",
+                     c->path, number_grouped(s.stuck, not_there));
     return c->done ? CLI_OK : CLI_NONE;
 }
 

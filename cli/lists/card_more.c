@@ -44,7 +44,9 @@ void card_stuck(const card *c, FILE *to) {
     char some[NUMBER_TEXT];
     if (!known(c, BLY_TELLS_COPIES) || c->stats.stuck == 0)
         return;
-    card_line(to, "stuck", "%s counter%s reached the limit, and stay%s there%s",
+    card_line(to, "stuck",
+              "%s counter%s reached the limit, and stay%s there: keys that came so often cannot be "
+              "removed%s",
               number_grouped(c->stats.stuck, some), c->stats.stuck == 1 ? " has" : "s have",
               c->stats.stuck == 1 ? "s" : "", too_many_stuck(c) ? "; build it again" : "");
 }

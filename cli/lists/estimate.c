@@ -6,16 +6,13 @@
 /* 95% of a normal distribution lie so many standard errors around its middle. */
 static const double sure = 1.959963984540054;
 
-static uint64_t rounded(double keys, uint64_t most) {
-    return keys < (double)most ? (uint64_t)llround(fmax(keys, 0)) : most;
-}
-
 estimate estimate_of(const bly_filter *sketch, uint64_t most) {
-    const double keys = bly_hll_estimate(sketch), error = bly_hll_error(sketch);
-    const uint64_t top = most < INT64_MAX ? most : INT64_MAX;
-    return (estimate){.keys = rounded(keys, top),
-                      .low = rounded(keys * (1 - sure * error), top),
-                      .high = rounded(keys * (1 + sure * error), top),
+    const double top = most < INT64_MAX ? (double)most : 0x1p62, error = bly_hll_error(sketch);
+    const double keys = fmax(0, fmin(bly_hll_estimate(sketch), top));
+    const double least = keys < 0.5 ? 0 : 1; /* of what is not empty */
+    return (estimate){.keys = (uint64_t)llround(keys),
+                      .low = (uint64_t)llround(fmax(keys * (1 - sure * error), least)),
+                      .high = (uint64_t)llround(fmin(keys * (1 + sure * error), top)),
                       .error = error};
 }
 

@@ -187,7 +187,8 @@ typedef struct bly_stats {
     uint64_t bytes;        /* of memory, without the handle itself */
     double fill;           /* set_bits / bits; of kinds that are more than bits, the share of
                               cells in use */
-    double expected_fill;  /* after `count` keys */
+    double expected_fill;  /* after `count` keys, distinct ones, as estimated, where copies are
+                              stored */
     double estimated_keys; /* distinct keys, judged by the bits; INFINITY when all are set; or told
                               by an hll (bly_filter_attach) */
     double target_fpr;     /* what was asked */

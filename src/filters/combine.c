@@ -107,15 +107,6 @@ uint64_t blyi_copies_left(uint64_t items, uint64_t others, const blyi_taken *t) 
     return items - taken;
 }
 
-/* Of a damaged map that was united with dst: its padding must not become dst's. */
-static void clear_padding(bly_filter *dst) {
-    uint64_t used = bly_plan_bits(&dst->geometry), word = used / 64;
-    if (used % 64)
-        blyi_words(dst)[word++] &= blyi_le64(((uint64_t)1 << used % 64) - 1);
-    for (; word < blyi_word_count(dst); word++)
-        blyi_words(dst)[word] = 0;
-}
-
 static bly_status unite(bly_filter *dst, const bly_filter *src) {
     if (!(dst->ops->capabilities & BLY_CAN_UNION))
         return BLY_EUNSUPPORTED;
@@ -129,7 +120,7 @@ static bly_status unite(bly_filter *dst, const bly_filter *src) {
     const uint64_t *from = blyi_words(src);
     for (size_t i = 0; i < blyi_word_count(dst); i++)
         into[i] |= from[i];
-    clear_padding(dst);
+    blyi_filter_trim(dst);
     blyi_filter_set_items(dst, bounded(keys_in(dst), a > b ? a : b, blyi_sum(a, b)));
     dst->approximate |= src->approximate;
     return BLY_OK;

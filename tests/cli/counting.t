@@ -217,13 +217,14 @@ $ bloomery build -q -f --copies --kind counting -n 10 -o stuck.bly <(yes a | hea
 15	a
 $ bloomery info stuck.bly | grep -e stuck; bloomery info --json stuck.bly | grep -o '"counters.*'
 stuck.bly
-  stuck      8 counters have reached the limit, and stay there; build it again
+  stuck      8 counters have reached the limit, and stay there: keys that came so often cannot be removed; build it again
 "counters":512,"stuck":8,"rebuild":true}
 $ bloomery remove -q --copies stuck.bly <(yes a | head -20); bloomery check stuck.bly -k a
 a
+! bloomery remove: warning: stuck.bly: 8 of its counters have reached their limit and are not lowered again: keys that came so often stay, whatever is removed
 $ bloomery add -q stuck.bly <(seq 100); bloomery info stuck.bly | grep stuck
 stuck.bly
-  stuck      8 counters have reached the limit, and stay there
+  stuck      8 counters have reached the limit, and stay there: keys that came so often cannot be removed
 ! bloomery add: warning: stuck.bly: is too full: about 106 keys in a filter made for 10; it takes 18.6% of all other keys for its own, where 0.1% was asked; build a larger one
 $ bloomery build -q -f --copies --kind counting --counter-bits 8 -n 10 -o wide.bly <(yes a | head -20); bloomery count --query -s wide.bly -k a; bloomery info wide.bly | grep stuck
 20	a
@@ -232,7 +233,7 @@ $ bloomery build -q -f --copies --kind counting --counter-bits 8 -n 10 -o wide.b
 # A key that never was added may take others' counts with it, and is told of.
 $ bloomery build -q -f --kind counting -p 10% -o often.bly numbers; seq 100001 101000 | bloomery remove often.bly 2>&1 | sed -E 's/[0-9,]+/N/g'
 bloomery remove: often.bly: N removedN N not there; it holds N keys
-bloomery remove: warning: often.bly: N of these keys were never added: with them about N other keys were taken outN and will be missed; remove only what was added
+bloomery remove: warning: often.bly: N of these keys were never added: with them up to N other keys were taken outN and will be missed; remove only what was added
 $ cp counting.bly before.bly; bloomery remove counting.bly --key nothing; cmp before.bly counting.bly
 ! bloomery remove: counting.bly: 0 removed, 1 not there; it holds 1,000 keys
 

@@ -177,7 +177,7 @@ $ bloomery distinct -s a.bly --seed 5 one
 ! bloomery distinct: a.bly: has another seed; leave out --seed, or begin a new state
 ? 2
 $ bloomery build -q -o list.bly low; bloomery distinct -s list.bly one
-! bloomery distinct: list.bly: is a split512 filter, which does not count; bloomery info tells about how many keys are in it
+! bloomery distinct: list.bly: is a split512 filter, which does not tell how many keys differ; bloomery info tells about how many keys are in it
 ? 2
 $ head -c 100 a.bly > cut.bly; bloomery distinct -s cut.bly one; wc -c < cut.bly
 100

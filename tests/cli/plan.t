@@ -14,7 +14,7 @@ A query reads one cache line, as sbbf's does, but sbbf needs 5% more space at
   bb2x512            182,838,272    174 MiB     14.63     2      0.1%
   scalable           204,673,472    195 MiB     16.37     1     0.08%
   counting           718,881,984    686 MiB     57.51    10      0.1%
-  multilayer         377,568,960    360 MiB     30.21     1      0.1%
+  multilayer         377,565,568    360 MiB     30.21     1      0.1%
   layered            844,491,200    805 MiB     67.56     1      0.1%
   hybrid             221,354,304    211 MiB     17.71     2   0.0941%
   cuckoo             169,270,912    161 MiB     13.54     2   0.0941%
@@ -81,7 +81,7 @@ A query reads two cache lines; the kinds that read one need 7% more space at
 * bb2x512             3,159,168   3.01 MiB     25.27     2    0.001%
   scalable            3,227,200   3.08 MiB     25.82     2   0.0008%
   counting           11,983,296   11.4 MiB     95.87    17    0.001%
-  multilayer          7,232,704   6.90 MiB     57.86     1    0.001%
+  multilayer          7,233,024   6.90 MiB     57.86     1    0.001%
   layered            20,493,312   19.5 MiB    163.95     1    0.001%
   hybrid              3,125,184   2.98 MiB     25.00     2 0.000735%
   cuckoo              2,604,288   2.48 MiB     20.83     2 0.000735%
@@ -288,7 +288,7 @@ the others.
 \
   kind                   bytes             bits/key lines      rate
   counting           7,188,864   6.86 MiB     57.51    10      0.1%
-  multilayer         3,777,536   3.60 MiB     30.22     1      0.1%
+  multilayer         3,777,472   3.60 MiB     30.22     1      0.1%
   layered            8,444,928   8.05 MiB     67.56     1      0.1%
   hybrid             2,213,696   2.11 MiB     17.71     2   0.0941%
 * cuckoo             1,692,800   1.61 MiB     13.54     2   0.0941%
@@ -505,7 +505,7 @@ four bits take.
 \
   kind                    bytes             bits/key lines      rate
   counting            7,188,864   6.86 MiB     57.51    10      0.1%
-  multilayer          3,777,536   3.60 MiB     30.22     1      0.1%
+  multilayer          3,777,472   3.60 MiB     30.22     1      0.1%
 * hybrid              2,213,696   2.11 MiB     17.71     2   0.0941%
   counts             27,615,488   26.3 MiB    220.92     1      0.1%
   blocked-counting    9,505,856   9.07 MiB     76.05     1      0.1%

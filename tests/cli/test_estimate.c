@@ -57,6 +57,9 @@ static void test_most(void **state) {
     assert_true(bound.keys == free.keys && bound.high == free.keys && bound.low == free.low);
     assert_true(less.keys == 10 && less.low == 10 && less.high == 10);
     assert_string_equal(estimate_range(&less, range), "");
+    /* An estimate that is too high by far does not make the bound a certainty. */
+    const estimate half = estimate_of(f, 2500);
+    assert_true(half.keys == 2500 && half.high == 2500 && half.low == 2420);
     assert_non_null(strstr(estimate_range(&free, range), " with 95% certainty)"));
     bly_filter_destroy(f);
 }
