@@ -113,7 +113,8 @@ static bool state_fits(const job *j) {
     const bly_geometry g = bly_filter_geometry(j->kept.filter);
     char error[NUMBER_TEXT];
     if (g.kind != BLY_HLL)
-        (void)message_error("%s: is %s %s filter, which does not tell how many keys differ; bloomery info tells about "
+        (void)message_error("%s: is %s %s filter, which does not tell how many keys differ; "
+                            "bloomery info tells about "
                             "how many keys are in it",
                             o->state, kinds_article(g.kind), bly_kind_name(g.kind));
     else if (o->precision && o->precision != g.hashes)

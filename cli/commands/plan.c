@@ -63,8 +63,8 @@ static const cli_option options[] = {
     {"smallest", 0, CLI_FLAG, AT(smallest), NULL, NULL, NULL,
      "The smallest filter rather than the fastest."},
     {"kind", 0, CLI_KIND, AT(kind), "KIND", NULL, NULL,
-     "Plan for this kind, whatever is best. fuse and ribbon imply --static, window --window, and "
-     "stable --window --lossy."},
+     "Plan for this kind, whatever is best. fuse and ribbon imply --static, window --window, "
+     "stable --window --lossy, and counts --counts."},
     {"counter-bits", 0, CLI_CHOICE, AT(counter_bits), "BITS", "2|4|8|16", NULL,
      "With --kind counting or blocked-counting: how wide the counters are; 4 unless given."},
     {"hash", 0, CLI_HASH, AT(hash), "HASH", NULL, NULL,
@@ -114,6 +114,8 @@ static void imply(values *v) {
         v->window = window_left_out;
     if (can & BLY_IS_LOSSY && v->window)
         v->lossy = true;
+    if (v->kind == BLY_COUNTS)
+        v->counts = true;
 }
 
 static int check_window(const values *v) {
