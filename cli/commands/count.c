@@ -117,12 +117,19 @@ static bool tell(job *j, bly_bytes record, bly_bytes key, uint64_t times) {
     return status == BLY_OK;
 }
 
+enum { EXACT_TO = 27 }; /* of a sketch: sketch.h */
+
+static bool is_sketch(const job *j) {
+    return bly_filter_geometry(j->tally.filter).kind == BLY_COUNTS;
+}
+
 static void top_json(job *j, const bly_top_entry *entries, size_t n) {
     json out = json_begin(stdout);
     json_integer(&out, j->options->keys.extract ? "links" : "lines", j->lines);
     if (!j->options->query)
         json_integer(&out, "new_keys", j->tally.fresh);
     json_text(&out, "kind", bly_kind_name(bly_filter_geometry(j->tally.filter).kind));
+    json_bool(&out, "estimates", is_sketch(j));
     json_integer(&out, "memory_bytes", tally_bytes(&j->tally));
     if (j->rule.url)
         json_integer(&out, "not_urls", j->rule.not_urls);
@@ -149,6 +156,9 @@ static bool tell_top(job *j) {
     else
         for (size_t i = 0; good && i < n; i++)
             good = put(j, entries[i].count, entries[i].key);
+    if (n > 0 && entries[0].count > EXACT_TO && is_sketch(j) && !j->options->json)
+        message_note("counts above %d are estimates, off by a fifth as a rule%s", EXACT_TO,
+                     j->options->query ? "" : "; --exact counts exactly");
     return good;
 }
 

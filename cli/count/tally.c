@@ -197,6 +197,14 @@ static size_t ask_typed(tally *t, bly_bytes text, uint64_t *times) {
     return result != KEYTYPE_NOMEM;
 }
 
+/* Lists are made of lines without the carriage return of a DOS file; states of count keep it. */
+static uint64_t ask_without_return(const tally *t, bly_bytes key) {
+    const char *text = key.data;
+    if (key.size == 0 || text[key.size - 1] != '\r')
+        return 0;
+    return bly_filter_copies(t->filter, text, key.size - 1);
+}
+
 size_t tally_take(tally *t, const bly_bytes *keys, size_t n, uint64_t *times) {
     if (tally_wants_one(t))
         return ask_typed(t, keys[0], times);
@@ -212,6 +220,8 @@ size_t tally_take(tally *t, const bly_bytes *keys, size_t n, uint64_t *times) {
             return i;
         }
         times[i] = bly_filter_copies_hash(t->filter, t->hashes[i]);
+        if (times[i] == 0)
+            times[i] = ask_without_return(t, keys[i]);
         t->fresh += fresh;
     }
     return n;

@@ -7,7 +7,7 @@
 static const double sure = 1.959963984540054;
 
 estimate estimate_of(const bly_filter *sketch, uint64_t most) {
-    const double top = most < INT64_MAX ? (double)most : 0x1p62, error = bly_hll_error(sketch);
+    const double top = fmin((double)most, 0x1p62), error = bly_hll_error(sketch);
     const double keys = fmax(0, fmin(bly_hll_estimate(sketch), top));
     const double least = keys < 0.5 ? 0 : 1; /* of what is not empty */
     return (estimate){.keys = (uint64_t)llround(keys),

@@ -30,9 +30,9 @@ $ bloomery count --top 100 --min 2 skewed | cut -f 1 | uniq -c; bloomery count -
       5 2
 4	3
 $ bloomery count --top 2 --json skewed | sed -E 's/"seconds":[0-9.e-]+/"seconds":S/'
-{"lines":36,"new_keys":20,"kind":"counts","memory_bytes":443200,"seconds":S,"top":[{"count":4,"key":"3"},{"count":3,"key":"1"}]}
+{"lines":36,"new_keys":20,"kind":"counts","estimates":true,"memory_bytes":443200,"seconds":S,"top":[{"count":4,"key":"3"},{"count":3,"key":"1"}]}
 $ bloomery count --exact --top 1 --json -n 100 skewed | grep -o '"kind.*bytes":[0-9]*'
-"kind":"hybrid","memory_bytes":640
+"kind":"hybrid","estimates":false,"memory_bytes":640
 $ bloomery count --top 3 empty; bloomery count --top 0 skewed
 ! bloomery count: --top cannot be '0': it must be at least 1
 ? 2
@@ -290,3 +290,16 @@ $ (seq 5; sleep 1) | (bloomery count -n 100 -s sig.bly --top 1 & p=$!; sleep 0.3
 $ (echo a; sleep 0.5; echo b) | bloomery count | (read line; echo "$line at once"; cat)
 1	a at once
 1	b
+
+# A list of a DOS file's lines has them without their carriage returns, and is asked that way.
+$ printf 'a\r\na\r\nb\r\n' >dos; bloomery build -q -f --kind hybrid --copies -o dos.bly dos; bloomery count --query --state dos.bly dos | tr -d '\r'
+2	a
+2	a
+1	b
+
+# What is an estimate is said to be one.
+$ yes often | head -1000 | bloomery count --top 1 -n 100 | sed -E 's/^[0-9]+/N/'
+N	often
+! bloomery count: counts above 27 are estimates, off by a fifth as a rule; --exact counts exactly
+$ yes often | head -1000 | bloomery count --top 1 -n 100 --exact
+1000	often
