@@ -302,7 +302,7 @@ static unsigned zipf_next(zipf *z) {
 /* Against an exact count: no key is missed, what is exact is never told too low, nor anything by
  * more than chance may. */
 static void a_stream_is_counted(void **state) {
-    unsigned keys = 20000, adds = (long_run() ? 10000000 : 1000000) / BLYT_SLOW;
+    unsigned keys = 20000, adds = (long_run() ? 10000000U : 1000000U) / BLYT_SLOW;
     uint32_t *truth = calloc(keys, sizeof *truth);
     (void)state;
     assert_non_null(truth);
@@ -375,7 +375,7 @@ static void bytes_beat_words(void **state) {
             assert_ok(bly_filter_add_hash(both[j], hash_at(6, key), NULL));
     }
     for (unsigned j = 0; j < 2; j++) {
-        double sum = 0, words = error_of_words(KEYS, (j ? 4 : 1) * KEYS / 4, again, ADDS, truth);
+        double sum = 0, words = error_of_words(KEYS, (j ? 4U : 1U) * KEYS / 4, again, ADDS, truth);
         unsigned seen = 0;
         for (unsigned key = 0; key < KEYS; key++) {
             if (truth[key] == 0)
