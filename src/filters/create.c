@@ -3,6 +3,7 @@
 #include "../core/rate.h"
 #include "ops.h"
 
+#include <bloomery/counting.h>
 #include <math.h>
 
 bly_spec bly_spec_for(bly_kind kind, uint64_t capacity, double fpr) {
@@ -80,10 +81,26 @@ static bly_status check_spec(const bly_spec *spec) {
         spec->geometry.kind == BLY_COUNTING || spec->geometry.kind == BLY_BLOCKED_COUNTING;
     if (spec->counter_bits != 0 && !counters)
         return BLY_EINVAL;
+    /* A width may be given here or there, but not differently. */
+    if (spec->counter_bits != 0 && spec->geometry.size != 0 &&
+        spec->counter_bits != spec->geometry.detail)
+        return BLY_EINVAL;
     bool overlay = spec->geometry.kind == BLY_OVERLAY;
     if ((spec->changes != 0 || spec->marker != BLY_KIND_NONE) && !overlay)
         return BLY_EINVAL;
     return blyi_hasher_is_hollow(&spec->hasher) ? BLY_EHASHER : BLY_OK;
+}
+
+/* With all that the spec says of the size. */
+static bly_status plan(const bly_spec *spec, unsigned hash_bits, blyi_shape *shape) {
+    const bly_geometry *g = &spec->geometry;
+    if (spec->counter_bits == 0)
+        return bly_plan(g->kind, shape->capacity, shape->fpr, g->options, hash_bits,
+                        &shape->geometry);
+    if (g->options != 0)
+        return BLY_EINVAL;
+    return bly_counting_plan(g->kind, shape->capacity, shape->fpr, spec->counter_bits, hash_bits,
+                             &shape->geometry);
 }
 
 bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {
@@ -111,7 +128,6 @@ bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {
     if (exact && blyi_hash_floor((double)shape.capacity, bits) > shape.fpr / 10)
         return BLY_EWEAKHASH;
     if (!exact)
-        status = bly_plan(spec->geometry.kind, shape.capacity, shape.fpr, spec->geometry.options,
-                          bits, &shape.geometry);
+        status = plan(spec, bits, &shape);
     return status ? status : blyi_filter_make(&shape, spec->allocator, NULL, out);
 }

@@ -221,7 +221,6 @@ const blyi_ops blyi_blocked_counting_ops = {
     .capabilities = BLYI_COUNTERS_CAN,
     .block_shift = LINE_SHIFT,
     .choose = choose,
-    .create = blyi_counters_create,
     .prefetch = prefetch,
     .put = put,
     .contains = blyi_spots_contain,

@@ -128,13 +128,13 @@ BLYI_COUNTERS_INLINE uint64_t blyi_rooms_least(uint64_t a, uint64_t b, unsigned 
     return (b & reach) | (a & ~reach);
 }
 
-/* ---- hooks that both kinds share (counting_create.c, counting_algebra.c) --------------------- */
+/* ---- hooks that both kinds share (counting_algebra.c) -----------------------------------------
+ */
 
 #define BLYI_COUNTERS_CAN                                                                          \
     (BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_OVERLAP | BLY_CAN_MAP |             \
      BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_TELLS_COPIES)
 
-bly_status blyi_counters_create(const bly_spec *spec, bly_filter **out);
 bly_status blyi_counters_unite(bly_filter *dst, const bly_filter *src);
 bly_status blyi_counters_intersect(bly_filter *dst, const bly_filter *src);
 bly_status blyi_counters_subtract(bly_filter *dst, const bly_filter *src);

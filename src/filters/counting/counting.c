@@ -159,7 +159,6 @@ bly_status bly_counting_bits(const bly_filter *f, const bly_allocator *a, bly_fi
 const blyi_ops blyi_counting_ops = {
     .kind = BLY_COUNTING,
     .capabilities = BLYI_COUNTERS_CAN,
-    .create = blyi_counters_create,
     .prefetch = prefetch,
     .put = put,
     .contains = contains,
