@@ -240,9 +240,7 @@ static bool open_tally(job *j) {
 static bool take_inputs(job *j) {
     bool more = input_next(&j->in), good = open_tally(j);
     while (good && more) {
-        good = j->options->keys.extract
-                   ? links_take(&j->links, j->in.records, j->in.count, take_batch, j)
-                   : take_batch(j, j->in.records, j->in.count);
+        good = links_take(&j->links, j->in.records, j->in.count, take_batch, j);
         progress_show(&j->progress, j->in.records_read, input_position(&j->in), j->in.bytes_total);
         more = good && !interrupt_seen() && input_next(&j->in);
     }
@@ -253,8 +251,7 @@ static bool take_key(job *j) {
     const bly_bytes text = {j->options->key, strlen(j->options->key)};
     if (!open_tally(j))
         return false;
-    return j->options->keys.extract ? links_take(&j->links, &text, 1, take_batch, j)
-                                    : take_batch(j, &text, 1);
+    return links_take(&j->links, &text, 1, take_batch, j);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -319,6 +316,7 @@ static int run(void *values, cli_operands operands) {
     int status = CLI_ERROR;
     j->options = o;
     j->rule = key_options_rule(&o->keys);
+    j->links.whole = !o->keys.extract;
     if (output_open(&j->out, NULL, false) &&
         input_open(&j->in, operands.items, operands.count, key_options_separator(&o->keys), 0)) {
         j->in.idle = o->top ? NULL : flush;

@@ -194,9 +194,7 @@ static bool open_seen(job *j) {
 static bool work(job *j) {
     bool more = input_next(&j->in), good = open_seen(j);
     while (good && more) {
-        good = j->options->keys.extract
-                   ? links_take(&j->links, j->in.records, j->in.count, take_batch, j)
-                   : take_batch(j, j->in.records, j->in.count);
+        good = links_take(&j->links, j->in.records, j->in.count, take_batch, j);
         progress_show(&j->progress, j->in.records_read, input_position(&j->in), j->in.bytes_total);
         more = good && !interrupt_seen() && input_next(&j->in);
     }
@@ -342,6 +340,7 @@ static int run(void *values, cli_operands operands) {
         return message_error("out of memory");
     j->options = o;
     j->rule = key_options_rule(&o->keys);
+    j->links.whole = !o->keys.extract;
     j->pace = pace_start();
     if (o->window && number_count(o->window, &j->window_keys))
         (void)number_duration(o->window, &j->window_seconds);

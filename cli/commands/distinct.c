@@ -247,9 +247,7 @@ static bool read_inputs(job *j, char **names, size_t count) {
     bool good = input_open(&j->in, names, count, key_options_separator(&j->options->keys), 0);
     j->own_lines = 0;
     while (good && !interrupt_seen() && input_next(&j->in)) {
-        good = j->options->keys.extract
-                   ? links_take(&j->links, j->in.records, j->in.count, take_batch, j)
-                   : take_batch(j, j->in.records, j->in.count);
+        good = links_take(&j->links, j->in.records, j->in.count, take_batch, j);
         progress_show(&j->progress, j->in.records_read, input_position(&j->in), j->in.bytes_total);
     }
     j->failed |= input_failed(&j->in);
@@ -329,6 +327,7 @@ static int run(void *values, cli_operands operands) {
         return message_error("out of memory");
     j->options = o;
     j->rule = key_options_rule(&o->keys);
+    j->links.whole = !o->keys.extract;
     const int status = work(j, operands);
     kept_close(&j->kept);
     bly_filter_destroy(j->each);

@@ -6,6 +6,7 @@
 #include "url.h"
 
 typedef struct links {
+    bool whole; /* nothing is looked for: the lines themselves are handed on */
     bly_bytes found[INPUT_BATCH];
     size_t count;
     url_buffer scratch;
@@ -15,8 +16,8 @@ typedef struct links {
 
 typedef bool links_batch(void *ctx, const bly_bytes *links, size_t n);
 
-/* Hands the links of all these lines to `take`, in order, at most INPUT_BATCH at a time. false:
- * take said so, or memory is short (reported). */
+/* Hands the links of all these lines, or the lines, to `take`, in order, at most INPUT_BATCH at a
+ * time. false: take said so, or memory is short (reported). */
 bool links_take(links *l, const bly_bytes *lines, size_t n, links_batch *take, void *ctx);
 
 void links_free(links *l);
