@@ -1,4 +1,4 @@
-#include "nested.h"
+#include "container.h"
 
 #include "../core/bytes.h"
 #include "../core/planner.h"
@@ -8,7 +8,6 @@
 
 enum {
     VERSION = 1,
-    PIECE = 1 << 20,   /* the most a sink is given at once */
     CUSTOM_BITS = 128, /* of a caller's hash that is not at hand */
 };
 
@@ -184,10 +183,13 @@ uint64_t blyi_body_sum(const uint8_t *body, uint64_t bytes) {
 }
 
 bly_status blyi_body_check(const blyi_header *h, const uint8_t *body) {
+    return blyi_body_sum(body, h->body_bytes) == h->body_sum ? blyi_body_sound(h, body)
+                                                             : BLY_ECORRUPT;
+}
+
+bly_status blyi_body_sound(const blyi_header *h, const uint8_t *body) {
     uint64_t used = bly_plan_bits(&h->shape.geometry);
     uint64_t at = used / 8;
-    if (blyi_body_sum(body, h->body_bytes) != h->body_sum)
-        return BLY_ECORRUPT;
     int stray = used % 8 ? body[at++] >> used % 8 : 0;
     while (at < h->body_bytes)
         stray |= body[at++];
@@ -196,74 +198,6 @@ bly_status blyi_body_check(const blyi_header *h, const uint8_t *body) {
 }
 
 /* ---- public ---------------------------------------------------------------------------------- */
-
-uint64_t bly_filter_file_size(const bly_filter *f) {
-    return BLYI_HEADER_BYTES + f->body_bytes;
-}
-
-bly_status blyi_write_parts(const bly_filter *f, const uint8_t header[BLYI_HEADER_BYTES],
-                            bly_sink sink, void *ctx) {
-    bly_status status = sink(ctx, header, BLYI_HEADER_BYTES);
-    for (uint64_t at = 0, n; status == BLY_OK && at < f->body_bytes; at += n) {
-        n = f->body_bytes - at < PIECE ? f->body_bytes - at : PIECE;
-        status = sink(ctx, f->body + at, (size_t)n);
-    }
-    return status;
-}
-
-bly_status bly_filter_write(const bly_filter *f, bly_sink sink, void *ctx) {
-    uint8_t header[BLYI_HEADER_BYTES];
-    if (f->levels)
-        return blyi_nest_write(f, sink, ctx);
-    blyi_header_encode(f, blyi_body_sum(f->body, f->body_bytes), header);
-    return blyi_write_parts(f, header, sink, ctx);
-}
-
-static bly_status parse_flat(blyi_header *h, const uint8_t *body, const bly_open_options *options,
-                             bly_filter **out) {
-    bly_status status = blyi_header_bind(h, options);
-    if (status == BLY_OK)
-        status = blyi_body_check(h, body);
-    if (status == BLY_OK)
-        status = blyi_filter_make(&h->shape, options ? options->allocator : NULL, NULL, out);
-    if (status == BLY_OK)
-        memcpy((*out)->body, body, (size_t)h->body_bytes);
-    return status;
-}
-
-static bly_status parse_nest(blyi_header *h, const uint8_t *body, const bly_open_options *options,
-                             bly_filter **out) {
-    blyi_nest nest;
-    bly_status status = blyi_header_bind(h, options);
-    if (status == BLY_OK)
-        status = blyi_nest_read(h, blyi_fetch_memory, (void *)(uintptr_t)body, &nest);
-    if (status == BLY_OK)
-        status = blyi_nest_check(h, &nest, body);
-    if (status == BLY_OK)
-        status = blyi_nest_make(h, &nest, options ? options->allocator : NULL, NULL, out);
-    for (unsigned i = 0; status == BLY_OK && i < nest.n; i++) {
-        const blyi_inner *in = &nest.in[i];
-        if (blyi_inner_is_flat(in))
-            memcpy(in->filter->body, body + in->at, (size_t)in->filter->body_bytes);
-    }
-    return status;
-}
-
-bly_status bly_filter_parse(const void *data, size_t size, const bly_open_options *options,
-                            bly_filter **out) {
-    blyi_header h;
-    *out = NULL;
-    if (size < BLYI_HEADER_BYTES)
-        return BLY_ECORRUPT;
-    const uint8_t *body = (const uint8_t *)data + BLYI_HEADER_BYTES;
-    bly_status status = blyi_header_decode(data, &h);
-    if (status == BLY_OK && !blyi_header_fits(&h, size))
-        status = BLY_ECORRUPT;
-    if (status)
-        return status;
-    return blyi_kind_has_levels(h.shape.geometry.kind) ? parse_nest(&h, body, options, out)
-                                                       : parse_flat(&h, body, options, out);
-}
 
 bly_file_info blyi_header_info(const blyi_header *h) {
     const blyi_shape *s = &h->shape;

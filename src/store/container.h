@@ -36,11 +36,11 @@ bly_file_info blyi_header_info(const blyi_header *h);
 
 uint64_t blyi_body_sum(const uint8_t *body, uint64_t bytes);
 
-/* BLY_ECORRUPT when the sum is another, or a bit is set that belongs to no key. */
-bly_status blyi_body_check(const blyi_header *h, const uint8_t *body);
+/* BLY_ECORRUPT when a bit is set that belongs to no key, or the kind finds that no filter of its
+ * own has such a body. */
+bly_status blyi_body_sound(const blyi_header *h, const uint8_t *body);
 
-/* Hands a header and the body of `f` to `sink`, in pieces, as bly_filter_write. */
-bly_status blyi_write_parts(const bly_filter *f, const uint8_t header[BLYI_HEADER_BYTES],
-                            bly_sink sink, void *ctx);
+/* The same, and when the sum is another. */
+bly_status blyi_body_check(const blyi_header *h, const uint8_t *body);
 
 #endif

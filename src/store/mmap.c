@@ -38,13 +38,6 @@ static void close_quietly(int fd) {
     errno = saved;
 }
 
-/* A caller's allocator may change errno too. */
-static void destroy_quietly(bly_filter *f) {
-    int saved = errno;
-    bly_filter_destroy(f);
-    errno = saved;
-}
-
 static void free_quietly(void *ptr) {
     int saved = errno;
     free(ptr);
@@ -53,138 +46,64 @@ static void free_quietly(void *ptr) {
 
 /* ---- load and map ---------------------------------------------------------------------------- */
 
-/* BLY_ECORRUPT when the file ends first. */
-static bly_status read_all(int fd, uint8_t *to, uint64_t bytes) {
-    const uint64_t most = 1 << 30;
-    while (bytes > 0) {
-        ssize_t n = read(fd, to, (size_t)(bytes < most ? bytes : most));
-        if (n < 0 && errno == EINTR)
+/* peek and take of a source that is a file; ctx is its descriptor. BLY_ECORRUPT when it ends
+ * first. */
+static bly_status read_file(void *ctx, uint64_t at, void *to, size_t n) {
+    uint8_t *next = to;
+    while (n > 0) {
+        ssize_t some = pread(*(const int *)ctx, next, n, (off_t)at);
+        if (some < 0 && errno == EINTR)
             continue;
-        if (n < 0)
+        if (some < 0)
             return BLY_EIO;
-        if (n == 0)
+        if (some == 0)
             return BLY_ECORRUPT;
-        to += n;
-        bytes -= (uint64_t)n;
+        next += some;
+        at += (uint64_t)some;
+        n -= (size_t)some;
     }
     return BLY_OK;
 }
 
-static bly_status read_header(int fd, blyi_header *h) {
+/* On success *fd is open, and *source reads from it. */
+static bly_status open_file(const char *path, int *fd, bly_source *source) {
     struct stat st;
-    uint8_t raw[BLYI_HEADER_BYTES];
-    if (fstat(fd, &st) != 0)
-        return BLY_EIO;
-    if (!S_ISREG(st.st_mode))
-        return fail_with(S_ISDIR(st.st_mode) ? EISDIR : EINVAL);
-    bly_status status = read_all(fd, raw, sizeof raw);
-    if (status == BLY_OK)
-        status = blyi_header_decode(raw, h);
-    if (status == BLY_OK && !blyi_header_fits(h, (uint64_t)st.st_size))
-        status = BLY_ECORRUPT;
-    return status;
-}
-
-/* On success *fd is open, and stands at the first byte of the body. */
-static bly_status open_file(const char *path, int *fd, blyi_header *h) {
     /* O_NONBLOCK: a pipe without a writer must be refused, not waited for. */
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (*fd < 0)
         return BLY_EIO;
-    bly_status status = read_header(*fd, h);
+    bly_status status = fstat(*fd, &st) == 0 ? BLY_OK : BLY_EIO;
+    if (status == BLY_OK && !S_ISREG(st.st_mode))
+        status = fail_with(S_ISDIR(st.st_mode) ? EISDIR : EINVAL);
     if (status != BLY_OK)
         close_quietly(*fd);
+    else
+        *source = (bly_source){(uint64_t)st.st_size, read_file, read_file, fd};
     return status;
 }
 
 bly_status bly_file_info_load(const char *path, bly_file_info *out) {
     int fd;
-    blyi_header h;
-    bly_status status = open_file(path, &fd, &h);
+    bly_source source;
+    blyi_nest nest;
+    bly_status status = open_file(path, &fd, &source);
     if (status != BLY_OK)
         return status;
+    status = blyi_nest_head(&source, &nest);
+    if (status == BLY_OK)
+        *out = blyi_header_info(&nest.in->header);
     close_quietly(fd);
-    *out = blyi_header_info(&h);
-    return BLY_OK;
-}
-
-/* The blyi_fetch from a file, which is left where it stands. */
-static bly_status fetch_file(void *ctx, uint64_t at, void *to, size_t size) {
-    uint8_t *next = to;
-    while (size > 0) {
-        ssize_t n = pread(*(const int *)ctx, next, size, (off_t)(BLYI_HEADER_BYTES + at));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return BLY_EIO;
-        if (n == 0)
-            return BLY_ECORRUPT;
-        next += n;
-        at += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return BLY_OK;
-}
-
-/* Reads what is in the nest, whose filters are there, empty; the headers must be those that they
- * were made from. */
-static bly_status read_nest(int fd, const blyi_header *h, const blyi_nest *nest) {
-    bly_status status = BLY_OK;
-    for (unsigned i = 0; status == BLY_OK && i < nest->n; i++) {
-        const blyi_inner *in = &nest->in[i];
-        const bly_filter *f = in->filter;
-        uint8_t raw[BLYI_HEADER_BYTES];
-        status = read_all(fd, raw, sizeof raw);
-        if (status == BLY_OK && memcmp(raw, in->raw, sizeof raw) != 0)
-            status = BLY_ECORRUPT;
-        if (status != BLY_OK || !blyi_inner_is_flat(in))
-            continue;
-        status = read_all(fd, f->body, f->body_bytes);
-        if (status == BLY_OK)
-            status = blyi_body_check(&in->header, f->body);
-    }
-    bool right = status == BLY_OK && blyi_nest_sum(nest, 0, nest->n) == h->body_sum;
-    for (unsigned i = 0; right && i < nest->n; i++)
-        if (!blyi_inner_is_flat(&nest->in[i]))
-            right = blyi_nest_sum(nest, i + 1, nest->in[i].next) == nest->in[i].header.body_sum;
-    return status == BLY_OK && !right ? BLY_ECORRUPT : status;
-}
-
-static bly_status load_nest(int fd, blyi_header *h, const bly_open_options *options,
-                            bly_filter **out) {
-    blyi_nest nest;
-    bly_status status = blyi_header_bind(h, options);
-    if (status == BLY_OK)
-        status = blyi_nest_read(h, fetch_file, &fd, &nest);
-    if (status == BLY_OK)
-        status = blyi_nest_make(h, &nest, options ? options->allocator : NULL, NULL, out);
-    return status == BLY_OK ? read_nest(fd, h, &nest) : status;
-}
-
-static bly_status load_flat(int fd, blyi_header *h, const bly_open_options *options,
-                            bly_filter **out) {
-    bly_status status = blyi_header_bind(h, options);
-    if (status == BLY_OK)
-        status = blyi_filter_make(&h->shape, options ? options->allocator : NULL, NULL, out);
-    if (status == BLY_OK)
-        status = read_all(fd, (*out)->body, (*out)->body_bytes);
-    return status == BLY_OK ? blyi_body_check(h, (*out)->body) : status;
+    return status;
 }
 
 bly_status bly_filter_load(const char *path, const bly_open_options *options, bly_filter **out) {
     int fd;
-    blyi_header h;
-    bly_filter *f = NULL;
+    bly_source source;
     *out = NULL;
-    bly_status status = open_file(path, &fd, &h);
+    bly_status status = open_file(path, &fd, &source);
     if (status != BLY_OK)
         return status;
-    status = blyi_kind_has_levels(h.shape.geometry.kind) ? load_nest(fd, &h, options, &f)
-                                                         : load_flat(fd, &h, options, &f);
-    if (status == BLY_OK)
-        *out = f;
-    else
-        destroy_quietly(f);
+    status = bly_filter_read(&source, options, out);
     close_quietly(fd);
     return status;
 }
@@ -196,70 +115,62 @@ struct bly_map {
     bly_allocator alloc;
 };
 
-static bool can_map(const blyi_header *h) {
-    return bly_kind_capabilities(h->shape.geometry.kind) & BLY_CAN_MAP;
+static bly_status check_kinds(const blyi_nest *nest) {
+    bool can = true;
+    for (unsigned i = 0; i < nest->n; i++)
+        can = can && bly_kind_capabilities(nest->in[i].header.shape.geometry.kind) & BLY_CAN_MAP;
+    return can ? BLY_OK : BLY_EUNSUPPORTED;
 }
 
-static bly_status make_mapped(const blyi_header *h, const uint8_t *body, bool verify,
-                              const bly_allocator *a, bly_filter **out) {
-    bool nested = blyi_kind_has_levels(h->shape.geometry.kind);
-    blyi_nest nest;
-    bly_status status = BLY_OK;
-    if (nested)
-        status = blyi_nest_read(h, blyi_fetch_memory, (void *)(uintptr_t)body, &nest);
-    for (unsigned i = 0; nested && status == BLY_OK && i < nest.n; i++)
-        if (!can_map(&nest.in[i].header))
-            status = BLY_EUNSUPPORTED;
-    if (status == BLY_OK && verify)
-        status = nested ? blyi_nest_check(h, &nest, body) : blyi_body_check(h, body);
-    if (status)
-        return status;
-    return nested ? blyi_nest_make(h, &nest, a, body, out)
-                  : blyi_filter_make(&h->shape, a, body, out);
-}
-
-static bly_status map_file(bly_map *map, int fd, const blyi_header *h,
-                           const bly_open_options *options) {
-    if (h->body_bytes > SIZE_MAX - BLYI_HEADER_BYTES)
+static bly_status map_file(bly_map *map, int fd, uint64_t size, blyi_nest *nest, bool verify) {
+    if ((size_t)size != size)
         return BLY_ENOMEM;
-    map->size = (size_t)h->body_bytes + BLYI_HEADER_BYTES;
+    map->size = (size_t)size;
     map->base = mmap(NULL, map->size, PROT_READ, MAP_SHARED, fd, 0);
     if (map->base == MAP_FAILED)
         return errno == ENOMEM ? BLY_ENOMEM : BLY_EIO;
-    const uint8_t *body = (const uint8_t *)map->base + BLYI_HEADER_BYTES;
-    bool verify = options && options->flags & BLY_OPEN_VERIFY;
-    bly_status status = make_mapped(h, body, verify, &map->alloc, &map->filter);
+    bly_status status = verify ? blyi_nest_check(nest, map->base) : BLY_OK;
+    if (status == BLY_OK)
+        status = blyi_nest_make(nest, &map->alloc, map->base, &map->filter);
     if (status != BLY_OK)
         (void)munmap(map->base, map->size);
     return status;
 }
 
-bly_status bly_map_open(const char *path, const bly_open_options *options, bly_map **out) {
-    int fd;
-    blyi_header h;
-    *out = NULL;
-    bly_status status = open_file(path, &fd, &h);
-    if (status != BLY_OK)
-        return status;
-    status = blyi_header_bind(&h, options);
-    h.shape.sharing = BLY_EXCLUSIVE;
+static bly_status map_source(const bly_source *source, const bly_open_options *options,
+                             bly_map **out) {
     bly_allocator a = blyi_allocator_or_default(options ? options->allocator : NULL);
+    bool verify = options && options->flags & BLY_OPEN_VERIFY;
+    blyi_nest nest;
     bly_map *map = NULL;
-    if (status == BLY_OK && !can_map(&h))
-        status = BLY_EUNSUPPORTED;
+    bly_status status = blyi_nest_read(source, options, &nest);
+    if (status == BLY_OK)
+        status = check_kinds(&nest);
     if (status == BLY_OK && !(map = a.alloc(a.ctx, sizeof *map)))
         status = BLY_ENOMEM;
     if (status == BLY_OK) {
+        nest.in->header.shape.sharing = BLY_EXCLUSIVE;
         map->alloc = a;
-        status = map_file(map, fd, &h, options);
+        status = map_file(map, *(const int *)source->ctx, source->size, &nest, verify);
     }
-    close_quietly(fd);
     int saved = errno;
     if (status == BLY_OK)
         *out = map;
     else if (map)
         a.free(a.ctx, map);
     errno = saved;
+    return status;
+}
+
+bly_status bly_map_open(const char *path, const bly_open_options *options, bly_map **out) {
+    int fd;
+    bly_source source;
+    *out = NULL;
+    bly_status status = open_file(path, &fd, &source);
+    if (status != BLY_OK)
+        return status;
+    status = map_source(&source, options, out);
+    close_quietly(fd);
     return status;
 }
 

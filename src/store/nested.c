@@ -1,150 +1,121 @@
 #include "nested.h"
 
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 _Static_assert((int)BLYI_LEVEL_HEADER == (int)BLYI_HEADER_BYTES, "a level has a header");
 
-/* ---- reading --------------------------------------------------------------------------------- */
-
-bly_status blyi_fetch_memory(void *ctx, uint64_t at, void *to, size_t size) {
-    memcpy(to, (const uint8_t *)ctx + at, size);
+static bly_status copy_memory(void *ctx, uint64_t at, void *to, size_t n) {
+    memcpy(to, (const uint8_t *)ctx + at, n);
     return BLY_OK;
 }
 
-/* Where headers come from. */
-typedef struct source {
-    blyi_fetch *fetch;
-    void *ctx;
-} source;
+bly_source blyi_source_memory(const void *file, uint64_t size) {
+    return (bly_source){size, copy_memory, copy_memory, (void *)(uintptr_t)file};
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* The header at `at`. */
+static bly_status read_header(const bly_source *source, uint64_t at, blyi_part *out) {
+    bly_status status = source->peek(source->ctx, at, out->raw, BLYI_HEADER_BYTES);
+    out->body = at + BLYI_HEADER_BYTES;
+    return status ? status : blyi_header_decode(out->raw, &out->header);
+}
 
 /* Reads the header at `at`, level i of `whole`, whose body ends at `end`. */
-static bly_status read_one(const blyi_header *whole, unsigned i, uint64_t at, uint64_t end,
-                           source from, blyi_inner *out) {
-    const blyi_shape *all = &whole->shape, *level = &out->header.shape;
+static bly_status read_level(const bly_source *source, const blyi_shape *whole, unsigned i,
+                             uint64_t at, uint64_t end, blyi_part *out) {
+    const blyi_shape *level = &out->header.shape;
     if (end - at < BLYI_HEADER_BYTES)
         return BLY_ECORRUPT;
-    bly_status status = from.fetch(from.ctx, at, out->raw, BLYI_HEADER_BYTES);
-    if (status == BLY_OK)
-        status = blyi_header_decode(out->raw, &out->header);
+    bly_status status = read_header(source, at, out);
     if (status)
         return status;
-    out->at = at + BLYI_HEADER_BYTES;
-    bool belongs = level->hasher.id == all->hasher.id && level->hasher.seed == all->hasher.seed &&
-                   out->header.body_bytes <= end - out->at &&
-                   blyi_ops_of(all->geometry.kind)->whole->admits(all, i, level);
+    bool belongs = level->hasher.id == whole->hasher.id &&
+                   level->hasher.seed == whole->hasher.seed &&
+                   out->header.body_bytes <= end - out->body &&
+                   blyi_ops_of(whole->geometry.kind)->whole->admits(whole, i, level);
     return belongs ? BLY_OK : BLY_ECORRUPT;
 }
 
-/* Calls itself for a level that is made of levels: once, since those admit no more such. */
-static bly_status read_levels(const blyi_header *whole, uint64_t at, source from, blyi_nest *out) {
+/* Reads what is inside the part read last. Calls itself for a level that is made of levels: once,
+ * since those admit no more such. */
+static bly_status read_inside(const bly_source *source, blyi_nest *out) {
     const blyi_shape *levels[BLYI_MAX_LEVELS];
-    uint64_t end = at + whole->body_bytes;
-    unsigned n = whole->shape.geometry.hashes;
+    blyi_part *outer = &out->in[out->n - 1];
+    const blyi_shape *whole = &outer->header.shape;
+    uint64_t at = outer->body, end = at + outer->header.body_bytes;
+    unsigned n = blyi_part_is_flat(outer) ? 0 : whole->geometry.hashes;
     for (unsigned i = 0; i < n; i++) {
         if (out->n == BLYI_MAX_NESTED)
             return BLY_ECORRUPT;
-        blyi_inner *in = &out->in[out->n++];
-        bly_status status = read_one(whole, i, at, end, from, in);
-        if (status == BLY_OK && blyi_kind_has_levels(in->header.shape.geometry.kind))
-            status = read_levels(&in->header, in->at, from, out);
+        blyi_part *level = &out->in[out->n++];
+        bly_status status = read_level(source, whole, i, at, end, level);
+        if (status == BLY_OK)
+            status = read_inside(source, out);
         if (status)
             return status;
-        levels[i] = &in->header.shape;
-        in->next = out->n;
-        at = in->at + in->header.body_bytes;
+        levels[i] = &level->header.shape;
+        at = level->body + level->header.body_bytes;
     }
-    const blyi_whole *rule = blyi_ops_of(whole->shape.geometry.kind)->whole;
-    return at == end && rule->adds_up(&whole->shape, levels, n) ? BLY_OK : BLY_ECORRUPT;
+    outer->next = out->n;
+    if (blyi_part_is_flat(outer))
+        return BLY_OK;
+    const blyi_whole *rule = blyi_ops_of(whole->geometry.kind)->whole;
+    return at == end && rule->adds_up(whole, levels, n) ? BLY_OK : BLY_ECORRUPT;
 }
 
-bly_status blyi_nest_read(const blyi_header *outer, blyi_fetch *fetch, void *ctx, blyi_nest *out) {
-    out->n = 0;
-    return read_levels(outer, 0, (source){fetch, ctx}, out);
-}
-
-bly_status blyi_nest_check(const blyi_header *outer, const blyi_nest *nest, const uint8_t *body) {
-    bly_status status = blyi_body_check(outer, body);
-    for (unsigned i = 0; status == BLY_OK && i < nest->n; i++)
-        status = blyi_body_check(&nest->in[i].header, body + nest->in[i].at);
+bly_status blyi_nest_head(const bly_source *source, blyi_nest *out) {
+    out->n = 1;
+    if (source->size < BLYI_HEADER_BYTES)
+        return BLY_ECORRUPT;
+    bly_status status = read_header(source, 0, out->in);
+    if (status == BLY_OK && !blyi_header_fits(&out->in->header, source->size))
+        status = BLY_ECORRUPT;
     return status;
 }
 
-/* Gives `f` its levels, those from `from` up to `to`. */
-static bly_status make_levels(bly_filter *f, blyi_nest *nest, unsigned from, unsigned to,
-                              const uint8_t *borrowed) {
-    for (unsigned i = from; i < to; i = nest->in[i].next) {
-        blyi_inner *in = &nest->in[i];
-        blyi_shape shape = in->header.shape;
-        shape.hasher = f->hasher;
-        shape.keyless = f->keyless;
-        bly_status status =
-            blyi_filter_make(&shape, &f->alloc, borrowed ? borrowed + in->at : NULL, &in->filter);
-        if (status == BLY_OK && in->filter->levels)
-            status = make_levels(in->filter, nest, i + 1, in->next, borrowed);
-        if (status) {
-            bly_filter_destroy(in->filter);
-            return status;
-        }
-        blyi_levels_push(f, in->filter);
-    }
-    return BLY_OK;
-}
-
-bly_status blyi_nest_make(const blyi_header *outer, blyi_nest *nest, const bly_allocator *a,
-                          const uint8_t *borrowed, bly_filter **out) {
-    bly_status status = blyi_filter_make(&outer->shape, a, NULL, out);
+bly_status blyi_nest_read(const bly_source *source, const bly_open_options *options,
+                          blyi_nest *out) {
+    bly_status status = blyi_nest_head(source, out);
     if (status == BLY_OK)
-        status = make_levels(*out, nest, 0, nest->n, borrowed);
-    if (status != BLY_OK) {
-        bly_filter_destroy(*out);
-        *out = NULL;
+        status = blyi_header_bind(&out->in->header, options);
+    return status ? status : read_inside(source, out);
+}
+
+bly_status blyi_nest_check(const blyi_nest *nest, const uint8_t *file) {
+    bly_status status = BLY_OK;
+    for (unsigned i = 0; status == BLY_OK && i < nest->n; i++)
+        status = blyi_body_check(&nest->in[i].header, file + nest->in[i].body);
+    return status;
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+/* Makes part i, of that shape and with what is inside it. */
+static bly_status make_part(blyi_nest *nest, unsigned i, const blyi_shape *shape,
+                            const bly_allocator *a, const uint8_t *borrowed) {
+    blyi_part *part = &nest->in[i];
+    bly_status status =
+        blyi_filter_make(shape, a, borrowed ? borrowed + part->body : NULL, &part->filter);
+    for (unsigned j = i + 1; status == BLY_OK && j < part->next; j = nest->in[j].next) {
+        blyi_shape inner = nest->in[j].header.shape;
+        inner.hasher = part->filter->hasher;
+        inner.keyless = part->filter->keyless;
+        status = make_part(nest, j, &inner, a, borrowed);
+        if (status == BLY_OK)
+            blyi_levels_push(part->filter, nest->in[j].filter);
+    }
+    if (status) {
+        bly_filter_destroy(part->filter);
+        part->filter = NULL;
     }
     return status;
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
-
-uint64_t blyi_nest_sum(const blyi_nest *nest, unsigned from, unsigned to) {
-    XXH64_state_t sum;
-    (void)XXH64_reset(&sum, 0);
-    for (unsigned i = from; i < to; i++) {
-        const blyi_inner *in = &nest->in[i];
-        (void)XXH64_update(&sum, in->raw, sizeof in->raw);
-        if (blyi_inner_is_flat(in))
-            (void)XXH64_update(&sum, in->filter->body, (size_t)in->filter->body_bytes);
-    }
-    return XXH64_digest(&sum);
-}
-
-/* What f is made of, with headers. */
-static void gather(const bly_filter *f, blyi_nest *out) {
-    for (unsigned i = 0; i < f->levels->n; i++) {
-        unsigned here = out->n++;
-        blyi_inner *in = &out->in[here];
-        in->filter = f->levels->at[i];
-        if (!blyi_inner_is_flat(in))
-            gather(in->filter, out);
-        in->next = out->n;
-        uint64_t sum = blyi_inner_is_flat(in)
-                           ? blyi_body_sum(in->filter->body, in->filter->body_bytes)
-                           : blyi_nest_sum(out, here + 1, in->next);
-        blyi_header_encode(in->filter, sum, in->raw);
-    }
-}
-
-bly_status blyi_nest_write(const bly_filter *f, bly_sink sink, void *ctx) {
-    uint8_t header[BLYI_HEADER_BYTES];
-    blyi_nest nest;
-    nest.n = 0;
-    gather(f, &nest);
-    blyi_header_encode(f, blyi_nest_sum(&nest, 0, nest.n), header);
-    bly_status status = sink(ctx, header, sizeof header);
-    for (unsigned i = 0; status == BLY_OK && i < nest.n; i++) {
-        const blyi_inner *in = &nest.in[i];
-        status = blyi_inner_is_flat(in) ? blyi_write_parts(in->filter, in->raw, sink, ctx)
-                                        : sink(ctx, in->raw, sizeof in->raw);
-    }
+bly_status blyi_nest_make(blyi_nest *nest, const bly_allocator *a, const uint8_t *borrowed,
+                          bly_filter **out) {
+    bly_status status = make_part(nest, 0, &nest->in->header.shape, a, borrowed);
+    *out = nest->in->filter;
     return status;
 }
