@@ -1,13 +1,16 @@
-/* hash_murmur.c - MurmurHash3 x64-128 and MurmurHash64A, by Austin Appleby.
+/* hash_murmur.c - MurmurHash3 x64-128, MurmurHash64A and MurmurHash2, by Austin Appleby.
  *
  * MurmurHash3 eats 16 bytes a step into two words that feed each other, and finishes both with
  * fmix64. Its published seed is 32 bits, the start value of both words; here it is 64 bits, which
  * agrees for every seed below 2^32. Guava, Cassandra and bits-and-blooms use it.
- * MurmurHash64A, the older 64-bit one, eats 8 bytes a step; RedisBloom uses it.
+ * MurmurHash64A, the older 64-bit one, eats 8 bytes a step; RedisBloom uses it, and before it used
+ * MurmurHash2, the same with 32-bit words.
  *
  * The reference code loads words in the host's order; ours are little-endian everywhere, as the
  * published values are.
  */
+#include "hash_murmur.h"
+
 #include "bytes.h"
 #include "hash_algo.h"
 
@@ -73,7 +76,7 @@ const blyi_hash_algo blyi_algo_murmur3 = {.many = murmur3_many, .digest = murmur
 
 static const uint64_t M2_MUL = 0xc6a4a7935bd1e995;
 
-static uint64_t murmur64a(const void *key, size_t len, uint64_t seed) {
+uint64_t blyi_murmur64a(const void *key, size_t len, uint64_t seed) {
     const uint8_t *p = key;
     uint64_t h = seed ^ len * M2_MUL;
     size_t left = len;
@@ -89,11 +92,26 @@ static uint64_t murmur64a(const void *key, size_t len, uint64_t seed) {
 }
 
 static void murmur64a_many(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out) {
-    blyi_many64(self, keys, n, out, murmur64a);
+    blyi_many64(self, keys, n, out, blyi_murmur64a);
 }
 
 static size_t murmur64a_digest(const bly_hasher *self, const void *key, size_t len, uint8_t *out) {
-    return blyi_digest_be(out, murmur64a(key, len, self->seed), 8);
+    return blyi_digest_be(out, blyi_murmur64a(key, len, self->seed), 8);
 }
 
 const blyi_hash_algo blyi_algo_murmur64a = {.many = murmur64a_many, .digest = murmur64a_digest};
+
+uint32_t blyi_murmur2(const void *key, size_t len, uint32_t seed) {
+    const uint32_t mul = 0x5bd1e995;
+    const uint8_t *p = key;
+    uint32_t h = seed ^ (uint32_t)len;
+    size_t left = len;
+    for (; left >= 4; left -= 4, p += 4) {
+        uint32_t k = blyi_load32le(p) * mul;
+        h = h * mul ^ (k ^ k >> 24) * mul;
+    }
+    if (left > 0)
+        h = (h ^ (uint32_t)load_tail(p, left)) * mul;
+    h = (h ^ h >> 13) * mul;
+    return h ^ h >> 15;
+}
