@@ -1,0 +1,242 @@
+"""The module in a real server: processor time per command beside a command that does nothing,
+throughput beside GET, bits per item, rates, and the longest pause of the event loop.
+
+Usage: redis_module.py JSON [--quick]. Run by scripts/bench-redis. Times are the server's own main
+thread's, in nanoseconds of processor time (/proc), so that neither the client nor a busy neighbour
+counts; every figure is a ratio within one round, and the median of the rounds is told.
+"""
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/module"))
+
+from harness import Server, as_dict, remove_all  # noqa: E402
+
+QUICK = "--quick" in sys.argv
+KEYS = 1_000_000 if QUICK else 10_000_000
+ROUNDS = 3 if QUICK else 7
+ITEMS = 100
+rows = []
+
+
+def show(what, value, bound, unit="x", at_most=True):
+    """One line of the report: the figure, what it must be, and whether it is."""
+    good = value <= bound if at_most else value >= bound
+    rows.append({"what": what, "value": value, "bound": bound, "at_most": at_most, "held": good})
+    sign = "<=" if at_most else ">="
+    print(f"{what:<62} {value:9.3f}{unit:<6} {sign} {bound:<7g} {'held' if good else 'MISSED'}",
+          flush=True)
+
+
+def cpu_ns(server):
+    with open(f"/proc/{server.pid}/schedstat", encoding="ascii") as f:
+        return int(f.read().split()[0])
+
+
+def drive(server, commands, depth, args):
+    """Sends one command over and over. Returns (processor ns per command, commands per second)."""
+    begin = cpu_ns(server)
+    out = subprocess.run(
+        ["redis-benchmark", "-s", server.unix, "-n", str(commands), "-P", str(depth), "-c", "16",
+         "-r", str(KEYS), "--csv", *args], check=True, stdout=subprocess.PIPE)
+    spent = (cpu_ns(server) - begin) / commands
+    rate = float(out.stdout.decode().strip().split("\n")[-1].split('","')[1].strip('"'))
+    return spent, rate
+
+
+def key(i):
+    return b"key:%012d" % i
+
+
+def fill(client, command, name, first, last, per=1000):
+    batch = []
+    for i in range(first, last, per):
+        batch.append((command, name, *(key(j) for j in range(i, min(i + per, last)))))
+        if len(batch) == 50:
+            client.pipeline(batch)
+            batch = []
+    client.pipeline(batch)
+
+
+def measured_rate(client, command, name, tries=200_000):
+    hits = 0
+    for i in range(0, tries, 1000):
+        hits += sum(map(bool, client(command, name, *(b"never:%d" % j for j in range(i, i + 1000)))))
+    return hits / tries
+
+
+def compare(server, what, bound, command, depth, per_command, commands):
+    """Processor time of `command` over that of the command that does nothing."""
+    items = ["key:__rand_int__"] * per_command
+    ratios = []
+    for _ in range(ROUNDS):
+        floor, _ = drive(server, commands, depth, ["BLY.NOOP", "full", *items])
+        cost, _ = drive(server, commands, depth, [command[0], command[1], *items])
+        ratios.append(cost / floor)
+    show(what, statistics.median(ratios), bound)
+
+
+def speed(server):
+    c = server.client()
+    c.must("BF.RESERVE", "full", "0.01", KEYS)
+    c.must("BF.RESERVE", "new", "0.01", 2 * KEYS)
+    fill(c, "BF.MADD", "full", 0, KEYS)
+    c.must("SET", "string", "1")
+    single, many = (300_000, 20_000) if QUICK else (1_000_000, 60_000)
+    compare(server, f"BF.EXISTS, P=64, {KEYS} keys: CPU over the null command", 1.25,
+            ("BF.EXISTS", "full"), 64, 1, single)
+    compare(server, f"BF.ADD, P=64, {KEYS} keys: CPU over the null command", 1.25,
+            ("BF.ADD", "new"), 64, 1, single)
+    compare(server, f"BF.MEXISTS of {ITEMS}, P=16, {KEYS} keys: CPU over the null command", 1.6,
+            ("BF.MEXISTS", "full"), 16, ITEMS, many)
+    compare(server, f"BF.MADD of {ITEMS}, P=16, {KEYS} keys: CPU over the null command", 1.6,
+            ("BF.MADD", "new"), 16, ITEMS, many)
+    for depth in (1, 16, 64):
+        n = 100_000 if depth == 1 else single
+        pairs = []
+        for _ in range(ROUNDS):
+            _, get = drive(server, n, depth, ["GET", "key:__rand_int__"])
+            _, exists = drive(server, n, depth, ["BF.EXISTS", "full", "key:__rand_int__"])
+            pairs.append(exists / get)
+        show(f"BF.EXISTS throughput over GET's, P={depth}", statistics.median(pairs), 0.97,
+             at_most=False)
+    c.must("FLUSHALL")
+
+
+def bits(client, command, name, items):
+    return 8 * as_dict(client(command, name))["Size"] / items
+
+
+def space(server):
+    c, n = server.client(), 1_000_000
+    c.must("BF.RESERVE", "reserved", "0.01", n)
+    fill(c, "BF.MADD", "reserved", 0, n)
+    show("BF bits per item at 1%: reserved and filled", bits(c, "BF.INFO", "reserved", n), 10.8, "")
+    c.must("BF.RESERVE", "grown", "0.01", 1000)
+    fill(c, "BF.MADD", "grown", 0, n)
+    show("BF bits per item at 1%: grown from 1k to 1M", bits(c, "BF.INFO", "grown", n), 20, "")
+    show("   its rate", 100 * measured_rate(c, "BF.MEXISTS", "grown"), 1, "%")
+    fill(c, "BF.MADD", "made", 0, n)
+    show("BF bits per item at 1%: created by its first add, 1M", bits(c, "BF.INFO", "made", n), 34,
+         "")
+    show("   its rate", 100 * measured_rate(c, "BF.MEXISTS", "made"), 1, "%")
+    c.must("CF.RESERVE", "c", n, "ERROR", "0.01")
+    fill_cf(c, "c", n)
+    show("CF bits per item at 1%: reserved", bits(c, "CF.INFO", "c", n), 11.5, "")
+    show("   its rate", 100 * measured_rate(c, "CF.MEXISTS", "c"), 1, "%")
+    c.must("CF.RESERVE", "cg", 1000, "ERROR", "0.01")
+    fill_cf(c, "cg", n)
+    show("CF bits per item at 1%: grown from 1k to 1M", bits(c, "CF.INFO", "cg", n), 20, "")
+    show("   its rate", 100 * measured_rate(c, "CF.MEXISTS", "cg"), 1, "%")
+    c.must("FLUSHALL")
+
+
+def fill_cf(client, name, n):
+    for i in range(0, n, 1000):
+        client.must("CF.INSERT", name, "ITEMS", *(key(j) for j in range(i, i + 1000)))
+
+
+class Pauses:
+    """The longest time between two answers that a second connection saw."""
+
+    def __init__(self, server):
+        self.client = server.client(unix=True)
+        self.longest, self.running = 0.0, True
+        self.thread = threading.Thread(target=self._watch)
+
+    def _watch(self):
+        last = time.perf_counter()
+        while self.running:
+            self.client("PING")
+            now = time.perf_counter()
+            self.longest, last = max(self.longest, now - last), now
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.running = False
+        self.thread.join()
+        self.client.close()
+
+
+def pause(server, action):
+    with Pauses(server) as seen:
+        time.sleep(0.05)
+        action()
+        time.sleep(0.4)
+    return 1000 * seen.longest
+
+
+def stalls(server):
+    c = server.client()
+    big = "850000000"
+    few = 20_000
+
+    def grow(command, name, more):
+        c.must(command, name, *more, *(key(few + j) for j in range(2000)))
+
+    cases = {name: [] for name in ("idle", "create", "delete", "grow BF", "grow CF", "rotate",
+                                   "flush")}
+    for _ in range(5):
+        cases["idle"].append(pause(server, lambda: None))
+        cases["create"].append(pause(server, lambda: c.must("BF.RESERVE", "big", "0.01", big)))
+        touch(c, "BF.MADD", "big")
+        cases["delete"].append(pause(server, lambda: c.must("DEL", "big")))
+        c.must("BF.RESERVE", "g", "0.01", few, "EXPANSION", "32768")
+        fill(c, "BF.MADD", "g", 0, few)
+        cases["grow BF"].append(pause(server, lambda: grow("BF.MADD", "g", ())))
+        c.must("CF.RESERVE", "h", few, "EXPANSION", "32768", "ERROR", "0.01")
+        fill_cf(c, "h", few)
+        cases["grow CF"].append(pause(server, lambda: grow("CF.INSERT", "h", ("ITEMS",))))
+        c.must("BLY.RESERVE", "w", "KIND", "window", "CAPACITY", "400000000", "SPAN", "1600",
+               "ERROR", "0.01")
+        touch(c, "BLY.ADD", "w")
+        cases["rotate"].append(pause(server, lambda: time.sleep(0.6)))
+        cases["flush"].append(pause(server, lambda: c.must("FLUSHALL")))
+        settle(c)
+    for name, times in cases.items():
+        if name != "idle":
+            show(f"longest pause, best of 5: {name} (1 GB); idle {min(cases['idle']):.1f} ms",
+                 min(times), 5, " ms")
+
+
+def touch(client, command, name):
+    """Pages of a big filter come into being when they are written to."""
+    for i in range(0, 400_000, 1000):
+        client.must(command, name, *(b"touch:%d" % j for j in range(i, i + 1000)))
+
+
+def settle(client):
+    """Until the background thread has freed everything."""
+    for _ in range(600):
+        text = client.must("INFO", "everything").decode()
+        left = re.search(r"pending[a-z_]*:(\d+)", text)
+        if not left or left.group(1) == "0":
+            return
+        time.sleep(0.05)
+
+
+def main():
+    server = Server('save ""')
+    try:
+        speed(server)
+        space(server)
+        stalls(server)
+    finally:
+        remove_all()
+    with open(sys.argv[1], "w", encoding="utf-8") as out:
+        json.dump(rows, out, indent=1)
+    missed = [row["what"] for row in rows if not row["held"]]
+    print(f"{len(rows) - len(missed)} of {len(rows)} held")
+    return 1 if missed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,459 @@
+/* bly.c - BLY.ADD, CHECK, DEL, COUNT, CARD, AGE, CLEAR, TICK, NOOP and KEYRING.
+ *
+ * What is replicated: adds and removes that changed something, as they came when all items were
+ * dealt with, else those that were. A replica does not refuse for want of memory what its master
+ * did not, so it must not be told of what the master refused.
+ */
+#include "bly.h"
+
+#include "args.h"
+#include "clock.h"
+#include "commands.h"
+#include "config.h"
+#include "family.h"
+#include "keyring.h"
+#include "readiness.h"
+#include "reply.h"
+
+#include <bloomery/window.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* ---- what there is --------------------------------------------------------------------------- */
+
+bool bm_bly_open(rm_ctx *ctx, rm_string *name, int mode, bm_key *key) {
+    *key = bm_key_open(ctx, name, mode);
+    const char *error = NULL;
+    if (key->what == BM_MISSING)
+        error = "ERR not found: there is no filter at this key; BLY.RESERVE makes one";
+    else if (key->what == BM_FOREIGN)
+        error = BM_WRONGTYPE;
+    else if (bm_is_arriving(key->value))
+        error = "ERR filter is being loaded";
+    if (!error)
+        return true;
+    rm.ReplyWithError(ctx, error);
+    bm_key_close(key);
+    return false;
+}
+
+bool bm_bly_open_items(rm_ctx *ctx, rm_string *name, int mode, bm_key *key) {
+    if (!bm_bly_open(ctx, name, mode, key))
+        return false;
+    if (!key->value->keyless)
+        return true;
+    rm.ReplyWithError(ctx, "ERR the filter's secret key is not in the ring (BLY.INFO tells its id, "
+                           "BLY.KEYRING those that are there)");
+    bm_key_close(key);
+    return false;
+}
+
+static bly_kind kind_of(const bm_value *value) {
+    return bly_filter_geometry(value->as.filter).kind;
+}
+
+const char *bm_bly_layout(const bm_value *value) {
+    return value->what == BM_FILTER     ? "bloomery"
+           : value->what == BM_RB_BLOOM ? "redisbloom"
+                                        : "redisbloom-cuckoo";
+}
+
+const char *bm_bly_kind(const bm_value *value) {
+    return value->what == BM_FILTER ? bly_kind_name(kind_of(value)) : bm_bly_layout(value);
+}
+
+uint64_t bm_bly_filter_count(const bm_value *value) {
+    if (value->what == BM_RB_BLOOM)
+        return bly_rb_bloom_look(value->as.bloom).items;
+    if (value->what == BM_RB_CUCKOO)
+        return bly_rb_cuckoo_look(value->as.cuckoo).items;
+    return bly_filter_count(value->as.filter);
+}
+
+double bm_bly_rate(const bm_value *value) {
+    if (value->what == BM_FILTER)
+        return bly_filter_fpr(value->as.filter);
+    if (value->what == BM_RB_CUCKOO)
+        return NAN;
+    bool fixed = bly_rb_bloom_look(value->as.bloom).options & BLY_RB_NONSCALING;
+    double first = bly_rb_bloom_link(value->as.bloom, 0).error;
+    return fixed ? first : 2 * first;
+}
+
+/* An hll's "new" is exact: a register has changed. */
+bool bm_bly_adds_always(const bm_value *value) {
+    bool hll = value->what == BM_FILTER && kind_of(value) == BLY_HLL;
+    return !hll && bm_family_adds_always(value);
+}
+
+/* ---- ADD ------------------------------------------------------------------------------------- */
+
+/* A filter made NONSCALING takes as many keys as it was made for. */
+static bly_status add_fixed(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *added,
+                            bly_tally *tally) {
+    *tally = (bly_tally){0};
+    for (; tally->done < n; tally->done++) {
+        const bly_bytes *key = &keys[tally->done];
+        bool full = bly_filter_count(f) >= bly_filter_capacity(f), is_new = false;
+        if (full && !bly_filter_contains(f, key->data, key->size))
+            return BLY_EFULL;
+        bly_status status = bly_filter_add(f, key->data, key->size, &is_new);
+        if (status != BLY_OK)
+            return status;
+        added[tally->done] = is_new;
+        tally->fresh += is_new;
+    }
+    return BLY_OK;
+}
+
+/* Limits of memory are those of bm_key_open: none for what is replayed. */
+static bly_status add(bm_value *value, bm_items *items, bly_tally *tally) {
+    const bly_bytes *keys = items->keys;
+    *tally = (bly_tally){0};
+    if (value->what == BM_RB_BLOOM)
+        return bly_rb_bloom_add_many(value->as.bloom, keys, items->n, items->answers, tally);
+    if (value->what == BM_RB_CUCKOO) {
+        bly_rb_cuckoo_how how = {
+            .max_filters = value->account.unlimited ? 0 : (uint64_t)bm_configs.cf_max_expansions};
+        return bly_rb_cuckoo_add_many(value->as.cuckoo, keys, items->n, &how, items->answers,
+                                      tally);
+    }
+    if (value->traits.nonscaling)
+        return add_fixed(value->as.filter, keys, items->n, items->answers, tally);
+    return bly_filter_add_many(value->as.filter, keys, items->n, items->answers, tally);
+}
+
+static void reply_failure(rm_ctx *ctx, const bm_value *value, bly_status status) {
+    if (status == BLY_ENOMEM)
+        rm.ReplyWithError(ctx, bm_refusal_text(value->account.refusal == BM_REFUSED_NOT
+                                                   ? BM_REFUSED_SYSTEM
+                                                   : value->account.refusal));
+    else if (status == BLY_EFULL)
+        rm.ReplyWithError(ctx, "ERR filter is full: the item was not added; reserve a larger one, "
+                               "or a kind that grows");
+    else
+        bm_status_error(ctx, status);
+}
+
+/* One answer for each item that was dealt with, and the error of the one that was not. */
+static void reply_answers(rm_ctx *ctx, const bm_value *value, const bm_items *items, size_t done,
+                          bly_status status) {
+    rm.ReplyWithArray(ctx, (long)(status == BLY_OK ? items->n : done + 1));
+    for (size_t i = 0; i < done; i++)
+        rm.ReplyWithBool(ctx, items->answers[i]);
+    if (status != BLY_OK)
+        reply_failure(ctx, value, status);
+}
+
+static void replicate(rm_ctx *ctx, const char *command, rm_string **argv, size_t done,
+                      bly_status status) {
+    if (status == BLY_OK)
+        rm.ReplicateVerbatim(ctx);
+    else
+        rm.Replicate(ctx, command, "sv", argv[1], argv + 2, done);
+}
+
+static bool may_add(rm_ctx *ctx, const bm_value *value) {
+    if (value->what != BM_FILTER || bly_kind_capabilities(kind_of(value)) & BLY_CAN_ADD)
+        return true;
+    bm_error(
+        ctx,
+        "ERR a %s filter was made from all its keys and takes no more: build a new one, or lay "
+        "an overlay over it (BLY.RESERVE other-key KIND overlay BASE this-key)",
+        bm_bly_kind(value));
+    return false;
+}
+
+int bm_bly_add(rm_ctx *ctx, rm_string **argv, int argc) {
+    bm_items items;
+    bm_key key;
+    if (argc < 3)
+        return rm.WrongArity(ctx);
+    if (!bm_items_take(&items, argv + 2, argc - 2))
+        return bm_status_error(ctx, BLY_ENOMEM);
+    if (bm_bly_open_items(ctx, argv[1], RM_READ | RM_WRITE, &key)) {
+        if (may_add(ctx, key.value)) {
+            bly_tally tally;
+            bm_clock_advance(ctx, &key);
+            bly_status status = add(key.value, &items, &tally);
+            if (tally.fresh || (tally.done && bm_bly_adds_always(key.value))) {
+                replicate(ctx, "BLY.ADD", argv, tally.done, status);
+                bm_key_changed(ctx, &key, "bly.add");
+            }
+            reply_answers(ctx, key.value, &items, tally.done, status);
+        }
+        bm_key_close(&key);
+    }
+    bm_items_free(&items);
+    return RM_OK;
+}
+
+/* ---- DEL ------------------------------------------------------------------------------------- */
+
+static bool may_remove(rm_ctx *ctx, const bm_value *value) {
+    if (value->what == BM_RB_CUCKOO)
+        return true;
+    uint32_t can = value->what == BM_FILTER ? bly_kind_capabilities(kind_of(value)) : 0;
+    if (can & BLY_CAN_REMOVE)
+        return true;
+    const char *kind = bm_bly_kind(value);
+    if (can & BLY_CAN_BUILD)
+        bm_error(ctx,
+                 "ERR a %s filter was made from all its keys and cannot be changed; lay an overlay "
+                 "over it (BLY.RESERVE other-key KIND overlay BASE this-key)",
+                 kind);
+    else if (can & BLY_FORGETS)
+        bm_error(ctx, "ERR keys leave a %s filter by themselves, and not otherwise", kind);
+    else if (can & (BLY_ONLY_COUNTS | BLY_TELLS_COPIES))
+        bm_error(ctx, "ERR what a key has added to a sketch (%s) cannot be told from it", kind);
+    else
+        bm_error(ctx,
+                 "ERR keys share bits in a %s filter, so taking one out would lose others: choose "
+                 "the kind scalable-cuckoo, cuckoo, hybrid, counting or overlay",
+                 kind);
+    return false;
+}
+
+static bly_status take_out(bm_value *value, bm_items *items, bly_tally *tally) {
+    *tally = (bly_tally){0};
+    if (value->what == BM_FILTER)
+        return bly_filter_remove_many(value->as.filter, items->keys, items->n, items->answers,
+                                      tally);
+    for (; tally->done < items->n; tally->done++) {
+        const bly_bytes *key = &items->keys[tally->done];
+        bool removed = bly_rb_cuckoo_remove(value->as.cuckoo, key->data, key->size);
+        items->answers[tally->done] = removed;
+        tally->fresh += removed;
+    }
+    return BLY_OK;
+}
+
+int bm_bly_del(rm_ctx *ctx, rm_string **argv, int argc) {
+    bm_items items;
+    bm_key key;
+    if (argc < 3)
+        return rm.WrongArity(ctx);
+    if (!bm_items_take(&items, argv + 2, argc - 2))
+        return bm_status_error(ctx, BLY_ENOMEM);
+    if (bm_bly_open_items(ctx, argv[1], RM_READ | RM_WRITE, &key)) {
+        if (may_remove(ctx, key.value)) {
+            bly_tally tally;
+            bly_status status = take_out(key.value, &items, &tally);
+            if (tally.fresh) {
+                if (key.what == BM_FILTER)
+                    key.value->traits.deletes += tally.fresh;
+                replicate(ctx, "BLY.DEL", argv, tally.done, status);
+                bm_key_changed(ctx, &key, "bly.del");
+            }
+            reply_answers(ctx, key.value, &items, tally.done, status);
+        }
+        bm_key_close(&key);
+    }
+    bm_items_free(&items);
+    return RM_OK;
+}
+
+/* ---- CHECK ----------------------------------------------------------------------------------- */
+
+/* Whether a yes or no can be had from the key. */
+static bool can_tell(rm_ctx *ctx, const bm_key *key) {
+    return key->value && !bm_is_arriving(key->value) && !key->value->keyless && bm_is_ready(ctx);
+}
+
+static void contains(const bm_value *value, bm_items *items) {
+    if (value->what == BM_FILTER)
+        bly_filter_contains_many(value->as.filter, items->keys, items->n, items->answers);
+    else if (value->what == BM_RB_BLOOM)
+        bly_rb_bloom_contains_many(value->as.bloom, items->keys, items->n, items->answers);
+    else
+        bly_rb_cuckoo_contains_many(value->as.cuckoo, items->keys, items->n, items->answers);
+}
+
+int bm_bly_check(rm_ctx *ctx, rm_string **argv, int argc) {
+    bm_items items;
+    if (argc < 3)
+        return rm.WrongArity(ctx);
+    if (!bm_items_take(&items, argv + 2, argc - 2))
+        return bm_status_error(ctx, BLY_ENOMEM);
+    bm_key key = bm_key_open(ctx, argv[1], RM_READ);
+    if (key.what == BM_FOREIGN) {
+        rm.ReplyWithError(ctx, BM_WRONGTYPE);
+    } else {
+        bool known = can_tell(ctx, &key);
+        if (known) {
+            if (!key.value->timed)
+                bm_clock_enter(ctx, &key);
+            contains(key.value, &items);
+        }
+        rm.ReplyWithArray(ctx, (long)items.n);
+        for (size_t i = 0; i < items.n; i++) {
+            if (known)
+                rm.ReplyWithBool(ctx, items.answers[i]);
+            else
+                rm.ReplyWithNull(ctx);
+        }
+    }
+    bm_key_close(&key);
+    bm_items_free(&items);
+    return RM_OK;
+}
+
+/* ---- COUNT, CARD, AGE ------------------------------------------------------------------------ */
+
+static uint64_t copies(const bm_value *value, bly_bytes item) {
+    if (value->what == BM_FILTER)
+        return bly_filter_copies(value->as.filter, item.data, item.size);
+    if (value->what == BM_RB_BLOOM)
+        return bly_rb_bloom_contains(value->as.bloom, item.data, item.size);
+    return bly_rb_cuckoo_copies(value->as.cuckoo, item.data, item.size);
+}
+
+int bm_bly_count(rm_ctx *ctx, rm_string **argv, int argc) {
+    bm_key key;
+    if (argc < 3)
+        return rm.WrongArity(ctx);
+    if (!bm_bly_open_items(ctx, argv[1], RM_READ, &key))
+        return RM_OK;
+    rm.ReplyWithArray(ctx, argc - 2);
+    for (int i = 2; i < argc; i++)
+        rm.ReplyWithLongLong(ctx, (long long)copies(key.value, bm_bytes(argv[i])));
+    bm_key_close(&key);
+    return RM_OK;
+}
+
+int bm_bly_card(rm_ctx *ctx, rm_string **argv, int argc) {
+    if (argc != 2)
+        return rm.WrongArity(ctx);
+    bm_key key = bm_key_open(ctx, argv[1], RM_READ);
+    bool missing = key.what == BM_MISSING;
+    bm_key_close(&key);
+    if (missing)
+        return rm.ReplyWithNull(ctx);
+    if (!bm_bly_open(ctx, argv[1], RM_READ, &key))
+        return RM_OK;
+    bm_clock_enter(ctx, &key);
+    rm.ReplyWithLongLong(ctx, (long long)bm_bly_filter_count(key.value));
+    bm_key_close(&key);
+    return RM_OK;
+}
+
+/* The library counts from the window's own clock, which may be a step behind. */
+static uint64_t behind(const bly_filter *f) {
+    bly_window_info info;
+    uint64_t now = (uint64_t)rm.Milliseconds();
+    if (bly_window_look(f, &info) != BLY_OK || info.span == 0 || info.now == 0 || now < info.now)
+        return 0;
+    return now - info.now;
+}
+
+int bm_bly_age(rm_ctx *ctx, rm_string **argv, int argc) {
+    bm_key key;
+    if (argc < 3)
+        return rm.WrongArity(ctx);
+    if (!bm_bly_open_items(ctx, argv[1], RM_READ, &key))
+        return RM_OK;
+    if (key.what != BM_FILTER || kind_of(key.value) != BLY_WINDOW) {
+        bm_error(ctx, "ERR only a window tells how old its keys are; this is a %s filter",
+                 bm_bly_kind(key.value));
+    } else {
+        bm_clock_enter(ctx, &key);
+        uint64_t more = behind(key.value->as.filter);
+        rm.ReplyWithArray(ctx, argc - 2);
+        for (int i = 2; i < argc; i++) {
+            bly_bytes item = bm_bytes(argv[i]);
+            uint64_t age = BLY_WINDOW_ABSENT;
+            if (bly_window_age(key.value->as.filter, item.data, item.size, &age) == BLY_OK &&
+                age != BLY_WINDOW_ABSENT)
+                rm.ReplyWithLongLong(ctx, (long long)(age + more));
+            else
+                rm.ReplyWithNull(ctx);
+        }
+    }
+    bm_key_close(&key);
+    return RM_OK;
+}
+
+/* ---- CLEAR, TICK ----------------------------------------------------------------------------- */
+
+int bm_bly_clear(rm_ctx *ctx, rm_string **argv, int argc) {
+    bm_key key;
+    if (argc != 2)
+        return rm.WrongArity(ctx);
+    if (!bm_bly_open(ctx, argv[1], RM_READ | RM_WRITE, &key))
+        return RM_OK;
+    if (key.what != BM_FILTER) {
+        rm.ReplyWithError(ctx, "ERR a filter in RedisBloom's layout cannot be emptied: DEL it and "
+                               "reserve another");
+    } else {
+        bm_clock_advance(ctx, &key);
+        bly_filter_clear(key.value->as.filter);
+        key.value->traits.deletes = 0;
+        rm.ReplicateVerbatim(ctx);
+        bm_key_changed(ctx, &key, "bly.clear");
+        rm.ReplyWithSimpleString(ctx, "OK");
+    }
+    bm_key_close(&key);
+    return RM_OK;
+}
+
+/* A key that is not the window that it was on the master is none of the clock's business: the
+ * commands that made it so come, or came, by the same way. */
+int bm_bly_tick(rm_ctx *ctx, rm_string **argv, int argc) {
+    uint64_t now;
+    if (argc != 3)
+        return rm.WrongArity(ctx);
+    if (!bm_is_replayed(ctx))
+        return rm.ReplyWithError(ctx, "ERR BLY.TICK is sent by a master to its replicas");
+    if (!bm_unsigned(argv[2], &now))
+        return rm.ReplyWithError(ctx, "ERR the time must be a whole number of milliseconds");
+    bm_key key = bm_key_open(ctx, argv[1], RM_READ | RM_WRITE | RM_NOTOUCH);
+    if (key.what == BM_FILTER && key.value->as.filter &&
+        bly_window_advance(key.value->as.filter, now) == BLY_OK) {
+        bm_clock_enter(ctx, &key);
+        bm_value_changed(key.value);
+        rm.ReplicateVerbatim(ctx);
+    }
+    bm_key_close(&key);
+    return rm.ReplyWithSimpleString(ctx, "OK");
+}
+
+/* ---- NOOP, KEYRING --------------------------------------------------------------------------- */
+
+static int noop_one(rm_ctx *ctx, rm_string **argv) {
+    bm_key key = bm_key_open(ctx, argv[1], RM_READ);
+    rm.ReplyWithBool(ctx, 0);
+    bm_key_close(&key);
+    return RM_OK;
+}
+
+/* Everything that a query does but asking the filter: what remains is the engine's own. */
+int bm_bly_noop(rm_ctx *ctx, rm_string **argv, int argc) {
+    bm_items items;
+    if (argc < 3)
+        return rm.WrongArity(ctx);
+    if (argc == 3)
+        return noop_one(ctx, argv);
+    if (!bm_items_take(&items, argv + 2, argc - 2))
+        return bm_status_error(ctx, BLY_ENOMEM);
+    bm_key key = bm_key_open(ctx, argv[1], RM_READ);
+    rm.ReplyWithArray(ctx, (long)items.n);
+    for (size_t i = 0; i < items.n; i++)
+        rm.ReplyWithBool(ctx, items.answers[i]);
+    bm_key_close(&key);
+    bm_items_free(&items);
+    return RM_OK;
+}
+
+int bm_bly_keyring(rm_ctx *ctx, rm_string **argv, int argc) {
+    (void)argv;
+    if (argc != 1)
+        return rm.WrongArity(ctx);
+    rm.ReplyWithArray(ctx, (long)bm_keyring_size());
+    for (size_t i = 0; i < bm_keyring_size(); i++) {
+        char id[20];
+        snprintf(id, sizeof id, "%016" PRIx64, bm_keyring_at(i)->seed);
+        rm.ReplyWithCString(ctx, id);
+    }
+    return RM_OK;
+}

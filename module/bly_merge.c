@@ -1,0 +1,167 @@
+/* bly_merge.c - BLY.MERGE: one filter takes in what others hold, all of them or none.
+ *
+ * A single union changes nothing when it fails; several in a row may fail on the way. Of kinds made
+ * of nothing but bits or counters a union fails only where the filters do not match, which is found
+ * out before the first. The others may find no room or no memory, so the sources are united with a
+ * copy, which then takes the place of the filter.
+ */
+#include "bly.h"
+#include "card.h"
+#include "clock.h"
+#include "commands.h"
+#include "config.h"
+#include "reply.h"
+
+/* Unions that do not fail once the filters match. */
+static bool is_plain(bly_kind kind) {
+    switch (kind) {
+    case BLY_CLASSIC:
+    case BLY_PARTITIONED:
+    case BLY_SBBF:
+    case BLY_SPLIT512:
+    case BLY_BB2X512:
+    case BLY_COUNTING:
+    case BLY_BLOCKED_COUNTING:
+    case BLY_COUNTS:
+    case BLY_HLL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Opens a source, and sees whether it fits. False: an error was replied, nothing is open. */
+static bool open_source(rm_ctx *ctx, const bm_key *to, rm_string *name, bm_key *from) {
+    if (!bm_bly_open(ctx, name, RM_READ, from))
+        return false;
+    size_t size;
+    const char *shown = rm.StringPtrLen(name, &size);
+    int n = (int)(size < 64 ? size : 64);
+    const char *why = NULL;
+    if (from->what != BM_FILTER)
+        why = "it is in RedisBloom's layout";
+    else if (from->value == to->value)
+        why = "it is the destination";
+    if (!why) {
+        bm_clock_advance(ctx, from);
+        why = bly_filter_why_not(BLY_OP_UNION, to->value->as.filter, from->value->as.filter);
+    }
+    if (!why)
+        return true;
+    char text[65];
+    for (int i = 0; i < n; i++)
+        text[i] = (char)(shown[i] >= ' ' && shown[i] <= '~' ? shown[i] : '?');
+    text[n] = 0;
+    bm_error(ctx, "ERR '%s' cannot be merged: %s", text, why);
+    bm_key_close(from);
+    return false;
+}
+
+static bool all_fit(rm_ctx *ctx, const bm_key *to, rm_string **names, int n) {
+    for (int i = 0; i < n; i++) {
+        bm_key from;
+        if (!open_source(ctx, to, names[i], &from))
+            return false;
+        bm_key_close(&from);
+    }
+    return true;
+}
+
+/* Into `f`, which is the destination's filter or a copy of it. */
+static bly_status unite(rm_ctx *ctx, bly_filter *f, rm_string **names, int n) {
+    bly_status status = BLY_OK;
+    for (int i = 0; i < n && status == BLY_OK; i++) {
+        bm_key from = bm_key_open(ctx, names[i], RM_READ);
+        status = from.what == BM_FILTER ? bly_filter_union(f, from.value->as.filter) : BLY_EINVAL;
+        bm_key_close(&from);
+    }
+    return status;
+}
+
+/* The copy is on the same account, which for a while has twice as much on it: so limits are held
+ * against what it will be in the end. */
+static bly_status unite_copy(rm_ctx *ctx, bm_value *to, rm_string **names, int n) {
+    bm_account *account = &to->account;
+    bool unlimited = account->unlimited;
+    uint64_t before = account->bytes;
+    bly_allocator a = bm_allocator(account);
+    bly_filter *copy;
+    account->unlimited = true;
+    bly_status status = bly_filter_clone(to->as.filter, &a, &copy);
+    if (status == BLY_OK) {
+        status = unite(ctx, copy, names, n);
+        uint64_t after = account->bytes - before;
+        bm_account was = {.bytes = before, .unlimited = unlimited};
+        if (status == BLY_OK && after > before) {
+            account->refusal = bm_memory_would_refuse(&was, after - before);
+            status = account->refusal == BM_REFUSED_NOT ? BLY_OK : BLY_ENOMEM;
+        }
+        bly_filter_destroy(status == BLY_OK ? to->as.filter : copy);
+        if (status == BLY_OK)
+            to->as.filter = copy;
+    }
+    account->unlimited = unlimited;
+    return status;
+}
+
+static bly_status merge(rm_ctx *ctx, bm_value *to, rm_string **names, int n) {
+    if (n == 1 || is_plain(bly_filter_geometry(to->as.filter).kind))
+        return unite(ctx, to->as.filter, names, n);
+    return unite_copy(ctx, to, names, n);
+}
+
+static void reply_failure(rm_ctx *ctx, const bm_value *to, bly_status status) {
+    if (status == BLY_ENOMEM)
+        rm.ReplyWithError(ctx, bm_refusal_text(to->account.refusal == BM_REFUSED_NOT
+                                                   ? BM_REFUSED_SYSTEM
+                                                   : to->account.refusal));
+    else if (status == BLY_EFULL)
+        rm.ReplyWithError(ctx, "ERR the destination has no room for the keys of all; nothing was "
+                               "merged");
+    else
+        bm_status_error(ctx, status);
+}
+
+static void reply_change(rm_ctx *ctx, const bly_stats *before, const bly_stats *after) {
+    bm_card card = {.n = 0};
+    bm_card_number(&card, "keys_before", before->count);
+    bm_card_number(&card, "keys_after", after->count);
+    bm_card_double(&card, "fill_before", before->fill);
+    bm_card_double(&card, "fill_after", after->fill);
+    bm_card_double(&card, "present_rate_before", before->current_fpr);
+    bm_card_double(&card, "present_rate_after", after->current_fpr);
+    bm_card_double(&card, "promised_rate", after->target_fpr);
+    bool counts = bly_kind_capabilities(after->kind) & BLY_ONLY_COUNTS;
+    bm_card_bool(&card, "saturated",
+                 !counts && after->current_fpr > bm_configs.warn_ratio * after->target_fpr);
+    bm_card_reply(ctx, &card);
+}
+
+int bm_bly_merge(rm_ctx *ctx, rm_string **argv, int argc) {
+    bm_key to;
+    if (argc < 3)
+        return rm.WrongArity(ctx);
+    if (!bm_bly_open(ctx, argv[1], RM_READ | RM_WRITE, &to))
+        return RM_OK;
+    if (to.what != BM_FILTER) {
+        rm.ReplyWithError(ctx, "ERR filters in RedisBloom's layout cannot be merged");
+        bm_key_close(&to);
+        return RM_OK;
+    }
+    bm_clock_advance(ctx, &to);
+    if (all_fit(ctx, &to, argv + 2, argc - 2)) {
+        bly_stats before, after;
+        bly_filter_stats(to.value->as.filter, &before);
+        bly_status status = merge(ctx, to.value, argv + 2, argc - 2);
+        if (status == BLY_OK) {
+            bly_filter_stats(to.value->as.filter, &after);
+            rm.ReplicateVerbatim(ctx);
+            bm_key_changed(ctx, &to, "bly.merge");
+            reply_change(ctx, &before, &after);
+        } else {
+            reply_failure(ctx, to.value, status);
+        }
+    }
+    bm_key_close(&to);
+    return RM_OK;
+}

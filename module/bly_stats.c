@@ -1,0 +1,152 @@
+/* bly_stats.c - BLY.STATS: a filter measured by its bits, in one pass over all of them. */
+#include "bly.h"
+#include "card.h"
+#include "commands.h"
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- RedisBloom's structures ----------------------------------------------------------------- */
+
+static uint64_t set_bits(bly_bytes bytes) {
+    const uint8_t *from = bytes.data;
+    uint64_t n = 0, word;
+    size_t i = 0;
+    for (; i + sizeof word <= bytes.size; i += sizeof word) {
+        memcpy(&word, from + i, sizeof word);
+        n += (uint64_t)__builtin_popcountll(word);
+    }
+    for (; i < bytes.size; i++)
+        n += (uint64_t)__builtin_popcount(from[i]);
+    return n;
+}
+
+/* A stranger is found when any link has all of its bits. */
+static bly_stats bloom_stats(const bly_rb_bloom *f) {
+    bly_rb_bloom_info info = bly_rb_bloom_look(f);
+    bly_stats s = {.hashes = (uint32_t)info.links,
+                   .capacity = info.capacity,
+                   .count = info.items,
+                   .bytes = info.memory};
+    double spared = 1, predicted = 1, expected = 0;
+    for (uint64_t i = 0; i < info.links; i++) {
+        bly_rb_link link = bly_rb_bloom_link(f, i);
+        double bits = (double)(8 * link.bitmap.size), k = (double)link.hashes;
+        uint64_t set = set_bits(link.bitmap);
+        double fill = (double)set / bits;
+        double filled = -expm1(-k * (double)link.items / bits);
+        s.bits += 8 * link.bitmap.size;
+        s.set_bits += set;
+        s.estimated_keys += -bits / k * log1p(-fill);
+        expected += filled * bits;
+        spared *= 1 - pow(fill, k);
+        predicted *= 1 - pow(filled, k);
+    }
+    s.fill = (double)s.set_bits / (double)s.bits;
+    s.expected_fill = expected / (double)s.bits;
+    s.predicted_fpr = 1 - predicted;
+    s.current_fpr = 1 - spared;
+    return s;
+}
+
+/* In each sub-filter a stranger meets two buckets, whose fingerprints are one of 255 each. */
+static bly_stats cuckoo_stats(const bly_rb_cuckoo *f) {
+    bly_rb_cuckoo_info info = bly_rb_cuckoo_look(f);
+    bly_stats s = {.hashes = (uint32_t)info.filters,
+                   .capacity = info.data_bytes,
+                   .count = info.items,
+                   .bytes = info.memory,
+                   .expected_fill = (double)info.items / (double)info.data_bytes};
+    uint64_t used = 0;
+    double met = 0;
+    for (uint64_t i = 0; i < info.filters; i++) {
+        bly_rb_sub sub = bly_rb_cuckoo_sub(f, i);
+        const uint8_t *slots = sub.slots.data;
+        uint64_t here = 0;
+        for (size_t j = 0; j < sub.slots.size; j++)
+            here += slots[j] != 0;
+        used += here;
+        met += 2 * (double)info.bucket_size * (double)here / (double)sub.slots.size;
+    }
+    s.bits = 8 * info.data_bytes;
+    s.set_bits = 8 * used;
+    s.fill = (double)used / (double)info.data_bytes;
+    s.estimated_keys = (double)used;
+    s.current_fpr = s.predicted_fpr = -expm1(met * log1p(-1.0 / 255));
+    return s;
+}
+
+/* ---- the reply ------------------------------------------------------------------------------- */
+
+static bly_stats measure(const bm_value *value) {
+    bly_stats s;
+    if (value->what == BM_RB_BLOOM)
+        s = bloom_stats(value->as.bloom);
+    else if (value->what == BM_RB_CUCKOO)
+        s = cuckoo_stats(value->as.cuckoo);
+    else
+        bly_filter_stats(value->as.filter, &s);
+    s.target_fpr = bm_bly_rate(value);
+    return s;
+}
+
+/* Whether the number of keys can be held against the capacity: not of kinds that grow, forget or
+ * only count. */
+static bool has_capacity(const bm_value *value) {
+    if (value->what != BM_FILTER)
+        return false;
+    bly_kind kind = bly_filter_geometry(value->as.filter).kind;
+    const uint32_t otherwise = BLY_FORGETS | BLY_TELLS_COPIES | BLY_ONLY_COUNTS | BLY_CAN_BUILD;
+    return kind != BLY_SCALABLE && !(bly_kind_capabilities(kind) & otherwise);
+}
+
+static void warn(bm_card *card, const bm_value *value, const bly_stats *s) {
+    char text[160];
+    double most = bm_configs.warn_ratio;
+    bool told = bly_kind_capabilities(s->kind) & BLY_ONLY_COUNTS;
+    if (!told && s->current_fpr > most * s->target_fpr)
+        snprintf(text, sizeof text,
+                 "the present rate is %.3g times the promised one: make a larger filter",
+                 s->current_fpr / s->target_fpr);
+    else if (has_capacity(value) && (double)s->count > most * (double)s->capacity)
+        snprintf(text, sizeof text,
+                 "it holds %.3g times the keys it was made for: make a larger filter",
+                 (double)s->count / (double)s->capacity);
+    else {
+        bm_card_null(card, "warning");
+        return;
+    }
+    bm_card_text(card, "warning", text);
+}
+
+int bm_bly_stats(rm_ctx *ctx, rm_string **argv, int argc) {
+    bm_key key;
+    if (argc != 2)
+        return rm.WrongArity(ctx);
+    if (!bm_bly_open(ctx, argv[1], RM_READ, &key))
+        return RM_OK;
+    bly_stats s = measure(key.value);
+    bm_card card = {.n = 0};
+    bm_card_text(&card, "kind", bm_bly_kind(key.value));
+    bm_card_number(&card, "capacity", s.capacity);
+    bm_card_number(&card, "count", s.count);
+    bm_card_double(&card, "estimated_keys", s.estimated_keys);
+    bm_card_number(&card, "bytes", key.value->account.bytes);
+    bm_card_number(&card, "bits", s.bits);
+    bm_card_number(&card, "set_bits", s.set_bits);
+    bm_card_double(&card, "fill", s.fill);
+    bm_card_double(&card, "expected_fill", s.expected_fill);
+    bm_card_double(&card, "promised_rate", s.target_fpr);
+    bm_card_double(&card, "predicted_rate", s.predicted_fpr);
+    bm_card_double(&card, "present_rate", s.current_fpr);
+    bm_card_double(&card, "ratio", s.current_fpr / s.target_fpr);
+    bm_card_bool(&card, "approximate", s.approximate);
+    bm_card_number(&card, "stuck", s.stuck);
+    bm_card_double(&card, "miss_bound", s.miss_bound);
+    warn(&card, key.value, &s);
+    bm_card_reply(ctx, &card);
+    bm_key_close(&key);
+    return RM_OK;
+}

@@ -1,0 +1,510 @@
+/* cf.c - CF.RESERVE, ADD, ADDNX, INSERT, INSERTNX, EXISTS, MEXISTS, COUNT, DEL and COMPACT.
+ *
+ * An add stores a copy of the key whether or not it is there, and so always changes the filter; the
+ * NX commands ask first. What is replicated: a creation by bm_recipe_create; an add, when it was
+ * made. A batch that had options, or of which some items found no room, is replicated as the INSERT
+ * of those that did: options mean nothing any more, and a replica must not be told of what its
+ * master refused.
+ */
+#include "commands.h"
+#include "config.h"
+#include "family.h"
+#include "recipe.h"
+#include "reply.h"
+
+#include <bloomery/scalable_cuckoo.h>
+#include <string.h>
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+/* Answers to items. */
+enum { PRESENT = 0, ADDED = 1, FAILED = 2 };
+
+static bool contains(const bm_value *value, bly_bytes item) {
+    if (value->what == BM_RB_CUCKOO)
+        return bly_rb_cuckoo_contains(value->as.cuckoo, item.data, item.size);
+    return !value->as.filter || bly_filter_contains(value->as.filter, item.data, item.size);
+}
+
+static void contains_many(const bm_value *value, bm_items *items) {
+    if (value->what == BM_RB_CUCKOO)
+        bly_rb_cuckoo_contains_many(value->as.cuckoo, items->keys, items->n, items->answers);
+    else if (value->as.filter)
+        bly_filter_contains_many(value->as.filter, items->keys, items->n, items->answers);
+    else
+        memset(items->answers, 1, items->n);
+}
+
+/* The items that seem absent. One batch finds most of those that are there, and brings the rest
+ * into the cache; these are asked for again, since an item of the batch may have brought them. */
+static bly_status add_absent(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *answers,
+                             size_t *done) {
+    bly_filter_contains_many(f, keys, n, answers);
+    for (*done = 0; *done < n; ++*done) {
+        const bly_bytes *key = keys + *done;
+        if (answers[*done] || bly_filter_contains(f, key->data, key->size)) {
+            answers[*done] = PRESENT;
+            continue;
+        }
+        bly_status status = bly_filter_add(f, key->data, key->size, NULL);
+        if (status != BLY_OK)
+            return status;
+        answers[*done] = ADDED;
+    }
+    return BLY_OK;
+}
+
+/* How many sub-filters RedisBloom's structure may have. What a master did is not refused. */
+static bly_rb_cuckoo_how how_to(const bm_value *value, bool absent) {
+    uint64_t most = value->account.unlimited ? 0 : (uint64_t)bm_configs.cf_max_expansions;
+    return (bly_rb_cuckoo_how){.absent = absent, .max_filters = most};
+}
+
+/* From item *done on. */
+static bly_status add_rest(bm_value *value, bm_items *items, const bly_rb_cuckoo_how *how,
+                           size_t *done) {
+    const bly_bytes *keys = items->keys + *done;
+    uint8_t *answers = items->answers + *done;
+    size_t n = items->n - *done;
+    bly_tally tally = {0};
+    bly_status status;
+    if (value->what == BM_RB_CUCKOO) {
+        status = bly_rb_cuckoo_add_many(value->as.cuckoo, keys, n, how, answers, &tally);
+    } else if (how->absent) {
+        status = add_absent(value->as.filter, keys, n, answers, &tally.done);
+    } else {
+        status = bly_filter_add_many(value->as.filter, keys, n, NULL, &tally);
+        memset(answers, ADDED, tally.done);
+    }
+    *done += tally.done;
+    return status;
+}
+
+/* A key that finds no room, nor memory for more of it, says nothing of the next: that may find a
+ * free place. Answers whether all went well. */
+static bool add_items(bm_value *value, bm_items *items, bool absent) {
+    bly_rb_cuckoo_how how = how_to(value, absent);
+    bool good = true;
+    for (size_t done = 0; done < items->n; done++) {
+        if (add_rest(value, items, &how, &done) == BLY_OK)
+            break;
+        good = false;
+        items->answers[done] = FAILED;
+    }
+    return good;
+}
+
+static bly_status add_one(bm_value *value, bly_bytes item, bool absent, bool *added) {
+    if (value->what == BM_RB_CUCKOO) {
+        bly_rb_cuckoo_how how = how_to(value, absent);
+        return bly_rb_cuckoo_add(value->as.cuckoo, item.data, item.size, &how, added);
+    }
+    *added = !(absent && bly_filter_contains(value->as.filter, item.data, item.size));
+    return *added ? bly_filter_add(value->as.filter, item.data, item.size, NULL) : BLY_OK;
+}
+
+/* ---- ADD, ADDNX, INSERT, INSERTNX ------------------------------------------------------------ */
+
+static const char TOO_MANY[] = "Maximum expansions reached";
+
+static bool at_max_filters(const bm_value *value) {
+    return value->what == BM_RB_CUCKOO &&
+           bly_rb_cuckoo_look(value->as.cuckoo).filters >= (uint64_t)bm_configs.cf_max_expansions;
+}
+
+static void reply_failure(rm_ctx *ctx, const bm_value *value, bly_status status) {
+    bm_refusal refusal = value->account.refusal;
+    if (status == BLY_ENOMEM && (refusal == BM_REFUSED_FILTER || refusal == BM_REFUSED_TOTAL))
+        rm.ReplyWithError(ctx, bm_refusal_text(refusal));
+    else if (status == BLY_ENOMEM)
+        rm.ReplyWithError(ctx, "ERR Insufficient memory");
+    else if (status != BLY_EFULL && status != BLY_ETOOBIG)
+        bm_status_error(ctx, status);
+    else if (at_max_filters(value) && bly_rb_cuckoo_look(value->as.cuckoo).expansion)
+        rm.ReplyWithError(ctx, TOO_MANY);
+    else
+        rm.ReplyWithError(ctx, "Filter is full");
+}
+
+/* What a new filter is to be. */
+typedef struct wish {
+    double error;
+    long long capacity, bucket_size, max_iterations, expansion;
+    bool capacity_known, nocreate;
+} wish;
+
+static wish wish_default(void) {
+    return (wish){.error = bm_configs.cf_error_rate,
+                  .capacity = bm_configs.cf_initial_size,
+                  .bucket_size = bm_configs.cf_bucket_size,
+                  .max_iterations = bm_configs.cf_max_iterations,
+                  .expansion = bm_configs.cf_expansion};
+}
+
+static bool create(rm_ctx *ctx, bm_key *key, const wish *w) {
+    bm_recipe recipe =
+        bm_recipe_cf(w->error, (uint64_t)w->capacity, (uint16_t)w->bucket_size,
+                     (uint16_t)w->max_iterations, (uint32_t)w->expansion, w->capacity_known);
+    return bm_recipe_create(ctx, key, &recipe, "cuckoo.reserve");
+}
+
+/* The key, opened to be added to, and created if need be. False: an error was replied; close it all
+ * the same. RedisBloom adds nothing to a filter with as many sub-filters as there may be, though
+ * there be room. */
+static bool open_to_add(rm_ctx *ctx, rm_string *name, const wish *w, bm_key *key) {
+    *key = bm_key_open(ctx, name, RM_READ | RM_WRITE);
+    const char *error = NULL;
+    if (key->what == BM_MISSING) {
+        wish defaults = wish_default();
+        if (!w || !w->nocreate)
+            return create(ctx, key, w ? w : &defaults);
+        error = "ERR not found";
+    } else if (!bm_cf_takes(key)) {
+        error = BM_WRONGTYPE;
+    } else if (bm_configs.compat && at_max_filters(key->value) && !key->value->account.unlimited) {
+        error = TOO_MANY;
+    }
+    if (!error)
+        return bm_family_may_write(ctx, key);
+    rm.ReplyWithError(ctx, error);
+    return false;
+}
+
+static int add(rm_ctx *ctx, rm_string **argv, int argc, bool absent) {
+    if (argc != 3)
+        return rm.WrongArity(ctx);
+    bm_key key;
+    if (open_to_add(ctx, argv[1], NULL, &key)) {
+        bool added = false;
+        bly_status status = add_one(key.value, bm_bytes(argv[2]), absent, &added);
+        if (status != BLY_OK) {
+            reply_failure(ctx, key.value, status);
+        } else {
+            if (added) {
+                rm.ReplicateVerbatim(ctx);
+                bm_key_changed(ctx, &key, "cuckoo.add");
+            }
+            rm.ReplyWithBool(ctx, added);
+        }
+    }
+    bm_key_close(&key);
+    return RM_OK;
+}
+
+int bm_cf_add(rm_ctx *ctx, rm_string **argv, int argc) {
+    return add(ctx, argv, argc, false);
+}
+
+int bm_cf_addnx(rm_ctx *ctx, rm_string **argv, int argc) {
+    return add(ctx, argv, argc, true);
+}
+
+/* Only the items that were added; without memory for a list of them, the command as it came. */
+static void replicate_added(rm_ctx *ctx, rm_string *name, rm_string **argv, const bm_items *items,
+                            bool absent) {
+    rm_string **list = rm.TryAlloc(items->n * sizeof *list);
+    if (!list) {
+        rm.ReplicateVerbatim(ctx);
+        return;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < items->n; i++)
+        if (items->answers[i] == ADDED)
+            list[n++] = argv[i];
+    rm.Replicate(ctx, absent ? "CF.INSERTNX" : "CF.INSERT", "sccv", name, "NOCREATE", "ITEMS", list,
+                 n);
+    rm.Free(list);
+}
+
+/* In RESP3 INSERT says false where in RESP2 it says -1; INSERTNX says numbers in both. */
+static void reply_added(rm_ctx *ctx, const bm_items *items, bool absent) {
+    rm.ReplyWithArray(ctx, (long)items->n);
+    bool numbers = absent || !bm_resp3(ctx);
+    for (size_t i = 0; i < items->n; i++) {
+        uint8_t answer = items->answers[i];
+        if (numbers)
+            rm.ReplyWithLongLong(ctx, answer == FAILED ? -1 : answer);
+        else
+            rm.ReplyWithBool(ctx, answer == ADDED);
+    }
+}
+
+/* The items begin at argv[first]. */
+static int insert_items(rm_ctx *ctx, rm_string **argv, int argc, int first, const wish *w,
+                        bool absent) {
+    bm_items items;
+    if (!bm_items_take(&items, argv + first, argc - first))
+        return bm_status_error(ctx, BLY_ENOMEM);
+    bm_key key;
+    if (open_to_add(ctx, argv[1], w, &key)) {
+        bool good = add_items(key.value, &items, absent);
+        if (memchr(items.answers, ADDED, items.n)) {
+            if (good && first == 3)
+                rm.ReplicateVerbatim(ctx);
+            else
+                replicate_added(ctx, argv[1], argv + first, &items, absent);
+            bm_key_changed(ctx, &key, "cuckoo.add");
+        }
+        reply_added(ctx, &items, absent);
+    }
+    bm_key_close(&key);
+    bm_items_free(&items);
+    return RM_OK;
+}
+
+/* Whether the option is this one: the whole word, or as RedisBloom takes it its first letter. */
+static bool is_option(const rm_string *arg, const char *word) {
+    char letter[] = {word[0], 0};
+    return bm_configs.compat ? bm_starts(arg, letter) : bm_is(arg, word);
+}
+
+static bool insert_capacity(rm_ctx *ctx, const rm_string *arg, wish *w) {
+    if (!bm_integer(arg, &w->capacity)) {
+        rm.ReplyWithError(ctx, "Bad capacity");
+        return false;
+    }
+    if (w->capacity < 2 * w->bucket_size || w->capacity > bm_family_most()) {
+        bm_error(ctx, "Capacity must be in the range [cf-bucket-size * 2, %lld]", bm_family_most());
+        return false;
+    }
+    w->capacity_known = true;
+    return true;
+}
+
+static int insert(rm_ctx *ctx, rm_string **argv, int argc, bool absent) {
+    wish w = wish_default();
+    int i = 2;
+    for (; i < argc && !is_option(argv[i], "ITEMS"); i++) {
+        if (is_option(argv[i], "NOCREATE")) {
+            w.nocreate = true;
+        } else if (!is_option(argv[i], "CAPACITY")) {
+            return rm.ReplyWithError(ctx, "Unknown argument received");
+        } else {
+            if (++i == argc)
+                return rm.WrongArity(ctx);
+            if (!insert_capacity(ctx, argv[i], &w))
+                return RM_OK;
+        }
+    }
+    if (argc < 4 || i + 1 >= argc)
+        return rm.WrongArity(ctx);
+    return insert_items(ctx, argv, argc, i + 1, &w, absent);
+}
+
+int bm_cf_insert(rm_ctx *ctx, rm_string **argv, int argc) {
+    return insert(ctx, argv, argc, false);
+}
+
+int bm_cf_insertnx(rm_ctx *ctx, rm_string **argv, int argc) {
+    return insert(ctx, argv, argc, true);
+}
+
+/* ---- RESERVE --------------------------------------------------------------------------------- */
+
+/* The option as a number in a range. False: an error was replied. */
+static bool reserve_number(rm_ctx *ctx, rm_string **argv, int argc, int step, const char *word,
+                           long long min, long long max, long long *out) {
+    int at = bm_find_word(argv, argc, 3, step, word);
+    if (!at)
+        return true;
+    if (at + 1 == argc || !bm_integer(argv[at + 1], out)) {
+        bm_error(ctx, "Couldn't parse %s", word);
+        return false;
+    }
+    if (*out < min || *out > max) {
+        bm_error(ctx, "%s: value must be in the range [%lld, %lld]", word, min, max);
+        return false;
+    }
+    return true;
+}
+
+/* ERROR, which RedisBloom lacks: the rate asked for. */
+static bool reserve_error(rm_ctx *ctx, rm_string **argv, int argc, int step, wish *w) {
+    int at = bm_find_word(argv, argc, 3, step, "ERROR");
+    if (!at)
+        return true;
+    if (at + 1 == argc || !bm_double(argv[at + 1], &w->error)) {
+        rm.ReplyWithError(ctx, "Couldn't parse ERROR");
+        return false;
+    }
+    if (!(w->error > 0 && w->error < 1)) {
+        rm.ReplyWithError(ctx, "ERROR: value must be in the range (0, 1)");
+        return false;
+    }
+    return true;
+}
+
+/* Pairs of words and values. RedisBloom finds its words among all of these, values too, and skips
+ * what it does not know. */
+static bool reserve_options(rm_ctx *ctx, rm_string **argv, int argc, wish *w) {
+    int step = bm_configs.compat ? 1 : 2;
+    if (!reserve_number(ctx, argv, argc, step, "MAXITERATIONS", 1, 65535, &w->max_iterations) ||
+        !reserve_number(ctx, argv, argc, step, "BUCKETSIZE", 1, 255, &w->bucket_size) ||
+        !reserve_number(ctx, argv, argc, step, "EXPANSION", 0, BLY_RB_MAX_EXPANSION,
+                        &w->expansion) ||
+        !reserve_error(ctx, argv, argc, step, w))
+        return false;
+    for (int i = 3; i < argc && !bm_configs.compat; i += 2) {
+        if (bm_is(argv[i], "MAXITERATIONS") || bm_is(argv[i], "BUCKETSIZE") ||
+            bm_is(argv[i], "EXPANSION") || bm_is(argv[i], "ERROR"))
+            continue;
+        bm_unknown_word(ctx, argv[i]);
+        return false;
+    }
+    return true;
+}
+
+int bm_cf_reserve(rm_ctx *ctx, rm_string **argv, int argc) {
+    if (argc < 3 || argc % 2 == 0)
+        return rm.WrongArity(ctx);
+    wish w = wish_default();
+    w.capacity_known = true;
+    if (!bm_integer(argv[2], &w.capacity))
+        return rm.ReplyWithError(ctx, "Bad capacity");
+    if (!reserve_options(ctx, argv, argc, &w))
+        return RM_OK;
+    if (w.capacity < 2 * w.bucket_size || w.capacity > bm_family_most())
+        return bm_error(ctx, "Capacity must be in the range [2 * BUCKETSIZE, %lld]",
+                        bm_family_most());
+    bm_key key = bm_key_open(ctx, argv[1], RM_READ | RM_WRITE);
+    if (key.what != BM_MISSING)
+        rm.ReplyWithError(ctx, bm_cf_takes(&key) ? "ERR item exists" : BM_WRONGTYPE);
+    else if (create(ctx, &key, &w))
+        rm.ReplyWithSimpleString(ctx, "OK");
+    bm_key_close(&key);
+    return RM_OK;
+}
+
+/* ---- EXISTS, MEXISTS, COUNT ------------------------------------------------------------------ */
+
+/* Replies to a reader whose key holds nothing that it takes, if that is an error. RedisBloom makes
+ * no difference between a key that is not there and one of another type. */
+static bool refuse_reader(rm_ctx *ctx, const bm_key *key) {
+    if (key->what == BM_MISSING || bm_configs.compat)
+        return false;
+    rm.ReplyWithError(ctx, BM_WRONGTYPE);
+    return true;
+}
+
+int bm_cf_exists(rm_ctx *ctx, rm_string **argv, int argc) {
+    if (argc != 3)
+        return rm.WrongArity(ctx);
+    bm_key key = bm_key_open(ctx, argv[1], RM_READ);
+    if (bm_cf_takes(&key))
+        rm.ReplyWithBool(ctx, contains(key.value, bm_bytes(argv[2])));
+    else if (!refuse_reader(ctx, &key))
+        rm.ReplyWithBool(ctx, 0);
+    bm_key_close(&key);
+    return RM_OK;
+}
+
+int bm_cf_mexists(rm_ctx *ctx, rm_string **argv, int argc) {
+    if (argc < 3)
+        return rm.WrongArity(ctx);
+    bm_items items;
+    if (!bm_items_take(&items, argv + 2, argc - 2))
+        return bm_status_error(ctx, BLY_ENOMEM);
+    bm_key key = bm_key_open(ctx, argv[1], RM_READ);
+    bool taken = bm_cf_takes(&key);
+    if (taken)
+        contains_many(key.value, &items);
+    if (taken || !refuse_reader(ctx, &key)) {
+        rm.ReplyWithArray(ctx, (long)items.n);
+        for (size_t i = 0; i < items.n; i++)
+            rm.ReplyWithBool(ctx, items.answers[i]);
+    }
+    bm_key_close(&key);
+    bm_items_free(&items);
+    return RM_OK;
+}
+
+static uint64_t copies(const bm_value *value, bly_bytes item) {
+    if (value->what == BM_RB_CUCKOO)
+        return bly_rb_cuckoo_copies(value->as.cuckoo, item.data, item.size);
+    return value->as.filter ? bly_filter_copies(value->as.filter, item.data, item.size) : 1;
+}
+
+int bm_cf_count(rm_ctx *ctx, rm_string **argv, int argc) {
+    if (argc != 3)
+        return rm.WrongArity(ctx);
+    bm_key key = bm_key_open(ctx, argv[1], RM_READ);
+    if (bm_cf_takes(&key))
+        rm.ReplyWithLongLong(ctx, (long long)copies(key.value, bm_bytes(argv[2])));
+    else if (!refuse_reader(ctx, &key))
+        rm.ReplyWithLongLong(ctx, 0);
+    bm_key_close(&key);
+    return RM_OK;
+}
+
+/* ---- DEL, COMPACT ---------------------------------------------------------------------------- */
+
+/* The key, opened to be taken from. False: an error was replied; close it all the same. */
+static bool open_to_take(rm_ctx *ctx, rm_string *name, const char *missing, bm_key *key) {
+    *key = bm_key_open(ctx, name, RM_READ | RM_WRITE);
+    if (bm_cf_takes(key))
+        return bm_family_may_write(ctx, key);
+    rm.ReplyWithError(ctx, key->what == BM_MISSING || bm_configs.compat ? missing : BM_WRONGTYPE);
+    return false;
+}
+
+static bly_status take(bm_value *value, bly_bytes item, bool *removed) {
+    if (value->what == BM_RB_CUCKOO) {
+        *removed = bly_rb_cuckoo_remove(value->as.cuckoo, item.data, item.size);
+        return BLY_OK;
+    }
+    bly_status status = bly_filter_remove(value->as.filter, item.data, item.size, removed);
+    if (status == BLY_OK && *removed)
+        value->traits.deletes++;
+    return status;
+}
+
+int bm_cf_del(rm_ctx *ctx, rm_string **argv, int argc) {
+    if (argc != 3)
+        return rm.WrongArity(ctx);
+    bm_key key;
+    if (open_to_take(ctx, argv[1], "Not found", &key)) {
+        bool removed = false;
+        bly_status status = take(key.value, bm_bytes(argv[2]), &removed);
+        if (status != BLY_OK) {
+            reply_failure(ctx, key.value, status);
+        } else {
+            if (removed) {
+                rm.ReplicateVerbatim(ctx);
+                bm_key_changed(ctx, &key, "cuckoo.del");
+            }
+            rm.ReplyWithBool(ctx, removed);
+        }
+    }
+    bm_key_close(&key);
+    return RM_OK;
+}
+
+/* Whether anything was done. The count of removed keys begins anew, as RedisBloom's does. */
+static bool compact(bm_value *value) {
+    if (value->what == BM_RB_CUCKOO) {
+        bly_rb_cuckoo_compact(value->as.cuckoo);
+        return true;
+    }
+    uint64_t cursor = 0, moved = 0;
+    size_t levels = bly_filter_levels(value->as.filter);
+    bly_status status = bly_scalable_cuckoo_compact(value->as.filter, 0, &cursor, &moved);
+    bool changed = (status == BLY_OK && moved) || value->traits.deletes ||
+                   levels != bly_filter_levels(value->as.filter);
+    value->traits.deletes = 0;
+    return changed;
+}
+
+int bm_cf_compact(rm_ctx *ctx, rm_string **argv, int argc) {
+    if (argc != 2)
+        return rm.WrongArity(ctx);
+    bm_key key;
+    if (open_to_take(ctx, argv[1], "Cuckoo filter was not found", &key)) {
+        if (compact(key.value)) {
+            rm.ReplicateVerbatim(ctx);
+            bm_key_changed(ctx, &key, "cuckoo.compact");
+        }
+        rm.ReplyWithSimpleString(ctx, "OK");
+    }
+    bm_key_close(&key);
+    return RM_OK;
+}

@@ -1,0 +1,119 @@
+#include "family.h"
+
+#include "clock.h"
+#include "config.h"
+#include "reply.h"
+
+#include <ctype.h>
+#include <math.h>
+
+long long bm_family_most(void) {
+    return bm_configs.compat ? 1LL << 30 : 1LL << 40;
+}
+
+bool bm_cf_takes(const bm_key *key) {
+    if (key->what != BM_FILTER)
+        return key->what == BM_RB_CUCKOO;
+    const bm_value *value = key->value;
+    if (value->traits.face != BM_FACE_BLY)
+        return value->traits.face == BM_FACE_CF;
+    return !value->as.filter ||
+           (bly_kind_capabilities(bly_filter_geometry(value->as.filter).kind) & BLY_CAN_REMOVE);
+}
+
+bool bm_family_look(rm_ctx *ctx, rm_string *name, bool (*takes)(const bm_key *), bm_key *key) {
+    *key = bm_key_open(ctx, name, RM_READ);
+    const char *error = NULL;
+    if (key->what == BM_MISSING)
+        error = "ERR not found";
+    else if (!takes(key))
+        error = BM_WRONGTYPE;
+    else if (bm_is_arriving(key->value))
+        error = BM_ARRIVING;
+    if (error)
+        rm.ReplyWithError(ctx, error);
+    return !error;
+}
+
+bool bm_family_may_write(rm_ctx *ctx, bm_key *key) {
+    bm_value *value = key->value;
+    if (value->what != BM_FILTER)
+        return true;
+    if (!value->as.filter) {
+        rm.ReplyWithError(ctx, BM_ARRIVING);
+        return false;
+    }
+    if (value->keyless) {
+        rm.ReplyWithError(ctx, BM_KEYLESS);
+        return false;
+    }
+    if (value->traits.face != BM_FACE_BLY)
+        return true;
+    if (!(bly_kind_capabilities(bly_filter_geometry(value->as.filter).kind) & BLY_CAN_ADD)) {
+        bm_status_error(ctx, BLY_EUNSUPPORTED);
+        return false;
+    }
+    bm_clock_advance(ctx, key);
+    return true;
+}
+
+bool bm_family_adds_always(const bm_value *value) {
+    if (value->what != BM_FILTER || value->traits.face == BM_FACE_BF)
+        return value->what == BM_RB_CUCKOO;
+    return bly_kind_capabilities(bly_filter_geometry(value->as.filter).kind) &
+           (BLY_CAN_REMOVE | BLY_TELLS_COPIES | BLY_FORGETS | BLY_ONLY_COUNTS);
+}
+
+bly_status bm_family_add_capped(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *added,
+                                bly_tally *tally) {
+    uint64_t capacity = bly_filter_capacity(f);
+    *tally = (bly_tally){0};
+    while (tally->done < n) {
+        const bly_bytes *next = keys + tally->done;
+        uint64_t count = bly_filter_count(f);
+        if (count >= capacity) {
+            if (!bly_filter_contains(f, next->data, next->size))
+                return BLY_EFULL;
+            added[tally->done++] = 0;
+            continue;
+        }
+        size_t part = n - tally->done;
+        if (part > capacity - count)
+            part = (size_t)(capacity - count);
+        bly_tally some;
+        bly_status status = bly_filter_add_many(f, next, part, added + tally->done, &some);
+        tally->done += some.done;
+        tally->fresh += some.fresh;
+        if (status != BLY_OK)
+            return status;
+    }
+    return BLY_OK;
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+int bm_find_word(rm_string **argv, int argc, int from, int step, const char *word) {
+    for (int i = from; i < argc; i += step)
+        if (bm_is(argv[i], word))
+            return i;
+    return 0;
+}
+
+int bm_unknown_word(rm_ctx *ctx, const rm_string *word) {
+    bly_bytes bytes = bm_bytes(word);
+    const unsigned char *from = bytes.data;
+    char shown[64];
+    size_t n = 0;
+    for (; n < bytes.size && n < sizeof shown - 1; n++)
+        shown[n] = isprint(from[n]) ? (char)from[n] : '?';
+    shown[n] = 0;
+    return bm_error(ctx, "ERR unknown argument '%s'", shown);
+}
+
+bool bm_family_rate(const rm_string *arg, double *out) {
+    return rm.StringToDouble(arg, out) == RM_OK && !isnan(*out);
+}
+
+double bm_family_cap(double rate) {
+    return bm_configs.compat && rate > 0.25 ? 0.25 : rate;
+}

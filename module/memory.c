@@ -1,0 +1,265 @@
+/* Memory for filters.
+ *
+ * Zeroing. A large block fresh from the engine's allocator may be fresh from the system, and zero
+ * already; or it may have been used before. Instead of writing to it, its pages are given back with
+ * MADV_DONTNEED, which on Linux makes them read as zero, and costs a system call and no memory.
+ * Only the rims, parts of pages that belong to others too, are written to. Whether the system keeps
+ * that promise for the engine's memory is tried at the start, on a real block.
+ *
+ * Freeing. The blocks that wait form a list whose links lie in the blocks themselves, so that
+ * letting go needs no memory. The thread takes the whole list, and of each block drops the pages in
+ * steps before it frees it: what then remains to be done in the allocator, with its locks, is
+ * little.
+ *
+ * Forks. The engine saves in children that it forks. These have no such thread, and its lock may
+ * have been taken at that moment; so a child frees at once, and never touches the lock.
+ */
+#include "memory.h"
+
+#include "api.h"
+#include "config.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { STEP = 4 << 20 }; /* bytes given back at once */
+
+typedef struct waiting {
+    struct waiting *next;
+    size_t size;
+} waiting;
+
+static atomic_uint_fast64_t total, pending;
+static bool drops_to_zero; /* set at the start, before anything is allocated */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
+static waiting *queue;        /* under the lock */
+static atomic_bool has_freer; /* false before the start, and in children */
+
+/* ---- pages ----------------------------------------------------------------------------------- */
+
+/* The whole pages of a block. */
+typedef struct inside {
+    uint8_t *from;
+    size_t size;
+} inside;
+
+static inside inside_of(void *block, size_t size) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = ((uintptr_t)block + page - 1) & ~(page - 1);
+    uintptr_t to = ((uintptr_t)block + size) & ~(page - 1);
+    return (inside){(uint8_t *)from, from < to ? (size_t)(to - from) : 0};
+}
+
+static void zero_big(void *block, size_t size) {
+    uint8_t *bytes = block;
+    inside in = inside_of(block, size);
+    if (in.size == 0 || madvise(in.from, in.size, MADV_DONTNEED) != 0) {
+        memset(block, 0, size);
+        return;
+    }
+    size_t head = (size_t)(in.from - bytes);
+    memset(bytes, 0, head);
+    memset(in.from + in.size, 0, size - head - in.size);
+}
+
+static void zero(void *block, size_t size) {
+    if (size >= BM_BIG_BLOCK && drops_to_zero)
+        zero_big(block, size);
+    else
+        memset(block, 0, size);
+}
+
+/* Whether a block of the engine's that was full of ones is zero after zero_big. */
+static bool try_dropping(void) {
+    uint8_t *block = rm.TryAlloc(BM_BIG_BLOCK);
+    bool all_zero = block != NULL;
+    if (block) {
+        memset(block, 0xFF, BM_BIG_BLOCK);
+        zero_big(block, BM_BIG_BLOCK);
+    }
+    for (size_t i = 0; all_zero && i < BM_BIG_BLOCK; i++)
+        all_zero = block[i] == 0;
+    rm.Free(block);
+    return all_zero;
+}
+
+/* ---- the thread that frees ------------------------------------------------------------------- */
+
+static void free_slowly(waiting *block) {
+    size_t size = block->size;
+    inside in = inside_of(block, size);
+    for (size_t at = 0; at < in.size; at += STEP) {
+        size_t n = in.size - at < STEP ? in.size - at : STEP;
+        (void)madvise(in.from + at, n, MADV_DONTNEED);
+    }
+    rm.Free(block);
+    atomic_fetch_sub(&pending, size);
+}
+
+static void *freer(void *unused) {
+    (void)unused;
+    for (;;) {
+        (void)pthread_mutex_lock(&lock);
+        while (!queue)
+            (void)pthread_cond_wait(&more, &lock);
+        waiting *all = queue;
+        queue = NULL;
+        (void)pthread_mutex_unlock(&lock);
+        while (all) {
+            waiting *block = all;
+            all = all->next;
+            free_slowly(block);
+        }
+    }
+    return NULL;
+}
+
+static void in_child(void) {
+    atomic_store(&has_freer, false);
+}
+
+int bm_memory_start(void) {
+    if (atomic_load(&has_freer))
+        return RM_OK;
+    drops_to_zero = try_dropping();
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    if (pthread_atfork(NULL, NULL, in_child) != 0 || pthread_sigmask(SIG_SETMASK, &all, &before))
+        return RM_ERR;
+    pthread_t thread;
+    bool made = pthread_create(&thread, NULL, freer, NULL) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!made)
+        return RM_ERR;
+    (void)pthread_detach(thread);
+    atomic_store(&has_freer, true);
+    return RM_OK;
+}
+
+static void let_go(void *ptr, size_t size) {
+    if (size < BM_BIG_BLOCK || !atomic_load(&has_freer)) {
+        rm.Free(ptr);
+        return;
+    }
+    waiting *block = ptr;
+    block->size = size;
+    atomic_fetch_add(&pending, size);
+    (void)pthread_mutex_lock(&lock);
+    block->next = queue;
+    queue = block;
+    (void)pthread_cond_signal(&more);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+void bm_release(void *block) {
+    if (block)
+        let_go(block, rm.MallocSize(block));
+}
+
+/* ---- accounts -------------------------------------------------------------------------------- */
+
+static void enter(bm_account *account, size_t size) {
+    account->bytes += size;
+    atomic_fetch_add(&total, size);
+}
+
+static void leave(bm_account *account, size_t size) {
+    account->bytes -= size;
+    atomic_fetch_sub(&total, size);
+}
+
+static void *account_alloc(void *ctx, size_t size) {
+    bm_account *account = ctx;
+    account->refusal = bm_memory_would_refuse(account, size);
+    if (account->refusal != BM_REFUSED_NOT)
+        return NULL;
+    void *block = rm.TryAlloc(size);
+    if (!block) {
+        account->refusal = BM_REFUSED_SYSTEM;
+        return NULL;
+    }
+    zero(block, size);
+    enter(account, rm.MallocSize(block));
+    return block;
+}
+
+static void account_free(void *ctx, void *block) {
+    if (!block)
+        return;
+    size_t size = rm.MallocSize(block);
+    leave(ctx, size);
+    let_go(block, size);
+}
+
+bly_allocator bm_allocator(bm_account *account) {
+    return (bly_allocator){account_alloc, account_free, account};
+}
+
+void bm_account_adopt(bm_account *account, void *block) {
+    enter(account, rm.MallocSize(block));
+}
+
+void bm_account_free_now(bm_account *account, void *block) {
+    if (!block)
+        return;
+    leave(account, rm.MallocSize(block));
+    rm.Free(block);
+}
+
+void bm_account_moved(bm_account *account, size_t before, void *now) {
+    leave(account, before);
+    enter(account, rm.MallocSize(now));
+}
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+static uint64_t left_of(uint64_t limit, uint64_t used) {
+    if (limit == 0)
+        return UINT64_MAX;
+    return used < limit ? limit - used : 0;
+}
+
+bm_refusal bm_memory_would_refuse(const bm_account *account, uint64_t bytes) {
+    if (account->unlimited)
+        return BM_REFUSED_NOT;
+    if (bytes > left_of(bm_configs.max_filter, account->bytes))
+        return BM_REFUSED_FILTER;
+    if (bytes > left_of(bm_configs.max_total, bm_memory_total()))
+        return BM_REFUSED_TOTAL;
+    return BM_REFUSED_NOT;
+}
+
+uint64_t bm_memory_room(const bm_account *account) {
+    if (account->unlimited)
+        return UINT64_MAX;
+    uint64_t one = left_of(bm_configs.max_filter, account->bytes);
+    uint64_t all = left_of(bm_configs.max_total, bm_memory_total());
+    return one < all ? one : all;
+}
+
+const char *bm_refusal_text(bm_refusal refusal) {
+    switch (refusal) {
+    case BM_REFUSED_FILTER:
+        return "ERR the filter would take more memory than max-filter-memory allows";
+    case BM_REFUSED_TOTAL:
+        return "ERR all filters together would take more memory than max-total-memory allows";
+    case BM_REFUSED_NOT:
+    case BM_REFUSED_SYSTEM:
+        break;
+    }
+    return "ERR Insufficient memory to create filter";
+}
+
+uint64_t bm_memory_total(void) {
+    return atomic_load(&total);
+}
+
+uint64_t bm_memory_pending(void) {
+    return atomic_load(&pending);
+}

@@ -1,0 +1,66 @@
+/* memory.h - where filters' memory comes from: counted, limited, and given back without a pause.
+ *
+ * Everything comes from the engine's own allocator, so that used_memory, maxmemory and eviction see
+ * it. Blocks of BM_BIG_BLOCK and more are not zeroed by writing to them: their pages are dropped,
+ * and the system hands out zeroed ones as they are touched. Nor are they freed where they are let
+ * go: a thread of the module's gives their pages back, a few at a time, and then frees them. So
+ * neither making nor dropping a filter takes time in proportion to its size.
+ *
+ * All functions may be called from any thread: the engine frees keys in threads of its own. An
+ * account is used by one thread at a time.
+ */
+#ifndef BLOOMERY_MODULE_MEMORY_H
+#define BLOOMERY_MODULE_MEMORY_H
+
+#include <bloomery/base.h>
+
+enum { BM_BIG_BLOCK = 1 << 20 };
+
+typedef enum bm_refusal {
+    BM_REFUSED_NOT,
+    BM_REFUSED_FILTER,
+    BM_REFUSED_TOTAL,
+    BM_REFUSED_SYSTEM
+} bm_refusal;
+
+/* What one key's value takes. Zero it, then use bm_allocator. */
+typedef struct bm_account {
+    uint64_t bytes;     /* as the engine's allocator rounds them */
+    bool unlimited;     /* set while loading, and for what a master or the AOF says */
+    bm_refusal refusal; /* why the last allocation failed */
+} bm_account;
+
+/* Starts the thread that frees, and finds out whether pages can be dropped; RM_ERR when there is no
+ * thread to be had. */
+int bm_memory_start(void);
+
+/* Memory on this account, which must outlive what is allocated, and stay where it is. An allocation
+ * that would pass the limit of one filter (max-filter-memory) or of all (max-total-memory) fails
+ * before it is tried. */
+bly_allocator bm_allocator(bm_account *account);
+
+/* Whether `bytes` more would pass a limit; for checks before any work is done. */
+bm_refusal bm_memory_would_refuse(const bm_account *account, uint64_t bytes);
+
+/* How many bytes more would not: UINT64_MAX where there is no limit. */
+uint64_t bm_memory_room(const bm_account *account);
+
+/* The error to reply with. */
+const char *bm_refusal_text(bm_refusal refusal);
+
+uint64_t bm_memory_total(void);   /* on all accounts */
+uint64_t bm_memory_pending(void); /* let go, and not yet freed */
+
+/* A block that the engine allocated is on the account from now on, and for its allocator to free.
+ */
+void bm_account_adopt(bm_account *account, void *block);
+/* Frees a block of the account at once, in this thread, however large it is. */
+void bm_account_free_now(bm_account *account, void *block);
+/* A block of `before` bytes has become this one, by the engine's doing (defragmentation). */
+void bm_account_moved(bm_account *account, size_t before, void *now);
+
+/* Frees a block of the engine's that is on no account; in the background if it is big. NULL does
+ * nothing. */
+void bm_release(void *block);
+
+#endif

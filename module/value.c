@@ -1,0 +1,237 @@
+#include "value.h"
+
+#include "arrival.h"
+#include "clock.h"
+#include "config.h"
+#include "staging.h"
+#include "types.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+rm_type *bm_type_filter, *bm_type_rb_bloom, *bm_type_rb_cuckoo;
+
+/* ---- the census ------------------------------------------------------------------------------ */
+
+static atomic_uint_fast64_t populations[BM_RB_CUCKOO + 1], overfull, arriving;
+
+void bm_census_take(bm_census *out) {
+    *out = (bm_census){.filters = atomic_load(&populations[BM_FILTER]),
+                       .rb_blooms = atomic_load(&populations[BM_RB_BLOOM]),
+                       .rb_cuckoos = atomic_load(&populations[BM_RB_CUCKOO]),
+                       .overfull = atomic_load(&overfull),
+                       .arriving = atomic_load(&arriving)};
+}
+
+void bm_census_arriving(int by) {
+    atomic_fetch_add(&arriving, (uint64_t)(int64_t)by);
+}
+
+void bm_census_take_in(const bm_value *value) {
+    atomic_fetch_add(&populations[value->what], 1);
+}
+
+void bm_census_leave_out(const bm_value *value) {
+    atomic_fetch_sub(&populations[value->what], 1);
+}
+
+/* ---- traits ---------------------------------------------------------------------------------- */
+
+enum { TRAITS_VERSION = 1, TRAIT_NONSCALING = 1 };
+
+static void put(uint8_t *to, uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(value >> 8 * i);
+}
+
+static uint64_t get(const uint8_t *from, int bytes) {
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value |= (uint64_t)from[i] << 8 * i;
+    return value;
+}
+
+/* Version, face, flags, 0; bucket size and iterations in two bytes each; expansion and 0 in four;
+ * deletes in eight; all little-endian. */
+void bm_traits_encode(const bm_traits *traits, uint8_t out[BM_TRAITS_BYTES]) {
+    memset(out, 0, BM_TRAITS_BYTES);
+    out[0] = TRAITS_VERSION;
+    out[1] = traits->face;
+    out[2] = traits->nonscaling ? TRAIT_NONSCALING : 0;
+    put(out + 4, traits->bucket_size, 2);
+    put(out + 6, traits->max_iterations, 2);
+    put(out + 8, traits->expansion, 4);
+    put(out + 16, traits->deletes, 8);
+}
+
+bool bm_traits_decode(const void *data, size_t size, bm_traits *out) {
+    const uint8_t *in = data;
+    if (size != BM_TRAITS_BYTES || in[0] != TRAITS_VERSION || in[1] > BM_FACE_CF ||
+        in[2] > TRAIT_NONSCALING || in[3] != 0 || get(in + 12, 4) != 0)
+        return false;
+    *out = (bm_traits){.face = in[1],
+                       .nonscaling = in[2] & TRAIT_NONSCALING,
+                       .bucket_size = (uint16_t)get(in + 4, 2),
+                       .max_iterations = (uint16_t)get(in + 6, 2),
+                       .expansion = (uint32_t)get(in + 8, 4),
+                       .deletes = get(in + 16, 8)};
+    return true;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* Stamps begin at the time of the start, and so are not repeated after a restart either, as long as
+ * there are fewer than 2^20 changes in a millisecond. */
+static atomic_uint_fast64_t last_stamp;
+
+int bm_types_start(rm_ctx *ctx) {
+    atomic_store(&last_stamp, (uint64_t)rm.Milliseconds() << 20);
+    return bm_type_filter_start(ctx) == RM_OK ? bm_type_redisbloom_start(ctx) : RM_ERR;
+}
+
+bm_value *bm_value_new(bm_what what) {
+    bm_value *value = rm.TryAlloc(sizeof *value);
+    if (!value)
+        return NULL;
+    *value = (bm_value){.what = what, .stamp = atomic_fetch_add(&last_stamp, 1) + 1};
+    bm_census_take_in(value);
+    return value;
+}
+
+void bm_value_drop_image(bm_value *value) {
+    bly_image_close(value->image);
+    value->image = NULL;
+}
+
+void bm_value_free(bm_value *value) {
+    if (!value)
+        return;
+    if (value->what == BM_FILTER)
+        bm_clock_leave(value);
+    bm_value_drop_image(value);
+    bm_staging_free(value->staging);
+    bm_arrival_free(value->arrival);
+    if (value->what == BM_RB_BLOOM)
+        bly_rb_bloom_destroy(value->as.bloom);
+    else if (value->what == BM_RB_CUCKOO)
+        bly_rb_cuckoo_destroy(value->as.cuckoo);
+    else
+        bly_filter_destroy(value->as.filter);
+    if (value->overfull)
+        atomic_fetch_sub(&overfull, 1);
+    bm_census_leave_out(value);
+    rm.Free(value);
+}
+
+/* Whether a filter has far more keys than it was made for. Not asked of those that grow, nor of
+ * those whose count is not one of distinct keys. */
+static bool is_overfull(const bm_value *value) {
+    const bly_filter *f = value->as.filter;
+    if (value->what != BM_FILTER || !f)
+        return false;
+    bly_kind kind = bly_filter_geometry(f).kind;
+    const uint32_t otherwise = BLY_FORGETS | BLY_TELLS_COPIES | BLY_ONLY_COUNTS | BLY_CAN_BUILD;
+    if (kind == BLY_SCALABLE || kind == BLY_OVERLAY || bly_kind_capabilities(kind) & otherwise)
+        return false;
+    return (double)bly_filter_count(f) > bm_configs.warn_ratio * (double)bly_filter_capacity(f);
+}
+
+void bm_value_changed(bm_value *value) {
+    value->stamp = atomic_fetch_add(&last_stamp, 1) + 1;
+    bm_value_drop_image(value);
+    bool now = is_overfull(value);
+    if (now && !value->overfull)
+        atomic_fetch_add(&overfull, 1);
+    else if (!now && value->overfull)
+        atomic_fetch_sub(&overfull, 1);
+    value->overfull = now;
+}
+
+uint64_t bm_value_bytes(const bm_value *value) {
+    return rm.MallocSize((void *)(uintptr_t)value) + value->account.bytes +
+           (value->staging ? bm_staging_bytes(value->staging) : 0) +
+           (value->arrival ? bm_arrival_bytes(value->arrival) : 0);
+}
+
+/* ---- methods that do not depend on the type -------------------------------------------------- */
+
+size_t bm_type_mem_usage(const void *value) {
+    return (size_t)bm_value_bytes(value);
+}
+
+size_t bm_type_free_effort(rm_string *key, const void *value) {
+    (void)key;
+    return (size_t)(bm_value_bytes(value) >> 14) + 1;
+}
+
+void bm_type_free(void *value) {
+    bm_value_free(value);
+}
+
+void *bm_move_block(void *ctx, void *block, size_t size) {
+    const bm_moving *moving = ctx;
+    (void)size;
+    size_t before = rm.MallocSize(block);
+    void *now = rm.DefragAlloc(moving->defrag, block);
+    if (now)
+        bm_account_moved(moving->account, before, now);
+    return now;
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+static bm_what what_is(rm_key *key) {
+    if (!key || rm.KeyType(key) == RM_KEY_EMPTY)
+        return BM_MISSING;
+    rm_type *type = rm.KeyType(key) == RM_KEY_MODULE ? rm.ModuleTypeGetType(key) : NULL;
+    if (!type)
+        return BM_FOREIGN;
+    return type == bm_type_filter      ? BM_FILTER
+           : type == bm_type_rb_bloom  ? BM_RB_BLOOM
+           : type == bm_type_rb_cuckoo ? BM_RB_CUCKOO
+                                       : BM_FOREIGN;
+}
+
+bm_key bm_key_open(rm_ctx *ctx, rm_string *name, int mode) {
+    bm_key key = {.key = rm.OpenKey(ctx, name, mode), .name = name};
+    key.what = what_is(key.key);
+    if (key.what != BM_MISSING && key.what != BM_FOREIGN)
+        key.value = rm.ModuleTypeGetValue(key.key);
+    if (key.value && mode & RM_WRITE)
+        key.value->account.unlimited = bm_is_replayed(ctx);
+    return key;
+}
+
+void bm_key_close(bm_key *key) {
+    if (key->key)
+        rm.CloseKey(key->key);
+    key->key = NULL;
+}
+
+void bm_key_set(bm_key *key, bm_value *value) {
+    rm_type *type = value->what == BM_RB_BLOOM    ? bm_type_rb_bloom
+                    : value->what == BM_RB_CUCKOO ? bm_type_rb_cuckoo
+                                                  : bm_type_filter;
+    long long expiry = key->what == BM_MISSING ? -1 : rm.GetAbsExpire(key->key);
+    (void)rm.ModuleTypeSetValue(key->key, type, value);
+    if (expiry >= 0)
+        (void)rm.SetAbsExpire(key->key, expiry);
+    key->what = value->what;
+    key->value = value;
+}
+
+void bm_key_changed(rm_ctx *ctx, bm_key *key, const char *event) {
+    if (key->value)
+        bm_value_changed(key->value);
+    (void)rm.SignalModifiedKey(ctx, key->name);
+    (void)rm.NotifyKeyspaceEvent(ctx, RM_NOTIFY_GENERIC, event, key->name);
+}
+
+bool bm_is_replayed(rm_ctx *ctx) {
+    return rm.GetContextFlags(ctx) & (RM_CTX_REPLICATED | RM_CTX_LOADING);
+}
+
+bool bm_is_following(void) {
+    int flags = rm.GetContextFlags(NULL);
+    return flags & RM_CTX_LOADING || !(flags & RM_CTX_MASTER);
+}

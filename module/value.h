@@ -1,0 +1,126 @@
+/* value.h - what a key of ours holds, and how commands get at it.
+ *
+ * Three data types share one struct. MBbloom-- and MBbloomCF are RedisBloom's types, in its
+ * encodings, and hold RedisBloom's structures (<bloomery/redisbloom.h>): keys that came from it,
+ * and those made under compat-layout. bloomery1 holds any filter of the library; or a filter that
+ * is still arriving.
+ */
+#ifndef BLOOMERY_MODULE_VALUE_H
+#define BLOOMERY_MODULE_VALUE_H
+
+#include "api.h"
+#include "memory.h"
+
+#include <bloomery/filter.h>
+#include <bloomery/pieces.h>
+#include <bloomery/redisbloom.h>
+
+typedef enum bm_what {
+    BM_MISSING,   /* no such key */
+    BM_FOREIGN,   /* a key that is not ours */
+    BM_FILTER,    /* type bloomery1 */
+    BM_RB_BLOOM,  /* type MBbloom-- */
+    BM_RB_CUCKOO, /* type MBbloomCF */
+} bm_what;
+
+/* By which family of commands a filter was made: what BF.INFO and CF.INFO tell. */
+typedef enum bm_face { BM_FACE_BLY = 0, BM_FACE_BF = 1, BM_FACE_CF = 2 } bm_face;
+
+/* What a bloomery1 value has besides its filter; saved with it. */
+typedef struct bm_traits {
+    uint8_t face; /* bm_face */
+    bool nonscaling;
+    uint16_t bucket_size;    /* CF: as asked, for CF.INFO */
+    uint16_t max_iterations; /* CF: the same */
+    uint32_t expansion;      /* as asked; 0 with nonscaling */
+    uint64_t deletes;        /* CF: items deleted */
+} bm_traits;
+
+/* As bytes: in RDB files, and after META of BLY.LOAD. */
+enum { BM_TRAITS_BYTES = 24 };
+void bm_traits_encode(const bm_traits *traits, uint8_t out[BM_TRAITS_BYTES]);
+/* false: these are not such bytes; *out is as it was. */
+bool bm_traits_decode(const void *data, size_t size, bm_traits *out);
+
+struct bm_staging; /* staging.h: a container arriving by BLY.LOAD */
+struct bm_arrival; /* arrival.h: RedisBloom's chunks arriving by LOADCHUNK */
+
+/* Never moved once made: what it holds refers to its account. Staging and arrival, the image, the
+ * key's absence and the clock's place are those of BM_FILTER alone, for RedisBloom's types are
+ * saved as RedisBloom would, and nothing else with them. */
+typedef struct bm_value {
+    bm_what what; /* BM_FILTER, BM_RB_BLOOM, BM_RB_CUCKOO */
+    bm_account account;
+    union {
+        bly_filter *filter; /* NULL: nothing but what is arriving */
+        bly_rb_bloom *bloom;
+        bly_rb_cuckoo *cuckoo;
+    } as;
+    bm_traits traits;
+    uint64_t stamp;   /* grows with every change; never that of another value of this server */
+    bly_image *image; /* of the filter at `image_stamp`, for BLY.DUMP; NULL: none kept */
+    uint64_t image_stamp;
+    struct bm_staging *staging; /* NULL: nothing arriving */
+    struct bm_arrival *arrival; /* the same */
+    bool keyless;               /* the filter's secret key is not in the ring */
+    bool overfull;              /* counted in bm_overfull */
+    struct bm_timed *timed;     /* clock.h: its place among the timed windows; else NULL */
+} bm_value;
+
+extern rm_type *bm_type_filter, *bm_type_rb_bloom, *bm_type_rb_cuckoo;
+
+/* Registers the three types. */
+int bm_types_start(rm_ctx *ctx);
+
+/* An empty value, whose account has limits; NULL when there is no memory. */
+bm_value *bm_value_new(bm_what what);
+/* With all that it holds. May run in any thread. NULL does nothing. */
+void bm_value_free(bm_value *value);
+
+/* After every change: the stamp, the image, the alarm of overfull filters. */
+void bm_value_changed(bm_value *value);
+
+/* Closes the image that is kept, if there is one: before anything that it refers to goes. */
+void bm_value_drop_image(bm_value *value);
+
+/* All memory that it takes, itself and what is arriving included. */
+uint64_t bm_value_bytes(const bm_value *value);
+
+/* Numbers of INFO, kept as values come and go. */
+typedef struct bm_census {
+    uint64_t filters, rb_blooms, rb_cuckoos; /* keys of each type */
+    uint64_t overfull;                       /* that hold more than they were made for */
+    uint64_t arriving;                       /* not all of which has come */
+} bm_census;
+void bm_census_take(bm_census *out);
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+typedef struct bm_key {
+    rm_key *key; /* NULL: not there, opened for reading */
+    rm_string *name;
+    bm_what what;
+    bm_value *value; /* NULL when missing or foreign */
+} bm_key;
+
+/* Opens a key for RM_READ or RM_READ | RM_WRITE. Close it whatever it is. A value that is opened
+ * for writing has limits, or none, as bm_is_replayed says. */
+bm_key bm_key_open(rm_ctx *ctx, rm_string *name, int mode);
+void bm_key_close(bm_key *key);
+
+/* Makes `value` the key's; what the key held is freed, its expiry kept. The key was opened for
+ * writing. */
+void bm_key_set(bm_key *key, bm_value *value);
+
+/* A change has been made: marks the key modified, tells listeners `event`, calls bm_value_changed.
+ * Replicating is the command's own business. */
+void bm_key_changed(rm_ctx *ctx, bm_key *key, const char *event);
+
+/* Whether what is done now comes from a master, or from the AOF or RDB: no limits, no clocks, no
+ * second thoughts. */
+bool bm_is_replayed(rm_ctx *ctx);
+/* The same where there is no client to be asked, as when values are loaded or copied: the server is
+ * loading, or a replica. */
+bool bm_is_following(void);
+
+#endif

@@ -1,0 +1,474 @@
+"""bf.py - BF.*: every reply and every error, in both protocols."""
+import math
+import struct
+
+from harness import Error, Server, Simple, digests, eq, main, ok, pair, wait_sync
+from talk import OK, WRONGTYPE, both, dump, events, load
+
+RANGE = "[1, 1099511627776]"
+OLD_RANGE = "[1, 1073741824]"
+FULL = Error("ERR non scaling filter is full")
+LOADING = Error("ERR filter is being loaded")
+
+
+def numbers(first, last):
+    return " ".join(f"n{i}" for i in range(first, last))
+
+
+def test_reserve():
+    def talk(t):
+        t.says("BF.RESERVE a 0.01 1000", OK)
+        t.says("bf.reserve b 0.01 1000 expansion 4", OK)
+        t.says("BF.RESERVE c 0.01 1000 nonScaling", OK)
+        t.says("BF.RESERVE d 0.01 1000 EXPANSION 0", OK)
+        t.says("BF.RESERVE e 0.9 1000", OK)
+        t.says("BF.RESERVE f 0.01 1000 NONSCALING EXPANSION 0", OK)
+        t.says("BF.RESERVE g 1e-3 1 EXPANSION 32768", OK)
+        for key, expansion in (("a", 2), ("b", 4), ("c", None), ("d", None), ("f", None)):
+            reply = t.says(f"BF.INFO {key}", list if t.resp == 2 else type(t.map()))
+            eq(reply[-1] if t.resp == 2 else reply[-1][1], expansion)
+        t("SET s x")
+        t("CF.RESERVE cf 1000")
+        t.refuses(["BF.RESERVE a 0.01 1000", "BF.RESERVE c 0.01 1000"], "ERR item exists")
+        t.says("BF.RESERVE s 0.01 1000", WRONGTYPE)
+        t.says("BF.RESERVE cf 0.01 1000", WRONGTYPE)
+        t.arity("BF.RESERVE", "BF.RESERVE x", "BF.RESERVE x 0.1", "BF.RESERVE x .1 10 1 2 3 4")
+        t.says("EXISTS x", 0)
+    both(talk)
+
+
+def test_reserve_errors():
+    def talk(t):
+        t.refuses(["BF.RESERVE x abc 10", "BF.RESERVE x nan 10", "BF.RESERVE x '' 10",
+                   "BF.RESERVE x '0.1 ' 10"], "ERR bad error rate")
+        t.refuses(["BF.RESERVE x 0 10", "BF.RESERVE x 1 10", "BF.RESERVE x -0.1 10",
+                   "BF.RESERVE x 2 10", "BF.RESERVE x inf 10"],
+                  "ERR error rate must be in the range (0.000000, 1.000000)")
+        t.refuses(["BF.RESERVE x 0.1 ten", "BF.RESERVE x 0.1 1.5", "BF.RESERVE x 0.1 ''"],
+                  "ERR bad capacity")
+        t.refuses(["BF.RESERVE x 0.1 0", "BF.RESERVE x 0.1 -1", "BF.RESERVE x 0.1 1099511627777"],
+                  f"ERR capacity must be in the range {RANGE}")
+        t.refuses(["BF.RESERVE x 0.1 10 EXPANSION", "BF.RESERVE x 0.1 10 NONSCALING EXPANSION"],
+                  "ERR no expansion")
+        t.refuses(["BF.RESERVE x 0.1 10 EXPANSION two", "BF.RESERVE x 0.1 10 EXPANSION NONSCALING"],
+                  "ERR bad expansion")
+        t.refuses(["BF.RESERVE x 0.1 10 EXPANSION -1", "BF.RESERVE x 0.1 10 EXPANSION 32769"],
+                  "ERR expansion must be in the range [0, 32768]")
+        t.refuses(["BF.RESERVE x 0.1 10 NONSCALING EXPANSION 2",
+                   "BF.RESERVE x 0.1 10 EXPANSION 2 NONSCALING"], "Nonscaling filters cannot expand")
+        t.refuses("BF.RESERVE x 0.1 10 FOO", "ERR unknown argument 'FOO'")
+        t.refuses("BF.RESERVE x 0.1 10 NONSCALINGS", "ERR unknown argument 'NONSCALINGS'")
+        t.says("BF.RESERVE x 0.1 10", Error("ERR unknown argument 'a??b'"), b"a\r\nb")
+        # The order of the checks: rate, capacity, options, and the key last.
+        t("SET s x")
+        t.refuses("BF.RESERVE s 7 0 EXPANSION -1",
+                  "ERR error rate must be in the range (0.000000, 1.000000)")
+        t.refuses("BF.RESERVE s 0.1 0 EXPANSION -1", f"ERR capacity must be in the range {RANGE}")
+        t.refuses("BF.RESERVE s 0.1 1 EXPANSION -1", "ERR expansion must be in the range [0, 32768]")
+        t.says("EXISTS x", 0)
+    both(talk)
+
+
+def test_add():
+    def talk(t):
+        t.says("BF.ADD k a", t.yes)
+        t.says("BF.ADD k a", t.no)
+        t.says("BF.MADD k a b c b", [t.no, t.yes, t.yes, t.no])
+        t.says("BF.MADD new a a", [t.yes, t.no])
+        t.says("BF.EXISTS k b", t.yes)
+        t.says("BF.EXISTS k stranger", t.no)
+        t.says("BF.MEXISTS k a stranger c", [t.yes, t.no, t.yes])
+        t.says("BF.EXISTS none a", t.no)
+        t.says("BF.MEXISTS none a b", [t.no, t.no])
+        t.says("BF.ADD k", t.yes, b"\x00\xff\r\n")
+        t.says("BF.EXISTS k", t.yes, b"\x00\xff\r\n")
+        t.says("BF.ADD k ''", t.yes)
+        t.says("BF.EXISTS k ''", t.yes)
+        t.says("BF.CARD k", 5)
+        t.says("BF.CARD none", 0)
+        t("SET s x")
+        t.says("CF.ADD cf x", t.yes)
+        for key in ("s", "cf"):
+            for command in ("ADD", "MADD", "EXISTS", "MEXISTS"):
+                t.says(f"BF.{command} {key} a", WRONGTYPE)
+            t.says(f"BF.CARD {key}", WRONGTYPE)
+            t.says(f"BF.INSERT {key} ITEMS a", WRONGTYPE)
+        t.arity("BF.ADD k", "BF.ADD k a b", "BF.MADD k", "BF.EXISTS k", "BF.EXISTS k a b",
+                "BF.MEXISTS k", "BF.CARD", "BF.CARD k a")
+        # More than the items that a batch keeps on the stack.
+        t.says(f"BF.MADD many {numbers(0, 1000)}", [t.yes] * 1000)
+        t.says(f"BF.MEXISTS many {numbers(0, 1000)}", [t.yes] * 1000)
+        t.says("BF.CARD many", 1000)
+    both(talk)
+
+
+def test_full():
+    def talk(t):
+        for key, make in (("f", "NONSCALING"), ("g", "EXPANSION 0")):
+            t.says(f"BF.RESERVE {key} 0.0001 10 {make}", OK)
+            t.says(f"BF.MADD {key} {numbers(0, 8)}", [t.yes] * 8)
+            t.says(f"BF.MADD {key} n0 n8 n9 n1 n10 n11 n2", [t.no, t.yes, t.yes, t.no, FULL])
+            t.says(f"BF.ADD {key} n12", FULL)
+            t.says(f"BF.ADD {key} n3", t.no)
+            t.says(f"BF.INSERT {key} ITEMS n3 n13 n3", [t.no, FULL])
+            t.says(f"BF.CARD {key}", 10)
+            t.says(f"BF.MEXISTS {key} n9 n10", [t.yes, t.no])
+    both(talk)
+    both(talk, args="compat-layout yes")
+
+
+def test_insert():
+    def talk(t):
+        t.says("BF.INSERT a ITEMS x y x", [t.yes, t.yes, t.no])
+        t.says("BF.INSERT b CAPACITY 5000 ERROR 0.001 EXPANSION 3 ITEMS x", [t.yes])
+        t.says("BF.INFO b CAPACITY", [5000] if t.resp == 2 else t.map(("Capacity", 5000)))
+        t.says("BF.INFO b EXPANSION", [3] if t.resp == 2 else t.map(("Expansion rate", 3)))
+        t.says("bf.insert c nonscaling items items", [t.yes])
+        t.says("BF.INFO c EXPANSION", [None] if t.resp == 2 else t.map(("Expansion rate", None)))
+        t.says("BF.INSERT d NONSCALING EXPANSION 2 ITEMS x", [t.yes])
+        t.says("BF.INFO d EXPANSION", [None] if t.resp == 2 else t.map(("Expansion rate", None)))
+        t.says("BF.INSERT e EXPANSION 0 ITEMS x", [t.yes])
+        t.says("BF.INFO e EXPANSION", [None] if t.resp == 2 else t.map(("Expansion rate", None)))
+        t.says("BF.INSERT a NOCREATE CAPACITY 7 ITEMS x z", [t.no, t.yes])
+        t.refuses("BF.INSERT none NOCREATE ITEMS x", "ERR not found")
+        t.refuses(["BF.INSERT n ERROR 0 ITEMS x", "BF.INSERT n ERROR 1 ITEMS x",
+                   "BF.INSERT n ERROR nan ITEMS x", "BF.INSERT n ERROR x ITEMS x"],
+                  "Bad error rate")
+        t.refuses(["BF.INSERT n CAPACITY 0 ITEMS x", "BF.INSERT n CAPACITY 1.5 ITEMS x",
+                   "BF.INSERT n CAPACITY 1099511627777 ITEMS x"], "Bad capacity")
+        t.refuses(["BF.INSERT n EXPANSION -1 ITEMS x", "BF.INSERT n EXPANSION 32769 ITEMS x",
+                   "BF.INSERT n EXPANSION x ITEMS x"], "Bad expansion")
+        t.refuses(["BF.INSERT n FOO ITEMS x", "BF.INSERT n CAP 10 ITEMS x", "BF.INSERT n I x",
+                   "BF.INSERT n x y"], "Unknown argument received")
+        t.arity("BF.INSERT n ITEMS", "BF.INSERT n NOCREATE ITEMS", "BF.INSERT n CAPACITY 10",
+                "BF.INSERT n NOCREATE NONSCALING", "BF.INSERT n ITEMS", "BF.INSERT n NOCREATE ERROR")
+        t.says("EXISTS n none", 0)
+    both(talk)
+
+
+def test_info():
+    def talk(t):
+        t.says("BF.RESERVE k 0.01 1000", OK)
+        t.says("BF.MADD k a b c", [t.yes] * 3)
+        size = dict(zip(*[iter(t("BF.INFO k"))] * 2))["Size"] if t.resp == 2 else t("BF.INFO k")[1][1]
+        ok(1000 < size < 4000, f"Size {size}")
+        fields = [("Capacity", 1000), ("Size", size), ("Number of filters", 1),
+                  ("Number of items inserted", 3), ("Expansion rate", 2)]
+        t.says("BF.INFO k", t.map(*fields))
+        for word, field in zip(("CAPACITY", "size", "Filters", "ITEMS", "EXPANSION"), fields):
+            t.says(f"BF.INFO k {word}", [field[1]] if t.resp == 2 else t.map(field))
+        t.refuses("BF.INFO k FOO", "Invalid information value")
+        t.refuses(["BF.INFO none", "BF.INFO none SIZE", "BF.DEBUG none", "BF.SCANDUMP none 0",
+                   "BF.SCANDUMP none x"], "ERR not found")
+        t("SET s x")
+        t("CF.ADD cf x")
+        for key in ("s", "cf"):
+            for command in (f"BF.INFO {key}", f"BF.DEBUG {key}", f"BF.SCANDUMP {key} 0"):
+                t.says(command, WRONGTYPE)
+        t.arity("BF.INFO", "BF.INFO k a b", "BF.DEBUG", "BF.DEBUG k k", "BF.SCANDUMP k",
+                "BF.SCANDUMP k 0 0", "BF.LOADCHUNK k 1", "BF.LOADCHUNK k 1 a b")
+        lines = t("BF.DEBUG k")
+        eq(lines[0], b"size:3")
+        fields = [word.split(b":")[0] for word in lines[1].split()]
+        eq(fields, [b"bytes", b"bits", b"hashes", b"hashwidth", b"capacity", b"size", b"ratio"])
+        t(f"BF.MADD k {numbers(0, 4000)}")
+        eq(len(t("BF.DEBUG k")), 4, "three levels")
+        levels = t("BF.INFO k FILTERS")
+        eq(levels[0] if t.resp == 2 else levels[0][1], 3)
+    both(talk)
+
+
+def test_redisbloom_numbers():
+    """With RedisBloom's layout the numbers are RedisBloom's."""
+    def talk(t):
+        t.says("BF.RESERVE k 0.01 100", OK)
+        t.says("BF.MADD k a b c", [t.yes] * 3)
+        # 100 keys at 0.005: 1102.8 bits, up to 1152; 8 hashes.
+        t.says("BF.INFO k", t.map(("Capacity", 100), ("Size", 40 + 64 + 144),
+                                  ("Number of filters", 1), ("Number of items inserted", 3),
+                                  ("Expansion rate", 2)))
+        t.says("BF.DEBUG k", [b"size:3", b"bytes:144 bits:1152 hashes:8 hashwidth:64 capacity:100 "
+                                         b"size:3 ratio:0.005"])
+        t(f"BF.MADD k {numbers(0, 250)}")
+        eq(len(t("BF.DEBUG k")), 3, "two links")
+        t.says("BF.CARD k", int)
+        eq(t("OBJECT ENCODING k"), b"raw")
+        eq(t("TYPE k"), Simple("MBbloom--"))
+    both(talk, args="compat-layout yes")
+
+
+def test_compat():
+    def talk(t):
+        t("SET s x")
+        t("CF.ADD cf x")
+        for key in ("s", "cf"):
+            t.says(f"BF.EXISTS {key} x", t.no)
+            t.says(f"BF.MEXISTS {key} x y", [t.no, t.no])
+            t.says(f"BF.ADD {key} x", WRONGTYPE)
+            t.says(f"BF.CARD {key}", WRONGTYPE)
+        t.says("BF.RESERVE a 0.01 10 FOO", OK)
+        t.says("BF.RESERVE b 0.9 100 NONSCALING", OK)
+        t.says("BF.RESERVE c 0.25 100 NONSCALING", OK)
+        eq(t("BF.INFO b SIZE"), t("BF.INFO c SIZE"), "capped at 0.25")
+        t.refuses("BF.RESERVE x 0.1 1073741825", f"ERR capacity must be in the range {OLD_RANGE}")
+        t.refuses("BF.INSERT x CAPACITY 1073741825 ITEMS a", "Bad capacity")
+        t.says("BF.INSERT d cap 50 err 0.1 exp 4 i x", [t.yes])
+        t.says("BF.INFO d EXPANSION", [4] if t.resp == 2 else t.map(("Expansion rate", 4)))
+        t.says("BF.INFO d CAPACITY", [50] if t.resp == 2 else t.map(("Capacity", 50)))
+        t.refuses("BF.INSERT none nocr items x", "ERR not found")
+        t.says("BF.INSERT e nope items x", [t.yes])
+        t.says("BF.INFO e EXPANSION", [None] if t.resp == 2 else t.map(("Expansion rate", None)))
+        t.refuses("BF.INSERT e what items x", "Unknown argument received")
+    both(talk, args="compat yes")
+
+
+def test_defaults():
+    def talk(t):
+        t.config(bf_error_rate="0.001", bf_initial_size="500", bf_expansion_factor="3")
+        t("BF.ADD k x")
+        t.says("BF.INFO k CAPACITY", [500] if t.resp == 2 else t.map(("Capacity", 500)))
+        t.says("BF.INFO k EXPANSION", [3] if t.resp == 2 else t.map(("Expansion rate", 3)))
+        t.config(bf_expansion_factor="0", bf_initial_size="2")
+        t.says("BF.MADD fixed a b c", [t.yes, t.yes, FULL])
+        t.says("BF.INSERT grows EXPANSION 2 ITEMS a b c", [t.yes] * 3)
+    both(talk)
+
+
+# ---- dumps ----------------------------------------------------------------------------------
+
+def test_scandump():
+    def talk(t):
+        t.says("BF.RESERVE k 0.01 1000", OK)
+        t(f"BF.MADD k {numbers(0, 3000)}")
+        t.refuses("BF.SCANDUMP k x", "Second argument must be numeric")
+        t.says("BF.SCANDUMP k -1", [0, b""])
+        chunks, end = dump(t.client, "BF", "k")
+        eq(end, b"")
+        eq(chunks[0][0], 1)
+        for (before, _), (at, data) in zip(chunks, chunks[1:]):
+            eq(at, before + len(data))
+        t.says("BF.SCANDUMP k 1000000000", [0, b""])
+        load(t.client, "BF", "copy", chunks)
+        eq(*digests(t.client, "k", "copy").values())
+        t.says("BF.CARD copy", t("BF.CARD k"))
+        t.says("BF.INFO copy EXPANSION", t("BF.INFO k EXPANSION"))
+        t.says("BF.INFO copy FILTERS", t("BF.INFO k FILTERS"))
+        t.says(f"BF.MEXISTS copy {numbers(0, 3000)}", [t.yes] * 3000)
+        t.says("BF.ADD copy more", t.yes)
+    both(talk)
+    both(talk, args="compat-layout yes")
+
+
+def test_scandump_in_pieces():
+    """A filter of several chunks, which may be interrupted and begun again."""
+    def talk(t, capacity):
+        t.says(f"BF.RESERVE k 0.001 {capacity} NONSCALING", OK)
+        t(f"BF.MADD k {numbers(0, 3000)}")
+        chunks, _ = dump(t.client, "BF", "k")
+        ok(len(chunks) >= 3, "several chunks")
+        load(t.client, "BF", "half", chunks[:-1])
+        t.says("BF.EXISTS half n1", t.yes)
+        t.says("BF.MEXISTS half n1 stranger", [t.yes, t.yes])
+        for command in ("BF.ADD half x", "BF.MADD half x", "BF.INSERT half ITEMS x", "BF.CARD half",
+                        "BF.INFO half", "BF.DEBUG half", "BF.SCANDUMP half 0"):
+            t.says(command, LOADING)
+        t.refuses("BF.RESERVE half 0.1 10", "ERR item exists")
+        load(t.client, "BF", "half", chunks[:2])
+        load(t.client, "BF", "half", chunks[1:])
+        eq(*digests(t.client, "k", "half").values())
+        t.says("BF.MEXISTS half n1 stranger", [t.yes, t.no])
+        t.says("BF.INFO half EXPANSION", [None] if t.resp == 2 else t.map(("Expansion rate", None)))
+    both(lambda t: talk(t, 5000000))
+    both(lambda t: talk(t, 10000000), args="compat-layout yes")
+
+
+def test_own_chunks():
+    """What only our own dumps can say."""
+    def talk(t):
+        t.says("BF.RESERVE k 0.001 6000000 NONSCALING", OK)
+        t(f"BF.MADD k {numbers(0, 3000)}")
+        chunks, _ = dump(t.client, "BF", "k")
+        eq(chunks[0][1][:8], b"BLYDUMP1")
+        t("BF.SCANDUMP k 0")
+        t("BF.ADD k another")
+        t.refuses(f"BF.SCANDUMP k {chunks[1][0]}",
+                  "ERR the filter changed while it was dumped; start again at 0")
+        t.refuses("BF.SCANDUMP k 1", "ERR the filter changed while it was dumped; start again at 0")
+        bad = Error("ERR received bad data")
+        t.says("BF.LOADCHUNK x 1", bad, chunks[0][1][:-1])
+        t.says("BF.LOADCHUNK x 1", bad, chunks[0][1][:50] + b"?" + chunks[0][1][51:])
+        t.says("CF.LOADCHUNK x 1", Error("Couldn't create filter!"), chunks[0][1])
+        t.says("EXISTS x", 0)
+        load(t.client, "BF", "x", chunks[:1])
+        t.says(f"BF.LOADCHUNK x {chunks[2][0]}",
+               Error("ERR expected the chunk that SCANDUMP gives at 1"), chunks[2][1])
+        t.says(f"BF.LOADCHUNK x {len(chunks[1][1])}", bad, chunks[1][1])
+        load(t.client, "BF", "x", chunks[1:2])
+        load(t.client, "BF", "x", chunks[1:2])
+        t.says(f"BF.LOADCHUNK x {chunks[2][0]}",
+               Error(f"ERR expected the chunk that SCANDUMP gives at {chunks[1][0]}"),
+               chunks[2][1][1:])
+        load(t.client, "BF", "x", chunks[2:])
+        t.says("BF.CARD x", 3000)
+        t.says("BF.LOADCHUNK x 1", bad, chunks[0][1])
+        t.says(f"BF.LOADCHUNK x {chunks[1][0]}",
+               Error("ERR the filter is complete; delete the key to load another"), chunks[1][1])
+        t("DEL x")
+        load(t.client, "BF", "x", chunks[:-1])
+        at, last = chunks[-1]
+        damaged = bytes([last[0] ^ 1]) + last[1:]
+        ok(t(f"BF.LOADCHUNK x {at}", damaged).text.startswith("ERR the filter could not be loaded"))
+        t.says("EXISTS x", 0)
+    both(talk)
+
+
+def header(items=3, links=1, options=5, growth=2, bits=1152, nbytes=144, link_items=3, error=0.005,
+           bpe=-math.log(0.005) / math.log(2) ** 2, hashes=8, capacity=100, n2=0):
+    """RedisBloom's, by hand."""
+    head = struct.pack("<QIII", items, links, options, growth)
+    return head + struct.pack("<QQQddIQB", nbytes, bits, link_items, error, bpe, hashes, capacity, n2)
+
+
+def test_redisbloom_chunks():
+    """Chunks that RedisBloom made load into any server, and go back as they came."""
+    def talk(t):
+        bits = bytes(range(144))
+        t.says("BF.LOADCHUNK k 1", OK, header())
+        t.says("BF.EXISTS k x", t.yes)
+        t.says("BF.ADD k x", LOADING)
+        t.says("BF.LOADCHUNK k 45", OK, bits[:44])
+        t.says("BF.LOADCHUNK k 145", OK, bits[100:])
+        t.says("BF.CARD k", LOADING)
+        t.says("BF.LOADCHUNK k 111", OK, bits[40:110])
+        t.says("BF.CARD k", 3)
+        eq(t("TYPE k"), Simple("MBbloom--"))
+        eq(dump(t.client, "BF", "k"), ([(1, header()), (145, bits)], b""))
+        t.says("BF.LOADCHUNK k 2", OK, b"\xff")
+        eq(t("BF.SCANDUMP k 1")[1][:2], b"\xff\x01")
+        t.says("BF.LOADCHUNK k 147", Error("ERR invalid chunk - Too big for current filter"), b"xy" * 2)
+        t.says("BF.LOADCHUNK k 1000", Error("ERR invalid offset - no link found"), b"xy")
+        bad = Error("ERR received bad data")
+        t.says("BF.LOADCHUNK k 2", bad, b"xy")
+        t.says("BF.LOADCHUNK k 0", bad, b"")
+        t.says("BF.LOADCHUNK k -5", bad, b"")
+        t.says("BF.LOADCHUNK k 1", bad, header())
+        for wrong in (header()[:-1], header() + b"\0", header(links=2), header(nbytes=1 << 60),
+                      header(hashes=0), header(error=0.0), header(n2=64), b"", b"x" * 38):
+            t.says("BF.LOADCHUNK x 1", bad, wrong)
+        t.refuses("BF.LOADCHUNK x one data", "ERR Second argument must be numeric")
+        t.refuses("BF.LOADCHUNK x 2 data", "ERR not found")
+        t("SET s x")
+        t.says("BF.LOADCHUNK s 1", WRONGTYPE, header())
+        t("CF.ADD cf x")
+        t.says("BF.LOADCHUNK cf 1", WRONGTYPE, header())
+        t.says("EXISTS x", 0)
+    both(talk)
+
+
+# ---- other filters, replicas, listeners, limits ---------------------------------------------
+
+def test_other_filters():
+    def talk(t):
+        t.says("BLY.RESERVE cuckoo KIND cuckoo CAPACITY 1000 ERROR 0.01", OK)
+        t.says("BF.ADD cuckoo a", t.yes)
+        t.says("BF.MEXISTS cuckoo a b", [t.yes, t.no])
+        t.says("BF.CARD cuckoo", 1)
+        t.says("BLY.RESERVE classic KIND classic CAPACITY 1000 ERROR 0.01", OK)
+        t.says("BF.MADD classic a b", [t.yes, t.yes])
+        t.says("BF.INFO classic EXPANSION",
+               [None] if t.resp == 2 else t.map(("Expansion rate", None)))
+    both(talk)
+
+
+def test_replication():
+    """A replica with other settings has the same filters, and nothing is sent that changes none."""
+    for args in ("", "compat-layout yes"):
+        master, replica = pair(
+            "repl-ping-replica-period 3600", master_args=args, replica_args=args + " compat yes",
+            replica_config=("bf.bf-initial-size 7", "bf.bf-error-rate 0.2",
+                            "bf.bf-expansion-factor 0", "bf.max-filter-memory 4096"))
+        m, r = master.client(), replica.client()
+        m.must("BF.ADD", "auto", "a")
+        m.must("BF.MADD", "many", *range(1000))
+        m.must("BF.INSERT", "ins", "CAPACITY", 50, "ERROR", 0.5, "EXPANSION", 4, "ITEMS",
+               *range(500))
+        m.must("BF.INSERT", "big", "CAPACITY", 1 << 22, "ITEMS", "a", "b")
+        m.must("BF.RESERVE", "fixed", 0.01, 20, "NONSCALING")
+        m.must("BF.MADD", "fixed", *range(30))
+        m.must("BF.INSERT", "fixed", "NOCREATE", "ITEMS", *range(10, 40))
+        chunks, _ = dump(m, "BF", "many")
+        load(m, "BF", "loaded", chunks)
+        load(m, "BF", "half", chunks[:1])
+        wait_sync(master, replica)
+        eq(digests(r), digests(m))
+        eq(len(digests(r)), 7)
+        before = int(m.info("replication")["master_repl_offset"])
+        for _ in range(3):
+            m.must("BF.ADD", "auto", "a")
+            m.must("BF.MADD", "many", *range(100))
+            m.must("BF.INSERT", "ins", "ITEMS", *range(100))
+            m("BF.ADD", "fixed", "unheard")
+            m.must("BF.MADD", "fixed", 1, 2, 3)
+            m("BF.RESERVE", "fixed", 0.1, 10)
+            m.must("BF.EXISTS", "auto", "q")
+        eq(int(m.info("replication")["master_repl_offset"]), before, "nothing was replicated")
+        for server in (master, replica):
+            server.check()
+            server.remove()
+
+
+def test_memory_limit():
+    """Growth that a limit forbids is refused item by item, and the replica is told of the rest."""
+    def grown(m):
+        replies = m.must("BF.MADD", "k", *(f"n{i}" for i in range(5000)))
+        refused = [i for i, x in enumerate(replies) if isinstance(x, Error)]
+        eq(len(replies), 5000)
+        ok(refused, "the limit was met")
+        ok(all("max-filter-memory" in replies[i].text for i in refused), repr(replies[refused[0]]))
+        ok(all(x in (0, 1) for x in replies[:refused[0]]))
+        ok(all(replies[i] == 0 for i in range(refused[0], 5000) if i not in set(refused)))
+        return refused[0]
+    for args in ("", "compat-layout yes"):
+        master, replica = pair(master_args=args, master_config=("bf.max-filter-memory 4096",))
+        m, r = master.client(), replica.client()
+        first = grown(m)
+        ok(int(m.must("BF.CARD", "k")) <= first)
+        eq(m("BF.ADD", "k", "n0"), 0)
+        wait_sync(master, replica)
+        eq(digests(r, "k"), digests(m, "k"))
+        ok(isinstance(m("BF.RESERVE", "big", 0.01, 1000000), Error))
+        eq(m("EXISTS", "big"), 0)
+        for server in (master, replica):
+            server.check()
+            server.remove()
+
+
+def test_restart():
+    """From the AOF, with other settings than when it was written."""
+    with Server("appendonly yes", "bf.bf-initial-size 300") as server:
+        c = server.client()
+        c.must("BF.ADD", "auto", "a")
+        c.must("BF.INSERT", "ins", "ERROR", 0.3, "CAPACITY", 10, "ITEMS", *range(300))
+        c.must("BF.RESERVE", "fixed", 0.01, 20, "NONSCALING")
+        c.must("BF.MADD", "fixed", *range(30))
+        before = digests(c)
+        server.configure("bf.bf-initial-size 8", "bf.compat yes", "bf.max-filter-memory 100")
+        server.restart()
+        eq(digests(server.client()), before)
+
+
+def test_notifications():
+    with Server("notify-keyspace-events EA") as server:
+        def program(c):
+            c.must("BF.ADD", "k", "a")
+            c.must("BF.ADD", "k", "a")
+            c.must("BF.MADD", "k", "b")
+            c.must("BF.RESERVE", "r", 0.1, 10)
+            chunks, _ = dump(c, "BF", "k")
+            load(c, "BF", "l", chunks)
+        eq(events(server, "bloom.", program),
+           ["bloom.reserve k", "bloom.add k", "bloom.add k", "bloom.reserve r", "bloom.load l"])
+
+
+if __name__ == "__main__":
+    main(globals())

@@ -1,0 +1,256 @@
+"""clusters.py - a cluster on the loopback: masters, a replica each, and a client that follows
+redirections."""
+import time
+
+from resp import Client, Error, to_bytes
+from servers import Server, wait_for
+
+SLOTS = 16384
+
+
+def _crc16_table():
+    table = []
+    for byte in range(256):
+        crc = byte << 8
+        for _ in range(8):
+            crc = (crc << 1 ^ 0x1021 if crc & 0x8000 else crc << 1) & 0xffff
+        table.append(crc)
+    return table
+
+
+_CRC16 = _crc16_table()
+
+
+def key_slot(key):
+    """The slot of a key: of what is between the first braces, if there is anything."""
+    data = to_bytes(key)
+    begin = data.find(b"{")
+    if begin >= 0:
+        end = data.find(b"}", begin + 1)
+        if end > begin + 1:
+            data = data[begin + 1:end]
+    crc = 0
+    for byte in data:
+        crc = (crc << 8 & 0xffff) ^ _CRC16[crc >> 8 ^ byte]
+    return crc % SLOTS
+
+
+class Cluster:
+    """`masters` masters that share the slots, each with a replica: .masters and .replicas as they
+    were in the beginning, .nodes all of them."""
+
+    def __init__(self, *config, masters=3, args="", node_timeout=1500):
+        lines = (f"cluster-node-timeout {node_timeout}", "cluster-replica-validity-factor 0",
+                 "cluster-require-full-coverage no", "cluster-allow-replica-migration no",
+                 "repl-ping-replica-period 1") + config
+        self.nodes = [Server(*lines, args=args, name=f"node{i}", cluster=True)
+                      for i in range(2 * masters)]
+        self.masters, self.replicas = self.nodes[:masters], self.nodes[masters:]
+        for i, node in enumerate(self.masters):
+            with node.client() as c:
+                c.must("CLUSTER", "SET-CONFIG-EPOCH", i + 1)
+                c.must("CLUSTER", "ADDSLOTSRANGE", i * SLOTS // masters,
+                       (i + 1) * SLOTS // masters - 1)
+        self._meet()
+        self.ids = {node.port: self._id(node) for node in self.nodes}
+        for master, replica in zip(self.masters, self.replicas):
+            with replica.client() as c:
+                c.must("CLUSTER", "REPLICATE", self.ids[master.port])
+        self.wait_ok()
+
+    def _meet(self):
+        first = self.nodes[0]
+        with first.client() as c:
+            for node in self.nodes[1:]:
+                c.must("CLUSTER", "MEET", "127.0.0.1", node.port, node.bus)
+        for node in self.nodes:
+            with node.client() as c:
+                wait_for(lambda c=c: int(c.cluster_info()["cluster_known_nodes"])
+                         == len(self.nodes) and b"handshake" not in c.must("CLUSTER", "NODES"),
+                         30, "the nodes to meet")
+
+    @staticmethod
+    def _id(node):
+        with node.client() as c:
+            return c.must("CLUSTER", "MYID").decode()
+
+    def role(self, node):
+        with node.client() as c:
+            return c.must("ROLE")[0].decode()
+
+    def alive(self):
+        return [n for n in self.nodes if n.alive()]
+
+    def wait_ok(self, timeout=60):
+        """Until every living node calls the cluster ok, and living replicas are in sync."""
+        def fine():
+            for node in self.alive():
+                with node.client() as c:
+                    if c.cluster_info()["cluster_state"] != "ok":
+                        return False
+                    role = c.must("ROLE")
+                    if role[0] == b"slave" and role[3] != b"connected":
+                        return False
+            return True
+        wait_for(fine, timeout, "the cluster to be ok", 0.05)
+
+    def owner(self, slot):
+        """The living master that serves a slot."""
+        for node in self.alive():
+            with node.client() as c:
+                if c.must("ROLE")[0] != b"master":
+                    continue
+                for line in c.must("CLUSTER", "NODES").decode().split("\n"):
+                    words = line.split()
+                    if len(words) > 8 and "myself" in words[2] and _has_slot(words[8:], slot):
+                        return node
+        return None
+
+    def replicas_of(self, master):
+        own = self.ids[master.port]
+        with master.client() as c:
+            rows = [r.split() for r in c.must("CLUSTER", "NODES").decode().split("\n") if r]
+        wanted = {r[0] for r in rows if r[3] == own}
+        return [n for n in self.alive() if self.ids[n.port] in wanted]
+
+    def migrate(self, slot, target, pause=0.0):
+        """Moves a slot and its keys to another master while clients go on."""
+        source = self.owner(slot)
+        with source.client() as s, target.client() as t:
+            t.must("CLUSTER", "SETSLOT", slot, "IMPORTING", self.ids[source.port])
+            s.must("CLUSTER", "SETSLOT", slot, "MIGRATING", self.ids[target.port])
+            while True:
+                keys = s.must("CLUSTER", "GETKEYSINSLOT", slot, 10)
+                if not keys:
+                    break
+                time.sleep(pause)
+                s.must("MIGRATE", "127.0.0.1", target.port, "", 0, 60000, "KEYS", *keys)
+            t.must("CLUSTER", "SETSLOT", slot, "NODE", self.ids[target.port])
+            s.must("CLUSTER", "SETSLOT", slot, "NODE", self.ids[target.port])
+        return source
+
+    def failover(self, replica, option=None, timeout=30):
+        """CLUSTER FAILOVER on a replica, until it is master."""
+        with replica.client() as c:
+            c.must("CLUSTER", "FAILOVER", *([option] if option else []))
+            wait_for(lambda: c.must("ROLE")[0] == b"master", timeout, "the failover", 0.02)
+
+    def wait_promoted(self, dead, timeout=60):
+        """After a master died: until a replica serves its slots and all is ok."""
+        def promoted():
+            for node in self.alive():
+                with node.client() as c:
+                    if c.cluster_info()["cluster_state"] != "ok":
+                        return False
+                    slots = c.must("CLUSTER", "SLOTS")
+                    if any(row[2][1] == dead.port for row in slots):
+                        return False
+                    if sum(row[1] - row[0] + 1 for row in slots) != SLOTS:
+                        return False
+            return True
+        wait_for(promoted, timeout, "a replica to take over", 0.05)
+
+    def wait_replicas(self, timeout=60):
+        """Until every living replica has all that its master has."""
+        for node in self.alive():
+            with node.client() as c:
+                role = c.must("ROLE")
+                if role[0] != b"slave":
+                    continue
+                with Client(role[2]) as m:
+                    offset = int(m.info("replication")["master_repl_offset"])
+                wait_for(lambda c=c, offset=offset: c.must("ROLE")[4] >= offset, timeout,
+                         "replicas to catch up")
+
+
+def _has_slot(words, slot):
+    for word in words:
+        if word.startswith("["):
+            continue
+        low, _, high = word.partition("-")
+        if int(low) <= slot <= int(high or low):
+            return True
+    return False
+
+
+class ClusterClient:
+    """Sends a command to the node of its key (the first argument after the name), and follows
+    MOVED and ASK; TRYAGAIN, a cluster that is down for the moment and lost connections are tried
+    again until `patience` seconds have passed. A command may so be executed twice."""
+
+    def __init__(self, ports, resp=2, patience=30):
+        self.ports = list(ports)
+        self.resp = resp
+        self.patience = patience
+        self.links = {}
+        self.slots = {}
+
+    def link(self, port):
+        if port not in self.links:
+            self.links[port] = Client(port, self.resp)
+        return self.links[port]
+
+    def drop(self, port):
+        link = self.links.pop(port, None)
+        if link:
+            link.close()
+
+    def refresh(self):
+        for port in self.ports:
+            try:
+                rows = self.link(port).must("CLUSTER", "SLOTS")
+            except Exception:  # noqa: BLE001 - a dead node: ask the next
+                self.drop(port)
+                continue
+            for row in rows:
+                for slot in range(row[0], row[1] + 1):
+                    self.slots[slot] = row[2][1]
+            return
+
+    def __call__(self, *args):
+        return self.at(*args)[0]
+
+    def at(self, *args):
+        """The reply, and the port of the node that gave it."""
+        slot = key_slot(args[1])
+        end = time.monotonic() + self.patience
+        port, asking = self.slots.get(slot), False
+        while True:
+            try:
+                if port is None:
+                    raise ConnectionError("no node known")
+                link = self.link(port)
+                if asking:
+                    link("ASKING")
+                reply = link(*args)
+            except (OSError, ConnectionError) as why:
+                if port is not None:
+                    self.drop(port)
+                if time.monotonic() > end:
+                    raise TimeoutError(f"no answer for {args[:2]}: {why}") from why
+                time.sleep(0.05)
+                self.refresh()
+                port, asking = self.slots.get(slot), False
+                continue
+            if not isinstance(reply, Error):
+                return reply, port
+            if reply.code in ("MOVED", "ASK"):
+                asking = reply.code == "ASK"
+                port = int(reply.text.rsplit(":", 1)[1])
+                if not asking:
+                    self.slots[slot] = port
+            elif reply.code in ("TRYAGAIN", "CLUSTERDOWN", "LOADING", "MASTERDOWN"):
+                time.sleep(0.02)
+                asking = False
+                if reply.code != "TRYAGAIN":
+                    self.refresh()
+                port = self.slots.get(slot)
+            else:
+                return reply, port
+            if time.monotonic() > end:
+                raise TimeoutError(f"no answer for {args[:2]}: {reply.text}")
+
+    def close(self):
+        for link in self.links.values():
+            link.close()
+        self.links = {}

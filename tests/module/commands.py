@@ -1,0 +1,250 @@
+"""commands.py - what COMMAND INFO, COMMAND DOCS, GETKEYS and ACLs say of every command."""
+from harness import Error, Server, Simple, as_dict, eq, fails, main, ok
+
+# Name: arity, flags, key access, categories, tips. Of BF.* and CF.* these are RedisBloom's, save
+# that SCANDUMP's key is read only, and that CF.COMPACT, which writes, says so.
+COMMANDS = {
+    "BF.RESERVE": (-4, "write denyoom", "insert", "bloom write fast", ""),
+    "BF.ADD": (3, "write denyoom", "insert", "bloom write", ""),
+    "BF.MADD": (-3, "write denyoom", "insert", "bloom write", ""),
+    "BF.INSERT": (-4, "write denyoom", "insert", "bloom write", ""),
+    "BF.EXISTS": (3, "readonly fast", "read", "bloom read", ""),
+    "BF.MEXISTS": (-3, "readonly fast", "read", "bloom read", ""),
+    "BF.INFO": (-2, "readonly fast", "read", "bloom read fast", "dont_cache"),
+    "BF.CARD": (2, "readonly fast", "read", "bloom read fast", ""),
+    "BF.DEBUG": (2, "readonly fast", "read", "bloom read", "dont_cache"),
+    "BF.SCANDUMP": (3, "readonly fast", "read", "bloom read", "dont_cache"),
+    "BF.LOADCHUNK": (4, "write denyoom", "update", "bloom write", ""),
+    "CF.RESERVE": (-3, "write denyoom", "insert", "cuckoo write fast", ""),
+    "CF.ADD": (3, "write denyoom", "insert", "cuckoo write", ""),
+    "CF.ADDNX": (3, "write denyoom", "insert", "cuckoo write", ""),
+    "CF.INSERT": (-4, "write denyoom", "insert", "cuckoo write", ""),
+    "CF.INSERTNX": (-4, "write denyoom", "insert", "cuckoo write", ""),
+    "CF.EXISTS": (3, "readonly fast", "read", "cuckoo read", ""),
+    "CF.MEXISTS": (-3, "readonly fast", "read", "cuckoo read", ""),
+    "CF.COUNT": (3, "readonly fast", "read", "cuckoo read", ""),
+    "CF.DEL": (3, "write fast", "delete", "cuckoo write", ""),
+    "CF.COMPACT": (2, "write", "update", "cuckoo write", ""),
+    "CF.INFO": (2, "readonly fast", "read", "cuckoo read fast", "dont_cache"),
+    "CF.DEBUG": (2, "readonly fast", "read", "cuckoo read", "dont_cache"),
+    "CF.SCANDUMP": (3, "readonly fast", "read", "cuckoo read", "dont_cache"),
+    "CF.LOADCHUNK": (4, "write denyoom", "update", "cuckoo write", ""),
+    "BLY.RESERVE": (-4, "write denyoom movablekeys", "reserve", "bloomery write slow", ""),
+    "BLY.ADD": (-3, "write denyoom", "insert", "bloomery write slow", ""),
+    "BLY.CHECK": (-3, "readonly fast loading stale", "read", "bloomery read fast", ""),
+    "BLY.DEL": (-3, "write", "delete", "bloomery write slow", ""),
+    "BLY.COUNT": (-3, "readonly fast", "read", "bloomery read fast", ""),
+    "BLY.CARD": (2, "readonly fast", "read", "bloomery read fast", ""),
+    "BLY.AGE": (-3, "readonly fast", "read", "bloomery read fast", ""),
+    "BLY.INFO": (2, "readonly fast", "read", "bloomery read fast", "dont_cache"),
+    "BLY.STATS": (2, "readonly", "read", "bloomery read slow", "dont_cache"),
+    "BLY.MERGE": (-3, "write denyoom", "merge", "bloomery write slow", ""),
+    "BLY.CLEAR": (2, "write", "delete", "bloomery write slow", ""),
+    "BLY.DUMP": (-3, "readonly", "read", "bloomery read slow", "dont_cache"),
+    "BLY.LOAD": (-5, "write denyoom", "update", "bloomery write slow", ""),
+    "BLY.TICK": (3, "write", "update", "bloomery write slow", ""),
+    "BLY.NOOP": (-3, "readonly fast", "read", "bloomery read fast", "dont_cache"),
+    "BLY.KEYRING": (1, "readonly fast loading stale", "none", "bloomery read fast", "dont_cache"),
+}
+
+READ = (1, 0, "RO access")
+KEYS = {
+    "none": [],
+    "read": [READ],
+    "insert": [(1, 0, "RW insert")],
+    "update": [(1, 0, "RW update")],
+    "delete": [(1, 0, "RW delete")],
+    "merge": [(1, 0, "RW access insert"), (2, -1, "RO access")],
+    "reserve": [(1, 0, "RW insert"), ("BASE", 0, "RO access")],
+}
+
+# The words after the key, as COMMAND DOCS would have a client show them.
+SYNTAX = {
+    "BF.RESERVE": "error_rate capacity [EXPANSION expansion] [NONSCALING]",
+    "BF.ADD": "item",
+    "BF.MADD": "item...",
+    "BF.INSERT": "[CAPACITY capacity] [ERROR error] [EXPANSION expansion] [NOCREATE] "
+                 "[NONSCALING] ITEMS item...",
+    "BF.INFO": "[CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION]",
+    "BF.SCANDUMP": "iterator",
+    "BF.LOADCHUNK": "iterator data",
+    "CF.RESERVE": "capacity [BUCKETSIZE bucketsize] [MAXITERATIONS maxiterations] "
+                  "[EXPANSION expansion] [ERROR error]",
+    "CF.INSERT": "[CAPACITY capacity] [NOCREATE] ITEMS item...",
+    "CF.INSERTNX": "[CAPACITY capacity] [NOCREATE] ITEMS item...",
+    "CF.COMPACT": "",
+    "BLY.RESERVE": "[KIND kind] [CAPACITY capacity] [ERROR error] [SEED number|RANDOM] "
+                   "[HASH hash] [KEYED [id]] [GROWTH growth] [FIRSTSHARE first_share] "
+                   "[HORIZON horizon] [SPAN span] [GENERATIONS generations] "
+                   "[COUNTERBITS counter_bits] [CHANGES changes] [MARKER marker] [BASE base] "
+                   "[SIZE size HASHES hashes [DETAIL detail]] [TEXTBOOK] [FOLDABLE] "
+                   "[LAYOUT REDISBLOOM|REDISBLOOM-CUCKOO] [FACE BF|CF|BLY] [NONSCALING] "
+                   "[EXPANSION expansion] [BUCKETSIZE bucketsize] [MAXITERATIONS maxiterations]",
+    "BLY.DUMP": "offset [COUNT bytes]",
+    "BLY.LOAD": "total offset data [REPLACE] [META meta]",
+    "BLY.TICK": "milliseconds",
+    "BLY.CHECK": "item...",
+    "BLY.CARD": "",
+}
+
+
+def words(reply):
+    """All byte strings of a reply as text."""
+    if isinstance(reply, bytes):
+        return reply.decode()
+    if isinstance(reply, list):
+        return [words(each) for each in reply]
+    return reply
+
+
+def told(client, name):
+    """COMMAND INFO: a dict."""
+    names = ("name", "arity", "flags", "first", "last", "step", "categories", "tips", "specs",
+             "subcommands")
+    return dict(zip(names, words(client.must("COMMAND", "INFO", name))[0]))
+
+
+def spec_of(reply):
+    spec = as_dict(reply)
+    begin, find = as_dict(spec["begin_search"]), as_dict(spec["find_keys"])
+    place, span = as_dict(begin["spec"]), as_dict(find["spec"])
+    eq((find["type"], span["keystep"], span["limit"]), ("range", 1, 0))
+    at = place["index"] if begin["type"] == "index" else place["keyword"]
+    if begin["type"] == "keyword":
+        eq(place["startfrom"], 2)
+    return at, span["lastkey"], " ".join(spec["flags"])
+
+
+def test_info():
+    with Server() as server, server.client() as c:
+        ours = words(c.must("COMMAND", "LIST", "FILTERBY", "MODULE", "bf"))
+        eq(sorted(name.upper() for name in ours), sorted(COMMANDS))
+        by_category = c("ACL", "CAT", "bloomery")
+        for name, (arity, flags, access, categories, tips) in COMMANDS.items():
+            about = told(c, name)
+            eq(about["arity"], arity, name)
+            eq(sorted(about["flags"]), sorted(flags.split() + ["module"]), name)
+            eq([spec_of(spec) for spec in about["specs"]], KEYS[access], name)
+            last = {"none": 0, "merge": -1}.get(access, 1)
+            first = 0 if access == "none" else 1
+            eq((about["first"], about["last"], about["step"]), (first, last, first), name)
+            eq(about["tips"], tips.split(), name)
+            if not isinstance(by_category, Error):
+                eq(sorted(about["categories"]), sorted("@" + w for w in categories.split()), name)
+
+
+def syntax(arguments):
+    """Arguments of COMMAND DOCS as a line."""
+    return " ".join(one_word(as_dict(each)) for each in arguments)
+
+
+def one_word(arg):
+    kind, token, flags = arg["type"], arg.get("token", ""), arg.get("flags", [])
+    if kind == "pure-token":
+        shown = token
+    elif kind == "oneof":
+        shown = f"{token} " * bool(token) + "|".join(
+            one_word(as_dict(each)) for each in arg["arguments"])
+    elif kind == "block":
+        shown = f"{token} " * bool(token) + syntax(arg["arguments"])
+    else:
+        shown = f"{token} " * bool(token) + arg["name"]
+    shown += "..." if "multiple" in flags else ""
+    return f"[{shown}]" if "optional" in flags else shown
+
+
+def test_docs():
+    with Server() as server, server.client() as c:
+        for name, (_, _, access, _, _) in COMMANDS.items():
+            docs = as_dict(words(c.must("COMMAND", "DOCS", name)))
+            eq([key.upper() for key in docs], [name])
+            about = as_dict(list(docs.values())[0])
+            ok(20 < len(about["summary"]) < 100 and not about["summary"].endswith("."), name)
+            ok(about["complexity"].startswith("O("), name)
+            eq((about["since"], about["group"], about["module"]), ("0.1.0", "module", "bf"), name)
+            arguments = about.get("arguments", [])
+            keys = {"none": 0, "merge": 2}.get(access, 1)
+            for i, each in enumerate(arguments[:keys]):
+                each = as_dict(each)
+                eq((each["type"], each["key_spec_index"]), ("key", i), name)
+            if name in SYNTAX:
+                eq(syntax(arguments[keys:]), SYNTAX[name], name)
+
+
+def test_keys():
+    with Server() as server, server.client() as c:
+        for line, keys in (("BF.ADD k a", "k"), ("BF.MADD k a b", "k"),
+                           ("BF.INSERT k ITEMS a", "k"), ("CF.DEL k a", "k"),
+                           ("BLY.MERGE d s1 s2 s3", "d s1 s2 s3"), ("BLY.LOAD k 1 0 x", "k"),
+                           ("BLY.RESERVE k KIND scalable CAPACITY 9", "k"),
+                           ("BLY.RESERVE k KIND overlay BASE other CHANGES 9", "k other"),
+                           ("BLY.RESERVE BASE KIND scalable", "BASE")):
+            eq(words(c.must("COMMAND", "GETKEYS", *line.split())), keys.split(), line)
+
+
+def test_arity():
+    with Server() as server, server.client() as c:
+        for name, (arity, *_) in COMMANDS.items():
+            given = abs(arity) - 1
+            wrong = [given - 1] if given > 0 else []
+            if arity > 0:
+                wrong.append(given + 1)
+            for n in wrong:
+                eq(c(name, *["x"] * n), Error(f"ERR wrong number of arguments for "
+                                              f"'{name}' command"), f"{name} {n}")
+
+
+def test_acl():
+    """A user of some keys, or of some categories."""
+    with Server() as server, server.client() as c, server.client() as u:
+        eq(c("ACL", "SETUSER", "u", "on", "nopass", "+@all", "%R~in:*", "~own:*"), Simple("OK"))
+        eq(u("AUTH", "u", "x"), Simple("OK"))
+        denied = "NOPERM"
+        for line in ("BF.ADD in:a x", "CF.DEL in:a x", "BLY.MERGE in:a own:b", "BF.EXISTS other x",
+                     "BLY.MERGE own:a other", "BLY.RESERVE own:a KIND overlay BASE other",
+                     "CF.COMPACT in:a", "BLY.CLEAR in:a", "BF.LOADCHUNK in:a 1 x"):
+            fails(u(*line.split()), denied)
+        for line in ("BF.ADD own:a x", "BF.EXISTS in:a x", "BLY.CHECK in:a x", "BF.CARD own:a"):
+            ok(not isinstance(u(*line.split()), Error), line)
+        reply = u("BLY.MERGE", "own:m", "own:a", "in:a")
+        ok(not isinstance(reply, Error) or reply.code != denied, str(reply))
+        if isinstance(c("ACL", "CAT", "bloom"), Error):
+            return
+        c.must("ACL", "SETUSER", "w", "on", "nopass", "+@bloom", "-@write", "+@cuckoo", "~*")
+        eq(u("AUTH", "w", "x"), Simple("OK"))
+        for line in ("BF.ADD k x", "BLY.CHECK k x", "BLY.RESERVE k KIND scalable"):
+            fails(u(*line.split()), denied)
+        ok(not isinstance(u("BF.EXISTS", "k", "x"), Error))
+        ok(not isinstance(u("CF.ADD", "k2", "x"), Error))
+
+
+def test_sections_of_info():
+    wanted = ("version filters own_filters redisbloom_bloom_filters redisbloom_cuckoo_filters "
+              "arriving_filters overfull_filters memory_bytes memory_pending_free_bytes "
+              "max_filter_memory max_total_memory keyring_keys warn_ratio").split()
+    with Server("bf.warn-ratio 2.5") as server, server.client() as c:
+        info = c.info("bf_filters")
+        eq([name for name in info if name.startswith("bf_")], ["bf_" + name for name in wanted])
+        eq((info["bf_filters"], info["bf_memory_bytes"], float(info["bf_warn_ratio"])),
+           ("0", "0", 2.5))
+        c.must("BF.ADD", "a", "x")
+        c.must("CF.ADD", "b", "x")
+        info = c.info("bf_filters")
+        eq((info["bf_filters"], info["bf_own_filters"]), ("2", "2"))
+        ok(int(info["bf_memory_bytes"]) > 0)
+        c.must("CONFIG", "SET", "bf.compat-layout", "yes")
+        c.must("BF.ADD", "c", "x")
+        c.must("CF.ADD", "d", "x")
+        info = c.info("bf_filters")
+        eq([info["bf_" + w] for w in ("filters", "own_filters", "redisbloom_bloom_filters",
+                                      "redisbloom_cuckoo_filters")], ["4", "2", "1", "1"])
+        c.must("DEL", "a", "b", "c", "d")
+        info = c.info("bf_filters")
+        eq((info["bf_filters"], info["bf_memory_bytes"]), ("0", "0"))
+        listed = as_dict(words(c.must("MODULE", "LIST"))[0])
+        eq((listed["name"], listed["ver"]), ("bf", 100))
+        eq(info["bf_version"], "0.1.0")
+
+
+if __name__ == "__main__":
+    main(globals())

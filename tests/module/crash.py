@@ -1,0 +1,223 @@
+"""kill -9 in the middle of things: with appendfsync always no acknowledged add is lost, and what
+was being loaded is there as a whole or not at all."""
+import sys
+
+sys.dont_write_bytecode = True
+
+import random  # noqa: E402
+import threading  # noqa: E402
+import time  # noqa: E402
+
+from harness import Error, Server, digests, eq, fails, main, ok, wait_for  # noqa: E402
+from program import LONG_SPAN, bly_dump  # noqa: E402
+
+ALWAYS = ("appendonly yes", "appendfsync always", "auto-aof-rewrite-percentage 0")
+
+# Filters that are added to: how each is made, by what it is added to, and by what it is asked.
+FILTERS = {
+    "bf": ([], "BF.ADD", "BF.EXISTS"),
+    "bf-reserved": ([("BF.RESERVE", "bf-reserved", "0.001", 50000)], "BF.ADD", "BF.EXISTS"),
+    "bf-compat": ([("CONFIG", "SET", "bf.compat-layout", "yes"),
+                   ("BF.RESERVE", "bf-compat", "0.01", 100),
+                   ("CONFIG", "SET", "bf.compat-layout", "no")], "BF.ADD", "BF.EXISTS"),
+    "cf": ([], "CF.ADD", "CF.EXISTS"),
+    "cf-compat": ([("CONFIG", "SET", "bf.compat-layout", "yes"),
+                   ("CF.RESERVE", "cf-compat", 5000, "EXPANSION", 2),
+                   ("CONFIG", "SET", "bf.compat-layout", "no")], "CF.ADDNX", "CF.EXISTS"),
+    "window": ([("BLY.RESERVE", "window", "KIND", "window", "CAPACITY", 10 ** 6)],
+               "BLY.ADD", "BLY.CHECK"),
+    "timed": ([("BLY.RESERVE", "timed", "KIND", "window", "CAPACITY", 10 ** 6, "SPAN",
+                LONG_SPAN)], "BLY.ADD", "BLY.CHECK"),
+    "growable": ([("BLY.RESERVE", "growable", "KIND", "growable-cuckoo", "CAPACITY", 100,
+                   "HORIZON", 10 ** 6)], "BLY.ADD", "BLY.CHECK"),
+}
+
+
+class Adder(threading.Thread):
+    """Adds new items to all filters, in pipelines, and remembers those it was answered for."""
+
+    def __init__(self, server, round_number):
+        super().__init__(daemon=True)
+        self.link = server.client()
+        self.round = round_number
+        self.acknowledged = []  # (filter, item)
+        self.wrong = None
+        self.count = 0
+
+    def run(self):
+        try:
+            while True:
+                adds = [(name, b"%d:%d" % (self.round, self.count + i))
+                        for i in range(20) for name in FILTERS]
+                self.count += 20
+                for name, item in adds:
+                    self.link.send(FILTERS[name][1], name, item)
+                for name, item in adds:
+                    reply = self.link.read()
+                    if isinstance(reply, Error):
+                        self.wrong = f"{name}: {reply.text}"
+                        return
+                    self.acknowledged.append((name, item))
+        except OSError:
+            pass
+
+
+def make_filters(server):
+    with server.client() as c:
+        for commands, _, _ in FILTERS.values():
+            for command in commands:
+                c.must(*command)
+
+
+def check_found(server, acknowledged):
+    with server.client() as c:
+        replies = c.pipeline([(FILTERS[n][2], n, item) for n, item in acknowledged])
+    lost = [a for a, reply in zip(acknowledged, replies) if reply not in (1, [1])]
+    ok(not lost, f"{len(lost)} of {len(acknowledged)} lost, the first: {lost[:5]}")
+
+
+def kill_while_adding(seconds, config=(), during=None):
+    """Rounds of adding and killing; `during` is sent while adds are under way."""
+    server = Server(*ALWAYS, *config)
+    make_filters(server)
+    everything = []
+    for number, pause in enumerate(seconds):
+        adder = Adder(server, number)
+        adder.start()
+        wait_for(lambda a=adder: len(a.acknowledged) > 200 or a.wrong, 30, "adds")
+        if during:
+            with server.client() as c:
+                c.must(*during)
+        time.sleep(pause)
+        server.kill()
+        adder.join(30)
+        ok(adder.wrong is None, adder.wrong)
+        ok(adder.acknowledged, "no add was acknowledged")
+        everything += adder.acknowledged
+        server.start()
+        check_found(server, everything)
+    print(f"  {len(everything)} acknowledged adds, {len(seconds)} kills")
+
+
+def test_no_acknowledged_add_is_lost():
+    kill_while_adding((0.2, 0.013, 0.31))
+
+
+def test_kill_during_rewrite():
+    kill_while_adding((0.1, 0.2), ("rdb-key-save-delay 50000", "aof-use-rdb-preamble no"),
+                      ("BGREWRITEAOF",))
+
+
+def test_kill_during_rewrite_with_preamble():
+    kill_while_adding((0.1, 0.2), ("rdb-key-save-delay 50000",), ("BGREWRITEAOF",))
+
+
+def test_kill_during_bgsave():
+    """What the last complete save had is there, as it was."""
+    server = Server()
+    make_filters(server)
+    with server.client() as c:
+        for name, (_, add, _) in FILTERS.items():
+            c.pipeline([(add, name, f"old{i}") for i in range(500)])
+        c.must("SAVE")
+        before = digests(c)
+        for name, (_, add, _) in FILTERS.items():
+            c.pipeline([(add, name, f"new{i}") for i in range(500)])
+        ok(all(digests(c)[k] != before[k] for k in before), "adds that change nothing")
+        c.must("CONFIG", "SET", "rdb-key-save-delay", 200000)
+        c.must("BGSAVE")
+        wait_for(lambda: c.info("persistence")["rdb_bgsave_in_progress"] == "1", what="BGSAVE")
+        time.sleep(0.3)
+        eq(c.info("persistence")["rdb_bgsave_in_progress"], "1", "BGSAVE is over too early")
+    server.kill()
+    server.start()
+    with server.client() as c:
+        eq(digests(c), before)
+
+
+def two_filters(client):
+    """An old filter under `key`, and the bytes of it and of a new one."""
+    client.must("BLY.RESERVE", "key", "KIND", "sbbf", "CAPACITY", 50000, "ERROR", "0.01")
+    client.must("BLY.RESERVE", "other", "KIND", "scalable", "CAPACITY", 300000, "ERROR", "0.01")
+    for name in ("key", "other"):
+        client.must("BLY.ADD", name, *(f"{name}{i}" for i in range(5000)))
+    return bly_dump(client, "key"), bly_dump(client, "other")
+
+
+def received(client, total):
+    """How far a load has come, as the server tells a client that starts in the middle."""
+    reply = client("BLY.LOAD", "key", total, total - 1, b"x", "REPLACE")
+    if isinstance(reply, Error) and reply.text.startswith("ERR expected offset "):
+        return int(reply.text.split()[-1])
+    raise AssertionError(f"wanted the expected offset, got {reply!r}")
+
+
+def test_kill_during_load():
+    """The old filter serves until the new one is complete, also across crashes; and the load goes
+    on where it was."""
+    server = Server(*ALWAYS)
+    with server.client() as c:
+        old, new = two_filters(c)
+    draw = random.Random(7)
+    states = set()
+    for number in range(6):
+        chunk = 8192
+        with server.client() as c:
+            at = 0 if number == 0 else received(c, len(new))
+            ends = list(range(at, len(new), chunk))
+            wanted = draw.randrange(1, len(ends) // 2) if number < 5 else len(ends)
+            for i, begin in enumerate(ends):
+                c.send("BLY.LOAD", "key", len(new), begin, new[begin:begin + chunk], "REPLACE")
+                if i > wanted:
+                    break
+            for _ in range(wanted):
+                at = c.must_read()
+        server.kill()
+        server.start()
+        with server.client() as c:
+            now = bly_dump(c, "key")
+            ok(now in (old, new), "half a filter")
+            eq(now == new, at == len(new), "visible exactly when complete")
+            name = "other" if now == new else "key"
+            states.add(name)
+            eq(c.must("BLY.CHECK", "key", *(f"{name}{i}" for i in range(500))), [1] * 500)
+            if now == old:
+                ok(received(c, len(new)) >= at, "acknowledged chunks are lost")
+    eq(states, {"key", "other"})
+
+
+def test_kill_during_loadchunk():
+    """A filter of RedisBloom's that has not arrived in full denies nothing, and can be completed."""
+    server = Server(*ALWAYS, args="compat-layout yes")
+    with server.client() as c:
+        c.must("BF.RESERVE", "source", "0.01", 1000)
+        for i in range(0, 20000, 500):
+            c.must("BF.MADD", "source", *(f"s{j}" for j in range(i, i + 500)))
+        chunks, at = [], 0
+        while True:
+            at, data = c.must("BF.SCANDUMP", "source", at)
+            if at == 0:
+                break
+            chunks.append((at, data))
+        ok(len(chunks) > 3, f"{len(chunks)} chunks")
+        items = [f"s{j}" for j in range(2000)]
+        for i, (at, data) in enumerate(chunks):
+            c.must("BF.LOADCHUNK", "target", at, data)
+            if i in (0, len(chunks) // 2):
+                c.close()
+                server.restart(kill=True)
+                c = server.client()
+                eq(c.must("BLY.CHECK", "target", *items[:3]), [None] * 3)
+                eq(c.must("BF.MEXISTS", "target", *items), [1] * len(items))
+                fails(c("BF.ADD", "target", "x"), "ERR filter is being loaded")
+        eq(c.must("BLY.CHECK", "target", *items), [1] * len(items))
+        both = digests(c, "source", "target")
+        eq(both["source"], both["target"], "loaded by chunks")
+        c.close()
+    server.restart(kill=True)
+    with server.client() as c:
+        eq(digests(c, "source", "target"), both)
+
+
+if __name__ == "__main__":
+    main(globals())

@@ -1,0 +1,28 @@
+/* fake_internal.h - what the files of the fake host share: each call of the engine, as fake_<name>.
+ */
+#ifndef BLYT_FAKE_INTERNAL_H
+#define BLYT_FAKE_INTERNAL_H
+
+#include "fake_host.h"
+
+#include <stdarg.h>
+
+/* A program without memory for its own tests ends. New memory is zeroed when `old` is NULL. */
+void *fake_alloc(void *old, size_t size);
+
+/* Weak: a call that no file here has is not asked for until the module really makes it. */
+#define FAKE_DECLARE(result, name, parameters) __attribute__((weak)) result fake_##name parameters;
+RM_NEEDED(FAKE_DECLARE)
+#undef FAKE_DECLARE
+
+/* The command that a format of Replicate and EmitAOF describes. */
+fake_command fake_command_of(const char *name, const char *fmt, va_list args);
+void fake_commands_add(fake_commands *commands, fake_command command);
+
+/* A command that was created; NULL when there is none. */
+rm_command_fn fake_command_named(const char *name);
+/* The reply so far is forgotten; the text of the next. */
+void fake_reply_clear(void);
+const char *fake_reply(void);
+
+#endif

@@ -1,0 +1,247 @@
+"""Limits of memory: what would pass them is refused before a byte is taken, and what a master or
+the disk says is not."""
+import sys
+
+sys.dont_write_bytecode = True
+
+import struct  # noqa: E402
+
+from harness import (Error, Server, digests, eq, fails, main, ok, pair, text,  # noqa: E402
+                     wait_for, wait_sync)
+from program import bly_dump  # noqa: E402
+
+MB = 1 << 20
+TOO_BIG = 10 ** 9  # keys; more than 1 GB at 1%
+FILTER_LIMIT = "ERR the filter would take more memory than max-filter-memory allows"
+TOTAL_LIMIT = "ERR all filters together would take more memory than max-total-memory allows"
+
+
+def used(client):
+    return int(client.info("memory")["used_memory"])
+
+
+def refused(server, client, wanted, *command):
+    """The command is refused, and neither used_memory nor the process grew, not even between."""
+    memory, rss = used(client), server.rss()
+    client.must("CONFIG", "RESETSTAT")
+    fails(client(*command), wanted)
+    peak = int(client.info("memory")["used_memory_peak"])
+    ok(used(client) - memory < MB // 2, f"{command[:3]}: {used(client) - memory} bytes more")
+    ok(peak - memory < 16 * MB, f"{command[:3]}: {peak - memory} bytes more at its peak")
+    ok(server.rss() - rss < 16 * MB, f"{command[:3]}: {server.rss() - rss} bytes resident more")
+
+
+def big_bf_header():
+    """SCANDUMP's header of a filter of RedisBloom's of 1 GB."""
+    size = 1 << 30
+    bpe = 9.585058372
+    capacity = int(size * 8 / bpe)
+    return (struct.pack("<QIII", 0, 1, 5, 2)
+            + struct.pack("<QQQddIQB", size, size * 8, 0, 0.01, bpe, 7, capacity, 0))
+
+
+def creations():
+    yield "BF.RESERVE", "key", "0.01", TOO_BIG
+    yield "BF.RESERVE", "key", "0.01", TOO_BIG, "NONSCALING"
+    yield "BF.INSERT", "key", "CAPACITY", TOO_BIG, "ITEMS", "a"
+    yield "CF.RESERVE", "key", TOO_BIG
+    yield "CF.RESERVE", "key", TOO_BIG, "EXPANSION", 0
+    yield "CF.INSERT", "key", "CAPACITY", TOO_BIG, "ITEMS", "a"
+    yield ("BLY.RESERVE", "key", "LAYOUT", "redisbloom", "CAPACITY", TOO_BIG, "ERROR", "0.01",
+           "EXPANSION", 2)
+    yield ("BLY.RESERVE", "key", "LAYOUT", "redisbloom-cuckoo", "CAPACITY", TOO_BIG, "BUCKETSIZE",
+           2, "MAXITERATIONS", 20, "EXPANSION", 2)
+    for kind in ("classic", "sbbf", "scalable", "window", "stable", "counting", "multilayer",
+                 "layered", "hybrid", "cuckoo", "counts", "growable-cuckoo", "blocked-counting",
+                 "scalable-cuckoo"):
+        yield "BLY.RESERVE", "key", "KIND", kind, "CAPACITY", TOO_BIG, "ERROR", "0.01"
+
+
+def test_creation_refused():
+    with Server() as server, server.client() as c:
+        for name, wanted in (("max-filter-memory", FILTER_LIMIT), ("max-total-memory",
+                                                                    TOTAL_LIMIT)):
+            c.must("CONFIG", "SET", "bf." + name, "10mb")
+            for command in creations():
+                refused(server, c, wanted, *command)
+                eq(c("EXISTS", "key"), 0, f"{command[:3]} left a key")
+            c.must("CONFIG", "SET", "bf." + name, 0)
+
+
+def test_arrivals_refused():
+    """What a chunk announces is held against the limits before the rest comes."""
+    with Server(args="max-filter-memory 10mb") as server, server.client() as c:
+        c.must("BLY.RESERVE", "small", "KIND", "sbbf", "CAPACITY", 1000)
+        data = bly_dump(c, "small")
+        refused(server, c, "ERR", "BLY.LOAD", "key", 1 << 30, 0, data)
+        refused(server, c, "ERR", "BF.LOADCHUNK", "key", 1, big_bf_header())
+        cuckoo = struct.pack("<QQQQHHH", 0, 1 << 29, 0, 1, 2, 20, 1)
+        reply = c("CF.LOADCHUNK", "key", 1, cuckoo)
+        ok(isinstance(reply, Error), f"{reply!r}")
+        refused(server, c, reply.text, "CF.LOADCHUNK", "key", 1, cuckoo)
+        eq(c("EXISTS", "key"), 0)
+
+
+def add_until_refused(c, command):
+    """Adds items until one is refused; returns those that were added and the refusal."""
+    added = []
+    for i in range(0, 10 ** 6, 100):
+        items = [b"%d" % j for j in range(i, i + 100)]
+        reply = c(*command, *items)
+        if isinstance(reply, Error):
+            return added, reply
+        for item, answer in zip(items, reply):
+            if isinstance(answer, Error) or answer == -1:
+                return added, answer
+            added.append(item)
+    raise AssertionError(f"{command}: never refused")
+
+
+def test_growth_refused():
+    cases = {
+        "bf": (("BF.RESERVE", "bf", "0.01", 100), ("BF.MADD", "bf")),
+        "rb": (("BLY.RESERVE", "rb", "LAYOUT", "redisbloom", "CAPACITY", 100, "ERROR", "0.01",
+                "EXPANSION", 2), ("BF.MADD", "rb")),
+        "cf": (("CF.RESERVE", "cf", 100), ("CF.INSERT", "cf", "ITEMS")),
+        "rc": (("BLY.RESERVE", "rc", "LAYOUT", "redisbloom-cuckoo", "CAPACITY", 100, "BUCKETSIZE",
+                2, "MAXITERATIONS", 20, "EXPANSION", 2), ("CF.INSERT", "rc", "ITEMS")),
+        "bly": (("BLY.RESERVE", "bly", "KIND", "scalable", "CAPACITY", 100), ("BLY.ADD", "bly")),
+        "gro": (("BLY.RESERVE", "gro", "KIND", "growable-cuckoo", "CAPACITY", 100, "HORIZON",
+                 10 ** 6), ("BLY.ADD", "gro")),
+    }
+    with Server(args="max-filter-memory 100kb") as server, server.client() as c:
+        for name, (maker, add) in cases.items():
+            c.must(*maker)
+            before = used(c)
+            added, answer = add_until_refused(c, add)
+            ok(len(added) > 1000, f"{name}: refused after {len(added)}")
+            ok(used(c) - before < 160 * 1024, f"{name}: {used(c) - before} bytes")
+            eq(c.must("BLY.CHECK", name, *added), [1] * len(added), name)
+            card = c.must("BLY.CARD", name)
+            again = c(*add, b"one more")
+            eq(c.must("BLY.CARD", name), card + (again == [1]), f"{name}: {again!r}")
+            print(f"  {name}: {len(added)} keys in 100 kB, then {answer!r}")
+        c.must("CONFIG", "SET", "bf.max-filter-memory", 0)
+        for name, (_, add) in cases.items():
+            reply = c.must(*add, *(b"more%d" % i for i in range(100)))
+            ok(all(x in (0, 1) for x in reply), f"{name}, without the limit: {reply}")
+
+
+def test_total():
+    """The limit of all filters: what is deleted makes room."""
+    with Server(args="max-total-memory 5mb") as server, server.client() as c:
+        for i in range(100):
+            reply = c("BF.RESERVE", f"f{i}", "0.01", 800000)
+            if isinstance(reply, Error):
+                break
+        fails(reply, TOTAL_LIMIT)
+        ok(2 <= i <= 5, f"{i} filters of 1 MB in 5 MB")
+        refused(server, c, TOTAL_LIMIT, "BF.RESERVE", "more", "0.01", 4000000)
+        c.must("DEL", "f0")
+        wait_for(lambda: not isinstance(c("BF.RESERVE", "again", "0.01", 800000), Error), 10,
+                 "room after DEL")
+
+
+def test_copies_refused():
+    """COPY and RESTORE."""
+    with Server("latency-tracking no") as server, server.client() as c:
+        for key in ("a", "b"):
+            c.must("BLY.RESERVE", key, "KIND", "scalable", "CAPACITY", 10 ** 6)
+            c.must("BLY.ADD", key, key)
+        before, payload = digests(c), c.must("DUMP", "a")
+        c.must("CONFIG", "SET", "bf.max-total-memory", "3mb")
+        refused(server, c, "ERR", "COPY", "a", "c")
+        refused(server, c, "ERR", "RESTORE", "c", 0, payload)
+        eq(digests(c), before)
+        c.must("CONFIG", "SET", "bf.max-total-memory", "20mb")
+        c.must("RESTORE", "c", 0, payload, "REPLACE")
+        c.must("DEL", "c")
+        eq(c("COPY", "a", "c"), 1)
+        eq(c("COPY", "a", "d"), 1)
+
+
+def test_replicas_and_files_are_not_limited():
+    tight = "max-filter-memory 1kb max-total-memory 2kb"
+    master, replica = pair(replica_args=tight)
+    with master.client() as m, replica.client() as r:
+        m.must("BF.RESERVE", "bf", "0.01", 10000)
+        m.must("CF.RESERVE", "cf", 10000)
+        m.must("CONFIG", "SET", "bf.compat-layout", "yes")
+        m.must("BF.RESERVE", "rb", "0.01", 100)
+        m.must("CONFIG", "SET", "bf.compat-layout", "no")
+        for i in range(0, 5000, 500):
+            items = [b"%d" % j for j in range(i, i + 500)]
+            for command in (("BF.MADD", "bf"), ("CF.INSERT", "cf", "ITEMS"), ("BF.MADD", "rb"),
+                            ("BF.MADD", "auto"), ("CF.INSERT", "autocf", "ITEMS")):
+                m.must(*command, *items)
+        data = bly_dump(m, "bf")
+        for at in range(0, len(data), 5000):
+            m.must("BLY.LOAD", "loaded", len(data), at, data[at:at + 5000])
+        m.must("BLY.RESERVE", "merged", "KIND", "sbbf", "CAPACITY", 5000)
+        m.must("COPY", "merged", "other")
+        m.must("BLY.ADD", "other", *range(1000))
+        m.must("BLY.MERGE", "merged", "other")
+        wait_sync(master, replica)
+        wanted = digests(m)
+        eq(len(wanted), 8)
+        eq(digests(r), wanted, "replica")
+        m.must("CONFIG", "SET", "appendonly", "yes")
+        wait_for(lambda: m.info("persistence")["aof_rewrite_in_progress"] == "0"
+                 and m.info("persistence")["aof_last_bgrewrite_status"] == "ok", what="the AOF")
+        m.must("SAVE")
+    for config in ("appendonly yes", "appendonly no"):
+        master.configure(config)
+        master.loadmodule = master.loadmodule.split(" max-")[0] + " " + tight
+        master.restart(kill=True)
+        with master.client() as m:
+            eq(digests(m), wanted, config)
+            fails(m("BF.RESERVE", "new", "0.01", 10000), TOTAL_LIMIT)
+            m.must("CONFIG", "SET", "bf.max-total-memory", 0)
+            fails(m("BF.RESERVE", "new", "0.01", 10000), FILTER_LIMIT)
+
+
+def test_maxmemory():
+    """The engine's own limit, without eviction: adds are refused, questions and deletions not."""
+    with Server("maxmemory-policy noeviction") as server, server.client() as c:
+        c.must("BF.RESERVE", "bf", "0.01", 10 ** 6)
+        c.must("BF.ADD", "bf", "a")
+        c.must("CF.ADD", "cf", "a")
+        c.must("BLY.RESERVE", "bly", "KIND", "cuckoo", "CAPACITY", 100)
+        c.must("BLY.ADD", "bly", "a")
+        c.must("CONFIG", "SET", "maxmemory", used(c) - 1000)
+        for command in (("BF.ADD", "bf", "b"), ("BF.MADD", "new", "b"), ("CF.ADD", "cf", "b"),
+                        ("BF.RESERVE", "new", "0.01", 100), ("CF.INSERT", "cf", "ITEMS", "b"),
+                        ("BLY.ADD", "bly", "b"), ("BLY.RESERVE", "new", "KIND", "sbbf"),
+                        ("BLY.MERGE", "new", "bly"), ("BLY.LOAD", "new", 100, 0, "x")):
+            fails(c(*command), "OOM")
+        eq(c("BF.EXISTS", "bf", "a"), 1)
+        eq(c("BLY.CHECK", "bly", "a", "b"), [1, 0])
+        eq(c("CF.DEL", "cf", "a"), 1)
+        eq(c("BLY.DEL", "bly", "a"), [1])
+        eq(text(c("CF.COMPACT", "cf")), "OK")
+        c.must("DEL", "bf")
+        wait_for(lambda: c("CF.ADD", "cf", "b") == 1, 10, "room after DEL")
+
+
+def test_eviction():
+    """A filter that was evicted answers nil, not no."""
+    with Server("maxmemory-policy allkeys-lru", "maxmemory-samples 64") as server, \
+            server.client() as c:
+        c.must("BF.RESERVE", "guard", "0.01", 10 ** 6)
+        c.must("BF.ADD", "guard", "a")
+        eq(c.must("BLY.CHECK", "guard", "a", "b"), [1, 0])
+        limit = used(c) + 3 * MB
+        c.must("CONFIG", "SET", "maxmemory", limit)
+        count = 0
+        while c.must("EXISTS", "guard"):
+            c.must("SET", f"s{count}", b"x" * 10000)
+            count += 1
+            ok(count < 5000, "never evicted")
+        eq(c.must("BLY.CHECK", "guard", "a", "b"), [None, None])
+        eq(c.must("BF.EXISTS", "guard", "a"), 0)
+        wait_for(lambda: c.must("SET", "one", "more") and used(c) <= limit, 10, "used_memory")
+        ok(int(c.info("stats")["evicted_keys"]) > 0, "nothing evicted")
+
+
+if __name__ == "__main__":
+    main(globals())

@@ -1,0 +1,322 @@
+"""Every command that writes leaves the same on a replica, after loading what was saved, and after
+replaying what was logged, whatever the configuration there."""
+import sys
+
+sys.dont_write_bytecode = True
+
+from harness import (Error, Server, as_dict, digests, eq, main, ok, pair, text,  # noqa: E402
+                     wait_for, wait_sync)
+from program import CASES, KINDS, LONG_SPAN, Program, reserve_options  # noqa: E402
+
+# A replica's own settings, all unlike the master's defaults: a filter made by them is another one.
+OTHER = ("bf-error-rate 0.2 bf-initial-size 7 bf-expansion-factor 5 cf-bucket-size 4 "
+         "cf-initial-size 48 cf-max-iterations 3 cf-expansion-factor 4 cf-max-expansions 2 "
+         "cf-error-rate 0.2")
+QUIET = ("repl-ping-replica-period 3600",)
+ITEMS = [b"item\x00%d" % i for i in range(400)]
+
+
+def questions(family, key):
+    """What can be asked of a key, as a list of commands."""
+    few = ITEMS[::5]
+    asked = [("TYPE", key), ("BLY.CHECK", key, *ITEMS), ("BLY.COUNT", key, *few),
+             ("BLY.CARD", key), ("BLY.INFO", key)]
+    if family == "bf":
+        asked += [("BF.MEXISTS", key, *ITEMS), ("BF.CARD", key), ("BF.INFO", key),
+                  ("BF.DEBUG", key), ("BF.SCANDUMP", key, 0), ("BF.SCANDUMP", key, 1)]
+    if family == "cf":
+        asked += [("CF.MEXISTS", key, *ITEMS), ("CF.INFO", key), ("CF.DEBUG", key),
+                  ("CF.SCANDUMP", key, 0), ("CF.SCANDUMP", key, 1)]
+        asked += [("CF.COUNT", key, item) for item in few[:10]]
+    if family == "bly":
+        asked += [("BLY.STATS", key), ("BLY.AGE", key, *few)]
+    return asked
+
+
+def settled(question, reply):
+    """An answer without what may differ between copies: memory (buffers of a dump that was begun)
+    and how long ago something was."""
+    if isinstance(reply, Error):
+        return reply
+    if question[0] in ("BLY.INFO", "BLY.STATS"):
+        return {k: v for k, v in as_dict(reply).items() if k not in ("bytes", "bits_per_key")}
+    if question[0] == "BLY.AGE":
+        return [age is not None for age in reply]
+    return reply
+
+
+def answers(client, keys):
+    """All answers of a server, by question."""
+    asked = [q for family, names in keys.items() for key in names for q in questions(family, key)]
+    replies = client.pipeline(asked, batch=50)
+    return {question: settled(question, reply) for question, reply in zip(asked, replies)}
+
+
+def same(got, wanted, what):
+    """Two dicts are equal; if not, says where first."""
+    eq(sorted(got), sorted(wanted), what + ": keys")
+    wrong = [k for k in wanted if got[k] != wanted[k]]
+    if wrong:
+        k = wrong[0]
+        names = ", ".join(text(w) if isinstance(w, bytes) else f"{w[0]} {w[1]}" for w in wrong[:9])
+        raise AssertionError(f"{what}: {len(wrong)} of {len(wanted)} differ: {names}; the first: "
+                             f"{got[k]!r} and not {wanted[k]!r}")
+
+
+def described(client, key):
+    """What a key is, for messages."""
+    reply = client("BLY.INFO", key)
+    return reply.text if isinstance(reply, Error) else as_dict(reply)
+
+
+def same_digests(got_by, wanted_by, what):
+    got, wanted = digests(got_by), digests(wanted_by)
+    wrong = [k for k in wanted if got.get(k) != wanted[k]]
+    if wrong:
+        print(what, *(f"{text(k)}: {described(wanted_by, k)}" for k in wrong[:5]), sep="\n  ",
+              file=sys.stderr)
+    same(got, wanted, what)
+
+
+def test_every_write_command_has_a_case():
+    with Server() as s, s.client() as c:
+        names = [text(n).upper() for n in c.must("COMMAND", "LIST", "FILTERBY", "MODULE", "bf")]
+        ok(len(names) > 30, f"only {len(names)} commands")
+        writers = {n for n, info in zip(names, c.must("COMMAND", "INFO", *names))
+                   if "write" in [text(flag) for flag in info[2]]}
+        eq(writers, set(CASES), "commands that write")
+
+
+def replica_holds_the_same(seed, steps):
+    master, replica = pair(*QUIET, replica_args=OTHER + " compat-layout yes")
+    late = Server(*QUIET, args=OTHER, name="late")
+    with master.client() as m, replica.client() as r, late.client() as lt:
+        program = Program(m, seed)
+        for part in range(3):
+            program.steps(steps)
+            wait_sync(master, replica)
+            same_digests(r, m, f"replica, seed {seed}, part {part}")
+        missing = set(CASES) - set(program.changed) - {"BLY.TICK"}
+        ok(not missing, f"never worked: {missing}")
+        ok("cmdstat_bly.tick" in r.info("commandstats"), "BLY.TICK was never replicated")
+        same(answers(r, program.keys), answers(m, program.keys), "answers of the replica")
+        lt.must("REPLICAOF", "127.0.0.1", master.port)
+        wait_sync(master, late)
+        same_digests(lt, m, "replica that came late")
+        program.steps(steps)
+        wait_sync(master, replica)
+        wait_sync(master, late)
+        same_digests(r, m, "replica at the end")
+        same_digests(lt, m, "replica that came late, at the end")
+        same(answers(lt, program.keys), answers(m, program.keys), "answers of the late one")
+
+
+def test_replica():
+    replica_holds_the_same(1, 6)
+
+
+def test_replica_again():
+    replica_holds_the_same(2, 6)
+
+
+def test_every_kind_on_a_replica():
+    """Each kind, filled beyond what it was made for."""
+    master, replica = pair(*QUIET, replica_args=OTHER)
+    with master.client() as m, replica.client() as r:
+        program = Program(m, 3)
+        for kind in KINDS:
+            for i in range(4):
+                key = f"{kind}:{i}"
+                m.must("BLY.RESERVE", key, *reserve_options(program, kind))
+                for j in range(0, 3000, 100):
+                    m("BLY.ADD", key, *(b"%d" % k for k in range(j, j + 100)))
+                m("BLY.DEL", key, *(b"%d" % k for k in range(50)))
+        wait_sync(master, replica)
+        same_digests(r, m, "every kind")
+
+
+def saved_and_loaded(config, seed, ways):
+    server = Server(*config)
+    with server.client() as c:
+        program = Program(c, seed)
+        program.steps(8)
+        before, told = digests(c), answers(c, program.keys)
+    for what, way in ways:
+        way(server)
+        with server.client() as c:
+            same(digests(c), before, what)
+            same(answers(c, program.keys), told, what + ", answers")
+    with server.client() as c:
+        program.client = c
+        program.steps(2)  # what was loaded goes on working
+
+
+def _reload(server):
+    with server.client() as c:
+        c.must("DEBUG", "RELOAD")
+
+
+def _save_and_kill(server):
+    with server.client() as c:
+        c.must("SAVE")
+    server.restart(kill=True)
+
+
+def _other_configs(server):
+    server.loadmodule += " " + OTHER
+    _save_and_kill(server)
+
+
+def test_rdb():
+    saved_and_loaded((), 4, (("DEBUG RELOAD", _reload), ("SAVE", _save_and_kill),
+                             ("SAVE, other configs", _other_configs)))
+
+
+def _rewrite(server):
+    with server.client() as c:
+        c.must("BGREWRITEAOF")
+        wait_for(lambda: c.info("persistence")["aof_rewrite_in_progress"] == "0"
+                 and c.info("persistence")["aof_rewrite_scheduled"] == "0", what="the rewrite")
+        eq(c.info("persistence")["aof_last_bgrewrite_status"], "ok")
+
+
+def _rewrite_and_kill(server):
+    _rewrite(server)
+    server.loadmodule += " " + OTHER
+    server.restart(kill=True)
+
+
+def _aof_other_configs(server):
+    server.loadmodule += " " + OTHER
+    server.restart()
+
+
+def aof(preamble, seed):
+    saved_and_loaded(("appendonly yes", "appendfsync always", f"aof-use-rdb-preamble {preamble}",
+                      "auto-aof-rewrite-percentage 0"), seed,
+                     (("replay", _aof_other_configs), ("rewrite", _rewrite_and_kill),
+                      ("DEBUG LOADAOF", lambda s: s.restart(kill=True))))
+
+
+def test_aof_with_preamble():
+    aof("yes", 5)
+
+
+def test_aof_without_preamble():
+    aof("no", 6)
+
+
+def test_windows_by_time():
+    """Windows that turn while they are used and while nobody does: replicas turn with them, and a
+    server that comes back goes on from where it was."""
+    master, replica = pair(*QUIET, "appendonly yes")
+    with master.client() as m, replica.client() as r:
+        spans = (40, 400, 3000)
+        for span in spans:
+            m.must("BLY.RESERVE", f"w{span}", "KIND", "window", "CAPACITY", 1000, "ERROR", "0.01",
+                   "SPAN", span)
+        for i in range(300):
+            for span in spans:
+                m.must("BLY.ADD", f"w{span}", f"item{i}")
+
+        def equal():
+            wait_sync(master, replica)
+            return digests(m) == digests(r)
+        wait_for(equal, 20, "equal windows on master and replica")
+        last = [m.must("BLY.CHECK", f"w{span}", "item299") for span in spans]
+        eq(last[2], [1], "added within the span")
+        wait_for(lambda: m.must("BLY.CHECK", "w400", "item299") == [0], 10, "w400 to forget")
+        wait_for(lambda: r.must("BLY.CHECK", "w400", "item299") == [0], 10, "the replica too")
+        wait_for(lambda: r.must("BLY.CHECK", "w3000", "item299") == [0], 20, "w3000 to forget")
+        eq(m.must("BLY.CARD", "w40"), 0, "keys of a window that is over")
+        wait_for(equal, 20, "equal windows at the end")
+    master.restart(kill=True)
+    with master.client() as m:
+        eq(m.must("BLY.CARD", "w40"), 0)
+        m.must("BLY.ADD", "w3000", "again")
+        eq(m.must("BLY.CHECK", "w3000", "again"), [1])
+
+
+def offset(client):
+    return int(client.info("replication")["master_repl_offset"])
+
+
+def test_nothing_changed_nothing_replicated():
+    master, replica = pair(*QUIET)
+    with master.client() as m:
+        for layout in ("no", "yes"):
+            m.must("CONFIG", "SET", "bf.compat-layout", layout)
+            k = layout
+            m.must("BF.MADD", f"bf{k}", "a", "b", "c")
+            m.must("BF.RESERVE", f"full{k}", "0.0001", 3, "NONSCALING")
+            m.must("BF.MADD", f"full{k}", "a", "b", "c")
+            m.must("CF.INSERT", f"cf{k}", "ITEMS", "a", "b", "c")
+            m.must("CF.RESERVE", f"cfull{k}", 8, "EXPANSION", 0, "MAXITERATIONS", 2)
+            while not isinstance(m("CF.ADD", f"cfull{k}", "a"), Error):
+                pass
+            quiet = [("BF.ADD", f"bf{k}", "a"), ("BF.MADD", f"bf{k}", "a", "b"),
+                     ("BF.INSERT", f"bf{k}", "ITEMS", "a", "c"),
+                     ("BF.INSERT", f"bf{k}", "CAPACITY", 9, "ITEMS", "a"),
+                     ("BF.INSERT", "missing", "NOCREATE", "ITEMS", "a"),
+                     ("BF.RESERVE", f"bf{k}", ".01", 10), ("BF.ADD", f"full{k}", "d"),
+                     ("BF.MADD", f"full{k}", "a", "d", "e"), ("CF.ADDNX", f"cf{k}", "a"),
+                     ("CF.INSERTNX", f"cf{k}", "ITEMS", "a", "b"), ("CF.DEL", f"cf{k}", "zz"),
+                     ("CF.DEL", "missing", "a"), ("CF.RESERVE", f"cf{k}", 100),
+                     ("CF.INSERT", "missing", "NOCREATE", "ITEMS", "a"),
+                     ("CF.ADD", f"cfull{k}", "a"), ("CF.INSERT", f"cfull{k}", "ITEMS", "a", "a"),
+                     ("BLY.ADD", f"bf{k}", "a"), ("BLY.ADD", "missing", "a"),
+                     ("BF.LOADCHUNK", f"bf{k}", 1, "rubbish"),
+                     ("CF.LOADCHUNK", f"new{k}", 1, "rubbish"),
+                     ("BF.EXISTS", f"bf{k}", "a"), ("BF.MEXISTS", f"bf{k}", "a", "q"),
+                     ("CF.MEXISTS", f"cf{k}", "a", "q"), ("BLY.CHECK", f"cf{k}", "a", "q"),
+                     ("BLY.STATS", f"bf{k}"), ("BF.SCANDUMP", f"bf{k}", 0)]
+            check_quiet(m, quiet)
+        m.must("BLY.RESERVE", "bly", "KIND", "cuckoo", "CAPACITY", 100)
+        m.must("BLY.ADD", "bly", "a")
+        m.must("BLY.RESERVE", "empty", "KIND", "sbbf", "CAPACITY", 100)
+        m.must("BLY.RESERVE", "w", "KIND", "window", "CAPACITY", 100, "SPAN", LONG_SPAN)
+        check_quiet(m, [
+            ("BLY.DEL", "bly", "zz"), ("BLY.RESERVE", "bly", "KIND", "sbbf"),
+            ("BLY.RESERVE", "new", "KIND", "nonsense"), ("BLY.CLEAR", "missing"),
+            ("BLY.LOAD", "new", 1000, 0, b"rubbish" * 20), ("BLY.LOAD", "new", 0, 0, ""),
+            ("BLY.LOAD", "bly", 1000, 5, b"rubbish"), ("BLY.MERGE", "new", "missing"),
+            ("BLY.DUMP", "bly", 0), ("BLY.COUNT", "bly", "a"), ("BLY.TICK", "empty", 5),
+            ("BLY.CHECK", "w", "a"), ("BLY.AGE", "w", "a")])
+        wait_sync(master, replica)
+        with replica.client() as r:
+            same_digests(r, m, "replica")
+            for command in (("BF.ADD", "bfno", "new"), ("CF.COMPACT", "cfno"),
+                            ("BLY.CLEAR", "bly"), ("BLY.TICK", "w", 99)):
+                ok(r(*command).code == "READONLY", f"{command} on a replica")
+
+
+def check_quiet(client, commands):
+    for command in commands:
+        before = offset(client)
+        reply = client(*command)
+        eq(offset(client), before, f"bytes replicated by {command} ({reply!r})")
+
+
+def test_full_in_the_middle():
+    """A command that fails on its way has done what it could, there and on the replica."""
+    master, replica = pair(*QUIET, replica_args=OTHER)
+    with master.client() as m, replica.client() as r:
+        items = [b"i%d" % i for i in range(400)]
+        for layout in ("no", "yes"):
+            m.must("CONFIG", "SET", "bf.compat-layout", layout)
+            reply = m.must("BF.INSERT", "bf" + layout, "CAPACITY", 10, "NONSCALING", "ITEMS", *items)
+            eq(reply[-1], Error("ERR non scaling filter is full"))
+            ok(10 <= sum(1 for x in reply if x == 1) < 20, f"{reply}")
+            m.must("CF.RESERVE", "cf" + layout, 16, "EXPANSION", 0)
+            reply = m.must("CF.INSERT", "cf" + layout, "ITEMS", *items)
+            ok(reply[0] == 1 and reply[-1] == -1, f"{reply}")
+        m.must("BLY.RESERVE", "bly", "KIND", "cuckoo", "CAPACITY", 20)
+        reply = m("BLY.ADD", "bly", *items)
+        added = m.must("BLY.CARD", "bly")
+        ok(15 < added < 400, f"{added} added to a full cuckoo filter: {reply!r}")
+        wait_sync(master, replica)
+        same_digests(r, m, "full filters")
+
+
+if __name__ == "__main__":
+    main(globals())

@@ -1,0 +1,31 @@
+# Tests on real servers: Python files of this folder, each a test of its own. They need a server
+# program that is built as usual, so they do not run under sanitizers.
+find_program(BLOOMERY_PYTHON NAMES python3 HINTS /usr/bin NO_DEFAULT_PATH)
+if(NOT BLOOMERY_PYTHON)
+  find_program(BLOOMERY_PYTHON NAMES python3)
+endif()
+find_program(BLOOMERY_SERVER NAMES redis-server valkey-server)
+if(BLOOMERY_SANITIZE)
+  message(STATUS "no tests of the module on servers: built with sanitizers")
+elseif(NOT BLOOMERY_PYTHON OR NOT BLOOMERY_SERVER)
+  message(STATUS "no tests of the module on servers: they need python3 and redis-server")
+else()
+  foreach(name
+      commands config replication crash cluster stalls limits citizen clients guard)
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}.py)
+      add_test(NAME module_${name}
+        COMMAND ${BLOOMERY_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${name}.py)
+      set_tests_properties(module_${name} PROPERTIES TIMEOUT 300
+        ENVIRONMENT "BLOOMERY_MODULE=$<TARGET_FILE:bloomery_module>;BLOOMERY_SERVER=${BLOOMERY_SERVER};PYTHONDONTWRITEBYTECODE=1")
+    endif()
+  endforeach()
+  # Programs and folders that some of them need.
+  set(more_clients "BLOOMERY_CLIENTS=${PROJECT_BINARY_DIR}/clients")
+  if(TARGET PkgConfig::HIREDIS)
+    list(APPEND more_clients "BLOOMERY_HIREDIS_CLIENT=$<TARGET_FILE:hiredis_client>")
+    set(more_guard "BLOOMERY_CACHE_GUARD=$<TARGET_FILE:cache_guard>")
+  endif()
+  foreach(name clients guard)
+    set_property(TEST module_${name} APPEND PROPERTY ENVIRONMENT ${more_${name}})
+  endforeach()
+endif()

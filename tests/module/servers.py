@@ -1,0 +1,324 @@
+"""servers.py - real servers with the module loaded, each in a folder of its own, on the loopback.
+
+BLOOMERY_SERVER names the server program (redis-server), BLOOMERY_MODULE the module
+(build/dev/lib/bloomery.so of this repository). Whatever way a test ends, its servers end with it:
+they are stopped at exit and on SIGTERM, and the kernel kills them when the test is killed.
+"""
+import atexit
+import ctypes
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+from resp import Client, Error
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MODULE = os.environ.get("BLOOMERY_MODULE", os.path.join(ROOT, "build/dev/lib/bloomery.so"))
+SERVER = os.environ.get("BLOOMERY_SERVER", "redis-server")
+
+DEFAULTS = ("bind 127.0.0.1", "daemonize no", 'save ""', "appendonly no", "databases 16",
+            "enable-debug-command yes", "enable-module-command yes", "repl-diskless-sync-delay 0",
+            "proto-max-bulk-len 1gb", "client-output-buffer-limit replica 0 0 0",
+            "crash-memcheck-enabled no")
+CRASHES = ("BUG REPORT START", "Sanitizer", "ASSERTION FAILED")
+
+_servers = []  # all that are running or have left a folder
+
+
+class ServerFailed(Exception):
+    """A server did not start, or died by itself."""
+
+
+def wait_for(condition, timeout=30, what="condition", step=0.01):
+    """Calls until the result is true, and returns it."""
+    end = time.monotonic() + timeout
+    while True:
+        result = condition()
+        if result:
+            return result
+        if time.monotonic() > end:
+            raise TimeoutError(f"waited {timeout} s for: {what}")
+        time.sleep(step)
+
+
+class _Port:
+    """A port nobody uses. A UDP socket on it keeps other tests of ours from taking it too."""
+
+    def __init__(self):
+        for _ in range(1000):
+            number = random.SystemRandom().randrange(15000, 32000)
+            self.claim = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            try:
+                self.claim.bind(("127.0.0.1", number))
+                with socket.socket() as probe:
+                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    probe.bind(("127.0.0.1", number))
+                self.number = number
+                return
+            except OSError:
+                self.claim.close()
+        raise ServerFailed("no free port")
+
+    def release(self):
+        self.claim.close()
+
+
+def _die_with_parent():
+    try:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    except (OSError, AttributeError):
+        pass
+
+
+class Server:
+    """One server. `config` are lines of its configuration; `args` the module's own arguments.
+
+    Start servers in the main thread: the kernel ends them with the thread that started them.
+    """
+
+    def __init__(self, *config, args="", module=True, name="server", start=True, cluster=False):
+        self.name = name
+        self.folder = tempfile.mkdtemp(prefix="bloomery-")
+        self.process = None
+        self.expected_dead = False
+        self.cluster = cluster
+        self.config = list(config)
+        self.loadmodule = f"loadmodule {MODULE} {args}".strip() if module else ""
+        self._port = self._bus = None
+        _servers.append(self)
+        if module and not os.path.exists(MODULE):
+            raise ServerFailed(f"no module at {MODULE}; set BLOOMERY_MODULE")
+        if start:
+            self.start()
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    @property
+    def log(self):
+        return self.path("log")
+
+    @property
+    def unix(self):
+        return self.path("socket")
+
+    @property
+    def port(self):
+        return self._port.number
+
+    @property
+    def bus(self):
+        return self._bus.number
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def start(self, wait=True, timeout=60):
+        """Starts it, again if need be in the same folder and on the same port."""
+        for attempt in range(5):
+            if self._port is None:
+                self._port = _Port()
+                self._bus = _Port() if self.cluster else None
+                fresh = True
+            else:
+                fresh = False
+            self._launch()
+            if not wait:
+                return self
+            try:
+                self.wait_ready(timeout)
+                return self
+            except ServerFailed:
+                if not fresh or "in use" not in self.tail() or attempt == 4:
+                    raise
+                self._release_ports()
+        return self
+
+    def _launch(self):
+        lines = list(DEFAULTS)
+        lines += [f"port {self.port}", f"unixsocket {self.unix}", f"dir {self.folder}",
+                  f"logfile {self.log}"]
+        if self.cluster:
+            lines += ["cluster-enabled yes", f"cluster-port {self.bus}",
+                      "cluster-config-file nodes.conf"]
+        with open(self.path("server.conf"), "w", encoding="utf-8") as conf:
+            conf.write("\n".join(lines + [self.loadmodule] + self.config) + "\n")
+        self.expected_dead = False
+        with open(self.path("output"), "ab") as output:
+            self.process = subprocess.Popen(
+                [SERVER, self.path("server.conf")], stdin=subprocess.DEVNULL, stdout=output,
+                stderr=output, start_new_session=True, preexec_fn=_die_with_parent)
+
+    def wait_ready(self, timeout=60):
+        """Until it answers, and has loaded its data."""
+        def ready():
+            if self.process.poll() is not None:
+                raise ServerFailed(f"{self.name} ended with {self.process.returncode}:\n"
+                                   + self.tail())
+            try:
+                with Client(self.unix, timeout=timeout) as c:
+                    reply = c("PING")
+                    return not (isinstance(reply, Error) and reply.code == "LOADING")
+            except OSError:
+                return False
+        wait_for(ready, timeout, f"{self.name} to be ready")
+
+    def client(self, resp=2, unix=False, timeout=60):
+        return Client(self.unix if unix else self.port, resp, timeout)
+
+    def alive(self):
+        return self.process is not None and self.process.poll() is None
+
+    def kill(self):
+        """kill -9, of the server and of its children that save."""
+        self.expected_dead = True
+        if self.process is None:
+            return
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+
+    def stop(self, save=False, timeout=60):
+        """A clean end: SHUTDOWN SAVE or NOSAVE."""
+        if not self.alive():
+            self.check()
+            return
+        self.expected_dead = True
+        try:
+            with self.client(unix=True) as c:
+                c("SHUTDOWN", "SAVE" if save else "NOSAVE")
+        except OSError:
+            pass
+        try:
+            self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise ServerFailed(f"{self.name} did not shut down:\n" + self.tail()) from None
+        if self.process.returncode != 0:
+            raise ServerFailed(f"{self.name} ended with {self.process.returncode}:\n" + self.tail())
+        self.check()
+
+    def restart(self, save=False, kill=False):
+        """Ends it and starts it again on what it left in its folder."""
+        if kill:
+            self.kill()
+        else:
+            self.stop(save)
+        return self.start()
+
+    def configure(self, *config):
+        """More configuration lines, from the next start on."""
+        self.config += config
+
+    def check(self):
+        """Fails if the server crashed: it ended by itself, or its log has a crash report."""
+        died = self.process is not None and self.process.poll() is not None
+        log = self.read_log()
+        for mark in CRASHES:
+            if mark in log:
+                report = log[max(0, log.index(mark) - 300):].split("\n")[:80]
+                raise ServerFailed(f"{self.name} crashed:\n" + "\n".join(report))
+        if died and not self.expected_dead:
+            raise ServerFailed(f"{self.name} died ({self.process.returncode}):\n" + self.tail())
+
+    def read_log(self):
+        try:
+            with open(self.log, encoding="utf-8", errors="replace") as f:
+                return f.read()
+        except OSError:
+            return ""
+
+    def tail(self, lines=40):
+        out = self.read_log().split("\n")[-lines:]
+        try:
+            with open(self.path("output"), encoding="utf-8", errors="replace") as f:
+                out += f.read().split("\n")[-lines:]
+        except OSError:
+            pass
+        return "\n".join(out)
+
+    def rss(self):
+        """Resident bytes of the process (Linux); 0 where that cannot be told."""
+        try:
+            with open(f"/proc/{self.pid}/statm", encoding="ascii") as f:
+                return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        except OSError:
+            return 0
+
+    def _release_ports(self):
+        for port in (self._port, self._bus):
+            if port:
+                port.release()
+        self._port = self._bus = None
+
+    def remove(self):
+        """Kills it and deletes its folder."""
+        self.kill()
+        self._release_ports()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if self in _servers:
+            _servers.remove(self)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind is None:
+            self.check()
+            self.remove()
+
+
+def all_servers():
+    return list(_servers)
+
+
+def remove_all():
+    for server in all_servers():
+        server.remove()
+
+
+def _on_signal(number, _frame):
+    remove_all()
+    sys.exit(128 + number)
+
+
+atexit.register(remove_all)
+for _number in (signal.SIGTERM, signal.SIGHUP):
+    signal.signal(_number, _on_signal)
+
+
+# ---- pairs of servers -----------------------------------------------------------------------
+
+def pair(*config, master_args="", replica_args="", master_config=(), replica_config=()):
+    """A master and its replica, in sync. The configuration of each may differ."""
+    master = Server(*config, *master_config, args=master_args, name="master")
+    replica = Server(*config, *replica_config, f"replicaof 127.0.0.1 {master.port}",
+                     args=replica_args, name="replica")
+    wait_sync(master, replica)
+    return master, replica
+
+
+def wait_sync(master, replica, timeout=60):
+    """Until the replica has all that the master had when this was called."""
+    with master.client() as m, replica.client() as r:
+        wait_for(lambda: r.info("replication").get("master_link_status") == "up", timeout,
+                 "the replica's link")
+        offset = int(m.info("replication")["master_repl_offset"])
+        wait_for(lambda: int(r.info("replication")["slave_repl_offset"]) >= offset, timeout,
+                 "the replica to catch up")
+
+
+def digests(client, *keys):
+    """DEBUG DIGEST-VALUE of the keys: a dict."""
+    if not keys:
+        keys = sorted(client.must("KEYS", "*"))
+    return dict(zip(keys, client.must("DEBUG", "DIGEST-VALUE", *keys))) if keys else {}

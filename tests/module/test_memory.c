@@ -1,0 +1,167 @@
+/* test_memory.c - memory.h: limits, accounts that add up, big blocks that are zero, and freed by
+ * another thread. */
+#include "../support.h"
+#include "config.h"
+#include "fake_host.h"
+#include "memory.h"
+
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MIB = 1 << 20 };
+
+static void wait_for_freer(void) {
+    for (int i = 0; i < 20000 && bm_memory_pending(); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
+    assert_int_equal(bm_memory_pending(), 0);
+}
+
+static bool is_zero(const uint8_t *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i])
+            return false;
+    return true;
+}
+
+static void test_zeroed(void **state) {
+    (void)state;
+    const size_t sizes[] = {1, 100, 4096, MIB - 1, MIB, MIB + 1, 3 * MIB + 12345, 40 * MIB};
+    bm_account account = {0};
+    bly_allocator a = bm_allocator(&account);
+    for (int round = 0; round < 3; round++)
+        for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+            uint8_t *block = a.alloc(a.ctx, sizes[i]);
+            assert_non_null(block);
+            assert_true(is_zero(block, sizes[i]));
+            assert_true(account.bytes >= sizes[i]);
+            assert_int_equal(bm_memory_total(), account.bytes);
+            memset(block, 0xFF, sizes[i]);
+            a.free(a.ctx, block);
+            assert_int_equal(account.bytes, 0);
+        }
+    a.free(a.ctx, NULL);
+    wait_for_freer();
+    assert_int_equal(bm_memory_total(), 0);
+}
+
+static void test_background(void **state) {
+    (void)state;
+    size_t live = atomic_load(&fake_heap.live);
+    bm_account account = {0};
+    bly_allocator a = bm_allocator(&account);
+    void *blocks[64];
+    for (size_t i = 0; i < COUNT_OF(blocks); i++) {
+        blocks[i] = a.alloc(a.ctx, MIB + i * 9999);
+        assert_non_null(blocks[i]);
+        memset(blocks[i], 1, MIB);
+    }
+    for (size_t i = 0; i < COUNT_OF(blocks); i++)
+        a.free(a.ctx, blocks[i]);
+    assert_int_equal(account.bytes, 0);
+    wait_for_freer();
+    assert_int_equal(atomic_load(&fake_heap.live), live);
+    bm_release(NULL);
+    bm_release(rm.TryAlloc(10));
+    bm_release(rm.TryAlloc(5 * MIB));
+    wait_for_freer();
+    assert_int_equal(atomic_load(&fake_heap.live), live);
+}
+
+static void limit(const char *filter, const char *total) {
+    assert_int_equal(fake_config_set("max-filter-memory", filter), RM_OK);
+    assert_int_equal(fake_config_set("max-total-memory", total), RM_OK);
+}
+
+/* Nothing is asked of the engine that a limit forbids. */
+static void test_limits(void **state) {
+    (void)state;
+    bm_account one = {0}, other = {0};
+    bly_allocator a = bm_allocator(&one), b = bm_allocator(&other);
+    limit("10000", "15000");
+    fake_heap_reset();
+    assert_null(a.alloc(a.ctx, 10001));
+    assert_int_equal(one.refusal, BM_REFUSED_FILTER);
+    assert_int_equal(atomic_load(&fake_heap.requests), 0);
+    void *first = a.alloc(a.ctx, 8000);
+    assert_non_null(first);
+    assert_int_equal(one.refusal, BM_REFUSED_NOT);
+    assert_int_equal(bm_memory_room(&one), 10000 - one.bytes);
+    assert_int_equal(bm_memory_would_refuse(&one, 10000 - one.bytes), BM_REFUSED_NOT);
+    assert_int_equal(bm_memory_would_refuse(&one, 10001 - one.bytes), BM_REFUSED_FILTER);
+    assert_null(b.alloc(b.ctx, 8000));
+    assert_int_equal(other.refusal, BM_REFUSED_TOTAL);
+    assert_int_equal(bm_memory_room(&other), 15000 - one.bytes);
+    assert_int_equal(bm_memory_would_refuse(&other, UINT64_MAX), BM_REFUSED_FILTER);
+    assert_int_equal(atomic_load(&fake_heap.requests), 1);
+    other.unlimited = true;
+    assert_true(bm_memory_room(&other) == UINT64_MAX);
+    void *second = b.alloc(b.ctx, 80000);
+    assert_non_null(second);
+    assert_int_equal(bm_memory_room(&one), 0);
+    a.free(a.ctx, first);
+    b.free(b.ctx, second);
+    limit("0", "0");
+    assert_true(bm_memory_room(&one) == UINT64_MAX);
+    fake_heap.fail_at = atomic_load(&fake_heap.requests) + 1;
+    assert_null(a.alloc(a.ctx, 100));
+    assert_int_equal(one.refusal, BM_REFUSED_SYSTEM);
+    assert_int_equal(one.bytes, 0);
+    assert_string_not_equal(bm_refusal_text(BM_REFUSED_FILTER), bm_refusal_text(BM_REFUSED_TOTAL));
+    assert_int_equal(bm_memory_total(), 0);
+}
+
+static void test_adopted(void **state) {
+    (void)state;
+    bm_account account = {0};
+    bly_allocator a = bm_allocator(&account);
+    void *small = rm.TryAlloc(1000), *large = rm.TryAlloc(2 * MIB);
+    bm_account_adopt(&account, small);
+    bm_account_adopt(&account, large);
+    assert_int_equal(account.bytes, rm.MallocSize(small) + rm.MallocSize(large));
+    rm_defrag defrag = {0};
+    size_t before = rm.MallocSize(small);
+    small = rm.DefragAlloc(&defrag, small);
+    bm_account_moved(&account, before, small);
+    assert_int_equal(account.bytes, rm.MallocSize(small) + rm.MallocSize(large));
+    bm_account_free_now(&account, large);
+    bm_account_free_now(&account, NULL);
+    assert_int_equal(bm_memory_pending(), 0);
+    a.free(a.ctx, small);
+    assert_int_equal(account.bytes, 0);
+    assert_int_equal(bm_memory_total(), 0);
+}
+
+/* A child has no thread that frees, and must not wait for one. */
+static void test_child(void **state) {
+    (void)state;
+    bm_account account = {0};
+    bly_allocator a = bm_allocator(&account);
+    void *block = a.alloc(a.ctx, 2 * MIB);
+    assert_non_null(block);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(20);
+        a.free(a.ctx, block);
+        void *again = a.alloc(a.ctx, 2 * MIB);
+        bool good = again && is_zero(again, 2 * MIB) && bm_memory_pending() == 0;
+        a.free(a.ctx, again);
+        _exit(good && bm_memory_pending() == 0 && account.bytes == 0 ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    a.free(a.ctx, block);
+    wait_for_freer();
+}
+
+int main(void) {
+    if (fake_host_start(NULL) != RM_OK)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_zeroed), cmocka_unit_test(test_background),
+        cmocka_unit_test(test_limits), cmocka_unit_test(test_adopted),
+        cmocka_unit_test(test_child)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

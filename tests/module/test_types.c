@@ -1,0 +1,573 @@
+/* test_types.c - the data type bloomery1: every kind of filter, containers that are arriving,
+ * RedisBloom's chunks that are arriving, and streams that lie. */
+#include "arrival.h"
+#include "keyring.h"
+#include "staging.h"
+#include "types_support.h"
+
+#include <bloomery/window.h>
+#include <unistd.h>
+
+enum { KEYS = 300 };
+
+/* A value with a filter as the spec says, of `keys` keys. */
+static bm_value *made(bly_spec spec, size_t keys) {
+    bm_value *value = bm_value_new(BM_FILTER);
+    assert_non_null(value);
+    bly_allocator a = bm_allocator(&value->account);
+    blyt_list list = blyt_list_of(KEYS_DECIMAL, 0, keys);
+    spec.allocator = &a;
+    value->as.filter = blyt_filled(&spec, &list);
+    blyt_list_free(&list);
+    return value;
+}
+
+static bm_value *of_kind(bly_kind kind, size_t keys) {
+    return made(bly_spec_for(kind, keys, 0.01), keys);
+}
+
+static void test_every_kind(void **state) {
+    (void)state;
+    size_t heap = heap_now();
+    for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k; k = bly_kind_next(k)) {
+        if (getenv("BLYT_VERBOSE"))
+            print_message("           %s\n", bly_kind_name(k));
+        bm_value *value = of_kind(k, KEYS);
+        value->traits = (bm_traits){.face = BM_FACE_BF, .expansion = 7, .deletes = 1ull << 40};
+        check_value(value);
+        bm_value_free(value);
+    }
+    assert_int_equal(heap_now(), heap);
+    assert_int_equal(bm_memory_total(), 0);
+}
+
+/* Larger than a piece, in several levels; and a window with a clock. */
+static void test_large(void **state) {
+    (void)state;
+    bly_spec spec = bly_spec_for(BLY_SPLIT512, 3000000, 0.01);
+    bm_value *value = made(spec, 1000);
+    assert_true(value->account.bytes > 3 << 20);
+    check_round_trip(value);
+    check_truncated(value);
+    check_copy(value);
+    check_defrag(value);
+    check_aof(value);
+    check_numbers(value);
+    bm_value_free(value);
+    value = made(bly_spec_for(BLY_SCALABLE, 100, 0.01), 20000);
+    assert_true(bly_filter_levels(value->as.filter) > 4);
+    check_value(value);
+    bm_value_free(value);
+    spec = bly_spec_for(BLY_WINDOW, 1000, 0.01);
+    spec.span = 60000;
+    value = made(spec, 500);
+    assert_ok(bly_window_advance(value->as.filter, 123456789));
+    check_value(value);
+    bm_value_free(value);
+}
+
+/* ---- traits ---------------------------------------------------------------------------------- */
+
+static void test_traits(void **state) {
+    (void)state;
+    const bm_traits traits = {BM_FACE_CF, true, 65535, 12345, 0x89ABCDEF, 0x0123456789ABCDEF};
+    uint8_t bytes[BM_TRAITS_BYTES];
+    bm_traits back;
+    bm_traits_encode(&traits, bytes);
+    assert_true(bm_traits_decode(bytes, sizeof bytes, &back));
+    assert_true(back.face == traits.face && back.nonscaling && back.bucket_size == 65535 &&
+                back.max_iterations == 12345 && back.expansion == 0x89ABCDEF &&
+                back.deletes == traits.deletes);
+    assert_false(bm_traits_decode(bytes, sizeof bytes - 1, &back));
+    assert_false(bm_traits_decode(NULL, 0, &back));
+    const size_t strict[] = {0, 1, 2, 3, 12, 15};
+    for (size_t i = 0; i < COUNT_OF(strict); i++) {
+        uint8_t kept = bytes[strict[i]];
+        bytes[strict[i]] = 77;
+        assert_false(bm_traits_decode(bytes, sizeof bytes, &back));
+        bytes[strict[i]] = kept;
+    }
+}
+
+/* ---- streams that lie ------------------------------------------------------------------------ */
+
+/* Whether it is refused without a large request. */
+static void assert_refused(rm_io *io) {
+    size_t heap = heap_now();
+    fake_heap_reset();
+    assert_null(loaded(io, fake_type("bloomery1")));
+    assert_true(atomic_load(&fake_heap.largest) < 100000);
+    assert_int_equal(heap_now(), heap);
+    fake_io_free(io);
+    fake_heap_reset();
+}
+
+static rm_io *begun(uint64_t has) {
+    uint8_t traits[BM_TRAITS_BYTES];
+    rm_io *io = fake_io_new();
+    bm_traits_encode(&(bm_traits){0}, traits);
+    rm.SaveUnsigned(io, has);
+    rm.SaveStringBuffer(io, (const char *)traits, sizeof traits);
+    return io;
+}
+
+static void test_hostile(void **state) {
+    (void)state;
+    bm_value *value = of_kind(BLY_CLASSIC, KEYS);
+    blyt_buffer im = blyt_write(value->as.filter);
+    const char *data = (const char *)im.data;
+    const uint64_t totals[] = {0, 1, 63, 64, im.size - 1, im.size + 1, 1ull << 40, UINT64_MAX};
+    for (size_t i = 0; i < COUNT_OF(totals); i++) {
+        rm_io *io = begun(1);
+        rm.SaveUnsigned(io, totals[i]);
+        rm.SaveStringBuffer(io, data, im.size);
+        assert_refused(io);
+        io = begun(2); /* the same, arriving */
+        rm.SaveStringBuffer(io, "", 0);
+        assert_refused(io);
+    }
+    rm_io *io = begun(1); /* crumbs of nothing */
+    rm.SaveUnsigned(io, im.size);
+    rm.SaveStringBuffer(io, data, 64);
+    for (int i = 0; i < 10; i++)
+        rm.SaveStringBuffer(io, "", 0);
+    assert_refused(io);
+    io = begun(1); /* a header in two pieces */
+    rm.SaveUnsigned(io, im.size);
+    rm.SaveStringBuffer(io, data, 63);
+    rm.SaveStringBuffer(io, data + 63, im.size - 63);
+    assert_refused(io);
+    assert_refused(begun(8));
+    assert_refused(begun(UINT64_MAX));
+    io = begun(4);
+    rm.SaveUnsigned(io, BM_FILTER);
+    assert_refused(io);
+    free(im.data);
+    bm_value_free(value);
+}
+
+/* A header that promises a huge body, whose sum is right. */
+static void test_promises(void **state) {
+    (void)state;
+    bly_spec spec = bly_spec_for(BLY_SPLIT512, 400000000, 0.01);
+    bm_value *value = made(spec, 1);
+    uint8_t header[BLY_FILE_HEADER];
+    bly_image *image;
+    assert_ok(bly_image_open(value->as.filter, NULL, &image));
+    assert_int_equal(bly_image_copy(image, 0, header, sizeof header), sizeof header);
+    uint64_t total = bly_image_size(image);
+    bly_image_close(image);
+    bm_value_free(value);
+    assert_true(total > 300 << 20);
+    rm_io *io = begun(1);
+    rm.SaveUnsigned(io, total);
+    rm.SaveStringBuffer(io, (const char *)header, sizeof header);
+    for (int i = 0; i < 100; i++)
+        rm.SaveStringBuffer(io, (const char *)header, sizeof header);
+    assert_refused(io);
+}
+
+static void test_encodings(void **state) {
+    (void)state;
+    bm_value *value = of_kind(BLY_CLASSIC, KEYS);
+    rm_io *io = saved(value);
+    assert_null(fake_type("bloomery1")->methods.rdb_load(io, 2));
+    assert_non_null(strstr(fake_last_log, "newer"));
+    fake_io_free(io);
+    value->traits.face = BM_FACE_CF; /* from which nothing can be removed */
+    assert_refused(saved(value));
+    bm_value_free(value);
+}
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+static void test_limits(void **state) {
+    (void)state;
+    bm_value *value = of_kind(BLY_CLASSIC, 100000);
+    rm_io *io = saved(value);
+    assert_int_equal(fake_config_set("max-filter-memory", "100000"), RM_OK);
+    assert_null(loaded(io, fake_type("bloomery1")));
+    assert_non_null(strstr(fake_last_log, "max-filter-memory"));
+    assert_null(copied(value));
+    const int flags[] = {RM_CTX_MASTER | RM_CTX_LOADING, 0};
+    for (size_t i = 0; i < COUNT_OF(flags); i++) { /* what is loaded, or comes from a master */
+        fake_flags = flags[i];
+        bm_value *back = loaded(io, fake_type("bloomery1")), *copy = copied(value);
+        assert_non_null(back);
+        assert_non_null(copy);
+        assert_false(back->account.unlimited || copy->account.unlimited);
+        bm_value_free(back);
+        bm_value_free(copy);
+    }
+    fake_flags = RM_CTX_MASTER;
+    assert_int_equal(fake_config_set("max-filter-memory", "0"), RM_OK);
+    assert_int_equal(fake_config_set("max-total-memory", "100000"), RM_OK);
+    assert_null(loaded(io, fake_type("bloomery1")));
+    assert_non_null(strstr(fake_last_log, "max-total-memory"));
+    assert_int_equal(fake_config_set("max-total-memory", "0"), RM_OK);
+    fake_io_free(io);
+    bm_value_free(value);
+}
+
+/* ---- staging --------------------------------------------------------------------------------- */
+
+/* A value of which a part has come; with a filter that serves meanwhile, or without. */
+static bm_value *arriving(size_t part, bool serving) {
+    bm_value *whole = made(bly_spec_for(BLY_SCALABLE, 100, 0.01), 5000);
+    blyt_buffer im = blyt_write(whole->as.filter);
+    bm_value *value = serving ? of_kind(BLY_CUCKOO, KEYS) : bm_value_new(BM_FILTER);
+    const bm_traits traits = {.face = BM_FACE_BF, .expansion = 3};
+    assert_ok(bm_staging_begin(&value->account, im.size, im.data, 64, &traits, &value->staging));
+    for (size_t at = 64, n; at < part * im.size / 10; at += n) {
+        n = part * im.size / 10 - at < 777 ? part * im.size / 10 - at : 777;
+        assert_ok(bm_staging_append(value->staging, im.data + at, n));
+    }
+    free(im.data);
+    bm_value_free(whole);
+    return value;
+}
+
+static void test_arriving(void **state) {
+    (void)state;
+    size_t heap = heap_now();
+    bm_census census;
+    for (size_t part = 0; part < 10; part += 3)
+        for (int serving = 0; serving < 2; serving++) {
+            bm_value *value = arriving(part, serving);
+            bm_census_take(&census);
+            assert_int_equal(census.arriving, 1);
+            check_value(value);
+            bm_value_free(value);
+        }
+    bm_census_take(&census);
+    assert_int_equal(census.arriving, 0);
+    assert_int_equal(census.filters, 0);
+    assert_int_equal(heap_now(), heap);
+}
+
+typedef struct gather {
+    uint8_t *data;
+    uint64_t at;
+} gather;
+
+static void gather_chunk(void *ctx, uint64_t at, const void *data, size_t size) {
+    gather *g = ctx;
+    assert_int_equal(at, g->at);
+    memcpy(g->data + at, data, size);
+    g->at += size;
+}
+
+/* However it comes, it is the same filter, and memory follows what has come. */
+static void stage_in(const blyt_buffer *im, size_t step, const bly_filter *want) {
+    bm_account account = {0};
+    bm_staging *s;
+    bly_filter *f;
+    bool keyless;
+    size_t first = step < 64 ? 64 : step < im->size ? step : im->size;
+    assert_ok(bm_staging_begin(&account, im->size, im->data, first, &(bm_traits){0}, &s));
+    assert_int_equal(account.bytes, 0);
+    for (size_t at = first, n; at < im->size; at += n) {
+        n = im->size - at < step ? im->size - at : step;
+        assert_ok(bm_staging_append(s, im->data + at, n));
+        assert_int_equal(bm_staging_received(s), at + n);
+        assert_true(bm_staging_bytes(s) < 3 * (at + n) + 4096);
+    }
+    assert_int_equal(bm_staging_append(s, im->data, 1), BLY_EINVAL);
+    assert_int_equal(bm_staging_received(s), bm_staging_total(s));
+    gather g = {malloc(im->size), 0};
+    bm_staging_walk(s, gather_chunk, &g);
+    assert_int_equal(g.at, im->size);
+    assert_memory_equal(g.data, im->data, im->size);
+    free(g.data);
+    assert_ok(bm_staging_finish(s, &f, &keyless));
+    assert_false(keyless);
+    assert_true(bly_filter_equal(f, want));
+    assert_true(account.bytes > 0);
+    bly_filter_destroy(f);
+    assert_int_equal(account.bytes, 0);
+}
+
+static void test_staging(void **state) {
+    (void)state;
+    size_t heap = heap_now();
+    const size_t steps[] = {1, 63, 1000, 65536, 300000, 5 << 20};
+    bm_value *small = made(bly_spec_for(BLY_SCALABLE, 100, 0.01), 3000);
+    bm_value *large = made(bly_spec_for(BLY_SPLIT512, 1500000, 0.01), 3000);
+    blyt_buffer a = blyt_write(small->as.filter), b = blyt_write(large->as.filter);
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        stage_in(&a, steps[i], small->as.filter);
+        if (steps[i] > 60)
+            stage_in(&b, steps[i], large->as.filter);
+    }
+    free(a.data);
+    free(b.data);
+    bm_value_free(small);
+    bm_value_free(large);
+    assert_int_equal(heap_now(), heap);
+}
+
+/* A failed append changes nothing, and may be repeated. */
+static void test_staging_fails(void **state) {
+    (void)state;
+    size_t heap = heap_now();
+    bm_value *value = made(bly_spec_for(BLY_SPLIT512, 1500000, 0.01), 3000);
+    blyt_buffer im = blyt_write(value->as.filter);
+    bm_account account = {0};
+    bm_staging *s;
+    bly_filter *f;
+    bool keyless;
+    assert_int_equal(bm_staging_begin(&account, im.size, im.data, 63, &(bm_traits){0}, &s),
+                     BLY_EINVAL);
+    assert_int_equal(bm_staging_begin(&account, im.size + 1, im.data, 64, &(bm_traits){0}, &s),
+                     BLY_ECORRUPT);
+    assert_ok(bm_staging_begin(&account, im.size, im.data, 1000, &(bm_traits){0}, &s));
+    for (size_t i = 1; i < 8; i++) {
+        fake_heap_reset();
+        fake_heap.fail_at = i;
+        assert_int_equal(bm_staging_append(s, im.data + 1000, im.size - 1000), BLY_ENOMEM);
+        assert_int_equal(account.refusal, BM_REFUSED_SYSTEM);
+        assert_int_equal(bm_staging_received(s), 1000);
+    }
+    fake_heap_reset();
+    assert_int_equal(fake_config_set("max-total-memory", "1000000"), RM_OK);
+    assert_int_equal(bm_staging_append(s, im.data + 1000, im.size - 1000), BLY_ENOMEM);
+    assert_int_equal(account.refusal, BM_REFUSED_TOTAL);
+    assert_int_equal(fake_config_set("max-total-memory", "0"), RM_OK);
+    assert_ok(bm_staging_append(s, im.data + 1000, im.size - 1001));
+    uint8_t wrong = im.data[im.size - 1] ^ 1;
+    assert_ok(bm_staging_append(s, &wrong, 1));
+    assert_int_equal(bm_staging_finish(s, &f, &keyless), BLY_ECORRUPT);
+    assert_null(f);
+    assert_int_equal(account.bytes, 0);
+    assert_ok(bm_staging_begin(&account, im.size, im.data, 1000, &(bm_traits){0}, &s));
+    assert_int_equal(bm_staging_finish(s, &f, &keyless), BLY_EINVAL);
+    free(im.data);
+    bm_value_free(value);
+    assert_int_equal(heap_now(), heap);
+}
+
+/* ---- arrivals -------------------------------------------------------------------------------- */
+
+static bm_value *rb_arriving(bm_what what, size_t parts) {
+    bly_rb_bloom *bloom = NULL;
+    bly_rb_cuckoo *cuckoo = NULL;
+    uint8_t header[400];
+    bm_value *value = bm_value_new(BM_FILTER);
+    const bly_rb_bloom_spec spec = {.error = 0.01, .capacity = 100, .growth = 2};
+    const bly_rb_cuckoo_spec table = {1000, 2, 20, 1};
+    if (what == BM_RB_BLOOM) {
+        assert_ok(bly_rb_bloom_create(&spec, NULL, &bloom));
+        bly_rb_bloom_header(bloom, header);
+        assert_ok(bm_arrival_begin_bloom(&value->account, header, bly_rb_bloom_header_size(bloom),
+                                         &value->arrival));
+    } else {
+        assert_ok(bly_rb_cuckoo_create(&table, NULL, &cuckoo));
+        bly_rb_cuckoo_header(cuckoo, header);
+        assert_ok(bm_arrival_begin_cuckoo(&value->account, header, BLY_RB_CUCKOO_HEADER,
+                                          &value->arrival));
+    }
+    for (size_t i = 0; i < parts; i++)
+        assert_ok(bm_arrival_put(value->arrival, 16 * (i * 5 % 8), "abcdefghij", 10));
+    bly_rb_bloom_destroy(bloom);
+    bly_rb_cuckoo_destroy(cuckoo);
+    return value;
+}
+
+static void test_rb_arriving(void **state) {
+    (void)state;
+    size_t heap = heap_now();
+    for (size_t parts = 0; parts < 5; parts += 2) {
+        bm_value *bloom = rb_arriving(BM_RB_BLOOM, parts);
+        bm_value *cuckoo = rb_arriving(BM_RB_CUCKOO, parts);
+        check_value(bloom);
+        check_value(cuckoo);
+        bm_value_free(bloom);
+        bm_value_free(cuckoo);
+    }
+    assert_int_equal(heap_now(), heap);
+}
+
+/* Pieces in any order, overlapping; complete when every byte has come, and not before. */
+static void test_arrival_order(void **state) {
+    (void)state;
+    uint64_t rng = 7;
+    for (int round = 0; round < 200; round++) {
+        bm_value *value = rb_arriving(BM_RB_BLOOM, 0);
+        enum { DATA = 144 };
+        bool there[DATA] = {false};
+        size_t missing = DATA;
+        while (missing) {
+            assert_false(bm_arrival_complete(value->arrival));
+            size_t from = blyt_next(&rng) % DATA, n = blyt_next(&rng) % 20;
+            n = n > DATA - from ? DATA - from : n;
+            uint8_t bytes[20] = {0};
+            assert_ok(bm_arrival_put(value->arrival, from, bytes, n));
+            for (size_t i = from; i < from + n; i++) {
+                missing -= !there[i];
+                there[i] = true;
+            }
+        }
+        assert_true(bm_arrival_complete(value->arrival));
+        assert_int_not_equal(bm_arrival_put(value->arrival, DATA, "x", 1), BLY_OK);
+        bm_value *whole = bm_arrival_finish(value->arrival);
+        value->arrival = NULL;
+        assert_int_equal(whole->what, BM_RB_BLOOM);
+        bm_value_free(whole);
+        bm_value_free(value);
+    }
+    bm_census census;
+    bm_census_take(&census);
+    assert_int_equal(census.rb_blooms + census.rb_cuckoos + census.arriving + census.filters, 0);
+}
+
+static void test_arrival_limits(void **state) {
+    (void)state;
+    uint8_t header[400];
+    bly_rb_bloom *bloom;
+    const bly_rb_bloom_spec spec = {.error = 0.01, .capacity = 100000000, .growth = 2};
+    assert_ok(bly_rb_bloom_create(&spec, NULL, &bloom));
+    bly_rb_bloom_header(bloom, header);
+    size_t size = bly_rb_bloom_header_size(bloom);
+    bly_rb_bloom_destroy(bloom);
+    bm_account account = {0};
+    bm_arrival *arrival;
+    fake_heap_reset();
+    assert_int_equal(fake_config_set("max-filter-memory", "1000000"), RM_OK);
+    assert_int_equal(bm_arrival_begin_bloom(&account, header, size, &arrival), BLY_ENOMEM);
+    assert_int_equal(account.refusal, BM_REFUSED_FILTER);
+    assert_true(atomic_load(&fake_heap.largest) < 100000);
+    assert_int_equal(fake_config_set("max-filter-memory", "0"), RM_OK);
+    assert_int_equal(fake_config_set("max-total-memory", "1000000"), RM_OK);
+    assert_int_equal(bm_arrival_begin_bloom(&account, header, size, &arrival), BLY_ENOMEM);
+    assert_int_equal(account.refusal, BM_REFUSED_TOTAL);
+    account.unlimited = true;
+    assert_ok(bm_arrival_begin_bloom(&account, header, size, &arrival));
+    bm_arrival_free(arrival);
+    assert_int_equal(fake_config_set("max-total-memory", "0"), RM_OK);
+    fake_heap.most = 1 << 20;
+    assert_int_equal(bm_arrival_begin_bloom(&account, header, size, &arrival), BLY_ENOMEM);
+    assert_int_equal(account.refusal, BM_REFUSED_SYSTEM);
+    assert_int_equal(bm_arrival_begin_bloom(&account, header, size - 1, &arrival), BLY_ECORRUPT);
+    fake_heap_reset();
+    assert_true(heap_now() < 1 << 20);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+/* A filter whose secret key is not there is kept, and has it again when it is loaded with it. */
+static void test_keyless(void **state) {
+    (void)state;
+    if (!bly_hash_available(BLY_HASH_SIPHASH))
+        return;
+    char path[] = "/tmp/bloomery-keys-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, "00112233445566778899aabbccddeeff\n", 33), 33);
+    close(file);
+    assert_int_equal(fake_config_set("key-file", path), RM_OK);
+    assert_int_equal(bm_keyring_size(), 1);
+    bly_spec spec = bly_spec_for(BLY_CLASSIC, KEYS, 0.01);
+    spec.hasher = *bm_keyring_at(0);
+    bm_value *value = made(spec, KEYS);
+    check_round_trip(value);
+    rm_io *io = saved(value);
+    assert_int_equal(fake_config_set("key-file", ""), RM_OK);
+    assert_int_equal(bm_keyring_size(), 0);
+    bm_value *without = loaded(io, fake_type("bloomery1"));
+    assert_non_null(without);
+    assert_true(without->keyless);
+    assert_true(digest_of(without) == digest_of(value));
+    check_value(without);
+    assert_int_equal(fake_config_set("key-file", path), RM_OK);
+    rm_io *again = saved(without);
+    bm_value *with = loaded(again, fake_type("bloomery1"));
+    assert_non_null(with);
+    assert_false(with->keyless);
+    assert_true(bly_filter_contains(with->as.filter, "17", 2));
+    assert_int_equal(fake_config_set("key-file", ""), RM_OK);
+    (void)unlink(path);
+    bm_value_free(value);
+    bm_value_free(without);
+    bm_value_free(with);
+    fake_io_free(io);
+    fake_io_free(again);
+}
+
+/* What takes a key's place keeps its expiry, also where the type changes. */
+static void test_key_set(void **state) {
+    (void)state;
+    rm_ctx *ctx = fake_context();
+    rm_string *name = fake_string("k", 1);
+    bm_key key = bm_key_open(ctx, name, RM_READ);
+    assert_int_equal(key.what, BM_MISSING);
+    assert_null(key.value);
+    bm_key_close(&key);
+    key = bm_key_open(ctx, name, RM_READ | RM_WRITE);
+    bm_key_set(&key, of_kind(BLY_CLASSIC, 10));
+    bm_key_close(&key);
+    fake_expire("k", 1234567);
+    key = bm_key_open(ctx, name, RM_READ | RM_WRITE);
+    assert_int_equal(key.what, BM_FILTER);
+    assert_false(key.value->account.unlimited);
+    bm_value *value = rb_arriving(BM_RB_CUCKOO, 0);
+    bm_value *cuckoo = bm_arrival_finish(value->arrival);
+    value->arrival = NULL;
+    bm_value_free(value);
+    bm_key_set(&key, cuckoo);
+    assert_int_equal(key.what, BM_RB_CUCKOO);
+    bm_key_close(&key);
+    assert_int_equal(fake_expiry("k"), 1234567);
+    fake_flags |= RM_CTX_REPLICATED;
+    key = bm_key_open(ctx, name, RM_READ | RM_WRITE);
+    assert_true(key.value->account.unlimited);
+    bm_key_close(&key);
+    fake_flags = RM_CTX_MASTER;
+    fake_flush();
+    fake_string_free(name);
+}
+
+static void test_overfull(void **state) {
+    (void)state;
+    bm_census census;
+    bm_value *value = of_kind(BLY_SPLIT512, 100);
+    uint64_t stamp = value->stamp;
+    for (uint64_t i = 0; i < 400; i++) {
+        uint64_t count = bly_filter_count(value->as.filter);
+        bm_value_changed(value);
+        assert_true(value->stamp > stamp);
+        stamp = value->stamp;
+        bm_census_take(&census);
+        assert_int_equal(census.overfull, count > 150);
+        assert_ok(bly_filter_add(value->as.filter, &i, sizeof i, NULL));
+    }
+    bly_filter_clear(value->as.filter);
+    bm_value_changed(value);
+    bm_census_take(&census);
+    assert_int_equal(census.overfull, 0);
+    for (uint64_t i = 0; i < 400; i++)
+        assert_ok(bly_filter_add(value->as.filter, &i, sizeof i, NULL));
+    rm_io *io = saved(value);
+    bm_value *back = loaded(io, fake_type("bloomery1"));
+    bm_census_take(&census);
+    assert_int_equal(census.overfull, 1);
+    bm_value_free(back);
+    bm_census_take(&census);
+    assert_int_equal(census.overfull, 0);
+    fake_io_free(io);
+    bm_value_free(value);
+}
+
+int main(void) {
+    if (fake_host_start(NULL) != RM_OK)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_kind),     cmocka_unit_test(test_large),
+        cmocka_unit_test(test_traits),         cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_promises),       cmocka_unit_test(test_encodings),
+        cmocka_unit_test(test_limits),         cmocka_unit_test(test_arriving),
+        cmocka_unit_test(test_staging),        cmocka_unit_test(test_staging_fails),
+        cmocka_unit_test(test_rb_arriving),    cmocka_unit_test(test_arrival_order),
+        cmocka_unit_test(test_arrival_limits), cmocka_unit_test(test_keyless),
+        cmocka_unit_test(test_key_set),        cmocka_unit_test(test_overfull)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,233 @@
+/* types_support.h - what must hold of every value of every data type, whatever it holds: saved and
+ * loaded it is the same; a stream that breaks off, fails or is changed, and memory that runs out,
+ * are refused, and nothing is left behind. */
+#ifndef BLYT_TYPES_SUPPORT_H
+#define BLYT_TYPES_SUPPORT_H
+
+#include "../support.h"
+#include "fake_host.h"
+#include "value.h"
+
+#include <time.h>
+
+static inline rm_type *type_of(const bm_value *value) {
+    return fake_type(value->what == BM_RB_BLOOM    ? "MBbloom--"
+                     : value->what == BM_RB_CUCKOO ? "MBbloomCF"
+                                                   : "bloomery1");
+}
+
+static inline uint64_t digest_of(bm_value *value) {
+    rm_digest digest = {0};
+    type_of(value)->methods.digest(&digest, value);
+    return digest.sum;
+}
+
+static inline rm_io *saved(bm_value *value) {
+    rm_io *io = fake_io_new();
+    type_of(value)->methods.rdb_save(io, value);
+    return io;
+}
+
+static inline bm_value *loaded(rm_io *io, rm_type *type) {
+    fake_io_rewind(io);
+    return type->methods.rdb_load(io, type->encver);
+}
+
+/* What is allocated now; big blocks that are on their way out are waited for. */
+static inline size_t heap_now(void) {
+    for (int i = 0; i < 20000 && bm_memory_pending(); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
+    return atomic_load(&fake_heap.live);
+}
+
+static inline void check_round_trip(bm_value *value) {
+    rm_io *io = saved(value);
+    bm_value *copy = loaded(io, type_of(value));
+    assert_non_null(copy);
+    assert_int_equal(io->at, io->size);
+    assert_true(digest_of(copy) == digest_of(value));
+    assert_int_equal(copy->keyless, value->keyless);
+    assert_false(copy->account.unlimited);
+    rm_io *again = saved(copy);
+    assert_int_equal(again->size, io->size);
+    assert_memory_equal(again->data, io->data, io->size);
+    bm_value_free(copy);
+    fake_io_free(again);
+    fake_io_free(io);
+}
+
+/* Cut anywhere, it is refused. Cut at the start of each value and a byte into it; and at every byte
+ * of what is small. */
+static inline void check_truncated(bm_value *value) {
+    rm_io *io = saved(value);
+    size_t whole = io->size, heap = heap_now();
+    for (size_t i = 0; i < io->n_fields; i++)
+        for (size_t in = 0; in < 2; in++) {
+            io->size = io->fields[i] + in;
+            assert_null(loaded(io, type_of(value)));
+        }
+    for (io->size = 0; io->size < whole && io->size < 400; io->size += 3)
+        assert_null(loaded(io, type_of(value)));
+    assert_int_equal(heap_now(), heap);
+    fake_io_free(io);
+}
+
+static inline void check_failing_reads(bm_value *value) {
+    rm_io *io = saved(value);
+    size_t heap = heap_now();
+    for (size_t i = 1; i <= io->n_fields; i++) {
+        io->fail_at = i;
+        assert_null(loaded(io, type_of(value)));
+    }
+    assert_int_equal(heap_now(), heap);
+    fake_io_free(io);
+}
+
+/* Every allocation fails in turn, until one more than there are. */
+static inline void check_failing_memory(bm_value *value) {
+    rm_io *io = saved(value);
+    size_t heap = heap_now();
+    bm_value *copy = NULL;
+    for (size_t i = 1; !copy; i++) {
+        fake_heap_reset();
+        fake_heap.fail_at = i;
+        copy = loaded(io, type_of(value));
+        if (copy)
+            assert_true(atomic_load(&fake_heap.requests) < i);
+        else
+            assert_int_equal(heap_now(), heap);
+    }
+    fake_heap_reset();
+    assert_true(digest_of(copy) == digest_of(value));
+    bm_value_free(copy);
+    assert_int_equal(heap_now(), heap);
+    fake_io_free(io);
+}
+
+static inline bm_value *copied(const bm_value *value) {
+    return type_of(value)->methods.copy(NULL, NULL, value);
+}
+
+static inline void check_copy(bm_value *value) {
+    size_t heap = heap_now();
+    bm_value *copy = copied(value);
+    assert_non_null(copy);
+    assert_true(digest_of(copy) == digest_of(value));
+    assert_true(copy->stamp != value->stamp);
+    bm_value_free(copy);
+    copy = NULL;
+    for (size_t i = 1; !copy; i++) {
+        fake_heap_reset();
+        fake_heap.fail_at = i;
+        copy = copied(value);
+    }
+    assert_true(digest_of(copy) == digest_of(value));
+    bm_value_free(copy);
+    assert_int_equal(heap_now(), heap);
+    fake_heap_reset();
+}
+
+/* Blocks are really moved, one at a time and all at once, and the account knows. */
+static inline void check_defrag(bm_value *value) {
+    rm_type *type = type_of(value);
+    uint64_t digest = digest_of(value), bytes = value->account.bytes, total = bm_memory_total();
+    size_t live = heap_now();
+    rm_defrag at_once = {0}, in_steps = {.late = true, .stop_after = 1}, stay = {.stay = true};
+    void *ptr = value;
+    assert_int_equal(type->methods.defrag(&at_once, NULL, &ptr), 0);
+    size_t steps = 1;
+    for (; type->methods.defrag(&in_steps, NULL, &ptr); steps++)
+        assert_true(in_steps.cursor != 0);
+    assert_int_equal(type->methods.defrag(&stay, NULL, &ptr), 0);
+    assert_ptr_equal(ptr, value);
+    if (bytes) {
+        assert_true(at_once.moves >= 2);
+        assert_int_equal(in_steps.moves, at_once.moves);
+        assert_true(steps + 1 >= at_once.moves);
+    }
+    assert_true(digest_of(value) == digest);
+    assert_int_equal(value->account.bytes, bytes);
+    assert_int_equal(bm_memory_total(), total);
+    assert_int_equal(heap_now(), live);
+}
+
+/* Bytes are changed at random: what loads is a value like any other; nothing much larger than the
+ * stream is asked for. */
+static inline void check_changed(bm_value *value, size_t tries) {
+    rm_io *io = saved(value);
+    size_t heap = heap_now();
+    uint64_t state = io->size;
+    fake_heap_reset();
+    for (size_t i = 0; i < tries; i++) {
+        uint8_t kept[4];
+        size_t where[4], n = 1 + blyt_next(&state) % 4;
+        for (size_t j = 0; j < n; j++) {
+            /* Most of what is small is near the start. */
+            size_t span = blyt_next(&state) % 2 && io->size > 200 ? 200 : io->size;
+            where[j] = blyt_next(&state) % span;
+            kept[j] = io->data[where[j]];
+            io->data[where[j]] = (uint8_t)blyt_next(&state);
+        }
+        bm_value *copy = loaded(io, type_of(value));
+        if (copy)
+            check_round_trip(copy);
+        bm_value_free(copy);
+        for (size_t j = n; j--;)
+            io->data[where[j]] = kept[j];
+    }
+    assert_true(atomic_load(&fake_heap.largest) < 4 * io->size + (4 << 20));
+    assert_int_equal(heap_now(), heap);
+    fake_io_free(io);
+    fake_heap_reset();
+}
+
+/* The commands of an AOF bring it back. */
+static inline void check_aof(bm_value *value) {
+    uint64_t digest = digest_of(value);
+    fake_commands commands = {0};
+    rm_io *io = fake_io_new();
+    io->commands = &commands;
+    rm_string *key = fake_string("aof", 3);
+    type_of(value)->methods.aof_rewrite(io, key, value);
+    assert_true(commands.n > 0);
+    fake_flags = RM_CTX_MASTER | RM_CTX_LOADING;
+    for (size_t i = 0; i < commands.n; i++) {
+        const char *reply = fake_run_strings(commands.all[i].argv, commands.all[i].argc);
+        if (reply[0] == '-')
+            fail_msg("%s: %s", commands.all[i].argv[0]->data, reply);
+    }
+    fake_flags = RM_CTX_MASTER;
+    rm_type *type;
+    bm_value *back = fake_get("aof", &type);
+    assert_non_null(back);
+    assert_ptr_equal(type, type_of(value));
+    assert_true(digest_of(back) == digest);
+    fake_set("aof", NULL, NULL);
+    fake_commands_clear(&commands);
+    fake_commands_clear(&fake_replicated);
+    fake_string_free(key);
+    fake_io_free(io);
+}
+
+static inline void check_numbers(const bm_value *value) {
+    rm_type *type = type_of(value);
+    size_t usage = type->methods.mem_usage(value), effort = type->methods.free_effort(NULL, value);
+    assert_true(usage >= value->account.bytes + sizeof *value);
+    assert_true(effort >= 1);
+    assert_true(usage < 1 << 20 || effort > 64);
+}
+
+static inline void check_value(bm_value *value) {
+    check_round_trip(value);
+    check_truncated(value);
+    check_failing_reads(value);
+    check_failing_memory(value);
+    check_copy(value);
+    check_defrag(value);
+    check_changed(value, 300 / BLYT_SLOW);
+    check_aof(value);
+    check_numbers(value);
+    check_round_trip(value);
+}
+
+#endif

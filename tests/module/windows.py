@@ -1,0 +1,214 @@
+"""Windows, by number and by time: they forget when they should, everywhere alike, and no turn of a
+large one holds the server up.
+
+BLOOMERY_WINDOW_MIB sets the size of that one (128).
+"""
+import os
+import time
+
+from harness import Server, as_dict, digests, eq, fails, main, ok, pair, wait_for, wait_sync
+
+
+def info(c, key):
+    return as_dict(c.must("BLY.INFO", key))
+
+
+def quiet(c, key):
+    """Until a timed window has forgotten all: then its clock stands still."""
+    wait_for(lambda: c.must("BLY.CARD", key) == 0, 30, f"{key} to be empty")
+
+
+def test_by_number():
+    master, replica = pair()
+    c, r = master.client(), replica.client()
+    c.must("BLY.RESERVE", "w", "KIND", "window", "CAPACITY", "1000", "ERROR", "0.001",
+           "GENERATIONS", "4")
+    for i in range(0, 5000, 50):
+        c.must("BLY.ADD", "w", *range(i, i + 50))
+    eq(c.must("BLY.CHECK", "w", *range(4000, 5000)), [1] * 1000)
+    ok(sum(c.must("BLY.CHECK", "w", *range(3000))) < 20, "old keys are forgotten")
+    ages = c.must("BLY.AGE", "w", 4999, 4100, 10)
+    ok(ages[0] <= 250 and 900 <= ages[1] <= 1250, ages)
+    eq(ages[2], None)
+    wait_sync(master, replica)
+    eq(digests(r), digests(c))
+    eq(r.must("BLY.AGE", "w", 4999, 4100, 10), ages)
+
+
+def test_by_time_forgets_on_its_own():
+    """Nobody adds, nobody asks; the master's timer turns it, and the replica follows."""
+    master, replica = pair()
+    c, r = master.client(), replica.client()
+    c.must("BLY.RESERVE", "w", "KIND", "window", "SPAN", "1000", "CAPACITY", "1000",
+           "GENERATIONS", "4")
+    begin = time.monotonic()
+    c.must("BLY.ADD", "w", "a", "b")
+    age = c.must("BLY.AGE", "w", "a", "x")
+    ok(0 <= age[0] <= 600, age)
+    eq(age[1], None)
+    late = time.monotonic()
+    while True:
+        found = c.must("BLY.CHECK", "w", "a")
+        now = time.monotonic()
+        if now - begin < 0.99:
+            eq(found, [1], "within the span")
+        if found == [0]:
+            break
+        ok(now - late < 2.5, "after the span and a slice it is forgotten")
+        time.sleep(0.02)
+    quiet(c, "w")
+    wait_for(lambda: r.must("BLY.CARD", "w") == 0, 5, "the replica to forget")
+    wait_sync(master, replica)
+    eq(digests(r), digests(c))
+    eq(info(r, "w")["clock"], info(c, "w")["clock"])
+
+
+def test_adds_refresh():
+    c = Server().client()
+    c.must("BLY.RESERVE", "w", "KIND", "window", "SPAN", "800", "CAPACITY", "1000")
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
+        c.must("BLY.ADD", "w", "kept")
+        eq(c.must("BLY.CHECK", "w", "kept"), [1])
+        time.sleep(0.1)
+    quiet(c, "w")
+    eq(c.must("BLY.ADD", "w", "kept"), [1], "it is new again")
+
+
+def test_ticks_are_few():
+    """A small window is turned once in a slice, an empty one not at all."""
+    master, replica = pair()
+    c, r = master.client(), replica.client()
+    c.must("BLY.RESERVE", "w", "KIND", "window", "SPAN", "800", "CAPACITY", "1000",
+           "GENERATIONS", "4")
+    c.must("BLY.ADD", "w", "a")
+    quiet(c, "w")
+    wait_sync(master, replica)
+    calls = r.info("commandstats")["cmdstat_BLY.TICK"].split(",")[0]
+    ok(1 <= int(calls.split("=")[1]) <= 9, calls)
+    time.sleep(0.5)
+    wait_sync(master, replica)
+    eq(r.info("commandstats")["cmdstat_BLY.TICK"].split(",")[0], calls)
+
+
+def test_after_a_restart():
+    s = Server()
+    c = s.client()
+    for name in ("w", "v"):
+        c.must("BLY.RESERVE", name, "KIND", "window", "SPAN", "1500", "CAPACITY", "100")
+        c.must("BLY.ADD", name, "a")
+    s.restart(save=True)
+    with s.client() as c:
+        eq(c.must("BLY.CHECK", "w", "a"), [1])
+        wait_for(lambda: c.must("BLY.CHECK", "w", "a") == [0], 5, "it to be forgotten")
+        clock = info(c, "w")["clock"]
+        ok(abs(clock / 1000 - time.time()) < 3, clock)
+
+
+def test_turned_without_any_command_after_a_restart():
+    s = Server()
+    c = s.client()
+    c.must("BLY.RESERVE", "w", "KIND", "window", "SPAN", "600", "CAPACITY", "100")
+    c.must("BLY.ADD", "w", "a")
+    s.restart(save=True)
+    time.sleep(1.5)
+    with s.client() as c:
+        eq(c.must("BLY.DUMP", "w", 0)[2][32:40], bytes(8), "the header says: no keys")
+
+
+def test_renamed_copied_and_moved():
+    c = Server().client()
+    for name in ("r", "o", "m"):
+        c.must("BLY.RESERVE", name, "KIND", "window", "SPAN", "600", "CAPACITY", "100")
+        c.must("BLY.ADD", name, "a")
+    c.must("RENAME", "r", "renamed")
+    eq(c.must("COPY", "o", "copied"), 1)
+    eq(c.must("MOVE", "m", "1"), 1)
+    for name in ("renamed", "copied"):
+        wait_for(lambda: c.must("BLY.CHECK", name, "a") == [0], 5, f"{name} to forget")
+    c.must("SELECT", "1")
+    wait_for(lambda: c.must("BLY.CHECK", "m", "a") == [0], 5, "m to forget")
+
+
+def test_replaced_and_deleted_while_running():
+    """Places in the clock go with their values, in whatever thread these are freed."""
+    c = Server("lazyfree-lazy-user-del yes").client()
+    for i in range(300):
+        c.must("BLY.RESERVE", f"w{i}", "KIND", "window", "SPAN", "50", "CAPACITY", "100")
+        c.must("BLY.ADD", f"w{i}", "a")
+        if i % 3 == 0:
+            c.must("UNLINK", f"w{i}")
+        if i % 3 == 1:
+            c.must("SET", f"w{i}", "text")
+    time.sleep(0.3)
+    for i in range(2, 300, 3):
+        eq(c.must("BLY.CHECK", f"w{i}", "a"), [0])
+    c.must("FLUSHALL", "ASYNC")
+    time.sleep(0.2)
+    eq(c.must("DBSIZE"), 0)
+
+
+def test_failover_goes_on_turning():
+    master, replica = pair()
+    c, r = master.client(), replica.client()
+    c.must("BLY.RESERVE", "w", "KIND", "window", "SPAN", "1200", "CAPACITY", "100")
+    c.must("BLY.ADD", "w", "a")
+    wait_sync(master, replica)
+    master.kill()
+    time.sleep(0.1)
+    eq(r.must("BLY.CHECK", "w", "a"), [1])
+    r.must("REPLICAOF", "NO", "ONE")
+    wait_for(lambda: r.must("BLY.CHECK", "w", "a") == [0], 5, "the new master to turn it")
+
+
+def test_aof_replay():
+    s = Server("appendonly yes", "appendfsync always", "auto-aof-rewrite-percentage 0")
+    c = s.client()
+    c.must("BLY.RESERVE", "w", "KIND", "window", "SPAN", "400", "CAPACITY", "100")
+    for i in range(30):
+        c.must("BLY.ADD", "w", i)
+        time.sleep(0.02)
+    quiet(c, "w")
+    before = digests(c)
+    s.restart(kill=True)
+    with s.client() as c:
+        eq(digests(c), before)
+
+
+def test_tick_is_not_for_clients():
+    c = Server().client()
+    c.must("BLY.RESERVE", "w", "KIND", "window", "SPAN", "1000")
+    fails(c("BLY.TICK", "w", 1 << 50), "ERR BLY.TICK is sent by a master to its replicas")
+    fails(c("EVAL", "return redis.call('BLY.TICK', 'w', '1')", 0), "ERR BLY.TICK is sent")
+    eq(info(c, "w")["clock"], 0)
+
+
+def longest_pause(c, seconds):
+    """Of the replies to PING, one after the other."""
+    worst, end = 0, time.monotonic() + seconds
+    while time.monotonic() < end:
+        begin = time.monotonic()
+        c.must("PING")
+        worst = max(worst, time.monotonic() - begin)
+    return worst
+
+
+def test_no_turn_is_a_long_pause():
+    size = int(os.environ.get("BLOOMERY_WINDOW_MIB", "128")) << 20
+    s = Server()
+    c = s.client(unix=True)
+    calm = longest_pause(c, 1)
+    c.must("BLY.RESERVE", "w", "KIND", "window", "SPAN", "16000", "GENERATIONS", "8", "CAPACITY",
+           size * 8 // 17, "ERROR", "0.01")
+    ok(info(c, "w")["bytes"] > 0.9 * size, info(c, "w"))
+    c.must("BLY.ADD", "w", *range(1000))
+    pauses = [longest_pause(c, 0.5) for _ in range(10)]
+    c.must("CONFIG", "RESETSTAT")
+    eq(c.must("BLY.CHECK", "w", *range(1000)), [1] * 1000)
+    print(f"  {size >> 20} MiB: longest pause {max(pauses) * 1000:.1f} ms, "
+          f"{calm * 1000:.1f} ms without a window", flush=True)
+    ok(sorted(pauses)[-2] < 0.005 + calm, pauses)
+
+
+if __name__ == "__main__":
+    main(globals())
