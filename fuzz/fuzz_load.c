@@ -53,7 +53,7 @@ static void fix_levels(uint8_t *body, size_t size) {
 static void fix_sums(uint8_t *file, size_t size) {
     if (size < HEADER)
         return;
-    if (file[5] == BLY_SCALABLE || file[5] == BLY_OVERLAY)
+    if (file[5] == BLY_SCALABLE || file[5] == BLY_SCALABLE_CUCKOO || file[5] == BLY_OVERLAY)
         fix_levels(file + HEADER, size - HEADER);
     fix_outer(file, size);
 }

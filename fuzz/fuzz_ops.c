@@ -76,7 +76,8 @@ static bool is_canonical(const slot *s) {
     bly_stats stats;
     bly_filter_stats(s->filter, &stats);
     return !(caps(s) & BLY_FORGETS) && stats.kind != BLY_GROWABLE_CUCKOO &&
-           stats.kind != BLY_OVERLAY && stats.kind != BLY_COUNTS && stats.stuck == 0;
+           stats.kind != BLY_SCALABLE_CUCKOO && stats.kind != BLY_OVERLAY &&
+           stats.kind != BLY_COUNTS && stats.stuck == 0;
 }
 
 static bly_filter *rebuilt(const slot *s) {
@@ -196,9 +197,14 @@ static bly_geometry take_geometry(program *p) {
 /* The kinds that are not made of plain bits are planned. */
 static bly_spec take_plan(program *p) {
     static const bly_kind kinds[] = {
-        BLY_WINDOW,          BLY_STABLE,   BLY_CUCKOO,           BLY_FUSE,       BLY_RIBBON,
-        BLY_GROWABLE_CUCKOO, BLY_COUNTING, BLY_BLOCKED_COUNTING, BLY_MULTILAYER, BLY_LAYERED,
-        BLY_OVERLAY,         BLY_HYBRID,   BLY_COUNTS,           BLY_HLL,
+        BLY_WINDOW,          BLY_STABLE,
+        BLY_CUCKOO,          BLY_FUSE,
+        BLY_RIBBON,          BLY_GROWABLE_CUCKOO,
+        BLY_COUNTING,        BLY_BLOCKED_COUNTING,
+        BLY_MULTILAYER,      BLY_LAYERED,
+        BLY_OVERLAY,         BLY_HYBRID,
+        BLY_COUNTS,          BLY_HLL,
+        BLY_SCALABLE_CUCKOO,
     };
     const size_t all = sizeof kinds / sizeof *kinds;
     bly_spec spec = bly_spec_for(kinds[take(p) % all], 1 + take(p), (1 + take(p)) / 300.0);

@@ -31,4 +31,4 @@ need_packages() {
 }
 
 build_packages=(cmake gcc libc6-dev make pkg-config libxxhash-dev libssl-dev libsodium-dev
-    zlib1g-dev libzstd-dev libidn2-dev)
+    zlib1g-dev libzstd-dev libidn2-dev libhiredis-dev)

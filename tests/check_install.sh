@@ -68,8 +68,12 @@ PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=/nonexistent cmake -S "$scratch/project" \
 test -f "$scratch/usr/share/man/man1/bloomery-dedup.1"
 test -f "$scratch/usr/share/bash-completion/completions/bloomery"
 
-# Nothing but our own headers, libraries, program and their descriptions.
-(cd "$scratch/usr" && find . -type f | grep -vE '/include/bloomery/|/libbloomery\.(a|so)|/pkgconfig/bloomery\.pc|/cmake/bloomery/|^\./bin/bloomery$|/man/man1/bloomery|/bash-completion/completions/bloomery$|/zsh/.*/_bloomery$|/vendor_completions\.d/bloomery\.fish$') && {
+# The module for Redis and Valkey, and the lines for their configuration.
+test -f "$libdir/bloomery/bloomery.so"
+test -f "$scratch/usr/share/doc/bloomery/bloomery.conf"
+
+# Nothing but our own headers, libraries, program, module and their descriptions.
+(cd "$scratch/usr" && find . -type f | grep -vE '/include/bloomery/|/libbloomery\.(a|so)|/bloomery/bloomery\.so$|/doc/bloomery/bloomery\.conf$|/pkgconfig/bloomery\.pc|/cmake/bloomery/|^\./bin/bloomery$|/man/man1/bloomery|/bash-completion/completions/bloomery$|/zsh/.*/_bloomery$|/vendor_completions\.d/bloomery\.fish$') && {
     echo "the install holds files that do not belong in it" >&2
     exit 1
 }

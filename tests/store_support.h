@@ -42,6 +42,8 @@ static const bly_geometry shapes[] = {
     {BLY_CUCKOO, 11, 51, 0, 0},
     {BLY_GROWABLE_CUCKOO, 0, 200, 0, 0},
     {BLY_GROWABLE_CUCKOO, 0, 10, 0, 0},
+    {BLY_SCALABLE_CUCKOO, 0, 123, 0, 0},
+    {BLY_SCALABLE_CUCKOO, 0, 10, 0, 0},
     {BLY_FUSE, 0, 60, 0, 0},
     {BLY_RIBBON, 0, 60, 0, 0},
     {BLY_COUNTING, 3, 300, 0, 2},
@@ -335,7 +337,8 @@ static inline void fix_sums(blyt_buffer im) {
 
 /* Those of filters that are made of others. */
 static inline bool shape_is_nested(bly_geometry shape) {
-    return shape.kind == BLY_SCALABLE || shape.kind == BLY_OVERLAY;
+    return shape.kind == BLY_SCALABLE || shape.kind == BLY_SCALABLE_CUCKOO ||
+           shape.kind == BLY_OVERLAY;
 }
 
 /* And of its parts, as far as their headers can be believed. */

@@ -69,6 +69,7 @@ static const blyt_case blyt_cases[] = {
     {"hybrid", BLY_HYBRID, 0},
     {"counts", BLY_COUNTS, 0},
     {"hll", BLY_HLL, 0, 0, 0.003},
+    {"scalable-cuckoo", BLY_SCALABLE_CUCKOO, 0},
 };
 
 /* The next case, or NULL. In the environment, BLYT_ONLY names the one case to look at, and
@@ -132,8 +133,15 @@ static inline uint64_t blyt_most_copies(const blyt_case *c) {
 /* Those for which the same keys make an equal filter, whatever was done in between, if no counter
  * got stuck on the way. */
 static inline bool blyt_is_canonical(const blyt_case *c) {
-    return !blyt_can(c, BLY_FORGETS) && c->kind != BLY_GROWABLE_CUCKOO && c->kind != BLY_OVERLAY &&
+    return !blyt_can(c, BLY_FORGETS) && c->kind != BLY_GROWABLE_CUCKOO &&
+           c->kind != BLY_SCALABLE_CUCKOO && c->kind != BLY_OVERLAY &&
            (!blyt_can(c, BLY_TELLS_COPIES) || blyt_stores_copies(c));
+}
+
+/* Those with a slot for each copy, and no other counts. */
+static inline bool blyt_has_slots(const blyt_case *c) {
+    return c->kind == BLY_CUCKOO || c->kind == BLY_GROWABLE_CUCKOO ||
+           c->kind == BLY_SCALABLE_CUCKOO;
 }
 
 /* Those whose geometry is planned, and stays. */

@@ -88,15 +88,16 @@ static void hollow_hashers_are_refused(void **state) {
 
 /* What a specification says of one kind, or of two, is refused for the others. */
 static void wishes_of_other_kinds(void **state) {
-    enum { WISHES = 7 };
+    enum { WISHES = 8 };
     static const bly_kind whose[WISHES][2] = {
-        {BLY_SCALABLE, BLY_SCALABLE},
+        {BLY_SCALABLE, BLY_SCALABLE_CUCKOO},
         {BLY_GROWABLE_CUCKOO, BLY_GROWABLE_CUCKOO},
         {BLY_WINDOW, BLY_WINDOW},
         {BLY_WINDOW, BLY_WINDOW},
         {BLY_OVERLAY, BLY_OVERLAY},
         {BLY_OVERLAY, BLY_OVERLAY},
         {BLY_COUNTING, BLY_BLOCKED_COUNTING},
+        {BLY_SCALABLE, BLY_SCALABLE_CUCKOO},
     };
     (void)state;
     FOR_EACH_CASE(c) {
@@ -110,6 +111,7 @@ static void wishes_of_other_kinds(void **state) {
         specs[4].changes = 20;
         specs[5].marker = BLY_CLASSIC;
         specs[6].counter_bits = 8;
+        specs[7].growth = 4;
         for (int i = 0; i < WISHES; i++) {
             bly_filter *f = NULL;
             bool own = c->kind == whose[i][0] || c->kind == whose[i][1];

@@ -276,7 +276,8 @@ static const lie outer_lies[] = {
     {8, 1, 4, BLY_ECORRUPT},
     {8, 1, 48, BLY_ECORRUPT},
     {8, 1, 49, BLY_ECORRUPT},
-    {10, 2, 1, BLY_ECORRUPT},  /* sub */
+    {10, 2, 2, BLY_ECORRUPT}, /* sub: 2 is written as 0, and 32768 is the most */
+    {10, 2, 32769, BLY_ECORRUPT},
     {24, 8, 10, BLY_ECORRUPT}, /* capacity: the first level's alone */
     {24, 8, UINT64_MAX, BLY_ECORRUPT},
     {32, 8, 39, BLY_ECORRUPT},                           /* items */

@@ -276,6 +276,28 @@ static const struct {
     {{BLY_SCALABLE, 1, (uint64_t)1 << 45, 0}, BLY_OK},
     {{BLY_SCALABLE, 1, ((uint64_t)1 << 45) + 64, 0}, BLY_ETOOBIG},
     {{BLY_SCALABLE, 1, UINT64_MAX - 63, 0}, BLY_ETOOBIG},
+    {{BLY_SCALABLE, 1, 128, 0, 1}, BLY_OK},
+    {{BLY_SCALABLE, 1, 128, 0, 2}, BLY_EGEOMETRY}, /* which is written as 0 */
+    {{BLY_SCALABLE, 1, 128, 0, 3}, BLY_OK},
+    {{BLY_SCALABLE, 1, 128, 0, 32768}, BLY_OK},
+    {{BLY_SCALABLE, 1, 128, 0, 32769}, BLY_EGEOMETRY},
+    {{BLY_SCALABLE_CUCKOO, 1, 128, 0}, BLY_OK},
+    {{BLY_SCALABLE_CUCKOO, 48, 48 * 128, 0}, BLY_OK},
+    {{BLY_SCALABLE_CUCKOO, 0, 128, 0}, BLY_EGEOMETRY},
+    {{BLY_SCALABLE_CUCKOO, 49, 49 * 128, 0}, BLY_EGEOMETRY},
+    {{BLY_SCALABLE_CUCKOO, 2, 192, 0}, BLY_EGEOMETRY},
+    {{BLY_SCALABLE_CUCKOO, 1, 130, 0}, BLY_EGEOMETRY},
+    {{BLY_SCALABLE_CUCKOO, 1, 128, BLY_FOLDABLE}, BLY_EGEOMETRY},
+    {{BLY_SCALABLE_CUCKOO, 1, (uint64_t)1 << 45, 0}, BLY_OK},
+    {{BLY_SCALABLE_CUCKOO, 1, ((uint64_t)1 << 45) + 64, 0}, BLY_ETOOBIG},
+    {{BLY_SCALABLE_CUCKOO, 1, UINT64_MAX - 63, 0}, BLY_ETOOBIG},
+    {{BLY_SCALABLE_CUCKOO, 1, 128, 0, 1}, BLY_EGEOMETRY}, /* a power of two, from 2 on */
+    {{BLY_SCALABLE_CUCKOO, 1, 128, 0, 2}, BLY_EGEOMETRY},
+    {{BLY_SCALABLE_CUCKOO, 1, 128, 0, 3}, BLY_EGEOMETRY},
+    {{BLY_SCALABLE_CUCKOO, 1, 128, 0, 4}, BLY_OK},
+    {{BLY_SCALABLE_CUCKOO, 1, 128, 0, 12}, BLY_EGEOMETRY},
+    {{BLY_SCALABLE_CUCKOO, 1, 128, 0, 32768}, BLY_OK},
+    {{BLY_SCALABLE_CUCKOO, 1, 128, 0, 65535}, BLY_EGEOMETRY},
     {{BLY_COUNTING, 7, 64, 0, 4}, BLY_OK},
     {{BLY_COUNTING, 7, 63, 0, 4}, BLY_EGEOMETRY},
     {{BLY_COUNTING, 0, 64, 0, 4}, BLY_EGEOMETRY},
@@ -415,7 +437,7 @@ static void refused_or_safe(const bly_geometry *g) {
     }
     assert_true(bly_plan_capacity(g, 0.01, 128) <= bly_plan_capacity(g, 0.9, 128));
     assert_true(!isnan(bly_plan_keys(g, bits / 2)));
-    if (bytes <= 2048 && g->kind != BLY_SCALABLE)
+    if (bytes <= 2048 && g->kind != BLY_SCALABLE && g->kind != BLY_SCALABLE_CUCKOO)
         use_geometry(g);
 }
 
@@ -434,13 +456,16 @@ static void hostile_geometries(void **state) {
 
 /* A scalable filter has a size, but none that could be planned. */
 static void scalable_has_no_plan(void **state) {
-    bly_geometry g = {BLY_SCALABLE, 2, 1024, 0};
+    static const bly_kind kinds[] = {BLY_SCALABLE, BLY_SCALABLE_CUCKOO};
     (void)state;
-    assert_int_equal(bly_plan(BLY_SCALABLE, 10, 0.01, 0, 64, &g), BLY_EKIND);
-    assert_int_equal(bly_plan_bytes(&g), 1024); /* untouched */
-    assert_int_equal(bly_plan_bits(&g), 8192);
-    assert_true(bly_plan_fpr(&g, 1, 64) == 1 && bly_plan_capacity(&g, 0.5, 64) == 0);
-    assert_true(bly_plan_fill(&g, 100) == 0 && isinf(bly_plan_keys(&g, 0)));
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        bly_geometry g = {kinds[i], 2, 1024, 0};
+        assert_int_equal(bly_plan(kinds[i], 10, 0.01, 0, 64, &g), BLY_EKIND);
+        assert_int_equal(bly_plan_bytes(&g), 1024); /* untouched */
+        assert_int_equal(bly_plan_bits(&g), 8192);
+        assert_true(bly_plan_fpr(&g, 1, 64) == 1 && bly_plan_capacity(&g, 0.5, 64) == 0);
+        assert_true(bly_plan_fill(&g, 100) == 0 && isinf(bly_plan_keys(&g, 0)));
+    }
 }
 
 static void names(void **state) {

@@ -168,8 +168,7 @@ static void one_size(const blyt_case *c, size_t n, double p) {
  * there is plenty (BLOOMERY_LONG in the environment). */
 static bool is_tried(const blyt_case *c, size_t n, double p) {
     bool plenty = getenv("BLOOMERY_LONG") != NULL;
-    bool counts =
-        blyt_can(c, BLY_TELLS_COPIES) && c->kind != BLY_CUCKOO && c->kind != BLY_GROWABLE_CUCKOO;
+    bool counts = blyt_can(c, BLY_TELLS_COPIES) && !blyt_has_slots(c);
     if (!has_rate(c) || p < c->finest || (BLYT_SLOW > 1 && n >= 1000000))
         return false;
     if (n == 10000000)

@@ -383,8 +383,7 @@ static void long_lives(void **state) {
         if (!blyt_can(c, BLY_CAN_REMOVE))
             continue;
         life l = {.c = c, .universe = steps / 50, .rng = 5};
-        bool slots = c->kind == BLY_CUCKOO || c->kind == BLY_GROWABLE_CUCKOO; /* one for a copy */
-        uint64_t capacity = slots ? 4 * l.universe : l.universe;
+        uint64_t capacity = blyt_has_slots(c) ? 4 * l.universe : l.universe;
         bly_filter *empty = blyt_create(c, capacity, 0.01, 1);
         bly_stats s;
         l.f = blyt_create(c, capacity, 0.01, 1);

@@ -58,7 +58,7 @@ static void check_rule(const bly_filter *f, uint64_t first, double p, double sha
         assert_true(fabs(s.target_fpr / rate - 1) < 1e-9);
         assert_ok(bly_plan(BLY_SPLIT512, s.capacity, s.target_fpr, 0, 64, &fast));
         assert_ok(bly_plan(BLY_BB2X512, s.capacity, s.target_fpr, 0, 64, &small));
-        bool one_line = (double)bly_plan_bytes(&fast) <= 1.15 * (double)bly_plan_bytes(&small);
+        bool one_line = (double)bly_plan_bytes(&fast) <= 1.1 * (double)bly_plan_bytes(&small);
         const bly_geometry *want = one_line ? &fast : &small;
         assert_true(g.kind == want->kind && g.hashes == want->hashes && g.size == want->size);
         left -= s.target_fpr;

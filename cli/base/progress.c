@@ -27,27 +27,54 @@ double progress_seconds(const progress *p) {
     return progress_clock() - p->start;
 }
 
-void progress_show(progress *p, uint64_t records, uint64_t bytes, uint64_t total) {
-    char lines[NUMBER_TEXT], rate[NUMBER_TEXT], left[NUMBER_TEXT];
-    if (!p->shown)
-        return;
-    double time = progress_clock(), spent = time - p->start;
-    if (time - p->last < redraw_after)
-        return;
+/* Whether it is time to draw again; *spent: seconds since the start. */
+static bool due(progress *p, double *spent) {
+    const double time = progress_clock();
+    if (!p->shown || time - p->last < redraw_after)
+        return false;
     p->last = time;
     p->drawn = true;
+    *spent = time - p->start;
+    return true;
+}
+
+static void draw(const progress *p, const char *line) {
+    (void)fprintf(stderr, "\r\033[K%.*s", (int)p->columns - 1, line);
+}
+
+/* What is left of the time, if it goes on like this. */
+static char *time_left(double spent, double share, char out[NUMBER_TEXT]) {
+    return number_time(share < 1 ? spent / share - spent : 0, out);
+}
+
+void progress_show(progress *p, uint64_t records, uint64_t bytes, uint64_t total) {
+    char line[160], lines[NUMBER_TEXT], rate[NUMBER_TEXT], left[NUMBER_TEXT];
+    double spent;
+    if (!due(p, &spent))
+        return;
     (void)number_short((double)records, lines);
     (void)number_short((double)records / spent, rate);
-    char line[160];
     if (total > 0 && bytes > 0) {
         double share = (double)bytes / (double)total;
-        (void)number_time(share < 1 ? spent / share - spent : 0, left);
         (void)snprintf(line, sizeof line, "%3.0f%%  %s lines  %s/s  %s left", 100 * share, lines,
-                       rate, left);
+                       rate, time_left(spent, share, left));
     } else
         (void)snprintf(line, sizeof line, "%s lines  %s/s  %s", lines, rate,
                        number_time(spent, left));
-    (void)fprintf(stderr, "\r\033[K%.*s", (int)p->columns - 1, line);
+    draw(p, line);
+}
+
+void progress_show_bytes(progress *p, uint64_t bytes, uint64_t total) {
+    char line[160], done[NUMBER_TEXT], all[NUMBER_TEXT], rate[NUMBER_TEXT], left[NUMBER_TEXT];
+    double spent;
+    if (total == 0 || bytes == 0 || !due(p, &spent))
+        return;
+    const double share = (double)bytes / (double)total;
+    (void)snprintf(line, sizeof line, "%3.0f%%  %s of %s  %s/s  %s left", 100 * share,
+                   number_bytes(bytes, done), number_bytes(total, all),
+                   number_bytes((uint64_t)((double)bytes / spent), rate),
+                   time_left(spent, share, left));
+    draw(p, line);
 }
 
 void progress_end(progress *p) {

@@ -16,6 +16,8 @@ typedef struct progress {
 void progress_begin(progress *p, bool prints);
 /* Cheap; redraws a few times a second. total 0: unknown. */
 void progress_show(progress *p, uint64_t records, uint64_t bytes, uint64_t total);
+/* The same for a job of bytes alone. */
+void progress_show_bytes(progress *p, uint64_t bytes, uint64_t total);
 void progress_end(progress *p); /* wipes the line */
 double progress_seconds(const progress *p);
 

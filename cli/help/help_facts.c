@@ -31,6 +31,7 @@ const cli_option help_top_options[] = {
 const help_note help_environment[] = {
     {"NO_COLOR", "If it is set and not empty, nothing is coloured unless --color=always is given."},
     {"TERM", "If it is \"dumb\", likewise."},
+    {"REDISCLI_AUTH", "The password for push and pull, where the address has none."},
     {"BLOOMERY_ISA",
      "The instruction set to use: scalar, avx2 or neon. By default the fastest that the machine "
      "has; the results are the same."},

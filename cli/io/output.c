@@ -196,6 +196,15 @@ bool output_put(output *o, const void *data, size_t size) {
     return true;
 }
 
+bool output_restart(output *o) {
+    o->used = 0;
+    if (!o->failed && (ftruncate(o->fd, 0) != 0 || lseek(o->fd, 0, SEEK_SET) != 0)) {
+        (void)message_errno(name_of(o));
+        o->failed = true;
+    }
+    return !o->failed;
+}
+
 /* ---- stdio ----------------------------------------------------------------------------------- */
 
 bool output_stdio_is_well(void) {

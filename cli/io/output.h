@@ -25,6 +25,9 @@ bool output_open(output *o, const char *path, bool force);
 bool output_put(output *o, const void *data, size_t size);
 bool output_flush(output *o);
 
+/* Forgets what was put so far: for a file, not for standard output. false: reported. */
+bool output_restart(output *o);
+
 /* Flushes, and renames the temporary file to its place. false: reported, and the old file, if there
  * was one, is as it was. */
 bool output_commit(output *o);

@@ -35,6 +35,8 @@ const char *kinds_meaning(bly_kind kind) {
         return "built from all keys at once; the smallest, never changes";
     case BLY_GROWABLE_CUCKOO:
         return "fingerprints in buckets; keys can be removed, and it doubles when full";
+    case BLY_SCALABLE_CUCKOO:
+        return "a list of fingerprint tables that grows with its keys; keys can be removed";
     case BLY_COUNTING:
         return "counters anywhere in one array; keys can be removed, and repeats are counted";
     case BLY_BLOCKED_COUNTING:
@@ -97,11 +99,11 @@ bool kinds_hold_copies(bly_kind kind) {
 }
 
 bool kinds_hold_slots(bly_kind kind) {
-    return kind == BLY_CUCKOO || kind == BLY_GROWABLE_CUCKOO || kind == BLY_HYBRID;
+    return kinds_limit_copies(kind) || kind == BLY_HYBRID;
 }
 
 bool kinds_limit_copies(bly_kind kind) {
-    return kind == BLY_CUCKOO || kind == BLY_GROWABLE_CUCKOO;
+    return kind == BLY_CUCKOO || kind == BLY_GROWABLE_CUCKOO || kind == BLY_SCALABLE_CUCKOO;
 }
 
 bool kinds_outgrow(bly_kind kind) {
@@ -164,7 +166,7 @@ static const char *unit_of(bly_kind kind) {
 char *kinds_size(const bly_geometry *g, char out[KINDS_SIZE]) {
     char number[NUMBER_TEXT];
     (void)number_grouped(g->size, number);
-    if (g->kind == BLY_SCALABLE)
+    if (g->kind == BLY_SCALABLE || g->kind == BLY_SCALABLE_CUCKOO)
         (void)snprintf(out, KINDS_SIZE, "%u level%s", g->hashes, g->hashes == 1 ? "" : "s");
     else if (g->kind == BLY_OVERLAY)
         (void)snprintf(out, KINDS_SIZE, "%u parts", g->hashes);
@@ -239,6 +241,7 @@ static void own_shape(const bly_geometry *g, char *out, size_t room) {
         (void)snprintf(several, sizeof several, ", in %u shards", shards);
     switch (g->kind) {
     case BLY_SCALABLE:
+    case BLY_SCALABLE_CUCKOO:
     case BLY_OVERLAY:
         *out = '\0';
         return;

@@ -49,7 +49,8 @@ typedef struct bly_spec {
     bly_hasher hasher;     /* id BLY_HASH_NONE: bly_hasher_default(capacity, fpr, seed) */
     bly_sharing sharing;
     bool allow_weak_hash;  /* accept a hash whose floor spoils the rate; stats tell the truth */
-    double first_share;    /* scalable only, see scalable.h; 0: the default */
+    double first_share;    /* scalable and scalable-cuckoo, see scalable.h; 0: the default */
+    uint32_t growth;       /* scalable and scalable-cuckoo, see scalable.h; 0: 2 */
     uint64_t horizon;      /* growable-cuckoo only, see cuckoo.h; 0: the default */
     uint32_t generations;  /* window only, see window.h; 0: the default */
     uint64_t span;         /* window only, see window.h; 0: a window by number of keys */
@@ -163,6 +164,7 @@ BLY_API bly_geometry bly_filter_geometry(const bly_filter *f);
 BLY_API const bly_hasher *bly_filter_hasher(const bly_filter *f);
 BLY_API bly_sharing bly_filter_sharing(const bly_filter *f);
 BLY_API uint64_t bly_filter_capacity(const bly_filter *f); /* scalable: of its levels together */
+BLY_API double bly_filter_fpr(const bly_filter *f);        /* the rate asked */
 
 /* The filters that a scalable filter is made of, oldest first, lent to be looked at. Any other
  * filter is its own only level. NULL past the last; void once the filter grows, shrinks or dies. */

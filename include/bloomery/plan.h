@@ -7,6 +7,7 @@
  *   split512      blocks of 512 bits        k = 8, 12 or 16
  *   bb2x512       blocks of 512 bits        k even, 2 .. 16, half of them in each of two blocks
  *   scalable      bytes, its levels' headers included (a multiple of 64)   k = levels, 1 .. 48
+ *                 detail = factor between the capacities of levels, 0 standing for 2 (scalable.h)
  *   window        lines of 512 bits in each of its parts, which are k / 3 (k / 2 where detail > 9)
  *                 and at most 16; detail = generations that are kept, 1 .. 32, beside the one being
  *                 filled
@@ -28,11 +29,13 @@
  *                 detail = step of the room for large counts (hybrid.h)
  *   counts        lines of 64 counters      k = 4; detail: how counters grow (sketch.h)
  *   hll           registers, 2^k of them    k = 4 .. 18
+ *   scalable-cuckoo  as scalable            detail as scalable's, a power of two
  *
- * A scalable filter grows, and so does an overlay, so they have no geometry to plan: bly_plan
- * answers BLY_EKIND, the rest of this header can check the geometry they have at the moment
- * (bly_plan_check, _bits, _bytes) but not say what rate that gives (bly_plan_fpr is 1, _capacity
- * and _fill 0, _keys INFINITY). scalable.h, overlay.h and bly_filter_stats can.
+ * A scalable filter grows, and so do a scalable-cuckoo one and an overlay, so they have no geometry
+ * to plan: bly_plan answers BLY_EKIND, the rest of this header can check the geometry they have at
+ * the moment (bly_plan_check, _bits, _bytes) but not say what rate that gives (bly_plan_fpr is 1,
+ * _capacity and _fill 0, _keys INFINITY). scalable.h, scalable_cuckoo.h, overlay.h and
+ * bly_filter_stats can.
  *
  * bly_plan_keys is for the kinds of plain bits, from classic to bb2x512: INFINITY for the others,
  * whose filters know how many keys they have.
@@ -54,26 +57,27 @@ extern "C" {
 /* Stable: these are the codes in files. Codes of kinds to come are listed in docs/format.md. */
 typedef enum bly_kind {
     BLY_KIND_NONE = 0,
-    BLY_CLASSIC = 1,          /* "classic" */
-    BLY_PARTITIONED = 2,      /* "partitioned" */
-    BLY_SBBF = 3,             /* "sbbf" */
-    BLY_SPLIT512 = 4,         /* "split512" */
-    BLY_BB2X512 = 5,          /* "bb2x512" */
-    BLY_SCALABLE = 6,         /* "scalable" */
-    BLY_WINDOW = 7,           /* "window" */
-    BLY_STABLE = 8,           /* "stable" */
-    BLY_COUNTING = 9,         /* "counting" */
-    BLY_MULTILAYER = 10,      /* "multilayer" */
-    BLY_LAYERED = 11,         /* "layered" */
-    BLY_OVERLAY = 12,         /* "overlay" */
-    BLY_HYBRID = 13,          /* "hybrid" */
-    BLY_CUCKOO = 14,          /* "cuckoo" */
-    BLY_FUSE = 15,            /* "fuse" */
-    BLY_RIBBON = 16,          /* "ribbon" */
-    BLY_COUNTS = 17,          /* "counts" */
-    BLY_HLL = 18,             /* "hll" */
-    BLY_GROWABLE_CUCKOO = 19, /* "growable-cuckoo" */
-    BLY_BLOCKED_COUNTING = 20 /* "blocked-counting" */
+    BLY_CLASSIC = 1,           /* "classic" */
+    BLY_PARTITIONED = 2,       /* "partitioned" */
+    BLY_SBBF = 3,              /* "sbbf" */
+    BLY_SPLIT512 = 4,          /* "split512" */
+    BLY_BB2X512 = 5,           /* "bb2x512" */
+    BLY_SCALABLE = 6,          /* "scalable" */
+    BLY_WINDOW = 7,            /* "window" */
+    BLY_STABLE = 8,            /* "stable" */
+    BLY_COUNTING = 9,          /* "counting" */
+    BLY_MULTILAYER = 10,       /* "multilayer" */
+    BLY_LAYERED = 11,          /* "layered" */
+    BLY_OVERLAY = 12,          /* "overlay" */
+    BLY_HYBRID = 13,           /* "hybrid" */
+    BLY_CUCKOO = 14,           /* "cuckoo" */
+    BLY_FUSE = 15,             /* "fuse" */
+    BLY_RIBBON = 16,           /* "ribbon" */
+    BLY_COUNTS = 17,           /* "counts" */
+    BLY_HLL = 18,              /* "hll" */
+    BLY_GROWABLE_CUCKOO = 19,  /* "growable-cuckoo" */
+    BLY_BLOCKED_COUNTING = 20, /* "blocked-counting" */
+    BLY_SCALABLE_CUCKOO = 21   /* "scalable-cuckoo" */
 } bly_kind;
 
 /* NULL for a code this version does not know. */

@@ -2,6 +2,7 @@
 
 #include "pages.h"
 #include <stdlib.h>
+#include <string.h>
 
 static void *default_alloc(void *ctx, size_t size) {
     (void)ctx;
@@ -18,23 +19,45 @@ bly_allocator blyi_allocator_or_default(const bly_allocator *a) {
     return a ? *a : fallback;
 }
 
+/* A caller's allocator may hand out pieces of its own big pages: advice is not ours to give. */
+static bool wants_huge(const bly_allocator *a, uint64_t bytes) {
+    return a->alloc == default_alloc && bytes >= 2 * (uint64_t)BLYI_HUGE_PAGE;
+}
+
+static uint64_t alignment(const bly_allocator *a, uint64_t bytes) {
+    return wants_huge(a, bytes) ? BLYI_HUGE_PAGE : 64;
+}
+
+/* Where an array begins in its block. */
+static void *array_in(const bly_allocator *a, uint64_t bytes, void *block) {
+    uintptr_t align = (uintptr_t)alignment(a, bytes);
+    void *array = (void *)(((uintptr_t)block + align - 1) & ~(align - 1));
+    if (wants_huge(a, bytes))
+        blyi_advise_huge(array, (size_t)bytes);
+    return array;
+}
+
 void *blyi_alloc_array(const bly_allocator *a, uint64_t bytes, void **block) {
-    /* A caller's allocator may hand out pieces of its own big pages: advice is not ours to give. */
-    bool huge = a->alloc == default_alloc && bytes >= 2 * (uint64_t)BLYI_HUGE_PAGE;
-    uint64_t align = huge ? BLYI_HUGE_PAGE : 64;
     *block = NULL;
-    if (bytes > SIZE_MAX - align)
+    if (bytes > SIZE_MAX - alignment(a, bytes))
         return NULL;
-    *block = a->alloc(a->ctx, (size_t)(bytes + align));
-    if (!*block)
-        return NULL;
-    uintptr_t at = ((uintptr_t)*block + align - 1) & ~(uintptr_t)(align - 1);
-    if (huge)
-        blyi_advise_huge((void *)at, (size_t)bytes);
-    return (void *)at;
+    *block = a->alloc(a->ctx, blyi_array_block_bytes(a, bytes));
+    return *block ? array_in(a, bytes, *block) : NULL;
 }
 
 void blyi_free_array(const bly_allocator *a, void *block) {
     if (block)
         a->free(a->ctx, block);
+}
+
+size_t blyi_array_block_bytes(const bly_allocator *a, uint64_t bytes) {
+    return (size_t)(bytes + alignment(a, bytes));
+}
+
+void *blyi_array_settle(const bly_allocator *a, uint64_t bytes, void *block, size_t offset) {
+    void *array = array_in(a, bytes, block);
+    const uint8_t *now = (const uint8_t *)block + offset;
+    if (now != array)
+        memmove(array, now, (size_t)bytes);
+    return array;
 }

@@ -13,4 +13,11 @@ bly_allocator blyi_allocator_or_default(const bly_allocator *a);
 void *blyi_alloc_array(const bly_allocator *a, uint64_t bytes, void **block);
 void blyi_free_array(const bly_allocator *a, void *block); /* NULL does nothing */
 
+/* How large the block of such an array is. */
+size_t blyi_array_block_bytes(const bly_allocator *a, uint64_t bytes);
+
+/* An array's block has been copied to `block`, and the array is now `offset` bytes into it: shifts
+ * it to where it is aligned again, and returns that place. */
+void *blyi_array_settle(const bly_allocator *a, uint64_t bytes, void *block, size_t offset);
+
 #endif

@@ -2,6 +2,7 @@
  * use for blocks. So every kind is sized alike: for each k worth trying, the smallest size whose
  * computed rate (rate.c) is within p, by bisection from the formula's guess; then the smallest of
  * these. */
+#include "plan_levels.h"
 #include "planner.h"
 #include "rate.h"
 
@@ -30,11 +31,22 @@ static const kind_facts kinds[] = {
 /* The kinds that plan themselves, in the order of their codes, which come after all of the above.
  */
 static const blyi_planner *const planners[] = {
-    &blyi_plan_window,     &blyi_plan_stable,           &blyi_plan_counting,
-    &blyi_plan_multilayer, &blyi_plan_layered,          &blyi_plan_overlay,
-    &blyi_plan_hybrid,     &blyi_plan_cuckoo,           &blyi_plan_fuse,
-    &blyi_plan_ribbon,     &blyi_plan_counts,           &blyi_plan_hll,
-    &blyi_plan_growable,   &blyi_plan_blocked_counting, NULL,
+    &blyi_plan_window,
+    &blyi_plan_stable,
+    &blyi_plan_counting,
+    &blyi_plan_multilayer,
+    &blyi_plan_layered,
+    &blyi_plan_overlay,
+    &blyi_plan_hybrid,
+    &blyi_plan_cuckoo,
+    &blyi_plan_fuse,
+    &blyi_plan_ribbon,
+    &blyi_plan_counts,
+    &blyi_plan_hll,
+    &blyi_plan_growable,
+    &blyi_plan_blocked_counting,
+    &blyi_plan_scalable_cuckoo,
+    NULL,
 };
 
 static const kind_facts *facts_of(bly_kind kind) {
@@ -100,7 +112,7 @@ bly_status bly_plan_check(const bly_geometry *g) {
         return BLY_EGEOMETRY;
     if (own)
         return own->check(g);
-    if (g->detail != 0)
+    if (g->kind == BLY_SCALABLE ? !blyi_growth_is_sound(g->detail) : g->detail != 0)
         return BLY_EGEOMETRY;
     if (g->hashes < f->min_k || g->hashes > f->max_k || (g->hashes - f->min_k) % f->k_step)
         return BLY_EGEOMETRY;

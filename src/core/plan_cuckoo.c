@@ -94,9 +94,9 @@ double blyi_table_fill(const bly_geometry *g, double n) {
     return fmin(1, n / ((double)g->size * BLYI_BUCKET));
 }
 
-/* The shortest remainder with which g->size buckets keep the rate. */
-static bly_status choose_rest(bly_geometry *g, uint64_t keys, double fpr) {
-    for (uint32_t rest = BLYI_LEAST_REST; rest <= BLYI_MOST_REST; rest++) {
+/* The shortest remainder, from `least` bits on, with which g->size buckets keep the rate. */
+static bly_status choose_rest(bly_geometry *g, uint32_t least, uint64_t keys, double fpr) {
+    for (uint32_t rest = least; rest <= BLYI_MOST_REST; rest++) {
         g->hashes = rest;
         if (g->kind == BLY_GROWABLE_CUCKOO)
             g->detail = rest;
@@ -111,7 +111,7 @@ bly_status blyi_table_plan(bly_kind kind, uint64_t keys, double fpr, bly_geometr
     if (keys > BLYI_MAX_BITS)
         return BLY_ETOOBIG;
     g.size = blyi_buckets_for(keys);
-    bly_status status = choose_rest(&g, keys, fpr);
+    bly_status status = choose_rest(&g, BLYI_LEAST_REST, keys, fpr);
     if (status == BLY_OK)
         status = bly_plan_check(&g);
     if (status == BLY_OK)
@@ -121,6 +121,23 @@ bly_status blyi_table_plan(bly_kind kind, uint64_t keys, double fpr, bly_geometr
 
 static bly_status plan_cuckoo(uint64_t keys, double fpr, bly_geometry *out) {
     return blyi_table_plan(BLY_CUCKOO, keys, fpr, out);
+}
+
+bly_status blyi_chain_plan(const bly_geometry *last, uint64_t keys, double fpr, bly_geometry *out) {
+    bly_geometry g = *last;
+    uint32_t least = last->hashes + 1;
+    if (keys > BLYI_MAX_BITS)
+        return BLY_ETOOBIG;
+    for (; blyi_buckets_hold(g.size) < keys; g.size *= 2)
+        least -= least > BLYI_LEAST_REST;
+    bly_status status = choose_rest(&g, least, keys, fpr);
+    if (status == BLY_OK)
+        status = bly_plan_check(&g);
+    if (status == BLY_OK && blyi_table_is_wide(&g) != blyi_table_is_wide(last))
+        status = BLY_ERATE;
+    if (status == BLY_OK)
+        *out = g;
+    return status;
 }
 
 /* One that has grown to hold `keys` keys and may grow no more: what the last size takes. */
@@ -143,7 +160,7 @@ bly_status blyi_growable_plan(uint64_t first, uint64_t horizon, double fpr, bly_
         start += start & 1;
     }
     bly_geometry g = {.kind = BLY_GROWABLE_CUCKOO, .size = start << doublings};
-    bly_status status = choose_rest(&g, horizon, fpr);
+    bly_status status = choose_rest(&g, BLYI_LEAST_REST, horizon, fpr);
     if (status)
         return status;
     g.size = start;

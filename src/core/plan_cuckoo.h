@@ -5,6 +5,7 @@
 #define BLYI_CORE_PLAN_CUCKOO_H
 
 #include <bloomery/plan.h>
+#include <stdbool.h>
 
 enum {
     BLYI_BUCKET = 4,      /* slots */
@@ -19,6 +20,12 @@ enum {
 static inline unsigned blyi_core_bits(const bly_geometry *g) {
     unsigned final = g->kind == BLY_GROWABLE_CUCKOO ? g->detail : g->hashes;
     return final < BLYI_CORE_BITS ? final : BLYI_CORE_BITS;
+}
+
+/* Whether the classes of a table are so many that 64 bits of a hash do not tell all of them apart:
+ * table.h. */
+static inline bool blyi_table_is_wide(const bly_geometry *g) {
+    return g->size >> (56 - g->hashes) != 0;
 }
 
 /* How many keys so many buckets can be trusted to hold, and how many (an even number) hold so many
@@ -43,5 +50,11 @@ double blyi_table_rate(const bly_geometry *g, double n);
 /* The geometry in which a table starts that is to hold `first` keys at once, and `horizon` keys at
  * rate `fpr` in the end. BLY_ETOOBIG; BLY_ERATE when its remainders would be too long. */
 bly_status blyi_growable_plan(uint64_t first, uint64_t horizon, double fpr, bly_geometry *out);
+
+/* The table that follows `last` in a list of them (scalable_cuckoo.c), for `keys` at rate `fpr`:
+ * its buckets are last's times a power of two, and its classes are finer by at least one bit.
+ * BLY_ETOOBIG; BLY_ERATE when its remainders would be too long, or it would be wide when `last` is
+ * not. */
+bly_status blyi_chain_plan(const bly_geometry *last, uint64_t keys, double fpr, bly_geometry *out);
 
 #endif

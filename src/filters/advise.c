@@ -68,6 +68,9 @@ static const kind_row kinds[] = {
      "may still double"},
     {BLY_BLOCKED_COUNTING, BLY_NEED_COUNTS, 0,
      "as counting, with all counters of a key in one cache line"},
+    {BLY_SCALABLE_CUCKOO, BLY_NEED_GROW, 0,
+     "keys can be removed, and it grows without end by opening levels, so that no add has to wait; "
+     "two cache lines for each level"},
 };
 
 typedef struct row {
@@ -242,7 +245,7 @@ bly_spec bly_advice_spec(const bly_advice *advice) {
     const bly_needs *needs = &advice->needs;
     bool grows = find(advice->kind)->meets & BLY_NEED_GROW;
     bly_spec spec = bly_spec_for(advice->kind, grows ? needs->first_keys : needs->keys, needs->fpr);
-    if (advice->kind == BLY_SCALABLE)
+    if (advice->kind == BLY_SCALABLE || advice->kind == BLY_SCALABLE_CUCKOO)
         spec.first_share = needs->first_share;
     if (advice->kind == BLY_GROWABLE_CUCKOO)
         spec.horizon = blyi_cost_horizon(needs);

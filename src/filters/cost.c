@@ -48,6 +48,11 @@ bly_status blyi_needs_check(const bly_needs *needs) {
     return BLY_OK;
 }
 
+/* Whether a kind grows by levels. */
+static bool by_levels(bly_kind kind) {
+    return kind == BLY_SCALABLE || kind == BLY_SCALABLE_CUCKOO;
+}
+
 /* Fills in what has a default. Keys and rate are there. */
 static bly_needs resolved(bly_kind kind, const bly_needs *needs) {
     bly_needs n = *needs;
@@ -61,7 +66,7 @@ static bly_needs resolved(bly_kind kind, const bly_needs *needs) {
         n.first_share = grows ? BLYI_FIRST_SHARE : 0.8;
     if (n.hash_bits == 0 && (n.flags & BLY_NEED_SECRET))
         n.hash_bits = bly_hash_bits(BLY_HASH_SIPHASH);
-    if (n.hash_bits == 0 && kind == BLY_SCALABLE)
+    if (n.hash_bits == 0 && by_levels(kind))
         n.hash_bits = blyi_growth_hash_bits(n.first_keys, n.fpr);
     uint64_t most = kind == BLY_GROWABLE_CUCKOO ? blyi_cost_horizon(&n) : n.keys;
     if (n.hash_bits == 0 && bly_kind_capabilities(kind) & BLY_CAN_BUILD)
@@ -80,24 +85,28 @@ typedef struct level {
     unsigned rank; /* 0 is the first */
 } level;
 
-static bly_status first_level(const bly_needs *needs, level *out) {
+static bly_status first_level(const bly_advice *a, level *out) {
+    const bly_needs *needs = &a->needs;
     double fpr = blyi_first_rate(needs->fpr, needs->first_share);
-    *out = (level){.keys = needs->first_keys, .left = needs->fpr - fpr};
-    return blyi_level_plan(out->keys, fpr, needs->hash_bits, &out->geometry);
+    *out = (level){.keys = needs->first_keys};
+    bly_status status =
+        blyi_level_plan(a->kind, NULL, out->keys, &fpr, needs->hash_bits, &out->geometry);
+    out->left = needs->fpr - fpr;
+    return status;
 }
 
-static bly_status next_level(const bly_needs *needs, level *l) {
+static bly_status next_level(const bly_advice *a, level *l) {
+    const bly_geometry last = l->geometry;
     double fpr = l->left * BLYI_NEXT_SHARE;
     if (++l->rank == BLYI_MAX_LEVELS)
         return BLY_EFULL;
-    if (l->keys > UINT64_MAX / 2)
-        return BLY_ETOOBIG;
-    l->keys *= 2;
-    l->left -= fpr;
-    bly_status status = blyi_level_plan(l->keys, fpr, needs->hash_bits, &l->geometry);
+    l->keys = blyi_next_keys(0, l->rank, l->keys);
+    bly_status status =
+        blyi_level_plan(a->kind, &last, l->keys, &fpr, a->needs.hash_bits, &l->geometry);
     /* As in a filter: too late for a better hash. */
     if (status == BLY_EWEAKHASH)
-        status = blyi_level_plan(l->keys, fpr, 128, &l->geometry);
+        status = blyi_level_plan(a->kind, &last, l->keys, &fpr, 128, &l->geometry);
+    l->left -= fpr;
     return status;
 }
 
@@ -109,11 +118,11 @@ static void rates_of_levels(const bly_advice *a, const uint64_t *keys, size_t n,
     unsigned count = 0;
     for (size_t i = 0; i < n; i++)
         most = keys[i] > most ? keys[i] : most;
-    bly_status status = first_level(&a->needs, &l);
+    bly_status status = first_level(a, &l);
     while (status == BLY_OK && count < BLYI_MAX_LEVELS) {
         levels[count++] = l;
         room = blyi_sum(room, l.keys);
-        status = room < most ? next_level(&a->needs, &l) : BLY_EFULL;
+        status = room < most ? next_level(a, &l) : BLY_EFULL;
     }
     for (size_t i = 0; i < n; i++) {
         uint64_t rest = keys[i];
@@ -211,9 +220,9 @@ static bly_status size_fixed(bly_advice *out) {
 static bly_status size_levels(bly_advice *out) {
     uint64_t rest = out->needs.keys;
     level l;
-    bly_status status = first_level(&out->needs, &l);
+    bly_status status = first_level(out, &l);
     out->geometry = (bly_geometry){.kind = out->kind};
-    for (; status == BLY_OK; status = next_level(&out->needs, &l)) {
+    for (; status == BLY_OK; status = next_level(out, &l)) {
         uint64_t bytes = bly_plan_bytes(&l.geometry);
         out->bytes += bytes;
         out->cache_lines += lines_of(&l.geometry);
@@ -231,7 +240,7 @@ static bly_status size_levels(bly_advice *out) {
 /* Whether it fits into needs.bytes is not looked at. */
 static bly_status size_of(bly_kind kind, const bly_needs *needs, bly_advice *out) {
     *out = (bly_advice){.kind = kind, .needs = resolved(kind, needs)};
-    bly_status status = kind == BLY_SCALABLE ? size_levels(out) : size_fixed(out);
+    bly_status status = by_levels(kind) ? size_levels(out) : size_fixed(out);
     if (status)
         return status;
     out->bits_per_key = 8 * (double)out->bytes / (double)needs->keys;
@@ -245,7 +254,7 @@ static bly_status size_of(bly_kind kind, const bly_needs *needs, bly_advice *out
 }
 
 void bly_advice_rates(const bly_advice *advice, const uint64_t *keys, size_t n, double *rates) {
-    if (advice->kind == BLY_SCALABLE) {
+    if (by_levels(advice->kind)) {
         rates_of_levels(advice, keys, n, rates);
         return;
     }

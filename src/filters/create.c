@@ -71,7 +71,8 @@ static bly_status check_spec(const bly_spec *spec) {
     if (spec->geometry.size == 0 && (spec->geometry.hashes != 0 || spec->geometry.detail != 0))
         return BLY_EINVAL;
     bool window = spec->geometry.kind == BLY_WINDOW;
-    if (spec->first_share != 0 && spec->geometry.kind != BLY_SCALABLE)
+    bool levels = spec->geometry.kind == BLY_SCALABLE || spec->geometry.kind == BLY_SCALABLE_CUCKOO;
+    if ((spec->first_share != 0 || spec->growth != 0) && !levels)
         return BLY_EINVAL;
     if (spec->horizon != 0 && spec->geometry.kind != BLY_GROWABLE_CUCKOO)
         return BLY_EINVAL;

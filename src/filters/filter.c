@@ -12,11 +12,12 @@
 #include <string.h>
 
 static const blyi_ops *const rows[] = {
-    &blyi_classic_ops,  &blyi_partitioned_ops,      &blyi_sbbf_ops,       &blyi_split512_ops,
-    &blyi_bb2x512_ops,  &blyi_scalable_ops,         &blyi_window_ops,     &blyi_stable_ops,
-    &blyi_cuckoo_ops,   &blyi_growable_ops,         &blyi_fuse_ops,       &blyi_ribbon_ops,
-    &blyi_counting_ops, &blyi_blocked_counting_ops, &blyi_multilayer_ops, &blyi_layered_ops,
-    &blyi_overlay_ops,  &blyi_hybrid_ops,           &blyi_counts_ops,     &blyi_hll_ops,
+    &blyi_classic_ops,         &blyi_partitioned_ops,      &blyi_sbbf_ops,       &blyi_split512_ops,
+    &blyi_bb2x512_ops,         &blyi_scalable_ops,         &blyi_window_ops,     &blyi_stable_ops,
+    &blyi_cuckoo_ops,          &blyi_growable_ops,         &blyi_fuse_ops,       &blyi_ribbon_ops,
+    &blyi_counting_ops,        &blyi_blocked_counting_ops, &blyi_multilayer_ops, &blyi_layered_ops,
+    &blyi_overlay_ops,         &blyi_hybrid_ops,           &blyi_counts_ops,     &blyi_hll_ops,
+    &blyi_scalable_cuckoo_ops,
 };
 
 const blyi_ops *blyi_ops_of(bly_kind kind) {
@@ -408,6 +409,10 @@ bly_sharing bly_filter_sharing(const bly_filter *f) {
 
 uint64_t bly_filter_capacity(const bly_filter *f) {
     return f->capacity;
+}
+
+double bly_filter_fpr(const bly_filter *f) {
+    return f->fpr;
 }
 
 uint64_t bly_filter_count(const bly_filter *f) {

@@ -1,8 +1,11 @@
 #include "growth.h"
+#include "../core/plan_cuckoo.h"
+#include "../core/plan_levels.h"
+#include "../core/rate.h"
 
 #include <math.h>
 
-#define MOST_SPACE 1.15 /* that one line per key may cost, as a multiple of what two lines need */
+#define MOST_SPACE 1.1 /* that one line per key may cost, as a multiple of what two lines need */
 
 #define WORST_RATE 0.5 /* of a level */
 
@@ -10,13 +13,42 @@ double blyi_first_rate(double fpr, double share) {
     return fmin(share * fpr, WORST_RATE);
 }
 
-bly_status blyi_level_plan(uint64_t keys, double fpr, unsigned hash_bits, bly_geometry *out) {
+static bly_status plan_bits(uint64_t keys, double fpr, unsigned hash_bits, bly_geometry *out) {
     bly_geometry fast;
     bly_status status = bly_plan(BLY_BB2X512, keys, fpr, 0, hash_bits, out);
     if (status == BLY_OK && bly_plan(BLY_SPLIT512, keys, fpr, 0, hash_bits, &fast) == BLY_OK &&
         (double)bly_plan_bytes(&fast) <= MOST_SPACE * (double)bly_plan_bytes(out))
         *out = fast;
     return status;
+}
+
+/* Remainders have whole bits, so a table's rate is below the one it may have. */
+static bly_status plan_table(const bly_geometry *last, uint64_t keys, double *fpr,
+                             unsigned hash_bits, bly_geometry *out) {
+    double floor = blyi_hash_floor((double)keys, hash_bits);
+    if (!(*fpr >= 0x1p-40))
+        return BLY_ERATE;
+    if (floor > *fpr / 10)
+        return BLY_EWEAKHASH;
+    bly_status status = last ? blyi_chain_plan(last, keys, *fpr - floor, out)
+                             : blyi_table_plan(BLY_CUCKOO, keys, *fpr - floor, out);
+    if (status == BLY_OK)
+        *fpr = blyi_table_rate(out, (double)keys) + floor;
+    return status;
+}
+
+bly_status blyi_level_plan(bly_kind kind, const bly_geometry *last, uint64_t keys, double *fpr,
+                           unsigned hash_bits, bly_geometry *out) {
+    if (kind == BLY_SCALABLE_CUCKOO)
+        return plan_table(last, keys, fpr, hash_bits, out);
+    return plan_bits(keys, *fpr, hash_bits, out);
+}
+
+uint64_t blyi_next_keys(uint32_t detail, unsigned levels, uint64_t keys) {
+    uint64_t factor = blyi_growth_of(detail);
+    if (factor == 1 && levels >= BLYI_ALIKE)
+        factor = BLYI_USUAL_GROWTH;
+    return keys > UINT64_MAX / factor ? UINT64_MAX : keys * factor;
 }
 
 /* The default hash must do for the keys to come as well: for a million times the first level's, as

@@ -1,4 +1,4 @@
-/* growth.h - how a scalable filter grows: what each of its levels must be. Pure. Internal.
+/* growth.h - how a filter that grows by levels does so: what each must be. Pure. Internal.
  *
  * scalable.c explains the rule. It stands apart because planning a filter's growth, without making
  * one, needs it as well.
@@ -19,8 +19,17 @@ static inline double blyi_either(double a, double b) {
 /* The rate of the first level: its share, but so low that it never has more keys than bits. */
 double blyi_first_rate(double fpr, double share);
 
-/* The geometry of a level. bly_plan's statuses. */
-bly_status blyi_level_plan(uint64_t keys, double fpr, unsigned hash_bits, bly_geometry *out);
+/* The geometry of a level of a filter of that kind, for so many keys; `last` is that of the level
+ * before it, or NULL. *fpr is the rate it may have, and then what it takes of it. bly_plan's
+ * statuses. */
+bly_status blyi_level_plan(bly_kind kind, const bly_geometry *last, uint64_t keys, double *fpr,
+                           unsigned hash_bits, bly_geometry *out);
+
+/* How many keys the level after one for `keys` holds, in a filter of so many levels whose geometry
+ * has that detail; UINT64_MAX when they are more than can be counted. A factor of 1 would soon use
+ * up the levels that there may be, so it stands for 2 once there are BLYI_ALIKE. */
+enum { BLYI_ALIKE = 16 };
+uint64_t blyi_next_keys(uint32_t detail, unsigned levels, uint64_t keys);
 
 /* How many bits the default hash of a filter has whose first level holds `first_keys`. */
 unsigned blyi_growth_hash_bits(uint64_t first_keys, double fpr);

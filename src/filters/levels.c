@@ -28,18 +28,25 @@ void blyi_levels_cut(bly_filter *f, unsigned n) {
     blyi_levels_settle(f);
 }
 
+bly_status blyi_levels_append(bly_filter *f, const bly_filter *from) {
+    bly_filter *level;
+    bly_status status = bly_filter_clone(from, &f->alloc, &level);
+    if (status)
+        return status;
+    level->hasher = f->hasher; /* `from` may have been opened without it */
+    level->keyless = f->keyless;
+    blyi_levels_push(f, level);
+    return BLY_OK;
+}
+
 bly_status blyi_levels_copy(bly_filter *f, const bly_filter *from, unsigned first) {
     unsigned had = f->levels->n;
     for (unsigned i = first; i < from->levels->n; i++) {
-        bly_filter *level;
-        bly_status status = bly_filter_clone(from->levels->at[i], &f->alloc, &level);
+        bly_status status = blyi_levels_append(f, from->levels->at[i]);
         if (status) {
             blyi_levels_cut(f, had);
             return status;
         }
-        level->hasher = f->hasher; /* `from` may have been opened without it */
-        level->keyless = f->keyless;
-        blyi_levels_push(f, level);
     }
     return BLY_OK;
 }

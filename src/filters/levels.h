@@ -49,6 +49,9 @@ void blyi_levels_cut(bly_filter *f, unsigned n);
 /* Works out the whole's geometry, capacity and items anew, when its levels have changed. */
 void blyi_levels_settle(bly_filter *f);
 
+/* Adds a clone of a level of another filter, compatible with f. On failure `f` is as before. */
+bly_status blyi_levels_append(bly_filter *f, const bly_filter *from);
+
 /* Adds clones of from's levels, beginning with its `first`, to `f`. On failure `f` is as before. */
 bly_status blyi_levels_copy(bly_filter *f, const bly_filter *from, unsigned first);
 

@@ -47,7 +47,7 @@ typedef struct blyi_ops {
     bly_status (*create)(const bly_spec *spec, bly_filter **out);
     /* For a kind made of levels (levels.h), else NULL. The functions below that look at bodies are
      * then NULL, and `clear`, `stats`, `compatible`, `equal` and, where the kind can, `unite` not;
-     * `any_size` and `any_detail` are true. */
+     * `any_size` is true. */
     const struct blyi_whole *whole;
     /* For such a kind, or NULL: the one level that a batch of n keys to add, or of any number to
      * query when n is 0, may be handed to as it is; NULL when others have a say, or when it has no
@@ -219,7 +219,7 @@ extern const blyi_ops blyi_classic_ops, blyi_partitioned_ops;
 extern const blyi_ops blyi_sbbf_ops, blyi_split512_ops, blyi_bb2x512_ops;
 extern const blyi_ops blyi_scalable_ops;
 extern const blyi_ops blyi_window_ops, blyi_stable_ops;
-extern const blyi_ops blyi_cuckoo_ops, blyi_growable_ops;
+extern const blyi_ops blyi_cuckoo_ops, blyi_growable_ops, blyi_scalable_cuckoo_ops;
 extern const blyi_ops blyi_fuse_ops, blyi_ribbon_ops;
 extern const blyi_ops blyi_counting_ops, blyi_blocked_counting_ops;
 extern const blyi_ops blyi_multilayer_ops, blyi_layered_ops, blyi_hybrid_ops;

@@ -34,6 +34,9 @@ static const char *cannot(bly_operation op, const bly_filter *f) {
         return f->levels ? "a key may be in different levels of the two, and would be lost"
                          : "keys that both have may be of different age, and would be lost";
     case BLY_OP_SUBTRACT:
+        if (f->geometry.kind == BLY_SCALABLE_CUCKOO)
+            return "what a key leaves in one level does not tell which entry of a newer one is its "
+                   "own; remove the keys themselves";
         return can & BLY_CAN_SUBTRACT ? NULL
                                       : "keys share bits in this kind, so taking some out would "
                                         "lose others";
@@ -53,7 +56,7 @@ static const char *differ(const bly_filter *a, const bly_filter *b) {
     if (a->hasher.seed != b->hasher.seed)
         return a->hasher.id == BLY_HASH_SIPHASH ? "their secret keys differ" : "their seeds differ";
     if (a->levels)
-        return "their levels, or their rates, differ";
+        return "their levels, their growth, or their rates, differ";
     if (a->geometry.size != b->geometry.size || a->geometry.hashes != b->geometry.hashes ||
         a->geometry.detail != b->geometry.detail)
         return "they are of different size or shape";

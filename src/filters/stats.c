@@ -50,6 +50,7 @@ void bly_filter_stats(const bly_filter *f, bly_stats *out) {
 static const char *counted(bly_kind kind) {
     switch (kind) {
     case BLY_SCALABLE:
+    case BLY_SCALABLE_CUCKOO:
         return "levels";
     case BLY_OVERLAY:
         return "parts";

@@ -20,6 +20,8 @@ Commands:
   fold       Make a filter smaller
   info       Describe filter files
   verify     Check that filter files are intact and keep their promise
+  push       Send a filter file to a Redis or Valkey server
+  pull       Fetch a filter from a Redis or Valkey server to a file
   plan       Choose a kind of filter and its size
   hash       Print what a hash function makes of a key
   bench      Measure the kinds of filters on this machine
@@ -189,6 +191,8 @@ subtract
 fold
 info
 verify
+push
+pull
 plan
 hash
 bench

@@ -54,9 +54,8 @@ enum { BLYI_MOST_COPIES = 2 * BLYI_BUCKET };
 #define BLYI_NO_SLOT UINT64_MAX
 
 static inline blyi_table blyi_table_over(const bly_geometry *g, uint8_t *body) {
-    bool wide = g->size >> (56 - g->hashes) != 0;
     uint64_t core = ((uint64_t)1 << blyi_core_bits(g)) - 1;
-    return (blyi_table){body, g->size, g->hashes, wide, core, NULL};
+    return (blyi_table){body, g->size, g->hashes, blyi_table_is_wide(g), core, NULL};
 }
 
 static inline blyi_table blyi_table_of(const bly_filter *f) {
@@ -144,6 +143,21 @@ static inline blyi_class blyi_class_in(const blyi_table *to, const blyi_table *f
     unsigned more = to->rest - from->rest;
     uint64_t top = c.bucket & (((uint64_t)1 << more) - 1);
     return (blyi_class){c.bucket >> more, top << from->rest | c.rest};
+}
+
+/* A class of `from` as one of `to`, whose buckets are fewer by a power of two and whose classes are
+ * coarser by at least one bit, or which has the same shape. Leaving out a bit or more leaves out
+ * the one that a core of zeros had set; `to` may have to set its own. */
+static inline blyi_class blyi_class_coarse(const blyi_table *to, const blyi_table *from,
+                                           blyi_class c) {
+    unsigned split = 0; /* bits that go from the bucket's number to the remainder */
+    while (to->buckets << split < from->buckets)
+        split++;
+    uint64_t low = c.bucket & (((uint64_t)1 << split) - 1);
+    unsigned out = split + from->rest - to->rest;
+    uint64_t rest =
+        out <= from->rest ? low << (from->rest - out) | c.rest >> out : low >> (out - from->rest);
+    return (blyi_class){c.bucket >> split, rest | ((rest & to->core) == 0)};
 }
 
 /* Copies of a class. */

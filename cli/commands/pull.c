@@ -1,0 +1,239 @@
+/* bloomery pull - a server's filter becomes a file. */
+#include "cli.h"
+#include "interrupt.h"
+#include "json.h"
+#include "message.h"
+#include "numbers.h"
+#include "output.h"
+#include "progress.h"
+#include "talk.h"
+#include <bloomery/bloomery.h>
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TRIES = 5 };
+
+typedef struct values {
+    uint64_t chunk;
+    bool force, json;
+} values;
+
+static const cli_option options[] = {
+    {"chunk-size", 0, CLI_SIZE, offsetof(values, chunk), "SIZE", NULL, NULL,
+     "Fetch at most SIZE bytes at a time, from 1K to 64M. The default is 1M: small enough that the "
+     "server's other clients do not notice."},
+    {"force", 'f', CLI_FLAG, offsetof(values, force), NULL, NULL, NULL,
+     "Replace the file if it exists."},
+    {"json", 0, CLI_FLAG, offsetof(values, json), NULL, NULL, NULL,
+     "Print what was done as a JSON object."},
+    {0},
+};
+
+/* A pull under way. */
+typedef struct pull {
+    const values *v;
+    const char *path;
+    talk talk;
+    output out;
+    size_t chunk_size;
+    uint64_t total, have, chunks;
+    int64_t stamp;
+    unsigned tries;
+    progress progress;
+} pull;
+
+/* ---- the pieces ------------------------------------------------------------------------------ */
+
+typedef enum verdict { FAILED, CHANGED, FINE } verdict;
+
+/* [total, stamp, data]. NULL where an answer is none of that; reported. */
+static const bly_redis_reply *data_of(const pull *p, const bly_redis_reply *answer) {
+    const bly_redis_reply *total = bly_redis_reply_at(answer, 0), *stamp, *data;
+    stamp = bly_redis_reply_at(answer, 1);
+    data = bly_redis_reply_at(answer, 2);
+    if (bly_redis_reply_type(answer) == BLY_REDIS_NIL)
+        (void)message_error("%s: there is no such key", p->talk.name);
+    else if (!data || bly_redis_reply_type(total) != BLY_REDIS_INTEGER ||
+             bly_redis_reply_type(stamp) != BLY_REDIS_INTEGER ||
+             bly_redis_reply_type(data) != BLY_REDIS_TEXT ||
+             bly_redis_reply_text(data).size > p->chunk_size)
+        (void)talk_refused(&p->talk, answer);
+    else
+        return data;
+    return NULL;
+}
+
+/* What the first piece says, its header most of all, must be believable before a disk is filled on
+ * its word. */
+static bool begin(pull *p, const bly_redis_reply *answer, bly_bytes data) {
+    bly_file_info info;
+    p->total = (uint64_t)bly_redis_reply_integer(bly_redis_reply_at(answer, 0));
+    p->stamp = bly_redis_reply_integer(bly_redis_reply_at(answer, 1));
+    const bly_status status = bly_file_info_parse(data.data, data.size, &info);
+    if (status == BLY_OK && p->total == BLY_FILE_HEADER + info.body_bytes)
+        return true;
+    if (status == BLY_OK || status == BLY_ECORRUPT)
+        (void)message_error("%s: what the server sends is not a filter", p->talk.name);
+    else
+        (void)message_status(p->talk.name, status);
+    return false;
+}
+
+static verdict take_piece(pull *p, const bly_redis_reply *answer) {
+    const bly_redis_reply *reply = data_of(p, answer);
+    if (!reply)
+        return FAILED;
+    const bly_bytes data = bly_redis_reply_text(reply);
+    if (p->have == 0 && !begin(p, answer, data))
+        return FAILED;
+    if (bly_redis_reply_integer(bly_redis_reply_at(answer, 1)) != p->stamp)
+        return CHANGED;
+    if (data.size == 0 || data.size > p->total - p->have) {
+        (void)message_error(
+            "%s: the server sent %llu bytes too %s", p->talk.name,
+            (unsigned long long)(data.size ? data.size - (p->total - p->have) : p->total - p->have),
+            data.size ? "many" : "few");
+        return FAILED;
+    }
+    p->have += data.size;
+    p->chunks++;
+    return output_put(&p->out, data.data, data.size) ? FINE : FAILED;
+}
+
+static verdict fetch_piece(pull *p) {
+    char at[TALK_NUMBER], count[TALK_NUMBER];
+    const bly_bytes args[] = {
+        talk_word("BLY.DUMP"),
+        p->talk.url.key,
+        talk_number(p->have, at),
+        talk_word("COUNT"),
+        talk_number(p->chunk_size, count),
+    };
+    bly_redis_reply *answer = talk_ask(&p->talk, args, 5, "");
+    if (!answer)
+        return FAILED;
+    const verdict v = take_piece(p, answer);
+    bly_redis_reply_free(answer);
+    return v;
+}
+
+/* From the beginning to the end, unless the filter changes in between. */
+static verdict fetch_once(pull *p) {
+    verdict v = FINE;
+    p->have = p->total = 0;
+    if (!output_restart(&p->out))
+        return FAILED;
+    do {
+        v = fetch_piece(p);
+        progress_show_bytes(&p->progress, p->have, p->total);
+    } while (v == FINE && p->have < p->total && !interrupt_seen());
+    return v == FINE && p->have < p->total ? FAILED : v;
+}
+
+static bool fetch_all(pull *p) {
+    verdict v = CHANGED;
+    progress_begin(&p->progress, false);
+    while (v == CHANGED && p->tries < TRIES && !interrupt_seen()) {
+        p->tries++;
+        v = fetch_once(p);
+    }
+    progress_end(&p->progress);
+    if (v == CHANGED && !interrupt_seen())
+        (void)message_error("%s: the filter changed while it was fetched, %d times in a row; stop "
+                            "adding keys for as long, or pull it from a replica that gets no "
+                            "updates meanwhile",
+                            p->talk.name, TRIES);
+    return v == FINE;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* What has arrived, before it takes its place. */
+static bool check(pull *p) {
+    const bly_open_options o = {.flags = BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY};
+    bly_map *map = NULL;
+    bly_filter *loaded = NULL;
+    if (!output_flush(&p->out))
+        return false;
+    bly_status status = bly_map_open(p->out.temp, &o, &map);
+    if (status == BLY_EUNSUPPORTED)
+        status = bly_filter_load(p->out.temp, &o, &loaded);
+    bly_map_close(map);
+    bly_filter_destroy(loaded);
+    if (status != BLY_OK)
+        (void)message_error("%s: what arrived is refused (%s); nothing was written", p->talk.name,
+                            bly_strerror(status));
+    return status == BLY_OK;
+}
+
+static void report(const pull *p) {
+    const double seconds = progress_seconds(&p->progress);
+    char bytes[NUMBER_TEXT], time[NUMBER_TEXT];
+    if (!p->v->json) {
+        message_note("%s: %s fetched in %s", p->path, number_bytes(p->total, bytes),
+                     number_time(seconds, time));
+        return;
+    }
+    json j = json_begin(stdout);
+    json_text(&j, "file", p->path);
+    json_text(&j, "server", bly_redis_peer(p->talk.server));
+    json_integer(&j, "database", p->talk.url.database);
+    json_bytes(&j, "key", p->talk.url.key);
+    json_integer(&j, "bytes", p->total);
+    json_integer(&j, "chunks", p->chunks);
+    json_integer(&j, "tries", p->tries);
+    json_real(&j, "seconds", seconds);
+    json_end(&j);
+}
+
+static bool fetch_file(pull *p) {
+    if (!output_open(&p->out, p->path, p->v->force))
+        return false;
+    const bool good = talk_connect(&p->talk) && fetch_all(p) && check(p) && output_commit(&p->out);
+    output_close(&p->out);
+    if (good)
+        report(p);
+    return good;
+}
+
+static int run(void *at, cli_operands operands) {
+    pull p = {.v = at};
+    if (operands.count != 2)
+        return message_error("name a key and the file it goes to: bloomery pull "
+                             "redis://HOST:PORT/KEY LIST.bly");
+    p.path = operands.items[1];
+    if (strcmp(p.path, "-") == 0)
+        return message_error("what is pulled is checked before it is used, so it needs a file; "
+                             "name one");
+    if (!talk_chunk(p.v->chunk, &p.chunk_size))
+        return CLI_ERROR;
+    const bool good = talk_to(&p.talk, operands.items[0]) && fetch_file(&p);
+    talk_close(&p.talk);
+    return good ? CLI_OK : CLI_ERROR;
+}
+
+const cli_command command_pull = {
+    .name = "pull",
+    .operands = "ADDRESS FILE.bly",
+    .summary = "Fetch a filter from a Redis or Valkey server to a file",
+    .description =
+        "Writes the filter that a key of a server holds to a file, which the other commands read "
+        "and the library maps. It comes in pieces (BLY.DUMP), and the server goes on serving. When "
+        "the filter changes meanwhile, what has arrived is of no use, and the pull starts over, "
+        "five times at most.\n"
+        "\n"
+        "The file appears when all of it has arrived and its checksums are right. An existing file "
+        "is only replaced with --force.\n"
+        "\n"
+        "The address is redis://HOST:PORT/KEY, or redis://HOST:PORT/DATABASE/KEY with the number "
+        "of a database; `bloomery help push` tells more of it. A keyed filter comes without its "
+        "key.",
+    .examples = "# A copy of what the server has\n"
+                "bloomery pull redis://cache.example:6379/blocked blocked.bly\n"
+                "# Check lines against it, offline\n"
+                "bloomery check blocked.bly lines.txt",
+    .options = options,
+    .values_size = sizeof(values),
+    .run = run,
+};

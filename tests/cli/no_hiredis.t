@@ -1,0 +1,9 @@
+# A build without hiredis says so, before it does anything.
+
+$ bloomery push list.bly redis://127.0.0.1/key
+! bloomery push: this build of bloomery has no hiredis, which talking to servers needs
+? 2
+$ bloomery pull redis://127.0.0.1/key list.bly
+! bloomery pull: this build of bloomery has no hiredis, which talking to servers needs
+? 2
+$ ls
