@@ -17,7 +17,8 @@ typedef struct stretch {
 
 struct bm_arrival {
     bm_value *value;
-    stretch *there; /* on the value's account */
+    bm_account own; /* of the list; without limits, which are for what comes, not for its order */
+    stretch *there;
     size_t n, room;
 };
 
@@ -30,14 +31,14 @@ static bm_arrival *arrival_of(bm_value *value) {
         bm_value_free(value);
         return NULL;
     }
-    *a = (bm_arrival){.value = value};
+    *a = (bm_arrival){.value = value, .own = {.unlimited = true}};
     bm_census_leave_out(value);
     bm_census_arriving(1);
     return a;
 }
 
 static void free_list(bm_arrival *a) {
-    bm_account_free_now(&a->value->account, a->there);
+    bm_account_free_now(&a->own, a->there);
     a->there = NULL;
 }
 
@@ -99,7 +100,7 @@ bm_what bm_arrival_what(const bm_arrival *a) {
 }
 
 uint64_t bm_arrival_bytes(const bm_arrival *a) {
-    return bm_value_bytes(a->value) + rm.MallocSize((void *)(uintptr_t)a);
+    return bm_value_bytes(a->value) + a->own.bytes + rm.MallocSize((void *)(uintptr_t)a);
 }
 
 /* ---- stretches ------------------------------------------------------------------------------- */
@@ -107,7 +108,7 @@ uint64_t bm_arrival_bytes(const bm_arrival *a) {
 static bool make_room(bm_arrival *a) {
     if (a->n < a->room)
         return true;
-    bly_allocator alloc = bm_allocator(&a->value->account);
+    bly_allocator alloc = bm_allocator(&a->own);
     size_t room = a->room ? 2 * a->room : 8;
     stretch *there = alloc.alloc(alloc.ctx, room * sizeof *there);
     if (!there)

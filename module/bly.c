@@ -38,11 +38,23 @@ bool bm_bly_open(rm_ctx *ctx, rm_string *name, int mode, bm_key *key) {
     return false;
 }
 
+void bm_bly_give_up(rm_ctx *ctx, bm_key *key) {
+    rm.Log(ctx, "warning",
+           "a keyed filter was written to whose secret key is not in the ring (key-file); it is "
+           "dropped here, since it would be wrong from now on");
+    rm.DeleteKey(key->key);
+    key->value = NULL;
+    rm.Replicate(ctx, "DEL", "s", key->name);
+    (void)rm.NotifyKeyspaceEvent(ctx, RM_NOTIFY_GENERIC, "del", key->name);
+}
+
 bool bm_bly_open_items(rm_ctx *ctx, rm_string *name, int mode, bm_key *key) {
     if (!bm_bly_open(ctx, name, mode, key))
         return false;
     if (!key->value->keyless)
         return true;
+    if (mode & RM_WRITE && bm_is_replayed(ctx))
+        bm_bly_give_up(ctx, key);
     rm.ReplyWithError(ctx, "ERR the filter's secret key is not in the ring (BLY.INFO tells its id, "
                            "BLY.KEYRING those that are there)");
     bm_key_close(key);
@@ -89,24 +101,6 @@ bool bm_bly_adds_always(const bm_value *value) {
 
 /* ---- ADD ------------------------------------------------------------------------------------- */
 
-/* A filter made NONSCALING takes as many keys as it was made for. */
-static bly_status add_fixed(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *added,
-                            bly_tally *tally) {
-    *tally = (bly_tally){0};
-    for (; tally->done < n; tally->done++) {
-        const bly_bytes *key = &keys[tally->done];
-        bool full = bly_filter_count(f) >= bly_filter_capacity(f), is_new = false;
-        if (full && !bly_filter_contains(f, key->data, key->size))
-            return BLY_EFULL;
-        bly_status status = bly_filter_add(f, key->data, key->size, &is_new);
-        if (status != BLY_OK)
-            return status;
-        added[tally->done] = is_new;
-        tally->fresh += is_new;
-    }
-    return BLY_OK;
-}
-
 /* Limits of memory are those of bm_key_open: none for what is replayed. */
 static bly_status add(bm_value *value, bm_items *items, bly_tally *tally) {
     const bly_bytes *keys = items->keys;
@@ -120,7 +114,7 @@ static bly_status add(bm_value *value, bm_items *items, bly_tally *tally) {
                                       tally);
     }
     if (value->traits.nonscaling)
-        return add_fixed(value->as.filter, keys, items->n, items->answers, tally);
+        return bm_family_add_capped(value->as.filter, keys, items->n, items->answers, tally);
     return bly_filter_add_many(value->as.filter, keys, items->n, items->answers, tally);
 }
 

@@ -11,8 +11,7 @@
 
 enum { DEFAULT_BYTES = 1 << 20, MOST_BYTES = 64 << 20 };
 
-/* The image of the filter as it is now. NULL: no memory. */
-static const bly_image *image_of(bm_value *value) {
+const bly_image *bm_bly_image(bm_value *value) {
     if (value->image && value->image_stamp == value->stamp)
         return value->image;
     bly_image_close(value->image);
@@ -28,7 +27,7 @@ static const bly_image *image_of(bm_value *value) {
 }
 
 static void reply_piece(rm_ctx *ctx, bm_value *value, uint64_t offset, size_t most) {
-    const bly_image *image = image_of(value);
+    const bly_image *image = bm_bly_image(value);
     uint64_t total = image ? bly_image_size(image) : 0;
     uint64_t left = offset < total ? total - offset : 0;
     if (most > left)

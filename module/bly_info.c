@@ -27,16 +27,16 @@ static bly_status first_piece(void *ctx, const void *data, size_t size) {
     return BLY_EIO; /* no more is wanted */
 }
 
-/* A filter without its key does not show its hasher; its file's header has the id. This takes a
- * pass over the filter, but there are few such. */
-static void tell_lost_key(bm_card *card, const bly_filter *f) {
+/* A filter without its key does not show its hasher; its file's header names it. This takes a pass
+ * over the filter, but there are few such. */
+static void tell_lost_hash(bm_card *card, const bly_filter *f) {
     uint8_t header[BLY_FILE_HEADER] = {0};
     bly_file_info info;
     (void)!bly_filter_write(f, first_piece, header);
-    if (bly_file_info_parse(header, sizeof header, &info) == BLY_OK)
-        tell_key_id(card, info.seed);
-    else
-        bm_card_null(card, "key_id");
+    if (bly_file_info_parse(header, sizeof header, &info) != BLY_OK)
+        return;
+    bm_card_text(card, "hash", info.keyed ? bly_hash_name(info.hash) : "custom");
+    tell_key_id(card, info.seed);
 }
 
 static void tell_hash(bm_card *card, const bm_value *value) {
@@ -44,8 +44,7 @@ static void tell_hash(bm_card *card, const bm_value *value) {
     bm_card_bool(card, "keyed", !hasher || hasher->id == BLY_HASH_SIPHASH);
     bm_card_bool(card, "keyless", value->keyless);
     if (!hasher) {
-        bm_card_text(card, "hash", bly_hash_name(BLY_HASH_SIPHASH));
-        tell_lost_key(card, value->as.filter);
+        tell_lost_hash(card, value->as.filter);
         return;
     }
     const char *name = bly_hash_name((bly_hash_id)hasher->id);

@@ -2,15 +2,18 @@
  *
  * Turning a window takes the bits of the generation to come out of every line. bly_window_advance
  * does as much of that as time has passed in the slice, so calls that come often do a little each.
- * Here a slice is divided into so many parts that one is at most PART_BYTES of the filter, which is
- * below a millisecond's work, and the timer goes off at the end of each part. A small window is one
+ * Here a slice is divided into so many parts that one is at most PART_BYTES of the filter, a
+ * millisecond's work or two where the system must find the pages first, and the timer goes off at
+ * the end of each part. A small window is one
  * part, and turned once in a slice. One without keys need not be turned at all: there is nothing to
  * forget, and the next add will see to the clock.
  *
  * A window that was found to be late by more than its slice (it was loaded from disk, say) is
  * brought up part by part too, a millisecond after the other: to the end of the slice where its
  * clock stands, from there to the slice of the present, whatever lies between, and through that.
- * Only an add does not wait for this: what it adds must be in the present slice.
+ * Only an add does not wait for this: what it adds must be in the present slice. So a pass over all
+ * that is left of a slice is made in one case, when a window is added to that has just been loaded,
+ * or whose slices are too short for their work.
  *
  * Places are kept in a binary heap, the earliest first. A place names its window by database and
  * key, since that is what a replica must be told, and by the value, to see that the key still holds
@@ -24,7 +27,7 @@
 #include <string.h>
 
 enum {
-    PART_BYTES = 2 << 20,
+    PART_BYTES = 1 << 20,
     MOST_PARTS = 4096,
     ADD_PARTS = 256, /* steps of the clock in a slice that adds make at least */
     IDLE_MS = 100,   /* when there is nothing to do: how soon to look again */
@@ -177,25 +180,32 @@ static uint64_t step_before(uint64_t now, uint64_t slice, uint64_t step) {
     return now - now % slice % step;
 }
 
-static void tell(rm_ctx *ctx, rm_string *name, uint64_t now) {
-    rm.Replicate(ctx, "BLY.TICK", "sl", name, (long long)now);
+static void move_on(rm_ctx *ctx, bm_key *key, uint64_t now) {
+    if (bly_window_advance(key->value->as.filter, now) != BLY_OK)
+        return;
+    bm_value_changed(key->value);
+    rm.Replicate(ctx, "BLY.TICK", "sl", key->name, (long long)now);
 }
 
+/* Only the slice must be that of the present: within it a step is enough, and the timer follows. */
 void bm_clock_advance(rm_ctx *ctx, bm_key *key) {
     bly_window_info info;
     if (!key->value || !is_timed(key->value, &info) || bm_is_replayed(ctx))
         return;
     bm_clock_enter(ctx, key);
-    bly_filter *f = key->value->as.filter;
-    uint64_t step = step_of(f, &info, ADD_PARTS);
+    uint64_t step = step_of(key->value->as.filter, &info, ADD_PARTS);
     uint64_t now = step_before((uint64_t)rm.Milliseconds(), info.slice, step);
-    if (now <= info.now || bly_window_advance(f, now) != BLY_OK)
+    if (now <= info.now)
         return;
-    bm_value_changed(key->value);
-    tell(ctx, key->name, now);
+    uint64_t begin = now - now % info.slice;
+    if (info.now < begin)
+        now = begin;
+    else if (now - info.now > step)
+        now = info.now + step;
+    move_on(ctx, key, now);
 }
 
-/* Where a late window's clock is to be put next. */
+/* Where a late window's clock is to be put next by the timer. */
 static uint64_t next_stop(const bly_window_info *info, uint64_t now, uint64_t step) {
     uint64_t slice = info->slice, end = (info->now / slice + 1) * slice;
     if (now < end)
@@ -213,10 +223,7 @@ static long long turn(rm_ctx *ctx, bm_key *key, long long present) {
     uint64_t target = step_before((uint64_t)present, info.slice, step);
     if (target > info.now) {
         uint64_t now = next_stop(&info, target, step);
-        if (bly_window_advance(f, now) == BLY_OK) {
-            bm_value_changed(key->value);
-            tell(ctx, key->name, now);
-        }
+        move_on(ctx, key, now);
         if (now < target)
             return present + 1;
     }

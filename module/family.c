@@ -1,5 +1,6 @@
 #include "family.h"
 
+#include "bly.h"
 #include "clock.h"
 #include "config.h"
 #include "reply.h"
@@ -44,6 +45,8 @@ bool bm_family_may_write(rm_ctx *ctx, bm_key *key) {
         return false;
     }
     if (value->keyless) {
+        if (value->account.unlimited)
+            bm_bly_give_up(ctx, key);
         rm.ReplyWithError(ctx, BM_KEYLESS);
         return false;
     }

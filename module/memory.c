@@ -26,7 +26,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { STEP = 4 << 20 }; /* bytes given back at once */
+enum {
+    STEP = 4 << 20,    /* bytes given back at once */
+    DROPPED = 64 << 10 /* blocks from which on it is worth while */
+};
 
 typedef struct waiting {
     struct waiting *next;
@@ -91,13 +94,19 @@ static bool try_dropping(void) {
 
 /* ---- the thread that frees ------------------------------------------------------------------- */
 
-static void free_slowly(waiting *block) {
-    size_t size = block->size;
+/* Gives back the pages of a block that is about to be freed, which the allocator might keep for a
+ * while. */
+static void drop_pages(void *block, size_t size) {
     inside in = inside_of(block, size);
     for (size_t at = 0; at < in.size; at += STEP) {
         size_t n = in.size - at < STEP ? in.size - at : STEP;
         (void)madvise(in.from + at, n, MADV_DONTNEED);
     }
+}
+
+static void free_slowly(waiting *block) {
+    size_t size = block->size;
+    drop_pages(block, size);
     rm.Free(block);
     atomic_fetch_sub(&pending, size);
 }
@@ -124,13 +133,18 @@ static void in_child(void) {
     atomic_store(&has_freer, false);
 }
 
+/* The engine's signals are for its own threads; but not its reports of a crash. */
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
 int bm_memory_start(void) {
     if (atomic_load(&has_freer))
         return RM_OK;
     drops_to_zero = try_dropping();
-    sigset_t all, before;
-    (void)sigfillset(&all);
-    if (pthread_atfork(NULL, NULL, in_child) != 0 || pthread_sigmask(SIG_SETMASK, &all, &before))
+    sigset_t most, before;
+    (void)sigfillset(&most);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        (void)sigdelset(&most, faults[i]);
+    if (pthread_atfork(NULL, NULL, in_child) != 0 || pthread_sigmask(SIG_SETMASK, &most, &before))
         return RM_ERR;
     pthread_t thread;
     bool made = pthread_create(&thread, NULL, freer, NULL) == 0;
@@ -208,7 +222,10 @@ void bm_account_adopt(bm_account *account, void *block) {
 void bm_account_free_now(bm_account *account, void *block) {
     if (!block)
         return;
-    leave(account, rm.MallocSize(block));
+    size_t size = rm.MallocSize(block);
+    leave(account, size);
+    if (size >= DROPPED)
+        drop_pages(block, size);
     rm.Free(block);
 }
 

@@ -54,7 +54,7 @@ uint64_t bm_memory_pending(void); /* let go, and not yet freed */
 /* A block that the engine allocated is on the account from now on, and for its allocator to free.
  */
 void bm_account_adopt(bm_account *account, void *block);
-/* Frees a block of the account at once, in this thread, however large it is. */
+/* Frees a block of the account at once, in this thread, however large it is, pages and all. */
 void bm_account_free_now(bm_account *account, void *block);
 /* A block of `before` bytes has become this one, by the engine's doing (defragmentation). */
 void bm_account_moved(bm_account *account, size_t before, void *now);

@@ -1,6 +1,7 @@
 #include "own_dump.h"
 
 #include "args.h"
+#include "bly.h"
 #include "reply.h"
 #include "staging.h"
 
@@ -31,36 +32,24 @@ static int reply_end(rm_ctx *ctx, bool null_end) {
     return rm.ReplyWithNull(ctx);
 }
 
-static bool has_image(const bm_value *value) {
-    return value->image && value->image_stamp == value->stamp;
-}
-
 static int reply_header(rm_ctx *ctx, bm_value *value) {
-    if (!has_image(value)) {
-        bly_image_close(value->image);
-        value->image = NULL;
-        bly_allocator a = bm_allocator(&value->account);
-        bly_status status = bly_image_open(value->as.filter, &a, &value->image);
-        if (status == BLY_ENOMEM)
-            return rm.ReplyWithError(ctx, bm_refusal_text(value->account.refusal));
-        if (status != BLY_OK)
-            return bm_status_error(ctx, status);
-        value->image_stamp = value->stamp;
-    }
+    const bly_image *image = bm_bly_image(value);
+    if (!image)
+        return bm_status_error(ctx, BLY_ENOMEM);
     uint8_t header[HEADER];
-    uint64_t total = bly_image_size(value->image);
+    uint64_t total = bly_image_size(image);
     memcpy(header, MAGIC, sizeof MAGIC);
     for (int i = 0; i < 8; i++)
         header[TOTAL_AT + i] = (uint8_t)(total >> 8 * i);
     bm_traits_encode(&value->traits, header + TRAITS_AT);
-    bly_image_copy(value->image, 0, header + FILE_AT, BLY_FILE_HEADER);
+    bly_image_copy(image, 0, header + FILE_AT, BLY_FILE_HEADER);
     return reply_chunk(ctx, 1, header, sizeof header);
 }
 
 int bm_own_scandump(rm_ctx *ctx, bm_value *value, uint64_t iter, bool null_end) {
     if (iter == 0)
         return reply_header(ctx, value);
-    if (!has_image(value))
+    if (!value->image || value->image_stamp != value->stamp)
         return bm_error(ctx, "ERR the filter changed while it was dumped; start again at 0");
     uint64_t at = iter - 1 + BLY_FILE_HEADER;
     uint64_t total = bly_image_size(value->image);

@@ -22,7 +22,7 @@ int bm_reply_map(rm_ctx *ctx, bool resp3, long pairs) {
 }
 
 int bm_error(rm_ctx *ctx, const char *fmt, ...) {
-    char text[512];
+    char text[1024];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);

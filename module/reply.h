@@ -19,7 +19,7 @@ bool bm_resp3(rm_ctx *ctx);
 /* A map in RESP3, an array of twice as many in RESP2. */
 int bm_reply_map(rm_ctx *ctx, bool resp3, long pairs);
 
-/* An error made as by printf; the text begins with its code ("ERR ..."). */
+/* An error made as by printf, of at most 1023 bytes; the text begins with its code ("ERR ..."). */
 int bm_error(rm_ctx *ctx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "ERR " and the library's sentence. */
 int bm_status_error(rm_ctx *ctx, bly_status status);

@@ -26,7 +26,7 @@ struct bm_staging {
     bm_account own;      /* of all this */
     bm_traits traits;
     uint64_t total, received;
-    bool keyed; /* with `key_id` */
+    bool keyed, custom; /* hashed with a secret key, with its maker's own function */
     uint64_t key_id;
     chunk *chunks;
     size_t n, room;
@@ -170,7 +170,8 @@ bly_status bm_staging_begin(bm_account *account, uint64_t total, const void *fir
                       .own = {.unlimited = true},
                       .traits = *traits,
                       .total = total,
-                      .keyed = info.keyed || info.hash == BLY_HASH_CUSTOM,
+                      .keyed = info.keyed,
+                      .custom = info.hash == BLY_HASH_CUSTOM,
                       .key_id = info.seed};
     bm_census_arriving(1);
     status = bm_staging_append(s, first, size);
@@ -233,7 +234,7 @@ static bly_status take(void *ctx, uint64_t at, void *to, size_t n) {
 
 static bly_status read_filter(bm_staging *s, bly_filter **out, bool *keyless) {
     const bly_hasher *hasher = s->keyed ? bm_keyring_find(s->key_id) : NULL;
-    *keyless = s->keyed && !hasher;
+    *keyless = (s->keyed || s->custom) && !hasher;
     const bly_allocator a = bm_allocator(s->account);
     const bly_open_options options = {
         .flags = *keyless ? BLY_OPEN_WITHOUT_KEY : 0, .hasher = hasher, .allocator = &a};

@@ -197,8 +197,10 @@ bm_key bm_key_open(rm_ctx *ctx, rm_string *name, int mode) {
     key.what = what_is(key.key);
     if (key.what != BM_MISSING && key.what != BM_FOREIGN)
         key.value = rm.ModuleTypeGetValue(key.key);
+    /* Asking takes as long as a small command, so only where it matters. */
+    bool limits = bm_configs.max_filter || bm_configs.max_total;
     if (key.value && mode & RM_WRITE)
-        key.value->account.unlimited = bm_is_replayed(ctx);
+        key.value->account.unlimited = limits && bm_is_replayed(ctx);
     return key;
 }
 

@@ -8,7 +8,7 @@
 /* Done, or refused for a reason that lies in the filters. */
 static void ends_well(bly_status status) {
     assert_true(status == BLY_OK || status == BLY_EUNSUPPORTED || status == BLY_EMISMATCH ||
-                status == BLY_EFULL || status == BLY_ETOOBIG);
+                status == BLY_EFULL || status == BLY_ETOOBIG || status == BLY_ECORRUPT);
 }
 
 /* Whatever was let in behaves: every operation ends, and touches nothing but its own memory. If its

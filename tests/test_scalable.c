@@ -2,6 +2,8 @@
  * no memory for it. What files of it must look like is in test_nested.c. */
 #include "support.h"
 
+#include "filters/growth.h"
+
 #include <math.h>
 
 static bly_filter *scalable(uint64_t first, double p, double share, const bly_allocator *a) {
@@ -439,6 +441,94 @@ static void weak_hashes(void **state) {
     bly_filter_destroy(f);
 }
 
+/* ---- growth ---------------------------------------------------------------------------------- */
+
+static bly_filter *growing_by(uint32_t growth, uint64_t first) {
+    bly_spec spec = bly_spec_for(BLY_SCALABLE, first, 0.01);
+    bly_filter *f = NULL;
+    spec.growth = growth;
+    assert_ok(bly_filter_create(&spec, &f));
+    return f;
+}
+
+static void add_until(bly_filter *f, size_t levels) {
+    for (uint64_t i = 0; bly_filter_levels(f) < levels; i++)
+        assert_ok(bly_filter_add(f, &i, sizeof i, NULL));
+}
+
+/* Capacities grow by the factor asked, in the filter and in what comes out of its file. */
+static void grows_by_a_factor(void **state) {
+    static const uint32_t factors[] = {0, 1, 2, 3, 4, 10, 32768};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(factors); i++) {
+        uint32_t factor = factors[i] ? factors[i] : 2;
+        size_t levels = factor > 1000 ? 2 : 4;
+        bly_filter *f = growing_by(factors[i], 10), *again = NULL;
+        assert_int_equal(bly_filter_geometry(f).detail, factor == 2 ? 0 : factor);
+        add_until(f, levels - 1);
+        blyt_buffer b = blyt_write(f);
+        assert_ok(bly_filter_parse(b.data, b.size, NULL, &again));
+        add_until(f, levels);
+        add_until(again, levels);
+        assert_true(bly_filter_equal(f, again));
+        uint64_t want = 10;
+        for (size_t j = 0; j < levels; j++, want *= factor)
+            assert_int_equal(bly_filter_capacity(bly_filter_level(again, j)), want);
+        free(b.data);
+        bly_filter_destroy(f);
+        bly_filter_destroy(again);
+    }
+}
+
+/* Levels alike would use up all there may be, so there are sixteen of them. */
+static void levels_alike_come_to_an_end(void **state) {
+    bly_filter *f = growing_by(1, 20);
+    (void)state;
+    add_until(f, 20);
+    for (size_t i = 0; i < 20; i++) {
+        uint64_t want = i < 16 ? 20 : (uint64_t)20 << (i - 15);
+        assert_int_equal(bly_filter_capacity(bly_filter_level(f, i)), want);
+    }
+    bly_stats s;
+    bly_filter_stats(f, &s);
+    assert_true(s.current_fpr < 0.01);
+    bly_filter_destroy(f);
+}
+
+/* A factor is part of what a filter is: others do not go with it, and none above the most. */
+static void factors_that_differ(void **state) {
+    bly_filter *a = growing_by(2, 50), *b = growing_by(0, 50), *c = growing_by(4, 50), *none;
+    bly_spec spec = bly_spec_for(BLY_SCALABLE, 50, 0.01);
+    (void)state;
+    assert_ok(bly_filter_compatible(a, b));
+    assert_int_equal(bly_filter_union(a, c), BLY_EMISMATCH);
+    assert_non_null(strstr(bly_filter_why_not(BLY_OP_UNION, a, c), "growth"));
+    spec.growth = 32769;
+    assert_int_equal(bly_filter_create(&spec, &none), BLY_EINVAL);
+    spec.growth = UINT32_MAX;
+    assert_int_equal(bly_filter_create(&spec, &none), BLY_EINVAL);
+    bly_filter_destroy(a);
+    bly_filter_destroy(b);
+    bly_filter_destroy(c);
+}
+
+/* A level that would be past all bounds is refused, whatever the product would wrap around to. */
+static void no_level_past_all_bounds(void **state) {
+    bly_geometry g;
+    double fpr = 0.001;
+    (void)state;
+    assert_int_equal(blyi_next_keys(32768, 1, (uint64_t)1 << 48), (uint64_t)1 << 63);
+    assert_true(blyi_next_keys(32768, 1, (uint64_t)1 << 49) == UINT64_MAX);
+    assert_true(blyi_next_keys(0, 1, UINT64_MAX) == UINT64_MAX);
+    for (unsigned shift = 49; shift < 64; shift++) {
+        uint64_t keys = (uint64_t)1 << shift;
+        assert_int_equal(blyi_level_plan(BLY_SCALABLE, NULL, keys, &fpr, 128, &g), BLY_ETOOBIG);
+        assert_int_equal(blyi_level_plan(BLY_SCALABLE_CUCKOO, NULL, keys, &fpr, 128, &g),
+                         BLY_ETOOBIG);
+    }
+    assert_int_equal(blyi_level_plan(BLY_SCALABLE, NULL, UINT64_MAX, &fpr, 128, &g), BLY_ETOOBIG);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grows_by_the_rule),
@@ -453,6 +543,10 @@ int main(void) {
         cmocka_unit_test(full_at_last),
         cmocka_unit_test(refusals),
         cmocka_unit_test(weak_hashes),
+        cmocka_unit_test(grows_by_a_factor),
+        cmocka_unit_test(levels_alike_come_to_an_end),
+        cmocka_unit_test(factors_that_differ),
+        cmocka_unit_test(no_level_past_all_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,10 @@
  *
  * A filter answers "no" (always right; of kinds that forget, see window.h and stable.h) or "maybe"
  * (wrong at a rate chosen at creation). What one kind promises beyond that stands in its own
- * header: bloom.h, blocked.h, scalable.h, cuckoo.h, window.h, stable.h; for those that count how
- * often a key was added, counting.h, multilayer.h, layered.h, hybrid.h, sketch.h; overlay.h; and,
- * for those that are built from all their keys (build.h), fuse.h and ribbon.h.
+ * header: bloom.h, blocked.h, scalable.h, cuckoo.h, scalable_cuckoo.h, window.h, stable.h; for
+ * those that count how often a key was added, counting.h, multilayer.h, layered.h, hybrid.h,
+ * sketch.h; overlay.h; and, for those that are built from all their keys (build.h), fuse.h and
+ * ribbon.h.
  *
  * Threads. A filter is created for one of three ways of sharing it (bly_sharing):
  *
@@ -132,8 +133,8 @@ BLY_CHECKED bly_status bly_filter_remove_many(bly_filter *f, const bly_bytes *ke
 BLY_API uint64_t bly_filter_copies(const bly_filter *f, const void *key, size_t len);
 BLY_API uint64_t bly_filter_copies_hash(const bly_filter *f, bly_hash h);
 
-/* Forgets every key; shape, hash and rate stay. A scalable filter that has grown shrinks to its
- * first level; growable-cuckoo, multilayer and hybrid keep the room they have come to, and a window
+/* Forgets every key; shape, hash and rate stay. A scalable or scalable-cuckoo filter that has grown
+ * shrinks to its first level; growable-cuckoo, multilayer and hybrid keep the room they have come to, and a window
  * its clock. A filter that was built becomes an empty one. Of an overlay see overlay.h. */
 BLY_API void bly_filter_clear(bly_filter *f);
 
@@ -166,7 +167,7 @@ BLY_API bly_sharing bly_filter_sharing(const bly_filter *f);
 BLY_API uint64_t bly_filter_capacity(const bly_filter *f); /* scalable: of its levels together */
 BLY_API double bly_filter_fpr(const bly_filter *f);        /* the rate asked */
 
-/* The filters that a scalable filter is made of, oldest first, lent to be looked at. Any other
+/* The filters that a scalable or scalable-cuckoo filter is made of, oldest first, lent to be looked at. Any other
  * filter is its own only level. NULL past the last; void once the filter grows, shrinks or dies. */
 BLY_API size_t bly_filter_levels(const bly_filter *f);
 BLY_API const bly_filter *bly_filter_level(const bly_filter *f, size_t i);
@@ -210,8 +211,8 @@ BLY_API void bly_filter_stats(const bly_filter *f, bly_stats *out);
 BLY_API size_t bly_stats_format(const bly_stats *s, char *buf, size_t size);
 
 /* Same kind, geometry, hasher and seed or key: what union and the like demand. (Room that a filter
- * has grown by itself, of growable-cuckoo, multilayer and hybrid, may differ.) Scalable: the same
- * rate, and as many levels as both have alike. */
+ * has grown by itself, of growable-cuckoo, multilayer and hybrid, may differ.) Scalable and
+ * scalable-cuckoo: the same rate and growth, and as many levels as both have alike. */
 BLY_CHECKED bly_status bly_filter_compatible(const bly_filter *a, const bly_filter *b);
 
 /* Compatible, and the same bits (scalable: in the same number of levels; where the same keys may
@@ -223,8 +224,10 @@ BLY_API bool bly_filter_equal(const bly_filter *a, const bly_filter *b);
 /* dst becomes the filter of both sets' keys, bit for bit. Scalable: level by level, and with the
  * levels that only src has; a level may then hold more keys than it was made for, and statistics
  * tell the rate that gives. Kinds that remove or count: with the copies of both. Window: generation
- * by generation, when both clocks stand alike. BLY_EMISMATCH, BLY_EUNSUPPORTED, BLY_ENOMEM
- * (scalable, cuckoo, multilayer, hybrid), BLY_EFULL (cuckoo, hybrid): dst is as it was. */
+ * by generation, when both clocks stand alike. Scalable-cuckoo: the levels of both
+ * (scalable_cuckoo.h). BLY_EMISMATCH, BLY_EUNSUPPORTED, BLY_ENOMEM (scalable, cuckoo, multilayer,
+ * hybrid), BLY_EFULL (cuckoo, hybrid), BLY_ECORRUPT (scalable-cuckoo: src is a map that was not
+ * verified, and is damaged): dst is as it was. */
 BLY_CHECKED bly_status bly_filter_union(bly_filter *dst, const bly_filter *src);
 
 /* dst keeps every key that is in both, and may keep others: at most as many as either filter

@@ -23,7 +23,6 @@
 
 enum {
     GROUP = 32,          /* keys of a batch that are on their way at a time */
-    FIRST = 2,           /* probes that are fetched before the others */
     SMALL_LINK = 1 << 15 /* bytes up to which nothing is fetched ahead */
 };
 
@@ -178,7 +177,7 @@ static size_t hash_group(const bly_rb_bloom *f, const bly_bytes *keys, size_t le
 
 /* The first probes, or all, of n keys in a link that is not small. */
 static void fetch(const blyi_rb_link *l, const blyi_rb_hash *h, size_t n, bool all) {
-    uint32_t to = all || l->hashes < FIRST ? l->hashes : FIRST;
+    uint32_t to = all || l->hashes < BLYI_RB_HEAD ? l->hashes : BLYI_RB_HEAD;
     if (l->part.bytes > SMALL_LINK)
         for (size_t i = 0; i < n; i++)
             blyi_rb_link_fetch(l, h[i], 0, to);
@@ -214,26 +213,36 @@ typedef struct open_keys {
     uint8_t key[GROUP];
 } open_keys;
 
-/* Says 1 in `found` of the keys that the link has, and keeps the others. Their first probes have
- * been fetched. */
-static void ask_link(const blyi_rb_link *l, open_keys *open, uint8_t *found) {
-    uint32_t first = l->hashes < FIRST ? l->hashes : FIRST;
-    bool maybe[GROUP];
+/* Forgets those that are found. */
+static void close_found(open_keys *open, const uint8_t *found) {
     size_t kept = 0;
     for (size_t i = 0; i < open->n; i++) {
-        maybe[i] = blyi_rb_link_has(l, open->h[i], 0, first);
-        if (maybe[i] && l->part.bytes > SMALL_LINK)
-            blyi_rb_link_fetch(l, open->h[i], first, l->hashes);
-    }
-    for (size_t i = 0; i < open->n; i++) {
-        if (maybe[i] && blyi_rb_link_has(l, open->h[i], first, l->hashes)) {
-            found[open->key[i]] = 1;
-            continue;
-        }
         open->h[kept] = open->h[i];
-        open->key[kept++] = open->key[i];
+        open->key[kept] = open->key[i];
+        kept += !found[open->key[i]];
     }
     open->n = kept;
+}
+
+/* Says 1 in `found` of the keys that the link has, and keeps the others. Their first probes have
+ * been fetched; the processor cannot guess what these say, so nothing branches on it. */
+static void ask_link(const blyi_rb_link *l, open_keys *open, uint8_t *found) {
+    size_t maybe[GROUP], left = 0, before = open->n;
+    for (size_t i = 0; i < open->n; i++) {
+        maybe[left] = i;
+        left += blyi_rb_link_head(l, open->h[i]);
+    }
+    if (l->part.bytes > SMALL_LINK)
+        for (size_t i = 0; i < left; i++)
+            blyi_rb_link_fetch(l, open->h[maybe[i]], BLYI_RB_HEAD, l->hashes);
+    for (size_t i = 0; i < left; i++) {
+        if (blyi_rb_link_has(l, open->h[maybe[i]], BLYI_RB_HEAD, l->hashes)) {
+            found[open->key[maybe[i]]] = 1;
+            before--;
+        }
+    }
+    if (before < open->n)
+        close_found(open, found);
 }
 
 size_t bly_rb_bloom_contains_many(const bly_rb_bloom *f, const bly_bytes *keys, size_t n,

@@ -46,6 +46,16 @@ static inline bool blyi_rb_link_has(const blyi_rb_link *l, blyi_rb_hash h, uint3
     return true;
 }
 
+/* The probes that are looked at first, all of them: see redisbloom_bloom.c. */
+enum { BLYI_RB_HEAD = 2 };
+
+/* Whether those are set; with one hash the second is the first again. */
+static inline bool blyi_rb_link_head(const blyi_rb_link *l, blyi_rb_hash h) {
+    uint64_t one = blyi_rb_place(l, h.a);
+    uint64_t two = blyi_rb_place(l, l->hashes > 1 ? h.a + h.b : h.a);
+    return l->part.data[one >> 3] >> (one & 7) & l->part.data[two >> 3] >> (two & 7) & 1;
+}
+
 /* Sets all its bits; true if one was clear. */
 static inline bool blyi_rb_link_set(blyi_rb_link *l, blyi_rb_hash h) {
     uint64_t x = h.a;

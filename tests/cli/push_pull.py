@@ -3,8 +3,8 @@
 
     push_pull.py PROGRAM
 
-It speaks as much of the protocol as the two need, keeps what is pushed, and fails when it is told to.
-tests/module/push_pull.py does the same with real servers.
+It speaks as much of the protocol as the two need, keeps what is pushed, and fails when it is told
+to. tests/module/push_pull.py does the same with real servers.
 """
 import contextlib
 import json
@@ -274,7 +274,8 @@ def test_resume():
     expect([int(words[2]) for _, words in server.log] == [len(body), 10240],
            "asked for: %s" % [words[:3] for _, words in server.log])
     out, err = run("push", "--resume", "a.bly", server.url("/fresh"))
-    expect("from the beginning" in err and (0, b"fresh") in server.keys, "nothing to resume: " + err)
+    expect("from the beginning" in err and (0, b"fresh") in server.keys,
+           "nothing to resume: " + err)
 
     server.staging[0, b"mixed"] = b"?" * 2048
     server.before = lambda name, words: ValueError("ERR damaged") \

@@ -2,7 +2,8 @@
 import math
 import struct
 
-from harness import Error, Server, Simple, digests, eq, main, ok, pair, wait_sync
+from harness import (Error, Server, Simple, as_dict, digests, eq, fails, main, ok, pair, wait_for,
+                     wait_sync)
 from talk import OK, WRONGTYPE, both, dump, events, load
 
 RANGE = "[1, 1099511627776]"
@@ -25,8 +26,7 @@ def test_reserve():
         t.says("BF.RESERVE f 0.01 1000 NONSCALING EXPANSION 0", OK)
         t.says("BF.RESERVE g 1e-3 1 EXPANSION 32768", OK)
         for key, expansion in (("a", 2), ("b", 4), ("c", None), ("d", None), ("f", None)):
-            reply = t.says(f"BF.INFO {key}", list if t.resp == 2 else type(t.map()))
-            eq(reply[-1] if t.resp == 2 else reply[-1][1], expansion)
+            eq(as_dict(t(f"BF.INFO {key}"))["Expansion rate"], expansion)
         t("SET s x")
         t("CF.RESERVE cf 1000")
         t.refuses(["BF.RESERVE a 0.01 1000", "BF.RESERVE c 0.01 1000"], "ERR item exists")
@@ -55,7 +55,8 @@ def test_reserve_errors():
         t.refuses(["BF.RESERVE x 0.1 10 EXPANSION -1", "BF.RESERVE x 0.1 10 EXPANSION 32769"],
                   "ERR expansion must be in the range [0, 32768]")
         t.refuses(["BF.RESERVE x 0.1 10 NONSCALING EXPANSION 2",
-                   "BF.RESERVE x 0.1 10 EXPANSION 2 NONSCALING"], "Nonscaling filters cannot expand")
+                   "BF.RESERVE x 0.1 10 EXPANSION 2 NONSCALING"],
+                  "Nonscaling filters cannot expand")
         t.refuses("BF.RESERVE x 0.1 10 FOO", "ERR unknown argument 'FOO'")
         t.refuses("BF.RESERVE x 0.1 10 NONSCALINGS", "ERR unknown argument 'NONSCALINGS'")
         t.says("BF.RESERVE x 0.1 10", Error("ERR unknown argument 'a??b'"), b"a\r\nb")
@@ -64,7 +65,8 @@ def test_reserve_errors():
         t.refuses("BF.RESERVE s 7 0 EXPANSION -1",
                   "ERR error rate must be in the range (0.000000, 1.000000)")
         t.refuses("BF.RESERVE s 0.1 0 EXPANSION -1", f"ERR capacity must be in the range {RANGE}")
-        t.refuses("BF.RESERVE s 0.1 1 EXPANSION -1", "ERR expansion must be in the range [0, 32768]")
+        t.refuses("BF.RESERVE s 0.1 1 EXPANSION -1",
+                  "ERR expansion must be in the range [0, 32768]")
         t.says("EXISTS x", 0)
     both(talk)
 
@@ -141,7 +143,7 @@ def test_insert():
         t.refuses(["BF.INSERT n FOO ITEMS x", "BF.INSERT n CAP 10 ITEMS x", "BF.INSERT n I x",
                    "BF.INSERT n x y"], "Unknown argument received")
         t.arity("BF.INSERT n ITEMS", "BF.INSERT n NOCREATE ITEMS", "BF.INSERT n CAPACITY 10",
-                "BF.INSERT n NOCREATE NONSCALING", "BF.INSERT n ITEMS", "BF.INSERT n NOCREATE ERROR")
+                "BF.INSERT n NOCREATE NONSCALING", "BF.INSERT n NOCREATE ERROR")
         t.says("EXISTS n none", 0)
     both(talk)
 
@@ -150,7 +152,7 @@ def test_info():
     def talk(t):
         t.says("BF.RESERVE k 0.01 1000", OK)
         t.says("BF.MADD k a b c", [t.yes] * 3)
-        size = dict(zip(*[iter(t("BF.INFO k"))] * 2))["Size"] if t.resp == 2 else t("BF.INFO k")[1][1]
+        size = as_dict(t("BF.INFO k"))["Size"]
         ok(1000 < size < 4000, f"Size {size}")
         fields = [("Capacity", 1000), ("Size", size), ("Number of filters", 1),
                   ("Number of items inserted", 3), ("Expansion rate", 2)]
@@ -173,8 +175,7 @@ def test_info():
         eq(fields, [b"bytes", b"bits", b"hashes", b"hashwidth", b"capacity", b"size", b"ratio"])
         t(f"BF.MADD k {numbers(0, 4000)}")
         eq(len(t("BF.DEBUG k")), 4, "three levels")
-        levels = t("BF.INFO k FILTERS")
-        eq(levels[0] if t.resp == 2 else levels[0][1], 3)
+        eq(as_dict(t("BF.INFO k"))["Number of filters"], 3)
     both(talk)
 
 
@@ -326,7 +327,8 @@ def header(items=3, links=1, options=5, growth=2, bits=1152, nbytes=144, link_it
            bpe=-math.log(0.005) / math.log(2) ** 2, hashes=8, capacity=100, n2=0):
     """RedisBloom's, by hand."""
     head = struct.pack("<QIII", items, links, options, growth)
-    return head + struct.pack("<QQQddIQB", nbytes, bits, link_items, error, bpe, hashes, capacity, n2)
+    return head + struct.pack("<QQQddIQB", nbytes, bits, link_items, error, bpe, hashes, capacity,
+                              n2)
 
 
 def test_redisbloom_chunks():
@@ -345,7 +347,8 @@ def test_redisbloom_chunks():
         eq(dump(t.client, "BF", "k"), ([(1, header()), (145, bits)], b""))
         t.says("BF.LOADCHUNK k 2", OK, b"\xff")
         eq(t("BF.SCANDUMP k 1")[1][:2], b"\xff\x01")
-        t.says("BF.LOADCHUNK k 147", Error("ERR invalid chunk - Too big for current filter"), b"xy" * 2)
+        t.says("BF.LOADCHUNK k 147", Error("ERR invalid chunk - Too big for current filter"),
+               b"wxyz")
         t.says("BF.LOADCHUNK k 1000", Error("ERR invalid offset - no link found"), b"xy")
         bad = Error("ERR received bad data")
         t.says("BF.LOADCHUNK k 2", bad, b"xy")
@@ -378,6 +381,29 @@ def test_other_filters():
         t.says("BF.INFO classic EXPANSION",
                [None] if t.resp == 2 else t.map(("Expansion rate", None)))
     both(talk)
+
+
+def test_keyless():
+    """Whose secret key is not there answers "maybe", and takes nothing."""
+    with Server("appendonly yes", "aof-use-rdb-preamble no", start=False) as server:
+        with open(server.path("keys"), "w", encoding="ascii") as f:
+            f.write("000102030405060708090a0b0c0d0e0f\n")
+        keyed = server.loadmodule
+        server.loadmodule += f" key-file {server.path('keys')}"
+        c = server.start().client()
+        c.must("BLY.RESERVE", "k", "KIND", "cuckoo", "CAPACITY", 1000, "KEYED")
+        eq(c.must("BF.MADD", "k", "a", "b"), [1, 1])
+        c.must("BGREWRITEAOF")
+        wait_for(lambda: c.info("persistence")["aof_rewrite_in_progress"] == "0"
+                 and c.info("persistence")["aof_rewrite_scheduled"] == "0")
+        server.loadmodule = keyed
+        c = server.restart().client()
+        eq(c("BF.MEXISTS", "k", "a", "stranger"), [1, 1])
+        eq(c("CF.EXISTS", "k", "stranger"), 1)
+        for command in (("BF.ADD", "k", "c"), ("BF.MADD", "k", "c"), ("CF.ADD", "k", "c"),
+                        ("CF.DEL", "k", "a"), ("CF.INSERT", "k", "ITEMS", "c")):
+            fails(c(*command), "ERR the filter's secret key is not in the ring")
+        eq(c("BF.CARD", "k"), 2)
 
 
 def test_replication():

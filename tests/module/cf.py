@@ -41,7 +41,8 @@ def test_reserve():
                                 ("EXPANSION", 0, 32768)):
             t.refuses([f"CF.RESERVE x 1000 {word} y", f"CF.RESERVE x 1000 {word} 1.5"],
                       f"Couldn't parse {word}")
-            t.refuses([f"CF.RESERVE x 1000 {word} {low - 1}", f"CF.RESERVE x 1000 {word} {high + 1}"],
+            t.refuses([f"CF.RESERVE x 1000 {word} {low - 1}",
+                       f"CF.RESERVE x 1000 {word} {high + 1}"],
                       f"{word}: value must be in the range [{low}, {high}]")
         t.refuses("CF.RESERVE x 1000 FOO 1", "ERR unknown argument 'FOO'")
         t.refuses("CF.RESERVE s x EXPANSION y", "Bad capacity")
@@ -129,7 +130,8 @@ def test_insert():
         t.says(f"CF.MEXISTS many {numbers(0, 3000)}", [t.yes] * 3000)
         for command in ("INSERT", "INSERTNX"):
             t.refuses(f"CF.{command} n NOCREATE ITEMS x", "ERR not found")
-            t.refuses([f"CF.{command} n CAPACITY x ITEMS x", f"CF.{command} n CAPACITY 1.5 ITEMS x"],
+            t.refuses([f"CF.{command} n CAPACITY x ITEMS x",
+                       f"CF.{command} n CAPACITY 1.5 ITEMS x"],
                       "Bad capacity")
             t.refuses([f"CF.{command} n CAPACITY 3 ITEMS x",
                        f"CF.{command} n CAPACITY {MOST + 1} ITEMS x"],
@@ -380,8 +382,8 @@ def test_redisbloom_chunks():
         t.says("CF.LOADCHUNK k 1000", Error("Couldn't load chunk!"), b"\x05")
         t.says("CF.ADD k x", t.yes)
         bad = Error("Couldn't create filter!")
-        for wrong in (header(filters=0), header(buckets=0), header(bucket=0), header(filters=1 << 40),
-                      header(buckets=1 << 60), header(bucket=256), header(iterations=0)):
+        for wrong in (header(filters=0), header(buckets=0), header(bucket=0), header(bucket=256),
+                      header(filters=1 << 40), header(buckets=1 << 60), header(iterations=0)):
             t.says("CF.LOADCHUNK x 1", bad, wrong)
         t.says("EXISTS x", 0)
     both(talk)

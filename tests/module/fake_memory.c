@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRONT = 16 };
+enum { FRONT = 16, RIM = 8192, ENORMOUS = 64 << 20 };
 static const uint64_t alive = UINT64_C(0xA11CE0FB10C4B10C);
 
 fake_memory fake_heap;
@@ -26,6 +26,15 @@ static bool refused(size_t bytes) {
     return number == atomic_load(&fake_heap.fail_at) || (most && bytes > most);
 }
 
+/* Nothing may count on zeroes. Of what is huge only the rims are written to, or tests would need as
+ * much memory as they ask for. */
+static void soil(uint8_t *bytes, size_t size) {
+    size_t head = size > ENORMOUS ? RIM : size;
+    memset(bytes, 0xE5, head);
+    if (size > head)
+        memset(bytes + size - RIM, 0xE5, RIM);
+}
+
 void *fake_TryAlloc(size_t bytes) {
     if (refused(bytes) || bytes > SIZE_MAX - 2 * FRONT)
         return NULL;
@@ -33,7 +42,7 @@ void *fake_TryAlloc(size_t bytes) {
     uint8_t *block = malloc(size + FRONT);
     if (!block)
         return NULL;
-    memset(block + FRONT, 0xE5, bytes < 4096 ? bytes : 4096); /* nothing may count on zeroes */
+    soil(block + FRONT, bytes);
     memcpy(block, &size, sizeof size);
     memcpy(block + 8, &alive, sizeof alive);
     atomic_fetch_add(&fake_heap.live, size);

@@ -109,5 +109,32 @@ def test_replica_with_the_same_keys(both, _first):
     eq(r("BLY.CHECK", "scalable", *range(300)), [1] * 300)
 
 
+@with_keys
+def test_replica_without_the_key(both, first):
+    """It says that it does not know, and never no."""
+    master, replica = pair(master_args=f"key-file {both}", replica_args=f"key-file {first}")
+    c, r = master.client(), replica.client()
+    ids = c.must("BLY.KEYRING")
+    c.must("BLY.RESERVE", "f", "KIND", "sbbf", "CAPACITY", "1000", "KEYED", ids[1])
+    c.must("BLY.ADD", "f", "a")
+    wait_sync(master, replica)
+    eq(r("BLY.CHECK", "f", "a", "b"), [None, None])
+    data = c.must("BLY.DUMP", "f", 0)[2]
+    c.must("BLY.LOAD", "g", len(data), 0, data)
+    wait_sync(master, replica)
+    eq((r("EXISTS", "g"), r("BLY.CHECK", "g", "a")), (1, [None]))
+    c.must("BLY.ADD", "g", "more")
+    wait_sync(master, replica)
+    eq(r("BLY.CHECK", "g", "a", "more"), [None, None])
+    replica.loadmodule = replica.loadmodule.replace(first, both)
+    r.must("CONFIG", "SET", "bf.key-file", both)
+    eq(r("BLY.CHECK", "g", "a", "more"), [None, None])
+    replica.restart()
+    wait_sync(master, replica)
+    with replica.client() as r:
+        eq(r("BLY.CHECK", "g", "a", "more"), [1, 1])
+        eq(digests(r), digests(c))
+
+
 if __name__ == "__main__":
     main(globals())

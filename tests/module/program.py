@@ -22,12 +22,12 @@ CONFIGS = (("bf-error-rate", ("0.01", "0.2", "0.0003")), ("bf-initial-size", ("1
 
 
 class Program:
-    """Commands for one connection. `spans` are the spans of windows by time that may be drawn."""
+    """Commands for one connection. With `keyed` the server has a key-file."""
 
-    def __init__(self, client, seed, spans=(LONG_SPAN,)):
+    def __init__(self, client, seed, keyed=False):
         self.client = client
         self.random = random.Random(seed)
-        self.spans = spans
+        self.keyed = keyed
         self.keys = {"bf": [], "cf": [], "bly": []}
         self.number = 0
         self.changed = {}  # command: how often it was answered without an error
@@ -87,7 +87,17 @@ class Program:
         for name in names:
             if self.random.random() < 0.05:
                 self.configure()
+            if self.random.random() < 0.05:
+                self.move_about()
             CASES[name](self)
+
+    def move_about(self):
+        """The engine's own commands, on our keys."""
+        family = self.pick("bf", "cf", "bly")
+        key = self.key(family, 0)
+        self.client(*self.pick(("DEL", key), ("UNLINK", key), ("RENAME", key, self.fresh(family)),
+                               ("COPY", key, self.fresh(family)), ("EXPIRE", key, 10000),
+                               ("PERSIST", key)))
 
     def configure(self):
         name, values = self.random.choice(CONFIGS)
@@ -196,21 +206,28 @@ def reserve_options(p, kind):
     """Options of BLY.RESERVE for a kind, all that it has."""
     own = {"scalable": [p.maybe("GROWTH", p.pick(1, 2, 5)), p.maybe("FIRSTSHARE", "0.6")],
            "scalable-cuckoo": [p.maybe("GROWTH", p.pick(2, 4)), p.maybe("FIRSTSHARE", "0.7")],
-           "window": [p.maybe("SPAN", p.pick(*p.spans)), p.maybe("GENERATIONS", p.pick(2, 7))],
+           "window": [p.maybe("SPAN", LONG_SPAN), p.maybe("GENERATIONS", p.pick(2, 7))],
            "growable-cuckoo": [p.maybe("HORIZON", 5000)],
            "counting": [p.maybe("COUNTERBITS", p.pick(2, 4, 8, 16))],
            "blocked-counting": [p.maybe("COUNTERBITS", p.pick(4, 8))],
            "overlay": [p.maybe("CHANGES", 50), p.maybe("MARKER", p.pick("cuckoo", "classic"))],
            "classic": [p.maybe("TEXTBOOK", chance=0.3), p.maybe("FOLDABLE", chance=0.3)]}
-    capacity = p.pick(20, 100, 1000)
-    return p.shuffled(["KIND", kind], ["CAPACITY", capacity], ["ERROR", p.pick("0.05", "0.004")],
-                      p.pick([], ["SEED", p.pick(1, 2 ** 64 - 1)], ["SEED", "RANDOM"]),
-                      p.maybe("HASH", "xxh3-128", chance=0.2), *own.get(kind, []))
+    hashed = [p.pick([], ["SEED", p.pick(1, 2 ** 64 - 1)], ["SEED", "RANDOM"]),
+              p.maybe("HASH", "xxh3-128", chance=0.2)]
+    if p.keyed and p.random.random() < 0.2:
+        hashed = [["KEYED"]]
+    return p.shuffled(["KIND", kind], ["CAPACITY", p.pick(20, 100, 1000)],
+                      ["ERROR", p.pick("0.05", "0.004")], *hashed, *own.get(kind, []))
 
 
 def bly_reserve(p):
-    if p.random.random() < 0.1:
+    way = p.random.random()
+    if way < 0.1:
         p.run("BLY.RESERVE", p.fresh("bly"), "KIND", "classic", "SIZE", 4096, "HASHES", 5)
+        return
+    if way < 0.2 and p.keys["bly"]:
+        p.run("BLY.RESERVE", p.fresh("bly"), "KIND", "overlay", "BASE", p.pick(*p.keys["bly"]),
+              *p.maybe("CHANGES", 30))
         return
     p.run("BLY.RESERVE", p.key("bly", 0.9), *reserve_options(p, p.pick(*KINDS)))
 

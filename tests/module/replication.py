@@ -4,14 +4,20 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import tempfile  # noqa: E402
+
 from harness import (Error, Server, as_dict, digests, eq, main, ok, pair, text,  # noqa: E402
                      wait_for, wait_sync)
 from program import CASES, KINDS, LONG_SPAN, Program, reserve_options  # noqa: E402
 
+KEY_FILE = tempfile.NamedTemporaryFile("w", prefix="bloomery-keys-")  # gone at the end
+KEY_FILE.write("00112233445566778899aabbccddeeff\n# a comment\n" + "0f" * 16 + "\n")
+KEY_FILE.flush()
+KEYS = f"key-file {KEY_FILE.name}"
 # A replica's own settings, all unlike the master's defaults: a filter made by them is another one.
 OTHER = ("bf-error-rate 0.2 bf-initial-size 7 bf-expansion-factor 5 cf-bucket-size 4 "
          "cf-initial-size 48 cf-max-iterations 3 cf-expansion-factor 4 cf-max-expansions 2 "
-         "cf-error-rate 0.2")
+         "cf-error-rate 0.2 ")
 QUIET = ("repl-ping-replica-period 3600",)
 ITEMS = [b"item\x00%d" % i for i in range(400)]
 
@@ -38,8 +44,9 @@ def settled(question, reply):
     and how long ago something was."""
     if isinstance(reply, Error):
         return reply
-    if question[0] in ("BLY.INFO", "BLY.STATS"):
-        return {k: v for k, v in as_dict(reply).items() if k not in ("bytes", "bits_per_key")}
+    if question[0] in ("BLY.INFO", "BLY.STATS", "BF.INFO", "CF.INFO"):
+        memory = ("bytes", "bits_per_key", "Size")
+        return {k: v for k, v in as_dict(reply).items() if k not in memory}
     if question[0] == "BLY.AGE":
         return [age is not None for age in reply]
     return reply
@@ -87,20 +94,38 @@ def test_every_write_command_has_a_case():
         eq(writers, set(CASES), "commands that write")
 
 
+def nothing_left(client):
+    """When all keys are gone, the module has neither a filter nor a byte."""
+    def left():
+        section = client.info("bf_filters")
+        return {k: v for k, v in section.items() if v != "0" and k in (
+            "bf_filters", "bf_own_filters", "bf_redisbloom_bloom_filters", "bf_overfull_filters",
+            "bf_redisbloom_cuckoo_filters", "bf_arriving_filters", "bf_memory_bytes",
+            "bf_memory_pending_free_bytes")}
+    ok("bf_memory_bytes" in client.info("bf_filters"), "no INFO section")
+    try:
+        wait_for(lambda: not left(), 5)
+    except TimeoutError:
+        raise AssertionError(f"left without a key: {left()}") from None
+
+
 def replica_holds_the_same(seed, steps):
-    master, replica = pair(*QUIET, replica_args=OTHER + " compat-layout yes")
-    late = Server(*QUIET, args=OTHER, name="late")
+    master, replica = pair(*QUIET, master_args=KEYS,
+                           replica_args=OTHER + "compat-layout yes " + KEYS)
+    late = Server(*QUIET, "repl-diskless-load swapdb", args=OTHER + KEYS, name="late")
     with master.client() as m, replica.client() as r, late.client() as lt:
-        program = Program(m, seed)
+        Program(lt, -seed).steps(1)  # what it has before goes
+        program = Program(m, seed, keyed=True)
         for part in range(3):
             program.steps(steps)
             wait_sync(master, replica)
             same_digests(r, m, f"replica, seed {seed}, part {part}")
         missing = set(CASES) - set(program.changed) - {"BLY.TICK"}
         ok(not missing, f"never worked: {missing}")
-        ok("cmdstat_bly.tick" in r.info("commandstats"), "BLY.TICK was never replicated")
+        ran = {name.lower() for name in r.info("commandstats")}
+        ok("cmdstat_bly.tick" in ran, "BLY.TICK was never replicated")
         same(answers(r, program.keys), answers(m, program.keys), "answers of the replica")
-        lt.must("REPLICAOF", "127.0.0.1", master.port)
+        lt.must("REPLICAOF", "127.0.0.1", replica.port)
         wait_sync(master, late)
         same_digests(lt, m, "replica that came late")
         program.steps(steps)
@@ -109,6 +134,11 @@ def replica_holds_the_same(seed, steps):
         same_digests(r, m, "replica at the end")
         same_digests(lt, m, "replica that came late, at the end")
         same(answers(lt, program.keys), answers(m, program.keys), "answers of the late one")
+        m.must("FLUSHALL")
+        wait_sync(master, replica)
+        wait_sync(master, late)
+        for client in (m, r, lt):
+            nothing_left(client)
 
 
 def test_replica():
@@ -136,9 +166,9 @@ def test_every_kind_on_a_replica():
 
 
 def saved_and_loaded(config, seed, ways):
-    server = Server(*config)
+    server = Server(*config, args=KEYS)
     with server.client() as c:
-        program = Program(c, seed)
+        program = Program(c, seed, keyed=True)
         program.steps(8)
         before, told = digests(c), answers(c, program.keys)
     for what, way in ways:
@@ -149,6 +179,8 @@ def saved_and_loaded(config, seed, ways):
     with server.client() as c:
         program.client = c
         program.steps(2)  # what was loaded goes on working
+        c.must("FLUSHALL")
+        nothing_left(c)
 
 
 def _reload(server):
@@ -231,10 +263,16 @@ def test_windows_by_time():
         eq(m.must("BLY.CARD", "w40"), 0, "keys of a window that is over")
         wait_for(equal, 20, "equal windows at the end")
     master.restart(kill=True)
-    with master.client() as m:
+    with master.client() as m, replica.client() as r:
         eq(m.must("BLY.CARD", "w40"), 0)
         m.must("BLY.ADD", "w3000", "again")
         eq(m.must("BLY.CHECK", "w3000", "again"), [1])
+        wait_sync(master, replica)
+        master.kill()
+        eq(r.must("BLY.CHECK", "w3000", "again"), [1], "a replica does not turn by itself")
+        r.must("REPLICAOF", "NO", "ONE")
+        wait_for(lambda: r.must("BLY.CHECK", "w3000", "again") == [0], 10,
+                 "windows to turn on a replica that became master")
 
 
 def offset(client):

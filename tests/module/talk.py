@@ -1,7 +1,7 @@
 """talk.py - conversations in both protocols, whose replies must be right to the type.
 
-A test writes what is said and what must be answered; `both` holds the conversation once in RESP2 and
-once in RESP3, each on an empty server. Where the protocols differ by rule, names stand for the
+A test writes what is said and what must be answered; `both` holds the conversation once in RESP2
+and once in RESP3, each on an empty server. Where the protocols differ by rule, names stand for the
 reply: t.yes and t.no (1 and 0, or true and false), t.map(pairs).
 """
 import shlex

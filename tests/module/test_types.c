@@ -355,6 +355,7 @@ static bm_value *rb_arriving(bm_what what, size_t parts) {
     bm_value *value = bm_value_new(BM_FILTER);
     const bly_rb_bloom_spec spec = {.error = 0.01, .capacity = 100, .growth = 2};
     const bly_rb_cuckoo_spec table = {1000, 2, 20, 1};
+    value->traits.face = what == BM_RB_BLOOM ? BM_FACE_BF : BM_FACE_CF; /* as LOADCHUNK says */
     if (what == BM_RB_BLOOM) {
         assert_ok(bly_rb_bloom_create(&spec, NULL, &bloom));
         bly_rb_bloom_header(bloom, header);
@@ -517,11 +518,16 @@ static void test_key_set(void **state) {
     assert_int_equal(key.what, BM_RB_CUCKOO);
     bm_key_close(&key);
     assert_int_equal(fake_expiry("k"), 1234567);
-    fake_flags |= RM_CTX_REPLICATED;
-    key = bm_key_open(ctx, name, RM_READ | RM_WRITE);
-    assert_true(key.value->account.unlimited);
-    bm_key_close(&key);
+    assert_int_equal(fake_config_set("max-filter-memory", "1000000"), RM_OK);
+    const int flags[] = {RM_CTX_REPLICATED, RM_CTX_MASTER, RM_CTX_MASTER | RM_CTX_LOADING};
+    for (size_t i = 0; i < COUNT_OF(flags); i++) {
+        fake_flags = flags[i];
+        key = bm_key_open(ctx, name, RM_READ | RM_WRITE);
+        assert_int_equal(key.value->account.unlimited, flags[i] != RM_CTX_MASTER);
+        bm_key_close(&key);
+    }
     fake_flags = RM_CTX_MASTER;
+    assert_int_equal(fake_config_set("max-filter-memory", "0"), RM_OK);
     fake_flush();
     fake_string_free(name);
 }

@@ -51,8 +51,8 @@ static bly_status check_spec(const bly_spec *spec, const blyi_ops *ops) {
         return BLY_EUNSUPPORTED;
     if (g->size || g->hashes || g->options || g->detail || spec->sharing != BLY_EXCLUSIVE)
         return BLY_EINVAL;
-    if (spec->first_share != 0 || spec->horizon || spec->generations || spec->span ||
-        spec->counter_bits || spec->changes || spec->marker != BLY_KIND_NONE)
+    if (spec->first_share != 0 || spec->growth || spec->horizon || spec->generations ||
+        spec->span || spec->counter_bits || spec->changes || spec->marker != BLY_KIND_NONE)
         return BLY_EINVAL;
     if (blyi_hasher_is_hollow(&spec->hasher))
         return BLY_EHASHER;

@@ -1,0 +1,114 @@
+"""rates.py - filters that grow from a hundred keys to a million keep the rate that was asked.
+
+Asked through the server, at five sizes on the way: strangers must be found at the rate asked or
+below (four standard deviations are allowed), and at the end every key must be there.
+"""
+import math
+
+from harness import Server, as_dict, main, ok, to_bytes
+
+BATCH = 1000
+KEYS = 1_000_000
+STAGES = (100, 1000, 10_000, 100_000, KEYS)
+STRANGERS = 100_000
+
+
+def encoded(prefix, n):
+    """n arguments as they go over the wire, in batches."""
+    def one(i):
+        data = b"%s%d" % (prefix, i)
+        return b"$%d\r\n%s\r\n" % (len(data), data)
+    return [(min(BATCH, n - i), b"".join(map(one, range(i, min(i + BATCH, n)))))
+            for i in range(0, n, BATCH)]
+
+
+def batch(first, last, batches):
+    """Those of the batches that make up the items from first to last, both multiples of a batch."""
+    return batches[first // BATCH:last // BATCH]
+
+
+class Asker:
+    """Sends batches and counts the ones among the answers, without taking each apart."""
+
+    def __init__(self, client):
+        self.client = client
+
+    def count(self, words, batches):
+        total = 0
+        head = b"".join(b"$%d\r\n%s\r\n" % (len(w), w) for w in map(to_bytes, words))
+        for n, body in batches:
+            self.client.send_raw(b"*%d\r\n%s%s" % (len(words) + n, head, body))
+            wanted = len(b"*%d\r\n" % n) + 4 * n
+            got = bytearray()
+            while len(got) < wanted:
+                got += self.client.socket.recv(1 << 16)
+                ok(got[:1] == b"*", f"not an array: {bytes(got[:200])!r}")
+            ones = got.count(b":1\r\n")
+            ok(ones + got.count(b":0\r\n") == n, "not all of the answers are 0 or 1")
+            total += ones
+        return total
+
+
+KNOWN = encoded(b"key:", KEYS)
+FIRST = encoded(b"key:", STAGES[0])
+OTHERS = encoded(b"stranger:", STRANGERS)
+
+
+def grows(family, rate, *make):
+    """Fills the key `k`, created by `make` or by its first add, and watches it."""
+    add = ("BF.MADD", "k") if family == "BF" else ("CF.INSERT", "k", "ITEMS")
+    ask = (f"{family}.MEXISTS", "k")
+    with Server() as server:
+        client = server.client(unix=True)
+        client.must("CONFIG", "SET", f"bf.{family.lower()}-error-rate", str(rate))
+        if make:
+            client.must(*make)
+        asker = Asker(client)
+        # Cuckoo filters store a copy with every add: the first hundred are of another batch.
+        asker.count(add, FIRST)
+        allowed = rate + 4 * math.sqrt(rate / STRANGERS)
+        seen, have = [], 0
+        for stage in STAGES:
+            if stage >= BATCH:
+                asker.count(add, batch(have, stage, KNOWN))
+                have = stage
+            found = asker.count(ask, OTHERS) / STRANGERS
+            seen.append(f"{stage}: {found:.5f}")
+            ok(found <= allowed, f"asked {rate}, found {found} after {stage} keys")
+        ok(asker.count(ask, KNOWN) == KEYS, "keys are missing")
+        info = as_dict(client.must(f"{family}.INFO", "k"))
+        bits = 8 * info["Size"] / KEYS
+        print(f"  {family} {rate}, {' '.join(map(str, make)) or 'by its first add'}: "
+              f"{', '.join(seen)}; {info['Number of filters']} filters, {bits:.1f} bits per key")
+
+
+def test_bloom_by_first_add():
+    grows("BF", 0.01)
+
+
+def test_bloom_by_first_add_stricter():
+    grows("BF", 0.001)
+
+
+def test_bloom_reserved():
+    grows("BF", 0.01, "BF.RESERVE", "k", "0.01", 100)
+
+
+def test_bloom_reserved_stricter():
+    grows("BF", 0.001, "BF.RESERVE", "k", "0.001", 100)
+
+
+def test_cuckoo_by_first_add():
+    grows("CF", 0.01)
+
+
+def test_cuckoo_reserved():
+    grows("CF", 0.01, "CF.RESERVE", "k", 100)
+
+
+def test_cuckoo_reserved_stricter():
+    grows("CF", 0.001, "CF.RESERVE", "k", 100, "ERROR", "0.001")
+
+
+if __name__ == "__main__":
+    main(globals())

@@ -1,0 +1,192 @@
+/* test_types_redisbloom.c - the data types MBbloom-- and MBbloomCF: what RedisBloom saved, in every
+ * encoding, loads, and is saved as RedisBloom would save it. */
+#include "types_support.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+
+enum { LINE = 1 << 20 };
+
+/* A file of golden/redisbloom: the values of an RDB file, and the header of SCANDUMP. */
+typedef struct golden {
+    rm_type *type;
+    int encoding;
+    rm_io *io;
+    uint8_t header[4096];
+    size_t header_size;
+} golden;
+
+static size_t hex(const char *text, uint8_t *out, size_t room) {
+    size_t n = 0;
+    unsigned byte;
+    for (; n < room && sscanf(text + 2 * n, "%2x", &byte) == 1; n++)
+        out[n] = (uint8_t)byte;
+    return n;
+}
+
+static void take_line(golden *g, char *line, uint8_t *bytes) {
+    char word[32];
+    unsigned long long a, b;
+    double real;
+    uint64_t bits;
+    if (sscanf(line, "type %31s", word) == 1)
+        g->type = fake_type(strcmp(word, "bloom") == 0 ? "MBbloom--" : "MBbloomCF");
+    else if (sscanf(line, "encoding %d", &g->encoding) == 1)
+        ;
+    else if (sscanf(line, "settings %llu %llu", &a, &b) == 2) {
+        char text[32];
+        snprintf(text, sizeof text, "%llu", a);
+        assert_int_equal(fake_config_set("cf-max-iterations", text), RM_OK);
+        snprintf(text, sizeof text, "%llu", b);
+        assert_int_equal(fake_config_set("cf-expansion-factor", text), RM_OK);
+    } else if (sscanf(line, "U %llu", &a) == 1)
+        rm.SaveUnsigned(g->io, a);
+    else if (sscanf(line, "D %" SCNx64, &bits) == 1) {
+        memcpy(&real, &bits, sizeof real);
+        rm.SaveDouble(g->io, real);
+    } else if (strncmp(line, "S ", 2) == 0)
+        rm.SaveStringBuffer(g->io, (const char *)bytes, hex(line + 2, bytes, LINE));
+    else if (strncmp(line, "header ", 7) == 0)
+        g->header_size = hex(line + 7, g->header, sizeof g->header);
+}
+
+static golden read_golden(const char *name) {
+    char path[1024];
+    golden g = {.io = fake_io_new()};
+    char *line = malloc(LINE);
+    uint8_t *bytes = malloc(LINE);
+    snprintf(path, sizeof path, BLYT_RB_GOLDEN "/%s", name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, LINE, file))
+        take_line(&g, line, bytes);
+    fclose(file);
+    free(line);
+    free(bytes);
+    assert_non_null(g.type);
+    return g;
+}
+
+static size_t header_of(const bm_value *value, uint8_t *to) {
+    if (value->what == BM_RB_CUCKOO) {
+        bly_rb_cuckoo_header(value->as.cuckoo, to);
+        return BLY_RB_CUCKOO_HEADER;
+    }
+    bly_rb_bloom_header(value->as.bloom, to);
+    return bly_rb_bloom_header_size(value->as.bloom);
+}
+
+static void check_golden(const char *name) {
+    golden g = read_golden(name);
+    if (getenv("BLYT_VERBOSE"))
+        print_message("           %s\n", name);
+    bm_value *value = g.type->methods.rdb_load(g.io, g.encoding);
+    assert_non_null(value);
+    assert_int_equal(g.io->at, g.io->size);
+    uint8_t header[4096];
+    if (g.header_size) {
+        assert_int_equal(header_of(value, header), g.header_size);
+        assert_memory_equal(header, g.header, g.header_size);
+    }
+    rm_io *again = saved(value);
+    if (g.encoding == BLY_RB_ENCODING) {
+        assert_int_equal(again->size, g.io->size);
+        assert_memory_equal(again->data, g.io->data, g.io->size);
+    }
+    check_value(value);
+    size_t heap = heap_now(), whole = g.io->size; /* older encodings break off too */
+    for (size_t i = 0; i < g.io->n_fields; i++) {
+        g.io->size = g.io->fields[i];
+        fake_io_rewind(g.io);
+        assert_null(g.type->methods.rdb_load(g.io, g.encoding));
+    }
+    g.io->size = whole;
+    fake_io_rewind(g.io);
+    assert_null(g.type->methods.rdb_load(g.io, BLY_RB_ENCODING + 1));
+    assert_int_equal(heap_now(), heap);
+    bm_value_free(value);
+    fake_io_free(again);
+    fake_io_free(g.io);
+}
+
+static void test_golden(void **state) {
+    (void)state;
+    size_t heap = heap_now();
+    DIR *folder = opendir(BLYT_RB_GOLDEN);
+    assert_non_null(folder);
+    size_t seen = 0;
+    for (const struct dirent *e; (e = readdir(folder));)
+        if (strstr(e->d_name, ".txt")) {
+            check_golden(e->d_name);
+            seen++;
+        }
+    closedir(folder);
+    assert_true(seen > 10);
+    assert_true(heap_now() <= heap + 4096); /* settings that were set */
+    assert_int_equal(bm_memory_total(), 0);
+}
+
+/* A stream that promises much and holds little. */
+static void test_promises(void **state) {
+    (void)state;
+    const uint64_t many[] = {0, 32769, 1ull << 32, UINT64_MAX};
+    for (size_t i = 0; i < COUNT_OF(many); i++)
+        for (int cuckoo = 0; cuckoo < 2; cuckoo++) {
+            rm_io *io = fake_io_new();
+            rm.SaveUnsigned(io, cuckoo ? many[i] : 10);
+            rm.SaveUnsigned(io, cuckoo ? 1ull << 40 : many[i]);
+            for (int j = 0; j < 20; j++)
+                rm.SaveUnsigned(io, 2);
+            fake_heap_reset();
+            assert_null(loaded(io, fake_type(cuckoo ? "MBbloomCF" : "MBbloom--")));
+            assert_true(atomic_load(&fake_heap.largest) < 4 << 20);
+            fake_io_free(io);
+        }
+}
+
+static bm_value *large(bm_what what) {
+    bm_value *value = bm_value_new(what);
+    bly_allocator a = bm_allocator(&value->account);
+    const bly_rb_bloom_spec spec = {.error = 0.01, .capacity = 3000000, .growth = 2};
+    const bly_rb_cuckoo_spec table = {20000000, 4, 20, 1};
+    if (what == BM_RB_BLOOM)
+        assert_ok(bly_rb_bloom_create(&spec, &a, &value->as.bloom));
+    else
+        assert_ok(bly_rb_cuckoo_create(&table, &a, &value->as.cuckoo));
+    return value;
+}
+
+/* More than one chunk of LOADCHUNK. */
+static void test_large(void **state) {
+    (void)state;
+    for (bm_what what = BM_RB_BLOOM; what <= BM_RB_CUCKOO; what++) {
+        bm_value *value = large(what);
+        check_round_trip(value);
+        check_copy(value);
+        check_defrag(value);
+        check_aof(value);
+        check_numbers(value);
+        rm_io *io = saved(value);
+        assert_int_equal(fake_config_set("max-filter-memory", "1000000"), RM_OK);
+        assert_null(loaded(io, type_of(value)));
+        assert_non_null(strstr(fake_last_log, "max-filter-memory"));
+        assert_null(copied(value));
+        fake_flags = RM_CTX_MASTER | RM_CTX_LOADING;
+        bm_value *back = loaded(io, type_of(value));
+        fake_flags = RM_CTX_MASTER;
+        assert_non_null(back);
+        assert_int_equal(fake_config_set("max-filter-memory", "0"), RM_OK);
+        bm_value_free(back);
+        fake_io_free(io);
+        bm_value_free(value);
+    }
+}
+
+int main(void) {
+    if (fake_host_start(NULL) != RM_OK)
+        return 1;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_golden),
+                                       cmocka_unit_test(test_promises),
+                                       cmocka_unit_test(test_large)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
