@@ -30,14 +30,14 @@ from format_hashes import (  # noqa: E402
 from format_counting import COUNTERS  # noqa: E402
 from format_overlay import OVERLAY, Overlay  # noqa: E402
 from format_sketches import SKETCHES  # noqa: E402
-from format_tables import TABLES  # noqa: E402
+from format_tables import CHAIN, TABLES, Chain  # noqa: E402
 
 CLASSIC, PARTITIONED, SBBF, SPLIT512, BB2X512, SCALABLE = 1, 2, 3, 4, 5, 6
 PLAIN = (CLASSIC, PARTITIONED, SBBF, SPLIT512, BB2X512)
 KEYED, APPROXIMATE, FOLDABLE = 1, 2, 4
 
 # The rows of the kinds that are not made of plain bits.
-ROWS = {**TABLES, **COUNTERS, **SKETCHES, OVERLAY: Overlay()}
+ROWS = {**TABLES, **COUNTERS, **SKETCHES, OVERLAY: Overlay(), CHAIN: Chain()}
 
 # What a file of MANIFEST has to do with its keys. exactly: it holds them and no others; twice: two
 # copies of each; often: N % 20 + 1 copies of key N; halved: that, and then halved; spent: that, and
@@ -121,7 +121,10 @@ def total_bits(head):
 
 def check_plain_shape(head):
     kind, k, size = head["kind"], head["k"], head["size"]
-    demand(head["sub"] <= (1 if kind == CLASSIC else 0), "sub")
+    if kind == SCALABLE:
+        demand(head["sub"] <= 32768 and head["sub"] != 2, "sub")
+    else:
+        demand(head["sub"] <= (1 if kind == CLASSIC else 0), "sub")
     demand(head["width"] == 1, "width")
     hashes = {SBBF: [8], SPLIT512: [8, 12, 16], BB2X512: range(2, 17, 2), SCALABLE: range(1, 49)}
     demand(k in hashes.get(kind, range(1, 65)), "k")
@@ -160,7 +163,7 @@ def parse_body(head, body):
     demand(len(body) == (used + 511) // 512 * 64, "body length")
     demand(xxh64(body) == head["body_sum"], "body checksum")
     demand(int.from_bytes(body, "little") >> used == 0, "bits past the last")
-    if head["kind"] in ROWS and head["kind"] != OVERLAY:
+    if head["kind"] in ROWS and head["kind"] not in (OVERLAY, CHAIN):
         ROWS[head["kind"]].check_body(head, body)
 
 
@@ -179,16 +182,28 @@ def parse_parts(head, body):
     return parts
 
 
+def once_each(head, levels):
+    """The levels, but of twins only the first."""
+    if head["kind"] != CHAIN:
+        return levels
+    return [b for a, b in zip([None, *levels], levels) if not (a and ROWS[CHAIN].twins(a, b))]
+
+
 def parse_levels(head, body):
     levels = parse_parts(head, body)
+    last = None
     for level, _ in levels:
-        demand(level["kind"] in PLAIN, "a level that is not made of plain bits")
         demand(level["flags"] & APPROXIMATE == 0, "an approximate level")
+        if head["kind"] == CHAIN:
+            ROWS[CHAIN].check_level(level, last)
+            last = level
+            continue
+        demand(level["kind"] in PLAIN, "a level that is not made of plain bits")
         demand(level["capacity"] <= total_bits(level), "a level with more keys than bits")
     for field in ("capacity", "items"):
         total = sum(level[field] for level, _ in levels)
         demand(min(total, M64) == head[field], field + " of the levels")
-    rate = sum(level["rate"] for level, _ in levels)
+    rate = sum(level["rate"] for level in once_each(head, [level for level, _ in levels]))
     demand(rate <= head["rate"] * (1 + 1e-9), "rates of the levels")
     return levels
 
@@ -200,16 +215,17 @@ def parse(data):
     if head["kind"] == OVERLAY:
         parts = parse_parts(head, body)
         ROWS[OVERLAY].check_parts(head, [part for part, _ in parts])
-        if parts[0][0]["kind"] == SCALABLE:
+        if parts[0][0]["kind"] in (SCALABLE, CHAIN):
             parse_levels(*parts[0])
         return head, parts
-    return head, parse_levels(head, body) if head["kind"] == SCALABLE else [(head, body)]
+    whole = head["kind"] in (SCALABLE, CHAIN)
+    return head, parse_levels(head, body) if whole else [(head, body)]
 
 
 def contains(head, body, lo, hi):
     """Whether a filter that can be the part of another may have that key."""
     kind = head["kind"]
-    if kind == SCALABLE:
+    if kind in (SCALABLE, CHAIN):
         return any(contains(*level, lo, hi) for level in parse_levels(head, body))
     if kind in ROWS:
         return ROWS[kind].contains(head, body, lo, hi)
@@ -294,7 +310,10 @@ def check_file(path, first, count, relation):
     def words(number):
         return HASHES[head["hash"]](b"golden-key-%d" % number, head["seed"])
 
-    if head["kind"] in TABLES:
+    if head["kind"] == CHAIN:
+        keys = [words(i) for i in range(first, first + count)]
+        ROWS[CHAIN].check_keys(levels, keys, {"exactly": 1, "twice": 2}[relation])
+    elif head["kind"] in TABLES:
         check_table(head, levels[0][1], words, first, count, relation)
     elif head["kind"] in ROWS:
         check_counted(head, levels, words, first, count, relation)

@@ -10,7 +10,7 @@ from collections import Counter
 from format_hashes import GOLD, LCG, M64, demand, fmix64, mulhi
 from format_windows import Stable, Window
 
-WINDOW, STABLE, CUCKOO, FUSE, RIBBON, GROWABLE = 7, 8, 14, 15, 16, 19
+WINDOW, STABLE, CUCKOO, FUSE, RIBBON, GROWABLE, CHAIN = 7, 8, 14, 15, 16, 19, 21
 MOST_BITS = 1 << 48
 
 
@@ -104,6 +104,58 @@ class Cuckoo:
             demand(all(have[c] >= n for c, n in want.items()), "a key is missing")
         else:
             demand(have == Counter({c: n * copies for c, n in want.items()}), "other entries")
+
+
+class Chain:
+    """Levels that are cuckoo filters, each a refinement of those before it."""
+
+    level = Cuckoo(False)
+
+    def check_shape(self, head):
+        k, sub, size = head["k"], head["sub"], head["size"]
+        demand(1 <= k <= 48, "k")
+        demand(head["width"] == 1, "width")
+        demand(sub == 0 or (4 <= sub <= 32768 and sub & (sub - 1) == 0), "sub")
+        demand(size % 64 == 0 and size >= 128 * k, "size of the levels")
+        demand(self.used(head) <= MOST_BITS, "size too big")
+        demand(head["flags"] & 2 == 0, "approximate")
+
+    def used(self, head):
+        return 8 * head["size"]
+
+    def twins(self, a, b):
+        return (a["size"], a["k"]) == (b["size"], b["k"])
+
+    def refines(self, new, old):
+        times, rest = divmod(new["size"], old["size"])
+        wide = [level["size"] << level["k"] >= 1 << 56 for level in (new, old)]
+        finer = times << new["k"] > 1 << old["k"]
+        return rest == 0 and times & (times - 1) == 0 and finer and wide[0] == wide[1]
+
+    def check_level(self, level, before):
+        demand(level["kind"] == CUCKOO, "a level that is not a cuckoo filter")
+        demand(level["capacity"] <= 4 * level["size"], "a level with more keys than slots")
+        if before:
+            demand(self.refines(level, before) or self.twins(level, before), "no refinement")
+
+    def check_keys(self, levels, keys, copies):
+        """Every copy has an entry of its own, and every entry is one's.
+
+        Keys of one class are of one class in all older levels. So from the newest level on, each entry
+        may be given to any key of its class that has none yet."""
+        left = [key for key in keys for _ in range(copies)]
+        for head, body in reversed(levels):
+            have = Counter(self.level.entries(head, body))
+            rest = []
+            for lo, hi in left:
+                own = self.level.class_of(head, lo, hi)
+                if have[own]:
+                    have[own] -= 1
+                else:
+                    rest.append((lo, hi))
+            demand(not any(have.values()), "an entry that is no key's")
+            left = rest
+        demand(not left, "a key is missing")
 
 
 class Fuse:

@@ -71,6 +71,17 @@ static const sample samples[] = {
     {"scalable-fine-murmur3", {BLY_SCALABLE, 5, 16, 0}, BLY_HASH_MURMUR3, 0, 5, 100},
     {"scalable-empty-xxh3", {BLY_SCALABLE, 2, 1, 0}, BLY_HASH_XXH3, 0, 0, 0},
     {"keyed-scalable", {BLY_SCALABLE, 2, 5, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
+    {"scalable-growth-1-crc64", {BLY_SCALABLE, 2, 4, 0, 1}, BLY_HASH_CRC64, 0, 0, 100},
+    {"scalable-growth-3-fnv1a", {BLY_SCALABLE, 2, 5, 0, 3}, BLY_HASH_FNV1A, 11, 0, 90},
+    {"scalable-cuckoo-fnv1a", {BLY_SCALABLE_CUCKOO, 2, 10, 0}, BLY_HASH_FNV1A, 11, 0, 100},
+    {"scalable-cuckoo-growth-8-murmur3",
+     {BLY_SCALABLE_CUCKOO, 5, 9, 0, 8},
+     BLY_HASH_MURMUR3,
+     0,
+     5,
+     200},
+    {"scalable-cuckoo-empty-xxh3", {BLY_SCALABLE_CUCKOO, 2, 1, 0}, BLY_HASH_XXH3, 0, 0, 0},
+    {"keyed-scalable-cuckoo", {BLY_SCALABLE_CUCKOO, 2, 5, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
 };
 
 /* fnv1a's words, swapped. */
@@ -121,8 +132,9 @@ static bly_filter *make(const sample *s) {
     bly_filter *f;
     bly_spec spec = bly_spec_for(s->geometry.kind, 60, 0.01);
     spec.geometry = s->geometry;
-    if (s->geometry.kind == BLY_SCALABLE) {
-        spec = bly_spec_for(BLY_SCALABLE, s->geometry.size, 0.01);
+    if (s->geometry.kind == BLY_SCALABLE || s->geometry.kind == BLY_SCALABLE_CUCKOO) {
+        spec = bly_spec_for(s->geometry.kind, s->geometry.size, 0.01);
+        spec.growth = s->geometry.detail;
         for (uint32_t e = 2; e < s->geometry.hashes; e++)
             spec.fpr /= 10;
     }
@@ -260,6 +272,22 @@ static void make_tables(const output *out) {
     bly_filter_destroy(other);
 }
 
+/* What a list of tables is after a union, with copies, and after removals. */
+static void make_chains(const output *out) {
+    sample s = {"chain", {BLY_SCALABLE_CUCKOO, 2, 20, 0}, BLY_HASH_FNV1A, 21, 0, 100};
+    bly_filter *f = make(&s), *other;
+    s.first = 100;
+    other = make(&s);
+    must(bly_filter_union(f, other) == BLY_OK, "union");
+    save(out, f, "scalable-cuckoo-union-fnv1a", 0, 200, "exactly");
+    must(bly_filter_remove_many(f, key_list(0, 130), 130, NULL, NULL) == BLY_OK, "remove");
+    save(out, f, "scalable-cuckoo-removed-fnv1a", 130, 70, "exactly");
+    add_keys(other, 100, 100);
+    save(out, other, "scalable-cuckoo-twice-fnv1a", 100, 100, "twice");
+    bly_filter_destroy(f);
+    bly_filter_destroy(other);
+}
+
 static bly_filter *make_named(const char *name);
 
 #include "golden_counting.h"
@@ -280,6 +308,7 @@ static void make_good(const output *out) {
         bly_filter_destroy(f);
     }
     make_tables(out);
+    make_chains(out);
     make_windows(out);
     sample half = {"half", {BLY_SBBF, 8, 12, BLY_FOLDABLE}, BLY_HASH_FNV1A, 3, 0, 40};
     bly_filter *a = make(&half), *folded;
@@ -417,6 +446,20 @@ static const part_lie level_lies[] = {
     {{"scalable-level-body-sum.ECORRUPT", 56, 8, 0}, 2},
 };
 
+/* A third level of six buckets more would have a body as long as it has. */
+static const part_lie chain_lies[] = {
+    {0, {"chain-sub-1.ECORRUPT", 10, 2, 1}},
+    {0, {"chain-sub-2.ECORRUPT", 10, 2, 2}},
+    {0, {"chain-sub-12.ECORRUPT", 10, 2, 12}},
+    {0, {"chain-levels-2.ECORRUPT", 8, 1, 2}},
+    {0, {"chain-approximate.ECORRUPT", 7, 1, 2}},
+    {0, {"chain-items.ECORRUPT", 32, 8, 59}},
+    {1, {"chain-level-capacity.ECORRUPT", 24, 8, 1000}},
+    {1, {"chain-level-growable.ECORRUPT", 5, 1, BLY_GROWABLE_CUCKOO}},
+    {2, {"chain-level-no-refinement.ECORRUPT", 16, 8, 15}},
+    {2, {"chain-level-coarser.ECORRUPT", 8, 2, 0x0706}},
+};
+
 static void fix_header_sum(uint8_t *header) {
     store(header + 12, 0, 4);
     store(header + 12, XXH64(header, 64, 0), 4);
@@ -461,6 +504,13 @@ static void make_bad_levels(const output *out) {
     im.bytes[start[2] + 12] ^= 1;
     fix_sums(&im);
     put(out, &im, "scalable-level-header-sum.ECORRUPT");
+}
+
+static void make_bad_chains(const output *out) {
+    const sample s = {"chain", {BLY_SCALABLE_CUCKOO, 2, 10, 0}, BLY_HASH_FNV1A, 11, 0, 60};
+    const image right = image_of(&s);
+    for (size_t i = 0; i < sizeof chain_lies / sizeof *chain_lies; i++)
+        put_part_lie(out, &right, &chain_lies[i]);
 }
 
 static void make_bad(const output *out) {

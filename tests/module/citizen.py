@@ -7,7 +7,7 @@ sys.dont_write_bytecode = True
 import threading  # noqa: E402
 import time  # noqa: E402
 
-from harness import (Error, Map, Server, Simple, as_dict, digests, eq, fails, main,  # noqa: E402
+from harness import (MODULE, Error, Map, Server, Simple, as_dict, digests, eq, fails, main,  # noqa: E402
                      ok, text, wait_for)
 from program import CASES, KINDS, LONG_SPAN, bly_dump  # noqa: E402
 
@@ -422,6 +422,14 @@ def test_defrag():
             print(f"  only {c.info('stats')['active_defrag_key_hits']} keys were moved")
         eq(digests(c), before)
         eq(c.must("BF.MEXISTS", "bf0", *range(300)), [1] * 300)
+
+
+def test_unload_is_refused():
+    with Server() as server, server.client() as c:
+        c.must("BF.ADD", "bf", "a")
+        fails(c("MODULE", "UNLOAD", "bf"), "ERR")
+        fails(c("MODULE", "LOAD", MODULE), "ERR")
+        eq(c.must("BF.EXISTS", "bf", "a"), 1)
 
 
 def test_filters_in_threads():

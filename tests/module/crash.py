@@ -4,6 +4,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import os  # noqa: E402
 import random  # noqa: E402
 import threading  # noqa: E402
 import time  # noqa: E402
@@ -217,6 +218,36 @@ def test_kill_during_loadchunk():
     server.restart(kill=True)
     with server.client() as c:
         eq(digests(c, "source", "target"), both)
+
+
+def test_log_that_breaks_off():
+    """An AOF cut anywhere gives a state that there was: a filter and its first key come together,
+    and a command is replayed as a whole."""
+    server = Server(*ALWAYS)
+    path = server.path("appendonlydir", "appendonly.aof.1.incr.aof")
+    states = []
+    with server.client() as c:
+        commands = [("BF.MADD", "bf", "a", "b", "c"), ("CF.INSERT", "cf", "ITEMS", "a", "a", "b"),
+                    ("BF.INSERT", "full", "CAPACITY", 3, "NONSCALING", "ITEMS", *"abcdef"),
+                    ("CF.DEL", "cf", "a"), ("BLY.RESERVE", "w", "KIND", "window", "CAPACITY", 100,
+                                            "SPAN", LONG_SPAN), ("BLY.ADD", "w", "a", "b"),
+                    ("BLY.CLEAR", "w"), ("BF.ADD", "bf", "d"), ("CF.ADDNX", "cf", "z")]
+        for command in [None] + commands:
+            if command:
+                c.must(*command)
+            states.append((os.path.getsize(path) if os.path.exists(path) else 0, digests(c)))
+    draw = random.Random(11)
+    with open(path, "rb") as f:
+        whole = f.read()
+    for _ in range(12):
+        server.kill()
+        size = draw.randrange(len(whole))
+        with open(path, "wb") as f:
+            f.write(whole[:size])
+        server.start()
+        with server.client() as c:
+            wanted = [state for end, state in states if end <= size][-1]
+            eq(digests(c), wanted, f"the log cut at {size} of {len(whole)} bytes")
 
 
 if __name__ == "__main__":

@@ -237,7 +237,7 @@ static bool admits(const blyi_shape *all, unsigned i, const blyi_shape *level) {
     (void)all;
     (void)i;
     return level->geometry.kind == BLY_CUCKOO && !level->approximate &&
-           level->capacity <= blyi_buckets_hold(level->geometry.size);
+           level->capacity <= level->geometry.size * BLYI_BUCKET;
 }
 
 static bool adds_up(const blyi_shape *all, const blyi_shape *const *levels, unsigned n) {
