@@ -446,18 +446,18 @@ static const part_lie level_lies[] = {
     {{"scalable-level-body-sum.ECORRUPT", 56, 8, 0}, 2},
 };
 
-/* A third level of six buckets more would have a body as long as it has. */
+/* Of a scalable-cuckoo filter of three levels. The last two leave the lengths as they are. */
 static const part_lie chain_lies[] = {
-    {0, {"chain-sub-1.ECORRUPT", 10, 2, 1}},
-    {0, {"chain-sub-2.ECORRUPT", 10, 2, 2}},
-    {0, {"chain-sub-12.ECORRUPT", 10, 2, 12}},
-    {0, {"chain-levels-2.ECORRUPT", 8, 1, 2}},
-    {0, {"chain-approximate.ECORRUPT", 7, 1, 2}},
-    {0, {"chain-items.ECORRUPT", 32, 8, 59}},
-    {1, {"chain-level-capacity.ECORRUPT", 24, 8, 1000}},
-    {1, {"chain-level-growable.ECORRUPT", 5, 1, BLY_GROWABLE_CUCKOO}},
-    {2, {"chain-level-no-refinement.ECORRUPT", 16, 8, 15}},
-    {2, {"chain-level-coarser.ECORRUPT", 8, 2, 0x0706}},
+    {{"scalable-cuckoo-sub-1.ECORRUPT", 10, 2, 1}, 0},
+    {{"scalable-cuckoo-sub-2.ECORRUPT", 10, 2, 2}, 0},
+    {{"scalable-cuckoo-sub-12.ECORRUPT", 10, 2, 12}, 0},
+    {{"scalable-cuckoo-a-level-less.ECORRUPT", 8, 1, 2}, 0},
+    {{"scalable-cuckoo-approximate.ECORRUPT", 7, 1, 2}, 0},
+    {{"scalable-cuckoo-items.ECORRUPT", 32, 8, 59}, 0},
+    {{"scalable-cuckoo-level-capacity.ECORRUPT", 24, 8, 1000}, 1},
+    {{"scalable-cuckoo-level-kind-19.ECORRUPT", 5, 1, BLY_GROWABLE_CUCKOO}, 1},
+    {{"scalable-cuckoo-level-15-buckets.ECORRUPT", 16, 8, 15}, 2},
+    {{"scalable-cuckoo-level-coarser.ECORRUPT", 8, 2, 0x0a09}, 2},
 };
 
 static void fix_header_sum(uint8_t *header) {
@@ -690,6 +690,7 @@ int main(int argc, char **argv) {
     make_good_counting(&out);
     make_bad(&out);
     make_bad_levels(&out);
+    make_bad_chains(&out);
     make_bad_kinds(&out);
     make_bad_counting(&out);
     must(fclose(out.manifest) == 0, path);

@@ -1,5 +1,5 @@
-"""Filters are keys like any other: copied, moved, expired, listened to, asked for their memory, used
-from scripts and transactions, and guarded by access lists."""
+"""Filters are keys like any other: copied, moved, expired, listened to, asked for their memory,
+used from scripts and transactions, and guarded by access lists."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -7,10 +7,9 @@ sys.dont_write_bytecode = True
 import threading  # noqa: E402
 import time  # noqa: E402
 
-from harness import (MODULE, Error, Map, Server, Simple, as_dict, digests, eq, fails, main,  # noqa: E402
-                     ok, text, wait_for)
+from harness import (MODULE, Error, Map, Server, Simple, digests, eq, fails,  # noqa: E402
+                     main, ok, text, wait_for)
 from program import CASES, KINDS, LONG_SPAN, bly_dump  # noqa: E402
-
 
 
 def fill(c):

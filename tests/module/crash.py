@@ -188,7 +188,8 @@ def test_kill_during_load():
 
 
 def test_kill_during_loadchunk():
-    """A filter of RedisBloom's that has not arrived in full denies nothing, and can be completed."""
+    """A filter of RedisBloom's that has not arrived in full denies nothing, and can be
+    completed."""
     server = Server(*ALWAYS, args="compat-layout yes")
     with server.client() as c:
         c.must("BF.RESERVE", "source", "0.01", 1000)

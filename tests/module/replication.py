@@ -342,7 +342,8 @@ def test_full_in_the_middle():
         items = [b"i%d" % i for i in range(400)]
         for layout in ("no", "yes"):
             m.must("CONFIG", "SET", "bf.compat-layout", layout)
-            reply = m.must("BF.INSERT", "bf" + layout, "CAPACITY", 10, "NONSCALING", "ITEMS", *items)
+            reply = m.must("BF.INSERT", "bf" + layout, "CAPACITY", 10, "NONSCALING", "ITEMS",
+                           *items)
             eq(reply[-1], Error("ERR non scaling filter is full"))
             ok(10 <= sum(1 for x in reply if x == 1) < 20, f"{reply}")
             m.must("CF.RESERVE", "cf" + layout, 16, "EXPANSION", 0)
