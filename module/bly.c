@@ -102,14 +102,13 @@ bool bm_bly_adds_always(const bm_value *value) {
 /* ---- ADD ------------------------------------------------------------------------------------- */
 
 /* Limits of memory are those of bm_key_open: none for what is replayed. */
-static bly_status add(bm_value *value, bm_items *items, bly_tally *tally) {
+static bly_status add(rm_ctx *ctx, bm_value *value, bm_items *items, bly_tally *tally) {
     const bly_bytes *keys = items->keys;
     *tally = (bly_tally){0};
     if (value->what == BM_RB_BLOOM)
         return bly_rb_bloom_add_many(value->as.bloom, keys, items->n, items->answers, tally);
     if (value->what == BM_RB_CUCKOO) {
-        bly_rb_cuckoo_how how = {
-            .max_filters = value->account.unlimited ? 0 : (uint64_t)bm_configs.cf_max_expansions};
+        bly_rb_cuckoo_how how = {.max_filters = bm_family_max_filters(ctx)};
         return bly_rb_cuckoo_add_many(value->as.cuckoo, keys, items->n, &how, items->answers,
                                       tally);
     }
@@ -170,7 +169,7 @@ int bm_bly_add(rm_ctx *ctx, rm_string **argv, int argc) {
         if (may_add(ctx, key.value)) {
             bly_tally tally;
             bm_clock_advance(ctx, &key);
-            bly_status status = add(key.value, &items, &tally);
+            bly_status status = add(ctx, key.value, &items, &tally);
             if (tally.fresh || (tally.done && bm_bly_adds_always(key.value))) {
                 replicate(ctx, "BLY.ADD", argv, tally.done, status);
                 bm_key_changed(ctx, &key, "bly.add");

@@ -54,10 +54,10 @@ static bly_status add_absent(bly_filter *f, const bly_bytes *keys, size_t n, uin
     return BLY_OK;
 }
 
-/* How many sub-filters RedisBloom's structure may have. What a master did is not refused. */
-static bly_rb_cuckoo_how how_to(const bm_value *value, bool absent) {
-    uint64_t most = value->account.unlimited ? 0 : (uint64_t)bm_configs.cf_max_expansions;
-    return (bly_rb_cuckoo_how){.absent = absent, .max_filters = most};
+static bly_rb_cuckoo_how how_to(rm_ctx *ctx, const bm_value *value, bool absent) {
+    return (bly_rb_cuckoo_how){.absent = absent,
+                               .max_filters =
+                                   value->what == BM_RB_CUCKOO ? bm_family_max_filters(ctx) : 0};
 }
 
 /* From item *done on. */
@@ -82,8 +82,8 @@ static bly_status add_rest(bm_value *value, bm_items *items, const bly_rb_cuckoo
 
 /* A key that finds no room, nor memory for more of it, says nothing of the next: that may find a
  * free place. Answers whether all went well. */
-static bool add_items(bm_value *value, bm_items *items, bool absent) {
-    bly_rb_cuckoo_how how = how_to(value, absent);
+static bool add_items(rm_ctx *ctx, bm_value *value, bm_items *items, bool absent) {
+    bly_rb_cuckoo_how how = how_to(ctx, value, absent);
     bool good = true;
     for (size_t done = 0; done < items->n; done++) {
         if (add_rest(value, items, &how, &done) == BLY_OK)
@@ -94,9 +94,9 @@ static bool add_items(bm_value *value, bm_items *items, bool absent) {
     return good;
 }
 
-static bly_status add_one(bm_value *value, bly_bytes item, bool absent, bool *added) {
+static bly_status add_one(rm_ctx *ctx, bm_value *value, bly_bytes item, bool absent, bool *added) {
     if (value->what == BM_RB_CUCKOO) {
-        bly_rb_cuckoo_how how = how_to(value, absent);
+        bly_rb_cuckoo_how how = how_to(ctx, value, absent);
         return bly_rb_cuckoo_add(value->as.cuckoo, item.data, item.size, &how, added);
     }
     *added = !(absent && bly_filter_contains(value->as.filter, item.data, item.size));
@@ -161,7 +161,7 @@ static bool open_to_add(rm_ctx *ctx, rm_string *name, const wish *w, bm_key *key
         error = "ERR not found";
     } else if (!bm_cf_takes(key)) {
         error = BM_WRONGTYPE;
-    } else if (bm_configs.compat && at_max_filters(key->value) && !key->value->account.unlimited) {
+    } else if (bm_configs.compat && at_max_filters(key->value) && !bm_is_replayed(ctx)) {
         error = TOO_MANY;
     }
     if (!error)
@@ -176,7 +176,7 @@ static int add(rm_ctx *ctx, rm_string **argv, int argc, bool absent) {
     bm_key key;
     if (open_to_add(ctx, argv[1], NULL, &key)) {
         bool added = false;
-        bly_status status = add_one(key.value, bm_bytes(argv[2]), absent, &added);
+        bly_status status = add_one(ctx, key.value, bm_bytes(argv[2]), absent, &added);
         if (status != BLY_OK) {
             reply_failure(ctx, key.value, status);
         } else {
@@ -237,7 +237,7 @@ static int insert_items(rm_ctx *ctx, rm_string **argv, int argc, int first, cons
         return bm_status_error(ctx, BLY_ENOMEM);
     bm_key key;
     if (open_to_add(ctx, argv[1], w, &key)) {
-        bool good = add_items(key.value, &items, absent);
+        bool good = add_items(ctx, key.value, &items, absent);
         if (memchr(items.answers, ADDED, items.n)) {
             if (good && first == 3)
                 rm.ReplicateVerbatim(ctx);

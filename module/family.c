@@ -45,7 +45,7 @@ bool bm_family_may_write(rm_ctx *ctx, bm_key *key) {
         return false;
     }
     if (value->keyless) {
-        if (value->account.unlimited)
+        if (bm_is_replayed(ctx))
             bm_bly_give_up(ctx, key);
         rm.ReplyWithError(ctx, BM_KEYLESS);
         return false;
@@ -91,6 +91,10 @@ bly_status bm_family_add_capped(bly_filter *f, const bly_bytes *keys, size_t n, 
             return status;
     }
     return BLY_OK;
+}
+
+uint64_t bm_family_max_filters(rm_ctx *ctx) {
+    return bm_is_replayed(ctx) ? 0 : (uint64_t)bm_configs.cf_max_expansions;
 }
 
 /* ---- options --------------------------------------------------------------------------------- */

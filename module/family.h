@@ -50,6 +50,10 @@ bool bm_family_adds_always(const bm_value *value);
 bly_status bm_family_add_capped(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *added,
                                 bly_tally *tally);
 
+/* How many sub-filters a cuckoo filter of RedisBloom's type may have after an add. What a master
+ * did, or the AOF says, is not refused. */
+uint64_t bm_family_max_filters(rm_ctx *ctx);
+
 /* ---- options --------------------------------------------------------------------------------- */
 
 /* Where among argv[from], argv[from + step], ... the word stands; 0: nowhere. */

@@ -154,15 +154,6 @@ static bly_status load_cuckoo(rm_io *io, int encver, bm_value *value) {
     return status == BLY_OK ? bly_rb_cuckoo_load_end(value->as.cuckoo) : status;
 }
 
-/* BLY_ENOMEM without a refusal: it would have taken more than the room there was. */
-static const char *why_not(const bm_account *account, bly_status status) {
-    if (status != BLY_ENOMEM)
-        return bly_strerror(status);
-    return account->refusal == BM_REFUSED_NOT
-               ? "ERR it would take more memory than max-filter-memory or max-total-memory allows"
-               : bm_refusal_text(account->refusal);
-}
-
 bm_value *bm_rb_load(rm_io *io, bm_what what, int encver) {
     bm_value *value = bm_value_new(what);
     if (!value)
@@ -176,7 +167,7 @@ bm_value *bm_rb_load(rm_io *io, bm_what what, int encver) {
         return value;
     }
     rm.LogIOError(io, "warning", "bloomery: cannot load a filter of RedisBloom's, encoding %d: %s",
-                  encver, why_not(&value->account, status));
+                  encver, bm_load_failure(value, status));
     bm_value_free(value);
     return NULL;
 }

@@ -69,7 +69,8 @@ static const cli_option options[] = {
      "Records end in a NUL byte instead of a newline."},
     {"kind", 0, CLI_KIND, AT(kind), "KIND", NULL, NULL,
      "The kind of filter. The default is the blocked layout that suits the rate. From lists of the "
-     "kinds cuckoo, growable-cuckoo, hybrid, counting, blocked-counting, multilayer, layered and "
+     "kinds cuckoo, growable-cuckoo, scalable-cuckoo, hybrid, counting, blocked-counting, "
+     "multilayer, layered and "
      "overlay keys can be removed again; fuse and ribbon are smaller, but take no key later. "
      "counts tells how often a line came, hll how many different ones there are. window and stable "
      "forget keys, and no list may."},

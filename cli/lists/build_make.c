@@ -158,7 +158,7 @@ static bly_filter *make_filter(const build_making *m) {
     bly_spec spec = bly_spec_for(m->kind ? m->kind : bly_plan_layout(rate), keys ? keys : 1, rate);
     spec.hasher = m->hasher;
     spec.geometry.options = m->foldable ? BLY_FOLDABLE : 0;
-    if (spec.geometry.kind == BLY_SCALABLE || spec.geometry.kind == BLY_SCALABLE_CUCKOO)
+    if (kinds_have_levels(spec.geometry.kind))
         spec.first_share = 0.8; /* the number of keys is known */
     spec.counter_bits = m->counter_bits;
     spec.changes = m->changes;

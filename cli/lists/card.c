@@ -212,7 +212,7 @@ static char *cells_text(const card *c, char out[CELLS_TEXT]) {
         snprintf(out, CELLS_TEXT, "%.1f%% of its %s", 100 * c->stats.fill, cells_of(g->kind));
     if (g->kind == BLY_OVERLAY)
         out[0] = '\0';
-    else if (g->kind != BLY_SCALABLE && !can(c, BLY_IS_LOSSY))
+    else if (!kinds_have_levels(g->kind) && !can(c, BLY_IS_LOSSY))
         (void)snprintf(out + used, CELLS_TEXT - (size_t)used, ", %.1f%% %s",
                        100 * bly_plan_fill(g, (double)c->stats.capacity),
                        kinds_hold_slots(g->kind) ? "at its capacity" : "when full");
@@ -284,7 +284,7 @@ void card_print(const card *c, FILE *to) {
     card_stuck(c, to);
     card_changes(c, to);
     print_window(c, to);
-    if (c->filter && c->header.geometry.kind == BLY_SCALABLE)
+    if (c->filter && kinds_have_levels(c->header.geometry.kind))
         print_levels(c, to);
     if (can(c, BLY_IS_LOSSY))
         card_line(to, "note", "may forget keys: a \"no\" is not certain");
@@ -350,7 +350,7 @@ static void json_filter(const card *c, json *j) {
         json_null(j, "type");
         json_null(j, "marks");
     }
-    if (c->header.geometry.kind == BLY_SCALABLE)
+    if (kinds_have_levels(c->header.geometry.kind))
         json_levels(c, j);
     json_window(c, j);
     card_json_more(c, j);

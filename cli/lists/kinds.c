@@ -84,6 +84,10 @@ bool kinds_grow(bly_kind kind) {
     return kind != BLY_KIND_NONE && !bly_advise_why_not(kind, &needs);
 }
 
+bool kinds_have_levels(bly_kind kind) {
+    return kind == BLY_SCALABLE || kind == BLY_SCALABLE_CUCKOO;
+}
+
 bool kinds_are_bits(bly_kind kind) {
     const uint32_t others =
         BLY_CAN_REMOVE | BLY_CAN_BUILD | BLY_FORGETS | BLY_TELLS_COPIES | BLY_ONLY_COUNTS;
@@ -131,7 +135,7 @@ uint64_t kinds_counters(const bly_geometry *g) {
 uint64_t kinds_most_keys(const bly_filter *f) {
     const bly_geometry g = bly_filter_geometry(f);
     const unsigned doublings = g.kind == BLY_GROWABLE_CUCKOO ? g.hashes - g.detail : 0;
-    const uint64_t now = bly_filter_capacity(f);
+    const uint64_t now = kinds_have_levels(g.kind) ? UINT64_MAX : bly_filter_capacity(f);
     return now > UINT64_MAX >> doublings ? UINT64_MAX : now << doublings;
 }
 
@@ -166,7 +170,7 @@ static const char *unit_of(bly_kind kind) {
 char *kinds_size(const bly_geometry *g, char out[KINDS_SIZE]) {
     char number[NUMBER_TEXT];
     (void)number_grouped(g->size, number);
-    if (g->kind == BLY_SCALABLE || g->kind == BLY_SCALABLE_CUCKOO)
+    if (kinds_have_levels(g->kind))
         (void)snprintf(out, KINDS_SIZE, "%u level%s", g->hashes, g->hashes == 1 ? "" : "s");
     else if (g->kind == BLY_OVERLAY)
         (void)snprintf(out, KINDS_SIZE, "%u parts", g->hashes);

@@ -16,6 +16,7 @@ char *kinds_that_can(uint32_t capabilities, char out[KINDS_LIST]);
 
 bool kinds_can(bly_kind kind, uint32_t capabilities); /* every one of them */
 bool kinds_grow(bly_kind kind);
+bool kinds_have_levels(bly_kind kind); /* it grows by opening one more */
 /* Bloom filters of a fixed size: their rate is a matter of which bits are set, and takes any number
  * of keys. */
 bool kinds_are_bits(bly_kind kind);
@@ -38,7 +39,7 @@ bool kinds_outgrow(bly_kind kind);
 uint64_t kinds_counters(const bly_geometry *g); /* 0 for a kind that has none */
 
 /* How many different keys the filter is sure to take when it has grown as far as it can, of a kind
- * with slots. */
+ * with slots; UINT64_MAX: there is no end to it. */
 uint64_t kinds_most_keys(const bly_filter *f);
 
 /* The size of a geometry in its own unit: "4,096 blocks", "slices of 640 bits", "3 levels". */

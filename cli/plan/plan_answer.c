@@ -56,7 +56,7 @@ uint64_t plan_most_keys(const bly_advice *a) {
     bly_geometry g = a->geometry;
     if (kinds_can(a->kind, BLY_CAN_BUILD))
         return a->needs.keys;
-    if (!kinds_hold_slots(a->kind))
+    if (!kinds_hold_slots(a->kind) || kinds_have_levels(a->kind))
         return UINT64_MAX;
     if (kinds_grow(a->kind)) { /* as large as it can get */
         g.size <<= g.hashes - g.detail;
@@ -165,10 +165,10 @@ static void table(const plan_answer *p, FILE *to) {
 /* How it got to its size. */
 static void remark_on_levels(const bly_advice *a, FILE *to) {
     char text[512], keys[NUMBER_TEXT];
-    if (a->kind != BLY_SCALABLE || a->needs.first_keys >= a->needs.keys)
+    if (!kinds_have_levels(a->kind) || a->needs.first_keys >= a->needs.keys)
         return;
     (void)snprintf(text, sizeof text,
-                   "Scalable is shown as it is after growing from a first level for %s keys to "
+                   "It is shown as it is after growing from a first level for %s keys to "
                    "%u levels. The better the first guess (--first), the less it takes.",
                    number_grouped(a->needs.first_keys, keys), a->geometry.hashes);
     paragraph(to, text);

@@ -73,15 +73,25 @@ static look look_of(bly_kind kind) {
      * layered one's lies on that of an sbbf, a hybrid's on that of a cuckoo filter, a ribbon's on a
      * fuse one's, and a growable cuckoo's may lie on a cuckoo's: dashes let them be seen. */
     static const look looks[] = {
-        [BLY_CLASSIC] = {"#c0562f", "none"},        [BLY_PARTITIONED] = {"#8a63c9", "7 6"},
-        [BLY_SBBF] = {"#2f86c8", "none"},           [BLY_SPLIT512] = {"#2a9d6e", "none"},
-        [BLY_BB2X512] = {"#c2932a", "none"},        [BLY_SCALABLE] = {"#c8508f", "none"},
-        [BLY_WINDOW] = {"#5b7f8f", "none"},         [BLY_STABLE] = {"#7d8f2b", "none"},
-        [BLY_COUNTING] = {"#6b3fa0", "2 8"},        [BLY_MULTILAYER] = {"#1f6f5c", "none"},
-        [BLY_LAYERED] = {"#9c2f6a", "3 6"},         [BLY_HYBRID] = {"#b8860b", "4 5"},
-        [BLY_CUCKOO] = {"#4f5fd0", "none"},         [BLY_FUSE] = {"#a0703c", "none"},
-        [BLY_RIBBON] = {"#0f9aa8", "3 4"},          [BLY_COUNTS] = {"#3d4a2a", "none"},
-        [BLY_GROWABLE_CUCKOO] = {"#d0473f", "2 5"}, [BLY_BLOCKED_COUNTING] = {"#e07b39", "none"},
+        [BLY_CLASSIC] = {"#c0562f", "none"},
+        [BLY_PARTITIONED] = {"#8a63c9", "7 6"},
+        [BLY_SBBF] = {"#2f86c8", "none"},
+        [BLY_SPLIT512] = {"#2a9d6e", "none"},
+        [BLY_BB2X512] = {"#c2932a", "none"},
+        [BLY_SCALABLE] = {"#c8508f", "none"},
+        [BLY_WINDOW] = {"#5b7f8f", "none"},
+        [BLY_STABLE] = {"#7d8f2b", "none"},
+        [BLY_COUNTING] = {"#6b3fa0", "2 8"},
+        [BLY_MULTILAYER] = {"#1f6f5c", "none"},
+        [BLY_LAYERED] = {"#9c2f6a", "3 6"},
+        [BLY_HYBRID] = {"#b8860b", "4 5"},
+        [BLY_CUCKOO] = {"#4f5fd0", "none"},
+        [BLY_FUSE] = {"#a0703c", "none"},
+        [BLY_RIBBON] = {"#0f9aa8", "3 4"},
+        [BLY_COUNTS] = {"#3d4a2a", "none"},
+        [BLY_GROWABLE_CUCKOO] = {"#d0473f", "2 5"},
+        [BLY_BLOCKED_COUNTING] = {"#e07b39", "none"},
+        [BLY_SCALABLE_CUCKOO] = {"#7a2f8f", "none"},
     };
     static const look other = {"#4a5560", "none"};
     const size_t i = (size_t)kind;

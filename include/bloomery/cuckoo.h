@@ -38,7 +38,9 @@
  * proportion: the table starts with remainders that are longer by one bit for each doubling to
  * come. So room to grow costs log2(horizon / keys) bits per key: at 1%, with room for a factor of
  * 1024, 21.3 bits per key at first, 10.6 at the horizon, and up to twice as many right after a
- * doubling. (Compare scalable.h: it grows without end, but cannot remove, and asks every level.)
+ * doubling. (Compare scalable.h and
+ * scalable_cuckoo.h: they grow without end and without a pause, but ask every level; scalable
+ * cannot remove.)
  *
  * Doubling takes time in proportion to the keys, and memory for the new table beside the old one.
  * When there is none, the add answers BLY_ENOMEM, changes nothing, and may be tried again. Past the

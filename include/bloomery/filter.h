@@ -134,8 +134,9 @@ BLY_API uint64_t bly_filter_copies(const bly_filter *f, const void *key, size_t 
 BLY_API uint64_t bly_filter_copies_hash(const bly_filter *f, bly_hash h);
 
 /* Forgets every key; shape, hash and rate stay. A scalable or scalable-cuckoo filter that has grown
- * shrinks to its first level; growable-cuckoo, multilayer and hybrid keep the room they have come to, and a window
- * its clock. A filter that was built becomes an empty one. Of an overlay see overlay.h. */
+ * shrinks to its first level; growable-cuckoo, multilayer and hybrid keep the room they have come
+ * to, and a window its clock. A filter that was built becomes an empty one. Of an overlay see
+ * overlay.h. */
 BLY_API void bly_filter_clear(bly_filter *f);
 
 /* ---- look ----------------------------------------------------------------------------------- */
@@ -167,8 +168,9 @@ BLY_API bly_sharing bly_filter_sharing(const bly_filter *f);
 BLY_API uint64_t bly_filter_capacity(const bly_filter *f); /* scalable: of its levels together */
 BLY_API double bly_filter_fpr(const bly_filter *f);        /* the rate asked */
 
-/* The filters that a scalable or scalable-cuckoo filter is made of, oldest first, lent to be looked at. Any other
- * filter is its own only level. NULL past the last; void once the filter grows, shrinks or dies. */
+/* The filters that a scalable or scalable-cuckoo filter is made of, oldest first, lent to be looked
+ * at. Any other filter is its own only level. NULL past the last; void once the filter grows,
+ * shrinks or dies. */
 BLY_API size_t bly_filter_levels(const bly_filter *f);
 BLY_API const bly_filter *bly_filter_level(const bly_filter *f, size_t i);
 

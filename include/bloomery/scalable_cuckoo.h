@@ -16,6 +16,10 @@
  * asked, each new one at most 15% of what is left, and however often the filter grows, the sum
  * never reaches it. scalable.h says how to choose the share.
  *
+ * At 1% it takes 10.4 bits per key when it is full as reserved, with a first share of 0.8 or 0.75.
+ * Grown from a thousand keys to a million: 15.2 with the default share, 17.4 with 0.8. Just after a
+ * level was opened about twice as many.
+ *
  * Compare growable-cuckoo: that is one table, so a query reads two cache lines at any size, but
  * doubling it stops the program for as long as it takes to move all keys, needs both tables in
  * memory at once, and has an end. Here a query reads two cache lines in every level.

@@ -406,12 +406,13 @@ def test_other_filters():
 
 def test_replication():
     """A replica with other settings has the same filters, and nothing is sent that changes none."""
-    for args in ("", RB):
+    for args, compat, limit in (("", "", 0), ("", " compat yes", 4096), (RB, "", 0),
+                                (RB, " compat yes", 4096)):
         master, replica = pair(
-            "repl-ping-replica-period 3600", master_args=args, replica_args=args + " compat yes",
+            "repl-ping-replica-period 3600", master_args=args, replica_args=args + compat,
             replica_config=("bf.cf-initial-size 8", "bf.cf-error-rate 0.2", "bf.cf-bucket-size 4",
                             "bf.cf-expansion-factor 0", "bf.cf-max-expansions 1",
-                            "bf.max-filter-memory 4096"))
+                            f"bf.max-filter-memory {limit}"))
         m, r = master.client(), replica.client()
         m.must("CF.ADD", "auto", "a")
         m.must("CF.ADDNX", "nx", "a")

@@ -18,7 +18,8 @@ CONFIGS = (("bf-error-rate", ("0.01", "0.2", "0.0003")), ("bf-initial-size", ("1
            ("bf-expansion-factor", ("2", "1", "4", "0")), ("cf-bucket-size", ("2", "4", "1")),
            ("cf-initial-size", ("1024", "16", "64")), ("cf-max-iterations", ("20", "3", "200")),
            ("cf-expansion-factor", ("1", "2", "0")), ("cf-max-expansions", ("32", "2", "5")),
-           ("cf-error-rate", ("0.01", "0.1")), ("compat-layout", ("no", "yes")))
+           ("cf-error-rate", ("0.01", "0.1")), ("compat-layout", ("no", "yes")),
+           ("compat", ("no", "yes")))
 
 
 class Program:

@@ -66,16 +66,16 @@ class Watch:
 
     def pause(self, command, after=0.3):
         """The longest PING while the command runs, and for a while after it."""
+        longest, end, waiting = 0, None, command is not None
+        idle, begin = self.waiting.seconds(), time.perf_counter()
         if command:
             self.worker.send(*command)
-        longest, end, waiting = 0, None, command is not None
-        idle = self.waiting.seconds()
         while True:
-            begin = time.perf_counter()
             self.pinger("PING")
             now = time.perf_counter()
             before, idle = idle, self.waiting.seconds()
             longest = max(longest, now - begin - (idle - before))
+            begin = time.perf_counter()
             if waiting and select.select([self.worker.socket], [], [], 0)[0]:
                 reply = self.worker.read()
                 ok(not isinstance(reply, Error), f"{command[:3]}: {reply!r}")

@@ -62,6 +62,7 @@ static void test_large(void **state) {
     spec.span = 60000;
     value = made(spec, 500);
     assert_ok(bly_window_advance(value->as.filter, 123456789));
+    use_up(copied(value)); /* the clock keeps the room for its first windows */
     check_value(value);
     bm_value_free(value);
 }

@@ -37,8 +37,6 @@
  * used, which is up to half less than its share; so later levels have more to share. Remainders are
  * the shortest that keep the rate and are a refinement.
  *
- * Bits per key, grown from a thousand to a million keys at 1%: see scalable_cuckoo.h.
- *
  * In a file the levels follow one another, oldest first, each a cuckoo filter with a header of its
  * own.
  */

@@ -1,0 +1,172 @@
+/* Good payloads: all that the module could have written, in small. */
+#include "../store_support.h"
+#include "fuzz.h"
+#include "golden.h"
+#include "value.h"
+
+enum { BLOOMERY1 = 1, HAS_FILTER = 1, HAS_STAGING = 2, HAS_ARRIVAL = 4 };
+
+static fuzz_payload *seeds;
+static size_t n_seeds;
+
+static void keep(fuzz_payload p) {
+    seeds = realloc(seeds, (n_seeds + 1) * sizeof *seeds);
+    assert_non_null(seeds);
+    seeds[n_seeds++] = p;
+}
+
+static void put(fuzz_payload *p, fuzz_field field) {
+    fuzz_insert(p, p->n, field);
+}
+
+static void put_traits(fuzz_payload *p, bm_face face) {
+    const bm_traits traits = {.face = (uint8_t)face, .expansion = 2, .bucket_size = 4};
+    uint8_t bytes[BM_TRAITS_BYTES];
+    bm_traits_encode(&traits, bytes);
+    put(p, fuzz_string(bytes, sizeof bytes));
+}
+
+static fuzz_payload begun(uint64_t has, bm_face face) {
+    fuzz_payload p = fuzz_payload_new(fake_type("bloomery1"), BLOOMERY1);
+    put(&p, fuzz_number(has));
+    put_traits(&p, face);
+    return p;
+}
+
+/* ---- filters of the library ------------------------------------------------------------------ */
+
+static void put_filter(fuzz_payload *p, blyt_buffer im) {
+    put(p, fuzz_number(im.size));
+    put(p, fuzz_string(im.data, im.size));
+}
+
+static void put_staging(fuzz_payload *p, bm_face face, blyt_buffer im, size_t received) {
+    put_traits(p, face);
+    put(p, fuzz_number(im.size));
+    put(p, fuzz_number(received));
+    put(p, fuzz_string(im.data, received));
+}
+
+static void keep_filter(const bly_filter *f, bm_face face) {
+    blyt_buffer im = blyt_write(f);
+    fuzz_payload p = begun(HAS_FILTER, face);
+    put_filter(&p, im);
+    keep(p);
+    free(im.data);
+}
+
+/* Some of it has come; beside a filter that serves, or alone. */
+static void keep_arriving(const bly_filter *f, const bly_filter *serving) {
+    blyt_buffer im = blyt_write(f), old = serving ? blyt_write(serving) : (blyt_buffer){0};
+    fuzz_payload p = begun(serving ? HAS_FILTER | HAS_STAGING : HAS_STAGING, BM_FACE_BLY);
+    if (serving)
+        put_filter(&p, old);
+    put_staging(&p, BM_FACE_BF, im, HEADER + (im.size - HEADER) / 2);
+    keep(p);
+    free(im.data);
+    free(old.data);
+}
+
+static void keep_shapes(void) {
+    bly_filter *last = NULL;
+    for (size_t i = 0; i < SHAPES; i++) {
+        bly_filter *f = filled(shapes[i], NULL, 40);
+        keep_filter(f, shape_can(shapes[i], BLY_CAN_REMOVE) ? BM_FACE_CF : BM_FACE_BF);
+        if (i % 4 == 0)
+            keep_arriving(f, i % 8 ? last : NULL);
+        bly_filter_destroy(last);
+        last = f;
+    }
+    bly_filter_destroy(last);
+}
+
+static void keep_made(bly_spec spec, int keys) {
+    blyt_list l = list_keys("made", keys);
+    bly_filter *f = blyt_filled(&spec, &l);
+    if (spec.span)
+        assert_ok(bly_window_advance(f, (uint64_t)fake_now - 1000));
+    keep_filter(f, BM_FACE_BLY);
+    bly_filter_destroy(f);
+    blyt_list_free(&l);
+}
+
+/* Windows with a clock; keys that are in the ring, that are not, and a stranger's hash. */
+static void keep_others(void) {
+    bly_spec spec = bly_spec_for(BLY_WINDOW, 60, 0.02);
+    spec.span = 60000;
+    keep_made(spec, 40);
+    spec.span = 7;
+    spec.generations = 2;
+    keep_made(spec, 40);
+    for (uint8_t i = 0; i < 2 && bly_hash_available(BLY_HASH_SIPHASH); i++) {
+        const uint8_t key[16] = {i};
+        spec = bly_spec_for(BLY_SCALABLE, 20, 0.02);
+        assert_ok(bly_hasher_keyed(&spec.hasher, key));
+        keep_made(spec, 40);
+    }
+    spec = bly_spec_for(BLY_CUCKOO, 50, 0.02);
+    spec.hasher = custom_hasher(7);
+    keep_made(spec, 40);
+    spec = bly_spec_for(BLY_SCALABLE, 2, 0.1);
+    keep_made(spec, 300); /* many levels */
+}
+
+/* ---- RedisBloom's ---------------------------------------------------------------------------- */
+
+/* As if of its data `from` to `to`, and `to` to its end but for one byte, had come. */
+static void keep_rb_arriving(const fuzz_payload *whole, bool cuckoo, size_t stretches) {
+    fuzz_payload p = begun(HAS_ARRIVAL, cuckoo ? BM_FACE_CF : BM_FACE_BF);
+    put(&p, fuzz_number(cuckoo ? BM_RB_CUCKOO : BM_RB_BLOOM));
+    for (size_t i = 0; i < whole->n; i++)
+        put(&p, fuzz_field_copy(&whole->fields[i]));
+    put(&p, fuzz_number(stretches));
+    for (size_t i = 0; i < stretches; i++) {
+        put(&p, fuzz_number(5 * i + 1));
+        put(&p, fuzz_number(5 * i + 4));
+    }
+    keep(p);
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(a, b);
+}
+
+static void keep_golden(const char *name) {
+    golden g = read_golden(name);
+    fuzz_payload p = fuzz_payload_new(g.type, g.encoding);
+    fuzz_read(&p, g.io);
+    fake_io_free(g.io);
+    keep(p);
+    if (g.encoding == BLY_RB_ENCODING)
+        keep_rb_arriving(&p, g.type == fake_type("MBbloomCF"), n_seeds % 4);
+}
+
+/* In the order of their names, so that a case is the same everywhere. */
+static void keep_all_golden(void) {
+    char names[64][64];
+    size_t n = 0;
+    DIR *folder = opendir(BLYT_RB_GOLDEN);
+    assert_non_null(folder);
+    for (const struct dirent *e; (e = readdir(folder));)
+        if (strstr(e->d_name, ".txt") && n < COUNT_OF(names))
+            snprintf(names[n++], sizeof *names, "%s", e->d_name);
+    closedir(folder);
+    assert_true(n > 20);
+    qsort(names, n, sizeof *names, by_name);
+    for (size_t i = 0; i < n; i++)
+        keep_golden(names[i]);
+}
+
+size_t fuzz_seeds(fuzz_payload **out) {
+    keep_shapes();
+    keep_others();
+    keep_all_golden();
+    *out = seeds;
+    return n_seeds;
+}
+
+void fuzz_seeds_free(void) {
+    for (size_t i = 0; i < n_seeds; i++)
+        fuzz_payload_free(&seeds[i]);
+    free(seeds);
+}
