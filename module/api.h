@@ -39,7 +39,12 @@ enum {
     RM_CTX_RESP3 = 1 << 22,
     RM_CTX_ASYNC_LOADING = 1 << 23
 };
-enum { RM_OPTION_HANDLE_IO_ERRORS = 1 << 0, RM_OPTION_HANDLE_ASYNC_LOAD = 1 << 2 };
+enum {
+    RM_OPTION_HANDLE_IO_ERRORS = 1 << 0,
+    RM_OPTION_NO_IMPLICIT_SIGNAL = 1 << 1, /* a key closed after writing counts as changed only
+                                              where SignalModifiedKey says so */
+    RM_OPTION_HANDLE_ASYNC_LOAD = 1 << 2
+};
 enum { RM_NOTIFY_GENERIC = 1 << 2, RM_NOTIFY_MODULE = 1 << 13 };
 enum {
     RM_CONFIG_DEFAULT = 0,

@@ -44,6 +44,7 @@ void bm_bly_give_up(rm_ctx *ctx, bm_key *key) {
            "dropped here, since it would be wrong from now on");
     rm.DeleteKey(key->key);
     key->value = NULL;
+    (void)rm.SignalModifiedKey(ctx, key->name);
     rm.Replicate(ctx, "DEL", "s", key->name);
     (void)rm.NotifyKeyspaceEvent(ctx, RM_NOTIFY_GENERIC, "del", key->name);
 }
@@ -405,6 +406,7 @@ int bm_bly_tick(rm_ctx *ctx, rm_string **argv, int argc) {
         bly_window_advance(key.value->as.filter, now) == BLY_OK) {
         bm_clock_enter(ctx, &key);
         bm_value_changed(key.value);
+        (void)rm.SignalModifiedKey(ctx, argv[1]);
         rm.ReplicateVerbatim(ctx);
     }
     bm_key_close(&key);

@@ -94,8 +94,10 @@ static bool begin(rm_ctx *ctx, bm_key *key, const chunk *c) {
     if (status == BLY_OK) {
         bm_staging_free(value->staging);
         value->staging = staging;
-        if (!key->value)
+        if (!key->value) {
             bm_key_set(key, value);
+            (void)rm.SignalModifiedKey(ctx, key->name);
+        }
         return true;
     }
     if (status == BLY_ECORRUPT)

@@ -184,6 +184,7 @@ static void move_on(rm_ctx *ctx, bm_key *key, uint64_t now) {
     if (bly_window_advance(key->value->as.filter, now) != BLY_OK)
         return;
     bm_value_changed(key->value);
+    (void)rm.SignalModifiedKey(ctx, key->name);
     rm.Replicate(ctx, "BLY.TICK", "sl", key->name, (long long)now);
 }
 

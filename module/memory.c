@@ -242,9 +242,18 @@ static uint64_t left_of(uint64_t limit, uint64_t used) {
     return used < limit ? limit - used : 0;
 }
 
+/* More than the machine has. The system would promise even that, as long as nobody touches it; but
+ * the engine counts it as used, and may evict everything else. */
+static bool beyond_machine(uint64_t bytes) {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 && bytes / (uint64_t)page > (uint64_t)pages;
+}
+
 bm_refusal bm_memory_would_refuse(const bm_account *account, uint64_t bytes) {
     if (account->unlimited)
         return BM_REFUSED_NOT;
+    if (bytes >= BM_BIG_BLOCK && beyond_machine(bytes))
+        return BM_REFUSED_SYSTEM;
     if (bytes > left_of(bm_configs.max_filter, account->bytes))
         return BM_REFUSED_FILTER;
     if (bytes > left_of(bm_configs.max_total, bm_memory_total()))

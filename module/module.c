@@ -106,6 +106,6 @@ int RedisModule_OnLoad(rm_ctx *ctx, rm_string **argv, int argc) {
         return RM_ERR;
     }
     rm.SetModuleAttribs(ctx, MODULE_NAME, MODULE_VERSION, API_VERSION);
-    rm.SetModuleOptions(ctx, RM_OPTION_HANDLE_IO_ERRORS);
+    rm.SetModuleOptions(ctx, RM_OPTION_HANDLE_IO_ERRORS | RM_OPTION_NO_IMPLICIT_SIGNAL);
     return start(ctx, argv, argc);
 }

@@ -173,9 +173,8 @@ static void *filter_rdb_load(rm_io *io, int encver) {
         bm_clock_loaded(io, value);
         return value;
     }
-    const char *why =
-        status == BLY_ENOMEM ? bm_refusal_text(value->account.refusal) : bly_strerror(status);
-    rm.LogIOError(io, "warning", "bloomery: cannot load a filter: %s", why);
+    rm.LogIOError(io, "warning", "bloomery: cannot load a filter: %s",
+                  bm_load_failure(value, status));
     bm_value_free(value);
     return NULL;
 }

@@ -14,6 +14,9 @@ size_t bm_type_mem_usage(const void *value);
 size_t bm_type_free_effort(rm_string *key, const void *value);
 void bm_type_free(void *value);
 
+/* Why a value could not be loaded, for the log. */
+const char *bm_load_failure(const bm_value *value, bly_status status);
+
 /* Moves blocks for the engine: as the mover of bly_filter_move, with a bm_moving. */
 typedef struct bm_moving {
     rm_defrag *defrag;

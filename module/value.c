@@ -168,6 +168,23 @@ void bm_type_free(void *value) {
     bm_value_free(value);
 }
 
+/* BLY_ENOMEM without a refusal: the library was told how much room there is, and did not ask. */
+const char *bm_load_failure(const bm_value *value, bly_status status) {
+    if (status != BLY_ENOMEM)
+        return bly_strerror(status);
+    switch (value->account.refusal) {
+    case BM_REFUSED_FILTER:
+        return "it would take more memory than max-filter-memory allows";
+    case BM_REFUSED_TOTAL:
+        return "all filters together would take more memory than max-total-memory allows";
+    case BM_REFUSED_NOT:
+        return "it would take more memory than max-filter-memory or max-total-memory allows";
+    case BM_REFUSED_SYSTEM:
+        break;
+    }
+    return bly_strerror(status);
+}
+
 void *bm_move_block(void *ctx, void *block, size_t size) {
     const bm_moving *moving = ctx;
     (void)size;

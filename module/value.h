@@ -45,9 +45,9 @@ bool bm_traits_decode(const void *data, size_t size, bm_traits *out);
 struct bm_staging; /* staging.h: a container arriving by BLY.LOAD */
 struct bm_arrival; /* arrival.h: RedisBloom's chunks arriving by LOADCHUNK */
 
-/* Never moved once made: what it holds refers to its account. Staging and arrival, the image, the
- * key's absence and the clock's place are those of BM_FILTER alone, for RedisBloom's types are
- * saved as RedisBloom would, and nothing else with them. */
+/* Never moved once made: what it holds refers to its account. Only a BM_FILTER has more than what
+ * it holds in `as`: RedisBloom's types are saved as RedisBloom would, and nothing else with them.
+ */
 typedef struct bm_value {
     bm_what what; /* BM_FILTER, BM_RB_BLOOM, BM_RB_CUCKOO */
     bm_account account;
@@ -63,7 +63,7 @@ typedef struct bm_value {
     struct bm_staging *staging; /* NULL: nothing arriving */
     struct bm_arrival *arrival; /* the same */
     bool keyless;               /* the filter's secret key is not in the ring */
-    bool overfull;              /* counted in bm_overfull */
+    bool overfull;              /* and counted so in the census */
     struct bm_timed *timed;     /* clock.h: its place among the timed windows; else NULL */
 } bm_value;
 

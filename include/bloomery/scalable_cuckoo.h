@@ -16,7 +16,8 @@
  * asked, each new one at most 15% of what is left, and however often the filter grows, the sum
  * never reaches it. scalable.h says how to choose the share.
  *
- * At 1% it takes 10.4 bits per key when it is full as reserved, with a first share of 0.8 or 0.75.
+ * At 1% it takes 10.4 bits per key when it is full as reserved, with a first share of 0.8 (at 0.75,
+ * 11.5 for a million: remainders have whole bits).
  * Grown from a thousand keys to a million: 15.2 with the default share, 17.4 with 0.8. Just after a
  * level was opened about twice as many.
  *

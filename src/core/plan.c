@@ -1,10 +1,11 @@
 /* Sizing. The closed formula m = -n ln p / ln^2 2 overshoots p once k is a whole number, and is no
  * use for blocks. So every kind is sized alike: for each k worth trying, the smallest size whose
- * computed rate (rate.c) is within p, by bisection from the formula's guess; then the smallest of
- * these. */
+ * computed rate (rate.c) is within p, searched from the formula's guess (search.c); then the
+ * smallest of these. */
 #include "plan_levels.h"
 #include "planner.h"
 #include "rate.h"
+#include "search.h"
 
 #include <math.h>
 #include <string.h>
@@ -193,65 +194,54 @@ static uint64_t foldable(uint64_t size, uint64_t step) {
     return (top << shift) * step;
 }
 
-/* A point of the search: a size, in steps, and how far its rate is above (below) the goal. */
-typedef struct trial {
-    uint64_t steps;
-    double excess; /* ln(rate / p): <= 0 when the rate holds */
-} trial;
+/* A geometry whose size is looked for, in steps. */
+typedef struct sizing {
+    bly_geometry g;
+    uint32_t step;
+    double n, p;
+} sizing;
 
-static trial try_size(bly_geometry *g, uint32_t step, uint64_t steps, double n, double p) {
-    g->size = steps * step;
-    return (trial){steps, steps ? log(fmax(blyi_rate(g, n), 1e-300) / p) : 1e3};
+static double excess_at(void *ctx, uint64_t steps) {
+    sizing *z = ctx;
+    z->g.size = steps * z->step;
+    return blyi_excess(blyi_rate(&z->g, z->n), z->p);
 }
 
-/* Between `low`, which is too small, and `high`, which is not: where a straight line in
- * log(size) crosses the goal, kept strictly inside. */
-static uint64_t crossing(trial low, trial high) {
-    double a = log((double)low.steps + 0.5), b = log((double)high.steps + 0.5);
-    double at = exp(a + (b - a) * low.excess / (low.excess - high.excess));
-    uint64_t guess = at > (double)low.steps ? (uint64_t)at : low.steps;
-    if (guess <= low.steps)
-        return low.steps + 1;
-    return guess < high.steps ? guess : high.steps - 1;
-}
-
-/* The smallest size with k = g->hashes whose rate is within p: BLY_ETOOBIG when none is, or when
- * it would take more than `limit` bits. */
-static bly_status smallest_size(const kind_facts *f, bly_geometry *g, double n, double p,
-                                uint64_t limit) {
-    uint64_t per_step = bits_per_size(f, g->hashes) * f->step;
+/* The smallest size with k = z->g.hashes whose rate is within p; false when none is, or when it
+ * would take more than `limit` bits. A limit that comes from a plan `known` to do is asked first:
+ * most k cannot do better. */
+static bool smallest_size(const kind_facts *f, sizing *z, uint64_t limit, bool known) {
+    uint32_t k = z->g.hashes;
+    uint64_t per_step = bits_per_size(f, k) * f->step;
     uint64_t most = limit / per_step, least = f->least / f->step;
     /* No layout beats a classic filter of the same k, so its formula is where to start. */
-    double ideal = -(double)g->hashes * n / log1p(-pow(p, 1.0 / g->hashes)) / (double)per_step;
-    if (!(ideal <= (double)most) || least > most)
-        return BLY_ETOOBIG;
+    double ideal = -(double)k * z->n / log1p(-pow(z->p, 1.0 / k)) / (double)per_step;
+    if (!(ideal <= (double)most) || least > most || (known && excess_at(z, most) > 0))
+        return false;
     if (ideal > (double)least + 1)
         least = (uint64_t)ideal;
+    blyi_search s = {excess_at, z, least - 1, least, most, 0.6 * k};
+    uint64_t steps = blyi_smallest(&s);
+    z->g.size = steps * f->step;
+    return steps != 0;
+}
 
-    trial low = {least - 1, 1e3}, high = try_size(g, f->step, least, n, p);
-    for (uint64_t width = least / 64 + 1; high.excess > 0; width *= 2) {
-        low = high;
-        if (low.steps == most)
-            return BLY_ETOOBIG;
-        uint64_t next = most - low.steps > width ? low.steps + width : most;
-        high = try_size(g, f->step, next, n, p);
+/* The smallest of all k from..to, and of two that are as small the one with fewer hashes. Starts
+ * with the k that is likely to be best, so that little is spent on the others. */
+static bly_geometry smallest_of_all(const kind_facts *f, sizing *z, uint32_t from, uint32_t to,
+                                    uint32_t start) {
+    bly_geometry best = {0};
+    uint32_t count = (to - from) / f->k_step + 1, first = (start - from) / f->k_step;
+    for (uint32_t i = 0; i < count; i++) {
+        /* from `start` down to the least, then up */
+        z->g.hashes = from + f->k_step * (i <= first ? first - i : i);
+        uint64_t limit = best.size ? bly_plan_bits(&best) : BLYI_MAX_BITS;
+        if (best.size && z->g.hashes > best.hashes)
+            limit--;
+        if (smallest_size(f, z, limit, best.size != 0))
+            best = z->g;
     }
-    /* False position with Illinois weights, and a bisection now and then in case of bad luck. */
-    for (unsigned turn = 1, side = 0; high.steps - low.steps > 1; turn++) {
-        uint64_t mid = turn % 4 ? crossing(low, high) : low.steps + (high.steps - low.steps) / 2;
-        trial t = try_size(g, f->step, mid, n, p);
-        if (t.excess > 0) {
-            low = t;
-            high.excess *= side == 1 ? 0.5 : 1;
-            side = 1;
-        } else {
-            high = t;
-            low.excess *= side == 2 ? 0.5 : 1;
-            side = 2;
-        }
-    }
-    g->size = high.steps * f->step;
-    return BLY_OK;
+    return best;
 }
 
 static bly_status check_question(uint64_t keys, double fpr, unsigned hash_bits) {
@@ -282,22 +272,16 @@ bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options, 
     if (own)
         return own->plan(keys, p, out);
     /* The best k of a classic filter is near log2(1/p). Slices that are rounded up, the textbook's
-     * colliding probes and blocks may want another: there all are tried, and those that cannot beat
-     * the best so far are passed over at once. */
-    uint32_t from = f->min_k, to = f->max_k;
+     * colliding probes and blocks may want another: there all are tried. */
+    uint32_t from = f->min_k, to = f->max_k, wish = (uint32_t)fmax(1, floor(-log2(p)));
     if (kind == BLY_CLASSIC && !(options & BLY_TEXTBOOK)) {
-        uint32_t wish = (uint32_t)fmax(1, floor(-log2(p)));
         from = wish > 2 ? wish - 1 : 1;
         to = wish + 2;
     }
-    bly_geometry best = {0}, g = {.kind = kind, .options = options};
-    uint64_t best_bits = BLYI_MAX_BITS + 1;
-    for (g.hashes = from; g.hashes <= to; g.hashes += f->k_step) {
-        if (smallest_size(f, &g, n, p, best_bits - 1) != BLY_OK)
-            continue;
-        best = g;
-        best_bits = bly_plan_bits(&g);
-    }
+    uint32_t start = wish < from ? from : wish > to ? to : wish;
+    start -= (start - from) % f->k_step;
+    sizing z = {.g = {.kind = kind, .options = options}, .step = f->step, .n = n, .p = p};
+    bly_geometry best = smallest_of_all(f, &z, from, to, start);
     if (best.size == 0)
         return BLY_ETOOBIG;
     if (options & BLY_FOLDABLE)

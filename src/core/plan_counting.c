@@ -33,8 +33,10 @@
  * a binomial number of times; the tail of that is summed from its first term.
  */
 #include "plan_counting.h"
+#include "mixture.h"
 #include "planner.h"
 #include "rate.h"
+#include "search.h"
 
 #include <math.h>
 
@@ -174,47 +176,44 @@ static bly_status plan_anywhere(uint64_t keys, double fpr, bly_geometry *g) {
     return BLY_OK;
 }
 
-/* The fewest lines for n keys, at most `limit`; 0 when that is too few. */
-static uint64_t fewest_lines(bly_geometry g, double n, double fpr, uint64_t limit) {
-    g.size = limit;
-    if (limit == 0 || blocked_rate(&g, n) > fpr)
-        return 0;
+/* Lines that are looked for. */
+typedef struct sizing {
+    bly_geometry g;
+    double n, fpr;
+} sizing;
+
+static double excess_at(void *ctx, uint64_t lines) {
+    sizing *z = ctx;
+    z->g.size = lines;
+    return blyi_excess(blocked_rate(&z->g, z->n), z->fpr);
+}
+
+/* The fewest lines, at most `limit`; 0 when that is too few. */
+static uint64_t fewest_lines(sizing *z, uint64_t limit) {
+    uint32_t k = z->g.hashes;
     /* No layout beats a classic filter of the same k. */
-    double ideal = -(double)g.hashes * n / log1p(-pow(fpr, 1.0 / g.hashes));
-    uint64_t low = (uint64_t)fmin((double)limit - 1, ideal / blyi_line_cells(&g) * 0.9);
-    uint64_t high = limit;
-    for (uint64_t step = low / 16 + 1; low + step < high; step *= 2) {
-        g.size = low + step;
-        if (blocked_rate(&g, n) <= fpr)
-            high = g.size;
-        else
-            low = g.size;
-    }
-    while (high - low > 1) {
-        g.size = low + (high - low) / 2;
-        if (blocked_rate(&g, n) <= fpr)
-            high = g.size;
-        else
-            low = g.size;
-    }
-    return high;
+    double ideal = -(double)k * z->n / log1p(-pow(z->fpr, 1.0 / k)) / blyi_line_cells(&z->g);
+    if (limit == 0 || !(ideal * 0.9 <= (double)limit) || excess_at(z, limit) > 0)
+        return 0;
+    uint64_t first = ideal < (double)limit ? (uint64_t)ideal + 1 : limit;
+    blyi_search s = {excess_at, z, (uint64_t)(0.9 * (double)(first - 1)), first, limit, 0.6 * k};
+    return blyi_smallest(&s);
 }
 
 static bly_status plan_lines(uint64_t keys, double fpr, bly_geometry *g) {
     const uint64_t most_lines = BLYI_MAX_BITS / BLYI_LINE_BITS;
-    bly_geometry best = *g;
+    sizing z = {*g, (double)keys, fpr};
     uint64_t limit = keys < most_lines ? keys : most_lines;
-    for (g->hashes = 1; g->hashes <= BLYI_MOST_IN_LINE; g->hashes++) {
-        uint64_t lines = fewest_lines(*g, (double)keys, fpr, limit);
+    for (z.g.hashes = 1; z.g.hashes <= BLYI_MOST_IN_LINE; z.g.hashes++) {
+        uint64_t lines = fewest_lines(&z, limit);
         if (lines == 0)
             continue;
-        best.size = lines;
-        best.hashes = g->hashes;
+        g->size = lines;
+        g->hashes = z.g.hashes;
         limit = lines - 1;
     }
-    if (best.size == 0)
+    if (g->size == 0)
         return keys > most_lines ? BLY_ETOOBIG : BLY_ERATE;
-    *g = best;
     return BLY_OK;
 }
 

@@ -12,8 +12,10 @@
  * It is not what a sketch is chosen for: at 1% it takes 12 bytes a key, and it counts well with
  * four.
  */
+#include "mixture.h"
 #include "planner.h"
 #include "rate.h"
+#include "search.h"
 
 #include <math.h>
 
@@ -64,26 +66,27 @@ static double fill(const bly_geometry *g, double n) {
     return -expm1(n * log1p(-(double)HASHES / LINE_CELLS / (double)g->size));
 }
 
+typedef struct sizing {
+    bly_geometry g;
+    double n, fpr;
+} sizing;
+
+static double excess_at(void *ctx, uint64_t lines) {
+    sizing *z = ctx;
+    z->g.size = lines;
+    return blyi_excess(rate(&z->g, z->n), z->fpr);
+}
+
 static bly_status plan(uint64_t keys, double fpr, bly_geometry *out) {
-    bly_geometry g = {.kind = BLY_COUNTS, .hashes = HASHES};
+    sizing z = {.g = {.kind = BLY_COUNTS, .hashes = HASHES}, .n = (double)keys, .fpr = fpr};
     const uint64_t end = BLYI_MAX_BITS / LINE_BITS;
-    double n = (double)keys;
-    uint64_t low = 0, high = 1; /* too small; large enough */
-    for (g.size = 1; rate(&g, n) > fpr; g.size = high) {
-        if (high == end)
-            return BLY_ETOOBIG;
-        low = high;
-        high = high > end / 2 ? end : 2 * high;
-    }
-    while (high - low > 1) {
-        g.size = low + (high - low) / 2;
-        if (rate(&g, n) <= fpr)
-            high = g.size;
-        else
-            low = g.size;
-    }
-    g.size = high;
-    *out = g;
+    double ideal = z.n * HASHES / LINE_CELLS / -log1p(-pow(fpr, 1.0 / HASHES));
+    uint64_t first = ideal < (double)end ? (uint64_t)ideal + 1 : end;
+    blyi_search s = {excess_at, &z, 0, first, end, HASHES * 0.6};
+    z.g.size = blyi_smallest(&s);
+    if (z.g.size == 0)
+        return BLY_ETOOBIG;
+    *out = z.g;
     return BLY_OK;
 }
 

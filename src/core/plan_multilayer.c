@@ -27,9 +27,11 @@
  *     10^7         18.1       21.7      30.2      42.4
  */
 #include "plan_multilayer.h"
+#include "mixture.h"
 #include "plan_counting.h"
 #include "planner.h"
 #include "rate.h"
+#include "search.h"
 
 #include <math.h>
 
@@ -109,24 +111,27 @@ static unsigned step_for(const bly_geometry *g, double n) {
     return blyi_step_for(records);
 }
 
-static bool holds(bly_geometry *g, uint64_t size, double n, double p) {
-    g->size = size;
-    return blyi_ml_spill(g, n) <= most_spills && rate(g, n) <= p; /* the quicker one first */
+/* Blocks that are looked for. */
+typedef struct sizing {
+    bly_geometry g;
+    double n, p;
+} sizing;
+
+static double excess_at(void *ctx, uint64_t blocks) {
+    sizing *z = ctx;
+    z->g.size = blocks;
+    double spills = blyi_excess(blyi_ml_spill(&z->g, z->n), most_spills);
+    return spills > 0 ? spills : fmax(spills, blyi_excess(rate(&z->g, z->n), z->p));
 }
 
 /* The fewest blocks with g->hashes cells per key, at most `limit`; 0 when that is too few. */
-static uint64_t fewest_blocks(bly_geometry *g, double n, double p, uint64_t limit) {
-    uint64_t low = 0, high = limit;
-    if (!holds(g, limit, n, p))
-        return 0;
-    while (high - low > 1) {
-        uint64_t mid = low + (high - low) / 2;
-        if (holds(g, mid, n, p))
-            high = mid;
-        else
-            low = mid;
-    }
-    return high;
+static uint64_t fewest_blocks(const bly_geometry *g, double n, double p, uint64_t limit) {
+    sizing z = {*g, n, p};
+    double k = g->hashes, cells = -k * n / log1p(-pow(p, 1 / k));
+    double ideal = fmax(cells / BLYI_ML_CELLS, k * n / BLYI_ML_LAYERS);
+    uint64_t first = ideal < (double)limit ? (uint64_t)ideal + 1 : limit;
+    blyi_search s = {excess_at, &z, 0, first, limit, k};
+    return excess_at(&z, limit) > 0 ? 0 : blyi_smallest(&s);
 }
 
 /* The fewest blocks, from `least` on and at most `limit`, whose spills a table of that step has

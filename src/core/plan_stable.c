@@ -31,6 +31,7 @@
 #include "plan_stable.h"
 #include "planner.h"
 #include "rate.h"
+#include "search.h"
 
 #include <math.h>
 
@@ -160,22 +161,31 @@ static uint64_t ideal_run(const bly_geometry *g, double fpr) {
     return run < 1 ? 1 : run < MOST_RUN ? (uint64_t)run : MOST_RUN + 1;
 }
 
+typedef struct memory {
+    bly_geometry g;
+    double keys;
+} memory;
+
+/* How far what is forgotten is from what may be. */
+static double excess_at(void *ctx, uint64_t cells) {
+    memory *m = ctx;
+    m->g.size = cells;
+    return blyi_excess(1 - blyi_stable_recall(&m->g, m->keys), 1 - RECALL);
+}
+
 /* The smallest number of cells with a memory of `keys`; 0 when there is none. */
 static uint64_t enough_cells(bly_geometry g, uint64_t keys) {
-    uint64_t low = blyi_stable_run(&g), high = BLYI_MAX_BITS;
+    uint64_t low = blyi_stable_run(&g);
     if (low < LEAST_CELLS)
         low = LEAST_CELLS - 1;
-    g.size = high;
-    if (blyi_stable_recall(&g, (double)keys) < RECALL)
-        return 0;
-    while (high - low > 1) {
-        g.size = low + (high - low) / 2;
-        if (blyi_stable_recall(&g, (double)keys) >= RECALL)
-            high = g.size;
-        else
-            low = g.size;
-    }
-    return high;
+    /* A cell is lost with a chance of about x^top / top!, x being the events that it has seen. */
+    double top = blyi_stable_top(&g), share = (1 - RECALL) / g.hashes;
+    double events = pow(share * tgamma(top + 1), 1 / top);
+    double guess = (double)keys * (blyi_stable_run(&g) + g.hashes) / events;
+    uint64_t first = guess < (double)BLYI_MAX_BITS ? (uint64_t)guess : BLYI_MAX_BITS;
+    memory m = {g, (double)keys};
+    blyi_search s = {excess_at, &m, low, first > low ? first : low + 1, BLYI_MAX_BITS, top};
+    return blyi_smallest(&s);
 }
 
 /* A longer run, where few cells need one. */
@@ -183,24 +193,29 @@ static uint64_t longer(uint64_t run) {
     return run + 1 + run / 256;
 }
 
+/* The smallest with g->hashes and that width, if it does not take more than `limit` bits. */
+static bool plan_cells(bly_geometry *g, uint64_t keys, double fpr, uint64_t limit) {
+    for (uint64_t run = ideal_run(g, fpr); set_run(g, run); run = longer(run)) {
+        g->size = enough_cells(*g, keys);
+        if (g->size == 0 || bits(g) > limit)
+            return false;
+        if (check(g) == BLY_OK && blyi_stable_rate(g) <= fpr)
+            return true;
+        g->size = BLYI_MAX_BITS;
+    }
+    return false;
+}
+
+/* More and wider cells are mostly better, so these come first; of what is as small, the fewest and
+ * narrowest are taken. */
 static bly_status plan(uint64_t keys, double fpr, bly_geometry *out) {
     bly_geometry best = {0};
-    uint64_t best_bits = UINT64_MAX;
-    for (unsigned k = 1; k <= MOST_HASHES; k++) {
-        for (unsigned width = 1; width <= MOST_WIDTH; width++) {
-            bly_geometry g = {.kind = BLY_STABLE, .hashes = k, .size = BLYI_MAX_BITS};
-            g.detail = width;
-            for (uint64_t run = ideal_run(&g, fpr); set_run(&g, run); run = longer(run)) {
-                g.size = enough_cells(g, keys);
-                if (g.size == 0 || bits(&g) >= best_bits)
-                    break;
-                if (check(&g) == BLY_OK && blyi_stable_rate(&g) <= fpr) {
-                    best = g;
-                    best_bits = bits(&g);
-                    break;
-                }
-                g.size = BLYI_MAX_BITS;
-            }
+    for (unsigned k = MOST_HASHES; k > 0; k--) {
+        for (unsigned width = MOST_WIDTH; width > 0; width--) {
+            bly_geometry g = {
+                .kind = BLY_STABLE, .hashes = k, .size = BLYI_MAX_BITS, .detail = width};
+            if (plan_cells(&g, keys, fpr, best.size ? bits(&best) : UINT64_MAX))
+                best = g;
         }
     }
     if (best.size == 0)

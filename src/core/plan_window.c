@@ -18,8 +18,10 @@
  * window for n keys, and at its fullest.
  */
 #include "plan_window.h"
+#include "mixture.h"
 #include "planner.h"
 #include "rate.h"
+#include "search.h"
 
 #include <math.h>
 
@@ -77,46 +79,56 @@ double blyi_window_keys(const bly_geometry *g, double fill) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* The smallest size for n keys in a generation, at most `most`; 0 when there is none. */
-static uint64_t smallest_size(bly_geometry g, double n, double rate, uint64_t most) {
-    uint64_t low = 0, high = 1;
-    for (;; high = high > most / 2 ? most : 2 * high) {
-        g.size = high;
-        if (blyi_window_rate(&g, n) <= rate)
-            break;
-        if (high == most)
-            return 0;
-        low = high;
-    }
-    while (high - low > 1) {
-        g.size = low + (high - low) / 2;
-        if (blyi_window_rate(&g, n) <= rate)
-            high = g.size;
-        else
-            low = g.size;
-    }
-    return high;
+/* A window whose size is looked for: n keys in a generation, at that rate. */
+typedef struct sizing {
+    bly_geometry g;
+    double n, rate;
+} sizing;
+
+static double excess_at(void *ctx, uint64_t size) {
+    sizing *z = ctx;
+    z->g.size = size;
+    return blyi_excess(blyi_window_rate(&z->g, z->n), z->rate);
 }
+
+/* The smallest size, of at most `most` lines in all; 0 when there is none. */
+static uint64_t smallest_size(sizing *z, uint64_t most) {
+    unsigned slots = blyi_window_slots(&z->g), parts = blyi_window_parts(&z->g);
+    most /= parts;
+    if (most == 0 || excess_at(z, most) > 0)
+        return 0;
+    /* As if lines were filled evenly, and lanes had equally many places. */
+    double each = (double)blyi_window_places(slots) / blyi_window_lanes(slots);
+    double ideal = z->n / each / -log1p(-pow(z->rate, 1.0 / z->g.hashes));
+    uint64_t first = ideal < (double)most ? (uint64_t)ideal + 1 : most;
+    blyi_search s = {excess_at, z, 0, first, most, 0.6 * z->g.hashes};
+    return blyi_smallest(&s);
+}
+
+#define MOST_SPACE 1.02 /* of a window with fewer parts, as a multiple of the smallest */
 
 bly_status blyi_window_plan(uint64_t keys, double fpr, uint32_t generations, bly_geometry *out) {
     if (generations < 1 || generations >= BLYI_WIN_MOST_SLOTS)
         return BLY_EGEOMETRY;
-    double n = (double)blyi_window_quota(keys, generations);
-    double rate = -expm1(log1p(-fpr) / (generations + 1.0));
+    sizing z = {.n = (double)blyi_window_quota(keys, generations),
+                .rate = -expm1(log1p(-fpr) / (generations + 1.0))};
     unsigned lanes = blyi_window_lanes(generations + 1);
     bly_geometry tried[BLYI_WIN_MOST_PARTS];
-    uint64_t least = UINT64_MAX;
+    uint64_t least = UINT64_MAX, most = BLYI_MAX_BITS / 512;
     for (unsigned i = 0; i < BLYI_WIN_MOST_PARTS; i++) {
-        tried[i] =
-            (bly_geometry){.kind = BLY_WINDOW, .hashes = lanes * (i + 1), .detail = generations};
-        tried[i].size = smallest_size(tried[i], n, rate, BLYI_MAX_BITS / 512);
+        z.g = (bly_geometry){.kind = BLY_WINDOW, .hashes = lanes * (i + 1), .detail = generations};
+        z.g.size = smallest_size(&z, most);
+        tried[i] = z.g;
         if (check(&tried[i]) != BLY_OK)
             tried[i].size = 0;
         else if (bits(&tried[i]) < least)
             least = bits(&tried[i]);
+        /* What is larger than this will not be taken. */
+        if ((double)least * MOST_SPACE < (double)BLYI_MAX_BITS)
+            most = (uint64_t)((double)least * MOST_SPACE) / 512;
     }
     for (unsigned i = 0; i < BLYI_WIN_MOST_PARTS; i++) {
-        if (tried[i].size == 0 || (double)bits(&tried[i]) > 1.02 * (double)least)
+        if (tried[i].size == 0 || (double)bits(&tried[i]) > MOST_SPACE * (double)least)
             continue;
         *out = tried[i];
         return BLY_OK;

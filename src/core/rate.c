@@ -10,13 +10,13 @@
  * not cancel.
  *
  * Blocks. A block receives i of the n keys with binomial probability; the filter's rate is the
- * mean of a block's rate over i (Putze, Sanders and Singler 2007). The sum runs outward from the
- * mode by the ratio of neighbouring terms, so it needs no factorials and holds for any n.
+ * mean of a block's rate over i (Putze, Sanders and Singler 2007): mixture.c.
  *
  * Lanes. Within a block of L lanes, one bit of each key in each lane, lanes are independent given
  * i: (1-(1-1/w)^i)^L, exactly. Two bits a lane use the exact two-probe form below.
  */
 #include "rate.h"
+#include "mixture.h"
 #include "planner.h"
 
 #include <math.h>
@@ -47,48 +47,36 @@ static double lane_twice(double w, double t) {
     return 1 - 2 * e1 + (e1 + (w - 1) * e2) / w;
 }
 
-double blyi_mixture(double n, double z, double (*f)(unsigned k, double i), unsigned k) {
-    double mean = n / z;
-    /* Past this every block is as good as full and its load no longer matters. */
-    if (z <= 1 || mean > 1024)
-        return f(k, mean);
-    double mode = floor((n + 1) / z), total = 1, sum = f(k, mode);
-    double weight = 1;
-    for (double i = mode; i < n && weight > 1e-19; i++) {
-        weight *= (n - i) / ((i + 1) * (z - 1));
-        total += weight;
-        sum += weight * f(k, i + 1);
-    }
-    weight = 1;
-    for (double i = mode; i > 0 && weight > 1e-19; i--) {
-        weight *= i * (z - 1) / (n - i + 1);
-        total += weight;
-        sum += weight * f(k, i - 1);
-    }
-    return sum / total;
-}
-
 static double sbbf_block(unsigned k, double i) {
     /* The mask comes from 32 bits of hash, so a stranger shares a stored key's whole mask with
      * probability 2^-32 per key in the block. */
     return fmin(1, power(-expm1(i * log1p(-1.0 / 32)), k) + i * 0x1p-32);
 }
 
-/* split512, k = 12: j of the block's i keys put their second bit in the half that the query
- * probes twice. (k carries i here.) */
+/* split512: k probes, one in each lane, all hit after t bits were set in each; and the same with
+ * two probes to a lane. */
+static double lanes_once(unsigned k, double t) {
+    return power(-expm1(t * log1p(-1.0 / 64)), k);
+}
+
+static double lanes_twice(unsigned k, double t) {
+    return power(lane_twice(64, t), k);
+}
+
+/* k = 12: j of the block's i keys put their second bit in the half that the query probes twice. (k
+ * carries i here.) */
 static double split_halves(unsigned i, double j) {
-    double twice = lane_twice(64, i + j), once = -expm1((2.0 * i - j) * log1p(-1.0 / 64));
-    return power(twice, 4) * power(once, 4);
+    return blyi_remembered(lanes_twice, 4, i + j) * blyi_remembered(lanes_once, 4, 2.0 * i - j);
 }
 
 static double split_block(unsigned k, double i) {
     if (k == 8)
-        return power(-expm1(i * log1p(-1.0 / 64)), 8);
+        return lanes_once(8, i);
     if (k == 16)
-        return power(lane_twice(64, 2 * i), 8);
+        return lanes_twice(8, 2 * i);
     if (i > 8192) /* full to the last bit */
         return 1;
-    return blyi_mixture(i, 2, split_halves, (unsigned)i);
+    return blyi_mixture_once(i, 2, split_halves, (unsigned)i);
 }
 
 static double pair_once(unsigned half, double i) {
@@ -107,12 +95,11 @@ static double pair_slope(unsigned half, double i) {
  * one; else two that share a fixed number of keys, so that what one has more the other has less
  * (their loads covary by -2n/z^2). Both effects matter for a handful of blocks only. */
 static double pair_rate(double z, unsigned k, double n) {
-    unsigned half = k / 2;
-    double once = blyi_mixture(2 * n, z, pair_once, half);
-    double both = blyi_mixture(2 * n, z, pair_both, half);
-    double slope = z < 1000 ? blyi_mixture(2 * n, z, pair_slope, half) : 0;
-    double apart = once * once - 2 * n / (z * z) * slope * slope;
-    return fmax(0, apart) * (1 - 1 / z) + both / z;
+    static const blyi_block_rate rates[] = {pair_once, pair_both, pair_slope};
+    double mean[3] = {0};
+    blyi_mixtures(2 * n, z, rates, z < 1000 ? 3 : 2, k / 2, mean);
+    double apart = mean[0] * mean[0] - 2 * n / (z * z) * mean[2] * mean[2];
+    return fmax(0, apart) * (1 - 1 / z) + mean[1] / z;
 }
 
 /* What double hashing adds. A query whose step equals a stored key's, or its negative, and whose

@@ -17,10 +17,6 @@ double blyi_textbook_extra(const bly_geometry *g, double n);
  * expected clear after n keys, in every layout. */
 double blyi_log_miss(const bly_geometry *g);
 
-/* The mean of f(k, i) over i ~ Binomial(n, 1/z): what a block's rate f is on average when n keys
- * are spread over z blocks. */
-double blyi_mixture(double n, double z, double (*f)(unsigned k, double i), unsigned k);
-
 /* The share of queries that a hash of `bits` bits answers wrongly, whatever the filter. */
 double blyi_hash_floor(double n, unsigned bits);
 

@@ -24,6 +24,7 @@ ribbon N - N N N N
 counts N N N N N N
 growable-cuckoo N N N N N N
 blocked-counting N N N N N N
+scalable-cuckoo N N N N N N
 \
 M keys/s add contains, absent contains, present
  batched single batched single batched single
@@ -46,6 +47,7 @@ ribbon N - N N N N
 counts N N N N N N
 growable-cuckoo N N N N N N
 blocked-counting N N N N N N
+scalable-cuckoo N N N N N N
 \
 space and rate size bits/key promised measured ratio
 classic N KiB N N% N% N +-N
@@ -67,6 +69,7 @@ ribbon N KiB N N% N% N +-N
 counts N KiB N N% N% N +-N
 growable-cuckoo N KiB N N% N% N +-N
 blocked-counting N KiB N N% N% N +-N
+scalable-cuckoo N KiB N N% N% N +-N
 \
 What the machine can do at best:
  hash a key with xxhN, nothing else: N ns batched (N M/s), N ns single
@@ -109,6 +112,7 @@ ribbon 5 True 60000 7.1 True
 counts 6 True 60000 97.7 True
 growable-cuckoo 6 True 60000 27.0 True
 blocked-counting 6 True 60000 43.4 True
+scalable-cuckoo 6 True 60000 20.6 False
 ['hash', 'hash_batched_ns', 'hash_single_ns', 'line_bytes', 'line_ns'] True
 
 # What cannot be is refused.

@@ -36,7 +36,7 @@ $ gzip -k numbers && bloomery build -f -o n.bly numbers.gz
 $ bloomery build --kind scalable -n 10 -o g.bly numbers && bloomery check -c g.bly numbers
 1000
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: g.bly: scalable, 4.62 KiB, errs on 1 in 1,000 lines
+! bloomery build: g.bly: scalable, 4.44 KiB, errs on 1 in 1,000 lines
 $ printf '# one\ntwo\n;three\nfour # five\n' >commented
 $ bloomery build --comments -o c.bly commented
 ! bloomery build: 4 lines: 3 keys, 0 repeated, 1 blank or comments
@@ -102,7 +102,7 @@ $ bloomery build -n 999 -o new.bly numbers
 ! bloomery build: there are 1,000 different keys, more than -n 999; leave -n out
 ? 2
 $ bloomery build --kind nothing -o new.bly numbers
-! bloomery build: --kind cannot be 'nothing': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable, window, stable, counting, multilayer, layered, overlay, hybrid, cuckoo, fuse, ribbon, counts, hll, growable-cuckoo, blocked-counting
+! bloomery build: --kind cannot be 'nothing': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable, window, stable, counting, multilayer, layered, overlay, hybrid, cuckoo, fuse, ribbon, counts, hll, growable-cuckoo, blocked-counting, scalable-cuckoo
 ? 2
 $ bloomery build --hash nothing -o new.bly numbers
 ! bloomery build: --hash cannot be 'nothing': it must be one of xxh3, xxh3-128, xxh64, murmur3, murmur64a, fnv1, fnv1a, fnv1-32, fnv1a-32, crc64, city64, farm64, md5, sha1, siphash

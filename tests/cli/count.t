@@ -210,7 +210,7 @@ $ printf 'Example.COM.\nexample.com\na.test\n' | bloomery build -q --copies --ki
 1	a.test.
 0	not a name
 $ bloomery count --query -s list.bly letters
-! bloomery count: list.bly: is a split512 filter, which does not tell how often a key was added; counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and blocked-counting do
+! bloomery count: list.bly: is a split512 filter, which does not tell how often a key was added; counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo, blocked-counting and scalable-cuckoo do
 ? 2
 $ bloomery count --query letters
 ! bloomery count: --query needs the file to ask: --state FILE

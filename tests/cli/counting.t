@@ -325,7 +325,7 @@ $ bloomery build --kind hll -p 1e-6 -o x.bly numbers
 ! bloomery build: an hll list cannot err as seldom as 1e-06 of the time; choose a higher -p, or another --kind
 ? 2
 $ bloomery remove counts.bly --key a
-! bloomery remove: counts.bly: keys cannot be removed from a counts filter: its counts are estimates; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and blocked-counting can
+! bloomery remove: counts.bly: keys cannot be removed from a counts filter: its counts are estimates; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo, blocked-counting and scalable-cuckoo can
 ? 2
 $ bloomery subtract -o x.bly counts.bly counts.bly
 ! bloomery subtract: counts.bly: counts filters cannot be subtracted: counters that were raised by chance cannot be lowered again; counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can

@@ -158,25 +158,25 @@ $ seq 500 | bloomery build -q --kind scalable -n 500 -o grows.bly; seq 4000 | bl
 grows.bly
   kind       scalable: a list of filters that grows with its keys
   shape      4 levels
-  file       21.6 KiB (22,080 bytes)
+  file       21.2 KiB (21,696 bytes)
   hash       xxh3, seed 0
   type       line
-  keys       3,994 counted, 3,981 estimated
-  capacity   7,500 keys, 23.5 bits per key
-  rate       0.1% asked, 0.0773% predicted, 0.0592% now (1 in 1,690)
-  fill       ▕████████████▊           ▏ 53% of its capacity; 23.1% of its bits set
+  keys       3,994 counted, 3,996 estimated
+  capacity   7,500 keys, 23.1 bits per key
+  rate       0.1% asked, 0.0776% predicted, 0.0598% now (1 in 1,672)
+  fill       ▕████████████▊           ▏ 53% of its capacity; 23.4% of its bits set
   levels     1: 500 of 500 keys, split512, 1.00 KiB, 0.0538% now
-             2: 1,000 of 1,000 keys, split512, 3.19 KiB, 0.00287% now
-             3: 2,000 of 2,000 keys, bb2x512, 5.62 KiB, 0.0025% now
+             2: 1,000 of 1,000 keys, bb2x512, 2.81 KiB, 0.00351% now
+             3: 2,000 of 2,000 keys, bb2x512, 5.62 KiB, 0.00249% now
              4: 494 of 4,000 keys, bb2x512, 11.4 KiB, 5.92e-13% now
 $ bloomery info --header grows.bly
 grows.bly
   kind       scalable: a list of filters that grows with its keys
   shape      4 levels
-  file       21.6 KiB (22,080 bytes)
+  file       21.2 KiB (21,696 bytes)
   hash       xxh3, seed 0
   keys       3,994 counted
-  capacity   7,500 keys, 23.5 bits per key
+  capacity   7,500 keys, 23.1 bits per key
   rate       0.1% asked (1 in 1,000)
 
 # The type of its lines, as the list remembers it.
@@ -212,10 +212,10 @@ $ cd $DATA/../golden/v1/good; bloomery info --json sbbf-xxh3.bly keyed-classic.b
 {"file":"custom-bb2x512.bly","file_bytes":320,"kind":"bb2x512","hashes":8,"size":4,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"custom","keyed":false,"hash_tag":"00000000676f6c64","capacity":60,"count":50,"bits_per_key":34.133,"rate_asked":0.01,"approximate":false,"bits":2048,"set_bits":365,"fill":0.178,"estimated_keys":50.347,"rate_predicted":1.367e-06,"rate_now":1.123e-06,"keeps_promise":true,"type":null,"marks":null}
 {"file":"classic-full-crc64.bly","file_bytes":128,"kind":"classic","hashes":1,"size":65,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"crc64","keyed":false,"seed":9,"capacity":60,"count":65,"bits_per_key":1.0833,"rate_asked":0.01,"approximate":false,"bits":65,"set_bits":65,"fill":1,"estimated_keys":null,"rate_predicted":1,"rate_now":1,"keeps_promise":false,"type":null,"marks":null}
 $ bloomery info --json grows.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/"levels":\[[{]/&\n/; s/\},/},\n/g'
-{"file":"grows.bly","file_bytes":22080,"kind":"scalable","hashes":4,"size":22016,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":7500,"count":3994,"bits_per_key":23.483,"rate_asked":0.001,"approximate":false,"bits":174080,"set_bits":40195,"fill":0.230,"estimated_keys":3981.308,"rate_predicted":0.000772,"rate_now":0.000591,"keeps_promise":true,"type":"line","marks":0,"levels":[{
+{"file":"grows.bly","file_bytes":21696,"kind":"scalable","hashes":4,"size":21632,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":7500,"count":3994,"bits_per_key":23.0741,"rate_asked":0.001,"approximate":false,"bits":171008,"set_bits":40039,"fill":0.234,"estimated_keys":3996.0352,"rate_predicted":0.000775,"rate_now":0.000597,"keeps_promise":true,"type":"line","marks":0,"levels":[{
 "kind":"split512","hashes":8,"size":16,"bytes":1024,"capacity":500,"count":500,"estimated_keys":493.113,"fill":0.382,"rate_asked":0.0008,"rate_now":0.000537},
-{"kind":"split512","hashes":12,"size":51,"bytes":3264,"capacity":1000,"count":1000,"estimated_keys":994.601,"fill":0.365,"rate_asked":2.999e-05,"rate_now":2.871e-05},
-{"kind":"bb2x512","hashes":14,"size":90,"bytes":5760,"capacity":2000,"count":2000,"estimated_keys":1999.719,"fill":0.453,"rate_asked":2.549e-05,"rate_now":2.501e-05},
+{"kind":"bb2x512","hashes":12,"size":45,"bytes":2880,"capacity":1000,"count":1000,"estimated_keys":1009.328,"fill":0.407,"rate_asked":2.999e-05,"rate_now":3.509e-05},
+{"kind":"bb2x512","hashes":14,"size":90,"bytes":5760,"capacity":2000,"count":2000,"estimated_keys":1999.719,"fill":0.453,"rate_asked":2.549e-05,"rate_now":2.492e-05},
 {"kind":"bb2x512","hashes":14,"size":183,"bytes":11712,"capacity":4000,"count":494,"estimated_keys":493.873,"fill":0.0707,"rate_asked":2.167e-05,"rate_now":5.921e-15}]}
 $ cp phone.bly $'na\tme.bly'; bloomery info --json --header $'na\tme.bly' | cut -c 1-40
 {"file":"na\u0009me.bly","file_bytes":12

@@ -131,11 +131,11 @@ $ for i in 1 2; do seq ${i}0001 ${i}0500 | bloomery build -q --kind scalable -n 
 $ seq 10 | bloomery build -q --kind scalable -n 400 -o g3.bly; seq 10 | bloomery build -q --kind scalable -n 500 -p 1% -o g4.bly
 $ bloomery merge -o g.bly g2.bly g1.bly; (seq 10001 11000; seq 20001 20500) | bloomery add g.bly
 ! bloomery merge: g.bly: 2 filters merged, 1,500 keys by estimate; wrong answers 2.51%, 0.1% asked
-! bloomery merge: warning: g.bly: is too full: about 1,501 keys in a filter made for 1,500; it takes 2.51% of all other keys for its own, where 0.1% was asked; build a larger one
+! bloomery merge: warning: g.bly: is too full: about 1,505 keys in a filter made for 1,500; it takes 2.51% of all other keys for its own, where 0.1% was asked; build a larger one
 ! bloomery add: g.bly: 0 of 1,500 new; it holds 1,500 keys, its capacity is 1,500
-! bloomery add: warning: g.bly: is too full: about 1,501 keys in a filter made for 1,500; it takes 2.51% of all other keys for its own, where 0.1% was asked; build a larger one
+! bloomery add: warning: g.bly: is too full: about 1,505 keys in a filter made for 1,500; it takes 2.51% of all other keys for its own, where 0.1% was asked; build a larger one
 $ bloomery merge -o x.bly g1.bly g3.bly
-! bloomery merge: g3.bly: cannot be merged with g1.bly: their levels, or their rates, differ; only filters built alike can
+! bloomery merge: g3.bly: cannot be merged with g1.bly: their levels, their growth, or their rates, differ; only filters built alike can
 ? 2
 $ bloomery merge -o x.bly g1.bly g4.bly
 ! bloomery merge: g4.bly: differs from g1.bly in its rate (1%, not 0.1%); only filters built alike can be merged

@@ -206,7 +206,7 @@ $ bloomery build --changes 5 -o x.bly numbers
 $ bloomery build --over fuse.bly --kind overlay -q -o x.bly; bloomery check -c x.bly numbers
 1000
 $ bloomery merge -o y.bly over.bly over.bly
-! bloomery merge: over.bly: overlay filters cannot be merged: an overlay's parts cannot be combined; rebuild from the keys; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and blocked-counting can
+! bloomery merge: over.bly: overlay filters cannot be merged: an overlay's parts cannot be combined; rebuild from the keys; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo, blocked-counting and scalable-cuckoo can
 ? 2
 $ bloomery subtract -o y.bly over.bly over.bly
 ! bloomery subtract: over.bly: overlay filters cannot be subtracted: an overlay's parts cannot be combined; rebuild from the keys; counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
@@ -218,7 +218,7 @@ $ bloomery dedup --state over.bly numbers
 ! bloomery dedup: over.bly: is an overlay filter: it is changed by bloomery add and remove; begin a new state
 ? 2
 $ bloomery count --query -s over.bly -k 1
-! bloomery count: over.bly: is an overlay filter, which does not tell how often a key was added; counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and blocked-counting do
+! bloomery count: over.bly: is an overlay filter, which does not tell how often a key was added; counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo, blocked-counting and scalable-cuckoo do
 ? 2
 $ bloomery plan -n 1000 --kind overlay
 ! bloomery plan: there is no plan for an overlay filter: it lies over another filter: plan that one; bloomery build --over makes one

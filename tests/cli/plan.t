@@ -20,6 +20,7 @@ A query reads one cache line, as sbbf's does, but sbbf needs 5% more space at
   cuckoo             169,270,912    161 MiB     13.54     2   0.0941%
   growable-cuckoo    299,479,296    286 MiB     23.96     2 9.19e-05%
   blocked-counting   950,585,280    907 MiB     76.05     1      0.1%
+  scalable-cuckoo    182,291,712    174 MiB     14.58     2    0.047%
   window             it forgets old keys
   stable             it forgets old keys
   overlay            it lies over another filter: plan that one
@@ -54,6 +55,7 @@ line for each bit.
   cuckoo             1,302,144   1.24 MiB     10.42     2     0.75%
   growable-cuckoo    2,604,288   2.48 MiB     20.83     2 0.000735%
   blocked-counting   5,423,680   5.17 MiB     43.39     1        1%
+  scalable-cuckoo    1,302,144   1.24 MiB     10.42     2     0.75%
   window             it forgets old keys
   stable             it forgets old keys
   overlay            it lies over another filter: plan that one
@@ -87,6 +89,7 @@ A query reads two cache lines; the kinds that read one need 7% more space at
   cuckoo              2,604,288   2.48 MiB     20.83     2 0.000735%
   growable-cuckoo     3,906,368   3.73 MiB     31.25     2 7.18e-07%
   blocked-counting   24,519,424   23.4 MiB    196.16     1    0.001%
+  scalable-cuckoo     2,604,288   2.48 MiB     20.83     2 0.000735%
   window             it forgets old keys
   stable             it forgets old keys
   overlay            it lies over another filter: plan that one
@@ -129,6 +132,7 @@ line for each bit.
   cuckoo             51,539,580   67,108,864   64.0 MiB     10.42     2     0.75%
   growable-cuckoo    25,769,778   67,108,864   64.0 MiB     20.83     2 0.000735%
   blocked-counting   12,373,359   67,108,864   64.0 MiB     43.39     1        1%
+  scalable-cuckoo    51,539,580   67,108,864   64.0 MiB     10.42     2     0.75%
   window             it forgets old keys
   stable             it forgets old keys
   overlay            it lies over another filter: plan that one
@@ -161,6 +165,7 @@ A query reads one cache line, as sbbf's does, but sbbf needs 5% more space at
   hybrid             15,625,088   14.9 MiB     12.50     2        3%
   cuckoo             15,625,088   14.9 MiB     12.50     2    0.188%
   blocked-counting   16,777,216   16.0 MiB     13.42     1     20.4%
+  scalable-cuckoo    15,625,088   14.9 MiB     12.50     2    0.188%
   window             it forgets old keys
   stable             it forgets old keys
   overlay            it lies over another filter: plan that one
@@ -202,6 +207,7 @@ A query reads two cache lines; the kinds that read one need 7% more space at
   hll                it tells how many keys there are, not which
   growable-cuckoo    it does not fit into the memory
   blocked-counting   it does not fit into the memory
+  scalable-cuckoo    it does not fit into the memory
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -211,14 +217,15 @@ With twice as many keys as planned, bb2x512 answers wrongly at 12.9%.
 
 # Needs: the choice follows them, and a kind that does not fit says why.
 $ bloomery plan -n 1M --grows
-scalable: 3.94 MiB for 1,000,000 keys at a rate of 0.0386% (1 in 2,594)
+scalable: 3.53 MiB for 1,000,000 keys at a rate of 0.0386% (1 in 2,594)
 \
 More keys may come than expected: it grows and keeps its rate, and adding a key
 again costs nothing.
 \
   kind                   bytes             bits/key lines      rate
-* scalable           4,127,040   3.94 MiB     33.02     4   0.0386%
+* scalable           3,703,168   3.53 MiB     29.63     8   0.0386%
   growable-cuckoo    3,959,040   3.78 MiB     31.67     2 0.000919%
+  scalable-cuckoo    3,281,920   3.13 MiB     26.26     8   0.0316%
   classic            it does not grow
   partitioned        it does not grow
   sbbf               it does not grow
@@ -242,12 +249,12 @@ Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
 are in.
 \
-Scalable is shown as it is after growing from a first level for 100,000 keys to
-4 levels. The better the first guess (--first), the less it takes.
+It is shown as it is after growing from a first level for 100,000 keys to 4
+levels. The better the first guess (--first), the less it takes.
 \
 With twice as many keys as planned, scalable answers wrongly at 0.0478%.
 $ bloomery plan -n 1M --grows --first 1M | head -6
-scalable: 2.49 MiB for 1,000,000 keys at a rate of 0.015% (1 in 6,667)
+scalable: 2.25 MiB for 1,000,000 keys at a rate of 0.015% (1 in 6,667)
 \
 More keys may come than expected: it grows and keeps its rate, and adding a key
 again costs nothing.
@@ -294,6 +301,7 @@ the others.
 * cuckoo             1,692,800   1.61 MiB     13.54     2   0.0941%
   growable-cuckoo    2,994,880   2.86 MiB     23.96     2 9.19e-05%
   blocked-counting   9,505,856   9.07 MiB     76.05     1      0.1%
+  scalable-cuckoo    1,822,976   1.74 MiB     14.58     2    0.047%
   classic            it cannot remove keys
   partitioned        it cannot remove keys
   sbbf               it cannot remove keys
@@ -322,6 +330,7 @@ removing still works.
 \
   kind                   bytes             bits/key lines      rate
 * growable-cuckoo    3,959,040   3.78 MiB     31.67     2 0.000919%
+  scalable-cuckoo    3,281,920   3.13 MiB     26.26     8   0.0316%
   classic            it cannot remove keys
   partitioned        it cannot remove keys
   sbbf               it cannot remove keys
@@ -376,6 +385,7 @@ filter, for many keys at 1% by a fifth, and a query reads three cache lines.
   ribbon               882,752    862 KiB      7.06     5    0.992%
   growable-cuckoo    2,604,288   2.48 MiB     20.83     2 0.000735%
   blocked-counting   5,423,680   5.17 MiB     43.39     1        1%
+  scalable-cuckoo    1,302,144   1.24 MiB     10.42     2     0.75%
   window             it forgets old keys
   stable             it forgets old keys
   overlay            it lies over another filter: plan that one
@@ -429,6 +439,7 @@ It forgets old keys by itself, and never one of the window.
   hll                it tells how many keys there are, not which
   growable-cuckoo    it does not forget old keys by itself
   blocked-counting   it does not forget old keys by itself
+  scalable-cuckoo    it does not forget old keys by itself
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -441,7 +452,7 @@ $ bloomery plan -n 1M -p 1% --window | diff - <(bloomery plan -n 1M -p 1% --wind
 < window: 2.06 MiB for 1,000,000 keys at a rate of 1% (1 in 100)
 ---
 \> window: 2.06 MiB for 1,000,000 keys within 24h at a rate of 1% (1 in 100)
-29a30,33
+30a31,34
 \>\s
 \> The keys are taken to come evenly. bloomery dedup --window 24h, for 1,000,000
 \> lines at 1%, takes about 5.96 MiB: lines may come all at once, and each of its
@@ -471,6 +482,7 @@ $ bloomery plan -n 1M -p 1% --window --lossy | tail -n +5
   hll                it tells how many keys there are, not which
   growable-cuckoo    it does not forget old keys by itself
   blocked-counting   it does not forget old keys by itself
+  scalable-cuckoo    it does not forget old keys by itself
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -488,6 +500,7 @@ early. Left to itself, the planner takes window.
   hll                it tells how many keys there are, not which
   growable-cuckoo    it does not forget old keys by itself
   blocked-counting   it does not forget old keys by itself
+  scalable-cuckoo    it does not forget old keys by itself
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -524,6 +537,7 @@ four bits take.
   ribbon             it does not count how often a key was added
   hll                it tells how many keys there are, not which
   growable-cuckoo    it does not count how often a key was added
+  scalable-cuckoo    it does not count how often a key was added
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -559,7 +573,7 @@ $ bloomery plan -n 1M --static --deletes
 ! bloomery plan: --static says that no key is added or removed later; --grows, --window and --deletes say the opposite: choose one
 ? 2
 $ bloomery plan -n 1M --kind pigeon
-! bloomery plan: --kind cannot be 'pigeon': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable, window, stable, counting, multilayer, layered, overlay, hybrid, cuckoo, fuse, ribbon, counts, hll, growable-cuckoo, blocked-counting
+! bloomery plan: --kind cannot be 'pigeon': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable, window, stable, counting, multilayer, layered, overlay, hybrid, cuckoo, fuse, ribbon, counts, hll, growable-cuckoo, blocked-counting, scalable-cuckoo
 ? 2
 $ bloomery plan -n 1M --lossy
 ! bloomery plan: --lossy goes with --window
@@ -767,6 +781,7 @@ $ bloomery plan -n 1M --static --svg static.svg >/dev/null; python3 - <<'END'
 \#0f9aa8 3 4 ends at 315
 \#d0473f 2 5 ends at 752
 \#e07b39 none ends at 752
+\#7a2f8f none ends at 752
 \#a0703c none ends at 315
 $ bloomery plan -n 1M --plot=never | grep -c dashed
 0
@@ -784,8 +799,8 @@ $ python3 - <<'END'
 > print(root.tag, sum(p.get('class') == 'curve' for p in paths), sum(p.get('class') == 'best' for p in paths))
 > print(' '.join(t[0].text for t in root if t.tag.endswith('text') and len(t)))
 > END
-{http://www.w3.org/2000/svg}svg 24 2
-split512 classic partitioned sbbf bb2x512 scalable counting multilayer layered hybrid cuckoo growable-cuckoo blocked-counting
+{http://www.w3.org/2000/svg}svg 26 2
+split512 classic partitioned sbbf bb2x512 scalable counting multilayer layered hybrid cuckoo growable-cuckoo blocked-counting scalable-cuckoo
 $ bloomery plan -n 1M --svg rates.svg
 ! bloomery plan: rates.svg: exists already; -f replaces it
 ? 2
@@ -851,6 +866,7 @@ counts False False it is for counting how often keys come
 hll False False it tells how many keys there are, not which
 growable-cuckoo True False 2688 2 19 0.0000
 blocked-counting True False 5440 1 6 0.0098
+scalable-cuckoo True False 1344 2 1 0.0073
 $ bloomery plan -n 1000 --deletes --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["kind"], d["most_keys"], d["rate_at_twice_the_keys"], d["asked"]["needs"])'
 cuckoo 1005 None ['deletes']
 $ bloomery plan -n 1000 --grows --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["kind"], d["first_keys"], [k["reason"] for k in d["kinds"] if not k["fits"]][0])'

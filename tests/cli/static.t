@@ -113,7 +113,7 @@ $ bloomery remove ribbon.bly --key 1
 ! bloomery remove: ribbon.bly: keys cannot be removed from a ribbon filter: it was built from all its keys at once; make a list over it, from which they can: bloomery build --over ribbon.bly -o NEW.bly
 ? 2
 $ bloomery merge -o x.bly fuse.bly fuse.bly
-! bloomery merge: fuse.bly: fuse filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and blocked-counting can
+! bloomery merge: fuse.bly: fuse filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo, blocked-counting and scalable-cuckoo can
 ? 2
 $ bloomery intersect -o x.bly ribbon.bly ribbon.bly
 ! bloomery intersect: ribbon.bly: ribbon filters cannot be intersected: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
@@ -171,7 +171,7 @@ $ cp fuse.bly bad.bly; printf 'X' | dd of=bad.bly bs=1 seek=200 conv=notrunc sta
 
 # That a kind cannot be merged at all comes before any difference.
 $ seq 100 | bloomery build -q --kind ribbon -o rib1.bly; seq 100 | bloomery build -q --kind ribbon -p 1% -o rib2.bly; bloomery merge -o ribs.bly rib1.bly rib2.bly
-! bloomery merge: rib1.bly: ribbon filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and blocked-counting can
+! bloomery merge: rib1.bly: ribbon filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo, blocked-counting and scalable-cuckoo can
 ? 2
 $ bloomery build -q --kind ribbon -o nothing.bly /dev/null; bloomery info nothing.bly | grep -e keys -e capacity
   kind       ribbon: built from all keys at once; the smallest, never changes

@@ -40,6 +40,7 @@ ribbon: 2000
 counts: 2000
 growable-cuckoo: 2000
 blocked-counting: 2000
+scalable-cuckoo: 2000
 
 # ---- the rate holds for lines, though each of them asks for several keys -------------------------
 $ python3 $DATA/lists/variants.py domain 3000 entries asked

@@ -83,6 +83,7 @@ keyed-layered.bly: good
 keyed-multilayer.bly: good
 keyed-overlay-bloom.bly: good
 keyed-ribbon.bly: good
+keyed-scalable-cuckoo.bly: good
 keyed-scalable.bly: good
 keyed-split512.bly: good
 keyed-stable.bly: good; may forget keys: a "no" is not certain
@@ -120,9 +121,17 @@ ribbon-fnv1a.bly: good
 ribbon-one-key-fnv1a.bly: good
 sbbf-odd-fnv1a.bly: good
 sbbf-xxh3.bly: good
+scalable-cuckoo-empty-xxh3.bly: good
+scalable-cuckoo-fnv1a.bly: good
+scalable-cuckoo-growth-8-murmur3.bly: good
+scalable-cuckoo-removed-fnv1a.bly: good
+scalable-cuckoo-twice-fnv1a.bly: good
+scalable-cuckoo-union-fnv1a.bly: good
 scalable-empty-xxh3.bly: good
 scalable-fine-murmur3.bly: good
 scalable-fnv1a.bly: good
+scalable-growth-1-crc64.bly: good
+scalable-growth-3-fnv1a.bly: good
 scalable-one-level-fnv1a.bly: good
 split512-12-xxh3-128.bly: good
 split512-16-farm64.bly: good

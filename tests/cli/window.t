@@ -158,7 +158,7 @@ $ bloomery add number.bly --key x
 ! bloomery add: number.bly: is a window filter, which forgets keys, and no list; bloomery dedup --window --state adds to one
 ? 2
 $ bloomery remove number.bly --key 1
-! bloomery remove: number.bly: keys cannot be removed from a window filter: it forgets them by itself; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and blocked-counting can
+! bloomery remove: number.bly: keys cannot be removed from a window filter: it forgets them by itself; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo, blocked-counting and scalable-cuckoo can
 ? 2
 $ bloomery fold -o x.bly number.bly
 ! bloomery fold: number.bly: a window filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
@@ -206,10 +206,10 @@ $ bloomery add stable.bly --key x
 ! bloomery add: stable.bly: is a stable filter, which forgets keys, and no list; only the program that made it adds to it
 ? 2
 $ bloomery remove stable.bly --key x
-! bloomery remove: stable.bly: keys cannot be removed from a stable filter: it forgets them by itself; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and blocked-counting can
+! bloomery remove: stable.bly: keys cannot be removed from a stable filter: it forgets them by itself; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo, blocked-counting and scalable-cuckoo can
 ? 2
 $ bloomery merge -f -o x.bly stable.bly stable.bly
-! bloomery merge: stable.bly: stable filters cannot be merged: which keys are the newest is not known of the union; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and blocked-counting can
+! bloomery merge: stable.bly: stable filters cannot be merged: which keys are the newest is not known of the union; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo, blocked-counting and scalable-cuckoo can
 ? 2
 $ bloomery dedup --state stable.bly /dev/null
 ! bloomery dedup: stable.bly: is a stable filter: it may forget lines early; begin a new state

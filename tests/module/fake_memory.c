@@ -74,7 +74,7 @@ void fake_Free(void *ptr) {
 
 void *fake_DefragAlloc(rm_defrag *ctx, void *ptr) {
     size_t size = fake_MallocSize(ptr);
-    void *moved = ctx->stay ? NULL : fake_TryAlloc(size);
+    void *moved = ctx->stay ? NULL : fake_TryAlloc(size + 32); /* of another size class, say */
     if (!moved)
         return NULL;
     memcpy(moved, ptr, size);

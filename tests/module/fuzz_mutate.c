@@ -14,10 +14,29 @@ static bool one_in(uint64_t *rng, unsigned n) {
 }
 
 uint64_t fuzz_odd_number(uint64_t x, uint64_t *rng) {
-    static const uint64_t odd[] = {0,       1,        2,         3,          7,         8,
-                                   63,      64,       65,        127,        255,       256,
-                                   65535,   65536,    INT32_MAX, 1ull << 31, UINT32_MAX, 1ull << 32,
-                                   1ull << 40, 1ull << 48, INT64_MAX, 1ull << 63, UINT64_MAX - 1,
+    static const uint64_t odd[] = {0,
+                                   1,
+                                   2,
+                                   3,
+                                   7,
+                                   8,
+                                   63,
+                                   64,
+                                   65,
+                                   127,
+                                   255,
+                                   256,
+                                   65535,
+                                   65536,
+                                   INT32_MAX,
+                                   1ull << 31,
+                                   UINT32_MAX,
+                                   1ull << 32,
+                                   1ull << 40,
+                                   1ull << 48,
+                                   INT64_MAX,
+                                   1ull << 63,
+                                   UINT64_MAX - 1,
                                    UINT64_MAX};
     switch (blyt_next(rng) % 9) {
     case 0:
@@ -38,8 +57,8 @@ uint64_t fuzz_odd_number(uint64_t x, uint64_t *rng) {
 }
 
 static double odd_real(double x, uint64_t *rng) {
-    const double odd[] = {0,    -0.0,   1,      -1,  0.5,      0.25, 1e-9, 5e-324,
-                          1e-300, 1e308, INFINITY, NAN, -INFINITY, 0.9999999999999999};
+    const double odd[] = {0,      -0.0,   1,     -1,       0.5, 0.25,      1e-9,
+                          5e-324, 1e-300, 1e308, INFINITY, NAN, -INFINITY, 0.9999999999999999};
     uint64_t bits;
     switch (blyt_next(rng) % 6) {
     case 0:
@@ -82,6 +101,14 @@ static void splice(uint8_t *data, size_t size, uint64_t *rng) {
     memmove(data + to, data + from, n);
 }
 
+static void flip(uint8_t *data, size_t size, uint64_t *rng) {
+    for (size_t i = 1 + below(rng, 4); i && size; i--) {
+        unsigned mask = one_in(rng, 2) ? 1u << blyt_next(rng) % 8 : (unsigned)blyt_next(rng);
+        size_t at = below(rng, size);
+        data[at] = (uint8_t)(data[at] ^ mask);
+    }
+}
+
 void fuzz_change_bytes(uint8_t **data, size_t *size, uint64_t *rng) {
     switch (blyt_next(rng) % 8) {
     case 0:
@@ -102,9 +129,7 @@ void fuzz_change_bytes(uint8_t **data, size_t *size, uint64_t *rng) {
         break;
     }
     default:
-        for (size_t i = 1 + below(rng, 4); i && *size; i--)
-            (*data)[below(rng, *size)] ^= one_in(rng, 2) ? (uint8_t)(1u << blyt_next(rng) % 8)
-                                                         : (uint8_t)blyt_next(rng);
+        flip(*data, *size, rng);
     }
 }
 
@@ -113,7 +138,7 @@ void fuzz_change_bytes(uint8_t **data, size_t *size, uint64_t *rng) {
 /* The fields of a header. */
 static const struct {
     uint8_t at, width;
-} parts[] = {{4, 1},  {5, 1},  {6, 1},  {7, 1},  {8, 1},  {9, 1},  {10, 2},
+} parts[] = {{4, 1},  {5, 1},  {6, 1},  {7, 1},  {8, 1},  {9, 1}, {10, 2},
              {16, 8}, {24, 8}, {32, 8}, {40, 8}, {48, 8}, {56, 8}};
 
 static void change_header(uint8_t *header, uint64_t *rng) {

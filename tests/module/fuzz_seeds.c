@@ -143,7 +143,7 @@ static void keep_golden(const char *name) {
 
 /* In the order of their names, so that a case is the same everywhere. */
 static void keep_all_golden(void) {
-    char names[64][64];
+    char names[64][256];
     size_t n = 0;
     DIR *folder = opendir(BLYT_RB_GOLDEN);
     assert_non_null(folder);

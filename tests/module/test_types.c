@@ -347,6 +347,36 @@ static void test_staging_fails(void **state) {
     assert_int_equal(heap_now(), heap);
 }
 
+/* A filter may be replaced by one as large, though both together are more than one may be. */
+static void test_staging_limits(void **state) {
+    (void)state;
+    bm_value *value = of_kind(BLY_CLASSIC, 100000);
+    blyt_buffer im = blyt_write(value->as.filter);
+    char limit[32];
+    bly_filter *f;
+    bool keyless;
+    snprintf(limit, sizeof limit, "%zu", im.size + 1000);
+    assert_int_equal(fake_config_set("max-filter-memory", limit), RM_OK);
+    assert_ok(
+        bm_staging_begin(&value->account, im.size, im.data, 64, &(bm_traits){0}, &value->staging));
+    assert_ok(bm_staging_append(value->staging, im.data + 64, im.size - 64));
+    assert_int_equal(bm_memory_would_refuse(&value->account, 100), BM_REFUSED_NOT);
+    assert_ok(bm_staging_finish(value->staging, &f, &keyless));
+    value->staging = NULL;
+    assert_false(value->account.unlimited);
+    bly_filter_destroy(value->as.filter);
+    value->as.filter = f;
+    snprintf(limit, sizeof limit, "%zu", im.size - 1);
+    assert_int_equal(fake_config_set("max-filter-memory", limit), RM_OK);
+    assert_int_equal(
+        bm_staging_begin(&value->account, im.size, im.data, 64, &(bm_traits){0}, &value->staging),
+        BLY_ENOMEM);
+    assert_int_equal(value->account.refusal, BM_REFUSED_FILTER);
+    assert_int_equal(fake_config_set("max-filter-memory", "0"), RM_OK);
+    free(im.data);
+    bm_value_free(value);
+}
+
 /* ---- arrivals -------------------------------------------------------------------------------- */
 
 static bm_value *rb_arriving(bm_what what, size_t parts) {
@@ -387,6 +417,39 @@ static void test_rb_arriving(void **state) {
         bm_value_free(cuckoo);
     }
     assert_int_equal(heap_now(), heap);
+}
+
+/* What has come must be in order, apart, and inside: 144 bytes are all. */
+static void test_stretches(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t n, at[4];
+        bool good;
+    } rows[] = {{0, {0}, true},
+                {1, {0, 144}, true},
+                {2, {0, 10, 11, 20}, true},
+                {1, {0, 145}, false},
+                {1, {5, 5}, false},
+                {1, {9, 3}, false},
+                {2, {0, 10, 10, 20}, false},
+                {2, {50, 60, 10, 20}, false},
+                {2, {0, 10, 5, 20}, false},
+                {1, {1, UINT64_MAX}, false}};
+    bm_value *value = rb_arriving(BM_RB_BLOOM, 0);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        rm_io *io = saved(value);
+        io->size = io->fields[io->n_fields - 1]; /* the number of stretches */
+        rm.SaveUnsigned(io, rows[i].n);
+        for (size_t j = 0; j < 2 * rows[i].n; j++)
+            rm.SaveUnsigned(io, rows[i].at[j]);
+        bm_value *back = loaded(io, fake_type("bloomery1"));
+        assert_int_equal(back != NULL, rows[i].good);
+        if (back)
+            assert_int_equal(bm_arrival_complete(back->arrival), i == 1);
+        bm_value_free(back);
+        fake_io_free(io);
+    }
+    bm_value_free(value);
 }
 
 /* Pieces in any order, overlapping; complete when every byte has come, and not before. */
@@ -574,6 +637,7 @@ int main(void) {
         cmocka_unit_test(test_limits),         cmocka_unit_test(test_arriving),
         cmocka_unit_test(test_staging),        cmocka_unit_test(test_staging_fails),
         cmocka_unit_test(test_rb_arriving),    cmocka_unit_test(test_arrival_order),
+        cmocka_unit_test(test_stretches),      cmocka_unit_test(test_staging_limits),
         cmocka_unit_test(test_arrival_limits), cmocka_unit_test(test_keyless),
         cmocka_unit_test(test_key_set),        cmocka_unit_test(test_overfull)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,255 @@
+/* fuzz_payloads.c - RDB and DUMP payloads, and chunks of LOADCHUNK and BLY.LOAD, changed from good
+ * ones: an error or a working filter; never a crash, a hang, or more memory than what came is
+ * worth.
+ *
+ *     fuzz_payloads [CASES [FIRST]]
+ *
+ * A case depends on its number alone: what failed is repeated with `fuzz_payloads 1 NUMBER`. The
+ * bounds: no request for memory, also of those that are refused, above 16 times the payload and
+ * 256 KiB; of chunks, whose headers claim sizes without bytes, none above the limit that is set
+ * (max-filter-memory); and when the keys are gone, all memory is.
+ */
+#include "config.h"
+#include "fuzz.h"
+#include "types_support.h"
+
+#include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+#ifdef SANITIZED
+enum { CASES = 100000 };
+#else
+enum { CASES = 20000 };
+#endif
+
+enum {
+    TIMES = 16,
+    MORE = 256 << 10,
+    LIMIT = 1 << 20,
+    HANG_S = 60 /* of one case, however slow the machine */
+};
+
+static struct {
+    uint64_t first, number;
+    bool done;
+    size_t loaded, refused, chunks, chunks_refused;
+    double slowest; /* seconds of processor time */
+    uint64_t slowest_number;
+} run;
+
+/* ---- failing well ---------------------------------------------------------------------------- */
+
+/* Also what does not come from the host's allocator is never large. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) {
+    return "abort_on_error=1:handle_abort=0:max_allocation_size_mb=64:allocator_may_return_null=0";
+}
+const char *__ubsan_default_options(void);
+const char *__ubsan_default_options(void) {
+    return "abort_on_error=1:print_stacktrace=1";
+}
+
+static void tell_case(void) {
+    if (run.done)
+        return;
+    char line[120];
+    int n = snprintf(line, sizeof line, "failed at case %llu: fuzz_payloads 1 %llu\n",
+                     (unsigned long long)run.number, (unsigned long long)run.number);
+    (void)!write(STDERR_FILENO, line, (size_t)n);
+}
+
+static void on_signal(int number) {
+    if (number == SIGALRM)
+        (void)!write(STDERR_FILENO, "it hangs\n", 9);
+    tell_case();
+    signal(number, SIG_DFL);
+    raise(number == SIGALRM ? SIGABRT : number);
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+static fuzz_payload *seeds;
+static size_t n_seeds;
+
+static const fuzz_payload *any_seed(uint64_t *rng) {
+    return &seeds[blyt_next(rng) % n_seeds];
+}
+
+static void assert_bounded(size_t bound) {
+    size_t largest = atomic_load(&fake_heap.largest);
+    if (largest > bound)
+        fail_msg("%zu bytes asked for at once, %zu would be enough", largest, bound);
+    fake_heap_reset();
+}
+
+static bm_value *load_stream(rm_io *io, rm_type *type, int encoding, uint64_t *rng) {
+    static const int flags[] = {RM_CTX_MASTER, RM_CTX_MASTER, RM_CTX_MASTER | RM_CTX_LOADING, 0};
+    size_t bound = TIMES * io->size + MORE;
+    fake_heap_reset();
+    fake_heap.most = bound;
+    fake_io_rewind(io);
+    fake_flags = flags[blyt_next(rng) % COUNT_OF(flags)];
+    bm_value *value = type->methods.rdb_load(io, encoding);
+    fake_flags = RM_CTX_MASTER;
+    assert_bounded(bound);
+    return value;
+}
+
+static void stream_case(uint64_t *rng) {
+    fuzz_payload p = fuzz_payload_copy(any_seed(rng));
+    rm_type *type = blyt_next(rng) % 64 ? p.type : any_seed(rng)->type;
+    bool fields = blyt_next(rng) % 4;
+    if (fields)
+        fuzz_change(&p, any_seed(rng), rng);
+    rm_io *io = fuzz_write(&p, rng);
+    if (!fields || blyt_next(rng) % 16 == 0)
+        fuzz_change_bytes(&io->data, &io->size, rng);
+    io->room = io->size;
+    bm_value *value = load_stream(io, type, p.encoding, rng);
+    if (value) {
+        run.loaded++;
+        fake_set("f", type, value);
+        fuzz_use(rng);
+    } else {
+        run.refused++;
+    }
+    fake_io_free(io);
+    fuzz_payload_free(&p);
+}
+
+static void chunks_case(uint64_t *rng) {
+    const fuzz_payload *seed = any_seed(rng);
+    bm_configs.max_filter = LIMIT;
+    fake_heap_reset();
+    fake_heap.most = LIMIT + MORE;
+    run.chunks += fuzz_chunks(seed, rng, &run.chunks_refused);
+    bm_configs.max_filter = 0;
+    assert_bounded(LIMIT + MORE);
+    fuzz_use(rng);
+}
+
+static void assert_clean(size_t heap) {
+    bm_census census;
+    fake_flush();
+    fake_commands_clear(&fake_replicated);
+    bm_census_take(&census);
+    assert_int_equal(census.filters + census.rb_blooms + census.rb_cuckoos, 0);
+    assert_int_equal(census.overfull + census.arriving, 0);
+    assert_int_equal(bm_memory_total(), 0);
+    assert_int_equal(heap_now(), heap);
+}
+
+static double processor_time(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void one_case(uint64_t number, size_t heap) {
+    uint64_t rng = number * UINT64_C(0x2545F4914F6CDD1D) + 1;
+    double begin = processor_time();
+    run.number = number;
+    alarm(HANG_S);
+    if (blyt_next(&rng) % 3)
+        stream_case(&rng);
+    else
+        chunks_case(&rng);
+    assert_clean(heap);
+    double took = processor_time() - begin;
+    if (took > run.slowest) {
+        run.slowest = took;
+        run.slowest_number = number;
+    }
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+/* The ring has the key of one of the seeds. */
+static void set_ring(void) {
+    char path[] = "/tmp/bloomery-keys-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, "00000000000000000000000000000000\n", 33), 33);
+    close(file);
+    assert_int_equal(fake_config_set("key-file", path), RM_OK);
+    (void)unlink(path);
+}
+
+/* As they are all of them load: or what is tested is not what is written. Timed windows have the
+ * clock take its place for good. */
+static void load_seeds(void) {
+    for (size_t i = 0; i < n_seeds; i++) {
+        uint64_t rng = i;
+        rm_io *io = fuzz_write(&seeds[i], &rng);
+        bm_value *value = load_stream(io, seeds[i].type, seeds[i].encoding, &rng);
+        if (!value)
+            fail_msg("good payload %zu does not load: %s", i, fake_last_log);
+        fake_set("f", seeds[i].type, value);
+        fuzz_use(&rng);
+        fake_flush();
+        fake_io_free(io);
+    }
+    fake_commands_clear(&fake_replicated);
+}
+
+static const int signals[] = {SIGALRM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+static struct sigaction handlers[COUNT_OF(signals)];
+
+/* Sanitizers have handlers of their own, which say more. */
+static void set_handlers(void) {
+    for (size_t i = 0; i < COUNT_OF(signals); i++) {
+        (void)sigaction(signals[i], NULL, &handlers[i]);
+        if (handlers[i].sa_handler == SIG_DFL)
+            handlers[i] = (struct sigaction){.sa_handler = on_signal};
+    }
+}
+
+static void test_payloads(void **state) {
+    uint64_t cases = *(uint64_t *)*state;
+    for (size_t i = 0; i < COUNT_OF(signals); i++) /* the runner has set its own */
+        (void)sigaction(signals[i], &handlers[i], NULL);
+    set_ring();
+    n_seeds = fuzz_seeds(&seeds);
+    load_seeds();
+    size_t heap = heap_now();
+    for (uint64_t i = 0; i < cases; i++)
+        one_case(run.first + i, heap);
+    alarm(0);
+    printf("%zu good payloads; of %llu changed ones %zu loaded and worked, %zu were refused; "
+           "%zu chunks were taken, %zu refused; slowest: case %llu, %.3f s\n",
+           n_seeds, (unsigned long long)cases, run.loaded, run.refused, run.chunks,
+           run.chunks_refused, (unsigned long long)run.slowest_number, run.slowest);
+    run.done = true;
+    if (cases >= 10000) { /* enough of both, or the changes are too wild, or too tame */
+        assert_true(run.loaded > cases / 20 && run.refused > cases / 20);
+        assert_true(run.chunks > cases / 20 && run.chunks_refused > cases / 20);
+    }
+    fuzz_seeds_free();
+}
+
+static int tell_failure(void **state) {
+    (void)state;
+    tell_case();
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    const char *wanted = argc > 1 ? argv[1] : getenv("BLOOMERY_FUZZ_CASES");
+    uint64_t cases = wanted ? strtoull(wanted, NULL, 10) : CASES;
+    run.first = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
+    if (fake_host_start(NULL) != RM_OK)
+        return 1;
+    set_handlers();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate_setup_teardown(test_payloads, NULL, tell_failure, &cases)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
