@@ -18,7 +18,7 @@
 #include "types.h"
 
 enum { ENCODING = 1 };
-enum { HAS_FILTER = 1, HAS_STAGING = 2, HAS_ARRIVAL = 4, HAS_ALL = 7 };
+enum { HAS_FILTER = 1, HAS_STAGING = 2, HAS_ARRIVAL = 4 };
 
 /* ---- RDB: saving ----------------------------------------------------------------------------- */
 
@@ -137,12 +137,20 @@ static bly_status load_staging(rm_io *io, bm_value *value) {
     uint64_t total, received;
     if (!load_traits(io, &traits) || !bm_load_number(io, &total) || !bm_load_number(io, &received))
         return BLY_ECORRUPT;
+    if (received >= total) /* with the last byte it would have become a filter */
+        return BLY_ECORRUPT;
     return load_container(io, value, &traits, total, received, &value->staging);
+}
+
+/* A filter, what is to replace it, or both; or chunks of RedisBloom's. Never nothing. */
+static bool is_sound(uint64_t has) {
+    return has == HAS_FILTER || has == HAS_STAGING || has == (HAS_FILTER | HAS_STAGING) ||
+           has == HAS_ARRIVAL;
 }
 
 static bly_status load_all(rm_io *io, bm_value *value) {
     uint64_t has;
-    if (!bm_load_number(io, &has) || has > HAS_ALL || !load_traits(io, &value->traits))
+    if (!bm_load_number(io, &has) || !is_sound(has) || !load_traits(io, &value->traits))
         return BLY_ECORRUPT;
     bly_status status = has & HAS_FILTER ? load_filter(io, value) : BLY_OK;
     if (status == BLY_OK && has & HAS_STAGING)

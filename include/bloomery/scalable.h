@@ -1,11 +1,12 @@
 /* scalable.h - a filter that grows: for when nobody knows how many keys will come.
  *
  * A scalable filter is a list of levels, each an ordinary blocked filter (split512, or bb2x512
- * where split512 would take more than 1.1 times its space) with the same hasher. The first holds
- * the keys expected; whenever the last is full and one more new key comes, a level for `growth`
- * times as many (bly_spec; 0: twice) is opened. A key is present when any level has it, so the
- * levels' rates add up: each new level gets 15% of what the earlier ones have left of the rate
- * asked, and however often the filter grows, the sum never reaches it.
+ * where split512 would take more than 1.15 times its space, 1.1 times in later levels when the
+ * first has half of the rate or more) with the same hasher. The first holds the keys expected;
+ * whenever the last is full and one more new key comes, a level for `growth` times as many
+ * (bly_spec; 0: twice) is opened. A key is present when any level has it, so the levels' rates add
+ * up: each new level gets 15% of what the earlier ones have left of the rate asked, and however
+ * often the filter grows, the sum never reaches it.
  *
  * What it costs: space, since later levels need lower rates (at 1%, grown from a thousand keys to a
  * million, 18.2 bits per key when the last level is full and twice that when it has just been

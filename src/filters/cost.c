@@ -85,14 +85,28 @@ typedef struct level {
     unsigned rank; /* 0 is the first */
 } level;
 
+/* Plans a level that follows `last`, if there is one, at that rate. */
+static bly_status plan_level(const bly_advice *a, const bly_geometry *last, double fpr,
+                             unsigned hash_bits, level *l) {
+    const blyi_level_wish wish = {
+        .kind = a->kind,
+        .last = last,
+        .reserved =
+            blyi_is_reserved(blyi_first_rate(a->needs.fpr, a->needs.first_share), a->needs.fpr),
+        .keys = l->keys,
+        .hash_bits = hash_bits,
+    };
+    bly_status status = blyi_level_plan(&wish, &fpr, &l->geometry);
+    if (status == BLY_OK)
+        l->left -= fpr;
+    return status;
+}
+
 static bly_status first_level(const bly_advice *a, level *out) {
     const bly_needs *needs = &a->needs;
     double fpr = blyi_first_rate(needs->fpr, needs->first_share);
-    *out = (level){.keys = needs->first_keys};
-    bly_status status =
-        blyi_level_plan(a->kind, NULL, out->keys, &fpr, needs->hash_bits, &out->geometry);
-    out->left = needs->fpr - fpr;
-    return status;
+    *out = (level){.keys = needs->first_keys, .left = needs->fpr};
+    return plan_level(a, NULL, fpr, needs->hash_bits, out);
 }
 
 static bly_status next_level(const bly_advice *a, level *l) {
@@ -101,12 +115,10 @@ static bly_status next_level(const bly_advice *a, level *l) {
     if (++l->rank == BLYI_MAX_LEVELS)
         return BLY_EFULL;
     l->keys = blyi_next_keys(0, l->rank, l->keys);
-    bly_status status =
-        blyi_level_plan(a->kind, &last, l->keys, &fpr, a->needs.hash_bits, &l->geometry);
+    bly_status status = plan_level(a, &last, fpr, a->needs.hash_bits, l);
     /* As in a filter: too late for a better hash. */
     if (status == BLY_EWEAKHASH)
-        status = blyi_level_plan(a->kind, &last, l->keys, &fpr, 128, &l->geometry);
-    l->left -= fpr;
+        status = plan_level(a, &last, fpr, 128, l);
     return status;
 }
 

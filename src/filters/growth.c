@@ -5,7 +5,10 @@
 
 #include <math.h>
 
-#define MOST_SPACE 1.1 /* that one line per key may cost, as a multiple of what two lines need */
+/* What one line per key may cost, as a multiple of what two lines need. Where the first level has
+ * taken most of the rate, the later ones are so fine that the difference matters more. */
+#define MOST_SPACE               1.15
+#define MOST_SPACE_WHEN_RESERVED 1.1
 
 #define WORST_RATE 0.5 /* of a level */
 
@@ -13,35 +16,34 @@ double blyi_first_rate(double fpr, double share) {
     return fmin(share * fpr, WORST_RATE);
 }
 
-static bly_status plan_bits(uint64_t keys, double fpr, unsigned hash_bits, bly_geometry *out) {
+static bly_status plan_bits(const blyi_level_wish *w, double fpr, bly_geometry *out) {
+    const double most = w->last && w->reserved ? MOST_SPACE_WHEN_RESERVED : MOST_SPACE;
     bly_geometry fast;
-    bly_status status = bly_plan(BLY_BB2X512, keys, fpr, 0, hash_bits, out);
-    if (status == BLY_OK && bly_plan(BLY_SPLIT512, keys, fpr, 0, hash_bits, &fast) == BLY_OK &&
-        (double)bly_plan_bytes(&fast) <= MOST_SPACE * (double)bly_plan_bytes(out))
+    bly_status status = bly_plan(BLY_BB2X512, w->keys, fpr, 0, w->hash_bits, out);
+    if (status == BLY_OK &&
+        bly_plan(BLY_SPLIT512, w->keys, fpr, 0, w->hash_bits, &fast) == BLY_OK &&
+        (double)bly_plan_bytes(&fast) <= most * (double)bly_plan_bytes(out))
         *out = fast;
     return status;
 }
 
 /* Remainders have whole bits, so a table's rate is below the one it may have. */
-static bly_status plan_table(const bly_geometry *last, uint64_t keys, double *fpr,
-                             unsigned hash_bits, bly_geometry *out) {
-    double floor = blyi_hash_floor((double)keys, hash_bits);
+static bly_status plan_table(const blyi_level_wish *w, double *fpr, bly_geometry *out) {
+    double floor = blyi_hash_floor((double)w->keys, w->hash_bits);
     if (!(*fpr >= 0x1p-40))
         return BLY_ERATE;
     if (floor > *fpr / 10)
         return BLY_EWEAKHASH;
-    bly_status status = last ? blyi_chain_plan(last, keys, *fpr - floor, out)
-                             : blyi_table_plan(BLY_CUCKOO, keys, *fpr - floor, out);
+    bly_status status = w->last ? blyi_chain_plan(w->last, w->keys, *fpr - floor, out)
+                                : blyi_table_plan(BLY_CUCKOO, w->keys, *fpr - floor, out);
     if (status == BLY_OK)
-        *fpr = blyi_table_rate(out, (double)keys) + floor;
+        *fpr = blyi_table_rate(out, (double)w->keys) + floor;
     return status;
 }
 
-bly_status blyi_level_plan(bly_kind kind, const bly_geometry *last, uint64_t keys, double *fpr,
-                           unsigned hash_bits, bly_geometry *out) {
-    if (kind == BLY_SCALABLE_CUCKOO)
-        return plan_table(last, keys, fpr, hash_bits, out);
-    return plan_bits(keys, *fpr, hash_bits, out);
+bly_status blyi_level_plan(const blyi_level_wish *wish, double *fpr, bly_geometry *out) {
+    return wish->kind == BLY_SCALABLE_CUCKOO ? plan_table(wish, fpr, out)
+                                             : plan_bits(wish, *fpr, out);
 }
 
 uint64_t blyi_next_keys(uint32_t detail, unsigned levels, uint64_t keys) {

@@ -7,6 +7,7 @@
 #define BLYI_FILTERS_GROWTH_H
 
 #include <bloomery/plan.h>
+#include <stdbool.h>
 
 #define BLYI_FIRST_SHARE 0.15 /* of the rate, for the first level */
 #define BLYI_NEXT_SHARE  0.15 /* of what is left of it, for the next: 1 - r */
@@ -19,11 +20,23 @@ static inline double blyi_either(double a, double b) {
 /* The rate of the first level: its share, but so low that it never has more keys than bits. */
 double blyi_first_rate(double fpr, double share);
 
-/* The geometry of a level of a filter of that kind, for so many keys; `last` is that of the level
- * before it, or NULL. *fpr is the rate it may have, and then what it takes of it. bly_plan's
- * statuses. */
-bly_status blyi_level_plan(bly_kind kind, const bly_geometry *last, uint64_t keys, double *fpr,
-                           unsigned hash_bits, bly_geometry *out);
+/* A level that is to be: of a filter of that kind, for so many keys. With 128 bits any hash is good
+ * enough. */
+typedef struct blyi_level_wish {
+    bly_kind kind;
+    const bly_geometry *last; /* of the level before it, or NULL */
+    bool reserved;            /* the first level has taken most of the rate */
+    uint64_t keys;
+    unsigned hash_bits;
+} blyi_level_wish;
+
+/* Whether a first level of rate `first` has taken most of the whole's. */
+static inline bool blyi_is_reserved(double first, double whole) {
+    return first >= whole / 2;
+}
+
+/* Its geometry. *fpr is the rate it may have, and then what it takes of it. bly_plan's statuses. */
+bly_status blyi_level_plan(const blyi_level_wish *wish, double *fpr, bly_geometry *out);
 
 /* How many keys the level after one for `keys` holds, in a filter of so many levels whose geometry
  * has that detail; UINT64_MAX when they are more than can be counted. A factor of 1 would soon use

@@ -24,11 +24,13 @@
  * r = 1/2, 1.74 and 2.22 for 0.8, 1.69 and 2.05 for 0.85, 1.68 and 1.91 for 0.9. (Computed for
  * classic levels; blocked ones take a little more.)
  *
- * Levels are split512, one cache line per key, unless bb2x512, two lines, needs less than 1/1.1 of
- * the space: so it is for rates below 2e-4. Every level sees the same hash, computed once. Batches
- * request the lines of all levels ahead; then the levels are asked, newest first, since that holds
- * half the keys, and each only about the keys that no newer one has. An add asks all but the last
- * level so, and leaves it to the last one's own add to say what was new.
+ * Levels are split512, one cache line per key, unless bb2x512, two lines, needs less than 1/1.15 of
+ * the space: so it is for rates below 3e-5. (Less than 1/1.1 where the first level has taken half
+ * of the rate or more: later levels are then finer, below 2e-4 from the first on.) Every level sees
+ * the same hash, computed once. Batches request the lines of all levels ahead; then the levels are
+ * asked, newest first, since that holds half the keys, and each only about the keys that no newer
+ * one has. An add asks all but the last level so, and leaves it to the last one's own add to say
+ * what was new.
  *
  * In a file the levels follow one another, oldest first, each with a header of its own.
  */

@@ -28,12 +28,18 @@ static bly_status check_spec(const bly_spec *spec, double share) {
 
 /* Opens a level for so many keys at that rate. With 128 bits any hash is good enough. */
 static bly_status open_level(bly_filter *f, uint64_t keys, double fpr, unsigned hash_bits) {
-    const bly_geometry *last = f->levels->n ? &blyi_newest(f)->geometry : NULL;
+    const bool first = f->levels->n == 0;
+    const blyi_level_wish wish = {
+        .kind = f->geometry.kind,
+        .last = first ? NULL : &blyi_newest(f)->geometry,
+        .reserved = !first && blyi_is_reserved(f->levels->at[0]->fpr, f->fpr),
+        .keys = keys,
+        .hash_bits = hash_bits,
+    };
     blyi_shape shape = blyi_filter_shape(f);
     bly_geometry grown = f->geometry;
     bly_filter *level;
-    bly_status status =
-        blyi_level_plan(f->geometry.kind, last, keys, &fpr, hash_bits, &shape.geometry);
+    bly_status status = blyi_level_plan(&wish, &fpr, &shape.geometry);
     if (status)
         return status;
     shape.capacity = keys;

@@ -148,8 +148,10 @@ static bly_status add(bly_rb_bloom *f, blyi_rb_hash h, bool *added) {
         last = blyi_rb_link_at(f, f->chain.n - 1);
     }
     *added = blyi_rb_link_set(last, h);
-    last->items += *added;
-    f->items += *added;
+    if (last->items < last->bits) { /* unless a header said that there were more than now */
+        last->items += *added;
+        f->items += *added;
+    }
     return BLY_OK;
 }
 

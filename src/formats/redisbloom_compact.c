@@ -43,5 +43,7 @@ static bool empty_newest(bly_rb_cuckoo *f) {
 void bly_rb_cuckoo_compact(bly_rb_cuckoo *f) {
     while (f->chain.n > 1 && empty_newest(f))
         blyi_rb_pop(&f->chain);
+    if (f->items > f->chain.bytes) /* a header may have said so */
+        f->items = f->chain.bytes;
     f->deletes = 0;
 }

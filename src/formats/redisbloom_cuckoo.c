@@ -210,7 +210,7 @@ static bly_status add(bly_rb_cuckoo *f, const trace *t, const bly_rb_cuckoo_how 
     }
     if (slot)
         *slot = t->print;
-    f->items++;
+    f->items += f->items < f->chain.bytes; /* a header may have said that there are more */
     *added = true;
     return BLY_OK;
 }

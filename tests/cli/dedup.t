@@ -65,9 +65,9 @@ a
 $ printf 'a\nb\na\na\n' | bloomery dedup -dc
 4 lines, 2 unique, 2 repeated
 $ printf 'a\nb\na\na\n' | bloomery dedup -c --json | sed -E 's/"(peak_bytes|seconds|lines_per_second)":[0-9.e+-]+/"\1":N/g'
-{"lines":4,"unique":2,"repeated":2,"estimated_lost":0,"rate_now":0,"rate_promised":0.001,"method":"scalable","memory_bytes":4720128,"peak_bytes":N,"seconds":N,"lines_per_second":N}
+{"lines":4,"unique":2,"repeated":2,"estimated_lost":0,"rate_now":0,"rate_promised":0.001,"method":"scalable","memory_bytes":5229312,"peak_bytes":N,"seconds":N,"lines_per_second":N}
 $ printf 'a\nb\na\n' | bloomery dedup --json 2>&1 >/dev/null | sed -E 's/"(peak_bytes|seconds|lines_per_second)":[0-9.e+-]+/"\1":N/g'
-{"lines":3,"unique":2,"repeated":1,"estimated_lost":0,"rate_now":0,"rate_promised":0.001,"method":"scalable","memory_bytes":4720128,"peak_bytes":N,"seconds":N,"lines_per_second":N}
+{"lines":3,"unique":2,"repeated":1,"estimated_lost":0,"rate_now":0,"rate_promised":0.001,"method":"scalable","memory_bytes":5229312,"peak_bytes":N,"seconds":N,"lines_per_second":N}
 $ printf 'a\nb\na\n' | bloomery dedup --stats -n 1000 -p 1% 2>&1 >/dev/null | sed -E '/^time/d; s/, [0-9.]+ MiB in all/, N MiB in all/'
 lines      3
 unique     2

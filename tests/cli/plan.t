@@ -217,13 +217,13 @@ With twice as many keys as planned, bb2x512 answers wrongly at 12.9%.
 
 # Needs: the choice follows them, and a kind that does not fit says why.
 $ bloomery plan -n 1M --grows
-scalable: 3.53 MiB for 1,000,000 keys at a rate of 0.0386% (1 in 2,594)
+scalable: 3.94 MiB for 1,000,000 keys at a rate of 0.0386% (1 in 2,594)
 \
 More keys may come than expected: it grows and keeps its rate, and adding a key
 again costs nothing.
 \
   kind                   bytes             bits/key lines      rate
-* scalable           3,703,168   3.53 MiB     29.63     8   0.0386%
+* scalable           4,127,040   3.94 MiB     33.02     4   0.0386%
   growable-cuckoo    3,959,040   3.78 MiB     31.67     2 0.000919%
   scalable-cuckoo    3,281,920   3.13 MiB     26.26     8   0.0316%
   classic            it does not grow
@@ -254,7 +254,7 @@ levels. The better the first guess (--first), the less it takes.
 \
 With twice as many keys as planned, scalable answers wrongly at 0.0478%.
 $ bloomery plan -n 1M --grows --first 1M | head -6
-scalable: 2.25 MiB for 1,000,000 keys at a rate of 0.015% (1 in 6,667)
+scalable: 2.49 MiB for 1,000,000 keys at a rate of 0.015% (1 in 6,667)
 \
 More keys may come than expected: it grows and keeps its rate, and adding a key
 again costs nothing.

@@ -8,8 +8,8 @@ $ printf 'a\nb\nc\n' | bloomery dedup --state seen.bly
 $ bloomery info seen.bly | grep -E 'kind|keys' | sed 's,MiB.*,MiB,'
   kind       scalable: a list of filters that grows with its keys
   keys       4 counted, 4 estimated
-  capacity   2,000,000 keys, 18.9 bits per key
-  levels     1: 4 of 2,000,000 keys, bb2x512, 4.50 MiB
+  capacity   2,000,000 keys, 20.9 bits per key
+  levels     1: 4 of 2,000,000 keys, split512, 4.99 MiB
 
 # A state of a fixed size.
 $ printf 'a\nb\n' | bloomery dedup --state fixed.bly -n 1000 -p 1%

@@ -35,6 +35,12 @@ def key_slot(key):
     return crc % SLOTS
 
 
+def _calls_it_ok(client):
+    """Whether the node says that the cluster is ok. One that is loading may say nothing at all."""
+    reply = client("CLUSTER", "INFO")
+    return not isinstance(reply, Error) and b"cluster_state:ok" in reply
+
+
 class Cluster:
     """`masters` masters that share the slots, each with a replica: .masters and .replicas as they
     were in the beginning, .nodes all of them."""
@@ -86,7 +92,7 @@ class Cluster:
         def fine():
             for node in self.alive():
                 with node.client() as c:
-                    if c.cluster_info()["cluster_state"] != "ok":
+                    if not _calls_it_ok(c):
                         return False
                     role = c.must("ROLE")
                     if role[0] == b"slave" and role[3] != b"connected":
@@ -140,7 +146,7 @@ class Cluster:
         def promoted():
             for node in self.alive():
                 with node.client() as c:
-                    if c.cluster_info()["cluster_state"] != "ok":
+                    if not _calls_it_ok(c):
                         return False
                     slots = c.must("CLUSTER", "SLOTS")
                     if any(row[2][1] == dead.port for row in slots):

@@ -73,6 +73,12 @@ static const char *const lines[] = {
     "BLY.RESERVE h KIND overlay BASE f",
     "BLY.RESERVE g KIND window CAPACITY 30 SPAN 1000",
     "BLY.NOOP f a",
+    "BF.LOADCHUNK f 3 ab",
+    "BF.LOADCHUNK f 1 abcd",
+    "CF.LOADCHUNK f 5 abcd",
+    "CF.LOADCHUNK f -1 ",
+    "BLY.LOAD f 128 64 abcd",
+    "BLY.LOAD f 0 0 ",
 };
 
 void fuzz_say_any(uint64_t *rng) {
@@ -158,6 +164,7 @@ static void replay(bm_value *value) {
 }
 
 static void use_by_methods(bm_value *value, uint64_t *rng) {
+    bm_value_drop_image(value);
     check_round_trip(value);
     check_numbers(value);
     if (blyt_next(rng) % 2)
