@@ -252,12 +252,12 @@ static bool beyond_machine(uint64_t bytes) {
 bm_refusal bm_memory_would_refuse(const bm_account *account, uint64_t bytes) {
     if (account->unlimited)
         return BM_REFUSED_NOT;
-    if (bytes >= BM_BIG_BLOCK && beyond_machine(bytes))
-        return BM_REFUSED_SYSTEM;
     if (bytes > left_of(bm_configs.max_filter, account->bytes))
         return BM_REFUSED_FILTER;
     if (bytes > left_of(bm_configs.max_total, bm_memory_total()))
         return BM_REFUSED_TOTAL;
+    if (bytes >= BM_BIG_BLOCK && beyond_machine(bytes))
+        return BM_REFUSED_SYSTEM;
     return BM_REFUSED_NOT;
 }
 

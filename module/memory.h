@@ -35,8 +35,8 @@ typedef struct bm_account {
 int bm_memory_start(void);
 
 /* Memory on this account, which must outlive what is allocated, and stay where it is. An allocation
- * that would pass the limit of one filter (max-filter-memory) or of all (max-total-memory) fails
- * before it is tried. */
+ * that would pass the limit of one filter (max-filter-memory) or of all (max-total-memory), or is
+ * of more than the machine has, fails before it is tried. */
 bly_allocator bm_allocator(bm_account *account);
 
 /* Whether `bytes` more would pass a limit; for checks before any work is done. */

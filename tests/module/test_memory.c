@@ -103,6 +103,10 @@ static void test_limits(void **state) {
     b.free(b.ctx, second);
     limit("0", "0");
     assert_true(bm_memory_room(&one) == UINT64_MAX);
+    fake_heap_reset();
+    assert_null(a.alloc(a.ctx, SIZE_MAX / 4)); /* more than any machine has */
+    assert_int_equal(one.refusal, BM_REFUSED_SYSTEM);
+    assert_int_equal(atomic_load(&fake_heap.requests), 0);
     fake_heap.fail_at = atomic_load(&fake_heap.requests) + 1;
     assert_null(a.alloc(a.ctx, 100));
     assert_int_equal(one.refusal, BM_REFUSED_SYSTEM);

@@ -51,6 +51,8 @@
 #include <bloomery/window.h>
 #include <string.h>
 
+enum { LEAST_PAGE = 4096 };
+
 /* ---- moving on ------------------------------------------------------------------------------- */
 
 void blyi_window_stencil(unsigned slots, unsigned slot, unsigned from, unsigned to,
@@ -109,14 +111,27 @@ static inline void clean(bly_filter *f, uint8_t *line) {
     line[63] ^= 0x80;
 }
 
+/* Brings a page in by writing to it (twice, so that nothing changes). Memory that was never touched
+ * would else be brought in twice: as a page of zeros when the mark is read, then as one to write
+ * to.
+ */
+static inline void touch(uint8_t *line) {
+    (void)__atomic_fetch_xor(&line[63], 0x80, __ATOMIC_RELAXED);
+    (void)__atomic_fetch_xor(&line[63], 0x80, __ATOMIC_RELAXED);
+}
+
 void blyi_window_sweep(bly_filter *f, uint64_t end) {
     uint64_t at = blyi_window_get(f, BLYI_WIN_CURSOR), lines = blyi_window_lines(&f->geometry);
     uint8_t *body = blyi_window_body(f);
     end = end < lines ? end : lines;
     if (at >= end)
         return;
-    for (; at < end; at++)
-        clean(f, body + 64 * at);
+    for (; at < end; at++) {
+        uint8_t *line = body + 64 * at;
+        if ((uintptr_t)line % LEAST_PAGE == 0)
+            touch(line);
+        clean(f, line);
+    }
     blyi_window_set(f, BLYI_WIN_CURSOR, at);
 }
 
