@@ -16,6 +16,7 @@ struct rm_ctx {
 int fake_flags = RM_CTX_MASTER;
 long long fake_now = 1700000000000;
 bool fake_verbose;
+rm_string *fake_loading;
 char fake_last_log[512];
 
 void *fake_alloc(void *old, size_t size) {
@@ -293,7 +294,7 @@ rm_ctx *fake_GetContextFromIO(rm_io *io) {
 
 const rm_string *fake_GetKeyNameFromIO(rm_io *io) {
     (void)io;
-    return NULL;
+    return fake_loading;
 }
 
 int fake_GetDbIdFromIO(rm_io *io) {

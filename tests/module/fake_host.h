@@ -26,7 +26,8 @@ extern int fake_flags;
 extern long long fake_now; /* of Milliseconds */
 extern bool fake_verbose;  /* the log goes to stderr; otherwise nowhere */
 extern char fake_last_log[512];
-void fake_timers_fire(void); /* all that wait now, once */
+extern rm_string *fake_loading; /* the key whose value is loaded, as streams tell; NULL: none */
+void fake_timers_fire(void);    /* all that wait now, once */
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 

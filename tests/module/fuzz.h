@@ -75,8 +75,10 @@ void fuzz_use(uint64_t *rng);
 
 /* ---- chunks (fuzz_chunks.c) ------------------------------------------------------------------ */
 
-/* Loads the seed by LOADCHUNK or BLY.LOAD into "f", changed and out of order, with other commands
- * in between. Returns how many chunks were taken; *refused: how many were not. */
-size_t fuzz_chunks(const fuzz_payload *seed, uint64_t *rng, size_t *refused);
+/* Commands LOADCHUNK or BLY.LOAD that would load the seed into "f", changed and out of order. */
+fake_commands fuzz_script(const fuzz_payload *seed, uint64_t *rng);
+/* Runs them, with others in between, and frees them. Returns how many chunks were taken; *refused:
+ * how many more were not. */
+size_t fuzz_run(fake_commands *script, uint64_t *rng, size_t *refused);
 
 #endif

@@ -91,17 +91,28 @@ static void assert_bounded(size_t bound) {
     fake_heap_reset();
 }
 
-static bm_value *load_stream(rm_io *io, rm_type *type, int encoding, uint64_t *rng) {
-    static const int flags[] = {RM_CTX_MASTER, RM_CTX_MASTER, RM_CTX_MASTER | RM_CTX_LOADING, 0};
+static bm_value *load_stream(rm_io *io, rm_type *type, int encoding) {
     size_t bound = TIMES * io->size + MORE;
-    fake_heap_reset();
     fake_heap.most = bound;
     fake_io_rewind(io);
-    fake_flags = flags[blyt_next(rng) % COUNT_OF(flags)];
     bm_value *value = type->methods.rdb_load(io, encoding);
-    fake_flags = RM_CTX_MASTER;
     assert_bounded(bound);
     return value;
+}
+
+/* Memory may be short: the system's, or what the limits leave. */
+static void press(size_t requests, uint64_t *rng) {
+    if (blyt_next(rng) % 16 == 0)
+        fake_heap.fail_at = 1 + blyt_next(rng) % requests;
+    if (blyt_next(rng) % 16 == 0)
+        bm_configs.max_filter = 1 + blyt_next(rng) % 4096;
+    if (blyt_next(rng) % 16 == 0)
+        bm_configs.max_total = 1 + blyt_next(rng) % 4096;
+}
+
+static void relax(void) {
+    bm_configs.max_filter = bm_configs.max_total = 0;
+    fake_flags = RM_CTX_MASTER;
 }
 
 static void stream_case(uint64_t *rng) {
@@ -113,8 +124,11 @@ static void stream_case(uint64_t *rng) {
     rm_io *io = fuzz_write(&p, rng);
     if (!fields || blyt_next(rng) % 16 == 0)
         fuzz_change_bytes(&io->data, &io->size, rng);
-    io->room = io->size;
-    bm_value *value = load_stream(io, type, p.encoding, rng);
+    static const int flags[] = {RM_CTX_MASTER, RM_CTX_MASTER, RM_CTX_MASTER | RM_CTX_LOADING, 0};
+    fake_flags = flags[blyt_next(rng) % COUNT_OF(flags)];
+    press(24, rng);
+    bm_value *value = load_stream(io, type, p.encoding);
+    relax();
     if (value) {
         run.loaded++;
         fake_set("f", type, value);
@@ -127,12 +141,13 @@ static void stream_case(uint64_t *rng) {
 }
 
 static void chunks_case(uint64_t *rng) {
-    const fuzz_payload *seed = any_seed(rng);
-    bm_configs.max_filter = LIMIT;
+    fake_commands script = fuzz_script(any_seed(rng), rng);
     fake_heap_reset();
+    bm_configs.max_filter = LIMIT;
+    press(64, rng);
     fake_heap.most = LIMIT + MORE;
-    run.chunks += fuzz_chunks(seed, rng, &run.chunks_refused);
-    bm_configs.max_filter = 0;
+    run.chunks += fuzz_run(&script, rng, &run.chunks_refused);
+    relax();
     assert_bounded(LIMIT + MORE);
     fuzz_use(rng);
 }
@@ -190,7 +205,7 @@ static void load_seeds(void) {
     for (size_t i = 0; i < n_seeds; i++) {
         uint64_t rng = i;
         rm_io *io = fuzz_write(&seeds[i], &rng);
-        bm_value *value = load_stream(io, seeds[i].type, seeds[i].encoding, &rng);
+        bm_value *value = load_stream(io, seeds[i].type, seeds[i].encoding);
         if (!value)
             fail_msg("good payload %zu does not load: %s", i, fake_last_log);
         fake_set("f", seeds[i].type, value);
@@ -217,8 +232,10 @@ static void test_payloads(void **state) {
     uint64_t cases = *(uint64_t *)*state;
     for (size_t i = 0; i < COUNT_OF(signals); i++) /* the runner has set its own */
         (void)sigaction(signals[i], &handlers[i], NULL);
+    fake_loading = fake_string("f", 1);
     set_ring();
     n_seeds = fuzz_seeds(&seeds);
+    fake_heap_reset();
     load_seeds();
     size_t heap = heap_now();
     for (uint64_t i = 0; i < cases; i++)
@@ -234,6 +251,7 @@ static void test_payloads(void **state) {
         assert_true(run.chunks > cases / 20 && run.chunks_refused > cases / 20);
     }
     fuzz_seeds_free();
+    fake_string_free(fake_loading);
 }
 
 static int tell_failure(void **state) {

@@ -128,7 +128,7 @@ static void pass_time(uint64_t *rng) {
 }
 
 static void use_by_commands(uint64_t *rng) {
-    say_some(rng, 12);
+    say_some(rng, 20);
     bm_value *value = fake_get("f", NULL);
     if (value && !only_counts(value))
         check_added("BLY.ADD f probe", "BLY.CHECK f probe");
@@ -141,7 +141,7 @@ static void use_by_commands(uint64_t *rng) {
         add_many(blyt_next(rng) % 2 ? "BLY.ADD f" : "BF.MADD f", rng);
     if (blyt_next(rng) % 4 == 0)
         pass_time(rng);
-    say_some(rng, 6);
+    say_some(rng, 10);
 }
 
 /* ---- methods --------------------------------------------------------------------------------- */

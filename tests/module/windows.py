@@ -4,6 +4,7 @@ large one holds the server up.
 BLOOMERY_WINDOW_MIB sets the size of that one (128).
 """
 import os
+import re
 import time
 
 from harness import Server, as_dict, digests, eq, fails, main, ok, pair, wait_for, wait_sync
@@ -204,16 +205,23 @@ def worked(server):
         return int(f.read().split()[0])
 
 
+def slept(server):
+    """How often it has gone to sleep because there was nothing to do."""
+    with open(f"/proc/{server.pid}/task/{server.pid}/status", encoding="ascii") as f:
+        return int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", f.read()).group(1))
+
+
 def pauses(server, c, seconds):
-    """The work, in nanoseconds, that the server did between each two replies to PING. Not the time
-    that passed: other programs have the processor too."""
+    """The work, in nanoseconds, that the server did at a time, as seen between each two replies to
+    PING. Not the time that passed: other programs have the processor too, and if they kept this one
+    waiting, the server may have worked and slept many times in between."""
     works, end = [], time.monotonic() + seconds
-    before = worked(server)
+    before, sleeps = worked(server), slept(server)
     while time.monotonic() < end:
         c.must("PING")
-        now = worked(server)
-        works.append(now - before)
-        before = now
+        now, naps = worked(server), slept(server)
+        works.append((now - before) // max(1, naps - sleeps))
+        before, sleeps = now, naps
     return works
 
 

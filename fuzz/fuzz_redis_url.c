@@ -1,0 +1,48 @@
+/* fuzz_redis_url.c - text taken for a server's address: refused with a reason, or taken apart into
+ * parts that make sense. */
+#include <bloomery/redis.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static void demand(bool truth) {
+    if (!truth)
+        __builtin_trap();
+}
+
+/* Of those that are taken apart from n bytes of text. */
+static void check(const bly_redis_url *url, size_t n) {
+    demand((url->host == NULL) != (url->socket == NULL));
+    demand(url->socket || (*url->host && url->port != 0));
+    demand(!url->socket || *url->socket == '/');
+    demand(!url->tls || url->host);
+    const char *const texts[] = {url->host, url->socket, url->user, url->password};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        demand(!texts[i] || strlen(texts[i]) <= n + sizeof "127.0.0.1");
+    demand(url->key.size <= n && (url->key.data || url->key.size == 0));
+    uint64_t sum = 0; /* every byte of it can be read */
+    for (size_t i = 0; i < url->key.size; i++)
+        sum += ((const uint8_t *)url->key.data)[i];
+    demand(sum <= 255 * n);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    char *text = malloc(size + 1);
+    if (!text)
+        return 0;
+    memcpy(text, data, size);
+    text[size] = 0;
+    const char *why = NULL;
+    bly_redis_url url;
+    bly_status status = bly_redis_url_parse(text, &why, &url);
+    demand(status == BLY_OK || (status == BLY_EINVAL && why && *why));
+    if (status == BLY_OK) {
+        check(&url, strlen(text));
+        bly_redis_url_free(&url);
+        bly_redis_url_free(&url);
+    }
+    free(text);
+    return 0;
+}
