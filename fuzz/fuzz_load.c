@@ -5,7 +5,7 @@
  * is, without that byte, will do as a seed. Whatever the parser lets in must then behave like any
  * filter: queries, statistics, adds, removes, growth, time that passes, set algebra, folding, what
  * only its kind can do, being the base of an overlay, and coming back byte for byte when written
- * out again.
+ * out again. Fetched piece by piece, the same bytes must make the same filter.
  */
 #include <bloomery/bloomery.h>
 
@@ -234,6 +234,36 @@ static void use_and_compare(bly_filter *f, const uint8_t *file, size_t size) {
     bly_filter_destroy(copy);
 }
 
+/* ---- the same bytes, fetched --------------------------------------------------------------- */
+
+static bly_status peek(void *ctx, uint64_t at, void *to, size_t n) {
+    const comparison *c = ctx;
+    demand(n <= HEADER && at <= c->size && n <= c->size - at);
+    memcpy(to, c->bytes + at, n);
+    return BLY_OK;
+}
+
+static bly_status take(void *ctx, uint64_t at, void *to, size_t n) {
+    comparison *c = ctx;
+    demand(at == c->at && n <= c->size - c->at);
+    memcpy(to, c->bytes + at, n);
+    c->at += n;
+    return BLY_OK;
+}
+
+/* Read piece by piece, it is let in exactly if it is parsed, and is the same. */
+static void read_too(const bly_filter *parsed, const bly_open_options *options, const uint8_t *file,
+                     size_t size) {
+    comparison c = {file, size, 0};
+    const bly_source source = {.size = size, .peek = peek, .take = take, .ctx = &c};
+    bly_filter *f;
+    bly_status status = bly_filter_read(&source, options, &f);
+    demand((status == BLY_OK) == (f != NULL));
+    demand((f != NULL) == (parsed != NULL));
+    demand(!f || (c.at == size && bly_filter_equal(f, parsed)));
+    bly_filter_destroy(f);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -259,6 +289,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bly_file_info info;
     bly_status status = bly_filter_parse(file, size, &options, &f);
     demand((status == BLY_OK) == (f != NULL));
+    read_too(f, &options, file, size);
     if (f) {
         demand(bly_file_info_parse(file, size, &info) == BLY_OK);
         demand(info.body_bytes == size - HEADER);

@@ -9,6 +9,7 @@
 #include "docs.h"
 #include "info.h"
 #include "memory.h"
+#include "quota.h"
 #include "readiness.h"
 #include "value.h"
 
@@ -83,7 +84,9 @@ static int start(rm_ctx *ctx, rm_string **argv, int argc) {
         rm.Log(ctx, "warning", "there is no thread to be had for freeing memory");
         return RM_ERR;
     }
-    return bm_readiness_start(ctx) == RM_OK ? bm_clock_start(ctx) : RM_ERR;
+    if (bm_quota_start(ctx) != RM_OK || bm_readiness_start(ctx) != RM_OK)
+        return RM_ERR;
+    return bm_clock_start(ctx);
 }
 
 static int refuse_engine(rm_ctx *ctx, const char *missing) {

@@ -98,8 +98,8 @@ static bly_status make_own(bm_recipe *r, const bly_allocator *a, bly_filter **ou
         r->key_id = used->seed;
     else
         r->hash = (bly_hash_id)used->id;
-    /* What an exact size is good for is worked out with the hash that was said; who hears of it says
-     * the hash, so he is told the result too. */
+    /* What an exact size is good for is worked out with the hash that was said; who hears of it
+     * says the hash, so he is told the result too. */
     if (spec.geometry.size != 0) {
         r->spec.capacity = bly_filter_capacity(*out);
         r->spec.fpr = bly_filter_fpr(*out);
