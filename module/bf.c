@@ -5,6 +5,10 @@
  * BF.MADD of the items that were: options mean nothing any more, and a replica whose settings
  * differ might refuse them. Nor does it refuse for want of memory what its master did not, so it
  * must not be told of what the master refused.
+ *
+ * What is replayed. A creation by BF.* that comes from a master, or from the AOF, comes from
+ * RedisBloom: our own go as BLY.RESERVE. It is followed in RedisBloom's layout, so that everything
+ * after it has the same effect there and here.
  */
 #include "commands.h"
 #include "config.h"
@@ -16,19 +20,19 @@
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-static bly_status add_items(bm_value *value, bm_items *items, bly_tally *tally) {
+static bly_status add_items(rm_ctx *ctx, bm_value *value, bm_items *items, bly_tally *tally) {
     if (value->what == BM_RB_BLOOM)
         return bly_rb_bloom_add_many(value->as.bloom, items->keys, items->n, items->answers, tally);
-    if (value->traits.nonscaling)
+    if (bm_family_capped(ctx, value, items->n))
         return bm_family_add_capped(value->as.filter, items->keys, items->n, items->answers, tally);
     return bly_filter_add_many(value->as.filter, items->keys, items->n, items->answers, tally);
 }
 
-static bly_status add_one(bm_value *value, bly_bytes item, bool *added) {
+static bly_status add_one(rm_ctx *ctx, bm_value *value, bly_bytes item, bool *added) {
     if (value->what == BM_RB_BLOOM)
         return bly_rb_bloom_add(value->as.bloom, item.data, item.size, added);
     bly_filter *f = value->as.filter;
-    if (value->traits.nonscaling && bly_filter_count(f) >= bly_filter_capacity(f)) {
+    if (bm_family_capped(ctx, value, 1)) {
         *added = false;
         return bly_filter_contains(f, item.data, item.size) ? BLY_OK : BLY_EFULL;
     }
@@ -45,7 +49,7 @@ static void reply_failure(rm_ctx *ctx, const bm_value *value, bly_status status)
     bm_refusal refusal = value->account.refusal;
     if (is_full(value, status))
         rm.ReplyWithError(ctx, "ERR non scaling filter is full");
-    else if (status == BLY_ENOMEM && (refusal == BM_REFUSED_FILTER || refusal == BM_REFUSED_TOTAL))
+    else if (status == BLY_ENOMEM && refusal != BM_REFUSED_NOT && refusal != BM_REFUSED_SYSTEM)
         rm.ReplyWithError(ctx, bm_refusal_text(refusal));
     else if (status == BLY_ENOMEM || status == BLY_ETOOBIG || status == BLY_EFULL)
         rm.ReplyWithError(ctx, "ERR problem inserting into filter");
@@ -99,8 +103,12 @@ static wish wish_default(void) {
 
 static bool create(rm_ctx *ctx, bm_key *key, const wish *w) {
     bool fixed = w->nonscaling || w->expansion == 0;
-    bm_recipe recipe = bm_recipe_bf(bm_family_cap(w->error), (uint64_t)w->capacity,
+    bool followed = bm_is_replayed(ctx);
+    double error = bm_family_cap(w->error, bm_configs.compat || followed);
+    bm_recipe recipe = bm_recipe_bf(error, (uint64_t)w->capacity,
                                     fixed ? 0 : (uint32_t)w->expansion, fixed, w->capacity_known);
+    if (followed)
+        recipe.layout = BM_LAYOUT_RB_BLOOM;
     return bm_recipe_create(ctx, key, &recipe, "bloom.reserve");
 }
 
@@ -131,16 +139,20 @@ static int add_many(rm_ctx *ctx, rm_string **argv, int argc, int first, const wi
     bm_key key;
     if (open_to_add(ctx, argv[1], w, &key)) {
         bly_tally tally = {0};
-        bly_status status = add_items(key.value, &items, &tally);
+        bly_status status = add_items(ctx, key.value, &items, &tally);
+        bool lost = bm_family_lose(ctx, &key, status);
+        if (lost)
+            tally = (bly_tally){0};
         if (tally.fresh || (tally.done && bm_family_adds_always(key.value))) {
-            bool plain = !w || first == 3;
+            bool plain = !w || bm_is(argv[2], "ITEMS");
             if (status == BLY_OK && plain)
                 rm.ReplicateVerbatim(ctx);
             else
                 rm.Replicate(ctx, "BF.MADD", "sv", argv[1], argv + first, tally.done);
             bm_key_changed(ctx, &key, "bloom.add");
         }
-        reply_added(ctx, key.value, &items, tally.done, status);
+        if (!lost)
+            reply_added(ctx, key.value, &items, tally.done, status);
     }
     bm_key_close(&key);
     bm_items_free(&items);
@@ -159,14 +171,14 @@ int bm_bf_add(rm_ctx *ctx, rm_string **argv, int argc) {
     bm_key key;
     if (open_to_add(ctx, argv[1], NULL, &key)) {
         bool added = false;
-        bly_status status = add_one(key.value, bm_bytes(argv[2]), &added);
+        bly_status status = add_one(ctx, key.value, bm_bytes(argv[2]), &added);
         if (status == BLY_OK && (added || bm_family_adds_always(key.value))) {
             rm.ReplicateVerbatim(ctx);
             bm_key_changed(ctx, &key, "bloom.add");
         }
         if (status == BLY_OK)
             rm.ReplyWithBool(ctx, added);
-        else
+        else if (!bm_family_lose(ctx, &key, status))
             reply_failure(ctx, key.value, status);
     }
     bm_key_close(&key);
@@ -202,19 +214,17 @@ static option guess_option(const rm_string *word) {
                                                                       : OPTION_NONSCALING;
 }
 
-static option read_option(const rm_string *word) {
+static option read_option(rm_ctx *ctx, const rm_string *word) {
     static const struct {
         const char *word;
         option option;
     } known[] = {{"ITEMS", OPTION_ITEMS},         {"ERROR", OPTION_ERROR},
                  {"EXPANSION", OPTION_EXPANSION}, {"CAPACITY", OPTION_CAPACITY},
                  {"NOCREATE", OPTION_NOCREATE},   {"NONSCALING", OPTION_NONSCALING}};
-    if (bm_configs.compat)
-        return guess_option(word);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (bm_is(word, known[i].word))
             return known[i].option;
-    return OPTION_UNKNOWN;
+    return bm_family_lax(ctx) ? guess_option(word) : OPTION_UNKNOWN;
 }
 
 /* One option that has a value. NULL, or the error. */
@@ -234,9 +244,9 @@ static const char *read_value(option o, const rm_string *value, wish *w) {
 }
 
 /* Where the items begin; 0 when there are none, or an error (*error) was found. */
-static int read_options(rm_string **argv, int argc, wish *w, const char **error) {
+static int read_options(rm_ctx *ctx, rm_string **argv, int argc, wish *w, const char **error) {
     for (int i = 2; i < argc && !*error; i++) {
-        option o = read_option(argv[i]);
+        option o = read_option(ctx, argv[i]);
         switch (o) {
         case OPTION_UNKNOWN:
             *error = "Unknown argument received";
@@ -263,7 +273,7 @@ int bm_bf_insert(rm_ctx *ctx, rm_string **argv, int argc) {
         return rm.WrongArity(ctx);
     wish w = wish_default();
     const char *error = NULL;
-    int first = read_options(argv, argc, &w, &error);
+    int first = read_options(ctx, argv, argc, &w, &error);
     if (error)
         return rm.ReplyWithError(ctx, error);
     if (!first)
@@ -292,8 +302,8 @@ static bool reserve_options(rm_ctx *ctx, rm_string **argv, int argc, wish *w) {
             return false;
         }
     }
-    for (int i = 4; i < argc && !bm_configs.compat; i++) {
-        if ((at && (i == at || i == at + 1)) || bm_is(argv[i], "NONSCALING"))
+    for (int i = 4; i < argc; i++) {
+        if ((at && (i == at || i == at + 1)) || bm_is(argv[i], "NONSCALING") || bm_family_lax(ctx))
             continue;
         bm_unknown_word(ctx, argv[i]);
         return false;
@@ -390,8 +400,8 @@ int bm_bf_card(rm_ctx *ctx, rm_string **argv, int argc) {
         rm.ReplyWithLongLong(ctx, 0);
     else if (!bm_bf_takes(&key))
         rm.ReplyWithError(ctx, BM_WRONGTYPE);
-    else if (bm_is_arriving(key.value))
-        rm.ReplyWithError(ctx, BM_ARRIVING);
+    else if (bm_is_hollow(key.value))
+        rm.ReplyWithError(ctx, bm_hollow_text(key.value));
     else
         rm.ReplyWithLongLong(ctx, (long long)count(key.value));
     bm_key_close(&key);

@@ -59,6 +59,10 @@ int bm_bf_scandump(rm_ctx *ctx, rm_string **argv, int argc) {
 
 /* ---- LOADCHUNK ------------------------------------------------------------------------------- */
 
+static bly_bytes read_chunk(const bm_value *value, uint64_t offset, size_t most) {
+    return bly_rb_bloom_read(value->as.bloom, offset, most);
+}
+
 static bly_status write_chunk(bm_value *value, uint64_t offset, const void *data, size_t size) {
     return bly_rb_bloom_write(value->as.bloom, offset, data, size);
 }
@@ -84,6 +88,7 @@ int bm_bf_loadchunk(rm_ctx *ctx, rm_string **argv, int argc) {
                                      .event = "bloom.load",
                                      .takes = bm_bf_takes,
                                      .begin = bm_arrival_begin_bloom,
+                                     .read = read_chunk,
                                      .write = write_chunk,
                                      .header_error = header_error,
                                      .chunk_error = chunk_error};

@@ -22,44 +22,33 @@
 
 /* ---- what there is --------------------------------------------------------------------------- */
 
-bool bm_bly_open(rm_ctx *ctx, rm_string *name, int mode, bm_key *key) {
-    *key = bm_key_open(ctx, name, mode);
-    const char *error = NULL;
+const char *bm_bly_why_not(const bm_key *key, bool items) {
     if (key->what == BM_MISSING)
-        error = "ERR not found: there is no filter at this key; BLY.RESERVE makes one";
-    else if (key->what == BM_FOREIGN)
-        error = BM_WRONGTYPE;
-    else if (bm_is_arriving(key->value))
-        error = "ERR filter is being loaded";
+        return "ERR not found: there is no filter at this key; BLY.RESERVE makes one";
+    if (key->what == BM_FOREIGN)
+        return BM_WRONGTYPE;
+    if (bm_is_hollow(key->value))
+        return bm_hollow_text(key->value);
+    return items && key->value->keyless ? BM_KEYLESS : NULL;
+}
+
+static bool open_for(rm_ctx *ctx, rm_string *name, int mode, bool items, bm_key *key) {
+    *key = bm_key_open(ctx, name, mode);
+    const char *error = bm_bly_why_not(key, items);
     if (!error)
         return true;
-    rm.ReplyWithError(ctx, error);
+    if (!(mode & RM_WRITE && bm_lose(ctx, key, error)))
+        rm.ReplyWithError(ctx, error);
     bm_key_close(key);
     return false;
 }
 
-void bm_bly_give_up(rm_ctx *ctx, bm_key *key) {
-    rm.Log(ctx, "warning",
-           "a keyed filter was written to whose secret key is not in the ring (key-file); it is "
-           "dropped here, since it would be wrong from now on");
-    rm.DeleteKey(key->key);
-    key->value = NULL;
-    (void)rm.SignalModifiedKey(ctx, key->name);
-    rm.Replicate(ctx, "DEL", "s", key->name);
-    (void)rm.NotifyKeyspaceEvent(ctx, RM_NOTIFY_GENERIC, "del", key->name);
+bool bm_bly_open(rm_ctx *ctx, rm_string *name, int mode, bm_key *key) {
+    return open_for(ctx, name, mode, false, key);
 }
 
 bool bm_bly_open_items(rm_ctx *ctx, rm_string *name, int mode, bm_key *key) {
-    if (!bm_bly_open(ctx, name, mode, key))
-        return false;
-    if (!key->value->keyless)
-        return true;
-    if (mode & RM_WRITE && bm_is_replayed(ctx))
-        bm_bly_give_up(ctx, key);
-    rm.ReplyWithError(ctx, "ERR the filter's secret key is not in the ring (BLY.INFO tells its id, "
-                           "BLY.KEYRING those that are there)");
-    bm_key_close(key);
-    return false;
+    return open_for(ctx, name, mode, true, key);
 }
 
 static bly_kind kind_of(const bm_value *value) {
@@ -94,12 +83,6 @@ double bm_bly_rate(const bm_value *value) {
     return fixed ? first : 2 * first;
 }
 
-/* An hll's "new" is exact: a register has changed. */
-bool bm_bly_adds_always(const bm_value *value) {
-    bool hll = value->what == BM_FILTER && kind_of(value) == BLY_HLL;
-    return !hll && bm_family_adds_always(value);
-}
-
 /* ---- ADD ------------------------------------------------------------------------------------- */
 
 /* Limits of memory are those of bm_key_open: none for what is replayed. */
@@ -113,7 +96,7 @@ static bly_status add(rm_ctx *ctx, bm_value *value, bm_items *items, bly_tally *
         return bly_rb_cuckoo_add_many(value->as.cuckoo, keys, items->n, &how, items->answers,
                                       tally);
     }
-    if (value->traits.nonscaling)
+    if (bm_family_capped(ctx, value, items->n))
         return bm_family_add_capped(value->as.filter, keys, items->n, items->answers, tally);
     return bly_filter_add_many(value->as.filter, keys, items->n, items->answers, tally);
 }
@@ -140,12 +123,22 @@ static void reply_answers(rm_ctx *ctx, const bm_value *value, const bm_items *it
         reply_failure(ctx, value, status);
 }
 
-static void replicate(rm_ctx *ctx, const char *command, rm_string **argv, size_t done,
-                      bly_status status) {
-    if (status == BLY_OK)
+/* A command that changes a filter, and the event that tells of it. */
+typedef struct change {
+    const char *command, *event;
+} change;
+static const change adding = {"BLY.ADD", "bly.add"}, taking = {"BLY.DEL", "bly.del"};
+
+/* Replicates what was done, if it was a change, and replies. */
+static void end_write(rm_ctx *ctx, rm_string **argv, bm_key *key, const bm_items *items,
+                      const bly_tally *tally, bly_status status, const change *what) {
+    if (what && status == BLY_OK)
         rm.ReplicateVerbatim(ctx);
-    else
-        rm.Replicate(ctx, command, "sv", argv[1], argv + 2, done);
+    else if (what)
+        rm.Replicate(ctx, what->command, "sv", argv[1], argv + 2, tally->done);
+    if (what)
+        bm_key_changed(ctx, key, what->event);
+    reply_answers(ctx, key->value, items, tally->done, status);
 }
 
 static bool may_add(rm_ctx *ctx, const bm_value *value) {
@@ -171,11 +164,9 @@ int bm_bly_add(rm_ctx *ctx, rm_string **argv, int argc) {
             bly_tally tally;
             bm_clock_advance(ctx, &key);
             bly_status status = add(ctx, key.value, &items, &tally);
-            if (tally.fresh || (tally.done && bm_bly_adds_always(key.value))) {
-                replicate(ctx, "BLY.ADD", argv, tally.done, status);
-                bm_key_changed(ctx, &key, "bly.add");
-            }
-            reply_answers(ctx, key.value, &items, tally.done, status);
+            bool changed = tally.fresh || (tally.done && bm_family_adds_always(key.value));
+            if (!bm_family_lose(ctx, &key, status))
+                end_write(ctx, argv, &key, &items, &tally, status, changed ? &adding : NULL);
         }
         bm_key_close(&key);
     }
@@ -234,13 +225,10 @@ int bm_bly_del(rm_ctx *ctx, rm_string **argv, int argc) {
         if (may_remove(ctx, key.value)) {
             bly_tally tally;
             bly_status status = take_out(key.value, &items, &tally);
-            if (tally.fresh) {
-                if (key.what == BM_FILTER)
-                    key.value->traits.deletes += tally.fresh;
-                replicate(ctx, "BLY.DEL", argv, tally.done, status);
-                bm_key_changed(ctx, &key, "bly.del");
-            }
-            reply_answers(ctx, key.value, &items, tally.done, status);
+            if (key.what == BM_FILTER)
+                key.value->traits.deletes += tally.fresh;
+            if (!bm_family_lose(ctx, &key, status))
+                end_write(ctx, argv, &key, &items, &tally, status, tally.fresh ? &taking : NULL);
         }
         bm_key_close(&key);
     }
@@ -252,7 +240,7 @@ int bm_bly_del(rm_ctx *ctx, rm_string **argv, int argc) {
 
 /* Whether a yes or no can be had from the key. */
 static bool can_tell(rm_ctx *ctx, const bm_key *key) {
-    return key->value && !bm_is_arriving(key->value) && !key->value->keyless && bm_is_ready(ctx);
+    return !bm_bly_why_not(key, true) && bm_is_ready(ctx);
 }
 
 static void contains(const bm_value *value, bm_items *items) {
@@ -275,11 +263,8 @@ int bm_bly_check(rm_ctx *ctx, rm_string **argv, int argc) {
         rm.ReplyWithError(ctx, BM_WRONGTYPE);
     } else {
         bool known = can_tell(ctx, &key);
-        if (known) {
-            if (!key.value->timed)
-                bm_clock_enter(ctx, &key);
+        if (known)
             contains(key.value, &items);
-        }
         rm.ReplyWithArray(ctx, (long)items.n);
         for (size_t i = 0; i < items.n; i++) {
             if (known)
@@ -320,14 +305,13 @@ int bm_bly_card(rm_ctx *ctx, rm_string **argv, int argc) {
     if (argc != 2)
         return rm.WrongArity(ctx);
     bm_key key = bm_key_open(ctx, argv[1], RM_READ);
-    bool missing = key.what == BM_MISSING;
-    bm_key_close(&key);
-    if (missing)
-        return rm.ReplyWithNull(ctx);
-    if (!bm_bly_open(ctx, argv[1], RM_READ, &key))
-        return RM_OK;
-    bm_clock_enter(ctx, &key);
-    rm.ReplyWithLongLong(ctx, (long long)bm_bly_filter_count(key.value));
+    const char *error = bm_bly_why_not(&key, false);
+    if (key.what == BM_MISSING)
+        rm.ReplyWithNull(ctx);
+    else if (error)
+        rm.ReplyWithError(ctx, error);
+    else
+        rm.ReplyWithLongLong(ctx, (long long)bm_bly_filter_count(key.value));
     bm_key_close(&key);
     return RM_OK;
 }
@@ -351,7 +335,6 @@ int bm_bly_age(rm_ctx *ctx, rm_string **argv, int argc) {
         bm_error(ctx, "ERR only a window tells how old its keys are; this is a %s filter",
                  bm_bly_kind(key.value));
     } else {
-        bm_clock_enter(ctx, &key);
         uint64_t more = behind(key.value->as.filter);
         rm.ReplyWithArray(ctx, argc - 2);
         for (int i = 2; i < argc; i++) {
@@ -379,6 +362,9 @@ int bm_bly_clear(rm_ctx *ctx, rm_string **argv, int argc) {
     if (key.what != BM_FILTER) {
         rm.ReplyWithError(ctx, "ERR a filter in RedisBloom's layout cannot be emptied: DEL it and "
                                "reserve another");
+    } else if (bly_kind_capabilities(kind_of(key.value)) & BLY_CAN_BUILD) {
+        bm_error(ctx, "ERR a %s filter cannot be filled again, so it cannot be emptied: DEL it",
+                 bm_bly_kind(key.value));
     } else {
         bm_clock_advance(ctx, &key);
         bly_filter_clear(key.value->as.filter);
@@ -404,7 +390,6 @@ int bm_bly_tick(rm_ctx *ctx, rm_string **argv, int argc) {
     bm_key key = bm_key_open(ctx, argv[1], RM_READ | RM_WRITE | RM_NOTOUCH);
     if (key.what == BM_FILTER && key.value->as.filter &&
         bly_window_advance(key.value->as.filter, now) == BLY_OK) {
-        bm_clock_enter(ctx, &key);
         bm_value_changed(key.value);
         (void)rm.SignalModifiedKey(ctx, argv[1]);
         rm.ReplicateVerbatim(ctx);

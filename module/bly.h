@@ -4,21 +4,17 @@
 
 #include "value.h"
 
-/* Opens a key that must hold a filter. False: an error was replied, and the key is closed. */
+/* NULL, or the error if the key does not hold a filter, or, where `items` are asked for, not its
+ * secret key is there too. */
+const char *bm_bly_why_not(const bm_key *key, bool items);
+/* Opens a key that must hold a filter. False: it was replied to (of a write that is replayed the
+ * filter is lost then: lost.h), and the key is closed. */
 bool bm_bly_open(rm_ctx *ctx, rm_string *name, int mode, bm_key *key);
 /* The same where keys are asked for: the filter's secret key must be there too. */
 bool bm_bly_open_items(rm_ctx *ctx, rm_string *name, int mode, bm_key *key);
 
-/* A replica, or a server that reads its AOF, without a key that its master had when it wrote: what
- * it cannot add it would deny later, when it has the key. So it gives the filter up, and BLY.CHECK
- * says that nobody knows, until it is sent again or read with the key. */
-void bm_bly_give_up(rm_ctx *ctx, bm_key *key);
-
 /* The file of the value's filter as it is now, kept until it changes. NULL: no memory. */
 const bly_image *bm_bly_image(bm_value *value);
-
-/* What "new" does not say: whether an add changed the filter all the same. */
-bool bm_bly_adds_always(const bm_value *value);
 
 /* "bloomery", "redisbloom" or "redisbloom-cuckoo"; a kind's name, or RedisBloom's. */
 const char *bm_bly_layout(const bm_value *value);

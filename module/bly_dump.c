@@ -16,12 +16,9 @@ const bly_image *bm_bly_image(bm_value *value) {
         return value->image;
     bly_image_close(value->image);
     value->image = NULL;
-    /* It is small, and goes with the next change: not a matter of the filter's limits. */
-    bool unlimited = value->account.unlimited;
-    bly_allocator a = bm_allocator(&value->account);
-    value->account.unlimited = true;
+    value->image_account.unlimited = true;
+    bly_allocator a = bm_allocator(&value->image_account);
     bly_status status = bly_image_open(value->as.filter, &a, &value->image);
-    value->account.unlimited = unlimited;
     value->image_stamp = value->stamp;
     return status == BLY_OK ? value->image : NULL;
 }

@@ -2,7 +2,6 @@
 #include "arrival.h"
 #include "bly.h"
 #include "card.h"
-#include "clock.h"
 #include "commands.h"
 #include "family.h"
 #include "reply.h"
@@ -145,6 +144,7 @@ static void tell_all(bm_card *card, const bm_value *value) {
 /* Something is on its way: of a container so many bytes of all; of RedisBloom's chunks, which come
  * in any order, only that. */
 static void tell_arriving(bm_card *card, const bm_value *value) {
+    bm_card_bool(card, "lost", bm_is_lost(value));
     bm_card_bool(card, "arriving", value->staging || value->arrival);
     if (!value->staging)
         return;
@@ -156,21 +156,17 @@ int bm_bly_info(rm_ctx *ctx, rm_string **argv, int argc) {
     if (argc != 2)
         return rm.WrongArity(ctx);
     bm_key key = bm_key_open(ctx, argv[1], RM_READ);
-    if (key.value && bm_is_arriving(key.value)) {
+    if (!key.value) {
+        rm.ReplyWithError(ctx, bm_bly_why_not(&key, false));
+    } else {
         bm_card card = {.n = 0};
-        bm_card_null(&card, "kind");
+        if (bm_is_hollow(key.value))
+            bm_card_null(&card, "kind");
+        else
+            tell_all(&card, key.value);
         tell_arriving(&card, key.value);
-        bm_key_close(&key);
-        return bm_card_reply(ctx, &card);
+        bm_card_reply(ctx, &card);
     }
-    bm_key_close(&key);
-    if (!bm_bly_open(ctx, argv[1], RM_READ, &key))
-        return RM_OK;
-    bm_card card = {.n = 0};
-    bm_clock_enter(ctx, &key);
-    tell_all(&card, key.value);
-    tell_arriving(&card, key.value);
-    bm_card_reply(ctx, &card);
     bm_key_close(&key);
     return RM_OK;
 }

@@ -4,7 +4,7 @@
  * NX commands ask first. What is replicated: a creation by bm_recipe_create; an add, when it was
  * made. A batch that had options, or of which some items found no room, is replicated as the INSERT
  * of those that did: options mean nothing any more, and a replica must not be told of what its
- * master refused.
+ * master refused. What is replayed, and creates, is RedisBloom's: see bf.c.
  */
 #include "commands.h"
 #include "config.h"
@@ -81,17 +81,18 @@ static bly_status add_rest(bm_value *value, bm_items *items, const bly_rb_cuckoo
 }
 
 /* A key that finds no room, nor memory for more of it, says nothing of the next: that may find a
- * free place. Answers whether all went well. */
-static bool add_items(rm_ctx *ctx, bm_value *value, bm_items *items, bool absent) {
+ * free place. Answers why one was not added. */
+static bly_status add_items(rm_ctx *ctx, bm_value *value, bm_items *items, bool absent) {
     bly_rb_cuckoo_how how = how_to(ctx, value, absent);
-    bool good = true;
+    bly_status failure = BLY_OK;
     for (size_t done = 0; done < items->n; done++) {
-        if (add_rest(value, items, &how, &done) == BLY_OK)
+        bly_status status = add_rest(value, items, &how, &done);
+        if (status == BLY_OK)
             break;
-        good = false;
+        failure = status;
         items->answers[done] = FAILED;
     }
-    return good;
+    return failure;
 }
 
 static bly_status add_one(rm_ctx *ctx, bm_value *value, bly_bytes item, bool absent, bool *added) {
@@ -114,7 +115,7 @@ static bool at_max_filters(const bm_value *value) {
 
 static void reply_failure(rm_ctx *ctx, const bm_value *value, bly_status status) {
     bm_refusal refusal = value->account.refusal;
-    if (status == BLY_ENOMEM && (refusal == BM_REFUSED_FILTER || refusal == BM_REFUSED_TOTAL))
+    if (status == BLY_ENOMEM && refusal != BM_REFUSED_NOT && refusal != BM_REFUSED_SYSTEM)
         rm.ReplyWithError(ctx, bm_refusal_text(refusal));
     else if (status == BLY_ENOMEM)
         rm.ReplyWithError(ctx, "ERR Insufficient memory");
@@ -145,6 +146,8 @@ static bool create(rm_ctx *ctx, bm_key *key, const wish *w) {
     bm_recipe recipe =
         bm_recipe_cf(w->error, (uint64_t)w->capacity, (uint16_t)w->bucket_size,
                      (uint16_t)w->max_iterations, (uint32_t)w->expansion, w->capacity_known);
+    if (bm_is_replayed(ctx))
+        recipe.layout = BM_LAYOUT_RB_CUCKOO;
     return bm_recipe_create(ctx, key, &recipe, "cuckoo.reserve");
 }
 
@@ -178,7 +181,8 @@ static int add(rm_ctx *ctx, rm_string **argv, int argc, bool absent) {
         bool added = false;
         bly_status status = add_one(ctx, key.value, bm_bytes(argv[2]), absent, &added);
         if (status != BLY_OK) {
-            reply_failure(ctx, key.value, status);
+            if (!bm_family_lose(ctx, &key, status))
+                reply_failure(ctx, key.value, status);
         } else {
             if (added) {
                 rm.ReplicateVerbatim(ctx);
@@ -199,20 +203,22 @@ int bm_cf_addnx(rm_ctx *ctx, rm_string **argv, int argc) {
     return add(ctx, argv, argc, true);
 }
 
-/* Only the items that were added; without memory for a list of them, the command as it came. */
+/* Only the items that were added; in one command if there is memory for a list of them. */
 static void replicate_added(rm_ctx *ctx, rm_string *name, rm_string **argv, const bm_items *items,
                             bool absent) {
+    const char *command = absent ? "CF.INSERTNX" : "CF.INSERT";
     rm_string **list = rm.TryAlloc(items->n * sizeof *list);
-    if (!list) {
-        rm.ReplicateVerbatim(ctx);
-        return;
-    }
     size_t n = 0;
-    for (size_t i = 0; i < items->n; i++)
-        if (items->answers[i] == ADDED)
+    for (size_t i = 0; i < items->n; i++) {
+        if (items->answers[i] != ADDED)
+            continue;
+        if (list)
             list[n++] = argv[i];
-    rm.Replicate(ctx, absent ? "CF.INSERTNX" : "CF.INSERT", "sccv", name, "NOCREATE", "ITEMS", list,
-                 n);
+        else
+            rm.Replicate(ctx, command, "sccs", name, "NOCREATE", "ITEMS", argv[i]);
+    }
+    if (list)
+        rm.Replicate(ctx, command, "sccv", name, "NOCREATE", "ITEMS", list, n);
     rm.Free(list);
 }
 
@@ -237,15 +243,17 @@ static int insert_items(rm_ctx *ctx, rm_string **argv, int argc, int first, cons
         return bm_status_error(ctx, BLY_ENOMEM);
     bm_key key;
     if (open_to_add(ctx, argv[1], w, &key)) {
-        bool good = add_items(ctx, key.value, &items, absent);
-        if (memchr(items.answers, ADDED, items.n)) {
-            if (good && first == 3)
+        bly_status status = add_items(ctx, key.value, &items, absent);
+        bool lost = bm_family_lose(ctx, &key, status);
+        if (!lost && memchr(items.answers, ADDED, items.n)) {
+            if (status == BLY_OK && bm_is(argv[2], "ITEMS"))
                 rm.ReplicateVerbatim(ctx);
             else
                 replicate_added(ctx, argv[1], argv + first, &items, absent);
             bm_key_changed(ctx, &key, "cuckoo.add");
         }
-        reply_added(ctx, &items, absent);
+        if (!lost)
+            reply_added(ctx, &items, absent);
     }
     bm_key_close(&key);
     bm_items_free(&items);
@@ -253,9 +261,9 @@ static int insert_items(rm_ctx *ctx, rm_string **argv, int argc, int first, cons
 }
 
 /* Whether the option is this one: the whole word, or as RedisBloom takes it its first letter. */
-static bool is_option(const rm_string *arg, const char *word) {
+static bool is_option(const rm_string *arg, const char *word, bool lax) {
     char letter[] = {word[0], 0};
-    return bm_configs.compat ? bm_starts(arg, letter) : bm_is(arg, word);
+    return lax ? bm_starts(arg, letter) : bm_is(arg, word);
 }
 
 static bool insert_capacity(rm_ctx *ctx, const rm_string *arg, wish *w) {
@@ -274,10 +282,11 @@ static bool insert_capacity(rm_ctx *ctx, const rm_string *arg, wish *w) {
 static int insert(rm_ctx *ctx, rm_string **argv, int argc, bool absent) {
     wish w = wish_default();
     int i = 2;
-    for (; i < argc && !is_option(argv[i], "ITEMS"); i++) {
-        if (is_option(argv[i], "NOCREATE")) {
+    bool lax = argc > 2 && !bm_is(argv[2], "ITEMS") && bm_family_lax(ctx);
+    for (; i < argc && !is_option(argv[i], "ITEMS", lax); i++) {
+        if (is_option(argv[i], "NOCREATE", lax)) {
             w.nocreate = true;
-        } else if (!is_option(argv[i], "CAPACITY")) {
+        } else if (!is_option(argv[i], "CAPACITY", lax)) {
             return rm.ReplyWithError(ctx, "Unknown argument received");
         } else {
             if (++i == argc)
@@ -337,14 +346,15 @@ static bool reserve_error(rm_ctx *ctx, rm_string **argv, int argc, int step, wis
 /* Pairs of words and values. RedisBloom finds its words among all of these, values too, and skips
  * what it does not know. */
 static bool reserve_options(rm_ctx *ctx, rm_string **argv, int argc, wish *w) {
-    int step = bm_configs.compat ? 1 : 2;
+    bool lax = argc > 3 && bm_family_lax(ctx);
+    int step = lax ? 1 : 2;
     if (!reserve_number(ctx, argv, argc, step, "MAXITERATIONS", 1, 65535, &w->max_iterations) ||
         !reserve_number(ctx, argv, argc, step, "BUCKETSIZE", 1, 255, &w->bucket_size) ||
         !reserve_number(ctx, argv, argc, step, "EXPANSION", 0, BLY_RB_MAX_EXPANSION,
                         &w->expansion) ||
         !reserve_error(ctx, argv, argc, step, w))
         return false;
-    for (int i = 3; i < argc && !bm_configs.compat; i += 2) {
+    for (int i = 3; i < argc && !lax; i += 2) {
         if (bm_is(argv[i], "MAXITERATIONS") || bm_is(argv[i], "BUCKETSIZE") ||
             bm_is(argv[i], "EXPANSION") || bm_is(argv[i], "ERROR"))
             continue;
@@ -466,7 +476,8 @@ int bm_cf_del(rm_ctx *ctx, rm_string **argv, int argc) {
         bool removed = false;
         bly_status status = take(key.value, bm_bytes(argv[2]), &removed);
         if (status != BLY_OK) {
-            reply_failure(ctx, key.value, status);
+            if (!bm_family_lose(ctx, &key, status))
+                reply_failure(ctx, key.value, status);
         } else {
             if (removed) {
                 rm.ReplicateVerbatim(ctx);

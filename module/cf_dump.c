@@ -56,6 +56,10 @@ static bly_status begin(bm_account *account, const void *header, size_t size, bm
     return bm_arrival_begin_cuckoo(account, header, size, out);
 }
 
+static bly_bytes read_chunk(const bm_value *value, uint64_t offset, size_t most) {
+    return bly_rb_cuckoo_read(value->as.cuckoo, offset, most);
+}
+
 static bly_status write_chunk(bm_value *value, uint64_t offset, const void *data, size_t size) {
     return bly_rb_cuckoo_write(value->as.cuckoo, offset, data, size);
 }
@@ -81,6 +85,7 @@ int bm_cf_loadchunk(rm_ctx *ctx, rm_string **argv, int argc) {
                                      .event = "cuckoo.load",
                                      .takes = bm_cf_takes,
                                      .begin = begin,
+                                     .read = read_chunk,
                                      .write = write_chunk,
                                      .header_error = header_error,
                                      .chunk_error = chunk_error};

@@ -15,8 +15,13 @@
 #include "reply.h"
 #include "staging.h"
 
-static int reply_error(rm_ctx *ctx, bly_status status, bm_refusal refusal,
+#include <string.h>
+
+/* A chunk that was not taken. One that a master took must not be missing here in silence. */
+static int reply_error(rm_ctx *ctx, bm_key *key, bly_status status, bm_refusal refusal,
                        const char *(*text)(bly_status)) {
+    if (bm_lose(ctx, key, bly_strerror(status)))
+        return RM_OK;
     return rm.ReplyWithError(ctx, status == BLY_ENOMEM ? bm_refusal_text(refusal) : text(status));
 }
 
@@ -59,7 +64,7 @@ static int load_arriving(rm_ctx *ctx, bm_key *key, uint64_t offset, bly_bytes ch
     bm_value *value = key->value;
     bly_status status = bm_arrival_put(value->arrival, offset, chunk.data, chunk.size);
     if (status != BLY_OK)
-        return reply_error(ctx, status, BM_REFUSED_SYSTEM, family->chunk_error);
+        return reply_error(ctx, key, status, BM_REFUSED_SYSTEM, family->chunk_error);
     if (!bm_arrival_complete(value->arrival))
         return taken(ctx, key);
     bm_value *whole = bm_arrival_finish(value->arrival);
@@ -68,11 +73,21 @@ static int load_arriving(rm_ctx *ctx, bm_key *key, uint64_t offset, bly_bytes ch
     return complete(ctx, key, family);
 }
 
+/* For a filter that is complete, and may have been added to since: RedisBloom writes the chunk over
+ * it, and the keys that came later are gone. A chunk that is there already, since the client did
+ * not hear that it had been taken, is good; what differs is refused, unless a master did it. */
 static int load_over(rm_ctx *ctx, bm_key *key, uint64_t offset, bly_bytes chunk,
                      const bm_chunks *family) {
+    bly_bytes there = family->read(key->value, offset, chunk.size);
+    bool fits = chunk.size && there.size == chunk.size;
+    if (fits && memcmp(there.data, chunk.data, chunk.size) == 0)
+        return rm.ReplyWithSimpleString(ctx, "OK");
+    if (fits && !bm_family_lax(ctx))
+        return bm_error(ctx, "ERR the filter is complete, and has other bytes there; delete the "
+                             "key to load another, or set bf.compat yes to write over it");
     bly_status status = family->write(key->value, offset, chunk.data, chunk.size);
     if (status != BLY_OK)
-        return reply_error(ctx, status, BM_REFUSED_SYSTEM, family->chunk_error);
+        return reply_error(ctx, key, status, BM_REFUSED_SYSTEM, family->chunk_error);
     return complete(ctx, key, family);
 }
 
@@ -86,6 +101,8 @@ static int finish_own(rm_ctx *ctx, bm_key *key, const bm_chunks *family) {
         bm_clock_enter(ctx, key);
         return complete(ctx, key, family);
     }
+    if (bm_lose(ctx, key, bly_strerror(status)))
+        return RM_OK;
     rm.DeleteKey(key->key);
     key->value = NULL;
     rm.SignalModifiedKey(ctx, key->name);
@@ -100,19 +117,21 @@ static int load_own(rm_ctx *ctx, bm_key *key, uint64_t iter, bly_bytes chunk,
                     const bm_chunks *family) {
     bm_value *value = key->value;
     bly_status status = bm_own_append(value, iter, chunk);
-    if (status == BLY_EMISMATCH)
+    if (status == BLY_EMISMATCH && !bm_is_replayed(ctx))
         return bm_error(ctx, "ERR expected the chunk that SCANDUMP gives at %llu",
                         (unsigned long long)bm_own_expected(value));
     if (status != BLY_OK)
-        return reply_error(ctx, status, value->account.refusal, family->chunk_error);
+        return reply_error(ctx, key, status, value->account.refusal, family->chunk_error);
     return bm_own_complete(value) ? finish_own(ctx, key, family) : taken(ctx, key);
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
 static int load_header(rm_ctx *ctx, bm_key *key, bly_bytes header, const bm_chunks *family) {
-    if (key->what != BM_MISSING && !bm_is_arriving(key->value))
+    if (key->what != BM_MISSING && !bm_is_hollow(key->value))
         return rm.ReplyWithError(ctx, family->header_error(BLY_EFULL));
+    if (key->value && bm_is_lost(key->value) && !bm_is_replayed(ctx))
+        return rm.ReplyWithError(ctx, BM_LOST);
     bly_status status;
     bm_refusal refusal;
     bool unlimited = bm_is_replayed(ctx);
@@ -120,7 +139,7 @@ static int load_header(rm_ctx *ctx, bm_key *key, bly_bytes header, const bm_chun
                           ? bm_own_begin(header, family->face, unlimited, &status, &refusal)
                           : begin_arrival(header, unlimited, family, &status, &refusal);
     if (!value)
-        return reply_error(ctx, status, refusal, family->header_error);
+        return reply_error(ctx, key, status, refusal, family->header_error);
     bm_key_set(key, value);
     return taken(ctx, key);
 }
@@ -134,6 +153,8 @@ static int load(rm_ctx *ctx, bm_key *key, long long iter, bly_bytes chunk,
         return load_header(ctx, key, chunk, family);
     if (missing)
         return rm.ReplyWithError(ctx, "ERR not found");
+    if (bm_is_lost(key->value))
+        return bm_lose(ctx, key, "a chunk came for it") ? RM_OK : rm.ReplyWithError(ctx, BM_LOST);
     if (iter < 1 || (uint64_t)iter - 1 < chunk.size)
         return rm.ReplyWithError(ctx, family->chunk_error(BLY_ECORRUPT));
     uint64_t offset = (uint64_t)iter - 1 - chunk.size;

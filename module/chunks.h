@@ -10,7 +10,9 @@ typedef struct bm_chunks {
     bool (*takes)(const bm_key *key);
     /* RedisBloom's header. */
     bly_status (*begin)(bm_account *account, const void *header, size_t size, bm_arrival **out);
-    /* A chunk for a filter of RedisBloom's type that is complete. */
+    /* Of a filter of RedisBloom's type that is complete: what is there, as bly_rb_bloom_read, and
+     * putting a chunk in its place. */
+    bly_bytes (*read)(const bm_value *value, uint64_t offset, size_t most);
     bly_status (*write)(bm_value *value, uint64_t offset, const void *data, size_t size);
     /* The error texts, but for a lack of memory. Of a header BLY_EINVAL means its length, and
      * BLY_EFULL that the key has a filter already; of a chunk BLY_ECORRUPT that its iterator cannot

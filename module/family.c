@@ -1,11 +1,9 @@
 #include "family.h"
 
-#include "bly.h"
 #include "clock.h"
 #include "config.h"
 #include "reply.h"
 
-#include <ctype.h>
 #include <math.h>
 
 long long bm_family_most(void) {
@@ -29,8 +27,8 @@ bool bm_family_look(rm_ctx *ctx, rm_string *name, bool (*takes)(const bm_key *),
         error = "ERR not found";
     else if (!takes(key))
         error = BM_WRONGTYPE;
-    else if (bm_is_arriving(key->value))
-        error = BM_ARRIVING;
+    else if (bm_is_hollow(key->value))
+        error = bm_hollow_text(key->value);
     if (error)
         rm.ReplyWithError(ctx, error);
     return !error;
@@ -40,31 +38,42 @@ bool bm_family_may_write(rm_ctx *ctx, bm_key *key) {
     bm_value *value = key->value;
     if (value->what != BM_FILTER)
         return true;
-    if (!value->as.filter) {
-        rm.ReplyWithError(ctx, BM_ARRIVING);
+    if (!value->as.filter || value->keyless) {
+        const char *why = value->keyless ? "its secret key is not in the ring (key-file)"
+                                         : "it has not arrived whole";
+        if (!bm_lose(ctx, key, why))
+            rm.ReplyWithError(ctx, value->keyless ? BM_KEYLESS : bm_hollow_text(value));
         return false;
     }
-    if (value->keyless) {
-        if (bm_is_replayed(ctx))
-            bm_bly_give_up(ctx, key);
-        rm.ReplyWithError(ctx, BM_KEYLESS);
-        return false;
-    }
-    if (value->traits.face != BM_FACE_BLY)
-        return true;
-    if (!(bly_kind_capabilities(bly_filter_geometry(value->as.filter).kind) & BLY_CAN_ADD)) {
+    bly_kind kind = bly_filter_geometry(value->as.filter).kind;
+    if (!(bly_kind_capabilities(kind) & BLY_CAN_ADD)) {
         bm_status_error(ctx, BLY_EUNSUPPORTED);
         return false;
     }
-    bm_clock_advance(ctx, key);
+    if (kind == BLY_WINDOW)
+        bm_clock_advance(ctx, key);
     return true;
 }
 
+bool bm_family_lose(rm_ctx *ctx, bm_key *key, bly_status status) {
+    bool shared = status == BLY_EFULL && key->what != BM_FILTER;
+    return status != BLY_OK && !shared && bm_lose(ctx, key, bly_strerror(status));
+}
+
 bool bm_family_adds_always(const bm_value *value) {
-    if (value->what != BM_FILTER || value->traits.face == BM_FACE_BF)
+    if (value->what != BM_FILTER)
         return value->what == BM_RB_CUCKOO;
-    return bly_kind_capabilities(bly_filter_geometry(value->as.filter).kind) &
-           (BLY_CAN_REMOVE | BLY_TELLS_COPIES | BLY_FORGETS | BLY_ONLY_COUNTS);
+    bly_kind kind = bly_filter_geometry(value->as.filter).kind;
+    return kind != BLY_HLL && bly_kind_capabilities(kind) & (BLY_CAN_REMOVE | BLY_TELLS_COPIES |
+                                                             BLY_FORGETS | BLY_ONLY_COUNTS);
+}
+
+bool bm_family_capped(rm_ctx *ctx, const bm_value *value, size_t n) {
+    if (value->what != BM_FILTER || !value->traits.nonscaling)
+        return false;
+    uint64_t count = bly_filter_count(value->as.filter);
+    uint64_t capacity = bly_filter_capacity(value->as.filter);
+    return (count >= capacity || n > capacity - count) && !bm_is_replayed(ctx);
 }
 
 bly_status bm_family_add_capped(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *added,
@@ -99,6 +108,10 @@ uint64_t bm_family_max_filters(rm_ctx *ctx) {
 
 /* ---- options --------------------------------------------------------------------------------- */
 
+bool bm_family_lax(rm_ctx *ctx) {
+    return bm_configs.compat || bm_is_replayed(ctx);
+}
+
 int bm_find_word(rm_string **argv, int argc, int from, int step, const char *word) {
     for (int i = from; i < argc; i += step)
         if (bm_is(argv[i], word))
@@ -108,19 +121,14 @@ int bm_find_word(rm_string **argv, int argc, int from, int step, const char *wor
 
 int bm_unknown_word(rm_ctx *ctx, const rm_string *word) {
     bly_bytes bytes = bm_bytes(word);
-    const unsigned char *from = bytes.data;
-    char shown[64];
-    size_t n = 0;
-    for (; n < bytes.size && n < sizeof shown - 1; n++)
-        shown[n] = isprint(from[n]) ? (char)from[n] : '?';
-    shown[n] = 0;
-    return bm_error(ctx, "ERR unknown argument '%s'", shown);
+    int shown = bytes.size < 64 ? (int)bytes.size : 63;
+    return bm_error(ctx, "ERR unknown argument '%.*s'", shown, (const char *)bytes.data);
 }
 
 bool bm_family_rate(const rm_string *arg, double *out) {
     return rm.StringToDouble(arg, out) == RM_OK && !isnan(*out);
 }
 
-double bm_family_cap(double rate) {
-    return bm_configs.compat && rate > 0.25 ? 0.25 : rate;
+double bm_family_cap(double rate, bool lax) {
+    return lax && rate > 0.25 ? 0.25 : rate;
 }

@@ -9,7 +9,7 @@
 #define BLOOMERY_MODULE_FAMILY_H
 
 #include "args.h"
-#include "value.h"
+#include "lost.h"
 
 #define BM_ARRIVING "ERR filter is being loaded"
 
@@ -27,23 +27,37 @@ static inline bool bm_bf_takes(const bm_key *key) {
 
 bool bm_cf_takes(const bm_key *key);
 
-/* Of a value that is taken: something is still arriving, and there is no filter before. Every key
- * may be in it. */
-static inline bool bm_is_arriving(const bm_value *value) {
+/* Of a value that is taken: there is no filter, since it is still arriving, or lost. Every key may
+ * be in it. */
+static inline bool bm_is_hollow(const bm_value *value) {
     return value->what == BM_FILTER && !value->as.filter;
+}
+
+/* What to reply then to a command that needs one. */
+static inline const char *bm_hollow_text(const bm_value *value) {
+    return bm_is_lost(value) ? BM_LOST : BM_ARRIVING;
 }
 
 /* Opens the key of a command that looks at a whole filter. False: an error was replied; close it
  * all the same. */
 bool bm_family_look(rm_ctx *ctx, rm_string *name, bool (*takes)(const bm_key *), bm_key *key);
 
-/* Before an add to, or a remove from, a value that is taken. False: an error was replied. Turns a
- * timed window to the present. */
+/* Before an add to, or a remove from, a value that is taken. False: it was replied to, and is not to
+ * be done. Turns a timed window to the present. */
 bool bm_family_may_write(rm_ctx *ctx, bm_key *key);
 
+/* After a write that failed: whether it is replayed, so that the filter is lost and was replied to
+ * (bm_lose). A filter of RedisBloom's layout that is full is so for its master too, who says it in
+ * its reply and sends the command all the same. */
+bool bm_family_lose(rm_ctx *ctx, bm_key *key, bly_status status);
+
 /* Whether an add changes the filter even when the key was there: where copies are counted, or keys
- * grow old. Of what BF.* and CF.* make, cuckoo filters. */
+ * grow old. Of what BF.* and CF.* make, cuckoo filters. An hll's "new" is exact. */
 bool bm_family_adds_always(const bm_value *value);
+
+/* Whether `n` more keys might be more than a filter made NONSCALING takes. What a master did, or
+ * the AOF says, is not refused. */
+bool bm_family_capped(rm_ctx *ctx, const bm_value *value, size_t n);
 
 /* As bly_filter_add_many, to a filter made NONSCALING: it is full (BLY_EFULL) when it has as many
  * keys as it was made for; those that it has may still be added. */
@@ -56,15 +70,19 @@ uint64_t bm_family_max_filters(rm_ctx *ctx);
 
 /* ---- options --------------------------------------------------------------------------------- */
 
+/* Whether options are read by RedisBloom's lax rules: with `compat`, and of what is replayed, since
+ * the master may be RedisBloom. */
+bool bm_family_lax(rm_ctx *ctx);
+
 /* Where among argv[from], argv[from + step], ... the word stands; 0: nowhere. */
 int bm_find_word(rm_string **argv, int argc, int from, int step, const char *word);
 
 /* An error that names the word; returns RM_OK. */
 int bm_unknown_word(rm_ctx *ctx, const rm_string *word);
 
-/* RedisBloom's rates: any number but NaN; its reply for one outside (0, 1) is the caller's. Above
- * 0.25 it takes 0.25: with `compat` so do we. */
+/* RedisBloom's rates: any number but NaN; its reply for one outside (0, 1) is the caller's. */
 bool bm_family_rate(const rm_string *arg, double *out);
-double bm_family_cap(double rate);
+/* Above 0.25 it takes 0.25: so do we where it is to be followed. */
+double bm_family_cap(double rate, bool lax);
 
 #endif

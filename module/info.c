@@ -18,6 +18,7 @@ static void numbers(rm_info *info, const bm_census *census) {
         {"redisbloom_cuckoo_filters", census->rb_cuckoos},
         {"arriving_filters", census->arriving},
         {"overfull_filters", census->overfull},
+        {"lost_filters", census->lost},
         {"memory_bytes", bm_memory_total()},
         {"memory_pending_free_bytes", bm_memory_pending()},
         {"max_filter_memory", bm_configs.max_filter},

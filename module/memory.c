@@ -6,10 +6,13 @@
  * Only the rims, parts of pages that belong to others too, are written to. Whether the system keeps
  * that promise for the engine's memory is tried at the start, on a real block.
  *
- * Freeing. The blocks that wait form a list whose links lie in the blocks themselves, so that
- * letting go needs no memory. The thread takes the whole list, and of each block drops the pages in
- * steps before it frees it: what then remains to be done in the allocator, with its locks, is
- * little.
+ * Freeing. What takes time is giving pages back. So they are taken from the block (pages.h), which
+ * is then freed at once, as the engine expects who evicts keys until it has enough; the pages
+ * alone wait for the thread. Where the system cannot do that, the whole block waits. What waits
+ * forms a list whose links lie in the pages themselves, so that letting go needs no memory.
+ *
+ * The engine's own threads, which free what is unlinked, evicted or flushed lazily, give the pages
+ * back themselves: they are in nobody's way, and the engine waits for them when it needs memory.
  *
  * Forks. The engine saves in children that it forks. These have no such thread, and its lock may
  * have been taken at that moment; so a child frees at once, and never touches the lock.
@@ -18,22 +21,20 @@
 
 #include "api.h"
 #include "config.h"
+#include "pages.h"
+#include "quota.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-enum {
-    STEP = 4 << 20,    /* bytes given back at once */
-    DROPPED = 64 << 10 /* blocks from which on it is worth while */
-};
+enum { DROPPED = 64 << 10 }; /* blocks whose pages are worth while to be given back at once */
 
 typedef struct waiting {
     struct waiting *next;
     size_t size;
+    bool alone; /* pages without their block */
 } waiting;
 
 static atomic_uint_fast64_t total, pending;
@@ -43,48 +44,24 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
 static waiting *queue;        /* under the lock */
 static atomic_bool has_freer; /* false before the start, and in children */
+static pthread_t main_thread; /* set at the start */
 
-/* ---- pages ----------------------------------------------------------------------------------- */
-
-/* The whole pages of a block. */
-typedef struct inside {
-    uint8_t *from;
-    size_t size;
-} inside;
-
-static inside inside_of(void *block, size_t size) {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t from = ((uintptr_t)block + page - 1) & ~(page - 1);
-    uintptr_t to = ((uintptr_t)block + size) & ~(page - 1);
-    return (inside){(uint8_t *)from, from < to ? (size_t)(to - from) : 0};
-}
-
-static void zero_big(void *block, size_t size) {
-    uint8_t *bytes = block;
-    inside in = inside_of(block, size);
-    if (in.size == 0 || madvise(in.from, in.size, MADV_DONTNEED) != 0) {
-        memset(block, 0, size);
-        return;
-    }
-    size_t head = (size_t)(in.from - bytes);
-    memset(bytes, 0, head);
-    memset(in.from + in.size, 0, size - head - in.size);
-}
+/* ---- zeroing --------------------------------------------------------------------------------- */
 
 static void zero(void *block, size_t size) {
     if (size >= BM_BIG_BLOCK && drops_to_zero)
-        zero_big(block, size);
+        bm_pages_zero(block, size);
     else
         memset(block, 0, size);
 }
 
-/* Whether a block of the engine's that was full of ones is zero after zero_big. */
+/* Whether a block of the engine's that was full of ones is zero after bm_pages_zero. */
 static bool try_dropping(void) {
     uint8_t *block = rm.TryAlloc(BM_BIG_BLOCK);
     bool all_zero = block != NULL;
     if (block) {
         memset(block, 0xFF, BM_BIG_BLOCK);
-        zero_big(block, BM_BIG_BLOCK);
+        bm_pages_zero(block, BM_BIG_BLOCK);
     }
     for (size_t i = 0; all_zero && i < BM_BIG_BLOCK; i++)
         all_zero = block[i] == 0;
@@ -94,20 +71,17 @@ static bool try_dropping(void) {
 
 /* ---- the thread that frees ------------------------------------------------------------------- */
 
-/* Gives back the pages of a block that is about to be freed, which the allocator might keep for a
- * while. */
-static void drop_pages(void *block, size_t size) {
-    inside in = inside_of(block, size);
-    for (size_t at = 0; at < in.size; at += STEP) {
-        size_t n = in.size - at < STEP ? in.size - at : STEP;
-        (void)madvise(in.from + at, n, MADV_DONTNEED);
-    }
+static void free_slowly(void *block, size_t size) {
+    bm_pages_drop(block, size);
+    rm.Free(block);
 }
 
-static void free_slowly(waiting *block) {
-    size_t size = block->size;
-    drop_pages(block, size);
-    rm.Free(block);
+static void end_waiting(waiting *w) {
+    size_t size = w->size;
+    if (w->alone)
+        bm_pages_unmap(w, size);
+    else
+        free_slowly(w, size);
     atomic_fetch_sub(&pending, size);
 }
 
@@ -121,9 +95,9 @@ static void *freer(void *unused) {
         queue = NULL;
         (void)pthread_mutex_unlock(&lock);
         while (all) {
-            waiting *block = all;
+            waiting *first = all;
             all = all->next;
-            free_slowly(block);
+            end_waiting(first);
         }
     }
     return NULL;
@@ -140,6 +114,7 @@ int bm_memory_start(void) {
     if (atomic_load(&has_freer))
         return RM_OK;
     drops_to_zero = try_dropping();
+    main_thread = pthread_self();
     sigset_t most, before;
     (void)sigfillset(&most);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
@@ -156,19 +131,31 @@ int bm_memory_start(void) {
     return RM_OK;
 }
 
-static void let_go(void *ptr, size_t size) {
-    if (size < BM_BIG_BLOCK || !atomic_load(&has_freer)) {
-        rm.Free(ptr);
-        return;
-    }
-    waiting *block = ptr;
-    block->size = size;
+static void let_wait(waiting *w, size_t size, bool alone) {
+    w->size = size;
+    w->alone = alone;
     atomic_fetch_add(&pending, size);
     (void)pthread_mutex_lock(&lock);
-    block->next = queue;
-    queue = block;
+    w->next = queue;
+    queue = w;
     (void)pthread_cond_signal(&more);
     (void)pthread_mutex_unlock(&lock);
+}
+
+static void let_go(void *block, size_t size) {
+    if (size < BM_BIG_BLOCK || !atomic_load(&has_freer)) {
+        rm.Free(block);
+        return;
+    }
+    if (!pthread_equal(pthread_self(), main_thread)) {
+        free_slowly(block, size);
+        return;
+    }
+    size_t taken;
+    void *pages = bm_pages_take(block, size, &taken);
+    if (pages)
+        rm.Free(block);
+    let_wait(pages ? pages : block, pages ? taken : size, pages != NULL);
 }
 
 void bm_release(void *block) {
@@ -225,7 +212,7 @@ void bm_account_free_now(bm_account *account, void *block) {
     size_t size = rm.MallocSize(block);
     leave(account, size);
     if (size >= DROPPED)
-        drop_pages(block, size);
+        bm_pages_drop(block, size);
     rm.Free(block);
 }
 
@@ -242,13 +229,6 @@ static uint64_t left_of(uint64_t limit, uint64_t used) {
     return used < limit ? limit - used : 0;
 }
 
-/* More than the machine has. The system would promise even that, as long as nobody touches it; but
- * the engine counts it as used, and may evict everything else. */
-static bool beyond_machine(uint64_t bytes) {
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 && bytes / (uint64_t)page > (uint64_t)pages;
-}
-
 bm_refusal bm_memory_would_refuse(const bm_account *account, uint64_t bytes) {
     if (account->unlimited)
         return BM_REFUSED_NOT;
@@ -256,8 +236,8 @@ bm_refusal bm_memory_would_refuse(const bm_account *account, uint64_t bytes) {
         return BM_REFUSED_FILTER;
     if (bytes > left_of(bm_configs.max_total, bm_memory_total()))
         return BM_REFUSED_TOTAL;
-    if (bytes >= BM_BIG_BLOCK && beyond_machine(bytes))
-        return BM_REFUSED_SYSTEM;
+    if (bytes >= BM_BIG_BLOCK && bytes > bm_quota_room(account->bytes, bm_memory_total()))
+        return BM_REFUSED_SERVER;
     return BM_REFUSED_NOT;
 }
 
@@ -266,7 +246,11 @@ uint64_t bm_memory_room(const bm_account *account) {
         return UINT64_MAX;
     uint64_t one = left_of(bm_configs.max_filter, account->bytes);
     uint64_t all = left_of(bm_configs.max_total, bm_memory_total());
-    return one < all ? one : all;
+    uint64_t server = bm_quota_room(account->bytes, bm_memory_total());
+    if (server < BM_BIG_BLOCK)
+        server = BM_BIG_BLOCK - 1;
+    uint64_t least = one < all ? one : all;
+    return least < server ? least : server;
 }
 
 const char *bm_refusal_text(bm_refusal refusal) {
@@ -275,6 +259,9 @@ const char *bm_refusal_text(bm_refusal refusal) {
         return "ERR the filter would take more memory than max-filter-memory allows";
     case BM_REFUSED_TOTAL:
         return "ERR all filters together would take more memory than max-total-memory allows";
+    case BM_REFUSED_SERVER:
+        return "ERR the filter would take more memory than the server may use (maxmemory, or all "
+               "that the machine has)";
     case BM_REFUSED_NOT:
     case BM_REFUSED_SYSTEM:
         break;

@@ -2,9 +2,9 @@
  *
  * Everything comes from the engine's own allocator, so that used_memory, maxmemory and eviction see
  * it. Blocks of BM_BIG_BLOCK and more are not zeroed by writing to them: their pages are dropped,
- * and the system hands out zeroed ones as they are touched. Nor are they freed where they are let
- * go: a thread of the module's gives their pages back, a few at a time, and then frees them. So
- * neither making nor dropping a filter takes time in proportion to its size.
+ * and the system hands out zeroed ones as they are touched. Nor are their pages given back where
+ * they are let go: a thread of the module's does that, a few at a time. So neither making nor
+ * dropping a filter takes time in proportion to its size.
  *
  * All functions may be called from any thread: the engine frees keys in threads of its own. An
  * account is used by one thread at a time.
@@ -20,6 +20,7 @@ typedef enum bm_refusal {
     BM_REFUSED_NOT,
     BM_REFUSED_FILTER,
     BM_REFUSED_TOTAL,
+    BM_REFUSED_SERVER, /* quota.h */
     BM_REFUSED_SYSTEM
 } bm_refusal;
 
@@ -31,25 +32,25 @@ typedef struct bm_account {
 } bm_account;
 
 /* Starts the thread that frees, and finds out whether pages can be dropped; RM_ERR when there is no
- * thread to be had. */
+ * thread to be had. To be called in the engine's main thread. */
 int bm_memory_start(void);
 
 /* Memory on this account, which must outlive what is allocated, and stay where it is. An allocation
  * that would pass the limit of one filter (max-filter-memory) or of all (max-total-memory), or is
- * of more than the machine has, fails before it is tried. */
+ * of a big block that the server may not take (quota.h), fails before it is tried. */
 bly_allocator bm_allocator(bm_account *account);
 
 /* Whether `bytes` more would pass a limit; for checks before any work is done. */
 bm_refusal bm_memory_would_refuse(const bm_account *account, uint64_t bytes);
 
-/* How many bytes more would not: UINT64_MAX where there is no limit. */
+/* How many bytes more, in one block, would not: UINT64_MAX where there is no limit. */
 uint64_t bm_memory_room(const bm_account *account);
 
 /* The error to reply with. */
 const char *bm_refusal_text(bm_refusal refusal);
 
 uint64_t bm_memory_total(void);   /* on all accounts */
-uint64_t bm_memory_pending(void); /* let go, and not yet freed */
+uint64_t bm_memory_pending(void); /* let go, and not yet given back to the system */
 
 /* A block that the engine allocated is on the account from now on, and for its allocator to free.
  */

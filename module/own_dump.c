@@ -49,17 +49,21 @@ static int reply_header(rm_ctx *ctx, bm_value *value) {
 int bm_own_scandump(rm_ctx *ctx, bm_value *value, uint64_t iter, bool null_end) {
     if (iter == 0)
         return reply_header(ctx, value);
-    if (!value->image || value->image_stamp != value->stamp)
+    if (value->image_stamp != value->stamp)
         return bm_error(ctx, "ERR the filter changed while it was dumped; start again at 0");
+    /* The image may be gone all the same, by defragmentation: it is the same when made again. */
+    const bly_image *image = bm_bly_image(value);
+    if (!image)
+        return bm_status_error(ctx, BLY_ENOMEM);
     uint64_t at = iter - 1 + BLY_FILE_HEADER;
-    uint64_t total = bly_image_size(value->image);
+    uint64_t total = bly_image_size(image);
     if (at >= total)
         return reply_end(ctx, null_end);
     size_t size = total - at < CHUNK ? (size_t)(total - at) : CHUNK;
     void *buffer = rm.TryAlloc(size);
     if (!buffer)
         return bm_status_error(ctx, BLY_ENOMEM);
-    size = bly_image_copy(value->image, at, buffer, size);
+    size = bly_image_copy(image, at, buffer, size);
     reply_chunk(ctx, iter + size, buffer, size);
     rm.Free(buffer);
     return RM_OK;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-bool bm_unsettled = true;
+bool bm_unsettled = true, bm_may_follow = true;
 
 /* Whether the server's settings let a replica without its master answer. What cannot be asked is
  * taken as the engine's own default: yes. */
@@ -31,12 +31,18 @@ bool bm_readiness_look(rm_ctx *ctx) {
     return true;
 }
 
+bool bm_readiness_follows(rm_ctx *ctx) {
+    int flags = rm.GetContextFlags(ctx);
+    bm_may_follow = !(flags & RM_CTX_MASTER) || flags & (RM_CTX_LOADING | RM_CTX_ASYNC_LOADING);
+    return bm_may_follow;
+}
+
 static void on_event(rm_ctx *ctx, rm_event event, uint64_t sub, void *data) {
     (void)ctx;
     (void)event;
     (void)sub;
     (void)data;
-    bm_unsettled = true;
+    bm_unsettled = bm_may_follow = true;
 }
 
 int bm_readiness_start(rm_ctx *ctx) {

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "config.h"
 #include "keyring.h"
+#include "lost.h"
 #include "reply.h"
 
 #include <bloomery/overlay.h>
@@ -82,7 +83,7 @@ static bly_status make_own(bm_recipe *r, const bly_allocator *a, bly_filter **ou
         return make_over(r->base, &spec, out);
     bly_status status = BLY_OK;
     if (r->keyed) {
-        const bly_hasher *hasher = r->key_id ? bm_keyring_find(r->key_id) : bm_keyring_at(0);
+        const bly_hasher *hasher = r->key_named ? bm_keyring_find(r->key_id) : bm_keyring_at(0);
         if (!hasher)
             return BLY_EKEY;
         spec.hasher = *hasher;
@@ -180,7 +181,8 @@ bool bm_recipe_create(rm_ctx *ctx, bm_key *key, bm_recipe *recipe, const char *e
     bm_refusal refusal;
     bly_status status = bm_recipe_make(recipe, bm_is_replayed(ctx), &value, &refusal);
     if (status != BLY_OK) {
-        reply_failure(ctx, recipe, status, refusal);
+        if (!bm_lose(ctx, key, bly_strerror(status)))
+            reply_failure(ctx, recipe, status, refusal);
         return false;
     }
     bm_key_set(key, value);

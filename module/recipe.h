@@ -16,8 +16,8 @@ typedef struct bm_recipe {
     bm_layout layout;
     bly_spec spec;    /* of BM_LAYOUT_OWN; of the others capacity and fpr (Bloom) count */
     bly_hash_id hash; /* BLY_HASH_NONE: the default */
-    bool keyed;
-    uint64_t key_id; /* with keyed; 0: the first of the ring */
+    bool keyed, key_named; /* with a secret key: the first of the ring, or the one of `key_id` */
+    uint64_t key_id;
     bm_traits traits;
     rm_string *base_name;   /* of an overlay over another key's filter: that key; else NULL */
     const bly_filter *base; /* and the filter, which is copied; it is for the command to find */
@@ -40,7 +40,8 @@ bly_status bm_recipe_make(bm_recipe *recipe, bool unlimited, bm_value **out, bm_
 void bm_recipe_replicate(rm_ctx *ctx, rm_string *name, const bm_recipe *recipe);
 
 /* All together for a command that creates: make, set the key, replicate, notify `event`. False:
- * an error was replied and nothing has changed. */
+ * it was replied to, and nothing has changed; but what is replayed leaves the mark of a filter that
+ * is lost (lost.h), so that no other is made in its place. */
 bool bm_recipe_create(rm_ctx *ctx, bm_key *key, bm_recipe *recipe, const char *event);
 
 #endif

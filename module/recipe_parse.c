@@ -244,6 +244,7 @@ static void take_key(reader *in) {
     if (text.size != 16)
         return;
     in->out->key_id = id;
+    in->out->key_named = true;
     in->at++;
 }
 
@@ -390,6 +391,18 @@ static bool check_own(reader *in) {
            check_base(in) && check_kinds(in);
 }
 
+/* What BF.* and CF.* say of the filters that they make, for replicas; of no other kind. */
+static bool check_traits(reader *in) {
+    const bm_recipe *r = in->out;
+    bool said = in->given[O_EXPANSION] || in->given[O_BUCKETSIZE] || in->given[O_MAXITERATIONS];
+    if (bm_traits_fit(&r->traits, r->spec.geometry.kind) && (r->traits.face || !said))
+        return true;
+    bm_error(in->ctx, "ERR FACE bf is for the kind scalable, or with NONSCALING for split512 and "
+                      "bb2x512, FACE cf for scalable-cuckoo and cuckoo; EXPANSION, BUCKETSIZE and "
+                      "MAXITERATIONS go with a FACE or a LAYOUT");
+    return false;
+}
+
 static bool check_redisbloom(reader *in) {
     static const option known[] = {O_LAYOUT,     O_CAPACITY,      O_ERROR, O_EXPANSION,
                                    O_BUCKETSIZE, O_MAXITERATIONS, O_FACE,  O_NONSCALING};
@@ -459,7 +472,8 @@ bool bm_recipe_parse(rm_ctx *ctx, rm_string **argv, int argc, bm_recipe *out) {
     if (!(in.given[O_LAYOUT] ? check_redisbloom(&in) : check_own(&in)))
         return false;
     fill_in(&in);
-    if (in.given[O_LAYOUT])
-        complete_redisbloom(&in);
+    if (!in.given[O_LAYOUT])
+        return check_traits(&in);
+    complete_redisbloom(&in);
     return true;
 }

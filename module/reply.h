@@ -11,15 +11,14 @@
 
 /* All return RM_OK, so that a command can end with `return bm_error(...)`. */
 
-/* 1 or 0 to a client that speaks RESP2, true or false to one that speaks RESP3. */
-int bm_reply_bool(rm_ctx *ctx, bool resp3, bool value);
-/* The protocol of the client that is to get the reply. Ask once per command. */
+/* Whether the client that is to get the reply speaks RESP3. The engine itself sends booleans as 1
+ * and 0, and maps as arrays, to one that does not: so asking, which has the engine work out all of
+ * its flags, is only for replies that differ in more than that. */
 bool bm_resp3(rm_ctx *ctx);
 
-/* A map in RESP3, an array of twice as many in RESP2. */
-int bm_reply_map(rm_ctx *ctx, bool resp3, long pairs);
-
-/* An error made as by printf, of at most 1023 bytes; the text begins with its code ("ERR ..."). */
+/* An error made as by printf, of at most 1023 bytes; the text begins with its code ("ERR ...").
+ * Control characters, as a client's words may have, become question marks: a line break would end
+ * the reply. */
 int bm_error(rm_ctx *ctx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "ERR " and the library's sentence. */
 int bm_status_error(rm_ctx *ctx, bly_status status);

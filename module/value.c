@@ -3,6 +3,7 @@
 #include "arrival.h"
 #include "clock.h"
 #include "config.h"
+#include "readiness.h"
 #include "staging.h"
 #include "types.h"
 
@@ -13,13 +14,14 @@ rm_type *bm_type_filter, *bm_type_rb_bloom, *bm_type_rb_cuckoo;
 
 /* ---- the census ------------------------------------------------------------------------------ */
 
-static atomic_uint_fast64_t populations[BM_RB_CUCKOO + 1], overfull, arriving;
+static atomic_uint_fast64_t populations[BM_RB_CUCKOO + 1], overfull, lost, arriving;
 
 void bm_census_take(bm_census *out) {
     *out = (bm_census){.filters = atomic_load(&populations[BM_FILTER]),
                        .rb_blooms = atomic_load(&populations[BM_RB_BLOOM]),
                        .rb_cuckoos = atomic_load(&populations[BM_RB_CUCKOO]),
                        .overfull = atomic_load(&overfull),
+                       .lost = atomic_load(&lost),
                        .arriving = atomic_load(&arriving)};
 }
 
@@ -37,7 +39,7 @@ void bm_census_leave_out(const bm_value *value) {
 
 /* ---- traits ---------------------------------------------------------------------------------- */
 
-enum { TRAITS_VERSION = 1, TRAIT_NONSCALING = 1 };
+enum { TRAITS_VERSION = 1, TRAIT_NONSCALING = 1, TRAIT_LOST = 2 };
 
 static void put(uint8_t *to, uint64_t value, int bytes) {
     for (int i = 0; i < bytes; i++)
@@ -57,7 +59,8 @@ void bm_traits_encode(const bm_traits *traits, uint8_t out[BM_TRAITS_BYTES]) {
     memset(out, 0, BM_TRAITS_BYTES);
     out[0] = TRAITS_VERSION;
     out[1] = traits->face;
-    out[2] = traits->nonscaling ? TRAIT_NONSCALING : 0;
+    out[2] = (uint8_t)((traits->nonscaling ? TRAIT_NONSCALING : 0) |
+                       (traits->lost ? TRAIT_LOST : 0));
     put(out + 4, traits->bucket_size, 2);
     put(out + 6, traits->max_iterations, 2);
     put(out + 8, traits->expansion, 4);
@@ -67,15 +70,27 @@ void bm_traits_encode(const bm_traits *traits, uint8_t out[BM_TRAITS_BYTES]) {
 bool bm_traits_decode(const void *data, size_t size, bm_traits *out) {
     const uint8_t *in = data;
     if (size != BM_TRAITS_BYTES || in[0] != TRAITS_VERSION || in[1] > BM_FACE_CF ||
-        in[2] > TRAIT_NONSCALING || in[3] != 0 || get(in + 12, 4) != 0)
+        in[2] > (TRAIT_NONSCALING | TRAIT_LOST) || in[3] != 0 || get(in + 12, 4) != 0)
         return false;
     *out = (bm_traits){.face = in[1],
                        .nonscaling = in[2] & TRAIT_NONSCALING,
+                       .lost = in[2] & TRAIT_LOST,
                        .bucket_size = (uint16_t)get(in + 4, 2),
                        .max_iterations = (uint16_t)get(in + 6, 2),
                        .expansion = (uint32_t)get(in + 8, 4),
                        .deletes = get(in + 16, 8)};
     return true;
+}
+
+bool bm_traits_fit(const bm_traits *traits, bly_kind kind) {
+    if (traits->lost)
+        return false;
+    if (traits->face == BM_FACE_BF)
+        return traits->nonscaling ? kind == BLY_SPLIT512 || kind == BLY_BB2X512
+                                  : kind == BLY_SCALABLE;
+    if (traits->nonscaling)
+        return false;
+    return traits->face == BM_FACE_BLY || kind == BLY_CUCKOO || kind == BLY_SCALABLE_CUCKOO;
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -119,6 +134,8 @@ void bm_value_free(bm_value *value) {
         bly_filter_destroy(value->as.filter);
     if (value->overfull)
         atomic_fetch_sub(&overfull, 1);
+    if (value->lost)
+        atomic_fetch_sub(&lost, 1);
     bm_census_leave_out(value);
     rm.Free(value);
 }
@@ -136,20 +153,24 @@ static bool is_overfull(const bm_value *value) {
     return (double)bly_filter_count(f) > bm_configs.warn_ratio * (double)bly_filter_capacity(f);
 }
 
+static void recount(atomic_uint_fast64_t *all, bool *counted, bool now) {
+    if (now && !*counted)
+        atomic_fetch_add(all, 1);
+    else if (!now && *counted)
+        atomic_fetch_sub(all, 1);
+    *counted = now;
+}
+
 void bm_value_changed(bm_value *value) {
     value->stamp = atomic_fetch_add(&last_stamp, 1) + 1;
     bm_value_drop_image(value);
-    bool now = is_overfull(value);
-    if (now && !value->overfull)
-        atomic_fetch_add(&overfull, 1);
-    else if (!now && value->overfull)
-        atomic_fetch_sub(&overfull, 1);
-    value->overfull = now;
+    recount(&overfull, &value->overfull, is_overfull(value));
+    recount(&lost, &value->lost, value->traits.lost);
 }
 
 uint64_t bm_value_bytes(const bm_value *value) {
     return rm.MallocSize((void *)(uintptr_t)value) + value->account.bytes +
-           (value->staging ? bm_staging_bytes(value->staging) : 0) +
+           value->image_account.bytes + (value->staging ? bm_staging_bytes(value->staging) : 0) +
            (value->arrival ? bm_arrival_bytes(value->arrival) : 0);
 }
 
@@ -179,6 +200,8 @@ const char *bm_load_failure(const bm_value *value, bly_status status) {
         return "all filters together would take more memory than max-total-memory allows";
     case BM_REFUSED_NOT:
         return "it would take more memory than max-filter-memory or max-total-memory allows";
+    case BM_REFUSED_SERVER:
+        return "it would take more memory than the server may use (maxmemory, or the machine's)";
     case BM_REFUSED_SYSTEM:
         break;
     }
@@ -209,15 +232,28 @@ static bm_what what_is(rm_key *key) {
                                        : BM_FOREIGN;
 }
 
+/* Asking the engine takes as long as a small command, so it is asked where it matters: when this
+ * server may be a replica or loading, or there are limits. */
+static bool has_no_limits(rm_ctx *ctx) {
+    bool limits = bm_configs.max_filter || bm_configs.max_total;
+    return (limits || !bm_is_on_its_own(ctx)) && bm_is_replayed(ctx);
+}
+
+static bool is_window(const bm_value *value) {
+    return value->what == BM_FILTER && value->as.filter &&
+           bly_filter_geometry(value->as.filter).kind == BLY_WINDOW;
+}
+
 bm_key bm_key_open(rm_ctx *ctx, rm_string *name, int mode) {
     bm_key key = {.key = rm.OpenKey(ctx, name, mode), .name = name};
     key.what = what_is(key.key);
-    if (key.what != BM_MISSING && key.what != BM_FOREIGN)
-        key.value = rm.ModuleTypeGetValue(key.key);
-    /* Asking takes as long as a small command, so only where it matters. */
-    bool limits = bm_configs.max_filter || bm_configs.max_total;
-    if (key.value && mode & RM_WRITE)
-        key.value->account.unlimited = limits && bm_is_replayed(ctx);
+    if (key.what == BM_MISSING || key.what == BM_FOREIGN)
+        return key;
+    key.value = rm.ModuleTypeGetValue(key.key);
+    if (mode & RM_WRITE)
+        key.value->account.unlimited = has_no_limits(ctx);
+    if (!key.value->timed && is_window(key.value))
+        bm_clock_enter(ctx, &key);
     return key;
 }
 

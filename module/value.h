@@ -3,7 +3,7 @@
  * Three data types share one struct. MBbloom-- and MBbloomCF are RedisBloom's types, in its
  * encodings, and hold RedisBloom's structures (<bloomery/redisbloom.h>): keys that came from it,
  * and those made under compat-layout. bloomery1 holds any filter of the library; or a filter that
- * is still arriving.
+ * is still arriving; or the mark of one that is lost (lost.h).
  */
 #ifndef BLOOMERY_MODULE_VALUE_H
 #define BLOOMERY_MODULE_VALUE_H
@@ -34,6 +34,7 @@ typedef struct bm_traits {
     uint16_t max_iterations; /* CF: the same */
     uint32_t expansion;      /* as asked; 0 with nonscaling */
     uint64_t deletes;        /* CF: items deleted */
+    bool lost;               /* there is no filter any more: lost.h */
 } bm_traits;
 
 /* As bytes: in RDB files, and after META of BLY.LOAD. */
@@ -41,6 +42,11 @@ enum { BM_TRAITS_BYTES = 24 };
 void bm_traits_encode(const bm_traits *traits, uint8_t out[BM_TRAITS_BYTES]);
 /* false: these are not such bytes; *out is as it was. */
 bool bm_traits_decode(const void *data, size_t size, bm_traits *out);
+
+/* Whether a filter of that kind can have these traits: BF.* make scalable filters, or NONSCALING
+ * ones of two kinds; CF.* make two kinds; and a filter with no such face is not NONSCALING. Asked
+ * of everything that comes from outside, so the rest need not wonder. */
+bool bm_traits_fit(const bm_traits *traits, bly_kind kind);
 
 struct bm_staging; /* staging.h: a container arriving by BLY.LOAD */
 struct bm_arrival; /* arrival.h: RedisBloom's chunks arriving by LOADCHUNK */
@@ -52,7 +58,7 @@ typedef struct bm_value {
     bm_what what; /* BM_FILTER, BM_RB_BLOOM, BM_RB_CUCKOO */
     bm_account account;
     union {
-        bly_filter *filter; /* NULL: nothing but what is arriving */
+        bly_filter *filter; /* NULL: nothing but what is arriving, or it is lost */
         bly_rb_bloom *bloom;
         bly_rb_cuckoo *cuckoo;
     } as;
@@ -60,10 +66,11 @@ typedef struct bm_value {
     uint64_t stamp;   /* grows with every change; never that of another value of this server */
     bly_image *image; /* of the filter at `image_stamp`, for BLY.DUMP; NULL: none kept */
     uint64_t image_stamp;
+    bm_account image_account; /* the image's own: it is no part of the filter, nor has it limits */
     struct bm_staging *staging; /* NULL: nothing arriving */
     struct bm_arrival *arrival; /* the same */
     bool keyless;               /* the filter's secret key is not in the ring */
-    bool overfull;              /* and counted so in the census */
+    bool overfull, lost;        /* and counted so in the census */
     struct bm_timed *timed;     /* clock.h: its place among the timed windows; else NULL */
 } bm_value;
 
@@ -77,7 +84,7 @@ bm_value *bm_value_new(bm_what what);
 /* With all that it holds. May run in any thread. NULL does nothing. */
 void bm_value_free(bm_value *value);
 
-/* After every change: the stamp, the image, the alarm of overfull filters. */
+/* After every change: the stamp, the image, the alarms of INFO. */
 void bm_value_changed(bm_value *value);
 
 /* Closes the image that is kept, if there is one: before anything that it refers to goes. */
@@ -90,6 +97,7 @@ uint64_t bm_value_bytes(const bm_value *value);
 typedef struct bm_census {
     uint64_t filters, rb_blooms, rb_cuckoos; /* keys of each type */
     uint64_t overfull;                       /* that hold more than they were made for */
+    uint64_t lost;                           /* of which only the mark is left */
     uint64_t arriving;                       /* not all of which has come */
 } bm_census;
 void bm_census_take(bm_census *out);
@@ -104,7 +112,8 @@ typedef struct bm_key {
 } bm_key;
 
 /* Opens a key for RM_READ or RM_READ | RM_WRITE. Close it whatever it is. A value that is opened
- * for writing has limits, or none, as bm_is_replayed says. */
+ * for writing has limits, or none, as bm_is_replayed says. A timed window is known to the clock from
+ * then on, whatever was done to its key before. */
 bm_key bm_key_open(rm_ctx *ctx, rm_string *name, int mode);
 void bm_key_close(bm_key *key);
 

@@ -135,8 +135,11 @@ class Chain:
     def check_level(self, level, before):
         demand(level["kind"] == CUCKOO, "a level that is not a cuckoo filter")
         demand(level["capacity"] <= 4 * level["size"], "a level with more keys than slots")
-        if before:
-            demand(self.refines(level, before) or self.twins(level, before), "no refinement")
+        if before and self.twins(level, before):
+            for field in ("capacity", "rate"):
+                demand(level[field] == before[field], field + " of twins")
+        elif before:
+            demand(self.refines(level, before), "no refinement")
 
     def check_keys(self, levels, keys, copies):
         """Every copy has an entry of its own, and every entry is one's.

@@ -149,6 +149,24 @@ static void test_what_else_levels_must_be(void **state) {
     free(im.data);
 }
 
+/* Twins are alike in all: capacity and rate as well as shape. */
+static void test_twins_are_alike(void **state) {
+    const bly_geometry g = {BLY_CUCKOO, 10, 20, 0, 0};
+    (void)state;
+    for (int other = 0; other < 3; other++) {
+        blyt_buffer parts[] = {part(g, 30, 0.004, 0, 20),
+                               part(g, other == 1 ? 31 : 30, other == 2 ? 0.003 : 0.004, 20, 20)};
+        blyt_buffer im = assemble(parts, 2, 0.01);
+        bly_filter *f = NULL;
+        if (other)
+            assert_refused_by_header(im);
+        else
+            assert_ok(bly_filter_parse(im.data, im.size, NULL, &f));
+        bly_filter_destroy(f);
+        free(im.data);
+    }
+}
+
 static bly_filter *chain(uint64_t first, uint32_t growth, uint64_t seed) {
     bly_spec spec = bly_spec_for(BLY_SCALABLE_CUCKOO, first, 0.01);
     bly_filter *f = NULL;
@@ -322,9 +340,9 @@ static void test_what_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(test_levels_must_refine), IN_SCRATCH(test_what_else_levels_must_be),
-        IN_SCRATCH(test_growth_survives),    IN_SCRATCH(test_union_holds_both),
-        IN_SCRATCH(test_union_with_itself),  IN_SCRATCH(test_no_memory_to_unite),
-        IN_SCRATCH(test_what_is_refused),
+        IN_SCRATCH(test_twins_are_alike),    IN_SCRATCH(test_growth_survives),
+        IN_SCRATCH(test_union_holds_both),   IN_SCRATCH(test_union_with_itself),
+        IN_SCRATCH(test_no_memory_to_unite), IN_SCRATCH(test_what_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,9 @@
  * classes and as many buckets or fewer. */
 bool blyi_refines(const bly_geometry *fine, const bly_geometry *coarse);
 
+/* Whether a level of the one shape may come after one of the other: a refinement, or its twin. */
+bool blyi_chain_fits(const blyi_shape *newer, const blyi_shape *older);
+
 /* Stores an entry, of class c in table `of`, in the newest of the first `end` levels that has a
  * place for it and less than so many tenths of its capacity in use. False: in none of them, and no
  * byte has changed. The whole's items are left to the caller. */

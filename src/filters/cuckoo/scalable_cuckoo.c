@@ -231,6 +231,12 @@ bool blyi_refines(const bly_geometry *fine, const bly_geometry *coarse) {
            blyi_table_is_wide(fine) == blyi_table_is_wide(coarse);
 }
 
+bool blyi_chain_fits(const blyi_shape *newer, const blyi_shape *older) {
+    if (blyi_series_twins(&newer->geometry, &older->geometry))
+        return newer->capacity == older->capacity && newer->fpr == older->fpr;
+    return blyi_refines(&newer->geometry, &older->geometry);
+}
+
 static bool admits(const blyi_shape *all, unsigned i, const blyi_shape *level) {
     (void)all;
     (void)i;
@@ -240,8 +246,7 @@ static bool admits(const blyi_shape *all, unsigned i, const blyi_shape *level) {
 
 static bool adds_up(const blyi_shape *all, const blyi_shape *const *levels, unsigned n) {
     for (unsigned i = 1; i < n; i++) {
-        const bly_geometry *newer = &levels[i]->geometry, *older = &levels[i - 1]->geometry;
-        if (!blyi_refines(newer, older) && !blyi_series_twins(newer, older))
+        if (!blyi_chain_fits(levels[i], levels[i - 1]))
             return false;
     }
     return blyi_series_adds_up(all, levels, n);

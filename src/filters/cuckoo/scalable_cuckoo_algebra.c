@@ -9,10 +9,8 @@
 
 /* Whether two levels can be in one list. */
 static bool go_together(const bly_filter *a, const bly_filter *b) {
-    const bly_geometry *ga = &a->geometry, *gb = &b->geometry;
-    if (blyi_series_twins(ga, gb))
-        return a->capacity == b->capacity && a->fpr == b->fpr;
-    return blyi_refines(ga, gb) || blyi_refines(gb, ga);
+    const blyi_shape sa = blyi_filter_shape(a), sb = blyi_filter_shape(b);
+    return blyi_chain_fits(&sa, &sb) || blyi_chain_fits(&sb, &sa);
 }
 
 bool blyi_chain_compatible(const bly_filter *a, const bly_filter *b) {
