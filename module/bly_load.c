@@ -3,16 +3,23 @@
  * Until then the key holds what has come, beside the filter that it will replace, if there is one.
  * Every chunk that was taken is replicated as it came, so a replica that takes over goes on where
  * the master was. The last chunk may turn out to complete a damaged file; then all of it is dropped
- * here, and the replicas are told to drop what they have.
+ * here, and the replicas are told to drop what they have. A chunk that was replicated and cannot be
+ * taken means that the filter is lost (lost.h).
+ *
+ * Without a byte, and with META that says so, it makes a key's filter lost: how that is written
+ * to the AOF.
  */
 #include "args.h"
 #include "bly.h"
 #include "clock.h"
 #include "commands.h"
+#include "family.h"
 #include "reply.h"
 #include "staging.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 typedef struct chunk {
     uint64_t total, offset;
@@ -40,50 +47,65 @@ static const char *read_words(rm_string **argv, int argc, chunk *c) {
     return NULL;
 }
 
-static void reply_failure(rm_ctx *ctx, const bm_account *account, bly_status status) {
-    if (status == BLY_ENOMEM)
-        rm.ReplyWithError(ctx,
-                          bm_refusal_text(account->refusal == BM_REFUSED_NOT ? BM_REFUSED_SYSTEM
-                                                                             : account->refusal));
-    else
-        bm_status_error(ctx, status);
+/* The error of a chunk that is not taken; made as by printf. */
+static void __attribute__((format(printf, 3, 4))) refuse(rm_ctx *ctx, bm_key *key, const char *fmt,
+                                                         ...) {
+    char text[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (!bm_lose(ctx, key, text))
+        rm.ReplyWithError(ctx, text);
+}
+
+static void refuse_for(rm_ctx *ctx, bm_key *key, bly_status status, bm_refusal refusal) {
+    switch (status) {
+    case BLY_ENOMEM:
+        refuse(ctx, key, "%s",
+               bm_refusal_text(refusal == BM_REFUSED_NOT ? BM_REFUSED_SYSTEM : refusal));
+        return;
+    case BLY_ECORRUPT:
+        refuse(ctx, key, "ERR the header is damaged, or not that of a Bloomery filter, or tells of "
+                         "another size than the total");
+        return;
+    case BLY_EMISMATCH:
+        refuse(ctx, key, "ERR META is not that of a filter of this kind");
+        return;
+    case BLY_EINVAL:
+        refuse(ctx, key, "ERR there are more bytes than were announced");
+        return;
+    default:
+        refuse(ctx, key, "ERR %s", bly_strerror(status));
+    }
 }
 
 /* ---- the first chunk ------------------------------------------------------------------------- */
 
-/* CF.* rely on keys that can be removed. */
-static bool face_fits(const chunk *c) {
-    bly_file_info info;
-    if (c->traits.face != BM_FACE_CF || c->data.size < BLY_FILE_HEADER ||
-        bly_file_info_parse(c->data.data, BLY_FILE_HEADER, &info) != BLY_OK)
-        return true;
-    return bly_kind_capabilities(info.geometry.kind) & BLY_CAN_REMOVE;
-}
-
 static const char *why_not_begin(const bm_key *key, const chunk *c) {
     if (key->value && key->value->arrival)
-        return "ERR filter is being loaded";
+        return BM_ARRIVING;
+    if (key->value && bm_is_lost(key->value) && !c->replace)
+        return BM_LOST;
     if (key->value && key->value->as.filter && !c->replace)
         return "ERR item exists: say REPLACE with the first chunk to replace it by the last";
     if (c->data.size < BLY_FILE_HEADER && c->data.size < c->total)
         return "ERR the first chunk must hold the header, 64 bytes, or more";
     if (c->data.size > c->total)
         return "ERR there are more bytes than were announced";
-    if (!face_fits(c))
-        return "ERR a filter from which no keys can be removed cannot be one of CF.*";
     return NULL;
 }
 
-/* False: an error was replied and nothing has changed. What had come before is given up. */
+/* False: it was replied to, and nothing has changed. What had come before is given up. */
 static bool begin(rm_ctx *ctx, bm_key *key, const chunk *c) {
     const char *error = why_not_begin(key, c);
     if (error) {
-        rm.ReplyWithError(ctx, error);
+        refuse(ctx, key, "%s", error);
         return false;
     }
     bm_value *value = key->value ? key->value : bm_value_new(BM_FILTER);
     if (!value) {
-        rm.ReplyWithError(ctx, bm_refusal_text(BM_REFUSED_SYSTEM));
+        refuse_for(ctx, key, BLY_ENOMEM, BM_REFUSED_SYSTEM);
         return false;
     }
     if (!key->value)
@@ -100,37 +122,29 @@ static bool begin(rm_ctx *ctx, bm_key *key, const chunk *c) {
         }
         return true;
     }
-    if (status == BLY_ECORRUPT)
-        rm.ReplyWithError(ctx, "ERR the header is damaged, or not that of a Bloomery filter, or "
-                               "tells of another size than the total");
-    else
-        reply_failure(ctx, &value->account, status);
+    bm_refusal refusal = value->account.refusal;
     if (!key->value)
         bm_value_free(value);
+    refuse_for(ctx, key, status, refusal);
     return false;
 }
 
 /* ---- those that follow ----------------------------------------------------------------------- */
 
-static bool go_on(rm_ctx *ctx, bm_value *value, const chunk *c) {
-    if (!value || !value->staging) {
-        rm.ReplyWithError(ctx, "ERR expected offset 0");
-        return false;
-    }
-    uint64_t received = bm_staging_received(value->staging);
+static bool go_on(rm_ctx *ctx, bm_key *key, const chunk *c) {
+    bm_value *value = key->value;
+    uint64_t received = value && value->staging ? bm_staging_received(value->staging) : 0;
     if (c->offset != received) {
-        bm_error(ctx, "ERR expected offset %" PRIu64, received);
+        refuse(ctx, key, "ERR expected offset %" PRIu64, received);
         return false;
     }
     if (c->total != bm_staging_total(value->staging)) {
-        bm_error(ctx, "ERR expected total %" PRIu64, bm_staging_total(value->staging));
+        refuse(ctx, key, "ERR expected total %" PRIu64, bm_staging_total(value->staging));
         return false;
     }
     bly_status status = bm_staging_append(value->staging, c->data.data, c->data.size);
-    if (status == BLY_EINVAL)
-        rm.ReplyWithError(ctx, "ERR there are more bytes than were announced");
-    else if (status != BLY_OK)
-        reply_failure(ctx, &value->account, status);
+    if (status != BLY_OK)
+        refuse_for(ctx, key, status, value->account.refusal);
     return status == BLY_OK;
 }
 
@@ -140,7 +154,7 @@ static bool go_on(rm_ctx *ctx, bm_value *value, const chunk *c) {
 static void drop_arrived(rm_ctx *ctx, bm_key *key) {
     bm_staging_free(key->value->staging);
     key->value->staging = NULL;
-    if (key->value->as.filter)
+    if (key->value->as.filter || bm_is_lost(key->value))
         return;
     rm.DeleteKey(key->key);
     key->value = NULL;
@@ -156,6 +170,8 @@ static void finish(rm_ctx *ctx, bm_key *key, uint64_t total) {
     bool keyless;
     bly_status status = bm_staging_finish(value->staging, &filter, &keyless);
     value->staging = NULL;
+    if (status != BLY_OK && bm_lose(ctx, key, bly_strerror(status)))
+        return;
     if (status != BLY_OK) {
         if (status == BLY_ENOMEM)
             rm.ReplyWithError(ctx, bm_refusal_text(BM_REFUSED_SYSTEM));
@@ -184,12 +200,27 @@ static void drop(rm_ctx *ctx, bm_key *key) {
     rm.ReplyWithLongLong(ctx, 0);
 }
 
+/* The mark of a filter that is lost, where none is, or what is there is to be replaced. */
+static void mark(rm_ctx *ctx, bm_key *key, const chunk *c) {
+    if (key->value && !c->replace) {
+        rm.ReplyWithError(ctx, "ERR item exists: say REPLACE to give it up");
+    } else if (!bm_lost_mark(ctx, key)) {
+        rm.ReplyWithError(ctx, bm_refusal_text(BM_REFUSED_SYSTEM));
+    } else {
+        rm.ReplicateVerbatim(ctx);
+        rm.ReplyWithLongLong(ctx, 0);
+    }
+}
+
 static void load(rm_ctx *ctx, bm_key *key, const chunk *c) {
     if (c->total == 0 && c->offset == 0 && c->data.size == 0) {
-        drop(ctx, key);
+        if (c->traits.lost)
+            mark(ctx, key, c);
+        else
+            drop(ctx, key);
         return;
     }
-    if (!(c->offset == 0 ? begin(ctx, key, c) : go_on(ctx, key->value, c)))
+    if (!(c->offset == 0 ? begin(ctx, key, c) : go_on(ctx, key, c)))
         return;
     uint64_t received = bm_staging_received(key->value->staging);
     if (received == c->total) {
@@ -209,6 +240,7 @@ int bm_bly_load(rm_ctx *ctx, rm_string **argv, int argc) {
     if (error)
         return rm.ReplyWithError(ctx, error);
     bm_key key = bm_key_open(ctx, argv[1], RM_READ | RM_WRITE);
+    c.replace = c.replace || bm_is_replayed(ctx); /* the master has seen to that */
     if (key.what == BM_FOREIGN)
         rm.ReplyWithError(ctx, BM_WRONGTYPE);
     else if (key.what == BM_RB_BLOOM || key.what == BM_RB_CUCKOO)

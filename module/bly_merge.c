@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "commands.h"
 #include "config.h"
+#include "lost.h"
 #include "reply.h"
 
 /* Unions that do not fail once the filters match. */
@@ -30,40 +31,38 @@ static bool is_plain(bly_kind kind) {
     }
 }
 
-/* Opens a source, and sees whether it fits. False: an error was replied, nothing is open. */
-static bool open_source(rm_ctx *ctx, const bm_key *to, rm_string *name, bm_key *from) {
-    if (!bm_bly_open(ctx, name, RM_READ, from))
-        return false;
-    size_t size;
-    const char *shown = rm.StringPtrLen(name, &size);
-    int n = (int)(size < 64 ? size : 64);
-    const char *why = NULL;
+/* Of a source that is a filter: NULL, or why it cannot be united with the destination. */
+static const char *misfit(rm_ctx *ctx, const bm_key *to, bm_key *from) {
     if (from->what != BM_FILTER)
-        why = "it is in RedisBloom's layout";
-    else if (from->value == to->value)
-        why = "it is the destination";
-    if (!why) {
-        bm_clock_advance(ctx, from);
-        why = bly_filter_why_not(BLY_OP_UNION, to->value->as.filter, from->value->as.filter);
-    }
-    if (!why)
-        return true;
-    char text[65];
-    for (int i = 0; i < n; i++)
-        text[i] = (char)(shown[i] >= ' ' && shown[i] <= '~' ? shown[i] : '?');
-    text[n] = 0;
-    bm_error(ctx, "ERR '%s' cannot be merged: %s", text, why);
-    bm_key_close(from);
-    return false;
+        return "it is in RedisBloom's layout";
+    if (from->value == to->value)
+        return "it is the destination";
+    bm_clock_advance(ctx, from);
+    return bly_filter_why_not(BLY_OP_UNION, to->value->as.filter, from->value->as.filter);
 }
 
-static bool all_fit(rm_ctx *ctx, const bm_key *to, rm_string **names, int n) {
-    for (int i = 0; i < n; i++) {
-        bm_key from;
-        if (!open_source(ctx, to, names[i], &from))
-            return false;
-        bm_key_close(&from);
+/* False: it was replied to. */
+static bool fits(rm_ctx *ctx, bm_key *to, rm_string *name) {
+    bm_key from = bm_key_open(ctx, name, RM_READ);
+    const char *error = bm_bly_why_not(&from, false);
+    const char *why = error ? error : misfit(ctx, to, &from);
+    if (why && !bm_lose(ctx, to, why)) {
+        size_t size;
+        const char *shown = rm.StringPtrLen(name, &size);
+        if (error)
+            rm.ReplyWithError(ctx, error);
+        else
+            bm_error(ctx, "ERR '%.*s' cannot be merged: %s", size < 64 ? (int)size : 64, shown,
+                     why);
     }
+    bm_key_close(&from);
+    return !why;
+}
+
+static bool all_fit(rm_ctx *ctx, bm_key *to, rm_string **names, int n) {
+    for (int i = 0; i < n; i++)
+        if (!fits(ctx, to, names[i]))
+            return false;
     return true;
 }
 
@@ -158,7 +157,7 @@ int bm_bly_merge(rm_ctx *ctx, rm_string **argv, int argc) {
             rm.ReplicateVerbatim(ctx);
             bm_key_changed(ctx, &to, "bly.merge");
             reply_change(ctx, &before, &after);
-        } else {
+        } else if (!bm_lose(ctx, &to, bly_strerror(status))) {
             reply_failure(ctx, to.value, status);
         }
     }

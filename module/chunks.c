@@ -95,6 +95,7 @@ static int load_over(rm_ctx *ctx, bm_key *key, uint64_t offset, bly_bytes chunk,
 
 static int finish_own(rm_ctx *ctx, bm_key *key, const bm_chunks *family) {
     bm_value *value = key->value;
+    value->traits = *bm_staging_traits(value->staging);
     bly_status status = bm_staging_finish(value->staging, &value->as.filter, &value->keyless);
     value->staging = NULL;
     if (status == BLY_OK) {

@@ -141,7 +141,7 @@ bly_status bm_staging_adopt(bm_staging *s, void *block, size_t size) {
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
 static bly_status check_begin(bm_account *account, uint64_t total, const void *first, size_t size,
-                              bly_file_info *info) {
+                              const bm_traits *traits, bly_file_info *info) {
     if (size < BLY_FILE_HEADER || size > total)
         return total < BLY_FILE_HEADER ? BLY_ECORRUPT : BLY_EINVAL;
     bly_status status = bly_file_info_parse(first, BLY_FILE_HEADER, info);
@@ -149,6 +149,8 @@ static bly_status check_begin(bm_account *account, uint64_t total, const void *f
         return status;
     if (info->body_bytes != total - BLY_FILE_HEADER)
         return BLY_ECORRUPT;
+    if (!bm_traits_fit(traits, info->geometry.kind))
+        return BLY_EMISMATCH;
     const bm_account alone = {.unlimited = account->unlimited};
     account->refusal = bm_memory_would_refuse(&alone, total);
     return account->refusal == BM_REFUSED_NOT ? BLY_OK : BLY_ENOMEM;
@@ -158,7 +160,7 @@ bly_status bm_staging_begin(bm_account *account, uint64_t total, const void *fir
                             const bm_traits *traits, bm_staging **out) {
     bly_file_info info;
     *out = NULL;
-    bly_status status = check_begin(account, total, first, size, &info);
+    bly_status status = check_begin(account, total, first, size, traits, &info);
     if (status != BLY_OK)
         return status;
     bm_staging *s = rm.TryAlloc(sizeof *s);

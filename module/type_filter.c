@@ -2,7 +2,8 @@
  *
  * Saved, encoding version 1:
  *
- *   unsigned            what follows: the sum of HAS_FILTER, HAS_STAGING, HAS_ARRIVAL
+ *   unsigned            what follows: the sum of HAS_FILTER, HAS_STAGING, HAS_ARRIVAL; 0 of a
+ *                       filter that is lost (lost.h)
  *   string              the traits (bm_traits_encode)
  *   with HAS_FILTER     unsigned: the bytes of the container; then these, in strings of 1 MiB at
  *                       most
@@ -115,12 +116,6 @@ static bly_status load_container(rm_io *io, bm_value *value, const bm_traits *tr
     return status;
 }
 
-/* CF.* rely on keys that can be removed. */
-static bool face_fits(const bm_value *value) {
-    bly_kind kind = bly_filter_geometry(value->as.filter).kind;
-    return value->traits.face != BM_FACE_CF || bly_kind_capabilities(kind) & BLY_CAN_REMOVE;
-}
-
 static bly_status load_filter(rm_io *io, bm_value *value) {
     uint64_t total;
     bm_staging *staging;
@@ -129,7 +124,7 @@ static bly_status load_filter(rm_io *io, bm_value *value) {
     bly_status status = load_container(io, value, &value->traits, total, total, &staging);
     if (status == BLY_OK)
         status = bm_staging_finish(staging, &value->as.filter, &value->keyless);
-    return status == BLY_OK && !face_fits(value) ? BLY_ECORRUPT : status;
+    return status;
 }
 
 static bly_status load_staging(rm_io *io, bm_value *value) {
@@ -142,15 +137,19 @@ static bly_status load_staging(rm_io *io, bm_value *value) {
     return load_container(io, value, &traits, total, received, &value->staging);
 }
 
-/* A filter, what is to replace it, or both; or chunks of RedisBloom's. Never nothing. */
-static bool is_sound(uint64_t has) {
+/* A filter, what is to replace it, or both; or chunks of RedisBloom's. Nothing, or what is to
+ * replace it, only of one that is lost. */
+static bool is_sound(uint64_t has, const bm_traits *traits) {
+    if (traits->lost)
+        return has == 0 || has == HAS_STAGING;
     return has == HAS_FILTER || has == HAS_STAGING || has == (HAS_FILTER | HAS_STAGING) ||
            has == HAS_ARRIVAL;
 }
 
 static bly_status load_all(rm_io *io, bm_value *value) {
     uint64_t has;
-    if (!bm_load_number(io, &has) || !is_sound(has) || !load_traits(io, &value->traits))
+    if (!bm_load_number(io, &has) || !load_traits(io, &value->traits) ||
+        !is_sound(has, &value->traits))
         return BLY_ECORRUPT;
     bly_status status = has & HAS_FILTER ? load_filter(io, value) : BLY_OK;
     if (status == BLY_OK && has & HAS_STAGING)
@@ -223,8 +222,17 @@ static void emit_chunk(void *ctx, uint64_t at, const void *data, size_t size) {
     emit(ctx, data, size);
 }
 
+/* Words that the first chunk of a container may have, and none of its bytes. */
+static void emit_lost(rm_io *io, rm_string *key, const bm_traits *traits) {
+    uint8_t meta[BM_TRAITS_BYTES];
+    bm_traits_encode(traits, meta);
+    rm.EmitAOF(io, "BLY.LOAD", "sccccb", key, "0", "0", "", "META", meta, sizeof meta);
+}
+
 static void filter_aof_rewrite(rm_io *io, rm_string *key, void *ptr) {
     const bm_value *value = ptr;
+    if (value->traits.lost)
+        emit_lost(io, key, &value->traits);
     emission e = {.io = io, .key = key, .traits = &value->traits};
     if (value->as.filter) {
         e.total = bly_filter_file_size(value->as.filter);
@@ -235,7 +243,7 @@ static void filter_aof_rewrite(rm_io *io, rm_string *key, void *ptr) {
                        .key = key,
                        .total = bm_staging_total(value->staging),
                        .traits = bm_staging_traits(value->staging),
-                       .replace = value->as.filter != NULL};
+                       .replace = value->as.filter || value->traits.lost};
         bm_staging_walk(value->staging, emit_chunk, &e);
     }
     if (value->arrival)

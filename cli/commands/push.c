@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "interrupt.h"
 #include "json.h"
+#include "keytype.h"
 #include "message.h"
 #include "numbers.h"
 #include "open.h"
@@ -14,7 +15,7 @@
 
 typedef struct values {
     uint64_t chunk;
-    bool replace, resume, json;
+    bool replace, resume, as_is, json;
 } values;
 
 static const cli_option options[] = {
@@ -25,6 +26,9 @@ static const cli_option options[] = {
      "Replace the filter that the key has. It serves until the new one is complete."},
     {"resume", 0, CLI_FLAG, offsetof(values, resume), NULL, NULL, NULL,
      "Go on where an interrupted push of the same file has left off."},
+    {"as-is", 0, CLI_FLAG, offsetof(values, as_is), NULL, NULL, NULL,
+     "Send a list that was built with --type, too. The server knows nothing of types: its clients "
+     "must ask for keys in the form in which the list has them."},
     {"json", 0, CLI_FLAG, offsetof(values, json), NULL, NULL, NULL,
      "Print what was done as a JSON object."},
     {0},
@@ -141,10 +145,31 @@ static void report(const push *p) {
     json_end(&j);
 }
 
+/* A server compares bytes. Asked for an address whose network is listed, or a name in capitals, it
+ * would say no. (A keyed list cannot be looked at here.) */
+static bool may_be_sent(const push *p, const bly_filter *f) {
+    keytype_levels levels;
+    if (p->v->as_is || !bly_filter_hasher(f))
+        return true;
+    const keytype type = keytype_recognise(f, &levels);
+    if (type == KEYTYPE_LINE || type == KEYTYPE_NONE)
+        return true;
+    (void)message_error("%s: a list of type %s; a server compares bytes, and would deny what the "
+                        "list has in another form or as part of something larger. Ask such a list "
+                        "with bloomery check; or send it with --as-is, for clients that put their "
+                        "keys into its form",
+                        p->path, keytype_name(type));
+    return false;
+}
+
 static bool send_file(push *p) {
     opened o;
     if (open_read(&o, p->path, NULL, BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY) != BLY_OK)
         return false;
+    if (!may_be_sent(p, o.filter)) {
+        open_close(&o);
+        return false;
+    }
     p->chunk = malloc(p->chunk_size);
     bool good = p->chunk && bly_image_open(o.filter, NULL, &p->image) == BLY_OK;
     if (good) {
@@ -195,7 +220,8 @@ const cli_command command_push = {
         "its servers will do.\n"
         "\n"
         "A keyed filter is sent without its key, which the server has in its own key file or not "
-        "at all.",
+        "at all. A list that was built with --type is not sent without --as-is: the server would "
+        "compare bytes, not addresses or names.",
     .examples = "# Build a list here, and serve it there\n"
                 "bloomery build -o blocked.bly blocked.txt && bloomery push blocked.bly "
                 "redis://cache.example:6379/blocked\n"

@@ -143,6 +143,16 @@ def test_refusals():
     ok(not [n for n in os.listdir(bare.folder) if n.endswith(".tmp")], "left a temporary file")
 
 
+def test_typed_lists():
+    """A server compares bytes: a list of networks is not sent by mistake."""
+    server = Server()
+    bloomery(server, "build", "-q", "--type", "ip", "-o", "ip.bly", lines=b"192.0.2.0/24\n10.1.2.3\n")
+    refused(server, "a list of type ip", "push", "ip.bly", address(server, "ip"))
+    bloomery(server, "push", "-q", "--as-is", "ip.bly", address(server, "ip"))
+    with server.client() as c:
+        eq(c("EXISTS", "ip"), 1)
+
+
 def test_logins_databases_sockets():
     server = Server("requirepass pass:word", "user me on >secret ~* +@all")
     build(server, "a.bly", 1000)
