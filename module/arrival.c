@@ -1,7 +1,8 @@
 /* RedisBloom's chunks may come in any order, and a chunk may come twice. So an arrival is the whole
  * structure, empty at first, and a list of the stretches of its data that have come: in order,
  * without overlaps, and with a gap between any two. It is complete when there is one stretch, which
- * is all.
+ * is all. There are at most MOST of them, or a list of gaps would take more memory, and putting
+ * into it more time, than what arrives.
  *
  * The structure lies in a value of its own from the beginning, which the key gets in the end.
  */
@@ -10,6 +11,8 @@
 #include "types.h"
 
 #include <string.h>
+
+enum { MOST = 1 << 16 };
 
 typedef struct stretch {
     uint64_t from, to;
@@ -146,7 +149,17 @@ static void enter(bm_arrival *a, stretch s) {
     a->n = a->n - (j - i) + 1;
 }
 
+/* Whether it would be one stretch more than there may be. */
+static bool is_too_many(const bm_arrival *a, stretch s) {
+    if (a->n < MOST)
+        return false;
+    size_t i = first_ending_at(a, s.from);
+    return i == a->n || a->there[i].from > s.to;
+}
+
 bly_status bm_arrival_put(bm_arrival *a, uint64_t offset, const void *data, size_t size) {
+    if (size && is_too_many(a, (stretch){offset, offset + size}))
+        return BLY_EFULL;
     if (!make_room(a))
         return BLY_ENOMEM;
     bly_status status = a->value->what == BM_RB_BLOOM
@@ -184,7 +197,7 @@ static bool load_stretches(rm_io *io, bm_arrival *a) {
         if (!bm_load_number(io, &s.from) || !bm_load_number(io, &s.to))
             return false;
         bool apart = i == 0 || s.from > after;
-        if (!apart || s.from >= s.to || s.to > end || !make_room(a))
+        if (!apart || s.from >= s.to || s.to > end || a->n == MOST || !make_room(a))
             return false;
         a->there[a->n++] = s;
         after = s.to;

@@ -18,7 +18,7 @@ bly_status bm_arrival_begin_cuckoo(bm_account *account, const void *header, size
 bm_what bm_arrival_what(const bm_arrival *a);   /* BM_RB_BLOOM or BM_RB_CUCKOO */
 uint64_t bm_arrival_bytes(const bm_arrival *a); /* of memory */
 /* Bytes for that offset of the filter's data, in any order, again if need be. As
- * bly_rb_bloom_write, and BLY_ENOMEM. */
+ * bly_rb_bloom_write, BLY_ENOMEM, and BLY_EFULL: there would be too many gaps. */
 bly_status bm_arrival_put(bm_arrival *a, uint64_t offset, const void *data, size_t size);
 bool bm_arrival_complete(const bm_arrival *a);
 /* What has arrived becomes a value of RedisBloom's type; the arrival is used up. Never NULL. */

@@ -28,6 +28,10 @@ typedef struct chunk {
     bm_traits traits;
 } chunk;
 
+static bool is_empty(const chunk *c) {
+    return c->total == 0 && c->offset == 0 && c->data.size == 0;
+}
+
 /* NULL, or what is wrong. */
 static const char *read_words(rm_string **argv, int argc, chunk *c) {
     *c = (chunk){.data = bm_bytes(argv[4])};
@@ -48,8 +52,8 @@ static const char *read_words(rm_string **argv, int argc, chunk *c) {
 }
 
 /* The error of a chunk that is not taken; made as by printf. */
-static void __attribute__((format(printf, 3, 4))) refuse(rm_ctx *ctx, bm_key *key, const char *fmt,
-                                                         ...) {
+static void __attribute__((format(printf, 3, 4)))
+refuse(rm_ctx *ctx, bm_key *key, const char *fmt, ...) {
     char text[256];
     va_list args;
     va_start(args, fmt);
@@ -66,8 +70,9 @@ static void refuse_for(rm_ctx *ctx, bm_key *key, bly_status status, bm_refusal r
                bm_refusal_text(refusal == BM_REFUSED_NOT ? BM_REFUSED_SYSTEM : refusal));
         return;
     case BLY_ECORRUPT:
-        refuse(ctx, key, "ERR the header is damaged, or not that of a Bloomery filter, or tells of "
-                         "another size than the total");
+        refuse(ctx, key,
+               "ERR the header is damaged, or not that of a Bloomery filter, or tells of "
+               "another size than the total");
         return;
     case BLY_EMISMATCH:
         refuse(ctx, key, "ERR META is not that of a filter of this kind");
@@ -213,11 +218,8 @@ static void mark(rm_ctx *ctx, bm_key *key, const chunk *c) {
 }
 
 static void load(rm_ctx *ctx, bm_key *key, const chunk *c) {
-    if (c->total == 0 && c->offset == 0 && c->data.size == 0) {
-        if (c->traits.lost)
-            mark(ctx, key, c);
-        else
-            drop(ctx, key);
+    if (is_empty(c)) {
+        drop(ctx, key);
         return;
     }
     if (!(c->offset == 0 ? begin(ctx, key, c) : go_on(ctx, key, c)))
@@ -243,6 +245,8 @@ int bm_bly_load(rm_ctx *ctx, rm_string **argv, int argc) {
     c.replace = c.replace || bm_is_replayed(ctx); /* the master has seen to that */
     if (key.what == BM_FOREIGN)
         rm.ReplyWithError(ctx, BM_WRONGTYPE);
+    else if (is_empty(&c) && c.traits.lost)
+        mark(ctx, &key, &c);
     else if (key.what == BM_RB_BLOOM || key.what == BM_RB_CUCKOO)
         rm.ReplyWithError(ctx, "ERR the key holds a filter in RedisBloom's layout: load under "
                                "another name, then RENAME");

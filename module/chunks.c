@@ -63,6 +63,9 @@ static int load_arriving(rm_ctx *ctx, bm_key *key, uint64_t offset, bly_bytes ch
                          const bm_chunks *family) {
     bm_value *value = key->value;
     bly_status status = bm_arrival_put(value->arrival, offset, chunk.data, chunk.size);
+    if (status == BLY_EFULL)
+        return bm_error(ctx, "ERR too many gaps between the chunks that have come; send them in "
+                             "order");
     if (status != BLY_OK)
         return reply_error(ctx, key, status, BM_REFUSED_SYSTEM, family->chunk_error);
     if (!bm_arrival_complete(value->arrival))

@@ -42,8 +42,8 @@ static inline const char *bm_hollow_text(const bm_value *value) {
  * all the same. */
 bool bm_family_look(rm_ctx *ctx, rm_string *name, bool (*takes)(const bm_key *), bm_key *key);
 
-/* Before an add to, or a remove from, a value that is taken. False: it was replied to, and is not to
- * be done. Turns a timed window to the present. */
+/* Before an add to, or a remove from, a value that is taken. False: it was replied to, and is not
+ * to be done. Turns a timed window to the present. */
 bool bm_family_may_write(rm_ctx *ctx, bm_key *key);
 
 /* After a write that failed: whether it is replayed, so that the filter is lost and was replied to

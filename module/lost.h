@@ -2,8 +2,8 @@
  *
  * A replica, or a server that reads its AOF, cannot refuse a write: it has been made and answered.
  * But it may be unable to follow, for want of the filter's secret key or of memory. A filter that
- * lacks one key would deny it from then on; a filter that is not there would be made anew, empty, by
- * the next add. So the key keeps a mark in the filter's place: a bloomery1 value with the trait
+ * lacks one key would deny it from then on; a filter that is not there would be made anew, empty,
+ * by the next add. So the key keeps a mark in the filter's place: a bloomery1 value with the trait
  * `lost` and no filter. BLY.CHECK says of it that nobody knows, BF.EXISTS and CF.EXISTS that it may
  * be in it, later writes of the master are passed over, and writes of clients are refused with the
  * reason. The mark is saved, copied and sent as filters are.

@@ -11,7 +11,8 @@
 
 /* Who gives a number of keys mostly knows it, and wants growth only as a safety: the first level
  * may then have most of the rate (scalable.h). How much is a bargain between a filter that does not
- * grow (at 1%: 10.7 bits per key, 10.4 for cuckoo) and one that grew a thousandfold (19.9, 17.4). */
+ * grow (at 1%: 10.7 bits per key, 10.4 for cuckoo) and one that grew a thousandfold (19.9, 17.4).
+ */
 static const double BF_KNOWN_SHARE = 0.75, CF_KNOWN_SHARE = 0.8;
 
 /* A filter that will not grow is the smaller of the two layouts with lines of 512 bits, but the

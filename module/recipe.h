@@ -14,8 +14,8 @@ typedef enum bm_layout { BM_LAYOUT_OWN, BM_LAYOUT_RB_BLOOM, BM_LAYOUT_RB_CUCKOO 
 
 typedef struct bm_recipe {
     bm_layout layout;
-    bly_spec spec;    /* of BM_LAYOUT_OWN; of the others capacity and fpr (Bloom) count */
-    bly_hash_id hash; /* BLY_HASH_NONE: the default */
+    bly_spec spec;         /* of BM_LAYOUT_OWN; of the others capacity and fpr (Bloom) count */
+    bly_hash_id hash;      /* BLY_HASH_NONE: the default */
     bool keyed, key_named; /* with a secret key: the first of the ring, or the one of `key_id` */
     uint64_t key_id;
     bm_traits traits;

@@ -14,7 +14,8 @@ typedef struct bm_staging bm_staging;
 
 /* Begins: `total` bytes are to come, and `first` are the first of them, at least BLY_FILE_HEADER
  * (fewer: BLY_EINVAL). The header is checked, and that the traits fit its kind (BLY_EMISMATCH), and
- * the limits are: BLY_ENOMEM, and account->refusal says which. The filter will be on `account`, which is not used before bm_staging_finish. */
+ * the limits are: BLY_ENOMEM, and account->refusal says which. The filter will be on `account`,
+ * which is not used before bm_staging_finish. */
 bly_status bm_staging_begin(bm_account *account, uint64_t total, const void *first, size_t size,
                             const bm_traits *traits, bm_staging **out);
 uint64_t bm_staging_total(const bm_staging *s);

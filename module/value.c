@@ -59,8 +59,8 @@ void bm_traits_encode(const bm_traits *traits, uint8_t out[BM_TRAITS_BYTES]) {
     memset(out, 0, BM_TRAITS_BYTES);
     out[0] = TRAITS_VERSION;
     out[1] = traits->face;
-    out[2] = (uint8_t)((traits->nonscaling ? TRAIT_NONSCALING : 0) |
-                       (traits->lost ? TRAIT_LOST : 0));
+    out[2] =
+        (uint8_t)((traits->nonscaling ? TRAIT_NONSCALING : 0) | (traits->lost ? TRAIT_LOST : 0));
     put(out + 4, traits->bucket_size, 2);
     put(out + 6, traits->max_iterations, 2);
     put(out + 8, traits->expansion, 4);

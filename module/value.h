@@ -112,8 +112,8 @@ typedef struct bm_key {
 } bm_key;
 
 /* Opens a key for RM_READ or RM_READ | RM_WRITE. Close it whatever it is. A value that is opened
- * for writing has limits, or none, as bm_is_replayed says. A timed window is known to the clock from
- * then on, whatever was done to its key before. */
+ * for writing has limits, or none, as bm_is_replayed says. A timed window is known to the clock
+ * from then on, whatever was done to its key before. */
 bm_key bm_key_open(rm_ctx *ctx, rm_string *name, int mode);
 void bm_key_close(bm_key *key);
 

@@ -66,8 +66,10 @@ static double computed(blyi_block_rate f, unsigned k, double i, uint64_t *where)
     return value;
 }
 
+/* Only for whole numbers of keys: an estimate may be of two and a half. */
 static inline double value_of(blyi_block_rate f, unsigned k, double i, uint64_t *row) {
-    uint64_t *where = row && i < LENGTH ? row + (size_t)i : NULL;
+    bool kept = row && i >= 0 && i < LENGTH && (double)(size_t)i == i;
+    uint64_t *where = kept ? row + (size_t)i : NULL;
     uint64_t bits = where ? ~__atomic_load_n(where, __ATOMIC_RELAXED) : UINT64_MAX;
     double value;
     if (bits == UINT64_MAX)

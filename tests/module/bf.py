@@ -345,8 +345,13 @@ def test_redisbloom_chunks():
         t.says("BF.CARD k", 3)
         eq(t("TYPE k"), Simple("MBbloom--"))
         eq(dump(t.client, "BF", "k"), ([(1, header()), (145, bits)], b""))
+        t.says("BF.LOADCHUNK k 145", OK, bits)
+        ok(t("BF.LOADCHUNK k 2", b"\xff").text.startswith("ERR the filter is complete"))
+        eq(t("BF.SCANDUMP k 1")[1], bits)
+        t.config(compat="yes")
         t.says("BF.LOADCHUNK k 2", OK, b"\xff")
         eq(t("BF.SCANDUMP k 1")[1][:2], b"\xff\x01")
+        t.config(compat="no")
         t.says("BF.LOADCHUNK k 147", Error("ERR invalid chunk - Too big for current filter"),
                b"wxyz")
         t.says("BF.LOADCHUNK k 1000", Error("ERR invalid offset - no link found"), b"xy")
@@ -365,6 +370,60 @@ def test_redisbloom_chunks():
         t("CF.ADD cf x")
         t.says("BF.LOADCHUNK cf 1", WRONGTYPE, header())
         t.says("EXISTS x", 0)
+    both(talk)
+
+
+def test_repeated_chunk():
+    """A chunk that is sent again, since its reply was lost, takes away nothing that came after."""
+    def talk(t):
+        t(f"BF.MADD a {numbers(0, 50)}")
+        chunks, _ = dump(t.client, "BF", "a")
+        load(t.client, "BF", "b", chunks)
+        at, data = chunks[-1]
+        t.says(f"BF.LOADCHUNK b {at}", OK, data)
+        t.says("BF.ADD b fresh", t.yes)
+        ok(isinstance(t(f"BF.LOADCHUNK b {at}", data), Error))
+        t.says(f"BF.MEXISTS b fresh {numbers(0, 50)}", [t.yes] * 51)
+        t.says("BF.CARD b", 51)
+    both(talk, args="compat-layout yes")
+
+
+def test_gaps():
+    """There is an end to the gaps between chunks."""
+    with Server() as server, server.client() as c:
+        size = 200000
+        c.must("BF.LOADCHUNK", "k", 1, header(nbytes=size, bits=size * 8, capacity=145000, items=0,
+                                              link_items=0))
+        replies = c.pipeline([("BF.LOADCHUNK", "k", i + 2, b"x") for i in range(0, 140000, 2)])
+        eq(len([r for r in replies if not isinstance(r, Error)]), 65536)
+        fails(replies[-1], "ERR too many gaps")
+        c.must("BF.LOADCHUNK", "k", 2 + 1, b"y")  # closes one
+        c.must("BF.LOADCHUNK", "k", 2 + 139998, b"x")
+        c.must("BF.LOADCHUNK", "k", 1 + size, bytes(size))
+        eq(c.must("BF.CARD", "k"), 0)
+
+
+def test_size_without_dump():
+    """A dump that was begun is no part of the filter."""
+    with Server() as server, server.client() as c:
+        c.must("BF.MADD", "k", *range(1000))
+        c.must("CF.INSERT", "q", "ITEMS", *range(1000))
+        before = [c.must("BF.INFO", "k"), c.must("CF.INFO", "q"), c.must("BLY.INFO", "k")]
+        usage = c.must("MEMORY", "USAGE", "k")
+        for family, key in (("BF", "k"), ("CF", "q")):
+            c.must(family + ".SCANDUMP", key, 0)
+        eq([c.must("BF.INFO", "k"), c.must("CF.INFO", "q"), c.must("BLY.INFO", "k")], before)
+        ok(c.must("MEMORY", "USAGE", "k") > usage, "the memory of the dump is not told")
+
+
+def test_words_in_errors():
+    """What a client says does not break the lines of the protocol."""
+    def talk(t):
+        t.says("BF.RESERVE k 0.01 10", Error("ERR unknown argument 'x??-y?'"), b"x\r\n-y\x07")
+        t.says("CF.RESERVE k 10", Error("ERR unknown argument '??+OK'"), b"\r\n+OK", "1")
+        ok(isinstance(t("BLY.RESERVE k KIND", b"a\r\n:1"), Error))
+        ok(isinstance(t("BLY.MERGE k", b"a\r\n:1"), Error))
+        eq(t("PING"), Simple("PONG"))
     both(talk)
 
 

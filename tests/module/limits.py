@@ -4,7 +4,9 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import os  # noqa: E402
 import struct  # noqa: E402
+import time  # noqa: E402
 
 from harness import (Error, Server, digests, eq, fails, main, ok, pair, text,  # noqa: E402
                      wait_for, wait_sync)
@@ -13,6 +15,7 @@ from program import bly_dump  # noqa: E402
 MB = 1 << 20
 TOO_BIG = 10 ** 9  # keys; more than 1 GB at 1%
 FILTER_LIMIT = "ERR the filter would take more memory than max-filter-memory allows"
+SERVER_LIMIT = "ERR the filter would take more memory than the server may use"
 TOTAL_LIMIT = "ERR all filters together would take more memory than max-total-memory allows"
 
 
@@ -221,6 +224,76 @@ def test_maxmemory():
         eq(text(c("CF.COMPACT", "cf")), "OK")
         c.must("DEL", "bf")
         wait_for(lambda: c("CF.ADD", "cf", "b") == 1, 10, "room after DEL")
+
+
+def test_more_than_maxmemory():
+    """What can never fit is refused, before everything else is evicted for it."""
+    with Server("maxmemory 100mb", "maxmemory-policy allkeys-lru") as server, \
+            server.client() as c:
+        for i in range(1000):
+            c.must("SET", f"s{i}", "x")
+        for command in creations():
+            refused(server, c, SERVER_LIMIT, *command)
+        refused(server, c, SERVER_LIMIT, "BF.LOADCHUNK", "key", 1, big_bf_header())
+        cuckoo = struct.pack("<QQQQHHH", 0, 1 << 29, 0, 1, 2, 20, 1)
+        refused(server, c, SERVER_LIMIT, "CF.LOADCHUNK", "key", 1, cuckoo)
+        eq(c.must("DBSIZE"), 1000)
+        c.must("BF.RESERVE", "a", "0.01", 6 * 10 ** 7)
+        c.must("BF.RESERVE", "b", "0.01", 6 * 10 ** 7)  # evicts the first
+        wait_for(lambda: c.must("SET", "one", "more") and c.must("EXISTS", "a", "b") < 2, 10,
+                 "eviction")
+        c.must("FLUSHALL")
+        c.must("CONFIG", "SET", "maxmemory-policy", "noeviction")
+        c.must("BF.RESERVE", "a", "0.01", 6 * 10 ** 7)
+        fails(c("BF.RESERVE", "b", "0.01", 6 * 10 ** 7), SERVER_LIMIT)
+        fails(c("COPY", "a", "b"), "ERR")
+        ok(used(c) < 90 * MB, f"{used(c)} bytes")
+        c.must("SET", "still", "there")
+        c.must("CONFIG", "SET", "maxmemory", 0)
+        c.must("BF.RESERVE", "b", "0.01", 6 * 10 ** 7)
+
+
+def test_more_than_the_machine():
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
+    with Server() as server, server.client() as c:
+        for n in (pages, 1 << 40):
+            refused(server, c, SERVER_LIMIT, "BF.RESERVE", "key", "0.01", n)
+        refused(server, c, SERVER_LIMIT, "BLY.RESERVE", "key", "KIND", "sbbf", "CAPACITY", pages)
+        third = pages // 3 * 8 // 10 + 1  # keys of which four filters are more than there is
+        replies = [c("BLY.RESERVE", f"f{i}", "KIND", "classic", "CAPACITY", third) for i in range(4)]
+        ok(not isinstance(replies[0], Error), f"{replies[0]!r}")
+        fails(replies[3], SERVER_LIMIT)
+
+
+def test_replica_of_a_larger_master():
+    master, replica = pair(replica_config=("maxmemory 10mb", "maxmemory-policy allkeys-lru"))
+    with master.client() as m, replica.client() as r:
+        m.must("BF.RESERVE", "bf", "0.01", 2 * 10 ** 7)
+        m.must("BLY.RESERVE", "grown", "KIND", "scalable", "CAPACITY", 10 ** 6, "GROWTH", 16)
+        for i in range(0, 1500000, 50000):
+            m.must("BLY.ADD", "grown", *range(i, i + 50000))
+        wait_sync(master, replica)
+        eq(digests(r), digests(m))
+
+
+def test_eviction_of_a_large_filter():
+    """It makes room at once: no more than it is evicted."""
+    with Server("maxmemory-policy allkeys-lru", "maxmemory-samples 64") as server, \
+            server.client() as c:
+        c.must("BLY.RESERVE", "large", "KIND", "classic", "SIZE", 150 << 23, "HASHES", 1)
+        for i in range(0, 400000, 20000):
+            c.must("BLY.ADD", "large", *range(i, i + 20000))
+        time.sleep(1.1)  # of LRU clocks
+        for i in range(2000):
+            c.must("SET", f"s{i}", b"x" * 1000)
+        c.must("CONFIG", "SET", "maxmemory", used(c) - 100000)
+        wait_for(lambda: not c.must("EXISTS", "large"), 10, "eviction")
+        for i in range(200):
+            c.must("SET", "one", i)
+        ok(used(c) < 30 * MB, f"{used(c)} bytes")
+        ok(c.must("DBSIZE") > 1900, f"{c.must('DBSIZE')} of 2001 keys left")
+        wait_for(lambda: c.info("bf_filters")["bf_memory_pending_free_bytes"] == "0"
+                 and server.rss() < 60 * MB, 10, "memory given back")
 
 
 def test_eviction():

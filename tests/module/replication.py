@@ -4,10 +4,11 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import os  # noqa: E402
 import tempfile  # noqa: E402
 
-from harness import (Error, Server, as_dict, digests, eq, main, ok, pair, text,  # noqa: E402
-                     wait_for, wait_sync)
+from harness import (Error, Server, as_dict, digests, eq, fails, main, ok, pack, pair,  # noqa: E402
+                     text, wait_for, wait_sync)
 from program import CASES, KINDS, LONG_SPAN, Program, reserve_options  # noqa: E402
 
 KEY_FILE = tempfile.NamedTemporaryFile("w", prefix="bloomery-keys-")  # gone at the end
@@ -40,8 +41,8 @@ def questions(family, key):
 
 
 def settled(question, reply):
-    """An answer without what may differ between copies: memory (buffers of a dump that was begun)
-    and how long ago something was."""
+    """An answer without what may differ between copies: memory (blocks as large as they happened to
+    be) and how long ago something was."""
     if isinstance(reply, Error):
         return reply
     if question[0] in ("BLY.INFO", "BLY.STATS", "BF.INFO", "CF.INFO"):
@@ -273,6 +274,83 @@ def test_windows_by_time():
         r.must("REPLICAOF", "NO", "ONE")
         wait_for(lambda: r.must("BLY.CHECK", "w3000", "again") == [0], 10,
                  "windows to turn on a replica that became master")
+
+
+# Options as RedisBloom reads them, and a replica without `compat` would not.
+LAX = [("BF.INSERT", "bf", "I", "a", "b"), ("BF.INSERT", "bf2", "CAP", 50, "ITE", "a"),
+       ("BF.RESERVE", "bf3", "0.3", 10, "FOO"), ("BF.MADD", "bf3", "a", "b"),
+       ("CF.INSERT", "cf", "ITEM", "a", "a"), ("CF.INSERTNX", "cf2", "C", 64, "I", "a", "b"),
+       ("CF.RESERVE", "cf3", 100, "FOO", 1), ("CF.ADD", "cf3", "a")]
+
+
+def test_compat_master():
+    for layout in ("no", "yes"):
+        master, replica = pair(*QUIET, "appendonly yes", "aof-use-rdb-preamble no",
+                               master_args=f"compat yes compat-layout {layout}",
+                               replica_args=OTHER)
+        with master.client() as m, replica.client() as r:
+            for command in LAX:
+                m.must(*command)
+            m.must("CONFIG", "SET", "bf.compat-layout", "yes")
+            m.must("BF.MADD", "rb", "a", "b")
+            at, header = m.must("BF.SCANDUMP", "rb", 0)
+            m.must("BF.LOADCHUNK", "copy", at, header)
+            at, data = m.must("BF.SCANDUMP", "rb", at)
+            m.must("BF.LOADCHUNK", "copy", at, data)
+            m.must("BF.ADD", "copy", "c")
+            before = offset(m)
+            m.must("BF.LOADCHUNK", "rb", at, data)
+            eq(offset(m), before, "bytes replicated by a chunk that was there")
+            m.must("BF.LOADCHUNK", "copy", at, data)  # over what is there
+            wait_sync(master, replica)
+            same_digests(r, m, "replica without compat")
+            eq(r.must("BLY.CHECK", "bf", "a", "b"), [1, 1])
+            eq(r.must("CF.COUNT", "cf", "a"), 2)
+            wanted = digests(m)
+        master.loadmodule = master.loadmodule.split(" compat")[0]
+        master.restart(kill=True)
+        with master.client() as m:
+            same(digests(m), wanted, "AOF without compat")
+
+
+def redisbloom_stream():
+    """Commands as RedisBloom logs and sends them, and what it has then: items by key."""
+    numbers = [b"%d" % i for i in range(1100)]
+    yield from LAX
+    yield "BF.RESERVE", "fixed", "0.1", 1000, "NONSCALING"
+    yield from (("BF.ADD", "fixed", n) for n in numbers)
+    yield "CF.RESERVE", "cfixed", 500, "EXPANSION", 0
+    yield from (("CF.ADD", "cfixed", n) for n in numbers[:450])
+    yield ("BF.MADD", "auto", *numbers)
+    yield ("CF.INSERT", "cauto", "ITEMS", *numbers)
+    yield from (("CF.DEL", "cauto", n) for n in numbers[:100])
+
+
+def test_stream_of_redisbloom():
+    """An AOF of RedisBloom's: what it took is taken, by its rules, and in its layout."""
+    with Server(args="compat yes compat-layout yes") as like, like.client() as c:
+        for command in redisbloom_stream():
+            c(*command)
+        wanted = digests(c)
+        items = [b"%d" % i for i in range(1100)]
+        told = {k: c.must("BLY.CHECK", k, *items) for k in ("fixed", "cfixed", "auto", "cauto")}
+    with Server(start=False) as server:
+        server.configure("appendonly yes")
+        os.mkdir(server.path("appendonlydir"))
+        with open(server.path("appendonlydir", "appendonly.aof.manifest"), "w") as out:
+            out.write("file appendonly.aof.1.incr.aof seq 1 type i\n")
+        with open(server.path("appendonlydir", "appendonly.aof.1.incr.aof"), "wb") as out:
+            out.write(pack(("SELECT", 0)))
+            for command in redisbloom_stream():
+                out.write(pack(command))
+        server.start()
+        with server.client() as c:
+            same(digests(c), wanted, "what was replayed")
+            same({k: c.must("BLY.CHECK", k, *items) for k in told}, told, "answers")
+            eq(text(c.must("TYPE", "auto")), "MBbloom--")
+            fails(c("BF.INSERT", "bf", "I", "a"), "Unknown argument received")
+            c.must("BF.ADD", "new", "a")
+            eq(text(c.must("TYPE", "new")), "bloomery1")
 
 
 def offset(client):

@@ -12,7 +12,7 @@ elseif(NOT BLOOMERY_PYTHON OR NOT BLOOMERY_SERVER)
 else()
   foreach(name
       commands config replication crash cluster stalls limits citizen clients guard
-      bf cf rates bly bly_kinds windows merge keyed fuzz_live)
+      bf cf rates bly bly_kinds windows merge keyed lost fuzz_live)
     if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}.py)
       add_test(NAME module_${name}
         COMMAND ${BLOOMERY_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${name}.py)

@@ -4,7 +4,9 @@
 #include "config.h"
 #include "fake_host.h"
 #include "memory.h"
+#include "pages.h"
 
+#include <pthread.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -68,6 +70,48 @@ static void test_background(void **state) {
     assert_int_equal(atomic_load(&fake_heap.live), live);
 }
 
+/* Pages are taken away with what is in them; what is left is the block's, and zero. */
+static void test_taken(void **state) {
+    (void)state;
+    size_t size = 5 * MIB + 12345, taken = 0;
+    uint8_t *block = rm.TryAlloc(size);
+    assert_non_null(block);
+    memset(block, 7, size);
+    uint8_t *pages = bm_pages_take(block, size, &taken);
+    if (!pages)
+        skip(); /* not on this system */
+    assert_true(taken >= 5 * MIB && taken <= size);
+    assert_true(pages[0] == 7 && pages[taken / 2] == 7 && pages[taken - 1] == 7);
+    assert_true(block[0] == 7 && block[size - 1] == 7); /* the rims */
+    size_t gone = 0;
+    for (size_t i = 0; i < size; i++)
+        gone += block[i] == 0;
+    assert_int_equal(gone, taken);
+    memset(block, 9, size);
+    assert_int_equal(pages[taken / 2], 7);
+    bm_pages_unmap(pages, taken);
+    rm.Free(block);
+}
+
+static void *free_in_thread(void *ptr) {
+    bm_release(ptr);
+    return NULL;
+}
+
+/* The engine's threads need none of ours. */
+static void test_other_thread(void **state) {
+    (void)state;
+    size_t live = atomic_load(&fake_heap.live);
+    void *block = rm.TryAlloc(5 * MIB);
+    assert_non_null(block);
+    memset(block, 1, 5 * MIB);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, free_in_thread, block), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(bm_memory_pending(), 0);
+    assert_int_equal(atomic_load(&fake_heap.live), live);
+}
+
 static void limit(const char *filter, const char *total) {
     assert_int_equal(fake_config_set("max-filter-memory", filter), RM_OK);
     assert_int_equal(fake_config_set("max-total-memory", total), RM_OK);
@@ -102,10 +146,17 @@ static void test_limits(void **state) {
     a.free(a.ctx, first);
     b.free(b.ctx, second);
     limit("0", "0");
-    assert_true(bm_memory_room(&one) == UINT64_MAX);
     fake_heap_reset();
     assert_null(a.alloc(a.ctx, SIZE_MAX / 4)); /* more than any machine has */
-    assert_int_equal(one.refusal, BM_REFUSED_SYSTEM);
+    assert_int_equal(one.refusal, BM_REFUSED_SERVER);
+    uint64_t room = bm_memory_room(&one);
+    assert_true(room > MIB && room < SIZE_MAX / 4);
+    assert_int_equal(bm_memory_would_refuse(&one, room), BM_REFUSED_NOT);
+    assert_int_equal(bm_memory_would_refuse(&one, room + 1), BM_REFUSED_SERVER);
+    fake_flags = 0; /* a replica */
+    assert_true(bm_memory_room(&one) == UINT64_MAX);
+    assert_int_equal(bm_memory_would_refuse(&one, SIZE_MAX / 4), BM_REFUSED_NOT);
+    fake_flags = RM_CTX_MASTER;
     assert_int_equal(atomic_load(&fake_heap.requests), 0);
     fake_heap.fail_at = atomic_load(&fake_heap.requests) + 1;
     assert_null(a.alloc(a.ctx, 100));
@@ -165,6 +216,7 @@ int main(void) {
         return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_zeroed), cmocka_unit_test(test_background),
+        cmocka_unit_test(test_taken),  cmocka_unit_test(test_other_thread),
         cmocka_unit_test(test_limits), cmocka_unit_test(test_adopted),
         cmocka_unit_test(test_child)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -627,18 +627,44 @@ static void test_overfull(void **state) {
     bm_value_free(value);
 }
 
+/* Defragmentation between two chunks of a dump changes nothing of it; an add does. */
+static void test_dump_and_defrag(void **state) {
+    (void)state;
+    static const char *const commands[] = {"BF.SCANDUMP", "BLY.DUMP"};
+    bm_value *value = of_kind(BLY_SPLIT512, 100);
+    fake_set("k", fake_type("bloomery1"), value);
+    uint64_t bytes = value->account.bytes;
+    for (size_t i = 0; i < COUNT_OF(commands); i++) {
+        assert_true(fake_run(commands[i], "k", "0", NULL)[0] == '[');
+        assert_int_equal(value->account.bytes, bytes); /* the image is no part of the filter */
+        char before[256];
+        snprintf(before, sizeof before, "%s", fake_run(commands[i], "k", "1", NULL));
+        void *ptr = value;
+        rm_defrag defrag = {0};
+        assert_int_equal(type_of(value)->methods.defrag(&defrag, NULL, &ptr), 0);
+        assert_true(defrag.moves > 0);
+        bytes = value->account.bytes;
+        assert_memory_equal(fake_run(commands[i], "k", "1", NULL), before, strlen(before));
+    }
+    (void)fake_run("BF.ADD", "k", "one more", NULL);
+    assert_true(strncmp(fake_run("BF.SCANDUMP", "k", "1", NULL), "-ERR the filter changed", 23) ==
+                0);
+    fake_flush();
+}
+
 int main(void) {
     if (fake_host_start(NULL) != RM_OK)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kind),     cmocka_unit_test(test_large),
-        cmocka_unit_test(test_traits),         cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_promises),       cmocka_unit_test(test_encodings),
-        cmocka_unit_test(test_limits),         cmocka_unit_test(test_arriving),
-        cmocka_unit_test(test_staging),        cmocka_unit_test(test_staging_fails),
-        cmocka_unit_test(test_rb_arriving),    cmocka_unit_test(test_arrival_order),
-        cmocka_unit_test(test_stretches),      cmocka_unit_test(test_staging_limits),
-        cmocka_unit_test(test_arrival_limits), cmocka_unit_test(test_keyless),
-        cmocka_unit_test(test_key_set),        cmocka_unit_test(test_overfull)};
+        cmocka_unit_test(test_dump_and_defrag), cmocka_unit_test(test_every_kind),
+        cmocka_unit_test(test_large),           cmocka_unit_test(test_traits),
+        cmocka_unit_test(test_hostile),         cmocka_unit_test(test_promises),
+        cmocka_unit_test(test_encodings),       cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_arriving),        cmocka_unit_test(test_staging),
+        cmocka_unit_test(test_staging_fails),   cmocka_unit_test(test_rb_arriving),
+        cmocka_unit_test(test_arrival_order),   cmocka_unit_test(test_stretches),
+        cmocka_unit_test(test_staging_limits),  cmocka_unit_test(test_arrival_limits),
+        cmocka_unit_test(test_keyless),         cmocka_unit_test(test_key_set),
+        cmocka_unit_test(test_overfull)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
