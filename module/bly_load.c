@@ -168,6 +168,15 @@ static void drop_arrived(rm_ctx *ctx, bm_key *key) {
     (void)rm.NotifyKeyspaceEvent(ctx, RM_NOTIFY_GENERIC, "del", key->name);
 }
 
+/* What had come is no filter that can be taken: it goes, here and on the replicas. */
+static void give_up(rm_ctx *ctx, bm_key *key, const char *why) {
+    if (bm_lose(ctx, key, why))
+        return;
+    bm_error(ctx, "ERR %s; all that had arrived was dropped", why);
+    drop_arrived(ctx, key);
+    rm.Replicate(ctx, "BLY.LOAD", "sccc", key->name, "0", "0", "");
+}
+
 static void finish(rm_ctx *ctx, bm_key *key, uint64_t total) {
     bm_value *value = key->value;
     bm_traits traits = *bm_staging_traits(value->staging);
@@ -175,15 +184,13 @@ static void finish(rm_ctx *ctx, bm_key *key, uint64_t total) {
     bool keyless;
     bly_status status = bm_staging_finish(value->staging, &filter, &keyless);
     value->staging = NULL;
-    if (status != BLY_OK && bm_lose(ctx, key, bly_strerror(status)))
-        return;
     if (status != BLY_OK) {
-        if (status == BLY_ENOMEM)
-            rm.ReplyWithError(ctx, bm_refusal_text(BM_REFUSED_SYSTEM));
-        else
-            bm_error(ctx, "ERR %s; all that had arrived was dropped", bly_strerror(status));
-        drop_arrived(ctx, key);
-        rm.Replicate(ctx, "BLY.LOAD", "sccc", key->name, "0", "0", "");
+        give_up(ctx, key, bly_strerror(status));
+        return;
+    }
+    if (bm_clock_least_span(filter) && !bm_is_replayed(ctx)) {
+        bly_filter_destroy(filter);
+        give_up(ctx, key, "a window of that size would be turned all the time with its short span");
         return;
     }
     bm_clock_leave(value);

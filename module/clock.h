@@ -22,6 +22,10 @@ void bm_clock_leave(bm_value *value);
  * filters, or to what is replayed. */
 void bm_clock_advance(rm_ctx *ctx, bm_key *key);
 
+/* 0, or, of a timed window whose slices are too short for their work, the shortest span with which
+ * they would not be: such a one would keep the server busy with turning it. */
+uint64_t bm_clock_least_span(const bly_filter *f);
+
 /* Starts the timer. */
 int bm_clock_start(rm_ctx *ctx);
 

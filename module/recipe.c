@@ -178,6 +178,18 @@ static void reply_failure(rm_ctx *ctx, const bm_recipe *r, bly_status status, bm
     bm_error(ctx, "ERR could not create filter: %s", bly_strerror(status));
 }
 
+/* False: an error was replied. */
+static bool may_turn(rm_ctx *ctx, const bm_value *value) {
+    uint64_t least = value->what == BM_FILTER ? bm_clock_least_span(value->as.filter) : 0;
+    if (!least || bm_is_replayed(ctx))
+        return true;
+    bm_error(ctx,
+             "ERR SPAN is too short for a window of that size, it would be turned all the time: "
+             "say %llu or more, or a smaller CAPACITY",
+             (unsigned long long)least);
+    return false;
+}
+
 bool bm_recipe_create(rm_ctx *ctx, bm_key *key, bm_recipe *recipe, const char *event) {
     bm_value *value;
     bm_refusal refusal;
@@ -185,6 +197,10 @@ bool bm_recipe_create(rm_ctx *ctx, bm_key *key, bm_recipe *recipe, const char *e
     if (status != BLY_OK) {
         if (!bm_lose(ctx, key, bly_strerror(status)))
             reply_failure(ctx, recipe, status, refusal);
+        return false;
+    }
+    if (!may_turn(ctx, value)) {
+        bm_value_free(value);
         return false;
     }
     bm_key_set(key, value);

@@ -245,9 +245,18 @@ static void check_keyless(blyt_buffer im, const bly_filter *original) {
     const bly_open_options hollow = {.hasher = &name};
     name.one = NULL;
     assert_int_not_equal(bly_filter_parse(im.data, im.size, &hollow, &f), BLY_OK);
+    assert_int_equal(bly_filter_give_key(g, &name), BLY_EKEY);
     name = *bly_filter_hasher(original);
     name.many = NULL;
     assert_int_not_equal(bly_filter_parse(im.data, im.size, &hollow, &f), BLY_OK);
+    /* With the real one it is what it was. */
+    name = *bly_filter_hasher(original);
+    name.seed++;
+    assert_int_equal(bly_filter_give_key(g, &name), BLY_EKEY);
+    assert_null(bly_filter_hasher(g));
+    assert_ok(bly_filter_give_key(g, bly_filter_hasher(original)));
+    assert_ok(bly_filter_give_key(g, &name));
+    assert_same(original, g);
     bly_filter_destroy(g);
 }
 

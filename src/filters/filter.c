@@ -64,6 +64,13 @@ static bool make_body(bly_filter *f, const uint8_t *borrowed) {
     return f->body != NULL;
 }
 
+/* The shorter ways from a key to its place, by the hash. */
+static void choose_ways(bly_filter *f) {
+    f->ask = blyi_ask_for(&f->hasher, f->ops->block_shift);
+    if (f->ops->block_shift)
+        f->stream = blyi_stream_for(&f->hasher, f->ops->block_shift);
+}
+
 bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
                             const uint8_t *borrowed, bly_filter **out) {
     const blyi_ops *ops = blyi_ops_of(shape->geometry.kind);
@@ -86,11 +93,9 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
     f->approximate = shape->approximate;
     f->keyless = shape->keyless;
     f->alloc = alloc;
-    f->ask = blyi_ask_for(&f->hasher, ops->block_shift);
-    if (ops->block_shift) {
-        f->stream = blyi_stream_for(&f->hasher, ops->block_shift);
+    choose_ways(f);
+    if (ops->block_shift)
         ops->choose(f);
-    }
     bool made = make_body(f, borrowed);
     if (f->sharing != BLY_EXCLUSIVE)
         f->stripes = blyi_alloc_array(&alloc, BLYI_STRIPES * sizeof *f->stripes, &f->stripes_block);
@@ -151,6 +156,25 @@ bly_status bly_filter_clone(const bly_filter *f, const bly_allocator *a, bly_fil
         *out = NULL;
     }
     return status;
+}
+
+/* A level that is lent is asked by hash, and left alone. */
+static void take_key(bly_filter *f, const bly_hasher *hasher) {
+    f->hasher = *hasher;
+    f->keyless = false;
+    choose_ways(f);
+    for (unsigned i = f->levels ? f->levels->lent : 0; f->levels && i < f->levels->n; i++)
+        take_key(f->levels->at[i], hasher);
+}
+
+bly_status bly_filter_give_key(bly_filter *f, const bly_hasher *hasher) {
+    if (!f->keyless)
+        return BLY_OK;
+    if (blyi_hasher_is_hollow(hasher) || hasher->id != f->hasher.id ||
+        hasher->seed != f->hasher.seed)
+        return BLY_EKEY;
+    take_key(f, hasher);
+    return BLY_OK;
 }
 
 bly_status bly_filter_fold(const bly_filter *f, uint64_t divisor, const bly_allocator *a,

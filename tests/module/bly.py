@@ -1,8 +1,8 @@
 """BLY.*: what each command says, in both protocols, and what of it reaches a replica."""
 import struct
 
-from harness import (Map, Server, Simple, as_dict, digests, eq, fails, main, ok, pair, wait_for,
-                     wait_sync)
+from harness import (Error, Map, Server, Simple, as_dict, digests, eq, fails, main, ok, pair,
+                     wait_for, wait_sync)
 
 
 def test_reserve_refuses_with_reasons():
@@ -42,7 +42,17 @@ def test_reserve_refuses_with_reasons():
         (("LAYOUT", "valkey"), "ERR LAYOUT must be redisbloom or redisbloom-cuckoo"),
         (("LAYOUT", "redisbloom", "KIND", "scalable"), "ERR KIND cannot be chosen in RedisBloom's"),
         (("FACE", "left", "KIND", "scalable"), "ERR FACE must be bf, cf or bly"),
+        (("KIND", "window", "SPAN", "1", "CAPACITY", "10000000"), "ERR SPAN is too short for a"),
+        (("KIND", "classic", "KEYED", "0" * 16), "ERR could not create filter: its secret key"),
     ]
+    for face, kind, more in (
+            ("cf", "split512", ()), ("cf", "scalable", ()), ("cf", "counting", ()),
+            ("cf", "scalable-cuckoo", ("NONSCALING",)), ("bf", "counting", ()),
+            ("bf", "cuckoo", ()), ("bf", "window", ()), ("bf", "split512", ()),
+            ("bf", "scalable", ("NONSCALING",)), ("bf", "window", ("NONSCALING",)),
+            ("bly", "split512", ("NONSCALING",)), ("bly", "scalable", ("EXPANSION", "2")),
+            ("bly", "cuckoo", ("BUCKETSIZE", "2")), ("bf", "overlay", ())):
+        cases.append((("FACE", face, "KIND", kind, *more), "ERR FACE bf is for the kind scalable"))
     for words, wanted in cases:
         fails(c("BLY.RESERVE", "f", *words), wanted)
         eq(c("EXISTS", "f"), 0, str(words))
@@ -51,6 +61,27 @@ def test_reserve_refuses_with_reasons():
     fails(c("BLY.RESERVE", "s", "KIND", "scalable"), "WRONGTYPE")
     c.must("BLY.RESERVE", "f", "kind", "ScalaBLE")
     fails(c("BLY.RESERVE", "f", "KIND", "scalable"), "ERR item exists")
+
+
+def test_faces_that_fit_and_forged_ones():
+    """What is taken can be loaded again; what says of a filter what cannot be is not taken."""
+    c = Server().client()
+    for face, kind, more in (("bf", "scalable", ()), ("bf", "split512", ("NONSCALING",)),
+                             ("bf", "bb2x512", ("NONSCALING",)), ("cf", "cuckoo", ()),
+                             ("cf", "scalable-cuckoo", ("EXPANSION", "2", "BUCKETSIZE", "4"))):
+        c.must("BLY.RESERVE", f"{face}-{kind}", "FACE", face, "KIND", kind, *more)
+    before = digests(c)
+    c.must("DEBUG", "RELOAD")
+    eq(digests(c), before)
+    c.must("BLY.RESERVE", "counting", "KIND", "counting", "CAPACITY", "1000")
+    data = c.must("BLY.DUMP", "counting", 0)[2]
+    for face, nonscaling in ((1, 0), (1, 1), (2, 0), (0, 1)):
+        forged = bytes((1, face, nonscaling)) + bytes(21)  # version, face, flags
+        fails(c("BLY.LOAD", "x", len(data), 0, data, "META", forged), "ERR META is not that of")
+        header = b"BLYDUMP1" + len(data).to_bytes(8, "little") + forged + data[:64]
+        ok(isinstance(c("BF.LOADCHUNK", "x", 1, header), Error))
+        ok(isinstance(c("CF.LOADCHUNK", "x", 1, header), Error))
+        eq(c("EXISTS", "x"), 0)
 
 
 def info(c, key):
@@ -300,7 +331,7 @@ def test_load_refuses_at_once():
     fails(c("BLY.LOAD", "g", len(data), 0, data, "FAST"), "ERR the options are")
     fails(c("BLY.LOAD", "g", len(data), 0, data, "META", "xyz"), "ERR META is not")
     meta = struct.pack("<BBBBHHIIQ", 1, 2, 0, 0, 2, 20, 1, 0, 0)
-    fails(c("BLY.LOAD", "g", len(data), 0, data, "META", meta), "ERR a filter from which no keys")
+    fails(c("BLY.LOAD", "g", len(data), 0, data, "META", meta), "ERR META is not that of a filter")
     fails(c("BLY.LOAD", "g", len(data), 100, data), "ERR expected offset 0")
     c.must("CONFIG", "SET", "bf.max-filter-memory", 10000)
     ok(c("BLY.LOAD", "g", len(data), 0, data[:100]).text.startswith("ERR"))

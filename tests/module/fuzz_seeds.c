@@ -26,6 +26,14 @@ static void put_traits(fuzz_payload *p, bm_face face) {
     put(p, fuzz_string(bytes, sizeof bytes));
 }
 
+/* A face that a filter of this kind can have. */
+static bm_face face_of(const bly_filter *f) {
+    bly_kind kind = bly_filter_geometry(f).kind;
+    return kind == BLY_SCALABLE                                ? BM_FACE_BF
+           : kind == BLY_CUCKOO || kind == BLY_SCALABLE_CUCKOO ? BM_FACE_CF
+                                                               : BM_FACE_BLY;
+}
+
 static fuzz_payload begun(uint64_t has, bm_face face) {
     fuzz_payload p = fuzz_payload_new(fake_type("bloomery1"), BLOOMERY1);
     put(&p, fuzz_number(has));
@@ -61,7 +69,7 @@ static void keep_arriving(const bly_filter *f, const bly_filter *serving) {
     fuzz_payload p = begun(serving ? HAS_FILTER | HAS_STAGING : HAS_STAGING, BM_FACE_BLY);
     if (serving)
         put_filter(&p, old);
-    put_staging(&p, BM_FACE_BF, im, HEADER + (im.size - HEADER) / 2);
+    put_staging(&p, face_of(f), im, HEADER + (im.size - HEADER) / 2);
     keep(p);
     free(im.data);
     free(old.data);
@@ -71,7 +79,7 @@ static void keep_shapes(void) {
     bly_filter *last = NULL;
     for (size_t i = 0; i < SHAPES; i++) {
         bly_filter *f = filled(shapes[i], NULL, 40);
-        keep_filter(f, shape_can(shapes[i], BLY_CAN_REMOVE) ? BM_FACE_CF : BM_FACE_BF);
+        keep_filter(f, face_of(f));
         if (i % 4 == 0)
             keep_arriving(f, i % 8 ? last : NULL);
         bly_filter_destroy(last);
@@ -86,6 +94,27 @@ static void keep_made(bly_spec spec, int keys) {
     if (spec.span)
         assert_ok(bly_window_advance(f, (uint64_t)fake_now - 1000));
     keep_filter(f, BM_FACE_BLY);
+    bly_filter_destroy(f);
+    blyt_list_free(&l);
+}
+
+/* The mark of a filter that is lost; alone, and beside the one that is to replace it. */
+static void keep_lost(void) {
+    bly_spec spec = bly_spec_for(BLY_SCALABLE, 20, 0.02);
+    blyt_list l = list_keys("lost", 30);
+    bly_filter *f = blyt_filled(&spec, &l);
+    blyt_buffer im = blyt_write(f);
+    uint8_t bytes[BM_TRAITS_BYTES];
+    bm_traits_encode(&(bm_traits){.lost = true}, bytes);
+    for (int replaced = 0; replaced < 2; replaced++) {
+        fuzz_payload p = fuzz_payload_new(fake_type("bloomery1"), BLOOMERY1);
+        put(&p, fuzz_number(replaced ? HAS_STAGING : 0));
+        put(&p, fuzz_string(bytes, sizeof bytes));
+        if (replaced)
+            put_staging(&p, BM_FACE_BF, im, HEADER + 5);
+        keep(p);
+    }
+    free(im.data);
     bly_filter_destroy(f);
     blyt_list_free(&l);
 }
@@ -109,6 +138,7 @@ static void keep_others(void) {
     keep_made(spec, 40);
     spec = bly_spec_for(BLY_SCALABLE, 2, 0.1);
     keep_made(spec, 300); /* many levels */
+    keep_lost();
 }
 
 /* ---- RedisBloom's ---------------------------------------------------------------------------- */

@@ -33,7 +33,8 @@ static void test_every_kind(void **state) {
         if (getenv("BLYT_VERBOSE"))
             print_message("           %s\n", bly_kind_name(k));
         bm_value *value = of_kind(k, KEYS);
-        value->traits = (bm_traits){.face = BM_FACE_BF, .expansion = 7, .deletes = 1ull << 40};
+        uint8_t face = k == BLY_SCALABLE ? BM_FACE_BF : BM_FACE_BLY;
+        value->traits = (bm_traits){.face = face, .expansion = 7, .deletes = 1ull << 40};
         check_value(value);
         bm_value_free(value);
     }
@@ -627,6 +628,62 @@ static void test_overfull(void **state) {
     bm_value_free(value);
 }
 
+/* The mark of a filter that is lost is a value like others. */
+static void test_lost(void **state) {
+    (void)state;
+    bm_census census;
+    bm_value *value = bm_value_new(BM_FILTER);
+    value->traits.lost = true;
+    bm_value_changed(value);
+    check_value(value);
+    bm_census_take(&census);
+    assert_int_equal(census.lost, 1);
+    bm_value_free(value);
+    bm_census_take(&census);
+    assert_int_equal(census.lost, 0);
+    value = of_kind(BLY_SCALABLE, KEYS); /* a filter and its loss at once */
+    value->traits.lost = true;
+    assert_refused(saved(value));
+    bm_value_free(value);
+}
+
+/* No memory to grow. A client hears of it; of what a master did there is only the mark left. */
+static void test_cannot_follow(void **state) {
+    (void)state;
+    static const struct {
+        const char *kind, *command;
+    } writes[] = {{"scalable", "BLY.ADD"},         {"scalable", "BF.ADD"},
+                  {"scalable", "BF.MADD"},         {"scalable-cuckoo", "CF.ADD"},
+                  {"scalable-cuckoo", "CF.ADDNX"}, {"scalable-cuckoo", "BLY.ADD"}};
+    for (size_t i = 0; i < COUNT_OF(writes); i++) {
+        const char *command = writes[i].command;
+        const char *made =
+            fake_run("BLY.RESERVE", "k", "KIND", writes[i].kind, "CAPACITY", "2000", NULL);
+        assert_string_equal(made, "OK");
+        bool failed = false;
+        char item[24];
+        fake_heap.most = 1024;
+        for (int n = 0; n < 4000 && !failed; n++) {
+            snprintf(item, sizeof item, "%d", n);
+            failed = strstr(fake_run(command, "k", item, NULL), "-ERR") != NULL;
+        }
+        assert_true(failed);
+        rm_type *type;
+        assert_false(((bm_value *)fake_get("k", &type))->traits.lost);
+        fake_flags = RM_CTX_REPLICATED;
+        assert_string_equal(fake_run(command, "k", item, NULL), "nil");
+        assert_true(((bm_value *)fake_get("k", &type))->traits.lost);
+        assert_non_null(strstr(fake_last_log, "lost"));
+        fake_commands_clear(&fake_replicated);
+        assert_string_equal(fake_run(command, "k", item, NULL), "nil");
+        assert_int_equal(fake_replicated.n, 0); /* passed over */
+        fake_flags = RM_CTX_MASTER;
+        assert_non_null(strstr(fake_run(command, "k", item, NULL), "-ERR the filter is lost"));
+        fake_heap_reset();
+        fake_flush();
+    }
+}
+
 /* Defragmentation between two chunks of a dump changes nothing of it; an add does. */
 static void test_dump_and_defrag(void **state) {
     (void)state;
@@ -635,7 +692,7 @@ static void test_dump_and_defrag(void **state) {
     fake_set("k", fake_type("bloomery1"), value);
     uint64_t bytes = value->account.bytes;
     for (size_t i = 0; i < COUNT_OF(commands); i++) {
-        assert_true(fake_run(commands[i], "k", "0", NULL)[0] == '[');
+        assert_true(fake_run(commands[i], "k", "0", NULL)[0] == '*');
         assert_int_equal(value->account.bytes, bytes); /* the image is no part of the filter */
         char before[256];
         snprintf(before, sizeof before, "%s", fake_run(commands[i], "k", "1", NULL));
@@ -665,6 +722,7 @@ int main(void) {
         cmocka_unit_test(test_arrival_order),   cmocka_unit_test(test_stretches),
         cmocka_unit_test(test_staging_limits),  cmocka_unit_test(test_arrival_limits),
         cmocka_unit_test(test_keyless),         cmocka_unit_test(test_key_set),
-        cmocka_unit_test(test_overfull)};
+        cmocka_unit_test(test_overfull),        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_cannot_follow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,6 +131,27 @@ def test_renamed_copied_and_moved():
     wait_for(lambda: c.must("BLY.CHECK", "m", "a") == [0], 5, "m to forget")
 
 
+def test_any_reader_finds_it_again():
+    """Whatever command asks first after a RENAME or a COPY, the window is turned from then on."""
+    c = Server().client()
+    readers = (("BF.EXISTS", "a"), ("BF.MEXISTS", "a", "b"), ("BF.CARD",), ("BF.INFO",),
+               ("BF.DEBUG",), ("BF.SCANDUMP", "0"), ("BLY.STATS",), ("BLY.DUMP", "0"),
+               ("BLY.COUNT", "a"), ("BLY.NOOP", "a"))
+    for i, _ in enumerate(readers):
+        c.must("BLY.RESERVE", f"from{i}", "KIND", "window", "SPAN", "300", "CAPACITY", "100")
+        c.must("BLY.ADD", f"from{i}", "a")
+        eq(c.must("COPY", f"from{i}", f"copied{i}"), 1)
+        c.must("RENAME", f"from{i}", f"renamed{i}")
+    time.sleep(1)  # longer than the clock takes to see that the names have changed
+    for name in ("copied", "renamed"):
+        for i, reader in enumerate(readers):
+            c.must(reader[0], f"{name}{i}", *reader[1:])
+    time.sleep(1)
+    for name in ("copied", "renamed"):
+        for i, reader in enumerate(readers):
+            eq(c.must("BF.EXISTS", f"{name}{i}", "a"), 0, f"{name}, found by {reader[0]}")
+
+
 def test_replaced_and_deleted_while_running():
     """Places in the clock go with their values, in whatever thread these are freed."""
     c = Server("lazyfree-lazy-user-del yes").client()
