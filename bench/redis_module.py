@@ -87,7 +87,8 @@ def speed(server):
     c.must("BF.RESERVE", "full", "0.01", KEYS)
     c.must("BF.RESERVE", "new", "0.01", 2 * KEYS)
     fill(c, "BF.MADD", "full", 0, KEYS)
-    c.must("SET", "string", "1")
+    for i in range(0, KEYS, 1000):
+        c.must("MSET", *(word for j in range(i, i + 1000) for word in (key(j), b"1")))
     single, many = (300_000, 20_000) if QUICK else (1_000_000, 60_000)
     compare(server, f"BF.EXISTS, P=64, {KEYS} keys: CPU over the null command", 1.25,
             ("BF.EXISTS", "full"), 64, 1, single)
@@ -196,10 +197,10 @@ def stalls(server):
         c.must("CF.RESERVE", "h", few, "EXPANSION", "32768", "ERROR", "0.01")
         fill_cf(c, "h", few)
         cases["grow CF"].append(pause(server, lambda: grow("CF.INSERT", "h", ("ITEMS",))))
-        c.must("BLY.RESERVE", "w", "KIND", "window", "CAPACITY", "400000000", "SPAN", "1600",
+        c.must("BLY.RESERVE", "w", "KIND", "window", "CAPACITY", "400000000", "SPAN", "8000",
                "ERROR", "0.01")
         touch(c, "BLY.ADD", "w")
-        cases["rotate"].append(pause(server, lambda: time.sleep(0.6)))
+        cases["rotate"].append(pause(server, lambda: time.sleep(2.5)))
         cases["flush"].append(pause(server, lambda: c.must("FLUSHALL")))
         settle(c)
     for name, times in cases.items():

@@ -28,7 +28,7 @@ static numbers look(const bm_value *value) {
     bly_geometry g = bly_filter_geometry(f);
     bool chain = g.kind == BLY_SCALABLE || g.kind == BLY_SCALABLE_CUCKOO;
     return (numbers){.capacity = bly_filter_capacity(f),
-                     .size = value->account.bytes,
+                     .size = bly_filter_file_size(f),
                      .filters = bly_filter_levels(f),
                      .items = bly_filter_count(f),
                      .expansion = g.detail ? g.detail : 2,

@@ -20,7 +20,7 @@ static numbers look_own(const bm_value *value) {
     bly_geometry whole = bly_filter_geometry(f);
     bool grows = whole.kind == BLY_SCALABLE_CUCKOO;
     return (numbers){
-        .size = value->account.bytes,
+        .size = bly_filter_file_size(f),
         .buckets = bly_filter_geometry(bly_filter_level(f, 0)).size,
         .filters = bly_filter_levels(f),
         .items = bly_filter_count(f),

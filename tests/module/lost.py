@@ -35,9 +35,10 @@ def check_lost(c, name):
                   ("BF.INSERT", name, "ITEMS", "x"), ("CF.ADD", name, "x"), ("CF.ADDNX", name, "x"),
                   ("CF.INSERT", name, "ITEMS", "x"), ("CF.DEL", name, "x"), ("CF.COMPACT", name),
                   ("BLY.DEL", name, "x"), ("BLY.CLEAR", name), ("BLY.COUNT", name, "x"),
-                  ("BLY.CARD", name), ("BF.CARD", name), ("BLY.STATS", name), ("BLY.AGE", name, "x"),
-                  ("BLY.DUMP", name, 0), ("BF.SCANDUMP", name, 0), ("BF.INFO", name),
-                  ("CF.INFO", name), ("BF.LOADCHUNK", name, 1, "x"), ("BF.LOADCHUNK", name, 9, "x"),
+                  ("BLY.CARD", name), ("BF.CARD", name), ("BLY.STATS", name),
+                  ("BLY.AGE", name, "x"), ("BLY.DUMP", name, 0), ("BF.SCANDUMP", name, 0),
+                  ("BF.INFO", name), ("CF.INFO", name), ("BF.LOADCHUNK", name, 1, "x"),
+                  ("BF.LOADCHUNK", name, 9, "x"),
                   ("BLY.RESERVE", name, "KIND", "sbbf"), ("BLY.MERGE", name, name),
                   ("BLY.RESERVE", "over", "KIND", "overlay", "BASE", name)):
         fails(c(*words), LOST)

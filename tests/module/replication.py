@@ -46,7 +46,7 @@ def settled(question, reply):
     if isinstance(reply, Error):
         return reply
     if question[0] in ("BLY.INFO", "BLY.STATS", "BF.INFO", "CF.INFO"):
-        memory = ("bytes", "bits_per_key", "Size")
+        memory = ("bytes", "bits_per_key")
         return {k: v for k, v in as_dict(reply).items() if k not in memory}
     if question[0] == "BLY.AGE":
         return [age is not None for age in reply]
