@@ -92,16 +92,6 @@ static bly_stats measure(const bm_value *value) {
     return s;
 }
 
-/* Whether the number of keys can be held against the capacity: not of kinds that grow, forget or
- * only count. */
-static bool has_capacity(const bm_value *value) {
-    if (value->what != BM_FILTER)
-        return false;
-    bly_kind kind = bly_filter_geometry(value->as.filter).kind;
-    const uint32_t otherwise = BLY_FORGETS | BLY_TELLS_COPIES | BLY_ONLY_COUNTS | BLY_CAN_BUILD;
-    return kind != BLY_SCALABLE && !(bly_kind_capabilities(kind) & otherwise);
-}
-
 static void warn(bm_card *card, const bm_value *value, const bly_stats *s) {
     char text[160];
     double most = bm_configs.warn_ratio;
@@ -110,7 +100,7 @@ static void warn(bm_card *card, const bm_value *value, const bly_stats *s) {
         snprintf(text, sizeof text,
                  "the present rate is %.3g times the promised one: make a larger filter",
                  s->current_fpr / s->target_fpr);
-    else if (has_capacity(value) && (double)s->count > most * (double)s->capacity)
+    else if (bm_value_is_overfull(value))
         snprintf(text, sizeof text,
                  "it holds %.3g times the keys it was made for: make a larger filter",
                  (double)s->count / (double)s->capacity);

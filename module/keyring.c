@@ -15,6 +15,11 @@ enum { FILE_LIMIT = 256 * 1024, KEY_DIGITS = 32, KEY_BYTES = 16 };
 
 static bly_hasher *ring;
 static size_t ring_size;
+static uint64_t edition;
+
+uint64_t bm_keyring_edition(void) {
+    return edition;
+}
 
 size_t bm_keyring_size(void) {
     return ring_size;
@@ -139,6 +144,7 @@ static void replace(bly_hasher *keys, size_t n) {
     wipe(ring, ring_size * sizeof *ring);
     ring = keys;
     ring_size = n;
+    edition++;
 }
 
 bool bm_keyring_read(const char *path, char *why, size_t room) {

@@ -13,6 +13,8 @@
  * the ring. On failure the ring is as it was, and `why` says what is wrong. */
 bool bm_keyring_read(const char *path, char *why, size_t room);
 
+/* Grows with every file that is read. */
+uint64_t bm_keyring_edition(void);
 size_t bm_keyring_size(void);
 /* Both stay valid until the next bm_keyring_read; a filter copies its hasher.
  * The i-th key's hasher; NULL past the last. */

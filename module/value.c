@@ -3,6 +3,7 @@
 #include "arrival.h"
 #include "clock.h"
 #include "config.h"
+#include "keyring.h"
 #include "readiness.h"
 #include "staging.h"
 #include "types.h"
@@ -140,14 +141,12 @@ void bm_value_free(bm_value *value) {
     rm.Free(value);
 }
 
-/* Whether a filter has far more keys than it was made for. Not asked of those that grow, nor of
- * those whose count is not one of distinct keys. */
-static bool is_overfull(const bm_value *value) {
+bool bm_value_is_overfull(const bm_value *value) {
     const bly_filter *f = value->as.filter;
     if (value->what != BM_FILTER || !f)
         return false;
     bly_kind kind = bly_filter_geometry(f).kind;
-    const uint32_t otherwise = BLY_FORGETS | BLY_TELLS_COPIES | BLY_ONLY_COUNTS | BLY_CAN_BUILD;
+    const uint32_t otherwise = BLY_IS_LOSSY | BLY_TELLS_COPIES | BLY_ONLY_COUNTS | BLY_CAN_BUILD;
     if (kind == BLY_SCALABLE || kind == BLY_OVERLAY || bly_kind_capabilities(kind) & otherwise)
         return false;
     return (double)bly_filter_count(f) > bm_configs.warn_ratio * (double)bly_filter_capacity(f);
@@ -164,7 +163,7 @@ static void recount(atomic_uint_fast64_t *all, bool *counted, bool now) {
 void bm_value_changed(bm_value *value) {
     value->stamp = atomic_fetch_add(&last_stamp, 1) + 1;
     bm_value_drop_image(value);
-    recount(&overfull, &value->overfull, is_overfull(value));
+    recount(&overfull, &value->overfull, bm_value_is_overfull(value));
     recount(&lost, &value->lost, value->traits.lost);
 }
 
@@ -244,6 +243,17 @@ static bool is_window(const bm_value *value) {
            bly_filter_geometry(value->as.filter).kind == BLY_WINDOW;
 }
 
+/* The ring may have got a filter's key since the filter came. (What was written to it meanwhile
+ * would have made it a lost one.) */
+static void look_for_key(bm_value *value) {
+    uint64_t edition = bm_keyring_edition();
+    if (value->ring_edition == edition || !value->as.filter)
+        return;
+    value->ring_edition = edition;
+    for (size_t i = 0; value->keyless && i < bm_keyring_size(); i++)
+        value->keyless = bly_filter_give_key(value->as.filter, bm_keyring_at(i)) != BLY_OK;
+}
+
 bm_key bm_key_open(rm_ctx *ctx, rm_string *name, int mode) {
     bm_key key = {.key = rm.OpenKey(ctx, name, mode), .name = name};
     key.what = what_is(key.key);
@@ -252,6 +262,8 @@ bm_key bm_key_open(rm_ctx *ctx, rm_string *name, int mode) {
     key.value = rm.ModuleTypeGetValue(key.key);
     if (mode & RM_WRITE)
         key.value->account.unlimited = has_no_limits(ctx);
+    if (key.value->keyless)
+        look_for_key(key.value);
     if (!key.value->timed && is_window(key.value))
         bm_clock_enter(ctx, &key);
     return key;

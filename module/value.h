@@ -70,6 +70,7 @@ typedef struct bm_value {
     struct bm_staging *staging; /* NULL: nothing arriving */
     struct bm_arrival *arrival; /* the same */
     bool keyless;               /* the filter's secret key is not in the ring */
+    uint64_t ring_edition;      /* of the ring in which its key was last looked for */
     bool overfull, lost;        /* and counted so in the census */
     struct bm_timed *timed;     /* clock.h: its place among the timed windows; else NULL */
 } bm_value;
@@ -86,6 +87,10 @@ void bm_value_free(bm_value *value);
 
 /* After every change: the stamp, the image, the alarms of INFO. */
 void bm_value_changed(bm_value *value);
+
+/* Whether a filter has warn-ratio times the keys that it was made for, or more. Not asked of those
+ * that grow, nor of those whose count is not one of distinct keys. */
+bool bm_value_is_overfull(const bm_value *value);
 
 /* Closes the image that is kept, if there is one: before anything that it refers to goes. */
 void bm_value_drop_image(bm_value *value);
