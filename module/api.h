@@ -295,7 +295,7 @@ typedef int (*rm_config_apply)(rm_ctx *ctx, void *priv, rm_string **err);
 #define RM_OPTIONAL(X)                                                                             \
     X(int, AddACLCategory, (rm_ctx * ctx, const char *name))                                       \
     X(int, SetCommandACLCategories, (rm_command * command, const char *categories))                \
-    X(float, GetUsedMemoryRatio, (void)) /* of maxmemory; 0 without */                             \
+    X(float, GetUsedMemoryRatio, (void))       /* of maxmemory; 0 without */                       \
     X(int, LoadDefaultConfigs, (rm_ctx * ctx)) /* Redis 8, whose configs may go unprefixed */
 
 /* One pointer for each; rm.OpenKey(...) calls the engine. */

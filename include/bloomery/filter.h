@@ -77,9 +77,9 @@ BLY_CHECKED bly_status bly_filter_clone(const bly_filter *f, const bly_allocator
 
 BLY_API void bly_filter_destroy(bly_filter *f); /* NULL does nothing */
 
-/* A filter that was opened without its key, or its maker's own hash function (BLY_OPEN_WITHOUT_KEY),
- * gets it, and can then be used like any other. One that has it stays as it is. BLY_EKEY: not the
- * right one. */
+/* A filter that was opened without its key, or its maker's own hash function
+ * (BLY_OPEN_WITHOUT_KEY), gets it, and can then be used like any other. One that has it stays as it
+ * is. BLY_EKEY: not the right one. */
 BLY_CHECKED bly_status bly_filter_give_key(bly_filter *f, const bly_hasher *hasher);
 
 /* ---- use ------------------------------------------------------------------------------------ */
