@@ -141,17 +141,6 @@ static void end_write(rm_ctx *ctx, rm_string **argv, bm_key *key, const bm_items
     reply_answers(ctx, key->value, items, tally->done, status);
 }
 
-static bool may_add(rm_ctx *ctx, const bm_value *value) {
-    if (value->what != BM_FILTER || bly_kind_capabilities(kind_of(value)) & BLY_CAN_ADD)
-        return true;
-    bm_error(
-        ctx,
-        "ERR a %s filter was made from all its keys and takes no more: build a new one, or lay "
-        "an overlay over it (BLY.RESERVE other-key KIND overlay BASE this-key)",
-        bm_bly_kind(value));
-    return false;
-}
-
 int bm_bly_add(rm_ctx *ctx, rm_string **argv, int argc) {
     bm_items items;
     bm_key key;
@@ -160,7 +149,7 @@ int bm_bly_add(rm_ctx *ctx, rm_string **argv, int argc) {
     if (!bm_items_take(&items, argv + 2, argc - 2))
         return bm_status_error(ctx, BLY_ENOMEM);
     if (bm_bly_open_items(ctx, argv[1], RM_READ | RM_WRITE, &key)) {
-        if (may_add(ctx, key.value)) {
+        if (bm_family_takes_more(ctx, key.value)) {
             bly_tally tally;
             bm_clock_advance(ctx, &key);
             bly_status status = add(ctx, key.value, &items, &tally);

@@ -24,7 +24,7 @@ static rm_arg faces[] = {BM_ARG_CHOICE("bf", "BF"), BM_ARG_CHOICE("cf", "CF"),
                          BM_ARG_CHOICE("bly", "BLY"), BM_ARGS_END};
 
 static rm_arg reserve[] = {
-    BM_ARG_OPTION("kind", STRING, "KIND"),
+    BM_ARG_NEEDED("kind", STRING, "KIND"),
     BM_ARG_OPTION("capacity", INTEGER, "CAPACITY"),
     BM_ARG_OPTION("error", DOUBLE, "ERROR"),
     BM_ARG_PARTS("seed", ONEOF, "SEED", random_seed),

@@ -34,6 +34,20 @@ bool bm_family_look(rm_ctx *ctx, rm_string *name, bool (*takes)(const bm_key *),
     return !error;
 }
 
+bool bm_family_takes_more(rm_ctx *ctx, const bm_value *value) {
+    if (value->what != BM_FILTER)
+        return true;
+    bly_kind kind = bly_filter_geometry(value->as.filter).kind;
+    if (bly_kind_capabilities(kind) & BLY_CAN_ADD)
+        return true;
+    bm_error(
+        ctx,
+        "ERR a %s filter was made from all its keys and takes no more: build a new one, or lay "
+        "an overlay over it (BLY.RESERVE other-key KIND overlay BASE this-key)",
+        bly_kind_name(kind));
+    return false;
+}
+
 bool bm_family_may_write(rm_ctx *ctx, bm_key *key) {
     bm_value *value = key->value;
     if (value->what != BM_FILTER)
@@ -45,12 +59,9 @@ bool bm_family_may_write(rm_ctx *ctx, bm_key *key) {
             rm.ReplyWithError(ctx, value->keyless ? BM_KEYLESS : bm_hollow_text(value));
         return false;
     }
-    bly_kind kind = bly_filter_geometry(value->as.filter).kind;
-    if (!(bly_kind_capabilities(kind) & BLY_CAN_ADD)) {
-        bm_status_error(ctx, BLY_EUNSUPPORTED);
+    if (!bm_family_takes_more(ctx, value))
         return false;
-    }
-    if (kind == BLY_WINDOW)
+    if (bly_filter_geometry(value->as.filter).kind == BLY_WINDOW)
         bm_clock_advance(ctx, key);
     return true;
 }

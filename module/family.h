@@ -42,6 +42,9 @@ static inline const char *bm_hollow_text(const bm_value *value) {
  * all the same. */
 bool bm_family_look(rm_ctx *ctx, rm_string *name, bool (*takes)(const bm_key *), bm_key *key);
 
+/* Whether keys can be added at all; if not, an error was replied. */
+bool bm_family_takes_more(rm_ctx *ctx, const bm_value *value);
+
 /* Before an add to, or a remove from, a value that is taken. False: it was replied to, and is not
  * to be done. Turns a timed window to the present. */
 bool bm_family_may_write(rm_ctx *ctx, bm_key *key);

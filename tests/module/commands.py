@@ -73,7 +73,7 @@ SYNTAX = {
     "CF.INSERT": "[CAPACITY capacity] [NOCREATE] ITEMS item...",
     "CF.INSERTNX": "[CAPACITY capacity] [NOCREATE] ITEMS item...",
     "CF.COMPACT": "",
-    "BLY.RESERVE": "[KIND kind] [CAPACITY capacity] [ERROR error] [SEED number|RANDOM] "
+    "BLY.RESERVE": "KIND kind [CAPACITY capacity] [ERROR error] [SEED number|RANDOM] "
                    "[HASH hash] [KEYED [id]] [GROWTH growth] [FIRSTSHARE first_share] "
                    "[HORIZON horizon] [SPAN span] [GENERATIONS generations] "
                    "[COUNTERBITS counter_bits] [CHANGES changes] [MARKER marker] [BASE base] "
