@@ -1,4 +1,5 @@
-/* plan.h - sizing: pure functions, no state, no allocation.
+/* plan.h - sizing: pure functions, no allocation. (What they compute on the way is remembered, so
+ * that the next plan is quick; any number of threads may plan at once.)
  *
  * A geometry is what fixes a filter's shape and therefore its rate. `size` counts
  *   classic       bits                      (64 .. 2^48)
