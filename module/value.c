@@ -219,12 +219,13 @@ void *bm_move_block(void *ctx, void *block, size_t size) {
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
+/* Most keys that are asked for are ours. */
 static bm_what what_is(rm_key *key) {
-    if (!key || rm.KeyType(key) == RM_KEY_EMPTY)
+    if (!key)
         return BM_MISSING;
-    rm_type *type = rm.KeyType(key) == RM_KEY_MODULE ? rm.ModuleTypeGetType(key) : NULL;
+    rm_type *type = rm.ModuleTypeGetType(key); /* NULL for every other key, and for none */
     if (!type)
-        return BM_FOREIGN;
+        return rm.KeyType(key) == RM_KEY_EMPTY ? BM_MISSING : BM_FOREIGN;
     return type == bm_type_filter      ? BM_FILTER
            : type == bm_type_rb_bloom  ? BM_RB_BLOOM
            : type == bm_type_rb_cuckoo ? BM_RB_CUCKOO

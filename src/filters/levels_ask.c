@@ -8,10 +8,11 @@ void blyi_levels_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
 }
 
 /* A single key comes from a call of its own, not from a batch, so nothing has been fetched for it
- * yet: all levels' lines are, at once, instead of one by one. */
+ * yet: all levels' lines are, at once, instead of one by one. (Of one level there is nothing to
+ * gain.) */
 void blyi_levels_sift(const bly_filter *f, unsigned levels, const bly_hash *h, size_t n,
                       blyi_absent *out) {
-    if (n == 1)
+    if (n == 1 && f->levels->n > 1)
         blyi_levels_prefetch(f, h, 1);
     out->n = n;
     for (size_t i = 0; i < n; i++) {
