@@ -27,15 +27,11 @@ typedef struct rm_reply rm_reply;
 enum { RM_OK = 0, RM_ERR = 1 };
 enum { RM_READ = 1 << 0, RM_WRITE = 1 << 1, RM_NOTOUCH = 1 << 16 };
 enum { RM_KEY_EMPTY = 0, RM_KEY_MODULE = 6 };
-enum { RM_POSTPONED_LEN = -1 };
 enum {
-    RM_CTX_LUA = 1 << 0,
-    RM_CTX_MULTI = 1 << 1,
     RM_CTX_MASTER = 1 << 2,
     RM_CTX_REPLICATED = 1 << 12, /* the command comes from a master */
     RM_CTX_LOADING = 1 << 13,    /* the server is loading, RDB or AOF */
     RM_CTX_STALE = 1 << 14,      /* a replica without its master */
-    RM_CTX_CHILD = 1 << 20,
     RM_CTX_RESP3 = 1 << 22,
     RM_CTX_ASYNC_LOADING = 1 << 23
 };
@@ -43,13 +39,10 @@ enum {
     RM_OPTION_HANDLE_IO_ERRORS = 1 << 0,
     RM_OPTION_NO_IMPLICIT_SIGNAL = 1 << 1, /* a key closed after writing counts as changed only
                                               where SignalModifiedKey says so */
-    RM_OPTION_HANDLE_ASYNC_LOAD = 1 << 2
 };
-enum { RM_NOTIFY_GENERIC = 1 << 2, RM_NOTIFY_MODULE = 1 << 13 };
+enum { RM_NOTIFY_GENERIC = 1 << 2 };
 enum {
     RM_CONFIG_DEFAULT = 0,
-    RM_CONFIG_IMMUTABLE = 1 << 0,
-    RM_CONFIG_SENSITIVE = 1 << 1,
     RM_CONFIG_MEMORY = 1 << 7,
     RM_CONFIG_UNPREFIXED = 1 << 9 /* Redis 8 */
 };
@@ -166,12 +159,8 @@ typedef struct rm_event {
 } rm_event;
 enum {
     RM_EVENT_ROLE = 0,
-    RM_EVENT_FLUSH = 2,
     RM_EVENT_LOADING = 3,
-    RM_EVENT_SHUTDOWN = 5,
     RM_EVENT_LINK = 7, /* of a replica to its master */
-    RM_EVENT_CRON = 8,
-    RM_EVENT_SWAPDB = 11,
     RM_EVENT_ASYNC_LOAD = 14,
     RM_EVENT_CONFIG = 16, /* CONFIG SET */
 };
@@ -198,7 +187,6 @@ typedef int (*rm_config_apply)(rm_ctx *ctx, void *priv, rm_string **err);
     X(void, SetModuleAttribs, (rm_ctx * ctx, const char *name, int version, int api))              \
     X(int, IsModuleNameBusy, (const char *name))                                                   \
     X(void, SetModuleOptions, (rm_ctx * ctx, int options))                                         \
-    X(int, GetServerVersion, (void))                                                               \
     X(int, GetContextFlags, (rm_ctx * ctx))                                                        \
     X(void, Log, (rm_ctx * ctx, const char *level, const char *fmt, ...))                          \
     X(void, LogIOError, (rm_io * io, const char *level, const char *fmt, ...))                     \
@@ -213,7 +201,6 @@ typedef int (*rm_config_apply)(rm_ctx *ctx, void *priv, rm_string **err);
     X(int, ReplyWithSimpleString, (rm_ctx * ctx, const char *text))                                \
     X(int, ReplyWithArray, (rm_ctx * ctx, long n))                                                 \
     X(int, ReplyWithMap, (rm_ctx * ctx, long n))                                                   \
-    X(void, ReplySetArrayLength, (rm_ctx * ctx, long n))                                           \
     X(int, ReplyWithStringBuffer, (rm_ctx * ctx, const char *data, size_t size))                   \
     X(int, ReplyWithCString, (rm_ctx * ctx, const char *text))                                     \
     X(int, ReplyWithNull, (rm_ctx * ctx))                                                          \
@@ -221,12 +208,10 @@ typedef int (*rm_config_apply)(rm_ctx *ctx, void *priv, rm_string **err);
     X(int, ReplyWithDouble, (rm_ctx * ctx, double value))                                          \
     X(const char *, StringPtrLen, (const rm_string *string, size_t *size))                         \
     X(int, StringToLongLong, (const rm_string *string, long long *out))                            \
-    X(int, StringToULongLong, (const rm_string *string, unsigned long long *out))                  \
     X(int, StringToDouble, (const rm_string *string, double *out))                                 \
     X(rm_string *, CreateString, (rm_ctx * ctx, const char *data, size_t size))                    \
     X(rm_string *, CreateStringPrintf, (rm_ctx * ctx, const char *fmt, ...))                       \
     X(void, FreeString, (rm_ctx * ctx, rm_string * string))                                        \
-    X(rm_string *, HoldString, (rm_ctx * ctx, rm_string * string))                                 \
     X(rm_key *, OpenKey, (rm_ctx * ctx, rm_string * name, int mode))                               \
     X(void, CloseKey, (rm_key * key))                                                              \
     X(int, KeyType, (rm_key * key))                                                                \
@@ -236,7 +221,6 @@ typedef int (*rm_config_apply)(rm_ctx *ctx, void *priv, rm_string **err);
     X(rm_type *, CreateDataType,                                                                   \
       (rm_ctx * ctx, const char *name, int encver, rm_type_methods *methods))                      \
     X(int, ModuleTypeSetValue, (rm_key * key, rm_type * type, void *value))                        \
-    X(int, ModuleTypeReplaceValue, (rm_key * key, rm_type * type, void *value, void **old_value))  \
     X(rm_type *, ModuleTypeGetType, (rm_key * key))                                                \
     X(void *, ModuleTypeGetValue, (rm_key * key))                                                  \
     X(int, IsIOError, (rm_io * io))                                                                \
@@ -246,7 +230,6 @@ typedef int (*rm_config_apply)(rm_ctx *ctx, void *priv, rm_string **err);
     X(double, LoadDouble, (rm_io * io))                                                            \
     X(void, SaveStringBuffer, (rm_io * io, const char *data, size_t size))                         \
     X(char *, LoadStringBuffer, (rm_io * io, size_t * size))                                       \
-    X(rm_ctx *, GetContextFromIO, (rm_io * io))                                                    \
     X(const rm_string *, GetKeyNameFromIO, (rm_io * io))                                           \
     X(int, GetDbIdFromIO, (rm_io * io))                                                            \
     X(void, EmitAOF, (rm_io * io, const char *command, const char *fmt, ...))                      \
@@ -278,7 +261,6 @@ typedef int (*rm_config_apply)(rm_ctx *ctx, void *priv, rm_string **err);
        rm_config_set_string set, rm_config_apply apply, void *priv))                               \
     X(int, LoadConfigs, (rm_ctx * ctx))                                                            \
     X(uint64_t, CreateTimer, (rm_ctx * ctx, long long ms, rm_timer_fn fn, void *data))             \
-    X(int, StopTimer, (rm_ctx * ctx, uint64_t id, void **data))                                    \
     X(long long, Milliseconds, (void))                                                             \
     X(int, AvoidReplicaTraffic, (void))                                                            \
     X(int, SubscribeToServerEvent, (rm_ctx * ctx, rm_event event, rm_event_fn fn))                 \
@@ -287,8 +269,6 @@ typedef int (*rm_config_apply)(rm_ctx *ctx, void *priv, rm_string **err);
     X(int, DefragShouldStop, (rm_defrag * ctx))                                                    \
     X(int, DefragCursorSet, (rm_defrag * ctx, unsigned long cursor))                               \
     X(int, DefragCursorGet, (rm_defrag * ctx, unsigned long *cursor))                              \
-    X(int, GetDbIdFromOptCtx, (rm_opt * ctx))                                                      \
-    X(const rm_string *, GetKeyNameFromOptCtx, (rm_opt * ctx))                                     \
     X(long long, GetAbsExpire, (rm_key * key))                                                     \
     X(int, SetAbsExpire, (rm_key * key, long long ms))
 

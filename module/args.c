@@ -85,3 +85,11 @@ void bm_items_free(bm_items *items) {
         rm.Free(items->block);
     items->block = NULL;
 }
+
+int bm_digit(char c) {
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}

@@ -20,6 +20,9 @@ bool bm_double(const rm_string *arg, double *out); /* finite */
 
 bly_bytes bm_bytes(const rm_string *arg);
 
+/* What a hexadecimal digit is worth; -1: it is none. */
+int bm_digit(char c);
+
 /* Items as the batch calls of the library want them: on the stack up to 128 of them, else from the
  * engine. */
 typedef struct bm_items {

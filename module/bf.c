@@ -10,6 +10,7 @@
  * RedisBloom: our own go as BLY.RESERVE. It is followed in RedisBloom's layout, so that everything
  * after it has the same effect there and here.
  */
+#include "ask.h"
 #include "commands.h"
 #include "config.h"
 #include "family.h"
@@ -57,14 +58,6 @@ static void reply_failure(rm_ctx *ctx, const bm_value *value, bly_status status)
         bm_status_error(ctx, status);
 }
 
-static bool contains(const bm_value *value, bly_bytes item) {
-    if (value->what == BM_RB_BLOOM)
-        return bly_rb_bloom_contains(value->as.bloom, item.data, item.size);
-    if (!value->as.filter)
-        return true;
-    return bly_filter_contains(value->as.filter, item.data, item.size);
-}
-
 /* A filter that is full ends the array with its error. One that could not grow has an error for
  * every item that is not there: none of the rest is tried, so that what a batch adds is always its
  * beginning. */
@@ -79,7 +72,7 @@ static void reply_added(rm_ctx *ctx, const bm_value *value, const bm_items *item
         return;
     }
     for (size_t i = done; i < items->n; i++) {
-        if (i > done && contains(value, items->keys[i]))
+        if (i > done && bm_ask(value, items->keys[i]))
             rm.ReplyWithBool(ctx, 0);
         else
             reply_failure(ctx, value, status);
@@ -342,54 +335,11 @@ int bm_bf_reserve(rm_ctx *ctx, rm_string **argv, int argc) {
 /* ---- EXISTS, MEXISTS, CARD ------------------------------------------------------------------- */
 
 int bm_bf_exists(rm_ctx *ctx, rm_string **argv, int argc) {
-    if (argc != 3)
-        return rm.WrongArity(ctx);
-    bm_key key = bm_key_open(ctx, argv[1], RM_READ);
-    if (bm_bf_takes(&key))
-        rm.ReplyWithBool(ctx, contains(key.value, bm_bytes(argv[2])));
-    else if (key.what == BM_MISSING || bm_configs.compat)
-        rm.ReplyWithBool(ctx, 0);
-    else
-        rm.ReplyWithError(ctx, BM_WRONGTYPE);
-    bm_key_close(&key);
-    return RM_OK;
-}
-
-static void contains_many(const bm_value *value, bm_items *items) {
-    if (value->what == BM_RB_BLOOM)
-        bly_rb_bloom_contains_many(value->as.bloom, items->keys, items->n, items->answers);
-    else if (value->as.filter)
-        bly_filter_contains_many(value->as.filter, items->keys, items->n, items->answers);
-    else
-        memset(items->answers, 1, items->n);
+    return bm_ask_exists(ctx, argv, argc, bm_bf_takes);
 }
 
 int bm_bf_mexists(rm_ctx *ctx, rm_string **argv, int argc) {
-    if (argc < 3)
-        return rm.WrongArity(ctx);
-    bm_items items;
-    if (!bm_items_take(&items, argv + 2, argc - 2))
-        return bm_status_error(ctx, BLY_ENOMEM);
-    bm_key key = bm_key_open(ctx, argv[1], RM_READ);
-    bool taken = bm_bf_takes(&key);
-    if (taken)
-        contains_many(key.value, &items);
-    if (!taken && key.what != BM_MISSING && !bm_configs.compat) {
-        rm.ReplyWithError(ctx, BM_WRONGTYPE);
-    } else {
-        rm.ReplyWithArray(ctx, (long)items.n);
-        for (size_t i = 0; i < items.n; i++)
-            rm.ReplyWithBool(ctx, items.answers[i]);
-    }
-    bm_key_close(&key);
-    bm_items_free(&items);
-    return RM_OK;
-}
-
-static uint64_t count(const bm_value *value) {
-    if (value->what == BM_RB_BLOOM)
-        return bly_rb_bloom_look(value->as.bloom).items;
-    return bly_filter_count(value->as.filter);
+    return bm_ask_mexists(ctx, argv, argc, bm_bf_takes);
 }
 
 int bm_bf_card(rm_ctx *ctx, rm_string **argv, int argc) {
@@ -403,7 +353,7 @@ int bm_bf_card(rm_ctx *ctx, rm_string **argv, int argc) {
     else if (bm_is_hollow(key.value))
         rm.ReplyWithError(ctx, bm_hollow_text(key.value));
     else
-        rm.ReplyWithLongLong(ctx, (long long)count(key.value));
+        rm.ReplyWithLongLong(ctx, (long long)bm_ask_count(key.value));
     bm_key_close(&key);
     return RM_OK;
 }

@@ -7,6 +7,7 @@
 #include "bly.h"
 
 #include "args.h"
+#include "ask.h"
 #include "clock.h"
 #include "commands.h"
 #include "config.h"
@@ -63,14 +64,6 @@ const char *bm_bly_layout(const bm_value *value) {
 
 const char *bm_bly_kind(const bm_value *value) {
     return value->what == BM_FILTER ? bly_kind_name(kind_of(value)) : bm_bly_layout(value);
-}
-
-uint64_t bm_bly_filter_count(const bm_value *value) {
-    if (value->what == BM_RB_BLOOM)
-        return bly_rb_bloom_look(value->as.bloom).items;
-    if (value->what == BM_RB_CUCKOO)
-        return bly_rb_cuckoo_look(value->as.cuckoo).items;
-    return bly_filter_count(value->as.filter);
 }
 
 double bm_bly_rate(const bm_value *value) {
@@ -232,15 +225,6 @@ static bool can_tell(rm_ctx *ctx, const bm_key *key) {
     return !bm_bly_why_not(key, true) && bm_is_ready(ctx);
 }
 
-static void contains(const bm_value *value, bm_items *items) {
-    if (value->what == BM_FILTER)
-        bly_filter_contains_many(value->as.filter, items->keys, items->n, items->answers);
-    else if (value->what == BM_RB_BLOOM)
-        bly_rb_bloom_contains_many(value->as.bloom, items->keys, items->n, items->answers);
-    else
-        bly_rb_cuckoo_contains_many(value->as.cuckoo, items->keys, items->n, items->answers);
-}
-
 int bm_bly_check(rm_ctx *ctx, rm_string **argv, int argc) {
     bm_items items;
     if (argc < 3)
@@ -253,7 +237,7 @@ int bm_bly_check(rm_ctx *ctx, rm_string **argv, int argc) {
     } else {
         bool known = can_tell(ctx, &key);
         if (known)
-            contains(key.value, &items);
+            bm_ask_many(key.value, &items);
         rm.ReplyWithArray(ctx, (long)items.n);
         for (size_t i = 0; i < items.n; i++) {
             if (known)
@@ -269,14 +253,6 @@ int bm_bly_check(rm_ctx *ctx, rm_string **argv, int argc) {
 
 /* ---- COUNT, CARD, AGE ------------------------------------------------------------------------ */
 
-static uint64_t copies(const bm_value *value, bly_bytes item) {
-    if (value->what == BM_FILTER)
-        return bly_filter_copies(value->as.filter, item.data, item.size);
-    if (value->what == BM_RB_BLOOM)
-        return bly_rb_bloom_contains(value->as.bloom, item.data, item.size);
-    return bly_rb_cuckoo_copies(value->as.cuckoo, item.data, item.size);
-}
-
 int bm_bly_count(rm_ctx *ctx, rm_string **argv, int argc) {
     bm_key key;
     if (argc < 3)
@@ -285,7 +261,7 @@ int bm_bly_count(rm_ctx *ctx, rm_string **argv, int argc) {
         return RM_OK;
     rm.ReplyWithArray(ctx, argc - 2);
     for (int i = 2; i < argc; i++)
-        rm.ReplyWithLongLong(ctx, (long long)copies(key.value, bm_bytes(argv[i])));
+        rm.ReplyWithLongLong(ctx, (long long)bm_ask_copies(key.value, bm_bytes(argv[i])));
     bm_key_close(&key);
     return RM_OK;
 }
@@ -300,7 +276,7 @@ int bm_bly_card(rm_ctx *ctx, rm_string **argv, int argc) {
     else if (error)
         rm.ReplyWithError(ctx, error);
     else
-        rm.ReplyWithLongLong(ctx, (long long)bm_bly_filter_count(key.value));
+        rm.ReplyWithLongLong(ctx, (long long)bm_ask_count(key.value));
     bm_key_close(&key);
     return RM_OK;
 }

@@ -19,8 +19,6 @@ const bly_image *bm_bly_image(bm_value *value);
 /* "bloomery", "redisbloom" or "redisbloom-cuckoo"; a kind's name, or RedisBloom's. */
 const char *bm_bly_layout(const bm_value *value);
 const char *bm_bly_kind(const bm_value *value);
-/* Of any type: bly_filter_count. */
-uint64_t bm_bly_filter_count(const bm_value *value);
 /* The rate asked; NAN where none was. */
 double bm_bly_rate(const bm_value *value);
 

@@ -1,5 +1,6 @@
 /* bly_info.c - BLY.INFO: what can be told of a filter without reading all of it. */
 #include "arrival.h"
+#include "ask.h"
 #include "bly.h"
 #include "card.h"
 #include "commands.h"
@@ -89,10 +90,9 @@ static void tell_kind(bm_card *card, const bly_filter *f) {
 }
 
 static void tell_filter(bm_card *card, const bm_value *value) {
-    static const char *faces[] = {[BM_FACE_BLY] = "bly", [BM_FACE_BF] = "bf", [BM_FACE_CF] = "cf"};
     const bly_filter *f = value->as.filter;
     bly_geometry g = bly_filter_geometry(f);
-    bm_card_text(card, "face", faces[value->traits.face]);
+    bm_card_text(card, "face", bm_face_name(value->traits.face));
     bm_card_number(card, "levels", bly_filter_levels(f));
     bm_card_number(card, "size", g.size);
     bm_card_number(card, "hashes", g.hashes);
@@ -127,7 +127,7 @@ static uint64_t capacity(const bm_value *value) {
 }
 
 static void tell_all(bm_card *card, const bm_value *value) {
-    uint64_t count = bm_bly_filter_count(value), bytes = value->account.bytes;
+    uint64_t count = bm_ask_count(value), bytes = value->account.bytes;
     bm_card_text(card, "kind", bm_bly_kind(value));
     bm_card_text(card, "layout", bm_bly_layout(value));
     bm_card_number(card, "capacity", capacity(value));

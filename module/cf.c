@@ -6,6 +6,7 @@
  * of those that did: options mean nothing any more, and a replica must not be told of what its
  * master refused. What is replayed, and creates, is RedisBloom's: see bf.c.
  */
+#include "ask.h"
 #include "commands.h"
 #include "config.h"
 #include "family.h"
@@ -19,21 +20,6 @@
 
 /* Answers to items. */
 enum { PRESENT = 0, ADDED = 1, FAILED = 2 };
-
-static bool contains(const bm_value *value, bly_bytes item) {
-    if (value->what == BM_RB_CUCKOO)
-        return bly_rb_cuckoo_contains(value->as.cuckoo, item.data, item.size);
-    return !value->as.filter || bly_filter_contains(value->as.filter, item.data, item.size);
-}
-
-static void contains_many(const bm_value *value, bm_items *items) {
-    if (value->what == BM_RB_CUCKOO)
-        bly_rb_cuckoo_contains_many(value->as.cuckoo, items->keys, items->n, items->answers);
-    else if (value->as.filter)
-        bly_filter_contains_many(value->as.filter, items->keys, items->n, items->answers);
-    else
-        memset(items->answers, 1, items->n);
-}
 
 /* The items that seem absent. One batch finds most of those that are there, and brings the rest
  * into the cache; these are asked for again, since an item of the batch may have brought them. */
@@ -387,51 +373,12 @@ int bm_cf_reserve(rm_ctx *ctx, rm_string **argv, int argc) {
 
 /* ---- EXISTS, MEXISTS, COUNT ------------------------------------------------------------------ */
 
-/* Replies to a reader whose key holds nothing that it takes, if that is an error. RedisBloom makes
- * no difference between a key that is not there and one of another type. */
-static bool refuse_reader(rm_ctx *ctx, const bm_key *key) {
-    if (key->what == BM_MISSING || bm_configs.compat)
-        return false;
-    rm.ReplyWithError(ctx, BM_WRONGTYPE);
-    return true;
-}
-
 int bm_cf_exists(rm_ctx *ctx, rm_string **argv, int argc) {
-    if (argc != 3)
-        return rm.WrongArity(ctx);
-    bm_key key = bm_key_open(ctx, argv[1], RM_READ);
-    if (bm_cf_takes(&key))
-        rm.ReplyWithBool(ctx, contains(key.value, bm_bytes(argv[2])));
-    else if (!refuse_reader(ctx, &key))
-        rm.ReplyWithBool(ctx, 0);
-    bm_key_close(&key);
-    return RM_OK;
+    return bm_ask_exists(ctx, argv, argc, bm_cf_takes);
 }
 
 int bm_cf_mexists(rm_ctx *ctx, rm_string **argv, int argc) {
-    if (argc < 3)
-        return rm.WrongArity(ctx);
-    bm_items items;
-    if (!bm_items_take(&items, argv + 2, argc - 2))
-        return bm_status_error(ctx, BLY_ENOMEM);
-    bm_key key = bm_key_open(ctx, argv[1], RM_READ);
-    bool taken = bm_cf_takes(&key);
-    if (taken)
-        contains_many(key.value, &items);
-    if (taken || !refuse_reader(ctx, &key)) {
-        rm.ReplyWithArray(ctx, (long)items.n);
-        for (size_t i = 0; i < items.n; i++)
-            rm.ReplyWithBool(ctx, items.answers[i]);
-    }
-    bm_key_close(&key);
-    bm_items_free(&items);
-    return RM_OK;
-}
-
-static uint64_t copies(const bm_value *value, bly_bytes item) {
-    if (value->what == BM_RB_CUCKOO)
-        return bly_rb_cuckoo_copies(value->as.cuckoo, item.data, item.size);
-    return value->as.filter ? bly_filter_copies(value->as.filter, item.data, item.size) : 1;
+    return bm_ask_mexists(ctx, argv, argc, bm_cf_takes);
 }
 
 int bm_cf_count(rm_ctx *ctx, rm_string **argv, int argc) {
@@ -439,8 +386,8 @@ int bm_cf_count(rm_ctx *ctx, rm_string **argv, int argc) {
         return rm.WrongArity(ctx);
     bm_key key = bm_key_open(ctx, argv[1], RM_READ);
     if (bm_cf_takes(&key))
-        rm.ReplyWithLongLong(ctx, (long long)copies(key.value, bm_bytes(argv[2])));
-    else if (!refuse_reader(ctx, &key))
+        rm.ReplyWithLongLong(ctx, (long long)bm_ask_copies(key.value, bm_bytes(argv[2])));
+    else if (!bm_ask_refused(ctx, &key))
         rm.ReplyWithLongLong(ctx, 0);
     bm_key_close(&key);
     return RM_OK;

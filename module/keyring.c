@@ -1,6 +1,7 @@
 #include "keyring.h"
 
 #include "api.h"
+#include "args.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,19 +88,11 @@ static bool take(const char *path, char *text, size_t *size, char *why, size_t r
     return ok;
 }
 
-static int digit(char c) {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static bool key_of(const char *line, size_t size, uint8_t key[KEY_BYTES]) {
     if (size != KEY_DIGITS)
         return false;
     for (size_t i = 0; i < KEY_BYTES; i++) {
-        int high = digit(line[2 * i]), low = digit(line[2 * i + 1]);
+        int high = bm_digit(line[2 * i]), low = bm_digit(line[2 * i + 1]);
         if (high < 0 || low < 0)
             return false;
         key[i] = (uint8_t)(high * 16 + low);

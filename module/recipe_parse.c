@@ -232,11 +232,7 @@ static void take_key(reader *in) {
     bly_bytes text = bm_bytes(in->argv[in->at]);
     uint64_t id = 0;
     for (size_t i = 0; i < text.size; i++) {
-        char c = ((const char *)text.data)[i];
-        int digit = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
+        int digit = bm_digit(((const char *)text.data)[i]);
         if (digit < 0)
             return;
         id = id << 4 | (uint64_t)digit;

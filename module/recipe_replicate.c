@@ -89,9 +89,8 @@ static void say_own(words *w, const bm_recipe *r) {
 }
 
 static void say_traits(words *w, const bm_traits *t) {
-    static const char *faces[] = {[BM_FACE_BLY] = "bly", [BM_FACE_BF] = "bf", [BM_FACE_CF] = "cf"};
     if (t->face != BM_FACE_BLY)
-        say_text(w, "FACE", faces[t->face]);
+        say_text(w, "FACE", bm_face_name(t->face));
     if (t->nonscaling)
         say(w, "NONSCALING");
     say_number(w, "EXPANSION", t->expansion);

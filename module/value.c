@@ -42,6 +42,11 @@ void bm_census_leave_out(const bm_value *value) {
 
 enum { TRAITS_VERSION = 1, TRAIT_NONSCALING = 1, TRAIT_LOST = 2 };
 
+const char *bm_face_name(uint8_t face) {
+    static const char *names[] = {[BM_FACE_BLY] = "bly", [BM_FACE_BF] = "bf", [BM_FACE_CF] = "cf"};
+    return names[face];
+}
+
 static void put(uint8_t *to, uint64_t value, int bytes) {
     for (int i = 0; i < bytes; i++)
         to[i] = (uint8_t)(value >> 8 * i);

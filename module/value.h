@@ -25,6 +25,7 @@ typedef enum bm_what {
 
 /* By which family of commands a filter was made: what BF.INFO and CF.INFO tell. */
 typedef enum bm_face { BM_FACE_BLY = 0, BM_FACE_BF = 1, BM_FACE_CF = 2 } bm_face;
+const char *bm_face_name(uint8_t face); /* "bly", "bf", "cf" */
 
 /* What a bloomery1 value has besides its filter; saved with it. */
 typedef struct bm_traits {

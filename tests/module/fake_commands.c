@@ -46,8 +46,7 @@ void fake_FreeString(rm_ctx *ctx, rm_string *s) {
     fake_string_free(s);
 }
 
-rm_string *fake_HoldString(rm_ctx *ctx, rm_string *s) {
-    (void)ctx;
+rm_string *fake_hold(rm_string *s) {
     s->holders++;
     return s;
 }
@@ -68,13 +67,6 @@ int fake_StringToLongLong(const rm_string *s, long long *out) {
     errno = 0;
     *out = strtoll(s->data, &end, 10);
     return s->data[0] == '+' ? RM_ERR : is_whole(s, end);
-}
-
-int fake_StringToULongLong(const rm_string *s, unsigned long long *out) {
-    char *end;
-    errno = 0;
-    *out = strtoull(s->data, &end, 10);
-    return s->data[0] == '+' || s->data[0] == '-' ? RM_ERR : is_whole(s, end);
 }
 
 int fake_StringToDouble(const rm_string *s, double *out) {
@@ -104,7 +96,7 @@ fake_command fake_command_of(const char *name, const char *fmt, va_list args) {
     add_word(&c, fake_string(name, strlen(name)));
     for (; *fmt; fmt++) {
         if (*fmt == 's') {
-            add_word(&c, fake_HoldString(NULL, va_arg(args, rm_string *)));
+            add_word(&c, fake_hold(va_arg(args, rm_string *)));
         } else if (*fmt == 'c') {
             const char *word = va_arg(args, const char *);
             add_word(&c, fake_string(word, strlen(word)));
@@ -116,7 +108,7 @@ fake_command fake_command_of(const char *name, const char *fmt, va_list args) {
         } else if (*fmt == 'v') {
             rm_string **words = va_arg(args, rm_string **);
             for (size_t n = va_arg(args, size_t); n; n--)
-                add_word(&c, fake_HoldString(NULL, *words++));
+                add_word(&c, fake_hold(*words++));
         }
     }
     return c;
@@ -189,9 +181,10 @@ int fake_SetCommandInfo(rm_command *command, const rm_command_info *info) {
 }
 
 int fake_ReplicateVerbatim(rm_ctx *ctx) {
+    (void)ctx;
     fake_command copy = {0};
     for (int i = 0; i < running.argc; i++)
-        add_word(&copy, fake_HoldString(ctx, running.argv[i]));
+        add_word(&copy, fake_hold(running.argv[i]));
     fake_commands_add(&fake_replicated, copy);
     return RM_OK;
 }
@@ -289,11 +282,6 @@ int fake_ReplyWithArray(rm_ctx *ctx, long n) {
 int fake_ReplyWithMap(rm_ctx *ctx, long n) {
     (void)ctx;
     return say_number("%", n);
-}
-
-void fake_ReplySetArrayLength(rm_ctx *ctx, long n) {
-    (void)ctx;
-    (void)say_number("=", n);
 }
 
 int fake_ReplyWithNull(rm_ctx *ctx) {

@@ -81,10 +81,6 @@ void fake_SetModuleOptions(rm_ctx *ctx, int options) {
     (void)ctx, (void)options;
 }
 
-int fake_GetServerVersion(void) {
-    return 0x00070000;
-}
-
 int fake_GetContextFlags(rm_ctx *ctx) {
     (void)ctx;
     return fake_flags;
@@ -163,18 +159,6 @@ uint64_t fake_CreateTimer(rm_ctx *ctx, long long ms, rm_timer_fn fn, void *data)
             return timers[i].id = ++last_timer;
         }
     abort();
-}
-
-int fake_StopTimer(rm_ctx *ctx, uint64_t id, void **data) {
-    (void)ctx;
-    for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
-        if (timers[i].fn && timers[i].id == id) {
-            if (data)
-                *data = timers[i].data;
-            timers[i].fn = NULL;
-            return RM_OK;
-        }
-    return RM_ERR;
 }
 
 void fake_timers_fire(void) {
@@ -285,11 +269,6 @@ rm_type *fake_type(const char *name) {
         if (strcmp(types[i].name, name) == 0)
             return &types[i];
     return NULL;
-}
-
-rm_ctx *fake_GetContextFromIO(rm_io *io) {
-    (void)io;
-    return &context;
 }
 
 const rm_string *fake_GetKeyNameFromIO(rm_io *io) {

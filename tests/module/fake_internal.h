@@ -25,4 +25,7 @@ rm_command_fn fake_command_named(const char *name);
 void fake_reply_clear(void);
 const char *fake_reply(void);
 
+/* One more holder of a string. */
+rm_string *fake_hold(rm_string *s);
+
 #endif

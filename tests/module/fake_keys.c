@@ -86,7 +86,7 @@ rm_key *fake_OpenKey(rm_ctx *ctx, rm_string *name, int mode) {
     if (!(mode & RM_WRITE) && !find(name))
         return NULL;
     rm_key *key = fake_alloc(NULL, sizeof *key);
-    *key = (rm_key){fake_HoldString(ctx, name), mode};
+    *key = (rm_key){fake_hold(name), mode};
     return key;
 }
 
@@ -122,16 +122,6 @@ int fake_ModuleTypeSetValue(rm_key *key, rm_type *type, void *value) {
     if (fake_DeleteKey(key) != RM_OK)
         return RM_ERR;
     (void)insert(key->name, type, value);
-    return RM_OK;
-}
-
-int fake_ModuleTypeReplaceValue(rm_key *key, rm_type *type, void *value, void **old_value) {
-    entry *e = find(key->name);
-    if (!(key->mode & RM_WRITE) || !e || e->type != type)
-        return RM_ERR;
-    if (old_value)
-        *old_value = e->value;
-    e->value = value;
     return RM_OK;
 }
 

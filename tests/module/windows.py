@@ -248,7 +248,7 @@ def pauses(server, c, seconds):
 
 def test_no_turn_is_a_long_pause():
     """Four slices of a large window, in each of which something is added and then nothing. A turn
-    in one go would be a long pause in each; some may be the system's own."""
+    in one go would be a long pause in each; one or two may be the system's own."""
     size = int(os.environ.get("BLOOMERY_WINDOW_MIB", "128")) << 20
     seconds = max(2, size >> 27)  # of a slice: the larger, the longer
     s = Server()
@@ -268,8 +268,7 @@ def test_no_turn_is_a_long_pause():
     adds.sort(reverse=True)
     print(f"  {size >> 20} MiB: {[round(n / 1e6, 1) for n in idle[:4]]} ms at once, adds after a "
           f"slice {[round(n / 1e6, 1) for n in adds]} ms", flush=True)
-    most = max(8e6, size >> 5)  # a turn in one go takes some ten times as long, in all four slices
-    ok(idle[3] < most and adds[1] < most, f"a pause of more than {most / 1e6:.0f} ms")
+    ok(idle[2] < 5e6 and adds[1] < 5e6, "a pause of more than 5 ms")
 
 
 if __name__ == "__main__":
