@@ -1,54 +1,8 @@
 /* Files of filters that are made of levels: what goes in comes out, whatever the levels are, and a
  * level that lies gets no one in. test_store.c has the checks that every kind shares. */
-#include "store_support.h"
-
-/* A map that does not verify must refuse it as well: it rests on the headers. */
-static void assert_refused_by_header(blyt_buffer im, bly_status want) {
-    bly_map *map = (bly_map *)&im;
-    assert_refused(im, NULL, want);
-    assert_int_equal(bly_map_open(at("refused.bly"), NULL, &map), want);
-    assert_null(map);
-}
+#include "levels_support.h"
 
 /* ---- files put together by hand -------------------------------------------------------------- */
-
-enum { MAX_PARTS = 60 };
-
-/* A container around the containers of `parts`, which it frees. */
-static blyt_buffer assemble(blyt_buffer *parts, size_t n, double rate) {
-    blyt_buffer im = {calloc(1, HEADER), HEADER};
-    uint64_t capacity = 0, items = 0, bits;
-    memcpy(&bits, &rate, sizeof bits);
-    for (size_t i = 0; i < n; i++) {
-        capacity += load(parts[i].data + 24, 8);
-        items += load(parts[i].data + 32, 8);
-        assert_ok(blyt_sink(&im, parts[i].data, parts[i].size));
-    }
-    memcpy(im.data, parts[0].data, HEADER); /* magic, version, hash, flags, seed */
-    im.data[5] = BLY_SCALABLE;
-    im.data[8] = (uint8_t)n;
-    store(im.data + 10, 0, 2);
-    store(im.data + 16, im.size - HEADER, 8);
-    store(im.data + 24, capacity, 8);
-    store(im.data + 32, items, 8);
-    store(im.data + 48, bits, 8);
-    fix_sums(im);
-    for (size_t i = 0; i < n; i++)
-        free(parts[i].data);
-    return im;
-}
-
-static blyt_buffer part(bly_geometry g, uint64_t capacity, double rate, int from, int count) {
-    bly_spec spec = bly_spec_for(g.kind, capacity, rate);
-    bly_filter *f;
-    spec.geometry = g;
-    spec.seed = 0x5eed;
-    assert_ok(bly_filter_create(&spec, &f));
-    add_keys(f, "store", from, count);
-    blyt_buffer im = blyt_write(f);
-    bly_filter_destroy(f);
-    return im;
-}
 
 /* Of every kind there is; the format allows what Bloomery itself would not make. */
 static void test_levels_of_any_kind(void **state) {
@@ -61,7 +15,7 @@ static void test_levels_of_any_kind(void **state) {
         part((bly_geometry){BLY_BB2X512, 6, 2, 0}, 60, 0.001, 80, 20),
         part((bly_geometry){BLY_SPLIT512, 8, 2, 0}, 21, 0.001, 100, 20),
     };
-    blyt_buffer im = assemble(parts, COUNT_OF(parts), 0.01);
+    blyt_buffer im = assemble(BLY_SCALABLE, parts, COUNT_OF(parts), 0.01);
     bly_filter *f, *g;
     bly_map *map;
     assert_ok(bly_filter_parse(im.data, im.size, NULL, &f));
@@ -102,10 +56,10 @@ static void test_no_levels_in_levels(void **state) {
     (void)state;
     blyt_buffer parts[] = {part((bly_geometry){BLY_SPLIT512, 8, 2, 0}, 20, 0.001, 0, 20)};
     bly_filter *f;
-    parts[0] = assemble(parts, 1, 0.01);
+    parts[0] = assemble(BLY_SCALABLE, parts, 1, 0.01);
     assert_ok(bly_filter_parse(parts[0].data, parts[0].size, NULL, &f));
     bly_filter_destroy(f);
-    blyt_buffer im = assemble(parts, 1, 0.01);
+    blyt_buffer im = assemble(BLY_SCALABLE, parts, 1, 0.01);
     assert_refused(im, NULL, BLY_ECORRUPT);
     free(im.data);
 }
@@ -119,7 +73,7 @@ static void test_levels_are_plain(void **state) {
         bly_filter *f = filled(shapes[i], NULL, 20);
         blyt_buffer parts[] = {part((bly_geometry){BLY_SPLIT512, 8, 2, 0, 0}, 20, 0.001, 0, 20),
                                blyt_write(f)};
-        blyt_buffer im = assemble(parts, 2, 0.5);
+        blyt_buffer im = assemble(BLY_SCALABLE, parts, 2, 0.5);
         assert_refused_by_header(im, BLY_ECORRUPT);
         free(im.data);
         bly_filter_destroy(f);
@@ -132,7 +86,7 @@ static void test_how_many_levels(void **state) {
     for (size_t n = 1; n <= 49; n += n < 47 ? 23 : 1) {
         for (size_t i = 0; i < n; i++)
             parts[i] = part((bly_geometry){BLY_CLASSIC, 2, 64, 0}, 4, 1e-4, 4 * (int)i, 4);
-        blyt_buffer im = assemble(parts, n, 0.01);
+        blyt_buffer im = assemble(BLY_SCALABLE, parts, n, 0.01);
         bly_filter *f;
         if (n > 48) {
             assert_refused(im, NULL, BLY_ECORRUPT);
@@ -166,7 +120,7 @@ static void test_any_count(void **state) {
         store(parts[i].data + 32, UINT64_MAX, 8);
         fix_header_sum(parts[i].data);
     }
-    blyt_buffer im = assemble(parts, 2, 0.01);
+    blyt_buffer im = assemble(BLY_SCALABLE, parts, 2, 0.01);
     assert_refused(im, NULL, BLY_ECORRUPT); /* their sum went past 2^64 */
     store(im.data + 32, UINT64_MAX, 8);
     fix_header_sum(im.data);
@@ -314,7 +268,7 @@ static void test_a_capacity_past_belief(void **state) {
         blyt_buffer parts[] = {part((bly_geometry){BLY_SPLIT512, 8, 2, 0}, 20, 0.001, 0, 20)};
         store(parts[0].data + 24, capacity, 8);
         fix_header_sum(parts[0].data);
-        blyt_buffer im = assemble(parts, 1, 0.01);
+        blyt_buffer im = assemble(BLY_SCALABLE, parts, 1, 0.01);
         if (capacity > 1024) {
             assert_refused_by_header(im, BLY_ECORRUPT);
         } else {
@@ -332,7 +286,7 @@ static void test_padding_of_a_level(void **state) {
     parts[1].data[HEADER + 125] |= 1;
     store(parts[1].data + 56, XXH64(parts[1].data + HEADER, parts[1].size - HEADER, 0), 8);
     fix_header_sum(parts[1].data);
-    blyt_buffer im = assemble(parts, 2, 0.01);
+    blyt_buffer im = assemble(BLY_SCALABLE, parts, 2, 0.01);
     assert_refused(im, NULL, BLY_ECORRUPT);
     free(im.data);
 }

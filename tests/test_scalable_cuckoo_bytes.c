@@ -1,57 +1,10 @@
 /* Scalable cuckoo filters in files, and two of them in one: what goes in comes out and grows on, a
  * list of levels that would lose keys gets no one in, and a union holds the copies of both. */
-#include "store_support.h"
+#include "levels_support.h"
 
 #include "filters/levels.h"
 
 /* ---- files ----------------------------------------------------------------------------------- */
-
-enum { MAX_PARTS = 60 };
-
-/* A map that does not verify must refuse it as well: it rests on the headers. */
-static void assert_refused_by_header(blyt_buffer im) {
-    bly_map *map = (bly_map *)&im;
-    assert_refused(im, NULL, BLY_ECORRUPT);
-    assert_int_equal(bly_map_open(at("refused.bly"), NULL, &map), BLY_ECORRUPT);
-    assert_null(map);
-}
-
-/* A container around the containers of `parts`, which it frees. */
-static blyt_buffer assemble(blyt_buffer *parts, size_t n, double rate) {
-    blyt_buffer im = {calloc(1, HEADER), HEADER};
-    uint64_t capacity = 0, items = 0, bits;
-    memcpy(&bits, &rate, sizeof bits);
-    for (size_t i = 0; i < n; i++) {
-        capacity += load(parts[i].data + 24, 8);
-        items += load(parts[i].data + 32, 8);
-        assert_ok(blyt_sink(&im, parts[i].data, parts[i].size));
-    }
-    memcpy(im.data, parts[0].data, HEADER); /* magic, version, hash, flags, seed */
-    im.data[5] = BLY_SCALABLE_CUCKOO;
-    im.data[8] = (uint8_t)n;
-    im.data[9] = 1;
-    store(im.data + 10, 0, 2);
-    store(im.data + 16, im.size - HEADER, 8);
-    store(im.data + 24, capacity, 8);
-    store(im.data + 32, items, 8);
-    store(im.data + 48, bits, 8);
-    fix_sums(im);
-    for (size_t i = 0; i < n; i++)
-        free(parts[i].data);
-    return im;
-}
-
-static blyt_buffer part(bly_geometry g, uint64_t capacity, double rate, int from, int count) {
-    bly_spec spec = bly_spec_for(g.kind, capacity, rate);
-    bly_filter *f;
-    spec.geometry = g;
-    spec.seed = 0x5eed;
-    assert_ok(bly_filter_create(&spec, &f));
-    add_keys(f, "store", from, count);
-    blyt_buffer im = blyt_write(f);
-    bly_filter_destroy(f);
-    return im;
-}
 
 /* Lists of levels, and whether they may be. */
 static void test_levels_must_refine(void **state) {
@@ -73,10 +26,10 @@ static void test_levels_must_refine(void **state) {
         for (int j = 0; j < 2; j++)
             parts[j] = part((bly_geometry){BLY_CUCKOO, table[i].rest[j], table[i].size[j], 0, 0},
                             30, 0.004, 20 * j, 20);
-        blyt_buffer im = assemble(parts, 2, 0.01);
+        blyt_buffer im = assemble(BLY_SCALABLE_CUCKOO, parts, 2, 0.01);
         bly_filter *f;
         if (!table[i].good) {
-            assert_refused_by_header(im);
+            assert_refused_by_header(im, BLY_ECORRUPT);
         } else {
             assert_ok(bly_filter_parse(im.data, im.size, NULL, &f));
             assert_true(holds_keys(f, "store", 0, 40) && bly_filter_levels(f) == 2);
@@ -111,17 +64,17 @@ static void test_what_else_levels_must_be(void **state) {
     };
     (void)state;
     blyt_buffer parts[] = {part(first, 30, 0.004, 0, 20), part(bits, 30, 0.004, 20, 20)};
-    blyt_buffer im = assemble(parts, 2, 0.01);
-    assert_refused_by_header(im);
+    blyt_buffer im = assemble(BLY_SCALABLE_CUCKOO, parts, 2, 0.01);
+    assert_refused_by_header(im, BLY_ECORRUPT);
     free(im.data);
     for (uint64_t capacity = 80; capacity <= 81; capacity++) { /* in 80 slots */
         parts[0] = part(first, 30, 0.004, 0, 20);
         store(parts[0].data + 24, capacity, 8);
         fix_header_sum(parts[0].data);
-        im = assemble(parts, 1, 0.01);
+        im = assemble(BLY_SCALABLE_CUCKOO, parts, 1, 0.01);
         bly_filter *f = NULL;
         if (capacity == 81)
-            assert_refused_by_header(im);
+            assert_refused_by_header(im, BLY_ECORRUPT);
         else
             assert_ok(bly_filter_parse(im.data, im.size, NULL, &f));
         bly_filter_destroy(f);
@@ -129,18 +82,18 @@ static void test_what_else_levels_must_be(void **state) {
     }
     parts[0] = part(first, 30, 0.006, 0, 20);
     parts[1] = part(second, 60, 0.006, 20, 20);
-    im = assemble(parts, 2, 0.01);
-    assert_refused_by_header(im);
+    im = assemble(BLY_SCALABLE_CUCKOO, parts, 2, 0.01);
+    assert_refused_by_header(im, BLY_ECORRUPT);
     free(im.data);
     parts[0] = part(first, 30, 0.004, 0, 20);
     parts[1] = part(second, 60, 0.004, 20, 20);
-    im = assemble(parts, 2, 0.01);
+    im = assemble(BLY_SCALABLE_CUCKOO, parts, 2, 0.01);
     for (size_t i = 0; i < COUNT_OF(lies); i++) {
         uint8_t right[HEADER];
         memcpy(right, im.data, HEADER);
         store(im.data + lies[i].offset, lies[i].value, (int)lies[i].width);
         fix_header_sum(im.data);
-        assert_refused_by_header(im);
+        assert_refused_by_header(im, BLY_ECORRUPT);
         memcpy(im.data, right, HEADER);
     }
     im.data[HEADER + HEADER + 3] ^= 1; /* an entry more or less than the level counts */
@@ -156,10 +109,10 @@ static void test_twins_are_alike(void **state) {
     for (int other = 0; other < 3; other++) {
         blyt_buffer parts[] = {part(g, 30, 0.004, 0, 20),
                                part(g, other == 1 ? 31 : 30, other == 2 ? 0.003 : 0.004, 20, 20)};
-        blyt_buffer im = assemble(parts, 2, 0.01);
+        blyt_buffer im = assemble(BLY_SCALABLE_CUCKOO, parts, 2, 0.01);
         bly_filter *f = NULL;
         if (other)
-            assert_refused_by_header(im);
+            assert_refused_by_header(im, BLY_ECORRUPT);
         else
             assert_ok(bly_filter_parse(im.data, im.size, NULL, &f));
         bly_filter_destroy(f);

@@ -176,10 +176,7 @@ static void report(const pull *p) {
         return;
     }
     json j = json_begin(stdout);
-    json_text(&j, "file", p->path);
-    json_text(&j, "server", bly_redis_peer(p->talk.server));
-    json_integer(&j, "database", p->talk.url.database);
-    json_bytes(&j, "key", p->talk.url.key);
+    talk_tell(&p->talk, p->path, &j);
     json_integer(&j, "bytes", p->total);
     json_integer(&j, "chunks", p->chunks);
     json_integer(&j, "tries", p->tries);

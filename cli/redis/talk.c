@@ -135,3 +135,10 @@ bool talk_chunk(uint64_t wanted, size_t *out) {
     (void)message_error("--chunk-size must be from 1K to 64M");
     return false;
 }
+
+void talk_tell(const talk *t, const char *path, json *j) {
+    json_text(j, "file", path);
+    json_text(j, "server", bly_redis_peer(t->server));
+    json_integer(j, "database", t->url.database);
+    json_bytes(j, "key", t->url.key);
+}

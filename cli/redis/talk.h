@@ -5,6 +5,8 @@
 #ifndef BLOOMERY_CLI_TALK_H
 #define BLOOMERY_CLI_TALK_H
 
+#include "json.h"
+
 #include <bloomery/redis.h>
 
 typedef struct talk {
@@ -35,6 +37,9 @@ bool talk_says(const bly_redis_reply *answer, const char *words);
 enum { TALK_NUMBER = 24 };
 bly_bytes talk_number(uint64_t value, char room[TALK_NUMBER]);
 bly_bytes talk_word(const char *text);
+
+/* The members of a report that say between what and where: file, server, database, key. */
+void talk_tell(const talk *t, const char *path, json *j);
 
 /* The bytes that go over at once: what --chunk-size says, or 1 MiB. false: reported. */
 bool talk_chunk(uint64_t wanted, size_t *out);
