@@ -5,6 +5,7 @@
 #define BLYT_TYPES_SUPPORT_H
 
 #include "../support.h"
+#include "arrival.h"
 #include "fake_host.h"
 #include "value.h"
 
@@ -250,6 +251,51 @@ static inline void check_value(bm_value *value) {
     check_numbers(value);
     check_round_trip(value);
     use_up(copied(value));
+}
+
+enum { KEYS = 300 };
+
+/* A value with a filter as the spec says, of `keys` keys. */
+static inline bm_value *made(bly_spec spec, size_t keys) {
+    bm_value *value = bm_value_new(BM_FILTER);
+    assert_non_null(value);
+    bly_allocator a = bm_allocator(&value->account);
+    blyt_list list = blyt_list_of(KEYS_DECIMAL, 0, keys);
+    spec.allocator = &a;
+    value->as.filter = blyt_filled(&spec, &list);
+    blyt_list_free(&list);
+    return value;
+}
+
+static inline bm_value *of_kind(bly_kind kind, size_t keys) {
+    return made(bly_spec_for(kind, keys, 0.01), keys);
+}
+
+/* A value of RedisBloom's of which some chunks have come. */
+static inline bm_value *rb_arriving(bm_what what, size_t parts) {
+    bly_rb_bloom *bloom = NULL;
+    bly_rb_cuckoo *cuckoo = NULL;
+    uint8_t header[400];
+    bm_value *value = bm_value_new(BM_FILTER);
+    const bly_rb_bloom_spec spec = {.error = 0.01, .capacity = 100, .growth = 2};
+    const bly_rb_cuckoo_spec table = {1000, 2, 20, 1};
+    value->traits.face = what == BM_RB_BLOOM ? BM_FACE_BF : BM_FACE_CF; /* as LOADCHUNK says */
+    if (what == BM_RB_BLOOM) {
+        assert_ok(bly_rb_bloom_create(&spec, NULL, &bloom));
+        bly_rb_bloom_header(bloom, header);
+        assert_ok(bm_arrival_begin_bloom(&value->account, header, bly_rb_bloom_header_size(bloom),
+                                         &value->arrival));
+    } else {
+        assert_ok(bly_rb_cuckoo_create(&table, NULL, &cuckoo));
+        bly_rb_cuckoo_header(cuckoo, header);
+        assert_ok(bm_arrival_begin_cuckoo(&value->account, header, BLY_RB_CUCKOO_HEADER,
+                                          &value->arrival));
+    }
+    for (size_t i = 0; i < parts; i++)
+        assert_ok(bm_arrival_put(value->arrival, 16 * (i * 5 % 8), "abcdefghij", 10));
+    bly_rb_bloom_destroy(bloom);
+    bly_rb_cuckoo_destroy(cuckoo);
+    return value;
 }
 
 #endif

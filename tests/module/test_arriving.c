@@ -1,0 +1,298 @@
+/* test_arriving.c - filters on their way into a server: containers that come by BLY.LOAD, and
+ * RedisBloom's chunks. */
+#include "arrival.h"
+#include "staging.h"
+#include "types_support.h"
+
+/* ---- staging --------------------------------------------------------------------------------- */
+
+/* A value of which a part has come; with a filter that serves meanwhile, or without. */
+static bm_value *arriving(size_t part, bool serving) {
+    bm_value *whole = made(bly_spec_for(BLY_SCALABLE, 100, 0.01), 5000);
+    blyt_buffer im = blyt_write(whole->as.filter);
+    bm_value *value = serving ? of_kind(BLY_CUCKOO, KEYS) : bm_value_new(BM_FILTER);
+    const bm_traits traits = {.face = BM_FACE_BF, .expansion = 3};
+    assert_ok(bm_staging_begin(&value->account, im.size, im.data, 64, &traits, &value->staging));
+    for (size_t at = 64, n; at < part * im.size / 10; at += n) {
+        n = part * im.size / 10 - at < 777 ? part * im.size / 10 - at : 777;
+        assert_ok(bm_staging_append(value->staging, im.data + at, n));
+    }
+    free(im.data);
+    bm_value_free(whole);
+    return value;
+}
+
+static void test_arriving(void **state) {
+    (void)state;
+    size_t heap = heap_now();
+    bm_census census;
+    for (size_t part = 0; part < 10; part += 3)
+        for (int serving = 0; serving < 2; serving++) {
+            bm_value *value = arriving(part, serving);
+            bm_census_take(&census);
+            assert_int_equal(census.arriving, 1);
+            check_value(value);
+            bm_value_free(value);
+        }
+    bm_census_take(&census);
+    assert_int_equal(census.arriving, 0);
+    assert_int_equal(census.filters, 0);
+    assert_int_equal(heap_now(), heap);
+}
+
+typedef struct gather {
+    uint8_t *data;
+    uint64_t at;
+} gather;
+
+static void gather_chunk(void *ctx, uint64_t at, const void *data, size_t size) {
+    gather *g = ctx;
+    assert_int_equal(at, g->at);
+    memcpy(g->data + at, data, size);
+    g->at += size;
+}
+
+/* However it comes, it is the same filter, and memory follows what has come. */
+static void stage_in(const blyt_buffer *im, size_t step, const bly_filter *want) {
+    bm_account account = {0};
+    bm_staging *s;
+    bly_filter *f;
+    bool keyless;
+    size_t first = step < 64 ? 64 : step < im->size ? step : im->size;
+    assert_ok(bm_staging_begin(&account, im->size, im->data, first, &(bm_traits){0}, &s));
+    assert_int_equal(account.bytes, 0);
+    for (size_t at = first, n; at < im->size; at += n) {
+        n = im->size - at < step ? im->size - at : step;
+        assert_ok(bm_staging_append(s, im->data + at, n));
+        assert_int_equal(bm_staging_received(s), at + n);
+        assert_true(bm_staging_bytes(s) < 3 * (at + n) + 4096);
+    }
+    assert_int_equal(bm_staging_append(s, im->data, 1), BLY_EINVAL);
+    assert_int_equal(bm_staging_received(s), bm_staging_total(s));
+    gather g = {malloc(im->size), 0};
+    bm_staging_walk(s, gather_chunk, &g);
+    assert_int_equal(g.at, im->size);
+    assert_memory_equal(g.data, im->data, im->size);
+    free(g.data);
+    assert_ok(bm_staging_finish(s, &f, &keyless));
+    assert_false(keyless);
+    assert_true(bly_filter_equal(f, want));
+    assert_true(account.bytes > 0);
+    bly_filter_destroy(f);
+    assert_int_equal(account.bytes, 0);
+}
+
+static void test_staging(void **state) {
+    (void)state;
+    size_t heap = heap_now();
+    const size_t steps[] = {1, 63, 1000, 65536, 300000, 5 << 20};
+    bm_value *small = made(bly_spec_for(BLY_SCALABLE, 100, 0.01), 3000);
+    bm_value *large = made(bly_spec_for(BLY_SPLIT512, 1500000, 0.01), 3000);
+    blyt_buffer a = blyt_write(small->as.filter), b = blyt_write(large->as.filter);
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        stage_in(&a, steps[i], small->as.filter);
+        if (steps[i] > 60)
+            stage_in(&b, steps[i], large->as.filter);
+    }
+    free(a.data);
+    free(b.data);
+    bm_value_free(small);
+    bm_value_free(large);
+    assert_int_equal(heap_now(), heap);
+}
+
+/* A failed append changes nothing, and may be repeated. */
+static void test_staging_fails(void **state) {
+    (void)state;
+    size_t heap = heap_now();
+    bm_value *value = made(bly_spec_for(BLY_SPLIT512, 1500000, 0.01), 3000);
+    blyt_buffer im = blyt_write(value->as.filter);
+    bm_account account = {0};
+    bm_staging *s;
+    bly_filter *f;
+    bool keyless;
+    assert_int_equal(bm_staging_begin(&account, im.size, im.data, 63, &(bm_traits){0}, &s),
+                     BLY_EINVAL);
+    assert_int_equal(bm_staging_begin(&account, im.size + 1, im.data, 64, &(bm_traits){0}, &s),
+                     BLY_ECORRUPT);
+    assert_ok(bm_staging_begin(&account, im.size, im.data, 1000, &(bm_traits){0}, &s));
+    for (size_t i = 1; i < 8; i++) {
+        fake_heap_reset();
+        fake_heap.fail_at = i;
+        assert_int_equal(bm_staging_append(s, im.data + 1000, im.size - 1000), BLY_ENOMEM);
+        assert_int_equal(account.refusal, BM_REFUSED_SYSTEM);
+        assert_int_equal(bm_staging_received(s), 1000);
+    }
+    fake_heap_reset();
+    assert_int_equal(fake_config_set("max-total-memory", "1000000"), RM_OK);
+    assert_int_equal(bm_staging_append(s, im.data + 1000, im.size - 1000), BLY_ENOMEM);
+    assert_int_equal(account.refusal, BM_REFUSED_TOTAL);
+    assert_int_equal(fake_config_set("max-total-memory", "0"), RM_OK);
+    assert_ok(bm_staging_append(s, im.data + 1000, im.size - 1001));
+    uint8_t wrong = im.data[im.size - 1] ^ 1;
+    assert_ok(bm_staging_append(s, &wrong, 1));
+    assert_int_equal(bm_staging_finish(s, &f, &keyless), BLY_ECORRUPT);
+    assert_null(f);
+    assert_int_equal(account.bytes, 0);
+    assert_ok(bm_staging_begin(&account, im.size, im.data, 1000, &(bm_traits){0}, &s));
+    assert_int_equal(bm_staging_finish(s, &f, &keyless), BLY_EINVAL);
+    free(im.data);
+    bm_value_free(value);
+    assert_int_equal(heap_now(), heap);
+}
+
+/* A filter may be replaced by one as large, though both together are more than one may be. */
+static void test_staging_limits(void **state) {
+    (void)state;
+    bm_value *value = of_kind(BLY_CLASSIC, 100000);
+    blyt_buffer im = blyt_write(value->as.filter);
+    char limit[32];
+    bly_filter *f;
+    bool keyless;
+    snprintf(limit, sizeof limit, "%zu", im.size + 1000);
+    assert_int_equal(fake_config_set("max-filter-memory", limit), RM_OK);
+    assert_ok(
+        bm_staging_begin(&value->account, im.size, im.data, 64, &(bm_traits){0}, &value->staging));
+    assert_ok(bm_staging_append(value->staging, im.data + 64, im.size - 64));
+    assert_int_equal(bm_memory_would_refuse(&value->account, 100), BM_REFUSED_NOT);
+    assert_ok(bm_staging_finish(value->staging, &f, &keyless));
+    value->staging = NULL;
+    assert_false(value->account.unlimited);
+    bly_filter_destroy(value->as.filter);
+    value->as.filter = f;
+    snprintf(limit, sizeof limit, "%zu", im.size - 1);
+    assert_int_equal(fake_config_set("max-filter-memory", limit), RM_OK);
+    assert_int_equal(
+        bm_staging_begin(&value->account, im.size, im.data, 64, &(bm_traits){0}, &value->staging),
+        BLY_ENOMEM);
+    assert_int_equal(value->account.refusal, BM_REFUSED_FILTER);
+    assert_int_equal(fake_config_set("max-filter-memory", "0"), RM_OK);
+    free(im.data);
+    bm_value_free(value);
+}
+
+/* ---- arrivals -------------------------------------------------------------------------------- */
+
+static void test_rb_arriving(void **state) {
+    (void)state;
+    size_t heap = heap_now();
+    for (size_t parts = 0; parts < 5; parts += 2) {
+        bm_value *bloom = rb_arriving(BM_RB_BLOOM, parts);
+        bm_value *cuckoo = rb_arriving(BM_RB_CUCKOO, parts);
+        check_value(bloom);
+        check_value(cuckoo);
+        bm_value_free(bloom);
+        bm_value_free(cuckoo);
+    }
+    assert_int_equal(heap_now(), heap);
+}
+
+/* What has come must be in order, apart, and inside: 144 bytes are all. */
+static void test_stretches(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t n, at[4];
+        bool good;
+    } rows[] = {{0, {0}, true},
+                {1, {0, 144}, true},
+                {2, {0, 10, 11, 20}, true},
+                {1, {0, 145}, false},
+                {1, {5, 5}, false},
+                {1, {9, 3}, false},
+                {2, {0, 10, 10, 20}, false},
+                {2, {50, 60, 10, 20}, false},
+                {2, {0, 10, 5, 20}, false},
+                {1, {1, UINT64_MAX}, false}};
+    bm_value *value = rb_arriving(BM_RB_BLOOM, 0);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        rm_io *io = saved(value);
+        io->size = io->fields[io->n_fields - 1]; /* the number of stretches */
+        rm.SaveUnsigned(io, rows[i].n);
+        for (size_t j = 0; j < 2 * rows[i].n; j++)
+            rm.SaveUnsigned(io, rows[i].at[j]);
+        bm_value *back = loaded(io, fake_type("bloomery1"));
+        assert_int_equal(back != NULL, rows[i].good);
+        if (back)
+            assert_int_equal(bm_arrival_complete(back->arrival), i == 1);
+        bm_value_free(back);
+        fake_io_free(io);
+    }
+    bm_value_free(value);
+}
+
+/* Pieces in any order, overlapping; complete when every byte has come, and not before. */
+static void test_arrival_order(void **state) {
+    (void)state;
+    uint64_t rng = 7;
+    for (int round = 0; round < 200; round++) {
+        bm_value *value = rb_arriving(BM_RB_BLOOM, 0);
+        enum { DATA = 144 };
+        bool there[DATA] = {false};
+        size_t missing = DATA;
+        while (missing) {
+            assert_false(bm_arrival_complete(value->arrival));
+            size_t from = blyt_next(&rng) % DATA, n = blyt_next(&rng) % 20;
+            n = n > DATA - from ? DATA - from : n;
+            uint8_t bytes[20] = {0};
+            assert_ok(bm_arrival_put(value->arrival, from, bytes, n));
+            for (size_t i = from; i < from + n; i++) {
+                missing -= !there[i];
+                there[i] = true;
+            }
+        }
+        assert_true(bm_arrival_complete(value->arrival));
+        assert_int_not_equal(bm_arrival_put(value->arrival, DATA, "x", 1), BLY_OK);
+        bm_value *whole = bm_arrival_finish(value->arrival);
+        value->arrival = NULL;
+        assert_int_equal(whole->what, BM_RB_BLOOM);
+        bm_value_free(whole);
+        bm_value_free(value);
+    }
+    bm_census census;
+    bm_census_take(&census);
+    assert_int_equal(census.rb_blooms + census.rb_cuckoos + census.arriving + census.filters, 0);
+}
+
+static void test_arrival_limits(void **state) {
+    (void)state;
+    uint8_t header[400];
+    bly_rb_bloom *bloom;
+    const bly_rb_bloom_spec spec = {.error = 0.01, .capacity = 100000000, .growth = 2};
+    assert_ok(bly_rb_bloom_create(&spec, NULL, &bloom));
+    bly_rb_bloom_header(bloom, header);
+    size_t size = bly_rb_bloom_header_size(bloom);
+    bly_rb_bloom_destroy(bloom);
+    bm_account account = {0};
+    bm_arrival *arrival;
+    fake_heap_reset();
+    assert_int_equal(fake_config_set("max-filter-memory", "1000000"), RM_OK);
+    assert_int_equal(bm_arrival_begin_bloom(&account, header, size, &arrival), BLY_ENOMEM);
+    assert_int_equal(account.refusal, BM_REFUSED_FILTER);
+    assert_true(atomic_load(&fake_heap.largest) < 100000);
+    assert_int_equal(fake_config_set("max-filter-memory", "0"), RM_OK);
+    assert_int_equal(fake_config_set("max-total-memory", "1000000"), RM_OK);
+    assert_int_equal(bm_arrival_begin_bloom(&account, header, size, &arrival), BLY_ENOMEM);
+    assert_int_equal(account.refusal, BM_REFUSED_TOTAL);
+    account.unlimited = true;
+    assert_ok(bm_arrival_begin_bloom(&account, header, size, &arrival));
+    bm_arrival_free(arrival);
+    assert_int_equal(fake_config_set("max-total-memory", "0"), RM_OK);
+    fake_heap.most = 1 << 20;
+    assert_int_equal(bm_arrival_begin_bloom(&account, header, size, &arrival), BLY_ENOMEM);
+    assert_int_equal(account.refusal, BM_REFUSED_SYSTEM);
+    assert_int_equal(bm_arrival_begin_bloom(&account, header, size - 1, &arrival), BLY_ECORRUPT);
+    fake_heap_reset();
+    assert_true(heap_now() < 1 << 20);
+}
+
+int main(void) {
+    if (fake_host_start(NULL) != RM_OK)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arriving),      cmocka_unit_test(test_staging),
+        cmocka_unit_test(test_staging_fails), cmocka_unit_test(test_staging_limits),
+        cmocka_unit_test(test_rb_arriving),   cmocka_unit_test(test_stretches),
+        cmocka_unit_test(test_arrival_order), cmocka_unit_test(test_arrival_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
