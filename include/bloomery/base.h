@@ -65,7 +65,10 @@ BLY_API const char *bly_version(void);
       "the filter's secret key, or its maker's own hash function, is needed, and it must be the "  \
       "right one")                                                                                 \
     X(BLY_EKIND, -16, "there is no such kind of filter, or it is not one that this call takes")    \
-    X(BLY_EIMPOSSIBLE, -17, "no filter of that size can reach that rate")
+    X(BLY_EIMPOSSIBLE, -17, "no filter of that size can reach that rate")                          \
+    X(BLY_EMISSING, -18, "there is no such filter")                                                \
+    X(BLY_EEXISTS, -19, "there is something of that name already")                                 \
+    X(BLY_EREFUSED, -20, "the server refused; its own words say why")
 
 typedef enum bly_status {
 #define BLY_STATUS_ENUM(name, value, text) name = value,

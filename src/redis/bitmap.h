@@ -1,0 +1,46 @@
+/* bitmap.h - what the files that make a filter's commands share, and what only moving a whole
+ * filter needs. Internal. */
+#ifndef BLYI_REDIS_BITMAP_H
+#define BLYI_REDIS_BITMAP_H
+
+#include <bloomery/redis_bitmap.h>
+
+/* docs/format.md, section 22: the first IDENTITY bytes never change while a string lives. */
+enum { BLYI_BITMAP_IDENTITY = 96, BLYI_BITMAP_COUNT_AT = 96, BLYI_BITMAP_STATE_AT = 104 };
+
+/* The head of a shard: no keys yet. */
+void blyi_bitmap_head_encode(const bly_bitmap *b, uint32_t shard, bool complete,
+                             uint8_t out[BLY_BITMAP_HEAD]);
+
+/* A script of ours, and its SHA-1 in hexadecimal digits. */
+typedef struct blyi_script {
+    const char *text;
+    char digest[41];
+} blyi_script;
+
+/* ---- a whole filter on its way ----------------------------------------------------------------
+ */
+
+/* The key under which a shard arrives: in the slot of the shard's own. As bly_bitmap_key. */
+size_t blyi_bitmap_arrival_key(const bly_bitmap *b, bly_bytes name, uint32_t shard, char *out,
+                               size_t room);
+/* Makes it anew, all zero, whatever is there, to vanish by itself within the hour. */
+bly_status blyi_bitmap_arrive(const bly_bitmap *b, bly_bytes name, uint32_t shard,
+                              bly_bitmap_command **out);
+/* Bytes of its blocks, from `at` on (0: the first block's first). The data is copied. */
+bly_status blyi_bitmap_piece(const bly_bitmap *b, bly_bytes name, uint32_t shard, uint64_t at,
+                             bly_bytes data, bly_bitmap_command **out);
+/* It becomes the shard, complete, with `count` keys. Answers 1; without `replace`, an error that
+ * bly_bitmap_refusal takes for BLY_EEXISTS when the shard is there and is another's. Doing it again
+ * answers 1 again. */
+bly_status blyi_bitmap_land(const bly_bitmap *b, bly_bytes name, uint32_t shard, uint64_t count,
+                            uint64_t expire_at, bool replace, bly_bitmap_command **out);
+/* `bytes` bytes of a shard's blocks, or an error as of an add. */
+bly_status blyi_bitmap_read(const bly_bitmap *b, bly_bytes name, uint32_t shard, uint64_t at,
+                            size_t bytes, bly_bitmap_command **out);
+/* What a shard is worth: the answer is text, "COUNT PTTL STRLEN" in decimal digits (count 0 of
+ * go-zero's). */
+bly_status blyi_bitmap_facts(const bly_bitmap *b, bly_bytes name, uint32_t shard,
+                             bly_bitmap_command **out);
+
+#endif

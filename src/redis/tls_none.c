@@ -1,0 +1,1 @@
+/* TLS where hiredis has none. */
