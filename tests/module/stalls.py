@@ -3,7 +3,8 @@
 A second connection sends PING after PING meanwhile; the longest answer is the pause. A machine with
 other work makes pauses of its own. So the time that server and client were ready to run and got no
 processor is taken off, where the kernel tells it; each operation is tried several times and its
-best try counts; and what an idle server shows in the same run is allowed on top of the bound.
+best try counts; and what an idle server shows in the same run, watched for as long, is allowed on
+top of the bound.
 """
 import sys
 
@@ -85,19 +86,22 @@ class Watch:
                 if now > end:
                     return longest
 
-    def judge(self, what, measure):
-        """Measures a pause until it is good, or often enough. Says what the best was."""
-        best = None
+    def judge(self, what, measure, idle=None):
+        """Measures a pause until it is good, or often enough. Says what the best was. `idle`
+        measures an idle server, right after a pause that was too long."""
+        best, noise = None, self.noise
         for _ in range(TRIES):
-            pause = measure()
-            best = pause if best is None else min(best, pause)
+            pause, there = measure(), self.noise
+            if pause > BOUND and idle:
+                there = max(there, idle())
+            if best is None or pause - there < best - noise:
+                best, noise = pause, there
             if best <= BOUND:
                 break
-        allowed = BOUND + self.noise
         print(f"  {what}: {best * 1000:.1f} ms (bound {BOUND * 1000:.0f} ms, idle server "
-              f"{self.noise * 1000:.1f} ms)", flush=True)
-        ok(best <= allowed, f"{what}: the server stood still for {best * 1000:.1f} ms, the bound "
-           f"is {BOUND * 1000:.0f} ms (and {self.noise * 1000:.1f} ms of noise)")
+              f"{noise * 1000:.1f} ms)", flush=True)
+        ok(best <= BOUND + noise, f"{what}: the server stood still for {best * 1000:.1f} ms, the "
+           f"bound is {BOUND * 1000:.0f} ms (and {noise * 1000:.1f} ms of noise)")
 
     def used(self):
         return int(self.worker.info("memory")["used_memory"])
@@ -187,13 +191,14 @@ def test_drop():
 def test_turn():
     """A window by time of 1 GB, while nobody adds, and while one does. Each try is longer than a
     slice, so that it sees all that happens in one."""
-    w = Watch()
+    w, idle = Watch(), Watch()
     slice_ms = 2000
     w.worker.must("BLY.RESERVE", "big", "KIND", "window", "CAPACITY", KEYS // 2, "SPAN",
                   8 * slice_ms, "GENERATIONS", 8)
     ok(w.used() > 0.7 * GB, f"{w.used() >> 20} MB, not 1 GB")
     w.worker.must("BLY.ADD", "big", *(b"%d" % i for i in range(1000)))
-    w.judge("a window turning", lambda: w.pause(None, 1.1 * slice_ms / 1000))
+    span = 1.1 * slice_ms / 1000
+    w.judge("a window turning", lambda: w.pause(None, span), lambda: idle.pause(None, span))
     w.judge("an add to it", lambda: w.pause(("BLY.ADD", "big", "x"), 0.3))
 
 
