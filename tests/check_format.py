@@ -29,6 +29,7 @@ from format_hashes import (  # noqa: E402
 )  # fmt: skip
 from format_counting import COUNTERS  # noqa: E402
 from format_overlay import OVERLAY, Overlay  # noqa: E402
+from format_redis import check_redis  # noqa: E402
 from format_sketches import SKETCHES  # noqa: E402
 from format_tables import CHAIN, TABLES, Chain  # noqa: E402
 
@@ -414,6 +415,7 @@ def main(arguments):
     if arguments == ["--vectors"]:
         print_vectors()
         return 0
+    check_redis()
     here = os.path.dirname(os.path.abspath(__file__))
     directory = arguments[0] if arguments else os.path.join(here, "golden", "v1")
     good = check_directory(os.path.join(directory, "good"))

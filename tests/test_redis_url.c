@@ -1,6 +1,12 @@
 /* test_redis_url.c - addresses of servers: what they mean, and what is none. */
 #include "support.h"
 
+#ifdef BLYT_WITH_TLS
+#define TLS_STATUS(status) status
+#else
+#define TLS_STATUS(status) BLY_EUNSUPPORTED
+#endif
+
 typedef struct good {
     const char *text, *host, *socket;
     unsigned port, database;
@@ -80,6 +86,24 @@ static void test_a_key_may_be_any_bytes(void **state) {
     bly_redis_url_free(&u);
 }
 
+static void test_tls(void **state) {
+    (void)state;
+    bly_redis_url u;
+    assert_ok(bly_redis_url_parse("rediss://h/k?cacert=/a%20b&cert=c&certkey=d%26&servername=n&"
+                                  "insecure=1&db=2",
+                                  NULL, &u));
+    assert_true(u.tls && u.insecure);
+    assert_string_equal(u.cacert, "/a b");
+    assert_string_equal(u.cert, "c");
+    assert_string_equal(u.certkey, "d&");
+    assert_string_equal(u.servername, "n");
+    assert_int_equal(u.database, 2);
+    bly_redis_url_free(&u);
+    assert_ok(bly_redis_url_parse("rediss://h/k", NULL, &u));
+    assert_true(u.tls && !u.insecure && !u.cacert && !u.cert && !u.certkey && !u.servername);
+    bly_redis_url_free(&u);
+}
+
 static void test_what_is_no_address(void **state) {
     (void)state;
     static const struct {
@@ -108,6 +132,16 @@ static void test_what_is_no_address(void **state) {
         {"redis://h/k?db=", "database"},
         {"redis://h/k?db", "only db="},
         {"redis://h/k?color=red", "only db="},
+        {"redis://h/k?cacert=a", "rediss://"},
+        {"unix:///s?insecure=1", "rediss://"},
+        {"rediss://h/k?cacert=a&cacert=b", "twice"},
+        {"rediss://h/k?insecure=1&insecure=1", "twice"},
+        {"rediss://h/k?insecure=yes", "only be 1"},
+        {"rediss://h/k?insecure=", "only be 1"},
+        {"rediss://h/k?cacert=", "missing"},
+        {"rediss://h/k?cert=a", "go together"},
+        {"rediss://h/k?certkey=a", "go together"},
+        {"rediss://h/k?servername=a%00b", "%00"},
         {"redis://h/2/k?db=3", "twice"},
         {"redis://h/k?key=l", "twice"},
         {"redis://h?key=k&key=l", "twice"},
@@ -139,9 +173,12 @@ static void test_what_is_no_address(void **state) {
 /* Any text is either refused or taken apart; sanitizers watch. */
 static void test_any_text(void **state) {
     (void)state;
-    static const char *const pieces[] = {"redis://", "unix://", "%",  "%4", "1", "/",   "?", "&",
-                                         "db=",      "key=",    "@",  ":",  "[", "]",   "#", "a",
-                                         "%00",      "=",       "//", "::", "2", "\xff"};
+    static const char *const pieces[] = {"redis://", "unix://",   "%",     "%4",       "1",
+                                         "/",        "?",         "&",     "db=",      "key=",
+                                         "@",        ":",         "[",     "]",        "#",
+                                         "a",        "rediss://", "cert=", "certkey=", "insecure=1",
+                                         "%00",      "=",         "//",    "::",       "2",
+                                         "\xff"};
     uint64_t dice = 1;
     for (int round = 0; round < 200000 / BLYT_SLOW; round++) {
         char text[128] = "";
@@ -164,7 +201,8 @@ static void test_no_connection(void **state) {
     } none[] = {
         {"redis://127.0.0.1:1/k", BLY_EIO},
         {"unix:///nowhere/to/be/found.sock?key=k", BLY_EIO},
-        {"rediss://127.0.0.1:1/k", BLY_EUNSUPPORTED},
+        {"rediss://127.0.0.1:1/k", TLS_STATUS(BLY_EIO)},
+        {"rediss://127.0.0.1:1/k?cacert=/nowhere", TLS_STATUS(BLY_EINVAL)},
     };
     for (size_t i = 0; i < COUNT_OF(none); i++) {
         bly_redis_url u;
@@ -184,9 +222,9 @@ static void test_no_connection(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses),          cmocka_unit_test(test_a_key_may_be_any_bytes),
-        cmocka_unit_test(test_what_is_no_address), cmocka_unit_test(test_any_text),
-        cmocka_unit_test(test_no_connection),
+        cmocka_unit_test(test_addresses), cmocka_unit_test(test_a_key_may_be_any_bytes),
+        cmocka_unit_test(test_tls),       cmocka_unit_test(test_what_is_no_address),
+        cmocka_unit_test(test_any_text),  cmocka_unit_test(test_no_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* bloomery add - more keys for a filter file. */
+/* bloomery add - more keys for a filter file, or for a filter on a server. */
+#include "add_live.h"
 #include "build_make.h"
 #include "change.h"
 #include "health.h"
@@ -6,6 +7,7 @@
 #include "kinds.h"
 #include "message.h"
 #include "numbers.h"
+#include "remote.h"
 
 #include <stdio.h>
 
@@ -13,6 +15,8 @@ static const cli_option options[] = {
     {"once", 0, CLI_FLAG, offsetof(change_values, once), NULL, NULL, NULL,
      "Leave out keys that seem to be in the list already, for lists from which keys can be removed "
      "(of the others no key is ever there twice). For a list that is only added to."},
+    {"gozero", 0, CLI_COUNT, offsetof(change_values, gozero), "BITS", NULL, NULL,
+     "LIST is the address of a filter of the Go framework go-zero that has so many bits."},
     CHANGE_OPTIONS,
     {0},
 };
@@ -102,21 +106,6 @@ static int fail(const changing *c) {
                          s.kind == BLY_CUCKOO ? ", or as growable-cuckoo" : "");
 }
 
-/* Blocks of new sizes, or domains of new depths, make more questions of a line. */
-static void warn_of_levels(const changing *c, const bly_stats *s) {
-    char rate[NUMBER_TEXT];
-    keytype_levels all = c->known;
-    for (unsigned level = 0; level < KEYTYPE_LEVELS; level++)
-        if (keytype_levels_have(&c->levels, level))
-            keytype_levels_add(&all, level);
-    const unsigned before = keytype_most_tries(c->type, &c->known);
-    const unsigned now = keytype_most_tries(c->type, &all);
-    if (c->mark && now > before && now * s->current_fpr > HEALTH_MARGIN * before * s->target_fpr)
-        message_warn("%s: has keys of new widths: for a line it is asked up to %u times instead of "
-                     "%u, and errs on up to %s of the lines; build it again",
-                     c->path, now, before, number_percent(now * s->current_fpr, rate));
-}
-
 /* Of a list of copies: what became of the keys that were not new. */
 static char *copies_text(const changing *c, char out[160]) {
     char there[NUMBER_TEXT], repeated[NUMBER_TEXT];
@@ -173,8 +162,8 @@ static int report(const changing *c) {
                      number_grouped(c->done, fresh), number_grouped(c->keys, keys),
                      copies_text(c, copies), number_grouped(own, count), own == 1 ? "" : "s",
                      marked, number_grouped(s.capacity, room), marks ? " with them" : "");
-    if (health_of(&s) == HEALTH_GOOD)
-        warn_of_levels(c, &s);
+    if (health_of(&s) == HEALTH_GOOD && c->mark)
+        change_warn_of_levels(c->path, c->type, &c->known, &c->levels, &s);
     const bool worse = health_past_capacity(&s) && s.current_fpr > s.target_fpr;
     if (!health_warn(c->path, &s) && worse)
         message_warn("%s: is past its capacity: %s", c->path, health_text(&s, text));
@@ -189,13 +178,17 @@ static int run(void *values, cli_operands operands) {
     if (v->once && v->copies)
         return message_error("--once leaves out what is there, and --copies stores it again: give "
                              "one");
+    if (remote_is_address(operands.items[0]))
+        return add_live(v, operands);
+    if (v->gozero)
+        return message_error("--gozero is for a filter on a server: redis://HOST/KEY");
     return change_run(&adding, values, operands);
 }
 
 const cli_command command_add = {
     .name = "add",
-    .operands = "LIST.bly [FILE...]",
-    .summary = "Add keys to a filter file",
+    .operands = "LIST [FILE...]",
+    .summary = "Add keys to a filter",
     .description =
         "Adds the lines of the files, or of standard input, to a filter file. The lines are "
         "brought into the form of the list's own type (addresses, phone numbers, ...), as "
@@ -221,13 +214,23 @@ const cli_command command_add = {
         "one key, unless --copies is given. But a key that seems to be in the list already is "
         "stored once more, and counted: it may only look like another, and if it were left out, "
         "removing that one would remove both. So do not add a key again unless you mean to remove "
-        "it as often, or use --once for a list from which nothing is removed.",
+        "it as often, or use --once for a list from which nothing is removed.\n"
+        "\n"
+        "LIST may also be the address of a filter on a Redis or Valkey server that has no module: "
+        "redis://HOST/KEY (`bloomery help push` tells more of addresses). Others may add to it at "
+        "the same time: of each key exactly one is told that it was new. The lines go over as they "
+        "are read, thousands at a time, and what has arrived stays, so an error half way leaves "
+        "those before it in the filter; adding them again does no harm. Only where a malformed "
+        "line is an error all lines are read first. What becomes of keys whose answer was lost on "
+        "the way is told apart.",
     .examples = "# Add the lines of a file\n"
                 "bloomery add blocked.bly new-entries.txt\n"
                 "# Add a single key\n"
                 "bloomery add blocked.bly --key 192.0.2.7\n"
                 "# Add file names, which may contain anything\n"
-                "find . -name '*.jpg' -print0 | bloomery add -0 seen.bly",
+                "find . -name '*.jpg' -print0 | bloomery add -0 seen.bly\n"
+                "# Add to a filter that a server holds and others use\n"
+                "bloomery add redis://cache.example/blocked new-entries.txt",
     .options = options,
     .values_size = sizeof(change_values),
     .run = run,

@@ -19,6 +19,7 @@
 #include "numbers.h"
 #include "open.h"
 #include "output.h"
+#include "remote.h"
 
 #include <bloomery/advise.h>
 #include <stddef.h>
@@ -30,7 +31,7 @@
 
 typedef struct build_options {
     const char *output, *key_file, *new_key, *must_not_match, *over;
-    uint64_t keys, seed, changes;
+    uint64_t keys, seed, changes, shards, expire;
     double rate;
     bly_kind kind;
     bly_hash_id hash;
@@ -43,7 +44,8 @@ typedef struct build_options {
 #define AT(field) offsetof(build_options, field)
 static const cli_option options[] = {
     {"output", 'o', CLI_FILE, AT(output), "LIST", NULL, NULL,
-     "The list to write; it appears only when it is whole. '-' is standard output."},
+     "The list to write; it appears only when it is whole. '-' is standard output, and "
+     "redis://HOST/KEY a filter on a server that has no module."},
     {"type", 0, CLI_CHOICE, AT(type), "TYPE", KEYTYPE_CHOICES, NULL,
      "What the lines are, so that spelling does not matter; line (the default) takes them byte for "
      "byte. The list remembers it."},
@@ -106,6 +108,11 @@ static const cli_option options[] = {
     {"new-key", 0, CLI_FILE, AT(new_key), "FILE", NULL, NULL,
      "The same with a new secret, written to FILE, which must not exist yet and only its owner can "
      "read."},
+    {"shards", 0, CLI_COUNT, AT(shards), "N", NULL, NULL,
+     "Of a filter on a server: cut it into N strings, in N slots of a cluster. Without this as few "
+     "as will do: a string holds 512 MB."},
+    {"expire", 0, CLI_DURATION, AT(expire), "TIME", NULL, NULL,
+     "Of a filter on a server: it vanishes after so long: 90s, 15m, 24h, 7d."},
     {"force", 'f', CLI_FLAG, AT(force), NULL, NULL, NULL,
      "Replace an existing LIST; write to a terminal."},
     {"stats", 0, CLI_FLAG, AT(stats), NULL, NULL, NULL,
@@ -121,6 +128,9 @@ static double usual_rate(bly_kind kind) {
 
 typedef struct job {
     const build_options *options;
+    bool live; /* the list goes to a server: */
+    remote remote;
+    bly_bitmap_spec spec;
     keytype_reader reader;
     build_making making;
     build_allow allow;
@@ -208,15 +218,27 @@ static bool over_agrees(const build_options *o, cli_operands files) {
     return extras_agree(o) && open_may_save(o->output, o->force);
 }
 
-static bool options_agree(const build_options *o, cli_operands files) {
-    struct stat st;
-    bool keyed = o->key_file || o->new_key;
-    if (!o->output)
-        return refuse("-o LIST is needed: the file to write ('-' is standard output)");
-    if (o->json && strcmp(o->output, "-") == 0)
-        return refuse("--json and -o - both want standard output");
+/* Of a list for a server; and whether it may go there. */
+static bool live_agrees(job *j) {
+    const build_options *o = j->options;
     if (o->over)
-        return over_agrees(o, files);
+        return refuse("--over makes a list that only a file can hold, or a server with the "
+                      "Bloomery module: build it to a file, and push that");
+    if (o->smallest)
+        return refuse("--smallest chooses a kind that a server without the Bloomery module cannot "
+                      "hold: build to a file, and push that, or leave it out");
+    if (o->kind && !remote_holds_kind(o->kind)) {
+        (void)remote_refuse_kind(j->remote.at.name, o->kind);
+        return false;
+    }
+    return remote_spec(o->shards, o->expire, &j->spec) &&
+           remote_may_send(&j->remote, o->force, "--force");
+}
+
+/* Of the secret key. */
+static bool key_agrees(const build_options *o) {
+    struct stat st;
+    const bool keyed = o->key_file || o->new_key;
     if (o->key_file && o->new_key)
         return refuse("only one of --key-file and --new-key can be given");
     if (keyed && o->hash && o->hash != BLY_HASH_SIPHASH)
@@ -231,6 +253,21 @@ static bool options_agree(const build_options *o, cli_operands files) {
     }
     if (output_same_file(o->output, o->key_file) || output_same_file(o->output, o->new_key))
         return refuse("the list would replace its own key: -o and the key name the same file");
+    return true;
+}
+
+static bool options_agree(job *j, cli_operands files) {
+    const build_options *o = j->options;
+    if (!o->output)
+        return refuse("-o LIST is needed: the file to write ('-' is standard output)");
+    if (o->json && strcmp(o->output, "-") == 0)
+        return refuse("--json and -o - both want standard output");
+    if (!j->live && (o->shards || o->expire))
+        return refuse("--shards and --expire are for a filter on a server: -o redis://HOST/KEY");
+    if (o->over && !j->live)
+        return over_agrees(o, files);
+    if (!key_agrees(o))
+        return false;
     if (output_is_input(o, files)) {
         (void)message_error("%s: is one of the files to read, which the list would replace; name "
                             "another by -o",
@@ -239,7 +276,7 @@ static bool options_agree(const build_options *o, cli_operands files) {
     }
     if (o->kind && o->smallest)
         return refuse("--smallest chooses the kind; leave --kind out");
-    return extras_agree(o) && open_may_save(o->output, o->force);
+    return extras_agree(o) && (j->live ? live_agrees(j) : open_may_save(o->output, o->force));
 }
 
 /* The function must be chosen before the keys are counted; for so many 64 bits are enough at every
@@ -263,10 +300,13 @@ static bool choose_hasher(job *j) {
     return status == BLY_OK;
 }
 
-/* --smallest: the planner's advice, for as many keys as there are. */
+/* --smallest: the planner's advice, for as many keys as there are. Of a list for a server, one that
+ * it can hold. */
 static void choose_kind(job *j) {
     const build_options *o = j->options;
     build_making *m = &j->making;
+    if (j->live && !o->kind)
+        m->kind = remote_kind(m->rate / keytype_most_tries(m->type, &m->levels));
     const uint64_t keys = o->keys ? o->keys : m->keys.distinct;
     const bool final = !o->keys && !o->foldable;
     const bly_needs needs = {.keys = keys ? keys : 1,
@@ -311,11 +351,16 @@ static bool gather(job *j, cli_operands files) {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
+/* As it lies in its file, or on its server. */
+static uint64_t size_of(const job *j) {
+    return j->live ? bly_bitmap_bytes(bly_redis_filter_bitmap(j->remote.filter))
+                   : bly_filter_file_size(j->making.filter);
+}
+
 static void report_json(const job *j) {
     const build_making *m = &j->making;
-    const build_options *o = j->options;
     json out = json_begin(stdout);
-    json_text(&out, "list", o->output);
+    json_text(&out, "list", m->path);
     json_text(&out, "type", keytype_name(j->reader.type));
     json_text(&out, "kind", bly_kind_name(bly_filter_geometry(m->filter).kind));
     json_text(&out, "hash", bly_hash_name((bly_hash_id)m->hasher.id));
@@ -335,8 +380,10 @@ static void report_json(const job *j) {
     json_integer(&out, "capacity", bly_filter_capacity(m->filter));
     json_real(&out, "rate", m->rate);
     json_integer(&out, "questions", keytype_most_tries(j->reader.type, &m->levels));
-    json_integer(&out, "bytes", bly_filter_file_size(m->filter));
+    json_integer(&out, "bytes", size_of(j));
     json_integer(&out, "tries", m->tries);
+    if (j->live)
+        json_integer(&out, "shards", bly_redis_filter_bitmap(j->remote.filter)->shards);
     json_end(&out);
 }
 
@@ -360,10 +407,10 @@ static void warn_of_rate(const build_making *m) {
                      number_percent(s.target_fpr, asked));
 }
 
-static void report_list(const bly_filter *f, const char *name, double rate) {
+static void report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate) {
     char size[NUMBER_TEXT], errs[NUMBER_TEXT];
     const bly_kind kind = bly_filter_geometry(f).kind;
-    (void)number_bytes(bly_filter_file_size(f), size);
+    (void)number_bytes(bytes, size);
     if (kinds_can(kind, BLY_ONLY_COUNTS))
         message_note("%s: %s, %s, with a standard error of %s", name, bly_kind_name(kind), size,
                      number_percent(bly_hll_error(f), errs));
@@ -386,7 +433,7 @@ static void report(const job *j) {
                  j->lines.lines == 1 ? "" : "s", number_grouped(m->keys.distinct, b),
                  m->keys.distinct == 1 ? "" : "s", number_grouped(j->repeated, c),
                  m->keys.copies && j->repeated ? " and stored as often" : "", extra);
-    report_list(m->filter, j->options->output, m->rate);
+    report_list(m->filter, m->path, size_of(j), m->rate);
     if (m->tries > 1 && m->keyed)
         message_note("%u tries until nothing of %s matched by chance: the rate is halved %u times",
                      m->tries, j->allow.path, m->tries - 1);
@@ -402,14 +449,21 @@ static void report(const job *j) {
 
 /* A list whose key is lost is worth nothing, so the key goes first; a key without a list is a
  * needless file, so it goes if the list cannot follow. */
-static bool save(const job *j, const bly_filter *f) {
+static bool put(job *j, const bly_filter *f) {
+    const build_options *o = j->options;
+    return j->live ? remote_send(&j->remote, f, &j->spec, o->force, "--force")
+                   : open_save(f, o->output);
+}
+
+static bool save(job *j, const bly_filter *f) {
     const build_options *o = j->options;
     /* Whoever is changing the list that this one replaces would save his over it. */
-    lock held;
+    lock held = {.fd = -1};
     bool saved = false;
-    if (lock_take(&held, o->output, true) && open_may_save(o->output, o->force) &&
-        (!o->new_key || keyfile_write(o->new_key, &j->making.hasher))) {
-        saved = open_save(f, o->output);
+    const bool may =
+        j->live || (lock_take(&held, o->output, true) && open_may_save(o->output, o->force));
+    if (may && (!o->new_key || keyfile_write(o->new_key, &j->making.hasher))) {
+        saved = put(j, f);
         if (!saved && o->new_key)
             (void)unlink(o->new_key);
     }
@@ -431,7 +485,7 @@ static bool lay_over(job *j) {
     bly_filter_stats(over.filter, &stats);
     const bool good = save(j, over.filter);
     if (good)
-        report_list(over.filter, o->output, stats.target_fpr);
+        report_list(over.filter, o->output, bly_filter_file_size(over.filter), stats.target_fpr);
     if (good && o->stats)
         report_stats(over.filter);
     if (good && o->json)
@@ -481,7 +535,12 @@ static int run(void *values, cli_operands operands) {
                                .changes = o->changes,
                                .marker = markers[o->marker],
                                .allow = o->must_not_match ? &j->allow : NULL};
-    const bool good = options_agree(o, operands) && (o->over ? lay_over(j) : build(j, operands));
+    j->live = o->output && remote_is_address(o->output);
+    bool good = !j->live || remote_to(&j->remote, o->output);
+    if (j->live)
+        j->making.path = j->remote.at.name;
+    good = good && options_agree(j, operands) && (o->over ? lay_over(j) : build(j, operands));
+    remote_close(&j->remote);
     bly_filter_destroy(j->making.filter);
     build_keys_free(&j->making.keys);
     build_allow_free(&j->allow);
@@ -523,6 +582,12 @@ const cli_command command_build = {
     "keys can be removed from it and added to it. That is for a list that cannot be changed, or is "
     "shared, until it is built again. Such a list contains the other one.\n"
     "\n"
+    "LIST may also be the address of a key of a Redis or Valkey server: redis://HOST/KEY "
+    "(`bloomery help push` tells more of addresses). The filter is made here and sent there; it "
+    "appears when it is whole, and needs no module. It is of kind sbbf or split512, and "
+    "`bloomery check`, `add` and `info` take its address in place of a file. On a server that has "
+    "the Bloomery module, `bloomery push` makes any list a filter of the module.\n"
+    "\n"
     "While it works it needs 16 bytes of memory per line and the finished filter; for a fuse or "
     "ribbon list about three times as much; with --must-not-match also the lines themselves.",
     "# a blocklist of domains that never blocks what is in allow.txt\n"
@@ -540,7 +605,9 @@ const cli_command command_build = {
     "# take a few lines out of a list that was built to stay as it is\n"
     "bloomery build --over words.bly -o fewer.bly && bloomery remove fewer.bly withdrawn.txt\n"
     "# the lines of a pipe, replacing the list of yesterday\n"
-    "sort -u words.txt | bloomery build -f -o words.bly\n",
+    "sort -u words.txt | bloomery build -f -o words.bly\n"
+    "# a filter on a server, for all who can reach it\n"
+    "bloomery build -o redis://cache.example/known -n 1e8 ids.txt\n",
     options,
     sizeof(build_options),
     run,

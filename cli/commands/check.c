@@ -2,7 +2,8 @@
  *
  * The list is mapped, not read, unless it is to be followed: a process starts in milliseconds
  * whatever its size, and many share one copy of it. Lines come in batches, and answers leave before
- * the next read that has to wait, so that it can stand in the middle of a pipe that never ends.
+ * the next read that has to wait, so that it can stand in the middle of a pipe that never ends. A
+ * list on a server is asked there, a batch in one trip.
  */
 #include "check_query.h"
 #include "cli.h"
@@ -20,9 +21,9 @@
 
 typedef struct check_options {
     const char *key, *key_file;
-    uint64_t field;
+    uint64_t field, gozero;
     cli_char delimiter;
-    unsigned type;
+    unsigned type, on_error;
     bool invert, count, line_number, with_filename, null, json, strict, follow, verify;
 } check_options;
 
@@ -50,8 +51,14 @@ static const cli_option options[] = {
      "The secret that a keyed list was built with."},
     {"follow", 0, CLI_FLAG, AT(follow), NULL, NULL, NULL,
      "Take over a new list as soon as LIST is replaced, without losing a line. A damaged one is "
-     "refused, and the old one stays. The list is read into memory, so it takes its size there. "
-     "Reads standard input."},
+     "refused, and the old one stays. The list is read into memory, so it takes its size there; "
+     "one on a server stays there. Reads standard input."},
+    {"on-error", 0, CLI_CHOICE, AT(on_error), "WHAT", LIVE_CHOICES, NULL,
+     "Of a list on a server that gives no answer: stop with status 2 (the default), or go on, and "
+     "take each line for one that is in the list (yes) or that is not (no), with a warning, until "
+     "it answers. It is asked again every five seconds."},
+    {"gozero", 0, CLI_COUNT, AT(gozero), "BITS", NULL, NULL,
+     "LIST is the address of a filter of the Go framework go-zero that has so many bits."},
     {"strict", 0, CLI_FLAG, AT(strict), NULL, NULL, NULL,
      "A line that is not of the list's type is an error: it is named, and the exit status is 2."},
     {"verify", 0, CLI_FLAG, AT(verify), NULL, NULL, NULL,
@@ -65,11 +72,12 @@ static const cli_option options[] = {
 typedef struct job {
     const check_options *options;
     bool quiet;
+    live_how live;
     follow list;
     input in;
     output out;
     query query;
-    uint64_t lines, selected, malformed;
+    uint64_t lines, selected, malformed, assumed;
 } job;
 
 /* ---- one batch ------------------------------------------------------------------------------- */
@@ -93,7 +101,12 @@ static bool print_line(job *j, origin from, bly_bytes record) {
     return good && output_put(&j->out, record.data, record.size + 1);
 }
 
-static bool print_json(job *j, origin from, bly_bytes record, bool match, bool malformed) {
+/* What is known of a line. */
+typedef struct verdict {
+    bool match, malformed, assumed;
+} verdict;
+
+static bool print_json(job *j, origin from, bly_bytes record, verdict v) {
     char room[KEYTYPE_TEXT];
     bly_bytes by = {room, 0};
     json out = json_begin(stdout);
@@ -102,15 +115,17 @@ static bool print_json(job *j, origin from, bly_bytes record, bool match, bool m
         json_integer(&out, "number", from.number);
     }
     json_bytes(&out, "line", record);
-    json_bool(&out, "match", match);
-    if (match || malformed)
+    json_bool(&out, "match", v.match);
+    if ((v.match && !v.assumed) || v.malformed)
         by = query_explain(&j->query, &j->list, record, room);
-    if (match)
+    if (v.match && !v.assumed)
         json_bytes(&out, "by", by);
     else
         json_null(&out, "by");
-    if (malformed)
+    if (v.malformed)
         json_text(&out, "malformed", j->query.reader.why);
+    if (v.assumed)
+        json_bool(&out, "assumed", true);
     json_end(&out);
     return output_stdio_is_well();
 }
@@ -122,26 +137,28 @@ static void complain(job *j, origin from, bly_bytes record) {
 }
 
 /* What is to be said of one line. false: it cannot be said. */
-static bool tell(job *j, origin from, bly_bytes record, bool match, bool malformed) {
+static bool tell(job *j, origin from, bly_bytes record, verdict v) {
     const check_options *o = j->options;
-    bool selected = match != o->invert;
-    j->malformed += malformed;
+    bool selected = v.match != o->invert;
+    j->malformed += v.malformed;
+    j->assumed += v.assumed;
     j->selected += selected;
-    if (malformed && o->strict)
+    if (v.malformed && o->strict)
         complain(j, from, record);
     if (j->quiet || o->count)
         return true;
     if (!o->json)
         return !selected || print_line(j, from, record);
-    return print_json(j, from, record, match, malformed);
+    return print_json(j, from, record, v);
 }
 
 static bool take_batch(job *j, origin first, const bly_bytes *records, size_t n) {
+    const query *q = &j->query;
     if (!query_batch(&j->query, &j->list, records, n))
         return false;
     j->lines += n;
     for (size_t i = 0; i < n; i++, first.number++)
-        if (!tell(j, first, records[i], j->query.match[i] != 0, j->query.malformed[i] != 0))
+        if (!tell(j, first, records[i], (verdict){q->match[i], q->malformed[i], q->assumed[i]}))
             return false;
     return true;
 }
@@ -206,6 +223,21 @@ static bool refuse(const char *why) {
     return false;
 }
 
+/* What goes with a list on a server, and what does not. */
+static bool server_agrees(const check_options *o, bool on_server) {
+    if (!on_server && (o->on_error || o->gozero))
+        return refuse("--on-error and --gozero are for a list on a server: redis://HOST/KEY");
+    if (on_server && o->verify)
+        return refuse("--verify reads the whole list first; one on a server changes meanwhile. "
+                      "Fetch it with bloomery pull, and verify that");
+    if (o->gozero && o->key_file)
+        return refuse("go-zero's filters are not keyed; leave --key-file out");
+    if (o->gozero && o->follow)
+        return refuse("a filter of go-zero's that takes the place of another cannot be told from "
+                      "it; leave --follow out");
+    return true;
+}
+
 static bool options_agree(const check_options *o, cli_operands operands) {
     bool stdin_only =
         operands.count == 1 || (operands.count == 2 && strcmp(operands.items[1], "-") == 0);
@@ -221,7 +253,7 @@ static bool options_agree(const check_options *o, cli_operands operands) {
         return refuse("--json prints every line with all about it; leave -v, -c, -n and -H out");
     if (o->delimiter.given && !o->field)
         return refuse("--delimiter needs --field");
-    return true;
+    return server_agrees(o, remote_is_address(operands.items[0]));
 }
 
 static bool print_count(job *j) {
@@ -246,6 +278,14 @@ static void mention_malformed(const job *j) {
                  one ? "" : "s", what, keytype_name(j->list.type), one ? "it" : "them");
 }
 
+static void mention_assumed(const job *j) {
+    char count[NUMBER_TEXT];
+    if (j->assumed)
+        message_warn("%s: no answer about %s line%s, taken to be %sin the list", j->list.path,
+                     number_grouped(j->assumed, count), j->assumed == 1 ? "" : "s",
+                     j->live.otherwise == LIVE_NO ? "not " : "");
+}
+
 static int check(job *j, cli_operands operands) {
     const check_options *o = j->options;
     const cli_operands files = {operands.items + 1, operands.count - 1};
@@ -253,13 +293,24 @@ static int check(job *j, cli_operands operands) {
     bool failed = !good || (!o->key && input_failed(&j->in));
     if (good && o->count && !j->quiet)
         failed = !print_count(j) || failed;
-    if (good)
+    if (good) {
         mention_malformed(j);
+        mention_assumed(j);
+    }
     if (good && j->quiet && j->selected)
         return CLI_OK;
     if (failed || (o->strict && j->malformed))
         return CLI_ERROR;
     return j->selected ? CLI_OK : CLI_NONE;
+}
+
+static bool open_list(job *j, const char *path, const bly_hasher *key) {
+    const check_options *o = j->options;
+    const follow_how how = o->follow ? FOLLOW_COPIED : o->verify ? FOLLOW_VERIFIED : FOLLOW_MAPPED;
+    if (!remote_is_address(path))
+        return follow_open(&j->list, path, key, (keytype)o->type, how);
+    j->live = (live_how){o->gozero, (live_otherwise)o->on_error, o->follow};
+    return follow_open_live(&j->list, path, key, (keytype)o->type, &j->live);
 }
 
 static int run(void *values, cli_operands operands) {
@@ -277,8 +328,7 @@ static int run(void *values, cli_operands operands) {
     j->query.reader.exact = o->null;
     j->query.field.field = o->field;
     j->query.field.delimiter = o->delimiter.given ? o->delimiter.value : '\t';
-    const follow_how how = o->follow ? FOLLOW_COPIED : o->verify ? FOLLOW_VERIFIED : FOLLOW_MAPPED;
-    if (follow_open(&j->list, operands.items[0], key, (keytype)o->type, how)) {
+    if (open_list(j, operands.items[0], key)) {
         if (output_open(&j->out, NULL, false))
             status = check(j, operands);
         output_close(&j->out);
@@ -322,7 +372,14 @@ const cli_command command_check = {
     "written over: when it is shortened, `check` ends with an error. Answers are printed "
     "whenever the input has nothing more to give. With --follow the list is held in memory, and "
     "a new one is taken over when LIST is replaced, in whatever way: it is looked for four times "
-    "a second, and read whole before it is believed. While it is read, both are in memory.",
+    "a second, and read whole before it is believed. While it is read, both are in memory.\n"
+    "\n"
+    "LIST may also be the address of a filter on a Redis or Valkey server that has no module, as "
+    "`bloomery build`, `push` and `dedup` make them: redis://HOST/KEY (`bloomery help push` tells "
+    "more of addresses). It is asked where it is, thousands of lines in one trip, and what is "
+    "added to it meanwhile is found. An error (no connection, no answer, the filter gone or "
+    "replaced) is never taken for \"not in the list\": it ends the command with status 2, unless "
+    "--on-error says what to think instead.",
     "# the lines of a log whose first field is a listed address\n"
     "bloomery check --field 1 -t ' ' drop.bly access.log\n"
     "# is this domain, or a parent of it, listed? the exit status tells\n"
@@ -332,7 +389,9 @@ const cli_command command_check = {
     "# watch a log, and take over every new list\n"
     "tail -F queries.log | bloomery check --follow bad.bly\n"
     "# which entry matched\n"
-    "bloomery check --json bad.bly hosts.txt\n",
+    "bloomery check --json bad.bly hosts.txt\n"
+    "# a list on a server; while that is away, let everything through\n"
+    "bloomery check --on-error yes redis://cache.example/known ids.txt\n",
     options,
     sizeof(check_options),
     run,

@@ -6,6 +6,10 @@
  *
  * What is remembered across runs is written only after the lines it stands for have left the
  * process. Whatever kills it, the next run may print a line again; it never leaves one out.
+ *
+ * With --redis it is the other way round: whoever asks the server first has taken the line for all
+ * machines, and must print it. So every batch is printed as soon as it is answered, and only what
+ * dies in between loses lines, a batch of them at most.
  */
 #include "cli.h"
 #include "dedup_report.h"
@@ -19,6 +23,7 @@
 #include "pace.h"
 #include "progress.h"
 #include "seen_plan.h"
+#include "seen_redis.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -31,7 +36,9 @@ typedef struct dedup_options {
     uint64_t expect, memory, seed;
     double rate;
     bool repeated, count, force, exact, print_canonical, stats, json;
-    const char *output, *confirm, *state, *window;
+    const char *output, *confirm, *state, *window, *redis;
+    uint64_t shards, expire, replicas;
+    unsigned on_error; /* 0, or a seen_redis_policy */
 } dedup_options;
 
 #define AT(field) offsetof(dedup_options, field)
@@ -69,6 +76,29 @@ static const cli_option options[] = {
      "for "
      "each of the N lines, or about nine for each of those that -n says come within TIME. 1M is "
      "a million lines, 1m a minute."},
+    {"redis", 0, CLI_TEXT, AT(redis), "URL", NULL, NULL,
+     "Remember in a filter on a Redis or Valkey server, which many machines share: of each line "
+     "one "
+     "of them prints the first. No module is needed. URL is redis://:PASSWORD@HOST:PORT/KEY, "
+     "unix:///SOCKET?key=KEY and the like. The first to come makes the filter, for the -n "
+     "different "
+     "keys of all of them together; the others join it, and may leave out -n and -p."},
+    {"shards", 0, CLI_COUNT, AT(shards), "N", NULL, NULL,
+     "With --redis: cut a new filter into N strings, which a cluster spreads over its servers. "
+     "Unless given, as few as hold it: a string holds 512 MiB, a quarter of a billion keys at the "
+     "default rate."},
+    {"expire", 0, CLI_DURATION, AT(expire), "TIME", NULL, NULL,
+     "With --redis: a new filter vanishes after TIME (90s, 15m, 24h, 7d), all of it at once. One "
+     "that is there keeps its own time."},
+    {"replicas", 0, CLI_COUNT, AT(replicas), "N", NULL, NULL,
+     "With --redis: an answer counts when N replicas of the server know of it, so that a replica "
+     "that takes over prints nothing again. One that does not count is an error (--on-error)."},
+    {"on-error", 0, CLI_CHOICE, AT(on_error), "WHAT", "stop|print|drop", NULL,
+     "With --redis: what becomes of lines of which the server did not say whether they are new, "
+     "since it is away or an answer was lost on the way. stop (the default): the run ends, with "
+     "status 2, and says which they are. print: they are printed, perhaps not for the first time. "
+     "drop: they are left out, perhaps for ever. They are counted. A filter that is gone, or that "
+     "the server refuses, always ends the run."},
     {"seed", 0, CLI_NUMBER, AT(seed), "SEED", NULL, NULL,
      "The seed of a new filter's hash function. 0, the default, chooses one at random, so that "
      "strangers cannot make lines that are taken for each other; with a seed the same input always "
@@ -83,6 +113,7 @@ static const cli_option options[] = {
 typedef struct job {
     const dedup_options *options;
     seen seen;
+    seen_redis redis; /* instead of `seen`, with --redis */
     key_rule rule;
     output out;
     input in;
@@ -151,8 +182,23 @@ static bool save_now_and_then(job *j) {
     return !pace_due(&j->pace) || save(j);
 }
 
+/* What is in the filter is everybody's: it is printed at once. */
+static bool share_batch(job *j, const bly_bytes *records, size_t n) {
+    const input *in = &j->in;
+    const uint8_t printed = !j->options->repeated;
+    const uint8_t doubt = j->redis.policy == SEEN_REDIS_PRINT ? printed : !printed;
+    if (!seen_redis_ask(&j->redis, &j->rule, records, n, doubt, j->fresh))
+        return false;
+    j->totals.records += n;
+    j->totals.unique = j->redis.fresh;
+    return print_batch(j, records, n) && output_flush(&j->out) &&
+           seen_redis_go_on(&j->redis, in->path, in->number, in->number + in->count - 1);
+}
+
 static bool take_batch(void *at, const bly_bytes *records, size_t n) {
     job *j = at;
+    if (j->options->redis)
+        return share_batch(j, records, n);
     seen_tick(&j->seen);
     if (!ask(j, records, n))
         return false;
@@ -190,9 +236,28 @@ static bool open_seen(job *j) {
     return seen_open(&j->seen, &wish);
 }
 
-/* The first batch is read before the filter is made: it tells how many lines to expect. */
+static bool open_redis(job *j) {
+    const dedup_options *o = j->options;
+    char rule[KEY_OPTIONS_WORDS];
+    const seen_redis_wish wish = {.address = o->redis,
+                                  .rule = key_options_words(&o->keys, rule),
+                                  .keys = o->expect,
+                                  .rate = o->rate,
+                                  .seed = o->seed,
+                                  .shards = o->shards,
+                                  .seconds = o->expire,
+                                  .replicas = o->replicas,
+                                  .policy = o->on_error ? (seen_redis_policy)o->on_error
+                                                        : SEEN_REDIS_STOP};
+    return seen_redis_open(&j->redis, &wish);
+}
+
+/* The first batch is read before a filter is made: it tells how many lines to expect. A server that
+ * cannot be used is told before a line comes. */
 static bool work(job *j) {
-    bool more = input_next(&j->in), good = open_seen(j);
+    bool good = !j->options->redis || open_redis(j);
+    bool more = good && input_next(&j->in);
+    good = good && (j->options->redis || open_seen(j));
     while (good && more) {
         good = links_take(&j->links, j->in.records, j->in.count, take_batch, j);
         progress_show(&j->progress, j->in.records_read, input_position(&j->in), j->in.bytes_total);
@@ -244,11 +309,33 @@ static bool judge_window(const job *j, double useless) {
     return worst <= useless;
 }
 
+/* Lines without an answer were told of when they came, but that may be long ago. */
+static bool judge_redis(const job *j, double useless) {
+    const seen_redis *s = &j->redis;
+    const uint64_t doubtful = s->unsure + s->unknown;
+    char count[NUMBER_TEXT], lost[DEDUP_ESTIMATE], rate[NUMBER_TEXT];
+    if (doubtful)
+        message_warn("%s line%s got no answer, and %s", number_grouped(doubtful, count),
+                     doubtful == 1 ? "" : "s",
+                     s->policy == SEEN_REDIS_PRINT ? "may have been printed a second time"
+                                                   : "may be lost");
+    if (s->rate <= 1.1 * seen_redis_promised(s))
+        return true;
+    message_warn(
+        "%s: has %s keys, more than it was made for: %s new lines were lost in this run, and "
+        "now %s of them are; begin a new one, under another name and with a larger -n",
+        s->remote.at.name, number_grouped(s->facts.count, count),
+        dedup_report_about(dedup_totals_lost(&j->totals), lost), number_percent(s->rate, rate));
+    return s->rate <= useless;
+}
+
 /* A filter that cannot grow may be overfull by now; one that loses most of what is new has failed.
  */
 static bool judge(const job *j) {
     static const double useless = 0.5;
     char lines[NUMBER_TEXT], lost[NUMBER_TEXT], rate[NUMBER_TEXT], advice[128];
+    if (j->options->redis)
+        return judge_redis(j, useless);
     if (!j->seen.filter || kinds_grow(bly_filter_geometry(j->seen.filter).kind))
         return true;
     if (j->seen.window)
@@ -273,6 +360,8 @@ static int run_job(job *j) {
     if (!good && !j->out.path)
         (void)output_flush(&j->out); /* what is known to be new is not kept back */
     good = good && finish(j);
+    if (good && j->options->redis)
+        seen_redis_look(&j->redis);
     progress_end(&j->progress);
     if (good)
         report(j);
@@ -300,8 +389,40 @@ static const char *window_conflict(const dedup_options *o) {
     return NULL;
 }
 
+static const char *redis_conflict(const dedup_options *o) {
+    static const uint64_t most_replicas = 1000;
+    if (!o->redis)
+        return o->shards || o->expire || o->replicas || o->on_error
+                   ? "--shards, --expire, --replicas and --on-error need --redis"
+                   : NULL;
+    if (o->exact || o->confirm)
+        return "--redis has a filter that many machines share, --exact and --confirm keep what one "
+               "has seen: give one";
+    if (o->state)
+        return "--redis remembers on the server: leave out --state";
+    if (o->window)
+        return "a filter on a server forgets all lines at once (--expire) or none: leave out "
+               "--window";
+    if (o->memory)
+        return "--redis keeps the filter in the server's memory, and its size is by -n and -p: "
+               "leave out --memory";
+    if (o->count)
+        return "--redis remembers the lines for everybody, and --count does not print them: leave "
+               "one out";
+    if (o->output)
+        return "--redis takes lines for everybody as it goes, so a file that appears only at the "
+               "end cannot be its output: use > FILE instead of -o";
+    if (o->expire && !o->expect)
+        return "--expire is for whoever makes the filter, and so is -n: give both or none";
+    if (o->shards > BLY_BITMAP_MOST_SHARDS)
+        return "--shards must be at most 4096";
+    return o->replicas > most_replicas ? "--replicas must be at most 1000" : NULL;
+}
+
 static const char *conflict(const dedup_options *o) {
-    const char *why = window_conflict(o);
+    const char *why = redis_conflict(o);
+    if (!why)
+        why = window_conflict(o);
     if (why)
         return why;
     if (o->exact && o->confirm)
@@ -342,6 +463,7 @@ static int run(void *values, cli_operands operands) {
     j->rule = key_options_rule(&o->keys);
     j->links.whole = !o->keys.extract;
     j->pace = pace_start();
+    j->totals.redis = o->redis ? &j->redis : NULL;
     if (o->window && number_count(o->window, &j->window_keys))
         (void)number_duration(o->window, &j->window_seconds);
     int status = CLI_ERROR;
@@ -355,7 +477,7 @@ static int run(void *values, cli_operands operands) {
                        longest)) {
             j->in.idle = j->out.path ? NULL : show_what_is_there;
             j->in.idle_ctx = j;
-            if (o->state || o->confirm)
+            if (o->state || o->confirm || o->redis)
                 interrupt_watch();
             status = run_job(j);
             input_close(&j->in);
@@ -363,6 +485,7 @@ static int run(void *values, cli_operands operands) {
         output_close(&j->out);
     }
     seen_close(&j->seen);
+    seen_redis_close(&j->redis);
     links_free(&j->links);
     key_rule_free(&j->rule);
     free(j);
@@ -391,6 +514,14 @@ const cli_command command_dedup = {
     "come. A repeat counts as seen anew. By time it is the same, by the system's clock: TIME for "
     "certain, a quarter more at most. With --state time goes on between two runs.\n"
     "\n"
+    "With --redis any number of machines share one filter, on a server that needs no module. Each "
+    "line is printed by the one that brings it first, at whatever moment the others bring it. What "
+    "the server has answered for is printed at once, with nothing kept back; but a process that is "
+    "killed, or whose reader goes away, between the answer and its own output loses those lines "
+    "for all, a few thousand at most. (SIGINT, SIGTERM and SIGHUP end it behind a batch, and lose "
+    "none.) What the server forgets, because it keeps nothing on disk, is an error, not a new "
+    "beginning: see --on-error.\n"
+    "\n"
     "Lines are compared byte for byte, without their newline. The last one may lack its newline, "
     "and gets one.",
     "# the different lines of a log\n"
@@ -403,6 +534,8 @@ const cli_command command_dedup = {
     "tail -F errors.log | bloomery dedup --window 1h\n"
     "# every link of a set of pages, once, and none lost\n"
     "cat pages/*.html | bloomery dedup -x --url --exact\n"
+    "# one crawl by many machines: each runs this, with its own URLs\n"
+    "bloomery dedup --redis redis://cache.example/crawl:seen -n 100M --url=crawl urls.txt\n"
     "# how many repeats are there?\n"
     "bloomery dedup -c --json urls.txt",
     options,

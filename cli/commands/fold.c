@@ -109,7 +109,7 @@ static void report(const values *v, const bly_filter *from, const bly_stats *b) 
     bly_filter_stats(from, &a);
     if (v->json) {
         json j = json_begin(stdout);
-        json_text(&j, "file", v->out);
+        json_text(&j, "file", open_output_name(v->out));
         json_integer(&j, "divisor", a.size / b->size);
         json_integer(&j, "size_before", a.size);
         json_integer(&j, "size", b->size);

@@ -1,5 +1,6 @@
-/* bloomery info - what a filter file is, on a card. */
+/* bloomery info - what a filter file is, or a filter on a server, on a card. */
 #include "card.h"
+#include "card_live.h"
 #include "cli.h"
 #include "message.h"
 #include "open.h"
@@ -7,6 +8,7 @@
 #include <stdio.h>
 
 typedef struct values {
+    uint64_t gozero;
     bool header, json;
 } values;
 
@@ -14,12 +16,34 @@ static const cli_option options[] = {
     {"header", 0, CLI_FLAG, offsetof(values, header), NULL, NULL, NULL,
      "Read the header alone: instant however large the file is, but without what only the bits can "
      "tell (the estimated keys, the rate now, the fill, the type of its lines, how many of its "
-     "keys "
-     "are marks), and without a check of the bits' checksum."},
+     "keys are marks), and without a check of the bits' checksum. Of a filter on a server: without "
+     "asking it for its type."},
+    {"gozero", 0, CLI_COUNT, offsetof(values, gozero), "BITS", NULL, NULL,
+     "What is named are addresses of filters of the Go framework go-zero that have so many bits."},
     {"json", 0, CLI_FLAG, offsetof(values, json), NULL, NULL, NULL,
      "Print one JSON object per file, each on its own line."},
     {0},
 };
+
+/* A keyed filter is described without its key. */
+static bool show_live(const values *v, const char *address, bool first) {
+    const bly_redis_filter_options how = {.without_key = true};
+    remote r = {.filter = NULL};
+    card_live c;
+    bool good = remote_to(&r, address) &&
+                (v->gozero ? remote_open_gozero(&r, v->gozero, &how)
+                           : remote_open(&r, NULL, &how)) == BLY_OK &&
+                card_live_of(&c, &r, !v->header);
+    if (good && v->json)
+        card_live_json(&c, stdout);
+    else if (good) {
+        if (!first)
+            (void)putchar('\n');
+        card_live_print(&c, stdout);
+    }
+    remote_close(&r);
+    return good;
+}
 
 static bool show(const values *v, const char *path, bool first) {
     opened o = {0};
@@ -49,7 +73,11 @@ static int run(void *at, cli_operands operands) {
     if (operands.count == 0)
         return message_error("name a filter file: bloomery info LIST.bly");
     for (size_t i = 0; i < operands.count; i++) {
-        if (show(v, operands.items[i], first))
+        const char *path = operands.items[i];
+        const bool live = remote_is_address(path);
+        if (v->gozero && !live)
+            status = message_error("%s: is a file; --gozero is for filters on servers", path);
+        else if (live ? show_live(v, path, first) : show(v, path, first))
             first = false;
         else
             status = CLI_ERROR;
@@ -59,8 +87,8 @@ static int run(void *at, cli_operands operands) {
 
 const cli_command command_info = {
     .name = "info",
-    .operands = "FILE.bly...",
-    .summary = "Describe filter files",
+    .operands = "LIST...",
+    .summary = "Describe filters",
     .description =
         "Prints a card for each filter file: its kind and shape, its hash function with the seed "
         "or the id of its secret key, how many keys it was made for and how many it holds, and "
@@ -93,13 +121,23 @@ const cli_command command_info = {
         "\n"
         "A keyed filter is described without its key. The checksums are verified; a file that "
         "cannot be opened, or is damaged, is reported, the others are described all the same, and "
-        "the exit status is 2.",
+        "the exit status is 2.\n"
+        "\n"
+        "A filter on a Redis or Valkey server that has no module is named by its address, "
+        "redis://HOST/KEY (`bloomery help push` tells more of addresses). Its keys are those that "
+        "were new when they were added, as the server has counted them; the rate now follows from "
+        "their number. In how many strings it lies, on how many servers, and when it expires is "
+        "told, too, and its stamp, by which it differs from every other filter, one made anew "
+        "under the same key included. Of a filter of go-zero's, which tells nothing of itself, "
+        "--gozero gives the number of bits; keys and rate are then judged by the bits set.",
     .examples = "# Describe a list\n"
                 "bloomery info blocked.bly\n"
                 "# The wrong answers per million questions that each of several lists gives now\n"
                 "bloomery info --json *.bly | jq -r '[.file, .rate_now * 1e6] | @tsv'\n"
                 "# What a huge file is, without reading it\n"
-                "bloomery info --header seen-urls.bly",
+                "bloomery info --header seen-urls.bly\n"
+                "# A filter on a server\n"
+                "bloomery info redis://cache.example/blocked",
     .options = options,
     .values_size = sizeof(values),
     .run = run,

@@ -4,6 +4,7 @@
 #include "numbers.h"
 #include "plan_answer.h"
 #include "plot.h"
+#include "remote.h"
 #include "svg.h"
 
 #include <stddef.h>
@@ -16,7 +17,7 @@ static const double default_rate = 0.001;
 enum { PLOT_ALWAYS = 2, PLOT_NEVER = 3 };
 
 typedef struct values {
-    uint64_t keys, memory, first;
+    uint64_t keys, memory, first, shards;
     double rate;
     const char *window;
     bool deletes, grows, fixed, counts, shared, hostile, smallest, lossy;
@@ -25,7 +26,7 @@ typedef struct values {
     bly_hash_id hash;
     unsigned plot;
     const char *svg;
-    bool force, json;
+    bool force, json, plain;
 } values;
 
 #define AT(field) offsetof(values, field)
@@ -70,6 +71,12 @@ static const cli_option options[] = {
     {"hash", 0, CLI_HASH, AT(hash), "HASH", NULL, NULL,
      "Plan for this hash function. By default xxh3, or a wider one where that has too few bits; "
      "with --hostile-keys siphash."},
+    {"plain", 0, CLI_FLAG, AT(plain), NULL, NULL, NULL,
+     "The filter is to be on a Redis or Valkey server that has no module: say in how many strings, "
+     "and choose between the kinds that can be there."},
+    {"shards", 0, CLI_COUNT, AT(shards), "N", NULL, NULL,
+     "With --plain: cut it into N strings. Without this as few as will do: a string holds 512 "
+     "MB."},
     {"plot", 0, CLI_CHOICE, AT(plot), "WHEN", "auto|always|never", "always",
      "Draw the rate against the number of keys, also beyond what was planned for. By default on a "
      "terminal."},
@@ -136,6 +143,20 @@ static int check_window(const values *v) {
     return CLI_OK;
 }
 
+static int check_server(const values *v) {
+    bly_bitmap_spec spec;
+    if (!v->plain)
+        return v->shards ? message_error("--shards goes with --plain") : CLI_OK;
+    if (v->deletes || v->grows || v->fixed || v->window || v->counts || v->counter_bits)
+        return message_error("on a server without a module a filter is plain bits: no key is "
+                             "removed, counted or forgotten, and it does not grow. Leave out "
+                             "--deletes, --grows, --static, --window and --counts; or leave out "
+                             "--plain, and use the module");
+    if (v->kind && !remote_holds_kind(v->kind))
+        return remote_refuse_kind("--plain", v->kind);
+    return remote_spec(v->shards, 0, &spec) ? CLI_OK : CLI_ERROR;
+}
+
 static int check(const values *v, cli_operands operands) {
     if (operands.count)
         return message_error("'%s' is one word too many; try --help", operands.items[0]);
@@ -158,7 +179,7 @@ static int check(const values *v, cli_operands operands) {
         return message_error("--hostile-keys wants --hash siphash: %s has no secret key, so anyone "
                              "can compute it",
                              bly_hash_name(v->hash));
-    return CLI_OK;
+    return check_server(v);
 }
 
 /* A plan may be for another machine; but who makes the filter here should know. */
@@ -186,12 +207,8 @@ static bly_needs needs_of(const values *v) {
 
 /* ---- the answer ------------------------------------------------------------------------------ */
 
-static bly_status find(const values *v, plan_answer *p) {
+static bly_status find_here(const values *v, plan_answer *p) {
     bly_advice suggested;
-    *p = (plan_answer){.needs = needs_of(v), .hash = v->hash, .own_kind = v->kind != BLY_KIND_NONE};
-    p->counter_bits = v->counter_bits ? 1U << v->counter_bits : 0;
-    if (v->window && !window_keys(v) && number_duration(v->window, &p->seconds))
-        p->seconds = 0;
     bly_status status = bly_advise(&p->needs, &suggested);
     if (status == BLY_OK)
         p->suggested = suggested.kind;
@@ -199,6 +216,21 @@ static bly_status find(const values *v, plan_answer *p) {
         status = plan_kind(p, v->kind, &p->choice);
     else if (status == BLY_OK)
         p->choice = suggested;
+    return status;
+}
+
+/* *why: what to say of a failure, or NULL. */
+static bly_status find(const values *v, plan_answer *p, const char **why) {
+    *why = NULL;
+    *p = (plan_answer){.needs = needs_of(v),
+                       .hash = v->hash,
+                       .own_kind = v->kind != BLY_KIND_NONE,
+                       .on_server = v->plain};
+    p->counter_bits = v->counter_bits ? 1U << v->counter_bits : 0;
+    if (v->window && !window_keys(v) && number_duration(v->window, &p->seconds))
+        p->seconds = 0;
+    const bly_status status =
+        v->plain ? plan_on_server(p, v->kind, v->shards, why) : find_here(v, p);
     if (status == BLY_OK)
         plan_fill_lines(p);
     return status;
@@ -246,10 +278,15 @@ static int run(void *untyped, cli_operands operands) {
     if (!p || !c)
         status = message_error("out of memory");
     else {
-        bly_status found = find(v, p);
+        const char *why;
+        bly_status found = find(v, p, &why);
         if (found == BLY_OK)
             warn_of_lack(&p->needs, v->hash);
-        status = found ? plan_refuse(&p->needs, v->kind, v->hash, found) : show(v, p, c);
+        if (found == BLY_OK)
+            status = show(v, p, c);
+        else
+            status =
+                why ? message_error("%s", why) : plan_refuse(&p->needs, v->kind, v->hash, found);
     }
     free(p);
     free(c);
@@ -274,7 +311,10 @@ const cli_command command_plan = {
     "The drawing shows what happens when more keys come than planned: a Bloom filter of fixed size "
     "goes on working, and its rate rises along the curve. The curve of a kind that takes no more "
     "keys ends there: a cuckoo filter when it is full, fuse and ribbon with the keys they are "
-    "built from.",
+    "built from.\n"
+    "\n"
+    "With --plain the filter is one for a Redis or Valkey server that has no module, where it lies "
+    "in strings of at most 512 MB, each in a slot of its own in a cluster.",
     "# a hundred million keys, one wrong answer in a thousand\n"
     "bloomery plan -n 1e8 -p 0.1%\n"
     "# how many keys fit into 64 MiB at one percent\n"
@@ -291,6 +331,8 @@ const cli_command command_plan = {
     "bloomery plan --window=24h -n 2M\n"
     "# a picture of all kinds, for a report\n"
     "bloomery plan -n 1e6 -p 1/1000 --svg rates.svg\n"
+    "# ten thousand million keys, seen by all crawlers of a cluster\n"
+    "bloomery plan -n 10G -p 1% --plain\n"
     "# the size alone, for a script\n"
     "bloomery plan -n 1e8 -p 0.1% --json | jq .bytes\n",
     options,

@@ -4,10 +4,10 @@
 #include "json.h"
 #include "message.h"
 #include "numbers.h"
+#include "open.h"
 #include "output.h"
 #include "progress.h"
-#include "talk.h"
-#include <bloomery/bloomery.h>
+#include "remote.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,8 @@ static const cli_option options[] = {
 typedef struct pull {
     const values *v;
     const char *path;
-    talk talk;
+    remote remote;
+    remote_holds holds;
     output out;
     size_t chunk_size;
     uint64_t total, have, chunks;
@@ -47,18 +48,38 @@ typedef struct pull {
 
 typedef enum verdict { FAILED, CHANGED, FINE } verdict;
 
+/* Why there is nothing to be had where the module is not loaded. */
+static int refuse_bare(const pull *p) {
+    const char *name = p->remote.at.name;
+    if (p->holds == REMOTE_NOTHING)
+        return message_error("%s: there is no such key", name);
+    if (p->holds == REMOTE_STRING)
+        return message_error("%s: holds a string that is no filter of Bloomery's (go-zero's have "
+                             "no form of a file)",
+                             name);
+    if (p->holds == REMOTE_OTHER)
+        return message_error("%s: the key holds something that is no filter; name another", name);
+    return message_error(
+        "%s: the server has no Bloomery module (MODULE LOAD "
+        "/PATH/TO/bloomery.so), and does not allow GETRANGE, which filters without "
+        "it need",
+        name);
+}
+
 /* [total, stamp, data]. NULL where an answer is none of that; reported. */
 static const bly_redis_reply *data_of(const pull *p, const bly_redis_reply *answer) {
     const bly_redis_reply *total = bly_redis_reply_at(answer, 0), *stamp, *data;
     stamp = bly_redis_reply_at(answer, 1);
     data = bly_redis_reply_at(answer, 2);
     if (bly_redis_reply_type(answer) == BLY_REDIS_NIL)
-        (void)message_error("%s: there is no such key", p->talk.name);
+        (void)message_error("%s: there is no such key", p->remote.at.name);
+    else if (talk_says(answer, "unknown command"))
+        (void)refuse_bare(p);
     else if (!data || bly_redis_reply_type(total) != BLY_REDIS_INTEGER ||
              bly_redis_reply_type(stamp) != BLY_REDIS_INTEGER ||
              bly_redis_reply_type(data) != BLY_REDIS_TEXT ||
              bly_redis_reply_text(data).size > p->chunk_size)
-        (void)talk_refused(&p->talk, answer);
+        (void)talk_refused(&p->remote.at, answer);
     else
         return data;
     return NULL;
@@ -74,9 +95,9 @@ static bool begin(pull *p, const bly_redis_reply *answer, bly_bytes data) {
     if (status == BLY_OK && p->total == BLY_FILE_HEADER + info.body_bytes)
         return true;
     if (status == BLY_OK || status == BLY_ECORRUPT)
-        (void)message_error("%s: what the server sends is not a filter", p->talk.name);
+        (void)message_error("%s: what the server sends is not a filter", p->remote.at.name);
     else
-        (void)message_status(p->talk.name, status);
+        (void)message_status(p->remote.at.name, status);
     return false;
 }
 
@@ -91,7 +112,7 @@ static verdict take_piece(pull *p, const bly_redis_reply *answer) {
         return CHANGED;
     if (data.size == 0 || data.size > p->total - p->have) {
         (void)message_error(
-            "%s: the server sent %llu bytes too %s", p->talk.name,
+            "%s: the server sent %llu bytes too %s", p->remote.at.name,
             (unsigned long long)(data.size ? data.size - (p->total - p->have) : p->total - p->have),
             data.size ? "many" : "few");
         return FAILED;
@@ -105,12 +126,12 @@ static verdict fetch_piece(pull *p) {
     char at[TALK_NUMBER], count[TALK_NUMBER];
     const bly_bytes args[] = {
         talk_word("BLY.DUMP"),
-        p->talk.url.key,
+        p->remote.at.url.key,
         talk_number(p->have, at),
         talk_word("COUNT"),
         talk_number(p->chunk_size, count),
     };
-    bly_redis_reply *answer = talk_ask(&p->talk, args, 5, "");
+    bly_redis_reply *answer = talk_ask(&p->remote.at, args, 5, "");
     if (!answer)
         return FAILED;
     const verdict v = take_piece(p, answer);
@@ -143,7 +164,7 @@ static bool fetch_all(pull *p) {
         (void)message_error("%s: the filter changed while it was fetched, %d times in a row; stop "
                             "adding keys for as long, or pull it from a replica that gets no "
                             "updates meanwhile",
-                            p->talk.name, TRIES);
+                            p->remote.at.name, TRIES);
     return v == FINE;
 }
 
@@ -162,8 +183,8 @@ static bool check(pull *p) {
     bly_map_close(map);
     bly_filter_destroy(loaded);
     if (status != BLY_OK)
-        (void)message_error("%s: what arrived is refused (%s); nothing was written", p->talk.name,
-                            bly_strerror(status));
+        (void)message_error("%s: what arrived is refused (%s); nothing was written",
+                            p->remote.at.name, bly_strerror(status));
     return status == BLY_OK;
 }
 
@@ -176,7 +197,7 @@ static void report(const pull *p) {
         return;
     }
     json j = json_begin(stdout);
-    talk_tell(&p->talk, p->path, &j);
+    talk_tell(&p->remote.at, p->path, &j);
     json_integer(&j, "bytes", p->total);
     json_integer(&j, "chunks", p->chunks);
     json_integer(&j, "tries", p->tries);
@@ -184,14 +205,72 @@ static void report(const pull *p) {
     json_end(&j);
 }
 
-static bool fetch_file(pull *p) {
+static bool fetch_pieces(pull *p) {
     if (!output_open(&p->out, p->path, p->v->force))
         return false;
-    const bool good = talk_connect(&p->talk) && fetch_all(p) && check(p) && output_commit(&p->out);
+    const bool good = fetch_all(p) && check(p) && output_commit(&p->out);
     output_close(&p->out);
     if (good)
         report(p);
     return good;
+}
+
+/* ---- without the module ---------------------------------------------------------------------- */
+
+static void report_plain(const pull *p, const bly_filter *f) {
+    const double seconds = progress_seconds(&p->progress);
+    char bytes[NUMBER_TEXT], time[NUMBER_TEXT];
+    const uint64_t size = bly_filter_file_size(f);
+    if (!p->v->json) {
+        message_note("%s: %s fetched in %s", p->path, number_bytes(size, bytes),
+                     number_time(seconds, time));
+        return;
+    }
+    json j = json_begin(stdout);
+    talk_tell(&p->remote.at, p->path, &j);
+    json_bool(&j, "plain", true);
+    json_integer(&j, "bytes", size);
+    json_integer(&j, "shards", bly_redis_filter_bitmap(p->remote.filter)->shards);
+    json_real(&j, "seconds", seconds);
+    json_end(&j);
+}
+
+static bool show(void *ctx, uint64_t done, uint64_t total) {
+    progress_show_bytes(ctx, done, total);
+    return !interrupt_seen();
+}
+
+/* The secret key of a keyed filter is not needed for that. */
+static bool fetch_plain(pull *p) {
+    const bly_redis_filter_options how = {.without_key = true};
+    bly_filter *f = NULL;
+    if (p->v->chunk) {
+        (void)message_error("%s: --chunk-size goes with filters of the module alone; leave it out",
+                            p->remote.at.name);
+        return false;
+    }
+    if (remote_open(&p->remote, NULL, &how) != BLY_OK)
+        return false;
+    interrupt_watch();
+    progress_begin(&p->progress, false);
+    const bly_status status = bly_redis_filter_fetch(p->remote.filter, show, &p->progress, &f);
+    progress_end(&p->progress);
+    if (status != BLY_OK && !interrupt_seen())
+        (void)remote_failed(&p->remote, status);
+    const bool good = status == BLY_OK && open_save(f, p->path);
+    if (good)
+        report_plain(p, f);
+    bly_filter_destroy(f);
+    return good;
+}
+
+/* ---- either ---------------------------------------------------------------------------------- */
+
+static bool fetch_file(pull *p) {
+    if (!output_may_replace(p->path, p->v->force) || !talk_connect(&p->remote.at) ||
+        !remote_look(&p->remote.at, &p->holds))
+        return false;
+    return p->holds == REMOTE_FILTER ? fetch_plain(p) : fetch_pieces(p);
 }
 
 static int run(void *at, cli_operands operands) {
@@ -205,8 +284,8 @@ static int run(void *at, cli_operands operands) {
                              "name one");
     if (!talk_chunk(p.v->chunk, &p.chunk_size))
         return CLI_ERROR;
-    const bool good = talk_to(&p.talk, operands.items[0]) && fetch_file(&p);
-    talk_close(&p.talk);
+    const bool good = remote_to(&p.remote, operands.items[0]) && fetch_file(&p);
+    remote_close(&p.remote);
     return good ? CLI_OK : CLI_ERROR;
 }
 
@@ -216,12 +295,15 @@ const cli_command command_pull = {
     .summary = "Fetch a filter from a Redis or Valkey server to a file",
     .description =
         "Writes the filter that a key of a server holds to a file, which the other commands read "
-        "and the library maps. It comes in pieces (BLY.DUMP), and the server goes on serving. When "
-        "the filter changes meanwhile, what has arrived is of no use, and the pull starts over, "
-        "five times at most.\n"
+        "and the library maps. It comes in pieces, and the server goes on serving. A filter of the "
+        "Bloomery module (BLY.DUMP) may be of any kind; when it changes meanwhile, what has "
+        "arrived is of no use, and the pull starts over, five times at most. One of a server "
+        "without the module, as `bloomery build`, `push` and `dedup` make them, is held in memory "
+        "until it is whole, and may change: the file has every key that was added before the pull "
+        "began, and perhaps some that came later.\n"
         "\n"
-        "The file appears when all of it has arrived and its checksums are right. An existing file "
-        "is only replaced with --force.\n"
+        "The file appears when all of it has arrived and, of a filter of the module, its checksums "
+        "are right. An existing file is only replaced with --force.\n"
         "\n"
         "The address is redis://HOST:PORT/KEY, or redis://HOST:PORT/DATABASE/KEY with the number "
         "of a database; `bloomery help push` tells more of it. A keyed filter comes without its "

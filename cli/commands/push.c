@@ -7,30 +7,42 @@
 #include "numbers.h"
 #include "open.h"
 #include "progress.h"
-#include "talk.h"
+#include "remote.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct values {
-    uint64_t chunk;
-    bool replace, resume, as_is, json;
+    const char *key_file;
+    uint64_t chunk, shards, expire;
+    bool replace, resume, as_is, plain, json;
 } values;
 
+#define AT(field) offsetof(values, field)
 static const cli_option options[] = {
-    {"chunk-size", 0, CLI_SIZE, offsetof(values, chunk), "SIZE", NULL, NULL,
+    {"chunk-size", 0, CLI_SIZE, AT(chunk), "SIZE", NULL, NULL,
      "Send at most SIZE bytes at a time, from 1K to 64M. The default is 1M: small enough that the "
      "server's other clients do not notice."},
-    {"replace", 0, CLI_FLAG, offsetof(values, replace), NULL, NULL, NULL,
+    {"replace", 0, CLI_FLAG, AT(replace), NULL, NULL, NULL,
      "Replace the filter that the key has. It serves until the new one is complete."},
-    {"resume", 0, CLI_FLAG, offsetof(values, resume), NULL, NULL, NULL,
-     "Go on where an interrupted push of the same file has left off."},
-    {"as-is", 0, CLI_FLAG, offsetof(values, as_is), NULL, NULL, NULL,
-     "Send a list that was built with --type, too. The server knows nothing of types: its clients "
-     "must ask for keys in the form in which the list has them."},
-    {"json", 0, CLI_FLAG, offsetof(values, json), NULL, NULL, NULL,
-     "Print what was done as a JSON object."},
+    {"resume", 0, CLI_FLAG, AT(resume), NULL, NULL, NULL,
+     "Go on where an interrupted push of the same file has left off. Needs the module."},
+    {"as-is", 0, CLI_FLAG, AT(as_is), NULL, NULL, NULL,
+     "Send a list that was built with --type to a server with the module, too. The module knows "
+     "nothing of types: its clients must ask for keys in the form in which the list has them."},
+    {"plain", 0, CLI_FLAG, AT(plain), NULL, NULL, NULL,
+     "Make it strings of the server, which need no module, also where the module is loaded. For "
+     "lists of kind sbbf and split512."},
+    {"shards", 0, CLI_COUNT, AT(shards), "N", NULL, NULL,
+     "Cut it into N strings, in N slots of a cluster. Without this as few as will do: a string "
+     "holds 512 MB. Not with the module."},
+    {"expire", 0, CLI_DURATION, AT(expire), "TIME", NULL, NULL,
+     "The filter vanishes after so long: 90s, 15m, 24h, 7d. Not with the module."},
+    {"key-file", 0, CLI_FILE, AT(key_file), "FILE", NULL, NULL,
+     "The secret key of a keyed list, which a server without the module needs to be told the id "
+     "of. The key itself is not sent."},
+    {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL, "Print what was done as a JSON object."},
     {0},
 };
 
@@ -38,7 +50,10 @@ static const cli_option options[] = {
 typedef struct push {
     const values *v;
     const char *path;
-    talk talk;
+    remote remote;
+    bly_bitmap_spec spec;
+    const bly_filter *filter;
+    bool bare; /* the server has no module */
     bly_image *image;
     uint8_t *chunk;
     size_t chunk_size;
@@ -51,10 +66,10 @@ typedef struct push {
 static bly_redis_reply *load(push *p, uint64_t offset, size_t size, const char *lost) {
     char total[TALK_NUMBER], at[TALK_NUMBER];
     const bly_bytes args[] = {
-        talk_word("BLY.LOAD"),   p->talk.url.key,  talk_number(p->total, total),
-        talk_number(offset, at), {p->chunk, size}, talk_word("REPLACE"),
+        talk_word("BLY.LOAD"),   p->remote.at.url.key, talk_number(p->total, total),
+        talk_number(offset, at), {p->chunk, size},     talk_word("REPLACE"),
     };
-    return talk_ask(&p->talk, args, p->v->replace ? 6 : 5, lost);
+    return talk_ask(&p->remote.at, args, p->v->replace ? 6 : 5, lost);
 }
 
 /* Where to begin. An offset that cannot be right makes the server tell the one that is; any other
@@ -65,6 +80,7 @@ static bool find_start(push *p) {
     bly_redis_reply *answer = load(p, p->total, 0, "");
     if (!answer)
         return false;
+    p->bare = talk_says(answer, "unknown command");
     static const char words[] = "expected offset ";
     if (talk_says(answer, words)) {
         const char *text = bly_redis_reply_text(answer).data;
@@ -73,9 +89,9 @@ static bool find_start(push *p) {
         p->resumed = at < p->total ? at : 0;
     }
     bly_redis_reply_free(answer);
-    if (p->resumed == 0)
+    if (p->resumed == 0 && !p->bare)
         message_note("%s: has nothing of an interrupted push; it is sent from the beginning",
-                     p->talk.name);
+                     p->remote.at.name);
     return true;
 }
 
@@ -84,7 +100,9 @@ static bool understand(const push *p, const bly_redis_reply *answer) {
     if (bly_redis_reply_type(answer) == BLY_REDIS_INTEGER &&
         (uint64_t)bly_redis_reply_integer(answer) == p->sent)
         return true;
-    (void)talk_refused(&p->talk, answer);
+    if (p->bare)
+        return false;
+    (void)talk_refused(&p->remote.at, answer);
     if (p->resumed > 0 && talk_is_error(answer) && p->sent == p->total)
         message_note("perhaps what had arrived before was of another file; push it again without "
                      "--resume");
@@ -101,6 +119,7 @@ static bool send_piece(push *p) {
         return false;
     p->sent += size;
     p->chunks++;
+    p->bare = talk_says(answer, "unknown command");
     const bool good = understand(p, answer);
     bly_redis_reply_free(answer);
     return good;
@@ -108,7 +127,7 @@ static bool send_piece(push *p) {
 
 static bool send_all(push *p) {
     char sent[NUMBER_TEXT];
-    bool good = find_start(p);
+    bool good = find_start(p) && !p->bare;
     p->sent = p->resumed;
     progress_begin(&p->progress, false);
     while (good && p->sent < p->total && !interrupt_seen()) {
@@ -119,22 +138,90 @@ static bool send_all(push *p) {
     if (good && p->sent < p->total)
         message_note("%s: stopped; the server keeps the first %s bytes until --resume brings the "
                      "rest",
-                     p->talk.name, number_grouped(p->sent, sent));
+                     p->remote.at.name, number_grouped(p->sent, sent));
     return good && p->sent == p->total;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- without the module ---------------------------------------------------------------------- */
+
+static void report_plain(const push *p, double seconds) {
+    char bytes[NUMBER_TEXT], time[NUMBER_TEXT], cut[48] = "";
+    const bly_bitmap *b = bly_redis_filter_bitmap(p->remote.filter);
+    const uint64_t size = bly_bitmap_bytes(b);
+    if (b->shards > 1)
+        (void)snprintf(cut, sizeof cut, ", in %u strings", (unsigned)b->shards);
+    if (!p->v->json) {
+        message_note("%s: %s sent in %s%s", p->remote.at.name, number_bytes(size, bytes),
+                     number_time(seconds, time), cut);
+        return;
+    }
+    json j = json_begin(stdout);
+    talk_tell(&p->remote.at, p->path, &j);
+    json_bool(&j, "plain", true);
+    json_integer(&j, "bytes", size);
+    json_integer(&j, "shards", b->shards);
+    json_real(&j, "seconds", seconds);
+    json_end(&j);
+}
+
+/* What has no meaning there. */
+static bool plain_agrees(const push *p) {
+    const bly_kind kind = bly_filter_geometry(p->filter).kind;
+    if (!remote_holds_kind(kind))
+        (void)remote_refuse_kind(p->path, kind);
+    else if (!bly_filter_hasher(p->filter))
+        (void)message_error("%s: is keyed; give its key by --key-file. It is not sent, but its id "
+                            "is",
+                            p->path);
+    else if (p->v->resume)
+        (void)message_error("%s: without the module nothing is kept of a push that was "
+                            "interrupted; leave --resume out",
+                            p->remote.at.name);
+    else if (p->v->chunk)
+        (void)message_error("%s: --chunk-size goes with the module alone; leave it out",
+                            p->remote.at.name);
+    else
+        return true;
+    return false;
+}
+
+/* As with a file, it is for whoever asks the filter to bring his keys into its form. */
+static void mention_type(const push *p) {
+    keytype_levels levels;
+    const keytype type = keytype_recognise(p->filter, &levels);
+    if (type != KEYTYPE_LINE && type != KEYTYPE_NONE && !p->v->as_is)
+        message_note("%s: a list of type %s, as bloomery check and add will find by themselves; "
+                     "other clients must ask for keys in its form",
+                     p->remote.at.name, keytype_name(type));
+}
+
+static bool send_plain(push *p) {
+    const double start = progress_clock();
+    if (!plain_agrees(p) || !remote_may_send(&p->remote, p->v->replace, "--replace"))
+        return false;
+    if (p->bare)
+        message_note("%s: the server has no Bloomery module; the list is sent as strings, which "
+                     "need none",
+                     p->remote.at.name);
+    if (!remote_send(&p->remote, p->filter, &p->spec, p->v->replace, "--replace"))
+        return false;
+    mention_type(p);
+    report_plain(p, progress_clock() - start);
+    return true;
+}
+
+/* ---- with it --------------------------------------------------------------------------------- */
 
 static void report(const push *p) {
     const double seconds = progress_seconds(&p->progress);
     char bytes[NUMBER_TEXT], time[NUMBER_TEXT];
     if (!p->v->json) {
-        message_note("%s: %s sent in %s", p->talk.name, number_bytes(p->sent - p->resumed, bytes),
-                     number_time(seconds, time));
+        message_note("%s: %s sent in %s", p->remote.at.name,
+                     number_bytes(p->sent - p->resumed, bytes), number_time(seconds, time));
         return;
     }
     json j = json_begin(stdout);
-    talk_tell(&p->talk, p->path, &j);
+    talk_tell(&p->remote.at, p->path, &j);
     json_integer(&j, "bytes", p->total);
     json_integer(&j, "resumed_at", p->resumed);
     json_integer(&j, "chunks", p->chunks);
@@ -142,41 +229,71 @@ static void report(const push *p) {
     json_end(&j);
 }
 
-/* A server compares bytes. Asked for an address whose network is listed, or a name in capitals, it
- * would say no. (A keyed list cannot be looked at here.) */
-static bool may_be_sent(const push *p, const bly_filter *f) {
+/* The module compares bytes. Asked for an address whose network is listed, or a name in capitals,
+ * it would say no. (A keyed list cannot be looked at without its key.) */
+static keytype type_of(const push *p) {
     keytype_levels levels;
-    if (p->v->as_is || !bly_filter_hasher(f))
+    if (p->v->as_is || !bly_filter_hasher(p->filter))
+        return KEYTYPE_LINE;
+    const keytype type = keytype_recognise(p->filter, &levels);
+    return type == KEYTYPE_NONE ? KEYTYPE_LINE : type;
+}
+
+/* What only a server without the module can be sent. Before the first piece is. */
+static bool module_agrees(push *p) {
+    const keytype type = type_of(p);
+    const bool plain_alone = p->v->shards || p->v->expire;
+    if (type == KEYTYPE_LINE && !plain_alone)
         return true;
-    const keytype type = keytype_recognise(f, &levels);
-    if (type == KEYTYPE_LINE || type == KEYTYPE_NONE)
+    /* A piece that begins at the end is refused, one way or the other. */
+    bly_redis_reply *answer = load(p, p->total, 0, "");
+    if (!answer)
+        return false;
+    p->bare = talk_says(answer, "unknown command");
+    bly_redis_reply_free(answer);
+    if (p->bare)
         return true;
-    (void)message_error("%s: a list of type %s; a server compares bytes, and would deny what the "
-                        "list has in another form or as part of something larger. Ask such a list "
-                        "with bloomery check; or send it with --as-is, for clients that put their "
-                        "keys into its form",
-                        p->path, keytype_name(type));
+    if (plain_alone)
+        (void)message_error("%s: --shards and --expire are for strings, which need no module; add "
+                            "--plain, or leave them out",
+                            p->remote.at.name);
+    else
+        (void)message_error("%s: a list of type %s; a server compares bytes, and would deny what "
+                            "the list has in another form or as part of something larger. Ask such "
+                            "a list with bloomery check; or send it with --as-is, for clients that "
+                            "put their keys into its form; or with --plain, for bloomery check",
+                            p->path, keytype_name(type));
     return false;
 }
 
-static bool send_file(push *p) {
-    opened o;
-    if (open_read(&o, p->path, NULL, BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY) != BLY_OK)
-        return false;
-    if (!may_be_sent(p, o.filter)) {
-        open_close(&o);
+static bool send_pieces(push *p) {
+    p->chunk = malloc(p->chunk_size);
+    if (!p->chunk || bly_image_open(p->filter, NULL, &p->image) != BLY_OK) {
+        (void)message_error("out of memory");
         return false;
     }
-    p->chunk = malloc(p->chunk_size);
-    bool good = p->chunk && bly_image_open(o.filter, NULL, &p->image) == BLY_OK;
-    if (good) {
-        p->total = bly_image_size(p->image);
-        interrupt_watch(); /* so that it can be said what the server has */
-        good = talk_connect(&p->talk) && send_all(p);
-    } else
-        (void)message_error("out of memory");
-    if (good)
+    p->total = bly_image_size(p->image);
+    interrupt_watch(); /* so that it can be said what the server has */
+    if (!module_agrees(p))
+        return false;
+    if (!p->bare && send_all(p)) {
         report(p);
+        return true;
+    }
+    return p->bare && send_plain(p);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static bool send_file(push *p) {
+    opened o;
+    bly_hasher space;
+    const bly_hasher *key;
+    if (!open_key(p->v->key_file, &space, &key) ||
+        open_read(&o, p->path, key, BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY) != BLY_OK)
+        return false;
+    p->filter = o.filter;
+    const bool good = p->v->plain ? send_plain(p) : talk_connect(&p->remote.at) && send_pieces(p);
     bly_image_close(p->image);
     free(p->chunk);
     open_close(&o);
@@ -189,10 +306,10 @@ static int run(void *at, cli_operands operands) {
         return message_error("name a filter file and where it goes: bloomery push LIST.bly "
                              "redis://HOST:PORT/KEY");
     p.path = operands.items[0];
-    if (!talk_chunk(p.v->chunk, &p.chunk_size))
+    if (!talk_chunk(p.v->chunk, &p.chunk_size) || !remote_spec(p.v->shards, p.v->expire, &p.spec))
         return CLI_ERROR;
-    const bool good = talk_to(&p.talk, operands.items[1]) && send_file(&p);
-    talk_close(&p.talk);
+    const bool good = remote_to(&p.remote, operands.items[1]) && send_file(&p);
+    remote_close(&p.remote);
     return good ? CLI_OK : CLI_ERROR;
 }
 
@@ -201,31 +318,41 @@ const cli_command command_push = {
     .operands = "FILE.bly ADDRESS",
     .summary = "Send a filter file to a Redis or Valkey server",
     .description =
-        "Makes a filter file a key of a server that has the Bloomery module loaded: a list that "
-        "was built offline, in minutes and on any machine, serves there at once. The file is "
-        "checked before anything is sent. It goes over in pieces, in order (BLY.LOAD), and the key "
-        "appears, or is replaced, in one moment, when all of it has arrived and the server has "
-        "checked it, too. Until then the old filter serves; if anything fails it stays.\n"
+        "Makes a filter file a key of a server: a list that was built offline, in minutes and on "
+        "any machine, serves there at once. The file is checked before anything is sent. It goes "
+        "over in pieces, and the key appears, or is replaced, in one moment, when all of it has "
+        "arrived. Until then the old filter serves; if anything fails it stays.\n"
+        "\n"
+        "On a server that has the Bloomery module loaded it becomes a filter of the module "
+        "(BLY.LOAD), of any kind, and the server checks it, too. On any other, and with --plain, "
+        "it becomes one or more strings, which need no module; that takes the kinds sbbf and "
+        "split512. Such a filter is asked and added to by `bloomery check`, `add` and `dedup`, and "
+        "by programs through the library. Of several strings the first is replaced last; whoever "
+        "meets an old one and a new one gets an error and no wrong answer.\n"
         "\n"
         "The address is redis://HOST:PORT/KEY, or redis://HOST:PORT/DATABASE/KEY with the number "
         "of a database. Without HOST it is this machine, without PORT 6379. A user and a password "
         "come before the host: redis://USER:PASSWORD@HOST/KEY, or :PASSWORD@ alone; whoever lists "
         "the processes of this machine sees them there, but not in the environment variable "
         "REDISCLI_AUTH, which is used where the address has no password. A socket is "
-        "unix:///PATH?key=KEY. What is "
-        "special in an address is written %XX. TLS (rediss://) needs a tunnel. In a cluster any of "
-        "its servers will do.\n"
+        "unix:///PATH?key=KEY. What is special in an address is written %XX. rediss:// is TLS, "
+        "where this build has it, and needs a tunnel where not. In a cluster any of its servers "
+        "will do.\n"
         "\n"
-        "A keyed filter is sent without its key, which the server has in its own key file or not "
-        "at all. A list that was built with --type is not sent without --as-is: the server would "
-        "compare bytes, not addresses or names.",
+        "A keyed filter is sent without its key, which a server with the module has in its own "
+        "key file or not at all. A list that was built with --type is not sent to the module "
+        "without --as-is, for that would compare bytes, not addresses or names. Without the module "
+        "it is as with a file: whoever asks brings his keys into the list's form, and `bloomery "
+        "check` does so by itself.",
     .examples = "# Build a list here, and serve it there\n"
                 "bloomery build -o blocked.bly blocked.txt && bloomery push blocked.bly "
                 "redis://cache.example:6379/blocked\n"
                 "# Replace it by a newer one, while it is in use\n"
                 "bloomery push --replace blocked.bly redis://cache.example/blocked\n"
                 "# Go on after the connection broke\n"
-                "bloomery push --resume blocked.bly redis://cache.example/blocked",
+                "bloomery push --resume blocked.bly redis://cache.example/blocked\n"
+                "# Over a cluster without the module, for a day\n"
+                "bloomery push --shards 3 --expire 24h blocked.bly redis://cache.example/blocked",
     .options = options,
     .values_size = sizeof(values),
     .run = run,

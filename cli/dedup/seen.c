@@ -79,9 +79,7 @@ static bool load_state(seen *s, const seen_wish *wish) {
            (seen_wish_windowed(wish) || fits_state(s, wish));
 }
 
-/* Strangers choose the lines of a crawl, and whoever knows the seed can make some that hash alike.
- */
-static bool random_seed(uint64_t *out) {
+bool seen_random_seed(uint64_t *out) {
     uint8_t key[16];
     bly_status status = bly_random_key(key);
     if (status != BLY_OK)
@@ -95,7 +93,7 @@ static bool make_filter(seen *s, const seen_wish *wish) {
     if (!seen_wish_windowed(wish) && !seen_plan(wish, &spec))
         return false;
     spec.seed = wish->seed;
-    if (!spec.seed && !random_seed(&spec.seed))
+    if (!spec.seed && !seen_random_seed(&spec.seed))
         return false;
     bly_status status = bly_filter_create(&spec, &s->filter);
     if (status != BLY_OK)
@@ -126,24 +124,28 @@ static bool open_exact(seen *s, const seen_wish *wish) {
         (void)message_error(limit ? "--memory is too little for so many fingerprints"
                                   : "out of memory");
         return false;
-    } else if (!random_seed(&seed))
+    } else if (!seen_random_seed(&seed))
         return false;
     return bly_hasher_init(&s->hasher, BLY_HASH_XXH3, seed) == BLY_OK;
 }
 
-/* A state knows which rule its keys were made by: one key more says so. That it is there may be an
- * error, as with any key; that it is not is sure, unless the filter comes from elsewhere. */
+size_t seen_mark_text(const char *rule, char out[SEEN_MARK]) {
+    static const char head[] = "\0bloomery\0dedup";
+    memcpy(out, head, sizeof head);
+    const int length = snprintf(out + sizeof head, SEEN_MARK - sizeof head, "%s", rule);
+    return sizeof head + (size_t)length;
+}
+
 static bool mark_rule(seen *s, const seen_wish *wish) {
-    char text[160] = "\0bloomery\0dedup";
-    const size_t head = sizeof "\0bloomery\0dedup";
+    char text[SEEN_MARK];
     const char *file = wish->state ? wish->state : wish->confirm;
     const uint64_t before = seen_count(s);
     bool known = false;
     uint8_t fresh = 0;
     if (!file)
         return true;
-    const int length = snprintf(text + head, sizeof text - head, "%s", wish->rule);
-    s->mark = s->hashes[0] = bly_hash_key(&s->hasher, text, head + (size_t)length);
+    const size_t size = seen_mark_text(wish->rule, text);
+    s->mark = s->hashes[0] = bly_hash_key(&s->hasher, text, size);
     if (!(s->window ? seen_window_mark(s, s->mark, &known) : seen_hashes(s, 1, &fresh)))
         return false;
     if ((s->window ? !known : fresh) && before > 0)

@@ -53,6 +53,16 @@ typedef struct seen_wish {
 
 static const double seen_default_rate = 0.001;
 
+/* Strangers choose the lines of a crawl, and whoever knows the seed can make some that hash alike.
+ * false: reported. */
+bool seen_random_seed(uint64_t *out);
+
+/* What outlives a run knows which rule its keys were made by: one key more says so. That it is
+ * there may be an error, as with any key; that it is not is sure, unless the filter comes from
+ * elsewhere. Returns the length; a rule is shorter than KEY_OPTIONS_WORDS. */
+enum { SEEN_MARK = 160 };
+size_t seen_mark_text(const char *rule, char out[SEEN_MARK]);
+
 /* Takes up the state where there is one. All messages have been printed when it is false. */
 bool seen_open(seen *s, const seen_wish *wish);
 void seen_close(seen *s);

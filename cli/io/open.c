@@ -5,6 +5,7 @@
 #include "keyfile.h"
 #include "message.h"
 #include "output.h"
+#include "remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,6 +105,9 @@ static int refused(const char *path, bly_status status, const bly_hasher *key) {
     errno = error;
     if (status == BLY_EIO && error == ENOENT && strcmp(path, "-") == 0)
         return message_error("a filter cannot be read from standard input; name its file");
+    if (status == BLY_EIO && error == ENOENT && remote_is_address(path))
+        return message_error("this command works on files: fetch the filter with bloomery pull, "
+                             "and put it back with bloomery push --replace");
     if (status == BLY_EVERSION)
         return message_error("%s: was written by a newer version; use a newer bloomery", path);
     if (status != BLY_ECORRUPT && status != BLY_EHASHER && status != BLY_EKEY &&
@@ -176,10 +180,14 @@ static bool standard_output(const char *path) {
 }
 
 const char *open_output_name(const char *path) {
-    return standard_output(path) ? "standard output" : path;
+    return standard_output(path)     ? "standard output"
+           : remote_is_address(path) ? remote_name(path)
+                                     : path;
 }
 
 bool open_may_save(const char *path, bool force) {
+    if (remote_is_address(path))
+        return remote_may_save(path, force);
     if (!standard_output(path))
         return output_may_replace(path, force);
     if (force || !isatty(STDOUT_FILENO))
@@ -204,6 +212,8 @@ static bool write_out(const bly_filter *f) {
 bool open_save(const bly_filter *f, const char *path) {
     if (standard_output(path))
         return write_out(f);
+    if (remote_is_address(path))
+        return remote_save(f, path);
     /* A signal must not leave the temporary file behind: it is obeyed before, or when the file is
      * whole. */
     interrupt_watch();

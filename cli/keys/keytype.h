@@ -117,4 +117,10 @@ uint64_t keytype_marks_in(const bly_filter *f);
 /* The levels of a list that is to be taken as `type`: those marked, or all if there are none. */
 keytype_levels keytype_recognise_levels(const bly_filter *f, keytype type);
 
+/* The same of a list that is no filter in memory, by asking for its marks: whether keys may be in
+ * it, one 0/1 byte for each. false: there is no answer, and there is none then of these either. */
+typedef bool keytype_ask(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found);
+bool keytype_recognise_by(keytype_ask *ask, void *ctx, keytype *type, keytype_levels *levels);
+bool keytype_recognise_levels_by(keytype_ask *ask, void *ctx, keytype type, keytype_levels *out);
+
 #endif

@@ -104,41 +104,98 @@ bly_status keytype_unmark(bly_filter *f, keytype type, const keytype_levels *lev
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool has(const bly_filter *f, const char *group, const char *what, unsigned count) {
-    char room[KEYTYPE_MARK];
-    for (unsigned i = 0; i < count; i++) {
-        bly_bytes mark = spell(group, what, i, room);
-        if (!bly_filter_contains(f, mark.data, mark.size))
+/* Questions that are asked together: a server far away answers them in one trip. */
+enum { TOGETHER = 256 };
+typedef struct questions {
+    char room[TOGETHER][KEYTYPE_MARK];
+    bly_bytes keys[TOGETHER];
+    uint8_t found[TOGETHER];
+    size_t count;
+} questions;
+
+static void ask_for(questions *q, const char *group, const char *what, unsigned marks) {
+    for (unsigned i = 0; i < marks; i++, q->count++)
+        q->keys[q->count] = spell(group, what, i, q->room[q->count]);
+}
+
+/* Whether all of the i-th `marks` questions were answered by yes. */
+static bool has(const questions *q, size_t i, unsigned marks) {
+    return !memchr(q->found + i * marks, 0, marks);
+}
+
+/* *some: there is one. */
+static bool marked_levels(keytype_ask *ask, void *ctx, keytype type, keytype_levels *out,
+                          bool *some) {
+    enum { LEVELS = TOGETHER / LEVEL_MARKS };
+    questions q;
+    char name[32];
+    *out = (keytype_levels){{0}};
+    *some = false;
+    for (unsigned base = 0; has_levels(type) && base < KEYTYPE_LEVELS; base += LEVELS) {
+        q.count = 0;
+        for (unsigned i = 0; i < LEVELS; i++)
+            ask_for(&q, "level", level_name(type, base + i, name), LEVEL_MARKS);
+        if (!ask(ctx, q.keys, q.count, q.found))
             return false;
+        for (unsigned i = 0; i < LEVELS; i++)
+            if (has(&q, i, LEVEL_MARKS)) {
+                keytype_levels_add(out, base + i);
+                *some = true;
+            }
     }
     return true;
 }
 
-static bool marked_levels(const bly_filter *f, keytype type, keytype_levels *out) {
-    char name[32];
-    bool some = false;
-    *out = (keytype_levels){{0}};
-    for (unsigned level = 0; has_levels(type) && level < KEYTYPE_LEVELS; level++)
-        if (has(f, "level", level_name(type, level, name), LEVEL_MARKS)) {
-            keytype_levels_add(out, level);
-            some = true;
+bool keytype_recognise_by(keytype_ask *ask, void *ctx, keytype *type, keytype_levels *levels) {
+    questions q = {.count = 0};
+    unsigned count = 0;
+    bool some;
+    *type = KEYTYPE_LINE;
+    *levels = (keytype_levels){{0}};
+    for (int t = KEYTYPE_IP; t < KEYTYPE_LINE; t++)
+        ask_for(&q, "type", keytype_name((keytype)t), TYPE_MARKS);
+    if (!ask(ctx, q.keys, q.count, q.found))
+        return false;
+    for (int t = KEYTYPE_IP; t < KEYTYPE_LINE; t++)
+        if (has(&q, (size_t)(t - KEYTYPE_IP), TYPE_MARKS)) {
+            *type = (keytype)t;
+            count++;
         }
-    return some;
+    if (!marked_levels(ask, ctx, *type, levels, &some))
+        return false;
+    if (count > 1)
+        *type = KEYTYPE_NONE;
+    return true;
+}
+
+bool keytype_recognise_levels_by(keytype_ask *ask, void *ctx, keytype type, keytype_levels *out) {
+    bool some;
+    if (!marked_levels(ask, ctx, type, out, &some))
+        return false;
+    if (!some)
+        *out = keytype_levels_all();
+    return true;
+}
+
+/* ---- of a filter in memory ------------------------------------------------------------------- */
+
+typedef struct asked {
+    const bly_filter *filter;
+} asked;
+
+static bool ask_filter(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
+    const asked *a = ctx;
+    (void)bly_filter_contains_many(a->filter, keys, n, found);
+    return true;
 }
 
 keytype keytype_recognise(const bly_filter *f, keytype_levels *levels) {
-    keytype found = KEYTYPE_LINE;
-    unsigned count = 0;
+    asked a = {f};
+    keytype type = KEYTYPE_LINE;
     *levels = (keytype_levels){{0}};
-    if (only_counts(f))
-        return found;
-    for (int type = KEYTYPE_IP; type < KEYTYPE_LINE; type++)
-        if (has(f, "type", keytype_name((keytype)type), TYPE_MARKS)) {
-            found = (keytype)type;
-            count++;
-        }
-    (void)marked_levels(f, found, levels);
-    return count > 1 ? KEYTYPE_NONE : found;
+    if (!only_counts(f))
+        (void)keytype_recognise_by(ask_filter, &a, &type, levels);
+    return type;
 }
 
 uint64_t keytype_marks_in(const bly_filter *f) {
@@ -150,6 +207,8 @@ uint64_t keytype_marks_in(const bly_filter *f) {
 }
 
 keytype_levels keytype_recognise_levels(const bly_filter *f, keytype type) {
+    asked a = {f};
     keytype_levels levels;
-    return marked_levels(f, type, &levels) ? levels : keytype_levels_all();
+    (void)keytype_recognise_levels_by(ask_filter, &a, type, &levels);
+    return levels;
 }

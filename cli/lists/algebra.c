@@ -313,7 +313,7 @@ static bool combine(plan *p, size_t i, bly_filter *into) {
 static void report_json(const plan *p, const algebra_values *v, const bly_stats *s,
                         uint64_t marks) {
     json j = json_begin(stdout);
-    json_text(&j, "file", v->out);
+    json_text(&j, "file", open_output_name(v->out));
     json_open(&j, "from", '[');
     for (size_t i = 0; i < p->count; i++)
         json_text(&j, NULL, p->paths[i]);

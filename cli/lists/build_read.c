@@ -87,7 +87,7 @@ bool build_read(char **paths, size_t count, keytype_reader *reader, bool skip, b
         progress_begin(&j->progress, false);
         good = take_all(j);
         progress_end(&j->progress);
-        if (!good)
+        if (!good && !lines->stopped)
             (void)message_error("out of memory; nothing was written");
         good = good && !interrupt_seen() && judge(j) && !input_failed(&j->in);
         input_close(&j->in);

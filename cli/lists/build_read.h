@@ -7,14 +7,16 @@
 typedef struct build_lines {
     uint64_t lines, malformed;
     uint64_t empty; /* blank lines and comments */
+    bool stopped;   /* set by a build_line that is false for a reason that it has reported */
 } build_lines;
 
-/* false: out of memory. */
+/* false: out of memory, unless it says otherwise. Nothing more is read. */
 typedef bool build_line(void *ctx, uint64_t number, bly_bytes line, const keytype_key *key);
 
 /* Calls `each` for every key of the files (none: standard input); counts in *lines, which begins
  * zeroed. The first malformed lines are named. With `skip` they are left out, else they make it
- * false, as do a file that cannot be read and want of memory; all reported. */
+ * false, as do a file that cannot be read, want of memory and an `each` that stops; all
+ * reported. */
 bool build_read(char **paths, size_t count, keytype_reader *reader, bool skip, build_line *each,
                 void *ctx, build_lines *lines);
 

@@ -1,10 +1,12 @@
 #include "change.h"
 
-#include "build_read.h"
+#include "health.h"
 #include "kinds.h"
 #include "lock.h"
 #include "message.h"
+#include "numbers.h"
 #include "open.h"
+#include "remote.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,29 +15,55 @@
 
 /* A list without marks may hold lines of any type that another program has put there. Marks are
  * added only where they cannot make a wrong sense of keys that are there already. */
-static bool settle_type(changing *c) {
-    const keytype asked = (keytype)c->values->type;
-    const keytype own = keytype_recognise(c->filter, &c->known);
-    c->type = asked == KEYTYPE_NONE ? own : asked;
-    c->mark = own != KEYTYPE_LINE || bly_filter_count(c->filter) == 0;
-    c->marked = own != KEYTYPE_LINE && own == c->type;
-    if (c->type == KEYTYPE_NONE) {
+bool change_settle_type(const char *path, keytype asked, keytype own, bool empty,
+                        change_type *out) {
+    const keytype type = asked == KEYTYPE_NONE ? own : asked;
+    *out = (change_type){.type = type,
+                         .marked = own != KEYTYPE_LINE && own == type,
+                         .mark = own != KEYTYPE_LINE || empty};
+    if (type == KEYTYPE_NONE) {
         (void)message_error("%s: has keys of several types, or too many to tell; say which these "
                             "are by --type",
-                            c->path);
+                            path);
         return false;
     }
-    if (own != KEYTYPE_NONE && own != KEYTYPE_LINE && own != c->type) {
+    if (own != KEYTYPE_NONE && own != KEYTYPE_LINE && own != type) {
         (void)message_error("%s: is a list of type %s, in which keys of type %s would not be "
                             "found; leave --type out, or use another list",
-                            c->path, keytype_name(own), keytype_name(c->type));
+                            path, keytype_name(own), keytype_name(type));
         return false;
     }
-    if (!c->mark && c->type != KEYTYPE_LINE)
+    if (!out->mark && type != KEYTYPE_LINE)
         message_warn("%s: does not say what it holds, and has keys already; to find these, check "
                      "must be given --type %s",
-                     c->path, keytype_name(c->type));
+                     path, keytype_name(type));
     return true;
+}
+
+static bool settle_type(changing *c) {
+    const keytype own = keytype_recognise(c->filter, &c->known);
+    change_type as;
+    const bool good = change_settle_type(c->path, (keytype)c->values->type, own,
+                                         bly_filter_count(c->filter) == 0, &as);
+    c->type = as.type;
+    c->marked = as.marked;
+    c->mark = as.mark;
+    return good;
+}
+
+void change_warn_of_levels(const char *path, keytype type, const keytype_levels *known,
+                           const keytype_levels *levels, const bly_stats *s) {
+    char rate[NUMBER_TEXT];
+    keytype_levels all = *known;
+    for (unsigned level = 0; level < KEYTYPE_LEVELS; level++)
+        if (keytype_levels_have(levels, level))
+            keytype_levels_add(&all, level);
+    const unsigned before = keytype_most_tries(type, known);
+    const unsigned now = keytype_most_tries(type, &all);
+    if (now > before && now * s->current_fpr > HEALTH_MARGIN * before * s->target_fpr)
+        message_warn("%s: has keys of new widths: for a line it is asked up to %u times instead of "
+                     "%u, and errs on up to %s of the lines; build it again",
+                     path, now, before, number_percent(now * s->current_fpr, rate));
 }
 
 /* ---- the keys -------------------------------------------------------------------------------- */
@@ -58,12 +86,13 @@ static bool take(void *ctx, uint64_t number, bly_bytes text, const keytype_key *
 }
 
 /* --key K */
-static bool take_argument(changing *c, keytype_reader *reader) {
-    const bly_bytes text = {c->values->key, strlen(c->values->key)};
+static bool read_argument(const char *argument, keytype_reader *reader, build_line *each,
+                          void *ctx) {
+    const bly_bytes text = {argument, strlen(argument)};
     keytype_key key;
     switch (keytype_read(reader, text, &key)) {
     case KEYTYPE_KEY:
-        if (take(c, 0, text, &key))
+        if (each(ctx, 0, text, &key))
             return true;
         break;
     case KEYTYPE_MALFORMED:
@@ -79,15 +108,21 @@ static bool take_argument(changing *c, keytype_reader *reader) {
     return false;
 }
 
+bool change_read(const change_values *v, keytype type, cli_operands files, build_line *each,
+                 void *ctx, build_lines *lines) {
+    keytype_reader reader = {.type = type, .comments = v->comments, .exact = v->null};
+    bool good = !v->key || read_argument(v->key, &reader, each, ctx);
+    if (good && (!v->key || files.count > 0))
+        good = build_read(files.items, files.count, &reader, v->skip, each, ctx, lines);
+    keytype_reader_free(&reader);
+    return good;
+}
+
 static bool take_all(changing *c, cli_operands files) {
     const change_values *v = c->values;
-    keytype_reader reader = {.type = c->type, .comments = v->comments, .exact = v->null};
     build_lines lines = {0};
-    bool good = !v->key || take_argument(c, &reader);
-    if (good && (!v->key || files.count > 0))
-        good = build_read(files.items, files.count, &reader, v->skip, take, c, &lines);
+    const bool good = change_read(v, c->type, files, take, c, &lines);
     c->malformed = lines.malformed;
-    keytype_reader_free(&reader);
     if (!good && (v->skip || lines.malformed == 0))
         (void)message_error("%s: is left as it was", c->path);
     if (!good)
@@ -129,6 +164,9 @@ static int apply(changing *c, cli_operands files) {
 int change_run(const change *how, const change_values *v, cli_operands operands) {
     bly_hasher space;
     const bly_hasher *key;
+    if (remote_is_address(operands.items[0]))
+        return message_error("nothing can be removed from a filter on a server without a module; "
+                             "on one that has it, BLY.DEL does it");
     if (!open_key(v->key_file, &space, &key))
         return CLI_ERROR;
     changing *c = calloc(1, sizeof *c);

@@ -4,6 +4,7 @@
 #define BLOOMERY_CLI_CHANGE_H
 
 #include "build_keys.h"
+#include "build_read.h"
 #include "cli.h"
 #include "keytype.h"
 
@@ -13,7 +14,8 @@ typedef struct change_values {
     const char *key, *key_file;
     unsigned type; /* a keytype; KEYTYPE_NONE: the list's own */
     bool null, comments, skip, json;
-    bool once;   /* add alone */
+    uint64_t gozero; /* add alone, as `once` */
+    bool once;
     bool copies; /* every line counts, also one that came before */
 } change_values;
 
@@ -66,6 +68,28 @@ typedef struct change_values {
             "Print what was done as a JSON object."                                                \
     }
 
+/* As what type the lines are read, and what the list is to remember of it. */
+typedef struct change_type {
+    keytype type;
+    bool marked; /* the list says that it is of this type */
+    bool mark;   /* the list is to remember the type */
+} change_type;
+
+/* `own` is what the list at `path` says of itself; `empty`: it has no keys. false: what was asked
+ * contradicts it; reported. */
+bool change_settle_type(const char *path, keytype asked, keytype own, bool empty, change_type *out);
+
+/* Calls `each` for --key, and for the lines of the files, or of standard input where neither is
+ * given, as keys of that type. false: reported. */
+bool change_read(const change_values *v, keytype type, cli_operands files, build_line *each,
+                 void *ctx, build_lines *lines);
+
+/* Blocks of new sizes, or domains of new depths, make more questions of a line: warns if that makes
+ * a list err more often than was asked. `known` were its levels before, `levels` are those of the
+ * new keys. */
+void change_warn_of_levels(const char *path, keytype type, const keytype_levels *known,
+                           const keytype_levels *levels, const bly_stats *s);
+
 typedef struct changing changing;
 
 typedef struct change {
@@ -98,8 +122,7 @@ struct changing {
     build_keys gathered; /* if so */
     bool copies;         /* it holds copies of keys */
     keytype type;
-    bool marked;           /* the list says that it is of this type */
-    bool mark;             /* the list is to remember the type */
+    bool marked, mark;     /* as change_type's */
     keytype_levels known;  /* the levels marked when it was opened */
     keytype_levels levels; /* of the new keys */
     uint64_t keys, done, malformed;

@@ -3,7 +3,8 @@
  * Lines of type `line` are their own keys, and a batch of them is one call. Of the other types a
  * line may be several questions (the parents of a domain, the blocks around an address); their
  * hashes are gathered with a note of whose they are, and asked together: the filter fetches the
- * memory for one while it answers another.
+ * memory for one while it answers another. A list on a server is asked with the keys themselves,
+ * which the handle of the filter hashes, and many at a time: each call is a trip.
  */
 #include "check_query.h"
 
@@ -36,78 +37,118 @@ static keytype_result read_key(query *q, const follow *list, size_t i, bly_bytes
     keytype_result result = part_key(q, list, line, out);
     q->malformed[i] = result == KEYTYPE_MALFORMED;
     q->match[i] = 0;
+    q->assumed[i] = 0;
     return result;
+}
+
+/* What the answer to one of its questions means for a line. */
+static void take_answer(query *q, size_t line, uint8_t answer) {
+    q->match[line] |= answer == BLY_YES;
+    q->assumed[line] |= answer == BLY_UNKNOWN;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static bool ask_lines(query *q, const follow *list, const bly_bytes *lines, size_t n) {
+static live_result ask_lines(query *q, follow *list, const bly_bytes *lines, size_t n) {
     uint16_t askable = 0;
     for (size_t i = 0; i < n; i++) {
         keytype_key key;
         keytype_result result = read_key(q, list, i, lines[i], &key);
         if (result == KEYTYPE_NOMEM)
-            return false;
+            return LIVE_FAILED;
         if (result != KEYTYPE_KEY)
             continue;
         q->owner[askable] = (uint16_t)i;
         q->keys[askable++] = key.bytes;
     }
-    (void)bly_filter_contains_many(list->file.filter, q->keys, askable, q->found);
-    for (size_t i = 0; i < askable; i++)
-        q->match[q->owner[i]] = q->found[i];
-    return true;
+    const live_result result = follow_ask(list, q->keys, askable, q->found);
+    for (size_t i = 0; result == LIVE_ANSWERED && i < askable; i++)
+        take_answer(q, q->owner[i], q->found[i]);
+    return result;
 }
 
 /* ---- other types ----------------------------------------------------------------------------- */
 
-static void ask_waiting(query *q, const follow *list) {
-    (void)bly_filter_contains_hashes(list->file.filter, q->hashes, q->count, q->found);
-    for (size_t i = 0; i < q->count; i++)
-        q->match[q->owner[i]] |= q->found[i];
+static live_result ask_waiting(query *q, follow *list) {
+    live_result result = LIVE_ANSWERED;
+    if (list->live) {
+        size_t at = 0;
+        for (size_t i = 0; i < q->count; i++)
+            (void)build_blob_next(&q->texts, &at, &q->keys[i]);
+        result = follow_ask(list, q->keys, q->count, q->found);
+        q->texts.used = 0;
+    } else
+        (void)bly_filter_contains_hashes(list->file.filter, q->hashes, q->count, q->found);
+    for (size_t i = 0; result == LIVE_ANSWERED && i < q->count; i++)
+        take_answer(q, q->owner[i], q->found[i]);
     q->count = 0;
+    return result;
 }
 
-static bool ask_typed(query *q, const follow *list, const bly_bytes *lines, size_t n) {
-    const bly_hasher *hasher = bly_filter_hasher(list->file.filter);
-    for (size_t i = 0; i < n; i++) {
+/* The tries of one line, to be asked. false: out of memory, reported. */
+static bool gather(query *q, const follow *list, size_t line) {
+    const keytype_tries *tries = &q->tries;
+    if (!list->live)
+        bly_hash_keys(bly_filter_hasher(list->file.filter), tries->keys, tries->count,
+                      q->hashes + q->count);
+    for (size_t t = 0; t < tries->count; t++) {
+        if (list->live && !build_blob_put(&q->texts, tries->keys[t])) {
+            (void)message_error("out of memory");
+            return false;
+        }
+        q->owner[q->count++] = (uint16_t)line;
+    }
+    return true;
+}
+
+static live_result ask_typed(query *q, follow *list, const bly_bytes *lines, size_t n) {
+    live_result asked = LIVE_ANSWERED;
+    for (size_t i = 0; i < n && asked == LIVE_ANSWERED; i++) {
         keytype_key key;
         keytype_result result = read_key(q, list, i, lines[i], &key);
         if (result == KEYTYPE_NOMEM)
-            return false;
+            return LIVE_FAILED;
         if (result != KEYTYPE_KEY)
             continue;
         keytype_widen(list->type, &key, &list->levels, &q->tries);
         if (q->count + q->tries.count > QUERY_ROOM)
-            ask_waiting(q, list);
-        bly_hash_keys(hasher, q->tries.keys, q->tries.count, q->hashes + q->count);
-        for (size_t t = 0; t < q->tries.count; t++)
-            q->owner[q->count++] = (uint16_t)i;
+            asked = ask_waiting(q, list);
+        if (asked == LIVE_ANSWERED && !gather(q, list, i))
+            return LIVE_FAILED;
     }
-    ask_waiting(q, list);
-    return true;
+    return asked == LIVE_ANSWERED ? ask_waiting(q, list) : asked;
 }
 
 /* ---- public ---------------------------------------------------------------------------------- */
 
-bool query_batch(query *q, const follow *list, const bly_bytes *lines, size_t n) {
-    return list->type == KEYTYPE_LINE ? ask_lines(q, list, lines, n) : ask_typed(q, list, lines, n);
+bool query_batch(query *q, follow *list, const bly_bytes *lines, size_t n) {
+    live_result result = LIVE_RENEWED;
+    while (result == LIVE_RENEWED)
+        result = list->type == KEYTYPE_LINE ? ask_lines(q, list, lines, n)
+                                            : ask_typed(q, list, lines, n);
+    for (size_t i = 0; list->live && i < n; i++) {
+        q->assumed[i] = q->assumed[i] && !q->match[i];
+        q->match[i] |= q->assumed[i] && list->live->how->otherwise == LIVE_YES;
+    }
+    return result == LIVE_ANSWERED;
 }
 
-bly_bytes query_explain(query *q, const follow *list, bly_bytes line, char room[KEYTYPE_TEXT]) {
+bly_bytes query_explain(query *q, follow *list, bly_bytes line, char room[KEYTYPE_TEXT]) {
     keytype_key key;
+    uint8_t found[KEYTYPE_TRIES] = {0};
     if (part_key(q, list, line, &key) != KEYTYPE_KEY)
         return (bly_bytes){room, 0};
     keytype_widen(list->type, &key, &list->levels, &q->tries);
-    for (size_t i = 0; i < q->tries.count; i++) {
-        bly_bytes try = q->tries.keys[i];
-        if (bly_filter_contains(list->file.filter, try.data, try.size))
-            return keytype_words(list->type, try, room);
-    }
+    if (follow_ask(list, q->tries.keys, q->tries.count, found) != LIVE_ANSWERED)
+        return (bly_bytes){room, 0};
+    for (size_t i = 0; i < q->tries.count; i++)
+        if (found[i] == BLY_YES)
+            return keytype_words(list->type, q->tries.keys[i], room);
     return (bly_bytes){room, 0};
 }
 
 void query_free(query *q) {
     key_rule_free(&q->field);
     keytype_reader_free(&q->reader);
+    build_blob_free(&q->texts);
 }

@@ -2,6 +2,7 @@
 #ifndef BLOOMERY_CLI_CHECK_QUERY_H
 #define BLOOMERY_CLI_CHECK_QUERY_H
 
+#include "build_keys.h"
 #include "follow.h"
 #include "input.h"
 #include "key.h"
@@ -15,22 +16,25 @@ typedef struct query {
     /* The answers of the last batch: */
     uint8_t match[INPUT_BATCH];     /* 1: may be in the list; 0: surely not */
     uint8_t malformed[INPUT_BATCH]; /* 1: not of the list's type, and so surely not in it */
+    uint8_t assumed[INPUT_BATCH];   /* 1: its server gave no answer, and the match is what the user
+                                       wants to think then */
     /* Questions that wait: */
-    bly_bytes keys[INPUT_BATCH];
+    bly_bytes keys[QUERY_ROOM];
     bly_hash hashes[QUERY_ROOM];
     uint16_t owner[QUERY_ROOM]; /* the line that a hash is asked for */
     uint8_t found[QUERY_ROOM];
     size_t count;
     keytype_tries tries;
+    build_blob texts; /* of keys for a server */
 } query;
 
-/* Answers for n <= INPUT_BATCH lines. false: out of memory, reported. */
-bool query_batch(query *q, const follow *list, const bly_bytes *lines, size_t n);
+/* Answers for n <= INPUT_BATCH lines. false: out of memory, or no answer; reported. */
+bool query_batch(query *q, follow *list, const bly_bytes *lines, size_t n);
 
 /* One line again, for more than a yes or no: the key of the list that it matched by, in words,
  * until the next use of q; empty if there is none. After a malformed line q->reader.why tells why.
  */
-bly_bytes query_explain(query *q, const follow *list, bly_bytes line, char room[KEYTYPE_TEXT]);
+bly_bytes query_explain(query *q, follow *list, bly_bytes line, char room[KEYTYPE_TEXT]);
 
 void query_free(query *q);
 

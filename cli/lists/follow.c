@@ -20,20 +20,21 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-static const double look_after = 0.25; /* seconds */
+static const double look_after = 0.25; /* seconds, of a file */
+static const double ask_after = 1;     /* of a server */
 
 static bool same_file(const struct stat *a, const struct stat *b) {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Which type the list is taken for, and its levels. */
-static bool know_type(follow *f) {
-    keytype own = keytype_recognise(f->file.filter, &f->levels);
+/* Which type a list that says that it is of type `own` is taken for. */
+static bool choose_type(follow *f, keytype own) {
     f->type = f->asked ? f->asked : own;
     if (f->type == KEYTYPE_NONE) {
         (void)message_error("%s: says of itself that its keys are of several types; choose one by "
@@ -41,12 +42,18 @@ static bool know_type(follow *f) {
                             f->path);
         return false;
     }
-    if (f->type == own)
-        return true;
-    f->levels = keytype_recognise_levels(f->file.filter, f->type);
-    if (own != KEYTYPE_LINE && own != KEYTYPE_NONE)
+    if (f->type != own && own != KEYTYPE_LINE && own != KEYTYPE_NONE)
         message_warn("%s: was built with --type %s; as %s its lines may not be found", f->path,
                      keytype_name(own), keytype_name(f->type));
+    return true;
+}
+
+static bool know_type(follow *f) {
+    const keytype own = keytype_recognise(f->file.filter, &f->levels);
+    if (!choose_type(f, own))
+        return false;
+    if (f->type != own)
+        f->levels = keytype_recognise_levels(f->file.filter, f->type);
     return true;
 }
 
@@ -104,12 +111,91 @@ bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype ask
     return false;
 }
 
+/* ---- on a server ----------------------------------------------------------------------------- */
+
+/* Its type and levels. false: the server does not say; f->live->status. */
+static bool ask_type(follow *f, keytype *own, keytype_levels *levels) {
+    live *l = f->live;
+    *own = KEYTYPE_LINE;
+    *levels = keytype_levels_all();
+    if (l->how->gozero) /* it has no marks */
+        return true;
+    if (!keytype_recognise_by(live_ask_marks, l, own, levels))
+        return false;
+    const bool other = f->asked && f->asked != *own;
+    return !other || keytype_recognise_levels_by(live_ask_marks, l, f->asked, levels);
+}
+
+/* What is known of a list that is away. */
+static bool guess_type(follow *f) {
+    f->type = f->asked ? f->asked : KEYTYPE_LINE;
+    f->levels = keytype_levels_all();
+    return true;
+}
+
+static bool know_live_type(follow *f) {
+    keytype own;
+    while (!f->live->away && !ask_type(f, &own, &f->levels))
+        if (live_fail(f->live) == LIVE_FAILED)
+            return false;
+    return f->live->away ? guess_type(f) : choose_type(f, own);
+}
+
+bool follow_open_live(follow *f, const char *address, const bly_hasher *key, keytype asked,
+                      const live_how *how) {
+    *f = (follow){.path = address, .key = key, .asked = asked, .looked = progress_clock()};
+    f->live = calloc(1, sizeof *f->live);
+    if (!f->live) {
+        (void)message_error("out of memory");
+        return false;
+    }
+    bool good = live_open(f->live, address, key, how);
+    if (good) {
+        f->path = f->live->remote.at.name;
+        good = know_live_type(f);
+    }
+    if (!good)
+        follow_close(f);
+    return good;
+}
+
+/* Somebody may have added keys of a new level. If the server does not say, the next question tells.
+ */
+static void refresh_live(follow *f) {
+    keytype own;
+    keytype_levels levels;
+    if (f->live->away || !ask_type(f, &own, &levels))
+        return;
+    if (f->asked || own == f->type)
+        f->levels = levels;
+    else if (own != KEYTYPE_NONE) {
+        message_note("%s: is a list of type %s now", f->path, keytype_name(own));
+        f->type = own;
+        f->levels = levels;
+    }
+}
+
+live_result follow_ask(follow *f, const bly_bytes *keys, size_t n, uint8_t *answers) {
+    if (!f->live) {
+        (void)bly_filter_contains_many(f->file.filter, keys, n, answers);
+        return LIVE_ANSWERED;
+    }
+    const live_result result = live_ask(f->live, keys, n, answers);
+    return result == LIVE_RENEWED && !know_live_type(f) ? LIVE_FAILED : result;
+}
+
+/* ---- any list -------------------------------------------------------------------------------- */
+
 void follow_refresh(follow *f) {
     struct stat st;
     follow next;
-    if (progress_clock() - f->looked < look_after)
+    if (progress_clock() - f->looked < (f->live ? ask_after : look_after))
         return;
     f->looked = progress_clock();
+    if (f->live) {
+        refresh_live(f);
+        return;
+    }
     if (stat(f->path, &st) != 0) {
         /* Tell once: a file of size -1 is like no other. */
         if (f->known.st_size != -1)
@@ -132,4 +218,8 @@ void follow_refresh(follow *f) {
 
 void follow_close(follow *f) {
     open_close(&f->file);
+    if (f->live)
+        live_close(f->live);
+    free(f->live);
+    f->live = NULL;
 }

@@ -1,8 +1,10 @@
-/* follow.h - a list in a file, opened for questions, and opened again when the file is replaced. */
+/* follow.h - a list, opened for questions, and opened again when it is replaced: in a file, or on a
+ * plain server (live.h). */
 #ifndef BLOOMERY_CLI_FOLLOW_H
 #define BLOOMERY_CLI_FOLLOW_H
 
 #include "keytype.h"
+#include "live.h"
 #include "open.h"
 
 #include <sys/stat.h>
@@ -15,11 +17,12 @@ typedef enum follow_how {
 } follow_how;
 
 typedef struct follow {
-    const char *path;
+    const char *path;      /* of a list on a server its address, without the password */
     const bly_hasher *key; /* NULL: the list is not keyed */
     keytype asked;         /* KEYTYPE_NONE: as the list says */
     follow_how how;
     opened file;
+    live *live; /* not NULL: it is on a server, and there is no file */
     keytype type;
     keytype_levels levels;
     struct stat known; /* the file that was last looked at, whether it was any good or not */
@@ -29,11 +32,18 @@ typedef struct follow {
 /* false: reported. While a list is mapped, shortening its file ends the process, with a message and
  * the status of an error. */
 bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype asked, follow_how how);
+/* The same for one on a server; `address` and `how` must outlive it. */
+bool follow_open_live(follow *f, const char *address, const bly_hasher *key, keytype asked,
+                      const live_how *how);
 
 /* For a list that is copied. Looks, a few times a second at most, whether the path leads to another
  * file, or to other bytes; if so, and if they are whole, they become the list. If they are not, the
- * old one stays. Either is told once. */
+ * old one stays. Either is told once. Of a list on a server, whether it says something else of
+ * itself by now. */
 void follow_refresh(follow *f);
+
+/* Whether keys may be in the list: BLY_YES, BLY_NO or, of one on a server, BLY_UNKNOWN. */
+live_result follow_ask(follow *f, const bly_bytes *keys, size_t n, uint8_t *answers);
 
 void follow_close(follow *f);
 

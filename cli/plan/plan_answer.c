@@ -5,6 +5,7 @@
 #include "kinds.h"
 #include "message.h"
 #include "numbers.h"
+#include "remote.h"
 #include "seen_window.h"
 
 #include <bloomery/counting.h>
@@ -34,10 +35,59 @@ void plan_fill_lines(plan_answer *p) {
     p->count = 0;
     for (bly_kind kind = bly_kind_next(BLY_KIND_NONE);
          kind != BLY_KIND_NONE && p->count < PLAN_KINDS; kind = bly_kind_next(kind)) {
+        if (p->on_server && !remote_holds_kind(kind))
+            continue;
         plan_line *line = &p->lines[p->count++];
         *line = (plan_line){.kind = kind};
         line->status = plan_kind(p, kind, &line->advice);
     }
+}
+
+/* ---- on a server ----------------------------------------------------------------------------- */
+
+/* The kind that suits the rate; where that is to be found, or space matters, the better one. */
+static bly_status choose_for_server(plan_answer *p) {
+    bly_advice other;
+    if (p->needs.fpr > 0 && !(p->needs.flags & BLY_NEED_SPACE))
+        return plan_kind(p, remote_kind(p->needs.fpr), &p->choice);
+    const bly_status status = plan_kind(p, BLY_SPLIT512, &p->choice);
+    const bly_status second = plan_kind(p, BLY_SBBF, &other);
+    const bool better =
+        p->needs.fpr > 0 ? other.bytes < p->choice.bytes : other.fpr < p->choice.fpr;
+    if (second == BLY_OK && (status != BLY_OK || better))
+        p->choice = other;
+    return second == BLY_OK ? second : status;
+}
+
+/* For the size alone, for which a secret key does not matter. */
+static bly_status hasher_for(const plan_answer *p, bly_hasher *out) {
+    const bly_needs *needs = &p->choice.needs;
+    if (p->hash && p->hash != BLY_HASH_SIPHASH && bly_hash_available(p->hash))
+        return bly_hasher_init(out, p->hash, 0);
+    return bly_hasher_default(out, needs->keys, needs->fpr, 0);
+}
+
+bly_status plan_on_server(plan_answer *p, bly_kind kind, uint64_t shards, const char **why) {
+    *why = NULL;
+    p->needs.flags &= ~(uint32_t)BLY_NEED_SHARE; /* its clients always do */
+    bly_status status =
+        kind == BLY_KIND_NONE ? choose_for_server(p) : plan_kind(p, kind, &p->choice);
+    p->suggested = p->choice.kind;
+    if (status != BLY_OK)
+        return status;
+    bly_bitmap_spec spec = {.capacity = p->choice.needs.keys,
+                            .fpr = p->choice.needs.fpr,
+                            .kind = p->choice.kind,
+                            .shards = (uint32_t)shards};
+    status = hasher_for(p, &spec.hasher);
+    if (status == BLY_OK)
+        status = bly_bitmap_plan(&spec, &p->bitmap);
+    if (status == BLY_ETOOBIG)
+        *why = shards ? "it cannot be cut into so many strings: one holds 512 MB at most, and a "
+                        "block at least; leave --shards out"
+                      : "it would take more than 4096 strings of 512 MB; split the keys among "
+                        "several filters, or allow a higher rate";
+    return status;
 }
 
 const char *plan_why_not(const plan_answer *p, const plan_line *line) {
@@ -261,6 +311,25 @@ static void remark_on_more(const bly_advice *a, FILE *to) {
     paragraph(to, text);
 }
 
+/* How it lies on a server. */
+static void remark_on_strings(const plan_answer *p, FILE *to) {
+    char text[512], one[NUMBER_TEXT], all[NUMBER_TEXT];
+    const bly_bitmap *b = &p->bitmap;
+    if (!p->on_server)
+        return;
+    (void)number_bytes(bly_bitmap_bytes(b), all);
+    if (b->shards == 1)
+        (void)snprintf(text, sizeof text,
+                       "On a server it is 1 string of %s, which needs no module.", all);
+    else
+        (void)snprintf(text, sizeof text,
+                       "On a server it is %u strings of %s each, %s in all, which need no module. "
+                       "In a cluster they lie in %u slots, spread evenly.",
+                       (unsigned)b->shards, number_bytes(bly_bitmap_shard_bytes(b, 0), one), all,
+                       (unsigned)b->shards);
+    paragraph(to, text);
+}
+
 static void remarks(const plan_answer *p, FILE *to) {
     const bly_advice *a = &p->choice;
     paragraph(to,
@@ -272,6 +341,7 @@ static void remarks(const plan_answer *p, FILE *to) {
     remark_on_counters(a, to);
     remark_on_time(p, to);
     remark_on_more(a, to);
+    remark_on_strings(p, to);
     if (a->keyed)
         paragraph(to, "Strangers choose the keys: they must be hashed with siphash under a secret "
                       "key, or a stranger can find keys that are always taken for added ones.");
@@ -344,6 +414,13 @@ void plan_json(const plan_answer *p, FILE *to) {
     json_text(&j, "reason", p->choice.reason);
     json_bool(&j, "keyed", p->choice.keyed);
     advice_json(&j, &p->choice);
+    if (p->on_server) {
+        json_open(&j, "redis", '{');
+        json_integer(&j, "shards", p->bitmap.shards);
+        json_integer(&j, "shard_bytes", bly_bitmap_shard_bytes(&p->bitmap, 0));
+        json_integer(&j, "bytes", bly_bitmap_bytes(&p->bitmap));
+        json_close(&j, '}');
+    }
     json_open(&j, "kinds", '[');
     for (size_t i = 0; i < p->count; i++) {
         const plan_line *line = &p->lines[i];

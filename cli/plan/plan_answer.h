@@ -3,6 +3,7 @@
 #define BLOOMERY_CLI_PLAN_ANSWER_H
 
 #include <bloomery/advise.h>
+#include <bloomery/redis.h>
 #include <stdio.h>
 
 enum { PLAN_KINDS = 32 };
@@ -21,6 +22,8 @@ typedef struct plan_answer {
     uint32_t counter_bits; /* and how wide its counters are; 0: as is usual */
     bly_advice choice;     /* the planner's, or of the user's kind */
     bly_kind suggested;    /* the planner's kind; BLY_KIND_NONE when it found none */
+    bool on_server;        /* it is to be strings of a server: only kinds that can be are planned */
+    bly_bitmap bitmap;     /* and how they are cut */
     plan_line lines[PLAN_KINDS];
     size_t count;
 } plan_answer;
@@ -30,6 +33,10 @@ bly_status plan_kind(const plan_answer *p, bly_kind kind, bly_advice *out);
 
 /* Fills in `lines` for p->needs. */
 void plan_fill_lines(plan_answer *p);
+
+/* Of an answer for a server: chooses among the kinds that can be there, and cuts the filter into so
+ * many strings (0: as few as will do). *why, on failure, is what to say of it, or NULL. */
+bly_status plan_on_server(plan_answer *p, bly_kind kind, uint64_t shards, const char **why);
 
 void plan_print(const plan_answer *p, FILE *to);
 void plan_json(const plan_answer *p, FILE *to);

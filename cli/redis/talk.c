@@ -11,8 +11,7 @@ enum { CHUNK = 1 << 20, LEAST_CHUNK = 1 << 10, MOST_CHUNK = 64 << 20 };
 
 /* ---- where ----------------------------------------------------------------------------------- */
 
-/* "redis://HOST/KEY" of "redis://USER:PASSWORD@HOST/KEY". */
-static char *without_login(const char *address) {
+char *talk_name(const char *address) {
     const char *mark = strstr(address, "://");
     const char *begin = mark ? mark + 3 : address;
     const size_t login = strcspn(begin, "/?");
@@ -33,7 +32,7 @@ bool talk_to(talk *t, const char *address) {
                             "needs");
         return false;
     }
-    t->name = without_login(address);
+    t->name = talk_name(address);
     const bly_status status =
         t->name ? bly_redis_url_parse(address, &why, &t->url) : (bly_status)BLY_ENOMEM;
     if (status == BLY_EINVAL)
@@ -44,16 +43,15 @@ bool talk_to(talk *t, const char *address) {
         (void)message_error("%s: names no key; %s", t->name,
                             t->url.socket ? "write unix:///PATH?key=KEY"
                                           : "write redis://HOST:PORT/KEY, or /DATABASE/KEY");
+    if (status == BLY_OK && !t->url.password)
+        t->url.password = getenv("REDISCLI_AUTH");
     return status == BLY_OK && t->url.key.data;
 }
 
 bool talk_connect(talk *t) {
     const bly_redis_options options = {.follow_moved = true};
-    bly_redis_url url = t->url;
     bly_redis_reason why;
-    if (!url.password)
-        url.password = getenv("REDISCLI_AUTH");
-    const bly_status status = bly_redis_open(&url, &options, &why, &t->server);
+    const bly_status status = bly_redis_open(&t->url, &options, &why, &t->server);
     if (status != BLY_OK)
         (void)message_error("%s: %s", t->name, why.text);
     return status == BLY_OK;

@@ -15,9 +15,12 @@ typedef struct talk {
     bly_redis *server;
 } talk;
 
-/* Understands the address, which must name a key. Close it, whatever comes. */
+/* "redis://HOST/KEY" of "redis://USER:PASSWORD@HOST/KEY", to be freed; NULL: out of memory. */
+char *talk_name(const char *address);
+
+/* Understands the address, which must name a key. Where it has no password, REDISCLI_AUTH may.
+ * Close it, whatever comes. */
 bool talk_to(talk *t, const char *address);
-/* Connects. Where the address has no password, REDISCLI_AUTH may. */
 bool talk_connect(talk *t);
 void talk_close(talk *t);
 

@@ -94,7 +94,7 @@ BLY_API bool bly_bitmap_alike(const bly_bitmap *a, const bly_bitmap *b);
 /* The key of a shard: `name` itself of the first, and of the others name:{TAG}, with tags that
  * spread them evenly over a cluster's slots (unless the name has a {tag} itself: then all are in
  * its slot). Returns the length; writes a NUL after it, and nothing when it is not less than
- * `room`. */
+ * `room`. 0: there is no such shard. */
 BLY_API size_t bly_bitmap_key(const bly_bitmap *b, bly_bytes name, uint32_t shard, char *out,
                               size_t room);
 
@@ -114,7 +114,9 @@ typedef struct bly_bitmap_command {
     bool writes;
 } bly_bitmap_command;
 
-/* The commands below are owned by the caller until bly_bitmap_command_free. BLY_ENOMEM. */
+/* The commands below are owned by the caller until bly_bitmap_command_free. BLY_ENOMEM, BLY_EINVAL
+ * (no such shard; a name longer than a server takes), BLY_EUNSUPPORTED (go-zero's is neither
+ * created nor completed). */
 BLY_API void bly_bitmap_command_free(bly_bitmap_command *c); /* NULL does nothing */
 
 /* Makes a shard, all zero, unless its key exists; `expire_at` is a time in ms since 1970, 0: none.
@@ -150,8 +152,10 @@ typedef enum bly_answer {
 
 typedef struct bly_bitmap_batch bly_bitmap_batch;
 
-/* The keys, sorted by shard, at most `most` (0: 512) in a command. It keeps nothing of `keys`.
- * BLY_ENOMEM, BLY_EINVAL (no such `what`). */
+/* The keys, sorted by shard, at most `most` (0: 512; never above 65536) in a command. It keeps
+ * nothing of `keys`.
+ * BLY_ENOMEM, BLY_EINVAL (no such `what`; a name longer than a server takes), BLY_EKEY (the shape
+ * has no working hasher). */
 BLY_CHECKED bly_status bly_bitmap_batch_open(const bly_bitmap *b, bly_bytes name,
                                              bly_bitmap_what what, const bly_bytes *keys, size_t n,
                                              size_t most, bly_bitmap_batch **out);
@@ -164,12 +168,15 @@ BLY_API const bly_bitmap_command *bly_bitmap_batch_command(const bly_bitmap_batc
 /* ---- answers ----------------------------------------------------------------------------------
  */
 
-/* An answer, of whatever client. (bly_redis_reply_value makes one of ours.) */
+/* An answer, of whatever client. */
 typedef struct bly_redis_value {
     bly_redis_type type;
     int64_t integer;
     bly_bytes text; /* of BLY_REDIS_TEXT and BLY_REDIS_ERROR */
 } bly_redis_value;
+
+/* One of bly_redis_command's; good as long as the reply. */
+BLY_API bly_redis_value bly_redis_reply_value(const bly_redis_reply *reply);
 
 /* What is to be done about an answer. */
 typedef enum bly_redis_verdict {
@@ -214,7 +221,8 @@ typedef struct bly_bitmap_head {
     bool complete;  /* of shard 0: all shards are there */
 } bly_bitmap_head;
 
-/* Of the answer to bly_bitmap_look. `hasher` (may be NULL) is needed for a keyed filter.
+/* Of the answer to bly_bitmap_look. `hasher` (may be NULL) is needed for a keyed filter, and not
+ * looked at for others.
  * BLY_EMISSING (no such key), BLY_ECORRUPT (no filter of ours), BLY_EVERSION, BLY_EHASHER,
  * BLY_EKEY, BLY_EREFUSED; `why` (may be NULL) says it in words. */
 BLY_CHECKED bly_status bly_bitmap_head_read(const bly_redis_value *value, const bly_hasher *hasher,

@@ -59,8 +59,9 @@ typedef struct bly_redis_filter_options {
  * or BLY_EMISMATCH. If many do so at once, they end up with the same filter. The spec's expiry
  * counts only for one who made it. bly_bitmap_plan's statuses; BLY_EIO (no connection, no answer),
  * BLY_EREFUSED (password, permission, memory; not a string), BLY_ECORRUPT (the key has something
- * else), BLY_EVERSION, BLY_EKEY, BLY_EHASHER, BLY_EUNSUPPORTED (a build without hiredis, or TLS
- * without it), BLY_EINVAL (the url names no key), BLY_ENOMEM. */
+ * else), BLY_EMISSING (it is there, but not all of its shards are), BLY_EVERSION, BLY_EKEY,
+ * BLY_EHASHER, BLY_EUNSUPPORTED (a build without hiredis, or TLS without it), BLY_EINVAL (the url
+ * names no key), BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_redis_filter_create(const bly_redis_url *url,
                                                const bly_bitmap_spec *spec,
                                                const bly_redis_filter_options *options,

@@ -3,7 +3,8 @@
  *
  * The connection needs hiredis, which a build may lack (bly_redis_available). The shared library
  * brings it along. A program that links the static library, and uses more of this header than
- * addresses, links with -lhiredis besides; one that does not needs nothing.
+ * addresses, links with -lhiredis besides, and where the build has TLS with -lhiredis_ssl and -lssl
+ * before it; one that does not needs nothing.
  */
 #ifndef BLOOMERY_REDIS_LINK_H
 #define BLOOMERY_REDIS_LINK_H
@@ -25,16 +26,28 @@ extern "C" {
  * given, PORT 6379, DATABASE 0. An IPv6 address stands in brackets. A first part of the path that
  * is all digits is the database; what follows it, or all of the path, is the key, slashes included.
  * "?db=" and "&key=" may be used with redis://, too, instead of the path. "%XX" is the byte XX
- * everywhere. */
+ * everywhere.
+ *
+ * Over TLS the server must show a certificate for HOST, made by one whom the system trusts. After
+ * the '?' of rediss:// there may be
+ *
+ *     cacert=FILE             whom to trust instead, in PEM
+ *     cert=FILE&certkey=FILE  a certificate of our own and its private key
+ *     servername=NAME         for whom the server's certificate is, instead of HOST; for a cluster
+ *                             whose nodes are known by their numbers and share one
+ *     insecure=1              any certificate will do: whoever answers is taken for the server
+ */
 typedef struct bly_redis_url {
     const char *host;   /* NULL: a socket */
     const char *socket; /* NULL: a host */
     uint16_t port;
     bool tls;
     uint32_t database;
-    const char *user, *password; /* NULL: none */
-    bly_bytes key;               /* any bytes; data is NULL when there is none */
-    char *block;                 /* what these point into */
+    const char *user, *password;                      /* NULL: none */
+    const char *cacert, *cert, *certkey, *servername; /* of TLS; NULL: none */
+    bool insecure;
+    bly_bytes key; /* any bytes; data is NULL when there is none */
+    char *block;   /* what these point into */
 } bly_redis_url;
 
 /* BLY_EINVAL: *why (may be NULL) is then a sentence that says what is wrong with the text.
@@ -62,8 +75,8 @@ typedef struct bly_redis_reason {
 
 /* Connects, presents user and password, chooses the database. `options` and `why` may be NULL; the
  * last is filled in on failure. BLY_EIO (no connection), BLY_EINVAL (the server refused the
- * password or the database), BLY_EUNSUPPORTED (no hiredis, or TLS asked for, which there is none
- * of), BLY_ENOMEM. */
+ * password or the database; a file of TLS's cannot be used), BLY_EUNSUPPORTED (no hiredis, or TLS
+ * asked for, which there is none of), BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_redis_open(const bly_redis_url *url, const bly_redis_options *options,
                                       bly_redis_reason *why, bly_redis **out);
 BLY_API void bly_redis_close(bly_redis *r); /* NULL does nothing */

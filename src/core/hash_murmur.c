@@ -34,16 +34,17 @@ static uint64_t m3_second(uint64_t k) {
     return blyi_rotl64(k * M3_C2, 33) * M3_C1;
 }
 
-static bly_hash murmur3(const void *key, size_t len, uint64_t seed) {
-    const uint8_t *p = key;
-    uint64_t a = seed, b = seed;
-    size_t left = len;
-    for (; left >= 16; left -= 16, p += 16) {
-        a ^= m3_first(blyi_load64le(p));
-        a = (blyi_rotl64(a, 27) + b) * 5 + 0x52dce729;
-        b ^= m3_second(blyi_load64le(p + 8));
-        b = (blyi_rotl64(b, 31) + a) * 5 + 0x38495ab5;
-    }
+/* One step: 16 bytes. */
+static inline void m3_eat(bly_hash *h, const uint8_t *p) {
+    h->lo ^= m3_first(blyi_load64le(p));
+    h->lo = (blyi_rotl64(h->lo, 27) + h->hi) * 5 + 0x52dce729;
+    h->hi ^= m3_second(blyi_load64le(p + 8));
+    h->hi = (blyi_rotl64(h->hi, 31) + h->lo) * 5 + 0x38495ab5;
+}
+
+/* The last `left` < 16 bytes, and the length of all. */
+static inline bly_hash m3_end(bly_hash h, const uint8_t *p, size_t left, uint64_t len) {
+    uint64_t a = h.lo, b = h.hi;
     if (left >= 8) {
         a ^= m3_first(blyi_load64le(p));
         b ^= m3_second(load_tail(p + 8, left - 8));
@@ -59,6 +60,33 @@ static bly_hash murmur3(const void *key, size_t len, uint64_t seed) {
     a += b;
     b += a;
     return (bly_hash){.lo = a, .hi = b};
+}
+
+static bly_hash murmur3(const void *key, size_t len, uint64_t seed) {
+    const uint8_t *p = key;
+    bly_hash h = {.lo = seed, .hi = seed};
+    size_t left = len;
+    for (; left >= 16; left -= 16, p += 16)
+        m3_eat(&h, p);
+    return m3_end(h, p, left, len);
+}
+
+void blyi_murmur3_numbered(const void *key, size_t len, unsigned n, bly_hash *out) {
+    const uint8_t *p = key;
+    bly_hash h = {0, 0};
+    size_t left = len;
+    uint8_t tail[16];
+    for (; left >= 16; left -= 16, p += 16)
+        m3_eat(&h, p);
+    if (left)
+        memcpy(tail, p, left);
+    for (unsigned i = 0; i < n; i++) {
+        bly_hash mine = h;
+        tail[left] = (uint8_t)i;
+        if (left == 15)
+            m3_eat(&mine, tail);
+        out[i] = m3_end(mine, tail, (left + 1) % 16, (uint64_t)len + 1);
+    }
 }
 
 static void murmur3_many(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out) {

@@ -3,8 +3,11 @@
 #ifndef BLYI_CORE_HASH_MURMUR_H
 #define BLYI_CORE_HASH_MURMUR_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <bloomery/base.h>
+
+/* MurmurHash3 x64-128, seed 0, of the key with one byte more at its end: n times, the byte being 0,
+ * 1 and so on. n <= 256. */
+void blyi_murmur3_numbered(const void *key, size_t len, unsigned n, bly_hash *out);
 
 /* MurmurHash64A. */
 uint64_t blyi_murmur64a(const void *key, size_t len, uint64_t seed);

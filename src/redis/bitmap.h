@@ -12,6 +12,15 @@ enum { BLYI_BITMAP_IDENTITY = 96, BLYI_BITMAP_COUNT_AT = 96, BLYI_BITMAP_STATE_A
 void blyi_bitmap_head_encode(const bly_bitmap *b, uint32_t shard, bool complete,
                              uint8_t out[BLY_BITMAP_HEAD]);
 
+/* As bly_bitmap_head_read, but a keyed filter is taken without its hasher, or with another one,
+ * too: the hasher then has the id, the bits and the seed, and no functions. */
+bly_status blyi_bitmap_head_peek(const bly_redis_value *value, const bly_hasher *hasher,
+                                 bly_bitmap_head *out, bly_redis_reason *why);
+
+/* Of a native filter: bytes of a block, 32 or 64; blocks of every shard but the last ones. */
+unsigned blyi_bitmap_block_bytes(const bly_bitmap *b);
+uint64_t blyi_bitmap_stride(const bly_bitmap *b);
+
 /* A script of ours, and its SHA-1 in hexadecimal digits. */
 typedef struct blyi_script {
     const char *text;
@@ -20,6 +29,9 @@ typedef struct blyi_script {
 
 /* ---- a whole filter on its way ----------------------------------------------------------------
  */
+
+/* Statuses as of the commands in redis_bitmap.h; BLY_EINVAL besides for bytes that a shard does not
+ * have. */
 
 /* The key under which a shard arrives: in the slot of the shard's own. As bly_bitmap_key. */
 size_t blyi_bitmap_arrival_key(const bly_bitmap *b, bly_bytes name, uint32_t shard, char *out,
@@ -35,6 +47,9 @@ bly_status blyi_bitmap_piece(const bly_bitmap *b, bly_bytes name, uint32_t shard
  * answers 1 again. */
 bly_status blyi_bitmap_land(const bly_bitmap *b, bly_bytes name, uint32_t shard, uint64_t count,
                             uint64_t expire_at, bool replace, bly_bitmap_command **out);
+/* What has arrived of a shard is deleted, if it is of this filter. The answer is 1 if it was. */
+bly_status blyi_bitmap_abandon(const bly_bitmap *b, bly_bytes name, uint32_t shard,
+                               bly_bitmap_command **out);
 /* `bytes` bytes of a shard's blocks, or an error as of an add. */
 bly_status blyi_bitmap_read(const bly_bitmap *b, bly_bytes name, uint32_t shard, uint64_t at,
                             size_t bytes, bly_bitmap_command **out);
@@ -42,5 +57,7 @@ bly_status blyi_bitmap_read(const bly_bitmap *b, bly_bytes name, uint32_t shard,
  * go-zero's). */
 bly_status blyi_bitmap_facts(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                              bly_bitmap_command **out);
+/* Of go-zero's: the answer is how many bits are set; 0 where it is missing. */
+bly_status blyi_bitmap_set_bits(const bly_bitmap *b, bly_bytes name, bly_bitmap_command **out);
 
 #endif

@@ -47,6 +47,11 @@ bly_redis_type bly_redis_reply_type(const bly_redis_reply *reply) {
     return BLY_REDIS_NIL;
 }
 
+bly_redis_value bly_redis_reply_value(const bly_redis_reply *reply) {
+    (void)reply;
+    return (bly_redis_value){.type = BLY_REDIS_NIL, .text = {"", 0}};
+}
+
 int64_t bly_redis_reply_integer(const bly_redis_reply *reply) {
     (void)reply;
     return 0;

@@ -1,8 +1,6 @@
 /* Commands on servers, where there is no hiredis: none. */
 #include "exchange.h"
 
-#include <string.h>
-
 bly_status blyi_exchange_open(const bly_redis_url *url, const bly_redis_filter_options *options,
                               bly_redis_reason *why, blyi_exchange **out) {
     static const bly_redis_reason none = {"this build has no hiredis, which talking to servers "
@@ -27,7 +25,8 @@ bly_status blyi_exchange_run(blyi_exchange *x, blyi_request *requests, size_t n)
 }
 
 void blyi_requests_clear(blyi_request *requests, size_t n) {
-    memset(requests, 0, n * sizeof *requests);
+    for (size_t i = 0; i < n; i++)
+        requests[i] = (blyi_request){.command = requests[i].command};
 }
 
 const char *blyi_exchange_why(const blyi_exchange *x) {

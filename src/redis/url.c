@@ -131,21 +131,65 @@ static const char *take_path(char *text, bly_redis_url *out) {
     return wrong || !mark ? wrong : take_key(text + first + 1, out);
 }
 
-/* db=DATABASE&key=KEY */
+/* ---- what follows the '?' -------------------------------------------------------------------- */
+
+typedef enum word { DATABASE, KEY, CACERT, CERT, CERTKEY, SERVERNAME, INSECURE, WORDS } word;
+
+static word find_word(const char *name) {
+    static const char *const names[WORDS] = {"db",      "key",        "cacert",  "cert",
+                                             "certkey", "servername", "insecure"};
+    int i = 0;
+    while (i < WORDS && strcmp(name, names[i]) != 0)
+        i++;
+    return (word)i;
+}
+
+static const char *take_name(char *text, const char **out) {
+    *out = text;
+    return *text ? decode_name(text) : "a file or a name is missing after the '='";
+}
+
+static const char *take_word(word w, char *value, bly_redis_url *out) {
+    switch (w) {
+    case DATABASE:
+        return take_database(value, out);
+    case KEY:
+        return take_key(value, out);
+    case CACERT:
+        return take_name(value, &out->cacert);
+    case CERT:
+        return take_name(value, &out->cert);
+    case CERTKEY:
+        return take_name(value, &out->certkey);
+    case SERVERNAME:
+        return take_name(value, &out->servername);
+    default:
+        out->insecure = true;
+        return strcmp(value, "1") == 0 ? NULL : "insecure= can only be 1";
+    }
+}
+
+/* NAME=VALUE&NAME=VALUE... */
 static const char *take_query(char *text, bly_redis_url *out) {
     const char *wrong = NULL;
-    bool database = out->database != 0, key = out->key.data != NULL;
+    bool given[WORDS] = {[DATABASE] = out->database != 0, [KEY] = out->key.data != NULL};
     for (char *next; text && *text && !wrong; text = next) {
         next = cut(text, '&');
         char *value = cut(text, '=');
-        bool *given = strcmp(text, "db") == 0 ? &database : strcmp(text, "key") == 0 ? &key : NULL;
-        if (!value || !given)
-            return "after the '?' only db=NUMBER and key=KEY are known; '%3F' is the sign itself";
-        if (*given)
-            return "the database or the key is given twice";
-        *given = true;
-        wrong = given == &key ? take_key(value, out) : take_database(value, out);
+        const word w = find_word(text);
+        if (!value || w == WORDS)
+            return "after the '?' only db=NUMBER and key=KEY are known, and of rediss:// cacert=, "
+                   "cert=, certkey=, servername= and insecure=1; '%3F' is the sign itself";
+        if (given[w])
+            return w <= KEY ? "the database or the key is given twice"
+                            : "one of the parts after the '?' is given twice";
+        if (w > KEY && !out->tls)
+            return "certificates are for rediss://, which is over TLS";
+        given[w] = true;
+        wrong = take_word(w, value, out);
     }
+    if (!wrong && given[CERT] != given[CERTKEY])
+        return "cert= and certkey= go together: a certificate and its private key";
     return wrong;
 }
 

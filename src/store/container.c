@@ -56,26 +56,26 @@ static unsigned cell_bits(const bly_geometry *g) {
     return own ? own->width(g) : 1;
 }
 
-void blyi_header_encode(const bly_filter *f, uint64_t body_sum, uint8_t out[BLYI_HEADER_BYTES]) {
-    const bly_geometry *g = &f->geometry;
+void blyi_header_encode(const blyi_shape *s, uint64_t body_sum, uint8_t out[BLYI_HEADER_BYTES]) {
+    const bly_geometry *g = &s->geometry;
     uint64_t rate;
-    memcpy(&rate, &f->fpr, sizeof rate);
+    memcpy(&rate, &s->fpr, sizeof rate);
     memset(out, 0, BLYI_HEADER_BYTES);
     memcpy(out + AT_MAGIC, magic, sizeof magic);
     out[AT_VERSION] = VERSION;
     out[AT_KIND] = (uint8_t)g->kind;
-    out[AT_HASH] = (uint8_t)f->hasher.id;
-    out[AT_FLAGS] = (uint8_t)((f->hasher.id == BLY_HASH_SIPHASH ? FLAG_KEYED : 0) |
-                              (f->approximate ? FLAG_APPROXIMATE : 0) |
+    out[AT_HASH] = (uint8_t)s->hasher.id;
+    out[AT_FLAGS] = (uint8_t)((s->hasher.id == BLY_HASH_SIPHASH ? FLAG_KEYED : 0) |
+                              (s->approximate ? FLAG_APPROXIMATE : 0) |
                               (g->options & BLY_FOLDABLE ? FLAG_FOLDABLE : 0));
     out[AT_HASHES] = (uint8_t)g->hashes;
     out[AT_WIDTH] = (uint8_t)cell_bits(g);
     out[AT_SUB] = g->options & BLY_TEXTBOOK ? SUB_TEXTBOOK : (uint8_t)g->detail;
     out[AT_SUB + 1] = (uint8_t)(g->detail >> 8);
     blyi_store64le(out + AT_SIZE, g->size);
-    blyi_store64le(out + AT_CAPACITY, f->capacity);
-    blyi_store64le(out + AT_ITEMS, blyi_filter_items(f));
-    blyi_store64le(out + AT_SEED, f->hasher.seed);
+    blyi_store64le(out + AT_CAPACITY, s->capacity);
+    blyi_store64le(out + AT_ITEMS, s->items);
+    blyi_store64le(out + AT_SEED, s->hasher.seed);
     blyi_store64le(out + AT_RATE, rate);
     blyi_store64le(out + AT_BODY_SUM, body_sum);
     blyi_store32le(out + AT_HEADER_SUM, header_sum(out));

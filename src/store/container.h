@@ -18,8 +18,9 @@ typedef struct blyi_header {
     uint64_t body_sum;
 } blyi_header;
 
-/* The header of `f` as it stands; body_sum is blyi_body_sum of its body. */
-void blyi_header_encode(const bly_filter *f, uint64_t body_sum, uint8_t out[BLYI_HEADER_BYTES]);
+/* The header of a filter of that shape (of its hasher, id and seed count); body_sum is
+ * blyi_body_sum of its body. */
+void blyi_header_encode(const blyi_shape *s, uint64_t body_sum, uint8_t out[BLYI_HEADER_BYTES]);
 
 /* The geometry is then one that passes bly_plan_check, and body_bytes what it needs. Of the
  * hasher only id, bits and seed are set. BLY_ECORRUPT, BLY_EVERSION, BLY_EKIND, BLY_EHASHER. */

@@ -55,7 +55,8 @@ static void append(bly_image *image, const bly_filter *f) {
     for (unsigned i = 0; f->levels && i < f->levels->n; i++)
         append(image, f->levels->at[i]);
     uint64_t sum = f->levels ? sum_of_parts(image, inside) : blyi_body_sum(f->body, f->body_bytes);
-    blyi_header_encode(f, sum, p->header);
+    const blyi_shape shape = blyi_filter_shape(f);
+    blyi_header_encode(&shape, sum, p->header);
 }
 
 static void compose(bly_image *image, const bly_filter *f) {

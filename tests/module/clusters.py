@@ -45,11 +45,11 @@ class Cluster:
     """`masters` masters that share the slots, each with a replica: .masters and .replicas as they
     were in the beginning, .nodes all of them."""
 
-    def __init__(self, *config, masters=3, args="", node_timeout=1500):
+    def __init__(self, *config, masters=3, args="", module=True, node_timeout=1500):
         lines = (f"cluster-node-timeout {node_timeout}", "cluster-replica-validity-factor 0",
                  "cluster-require-full-coverage no", "cluster-allow-replica-migration no",
                  "repl-ping-replica-period 1") + config
-        self.nodes = [Server(*lines, args=args, name=f"node{i}", cluster=True)
+        self.nodes = [Server(*lines, args=args, module=module, name=f"node{i}", cluster=True)
                       for i in range(2 * masters)]
         self.masters, self.replicas = self.nodes[:masters], self.nodes[masters:]
         for i, node in enumerate(self.masters):

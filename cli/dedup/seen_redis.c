@@ -1,0 +1,274 @@
+/* seen_redis.c - see seen_redis.h.
+ *
+ * Joining. The first machine makes the filter, the others join it. Its seed is random, as that of
+ * every filter that holds what strangers chose, so two that make it at the same moment would make
+ * different ones: the later one is told so, and opens what the earlier one has made. While that is
+ * in several pieces it may not be whole yet, and is waited for.
+ *
+ * What is lost. The server counts keys that came out new. One that did not, but was, left no bit
+ * behind that was not set before: so the rate r(x) after x different keys have come is that of a
+ * filter with x keys, and of so many F(x), the integral of 1 - r, came out new. Solving F(x) =
+ * count tells how many have come, in all; what lies between this and the count was lost. The part
+ * of it that this run has lost is taken to be its part of what was new meanwhile. (By the count
+ * alone the rate of an overfull filter would seem far too good.)
+ */
+#include "seen_redis.h"
+
+#include "cli.h"
+#include "interrupt.h"
+#include "message.h"
+#include "numbers.h"
+#include "progress.h"
+#include "seen.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static const double patience = 30; /* seconds, for one that another machine is making */
+
+/* What the user asks for must be what is there. */
+static bool fits(const seen_redis *s, const seen_redis_wish *wish) {
+    const bly_bitmap *b = bly_redis_filter_bitmap(s->remote.filter);
+    const char *name = s->remote.at.name;
+    char is[NUMBER_TEXT], asked[NUMBER_TEXT];
+    if (wish->keys && wish->keys != b->capacity)
+        (void)message_error("%s: was made for %s keys, not %s; leave out -n to join it, or name "
+                            "another key",
+                            name, number_grouped(b->capacity, is),
+                            number_grouped(wish->keys, asked));
+    else if (wish->rate != 0 && wish->rate != b->fpr)
+        (void)message_error("%s: was made for a rate of %g, not %g; leave out -p to join it, or "
+                            "name another key",
+                            name, b->fpr, wish->rate);
+    else if (wish->seed && wish->seed != b->hasher.seed)
+        (void)message_error("%s: has another seed; leave out --seed to join it, or name another "
+                            "key",
+                            name);
+    else if (wish->shards && wish->shards != b->shards)
+        (void)message_error("%s: has %u shard%s, not %s; leave out --shards to join it, or name "
+                            "another key",
+                            name, b->shards, b->shards == 1 ? "" : "s",
+                            number_grouped(wish->shards, asked));
+    else
+        return true;
+    return false;
+}
+
+static bool plan(const seen_redis_wish *wish, bly_bitmap_spec *out) {
+    *out = (bly_bitmap_spec){.capacity = wish->keys,
+                             .fpr = wish->rate != 0 ? wish->rate : seen_default_rate,
+                             .seed = wish->seed,
+                             .shards = (uint32_t)wish->shards,
+                             .expire_ms = wish->seconds * 1000};
+    return wish->seed || seen_random_seed(&out->seed);
+}
+
+/* One step of joining or making it. *raced: somebody else was faster, and made another; *why then
+ * says what stands against joining that one. */
+static bly_status join(seen_redis *s, const seen_redis_wish *wish, const bly_bitmap_spec *spec,
+                       bool *raced, bly_redis_reason *why) {
+    const bly_redis_filter_options options = {.replicas = (uint32_t)wish->replicas};
+    const bly_redis_url *url = &s->remote.at.url;
+    bly_redis_reason other = {""};
+    bly_status status = bly_redis_filter_open(url, NULL, &options, why, &s->remote.filter);
+    *raced = false;
+    if (status != BLY_EMISSING || !wish->keys)
+        return status;
+    status = bly_redis_filter_create(url, spec, &options, &other, &s->remote.filter);
+    *raced = status == BLY_EMISMATCH;
+    if (!*raced)
+        *why = other;
+    return status;
+}
+
+static bool refuse(const seen_redis *s, const seen_redis_wish *wish, bly_status status,
+                   const char *why, bool raced) {
+    const char *name = s->remote.at.name;
+    if (raced)
+        (void)message_error("%s: %s. It has been so for %g seconds: if nobody is at it any more, "
+                            "delete the key",
+                            name, why, patience);
+    else if (status == BLY_EKEY)
+        (void)message_error("%s: is keyed, and dedup has no key for it; name another key", name);
+    else if (status == BLY_EMISSING && !wish->keys)
+        (void)message_error("%s: %s; -n N makes one for the N different keys that all machines "
+                            "together will bring",
+                            name, why);
+    else
+        (void)message_error("%s: %s", name, *why ? why : bly_strerror(status));
+    return false;
+}
+
+static bool join_or_make(seen_redis *s, const seen_redis_wish *wish) {
+    const struct timespec pause = {.tv_nsec = 50000000};
+    const double begun = progress_clock();
+    bool raced;
+    bly_bitmap_spec spec;
+    bly_redis_reason why = {""};
+    if (!plan(wish, &spec))
+        return false;
+    bly_status status = join(s, wish, &spec, &raced, &why);
+    while (raced && progress_clock() - begun < patience && !interrupt_seen()) {
+        (void)nanosleep(&pause, NULL);
+        status = join(s, wish, &spec, &raced, &why);
+    }
+    return status == BLY_OK ? fits(s, wish) : refuse(s, wish, status, why.text, raced);
+}
+
+/* As a state's: one key more says by which rule keys are made of lines. */
+static bool mark_rule(seen_redis *s, const seen_redis_wish *wish) {
+    char text[SEEN_MARK];
+    bly_answer answer = BLY_UNKNOWN;
+    const size_t size = seen_mark_text(wish->rule, text);
+    bly_status status = bly_redis_filter_look(s->remote.filter, &s->facts);
+    if (status == BLY_OK)
+        status = bly_redis_filter_add(s->remote.filter, text, size, BLY_UNKNOWN, &answer);
+    if (status != BLY_OK)
+        return remote_failed(&s->remote, status) == CLI_OK;
+    if (answer == BLY_YES && s->facts.count > 0)
+        message_warn("%s: was not made with these options (--url, --field, --ignore-case, "
+                     "--extract-urls): lines it knows may be printed again",
+                     s->remote.at.name);
+    s->before = s->facts.count;
+    return true;
+}
+
+bool seen_redis_open(seen_redis *s, const seen_redis_wish *wish) {
+    s->policy = wish->policy;
+    return remote_to(&s->remote, wish->address) && join_or_make(s, wish) && mark_rule(s, wish);
+}
+
+void seen_redis_close(seen_redis *s) {
+    remote_close(&s->remote);
+    build_blob_free(&s->texts);
+}
+
+/* ---- a batch --------------------------------------------------------------------------------- */
+
+/* The keys of the records: the records themselves, parts of them, or texts of their own. NULL: out
+ * of memory, reported. */
+static const bly_bytes *keys_of(seen_redis *s, key_rule *rule, const bly_bytes *records, size_t n) {
+    if (key_is_record(rule))
+        return records;
+    const bool part = key_is_part(rule);
+    s->texts.used = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!key_of(rule, records[i], &s->keys[i]))
+            return NULL;
+        if (!part && !build_blob_put(&s->texts, s->keys[i])) {
+            (void)message_error("out of memory");
+            return NULL;
+        }
+    }
+    size_t at = 0;
+    for (size_t i = 0; !part && i < n; i++)
+        (void)build_blob_next(&s->texts, &at, &s->keys[i]);
+    return s->keys;
+}
+
+bool seen_redis_ask(seen_redis *s, key_rule *rule, const bly_bytes *records, size_t n,
+                    uint8_t doubt, uint8_t *fresh) {
+    bly_redis_tally tally = {0};
+    const bly_bytes *keys = keys_of(s, rule, records, n);
+    if (!keys)
+        return false;
+    s->status =
+        bly_redis_filter_add_many(s->remote.filter, keys, n, BLY_UNKNOWN, s->answers, &tally);
+    for (size_t i = 0; i < n; i++)
+        fresh[i] = s->answers[i] <= BLY_YES ? s->answers[i] : doubt;
+    s->doubtful = tally.unsure + tally.unknown;
+    s->fresh += tally.yes;
+    s->unsure += tally.unsure;
+    s->unknown += tally.unknown;
+    s->trips += tally.trips;
+    return true;
+}
+
+/* ---- lines in doubt -------------------------------------------------------------------------- */
+
+/* With which words the last batch ended. */
+static const char *reason(const seen_redis *s) {
+    return s->status == BLY_OK ? "an answer was lost, with the connection"
+                               : bly_redis_filter_why(s->remote.filter);
+}
+
+static bool stop(const seen_redis *s, const char *path, uint64_t from, uint64_t to) {
+    char lines[NUMBER_TEXT];
+    (void)message_error(
+        "%s: %s; %s of the lines %llu to %llu of %s got no answer, and were not printed. The "
+        "filter may have them all the same, and would take them for repeats. To lose none, take "
+        "those lines for new, and go on from line %llu; --on-error print does so by itself",
+        s->remote.at.name, reason(s), number_grouped(s->doubtful, lines), (unsigned long long)from,
+        (unsigned long long)to, path, (unsigned long long)to + 1);
+    return false;
+}
+
+/* A server that is away may come back. One that answers, but not as it should, will go on so. */
+bool seen_redis_go_on(seen_redis *s, const char *path, uint64_t from, uint64_t to) {
+    const bool hopeless = s->status != BLY_OK && s->status != BLY_EIO;
+    const bool print = s->policy == SEEN_REDIS_PRINT;
+    char lines[NUMBER_TEXT];
+    if (s->doubtful && s->policy == SEEN_REDIS_STOP)
+        return stop(s, path, from, to);
+    if (hopeless) {
+        (void)message_error("%s: %s; the last %s lines that got no answer, up to line %llu of %s, "
+                            "were %s",
+                            s->remote.at.name, reason(s), number_grouped(s->doubtful, lines),
+                            (unsigned long long)to, path, print ? "printed" : "left out");
+        return false;
+    }
+    if (s->doubtful && !s->away)
+        message_warn("%s: %s; lines that get no answer are %s", s->remote.at.name, reason(s),
+                     print ? "printed, though they may be repeats"
+                           : "left out, though they may be new");
+    s->away = s->doubtful != 0;
+    return true;
+}
+
+/* ---- the rate -------------------------------------------------------------------------------- */
+
+/* How many different keys have come, for so many to have been new; by steps of a 64th, and at most
+ * a thousand times the capacity. */
+static double keys_behind(const bly_bitmap *b, uint64_t count) {
+    const double capacity = (double)b->capacity, wanted = (double)count;
+    double keys = 0, fresh = 0;
+    while (fresh < wanted && keys < 1000 * capacity) {
+        const double step = fmax(1, fmax(keys, capacity) / 64);
+        const uint64_t middle = (uint64_t)(keys + step / 2);
+        const double share = 1 - bly_plan_fpr(&b->geometry, middle, b->hasher.bits);
+        if (fresh + step * share >= wanted)
+            return keys + (wanted - fresh) / share;
+        fresh += step * share;
+        keys += step;
+    }
+    return keys;
+}
+
+void seen_redis_look(seen_redis *s) {
+    static const double hardly_any = 0.9; /* come out new, and tell nothing of the others */
+    const bly_bitmap *b = bly_redis_filter_bitmap(s->remote.filter);
+    bly_redis_filter_facts facts;
+    const bool away = s->status == BLY_EIO; /* it was waited for, and that has been said */
+    if (!away && bly_redis_filter_look(s->remote.filter, &facts) == BLY_OK)
+        s->facts = facts;
+    else {
+        if (!away)
+            message_warn("%s: %s; what is told of the filter counts the keys of this run alone",
+                         s->remote.at.name, bly_redis_filter_why(s->remote.filter));
+        s->facts.count = s->before + s->fresh;
+    }
+    const double came = keys_behind(b, s->facts.count);
+    s->rate = bly_plan_fpr(&b->geometry, (uint64_t)came, b->hasher.bits);
+    const double fresh = (double)s->facts.count - (double)s->before;
+    const double lost = came - keys_behind(b, s->before) - fresh;
+    s->lost = s->fresh ? fmax(0, lost * fmin(1, (double)s->fresh / fresh)) : 0;
+    if (s->rate > hardly_any)
+        s->lost = NAN;
+}
+
+double seen_redis_promised(const seen_redis *s) {
+    return bly_redis_filter_bitmap(s->remote.filter)->fpr;
+}

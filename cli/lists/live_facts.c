@@ -1,0 +1,55 @@
+#include "live_facts.h"
+
+#include <math.h>
+
+bool live_facts_look(const remote *r, bly_redis_filter_facts *out) {
+    const bly_status status = bly_redis_filter_look(r->filter, out);
+    if (status != BLY_OK)
+        (void)remote_failed(r, status);
+    return status == BLY_OK;
+}
+
+typedef struct asking {
+    const remote *remote;
+} asking;
+
+static bool ask(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
+    const asking *a = ctx;
+    const bly_status status =
+        bly_redis_filter_contains_many(a->remote->filter, keys, n, BLY_UNKNOWN, found, NULL);
+    if (status != BLY_OK)
+        (void)remote_failed(a->remote, status);
+    return status == BLY_OK;
+}
+
+bool live_facts_type(const remote *r, keytype *type, keytype_levels *levels) {
+    asking a = {r};
+    return keytype_recognise_by(ask, &a, type, levels);
+}
+
+/* The keys that set so many of all bits, k each. */
+static double estimate(double bits, double set, double hashes) {
+    return set < bits ? -bits / hashes * log1p(-set / bits) : (double)INFINITY;
+}
+
+bly_stats live_facts_stats(const bly_bitmap *b, const bly_redis_filter_facts *facts) {
+    const uint64_t bits = bly_plan_bits(&b->geometry);
+    bly_stats s = {.kind = b->geometry.kind,
+                   .hashes = b->geometry.hashes,
+                   .size = b->geometry.size,
+                   .bits = bits,
+                   .bytes = facts->bytes,
+                   .capacity = b->capacity,
+                   .count = facts->count,
+                   .target_fpr = b->fpr,
+                   .predicted_fpr = facts->predicted_fpr,
+                   .current_fpr = facts->predicted_fpr,
+                   .estimated_keys = (double)facts->count,
+                   .fill = bly_plan_fill(&b->geometry, (double)facts->count)};
+    if (b->form != BLY_BITMAP_GOZERO)
+        return s;
+    s.set_bits = facts->set_bits;
+    s.fill = (double)facts->set_bits / (double)bits;
+    s.estimated_keys = estimate((double)bits, (double)facts->set_bits, BLY_BITMAP_HASHES);
+    return s;
+}

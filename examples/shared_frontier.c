@@ -1,0 +1,236 @@
+/* shared_frontier.c - a crawl shared by any number of processes, on a plain Redis or Valkey.
+ *
+ *     shared_frontier [-n PAGES] [-t SECONDS] [URL]      redis://127.0.0.1:6379/crawl, unless given
+ *
+ * Start it twice, or on ten machines, with the same arguments: together they fetch every page of a
+ * (made-up) site of so many pages, each page once. Each process prints the pages it has fetched.
+ * Three keys are shared:
+ *
+ *     KEY              a filter: every URL that was ever put into the frontier
+ *     {KEY}:frontier   a list: what is to be fetched
+ *     {KEY}:busy       a list: what somebody is fetching
+ *
+ * (and {KEY}:started, so that only one of them puts the first page in). The links of a page are
+ * added to the filter in one round trip. Those that were new are put into the frontier: the server
+ * tells exactly one process so, however many find the same link at once.
+ *
+ * Twice rather than never. When it cannot be known whether a link was new, because an answer was
+ * lost on the way, it counts as new. A process that dies leaves its page in "busy"; when there is
+ * nothing else to do for so many seconds (-t), somebody takes it over. The links of such a page may
+ * be in the filter and yet not in the frontier, so all of them are put there. What a filter costs
+ * remains: it takes a new page for an old one at the rate it was made for, here 1 in ten million.
+ *
+ * The end. A page leaves "busy" after its links have entered the frontier, so the crawl is over
+ * when both lists are empty at one moment. One script looks at both.
+ */
+#include <bloomery/redis.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINKS = 24, TEXT = 64, ATTEMPTS = 100 };
+static const double rate = 1e-7;
+
+typedef struct crawl {
+    int pages;
+    double patience; /* seconds */
+    bly_redis_url url;
+    bly_redis *lists;
+    bly_redis_filter *seen;
+    char frontier[256], busy[256], started[256];
+    unsigned fetched, links, fresh, unsure, taken_over;
+} crawl;
+
+static void need(bool good, const char *what, const char *why) {
+    if (good)
+        return;
+    (void)fprintf(stderr, "shared_frontier: %s: %s\n", what, why);
+    exit(2);
+}
+
+/* ---- the site ---------------------------------------------------------------------------------
+ * Page i links to 2i+1 and 2i+2, so that all can be reached from page 0, and to others at random.
+ */
+
+static void page_url(int page, char out[TEXT]) {
+    (void)snprintf(out, TEXT, "https://site.test/page/%d", page);
+}
+
+static size_t fetch(const crawl *c, const char *url, char links[LINKS][TEXT]) {
+    int page = atoi(strrchr(url, '/') + 1);
+    uint64_t dice = (uint64_t)page;
+    size_t n = 0;
+    for (int child = 2 * page + 1; child <= 2 * page + 2 && child < c->pages; child++)
+        page_url(child, links[n++]);
+    while (n < LINKS) {
+        dice = dice * 6364136223846793005U + 1442695040888963407U;
+        page_url((int)(dice >> 33) % c->pages, links[n++]);
+    }
+    return n;
+}
+
+/* ---- the lists ----------------------------------------------------------------------------- */
+
+static void pause_ms(long ms) {
+    (void)nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+/* Every command here may be repeated when its answer is lost: a page twice, at worst. */
+static bly_redis_reply *ask(crawl *c, const char *const *words, size_t n) {
+    bly_bytes args[LINKS + 8];
+    bly_redis_reason why = {"no connection"};
+    for (size_t i = 0; i < n; i++)
+        args[i] = (bly_bytes){words[i], strlen(words[i])};
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        bly_redis_reply *reply = NULL;
+        if (c->lists && bly_redis_command(c->lists, args, n, &reply) == BLY_OK) {
+            if (bly_redis_reply_type(reply) != BLY_REDIS_ERROR)
+                return reply;
+            (void)snprintf(why.text, sizeof why.text, "%s",
+                           (const char *)bly_redis_reply_text(reply).data);
+            bly_redis_reply_free(reply);
+            need(strncmp(why.text, "LOADING", 7) == 0, words[0], why.text);
+        } else {
+            bly_redis_options options = {.follow_moved = true};
+            bly_redis_close(c->lists);
+            if (bly_redis_open(&c->url, &options, &why, &c->lists) == BLY_OK)
+                continue;
+        }
+        pause_ms(100);
+    }
+    need(false, words[0], why.text);
+    return NULL;
+}
+
+static void tell(crawl *c, const char *const *words, size_t n) {
+    bly_redis_reply_free(ask(c, words, n));
+}
+
+/* Moves a page from the end of a list to the beginning of "busy". false: there is none. */
+static bool take(crawl *c, const char *list, char url[TEXT]) {
+    bly_redis_reply *reply = ask(c, (const char *[]){"RPOPLPUSH", list, c->busy}, 3);
+    bool taken = bly_redis_reply_type(reply) == BLY_REDIS_TEXT;
+    if (taken)
+        (void)snprintf(url, TEXT, "%s", (const char *)bly_redis_reply_text(reply).data);
+    bly_redis_reply_free(reply);
+    return taken;
+}
+
+static bool over(crawl *c) {
+    static const char both[] = "return redis.call('LLEN', KEYS[1]) + redis.call('LLEN', KEYS[2])";
+    bly_redis_reply *reply = ask(c, (const char *[]){"EVAL", both, "2", c->frontier, c->busy}, 5);
+    bool empty = bly_redis_reply_integer(reply) == 0;
+    bly_redis_reply_free(reply);
+    return empty;
+}
+
+/* ---- the crawl ----------------------------------------------------------------------------- */
+
+/* `again`: somebody else has begun with this page. */
+static void crawl_page(crawl *c, const char *url, bool again) {
+    char links[LINKS][TEXT];
+    bly_bytes keys[LINKS];
+    uint8_t answers[LINKS];
+    const char *words[LINKS + 2] = {"LPUSH", c->frontier};
+    bly_redis_tally tally;
+    size_t n = fetch(c, url, links), pushed = 0;
+    printf("%s\n", url);
+    for (size_t i = 0; i < n; i++)
+        keys[i] = (bly_bytes){links[i], strlen(links[i])};
+    bly_status status = bly_redis_filter_add_many(c->seen, keys, n, BLY_YES, answers, &tally);
+    /* Without a filter everything would be new for ever. */
+    need(status == BLY_OK || status == BLY_EIO, "the filter", bly_redis_filter_why(c->seen));
+    for (size_t i = 0; i < n; i++)
+        if (answers[i] == BLY_YES || again)
+            words[2 + pushed++] = links[i];
+    if (pushed > 0)
+        tell(c, words, 2 + pushed);
+    tell(c, (const char *[]){"LREM", c->busy, "1", url}, 4);
+    c->fetched++;
+    c->links += (unsigned)n;
+    c->fresh += (unsigned)tally.yes;
+    c->unsure += (unsigned)(tally.unsure + tally.unknown);
+    c->taken_over += again;
+}
+
+static double now(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void work(crawl *c) {
+    char url[TEXT];
+    for (double since = now();;) {
+        if (take(c, c->frontier, url)) {
+            crawl_page(c, url, false);
+            since = now();
+        } else if (over(c)) {
+            return;
+        } else if (now() - since > c->patience && take(c, c->busy, url)) { /* the oldest one */
+            crawl_page(c, url, true);
+            since = now();
+        } else {
+            pause_ms(5);
+        }
+    }
+}
+
+/* Everybody puts the first page into the filter, one of them into the frontier. */
+static void start(crawl *c) {
+    static const char once[] = "if redis.call('SETNX', KEYS[1], 1) == 1 then "
+                               "redis.call('LPUSH', KEYS[2], ARGV[1]) end return 1";
+    bly_bitmap_spec spec = {.capacity = (uint64_t)c->pages, .fpr = rate};
+    bly_redis_reason why;
+    bly_answer answer;
+    char first[TEXT];
+    page_url(0, first);
+    bly_status status = bly_redis_filter_create(&c->url, &spec, NULL, &why, &c->seen);
+    need(status == BLY_OK, "the filter", why.text);
+    status = bly_redis_filter_add(c->seen, first, strlen(first), BLY_UNKNOWN, &answer);
+    need(status == BLY_OK, "the filter", bly_redis_filter_why(c->seen));
+    tell(c, (const char *[]){"EVAL", once, "2", c->started, c->frontier, first}, 6);
+}
+
+static void options(crawl *c, int argc, char **argv) {
+    static const char usage[] = "usage: shared_frontier [-n PAGES] [-t SECONDS] [URL]\n";
+    bool good = true;
+    for (int option; (option = getopt(argc, argv, "n:t:")) != -1;) {
+        if (option == 'n')
+            good = good && (c->pages = atoi(optarg)) > 0 && c->pages <= 100000000;
+        else if (option == 't')
+            good = good && (c->patience = atof(optarg)) > 0;
+        else
+            good = false;
+    }
+    if (!good || argc - optind > 1) {
+        (void)fputs(usage, stderr);
+        exit(2);
+    }
+    const char *why = "it names no key; say redis://host/crawl";
+    const char *text = optind < argc ? argv[optind] : "redis://127.0.0.1:6379/crawl";
+    bly_status status = bly_redis_url_parse(text, &why, &c->url);
+    need(status == BLY_OK && c->url.key.data, text, why);
+    const char *key = c->url.key.data;
+    int length = (int)c->url.key.size;
+    (void)snprintf(c->frontier, sizeof c->frontier, "{%.*s}:frontier", length, key);
+    (void)snprintf(c->busy, sizeof c->busy, "{%.*s}:busy", length, key);
+    (void)snprintf(c->started, sizeof c->started, "{%.*s}:started", length, key);
+}
+
+int main(int argc, char **argv) {
+    static crawl c = {.pages = 10000, .patience = 30};
+    options(&c, argc, argv);
+    (void)setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a page is printed before its links are shared */
+    start(&c);
+    work(&c);
+    (void)fprintf(stderr, "fetched %u pages (%u taken over), found %u links: %u new, %u unsure\n",
+                  c.fetched, c.taken_over, c.links, c.fresh, c.unsure);
+    bly_redis_filter_close(c.seen);
+    bly_redis_close(c.lists);
+    bly_redis_url_free(&c.url);
+    return fflush(stdout) == 0 ? 0 : 2;
+}

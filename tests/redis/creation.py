@@ -1,0 +1,439 @@
+"""creation.py - a filter comes into being once, whoever races for it, and its absence is an error.
+
+Racers end up with one filter. One that its maker left half-made is completed by the next. Whatever
+takes a complete filter away, or a part of it, or puts another in its place, the answer is an error
+and never "absent".
+"""
+import sys
+
+sys.dont_write_bytecode = True
+
+import time  # noqa: E402
+
+from support import (Driver, Error, eq, head, main, ok, plain, refused, shard_keys,  # noqa: E402
+                     url)
+
+SHARDS = 5
+
+
+def heads(client, name, shards):
+    return [head(client, key) for key in shard_keys(name, shards)]
+
+
+def check_whole(client, name, shards, stamp):
+    """Every shard is there, says where it belongs, and shard 0 that all are."""
+    eq(sorted(client.must("KEYS", f"{name}*")),
+       sorted(key.encode() for key in shard_keys(name, shards)), "keys")
+    for j, it in enumerate(heads(client, name, shards)):
+        eq((it.shard, it.shards, it.stamp, it.state), (j, shards, stamp, 1), f"the head of {j}")
+
+
+def known(driver, count=1000):
+    """Adds so many keys, all new."""
+    answer = driver.must("add", "key:", 0, count)
+    ok(answer["yes"] > 0.98 * count, f"{answer}")
+
+
+def check_error(driver, status, *words, count=1000, some=False):
+    """Of keys that had been added none is called absent: all are unknown or, with `some`, those of
+    shards that are still there are present. Adds are refused likewise."""
+    for command in ("contains", "add"):
+        answer, digits = driver.range(command, "key:", 0, count)
+        refused(answer, status, *words)
+        allowed = ({"contains": "13", "add": "03"} if some else {"contains": "3", "add": "3"})
+        eq(set(digits), set(allowed[command]), f"answers to {command}")
+        eq(answer["tally"]["unknown"], digits.count("3"))
+    for otherwise, digit in (("yes", "1"), ("no", "0")):
+        answer, digits = driver.range("contains", "key:", 0, count, otherwise=otherwise)
+        refused(answer, status, *words)
+        ok(digits.count(digit) >= answer["tally"]["unknown"] > 0, f"{answer}")
+
+
+# ---- races --------------------------------------------------------------------------------------
+
+def race(server, drivers, name, options):
+    """Everyone creates at once, each with its own options; what they are answered."""
+    for driver, own in zip(drivers, options):
+        driver.say("create", url(server, name), **own)
+    return [driver.hear() for driver in drivers]
+
+
+def test_sixteen_racers():
+    with plain() as server, server.client() as c:
+        drivers = [Driver() for _ in range(16)]
+        for turn in range(12):
+            shards = SHARDS if turn % 2 else 1
+            answers = race(server, drivers, f"r{turn}.", [{"n": 100000, "p": 0.01,
+                                                           "shards": shards}] * 16)
+            eq({a["status"] for a in answers}, {"BLY_OK"}, [a["why"] for a in answers])
+            stamps = {a["stamp"] for a in answers}
+            eq(len(stamps), 1, f"stamps {stamps}")
+            check_whole(c, f"r{turn}.", shards, stamps.pop())
+            # They have one filter: what one adds the others find.
+            eq(drivers[turn].must("addkeys", "aa")["answers"], "1")
+            eq({d.must("askkeys", "aa")["answers"] for d in drivers}, {"1"})
+        for driver in drivers:
+            driver.close()
+
+
+def test_racers_that_disagree():
+    """The filter is the first one's; those who want another are told so."""
+    shapes = ({"n": 100000, "p": 0.01}, {"n": 100001, "p": 0.01}, {"n": 100000, "p": 0.001},
+              {"n": 100000, "p": 0.01, "seed": 7})
+    with plain() as server, server.client() as c:
+        drivers = [Driver() for _ in range(16)]
+        for turn in range(8):
+            shards = SHARDS if turn % 2 else 1
+            options = [{**shapes[(i + turn) % 4], "shards": shards} for i in range(16)]
+            answers = race(server, drivers, f"r{turn}.", options)
+            winners = {(turn + i) % 4 for i, a in enumerate(answers) if a["status"] == "BLY_OK"}
+            eq(len(winners), 1, "shapes that were made")
+            for i, answer in enumerate(answers):
+                if (turn + i) % 4 not in winners:
+                    refused(answer, "BLY_EMISMATCH")
+                else:
+                    eq(answer["status"], "BLY_OK", answer["why"])
+            stamps = {a["stamp"] for a in answers if a["status"] == "BLY_OK"}
+            eq(len(stamps), 1)
+            check_whole(c, f"r{turn}.", shards, stamps.pop())
+        for driver in drivers:
+            driver.close()
+
+
+def test_other_shapes_are_told_apart():
+    """Every single difference counts; what is alike may join."""
+    base = {"n": 100000, "p": 0.01, "kind": "sbbf", "seed": 1, "shards": 3}
+    with plain() as server, Driver() as maker, Driver() as other:
+        stamp = maker.must("create", url(server, "k"), **base)["stamp"]
+        eq(other.must("create", url(server, "k"), **base)["stamp"], stamp)
+        eq(other.must("open", url(server, "k"))["stamp"], stamp)
+        for change in ({"n": 99999}, {"p": 0.02}, {"kind": "split512"}, {"seed": 2}, {"shards": 2},
+                       {"shards": 4}, {"hash": "murmur3"}, {"key": "00" * 16}):
+            answer = other("create", url(server, "k"), **{**base, **change})
+            refused(answer, "BLY_EMISMATCH")
+        known(maker)
+        eq(maker.must("contains", "key:", 0, 1000)["yes"], 1000, "after all that")
+
+
+# ---- half-made ----------------------------------------------------------------------------------
+
+def unfinish(client, name, shards, made):
+    """As if its maker had died when `made` shards were there."""
+    keys = shard_keys(name, shards)
+    client.must("SETRANGE", name, 104, b"\0")
+    for key in keys[made:]:
+        client.must("DEL", key)
+
+
+def test_half_made_is_completed():
+    with plain() as server, Driver() as maker, Driver() as other, server.client() as c:
+        for made in range(1, SHARDS + 1):
+            name = f"h{made}"
+            options = {"n": 50000, "p": 0.01, "shards": SHARDS}
+            stamp = maker.must("create", url(server, name), **options)["stamp"]
+            unfinish(c, name, SHARDS, made)
+            refused(other("open", url(server, name)), "BLY_EMISSING")
+            eq(c.must("EXISTS", *shard_keys(name, SHARDS)), made, "opening made something")
+            refused(other("create", url(server, name), **{**options, "n": 50001}), "BLY_EMISMATCH")
+            eq(other.must("create", url(server, name), **options)["stamp"], stamp)
+            check_whole(c, name, SHARDS, stamp)
+            known(other)
+            # Its maker, who was only slow, has the same filter.
+            eq(maker.must("contains", "key:", 0, 1000)["yes"], 1000)
+
+
+def test_half_made_and_many_helpers():
+    with plain() as server, server.client() as c:
+        drivers = [Driver() for _ in range(8)]
+        options = {"n": 50000, "p": 0.01, "shards": SHARDS}
+        for made in range(1, SHARDS + 1):
+            stamp = drivers[0].must("create", url(server, f"h{made}"), **options)["stamp"]
+            unfinish(c, f"h{made}", SHARDS, made)
+            answers = race(server, drivers, f"h{made}", [options] * 8)
+            eq({(a["status"], a["stamp"]) for a in answers}, {("BLY_OK", stamp)})
+            check_whole(c, f"h{made}", SHARDS, stamp)
+        for driver in drivers:
+            driver.close()
+
+
+def test_something_in_the_way():
+    """A key of a shard that is another's: an error that names it, and the key stays as it is."""
+    with plain() as server, Driver() as driver, server.client() as c:
+        options = {"n": 50000, "p": 0.01, "shards": SHARDS}
+        keys = shard_keys("w", SHARDS)
+        driver.must("create", url(server, "w"), **options)
+        # The first shard is gone, the others are an older filter's.
+        c.must("DEL", "w")
+        before = c.must("GET", keys[1])
+        answer = driver("create", url(server, "w"), **options)
+        ok(answer["status"] in ("BLY_EMISMATCH", "BLY_EEXISTS"), f"{answer}")
+        ok(any(key in answer["why"] for key in keys[1:]), answer["why"])
+        eq(c.must("GET", keys[1]), before)
+        refused(driver("open", url(server, "w")), "BLY_EMISSING")
+        # Something that is no filter.
+        c.must("FLUSHALL")
+        c.must("SET", keys[3], "text")
+        answer = driver("create", url(server, "w"), **options)
+        ok(answer["status"] in ("BLY_ECORRUPT", "BLY_EMISMATCH", "BLY_EEXISTS"), f"{answer}")
+        ok(keys[3] in answer["why"], answer["why"])
+        eq(c.must("GET", keys[3]), b"text")
+        # Out of the way, it goes on.
+        c.must("DEL", keys[3])
+        driver.must("create", url(server, "w"), **options)
+        known(driver)
+
+
+# ---- gone ---------------------------------------------------------------------------------------
+
+def make(driver, server, name, shards, **more):
+    driver.must("create", url(server, name), n=20000, p=0.01, shards=shards, **more)
+    known(driver)
+
+
+def test_deleted_in_use():
+    with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
+        for shards in (1, 3):
+            for lost in range(shards):
+                name = f"d{shards}{lost}"
+                make(driver, server, name, shards)
+                c.must("DEL", shard_keys(name, shards)[lost])
+                check_error(driver, "BLY_EMISSING", some=shards > 1)
+                refused(other("open", url(server, name)), "BLY_EMISSING")
+                refused(driver("look"), "BLY_EMISSING")
+                eq(c.must("EXISTS", shard_keys(name, shards)[lost]), 0, "an add made it")
+            make(driver, server, f"f{shards}", shards)
+            c.must("FLUSHALL")
+            check_error(driver, "BLY_EMISSING")
+            eq(c.must("DBSIZE"), 0)
+
+
+def test_complete_is_not_completed_again():
+    """A shard that a complete filter has lost was not empty: create does not make it anew."""
+    with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
+        make(driver, server, "k", 3)
+        lost = shard_keys("k", 3)[1]
+        c.must("DEL", lost)
+        refused(other("create", url(server, "k"), n=20000, p=0.01, shards=3), "BLY_EMISSING")
+        eq(c.must("EXISTS", lost), 0)
+
+
+def test_expiry():
+    """All shards vanish at one moment, and then it is gone, not empty."""
+    with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
+        for shards in (1, 4):
+            keys = shard_keys(f"e{shards}", shards)
+            make(driver, server, f"e{shards}", shards, expire=600000)
+            times = {c.must("PEXPIRETIME", key) for key in keys}
+            eq(len(times), 1, f"ends: {times}")
+            left = driver.must("look")["expires_ms"]
+            ok(590000 < left <= 600000, f"{left} ms left")
+            # Who joins does not change it.
+            other.must("create", url(server, f"e{shards}"), n=20000, p=0.01, shards=shards,
+                       expire=1000)
+            eq({c.must("PEXPIRETIME", key) for key in keys}, times)
+            driver.must("expire", 0)
+            eq({c.must("PTTL", key) for key in keys}, {-1})
+            eq(driver.must("look")["expires_ms"], -1)
+            driver.must("expire", 700)
+            times = {c.must("PEXPIRETIME", key) for key in keys}
+            ok(len(times) == 1 and times.pop() > 0, "ends that differ")
+            eq(driver.must("contains", "key:", 0, 1000)["yes"], 1000)
+            time.sleep(0.8)
+            check_error(driver, "BLY_EMISSING")
+            eq(c.must("EXISTS", *keys), 0)
+
+
+def test_eviction():
+    """A server that is short of memory throws keys away: those of a filter too, without a word."""
+    with plain("maxmemory 6mb", "maxmemory-policy allkeys-random") as server, Driver() as driver, \
+            server.client() as c:
+        make(driver, server, "k", 8)
+        keys = shard_keys("k", 8)
+        number = 0
+        while c.must("EXISTS", *keys) == 8:
+            for _ in range(50):
+                ok(not isinstance(c("SET", f"other{number}", b"x" * 50000), Error), "no memory")
+                number += 1
+        check_error(driver, "BLY_EMISSING", some=c.must("EXISTS", *keys) > 0)
+        ok(int(c.info("stats")["evicted_keys"]) > 0, "nothing was evicted")
+
+
+# ---- something else -----------------------------------------------------------------------------
+
+def test_replaced():
+    """Another filter under the name: old handles say so, whatever the new one is like."""
+    with plain() as server, Driver() as old, Driver() as new, server.client() as c:
+        changes = ({"seed": 9}, {}, {"n": 30000}, {"p": 0.001}, {"kind": "split512"})
+        for i, change in enumerate(changes):
+            for shards in (1, 3):
+                name = f"r{i}.{shards}"
+                make(old, server, name, shards)
+                new.must("open", url(server, name))
+                new.must("drop")
+                eq(c.must("KEYS", f"{name}*"), [], "what drop left")
+                new.must("create", url(server, name),
+                         **{"n": 20000, "p": 0.01, "shards": shards, **change})
+                check_error(old, "BLY_EMISMATCH")
+                eq(new.must("look")["count"], 0, "an add reached another's filter")
+                # One who drops what it no longer has does not take away another's.
+                old("drop")
+                eq(c.must("EXISTS", *shard_keys(name, shards)), shards, "another's was dropped")
+
+
+def test_one_shard_replaced():
+    """A shard of another filter of the same shape, as a restored backup might put there."""
+    with plain() as server, Driver() as driver, server.client() as c:
+        make(driver, server, "a", 3)
+        make(driver, server, "b", 3)
+        c.must("COPY", shard_keys("a", 3)[1], shard_keys("b", 3)[1], "REPLACE")
+        check_error(driver, "BLY_EMISMATCH", some=True)
+
+
+def test_wrong_type():
+    with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
+        make(driver, server, "k", 1)
+        c.must("DEL", "k")
+        c.must("RPUSH", "k", "a list")
+        refused(other("open", url(server, "k")), "BLY_EREFUSED")
+        refused(other("create", url(server, "k"), n=20000, p=0.01), "BLY_EREFUSED")
+        check_error(driver, "BLY_EREFUSED")
+        eq(c.must("LRANGE", "k", 0, -1), [b"a list"])
+
+
+def test_damaged_head():
+    """Any byte of the identity: an error for who opens it and for who has it open."""
+    with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
+        make(driver, server, "k", 1)
+        whole = c.must("GETRANGE", "k", 0, 127)
+        for at in list(range(0, 32)) + [40, 48, 60, 70, 79, 87, 88, 91, 92, 95]:
+            c.must("SETRANGE", "k", at, bytes([whole[at] ^ 0x41]))
+            check_error(driver, "BLY_EMISMATCH", count=20)
+            answer = other("open", url(server, "k"))
+            ok(answer["status"] in ("BLY_ECORRUPT", "BLY_EVERSION"), f"byte {at}: {answer}")
+            answer = other("create", url(server, "k"), n=20000, p=0.01)
+            ok(answer["status"] in ("BLY_ECORRUPT", "BLY_EVERSION"), f"byte {at}: {answer}")
+            c.must("SETRANGE", "k", 0, whole)
+            eq(driver.must("contains", "key:", 0, 20)["yes"], 20)
+
+
+def test_not_ours():
+    """Strings that are no filters, short and long, empty bitmaps and text."""
+    with plain() as server, Driver() as driver, server.client() as c:
+        for data in (b"x", b"BLYR", b"BLYR\x01", b"\0" * 128, b"\0" * 5000, b"text " * 1000):
+            c.must("SET", "k", data)
+            answer = driver("open", url(server, "k"))
+            refused(answer, "BLY_ECORRUPT")
+            answer = driver("create", url(server, "k"), n=20000, p=0.01)
+            refused(answer, "BLY_ECORRUPT")
+            eq(c.must("GET", "k"), data, "it was changed")
+
+
+def test_truncated():
+    """A string that has lost its end: what was there is an error, and no answer comes from bytes
+    that are not."""
+    with plain() as server, Driver() as driver, server.client() as c:
+        for keep in (0.5, 0.999, 0.0):
+            name = f"t{keep}"
+            make(driver, server, name, 1)
+            whole = c.must("GET", name)
+            c.must("SET", name, whole[:128 + int(keep * (len(whole) - 128))])
+            for command, never in (("contains", "0"), ("add", "1")):
+                answer, digits = driver.range(command, "key:", 0, 1000)
+                ok(never not in digits, f"{command}: {digits.count(never)} answers that are wrong")
+                if "3" in digits:
+                    refused(answer, "BLY_EMISMATCH")
+            if keep < 0.9:
+                ok("3" in digits, "nothing was noticed")
+            eq(c.must("STRLEN", name), 128 + int(keep * (len(whole) - 128)), "it was changed")
+
+
+def test_missing_and_refused_names():
+    with plain() as server, Driver() as driver:
+        refused(driver("open", url(server, "none")), "BLY_EMISSING")
+        refused(driver("open", f"redis://127.0.0.1:{server.port}"), "BLY_EINVAL")
+        port = server.port
+        server.stop()
+        answer = driver("open", url(port, "k"), retry_ms=300)
+        refused(answer, "BLY_EIO")
+
+
+def test_keyed():
+    """A filter under a secret key: without it, or with another, nobody gets an answer."""
+    with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
+        mine, wrong = "0f" * 16, "f0" * 16
+        driver.must("create", url(server, "k"), n=20000, p=0.01, shards=2, key=mine)
+        known(driver)
+        eq(other.must("open", url(server, "k"), key=mine)["hash"], "siphash")
+        eq(other.must("contains", "key:", 0, 1000)["yes"], 1000)
+        for options in ({}, {"key": wrong}):
+            refused(other("open", url(server, "k"), **options), "BLY_EKEY")
+            answer = other("create", url(server, "k"), n=20000, p=0.01, shards=2, **options)
+            ok(answer["status"] in ("BLY_EKEY", "BLY_EMISMATCH"), f"{answer}")
+        other.must("open", url(server, "k"), without_key=1)
+        eq(other.must("look")["count"], driver.must("look")["count"])
+        check_error(other, "BLY_EKEY")
+        other.must("drop")
+        eq(c.must("DBSIZE"), 0)
+
+
+def test_few_blocks():
+    """As many shards as there are blocks, and fewer: some may have none."""
+    with plain() as server, Driver() as driver, server.client() as c:
+        blocks = driver.must("create", url(server, "k"), n=300, p=0.01)["blocks"]
+        ok(8 < blocks < 40, f"{blocks} blocks")
+        for shards in range(2, blocks + 1):
+            name = f"k{shards}"
+            driver.must("create", url(server, name), n=300, p=0.01, shards=shards)
+            keys = shard_keys(name, shards)
+            each = -(-blocks // shards)
+            eq([c.must("STRLEN", key) for key in keys],
+               [128 + 32 * max(0, min(each, blocks - j * each)) for j in range(shards)], name)
+            known(driver, 300)
+            eq(driver.must("contains", "key:", 0, 300)["yes"], 300)
+            c.must("DEL", keys[0])
+            for key in keys[1:]:
+                eq(c.must("UNLINK", key), 1)
+        refused(driver("create", url(server, "x"), n=300, p=0.01, shards=blocks + 1), "BLY_ETOOBIG")
+
+
+def test_largest_string():
+    """Up to 512 MB a filter is one string, beyond it is two."""
+    with plain("proto-max-bulk-len 512mb") as server, Driver() as driver, server.client() as c:
+        for n, shards in ((405 * 10 ** 6, 1), (450 * 10 ** 6, 2)):
+            made = driver.must("create", url(server, "k"), n=n, p=0.01)
+            eq(made["shards"], shards)
+            sizes = [c.must("STRLEN", key) for key in shard_keys("k", shards)]
+            eq(sum(sizes), made["bytes"])
+            ok(max(sizes) <= 1 << 29 and sum(sizes) > 0.97 * (1 << 29), f"{sizes}")
+            eq(driver.must("add", "key:", 0, 20000)["yes"], 20000)
+            eq(driver.must("contains", "key:", 0, 20000)["yes"], 20000)
+            # They are everywhere, up to the end.
+            tail = c.must("GETRANGE", shard_keys("k", shards)[-1], sizes[-1] - (1 << 20), -1)
+            ok(any(tail), "nothing at the end")
+            driver.must("drop")
+        refused(driver("create", url(server, "k"), n=450 * 10 ** 6, p=0.01, shards=1),
+                "BLY_ETOOBIG")
+        eq(c.must("DBSIZE"), 0)
+
+
+def test_databases_and_names():
+    """Numbered databases are apart; names may be any bytes, and have tags of their own."""
+    with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
+        driver.must("create", url(server, "k", database=3), n=1000, p=0.01, shards=2)
+        refused(other("open", url(server, "k")), "BLY_EMISSING")
+        other.must("open", url(server, "k", database=3))
+        eq(c.must("DBSIZE"), 0)
+        driver.must("create", f"unix://{server.unix}?db=2&key=by%20socket", n=20000, p=0.01)
+        known(driver)
+        c.must("SELECT", 2)
+        eq(c.must("KEYS", "*"), [b"by socket"])
+        c.must("SELECT", 0)
+        for name, escaped in (("a b/c:{x}", "a%20b/c:{x}"), ("{}k", "{}k"), ("{t}", "{t}"),
+                              ("ü", "%C3%BC"), ("a{b", "a{b"), ("x}{", "x}{")):
+            driver.must("create", url(server, escaped), n=20000, p=0.01, shards=3)
+            known(driver)
+            eq(c.must("EXISTS", *shard_keys(name, 3)), 3, name)
+
+
+if __name__ == "__main__":
+    main(globals())

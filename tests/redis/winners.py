@@ -1,0 +1,165 @@
+"""winners.py - several processes add the same keys at once: of each new key exactly one is told
+that it was new, all keys are there afterwards, and strangers are found at the planned rate.
+
+A key may have no winner: when its bits happened to be set by others before, it is a false positive
+from its first add on. How many such keys there may be follows from the plan, as does how many
+strangers are found; plans.py computes both without the library.
+"""
+import random
+import sys
+
+sys.dont_write_bytecode = True
+
+from plans import SBBF, SPLIT512, Rate, losses  # noqa: E402
+from support import Driver, eq, head, main, ok, plain, url  # noqa: E402
+
+PIECE = 20000
+FORMS = {"sbbf": 0.01, "split512": 0.001}
+
+
+def pieces(keys, number):
+    """All keys in ranges, in an order that is the process's own: up, down, shuffled, and up again
+    head to head with the first."""
+    ranges = [(at, min(at + PIECE, keys)) for at in range(0, keys, PIECE)]
+    if number == 1:
+        ranges.reverse()
+    elif number == 2:
+        random.Random(number).shuffle(ranges)
+    return ranges
+
+
+def add_all(drivers, keys, orders):
+    """Every driver adds every key, all at once; the digits of each, in the order of the keys."""
+    digits = [bytearray(keys) for _ in drivers]
+    for turn in range(len(orders[0])):
+        for driver, order in zip(drivers, orders):
+            driver.say_range("add", "key:", *order[turn])
+        for driver, order, to in zip(drivers, orders, digits):
+            answer = driver.hear()
+            eq(answer["status"], "BLY_OK", answer["why"])
+            first, last = order[turn]
+            to[first:last] = driver.digits().encode()
+    for text in digits:
+        ok(set(text) <= set(b"01"), "answers that are neither yes nor no")
+    return digits
+
+
+def check_winners(digits, keys, shape):
+    """At most one winner each; none as often as the plan has it. Returns the winners."""
+    wins = list(map(sum, zip(*digits)))
+    base = 48 * len(digits)
+    ok(max(wins) <= base + 1, f"{sum(w > base + 1 for w in wins)} keys with several winners")
+    nobody = wins.count(base)
+    low, high = losses(shape.kind, shape.k, shape.blocks, keys)
+    ok(low <= nobody <= high, f"{nobody} keys without a winner; planned: {low:.1f} .. {high:.1f}")
+    return keys - nobody
+
+
+def check_rate(driver, shape, keys, strangers, filled):
+    """Strangers, and what the library predicts."""
+    answer, _ = driver.range("contains", "stranger:", 0, strangers)
+    eq(answer["status"], "BLY_OK", answer["why"])
+    rate = Rate.of(shape, keys)
+    low, high = rate.bounds(strangers)
+    found = answer["yes"]
+    ok(low <= found <= high, f"{found} of {strangers} strangers; planned: {low:.1f} .. {high:.1f}")
+    ok(rate.mean <= shape.rate * 1.001, f"planned {rate.mean}, asked {shape.rate}")
+    facts = driver.must("look")
+    eq(facts["count"], filled, "the filter's own count")
+    predicted = facts["predicted_fpr"]
+    ok(abs(predicted / rate.mean - 1) < 0.02, f"predicted {predicted}, planned {rate.mean}")
+    return found / strangers
+
+
+def contest(server, kind, keys, processes, shards=1, strangers=None):
+    """Processes that add `keys` keys to a filter made for so many."""
+    drivers = [Driver() for _ in range(processes)]
+    name = f"{kind}:{keys}:{processes}:{shards}"
+    for driver in drivers:
+        driver.must("create", url(server, name), n=keys, p=FORMS[kind], kind=kind, shards=shards)
+    with server.client() as c:
+        shape = head(c, name)
+    eq(shape.capacity, keys)
+    digits = add_all(drivers, keys, [pieces(keys, i) for i in range(processes)])
+    filled = check_winners(digits, keys, shape)
+    answer, _ = drivers[0].range("contains", "key:", 0, keys)
+    eq((answer["status"], answer["yes"]), ("BLY_OK", keys), "false negatives")
+    rate = check_rate(drivers[-1], shape, keys, strangers or keys, filled)
+    shares = [text.count(b"1") for text in digits]
+    ok(min(shares) > 0, f"no contest: {shares}")
+    print(f"  {name}: wins {shares}, rate {rate:.6f}")
+    for driver in drivers:
+        driver.close()
+
+
+def test_two_at_a_million_sbbf():
+    with plain() as server:
+        contest(server, "sbbf", 10 ** 6, 2)
+
+
+def test_two_at_a_million_split512():
+    with plain() as server:
+        contest(server, "split512", 10 ** 6, 2)
+
+
+def test_four_at_several_sizes():
+    with plain() as server:
+        for kind in FORMS:
+            contest(server, kind, 10 ** 5, 4, strangers=300000)
+            contest(server, kind, 10 ** 5, 4, shards=7, strangers=300000)
+
+
+def test_small():
+    """A thousand keys, of the kind that is chosen by itself: few blocks, so many filters, and all
+    of them together."""
+    with plain() as server, Driver() as one, Driver() as two, server.client() as c:
+        for kind, p in FORMS.items():
+            found = 0
+            for i in range(20):
+                for driver in (one, two):
+                    driver.must("create", url(server, f"{kind}{i}"), n=1000, p=p, seed=i)
+                for driver in (one, two):
+                    driver.say_range("add", "key:", 0, 1000, step=100)
+                digits = []
+                for driver in (one, two):
+                    eq(driver.hear()["status"], "BLY_OK")
+                    digits.append(driver.digits().encode())
+                shape = head(c, f"{kind}{i}")
+                eq(shape.kind, {"sbbf": SBBF, "split512": SPLIT512}[kind])
+                check_winners(digits, 1000, shape)
+                eq(one.range("contains", "key:", 0, 1000)[0]["yes"], 1000, "false negatives")
+                found += two.range("contains", "stranger:", 0, 20000)[0]["yes"]
+            rate = Rate.of(shape, 1000)
+            rate.spread /= 20
+            low, high = rate.bounds(20 * 20000)
+            ok(low <= found <= high, f"{kind}: {found} strangers; planned: {low:.0f} .. {high:.0f}")
+            print(f"  {kind}: {found / 400000:.6f}, planned {rate.mean:.6f}")
+
+
+def test_duplicates_in_a_batch():
+    """The first of several is the new one, in one command and across commands."""
+    with plain() as server, Driver() as driver:
+        for kind, shards in (("sbbf", 1), ("split512", 1), ("sbbf", 3)):
+            driver.must("create", url(server, f"{kind}{shards}"), n=10 ** 6, p=FORMS[kind],
+                        kind=kind, shards=shards, batch=16)
+            keys = [b"%d" % (i % 50) for i in range(150)] + [b"same"] * 100
+            answer = driver.keys("addkeys", *keys)
+            eq(answer["answers"], "1" * 50 + "0" * 100 + "1" + "0" * 99, f"{kind}, {shards}")
+            eq(driver.keys("askkeys", *keys)["yes"], 250)
+            eq(driver.must("look")["count"], 51)
+
+
+def test_empty_and_binary_keys():
+    with plain() as server, Driver() as driver:
+        for kind in FORMS:
+            driver.must("create", url(server, kind), n=10 ** 6, p=FORMS[kind], kind=kind)
+            draw = random.Random(5)
+            keys = [b"", b"\0", b"\r\n", b"\xff" * 9] + [draw.randbytes(n) for n in range(5, 400)]
+            eq(driver.keys("askkeys", *keys)["answers"], "0" * len(keys))
+            eq(driver.keys("addkeys", *keys)["answers"], "1" * len(keys))
+            eq(driver.keys("askkeys", *keys)["answers"], "1" * len(keys))
+            eq(driver.keys("addkeys", *keys)["answers"], "0" * len(keys))
+
+
+if __name__ == "__main__":
+    main(globals())
