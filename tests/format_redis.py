@@ -35,11 +35,12 @@ def shard_key(name, shard, shards):
         return name
     if tag_of(name):
         return name + b":%d" % shard
+    step = SLOTS // shards
+    width = max(step // 16, min(step, 64))
     number = 0
     while True:
         key = name + b":{%d.%d}" % (shard, number)
-        way = (slot(key) - slot(name)) % SLOTS
-        if shard * SLOTS // shards <= way < (shard + 1) * SLOTS // shards:
+        if (slot(key) - slot(name) - shard * SLOTS // shards + width // 2) % SLOTS < width:
             return key
         number += 1
 
@@ -48,9 +49,9 @@ def arrival_key(key):
     if tag_of(key):
         return key + b":arriving"
     number = 0
-    while slot(b"{%d}" % number) != slot(key):
+    while slot(key + b":{%d}:arriving" % number) != slot(key):
         number += 1
-    return b"{%d}:%s:arriving" % (number, key)
+    return key + b":{%d}:arriving" % number
 
 
 def header(kind, k, size, capacity, rate):

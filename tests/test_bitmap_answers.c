@@ -4,22 +4,7 @@
  * and asking do to them, taken from what the scripts are said to do and not from their texts. (The
  * texts are run on real servers by the tests in tests/redis.)
  */
-#include "support.h"
-
-#include "redis/bitmap.h"
-#include "redis/scripts.h"
-
-static bly_bytes text(const char *s) {
-    return (bly_bytes){s, strlen(s)};
-}
-
-static bly_redis_value says(const void *data, size_t size) {
-    return (bly_redis_value){.type = BLY_REDIS_TEXT, .text = {data, size}};
-}
-
-static bly_redis_value error(const char *words) {
-    return (bly_redis_value){.type = BLY_REDIS_ERROR, .text = text(words)};
-}
+#include "bitmap_support.h"
 
 /* ---- a server -------------------------------------------------------------------------------- */
 
@@ -30,7 +15,7 @@ typedef struct server {
 } server;
 
 static server start(const bly_bitmap *b, const char *name) {
-    server s = {b, text(name), calloc(b->shards, sizeof *s.strings)};
+    server s = {b, blyt_text(name), calloc(b->shards, sizeof *s.strings)};
     assert_non_null(s.strings);
     for (uint32_t i = 0; i < b->shards; i++) {
         s.strings[i] = calloc(1, (size_t)bly_bitmap_shard_bytes(b, i));
@@ -164,7 +149,7 @@ static size_t carry_out(const server *s, bly_bitmap_what what, const bly_bytes *
         /* Adds of equal keys are in one shard, whose commands must keep their order. */
         const bly_bitmap_command *c = bly_bitmap_batch_command(batch, i);
         size_t fresh = 77;
-        const bly_redis_value value = says(reply, serve(s, c, reply));
+        const bly_redis_value value = blyt_says(reply, serve(s, c, reply));
         assert_ok(bly_bitmap_batch_read(batch, i, &value, false, answers, &fresh, NULL));
         sum += fresh;
         const size_t entry = s->b->form == BLY_BITMAP_GOZERO   ? 56
@@ -283,23 +268,15 @@ static void test_golden_entry(void **state) {
                                       0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x80,
                                       0x00, 0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x00,
                                       0x10, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x00, 0x20};
-    bly_bitmap b = {
-        .form = BLY_BITMAP_NATIVE,
-        .geometry = {.kind = BLY_SBBF, .hashes = 8, .size = 1000},
-        .capacity = 20000,
-        .fpr = 0.01,
-        .shards = 3,
-        .stamp = UINT64_C(0x0123456789abcdef),
-    };
-    assert_ok(bly_hasher_init(&b.hasher, BLY_HASH_FNV1A, 0));
-    const bly_bytes key = text("bloomery");
+    const bly_bitmap b = blyt_golden_bitmap();
+    const bly_bytes key = blyt_text("bloomery");
     bly_bitmap_batch *batch;
     for (bly_bitmap_what what = BLY_BITMAP_ADD; what <= BLY_BITMAP_CONTAINS; what++) {
-        assert_ok(bly_bitmap_batch_open(&b, text("crawl:seen"), what, &key, 1, 0, &batch));
+        assert_ok(bly_bitmap_batch_open(&b, blyt_text("crawl:seen"), what, &key, 1, 0, &batch));
         assert_int_equal(bly_bitmap_batch_count(batch), 1);
         const bly_bitmap_command *c = bly_bitmap_batch_command(batch, 0);
-        assert_int_equal(c->key.size, strlen("crawl:seen:{2.3}"));
-        assert_memory_equal(c->key.data, "crawl:seen:{2.3}", c->key.size);
+        assert_int_equal(c->key.size, strlen("crawl:seen:{2.0}"));
+        assert_memory_equal(c->key.data, "crawl:seen:{2.0}", c->key.size);
         assert_int_equal(c->args[5].size, what == BLY_BITMAP_ADD ? sizeof entry : 4);
         assert_memory_equal(c->args[5].data, entry, c->args[5].size);
         bly_bitmap_batch_close(batch);
@@ -315,24 +292,26 @@ static void test_batches_of_none(void **state) {
     assert_ok(bly_bitmap_gozero(100, &zero));
     const bly_bitmap *const both[] = {&b, &zero};
     for (size_t i = 0; i < 2; i++) {
-        assert_ok(bly_bitmap_batch_open(both[i], text("n"), BLY_BITMAP_ADD, NULL, 0, 0, &batch));
+        assert_ok(
+            bly_bitmap_batch_open(both[i], blyt_text("n"), BLY_BITMAP_ADD, NULL, 0, 0, &batch));
         assert_int_equal(bly_bitmap_batch_count(batch), 0);
         bly_bitmap_batch_close(batch);
     }
     bly_bitmap_batch_close(NULL);
-    const bly_bytes huge = {"", (size_t)1 << 29}, key = text("k");
+    const bly_bytes huge = {"", (size_t)1 << 29}, key = blyt_text("k");
     assert_int_equal(bly_bitmap_batch_open(&b, huge, BLY_BITMAP_ADD, &key, 1, 0, &batch),
                      BLY_EINVAL);
     assert_null(batch);
-    assert_int_equal(bly_bitmap_batch_open(&b, text("n"), (bly_bitmap_what)3, &key, 1, 0, &batch),
-                     BLY_EINVAL);
+    assert_int_equal(
+        bly_bitmap_batch_open(&b, blyt_text("n"), (bly_bitmap_what)3, &key, 1, 0, &batch),
+        BLY_EINVAL);
     /* More keys than any memory holds; none of them is looked at. */
     assert_int_equal(
-        bly_bitmap_batch_open(&b, text("n"), BLY_BITMAP_ADD, &key, SIZE_MAX / 16, 0, &batch),
+        bly_bitmap_batch_open(&b, blyt_text("n"), BLY_BITMAP_ADD, &key, SIZE_MAX / 16, 0, &batch),
         BLY_ENOMEM);
     assert_null(batch);
     b.hasher.one = NULL;
-    assert_int_equal(bly_bitmap_batch_open(&b, text("n"), BLY_BITMAP_ADD, &key, 1, 0, &batch),
+    assert_int_equal(bly_bitmap_batch_open(&b, blyt_text("n"), BLY_BITMAP_ADD, &key, 1, 0, &batch),
                      BLY_EKEY);
     assert_null(batch);
 }
@@ -357,7 +336,7 @@ static void test_a_batch_stands_alone(void **state) {
     const bly_bitmap_command *c = bly_bitmap_batch_command(batch, 0);
     assert_memory_equal(c->key.data, "na\0me", 5);
     uint8_t answer = 9;
-    const bly_redis_value value = says("1", 1);
+    const bly_redis_value value = blyt_says("1", 1);
     assert_ok(bly_bitmap_batch_read(batch, 0, &value, false, &answer, NULL, NULL));
     assert_int_equal(answer, BLY_YES);
     bly_bitmap_batch_close(batch);
@@ -370,8 +349,8 @@ static bly_bitmap_batch *three_keys(const bly_bitmap *b, bly_bitmap_what what) {
     bly_bytes at[3];
     bly_bitmap_batch *batch;
     for (size_t i = 0; i < 3; i++)
-        at[i] = text(words[i]);
-    assert_ok(bly_bitmap_batch_open(b, text("n"), what, at, 3, 0, &batch));
+        at[i] = blyt_text(words[i]);
+    assert_ok(bly_bitmap_batch_open(b, blyt_text("n"), what, at, 3, 0, &batch));
     assert_int_equal(bly_bitmap_batch_count(batch), 1);
     return batch;
 }
@@ -404,20 +383,20 @@ static void test_answers_that_are_none(void **state) {
                          BLY_ECORRUPT);
         assert_no_answer(batch, (bly_redis_value){.type = BLY_REDIS_ARRAY}, BLY_ECORRUPT);
         assert_no_answer(batch, (bly_redis_value){.type = (bly_redis_type)99}, BLY_ECORRUPT);
-        assert_no_answer(batch, says("112", 3), BLY_ECORRUPT);
-        assert_no_answer(batch, says("/10", 3), BLY_ECORRUPT);
-        assert_no_answer(batch, says("\0\0\0", 3), BLY_ECORRUPT);
+        assert_no_answer(batch, blyt_says("112", 3), BLY_ECORRUPT);
+        assert_no_answer(batch, blyt_says("/10", 3), BLY_ECORRUPT);
+        assert_no_answer(batch, blyt_says("\0\0\0", 3), BLY_ECORRUPT);
         for (size_t size = 0; size < sizeof bytes; size++)
             if (size != (blocks ? 96 : 3))
-                assert_no_answer(batch, says(bytes, size), BLY_ECORRUPT);
+                assert_no_answer(batch, blyt_says(bytes, size), BLY_ECORRUPT);
         char ones[8] = "1111111";
         for (size_t size = 0; size < sizeof ones; size++)
             if (blocks || size != 3)
-                assert_no_answer(batch, says(ones, size), BLY_ECORRUPT);
-        assert_no_answer(batch, error("BLYMISSING there is"), BLY_EMISSING);
-        assert_no_answer(batch, error("BLYOTHER the key"), BLY_EMISMATCH);
-        assert_no_answer(batch, error("MOVED 1 h:1"), BLY_EREFUSED);
-        assert_no_answer(batch, error("ERR whatever it was"), BLY_EREFUSED);
+                assert_no_answer(batch, blyt_says(ones, size), BLY_ECORRUPT);
+        assert_no_answer(batch, blyt_error("BLYMISSING there is"), BLY_EMISSING);
+        assert_no_answer(batch, blyt_error("BLYOTHER the key"), BLY_EMISMATCH);
+        assert_no_answer(batch, blyt_error("MOVED 1 h:1"), BLY_EREFUSED);
+        assert_no_answer(batch, blyt_error("ERR whatever it was"), BLY_EREFUSED);
         bly_bitmap_batch_close(batch);
     }
 }
@@ -428,7 +407,7 @@ static void test_repeated_commands(void **state) {
     bly_bitmap b, zero;
     assert_ok(bly_bitmap_plan(&spec, &b));
     assert_ok(bly_bitmap_gozero(100, &zero));
-    const bly_redis_value value = says("101", 3);
+    const bly_redis_value value = blyt_says("101", 3);
     for (unsigned i = 0; i < 2; i++) {
         uint8_t answers[3];
         size_t fresh;
@@ -461,7 +440,7 @@ static void test_filling(void **state) {
     bly_bitmap_batch *batch;
     fill_keys(&k, 1);
     assert_ok(bly_bitmap_plan(&spec, &b));
-    assert_ok(bly_bitmap_batch_open(&b, text("n"), BLY_BITMAP_ADD, k.at, KEYS, 100, &batch));
+    assert_ok(bly_bitmap_batch_open(&b, blyt_text("n"), BLY_BITMAP_ADD, k.at, KEYS, 100, &batch));
     size_t before = 0;
     memset(answers, BLY_NO, sizeof answers);
     for (size_t i = 0; i < bly_bitmap_batch_count(batch); i++) {
@@ -519,8 +498,11 @@ static const struct {
      BLY_EREFUSED, "password"},
     {"NOPERM this user has no permissions to run the 'evalsha' command", BLY_REDIS_REFUSED,
      BLY_EREFUSED, "ACL"},
+    {"ERR The user executing the script can't run this command or subcommand script: 106e, on "
+     "@user_script:21.",
+     BLY_REDIS_REFUSED, BLY_EREFUSED, "subcommand; the user needs"},
     {"OOM command not allowed when used memory > 'maxmemory'. script: 12", BLY_REDIS_REFUSED,
-     BLY_EREFUSED, "maxmemory"},
+     BLY_EREFUSED, "'maxmemory'; the server is"},
     {"ERR Error running script (call to f_12): @user_script:9: @user_script: 9: -OOM command not "
      "allowed when used memory > 'maxmemory'.",
      BLY_REDIS_REFUSED, BLY_EREFUSED, "nothing was added"},
@@ -545,7 +527,7 @@ static const struct {
 static void test_errors(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(errors); i++) {
-        const bly_redis_value value = error(errors[i].words);
+        const bly_redis_value value = blyt_error(errors[i].words);
         bly_redis_reason why = {""};
         assert_int_equal(bly_redis_judge(&value), errors[i].verdict);
         assert_int_equal(bly_bitmap_refusal(&value, &why), errors[i].status);
@@ -559,7 +541,7 @@ static void test_errors(void **state) {
 static void test_what_is_no_error(void **state) {
     (void)state;
     for (bly_redis_type type = BLY_REDIS_NIL; type <= BLY_REDIS_ARRAY; type++) {
-        const bly_redis_value value = {.type = type, .text = text("MOVED 1 h:1")};
+        const bly_redis_value value = {.type = type, .text = blyt_text("MOVED 1 h:1")};
         bly_redis_reason why = {"as before"};
         bly_redis_place place;
         if (type == BLY_REDIS_ERROR)

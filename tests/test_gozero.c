@@ -153,7 +153,8 @@ static void test_commands(void **state) {
             uint64_t offsets[BLY_BITMAP_HASHES];
             bly_bitmap_gozero_offsets(b.geometry.size, bytes[i], i, offsets);
             for (unsigned j = 0; j < BLY_BITMAP_HASHES; j++, p += 4)
-                assert_int_equal(p[0] | p[1] << 8 | p[2] << 16 | (uint64_t)p[3] << 24, offsets[j]);
+                assert_int_equal(p[0] + 256 * (p[1] + 256 * (p[2] + UINT64_C(256) * p[3])),
+                                 offsets[j]);
             assert_int_equal(c->writes, what == BLY_BITMAP_ADD);
             assert_int_equal(c->key.size, 1);
         }

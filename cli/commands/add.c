@@ -181,7 +181,7 @@ static int run(void *values, cli_operands operands) {
     if (remote_is_address(operands.items[0]))
         return add_live(v, operands);
     if (v->gozero)
-        return message_error("--gozero is for a filter on a server: redis://HOST/KEY");
+        return message_error("--gozero is for filters on servers: redis://HOST/KEY");
     return change_run(&adding, values, operands);
 }
 

@@ -132,7 +132,7 @@ static bool mark_rule(seen_redis *s, const seen_redis_wish *wish) {
         message_warn("%s: was not made with these options (--url, --field, --ignore-case, "
                      "--extract-urls): lines it knows may be printed again",
                      s->remote.at.name);
-    s->before = s->facts.count;
+    s->before = s->facts.count + (answer == BLY_YES);
     return true;
 }
 

@@ -83,10 +83,12 @@ bly_status plan_on_server(plan_answer *p, bly_kind kind, uint64_t shards, const 
     if (status == BLY_OK)
         status = bly_bitmap_plan(&spec, &p->bitmap);
     if (status == BLY_ETOOBIG)
-        *why = shards ? "it cannot be cut into so many strings: one holds 512 MB at most, and a "
-                        "block at least; leave --shards out"
-                      : "it would take more than 4096 strings of 512 MB; split the keys among "
-                        "several filters, or allow a higher rate";
+        *why =
+            shards
+                ? "it cannot be cut into that number of strings: one holds 512 MB at most, and a "
+                  "block at least; leave --shards out"
+                : "it would take more than 4096 strings of 512 MB; split the keys among "
+                  "several filters, or allow a higher rate";
     return status;
 }
 

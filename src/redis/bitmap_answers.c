@@ -21,6 +21,10 @@ typedef struct meaning {
     bool instead; /* of the server's own words, which otherwise come before it */
 } meaning;
 
+static const char needs[] =
+    "the user needs EVAL, EVALSHA, GETRANGE, SETRANGE, EXISTS, STRLEN, PTTL, PERSIST, PEXPIRE, "
+    "PEXPIREAT, RENAME, UNLINK, and this key: see ACL SETUSER";
+
 static const meaning meanings[] = {
     {"BLYMISSING", BLY_REDIS_REFUSED, BLY_EMISSING,
      "the filter is not there, or not all of it: it was deleted, has expired, was evicted, or the "
@@ -67,10 +71,9 @@ static const meaning meanings[] = {
     {"NOAUTH", BLY_REDIS_REFUSED, BLY_EREFUSED,
      "the server wants a password: redis://:PASSWORD@...", true},
     {"WRONGPASS", BLY_REDIS_REFUSED, BLY_EREFUSED, "user or password are wrong", true},
-    {"NOPERM", BLY_REDIS_REFUSED, BLY_EREFUSED,
-     "the user needs the commands EVAL, EVALSHA, GETRANGE, SETRANGE, EXISTS, PEXPIREAT and UNLINK, "
-     "and these keys: see ACL SETUSER",
-     false},
+    {"NOPERM", BLY_REDIS_REFUSED, BLY_EREFUSED, needs, false},
+    {"ERR The user executing the script can't run this command", BLY_REDIS_REFUSED, BLY_EREFUSED,
+     needs, false},
     {"OOM", BLY_REDIS_REFUSED, BLY_EREFUSED, "the server is at its maxmemory; nothing was added",
      false},
     {"MISCONF", BLY_REDIS_REFUSED, BLY_EREFUSED,
@@ -125,12 +128,19 @@ bly_redis_verdict bly_redis_judge(const bly_redis_value *value) {
     return m ? m->verdict : BLY_REDIS_REFUSED;
 }
 
-/* The server's words, up to a limit, and printable: they come from outside. */
+/* The server's words, up to a limit, and printable: they come from outside. Where a script's error
+ * was raised (" script: 106e..., on @user_script:21.") means nothing to its reader. */
 static void quote(bly_bytes text, char *out, size_t room) {
     const uint8_t *from = text.data;
-    const size_t size = text.size < room - 1 ? text.size : room - 1;
+    size_t size = text.size < room - 1 ? text.size : room - 1;
     for (size_t i = 0; i < size; i++)
         out[i] = from[i] >= ' ' && from[i] != 127 ? (char)from[i] : ' ';
+    out[size] = 0;
+    const char *raised = strstr(out, " script: ");
+    if (raised)
+        size = (size_t)(raised - out);
+    while (size > 0 && (out[size - 1] == '.' || out[size - 1] == ' '))
+        size--;
     out[size] = 0;
 }
 

@@ -23,7 +23,7 @@ bool bly_redis_available(void) {
 }
 
 static bly_status no_memory(bly_redis *r) {
-    BLYI_SAY(&r->why, "out of memory");
+    blyi_say(&r->why, "out of memory");
     return BLY_ENOMEM;
 }
 
@@ -141,11 +141,11 @@ static bool is_moved(bly_redis *r, const bly_redis_reply *reply, bly_status *sta
 bly_status bly_redis_command(bly_redis *r, const bly_bytes *args, size_t n, bly_redis_reply **out) {
     *out = NULL;
     if (n == 0 || n > INT_MAX) {
-        BLYI_SAY(&r->why, "a command has from 1 to %d arguments", INT_MAX);
+        blyi_say(&r->why, "a command has from 1 to %d arguments", INT_MAX);
         return BLY_EINVAL;
     }
     if (!r->link) {
-        BLYI_SAY(&r->why, "the connection to %s is broken", r->place.name);
+        blyi_say(&r->why, "the connection to %s is broken", r->place.name);
         errno = ENOTCONN;
         return BLY_EIO;
     }

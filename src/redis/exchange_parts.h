@@ -32,7 +32,7 @@ struct blyi_exchange {
     blyi_login login;
     bly_redis_filter_options options; /* no zeroes where they mean a default */
     blyi_nodes nodes;
-    bool map_asked; /* at the first opportunity, once */
+    bool map_asked; /* at the first opportunity, and once: there are proxies that hang up then */
 
     /* Of the run: */
     blyi_work *works;

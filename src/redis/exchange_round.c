@@ -85,7 +85,7 @@ static size_t gather(blyi_exchange *x, int64_t now, int *wait) {
 /* poll() has no memory for so many. */
 static void give_up(blyi_exchange *x, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        BLYI_SAY(&x->polled[i]->why, "out of memory");
+        blyi_say(&x->polled[i]->why, "out of memory");
         blyi_turn_broken(x, x->polled[i], BLY_ENOMEM);
     }
 }

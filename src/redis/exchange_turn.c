@@ -26,7 +26,7 @@ static const bly_bytes asking = {"ASKING", 6};
 static bly_status append_with_text(blyi_node *node, const bly_bitmap_command *c) {
     bly_bytes *args = malloc(c->count * sizeof *args);
     if (!args) {
-        BLYI_SAY(&node->why, "out of memory");
+        blyi_say(&node->why, "out of memory");
         return BLY_ENOMEM;
     }
     memcpy(args, c->args, c->count * sizeof *args);
@@ -69,7 +69,7 @@ static bly_status send_some(blyi_exchange *x, blyi_node *node) {
 
 static void say_later(blyi_exchange *x, blyi_node *node, const bly_redis_value *value) {
     static const char read_only[] = "READONLY";
-    BLYI_SAY(&node->why, "%s: %s", node->place.name, (const char *)value->text.data);
+    blyi_say(&node->why, "%s: %s", node->place.name, (const char *)value->text.data);
     node->error = EAGAIN;
     x->trouble = true;
     x->nodes.stale = x->nodes.cluster;
@@ -84,14 +84,14 @@ static void follow(blyi_exchange *x, blyi_work *w, const bly_redis_value *value,
     bly_redis_place place;
     bly_status status = BLY_EIO;
     if (++w->hops > MOST_HOPS || !bly_redis_place_of(value, &place)) {
-        BLYI_SAY(&node->why, "%s sends us from node to node, at last by: %s", node->place.name,
+        blyi_say(&node->why, "%s sends us from node to node, at last by: %s", node->place.name,
                  (const char *)value->text.data);
         errno = ELOOP;
     } else {
         status = blyi_nodes_find(&x->nodes, node, place.host, place.port, &to);
         errno = EHOSTUNREACH;
         if (status)
-            BLYI_SAY(&node->why, "%s: %s", node->place.name, (const char *)value->text.data);
+            blyi_say(&node->why, "%s: %s", node->place.name, (const char *)value->text.data);
     }
     if (status) {
         blyi_work_fail(x, w, status == BLY_ENOMEM ? BLY_ENOMEM : BLY_EIO, &node->why);
@@ -133,7 +133,7 @@ static void hear_work(blyi_exchange *x, blyi_work *w, bly_redis_reply *reply) {
 /* A server that has too many clients says so at once, and hangs up. */
 static bly_status unasked(blyi_node *node, const bly_redis_reply *reply) {
     const bool error = bly_redis_reply_type(reply) == BLY_REDIS_ERROR;
-    BLYI_SAY(&node->why, "%s: %s", node->place.name,
+    blyi_say(&node->why, "%s: %s", node->place.name,
              error ? (const char *)bly_redis_reply_text(reply).data : "an answer to no question");
     errno = error ? ECONNREFUSED : EPROTO;
     return BLY_EIO;
@@ -265,8 +265,6 @@ void blyi_turn_broken(blyi_exchange *x, blyi_node *node, bly_status status) {
         else
             x->trouble = true;
     }
-    if (t->map)
-        x->map_asked = false;
     blyi_link_close(node->link);
     node->link = NULL;
     node->failed = true;

@@ -90,7 +90,7 @@ static void hear_error(blyi_exchange *x, blyi_node *node, const bly_redis_value 
         repeat(x, node);
         return;
     }
-    BLYI_SAY(&node->why, "%s does not say whether replicas have it: %s", node->place.name,
+    blyi_say(&node->why, "%s does not say whether replicas have it: %s", node->place.name,
              (const char *)value->text.data);
     errno = EPROTO;
     settle(x, node, BLY_EIO);
@@ -115,7 +115,7 @@ bly_status blyi_wait_hear(blyi_exchange *x, blyi_node *node, const bly_redis_rep
     const int64_t left = t->closed_at + x->options.replicas_ms - blyi_now_ms();
     if (left > 0)
         return ask(x, node, left);
-    BLYI_SAY(&node->why, "%s: only %lld of %lu replicas have confirmed", node->place.name,
+    blyi_say(&node->why, "%s: only %lld of %lu replicas have confirmed", node->place.name,
              (long long)value.integer, (unsigned long)x->options.replicas);
     errno = ETIMEDOUT;
     settle(x, node, BLY_EIO);

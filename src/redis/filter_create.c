@@ -143,15 +143,41 @@ static bly_status read_expiry(bly_redis_filter *f, void *ctx, uint64_t shard,
     return status;
 }
 
+/* Whether somebody else has completed it by now. */
+static bly_status read_state(bly_redis_filter *f, void *ctx, uint64_t shard,
+                             const bly_redis_value *value, bool repeated) {
+    making *m = ctx;
+    bly_bitmap_head head;
+    bly_redis_reason why;
+    (void)shard;
+    (void)repeated;
+    const bly_status status = blyi_bitmap_head_peek(value, NULL, &head, &why);
+    if (status)
+        return blyi_remote_fail(f, status, "%s: %s", blyi_remote_show(f, 0).text, why.text);
+    if (!blyi_remote_is_ours(f, 0, value->text))
+        return blyi_remote_fail(f, BLY_EMISMATCH, "%s was replaced by another filter",
+                                blyi_remote_show(f, 0).text);
+    m->complete = head.complete;
+    return BLY_OK;
+}
+
+/* A shard may only be made as long as nobody can have added to it: once the filter is complete, one
+ * that is missing is lost, and so are its keys. So the state is looked at before each step: whoever
+ * slept through the completion by others does not replace what has been lost since. */
 static bly_status make_rest(bly_redis_filter *f, making *m) {
     static const blyi_errand expiry = {.make = blyi_remote_ask_facts, .read = read_expiry},
+                             state = {.make = blyi_remote_ask_head, .read = read_state},
                              shard = {.make = make_shard, .read = read_other},
                              completion = {.make = ask_completion,
                                            .read = blyi_remote_read_nothing};
     bly_status status = m->made ? BLY_OK : blyi_remote_run(f, &expiry, m, 0, 1);
     for (uint32_t from = 1; status == BLY_OK && from < f->bitmap.shards;) {
         const uint32_t upto = blyi_remote_group(f, from);
-        status = blyi_remote_run(f, &shard, m, from, upto);
+        status = blyi_remote_run(f, &state, m, 0, 1);
+        if (status == BLY_OK && m->complete)
+            return blyi_remote_check_rest(f);
+        if (status == BLY_OK)
+            status = blyi_remote_run(f, &shard, m, from, upto);
         from = upto;
     }
     return status ? status : blyi_remote_run(f, &completion, NULL, 0, 1);

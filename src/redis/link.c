@@ -23,9 +23,10 @@
 #include <unistd.h>
 
 enum {
-    FEW_ARGS = 16,      /* commands of no more need no memory of their own */
-    PORTION = 16384,    /* what hiredis reads at a time */
-    MOST_PORTIONS = 64, /* in one step, so that other links get their turn */
+    FEW_ARGS = 16,         /* commands of no more need no memory of their own */
+    PORTION = 16384,       /* what hiredis reads at a time */
+    MOST_ANSWER = 1 << 30, /* bytes; a string has at most half of that */
+    MOST_PORTIONS = 64,    /* in one step, so that other links get their turn */
 };
 
 typedef enum stage { CONNECTING, SHAKING, GREETING, READY } stage;
@@ -47,14 +48,14 @@ struct blyi_link {
 /* ---- what went wrong ------------------------------------------------------------------------- */
 
 static bly_status no_memory(bly_redis_reason *why) {
-    BLYI_SAY(why, "out of memory");
+    blyi_say(why, "out of memory");
     return BLY_ENOMEM;
 }
 
 /* By errno. */
 static bly_status not_connected(const blyi_link *l, bly_redis_reason *why) {
     const int error = errno ? errno : ECONNRESET;
-    BLYI_SAY(why, "connecting to %s: %s", l->place->name, strerror(error));
+    blyi_say(why, "connecting to %s: %s", l->place->name, strerror(error));
     errno = error;
     return BLY_EIO;
 }
@@ -69,19 +70,19 @@ static bly_status broken(const blyi_link *l, bly_redis_reason *why) {
     if (c->err == REDIS_ERR_OOM)
         return no_memory(why);
     if (c->err == REDIS_ERR_PROTOCOL)
-        BLYI_SAY(why, "%s does not speak Redis's protocol: %s", l->place->name, c->errstr);
+        blyi_say(why, "%s does not speak Redis's protocol: %s", l->place->name, c->errstr);
     else if (trouble)
-        BLYI_SAY(why, "%s %s: TLS: %s", doing, l->place->name, trouble);
+        blyi_say(why, "%s %s: TLS: %s", doing, l->place->name, trouble);
     else if (c->err == REDIS_ERR_EOF)
-        BLYI_SAY(why, "%s closed the connection", l->place->name);
+        blyi_say(why, "%s closed the connection", l->place->name);
     else
-        BLYI_SAY(why, "%s %s: %s", doing, l->place->name, strerror(error));
+        blyi_say(why, "%s %s: %s", doing, l->place->name, strerror(error));
     errno = refused || c->err == REDIS_ERR_PROTOCOL ? EPROTO : error;
     return BLY_EIO;
 }
 
 bly_status blyi_link_late(const blyi_link *l, bly_redis_reason *why) {
-    BLYI_SAY(why, "%s %s took too long%s", l->stage == READY ? "waiting for" : "connecting to",
+    blyi_say(why, "%s %s took too long%s", l->stage == READY ? "waiting for" : "connecting to",
              l->place->name, l->stage == SHAKING ? "; perhaps it does not speak TLS" : "");
     errno = ETIMEDOUT;
     return BLY_EIO;
@@ -153,7 +154,7 @@ static bly_status greet(blyi_link *l, bly_redis_reason *why) {
 }
 
 static bly_status refused(const blyi_link *l, const bly_redis_value *value, bly_redis_reason *why) {
-    BLYI_SAY(why, "%s refused the %s: %s", l->place->name, l->greeted[0],
+    blyi_say(why, "%s refused the %s: %s", l->place->name, l->greeted[0],
              (const char *)value->text.data);
     if (bly_redis_judge(value) != BLY_REDIS_LATER)
         return BLY_EINVAL;
@@ -185,7 +186,7 @@ static bly_status hear_greeting(blyi_link *l, bly_redis_reason *why) {
 static bly_status no_tls(const blyi_link *l, const blyi_tls_trouble *trouble,
                          bly_redis_reason *why) {
     const int saved = errno;
-    BLYI_SAY(why, "connecting to %s: TLS: %s", l->place->name, trouble->text);
+    blyi_say(why, "connecting to %s: TLS: %s", l->place->name, trouble->text);
     errno = saved;
     return BLY_EIO;
 }
@@ -235,7 +236,7 @@ bool blyi_link_ready(const blyi_link *l) {
 }
 
 static size_t unsent(const blyi_link *l) {
-    return sdslen(l->c->obuf);
+    return l->c->obuf ? sdslen(l->c->obuf) : 0; /* none: there was no memory */
 }
 
 short blyi_link_events(const blyi_link *l) {
@@ -273,7 +274,11 @@ static bly_status read_some(blyi_link *l, bly_redis_reason *why, size_t *bytes) 
         portion = l->c->reader->len - before;
         *bytes += portion;
     }
-    return BLY_OK;
+    if (l->c->reader->len < MOST_ANSWER)
+        return BLY_OK;
+    blyi_say(why, "the answer of %s has no end", l->place->name);
+    errno = EPROTO;
+    return BLY_EIO;
 }
 
 /* Reads first: a server that closes the connection may have said why. */
@@ -292,6 +297,8 @@ static bly_status talk(blyi_link *l, short events, bly_redis_reason *why) {
         errno = 0;
         if (redisBufferWrite(l->c, &done) != REDIS_OK)
             return broken(l, why);
+        if (!l->c->obuf)
+            return no_memory(why);
         bytes += before - unsent(l);
     }
     if (bytes && l->stage == READY)

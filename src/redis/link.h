@@ -12,7 +12,8 @@
 #include <bloomery/redis_bitmap.h>
 #include <signal.h>
 
-#define BLYI_SAY(why, ...) ((void)snprintf((why)->text, sizeof(why)->text, __VA_ARGS__))
+/* As printf. What a server has said may be in it: whatever would not be seen becomes a space. */
+void blyi_say(bly_redis_reason *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 int64_t blyi_now_ms(void); /* of a clock that is never set */
 

@@ -3,6 +3,7 @@
 #include "link.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,18 @@ int64_t blyi_now_ms(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void blyi_say(bly_redis_reason *why, const char *format, ...) {
+    const int saved = errno;
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(why->text, sizeof why->text, format, list);
+    va_end(list);
+    for (char *c = why->text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = ' ';
+    errno = saved;
 }
 
 /* ---- SIGPIPE --------------------------------------------------------------------------------- */
@@ -54,7 +67,7 @@ bly_status blyi_login_make(const bly_redis_url *url, uint32_t connect_ms, uint32
     *out =
         (blyi_login){.database = url->database, .connect_ms = connect_ms, .command_ms = command_ms};
     if (!copy_text(url->user, &out->user) || !copy_text(url->password, &out->password)) {
-        BLYI_SAY(why, "out of memory");
+        blyi_say(why, "out of memory");
         status = BLY_ENOMEM;
     }
     if (status == BLY_OK && url->tls)

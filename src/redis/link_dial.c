@@ -25,10 +25,10 @@ bly_status blyi_dial_open(const blyi_place *place, bly_redis_reason *why, blyi_d
         return BLY_OK;
     out->all = out->next = NULL;
     if (error == EAI_MEMORY) {
-        BLYI_SAY(why, "out of memory");
+        blyi_say(why, "out of memory");
         return BLY_ENOMEM;
     }
-    BLYI_SAY(why, "connecting to %s: %s", place->name, gai_strerror(error));
+    blyi_say(why, "connecting to %s: %s", place->name, gai_strerror(error));
     if (error != EAI_SYSTEM)
         errno = EHOSTUNREACH;
     return BLY_EIO;
@@ -69,16 +69,30 @@ static int depart_for_path(const char *path) {
     return depart(AF_UNIX, (const struct sockaddr *)&address, sizeof address);
 }
 
+/* The next address of a host. */
+static const struct addrinfo *following(blyi_dial *d) {
+    const struct addrinfo *found = NULL;
+    while (!found && d->all && d->pass < 2) {
+        if (d->next && (d->next->ai_family == AF_INET) == (d->pass == 0))
+            found = d->next;
+        d->next = d->next ? d->next->ai_next : NULL;
+        if (!d->next && !found) {
+            d->next = d->all;
+            d->pass++;
+        }
+    }
+    return found;
+}
+
 int blyi_dial_next(blyi_dial *d) {
     int fd = -1;
+    const struct addrinfo *a;
     if (d->place->socket && !d->tried) {
         d->tried = true;
         return depart_for_path(d->place->socket);
     }
-    while (fd < 0 && d->next) {
-        fd = depart(d->next->ai_family, d->next->ai_addr, d->next->ai_addrlen);
-        d->next = d->next->ai_next;
-    }
+    while (fd < 0 && (a = following(d)) != NULL)
+        fd = depart(a->ai_family, a->ai_addr, a->ai_addrlen);
     return fd;
 }
 

@@ -6,10 +6,11 @@
 
 struct addrinfo;
 
-/* A name may have several addresses. They are tried one after the other. */
+/* A name may have several addresses. They are tried one after the other, those of IPv4 first. */
 typedef struct blyi_dial {
     const blyi_place *place;
     struct addrinfo *all, *next; /* of a host */
+    unsigned pass;               /* 0: IPv4 */
     bool tried;                  /* of a socket: there is just one */
 } blyi_dial;
 

@@ -4,12 +4,12 @@
  * the tag is what stands between the first '{' and the first '}' after it, if that is anything. A
  * cluster gives ranges of slots to its nodes.
  *
- * A filter's shards shall be in slots of their own, evenly spread, so that any number of nodes gets
- * an even share of them, and anyone must be able to work out their names. So the circle of slots is
- * cut into as many ranges as there are shards, the first beginning at the slot of the filter's
- * name, and shard j is called name:{j.t} with the smallest t that leads into its range: about as
- * many tries as there are shards. A name with a tag of its own says that its user wants all of it
- * in one slot.
+ * A filter's shards shall be in slots of their own, so evenly spread that S nodes with equal ranges
+ * get one each, and anyone must be able to work out their names. So S points are marked on the
+ * circle of slots, at equal distances, the first at the slot of the filter's name, and shard j is
+ * called name:{j.t} with the smallest t that leads to the neighbourhood of its point: a sixteenth
+ * of the distance, or 64 slots if that is more and there are so many. That takes 256 tries at most,
+ * up to 256 shards. A name with a tag of its own says that its user wants all of it in one slot.
  *
  * That a search ends: CRCs are linear, so that decimal numbers of one length lead, after whatever
  * text, to as many different slots as they do after any other, and those of six digits lead to all.
@@ -78,33 +78,54 @@ typedef struct ending {
     bool tagged;   /* it has a tag */
 } ending;
 
-/* "j.t" in its brackets, for the smallest t that leads into the shard's range. Of the name, what is
- * hashed with it is hashed but once: nothing where it has no '{'; what follows a '{' that these
- * brackets are the first to close; all of it where an empty tag is in it. */
-static void seek(bly_bytes name, uint32_t shard, uint32_t shards, ending *e) {
+/* A part of the circle: from `first` on, `width` slots. */
+typedef struct arc {
+    unsigned first, width;
+} arc;
+
+static arc arc_of(unsigned start, uint32_t shard, uint32_t shards) {
+    enum { FEW = 64, PART = 16 };
+    const unsigned step = BLYI_SLOTS / shards, few = step < FEW ? step : FEW;
+    const unsigned width = step / PART > few ? step / PART : few;
+    return (arc){(start + shard * BLYI_SLOTS / shards + BLYI_SLOTS - width / 2) % BLYI_SLOTS,
+                 width};
+}
+
+/* ":{" label t "}" after, for the smallest t that makes a key of `name` in the arc. Of the name,
+ * what is hashed with it is hashed but once: nothing where it has no '{'; what follows a '{' that
+ * these brackets are the first to close; all of it, and of this, where an empty tag is in it. */
+static void seek(bly_bytes name, bly_bytes label, bly_bytes after, arc within, ending *e) {
     const char *open = name.size ? memchr(name.data, '{', name.size) : NULL;
     const size_t rest = open ? name.size - (size_t)(open + 1 - (const char *)name.data) : 0;
     const bool whole = rest > 0 && open[1] == '}';
     const unsigned before = whole  ? crc16(0, name.data, name.size)
                             : open ? crc16(0, open + 1, rest)
                                    : 0;
-    const size_t from = open ? 0 : 2, cut = whole ? 0 : 1;
-    const unsigned start = bly_redis_slot(name);
-    const unsigned first = shard * BLYI_SLOTS / shards, past = (shard + 1) * BLYI_SLOTS / shards;
+    const size_t from = open ? 0 : 2, cut = whole ? 0 : after.size + 1;
     e->tagged = !whole;
-    e->text[0] = ':';
-    e->text[1] = '{';
-    char *const number = put_number(e->text + 2, shard);
-    *number = '.';
+    memcpy(e->text, ":{", 2);
+    memcpy(e->text + 2, label.data, label.size);
     for (unsigned t = 0;; t++) {
-        char *end = put_number(number + 1, t);
+        char *end = put_number(e->text + 2 + label.size, t);
         *end++ = '}';
-        e->size = (size_t)(end - e->text);
+        memcpy(end, after.data, after.size);
+        e->size = (size_t)(end - e->text) + after.size;
         e->slot = crc16(before, e->text + from, e->size - cut - from) % BLYI_SLOTS;
-        const unsigned way = (e->slot + BLYI_SLOTS - start) % BLYI_SLOTS;
-        if (way >= first && way < past)
+        if ((e->slot + BLYI_SLOTS - within.first) % BLYI_SLOTS < within.width)
             return;
     }
+}
+
+enum { LABEL = 12 };
+
+/* "j." of shard j; nothing of the first. */
+static bly_bytes label_of(uint32_t shard, char room[LABEL]) {
+    char *end = room;
+    if (shard > 0) {
+        end = put_number(room, shard);
+        *end++ = '.';
+    }
+    return (bly_bytes){room, (size_t)(end - room)};
 }
 
 static ending ending_of(bly_bytes name, uint32_t shard, uint32_t shards) {
@@ -113,22 +134,20 @@ static ending ending_of(bly_bytes name, uint32_t shard, uint32_t shards) {
         e.text[0] = ':';
         e.size = (size_t)(put_number(e.text + 1, shard) - e.text);
     } else if (shard > 0) {
-        seek(name, shard, shards, &e);
+        char room[LABEL];
+        seek(name, label_of(shard, room), (bly_bytes){"", 0}, arc_of(e.slot, shard, shards), &e);
     }
     return e;
 }
 
-/* The three one after the other, if they fit. */
-static size_t write_key(bly_bytes a, bly_bytes b, bly_bytes c, char *out, size_t room) {
-    const size_t size = a.size + b.size + c.size;
+/* Both, if they fit. */
+static size_t write_key(bly_bytes name, const ending *e, char *out, size_t room) {
+    const size_t size = name.size + e->size;
     if (size >= room)
         return size;
-    if (a.size)
-        memcpy(out, a.data, a.size);
-    if (b.size)
-        memcpy(out + a.size, b.data, b.size);
-    if (c.size)
-        memcpy(out + a.size + b.size, c.data, c.size);
+    if (name.size)
+        memcpy(out, name.data, name.size);
+    memcpy(out + name.size, e->text, e->size);
     out[size] = 0;
     return size;
 }
@@ -137,27 +156,22 @@ size_t bly_bitmap_key(const bly_bitmap *b, bly_bytes name, uint32_t shard, char 
     if (shard >= b->shards)
         return 0;
     const ending e = ending_of(name, shard, b->shards);
-    return write_key((bly_bytes){NULL, 0}, name, (bly_bytes){e.text, e.size}, out, room);
+    return write_key(name, &e, out, room);
 }
 
-/* After a tag, anything may follow. Without one, a tag that leads to the same slot comes first. */
+/* After a tag, anything may follow. A key without one gets one that leads to the same slot. */
 size_t blyi_bitmap_arrival_key(const bly_bitmap *b, bly_bytes name, uint32_t shard, char *out,
                                size_t room) {
-    static const char mark[] = ":arriving";
-    char tag[BLYI_KEY_ROOM];
+    static const bly_bytes mark = {":arriving", 9};
     if (shard >= b->shards)
         return 0;
-    bly_bytes first = {tag, 0};
     ending e = ending_of(name, shard, b->shards);
-    memcpy(e.text + e.size, mark, sizeof mark - 1);
-    e.size += sizeof mark - 1;
-    for (unsigned t = 0; !e.tagged; t++) {
-        tag[0] = '{';
-        char *end = put_number(tag + 1, t);
-        e.tagged = crc16(0, tag + 1, (size_t)(end - tag - 1)) % BLYI_SLOTS == e.slot;
-        *end++ = '}';
-        *end++ = ':';
-        first.size = (size_t)(end - tag);
+    if (e.tagged) {
+        memcpy(e.text + e.size, mark.data, mark.size);
+        e.size += mark.size;
+    } else {
+        char label[LABEL];
+        seek(name, label_of(shard, label), mark, (arc){e.slot, 1}, &e);
     }
-    return write_key(first, name, (bly_bytes){e.text, e.size}, out, room);
+    return write_key(name, &e, out, room);
 }

@@ -6,6 +6,7 @@
  * certificate as such, and is not sent as a name.
  */
 #include "tls.h"
+#include "link.h"
 
 #include <errno.h>
 #include <hiredis.h>
@@ -24,10 +25,8 @@ struct blyi_tls {
     bool insecure;
 };
 
-#define SAY(why, ...) ((void)snprintf((why)->text, sizeof(why)->text, __VA_ARGS__))
-
 static bly_status no_memory(bly_redis_reason *why) {
-    SAY(why, "out of memory");
+    blyi_say(why, "out of memory");
     return BLY_ENOMEM;
 }
 
@@ -38,8 +37,8 @@ static bly_status unusable(const char *what, const char *file, bly_redis_reason 
     const unsigned long first = ERR_peek_error();
     const char *trouble = ERR_GET_LIB(first) == ERR_LIB_SYS ? strerror(ERR_GET_REASON(first))
                                                             : blyi_tls_last_trouble(&refused);
-    SAY(why, "%s: this file cannot be used as %s: %s", file, what,
-        trouble ? trouble : "it cannot be read");
+    blyi_say(why, "%s: this file cannot be used as %s: %s", file, what,
+             trouble ? trouble : "it cannot be read");
     return BLY_EINVAL;
 }
 
@@ -120,14 +119,18 @@ static void explain(const SSL *ssl, blyi_tls_trouble *out) {
     const char *last = blyi_tls_last_trouble(&refused);
     errno = EPROTO;
     if (verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH) {
-        SAY(out, "%s: the server's certificate is another's; servername=NAME names whose it may be",
+        (void)snprintf(
+            out->text, sizeof out->text,
+            "%s: the server's certificate is another's; servername=NAME names whose it may be",
             X509_verify_cert_error_string(verdict));
     } else if (verdict != X509_V_OK) {
-        SAY(out, "%s; cacert=FILE names whom to trust", X509_verify_cert_error_string(verdict));
+        (void)snprintf(out->text, sizeof out->text, "%s; cacert=FILE names whom to trust",
+                       X509_verify_cert_error_string(verdict));
     } else if (last) {
-        SAY(out, "%s", last);
+        (void)snprintf(out->text, sizeof out->text, "%s", last);
     } else {
-        SAY(out, "the connection was closed before it could begin");
+        (void)snprintf(out->text, sizeof out->text,
+                       "the connection was closed before it could begin");
         errno = ECONNRESET;
     }
 }

@@ -12,13 +12,13 @@ Commands:
   count      Count how often each line comes
   build      Make a list file that others can check lines against
   check      Print the lines that may be in a list
-  add        Add keys to a filter file
+  add        Add keys to a filter
   remove     Remove keys from a filter file, where its kind can
   merge      Unite filters into one
   intersect  Keep the keys that filters have in common
   subtract   Take the keys of filters out of another, where its kind can
   fold       Make a filter smaller
-  info       Describe filter files
+  info       Describe filters
   verify     Check that filter files are intact and keep their promise
   push       Send a filter file to a Redis or Valkey server
   pull       Fetch a filter from a Redis or Valkey server to a file

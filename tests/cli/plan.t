@@ -973,3 +973,72 @@ $ bloomery plan -n 1000 --kind overlay
 $ bloomery plan -n 1000 --kind hll
 ! bloomery plan: there is no plan for an hll filter: it tells how many keys there are, not which; bloomery distinct --state makes one
 ? 2
+
+# On a server that has no module.
+$ bloomery plan -n 10G -p 1% --plain
+sbbf: 12.3 GiB for 10,000,000,000 keys at a rate of 1% (1 in 100)
+\
+The fastest: half a cache line per key and one vector instruction to test it.
+\
+  kind                    bytes             bits/key lines      rate
+* sbbf           13,161,543,680   12.3 GiB     10.53     1        1%
+  split512       12,624,134,848   11.8 GiB     10.10     1        1%
+\
+Lines are the cache lines that a query for a key that is there reads. The rate
+is the share of keys never added that are taken for added ones, once all keys
+are in.
+\
+With twice as many keys as planned, sbbf answers wrongly at 15.3%.
+\
+On a server it is 25 strings of 502 MiB each, 12.3 GiB in all, which need no
+module. In a cluster they lie in 25 slots, spread evenly.
+$ bloomery plan -n 1M --plain --shards 3 --json
+{"asked":{"keys":1000000,"rate":0.001,"memory":null,"needs":[]},"kind":"split512","reason":"one cache line per key, and smaller than sbbf","keyed":false,"keys":1000000,"bytes":1965632,"bits_per_key":15.725056,"cache_lines":1,"hashes":8,"size":30713,"hash_bits":64,"rate":0.000999830723254392,"promised_rate":0.001,"rate_at_twice_the_keys":0.0316031376706533,"redis":{"shards":3,"shard_bytes":655360,"bytes":1966016},"kinds":[{"kind":"sbbf","fits":true,"chosen":false,"reason":"the fastest: half a cache line per key and one vector instruction to test it","keys":1000000,"bytes":2111232,"bits_per_key":16.889856,"cache_lines":1,"hashes":8,"size":65976,"hash_bits":64,"rate":0.0009999799931886706,"promised_rate":0.001,"rate_at_twice_the_keys":0.026497258847654383},{"kind":"split512","fits":true,"chosen":true,"reason":"one cache line per key, and smaller than sbbf","keys":1000000,"bytes":1965632,"bits_per_key":15.725056,"cache_lines":1,"hashes":8,"size":30713,"hash_bits":64,"rate":0.000999830723254392,"promised_rate":0.001,"rate_at_twice_the_keys":0.0316031376706533}]}
+$ bloomery plan -n 1M -m 1M --plain
+split512: 1.00 MiB for 1,000,000 keys at a rate of 2.38% (1 in 42)
+\
+One cache line per key, and smaller than sbbf.
+\
+  kind               bytes             bits/key lines      rate
+  sbbf           1,048,576   1.00 MiB      8.39     1     2.73%
+* split512       1,048,576   1.00 MiB      8.39     1     2.38%
+\
+Lines are the cache lines that a query for a key that is there reads. The rate
+is the share of keys never added that are taken for added ones, once all keys
+are in.
+\
+With twice as many keys as planned, split512 answers wrongly at 28.3%.
+\
+On a server it is 1 string of 1.00 MiB, which needs no module.
+$ bloomery plan -m 1G -p 1e-6 --plain --smallest
+split512: 1.00 GiB for 220,170,562 keys at a rate of 0.0001% (1 in 1,000,000)
+\
+One cache line per key, and smaller than sbbf.
+\
+  kind                  keys           bytes             bits/key lines      rate
+  sbbf           132,816,528   1,073,741,824   1.00 GiB     64.68     1   0.0001%
+* split512       220,170,562   1,073,741,824   1.00 GiB     39.01     1   0.0001%
+\
+Lines are the cache lines that a query for a key that is there reads. The rate
+is the share of keys never added that are taken for added ones, once all keys
+are in.
+\
+With twice as many keys as planned, split512 answers wrongly at 0.0366%.
+\
+On a server it is 3 strings of 341 MiB each, 1.00 GiB in all, which need no
+module. In a cluster they lie in 3 slots, spread evenly.
+$ bloomery plan -n 1M --shards 3
+! bloomery plan: --shards goes with --plain
+? 2
+$ bloomery plan -n 10G --plain --shards 3
+! bloomery plan: it cannot be cut into so many strings: one holds 512 MB at most, and a block at least; leave --shards out
+? 2
+$ bloomery plan -n 1e13 --plain
+! bloomery plan: it would take more than 4096 strings of 512 MB; split the keys among several filters, or allow a higher rate
+? 2
+$ bloomery plan -n 1M --plain --window
+! bloomery plan: on a server without a module a filter is plain bits: no key is removed, counted or forgotten, and it does not grow. Leave out --deletes, --grows, --static, --window and --counts; or leave out --plain, and use the module
+? 2
+$ bloomery plan -n 1M --plain --kind cuckoo
+! bloomery plan: --plain: a cuckoo filter needs the Bloomery module; without it a server can hold sbbf and split512 alone. Build it with --kind split512; or load the module (MODULE LOAD /PATH/TO/bloomery.so), and push the file
+? 2

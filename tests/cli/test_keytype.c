@@ -510,6 +510,43 @@ static void two_types_are_none(void **state) {
     bly_filter_destroy(f);
 }
 
+/* A list far away: questions come together, and may go without an answer. */
+typedef struct far_list {
+    bly_filter *filter;
+    unsigned calls, answered;
+} far_list;
+
+static bool ask_far(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
+    far_list *list = ctx;
+    if (list->calls++ == list->answered)
+        return false;
+    (void)bly_filter_contains_many(list->filter, keys, n, found);
+    return true;
+}
+
+static void lists_far_away_are_recognised(void **state) {
+    keytype_levels levels = {{0}}, seen;
+    keytype type;
+    (void)state;
+    far_list list = {filter_for(2000), 0, UINT_MAX};
+    keytype_levels_add(&levels, 24);
+    keytype_levels_add(&levels, KEYTYPE_V6 + 128);
+    assert_ok(keytype_mark(list.filter, KEYTYPE_IP, &levels));
+    assert_true(keytype_recognise_by(ask_far, &list, &type, &seen));
+    assert_int_equal(type, KEYTYPE_IP);
+    assert_memory_equal(&seen, &levels, sizeof seen);
+    const unsigned calls = list.calls;
+    assert_true(calls <= 5);
+    for (unsigned i = 0; i < calls; i++) {
+        list.calls = 0;
+        list.answered = i;
+        assert_false(keytype_recognise_by(ask_far, &list, &type, &seen));
+    }
+    list.calls = list.answered = 0;
+    assert_false(keytype_recognise_levels_by(ask_far, &list, KEYTYPE_IP, &seen));
+    bly_filter_destroy(list.filter);
+}
+
 /* Published in the documentation: they never change. */
 static void marks_are_these_keys(void **state) {
     static const char type[] = "\0bloomery\0type\0domain\0a";
@@ -611,6 +648,7 @@ int main(void) {
         cmocka_unit_test(lists_know_themselves),
         cmocka_unit_test(all_levels_are_remembered),
         cmocka_unit_test(two_types_are_none),
+        cmocka_unit_test(lists_far_away_are_recognised),
         cmocka_unit_test(marks_are_these_keys),
         cmocka_unit_test(hashes_are_sorted_and_repeats_dropped),
         cmocka_unit_test(kept_keys_are_hashed_again),

@@ -165,10 +165,11 @@ def shard_key(name, shard, shards):
     if "{" in name and name[name.index("{") + 1:].find("}") > 0:
         return f"{name}:{shard}"
     first = key_slot(name)
-    low, high = shard * 16384 // shards, (shard + 1) * 16384 // shards
+    step = 16384 // shards
+    width = max(step // 16, min(step, 64))
     for tag in itertools.count():
         key = f"{name}:{{{shard}.{tag}}}"
-        if low <= (key_slot(key) - first) % 16384 < high:
+        if (key_slot(key) - first - shard * 16384 // shards + width // 2) % 16384 < width:
             return key
 
 

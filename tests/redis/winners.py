@@ -13,14 +13,15 @@ sys.dont_write_bytecode = True
 from plans import SBBF, SPLIT512, Rate, losses  # noqa: E402
 from support import Driver, eq, head, main, ok, plain, url  # noqa: E402
 
-PIECE = 20000
+TURNS = 50
 FORMS = {"sbbf": 0.01, "split512": 0.001}
 
 
 def pieces(keys, number):
     """All keys in ranges, in an order that is the process's own: up, down, shuffled, and up again
     head to head with the first."""
-    ranges = [(at, min(at + PIECE, keys)) for at in range(0, keys, PIECE)]
+    piece = keys // TURNS
+    ranges = [(at, at + piece) for at in range(0, keys, piece)]
     if number == 1:
         ranges.reverse()
     elif number == 2:
@@ -31,8 +32,9 @@ def pieces(keys, number):
 def add_all(drivers, keys, orders):
     """Every driver adds every key, all at once; the digits of each, in the order of the keys."""
     digits = [bytearray(keys) for _ in drivers]
-    for turn in range(len(orders[0])):
-        for driver, order in zip(drivers, orders):
+    for turn in range(TURNS):
+        # One who is told first has an advantage: they take turns.
+        for driver, order in list(zip(drivers, orders))[::1 if turn % 2 else -1]:
             driver.say_range("add", "key:", *order[turn])
         for driver, order, to in zip(drivers, orders, digits):
             answer = driver.hear()
