@@ -1,9 +1,9 @@
 /* seen_redis.c - see seen_redis.h.
  *
  * Joining. The first machine makes the filter, the others join it. Its seed is random, as that of
- * every filter that holds what strangers chose, so two that make it at the same moment would make
- * different ones: the later one is told so, and opens what the earlier one has made. While that is
- * in several pieces it may not be whole yet, and is waited for.
+ * every filter that holds what strangers chose, so two that make it at the same moment want
+ * different ones. The later one is told so, and looks at what the earlier one has begun: making
+ * just that joins it, or helps to complete it, even if the earlier one has died.
  *
  * What is lost. The server counts keys that came out new. One that did not, but was, left no bit
  * behind that was not set before: so the rate r(x) after x different keys have come is that of a
@@ -15,19 +15,14 @@
 #include "seen_redis.h"
 
 #include "cli.h"
-#include "interrupt.h"
 #include "message.h"
 #include "numbers.h"
-#include "progress.h"
 #include "seen.h"
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- opening --------------------------------------------------------------------------------- */
-
-static const double patience = 30; /* seconds, for one that another machine is making */
 
 /* What the user asks for must be what is there. */
 static bool fits(const seen_redis *s, const seen_redis_wish *wish) {
@@ -66,32 +61,38 @@ static bool plan(const seen_redis_wish *wish, bly_bitmap_spec *out) {
     return wish->seed || seen_random_seed(&out->seed);
 }
 
-/* One step of joining or making it. *raced: somebody else was faster, and made another; *why then
- * says what stands against joining that one. */
-static bly_status join(seen_redis *s, const seen_redis_wish *wish, const bly_bitmap_spec *spec,
-                       bool *raced, bly_redis_reason *why) {
-    const bly_redis_filter_options options = {.replicas = (uint32_t)wish->replicas};
-    const bly_redis_url *url = &s->remote.at.url;
-    bly_redis_reason other = {""};
-    bly_status status = bly_redis_filter_open(url, NULL, &options, why, &s->remote.filter);
-    *raced = false;
-    if (status != BLY_EMISSING || !wish->keys)
-        return status;
-    status = bly_redis_filter_create(url, spec, &options, &other, &s->remote.filter);
-    *raced = status == BLY_EMISMATCH;
-    if (!*raced)
-        *why = other;
-    return status;
+/* What somebody has begun to make there becomes what is to be made. false: reported. */
+static bool adopt(seen_redis *s, bly_bitmap_spec *spec) {
+    talk *t = &s->remote.at;
+    bly_bitmap_command *look;
+    bly_redis_reason why = {""};
+    bly_bitmap_head head;
+    if (!talk_connect(t))
+        return false;
+    bly_status status = bly_bitmap_look(t->url.key, &look);
+    if (status != BLY_OK)
+        return message_status(t->name, status) == CLI_OK;
+    bly_redis_reply *answer = talk_ask(t, look->args, look->count, "");
+    bly_bitmap_command_free(look);
+    if (!answer)
+        return false;
+    const bly_redis_value value = bly_redis_reply_value(answer);
+    status = bly_bitmap_head_read(&value, NULL, &head, &why);
+    bly_redis_reply_free(answer);
+    if (status != BLY_OK)
+        return message_error("%s: %s", t->name, why.text) == CLI_OK;
+    spec->capacity = head.bitmap.capacity;
+    spec->fpr = head.bitmap.fpr;
+    spec->kind = head.bitmap.geometry.kind;
+    spec->seed = head.bitmap.hasher.seed;
+    spec->shards = head.bitmap.shards;
+    return true;
 }
 
 static bool refuse(const seen_redis *s, const seen_redis_wish *wish, bly_status status,
-                   const char *why, bool raced) {
+                   const char *why) {
     const char *name = s->remote.at.name;
-    if (raced)
-        (void)message_error("%s: %s. It has been so for %g seconds: if nobody is at it any more, "
-                            "delete the key",
-                            name, why, patience);
-    else if (status == BLY_EKEY)
+    if (status == BLY_EKEY)
         (void)message_error("%s: is keyed, and dedup has no key for it; name another key", name);
     else if (status == BLY_EMISSING && !wish->keys)
         (void)message_error("%s: %s; -n N makes one for the N different keys that all machines "
@@ -103,19 +104,23 @@ static bool refuse(const seen_redis *s, const seen_redis_wish *wish, bly_status 
 }
 
 static bool join_or_make(seen_redis *s, const seen_redis_wish *wish) {
-    const struct timespec pause = {.tv_nsec = 50000000};
-    const double begun = progress_clock();
-    bool raced;
+    const bly_redis_filter_options options = {.replicas = (uint32_t)wish->replicas};
+    const bly_redis_url *url = &s->remote.at.url;
+    bly_redis_filter **to = &s->remote.filter;
     bly_bitmap_spec spec;
     bly_redis_reason why = {""};
-    if (!plan(wish, &spec))
-        return false;
-    bly_status status = join(s, wish, &spec, &raced, &why);
-    while (raced && progress_clock() - begun < patience && !interrupt_seen()) {
-        (void)nanosleep(&pause, NULL);
-        status = join(s, wish, &spec, &raced, &why);
+    bly_status status = bly_redis_filter_open(url, NULL, &options, &why, to);
+    if (status == BLY_EMISSING && wish->keys) {
+        if (!plan(wish, &spec))
+            return false;
+        status = bly_redis_filter_create(url, &spec, &options, &why, to);
+        if (status == BLY_EMISMATCH) {
+            if (!adopt(s, &spec))
+                return false;
+            status = bly_redis_filter_create(url, &spec, &options, &why, to);
+        }
     }
-    return status == BLY_OK ? fits(s, wish) : refuse(s, wish, status, why.text, raced);
+    return status == BLY_OK ? fits(s, wish) : refuse(s, wish, status, why.text);
 }
 
 /* As a state's: one key more says by which rule keys are made of lines. */

@@ -13,7 +13,7 @@ typedef struct card_live {
     bly_redis_filter_facts facts;
     bly_stats stats;
     bool keyed; /* it is keyed, and its key is not at hand */
-    bool typed;   /* the type is known */
+    bool typed; /* the type is known */
     keytype type;
     uint64_t marks;
 } card_live;

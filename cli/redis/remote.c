@@ -122,7 +122,9 @@ static int say(const remote *r, bly_status status, const char *why) {
 static bly_status refused(const remote *r, bly_status status, const bly_redis_reason *why,
                           bool gozero) {
     const bool other = status == BLY_ECORRUPT || status == BLY_EREFUSED;
-    if (status != BLY_OK && !(other && tell_what_it_holds(r, gozero)))
+    if (other && tell_what_it_holds(r, gozero))
+        return BLY_ECORRUPT;
+    if (status != BLY_OK)
         (void)say(r, status, why->text);
     return status;
 }

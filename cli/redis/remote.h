@@ -27,7 +27,7 @@ void remote_close(remote *r);
  * All set r->filter, where they return BLY_OK. `options` may be NULL. */
 
 /* One that is there; `key` (may be NULL) is for a keyed filter alone. What else the key of the
- * server may hold is looked at, and told. */
+ * server may hold is looked at, and told: BLY_ECORRUPT. */
 bly_status remote_open(remote *r, const bly_hasher *key, const bly_redis_filter_options *options);
 /* go-zero's, of so many bits. */
 bly_status remote_open_gozero(remote *r, uint64_t bits, const bly_redis_filter_options *options);

@@ -63,7 +63,7 @@ BLY_API bool bly_redis_available(void); /* whether this build has hiredis */
 
 typedef struct bly_redis_options {
     uint32_t connect_ms; /* how long connecting may take; 0: 5 s */
-    uint32_t command_ms; /* how long an answer may take; 0: 60 s */
+    uint32_t command_ms; /* how long a server may be silent when an answer is due; 0: 60 s */
     bool follow_moved;   /* when a cluster says that a key is elsewhere, go there, once for each
                             command, and stay */
 } bly_redis_options;

@@ -19,12 +19,13 @@ typedef struct blyi_request {
     bly_redis_reply *reply; /* the server's last word, for the caller to free, NULL if there is
                                none; an error only if trying again would not help */
     bly_status status;      /* BLY_OK: there is a reply. BLY_EIO: there is none, or too few replicas
-                               have confirmed it. BLY_ENOMEM */
+                               have confirmed it. BLY_EREFUSED: its node did not take our password
+                               or our database. BLY_ENOMEM */
     bool repeated;          /* it was sent before, and no answer came: perhaps it was carried out */
 } blyi_request;
 
-/* Connects to the server of the url. All of bly_redis_open's statuses, but BLY_EREFUSED where that
- * says BLY_EINVAL. */
+/* Connects to the server of the url. All of bly_redis_open's statuses, but BLY_EREFUSED where the
+ * server refused. */
 bly_status blyi_exchange_open(const bly_redis_url *url, const bly_redis_filter_options *options,
                               bly_redis_reason *why, blyi_exchange **out);
 void blyi_exchange_close(blyi_exchange *x); /* NULL does nothing */

@@ -1031,7 +1031,7 @@ $ bloomery plan -n 1M --shards 3
 ! bloomery plan: --shards goes with --plain
 ? 2
 $ bloomery plan -n 10G --plain --shards 3
-! bloomery plan: it cannot be cut into so many strings: one holds 512 MB at most, and a block at least; leave --shards out
+! bloomery plan: it cannot be cut into that number of strings: one holds 512 MB at most, and a block at least; leave --shards out
 ? 2
 $ bloomery plan -n 1e13 --plain
 ! bloomery plan: it would take more than 4096 strings of 512 MB; split the keys among several filters, or allow a higher rate

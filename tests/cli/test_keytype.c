@@ -5,6 +5,8 @@
 #include "build_keys.h"
 #include "keytype.h"
 
+#include <limits.h>
+
 #ifndef BLOOMERY_WITH_IDN2
 #define BLOOMERY_WITH_IDN2 0
 #endif

@@ -389,6 +389,10 @@ def test_on_error():
     out, _ = bloomery(server, "check", "-v", "--on-error", "no", at, lines=b"a\nb\n")
     eq(out, "a\nb\n")
     refused(server, "no such key", "check", "--on-error", "stop", at, "-k", "a")
+    # What will not pass is an error all the same.
+    with server.client() as c:
+        c.must("RPUSH", "row", "x")
+    refused(server, "no filter", "check", "--on-error", "yes", address(server, "row"), "-k", "a")
     # It goes away, and comes back.
     bloomery(server, "build", "-q", "-o", at, lines=b"a\n")
     pipe = Pipe(server, "--json", "--on-error", "yes", at)

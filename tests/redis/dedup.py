@@ -1,5 +1,5 @@
-"""dedup.py - `bloomery dedup --redis`: machines that share one filter, on servers that die, come back
-and lose answers.
+"""dedup.py - `bloomery dedup --redis`: machines that share one filter, on servers that die, come
+back and lose answers.
 
 BLOOMERY_PROGRAM names the program (build/dev/bin/bloomery of this repository).
 """
@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 
 from plans import losses  # noqa: E402
 from proxy import Cut, Proxy  # noqa: E402
-from support import ROOT, Cluster, eq, head, main, ok, plain, url, wait_for  # noqa: E402
+from support import ROOT, Cluster, eq, head, main, ok, plain, shard_key, url, wait_for  # noqa: E402
 from servers import _die_with_parent, wait_sync  # noqa: E402
 
 PROGRAM = os.environ.get("BLOOMERY_PROGRAM", os.path.join(ROOT, "build/dev/bin/bloomery"))
@@ -135,7 +135,7 @@ def test_two_machines():
             low, high = losses(shape.kind, shape.k, shape.blocks, count)
             lost = count - len(together)
             ok(low <= lost <= high, f"{lost} lines lost; planned: {low:.1f} .. {high:.1f}")
-            eq(shape.count, len(together) + 1, "keys that the filter has counted, a mark among them")
+            eq(shape.count, len(together) + 1, "keys that were counted, with the mark")
             printed, _ = dedup(server, "seen", data=joined(items))
             eq(printed, [], "everything has been seen")
 
@@ -186,7 +186,8 @@ def test_in_order():
             text = "".join(line + "\n" for line in data).encode()
             wanted, _ = Run(*options, "--exact", data=text).end()
             got, said = dedup(server, f"k{number}", "-n", "30000", *SURE, *options, data=text)
-            ok(got == wanted and not said, f"{options}: {len(got)} lines, not {len(wanted)}; {said}")
+            ok(got == wanted and not said,
+               f"{options}: {len(got)} lines, not {len(wanted)}; {said}")
             ok(len(wanted) != len(data), "there are repeats")
         process = Run("--redis", url(server, "nul"), "-n", "9", "-0", data=b"x\ny\0z\0x\ny\0")
         process.end()
@@ -230,6 +231,24 @@ def test_joining():
             # Nobody can foresee which lines look alike.
             dedup(server, "other", "-n", "100", data=b"a\n")
             ok(head(c, "other").seed != head(c, "brief").seed, "the seeds are random")
+
+
+def test_unfinished():
+    """A machine that died while it made the filter has left nothing that others cannot finish."""
+    with plain() as server, server.client() as c:
+        at = ("-n", "1000", "--shards", "3")
+        dedup(server, "seen", *at)
+        second = shard_key("seen", 1, 3)
+        c.must("SETRANGE", "seen", 104, b"\0")
+        c.must("DEL", second)
+        refused("still being made", "--redis", url(server, "seen"))
+        eq(dedup(server, "seen", *at, data=b"a\n")[0], [b"a"])
+        eq((head(c, "seen").state, c.must("EXISTS", second)), (1, 1))
+        eq(dedup(server, "seen", data=b"a\nb\n")[0], [b"b"])
+        # What is missing when it was whole has taken lines with it.
+        c.must("DEL", second)
+        refused(f"{second}, one of the 3 strings", "--redis", url(server, "seen"), *at)
+        eq(c.must("EXISTS", second), 0)
 
 
 def test_rule():
@@ -375,7 +394,7 @@ def test_away():
 
 
 def cut_answers(policy, status=0, *args):
-    """A run one of whose answers is cut off on its way: the server has the lines, nobody was told."""
+    """A run one of whose answers is cut off: the server has the lines, and nobody was told."""
     items = lines(30000)
     with plain() as server, Proxy(server.port) as proxy:
         dedup(server, "seen", "-n", "30000", *SURE)
