@@ -191,8 +191,11 @@ static bool share_batch(job *j, const bly_bytes *records, size_t n) {
         return false;
     j->totals.records += n;
     j->totals.unique = j->redis.fresh;
+    /* A link is in one of the batch's lines; which, nobody has kept. */
+    const bool whole = j->links.whole;
     return print_batch(j, records, n) && output_flush(&j->out) &&
-           seen_redis_go_on(&j->redis, in->path, in->number, in->number + in->count - 1);
+           seen_redis_go_on(&j->redis, in->path, in->number + (whole ? j->redis.first : 0),
+                            in->number + (whole ? j->redis.last : in->count - 1));
 }
 
 static bool take_batch(void *at, const bly_bytes *records, size_t n) {

@@ -182,8 +182,15 @@ bool seen_redis_ask(seen_redis *s, key_rule *rule, const bly_bytes *records, siz
         return false;
     s->status =
         bly_redis_filter_add_many(s->remote.filter, keys, n, BLY_UNKNOWN, s->answers, &tally);
-    for (size_t i = 0; i < n; i++)
-        fresh[i] = s->answers[i] <= BLY_YES ? s->answers[i] : doubt;
+    s->first = n;
+    for (size_t i = 0; i < n; i++) {
+        const bool known = s->answers[i] <= BLY_YES;
+        fresh[i] = known ? s->answers[i] : doubt;
+        if (!known)
+            s->last = i;
+        if (!known && s->first == n)
+            s->first = i;
+    }
     s->doubtful = tally.unsure + tally.unknown;
     s->fresh += tally.yes;
     s->unsure += tally.unsure;

@@ -3,8 +3,8 @@
  *
  * The connection needs hiredis, which a build may lack (bly_redis_available). The shared library
  * brings it along. A program that links the static library, and uses more of this header than
- * addresses, links with -lhiredis besides, and where the build has TLS with -lhiredis_ssl and -lssl
- * before it; one that does not needs nothing.
+ * addresses, links with -lhiredis besides, and where the build has TLS with -lhiredis_ssl before it
+ * and -lssl -lcrypto after it; one that does not needs nothing.
  */
 #ifndef BLOOMERY_REDIS_LINK_H
 #define BLOOMERY_REDIS_LINK_H

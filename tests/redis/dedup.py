@@ -317,7 +317,8 @@ def test_stop_and_go_on():
         ok(doubt and said.count("\n") == 1, said)
         begin, end = int(doubt.group(2)), int(doubt.group(3))
         eq(first, items[:begin - 1], "what was answered is printed, and no more")
-        ok(0 < int(doubt.group(1).replace(",", "")) <= end - begin + 1 <= BATCH, said)
+        eq(int(doubt.group(1).replace(",", "")), end - begin + 1, said)
+        ok(begin <= end < begin + BATCH, said)
         ok(f"go on from line {end + 1}" in said and "--on-error print" in said, said)
         server.start()
         rest, _ = dedup(server, "seen", data=joined(items[end:]))
@@ -432,8 +433,9 @@ def test_lost_answer_stop():
     doubt = DOUBT.search(said)
     ok(doubt and "an answer was lost" in said, said)
     begin, end = int(doubt.group(2)), int(doubt.group(3))
-    ok(set(items[:begin - 1]) <= set(printed) <= set(items[:end]), said)
-    eq(end - len(printed), int(doubt.group(1).replace(",", "")), "lines not printed")
+    eq(int(doubt.group(1).replace(",", "")), end - begin + 1, said)
+    eq(printed[:begin - 1], items[:begin - 1], "all before the lines in doubt")
+    ok(set(printed[begin - 1:]) <= set(items[end:end + BATCH]), "some behind them")
 
 
 def test_vanished():
