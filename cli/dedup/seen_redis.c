@@ -183,6 +183,7 @@ bool seen_redis_ask(seen_redis *s, key_rule *rule, const bly_bytes *records, siz
     s->status =
         bly_redis_filter_add_many(s->remote.filter, keys, n, BLY_UNKNOWN, s->answers, &tally);
     s->first = n;
+    s->last = n - 1;
     for (size_t i = 0; i < n; i++) {
         const bool known = s->answers[i] <= BLY_YES;
         fresh[i] = known ? s->answers[i] : doubt;

@@ -46,6 +46,8 @@ typedef struct bly_redis_filter_options {
     uint32_t replicas_ms; /* how long to wait for them; 0: 1 s */
     uint32_t batch;       /* keys in one script, which keeps the server busy for a few microseconds
                              each; 0: 512 */
+    bool allow_replica;   /* ask a replica too, when that is where the url leads: what it has not
+                             heard of yet is "absent" then. Otherwise BLY_EREFUSED */
     bool without_key; /* open a keyed filter without its hasher: to look at it, move it or delete
                          it; adds and questions are BLY_EKEY */
 } bly_redis_filter_options;

@@ -15,6 +15,8 @@ typedef struct blyi_exchange blyi_exchange;
 
 typedef struct blyi_request {
     const bly_bitmap_command *command; /* what is to be done */
+    bool
+        once; /* if it was sent and its answer is lost, it is not sent again: BLY_EIO, `repeated` */
     /* What became of it: */
     bly_redis_reply *reply; /* the server's last word, for the caller to free, NULL if there is
                                none; an error only if trying again would not help */
