@@ -19,23 +19,28 @@
  *   send FILE URL                 a file to a server; that filter is then open
  *   fetch FILE                    the open filter into a file
  *
+ * Options:
  *   create, open, gozero, send    connect_ms= command_ms= retry_ms= no_retry=1 replicas=
- *                                 replicas_ms= batch= without_key=1, as in
- * bly_redis_filter_options; key=32 hexadecimal digits: siphash under that key create kind= seed=
- * hash=NAME shards= shard_bytes= expire=MS send                          shards= shard_bytes=
- * expire=MS replace=1 add, contains, ...keys        otherwise=yes, no or unknown (as it is
- * without); out=FILE: the answers, a digit for each key (bly_answer); step=N: keys in one call
- * (all, if 0); it stops at the first call that fails send, fetch                   stop=BYTES: give
- * up when so many have been moved
+ *                                 replicas_ms= batch= without_key=1 allow_replica=1, as in
+ *                                 bly_redis_filter_options;
+ *                                 key=32 hexadecimal digits: siphash under that key
+ *   create                        kind= seed= hash=NAME shards= shard_bytes= expire=MS
+ *   send                          shards= shard_bytes= expire=MS replace=1
+ *   add, contains, ...keys        otherwise=yes, no or unknown (as it is without);
+ *                                 out=FILE: the answers, a digit for each key (bly_answer);
+ *                                 step=N: keys in one call (all, if 0); it stops at the first
+ *                                 call that fails
+ *   send, fetch                   stop=BYTES: give up when so many have been moved
  *
  * Answers, besides "status" and "why":
  *   create, open, gozero, send    kind, hash, seed, blocks (bits of go-zero's), capacity, fpr,
  *                                 shards, bytes, stamp
- *   add, contains, ...keys        yes, no, unsure, unknown: answers of that value; tally: the four
- *                                 numbers of bly_redis_tally, summed over calls; calls; answers:
- * the digits (of ...keys only); seconds look                          count, bytes, set_bits,
- * predicted_fpr, expires_ms, nodes send, fetch                   moved, total: what the last report
- * of progress said; fetch: count
+ *   add, contains, ...keys        yes, no, unsure, unknown: answers of that value;
+ *                                 tally: the four numbers of bly_redis_tally, summed over calls;
+ *                                 calls; answers: the digits (of ...keys only); seconds
+ *   look                          count, bytes, set_bits, predicted_fpr, expires_ms, nodes
+ *   send, fetch                   moved, total: what the last report of progress said;
+ *                                 fetch: count
  */
 #include <bloomery/bloomery.h>
 #include <bloomery/redis.h>
@@ -144,6 +149,7 @@ static bool number_option(const char *name, const char *value, line *to) {
         {"batch", NULL, &to->options.batch, NULL},
         {"no_retry", NULL, NULL, &to->options.no_retry},
         {"without_key", NULL, NULL, &to->options.without_key},
+        {"allow_replica", NULL, NULL, &to->options.allow_replica},
         {"replace", NULL, NULL, &to->replace},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
