@@ -27,8 +27,8 @@ typedef struct cli_command {
 
 extern const cli_command command_dedup, command_distinct, command_count, command_build,
     command_check, command_add, command_remove, command_merge, command_intersect, command_subtract,
-    command_fold, command_info, command_verify, command_push, command_pull, command_plan,
-    command_hash, command_bench, command_help;
+    command_fold, command_info, command_verify, command_push, command_pull, command_drop,
+    command_plan, command_hash, command_bench, command_help;
 
 /* Every command, in the order of --help; the one past the last is NULL. */
 extern const cli_command *const cli_commands[];

@@ -17,7 +17,8 @@ const cli_command *const cli_commands[] = {
     &command_dedup, &command_distinct, &command_count,  &command_build,     &command_check,
     &command_add,   &command_remove,   &command_merge,  &command_intersect, &command_subtract,
     &command_fold,  &command_info,     &command_verify, &command_push,      &command_pull,
-    &command_plan,  &command_hash,     &command_bench,  &command_help,      NULL,
+    &command_drop,  &command_plan,     &command_hash,   &command_bench,     &command_help,
+    NULL,
 };
 
 /* One that begins as `name` does, with three letters at least: "dedupe". */

@@ -502,7 +502,7 @@ static const struct {
      "@user_script:21.",
      BLY_REDIS_REFUSED, BLY_EREFUSED, "subcommand; the user needs"},
     {"OOM command not allowed when used memory > 'maxmemory'. script: 12", BLY_REDIS_REFUSED,
-     BLY_EREFUSED, "'maxmemory'; the server is"},
+     BLY_EREFUSED, "'maxmemory'; the server is short of"},
     {"ERR Error running script (call to f_12): @user_script:9: @user_script: 9: -OOM command not "
      "allowed when used memory > 'maxmemory'.",
      BLY_REDIS_REFUSED, BLY_EREFUSED, "nothing was added"},

@@ -48,7 +48,8 @@ typedef struct bly_bitmap {
     double fpr;            /* go-zero: 0 */
     bly_hasher hasher;     /* go-zero: murmur3 */
     uint32_t shards;
-    uint64_t stamp; /* random, of this filter alone: one made anew has another; go-zero: 0 */
+    uint64_t stamp;   /* random, of this filter alone: one made anew has another; go-zero: 0 */
+    bool approximate; /* it was sent from one that is an intersection (bly_filter_intersect) */
 } bly_bitmap;
 
 /* What to make. Zero everywhere but capacity and fpr is a good choice. */
@@ -88,7 +89,8 @@ BLY_API uint64_t bly_bitmap_shard_blocks(const bly_bitmap *b, uint32_t shard);
 BLY_API uint64_t bly_bitmap_shard_bytes(const bly_bitmap *b, uint32_t shard);
 BLY_API uint64_t bly_bitmap_bytes(const bly_bitmap *b); /* of all of them */
 
-/* Whether both are of one shape: everything but the stamp. */
+/* Whether both are of one shape: everything but the stamp, and whether it is approximate. Who joins
+ * a filter that is there must take these over. */
 BLY_API bool bly_bitmap_alike(const bly_bitmap *a, const bly_bitmap *b);
 
 /* The key of a shard: `name` itself of the first, and of the others name:{TAG}, with tags that
@@ -115,14 +117,21 @@ typedef struct bly_bitmap_command {
 } bly_bitmap_command;
 
 /* The commands below are owned by the caller until bly_bitmap_command_free. BLY_ENOMEM, BLY_EINVAL
- * (no such shard; a name longer than a server takes), BLY_EUNSUPPORTED (go-zero's is neither
+ * (no such shard; a name longer than 64 KiB), BLY_EUNSUPPORTED (go-zero's is neither
  * created nor completed). */
 BLY_API void bly_bitmap_command_free(bly_bitmap_command *c); /* NULL does nothing */
 
 /* Makes a shard, all zero, unless its key exists; `expire_at` is a time in ms since 1970, 0: none.
  * Shard 0 comes first, and is marked complete at once if it is the only one; when the others are
  * there too, bly_bitmap_complete marks it. Until then the filter may not be used. The answer is for
- * bly_bitmap_created. */
+ * bly_bitmap_created; an error that begins with OOM says that the server has no memory for it, of
+ * shard 0 for all of the filter.
+ *
+ * Nothing on the server keeps anybody to this. Who did not make shard 0 takes over the stamp of the
+ * head that was answered, if that is alike; then all other shards must have that stamp. Look at
+ * `complete` before using the filter. If the answer is lost, do not send the same again: of shard 0
+ * take another stamp (plan anew), and before making another shard look whether the filter has
+ * become complete, for one that is missing then was lost with its keys. */
 BLY_CHECKED bly_status bly_bitmap_create(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                                          uint64_t expire_at, bly_bitmap_command **out);
 BLY_CHECKED bly_status bly_bitmap_complete(const bly_bitmap *b, bly_bytes name,
@@ -153,8 +162,9 @@ typedef enum bly_answer {
 typedef struct bly_bitmap_batch bly_bitmap_batch;
 
 /* The keys, sorted by shard, at most `most` (0: 512; never above 65536) in a command. It keeps
- * nothing of `keys`.
- * BLY_ENOMEM, BLY_EINVAL (no such `what`; a name longer than a server takes), BLY_EKEY (the shape
+ * nothing of `keys`. With more than 256 shards it takes some time to find their keys: up to half a
+ * millisecond for each that occurs.
+ * BLY_ENOMEM, BLY_EINVAL (no such `what`; a name longer than 64 KiB), BLY_EKEY (the shape
  * has no working hasher). */
 BLY_CHECKED bly_status bly_bitmap_batch_open(const bly_bitmap *b, bly_bytes name,
                                              bly_bitmap_what what, const bly_bytes *keys, size_t n,

@@ -35,21 +35,30 @@ extern "C" {
 typedef struct bly_redis_filter bly_redis_filter;
 
 typedef struct bly_redis_filter_options {
-    uint32_t connect_ms; /* how long connecting may take; 0: 5 s */
-    uint32_t command_ms; /* how long a server may be silent when an answer is due; 0: 10 s */
-    uint32_t retry_ms;   /* how long a call goes on trying while servers are away, busy, or change
-                            places; 0: 15 s */
-    bool no_retry;       /* it does not: the first lost connection ends the call (redirections in a
-                            cluster are still followed) */
-    uint32_t
-        replicas; /* an add counts when so many replicas have it (WAIT); 0: the master will do */
+    uint32_t connect_ms;  /* how long connecting may take, from when the name has been looked up;
+                             0: 5 s */
+    uint32_t command_ms;  /* how long a server may be silent when an answer is due; 0: 10 s. An
+                             answer that comes byte by byte may take longer */
+    uint32_t retry_ms;    /* how long a call goes on trying while servers are away, busy, or change
+                             places, since something last got done: one whose parts get done one by
+                             one may take several times as long; 0: 15 s. The first connection of a
+                             handle is tried for as long, but not where nobody listens or the name
+                             is not known: that is an error at once */
+    bool no_retry;        /* it does not: the first lost connection ends the call (redirections in a
+                             cluster are still followed) */
+    uint32_t replicas;    /* an add counts when so many replicas have it (WAIT); 0: the master will
+                             do */
     uint32_t replicas_ms; /* how long to wait for them; 0: 1 s */
     uint32_t batch;       /* keys in one script, which keeps the server busy for a few microseconds
                              each; 0: 512 */
     bool allow_replica;   /* ask a replica too, when that is where the url leads: what it has not
-                             heard of yet is "absent" then. Otherwise BLY_EREFUSED */
-    bool without_key; /* open a keyed filter without its hasher: to look at it, move it or delete
-                         it; adds and questions are BLY_EKEY */
+                             heard of yet is "absent" then. Otherwise BLY_EREFUSED, after retry_ms
+                             where it was a master before. A server is asked (ROLE) when it is
+                             connected to; one that may not be is taken for a master. A master that
+                             becomes a replica, and keeps its connections (as Sentinel does not),
+                             answers questions until it is connected to anew */
+    bool without_key;     /* open a keyed filter without its hasher: to look at it, move it or
+                             delete it; adds and questions are BLY_EKEY */
 } bly_redis_filter_options;
 
 /* ---- open -------------------------------------------------------------------------------------

@@ -62,8 +62,10 @@ typedef struct bly_redis bly_redis; /* for one thread at a time */
 BLY_API bool bly_redis_available(void); /* whether this build has hiredis */
 
 typedef struct bly_redis_options {
-    uint32_t connect_ms; /* how long connecting may take; 0: 5 s */
-    uint32_t command_ms; /* how long a server may be silent when an answer is due; 0: 60 s */
+    uint32_t connect_ms; /* how long connecting may take, from when the name has been looked up;
+                            0: 5 s */
+    uint32_t command_ms; /* how long an answer may take, from the command's first byte to its own
+                            last; 0: 60 s */
     bool follow_moved;   /* when a cluster says that a key is elsewhere, go there, once for each
                             command, and stay */
 } bly_redis_options;
@@ -96,8 +98,9 @@ typedef enum bly_redis_type {
 
 /* Sends a command of n arguments, its name the first, and waits for the answer, which the caller
  * owns until bly_redis_reply_free. An error of the server's is an answer. BLY_EIO: the connection
- * broke, or the answer took too long; it can only be closed then, and whether the command was
- * carried out is not known. BLY_ENOMEM, BLY_EINVAL (n is 0). */
+ * broke, or the answer took too long, or has a GiB, or more than 2^20 elements; it can only be
+ * closed then, and whether the command was carried out is not known. BLY_ENOMEM, BLY_EINVAL (n is
+ * 0). */
 BLY_CHECKED bly_status bly_redis_command(bly_redis *r, const bly_bytes *args, size_t n,
                                          bly_redis_reply **out);
 /* Why the last call failed; good until the next. */

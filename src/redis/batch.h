@@ -23,6 +23,12 @@ struct bly_bitmap_batch {
     uint64_t *bits; /* native: of the caller's keys, what chooses the bits in the block */
 };
 
+/* bly_bitmap_batch_open; `tags` (may be NULL) has a number for each shard, as
+ * blyi_bitmap_key_again keeps them. */
+bly_status blyi_batch_open(const bly_bitmap *b, bly_bytes name, uint32_t *tags,
+                           bly_bitmap_what what, const bly_bytes *keys, size_t n, size_t most,
+                           bly_bitmap_batch **out);
+
 /* The mask of a key as it lies in a block of a native filter, 32 or 64 bytes. Returns how many. */
 size_t blyi_batch_mask(const bly_geometry *g, uint64_t bits, uint8_t out[64]);
 

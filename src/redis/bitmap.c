@@ -29,6 +29,10 @@
 #include "../core/bytes.h"
 #include "../filters/ops.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 unsigned blyi_bitmap_block_bytes(const bly_bitmap *b) {
@@ -76,21 +80,64 @@ static bool one_block_per_key(bly_kind kind) {
     return kind == BLY_SBBF || kind == BLY_SPLIT512;
 }
 
-static bly_status cut(bly_bitmap *b, uint32_t shards, uint64_t shard_bytes) {
-    const unsigned block = blyi_bitmap_block_bytes(b);
-    const uint64_t most_bytes = shard_bytes ? shard_bytes : BLY_BITMAP_MOST_BYTES;
-    if (most_bytes < BLY_BITMAP_HEAD + block || most_bytes > BLY_BITMAP_MOST_BYTES)
-        return BLY_EINVAL;
-    const uint64_t most = (most_bytes - BLY_BITMAP_HEAD) / block;
-    const uint64_t least = (b->geometry.size + most - 1) / most;
-    const uint64_t wanted = shards ? shards : least;
-    if (wanted < least || wanted > BLY_BITMAP_MOST_SHARDS || wanted > b->geometry.size)
-        return BLY_ETOOBIG;
+static bly_status fail(bly_redis_reason *why, bly_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bly_status fail(bly_redis_reason *why, bly_status status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    if (why)
+        (void)vsnprintf(why->text, sizeof why->text, format, args);
+    va_end(args);
+    return status;
+}
+
+/* `spec` may be NULL. */
+static bly_status cut(bly_bitmap *b, const bly_bitmap_spec *spec, bly_redis_reason *why) {
+    const uint64_t blocks = b->geometry.size,
+                   least_bytes = BLY_BITMAP_HEAD + blyi_bitmap_block_bytes(b);
+    const uint64_t most_bytes =
+        spec && spec->shard_bytes ? spec->shard_bytes : BLY_BITMAP_MOST_BYTES;
+    if (most_bytes < least_bytes || most_bytes > BLY_BITMAP_MOST_BYTES)
+        return fail(why, BLY_EINVAL,
+                    "a shard of this filter has from %" PRIu64 " to %" PRIu64 " bytes", least_bytes,
+                    BLY_BITMAP_MOST_BYTES);
+    const uint64_t most = (most_bytes - BLY_BITMAP_HEAD) / blyi_bitmap_block_bytes(b);
+    const uint64_t least = (blocks + most - 1) / most;
+    const uint64_t wanted = spec && spec->shards ? spec->shards : least;
+    if (least > BLY_BITMAP_MOST_SHARDS)
+        return fail(why, BLY_ETOOBIG,
+                    "the filter would need %" PRIu64 " shards of at most %" PRIu64
+                    " bytes; there can be %d",
+                    least, most_bytes, BLY_BITMAP_MOST_SHARDS);
+    if (wanted < least)
+        return fail(why, BLY_ETOOBIG,
+                    "%" PRIu64 " shards are too few: none may have more than %" PRIu64
+                    " bytes; it takes %" PRIu64,
+                    wanted, most_bytes, least);
+    if (wanted > BLY_BITMAP_MOST_SHARDS || wanted > blocks)
+        return fail(why, BLY_ETOOBIG,
+                    "%" PRIu64 " shards are too many: this filter can have at most %" PRIu64,
+                    wanted,
+                    blocks < BLY_BITMAP_MOST_SHARDS ? blocks : (uint64_t)BLY_BITMAP_MOST_SHARDS);
     b->shards = (uint32_t)wanted;
     return BLY_OK;
 }
 
-static bly_status stamp(bly_bitmap *b) {
+/* What is left to do when the geometry is known. */
+static bly_status conclude(bly_bitmap *b, const bly_bitmap_spec *spec, bly_redis_reason *why,
+                           bly_bitmap *out) {
+    bly_status status = cut(b, spec, why);
+    if (status != BLY_OK)
+        return status;
+    status = blyi_bitmap_stamp(b);
+    if (status != BLY_OK)
+        return fail(why, status, "the system gives no random numbers");
+    *out = *b;
+    return BLY_OK;
+}
+
+bly_status blyi_bitmap_stamp(bly_bitmap *b) {
     uint8_t random[16];
     bly_status status = bly_random_key(random);
     if (status == BLY_OK)
@@ -102,7 +149,10 @@ static bly_status check_hasher(const bly_hasher *h) {
     return h->id == BLY_HASH_CUSTOM || blyi_hasher_is_hollow(h) ? BLY_EINVAL : BLY_OK;
 }
 
-bly_status bly_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out) {
+static const char kinds[] = "only filters of the kinds sbbf and split512 can be kept as strings";
+static const char hashers[] = "a filter on servers needs a hash function that others have too";
+
+bly_status blyi_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out, bly_redis_reason *why) {
     bly_bitmap b = {
         .form = BLY_BITMAP_NATIVE,
         .capacity = spec->capacity,
@@ -113,40 +163,43 @@ bly_status bly_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out) {
     if (kind == BLY_KIND_NONE)
         kind = bly_plan_layout(spec->fpr) == BLY_SBBF ? BLY_SBBF : BLY_SPLIT512;
     if (!one_block_per_key(kind))
-        return BLY_EKIND;
+        return fail(why, BLY_EKIND, "%s", kinds);
     bly_status status = spec->hasher.id == BLY_HASH_NONE
                             ? bly_hasher_default(&b.hasher, spec->capacity, spec->fpr, spec->seed)
                             : check_hasher(&spec->hasher);
+    if (status == BLY_EINVAL)
+        return fail(why, status, "%s", hashers);
     if (status == BLY_OK)
         status = bly_plan(kind, spec->capacity, spec->fpr, 0, b.hasher.bits, &b.geometry);
-    if (status == BLY_OK)
-        status = cut(&b, spec->shards, spec->shard_bytes);
-    if (status == BLY_OK)
-        status = stamp(&b);
-    if (status == BLY_OK)
-        *out = b;
-    return status;
+    if (status != BLY_OK)
+        return fail(why, status, "%s", bly_strerror(status));
+    return conclude(&b, spec, why, out);
 }
 
-bly_status bly_bitmap_of(const bly_filter *f, const bly_bitmap_spec *spec, bly_bitmap *out) {
+bly_status bly_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out) {
+    return blyi_bitmap_plan(spec, out, NULL);
+}
+
+bly_status blyi_bitmap_of(const bly_filter *f, const bly_bitmap_spec *spec, bly_bitmap *out,
+                          bly_redis_reason *why) {
     if (!one_block_per_key(bly_filter_geometry(f).kind))
-        return BLY_EKIND;
+        return fail(why, BLY_EKIND, "%s", kinds);
     const bly_hasher *hasher = bly_filter_hasher(f);
     if (!hasher)
-        return BLY_EKEY;
+        return fail(why, BLY_EKEY, "%s", bly_strerror(BLY_EKEY));
     bly_bitmap b = {
         .form = BLY_BITMAP_NATIVE,
         .geometry = bly_filter_geometry(f),
         .capacity = bly_filter_capacity(f),
         .fpr = bly_filter_fpr(f),
         .hasher = *hasher,
+        .approximate = f->approximate,
     };
-    bly_status status = check_hasher(hasher);
-    if (status == BLY_OK)
-        status = cut(&b, spec ? spec->shards : 0, spec ? spec->shard_bytes : 0);
-    if (status == BLY_OK)
-        status = stamp(&b);
-    if (status == BLY_OK)
-        *out = b;
-    return status;
+    if (check_hasher(hasher) != BLY_OK)
+        return fail(why, BLY_EINVAL, "%s", hashers);
+    return conclude(&b, spec, why, out);
+}
+
+bly_status bly_bitmap_of(const bly_filter *f, const bly_bitmap_spec *spec, bly_bitmap *out) {
+    return blyi_bitmap_of(f, spec, out, NULL);
 }

@@ -49,6 +49,7 @@ size_t blyi_batch_mask(const bly_geometry *g, uint64_t bits, uint8_t out[64]) {
 typedef struct making {
     const bly_bitmap *b;
     bly_bytes name;
+    uint32_t *tags;     /* of the shards' keys, or NULL */
     size_t most, entry; /* keys in a command, bytes of a key */
     bly_bitmap_batch *batch;
     uint64_t *block; /* of the caller's keys: number of the block; unused of go-zero's */
@@ -209,8 +210,9 @@ static void put_command(making *m, bly_bytes key, bly_bytes identity, size_t fir
 static void put_shard(making *m, uint32_t shard) {
     uint8_t head[BLY_BITMAP_HEAD];
     const size_t past = m->starts[shard + 1];
-    const bly_bytes key = {
-        m->names, bly_bitmap_key(m->b, m->name, shard, m->names, m->name.size + BLYI_KEY_ROOM)};
+    const bly_bytes key = {m->names, blyi_bitmap_key_again(m->b, m->name, shard,
+                                                           m->tags ? &m->tags[shard] : NULL,
+                                                           m->names, m->name.size + BLYI_KEY_ROOM)};
     m->names += key.size + 1;
     bly_bytes identity = {m->names, 0};
     if (m->b->form == BLY_BITMAP_NATIVE) {
@@ -223,12 +225,12 @@ static void put_shard(making *m, uint32_t shard) {
         put_command(m, key, identity, first, past - first < m->most ? past - first : m->most);
 }
 
-/* ---- public ---------------------------------------------------------------------------------- */
+/* ---- batches --------------------------------------------------------------------------------- */
 
-bly_status bly_bitmap_batch_open(const bly_bitmap *b, bly_bytes name, bly_bitmap_what what,
-                                 const bly_bytes *keys, size_t n, size_t most,
-                                 bly_bitmap_batch **out) {
-    making m = {.b = b, .name = name, .entry = entry_bytes(b, what)};
+bly_status blyi_batch_open(const bly_bitmap *b, bly_bytes name, uint32_t *tags,
+                           bly_bitmap_what what, const bly_bytes *keys, size_t n, size_t most,
+                           bly_bitmap_batch **out) {
+    making m = {.b = b, .name = name, .tags = tags, .entry = entry_bytes(b, what)};
     m.most = most == 0 ? USUAL : most < MOST ? most : MOST;
     *out = NULL;
     if ((what != BLY_BITMAP_ADD && what != BLY_BITMAP_CONTAINS) || !blyi_name_fits(name))
@@ -250,6 +252,12 @@ bly_status bly_bitmap_batch_open(const bly_bitmap *b, bly_bytes name, bly_bitmap
             put_shard(&m, shard);
     *out = m.batch;
     return BLY_OK;
+}
+
+bly_status bly_bitmap_batch_open(const bly_bitmap *b, bly_bytes name, bly_bitmap_what what,
+                                 const bly_bytes *keys, size_t n, size_t most,
+                                 bly_bitmap_batch **out) {
+    return blyi_batch_open(b, name, NULL, what, keys, n, most, out);
 }
 
 void bly_bitmap_batch_close(bly_bitmap_batch *batch) {

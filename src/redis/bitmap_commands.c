@@ -15,10 +15,10 @@
 #include <stdlib.h>
 
 enum {
-    MOST_ARGS = 9,
+    MOST_ARGS = 11,
     WORDS_ROOM = 64, /* EVALSHA, a digest, how many keys */
     NUMBER_ROOM = 24,
-    MOST_NUMBERS = 2,
+    MOST_NUMBERS = 3,
 };
 
 typedef struct block {
@@ -57,29 +57,38 @@ static void put_time(maker *m, uint64_t ms) {
     put_number(m, ms < INT64_MAX ? ms : INT64_MAX);
 }
 
-/* Room for two keys, a head, and the usual words and numbers; and for `extra` bytes. */
+/* Room for three keys, a head, and the usual words and numbers; and for `extra` bytes. */
 static bool start(maker *m, bly_bytes name, size_t extra) {
-    const size_t fixed = sizeof(block) + WORDS_ROOM + 2 * BLYI_KEY_ROOM + BLY_BITMAP_HEAD +
+    const size_t fixed = sizeof(block) + WORDS_ROOM + 3 * BLYI_KEY_ROOM + BLY_BITMAP_HEAD +
                          MOST_NUMBERS * NUMBER_ROOM;
-    if (extra > SIZE_MAX - fixed - 2 * name.size)
+    if (extra > SIZE_MAX - fixed - 3 * name.size)
         return false;
-    *m = (maker){.to = malloc(fixed + 2 * name.size + extra)};
+    *m = (maker){.to = malloc(fixed + 3 * name.size + extra)};
     if (!m->to)
         return false;
     m->at = m->to->bytes;
     return true;
 }
 
-static void put_key(maker *m, const bly_bitmap *b, bly_bytes name, uint32_t shard) {
-    const size_t size = bly_bitmap_key(b, name, shard, m->at, name.size + BLYI_KEY_ROOM);
+typedef size_t key_writer(const bly_bitmap *, bly_bytes, uint32_t, char *, size_t);
+
+static void put_some_key(maker *m, key_writer *write, const bly_bitmap *b, bly_bytes name,
+                         uint32_t shard) {
+    const size_t size = write(b, name, shard, m->at, name.size + BLYI_KEY_ROOM);
     m->to->args[m->n++] = (bly_bytes){m->at, size};
     m->at += size;
 }
 
+static void put_key(maker *m, const bly_bitmap *b, bly_bytes name, uint32_t shard) {
+    put_some_key(m, bly_bitmap_key, b, name, shard);
+}
+
 static void put_arrival_key(maker *m, const bly_bitmap *b, bly_bytes name, uint32_t shard) {
-    const size_t size = blyi_bitmap_arrival_key(b, name, shard, m->at, name.size + BLYI_KEY_ROOM);
-    m->to->args[m->n++] = (bly_bytes){m->at, size};
-    m->at += size;
+    put_some_key(m, blyi_bitmap_arrival_key, b, name, shard);
+}
+
+static void put_parking_key(maker *m, const bly_bitmap *b, bly_bytes name, uint32_t shard) {
+    put_some_key(m, blyi_bitmap_parking_key, b, name, shard);
 }
 
 static void put_script(maker *m, blyi_script_id id, unsigned keys) {
@@ -95,6 +104,11 @@ static void put_identity(maker *m, const bly_bitmap *b, uint32_t shard) {
     if (b->form == BLY_BITMAP_NATIVE)
         blyi_bitmap_head_encode(b, shard, false, head);
     put(m, head, b->form == BLY_BITMAP_NATIVE ? BLYI_BITMAP_IDENTITY : 0);
+}
+
+/* The memory that making this shard and what follows it takes: with the first, all. */
+static void put_need(maker *m, const bly_bitmap *b, uint32_t shard) {
+    put_number(m, shard ? bly_bitmap_shard_bytes(b, shard) : bly_bitmap_bytes(b));
 }
 
 /* `key`: which argument is what the command is about. */
@@ -158,6 +172,7 @@ bly_status bly_bitmap_create(const bly_bitmap *b, bly_bytes name, uint32_t shard
     put(&m, head, sizeof head);
     put_number(&m, bly_bitmap_shard_bytes(b, shard));
     put_time(&m, expire_at);
+    put_need(&m, b, shard);
     return finish(&m, KEY_AT, true, out);
 }
 
@@ -172,7 +187,7 @@ bly_status bly_bitmap_complete(const bly_bitmap *b, bly_bytes name, bly_bitmap_c
 bly_status bly_bitmap_look(bly_bytes key, bly_bitmap_command **out) {
     maker m;
     *out = NULL;
-    if (!blyi_name_fits(key))
+    if (key.size >= BLYI_MOST_NAME + BLYI_KEY_ROOM)
         return BLY_EINVAL;
     if (!start(&m, key, 0))
         return BLY_ENOMEM;
@@ -203,6 +218,18 @@ bly_status bly_bitmap_drop(const bly_bitmap *b, bly_bytes name, uint32_t shard,
     if (status == BLY_OK)
         status = begin(&m, BLYI_SCRIPT_DROP, b, name, shard, 0);
     return status == BLY_OK ? finish(&m, KEY_AT, true, out) : status;
+}
+
+bly_status blyi_bitmap_drop_unfinished(const bly_bitmap *b, bly_bytes name,
+                                       bly_bitmap_command **out) {
+    maker m;
+    bly_status status = check_native(b, name, 0, out);
+    if (status == BLY_OK)
+        status = begin(&m, BLYI_SCRIPT_DROP, b, name, 0, 1);
+    if (status != BLY_OK)
+        return status;
+    put(&m, "", 1);
+    return finish(&m, KEY_AT, true, out);
 }
 
 bly_status blyi_bitmap_facts(const bly_bitmap *b, bly_bytes name, uint32_t shard,
@@ -243,6 +270,7 @@ bly_status blyi_bitmap_arrive(const bly_bitmap *b, bly_bytes name, uint32_t shar
     put_arrival_key(&m, b, name, shard);
     put(&m, head, sizeof head);
     put_number(&m, bly_bitmap_shard_bytes(b, shard));
+    put_need(&m, b, shard);
     return finish(&m, KEY_AT, true, out);
 }
 
@@ -268,25 +296,62 @@ bly_status blyi_bitmap_piece(const bly_bitmap *b, bly_bytes name, uint32_t shard
     return finish(&m, KEY_AT, true, out);
 }
 
-bly_status blyi_bitmap_land(const bly_bitmap *b, bly_bytes name, uint32_t shard, uint64_t count,
-                            uint64_t expire_at, bool replace, bly_bitmap_command **out) {
+bly_status blyi_bitmap_land(const bly_bitmap *b, bly_bytes name, uint32_t shard,
+                            const blyi_landing *how, bly_bitmap_command **out) {
     uint8_t state[BLYI_BITMAP_STATE_AT + 1 - BLYI_BITMAP_COUNT_AT];
+    const bool parks = how->replace && shard > 0;
     maker m;
     bly_status status = check_native(b, name, shard, out);
     if (status != BLY_OK)
         return status;
-    if (!start(&m, name, sizeof state + 1))
+    if (!start(&m, name, sizeof state + 1 + BLYI_BITMAP_IDENTITY))
         return BLY_ENOMEM;
-    blyi_store64le(state, count);
+    blyi_store64le(state, how->count);
     state[sizeof state - 1] = 1;
-    put_script(&m, BLYI_SCRIPT_LAND, 2);
+    put_script(&m, BLYI_SCRIPT_LAND, parks ? 3 : 2);
     put_arrival_key(&m, b, name, shard);
     put_key(&m, b, name, shard);
+    if (parks)
+        put_parking_key(&m, b, name, shard);
     put_identity(&m, b, shard);
     put(&m, state, sizeof state);
-    put_time(&m, expire_at);
-    put_word(&m, replace ? "1" : "0");
+    put_time(&m, how->expire_at);
+    put_word(&m, how->replace ? "1" : "0");
+    if (how->old && shard < how->old->shards)
+        put_identity(&m, how->old, shard);
+    else
+        put_word(&m, "");
     return finish(&m, KEY_AT + 1, true, out);
+}
+
+bly_status blyi_bitmap_return(const bly_bitmap *b, bly_bytes name, uint32_t shard, bool lasting,
+                              bly_bitmap_command **out) {
+    maker m;
+    bly_status status = check_native(b, name, shard, out);
+    if (status != BLY_OK)
+        return status;
+    if (!start(&m, name, 1))
+        return BLY_ENOMEM;
+    put_script(&m, BLYI_SCRIPT_RETURN, 2);
+    put_parking_key(&m, b, name, shard);
+    put_key(&m, b, name, shard);
+    put_identity(&m, b, shard);
+    put_word(&m, lasting ? "1" : "0");
+    return finish(&m, KEY_AT + 1, true, out);
+}
+
+bly_status blyi_bitmap_forget(const bly_bitmap *b, bly_bytes name, uint32_t shard,
+                              bly_bitmap_command **out) {
+    maker m;
+    bly_status status = check_native(b, name, shard, out);
+    if (status != BLY_OK)
+        return status;
+    if (!start(&m, name, 0))
+        return BLY_ENOMEM;
+    m.to->command.script = (bly_bytes){NULL, 0};
+    put_word(&m, "UNLINK");
+    put_parking_key(&m, b, name, shard);
+    return finish(&m, 1, true, out);
 }
 
 bly_status blyi_bitmap_abandon(const bly_bitmap *b, bly_bytes name, uint32_t shard,

@@ -104,7 +104,7 @@ const char *bly_redis_why(const bly_redis *r) {
 /* ---- commands -------------------------------------------------------------------------------- */
 
 static bly_status run(bly_redis *r, const bly_bytes *args, size_t n, bly_redis_reply **out) {
-    bly_status status = blyi_link_command(r->link, args, n, INT64_MAX, &r->why, out);
+    bly_status status = blyi_link_command(r->link, args, n, r->login.command_ms, &r->why, out);
     if (status) {
         blyi_link_close(r->link);
         r->link = NULL;

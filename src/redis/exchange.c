@@ -4,6 +4,9 @@
  * pause. Trouble - a link that broke, a server that is busy, loading, or not yet master - does,
  * each one twice as long as the last, and with a cluster the slots are asked for anew. Trying ends
  * retry_ms after the last round that got something done.
+ *
+ * The first connection is tried for as long. But where nobody listens, or the name is nobody's, it
+ * is more likely that the address is wrong than that a server is about to come.
  */
 #include "exchange_parts.h"
 
@@ -43,20 +46,54 @@ static bly_status make(blyi_exchange *x, const bly_redis_url *url,
     bly_status status = blyi_login_make(url, o->connect_ms, o->command_ms, &x->why, &x->login);
     if (status)
         return status;
+    x->login.ask_role = !o->allow_replica;
     status = blyi_nodes_make(url, &x->nodes);
     if (status)
         x->why = no_memory;
     return status;
 }
 
-static bly_status connect_first(blyi_exchange *x) {
+/* false: trying has ended. */
+static bool rest(const blyi_exchange *x, int *pause) {
+    const int64_t left = x->end - blyi_now_ms();
+    if (left <= 0 || x->options.no_retry)
+        return false;
+    (void)poll(NULL, 0, left < *pause ? (int)left : *pause);
+    *pause = *pause * 2 < MOST_PAUSE_MS ? *pause * 2 : MOST_PAUSE_MS;
+    return true;
+}
+
+static bly_status try_first(blyi_exchange *x, int64_t most_ms) {
     blyi_node *first = x->nodes.list[0];
-    const blyi_pipe_guard guard = blyi_hold_pipe();
     bly_status status = blyi_link_open(&x->login, &first->place, &x->why, &first->link);
     if (status == BLY_OK)
-        status = blyi_link_connect(first->link, x->options.connect_ms, &x->why);
-    blyi_release_pipe(&guard);
-    return status == BLY_EINVAL ? BLY_EREFUSED : status;
+        status = blyi_link_connect(first->link, most_ms, &x->why);
+    if (status) {
+        blyi_link_close(first->link);
+        first->link = NULL;
+    }
+    return status;
+}
+
+/* By errno: somebody is there, or may be, and will perhaps let us in later. */
+static bool may_pass(int error) {
+    return error == ETIMEDOUT || error == EAGAIN || error == ECONNRESET || error == EPIPE;
+}
+
+static bly_status connect_first(blyi_exchange *x) {
+    int pause = FIRST_PAUSE_MS;
+    int64_t most = x->options.connect_ms;
+    x->end = blyi_now_ms() + x->options.retry_ms;
+    for (;;) {
+        const bly_status status = try_first(x, most);
+        const int error = errno;
+        const bool again = status == BLY_EIO && may_pass(error) && rest(x, &pause);
+        errno = error;
+        if (!again)
+            return status == BLY_EINVAL ? BLY_EREFUSED : status;
+        const int64_t left = x->end - blyi_now_ms();
+        most = left > BLYI_LEAST_MS ? left : BLYI_LEAST_MS;
+    }
 }
 
 bly_status blyi_exchange_open(const bly_redis_url *url, const bly_redis_filter_options *options,
@@ -64,8 +101,11 @@ bly_status blyi_exchange_open(const bly_redis_url *url, const bly_redis_filter_o
     blyi_exchange *x = calloc(1, sizeof *x);
     *out = NULL;
     bly_status status = x ? make(x, url, options) : BLY_ENOMEM;
-    if (status == BLY_OK)
+    if (status == BLY_OK) {
+        const blyi_pipe_guard guard = blyi_hold_pipe();
         status = connect_first(x);
+        blyi_release_pipe(&guard);
+    }
     if (status == BLY_OK) {
         *out = x;
         return BLY_OK;
@@ -96,6 +136,7 @@ void blyi_work_done(blyi_exchange *x, blyi_work *w) {
     w->request->status = BLY_OK;
     w->done = true;
     x->left--;
+    x->served = true;
 }
 
 void blyi_work_fail(blyi_exchange *x, blyi_work *w, bly_status status,
@@ -111,14 +152,29 @@ void blyi_work_fail(blyi_exchange *x, blyi_work *w, bly_status status,
     }
 }
 
-/* All that are left have failed: each for the reason that its node had last, if that is NULL. */
-static void fail_rest(blyi_exchange *x, bly_status status, const bly_redis_reason *why) {
+void blyi_work_put_off(blyi_exchange *x, blyi_work *w, bly_status status,
+                       const bly_redis_reason *why, bool sent) {
+    w->request->repeated = w->request->repeated || sent;
+    if (sent && w->request->once) {
+        blyi_work_fail(x, w, BLY_EIO, why);
+        return;
+    }
+    w->status = status;
+    w->error = errno;
+    w->why = *why;
+    x->trouble = true;
+}
+
+/* All that are left have failed, for want of memory or of time. */
+static void fail_rest(blyi_exchange *x, bool memory) {
     for (size_t i = 0; i < x->count; i++) {
         blyi_work *w = &x->works[i];
         if (w->done)
             continue;
-        errno = why ? ENOMEM : w->at->error;
-        blyi_work_fail(x, w, status, why ? why : &w->at->why);
+        if (!w->why.text[0]) /* it had no trouble itself, but others had */
+            blyi_say(&w->why, "there was no time to send it to %s again", w->at->place.name);
+        errno = memory ? ENOMEM : w->error;
+        blyi_work_fail(x, w, memory ? BLY_ENOMEM : w->status, memory ? &no_memory : &w->why);
     }
 }
 
@@ -143,8 +199,10 @@ static bly_status begin(blyi_exchange *x, blyi_request *requests, size_t n) {
     }
     x->count = x->left = n;
     for (size_t i = 0; i < n; i++)
-        x->works[i] =
-            (blyi_work){.request = &requests[i], .slot = bly_redis_slot(requests[i].command->key)};
+        x->works[i] = (blyi_work){.request = &requests[i],
+                                  .slot = bly_redis_slot(requests[i].command->key),
+                                  .status = BLY_EIO,
+                                  .error = ETIMEDOUT};
     return BLY_OK;
 }
 
@@ -179,16 +237,6 @@ static void read_map(blyi_exchange *x) {
     x->map = NULL;
 }
 
-/* false: trying has ended. */
-static bool rest(blyi_exchange *x, int *pause) {
-    const int64_t left = x->end - blyi_now_ms();
-    if (left <= 0 || x->options.no_retry)
-        return false;
-    (void)poll(NULL, 0, left < *pause ? (int)left : *pause);
-    *pause = *pause * 2 < MOST_PAUSE_MS ? *pause * 2 : MOST_PAUSE_MS;
-    return true;
-}
-
 static void do_rounds(blyi_exchange *x) {
     int pause = FIRST_PAUSE_MS;
     x->trouble = false;
@@ -200,7 +248,7 @@ static void do_rounds(blyi_exchange *x) {
         x->again = x->trouble;
         x->trouble = false;
         if (blyi_round(x)) {
-            fail_rest(x, BLY_ENOMEM, &no_memory);
+            fail_rest(x, true);
             break;
         }
         if (x->left < before) {
@@ -208,7 +256,7 @@ static void do_rounds(blyi_exchange *x) {
             pause = FIRST_PAUSE_MS;
         }
         if (x->left > 0 && x->trouble && !rest(x, &pause))
-            fail_rest(x, BLY_EIO, NULL);
+            fail_rest(x, false);
         read_map(x);
     }
 }
@@ -236,7 +284,7 @@ bly_status blyi_exchange_run(blyi_exchange *x, blyi_request *requests, size_t n)
 void blyi_requests_clear(blyi_request *requests, size_t n) {
     for (size_t i = 0; i < n; i++) {
         bly_redis_reply_free(requests[i].reply);
-        requests[i] = (blyi_request){.command = requests[i].command};
+        requests[i] = (blyi_request){.command = requests[i].command, .once = requests[i].once};
     }
 }
 

@@ -15,19 +15,20 @@ typedef struct blyi_exchange blyi_exchange;
 
 typedef struct blyi_request {
     const bly_bitmap_command *command; /* what is to be done */
-    bool
-        once; /* if it was sent and its answer is lost, it is not sent again: BLY_EIO, `repeated` */
+    bool once;                         /* if any of it was sent, and it may have been carried out,
+                                          it is not sent again: BLY_EIO, `repeated` */
     /* What became of it: */
     bly_redis_reply *reply; /* the server's last word, for the caller to free, NULL if there is
                                none; an error only if trying again would not help */
     bly_status status;      /* BLY_OK: there is a reply. BLY_EIO: there is none, or too few replicas
                                have confirmed it. BLY_EREFUSED: its node did not take our password
-                               or our database. BLY_ENOMEM */
+                               or our database, or is a replica. BLY_ENOMEM */
     bool repeated;          /* it was sent before, and no answer came: perhaps it was carried out */
 } blyi_request;
 
-/* Connects to the server of the url. All of bly_redis_open's statuses, but BLY_EREFUSED where the
- * server refused. */
+/* Connects to the server of the url, and goes on trying as a run does, but not where nobody
+ * listens. All of bly_redis_open's statuses, but BLY_EREFUSED where the server refused. That it is
+ * a replica is seen by the first run. */
 bly_status blyi_exchange_open(const bly_redis_url *url, const bly_redis_filter_options *options,
                               bly_redis_reason *why, blyi_exchange **out);
 void blyi_exchange_close(blyi_exchange *x); /* NULL does nothing */
@@ -37,7 +38,7 @@ void blyi_exchange_close(blyi_exchange *x); /* NULL does nothing */
  * blyi_exchange_why says why. */
 bly_status blyi_exchange_run(blyi_exchange *x, blyi_request *requests, size_t n);
 
-/* Frees the replies, for the next run. */
+/* Frees the replies, for the next run of the same commands. */
 void blyi_requests_clear(blyi_request *requests, size_t n);
 
 const char *blyi_exchange_why(const blyi_exchange *x);

@@ -26,7 +26,7 @@ bly_status blyi_exchange_run(blyi_exchange *x, blyi_request *requests, size_t n)
 
 void blyi_requests_clear(blyi_request *requests, size_t n) {
     for (size_t i = 0; i < n; i++)
-        requests[i] = (blyi_request){.command = requests[i].command};
+        requests[i] = (blyi_request){.command = requests[i].command, .once = requests[i].once};
 }
 
 const char *blyi_exchange_why(const blyi_exchange *x) {

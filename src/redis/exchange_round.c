@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LEAST_MS = 1000 }; /* of silence before a node is given up because trying ends */
-
 static void assign(blyi_exchange *x) {
     for (size_t i = 0; i < x->nodes.count; i++) {
         x->nodes.list[i]->turn = (blyi_turn){.over = true};
@@ -50,14 +48,16 @@ static bly_status make_room(blyi_exchange *x) {
     return BLY_OK;
 }
 
-/* How long a node may still be silent. */
+/* How long a node may still be silent, or pauses. One that waits for replicas has their time
+ * besides. */
 static int64_t patience(const blyi_exchange *x, const blyi_node *node, int64_t now) {
-    int64_t left = blyi_link_patience(node->link, now);
-    if (node->turn.closing)
-        left += x->options.replicas_ms;
+    const blyi_turn *t = &node->turn;
+    if (t->again_at)
+        return t->again_at > now ? t->again_at - now : 0;
+    int64_t left = blyi_link_patience(node->link, t->closing ? now - x->options.replicas_ms : now);
     if (x->again) {
         const int64_t silence = blyi_link_silence(node->link, now);
-        const int64_t least = silence < LEAST_MS ? LEAST_MS - silence : 0;
+        const int64_t least = silence < BLYI_LEAST_MS ? BLYI_LEAST_MS - silence : 0;
         const int64_t rest = x->end - now > least ? x->end - now : least;
         left = left < rest ? left : rest;
     }

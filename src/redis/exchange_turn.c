@@ -15,8 +15,9 @@
 enum {
     UNWRITTEN = 256 << 10, /* bytes that may wait to be written before more is appended. hiredis
                               moves what is left of them at every write */
-    MOST_HOPS = 16,
-    QUICK_HOPS = 3 /* after more, nodes disagree: time will help */
+    MOST_HOPS = 16,        /* without a node on the way that was in trouble */
+    QUICK_HOPS = 3 /* after more, nodes disagree: time will help */,
+    MOST_HUNG_UP = 2 /* then it is because they were asked for their role, as a proxy may do */
 };
 
 static const bly_bytes asking = {"ASKING", 6};
@@ -67,15 +68,52 @@ static bly_status send_some(blyi_exchange *x, blyi_node *node) {
 
 /* ---- hearing --------------------------------------------------------------------------------- */
 
-static void say_later(blyi_exchange *x, blyi_node *node, const bly_redis_value *value) {
-    static const char read_only[] = "READONLY";
+static bool is_read_only(const bly_redis_value *value) {
+    static const char word[] = "READONLY";
+    return value->type == BLY_REDIS_ERROR && strncmp(value->text.data, word, sizeof word - 1) == 0;
+}
+
+static void quote(blyi_node *node, const bly_redis_value *value) {
     blyi_say(&node->why, "%s: %s", node->place.name, (const char *)value->text.data);
-    node->error = EAGAIN;
-    x->trouble = true;
+}
+
+/* A clean rejection. */
+static void wait_for_better(blyi_exchange *x, blyi_work *w, const bly_redis_value *value) {
+    blyi_node *node = w->at;
+    quote(node, value);
+    errno = EAGAIN;
+    blyi_work_put_off(x, w, BLY_EIO, &node->why, false);
     x->nodes.stale = x->nodes.cluster;
     /* The name may by now be another server's: connect anew. */
-    if (strncmp(value->text.data, read_only, sizeof read_only - 1) == 0)
+    if (is_read_only(value))
         node->turn.drop = true;
+}
+
+/* Whether a command was carried out, or would have been, by a replica that was not to be asked. A
+ * cluster's replicas send us to their masters, and one that does not has become master since. */
+static bool is_replicas(const blyi_exchange *x, const blyi_node *node,
+                        const bly_redis_value *value) {
+    const bly_redis_verdict verdict = bly_redis_judge(value);
+    const bool cluster =
+        x->nodes.cluster || (x->map && bly_redis_reply_type(x->map) == BLY_REDIS_ARRAY);
+    return !cluster && !x->options.allow_replica && blyi_link_master(node->link) &&
+           (verdict == BLY_REDIS_DONE || verdict == BLY_REDIS_REFUSED || is_read_only(value));
+}
+
+/* At first contact the address is wrong. Later the master has perhaps changed: connect anew. */
+static void refuse_replica(blyi_exchange *x, blyi_work *w, const bly_redis_value *value) {
+    blyi_node *node = w->at;
+    const char *master = blyi_link_master(node->link);
+    blyi_say(&node->why, "%s is a replica; name its master%s%s", node->place.name,
+             *master ? ", " : "", master);
+    errno = EAGAIN;
+    /* There are replicas that let themselves be written to. */
+    const bool written = w->request->command->writes && value->type != BLY_REDIS_ERROR;
+    if (x->served)
+        blyi_work_put_off(x, w, BLY_EREFUSED, &node->why, written);
+    else
+        blyi_work_fail(x, w, BLY_EREFUSED, &node->why);
+    node->turn.drop = true;
 }
 
 /* MOVED or ASK. */
@@ -90,15 +128,14 @@ static void follow(blyi_exchange *x, blyi_work *w, const bly_redis_value *value,
     } else {
         status = blyi_nodes_find(&x->nodes, node, place.host, place.port, &to);
         errno = EHOSTUNREACH;
-        if (status)
-            blyi_say(&node->why, "%s: %s", node->place.name, (const char *)value->text.data);
+        quote(node, value);
     }
     if (status) {
         blyi_work_fail(x, w, status == BLY_ENOMEM ? BLY_ENOMEM : BLY_EIO, &node->why);
         return;
     }
     if (w->hops > QUICK_HOPS && !x->options.no_retry)
-        x->trouble = true;
+        blyi_work_put_off(x, w, BLY_EIO, &node->why, false);
     if (once) {
         w->ask = to;
         to->wanted = true;
@@ -117,8 +154,10 @@ static void hear_work(blyi_exchange *x, blyi_work *w, bly_redis_reply *reply) {
         w->text = true;
     } else if (verdict == BLY_REDIS_MOVED || verdict == BLY_REDIS_ASK) {
         follow(x, w, &value, verdict == BLY_REDIS_ASK);
+    } else if (is_replicas(x, w->at, &value)) {
+        refuse_replica(x, w, &value);
     } else if (verdict == BLY_REDIS_LATER) {
-        say_later(x, w->at, &value);
+        wait_for_better(x, w, &value);
     } else {
         w->request->reply = reply;
         w->confirm =
@@ -143,6 +182,7 @@ static bly_status hear(blyi_exchange *x, blyi_node *node, bly_redis_reply *reply
     blyi_turn *t = &node->turn;
     blyi_work *w = t->unanswered;
     bly_status status = BLY_OK;
+    x->heard = true;
     if (t->map) {
         t->map = false;
         bly_redis_reply_free(x->map);
@@ -193,7 +233,7 @@ static bly_status go_on(blyi_exchange *x, blyi_node *node) {
     blyi_turn *t = &node->turn;
     bool begun = false;
     bly_status status = send_some(x, node);
-    if (status || t->unanswered || t->map || t->closing)
+    if (status || t->unanswered || t->map || t->closing || t->again_at)
         return status;
     status = blyi_wait_begin(x, node, &begun);
     if (status == BLY_OK && !begun)
@@ -235,7 +275,10 @@ void blyi_turn_step(blyi_exchange *x, blyi_node *node, short events) {
 }
 
 void blyi_turn_late(blyi_exchange *x, blyi_node *node) {
-    blyi_turn_broken(x, node, blyi_link_late(node->link, &node->why));
+    const bly_status status =
+        node->turn.again_at ? blyi_wait_again(x, node) : blyi_link_late(node->link, &node->why);
+    if (status)
+        blyi_turn_broken(x, node, status);
 }
 
 /* Not worth a second try. */
@@ -243,32 +286,42 @@ static bool is_final(const blyi_exchange *x, bly_status status, int error) {
     return x->options.no_retry || status != BLY_EIO || error == EPROTO;
 }
 
+/* There are proxies that end a connection over a command that they do not know. */
+static void note_role(blyi_exchange *x, const blyi_link *link, int error) {
+    if (!x->heard && error != ETIMEDOUT && blyi_link_written(link) > 0 &&
+        blyi_link_role_due(link) && ++x->hung_up >= MOST_HUNG_UP)
+        x->login.ask_role = false;
+}
+
 void blyi_turn_broken(blyi_exchange *x, blyi_node *node, bly_status status) {
     const int error = errno;
     const uint64_t written = node->link ? blyi_link_written(node->link) : 0;
     const bool final = is_final(x, status, error);
     blyi_turn *t = &node->turn;
+    if (node->link)
+        note_role(x, node->link, error);
     bool open = false; /* from the first unanswered on */
     for (blyi_work *w = t->first; w; w = w->next) {
         open = open || w == t->unanswered;
         if (!open && !w->confirm)
             continue;
-        if (w->begins < written)
-            w->request->repeated = true;
+        const bool sent = w->begins < written;
         bly_redis_reply_free(w->request->reply);
         w->request->reply = NULL;
         w->confirm = w->asked = false;
         w->ask = NULL;
+        w->hops = 0;
         errno = error;
-        if (final)
+        if (final) {
+            w->request->repeated = w->request->repeated || sent;
             blyi_work_fail(x, w, status == BLY_EINVAL ? BLY_EREFUSED : status, &node->why);
-        else
-            x->trouble = true;
+        } else {
+            blyi_work_put_off(x, w, BLY_EIO, &node->why, sent);
+        }
     }
     blyi_link_close(node->link);
     node->link = NULL;
     node->failed = true;
-    node->error = error;
     t->over = true;
     x->nodes.stale = x->nodes.cluster;
 }

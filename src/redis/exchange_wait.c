@@ -5,12 +5,17 @@
  * another connection, had done it before, is not written again, and replicas need not have it. So a
  * write that leaves a key as it is, but is passed on to replicas in any case, goes before WAIT:
  * everything that this turn was told is in the stream before it.
+ *
+ * A server that says at once that replicas are lacking is asked again, after a pause, until their
+ * time is over.
  */
 #include "exchange_parts.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { LEAST_PAUSE_MS = 10, PAUSES = 10 }; /* at least, and in all the time that is left */
 
 static const char mark[] =
     "if redis.call('EXISTS',KEYS[1])==1 then redis.call('APPEND',KEYS[1],'') "
@@ -77,21 +82,25 @@ static void repeat(blyi_exchange *x, blyi_node *node) {
         if (!w->confirm)
             continue;
         w->confirm = false;
-        w->request->repeated = true;
         bly_redis_reply_free(w->request->reply);
         w->request->reply = NULL;
+        errno = EAGAIN;
+        blyi_work_put_off(x, w, BLY_EIO, &node->why, true);
     }
-    x->trouble = true;
     x->nodes.stale = x->nodes.cluster;
 }
 
 static void hear_error(blyi_exchange *x, blyi_node *node, const bly_redis_value *value) {
-    if (bly_redis_judge(value) != BLY_REDIS_REFUSED) {
+    /* What WAIT says when its server has become a replica. */
+    static const char unblocked[] = "UNBLOCKED";
+    const bool demoted = strncmp(value->text.data, unblocked, sizeof unblocked - 1) == 0;
+    blyi_say(&node->why, "%s does not say whether replicas have it: %s", node->place.name,
+             (const char *)value->text.data);
+    if (demoted || bly_redis_judge(value) != BLY_REDIS_REFUSED) {
+        node->turn.drop = node->turn.drop || demoted;
         repeat(x, node);
         return;
     }
-    blyi_say(&node->why, "%s does not say whether replicas have it: %s", node->place.name,
-             (const char *)value->text.data);
     errno = EPROTO;
     settle(x, node, BLY_EIO);
 }
@@ -112,12 +121,27 @@ bly_status blyi_wait_hear(blyi_exchange *x, blyi_node *node, const bly_redis_rep
         settle(x, node, BLY_OK);
         return BLY_OK;
     }
-    const int64_t left = t->closed_at + x->options.replicas_ms - blyi_now_ms();
-    if (left > 0)
-        return ask(x, node, left);
-    blyi_say(&node->why, "%s: only %lld of %lu replicas have confirmed", node->place.name,
-             (long long)value.integer, (unsigned long)x->options.replicas);
+    const int64_t now = blyi_now_ms(), left = t->closed_at + x->options.replicas_ms - now;
+    if (left > 0) {
+        const int64_t pause = left / PAUSES > LEAST_PAUSE_MS ? left / PAUSES : LEAST_PAUSE_MS;
+        t->again_at = now + (pause < left ? pause : left);
+        return BLY_OK;
+    }
+    blyi_say(
+        &node->why,
+        "%s: only %lld of %lu replicas have confirmed within %lu ms; see its INFO replication, "
+        "and start replicas, wait longer, or ask for fewer",
+        node->place.name, (long long)value.integer, (unsigned long)x->options.replicas,
+        (unsigned long)x->options.replicas_ms);
     errno = ETIMEDOUT;
     settle(x, node, BLY_EIO);
     return BLY_OK;
+}
+
+bly_status blyi_wait_again(blyi_exchange *x, blyi_node *node) {
+    blyi_turn *t = &node->turn;
+    const int64_t left = t->closed_at + x->options.replicas_ms - blyi_now_ms();
+    t->again_at = 0;
+    blyi_link_wake(node->link);
+    return ask(x, node, left > 0 ? left : 1); /* 0 would be for ever */
 }

@@ -9,6 +9,9 @@
  *     GREETING     AUTH and SELECT are sent together, and their answers awaited: what follows must
  *                  not be carried out in another database
  *     READY
+ *
+ * ROLE is the last word of the greeting, if it is asked at all. Nothing waits for its answer, which
+ * comes before those to the first commands, and is taken by the link itself.
  */
 #include "link.h"
 #include "link_dial.h"
@@ -26,6 +29,9 @@ enum {
     FEW_ARGS = 16,         /* commands of no more need no memory of their own */
     PORTION = 16384,       /* what hiredis reads at a time */
     MOST_ANSWER = 1 << 30, /* bytes; a string has at most half of that */
+    MOST_PARTS = 1 << 20,  /* elements of all arrays of an answer: each takes memory before it has
+                              come. All slots of a cluster are half of that at most */
+    MASTER_ROOM = 272,     /* for "HOST:PORT" */
     MOST_PORTIONS = 64,    /* in one step, so that other links get their turn */
 };
 
@@ -43,6 +49,11 @@ struct blyi_link {
     stage stage;
     int64_t since; /* READY: the last byte's time; before: when it began */
     uint64_t appended;
+    redisReplyObjectFunctions makers; /* hiredis's own, but for arrays */
+    const redisReplyObjectFunctions *usual;
+    size_t coming, parts; /* of the answer that is not whole yet: bytes read, elements */
+    bool role_due, replica, turned_away;
+    char master[MASTER_ROOM]; /* of a replica */
 };
 
 /* ---- what went wrong ------------------------------------------------------------------------- */
@@ -60,6 +71,12 @@ static bly_status not_connected(const blyi_link *l, bly_redis_reason *why) {
     return BLY_EIO;
 }
 
+static bly_status endless(const blyi_link *l, bly_redis_reason *why) {
+    blyi_say(why, "the answer of %s has no end", l->place->name);
+    errno = EPROTO;
+    return BLY_EIO;
+}
+
 /* What hiredis says of the link; and BLY_EIO with a meaningful errno. */
 static bly_status broken(const blyi_link *l, bly_redis_reason *why) {
     const redisContext *c = l->c;
@@ -67,6 +84,9 @@ static bly_status broken(const blyi_link *l, bly_redis_reason *why) {
     const char *doing = l->stage == READY ? "waiting for" : "connecting to";
     bool refused = false;
     const char *trouble = l->session ? blyi_tls_last_trouble(&refused) : NULL;
+    blyi_expect_pipe();
+    if (l->parts > MOST_PARTS)
+        return endless(l, why);
     if (c->err == REDIS_ERR_OOM)
         return no_memory(why);
     if (c->err == REDIS_ERR_PROTOCOL)
@@ -146,6 +166,11 @@ static bly_status greet(blyi_link *l, bly_redis_reason *why) {
         *next++ = "database";
         status = blyi_link_append(l, (bly_bytes[]){word("SELECT"), word(number)}, 2, why);
     }
+    if (status == BLY_OK && me->ask_role) {
+        const bly_bytes role = word("ROLE");
+        l->role_due = true;
+        status = blyi_link_append(l, &role, 1, why);
+    }
     if (next == l->greeted) {
         l->stage = READY;
         l->since = blyi_now_ms();
@@ -186,6 +211,7 @@ static bly_status hear_greeting(blyi_link *l, bly_redis_reason *why) {
 static bly_status no_tls(const blyi_link *l, const blyi_tls_trouble *trouble,
                          bly_redis_reason *why) {
     const int saved = errno;
+    blyi_expect_pipe();
     blyi_say(why, "connecting to %s: TLS: %s", l->place->name, trouble->text);
     errno = saved;
     return BLY_EIO;
@@ -197,6 +223,27 @@ static bly_status shake_hands(blyi_link *l, bly_redis_reason *why) {
     if (status)
         return no_tls(l, &trouble, why);
     return l->shake ? BLY_OK : greet(l, why);
+}
+
+#if HIREDIS_MAJOR >= 1
+typedef size_t array_size;
+#else
+typedef int array_size;
+#endif
+
+/* hiredis believes whatever size is announced. */
+static void *make_array(const redisReadTask *task, array_size elements) {
+    blyi_link *l = task->privdata;
+    l->parts += (size_t)elements;
+    return l->parts > MOST_PARTS ? NULL : l->usual->createArray(task, elements);
+}
+
+static void watch_arrays(blyi_link *l) {
+    l->usual = l->c->reader->fn;
+    l->makers = *l->usual;
+    l->makers.createArray = make_array;
+    l->c->reader->fn = &l->makers;
+    l->c->reader->privdata = l;
 }
 
 /* The socket has arrived, or the next one is on its way. */
@@ -215,6 +262,7 @@ static bly_status arrive(blyi_link *l, bly_redis_reason *why) {
     if (l->c->err)
         return broken(l, why);
     l->c->flags &= ~REDIS_BLOCK;
+    watch_arrays(l);
     if (!l->login->tls)
         return greet(l, why);
     l->stage = SHAKING;
@@ -274,11 +322,8 @@ static bly_status read_some(blyi_link *l, bly_redis_reason *why, size_t *bytes) 
         portion = l->c->reader->len - before;
         *bytes += portion;
     }
-    if (l->c->reader->len < MOST_ANSWER)
-        return BLY_OK;
-    blyi_say(why, "the answer of %s has no end", l->place->name);
-    errno = EPROTO;
-    return BLY_EIO;
+    l->coming += *bytes;
+    return l->coming < MOST_ANSWER ? BLY_OK : endless(l, why);
 }
 
 /* Reads first: a server that closes the connection may have said why. */
@@ -348,12 +393,73 @@ bly_status blyi_link_append(blyi_link *l, const bly_bytes *args, size_t n, bly_r
     return BLY_OK;
 }
 
-bly_status blyi_link_take(blyi_link *l, bly_redis_reason *why, bly_redis_reply **out) {
+static bly_status take_one(blyi_link *l, bly_redis_reason *why, bly_redis_reply **out) {
     void *reply = NULL;
     errno = 0;
-    const int result = redisGetReplyFromReader(l->c, &reply);
+    *out = NULL;
+    if (redisGetReplyFromReader(l->c, &reply) != REDIS_OK)
+        return broken(l, why);
+    if (reply) {
+        l->coming = l->c->reader->len - l->c->reader->pos;
+        l->parts = 0;
+    }
     *out = reply;
-    return result == REDIS_OK ? BLY_OK : broken(l, why);
+    return BLY_OK;
+}
+
+static bool begins(bly_bytes text, const char *with) {
+    const size_t length = strlen(with);
+    return text.size >= length && memcmp(text.data, with, length) == 0;
+}
+
+/* Whoever may not ask is not told, which is as good as a master. But a server that has no room for
+ * us, or does not want us, says so before it has read anything, and hangs up. */
+static bly_status hear_role_error(blyi_link *l, bly_bytes text, bly_redis_reason *why) {
+    const bool full = begins(text, "ERR max number of clients"), denied = begins(text, "DENIED ");
+    if (!full && !denied)
+        return BLY_OK;
+    l->turned_away = true;
+    blyi_say(why, "%s: %s", l->place->name, (const char *)text.data);
+    errno = EAGAIN;
+    return denied ? BLY_EINVAL : BLY_EIO;
+}
+
+/* "master" and more, "sentinel" and more, or "slave", its master's host and port, and more. */
+static bly_status hear_role(blyi_link *l, const bly_redis_reply *reply, bly_redis_reason *why) {
+    const bly_redis_value value = bly_redis_reply_value(reply);
+    if (value.type == BLY_REDIS_ERROR)
+        return hear_role_error(l, value.text, why);
+    const bly_redis_reply *kind = bly_redis_reply_at(reply, 0),
+                          *host = bly_redis_reply_at(reply, 1),
+                          *port = bly_redis_reply_at(reply, 2);
+    l->replica = kind && (begins(bly_redis_reply_text(kind), "slave") ||
+                          begins(bly_redis_reply_text(kind), "replica"));
+    if (l->replica && host && port && bly_redis_reply_text(host).size > 0)
+        (void)snprintf(l->master, sizeof l->master, "%.255s:%lld",
+                       (const char *)bly_redis_reply_text(host).data,
+                       (long long)bly_redis_reply_integer(port));
+    return BLY_OK;
+}
+
+bly_status blyi_link_take(blyi_link *l, bly_redis_reason *why, bly_redis_reply **out) {
+    bly_status status = take_one(l, why, out);
+    if (*out && l->role_due && l->stage == READY) {
+        l->role_due = false;
+        status = hear_role(l, *out, why);
+        bly_redis_reply_free(*out);
+        *out = NULL;
+        if (status == BLY_OK)
+            status = take_one(l, why, out);
+    }
+    return status;
+}
+
+const char *blyi_link_master(const blyi_link *l) {
+    return l->replica ? l->master : NULL;
+}
+
+bool blyi_link_role_due(const blyi_link *l) {
+    return l->role_due;
 }
 
 uint64_t blyi_link_appended(const blyi_link *l) {
@@ -361,7 +467,7 @@ uint64_t blyi_link_appended(const blyi_link *l) {
 }
 
 uint64_t blyi_link_written(const blyi_link *l) {
-    return l->c ? l->appended - unsent(l) : 0;
+    return l->c && !l->turned_away ? l->appended - unsent(l) : 0;
 }
 
 /* ---- waiting for one link -------------------------------------------------------------------- */

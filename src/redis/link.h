@@ -22,7 +22,8 @@ int64_t blyi_now_ms(void); /* of a clock that is never set */
 /* hiredis writes to a socket whose other end may have gone away, and for that the system sends
  * SIGPIPE, of which a program dies that has not been told otherwise. A library must not change that
  * for the whole program, so the signal is held back in this thread while links work, and one that
- * came of it is taken off before it is let through again. errno is as before. */
+ * came of it is taken off before it is let through again: only if a link has failed, since
+ * otherwise it is not ours. errno is as before. */
 typedef struct blyi_pipe_guard {
     sigset_t pipe, before;
     bool pending; /* one was waiting already, and is not ours to take */
@@ -30,6 +31,7 @@ typedef struct blyi_pipe_guard {
 
 blyi_pipe_guard blyi_hold_pipe(void);
 void blyi_release_pipe(const blyi_pipe_guard *g);
+void blyi_expect_pipe(void); /* a link has failed, perhaps in writing */
 
 /* ---- what all links of a client have in common ------------------------------------------------
  */
@@ -40,6 +42,7 @@ typedef struct blyi_login {
     uint32_t connect_ms; /* until the server has let us in */
     uint32_t command_ms; /* of silence, when an answer is due */
     blyi_tls *tls;       /* NULL: without */
+    bool ask_role;       /* links ask whether they have reached a replica */
 } blyi_login;
 
 /* On failure `out` is empty. BLY_EUNSUPPORTED (no TLS), BLY_EINVAL (its files), BLY_ENOMEM. */
@@ -87,10 +90,18 @@ bly_status blyi_link_late(const blyi_link *l, bly_redis_reason *why);
 bool blyi_link_ready(const blyi_link *l);
 /* They are sent by steps. BLY_ENOMEM. */
 bly_status blyi_link_append(blyi_link *l, const bly_bytes *args, size_t n, bly_redis_reason *why);
-/* The next answer that has come; NULL: none. As steps. */
+/* The next answer that has come; NULL: none. As steps; of an answer that has no end, or more parts
+ * than anybody asks for, BLY_EIO with EPROTO. */
 bly_status blyi_link_take(blyi_link *l, bly_redis_reason *why, bly_redis_reply **out);
 
-/* Bytes appended so far, and those of them that have been given to the system. */
+/* What it said of itself when we came, once an answer has been taken: NULL, if it is no replica, or
+ * does not tell; otherwise its master as "HOST:PORT", or "". */
+const char *blyi_link_master(const blyi_link *l);
+/* It was asked, and has not answered. */
+bool blyi_link_role_due(const blyi_link *l);
+
+/* Bytes appended so far, and those of them that have been given to the system: none, if the server
+ * turned us away at the door. */
 uint64_t blyi_link_appended(const blyi_link *l);
 uint64_t blyi_link_written(const blyi_link *l);
 
@@ -99,7 +110,8 @@ uint64_t blyi_link_written(const blyi_link *l);
 
 /* Until it is ready, but no longer than `most_ms`. As steps. */
 bly_status blyi_link_connect(blyi_link *l, int64_t most_ms, bly_redis_reason *why);
-/* One command and its answer; nothing else may be under way. */
+/* One command and its answer, down to its last byte, in no more than `most_ms`; nothing else may be
+ * under way. */
 bly_status blyi_link_command(blyi_link *l, const bly_bytes *args, size_t n, int64_t most_ms,
                              bly_redis_reason *why, bly_redis_reply **out);
 

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 int64_t blyi_now_ms(void) {
     struct timespec t;
@@ -29,9 +31,12 @@ void blyi_say(bly_redis_reason *why, const char *format, ...) {
 
 /* ---- SIGPIPE --------------------------------------------------------------------------------- */
 
+static _Thread_local bool may_be_raised; /* since it is held back */
+
 blyi_pipe_guard blyi_hold_pipe(void) {
     blyi_pipe_guard g;
     sigset_t waiting;
+    may_be_raised = false;
     (void)sigemptyset(&g.pipe);
     (void)sigaddset(&g.pipe, SIGPIPE);
     (void)sigemptyset(&waiting);
@@ -41,14 +46,33 @@ blyi_pipe_guard blyi_hold_pipe(void) {
     return g;
 }
 
-void blyi_release_pipe(const blyi_pipe_guard *g) {
+void blyi_expect_pipe(void) {
+    may_be_raised = true;
+}
+
+/* Takes the signal off, if it is there, and does not wait for it: one that was sent to the whole
+ * process seems to be there, too, until another thread has taken it. */
+static void take_off(const sigset_t *pipe) {
+#if defined(_POSIX_REALTIME_SIGNALS) && _POSIX_REALTIME_SIGNALS > 0
+    const struct timespec at_once = {0};
+    while (sigtimedwait(pipe, NULL, &at_once) < 0 && errno == EINTR)
+        continue;
+#elif !defined(SO_NOSIGPIPE) /* where links raise none */
     sigset_t waiting;
     int number;
-    const int saved = errno;
     (void)sigemptyset(&waiting);
     (void)sigpending(&waiting);
-    if (!g->pending && sigismember(&waiting, SIGPIPE) == 1)
-        (void)sigwait(&g->pipe, &number);
+    if (sigismember(&waiting, SIGPIPE) == 1)
+        (void)sigwait(pipe, &number);
+#else
+    (void)pipe;
+#endif
+}
+
+void blyi_release_pipe(const blyi_pipe_guard *g) {
+    const int saved = errno;
+    if (may_be_raised && !g->pending)
+        take_off(&g->pipe);
     (void)pthread_sigmask(SIG_SETMASK, &g->before, NULL);
     errno = saved;
 }

@@ -47,6 +47,9 @@ static int depart(int family, const struct sockaddr *address, socklen_t length) 
     if (fd < 0)
         return -1;
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+#ifdef SO_NOSIGPIPE
+    (void)setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+#endif
     if (family != AF_UNIX)
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&

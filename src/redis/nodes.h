@@ -17,6 +17,7 @@ typedef struct blyi_turn {
     bool drop;                             /* the link is to be closed then */
     unsigned closing;  /* answers that come after those of the work: the last is WAIT's */
     int64_t closed_at; /* when the last answer of the work came */
+    int64_t again_at;  /* when WAIT is to be sent again; 0: it is not */
 } blyi_turn;
 
 typedef struct blyi_node {
@@ -25,8 +26,7 @@ typedef struct blyi_node {
     bool failed;     /* the last attempt to use it */
     bool wanted;     /* stays, even if no slot is its own */
     blyi_turn turn;
-    bly_redis_reason why; /* the last trouble with it, and its errno */
-    int error;
+    bly_redis_reason why; /* the last trouble with it */
 } blyi_node;
 
 typedef struct blyi_nodes {

@@ -1,9 +1,16 @@
 /* The scripts that servers run for us.
  *
  * Lua 5.1 with what Redis from version 6 on and Valkey give: redis.call, `struct`, `bit`. They
- * touch no key that they are not told of, set no globals, and do the same whenever they are run on
- * the same data. A script is atomic: nothing else happens on the server meanwhile, which is the
- * whole of "exactly one is told that a key was new".
+ * touch no key that they are not told of and set no globals. But for the memory there is, which
+ * decides whether a string is made at all, they do the same whenever they are run on the same data.
+ * A script is atomic: nothing else happens on the server meanwhile, which is the whole of "exactly
+ * one is told that a key was new".
+ *
+ * A server looks at its memory before a script and not in it: one that makes a string of 512 MB may
+ * thus go far beyond maxmemory, and then everybody's writes are refused. So those that make strings
+ * look first, where the user may ask for INFO. Where nothing is evicted, there must be room; where
+ * something is, a server that is full is as it should be, but no filter may take more than half of
+ * it. With the first string all of them are counted, if this server will have them all.
  *
  * Numbers come packed, since a decimal text for each would cost more than the work itself. Masks
  * are unpacked as signed words because that is what `bit` gives back; the loop over words is
@@ -34,6 +41,26 @@
 #define RIVAL "BLYRIVAL somebody else is sending it too"
 
 #define SHORT "return redis.error_reply('BLYOTHER the string is too short')"
+
+/* Whether there is memory for ARGV[2] bytes more or, where there is no cluster, for as many as the
+ * last argument says. INFO is "random" to servers before version 7, and without replicate_commands
+ * some of them refuse to write after it. */
+#define MEMORY                                                                                     \
+    "if redis.replicate_commands then redis.replicate_commands() end\n"                            \
+    "local info = redis.pcall('INFO')\n"                                                           \
+    "local function fact(name)\n"                                                                  \
+    "  local told = type(info) == 'string' and info or ''\n"                                       \
+    "  return string.match(told, '\\n' .. name .. ':([%w-]+)') or '0'\n"                           \
+    "end\n"                                                                                        \
+    "local need = tonumber(fact('cluster_enabled') == '0' and ARGV[#ARGV] or ARGV[2])\n"           \
+    "local most, policy = tonumber(fact('maxmemory')), fact('maxmemory_policy')\n"                 \
+    "local room = math.floor(most / 2)\n"                                                          \
+    "if policy == 'noeviction' then room = math.max(0, most - fact('used_memory')) end\n"          \
+    "if most > 0 and need > room then\n"                                                           \
+    "  local words = 'OOM the filter needs %.0f bytes, and there is room for %.0f'\n"              \
+    "  words = words .. ' (maxmemory %.0f, %s)'\n"                                                 \
+    "  return redis.error_reply(string.format(words, need, room, most, policy))\n"                 \
+    "end\n"
 
 /* EACH puts f(1) to f(8) or f(16) together, with `between` between them. */
 #define EACH8(f, between)                                                                          \
@@ -106,8 +133,7 @@ const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
     [BLYI_SCRIPT_CREATE] = {"local k = KEYS[1]\n"
                             "if redis.call('EXISTS', k) == 1 then\n"
                             "  return '0' .. redis.call('GETRANGE', k, 0, 127)\n"
-                            "end\n"
-                            "redis.call('SETRANGE', k, ARGV[2] - 1, '\\0')\n"
+                            "end\n" MEMORY "redis.call('SETRANGE', k, ARGV[2] - 1, '\\0')\n"
                             "redis.call('SETRANGE', k, 0, ARGV[1])\n"
                             "if ARGV[3] ~= '0' then redis.call('PEXPIREAT', k, ARGV[3]) end\n"
                             "return '1' .. ARGV[1]\n",
@@ -125,15 +151,24 @@ const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
                                   "return 1\n",
                             "2cf8d83af29c04ccd83ef5711f84b5e8e0f1f764"},
 
-    [BLYI_SCRIPT_DROP] = {"local k, id = KEYS[1], ARGV[1]\n"
-                          "if redis.call('GETRANGE', k, 0, 95) == id or id == '' then\n"
-                          "  return redis.call('UNLINK', k)\n"
-                          "end\n"
-                          "return 0\n",
-                          "8e340ea46a0ae32c7e5e6dd0d38bc2c08360d10c"},
+    [BLYI_SCRIPT_DROP] =
+        {"local k, id, state = KEYS[1], ARGV[1], ARGV[2]\n"
+         "if redis.call('GETRANGE', k, 0, 95) ~= id and id ~= '' then return 0 end\n"
+         "if state and redis.call('GETRANGE', k, 104, 104) ~= state then\n"
+         "  return 0\n"
+         "end\n"
+         "return redis.call('UNLINK', k)\n",
+         "8e340ea46a0ae32c7e5e6dd0d38bc2c08360d10c"},
 
+    /* A copy of this command that was held up on its way finds pieces that came after the one that
+     * was not, and leaves them alone. */
     [BLYI_SCRIPT_ARRIVE] = {"local k = KEYS[1]\n"
-                            "redis.call('UNLINK', k)\n"
+                            "if redis.pcall('GETRANGE', k, 0, 95) == string.sub(ARGV[1], 1, 96)"
+                            " and redis.call('STRLEN', k) == tonumber(ARGV[2]) then\n"
+                            "  redis.call('PEXPIRE', k, 3600000)\n"
+                            "  return 1\n"
+                            "end\n"
+                            "redis.call('UNLINK', k)\n" MEMORY
                             "redis.call('SETRANGE', k, ARGV[2] - 1, '\\0')\n"
                             "redis.call('SETRANGE', k, 0, ARGV[1])\n"
                             "redis.call('PEXPIRE', k, 3600000)\n"
@@ -146,11 +181,14 @@ const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
                            "381c5e1b26d4543f79d3fb45c197ea5b5c421cb9"},
 
     /* The target may hold anything, of any type. One that has the identity has landed before, and
-     * may have got keys since. */
+     * may have got keys since. What is parked already, if it is of the filter that is replaced, was
+     * left there by one who failed to replace it: then the target is what he left. */
     [BLYI_SCRIPT_LAND] =
-        {"local from, to, id = KEYS[1], KEYS[2], ARGV[1]\n"
-         "local there = redis.pcall('GETRANGE', to, 0, 95)\n"
-         "if there == id then\n"
+        {"local from, to, park, id, old = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[5]\n"
+         "local function is(key, whose)\n"
+         "  return whose ~= '' and redis.pcall('GETRANGE', key, 0, 95) == whose\n"
+         "end\n"
+         "if is(to, id) then\n"
          "  redis.call('UNLINK', from)\n"
          "  return 1\n"
          "end\n"
@@ -161,18 +199,34 @@ const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
          "if h ~= id then\n"
          "  return redis.error_reply('" RIVAL "')\n"
          "end\n"
-         "if ARGV[4] ~= '1' and redis.call('EXISTS', to) == 1 then\n"
+         "local taken = redis.call('EXISTS', to) == 1\n"
+         "if ARGV[4] ~= '1' and taken then\n"
          "  return redis.error_reply('BLYEXISTS there is something of that name')\n"
          "end\n"
-         "redis.call('SETRANGE', from, 96, ARGV[2])\n"
-         "if ARGV[3] == '0' then\n"
-         "  redis.call('PERSIST', from)\n"
-         "else\n"
-         "  redis.call('PEXPIREAT', from, ARGV[3])\n"
+         "if park and (is(to, old) or not is(park, old)) then\n"
+         "  redis.call('UNLINK', park)\n"
+         "  if taken then redis.call('RENAME', to, park) end\n"
+         "  if redis.call('PTTL', park) < 0 then redis.call('PEXPIRE', park, 3600000) end\n"
          "end\n"
+         "redis.call('SETRANGE', from, 96, ARGV[2])\n"
          "redis.call('RENAME', from, to)\n"
+         "if ARGV[3] == '0' then\n"
+         "  redis.call('PERSIST', to)\n"
+         "else\n"
+         "  redis.call('PEXPIREAT', to, ARGV[3])\n"
+         "end\n"
          "return 1\n",
          "8363bac52b684fc357dd04469cfc955813197619"},
+
+    [BLYI_SCRIPT_RETURN] = {"local park, to = KEYS[1], KEYS[2]\n"
+                            "if redis.pcall('GETRANGE', to, 0, 95) ~= ARGV[1] then return 0 end\n"
+                            "if redis.call('EXISTS', park) == 0 then\n"
+                            "  return redis.call('UNLINK', to)\n"
+                            "end\n"
+                            "redis.call('RENAME', park, to)\n"
+                            "if ARGV[2] == '1' then redis.call('PERSIST', to) end\n"
+                            "return 1\n",
+                            "0000000000000000000000000000000000000000"},
 
     [BLYI_SCRIPT_READ] = {GUARD "local b = redis.call('GETRANGE', k, ARGV[2], ARGV[3])\n"
                                 "if #b ~= ARGV[3] - ARGV[2] + 1 then " SHORT " end\n"

@@ -8,8 +8,10 @@
  * get one each, and anyone must be able to work out their names. So S points are marked on the
  * circle of slots, at equal distances, the first at the slot of the filter's name, and shard j is
  * called name:{j.t} with the smallest t that leads to the neighbourhood of its point: a sixteenth
- * of the distance, or 64 slots if that is more and there are so many. That takes 256 tries at most,
- * up to 256 shards. A name with a tag of its own says that its user wants all of it in one slot.
+ * of the distance, or 64 slots if that is more and there are so many. With up to 256 shards that
+ * takes some 256 tries for each, with 4096 as many as 4096, half a millisecond; so whoever needs
+ * the keys again and again keeps t. A name with a tag of its own says that its user wants all of it
+ * in one slot.
  *
  * That a search ends: CRCs are linear, so that decimal numbers of one length lead, after whatever
  * text, to as many different slots as they do after any other, and those of six digits lead to all.
@@ -56,7 +58,7 @@ unsigned bly_redis_slot(bly_bytes key) {
 }
 
 bool blyi_name_fits(bly_bytes name) {
-    return name.size <= BLY_BITMAP_MOST_BYTES - BLYI_KEY_ROOM;
+    return name.size <= BLYI_MOST_NAME;
 }
 
 static char *put_number(char *at, unsigned number) {
@@ -75,6 +77,7 @@ typedef struct ending {
     char text[BLYI_KEY_ROOM];
     size_t size;
     unsigned slot; /* of the key */
+    unsigned t;    /* the number that was found */
     bool tagged;   /* it has a tag */
 } ending;
 
@@ -91,9 +94,10 @@ static arc arc_of(unsigned start, uint32_t shard, uint32_t shards) {
                  width};
 }
 
-/* ":{" label t "}" after, for the smallest t that makes a key of `name` in the arc. Of the name,
- * what is hashed with it is hashed but once: nothing where it has no '{'; what follows a '{' that
- * these brackets are the first to close; all of it, and of this, where an empty tag is in it. */
+/* ":{" label t "}" after, for the smallest t, from e->t on, that makes a key of `name` in the arc.
+ * Of the name, what is hashed with it is hashed but once: nothing where it has no '{'; what follows
+ * a '{' that these brackets are the first to close; all of it, and of this, where an empty tag is
+ * in it. */
 static void seek(bly_bytes name, bly_bytes label, bly_bytes after, arc within, ending *e) {
     const char *open = name.size ? memchr(name.data, '{', name.size) : NULL;
     const size_t rest = open ? name.size - (size_t)(open + 1 - (const char *)name.data) : 0;
@@ -105,8 +109,8 @@ static void seek(bly_bytes name, bly_bytes label, bly_bytes after, arc within, e
     e->tagged = !whole;
     memcpy(e->text, ":{", 2);
     memcpy(e->text + 2, label.data, label.size);
-    for (unsigned t = 0;; t++) {
-        char *end = put_number(e->text + 2 + label.size, t);
+    for (;; e->t++) {
+        char *end = put_number(e->text + 2 + label.size, e->t);
         *end++ = '}';
         memcpy(end, after.data, after.size);
         e->size = (size_t)(end - e->text) + after.size;
@@ -128,8 +132,9 @@ static bly_bytes label_of(uint32_t shard, char room[LABEL]) {
     return (bly_bytes){room, (size_t)(end - room)};
 }
 
-static ending ending_of(bly_bytes name, uint32_t shard, uint32_t shards) {
-    ending e = {.slot = bly_redis_slot(name), .tagged = has_tag(name)};
+/* `from`: no number below it will do. */
+static ending ending_of(bly_bytes name, uint32_t shard, uint32_t shards, unsigned from) {
+    ending e = {.slot = bly_redis_slot(name), .t = from, .tagged = has_tag(name)};
     if (shard > 0 && e.tagged) {
         e.text[0] = ':';
         e.size = (size_t)(put_number(e.text + 1, shard) - e.text);
@@ -152,26 +157,43 @@ static size_t write_key(bly_bytes name, const ending *e, char *out, size_t room)
     return size;
 }
 
-size_t bly_bitmap_key(const bly_bitmap *b, bly_bytes name, uint32_t shard, char *out, size_t room) {
+size_t blyi_bitmap_key_again(const bly_bitmap *b, bly_bytes name, uint32_t shard, uint32_t *tag,
+                             char *out, size_t room) {
     if (shard >= b->shards)
         return 0;
-    const ending e = ending_of(name, shard, b->shards);
+    const ending e = ending_of(name, shard, b->shards, tag && *tag ? *tag - 1 : 0);
+    if (tag)
+        *tag = e.t + 1;
     return write_key(name, &e, out, room);
 }
 
+size_t bly_bitmap_key(const bly_bitmap *b, bly_bytes name, uint32_t shard, char *out, size_t room) {
+    return blyi_bitmap_key_again(b, name, shard, NULL, out, room);
+}
+
 /* After a tag, anything may follow. A key without one gets one that leads to the same slot. */
-size_t blyi_bitmap_arrival_key(const bly_bitmap *b, bly_bytes name, uint32_t shard, char *out,
-                               size_t room) {
-    static const bly_bytes mark = {":arriving", 9};
+static size_t marked_key(const bly_bitmap *b, bly_bytes name, uint32_t shard, bly_bytes mark,
+                         char *out, size_t room) {
     if (shard >= b->shards)
         return 0;
-    ending e = ending_of(name, shard, b->shards);
+    ending e = ending_of(name, shard, b->shards, 0);
     if (e.tagged) {
         memcpy(e.text + e.size, mark.data, mark.size);
         e.size += mark.size;
     } else {
         char label[LABEL];
+        e.t = 0;
         seek(name, label_of(shard, label), mark, (arc){e.slot, 1}, &e);
     }
     return write_key(name, &e, out, room);
+}
+
+size_t blyi_bitmap_arrival_key(const bly_bitmap *b, bly_bytes name, uint32_t shard, char *out,
+                               size_t room) {
+    return marked_key(b, name, shard, (bly_bytes){":arriving", 9}, out, room);
+}
+
+size_t blyi_bitmap_parking_key(const bly_bitmap *b, bly_bytes name, uint32_t shard, char *out,
+                               size_t room) {
+    return marked_key(b, name, shard, (bly_bytes){":parked", 7}, out, room);
 }

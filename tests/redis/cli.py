@@ -1,5 +1,5 @@
-"""cli.py - `bloomery build`, `add`, `check`, `info`, `push`, `pull` and `plan` on filters of plain
-servers.
+"""cli.py - `bloomery build`, `add`, `check`, `info`, `push`, `pull`, `drop` and `plan` on filters of
+plain servers.
 
 BLOOMERY_PROGRAM names the program (build/dev/bin/bloomery of this repository).
 """
@@ -50,6 +50,31 @@ def address(server, key, login=""):
 def contents(server, name):
     with open(server.path(name), "rb") as file:
         return file.read()
+
+
+# ---- drop --------------------------------------------------------------------------------------
+
+
+def test_drop():
+    """All strings of a filter go, and nothing that is none."""
+    server = plain()
+    at = address(server, "list")
+    bloomery(server, "build", "-q", "-n", "20000", "--shards", "3", "-o", at, lines=keys(5))
+    bloomery(server, "build", "-q", "-n", "20000", "-o", address(server, "other"), lines=keys(5))
+    with server.client() as c:
+        eq(c.must("DBSIZE"), 4)
+        c.must("SET", "text", "x")
+        gone = report(server, "drop", at)
+        eq((gone["address"], gone["shards"]), (at, 3))
+        ok(gone["bytes"] > 20000, str(gone))
+        eq(sorted(c.must("KEYS", "*")), [b"other", b"text"])
+        refused(server, "no such", "drop", at)
+        refused(server, "is a string that is no filter", "drop", address(server, "text"))
+        refused(server, "no address", "drop", "list.bly")
+        refused(server, "name a filter", "drop")
+        _, err = bloomery(server, "drop", address(server, "other"))
+        ok("deleted" in err and "1 string" in err, err)
+        eq(c.must("KEYS", "*"), [b"text"])
 
 
 # ---- build, check, add, info -------------------------------------------------------------------

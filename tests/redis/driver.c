@@ -148,6 +148,7 @@ static bool number_option(const char *name, const char *value, line *to) {
         {"replicas_ms", NULL, &to->options.replicas_ms, NULL},
         {"batch", NULL, &to->options.batch, NULL},
         {"no_retry", NULL, NULL, &to->options.no_retry},
+        {"allow_replica", NULL, NULL, &to->options.allow_replica},
         {"without_key", NULL, NULL, &to->options.without_key},
         {"allow_replica", NULL, NULL, &to->options.allow_replica},
         {"replace", NULL, NULL, &to->replace},

@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import select
+import shutil
 import struct
 import subprocess
 import sys
@@ -25,7 +26,6 @@ from servers import _die_with_parent  # noqa: E402
 DRIVER = os.environ.get("BLOOMERY_DRIVER", os.path.join(ROOT, "build/dev/bin/redis_driver"))
 NO, YES, UNSURE, UNKNOWN = "0123"
 HEAD = 128
-SEED = 20240611
 
 
 def url(at, key, login="", database=None):
@@ -111,14 +111,13 @@ class Driver:
         self.process.stdin.close()
         self.process.stdout.close()
         status = self.process.wait(60)
-        for name in os.listdir(self.files):
-            os.unlink(os.path.join(self.files, name))
-        os.rmdir(self.files)
+        shutil.rmtree(self.files, ignore_errors=True)
         eq(status, 0, "the driver's end")
 
     def kill(self):
         self.process.kill()
         self.process.wait()
+        shutil.rmtree(self.files, ignore_errors=True)
 
     def __enter__(self):
         return self
