@@ -25,6 +25,13 @@ int main(void) {
     int ok = added && bly_filter_contains(f, "x", 1) && !bly_filter_contains(f, "y", 1);
     printf("bloomery %s: %s\n", bly_version(), ok ? "ok" : "wrong");
     bly_filter_destroy(f);
+    /* Nobody is there; that it links is what counts. */
+    bly_redis_url url;
+    bly_redis_filter *far = NULL;
+    if (bly_redis_url_parse("unix:///nowhere?key=k", NULL, &url))
+        return 1;
+    ok = ok && bly_redis_filter_open(&url, NULL, NULL, NULL, &far) != BLY_OK;
+    bly_redis_url_free(&url);
     return !ok;
 }
 C

@@ -191,10 +191,17 @@ static bool share_batch(job *j, const bly_bytes *records, size_t n) {
         return false;
     j->totals.records += n;
     j->totals.unique = j->redis.fresh;
+    if (!(print_batch(j, records, n) && output_flush(&j->out))) {
+        if (!interrupt_reader_gone())
+            message_note("%s: the filter has the lines %llu to %llu of %s now, and takes them for "
+                         "repeats; those of them that were new were not all printed",
+                         j->redis.remote.at.name, (unsigned long long)in->number,
+                         (unsigned long long)(in->number + in->count - 1), in->path);
+        return false;
+    }
     /* A link is in one of the batch's lines; which, nobody has kept. */
     const bool whole = j->links.whole;
-    return print_batch(j, records, n) && output_flush(&j->out) &&
-           seen_redis_go_on(&j->redis, in->path, in->number + (whole ? j->redis.first : 0),
+    return seen_redis_go_on(&j->redis, in->path, in->number + (whole ? j->redis.first : 0),
                             in->number + (whole ? j->redis.last : in->count - 1));
 }
 

@@ -17,6 +17,7 @@
 #include "cli.h"
 #include "message.h"
 #include "numbers.h"
+#include "progress.h"
 #include "seen.h"
 
 #include <math.h>
@@ -104,20 +105,19 @@ static bool refuse(const seen_redis *s, const seen_redis_wish *wish, bly_status 
 }
 
 static bool join_or_make(seen_redis *s, const seen_redis_wish *wish) {
-    const bly_redis_filter_options options = {.replicas = (uint32_t)wish->replicas};
     const bly_redis_url *url = &s->remote.at.url;
     bly_redis_filter **to = &s->remote.filter;
     bly_bitmap_spec spec;
     bly_redis_reason why = {""};
-    bly_status status = bly_redis_filter_open(url, NULL, &options, &why, to);
+    bly_status status = bly_redis_filter_open(url, NULL, &s->options, &why, to);
     if (status == BLY_EMISSING && wish->keys) {
         if (!plan(wish, &spec))
             return false;
-        status = bly_redis_filter_create(url, &spec, &options, &why, to);
+        status = bly_redis_filter_create(url, &spec, &s->options, &why, to);
         if (status == BLY_EMISMATCH) {
             if (!adopt(s, &spec))
                 return false;
-            status = bly_redis_filter_create(url, &spec, &options, &why, to);
+            status = bly_redis_filter_create(url, &spec, &s->options, &why, to);
         }
     }
     return status == BLY_OK ? fits(s, wish) : refuse(s, wish, status, why.text);
@@ -143,6 +143,7 @@ static bool mark_rule(seen_redis *s, const seen_redis_wish *wish) {
 
 bool seen_redis_open(seen_redis *s, const seen_redis_wish *wish) {
     s->policy = wish->policy;
+    s->options.replicas = (uint32_t)wish->replicas;
     return remote_to(&s->remote, wish->address) && join_or_make(s, wish) && mark_rule(s, wish);
 }
 
@@ -174,14 +175,43 @@ static const bly_bytes *keys_of(seen_redis *s, key_rule *rule, const bly_bytes *
     return s->keys;
 }
 
+static const double rest = 5; /* seconds between two questions to a server that is away */
+
+/* It was waited for in vain once. From then on lines are not held up: in between they get no
+ * answer, and now and then somebody looks whether it is back, with the same filter. */
+static bool still_away(seen_redis *s) {
+    bly_redis_filter *anew;
+    if (!s->away || s->status != BLY_EIO)
+        return false;
+    if (progress_clock() < s->again)
+        return true;
+    s->again = progress_clock() + rest;
+    const bly_status status =
+        bly_redis_filter_open(&s->remote.at.url, NULL, &s->options, NULL, &anew);
+    if (status != BLY_OK)
+        return status == BLY_EIO; /* of anything else the next question tells why */
+    const bool same =
+        bly_redis_filter_bitmap(anew)->stamp == bly_redis_filter_bitmap(s->remote.filter)->stamp;
+    if (same) {
+        bly_redis_filter_close(s->remote.filter);
+        s->remote.filter = anew;
+    } else
+        bly_redis_filter_close(anew);
+    return false;
+}
+
 bool seen_redis_ask(seen_redis *s, key_rule *rule, const bly_bytes *records, size_t n,
                     uint8_t doubt, uint8_t *fresh) {
     bly_redis_tally tally = {0};
     const bly_bytes *keys = keys_of(s, rule, records, n);
     if (!keys)
         return false;
-    s->status =
-        bly_redis_filter_add_many(s->remote.filter, keys, n, BLY_UNKNOWN, s->answers, &tally);
+    if (still_away(s)) {
+        memset(s->answers, BLY_UNKNOWN, n);
+        tally.unknown = n;
+    } else
+        s->status =
+            bly_redis_filter_add_many(s->remote.filter, keys, n, BLY_UNKNOWN, s->answers, &tally);
     s->first = n;
     s->last = n - 1;
     for (size_t i = 0; i < n; i++) {
@@ -237,6 +267,8 @@ bool seen_redis_go_on(seen_redis *s, const char *path, uint64_t from, uint64_t t
         message_warn("%s: %s; lines that get no answer are %s", s->remote.at.name, reason(s),
                      print ? "printed, though they may be repeats"
                            : "left out, though they may be new");
+    if (s->doubtful && !s->away)
+        s->again = progress_clock() + rest;
     s->away = s->doubtful != 0;
     return true;
 }

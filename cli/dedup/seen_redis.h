@@ -33,10 +33,12 @@ typedef struct seen_redis_wish {
 typedef struct seen_redis {
     remote remote;
     seen_redis_policy policy;
-    bly_status status;            /* of the last batch; */
-    size_t doubtful;              /* its lines in doubt, */
-    size_t first, last;           /* and where those begin and end in it */
-    bool away;                    /* the server was, at the last batch, and that has been said */
+    bly_status status;  /* of the last batch; */
+    size_t doubtful;    /* its lines in doubt, */
+    size_t first, last; /* and where those begin and end in it */
+    bool away;          /* the server was, at the last batch, and that has been said; */
+    double again;       /* when to ask it again */
+    bly_redis_filter_options options;
     uint64_t fresh;               /* lines that were new */
     uint64_t unsure, unknown;     /* lines in doubt, as in bly_answer */
     uint64_t trips;               /* times that a server was waited for */

@@ -394,6 +394,44 @@ def test_away():
             eq(report["keys"], 2 if run is runs[0] else 3)
 
 
+def test_away_for_a_while():
+    """It is waited for once; then lines pass, however many, until it is back."""
+    with plain("appendonly yes", "appendfsync always") as server:
+        run = Run("--redis", url(server, "seen"), "-n", "200000", "--json", "--on-error", "print",
+                  *SURE)
+        run.say(b"first\n")
+        run.wait_lines(0)
+        server.kill()
+        items = lines(100000, "away")
+        run.say(joined(items))
+        run.wait_lines(len(items))  # were each batch waited for, this would take minutes
+        server.start()
+        count = 0
+        while True:  # a few seconds
+            run.say(b"back %d\n" % count)
+            count += 1
+            time.sleep(0.5)
+            with server.client() as c:
+                if int.from_bytes(c.must("GETRANGE", "seen", 96, 103), "little") > 2:
+                    break
+            ok(count < 60, "it is back, and nobody notices")
+        printed, said = run.end()
+        _, report = told(said)
+        eq(printed[0], b"first")
+        eq(set(printed[1:100001]), set(items))
+        ok(100000 < report["unknown"] < 100000 + count and report["unsure"] == 0, said)
+
+
+def test_no_room_for_the_output():
+    """Lines that nobody has printed are named."""
+    with plain() as server:
+        done = subprocess.run([PROGRAM, "dedup", "--redis", url(server, "seen"), "-n", "1000"],
+                              input=joined(lines(10)), stdout=open("/dev/full", "wb"),
+                              stderr=subprocess.PIPE, timeout=60, check=False)
+        eq(done.returncode, 2)
+        ok(b"lines 1 to 10 of" in done.stderr, done.stderr.decode())
+
+
 def cut_answers(policy, status=0, *args):
     """A run one of whose answers is cut off: the server has the lines, and nobody was told."""
     items = lines(30000)
