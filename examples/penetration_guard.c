@@ -1,6 +1,7 @@
 /* penetration_guard.c - a guard against cache penetration on a plain Redis or Valkey: no module.
  *
- *     penetration_guard [URL]        redis://127.0.0.1:6379/shop:products, unless given
+ *     penetration_guard [URL [SECONDS]]       redis://127.0.0.1:6379/shop:products, unless given
+ *     cc penetration_guard.c $(pkg-config --cflags --libs bloomery sqlite3)
  *
  * A shop looks its products up in a cache, and those that are not there in a database. Somebody
  * asks for products that do not exist: none of them is ever cached, so every request reaches the
@@ -16,18 +17,22 @@
  *
  * Two things are to get right.
  *
- * The filter may be gone: evicted, expired, its server down. That is no "no". The guard asks with
- * BLY_YES for what is not known, so all requests pass: it fails open, and the database works harder
- * until the filter is back.
+ * The filter may be gone: evicted, expired, its server down. That is no "no". All requests pass
+ * then: it fails open, and the database works harder until the filter is back. "The guard" below
+ * has what every program needs for that.
  *
  * A filter that is not full yet would turn customers away. So it is filled before the guard is
  * switched on; and when customers are about, it is made in memory and sent: it appears on the
  * server when it is whole. A product that is made later is written to the database first and added
- * to the filter then; what came between is added once the new filter is there.
+ * to the filter then, again and again if that fails; what came between is added once the new
+ * filter is there.
  *
- * The program plays four days of the same requests, and compares every page with what it must be.
- * It ends with 1 if one was wrong, with 2 if it could not run.
+ * The program plays four days of the same requests, and more for so many seconds, in which you may
+ * stop the server, start it, delete the filter or replace it. It compares every page with what
+ * it must be, and ends with 1 if one was wrong, with 2 if it could not run. Its cached pages vanish
+ * after a minute.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <bloomery/bloomery.h>
 #include <bloomery/redis_filter.h>
 
@@ -35,19 +40,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PRODUCTS = 20000, POPULAR = 1000, REQUESTS = 10000, BATCH = 4096, TEXT = 40 };
+enum { PATIENCE_MS = 500, REST_MS = 1000, NIGHT_MS = 200 };
+
+typedef struct guard {
+    bly_redis_url url;
+    bly_redis_filter *filter; /* NULL: to be opened */
+    double rest;              /* until then nobody is asked */
+    bly_status status;        /* of the last attempt, and what it said */
+    bly_redis_reason why;
+} guard;
 
 typedef struct shop {
     sqlite3 *database;
     sqlite3_stmt *find, *list;
-    bly_redis *cache;
-    bly_redis_url url; /* of the filter */
-    bly_redis_filter *guard;
+    bly_redis *cache;  /* NULL: to be opened */
+    double cache_rest; /* until then nobody is asked */
+    guard guard;
     bool guarded;
-    unsigned days;
-    unsigned served, rejected, cache_hits, database_reads, false_positives, unchecked, wrong;
+    unsigned days, wrong;
+    unsigned served, rejected, cache_hits, database_reads, false_positives, unchecked;
 } shop;
 
 static void need(bool good, const char *what, const char *why) {
@@ -55,6 +70,12 @@ static void need(bool good, const char *what, const char *why) {
         return;
     (void)fprintf(stderr, "penetration_guard: %s: %s\n", what, why);
     exit(2);
+}
+
+static double now(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- the database -----------------------------------------------------------------------------
@@ -105,16 +126,63 @@ static size_t next_keys(shop *s, int *last, char text[BATCH][TEXT], bly_bytes ke
     return n;
 }
 
-/* ---- the cache ----------------------------------------------------------------------------- */
+/* ---- the guard --------------------------------------------------------------------------------
+ * A handle that failed is closed, and opened anew after a rest. That is right for every failure: a
+ * server that is away (BLY_EIO), a filter that is gone (BLY_EMISSING), a server that refuses. The
+ * rest is for the requests: without it each of them would wait for a server that does not answer,
+ * and with it one a second does. A filter that was replaced (BLY_EMISMATCH) is there, so it is
+ * opened at once. A handle is for one thread; a server with many has one such guard in each. */
 
-static bly_redis_reply *ask(shop *s, const char *const *words, size_t n) {
+static bool guard_ready(guard *g) {
+    static const bly_redis_filter_options hurry = {
+        .connect_ms = PATIENCE_MS, .command_ms = PATIENCE_MS, .no_retry = true};
+    if (!g->filter && now() >= g->rest) {
+        g->status = bly_redis_filter_open(&g->url, NULL, &hurry, &g->why, &g->filter);
+        if (g->status != BLY_OK)
+            g->rest = now() + REST_MS / 1e3;
+    }
+    return g->filter != NULL;
+}
+
+/* BLY_NO is a sure "no". BLY_UNKNOWN: there is no filter to ask. */
+static bly_answer guard_ask(guard *g, const char *key) {
+    bly_answer answer;
+    for (int attempt = 0; attempt < 2 && guard_ready(g); attempt++) {
+        g->status = bly_redis_filter_contains(g->filter, key, strlen(key), BLY_UNKNOWN, &answer);
+        if (g->status == BLY_OK)
+            return answer;
+        (void)snprintf(g->why.text, sizeof g->why.text, "%s", bly_redis_filter_why(g->filter));
+        bly_redis_filter_close(g->filter);
+        g->filter = NULL;
+        g->rest = g->status == BLY_EMISMATCH ? 0 : now() + REST_MS / 1e3;
+    }
+    return BLY_UNKNOWN;
+}
+
+/* ---- the cache --------------------------------------------------------------------------------
+ * A cache that does not answer has nothing: the same rest, and the database. */
+
+static bly_status cache_open(shop *s, bly_redis_reason *why) {
+    static const bly_redis_options hurry = {
+        .connect_ms = PATIENCE_MS, .command_ms = PATIENCE_MS, .follow_moved = true};
+    return bly_redis_open(&s->guard.url, &hurry, why, &s->cache);
+}
+
+/* NULL: no answer. */
+static bly_redis_reply *cache_ask(shop *s, const char *const *words, size_t n) {
     bly_bytes args[8];
     bly_redis_reply *reply;
     for (size_t i = 0; i < n; i++)
         args[i] = (bly_bytes){words[i], strlen(words[i])};
-    bly_status status = bly_redis_command(s->cache, args, n, &reply);
-    need(status == BLY_OK, "the cache", bly_redis_why(s->cache));
-    return reply;
+    if (!s->cache && now() < s->cache_rest)
+        return NULL;
+    if ((s->cache || cache_open(s, NULL) == BLY_OK) &&
+        bly_redis_command(s->cache, args, n, &reply) == BLY_OK)
+        return reply;
+    bly_redis_close(s->cache);
+    s->cache = NULL;
+    s->cache_rest = now() + REST_MS / 1e3;
+    return NULL;
 }
 
 /* Every day begins with an empty cache: its pages have keys of their own. */
@@ -125,8 +193,8 @@ static const char *cache_key(const shop *s, int id, char out[128]) {
 
 static bool cache_read(shop *s, int id, char page[TEXT]) {
     char key[128];
-    bly_redis_reply *reply = ask(s, (const char *[]){"GET", cache_key(s, id, key)}, 2);
-    bool hit = bly_redis_reply_type(reply) == BLY_REDIS_TEXT;
+    bly_redis_reply *reply = cache_ask(s, (const char *[]){"GET", cache_key(s, id, key)}, 2);
+    bool hit = reply && bly_redis_reply_type(reply) == BLY_REDIS_TEXT;
     if (hit)
         (void)snprintf(page, TEXT, "%s", (const char *)bly_redis_reply_text(reply).data);
     bly_redis_reply_free(reply);
@@ -137,32 +205,24 @@ static bool cache_read(shop *s, int id, char page[TEXT]) {
 static void cache_write(shop *s, int id, const char *page) {
     char key[128];
     const char *words[] = {"SET", cache_key(s, id, key), page, "EX", "60"};
-    bly_redis_reply_free(ask(s, words, 5));
+    bly_redis_reply_free(cache_ask(s, words, 5));
 }
 
-/* ---- the filter ---------------------------------------------------------------------------- */
+/* ---- filling ------------------------------------------------------------------------------- */
 
 static const bly_bitmap_spec plan = {.capacity = PRODUCTS, .fpr = 0.001};
 
-/* No request waits for long: rather ask the database than a server that is silent. */
-static void open_guard(shop *s) {
-    static const bly_redis_filter_options hurry = {
-        .connect_ms = 2000, .command_ms = 2000, .no_retry = true};
-    bly_redis_reason why;
-    bly_redis_filter_close(s->guard);
-    bly_status status = bly_redis_filter_open(&s->url, NULL, &hurry, &why, &s->guard);
-    need(status == BLY_OK, "opening the filter", why.text);
-}
-
-/* All products after *last, thousands in a round trip. */
-static void add_products(shop *s, bly_redis_filter *f, int *last) {
+/* All products after *last, thousands in a round trip. false: the reason is the guard's. */
+static bool add_products(shop *s, bly_redis_filter *f, int *last) {
     static char text[BATCH][TEXT];
     static bly_bytes keys[BATCH];
     static uint8_t answers[BATCH];
-    for (size_t n; (n = next_keys(s, last, text, keys)) > 0;) {
-        bly_status status = bly_redis_filter_add_many(f, keys, n, BLY_UNKNOWN, answers, NULL);
-        need(status == BLY_OK, "filling the filter", bly_redis_filter_why(f));
-    }
+    bly_status status = BLY_OK;
+    for (size_t n; status == BLY_OK && (n = next_keys(s, last, text, keys)) > 0;)
+        status = bly_redis_filter_add_many(f, keys, n, BLY_UNKNOWN, answers, NULL);
+    (void)snprintf(s->guard.why.text, sizeof s->guard.why.text, "%s", bly_redis_filter_why(f));
+    bly_redis_filter_close(f);
+    return status == BLY_OK;
 }
 
 /* Before the guard is switched on. */
@@ -170,17 +230,16 @@ static void load_filter(shop *s) {
     bly_redis_reason why;
     bly_redis_filter *f;
     int last = 0;
-    bly_status status = bly_redis_filter_create(&s->url, &plan, NULL, &why, &f);
+    bly_status status = bly_redis_filter_create(&s->guard.url, &plan, NULL, &why, &f);
     need(status == BLY_OK, "making the filter", why.text);
-    add_products(s, f, &last);
-    bly_redis_filter_close(f);
+    need(add_products(s, f, &last), "filling the filter", s->guard.why.text);
 }
 
-/* While customers are about. */
-static void reload_filter(shop *s) {
+/* While customers are about: the work of one process, not of each that has a guard. false: the
+ * server is away again. */
+static bool reload_filter(shop *s) {
     static char text[BATCH][TEXT];
     static bly_bytes keys[BATCH];
-    bly_redis_reason why;
     bly_filter *made;
     bly_redis_filter *f;
     int last = 0;
@@ -188,22 +247,23 @@ static void reload_filter(shop *s) {
     for (size_t n; status == BLY_OK && (n = next_keys(s, &last, text, keys)) > 0;)
         status = bly_filter_add_many(made, keys, n, NULL, NULL);
     need(status == BLY_OK, "making the filter", bly_strerror(status));
-    status = bly_redis_filter_send(made, &s->url, NULL, true, NULL, NULL, NULL, &why, &f);
-    need(status == BLY_OK, "sending the filter", why.text);
-    add_products(s, f, &last); /* made since it was read */
-    bly_redis_filter_close(f);
+    status =
+        bly_redis_filter_send(made, &s->guard.url, NULL, true, NULL, NULL, NULL, &s->guard.why, &f);
     bly_filter_destroy(made);
+    if (status != BLY_OK)
+        return false;
+    s->guard.rest = 0;
+    return add_products(s, f, &last); /* made since it was read */
 }
 
 /* What a server does that is short of memory. The guard's own handle knows nothing of it. */
-static void evict_filter(shop *s) {
-    bly_redis_reason why;
+static bool evict_filter(shop *s) {
     bly_redis_filter *f;
-    bly_status status = bly_redis_filter_open(&s->url, NULL, NULL, &why, &f);
-    need(status == BLY_OK, "opening the filter", why.text);
-    status = bly_redis_filter_drop(f);
-    need(status == BLY_OK, "deleting the filter", bly_redis_filter_why(f));
+    if (bly_redis_filter_open(&s->guard.url, NULL, NULL, &s->guard.why, &f) != BLY_OK)
+        return false;
+    bly_status status = bly_redis_filter_drop(f);
     bly_redis_filter_close(f);
+    return status == BLY_OK;
 }
 
 /* ---- a request ----------------------------------------------------------------------------- */
@@ -211,13 +271,11 @@ static void evict_filter(shop *s) {
 /* Only a sure "no" turns somebody away. */
 static bool may_pass(shop *s, int id) {
     char key[TEXT];
-    bly_answer answer;
-    int length = snprintf(key, sizeof key, "%d", id);
-    if (bly_redis_filter_contains(s->guard, key, (size_t)length, BLY_YES, &answer) != BLY_OK)
-        s->unchecked++;
-    else if (answer == BLY_YES && !exists(id))
-        s->false_positives++;
-    return answer == BLY_YES;
+    (void)snprintf(key, sizeof key, "%d", id);
+    bly_answer answer = guard_ask(&s->guard, key);
+    s->unchecked += answer == BLY_UNKNOWN;
+    s->false_positives += answer == BLY_YES && !exists(id);
+    return answer != BLY_NO;
 }
 
 static void request(shop *s, int id) {
@@ -233,12 +291,12 @@ static void request(shop *s, int id) {
 }
 
 /* One request in five is a customer's, for one of the popular products; the others are an
- * attacker's. Returns the wrong answers. */
-static unsigned day(shop *s, const char *what) {
+ * attacker's. */
+static void day(shop *s, const char *what) {
     uint64_t dice = 1;
     s->days++;
     s->served = s->rejected = s->cache_hits = s->database_reads = 0;
-    s->false_positives = s->unchecked = s->wrong = 0;
+    s->false_positives = s->unchecked = 0;
     for (unsigned i = 0; i < REQUESTS; i++) {
         dice = dice * 6364136223846793005U + 1442695040888963407U;
         int any = (int)(dice >> 33) % (i % 5 == 0 ? POPULAR : PRODUCTS);
@@ -246,41 +304,50 @@ static unsigned day(shop *s, const char *what) {
     }
     printf("%-20s %8u %12u %11u %15u %16u %10u\n", what, s->served, s->rejected, s->cache_hits,
            s->database_reads, s->false_positives, s->unchecked);
-    return s->wrong;
+    if (s->unchecked > 0)
+        printf("  (%s)\n", s->guard.why.text);
+    (void)fflush(stdout);
+}
+
+/* More days, whatever becomes of the server. Who finds the filter gone makes it again. */
+static void more_days(shop *s, double seconds) {
+    for (double end = now() + seconds; now() < end && s->wrong == 0;) {
+        day(s, "another day");
+        if (s->guard.status == BLY_EMISSING && !reload_filter(s))
+            printf("  (%s)\n", s->guard.why.text);
+        (void)nanosleep(&(struct timespec){.tv_nsec = NIGHT_MS * 1000000L}, NULL);
+    }
 }
 
 int main(int argc, char **argv) {
     static shop s;
-    const char *why = "give one that names a key, like redis://host/shop:products";
-    bly_redis_reason reason;
-    bly_status status = bly_redis_url_parse(
-        argc > 1 ? argv[1] : "redis://127.0.0.1:6379/shop:products", &why, &s.url);
-    need(argc <= 2 && status == BLY_OK && s.url.key.data, "the address", why);
-    status = bly_redis_open(&s.url, &(bly_redis_options){.follow_moved = true}, &reason, &s.cache);
-    need(status == BLY_OK, "no server", reason.text);
+    const char *text = argc > 1 ? argv[1] : "redis://127.0.0.1:6379/shop:products";
+    const char *what = "give one that names a key, like redis://host/shop:products";
+    bly_status status = bly_redis_url_parse(text, &what, &s.guard.url);
+    need(argc <= 3 && status == BLY_OK && s.guard.url.key.data, "the address", what);
+    bly_redis_reason why;
+    need(cache_open(&s, &why) == BLY_OK, "no server", why.text);
     open_database(&s);
 
     printf("%-20s %8s %12s %11s %15s %16s %10s\n", "", "served", "turned away", "cache hits",
            "database reads", "false positives", "unchecked");
-    unsigned wrong = day(&s, "without a guard");
+    day(&s, "without a guard");
     load_filter(&s);
-    open_guard(&s);
     s.guarded = true;
-    wrong += day(&s, "guarded");
-    evict_filter(&s);
-    wrong += day(&s, "filter evicted");
-    printf("  (%s)\n", bly_redis_filter_why(s.guard));
-    reload_filter(&s);
-    open_guard(&s);
-    wrong += day(&s, "filter reloaded");
-    printf("wrong answers: %u of %d\n", wrong, 4 * REQUESTS);
+    day(&s, "guarded");
+    need(evict_filter(&s), "deleting the filter", s.guard.why.text);
+    day(&s, "filter evicted");
+    need(reload_filter(&s), "sending the filter", s.guard.why.text);
+    day(&s, "filter reloaded");
+    more_days(&s, argc > 2 ? atof(argv[2]) : 0);
+    printf("wrong answers: %u of %u\n", s.wrong, s.days * REQUESTS);
 
-    bly_redis_filter_close(s.guard);
-    evict_filter(&s);
+    bly_redis_filter_close(s.guard.filter);
+    (void)evict_filter(&s);
     bly_redis_close(s.cache);
-    bly_redis_url_free(&s.url);
+    bly_redis_url_free(&s.guard.url);
     (void)sqlite3_finalize(s.find);
     (void)sqlite3_finalize(s.list);
     (void)sqlite3_close(s.database);
-    return wrong == 0 ? 0 : 1;
+    return s.wrong == 0 ? 0 : 1;
 }

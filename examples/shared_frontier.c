@@ -1,6 +1,7 @@
 /* shared_frontier.c - a crawl shared by any number of processes, on a plain Redis or Valkey.
  *
  *     shared_frontier [-n PAGES] [-t SECONDS] [URL]      redis://127.0.0.1:6379/crawl, unless given
+ *     cc shared_frontier.c $(pkg-config --cflags --libs bloomery)
  *
  * Start it twice, or on ten machines, with the same arguments: together they fetch every page of a
  * (made-up) site of so many pages, each page once. Each process prints the pages it has fetched.
@@ -21,8 +22,10 @@
  * remains: it takes a new page for an old one at the rate it was made for, here 1 in ten million.
  *
  * The end. A page leaves "busy" after its links have entered the frontier, so the crawl is over
- * when both lists are empty at one moment. One script looks at both.
+ * when both lists are empty at one moment. One script looks at both. The keys stay: who comes later
+ * finds nothing to do. Another crawl has another KEY, or these four are deleted before.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <bloomery/redis.h>
 
 #include <stdio.h>
@@ -216,6 +219,7 @@ static void options(crawl *c, int argc, char **argv) {
     need(status == BLY_OK && c->url.key.data, text, why);
     const char *key = c->url.key.data;
     int length = (int)c->url.key.size;
+    need(c->url.key.size < sizeof c->started - 16, "the key", "it is too long for this program");
     (void)snprintf(c->frontier, sizeof c->frontier, "{%.*s}:frontier", length, key);
     (void)snprintf(c->busy, sizeof c->busy, "{%.*s}:busy", length, key);
     (void)snprintf(c->started, sizeof c->started, "{%.*s}:started", length, key);
@@ -229,6 +233,12 @@ int main(int argc, char **argv) {
     work(&c);
     (void)fprintf(stderr, "fetched %u pages (%u taken over), found %u links: %u new, %u unsure\n",
                   c.fetched, c.taken_over, c.links, c.fresh, c.unsure);
+    if (c.fetched == 0)
+        (void)fprintf(stderr,
+                      "nothing was left to fetch: the crawl of this key is over. "
+                      "To begin anew take another key, or delete %.*s, %s, %s and %s\n",
+                      (int)c.url.key.size, (const char *)c.url.key.data, c.started, c.frontier,
+                      c.busy);
     bly_redis_filter_close(c.seen);
     bly_redis_close(c.lists);
     bly_redis_url_free(&c.url);

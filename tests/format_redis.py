@@ -45,13 +45,13 @@ def shard_key(name, shard, shards):
         number += 1
 
 
-def arrival_key(key):
+def marked_key(key, mark):
     if tag_of(key):
-        return key + b":arriving"
+        return key + mark
     number = 0
-    while slot(key + b":{%d}:arriving" % number) != slot(key):
+    while slot(key + b":{%d}%s" % (number, mark)) != slot(key):
         number += 1
-    return key + b":{%d}:arriving" % number
+    return key + b":{%d}%s" % (number, mark)
 
 
 def header(kind, k, size, capacity, rate):
@@ -82,10 +82,11 @@ def rows(data):
 def vectors():
     """The lines that the section must have, in this order."""
     name = b"crawl:seen"
+    yield "`%s`" % marked_key(shard_key(name, 1, 3), b":parked").decode()
     for shard, shards in ((0, 3), (1, 3), (2, 3), (24, 25)):
         key = shard_key(name, shard, shards)
         yield "| %d of %d | `%s` | %d | `%s` |" % (
-            shard, shards, key.decode(), slot(key), arrival_key(key).decode())
+            shard, shards, key.decode(), slot(key), marked_key(key, b":arriving").decode())
     yield from rows(head(1, 3, 0x0123456789ABCDEF, header(SBBF, 8, 1000, 20000, 0.01), 0, 1))
     shard, entry = sbbf_entry(b"bloomery", 1000, 3)
     yield "shard %d" % shard

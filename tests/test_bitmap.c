@@ -1,6 +1,8 @@
 /* test_bitmap.c - a filter as strings of a plain server: shape, keys, scripts, commands. */
 #include "bitmap_support.h"
 
+#include "redis/slots.h"
+
 /* ---- planning -------------------------------------------------------------------------------- */
 
 /* Shards are there to be counted by hand: sums, limits, and no more of them than are needed. */
@@ -138,6 +140,42 @@ static void test_refused_plans(void **state) {
         (void)blyt_bitmap_plan(&least[i]);
 }
 
+/* A filter that cannot be cut so says why, and what can be had. */
+static void test_reasons_of_cuts(void **state) {
+    (void)state;
+    const struct {
+        bly_bitmap_spec spec;
+        const char *words;
+    } rows[] = {
+        {{.capacity = 1, .fpr = 0.01, .shards = 4096}, "4096 shards are too many"},
+        {{.capacity = 1000000, .fpr = 0.01, .shards = 4097}, "at most 4096"},
+        {{.capacity = 1000000000, .fpr = 0.01, .shards = 1}, "it takes 3"},
+        {{.capacity = 1000000000, .fpr = 0.01, .shard_bytes = 160}, "of at most 160 bytes"},
+        {{.capacity = 10, .fpr = 0.01, .shard_bytes = 159}, "from 160 to 536870912 bytes"},
+        {{.capacity = (uint64_t)1 << 46, .fpr = 0.01}, "2^48 bits"},
+        {{.capacity = 10, .fpr = 2}, "rate"},
+        {{.capacity = 10, .fpr = 0.01, .kind = BLY_CLASSIC}, "sbbf and split512"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        bly_redis_reason why = {""};
+        bly_bitmap b;
+        const bly_status status = blyi_bitmap_plan(&rows[i].spec, &b, &why);
+        assert_int_not_equal(status, BLY_OK);
+        assert_int_equal(status, bly_bitmap_plan(&rows[i].spec, &b));
+        if (!strstr(why.text, rows[i].words))
+            fail_msg("no '%s' in '%s'", rows[i].words, why.text);
+    }
+    const bly_bitmap_spec many = {.shards = 4096};
+    bly_spec spec = bly_spec_for(BLY_SBBF, 100, 0.01);
+    bly_redis_reason why = {""};
+    bly_filter *f;
+    bly_bitmap b;
+    assert_ok(bly_filter_create(&spec, &f));
+    assert_int_equal(blyi_bitmap_of(f, &many, &b, &why), BLY_ETOOBIG);
+    assert_non_null(strstr(why.text, "too many"));
+    bly_filter_destroy(f);
+}
+
 static void test_layout_and_hash_follow_from_the_rate(void **state) {
     (void)state;
     const struct {
@@ -184,6 +222,9 @@ static void test_alike(void **state) {
     other[8].shards++;
     for (size_t i = 0; i < COUNT_OF(other); i++)
         assert_false(bly_bitmap_alike(&a, &other[i]));
+    other[0] = b;
+    other[0].approximate = true;
+    assert_true(bly_bitmap_alike(&a, &other[0]));
 }
 
 static void test_shape_of_a_filter(void **state) {
@@ -338,7 +379,7 @@ static void check_spread(const char *name, uint32_t shards) {
     const bly_bitmap b = {.form = BLY_BITMAP_NATIVE, .shards = shards};
     memset(used, 0, sizeof used);
     for (uint32_t s = 0; s < shards; s++) {
-        char key[64], arrival[64];
+        char key[64], arrival[64], parked[64];
         const size_t size = bly_bitmap_key(&b, blyt_text(name), s, key, sizeof key);
         assert_int_equal(size, strlen(key));
         const unsigned slot = plain_slot(key, size);
@@ -349,6 +390,11 @@ static void check_spread(const char *name, uint32_t shards) {
             assert_int_equal(n, strlen(arrival));
             assert_int_equal(plain_slot(arrival, n), slot);
             assert_string_not_equal(key, arrival);
+            const size_t p = blyi_bitmap_parking_key(&b, blyt_text(name), s, parked, sizeof parked);
+            assert_int_equal(p, strlen(parked));
+            assert_int_equal(plain_slot(parked, p), slot);
+            assert_string_not_equal(key, parked);
+            assert_string_not_equal(arrival, parked);
         }
         assert_memory_equal(key, name, strlen(name));
         if (s == 0) {
@@ -416,6 +462,29 @@ static void test_a_tag_of_the_name_keeps_shards_together(void **state) {
             assert_int_equal(bly_redis_slot(blyt_text(key)), bly_redis_slot(blyt_text(tagged[i])));
             assert_int_equal(bly_redis_slot(blyt_text(arrival)),
                              bly_redis_slot(blyt_text(tagged[i])));
+        }
+}
+
+/* What was found once is found at once, and is the same. */
+static void test_keys_again(void **state) {
+    (void)state;
+    const uint32_t counts[] = {1, 2, 25, 300, BLY_BITMAP_MOST_SHARDS};
+    for (size_t i = 0; i < COUNT_OF(names) + 1; i++)
+        for (size_t j = 0; j < COUNT_OF(counts); j++) {
+            const bly_bytes name = blyt_text(i < COUNT_OF(names) ? names[i] : "{tag}name");
+            const bly_bitmap b = {.form = BLY_BITMAP_NATIVE, .shards = counts[j]};
+            for (uint32_t s = 0; s < b.shards; s += 1 + b.shards / 10) {
+                char key[64], again[64];
+                uint32_t tag = 0;
+                const size_t size = bly_bitmap_key(&b, name, s, key, sizeof key);
+                for (unsigned turn = 0; turn < 3; turn++) {
+                    const uint32_t before = tag;
+                    assert_int_equal(blyi_bitmap_key_again(&b, name, s, &tag, again, sizeof again),
+                                     size);
+                    assert_string_equal(again, key);
+                    assert_true(tag > 0 && (turn == 0 || tag == before));
+                }
+            }
         }
 }
 
@@ -502,11 +571,12 @@ static void assert_script(const bly_bitmap_command *c, blyi_script_id id, unsign
     assert_int_equal(c->count, count);
     assert_arg(c, 0, "EVALSHA");
     assert_arg(c, 1, blyi_scripts[id].digest);
-    assert_arg(c, 2, keys == 1 ? "1" : "2");
+    assert_arg(c, 2, keys == 1 ? "1" : keys == 2 ? "2" : "3");
     assert_int_equal(c->script.size, strlen(blyi_scripts[id].text));
     assert_memory_equal(c->script.data, blyi_scripts[id].text, c->script.size);
-    assert_int_equal(c->key.size, c->args[2 + keys].size);
-    assert_memory_equal(c->key.data, c->args[2 + keys].data, c->key.size);
+    const bly_bytes key = c->args[keys == 1 ? 3 : 4];
+    assert_int_equal(c->key.size, key.size);
+    assert_memory_equal(c->key.data, key.data, key.size);
     assert_int_equal(c->writes, writes);
     for (unsigned k = 1; k < keys; k++)
         assert_int_equal(bly_redis_slot(c->args[3]), bly_redis_slot(c->args[3 + k]));
@@ -530,7 +600,7 @@ static void test_life_of_a_shard(void **state) {
         bly_bitmap_command *c;
         (void)bly_bitmap_key(&b, name, s, key, sizeof key);
         assert_ok(bly_bitmap_create(&b, name, s, 1700000000000, &c));
-        assert_script(c, BLYI_SCRIPT_CREATE, 1, true, 7);
+        assert_script(c, BLYI_SCRIPT_CREATE, 1, true, 8);
         assert_arg(c, 3, key);
         blyi_bitmap_head_encode(&b, s, false, head);
         assert_int_equal(head[BLYI_BITMAP_STATE_AT], s > 0);
@@ -538,6 +608,7 @@ static void test_life_of_a_shard(void **state) {
         assert_memory_equal(c->args[4].data, head, sizeof head);
         assert_arg(c, 5, s < 2 ? "10816" : "10752"); /* 334 or 332 blocks of 32 bytes, and 128 */
         assert_arg(c, 6, "1700000000000");
+        assert_arg(c, 7, s == 0 ? "32384" : s == 1 ? "10816" : "10752"); /* the first: of all */
         bly_bitmap_command_free(c);
 
         assert_ok(bly_bitmap_expire(&b, name, s, UINT64_MAX, &c));
@@ -560,6 +631,12 @@ static void test_life_of_a_shard(void **state) {
     assert_ok(bly_bitmap_complete(&b, name, &c));
     assert_script(c, BLYI_SCRIPT_COMPLETE, 1, true, 5);
     assert_identity(c, 4, &b, 0);
+    bly_bitmap_command_free(c);
+    assert_ok(blyi_bitmap_drop_unfinished(&b, name, &c));
+    assert_script(c, BLYI_SCRIPT_DROP, 1, true, 6);
+    assert_identity(c, 4, &b, 0);
+    assert_int_equal(c->args[5].size, 1);
+    assert_memory_equal(c->args[5].data, "", 1);
     bly_bitmap_command_free(c);
     assert_ok(bly_bitmap_look(name, &c));
     assert_int_equal(c->count, 4);
@@ -585,6 +662,61 @@ static void test_alone_is_complete(void **state) {
     bly_bitmap_command_free(c);
 }
 
+/* Only the last landing replaces in one step; before it, what is there is parked. */
+static void test_landing(void **state) {
+    (void)state;
+    const bly_bitmap b = blyt_golden_bitmap();
+    const bly_bytes name = blyt_text("crawl:seen");
+    bly_bitmap old = b;
+    old.stamp = 7;
+    old.shards = 2;
+    for (uint32_t s = 0; s < b.shards; s++)
+        for (unsigned replace = 0; replace < 3; replace++) {
+            char key[64], arrival[64], parked[64];
+            const blyi_landing how = {.count = 0x0102,
+                                      .expire_at = 5,
+                                      .replace = replace > 0,
+                                      .old = replace > 1 ? &old : NULL};
+            const bool parks = s > 0 && replace > 0;
+            const size_t at = parks ? 6 : 5;
+            bly_bitmap_command *c;
+            (void)bly_bitmap_key(&b, name, s, key, sizeof key);
+            (void)blyi_bitmap_arrival_key(&b, name, s, arrival, sizeof arrival);
+            (void)blyi_bitmap_parking_key(&b, name, s, parked, sizeof parked);
+            assert_ok(blyi_bitmap_land(&b, name, s, &how, &c));
+            assert_script(c, BLYI_SCRIPT_LAND, parks ? 3 : 2, true, at + 5);
+            assert_arg(c, 3, arrival);
+            assert_arg(c, 4, key);
+            if (parks)
+                assert_arg(c, 5, parked);
+            assert_identity(c, at, &b, s);
+            assert_int_equal(c->args[at + 1].size, 9);
+            assert_memory_equal(c->args[at + 1].data, "\2\1\0\0\0\0\0\0\1", 9);
+            assert_arg(c, at + 2, "5");
+            assert_arg(c, at + 3, replace ? "1" : "0");
+            if (replace > 1 && s < old.shards)
+                assert_identity(c, at + 4, &old, s);
+            else
+                assert_arg(c, at + 4, "");
+            bly_bitmap_command_free(c);
+
+            assert_ok(blyi_bitmap_return(&b, name, s, replace == 1, &c));
+            assert_script(c, BLYI_SCRIPT_RETURN, 2, true, 7);
+            assert_arg(c, 3, parked);
+            assert_arg(c, 4, key);
+            assert_identity(c, 5, &b, s);
+            assert_arg(c, 6, replace == 1 ? "1" : "0");
+            bly_bitmap_command_free(c);
+
+            assert_ok(blyi_bitmap_forget(&b, name, s, &c));
+            assert_int_equal(c->count, 2);
+            assert_arg(c, 0, "UNLINK");
+            assert_arg(c, 1, parked);
+            assert_true(c->writes && c->script.size == 0);
+            bly_bitmap_command_free(c);
+        }
+}
+
 static void test_a_whole_filter_on_its_way(void **state) {
     (void)state;
     const bly_bitmap b = blyt_golden_bitmap();
@@ -596,9 +728,10 @@ static void test_a_whole_filter_on_its_way(void **state) {
         (void)bly_bitmap_key(&b, name, s, key, sizeof key);
         (void)blyi_bitmap_arrival_key(&b, name, s, arrival, sizeof arrival);
         assert_ok(blyi_bitmap_arrive(&b, name, s, &c));
-        assert_script(c, BLYI_SCRIPT_ARRIVE, 1, true, 6);
+        assert_script(c, BLYI_SCRIPT_ARRIVE, 1, true, 7);
         assert_arg(c, 3, arrival);
         assert_arg(c, 5, s < 2 ? "10816" : "10752");
+        assert_arg(c, 6, s == 0 ? "32384" : s == 1 ? "10816" : "10752");
         bly_bitmap_command_free(c);
         assert_ok(blyi_bitmap_piece(&b, name, s, 1000, blyt_text(data), &c));
         assert_script(c, BLYI_SCRIPT_PIECE, 1, true, 7);
@@ -607,16 +740,6 @@ static void test_a_whole_filter_on_its_way(void **state) {
         assert_arg(c, 5, "1128");
         assert_arg(c, 6, data);
         assert_ptr_not_equal(c->args[6].data, data);
-        bly_bitmap_command_free(c);
-        assert_ok(blyi_bitmap_land(&b, name, s, 0x0102, 5, s % 2 != 0, &c));
-        assert_script(c, BLYI_SCRIPT_LAND, 2, true, 9);
-        assert_arg(c, 3, arrival);
-        assert_arg(c, 4, key);
-        assert_identity(c, 5, &b, s);
-        assert_int_equal(c->args[6].size, 9);
-        assert_memory_equal(c->args[6].data, "\2\1\0\0\0\0\0\0\1", 9);
-        assert_arg(c, 7, "5");
-        assert_arg(c, 8, s % 2 ? "1" : "0");
         bly_bitmap_command_free(c);
         assert_ok(blyi_bitmap_abandon(&b, name, s, &c));
         assert_script(c, BLYI_SCRIPT_DROP, 1, true, 5);
@@ -665,7 +788,9 @@ static void test_bytes_that_a_shard_does_not_have(void **state) {
 static void test_commands_that_cannot_be(void **state) {
     (void)state;
     const bly_bitmap b = blyt_golden_bitmap();
-    const bly_bytes name = blyt_text("n"), huge = {"", (size_t)1 << 29};
+    static const char bytes[(1 << 16) + 64];
+    const bly_bytes name = blyt_text("n"), huge = {bytes, (1 << 16) + 1}, most = {bytes, 1 << 16};
+    const blyi_landing landing = {.replace = true};
     bly_bitmap zero;
     bly_bitmap_command *c;
     assert_ok(bly_bitmap_gozero(1000, &zero));
@@ -680,18 +805,31 @@ static void test_commands_that_cannot_be(void **state) {
     REFUSED(bly_bitmap_drop(&b, name, UINT32_MAX, &c), BLY_EINVAL);
     REFUSED(blyi_bitmap_facts(&b, name, 3, &c), BLY_EINVAL);
     REFUSED(blyi_bitmap_arrive(&b, name, 3, &c), BLY_EINVAL);
-    REFUSED(blyi_bitmap_land(&b, name, 3, 0, 0, false, &c), BLY_EINVAL);
+    REFUSED(blyi_bitmap_land(&b, name, 3, &landing, &c), BLY_EINVAL);
+    REFUSED(blyi_bitmap_return(&b, name, 3, true, &c), BLY_EINVAL);
+    REFUSED(blyi_bitmap_forget(&b, name, 3, &c), BLY_EINVAL);
     REFUSED(blyi_bitmap_abandon(&b, name, 3, &c), BLY_EINVAL);
     REFUSED(bly_bitmap_create(&b, huge, 0, 0, &c), BLY_EINVAL);
     REFUSED(bly_bitmap_complete(&b, huge, &c), BLY_EINVAL);
-    REFUSED(bly_bitmap_look(huge, &c), BLY_EINVAL);
+    REFUSED(bly_bitmap_look(((bly_bytes){bytes, sizeof bytes}), &c), BLY_EINVAL);
     REFUSED(bly_bitmap_create(&zero, name, 0, 0, &c), BLY_EUNSUPPORTED);
     REFUSED(bly_bitmap_complete(&zero, name, &c), BLY_EUNSUPPORTED);
     REFUSED(blyi_bitmap_arrive(&zero, name, 0, &c), BLY_EUNSUPPORTED);
     REFUSED(blyi_bitmap_piece(&zero, name, 0, 0, name, &c), BLY_EUNSUPPORTED);
-    REFUSED(blyi_bitmap_land(&zero, name, 0, 0, 0, true, &c), BLY_EUNSUPPORTED);
+    REFUSED(blyi_bitmap_land(&zero, name, 0, &landing, &c), BLY_EUNSUPPORTED);
+    REFUSED(blyi_bitmap_return(&zero, name, 0, true, &c), BLY_EUNSUPPORTED);
+    REFUSED(blyi_bitmap_forget(&zero, name, 0, &c), BLY_EUNSUPPORTED);
+    REFUSED(blyi_bitmap_drop_unfinished(&zero, name, &c), BLY_EUNSUPPORTED);
     REFUSED(blyi_bitmap_read(&zero, name, 0, 0, 1, &c), BLY_EUNSUPPORTED);
 #undef REFUSED
+    for (uint32_t s = 0; s < b.shards; s++) {
+        assert_ok(bly_bitmap_create(&b, most, s, 0, &c));
+        const bly_bytes key = c->key;
+        bly_bitmap_command *look;
+        assert_ok(bly_bitmap_look(key, &look));
+        bly_bitmap_command_free(look);
+        bly_bitmap_command_free(c);
+    }
 }
 
 int main(void) {
@@ -701,6 +839,7 @@ int main(void) {
         cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_shards_without_blocks),
         cmocka_unit_test(test_refused_plans),
+        cmocka_unit_test(test_reasons_of_cuts),
         cmocka_unit_test(test_layout_and_hash_follow_from_the_rate),
         cmocka_unit_test(test_alike),
         cmocka_unit_test(test_shape_of_a_filter),
@@ -711,11 +850,13 @@ int main(void) {
         cmocka_unit_test(test_nodes_get_equal_shares),
         cmocka_unit_test(test_most_shards),
         cmocka_unit_test(test_a_tag_of_the_name_keeps_shards_together),
+        cmocka_unit_test(test_keys_again),
         cmocka_unit_test(test_room_for_a_key),
         cmocka_unit_test(test_golden_keys),
         cmocka_unit_test(test_digests),
         cmocka_unit_test(test_life_of_a_shard),
         cmocka_unit_test(test_alone_is_complete),
+        cmocka_unit_test(test_landing),
         cmocka_unit_test(test_a_whole_filter_on_its_way),
         cmocka_unit_test(test_bytes_that_a_shard_does_not_have),
         cmocka_unit_test(test_commands_that_cannot_be),

@@ -63,6 +63,24 @@ static void test_heads_come_back(void **state) {
     }
 }
 
+/* An intersection says so: the mark is a part of the identity. */
+static void test_approximate_heads(void **state) {
+    (void)state;
+    bly_bitmap b = blyt_golden_bitmap();
+    uint8_t plain[BLY_BITMAP_HEAD], head[BLY_BITMAP_HEAD];
+    bly_bitmap_head read;
+    blyi_bitmap_head_encode(&b, 0, true, plain);
+    b.approximate = true;
+    blyi_bitmap_head_encode(&b, 0, true, head);
+    assert_memory_not_equal(plain, head, BLYI_BITMAP_IDENTITY);
+    const bly_redis_value value = blyt_says(head, sizeof head),
+                          other = blyt_says(plain, sizeof plain);
+    assert_ok(bly_bitmap_head_read(&value, NULL, &read, NULL));
+    assert_true(read.bitmap.approximate);
+    assert_ok(bly_bitmap_head_read(&other, NULL, &read, NULL));
+    assert_false(read.bitmap.approximate);
+}
+
 /* Every bit of it: refused, but for the count, which may be any, and the state of the first. */
 static void test_damaged_heads(void **state) {
     (void)state;
@@ -246,6 +264,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_head),
         cmocka_unit_test(test_heads_come_back),
+        cmocka_unit_test(test_approximate_heads),
         cmocka_unit_test(test_damaged_heads),
         cmocka_unit_test(test_heads_of_another_length),
         cmocka_unit_test(test_heads_that_lie),

@@ -162,8 +162,8 @@ typedef enum bly_answer {
 typedef struct bly_bitmap_batch bly_bitmap_batch;
 
 /* The keys, sorted by shard, at most `most` (0: 512; never above 65536) in a command. It keeps
- * nothing of `keys`. With more than 256 shards it takes some time to find their keys: up to half a
- * millisecond for each that occurs.
+ * nothing of `keys`. With thousands of shards it takes some time to find their keys: a few dozen
+ * microseconds for each that occurs.
  * BLY_ENOMEM, BLY_EINVAL (no such `what`; a name longer than 64 KiB), BLY_EKEY (the shape
  * has no working hasher). */
 BLY_CHECKED bly_status bly_bitmap_batch_open(const bly_bitmap *b, bly_bytes name,

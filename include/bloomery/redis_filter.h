@@ -153,7 +153,12 @@ typedef bool (*bly_redis_progress)(void *ctx, uint64_t done, uint64_t total);
 /* A filter in memory, sbbf or split512, becomes one on a server. It arrives under another name, and
  * appears when it is whole, with `replace` instead of one that is there (BLY_EEXISTS without). Of
  * the spec shards, shard_bytes and expire_ms are used; it may be NULL, as may options, progress and
- * why. `out` may be NULL: not opened then. BLY_EKIND and the statuses of create. */
+ * why. `out` may be NULL: not opened then. BLY_EKIND and the statuses of create.
+ *
+ * What fails leaves what was there before. Only in the very last step, when the shards of a filter
+ * that replaces another change places one after the other, the death of this process, or of a
+ * server for longer than this call waits, can leave some of both: that is an error for everybody
+ * who uses it, until a filter is sent again. */
 BLY_CHECKED bly_status bly_redis_filter_send(const bly_filter *from, const bly_redis_url *url,
                                              const bly_bitmap_spec *spec, bool replace,
                                              const bly_redis_filter_options *options,

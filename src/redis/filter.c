@@ -1,5 +1,6 @@
 /* A filter on servers: finding one, and the handle. */
 #include "filter.h"
+#include "slots.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,9 +10,11 @@
 /* ---- the handle ------------------------------------------------------------------------------ */
 
 static bly_status copy_name(bly_bytes key, bly_redis_filter *f, bly_redis_reason *why) {
-    const char *said = "the address names no key; put it behind the server: redis://HOST/KEY";
+    const char *said = key.data ? "the key's name is longer than 64 KiB"
+                                : "the address names no key; put it behind the server: "
+                                  "redis://HOST/KEY";
     bly_status status = BLY_EINVAL;
-    if (key.data) {
+    if (key.data && blyi_name_fits(key)) {
         char *name = malloc(key.size + 1);
         if (name) {
             memcpy(name, key.data, key.size);
@@ -37,6 +40,8 @@ bly_status blyi_remote_connect(const bly_redis_url *url, const bly_redis_filter_
         return BLY_ENOMEM;
     }
     f->batch = o->batch;
+    f->retry_ms = o->retry_ms;
+    f->no_retry = o->no_retry;
     bly_status status = copy_name(url->key, f, reason);
     if (status == BLY_OK)
         status = blyi_exchange_open(url, o, reason, &f->exchange);
@@ -64,6 +69,7 @@ void bly_redis_filter_close(bly_redis_filter *f) {
     const int saved = errno;
     blyi_exchange_close(f->exchange);
     free((void *)(uintptr_t)f->name.data);
+    free(f->tags);
     free(f);
     errno = saved;
 }
@@ -138,19 +144,17 @@ static bly_status read_first_head(bly_redis_filter *f, void *ctx, uint64_t i,
     (void)repeated;
     const bly_status status = (o->without_key ? blyi_bitmap_head_peek : bly_bitmap_head_read)(
         value, o->hasher, &head, &why);
-    const blyi_shown name = blyi_remote_show(f, 0);
     if (status)
-        return blyi_remote_fail(f, status, "%s: %s", name.text, why.text);
+        return blyi_remote_fail(f, status, "%s", why.text);
     if (head.shard != 0)
         return blyi_remote_fail(f, BLY_EMISMATCH,
-                                "%s is a part of another filter, number %u of %u; open it by the "
+                                "this is a part of another filter, number %u of %u; open it by the "
                                 "key of its first part",
-                                name.text, (unsigned)head.shard + 1, (unsigned)head.bitmap.shards);
+                                (unsigned)head.shard + 1, (unsigned)head.bitmap.shards);
     if (!head.complete)
         return blyi_remote_fail(f, BLY_EMISSING,
-                                "%s is still being made; try again, or create it, which helps to "
-                                "complete it",
-                                name.text);
+                                "the filter is still being made; try again, or create it, which "
+                                "helps to complete it");
     f->bitmap = head.bitmap;
     f->keyless = !head.bitmap.hasher.one;
     return BLY_OK;

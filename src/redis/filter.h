@@ -16,6 +16,10 @@ struct bly_redis_filter {
     bly_bytes name; /* the first shard's key, our own copy */
     size_t batch;   /* keys in a command; 0: the usual number */
     bool keyless;   /* the hasher says what it is, but cannot hash */
+    uint32_t *tags; /* of the shards' keys, as blyi_bitmap_key_again keeps them; NULL: not yet */
+    uint32_t retry_ms;
+    bool no_retry;
+    bool lost; /* the last run failed since the answer to something it sent but once was lost */
     bly_redis_reason why;
 };
 
@@ -34,10 +38,15 @@ bly_status blyi_remote_fail(bly_redis_filter *f, bly_status status, const char *
 
 /* A key, or that of a shard, as a reason shows it: cut, if it is long, and all in one line. */
 typedef struct blyi_shown {
-    char text[72];
+    char text[80];
 } blyi_shown;
 blyi_shown blyi_show_key(bly_bytes key);
 blyi_shown blyi_remote_show(const bly_redis_filter *f, uint32_t shard);
+/* Where a sentence is about a shard: its key, but "it" of the first. Who reads a reason knows what
+ * filter it is about. */
+blyi_shown blyi_remote_it(const bly_redis_filter *f, uint32_t shard);
+/* What comes before a reason: nothing where it is about the first shard, else "KEY: ". */
+blyi_shown blyi_remote_before(const bly_redis_filter *f, bly_bytes key);
 
 typedef struct blyi_errand {
     /* Command number i. */
@@ -46,6 +55,7 @@ typedef struct blyi_errand {
     bly_status (*read)(bly_redis_filter *f, void *ctx, uint64_t i, const bly_redis_value *value,
                        bool repeated);
     bool errors; /* `read` takes answers that are errors, too */
+    bool once;   /* nothing is sent again after its answer was lost: BLY_EIO, and f->lost */
 } blyi_errand;
 
 /* Commands number `from` up to and without `upto`, in one exchange. The first failure in their
@@ -53,9 +63,14 @@ typedef struct blyi_errand {
 bly_status blyi_remote_run(bly_redis_filter *f, const blyi_errand *errand, void *ctx, uint64_t from,
                            uint64_t upto);
 
-/* A blyi_errand.read for commands that have done all when they are no error. */
-bly_status blyi_remote_read_nothing(bly_redis_filter *f, void *ctx, uint64_t i,
-                                    const bly_redis_value *value, bool repeated);
+/* blyi_errand.read for commands that have done what they were told when they answer 1; and for
+ * those that may have found nothing to do, and answer 0 then. BLY_ECORRUPT: another answer. */
+bly_status blyi_remote_read_one(bly_redis_filter *f, void *ctx, uint64_t i,
+                                const bly_redis_value *value, bool repeated);
+bly_status blyi_remote_read_any(bly_redis_filter *f, void *ctx, uint64_t i,
+                                const bly_redis_value *value, bool repeated);
+/* The reason of BLY_ECORRUPT where an answer is not what the command can have answered. */
+bly_status blyi_remote_nonsense(bly_redis_filter *f);
 
 /* For commands that make a server clear much memory: how far the shards from `from` on may go in
  * one exchange, so that no server is silent for long. */
@@ -71,6 +86,10 @@ bly_status blyi_remote_check_rest(bly_redis_filter *f);
 bly_status blyi_remote_ask_head(bly_redis_filter *f, void *ctx, uint64_t shard,
                                 bly_bitmap_command **out);
 
+/* Makes the command that deletes a shard: a blyi_errand.make. */
+bly_status blyi_remote_ask_drop(bly_redis_filter *f, void *ctx, uint64_t shard,
+                                bly_bitmap_command **out);
+
 /* A time in ms since 1970, so many ms from now; 0 if `ms` is 0. */
 uint64_t blyi_remote_time_in(uint64_t ms);
 
@@ -82,7 +101,7 @@ typedef struct blyi_shard_facts {
 /* The command, a blyi_errand.make, and what it answered. BLY_ECORRUPT: that is no such answer. */
 bly_status blyi_remote_ask_facts(bly_redis_filter *f, void *ctx, uint64_t shard,
                                  bly_bitmap_command **out);
-bly_status blyi_remote_read_facts(bly_redis_filter *f, uint64_t shard, const bly_redis_value *value,
+bly_status blyi_remote_read_facts(bly_redis_filter *f, const bly_redis_value *value,
                                   blyi_shard_facts *out);
 
 #endif

@@ -5,6 +5,7 @@
  * Where a part fails, the others' answers still count; the waves behind it are not begun, since
  * what made it fail would make them fail, too, each after the same wait.
  */
+#include "batch.h"
 #include "filter.h"
 
 #include <errno.h>
@@ -39,8 +40,8 @@ static bly_status carry_out(bly_redis_filter *f, const bly_bitmap_batch *batch, 
         bly_redis_reason why;
         const bly_status one = read_command(batch, i, &requests[i], answers, &why);
         if (one && !status)
-            status = blyi_remote_fail(f, one, "%s: %s",
-                                      blyi_show_key(requests[i].command->key).text, why.text);
+            status = blyi_remote_fail(
+                f, one, "%s%s", blyi_remote_before(f, requests[i].command->key).text, why.text);
     }
     blyi_requests_clear(requests, n);
     free(requests);
@@ -51,7 +52,11 @@ static bly_status carry_out(bly_redis_filter *f, const bly_bitmap_batch *batch, 
 static bly_status wave(bly_redis_filter *f, bly_bitmap_what what, const bly_bytes *keys, size_t n,
                        uint8_t *answers, size_t *trips) {
     bly_bitmap_batch *batch;
-    bly_status status = bly_bitmap_batch_open(&f->bitmap, f->name, what, keys, n, f->batch, &batch);
+    /* Without memory for the tags it goes on without them. */
+    if (!f->tags)
+        f->tags = calloc(f->bitmap.shards, sizeof *f->tags);
+    bly_status status =
+        blyi_batch_open(&f->bitmap, f->name, f->tags, what, keys, n, f->batch, &batch);
     if (status)
         return blyi_remote_fail(f, status, "%s", bly_strerror(status));
     status = carry_out(f, batch, answers, trips);
@@ -82,8 +87,7 @@ static bly_status ask(bly_redis_filter *f, bly_bitmap_what what, const bly_bytes
         status = blyi_remote_fail(f, BLY_EINVAL, "what is not known can be yes, no or unknown");
         otherwise = BLY_UNKNOWN;
     } else if (f->keyless)
-        status = blyi_remote_fail(f, BLY_EKEY, "%s was opened without its secret key",
-                                  blyi_show_key(f->name).text);
+        status = blyi_remote_fail(f, BLY_EKEY, "the filter was opened without its secret key");
     for (size_t at = 0; status == BLY_OK && at < n; at += WAVE)
         status = wave(f, what, keys + at, n - at < WAVE ? n - at : WAVE, answers + at, &sums.trips);
     conclude(otherwise, answers, n, &sums);

@@ -17,7 +17,7 @@ static bly_status read_shard_facts(bly_redis_filter *f, void *ctx, uint64_t shar
     uint64_t *count = ctx;
     blyi_shard_facts facts;
     (void)repeated;
-    const bly_status status = blyi_remote_read_facts(f, shard, value, &facts);
+    const bly_status status = blyi_remote_read_facts(f, value, &facts);
     if (status)
         return status;
     const uint64_t bytes = bly_bitmap_shard_bytes(&f->bitmap, (uint32_t)shard);
@@ -25,7 +25,7 @@ static bly_status read_shard_facts(bly_redis_filter *f, void *ctx, uint64_t shar
         return blyi_remote_fail(f, BLY_ECORRUPT,
                                 "%s has %" PRIu64 " bytes instead of %" PRIu64
                                 ": it is damaged; delete it, and make the filter anew",
-                                blyi_remote_show(f, (uint32_t)shard).text, facts.bytes, bytes);
+                                blyi_remote_it(f, (uint32_t)shard).text, facts.bytes, bytes);
     *count = blyi_sum(*count, facts.count);
     return BLY_OK;
 }
@@ -39,9 +39,8 @@ static bly_status read_piece(bly_redis_filter *f, void *ctx, uint64_t i,
                              const bly_redis_value *value, bool repeated) {
     const blyi_piece *piece = &((const blyi_move *)ctx)->round[i];
     (void)repeated;
-    if (value->text.size != piece->bytes)
-        return blyi_remote_fail(f, BLY_ECORRUPT, "%s: the server's answer is none to our question",
-                                blyi_remote_show(f, piece->shard).text);
+    if (value->type != BLY_REDIS_TEXT || value->text.size != piece->bytes)
+        return blyi_remote_nonsense(f);
     memcpy(piece->here, value->text.data, piece->bytes);
     return BLY_OK;
 }
@@ -53,6 +52,7 @@ static bly_status make_copy(bly_redis_filter *f, uint64_t count, bly_filter **ou
         .capacity = f->bitmap.capacity,
         .items = count,
         .fpr = f->bitmap.fpr,
+        .approximate = f->bitmap.approximate,
         .keyless = f->keyless,
     };
     const bly_status status = blyi_filter_make(&shape, NULL, NULL, out);

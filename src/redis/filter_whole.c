@@ -22,15 +22,14 @@ static bool take_number(const char **text, int64_t *out) {
     return any;
 }
 
-bly_status blyi_remote_read_facts(bly_redis_filter *f, uint64_t shard, const bly_redis_value *value,
+bly_status blyi_remote_read_facts(bly_redis_filter *f, const bly_redis_value *value,
                                   blyi_shard_facts *out) {
     const char *text = value->text.data;
     int64_t count, pttl, bytes;
     const bool fits = value->type == BLY_REDIS_TEXT && take_number(&text, &count) &&
                       take_number(&text, &pttl) && take_number(&text, &bytes) && !*text;
     if (!fits || count < 0 || bytes < 0) {
-        (void)blyi_remote_fail(f, BLY_ECORRUPT, "%s: the server's answer is none to our question",
-                               blyi_remote_show(f, (uint32_t)shard).text);
+        (void)blyi_remote_nonsense(f);
         return BLY_ECORRUPT;
     }
     *out = (blyi_shard_facts){.count = (uint64_t)count, .bytes = (uint64_t)bytes, .pttl = pttl};
@@ -41,8 +40,9 @@ static bly_status sum_facts(bly_redis_filter *f, void *ctx, uint64_t shard,
                             const bly_redis_value *value, bool repeated) {
     bly_redis_filter_facts *sum = ctx;
     blyi_shard_facts facts;
+    (void)shard;
     (void)repeated;
-    const bly_status status = blyi_remote_read_facts(f, shard, value, &facts);
+    const bly_status status = blyi_remote_read_facts(f, value, &facts);
     if (status)
         return status;
     sum->count += facts.count;
@@ -62,9 +62,10 @@ static bly_status ask_set_bits(bly_redis_filter *f, void *ctx, uint64_t i,
 static bly_status read_set_bits(bly_redis_filter *f, void *ctx, uint64_t i,
                                 const bly_redis_value *value, bool repeated) {
     bly_redis_filter_facts *facts = ctx;
-    (void)f;
     (void)i;
     (void)repeated;
+    if (value->type != BLY_REDIS_INTEGER || value->integer < 0)
+        return blyi_remote_nonsense(f);
     facts->set_bits = (uint64_t)value->integer;
     return BLY_OK;
 }
@@ -124,32 +125,30 @@ static bly_status ask_expiry(bly_redis_filter *f, void *ctx, uint64_t shard,
 }
 
 bly_status bly_redis_filter_expire(bly_redis_filter *f, uint64_t ms) {
-    static const blyi_errand errand = {.make = ask_expiry, .read = blyi_remote_read_nothing};
+    static const blyi_errand errand = {.make = ask_expiry, .read = blyi_remote_read_one};
     uint64_t expire_at = blyi_remote_time_in(ms);
     return blyi_remote_run(f, &errand, &expire_at, 0, f->bitmap.shards);
 }
 
-static bly_status ask_drop(bly_redis_filter *f, void *ctx, uint64_t shard,
-                           bly_bitmap_command **out) {
+bly_status blyi_remote_ask_drop(bly_redis_filter *f, void *ctx, uint64_t shard,
+                                bly_bitmap_command **out) {
     (void)ctx;
     return bly_bitmap_drop(&f->bitmap, f->name, (uint32_t)shard, out);
 }
 
 static bly_status read_first_drop(bly_redis_filter *f, void *ctx, uint64_t shard,
                                   const bly_redis_value *value, bool repeated) {
-    (void)ctx;
-    (void)shard;
-    return value->integer || repeated
-               ? BLY_OK
-               : blyi_remote_fail(f, BLY_EMISSING, "%s is not there any more, or is another",
-                                  blyi_show_key(f->name).text);
+    const bly_status status = blyi_remote_read_any(f, ctx, shard, value, repeated);
+    if (status || value->integer || repeated)
+        return status;
+    return blyi_remote_fail(f, BLY_EMISSING, "the filter is not there any more, or is another");
 }
 
 /* The first shard last: as long as it is there, nobody makes another filter of that name, whose
  * shards would meet those of this one. */
 bly_status bly_redis_filter_drop(bly_redis_filter *f) {
-    static const blyi_errand others = {.make = ask_drop, .read = blyi_remote_read_nothing},
-                             first = {.make = ask_drop, .read = read_first_drop};
+    static const blyi_errand others = {.make = blyi_remote_ask_drop, .read = blyi_remote_read_any},
+                             first = {.make = blyi_remote_ask_drop, .read = read_first_drop};
     const bly_status status = blyi_remote_run(f, &others, NULL, 1, f->bitmap.shards);
     return status ? status : blyi_remote_run(f, &first, NULL, 0, 1);
 }

@@ -137,7 +137,7 @@ const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
                             "redis.call('SETRANGE', k, 0, ARGV[1])\n"
                             "if ARGV[3] ~= '0' then redis.call('PEXPIREAT', k, ARGV[3]) end\n"
                             "return '1' .. ARGV[1]\n",
-                            "f5bc5f6b0371733bd75a6f412aedea7e399a666f"},
+                            "422df015b4d68fe753de4c05a7d45f39336bfd97"},
 
     [BLYI_SCRIPT_COMPLETE] = {GUARD "redis.call('SETRANGE', k, 104, '\\1')\n"
                                     "return 1\n",
@@ -158,7 +158,7 @@ const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
          "  return 0\n"
          "end\n"
          "return redis.call('UNLINK', k)\n",
-         "8e340ea46a0ae32c7e5e6dd0d38bc2c08360d10c"},
+         "9f910cbb7c1ad5ed01db6b49cf7a14cdc8282bf2"},
 
     /* A copy of this command that was held up on its way finds pieces that came after the one that
      * was not, and leaves them alone. */
@@ -173,7 +173,7 @@ const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
                             "redis.call('SETRANGE', k, 0, ARGV[1])\n"
                             "redis.call('PEXPIRE', k, 3600000)\n"
                             "return 1\n",
-                            "83fa0209f41cc99051d75aeacf53ec06dd2ef44c"},
+                            "ad90b75a0f88662a5f039b5a7b577a091575cbc8"},
 
     [BLYI_SCRIPT_PIECE] = {EXPECT(GONE, RIVAL) "redis.call('SETRANGE', k, ARGV[2], ARGV[3])\n"
                                                "redis.call('PEXPIRE', k, 3600000)\n"
@@ -216,7 +216,7 @@ const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
          "  redis.call('PEXPIREAT', to, ARGV[3])\n"
          "end\n"
          "return 1\n",
-         "8363bac52b684fc357dd04469cfc955813197619"},
+         "3583064fb15edbf57d21085faf65714314962573"},
 
     [BLYI_SCRIPT_RETURN] = {"local park, to = KEYS[1], KEYS[2]\n"
                             "if redis.pcall('GETRANGE', to, 0, 95) ~= ARGV[1] then return 0 end\n"
@@ -226,7 +226,7 @@ const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
                             "redis.call('RENAME', park, to)\n"
                             "if ARGV[2] == '1' then redis.call('PERSIST', to) end\n"
                             "return 1\n",
-                            "0000000000000000000000000000000000000000"},
+                            "d2e0451ac472499a88f5d7ada24d1dab3f12679c"},
 
     [BLYI_SCRIPT_READ] = {GUARD "local b = redis.call('GETRANGE', k, ARGV[2], ARGV[3])\n"
                                 "if #b ~= ARGV[3] - ARGV[2] + 1 then " SHORT " end\n"

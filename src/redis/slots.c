@@ -9,7 +9,7 @@
  * circle of slots, at equal distances, the first at the slot of the filter's name, and shard j is
  * called name:{j.t} with the smallest t that leads to the neighbourhood of its point: a sixteenth
  * of the distance, or 64 slots if that is more and there are so many. With up to 256 shards that
- * takes some 256 tries for each, with 4096 as many as 4096, half a millisecond; so whoever needs
+ * takes some 256 tries for each, with 4096 some 4096, a few dozen microseconds; so whoever needs
  * the keys again and again keeps t. A name with a tag of its own says that its user wants all of it
  * in one slot.
  *
@@ -94,6 +94,21 @@ static arc arc_of(unsigned start, uint32_t shard, uint32_t shards) {
                  width};
 }
 
+/* The smallest number, from t on, that leads into the arc when its digits come after a text with
+ * that CRC, and `tail` after them. Those before the last digit are hashed once for ten. */
+static unsigned find_number(unsigned crc, unsigned t, bly_bytes tail, arc within, unsigned *slot) {
+    for (unsigned stem = crc;; t++) {
+        if (t >= 10 && (t % 10 == 0 || stem == crc)) {
+            char digits[10];
+            stem = crc16(crc, digits, (size_t)(put_number(digits, t / 10) - digits));
+        }
+        const char last = (char)('0' + t % 10);
+        *slot = crc16(crc16(stem, &last, 1), tail.data, tail.size) % BLYI_SLOTS;
+        if ((*slot + BLYI_SLOTS - within.first) % BLYI_SLOTS < within.width)
+            return t;
+    }
+}
+
 /* ":{" label t "}" after, for the smallest t, from e->t on, that makes a key of `name` in the arc.
  * Of the name, what is hashed with it is hashed but once: nothing where it has no '{'; what follows
  * a '{' that these brackets are the first to close; all of it, and of this, where an empty tag is
@@ -105,19 +120,17 @@ static void seek(bly_bytes name, bly_bytes label, bly_bytes after, arc within, e
     const unsigned before = whole  ? crc16(0, name.data, name.size)
                             : open ? crc16(0, open + 1, rest)
                                    : 0;
-    const size_t from = open ? 0 : 2, cut = whole ? 0 : after.size + 1;
+    const size_t from = open ? 0 : 2, fixed = 2 + label.size;
+    char tail[BLYI_KEY_ROOM] = "}";
     e->tagged = !whole;
+    memcpy(tail + 1, after.data, after.size);
     memcpy(e->text, ":{", 2);
     memcpy(e->text + 2, label.data, label.size);
-    for (;; e->t++) {
-        char *end = put_number(e->text + 2 + label.size, e->t);
-        *end++ = '}';
-        memcpy(end, after.data, after.size);
-        e->size = (size_t)(end - e->text) + after.size;
-        e->slot = crc16(before, e->text + from, e->size - cut - from) % BLYI_SLOTS;
-        if ((e->slot + BLYI_SLOTS - within.first) % BLYI_SLOTS < within.width)
-            return;
-    }
+    e->t = find_number(crc16(before, e->text + from, fixed - from), e->t,
+                       (bly_bytes){tail, whole ? after.size + 1 : 0}, within, &e->slot);
+    char *end = put_number(e->text + fixed, e->t);
+    memcpy(end, tail, after.size + 1);
+    e->size = (size_t)(end - e->text) + after.size + 1;
 }
 
 enum { LABEL = 12 };

@@ -386,13 +386,13 @@ def test_out_of_memory():
 
 
 def test_replica():
-    """A replica answers questions. It takes no adds, and says why."""
+    """A replica that may be asked answers questions. It takes no adds, and says why."""
     with plain(name="master") as master, Driver() as driver, Driver() as reader:
         with plain(f"replicaof 127.0.0.1 {master.port}", name="replica") as replica:
             driver.must("create", url(master, "k"), n=100000, p=0.01, replicas=1,
                         replicas_ms=5000)
             driver.must("add", "key:", 0, 2000)
-            reader.must("open", url(replica, "k"), retry_ms=400)
+            reader.must("open", url(replica, "k"), retry_ms=400, allow_replica=1)
             eq(reader.must("contains", "key:", 0, 2000)["yes"], 2000)
             answer, digits = reader.range("add", "new:", 0, 2000)
             ok(answer["status"] in ("BLY_EREFUSED", "BLY_EIO"), f"{answer}")
@@ -435,7 +435,8 @@ def test_replicas_that_do_not_follow():
         replica = plain(f"replicaof 127.0.0.1 {master.port}", name="replica")
         options = {"replicas": 1, "replicas_ms": 300, "retry_ms": 500, **ROOMY}
         with master.client() as c:
-            wait_for(lambda: c.must("ROLE")[2], 30, "the replica")
+            c.must("SET", "other", "x")
+            wait_for(lambda: c.must("WAIT", 1, 100) == 1, 30, "the replica")
         for driver in (one, two):
             driver.must("create", url(master, "k"), **options)
         eq(one.must("add", "key:", 0, 1000)["yes"], 1000)

@@ -12,8 +12,10 @@ import time  # noqa: E402
 
 from support import (Driver, Error, eq, head, main, ok, plain, refused, shard_keys,  # noqa: E402
                      url)
+from trouble import HangUp, Relay  # noqa: E402
 
 SHARDS = 5
+HEAD = 128
 
 
 def heads(client, name, shards):
@@ -181,6 +183,141 @@ def test_something_in_the_way():
         c.must("DEL", keys[3])
         driver.must("create", url(server, "w"), **options)
         known(driver)
+
+
+# ---- answers that are lost ----------------------------------------------------------------------
+
+def is_create(command, key):
+    return command[0] in (b"EVAL", b"EVALSHA") and command[3:4] == [key.encode()] \
+        and len(command) == 8 and len(command[4]) == HEAD
+
+
+def losing_once(server, key, then):
+    """A hook: the first creation of `key` is carried out, then `then` is, and no answer comes."""
+    left = [1]
+
+    def hook(command, _):
+        if not left or not is_create(command, key):
+            return None
+        with server.client() as c:
+            if isinstance(c(*command), Error):  # it does not know the script yet
+                return None
+        left.clear()
+        then()
+        return HangUp
+    return hook
+
+
+def test_lost_answer_of_the_first():
+    """A made the filter and was not told; B joined, added, was answered. Then the server loses all.
+    What A makes when it tries again is another filter: to B an error, and not "absent"."""
+    options = {"n": 20000, "p": 0.01}
+    for shards in (1, 3):
+        with plain() as server, Driver() as a, Driver() as b, server.client() as c:
+            def then():
+                b.must("create", url(server, "k"), shards=shards, **options)
+                known(b)
+                c.must("FLUSHALL")
+
+            with Relay(server, losing_once(server, "k", then)) as relay:
+                a.must("create", url(relay, "k"), shards=shards, **options)
+            check_error(b, "BLY_EMISMATCH")
+            known(a)
+
+
+def test_lost_answer_joins():
+    """If nothing happens meanwhile, the second attempt finds what the first has made."""
+    with plain() as server, Driver() as a, server.client() as c:
+        for shards in (1, 3):
+            for key in shard_keys(f"k{shards}", shards):
+                with Relay(server, losing_once(server, key, lambda: None)) as relay:
+                    answer = a.must("create", url(relay, f"k{shards}"), n=20000, p=0.01,
+                                    shards=shards)
+                    ok(relay.connections == 2, "no answer was lost")
+                check_whole(c, f"k{shards}", shards, answer["stamp"])
+                c.must("FLUSHALL")
+        with Relay(server, losing_once(server, "k", lambda: None)) as relay:
+            refused(a("create", url(relay, "k"), n=20000, p=0.01, no_retry=1), "BLY_EIO")
+
+
+def test_lost_answer_of_another():
+    """The same with a shard that others have completed the filter with, and that was lost since: it
+    had keys, and is not made again."""
+    options = {"n": 20000, "p": 0.01, "shards": 3}
+    with plain() as server, Driver() as a, Driver() as b, server.client() as c:
+        lost = shard_keys("k", 3)[1]
+
+        def then():
+            b.must("create", url(server, "k"), **options)
+            known(b)
+            c.must("DEL", lost)
+
+        with Relay(server, losing_once(server, lost, then)) as relay:
+            refused(a("create", url(relay, "k"), **options), "BLY_EMISSING", lost)
+        eq(c.must("EXISTS", lost), 0)
+        check_error(b, "BLY_EMISSING", some=True)
+
+
+# ---- memory -------------------------------------------------------------------------------------
+
+def test_no_room():
+    """A filter that does not fit is refused before it takes memory, and others go on."""
+    with plain("maxmemory 30mb", "maxmemory-policy noeviction") as server, Driver() as driver, \
+            server.client() as c:
+        for shards in (1, 3):
+            answer = driver("create", url(server, "k"), n=40 * 10 ** 6, p=0.01, shards=shards)
+            refused(answer, "BLY_EREFUSED", "OOM", "room for", "nothing was added")
+            ok(not answer["why"].startswith("k"), answer["why"])
+            eq(c.must("DBSIZE"), 0)
+            c.must("SET", "other", "x")
+            c.must("DEL", "other")
+        driver.must("create", url(server, "k"), n=10 ** 7, p=0.01, shards=3)
+        known(driver)
+        refused(driver("create", url(server, "k2"), n=15 * 10 ** 6, p=0.01), "BLY_EREFUSED", "OOM")
+        # Who is there already is joined, whatever the memory.
+        with Driver() as other:
+            other.must("create", url(server, "k"), n=10 ** 7, p=0.01, shards=3)
+
+
+def test_room_by_eviction():
+    """Where others are evicted a full server is no reason, but no filter takes most of it."""
+    with plain("maxmemory 20mb", "maxmemory-policy allkeys-lru") as server, Driver() as driver, \
+            server.client() as c:
+        for number in range(400):
+            c.must("SET", f"other{number}", b"x" * 50000)
+        for shards in (1, 4):
+            refused(driver("create", url(server, "k"), n=10 ** 7, p=0.01, shards=shards),
+                    "BLY_EREFUSED", "OOM", "allkeys-lru")
+        driver.must("create", url(server, "k"), n=10 ** 6, p=0.01, shards=4)
+        known(driver)
+
+
+def test_memory_that_is_not_told():
+    """A user who may not ask for INFO can still make filters."""
+    with plain("maxmemory 1gb") as server, Driver() as driver, server.client() as c:
+        c.must("ACL", "SETUSER", "bob", "on", ">pw", "~*", "+@all", "-info")
+        driver.must("create", url(server, "k", login="bob:pw@"), n=20000, p=0.01, shards=2)
+        known(driver)
+
+
+def test_refused_half_way():
+    """A server that refuses one of the shards: its maker takes the others back, but not from under
+    those who have completed the filter."""
+    options = {"n": 20000, "p": 0.01, "shards": SHARDS}
+    keys = shard_keys("k", SHARDS)
+    with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
+        for complete in (False, True):
+            def hook(command, _):
+                if not is_create(command, keys[3]):
+                    return None
+                if complete:
+                    other.must("create", url(server, "k"), **options)
+                return b"-OOM command not allowed when used memory > 'maxmemory'.\r\n"
+
+            with Relay(server, hook) as relay:
+                refused(driver("create", url(relay, "k"), **options), "BLY_EREFUSED", "OOM", keys[3])
+            eq(c.must("DBSIZE"), SHARDS if complete else 0)
+        known(other)
 
 
 # ---- gone ---------------------------------------------------------------------------------------
@@ -351,6 +488,8 @@ def test_missing_and_refused_names():
     with plain() as server, Driver() as driver:
         refused(driver("open", url(server, "none")), "BLY_EMISSING")
         refused(driver("open", f"redis://127.0.0.1:{server.port}"), "BLY_EINVAL")
+        refused(driver("open", url(server, "k" * 65537)), "BLY_EINVAL", "64 KiB")
+        refused(driver("open", url(server, "k" * 65536)), "BLY_EMISSING")
         port = server.port
         server.stop()
         answer = driver("open", url(port, "k"), retry_ms=300)
@@ -393,7 +532,8 @@ def test_few_blocks():
             c.must("DEL", keys[0])
             for key in keys[1:]:
                 eq(c.must("UNLINK", key), 1)
-        refused(driver("create", url(server, "x"), n=300, p=0.01, shards=blocks + 1), "BLY_ETOOBIG")
+        refused(driver("create", url(server, "x"), n=300, p=0.01, shards=blocks + 1), "BLY_ETOOBIG",
+                f"at most {blocks}")
 
 
 def test_largest_string():
@@ -412,8 +552,29 @@ def test_largest_string():
             ok(any(tail), "nothing at the end")
             driver.must("drop")
         refused(driver("create", url(server, "k"), n=450 * 10 ** 6, p=0.01, shards=1),
-                "BLY_ETOOBIG")
+                "BLY_ETOOBIG", "it takes 2")
         eq(c.must("DBSIZE"), 0)
+
+
+def test_reasons_do_not_repeat_the_name():
+    """Who asked for a key knows its name; of other shards it must be told."""
+    with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
+        answers = [other("open", url(server, "filter"))]
+        make(driver, server, "filter", 3)
+        answers.append(other("create", url(server, "filter"), n=30000, p=0.01, shards=3))
+        c.must("SETRANGE", "filter", 104, b"\0")
+        answers.append(other("open", url(server, "filter")))
+        c.must("SETRANGE", "filter", 104, b"\1")
+        c.must("DEL", "filter")
+        answers += [driver("look"), driver("add", "key:", 0, 1000), driver("drop")]
+        c.must("RPUSH", "filter", "x")
+        answers += [driver("look"), other("open", url(server, "filter")),
+                    other("create", url(server, "filter"), n=20000, p=0.01)]
+        for answer in answers:
+            ok(answer["status"] != "BLY_OK" and not answer["why"].startswith("filter"), f"{answer}")
+        make(driver, server, "two", 3)
+        c.must("DEL", shard_keys("two", 3)[1])
+        refused(driver("look"), "BLY_EMISSING", shard_keys("two", 3)[1] + ": ")
 
 
 def test_databases_and_names():

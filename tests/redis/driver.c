@@ -18,6 +18,8 @@
  *   drop
  *   send FILE URL                 a file to a server; that filter is then open
  *   fetch FILE                    the open filter into a file
+ *   command URL WORD ...          one command to a server (bly_redis_command), of connect_ms= and
+ *                                 command_ms=
  *
  * Options:
  *   create, open, gozero, send    connect_ms= command_ms= retry_ms= no_retry=1 replicas=
@@ -518,12 +520,42 @@ static void use(const line *l) {
     }
 }
 
+static void command(const line *l) {
+    const bly_redis_options options = {.connect_ms = l->options.connect_ms,
+                                       .command_ms = l->options.command_ms};
+    const char *wrong;
+    const size_t n = l->count - 2;
+    bly_redis_url url;
+    bly_redis_reason why = {""};
+    bly_redis *link = NULL;
+    bly_redis_reply *reply = NULL;
+    bly_bytes *args = calloc(n, sizeof *args);
+    bly_status status = bly_redis_url_parse(l->words[1], &wrong, &url);
+    if (!args || status) {
+        usage(args ? wrong : "no memory");
+        free(args);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        args[i] = (bly_bytes){l->words[i + 2], strlen(l->words[i + 2])};
+    status = bly_redis_open(&url, &options, &why, &link);
+    if (status == BLY_OK)
+        status = bly_redis_command(link, args, n, &reply);
+    answer(status_name(status), status && link ? bly_redis_why(link) : why.text, "%s", "");
+    bly_redis_reply_free(reply);
+    bly_redis_close(link);
+    bly_redis_url_free(&url);
+    free(args);
+}
+
 static void obey(const line *l) {
     const char *what = l->count ? l->words[0] : "";
     const bool opens =
         strcmp(what, "create") == 0 || strcmp(what, "open") == 0 || strcmp(what, "gozero") == 0;
     if ((opens && l->count == 2) || (strcmp(what, "send") == 0 && l->count == 3)) {
         open_one(l);
+    } else if (strcmp(what, "command") == 0 && l->count > 2) {
+        command(l);
     } else if (strcmp(what, "close") == 0) {
         bly_redis_filter_close(filter);
         filter = NULL;

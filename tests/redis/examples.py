@@ -75,6 +75,86 @@ def test_guard():
         eq(c("EXISTS", "shop"), 0, "it leaves no filter behind")
 
 
+class Service:
+    """The guard at work, for longer than the test takes."""
+
+    def __init__(self, server):
+        self.path = server.path("guard")
+        with open(self.path, "wb") as output:
+            self.process = subprocess.Popen(
+                [program("penetration_guard"), f"redis://127.0.0.1:{server.port}/shop", "600"],
+                stdout=output)
+
+    def days(self):
+        """Of those whose end nobody knows beforehand. It ends when an answer is wrong."""
+        eq(self.process.poll(), None, "it goes on, whatever becomes of its server")
+        with open(self.path, encoding="utf-8") as file:
+            return [Day(line) for line in re.findall(r"^another day.*\n", file.read(), re.M)]
+
+    def wait(self, condition, what):
+        """For a whole day from now on of which that holds."""
+        begun = len(self.days()) + 1
+        wait_for(lambda: any(map(condition, self.days()[begun:])), 60, what)
+
+    def end(self):
+        for day in self.days():
+            eq(day.served, 2000, "customers are always served")
+            eq(day.served + day.rejected + (day.reads - (day.served - day.hits)), 10000)
+        self.process.kill()
+        self.process.wait()
+
+
+def protected(day):
+    return day.unchecked == 0 and day.rejected > 7900
+
+
+def test_guard_server_dies():
+    """It serves from the database, and is a guard again when there is a server again."""
+    server = Server(module=False)
+    service = Service(server)
+    service.wait(protected, "the guard to be on")
+    server.kill()
+    service.wait(lambda day: (day.unchecked, day.reads) == (10000, 10000), "days without a server")
+    server.start()
+    service.wait(protected, "the filter to be back")
+    with server.client() as c:
+        eq(c("UNLINK", "shop"), 1)
+        service.wait(protected, "the filter to be back once more")
+    service.end()
+
+
+def test_guard_server_is_silent():
+    """Few requests wait for it, none for long."""
+    server = Server(module=False)
+    service = Service(server)
+    service.wait(protected, "the guard to be on")
+    os.kill(server.pid, signal.SIGSTOP)
+    service.wait(lambda day: (day.unchecked, day.reads) == (10000, 10000), "days without answers")
+    os.kill(server.pid, signal.SIGCONT)
+    service.wait(protected, "answers")
+    service.end()
+
+
+def test_guard_filter_is_replaced():
+    """Not one request goes unchecked."""
+    server = Server(module=False)
+    service = Service(server)
+    url = f"redis://127.0.0.1:{server.port}/shop"
+    service.wait(protected, "the guard to be on")
+    begun = len(service.days())
+    with server.client() as c:
+        stamps = {c("GETRANGE", "shop", 16, 23)}
+        for i in range(3):
+            copy = server.path(f"copy{i}")
+            eq(run("bloomery", "pull", "-q", url, copy)[0], 0)
+            eq(run("bloomery", "push", "-q", "--replace", copy, url)[0], 0)
+            stamps.add(c("GETRANGE", "shop", 16, 23))
+            service.wait(protected, "the next day")
+        eq(len(stamps), 4, "it was another filter each time")
+    eq([day.unchecked for day in service.days()[begun:] if day.unchecked > 0], [])
+    service.end()
+
+
 def test_guard_refuses():
     server = Server(module=False)
     refuses("penetration_guard", "http://x/y", why="address")
@@ -140,7 +220,13 @@ def test_frontier():
     with server.client() as c:
         eq([c("LLEN", "{crawl}:frontier"), c("LLEN", "{crawl}:busy")], [0, 0])
     late = Worker(server, 2)
-    eq(late.end()[0], 0, "who comes late finds nothing to do")
+    _, errors = late.process.communicate(timeout=60)
+    eq((late.process.returncode, late.pages()), (0, []), "who comes late finds nothing to do")
+    ok(b"is over" in errors and b"{crawl}:started" in errors, f"and is told so: {errors}")
+    with server.client() as c:
+        eq(c("DEL", "crawl", "{crawl}:started", "{crawl}:frontier", "{crawl}:busy"), 2)
+    anew = Worker(server, 3)
+    eq(anew.end()[0], PAGES, "without those keys it begins anew")
 
 
 def test_frontier_on_a_cluster():
@@ -210,6 +296,7 @@ def test_frontier_refuses():
     for words in (["-n", "0"], ["-n", "x"], ["-t", "0"], ["-x"], ["redis://a/b", "redis://a/b"]):
         refuses("shared_frontier", *words, why="usage")
     refuses("shared_frontier", "redis://127.0.0.1", why="key")
+    refuses("shared_frontier", "redis://127.0.0.1/" + "k" * 240, why="too long")
 
 
 if __name__ == "__main__":

@@ -11,8 +11,13 @@ import os  # noqa: E402
 import struct  # noqa: E402
 
 from proxy import Cut, Proxy  # noqa: E402
+from trouble import Relay, Silence  # noqa: E402
 from support import (HEAD, Cluster, Driver, eq, head, key_slot, main, ok, plain,  # noqa: E402
-                     refused, shard_keys, url)
+                     refused, shard_keys, url, wait_for)
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from format_hashes import xxh64  # noqa: E402
 
 MIB = 1 << 20
 LARGE = {"n": 20 * 10 ** 6, "p": 0.01}  # 25 MB, several rounds of pieces
@@ -132,9 +137,9 @@ def test_nothing_is_overwritten():
         make(driver, server, "a", shards=2)
         driver.must("fetch", file_of(driver))
         before = names(c)
-        refused(driver("send", file_of(driver), url(server, "a"), shards=2), "BLY_EEXISTS", "a")
+        refused(driver("send", file_of(driver), url(server, "a"), shards=2), "BLY_EEXISTS")
         c.must("RPUSH", "list", "x")
-        refused(driver("send", file_of(driver), url(server, "list")), "BLY_EEXISTS", "list")
+        refused(driver("send", file_of(driver), url(server, "list")), "BLY_EEXISTS")
         # A shard other than the first is no different.
         other = shard_keys("b", 3)[2]
         c.must("SET", other, "x")
@@ -162,6 +167,82 @@ def test_replacing():
         c.must("RPUSH", "a", "x")
         driver.must("send", file_of(driver), url(server, "a"), replace=1)
         eq(driver.must("contains", "key:", 0, 500)["yes"], 500)
+
+
+def is_landing(command, key):
+    return command[0] in (b"EVAL", b"EVALSHA") and command[2:3] in ([b"2"], [b"3"]) \
+        and command[4] == key.encode() and len(command) in (10, 11)
+
+
+def refusing(key, words=b"-OOM command not allowed when used memory > 'maxmemory'.\r\n"):
+    return lambda command, _: words if is_landing(command, key) else None
+
+
+def test_replacing_fails_at_the_end():
+    """When the last step is refused, or one before it, the old filter is there as it was."""
+    with plain() as server, Driver() as driver, Driver() as old, server.client() as c:
+        make(driver, server, "new", count=500)
+        driver.must("fetch", file_of(driver))
+        c.must("DEL", "new")
+        for shards in (1, 3, 4):
+            make(old, server, "a", shards=3)
+            for expire in (0, 600000, 90000000):
+                old.must("expire", expire)
+                before = {key: (c.must("DUMP", key), c.must("PEXPIRETIME", key))
+                          for key in names(c)}
+                for failing in shard_keys("a", shards):
+                    with Relay(server, refusing(failing)) as relay:
+                        refused(driver("send", file_of(driver), url(relay, "a"), shards=shards,
+                                       replace=1), "BLY_EREFUSED", "OOM")
+                    eq({key: (c.must("DUMP", key), c.must("PEXPIRETIME", key))
+                        for key in names(c)}, before)
+                eq(old.must("contains", "key:", 0, 1000)["yes"], 1000)
+            old.must("drop")
+        # Nothing was there before, and nothing is left.
+        with Relay(server, refusing("a")) as relay:
+            refused(driver("send", file_of(driver), url(relay, "a"), shards=3, replace=1),
+                    "BLY_EREFUSED")
+        eq(names(c), [])
+
+
+def test_death_while_replacing():
+    """A client that dies between two landings leaves an error, no wrong answer. To send again cures
+    it; and if that fails in its turn, what was there at first is there again."""
+    with plain() as server, Driver() as driver, Driver() as old, server.client() as c:
+        make(driver, server, "new", count=500)
+        driver.must("fetch", file_of(driver))
+        c.must("DEL", "new")
+        for again in ("fails", "is done"):
+            make(old, server, "a", shards=3)
+            dying = Driver()
+            reached = []
+
+            def hook(command, _):
+                if not is_landing(command, "a"):
+                    return None
+                reached.append(command)
+                return Silence
+
+            with Relay(server, hook) as relay:
+                dying.say("send", file_of(driver), url(relay, "a"), shards=3, replace=1)
+                wait_for(lambda: reached, what="the last landing")
+                dying.kill()
+            refused(old("contains", "key:", 0, 1000), "BLY_EMISMATCH")
+            refused(driver("open", url(server, "a")), "BLY_EMISMATCH")
+            parked = [key for key in names(c) if key.endswith(":parked")]
+            eq(len(parked), 2)
+            ok(all(0 < c.must("PTTL", key) <= 3600000 for key in parked), "for ever")
+            if again == "fails":
+                with Relay(server, refusing("a")) as relay:
+                    refused(driver("send", file_of(driver), url(relay, "a"), shards=3, replace=1),
+                            "BLY_EREFUSED")
+                eq(old.must("contains", "key:", 0, 1000)["yes"], 1000)
+                eq(old.must("look")["expires_ms"], -1)
+            else:
+                driver.must("send", file_of(driver), url(server, "a"), shards=3, replace=1)
+                eq(driver.must("contains", "key:", 0, 500)["yes"], 500)
+            eq(names(c), sorted(shard_keys("a", 3)))
+            c.must("FLUSHALL")
 
 
 # ---- what goes wrong on the way -----------------------------------------------------------------
@@ -224,6 +305,67 @@ def test_lost_on_the_way():
         ok(not os.path.exists(file_of(driver, "two.bly")), "half a file")
 
 
+def test_arrives_late():
+    """A command that is held up, sent again, and then comes after all, destroys nothing."""
+    with plain() as server, Driver() as driver, server.client() as c:
+        make(driver, server, "a", count=10000, n=200000)
+        driver.must("fetch", file_of(driver))
+        held, late = [], []
+
+        def hook(command, connection):
+            script = command[0] in (b"EVAL", b"EVALSHA")
+            if script and len(command) == 7 and len(command[4]) == HEAD and connection == 1:
+                held.append(command)
+                return Silence
+            if script and is_landing(command, "b") and held:
+                late.append(c(*held.pop()))
+            return None
+
+        with Relay(server, hook) as relay:
+            driver.must("send", file_of(driver), url(relay, "b"), command_ms=300)
+        ok(late, "it never came")
+        eq(driver.must("contains", "key:", 0, 10000)["yes"], 10000)
+
+
+def test_answers_that_are_none():
+    """Whoever says anything but 1 has not done it."""
+    with plain() as server, Driver() as driver, server.client() as c:
+        make(driver, server, "a")
+        driver.must("fetch", file_of(driver))
+        before = names(c)
+        for answer in (b":0\r\n", b"$-1\r\n", b"+QUEUED\r\n", b"*1\r\n:1\r\n"):
+            for size in (7, 10):  # pieces and arrivals; landings
+                def hook(command, _):
+                    return answer if command[0] in (b"EVAL", b"EVALSHA") \
+                        and len(command) == size else None
+
+                with Relay(server, hook) as relay:
+                    refused(driver("send", file_of(driver), url(relay, "b")), "BLY_ECORRUPT")
+                eq(names(c), before)
+
+
+def test_vanishes_at_once():
+    """A filter that is to live for a millisecond is sent all the same."""
+    with plain() as server, Driver() as driver, server.client() as c:
+        make(driver, server, "a")
+        driver.must("fetch", file_of(driver))
+        driver.must("send", file_of(driver), url(server, "b"), shards=3, expire=1)
+        wait_for(lambda: names(c) == ["a"], what="its end")
+
+
+def test_no_room():
+    """A filter that does not fit is refused before any of it arrives."""
+    with plain() as server, Driver() as driver, server.client() as c:
+        make(driver, server, "a", **LARGE)
+        driver.must("fetch", file_of(driver))
+        c.must("CONFIG", "SET", "maxmemory", "40mb")
+        for shards in (1, 3):
+            answer = driver("send", file_of(driver), url(server, "b"), shards=shards)
+            refused(answer, "BLY_EREFUSED", "OOM", "room for")
+            ok(answer["why"].startswith("OOM"), answer["why"])
+            eq((answer["moved"], names(c)), (0, ["a"]))
+
+
 def test_two_senders():
     """Two send to one name. One of them, or with `replace` both, one after the other, is there in
     the end, whole."""
@@ -240,7 +382,7 @@ def test_two_senders():
             for answer in answers:
                 if answer not in good:
                     refused(answer, "BLY_EEXISTS" if "there already" in answer["why"]
-                            else "BLY_EMISMATCH", "x")
+                            else "BLY_EMISMATCH")
             if head(c, "x").stamp not in [a["stamp"] for a in good]:
                 raise AssertionError(f"somebody else's: {answers}")
             eq(len({head(c, key).stamp for key in shard_keys("x", 3)}), 1, "of two filters")
@@ -273,6 +415,26 @@ def test_damaged():
         c.must("SETRANGE", "a", 0, c.must("GETRANGE", "big", 0, HEAD - 1))
         driver.must("open", url(server, "a"))
         refused(driver("fetch", file_of(driver)), "BLY_ECORRUPT", "a")
+
+
+def test_approximate():
+    """An intersection stays one on its way to a server and back; who joins it has it, too."""
+    with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
+        make(driver, server, "a", shards=2)
+        driver.must("fetch", file_of(driver))
+        data = bytearray(read(file_of(driver)))
+        data[7] |= 2  # docs/format.md, section 1
+        data[12:16] = bytes(4)
+        data[12:16] = struct.pack("<I", xxh64(bytes(data[:64])) & 0xFFFFFFFF)
+        with open(file_of(driver, "marked.bly"), "wb") as file:
+            file.write(data)
+        driver.must("send", file_of(driver, "marked.bly"), url(server, "b"), shards=2)
+        eq(c.must("GETRANGE", "b", 24 + 7, 24 + 7)[0] & 2, 2)
+        other.must("create", url(server, "b"), n=20000, p=0.01, shards=2)
+        eq(other.must("contains", "key:", 0, 1000)["yes"], 1000)
+        other.must("open", url(server, "b"))
+        other.must("fetch", file_of(other, "back.bly"))
+        ok(read(file_of(other, "back.bly")) == bytes(data), "the file has changed")
 
 
 # ---- keys, and what they open -------------------------------------------------------------------
