@@ -512,6 +512,24 @@ static void test_room_for_a_key(void **state) {
 }
 
 /* docs/format.md, section 22. */
+/* Against adding one key after the other, each lost at the rate that the filter then has. */
+static void test_keys_behind_a_count(void **state) {
+    (void)state;
+    const bly_bitmap_spec spec = {.capacity = 1000, .fpr = 0.01};
+    bly_bitmap b;
+    assert_ok(bly_bitmap_plan(&spec, &b));
+    double fresh = 0;
+    assert_true(bly_bitmap_keys(&b, 0) == 0);
+    for (unsigned keys = 0; keys < 20000; keys++) {
+        if (keys % 1000 == 999) {
+            const double found = bly_bitmap_keys(&b, (uint64_t)fresh);
+            assert_true(found > 0.98 * keys && found < 1.02 * keys);
+        }
+        fresh += 1 - bly_plan_fpr(&b.geometry, keys, b.hasher.bits);
+    }
+    assert_true(bly_bitmap_keys(&b, UINT64_MAX) >= 1000 * 1000.0);
+}
+
 static void test_golden_keys(void **state) {
     (void)state;
     const struct {
@@ -852,6 +870,7 @@ int main(void) {
         cmocka_unit_test(test_a_tag_of_the_name_keeps_shards_together),
         cmocka_unit_test(test_keys_again),
         cmocka_unit_test(test_room_for_a_key),
+        cmocka_unit_test(test_keys_behind_a_count),
         cmocka_unit_test(test_golden_keys),
         cmocka_unit_test(test_digests),
         cmocka_unit_test(test_life_of_a_shard),

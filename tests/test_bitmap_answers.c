@@ -99,7 +99,12 @@ static size_t serve(const server *s, const bly_bitmap_command *c, uint8_t *out) 
     uint8_t *string = s->strings[shard];
     const size_t block = s->b->geometry.kind == BLY_SBBF ? 32 : 64;
     if (s->b->form == BLY_BITMAP_GOZERO) {
-        assert_int_equal(c->count, 5);
+        assert_int_equal(c->count, 6);
+        char most[24];
+        const int digits =
+            snprintf(most, sizeof most, "%llu", (unsigned long long)(s->b->geometry.size + 7) / 8);
+        assert_int_equal(c->args[5].size, digits);
+        assert_memory_equal(c->args[5].data, most, c->args[5].size);
         assert_int_equal(c->writes, is_script(c, BLYI_SCRIPT_GOZERO_ADD));
         assert_int_equal(!c->writes, is_script(c, BLYI_SCRIPT_GOZERO_CONTAINS));
         return gozero(string, c->args[4], c->writes, out);

@@ -5,12 +5,9 @@
  * different ones. The later one is told so, and looks at what the earlier one has begun: making
  * just that joins it, or helps to complete it, even if the earlier one has died.
  *
- * What is lost. The server counts keys that came out new. One that did not, but was, left no bit
- * behind that was not set before: so the rate r(x) after x different keys have come is that of a
- * filter with x keys, and of so many F(x), the integral of 1 - r, came out new. Solving F(x) =
- * count tells how many have come, in all; what lies between this and the count was lost. The part
- * of it that this run has lost is taken to be its part of what was new meanwhile. (By the count
- * alone the rate of an overfull filter would seem far too good.)
+ * What is lost. The server counts keys that came out new, and bly_bitmap_keys tells how many have
+ * come, in all; what lies between was lost. The part of it that this run has lost is taken to be
+ * its part of what was new meanwhile.
  */
 #include "seen_redis.h"
 
@@ -275,23 +272,6 @@ bool seen_redis_go_on(seen_redis *s, const char *path, uint64_t from, uint64_t t
 
 /* ---- the rate -------------------------------------------------------------------------------- */
 
-/* How many different keys have come, for so many to have been new; by steps of a 64th, and at most
- * a thousand times the capacity. */
-static double keys_behind(const bly_bitmap *b, uint64_t count) {
-    const double capacity = (double)b->capacity, wanted = (double)count;
-    double keys = 0, fresh = 0;
-    while (fresh < wanted && keys < 1000 * capacity) {
-        const double step = fmax(1, fmax(keys, capacity) / 64);
-        const uint64_t middle = (uint64_t)(keys + step / 2);
-        const double share = 1 - bly_plan_fpr(&b->geometry, middle, b->hasher.bits);
-        if (fresh + step * share >= wanted)
-            return keys + (wanted - fresh) / share;
-        fresh += step * share;
-        keys += step;
-    }
-    return keys;
-}
-
 void seen_redis_look(seen_redis *s) {
     static const double hardly_any = 0.9; /* come out new, and tell nothing of the others */
     const bly_bitmap *b = bly_redis_filter_bitmap(s->remote.filter);
@@ -305,10 +285,10 @@ void seen_redis_look(seen_redis *s) {
                          s->remote.at.name, bly_redis_filter_why(s->remote.filter));
         s->facts.count = s->before + s->fresh;
     }
-    const double came = keys_behind(b, s->facts.count);
+    const double came = bly_bitmap_keys(b, s->facts.count);
     s->rate = bly_plan_fpr(&b->geometry, (uint64_t)came, b->hasher.bits);
     const double fresh = (double)s->facts.count - (double)s->before;
-    const double lost = came - keys_behind(b, s->before) - fresh;
+    const double lost = came - bly_bitmap_keys(b, s->before) - fresh;
     s->lost = s->fresh ? fmax(0, lost * fmin(1, (double)s->fresh / fresh)) : 0;
     if (s->rate > hardly_any)
         s->lost = NAN;

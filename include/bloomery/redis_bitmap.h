@@ -89,6 +89,10 @@ BLY_API uint64_t bly_bitmap_shard_blocks(const bly_bitmap *b, uint32_t shard);
 BLY_API uint64_t bly_bitmap_shard_bytes(const bly_bitmap *b, uint32_t shard);
 BLY_API uint64_t bly_bitmap_bytes(const bly_bitmap *b); /* of all of them */
 
+/* About how many different keys have come, if `count` of them were new when they came: more than
+ * that, since some were taken for keys that were there. At most a thousand times the capacity. */
+BLY_API double bly_bitmap_keys(const bly_bitmap *b, uint64_t count);
+
 /* Whether both are of one shape: everything but the stamp, and whether it is approximate. Who joins
  * a filter that is there must take these over. */
 BLY_API bool bly_bitmap_alike(const bly_bitmap *a, const bly_bitmap *b);

@@ -133,7 +133,7 @@ typedef struct bly_redis_filter_facts {
     uint64_t count;       /* keys that were new; go-zero: 0 */
     uint64_t bytes;       /* of all strings */
     uint64_t set_bits;    /* go-zero only: its bits that are set (BITCOUNT) */
-    double predicted_fpr; /* after so many keys; go-zero: by the bits that are set */
+    double predicted_fpr; /* by that count (bly_bitmap_keys); go-zero: by the bits that are set */
     int64_t expires_ms;   /* how long it has to live, of the shard that has least; -1: for ever */
     uint32_t nodes;       /* servers that hold it */
 } bly_redis_filter_facts;

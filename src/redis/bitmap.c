@@ -203,3 +203,22 @@ bly_status blyi_bitmap_of(const bly_filter *f, const bly_bitmap_spec *spec, bly_
 bly_status bly_bitmap_of(const bly_filter *f, const bly_bitmap_spec *spec, bly_bitmap *out) {
     return blyi_bitmap_of(f, spec, out, NULL);
 }
+
+/* A key that came, and was not new to the filter though it was, left no bit that was not set: so
+ * the rate r(x) after x different keys is that of a filter with x keys, and of x keys the integral
+ * of 1 - r came out new. Solved by steps of a 64th. (By the count alone, the rate of an overfull
+ * filter would seem far too good.) */
+double bly_bitmap_keys(const bly_bitmap *b, uint64_t count) {
+    const double capacity = (double)b->capacity, wanted = (double)count;
+    double keys = 0, fresh = 0;
+    while (fresh < wanted && keys < 1000 * capacity) {
+        const double most = keys > capacity ? keys : capacity, step = most > 64 ? most / 64 : 1;
+        const uint64_t middle = (uint64_t)(keys + step / 2);
+        const double share = 1 - bly_plan_fpr(&b->geometry, middle, b->hasher.bits);
+        if (fresh + step * share >= wanted)
+            return keys + (wanted - fresh) / share;
+        fresh += step * share;
+        keys += step;
+    }
+    return keys;
+}

@@ -23,7 +23,7 @@ typedef struct meaning {
 
 static const char needs[] =
     "the user needs EVAL, EVALSHA, GETRANGE, SETRANGE, EXISTS, STRLEN, PTTL, PERSIST, PEXPIRE, "
-    "PEXPIREAT, RENAME, UNLINK, and this key: see ACL SETUSER";
+    "PEXPIREAT, RENAME, UNLINK (for go-zero's SETBIT, GETBIT), and this key: see ACL SETUSER";
 
 static const meaning meanings[] = {
     {"BLYMISSING", BLY_REDIS_REFUSED, BLY_EMISSING,
@@ -33,6 +33,12 @@ static const meaning meanings[] = {
     {"BLYOTHER", BLY_REDIS_REFUSED, BLY_EMISMATCH,
      "the key holds another filter than before, or something else: it was made anew or "
      "overwritten; open it again",
+     true},
+    {"BLYNATIVE", BLY_REDIS_REFUSED, BLY_EMISMATCH,
+     "the key holds a filter of Bloomery's own form, not go-zero's; open it as such", true},
+    {"BLYLONG", BLY_REDIS_REFUSED, BLY_EMISMATCH,
+     "the string has more bits than a go-zero filter of that size; say the number of bits that its "
+     "other users say",
      true},
     {"BLYEXISTS", BLY_REDIS_REFUSED, BLY_EEXISTS,
      "there is something of that name already; use another name, or say that it may be replaced",

@@ -22,6 +22,7 @@
 #include "../filters/ops.h"
 #include "../simd/masks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -198,6 +199,8 @@ static void put_command(making *m, bly_bytes key, bly_bytes identity, size_t fir
     c->args[n++] = (bly_bytes){m->packed + first * m->entry, count * m->entry};
     if (blocks)
         c->args[n++] = word(blyi_bitmap_block_bytes(m->b) == 32 ? "32" : "64");
+    if (m->b->form == BLY_BITMAP_GOZERO)
+        c->args[n++] = identity;
     c->command = (bly_bitmap_command){
         .args = c->args,
         .count = n,
@@ -220,6 +223,10 @@ static void put_shard(making *m, uint32_t shard) {
         memcpy(m->names, head, BLYI_BITMAP_IDENTITY);
         identity.size = BLYI_BITMAP_IDENTITY;
         m->names += BLYI_BITMAP_IDENTITY;
+    } else {
+        identity.size = (size_t)snprintf(m->names, BLYI_BITMAP_IDENTITY, "%llu",
+                                         (unsigned long long)(m->b->geometry.size + 7) / 8);
+        m->names += identity.size + 1;
     }
     for (size_t first = m->starts[shard]; first < past; first += m->most)
         put_command(m, key, identity, first, past - first < m->most ? past - first : m->most);

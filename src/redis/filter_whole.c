@@ -111,7 +111,8 @@ bly_status bly_redis_filter_look(bly_redis_filter *f, bly_redis_filter_facts *ou
     if (b->form == BLY_BITMAP_GOZERO)
         sum.predicted_fpr = pow((double)sum.set_bits / (double)b->geometry.size, BLY_BITMAP_HASHES);
     else
-        sum.predicted_fpr = bly_plan_fpr(&b->geometry, sum.count, b->hasher.bits);
+        sum.predicted_fpr =
+            bly_plan_fpr(&b->geometry, (uint64_t)bly_bitmap_keys(b, sum.count), b->hasher.bits);
     *out = sum;
     return BLY_OK;
 }

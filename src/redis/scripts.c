@@ -111,6 +111,16 @@
     "end\n"                                                                                        \
     "return table.concat(said)\n"
 
+/* A string without a head says nothing of itself; but one of ours, or one that is too long, it is
+ * not. ARGV[2]: the most bytes that it can have. */
+#define HEADLESS                                                                                   \
+    "if redis.call('GETRANGE', k, 0, 3) == 'BLYR' then\n"                                          \
+    "  return redis.error_reply('BLYNATIVE the key holds a filter of another form')\n"             \
+    "end\n"                                                                                        \
+    "if redis.call('STRLEN', k) > tonumber(ARGV[2]) then\n"                                        \
+    "  return redis.error_reply('BLYLONG the string has more bits')\n"                             \
+    "end\n"
+
 const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
     [BLYI_SCRIPT_ADD8] = {ADD("32", "36", MASKS8, WORDS8, TESTS8, JOINS8, SIGNS8),
                           "106ebe24415bc07f22de347ec18ba09bad7740a6"},
@@ -240,8 +250,7 @@ const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
                            "15e30970e1a1d36e557ed17c0bdb9b2c62f26295"},
 
     [BLYI_SCRIPT_GOZERO_ADD] =
-        {"local k, q, said, i = KEYS[1], ARGV[1], {}, 0\n"
-         "for p = 1, #q, 56 do\n"
+        {"local k, q, said, i = KEYS[1], ARGV[1], {}, 0\n" HEADLESS "for p = 1, #q, 56 do\n"
          "  local fresh = '0'\n"
          "  for o = p, p + 52, 4 do\n"
          "    if redis.call('SETBIT', k, struct.unpack('<I4', q, o), 1) == 0 then fresh = '1' end\n"
@@ -250,14 +259,13 @@ const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
          "  said[i] = fresh\n"
          "end\n"
          "return table.concat(said)\n",
-         "0d247633fde94a20fdc8e3df344420736012ca2b"},
+         "580d798377b6cee6cbb539777bac76809923a68e"},
 
     [BLYI_SCRIPT_GOZERO_CONTAINS] =
         {"local k, q, said, i = KEYS[1], ARGV[1], {}, 0\n"
          "if redis.call('EXISTS', k) == 0 then\n"
          "  return redis.error_reply('BLYMISSING there is no such filter')\n"
-         "end\n"
-         "for p = 1, #q, 56 do\n"
+         "end\n" HEADLESS "for p = 1, #q, 56 do\n"
          "  local found = '1'\n"
          "  for o = p, p + 52, 4 do\n"
          "    if redis.call('GETBIT', k, (struct.unpack('<I4', q, o))) == 0 then\n"
@@ -269,5 +277,5 @@ const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
          "  said[i] = found\n"
          "end\n"
          "return table.concat(said)\n",
-         "2bbb366a1b0fbaaf6e9d392e09f0d586ea3eedc1"},
+         "f2f6a3550f5cdd389e60b04e06d2376ece3f0cf4"},
 };

@@ -131,6 +131,25 @@ def test_whether_a_key_was_new():
         eq(set_bits(c, "k"), known)
 
 
+def test_strings_that_are_something_else():
+    """A filter of our own form is not written over, and a string that is too long is noticed."""
+    with plain() as server, Driver() as driver, server.client() as c:
+        driver.must("create", url(server, "native"), n=1000, p=0.01)
+        before = c.must("GET", "native")
+        c.must("SETBIT", "long", 8 * 126, 1)
+        for name, words in (("native", "own form"), ("long", "more bits")):
+            driver.must("gozero", url(server, name), bits=1001)  # 126 bytes
+            for command in ("addkeys", "askkeys"):
+                answer = driver.keys(command, b"x", b"y")
+                eq((answer["status"], answer["answers"]), ("BLY_EMISMATCH", "33"))
+                ok(words in answer["why"], answer["why"])
+        eq(c.must("GET", "native"), before)
+        eq(c.must("BITCOUNT", "long"), 1)
+        c.must("SETRANGE", "fits", 125, b"\0")
+        driver.must("gozero", url(server, "fits"), bits=1001)
+        eq(driver.keys("addkeys", b"x")["answers"], "1")
+
+
 def test_large_batches():
     """Thousands of keys in a call: the same bits as one after the other."""
     with plain() as server, Driver() as driver, server.client() as c:
