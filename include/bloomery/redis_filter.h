@@ -158,7 +158,8 @@ typedef bool (*bly_redis_progress)(void *ctx, uint64_t done, uint64_t total);
  * What fails leaves what was there before. Only in the very last step, when the shards of a filter
  * that replaces another change places one after the other, the death of this process, or of a
  * server for longer than this call waits, can leave some of both: that is an error for everybody
- * who uses it, until a filter is sent again. */
+ * who uses it, until a filter is sent again. Two that send to one name at once may be in each
+ * other's way: BLY_EMISMATCH, BLY_EMISSING or BLY_EEXISTS for one of them or both; send again. */
 BLY_CHECKED bly_status bly_redis_filter_send(const bly_filter *from, const bly_redis_url *url,
                                              const bly_bitmap_spec *spec, bool replace,
                                              const bly_redis_filter_options *options,
