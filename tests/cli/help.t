@@ -22,6 +22,7 @@ Commands:
   verify     Check that filter files are intact and keep their promise
   push       Send a filter file to a Redis or Valkey server
   pull       Fetch a filter from a Redis or Valkey server to a file
+  drop       Delete filters from a plain Redis or Valkey
   plan       Choose a kind of filter and its size
   hash       Print what a hash function makes of a key
   bench      Measure the kinds of filters on this machine
@@ -193,6 +194,7 @@ info
 verify
 push
 pull
+drop
 plan
 hash
 bench
