@@ -90,6 +90,7 @@ class Proxy:
         self.turns = self.connections = self.cuts = 0
         self.passed = {"up": 0, "down": 0}
         self._stalled = self._over = False
+        self._still = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self._selector = selectors.DefaultSelector()
@@ -100,7 +101,10 @@ class Proxy:
         self._thread.start()
 
     def stall(self):
+        """When it returns, nothing passes any more."""
+        self._still.clear()
         self._stalled = True
+        self._still.wait()
 
     def flow(self):
         self._stalled = False
@@ -144,6 +148,7 @@ class Proxy:
     def _run(self):
         while not self._over:
             if self._stalled:
+                self._still.set()
                 time.sleep(0.01)
                 continue
             for key, _ in self._selector.select(0.02):
