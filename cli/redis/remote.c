@@ -109,14 +109,9 @@ static bool tell_what_it_holds(const remote *r, bool gozero) {
     }
 }
 
-/* The library's words. They begin with the key, which the address has already. */
+/* The library's words. */
 static int say(const remote *r, bly_status status, const char *why) {
-    const bly_bytes key = r->at.url.key;
-    const char *text = why && *why ? why : bly_strerror(status);
-    if (strlen(text) > key.size && memcmp(text, key.data, key.size) == 0 &&
-        strncmp(text + key.size, ": ", 2) == 0)
-        text += key.size + 2;
-    return message_error("%s: %s", r->at.name, text);
+    return message_error("%s: %s", r->at.name, why && *why ? why : bly_strerror(status));
 }
 
 static bly_status refused(const remote *r, bly_status status, const bly_redis_reason *why,

@@ -4,6 +4,12 @@
 #define BLYI_REDIS_BITMAP_H
 
 #include <bloomery/redis_bitmap.h>
+#include <string.h>
+
+/* A text as an argument. */
+static inline bly_bytes blyi_word(const char *text) {
+    return (bly_bytes){text, strlen(text)};
+}
 
 /* docs/format.md, section 22: the first IDENTITY bytes never change while a string lives. */
 enum { BLYI_BITMAP_IDENTITY = 96, BLYI_BITMAP_COUNT_AT = 96, BLYI_BITMAP_STATE_AT = 104 };
@@ -16,6 +22,9 @@ void blyi_bitmap_head_encode(const bly_bitmap *b, uint32_t shard, bool complete,
  * too: the hasher then has the id, the bits and the seed, and no functions. */
 bly_status blyi_bitmap_head_peek(const bly_redis_value *value, const bly_hasher *hasher,
                                  bly_bitmap_head *out, bly_redis_reason *why);
+/* The same of bly_bitmap_created. */
+bly_status blyi_bitmap_created_peek(const bly_redis_value *value, bool *made, bly_bitmap_head *out,
+                                    bly_redis_reason *why);
 
 /* bly_bitmap_plan and bly_bitmap_of, with what is wrong in words; `why` may be NULL. */
 bly_status blyi_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out, bly_redis_reason *why);

@@ -178,10 +178,6 @@ static const blyi_script *script_of(const bly_bitmap *b, bly_bitmap_what what) {
     return &blyi_scripts[b->geometry.kind == BLY_SBBF ? BLYI_SCRIPT_ADD8 : BLYI_SCRIPT_ADD16];
 }
 
-static bly_bytes word(const char *text) {
-    return (bly_bytes){text, strlen(text)};
-}
-
 /* One command for the keys `first` and `count` as they are sorted. */
 static void put_command(making *m, bly_bytes key, bly_bytes identity, size_t first, size_t count) {
     blyi_batch_command *c = &m->batch->command[m->batch->commands++];
@@ -190,21 +186,21 @@ static void put_command(making *m, bly_bytes key, bly_bytes identity, size_t fir
     size_t n = 0;
     c->first = first;
     c->count = count;
-    c->args[n++] = word("EVALSHA");
-    c->args[n++] = word(script->digest);
-    c->args[n++] = word("1");
+    c->args[n++] = blyi_word("EVALSHA");
+    c->args[n++] = blyi_word(script->digest);
+    c->args[n++] = blyi_word("1");
     c->args[n++] = key;
     if (m->b->form == BLY_BITMAP_NATIVE)
         c->args[n++] = identity;
     c->args[n++] = (bly_bytes){m->packed + first * m->entry, count * m->entry};
     if (blocks)
-        c->args[n++] = word(blyi_bitmap_block_bytes(m->b) == 32 ? "32" : "64");
+        c->args[n++] = blyi_word(blyi_bitmap_block_bytes(m->b) == 32 ? "32" : "64");
     if (m->b->form == BLY_BITMAP_GOZERO)
         c->args[n++] = identity;
     c->command = (bly_bitmap_command){
         .args = c->args,
         .count = n,
-        .script = word(script->text),
+        .script = blyi_word(script->text),
         .key = key,
         .writes = m->batch->what == BLY_BITMAP_ADD,
     };

@@ -166,8 +166,8 @@ bly_status blyi_bitmap_head_peek(const bly_redis_value *value, const bly_hasher 
     return take(value->text, hasher, true, out, why);
 }
 
-bly_status bly_bitmap_created(const bly_redis_value *value, const bly_hasher *hasher, bool *made,
-                              bly_bitmap_head *out, bly_redis_reason *why) {
+static bly_status created(const bly_redis_value *value, const bly_hasher *hasher, bool without_key,
+                          bool *made, bly_bitmap_head *out, bly_redis_reason *why) {
     if (value->type != BLY_REDIS_TEXT)
         return refuse(value, why);
     const char *text = value->text.data;
@@ -176,8 +176,18 @@ bly_status bly_bitmap_created(const bly_redis_value *value, const bly_hasher *ha
     /* An empty string is there, all the same. */
     const bly_bytes head = {text + 1, value->text.size - 1};
     bly_status status =
-        head.size == 0 ? say(BLY_ECORRUPT, why) : take(head, hasher, false, out, why);
+        head.size == 0 ? say(BLY_ECORRUPT, why) : take(head, hasher, without_key, out, why);
     if (status == BLY_OK && made)
         *made = text[0] == '1';
     return status;
+}
+
+bly_status bly_bitmap_created(const bly_redis_value *value, const bly_hasher *hasher, bool *made,
+                              bly_bitmap_head *out, bly_redis_reason *why) {
+    return created(value, hasher, false, made, out, why);
+}
+
+bly_status blyi_bitmap_created_peek(const bly_redis_value *value, bool *made, bly_bitmap_head *out,
+                                    bly_redis_reason *why) {
+    return created(value, NULL, true, made, out, why);
 }

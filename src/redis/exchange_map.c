@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+const bly_bytes blyi_ask_slots[2] = {{"CLUSTER", 7}, {"SLOTS", 5}};
+
 enum { MOST_MS = 1000 }; /* for one node: another may answer sooner */
 
 /* What a node is worth as a source: the least first. */
@@ -14,7 +16,6 @@ static unsigned rank(const blyi_exchange *x, const blyi_node *node) {
 }
 
 static bly_status ask(blyi_exchange *x, blyi_node *node, bly_redis_reply **out) {
-    static const bly_bytes slots[] = {{"CLUSTER", 7}, {"SLOTS", 5}};
     bly_status status = BLY_OK;
     *out = NULL;
     if (!node->link)
@@ -22,7 +23,7 @@ static bly_status ask(blyi_exchange *x, blyi_node *node, bly_redis_reply **out) 
     if (status == BLY_OK)
         status = blyi_link_connect(node->link, MOST_MS, &node->why);
     if (status == BLY_OK)
-        status = blyi_link_command(node->link, slots, 2, MOST_MS, &node->why, out);
+        status = blyi_link_command(node->link, blyi_ask_slots, 2, MOST_MS, &node->why, out);
     node->failed = status != BLY_OK;
     if (status) {
         blyi_link_close(node->link);

@@ -91,6 +91,9 @@ bly_status blyi_wait_hear(blyi_exchange *x, blyi_node *node, const bly_redis_rep
 /* The pause is over that a server made necessary which said at once that replicas are lacking. */
 bly_status blyi_wait_again(blyi_exchange *x, blyi_node *node);
 
+/* CLUSTER SLOTS */
+extern const bly_bytes blyi_ask_slots[2];
+
 /* Asks one node after the other for the slots. Whatever comes of it, the next round can begin. */
 void blyi_map_refresh(blyi_exchange *x);
 

@@ -51,12 +51,11 @@ static bly_status send_work(blyi_node *node, blyi_work *w) {
 }
 
 static bly_status send_some(blyi_exchange *x, blyi_node *node) {
-    static const bly_bytes slots[] = {{"CLUSTER", 7}, {"SLOTS", 5}};
     blyi_turn *t = &node->turn;
     bly_status status = BLY_OK;
     if (!x->map_asked && t->unsent) {
         x->map_asked = t->map = true;
-        status = blyi_link_append(node->link, slots, 2, &node->why);
+        status = blyi_link_append(node->link, blyi_ask_slots, 2, &node->why);
     }
     while (status == BLY_OK && t->unsent &&
            blyi_link_appended(node->link) - blyi_link_written(node->link) < UNWRITTEN) {

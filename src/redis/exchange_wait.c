@@ -11,6 +11,8 @@
  */
 #include "exchange_parts.h"
 
+#include "bitmap.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,17 +23,14 @@ static const char mark[] =
     "if redis.call('EXISTS',KEYS[1])==1 then redis.call('APPEND',KEYS[1],'') "
     "end return 1";
 
-static bly_bytes word(const char *text) {
-    return (bly_bytes){text, strlen(text)};
-}
-
 static bly_status ask(const blyi_exchange *x, blyi_node *node, int64_t ms) {
     char replicas[24], limit[24];
     (void)snprintf(replicas, sizeof replicas, "%lu", (unsigned long)x->options.replicas);
     (void)snprintf(limit, sizeof limit, "%lld", (long long)ms);
     node->turn.closing++;
-    return blyi_link_append(node->link, (bly_bytes[]){word("WAIT"), word(replicas), word(limit)}, 3,
-                            &node->why);
+    return blyi_link_append(node->link,
+                            (bly_bytes[]){blyi_word("WAIT"), blyi_word(replicas), blyi_word(limit)},
+                            3, &node->why);
 }
 
 /* The last that replicas must confirm; NULL: none. */
@@ -48,11 +47,12 @@ bly_status blyi_wait_begin(blyi_exchange *x, blyi_node *node, bool *begun) {
     *begun = last;
     if (!last)
         return BLY_OK;
-    const bly_bytes args[] = {word("EVAL"), word(mark), word("1"), last->request->command->key};
+    const bly_bytes args[] = {blyi_word("EVAL"), blyi_word(mark), blyi_word("1"),
+                              last->request->command->key};
     bly_status status = BLY_OK;
     node->turn.closed_at = blyi_now_ms();
     if (last->asked) {
-        const bly_bytes asking = word("ASKING");
+        const bly_bytes asking = blyi_word("ASKING");
         node->turn.closing++;
         status = blyi_link_append(node->link, &asking, 1, &node->why);
     }

@@ -141,25 +141,21 @@ static bool has_digit(const bly_redis_value *value) {
 static bly_status read_first(bly_redis_filter *f, void *ctx, uint64_t shard,
                              const bly_redis_value *value, bool repeated) {
     making *m = ctx;
-    bly_redis_value behind = *value;
     bly_bitmap_head head;
     bly_redis_reason why;
+    bool made;
     (void)shard;
     (void)repeated;
     if (!has_digit(value))
         return blyi_remote_nonsense(f);
-    if (value->text.size == 1)
-        return blyi_remote_fail(f, BLY_ECORRUPT,
-                                "the key holds an empty string, which is no filter");
-    behind.text = (bly_bytes){(const char *)value->text.data + 1, value->text.size - 1};
-    bly_status status = blyi_bitmap_head_peek(&behind, NULL, &head, &why);
+    bly_status status = blyi_bitmap_created_peek(value, &made, &head, &why);
     if (status)
         return blyi_remote_fail(f, status, "%s", why.text);
     status = compare(f, &head);
     if (status)
         return status;
-    m->made = *(const char *)value->text.data == '1';
-    m->complete = head.complete && !m->made;
+    m->made = made;
+    m->complete = head.complete && !made;
     f->bitmap.stamp = head.bitmap.stamp;
     f->bitmap.approximate = head.bitmap.approximate;
     return BLY_OK;

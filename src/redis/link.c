@@ -14,6 +14,8 @@
  * comes before those to the first commands, and is taken by the link itself.
  */
 #include "link.h"
+
+#include "bitmap.h"
 #include "link_dial.h"
 
 #include <errno.h>
@@ -58,11 +60,6 @@ struct blyi_link {
 
 /* ---- what went wrong ------------------------------------------------------------------------- */
 
-static bly_status no_memory(bly_redis_reason *why) {
-    blyi_say(why, "out of memory");
-    return BLY_ENOMEM;
-}
-
 /* By errno. */
 static bly_status not_connected(const blyi_link *l, bly_redis_reason *why) {
     const int error = errno ? errno : ECONNRESET;
@@ -88,7 +85,7 @@ static bly_status broken(const blyi_link *l, bly_redis_reason *why) {
     if (l->parts > MOST_PARTS)
         return endless(l, why);
     if (c->err == REDIS_ERR_OOM)
-        return no_memory(why);
+        return blyi_no_memory(why);
     if (c->err == REDIS_ERR_PROTOCOL)
         blyi_say(why, "%s does not speak Redis's protocol: %s", l->place->name, c->errstr);
     else if (trouble)
@@ -115,7 +112,7 @@ bly_status blyi_link_open(const blyi_login *login, const blyi_place *place, bly_
     blyi_link *l = calloc(1, sizeof *l);
     *out = NULL;
     if (!l)
-        return no_memory(why);
+        return blyi_no_memory(why);
     *l = (blyi_link){.login = login, .place = place, .fd = -1, .since = blyi_now_ms()};
     bly_status status = blyi_dial_open(place, why, &l->dial);
     if (status == BLY_OK) {
@@ -143,10 +140,6 @@ void blyi_link_close(blyi_link *l) {
     errno = saved;
 }
 
-static bly_bytes word(const char *text) {
-    return (bly_bytes){text, strlen(text)};
-}
-
 static bly_status greet(blyi_link *l, bly_redis_reason *why) {
     const blyi_login *me = l->login;
     const char **next = l->greeted;
@@ -155,19 +148,21 @@ static bly_status greet(blyi_link *l, bly_redis_reason *why) {
     if (me->password && me->user) {
         *next++ = "user or password";
         status = blyi_link_append(
-            l, (bly_bytes[]){word("AUTH"), word(me->user), word(me->password)}, 3, why);
+            l, (bly_bytes[]){blyi_word("AUTH"), blyi_word(me->user), blyi_word(me->password)}, 3,
+            why);
     } else if (me->password) {
         *next++ = "password";
-        status = blyi_link_append(l, (bly_bytes[]){word("AUTH"), word(me->password)}, 2, why);
+        status =
+            blyi_link_append(l, (bly_bytes[]){blyi_word("AUTH"), blyi_word(me->password)}, 2, why);
     }
     if (status == BLY_OK && me->database) {
         char number[16];
         (void)snprintf(number, sizeof number, "%u", (unsigned)me->database);
         *next++ = "database";
-        status = blyi_link_append(l, (bly_bytes[]){word("SELECT"), word(number)}, 2, why);
+        status = blyi_link_append(l, (bly_bytes[]){blyi_word("SELECT"), blyi_word(number)}, 2, why);
     }
     if (status == BLY_OK && me->ask_role) {
-        const bly_bytes role = word("ROLE");
+        const bly_bytes role = blyi_word("ROLE");
         l->role_due = true;
         status = blyi_link_append(l, &role, 1, why);
     }
@@ -258,7 +253,7 @@ static bly_status arrive(blyi_link *l, bly_redis_reason *why) {
     blyi_dial_close(&l->dial);
     l->c = redisConnectFd(l->fd);
     if (!l->c)
-        return no_memory(why);
+        return blyi_no_memory(why);
     if (l->c->err)
         return broken(l, why);
     l->c->flags &= ~REDIS_BLOCK;
@@ -269,7 +264,7 @@ static bly_status arrive(blyi_link *l, bly_redis_reason *why) {
     blyi_tls_trouble trouble;
     bly_status status = blyi_tls_begin(l->login->tls, l->c, l->place->host, &trouble, &l->session);
     if (status == BLY_ENOMEM)
-        return no_memory(why);
+        return blyi_no_memory(why);
     return status ? no_tls(l, &trouble, why) : shake_hands(l, why);
 }
 
@@ -343,7 +338,7 @@ static bly_status talk(blyi_link *l, short events, bly_redis_reason *why) {
         if (redisBufferWrite(l->c, &done) != REDIS_OK)
             return broken(l, why);
         if (!l->c->obuf)
-            return no_memory(why);
+            return blyi_no_memory(why);
         bytes += before - unsent(l);
     }
     if (bytes && l->stage == READY)
@@ -377,7 +372,7 @@ bly_status blyi_link_append(blyi_link *l, const bly_bytes *args, size_t n, bly_r
     if (n > FEW_ARGS) {
         block = n <= INT_MAX ? calloc(n, sizeof *data + sizeof *size) : NULL;
         if (!block)
-            return no_memory(why);
+            return blyi_no_memory(why);
         data = block;
         size = (size_t *)(void *)(data + n);
     }
@@ -388,7 +383,7 @@ bly_status blyi_link_append(blyi_link *l, const bly_bytes *args, size_t n, bly_r
     const int result = redisAppendCommandArgv(l->c, (int)n, data, size);
     free(block);
     if (result != REDIS_OK)
-        return no_memory(why);
+        return blyi_no_memory(why);
     l->appended += unsent(l) - before;
     return BLY_OK;
 }
@@ -486,7 +481,7 @@ static bly_status wait_for(blyi_link *l, int64_t end, bly_redis_reason *why) {
         if (found == 0 && left < INT_MAX)
             return blyi_link_late(l, why);
         if (found < 0 && errno != EINTR && errno != EAGAIN)
-            return errno == ENOMEM ? no_memory(why) : not_connected(l, why);
+            return errno == ENOMEM ? blyi_no_memory(why) : not_connected(l, why);
     }
 }
 

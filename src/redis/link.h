@@ -15,6 +15,8 @@
 /* As printf. What a server has said may be in it: whatever would not be seen becomes a space. */
 void blyi_say(bly_redis_reason *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+bly_status blyi_no_memory(bly_redis_reason *why); /* says so; BLY_ENOMEM */
+
 int64_t blyi_now_ms(void); /* of a clock that is never set */
 
 /* ---- SIGPIPE --------------------------------------------------------------------------------- */

@@ -11,6 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
+bly_status blyi_no_memory(bly_redis_reason *why) {
+    blyi_say(why, "out of memory");
+    return BLY_ENOMEM;
+}
+
 int64_t blyi_now_ms(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_MONOTONIC, &t);

@@ -25,11 +25,6 @@ struct blyi_tls {
     bool insecure;
 };
 
-static bly_status no_memory(bly_redis_reason *why) {
-    blyi_say(why, "out of memory");
-    return BLY_ENOMEM;
-}
-
 /* ---- the client ------------------------------------------------------------------------------ */
 
 static bly_status unusable(const char *what, const char *file, bly_redis_reason *why) {
@@ -71,11 +66,12 @@ bly_status blyi_tls_make(const bly_redis_url *url, bly_redis_reason *why, blyi_t
     blyi_tls *t = calloc(1, sizeof *t);
     *out = NULL;
     if (!t)
-        return no_memory(why);
+        return blyi_no_memory(why);
     t->insecure = url->insecure;
     t->servername = url->servername ? strdup(url->servername) : NULL;
     t->context = SSL_CTX_new(TLS_client_method());
-    bly_status status = t->context && (t->servername || !url->servername) ? BLY_OK : no_memory(why);
+    bly_status status =
+        t->context && (t->servername || !url->servername) ? BLY_OK : blyi_no_memory(why);
     if (status == BLY_OK) {
         (void)SSL_CTX_set_min_proto_version(t->context, TLS1_2_VERSION);
         SSL_CTX_set_verify(t->context, url->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);

@@ -1,10 +1,6 @@
 # Tests on real servers: Python files of this folder, each a test of its own. They need a server
 # program that is built as usual, so they do not run under sanitizers.
-find_program(BLOOMERY_PYTHON NAMES python3 HINTS /usr/bin NO_DEFAULT_PATH)
-if(NOT BLOOMERY_PYTHON)
-  find_program(BLOOMERY_PYTHON NAMES python3)
-endif()
-find_program(BLOOMERY_SERVER NAMES redis-server valkey-server)
+include(${PROJECT_SOURCE_DIR}/tests/find_servers.cmake)
 if(BLOOMERY_SANITIZE)
   message(STATUS "no tests of the module on servers: built with sanitizers")
 elseif(NOT BLOOMERY_PYTHON OR NOT BLOOMERY_SERVER)
