@@ -19,8 +19,8 @@
  * included: to add a key takes 6 us in sbbf, 8 to 12 in split512, 24 to 29 with go-zero's 14
  * SETBITs; to ask for one 3, 3, and 10 to 14.
  *
- * The digests are SHA-1 of the texts: test_bitmap computes them anew, and says the right one when a
- * text has changed.
+ * The digests are SHA-1 of the texts: test_bitmap_commands computes them anew, and says the right
+ * one when a text has changed.
  */
 #include "scripts.h"
 
