@@ -6,40 +6,20 @@
  * in the list is the user's contradiction, and named; build_make.c deals with those that match by
  * chance.
  */
-#include "build_make.h"
+#include "build_job.h"
 #include "build_over.h"
-#include "build_read.h"
-#include "cli.h"
-#include "health.h"
-#include "json.h"
 #include "keyfile.h"
 #include "kinds.h"
 #include "lock.h"
 #include "message.h"
 #include "numbers.h"
 #include "open.h"
-#include "output.h"
-#include "remote.h"
 
 #include <bloomery/advise.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-typedef struct build_options {
-    const char *output, *key_file, *new_key, *must_not_match, *over;
-    uint64_t keys, seed, changes, shards, expire;
-    double rate;
-    bly_kind kind;
-    bly_hash_id hash;
-    unsigned type;
-    unsigned counter_bits; /* 0, or the number of the choice */
-    unsigned marker;       /* the same */
-    bool null, comments, skip_malformed, copies, foldable, smallest, force, stats, json;
-} build_options;
 
 #define AT(field) offsetof(build_options, field)
 static const cli_option options[] = {
@@ -126,164 +106,11 @@ static double usual_rate(bly_kind kind) {
     return kind == BLY_HLL ? 0.0082 : kind == BLY_COUNTS ? 0.05 : 0.001;
 }
 
-typedef struct job {
-    const build_options *options;
-    bool live; /* the list goes to a server: */
-    remote remote;
-    bly_bitmap_spec spec;
-    keytype_reader reader;
-    build_making making;
-    build_allow allow;
-    build_lines lines;
-    uint64_t repeated;
-} job;
-
-/* ---- options --------------------------------------------------------------------------------- */
-
-static bool refuse(const char *why) {
-    (void)message_error("%s", why);
-    return false;
-}
-
-static bool is_input(const char *list, const char *path) {
-    return output_same_file(list, path && strcmp(path, "-") == 0 ? "/dev/stdin" : path);
-}
-
-/* Whether the list would replace what it is made from. */
-static bool output_is_input(const build_options *o, cli_operands files) {
-    if (strcmp(o->output, "-") == 0)
-        return false;
-    bool found =
-        is_input(o->output, o->must_not_match) || (files.count == 0 && is_input(o->output, "-"));
-    for (size_t i = 0; !found && i < files.count; i++)
-        found = is_input(o->output, files.items[i]);
-    return found;
-}
-
-/* Whether a list can be of that kind, with what else is asked. */
-static bool kind_agrees(const build_options *o, bly_kind kind) {
-    const char *name = bly_kind_name(kind);
-    if (kind == BLY_KIND_NONE)
-        return true;
-    if (kinds_can(kind, BLY_FORGETS))
-        (void)message_error("%s %s filter forgets keys, which a list must not; bloomery dedup "
-                            "--window is for that",
-                            kinds_article(kind), name);
-    else if (o->foldable && !kinds_can(kind, BLY_CAN_FOLD))
-        (void)message_error("%s %s list cannot be folded; leave --foldable out",
-                            kinds_article(kind), name);
-    else if (o->keys && kinds_can(kind, BLY_CAN_BUILD))
-        (void)message_error(
-            "%s %s list has room for the keys it is built from and no others; leave "
-            "-n out",
-            kinds_article(kind), name);
-    else if (o->must_not_match && kinds_can(kind, BLY_ONLY_COUNTS))
-        (void)message_error("%s %s filter tells how many keys there are, not which; leave "
-                            "--must-not-match out",
-                            kinds_article(kind), name);
-    else if (o->copies && !kinds_can(kind, BLY_TELLS_COPIES))
-        (void)message_error("%s %s list does not hold copies of keys; leave --copies out",
-                            kinds_article(kind), name);
-    else
-        return true;
-    return false;
-}
-
-/* What goes with some kinds alone. */
-static bool extras_agree(const build_options *o) {
-    const bool counting = o->kind == BLY_COUNTING || o->kind == BLY_BLOCKED_COUNTING;
-    if (o->counter_bits && !counting)
-        return refuse("--counter-bits goes with --kind counting or blocked-counting");
-    if ((o->changes || o->marker) && o->kind != BLY_OVERLAY && !o->over)
-        return refuse("--changes and --marker go with --over or --kind overlay");
-    if (o->copies && o->kind == BLY_KIND_NONE)
-        return refuse("--copies goes with a --kind that holds copies of keys, such as hybrid or "
-                      "counting");
-    return kind_agrees(o, o->kind);
-}
-
-/* A list over another is what that one is. */
-static bool over_agrees(const build_options *o, cli_operands files) {
-    if (files.count > 0)
-        return refuse("--over reads no lines; bloomery add puts them into the new list");
-    if ((o->kind && o->kind != BLY_OVERLAY) || o->smallest || o->keys || o->rate > 0 || o->type ||
-        o->hash || o->seed || o->new_key || o->must_not_match || o->foldable || o->copies)
-        return refuse("--over makes a list like the one it is over: leave out --kind, --smallest, "
-                      "-n, -p, --type, --hash, --seed, --new-key, --must-not-match, --foldable and "
-                      "--copies");
-    if (output_same_file(o->output, o->over)) {
-        (void)message_error("%s: is the list to be laid over; name another by -o", o->over);
-        return false;
-    }
-    return extras_agree(o) && open_may_save(o->output, o->force);
-}
-
-/* Of a list for a server; and whether it may go there. */
-static bool live_agrees(job *j) {
-    const build_options *o = j->options;
-    if (o->over)
-        return refuse("--over makes a list that only a file can hold, or a server with the "
-                      "Bloomery module: build it to a file, and push that");
-    if (o->smallest)
-        return refuse("--smallest chooses a kind that a server without the Bloomery module cannot "
-                      "hold: build to a file, and push that, or leave it out");
-    if (o->kind && !remote_holds_kind(o->kind)) {
-        (void)remote_refuse_kind(j->remote.at.name, o->kind);
-        return false;
-    }
-    return remote_spec(o->shards, o->expire, &j->spec) &&
-           remote_may_send(&j->remote, o->force, "--force");
-}
-
-/* Of the secret key. */
-static bool key_agrees(const build_options *o) {
-    struct stat st;
-    const bool keyed = o->key_file || o->new_key;
-    if (o->key_file && o->new_key)
-        return refuse("only one of --key-file and --new-key can be given");
-    if (keyed && o->hash && o->hash != BLY_HASH_SIPHASH)
-        return refuse("a keyed list uses siphash; leave --hash out");
-    if (keyed && o->seed)
-        return refuse("a keyed list has a key in place of a seed; leave --seed out");
-    if (o->hash == BLY_HASH_SIPHASH && !keyed)
-        return refuse("siphash needs a key: --key-file FILE or --new-key FILE");
-    if (o->new_key && lstat(o->new_key, &st) == 0) {
-        (void)message_error("%s: exists already, and a key is never replaced", o->new_key);
-        return false;
-    }
-    if (output_same_file(o->output, o->key_file) || output_same_file(o->output, o->new_key))
-        return refuse("the list would replace its own key: -o and the key name the same file");
-    return true;
-}
-
-static bool options_agree(job *j, cli_operands files) {
-    const build_options *o = j->options;
-    if (!o->output)
-        return refuse("-o LIST is needed: the file to write ('-' is standard output)");
-    if (o->json && strcmp(o->output, "-") == 0)
-        return refuse("--json and -o - both want standard output");
-    if (!j->live && (o->shards || o->expire))
-        return refuse("--shards and --expire are for a filter on a server: -o redis://HOST/KEY");
-    if (o->over && !j->live)
-        return over_agrees(o, files);
-    if (!key_agrees(o))
-        return false;
-    if (output_is_input(o, files)) {
-        (void)message_error("%s: is one of the files to read, which the list would replace; name "
-                            "another by -o",
-                            o->output);
-        return false;
-    }
-    if (o->kind && o->smallest)
-        return refuse("--smallest chooses the kind; leave --kind out");
-    return extras_agree(o) && (j->live ? live_agrees(j) : open_may_save(o->output, o->force));
-}
-
 /* The function must be chosen before the keys are counted; for so many 64 bits are enough at every
  * rate above 10^-9. */
 static const uint64_t keys_foreseen = UINT64_C(1) << 32;
 
-static bool choose_hasher(job *j) {
+static bool choose_hasher(build_job *j) {
     build_making *m = &j->making;
     const build_options *o = j->options;
     m->keyed = o->key_file || o->new_key;
@@ -302,7 +129,7 @@ static bool choose_hasher(job *j) {
 
 /* --smallest: the planner's advice, for as many keys as there are. Of a list for a server, one that
  * it can hold. */
-static void choose_kind(job *j) {
+static void choose_kind(build_job *j) {
     const build_options *o = j->options;
     build_making *m = &j->making;
     if (j->live && !o->kind)
@@ -320,14 +147,14 @@ static void choose_kind(job *j) {
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 static bool take_key(void *ctx, uint64_t number, bly_bytes line, const keytype_key *key) {
-    job *j = ctx;
+    build_job *j = ctx;
     (void)number, (void)line;
     keytype_levels_add(&j->making.levels, key->level);
     return build_keys_add(&j->making.keys, key->bytes,
                           bly_hash_key(&j->making.hasher, key->bytes.data, key->bytes.size));
 }
 
-static bool gather(job *j, cli_operands files) {
+static bool gather(build_job *j, cli_operands files) {
     const build_options *o = j->options;
     char count[NUMBER_TEXT], most[NUMBER_TEXT];
     j->making.keys.keep = o->must_not_match != NULL;
@@ -349,113 +176,17 @@ static bool gather(job *j, cli_operands files) {
     return true;
 }
 
-/* ---- the end --------------------------------------------------------------------------------- */
-
-/* As it lies in its file, or on its server. */
-static uint64_t size_of(const job *j) {
-    return j->live ? bly_bitmap_bytes(bly_redis_filter_bitmap(j->remote.filter))
-                   : bly_filter_file_size(j->making.filter);
-}
-
-static void report_json(const job *j) {
-    const build_making *m = &j->making;
-    json out = json_begin(stdout);
-    json_text(&out, "list", m->path);
-    json_text(&out, "type", keytype_name(j->reader.type));
-    json_text(&out, "kind", bly_kind_name(bly_filter_geometry(m->filter).kind));
-    json_text(&out, "hash", bly_hash_name((bly_hash_id)m->hasher.id));
-    json_bool(&out, "keyed", m->keyed);
-    if (m->keyed)
-        json_null(&out, "seed");
-    else
-        json_integer(&out, "seed", m->hasher.seed);
-    json_integer(&out, "lines", j->lines.lines);
-    json_integer(&out, "keys", m->keys.distinct);
-    json_integer(&out, "repeated", j->repeated);
-    if (m->keys.copies)
-        json_integer(&out, "copies", m->keys.count);
-    json_integer(&out, "malformed", j->lines.malformed);
-    json_integer(&out, "empty", j->lines.empty);
-    json_integer(&out, "marks", keytype_mark_count(j->reader.type, &m->levels));
-    json_integer(&out, "capacity", bly_filter_capacity(m->filter));
-    json_real(&out, "rate", m->rate);
-    json_integer(&out, "questions", keytype_most_tries(j->reader.type, &m->levels));
-    json_integer(&out, "bytes", size_of(j));
-    json_integer(&out, "tries", m->tries);
-    if (j->live)
-        json_integer(&out, "shards", bly_redis_filter_bitmap(j->remote.filter)->shards);
-    json_end(&out);
-}
-
-static void report_stats(const bly_filter *f) {
-    char text[2048];
-    bly_stats stats;
-    bly_filter_stats(f, &stats);
-    (void)bly_stats_format(&stats, text, sizeof text);
-    (void)fputs(text, stderr);
-}
-
-/* With the room fixed by -n it may come out worse than asked; build_make.c tells how. */
-static void warn_of_rate(const build_making *m) {
-    char now[NUMBER_TEXT], asked[NUMBER_TEXT];
-    bly_stats s;
-    bly_filter_stats(m->filter, &s);
-    if (kinds_share_cells(s.kind) && s.current_fpr > HEALTH_MARGIN * s.target_fpr)
-        message_warn("%s: its keys fell badly: %s of the answers are wrong, %s asked; a larger -n "
-                     "gives them more room",
-                     m->path, number_percent(s.current_fpr, now),
-                     number_percent(s.target_fpr, asked));
-}
-
-static void report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate) {
-    char size[NUMBER_TEXT], errs[NUMBER_TEXT];
-    const bly_kind kind = bly_filter_geometry(f).kind;
-    (void)number_bytes(bytes, size);
-    if (kinds_can(kind, BLY_ONLY_COUNTS))
-        message_note("%s: %s, %s, with a standard error of %s", name, bly_kind_name(kind), size,
-                     number_percent(bly_hll_error(f), errs));
-    else
-        message_note("%s: %s, %s, errs on %s lines", name, bly_kind_name(kind), size,
-                     number_one_in(rate, errs));
-}
-
-static void report(const job *j) {
-    const build_making *m = &j->making;
-    char a[NUMBER_TEXT], b[NUMBER_TEXT], c[NUMBER_TEXT], extra[128] = "";
-    size_t used = 0;
-    if (j->lines.malformed)
-        used = (size_t)snprintf(extra, sizeof extra, ", %s malformed left out",
-                                number_grouped(j->lines.malformed, a));
-    if (j->lines.empty)
-        (void)snprintf(extra + used, sizeof extra - used, ", %s blank or comments",
-                       number_grouped(j->lines.empty, a));
-    message_note("%s line%s: %s key%s, %s repeated%s%s", number_grouped(j->lines.lines, a),
-                 j->lines.lines == 1 ? "" : "s", number_grouped(m->keys.distinct, b),
-                 m->keys.distinct == 1 ? "" : "s", number_grouped(j->repeated, c),
-                 m->keys.copies && j->repeated ? " and stored as often" : "", extra);
-    report_list(m->filter, m->path, size_of(j), m->rate);
-    if (m->tries > 1 && m->keyed)
-        message_note("%u tries until nothing of %s matched by chance: the rate is halved %u times",
-                     m->tries, j->allow.path, m->tries - 1);
-    else if (m->tries > 1)
-        message_note("%u tries until nothing of %s matched by chance: the seed is %llu", m->tries,
-                     j->allow.path, (unsigned long long)m->hasher.seed);
-    warn_of_rate(m);
-    if (j->options->stats)
-        report_stats(m->filter);
-    if (j->options->json)
-        report_json(j);
-}
+/* ---- saving ---------------------------------------------------------------------------------- */
 
 /* A list whose key is lost is worth nothing, so the key goes first; a key without a list is a
  * needless file, so it goes if the list cannot follow. */
-static bool put(job *j, const bly_filter *f) {
+static bool put(build_job *j, const bly_filter *f) {
     const build_options *o = j->options;
     return j->live ? remote_send(&j->remote, f, &j->spec, o->force, "--force")
                    : open_save(f, o->output);
 }
 
-static bool save(job *j, const bly_filter *f) {
+static bool save(build_job *j, const bly_filter *f) {
     const build_options *o = j->options;
     /* Whoever is changing the list that this one replaces would save his over it. */
     lock held = {.fd = -1};
@@ -475,7 +206,7 @@ static bool save(job *j, const bly_filter *f) {
 
 static const bly_kind markers[] = {BLY_KIND_NONE, BLY_CUCKOO, BLY_CLASSIC};
 
-static bool lay_over(job *j) {
+static bool lay_over(build_job *j) {
     const build_options *o = j->options;
     const bly_spec how = {.changes = o->changes, .marker = markers[o->marker]};
     build_over over;
@@ -485,9 +216,10 @@ static bool lay_over(job *j) {
     bly_filter_stats(over.filter, &stats);
     const bool good = save(j, over.filter);
     if (good)
-        report_list(over.filter, o->output, bly_filter_file_size(over.filter), stats.target_fpr);
+        build_report_list(over.filter, o->output, bly_filter_file_size(over.filter),
+                          stats.target_fpr);
     if (good && o->stats)
-        report_stats(over.filter);
+        build_report_stats(over.filter);
     if (good && o->json)
         build_over_json(&over, o->output);
     build_over_close(&over);
@@ -496,13 +228,13 @@ static bool lay_over(job *j) {
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static bool allow_nothing_listed(const job *j) {
+static bool allow_nothing_listed(const build_job *j) {
     return !j->options->must_not_match ||
            build_allow_in_list(&j->allow, &j->making.levels, &j->making.hasher, &j->making.keys) ==
                0;
 }
 
-static bool build(job *j, cli_operands files) {
+static bool build(build_job *j, cli_operands files) {
     const build_options *o = j->options;
     if (!choose_hasher(j) || !gather(j, files))
         return false;
@@ -512,13 +244,13 @@ static bool build(job *j, cli_operands files) {
     choose_kind(j);
     if (!allow_nothing_listed(j) || !build_make(&j->making) || !save(j, j->making.filter))
         return false;
-    report(j);
+    build_report(j);
     return true;
 }
 
 static int run(void *values, cli_operands operands) {
     const build_options *o = values;
-    job *j = calloc(1, sizeof *j);
+    build_job *j = calloc(1, sizeof *j);
     if (!j)
         return message_error("out of memory");
     j->options = o;
@@ -539,7 +271,7 @@ static int run(void *values, cli_operands operands) {
     bool good = !j->live || remote_to(&j->remote, o->output);
     if (j->live)
         j->making.path = j->remote.at.name;
-    good = good && options_agree(j, operands) && (o->over ? lay_over(j) : build(j, operands));
+    good = good && build_options_agree(j, operands) && (o->over ? lay_over(j) : build(j, operands));
     remote_close(&j->remote);
     bly_filter_destroy(j->making.filter);
     build_keys_free(&j->making.keys);
