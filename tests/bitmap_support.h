@@ -7,10 +7,6 @@
 #include "redis/bitmap.h"
 #include "redis/scripts.h"
 
-static inline bly_bytes blyt_text(const char *s) {
-    return (bly_bytes){s, strlen(s)};
-}
-
 /* Answers. */
 static inline bly_redis_value blyt_says(const void *data, size_t size) {
     return (bly_redis_value){.type = BLY_REDIS_TEXT, .text = {data, size}};

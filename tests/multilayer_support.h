@@ -7,6 +7,8 @@
 #include "core/steps.h"
 #include "filters/counting/multilayer.h"
 
+static const double multilayer_rates[] = {0.01, 0.001, 0.0001};
+
 static inline bly_filter *multilayer(uint64_t keys, double p) {
     bly_filter *f = NULL;
     assert_ok(bly_multilayer_create(keys, p, &f));

@@ -25,6 +25,10 @@
 #define COUNT_OF(a)     (sizeof(a) / sizeof *(a))
 #define assert_ok(call) assert_int_equal(call, BLY_OK)
 
+static inline bly_bytes blyt_text(const char *s) {
+    return (bly_bytes){s, strlen(s)};
+}
+
 /* splitmix64 */
 static inline uint64_t blyt_next(uint64_t *state) {
     uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);

@@ -1,6 +1,7 @@
 /* Filters of counters, counting and blocked-counting: their plans are kept, every counter is what a
  * second implementation makes it, and what is stuck loses nothing. */
 #include "counting_support.h"
+#include "zipf_support.h"
 
 #include "core/plan_counting.h"
 
@@ -290,34 +291,6 @@ static void batches_do_as_single_calls(void **state) {
 
 /* ---- adding and removing --------------------------------------------------------------------- */
 
-/* Keys by Zipf's law: number i with a weight of 1 / (i + 1)^exponent. */
-typedef struct zipf {
-    double *until;
-    uint64_t n;
-} zipf;
-
-static zipf zipf_of(uint64_t n, double exponent) {
-    zipf z = {malloc(n * sizeof *z.until), n};
-    double sum = 0;
-    assert_non_null(z.until);
-    for (uint64_t i = 0; i < n; i++)
-        z.until[i] = sum += pow((double)i + 1, -exponent);
-    return z;
-}
-
-static uint64_t zipf_draw(const zipf *z, uint64_t *state) {
-    double at = ldexp((double)(blyt_next(state) >> 11), -53) * z->until[z->n - 1];
-    uint64_t low = 0, high = z->n - 1;
-    while (low < high) {
-        uint64_t mid = (low + high) / 2;
-        if (z->until[mid] < at)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
 /* Adds and removes against an exact multiset, in long tides; then everything is taken out. */
 static void run_zipf(bly_kind kind, uint32_t width, uint64_t operations) {
     enum { KEYS = 20000 };
@@ -349,7 +322,7 @@ static void run_zipf(bly_kind kind, uint32_t width, uint64_t operations) {
             remove_hashes(f, 77, k, k + 1);
     assert_emptied(f);
     free(copies);
-    free(z.until);
+    zipf_free(&z);
     bly_filter_destroy(f);
 }
 
@@ -454,7 +427,7 @@ static void copies_get_counters_stuck(void **state) {
             uint64_t dice = e;
             bly_stats s;
             for (size_t j = 0; j < COUNT_OF(drawn); j++) {
-                drawn[j] = (uint32_t)zipf_draw(&z, &dice);
+                drawn[j] = zipf_draw(&z, &dice);
                 assert_ok(bly_filter_add_hash(f, hash_at(3, drawn[j]), NULL));
             }
             for (size_t j = 0; j < COUNT_OF(drawn); j++)
@@ -463,7 +436,7 @@ static void copies_get_counters_stuck(void **state) {
             bly_filter_stats(f, &s);
             double share = 100 * (double)s.stuck / (double)cells_of(f);
             assert_true(fabs(share / shares[i][e] - 1) < 0.1);
-            free(z.until);
+            zipf_free(&z);
             bly_filter_destroy(f);
         }
 }

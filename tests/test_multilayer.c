@@ -1,320 +1,8 @@
-/* The multilayer filter: its block arithmetic against plain counters, its plan, its rates, and
- * spilled blocks there and back, with nothing lost. */
+/* The multilayer filter agrees with a second implementation, and loses nothing, while blocks spill
+ * and come back. test_multilayer_blocks.c has the arithmetic of one block, test_multilayer_rates.c
+ * plans and rates, test_multilayer_bytes.c two filters and files. */
 #include "multilayer_support.h"
-
-static const double rates[] = {0.01, 0.001, 0.0001};
-
-/* ---- blocks ---------------------------------------------------------------------------------- */
-
-/* Draws n distinct cells, half of the time from a few, so that counts become large. */
-static unsigned draw_cells(uint64_t *state, uint16_t cells[8]) {
-    unsigned want = 1 + (unsigned)(blyt_next(state) % 8), n = 0;
-    bool few = blyt_next(state) & 1;
-    for (unsigned i = 0; i < want; i++) {
-        uint16_t cell = (uint16_t)(blyt_next(state) % BLYI_ML_CELLS);
-        cell = few ? (uint16_t)(cell % 11 * 29) : cell;
-        bool is_new = true;
-        for (unsigned j = 0; j < n; j++)
-            is_new &= cells[j] != cell;
-        cells[n] = cell;
-        n += is_new;
-    }
-    return n;
-}
-
-static unsigned least_of(const uint16_t *counts, const uint16_t *cells, unsigned n) {
-    unsigned least = UINT16_MAX;
-    for (unsigned i = 0; i < n; i++)
-        least = counts[cells[i]] < least ? counts[cells[i]] : least;
-    return least;
-}
-
-static void assert_block_is(const uint64_t *block, const uint16_t *counts, unsigned sum) {
-    uint16_t decoded[BLYI_ML_CELLS];
-    uint64_t encoded[8];
-    blyi_ml_decode(block, decoded);
-    assert_memory_equal(decoded, counts, sizeof decoded);
-    blyi_ml_encode(counts, encoded);
-    assert_memory_equal(encoded, block, sizeof encoded);
-    assert_int_equal(blyi_ml_used(block), sum);
-    assert_true(blyi_ml_block_sound(block));
-}
-
-/* Two million random steps: what the block says is what 320 counters say. */
-static void blocks_count_as_counters_do(void **state) {
-    uint64_t block[8] = {0}, rng = 1;
-    uint16_t counts[BLYI_ML_CELLS] = {0}, cells[8];
-    unsigned sum = 0, full = 0;
-    (void)state;
-    for (unsigned step = 0; step < 2000000 / BLYT_SLOW; step++) {
-        unsigned n = draw_cells(&rng, cells), least = least_of(counts, cells, n);
-        bool rising = blyt_next(&rng) % 16 < (step >> 10 & 1 ? 4 : 12);
-        if (least > 0)
-            assert_int_equal(blyi_ml_least(block, cells, n), least);
-        full += rising && sum + n > BLYI_ML_LAYERS;
-        if (rising && sum + n <= BLYI_ML_LAYERS) {
-            blyi_ml_raise(block, cells, n);
-            for (unsigned i = 0; i < n; i++)
-                counts[cells[i]]++;
-            sum += n;
-        } else if (!rising && least > 0) {
-            blyi_ml_lower(block, cells, n);
-            for (unsigned i = 0; i < n; i++)
-                counts[cells[i]]--;
-            sum -= n;
-        } else if (!rising && counts[cells[0]] > 0) {
-            blyi_ml_lower(block, cells, 1);
-            counts[cells[0]]--;
-            sum--;
-        }
-        if (step % 16 == 0)
-            assert_block_is(block, counts, sum);
-    }
-    assert_true(full > 1000 / BLYT_SLOW);
-    for (uint16_t cell = 0; cell < BLYI_ML_CELLS; cell++)
-        for (; counts[cell] > 0; counts[cell]--)
-            blyi_ml_lower(block, &cell, 1);
-    for (unsigned j = 0; j < 8; j++)
-        assert_true(block[j] == 0);
-}
-
-/* The block of the picture in multilayer_block.c, by its bits. */
-static void a_block_is_laid_out_as_described(void **state) {
-    uint64_t block[8] = {0};
-    const uint16_t added[] = {1, 3, 3, 3, 4, 7, 7};
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(added); i++)
-        blyi_ml_raise(block, added + i, 1);
-    assert_true(blyi_le64(block[0]) == 0x9a); /* cells 1, 3, 4 and 7 */
-    /* 0101, then 10, then 0, from bit 0 on. */
-    assert_true(blyi_le64(block[5]) == (1U << 1 | 1U << 3 | 1U << 4));
-    assert_true(block[6] == 0 && blyi_le64(block[7]) == (uint64_t)7 << 56);
-}
-
-/* Every way in which a block can be wrong: with one bit of a sound one turned over, it is sound
- * only if it reads as other counts of the same sum. */
-static void damaged_blocks_are_told(void **state) {
-    uint64_t rng = 5;
-    unsigned refused = 0;
-    (void)state;
-    for (unsigned turn = 0; turn < 200 / BLYT_SLOW; turn++) {
-        uint64_t block[8] = {0};
-        uint16_t cells[8], counts[BLYI_ML_CELLS];
-        for (unsigned used = 0; used + 8 <= turn % BLYI_ML_LAYERS; used = blyi_ml_used(block))
-            blyi_ml_raise(block, cells, draw_cells(&rng, cells));
-        for (unsigned bit = 0; bit < 512; bit++) {
-            block[bit / 64] ^= blyi_le64((uint64_t)1 << bit % 64);
-            if (blyi_ml_block_sound(block)) {
-                unsigned sum = 0;
-                blyi_ml_decode(block, counts);
-                for (unsigned i = 0; i < BLYI_ML_CELLS; i++)
-                    sum += counts[i];
-                assert_block_is(block, counts, sum);
-            } else {
-                refused++;
-            }
-            block[bit / 64] ^= blyi_le64((uint64_t)1 << bit % 64);
-        }
-        assert_true(blyi_ml_block_sound(block));
-    }
-    assert_true(refused > 200 / BLYT_SLOW * 400);
-}
-
-/* ---- plan ------------------------------------------------------------------------------------ */
-
-static void takes_the_bits_promised(void **state) {
-    static const struct {
-        double p, most;
-        uint32_t k;
-    } table[] = {{0.01, 18.5, 4}, {0.005, 22, 4}, {0.001, 30.5, 5}, {0.0001, 42.7, 7}};
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(table); i++)
-        for (uint64_t n = 100000; n <= 1000000000; n *= 10) {
-            bly_geometry g;
-            assert_ok(bly_plan(BLY_MULTILAYER, n, table[i].p, 0, 64, &g));
-            assert_int_equal(g.hashes, table[i].k);
-            assert_true((double)bly_plan_bits(&g) / (double)n <= table[i].most);
-            assert_true(bly_plan_fpr(&g, n, 64) <= table[i].p);
-            assert_true(blyi_ml_spill(&g, (double)n) <= 1e-3);
-        }
-}
-
-static void plans_hold_their_keys(void **state) {
-    (void)state;
-    for (uint64_t n = 1; n < 3000; n += n < 200 ? 1 : 37) {
-        bly_geometry g;
-        assert_ok(bly_plan(BLY_MULTILAYER, n, 0.01, 0, 64, &g));
-        assert_ok(bly_plan_check(&g));
-        assert_true(bly_plan_capacity(&g, 0.01, 64) >= n);
-    }
-    for (uint64_t n = (uint64_t)1 << 56; n > 1; n /= 13)
-        for (double p = 0.9; p > 0x1p-40; p /= 17) {
-            bly_geometry g;
-            bly_status status = bly_plan(BLY_MULTILAYER, n, p, 0, 128, &g);
-            assert_true(status == BLY_OK || (status == BLY_ETOOBIG && n > (uint64_t)1 << 38));
-            if (status == BLY_OK)
-                assert_true(bly_plan_fpr(&g, n, 128) <= p && bly_plan_capacity(&g, p, 128) >= n);
-        }
-}
-
-/* The rate of a block with t places taken, from the chances of every number of bits that are set.
- */
-static double rate_of_block(unsigned t, unsigned k) {
-    double chance[BLYI_ML_CELLS + 1] = {1}, rate = 0;
-    for (; t > 0; t--)
-        for (unsigned x = BLYI_ML_CELLS + 1; x-- > 0;)
-            chance[x] =
-                (chance[x] * x + (x ? chance[x - 1] * (BLYI_ML_CELLS - x + 1) : 0)) / BLYI_ML_CELLS;
-    for (unsigned x = 1; x <= BLYI_ML_CELLS; x++)
-        rate += chance[x] * pow((double)x / BLYI_ML_CELLS, k);
-    return rate;
-}
-
-static void low_rates_are_exact(void **state) {
-    static const double asked[] = {1e-2, 1e-4, 1e-8, 1e-10, 1e-12};
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(asked); i++) {
-        bly_geometry g;
-        const double n = 100000;
-        assert_ok(bly_plan(BLY_MULTILAYER, 100000, asked[i], 0, 128, &g));
-        double q = 1 / (double)g.size, rate = 0;
-        for (unsigned keys = 1; keys < 100; keys++) {
-            double ways = lgamma(n + 1) - lgamma(keys + 1.0) - lgamma(n - keys + 1);
-            rate += exp(ways + keys * log(q) + (n - keys) * log1p(-q)) *
-                    rate_of_block(keys * g.hashes, g.hashes);
-        }
-        assert_true(rate <= asked[i] * (1 + 1e-6));
-        assert_true(fabs(bly_plan_fpr(&g, 100000, 128) / rate - 1) < 1e-6);
-    }
-}
-
-static void refuses_other_geometries(void **state) {
-    const uint64_t most = (uint64_t)1 << 39;
-    const struct {
-        bly_geometry g;
-        bly_status status;
-    } table[] = {
-        {{BLY_MULTILAYER, 0, 100, 0, 0}, BLY_EGEOMETRY},
-        {{BLY_MULTILAYER, 33, 100, 0, 0}, BLY_EGEOMETRY},
-        {{BLY_MULTILAYER, 4, 0, 0, 0}, BLY_EGEOMETRY},
-        {{BLY_MULTILAYER, 4, 100, BLY_FOLDABLE, 0}, BLY_EGEOMETRY},
-        {{BLY_MULTILAYER, 4, 100, 0, 21}, BLY_EGEOMETRY}, /* 112 records do for 100 blocks */
-        {{BLY_MULTILAYER, 4, 100, 0, 65535}, BLY_EGEOMETRY},
-        {{BLY_MULTILAYER, 4, UINT64_MAX, 0, 0}, BLY_ETOOBIG},
-        {{BLY_MULTILAYER, 4, most + 1, 0, 0}, BLY_ETOOBIG},
-        {{BLY_MULTILAYER, 4, most, 0, 1}, BLY_ETOOBIG},
-        {{BLY_MULTILAYER, 4, most / 2, 0, blyi_step_for(most / 2)}, BLY_ETOOBIG},
-        {{BLY_MULTILAYER, 4, most, 0, 0}, BLY_OK},
-        {{BLY_MULTILAYER, 4, 1, 0, 1}, BLY_OK},
-        {{BLY_MULTILAYER, 32, 100, 0, 20}, BLY_OK},
-        {{BLY_MULTILAYER, 1, 1, 0, 0}, BLY_OK},
-    };
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(table); i++) {
-        if (bly_plan_check(&table[i].g) != table[i].status)
-            print_message("geometry %zu\n", i);
-        assert_int_equal(bly_plan_check(&table[i].g), table[i].status);
-    }
-}
-
-/* A filter filled with as many distinct keys as it is for has the spills foretold, and seldom needs
- * more room than it began with. */
-static void spills_are_as_planned(void **state) {
-    static const struct {
-        uint64_t n;
-        unsigned seeds;
-    } table[] = {{1000, 300}, {10000, 200}, {100000, 60}};
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(table); i++) {
-        unsigned seeds = table[i].seeds / BLYT_SLOW, grown = 0;
-        double spilled = 0, expected = 0;
-        for (unsigned seed = 1; seed <= seeds; seed++) {
-            bly_filter *f = multilayer(table[i].n, 0.01);
-            bly_geometry g = bly_filter_geometry(f);
-            add_hashes(f, seed, 0, table[i].n);
-            grown += bly_filter_geometry(f).detail != g.detail;
-            spilled += (double)records_used(f);
-            expected += blyi_ml_spill(&g, (double)table[i].n) * (double)g.size;
-            bly_filter_destroy(f);
-        }
-        if (getenv("BLYT_VERBOSE"))
-            print_message("%g keys, %u filters: %.0f spilled, %.1f expected, %u grown\n",
-                          (double)table[i].n, seeds, spilled, expected, grown);
-        assert_true(fabs(spilled - expected) <= 5 * sqrt(expected) + 4);
-        assert_true(grown <= 0.05 * seeds + 5 * sqrt(0.05 * seeds));
-    }
-}
-
-/* ---- rates ----------------------------------------------------------------------------------- */
-
-/* How unlike the blocks' rates are, as a share of the square of their mean: the rate of a filter of
- * z blocks has this over z. */
-static double spread_of(const bly_filter *f) {
-    double sum = 0, squares = 0, z = (double)f->geometry.size;
-    for (uint64_t i = 0; i < f->geometry.size; i++) {
-        double set = 0;
-        for (unsigned j = 0; j < 5; j++)
-            set += blyi_popcount64(blyi_ml_block(f, i)[j]);
-        double rate = pow(set / 320, f->geometry.hashes);
-        sum += rate;
-        squares += rate * rate;
-    }
-    return sum > 0 ? fmax(0, squares * z / (sum * sum) - 1) : 0;
-}
-
-static void judge_with(const tally *t, double variance, double n, double p) {
-    double sigma = sqrt(t->expected + variance * t->expected * t->expected);
-    bool fits = fabs(t->found - t->expected) <= 5 * sigma + 4;
-    if (!fits || getenv("BLYT_VERBOSE"))
-        print_message("%g keys at %g: found %.0f of %.0f (%.4g), expected %.1f, sigma %.1f\n", n, p,
-                      t->found, t->asked, t->found / t->asked, t->expected, sigma);
-    assert_true(fits);
-}
-
-static void check_rate(uint64_t n, uint64_t capacity, double p) {
-    unsigned filters = n <= 10 ? 400 : n <= 1000 ? 50 : n <= 20000 ? 5 : 1;
-    bly_filter *f = multilayer(capacity, p);
-    bly_geometry g = bly_filter_geometry(f);
-    double planned = bly_plan_fpr(&g, n, 64), spread = 0;
-    uint64_t queries = (uint64_t)(2500 / planned / filters) + 1;
-    tally by_plan = {0}, by_stats = {0};
-    if (queries > 30000000 / BLYT_SLOW / filters)
-        queries = 30000000 / BLYT_SLOW / filters;
-    for (unsigned seed = 1; seed <= filters; seed++) {
-        bly_stats s;
-        bly_filter_clear(f);
-        add_hashes(f, seed, 0, n);
-        bly_filter_stats(f, &s);
-        tally one = {0};
-        ask_strangers(f, seed + 100000, queries, planned, &one);
-        by_plan = (tally){by_plan.asked + one.asked, by_plan.found + one.found,
-                          by_plan.expected + one.expected};
-        by_stats = (tally){by_plan.asked, by_plan.found,
-                           by_stats.expected + s.current_fpr * (double)queries};
-        spread += spread_of(f) / (double)g.size;
-        assert_true(fabs(s.estimated_keys / (double)n - 1) < 5 / sqrt((double)n) + 0.02);
-        assert_true(fabs(s.fill - s.expected_fill) < 0.05);
-    }
-    judge_with(&by_plan, spread / filters / filters, (double)n, p);
-    judge_with(&by_stats, 0, (double)n, p);
-    bly_filter_destroy(f);
-}
-
-static void rates_are_as_planned(void **state) {
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(rates); i++) {
-        check_rate(1000, 1000, rates[i]);
-        check_rate(500, 1000, rates[i]);
-        check_rate(100000, 100000, rates[i]);
-        if (BLYT_SLOW == 1)
-            check_rate(1000000, 1000000, rates[i]);
-        if (long_run())
-            check_rate(10000000, 10000000, rates[i]);
-    }
-    check_rate(10, 10, 0.01);
-    check_rate(300, 300, 0.2);
-    check_rate(3000, 3000, 0.00001);
-}
+#include "zipf_support.h"
 
 /* ---- against a second implementation --------------------------------------------------------- */
 
@@ -405,8 +93,9 @@ static void batches_answer_as_single_calls(void **state) {
     static uint8_t found[20000];
     blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, 20000);
     (void)state;
-    for (size_t r = 0; r < COUNT_OF(rates); r++) {
-        bly_filter *f = multilayer(10000, rates[r]), *one_by_one = multilayer(10000, rates[r]);
+    for (size_t r = 0; r < COUNT_OF(multilayer_rates); r++) {
+        bly_filter *f = multilayer(10000, multilayer_rates[r]),
+                   *one_by_one = multilayer(10000, multilayer_rates[r]);
         assert_ok(bly_filter_add_many(f, l.keys, 12000, found, NULL));
         for (size_t i = 0; i < 12000; i++) {
             bool added;
@@ -434,34 +123,6 @@ static void batches_answer_as_single_calls(void **state) {
 
 /* ---- adding and removing --------------------------------------------------------------------- */
 
-/* Keys by rank, with Zipf's weights 1 / rank. */
-typedef struct zipf {
-    double *sums;
-    unsigned n;
-} zipf;
-
-static zipf zipf_of(unsigned n) {
-    zipf z = {calloc(n, sizeof *z.sums), n};
-    double sum = 0;
-    assert_non_null(z.sums);
-    for (unsigned i = 0; i < n; i++)
-        z.sums[i] = sum += 1.0 / (i + 1);
-    return z;
-}
-
-static unsigned zipf_draw(const zipf *z, uint64_t dice) {
-    double at = (double)(dice >> 11) * 0x1p-53 * z->sums[z->n - 1];
-    unsigned low = 0, high = z->n - 1;
-    while (low < high) {
-        unsigned mid = (low + high) / 2;
-        if (z->sums[mid] < at)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
 static void assert_all_there(const bly_filter *f, const unsigned *copies, unsigned keys) {
     for (unsigned k = 0; k < keys; k++)
         assert_true(bly_filter_copies_hash(f, hash_at(77, k)) >= copies[k]);
@@ -471,13 +132,13 @@ static void assert_all_there(const bly_filter *f, const unsigned *copies, unsign
 /* Adds and removes in tides, copies as Zipf would have them, with an exact account beside. */
 static void run_zipf(bly_filter *f, unsigned keys, uint64_t operations) {
     unsigned *copies = calloc(keys, sizeof *copies);
-    zipf z = zipf_of(keys);
+    zipf z = zipf_of(keys, 1);
     uint64_t live = 0, state = operations ^ keys, spilled = 0;
     assert_non_null(copies);
     for (uint64_t i = 0; i < operations; i++) {
         uint64_t dice = blyt_next(&state);
         bool adds = dice % 8 < (i * 8 / operations % 2 ? 3 : 5), changed = false;
-        unsigned key = zipf_draw(&z, blyt_next(&state)), other = (unsigned)(dice >> 8) % keys;
+        unsigned key = zipf_draw(&z, &state), other = (unsigned)(dice >> 8) % keys;
         bly_hash h = hash_at(77, key);
         if (adds) {
             assert_ok(bly_filter_add_hash(f, h, &changed));
@@ -502,7 +163,7 @@ static void run_zipf(bly_filter *f, unsigned keys, uint64_t operations) {
             remove_hashes(f, 77, k, k + 1);
     assert_int_equal(bly_filter_count(f), 0);
     assert_true(all_zero(f));
-    free(z.sums);
+    zipf_free(&z);
     free(copies);
 }
 
@@ -636,15 +297,6 @@ static void counts_have_a_limit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_count_as_counters_do),
-        cmocka_unit_test(a_block_is_laid_out_as_described),
-        cmocka_unit_test(damaged_blocks_are_told),
-        cmocka_unit_test(takes_the_bits_promised),
-        cmocka_unit_test(plans_hold_their_keys),
-        cmocka_unit_test(low_rates_are_exact),
-        cmocka_unit_test(refuses_other_geometries),
-        cmocka_unit_test(spills_are_as_planned),
-        cmocka_unit_test(rates_are_as_planned),
         cmocka_unit_test(agrees_with_a_second_implementation),
         cmocka_unit_test(batches_answer_as_single_calls),
         cmocka_unit_test(programs_lose_nothing),

@@ -1,11 +1,9 @@
-/* Lists of addresses, numbers and names: one thing is one key however it is spelled, what is not of
- * the type is refused, what contains a key is tried, and a filter knows what it holds. */
+/* Lines of lists of addresses, numbers and names: one thing is one key however it is spelled, and
+ * what is not of the type is refused with advice, and quoted safely. test_keytype_lists.c has the
+ * lists. */
 #include "support.h"
 
-#include "build_keys.h"
 #include "keytype.h"
-
-#include <limits.h>
 
 #ifndef BLOOMERY_WITH_IDN2
 #define BLOOMERY_WITH_IDN2 0
@@ -185,10 +183,6 @@ static const spelling idn_spellings[] = {
     {KEYTYPE_DOMAIN, "ex\xFFmple.de", NULL},
 };
 
-static bly_bytes bytes_of(const char *text) {
-    return (bly_bytes){text, strlen(text)};
-}
-
 /* Longer than any line here, and ending where it ends: a read past it is seen by a sanitizer. */
 static bly_bytes copy_of(const char *text) {
     char *copy = malloc(strlen(text) + 1);
@@ -260,7 +254,7 @@ static void malformed_lines_get_advice(void **state) {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         keytype_reader r = {.type = cases[i].type};
         keytype_key key;
-        assert_int_equal(keytype_read(&r, bytes_of(cases[i].line), &key), KEYTYPE_MALFORMED);
+        assert_int_equal(keytype_read(&r, blyt_text(cases[i].line), &key), KEYTYPE_MALFORMED);
         if (!strstr(r.why, cases[i].advice))
             fail_msg("'%s': '%s' lacks '%s'", cases[i].line, r.why, cases[i].advice);
         keytype_reader_free(&r);
@@ -287,9 +281,9 @@ static void comments_are_no_keys(void **state) {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         keytype_reader r = {.type = cases[i].type};
         keytype_key key;
-        assert_int_equal(keytype_read(&r, bytes_of(cases[i].line), &key), cases[i].plain);
+        assert_int_equal(keytype_read(&r, blyt_text(cases[i].line), &key), cases[i].plain);
         r.comments = true;
-        assert_int_equal(keytype_read(&r, bytes_of(cases[i].line), &key), cases[i].commented);
+        assert_int_equal(keytype_read(&r, blyt_text(cases[i].line), &key), cases[i].commented);
         if (cases[i].type == KEYTYPE_LINE && cases[i].commented == KEYTYPE_KEY)
             assert_int_equal(key.bytes.size, strlen(cases[i].line));
         keytype_reader_free(&r);
@@ -300,7 +294,7 @@ static void records_keep_their_carriage_return(void **state) {
     keytype_reader r = {.type = KEYTYPE_LINE, .exact = true};
     keytype_key key;
     (void)state;
-    assert_int_equal(keytype_read(&r, bytes_of("text\r"), &key), KEYTYPE_KEY);
+    assert_int_equal(keytype_read(&r, blyt_text("text\r"), &key), KEYTYPE_KEY);
     assert_int_equal(key.bytes.size, 5);
 }
 
@@ -320,7 +314,7 @@ static void ip_keys_are_network_bytes(void **state) {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         keytype_reader r = {.type = KEYTYPE_IP};
         keytype_key key;
-        assert_int_equal(keytype_read(&r, bytes_of(cases[i].line), &key), KEYTYPE_KEY);
+        assert_int_equal(keytype_read(&r, blyt_text(cases[i].line), &key), KEYTYPE_KEY);
         assert_int_equal(key.bytes.size, cases[i].size);
         assert_memory_equal(key.bytes.data, cases[i].bytes, cases[i].size);
         assert_int_equal(key.level, cases[i].level);
@@ -361,10 +355,10 @@ static void any_bytes_are_read_safely(void **state) {
 static void quoting_is_safe(void **state) {
     char out[KEYTYPE_QUOTE], text[200];
     (void)state;
-    assert_string_equal(keytype_quote(bytes_of("plain"), out), "plain");
-    assert_string_equal(keytype_quote(bytes_of("\033[31mred\x7F"), out), "\\x1b[31mred\\x7f");
-    assert_string_equal(keytype_quote(bytes_of("\xC2\x9B"
-                                               "2J \xC3\xA4"),
+    assert_string_equal(keytype_quote(blyt_text("plain"), out), "plain");
+    assert_string_equal(keytype_quote(blyt_text("\033[31mred\x7F"), out), "\\x1b[31mred\\x7f");
+    assert_string_equal(keytype_quote(blyt_text("\xC2\x9B"
+                                                "2J \xC3\xA4"),
                                       out),
                         "\\xc2\x9B"
                         "2J \xC3\xA4");
@@ -378,263 +372,6 @@ static void quoting_is_safe(void **state) {
     assert_int_equal(strlen(out), 59 + 3);
 }
 
-/* ---- containment ----------------------------------------------------------------------------- */
-
-static void assert_tries(keytype type, const char *line, const keytype_levels *present,
-                         const char *wanted) {
-    keytype_reader r = {.type = type};
-    keytype_key key;
-    keytype_tries *tries = malloc(sizeof *tries);
-    char seen[4096] = "", room[KEYTYPE_TEXT];
-    assert_int_equal(keytype_read(&r, bytes_of(line), &key), KEYTYPE_KEY);
-    keytype_widen(type, &key, present, tries);
-    for (size_t i = 0; i < tries->count; i++) {
-        bly_bytes words = keytype_words(type, tries->keys[i], room);
-        (void)snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%s%.*s", i ? " " : "",
-                       (int)words.size, (const char *)words.data);
-    }
-    assert_string_equal(seen, wanted);
-    free(tries);
-    keytype_reader_free(&r);
-}
-
-static void what_contains_a_key_is_tried(void **state) {
-    keytype_levels two = {{0}}, blocks = {{0}}, none = {{0}}, all = keytype_levels_all();
-    (void)state;
-    keytype_levels_add(&two, 2);
-    keytype_levels_add(&two, 3);
-    assert_tries(KEYTYPE_DOMAIN, "a.b.example.com", &two, "b.example.com example.com");
-    assert_tries(KEYTYPE_DOMAIN, "example.com", &two, "example.com");
-    assert_tries(KEYTYPE_DOMAIN, "com", &two, "");
-    assert_tries(KEYTYPE_DOMAIN, "a.example.com", &all, "a.example.com example.com com");
-    assert_tries(KEYTYPE_DOMAIN, "a.example.com", &none, "");
-    keytype_levels_add(&blocks, 0);
-    keytype_levels_add(&blocks, 9);
-    keytype_levels_add(&blocks, 32);
-    keytype_levels_add(&blocks, KEYTYPE_V6 + 29);
-    keytype_levels_add(&blocks, KEYTYPE_V6 + 128);
-    assert_tries(KEYTYPE_IP, "10.255.0.1", &blocks, "10.255.0.1 10.128.0.0/9 0.0.0.0/0");
-    assert_tries(KEYTYPE_IP, "10.255.0.0/16", &blocks, "10.128.0.0/9 0.0.0.0/0");
-    assert_tries(KEYTYPE_IP, "10.0.0.0/8", &blocks, "0.0.0.0/0");
-    assert_tries(KEYTYPE_IP, "2001:dbf::1", &blocks, "2001:dbf::1 2001:db8::/29");
-    assert_tries(KEYTYPE_IP, "::ffff:10.0.0.1", &blocks, "10.0.0.1 10.0.0.0/9 0.0.0.0/0");
-    assert_tries(KEYTYPE_PHONE, "+49 30 1234", &none, "+49301234");
-    assert_tries(KEYTYPE_EMAIL, "bob@www.example.com", &two, "bob@www.example.com");
-    assert_int_equal(keytype_most_tries(KEYTYPE_DOMAIN, &two), 2);
-    assert_int_equal(keytype_most_tries(KEYTYPE_DOMAIN, &none), 1);
-    assert_int_equal(keytype_most_tries(KEYTYPE_IP, &blocks), 3);
-    assert_int_equal(keytype_most_tries(KEYTYPE_URL, &two), 1);
-}
-
-/* The most there can be. */
-static void the_longest_rows_of_tries_fit(void **state) {
-    keytype_levels all = keytype_levels_all();
-    keytype_reader r = {.type = KEYTYPE_IP};
-    keytype_tries *tries = malloc(sizeof *tries);
-    keytype_key key;
-    char name[254] = "";
-    (void)state;
-    assert_int_equal(keytype_read(&r, bytes_of("2001:db8::1"), &key), KEYTYPE_KEY);
-    keytype_widen(KEYTYPE_IP, &key, &all, tries);
-    assert_int_equal(tries->count, KEYTYPE_TRIES);
-    for (size_t i = 0; i < 253; i++)
-        name[i] = i % 2 ? '.' : 'a';
-    r.type = KEYTYPE_DOMAIN;
-    assert_int_equal(keytype_read(&r, bytes_of(name), &key), KEYTYPE_KEY);
-    assert_int_equal(key.level, 127);
-    keytype_widen(KEYTYPE_DOMAIN, &key, &all, tries);
-    assert_int_equal(tries->count, 127);
-    free(tries);
-    keytype_reader_free(&r);
-}
-
-/* ---- marks ----------------------------------------------------------------------------------- */
-
-static bly_filter *filter_for(uint64_t keys) {
-    bly_filter *f;
-    assert_ok(bly_blocked_create(keys, 0.01, &f));
-    return f;
-}
-
-static void lists_know_themselves(void **state) {
-    (void)state;
-    for (int type = KEYTYPE_IP; type <= KEYTYPE_LINE; type++) {
-        keytype_levels levels = {{0}}, seen;
-        bly_filter *f = filter_for(2000);
-        keytype_levels_add(&levels, 2);
-        keytype_levels_add(&levels, 24);
-        if (type == KEYTYPE_IP)
-            keytype_levels_add(&levels, KEYTYPE_V6 + 48);
-        assert_ok(keytype_mark(f, (keytype)type, &levels));
-        assert_true(bly_filter_count(f) <= keytype_mark_count((keytype)type, &levels));
-        assert_true(bly_filter_count(f) + 1 >= keytype_mark_count((keytype)type, &levels));
-        for (int i = 0; i < 1000; i++)
-            assert_ok(bly_filter_add(f, &i, sizeof i, NULL));
-        assert_int_equal(keytype_recognise(f, &seen), type);
-        bool leveled = type == KEYTYPE_IP || type == KEYTYPE_DOMAIN;
-        keytype_levels wanted = leveled ? levels : (keytype_levels){{0}};
-        assert_memory_equal(&seen, &wanted, sizeof seen);
-        bly_filter_destroy(f);
-    }
-}
-
-/* More than any list may need: all levels at once. */
-static void all_levels_are_remembered(void **state) {
-    keytype_levels all = {{0}}, seen;
-    bly_filter *f = filter_for(4000);
-    (void)state;
-    for (unsigned i = 0; i <= 32; i++)
-        keytype_levels_add(&all, i);
-    for (unsigned i = 0; i <= 128; i++)
-        keytype_levels_add(&all, KEYTYPE_V6 + i);
-    assert_int_equal(keytype_mark_count(KEYTYPE_IP, &all), 16 + 4 * (33 + 129));
-    assert_ok(keytype_mark(f, KEYTYPE_IP, &all));
-    assert_int_equal(keytype_recognise(f, &seen), KEYTYPE_IP);
-    for (unsigned i = 0; i <= 128; i++)
-        assert_true(keytype_levels_have(&seen, KEYTYPE_V6 + i) &&
-                    (i > 32 || keytype_levels_have(&seen, i)));
-    bly_filter_destroy(f);
-}
-
-static void two_types_are_none(void **state) {
-    keytype_levels levels = {{0}}, seen;
-    bly_filter *f = filter_for(100);
-    (void)state;
-    keytype_levels_add(&levels, 2);
-    assert_ok(keytype_mark(f, KEYTYPE_DOMAIN, &levels));
-    assert_ok(keytype_mark(f, KEYTYPE_EMAIL, &levels));
-    assert_int_equal(keytype_recognise(f, &seen), KEYTYPE_NONE);
-    assert_int_equal(keytype_marks_in(f), 0);
-    seen = keytype_recognise_levels(f, KEYTYPE_DOMAIN);
-    assert_true(keytype_levels_have(&seen, 2) && !keytype_levels_have(&seen, 3));
-    seen = keytype_recognise_levels(f, KEYTYPE_IP); /* none is marked: all are tried */
-    assert_true(keytype_levels_have(&seen, 32) && keytype_levels_have(&seen, KEYTYPE_V6));
-    bly_filter_destroy(f);
-}
-
-/* A list far away: questions come together, and may go without an answer. */
-typedef struct far_list {
-    bly_filter *filter;
-    unsigned calls, answered;
-} far_list;
-
-static bool ask_far(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
-    far_list *list = ctx;
-    if (list->calls++ == list->answered)
-        return false;
-    (void)bly_filter_contains_many(list->filter, keys, n, found);
-    return true;
-}
-
-static void lists_far_away_are_recognised(void **state) {
-    keytype_levels levels = {{0}}, seen;
-    keytype type;
-    (void)state;
-    far_list list = {filter_for(2000), 0, UINT_MAX};
-    keytype_levels_add(&levels, 24);
-    keytype_levels_add(&levels, KEYTYPE_V6 + 128);
-    assert_ok(keytype_mark(list.filter, KEYTYPE_IP, &levels));
-    assert_true(keytype_recognise_by(ask_far, &list, &type, &seen));
-    assert_int_equal(type, KEYTYPE_IP);
-    assert_memory_equal(&seen, &levels, sizeof seen);
-    const unsigned calls = list.calls;
-    assert_true(calls <= 5);
-    for (unsigned i = 0; i < calls; i++) {
-        list.calls = 0;
-        list.answered = i;
-        assert_false(keytype_recognise_by(ask_far, &list, &type, &seen));
-    }
-    list.calls = list.answered = 0;
-    assert_false(keytype_recognise_levels_by(ask_far, &list, KEYTYPE_IP, &seen));
-    bly_filter_destroy(list.filter);
-}
-
-/* Published in the documentation: they never change. */
-static void marks_are_these_keys(void **state) {
-    static const char type[] = "\0bloomery\0type\0domain\0a";
-    static const char level[] = "\0bloomery\0level\0labels/2\0d";
-    keytype_levels levels = {{0}};
-    bly_filter *f = filter_for(1000);
-    (void)state;
-    keytype_levels_add(&levels, 2);
-    assert_ok(keytype_mark(f, KEYTYPE_DOMAIN, &levels));
-    assert_int_equal(bly_filter_count(f), 20);
-    assert_int_equal(keytype_marks_in(f), 20);
-    assert_true(bly_filter_contains(f, type, sizeof type - 1));
-    assert_true(bly_filter_contains(f, level, sizeof level - 1));
-    bly_filter_destroy(f);
-}
-
-/* ---- gathering keys -------------------------------------------------------------------------- */
-
-static int by_value(const void *a, const void *b) {
-    const bly_hash *x = a, *y = b;
-    if (x->lo != y->lo)
-        return x->lo < y->lo ? -1 : 1;
-    return x->hi < y->hi ? -1 : x->hi > y->hi;
-}
-
-static void assert_sorted_like(build_keys *k, size_t n) {
-    bly_hash *wanted = malloc(n * sizeof *wanted);
-    size_t distinct = 0;
-    memcpy(wanted, k->hashes, n * sizeof *wanted);
-    qsort(wanted, n, sizeof *wanted, by_value);
-    for (size_t i = 0; i < n; i++)
-        if (distinct == 0 || by_value(&wanted[distinct - 1], &wanted[i]) != 0)
-            wanted[distinct++] = wanted[i];
-    assert_int_equal(build_keys_settle(k), n - distinct);
-    assert_int_equal(k->count, distinct);
-    assert_memory_equal(k->hashes, wanted, distinct * sizeof *wanted);
-    for (size_t i = 0; i < distinct; i++)
-        assert_true(build_keys_have(k, wanted[i]));
-    free(wanted);
-}
-
-/* Few different values, values that differ in the last byte alone, and any values. */
-static void hashes_are_sorted_and_repeats_dropped(void **state) {
-    static const uint64_t masks[][2] = {
-        {0, 0}, {7, 0}, {0, 0xFF}, {0xFF00, 1}, {~UINT64_C(0), ~UINT64_C(0)}};
-    const size_t sizes[] = {1, 2, 31, 32, 33, 1000, 100000 / BLYT_SLOW};
-    uint64_t seed = 7;
-    (void)state;
-    for (size_t m = 0; m < COUNT_OF(masks); m++)
-        for (size_t s = 0; s < COUNT_OF(sizes); s++) {
-            build_keys k = {0};
-            for (size_t i = 0; i < sizes[s]; i++) {
-                bly_hash h = {blyt_next(&seed) & masks[m][0], blyt_next(&seed) & masks[m][1]};
-                assert_true(build_keys_add(&k, (bly_bytes){NULL, 0}, h));
-            }
-            assert_sorted_like(&k, sizes[s]);
-            build_keys_free(&k);
-        }
-}
-
-static void kept_keys_are_hashed_again(void **state) {
-    bly_hasher first, second;
-    build_keys k = {.keep = true};
-    (void)state;
-    assert_ok(bly_hasher_init(&first, BLY_HASH_XXH3, 1));
-    assert_ok(bly_hasher_init(&second, BLY_HASH_XXH3, 2));
-    for (unsigned i = 0; i < 3000; i++) {
-        unsigned key = i % 2000;
-        bly_bytes bytes = {&key, i % 3 ? sizeof key : 0};
-        assert_true(build_keys_add(&k, bytes, bly_hash_key(&first, bytes.data, bytes.size)));
-    }
-    (void)build_keys_settle(&k);
-    size_t count = k.count;
-    build_keys_rehash(&k, &second);
-    assert_int_equal(k.count, count);
-    for (unsigned key = 0; key < 4000; key++) {
-        bool there = key < 2000 && (key % 3 || (key < 1000 && (key + 2000) % 3));
-        bly_bytes bytes = {&key, sizeof key};
-        assert_int_equal(build_keys_hold(&k, bytes), there);
-        assert_int_equal(build_keys_have(&k, bly_hash_key(&second, &key, sizeof key)), there);
-        assert_false(build_keys_have(&k, bly_hash_key(&first, &key, sizeof key)));
-    }
-    assert_true(build_keys_hold(&k, (bly_bytes){"", 0}));
-    build_keys_free(&k);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_spelling_has_its_key),
@@ -645,15 +382,6 @@ int main(void) {
         cmocka_unit_test(ip_keys_are_network_bytes),
         cmocka_unit_test(any_bytes_are_read_safely),
         cmocka_unit_test(quoting_is_safe),
-        cmocka_unit_test(what_contains_a_key_is_tried),
-        cmocka_unit_test(the_longest_rows_of_tries_fit),
-        cmocka_unit_test(lists_know_themselves),
-        cmocka_unit_test(all_levels_are_remembered),
-        cmocka_unit_test(two_types_are_none),
-        cmocka_unit_test(lists_far_away_are_recognised),
-        cmocka_unit_test(marks_are_these_keys),
-        cmocka_unit_test(hashes_are_sorted_and_repeats_dropped),
-        cmocka_unit_test(kept_keys_are_hashed_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
