@@ -55,12 +55,6 @@ bool bm_double(const rm_string *arg, double *out) {
     return true;
 }
 
-bly_bytes bm_bytes(const rm_string *arg) {
-    bly_bytes bytes;
-    bytes.data = rm.StringPtrLen(arg, &bytes.size);
-    return bytes;
-}
-
 bool bm_items_take(bm_items *items, rm_string **argv, int argc) {
     size_t n = argc > 0 ? (size_t)argc : 0;
     items->n = n;

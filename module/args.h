@@ -18,7 +18,11 @@ bool bm_integer(const rm_string *arg, long long *out);
 bool bm_unsigned(const rm_string *arg, uint64_t *out);
 bool bm_double(const rm_string *arg, double *out); /* finite */
 
-bly_bytes bm_bytes(const rm_string *arg);
+static inline bly_bytes bm_bytes(const rm_string *arg) {
+    bly_bytes bytes;
+    bytes.data = rm.StringPtrLen(arg, &bytes.size);
+    return bytes;
+}
 
 /* What a hexadecimal digit is worth; -1: it is none. */
 int bm_digit(char c);

@@ -1,6 +1,7 @@
 #include "ask.h"
 
 #include "config.h"
+#include "hunch.h"
 #include "reply.h"
 
 #include <string.h>
@@ -47,12 +48,20 @@ bool bm_ask_refused(rm_ctx *ctx, const bm_key *key) {
     return true;
 }
 
+static bool ask_hunch(const bm_value *value, const bm_hunch *hunch) {
+    if (value->what == BM_FILTER && value->as.filter)
+        return bm_hunch_ask(hunch, value->as.filter);
+    return bm_ask(value, hunch->item);
+}
+
 int bm_ask_exists(rm_ctx *ctx, rm_string **argv, int argc, bm_takes_fn takes) {
     if (argc != 3)
         return rm.WrongArity(ctx);
+    bm_hunch hunch;
+    bm_hunch_begin(&hunch, argv[1], bm_bytes(argv[2]));
     bm_key key = bm_key_open(ctx, argv[1], RM_READ);
     if (takes(&key))
-        rm.ReplyWithBool(ctx, bm_ask(key.value, bm_bytes(argv[2])));
+        rm.ReplyWithBool(ctx, ask_hunch(key.value, &hunch));
     else if (!bm_ask_refused(ctx, &key))
         rm.ReplyWithBool(ctx, 0);
     bm_key_close(&key);

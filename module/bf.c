@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "config.h"
 #include "family.h"
+#include "hunch.h"
 #include "recipe.h"
 #include "reply.h"
 
@@ -29,15 +30,14 @@ static bly_status add_items(rm_ctx *ctx, bm_value *value, bm_items *items, bly_t
     return bly_filter_add_many(value->as.filter, items->keys, items->n, items->answers, tally);
 }
 
-static bly_status add_one(rm_ctx *ctx, bm_value *value, bly_bytes item, bool *added) {
+static bly_status add_one(rm_ctx *ctx, bm_value *value, const bm_hunch *hunch, bool *added) {
     if (value->what == BM_RB_BLOOM)
-        return bly_rb_bloom_add(value->as.bloom, item.data, item.size, added);
-    bly_filter *f = value->as.filter;
+        return bly_rb_bloom_add(value->as.bloom, hunch->item.data, hunch->item.size, added);
     if (bm_family_capped(ctx, value, 1)) {
         *added = false;
-        return bly_filter_contains(f, item.data, item.size) ? BLY_OK : BLY_EFULL;
+        return bm_hunch_ask(hunch, value->as.filter) ? BLY_OK : BLY_EFULL;
     }
-    return bly_filter_add(f, item.data, item.size, added);
+    return bm_hunch_add(hunch, value->as.filter, added);
 }
 
 /* ---- replies --------------------------------------------------------------------------------- */
@@ -105,10 +105,9 @@ static bool create(rm_ctx *ctx, bm_key *key, const wish *w) {
     return bm_recipe_create(ctx, key, &recipe, "bloom.reserve");
 }
 
-/* The key, opened to be added to, and created if need be. False: an error was replied; close it all
- * the same. `w` NULL: all defaults. */
-static bool open_to_add(rm_ctx *ctx, rm_string *name, const wish *w, bm_key *key) {
-    *key = bm_key_open(ctx, name, RM_READ | RM_WRITE);
+/* A key that was opened to be added to; the filter is created if need be. False: an error was
+ * replied; close it all the same. `w` NULL: all defaults. */
+static bool may_add(rm_ctx *ctx, const wish *w, bm_key *key) {
     if (key->what == BM_MISSING) {
         if (w && w->nocreate) {
             rm.ReplyWithError(ctx, "ERR not found");
@@ -129,8 +128,8 @@ static int add_many(rm_ctx *ctx, rm_string **argv, int argc, int first, const wi
     bm_items items;
     if (!bm_items_take(&items, argv + first, argc - first))
         return bm_status_error(ctx, BLY_ENOMEM);
-    bm_key key;
-    if (open_to_add(ctx, argv[1], w, &key)) {
+    bm_key key = bm_key_open(ctx, argv[1], RM_READ | RM_WRITE);
+    if (may_add(ctx, w, &key)) {
         bly_tally tally = {0};
         bly_status status = add_items(ctx, key.value, &items, &tally);
         bool lost = bm_family_lose(ctx, &key, status);
@@ -161,10 +160,12 @@ int bm_bf_madd(rm_ctx *ctx, rm_string **argv, int argc) {
 int bm_bf_add(rm_ctx *ctx, rm_string **argv, int argc) {
     if (argc != 3)
         return rm.WrongArity(ctx);
-    bm_key key;
-    if (open_to_add(ctx, argv[1], NULL, &key)) {
+    bm_hunch hunch;
+    bm_hunch_begin(&hunch, argv[1], bm_bytes(argv[2]));
+    bm_key key = bm_key_open(ctx, argv[1], RM_READ | RM_WRITE);
+    if (may_add(ctx, NULL, &key)) {
         bool added = false;
-        bly_status status = add_one(ctx, key.value, bm_bytes(argv[2]), &added);
+        bly_status status = add_one(ctx, key.value, &hunch, &added);
         if (status == BLY_OK && (added || bm_family_adds_always(key.value))) {
             rm.ReplicateVerbatim(ctx);
             bm_key_changed(ctx, &key, "bloom.add");

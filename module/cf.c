@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "config.h"
 #include "family.h"
+#include "hunch.h"
 #include "recipe.h"
 #include "reply.h"
 
@@ -81,13 +82,14 @@ static bly_status add_items(rm_ctx *ctx, bm_value *value, bm_items *items, bool 
     return failure;
 }
 
-static bly_status add_one(rm_ctx *ctx, bm_value *value, bly_bytes item, bool absent, bool *added) {
+static bly_status add_one(rm_ctx *ctx, bm_value *value, const bm_hunch *hunch, bool absent,
+                          bool *added) {
     if (value->what == BM_RB_CUCKOO) {
         bly_rb_cuckoo_how how = how_to(ctx, value, absent);
-        return bly_rb_cuckoo_add(value->as.cuckoo, item.data, item.size, &how, added);
+        return bly_rb_cuckoo_add(value->as.cuckoo, hunch->item.data, hunch->item.size, &how, added);
     }
-    *added = !(absent && bly_filter_contains(value->as.filter, item.data, item.size));
-    return *added ? bly_filter_add(value->as.filter, item.data, item.size, NULL) : BLY_OK;
+    *added = !(absent && bm_hunch_ask(hunch, value->as.filter));
+    return *added ? bm_hunch_add(hunch, value->as.filter, NULL) : BLY_OK;
 }
 
 /* ---- ADD, ADDNX, INSERT, INSERTNX ------------------------------------------------------------ */
@@ -163,9 +165,11 @@ static int add(rm_ctx *ctx, rm_string **argv, int argc, bool absent) {
     if (argc != 3)
         return rm.WrongArity(ctx);
     bm_key key;
+    bm_hunch hunch;
+    bm_hunch_begin(&hunch, argv[1], bm_bytes(argv[2]));
     if (open_to_add(ctx, argv[1], NULL, &key)) {
         bool added = false;
-        bly_status status = add_one(ctx, key.value, bm_bytes(argv[2]), absent, &added);
+        bly_status status = add_one(ctx, key.value, &hunch, absent, &added);
         if (status != BLY_OK) {
             if (!bm_family_lose(ctx, &key, status))
                 reply_failure(ctx, key.value, status);

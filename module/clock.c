@@ -9,11 +9,13 @@
  * there is nothing to forget, and the next add will see to the clock.
  *
  * A window that was found to be late by more than its slice (it was loaded from disk, say) is
- * brought up part by part too, for a millisecond at a time: to the end of the slice where its
- * clock stands, from there to the slice of the present, whatever lies between, and through that.
- * Only an add does not wait for this: what it adds must be in the present slice. So a pass over all
- * that is left of a slice is made in one case, when a window is added to that has just been loaded.
- * Windows whose slices are too short for their work are not taken from clients.
+ * brought up part by part too, for half a millisecond at a time, or longer where the server's other
+ * work lets the timer come late: to the end of the slice where its clock stands, from there to the
+ * slice of the present, whatever lies between, and through that. Adds do a part each. But they do
+ * not wait: what is added must be in the present slice. So a pass over all that is left of a slice
+ * is made where the timer could not keep up: when a window is added to that has just been loaded,
+ * or by a server that hardly gets to anything but adds. Windows whose slices are too short for
+ * their work are not taken from clients.
  *
  * Places are kept in a binary heap, the earliest first. A place names its window by database and
  * key, since that is what a replica must be told, and by the value, to see that the key still holds
@@ -25,6 +27,7 @@
 #include <bloomery/window.h>
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     PART_BYTES = 1 << 18,
@@ -32,6 +35,9 @@ enum {
     ADD_PARTS = 256, /* steps of the clock in a slice that adds make at least */
     IDLE_MS = 100,   /* when there is nothing to do: how soon to look again */
     PATIENCE_MS = 2, /* how long the timer may work before it lets others */
+    LEAST_US = 500,  /* how long it may work on one late window, or an add may */
+    MOST_US = 2000,  /* the timer, where others take their time */
+    SHARE = 4,       /* of the time by which it comes too late: one part in so many */
     FIRST_PLACES = 64
 };
 
@@ -48,6 +54,7 @@ static struct {
     pthread_mutex_t lock;
     struct bm_timed **heap;
     size_t n, room;
+    struct bm_timed *taken; /* by the timer, which is looking for its key; NULL: gone since */
 } places = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- the heap -------------------------------------------------------------------------------- */
@@ -102,6 +109,8 @@ static void drop(struct bm_timed *t) {
         put_at(t->at, last);
         settle(last->at);
     }
+    if (places.taken == t)
+        places.taken = NULL;
     t->value->timed = NULL;
     rm.Free(t);
 }
@@ -201,7 +210,16 @@ static void move_on(rm_ctx *ctx, bm_key *key, uint64_t now) {
     rm.Replicate(ctx, "BLY.TICK", "sl", key->name, (long long)now);
 }
 
-/* Only the slice must be that of the present: within it a step is enough, and the timer follows. */
+/* Processor time of the main thread, in microseconds: what others take of a busy machine must not
+ * make a window fall behind as well. */
+static uint64_t spent(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Only the slice must be that of the present: within it a few steps are enough, and the timer
+ * follows. */
 void bm_clock_advance(rm_ctx *ctx, bm_key *key) {
     bly_window_info info;
     if (!key->value || !is_timed(key->value, &info) || bm_is_replayed(ctx))
@@ -211,12 +229,15 @@ void bm_clock_advance(rm_ctx *ctx, bm_key *key) {
     uint64_t now = step_before((uint64_t)rm.Milliseconds(), info.slice, step);
     if (now <= info.now)
         return;
-    uint64_t begin = now - now % info.slice;
-    if (info.now < begin)
-        now = begin;
-    else if (now - info.now > step)
-        now = info.now + step;
-    move_on(ctx, key, now);
+    uint64_t begin = now - now % info.slice, since = spent();
+    if (info.now < begin) {
+        move_on(ctx, key, begin);
+        return;
+    }
+    do {
+        info.now = now - info.now > step ? info.now + step : now;
+        move_on(ctx, key, info.now);
+    } while (info.now < now && spent() - since < LEAST_US);
 }
 
 /* Where a late window's clock is to be put next by the timer. */
@@ -227,8 +248,15 @@ static uint64_t next_stop(const bly_window_info *info, uint64_t now, uint64_t st
     return end - info->now > step ? info->now + step : now - now % slice;
 }
 
+/* How long the timer may work on a window: longer where it is let in late, or a window would fall
+ * behind whose server is busy, and an add would have to do what is left of a slice at once. */
+static uint64_t patience(long long late) {
+    uint64_t share = late > 0 ? (uint64_t)late * 1000 / SHARE : 0;
+    return share < LEAST_US ? LEAST_US : share > MOST_US ? MOST_US : share;
+}
+
 /* A window that is due. Returns when it is due again. */
-static long long turn(rm_ctx *ctx, bm_key *key, long long present) {
+static long long turn(rm_ctx *ctx, bm_key *key, long long present, uint64_t until) {
     bly_filter *f = key->value->as.filter;
     bly_window_info info;
     if (!is_timed(key->value, &info) || bly_filter_count(f) == 0)
@@ -238,7 +266,7 @@ static long long turn(rm_ctx *ctx, bm_key *key, long long present) {
     while (info.now < target) {
         info.now = next_stop(&info, target, step);
         move_on(ctx, key, info.now);
-        if (info.now < target && rm.Milliseconds() > present)
+        if (info.now < target && spent() >= until)
             return present + 1;
     }
     /* The next end of a step; the last step of a slice is longer by what the division leaves. */
@@ -250,13 +278,10 @@ static long long turn(rm_ctx *ctx, bm_key *key, long long present) {
 
 /* The place is not that of the key's value: the key was renamed, moved or replaced. Whoever finds
  * the window next enters it anew. */
-static void forget(const struct bm_timed *gone, int db, bly_bytes name) {
+static void forget_taken(void) {
     pthread_mutex_lock(&places.lock);
-    for (size_t i = 0; i < places.n; i++)
-        if (places.heap[i] == gone && is_named(places.heap[i], db, name)) {
-            drop(places.heap[i]);
-            break;
-        }
+    if (places.taken)
+        drop(places.taken);
     pthread_mutex_unlock(&places.lock);
 }
 
@@ -270,20 +295,22 @@ static const struct bm_timed *take(rm_ctx *ctx, long long present, int *db, rm_s
         t->due = present + IDLE_MS;
         settle(t->at);
     }
+    places.taken = t;
     pthread_mutex_unlock(&places.lock);
     return t;
 }
 
-static void turn_due(rm_ctx *ctx, long long present) {
+static void turn_due(rm_ctx *ctx, long long present, long long late) {
     int db;
     rm_string *name;
+    uint64_t until = spent() + patience(late);
     for (const struct bm_timed *t; (t = take(ctx, present, &db, &name));) {
         bool found = false;
         if (rm.SelectDb(ctx, db) == RM_OK) {
             bm_key key = bm_key_open(ctx, name, RM_READ | RM_WRITE | RM_NOTOUCH);
             found = key.value && key.value->timed == t;
             if (found) { /* it is in the keyspace: nobody else can free it now */
-                long long due = turn(ctx, &key, present);
+                long long due = turn(ctx, &key, present, until);
                 pthread_mutex_lock(&places.lock);
                 key.value->timed->due = due;
                 settle(key.value->timed->at);
@@ -291,11 +318,8 @@ static void turn_due(rm_ctx *ctx, long long present) {
             }
             bm_key_close(&key);
         }
-        if (!found) {
-            bly_bytes text = {0};
-            text.data = rm.StringPtrLen(name, &text.size);
-            forget(t, db, text);
-        }
+        if (!found)
+            forget_taken();
         rm.FreeString(ctx, name);
         if (rm.Milliseconds() - present >= PATIENCE_MS)
             return;
@@ -304,19 +328,22 @@ static void turn_due(rm_ctx *ctx, long long present) {
 
 static void on_timer(rm_ctx *ctx, void *data) {
     (void)data;
+    static long long wished;
     long long present = rm.Milliseconds(), wait = IDLE_MS;
     int flags = rm.GetContextFlags(ctx);
     bool ours = flags & RM_CTX_MASTER && !(flags & (RM_CTX_LOADING | RM_CTX_ASYNC_LOADING)) &&
                 !rm.AvoidReplicaTraffic();
     if (ours) {
-        turn_due(ctx, present);
+        turn_due(ctx, present, wished ? present - wished : 0);
         present = rm.Milliseconds();
         pthread_mutex_lock(&places.lock);
         if (places.n && places.heap[0]->due < present + wait)
             wait = places.heap[0]->due - present;
         pthread_mutex_unlock(&places.lock);
     }
-    rm.CreateTimer(ctx, wait < 1 ? 1 : wait, on_timer, NULL);
+    wait = wait < 1 ? 1 : wait;
+    wished = present + wait;
+    rm.CreateTimer(ctx, wait, on_timer, NULL);
 }
 
 /* It runs from the start, ten times a second, so that what is loaded is turned without a command

@@ -16,8 +16,7 @@ bool bm_cf_takes(const bm_key *key) {
     const bm_value *value = key->value;
     if (value->traits.face != BM_FACE_BLY)
         return value->traits.face == BM_FACE_CF;
-    return !value->as.filter ||
-           (bly_kind_capabilities(bly_filter_geometry(value->as.filter).kind) & BLY_CAN_REMOVE);
+    return !value->as.filter || (bm_can(bm_kind(value)) & BLY_CAN_REMOVE);
 }
 
 bool bm_family_look(rm_ctx *ctx, rm_string *name, bool (*takes)(const bm_key *), bm_key *key) {
@@ -34,18 +33,19 @@ bool bm_family_look(rm_ctx *ctx, rm_string *name, bool (*takes)(const bm_key *),
     return !error;
 }
 
-bool bm_family_takes_more(rm_ctx *ctx, const bm_value *value) {
-    if (value->what != BM_FILTER)
-        return true;
-    bly_kind kind = bly_filter_geometry(value->as.filter).kind;
-    if (bly_kind_capabilities(kind) & BLY_CAN_ADD)
-        return true;
+static void reply_built(rm_ctx *ctx, bly_kind kind) {
     bm_error(
         ctx,
         "ERR a %s filter was made from all its keys and takes no more: build a new one, or lay "
         "an overlay over it (BLY.RESERVE other-key KIND overlay BASE this-key)",
         bly_kind_name(kind));
-    return false;
+}
+
+bool bm_family_takes_more(rm_ctx *ctx, const bm_value *value) {
+    bool takes = value->what != BM_FILTER || bm_can(bm_kind(value)) & BLY_CAN_ADD;
+    if (!takes)
+        reply_built(ctx, bm_kind(value));
+    return takes;
 }
 
 bool bm_family_may_write(rm_ctx *ctx, bm_key *key) {
@@ -59,11 +59,13 @@ bool bm_family_may_write(rm_ctx *ctx, bm_key *key) {
             rm.ReplyWithError(ctx, value->keyless ? BM_KEYLESS : bm_hollow_text(value));
         return false;
     }
-    if (!bm_family_takes_more(ctx, value))
-        return false;
-    if (bly_filter_geometry(value->as.filter).kind == BLY_WINDOW)
+    bly_kind kind = bm_kind(value);
+    bool takes = bm_can(kind) & BLY_CAN_ADD;
+    if (!takes)
+        reply_built(ctx, kind);
+    else if (kind == BLY_WINDOW)
         bm_clock_advance(ctx, key);
-    return true;
+    return takes;
 }
 
 bool bm_family_lose(rm_ctx *ctx, bm_key *key, bly_status status) {
@@ -74,14 +76,12 @@ bool bm_family_lose(rm_ctx *ctx, bm_key *key, bly_status status) {
 bool bm_family_adds_always(const bm_value *value) {
     if (value->what != BM_FILTER)
         return value->what == BM_RB_CUCKOO;
-    bly_kind kind = bly_filter_geometry(value->as.filter).kind;
-    return kind != BLY_HLL && bly_kind_capabilities(kind) & (BLY_CAN_REMOVE | BLY_TELLS_COPIES |
-                                                             BLY_FORGETS | BLY_ONLY_COUNTS);
+    bly_kind kind = bm_kind(value);
+    return kind != BLY_HLL &&
+           bm_can(kind) & (BLY_CAN_REMOVE | BLY_TELLS_COPIES | BLY_FORGETS | BLY_ONLY_COUNTS);
 }
 
-bool bm_family_capped(rm_ctx *ctx, const bm_value *value, size_t n) {
-    if (value->what != BM_FILTER || !value->traits.nonscaling)
-        return false;
+bool bm_family_reaches(rm_ctx *ctx, const bm_value *value, size_t n) {
     uint64_t count = bly_filter_count(value->as.filter);
     uint64_t capacity = bly_filter_capacity(value->as.filter);
     return (count >= capacity || n > capacity - count) && !bm_is_replayed(ctx);

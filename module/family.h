@@ -60,7 +60,10 @@ bool bm_family_adds_always(const bm_value *value);
 
 /* Whether `n` more keys might be more than a filter made NONSCALING takes. What a master did, or
  * the AOF says, is not refused. */
-bool bm_family_capped(rm_ctx *ctx, const bm_value *value, size_t n);
+bool bm_family_reaches(rm_ctx *ctx, const bm_value *value, size_t n);
+static inline bool bm_family_capped(rm_ctx *ctx, const bm_value *value, size_t n) {
+    return value->what == BM_FILTER && value->traits.nonscaling && bm_family_reaches(ctx, value, n);
+}
 
 /* As bly_filter_add_many, to a filter made NONSCALING: it is full (BLY_EFULL) when it has as many
  * keys as it was made for; those that it has may still be added. */

@@ -103,10 +103,14 @@ bool bm_traits_fit(const bm_traits *traits, bly_kind kind) {
 
 /* Stamps begin at the time of the start, and so are not repeated after a restart either, as long as
  * there are fewer than 2^20 changes in a millisecond. */
-static atomic_uint_fast64_t last_stamp;
+static uint64_t last_stamp; /* values are made and changed in the engine's main thread */
+uint32_t bm_capabilities[BM_KINDS];
 
 int bm_types_start(rm_ctx *ctx) {
-    atomic_store(&last_stamp, (uint64_t)rm.Milliseconds() << 20);
+    last_stamp = (uint64_t)rm.Milliseconds() << 20;
+    for (bly_kind kind = BLY_KIND_NONE; (kind = bly_kind_next(kind)) != BLY_KIND_NONE;)
+        if ((unsigned)kind < BM_KINDS)
+            bm_capabilities[kind] = bly_kind_capabilities(kind);
     return bm_type_filter_start(ctx) == RM_OK ? bm_type_redisbloom_start(ctx) : RM_ERR;
 }
 
@@ -114,7 +118,7 @@ bm_value *bm_value_new(bm_what what) {
     bm_value *value = rm.TryAlloc(sizeof *value);
     if (!value)
         return NULL;
-    *value = (bm_value){.what = what, .stamp = atomic_fetch_add(&last_stamp, 1) + 1};
+    *value = (bm_value){.what = what, .stamp = ++last_stamp};
     bm_census_take_in(value);
     return value;
 }
@@ -150,26 +154,31 @@ bool bm_value_is_overfull(const bm_value *value) {
     const bly_filter *f = value->as.filter;
     if (value->what != BM_FILTER || !f)
         return false;
-    bly_kind kind = bly_filter_geometry(f).kind;
+    bly_kind kind = bm_kind(value);
     const uint32_t otherwise = BLY_IS_LOSSY | BLY_TELLS_COPIES | BLY_ONLY_COUNTS | BLY_CAN_BUILD;
-    if (kind == BLY_SCALABLE || kind == BLY_OVERLAY || bly_kind_capabilities(kind) & otherwise)
+    if (kind == BLY_SCALABLE || kind == BLY_OVERLAY || bm_can(kind) & otherwise)
         return false;
     return (double)bly_filter_count(f) > bm_configs.warn_ratio * (double)bly_filter_capacity(f);
 }
 
+/* It was not so, or is no more. */
 static void recount(atomic_uint_fast64_t *all, bool *counted, bool now) {
-    if (now && !*counted)
+    if (now)
         atomic_fetch_add(all, 1);
-    else if (!now && *counted)
+    else
         atomic_fetch_sub(all, 1);
     *counted = now;
 }
 
 void bm_value_changed(bm_value *value) {
-    value->stamp = atomic_fetch_add(&last_stamp, 1) + 1;
-    bm_value_drop_image(value);
-    recount(&overfull, &value->overfull, bm_value_is_overfull(value));
-    recount(&lost, &value->lost, value->traits.lost);
+    value->stamp = ++last_stamp;
+    if (value->image)
+        bm_value_drop_image(value);
+    bool is_overfull = bm_value_is_overfull(value);
+    if (is_overfull != value->overfull)
+        recount(&overfull, &value->overfull, is_overfull);
+    if (value->traits.lost != value->lost)
+        recount(&lost, &value->lost, value->traits.lost);
 }
 
 uint64_t bm_value_bytes(const bm_value *value) {
@@ -245,8 +254,7 @@ static bool has_no_limits(rm_ctx *ctx) {
 }
 
 static bool is_window(const bm_value *value) {
-    return value->what == BM_FILTER && value->as.filter &&
-           bly_filter_geometry(value->as.filter).kind == BLY_WINDOW;
+    return value->what == BM_FILTER && value->as.filter && bm_kind(value) == BLY_WINDOW;
 }
 
 /* The ring may have got a filter's key since the filter came. (What was written to it meanwhile

@@ -76,6 +76,17 @@ typedef struct bm_value {
     struct bm_timed *timed;     /* clock.h: its place among the timed windows; else NULL */
 } bm_value;
 
+/* bly_kind_capabilities, at once: commands ask it of every key that they open. */
+enum { BM_KINDS = 32 };
+extern uint32_t bm_capabilities[BM_KINDS];
+static inline uint32_t bm_can(bly_kind kind) {
+    return (unsigned)kind < BM_KINDS ? bm_capabilities[kind] : bly_kind_capabilities(kind);
+}
+
+static inline bly_kind bm_kind(const bm_value *value) { /* of one that has a filter of ours */
+    return bly_filter_geometry(value->as.filter).kind;
+}
+
 extern rm_type *bm_type_filter, *bm_type_rb_bloom, *bm_type_rb_cuckoo;
 
 /* Registers the three types. */

@@ -3,6 +3,7 @@
 #define BLOOMERY_BLOOMERY_H
 
 #include "advise.h"
+#include "ahead.h"
 #include "base.h"
 #include "blocked.h"
 #include "bloom.h"

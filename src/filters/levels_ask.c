@@ -36,6 +36,8 @@ void blyi_levels_sift(const bly_filter *f, unsigned levels, const bly_hash *h, s
 
 size_t blyi_levels_contain(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
     size_t hits = 0;
+    if (n == 1 && f->levels->n == 1 && !found)
+        return bly_filter_contains_hash(f->levels->at[0], h[0]);
     for (size_t done = 0, some; done < n; done += some) {
         blyi_absent none;
         some = n - done < BLYI_GROUP ? n - done : BLYI_GROUP;

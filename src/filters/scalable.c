@@ -86,7 +86,8 @@ static size_t put_known(const bly_filter *f, const bly_hash *h, size_t n, uint8_
     return known;
 }
 
-static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum) {
+static bly_status put_all(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+                          bly_tally *sum) {
     for (size_t done = 0, some; done < n; done += some) {
         uint64_t room = blyi_room_in(blyi_newest(f));
         uint8_t *to = added ? added + done : NULL;
@@ -105,6 +106,22 @@ static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added
         }
         sum->done += some;
     }
+    return BLY_OK;
+}
+
+/* A key by itself, in a filter that has not grown, goes straight to its place: that is what a
+ * server adds most of the time. */
+static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum) {
+    bly_filter *only = n == 1 ? sole(f, 1) : NULL;
+    if (!only || !only->put)
+        return put_all(f, h, n, added, sum);
+    blyi_spot spot = blyi_spot_of(h[0], only->geometry.size, only->ops->block_shift);
+    bool is_new = only->put(only->body + spot.at, spot.bits, only->geometry.hashes);
+    f->items = only->items += is_new;
+    if (added)
+        *added = is_new;
+    sum->done++;
+    sum->fresh += is_new;
     return BLY_OK;
 }
 
