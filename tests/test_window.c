@@ -79,42 +79,70 @@ static void repeats_refresh(void **state) {
     bly_filter_destroy(f);
 }
 
+/* A window, and the keys asked about: from a few to many parts, and more or less of them there. */
+typedef struct batch_case {
+    uint32_t s;
+    double p;
+    uint64_t keys, universe;
+} batch_case;
+
+/* All keys at once, and with and without a place for the answers, are as one by one. */
+static void compare_questions(const bly_filter *a, const bly_filter *b, const blyt_list *l) {
+    uint8_t *found = malloc(l->n + 1);
+    size_t hits = 0, sum = bly_filter_contains_many(b, l->keys, l->n, found);
+    for (size_t i = 0; i < l->n; i++) {
+        bool one = bly_filter_contains(a, l->keys[i].data, l->keys[i].size);
+        assert_int_equal(one, found[i]);
+        hits += one;
+    }
+    assert_true(sum == hits && bly_filter_contains_many(b, l->keys, l->n, NULL) == hits);
+    free(found);
+}
+
+static void compare_adds(bly_filter *a, bly_filter *b, const blyt_list *l) {
+    uint8_t *added = malloc(l->n + 1);
+    bly_tally tally;
+    size_t fresh = 0;
+    assert_ok(bly_filter_add_many(b, l->keys, l->n, added, &tally));
+    for (size_t i = 0; i < l->n; i++) {
+        bool one;
+        assert_ok(bly_filter_add(a, l->keys[i].data, l->keys[i].size, &one));
+        assert_int_equal(one, added[i]);
+        fresh += one;
+    }
+    assert_true(tally.done == l->n && tally.fresh == fresh && bly_filter_equal(a, b));
+    free(added);
+}
+
 /* Batches with turns in their midst do what single calls do, byte for byte. */
 static void batches_are_single_calls(void **state) {
-    static const uint32_t generations[] = {8, 3, 12};
+    static const batch_case cases[] = {
+        {8, 0.02, 70, 2000}, {3, 0.02, 70, 2000},   {12, 0.02, 70, 2000},  {8, 0.9, 70, 2000},
+        {8, 0.3, 300, 500},  {8, 0.01, 1000, 1500}, {8, 0.001, 1000, 500}, {8, 1e-9, 300, 400},
+        {30, 1e-6, 90, 200}, {1, 0.01, 2000, 3000},
+    };
+    uint64_t parts = 0;
     (void)state;
-    for (size_t g = 0; g < COUNT_OF(generations); g++) {
-        bly_filter *a = window(70, 0.02, generations[g], 0, 0);
-        bly_filter *b = window(70, 0.02, generations[g], 0, 0);
-        uint64_t rng = 11;
-        for (int turn = 0; turn < 300; turn++) {
-            blyt_list l = blyt_list_of(KEYS_RANDOM, blyt_next(&rng) % 2000, blyt_next(&rng) % 90);
-            uint8_t added[90], found[90];
-            bly_tally tally;
-            size_t fresh = 0, hits = 0;
-            assert_ok(bly_filter_add_many(b, l.keys, l.n, added, &tally));
-            for (size_t i = 0; i < l.n; i++) {
-                bool one;
-                assert_ok(bly_filter_add(a, l.keys[i].data, l.keys[i].size, &one));
-                assert_int_equal(one, added[i]);
-                fresh += one;
-            }
-            assert_true(tally.done == l.n && tally.fresh == fresh && bly_filter_equal(a, b));
+    for (size_t c = 0; c < COUNT_OF(cases); c++) {
+        const batch_case *k = &cases[c];
+        bly_filter *a = window(k->keys, k->p, k->s, 0, 0), *b = window(k->keys, k->p, k->s, 0, 0);
+        uint64_t rng = 11, most = k->keys < 100 ? 90 : 700;
+        parts |= (uint64_t)1 << blyi_window_parts(&a->geometry);
+        for (int turn = 0; turn < 300 / BLYT_SLOW; turn++) {
+            uint64_t first = blyt_next(&rng) % k->universe, n = blyt_next(&rng) % most;
+            blyt_list l = blyt_list_of(KEYS_RANDOM, first, n);
+            compare_adds(a, b, &l);
             blyt_list_free(&l);
-            l = blyt_list_of(KEYS_RANDOM, blyt_next(&rng) % 2000, blyt_next(&rng) % 90);
-            size_t sum = bly_filter_contains_many(b, l.keys, l.n, found);
-            for (size_t i = 0; i < l.n; i++) {
-                bool one = bly_filter_contains(a, l.keys[i].data, l.keys[i].size);
-                assert_int_equal(one, found[i]);
-                hits += one;
-            }
-            assert_true(sum == hits && bly_filter_contains_many(b, l.keys, l.n, NULL) == hits);
+            l = blyt_list_of(KEYS_RANDOM, blyt_next(&rng) % k->universe, blyt_next(&rng) % most);
+            compare_questions(a, b, &l);
             blyt_list_free(&l);
         }
         assert_int_equal(bly_filter_count(a), bly_filter_count(b));
         bly_filter_destroy(a);
         bly_filter_destroy(b);
     }
+    /* Fewer parts than are fetched at once, as many, one more, and many more. */
+    assert_true(parts & 2 && parts & 4 && parts & 8 && parts >> 6);
 }
 
 /* ---- rate and space ----------------------------------------------------------------------------

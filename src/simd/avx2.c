@@ -259,10 +259,38 @@ INLINE bool eight_spots(const uint8_t *base, const blyi_spot *s, const blyi_plac
     return true;
 }
 
+/* Three numbers of a rule for places, as the 16-bit lanes of a spot's bits that they apply to. */
+INLINE __m256i three_lanes(const unsigned n[3]) {
+    uint64_t lanes = (uint64_t)n[0] << 48 | (uint64_t)n[1] << 32 | (uint64_t)n[2] << 16;
+    return _mm256_set1_epi64x((long long)lanes);
+}
+
+/* Nine slots: the places of four spots at once, what is there one by one. Four fifths of what
+ * gathering takes (measured on Zen 3). */
+INLINE void four_of_nine(const uint8_t *base, const blyi_spot *s, __m256i first, __m256i many,
+                         uint64_t *out) {
+    const __m256i *v = (const __m256i *)(const void *)s;
+    __m256i bits = _mm256_unpackhi_epi64(_mm256_loadu_si256(v), _mm256_loadu_si256(v + 1));
+    uint16_t of[4][4]; /* of the spots 0, 2, 1, 3; the last lane first, and nothing before it */
+    _mm256_storeu_si256((__m256i *)(void *)of,
+                        _mm256_add_epi16(_mm256_mulhi_epu16(bits, many), first));
+    for (unsigned i = 0; i < 4; i++) {
+        const uint8_t *line = base + s[i].at;
+        const uint16_t *at = of[(i & 1) << 1 | i >> 1];
+        out[i] = blyi_place_get(line, at[3], 9) & blyi_place_get(line, at[2], 9) &
+                 blyi_place_get(line, at[1], 9) & 511;
+    }
+}
+
 static void places(const void *lines, const blyi_spot *s, size_t n, const blyi_places *p,
                    uint64_t *out) {
     const uint8_t *base = lines;
     size_t i = 0;
+    if (p->slots == 9) {
+        const __m256i first = three_lanes(p->first), many = three_lanes(p->places);
+        for (; n - i >= 4; i += 4)
+            four_of_nine(base, s + i, first, many, out + i);
+    }
     while (p->slots <= 25 && n - i >= 8 && eight_spots(base, s + i, p, out + i))
         i += 8;
     for (; i < n; i++)

@@ -12,6 +12,8 @@
 #include "../core/bits.h"
 #include "../core/bytes.h"
 
+#include <string.h>
+
 enum { BLYI_MOST_LANES = 3 };
 
 typedef struct blyi_places {
@@ -19,27 +21,30 @@ typedef struct blyi_places {
     unsigned first[BLYI_MOST_LANES], places[BLYI_MOST_LANES]; /* of each lane */
 } blyi_places;
 
+/* Eight bytes as a number. Put together one by one, as elsewhere, they would not become one load.
+ */
+static inline uint64_t blyi_word_at(const uint8_t *at) {
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return blyi_le64(word);
+}
+
 static inline unsigned blyi_place_of(const blyi_places *p, uint64_t y, unsigned lane) {
     unsigned slice = (unsigned)(y >> (48 - 16 * lane)) & 0xffff;
     return p->first[lane] + (slice * p->places[lane] >> 16);
 }
 
 /* The slots that have a bit at that place of a line, in the lowest bits; those above mean nothing.
- * Nine slots lie in two bytes; any number, 33 at most, in a word that begins at a byte of the line.
+ * They are looked for in a word that begins at a byte of the line. Nine slots at place p begin at
+ * bit 9 p, which is bit p of the word that begins at byte p, and end in it: 55 is the last place.
  */
 static inline uint64_t blyi_place_get(const uint8_t *line, unsigned place, unsigned slots) {
+    if (slots == 9)
+        return blyi_word_at(line + place) >> place;
     unsigned bit = place * slots;
     size_t byte = bit / 8;
-    if (slots == 9) {
-        uint16_t pair;
-        memcpy(&pair, line + byte, sizeof pair);
-        /* Put together from its bytes, as elsewhere, this would not become one load. */
-        if (blyi_le64(1) != 1)
-            pair = __builtin_bswap16(pair);
-        return (unsigned)pair >> bit % 8;
-    }
     byte = byte < 56 ? byte : 56;
-    return blyi_load64le(line + byte) >> (bit - 8 * (unsigned)byte);
+    return blyi_word_at(line + byte) >> (bit - 8 * (unsigned)byte);
 }
 
 /* The slots that have the bits at all of the key's places in this line. */

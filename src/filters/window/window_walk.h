@@ -70,6 +70,11 @@ INLINE uint8_t *line_of(const view *v, const walk *w) {
     return v->body + spot_of(v, w).at;
 }
 
+/* The slots whose bits in this line count: all but the active one, if that is not swept. */
+INLINE uint64_t counted(const view *v, const uint8_t *line) {
+    return ~(v->active & (0 - (uint64_t)((unsigned)line[63] >> 7 ^ v->phase)));
+}
+
 /* Starts loading the lines of the parts from `from` up to, not including, `to`. */
 INLINE void fetch(const view *v, bly_hash h, unsigned from, unsigned to) {
     for (walk w = walk_of(h); w.part < v->parts && w.part < to; next_part(&w))
@@ -90,8 +95,8 @@ INLINE uint64_t look_first(const view *v, const blyi_places *p, bly_hash h) {
  * not swept, it was not added to the active slot. */
 INLINE uint64_t look_on(const view *v, const blyi_places *p, bly_hash h, uint64_t where) {
     for (walk w = walk_of(h); where && w.part < v->parts; next_part(&w)) {
-        if (!v->swept && (unsigned)line_of(v, &w)[63] >> 7 != v->phase)
-            where &= ~v->active;
+        if (!v->swept)
+            where &= counted(v, line_of(v, &w));
         if (w.part >= FETCHED)
             where &= blyi_place_all(line_of(v, &w), w.y, p);
     }
