@@ -165,14 +165,20 @@ class Fuse:
     def shape(self, head):
         """Shards, the slots of one, of one segment; the bytes of the heading and of one shard."""
         shards, slots = head["sub"] // 32 + 1, 1 << head["sub"] % 32
-        m = head["size"] // shards
-        return shards, m, slots, (8 * shards + 63) // 64 * 64, (m * head["k"] + 575) // 512 * 64
+        m, r = head["size"] // shards, head["k"]
+        if head["sub"] == 0:  # a small filter
+            load = 2 if r <= 9 else 4 if r <= 25 else 8
+            return 1, m, m // 3, 0, (m * r + max(8, 8 * load - r) + 511) // 512 * 64
+        return shards, m, slots, (8 * shards + 63) // 64 * 64, (m * r + 575) // 512 * 64
 
     def check_shape(self, head):
         shards, log = head["sub"] // 32 + 1, head["sub"] % 32
         demand(1 <= head["k"] <= 28, "k")
         demand(head["width"] == head["k"], "width")
         demand(shards <= 2048 and shards & (shards - 1) == 0, "shards")
+        if head["sub"] == 0:
+            demand(3 <= head["size"] <= 3 << 14 and head["size"] % 3 == 0, "size")
+            return
         demand(2 <= log <= 14, "segments")
         unit = shards << log
         demand(head["size"] >= 3 * unit and head["size"] % unit == 0, "size")
@@ -185,21 +191,27 @@ class Fuse:
     def check_body(self, head, body):
         shards, m, _, heading, each = self.shape(head)
         demand(not any(body[8 * shards : heading]), "bytes after the seeds")
+        end = each - 1 if head["sub"] == 0 else each
         for shard in range(shards):
             start, used = heading + shard * each, m * head["k"]
-            slots = int.from_bytes(body[start : start + each], "little")
+            slots = int.from_bytes(body[start : start + end], "little")
             demand(slots >> used == 0, "bits after the last slot")
 
     def contains(self, head, body, lo, hi):
         shards, m, slots, heading, each = self.shape(head)
-        r = head["k"]
+        r, small = head["k"], head["sub"] == 0
         shard = lo * shards >> 64
-        seed = int.from_bytes(body[8 * shard : 8 * shard + 8], "little")
+        seed = fmix64(body[each - 1] * GOLD & M64)
+        if not small:
+            seed = int.from_bytes(body[8 * shard : 8 * shard + 8], "little")
         y = ((hi ^ seed) + lo) * LCG & M64
         x = y ^ y >> 32
         h0 = mulhi(lo * shards & M64, m - 2 * slots)
         h1 = h0 + slots ^ (x >> 42) % slots
         h2 = h0 + 2 * slots ^ (x >> 28) % slots
+        if small:
+            h1 = slots + ((x >> 42) % 2**14 * slots >> 14)
+            h2 = 2 * slots + ((x >> 28) % 2**14 * slots >> 14)
         start, found = 8 * (heading + shard * each), 0
         for h in (h0, h1, h2):
             found ^= bits_at(body, start + h * r, r)
@@ -210,47 +222,63 @@ class Fuse:
 
 
 class Ribbon:
+    """Both forms: with k from 64 on, sizes count groups of 8 slots, and there may be a seed."""
+
     def shape(self, head):
-        shards, e = head["sub"] // 256 + 1, head["sub"] % 256
-        blocks = head["size"] // shards
-        return shards, blocks, blocks * e // 256
+        """Columns, shards, seed; the slots of a shard, and the wide ones."""
+        k, sub, size = head["k"], head["sub"], head["size"]
+        if k < 64:
+            shards, seed, slots, unit = sub // 256 + 1, 0, 128 * size, 128
+        else:
+            shards, seed, slots = 1 << sub // 256 % 16, sub // 4096, 8 * size
+            unit = 8 if shards == 1 else 128
+        m = slots // shards
+        return k % 64, shards, seed, m, unit * (m // unit * (sub % 256) // 256)
 
     def check_shape(self, head):
-        demand(1 <= head["k"] <= 40, "k")
+        demand(1 <= head["k"] % 64 <= 40 and head["k"] < 128, "k")
         demand(head["width"] == 1, "width")
-        shards = head["sub"] // 256 + 1
-        demand(head["size"] >= 1 and head["size"] % shards == 0, "size")
-        demand(128 * head["size"] * (head["k"] + 1) <= MOST_BITS, "size too big")
+        r, shards, _, m, _ = self.shape(head)
+        demand(shards <= 256, "shards")
+        unit = shards if head["k"] < 64 else 1 if shards == 1 else 16 * shards
+        demand(head["size"] >= 1 and head["size"] % unit == 0, "size")
+        demand(m * shards * (r + 1) <= MOST_BITS, "size too big")
 
     def used(self, head):
-        shards, _, wide = self.shape(head)
-        return 128 * (head["size"] * head["k"] + shards * wide)
+        r, shards, _, m, wide = self.shape(head)
+        return shards * (m * r + wide)
 
     def check_body(self, head, body):
         pass
 
+    def bit(self, head, body, shard, t, j):
+        """Of slot t of a shard, in column j."""
+        r, _, _, m, wide = self.shape(head)
+        start, b, i = shard * (m * r + wide) // 8, t // 128, t % 128
+        if j == r and 128 * (b + 1) > wide:
+            at = start + (m * r + wide - wide % 128) // 8
+        else:
+            at = start + 16 * (b * r + min(b, wide // 128)) + j * min(128, m - 128 * b) // 8
+        return body[at + i // 8] >> i % 8 & 1
+
     def contains(self, head, body, lo, hi):
-        shards, blocks, wide = self.shape(head)
-        k = head["k"]
-        shard = mulhi(lo, shards)
-        start = mulhi(lo * shards & M64, 128 * blocks - 127)
+        r, shards, seed, m, wide = self.shape(head)
+        shard, place = mulhi(lo, shards), lo * shards & M64
+        if seed:
+            place = fmix64(place + seed * GOLD & M64)
+        start = mulhi(place, m - 127) if m >= 128 else 0
         c = hi + (fmix64(hi + GOLD & M64) << 64)
-        counting = [t for t in range(start, start + 128) if t == start or c >> t % 128 & 1]
-        columns = k + 1 if (start + 127) // 128 < wide else k
-        for j in range(columns):
-            ones = 0
-            for t in counting:
-                b = t // 128
-                at = 16 * (shard * (blocks * k + wide) + b * k + min(b, wide) + j)
-                ones += body[at + t % 128 // 8] >> t % 8 & 1
-            if ones % 2:
+        window = range(start, min(start + 128, m))
+        counting = [t for t in window if t == start or c >> t % 128 & 1]
+        for j in range(r + 1 if start + 128 <= wide else r):
+            if sum(self.bit(head, body, shard, t, j) for t in counting) % 2:
                 return False
         return head["items"] > 0
 
     def check_keys(self, head, body, keys, copies):
-        _, blocks, wide = self.shape(head)
-        share = (128 * wide - 127) / (128 * blocks - 127) if wide else 0
-        check_built(self, head, body, keys, copies, 2.0 ** -head["k"] * (1 - share / 2))
+        r, _, _, m, wide = self.shape(head)
+        share = (wide - 127) / (m - 127) if wide >= 128 else 0
+        check_built(self, head, body, keys, copies, 2.0**-r * (1 - share / 2))
 
 
 TABLES = {

@@ -195,12 +195,28 @@ static const planned plans[] = {
     {"fuse-fine-murmur3", BLY_FUSE, 0, 1.0 / (1 << 28), BLY_HASH_MURMUR3, 0, 3, 700, 0, 0},
     {"fuse-half-md5", BLY_FUSE, 0, 0.5, BLY_HASH_MD5, 5, 0, 300, 0, 0},
     {"keyed-fuse", BLY_FUSE, 0, 0.02, BLY_HASH_SIPHASH, 0, 0, 100, 0, 0},
+    /* When those above were written there were no small filters; now all these would be. */
+    {"fuse-small-fnv1a", BLY_FUSE, 0, 0.01, BLY_HASH_FNV1A, 0, 0, 999, 0, 0},
+    {"fuse-small-one-key-fnv1a", BLY_FUSE, 0, 0.001, BLY_HASH_FNV1A, 1, 7, 1, 0, 0},
+    {"fuse-small-empty-fnv1", BLY_FUSE, 0, 0.01, BLY_HASH_FNV1, 0, 0, 0, 0, 0},
+    {"fuse-small-fine-murmur3", BLY_FUSE, 0, 1.0 / (1 << 28), BLY_HASH_MURMUR3, 0, 3, 700, 0, 0},
+    {"fuse-small-half-md5", BLY_FUSE, 0, 0.5, BLY_HASH_MD5, 5, 0, 300, 0, 0},
+    {"keyed-fuse-small", BLY_FUSE, 0, 0.02, BLY_HASH_SIPHASH, 0, 0, 100, 0, 0},
     {"ribbon-fnv1a", BLY_RIBBON, 0, 0.01, BLY_HASH_FNV1A, 0, 0, 400, 0, 0},
     {"ribbon-one-key-fnv1a", BLY_RIBBON, 0, 0.001, BLY_HASH_FNV1A, 1, 7, 1, 0, 0},
     {"ribbon-empty-fnv1", BLY_RIBBON, 0, 0.01, BLY_HASH_FNV1, 0, 0, 0, 0, 0},
     {"ribbon-fine-murmur3", BLY_RIBBON, 0, 1e-5, BLY_HASH_MURMUR3, 0, 3, 1000, 0, 0},
     {"ribbon-half-md5", BLY_RIBBON, 0, 0.5, BLY_HASH_MD5, 5, 0, 300, 0, 0},
     {"keyed-ribbon", BLY_RIBBON, 0, 0.02, BLY_HASH_SIPHASH, 0, 0, 100, 0, 0},
+    /* Those above were of whole blocks when they were written; now they would be cut. */
+    {"ribbon-cut-fnv1a", BLY_RIBBON, 0, 0.01, BLY_HASH_FNV1A, 0, 0, 400, 0, 0},
+    {"ribbon-cut-one-key-fnv1a", BLY_RIBBON, 0, 0.001, BLY_HASH_FNV1A, 1, 7, 1, 0, 0},
+    {"ribbon-cut-empty-fnv1", BLY_RIBBON, 0, 0.01, BLY_HASH_FNV1, 0, 0, 0, 0, 0},
+    {"ribbon-cut-block-fnv1a", BLY_RIBBON, 0, 0.004, BLY_HASH_FNV1A, 0, 5, 108, 0, 0},
+    {"ribbon-cut-low-rate-murmur3", BLY_RIBBON, 0, 1e-5, BLY_HASH_MURMUR3, 0, 3, 1000, 0, 0},
+    {"ribbon-cut-half-md5", BLY_RIBBON, 0, 0.5, BLY_HASH_MD5, 5, 0, 300, 0, 0},
+    {"ribbon-cut-seeded-fnv1a", BLY_RIBBON, 0, 0.01, BLY_HASH_FNV1A, 144, 0, 1000, 0, 0},
+    {"keyed-ribbon-cut", BLY_RIBBON, 0, 0.02, BLY_HASH_SIPHASH, 0, 0, 100, 0, 0},
 };
 
 static bly_filter *make_planned(const planned *s) {
@@ -635,6 +651,12 @@ static const kind_lie kind_lies[] = {
     {"fuse-fnv1a", {"fuse-size-2-to-63.ECORRUPT", 16, 8, UINT64_C(1) << 63}},
     {"fuse-fnv1a", {"fuse-after-the-seeds.ECORRUPT", 64 + 8, 1, 1}},
     {"fuse-fnv1a", {"fuse-after-the-slots.ECORRUPT", -1, 1, 0x80}},
+    {"fuse-small-fnv1a", {"fuse-small-two-shards.ECORRUPT", 10, 2, 32}},
+    {"fuse-small-fnv1a", {"fuse-small-size-0.ECORRUPT", 16, 8, 0}},
+    {"fuse-small-fnv1a", {"fuse-small-size-1096.ECORRUPT", 16, 8, 1096}},
+    {"fuse-small-fnv1a", {"fuse-small-size-49155.ECORRUPT", 16, 8, 49155}},
+    {"fuse-small-fnv1a", {"fuse-small-size-2-to-63.ECORRUPT", 16, 8, UINT64_C(1) << 63}},
+    {"fuse-small-fnv1a", {"fuse-small-after-the-slots.ECORRUPT", -2, 1, 0x80}},
     {"ribbon-fnv1a", {"ribbon-k-0.ECORRUPT", 8, 1, 0}},
     {"ribbon-fnv1a", {"ribbon-k-41.ECORRUPT", 8, 1, 41}},
     {"ribbon-fnv1a", {"ribbon-width-2.ECORRUPT", 9, 1, 2}},
@@ -643,6 +665,16 @@ static const kind_lie kind_lies[] = {
     {"ribbon-fnv1a", {"ribbon-a-block-more.ECORRUPT", 16, 8, 5}},
     {"ribbon-fnv1a", {"ribbon-size-2-to-45.ECORRUPT", 16, 8, UINT64_C(1) << 45}},
     {"ribbon-one-key-fnv1a", {"ribbon-padding.ECORRUPT", -1, 1, 0x80}},
+    {"ribbon-cut-fnv1a", {"ribbon-cut-k-64.ECORRUPT", 8, 1, 64}},
+    {"ribbon-cut-fnv1a", {"ribbon-cut-k-105.ECORRUPT", 8, 1, 105}},
+    {"ribbon-cut-fnv1a", {"ribbon-cut-k-135.ECORRUPT", 8, 1, 135}},
+    {"ribbon-cut-fnv1a", {"ribbon-cut-width-2.ECORRUPT", 9, 1, 2}},
+    {"ribbon-cut-fnv1a", {"ribbon-cut-two-shards.ECORRUPT", 11, 1, 1}},
+    {"ribbon-cut-fnv1a", {"ribbon-cut-512-shards.ECORRUPT", 11, 1, 9}},
+    {"ribbon-cut-fnv1a", {"ribbon-cut-size-0.ECORRUPT", 16, 8, 0}},
+    {"ribbon-cut-fnv1a", {"ribbon-cut-block-more.ECORRUPT", 16, 8, 80}},
+    {"ribbon-cut-fnv1a", {"ribbon-cut-size-2-to-45.ECORRUPT", 16, 8, UINT64_C(1) << 45}},
+    {"ribbon-cut-one-key-fnv1a", {"ribbon-cut-padding.ECORRUPT", -1, 1, 0x80}},
 };
 
 static bly_filter *make_named(const char *name) {

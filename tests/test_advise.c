@@ -237,7 +237,7 @@ static void built_kinds_only_where_they_are_smaller(void **state) {
                 else
                     assert_true(n < 20000);
             }
-    assert_int_equal(choice(1000, 0.01, BLY_NEED_STATIC), BLY_RIBBON);
+    assert_int_equal(choice(1000, 0.01, BLY_NEED_STATIC), BLY_FUSE);
     assert_int_equal(choice(10, 0.01, BLY_NEED_STATIC), BLY_SBBF);
     assert_int_equal(choice(10, 0.01, BLY_NEED_STATIC | BLY_NEED_SPACE), BLY_CLASSIC);
 }

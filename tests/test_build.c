@@ -2,6 +2,7 @@
  * leaves things as they were. The kinds' own promises are in test_fuse.c and test_ribbon.c. */
 #include "store_support.h"
 
+#include "core/mix.h"
 #include "filters/built/collect.h"
 #include "filters/built/sort.h"
 #include "filters/built/workers.h"
@@ -11,7 +12,7 @@
 #include <sys/resource.h>
 
 /* More runs than the least memory holds, so that they go to the file. */
-enum { SPILLS = 4 * BLYI_RUN + 12345 };
+enum { SPILLS = (1 << 22) + 12345 }; /* hashes: more than fit 32 MiB */
 
 static bly_hash hash_at(uint64_t i) {
     uint64_t state = i;
@@ -180,7 +181,7 @@ static void workers(void **state) {
 
 static void order_and_repeats_do_not_matter(void **state) {
     (void)state;
-    for (size_t n = 1; n < 30000; n = n * 5 + 2) {
+    for (size_t n = 1; n < 1000000 / BLYT_SLOW; n = n * 5 + 2) {
         bly_hash *h = hashes(7, 2 * n);
         bly_filter *want = built(h, n, n, NULL, NULL), *f;
         assert_int_equal(bly_filter_count(want), n);
@@ -253,6 +254,42 @@ static void keys_and_hashes(void **state) {
     blyt_list_free(&l);
 }
 
+/* Hashes that follow from one word are kept as such, until another comes: in a buffer, in runs, in
+ * the file. */
+static void one_word_or_two(void **state) {
+    static const struct {
+        size_t narrow, wide;
+        uint64_t memory;
+    } rows[] = {{200, 1, 0}, {0, 300, 0}, {BLYI_RUN + 999, 5, 0}, {3000, 9000, 0}, {5000000, 3, 1}};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const size_t narrow = rows[i].memory ? rows[i].narrow / BLYT_SLOW : rows[i].narrow;
+        const size_t n = narrow + rows[i].wide, last = n / 3;
+        bly_hash *h = hashes(11, n);
+        for (size_t j = 0; j < narrow; j++)
+            h[j] = blyi_hash_from_strong64(h[j].lo);
+        bly_build_options o = {.memory = rows[i].memory, .folder = scratch, .threads = 1};
+        bly_builder *b = builder(0.01, &o, NULL);
+        for (size_t j = 0, some; j < narrow; j += some) {
+            some = narrow - j < 70000 ? narrow - j : 70000;
+            assert_ok(bly_builder_add_hashes(b, h + j, some));
+        }
+        assert_ok(bly_builder_add_hashes(b, h + narrow, rows[i].wide));
+        assert_ok(bly_builder_add_hashes(b, h, last)); /* again, and narrow */
+        assert_int_equal(bly_builder_count(b), n + last);
+        bly_filter *f = finish(b), *want;
+        bly_hash swap = h[0]; /* a wide one first: all are kept whole */
+        h[0] = h[n - 1];
+        h[n - 1] = swap;
+        want = built(h, n, n, &(bly_build_options){.threads = 1}, NULL);
+        assert_int_equal(bly_filter_count(f), n);
+        assert_int_equal(bly_filter_contains_hashes(f, h, n, NULL), n);
+        assert_equal_and_free(want, f);
+        bly_filter_destroy(want);
+        free(h);
+    }
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Besides the filter, hardly more than was allowed, however many keys come. */
@@ -283,7 +320,7 @@ static void memory_is_bounded(void **state) {
 
 /* Without a bound it is 16 bytes per key, a run, and what solving a shard takes. */
 static void memory_without_bound(void **state) {
-    const size_t n = 3 * BLYI_RUN;
+    const size_t n = 3 << 20;
     meter m = {0};
     bly_allocator a = metered(&m);
     bly_hash *h = hashes(3, n);
@@ -549,6 +586,7 @@ int main(void) {
         cmocka_unit_test(order_and_repeats_do_not_matter),
         IN_SCRATCH(options_do_not_matter),
         cmocka_unit_test(keys_and_hashes),
+        IN_SCRATCH(one_word_or_two),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(memory_without_bound),
         cmocka_unit_test(every_allocation_fails),

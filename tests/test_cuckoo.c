@@ -19,13 +19,24 @@ static void takes_the_bits_promised(void **state) {
     static const double bits[] = {10.4, 13.5, 17.7};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rates); i++)
-        for (uint64_t n = 10000; n <= 100000000; n *= 10) {
+        for (uint64_t n = 1000; n <= 100000000; n *= 10) {
             bly_geometry g;
             assert_ok(bly_plan(BLY_CUCKOO, n, rates[i], 0, 64, &g));
             assert_true(fabs((double)bly_plan_bits(&g) / (double)n / bits[i] - 1) < 0.02);
             assert_true(bly_plan_fpr(&g, n, 64) <= rates[i]);
             g.hashes--;
             assert_true(bly_plan_fpr(&g, n, 64) > rates[i]);
+        }
+}
+
+/* Remainders of six bits have so few cores that many tables would not take their keys. */
+static void plans_no_shorter_remainders(void **state) {
+    (void)state;
+    for (uint64_t n = 1; n <= 100000; n *= 10)
+        for (double p = 0.9; p > 0.05; p /= 2) {
+            bly_geometry g;
+            assert_ok(bly_plan(BLY_CUCKOO, n, p, 0, 64, &g));
+            assert_true(g.hashes >= 7);
         }
 }
 
@@ -99,6 +110,29 @@ static void every_seed_reaches_the_plan(void **state) {
         add_hashes(f, 9, 0, 50000000);
         bly_filter_destroy(f);
     }
+}
+
+/* Small tables are planned so full that one in 4000 has no place for its last key. */
+static void few_small_tables_refuse(void **state) {
+    static const uint64_t numbers[] = {234, 489, 683, 1000, 1146};
+    bly_hash h[1146];
+    uint64_t random = 1;
+    unsigned refused = 0;
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        bly_filter *f = cuckoo(numbers[i], 0.01);
+        for (unsigned round = 0; round < 1000 / BLYT_SLOW; round++) {
+            bly_tally sum;
+            for (size_t j = 0; j < numbers[i]; j++)
+                h[j] = (bly_hash){blyt_next(&random), blyt_next(&random)};
+            bly_filter_clear(f);
+            bly_status status = bly_filter_add_hashes(f, h, (size_t)numbers[i], NULL, &sum);
+            assert_true(status == BLY_OK || status == BLY_EFULL);
+            refused += status == BLY_EFULL;
+        }
+        bly_filter_destroy(f);
+    }
+    assert_true(refused <= 7); /* 1 expected */
 }
 
 /* ---- rates ----------------------------------------------------------------------------------- */
@@ -564,7 +598,9 @@ static void survives_any_body(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_the_bits_promised),
+        cmocka_unit_test(plans_no_shorter_remainders),
         cmocka_unit_test(plans_hold_their_keys),
+        cmocka_unit_test(few_small_tables_refuse),
         cmocka_unit_test(refuses_other_geometries),
         cmocka_unit_test(every_seed_reaches_the_plan),
         cmocka_unit_test(rates_are_as_planned),

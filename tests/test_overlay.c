@@ -137,7 +137,8 @@ static void back_to_nothing(void **state) {
 }
 
 /* Removing strangers that look present takes nothing from those that are: here one key in five
- * looks present. (In a cuckoo filter itself this loses keys.) */
+ * looks present, in a cuckoo filter, which does not get worse than that, one in 35. (In a cuckoo
+ * filter itself this loses keys.) */
 static void strangers_do_no_harm(void **state) {
     (void)state;
     const bly_kind kinds[] = {BLY_CUCKOO, BLY_SBBF, BLY_FUSE};
@@ -151,7 +152,7 @@ static void strangers_do_no_harm(void **state) {
             removed += was;
             assert_false(has(f, i));
         }
-        assert_true(removed > strangers / 20);
+        assert_true(removed > strangers / (kinds[k] == BLY_CUCKOO ? 50 : 20));
         for (uint64_t i = 0; i < n; i++)
             assert_true(has(f, i));
         bly_stats s;

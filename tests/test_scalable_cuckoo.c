@@ -235,7 +235,7 @@ static void take_oldest(bly_filter *f, bly_hash h) {
 static void the_order_matters(void **state) {
     uint64_t lost = 0, missed = 0, moved = 0;
     (void)state;
-    for (uint64_t seed = 1; seed <= 50; seed++) {
+    for (uint64_t seed = 1; seed <= 100; seed++) {
         bly_filter *right = chain(20, 0.5, 0.9, 0), *wrong = NULL;
         add_hashes(right, seed, 0, 200);
         assert_true(bly_filter_levels(right) >= 4);

@@ -141,9 +141,12 @@ uint64_t kinds_most_keys(const bly_filter *f) {
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
+/* A ribbon that is cut to groups of slots says so in k: plan.h. */
+enum { RIBBON_CUT = 64 };
+
 /* What `size` counts: docs/format.md. */
-static const char *unit_of(bly_kind kind) {
-    switch (kind) {
+static const char *unit_of(const bly_geometry *g) {
+    switch (g->kind) {
     case BLY_CLASSIC:
     case BLY_PARTITIONED:
         return "bit";
@@ -162,6 +165,8 @@ static const char *unit_of(bly_kind kind) {
         return "line";
     case BLY_HLL:
         return "register";
+    case BLY_RIBBON:
+        return g->hashes >= RIBBON_CUT ? "group" : "block";
     default:
         return "block";
     }
@@ -179,7 +184,7 @@ char *kinds_size(const bly_geometry *g, char out[KINDS_SIZE]) {
                        g->detail, number, g->size == 1 ? "" : "s");
     else
         (void)snprintf(out, KINDS_SIZE, "%s%s %s%s", g->kind == BLY_PARTITIONED ? "slices of " : "",
-                       number, unit_of(g->kind), g->size == 1 ? "" : "s");
+                       number, unit_of(g), g->size == 1 ? "" : "s");
     return out;
 }
 
@@ -235,14 +240,20 @@ static void counters_shape(const bly_geometry *g, char *out, size_t room) {
     }
 }
 
+static void ribbon_shape(const bly_geometry *g, char *out, size_t room) {
+    const bool cut = g->hashes >= RIBBON_CUT;
+    unsigned shards = cut ? 1U << g->detail / 256 % 16 : 1 + g->detail / 256;
+    int n = snprintf(out, room, " of %u slots, %.3g columns", cut ? 8 : 128,
+                     g->hashes % RIBBON_CUT + (g->detail % 256) / 256.0);
+    if (shards > 1 && n > 0 && (size_t)n < room)
+        (void)snprintf(out + n, room - (size_t)n, ", in %u shards", shards);
+}
+
 /* What only this kind has, each with a comma before it. */
 static void own_shape(const bly_geometry *g, char *out, size_t room) {
     const unsigned k = g->hashes, cell = g->detail % 4, lowered = g->detail / 4;
     const char *one = k == 1 ? "" : "s";
-    unsigned shards = 1 + g->detail / (g->kind == BLY_FUSE ? 32 : 256);
     char several[32] = "";
-    if (shards > 1)
-        (void)snprintf(several, sizeof several, ", in %u shards", shards);
     switch (g->kind) {
     case BLY_SCALABLE:
     case BLY_SCALABLE_CUCKOO:
@@ -273,11 +284,12 @@ static void own_shape(const bly_geometry *g, char *out, size_t room) {
                        k > g->detail ? several : "cannot double any more");
         return;
     case BLY_FUSE:
+        if (g->detail >= 32)
+            (void)snprintf(several, sizeof several, ", in %u shards", 1 + g->detail / 32);
         (void)snprintf(out, room, ", fingerprints of %u bit%s%s", k, one, several);
         return;
     case BLY_RIBBON:
-        (void)snprintf(out, room, " of 128 slots, %.3g columns%s", k + (g->detail % 256) / 256.0,
-                       several);
+        ribbon_shape(g, out, room);
         return;
     default:
         (void)snprintf(out, room, ", %u bit%s per key%s%s", k, one,

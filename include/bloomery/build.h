@@ -17,8 +17,9 @@
  * The filter depends on the set of keys and on the spec alone, to the last byte: not on the order
  * in which the keys came, on how often they did, or on the options.
  *
- * Keys are kept as hashes of 16 bytes. Past options.memory they are put into an unnamed file and
- * come back in pieces, so that any number of keys can be built into a filter that fits memory.
+ * Keys are kept as hashes of 8 bytes, or of 16 where the hash is another than the default of 64
+ * bits. Past options.memory they are put into an unnamed file and come back in pieces, so that any
+ * number of keys can be built into a filter that fits memory.
  */
 #ifndef BLOOMERY_BUILD_H
 #define BLOOMERY_BUILD_H
@@ -35,8 +36,9 @@ typedef struct bly_build_options {
     unsigned threads;   /* that work at once; 0: as many as there are processors, at most 8. More
                            than 64, or than fit the memory, are not used. */
     uint64_t memory;    /* bytes to use besides the filter itself, about; 0: as many as it takes,
-                           which is 16 per key and what the threads need. No less than 64 MiB. */
-    const char *folder; /* for the unnamed file, which takes 16 bytes per key; NULL: /tmp */
+                           which is 8 or 16 per key and what the threads need. No less than 64
+                           MiB. */
+    const char *folder; /* for the unnamed file, which takes as much per key; NULL: /tmp */
 } bly_build_options;
 
 /* spec: kind, fpr, seed or hasher, allocator; capacity may be 0, and else is what the default hash

@@ -9,15 +9,16 @@
  *   }
  *
  * A cuckoo filter is a table of short remainders of hashes, one for every copy of a key. It takes
- * 10.4 / 13.5 / 17.7 / 20.8 bits per key at 1% / 0.1% / 0.01% / 0.001% (some more below ten
+ * 10.4 / 13.5 / 17.7 / 20.8 bits per key at 1% / 0.1% / 0.01% / 0.001% (some more below two
  * thousand keys), which from 0.2% down is less than any Bloom filter takes, and two cache misses
  * per key. Choose it when keys must leave again, or when the rate is very low. Where neither is so,
  * a blocked filter (blocked.h) is twice as fast.
  *
  * What it promises: no false negative, the rate asked, and that the number of keys it was made for
- * finds room. Adding stores a copy whether or not the key is there already, and removing takes one
- * copy out; bly_filter_count counts copies; bly_filter_copies tells how many a key has. A filter
- * from which everything was removed is empty to the last bit.
+ * finds room (made for fewer than three thousand, one filter in 4000 has none for the last of
+ * them). Adding stores a copy whether or not the key is there already, and removing takes one copy
+ * out; bly_filter_count counts copies; bly_filter_copies tells how many a key has. A filter from
+ * which everything was removed is empty to the last bit.
  *
  * What it does not: there is an end to it. An add that finds no place answers BLY_EFULL, and
  * changes nothing; usually 1 to 2% past the capacity. A ninth copy of one key never finds a place.

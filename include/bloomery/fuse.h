@@ -1,10 +1,9 @@
 /* fuse.h - binary fuse filters: small and quick to ask, made from all their keys at once.
  *
  * A key has three slots of r bits whose exclusive or is its fingerprint. So the rate is 2^-r
- * whatever the number of keys, and 1.125 r bits per key (from a million keys on; 1.19 r at a
- * hundred thousand, 1.41 r at a thousand) are all the space: 7.9 / 11.3 / 15.8 bits per key at 1% /
- * 0.1% / 0.01%, against 10.5 / 16.9 / 26.3 of a blocked Bloom filter. A query reads three cache
- * lines and takes no branches.
+ * whatever the number of keys, and 1.12 r to 1.15 r bits per key (from a thousand keys on) are all
+ * the space: 7.9 / 11.3 / 15.8 bits per key at 1% / 0.1% / 0.01%, against 10.5 / 16.9 / 26.3 of a
+ * blocked Bloom filter. A query reads three cache lines and takes no branches.
  *
  * r is a whole number, from 1 to 28: the rate is the power of two at or below the one asked, so ask
  * for 1/128 rather than 0.01. (A rate within a millionth of a power of two counts as it.) Below
@@ -15,8 +14,9 @@
  * speed, a blocked filter (blocked.h) where keys come one by one.
  *
  * Building never fails for want of luck: a set of keys whose slots cannot be worked out is tried
- * with other slots, then with more of them. It takes 16 bytes per key while it lasts and 50 MB for
- * each thread, or what options.memory says (build.h).
+ * with other slots, then with more of them. It takes 8 bytes per key while it lasts (16 with
+ * another hash than the default of 64 bits) and 15 MB for each thread, or what options.memory says
+ * (build.h).
  *
  *     bly_filter *f;
  *     if (bly_fuse_build(keys, n, 1.0 / 256, &f) == BLY_OK) {

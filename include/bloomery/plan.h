@@ -17,8 +17,10 @@
  *   cuckoo        buckets of four slots     k = bits of a remainder, 6 .. 55
  *   fuse          slots, of all shards      k = bits of a fingerprint, 1 .. 28
  *                 detail = 32 * (shards - 1) + log2 of a segment's slots
- *   ribbon        blocks of 128 slots, of all shards    k = columns of a narrow block, 1 .. 40
- *                 detail = 256 * (shards - 1) + 256ths of the blocks that have one column more
+ *   ribbon        groups of 8 slots, of all shards      k = 64 + columns of a narrow slot, 1 .. 40
+ *                 detail = 4096 * seed + 256 * log2(shards) + 256ths of the slots that have one
+ *                 column more; of earlier files blocks of 128 slots, k without the 64, and
+ *                 detail = 256 * (shards - 1) + 256ths
  *   growable-cuckoo  as cuckoo              detail = bits of a remainder when fully grown
  *   counting      counters                  detail = bits of a counter: 2, 4, 8 or 16
  *   blocked-counting  lines of 512 bits     detail = bits of a counter: 2, 4, 8 or 16

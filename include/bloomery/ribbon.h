@@ -1,11 +1,11 @@
 /* ribbon.h - the smallest filter there is, made from all its keys at once.
  *
- * A ribbon takes 7.1 / 10.6 / 14.3 bits per key at 1% / 0.1% / 0.01%: 6 to 8% over the
- * information-theoretic bound, a quarter less than the best Bloom filter. It has the rate asked,
- * not the next power of two. Choose it where space counts: filters that are shipped, mapped or kept
- * by the thousand. (Now and then it takes 2% more, where the keys happen to crowd together and the
- * rate would suffer.) Where speed counts, choose fuse (fuse.h), which answers half as fast again
- * and takes a tenth more; where keys are added later, another kind.
+ * A ribbon takes 7.0 / 10.4 / 14.0 bits per key at 1% / 0.1% / 0.01% for some thousand keys,
+ * and 7.1 / 10.6 / 14.3 for many million: 5 to 8% over the information-theoretic bound, a quarter
+ * less than the best Bloom filter. It has the rate asked, not the next power of two. Choose it
+ * where space counts: filters that are shipped, mapped or kept by the thousand. Where speed counts,
+ * choose fuse (fuse.h), which answers half as fast again and takes a tenth more; where keys are
+ * added later, another kind.
  *
  * What it promises: no false negatives; building never fails for want of luck, whatever the keys
  * and however many, and repeats do no harm; the same keys, in any order, give the same bytes.
@@ -14,9 +14,9 @@
  * What it does not: keys cannot be added or removed, and two filters cannot be combined
  * (BLY_EUNSUPPORTED): build another from the keys of both, or ask both.
  *
- * Few keys cost more each, since the slots come in blocks of 128 that hold 110 or so: one key takes
- * as much as a hundred, 16 bytes for each power of two of the rate (and a body is a multiple of 64
- * bytes). From some thousand keys on this no longer counts.
+ * Few keys cost more each: every filter has 12 slots to spare and as many as the rate has powers of
+ * two, each of so many bits (and a body is a multiple of 64 bytes). From a thousand keys on this no
+ * longer counts.
  *
  * Building takes 16 bytes for each key besides, and about 18 bytes for each key of the shards (of
  * some two million keys) that are being solved.

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CACHE_LINE = 64, LEAST_ROUNDED = 4 * BLYI_HUGE_PAGE };
+
 static void *default_alloc(void *ctx, size_t size) {
     (void)ctx;
     return calloc(1, size);
@@ -25,24 +27,39 @@ static bool wants_huge(const bly_allocator *a, uint64_t bytes) {
 }
 
 static uint64_t alignment(const bly_allocator *a, uint64_t bytes) {
-    return wants_huge(a, bytes) ? BLYI_HUGE_PAGE : 64;
+    return wants_huge(a, bytes) ? BLYI_HUGE_PAGE : CACHE_LINE;
+}
+
+/* What an array takes. One of several huge pages gets a whole one for its end, too. */
+static uint64_t footprint(const bly_allocator *a, uint64_t bytes) {
+    uint64_t page = BLYI_HUGE_PAGE;
+    return wants_huge(a, bytes) && bytes >= LEAST_ROUNDED ? (bytes + page - 1) / page * page
+                                                          : bytes;
+}
+
+static void *aligned(void *block, uint64_t to) {
+    return (void *)(((uintptr_t)block + (uintptr_t)to - 1) & ~((uintptr_t)to - 1));
 }
 
 /* Where an array begins in its block. */
 static void *array_in(const bly_allocator *a, uint64_t bytes, void *block) {
-    uintptr_t align = (uintptr_t)alignment(a, bytes);
-    void *array = (void *)(((uintptr_t)block + align - 1) & ~(align - 1));
+    void *array = aligned(block, alignment(a, bytes));
     if (wants_huge(a, bytes))
-        blyi_advise_huge(array, (size_t)bytes);
+        blyi_advise_huge(array, (size_t)footprint(a, bytes));
     return array;
 }
 
 void *blyi_alloc_array(const bly_allocator *a, uint64_t bytes, void **block) {
     *block = NULL;
-    if (bytes > SIZE_MAX - alignment(a, bytes))
+    if (bytes > SIZE_MAX - 2 * alignment(a, bytes))
         return NULL;
     *block = a->alloc(a->ctx, blyi_array_block_bytes(a, bytes));
     return *block ? array_in(a, bytes, *block) : NULL;
+}
+
+void *blyi_alloc_plain(const bly_allocator *a, uint64_t bytes, void **block) {
+    *block = bytes > SIZE_MAX - CACHE_LINE ? NULL : a->alloc(a->ctx, (size_t)bytes + CACHE_LINE);
+    return *block ? aligned(*block, CACHE_LINE) : NULL;
 }
 
 void blyi_free_array(const bly_allocator *a, void *block) {
@@ -51,7 +68,7 @@ void blyi_free_array(const bly_allocator *a, void *block) {
 }
 
 size_t blyi_array_block_bytes(const bly_allocator *a, uint64_t bytes) {
-    return (size_t)(bytes + alignment(a, bytes));
+    return (size_t)(footprint(a, bytes) + alignment(a, bytes));
 }
 
 void *blyi_array_settle(const bly_allocator *a, uint64_t bytes, void *block, size_t offset) {

@@ -8,10 +8,13 @@
 bly_allocator blyi_allocator_or_default(const bly_allocator *a);
 
 /* `bytes` zeroed bytes, 64-byte aligned; *block is what blyi_free_array takes back. Big arrays of
- * the default allocator are aligned to huge pages and the system is asked to use them. NULL when
- * there is no memory. */
+ * the default allocator are aligned to huge pages and the system is asked to use them; from 8 MiB
+ * on they end with a whole one, too. NULL when there is no memory. */
 void *blyi_alloc_array(const bly_allocator *a, uint64_t bytes, void **block);
 void blyi_free_array(const bly_allocator *a, void *block); /* NULL does nothing */
+
+/* The same in ordinary pages, for what is used for a moment. */
+void *blyi_alloc_plain(const bly_allocator *a, uint64_t bytes, void **block);
 
 /* How large the block of such an array is. */
 size_t blyi_array_block_bytes(const bly_allocator *a, uint64_t bytes);

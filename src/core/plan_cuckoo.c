@@ -10,11 +10,20 @@
  *
  * Load. How many keys fit is a matter of luck, the less so the larger the table. With searches of
  * 1024 buckets (table.c) the first key that finds no place comes at a load of 0.975 with ten
- * million slots and of 0.98 with a few hundred, on average. The lowest of 4000 tables for each
- * size, of 16 to 4000 slots, lay at most 14.3 slots below 0.96 of them (where searches of 512
- * buckets were used). So a table counts as full at 0.96 of its slots less 16; one of two buckets
- * holds 8 keys whatever they are. Remainders of fewer than 6 bits have too few cores for that:
- * with 5 bits and a million slots 0.966 is the average, with 4 bits 0.955, with 3 bits 0.67.
+ * million slots and of 0.98 with a few hundred, on average. So a table counts as full at 0.96 of
+ * its slots less 6, a small one at 0.967 of them less 13; one of two buckets holds 8 keys whatever
+ * they are. Of 100,000 tables with that many keys, so many had no place for one of the last:
+ *
+ *     slots      64   104   160   256   400   520   720  1048  1200  1600  2000
+ *     refused     3     0     2     5    14    12    22    27    10     5     2
+ *
+ * Longer searches would not help, since the two buckets of so many keys lie among too few. Each
+ * slot more makes it a third rarer.
+ *
+ * Short remainders have few cores, which makes the loads of some sizes uneven. With 6 bits, a
+ * quarter of the tables of 4000 slots, and of 400,000, do not reach 0.96; with 7 bits, all of the
+ * thousands tried of 4000 to four million slots did. So 7 is the least that is planned, though 6
+ * can be had.
  *
  * Buckets are planned in even numbers, because then no key's two buckets are the same (table.h).
  */
@@ -24,21 +33,24 @@
 
 #include <math.h>
 
-enum { SPARE = 16, ALWAYS = 8 };
+enum { SPARE = 13, LARGE_SPARE = 6, ALWAYS = 8, LEAST_PLANNED = 7 };
 
 uint64_t blyi_buckets_hold(uint64_t buckets) {
     uint64_t even = buckets > 1 ? buckets & ~(uint64_t)1 : buckets;
     uint64_t slots = even * BLYI_BUCKET, most = slots / 25 * 24 + slots % 25 * 24 / 25;
+    uint64_t small = slots / 1000 * 967 + slots % 1000 * 967 / 1000;
     uint64_t least = slots < ALWAYS ? slots : ALWAYS;
-    return most > least + SPARE ? most - SPARE : least;
+    small = small > least + SPARE ? small - SPARE : least;
+    most = most > least + LARGE_SPARE ? most - LARGE_SPARE : least;
+    return small < most ? small : most;
 }
 
 uint64_t blyi_buckets_for(uint64_t keys) {
     if (keys <= ALWAYS)
         return ALWAYS / BLYI_BUCKET;
-    /* (keys + SPARE) * 25 / 24 slots, to within rounding; never less than needed by more than one
-     * step, which the loop takes. */
-    uint64_t slots = keys + SPARE + (keys + SPARE) / 24;
+    /* keys * 25 / 24 slots, to within rounding; a few steps less than needed at most, which the
+     * loop takes. */
+    uint64_t slots = keys + keys / 24;
     uint64_t buckets = slots / BLYI_BUCKET & ~(uint64_t)1;
     while (blyi_buckets_hold(buckets) < keys)
         buckets += 2;
@@ -111,7 +123,7 @@ bly_status blyi_table_plan(bly_kind kind, uint64_t keys, double fpr, bly_geometr
     if (keys > BLYI_MAX_BITS)
         return BLY_ETOOBIG;
     g.size = blyi_buckets_for(keys);
-    bly_status status = choose_rest(&g, BLYI_LEAST_REST, keys, fpr);
+    bly_status status = choose_rest(&g, LEAST_PLANNED, keys, fpr);
     if (status == BLY_OK)
         status = bly_plan_check(&g);
     if (status == BLY_OK)
@@ -129,7 +141,7 @@ bly_status blyi_chain_plan(const bly_geometry *last, uint64_t keys, double fpr, 
     if (keys > BLYI_MAX_BITS)
         return BLY_ETOOBIG;
     for (; blyi_buckets_hold(g.size) < keys; g.size *= 2)
-        least -= least > BLYI_LEAST_REST;
+        least -= least > LEAST_PLANNED;
     bly_status status = choose_rest(&g, least, keys, fpr);
     if (status == BLY_OK)
         status = bly_plan_check(&g);
@@ -160,7 +172,7 @@ bly_status blyi_growable_plan(uint64_t first, uint64_t horizon, double fpr, bly_
         start += start & 1;
     }
     bly_geometry g = {.kind = BLY_GROWABLE_CUCKOO, .size = start << doublings};
-    bly_status status = choose_rest(&g, BLYI_LEAST_REST, horizon, fpr);
+    bly_status status = choose_rest(&g, LEAST_PLANNED, horizon, fpr);
     if (status)
         return status;
     g.size = start;

@@ -5,6 +5,9 @@
  * body is a heading, the seed of every shard in 8 bytes, filled up to 64; then the shards' slots,
  * each shard's filled up to 64 bytes with at least 8 to spare, so that 8 bytes can be loaded
  * wherever a slot begins and no two shards share a word.
+ *
+ * A small filter (detail 0) has one shard of three segments of any length, and a key has a slot in
+ * each. The body is the slots, filled up to 64 bytes; its last byte is the number of the seed.
  */
 #ifndef BLYI_CORE_PLAN_FUSE_H
 #define BLYI_CORE_PLAN_FUSE_H
@@ -16,8 +19,14 @@ enum {
     BLYI_FUSE_LEAST_LOG = 2,
     BLYI_FUSE_MOST_LOG = 14,
     BLYI_FUSE_MOST_SHARDS = 2048,
-    BLYI_FUSE_SHARD_KEYS = 1 << 20, /* about; see fuse.c */
+    BLYI_FUSE_SHARD_KEYS = 1 << 19, /* about; see fuse.c */
+    BLYI_FUSE_MOST_SMALL = 3 << 14, /* slots of a small filter */
+    BLYI_FUSE_SMALL_SEEDS = 1 << 8, /* that it can name */
 };
+
+static inline bool blyi_fuse_is_small(const bly_geometry *g) {
+    return g->detail == 0;
+}
 
 static inline unsigned blyi_fuse_shards(const bly_geometry *g) {
     return g->detail / 32 + 1;
@@ -28,6 +37,7 @@ static inline unsigned blyi_fuse_shard_log(const bly_geometry *g) {
     return (unsigned)__builtin_ctz(blyi_fuse_shards(g));
 }
 
+/* 0: a small filter. */
 static inline unsigned blyi_fuse_segment_log(const bly_geometry *g) {
     return g->detail % 32;
 }
@@ -37,12 +47,30 @@ static inline uint64_t blyi_fuse_slots(const bly_geometry *g) {
     return g->size >> blyi_fuse_shard_log(g);
 }
 
-static inline uint64_t blyi_fuse_heading_bytes(unsigned shards) {
-    return ((uint64_t)shards * 8 + 63) / 64 * 64;
+/* Of a segment. */
+static inline uint64_t blyi_fuse_segment(const bly_geometry *g) {
+    return blyi_fuse_is_small(g) ? g->size / 3 : (uint64_t)1 << blyi_fuse_segment_log(g);
+}
+
+/* A slot of r bits is within so many bytes, from the one where it begins: 2, 4 or 8. */
+static inline unsigned blyi_fuse_load_bytes(unsigned r) {
+    return r <= 9 ? 2 : r <= 25 ? 4 : 8;
+}
+
+/* Bits that must follow the slots of a small filter: for the seed, and for loading the last slot.
+ */
+static inline unsigned blyi_fuse_small_tail(unsigned r) {
+    unsigned tail = 8 * blyi_fuse_load_bytes(r) - r;
+    return tail < 8 ? 8 : tail;
+}
+
+static inline uint64_t blyi_fuse_heading_bytes(const bly_geometry *g) {
+    return blyi_fuse_is_small(g) ? 0 : ((uint64_t)blyi_fuse_shards(g) * 8 + 63) / 64 * 64;
 }
 
 static inline uint64_t blyi_fuse_shard_bytes(const bly_geometry *g) {
-    return (blyi_fuse_slots(g) * g->hashes + 64 + 511) / 512 * 64;
+    unsigned spare = blyi_fuse_is_small(g) ? blyi_fuse_small_tail(g->hashes) : 64;
+    return (blyi_fuse_slots(g) * g->hashes + spare + 511) / 512 * 64;
 }
 
 /* The geometry for shards of at most `most` keys (1 or more); `again` says how often a smaller one

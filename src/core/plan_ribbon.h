@@ -4,42 +4,55 @@
 #define BLYI_CORE_PLAN_RIBBON_H
 
 #include <bloomery/plan.h>
+#include <stdbool.h>
 
 enum {
-    BLYI_RIBBON_SLOTS = 128,         /* of a block, and of a key's window */
-    BLYI_RIBBON_COLUMNS = 40,        /* of a narrow block, at most */
-    BLYI_RIBBON_SHARDS = 256,        /* at most */
-    BLYI_RIBBON_SHARD_KEYS = 1 << 21 /* about as many are solved at a time */
+    BLYI_RIBBON_SLOTS = 128,          /* of a block, and of a key's window */
+    BLYI_RIBBON_GROUP = 8,            /* slots; sizes are cut to these, where there is one shard */
+    BLYI_RIBBON_COLUMNS = 40,         /* of a narrow slot, at most */
+    BLYI_RIBBON_CUT = 64,             /* added to k: cut to groups, and with a seed */
+    BLYI_RIBBON_SHARDS = 256,         /* at most */
+    BLYI_RIBBON_SHARD_KEYS = 1 << 21, /* about as many are solved at a time */
+    BLYI_RIBBON_LAST_SEED = 7,        /* under which the solver takes what comes; 15 could be had */
 };
 
 typedef struct blyi_ribbon {
     unsigned shards;
-    unsigned columns; /* of a narrow block; a wide one has one more */
-    uint64_t blocks;  /* of a shard; the first `wide` of them are wide, never all */
+    unsigned columns; /* of a narrow slot; a wide one has one more */
+    unsigned seed;    /* 0: places are as the hash has them */
+    uint64_t slots;   /* of a shard; the first `wide` of them are wide, never all */
     uint64_t wide;
     uint64_t starts; /* where in a shard a window can start */
-    uint64_t words;  /* of a shard, 64 bits each */
 } blyi_ribbon;
 
 /* For a geometry that passes bly_plan_check. */
 static inline blyi_ribbon blyi_ribbon_of(const bly_geometry *g) {
-    blyi_ribbon r = {.shards = g->detail / 256 + 1, .columns = g->hashes};
-    r.blocks = r.shards == 1 ? g->size : g->size / r.shards;
-    r.wide = r.blocks * (g->detail % 256) / 256;
-    r.starts = r.blocks * BLYI_RIBBON_SLOTS - (BLYI_RIBBON_SLOTS - 1);
-    r.words = 2 * (r.blocks * r.columns + r.wide);
+    const bool cut = g->hashes >= BLYI_RIBBON_CUT;
+    blyi_ribbon r = {.columns = g->hashes % BLYI_RIBBON_CUT};
+    uint64_t unit = BLYI_RIBBON_SLOTS, units;
+    if (cut) {
+        unsigned log = g->detail / 256 % 16;
+        r.shards = 1U << log;
+        r.seed = g->detail / 4096;
+        if (log == 0)
+            unit = BLYI_RIBBON_GROUP;
+        units = (g->size >> log) / (unit / BLYI_RIBBON_GROUP);
+    } else {
+        r.shards = g->detail / 256 + 1;
+        units = r.shards == 1 ? g->size : g->size / r.shards;
+    }
+    r.slots = units * unit;
+    r.wide = units * (g->detail % 256) / 256 * unit;
+    r.starts = r.slots < BLYI_RIBBON_SLOTS ? 1 : r.slots - (BLYI_RIBBON_SLOTS - 1);
     return r;
 }
 
-/* The most keys that a shard should have. */
-uint64_t blyi_ribbon_room(const bly_geometry *g);
-
-/* `keys` and, in a plan made because a shard was crowded, a few slots more. */
-static inline uint64_t blyi_ribbon_eased(uint64_t keys) {
-    return keys + keys / 50 + 1;
+/* Bytes of a shard: a multiple of 16 where there are several. */
+static inline uint64_t blyi_ribbon_bytes(const blyi_ribbon *r) {
+    return (r->slots * r->columns + r->wide) / 8;
 }
 
-/* blyi_solver.plan: with `again`, for blyi_ribbon_eased(most) keys. */
+/* blyi_solver.plan: `again` is the seed, and makes for a few slots more when it is large. */
 bly_status blyi_ribbon_plan(uint64_t most, unsigned shards, double fpr, unsigned again,
                             bly_geometry *out);
 

@@ -79,6 +79,7 @@ typedef struct row {
     double least;   /* rates below this are for the rows that follow */
     bly_kind beats; /* counts only where it is smaller than this one, if it can be had */
     const char *reason;
+    bly_kind too; /* and than this one */
 } row;
 
 static const row rows[] = {
@@ -98,7 +99,8 @@ static const row rows[] = {
      "more keys may come than expected: it grows and keeps its rate, and adding a key again costs "
      "nothing"},
     {BLY_RIBBON, BLY_NEED_STATIC | BLY_NEED_SPACE, 0, BLY_CLASSIC,
-     "all keys are known, and no kind is smaller: 6 to 9% above what is possible, for many keys"},
+     "all keys are known, and no kind is smaller: 6 to 9% above what is possible, for many keys",
+     BLY_FUSE},
     {BLY_FUSE, BLY_NEED_STATIC, 0x1p-28, BLY_CLASSIC,
      "all keys are known, so it is built from them at once: smaller than any Bloom filter, for "
      "many "
@@ -227,7 +229,7 @@ bly_status bly_advise(const bly_needs *needs, bly_advice *out) {
         if ((needs->flags & r->wants) != r->wants || (needs->fpr != 0 && needs->fpr < r->least))
             continue;
         bly_status fits = bly_advise_kind(r->kind, needs, &a);
-        if (fits == BLY_OK && !beats(&a, r->beats, needs))
+        if (fits == BLY_OK && !(beats(&a, r->beats, needs) && beats(&a, r->too, needs)))
             continue;
         if (fits == BLY_OK && a.needs.fpr >= r->least) {
             *out = a;

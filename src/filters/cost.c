@@ -13,6 +13,7 @@
  */
 #include "cost.h"
 #include "../core/plan_cuckoo.h"
+#include "../core/plan_ribbon.h"
 #include "../core/plan_window.h"
 #include "../core/planner.h"
 #include "../core/rate.h"
@@ -208,7 +209,7 @@ static unsigned lines_of(const bly_geometry *g) {
         lines = blyi_window_parts(g);
         break;
     case BLY_RIBBON: /* two blocks' columns of 16 bytes, side by side, beginning anywhere */
-        lines = (2 * (g->hashes + 1) + 3) / 4 + 1;
+        lines = (2 * (g->hashes % BLYI_RIBBON_CUT + 1) + 3) / 4 + 1;
         break;
     default:
         break;

@@ -68,6 +68,8 @@ typedef struct blyi_ops {
     /* The same for a batch of keys, where a kind has a shorter way than prefetch and contains; else
      * NULL. */
     size_t (*ask)(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found);
+    /* And for a batch of hashes. */
+    size_t (*ask_hashes)(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
     /* The rate of the bits as they stand, without the hash's floor. */
     double (*current_fpr)(const bly_filter *f);
     /* Fill `to`, empty and `divisor` times smaller, from `from`. */

@@ -107,8 +107,8 @@ layered 6 True 60000 42.2 True
 overlay 6 True 60000 12.6 True
 hybrid 6 True 60000 14.6 True
 cuckoo 6 True 60000 10.4 True
-fuse 5 True 60000 8.7 False
-ribbon 5 True 60000 7.1 True
+fuse 5 True 60000 8.0 False
+ribbon 5 True 60000 7.0 True
 counts 6 True 60000 97.7 True
 growable-cuckoo 6 True 60000 27.0 True
 blocked-counting 6 True 60000 43.4 True

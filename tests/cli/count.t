@@ -32,7 +32,7 @@ $ bloomery count --top 100 --min 2 skewed | cut -f 1 | uniq -c; bloomery count -
 $ bloomery count --top 2 --json skewed | sed -E 's/"seconds":[0-9.e-]+/"seconds":S/'
 {"lines":36,"new_keys":20,"kind":"counts","estimates":true,"memory_bytes":443200,"seconds":S,"top":[{"count":4,"key":"3"},{"count":3,"key":"1"}]}
 $ bloomery count --exact --top 1 --json -n 100 skewed | grep -o '"kind.*bytes":[0-9]*'
-"kind":"hybrid","estimates":false,"memory_bytes":640
+"kind":"hybrid","estimates":false,"memory_bytes":576
 $ bloomery count --top 3 empty; bloomery count --top 0 skewed
 ! bloomery count: --top cannot be '0': it must be at least 1
 ? 2

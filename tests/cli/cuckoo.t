@@ -9,18 +9,18 @@ $ bloomery check -c list.bly numbers; seq 1001 3000 | bloomery check -c list.bly
 $ bloomery info list.bly
 list.bly
   kind       cuckoo: fingerprints in buckets; keys can be removed
-  shape      526 buckets of 4 slots, remainders of 12 bits
+  shape      524 buckets of 4 slots, remainders of 12 bits
   file       3.44 KiB (3,520 bytes)
   hash       xxh3, seed 0
   type       line
   keys       1,000 counted, 1,000 estimated
   capacity   2,000 keys, 13.7 bits per key
-  rate       0.1% asked, 0.0466% predicted, 0.0466% now (1 in 2,148)
-  fill       ▕████████████            ▏ 50% of its capacity; 47.5% of its slots in use, 95.1% at its capacity
+  rate       0.1% asked, 0.0468% predicted, 0.0467% now (1 in 2,142)
+  fill       ▕████████████            ▏ 50% of its capacity; 47.7% of its slots in use, 95.4% at its capacity
 $ bloomery info --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"list.bly","file_bytes":3520,"kind":"cuckoo","hashes":12,"size":526,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":1000,"bits_per_key":13.708,"rate_asked":0.001,"approximate":false,"bits":27416,"set_bits":13000,"fill":0.475,"estimated_keys":1000,"rate_predicted":0.000465,"rate_now":0.000465,"keeps_promise":true,"type":"line","marks":0}
+{"file":"list.bly","file_bytes":3520,"kind":"cuckoo","hashes":12,"size":524,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":1000,"bits_per_key":13.656,"rate_asked":0.001,"approximate":false,"bits":27312,"set_bits":13000,"fill":0.477,"estimated_keys":1000,"rate_predicted":0.000467,"rate_now":0.000466,"keeps_promise":true,"type":"line","marks":0}
 $ bloomery info --header list.bly | grep -e shape -e capacity
-  shape      526 buckets of 4 slots, remainders of 12 bits
+  shape      524 buckets of 4 slots, remainders of 12 bits
   capacity   2,000 keys, 13.7 bits per key
 $ bloomery verify list.bly
 list.bly: good
@@ -43,9 +43,9 @@ $ bloomery remove -q list.bly --key 4 --json | sed -E 's/(\.0*[1-9][0-9]{2})[0-9
 
 # A key that never was added may take another's place with it.
 $ bloomery build -q -f --kind cuckoo -p 10% -o often.bly numbers; seq 100001 101000 | bloomery remove often.bly; bloomery check -c often.bly numbers
-944
-! bloomery remove: often.bly: 60 removed, 940 not there; it holds 940 keys
-! bloomery remove: warning: often.bly: 940 of these keys were never added: with them about 55 other keys were taken out, and will be missed; remove only what was added
+974
+! bloomery remove: often.bly: 26 removed, 974 not there; it holds 974 keys
+! bloomery remove: warning: often.bly: 974 of these keys were never added: with them about 26 other keys were taken out, and will be missed; remove only what was added
 $ seq 100001 101000 | bloomery remove list.bly
 ! bloomery remove: list.bly: 0 removed, 1,000 not there; it holds 498 keys
 ? 1
@@ -89,16 +89,16 @@ $ bloomery build -q --kind cuckoo -o full.bly numbers; cp full.bly before.bly; s
 2
 ! bloomery add: full.bly: is full: it was made for 1,000 keys, and has no place for all of the 2,000 new ones besides those it holds; build it again with a larger -n, or as growable-cuckoo; the list is left as it was
 $ bloomery build --kind growable-cuckoo -o grows.bly numbers; bloomery info grows.bly | grep -e shape -e capacity
-  shape      266 buckets of 4 slots, remainders of 22 bits, can double 10 times
-  capacity   1,005 keys, 24.4 bits per key
-  fill       ▕███████████████████████▉▏ 100% of its capacity; 94.0% of its slots in use, 94.5% at its capacity
+  shape      262 buckets of 4 slots, remainders of 22 bits, can double 10 times
+  capacity   1,000 keys, 24.2 bits per key
+  fill       ▕████████████████████████▏ 100% of its capacity; 95.4% of its slots in use, 95.4% at its capacity
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: grows.bly: growable-cuckoo, 3.06 KiB, errs on 1 in 1,000 lines
 $ seq 1001 20000 | bloomery add grows.bly; bloomery info grows.bly | grep -e shape -e capacity
-  shape      8,512 buckets of 4 slots, remainders of 17 bits, can double 5 times
-  capacity   32,670 keys, 18.8 bits per key
-  fill       ▕██████████████▋         ▏ 61% of its capacity; 58.7% of its slots in use, 96.0% at its capacity
-! bloomery add: grows.bly: 19,000 of 19,000 new; it holds 20,000 keys, its capacity is 32,670
+  shape      8,384 buckets of 4 slots, remainders of 17 bits, can double 5 times
+  capacity   32,188 keys, 18.8 bits per key
+  fill       ▕██████████████▉         ▏ 62% of its capacity; 59.6% of its slots in use, 96.0% at its capacity
+! bloomery add: grows.bly: 19,000 of 19,000 new; it holds 20,000 keys, its capacity is 32,188
 $ seq 20000 | bloomery check -c grows.bly; seq 10001 20000 | bloomery remove grows.bly; seq 10000 | bloomery check -c grows.bly
 20000
 10000
@@ -127,7 +127,7 @@ $ bloomery info ip.bly | grep -e type -e keys
   kind       cuckoo: fingerprints in buckets; keys can be removed
   type       ip
   keys       4 counted, 4 estimated, and 28 marks
-  capacity   996 keys and 28 marks, 14.9 bits per key
+  capacity   996 keys and 28 marks, 14.8 bits per key
 $ bloomery remove ip.bly --key 'not an address'
 ! bloomery remove: not an IP address: 'not an address'
 ! bloomery remove: ip.bly: is left as it was
@@ -154,14 +154,14 @@ $ seq 5001 7000 > allowed; bloomery build -q -p 1e-4 --kind cuckoo --must-not-ma
 $ seq 600 | bloomery build -q --kind cuckoo -n 2000 -o a.bly; seq 401 1000 | bloomery build -q --kind cuckoo -n 2000 -o b.bly
 $ bloomery merge -o m.bly a.bly b.bly; seq 1000 | bloomery check -c m.bly
 1000
-! bloomery merge: m.bly: 2 filters merged, 1,200 keys; wrong answers 0.0466%, 0.1% asked
+! bloomery merge: m.bly: 2 filters merged, 1,200 keys; wrong answers 0.0467%, 0.1% asked
 $ bloomery remove -q m.bly --key 500; bloomery check -c m.bly -k 500; bloomery remove -q m.bly --key 500; bloomery check -c m.bly -k 500
 1
 0
 ? 1
 $ bloomery intersect -o i.bly a.bly b.bly; seq 401 600 | bloomery check -c i.bly
 200
-! bloomery intersect: i.bly: 2 filters intersected, 200 keys (approximate: it may hold a few that are not common to all); wrong answers 0.00928%, 0.1% asked
+! bloomery intersect: i.bly: 2 filters intersected, 200 keys (approximate: it may hold a few that are not common to all); wrong answers 0.00936%, 0.1% asked
 $ bloomery intersect --estimate a.bly b.bly
 a.bly    600
 b.bly    600
@@ -172,10 +172,10 @@ $ bloomery merge -o x.bly full.bly full.bly
 ! bloomery merge: full.bly: does not fit in besides the others: they have 2,000 keys together, and there is room for 1,000; build them with -n for the keys of all
 ? 2
 $ bloomery merge -o x.bly a.bly full.bly
-! bloomery merge: full.bly: differs from a.bly in its size (266 buckets, not 526 buckets), and they cannot be folded to a common one; build them alike
+! bloomery merge: full.bly: differs from a.bly in its size (262 buckets, not 524 buckets), and they cannot be folded to a common one; build them alike
 ? 2
 $ bloomery merge --fold -o x.bly a.bly full.bly
-! bloomery merge: full.bly: differs from a.bly in its size (266 buckets, not 526 buckets), and they cannot be folded to a common one; build them alike
+! bloomery merge: full.bly: differs from a.bly in its size (262 buckets, not 524 buckets), and they cannot be folded to a common one; build them alike
 ? 2
 $ bloomery merge -o x.bly a.bly grows.bly
 ! bloomery merge: grows.bly: differs from a.bly in its kind (growable-cuckoo, not cuckoo); only filters built alike can be merged
@@ -198,12 +198,12 @@ $ seq 201 300 | bloomery build -q --kind cuckoo -n 2000 -o gone2.bly; bloomery s
 400
 $ bloomery subtract -o x.bly a.bly b.bly
 ! bloomery subtract: warning: b.bly: 400 of its 600 keys are not in a.bly; of those that seem to be, some may be others; subtract only a list whose keys are all in the first
-! bloomery subtract: x.bly: 1 filter subtracted, 400 keys; wrong answers 0.0187%, 0.1% asked
+! bloomery subtract: x.bly: 1 filter subtracted, 400 keys; wrong answers 0.0186%, 0.1% asked
 $ bloomery subtract --json -o - a.bly gone.bly
 ! bloomery subtract: --json and -o - both want standard output
 ? 2
 $ bloomery subtract --json -f -o x.bly a.bly gone.bly gone2.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"x.bly","from":["a.bly","gone.bly","gone2.bly"],"kind":"cuckoo","size":526,"folded":false,"bytes":3456,"capacity":2000,"count":400,"marks":0,"estimated_keys":400,"rate_asked":0.001,"rate_now":0.000186,"approximate":false,"keeps_promise":true}
+{"file":"x.bly","from":["a.bly","gone.bly","gone2.bly"],"kind":"cuckoo","size":524,"folded":false,"bytes":3456,"capacity":2000,"count":400,"marks":0,"estimated_keys":400,"rate_asked":0.001,"rate_now":0.000186,"approximate":false,"keeps_promise":true}
 
 # What a list says of itself stays, however often lists are merged and subtracted.
 $ for i in 1 2 3; do printf '192.0.2.%d\n' $(seq $i 10) | bloomery build -q --type ip --kind cuckoo -n 1000 -o t$i.bly; done; printf '192.0.2.1\n192.0.2.2\n' | bloomery build -q --type ip --kind cuckoo -n 1000 -o two.bly
@@ -211,17 +211,17 @@ $ bloomery subtract -o s.bly t1.bly two.bly; bloomery info s.bly | grep -e type 
   kind       cuckoo: fingerprints in buckets; keys can be removed
   type       ip
   keys       8 counted, 8 estimated, and 20 marks
-  capacity   1,000 keys and 20 marks, 13.8 bits per key
+  capacity   1,000 keys and 20 marks, 13.7 bits per key
 ::ffff:192.0.2.3
-! bloomery subtract: s.bly: 1 filter subtracted, 8 keys and 20 marks of its type; wrong answers 0.00253%, 0.1% asked
-$ bloomery merge -f -o s.bly t1.bly t2.bly t3.bly t1.bly t2.bly t3.bly t1.bly; bloomery info s.bly | grep -e type -e keys
+! bloomery subtract: s.bly: 1 filter subtracted, 8 keys and 20 marks of its type; wrong answers 0.00255%, 0.1% asked
+$ bloomery merge -f -o s.bly t1.bly t2.bly t3.bly t1.bly t2.bly t3.bly; bloomery info s.bly | grep -e type -e keys
   kind       cuckoo: fingerprints in buckets; keys can be removed
   type       ip
-  keys       64 counted, 64 estimated, and 20 marks
-  capacity   1,000 keys and 20 marks, 13.8 bits per key
-! bloomery merge: s.bly: 7 filters merged, 64 keys and 20 marks of its type; wrong answers 0.00271%, 0.1% asked
+  keys       54 counted, 54 estimated, and 20 marks
+  capacity   1,000 keys and 20 marks, 13.7 bits per key
+! bloomery merge: s.bly: 6 filters merged, 54 keys and 20 marks of its type; wrong answers 0.00273%, 0.1% asked
 $ bloomery merge -o x9.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly
-! bloomery merge: t3.bly: does not fit in besides the others, though they have but 112 keys together: several have the same keys, of each of which a copy is stored. Of one key there is never room for more than eight, and for less where many have several; build one list from the keys of all
+! bloomery merge: t3.bly: does not fit in besides the others, though they have but 96 keys together: several have the same keys, of each of which a copy is stored. Of one key there is never room for more than eight, and for less where many have several; build one list from the keys of all
 ? 2
 $ bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k1.bly <(printf 'a@b.example\nc@d.example\n'); bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k2.bly <(echo a@b.example)
 $ bloomery subtract -o k3.bly k1.bly k2.bly
@@ -230,9 +230,9 @@ $ bloomery subtract -o k3.bly k1.bly k2.bly
 $ bloomery subtract --key-file k -o k3.bly k1.bly k2.bly; bloomery info k3.bly | grep keys; bloomery check --key-file k k3.bly <(printf 'a@b.example\nC@D.example\n')
   kind       cuckoo: fingerprints in buckets; keys can be removed
   keys       17 counted, 17 estimated
-  capacity   116 keys, 16.7 bits per key
+  capacity   116 keys, 15.8 bits per key
 C@D.example
-! bloomery subtract: k3.bly: 1 filter subtracted, 1 key and 16 marks of its type; wrong answers 0.0115%, 0.1% asked
+! bloomery subtract: k3.bly: 1 filter subtracted, 1 key and 16 marks of its type; wrong answers 0.0129%, 0.1% asked
 
 # What cannot be subtracted.
 $ bloomery build -q -o bloom.bly numbers; bloomery subtract -o y.bly bloom.bly bloom.bly
@@ -259,21 +259,21 @@ $ bloomery remove missing.bly --key x
 
 # Lists that have grown to different sizes are combined, if they began alike.
 $ seq 50 | bloomery build -q --kind growable-cuckoo -n 1000 -o g1.bly; cp g1.bly g2.bly; seq 51 5000 | bloomery add g2.bly
-! bloomery add: g2.bly: 4,950 of 4,950 new; it holds 5,000 keys, its capacity is 8,155
+! bloomery add: g2.bly: 4,950 of 4,950 new; it holds 5,000 keys, its capacity is 8,042
 $ bloomery merge -o gm.bly g1.bly g2.bly; seq 5000 | bloomery check -c gm.bly; bloomery merge -q -o gn.bly g2.bly g1.bly; seq 5000 | bloomery check -c gn.bly
 5000
 5000
-! bloomery merge: gm.bly: 2 filters merged, 5,050 keys; wrong answers 0.00045%, 0.1% asked
+! bloomery merge: gm.bly: 2 filters merged, 5,050 keys; wrong answers 0.000456%, 0.1% asked
 $ bloomery subtract -o gs.bly g2.bly g1.bly; seq 51 5000 | bloomery check -c gs.bly; seq 50 | bloomery check -c gs.bly
 4950
 0
-! bloomery subtract: gs.bly: 1 filter subtracted, 4,950 keys; wrong answers 0.000445%, 0.1% asked
+! bloomery subtract: gs.bly: 1 filter subtracted, 4,950 keys; wrong answers 0.000452%, 0.1% asked
 ? 1
 $ bloomery intersect -o gi.bly g2.bly g1.bly; seq 50 | bloomery check -c gi.bly
 50
-! bloomery intersect: gi.bly: 2 filters intersected, 50 keys (approximate: it may hold a few that are not common to all); wrong answers 4.48e-06%, 0.1% asked
+! bloomery intersect: gi.bly: 2 filters intersected, 50 keys (approximate: it may hold a few that are not common to all); wrong answers 4.64e-06%, 0.1% asked
 $ bloomery merge --json -f -o gm.bly g1.bly g2.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"gm.bly","from":["g1.bly","g2.bly"],"kind":"growable-cuckoo","size":2128,"folded":false,"bytes":21312,"capacity":8155,"count":5050,"marks":0,"estimated_keys":5050,"rate_asked":0.001,"rate_now":4.495e-06,"approximate":false,"keeps_promise":true}
+{"file":"gm.bly","from":["g1.bly","g2.bly"],"kind":"growable-cuckoo","size":2096,"folded":false,"bytes":20992,"capacity":8042,"count":5050,"marks":0,"estimated_keys":5050,"rate_asked":0.001,"rate_now":4.561e-06,"approximate":false,"keeps_promise":true}
 $ seq 50 | bloomery build -q --kind growable-cuckoo -n 1500 -o g3.bly; bloomery merge -o gx.bly g1.bly g3.bly
 ! bloomery merge: g3.bly: cannot be merged with g1.bly: they are of different size or shape; only filters built alike can
 ? 2
@@ -290,11 +290,11 @@ $ seq 50 | bloomery build -q --kind growable-cuckoo -p 1% -n 1000 -o g4.bly; blo
 ? 2
 
 # Many copies of many keys find no place long before the list is full, or any key has eight.
-$ seq 100 > hundred; bloomery build -q --kind cuckoo -n 10000 -o copies.bly hundred; for i in 2 3 4 5; do bloomery add -q copies.bly hundred; done; bloomery add copies.bly hundred
-! bloomery add: copies.bly: has no place for one of these keys, of which it holds 5 copies, though only 5% of its places are taken: all copies of a key must be in the same two buckets, and where many keys have several they are soon full; remove copies, or use --once; the list is left as it was
+$ seq 100 > hundred; bloomery build -q --kind cuckoo -n 10000 -o copies.bly hundred; for i in 2 3 4 5 6; do bloomery add -q copies.bly hundred; done; bloomery add copies.bly hundred
+! bloomery add: copies.bly: has no place for one of these keys, of which it holds 6 copies, though only 6% of its places are taken: all copies of a key must be in the same two buckets, and where many keys have several they are soon full; remove copies, or use --once; the list is left as it was
 ? 2
-$ bloomery build -q --kind cuckoo -n 10000 -o ones.bly hundred; bloomery merge -o x6.bly ones.bly ones.bly ones.bly ones.bly ones.bly ones.bly
-! bloomery merge: ones.bly: does not fit in besides the others, though they have but 600 keys together: several have the same keys, of each of which a copy is stored. Of one key there is never room for more than eight, and for less where many have several; build one list from the keys of all
+$ bloomery build -q --kind cuckoo -n 10000 -o ones.bly hundred; bloomery merge -o x7.bly ones.bly ones.bly ones.bly ones.bly ones.bly ones.bly ones.bly
+! bloomery merge: ones.bly: does not fit in besides the others, though they have but 700 keys together: several have the same keys, of each of which a copy is stored. Of one key there is never room for more than eight, and for less where many have several; build one list from the keys of all
 ? 2
 
 # The marks of a type are no keys, and no room for any.
@@ -303,4 +303,4 @@ $ seq -f 192.0.2.%g 9 | bloomery build -q --type ip --kind cuckoo -n 9 -o few.bl
 $ for i in $(seq 30); do bloomery add -q few.bly -k 198.51.100.$i || break; done
 ! bloomery add: few.bly: is full: it was made for 9 keys, and has no place for the new key besides those it holds; build it again with a larger -n, or as growable-cuckoo; the list is left as it was
 $ bloomery subtract -f -o none.bly t1.bly t1.bly
-! bloomery subtract: none.bly: 1 filter subtracted, 0 keys and 20 marks of its type; wrong answers 0.00181%, 0.1% asked
+! bloomery subtract: none.bly: 1 filter subtracted, 0 keys and 20 marks of its type; wrong answers 0.00182%, 0.1% asked

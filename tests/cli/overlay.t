@@ -27,10 +27,10 @@ $ for kind in fuse ribbon classic split512 scalable cuckoo; do
 1000
 0 500
 \new 1 2\s
-! bloomery build: over.bly: overlay, 2.44 KiB, errs on 1 in 1,000 lines
+! bloomery build: over.bly: overlay, 2.00 KiB, errs on 1 in 1,000 lines
 ! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
 ! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 1,000
-! bloomery build: over.bly: overlay, 2.06 KiB, errs on 1 in 1,000 lines
+! bloomery build: over.bly: overlay, 1.94 KiB, errs on 1 in 1,000 lines
 ! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
 ! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 1,000
 ! bloomery build: over.bly: overlay, 2.44 KiB, errs on 1 in 1,000 lines
@@ -42,7 +42,7 @@ $ for kind in fuse ribbon classic split512 scalable cuckoo; do
 ! bloomery build: over.bly: overlay, 2.69 KiB, errs on 1 in 1,000 lines
 ! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
 ! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 3,000
-! bloomery build: over.bly: overlay, 2.38 KiB, errs on 1 in 1,000 lines
+! bloomery build: over.bly: overlay, 2.31 KiB, errs on 1 in 1,000 lines
 ! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
 ! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 1,000
 
@@ -51,11 +51,11 @@ $ bloomery build -q --over fuse.bly -o over.bly -f; bloomery info over.bly
 over.bly
   kind       overlay: another filter, and what was removed from and added to it since
   shape      2 parts
-  file       2.44 KiB (2,496 bytes)
+  file       2.00 KiB (2,048 bytes)
   hash       xxh3, seed 0
   type       line
   keys       1,000 counted, 1,000 estimated
-  capacity   1,000 keys, 19.5 bits per key
+  capacity   1,000 keys, 15.9 bits per key
   rate       0.1% asked, 0.0977% predicted, 0.0977% now (1 in 1,024)
   fill       ▕████████████████████████▏ 100% of its capacity
   over       fuse, of 1,000 keys
@@ -64,20 +64,20 @@ $ bloomery remove -q over.bly <(seq 100); bloomery add -q over.bly <(seq 2001 20
 over.bly
   kind       overlay: another filter, and what was removed from and added to it since
   shape      3 parts
-  file       3.38 KiB (3,456 bytes)
+  file       2.81 KiB (2,880 bytes)
   hash       xxh3, seed 0
   type       line
   keys       950 counted, 950 estimated
-  capacity   1,000 keys, 27.1 bits per key
+  capacity   1,000 keys, 22.5 bits per key
   rate       0.1% asked, 0.0977% predicted, 0.0977% now (1 in 1,024)
   fill       ▕██████████████████████▊ ▏ 95% of its capacity
   over       fuse, of 1,000 keys
   changes    100 removed, 50 added beside it
-  misses     at most 1 in 60,237,815,813 of the keys in it
+  misses     at most 1 in 54,761,652,365 of the keys in it
 $ bloomery remove -q over.bly <(seq 101 200); bloomery info over.bly | grep changes
   changes    200 removed, 50 added beside it; that is more than a fifth of its keys: build the list again
 $ bloomery info --json over.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/(e-[0-9]+)/\1/' | grep -o '"overlay".*'
-"overlay","hashes":3,"size":4160,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":850,"bits_per_key":33.28,"rate_asked":0.001,"approximate":false,"bits":31432,"set_bits":24198,"fill":0.769,"estimated_keys":850,"rate_predicted":0.000976,"rate_now":0.000976,"keeps_promise":true,"type":"line","marks":0,"overlay":{"base":"fuse","base_keys":1000,"removed":200,"added":50,"miss_bound":3.320e-11,"rebuild":true}}
+"overlay","hashes":3,"size":3584,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":850,"bits_per_key":28.672,"rate_asked":0.001,"approximate":false,"bits":26352,"set_bits":20614,"fill":0.782,"estimated_keys":850,"rate_predicted":0.000976,"rate_now":0.000976,"keeps_promise":true,"type":"line","marks":0,"overlay":{"base":"fuse","base_keys":1000,"removed":200,"added":50,"miss_bound":3.652e-11,"rebuild":true}}
 $ bloomery info --header over.bly | grep -e kind -e shape
   kind       overlay: another filter, and what was removed from and added to it since
   shape      3 parts
@@ -92,15 +92,15 @@ $ bloomery add over.bly --key twice; bloomery add over.bly --key twice; bloomery
 ? 1
 $ seq 100001 103000 | bloomery remove over.bly; bloomery check -c over.bly <(seq 201 1000)
 800
-! bloomery remove: over.bly: 3 removed, 2,997 not there; it holds 847 keys
+! bloomery remove: over.bly: 2 removed, 2,998 not there; it holds 848 keys
 $ bloomery add --copies over.bly --key twice
 ! bloomery add: over.bly: an overlay list does not hold copies of keys; leave out --copies
 ? 2
 $ bloomery add --once over.bly --key once; bloomery add --once over.bly --key once
-! bloomery add: over.bly: 1 of 1 new; it holds 848 keys, its capacity is 1,000
-! bloomery add: over.bly: 0 of 1 new; it holds 848 keys, its capacity is 1,000
+! bloomery add: over.bly: 1 of 1 new; it holds 849 keys, its capacity is 1,000
+! bloomery add: over.bly: 0 of 1 new; it holds 849 keys, its capacity is 1,000
 $ bloomery remove over.bly --key nowhere
-! bloomery remove: over.bly: 0 removed, 1 not there; it holds 848 keys
+! bloomery remove: over.bly: 0 removed, 1 not there; it holds 849 keys
 ? 1
 
 # How many changes there is room for, and how they are remembered.
@@ -146,7 +146,7 @@ $ bloomery build --over ribbon.bly -o r.bly
 ? 2
 $ bloomery build --over ribbon.bly -o - > piped.bly; bloomery check -c piped.bly numbers
 1000
-! bloomery build: -: overlay, 2.06 KiB, errs on 1 in 1,000 lines
+! bloomery build: -: overlay, 1.94 KiB, errs on 1 in 1,000 lines
 
 # Types and marks come from the list beneath, and a secret too.
 $ printf 'example.com\nbad.test\n' | bloomery build -q --type domain --kind fuse -o domains.bly; bloomery build -q --over domains.bly -o d.bly; bloomery remove d.bly --key BAD.test; printf 'www.example.com\nbad.test\n' | bloomery check d.bly
@@ -180,7 +180,7 @@ $ bloomery build --over missing.bly -o x.bly
 ! bloomery build: missing.bly: No such file or directory
 ? 2
 $ head -c 200 fuse.bly > cut.bly; bloomery build --over cut.bly -o x.bly
-! bloomery build: cut.bly: is cut short: it has 200 of 1920 bytes; copy it again
+! bloomery build: cut.bly: is cut short: it has 200 of 1472 bytes; copy it again
 ? 2
 $ bloomery build --over fuse.bly
 ! bloomery build: -o LIST is needed: the file to write ('-' is standard output)

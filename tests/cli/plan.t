@@ -18,7 +18,7 @@ A query reads one cache line, as sbbf's does, but sbbf needs 5% more space at
   layered            844,491,200    805 MiB     67.56     1      0.1%
   hybrid             221,354,304    211 MiB     17.71     2   0.0941%
   cuckoo             169,270,912    161 MiB     13.54     2   0.0941%
-  growable-cuckoo    299,479,296    286 MiB     23.96     2 9.19e-05%
+  growable-cuckoo    299,479,232    286 MiB     23.96     2 9.19e-05%
   blocked-counting   950,585,280    907 MiB     76.05     1      0.1%
   scalable-cuckoo    182,291,712    174 MiB     14.58     2    0.047%
   window             it forgets old keys
@@ -53,7 +53,7 @@ line for each bit.
   layered            5,264,640   5.02 MiB     42.12     1        1%
   hybrid             1,823,040   1.74 MiB     14.58     2     0.75%
   cuckoo             1,302,144   1.24 MiB     10.42     2     0.75%
-  growable-cuckoo    2,604,288   2.48 MiB     20.83     2 0.000735%
+  growable-cuckoo    2,604,224   2.48 MiB     20.83     2 0.000735%
   blocked-counting   5,423,680   5.17 MiB     43.39     1        1%
   scalable-cuckoo    1,302,144   1.24 MiB     10.42     2     0.75%
   window             it forgets old keys
@@ -85,11 +85,11 @@ A query reads two cache lines; the kinds that read one need 7% more space at
   counting           11,983,296   11.4 MiB     95.87    17    0.001%
   multilayer          7,233,024   6.90 MiB     57.86     1    0.001%
   layered            20,493,312   19.5 MiB    163.95     1    0.001%
-  hybrid              3,125,184   2.98 MiB     25.00     2 0.000735%
-  cuckoo              2,604,288   2.48 MiB     20.83     2 0.000735%
+  hybrid              3,125,120   2.98 MiB     25.00     2 0.000735%
+  cuckoo              2,604,224   2.48 MiB     20.83     2 0.000735%
   growable-cuckoo     3,906,368   3.73 MiB     31.25     2 7.18e-07%
   blocked-counting   24,519,424   23.4 MiB    196.16     1    0.001%
-  scalable-cuckoo     2,604,288   2.48 MiB     20.83     2 0.000735%
+  scalable-cuckoo     2,604,224   2.48 MiB     20.83     2 0.000735%
   window             it forgets old keys
   stable             it forgets old keys
   overlay            it lies over another filter: plan that one
@@ -128,11 +128,11 @@ line for each bit.
   counting           13,991,281   67,108,864   64.0 MiB     38.37     7        1%
   multilayer         29,642,516   67,108,864   64.0 MiB     18.11     1    0.931%
   layered            12,747,150   67,108,864   64.0 MiB     42.12     1        1%
-  hybrid             36,813,971   67,108,864   64.0 MiB     14.58     2     0.75%
-  cuckoo             51,539,580   67,108,864   64.0 MiB     10.42     2     0.75%
-  growable-cuckoo    25,769,778   67,108,864   64.0 MiB     20.83     2 0.000735%
+  hybrid             36,813,981   67,108,864   64.0 MiB     14.58     2     0.75%
+  cuckoo             51,539,590   67,108,864   64.0 MiB     10.42     2     0.75%
+  growable-cuckoo    25,769,788   67,108,864   64.0 MiB     20.83     2 0.000735%
   blocked-counting   12,373,359   67,108,864   64.0 MiB     43.39     1        1%
-  scalable-cuckoo    51,539,580   67,108,864   64.0 MiB     10.42     2     0.75%
+  scalable-cuckoo    51,539,590   67,108,864   64.0 MiB     10.42     2     0.75%
   window             it forgets old keys
   stable             it forgets old keys
   overlay            it lies over another filter: plan that one
@@ -224,8 +224,8 @@ again costs nothing.
 \
   kind                   bytes             bits/key lines      rate
 * scalable           4,127,040   3.94 MiB     33.02     4   0.0386%
-  growable-cuckoo    3,959,040   3.78 MiB     31.67     2 0.000919%
-  scalable-cuckoo    3,281,920   3.13 MiB     26.26     8   0.0316%
+  growable-cuckoo    3,958,720   3.78 MiB     31.67     2 0.000919%
+  scalable-cuckoo    3,281,664   3.13 MiB     26.25     8   0.0316%
   classic            it does not grow
   partitioned        it does not grow
   sbbf               it does not grow
@@ -275,7 +275,7 @@ line for each bit.
   bb2x512            1,208,960   1.15 MiB      9.67     2        1%
   scalable           several threads cannot add to it at once
 $ bloomery plan -n 1M -p 1% --static | head -1
-fuse: 966 KiB for 1,000,000 keys at a rate of 0.781% (1 in 128)
+fuse: 973 KiB for 1,000,000 keys at a rate of 0.781% (1 in 128)
 $ bloomery plan -n 1M -p 1% --hostile-keys 2>/dev/null | tail -3
 \
 Strangers choose the keys: they must be hashed with siphash under a secret key,
@@ -320,17 +320,17 @@ Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
 are in.
 \
-It is sure to take 1,000,004 keys, and takes few more: then an add says that it
+It is sure to take 1,000,006 keys, and takes few more: then an add says that it
 is full.
 $ bloomery plan -n 1M --deletes --grows
-growable-cuckoo: 3.78 MiB for 1,000,000 keys at a rate of 0.000919% (1 in 108,820)
+growable-cuckoo: 3.78 MiB for 1,000,000 keys at a rate of 0.000919% (1 in 108,812)
 \
 Keys are removed and more may come than expected: it doubles when full, and
 removing still works.
 \
   kind                   bytes             bits/key lines      rate
-* growable-cuckoo    3,959,040   3.78 MiB     31.67     2 0.000919%
-  scalable-cuckoo    3,281,920   3.13 MiB     26.26     8   0.0316%
+* growable-cuckoo    3,958,720   3.78 MiB     31.67     2 0.000919%
+  scalable-cuckoo    3,281,664   3.13 MiB     26.25     8   0.0316%
   classic            it cannot remove keys
   partitioned        it cannot remove keys
   sbbf               it cannot remove keys
@@ -360,11 +360,11 @@ times more, each of which costs a bit per key until then.
 \
 With twice as many keys as planned, growable-cuckoo answers wrongly at 0.00184%.
 $ bloomery plan -n 1M --deletes --grows --first 1M | head -1
-growable-cuckoo: 2.86 MiB for 1,000,000 keys at a rate of 9.19e-05% (1 in 1,088,039)
+growable-cuckoo: 2.86 MiB for 1,000,000 keys at a rate of 9.19e-05% (1 in 1,088,031)
 
 # All keys known: kinds that are built from them.
 $ bloomery plan -n 1M -p 1% --static
-fuse: 966 KiB for 1,000,000 keys at a rate of 0.781% (1 in 128)
+fuse: 973 KiB for 1,000,000 keys at a rate of 0.781% (1 in 128)
 \
 All keys are known, so it is built from them at once: smaller than any Bloom
 filter, for many keys at 1% by a fifth, and a query reads three cache lines.
@@ -381,9 +381,9 @@ filter, for many keys at 1% by a fifth, and a query reads three cache lines.
   layered            5,264,640   5.02 MiB     42.12     1        1%
   hybrid             1,823,040   1.74 MiB     14.58     2     0.75%
   cuckoo             1,302,144   1.24 MiB     10.42     2     0.75%
-* fuse                 989,312    966 KiB      7.91     3    0.781%
-  ribbon               882,752    862 KiB      7.06     5    0.992%
-  growable-cuckoo    2,604,288   2.48 MiB     20.83     2 0.000735%
+* fuse                 996,544    973 KiB      7.97     3    0.781%
+  ribbon               883,456    863 KiB      7.07     5    0.992%
+  growable-cuckoo    2,604,224   2.48 MiB     20.83     2 0.000735%
   blocked-counting   5,423,680   5.17 MiB     43.39     1        1%
   scalable-cuckoo    1,302,144   1.24 MiB     10.42     2     0.75%
   window             it forgets old keys
@@ -398,18 +398,18 @@ are in.
 \
 It takes no other key once it is built; build it again from all of them.
 $ bloomery plan -n 1M -p 1% --static --smallest | head -4
-ribbon: 862 KiB for 1,000,000 keys at a rate of 0.992% (1 in 101)
+ribbon: 863 KiB for 1,000,000 keys at a rate of 0.992% (1 in 101)
 \
 All keys are known, and no kind is smaller: 6 to 9% above what is possible, for
 many keys.
 $ bloomery plan -n 1M -p 1e-9 --static | head -1
-ribbon: 4.00 MiB for 1,000,000 keys at a rate of 9.9e-08% (1 in 1,010,546,676)
+ribbon: 3.81 MiB for 1,000,000 keys at a rate of 9.9e-08% (1 in 1,010,571,248)
 $ bloomery plan -n 1M -p 1e-9 --static --kind fuse
 ! bloomery plan: a rate of 1e-09 is too low for fuse; leave --kind out to see which kinds have it
 ? 2
 $ bloomery plan -n 1M -p 1e-9 --static | grep -e fuse -e ribbon
-ribbon: 4.00 MiB for 1,000,000 keys at a rate of 9.9e-08% (1 in 1,010,546,676)
-* ribbon               4,197,952   4.00 MiB     33.58    16  9.9e-08%
+ribbon: 3.81 MiB for 1,000,000 keys at a rate of 9.9e-08% (1 in 1,010,571,248)
+* ribbon               3,998,592   3.81 MiB     31.99    16  9.9e-08%
   fuse               it cannot have so low a rate
 
 # Old keys forgotten: by number, or by time with the keys that come within it.
@@ -543,7 +543,7 @@ Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
 are in.
 \
-It is sure to take 1,000,004 keys, and takes few more: then an add says that it
+It is sure to take 1,000,006 keys, and takes few more: then an add says that it
 is full.
 $ bloomery plan -n 1M --grows --shared
 ! bloomery plan: no kind of this version does all of that at once; let one thread add, or plan without --shared
@@ -858,17 +858,17 @@ counting True False 4800 7 7 0.0100
 multilayer True False 2240 1 4 0.0092
 layered True False 5376 1 8 0.0090
 overlay False False it lies over another filter: plan that one
-hybrid True False 1920 2 9 0.0073
-cuckoo True False 1344 2 9 0.0073
+hybrid True False 1920 2 9 0.0075
+cuckoo True False 1344 2 9 0.0075
 fuse False False all its keys must be known when it is made
 ribbon False False all its keys must be known when it is made
 counts False False it is for counting how often keys come
 hll False False it tells how many keys there are, not which
 growable-cuckoo True False 2688 2 19 0.0000
 blocked-counting True False 5440 1 6 0.0098
-scalable-cuckoo True False 1344 2 1 0.0073
+scalable-cuckoo True False 1344 2 1 0.0075
 $ bloomery plan -n 1000 --deletes --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["kind"], d["most_keys"], d["rate_at_twice_the_keys"], d["asked"]["needs"])'
-cuckoo 1005 None ['deletes']
+cuckoo 1000 None ['deletes']
 $ bloomery plan -n 1000 --grows --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["kind"], d["first_keys"], [k["reason"] for k in d["kinds"] if not k["fits"]][0])'
 scalable 100 it does not grow
 $ bloomery plan -m 1M -n 1M --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["asked"], d["bytes"] <= 1 << 20, d["rate"] < 0.03)'
@@ -911,7 +911,7 @@ $ bloomery plan --window 24h -n 1M --json | grep -o '^{"asked":{[^}]*}'
 
 # What a kind is for goes without saying.
 $ for kind in fuse ribbon window stable; do bloomery plan -n 1M --kind $kind | head -1; done
-fuse: 1.35 MiB for 1,000,000 keys at a rate of 0.0977% (1 in 1,024)
+fuse: 1.36 MiB for 1,000,000 keys at a rate of 0.0977% (1 in 1,024)
 ribbon: 1.26 MiB for 1,000,000 keys at a rate of 0.0992% (1 in 1,008)
 window: 2.76 MiB for 1,000,000 keys at a rate of 0.1% (1 in 1,000)
 stable: 14.1 MiB for 1,000,000 keys at a rate of 0.096% (1 in 1,042)
@@ -926,13 +926,13 @@ stable: 14.1 MiB for 1,000,000 keys within 24h at a rate of 0.096% (1 in 1,042)
 
 # The least, at any rate.
 $ bloomery plan -n 1M -m 1 --deletes
-! bloomery plan: 1 B of memory is too little: for 1,000,000 keys, even at a rate of 50%, 890 KiB is the least (cuckoo)
+! bloomery plan: 1 B of memory is too little: for 1,000,000 keys, even at a rate of 50%, 1017 KiB is the least (cuckoo)
 ? 2
 $ bloomery plan -n 1M -p 1% --deletes --grows --first 1000 | tail -5
 \
 It is shown as it is after growing from 1,000 keys, and cannot double any more.
 \
-It is sure to take 1,045,938 keys, and takes few more: then an add says that it
+It is sure to take 1,030,219 keys, and takes few more: then an add says that it
 is full.
 
 # Counters: how wide, and how often one reaches its limit.

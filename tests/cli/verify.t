@@ -54,6 +54,10 @@ fuse-empty-fnv1.bly: good
 fuse-fine-murmur3.bly: good
 fuse-fnv1a.bly: good
 fuse-one-key-fnv1a.bly: good
+fuse-small-empty-fnv1.bly: good
+fuse-small-fine-murmur3.bly: good
+fuse-small-fnv1a.bly: good
+fuse-small-one-key-fnv1a.bly: good
 growable-fnv1a.bly: good
 growable-grown-crc64.bly: good
 growable-planned-murmur3.bly: good
@@ -76,6 +80,7 @@ keyed-classic.bly: good
 keyed-counting.bly: good
 keyed-counts.bly: good
 keyed-cuckoo.bly: good
+keyed-fuse-small.bly: good
 keyed-fuse.bly: good
 keyed-hll.bly: good; it tells how many keys there are, not which
 keyed-hybrid.bly: good

@@ -1,9 +1,9 @@
 /* The builder.
  *
- * Hashes are collected (collect.c), put in order without repeats (shards.c), and the kind's solver
- * (solver.h) works a filter out of them, shard by shard. Shards are small enough to be solved
- * within a processor's caches, independent, so that several threads can work at once, and all of
- * one size, which the fullest of them decides.
+ * Hashes are collected (collect.c), dealt out by shards (shards.c), where the solver asks for it in
+ * order and without repeats, and the kind's solver (solver.h) works a filter out of them. Shards
+ * are small enough to be solved within a processor's caches, independent, so that several threads
+ * can work at once, and all of one size, which the fullest of them decides.
  *
  * The filter depends on nothing but the set of hashes and the rate: neither on the order in which
  * they came nor on repeats, memory or threads.
@@ -155,23 +155,32 @@ typedef struct solving {
     unsigned shards;
     unsigned workers;
     uint64_t most;  /* keys in the fullest shard */
-    bly_hash *room; /* of every worker, for the hashes of a shard each */
+    uint64_t piece; /* hashes that a worker has before it at once */
+    bly_hash *room; /* of every worker, for them */
+    uint8_t *work;  /* of every worker, work_bytes that its solver wants */
+    uint64_t work_bytes;
 } solving;
 
 static bly_status solve_shard(void *ctx, unsigned worker, uint64_t task) {
     const solving *j = ctx;
+    const blyi_solver *solver = j->b->solver;
     unsigned shard = (unsigned)task;
     size_t n = (size_t)blyi_shard_count(j->hashes, j->shards, shard);
-    bly_hash *h = j->room + worker * j->most;
+    bly_hash *h = j->room + worker * j->piece;
     if (n == 0) /* zeros will do */
         return BLY_OK;
+    if (solver->solve_parts) {
+        blyi_feed feed = blyi_feed_of(j->hashes, j->shards, shard, h);
+        return solver->solve_parts(j->f, shard, &feed, j->work + worker * j->work_bytes,
+                                   &j->b->alloc);
+    }
     bly_status status = blyi_shard_read(j->hashes, j->shards, shard, h);
-    return status ? status : j->b->solver->solve(j->f, shard, h, n, &j->b->alloc);
+    return status ? status : solver->solve(j->f, shard, h, n, &j->b->alloc);
 }
 
 /* The power of two that brings the keys of a shard nearest to what the solver likes. */
 static unsigned choose_shards(const blyi_solver *solver, const blyi_shards *hashes) {
-    double wanted = (double)hashes->distinct / (double)solver->shard_keys;
+    double wanted = (double)hashes->total / (double)solver->shard_keys;
     unsigned shards = 1;
     while (shards * 2 <= solver->max_shards && shards * 2 <= hashes->parts &&
            wanted > shards * sqrt(2))
@@ -182,12 +191,29 @@ static unsigned choose_shards(const blyi_solver *solver, const blyi_shards *hash
 /* As many as may work at once within the memory. */
 static unsigned choose_workers(const solving *j) {
     const bly_builder *b = j->b;
-    uint64_t each = b->solver->scratch(j->most) + j->most * sizeof(bly_hash);
+    uint64_t each = b->solver->scratch(j->most) + j->piece * sizeof(bly_hash);
     uint64_t left = b->memory > b->collect.kept ? b->memory - b->collect.kept : 0;
     unsigned workers = b->workers < j->shards ? b->workers : j->shards;
     if (b->memory && left / each < workers)
         workers = left < 2 * each ? 1 : (unsigned)(left / each);
     return workers;
+}
+
+/* Has every shard of a new filter solved. */
+static bly_status solve_in(solving *j, const bly_geometry *g) {
+    const bly_builder *b = j->b;
+    void *block = NULL;
+    if (b->solver->work) {
+        j->work_bytes = (b->solver->work(g) + 63) / 64 * 64;
+        j->work = blyi_alloc_plain(&b->alloc, j->workers * j->work_bytes, &block);
+        if (!j->work)
+            return BLY_ENOMEM;
+    }
+    bly_status status = blyi_work(j->workers, j->shards, solve_shard, j);
+    int saved = errno;
+    blyi_free_array(&b->alloc, block);
+    errno = saved;
+    return status;
 }
 
 /* Makes filters until one can be solved: each is larger than that before. */
@@ -196,8 +222,8 @@ static bly_status solve_all(solving *j, double fpr, bly_filter **out) {
     bly_status status = BLY_EFULL;
     blyi_shape shape = {
         .hasher = b->spec.hasher,
-        .capacity = j->hashes->distinct ? j->hashes->distinct : 1,
-        .items = j->hashes->distinct,
+        .capacity = j->hashes->total ? j->hashes->total : 1,
+        .items = j->hashes->total,
         .fpr = b->spec.fpr,
     };
     for (unsigned again = 0; status == BLY_EFULL && again < MOST_PLANS; again++) {
@@ -206,7 +232,7 @@ static bly_status solve_all(solving *j, double fpr, bly_filter **out) {
             status = blyi_filter_make(&shape, b->spec.allocator, NULL, &j->f);
         if (status)
             return status;
-        status = blyi_work(j->workers, j->shards, solve_shard, j);
+        status = solve_in(j, &shape.geometry);
         if (status) {
             int saved = errno;
             bly_filter_destroy(j->f);
@@ -218,22 +244,27 @@ static bly_status solve_all(solving *j, double fpr, bly_filter **out) {
     return status == BLY_EFULL ? BLY_EWEAKHASH : status; /* good hashes do not get here */
 }
 
+/* BLY_EEXISTS: there are repeats among hashes that were not sorted. */
 static bly_status solve(const bly_builder *b, const blyi_shards *hashes, bly_filter **out) {
     solving j = {.b = b, .hashes = hashes};
     unsigned bits = b->spec.allow_weak_hash ? 128 : b->spec.hasher.bits;
     void *block;
-    if (too_weak(&b->spec, hashes->distinct))
-        return BLY_EWEAKHASH;
+    if (too_weak(&b->spec, hashes->total)) /* unless some are the same */
+        return hashes->sorted ? BLY_EWEAKHASH : BLY_EEXISTS;
     j.shards = choose_shards(b->solver, hashes);
     for (unsigned i = 0; i < j.shards; i++) {
         uint64_t n = blyi_shard_count(hashes, j.shards, i);
         j.most = n > j.most ? n : j.most;
     }
+    for (uint64_t p = 0; b->solver->solve_parts && p < hashes->parts; p++)
+        j.piece = hashes->count[p] > j.piece ? hashes->count[p] : j.piece;
+    if (!b->solver->solve_parts)
+        j.piece = j.most;
     j.workers = choose_workers(&j);
-    j.room = blyi_alloc_array(&b->alloc, j.workers * j.most * sizeof(bly_hash), &block);
+    j.room = blyi_alloc_plain(&b->alloc, j.workers * j.piece * sizeof(bly_hash), &block);
     if (!j.room)
         return BLY_ENOMEM;
-    double floor = blyi_hash_floor((double)hashes->distinct, bits);
+    double floor = blyi_hash_floor((double)hashes->total, bits);
     bly_status status = solve_all(&j, b->spec.fpr - floor, out);
     int saved = errno;
     blyi_free_array(&b->alloc, block);
@@ -247,9 +278,14 @@ bly_status bly_builder_finish(bly_builder *b, bly_filter **out) {
     if (b->finished)
         return BLY_EINVAL;
     b->finished = true;
-    bly_status status = blyi_shards_begin(&hashes, &b->collect, b->workers, b->memory);
+    bly_status status = blyi_shards_begin(&hashes, &b->collect);
     if (status == BLY_OK)
-        status = solve(b, &hashes, out);
+        status = b->solver->solve_parts ? solve(b, &hashes, out) : BLY_EEXISTS;
+    if (status == BLY_EEXISTS) {
+        status = blyi_shards_sort(&hashes, b->workers, b->memory);
+        if (status == BLY_OK)
+            status = solve(b, &hashes, out);
+    }
     int saved = errno;
     blyi_shards_end(&hashes);
     errno = saved;

@@ -13,9 +13,15 @@ typedef struct blyi_band {
     uint64_t w[2];
 } blyi_band;
 
-/* The slot of its shard where a key's window starts. */
-static inline uint64_t blyi_band_start(const blyi_ribbon *r, bly_hash h) {
-    return blyi_mulhi(blyi_shard_place(h, r->shards), r->starts);
+/* A key's place in its shard, as a fraction of 2^64. */
+static inline uint64_t blyi_band_place(const blyi_ribbon *r, bly_hash h) {
+    uint64_t place = blyi_shard_place(h, r->shards);
+    return r->seed ? blyi_fmix64(place + r->seed * BLYI_GOLD) : place;
+}
+
+/* The slot of its shard where the window of a key with that place starts. */
+static inline uint64_t blyi_band_start(const blyi_ribbon *r, uint64_t place) {
+    return blyi_mulhi(place, r->starts);
 }
 
 /* A key's coefficients in its own order, but that of the window's first slot, which is always 1, so

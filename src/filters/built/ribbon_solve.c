@@ -16,16 +16,20 @@
  * what lies behind a wide block decides what is in it; narrow blocks just do not keep it.
  *
  * Before that, the rows tell whether too many keys met in some place, so that nearly every stranger
- * will pass there (plan_ribbon.c). If that counts in a filter of this size, the builder is asked,
- * once, for a larger one. So a filter can always be built, and has its rate.
+ * will pass there (plan_ribbon.c). If that counts in a filter of this size, the builder is asked to
+ * try the next seed, under which keys have other windows. Hashes whose lo are all alike would meet
+ * under every seed, so the last one is taken as it comes: a filter can always be built, and of a
+ * good hash it has its rate.
  *
  * The random bits come from a counter, so the same keys give the same bytes.
  */
 #include "ribbon_band.h"
 
 #include "../../core/memory.h"
+#include "sort.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- elimination ----------------------------------------------------------------------------- */
 
@@ -65,12 +69,22 @@ typedef struct idle_keys {
     uint64_t start[IDLE];
 } idle_keys;
 
+/* So many bits of a word, all of them at most. */
+static inline uint64_t first_bits(uint64_t n) {
+    return n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
+}
+
+/* From here on, the lo of a hash is its place. */
 static void eliminate(const blyi_ribbon *r, const bly_hash *h, size_t n, blyi_band *rows,
                       idle_keys *idle) {
+    const blyi_band window = {
+        {first_bits(r->slots), first_bits(r->slots < 64 ? 0 : r->slots - 64)}};
     idle->n = 0;
     for (size_t i = n; i-- > 0;) {
-        uint64_t start = blyi_band_start(r, h[i]);
+        uint64_t start = blyi_band_start(r, h[i].lo);
         blyi_band b = in_order(blyi_band_of(h[i]), start), *row = rows + start;
+        b.w[0] &= window.w[0];
+        b.w[1] &= window.w[1];
         while (!is_zero(*row)) {
             b.w[0] ^= row->w[0];
             b.w[1] ^= row->w[1];
@@ -86,26 +100,27 @@ static void eliminate(const blyi_ribbon *r, const bly_hash *h, size_t n, blyi_ba
 }
 
 /* In how many slots, at most, a stranger's equation follows from those of the keys. At a slot, the
- * equations that began at it or before and have their row behind it lie in the 127 slots to come:
- * a random equation is among their sums with chance 2^(waiting - 127). Every equation that begins
- * in a stretch of rows without a gap is led on through the rest of it, so the chances of its slots
- * add up, and are those of all of it. (The mean is twice what a count of the equations that are
- * spanned gives.) */
+ * equations that began at it or before and have their row behind it lie in the 127 slots to come,
+ * or as many as there are: a random equation is among their sums with chance 2^(waiting - 127).
+ * Every equation that begins in a stretch of rows without a gap is led on through the rest of it,
+ * so the chances of its slots add up, and are those of all of it. (The mean is twice what a count
+ * of the equations that are spanned gives.) */
 static double spanned(const blyi_ribbon *r, const bly_hash *h, size_t n, const blyi_band *rows,
                       const idle_keys *idle) {
     double sum = 0, chance = 0;
     int waiting = 0;
     size_t i = 0, left = idle->n;
-    uint64_t gap = 0, end = r->blocks * BLYI_RIBBON_SLOTS;
+    uint64_t gap = 0, end = r->slots;
+    const int behind = (int)(end < BLYI_RIBBON_SLOTS ? end : BLYI_RIBBON_SLOTS) - 1;
     if (left > IDLE)
         return (double)end;
     for (uint64_t slot = 0; slot < end; slot++) {
-        for (; i < n && blyi_band_start(r, h[i]) <= slot; i++)
+        for (; i < n && blyi_band_start(r, h[i].lo) <= slot; i++)
             waiting++;
         for (; left > 0 && idle->start[left - 1] <= slot; left--)
             waiting--;
-        if (waiting > 63) /* it is next to nothing otherwise */
-            chance += ldexp(1, waiting - 127);
+        if (waiting > behind - 64) /* it is next to nothing otherwise */
+            chance += ldexp(1, waiting - behind);
         bool is_gap = is_zero(rows[slot]);
         waiting -= !is_gap;
         if (is_gap || slot + 1 == end) {
@@ -135,52 +150,72 @@ static inline void prepend(columns *c, unsigned n, blyi_band row, uint64_t any) 
     }
 }
 
-static void substitute(const blyi_ribbon *r, unsigned shard, const blyi_band *rows,
-                       uint64_t *words) {
+/* Keeps the first `slots` values of a column, which they fill to whole bytes. */
+static void keep(const columns *c, unsigned column, uint64_t slots, uint8_t *to) {
+    uint64_t words[2] = {blyi_le64(c->low[column]), blyi_le64(c->high[column])};
+    memcpy(to, words, slots / 8);
+}
+
+static void substitute(const blyi_ribbon *r, unsigned shard, const blyi_band *rows, uint8_t *to) {
     const unsigned n = r->columns + (r->wide != 0);
+    const uint64_t split = r->wide % BLYI_RIBBON_SLOTS, seed = blyi_fmix64(shard + 1);
     columns c = {{0}, {0}};
-    uint64_t *at = words + r->words, seed = blyi_fmix64(shard + 1);
-    for (uint64_t block = r->blocks; block-- > 0;) {
-        for (uint64_t slot = (block + 1) * BLYI_RIBBON_SLOTS; slot-- > block * BLYI_RIBBON_SLOTS;) {
+    uint8_t *at = to + blyi_ribbon_bytes(r) - split / 8;
+    for (uint64_t slot = r->slots; slot > 0;) {
+        uint64_t first = (slot - 1) / BLYI_RIBBON_SLOTS * BLYI_RIBBON_SLOTS, slots = slot - first;
+        while (slot-- > first) {
             bool is_free = is_zero(rows[slot]);
             prepend(&c, n, rows[slot], is_free ? blyi_fmix64(seed + slot * BLYI_GOLD) : 0);
         }
-        unsigned kept = r->columns + (block < r->wide);
-        at -= 2 * (size_t)kept;
-        for (unsigned j = 0; j < kept; j++) {
-            at[2 * j] = blyi_le64(c.low[j]);
-            at[2 * j + 1] = blyi_le64(c.high[j]);
-        }
+        slot = first;
+        unsigned whole = r->columns + (first + BLYI_RIBBON_SLOTS <= r->wide);
+        at -= whole * slots / 8;
+        for (unsigned j = 0; j < whole; j++)
+            keep(&c, j, slots, at + j * slots / 8);
+        if (split && first == r->wide - split)
+            keep(&c, r->columns, split, to + blyi_ribbon_bytes(r) - split / 8);
     }
 }
 
 /* ---- the solver ------------------------------------------------------------------------------ */
 
-/* Whether that many slots that tell no stranger add more than a sixteenth to the rate. */
-static bool matters(double slots, const bly_geometry *g) {
-    return slots / (double)(g->size * BLYI_RIBBON_SLOTS) > bly_plan_fpr(g, 1, 128) / 16;
+/* Whether that many slots that tell no stranger add more than a 32nd to the rate. */
+static bool matters(double slots, const blyi_ribbon *r, const bly_geometry *g) {
+    return slots / ((double)r->slots * r->shards) > bly_plan_fpr(g, 1, 128) / 32;
 }
 
-/* BLY_EFULL at the first plan only: in the next one a shard has room for blyi_ribbon_eased(n), and
- * is solved whatever comes. */
+/* Puts places for lo, in order, and returns how many there are. The rows are lent for it, and are
+ * zero again afterwards. */
+static size_t place(const blyi_ribbon *r, bly_hash *h, size_t n, void *rows) {
+    for (size_t i = 0; i < n; i++)
+        h[i].lo = blyi_band_place(r, h[i]);
+    if (r->seed == 0) /* as they were */
+        return n;
+    size_t left = blyi_sort_unique(h, n, rows, 0);
+    memset(rows, 0, n * sizeof *h);
+    return left;
+}
+
+/* BLY_EFULL under any seed but the last. */
 static bly_status solve(bly_filter *f, unsigned shard, bly_hash *h, size_t n,
                         const bly_allocator *a) {
     blyi_ribbon r = blyi_ribbon_of(&f->geometry);
     void *block;
-    blyi_band *rows = blyi_alloc_array(a, r.blocks * BLYI_RIBBON_SLOTS * sizeof *rows, &block);
+    blyi_band *rows = blyi_alloc_array(a, r.slots * sizeof *rows, &block);
     if (!rows)
         return BLY_ENOMEM;
     idle_keys idle;
+    n = place(&r, h, n, rows);
     eliminate(&r, h, n, rows, &idle);
-    bool again = blyi_ribbon_eased(n) > blyi_ribbon_room(&f->geometry) &&
-                 matters(spanned(&r, h, n, rows, &idle), &f->geometry);
+    bool again =
+        r.seed < BLYI_RIBBON_LAST_SEED && matters(spanned(&r, h, n, rows, &idle), &r, &f->geometry);
     if (!again)
-        substitute(&r, shard, rows, blyi_words(f) + shard * r.words);
+        substitute(&r, shard, rows, f->body + shard * blyi_ribbon_bytes(&r));
     blyi_free_array(a, block);
     return again ? BLY_EFULL : BLY_OK;
 }
 
-/* The slots are at most a sixth more than the keys, and a few blocks. */
+/* The slots are at most a sixth more than the keys, and a few. */
 static uint64_t scratch(uint64_t n) {
     return (n + n / 6 + 4 * BLYI_RIBBON_SLOTS) * sizeof(blyi_band);
 }

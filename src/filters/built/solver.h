@@ -1,16 +1,20 @@
 /* solver.h - what a kind that is built from all its keys must supply. Internal.
  *
- * The builder (build.c) spreads hashes over shards by mulhi(lo, shards), sorts each shard and drops
- * repeats, asks for one geometry that suits the fullest shard, makes a filter of that geometry, and
- * has the shards solved, several at a time. It uses numbers of shards that are powers of two.
- * Inside a shard, lo * shards (its low 64 bits) takes the place of lo: it is spread as evenly as lo
- * was over all shards.
+ * The builder (build.c) spreads hashes over shards by mulhi(lo, shards), asks for one geometry that
+ * suits the fullest shard, makes a filter of that geometry, and has the shards solved, several at a
+ * time. It uses numbers of shards that are powers of two. Inside a shard, lo * shards (its low 64
+ * bits) takes the place of lo: it is spread as evenly as lo was over all shards.
+ *
+ * A solver either gets each shard sorted and without repeats (solve), or takes hashes as they come,
+ * part by part, and must notice repeats itself (solve_parts); the filter must then be the same in
+ * whatever order they are within a part.
  */
 #ifndef BLYI_FILTERS_SOLVER_H
 #define BLYI_FILTERS_SOLVER_H
 
 #include "../../core/bits.h"
 #include "../ops.h"
+#include "shards.h"
 
 typedef struct blyi_solver {
     uint64_t shard_keys; /* about how many keys a shard should have */
@@ -24,6 +28,12 @@ typedef struct blyi_solver {
      * shards meanwhile. BLY_EFULL: cannot be done in this size; BLY_ENOMEM. */
     bly_status (*solve)(bly_filter *f, unsigned shard, bly_hash *h, size_t n,
                         const bly_allocator *a);
+    /* Instead of it: solves one shard from what `feed` has. `work` is work(geometry) bytes, of any
+     * value. Besides, BLY_EEXISTS: a hash comes twice; the builder then sorts them all, counts, and
+     * begins anew. BLY_EIO. */
+    bly_status (*solve_parts)(bly_filter *f, unsigned shard, const blyi_feed *feed, void *work,
+                              const bly_allocator *a);
+    uint64_t (*work)(const bly_geometry *g);
     /* Bytes of scratch memory that solving a shard of n keys takes, about. */
     uint64_t (*scratch)(uint64_t n);
 } blyi_solver;

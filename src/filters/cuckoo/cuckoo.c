@@ -58,6 +58,7 @@ const blyi_ops blyi_cuckoo_ops = {
     .put = put,
     .contains = blyi_entries_contains,
     .ask = blyi_entries_ask,
+    .ask_hashes = blyi_entries_ask_hashes,
     .take = blyi_entries_take,
     .copies = blyi_entries_copies,
     .sound = blyi_entries_sound,

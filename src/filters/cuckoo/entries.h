@@ -42,6 +42,7 @@ void blyi_entries_replace(bly_filter *dst, bly_filter *copy);
 void blyi_entries_prefetch(const bly_filter *f, const bly_hash *h, size_t n);
 size_t blyi_entries_contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
 size_t blyi_entries_ask(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found);
+size_t blyi_entries_ask_hashes(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
 bly_status blyi_entries_take(bly_filter *f, bly_hash h, bool *removed);
 uint64_t blyi_entries_copies(const bly_filter *f, bly_hash h);
 bool blyi_entries_sound(const blyi_shape *shape, const uint8_t *body);

@@ -2,57 +2,83 @@
  *
  * A query looks at both buckets of a key, whatever the first one says: a branch on that would be
  * mispredicted half the time for keys that are there. All slots of a word are compared at once
- * (slots.h). The pattern with the remainder in every slot serves both buckets: in the other one,
- * where the role is 1, it has the top bit of every slot set besides.
+ * (slots.h), and the words of both buckets side by side. The pattern with the remainder in every
+ * slot serves both: in the other bucket, where the role is 1, it has the top bit of every slot set
+ * besides.
  *
  * What a key costs is finding its two buckets, so a batch does that once, when it starts their
  * loads, and keeps where they are until its window has passed (stream.c has the same window). A
- * large batch first works out where the sums of table.h begin: there are as many as cores, at most
- * 512, and looking one up is cheaper than computing it.
+ * large batch first works out what follows from a core: where its sum of table.h begins, and the
+ * pattern that a remainder has if it is no longer than its core. There are at most 512 cores, and
+ * looking one up is cheaper than computing it.
  */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "../batch.h"
 #include "entries.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
 enum {
-    MOST_SUMS = 1 << BLYI_CORE_BITS,
-    LARGE = 4096, /* a batch that pays for MOST_SUMS sums */
+    CORES = 1 << BLYI_CORE_BITS,
+    LARGE = 4096, /* a batch that pays for so many */
 };
 
-/* How slots lie: how many fit a word, and whether buckets begin with a byte. Places of buckets are
- * counted in bytes if so, else in bits. */
+/* How slots lie: how many fit a word; whether buckets begin with a byte, and places of buckets are
+ * counted in bytes, not in bits; and whether remainders are all core. */
 typedef struct layout {
     unsigned per;
-    bool bytes;
+    bool bytes, brief;
 } layout;
 
-/* What a query needs of a key: where its two buckets begin, and its remainder. */
+/* What follows from a core: the place of its sum, and its pattern if it is all of a remainder. */
+typedef struct core_facts {
+    uint64_t sum, pattern;
+} core_facts;
+
+/* What a query needs of a key: where its two buckets begin, and its remainder in every slot of a
+ * word. */
 typedef struct spot {
     uint64_t primary, other;
-    uint64_t rest;
+    uint64_t pattern;
 } spot;
+
+/* Words of a key's two buckets. */
+typedef uint64_t pair __attribute__((vector_size(16)));
 
 INLINE uint64_t stride_of(const blyi_table *t, layout l) {
     uint64_t bits = (uint64_t)BLYI_BUCKET * blyi_table_width(t);
     return l.bytes ? bits / 8 : bits;
 }
 
-/* Places of the sums of all cores. */
-INLINE void work_out_sums(const blyi_table *t, layout l, uint64_t *sums) {
-    for (uint64_t core = 0; core <= t->core; core++)
-        sums[core] = blyi_bucket_sum(t, core) * stride_of(t, l);
+INLINE void work_out(const blyi_table *t, layout l, core_facts *facts) {
+    const uint64_t stride = stride_of(t, l), ones = blyi_slot_ones(blyi_table_width(t), l.per);
+    for (uint64_t core = 0; core <= t->core; core++) {
+        uint64_t stored = core | (core == 0);
+        facts[core] = (core_facts){blyi_bucket_sum(t, stored) * stride, stored * ones};
+    }
 }
 
-/* Finds a key's buckets and starts loading them; some lie across two cache lines. `sums` is NULL,
+/* Finds a key's buckets and starts loading them; some lie across two cache lines. `facts` is NULL,
  * or what is above. */
-INLINE spot locate(const blyi_table t, layout l, const uint64_t *sums, bly_hash h) {
+INLINE spot locate(const blyi_table t, layout l, const core_facts *facts, bly_hash h) {
     const uint64_t stride = stride_of(&t, l), end = t.buckets * stride;
     const uint64_t last = (BLYI_BUCKET * blyi_table_width(&t) - 1) / 8;
-    blyi_class c = blyi_class_of(&t, h);
-    uint64_t core = c.rest & t.core, primary = c.bucket * stride;
-    uint64_t sum = sums ? sums[core] : blyi_bucket_sum(&t, core) * stride;
-    spot s = {primary, blyi_sum_less(sum, primary, end), c.rest};
+    uint64_t sum, pattern, bucket;
+    if (facts && l.brief) { /* never a wide table */
+        const core_facts *its = facts + (blyi_mul(h.lo, t.buckets, &bucket) >> (64 - t.rest));
+        sum = its->sum;
+        pattern = its->pattern;
+    } else {
+        blyi_class c = blyi_class_of(&t, h);
+        uint64_t core = c.rest & t.core;
+        bucket = c.bucket;
+        sum = facts ? facts[core].sum : blyi_bucket_sum(&t, core) * stride;
+        pattern = c.rest * blyi_slot_ones(blyi_table_width(&t), l.per);
+    }
+    uint64_t primary = bucket * stride;
+    spot s = {primary, blyi_sum_less(sum, primary, end), pattern};
     const uint8_t *a = t.body + (l.bytes ? s.primary : s.primary / 8);
     const uint8_t *b = t.body + (l.bytes ? s.other : s.other / 8);
     __builtin_prefetch(a);
@@ -69,85 +95,128 @@ INLINE uint64_t word_of(const blyi_table *t, layout l, uint64_t place, unsigned 
     return blyi_bits_at(t->body, place + i * blyi_table_width(t));
 }
 
-INLINE bool test(const blyi_table t, layout l, spot s) {
-    const uint64_t ones = blyi_slot_ones(blyi_table_width(&t), l.per), tops = ones << t.rest;
-    uint64_t pattern = s.rest * ones, zeros = 0;
+INLINE uint64_t test(const blyi_table t, layout l, spot s) {
+    const uint64_t one = blyi_slot_ones(blyi_table_width(&t), l.per), top = one << t.rest;
+    const pair ones = {one, one}, tops = {top, top}, roles = {0, top};
+    pair pattern = (pair){s.pattern, s.pattern} ^ roles, zeros = {0, 0};
     for (unsigned i = 0; i < BLYI_BUCKET; i += l.per) {
-        zeros |= blyi_slot_zeros(word_of(&t, l, s.primary, i) ^ pattern, ones);
-        zeros |= blyi_slot_zeros(word_of(&t, l, s.other, i) ^ (pattern | tops), ones);
+        pair x = pattern ^ (pair) { word_of(&t, l, s.primary, i), word_of(&t, l, s.other, i) };
+        zeros |= (x - ones) & ~x; /* blyi_slot_zeros of both */
     }
-    return (zeros & tops) != 0;
+    zeros &= tops;
+    return (zeros[0] | zeros[1]) != 0;
 }
 
 INLINE size_t test_some(const blyi_table t, layout l, const spot *s, size_t n, uint8_t *found) {
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        bool is_there = test(t, l, s[i]);
+        uint64_t is_there = test(t, l, s[i]);
         hits += is_there;
-        found[i] = is_there;
+        found[i] = (uint8_t)is_there;
     }
     return hits;
 }
 
-INLINE void locate_some(const blyi_table t, layout l, const uint64_t *sums, const bly_hash *h,
-                        size_t n, spot *out) {
+/* ---- batches -------------------------------------------------------------------------------- */
+
+/* A bly_hasher's `many` of the default hash, but the first words alone: all that a table needs
+ * which is not wide. */
+static void first_words(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out) {
+    (void)self;
     for (size_t i = 0; i < n; i++)
-        out[i] = locate(t, l, sums, h[i]);
+        out[i] = (bly_hash){.lo = XXH3_64bits(keys[i].data, keys[i].size)};
 }
 
-/* ---- batches of keys ------------------------------------------------------------------------- */
+/* What a batch is of: hashes, or keys and how to hash them. */
+typedef struct batch {
+    const bly_hasher *hasher;
+    void (*many)(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out);
+    const bly_bytes *keys; /* NULL: hashes */
+    const bly_hash *hashes;
+    size_t n;
+} batch;
 
-INLINE size_t window(const bly_filter *f, layout l, const uint64_t *sums, const bly_bytes *keys,
-                     size_t n, uint8_t *found) {
-    const blyi_table t = blyi_table_of(f);
+/* Finds the spots of n keys from `at` on, n <= BLYI_GROUP. */
+INLINE void enter(const blyi_table t, layout l, const core_facts *facts, const batch *from,
+                  size_t at, size_t n, spot *out) {
+    bly_hash own[BLYI_GROUP];
+    const bly_hash *h = own;
+    if (from->keys)
+        from->many(from->hasher, from->keys + at, n, own);
+    else
+        h = from->hashes + at;
+    for (size_t i = 0; i < n; i++)
+        out[i] = locate(t, l, facts, h[i]);
+}
+
+/* Groups are whole but for the last: loops of a fixed length are faster. */
+INLINE size_t window(const blyi_table t, layout l, const core_facts *facts, const batch *from,
+                     uint8_t *found) {
+    const size_t rest = from->n % BLYI_GROUP, whole = from->n - rest;
     spot ring[BLYI_WINDOW];
-    bly_hash h[BLYI_GROUP];
     uint8_t nowhere[BLYI_GROUP];
-    size_t hits = 0;
-    for (size_t head = 0, tail = 0, some; tail < n; tail += some) {
-        while (head < n && head - tail < BLYI_WINDOW) {
-            some = n - head < BLYI_GROUP ? n - head : BLYI_GROUP;
-            f->hasher.many(&f->hasher, keys + head, some, h);
-            locate_some(t, l, sums, h, some, ring + head % BLYI_WINDOW);
-            head += some;
-        }
-        some = n - tail < BLYI_GROUP ? n - tail : BLYI_GROUP;
-        uint8_t *to = found ? found + tail : nowhere;
-        hits += test_some(t, l, ring + tail % BLYI_WINDOW, some, to);
+    size_t hits = 0, head = 0, tail = 0;
+    for (; head < whole && head < BLYI_WINDOW; head += BLYI_GROUP)
+        enter(t, l, facts, from, head, BLYI_GROUP, ring + head);
+    for (; tail < whole; tail += BLYI_GROUP) {
+        spot *group = ring + tail % BLYI_WINDOW;
+        hits += test_some(t, l, group, BLYI_GROUP, found ? found + tail : nowhere);
+        if (head == whole)
+            continue;
+        enter(t, l, facts, from, head, BLYI_GROUP, group);
+        head += BLYI_GROUP;
+    }
+    if (rest) {
+        enter(t, l, facts, from, whole, rest, ring);
+        hits += test_some(t, l, ring, rest, found ? found + whole : nowhere);
     }
     return hits;
 }
 
-INLINE size_t ask(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found, layout l) {
-    if (n < LARGE)
-        return window(f, l, NULL, keys, n, found);
+INLINE size_t ask(const bly_filter *f, const batch *from, uint8_t *found, layout l) {
     const blyi_table t = blyi_table_of(f);
-    uint64_t sums[MOST_SUMS];
-    work_out_sums(&t, l, sums);
-    return window(f, l, sums, keys, n, found);
+    if (from->n < LARGE)
+        return window(t, l, NULL, from, found);
+    core_facts facts[CORES];
+    work_out(&t, l, facts);
+    return window(t, l, facts, from, found);
+}
+
+static size_t ask_batch(const bly_filter *f, const batch *from, uint8_t *found) {
+    unsigned width = f->geometry.hashes + 1, per = blyi_slots_per_word(width);
+    if (per == 4 && width % 2 == 0 && blyi_core_bits(&f->geometry) == f->geometry.hashes)
+        return ask(f, from, found, (layout){4, true, true});
+    if (per == 4 && width % 2 == 0)
+        return ask(f, from, found, (layout){4, true, false});
+    if (per == 4)
+        return ask(f, from, found, (layout){4, false, false});
+    if (per == 2)
+        return ask(f, from, found, (layout){2, false, false});
+    return ask(f, from, found, (layout){1, false, false});
 }
 
 size_t blyi_entries_ask(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found) {
-    unsigned width = f->geometry.hashes + 1, per = blyi_slots_per_word(width);
-    if (per == 4 && width % 2 == 0)
-        return ask(f, keys, n, found, (layout){4, true});
-    if (per == 4)
-        return ask(f, keys, n, found, (layout){4, false});
-    if (per == 2)
-        return ask(f, keys, n, found, (layout){2, false});
-    return ask(f, keys, n, found, (layout){1, false});
+    bool plain =
+        f->hasher.id == BLY_HASH_XXH3 && f->hasher.seed == 0 && !blyi_table_is_wide(&f->geometry);
+    const batch b = {&f->hasher, plain ? first_words : f->hasher.many, keys, NULL, n};
+    return ask_batch(f, &b, found);
 }
 
-/* ---- hashes ---------------------------------------------------------------------------------- */
+size_t blyi_entries_ask_hashes(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
+    const batch b = {.hashes = h, .n = n};
+    return ask_batch(f, &b, found);
+}
+
+/* ---- a few hashes ---------------------------------------------------------------------------- */
 
 /* Counts of a bucket are two bytes. */
 INLINE void prefetch(const blyi_table t, const bly_hash *h, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        spot s = locate(t, (layout){1, false}, NULL, h[i]);
+        (void)locate(t, (layout){1, false, false}, NULL, h[i]);
         if (t.counts) {
             blyi_class c = blyi_class_of(&t, h[i]);
             __builtin_prefetch(t.counts + 2 * c.bucket);
-            __builtin_prefetch(t.counts + 2 * blyi_other_bucket(&t, c.bucket, s.rest));
+            __builtin_prefetch(t.counts + 2 * blyi_other_bucket(&t, c.bucket, c.rest));
         }
     }
 }
@@ -163,7 +232,7 @@ void blyi_entries_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
 INLINE size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found,
                        unsigned per) {
     const blyi_table t = blyi_table_of(f);
-    const layout l = {per, false};
+    const layout l = {per, false, false};
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
         bool is_there = test(t, l, locate(t, l, NULL, h[i]));

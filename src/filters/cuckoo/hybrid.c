@@ -200,6 +200,7 @@ const blyi_ops blyi_hybrid_ops = {
     .put = put,
     .contains = blyi_entries_contains,
     .ask = blyi_entries_ask,
+    .ask_hashes = blyi_entries_ask_hashes,
     .take = take,
     .copies = copies,
     .sound = blyi_hybrid_sound,
