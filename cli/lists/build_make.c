@@ -150,11 +150,7 @@ static void say_why_not(const build_making *m, bly_kind kind, double rate, bly_s
         (void)message_status(m->path, status);
 }
 
-/* NULL: reported. */
-static bly_filter *make_filter(const build_making *m) {
-    const double rate = m->rate / keytype_most_tries(m->type, &m->levels);
-    const uint64_t keys =
-        (m->room ? m->room : m->keys.distinct) + keytype_mark_count(m->type, &m->levels);
+static bly_spec spec_for(const build_making *m, uint64_t keys, double rate) {
     bly_spec spec = bly_spec_for(m->kind ? m->kind : bly_plan_layout(rate), keys ? keys : 1, rate);
     spec.hasher = m->hasher;
     spec.geometry.options = m->foldable ? BLY_FOLDABLE : 0;
@@ -163,8 +159,27 @@ static bly_filter *make_filter(const build_making *m) {
     spec.counter_bits = m->counter_bits;
     spec.changes = m->changes;
     spec.marker = m->marker;
+    return spec;
+}
+
+/* Few keys may crowd so that a table planned for them has no place for the last (plan_cuckoo.c says
+ * how often). Where its size is ours to choose, it becomes a little larger. */
+enum { MOST_FULL = 8 };
+
+/* NULL: reported. */
+static bly_filter *make_filter(const build_making *m) {
+    const double rate = m->rate / keytype_most_tries(m->type, &m->levels);
+    const bool fixed = m->room || m->keys.copies;
+    uint64_t keys =
+        (m->room ? m->room : m->keys.distinct) + keytype_mark_count(m->type, &m->levels);
+    bly_spec spec = spec_for(m, keys, rate);
     bly_filter *f;
     bly_status status = fill_well(m, &spec, &f);
+    for (unsigned i = 0; status == BLY_EFULL && !fixed && i < MOST_FULL; i++) {
+        keys += keys / 64 + 8;
+        spec = spec_for(m, keys, rate);
+        status = fill_well(m, &spec, &f);
+    }
     if (status != BLY_OK)
         say_why_not(m, spec.geometry.kind, rate, status);
     return f;

@@ -35,6 +35,20 @@ static inline uint64_t blyi_mul(uint64_t x, uint64_t y, uint64_t *high) {
 #endif
 }
 
+/* The two halves of x * y, one exclusive-or the other. */
+static inline uint64_t blyi_mul_fold(uint64_t x, uint64_t y) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    /* GCC keeps a product of 128 bits in memory where it could stay in two registers: of a batch of
+     * keys of 60 bytes that takes a tenth of the instructions. */
+    uint64_t low, high;
+    __asm__("mulq %3" : "=a"(low), "=d"(high) : "%0"(x), "r"(y) : "cc");
+    return low ^ high;
+#else
+    uint64_t high, low = blyi_mul(x, y, &high);
+    return low ^ high;
+#endif
+}
+
 /* Between a host word and a word as it lies in a body; its own inverse. */
 static inline uint64_t blyi_le64(uint64_t w) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

@@ -8,6 +8,7 @@
 enum {
     BLYI_WINDOW = 64, /* keys under way */
     BLYI_GROUP = 16,  /* keys hashed, or tested, at a time */
+    BLYI_AHEAD = 32, /* keys between the one that is hashed and the one whose bytes are requested */
 };
 
 /* Adds to `writer`, or queries `f` when that is NULL, as a blyi_stream_fn. *sum grows by the keys

@@ -116,6 +116,8 @@ static void sbbf_choose(bly_filter *f) {
     f->probe = f->kernels->sbbf_probe;
     f->put = alone ? f->kernels->sbbf_put : sbbf_put_shared;
     f->set = alone ? f->kernels->sbbf_set : sbbf_set_shared;
+    f->turn_has = f->kernels->sbbf_turn_has;
+    f->turn_put = alone ? f->kernels->sbbf_turn_put : NULL;
 }
 
 static void split_choose(bly_filter *f) {
@@ -124,6 +126,9 @@ static void split_choose(bly_filter *f) {
     f->probe = f->kernels->split_probe;
     f->put = alone ? f->kernels->split_put : split_put_shared;
     f->set = alone ? f->kernels->split_set : split_set_shared;
+    unsigned row = f->geometry.hashes / 4 - 2; /* of 8, 12, 16 */
+    f->turn_has = f->kernels->split_turn_has[row];
+    f->turn_put = alone ? f->kernels->split_turn_put[row] : NULL;
 }
 
 /* ---- bb2x512: two spots per key ------------------------------------------------------------- */

@@ -68,7 +68,9 @@ static bool make_body(bly_filter *f, const uint8_t *borrowed) {
 static void choose_ways(bly_filter *f) {
     f->ask = blyi_ask_for(&f->hasher, f->ops->block_shift);
     if (f->ops->block_shift)
-        f->stream = blyi_stream_for(&f->hasher, f->ops->block_shift);
+        f->stream = blyi_stream_for(&f->hasher);
+    if (f->hasher.id == BLY_HASH_XXH3)
+        blyi_pad_make(&f->pad, f->hasher.seed);
 }
 
 bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,

@@ -38,9 +38,10 @@ typedef struct blyi_ops {
     bly_kind kind;
     uint32_t capabilities; /* BLY_CAN_* */
     /* For the kinds all of whose work is one spot per key (sbbf, split512): the size of a block as
-     * a power of two, else 0; and what chooses f->has, put, probe and set. Batches of these kinds
-     * take a shorter way (stream.c). A kind that is so only to queries leaves f->put and f->set
-     * NULL; its adds go through `put` below. */
+     * a power of two, else 0; and what chooses f->has, put, probe and set, and, where there are
+     * kernels for it, f->turn_has and turn_put. Batches of these kinds take a shorter way
+     * (stream.c). A kind that is so only to queries leaves f->put and f->set NULL; its adds go
+     * through `put` below. */
     unsigned block_shift;
     void (*choose)(bly_filter *f);
     /* Makes a filter of a kind that bly_plan cannot; else NULL. */
@@ -119,7 +120,9 @@ struct bly_filter {
     blyi_put_fn put;
     blyi_probe_fn probe;
     blyi_set_fn set;
-    struct blyi_levels *levels; /* of a kind made of levels, else NULL */
+    blyi_turn_fn turn_has, turn_put; /* NULL: through `probe` and `set` */
+    blyi_pad pad;                    /* of a filter whose hasher is xxh3 */
+    struct blyi_levels *levels;      /* of a kind made of levels, else NULL */
     uint8_t *body; /* never written through when borrowed: a mapped filter is handed out const */
     uint64_t body_bytes;
     bly_geometry geometry;

@@ -1,110 +1,127 @@
 /* Hash, locate, fetch, test.
  *
  * A large filter's time goes into waiting for one random cache line per key, and a core can have
- * about twenty such loads under way. So keys move through a window: a small group is hashed and
- * its lines requested, after the group that entered a window ago, whose lines have arrived, has
- * been tested. The window never drains, unlike "hash 32, then test 32", and small groups keep the
- * loads evenly spaced: bursts overflow the queue of outstanding misses.
+ * about twenty such loads under way. So keys move through a window, a ring of spots: the spot that
+ * entered a window ago, whose block has arrived by now, is tested, and makes room for the spot of
+ * the next key, whose block is requested. The window never drains, unlike "hash 32, then test 32",
+ * and loads are evenly spaced: bursts overflow the queue of outstanding misses.
  *
  * In a filter that fits the cache the same loop is a hash benchmark: more than half of its
- * instructions hash. So the default hash is compiled into it, and a group costs one call, to the
- * kernel; every other hash takes a second one, through the hasher, to the same spots.
+ * instructions hash. So the kinds that have a kernel for it (simd/turn.h) turn the whole window at
+ * once, with the default hash and the test compiled into one loop. Kinds without, and other hashes,
+ * take the window in groups of keys: one call tests a group, another finds the next one's spots.
  */
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-#include "../core/mix.h"
-#include "batch.h"
 #include "stream.h"
+#include "../core/mix.h"
+#include "../core/xxh3.h"
+#include "batch.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Where a group's hashes come from. */
-typedef enum source { XXH3_PLAIN, XXH3_SEEDED, ANY } source;
+/* Where hashes come from. */
+typedef enum source { XXH3, ANY } source;
 
-INLINE bly_hash hash_of(bly_bytes key, uint64_t seed, source from) {
-    uint64_t h = from == XXH3_PLAIN ? XXH3_64bits(key.data, key.size)
-                                    : XXH3_64bits_withSeed(key.data, key.size, seed);
-    return blyi_hash_from_strong64(h);
-}
-
-/* Finds n spots, n <= BLYI_GROUP, and starts loading their blocks. */
+/* Finds the spots of n keys, n <= BLYI_WINDOW, and starts loading their blocks. */
 INLINE void locate(const bly_filter *f, const bly_bytes *keys, size_t n, blyi_spot *out,
-                   unsigned shift, source from) {
+                   source from) {
     const uint8_t *body = f->body;
-    const uint64_t blocks = f->geometry.size, seed = f->hasher.seed;
-    bly_hash any[BLYI_GROUP];
+    const uint64_t blocks = f->geometry.size;
+    const unsigned shift = f->ops->block_shift;
+    bly_hash any[BLYI_WINDOW];
     if (from == ANY)
         f->hasher.many(&f->hasher, keys, n, any);
     for (size_t i = 0; i < n; i++) {
-        bly_hash h = from == ANY ? any[i] : hash_of(keys[i], seed, from);
+        bly_hash h = any[i];
+        if (from == XXH3)
+            h = blyi_hash_from_strong64(blyi_xxh3(&f->pad, keys[i].data, keys[i].size));
         blyi_spot s = blyi_spot_of(h, blocks, shift);
         __builtin_prefetch(body + s.at);
         out[i] = s;
     }
 }
 
-/* Adds or tests the spots of the keys from `at` on. */
+/* Adds or tests spots. */
 INLINE size_t work(const bly_filter *f, bly_filter *writer, const blyi_spot *s, size_t n,
-                   uint8_t *out, size_t at) {
+                   uint8_t *out) {
     unsigned k = f->geometry.hashes;
-    uint8_t *to = out ? out + at : NULL;
-    return writer ? f->set(writer->body, s, n, k, to) : f->probe(f->body, s, n, k, to);
+    return writer ? f->set(writer->body, s, n, k, out) : f->probe(f->body, s, n, k, out);
+}
+
+/* How many of n bytes that are 0 or 1 are 1, n <= BLYI_WINDOW. */
+static size_t count_ones(const uint8_t *bytes, size_t n) {
+    uint64_t sums = 0, word;
+    size_t i = 0, rest = 0;
+    for (; i + sizeof word <= n; i += sizeof word) {
+        memcpy(&word, bytes + i, sizeof word);
+        sums += word; /* eight sums side by side */
+    }
+    for (; i < n; i++)
+        rest += bytes[i];
+    return rest + (size_t)(sums * UINT64_C(0x0101010101010101) >> 56);
+}
+
+/* Whether a kernel turns the window. */
+INLINE blyi_turn_fn turner(const bly_filter *f, const bly_filter *writer, source from) {
+    if (from != XXH3)
+        return NULL;
+    return writer ? f->turn_put : f->turn_has;
+}
+
+/* Deals with n spots and puts those of the keys from `head` on in their place; `count` keys in all.
+ */
+INLINE size_t turn(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t head,
+                   size_t n, size_t count, blyi_spot *s, uint8_t *out, source from) {
+    blyi_turn_fn kernel = turner(f, writer, from);
+    if (!kernel) {
+        size_t sum = work(f, writer, s, n, out);
+        locate(f, keys + head, n, s, from);
+        return sum;
+    }
+    uint8_t unseen[BLYI_WINDOW], *to = out ? out : unseen;
+    size_t ahead = count - head - n < BLYI_AHEAD ? head : head + BLYI_AHEAD;
+    blyi_turn t = {f->body, f->geometry.size << f->ops->block_shift, &f->pad, f->geometry.hashes};
+    kernel(&t, keys + head, keys + ahead, n, s, to);
+    return count_ones(to, n);
+}
+
+INLINE size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
 }
 
 INLINE size_t stream(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
-                     uint8_t *out, unsigned shift, source from) {
+                     uint8_t *out, source from) {
     blyi_spot ring[BLYI_WINDOW];
-    size_t whole = n - n % BLYI_GROUP, rest = n % BLYI_GROUP, sum = 0, tail = 0, head = 0;
-    for (; head < whole && head < BLYI_WINDOW; head += BLYI_GROUP)
-        locate(f, keys + head, BLYI_GROUP, ring + head, shift, from);
-    for (; head < whole; head += BLYI_GROUP, tail += BLYI_GROUP) {
-        blyi_spot *group = ring + tail % BLYI_WINDOW;
-        sum += work(f, writer, group, BLYI_GROUP, out, tail);
-        locate(f, keys + head, BLYI_GROUP, group, shift, from);
+    const size_t step = turner(f, writer, from) ? BLYI_WINDOW : BLYI_GROUP;
+    size_t head = least(n, BLYI_WINDOW), tail = 0, sum = 0, some;
+    for (size_t at = 0; at < head; at += BLYI_GROUP)
+        locate(f, keys + at, least(head - at, BLYI_GROUP), ring + at, from);
+    for (; head < n; head += some, tail += some) {
+        some = least(n - head, step);
+        sum += turn(f, writer, keys, head, some, n, ring + tail % BLYI_WINDOW,
+                    out ? out + tail : NULL, from);
     }
-    for (; tail < whole; tail += BLYI_GROUP)
-        sum += work(f, writer, ring + tail % BLYI_WINDOW, BLYI_GROUP, out, tail);
-    if (rest) {
-        locate(f, keys + whole, rest, ring, shift, from);
-        sum += work(f, writer, ring, rest, out, whole);
+    for (; tail < n; tail += some) {
+        size_t at = tail % BLYI_WINDOW;
+        some = least(n - tail, BLYI_WINDOW - at);
+        sum += work(f, writer, ring + at, some, out ? out + tail : NULL);
     }
     if (writer)
         blyi_filter_count_fresh(writer, sum, n ? ring[0].bits : 0);
     return sum;
 }
 
-static size_t plain_32(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
-                       uint8_t *out) {
-    return stream(f, writer, keys, n, out, 5, XXH3_PLAIN);
-}
-
-static size_t plain_64(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
-                       uint8_t *out) {
-    return stream(f, writer, keys, n, out, 6, XXH3_PLAIN);
-}
-
-static size_t seeded_32(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
-                        uint8_t *out) {
-    return stream(f, writer, keys, n, out, 5, XXH3_SEEDED);
-}
-
-static size_t seeded_64(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
-                        uint8_t *out) {
-    return stream(f, writer, keys, n, out, 6, XXH3_SEEDED);
+static size_t xxh3(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
+                   uint8_t *out) {
+    return stream(f, writer, keys, n, out, XXH3);
 }
 
 static size_t any(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
                   uint8_t *out) {
-    return stream(f, writer, keys, n, out, f->ops->block_shift, ANY);
+    return stream(f, writer, keys, n, out, ANY);
 }
 
-blyi_stream_fn *blyi_stream_for(const bly_hasher *hasher, unsigned shift) {
-    if (hasher->id != BLY_HASH_XXH3)
-        return any;
-    if (hasher->seed == 0)
-        return shift == 5 ? plain_32 : plain_64;
-    return shift == 5 ? seeded_32 : seeded_64;
+blyi_stream_fn *blyi_stream_for(const bly_hasher *hasher) {
+    return hasher->id == BLY_HASH_XXH3 ? xxh3 : any;
 }
 
 /* ---- one key ----------------------------------------------------------------------------------
@@ -112,46 +129,35 @@ blyi_stream_fn *blyi_stream_for(const bly_hasher *hasher, unsigned shift) {
  * as far as a processor looks ahead, a few hundred instructions, so each one saved counts: short
  * keys, whose hash needs few registers, are kept apart from those whose hash must save some. */
 
-enum { SHORT_KEY = 16 };
-
-INLINE bool ask(const bly_filter *f, bly_bytes key, unsigned shift, source from) {
-    bly_hash h = hash_of(key, f->hasher.seed, from);
-    blyi_spot s = blyi_spot_of(h, f->geometry.size, shift);
+INLINE bool ask(const bly_filter *f, uint64_t hash, unsigned shift) {
+    blyi_spot s = blyi_spot_of(blyi_hash_from_strong64(hash), f->geometry.size, shift);
     return f->has(f->body + s.at, s.bits, f->geometry.hashes);
 }
 
 #define OUT_OF_LINE static __attribute__((noinline))
 
 OUT_OF_LINE bool ask_long_32(const bly_filter *f, const void *key, size_t len) {
-    return ask(f, (bly_bytes){key, len}, 5, XXH3_PLAIN);
+    return ask(f, blyi_xxh3(&f->pad, key, len), 5);
 }
 
-static bool ask_plain_32(const bly_filter *f, const void *key, size_t len) {
-    return len > SHORT_KEY ? ask_long_32(f, key, len)
-                           : ask(f, (bly_bytes){key, len}, 5, XXH3_PLAIN);
+static bool ask_32(const bly_filter *f, const void *key, size_t len) {
+    if (!blyi_xxh3_is_short(len))
+        return ask_long_32(f, key, len);
+    return ask(f, blyi_xxh3_short(&f->pad, key, len), 5);
 }
 
 OUT_OF_LINE bool ask_long_64(const bly_filter *f, const void *key, size_t len) {
-    return ask(f, (bly_bytes){key, len}, 6, XXH3_PLAIN);
+    return ask(f, blyi_xxh3(&f->pad, key, len), 6);
 }
 
-static bool ask_plain_64(const bly_filter *f, const void *key, size_t len) {
-    return len > SHORT_KEY ? ask_long_64(f, key, len)
-                           : ask(f, (bly_bytes){key, len}, 6, XXH3_PLAIN);
-}
-
-static bool ask_seeded_32(const bly_filter *f, const void *key, size_t len) {
-    return ask(f, (bly_bytes){key, len}, 5, XXH3_SEEDED);
-}
-
-static bool ask_seeded_64(const bly_filter *f, const void *key, size_t len) {
-    return ask(f, (bly_bytes){key, len}, 6, XXH3_SEEDED);
+static bool ask_64(const bly_filter *f, const void *key, size_t len) {
+    if (!blyi_xxh3_is_short(len))
+        return ask_long_64(f, key, len);
+    return ask(f, blyi_xxh3_short(&f->pad, key, len), 6);
 }
 
 blyi_ask_fn *blyi_ask_for(const bly_hasher *hasher, unsigned shift) {
     if (hasher->id != BLY_HASH_XXH3 || shift == 0)
         return blyi_filter_ask;
-    if (hasher->seed == 0)
-        return shift == 5 ? ask_plain_32 : ask_plain_64;
-    return shift == 5 ? ask_seeded_32 : ask_seeded_64;
+    return shift == 5 ? ask_32 : ask_64;
 }

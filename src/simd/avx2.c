@@ -22,7 +22,7 @@ INLINE __m256i sbbf_mask(uint64_t bits) {
     return _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(x, 27));
 }
 
-RACY static bool sbbf_has(const void *block, uint64_t bits, unsigned k) {
+INLINE RACY bool sbbf_has(const void *block, uint64_t bits, unsigned k) {
     (void)k;
     return _mm256_testc_si256(_mm256_load_si256(block), sbbf_mask(bits));
 }
@@ -40,7 +40,7 @@ RACY static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, 
     return hits;
 }
 
-static bool sbbf_put(void *block, uint64_t bits, unsigned k) {
+INLINE bool sbbf_put(void *block, uint64_t bits, unsigned k) {
     __m256i mask = sbbf_mask(bits), old = _mm256_load_si256(block);
     (void)k;
     _mm256_store_si256(block, _mm256_or_si256(old, mask));
@@ -105,34 +105,50 @@ static bool cells_take(uint64_t *front, uint64_t *planes, uint64_t bits) {
     return true;
 }
 
-/* One bit in each of four lanes, from the four 6-bit slices of `x` that start at `first`. */
-INLINE __m256i four_bits(__m256i x, __m256i first) {
-    __m256i at = _mm256_and_si256(_mm256_srlv_epi64(x, first), _mm256_set1_epi64x(63));
-    return _mm256_sllv_epi64(_mm256_set1_epi64x(1), at);
+/* The eight 6-bit slices of the word that fills x, one in each lane. */
+INLINE void split_slices(__m256i x, __m256i *low, __m256i *high) {
+    const __m256i six = _mm256_set1_epi64x(63);
+    *low = _mm256_and_si256(_mm256_srlv_epi64(x, _mm256_setr_epi64x(0, 6, 12, 18)), six);
+    *high = _mm256_and_si256(_mm256_srlv_epi64(x, _mm256_setr_epi64x(24, 30, 36, 42)), six);
+}
+
+/* One bit in each lane, at its slice. */
+INLINE void split_bits(__m256i x, __m256i *low, __m256i *high) {
+    const __m256i one = _mm256_set1_epi64x(1);
+    split_slices(x, low, high);
+    *low = _mm256_sllv_epi64(one, *low);
+    *high = _mm256_sllv_epi64(one, *high);
 }
 
 INLINE void split_mask(uint64_t bits, unsigned k, __m256i *low, __m256i *high) {
-    const __m256i first = _mm256_setr_epi64x(0, 6, 12, 18);
-    const __m256i second = _mm256_setr_epi64x(24, 30, 36, 42);
-    __m256i x = _mm256_set1_epi64x((long long)bits);
-    *low = four_bits(x, first);
-    *high = four_bits(x, second);
+    __m256i x = _mm256_set1_epi64x((long long)bits), more_low, more_high;
+    split_bits(x, low, high);
     if (k == 8)
         return;
-    __m256i more = _mm256_set1_epi64x((long long)blyi_split_more(bits));
-    __m256i extra = four_bits(more, first);
-    if (k == 16) {
-        *low = _mm256_or_si256(*low, extra);
-        *high = _mm256_or_si256(*high, four_bits(more, second));
-        return;
+    split_bits(_mm256_set1_epi64x((long long)blyi_split_more(bits)), &more_low, &more_high);
+    if (k == 12) {
+        /* All ones where the top bit says "lanes 4 to 7". */
+        __m256i upper = _mm256_cmpgt_epi64(_mm256_setzero_si256(), x);
+        more_high = _mm256_and_si256(upper, more_low);
+        more_low = _mm256_andnot_si256(upper, more_low);
     }
-    /* k = 12: all ones where the top bit says "lanes 4 to 7". */
-    __m256i upper = _mm256_cmpgt_epi64(_mm256_setzero_si256(), x);
-    *low = _mm256_or_si256(*low, _mm256_andnot_si256(upper, extra));
-    *high = _mm256_or_si256(*high, _mm256_and_si256(upper, extra));
+    *low = _mm256_or_si256(*low, more_low);
+    *high = _mm256_or_si256(*high, more_high);
+}
+
+/* For k = 8 the key's bits are brought down to the lowest of each lane instead: one step less. */
+INLINE RACY bool split_has_8(const __m256i *at, uint64_t bits) {
+    const __m256i one = _mm256_set1_epi64x(1);
+    __m256i low, high, x = _mm256_set1_epi64x((long long)bits);
+    split_slices(x, &low, &high);
+    low = _mm256_srlv_epi64(_mm256_load_si256(at), low);
+    high = _mm256_srlv_epi64(_mm256_load_si256(at + 1), high);
+    return _mm256_testc_si256(_mm256_and_si256(low, high), one);
 }
 
 INLINE RACY bool split_has_k(const __m256i *at, uint64_t bits, unsigned k) {
+    if (k == 8)
+        return split_has_8(at, bits);
     __m256i low, high;
     split_mask(bits, k, &low, &high);
     __m256i missing = _mm256_or_si256(_mm256_andnot_si256(_mm256_load_si256(at), low),
@@ -140,7 +156,7 @@ INLINE RACY bool split_has_k(const __m256i *at, uint64_t bits, unsigned k) {
     return _mm256_testz_si256(missing, missing);
 }
 
-RACY static bool split_has(const void *block, uint64_t bits, unsigned k) {
+INLINE RACY bool split_has(const void *block, uint64_t bits, unsigned k) {
     if (k == 8)
         return split_has_k(block, bits, 8);
     return k == 12 ? split_has_k(block, bits, 12) : split_has_k(block, bits, 16);
@@ -170,7 +186,7 @@ INLINE bool split_put_k(__m256i *at, uint64_t bits, unsigned k) {
     return !_mm256_testz_si256(missing, missing);
 }
 
-static bool split_put(void *block, uint64_t bits, unsigned k) {
+INLINE bool split_put(void *block, uint64_t bits, unsigned k) {
     if (k == 8)
         return split_put_k(block, bits, 8);
     return k == 12 ? split_put_k(block, bits, 12) : split_put_k(block, bits, 16);
@@ -200,6 +216,8 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
         return split_set_k(blocks, s, n, 8, out);
     return k == 12 ? split_set_k(blocks, s, n, 12, out) : split_set_k(blocks, s, n, 16, out);
 }
+
+#include "turn.h"
 
 /* Eight spots as vectors of 32-bit halves, in the order 0 2 4 6 1 3 5 7. */
 typedef struct eight {
@@ -399,6 +417,7 @@ const blyi_kernels blyi_kernels_avx2 = {
     .sbbf_set = sbbf_set,
     .split_probe = split_probe,
     .split_set = split_set,
+    BLYI_TURN_FIELDS,
     .cells_add = cells_add,
     .cells_take = cells_take,
     .places = places,

@@ -54,7 +54,7 @@ INLINE RACY int lacks(const uint64_t *at, const mask128 *m, int vectors) {
     return vmaxvq_u32(vreinterpretq_u32_u64(missing)) != 0;
 }
 
-INLINE void put(uint64_t *at, const mask128 *m, int vectors) {
+INLINE void put_mask(uint64_t *at, const mask128 *m, int vectors) {
     for (int j = 0; j < vectors; j++)
         vst1q_u64(at + 2 * j, vorrq_u64(vld1q_u64(at + 2 * j), m->v[j]));
 }
@@ -74,14 +74,14 @@ static bool sbbf_put(void *block, uint64_t bits, unsigned k) {
     mask128 m = sbbf_mask(bits);
     bool is_new = lacks(block, &m, 2);
     (void)k;
-    put(block, &m, 2);
+    put_mask(block, &m, 2);
     return is_new;
 }
 
 static bool split_put(void *block, uint64_t bits, unsigned k) {
     mask128 m = split_mask(bits, k);
     bool is_new = lacks(block, &m, 4);
-    put(block, &m, 4);
+    put_mask(block, &m, 4);
     return is_new;
 }
 
@@ -135,6 +135,8 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
     return fresh;
 }
 
+#include "turn.h"
+
 /* There is nothing to gain: loads from many places are one by one here. */
 static void places(const void *lines, const blyi_spot *s, size_t n, const blyi_places *p,
                    uint64_t *out) {
@@ -171,6 +173,7 @@ const blyi_kernels blyi_kernels_neon = {
     .sbbf_set = sbbf_set,
     .split_probe = split_probe,
     .split_set = split_set,
+    BLYI_TURN_FIELDS,
     .cells_add = blyi_cells_add,
     .cells_take = blyi_cells_take,
     .places = places,

@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#define RACY /* every read is atomic */
+
 static bool words_have(const uint64_t *w, const uint64_t *mask, unsigned n) {
     uint64_t missing = 0;
     for (unsigned j = 0; j < n; j++)
@@ -98,6 +100,8 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
     return fresh;
 }
 
+#include "turn.h"
+
 bool blyi_cells_add(uint64_t *front, uint64_t *planes, uint64_t bits) {
     uint64_t mask[BLYI_CELL_WORDS], free = 0;
     blyi_sbbf_mask(bits, mask);
@@ -184,6 +188,7 @@ const blyi_kernels blyi_kernels_scalar = {
     .sbbf_set = sbbf_set,
     .split_probe = split_probe,
     .split_set = split_set,
+    BLYI_TURN_FIELDS,
     .cells_add = blyi_cells_add,
     .cells_take = blyi_cells_take,
     .places = places,

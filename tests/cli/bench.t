@@ -110,9 +110,9 @@ cuckoo 6 True 60000 10.4 True
 fuse 5 True 60000 8.0 False
 ribbon 5 True 60000 7.0 True
 counts 6 True 60000 97.7 True
-growable-cuckoo 6 True 60000 27.0 True
+growable-cuckoo 6 True 60000 26.9 True
 blocked-counting 6 True 60000 43.4 True
-scalable-cuckoo 6 True 60000 20.6 False
+scalable-cuckoo 6 True 60000 20.5 False
 ['hash', 'hash_batched_ns', 'hash_single_ns', 'line_bytes', 'line_ns'] True
 
 # What cannot be is refused.

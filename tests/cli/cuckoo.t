@@ -304,3 +304,12 @@ $ for i in $(seq 30); do bloomery add -q few.bly -k 198.51.100.$i || break; done
 ! bloomery add: few.bly: is full: it was made for 9 keys, and has no place for the new key besides those it holds; build it again with a larger -n, or as growable-cuckoo; the list is left as it was
 $ bloomery subtract -f -o none.bly t1.bly t1.bly
 ! bloomery subtract: none.bly: 1 filter subtracted, 0 keys and 20 marks of its type; wrong answers 0.00182%, 0.1% asked
+
+# Keys that crowd a table planned for so many get one that is a little larger, unless -n fixed it.
+$ seq 1000 | bloomery build --kind cuckoo --seed 3243 -o crowded.bly; seq 1000 | bloomery check -c crowded.bly
+1000
+! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
+! bloomery build: crowded.bly: cuckoo, 1.81 KiB, errs on 1 in 1,000 lines
+$ seq 1000 | bloomery build --kind cuckoo -n 1000 --seed 3243 -o fixed.bly
+! bloomery build: fixed.bly: not all of the 1,000 keys found a place in a cuckoo list; make it larger with -n
+? 2

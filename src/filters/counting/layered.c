@@ -47,6 +47,7 @@
 static void choose(bly_filter *f) {
     f->has = f->kernels->sbbf_has;
     f->probe = f->kernels->sbbf_probe;
+    f->turn_has = f->kernels->sbbf_turn_has;
 }
 
 static void prefetch_front(const bly_filter *f, const bly_hash *h, size_t n) {

@@ -158,14 +158,14 @@ INLINE size_t window(const blyi_table t, layout l, const core_facts *facts, cons
     size_t hits = 0, head = 0, tail = 0;
     for (; head < whole && head < BLYI_WINDOW; head += BLYI_GROUP)
         enter(t, l, facts, from, head, BLYI_GROUP, ring + head);
-    for (; tail < whole; tail += BLYI_GROUP) {
+    for (; head < whole; head += BLYI_GROUP, tail += BLYI_GROUP) {
         spot *group = ring + tail % BLYI_WINDOW;
         hits += test_some(t, l, group, BLYI_GROUP, found ? found + tail : nowhere);
-        if (head == whole)
-            continue;
         enter(t, l, facts, from, head, BLYI_GROUP, group);
-        head += BLYI_GROUP;
     }
+    for (; tail < whole; tail += BLYI_GROUP)
+        hits +=
+            test_some(t, l, ring + tail % BLYI_WINDOW, BLYI_GROUP, found ? found + tail : nowhere);
     if (rest) {
         enter(t, l, facts, from, whole, rest, ring);
         hits += test_some(t, l, ring, rest, found ? found + whole : nowhere);

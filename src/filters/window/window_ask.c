@@ -10,6 +10,7 @@
  * that departs after one in which most keys were left requests all its lines at once, and is
  * settled when it arrives. What is requested is thus a guess; what is answered is not.
  */
+#include "../../core/xxh3.h"
 #include "../batch.h"
 #include "window_walk.h"
 
@@ -193,6 +194,16 @@ INLINE size_t ask_few(const desk *d, const bly_hash *h, size_t n, size_t first) 
 /* Groups that have departed and not arrived. */
 enum { GROUPS = 4 };
 
+/* The default hash is compiled into the loop, as in stream.c. */
+INLINE void hash_group(const bly_filter *f, const bly_bytes *keys, bly_hash *out) {
+    if (f->hasher.id != BLY_HASH_XXH3) {
+        f->hasher.many(&f->hasher, keys, GROUP, out);
+        return;
+    }
+    for (size_t i = 0; i < GROUP; i++)
+        out[i] = blyi_hash_from_strong64(blyi_xxh3(&f->pad, keys[i].data, keys[i].size));
+}
+
 INLINE size_t ask_by(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found,
                      const blyi_places *p) {
     const desk d = {view_of(f, p->lanes), p, f->kernels, found};
@@ -209,7 +220,7 @@ INLINE size_t ask_by(const bly_filter *f, const bly_bytes *keys, size_t n, uint8
             group *g = &ring[in];
             in = in + 1 < GROUPS ? in + 1 : 0;
             g->first = head;
-            f->hasher.many(&f->hasher, keys + head, GROUP, g->h);
+            hash_group(f, keys + head, g->h);
             depart(&d.v, g, most);
         }
         hits += arrive(&d, &ring[out], &left, &open, &most);

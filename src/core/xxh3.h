@@ -1,0 +1,104 @@
+/* xxh3.h - XXH3 in 64 bits, of short keys, with its secret at hand. Internal.
+ *
+ * This is Yann Collet's XXH3 (xxHash's doc/xxhash_spec.md) for keys of 4 to 128 bytes, and gives
+ * what his own header gives (tests/test_hash.c compares them). It is here because a batch spends
+ * half of its instructions on hashing, and there the header does worse than it could: it writes
+ * each 64-bit word of the secret into the code, where a processor has to read it again for every
+ * key, and has compilers put the products of two words together in memory. Here the words that a
+ * key is mixed with lie in a pad, worked out once for a filter: with a seed they cost the same as
+ * without.
+ */
+#ifndef BLYI_CORE_XXH3_H
+#define BLYI_CORE_XXH3_H
+
+#include "bits.h"
+#include "bytes.h"
+#include "mix.h"
+
+#include <stddef.h>
+
+enum { BLYI_PAD_WORDS = 16 };
+
+typedef struct blyi_pad {
+    uint64_t ends[2];  /* for the first and the last 8 bytes of a key of 9 to 16 */
+    uint64_t scramble; /* the multiplier of the last step */
+    uint64_t gold;     /* BLYI_GOLD, which makes the second word of the first */
+    uint64_t brief;    /* for a key of 4 to 8 bytes */
+    uint64_t seed;
+    uint64_t words[BLYI_PAD_WORDS]; /* for each 8 bytes of a key of 17 to 128 */
+} blyi_pad;
+
+/* In hash_xxh.c. */
+void blyi_pad_make(blyi_pad *pad, uint64_t seed);
+uint64_t blyi_xxh3_any(const blyi_pad *pad, const void *key, size_t len);
+
+#define BLYI_XXH3_INLINE static inline __attribute__((always_inline))
+
+BLYI_XXH3_INLINE uint64_t blyi_xxh3_last(const blyi_pad *pad, uint64_t h) {
+    h ^= h >> 37;
+    h *= pad->scramble;
+    return h ^ h >> 32;
+}
+
+BLYI_XXH3_INLINE bool blyi_xxh3_is_short(size_t len) {
+    return len - 9 < 8;
+}
+
+/* Both of them. */
+BLYI_XXH3_INLINE bool blyi_xxh3_are_short(size_t a, size_t b) {
+    return ((a - 9) | (b - 9)) < 8;
+}
+
+/* 9 to 16 bytes. */
+BLYI_XXH3_INLINE uint64_t blyi_xxh3_short(const blyi_pad *pad, const uint8_t *key, size_t len) {
+    uint64_t first = blyi_load64le(key) ^ pad->ends[0];
+    uint64_t last = blyi_load64le(key + len - 8) ^ pad->ends[1];
+    uint64_t sum = len + __builtin_bswap64(first) + last + blyi_mul_fold(first, last);
+    return blyi_xxh3_last(pad, sum);
+}
+
+BLYI_XXH3_INLINE uint64_t blyi_xxh3_mix(const uint8_t *key, const uint64_t words[2]) {
+    return blyi_mul_fold(blyi_load64le(key) ^ words[0], blyi_load64le(key + 8) ^ words[1]);
+}
+
+/* 17 to 128 bytes: 16 from either end, then the next ones, as long as there are any. */
+BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle(const blyi_pad *pad, const uint8_t *key, size_t len) {
+    const uint64_t *w = pad->words;
+    const uint8_t *end = key + len - 16;
+    uint64_t sum = len * UINT64_C(0x9E3779B185EBCA87);
+    if (len > 32) {
+        if (len > 64) {
+            if (len > 96)
+                sum += blyi_xxh3_mix(key + 48, w + 12) + blyi_xxh3_mix(end - 48, w + 14);
+            sum += blyi_xxh3_mix(key + 32, w + 8) + blyi_xxh3_mix(end - 32, w + 10);
+        }
+        sum += blyi_xxh3_mix(key + 16, w + 4) + blyi_xxh3_mix(end - 16, w + 6);
+    }
+    sum += blyi_xxh3_mix(key, w) + blyi_xxh3_mix(end, w + 2);
+    return blyi_xxh3_last(pad, sum);
+}
+
+/* 4 to 8 bytes. */
+BLYI_XXH3_INLINE uint64_t blyi_xxh3_brief(const blyi_pad *pad, const uint8_t *key, size_t len) {
+    const uint64_t times = UINT64_C(0x9FB21C651E98DF25);
+    uint64_t h = (uint64_t)blyi_load32le(key) << 32;
+    h = (h + blyi_load32le(key + len - 4)) ^ pad->brief;
+    h ^= blyi_rotl64(h, 49) ^ blyi_rotl64(h, 24);
+    h *= times;
+    h ^= (h >> 35) + len;
+    h *= times;
+    return h ^ h >> 28;
+}
+
+/* A key of any length. */
+BLYI_XXH3_INLINE uint64_t blyi_xxh3(const blyi_pad *pad, const uint8_t *key, size_t len) {
+    if (blyi_xxh3_is_short(len))
+        return blyi_xxh3_short(pad, key, len);
+    if (len - 17 < 112)
+        return blyi_xxh3_middle(pad, key, len);
+    if (len - 4 < 5)
+        return blyi_xxh3_brief(pad, key, len);
+    return blyi_xxh3_any(pad, key, len);
+}
+
+#endif

@@ -1,0 +1,149 @@
+/* The loops in which batches are hashed and tested at once: their hash is xxh3, their tests are
+ * those of the scalar kernels, whatever the keys' lengths. */
+#include "support.h"
+
+#include "simd/kernels.h"
+
+enum { BYTES = 64 * 64, MOST = 300, TURN = 70, LENGTHS = 5 };
+
+static const uint64_t seeds[] = {0, 1, UINT64_C(0x9E3779B97F4A7C15), UINT64_MAX};
+
+static bly_hasher hasher_of(uint64_t seed) {
+    bly_hasher h;
+    assert_int_equal(bly_hasher_init(&h, BLY_HASH_XXH3, seed), BLY_OK);
+    return h;
+}
+
+/* Each length, at each of eight alignments. */
+static void hash_is_xxh3(void **state) {
+    uint8_t bytes[MOST + 8];
+    uint64_t random = 7;
+    (void)state;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)blyt_next(&random);
+    for (size_t s = 0; s < COUNT_OF(seeds); s++) {
+        bly_hasher hasher = hasher_of(seeds[s]);
+        blyi_pad pad;
+        blyi_pad_make(&pad, seeds[s]);
+        for (size_t len = 0; len <= MOST; len++)
+            for (size_t at = 0; at < 8; at++) {
+                uint64_t want = bly_hash_key(&hasher, bytes + at, len).lo;
+                assert_true(blyi_xxh3(&pad, bytes + at, len) == want);
+            }
+    }
+}
+
+static void short_is_9_to_16(void **state) {
+    (void)state;
+    for (size_t a = 0; a < 40; a++) {
+        bool is_short = a >= 9 && a <= 16;
+        assert_int_equal(blyi_xxh3_is_short(a), is_short);
+        for (size_t b = 0; b < 40; b++)
+            assert_int_equal(blyi_xxh3_are_short(a, b), is_short && b >= 9 && b <= 16);
+    }
+}
+
+typedef struct layout {
+    unsigned shift, k;
+    blyi_probe_fn probe;
+    blyi_set_fn set;
+    blyi_turn_fn has, put;
+} layout;
+
+/* The loops of a table, and what scalar kernels say. */
+static void layouts_of(const blyi_kernels *t, layout out[4]) {
+    const blyi_kernels *s = &blyi_kernels_scalar;
+    out[0] = (layout){5, 8, s->sbbf_probe, s->sbbf_set, t->sbbf_turn_has, t->sbbf_turn_put};
+    for (unsigned i = 0; i < 3; i++)
+        out[i + 1] = (layout){
+            6, 8 + 4 * i, s->split_probe, s->split_set, t->split_turn_has[i], t->split_turn_put[i]};
+}
+
+static size_t length_of(size_t set, uint64_t random) {
+    switch (set) {
+    case 0:
+        return 9 + random % 8;
+    case 1:
+        return 17 + random % 112;
+    case 2:
+        return random % 9;
+    case 3:
+        return random % MOST;
+    default: /* mostly short */
+        return random % 16 ? 16 : 60;
+    }
+}
+
+typedef struct scene {
+    uint8_t blocks[2][BYTES] __attribute__((aligned(64)));
+    uint8_t bytes[TURN][MOST];
+    bly_bytes keys[TURN];
+    blyi_spot now[TURN], next[TURN]; /* in the window, and of the keys */
+} scene;
+
+static void set_scene(scene *sc, const layout *l, size_t set, uint64_t random,
+                      const bly_hasher *hasher) {
+    uint64_t blocks = BYTES >> l->shift;
+    for (size_t i = 0; i < BYTES; i++)
+        sc->blocks[0][i] = sc->blocks[1][i] = (uint8_t)(blyt_next(&random) | blyt_next(&random));
+    for (size_t i = 0; i < TURN; i++) {
+        size_t len = length_of(set, blyt_next(&random));
+        for (size_t j = 0; j < len; j++)
+            sc->bytes[i][j] = (uint8_t)blyt_next(&random);
+        sc->keys[i] = (bly_bytes){len ? sc->bytes[i] : NULL, len};
+        sc->next[i] = blyi_spot_of(bly_hash_key(hasher, sc->bytes[i], len), blocks, l->shift);
+        uint64_t block = blyt_next(&random) % blocks;
+        sc->now[i] = (blyi_spot){block << l->shift, blyt_next(&random)};
+    }
+    /* One whose bits are all there. */
+    l->set(sc->blocks[0], sc->now + 3, 1, l->k, NULL);
+    l->set(sc->blocks[1], sc->now + 3, 1, l->k, NULL);
+}
+
+/* n spots of the window take their turn. */
+static void compare(scene *sc, const layout *l, const blyi_pad *pad, size_t n, bool adds) {
+    blyi_turn t = {sc->blocks[1], BYTES, pad, l->k};
+    uint8_t want[TURN] = {0}, got[TURN] = {0};
+    blyi_spot s[TURN];
+    memcpy(s, sc->now, sizeof s);
+    if (adds)
+        l->set(sc->blocks[0], sc->now, n, l->k, want);
+    else
+        l->probe(sc->blocks[0], sc->now, n, l->k, want);
+    (adds ? l->put : l->has)(&t, sc->keys, sc->keys, n, s, got);
+    assert_memory_equal(got, want, TURN);
+    assert_memory_equal(sc->blocks[0], sc->blocks[1], BYTES);
+    assert_memory_equal(s, sc->next, n * sizeof *s);
+    assert_memory_equal(s + n, sc->now + n, (TURN - n) * sizeof *s);
+}
+
+static void turns_are_tests(void **state) {
+    static scene sc;
+    (void)state;
+    for (const blyi_kernels *const *t = blyi_kernels_list(); *t; t++) {
+        layout l[4];
+        layouts_of(*t, l);
+        print_message("           %s\n", (*t)->name);
+        for (size_t i = 0; i < 4 * LENGTHS * COUNT_OF(seeds); i++) {
+            uint64_t seed = seeds[i % COUNT_OF(seeds)];
+            size_t set = i / COUNT_OF(seeds) % LENGTHS, which = i / COUNT_OF(seeds) / LENGTHS;
+            bly_hasher hasher = hasher_of(seed);
+            blyi_pad pad;
+            blyi_pad_make(&pad, seed);
+            for (size_t n = 0; n <= TURN; n += n < 6 ? 1 : 16) {
+                set_scene(&sc, &l[which], set, i + n, &hasher);
+                compare(&sc, &l[which], &pad, n, false);
+                compare(&sc, &l[which], &pad, n, true);
+            }
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hash_is_xxh3),
+        cmocka_unit_test(short_is_9_to_16),
+        cmocka_unit_test(turns_are_tests),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
