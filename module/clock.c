@@ -234,6 +234,8 @@ void bm_clock_advance(rm_ctx *ctx, bm_key *key) {
         move_on(ctx, key, begin);
         return;
     }
+    /* Each step is replicated, so it shall be worth it: a small window takes but one. */
+    step = step_of(key->value->as.filter, &info, 1);
     do {
         info.now = now - info.now > step ? info.now + step : now;
         move_on(ctx, key, info.now);

@@ -13,6 +13,7 @@ typedef struct haunt {
 
 /* Names that fall to the same place take it from each other. */
 static haunt haunts[HAUNTS];
+uint64_t bm_hunch_learned;
 
 /* NULL: the name is too long to be remembered. Names mostly differ in length, or at the end. */
 static haunt *place_of(bly_bytes name) {
@@ -28,6 +29,7 @@ void bm_hunch_begin(bm_hunch *hunch, const rm_string *name, bly_bytes item) {
     hunch->name = name;
     hunch->item = item;
     hunch->ahead = NULL;
+    hunch->learned = bm_hunch_learned;
     if (!at || at->size != text.size || !at->ahead.places ||
         memcmp(at->name, text.data, text.size) != 0)
         return;
@@ -40,6 +42,7 @@ void bm_hunch_learn(const bm_hunch *hunch, const bly_filter *f) {
     haunt *at = place_of(text);
     if (!at)
         return;
+    bm_hunch_learned++;
     at->size = text.size;
     memcpy(at->name, text.data, text.size);
     bly_ahead_of(f, &at->ahead);

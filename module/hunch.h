@@ -17,8 +17,13 @@ typedef struct bm_hunch {
     const rm_string *name;
     const bly_ahead *ahead; /* NULL: no filter of that name is remembered */
     bly_bytes item;
-    bly_hash hash; /* of the item, in the filter that is */
+    uint64_t learned; /* bm_hunch_learned, when it began */
+    bly_hash hash;    /* of the item, in the filter that is */
 } bm_hunch;
+
+/* How often something was learnt. A hunch is of what was known when it began: what it points to may
+ * be of another filter after that, and its hash then is none of that one's. */
+extern uint64_t bm_hunch_learned;
 
 /* Before the key is opened. In the engine's main thread alone, like the rest. */
 void bm_hunch_begin(bm_hunch *hunch, const rm_string *name, bly_bytes item);
@@ -28,7 +33,7 @@ void bm_hunch_learn(const bm_hunch *hunch, const bly_filter *f);
 
 /* Whether the hash is the item's in the filter that the key turned out to have. */
 static inline bool bm_hunch_holds(const bm_hunch *hunch, const bly_filter *f) {
-    if (hunch->ahead && bly_ahead_holds(hunch->ahead, f))
+    if (hunch->ahead && hunch->learned == bm_hunch_learned && bly_ahead_holds(hunch->ahead, f))
         return true;
     bm_hunch_learn(hunch, f);
     return false;

@@ -15,9 +15,17 @@ def number_bits(numbers):
     return sum(1 << n for n in set(numbers))
 
 
+def is_small(head):
+    return head["sub"] & 64 != 0
+
+
 class Window:
+    def kept(self, head):
+        """Generations beside the one being filled."""
+        return head["sub"] & 63
+
     def slots(self, head):
-        return head["sub"] + 1
+        return self.kept(head) + 1
 
     def lanes(self, head):
         """The places of each lane, as pairs of first and number."""
@@ -33,24 +41,34 @@ class Window:
         return self.parts(head) * head["size"]
 
     def heading(self, head):
+        if is_small(head):
+            return 8 * (7 + self.slots(head))
         return 128 + (16 * self.slots(head) + 63) // 64 * 64
 
     def check_shape(self, head):
-        demand(1 <= head["sub"] <= 32, "sub")
+        demand(1 <= self.kept(head) <= 32 and head["sub"] < 128, "sub")
         demand(head["width"] == 1, "width")
+        if is_small(head):
+            demand(1 <= head["k"] <= 64, "k")
+            demand(head["size"] >= 128 and self.used(head) <= 32768, "size")
+            return
         demand(head["k"] % len(self.lanes(head)) == 0 and 1 <= self.parts(head) <= 16, "k")
         demand(head["size"] >= 1 and self.used(head) <= MOST_BITS, "size")
 
     def used(self, head):
+        if is_small(head):
+            return 8 * self.heading(head) + self.slots(head) * head["size"]
         return 8 * self.heading(head) + 512 * self.lines(head)
 
     def stencil(self, head, slot):
         slots = self.slots(head)
         return number_bits(p * slots + slot for p in range(511 // slots))
 
+    def quota(self, head):
+        return -(-head["capacity"] // self.kept(head))
+
     def step(self, head):
-        quota = -(-head["capacity"] // head["sub"])
-        return -(-self.lines(head) // quota)
+        return -(-self.lines(head) // self.quota(head))
 
     def places(self, head, lo, hi):
         """For each part of a key: its line, counted through, and its places in there."""
@@ -65,32 +83,33 @@ class Window:
             y = y * LCG & M64
             y ^= y >> 32
 
+    def columns(self, head, lo, hi):
+        """The columns of a key in a small window."""
+        x = lo
+        for _ in range(head["k"]):
+            yield mulhi(x, head["size"])
+            x = (x * LCG + (hi | 1)) & M64
+
     def read(self, head, body):
-        return WindowState(self, head, body)
+        return (SmallState if is_small(head) else LargeState)(self, head, body)
 
     def check_body(self, head, body):
         w = self.read(head, body)
-        s, slots = head["sub"], self.slots(head)
-        demand(w.active < slots and w.cursor <= self.lines(head) and w.state < 4, "heading")
+        s, slots = self.kept(head), self.slots(head)
+        demand(w.active < slots and w.state < 4, "heading")
         slice_ = -(-w.span // s)
         if w.state & 2:
             demand(w.span and w.ordinal == w.now // slice_, "clock")
         else:
             demand(w.now == 0 and (w.span == 0 or w.ordinal == 0), "clock that was not set")
-        demand(w.stencil == self.stencil(head, w.active), "stencil")
-        demand(w.step == self.step(head), "step")
-        demand(all(k < 1 << 56 for k in w.keys) and sum(w.keys) == head["items"], "keys")
+        demand(all(k < w.most_keys for k in w.keys) and sum(w.keys) == head["items"], "keys")
         demand(w.live == number_bits(i for i in range(slots) if w.keys[i]), "live slots")
         ordinals = [w.ordinals[i] for i in range(slots) if w.keys[i]]
         demand(len(set(ordinals)) == len(ordinals), "two slots of one generation")
         demand(all(w.ordinal - s <= o <= w.ordinal for o in ordinals), "ordinals")
         demand(not w.keys[w.active] or w.ordinals[w.active] == w.ordinal, "active ordinal")
         demand(not any(w.ordinals[i] for i in range(slots) if not w.keys[i]), "dead ordinals")
-        demand(not any(body[128 + 16 * slots : self.heading(head)]), "words without meaning")
-        none = ((1 << 511) - 1) >> 511 // slots * slots << 511 // slots * slots
-        for i, line in enumerate(w.lines):
-            demand(line & none == 0, "bits without meaning")
-            demand(i >= w.cursor or line >> 511 == w.state & 1, "marks")
+        w.check_own(body)
 
     def check_keys(self, head, body, keys, copies, total=None):
         """copies is None: these are held; else `total` are all that came, in order, since it was
@@ -99,23 +118,62 @@ class Window:
         demand(all(w.find(lo, hi) for lo, hi in keys), "a key is missing")
         if copies is None:
             return
-        fresh = WindowState(self, head, bytes(len(body)))
-        fresh.span, fresh.cursor = w.span, self.lines(head)
-        fresh.stencil, fresh.step = self.stencil(head, 0), self.step(head)
+        fresh = self.read(head, bytes(len(body)))
+        fresh.begin()
+        fresh.span = w.span
         for lo, hi in total:
             fresh.add(lo, hi)
         demand(fresh.body() == body, "the body is not that of its keys")
 
 
 class WindowState:
-    """The body of a window, taken apart."""
+    """The body of a window, taken apart: what both forms have. A form has the rest: begin, check_own,
+    body, find, set_bits, sweep_all, sweep_on, and empty, which readies a slot to be filled."""
 
     def __init__(self, kind, head, body):
         self.kind, self.head = kind, head
-        slots, start = kind.slots(head), kind.heading(head)
-        fields = struct.unpack_from("<8Q", body)
+        fields = struct.unpack_from("<7Q", body)
         self.ordinal, self.active, self.cursor, self.live = fields[:4]
-        self.span, self.now, self.state, self.step = fields[4:]
+        self.span, self.now, self.state = fields[4:]
+
+    def fields(self):
+        fields = (self.ordinal, self.active, self.cursor, self.live)
+        return struct.pack("<7Q", *fields, self.span, self.now, self.state)
+
+    def turn(self, ordinal):
+        slots, was_live = len(self.keys), self.live >> self.active & 1
+        if was_live:
+            self.sweep_all()
+        for i in range(slots):
+            if self.live >> i & 1 and self.ordinals[i] + slots - 1 < ordinal:
+                self.keys[i] = self.ordinals[i] = 0
+                self.live &= ~(1 << i)
+        self.ordinal = ordinal
+        if not was_live:
+            return
+        while self.live >> self.active & 1:
+            self.active = (self.active + 1) % slots
+        self.empty()
+
+    def add(self, lo, hi):
+        if self.find(lo, hi) >> self.active & 1:
+            return
+        if self.span == 0 and self.keys[self.active] >= self.kind.quota(self.head):
+            self.turn(self.ordinal + 1)
+        self.set_bits(lo, hi)
+        self.keys[self.active] += 1
+        self.ordinals[self.active] = self.ordinal
+        self.live |= 1 << self.active
+        self.sweep_on()
+
+
+class LargeState(WindowState):
+    most_keys = 1 << 56
+
+    def __init__(self, kind, head, body):
+        super().__init__(kind, head, body)
+        slots, start = kind.slots(head), kind.heading(head)
+        self.step = struct.unpack_from("<Q", body, 56)[0]
         self.stencil = int.from_bytes(body[64:128], "little")
         pairs = struct.unpack_from("<%dQ" % (2 * slots), body, 128)
         self.keys, self.ordinals = list(pairs[::2]), list(pairs[1::2])
@@ -123,11 +181,25 @@ class WindowState:
             int.from_bytes(body[at : at + 64], "little") for at in range(start, len(body), 64)
         ]
 
+    def begin(self):
+        self.cursor = self.kind.lines(self.head)
+        self.stencil, self.step = self.kind.stencil(self.head, 0), self.kind.step(self.head)
+
+    def check_own(self, body):
+        slots = self.kind.slots(self.head)
+        demand(self.cursor <= len(self.lines), "cursor")
+        demand(self.stencil == self.kind.stencil(self.head, self.active), "stencil")
+        demand(self.step == self.kind.step(self.head), "step")
+        words = body[128 + 16 * slots : self.kind.heading(self.head)]
+        demand(not any(words), "words without meaning")
+        none = ((1 << 511) - 1) >> 511 // slots * slots << 511 // slots * slots
+        for i, line in enumerate(self.lines):
+            demand(line & none == 0, "bits without meaning")
+            demand(i >= self.cursor or line >> 511 == self.state & 1, "marks")
+
     def body(self):
-        fields = (self.ordinal, self.active, self.cursor, self.live)
-        fields += (self.span, self.now, self.state, self.step)
         pairs = [x for pair in zip(self.keys, self.ordinals) for x in pair]
-        heading = struct.pack("<8Q", *fields) + self.stencil.to_bytes(64, "little")
+        heading = self.fields() + struct.pack("<Q", self.step) + self.stencil.to_bytes(64, "little")
         heading += struct.pack("<%dQ" % len(pairs), *pairs)
         heading += bytes(self.kind.heading(self.head) - len(heading))
         return heading + b"".join(line.to_bytes(64, "little") for line in self.lines)
@@ -145,6 +217,18 @@ class WindowState:
                 found &= ~(1 << self.active)
         return found & ((1 << slots) - 1)
 
+    def set_bits(self, lo, hi):
+        slots = len(self.keys)
+        for line, places in self.kind.places(self.head, lo, hi):
+            self.sweep(line)
+            for p in places:
+                self.lines[line] |= 1 << p * slots + self.active
+
+    def empty(self):
+        self.stencil = self.kind.stencil(self.head, self.active)
+        self.state ^= 1
+        self.cursor = 0
+
     def sweep(self, line):
         if not self.is_swept(line):
             self.lines[line] = (self.lines[line] & ~self.stencil) ^ 1 << 511
@@ -154,38 +238,60 @@ class WindowState:
             self.sweep(self.cursor)
             self.cursor += 1
 
-    def turn(self, ordinal):
-        slots, was_live = len(self.keys), self.live >> self.active & 1
-        if was_live:
-            self.sweep_to(len(self.lines))
-        for i in range(slots):
-            if self.live >> i & 1 and self.ordinals[i] + slots - 1 < ordinal:
-                self.keys[i] = self.ordinals[i] = 0
-                self.live &= ~(1 << i)
-        self.ordinal = ordinal
-        if not was_live:
-            return
-        while self.live >> self.active & 1:
-            self.active = (self.active + 1) % slots
-        self.stencil = self.kind.stencil(self.head, self.active)
-        self.state ^= 1
-        self.cursor = 0
+    def sweep_all(self):
+        self.sweep_to(len(self.lines))
 
-    def add(self, lo, hi):
-        slots = len(self.keys)
-        if self.find(lo, hi) >> self.active & 1:
-            return
-        quota = -(-self.head["capacity"] // self.head["sub"])
-        if self.span == 0 and self.keys[self.active] >= quota:
-            self.turn(self.ordinal + 1)
-        for line, places in self.kind.places(self.head, lo, hi):
-            self.sweep(line)
-            for p in places:
-                self.lines[line] |= 1 << p * slots + self.active
-        self.keys[self.active] += 1
-        self.ordinals[self.active] = self.ordinal
-        self.live |= 1 << self.active
+    def sweep_on(self):
         self.sweep_to(self.cursor + self.step)
+
+
+class SmallState(WindowState):
+    most_keys = 1 << 55
+
+    def __init__(self, kind, head, body):
+        super().__init__(kind, head, body)
+        words = struct.unpack_from("<%dQ" % kind.slots(head), body, 56)
+        self.keys = [w & (1 << 56) - 1 for w in words]
+        self.ordinals = [w and self.ordinal - ((self.ordinal - (w >> 56)) & 255) for w in words]
+        self.table = int.from_bytes(body[kind.heading(head) :], "little")
+        self.bytes = len(body)
+
+    def begin(self):
+        pass
+
+    def mine(self):
+        """The bits of the active slot."""
+        slots = len(self.keys)
+        return number_bits(c * slots + self.active for c in range(self.head["size"]))
+
+    def check_own(self, body):
+        demand(self.cursor == 0 and self.state & 1 == 0, "nothing can be swept")
+        is_live = self.live >> self.active & 1
+        demand(is_live or self.table & self.mine() == 0, "the active slot is not empty")
+
+    def body(self):
+        words = [o << 56 & M64 | k for o, k in zip(self.ordinals, self.keys)]
+        heading = self.fields() + struct.pack("<%dQ" % len(words), *words)
+        return heading + self.table.to_bytes(self.bytes - len(heading), "little")
+
+    def find(self, lo, hi):
+        slots, found = len(self.keys), self.live
+        for c in self.kind.columns(self.head, lo, hi):
+            found &= self.table >> c * slots
+        return found
+
+    def set_bits(self, lo, hi):
+        for c in self.kind.columns(self.head, lo, hi):
+            self.table |= 1 << c * len(self.keys) + self.active
+
+    def empty(self):
+        self.table &= ~self.mine()
+
+    def sweep_all(self):
+        pass
+
+    def sweep_on(self):
+        pass
 
 
 class Stable:

@@ -184,6 +184,15 @@ static const planned plans[] = {
     {"window-empty-fnv1", BLY_WINDOW, 1, 0.01, BLY_HASH_FNV1, 0, 0, 0, 0, 0},
     {"window-no-clock-md5", BLY_WINDOW, 30, 0.01, BLY_HASH_MD5, 7, 0, 40, 3, 100},
     {"keyed-window", BLY_WINDOW, 50, 0.01, BLY_HASH_SIPHASH, 0, 0, 90, 0, 0},
+    /* When those above were written there were no small windows; now all these would be. */
+    {"window-small-fnv1a", BLY_WINDOW, 60, 0.01, BLY_HASH_FNV1A, 0, 0, 60, 0, 0},
+    {"window-small-turned-fnv1a", BLY_WINDOW, 400, 0.01, BLY_HASH_FNV1A, 1, 0, 553, 0, 0},
+    {"window-small-full-xxh64", BLY_WINDOW, 200, 0.001, BLY_HASH_XXH64, 1, 0, 999, 0, 0},
+    {"window-small-1-generation-murmur3", BLY_WINDOW, 20, 0.001, BLY_HASH_MURMUR3, 0, 0, 70, 1, 0},
+    {"window-small-32-generations-crc64", BLY_WINDOW, 64, 0.01, BLY_HASH_CRC64, 7, 0, 999, 32, 0},
+    {"window-small-empty-fnv1", BLY_WINDOW, 1, 0.01, BLY_HASH_FNV1, 0, 0, 0, 0, 0},
+    {"window-small-no-clock-md5", BLY_WINDOW, 30, 0.01, BLY_HASH_MD5, 7, 0, 40, 3, 100},
+    {"keyed-window-small", BLY_WINDOW, 50, 0.01, BLY_HASH_SIPHASH, 0, 0, 90, 0, 0},
     {"stable-planned-murmur3", BLY_STABLE, 20, 0.02, BLY_HASH_MURMUR3, 0, 0, 500, 0, 0},
     {"keyed-stable", BLY_STABLE, 5, 0.05, BLY_HASH_SIPHASH, 0, 0, 100, 0, 0},
     {"cuckoo-planned-murmur3", BLY_CUCKOO, 60, 1e-6, BLY_HASH_MURMUR3, 7, 5, 60, 0, 0},
@@ -248,17 +257,24 @@ static void save_latest(const output *out, const bly_filter *f, const char *name
     save(out, f, name, first, count, can & BLY_FORGETS ? "latest" : "exactly");
 }
 
+static void save_window(const output *out, const bly_filter *f, const char *kind, const char *name,
+                        int first, int count) {
+    char whole[64];
+    (void)snprintf(whole, sizeof whole, "%s-%s", kind, name);
+    save(out, f, whole, first, count, "held");
+}
+
 /* Windows whose clock has been set, and one that was united. */
-static void make_windows(const output *out) {
+static void make_windows(const output *out, const char *kind) {
     const planned timed = {"clock", BLY_WINDOW, 60, 0.01, BLY_HASH_FNV1A, 9, 0, 20, 4, 100};
     bly_filter *f = make_planned(&timed), *other;
     for (int i = 1; i < 9; i++) {
         must(bly_window_advance(f, (uint64_t)(1000 + 17 * i)) == BLY_OK, "advance");
         add_keys(f, 20 * i, 10 + i);
     }
-    save(out, f, "window-clock-fnv1a", 160, 18, "held");
+    save_window(out, f, kind, "clock-fnv1a", 160, 18);
     must(bly_window_advance(f, 1300) == BLY_OK, "advance");
-    save(out, f, "window-asleep-fnv1a", 0, 0, "held");
+    save_window(out, f, kind, "asleep-fnv1a", 0, 0);
     bly_filter_destroy(f);
     const planned by_number = {"union", BLY_WINDOW, 80, 0.01, BLY_HASH_FNV1A, 9, 0, 60, 4, 0};
     planned later = by_number;
@@ -266,7 +282,7 @@ static void make_windows(const output *out) {
     f = make_planned(&by_number);
     other = make_planned(&later);
     must(bly_filter_union(f, other) == BLY_OK, "union");
-    save(out, f, "window-union-fnv1a", 0, 100, "held");
+    save_window(out, f, kind, "union-fnv1a", 0, 100);
     bly_filter_destroy(f);
     bly_filter_destroy(other);
 }
@@ -325,7 +341,8 @@ static void make_good(const output *out) {
     }
     make_tables(out);
     make_chains(out);
-    make_windows(out);
+    make_windows(out, "window");
+    make_windows(out, "window-small");
     sample half = {"half", {BLY_SBBF, 8, 12, BLY_FOLDABLE}, BLY_HASH_FNV1A, 3, 0, 40};
     bly_filter *a = make(&half), *folded;
     half.first = 20;
@@ -612,6 +629,31 @@ static const kind_lie kind_lies[] = {
     {"window-fnv1a", {"window-word-without-meaning.ECORRUPT", 64 + 312, 8, 1}},
     {"window-fnv1a", {"window-bit-without-meaning.ECORRUPT", 64 + 384 + 63, 1, 0x40}},
     {"window-turned-fnv1a", {"window-mark.ECORRUPT", 64 + 384 + 56, 8, UINT64_MAX >> 8}},
+    {"window-small-fnv1a", {"window-small-k-0.ECORRUPT", 8, 1, 0}},
+    {"window-small-fnv1a", {"window-small-k-65.ECORRUPT", 8, 1, 65}},
+    {"window-small-fnv1a", {"window-small-width-2.ECORRUPT", 9, 1, 2}},
+    {"window-small-fnv1a", {"window-small-no-generations.ECORRUPT", 10, 2, 64}},
+    {"window-small-fnv1a", {"window-small-33-generations.ECORRUPT", 10, 2, 97}},
+    {"window-small-fnv1a", {"window-small-sub-136.ECORRUPT", 10, 2, 136}},
+    {"window-small-fnv1a", {"window-small-size-0.ECORRUPT", 16, 8, 0}},
+    {"window-small-fnv1a", {"window-small-size-127.ECORRUPT", 16, 8, 127}},
+    {"window-small-fnv1a", {"window-small-size-3528.ECORRUPT", 16, 8, 3528}},
+    {"window-small-fnv1a", {"window-small-size-2-to-63.ECORRUPT", 16, 8, UINT64_C(1) << 63}},
+    {"window-small-fnv1a", {"window-small-items.ECORRUPT", 32, 8, 1}},
+    {"window-small-fnv1a", {"window-small-ordinal.ECORRUPT", 64, 8, 99}},
+    {"window-small-fnv1a", {"window-small-active-9.ECORRUPT", 64 + 8, 8, 9}},
+    {"window-small-fnv1a", {"window-small-cursor.ECORRUPT", 64 + 16, 8, 1}},
+    {"window-small-fnv1a", {"window-small-live.ECORRUPT", 64 + 24, 8, 1}},
+    {"window-small-fnv1a", {"window-small-clock-not-set.ECORRUPT", 64 + 40, 8, 5}},
+    {"window-small-fnv1a", {"window-small-phase.ECORRUPT", 64 + 48, 8, 1}},
+    {"window-small-fnv1a", {"window-small-state-4.ECORRUPT", 64 + 48, 8, 4}},
+    {"window-small-fnv1a", {"window-small-clock-without-span.ECORRUPT", 64 + 48, 8, 2}},
+    {"window-small-fnv1a", {"window-small-keys.ECORRUPT", 64 + 56, 8, 1}},
+    {"window-small-fnv1a", {"window-small-keys-2-to-55.ECORRUPT", 64 + 56, 8, UINT64_C(1) << 55}},
+    {"window-small-fnv1a", {"window-small-slot-ordinal.ECORRUPT", 64 + 56 + 7, 1, 50}},
+    {"window-small-fnv1a", {"window-small-dead-slot-ordinal.ECORRUPT", 64 + 120 + 7, 1, 1}},
+    {"window-small-fnv1a", {"window-small-padding.ECORRUPT", -1, 1, 0x80}},
+    {"window-small-empty-fnv1", {"window-small-active-not-empty.ECORRUPT", 64 + 128, 1, 1}},
     {"stable-3-bits-xxh64", {"stable-k-9.ECORRUPT", 8, 1, 9}},
     {"stable-3-bits-xxh64", {"stable-width-1.ECORRUPT", 9, 1, 1}},
     {"stable-3-bits-xxh64", {"stable-cells-of-no-bits.ECORRUPT", 9, 3, 4 * 99 << 8}},

@@ -37,6 +37,8 @@ static const bly_geometry shapes[] = {
     {BLY_SCALABLE, 0, 10, 0, 0},
     {BLY_WINDOW, 0, 150, 0, 0},
     {BLY_WINDOW, 9, 1, 0, 2},
+    {BLY_WINDOW, 9, 4, 0, 8},
+    {BLY_WINDOW, 5, 130, 0, 64 + 2},
     {BLY_STABLE, 0, 60, 0, 0},
     {BLY_CUCKOO, 0, 200, 0, 0},
     {BLY_CUCKOO, 11, 51, 0, 0},
@@ -78,6 +80,8 @@ static inline bool shape_can(bly_geometry shape, uint32_t what) {
 
 /* The same shape, with room for many more keys, where that is a matter of its size. */
 static inline bly_geometry enlarged(bly_geometry shape) {
+    if (shape.kind == BLY_WINDOW && shape.detail & BLY_WINDOW_SMALL) /* that has no room for more */
+        shape = (bly_geometry){BLY_WINDOW, 9, 1, 0, shape.detail - BLY_WINDOW_SMALL};
     if (!shape_can(shape, BLY_ONLY_COUNTS))
         shape.size *= 256;
     return shape;

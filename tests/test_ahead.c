@@ -1,5 +1,6 @@
 /* test_ahead.c - ahead.h: hashes that are the filter's own, for as long as it says so, and copies
  * that outlive their filters. */
+#include "filters/ops.h"
 #include "store_support.h"
 
 #include <bloomery/ahead.h>
@@ -75,10 +76,29 @@ static void test_other_hashes(void **state) {
     ahead.hasher.seed = 1;
     assert_false(bly_ahead_holds(&ahead, f));
     bly_ahead_of(f, &ahead);
-    ahead.hasher.one = NULL;
+    ahead.hasher.id = BLY_HASH_MURMUR3;
     assert_false(bly_ahead_holds(&ahead, f));
     bly_filter_destroy(other);
     bly_filter_destroy(f);
+}
+
+/* Two functions that are called in the same way, at one address. */
+static void test_other_functions(void **state) {
+    (void)state;
+    const bly_hash_id ids[] = {BLY_HASH_FNV1A, BLY_HASH_CITY64};
+    bly_filter *f[2];
+    bly_ahead ahead;
+    for (size_t i = 0; i < 2; i++) {
+        bly_spec spec = bly_spec_for(BLY_SPLIT512, 1000, 0.01);
+        assert_ok(bly_hasher_init(&spec.hasher, ids[i], 0));
+        assert_ok(bly_filter_create(&spec, &f[i]));
+    }
+    bly_ahead_of(f[0], &ahead);
+    assert_true(bly_ahead_holds(&ahead, f[0]));
+    ahead.place[0].body = f[1]->body;
+    assert_false(bly_ahead_holds(&ahead, f[1]));
+    bly_filter_destroy(f[0]);
+    bly_filter_destroy(f[1]);
 }
 
 static bly_hash own_hash(void *user, const void *key, size_t len) {
@@ -111,9 +131,8 @@ static void test_secrets_stay(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kind),
-        cmocka_unit_test(test_scalable_is_known),
-        cmocka_unit_test(test_other_hashes),
+        cmocka_unit_test(test_every_kind),   cmocka_unit_test(test_scalable_is_known),
+        cmocka_unit_test(test_other_hashes), cmocka_unit_test(test_other_functions),
         cmocka_unit_test(test_secrets_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -305,11 +305,12 @@ static void report(job *j) {
         dedup_report_text(stderr, &j->totals, &j->seen, &j->rule);
 }
 
-/* A window by time may have had more keys than it was made for, and be well again. */
+/* A window by time may have had more keys than it was made for, and be well again. One by number
+ * cannot; but one of a few lines may be a third worse than it would be on average. */
 static bool judge_window(const job *j, double useless) {
     const double worst = fmax(j->seen.worst, seen_rate_now(&j->seen));
     char lost[NUMBER_TEXT], rate[NUMBER_TEXT], span[NUMBER_TEXT];
-    if (worst <= 1.1 * seen_rate_promised(&j->seen))
+    if (j->window_seconds == 0 || worst <= 1.1 * seen_rate_promised(&j->seen))
         return true;
     message_warn("more keys came within %s than the window was made for: about %s new lines were "
                  "lost, at worst %s of them; %sa larger -n",

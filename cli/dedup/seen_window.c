@@ -81,8 +81,10 @@ uint64_t seen_window_bytes(const seen_wish *wish) {
 double seen_window_promise(const seen *s) {
     bly_stats stats;
     bly_filter_stats(s->filter, &stats);
-    const bly_geometry g = bly_filter_geometry(s->filter);
-    return s->timed ? part_of(stats.target_fpr, g.detail) : stats.target_fpr;
+    bly_window_info w;
+    if (!s->timed || bly_window_look(s->filter, &w) != BLY_OK)
+        return stats.target_fpr;
+    return part_of(stats.target_fpr, w.generations);
 }
 
 /* ---- a state --------------------------------------------------------------------------------- */
@@ -201,11 +203,12 @@ bool seen_window_mark(seen *s, bly_hash mark, bool *known) {
 /* ---- the rate -------------------------------------------------------------------------------- */
 
 /* Of one generation with so many keys. */
-static double rate_of_one(const bly_filter *f, uint64_t keys) {
+static double rate_of_one(const bly_filter *f, const bly_window_info *w, uint64_t keys) {
     const bly_geometry g = bly_filter_geometry(f);
     if (keys == 0)
         return 0;
-    return part_of(bly_plan_fpr(&g, keys * g.detail, bly_filter_hasher(f)->bits), g.detail);
+    return part_of(bly_plan_fpr(&g, keys * w->generations, bly_filter_hasher(f)->bits),
+                   w->generations);
 }
 
 static double either(double a, double b) {
@@ -218,8 +221,8 @@ static double rate_by_number(const bly_filter *f, const bly_window_info *w, uint
     const uint64_t then = came > ago ? came - ago : 0;
     const uint64_t turns = then / w->generation_keys;
     const uint64_t full = turns < w->generations ? turns : w->generations;
-    const double one = rate_of_one(f, w->generation_keys);
-    return either(-expm1((double)full * log1p(-one)), rate_of_one(f, then % w->generation_keys));
+    const double one = rate_of_one(f, w, w->generation_keys);
+    return either(-expm1((double)full * log1p(-one)), rate_of_one(f, w, then % w->generation_keys));
 }
 
 static double rate_by_bits(const bly_filter *f) {
@@ -230,7 +233,7 @@ static double rate_by_bits(const bly_filter *f) {
 
 /* By time: of the older generations once in each slice. */
 static double rate_by_time(seen *s, const bly_window_info *w, uint64_t ago) {
-    const double active = rate_of_one(s->filter, w->active_keys);
+    const double active = rate_of_one(s->filter, w, w->active_keys);
     if (s->asked == 0 || w->ordinal != s->slice) {
         const double all = rate_by_bits(s->filter);
         s->slice = w->ordinal;
@@ -238,7 +241,7 @@ static double rate_by_time(seen *s, const bly_window_info *w, uint64_t ago) {
         s->older = active < 1 ? fmax(0, (all - active) / (1 - active)) : 1;
     }
     const uint64_t then = w->active_keys > ago ? w->active_keys - ago : 0;
-    const double counted = either(s->older, rate_of_one(s->filter, then));
+    const double counted = either(s->older, rate_of_one(s->filter, w, then));
     const bly_geometry g = bly_filter_geometry(s->filter);
     if (w->active_keys <= w->generation_keys)
         return counted;

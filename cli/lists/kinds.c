@@ -179,6 +179,9 @@ char *kinds_size(const bly_geometry *g, char out[KINDS_SIZE]) {
         (void)snprintf(out, KINDS_SIZE, "%u level%s", g->hashes, g->hashes == 1 ? "" : "s");
     else if (g->kind == BLY_OVERLAY)
         (void)snprintf(out, KINDS_SIZE, "%u parts", g->hashes);
+    else if (g->kind == BLY_WINDOW && g->detail & BLY_WINDOW_SMALL)
+        (void)snprintf(out, KINDS_SIZE, "%u generations and the one being filled, %s columns",
+                       g->detail - BLY_WINDOW_SMALL, number);
     else if (g->kind == BLY_WINDOW)
         (void)snprintf(out, KINDS_SIZE, "%u generations and the one being filled, %s line%s a part",
                        g->detail, number, g->size == 1 ? "" : "s");

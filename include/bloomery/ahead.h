@@ -4,10 +4,10 @@
  * large filter takes to come from memory. Whoever remembers where the filter of that name was last
  * time can do both at once.
  *
- * A bly_ahead is a plain copy of what leads to a key's lines. It owns nothing, and no pointer in it
- * is ever followed: they are only handed to the processor as wishes. So it may outlive its filter,
- * which may have grown, moved or died since: lines are then fetched that nobody needs, and no harm
- * is done.
+ * A bly_ahead is a plain copy of what leads to a key's lines. It owns nothing, and no pointer to
+ * the filter's memory in it is ever followed: they are only handed to the processor as wishes. So
+ * it may outlive its filter, which may have grown, moved or died since: lines are then fetched that
+ * nobody needs, and no harm is done.
  */
 #ifndef BLOOMERY_AHEAD_H
 #define BLOOMERY_AHEAD_H
@@ -32,8 +32,8 @@ typedef struct bly_ahead {
     } place[BLY_AHEAD_PLACES];
 } bly_ahead;
 
-/* Where the keys of that filter are now, of one with levels those in its newest. Nothing is known
- * of kinds whose lines cannot be told without looking at others (scalable and scalable-cuckoo
+/* Where the keys of that filter are now, of one with levels those in its newest four. Nothing is
+ * known of kinds whose lines cannot be told without looking at others (scalable and scalable-cuckoo
  * filters, and what these are made of, are not among them), nor of filters that are keyed, whose
  * secret is not copied, or have a hash function of the caller's own. */
 BLY_API void bly_ahead_of(const bly_filter *f, bly_ahead *out);

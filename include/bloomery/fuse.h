@@ -16,7 +16,9 @@
  * Building never fails for want of luck: a set of keys whose slots cannot be worked out is tried
  * with other slots, then with more of them. It takes 8 bytes per key while it lasts (16 with
  * another hash than the default of 64 bits) and 15 MB for each thread, or what options.memory says
- * (build.h).
+ * (build.h). Keys must not have been chosen by the filter's own hash: a set that was split by the
+ * top bits of xxh3 under the same seed crowds in a part of the slots, takes more of them, and may
+ * end as BLY_EWEAKHASH. Give the filter, or what splits, another seed.
  *
  *     bly_filter *f;
  *     if (bly_fuse_build(keys, n, 1.0 / 256, &f) == BLY_OK) {

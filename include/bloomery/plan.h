@@ -11,7 +11,9 @@
  *                 detail = factor between the capacities of levels, 0 standing for 2 (scalable.h)
  *   window        lines of 512 bits in each of its parts, which are k / 3 (k / 2 where detail > 9)
  *                 and at most 16; detail = generations that are kept, 1 .. 32, beside the one being
- *                 filled
+ *                 filled. With BLY_WINDOW_SMALL added to the detail: columns of a bit for each
+ *                 generation, 128 or more, in a body of 4 KiB at most; k = columns of a key,
+ *                 1 .. 64
  *   stable        cells of 1 to 3 bits      k = cells of a key, 1 .. 8
  *                 detail = 4 * the cells that an add lowers + the bits of a cell
  *   cuckoo        buckets of four slots     k = bits of a remainder, 6 .. 55
@@ -101,6 +103,9 @@ enum {
      * that the filter can later be folded to a half, a quarter, and so on. */
     BLY_FOLDABLE = 1u << 1
 };
+
+/* Added to the generations in the detail of a small window. */
+#define BLY_WINDOW_SMALL 64u
 
 typedef struct bly_geometry {
     bly_kind kind;

@@ -14,6 +14,10 @@
  * random line for the keys that are there, and for some of those that are not. The smallest window
  * has a part or two more than one that is 1% larger. That one is taken.
  *
+ * A small window is s + 1 plain Bloom filters of `size` bits, and the calculator for these is
+ * asked. It takes less space at the same rate, as nothing in it is divided into lines, but is kept
+ * to a few pages: more probes, each anywhere, and a turn that empties a slot all at once.
+ *
  * The geometry does not say how many keys the window is for. So "after n keys" means here: of a
  * window for n keys, and at its fullest.
  */
@@ -25,18 +29,36 @@
 
 #include <math.h>
 
+/* The largest size with which a body has so many bits at most. */
+static uint64_t size_within(const bly_geometry *g, uint64_t bits) {
+    uint64_t heading = 8 * blyi_window_heading(g);
+    uint64_t each = blyi_window_is_small(g) ? blyi_window_slots(g) : 512 * blyi_window_parts(g);
+    return bits > heading ? (bits - heading) / each : 0;
+}
+
+static bly_status check_small(const bly_geometry *g) {
+    bool possible = g->hashes >= 1 && g->hashes <= BLYI_WIN_SMALL_HASHES &&
+                    g->size >= BLYI_WIN_SMALL_LEAST &&
+                    g->size <= size_within(g, BLYI_WIN_SMALL_BITS);
+    return possible ? BLY_OK : BLY_EGEOMETRY;
+}
+
 static bly_status check(const bly_geometry *g) {
     unsigned slots = blyi_window_slots(g);
-    if (slots < 2 || slots > BLYI_WIN_MOST_SLOTS || g->size == 0)
+    if (slots < 2 || slots > BLYI_WIN_MOST_SLOTS || g->detail >= 2 * BLY_WINDOW_SMALL ||
+        g->size == 0)
         return BLY_EGEOMETRY;
+    if (blyi_window_is_small(g))
+        return check_small(g);
     if (g->hashes == 0 || g->hashes % blyi_window_lanes(slots) ||
         blyi_window_parts(g) > BLYI_WIN_MOST_PARTS)
         return BLY_EGEOMETRY;
-    uint64_t most = BLYI_MAX_BITS / 512 - blyi_window_heading(g) / 64;
-    return g->size > most / blyi_window_parts(g) ? BLY_ETOOBIG : BLY_OK;
+    return g->size > size_within(g, BLYI_MAX_BITS) ? BLY_ETOOBIG : BLY_OK;
 }
 
 static uint64_t bits(const bly_geometry *g) {
+    if (blyi_window_is_small(g))
+        return 8 * blyi_window_heading(g) + blyi_window_slots(g) * g->size;
     return 8 * blyi_window_heading(g) + 512 * blyi_window_lines(g);
 }
 
@@ -46,6 +68,11 @@ static unsigned width(const bly_geometry *g) {
 }
 
 /* ---- one generation -------------------------------------------------------------------------- */
+
+/* A slot of a small window, as the Bloom filter that it is. */
+static bly_geometry plain_of(const bly_geometry *g) {
+    return (bly_geometry){.kind = BLY_CLASSIC, .hashes = g->hashes, .size = g->size};
+}
 
 /* f(i), in a line for so many slots. */
 static double line_rate(unsigned slots, double i) {
@@ -58,6 +85,10 @@ static double line_rate(unsigned slots, double i) {
 }
 
 double blyi_window_rate(const bly_geometry *g, double n) {
+    if (blyi_window_is_small(g)) {
+        const bly_geometry plain = plain_of(g);
+        return blyi_rate(&plain, n);
+    }
     double line = blyi_mixture(n, (double)g->size, line_rate, blyi_window_slots(g));
     return pow(line, blyi_window_parts(g));
 }
@@ -65,6 +96,10 @@ double blyi_window_rate(const bly_geometry *g, double n) {
 /* ln(1 - q), q being the chance that one key sets one given bit of its generation. */
 static double log_miss(const bly_geometry *g) {
     unsigned slots = blyi_window_slots(g);
+    if (blyi_window_is_small(g)) {
+        const bly_geometry plain = plain_of(g);
+        return blyi_log_miss(&plain);
+    }
     double places = (double)blyi_window_places(slots) / blyi_window_lanes(slots);
     return log1p(-1 / (places * (double)g->size));
 }
@@ -91,49 +126,70 @@ static double excess_at(void *ctx, uint64_t size) {
     return blyi_excess(blyi_window_rate(&z->g, z->n), z->rate);
 }
 
-/* The smallest size, of at most `most` lines in all; 0 when there is none. */
-static uint64_t smallest_size(sizing *z, uint64_t most) {
-    unsigned slots = blyi_window_slots(&z->g), parts = blyi_window_parts(&z->g);
-    most /= parts;
-    if (most == 0 || excess_at(z, most) > 0)
+/* The size that would do if keys were spread evenly: over lines, and over lanes of equally many
+ * places; or over columns. */
+static double ideal_size(const sizing *z) {
+    unsigned slots = blyi_window_slots(&z->g), k = z->g.hashes;
+    double places = blyi_window_is_small(&z->g)
+                        ? 1.0 / k
+                        : (double)blyi_window_places(slots) / blyi_window_lanes(slots);
+    return z->n / places / -log1p(-pow(z->rate, 1.0 / k));
+}
+
+/* The smallest size, of at most `bits` bits in all; 0 when there is none. */
+static uint64_t smallest_size(sizing *z, uint64_t bits) {
+    uint64_t most = size_within(&z->g, bits);
+    uint64_t low = blyi_window_is_small(&z->g) ? BLYI_WIN_SMALL_LEAST - 1 : 0;
+    if (most <= low || excess_at(z, most) > 0)
         return 0;
-    /* As if lines were filled evenly, and lanes had equally many places. */
-    double each = (double)blyi_window_places(slots) / blyi_window_lanes(slots);
-    double ideal = z->n / each / -log1p(-pow(z->rate, 1.0 / z->g.hashes));
+    double ideal = ideal_size(z);
     uint64_t first = ideal < (double)most ? (uint64_t)ideal + 1 : most;
-    blyi_search s = {excess_at, z, 0, first, most, 0.6 * z->g.hashes};
+    blyi_search s = {excess_at, z, low, first > low ? first : low + 1, most, 0.6 * z->g.hashes};
     return blyi_smallest(&s);
 }
 
-#define MOST_SPACE 1.02 /* of a window with fewer parts, as a multiple of the smallest */
+#define MOST_SPACE                                                                                 \
+    1.02 /* of a window with fewer parts or probes, as a multiple of the smallest                  \
+          */
+
+/* Of the form that z->g has, with `step`, 2 `step` .. `n` `step` hashes, in so many bits at most.
+ * Returns its bits; UINT64_MAX when there is none. */
+static uint64_t plan_form(sizing *z, unsigned step, unsigned n, uint64_t most, bly_geometry *out) {
+    bly_geometry tried[BLYI_WIN_SMALL_HASHES]; /* more than there can be parts */
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < n; i++) {
+        z->g.hashes = step * (i + 1);
+        z->g.size = smallest_size(z, most);
+        tried[i] = z->g;
+        if (tried[i].size == 0)
+            continue;
+        least = bits(&tried[i]) < least ? bits(&tried[i]) : least;
+        /* What is larger than this will not be taken. */
+        if ((double)least * MOST_SPACE < (double)most)
+            most = (uint64_t)((double)least * MOST_SPACE);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        if (tried[i].size == 0 || (double)bits(&tried[i]) > MOST_SPACE * (double)least)
+            continue;
+        *out = tried[i];
+        return bits(out);
+    }
+    return UINT64_MAX;
+}
 
 bly_status blyi_window_plan(uint64_t keys, double fpr, uint32_t generations, bly_geometry *out) {
     if (generations < 1 || generations >= BLYI_WIN_MOST_SLOTS)
         return BLY_EGEOMETRY;
-    sizing z = {.n = (double)blyi_window_quota(keys, generations),
+    sizing z = {.g = {.kind = BLY_WINDOW, .detail = generations},
+                .n = (double)blyi_window_quota(keys, generations),
                 .rate = -expm1(log1p(-fpr) / (generations + 1.0))};
+    bly_geometry small;
     unsigned lanes = blyi_window_lanes(generations + 1);
-    bly_geometry tried[BLYI_WIN_MOST_PARTS];
-    uint64_t least = UINT64_MAX, most = BLYI_MAX_BITS / 512;
-    for (unsigned i = 0; i < BLYI_WIN_MOST_PARTS; i++) {
-        z.g = (bly_geometry){.kind = BLY_WINDOW, .hashes = lanes * (i + 1), .detail = generations};
-        z.g.size = smallest_size(&z, most);
-        tried[i] = z.g;
-        if (check(&tried[i]) != BLY_OK)
-            tried[i].size = 0;
-        else if (bits(&tried[i]) < least)
-            least = bits(&tried[i]);
-        /* What is larger than this will not be taken. */
-        if ((double)least * MOST_SPACE < (double)BLYI_MAX_BITS)
-            most = (uint64_t)((double)least * MOST_SPACE) / 512;
-    }
-    for (unsigned i = 0; i < BLYI_WIN_MOST_PARTS; i++) {
-        if (tried[i].size == 0 || (double)bits(&tried[i]) > MOST_SPACE * (double)least)
-            continue;
-        *out = tried[i];
-        return BLY_OK;
-    }
-    return BLY_ETOOBIG;
+    uint64_t large_bits = plan_form(&z, lanes, BLYI_WIN_MOST_PARTS, BLYI_MAX_BITS, out);
+    z.g.detail |= BLY_WINDOW_SMALL;
+    if (plan_form(&z, 1, BLYI_WIN_SMALL_HASHES, BLYI_WIN_SMALL_BITS, &small) < large_bits)
+        *out = small;
+    return large_bits == UINT64_MAX ? BLY_ETOOBIG : BLY_OK;
 }
 
 static bly_status plan(uint64_t keys, double fpr, bly_geometry *out) {
@@ -141,7 +197,7 @@ static bly_status plan(uint64_t keys, double fpr, bly_geometry *out) {
 }
 
 static double per_generation(const bly_geometry *g, double n) {
-    return ceil(n / g->detail);
+    return ceil(n / blyi_window_generations(g));
 }
 
 static double rate(const bly_geometry *g, double n) {
@@ -155,8 +211,7 @@ static uint64_t most(const bly_geometry *g) {
 }
 
 static double fill(const bly_geometry *g, double n) {
-    unsigned slots = blyi_window_slots(g);
-    double own = (double)(blyi_window_lines(g) * blyi_window_places(slots) * slots);
+    double own = (double)(blyi_window_own(g) * blyi_window_slots(g));
     return blyi_window_fill(g, per_generation(g, n)) * own / (double)bits(g);
 }
 

@@ -46,7 +46,7 @@ bool bly_ahead_holds(const bly_ahead *a, const bly_filter *f) {
     const bly_filter *newest = f->levels ? blyi_newest(f) : f;
     return a->places && newest->body == a->place[0].body && f->geometry.size == a->whole.size &&
            f->geometry.kind == a->whole.kind && f->hasher.seed == a->hasher.seed &&
-           f->hasher.one == a->hasher.one && !f->keyless;
+           f->hasher.id == a->hasher.id && !f->keyless;
 }
 
 static inline void fetch(const struct bly_ahead_place *place, bly_hash h) {

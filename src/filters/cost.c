@@ -206,7 +206,7 @@ static unsigned lines_of(const bly_geometry *g) {
         lines = 3;
         break;
     case BLY_WINDOW:
-        lines = blyi_window_parts(g);
+        lines = blyi_window_is_small(g) ? g->hashes : blyi_window_parts(g);
         break;
     case BLY_RIBBON: /* two blocks' columns of 16 bytes, side by side, beginning anywhere */
         lines = (2 * (g->hashes % BLYI_RIBBON_CUT + 1) + 3) / 4 + 1;

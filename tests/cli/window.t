@@ -14,7 +14,7 @@ a
 $ printf 'a\nb\na\n' | bloomery dedup -c --window 10
 3 lines, 2 unique, 1 repeated
 $ printf 'a\nb\na\n' | bloomery dedup -c --json --window 10 | sed -E 's/"estimated_lost.*"method/"method/; s/,"peak.*//'
-{"lines":3,"unique":2,"repeated":1,"window_lines":10,"method":"window","memory_bytes":448
+{"lines":3,"unique":2,"repeated":1,"window_lines":10,"method":"window","memory_bytes":320
 $ printf 'a\nb\na\n' | bloomery dedup -c --json --window 24h -n 5000 -p 1% | sed -E 's/"estimated_lost.*"rate_promised/"rate_promised/; s/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/"rate_worst.*"method/"method/; s/,"peak.*//'
 {"lines":3,"unique":2,"repeated":1,"window_seconds":86400,"rate_promised":0.01,"method":"window","memory_bytes":31488
 $ printf 'a\nb\na\n' | bloomery dedup -c --stats --window 1d 2>&1 | grep ^window
@@ -128,21 +128,21 @@ $ bloomery dedup --window 10 -p 1e-13 /dev/null
 $ bloomery info number.bly
 number.bly
   kind       window: remembers the last keys, or those of the last hours, and forgets older ones
-  shape      8 generations and the one being filled, 1 line a part, 6 bits per key
-  file       512 B
+  shape      8 generations and the one being filled, 128 columns, 3 bits per key
+  file       384 B
   hash       xxh3, seed 3
   type       line
   keys       18 counted, 18 estimated
-  capacity   the last 14 keys, 256 bits per key
-  rate       0.1% asked, 0.00124% predicted, 0.00121% now (1 in 82,469)
-  fill       ▕████████████████████████▏ 100% of its capacity; 3.0% of its bits set, 2.9% when full
+  capacity   the last 14 keys, 155 bits per key
+  rate       0.1% asked, 0.0892% predicted, 0.0883% now (1 in 1,132)
+  fill       ▕████████████████████████▏ 100% of its capacity; 2.4% of its bits set, 2.4% when full
   window     8 generations of 2 keys, and 2 in the one being filled
   note       forgets old keys: a "no" is about the window alone
 $ bloomery info --json number.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"number.bly","file_bytes":512,"kind":"window","hashes":6,"size":1,"detail":8,"forgets":true,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":3,"capacity":14,"count":18,"bits_per_key":256,"rate_asked":0.001,"approximate":false,"bits":3584,"set_bits":106,"fill":0.0295,"estimated_keys":18.163,"rate_predicted":1.240e-05,"rate_now":1.212e-05,"keeps_promise":true,"type":"line","marks":0,"window":{"generations":8,"generation_keys":2,"active_keys":2,"ordinal":25,"span":0,"slice":0,"now":0}}
+{"file":"number.bly","file_bytes":384,"kind":"window","hashes":3,"size":128,"detail":72,"forgets":true,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":3,"capacity":14,"count":18,"bits_per_key":155.428,"rate_asked":0.001,"approximate":false,"bits":2176,"set_bits":53,"fill":0.0243,"estimated_keys":18.0164,"rate_predicted":0.000891,"rate_now":0.000883,"keeps_promise":true,"type":"line","marks":0,"window":{"generations":8,"generation_keys":2,"active_keys":2,"ordinal":25,"span":0,"slice":0,"now":0}}
 $ bloomery info --header number.bly | grep -e shape -e capacity -e note
-  shape      8 generations and the one being filled, 1 line a part, 6 bits per key
-  capacity   the last 14 keys, 256 bits per key
+  shape      8 generations and the one being filled, 128 columns, 3 bits per key
+  capacity   the last 14 keys, 155 bits per key
   note       forgets old keys: a "no" is about the window alone
 $ bloomery info hour.bly | grep -e clock -e window | sed 's/clock .*;/clock N;/'
   kind       window: remembers the last keys, or those of the last hours, and forgets older ones
@@ -170,7 +170,7 @@ $ bloomery subtract -o x.bly number.bly number.bly
 ! bloomery subtract: number.bly: window filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
 ? 2
 $ bloomery merge -o x.bly number.bly number.bly
-! bloomery merge: x.bly: 2 filters merged, 18 keys by estimate; wrong answers 0.00121%, 0.1% asked
+! bloomery merge: x.bly: 2 filters merged, 18 keys by estimate; wrong answers 0.0883%, 0.1% asked
 $ bloomery dedup -q --window 10 --state number.bly <(seq 5); bloomery merge -f -o x.bly number.bly before.bly
 ! bloomery merge: before.bly: cannot be merged with number.bly: their clocks are not the same; only filters built alike can
 ? 2

@@ -555,58 +555,5 @@ def test_notifications():
            ["bloom.reserve k", "bloom.add k", "bloom.add k", "bloom.reserve r", "bloom.load l"])
 
 
-def test_names_change_hands():
-    """Commands on one item begin with the filter that a name had last: it may be another by now."""
-    with Server() as server, server.client() as c:
-        def fresh(name, item=b"x"):
-            eq(c("BF.EXISTS", name, item), 0, name)
-            eq(c("BF.ADD", name, item), 1, name)
-            eq(c("BF.EXISTS", name, item), 1, name)
-            eq(c("BF.ADD", name, item), 0, name)
-
-        sizes = (100, 100, 5000, 3_000_000, 100, 40_000_000)
-        for gone in (("DEL", "a"), ("UNLINK", "a"), ("FLUSHALL", "ASYNC"), ("FLUSHDB", "SYNC"),
-                     ("RENAME", "a", "b")):
-            for size in sizes:
-                c.must("BF.RESERVE", "a", "0.01", size)
-                fresh("a")
-                c.must(*gone)
-                eq(c("BF.EXISTS", "a", "x"), 0)
-        c.must("BF.RESERVE", "a", "0.001", 1000, "NONSCALING")
-        fresh("a")
-        eq(c("BF.EXISTS", "b", "x"), 1, "renamed")
-        c.must("RENAME", "b", "a")
-        eq(c("BF.EXISTS", "a", "x"), 1)
-        eq(c("BF.EXISTS", "a", "y"), 0)
-        c.must("SELECT", 1)
-        fresh("a")
-        c.must("SELECT", 0)
-        c.must("DEL", "a")
-        c.must("SWAPDB", 0, 1)
-        eq(c("BF.EXISTS", "a", "x"), 1)
-        c.must("SET", "a", "text")
-        eq(c("BF.ADD", "a", "x"), WRONGTYPE)
-        c.must("DEL", "a")
-        c.must("CF.RESERVE", "a", 100_000)
-        eq(c("CF.EXISTS", "a", "x"), 0)
-        eq(c("CF.ADD", "a", "x"), 1)
-        eq(c("CF.ADDNX", "a", "x"), 0)
-        eq(c("CF.EXISTS", "a", "x"), 1)
-
-
-def test_many_names():
-    """More names than are remembered, of all lengths, each with its own items; and growth."""
-    with Server() as server, server.client() as c:
-        names = ["n" * length + end for length in (1, 7, 47, 48, 49, 300) for end in "abcdefgh"]
-        for name in names:
-            c.must("BLY.RESERVE", name, "KIND", "scalable", "CAPACITY", 20, "SEED", len(name))
-        for i in range(120):
-            eq(c.pipeline([("BF.ADD", name, f"{name}:{i}") for name in names]).count(None), 0)
-        for name in names:
-            eq(c("BF.MEXISTS", name, *(f"{name}:{i}" for i in range(120))), [1] * 120, name)
-            eq([c("BF.EXISTS", name, f"{name}:{i}") for i in range(0, 120, 7)], [1] * 18, name)
-            ok(sum(c("BF.EXISTS", name, f"other:{i}") for i in range(50)) < 8, name)
-
-
 if __name__ == "__main__":
     main(globals())

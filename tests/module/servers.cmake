@@ -7,7 +7,7 @@ elseif(NOT BLOOMERY_PYTHON OR NOT BLOOMERY_SERVER)
   message(STATUS "no tests of the module on servers: they need python3 and redis-server")
 else()
   foreach(name
-      commands config replication crash cluster stalls limits citizen clients guard migration
+      commands config replication crash cluster stalls limits citizen clients guard migration names
       bf cf rates bly bly_kinds windows merge keyed lost fuzz_live)
     if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}.py)
       add_test(NAME module_${name}

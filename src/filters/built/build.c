@@ -244,6 +244,13 @@ static bly_status solve_all(solving *j, double fpr, bly_filter **out) {
     return status == BLY_EFULL ? BLY_EWEAKHASH : status; /* good hashes do not get here */
 }
 
+/* Whether the fullest part has so many more hashes than others that most of them must be repeats:
+ * to plan for them all would take memory that nobody needs. */
+static bool is_lopsided(const blyi_shards *hashes, uint64_t fullest) {
+    enum { FEW = 4096 };
+    return fullest > FEW + 4 * (hashes->total / hashes->parts);
+}
+
 /* BLY_EEXISTS: there are repeats among hashes that were not sorted. */
 static bly_status solve(const bly_builder *b, const blyi_shards *hashes, bly_filter **out) {
     solving j = {.b = b, .hashes = hashes};
@@ -258,6 +265,8 @@ static bly_status solve(const bly_builder *b, const blyi_shards *hashes, bly_fil
     }
     for (uint64_t p = 0; b->solver->solve_parts && p < hashes->parts; p++)
         j.piece = hashes->count[p] > j.piece ? hashes->count[p] : j.piece;
+    if (!hashes->sorted && is_lopsided(hashes, j.piece))
+        return BLY_EEXISTS;
     if (!b->solver->solve_parts)
         j.piece = j.most;
     j.workers = choose_workers(&j);
@@ -269,7 +278,8 @@ static bly_status solve(const bly_builder *b, const blyi_shards *hashes, bly_fil
     int saved = errno;
     blyi_free_array(&b->alloc, block);
     errno = saved;
-    return status;
+    /* What is too much with repeats may be little without. */
+    return status == BLY_ETOOBIG && !hashes->sorted ? BLY_EEXISTS : status;
 }
 
 bly_status bly_builder_finish(bly_builder *b, bly_filter **out) {

@@ -339,6 +339,7 @@ static bly_status add_again(blyi_collect *c, const blyi_collect *old) {
  * is there. */
 static bly_status keep_whole(blyi_collect *c) {
     blyi_collect old = *c;
+    const uint64_t before = c->kept;
     c->stride = 2;
     if (c->count == 0) {
         drop_buffer(c);
@@ -360,7 +361,7 @@ static bly_status keep_whole(blyi_collect *c) {
     if (status)
         *c = old;
     else
-        c->kept -= old.kept;
+        c->kept -= before;
     errno = saved;
     return status;
 }

@@ -4,9 +4,11 @@
  * equation goes to the row of its first slot. If that is taken, the two are added, which clears the
  * first coefficient, and what is left goes on to the row of its next one; or nothing is left,
  * because the equation followed from others, and it can be forgotten: right sides are all zero, so
- * nothing can contradict. No equation ever reaches past the 128 slots from its row on. Keys come in
- * order of their windows, so all of this happens in a few cache lines that move along; and the last
- * come first, so that the first key of a slot finds its row free.
+ * nothing can contradict. Keys come in order of their windows, so all of this happens in a few
+ * cache lines that move along. And the first come first: then every row that a key meets belongs to
+ * a window that began no later, ends within the key's own 128 slots, and is met once. (The other
+ * way round keys find their rows free more often, but where they crowd each is led through all that
+ * crowd before it: the time grows with its square.)
  *
  * Then, from the last slot to the first, a slot with a row gets the value that the row demands,
  * given the 127 values behind it; a slot without one can have any, and gets random bits. (The
@@ -61,7 +63,7 @@ static inline unsigned advance(blyi_band *b) {
     return whole + by;
 }
 
-/* Where the windows of keys began whose equations followed from others: n of them, the last slot
+/* Where the windows of keys began whose equations followed from others: n of them, the first slot
  * first, as far as there is place. */
 enum { IDLE = 64 };
 typedef struct idle_keys {
@@ -80,7 +82,7 @@ static void eliminate(const blyi_ribbon *r, const bly_hash *h, size_t n, blyi_ba
     const blyi_band window = {
         {first_bits(r->slots), first_bits(r->slots < 64 ? 0 : r->slots - 64)}};
     idle->n = 0;
-    for (size_t i = n; i-- > 0;) {
+    for (size_t i = 0; i < n; i++) {
         uint64_t start = blyi_band_start(r, h[i].lo);
         blyi_band b = in_order(blyi_band_of(h[i]), start), *row = rows + start;
         b.w[0] &= window.w[0];
@@ -109,15 +111,15 @@ static double spanned(const blyi_ribbon *r, const bly_hash *h, size_t n, const b
                       const idle_keys *idle) {
     double sum = 0, chance = 0;
     int waiting = 0;
-    size_t i = 0, left = idle->n;
+    size_t i = 0, next = 0;
     uint64_t gap = 0, end = r->slots;
     const int behind = (int)(end < BLYI_RIBBON_SLOTS ? end : BLYI_RIBBON_SLOTS) - 1;
-    if (left > IDLE)
+    if (idle->n > IDLE)
         return (double)end;
     for (uint64_t slot = 0; slot < end; slot++) {
         for (; i < n && blyi_band_start(r, h[i].lo) <= slot; i++)
             waiting++;
-        for (; left > 0 && idle->start[left - 1] <= slot; left--)
+        for (; next < idle->n && idle->start[next] <= slot; next++)
             waiting--;
         if (waiting > behind - 64) /* it is next to nothing otherwise */
             chance += ldexp(1, waiting - behind);

@@ -28,6 +28,9 @@
  * Slots without keys are not live, and their bits are not looked at. A window whose clock moves on
  * while nothing is added just drops what is too old; the empty slot stays the active one.
  *
+ * Small windows have another body (window_small.c). They have no lines, so there is nothing in them
+ * to sweep; all else here is for both.
+ *
  * A key that is added again is put into the active generation as well, and lives on from there.
  *
  * Body, all numbers little-endian words of 64 bits:
@@ -46,6 +49,7 @@
  * Bits per key of the window at 1% / 0.1% / 0.01% with s = 8: 17.2 / 23.1 / 29.0.
  */
 #include "../batch.h"
+#include "window_small.h"
 #include "window_walk.h"
 
 #include <bloomery/window.h>
@@ -66,28 +70,39 @@ void blyi_window_stencil(unsigned slots, unsigned slot, unsigned from, unsigned 
 
 void blyi_window_set_keys(bly_filter *f, unsigned slot, uint64_t keys, uint64_t ordinal) {
     uint64_t live = blyi_window_get(f, BLYI_WIN_LIVE), bit = (uint64_t)1 << slot;
-    blyi_window_set(f, BLYI_WIN_SLOTS + 2 * slot, keys);
-    blyi_window_set(f, BLYI_WIN_SLOTS + 2 * slot + 1, keys ? ordinal : 0);
+    ordinal = keys ? ordinal : 0;
+    if (blyi_window_is_small(&f->geometry)) {
+        blyi_window_set(f, BLYI_WIN_SMALL_SLOTS + slot, ordinal << 56 | keys);
+    } else {
+        blyi_window_set(f, BLYI_WIN_SLOTS + 2 * slot, keys);
+        blyi_window_set(f, BLYI_WIN_SLOTS + 2 * slot + 1, ordinal);
+    }
     blyi_window_set(f, BLYI_WIN_LIVE, keys ? live | bit : live & ~bit);
 }
 
+/* The slot's old bits are emptied, or will be swept. */
 static void activate(bly_filter *f, unsigned slot) {
     unsigned slots = blyi_window_slots(&f->geometry);
     uint64_t stencil[8];
-    blyi_window_stencil(slots, slot, 0, blyi_window_places(slots), stencil);
     blyi_window_set(f, BLYI_WIN_ACTIVE, slot);
+    if (blyi_window_is_small(&f->geometry)) {
+        blyi_window_small_empty(f, slot);
+        return;
+    }
+    blyi_window_stencil(slots, slot, 0, blyi_window_places(slots), stencil);
     for (unsigned j = 0; j < 8; j++)
         blyi_window_set(f, BLYI_WIN_STENCIL + j, stencil[j]);
 }
 
 void blyi_window_begin(bly_filter *f, uint64_t span, uint64_t now, uint64_t state) {
-    uint64_t slice = span ? blyi_window_quota(span, f->geometry.detail) : 1;
+    uint64_t slice = span ? blyi_window_quota(span, blyi_window_generations(&f->geometry)) : 1;
     blyi_window_set(f, BLYI_WIN_ORDINAL, now / slice);
     blyi_window_set(f, BLYI_WIN_CURSOR, blyi_window_lines(&f->geometry));
     blyi_window_set(f, BLYI_WIN_SPAN, span);
     blyi_window_set(f, BLYI_WIN_NOW, now);
     blyi_window_set(f, BLYI_WIN_STATE, state);
-    blyi_window_set(f, BLYI_WIN_STEP, blyi_window_step(&f->geometry, f->capacity));
+    if (!blyi_window_is_small(&f->geometry))
+        blyi_window_set(f, BLYI_WIN_STEP, blyi_window_step(&f->geometry, f->capacity));
     activate(f, 0);
 }
 
@@ -152,7 +167,7 @@ void blyi_window_turn(bly_filter *f, uint64_t ordinal) {
         blyi_window_sweep(f, blyi_window_lines(&f->geometry));
     for (unsigned slot = 0; slot < blyi_window_slots(&f->geometry); slot++) {
         if (!blyi_window_is_live(f, slot) ||
-            ordinal - blyi_window_ordinal_of(f, slot) <= f->geometry.detail)
+            ordinal - blyi_window_ordinal_of(f, slot) <= blyi_window_generations(&f->geometry))
             continue;
         f->items -= blyi_window_keys_in(f, slot);
         blyi_window_set_keys(f, slot, 0, 0);
@@ -161,17 +176,13 @@ void blyi_window_turn(bly_filter *f, uint64_t ordinal) {
     if (!used)
         return;
     activate(f, free_slot(f));
+    if (blyi_window_is_small(&f->geometry))
+        return;
     blyi_window_set(f, BLYI_WIN_STATE, blyi_window_get(f, BLYI_WIN_STATE) ^ BLYI_WIN_PHASE);
     blyi_window_set(f, BLYI_WIN_CURSOR, 0);
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */
-
-/* Whether the active generation has all the keys that it is for. */
-INLINE bool is_full(const bly_filter *f, unsigned active) {
-    return blyi_window_keys_in(f, active) * f->geometry.detail >= f->capacity &&
-           blyi_window_get(f, BLYI_WIN_SPAN) == 0;
-}
 
 /* Sets the key's bits of a slot. */
 INLINE void put_bits(bly_filter *f, const view *v, const blyi_places *p, bly_hash h,
@@ -191,16 +202,13 @@ INLINE bool put_one(bly_filter *f, view *v, const blyi_places *p, bly_hash h) {
     uint64_t where = find(v, p, h);
     if (where & v->active)
         return false;
-    if (is_full(f, blyi_window_active(f))) {
+    if (blyi_window_is_full(f)) {
         blyi_window_turn(f, blyi_window_get(f, BLYI_WIN_ORDINAL) + 1);
         *v = view_of(f, p->lanes);
     }
-    unsigned active = blyi_window_active(f);
-    put_bits(f, v, p, h, active);
-    blyi_window_set_keys(f, active, blyi_window_keys_in(f, active) + 1,
-                         blyi_window_get(f, BLYI_WIN_ORDINAL));
+    put_bits(f, v, p, h, blyi_window_active(f));
+    blyi_window_count(f);
     v->live |= v->active;
-    f->items++;
     blyi_window_sweep(f, blyi_window_get(f, BLYI_WIN_CURSOR) + blyi_window_get(f, BLYI_WIN_STEP));
     return where == 0;
 }
@@ -220,6 +228,8 @@ INLINE void put_by(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, b
 }
 
 static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum) {
+    if (blyi_window_is_small(&f->geometry))
+        return blyi_window_small_put(f, h, n, added, sum);
     blyi_places p = places_of(blyi_window_slots(&f->geometry));
     if (f->geometry.detail == BLYI_GENERATIONS)
         put_by(f, h, n, added, sum, &usual);
@@ -228,14 +238,31 @@ static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added
     return BLY_OK;
 }
 
+/* ---- both forms ------------------------------------------------------------------------------ */
+
+static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
+    if (!blyi_window_is_small(&f->geometry))
+        blyi_window_prefetch(f, h, n);
+}
+
+static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
+    return blyi_window_is_small(&f->geometry) ? blyi_window_small_contains(f, h, n, found)
+                                              : blyi_window_contains(f, h, n, found);
+}
+
+static size_t ask(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found) {
+    return blyi_window_is_small(&f->geometry) ? blyi_window_small_ask(f, keys, n, found)
+                                              : blyi_window_ask(f, keys, n, found);
+}
+
 const blyi_ops blyi_window_ops = {
     .kind = BLY_WINDOW,
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP | BLY_FORGETS,
     .create = blyi_window_create,
-    .prefetch = blyi_window_prefetch,
+    .prefetch = prefetch,
     .put = put,
-    .contains = blyi_window_contains,
-    .ask = blyi_window_ask,
+    .contains = contains,
+    .ask = ask,
     .clear = clear,
     .sound = blyi_window_sound,
     .stats = blyi_window_stats,

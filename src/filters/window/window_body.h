@@ -28,8 +28,11 @@ enum {
     BLYI_WIN_STARTED = 2 /* the clock has been set */
 };
 
-/* More keys than a generation can ever be given. */
-#define BLYI_WIN_MOST_KEYS (((uint64_t)1 << 56) - 1)
+/* More keys than a generation can ever be given. In a small window there is room for as many
+ * again before they meet the byte above them. */
+static inline uint64_t blyi_window_most_keys(const bly_geometry *g) {
+    return ((uint64_t)1 << (blyi_window_is_small(g) ? 55 : 56)) - 1;
+}
 
 static inline uint64_t blyi_window_get(const bly_filter *f, unsigned field) {
     return blyi_le64(blyi_words(f)[field]);
@@ -45,12 +48,31 @@ static inline unsigned blyi_window_active(const bly_filter *f) {
     return slot < blyi_window_slots(&f->geometry) ? (unsigned)slot : 0;
 }
 
+/* Of the slot in any body of that geometry: its keys, and the number of its generation, both 0 when
+ * it has none. A small window has the last byte of that number. The others are those of the active
+ * one's, which is less than 256 ahead. */
+static inline uint64_t blyi_window_slot_keys(const bly_geometry *g, const uint8_t *body,
+                                             unsigned slot) {
+    if (blyi_window_is_small(g))
+        return blyi_load64le(body + 8 * (BLYI_WIN_SMALL_SLOTS + (size_t)slot)) << 8 >> 8;
+    return blyi_load64le(body + 8 * (BLYI_WIN_SLOTS + 2 * (size_t)slot));
+}
+
+static inline uint64_t blyi_window_slot_ordinal(const bly_geometry *g, const uint8_t *body,
+                                                unsigned slot) {
+    if (!blyi_window_is_small(g))
+        return blyi_load64le(body + 8 * (BLYI_WIN_SLOTS + 2 * (size_t)slot + 1));
+    uint64_t word = blyi_load64le(body + 8 * (BLYI_WIN_SMALL_SLOTS + (size_t)slot));
+    uint64_t last = blyi_load64le(body + (size_t)8 * BLYI_WIN_ORDINAL);
+    return word == 0 ? 0 : last - (uint8_t)(last - (word >> 56));
+}
+
 static inline uint64_t blyi_window_keys_in(const bly_filter *f, unsigned slot) {
-    return blyi_window_get(f, BLYI_WIN_SLOTS + 2 * slot);
+    return blyi_window_slot_keys(&f->geometry, f->body, slot);
 }
 
 static inline uint64_t blyi_window_ordinal_of(const bly_filter *f, unsigned slot) {
-    return blyi_window_get(f, BLYI_WIN_SLOTS + 2 * slot + 1);
+    return blyi_window_slot_ordinal(&f->geometry, f->body, slot);
 }
 
 static inline bool blyi_window_is_live(const bly_filter *f, unsigned slot) {
@@ -59,6 +81,21 @@ static inline bool blyi_window_is_live(const bly_filter *f, unsigned slot) {
 
 /* Sets the number of keys of a slot, and with it whether it is live. */
 void blyi_window_set_keys(bly_filter *f, unsigned slot, uint64_t keys, uint64_t ordinal);
+
+/* Whether the active generation has all the keys that it is for. */
+static inline bool blyi_window_is_full(const bly_filter *f) {
+    uint64_t keys = blyi_window_keys_in(f, blyi_window_active(f));
+    return keys * blyi_window_generations(&f->geometry) >= f->capacity &&
+           blyi_window_get(f, BLYI_WIN_SPAN) == 0;
+}
+
+/* Counts a key that the active generation has been given. */
+static inline void blyi_window_count(bly_filter *f) {
+    unsigned active = blyi_window_active(f);
+    blyi_window_set_keys(f, active, blyi_window_keys_in(f, active) + 1,
+                         blyi_window_get(f, BLYI_WIN_ORDINAL));
+    f->items++;
+}
 
 /* The lines, 64 bytes each. */
 static inline uint8_t *blyi_window_body(const bly_filter *f) {
@@ -77,12 +114,13 @@ void blyi_window_stencil(unsigned slots, unsigned slot, unsigned from, unsigned 
 /* Ticks of a slice; 0 for a window by number of keys. */
 static inline uint64_t blyi_window_slice(const bly_filter *f) {
     uint64_t span = blyi_window_get(f, BLYI_WIN_SPAN);
-    return span ? blyi_window_quota(span, f->geometry.detail) : 0;
+    return span ? blyi_window_quota(span, blyi_window_generations(&f->geometry)) : 0;
 }
 
 /* Lines to sweep with each add. */
 static inline uint64_t blyi_window_step(const bly_geometry *g, uint64_t capacity) {
-    uint64_t lines = blyi_window_lines(g), quota = blyi_window_quota(capacity, g->detail);
+    uint64_t lines = blyi_window_lines(g);
+    uint64_t quota = blyi_window_quota(capacity, blyi_window_generations(g));
     return lines / quota + (lines % quota != 0);
 }
 
@@ -97,10 +135,18 @@ void blyi_window_sweep(bly_filter *f, uint64_t end);
  * first. */
 void blyi_window_turn(bly_filter *f, uint64_t ordinal);
 
-/* Which slots hold the key: bit i for slot i. */
+/* At a place: what is there, and what other slots bring, slot i's bit to slot to[i]. */
+static inline uint64_t blyi_window_moved(uint64_t have, uint64_t more, const unsigned *to) {
+    for (unsigned i = 0; more; i++, more >>= 1)
+        have |= (more & 1) << to[i];
+    return have;
+}
+
+/* Which slots of a large window hold the key: bit i for slot i. */
 uint64_t blyi_window_find(const bly_filter *f, bly_hash h);
 
-/* The row's other hooks: window_ask.c, window_create.c, window_look.c, window_unite.c. */
+/* The row's other hooks, those of window_ask.c for large windows only: window_ask.c,
+ * window_create.c, window_look.c, window_unite.c. */
 void blyi_window_prefetch(const bly_filter *f, const bly_hash *h, size_t n);
 size_t blyi_window_contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
 size_t blyi_window_ask(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found);

@@ -1,5 +1,5 @@
 /* Time: moving a window on, and telling how old a key in it is. */
-#include "window_body.h"
+#include "window_small.h"
 
 #include <bloomery/window.h>
 
@@ -49,7 +49,9 @@ static uint64_t oldest(const bly_filter *f, unsigned slot) {
 bly_status bly_window_age_hash(const bly_filter *f, bly_hash h, uint64_t *age) {
     if (f->geometry.kind != BLY_WINDOW)
         return BLY_EKIND;
-    uint64_t where = blyi_window_find(f, h), least = BLY_WINDOW_ABSENT;
+    uint64_t where =
+        blyi_window_is_small(&f->geometry) ? blyi_window_small_find(f, h) : blyi_window_find(f, h);
+    uint64_t least = BLY_WINDOW_ABSENT;
     for (unsigned slot = 0; slot < blyi_window_slots(&f->geometry); slot++)
         if (where >> slot & 1 && oldest(f, slot) < least)
             least = oldest(f, slot);
@@ -69,9 +71,10 @@ bly_status bly_window_age(const bly_filter *f, const void *key, size_t len, uint
 bly_status bly_window_look(const bly_filter *f, bly_window_info *out) {
     if (f->geometry.kind != BLY_WINDOW)
         return BLY_EKIND;
+    unsigned generations = blyi_window_generations(&f->geometry);
     *out = (bly_window_info){
-        .generations = f->geometry.detail,
-        .generation_keys = blyi_window_quota(f->capacity, f->geometry.detail),
+        .generations = generations,
+        .generation_keys = blyi_window_quota(f->capacity, generations),
         .active_keys = blyi_window_keys_in(f, blyi_window_active(f)),
         .ordinal = blyi_window_get(f, BLYI_WIN_ORDINAL),
         .span = blyi_window_get(f, BLYI_WIN_SPAN),

@@ -13,7 +13,7 @@ static bly_status check_spec(const bly_spec *spec) {
     /* The generations may be given here or there, but not differently. */
     if (g->size == 0 && g->detail != 0)
         return BLY_EINVAL;
-    if (g->size != 0 && spec->generations != 0 && spec->generations != g->detail)
+    if (g->size != 0 && spec->generations != 0 && spec->generations != blyi_window_generations(g))
         return BLY_EINVAL;
     if (spec->fpr != 0 && !(spec->fpr >= 0x1p-40 && spec->fpr < 1))
         return BLY_ERATE;
@@ -29,8 +29,8 @@ static bly_status resolve_exact(const bly_spec *spec, unsigned hash_bits, blyi_s
     if (shape->capacity == 0 && shape->fpr != 0)
         shape->capacity = bly_plan_capacity(&spec->geometry, shape->fpr, hash_bits);
     else if (shape->capacity == 0)
-        shape->capacity =
-            spec->geometry.detail * (uint64_t)fmax(1, blyi_window_keys(&spec->geometry, 0.5));
+        shape->capacity = blyi_window_generations(&spec->geometry) *
+                          (uint64_t)fmax(1, blyi_window_keys(&spec->geometry, 0.5));
     if (shape->capacity == 0)
         return BLY_EIMPOSSIBLE;
     if (shape->fpr == 0)

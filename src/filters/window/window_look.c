@@ -1,6 +1,6 @@
 /* What a window can say of itself, and whether bytes can be one. */
 #include "../../core/rate.h"
-#include "window_body.h"
+#include "window_small.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,15 @@ static bool clock_sound(const blyi_shape *shape, const uint8_t *body) {
         return false;
     if (!started && (now != 0 || (span != 0 && ordinal != 0)))
         return false;
-    return !started || ordinal == now / blyi_window_quota(span, shape->geometry.detail);
+    return !started ||
+           ordinal == now / blyi_window_quota(span, blyi_window_generations(&shape->geometry));
+}
+
+/* A slot that is filled next has been emptied. */
+static bool table_sound(const blyi_shape *shape, const uint8_t *body, unsigned active) {
+    return !(field(body, BLYI_WIN_STATE) & BLYI_WIN_PHASE) &&
+           (field(body, BLYI_WIN_LIVE) >> active & 1 ||
+            blyi_window_small_clean(shape, body, active));
 }
 
 static bool cursor_sound(const blyi_shape *shape, const uint8_t *body) {
@@ -28,6 +36,8 @@ static bool cursor_sound(const blyi_shape *shape, const uint8_t *body) {
     uint64_t active = field(body, BLYI_WIN_ACTIVE), stencil[8];
     if (active >= slots || field(body, BLYI_WIN_CURSOR) > blyi_window_lines(g))
         return false;
+    if (blyi_window_is_small(g))
+        return table_sound(shape, body, (unsigned)active);
     blyi_window_stencil(slots, (unsigned)active, 0, blyi_window_places(slots), stencil);
     for (unsigned j = 0; j < 8; j++)
         if (field(body, BLYI_WIN_STENCIL + j) != stencil[j])
@@ -38,16 +48,18 @@ static bool cursor_sound(const blyi_shape *shape, const uint8_t *body) {
 /* A slot that has keys is one of the last s + 1 generations, and no two are the same; the active
  * slot has the last one. A slot without keys, and one that there is not, is all 0. */
 static bool slots_sound(const blyi_shape *shape, const uint8_t *body) {
-    unsigned slots = blyi_window_slots(&shape->geometry);
-    unsigned pairs = (unsigned)(blyi_window_heading(&shape->geometry) / 8 - BLYI_WIN_SLOTS) / 2;
+    const bly_geometry *g = &shape->geometry;
+    unsigned slots = blyi_window_slots(g), entries = slots;
+    if (!blyi_window_is_small(g)) /* whole lines of them */
+        entries = (unsigned)(blyi_window_heading(g) / 8 - BLYI_WIN_SLOTS) / 2;
     uint64_t sum = 0, live = 0, ages = 0, last = field(body, BLYI_WIN_ORDINAL);
-    for (unsigned i = 0; i < pairs; i++) {
-        uint64_t keys = field(body, BLYI_WIN_SLOTS + 2 * i);
-        uint64_t age = last - field(body, BLYI_WIN_SLOTS + 2 * i + 1);
+    for (unsigned i = 0; i < entries; i++) {
+        uint64_t keys = blyi_window_slot_keys(g, body, i);
+        uint64_t age = last - blyi_window_slot_ordinal(g, body, i);
         if (keys == 0 && age == last)
             continue;
-        if (keys == 0 || keys > BLYI_WIN_MOST_KEYS || i >= slots || age >= slots || age > last ||
-            ages >> age & 1 || (age == 0) != (i == field(body, BLYI_WIN_ACTIVE)))
+        if (keys == 0 || keys > blyi_window_most_keys(g) || i >= slots || age >= slots ||
+            age > last || ages >> age & 1 || (age == 0) != (i == field(body, BLYI_WIN_ACTIVE)))
             return false;
         ages |= (uint64_t)1 << age;
         sum += keys;
@@ -115,8 +127,16 @@ typedef struct scan {
     double rate[BLYI_WIN_MOST_SLOTS];
 } scan;
 
+static void count_table(const bly_filter *f, scan *out) {
+    const bly_geometry *g = &f->geometry;
+    memset(out, 0, sizeof *out);
+    blyi_window_small_tally(f, out->set);
+    for (unsigned slot = 0; slot < blyi_window_slots(g); slot++)
+        out->rate[slot] = pow((double)out->set[slot] / (double)g->size, g->hashes);
+}
+
 /* The rate of a slot is the product over parts of the mean over lines. */
-static void count(const bly_filter *f, scan *out) {
+static void count_lines(const bly_filter *f, scan *out) {
     const bly_geometry *g = &f->geometry;
     unsigned slots = blyi_window_slots(g), active = blyi_window_active(f);
     const uint8_t *at = blyi_window_body(f);
@@ -143,10 +163,13 @@ static void count(const bly_filter *f, scan *out) {
 void blyi_window_stats(const bly_filter *f, bly_stats *out) {
     const bly_geometry *g = &f->geometry;
     unsigned slots = blyi_window_slots(g);
-    double own = (double)(blyi_window_lines(g) * blyi_window_places(slots)); /* bits of a slot */
+    double own = (double)blyi_window_own(g);
     double floor = out->current_fpr, miss = 1, predicted_miss = 1, expected = 0;
     scan seen;
-    count(f, &seen);
+    if (blyi_window_is_small(g))
+        count_table(f, &seen);
+    else
+        count_lines(f, &seen);
     out->set_bits = 0;
     out->estimated_keys = 0;
     for (unsigned slot = 0; slot < slots; slot++) {

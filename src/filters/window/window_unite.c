@@ -1,5 +1,5 @@
 /* The union of two windows: of each generation that either has. */
-#include "window_body.h"
+#include "window_small.h"
 
 bool blyi_window_compatible(const bly_filter *a, const bly_filter *b) {
     return blyi_window_get(a, BLYI_WIN_SPAN) == blyi_window_get(b, BLYI_WIN_SPAN) &&
@@ -11,7 +11,7 @@ bool blyi_window_compatible(const bly_filter *a, const bly_filter *b) {
 /* Whether a slot of src has keys that dst can take. All have, unless src is a damaged map. */
 static bool is_wanted(const bly_filter *dst, const bly_filter *src, unsigned slot) {
     uint64_t age = blyi_window_get(dst, BLYI_WIN_ORDINAL) - blyi_window_ordinal_of(src, slot);
-    return blyi_window_is_live(src, slot) && age <= dst->geometry.detail;
+    return blyi_window_is_live(src, slot) && age <= blyi_window_generations(&dst->geometry);
 }
 
 /* The slot of that generation; one past the last when there is none. */
@@ -61,10 +61,8 @@ static void unite_line(uint8_t *dst, uint64_t keep, const uint8_t *src, uint64_t
                        const unsigned *to, unsigned slots, unsigned phase) {
     uint64_t words[8] = {0};
     for (unsigned place = 0; place < blyi_window_places(slots); place++) {
-        uint64_t have = blyi_place_get(dst, place, slots) & keep;
-        uint64_t more = blyi_place_get(src, place, slots) & bring;
-        for (unsigned i = 0; more; i++, more >>= 1)
-            have |= (more & 1) << to[i];
+        uint64_t have = blyi_window_moved(blyi_place_get(dst, place, slots) & keep,
+                                          blyi_place_get(src, place, slots) & bring, to);
         unsigned bit = place * slots;
         words[bit / 64] |= have << bit % 64;
         if (bit % 64 + slots > 64)
@@ -80,11 +78,12 @@ static void unite_line(uint8_t *dst, uint64_t keep, const uint8_t *src, uint64_t
 static void unite_keys(bly_filter *dst, const bly_filter *src, const unsigned *to,
                        uint64_t wanted) {
     unsigned slots = blyi_window_slots(&dst->geometry);
+    uint64_t most = blyi_window_most_keys(&dst->geometry) - 1;
     for (unsigned i = 0; i < slots; i++) {
         if (!(wanted >> i & 1))
             continue;
         uint64_t ours = blyi_window_keys_in(dst, to[i]), keys = blyi_window_keys_in(src, i);
-        keys = keys < BLYI_WIN_MOST_KEYS ? keys : BLYI_WIN_MOST_KEYS - 1;
+        keys = keys < most ? keys : most;
         blyi_window_set_keys(dst, to[i], keys > ours ? keys : ours, blyi_window_ordinal_of(src, i));
     }
     dst->items = 0;
@@ -92,18 +91,28 @@ static void unite_keys(bly_filter *dst, const bly_filter *src, const unsigned *t
         dst->items += blyi_window_keys_in(dst, i);
 }
 
-bly_status blyi_window_unite(bly_filter *dst, const bly_filter *src) {
-    unsigned slots = blyi_window_slots(&dst->geometry), to[BLYI_WIN_MOST_SLOTS];
-    uint64_t lines = blyi_window_lines(&dst->geometry), now = blyi_window_get(src, BLYI_WIN_NOW);
+static void unite_lines(bly_filter *dst, const bly_filter *src, uint64_t bring,
+                        const unsigned *to) {
+    unsigned slots = blyi_window_slots(&dst->geometry);
     unsigned phase = (unsigned)blyi_window_get(dst, BLYI_WIN_STATE) & BLYI_WIN_PHASE;
-    if (dst == src)
-        return BLY_OK;
+    uint64_t lines = blyi_window_lines(&dst->geometry);
     uint8_t *into = blyi_window_body(dst);
     const uint8_t *from = blyi_window_body(src);
-    uint64_t wanted = match(dst, src, to);
     for (uint64_t i = 0; i < lines; i++, into += 64, from += 64)
-        unite_line(into, kept(dst, into), from, kept(src, from) & wanted, to, slots, phase);
+        unite_line(into, kept(dst, into), from, kept(src, from) & bring, to, slots, phase);
     blyi_window_set(dst, BLYI_WIN_CURSOR, lines);
+}
+
+bly_status blyi_window_unite(bly_filter *dst, const bly_filter *src) {
+    unsigned to[BLYI_WIN_MOST_SLOTS];
+    uint64_t now = blyi_window_get(src, BLYI_WIN_NOW);
+    if (dst == src)
+        return BLY_OK;
+    uint64_t wanted = match(dst, src, to);
+    if (blyi_window_is_small(&dst->geometry))
+        blyi_window_small_unite(dst, src, wanted, to);
+    else
+        unite_lines(dst, src, wanted, to);
     unite_keys(dst, src, to, wanted);
     if (now > blyi_window_get(dst, BLYI_WIN_NOW))
         blyi_window_set(dst, BLYI_WIN_NOW, now);
