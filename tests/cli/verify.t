@@ -87,11 +87,13 @@ keyed-hybrid.bly: good
 keyed-layered.bly: good
 keyed-multilayer.bly: good
 keyed-overlay-bloom.bly: good
+keyed-ribbon-cut.bly: good
 keyed-ribbon.bly: good
 keyed-scalable-cuckoo.bly: good
 keyed-scalable.bly: good
 keyed-split512.bly: good
 keyed-stable.bly: good; may forget keys: a "no" is not certain
+keyed-window-small.bly: good
 keyed-window.bly: good
 layered-empty-fnv1.bly: good
 layered-fnv1a.bly: good
@@ -120,6 +122,12 @@ overlay-over-fuse-fnv1a.bly: good
 overlay-over-scalable-fnv1a.bly: good
 overlay-removed-fnv1a.bly: good
 partitioned-murmur3.bly: good
+ribbon-cut-block-fnv1a.bly: good
+ribbon-cut-empty-fnv1.bly: good
+ribbon-cut-fnv1a.bly: good
+ribbon-cut-low-rate-murmur3.bly: good
+ribbon-cut-one-key-fnv1a.bly: good
+ribbon-cut-seeded-fnv1a.bly: good
 ribbon-empty-fnv1.bly: good
 ribbon-fine-murmur3.bly: good
 ribbon-fnv1a.bly: good
@@ -155,6 +163,15 @@ window-asleep-fnv1a.bly: good
 window-clock-fnv1a.bly: intact, but too full
 window-empty-fnv1.bly: good
 window-fnv1a.bly: good
+window-small-1-generation-murmur3.bly: good
+window-small-32-generations-crc64.bly: good
+window-small-asleep-fnv1a.bly: good
+window-small-clock-fnv1a.bly: intact, but too full
+window-small-empty-fnv1.bly: good
+window-small-fnv1a.bly: good
+window-small-full-xxh64.bly: good
+window-small-turned-fnv1a.bly: good
+window-small-union-fnv1a.bly: intact, but too full
 window-turned-fnv1a.bly: good
 window-union-fnv1a.bly: intact, but too full
 ? 1
