@@ -14,9 +14,10 @@
  *
  * Body, all numbers little-endian:
  *
- *   heading     the first seven fields of a large window's, the cursor 0; then a word for each
- * slot: its keys, and in the top byte the last eight bits of its generation's number table column c
- * is the bits (s+1) c .. (s+1) c + s; bit i of it belongs to slot i
+ * - a heading: the first seven fields of a large window's, the cursor 0; then a word for each slot,
+ *   its keys, and in the top byte the last eight bits of its generation's number;
+ *
+ * - the table: column c is the bits (s+1) c .. (s+1) c + s, and bit i of it belongs to slot i.
  *
  * Column j of a key is probe j of a classic filter of `size` bits (walk.h).
  *
