@@ -102,7 +102,7 @@ static void set_scene(scene *sc, const layout *l, size_t set, uint64_t random,
 
 /* n spots of the window take their turn. */
 static void compare(scene *sc, const layout *l, const blyi_pad *pad, size_t n, bool adds) {
-    blyi_turn t = {sc->blocks[1], BYTES, pad, l->k};
+    blyi_turn t = {sc->blocks[1], BYTES, pad};
     uint8_t want[TURN] = {0}, got[TURN] = {0};
     blyi_spot s[TURN];
     memcpy(s, sc->now, sizeof s);

@@ -37,7 +37,7 @@ void blyi_pad_make(blyi_pad *pad, uint64_t seed) {
         pad->words[i] = i % 2 ? secret[i] - seed : secret[i] + seed;
 }
 
-uint64_t blyi_xxh3_any(const blyi_pad *pad, const void *key, size_t len) {
+INLINE_CALLS uint64_t blyi_xxh3_any(const blyi_pad *pad, const void *key, size_t len) {
     if (pad->seed == 0)
         return XXH3_64bits(key, len);
     return XXH3_64bits_withSeed(key, len, pad->seed);

@@ -1,7 +1,7 @@
 /* xxh3.h - XXH3 in 64 bits, of short keys, with its secret at hand. Internal.
  *
  * This is Yann Collet's XXH3 (xxHash's doc/xxhash_spec.md) for keys of 4 to 128 bytes, and gives
- * what his own header gives (tests/test_hash.c compares them). It is here because a batch spends
+ * what his own header gives (tests/test_turn.c compares them). It is here because a batch spends
  * half of its instructions on hashing, and there the header does worse than it could: it writes
  * each 64-bit word of the secret into the code, where a processor has to read it again for every
  * key, and has compilers put the products of two words together in memory. Here the words that a
@@ -28,7 +28,7 @@ typedef struct blyi_pad {
     uint64_t words[BLYI_PAD_WORDS]; /* for each 8 bytes of a key of 17 to 128 */
 } blyi_pad;
 
-/* In hash_xxh.c. */
+/* In hash_xxh.c. The hash of a key of any length is xxHash's own. */
 void blyi_pad_make(blyi_pad *pad, uint64_t seed);
 uint64_t blyi_xxh3_any(const blyi_pad *pad, const void *key, size_t len);
 
@@ -47,6 +47,10 @@ BLYI_XXH3_INLINE bool blyi_xxh3_is_short(size_t len) {
 /* Both of them. */
 BLYI_XXH3_INLINE bool blyi_xxh3_are_short(size_t a, size_t b) {
     return ((a - 9) | (b - 9)) < 8;
+}
+
+BLYI_XXH3_INLINE bool blyi_xxh3_is_brief(size_t len) {
+    return len - 4 < 5;
 }
 
 /* 9 to 16 bytes. */
@@ -96,7 +100,7 @@ BLYI_XXH3_INLINE uint64_t blyi_xxh3(const blyi_pad *pad, const uint8_t *key, siz
         return blyi_xxh3_short(pad, key, len);
     if (len - 17 < 112)
         return blyi_xxh3_middle(pad, key, len);
-    if (len - 4 < 5)
+    if (blyi_xxh3_is_brief(len))
         return blyi_xxh3_brief(pad, key, len);
     return blyi_xxh3_any(pad, key, len);
 }

@@ -79,7 +79,7 @@ INLINE size_t turn(const bly_filter *f, bly_filter *writer, const bly_bytes *key
     }
     uint8_t unseen[BLYI_WINDOW], *to = out ? out : unseen;
     size_t ahead = count - head - n < BLYI_AHEAD ? head : head + BLYI_AHEAD;
-    blyi_turn t = {f->body, f->geometry.size << f->ops->block_shift, &f->pad, f->geometry.hashes};
+    blyi_turn t = {f->body, f->geometry.size << f->ops->block_shift, &f->pad};
     kernel(&t, keys + head, keys + ahead, n, s, to);
     return count_ones(to, n);
 }
@@ -141,9 +141,11 @@ OUT_OF_LINE bool ask_long_32(const bly_filter *f, const void *key, size_t len) {
 }
 
 static bool ask_32(const bly_filter *f, const void *key, size_t len) {
-    if (!blyi_xxh3_is_short(len))
-        return ask_long_32(f, key, len);
-    return ask(f, blyi_xxh3_short(&f->pad, key, len), 5);
+    if (blyi_xxh3_is_short(len))
+        return ask(f, blyi_xxh3_short(&f->pad, key, len), 5);
+    if (blyi_xxh3_is_brief(len))
+        return ask(f, blyi_xxh3_brief(&f->pad, key, len), 5);
+    return ask_long_32(f, key, len);
 }
 
 OUT_OF_LINE bool ask_long_64(const bly_filter *f, const void *key, size_t len) {
@@ -151,9 +153,11 @@ OUT_OF_LINE bool ask_long_64(const bly_filter *f, const void *key, size_t len) {
 }
 
 static bool ask_64(const bly_filter *f, const void *key, size_t len) {
-    if (!blyi_xxh3_is_short(len))
-        return ask_long_64(f, key, len);
-    return ask(f, blyi_xxh3_short(&f->pad, key, len), 6);
+    if (blyi_xxh3_is_short(len))
+        return ask(f, blyi_xxh3_short(&f->pad, key, len), 6);
+    if (blyi_xxh3_is_brief(len))
+        return ask(f, blyi_xxh3_brief(&f->pad, key, len), 6);
+    return ask_long_64(f, key, len);
 }
 
 blyi_ask_fn *blyi_ask_for(const bly_hasher *hasher, unsigned shift) {

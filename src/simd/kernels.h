@@ -32,7 +32,6 @@ typedef struct blyi_turn {
     void *blocks;
     uint64_t bytes; /* of all blocks */
     const blyi_pad *pad;
-    unsigned k;
 } blyi_turn;
 
 /* For each of n spots: the same, and then the spot of keys[i] in its place, its block requested.

@@ -46,6 +46,16 @@ BLYI_TURN_INLINE bool blyi_turn_try(const blyi_turn *t, const blyi_spot *s, unsi
     return put ? put(block, s->bits, k) : has(block, s->bits, k);
 }
 
+/* A key's bytes, if it is about as long as this one. Of one of up to two lines the processor adds
+ * the second by itself, and it knows what to do with one of many. */
+BLYI_TURN_INLINE void blyi_turn_request(const void *key, size_t len) {
+    const uint8_t *bytes = key;
+    __builtin_prefetch(bytes);
+    if (len - 129 < 112)
+        for (size_t line = 64; line < 256; line += 64)
+            __builtin_prefetch(bytes + line);
+}
+
 BLYI_TURN_INLINE void blyi_turn_keys(const blyi_turn *t, const bly_bytes *keys,
                                      const bly_bytes *ahead, size_t n, blyi_spot *s, uint8_t *out,
                                      unsigned shift, unsigned k, blyi_has_fn has, blyi_put_fn put) {
@@ -63,7 +73,7 @@ BLYI_TURN_INLINE void blyi_turn_keys(const blyi_turn *t, const bly_bytes *keys,
     }
     for (; i < n; i++) {
         const bly_bytes key = keys[i];
-        __builtin_prefetch(ahead[i].data);
+        blyi_turn_request(ahead[i].data, key.size);
         out[i] = blyi_turn_try(&here, s + i, k, has, put);
         s[i] = blyi_turn_spot(&here, blyi_xxh3(here.pad, key.data, key.size), block_bytes);
     }
