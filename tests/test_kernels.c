@@ -80,36 +80,6 @@ static void compare_put(uint64_t seed, const blyi_spot *s, unsigned k, blyi_set_
     free(b.raw);
 }
 
-/* The lanes of a line for so many slots, as docs/format.md divides it. */
-static blyi_places places_for(unsigned slots) {
-    unsigned all = 511 / slots, lanes = slots <= 10 ? 3 : 2;
-    blyi_places p = {.slots = slots, .lanes = lanes};
-    for (unsigned t = 0; t < lanes; t++) {
-        p.first[t] = t * all / lanes;
-        p.places[t] = (t + 1) * all / lanes - p.first[t];
-    }
-    return p;
-}
-
-static void compare_places(const arena *a, const blyi_spot *s, blyi_places_fn got_fn) {
-    static const unsigned slots[] = {2, 3, 8, 9, 10, 11, 17, 24, 25, 26, 33};
-    static const size_t counts[] = {0, 1, 7, 8, 9, 16, 17, 32, SPOTS};
-    for (size_t c = 0; c < COUNT_OF(slots); c++) {
-        blyi_places p = places_for(slots[c]);
-        uint64_t want[SPOTS], got[SPOTS], any = 0;
-        blyi_kernels_scalar.places(a->words, s, SPOTS, &p, want);
-        for (size_t i = 0; i < COUNT_OF(counts); i++) {
-            memset(got, 0xa5, sizeof got);
-            got_fn(a->words, s, counts[i], &p, got);
-            assert_memory_equal(got, want, counts[i] * sizeof *got);
-            assert_true(counts[i] == SPOTS || got[counts[i]] == UINT64_C(0xa5a5a5a5a5a5a5a5));
-        }
-        for (size_t i = 0; i < SPOTS; i++)
-            any |= want[i];
-        assert_true(any >> slots[c] == 0 && (any != 0 || a->words[0] == 0));
-    }
-}
-
 /* Blocks of 32 bytes in front, of 96 behind; many copies of few keys, so that counts reach both
  * ends. */
 static void compare_cells(uint64_t seed, const blyi_kernels *want, const blyi_kernels *got) {
@@ -148,7 +118,6 @@ static void tables_agree(void **state) {
             compare_put(seed, s, 8, scalar->sbbf_set, (*t)->sbbf_put);
             compare_cells(seed, scalar, *t);
             random_spots(seed, 64, s);
-            compare_places(&a, s, (*t)->places);
             for (size_t i = 0; i < COUNT_OF(ks); i++) {
                 compare_probe(&a, s, ks[i], scalar->split_probe, (*t)->split_probe);
                 compare_has(&a, s, ks[i], scalar->split_has, (*t)->split_has);
@@ -236,36 +205,6 @@ static void cells_count_to_eight(void **state) {
         }
 }
 
-/* Three places of a line that begins 2^31 bytes and more from the first, where a kernel's 32-bit
- * distances end; worked out by hand: 0x8123 * 18 >> 16 = 9, 18 + 5, 37 + 10. */
-static void places_near_and_far(void **state) {
-    static const uint64_t starts[] = {0, 64, ((uint64_t)1 << 31) - 64, (uint64_t)1 << 31};
-    const size_t reach = ((size_t)1 << 31) + 64;
-    blyi_places p = places_for(9);
-    uint8_t *raw = BLYT_SLOW > 1 ? NULL : calloc(reach + 64, 1); /* never touched but for a line */
-    (void)state;
-    for (const blyi_kernels *const *t = blyi_kernels_list(); raw && *t; t++) {
-        uint8_t *base = (uint8_t *)(((uintptr_t)raw + 63) & ~(uintptr_t)63);
-        for (size_t i = 0; i < COUNT_OF(starts); i++) {
-            static const unsigned bits[] = {9 * 9 + 4, 23 * 9 + 4, 47 * 9 + 4};
-            blyi_spot s[9];
-            uint64_t got[9];
-            for (size_t j = 0; j < 9; j++)
-                s[j] = (blyi_spot){starts[i], UINT64_C(0x8123456789abcdef)};
-            memset(base + starts[i], 0, 64);
-            for (size_t j = 0; j < COUNT_OF(bits); j++) {
-                (*t)->places(base, s, 9, &p, got);
-                assert_true(got[0] == 0 && got[8] == 0);
-                base[starts[i] + bits[j] / 8] |= (uint8_t)(1 << bits[j] % 8);
-            }
-            (*t)->places(base, s, 9, &p, got);
-            for (size_t j = 0; j < 9; j++)
-                assert_int_equal(got[j], 1 << 4);
-        }
-    }
-    free(raw);
-}
-
 static void popcount_is_right(void **state) {
     (void)state;
     for (const blyi_kernels *const *t = blyi_kernels_list(); *t; t++) {
@@ -281,8 +220,9 @@ static void popcount_is_right(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_agree),         cmocka_unit_test(fixed_vectors),
-        cmocka_unit_test(cells_count_to_eight), cmocka_unit_test(places_near_and_far),
+        cmocka_unit_test(tables_agree),
+        cmocka_unit_test(fixed_vectors),
+        cmocka_unit_test(cells_count_to_eight),
         cmocka_unit_test(popcount_is_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,20 @@
 /* Batches for any kind: the window of stream.c, holding hashes, with the kind's own prefetch and
  * test. */
 #include "batch.h"
+#include "../core/xxh3.h"
+
+void blyi_batch_hash(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out) {
+    if (f->hasher.id != BLY_HASH_XXH3) {
+        f->hasher.many(&f->hasher, keys, n, out);
+        return;
+    }
+    const blyi_pad pad = f->pad;
+    size_t i = 0;
+    for (; i < n && blyi_xxh3_is_short(keys[i].size); i++)
+        out[i] = blyi_hash_from_strong64(blyi_xxh3_short(&pad, keys[i].data, keys[i].size));
+    for (; i < n; i++)
+        out[i] = blyi_hash_from_strong64(blyi_xxh3(&f->pad, keys[i].data, keys[i].size));
+}
 
 static bly_status work(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,
                        uint8_t *out, bly_tally *sum) {
@@ -44,7 +58,7 @@ bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_by
         while (head < n && head - tail < BLYI_WINDOW) {
             some = n - head < BLYI_GROUP ? n - head : BLYI_GROUP;
             bly_hash *h = ring + head % BLYI_WINDOW;
-            f->hasher.many(&f->hasher, keys + head, some, h);
+            blyi_batch_hash(f, keys + head, some, h);
             fetch(f, writer, h, some);
             head += some;
         }

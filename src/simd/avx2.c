@@ -219,102 +219,6 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
 
 #include "turn.h"
 
-/* Eight spots as vectors of 32-bit halves, in the order 0 2 4 6 1 3 5 7. */
-typedef struct eight {
-    __m256i at, low, high; /* low half of `at`, both of `bits` */
-    bool far;              /* whether the high half of an `at`, or a sign bit, is not 0 */
-} eight;
-
-INLINE eight eight_of(const blyi_spot *s) {
-    const __m256i *v = (const __m256i *)(const void *)s, reach = _mm256_set1_epi64x(INT32_MAX);
-    __m256i a = _mm256_loadu_si256(v), b = _mm256_loadu_si256(v + 1);
-    __m256i c = _mm256_loadu_si256(v + 2), d = _mm256_loadu_si256(v + 3);
-    __m256i first = _mm256_unpacklo_epi64(a, b), second = _mm256_unpacklo_epi64(c, d);
-    __m256 at1 = _mm256_castsi256_ps(first), at2 = _mm256_castsi256_ps(second);
-    __m256 bits1 = _mm256_castsi256_ps(_mm256_unpackhi_epi64(a, b));
-    __m256 bits2 = _mm256_castsi256_ps(_mm256_unpackhi_epi64(c, d));
-    return (eight){
-        _mm256_castps_si256(_mm256_shuffle_ps(at1, at2, _MM_SHUFFLE(2, 0, 2, 0))),
-        _mm256_castps_si256(_mm256_shuffle_ps(bits1, bits2, _MM_SHUFFLE(2, 0, 2, 0))),
-        _mm256_castps_si256(_mm256_shuffle_ps(bits1, bits2, _MM_SHUFFLE(3, 1, 3, 1))),
-        !_mm256_testc_si256(reach, _mm256_or_si256(first, second)),
-    };
-}
-
-/* A lane of eight keys: the 16 bits of hash in `slice` choose among its places. */
-INLINE __m256i eight_places(const uint8_t *base, __m256i at, __m256i slice, const blyi_places *p,
-                            unsigned lane) {
-    __m256i place = _mm256_mullo_epi32(slice, _mm256_set1_epi32((int)p->places[lane]));
-    place = _mm256_add_epi32(_mm256_srli_epi32(place, 16), _mm256_set1_epi32((int)p->first[lane]));
-    __m256i bit = _mm256_mullo_epi32(place, _mm256_set1_epi32((int)p->slots));
-    /* 25 bits from any bit of a byte, and what is left of the line in its last four, hold a place.
-     */
-    __m256i byte = _mm256_min_epu32(_mm256_srli_epi32(bit, 3), _mm256_set1_epi32(60));
-    __m256i word =
-        _mm256_i32gather_epi32((const int *)(const void *)base, _mm256_add_epi32(at, byte), 1);
-    return _mm256_srlv_epi32(word, _mm256_sub_epi32(bit, _mm256_slli_epi32(byte, 3)));
-}
-
-/* Returns false, and does nothing, where a spot is out of reach of a 32-bit distance. */
-INLINE bool eight_spots(const uint8_t *base, const blyi_spot *s, const blyi_places *p,
-                        uint64_t *out) {
-    const __m256i low16 = _mm256_set1_epi32(0xffff);
-    eight e = eight_of(s);
-    if (e.far)
-        return false;
-    __m256i where = _mm256_set1_epi32((1 << p->slots) - 1);
-    where = _mm256_and_si256(where, eight_places(base, e.at, _mm256_srli_epi32(e.high, 16), p, 0));
-    where =
-        _mm256_and_si256(where, eight_places(base, e.at, _mm256_and_si256(e.high, low16), p, 1));
-    if (p->lanes > 2)
-        where =
-            _mm256_and_si256(where, eight_places(base, e.at, _mm256_srli_epi32(e.low, 16), p, 2));
-    __m128i even = _mm256_castsi256_si128(where), odd = _mm256_extracti128_si256(where, 1);
-    _mm256_storeu_si256((__m256i *)(void *)out,
-                        _mm256_cvtepu32_epi64(_mm_unpacklo_epi32(even, odd)));
-    _mm256_storeu_si256((__m256i *)(void *)(out + 4),
-                        _mm256_cvtepu32_epi64(_mm_unpackhi_epi32(even, odd)));
-    return true;
-}
-
-/* Three numbers of a rule for places, as the 16-bit lanes of a spot's bits that they apply to. */
-INLINE __m256i three_lanes(const unsigned n[3]) {
-    uint64_t lanes = (uint64_t)n[0] << 48 | (uint64_t)n[1] << 32 | (uint64_t)n[2] << 16;
-    return _mm256_set1_epi64x((long long)lanes);
-}
-
-/* Nine slots: the places of four spots at once, what is there one by one. Four fifths of what
- * gathering takes (measured on Zen 3). */
-INLINE void four_of_nine(const uint8_t *base, const blyi_spot *s, __m256i first, __m256i many,
-                         uint64_t *out) {
-    const __m256i *v = (const __m256i *)(const void *)s;
-    __m256i bits = _mm256_unpackhi_epi64(_mm256_loadu_si256(v), _mm256_loadu_si256(v + 1));
-    uint16_t of[4][4]; /* of the spots 0, 2, 1, 3; the last lane first, and nothing before it */
-    _mm256_storeu_si256((__m256i *)(void *)of,
-                        _mm256_add_epi16(_mm256_mulhi_epu16(bits, many), first));
-    for (unsigned i = 0; i < 4; i++) {
-        const uint8_t *line = base + s[i].at;
-        const uint16_t *at = of[(i & 1) << 1 | i >> 1];
-        out[i] = blyi_place_get(line, at[3], 9) & blyi_place_get(line, at[2], 9) &
-                 blyi_place_get(line, at[1], 9) & 511;
-    }
-}
-
-static void places(const void *lines, const blyi_spot *s, size_t n, const blyi_places *p,
-                   uint64_t *out) {
-    const uint8_t *base = lines;
-    size_t i = 0;
-    if (p->slots == 9) {
-        const __m256i first = three_lanes(p->first), many = three_lanes(p->places);
-        for (; n - i >= 4; i += 4)
-            four_of_nine(base, s + i, first, many, out + i);
-    }
-    while (p->slots <= 25 && n - i >= 8 && eight_spots(base, s + i, p, out + i))
-        i += 8;
-    for (; i < n; i++)
-        out[i] = blyi_place_all(base + s[i].at, s[i].bits, p);
-}
-
 /* Bits in each byte by looking up its two halves (Mula), summed into four 64-bit lanes. */
 INLINE __m256i count_bytes(__m256i v) {
     const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
@@ -420,7 +324,6 @@ const blyi_kernels blyi_kernels_avx2 = {
     BLYI_TURN_FIELDS,
     .cells_add = cells_add,
     .cells_take = cells_take,
-    .places = places,
     .ribbon_probe = ribbon_probe,
     .popcount = popcount,
     .popcount_or = popcount_or,

@@ -12,7 +12,6 @@
 
 #include "../core/spot.h"
 #include "../core/xxh3.h"
-#include "places.h"
 #include "sight.h"
 
 /* For each of n spots: are all its bits set / set them. `k` is the layout's number of bits.
@@ -42,10 +41,6 @@ typedef void (*blyi_turn_fn)(const blyi_turn *t, const bly_bytes *keys, const bl
 /* For each of n sights: are all its columns even. Results as above. */
 typedef size_t (*blyi_ribbon_fn)(const blyi_sight *s, size_t n, uint8_t *out);
 
-/* For each of n spots, in the lines of a window: blyi_place_all. Spots begin at lines. */
-typedef void (*blyi_places_fn)(const void *lines, const blyi_spot *s, size_t n,
-                               const blyi_places *p, uint64_t *out);
-
 /* One copy of a key more, or less, in a block of counters (cells.h). Was a cell free / were all in
  * use; if not, nothing is taken. */
 typedef bool (*blyi_cells_fn)(uint64_t *front, uint64_t *planes, uint64_t bits);
@@ -66,7 +61,6 @@ typedef struct blyi_kernels {
     blyi_turn_fn split_turn_put[3];
     blyi_cells_fn cells_add;
     blyi_cells_fn cells_take;
-    blyi_places_fn places;
     blyi_ribbon_fn ribbon_probe;
     uint64_t (*popcount)(const uint64_t *words, size_t n);
     uint64_t (*popcount_or)(const uint64_t *a, const uint64_t *b, size_t n); /* of a | b */

@@ -137,14 +137,6 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
 
 #include "turn.h"
 
-/* There is nothing to gain: loads from many places are one by one here. */
-static void places(const void *lines, const blyi_spot *s, size_t n, const blyi_places *p,
-                   uint64_t *out) {
-    const uint8_t *base = lines;
-    for (size_t i = 0; i < n; i++)
-        out[i] = blyi_place_all(base + s[i].at, s[i].bits, p);
-}
-
 INLINE uint64_t count_bits(uint64x2_t v) {
     return vaddlvq_u8(vcntq_u8(vreinterpretq_u8_u64(v)));
 }
@@ -176,7 +168,6 @@ const blyi_kernels blyi_kernels_neon = {
     BLYI_TURN_FIELDS,
     .cells_add = blyi_cells_add,
     .cells_take = blyi_cells_take,
-    .places = places,
     .ribbon_probe = blyi_ribbon_probe,
     .popcount = popcount,
     .popcount_or = popcount_or,

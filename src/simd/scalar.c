@@ -125,13 +125,6 @@ bool blyi_cells_take(uint64_t *front, uint64_t *planes, uint64_t bits) {
     return free == 0;
 }
 
-static void places(const void *lines, const blyi_spot *s, size_t n, const blyi_places *p,
-                   uint64_t *out) {
-    const uint8_t *base = lines;
-    for (size_t i = 0; i < n; i++)
-        out[i] = blyi_place_all(base + s[i].at, s[i].bits, p);
-}
-
 static uint64_t popcount(const uint64_t *words, size_t n) {
     uint64_t total = 0;
     for (size_t i = 0; i < n; i++)
@@ -191,7 +184,6 @@ const blyi_kernels blyi_kernels_scalar = {
     BLYI_TURN_FIELDS,
     .cells_add = blyi_cells_add,
     .cells_take = blyi_cells_take,
-    .places = places,
     .ribbon_probe = blyi_ribbon_probe,
     .popcount = popcount,
     .popcount_or = popcount_or,

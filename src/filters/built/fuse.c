@@ -56,6 +56,11 @@
 
 /* ---- ask ------------------------------------------------------------------------------------- */
 
+enum {
+    SPOTS = BLYI_WINDOW / 2, /* keys under way: they have three lines each */
+    USUAL_BITS = 7           /* of a fingerprint, at 1% */
+};
+
 /* What a query is of: keys, or else their hashes. */
 typedef struct query {
     const bly_bytes *keys;
@@ -112,50 +117,63 @@ INLINE bool has(const uint8_t *body, uint64_t mask, const spot *p, unsigned byte
     return ((all ^ p->x) & mask) == 0;
 }
 
-/* Finds the spots of n keys from `at` on, and starts loading their lines. */
-INLINE void locate(const bly_filter *f, const blyi_fuse_shape *s, const query *q, size_t at,
-                   size_t n, spot *out, bool small) {
+/* What is known when the loop is compiled: the bytes that a slot can be in, the bits of a
+ * fingerprint (0: any), and whether the filter is small. */
+typedef struct form {
+    unsigned bytes, bits;
+    bool small;
+} form;
+
+/* For each of n keys from `at` on, n <= BLYI_GROUP: an answer for the spot there is, if `answers`
+ * is not NULL, and then the key's own spot in its place. Both are in one loop, as in simd/turn.h,
+ * but hashing is not: it is as long as the rest, and what a processor looks ahead would be the hash
+ * of a key or two. */
+INLINE void turn(const bly_filter *f, const blyi_fuse_shape *s, const query *q, size_t at, size_t n,
+                 spot *spots, uint8_t *answers, form how) {
     bly_hash own[BLYI_GROUP];
     const bly_hash *h = q->keys ? own : q->hashes + at;
     const uint8_t *body = f->body;
     if (q->keys)
-        f->hasher.many(&f->hasher, q->keys + at, n, own);
-    for (size_t i = 0; i < n; i++)
-        spot_of(body, s, h[i], small, out + i);
+        blyi_batch_hash(f, q->keys + at, n, own);
+    for (size_t i = 0; i < n; i++) {
+        if (answers)
+            answers[i] = has(body, s->mask, spots + i, how.bytes);
+        spot_of(body, s, h[i], how.small, spots + i);
+    }
 }
 
-INLINE size_t probe(const uint8_t *body, uint64_t mask, const spot *p, size_t n, uint8_t *found,
-                    unsigned bytes) {
-    size_t hits = 0;
-    if (!found) {
-        for (size_t i = 0; i < n; i++)
-            hits += has(body, mask, p + i, bytes);
-        return hits;
-    }
-    for (size_t i = 0; i < n; i++) {
-        bool hit = has(body, mask, p + i, bytes);
-        hits += hit;
-        found[i] = hit;
-    }
-    return hits;
+INLINE size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
 }
 
 /* As in batch.c, but the window is one of spots. Finding them is most of the work, and would be
  * done twice. */
 INLINE size_t ask_as(const bly_filter *f, const blyi_fuse_shape *shape, const query *asked,
-                     unsigned bytes, bool small) {
-    const blyi_fuse_shape s = *shape;
+                     form how) {
+    blyi_fuse_shape s = *shape;
     const query q = *asked;
-    spot ring[BLYI_WINDOW];
-    size_t hits = 0;
-    for (size_t head = 0, tail = 0, some; tail < q.n; tail += some) {
-        for (; head < q.n && head - tail < BLYI_WINDOW; head += some) {
-            some = q.n - head < BLYI_GROUP ? q.n - head : BLYI_GROUP;
-            locate(f, &s, &q, head, some, ring + head % BLYI_WINDOW, small);
-        }
-        some = q.n - tail < BLYI_GROUP ? q.n - tail : BLYI_GROUP;
-        hits += probe(f->body, s.mask, ring + tail % BLYI_WINDOW, some,
-                      q.found ? q.found + tail : NULL, bytes);
+    spot ring[SPOTS];
+    uint8_t unseen[BLYI_GROUP];
+    size_t hits = 0, head = 0, tail = 0, some;
+    if (how.bits) {
+        s.bits = how.bits;
+        s.mask = ((uint64_t)1 << how.bits) - 1;
+    }
+    for (; head < least(q.n, SPOTS); head += some) {
+        some = least(q.n - head, BLYI_GROUP);
+        turn(f, &s, &q, head, some, ring + head, NULL, how);
+    }
+    for (; tail < q.n; tail += some) {
+        uint8_t *answers = q.found ? q.found + tail : unseen;
+        spot *spots = ring + tail % SPOTS;
+        size_t next = least(q.n - head, BLYI_GROUP);
+        some = least(q.n - tail, BLYI_GROUP);
+        turn(f, &s, &q, head, next, spots, answers, how);
+        head += next;
+        for (size_t i = next; i < some; i++)
+            answers[i] = has(f->body, s.mask, spots + i, how.bytes);
+        for (size_t i = 0; i < some; i++)
+            hits += answers[i];
     }
     return hits;
 }
@@ -168,13 +186,15 @@ static size_t ask_any(const bly_filter *f, const query *q) {
             memset(q->found, 0, q->n);
         return 0;
     }
+    if (!small && s.bits == USUAL_BITS)
+        return ask_as(f, &s, q, (form){2, USUAL_BITS, false});
     switch (blyi_fuse_load_bytes(f->geometry.hashes)) {
     case 2:
-        return small ? ask_as(f, &s, q, 2, true) : ask_as(f, &s, q, 2, false);
+        return small ? ask_as(f, &s, q, (form){2, 0, true}) : ask_as(f, &s, q, (form){2, 0, false});
     case 4:
-        return small ? ask_as(f, &s, q, 4, true) : ask_as(f, &s, q, 4, false);
+        return small ? ask_as(f, &s, q, (form){4, 0, true}) : ask_as(f, &s, q, (form){4, 0, false});
     default:
-        return small ? ask_as(f, &s, q, 8, true) : ask_as(f, &s, q, 8, false);
+        return small ? ask_as(f, &s, q, (form){8, 0, true}) : ask_as(f, &s, q, (form){8, 0, false});
     }
 }
 

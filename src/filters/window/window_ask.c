@@ -1,245 +1,279 @@
 /* Asking a window about many keys.
  *
- * Every key needs its first two lines, and few strangers any other. So a group of keys departs (is
- * hashed, and its first lines are requested), and arrives when others have departed, so that
- * nothing is waited for. The keys that its lines leave in question queue up until there are as many
- * as a group; then their other lines are requested, and when the next such group is complete, they
- * are settled. How many keys of a group are left is anyone's guess, so nothing branches on it.
+ * Every key needs its first two lines, and few strangers any other. So keys take seats, 32 of them:
+ * a key is hashed, its first lines are requested, and where to look in them is worked out. When all
+ * seats have been taken once more, the lines are there and the key is looked for. The keys that its
+ * first lines leave in question have their other lines requested then, and are settled a turn
+ * later.
  *
- * Keys that are there need all their lines. They tend to come together, as repeats do; so a group
- * that departs after one in which most keys were left requests all its lines at once, and is
- * settled when it arrives. What is requested is thus a guess; what is answered is not.
+ * Keys that are there need all their lines. They tend to come together, as repeats do; so after a
+ * turn in which most keys were left, the next ones request three lines at once. (Three are all, at
+ * the usual rates.) What is requested is thus a guess; what is answered is not.
+ *
+ * A key costs more in counting than in waiting: nine places, each with its own word and shift. The
+ * places of two lines are found at once, in one vector, when the key sits down, and looking and
+ * sitting down are one loop, seat by seat, as in simd/turn.h. (Places found by a kernel of AVX2
+ * when they were needed, for eight keys at a time, took 1.4 times as long.) Hashing is a loop of
+ * its own: it is as long as the rest, and mixed with it would keep a processor from looking ahead
+ * to the next key.
  */
-#include "../../core/xxh3.h"
 #include "../batch.h"
 #include "window_walk.h"
 
 enum {
-    GROUP = 8, /* keys; the lines of all their parts are about as many as a core can wait for */
-    MOST_SPOTS = GROUP * BLYI_WIN_MOST_PARTS
+    SEATS = 32,
+    LINES = 3 /* of a key that sits: at most */
 };
 
 /* What all of it needs. */
 typedef struct desk {
     view v;
     const blyi_places *p;
-    const blyi_kernels *kernels;
-    uint8_t *found; /* or NULL */
 } desk;
 
-/* Keys whose lines are under way. */
-typedef struct group {
-    size_t first;   /* the number of the first key */
-    unsigned parts; /* requested */
-    bly_hash h[GROUP];
-    blyi_spot spots[MOST_SPOTS]; /* of all in one part, then of all in the next */
-} group;
+/* A key whose lines are under way, and its places in them. */
+typedef struct seat {
+    const uint8_t *line[LINES];
+    uint16_t place[LINES][BLYI_SIDES];
+} seat;
 
-/* Keys in question: which they are, and the slots that may have them. */
-typedef struct queue {
+/* What a batch is of: keys, or else their hashes. */
+typedef struct batch {
+    const bly_filter *f;
+    const bly_bytes *keys;
+    const bly_hash *hashes;
     size_t n;
-    struct {
-        bly_hash h;
-        uint64_t where;
-        size_t number;
-    } keys[2 * GROUP];
-} queue;
+    uint8_t *found; /* or NULL */
+} batch;
 
-/* Such keys, their other lines under way. */
+/* Keys in question, their other lines under way: which they are, and the slots that may have
+ * them. */
 typedef struct question {
     size_t n;
-    size_t number[GROUP];
-    uint64_t where[GROUP];
-    blyi_spot spots[MOST_SPOTS];
+    unsigned lines; /* that have been looked at */
+    bly_hash h[SEATS];
+    uint64_t where[SEATS];
+    size_t number[SEATS];
 } question;
 
-/* For each of n keys the slots that have it in all of so many parts; the active one only if it is
- * swept there. */
-INLINE void look(const desk *d, const blyi_spot *spots, size_t n, unsigned parts, uint64_t *where) {
-    d->kernels->places(d->v.body, spots, parts * n, d->p, where);
-    if (!d->v.swept)
-        for (size_t i = 0; i < parts * n; i++)
-            where[i] &= counted(&d->v, d->v.body + spots[i].at);
-    for (unsigned part = 1; part < parts; part++)
-        for (size_t i = 0; i < n; i++)
-            where[i] &= where[part * n + i];
+INLINE desk desk_of(const bly_filter *f, const blyi_places *p) {
+    desk d = {view_of(f, p->lanes), p};
+    d.v.live &= ((uint64_t)1 << p->slots) - 1;
+    return d;
 }
 
-/* Requests lines of a key, one part after another; `stride` spots are between them. */
-INLINE void request(const view *v, walk w, unsigned parts, blyi_spot *spots, size_t stride) {
-    for (unsigned i = 0; i < parts; i++, next_part(&w)) {
-        blyi_spot s = spot_of(v, &w);
-        __builtin_prefetch(v->body + s.at);
-        spots[i * stride] = s;
+/* ---- seats ----------------------------------------------------------------------------------- */
+
+/* The next line of a key, requested. */
+INLINE const uint8_t *request(const desk *d, walk *w, uint64_t *y) {
+    const uint8_t *line = line_of(&d->v, w);
+    __builtin_prefetch(line);
+    *y = w->y;
+    next_part(w);
+    return line;
+}
+
+INLINE void sit(const desk *d, bly_hash h, seat *s, unsigned lines) {
+    uint64_t y[LINES] = {0};
+    walk w = walk_of(h);
+    s->line[0] = request(d, &w, y);
+    if (lines > 1)
+        s->line[1] = request(d, &w, y + 1);
+    blyi_places_of_two(d->p, y[0], y[1], s->place[0]);
+    if (lines > 2) {
+        s->line[2] = request(d, &w, y + 2);
+        blyi_places_of_one(d->p, y[2], s->place[2]);
     }
 }
 
-INLINE void depart_by(const view *v, group *g, unsigned parts) {
-    g->parts = parts;
-    for (size_t i = 0; i < GROUP; i++)
-        request(v, walk_of(g->h[i]), parts, g->spots + i, GROUP);
+/* The slots that have the key in all its lines so far; the active one only if it is swept there. */
+INLINE uint64_t look(const desk *d, const seat *s, unsigned lines) {
+    uint64_t where = d->v.live;
+    for (unsigned i = 0; i < lines; i++) {
+        const uint16_t *at = s->place[i];
+        where &= blyi_place_get(s->line[i], at[3], d->p->slots);
+        where &= blyi_place_get(s->line[i], at[2], d->p->slots);
+        if (d->p->lanes > 2)
+            where &= blyi_place_get(s->line[i], at[1], d->p->slots);
+        if (!d->v.swept)
+            where &= counted(&d->v, s->line[i]);
+    }
+    return where;
 }
 
-/* With the hashes in place. The usual numbers of parts have copies of their own. */
-INLINE void depart(const view *v, group *g, bool all) {
-    if (!all && v->parts > FETCHED)
-        depart_by(v, g, FETCHED);
-    else if (v->parts == 3)
-        depart_by(v, g, 3);
+/* What is found out about a key: whether it is there, if these were all its lines, or else which
+ * slots may have it. */
+typedef struct result {
+    uint8_t found[SEATS];
+    uint64_t where[SEATS];
+} result;
+
+INLINE void take_down(result *r, size_t i, uint64_t where, bool all) {
+    if (all)
+        r->found[i] = where != 0;
     else
-        depart_by(v, g, v->parts);
+        r->where[i] = where;
+}
+
+#define OUT_OF_LINE static __attribute__((noinline))
+
+OUT_OF_LINE void look_at(const desk *d, const seat *s, size_t n, unsigned lines, result *r) {
+    for (size_t i = 0; i < n; i++)
+        take_down(r, i, look(d, s + i, lines), lines == d->v.parts);
+}
+
+OUT_OF_LINE void sit_down(const desk *d, const bly_hash *h, size_t n, seat *s, unsigned lines) {
+    for (size_t i = 0; i < n; i++)
+        sit(d, h[i], s + i, lines);
+}
+
+/* Both, seat by seat. */
+INLINE void turn_as(const desk *d, seat *s, unsigned lines, result *r, const bly_hash *h) {
+    const desk here = *d;
+    for (size_t i = 0; i < SEATS; i++) {
+        take_down(r, i, look(&here, s + i, lines), lines == here.v.parts);
+        sit(&here, h[i], s + i, lines);
+    }
+}
+
+/* The usual cases: all is swept, there are as many slots as usual, and two lines of more, or all
+ * three. */
+OUT_OF_LINE void turn_two(const desk *d, seat *s, result *r, const bly_hash *h) {
+    desk u = {d->v, &usual};
+    u.v.swept = true;
+    u.v.parts = 3;
+    turn_as(&u, s, 2, r, h);
+}
+
+OUT_OF_LINE void turn_three(const desk *d, seat *s, result *r, const bly_hash *h) {
+    desk u = {d->v, &usual};
+    u.v.swept = true;
+    u.v.parts = 3;
+    turn_as(&u, s, 3, r, h);
+}
+
+static void turn(const desk *d, seat *s, unsigned lines, result *r, const bly_hash *h) {
+    bool is_usual = d->p->slots == USUAL_SLOTS && d->v.swept;
+    if (is_usual && lines == 2 && d->v.parts > 2)
+        turn_two(d, s, r, h);
+    else if (is_usual && lines == 3 && d->v.parts == 3)
+        turn_three(d, s, r, h);
+    else
+        turn_as(d, s, lines, r, h);
 }
 
 /* ---- keys in question ------------------------------------------------------------------------ */
 
-INLINE size_t settle(const desk *d, const question *q, size_t n) {
-    uint64_t where[MOST_SPOTS];
+INLINE walk other_lines(bly_hash h, unsigned lines) {
+    walk w = walk_of(h);
+    while (w.part < lines)
+        next_part(&w);
+    return w;
+}
+
+/* Returns how many are there. */
+INLINE size_t settle(const desk *d, const question *q, uint8_t *found) {
     size_t hits = 0;
-    look(d, q->spots, n, d->v.parts - FETCHED, where);
-    for (size_t i = 0; i < n; i++) {
-        bool hit = where[i] & q->where[i];
-        hits += hit;
-        if (d->found)
-            d->found[q->number[i]] = hit;
-    }
-    return hits;
-}
-
-/* The first n keys of a queue. */
-INLINE void ask_on(const desk *d, const queue *from, size_t n, question *q) {
-    for (size_t i = 0; i < n; i++) {
-        walk w = walk_of(from->keys[i].h);
-        for (unsigned part = 0; part < FETCHED; part++)
-            next_part(&w);
-        request(&d->v, w, d->v.parts - FETCHED, q->spots + i, n);
-        q->number[i] = from->keys[i].number;
-        q->where[i] = from->keys[i].where;
-    }
-    q->n = n;
-}
-
-/* Adds the keys of a group that are left; when the queue is long enough, those asked before are
- * settled, and the first of it asked about. Returns how many were found. */
-INLINE size_t line_up(const desk *d, const group *g, const uint64_t *where, queue *to,
-                      question *q) {
-    size_t hits = 0;
-    for (size_t i = 0; i < GROUP; i++) {
-        to->keys[to->n].h = g->h[i];
-        to->keys[to->n].where = where[i];
-        to->keys[to->n].number = g->first + i;
-        to->n += where[i] != 0;
-    }
-    if (to->n < GROUP)
-        return 0;
-    if (q->n)
-        hits = settle(d, q, GROUP);
-    ask_on(d, to, GROUP, q);
-    to->n -= GROUP;
-    memcpy(to->keys, to->keys + GROUP, GROUP * sizeof *to->keys);
-    return hits;
-}
-
-/* What is left at the end. */
-INLINE size_t close_up(const desk *d, const queue *left, question *q) {
-    size_t hits = q->n ? settle(d, q, q->n) : 0;
-    if (left->n == 0)
-        return hits;
-    ask_on(d, left, left->n, q);
-    return hits + settle(d, q, q->n);
-}
-
-/* ---- groups ---------------------------------------------------------------------------------- */
-
-/* Looks at a group. *most: whether most of its keys are there, for all that is known of them.
- * Returns how many were found, of these keys or others. */
-INLINE size_t arrive(const desk *d, const group *g, queue *left, question *q, bool *most) {
-    uint64_t where[MOST_SPOTS];
-    uint8_t hit[GROUP];
-    size_t hits = 0;
-    if (g->parts == FETCHED)
-        look(d, g->spots, GROUP, FETCHED, where);
-    else if (g->parts == 3)
-        look(d, g->spots, GROUP, 3, where);
-    else
-        look(d, g->spots, GROUP, g->parts, where);
-    for (size_t i = 0; i < GROUP; i++) {
-        where[i] &= d->v.live;
-        hit[i] = where[i] != 0;
-        hits += hit[i];
-    }
-    *most = hits > GROUP / 2;
-    if (g->parts < d->v.parts) {
-        memset(hit, 0, sizeof hit);
-        hits = line_up(d, g, where, left, q);
-    }
-    if (d->found)
-        memcpy(d->found + g->first, hit, sizeof hit);
-    return hits;
-}
-
-/* Fewer keys than a group. */
-INLINE size_t ask_few(const desk *d, const bly_hash *h, size_t n, size_t first) {
-    size_t hits = 0;
-    for (size_t i = 0; i < n; i++) {
-        bool hit = find(&d->v, d->p, h[i]) != 0;
-        hits += hit;
-        if (d->found)
-            d->found[first + i] = hit;
-    }
-    return hits;
-}
-
-/* ---- keys ------------------------------------------------------------------------------------ */
-
-/* Groups that have departed and not arrived. */
-enum { GROUPS = 4 };
-
-/* The default hash is compiled into the loop, as in stream.c. */
-INLINE void hash_group(const bly_filter *f, const bly_bytes *keys, bly_hash *out) {
-    if (f->hasher.id != BLY_HASH_XXH3) {
-        f->hasher.many(&f->hasher, keys, GROUP, out);
-        return;
-    }
-    for (size_t i = 0; i < GROUP; i++)
-        out[i] = blyi_hash_from_strong64(blyi_xxh3(&f->pad, keys[i].data, keys[i].size));
-}
-
-INLINE size_t ask_by(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found,
-                     const blyi_places *p) {
-    const desk d = {view_of(f, p->lanes), p, f->kernels, found};
-    const size_t rest = n % GROUP, whole = n - rest;
-    group ring[GROUPS];
-    queue left;
-    question open;
-    bly_hash last[GROUP];
-    size_t hits = 0, head = 0, in = 0, out = 0;
-    bool most = false;
-    left.n = open.n = 0;
-    for (size_t tail = 0; tail < whole; tail += GROUP) {
-        for (; head < whole && head - tail < GROUPS * GROUP; head += GROUP) {
-            group *g = &ring[in];
-            in = in + 1 < GROUPS ? in + 1 : 0;
-            g->first = head;
-            hash_group(f, keys + head, g->h);
-            depart(&d.v, g, most);
+    for (size_t i = 0; i < q->n; i++) {
+        uint64_t where = q->where[i];
+        for (walk w = other_lines(q->h[i], q->lines); w.part < d->v.parts; next_part(&w)) {
+            const uint8_t *line = line_of(&d->v, &w);
+            where &= blyi_place_all(line, w.y, d->p);
+            if (!d->v.swept)
+                where &= counted(&d->v, line);
         }
-        hits += arrive(&d, &ring[out], &left, &open, &most);
-        out = out + 1 < GROUPS ? out + 1 : 0;
+        hits += where != 0;
+        if (found)
+            found[q->number[i]] = where != 0;
     }
-    if (rest)
-        f->hasher.many(&f->hasher, keys + whole, rest, last);
-    for (size_t i = 0; i < rest; i++)
-        fetch(&d.v, last[i], 0, FETCHED);
-    hits += close_up(&d, &left, &open);
-    return hits + ask_few(&d, last, rest, whole);
+    return hits;
 }
 
-/* The usual number of generations has a copy of its own, in which the places are constants. */
+/* Of n keys, from the number `first` on, those that are left. How many that are is anyone's guess,
+ * so nothing branches on a key. */
+INLINE void ask_on(const desk *d, const bly_hash *h, const uint64_t *where, size_t n, size_t first,
+                   unsigned lines, question *q) {
+    q->n = 0;
+    q->lines = lines;
+    for (size_t i = 0; i < n; i++) {
+        q->h[q->n] = h[i];
+        q->where[q->n] = where[i];
+        q->number[q->n] = first + i;
+        q->n += where[i] != 0;
+    }
+    for (size_t i = 0; i < q->n; i++)
+        for (walk w = other_lines(q->h[i], lines); w.part < d->v.parts; next_part(&w))
+            __builtin_prefetch(line_of(&d->v, &w));
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+INLINE size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* The hashes of n keys from `at` on. */
+INLINE const bly_hash *hashes_of(const batch *b, size_t at, size_t n, bly_hash *own) {
+    if (!b->keys)
+        return b->hashes + at;
+    blyi_batch_hash(b->f, b->keys + at, n, own);
+    return own;
+}
+
+/* How many of n keys are there. */
+INLINE size_t report(const result *r, size_t n, uint8_t *found) {
+    size_t hits = 0;
+    for (size_t i = 0; i < n; i++)
+        hits += r->found[i];
+    if (found)
+        memcpy(found, r->found, n);
+    return hits;
+}
+
+static size_t ask(const batch *asked) {
+    const batch b = *asked;
+    const blyi_places p = places_of(blyi_window_slots(&b.f->geometry));
+    const desk d = desk_of(b.f, &p);
+    const unsigned few = d.v.parts < FETCHED ? d.v.parts : FETCHED;
+    const unsigned many = d.v.parts < LINES ? d.v.parts : LINES;
+    seat seats[SEATS];
+    bly_hash own[2][SEATS];
+    result r;
+    question q = {.n = 0};
+    size_t hits = 0, taken = least(b.n, SEATS), next;
+    unsigned lines = few, next_lines = few, turns = 0;
+    bool most = false;
+    const bly_hash *h = hashes_of(&b, 0, taken, own[0]), *next_h;
+    sit_down(&d, h, taken, seats, lines);
+    for (size_t tail = 0; tail < b.n; tail += taken, taken = next, h = next_h, lines = next_lines) {
+        uint8_t *found = b.found ? b.found + tail : NULL;
+        size_t left;
+        next = least(b.n - tail - taken, SEATS);
+        next_h = hashes_of(&b, tail + taken, next, own[++turns % 2]);
+        next_lines = most ? many : few;
+        if (next == SEATS && next_lines == lines) {
+            turn(&d, seats, lines, &r, next_h);
+        } else {
+            look_at(&d, seats, taken, lines, &r);
+            sit_down(&d, next_h, next, seats, next_lines);
+        }
+        if (lines == d.v.parts) {
+            left = report(&r, taken, found);
+            hits += left;
+        } else {
+            hits += settle(&d, &q, b.found);
+            ask_on(&d, h, r.where, taken, tail, lines, &q);
+            left = q.n;
+            if (found)
+                memset(found, 0, taken);
+        }
+        most = left > taken / 2;
+    }
+    return hits + settle(&d, &q, b.found);
+}
+
 size_t blyi_window_ask(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found) {
-    if (f->geometry.detail == BLYI_GENERATIONS)
-        return ask_by(f, keys, n, found, &usual);
-    const blyi_places p = places_of(blyi_window_slots(&f->geometry));
-    return ask_by(f, keys, n, found, &p);
+    return ask(&(batch){.f = f, .keys = keys, .n = n, .found = found});
 }
 
 /* ---- hashes ---------------------------------------------------------------------------------- */
@@ -247,29 +281,11 @@ size_t blyi_window_ask(const bly_filter *f, const bly_bytes *keys, size_t n, uin
 void blyi_window_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     view v = {
         .body = blyi_window_body(f),
-        .size = f->geometry.size,
+        .part = 64 * f->geometry.size,
         .parts = blyi_window_parts(&f->geometry),
     };
     for (size_t i = 0; i < n; i++)
         fetch(&v, h[i], 0, FETCHED);
-}
-
-INLINE size_t contains_by(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found,
-                          const blyi_places *p) {
-    const desk d = {view_of(f, p->lanes), p, f->kernels, found};
-    const size_t whole = n - n % GROUP;
-    group g;
-    queue left;
-    question open;
-    bool most = false;
-    size_t hits = 0;
-    left.n = open.n = 0;
-    for (g.first = 0; g.first < whole; g.first += GROUP) {
-        memcpy(g.h, h + g.first, sizeof g.h);
-        depart(&d.v, &g, most);
-        hits += arrive(&d, &g, &left, &open, &most);
-    }
-    return hits + close_up(&d, &left, &open) + ask_few(&d, h + whole, n % GROUP, whole);
 }
 
 INLINE size_t has(const bly_filter *f, bly_hash h, const blyi_places *p) {
@@ -279,13 +295,12 @@ INLINE size_t has(const bly_filter *f, bly_hash h, const blyi_places *p) {
 
 /* A single key needs none of this. */
 size_t blyi_window_contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
-    bool plain = f->geometry.detail == BLYI_GENERATIONS;
-    if (plain && n == 1 && !found)
+    if (n != 1 || found)
+        return ask(&(batch){.f = f, .hashes = h, .n = n, .found = found});
+    if (f->geometry.detail == BLYI_GENERATIONS)
         return has(f, *h, &usual);
-    if (plain)
-        return contains_by(f, h, n, found, &usual);
     const blyi_places p = places_of(blyi_window_slots(&f->geometry));
-    return n == 1 && !found ? has(f, *h, &p) : contains_by(f, h, n, found, &p);
+    return has(f, *h, &p);
 }
 
 uint64_t blyi_window_find(const bly_filter *f, bly_hash h) {

@@ -6,6 +6,7 @@
 
 #include "../../core/bytes.h"
 #include "../../core/plan_window.h"
+#include "../../simd/places.h"
 #include "../ops.h"
 
 /* The fields of the heading, as the number of their 64-bit word. */
