@@ -116,6 +116,7 @@ void pair_close(void);
 typedef enum op {
     LIMIT,      /* random lines at this filter's footprint */
     HASH,       /* bare XXH3 of the keys */
+    HASH_PAIR,  /* the same, two threads: what two of them do on this machine just now */
     ADD_MANY,   /* batched, exclusive */
     ADD_ONE,    /* one call per key */
     ADD_SHARED, /* batched, a shared filter, one thread */

@@ -18,8 +18,8 @@ typedef struct task {
 } task;
 
 static const uint32_t adding = BIT(ADD_MANY) | BIT(ADD_ONE) | BIT(ADD_SHARED) | BIT(ADD_PAIR);
-static const uint32_t missing =
-    BIT(LIMIT) | BIT(HASH) | BIT(MISS_MANY) | BIT(MISS_ONE) | BIT(MISS_SHARED) | BIT(MISS_PAIR);
+static const uint32_t missing = BIT(LIMIT) | BIT(HASH) | BIT(HASH_PAIR) | BIT(MISS_MANY) |
+                                BIT(MISS_ONE) | BIT(MISS_SHARED) | BIT(MISS_PAIR);
 static const uint32_t hitting = BIT(HIT_MANY) | BIT(HIT_ONE);
 
 static void add_rival(setting *s, const char *name, bly_kind kind, uint32_t ops) {
@@ -39,7 +39,8 @@ static bool peer_fits(uint64_t n, double p) {
 static void choose_rivals(setting *s, const options *opt) {
     const uint32_t single = BIT(LIMIT) | BIT(ADD_MANY) | BIT(ADD_ONE) | BIT(MISS_MANY) |
                             BIT(MISS_ONE) | BIT(HIT_MANY) | BIT(HIT_ONE);
-    const uint32_t threads = BIT(ADD_SHARED) | BIT(ADD_PAIR) | BIT(MISS_SHARED) | BIT(MISS_PAIR);
+    const uint32_t threads =
+        BIT(HASH_PAIR) | BIT(ADD_SHARED) | BIT(ADD_PAIR) | BIT(MISS_SHARED) | BIT(MISS_PAIR);
     bly_kind planned = bly_plan_layout(s->p);
     s->count = 0;
     add_rival(s, bly_kind_name(planned), planned,

@@ -75,6 +75,7 @@ static const ratio ratios[] = {
     {"add, single: x libbloom", OVER_PEER, ADD_ONE, ADD_ONE, {0}, false},
     {"add, two threads: x one", OVER_ONE, ADD_PAIR, ADD_SHARED, {1.8, 1.8, 1.8}, false},
     {"contains, two threads: x one", OVER_ONE, MISS_PAIR, MISS_SHARED, {1.8, 1.8, 1.8}, false},
+    {"bare hash, two threads: x one", OVER_ONE, HASH_PAIR, HASH, {0}, false},
 };
 
 static size_t fewer(size_t a, size_t b) {

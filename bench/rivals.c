@@ -43,6 +43,11 @@ static uint64_t contains_one(const bly_filter *f, const bly_bytes *keys, size_t 
     return sum;
 }
 
+static uint64_t hash_many(bly_filter *unused, const bly_bytes *keys, size_t n) {
+    (void)unused;
+    return limit_hash(keys, n);
+}
+
 static uint64_t peer_add(struct bloom *b, const bly_bytes *keys, size_t n) {
     uint64_t fresh = 0;
     for (size_t i = 0; i < n; i++)
@@ -147,6 +152,8 @@ static uint64_t perform(rival *r, op what, arena *lines, const bly_bytes *keys, 
         return limit_lines(lines, r->bytes, n);
     if (what == HASH)
         return limit_hash(keys, n);
+    if (what == HASH_PAIR)
+        return pair_run(hash_many, NULL, keys, n);
     if (r->kind == BLY_KIND_NONE)
         return what == ADD_ONE ? peer_add(&r->peer, keys, n) : peer_contains(&r->peer, keys, n);
     return run_ours(r, what, keys, n);
@@ -159,7 +166,7 @@ static bool adds(op what) {
 /* What can be done twice is, and only the second time counts: the filter is then as warm as one
  * that is in use, whoever had the cache before. */
 void rival_run(rival *r, op what, arena *lines, const bly_bytes *keys, size_t n) {
-    bool pair = what == ADD_PAIR || what == MISS_PAIR;
+    bool pair = what == ADD_PAIR || what == MISS_PAIR || what == HASH_PAIR;
     if (pair)
         pair_ready();
     if (!adds(what))
