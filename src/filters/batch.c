@@ -3,17 +3,34 @@
 #include "batch.h"
 #include "../core/xxh3.h"
 
-void blyi_batch_hash(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out) {
-    if (f->hasher.id != BLY_HASH_XXH3) {
-        f->hasher.many(&f->hasher, keys, n, out);
-        return;
-    }
-    const blyi_pad pad = f->pad;
+/* Only the word that is asked for is written. */
+static inline void write_down(bly_hash *out, uint64_t first, bool both) {
+    if (both)
+        *out = blyi_hash_from_strong64(first);
+    else
+        out->lo = first;
+}
+
+/* Short keys have a loop of their own, in which what they need of the pad stays in registers. */
+static inline __attribute__((always_inline)) void xxh3(const bly_filter *f, const bly_bytes *keys,
+                                                       size_t n, bly_hash *out, bool both) {
+    const blyi_pad *pad = &f->pad, near = f->pad;
     size_t i = 0;
     for (; i < n && blyi_xxh3_is_short(keys[i].size); i++)
-        out[i] = blyi_hash_from_strong64(blyi_xxh3_short(&pad, keys[i].data, keys[i].size));
+        write_down(out + i, blyi_xxh3_short(&near, keys[i].data, keys[i].size), both);
     for (; i < n; i++)
-        out[i] = blyi_hash_from_strong64(blyi_xxh3(&f->pad, keys[i].data, keys[i].size));
+        write_down(out + i, blyi_xxh3(pad, keys[i].data, keys[i].size), both);
+}
+
+void blyi_batch_hash_first(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out) {
+    xxh3(f, keys, n, out, false);
+}
+
+void blyi_batch_hash(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out) {
+    if (f->hasher.id == BLY_HASH_XXH3)
+        xxh3(f, keys, n, out, true);
+    else
+        f->hasher.many(&f->hasher, keys, n, out);
 }
 
 static bly_status work(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,

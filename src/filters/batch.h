@@ -11,8 +11,10 @@ enum {
     BLYI_AHEAD = 32, /* keys between the one that is hashed and the one whose bytes are requested */
 };
 
-/* The hashes of n keys. The filter's hasher gives the same ones, but more slowly if it is xxh3. */
+/* The hashes of n keys. The filter's hasher gives the same ones, but more slowly if it is xxh3.
+ * Then a kind may also ask for their first words alone (blyi_hash_from_strong64 has the others). */
 void blyi_batch_hash(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out);
+void blyi_batch_hash_first(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out);
 
 /* Adds to `writer`, or queries `f` when that is NULL, as a blyi_stream_fn. *sum grows by the keys
  * dealt with, and by those that were new or may be present. Only adds can fail. */

@@ -12,7 +12,6 @@
  * pattern that a remainder has if it is no longer than its core. There are at most 512 cores, and
  * looking one up is cheaper than computing it.
  */
-#include "../../core/xxh3.h"
 #include "../batch.h"
 #include "entries.h"
 
@@ -128,24 +127,15 @@ typedef struct batch {
     size_t n;
 } batch;
 
-/* The hashes of n keys. Most tables need the first words alone. */
-INLINE void hash_keys(const bly_filter *f, const blyi_table *t, const bly_bytes *keys, size_t n,
-                      bly_hash *out) {
-    if (t->wide || f->hasher.id != BLY_HASH_XXH3) {
-        f->hasher.many(&f->hasher, keys, n, out);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        out[i].lo = blyi_xxh3(&f->pad, keys[i].data, keys[i].size);
-}
-
 /* Finds the spots of n keys from `at` on, n <= BLYI_GROUP. */
 INLINE void enter(const bly_filter *f, const blyi_table t, layout l, const core_facts *facts,
                   const batch *from, size_t at, size_t n, spot *out) {
     bly_hash own[BLYI_GROUP];
     const bly_hash *h = from->keys ? own : from->hashes + at;
-    if (from->keys)
-        hash_keys(f, &t, from->keys + at, n, own);
+    if (from->keys && (t.wide || f->hasher.id != BLY_HASH_XXH3))
+        blyi_batch_hash(f, from->keys + at, n, own);
+    else if (from->keys) /* the first words are all that is needed */
+        blyi_batch_hash_first(f, from->keys + at, n, own);
     for (size_t i = 0; i < n; i++)
         out[i] = locate(t, l, facts, h[i]);
 }

@@ -22,13 +22,15 @@
 
 enum {
     SEATS = 32,
-    LINES = 3 /* of a key that sits: at most */
+    LINES = 3,      /* of a key that sits: at most */
+    MOST_SLOTS = 16 /* a set of more slots is not passed on: there are no seats for its keys */
 };
 
 /* What all of it needs. */
 typedef struct desk {
     view v;
     const blyi_places *p;
+    bool half; /* hashes come with their first word alone, from which the other follows */
 } desk;
 
 /* A key whose lines are under way, and its places in them. */
@@ -52,14 +54,19 @@ typedef struct question {
     size_t n;
     unsigned lines; /* that have been looked at */
     bly_hash h[SEATS];
-    uint64_t where[SEATS];
+    uint16_t where[SEATS];
     size_t number[SEATS];
 } question;
 
-INLINE desk desk_of(const bly_filter *f, const blyi_places *p) {
-    desk d = {view_of(f, p->lanes), p};
+INLINE desk desk_of(const batch *b, const blyi_places *p) {
+    desk d = {view_of(b->f, p->lanes), p, b->keys && b->f->hasher.id == BLY_HASH_XXH3};
     d.v.live &= ((uint64_t)1 << p->slots) - 1;
     return d;
+}
+
+/* The word that is missing is worked out where it is used: reading it from memory takes longer. */
+INLINE bly_hash whole(const desk *d, bly_hash h) {
+    return d->half ? blyi_hash_from_strong64(h.lo) : h;
 }
 
 /* ---- seats ----------------------------------------------------------------------------------- */
@@ -101,65 +108,59 @@ INLINE uint64_t look(const desk *d, const seat *s, unsigned lines) {
     return where;
 }
 
-/* What is found out about a key: whether it is there, if these were all its lines, or else which
- * slots may have it. */
-typedef struct result {
-    uint8_t found[SEATS];
-    uint64_t where[SEATS];
-} result;
-
-INLINE void take_down(result *r, size_t i, uint64_t where, bool all) {
-    if (all)
-        r->found[i] = where != 0;
-    else
-        r->where[i] = where;
-}
-
 #define OUT_OF_LINE static __attribute__((noinline))
 
-OUT_OF_LINE void look_at(const desk *d, const seat *s, size_t n, unsigned lines, result *r) {
+OUT_OF_LINE void look_at(const desk *d, const seat *s, size_t n, unsigned lines, uint16_t *where) {
     for (size_t i = 0; i < n; i++)
-        take_down(r, i, look(d, s + i, lines), lines == d->v.parts);
+        where[i] = (uint16_t)look(d, s + i, lines);
 }
 
-OUT_OF_LINE void sit_down(const desk *d, const bly_hash *h, size_t n, seat *s, unsigned lines) {
-    for (size_t i = 0; i < n; i++)
+OUT_OF_LINE void sit_down(const desk *d, bly_hash *h, size_t n, seat *s, unsigned lines) {
+    for (size_t i = 0; i < n; i++) {
+        h[i] = whole(d, h[i]);
         sit(d, h[i], s + i, lines);
-}
-
-/* Both, seat by seat. */
-INLINE void turn_as(const desk *d, seat *s, unsigned lines, result *r, const bly_hash *h) {
-    const desk here = *d;
-    for (size_t i = 0; i < SEATS; i++) {
-        take_down(r, i, look(&here, s + i, lines), lines == here.v.parts);
-        sit(&here, h[i], s + i, lines);
     }
 }
 
-/* The usual cases: all is swept, there are as many slots as usual, and two lines of more, or all
- * three. */
-OUT_OF_LINE void turn_two(const desk *d, seat *s, result *r, const bly_hash *h) {
-    desk u = {d->v, &usual};
-    u.v.swept = true;
-    u.v.parts = 3;
-    turn_as(&u, s, 2, r, h);
+/* Both, seat by seat. Hashes are made whole, unless these are all of a key's lines. */
+INLINE void turn_as(const desk *d, seat *s, unsigned lines, uint16_t *where, bly_hash *h) {
+    const desk here = *d;
+    for (size_t i = 0; i < SEATS; i++) {
+        bly_hash next = whole(&here, h[i]);
+        where[i] = (uint16_t)look(&here, s + i, lines);
+        if (lines < here.v.parts)
+            h[i].hi = next.hi;
+        sit(&here, next, s + i, lines);
+    }
 }
 
-OUT_OF_LINE void turn_three(const desk *d, seat *s, result *r, const bly_hash *h) {
-    desk u = {d->v, &usual};
+/* The usual cases, compiled for themselves: all is swept, there are as many slots as usual, hashes
+ * come in halves, and there are two lines of more, or all three. */
+INLINE desk usual_desk(const desk *d) {
+    desk u = {d->v, &usual, true};
     u.v.swept = true;
     u.v.parts = 3;
-    turn_as(&u, s, 3, r, h);
+    return u;
 }
 
-static void turn(const desk *d, seat *s, unsigned lines, result *r, const bly_hash *h) {
-    bool is_usual = d->p->slots == USUAL_SLOTS && d->v.swept;
+OUT_OF_LINE void turn_two(const desk *d, seat *s, uint16_t *where, bly_hash *h) {
+    const desk u = usual_desk(d);
+    turn_as(&u, s, 2, where, h);
+}
+
+OUT_OF_LINE void turn_three(const desk *d, seat *s, uint16_t *where, bly_hash *h) {
+    const desk u = usual_desk(d);
+    turn_as(&u, s, 3, where, h);
+}
+
+static void turn(const desk *d, seat *s, unsigned lines, uint16_t *where, bly_hash *h) {
+    bool is_usual = d->p->slots == USUAL_SLOTS && d->v.swept && d->half;
     if (is_usual && lines == 2 && d->v.parts > 2)
-        turn_two(d, s, r, h);
+        turn_two(d, s, where, h);
     else if (is_usual && lines == 3 && d->v.parts == 3)
-        turn_three(d, s, r, h);
+        turn_three(d, s, where, h);
     else
-        turn_as(d, s, lines, r, h);
+        turn_as(d, s, lines, where, h);
 }
 
 /* ---- keys in question ------------------------------------------------------------------------ */
@@ -191,7 +192,7 @@ INLINE size_t settle(const desk *d, const question *q, uint8_t *found) {
 
 /* Of n keys, from the number `first` on, those that are left. How many that are is anyone's guess,
  * so nothing branches on a key. */
-INLINE void ask_on(const desk *d, const bly_hash *h, const uint64_t *where, size_t n, size_t first,
+INLINE void ask_on(const desk *d, const bly_hash *h, const uint16_t *where, size_t n, size_t first,
                    unsigned lines, question *q) {
     q->n = 0;
     q->lines = lines;
@@ -212,64 +213,87 @@ INLINE size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* The hashes of n keys from `at` on. */
-INLINE const bly_hash *hashes_of(const batch *b, size_t at, size_t n, bly_hash *own) {
+/* The hashes of n keys from `at` on, or half of them. */
+INLINE void hash_keys(const batch *b, bool half, size_t at, size_t n, bly_hash *out) {
     if (!b->keys)
-        return b->hashes + at;
-    blyi_batch_hash(b->f, b->keys + at, n, own);
-    return own;
+        memcpy(out, b->hashes + at, n * sizeof *out);
+    else if (!half)
+        blyi_batch_hash(b->f, b->keys + at, n, out);
+    else
+        blyi_batch_hash_first(b->f, b->keys + at, n, out);
 }
 
-/* How many of n keys are there. */
-INLINE size_t report(const result *r, size_t n, uint8_t *found) {
+/* How many of n keys may be there, and which. */
+INLINE size_t tell(const uint16_t *restrict where, size_t n, uint8_t *restrict found) {
+    size_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        found[i] = where[i] != 0;
+        sum += where[i] != 0;
+    }
+    return sum;
+}
+
+/* Where there are no seats: the first lines of some keys are requested, then each is looked for. */
+static size_t ask_standing(const batch *b, const blyi_places *p) {
+    const view v = view_of(b->f, p->lanes);
+    bly_hash h[SEATS];
     size_t hits = 0;
-    for (size_t i = 0; i < n; i++)
-        hits += r->found[i];
-    if (found)
-        memcpy(found, r->found, n);
+    for (size_t at = 0, some; at < b->n; at += some) {
+        some = least(b->n - at, SEATS);
+        hash_keys(b, false, at, some, h);
+        for (size_t i = 0; i < some; i++)
+            fetch(&v, h[i], 0, FETCHED);
+        for (size_t i = 0; i < some; i++) {
+            bool hit = find(&v, p, h[i]) != 0;
+            hits += hit;
+            if (b->found)
+                b->found[at + i] = hit;
+        }
+    }
     return hits;
 }
 
-static size_t ask(const batch *asked) {
+static size_t ask_seated(const batch *asked, const blyi_places *p) {
     const batch b = *asked;
-    const blyi_places p = places_of(blyi_window_slots(&b.f->geometry));
-    const desk d = desk_of(b.f, &p);
+    const desk d = desk_of(&b, p);
     const unsigned few = d.v.parts < FETCHED ? d.v.parts : FETCHED;
     const unsigned many = d.v.parts < LINES ? d.v.parts : LINES;
     seat seats[SEATS];
-    bly_hash own[2][SEATS];
-    result r;
+    bly_hash hashes[2][SEATS];
+    uint16_t where[SEATS];
+    uint8_t unseen[SEATS];
     question q = {.n = 0};
     size_t hits = 0, taken = least(b.n, SEATS), next;
-    unsigned lines = few, next_lines = few, turns = 0;
+    unsigned lines = few, next_lines = few, now = 0;
     bool most = false;
-    const bly_hash *h = hashes_of(&b, 0, taken, own[0]), *next_h;
-    sit_down(&d, h, taken, seats, lines);
-    for (size_t tail = 0; tail < b.n; tail += taken, taken = next, h = next_h, lines = next_lines) {
-        uint8_t *found = b.found ? b.found + tail : NULL;
-        size_t left;
+    hash_keys(&b, d.half, 0, taken, hashes[now]);
+    sit_down(&d, hashes[now], taken, seats, lines);
+    for (size_t tail = 0; tail < b.n; tail += taken, taken = next, lines = next_lines, now = !now) {
+        bly_hash *next_h = hashes[!now];
         next = least(b.n - tail - taken, SEATS);
-        next_h = hashes_of(&b, tail + taken, next, own[++turns % 2]);
         next_lines = most ? many : few;
+        hash_keys(&b, d.half, tail + taken, next, next_h);
         if (next == SEATS && next_lines == lines) {
-            turn(&d, seats, lines, &r, next_h);
+            turn(&d, seats, lines, where, next_h);
         } else {
-            look_at(&d, seats, taken, lines, &r);
+            look_at(&d, seats, taken, lines, where);
             sit_down(&d, next_h, next, seats, next_lines);
         }
+        size_t left = tell(where, taken, b.found ? b.found + tail : unseen);
+        most = left > taken / 2;
         if (lines == d.v.parts) {
-            left = report(&r, taken, found);
             hits += left;
         } else {
             hits += settle(&d, &q, b.found);
-            ask_on(&d, h, r.where, taken, tail, lines, &q);
-            left = q.n;
-            if (found)
-                memset(found, 0, taken);
+            ask_on(&d, hashes[now], where, taken, tail, lines, &q);
         }
-        most = left > taken / 2;
     }
     return hits + settle(&d, &q, b.found);
+}
+
+static size_t ask(const batch *b) {
+    const blyi_places p = places_of(blyi_window_slots(&b->f->geometry));
+    return p.slots > MOST_SLOTS ? ask_standing(b, &p) : ask_seated(b, &p);
 }
 
 size_t blyi_window_ask(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found) {
