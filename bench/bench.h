@@ -101,7 +101,8 @@ double seconds_now(void);
 
 /* ---- pair.c ---------------------------------------------------------------------------------- */
 
-/* Adds to, or queries, a filter in batches; returns how many keys were new, or found. */
+/* Adds to, or queries, a filter in batches, and returns how many keys were new, or found; or does
+ * something else with keys, without a filter. */
 typedef uint64_t batch_fn(bly_filter *f, const bly_bytes *keys, size_t n);
 
 void pair_open(void);  /* starts the second thread */

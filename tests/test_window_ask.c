@@ -6,19 +6,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STRANGERS = 1000000, ASKED = 700 };
+enum { STRANGERS = 1000000, ASKED = 700, MIXTURES = 7 };
 
 typedef struct question {
-    char text[24];
+    char text[32];
     bly_bytes key;
     bly_hash hash;
     bool expected;
 } question;
 
-/* Key number i; those below STRANGERS may be added, the latest last. */
+/* Key number i; those below STRANGERS may be added, the latest last. Most are of 9 to 16 bytes, and
+ * others of any length. */
 static void set_key(question *q, uint64_t i) {
-    int n = snprintf(q->text, sizeof q->text, "%0*u", i % 3 == 0 ? 20 : 11, (unsigned)i);
-    q->key = (bly_bytes){q->text, (size_t)n};
+    int width = i % 7 == 3 ? (int)(i % 29) + 1 : 11;
+    int n = snprintf(q->text, sizeof q->text, "%0*x", width, (unsigned)i);
+    q->key = i == STRANGERS ? (bly_bytes){NULL, 0} : (bly_bytes){q->text, (size_t)n};
 }
 
 static void add_up_to(bly_filter *f, uint64_t n) {
@@ -29,12 +31,15 @@ static void add_up_to(bly_filter *f, uint64_t n) {
     }
 }
 
-/* Mixtures of keys that are there and strangers: none, all, every other, a few, most, long runs. */
+/* Mixtures of keys that are there and strangers: none, all, every other, a few, most, long runs;
+ * and keys that were added at any time, and may have been dropped. */
 static uint64_t pick(unsigned mixture, size_t i, uint64_t newest, uint64_t *rng) {
     uint64_t r = blyt_next(rng),
              known = newest ? newest - 1 - r % (newest < 2000 ? newest : 2000) : 0;
-    const bool there[] = {false, true, i % 2, r >> 60 == 0, r >> 60 != 0, i / 100 % 2};
-    return there[mixture] && newest ? known : STRANGERS + r % 1000000;
+    const bool there[] = {false, true, i % 2, r >> 60 == 0, r >> 60 != 0, i / 100 % 2, true};
+    if (mixture == MIXTURES - 1 && newest)
+        return r % newest;
+    return there[mixture] && newest ? known : STRANGERS + (r % 50 ? r % 1000000 : 0);
 }
 
 static void compare(const bly_filter *f, question *q, size_t n) {
@@ -65,7 +70,7 @@ static void ask_all(const bly_filter *f, uint64_t newest) {
     static question q[ASKED];
     const bly_hasher *hasher = bly_filter_hasher(f);
     uint64_t rng = newest + 1;
-    for (unsigned mixture = 0; mixture < 6; mixture++) {
+    for (unsigned mixture = 0; mixture < MIXTURES; mixture++) {
         size_t there = 0;
         for (size_t i = 0; i < ASKED; i++) {
             set_key(q + i, pick(mixture, i, newest, &rng));
@@ -81,35 +86,81 @@ static void ask_all(const bly_filter *f, uint64_t newest) {
 
 /* At every stage: empty, with few keys, where the active slot has just become so and little of it
  * is swept, and where all is. */
-static void one_window(uint32_t generations, double p, bly_hash_id hash, uint64_t seed) {
-    bly_spec spec = bly_spec_for(BLY_WINDOW, 3000, p);
-    const uint64_t quota = (3000 + generations - 1) / generations;
-    const uint64_t stages[] = {0, 10, quota, quota + 1, 3 * quota + 2, 3000, 4000, 6000};
-    spec.generations = generations;
-    assert_ok(bly_hasher_init(&spec.hasher, hash, seed));
+static void at_every_stage(const bly_spec *spec) {
+    const uint64_t quota = (spec->capacity + spec->generations - 1) / spec->generations;
+    const uint64_t full = (spec->generations + 1) * quota;
+    const uint64_t stages[] = {0, 10, quota, quota + 1, 3000, full, full + 1, full + 60, 6000};
     for (size_t i = 0; i < COUNT_OF(stages); i++) {
         bly_filter *f;
-        assert_ok(bly_filter_create(&spec, &f));
+        assert_ok(bly_filter_create(spec, &f));
+        assert_false(blyi_window_is_small(&f->geometry));
         add_up_to(f, stages[i]);
         ask_all(f, stages[i]);
         bly_filter_destroy(f);
     }
 }
 
+static bly_spec spec_of(uint32_t generations, double p, bly_hash_id hash, uint64_t seed) {
+    bly_spec spec = bly_spec_for(BLY_WINDOW, 3000, p);
+    spec.generations = generations;
+    assert_ok(bly_hasher_init(&spec.hasher, hash, seed));
+    return spec;
+}
+
 static void many_say_what_one_says(void **state) {
-    static const uint32_t generations[] = {1, 3, 8, 9, 10, 16, 32};
-    static const double rates[] = {0.3, 0.05, 0.01, 0.001, 1e-6};
+    static const uint32_t generations[] = {1, 3, 8, 9, 10, 15, 16, 32};
+    static const double rates[] = {0.05, 0.01, 0.001, 1e-6};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(generations); i++)
-        for (size_t j = 0; j < COUNT_OF(rates); j++)
-            one_window(generations[i], rates[j], BLY_HASH_XXH3, i);
+        for (size_t j = 0; j < COUNT_OF(rates); j++) {
+            bly_spec spec = spec_of(generations[i], rates[j], BLY_HASH_XXH3, i);
+            at_every_stage(&spec);
+        }
+}
+
+/* From a single part to as many as there can be. */
+static void of_any_parts(void **state) {
+    (void)state;
+    for (unsigned parts = 1; parts <= BLYI_WIN_MOST_PARTS; parts += parts < 4 ? 1 : 6)
+        for (uint32_t generations = 8; generations <= 16; generations += 8) {
+            bly_spec spec = spec_of(generations, 0.01, BLY_HASH_XXH3, parts);
+            unsigned lanes = blyi_window_lanes(generations + 1);
+            spec.geometry = (bly_geometry){BLY_WINDOW, lanes * parts, 400, 0, generations};
+            at_every_stage(&spec);
+        }
 }
 
 static void by_any_hash(void **state) {
+    const bly_spec specs[] = {spec_of(8, 0.01, BLY_HASH_XXH3, 7),
+                              spec_of(8, 0.01, BLY_HASH_XXH3_128, 0),
+                              spec_of(8, 0.001, BLY_HASH_MURMUR3, 3)};
     (void)state;
-    one_window(8, 0.01, BLY_HASH_XXH3, 7);
-    one_window(8, 0.01, BLY_HASH_XXH3_128, 0);
-    one_window(8, 0.001, BLY_HASH_MURMUR3, 3);
+    for (size_t i = 0; i < COUNT_OF(specs); i++)
+        at_every_stage(&specs[i]);
+}
+
+/* A heading that names slots there are not, as a damaged map may: many are told what one is. */
+static void of_slots_there_are_not(void **state) {
+    (void)state;
+    for (uint32_t generations = 3; generations <= 15; generations += 4) {
+        bly_spec spec = spec_of(generations, 0.01, BLY_HASH_XXH3, 0);
+        bly_filter *f;
+        assert_ok(bly_filter_create(&spec, &f));
+        add_up_to(f, 3000);
+        blyi_window_set(f, BLYI_WIN_LIVE, UINT64_MAX);
+        ask_all(f, 3000);
+        bly_filter_destroy(f);
+    }
+}
+
+static void of_no_keys(void **state) {
+    bly_spec spec = spec_of(8, 0.01, BLY_HASH_XXH3, 0);
+    bly_filter *f;
+    (void)state;
+    assert_ok(bly_filter_create(&spec, &f));
+    assert_int_equal(bly_filter_contains_many(f, NULL, 0, NULL), 0);
+    assert_int_equal(bly_filter_contains_hashes(f, NULL, 0, NULL), 0);
+    bly_filter_destroy(f);
 }
 
 /* The places of a line's lanes found together are those found one by one. */
@@ -120,15 +171,13 @@ static void places_agree(void **state) {
         const blyi_places p = places_of(slots);
         for (int i = 0; i < 1000; i++) {
             uint64_t y = i == 0 ? 0 : i == 1 ? UINT64_MAX : blyt_next(&rng), z = blyt_next(&rng);
-            uint16_t two[2 * BLYI_SIDES], one[BLYI_SIDES];
-            blyi_places_of_two(&p, y, z, two);
-            blyi_places_of_one(&p, y, one);
+            blyi_two_sides got = blyi_places_of(&p, y, z), plain = blyi_places_plain(&p, y, z);
+            assert_memory_equal(&got, &plain, sizeof got);
             for (unsigned lane = 0; lane < p.lanes; lane++) {
-                unsigned side = BLYI_SIDES - 1 - lane, first = blyi_window_lane(slots, lane);
-                assert_int_equal(one[side], blyi_place_of(&p, y, lane));
-                assert_int_equal(two[side], blyi_place_of(&p, y, lane));
-                assert_int_equal(two[BLYI_SIDES + side], blyi_place_of(&p, z, lane));
-                assert_in_range(one[side], first, blyi_window_lane(slots, lane + 1) - 1);
+                unsigned side = blyi_side_of(lane), last = blyi_window_lane(slots, lane + 1) - 1;
+                assert_int_equal(got[side], blyi_place_of(&p, y, lane));
+                assert_int_equal(got[BLYI_SIDES + side], blyi_place_of(&p, z, lane));
+                assert_in_range(got[side], blyi_window_lane(slots, lane), last);
             }
         }
     }
@@ -137,7 +186,10 @@ static void places_agree(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_say_what_one_says),
+        cmocka_unit_test(of_any_parts),
         cmocka_unit_test(by_any_hash),
+        cmocka_unit_test(of_slots_there_are_not),
+        cmocka_unit_test(of_no_keys),
         cmocka_unit_test(places_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

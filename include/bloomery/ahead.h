@@ -26,7 +26,7 @@ typedef struct bly_ahead {
     bly_geometry whole;
     uint32_t places; /* 0: nothing is known */
     struct bly_ahead_place {
-        const struct blyi_ops *ops; /* the library's own */
+        const void *row; /* the library's own */
         const void *body;
         bly_geometry geometry;
     } place[BLY_AHEAD_PLACES];

@@ -28,7 +28,7 @@ typedef struct blyi_pad {
     uint64_t words[BLYI_PAD_WORDS]; /* for each 8 bytes of a key of 17 to 128 */
 } blyi_pad;
 
-/* In hash_xxh.c. The hash of a key of any length is xxHash's own. */
+/* In hash_xxh.c. blyi_xxh3_any is xxHash's own. */
 void blyi_pad_make(blyi_pad *pad, uint64_t seed);
 uint64_t blyi_xxh3_any(const blyi_pad *pad, const void *key, size_t len);
 

@@ -35,7 +35,7 @@ void bly_ahead_of(const bly_filter *f, bly_ahead *out) {
         if (!is_plain(level->geometry.kind))
             return;
         struct bly_ahead_place *to = &out->place[out->places++];
-        to->ops = level->ops;
+        to->row = level->ops;
         to->body = level->body;
         to->geometry = level->geometry;
     }
@@ -50,16 +50,16 @@ bool bly_ahead_holds(const bly_ahead *a, const bly_filter *f) {
 }
 
 static inline void fetch(const struct bly_ahead_place *place, bly_hash h) {
+    const blyi_ops *ops = place->row;
     const uint8_t *body = place->body;
-    if (place->ops->block_shift) {
-        __builtin_prefetch(body +
-                           blyi_spot_of(h, place->geometry.size, place->ops->block_shift).at);
+    if (ops->block_shift) {
+        __builtin_prefetch(body + blyi_spot_of(h, place->geometry.size, ops->block_shift).at);
         return;
     }
     /* As much of a filter as these kinds look at. */
     const bly_filter there = {
-        .ops = place->ops, .body = (uint8_t *)(uintptr_t)body, .geometry = place->geometry};
-    place->ops->prefetch(&there, &h, 1);
+        .ops = ops, .body = (uint8_t *)(uintptr_t)body, .geometry = place->geometry};
+    ops->prefetch(&there, &h, 1);
 }
 
 bly_hash bly_ahead_fetch(const bly_ahead *a, const void *key, size_t len) {

@@ -73,13 +73,13 @@ bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_by
     bly_hash ring[BLYI_WINDOW];
     for (size_t head = 0, tail = 0, some; status == BLY_OK && tail < n; tail += some) {
         while (head < n && head - tail < BLYI_WINDOW) {
-            some = n - head < BLYI_GROUP ? n - head : BLYI_GROUP;
+            some = blyi_least(n - head, BLYI_GROUP);
             bly_hash *h = ring + head % BLYI_WINDOW;
             blyi_batch_hash(f, keys + head, some, h);
             fetch(f, writer, h, some);
             head += some;
         }
-        some = n - tail < BLYI_GROUP ? n - tail : BLYI_GROUP;
+        some = blyi_least(n - tail, BLYI_GROUP);
         status = work(f, writer, ring + tail % BLYI_WINDOW, some, out ? out + tail : NULL, sum);
     }
     return status;
@@ -96,9 +96,9 @@ bly_status blyi_batch_hashes(const bly_filter *f, bly_filter *writer, const bly_
     }
     fetch(f, writer, h, ahead);
     for (size_t at = 0; status == BLY_OK && at < n; at += BLYI_GROUP) {
-        size_t some = n - at < BLYI_GROUP ? n - at : BLYI_GROUP;
+        size_t some = blyi_least(n - at, BLYI_GROUP);
         if (ahead < n) {
-            size_t next = n - ahead < BLYI_GROUP ? n - ahead : BLYI_GROUP;
+            size_t next = blyi_least(n - ahead, BLYI_GROUP);
             fetch(f, writer, h + ahead, next);
             ahead += next;
         }

@@ -11,6 +11,10 @@ enum {
     BLYI_AHEAD = 32, /* keys between the one that is hashed and the one whose bytes are requested */
 };
 
+static inline size_t blyi_least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
 /* The hashes of n keys. The filter's hasher gives the same ones, but more slowly if it is xxh3.
  * Then a kind may also ask for their first words alone (blyi_hash_from_strong64 has the others). */
 void blyi_batch_hash(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out);

@@ -323,7 +323,7 @@ static bly_status take_many(bly_filter *f, const bly_bytes *keys, size_t n, uint
     bly_status status = BLY_OK;
     for (size_t done = 0; status == BLY_OK && done < n; done += BLYI_GROUP) {
         size_t some = n - done < BLYI_GROUP ? n - done : BLYI_GROUP;
-        f->hasher.many(&f->hasher, keys + done, some, h);
+        blyi_batch_hash(f, keys + done, some, h);
         f->ops->prefetch(f, h, some);
         for (size_t i = 0; status == BLY_OK && i < some; i++) {
             bool was_there = false;

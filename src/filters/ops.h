@@ -5,8 +5,8 @@
  * a mapped file is a filter as it lies, and a big-endian host swaps words as it touches them. Or it
  * is a handle over a list of such filters, its levels (levels.h), and has no body of its own.
  *
- * A kind is one row of functions over (geometry, body). It sees hashes, never keys, n at a time;
- * the kinds with one spot per key have shorter ways besides. All functions here may assume a
+ * A kind is one row of functions over (geometry, body). It is given hashes, n at a time, or keys to
+ * hash; the kinds with one spot per key have shorter ways besides. All functions here may assume a
  * geometry that passed bly_plan_check and a body of bly_plan_bytes bytes, and must be memory-safe
  * for any contents.
  */

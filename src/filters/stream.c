@@ -84,25 +84,21 @@ INLINE size_t turn(const bly_filter *f, bly_filter *writer, const bly_bytes *key
     return count_ones(to, n);
 }
 
-INLINE size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 INLINE size_t stream(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
                      uint8_t *out, source from) {
     blyi_spot ring[BLYI_WINDOW];
     const size_t step = turner(f, writer, from) ? BLYI_WINDOW : BLYI_GROUP;
-    size_t head = least(n, BLYI_WINDOW), tail = 0, sum = 0, some;
+    size_t head = blyi_least(n, BLYI_WINDOW), tail = 0, sum = 0, some;
     for (size_t at = 0; at < head; at += BLYI_GROUP)
-        locate(f, keys + at, least(head - at, BLYI_GROUP), ring + at, from);
+        locate(f, keys + at, blyi_least(head - at, BLYI_GROUP), ring + at, from);
     for (; head < n; head += some, tail += some) {
-        some = least(n - head, step);
+        some = blyi_least(n - head, step);
         sum += turn(f, writer, keys, head, some, n, ring + tail % BLYI_WINDOW,
                     out ? out + tail : NULL, from);
     }
     for (; tail < n; tail += some) {
         size_t at = tail % BLYI_WINDOW;
-        some = least(n - tail, BLYI_WINDOW - at);
+        some = blyi_least(n - tail, BLYI_WINDOW - at);
         sum += work(f, writer, ring + at, some, out ? out + tail : NULL);
     }
     if (writer)

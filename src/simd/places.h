@@ -19,7 +19,7 @@
 
 enum {
     BLYI_MOST_LANES = 3,
-    BLYI_SIDES = 4 /* of y: 16 bits each, the lowest first; lane t chooses by side 3 - t */
+    BLYI_SIDES = 4 /* of y: 16 bits each, as they lie in memory */
 };
 
 typedef struct blyi_places {
@@ -40,43 +40,39 @@ static inline unsigned blyi_place_of(const blyi_places *p, uint64_t y, unsigned 
     return p->first[lane] + (slice * p->places[lane] >> 16);
 }
 
-/* The place that each side of y chooses; for a side of no lane, 0. With two, y and z, both at once.
- */
-static inline void blyi_places_of_one(const blyi_places *p, uint64_t y, uint16_t *out);
-static inline void blyi_places_of_two(const blyi_places *p, uint64_t y, uint64_t z, uint16_t *out);
+/* Which side of y a lane chooses by, the t-th from the top, and which lane by a side. */
+static inline unsigned blyi_side_of(unsigned lane) {
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? BLYI_SIDES - 1 - lane : lane;
+}
 
+typedef uint16_t blyi_two_sides __attribute__((vector_size(4 * BLYI_SIDES)));
+typedef uint64_t blyi_two_words __attribute__((vector_size(4 * BLYI_SIDES)));
+
+/* A number of each lane, as the sides of two lines that it applies to; 0 for a side of no lane. */
+static inline blyi_two_sides blyi_sides_with(const unsigned n[BLYI_MOST_LANES]) {
+    const uint64_t a = n[0], b = n[1], c = n[2];
+    const uint64_t line = a << 48 | b << 32 | c << 16;
+    return (blyi_two_sides)(blyi_two_words){line, line};
+}
+
+/* For y and z, which choose in two lines: the place that each side chooses. */
+static inline blyi_two_sides blyi_places_plain(const blyi_places *p, uint64_t y, uint64_t z) {
+    blyi_two_sides s = (blyi_two_sides)(blyi_two_words){y, z}, many = blyi_sides_with(p->places);
+    for (unsigned i = 0; i < 2 * BLYI_SIDES; i++)
+        s[i] = (uint16_t)((uint32_t)s[i] * many[i] >> 16);
+    return s + blyi_sides_with(p->first);
+}
+
+/* The same at once: x86-64 has an instruction for it, which compilers do not always find. */
+static inline blyi_two_sides blyi_places_of(const blyi_places *p, uint64_t y, uint64_t z) {
 #ifdef __x86_64__
-static inline __m128i blyi_two_sides(const unsigned n[BLYI_MOST_LANES]) {
-    const short a = (short)n[0], b = (short)n[1], c = (short)n[2];
-    return _mm_set_epi16(a, b, c, 0, a, b, c, 0);
-}
-
-static inline __m128i blyi_places_by(const blyi_places *p, __m128i sides) {
-    __m128i place = _mm_mulhi_epu16(sides, blyi_two_sides(p->places));
-    return _mm_add_epi16(place, blyi_two_sides(p->first));
-}
-
-static inline void blyi_places_of_one(const blyi_places *p, uint64_t y, uint16_t *out) {
-    __m128i place = blyi_places_by(p, _mm_cvtsi64_si128((long long)y));
-    _mm_storel_epi64((__m128i *)(void *)out, place);
-}
-
-static inline void blyi_places_of_two(const blyi_places *p, uint64_t y, uint64_t z, uint16_t *out) {
-    __m128i place = blyi_places_by(p, _mm_set_epi64x((long long)z, (long long)y));
-    _mm_storeu_si128((__m128i *)(void *)out, place);
-}
+    const __m128i many = (__m128i)blyi_sides_with(p->places);
+    __m128i s = _mm_mulhi_epu16((__m128i)(blyi_two_words){y, z}, many);
+    return (blyi_two_sides)s + blyi_sides_with(p->first);
 #else
-static inline void blyi_places_of_one(const blyi_places *p, uint64_t y, uint16_t *out) {
-    out[0] = 0;
-    for (unsigned lane = 0; lane < BLYI_MOST_LANES; lane++)
-        out[BLYI_SIDES - 1 - lane] = (uint16_t)blyi_place_of(p, y, lane);
-}
-
-static inline void blyi_places_of_two(const blyi_places *p, uint64_t y, uint64_t z, uint16_t *out) {
-    blyi_places_of_one(p, y, out);
-    blyi_places_of_one(p, z, out + BLYI_SIDES);
-}
+    return blyi_places_plain(p, y, z);
 #endif
+}
 
 /* The slots that have a bit at that place of a line, in the lowest bits; those above mean nothing.
  * They are looked for in a word that begins at a byte of the line. Nine slots at place p begin at

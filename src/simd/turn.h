@@ -49,11 +49,10 @@ BLYI_TURN_INLINE bool blyi_turn_try(const blyi_turn *t, const blyi_spot *s, unsi
 /* A key's bytes, if it is about as long as this one. Of one of up to two lines the processor adds
  * the second by itself, and it knows what to do with one of many. */
 BLYI_TURN_INLINE void blyi_turn_request(const void *key, size_t len) {
-    const uint8_t *bytes = key;
-    __builtin_prefetch(bytes);
+    __builtin_prefetch(key);
     if (len - 129 < 112)
-        for (size_t line = 64; line < 256; line += 64)
-            __builtin_prefetch(bytes + line);
+        for (uintptr_t line = 64; line < 256; line += 64) /* which may be none of its own */
+            __builtin_prefetch((const void *)((uintptr_t)key + line));
 }
 
 BLYI_TURN_INLINE void blyi_turn_keys(const blyi_turn *t, const bly_bytes *keys,

@@ -40,7 +40,7 @@
  * hash, whatever the seeds: no body can lead it astray.
  *
  * Measured (r = 7, one thread; docs/benchmarks.md): ten million keys are built in 53 to 60 ns each,
- * in memory that the system has to clear first; asked in batches they take 1.9 to 2.1 times as long
+ * in memory that the system has to clear first; asked in batches they take 2.1 to 2.2 times as long
  * as in a filter of kind sbbf.
  */
 #include "../../core/bytes.h"
@@ -142,10 +142,6 @@ INLINE void turn(const bly_filter *f, const blyi_fuse_shape *s, const query *q, 
     }
 }
 
-INLINE size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 /* As in batch.c, but the window is one of spots. Finding them is most of the work, and would be
  * done twice. */
 INLINE size_t ask_as(const bly_filter *f, const blyi_fuse_shape *shape, const query *asked,
@@ -159,15 +155,15 @@ INLINE size_t ask_as(const bly_filter *f, const blyi_fuse_shape *shape, const qu
         s.bits = how.bits;
         s.mask = ((uint64_t)1 << how.bits) - 1;
     }
-    for (; head < least(q.n, SPOTS); head += some) {
-        some = least(q.n - head, BLYI_GROUP);
+    for (; head < blyi_least(q.n, SPOTS); head += some) {
+        some = blyi_least(q.n - head, BLYI_GROUP);
         turn(f, &s, &q, head, some, ring + head, NULL, how);
     }
     for (; tail < q.n; tail += some) {
         uint8_t *answers = q.found ? q.found + tail : unseen;
         spot *spots = ring + tail % SPOTS;
-        size_t next = least(q.n - head, BLYI_GROUP);
-        some = least(q.n - tail, BLYI_GROUP);
+        size_t next = blyi_least(q.n - head, BLYI_GROUP);
+        some = blyi_least(q.n - tail, BLYI_GROUP);
         turn(f, &s, &q, head, next, spots, answers, how);
         head += next;
         for (size_t i = next; i < some; i++)

@@ -48,7 +48,7 @@ bly_status blyi_attached_keys(bly_filter *f, const bly_bytes *keys, size_t n, ui
     for (size_t done = 0, some; status == BLY_OK && done < n; done += some) {
         bly_tally part = {0, 0};
         some = n - done < CHUNK ? n - done : CHUNK;
-        f->hasher.many(&f->hasher, keys + done, some, h);
+        blyi_batch_hash(f, keys + done, some, h);
         status = blyi_batch_hashes(f, f, h, some, added ? added + done : NULL, &part);
         blyi_attached_feed(f, h, part.done);
         sum->done += part.done;

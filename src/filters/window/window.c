@@ -263,6 +263,7 @@ const blyi_ops blyi_window_ops = {
     .put = put,
     .contains = contains,
     .ask = ask,
+    .ask_hashes = contains,
     .clear = clear,
     .sound = blyi_window_sound,
     .stats = blyi_window_stats,

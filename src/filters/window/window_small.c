@@ -25,6 +25,7 @@
  * 20.5 / 25.6 / 33.3.
  */
 #include "window_small.h"
+#include "../batch.h"
 #include "../walk.h"
 
 /* What a question needs, read once for many. */
@@ -119,7 +120,7 @@ size_t blyi_window_small_ask(const bly_filter *f, const bly_bytes *keys, size_t 
     size_t hits = 0;
     for (size_t i = 0; i < n; i += GROUP) {
         size_t some = n - i < GROUP ? n - i : GROUP;
-        f->hasher.many(&f->hasher, keys + i, some, h);
+        blyi_batch_hash(f, keys + i, some, h);
         hits += blyi_window_small_contains(f, h, some, found ? found + i : NULL);
     }
     return hits;

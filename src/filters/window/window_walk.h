@@ -26,7 +26,7 @@ static inline blyi_places places_of(unsigned slots) {
 /* What an answer depends on besides, read once for many. */
 typedef struct view {
     uint8_t *body;
-    uint64_t part;         /* the bytes of one */
+    uint64_t part_bytes;   /* of each */
     uint64_t live, active; /* sets of slots */
     unsigned parts, phase;
     bool swept; /* all of it: no mark need be looked at */
@@ -36,7 +36,7 @@ INLINE view view_of(const bly_filter *f, unsigned lanes) {
     unsigned parts = f->geometry.hashes / lanes;
     return (view){
         .body = f->body + blyi_window_heading(&f->geometry),
-        .part = 64 * f->geometry.size,
+        .part_bytes = 64 * f->geometry.size,
         .live = blyi_window_get(f, BLYI_WIN_LIVE),
         .active = (uint64_t)1 << blyi_window_active(f),
         .parts = parts,
@@ -65,7 +65,8 @@ INLINE void next_part(walk *w) {
 /* A distance in bytes, of which those inside the line are dropped: as many lines as x times their
  * number. */
 INLINE uint8_t *line_of(const view *v, const walk *w) {
-    return v->body + w->part * v->part + (blyi_mulhi(w->x, v->part) & ~(uint64_t)63);
+    uint64_t at = blyi_mulhi(w->x, v->part_bytes) & ~(uint64_t)63;
+    return v->body + w->part * v->part_bytes + at;
 }
 
 /* The slots whose bits in this line count: all but the active one, if that is not swept. */
