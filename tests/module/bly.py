@@ -277,7 +277,8 @@ def test_load_is_visible_when_complete():
         if reload[1] == "LOADAOF":
             c.must("CONFIG", "SET", "aof-use-rdb-preamble", "no")
             c.must("CONFIG", "SET", "appendonly", "yes")
-            wait_for(lambda: c.info("persistence")["aof_rewrite_in_progress"] == "0")
+            wait_for(lambda: c.info("persistence")["aof_rewrite_in_progress"] == "0"
+                     and c.info("persistence")["aof_rewrite_scheduled"] == "0")
         before = digests(c)
         c.must(*reload)
         eq(digests(c), before, str(reload))

@@ -497,7 +497,7 @@ def test_interrupt():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         with plain() as server:
             run = Run("--redis", url(server, "seen"), "-n", "60000", *SURE, data=joined(items),
-                      piece=1 << 14, pause=0.005)
+                      piece=1 << 14, pause=0.02)
             run.wait_lines(10000)
             run.process.send_signal(number)
             first, _ = run.end(-number)
