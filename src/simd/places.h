@@ -40,7 +40,7 @@ static inline unsigned blyi_place_of(const blyi_places *p, uint64_t y, unsigned 
     return p->first[lane] + (slice * p->places[lane] >> 16);
 }
 
-/* Which side of y a lane chooses by, the t-th from the top, and which lane by a side. */
+/* Which side of y a lane chooses by: the t-th from the top. */
 static inline unsigned blyi_side_of(unsigned lane) {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? BLYI_SIDES - 1 - lane : lane;
 }
