@@ -17,7 +17,7 @@
  *   "new", perhaps several.
  *
  * - shared-once: as shared, but exactly one of them is told "new". Adds of keys that fall to the
- *   same one of 256 locks wait for each other.
+ *   same one of 4096 locks wait for each other.
  *
  * Only adds, queries, count and statistics (then approximate) may run beside adds. Everything that
  * takes a filter as a whole (clear, destroy, clone, write, save, fold, equal, overlap, and union

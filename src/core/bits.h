@@ -78,6 +78,17 @@ static inline bool blyi_word_set_shared(uint64_t *w, uint64_t mask) {
     return (__atomic_fetch_or(w, m, __ATOMIC_RELAXED) & m) != m;
 }
 
+/* Starts loading a line that other threads write to as well, to be written: away from them, and not
+ * as a copy to be read, which the write would have to call in again from everywhere. GCC has the
+ * instruction only in code for the processors that came with it; older ones ignore it. */
+static inline void blyi_request_to_write(const void *line) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 static inline unsigned blyi_popcount64(uint64_t x) {
     x -= x >> 1 & 0x5555555555555555U;
     x = (x & 0x3333333333333333U) + (x >> 2 & 0x3333333333333333U);

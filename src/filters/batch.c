@@ -2,6 +2,7 @@
  * test. */
 #include "batch.h"
 #include "../core/xxh3.h"
+#include "once.h"
 
 /* Only the word that is asked for is written. */
 static inline void write_down(bly_hash *out, uint64_t first, bool both) {
@@ -44,7 +45,11 @@ static bly_status work(const bly_filter *f, bly_filter *writer, const bly_hash *
 
 /* Starts the loads that `work` will need. */
 static void fetch(const bly_filter *f, const bly_filter *writer, const bly_hash *h, size_t n) {
-    if (!writer && f->ops->prefetch_ask)
+    if (writer && f->sharing != BLY_EXCLUSIVE) {
+        if (f->sharing == BLY_SHARED_ONCE)
+            blyi_once_prefetch(f, h, n);
+        f->ops->prefetch_shared(f, h, n);
+    } else if (!writer && f->ops->prefetch_ask)
         f->ops->prefetch_ask(f, h, n);
     else
         f->ops->prefetch(f, h, n);

@@ -39,6 +39,13 @@ static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
         __builtin_prefetch(f->body + blyi_spot_of(h[i], blocks, shift).at);
 }
 
+static void prefetch_shared(const bly_filter *f, const bly_hash *h, size_t n) {
+    const uint64_t blocks = f->geometry.size;
+    const unsigned shift = f->ops->block_shift;
+    for (size_t i = 0; i < n; i++)
+        blyi_request_to_write(f->body + blyi_spot_of(h[i], blocks, shift).at);
+}
+
 size_t blyi_spots_contain(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
     const uint64_t blocks = f->geometry.size;
     const unsigned shift = f->ops->block_shift;
@@ -146,6 +153,13 @@ static void pair_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     for (size_t i = 0; i < n; i++) {
         __builtin_prefetch(f->body + first_spot(f, h[i]).at);
         __builtin_prefetch(f->body + second_spot(f, h[i]).at);
+    }
+}
+
+static void pair_prefetch_shared(const bly_filter *f, const bly_hash *h, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        blyi_request_to_write(f->body + first_spot(f, h[i]).at);
+        blyi_request_to_write(f->body + second_spot(f, h[i]).at);
     }
 }
 
@@ -278,6 +292,7 @@ const blyi_ops blyi_sbbf_ops = {
     .block_shift = 5,
     .choose = sbbf_choose,
     .prefetch = prefetch,
+    .prefetch_shared = prefetch_shared,
     .add = add,
     .add_shared = add,
     .contains = blyi_spots_contain,
@@ -291,6 +306,7 @@ const blyi_ops blyi_split512_ops = {
     .block_shift = 6,
     .choose = split_choose,
     .prefetch = prefetch,
+    .prefetch_shared = prefetch_shared,
     .add = add,
     .add_shared = add,
     .contains = blyi_spots_contain,
@@ -302,6 +318,7 @@ const blyi_ops blyi_bb2x512_ops = {
     .kind = BLY_BB2X512,
     .capabilities = CAPABILITIES,
     .prefetch = pair_prefetch,
+    .prefetch_shared = pair_prefetch_shared,
     .add = pair_add,
     .add_shared = pair_add_shared,
     .contains = pair_contains,

@@ -65,6 +65,15 @@ static inline void prefetch_in(const bly_filter *f, const bly_hash *h, size_t n,
     }
 }
 
+static void prefetch_shared(const bly_filter *f, const bly_hash *h, size_t n) {
+    const scheme s = scheme_of(f);
+    for (size_t i = 0; i < n; i++) {
+        walk w = walk_from(f, h[i]);
+        for (unsigned j = 0; j < f->geometry.hashes; j++)
+            blyi_request_to_write(f->body + (walk_next(&w, s) >> 3));
+    }
+}
+
 static inline size_t contains_in(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found,
                                  scheme s) {
     const uint64_t *words = blyi_words(f);
@@ -193,6 +202,7 @@ const blyi_ops blyi_classic_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_SHARE | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_FOLD |
                     BLY_CAN_OVERLAP | BLY_CAN_MAP,
     .prefetch = prefetch,
+    .prefetch_shared = prefetch_shared,
     .add = add,
     .add_shared = add_shared,
     .contains = contains,
@@ -205,6 +215,7 @@ const blyi_ops blyi_partitioned_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_SHARE | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_FOLD |
                     BLY_CAN_OVERLAP | BLY_CAN_MAP,
     .prefetch = prefetch,
+    .prefetch_shared = prefetch_shared,
     .add = add,
     .add_shared = add_shared,
     .contains = contains,

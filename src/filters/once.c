@@ -7,14 +7,17 @@
  * finds every bit set. Adds of other keys in the meantime only ever set bits, which at worst turns
  * "new" into an ordinary false positive; queries take no lock.
  *
- * The locks are a small pool for the whole process, each on its own cache line.
+ * The locks are a pool for the whole process, each on its own cache line. A batch requests its
+ * keys' locks with their blocks; there are so many that another thread seldom takes one back before
+ * it is used (two threads of 256 locks: 1.0 times one thread; of 4096: 1.6).
  */
 #include "once.h"
 
+#include "../core/bits.h"
 #include "../core/mix.h"
 #include <sched.h>
 
-enum { LOCKS = 256, SPINS = 64 };
+enum { LOCKS = 4096, SPINS = 64 };
 
 static struct lock {
     uint8_t held;
@@ -36,6 +39,11 @@ static void take(struct lock *l) {
 
 static void release(struct lock *l) {
     __atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
+}
+
+void blyi_once_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        blyi_request_to_write(lock_of(f, h[i]));
 }
 
 size_t blyi_add_once(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {

@@ -58,6 +58,8 @@ typedef struct blyi_ops {
     void (*prefetch)(const bly_filter *f, const bly_hash *h, size_t n);
     /* The same for contains alone, where that needs less; else NULL. */
     void (*prefetch_ask)(const bly_filter *f, const bly_hash *h, size_t n);
+    /* The same for add_shared; NULL for a kind without. */
+    void (*prefetch_shared)(const bly_filter *f, const bly_hash *h, size_t n);
     /* added[i] (when not NULL) = 1 if h[i] was new. Returns how many were. */
     size_t (*add)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
     /* For a kind whose adds can fail, instead of the one above: blyi_filter_put. */

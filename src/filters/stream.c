@@ -22,8 +22,8 @@
 typedef enum source { XXH3, ANY } source;
 
 /* Finds the spots of n keys, n <= BLYI_WINDOW, and starts loading their blocks. */
-INLINE void locate(const bly_filter *f, const bly_bytes *keys, size_t n, blyi_spot *out,
-                   source from) {
+INLINE void locate(const bly_filter *f, const bly_filter *writer, const bly_bytes *keys, size_t n,
+                   blyi_spot *out, source from) {
     const uint8_t *body = f->body;
     const uint64_t blocks = f->geometry.size;
     const unsigned shift = f->ops->block_shift;
@@ -35,7 +35,10 @@ INLINE void locate(const bly_filter *f, const bly_bytes *keys, size_t n, blyi_sp
         if (from == XXH3)
             h = blyi_hash_from_strong64(blyi_xxh3(&f->pad, keys[i].data, keys[i].size));
         blyi_spot s = blyi_spot_of(h, blocks, shift);
-        __builtin_prefetch(body + s.at);
+        if (writer)
+            blyi_request_to_write(body + s.at);
+        else
+            __builtin_prefetch(body + s.at);
         out[i] = s;
     }
 }
@@ -74,7 +77,7 @@ INLINE size_t turn(const bly_filter *f, bly_filter *writer, const bly_bytes *key
     blyi_turn_fn kernel = turner(f, writer, from);
     if (!kernel) {
         size_t sum = work(f, writer, s, n, out);
-        locate(f, keys + head, n, s, from);
+        locate(f, writer, keys + head, n, s, from);
         return sum;
     }
     uint8_t unseen[BLYI_WINDOW], *to = out ? out : unseen;
@@ -90,7 +93,7 @@ INLINE size_t stream(const bly_filter *f, bly_filter *writer, const bly_bytes *k
     const size_t step = turner(f, writer, from) ? BLYI_WINDOW : BLYI_GROUP;
     size_t head = blyi_least(n, BLYI_WINDOW), tail = 0, sum = 0, some;
     for (size_t at = 0; at < head; at += BLYI_GROUP)
-        locate(f, keys + at, blyi_least(head - at, BLYI_GROUP), ring + at, from);
+        locate(f, writer, keys + at, blyi_least(head - at, BLYI_GROUP), ring + at, from);
     for (; head < n; head += some, tail += some) {
         some = blyi_least(n - head, step);
         sum += turn(f, writer, keys, head, some, n, ring + tail % BLYI_WINDOW,
