@@ -73,6 +73,7 @@ static void measure_rates(const options *opt) {
 int main(int argc, char **argv) {
     options opt = options_parse(argc, argv);
     report_open(&opt);
+    calm_open();
     if (opt.settings)
         measure_times(&opt);
     measure_family(&opt);

@@ -4,6 +4,7 @@
  *   keys.c      deterministic keys, a chunk at a time
  *   limit.c     what the machine can do: random cache lines, and the bare hash
  *   pair.c      two threads that start together
+ *   calm.c      whether other work disturbs them
  *   rivals.c    the filters, and each operation on a chunk of keys
  *   figures.c   medians
  *   measure.c   rounds: every rival does every operation once, on the same chunks
@@ -112,6 +113,14 @@ void pair_rest(void);  /* sends it to sleep */
 uint64_t pair_run(batch_fn *fn, bly_filter *f, const bly_bytes *keys, size_t n);
 void pair_close(void);
 
+/* ---- calm.c ---------------------------------------------------------------------------------- */
+
+void calm_open(void);
+/* Whether this thread's processor, or both threads' after pair_ready, have nothing else to do. */
+bool calm_now(bool pair);
+void calm_count(bool was_calm); /* one measurement more */
+double calm_share(void);        /* of all measurements */
+
 /* ---- rivals.c -------------------------------------------------------------------------------- */
 
 typedef enum op {
@@ -126,7 +135,9 @@ typedef enum op {
     MISS_ONE,
     MISS_SHARED,
     MISS_PAIR,
-    HIT_MANY, /* queries for keys that are */
+    HIT_LIMIT, /* lines and hash again, beside queries for keys that are in it */
+    HIT_HASH,
+    HIT_MANY,
     HIT_ONE,
     OPS
 } op;
@@ -140,6 +151,10 @@ typedef struct summary {
 /* 1 <= n <= MAX_SAMPLES */
 summary summarise(const double *values, size_t n);
 
+/* Of the values that were measured calmly; of all where those are fewer than FEW. */
+enum { FEW = 8 };
+summary summarise_calm(const double *values, const bool *calm, size_t n);
+
 typedef struct rival {
     const char *name;
     bly_kind kind; /* BLY_KIND_NONE: libbloom */
@@ -148,6 +163,7 @@ typedef struct rival {
     bly_filter *many, *one, *shared, *pair; /* NULL for operations it takes no part in */
     struct bloom peer;
     double ns[OPS][MAX_SAMPLES]; /* per key, a chunk each, over all rounds */
+    bool calm[OPS][MAX_SAMPLES];
     size_t taken[OPS];
 } rival;
 
@@ -186,6 +202,7 @@ typedef struct member {
     uint64_t bytes;
     double ns_in_all; /* that filling took in this round */
     double ns[FAMILY_OPS][MAX_SAMPLES];
+    bool calm[FAMILY_OPS][MAX_SAMPLES];
     size_t taken[FAMILY_OPS];
 } member;
 

@@ -17,9 +17,14 @@ static bool is_built(bly_kind kind) {
     return bly_kind_capabilities(kind) & BLY_CAN_BUILD;
 }
 
-static void take(member *m, family_op what, double seconds, uint64_t n) {
-    if (m->taken[what] < MAX_SAMPLES)
-        m->ns[what][m->taken[what]++] = 1e9 * seconds / (double)n;
+static void take(member *m, family_op what, double seconds, uint64_t n, bool calm) {
+    size_t i = m->taken[what];
+    if (i == MAX_SAMPLES)
+        return;
+    m->ns[what][i] = 1e9 * seconds / (double)n;
+    m->calm[what][i] = calm;
+    m->taken[what]++;
+    calm_count(calm);
 }
 
 static uint64_t add(bly_filter *f, const bly_bytes *keys, size_t n) {
@@ -71,6 +76,7 @@ static void fill(family *f, const keyset *set, member *m) {
     for (uint64_t at = 0; at < f->n; at += CHUNK) {
         size_t n = chunk_at(f, at);
         keys_make(set, at, n);
+        bool calm = calm_now(false);
         double start = seconds_now();
         if (m->builder)
             must(bly_builder_add(m->builder, set->keys, n) == BLY_OK, "collecting keys");
@@ -79,7 +85,7 @@ static void fill(family *f, const keyset *set, member *m) {
         double took = seconds_now() - start;
         m->ns_in_all += 1e9 * took;
         if (!m->builder)
-            take(m, FAMILY_ADD, took, n);
+            take(m, FAMILY_ADD, took, n, calm && calm_now(false));
     }
     if (!m->builder)
         return;
@@ -88,7 +94,7 @@ static void fill(family *f, const keyset *set, member *m) {
     m->ns_in_all += 1e9 * (seconds_now() - start);
     bly_builder_destroy(m->builder);
     m->builder = NULL;
-    take(m, FAMILY_ADD, 1e-9 * m->ns_in_all, f->n);
+    take(m, FAMILY_ADD, 1e-9 * m->ns_in_all, f->n, true);
     f->built_over[m - f->members][f->rounds] = m->ns_in_all / f->members[0].ns_in_all;
 }
 
@@ -100,9 +106,11 @@ static void query(family *f, const keyset *set, uint64_t first, family_op what, 
     for (size_t i = 0; i < FAMILY; i++) {
         member *m = &f->members[(turn + i) % FAMILY];
         fold(ask(m->filter, set->keys, n)); /* to warm it */
+        bool calm = calm_now(false);
         double start = seconds_now();
         uint64_t found = ask(m->filter, set->keys, n);
-        take(m, what, seconds_now() - start, n);
+        double took = seconds_now() - start;
+        take(m, what, took, n, calm && calm_now(false));
         must(what != FAMILY_HIT || found == n, "finding every key that was added");
     }
 }

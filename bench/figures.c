@@ -16,3 +16,12 @@ summary summarise(const double *values, size_t n) {
     qsort(v, n, sizeof *v, ascending);
     return (summary){(v[(n - 1) / 2] + v[n / 2]) / 2, v[n / 10], v[n - 1 - n / 10]};
 }
+
+summary summarise_calm(const double *values, const bool *calm, size_t n) {
+    double v[MAX_SAMPLES];
+    size_t some = 0;
+    for (size_t i = 0; i < n; i++)
+        if (calm[i])
+            v[some++] = values[i];
+    return some < FEW ? summarise(values, n) : summarise(v, some);
+}

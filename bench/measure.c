@@ -20,7 +20,7 @@ typedef struct task {
 static const uint32_t adding = BIT(ADD_MANY) | BIT(ADD_ONE) | BIT(ADD_SHARED) | BIT(ADD_PAIR);
 static const uint32_t missing = BIT(LIMIT) | BIT(HASH) | BIT(HASH_PAIR) | BIT(MISS_MANY) |
                                 BIT(MISS_ONE) | BIT(MISS_SHARED) | BIT(MISS_PAIR);
-static const uint32_t hitting = BIT(HIT_MANY) | BIT(HIT_ONE);
+static const uint32_t hitting = BIT(HIT_LIMIT) | BIT(HIT_HASH) | BIT(HIT_MANY) | BIT(HIT_ONE);
 
 static void add_rival(setting *s, const char *name, bly_kind kind, uint32_t ops) {
     rival *r = &s->rivals[s->count++];
@@ -37,14 +37,15 @@ static bool peer_fits(uint64_t n, double p) {
 }
 
 static void choose_rivals(setting *s, const options *opt) {
-    const uint32_t single = BIT(LIMIT) | BIT(ADD_MANY) | BIT(ADD_ONE) | BIT(MISS_MANY) |
-                            BIT(MISS_ONE) | BIT(HIT_MANY) | BIT(HIT_ONE);
+    const uint32_t single = BIT(LIMIT) | BIT(HIT_LIMIT) | BIT(ADD_MANY) | BIT(ADD_ONE) |
+                            BIT(MISS_MANY) | BIT(MISS_ONE) | BIT(HIT_MANY) | BIT(HIT_ONE);
     const uint32_t threads =
         BIT(HASH_PAIR) | BIT(ADD_SHARED) | BIT(ADD_PAIR) | BIT(MISS_SHARED) | BIT(MISS_PAIR);
     bly_kind planned = bly_plan_layout(s->p);
     s->count = 0;
     add_rival(s, bly_kind_name(planned), planned,
-              single | BIT(HASH) | (sysconf(_SC_NPROCESSORS_ONLN) > 1 ? threads : 0));
+              single | BIT(HASH) | BIT(HIT_HASH) |
+                  (sysconf(_SC_NPROCESSORS_ONLN) > 1 ? threads : 0));
     for (size_t i = 0; i < opt->kind_count; i++)
         if (opt->kinds[i] != planned)
             add_rival(s, bly_kind_name(opt->kinds[i]), opt->kinds[i], single);

@@ -148,9 +148,9 @@ static uint64_t run_ours(rival *r, op what, const bly_bytes *keys, size_t n) {
 }
 
 static uint64_t perform(rival *r, op what, arena *lines, const bly_bytes *keys, size_t n) {
-    if (what == LIMIT)
+    if (what == LIMIT || what == HIT_LIMIT)
         return limit_lines(lines, r->bytes, n);
-    if (what == HASH)
+    if (what == HASH || what == HIT_HASH)
         return limit_hash(keys, n);
     if (what == HASH_PAIR)
         return pair_run(hash_many, NULL, keys, n);
@@ -184,14 +184,20 @@ void rival_run(rival *r, op what, arena *lines, const bly_bytes *keys, size_t n)
     if (pair)
         pair_ready();
     warm_up(r, what, lines, keys, n);
+    bool calm = calm_now(pair);
     double start = seconds_now();
     uint64_t result = perform(r, what, lines, keys, n);
     double end = seconds_now();
+    calm &= calm_now(pair);
     if (pair)
         pair_rest();
-    double ns = 1e9 * (end - start) / (double)n;
-    if (r->taken[what] < MAX_SAMPLES)
-        r->ns[what][r->taken[what]++] = ns;
+    size_t i = r->taken[what];
+    if (i < MAX_SAMPLES) {
+        r->ns[what][i] = 1e9 * (end - start) / (double)n;
+        r->calm[what][i] = calm;
+        r->taken[what]++;
+        calm_count(calm);
+    }
     /* The one figure of a run that depends on how two threads met. */
     if (what != ADD_PAIR)
         fold(result);
