@@ -49,15 +49,22 @@ typedef struct layout {
     blyi_probe_fn probe;
     blyi_set_fn set;
     blyi_turn_fn has, put;
+    blyi_ask_fn *ask;
 } layout;
 
 /* The loops of a table, and what scalar kernels say. */
 static void layouts_of(const blyi_kernels *t, layout out[4]) {
     const blyi_kernels *s = &blyi_kernels_scalar;
-    out[0] = (layout){5, 8, s->sbbf_probe, s->sbbf_set, t->sbbf_turn_has, t->sbbf_turn_put};
+    out[0] =
+        (layout){5, 8, s->sbbf_probe, s->sbbf_set, t->sbbf_turn_has, t->sbbf_turn_put, t->sbbf_ask};
     for (unsigned i = 0; i < 3; i++)
-        out[i + 1] = (layout){
-            6, 8 + 4 * i, s->split_probe, s->split_set, t->split_turn_has[i], t->split_turn_put[i]};
+        out[i + 1] = (layout){6,
+                              8 + 4 * i,
+                              s->split_probe,
+                              s->split_set,
+                              t->split_turn_has[i],
+                              t->split_turn_put[i],
+                              t->split_ask[i]};
 }
 
 static size_t length_of(size_t set, uint64_t random) {
@@ -103,7 +110,7 @@ static void set_scene(scene *sc, const layout *l, size_t set, uint64_t random,
 
 /* n spots of the window take their turn. */
 static void compare(scene *sc, const layout *l, const blyi_pad *pad, size_t n, bool adds) {
-    blyi_turn t = {sc->blocks[1], BYTES, pad};
+    blyi_field in = {sc->blocks[1], BYTES, *pad};
     uint8_t want[TURN] = {0}, got[TURN] = {0};
     blyi_spot s[TURN];
     memcpy(s, sc->now, sizeof s);
@@ -113,7 +120,7 @@ static void compare(scene *sc, const layout *l, const blyi_pad *pad, size_t n, b
         l->probe(sc->blocks[0], sc->now, n, l->k, want);
     /* What is ahead is only asked for: here keys of other lengths, and none. */
     const bly_bytes none[TURN] = {{NULL, 0}};
-    (adds ? l->put : l->has)(&t, sc->keys, n % 2 ? none : sc->keys + TURN - n, n, s, got);
+    (adds ? l->put : l->has)(&in, sc->keys, n % 2 ? none : sc->keys + TURN - n, n, s, got);
     assert_memory_equal(got, want, TURN);
     assert_memory_equal(sc->blocks[0], sc->blocks[1], BYTES);
     assert_memory_equal(s, sc->next, n * sizeof *s);
@@ -142,11 +149,46 @@ static void turns_are_tests(void **state) {
     }
 }
 
+/* A key of each length, before and after it is added. */
+static void compare_asks(scene *sc, const layout *l, uint64_t seed) {
+    const bly_hasher hasher = hasher_of(seed);
+    blyi_field in = {.blocks = sc->blocks[0], .bytes = BYTES};
+    uint8_t key[MOST];
+    size_t strangers = 0;
+    uint64_t random = seed + l->k;
+    blyi_pad_make(&in.pad, seed);
+    memset(sc->blocks[0], 0, BYTES);
+    for (size_t len = 0; len <= MOST; len++) {
+        for (size_t i = 0; i < len; i++)
+            key[i] = (uint8_t)blyt_next(&random);
+        blyi_spot s = blyi_spot_of(bly_hash_key(&hasher, key, len), BYTES >> l->shift, l->shift);
+        bool there = l->probe(in.blocks, &s, 1, l->k, NULL) != 0;
+        assert_int_equal(l->ask(&in, key, len), there);
+        strangers += !there;
+        l->set(in.blocks, &s, 1, l->k, NULL);
+        assert_true(l->ask(&in, key, len));
+    }
+    assert_true(strangers > MOST / 2);
+}
+
+static void asks_are_tests(void **state) {
+    static scene sc;
+    (void)state;
+    for (const blyi_kernels *const *t = blyi_kernels_list(); *t; t++) {
+        layout l[4];
+        layouts_of(*t, l);
+        for (size_t i = 0; i < 4; i++)
+            for (size_t s = 0; s < COUNT_OF(seeds); s++)
+                compare_asks(&sc, &l[i], seeds[s]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hash_is_xxh3),
         cmocka_unit_test(short_is_9_to_16),
         cmocka_unit_test(turns_are_tests),
+        cmocka_unit_test(asks_are_tests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,10 +66,11 @@ static bool make_body(bly_filter *f, const uint8_t *borrowed) {
 
 /* The shorter ways from a key to its place, by the hash. */
 static void choose_ways(bly_filter *f) {
-    f->ask = blyi_ask_for(&f->hasher, f->ops->block_shift);
+    bool is_xxh3 = f->hasher.id == BLY_HASH_XXH3;
+    f->ask = is_xxh3 && f->ask_xxh3 ? f->ask_xxh3 : blyi_filter_ask;
     if (f->ops->block_shift)
         f->stream = blyi_stream_for(&f->hasher);
-    if (f->hasher.id == BLY_HASH_XXH3)
+    if (is_xxh3)
         blyi_pad_make(&f->pad, f->hasher.seed);
 }
 
@@ -95,9 +96,11 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
     f->approximate = shape->approximate;
     f->keyless = shape->keyless;
     f->alloc = alloc;
-    choose_ways(f);
-    if (ops->block_shift)
+    if (ops->block_shift) {
+        f->block_bytes = f->geometry.size << ops->block_shift;
         ops->choose(f);
+    }
+    choose_ways(f);
     bool made = make_body(f, borrowed);
     if (f->sharing != BLY_EXCLUSIVE)
         f->stripes = blyi_alloc_array(&alloc, BLYI_STRIPES * sizeof *f->stripes, &f->stripes_block);
@@ -360,12 +363,13 @@ uint64_t bly_filter_copies(const bly_filter *f, const void *key, size_t len) {
     return bly_filter_copies_hash(f, f->hasher.one(&f->hasher, key, len));
 }
 
-bool blyi_filter_ask(const bly_filter *f, const void *key, size_t len) {
+bool blyi_filter_ask(const blyi_field *in, const void *key, size_t len) {
+    const bly_filter *f = (const void *)in; /* which begins with it */
     return f->keyless || has_hash(f, f->hasher.one(&f->hasher, key, len));
 }
 
 bool bly_filter_contains(const bly_filter *f, const void *key, size_t len) {
-    return f->ask(f, key, len);
+    return f->ask(&f->field, key, len);
 }
 
 bly_status bly_filter_add_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *added,

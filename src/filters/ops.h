@@ -29,19 +29,16 @@ typedef struct blyi_stripe {
 typedef size_t blyi_stream_fn(const bly_filter *f, bly_filter *writer, const bly_bytes *keys,
                               size_t n, uint8_t *out);
 
-/* bly_filter_contains for one kind and hash. */
-typedef bool blyi_ask_fn(const bly_filter *f, const void *key, size_t len);
-
 typedef struct blyi_shape blyi_shape;
 
 typedef struct blyi_ops {
     bly_kind kind;
     uint32_t capabilities; /* BLY_CAN_* */
     /* For the kinds all of whose work is one spot per key (sbbf, split512): the size of a block as
-     * a power of two, else 0; and what chooses f->has, put, probe and set, and, where there are
-     * kernels for it, f->turn_has and turn_put. Batches of these kinds take a shorter way
-     * (stream.c). A kind that is so only to queries leaves f->put and f->set NULL; its adds go
-     * through `put` below. */
+     * a power of two, else 0; and what chooses f->has, put, probe, set and ask_xxh3, and,
+     * where there are kernels for it, f->turn_has and turn_put. Batches of these kinds take a
+     * shorter way (stream.c). A kind that is so only to queries leaves f->put and f->set NULL; its
+     * adds go through `put` below. */
     unsigned block_shift;
     void (*choose)(bly_filter *f);
     /* Makes a filter of a kind that bly_plan cannot; else NULL. */
@@ -113,9 +110,20 @@ typedef struct blyi_ops {
 } blyi_ops;
 
 struct bly_filter {
+    /* What kernels for xxh3 see of it, and the same by the names it has elsewhere. */
+    union {
+        blyi_field field;
+        struct {
+            uint8_t *body; /* never written through when borrowed: a mapped filter is const */
+            uint64_t block_bytes; /* of all blocks, for kinds with a block_shift */
+            blyi_pad pad;         /* of a filter whose hasher is xxh3 */
+        };
+    };
     const blyi_ops *ops;
     const blyi_kernels *kernels;
     blyi_ask_fn *ask; /* bly_filter_contains */
+    /* For kinds with a block_shift: the same, if the hasher is xxh3. */
+    blyi_ask_fn *ask_xxh3;
     /* For kinds with a block_shift: keys in batches, one spot, spots in batches. */
     blyi_stream_fn *stream;
     blyi_has_fn has;
@@ -123,9 +131,7 @@ struct bly_filter {
     blyi_probe_fn probe;
     blyi_set_fn set;
     blyi_turn_fn turn_has, turn_put; /* NULL: through `probe` and `set` */
-    blyi_pad pad;                    /* of a filter whose hasher is xxh3 */
     struct blyi_levels *levels;      /* of a kind made of levels, else NULL */
-    uint8_t *body; /* never written through when borrowed: a mapped filter is handed out const */
     uint64_t body_bytes;
     bly_geometry geometry;
     bly_hasher hasher;

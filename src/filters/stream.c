@@ -82,8 +82,7 @@ INLINE size_t turn(const bly_filter *f, bly_filter *writer, const bly_bytes *key
     }
     uint8_t unseen[BLYI_WINDOW], *to = out ? out : unseen;
     size_t ahead = count - head - n < BLYI_AHEAD ? head : head + BLYI_AHEAD;
-    blyi_turn t = {f->body, f->geometry.size << f->ops->block_shift, &f->pad};
-    kernel(&t, keys + head, keys + ahead, n, s, to);
+    kernel(&f->field, keys + head, keys + ahead, n, s, to);
     return count_ones(to, n);
 }
 
@@ -121,46 +120,4 @@ static size_t any(const bly_filter *f, bly_filter *writer, const bly_bytes *keys
 
 blyi_stream_fn *blyi_stream_for(const bly_hasher *hasher) {
     return hasher->id == BLY_HASH_XXH3 ? xxh3 : any;
-}
-
-/* ---- one key ----------------------------------------------------------------------------------
- * The same in a straight line, ending in a jump to the kernel. Calls for single keys overlap only
- * as far as a processor looks ahead, a few hundred instructions, so each one saved counts: short
- * keys, whose hash needs few registers, are kept apart from those whose hash must save some. */
-
-INLINE bool ask(const bly_filter *f, uint64_t hash, unsigned shift) {
-    blyi_spot s = blyi_spot_of(blyi_hash_from_strong64(hash), f->geometry.size, shift);
-    return f->has(f->body + s.at, s.bits, f->geometry.hashes);
-}
-
-#define OUT_OF_LINE static __attribute__((noinline))
-
-OUT_OF_LINE bool ask_long_32(const bly_filter *f, const void *key, size_t len) {
-    return ask(f, blyi_xxh3(&f->pad, key, len), 5);
-}
-
-static bool ask_32(const bly_filter *f, const void *key, size_t len) {
-    if (blyi_xxh3_is_short(len))
-        return ask(f, blyi_xxh3_short(&f->pad, key, len), 5);
-    if (blyi_xxh3_is_brief(len))
-        return ask(f, blyi_xxh3_brief(&f->pad, key, len), 5);
-    return ask_long_32(f, key, len);
-}
-
-OUT_OF_LINE bool ask_long_64(const bly_filter *f, const void *key, size_t len) {
-    return ask(f, blyi_xxh3(&f->pad, key, len), 6);
-}
-
-static bool ask_64(const bly_filter *f, const void *key, size_t len) {
-    if (blyi_xxh3_is_short(len))
-        return ask(f, blyi_xxh3_short(&f->pad, key, len), 6);
-    if (blyi_xxh3_is_brief(len))
-        return ask(f, blyi_xxh3_brief(&f->pad, key, len), 6);
-    return ask_long_64(f, key, len);
-}
-
-blyi_ask_fn *blyi_ask_for(const bly_hasher *hasher, unsigned shift) {
-    if (hasher->id != BLY_HASH_XXH3 || shift == 0)
-        return blyi_filter_ask;
-    return shift == 5 ? ask_32 : ask_64;
 }

@@ -26,16 +26,19 @@ typedef size_t (*blyi_set_fn)(void *blocks, const blyi_spot *s, size_t n, unsign
 typedef bool (*blyi_has_fn)(const void *block, uint64_t bits, unsigned k);
 typedef bool (*blyi_put_fn)(void *block, uint64_t bits, unsigned k);
 
-/* Where keys are looked for, hashed by xxh3. */
-typedef struct blyi_turn {
-    void *blocks;
+/* Where keys are looked for, hashed by xxh3: what a filter begins with. */
+typedef struct blyi_field {
+    uint8_t *blocks;
     uint64_t bytes; /* of all blocks */
-    const blyi_pad *pad;
-} blyi_turn;
+    blyi_pad pad;
+} blyi_field;
+
+/* Is every bit of this key set? */
+typedef bool blyi_ask_fn(const blyi_field *in, const void *key, size_t len);
 
 /* For each of n spots: the same, and then the spot of keys[i] in its place, its block requested.
  * out[i] is written for each. The bytes of ahead[i] will be needed soon. */
-typedef void (*blyi_turn_fn)(const blyi_turn *t, const bly_bytes *keys, const bly_bytes *ahead,
+typedef void (*blyi_turn_fn)(const blyi_field *in, const bly_bytes *keys, const bly_bytes *ahead,
                              size_t n, blyi_spot *s, uint8_t *out);
 
 /* For each of n sights: are all its columns even. Results as above. */
@@ -55,9 +58,11 @@ typedef struct blyi_kernels {
     blyi_set_fn sbbf_set;
     blyi_probe_fn split_probe; /* k = 8, 12, 16 */
     blyi_set_fn split_set;
+    blyi_ask_fn *sbbf_ask;
+    blyi_ask_fn *split_ask[3]; /* k = 8, 12, 16 */
     blyi_turn_fn sbbf_turn_has;
     blyi_turn_fn sbbf_turn_put;
-    blyi_turn_fn split_turn_has[3]; /* k = 8, 12, 16 */
+    blyi_turn_fn split_turn_has[3];
     blyi_turn_fn split_turn_put[3];
     blyi_cells_fn cells_add;
     blyi_cells_fn cells_take;

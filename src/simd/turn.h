@@ -1,5 +1,5 @@
-/* turn.h - one turn of a window of keys: the loop of filters/stream.c, for each instruction set.
- * Internal.
+/* turn.h - keys hashed and tested in one function, for each instruction set: one turn of a window
+ * of them, the loop of filters/stream.c, and a key by itself. Internal.
  *
  * For each of n spots: test it (or set its bits), then put the spot of the next key in its place
  * and request the block. Both are in one loop, key by key, because they use different parts of a
@@ -31,18 +31,30 @@
 
 #define BLYI_TURN_INLINE static inline __attribute__((always_inline))
 
-BLYI_TURN_INLINE blyi_spot blyi_turn_spot(const blyi_turn *t, uint64_t h, uint64_t block_bytes) {
+/* A field, held still: what is written in a loop cannot be part of it. */
+typedef struct blyi_here {
+    uint8_t *blocks;
+    uint64_t bytes;
+    const blyi_pad *pad;
+} blyi_here;
+
+BLYI_TURN_INLINE blyi_here blyi_turn_here(const blyi_field *in) {
+    return (blyi_here){in->blocks, in->bytes, &in->pad};
+}
+
+/* The spot of a hash, its block requested. */
+BLYI_TURN_INLINE blyi_spot blyi_turn_spot(const blyi_here *t, uint64_t h, uint64_t block_bytes) {
     /* A distance in bytes first, of which the bytes inside the block are dropped: the same block
      * as in blyi_spot_of, and one step less before the request. */
     uint64_t at = blyi_mulhi(h, t->bytes);
-    __builtin_prefetch((const uint8_t *)t->blocks + at);
+    __builtin_prefetch(t->blocks + at);
     return (blyi_spot){at & -block_bytes, __builtin_bswap64(h * t->pad->gold)};
 }
 
 /* One of `has` and `put` is NULL. */
-BLYI_TURN_INLINE bool blyi_turn_try(const blyi_turn *t, const blyi_spot *s, unsigned k,
+BLYI_TURN_INLINE bool blyi_turn_try(const blyi_here *t, const blyi_spot *s, unsigned k,
                                     blyi_has_fn has, blyi_put_fn put) {
-    uint8_t *block = (uint8_t *)t->blocks + s->at;
+    uint8_t *block = t->blocks + s->at;
     return put ? put(block, s->bits, k) : has(block, s->bits, k);
 }
 
@@ -55,10 +67,10 @@ BLYI_TURN_INLINE void blyi_turn_request(const void *key, size_t len) {
             __builtin_prefetch((const void *)((uintptr_t)key + line));
 }
 
-BLYI_TURN_INLINE void blyi_turn_keys(const blyi_turn *t, const bly_bytes *keys,
+BLYI_TURN_INLINE void blyi_turn_keys(const blyi_field *in, const bly_bytes *keys,
                                      const bly_bytes *ahead, size_t n, blyi_spot *s, uint8_t *out,
                                      unsigned shift, unsigned k, blyi_has_fn has, blyi_put_fn put) {
-    const blyi_turn here = *t;
+    const blyi_here here = blyi_turn_here(in);
     const uint64_t block_bytes = (uint64_t)1 << shift;
     size_t i = 0;
     for (; i + 2 <= n; i += 2) {
@@ -79,9 +91,9 @@ BLYI_TURN_INLINE void blyi_turn_keys(const blyi_turn *t, const bly_bytes *keys,
 }
 
 #define BLYI_TURN(attributes, name, shift, k, has, put)                                            \
-    attributes static void name(const blyi_turn *t, const bly_bytes *keys, const bly_bytes *ahead, \
-                                size_t n, blyi_spot *s, uint8_t *out) {                            \
-        blyi_turn_keys(t, keys, ahead, n, s, out, shift, k, has, put);                             \
+    attributes static void name(const blyi_field *in, const bly_bytes *keys,                       \
+                                const bly_bytes *ahead, size_t n, blyi_spot *s, uint8_t *out) {    \
+        blyi_turn_keys(in, keys, ahead, n, s, out, shift, k, has, put);                            \
     }
 
 BLYI_TURN(RACY, sbbf_turn_has, 5, 8, sbbf_has, NULL)
@@ -93,8 +105,39 @@ BLYI_TURN(, split_turn_put_8, 6, 8, NULL, split_put)
 BLYI_TURN(, split_turn_put_12, 6, 12, NULL, split_put)
 BLYI_TURN(, split_turn_put_16, 6, 16, NULL, split_put)
 
-/* The table's fields for them. */
+/* ---- one key ----------------------------------------------------------------------------------
+ * Calls for single keys overlap only as far as a processor looks ahead, some two hundred
+ * instructions, so each one saved counts: everything is in one function, and short keys, whose hash
+ * needs few registers, are kept apart from those whose hash must save some. */
+
+BLYI_TURN_INLINE bool blyi_ask_hash(const blyi_field *in, uint64_t h, unsigned shift, unsigned k,
+                                    blyi_has_fn has) {
+    const uint64_t block_bytes = (uint64_t)1 << shift;
+    const uint8_t *block = in->blocks + (blyi_mulhi(h, in->bytes) & -block_bytes);
+    return has(block, __builtin_bswap64(h * in->pad.gold), k);
+}
+
+#define BLYI_ASK(name, shift, k, has)                                                              \
+    RACY static __attribute__((noinline)) bool name##_other(const blyi_field *in, const void *key, \
+                                                            size_t len) {                          \
+        return blyi_ask_hash(in, blyi_xxh3(&in->pad, key, len), shift, k, has);                    \
+    }                                                                                              \
+    RACY static bool name(const blyi_field *in, const void *key, size_t len) {                     \
+        if (__builtin_expect(blyi_xxh3_is_short(len), true))                                       \
+            return blyi_ask_hash(in, blyi_xxh3_short(&in->pad, key, len), shift, k, has);          \
+        if (blyi_xxh3_is_brief(len))                                                               \
+            return blyi_ask_hash(in, blyi_xxh3_brief(&in->pad, key, len), shift, k, has);          \
+        return name##_other(in, key, len);                                                         \
+    }
+
+BLYI_ASK(sbbf_ask, 5, 8, sbbf_has)
+BLYI_ASK(split_ask_8, 6, 8, split_has)
+BLYI_ASK(split_ask_12, 6, 12, split_has)
+BLYI_ASK(split_ask_16, 6, 16, split_has)
+
+/* The table's fields for all of them. */
 #define BLYI_TURN_FIELDS                                                                           \
+    .sbbf_ask = sbbf_ask, .split_ask = {split_ask_8, split_ask_12, split_ask_16},                  \
     .sbbf_turn_has = sbbf_turn_has, .sbbf_turn_put = sbbf_turn_put,                                \
     .split_turn_has = {split_turn_has_8, split_turn_has_12, split_turn_has_16},                    \
     .split_turn_put = {split_turn_put_8, split_turn_put_12, split_turn_put_16}

@@ -46,6 +46,7 @@
 
 static void choose(bly_filter *f) {
     f->has = f->kernels->sbbf_has;
+    f->ask_xxh3 = f->kernels->sbbf_ask;
     f->probe = f->kernels->sbbf_probe;
     f->turn_has = f->kernels->sbbf_turn_has;
 }
