@@ -57,7 +57,8 @@ static inline golden read_golden(const char *name) {
     golden g = {.io = fake_io_new()};
     char *line = malloc(LINE);
     uint8_t *bytes = malloc(LINE);
-    snprintf(path, sizeof path, BLYT_RB_GOLDEN "/%s", name);
+    int length = snprintf(path, sizeof path, BLYT_RB_GOLDEN "/%s", name);
+    assert_in_range(length, 1, sizeof path - 1);
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     while (fgets(line, LINE, file))
