@@ -79,6 +79,8 @@ static const ratio ratios[] = {
     {"bare hash, two threads: x one", OVER_ONE, HASH_PAIR, HASH, {0}, false},
 };
 
+_Static_assert(sizeof ratios / sizeof *ratios == BARE_PAIR + 1, "the last is the bare hash");
+
 static size_t fewer(size_t a, size_t b) {
     return a < b ? a : b;
 }
@@ -111,12 +113,13 @@ static bool evaluate(const setting *s, const rival *r, const ratio *q, summary *
 
 /* What two threads must make of one: the target, which supposes that the machine gives them twice
  * the time of one; where it does not, nine tenths of what they make of a bare hash, which shares
- * nothing. */
+ * nothing. Where that is less than half as much again, the machine has no second processor to speak
+ * of, and nothing can be said. */
 static double pair_target(const setting *s, double target) {
     summary bare;
     if (!evaluate(s, &s->rivals[0], &ratios[BARE_PAIR], &bare) || 0.9 * bare.median > target)
         return target;
-    return 0.9 * bare.median;
+    return bare.median < 1.5 ? NAN : 0.9 * bare.median;
 }
 
 /* NAN where there is none: the targets are for three sizes. */
@@ -182,10 +185,13 @@ void report_open(const options *opt) {
 void report_close(uint64_t checksum) {
     printf("\nNo key was missed, and batched, single and shared adds agree. Checksum %016llx.\n",
            (unsigned long long)checksum);
-    printf("%.0f%% of the timings were calm. Targets: %u met, %u missed.\n", 100 * calm_share(),
-           out.met, out.missed);
-    json("\n  ],\n  \"checksum\": \"%016llx\", \"calm\": %.3f, \"met\": %u, \"missed\": %u\n}\n",
-         (unsigned long long)checksum, calm_share(), out.met, out.missed);
+    double calm = calm_share(); /* NAN: nothing was looked at */
+    if (!isnan(calm))
+        printf("%.0f%% of the timings were calm.\n", 100 * calm);
+    printf("Targets: %u met, %u missed.\n", out.met, out.missed);
+    json("\n  ],\n  \"checksum\": \"%016llx\"", (unsigned long long)checksum);
+    json_number(", ", "calm", calm);
+    json(", \"met\": %u, \"missed\": %u\n}\n", out.met, out.missed);
     must(!out.json || fclose(out.json) == 0, "writing the file for --json");
 }
 

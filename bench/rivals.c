@@ -3,6 +3,8 @@
  * included. */
 #include "bench.h"
 
+enum { CACHED = 32 << 20 }; /* bytes that a third-level cache may hold */
+
 /* ---- operations on a chunk: how many keys were new, or found --------------------------------- */
 
 static uint64_t add_many(bly_filter *f, const bly_bytes *keys, size_t n) {
@@ -164,14 +166,20 @@ static bool adds(op what) {
 }
 
 /* The filter is as warm as one that is in use, whoever had the cache before: what can be done twice
- * is, and only the second time counts; before an add the filter is asked for the same keys. */
-static void warm_up(rival *r, op what, arena *lines, const bly_bytes *keys, size_t n) {
+ * is, on the same keys and lines, and only the second time counts; before an add the filter is
+ * asked for the same keys, if it is small enough to stay in a cache (a larger one would have had
+ * just those lines fetched that are about to be written, of some rivals all, of others the first).
+ */
+static void warm_up(rival *r, op what, const arena *lines, const bly_bytes *keys, size_t n) {
+    arena same = lines ? *lines : (arena){0};
     if (!adds(what))
-        fold(perform(r, what, lines, keys, n));
+        fold(perform(r, what, &same, keys, n));
+    else if (r->bytes > CACHED && what != ADD_PAIR)
+        return;
     else if (r->kind == BLY_KIND_NONE)
         fold(peer_contains(&r->peer, keys, n));
-    else if (what == ADD_PAIR)
-        fold(pair_run(contains_many, r->pair, keys, n));
+    else if (what == ADD_PAIR) /* both processors must be set going */
+        fold(pair_run(contains_many, r->bytes > CACHED ? r->shared : r->pair, keys, n));
     else
         fold(contains_many(what == ADD_MANY  ? r->many
                            : what == ADD_ONE ? r->one

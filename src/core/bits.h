@@ -79,14 +79,22 @@ static inline bool blyi_word_set_shared(uint64_t *w, uint64_t mask) {
 }
 
 /* Starts loading a line that other threads write to as well, to be written: away from them, and not
- * as a copy to be read, which the write would have to call in again from everywhere. GCC has the
- * instruction only in code for the processors that came with it; older ones ignore it. */
-static inline void blyi_request_to_write(const void *line) {
+ * as a copy to be read, which the write would have to call in again from everywhere. Compilers have
+ * the instruction only in code for the processors that came with it. Older ones pass over it, and
+ * heed the next. */
+static inline void blyi_prefetch_to_write(const void *line) {
 #if defined(__x86_64__) && defined(__GNUC__)
     __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
-#else
-    __builtin_prefetch(line, 1);
 #endif
+    __builtin_prefetch(line, 1);
+}
+
+/* The same, or a line to be read. */
+static inline void blyi_prefetch(const void *line, bool to_write) {
+    if (to_write)
+        blyi_prefetch_to_write(line);
+    else
+        __builtin_prefetch(line);
 }
 
 static inline unsigned blyi_popcount64(uint64_t x) {

@@ -32,18 +32,19 @@
 
 enum { CHUNK = 32 }; /* spots computed at a time */
 
-static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
+static inline void request(const bly_filter *f, const bly_hash *h, size_t n, bool to_write) {
     const uint64_t blocks = f->geometry.size;
     const unsigned shift = f->ops->block_shift;
     for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(f->body + blyi_spot_of(h[i], blocks, shift).at);
+        blyi_prefetch(f->body + blyi_spot_of(h[i], blocks, shift).at, to_write);
+}
+
+static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
+    request(f, h, n, false);
 }
 
 static void prefetch_shared(const bly_filter *f, const bly_hash *h, size_t n) {
-    const uint64_t blocks = f->geometry.size;
-    const unsigned shift = f->ops->block_shift;
-    for (size_t i = 0; i < n; i++)
-        blyi_request_to_write(f->body + blyi_spot_of(h[i], blocks, shift).at);
+    request(f, h, n, true);
 }
 
 size_t blyi_spots_contain(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
@@ -151,18 +152,19 @@ static inline blyi_spot second_spot(const bly_filter *f, bly_hash h) {
     return blyi_spot_of(other, f->geometry.size, 6);
 }
 
-static void pair_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
+static inline void pair_request(const bly_filter *f, const bly_hash *h, size_t n, bool to_write) {
     for (size_t i = 0; i < n; i++) {
-        __builtin_prefetch(f->body + first_spot(f, h[i]).at);
-        __builtin_prefetch(f->body + second_spot(f, h[i]).at);
+        blyi_prefetch(f->body + first_spot(f, h[i]).at, to_write);
+        blyi_prefetch(f->body + second_spot(f, h[i]).at, to_write);
     }
 }
 
+static void pair_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
+    pair_request(f, h, n, false);
+}
+
 static void pair_prefetch_shared(const bly_filter *f, const bly_hash *h, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        blyi_request_to_write(f->body + first_spot(f, h[i]).at);
-        blyi_request_to_write(f->body + second_spot(f, h[i]).at);
-    }
+    pair_request(f, h, n, true);
 }
 
 /* All bits are tested before the answer is looked at: a branch per bit would cost more. */

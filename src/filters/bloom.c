@@ -57,20 +57,12 @@ static scheme scheme_of(const bly_filter *f) {
     return f->geometry.options & BLY_TEXTBOOK ? TEXTBOOK : SPREAD;
 }
 
-static inline void prefetch_in(const bly_filter *f, const bly_hash *h, size_t n, scheme s) {
+static inline void request_in(const bly_filter *f, const bly_hash *h, size_t n, scheme s,
+                              bool to_write) {
     for (size_t i = 0; i < n; i++) {
         walk w = walk_from(f, h[i]);
         for (unsigned j = 0; j < f->geometry.hashes; j++)
-            __builtin_prefetch(f->body + (walk_next(&w, s) >> 3));
-    }
-}
-
-static void prefetch_shared(const bly_filter *f, const bly_hash *h, size_t n) {
-    const scheme s = scheme_of(f);
-    for (size_t i = 0; i < n; i++) {
-        walk w = walk_from(f, h[i]);
-        for (unsigned j = 0; j < f->geometry.hashes; j++)
-            blyi_request_to_write(f->body + (walk_next(&w, s) >> 3));
+            blyi_prefetch(f->body + (walk_next(&w, s) >> 3), to_write);
     }
 }
 
@@ -110,17 +102,25 @@ static inline size_t add_in(bly_filter *f, const bly_hash *h, size_t n, uint8_t 
     return fresh;
 }
 
-static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
+static inline void request(const bly_filter *f, const bly_hash *h, size_t n, bool to_write) {
     switch (scheme_of(f)) {
     case SPREAD:
-        prefetch_in(f, h, n, SPREAD);
+        request_in(f, h, n, SPREAD, to_write);
         break;
     case TEXTBOOK:
-        prefetch_in(f, h, n, TEXTBOOK);
+        request_in(f, h, n, TEXTBOOK, to_write);
         break;
     case SLICED:
-        prefetch_in(f, h, n, SLICED);
+        request_in(f, h, n, SLICED, to_write);
     }
+}
+
+static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
+    request(f, h, n, false);
+}
+
+static void prefetch_shared(const bly_filter *f, const bly_hash *h, size_t n) {
+    request(f, h, n, true);
 }
 
 static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {

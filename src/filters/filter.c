@@ -64,10 +64,20 @@ static bool make_body(bly_filter *f, const uint8_t *borrowed) {
     return f->body != NULL;
 }
 
+/* bly_filter_contains by `has`, where the hasher is xxh3 and no kernel does both. */
+static bool ask_spot(const blyi_field *in, const void *key, size_t len) {
+    const bly_filter *f = (const void *)in;
+    bly_hash h = blyi_hash_from_strong64(blyi_xxh3(&f->pad, key, len));
+    blyi_spot s = blyi_spot_of(h, f->geometry.size, f->ops->block_shift);
+    return f->has(f->body + s.at, s.bits, f->geometry.hashes);
+}
+
 /* The shorter ways from a key to its place, by the hash. */
 static void choose_ways(bly_filter *f) {
     bool is_xxh3 = f->hasher.id == BLY_HASH_XXH3;
-    f->ask = is_xxh3 && f->ask_xxh3 ? f->ask_xxh3 : blyi_filter_ask;
+    f->ask = !is_xxh3 || !f->ops->block_shift ? blyi_filter_ask
+             : f->ask_xxh3                    ? f->ask_xxh3
+                                              : ask_spot;
     if (f->ops->block_shift)
         f->stream = blyi_stream_for(&f->hasher);
     if (is_xxh3)
@@ -117,6 +127,7 @@ void blyi_filter_rebody(bly_filter *f, const bly_geometry *g, uint8_t *body, voi
     f->body = body;
     f->body_block = block;
     f->body_bytes = bly_plan_bytes(g);
+    f->block_bytes = g->size << f->ops->block_shift;
     f->geometry = *g;
 }
 

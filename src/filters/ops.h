@@ -35,8 +35,8 @@ typedef struct blyi_ops {
     bly_kind kind;
     uint32_t capabilities; /* BLY_CAN_* */
     /* For the kinds all of whose work is one spot per key (sbbf, split512): the size of a block as
-     * a power of two, else 0; and what chooses f->has, put, probe, set and ask_xxh3, and,
-     * where there are kernels for it, f->turn_has and turn_put. Batches of these kinds take a
+     * a power of two, else 0; and what chooses f->has, put, probe and set, and, where there
+     * are kernels for it, f->ask_xxh3, turn_has and turn_put. Batches of these kinds take a
      * shorter way (stream.c). A kind that is so only to queries leaves f->put and f->set NULL; its
      * adds go through `put` below. */
     unsigned block_shift;
@@ -122,7 +122,7 @@ struct bly_filter {
     const blyi_ops *ops;
     const blyi_kernels *kernels;
     blyi_ask_fn *ask; /* bly_filter_contains */
-    /* For kinds with a block_shift: the same, if the hasher is xxh3. */
+    /* The same where the hasher is xxh3, by a kernel; or NULL. */
     blyi_ask_fn *ask_xxh3;
     /* For kinds with a block_shift: keys in batches, one spot, spots in batches. */
     blyi_stream_fn *stream;
@@ -147,6 +147,10 @@ struct bly_filter {
     void *stripes_block;
     bly_filter *sketch; /* lent, and fed with what is added (sketch/attach.h); else NULL */
 };
+
+_Static_assert(offsetof(struct bly_filter, pad) == offsetof(blyi_field, pad) &&
+                   offsetof(struct bly_filter, block_bytes) == offsetof(blyi_field, bytes),
+               "a filter begins with its field");
 
 /* What a filter is apart from its bits: the fields of a file's header. */
 struct blyi_shape {

@@ -27,6 +27,7 @@ INLINE void locate(const bly_filter *f, const bly_filter *writer, const bly_byte
     const uint8_t *body = f->body;
     const uint64_t blocks = f->geometry.size;
     const unsigned shift = f->ops->block_shift;
+    const bool shared = writer && writer->sharing != BLY_EXCLUSIVE;
     bly_hash any[BLYI_WINDOW];
     if (from == ANY)
         f->hasher.many(&f->hasher, keys, n, any);
@@ -35,10 +36,7 @@ INLINE void locate(const bly_filter *f, const bly_filter *writer, const bly_byte
         if (from == XXH3)
             h = blyi_hash_from_strong64(blyi_xxh3(&f->pad, keys[i].data, keys[i].size));
         blyi_spot s = blyi_spot_of(h, blocks, shift);
-        if (writer)
-            blyi_request_to_write(body + s.at);
-        else
-            __builtin_prefetch(body + s.at);
+        blyi_prefetch(body + s.at, shared);
         out[i] = s;
     }
 }

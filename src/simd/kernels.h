@@ -33,13 +33,13 @@ typedef struct blyi_field {
     blyi_pad pad;
 } blyi_field;
 
-/* Is every bit of this key set? */
-typedef bool blyi_ask_fn(const blyi_field *in, const void *key, size_t len);
-
 /* For each of n spots: the same, and then the spot of keys[i] in its place, its block requested.
  * out[i] is written for each. The bytes of ahead[i] will be needed soon. */
 typedef void (*blyi_turn_fn)(const blyi_field *in, const bly_bytes *keys, const bly_bytes *ahead,
                              size_t n, blyi_spot *s, uint8_t *out);
+
+/* Is every bit of one key set? */
+typedef bool blyi_ask_fn(const blyi_field *in, const void *key, size_t len);
 
 /* For each of n sights: are all its columns even. Results as above. */
 typedef size_t (*blyi_ribbon_fn)(const blyi_sight *s, size_t n, uint8_t *out);
