@@ -72,9 +72,10 @@ void must(bool truth, const char *what);
 /* ---- keys.c ---------------------------------------------------------------------------------- */
 
 typedef struct keyset {
-    size_t len;      /* of every key */
-    uint8_t *bytes;  /* the keys, one after another */
-    bly_bytes *keys; /* CHUNK of them */
+    size_t len;        /* of every key */
+    uint8_t *bytes;    /* the keys, one after another */
+    bly_bytes *keys;   /* CHUNK of them */
+    bly_bytes *others; /* the same without their last byte: keys of their own, in the same memory */
 } keyset;
 
 /* Where the numbers of keys that are never added begin. */
@@ -173,8 +174,8 @@ void rival_clear(rival *r);
 void rival_close(rival *r);
 /* All of its filters hold the same bits. */
 bool rival_agrees(const rival *r);
-/* Does one operation over n keys, and adds up its time. */
-void rival_run(rival *r, op what, arena *lines, const bly_bytes *keys, size_t n);
+/* Does one operation over the first n keys, and takes its time. */
+void rival_run(rival *r, op what, arena *lines, const keyset *set, size_t n);
 
 /* ---- measure.c ------------------------------------------------------------------------------- */
 

@@ -13,10 +13,13 @@ static uint64_t mix(uint64_t x) {
 }
 
 keyset keys_open(size_t len) {
-    keyset set = {len, malloc(len * CHUNK), malloc(CHUNK * sizeof(bly_bytes))};
-    must(set.bytes && set.keys, "memory for the keys");
-    for (size_t i = 0; i < CHUNK; i++)
+    keyset set = {len, malloc(len * CHUNK), malloc(CHUNK * sizeof(bly_bytes)),
+                  malloc(CHUNK * sizeof(bly_bytes))};
+    must(set.bytes && set.keys && set.others, "memory for the keys");
+    for (size_t i = 0; i < CHUNK; i++) {
         set.keys[i] = (bly_bytes){set.bytes + i * len, len};
+        set.others[i] = (bly_bytes){set.bytes + i * len, len - 1};
+    }
     return set;
 }
 
@@ -35,5 +38,6 @@ void keys_make(const keyset *set, uint64_t first, size_t n) {
 void keys_close(keyset *set) {
     free(set->bytes);
     free(set->keys);
+    free(set->others);
     *set = (keyset){0};
 }

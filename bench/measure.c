@@ -65,7 +65,7 @@ static void run_tasks(setting *s, uint32_t ops, arena *lines, const keyset *set,
                 tasks[count++] = (task){&s->rivals[i], (op)what};
     for (size_t i = 0; i < count; i++) {
         task t = tasks[(turn + i) % count];
-        rival_run(t.who, t.what, lines, set->keys, n);
+        rival_run(t.who, t.what, lines, set, n);
     }
 }
 

@@ -3,8 +3,6 @@
  * included. */
 #include "bench.h"
 
-enum { CACHED = 32 << 20 }; /* bytes that a third-level cache may hold */
-
 /* ---- operations on a chunk: how many keys were new, or found --------------------------------- */
 
 static uint64_t add_many(bly_filter *f, const bly_bytes *keys, size_t n) {
@@ -161,40 +159,46 @@ static uint64_t perform(rival *r, op what, arena *lines, const bly_bytes *keys, 
     return run_ours(r, what, keys, n);
 }
 
-static bool adds(op what) {
-    return what == ADD_MANY || what == ADD_ONE || what == ADD_SHARED || what == ADD_PAIR;
+static bly_filter *filter_of(const rival *r, op what) {
+    switch (what) {
+    case ADD_ONE:
+        return r->one;
+    case ADD_PAIR:
+        return r->pair;
+    case ADD_SHARED:
+    case MISS_SHARED:
+    case MISS_PAIR:
+        return r->shared;
+    default:
+        return r->many;
+    }
 }
 
-/* The filter is as warm as one that is in use, whoever had the cache before: what can be done twice
- * is, on the same keys and lines, and only the second time counts; before an add the filter is
- * asked for the same keys, if it is small enough to stay in a cache (a larger one would have had
- * just those lines fetched that are about to be written, of some rivals all, of others the first).
- */
-static void warm_up(rival *r, op what, const arena *lines, const bly_bytes *keys, size_t n) {
-    arena same = lines ? *lines : (arena){0};
-    if (!adds(what))
-        fold(perform(r, what, &same, keys, n));
-    else if (r->bytes > CACHED && what != ADD_PAIR)
-        return;
-    else if (r->kind == BLY_KIND_NONE)
-        fold(peer_contains(&r->peer, keys, n));
-    else if (what == ADD_PAIR) /* both processors must be set going */
-        fold(pair_run(contains_many, r->bytes > CACHED ? r->shared : r->pair, keys, n));
+/* Whoever had the cache before, the filter is as warm as one that is in use, and the keys as if
+ * just read: it is asked for other keys that lie in the same memory. (Asked for the same ones, it
+ * would have all their lines in the cache, however large it is.) */
+static void warm_up(rival *r, op what, arena *lines, const keyset *set, size_t n) {
+    if (r->kind == BLY_KIND_NONE)
+        fold(peer_contains(&r->peer, set->others, n));
+    else if (what == ADD_PAIR || what == MISS_PAIR)
+        fold(pair_run(contains_many, filter_of(r, what), set->others, n));
+    else if (what == ADD_ONE || what == MISS_ONE || what == HIT_ONE)
+        fold(contains_one(filter_of(r, what), set->others, n));
+    else if (what == LIMIT || what == HIT_LIMIT || what == HASH || what == HIT_HASH ||
+             what == HASH_PAIR)
+        fold(perform(r, what, lines, set->others, n));
     else
-        fold(contains_many(what == ADD_MANY  ? r->many
-                           : what == ADD_ONE ? r->one
-                                             : r->shared,
-                           keys, n));
+        fold(contains_many(filter_of(r, what), set->others, n));
 }
 
-void rival_run(rival *r, op what, arena *lines, const bly_bytes *keys, size_t n) {
+void rival_run(rival *r, op what, arena *lines, const keyset *set, size_t n) {
     bool pair = what == ADD_PAIR || what == MISS_PAIR || what == HASH_PAIR;
     if (pair)
         pair_ready();
-    warm_up(r, what, lines, keys, n);
+    warm_up(r, what, lines, set, n);
     bool calm = calm_now(pair);
     double start = seconds_now();
-    uint64_t result = perform(r, what, lines, keys, n);
+    uint64_t result = perform(r, what, lines, set->keys, n);
     double end = seconds_now();
     calm &= calm_now(pair);
     if (pair)
