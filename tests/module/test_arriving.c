@@ -1,5 +1,5 @@
 /* test_arriving.c - filters on their way into a server: containers that come by BLY.LOAD, and
- * RedisBloom's chunks. */
+ * RedisBloom's chunks. test_big.c has the big ones. */
 #include "arrival.h"
 #include "staging.h"
 #include "types_support.h"
@@ -40,105 +40,9 @@ static void test_arriving(void **state) {
     assert_int_equal(heap_now(), heap);
 }
 
-typedef struct gather {
-    uint8_t *data;
-    uint64_t at;
-} gather;
-
-static void gather_chunk(void *ctx, uint64_t at, const void *data, size_t size) {
-    gather *g = ctx;
-    assert_int_equal(at, g->at);
-    memcpy(g->data + at, data, size);
-    g->at += size;
-}
-
-/* However it comes, it is the same filter, and memory follows what has come. */
-static void stage_in(const blyt_buffer *im, size_t step, const bly_filter *want) {
-    bm_account account = {0};
-    bm_staging *s;
-    bly_filter *f;
-    bool keyless;
-    size_t first = step < 64 ? 64 : step < im->size ? step : im->size;
-    assert_ok(bm_staging_begin(&account, im->size, im->data, first, &(bm_traits){0}, &s));
-    assert_int_equal(account.bytes, 0);
-    for (size_t at = first, n; at < im->size; at += n) {
-        n = im->size - at < step ? im->size - at : step;
-        assert_ok(bm_staging_append(s, im->data + at, n));
-        assert_int_equal(bm_staging_received(s), at + n);
-        assert_true(bm_staging_bytes(s) < 3 * (at + n) + 4096);
-    }
-    assert_int_equal(bm_staging_append(s, im->data, 1), BLY_EINVAL);
-    assert_int_equal(bm_staging_received(s), bm_staging_total(s));
-    gather g = {malloc(im->size), 0};
-    bm_staging_walk(s, gather_chunk, &g);
-    assert_int_equal(g.at, im->size);
-    assert_memory_equal(g.data, im->data, im->size);
-    free(g.data);
-    assert_ok(bm_staging_finish(s, &f, &keyless));
-    assert_false(keyless);
-    assert_true(bly_filter_equal(f, want));
-    assert_true(account.bytes > 0);
-    bly_filter_destroy(f);
-    assert_int_equal(account.bytes, 0);
-}
-
 static void test_staging(void **state) {
     (void)state;
-    size_t heap = heap_now();
-    const size_t steps[] = {1, 63, 1000, 65536, 300000, 5 << 20};
-    bm_value *small = made(bly_spec_for(BLY_SCALABLE, 100, 0.01), 3000);
-    bm_value *large = made(bly_spec_for(BLY_SPLIT512, 1500000, 0.01), 3000);
-    blyt_buffer a = blyt_write(small->as.filter), b = blyt_write(large->as.filter);
-    for (size_t i = 0; i < COUNT_OF(steps); i++) {
-        stage_in(&a, steps[i], small->as.filter);
-        if (steps[i] > 60)
-            stage_in(&b, steps[i], large->as.filter);
-    }
-    free(a.data);
-    free(b.data);
-    bm_value_free(small);
-    bm_value_free(large);
-    assert_int_equal(heap_now(), heap);
-}
-
-/* A failed append changes nothing, and may be repeated. */
-static void test_staging_fails(void **state) {
-    (void)state;
-    size_t heap = heap_now();
-    bm_value *value = made(bly_spec_for(BLY_SPLIT512, 1500000, 0.01), 3000);
-    blyt_buffer im = blyt_write(value->as.filter);
-    bm_account account = {0};
-    bm_staging *s;
-    bly_filter *f;
-    bool keyless;
-    assert_int_equal(bm_staging_begin(&account, im.size, im.data, 63, &(bm_traits){0}, &s),
-                     BLY_EINVAL);
-    assert_int_equal(bm_staging_begin(&account, im.size + 1, im.data, 64, &(bm_traits){0}, &s),
-                     BLY_ECORRUPT);
-    assert_ok(bm_staging_begin(&account, im.size, im.data, 1000, &(bm_traits){0}, &s));
-    for (size_t i = 1; i < 8; i++) {
-        fake_heap_reset();
-        fake_heap.fail_at = i;
-        assert_int_equal(bm_staging_append(s, im.data + 1000, im.size - 1000), BLY_ENOMEM);
-        assert_int_equal(account.refusal, BM_REFUSED_SYSTEM);
-        assert_int_equal(bm_staging_received(s), 1000);
-    }
-    fake_heap_reset();
-    assert_int_equal(fake_config_set("max-total-memory", "1000000"), RM_OK);
-    assert_int_equal(bm_staging_append(s, im.data + 1000, im.size - 1000), BLY_ENOMEM);
-    assert_int_equal(account.refusal, BM_REFUSED_TOTAL);
-    assert_int_equal(fake_config_set("max-total-memory", "0"), RM_OK);
-    assert_ok(bm_staging_append(s, im.data + 1000, im.size - 1001));
-    uint8_t wrong = im.data[im.size - 1] ^ 1;
-    assert_ok(bm_staging_append(s, &wrong, 1));
-    assert_int_equal(bm_staging_finish(s, &f, &keyless), BLY_ECORRUPT);
-    assert_null(f);
-    assert_int_equal(account.bytes, 0);
-    assert_ok(bm_staging_begin(&account, im.size, im.data, 1000, &(bm_traits){0}, &s));
-    assert_int_equal(bm_staging_finish(s, &f, &keyless), BLY_EINVAL);
-    free(im.data);
-    bm_value_free(value);
-    assert_int_equal(heap_now(), heap);
+    check_staging(bly_spec_for(BLY_SCALABLE, 100, 0.01), 1);
 }
 
 /* A filter may be replaced by one as large, though both together are more than one may be. */
@@ -253,46 +157,13 @@ static void test_arrival_order(void **state) {
     assert_int_equal(census.rb_blooms + census.rb_cuckoos + census.arriving + census.filters, 0);
 }
 
-static void test_arrival_limits(void **state) {
-    (void)state;
-    uint8_t header[400];
-    bly_rb_bloom *bloom;
-    const bly_rb_bloom_spec spec = {.error = 0.01, .capacity = 100000000, .growth = 2};
-    assert_ok(bly_rb_bloom_create(&spec, NULL, &bloom));
-    bly_rb_bloom_header(bloom, header);
-    size_t size = bly_rb_bloom_header_size(bloom);
-    bly_rb_bloom_destroy(bloom);
-    bm_account account = {0};
-    bm_arrival *arrival;
-    fake_heap_reset();
-    assert_int_equal(fake_config_set("max-filter-memory", "1000000"), RM_OK);
-    assert_int_equal(bm_arrival_begin_bloom(&account, header, size, &arrival), BLY_ENOMEM);
-    assert_int_equal(account.refusal, BM_REFUSED_FILTER);
-    assert_true(atomic_load(&fake_heap.largest) < 100000);
-    assert_int_equal(fake_config_set("max-filter-memory", "0"), RM_OK);
-    assert_int_equal(fake_config_set("max-total-memory", "1000000"), RM_OK);
-    assert_int_equal(bm_arrival_begin_bloom(&account, header, size, &arrival), BLY_ENOMEM);
-    assert_int_equal(account.refusal, BM_REFUSED_TOTAL);
-    account.unlimited = true;
-    assert_ok(bm_arrival_begin_bloom(&account, header, size, &arrival));
-    bm_arrival_free(arrival);
-    assert_int_equal(fake_config_set("max-total-memory", "0"), RM_OK);
-    fake_heap.most = 1 << 20;
-    assert_int_equal(bm_arrival_begin_bloom(&account, header, size, &arrival), BLY_ENOMEM);
-    assert_int_equal(account.refusal, BM_REFUSED_SYSTEM);
-    assert_int_equal(bm_arrival_begin_bloom(&account, header, size - 1, &arrival), BLY_ECORRUPT);
-    fake_heap_reset();
-    assert_true(heap_now() < 1 << 20);
-}
-
 int main(void) {
     if (fake_host_start(NULL) != RM_OK)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arriving),      cmocka_unit_test(test_staging),
-        cmocka_unit_test(test_staging_fails), cmocka_unit_test(test_staging_limits),
-        cmocka_unit_test(test_rb_arriving),   cmocka_unit_test(test_stretches),
-        cmocka_unit_test(test_arrival_order), cmocka_unit_test(test_arrival_limits),
+        cmocka_unit_test(test_arriving),       cmocka_unit_test(test_staging),
+        cmocka_unit_test(test_staging_limits), cmocka_unit_test(test_rb_arriving),
+        cmocka_unit_test(test_stretches),      cmocka_unit_test(test_arrival_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* test_types_redisbloom.c - the data types MBbloom-- and MBbloomCF: what RedisBloom saved, in every
- * encoding, loads, and is saved as RedisBloom would save it. */
+ * encoding, loads, and is saved as RedisBloom would save it. test_big.c has the big ones. */
 #include "golden.h"
 #include "types_support.h"
 
@@ -82,49 +82,10 @@ static void test_promises(void **state) {
         }
 }
 
-static bm_value *large(bm_what what) {
-    bm_value *value = bm_value_new(what);
-    bly_allocator a = bm_allocator(&value->account);
-    const bly_rb_bloom_spec spec = {.error = 0.01, .capacity = 3000000, .growth = 2};
-    const bly_rb_cuckoo_spec table = {20000000, 4, 20, 1};
-    if (what == BM_RB_BLOOM)
-        assert_ok(bly_rb_bloom_create(&spec, &a, &value->as.bloom));
-    else
-        assert_ok(bly_rb_cuckoo_create(&table, &a, &value->as.cuckoo));
-    return value;
-}
-
-/* More than one chunk of LOADCHUNK. */
-static void test_large(void **state) {
-    (void)state;
-    for (bm_what what = BM_RB_BLOOM; what <= BM_RB_CUCKOO; what++) {
-        bm_value *value = large(what);
-        check_round_trip(value);
-        check_copy(value);
-        check_defrag(value);
-        check_aof(value);
-        check_numbers(value);
-        rm_io *io = saved(value);
-        assert_int_equal(fake_config_set("max-filter-memory", "1000000"), RM_OK);
-        assert_null(loaded(io, type_of(value)));
-        assert_non_null(strstr(fake_last_log, "max-filter-memory"));
-        assert_null(copied(value));
-        fake_flags = RM_CTX_MASTER | RM_CTX_LOADING;
-        bm_value *back = loaded(io, type_of(value));
-        fake_flags = RM_CTX_MASTER;
-        assert_non_null(back);
-        assert_int_equal(fake_config_set("max-filter-memory", "0"), RM_OK);
-        bm_value_free(back);
-        fake_io_free(io);
-        bm_value_free(value);
-    }
-}
-
 int main(void) {
     if (fake_host_start(NULL) != RM_OK)
         return 1;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_golden),
-                                       cmocka_unit_test(test_promises),
-                                       cmocka_unit_test(test_large)};
+                                       cmocka_unit_test(test_promises)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "../support.h"
 #include "arrival.h"
 #include "fake_host.h"
+#include "staging.h"
 #include "value.h"
 
 #include <time.h>
@@ -296,6 +297,87 @@ static inline bm_value *rb_arriving(bm_what what, size_t parts) {
     bly_rb_bloom_destroy(bloom);
     bly_rb_cuckoo_destroy(cuckoo);
     return value;
+}
+
+/* ---- streams that lie ------------------------------------------------------------------------ */
+
+/* A stream, which is freed, is refused without a large request. */
+static inline void check_refused(rm_io *io) {
+    size_t heap = heap_now();
+    fake_heap_reset();
+    assert_null(loaded(io, fake_type("bloomery1")));
+    assert_true(atomic_load(&fake_heap.largest) < 100000);
+    assert_int_equal(heap_now(), heap);
+    fake_io_free(io);
+    fake_heap_reset();
+}
+
+/* A stream of bloomery1 up to its traits. */
+static inline rm_io *begun(uint64_t has) {
+    uint8_t traits[BM_TRAITS_BYTES];
+    rm_io *io = fake_io_new();
+    bm_traits_encode(&(bm_traits){0}, traits);
+    rm.SaveUnsigned(io, has);
+    rm.SaveStringBuffer(io, (const char *)traits, sizeof traits);
+    return io;
+}
+
+/* ---- containers in pieces -------------------------------------------------------------------- */
+
+typedef struct gather {
+    uint8_t *data;
+    uint64_t at;
+} gather;
+
+static inline void gather_chunk(void *ctx, uint64_t at, const void *data, size_t size) {
+    gather *g = ctx;
+    assert_int_equal(at, g->at);
+    memcpy(g->data + at, data, size);
+    g->at += size;
+}
+
+/* Memory follows what has come. */
+static inline void stage_in(const blyt_buffer *im, size_t step, const bly_filter *want) {
+    bm_account account = {0};
+    bm_staging *s;
+    bly_filter *f;
+    bool keyless;
+    size_t first = step < 64 ? 64 : step < im->size ? step : im->size;
+    assert_ok(bm_staging_begin(&account, im->size, im->data, first, &(bm_traits){0}, &s));
+    assert_int_equal(account.bytes, 0);
+    for (size_t at = first, n; at < im->size; at += n) {
+        n = im->size - at < step ? im->size - at : step;
+        assert_ok(bm_staging_append(s, im->data + at, n));
+        assert_int_equal(bm_staging_received(s), at + n);
+        assert_true(bm_staging_bytes(s) < 3 * (at + n) + 4096);
+    }
+    assert_int_equal(bm_staging_append(s, im->data, 1), BLY_EINVAL);
+    assert_int_equal(bm_staging_received(s), bm_staging_total(s));
+    gather g = {malloc(im->size), 0};
+    bm_staging_walk(s, gather_chunk, &g);
+    assert_int_equal(g.at, im->size);
+    assert_memory_equal(g.data, im->data, im->size);
+    free(g.data);
+    assert_ok(bm_staging_finish(s, &f, &keyless));
+    assert_false(keyless);
+    assert_true(bly_filter_equal(f, want));
+    assert_true(account.bytes > 0);
+    bly_filter_destroy(f);
+    assert_int_equal(account.bytes, 0);
+}
+
+/* However a filter comes, it is the same: in pieces of `least` bytes and more. */
+static inline void check_staging(bly_spec spec, size_t least) {
+    size_t heap = heap_now();
+    const size_t steps[] = {1, 63, 1000, 65536, 300000, 5 << 20};
+    bm_value *value = made(spec, 3000);
+    blyt_buffer im = blyt_write(value->as.filter);
+    for (size_t i = 0; i < COUNT_OF(steps); i++)
+        if (steps[i] >= least)
+            stage_in(&im, steps[i], value->as.filter);
+    free(im.data);
+    bm_value_free(value);
+    assert_int_equal(heap_now(), heap);
 }
 
 #endif
