@@ -38,8 +38,8 @@ static uint64_t add_one(bly_filter *f, const bly_bytes *keys, size_t n) {
 
 static uint64_t contains_one(const bly_filter *f, const bly_bytes *keys, size_t n) {
     uint64_t sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += bly_filter_contains(f, keys[i].data, keys[i].size);
+    for (const bly_bytes *key = keys; key < keys + n; key++)
+        sum += bly_filter_contains(f, key->data, key->size);
     return sum;
 }
 
@@ -57,8 +57,8 @@ static uint64_t peer_add(struct bloom *b, const bly_bytes *keys, size_t n) {
 
 static uint64_t peer_contains(struct bloom *b, const bly_bytes *keys, size_t n) {
     uint64_t sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += bloom_check(b, keys[i].data, (int)keys[i].size) == 1;
+    for (const bly_bytes *key = keys; key < keys + n; key++)
+        sum += bloom_check(b, key->data, (int)key->size) == 1;
     return sum;
 }
 
