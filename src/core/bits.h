@@ -49,6 +49,42 @@ static inline uint64_t blyi_mul_fold(uint64_t x, uint64_t y) {
 #endif
 }
 
+/* ---- products that leave x where it is
+ * By an instruction that only files for newer processors may use. It saves a copy wherever x is
+ * needed afterwards; GCC knows it, and copies all the same. */
+#if defined(__BMI2__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+static inline uint64_t blyi_mulhi_keep(uint64_t x, uint64_t y) {
+    uint64_t high; /* both halves go there, the low one first */
+    __asm__("mulx %2, %0, %0" : "=r"(high) : "d"(x), "rm"(y));
+    return high;
+}
+
+static inline uint64_t blyi_mul_fold_keep(uint64_t x, uint64_t y) {
+    uint64_t low, high;
+    __asm__("mulx %3, %0, %1" : "=&r"(low), "=&r"(high) : "d"(x), "r"(y));
+    return low ^ high;
+}
+
+/* With a factor that lies in memory, and stays there. */
+static inline uint64_t blyi_mul_fold_at(uint64_t x, const uint64_t *y) {
+    uint64_t low, high;
+    __asm__("mulx %3, %0, %1" : "=r"(low), "=r"(high) : "d"(x), "m"(*y));
+    return low ^ high;
+}
+#else
+static inline uint64_t blyi_mulhi_keep(uint64_t x, uint64_t y) {
+    return blyi_mulhi(x, y);
+}
+
+static inline uint64_t blyi_mul_fold_keep(uint64_t x, uint64_t y) {
+    return blyi_mul_fold(x, y);
+}
+
+static inline uint64_t blyi_mul_fold_at(uint64_t x, const uint64_t *y) {
+    return blyi_mul_fold(x, *y);
+}
+#endif
+
 /* Between a host word and a word as it lies in a body; its own inverse. */
 static inline uint64_t blyi_le64(uint64_t w) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

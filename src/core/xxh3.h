@@ -55,31 +55,41 @@ BLYI_XXH3_INLINE bool blyi_xxh3_is_brief(size_t len) {
 
 /* 9 to 16 bytes. */
 BLYI_XXH3_INLINE uint64_t blyi_xxh3_short(const blyi_pad *pad, const uint8_t *key, size_t len) {
-    uint64_t first = blyi_load64le(key) ^ pad->ends[0];
     uint64_t last = blyi_load64le(key + len - 8) ^ pad->ends[1];
-    uint64_t sum = len + __builtin_bswap64(first) + last + blyi_mul_fold(first, last);
-    return blyi_xxh3_last(pad, sum);
+    uint64_t sum = len + last;
+    __asm__("" : "+r"(sum)); /* at once: the length's register is free from here on */
+    uint64_t first = blyi_load64le(key) ^ pad->ends[0];
+    uint64_t fold = blyi_mul_fold_keep(first, last);
+    return blyi_xxh3_last(pad, sum + __builtin_bswap64(first) + fold);
 }
 
 BLYI_XXH3_INLINE uint64_t blyi_xxh3_mix(const uint8_t *key, const uint64_t words[2]) {
     return blyi_mul_fold(blyi_load64le(key) ^ words[0], blyi_load64le(key + 8) ^ words[1]);
 }
 
-/* 17 to 128 bytes: 16 from either end, then the next ones, as long as there are any. */
-BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle(const blyi_pad *pad, const uint8_t *key, size_t len) {
+typedef uint64_t blyi_mix_fn(const uint8_t *key, const uint64_t words[2]);
+
+/* 17 to 128 bytes: 16 from either end, then the next ones, as long as there are any. `mix` is
+ * blyi_xxh3_mix, or does the same. */
+BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle_by(const blyi_pad *pad, const uint8_t *key, size_t len,
+                                              blyi_mix_fn *mix) {
     const uint64_t *w = pad->words;
     const uint8_t *end = key + len - 16;
     uint64_t sum = len * UINT64_C(0x9E3779B185EBCA87);
     if (len > 32) {
         if (len > 64) {
             if (len > 96)
-                sum += blyi_xxh3_mix(key + 48, w + 12) + blyi_xxh3_mix(end - 48, w + 14);
-            sum += blyi_xxh3_mix(key + 32, w + 8) + blyi_xxh3_mix(end - 32, w + 10);
+                sum += mix(key + 48, w + 12) + mix(end - 48, w + 14);
+            sum += mix(key + 32, w + 8) + mix(end - 32, w + 10);
         }
-        sum += blyi_xxh3_mix(key + 16, w + 4) + blyi_xxh3_mix(end - 16, w + 6);
+        sum += mix(key + 16, w + 4) + mix(end - 16, w + 6);
     }
-    sum += blyi_xxh3_mix(key, w) + blyi_xxh3_mix(end, w + 2);
+    sum += mix(key, w) + mix(end, w + 2);
     return blyi_xxh3_last(pad, sum);
+}
+
+BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle(const blyi_pad *pad, const uint8_t *key, size_t len) {
+    return blyi_xxh3_middle_by(pad, key, len, blyi_xxh3_mix);
 }
 
 /* 4 to 8 bytes. */

@@ -1,4 +1,5 @@
-/* AVX2. Compiled alone with -mavx2 (and chosen by select.c only where the processor has it).
+/* AVX2, and BMI2 beside it. Compiled alone with -mavx2 and -mbmi2 (and chosen by select.c only
+ * where the processor has both).
  *
  * A probe reads 32 or 64 bytes at once while another thread may be setting bits in them. Every
  * 8-byte word of such a load is read whole on x86, bits are only ever set, and a key whose add
@@ -15,11 +16,16 @@
 #define RACY   __attribute__((no_sanitize("thread")))
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE __m256i sbbf_mask(uint64_t bits) {
+/* Of the bits in each 32-bit lane; `one` is 1 in each. */
+INLINE __m256i sbbf_mask_of(__m256i bits, __m256i one) {
     static const uint32_t salts[8] = {BLYI_SBBF_SALTS};
     __m256i salt = _mm256_loadu_si256((const __m256i *)(const void *)salts);
-    __m256i x = _mm256_mullo_epi32(_mm256_set1_epi32((int)(uint32_t)bits), salt);
-    return _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(x, 27));
+    __m256i x = _mm256_mullo_epi32(bits, salt);
+    return _mm256_sllv_epi32(one, _mm256_srli_epi32(x, 27));
+}
+
+INLINE __m256i sbbf_mask(uint64_t bits) {
+    return sbbf_mask_of(_mm256_set1_epi32((int)(uint32_t)bits), _mm256_set1_epi32(1));
 }
 
 INLINE RACY bool sbbf_has(const void *block, uint64_t bits, unsigned k) {
@@ -105,11 +111,10 @@ static bool cells_take(uint64_t *front, uint64_t *planes, uint64_t bits) {
     return true;
 }
 
-/* The eight 6-bit slices of the word that fills x, one in each lane. */
+/* The eight 6-bit slices of the word that fills x, one in each lane: up to the top, then down. */
 INLINE void split_slices(__m256i x, __m256i *low, __m256i *high) {
-    const __m256i six = _mm256_set1_epi64x(63);
-    *low = _mm256_and_si256(_mm256_srlv_epi64(x, _mm256_setr_epi64x(0, 6, 12, 18)), six);
-    *high = _mm256_and_si256(_mm256_srlv_epi64(x, _mm256_setr_epi64x(24, 30, 36, 42)), six);
+    *low = _mm256_srli_epi64(_mm256_sllv_epi64(x, _mm256_setr_epi64x(58, 52, 46, 40)), 58);
+    *high = _mm256_srli_epi64(_mm256_sllv_epi64(x, _mm256_setr_epi64x(34, 28, 22, 16)), 58);
 }
 
 /* One bit in each lane, at its slice. */
@@ -215,6 +220,38 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
     if (k == 8)
         return split_set_k(blocks, s, n, 8, out);
     return k == 12 ? split_set_k(blocks, s, n, 12, out) : split_set_k(blocks, s, n, 16, out);
+}
+
+/* ---- for single keys: what writes fewer general registers (turn.h) */
+
+/* One number in each lane, from memory: compilers would make it of a register. */
+INLINE __m256i all32(const uint32_t *number) {
+    __m256i v;
+    __asm__("vpbroadcastd %1, %0" : "=x"(v) : "m"(*number));
+    return v;
+}
+
+INLINE RACY bool sbbf_sees(const void *block, uint64_t word, unsigned k) {
+    static const uint32_t one = 1;
+    const __m256i upper_reversed = _mm256_set1_epi32(0x04050607);
+    __m256i words = _mm256_broadcastq_epi64(_mm_cvtsi64_si128((long long)word));
+    __m256i bits = _mm256_shuffle_epi8(words, upper_reversed);
+    (void)k;
+    return _mm256_testc_si256(_mm256_load_si256(block), sbbf_mask_of(bits, all32(&one)));
+}
+
+INLINE RACY bool split_sees(const void *block, uint64_t word, unsigned k) {
+    return split_has(block, __builtin_bswap64(word), k);
+}
+
+/* blyi_xxh3_mix, with both words of the key at once, and by way of memory: from there one goes
+ * straight into the product. */
+INLINE uint64_t lean_mix(const uint8_t *key, const uint64_t words[2]) {
+    _Alignas(16) uint64_t pair[2];
+    __m128i both =
+        _mm_xor_si128(_mm_loadu_si128((const void *)key), _mm_loadu_si128((const void *)words));
+    _mm_store_si128((void *)pair, both);
+    return blyi_mul_fold_at(pair[0], &pair[1]);
 }
 
 #include "turn.h"

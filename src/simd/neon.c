@@ -135,6 +135,16 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
     return fresh;
 }
 
+/* For single keys (turn.h). */
+RACY static bool sbbf_sees(const void *block, uint64_t word, unsigned k) {
+    return sbbf_has(block, __builtin_bswap64(word), k);
+}
+
+RACY static bool split_sees(const void *block, uint64_t word, unsigned k) {
+    return split_has(block, __builtin_bswap64(word), k);
+}
+
+#define lean_mix blyi_xxh3_mix
 #include "turn.h"
 
 INLINE uint64_t count_bits(uint64x2_t v) {

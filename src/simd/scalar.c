@@ -100,6 +100,16 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
     return fresh;
 }
 
+/* For single keys (turn.h). */
+static bool sbbf_sees(const void *block, uint64_t word, unsigned k) {
+    return sbbf_has(block, __builtin_bswap64(word), k);
+}
+
+static bool split_sees(const void *block, uint64_t word, unsigned k) {
+    return split_has(block, __builtin_bswap64(word), k);
+}
+
+#define lean_mix blyi_xxh3_mix
 #include "turn.h"
 
 bool blyi_cells_add(uint64_t *front, uint64_t *planes, uint64_t bits) {

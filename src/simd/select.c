@@ -9,7 +9,7 @@
 static const blyi_kernels *const *both(void) {
     static const blyi_kernels *const list[] = {&blyi_kernels_scalar, &blyi_kernels_avx2, NULL};
     /* The compiler's run-time also checks that the system saves the wide registers. */
-    return __builtin_cpu_supports("avx2") ? list : NULL;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") ? list : NULL;
 }
 #elif defined(__aarch64__) && !defined(__AARCH64EB__)
 static const blyi_kernels *const *both(void) {
