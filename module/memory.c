@@ -8,8 +8,9 @@
  *
  * Freeing. What takes time is giving pages back. So they are taken from the block (pages.h), which
  * is then freed at once, as the engine expects who evicts keys until it has enough; the pages
- * alone wait for the thread. Where the system cannot do that, the whole block waits. What waits
- * forms a list whose links lie in the pages themselves, so that letting go needs no memory.
+ * alone wait for the thread. Where the system cannot do that, which is tried at the start too, the
+ * whole block waits. What waits forms a list whose links lie in the pages themselves, so that
+ * letting go needs no memory.
  *
  * The engine's own threads, which free what is unlinked, evicted or flushed lazily, give the pages
  * back themselves: they are in nobody's way, and the engine waits for them when it needs memory.
@@ -38,7 +39,7 @@ typedef struct waiting {
 } waiting;
 
 static atomic_uint_fast64_t total, pending;
-static bool drops_to_zero; /* set at the start, before anything is allocated */
+static bool drops_to_zero, takes_pages; /* set at the start, before anything is allocated */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
@@ -114,6 +115,7 @@ int bm_memory_start(void) {
     if (atomic_load(&has_freer))
         return RM_OK;
     drops_to_zero = try_dropping();
+    takes_pages = bm_pages_can_take();
     main_thread = pthread_self();
     sigset_t most, before;
     (void)sigfillset(&most);
@@ -152,7 +154,7 @@ static void let_go(void *block, size_t size) {
         return;
     }
     size_t taken;
-    void *pages = bm_pages_take(block, size, &taken);
+    void *pages = takes_pages ? bm_pages_take(block, size, &taken) : NULL;
     if (pages)
         rm.Free(block);
     let_wait(pages ? pages : block, pages ? taken : size, pages != NULL);

@@ -31,7 +31,7 @@ typedef struct bm_account {
     bm_refusal refusal; /* why the last allocation failed */
 } bm_account;
 
-/* Starts the thread that frees, and finds out whether pages can be dropped; RM_ERR when there is no
+/* Starts the thread that frees, and finds out what can be done with pages; RM_ERR when there is no
  * thread to be had. To be called in the engine's main thread. */
 int bm_memory_start(void);
 

@@ -2,6 +2,10 @@
  * (Linux 5.7) leaves the old one in place, empty, as its owner expects it. Where both addresses are
  * alike modulo what one table describes, whole tables are moved instead of their entries: that is
  * many times faster. So such an address is looked for, and given as a wish.
+ *
+ * Emulators (qemu-user, for one) move the pages, but may then take the old address for unmapped: it
+ * faults there, or they give it to somebody else, while its owner still has it. So what becomes of
+ * it is tried before anything is taken.
  */
 #define _GNU_SOURCE
 #include "pages.h"
@@ -78,6 +82,21 @@ void *bm_pages_take(void *block, size_t size, size_t *taken) {
     return NULL;
 }
 #endif
+
+bool bm_pages_can_take(void) {
+    size_t size = (size_t)sysconf(_SC_PAGESIZE), taken;
+    void *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
+        return false;
+    void *pages = bm_pages_take(block, size, &taken);
+    unsigned char resident;
+    bool stayed = mincore(block, size, &resident) == 0;
+    if (stayed) /* otherwise it may be somebody else's by now */
+        (void)munmap(block, size);
+    if (pages)
+        (void)munmap(pages, taken);
+    return pages && stayed;
+}
 
 void bm_pages_unmap(void *pages, size_t size) {
     bm_pages_drop(pages, size);

@@ -1,6 +1,5 @@
 /* test_big.c - values of big blocks, whose pages the module takes away when it frees them
- * (pages.h): what the other tests demand of small ones. A program of its own, as not every
- * emulator can take pages away. */
+ * (pages.h) where the system can do that: what the other tests demand of small ones. */
 #include "arrival.h"
 #include "staging.h"
 #include "types_support.h"

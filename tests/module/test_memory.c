@@ -1,5 +1,6 @@
 /* test_memory.c - memory.h: limits, accounts that add up, big blocks that are zero, and freed by
  * another thread. */
+#define _GNU_SOURCE
 #include "../support.h"
 #include "config.h"
 #include "fake_host.h"
@@ -7,6 +8,7 @@
 #include "pages.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,16 +72,67 @@ static void test_background(void **state) {
     assert_int_equal(atomic_load(&fake_heap.live), live);
 }
 
+#ifdef MREMAP_DONTUNMAP
+/* Whether a page can be moved, and the system still reads at its old address. */
+static bool old_address_stays(void) {
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    void *from = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(from != MAP_FAILED);
+    void *to = mremap(from, size, size, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    bool stays = write(ends[1], from, 1) == 1;
+    close(ends[0]);
+    close(ends[1]);
+    if (stays)
+        (void)munmap(from, size);
+    if (to != MAP_FAILED)
+        (void)munmap(to, size);
+    return to != MAP_FAILED && stays;
+}
+#else
+static bool old_address_stays(void) {
+    return false;
+}
+#endif
+
+/* Found out in another way, the answer is the same: pages are taken wherever they can be. */
+static void test_can_take(void **state) {
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(bm_pages_can_take(), old_address_stays());
+}
+
+static void skip_unless_taken(void) {
+    if (bm_pages_can_take())
+        return;
+    print_message("no pages can be taken: before Linux 5.7, or emulated\n");
+    skip();
+}
+
+/* A block whose pages are taken is free for the engine at once: it does not wait for the thread,
+ * which has yet to give these pages back. */
+static void test_at_once(void **state) {
+    (void)state;
+    skip_unless_taken();
+    size_t live = atomic_load(&fake_heap.live);
+    void *block = rm.TryAlloc(64 * MIB);
+    assert_non_null(block);
+    bm_release(block);
+    assert_int_equal(atomic_load(&fake_heap.live), live);
+    wait_for_freer();
+}
+
 /* Pages are taken away with what is in them; what is left is the block's, and zero. */
 static void test_taken(void **state) {
     (void)state;
+    skip_unless_taken();
     size_t size = 5 * MIB + 12345, taken = 0;
     uint8_t *block = rm.TryAlloc(size);
     assert_non_null(block);
     memset(block, 7, size);
     uint8_t *pages = bm_pages_take(block, size, &taken);
-    if (!pages)
-        skip(); /* not on this system */
+    assert_non_null(pages);
     assert_true(taken >= 5 * MIB && taken <= size);
     assert_true(pages[0] == 7 && pages[taken / 2] == 7 && pages[taken - 1] == 7);
     assert_true(block[0] == 7 && block[size - 1] == 7); /* the rims */
@@ -215,9 +268,10 @@ int main(void) {
     if (fake_host_start(NULL) != RM_OK)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_zeroed), cmocka_unit_test(test_background),
-        cmocka_unit_test(test_taken),  cmocka_unit_test(test_other_thread),
-        cmocka_unit_test(test_limits), cmocka_unit_test(test_adopted),
+        cmocka_unit_test(test_zeroed),   cmocka_unit_test(test_background),
+        cmocka_unit_test(test_can_take), cmocka_unit_test(test_at_once),
+        cmocka_unit_test(test_taken),    cmocka_unit_test(test_other_thread),
+        cmocka_unit_test(test_limits),   cmocka_unit_test(test_adopted),
         cmocka_unit_test(test_child)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
