@@ -50,13 +50,15 @@ typedef struct layout {
     blyi_set_fn set;
     blyi_turn_fn has, put;
     blyi_ask_fn *ask;
+    blyi_tell_fn *tell;
 } layout;
 
 /* The loops of a table, and what scalar kernels say. */
 static void layouts_of(const blyi_kernels *t, layout out[4]) {
     const blyi_kernels *s = &blyi_kernels_scalar;
-    out[0] =
-        (layout){5, 8, s->sbbf_probe, s->sbbf_set, t->sbbf_turn_has, t->sbbf_turn_put, t->sbbf_ask};
+    out[0] = (layout){
+        5,           8,           s->sbbf_probe, s->sbbf_set, t->sbbf_turn_has, t->sbbf_turn_put,
+        t->sbbf_ask, t->sbbf_tell};
     for (unsigned i = 0; i < 3; i++)
         out[i + 1] = (layout){6,
                               8 + 4 * i,
@@ -64,7 +66,8 @@ static void layouts_of(const blyi_kernels *t, layout out[4]) {
                               s->split_set,
                               t->split_turn_has[i],
                               t->split_turn_put[i],
-                              t->split_ask[i]};
+                              t->split_ask[i],
+                              t->split_tell[i]};
 }
 
 static size_t length_of(size_t set, uint64_t random) {
@@ -159,6 +162,7 @@ static void compare_asks(scene *sc, const layout *l, uint64_t seed) {
     uint64_t random = seed + l->k;
     blyi_pad_make(&in.pad, seed);
     memset(sc->blocks[0], 0, BYTES);
+    memset(sc->blocks[1], 0, BYTES);
     for (size_t len = 0; len <= MOST; len++) {
         uint8_t *key = bytes + MOST - len;
         for (size_t i = 0; i < len; i++)
@@ -167,8 +171,10 @@ static void compare_asks(scene *sc, const layout *l, uint64_t seed) {
         bool there = l->probe(in.blocks, &s, 1, l->k, NULL) != 0;
         assert_int_equal(l->ask(&in, key, len), there);
         strangers += !there;
-        l->set(in.blocks, &s, 1, l->k, NULL);
+        assert_int_equal(l->tell(&in, key, len), !there);
         assert_true(l->ask(&in, key, len));
+        l->set(sc->blocks[1], &s, 1, l->k, NULL);
+        assert_memory_equal(sc->blocks[0], sc->blocks[1], BYTES);
     }
     assert_true(strangers > MOST / 2);
 }

@@ -122,6 +122,7 @@ static void sbbf_choose(bly_filter *f) {
     bool alone = f->sharing == BLY_EXCLUSIVE;
     f->has = f->kernels->sbbf_has;
     f->ask_xxh3 = f->kernels->sbbf_ask;
+    f->tell_xxh3 = alone ? f->kernels->sbbf_tell : NULL;
     f->probe = f->kernels->sbbf_probe;
     f->put = alone ? f->kernels->sbbf_put : sbbf_put_shared;
     f->set = alone ? f->kernels->sbbf_set : sbbf_set_shared;
@@ -137,6 +138,7 @@ static void split_choose(bly_filter *f) {
     f->set = alone ? f->kernels->split_set : split_set_shared;
     unsigned row = f->geometry.hashes / 4 - 2; /* of 8, 12, 16 */
     f->ask_xxh3 = f->kernels->split_ask[row];
+    f->tell_xxh3 = alone ? f->kernels->split_tell[row] : NULL;
     f->turn_has = f->kernels->split_turn_has[row];
     f->turn_put = alone ? f->kernels->split_turn_put[row] : NULL;
 }

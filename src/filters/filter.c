@@ -78,6 +78,7 @@ static void choose_ways(bly_filter *f) {
     f->ask = !is_xxh3 || !f->ops->block_shift ? blyi_filter_ask
              : f->ask_xxh3                    ? f->ask_xxh3
                                               : ask_spot;
+    f->tell = is_xxh3 ? f->tell_xxh3 : NULL;
     if (f->ops->block_shift)
         f->stream = blyi_stream_for(&f->hasher);
     if (is_xxh3)
@@ -306,10 +307,22 @@ bool bly_filter_contains_hash(const bly_filter *f, bly_hash h) {
     return has_hash(f, h);
 }
 
-bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *added) {
+/* Apart from the short way, which would otherwise save registers that only this one needs. */
+static __attribute__((noinline)) bly_status add_by_hash(bly_filter *f, const void *key, size_t len,
+                                                        bool *added) {
     if (f->keyless)
         return BLY_EKEY;
     return put_hash(f, f->hasher.one(&f->hasher, key, len), added);
+}
+
+bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *added) {
+    if (!f->tell || f->sketch)
+        return add_by_hash(f, key, len, added);
+    bool is_new = f->tell(&f->field, key, len);
+    f->items += is_new;
+    if (added)
+        *added = is_new;
+    return BLY_OK;
 }
 
 bly_status bly_filter_remove_hash(bly_filter *f, bly_hash h, bool *removed) {

@@ -36,9 +36,9 @@ typedef struct blyi_ops {
     uint32_t capabilities; /* BLY_CAN_* */
     /* For the kinds all of whose work is one spot per key (sbbf, split512): the size of a block as
      * a power of two, else 0; and what chooses f->has, put, probe and set, and, where there
-     * are kernels for it, f->ask_xxh3, turn_has and turn_put. Batches of these kinds take a
-     * shorter way (stream.c). A kind that is so only to queries leaves f->put and f->set NULL; its
-     * adds go through `put` below. */
+     * are kernels for it, f->ask_xxh3, tell_xxh3, turn_has and turn_put. Batches of these kinds
+     * take a shorter way (stream.c). A kind that is so only to queries leaves f->put and f->set
+     * NULL; its adds go through `put` below. */
     unsigned block_shift;
     void (*choose)(bly_filter *f);
     /* Makes a filter of a kind that bly_plan cannot; else NULL. */
@@ -121,9 +121,11 @@ struct bly_filter {
     };
     const blyi_ops *ops;
     const blyi_kernels *kernels;
-    blyi_ask_fn *ask; /* bly_filter_contains */
-    /* The same where the hasher is xxh3, by a kernel; or NULL. */
+    blyi_ask_fn *ask;   /* bly_filter_contains */
+    blyi_tell_fn *tell; /* bly_filter_add, but for counting; NULL: by the key's hash */
+    /* The same where the hasher is xxh3, by kernels; or NULL. */
     blyi_ask_fn *ask_xxh3;
+    blyi_tell_fn *tell_xxh3;
     /* For kinds with a block_shift: keys in batches, one spot, spots in batches. */
     blyi_stream_fn *stream;
     blyi_has_fn has;

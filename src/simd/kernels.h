@@ -38,8 +38,9 @@ typedef struct blyi_field {
 typedef void (*blyi_turn_fn)(const blyi_field *in, const bly_bytes *keys, const bly_bytes *ahead,
                              size_t n, blyi_spot *s, uint8_t *out);
 
-/* Is every bit of one key set? */
+/* Is every bit of one key set / set them, and was one of them clear? */
 typedef bool blyi_ask_fn(const blyi_field *in, const void *key, size_t len);
+typedef bool blyi_tell_fn(const blyi_field *in, const void *key, size_t len);
 
 /* For each of n sights: are all its columns even. Results as above. */
 typedef size_t (*blyi_ribbon_fn)(const blyi_sight *s, size_t n, uint8_t *out);
@@ -60,6 +61,8 @@ typedef struct blyi_kernels {
     blyi_set_fn split_set;
     blyi_ask_fn *sbbf_ask;
     blyi_ask_fn *split_ask[3]; /* k = 8, 12, 16 */
+    blyi_tell_fn *sbbf_tell;
+    blyi_tell_fn *split_tell[3];
     blyi_turn_fn sbbf_turn_has;
     blyi_turn_fn sbbf_turn_put;
     blyi_turn_fn split_turn_has[3];

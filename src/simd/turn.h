@@ -115,45 +115,54 @@ BLYI_TURN(, split_turn_put_16, 6, 16, NULL, split_put)
  * up to 128 bytes one that hashes by a table's lean_mix and jumps to the test: a function with wide
  * vectors that uses the stack as well would have to align it first. */
 
-BLYI_TURN_INLINE bool blyi_ask_hash(const blyi_field *in, uint64_t h, unsigned shift, unsigned k,
-                                    blyi_has_fn sees) {
+/* One of `sees` and `put` is NULL. */
+BLYI_TURN_INLINE bool blyi_lone_hash(const blyi_field *in, uint64_t h, unsigned shift, unsigned k,
+                                     blyi_has_fn sees, blyi_put_fn put) {
     const uint64_t block_bytes = (uint64_t)1 << shift;
-    const uint8_t *block = in->blocks + (blyi_mulhi_keep(h, in->bytes) & -block_bytes);
-    return sees(block, h * in->pad.gold, k);
+    uint8_t *block = in->blocks + (blyi_mulhi_keep(h, in->bytes) & -block_bytes);
+    uint64_t word = h * in->pad.gold;
+    return put ? put(block, __builtin_bswap64(word), k) : sees(block, word, k);
 }
 
-#define BLYI_ASK_APART static __attribute__((noinline))
+#define BLYI_LONE_APART static __attribute__((noinline))
 
-#define BLYI_ASK(name, shift, k, sees)                                                             \
-    RACY BLYI_ASK_APART bool name##_hash(const blyi_field *in, uint64_t h) {                       \
-        return blyi_ask_hash(in, h, shift, k, sees);                                               \
+#define BLYI_LONE(attributes, name, shift, k, sees, put)                                           \
+    attributes BLYI_LONE_APART bool name##_hash(const blyi_field *in, uint64_t h) {                \
+        return blyi_lone_hash(in, h, shift, k, sees, put);                                         \
     }                                                                                              \
-    BLYI_ASK_APART bool name##_middle(const blyi_field *in, const void *key, size_t len) {         \
+    BLYI_LONE_APART bool name##_middle(const blyi_field *in, const void *key, size_t len) {        \
         return name##_hash(in, blyi_xxh3_middle_by(&in->pad, key, len, lean_mix));                 \
     }                                                                                              \
-    BLYI_ASK_APART bool name##_long(const blyi_field *in, const void *key, size_t len) {           \
+    BLYI_LONE_APART bool name##_long(const blyi_field *in, const void *key, size_t len) {          \
         return name##_hash(in, blyi_xxh3_any(&in->pad, key, len));                                 \
     }                                                                                              \
-    RACY static bool name(const blyi_field *in, const void *key, size_t len) {                     \
+    attributes static bool name(const blyi_field *in, const void *key, size_t len) {               \
         if (__builtin_expect(len <= 16, true)) {                                                   \
             if (__builtin_expect(len > 8, true))                                                   \
-                return blyi_ask_hash(in, blyi_xxh3_short(&in->pad, key, len), shift, k, sees);     \
+                return blyi_lone_hash(in, blyi_xxh3_short(&in->pad, key, len), shift, k, sees,     \
+                                      put);                                                        \
             if (len >= 4)                                                                          \
-                return blyi_ask_hash(in, blyi_xxh3_brief(&in->pad, key, len), shift, k, sees);     \
+                return blyi_lone_hash(in, blyi_xxh3_brief(&in->pad, key, len), shift, k, sees,     \
+                                      put);                                                        \
         } else if (len <= 128) {                                                                   \
             return name##_middle(in, key, len);                                                    \
         }                                                                                          \
         return name##_long(in, key, len);                                                          \
     }
 
-BLYI_ASK(sbbf_ask, 5, 8, sbbf_sees)
-BLYI_ASK(split_ask_8, 6, 8, split_sees)
-BLYI_ASK(split_ask_12, 6, 12, split_sees)
-BLYI_ASK(split_ask_16, 6, 16, split_sees)
+BLYI_LONE(RACY, sbbf_ask, 5, 8, sbbf_sees, NULL)
+BLYI_LONE(, sbbf_tell, 5, 8, NULL, sbbf_put)
+BLYI_LONE(RACY, split_ask_8, 6, 8, split_sees, NULL)
+BLYI_LONE(RACY, split_ask_12, 6, 12, split_sees, NULL)
+BLYI_LONE(RACY, split_ask_16, 6, 16, split_sees, NULL)
+BLYI_LONE(, split_tell_8, 6, 8, NULL, split_put)
+BLYI_LONE(, split_tell_12, 6, 12, NULL, split_put)
+BLYI_LONE(, split_tell_16, 6, 16, NULL, split_put)
 
 /* The table's fields for all of them. */
 #define BLYI_TURN_FIELDS                                                                           \
     .sbbf_ask = sbbf_ask, .split_ask = {split_ask_8, split_ask_12, split_ask_16},                  \
+    .sbbf_tell = sbbf_tell, .split_tell = {split_tell_8, split_tell_12, split_tell_16},            \
     .sbbf_turn_has = sbbf_turn_has, .sbbf_turn_put = sbbf_turn_put,                                \
     .split_turn_has = {split_turn_has_8, split_turn_has_12, split_turn_has_16},                    \
     .split_turn_put = {split_turn_put_8, split_turn_put_12, split_turn_put_16}
