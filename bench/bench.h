@@ -107,9 +107,10 @@ double seconds_now(void);
  * something else with keys, without a filter. */
 typedef uint64_t batch_fn(bly_filter *f, const bly_bytes *keys, size_t n);
 
-void pair_open(void);  /* starts the second thread */
-void pair_ready(void); /* wakes it: it spins until pair_rest, so that waking is not timed */
-void pair_rest(void);  /* sends it to sleep */
+void pair_open(void);      /* starts the second thread */
+int pair_processors(void); /* that this process may use */
+void pair_ready(void);     /* wakes it: it spins until pair_rest, so that waking is not timed */
+void pair_rest(void);      /* sends it to sleep */
 /* fn over n keys, half in each thread. */
 uint64_t pair_run(batch_fn *fn, bly_filter *f, const bly_bytes *keys, size_t n);
 void pair_close(void);

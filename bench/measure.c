@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #define BIT(what) (UINT32_C(1) << (what))
 
@@ -44,8 +43,7 @@ static void choose_rivals(setting *s, const options *opt) {
     bly_kind planned = bly_plan_layout(s->p);
     s->count = 0;
     add_rival(s, bly_kind_name(planned), planned,
-              single | BIT(HASH) | BIT(HIT_HASH) |
-                  (sysconf(_SC_NPROCESSORS_ONLN) > 1 ? threads : 0));
+              single | BIT(HASH) | BIT(HIT_HASH) | (pair_processors() > 1 ? threads : 0));
     for (size_t i = 0; i < opt->kind_count; i++)
         if (opt->kinds[i] != planned)
             add_rival(s, bly_kind_name(opt->kinds[i]), opt->kinds[i], single);

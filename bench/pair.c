@@ -1,7 +1,10 @@
 /* Two threads on one filter. The second one sleeps except around a measurement: a thread that spun
  * all the time would slow the others down, but one that was just woken finds its processor slow and
  * its caches cold. So it is woken first, kept spinning between its calls, and then sent to rest.
- * The two take batches from one pile, so that neither waits for the other if it is held up. */
+ * The two take batches from one pile, so that neither waits for the other if it is held up. And
+ * each has a processor of its own: left to the system, a thread that is woken may well be put
+ * beside the one that woke it. */
+#define _GNU_SOURCE /* affinity */
 #include "bench.h"
 
 #include <pthread.h>
@@ -22,6 +25,32 @@ static struct {
     _Atomic size_t next; /* the first key of the pile that nobody has taken */
     uint64_t result;
 } second;
+
+/* All that this process may use, and one for each thread; without the latter the system chooses. */
+static struct {
+    cpu_set_t all, first, second;
+    int count;
+} processors;
+
+int pair_processors(void) {
+    return processors.count;
+}
+
+static void find_processors(void) {
+    processors.count = 1;
+    if (sched_getaffinity(0, sizeof processors.all, &processors.all) != 0)
+        return;
+    processors.count = CPU_COUNT(&processors.all);
+    for (size_t i = 0, found = 0; i < CPU_SETSIZE && found < 2; i++)
+        if (CPU_ISSET(i, &processors.all))
+            CPU_SET(i, found++ ? &processors.second : &processors.first);
+}
+
+/* Of the calling thread. Where that is forbidden it goes on where it is. */
+static void stay_on(const cpu_set_t *where) {
+    if (processors.count > 1)
+        (void)sched_setaffinity(0, sizeof *where, where);
+}
 
 static uint64_t take_batches(void) {
     uint64_t sum = 0;
@@ -49,6 +78,7 @@ static void serve(void) {
 
 static void *second_thread(void *unused) {
     (void)unused;
+    stay_on(&processors.second);
     for (;;) {
         while (sem_wait(&second.wake) != 0) {
         }
@@ -67,6 +97,7 @@ static uint64_t nothing(bly_filter *f, const bly_bytes *keys, size_t n) {
 }
 
 void pair_open(void) {
+    find_processors();
     second.fn = nothing;
     atomic_init(&second.stage, ASLEEP);
     must(sem_init(&second.wake, 0, 0) == 0, "a semaphore");
@@ -74,6 +105,7 @@ void pair_open(void) {
 }
 
 void pair_ready(void) {
+    stay_on(&processors.first);
     sem_post(&second.wake);
     while (atomic_load(&second.stage) != AWAKE)
         sched_yield();
@@ -96,6 +128,7 @@ void pair_rest(void) {
     atomic_store(&second.stage, REST);
     while (atomic_load(&second.stage) != ASLEEP)
         sched_yield();
+    stay_on(&processors.all);
 }
 
 void pair_close(void) {
