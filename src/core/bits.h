@@ -114,6 +114,14 @@ static inline bool blyi_word_set_shared(uint64_t *w, uint64_t mask) {
     return (__atomic_fetch_or(w, m, __ATOMIC_RELAXED) & m) != m;
 }
 
+/* Starts loading a line that will soon be read, into the second-level cache only. The first level
+ * can wait for some twenty lines at once, the second for several times as many, and from there a
+ * line comes in a few cycles. (Zen 4, random lines of 131 MB, 32 and 128 requested ahead: 9.2
+ * and 9.1 ns a line into the first level, 5.3 and 3.1 into the second.) */
+static inline void blyi_prefetch_to_read(const void *line) {
+    __builtin_prefetch(line, 0, 2);
+}
+
 /* Starts loading a line that other threads write to as well, to be written: away from them, and not
  * as a copy to be read, which the write would have to call in again from everywhere. Compilers have
  * the instruction only in code for the processors that came with it. Older ones pass over it, and
@@ -130,7 +138,7 @@ static inline void blyi_prefetch(const void *line, bool to_write) {
     if (to_write)
         blyi_prefetch_to_write(line);
     else
-        __builtin_prefetch(line);
+        blyi_prefetch_to_read(line);
 }
 
 static inline unsigned blyi_popcount64(uint64_t x) {

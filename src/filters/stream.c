@@ -1,7 +1,7 @@
 /* Hash, locate, fetch, test.
  *
  * A large filter's time goes into waiting for one random cache line per key, and a core can have
- * about twenty such loads under way. So keys move through a window, a ring of spots: the spot that
+ * dozens of them under way (bits.h). So keys move through a window, a ring of spots: the spot that
  * entered a window ago, whose block has arrived by now, is tested, and makes room for the spot of
  * the next key, whose block is requested. The window never drains, unlike "hash 32, then test 32",
  * and loads are evenly spaced: bursts overflow the queue of outstanding misses.

@@ -19,6 +19,7 @@
  */
 #include "redisbloom_cuckoo.h"
 
+#include "../core/bits.h"
 #include "../core/hash_murmur.h"
 #include <string.h>
 
@@ -279,8 +280,8 @@ static void fetch(const bly_rb_cuckoo *f, const trace *t, size_t n) {
     for (uint64_t i = f->chain.n; i-- > 0;) {
         const blyi_rb_sub *sub = blyi_rb_sub_at(f, i);
         for (size_t k = 0; k < n && sub->part.bytes > SMALL_TABLE; k++) {
-            __builtin_prefetch(sub->part.data + (t[k].first & sub->mask) * f->bucket_size);
-            __builtin_prefetch(sub->part.data + (t[k].second & sub->mask) * f->bucket_size);
+            blyi_prefetch_to_read(sub->part.data + (t[k].first & sub->mask) * f->bucket_size);
+            blyi_prefetch_to_read(sub->part.data + (t[k].second & sub->mask) * f->bucket_size);
         }
     }
 }

@@ -74,7 +74,7 @@ static inline void blyi_rb_link_fetch(const blyi_rb_link *l, blyi_rb_hash h, uin
                                       uint32_t to) {
     uint64_t x = h.a + from * h.b;
     for (uint32_t i = from; i < to; i++, x += h.b)
-        __builtin_prefetch(l->part.data + (blyi_rb_place(l, x) >> 3));
+        blyi_prefetch_to_read(l->part.data + (blyi_rb_place(l, x) >> 3));
 }
 
 #endif

@@ -48,7 +48,7 @@ BLYI_TURN_INLINE blyi_spot blyi_turn_spot(const blyi_here *t, uint64_t h, uint64
     /* A distance in bytes first, of which the bytes inside the block are dropped: the same block
      * as in blyi_spot_of, and one step less before the request. */
     uint64_t at = blyi_mulhi(h, t->bytes);
-    __builtin_prefetch(t->blocks + at);
+    blyi_prefetch_to_read(t->blocks + at);
     return (blyi_spot){at & -block_bytes, __builtin_bswap64(h * t->pad->gold)};
 }
 

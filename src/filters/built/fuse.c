@@ -92,9 +92,9 @@ INLINE void spot_of(const uint8_t *body, const blyi_fuse_shape *s, bly_hash h, b
     blyi_fuse_trio t = small ? blyi_fuse_small_trio(first, x, s->segment)
                              : blyi_fuse_trio_of(first, x, s->segment);
     uint64_t a = base + t.a * s->bits, b = base + t.b * s->bits, c = base + t.c * s->bits;
-    __builtin_prefetch(body + (a >> 3));
-    __builtin_prefetch(body + (b >> 3));
-    __builtin_prefetch(body + (c >> 3));
+    blyi_prefetch_to_read(body + (a >> 3));
+    blyi_prefetch_to_read(body + (b >> 3));
+    blyi_prefetch_to_read(body + (c >> 3));
     out->a = a;
     out->b = b;
     out->c = c;

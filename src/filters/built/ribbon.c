@@ -148,10 +148,10 @@ static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     view_of(f, &v);
     for (size_t i = 0; i < n; i++) {
         span s = span_of(&v, h[i]);
-        __builtin_prefetch(s.first);
-        __builtin_prefetch(s.first + 7);
-        __builtin_prefetch(s.second);
-        __builtin_prefetch(s.second + 7);
+        blyi_prefetch_to_read(s.first);
+        blyi_prefetch_to_read(s.first + 7);
+        blyi_prefetch_to_read(s.second);
+        blyi_prefetch_to_read(s.second + 7);
     }
 }
 

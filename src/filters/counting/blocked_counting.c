@@ -117,7 +117,7 @@ static void choose(bly_filter *f) {
 
 static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(line_of(f, h[i]));
+        blyi_prefetch_to_read(line_of(f, h[i]));
 }
 
 /* ---- changes, and how many copies ------------------------------------------------------------ */

@@ -49,7 +49,7 @@ static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     for (size_t i = 0; i < n; i++) {
         blyi_walk w = blyi_walk_from(h[i]);
         for (unsigned j = 0; j < f->geometry.hashes; j++)
-            __builtin_prefetch(f->body + (blyi_walk_next(&w, m) * width >> 3));
+            blyi_prefetch_to_read(f->body + (blyi_walk_next(&w, m) * width >> 3));
     }
 }
 

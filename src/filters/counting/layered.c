@@ -73,9 +73,9 @@ static inline block block_of(const bly_filter *f, bly_hash h) {
 static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     for (size_t i = 0; i < n; i++) {
         block b = block_of(f, h[i]);
-        __builtin_prefetch(b.front, 1);
-        __builtin_prefetch(b.planes, 1);
-        __builtin_prefetch(b.planes + 8, 1);
+        blyi_prefetch_to_read(b.front);
+        blyi_prefetch_to_read(b.planes);
+        blyi_prefetch_to_read(b.planes + 8);
     }
 }
 

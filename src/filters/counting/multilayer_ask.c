@@ -68,5 +68,5 @@ void blyi_ml_choose(bly_filter *f) {
 
 void blyi_ml_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(f->body + blyi_spot_of(h[i], f->geometry.size, 6).at);
+        blyi_prefetch_to_read(f->body + blyi_spot_of(h[i], f->geometry.size, 6).at);
 }

@@ -82,10 +82,10 @@ INLINE spot locate(const blyi_table t, layout l, const core_facts *facts, bly_ha
     spot s = {primary, blyi_sum_less(sum, primary, end), pattern};
     const uint8_t *a = t.body + (l.bytes ? s.primary : s.primary / 8);
     const uint8_t *b = t.body + (l.bytes ? s.other : s.other / 8);
-    __builtin_prefetch(a);
-    __builtin_prefetch(a + last);
-    __builtin_prefetch(b);
-    __builtin_prefetch(b + last);
+    blyi_prefetch_to_read(a);
+    blyi_prefetch_to_read(a + last);
+    blyi_prefetch_to_read(b);
+    blyi_prefetch_to_read(b + last);
     return s;
 }
 
@@ -202,8 +202,8 @@ INLINE void prefetch(const blyi_table t, const bly_hash *h, size_t n) {
         (void)locate(t, (layout){1, false, false}, NULL, h[i]);
         if (t.counts) {
             blyi_class c = blyi_class_of(&t, h[i]);
-            __builtin_prefetch(t.counts + 2 * c.bucket);
-            __builtin_prefetch(t.counts + 2 * blyi_other_bucket(&t, c.bucket, c.rest));
+            blyi_prefetch_to_read(t.counts + 2 * c.bucket);
+            blyi_prefetch_to_read(t.counts + 2 * blyi_other_bucket(&t, c.bucket, c.rest));
         }
     }
 }

@@ -85,7 +85,7 @@ INLINE unsigned least(const cells *c) {
 
 static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(line_of(f->body, f->geometry.size, h[i]));
+        blyi_prefetch_to_read(line_of(f->body, f->geometry.size, h[i]));
 }
 
 /* The turn-th add. Returns the code that the key had. Without a branch: whether an add counts is

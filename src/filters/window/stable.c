@@ -91,7 +91,7 @@ INLINE void prefetch_by(const bly_filter *f, const bly_hash *h, size_t n, unsign
     for (size_t i = 0; i < n; i++) {
         uint64_t x = h[i].lo;
         for (unsigned j = 0; j < f->geometry.hashes; j++, x = x * BLYI_LCG + (h[i].hi | 1))
-            __builtin_prefetch(cells + cell_at(blyi_mulhi(x, f->geometry.size), width).word);
+            blyi_prefetch_to_read(cells + cell_at(blyi_mulhi(x, f->geometry.size), width).word);
     }
 }
 

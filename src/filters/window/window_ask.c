@@ -77,7 +77,7 @@ INLINE bly_hash whole(const desk *d, bly_hash h) {
 /* The next line of a key, requested. */
 INLINE const uint8_t *request(const desk *d, walk *w, uint64_t *y) {
     const uint8_t *line = line_of(&d->v, w);
-    __builtin_prefetch(line);
+    blyi_prefetch_to_read(line);
     *y = w->y;
     next_part(w);
     return line;
@@ -209,7 +209,7 @@ INLINE void ask_on(const desk *d, const bly_hash *h, const uint16_t *where, size
     }
     for (size_t i = 0; i < q->n; i++)
         for (walk w = other_lines(q->h[i], lines); w.part < d->v.parts; next_part(&w))
-            __builtin_prefetch(line_of(&d->v, &w));
+            blyi_prefetch_to_read(line_of(&d->v, &w));
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */

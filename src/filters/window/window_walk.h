@@ -78,7 +78,7 @@ INLINE uint64_t counted(const view *v, const uint8_t *line) {
 INLINE void fetch(const view *v, bly_hash h, unsigned from, unsigned to) {
     for (walk w = walk_of(h); w.part < v->parts && w.part < to; next_part(&w))
         if (w.part >= from)
-            __builtin_prefetch(line_of(v, &w));
+            blyi_prefetch_to_read(line_of(v, &w));
 }
 
 /* The slots that have all of a key's bits in its first parts, the active one perhaps by bits that
