@@ -57,7 +57,7 @@
 /* ---- ask ------------------------------------------------------------------------------------- */
 
 enum {
-    SPOTS = BLYI_WINDOW / 2, /* keys under way: they have three lines each */
+    SPOTS = 48, /* keys under way: they have three lines each */
     USUAL_BITS = 7           /* of a fingerprint, at 1% */
 };
 
