@@ -57,8 +57,8 @@
 /* ---- ask ------------------------------------------------------------------------------------- */
 
 enum {
-    SPOTS = 48, /* keys under way: they have three lines each */
-    USUAL_BITS = 7           /* of a fingerprint, at 1% */
+    SPOTS = 48,    /* keys under way: they have three lines each */
+    USUAL_BITS = 7 /* of a fingerprint, at 1% */
 };
 
 /* What a query is of: keys, or else their hashes. */
