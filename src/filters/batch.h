@@ -6,8 +6,8 @@
 
 /* Of every batch. */
 enum {
-    BLYI_WINDOW = 128, /* keys under way */
-    BLYI_GROUP = 16,   /* keys hashed, or tested, at a time */
+    BLYI_WINDOW = 64, /* keys under way */
+    BLYI_GROUP = 16,  /* keys hashed, or tested, at a time */
     BLYI_AHEAD = 32, /* keys between the one that is hashed and the one whose bytes are requested */
 };
 

@@ -32,23 +32,27 @@
 
 #define BLYI_TURN_INLINE static inline __attribute__((always_inline))
 
+/* Up to this size, most of it lies in caches: few lines are under way then, and one that is fetched
+ * into the first level is there when it is tested. */
+#define BLYI_TURN_NEAR (UINT64_C(4) << 20)
+
 /* A field, held still: what is written in a loop cannot be part of it. */
 typedef struct blyi_here {
     uint8_t *blocks;
     uint64_t bytes;
     const blyi_pad *pad;
+    bool near; /* a constant */
 } blyi_here;
-
-BLYI_TURN_INLINE blyi_here blyi_turn_here(const blyi_field *in) {
-    return (blyi_here){in->blocks, in->bytes, &in->pad};
-}
 
 /* The spot of a hash, its block requested. */
 BLYI_TURN_INLINE blyi_spot blyi_turn_spot(const blyi_here *t, uint64_t h, uint64_t block_bytes) {
     /* A distance in bytes first, of which the bytes inside the block are dropped: the same block
      * as in blyi_spot_of, and one step less before the request. */
     uint64_t at = blyi_mulhi(h, t->bytes);
-    blyi_prefetch_to_read(t->blocks + at);
+    if (t->near)
+        __builtin_prefetch(t->blocks + at);
+    else
+        blyi_prefetch_to_read(t->blocks + at);
     return (blyi_spot){at & -block_bytes, __builtin_bswap64(h * t->pad->gold)};
 }
 
@@ -70,8 +74,9 @@ BLYI_TURN_INLINE void blyi_turn_request(const void *key, size_t len) {
 
 BLYI_TURN_INLINE void blyi_turn_keys(const blyi_field *in, const bly_bytes *keys,
                                      const bly_bytes *ahead, size_t n, blyi_spot *s, uint8_t *out,
-                                     unsigned shift, unsigned k, blyi_has_fn has, blyi_put_fn put) {
-    const blyi_here here = blyi_turn_here(in);
+                                     unsigned shift, unsigned k, blyi_has_fn has, blyi_put_fn put,
+                                     bool near) {
+    const blyi_here here = {in->blocks, in->bytes, &in->pad, near};
     const uint64_t block_bytes = (uint64_t)1 << shift;
     size_t i = 0;
     for (; i + 2 <= n; i += 2) {
@@ -94,7 +99,10 @@ BLYI_TURN_INLINE void blyi_turn_keys(const blyi_field *in, const bly_bytes *keys
 #define BLYI_TURN(attributes, name, shift, k, has, put)                                            \
     attributes static void name(const blyi_field *in, const bly_bytes *keys,                       \
                                 const bly_bytes *ahead, size_t n, blyi_spot *s, uint8_t *out) {    \
-        blyi_turn_keys(in, keys, ahead, n, s, out, shift, k, has, put);                            \
+        if (in->bytes <= BLYI_TURN_NEAR)                                                           \
+            blyi_turn_keys(in, keys, ahead, n, s, out, shift, k, has, put, true);                  \
+        else                                                                                       \
+            blyi_turn_keys(in, keys, ahead, n, s, out, shift, k, has, put, false);                 \
     }
 
 BLYI_TURN(RACY, sbbf_turn_has, 5, 8, sbbf_has, NULL)
