@@ -31,6 +31,7 @@
 
 enum {
     CHUNK = 262144, /* keys generated, then timed, at a time */
+    WARM_UPS = 4,   /* at most, before each measurement */
     BATCH = 4096,   /* keys in one batched call */
     MAX_ROUNDS = 99,
     MAX_LIST = 8, /* values in a list on the command line */
@@ -72,10 +73,12 @@ void must(bool truth, const char *what);
 /* ---- keys.c ---------------------------------------------------------------------------------- */
 
 typedef struct keyset {
-    size_t len;        /* of every key */
-    uint8_t *bytes;    /* the keys, one after another */
-    bly_bytes *keys;   /* CHUNK of them */
-    bly_bytes *others; /* the same without their last byte: keys of their own, in the same memory */
+    size_t len;      /* of every key */
+    uint8_t *bytes;  /* the keys, one after another */
+    bly_bytes *keys; /* CHUNK of them */
+    /* The same without their last byte, the last two, and so on: keys of their own, in the same
+     * memory. */
+    bly_bytes *others[WARM_UPS];
 } keyset;
 
 /* Where the numbers of keys that are never added begin. */

@@ -12,14 +12,21 @@ static uint64_t mix(uint64_t x) {
     return x ^ (x >> 33);
 }
 
+/* The first `size` bytes of each. */
+static bly_bytes *keys_of(const keyset *set, size_t size) {
+    bly_bytes *keys = malloc(CHUNK * sizeof *keys);
+    must(keys != NULL, "memory for the keys");
+    for (size_t i = 0; i < CHUNK; i++)
+        keys[i] = (bly_bytes){set->bytes + i * set->len, size};
+    return keys;
+}
+
 keyset keys_open(size_t len) {
-    keyset set = {len, malloc(len * CHUNK), malloc(CHUNK * sizeof(bly_bytes)),
-                  malloc(CHUNK * sizeof(bly_bytes))};
-    must(set.bytes && set.keys && set.others, "memory for the keys");
-    for (size_t i = 0; i < CHUNK; i++) {
-        set.keys[i] = (bly_bytes){set.bytes + i * len, len};
-        set.others[i] = (bly_bytes){set.bytes + i * len, len - 1};
-    }
+    keyset set = {.len = len, .bytes = malloc(len * CHUNK)};
+    must(set.bytes != NULL, "memory for the keys");
+    set.keys = keys_of(&set, len);
+    for (size_t i = 0; i < WARM_UPS; i++)
+        set.others[i] = keys_of(&set, len - 1 - i);
     return set;
 }
 
@@ -38,6 +45,7 @@ void keys_make(const keyset *set, uint64_t first, size_t n) {
 void keys_close(keyset *set) {
     free(set->bytes);
     free(set->keys);
-    free(set->others);
+    for (size_t i = 0; i < WARM_UPS; i++)
+        free(set->others[i]);
     *set = (keyset){0};
 }
