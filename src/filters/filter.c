@@ -85,6 +85,16 @@ static void choose_ways(bly_filter *f) {
         blyi_pad_make(&f->pad, f->hasher.seed);
 }
 
+void blyi_filter_take_row(bly_filter *f, const blyi_ops *ops) {
+    f->ops = ops;
+    f->put = NULL;
+    f->set = NULL;
+    f->tell_xxh3 = NULL;
+    f->turn_put = NULL;
+    ops->choose(f);
+    choose_ways(f);
+}
+
 bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
                             const uint8_t *borrowed, bly_filter **out) {
     const blyi_ops *ops = blyi_ops_of(shape->geometry.kind);

@@ -181,6 +181,10 @@ const blyi_ops *blyi_ops_of(bly_kind kind);
 bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
                             const uint8_t *borrowed, bly_filter **out);
 
+/* f, made with the row of a kind that has a block_shift, goes on by another row with the same: what
+ * that row's `choose` does not set, f has no longer. */
+void blyi_filter_take_row(bly_filter *f, const blyi_ops *ops);
+
 /* f's body becomes that of geometry `g`, as blyi_alloc_array gave it with its block; the old one is
  * freed. */
 void blyi_filter_rebody(bly_filter *f, const bly_geometry *g, uint8_t *body, void *block);

@@ -241,11 +241,8 @@ bly_status bly_layered_front(const bly_filter *f, bly_filter **out) {
     shape.geometry.kind = BLY_SBBF;
     shape.items = distinct(f);
     bly_status status = blyi_filter_make(&shape, &f->alloc, f->body, out);
-    if (status == BLY_OK) {
-        (*out)->ops = &front_ops;
-        (*out)->put = NULL;
-        (*out)->set = NULL;
-    }
+    if (status == BLY_OK)
+        blyi_filter_take_row(*out, &front_ops);
     return status;
 }
 
