@@ -76,9 +76,6 @@ typedef struct keyset {
     size_t len;      /* of every key */
     uint8_t *bytes;  /* the keys, one after another */
     bly_bytes *keys; /* CHUNK of them */
-    /* The same without their last byte, the last two, and so on: keys of their own, in the same
-     * memory. */
-    bly_bytes *others[WARM_UPS];
 } keyset;
 
 /* Where the numbers of keys that are never added begin. */
@@ -87,6 +84,9 @@ typedef struct keyset {
 keyset keys_open(size_t len);
 /* The n <= CHUNK keys numbered from `first`; different numbers make different keys. */
 void keys_make(const keyset *set, uint64_t first, size_t n);
+/* The n first keys become that long: without their last bytes they are keys of their own, in the
+ * same memory; with set->len bytes they are themselves again. */
+void keys_cut(const keyset *set, size_t len, size_t n);
 void keys_close(keyset *set);
 
 /* ---- limit.c --------------------------------------------------------------------------------- */

@@ -12,21 +12,11 @@ static uint64_t mix(uint64_t x) {
     return x ^ (x >> 33);
 }
 
-/* The first `size` bytes of each. */
-static bly_bytes *keys_of(const keyset *set, size_t size) {
-    bly_bytes *keys = malloc(CHUNK * sizeof *keys);
-    must(keys != NULL, "memory for the keys");
-    for (size_t i = 0; i < CHUNK; i++)
-        keys[i] = (bly_bytes){set->bytes + i * set->len, size};
-    return keys;
-}
-
 keyset keys_open(size_t len) {
-    keyset set = {.len = len, .bytes = malloc(len * CHUNK)};
-    must(set.bytes != NULL, "memory for the keys");
-    set.keys = keys_of(&set, len);
-    for (size_t i = 0; i < WARM_UPS; i++)
-        set.others[i] = keys_of(&set, len - 1 - i);
+    keyset set = {len, malloc(len * CHUNK), malloc(CHUNK * sizeof *set.keys)};
+    must(set.bytes != NULL && set.keys != NULL, "memory for the keys");
+    for (size_t i = 0; i < CHUNK; i++)
+        set.keys[i] = (bly_bytes){set.bytes + i * len, len};
     return set;
 }
 
@@ -42,10 +32,13 @@ void keys_make(const keyset *set, uint64_t first, size_t n) {
     }
 }
 
+void keys_cut(const keyset *set, size_t len, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        set->keys[i].size = len;
+}
+
 void keys_close(keyset *set) {
     free(set->bytes);
     free(set->keys);
-    for (size_t i = 0; i < WARM_UPS; i++)
-        free(set->others[i]);
     *set = (keyset){0};
 }

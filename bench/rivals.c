@@ -203,8 +203,11 @@ static size_t warm_ups(const rival *r, size_t n) {
  * just read: it is asked for other keys that lie in the same memory. (Asked for the same ones, it
  * would have all their lines in the cache, however large it is.) */
 static void warm_up(rival *r, op what, arena *lines, const keyset *set, size_t n) {
-    for (size_t i = warm_ups(r, n); i-- > 0;)
-        ask_others(r, what, lines, set->others[i], n);
+    for (size_t i = warm_ups(r, n); i > 0; i--) {
+        keys_cut(set, set->len - i, n);
+        ask_others(r, what, lines, set->keys, n);
+    }
+    keys_cut(set, set->len, n);
 }
 
 void rival_run(rival *r, op what, arena *lines, const keyset *set, size_t n) {
