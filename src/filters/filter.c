@@ -87,10 +87,13 @@ static void choose_ways(bly_filter *f) {
 
 void blyi_filter_take_row(bly_filter *f, const blyi_ops *ops) {
     f->ops = ops;
+    f->has = NULL;
     f->put = NULL;
+    f->probe = NULL;
     f->set = NULL;
+    f->ask_xxh3 = NULL;
     f->tell_xxh3 = NULL;
-    f->turn_put = NULL;
+    f->turn_has = f->turn_put = NULL;
     ops->choose(f);
     choose_ways(f);
 }
