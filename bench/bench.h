@@ -30,14 +30,14 @@
 #include <stdio.h>
 
 enum {
-    CHUNK = 262144, /* keys generated, then timed, at a time */
+    CHUNK = 262144, /* keys timed at a time */
     WARM_UPS = 4,   /* at most, before each measurement */
     BATCH = 4096,   /* keys in one batched call */
     MAX_ROUNDS = 99,
     MAX_LIST = 8, /* values in a list on the command line */
     MAX_RIVALS = MAX_LIST + 2,
     MAX_SAMPLES = 4096, /* chunks of one operation that are remembered */
-    MIN_KEY = 8,
+    MIN_KEY = 8,        /* more than WARM_UPS, by which keys are cut */
     MAX_KEY = 4096
 };
 
@@ -78,15 +78,22 @@ typedef struct keyset {
     bly_bytes *keys; /* CHUNK of them */
 } keyset;
 
-/* Where the numbers of keys that are never added begin. */
+/* Where the numbers of keys that are never added begin, and of those that only warm a filter. */
 #define MISS_KEYS (UINT64_C(1) << 40)
+#define WARM_KEYS (UINT64_C(1) << 41)
 
 keyset keys_open(size_t len);
 /* The n <= CHUNK keys numbered from `first`; different numbers make different keys. */
 void keys_make(const keyset *set, uint64_t first, size_t n);
-/* The n first keys become that long: without their last bytes they are keys of their own, in the
- * same memory; with set->len bytes they are themselves again. */
-void keys_cut(const keyset *set, size_t len, size_t n);
+/* The n keys from `keys` on, which are some of a set's, become that long: without their last bytes
+ * they are keys of their own, in the same memory; with set->len bytes they are themselves again. */
+void keys_cut(bly_bytes *keys, size_t len, size_t n);
+/* Makes the n keys numbered from `first`, a batch at a time, and hands each batch to `work` while
+ * it is still in a near cache, as what a program has just read is. Returns the seconds `work` took;
+ * the sum of what it returned is added to *sum. */
+typedef uint64_t keys_fn(void *context, const bly_bytes *keys, size_t n);
+double keys_spend(const keyset *set, uint64_t first, uint64_t n, keys_fn *work, void *context,
+                  uint64_t *sum);
 void keys_close(keyset *set);
 
 /* ---- limit.c --------------------------------------------------------------------------------- */
@@ -178,8 +185,16 @@ void rival_clear(rival *r);
 void rival_close(rival *r);
 /* All of its filters hold the same bits. */
 bool rival_agrees(const rival *r);
-/* Does one operation over the first n keys, and takes its time. */
-void rival_run(rival *r, op what, arena *lines, const keyset *set, size_t n);
+/* What an operation is done with: the keys of a chunk as they lie in memory, for batches; and a
+ * place to make the same ones as they come, for single calls. */
+typedef struct chunk {
+    const keyset *pile, *hand;
+    uint64_t first; /* the number of the first key */
+    size_t n;
+} chunk;
+
+/* Does one operation, and takes its time. */
+void rival_run(rival *r, op what, arena *lines, const chunk *keys);
 
 /* ---- measure.c ------------------------------------------------------------------------------- */
 

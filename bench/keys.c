@@ -32,9 +32,22 @@ void keys_make(const keyset *set, uint64_t first, size_t n) {
     }
 }
 
-void keys_cut(const keyset *set, size_t len, size_t n) {
+void keys_cut(bly_bytes *keys, size_t len, size_t n) {
     for (size_t i = 0; i < n; i++)
-        set->keys[i].size = len;
+        keys[i].size = len;
+}
+
+double keys_spend(const keyset *set, uint64_t first, uint64_t n, keys_fn *work, void *context,
+                  uint64_t *sum) {
+    double took = 0;
+    for (uint64_t at = 0; at < n; at += BATCH) {
+        size_t some = n - at < BATCH ? (size_t)(n - at) : BATCH;
+        keys_make(set, first + at, some);
+        double start = seconds_now();
+        *sum += work(context, set->keys, some);
+        took += seconds_now() - start;
+    }
+    return took;
 }
 
 void keys_close(keyset *set) {

@@ -38,32 +38,43 @@ void arena_close(arena *a) {
     *a = (arena){0};
 }
 
-/* Advances a linear congruential sequence and requests the line its upper half chooses. */
-static inline const uint64_t *request(const uint64_t *at, uint64_t lines, uint64_t *x) {
+/* Advances a linear congruential sequence and requests the line its upper half chooses: into the
+ * second level, which can wait for more of them, or, where most lie in caches anyway, into the
+ * first. Filters do the same. */
+static inline const uint64_t *request(const uint64_t *at, uint64_t lines, uint64_t *x, bool near) {
     *x = *x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     const uint64_t *line = at + ((*x >> 32) * lines >> 32) * (LINE / sizeof *at);
-    __builtin_prefetch(line, 0, 2); /* as the library does: more can be under way */
+    if (near)
+        __builtin_prefetch(line);
+    else
+        __builtin_prefetch(line, 0, 2);
     return line;
 }
 
-uint64_t limit_lines(arena *a, uint64_t bytes, size_t reads) {
-    must(bytes <= a->bytes && bytes / LINE < UINT32_MAX, "the size of the lines");
+static inline __attribute__((always_inline)) uint64_t read_lines(arena *a, uint64_t lines,
+                                                                 size_t reads, bool near) {
     const uint64_t *const at = a->at;
-    const uint64_t lines = bytes / LINE;
     const uint64_t *ring[WINDOW];
     uint64_t x[SEQUENCES], sum = 0;
     for (size_t j = 0; j < SEQUENCES; j++)
         x[j] = (a->state += 2) * UINT64_C(0x9E3779B97F4A7C15);
     for (size_t i = 0; i < WINDOW; i++)
-        ring[i] = request(at, lines, &x[i % SEQUENCES]);
+        ring[i] = request(at, lines, &x[i % SEQUENCES], near);
     for (size_t i = 0; i < reads; i += SEQUENCES) {
         const uint64_t **slot = ring + i % WINDOW;
         for (size_t j = 0; j < SEQUENCES; j++) {
             sum += *slot[j];
-            slot[j] = request(at, lines, &x[j]);
+            slot[j] = request(at, lines, &x[j], near);
         }
     }
     return sum;
+}
+
+uint64_t limit_lines(arena *a, uint64_t bytes, size_t reads) {
+    const uint64_t near = 4 << 20;
+    must(bytes <= a->bytes && bytes / LINE < UINT32_MAX, "the size of the lines");
+    return bytes <= near ? read_lines(a, bytes / LINE, reads, true)
+                         : read_lines(a, bytes / LINE, reads, false);
 }
 
 /* `flatten`: the hash is part of the loop, as it is in the library's. */

@@ -53,8 +53,7 @@ static void choose_rivals(setting *s, const options *opt) {
 }
 
 /* Every rival does what it can of `ops` on these keys; `turn` says who begins. */
-static void run_tasks(setting *s, uint32_t ops, arena *lines, const keyset *set, size_t n,
-                      size_t turn) {
+static void run_tasks(setting *s, uint32_t ops, arena *lines, const chunk *keys, size_t turn) {
     task tasks[MAX_TASKS];
     size_t count = 0;
     for (size_t i = 0; i < s->count; i++)
@@ -63,29 +62,34 @@ static void run_tasks(setting *s, uint32_t ops, arena *lines, const keyset *set,
                 tasks[count++] = (task){&s->rivals[i], (op)what};
     for (size_t i = 0; i < count; i++) {
         task t = tasks[(turn + i) % count];
-        rival_run(t.who, t.what, lines, set, n);
+        rival_run(t.who, t.what, lines, keys);
     }
 }
 
-static void fill(setting *s, const keyset *set, size_t turn) {
+static chunk make_chunk(const keyset sets[2], uint64_t first, size_t n) {
+    keys_make(&sets[0], first, n);
+    return (chunk){&sets[0], &sets[1], first, n};
+}
+
+static void fill(setting *s, const keyset sets[2], size_t turn) {
     for (size_t i = 0; i < s->count; i++)
         rival_clear(&s->rivals[i]);
     for (uint64_t at = 0; at < s->n; at += CHUNK) {
         size_t n = s->n - at < CHUNK ? (size_t)(s->n - at) : CHUNK;
-        keys_make(set, at, n);
-        run_tasks(s, adding, NULL, set, n, turn++);
+        chunk keys = make_chunk(sets, at, n);
+        run_tasks(s, adding, NULL, &keys, turn++);
     }
 }
 
-static void query(setting *s, arena *lines, const keyset *set, uint64_t work, size_t turn) {
+static void query(setting *s, arena *lines, const keyset sets[2], uint64_t work, size_t turn) {
     size_t n = s->n < CHUNK ? (size_t)s->n : CHUNK;
     uint64_t places = s->n / n; /* chunks of added keys to choose hits from */
     for (uint64_t done = 0, i = 0; done < work; done += n, i++) {
-        keys_make(set, MISS_KEYS + done, n);
-        run_tasks(s, missing, lines, set, n, turn + i);
+        chunk keys = make_chunk(sets, MISS_KEYS + done, n);
+        run_tasks(s, missing, lines, &keys, turn + i);
         /* Spread over all of the added keys. */
-        keys_make(set, i * 7919 % places * n, n);
-        run_tasks(s, hitting, lines, set, n, turn + i);
+        keys = make_chunk(sets, i * 7919 % places * n, n);
+        run_tasks(s, hitting, lines, &keys, turn + i);
     }
 }
 
@@ -98,7 +102,7 @@ static void end_round(setting *s) {
 
 void measure(setting *s, const options *opt) {
     choose_rivals(s, opt);
-    keyset set = keys_open(s->len);
+    keyset sets[2] = {keys_open(s->len), keys_open(s->len)};
     for (unsigned round = 0; round < opt->rounds; round++) {
         uint64_t largest = 0;
         for (size_t i = 0; i < s->count; i++) {
@@ -109,10 +113,11 @@ void measure(setting *s, const options *opt) {
         arena lines = arena_open(largest);
         uint64_t fills = (opt->work + s->n - 1) / s->n;
         for (uint64_t i = 0; i < fills; i++)
-            fill(s, &set, round + i);
-        query(s, &lines, &set, opt->work, round);
+            fill(s, sets, round + i);
+        query(s, &lines, sets, opt->work, round);
         arena_close(&lines);
         end_round(s);
     }
-    keys_close(&set);
+    keys_close(&sets[0]);
+    keys_close(&sets[1]);
 }

@@ -165,12 +165,13 @@ void report_open(const options *opt) {
     find_cpu(cpu, sizeof cpu);
     printf("Bloomery %s beside libbloom %s on %s\n", bly_version(), bloom_version(), cpu);
     printf(
-        "Rounds: %u. Keys are made in chunks of %d, outside the timing, and every contender, H\n"
-        "included, reads the same chunk in order. Times are medians over chunks; ratios are taken\n"
-        "chunk by chunk, and stand as median (10th .. 90th percentile). Batches are of %d keys; "
-        "single is\n"
-        "one call per key. Filters are touched before they are timed. L: random 64-byte lines at\n"
-        "the filter's footprint, huge pages. H: bare XXH3-64. libbloom is as shipped.\n",
+        "Rounds: %u. Every contender gets the same keys in the same order, made outside the "
+        "timing:\n"
+        "batches, and H, from an array of %d; single calls, libbloom's too, right after\n"
+        "%d of them were made. Batches are of as many. Times are medians over chunks of the\n"
+        "former number; ratios are taken chunk by chunk, and stand as median (10th .. 90th\n"
+        "percentile). Filters are touched before they are timed. L: random 64-byte lines at the\n"
+        "filter's footprint, huge pages. H: bare XXH3-64. libbloom is as shipped.\n",
         opt->rounds, (int)CHUNK, (int)BATCH);
     if (opt->json) {
         out.json = fopen(opt->json, "w");

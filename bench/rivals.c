@@ -1,6 +1,7 @@
-/* The filters that are measured, and each operation. Every operation takes the same array of keys
- * in the same order, so that the cost of reading keys is in all of them alike, the bare hash
- * included. */
+/* The filters that are measured, and each operation. Every operation takes the same keys in the
+ * same order: batches, and the bare hash beside them, from an array in memory, so that the cost of
+ * fetching keys is in all of them alike; single calls, ours and the peer's, just after they were
+ * made. */
 #include "bench.h"
 
 /* ---- operations on a chunk: how many keys were new, or found --------------------------------- */
@@ -147,9 +148,19 @@ static uint64_t run_ours(rival *r, op what, const bly_bytes *keys, size_t n) {
     }
 }
 
-static uint64_t perform(rival *r, op what, arena *lines, const bly_bytes *keys, size_t n) {
-    if (what == LIMIT || what == HIT_LIMIT)
-        return limit_lines(lines, r->bytes, n);
+static bool is_limit(op what) {
+    return what == LIMIT || what == HIT_LIMIT;
+}
+
+static bool is_pair(op what) {
+    return what == ADD_PAIR || what == MISS_PAIR || what == HASH_PAIR;
+}
+
+static bool is_single(op what) {
+    return what == ADD_ONE || what == MISS_ONE || what == HIT_ONE;
+}
+
+static uint64_t perform(rival *r, op what, const bly_bytes *keys, size_t n) {
     if (what == HASH || what == HIT_HASH)
         return limit_hash(keys, n);
     if (what == HASH_PAIR)
@@ -174,23 +185,21 @@ static bly_filter *filter_of(const rival *r, op what) {
     }
 }
 
-static void ask_others(rival *r, op what, arena *lines, const bly_bytes *others, size_t n) {
+static uint64_t ask_others(rival *r, op what, const bly_bytes *keys, size_t n) {
+    if (what == HASH || what == HIT_HASH || what == HASH_PAIR)
+        return perform(r, what, keys, n);
     if (r->kind == BLY_KIND_NONE)
-        fold(peer_contains(&r->peer, others, n));
-    else if (what == ADD_PAIR || what == MISS_PAIR)
-        fold(pair_run(contains_many, filter_of(r, what), others, n));
-    else if (what == ADD_ONE || what == MISS_ONE || what == HIT_ONE)
-        fold(contains_one(filter_of(r, what), others, n));
-    else if (what == LIMIT || what == HIT_LIMIT || what == HASH || what == HIT_HASH ||
-             what == HASH_PAIR)
-        fold(perform(r, what, lines, others, n));
-    else
-        fold(contains_many(filter_of(r, what), others, n));
+        return peer_contains(&r->peer, keys, n);
+    if (what == ADD_PAIR || what == MISS_PAIR)
+        return pair_run(contains_many, filter_of(r, what), keys, n);
+    if (is_single(what))
+        return contains_one(filter_of(r, what), keys, n);
+    return contains_many(filter_of(r, what), keys, n);
 }
 
 /* How often n keys have to be asked for until a filter that can stay in a cache is there: until
- * each of its lines was wanted three times over. Who reads several lines for a key has them there
- * sooner, and would else be measured warm beside others that are cold. */
+ * each of its lines was wanted three times over, or WARM_UPS times. Who reads several lines for a
+ * key has them there sooner, and would else be measured warm beside others that are cold. */
 static size_t warm_ups(const rival *r, size_t n) {
     const uint64_t line = 64, largest_cache = 64 << 20;
     if (r->bytes > largest_cache)
@@ -199,32 +208,79 @@ static size_t warm_ups(const rival *r, size_t n) {
     return times < WARM_UPS ? (size_t)times : WARM_UPS;
 }
 
-/* Whoever had the cache before, the filter is as warm as one that is in use, and the keys as if
- * just read: it is asked for other keys that lie in the same memory. (Asked for the same ones, it
- * would have all their lines in the cache, however large it is.) */
-static void warm_up(rival *r, op what, arena *lines, const keyset *set, size_t n) {
-    for (size_t i = warm_ups(r, n); i > 0; i--) {
-        keys_cut(set, set->len - i, n);
-        ask_others(r, what, lines, set->keys, n);
-    }
-    keys_cut(set, set->len, n);
+/* ---- one operation, timed -------------------------------------------------------------------- */
+
+typedef struct caller {
+    rival *who;
+    op what;
+} caller;
+
+static uint64_t call_each(void *context, const bly_bytes *keys, size_t n) {
+    caller *c = context;
+    return perform(c->who, c->what, keys, n);
 }
 
-void rival_run(rival *r, op what, arena *lines, const keyset *set, size_t n) {
-    bool pair = what == ADD_PAIR || what == MISS_PAIR || what == HASH_PAIR;
+static uint64_t call_others(void *context, const bly_bytes *keys, size_t n) {
+    caller *c = context;
+    return ask_others(c->who, c->what, keys, n);
+}
+
+/* Keys of the pile become others without their last bytes, as many at a time as are asked for at
+ * once: what they are is not written anew between the last of them and the first that is timed. */
+static void ask_pile(rival *r, op what, const keyset *pile, size_t n, size_t cut) {
+    size_t step = is_pair(what) ? n : BATCH;
+    for (size_t at = 0; at < n; at += step) {
+        size_t some = n - at < step ? n - at : step;
+        keys_cut(pile->keys + at, pile->len - cut, some);
+        fold(ask_others(r, what, pile->keys + at, some));
+        keys_cut(pile->keys + at, pile->len, some);
+    }
+}
+
+/* Whoever had the cache before, the filter is as warm as one that is in use: it is asked for other
+ * keys. (Asked for the same ones, it would have all their lines in the cache, however large it is.)
+ */
+static void warm_up(rival *r, op what, arena *lines, const chunk *keys) {
+    static uint64_t next = WARM_KEYS;
+    size_t n = keys->n, times = warm_ups(r, n);
+    uint64_t found = 0;
+    if (is_single(what)) {
+        keys_spend(keys->hand, next, times * n, call_others, &(caller){r, what}, &found);
+        next += times * n;
+        fold(found);
+        return;
+    }
+    for (size_t i = times; i > 0; i--)
+        if (is_limit(what))
+            fold(limit_lines(lines, r->bytes, n));
+        else
+            ask_pile(r, what, keys->pile, n, i);
+}
+
+/* In seconds. */
+static double timed(rival *r, op what, arena *lines, const chunk *keys, uint64_t *result) {
+    if (is_single(what))
+        return keys_spend(keys->hand, keys->first, keys->n, call_each, &(caller){r, what}, result);
+    double start = seconds_now();
+    *result = is_limit(what) ? limit_lines(lines, r->bytes, keys->n)
+                             : perform(r, what, keys->pile->keys, keys->n);
+    return seconds_now() - start;
+}
+
+void rival_run(rival *r, op what, arena *lines, const chunk *keys) {
+    bool pair = is_pair(what);
+    uint64_t result = 0;
     if (pair)
         pair_ready();
-    warm_up(r, what, lines, set, n);
+    warm_up(r, what, lines, keys);
     bool calm = calm_now(pair);
-    double start = seconds_now();
-    uint64_t result = perform(r, what, lines, set->keys, n);
-    double end = seconds_now();
+    double took = timed(r, what, lines, keys, &result);
     calm &= calm_now(pair);
     if (pair)
         pair_rest();
     size_t i = r->taken[what];
     if (i < MAX_SAMPLES) {
-        r->ns[what][i] = 1e9 * (end - start) / (double)n;
+        r->ns[what][i] = 1e9 * took / (double)keys->n;
         r->calm[what][i] = calm;
         r->taken[what]++;
         calm_count(calm);
@@ -232,5 +288,6 @@ void rival_run(rival *r, op what, arena *lines, const keyset *set, size_t n) {
     /* The one figure of a run that depends on how two threads met. */
     if (what != ADD_PAIR)
         fold(result);
-    must((what != HIT_MANY && what != HIT_ONE) || result == n, "finding every key that was added");
+    must((what != HIT_MANY && what != HIT_ONE) || result == keys->n,
+         "finding every key that was added");
 }

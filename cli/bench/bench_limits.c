@@ -61,7 +61,7 @@ static bool time_hash(const bench_setting *s, bench_limits *out) {
 static inline const uint64_t *request(const uint64_t *at, uint64_t lines, uint64_t *x) {
     *x = *x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     const uint64_t *line = at + ((*x >> 32) * lines >> 32) * (LINE / sizeof *at);
-    __builtin_prefetch(line, 0, 2); /* as the library does: more can be under way */
+    __builtin_prefetch(line, 0, 2); /* the second level can wait for more of them */
     return line;
 }
 
