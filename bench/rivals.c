@@ -225,8 +225,8 @@ static uint64_t call_others(void *context, const bly_bytes *keys, size_t n) {
     return ask_others(c->who, c->what, keys, n);
 }
 
-/* Keys of the pile become others without their last bytes, as many at a time as are asked for at
- * once: what they are is not written anew between the last of them and the first that is timed. */
+/* Keys of the pile become others without their last bytes: a batch at a time, so that few have to
+ * be written anew just before the clock starts; but all at once where two threads share them. */
 static void ask_pile(rival *r, op what, const keyset *pile, size_t n, size_t cut) {
     size_t step = is_pair(what) ? n : BATCH;
     for (size_t at = 0; at < n; at += step) {

@@ -197,28 +197,32 @@ static void far_turns_are_tests(void **state) {
     }
 }
 
-/* A key of each length, before and after it is added. It lies at the end of its array, so that each
- * alignment has its turn, and the sanitizer notices what reads past it. */
+/* A key of each length, before and after it is added: at the end of an array, so that each
+ * alignment has its turn; and in a block of its own, so that the sanitizer notices what reads
+ * beside it. */
 static void compare_asks(scene *sc, const layout *l, uint64_t seed) {
     const bly_hasher hasher = hasher_of(seed);
     blyi_field in = {.blocks = sc->blocks[0], .bytes = BYTES};
+    uint8_t bytes[MOST];
     size_t strangers = 0;
     uint64_t random = seed + l->k;
     blyi_pad_make(&in.pad, seed);
     memset(sc->blocks[0], 0, BYTES);
     memset(sc->blocks[1], 0, BYTES);
     for (size_t len = 0; len <= MOST; len++) {
-        uint8_t *key = malloc(len ? len : 1); /* alone: a read beside it is noticed */
-        assert_non_null(key);
+        uint8_t *key = bytes + MOST - len, *alone = malloc(len ? len : 1);
+        assert_non_null(alone);
         for (size_t i = 0; i < len; i++)
-            key[i] = (uint8_t)blyt_next(&random);
+            alone[i] = key[i] = (uint8_t)blyt_next(&random);
         blyi_spot s = blyi_spot_of(bly_hash_key(&hasher, key, len), BYTES >> l->shift, l->shift);
         bool there = l->probe(in.blocks, &s, 1, l->k, NULL) != 0;
         assert_int_equal(l->ask(&in, key, len), there);
+        assert_int_equal(l->ask(&in, alone, len), there);
         strangers += !there;
         assert_int_equal(l->tell(&in, key, len), !there);
         assert_true(l->ask(&in, key, len));
-        free(key);
+        assert_false(l->tell(&in, alone, len));
+        free(alone);
         l->set(sc->blocks[1], &s, 1, l->k, NULL);
         assert_memory_equal(sc->blocks[0], sc->blocks[1], BYTES);
     }

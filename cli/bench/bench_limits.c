@@ -11,7 +11,8 @@
 
 enum {
     LINE = 64,
-    WINDOW = 32,   /* lines requested and not yet read */
+    NEAR_LINES = (4 << 20) / LINE, /* up to so many, most lie in caches */
+    WINDOW = 32,                   /* lines requested and not yet read */
     SEQUENCES = 4, /* random sequences taken in turn: one alone would wait for its own multiply */
     HUGE_PAGE = 2 << 20,
     PASSES = 40
@@ -57,11 +58,15 @@ static bool time_hash(const bench_setting *s, bench_limits *out) {
 
 /* ---- the lines ------------------------------------------------------------------------------- */
 
-/* Advances a linear congruential sequence and requests the line its upper half chooses. */
+/* Advances a linear congruential sequence and requests the line its upper half chooses, as filters
+ * do: into the second level, which can wait for more of them, or, of a small array, the first. */
 static inline const uint64_t *request(const uint64_t *at, uint64_t lines, uint64_t *x) {
     *x = *x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     const uint64_t *line = at + ((*x >> 32) * lines >> 32) * (LINE / sizeof *at);
-    __builtin_prefetch(line, 0, 2); /* the second level can wait for more of them */
+    if (lines <= NEAR_LINES)
+        __builtin_prefetch(line);
+    else
+        __builtin_prefetch(line, 0, 2);
     return line;
 }
 
