@@ -1,4 +1,4 @@
-/* build.h - filters made from all their keys at once: fuse and ribbon, the smallest there are.
+/* build.h - filters made from all their keys at once: fuse and ribbon, the smallest kinds.
  *
  * A builder collects keys, in any order and as often as they come, and then works out the filter:
  *

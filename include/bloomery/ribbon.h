@@ -1,4 +1,4 @@
-/* ribbon.h - the smallest filter there is, made from all its keys at once.
+/* ribbon.h - the smallest kind, made from all its keys at once.
  *
  * A ribbon takes 7.0 / 10.4 / 14.0 bits per key at 1% / 0.1% / 0.01% for some thousand keys,
  * and 7.1 / 10.6 / 14.3 for many million: 5 to 8% over the information-theoretic bound, a quarter

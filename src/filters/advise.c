@@ -56,8 +56,8 @@ static const kind_row kinds[] = {
      "keys can be removed; smaller than a Bloom filter below 0.2%, and two cache lines"},
     {BLY_FUSE, 0, BLY_NEED_STATIC, "built from all keys at once; three cache lines, and small"},
     {BLY_RIBBON, 0, BLY_NEED_STATIC,
-     "built from all keys at once; for many keys the smallest there is, 6 to 9% above what is "
-     "possible"},
+     "built from all keys at once; for many keys the smallest kind here, 6 to 9% above the lower "
+     "bound"},
     {BLY_COUNTS, BLY_NEED_COUNTS, BLY_NEED_COUNTS,
      "how often a key came, roughly; goes on counting however many keys come"},
     {BLY_HLL, 0, 0, "how many different keys came, roughly",

@@ -1,4 +1,4 @@
-/* Homogeneous ribbon: the smallest kind there is.
+/* Homogeneous ribbon: the smallest kind here.
  *
  * The idea (Dillinger and Walzer 2021, "Ribbon filter"; Dillinger, Huebschle-Schneider, Sanders and
  * Walzer 2022, "Fast succinct retrieval and approximate membership using ribbon"): think of a long
