@@ -34,8 +34,8 @@ static const cli_option options[] = {
      "0.1%, 1/1000."},
     {"expect", 'n', CLI_COUNT, AT(keys), "N", NULL, NULL,
      "Leave room for N different keys. Without it there is room for those that are there. Lists "
-     "built with the same N, rate and kind are of one size, so they can be merged. Not for fuse "
-     "and ribbon, which take no keys later."},
+     "built with the same N, rate and kind are of one size, so they can be merged. For fuse and "
+     "ribbon, which are sized by the keys they are built from, N is only a hint."},
     {"must-not-match", 0, CLI_FILE, AT(must_not_match), "FILE", NULL, NULL,
      "Lines that the finished list must not match, not even by chance. One that is in the list is "
      "an error; against chance the list is built again under other seeds, 32 in all (or, if it is "
@@ -165,10 +165,10 @@ static bool gather(build_job *j, cli_operands files) {
                     &j->lines))
         return false;
     j->repeated = build_keys_settle(&j->making.keys);
-    if (o->keys && j->making.keys.distinct > o->keys && !kinds_grow(o->kind)) {
+    if (j->making.room && j->making.keys.distinct > j->making.room && !kinds_grow(o->kind)) {
         (void)message_error("there are %s different keys, more than -n %s; leave -n out",
                             number_grouped(j->making.keys.distinct, count),
-                            number_grouped(o->keys, most));
+                            number_grouped(j->making.room, most));
         return false;
     }
     if (j->making.keys.count == 0)
@@ -259,7 +259,7 @@ static int run(void *values, cli_operands operands) {
     j->reader.exact = o->null;
     j->making = (build_making){.path = o->output,
                                .kind = o->kind,
-                               .room = o->keys,
+                               .room = kinds_can(o->kind, BLY_CAN_BUILD) ? 0 : o->keys,
                                .foldable = o->foldable,
                                .type = j->reader.type,
                                .rate = o->rate > 0 ? o->rate : usual_rate(o->kind),

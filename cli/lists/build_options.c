@@ -44,11 +44,6 @@ static bool kind_agrees(const build_options *o, bly_kind kind) {
     else if (o->foldable && !kinds_can(kind, BLY_CAN_FOLD))
         (void)message_error("%s %s list cannot be folded; leave --foldable out",
                             kinds_article(kind), name);
-    else if (o->keys && kinds_can(kind, BLY_CAN_BUILD))
-        (void)message_error(
-            "%s %s list has room for the keys it is built from and no others; leave "
-            "-n out",
-            kinds_article(kind), name);
     else if (o->must_not_match && kinds_can(kind, BLY_ONLY_COUNTS))
         (void)message_error("%s %s filter tells how many keys there are, not which; leave "
                             "--must-not-match out",

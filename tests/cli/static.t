@@ -125,9 +125,10 @@ $ bloomery subtract -o x.bly ribbon.bly ribbon.bly
 $ bloomery fold -o x.bly ribbon.bly
 ! bloomery fold: ribbon.bly: a ribbon filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
 ? 2
-$ bloomery build --kind fuse -n 2000 -o x.bly numbers
-! bloomery build: a fuse list has room for the keys it is built from and no others; leave -n out
-? 2
+# With kinds that are built from all their keys -n is a hint: too many or too few, the list is the same.
+$ bloomery build -q --kind fuse -n 2000 -o more.bly numbers; bloomery check -c more.bly numbers
+1000
+$ bloomery build -q --kind fuse -n 20 -o fewer.bly numbers; cmp more.bly fewer.bly && bloomery build -q --kind fuse -o unhinted.bly numbers && cmp more.bly unhinted.bly
 $ bloomery build --kind ribbon --foldable -o x.bly numbers
 ! bloomery build: a ribbon list cannot be folded; leave --foldable out
 ? 2
