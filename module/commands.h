@@ -4,50 +4,52 @@
 
 #include "api.h"
 
-/* X(function, name, arity, flags, ACL categories, what is done with the key: docs.h). */
+/* Names are in lower case, as RedisBloom's are: INFO commandstats, COMMAND LIST, ACLs and error
+ * messages show them as they are written here. Clients may use any case.
+ * X(function, name, arity, flags, ACL categories, what is done with the key: docs.h). */
 #define BM_COMMANDS(X)                                                                             \
-    X(bm_bf_reserve, "BF.RESERVE", -4, "write deny-oom", "bloom write fast", INSERT)               \
-    X(bm_bf_add, "BF.ADD", 3, "write deny-oom", "bloom write", INSERT)                             \
-    X(bm_bf_madd, "BF.MADD", -3, "write deny-oom", "bloom write", INSERT)                          \
-    X(bm_bf_insert, "BF.INSERT", -4, "write deny-oom", "bloom write", INSERT)                      \
-    X(bm_bf_exists, "BF.EXISTS", 3, "readonly fast", "bloom read", READ)                           \
-    X(bm_bf_mexists, "BF.MEXISTS", -3, "readonly fast", "bloom read", READ)                        \
-    X(bm_bf_info, "BF.INFO", -2, "readonly fast", "bloom read fast", READ)                         \
-    X(bm_bf_card, "BF.CARD", 2, "readonly fast", "bloom read fast", READ)                          \
-    X(bm_bf_debug, "BF.DEBUG", 2, "readonly fast", "bloom read", READ)                             \
-    X(bm_bf_scandump, "BF.SCANDUMP", 3, "readonly fast", "bloom read", READ)                       \
-    X(bm_bf_loadchunk, "BF.LOADCHUNK", 4, "write deny-oom", "bloom write", UPDATE)                 \
-    X(bm_cf_reserve, "CF.RESERVE", -3, "write deny-oom", "cuckoo write fast", INSERT)              \
-    X(bm_cf_add, "CF.ADD", 3, "write deny-oom", "cuckoo write", INSERT)                            \
-    X(bm_cf_addnx, "CF.ADDNX", 3, "write deny-oom", "cuckoo write", INSERT)                        \
-    X(bm_cf_insert, "CF.INSERT", -4, "write deny-oom", "cuckoo write", INSERT)                     \
-    X(bm_cf_insertnx, "CF.INSERTNX", -4, "write deny-oom", "cuckoo write", INSERT)                 \
-    X(bm_cf_exists, "CF.EXISTS", 3, "readonly fast", "cuckoo read", READ)                          \
-    X(bm_cf_mexists, "CF.MEXISTS", -3, "readonly fast", "cuckoo read", READ)                       \
-    X(bm_cf_count, "CF.COUNT", 3, "readonly fast", "cuckoo read", READ)                            \
-    X(bm_cf_del, "CF.DEL", 3, "write fast", "cuckoo write", DELETE)                                \
-    X(bm_cf_compact, "CF.COMPACT", 2, "write", "cuckoo write", UPDATE)                             \
-    X(bm_cf_info, "CF.INFO", 2, "readonly fast", "cuckoo read fast", READ)                         \
-    X(bm_cf_debug, "CF.DEBUG", 2, "readonly fast", "cuckoo read", READ)                            \
-    X(bm_cf_scandump, "CF.SCANDUMP", 3, "readonly fast", "cuckoo read", READ)                      \
-    X(bm_cf_loadchunk, "CF.LOADCHUNK", 4, "write deny-oom", "cuckoo write", UPDATE)                \
-    X(bm_bly_reserve, "BLY.RESERVE", -4, "write deny-oom", "bloomery write slow", RESERVE)         \
-    X(bm_bly_add, "BLY.ADD", -3, "write deny-oom", "bloomery write slow", INSERT)                  \
-    X(bm_bly_check, "BLY.CHECK", -3, "readonly fast allow-loading allow-stale",                    \
+    X(bm_bf_reserve, "bf.reserve", -4, "write deny-oom", "bloom write fast", INSERT)               \
+    X(bm_bf_add, "bf.add", 3, "write deny-oom", "bloom write", INSERT)                             \
+    X(bm_bf_madd, "bf.madd", -3, "write deny-oom", "bloom write", INSERT)                          \
+    X(bm_bf_insert, "bf.insert", -4, "write deny-oom", "bloom write", INSERT)                      \
+    X(bm_bf_exists, "bf.exists", 3, "readonly fast", "bloom read", READ)                           \
+    X(bm_bf_mexists, "bf.mexists", -3, "readonly fast", "bloom read", READ)                        \
+    X(bm_bf_info, "bf.info", -2, "readonly fast", "bloom read fast", READ)                         \
+    X(bm_bf_card, "bf.card", 2, "readonly fast", "bloom read fast", READ)                          \
+    X(bm_bf_debug, "bf.debug", 2, "readonly fast", "bloom read", READ)                             \
+    X(bm_bf_scandump, "bf.scandump", 3, "readonly fast", "bloom read", READ)                       \
+    X(bm_bf_loadchunk, "bf.loadchunk", 4, "write deny-oom", "bloom write", UPDATE)                 \
+    X(bm_cf_reserve, "cf.reserve", -3, "write deny-oom", "cuckoo write fast", INSERT)              \
+    X(bm_cf_add, "cf.add", 3, "write deny-oom", "cuckoo write", INSERT)                            \
+    X(bm_cf_addnx, "cf.addnx", 3, "write deny-oom", "cuckoo write", INSERT)                        \
+    X(bm_cf_insert, "cf.insert", -4, "write deny-oom", "cuckoo write", INSERT)                     \
+    X(bm_cf_insertnx, "cf.insertnx", -4, "write deny-oom", "cuckoo write", INSERT)                 \
+    X(bm_cf_exists, "cf.exists", 3, "readonly fast", "cuckoo read", READ)                          \
+    X(bm_cf_mexists, "cf.mexists", -3, "readonly fast", "cuckoo read", READ)                       \
+    X(bm_cf_count, "cf.count", 3, "readonly fast", "cuckoo read", READ)                            \
+    X(bm_cf_del, "cf.del", 3, "write fast", "cuckoo write", DELETE)                                \
+    X(bm_cf_compact, "cf.compact", 2, "write", "cuckoo write", UPDATE)                             \
+    X(bm_cf_info, "cf.info", 2, "readonly fast", "cuckoo read fast", READ)                         \
+    X(bm_cf_debug, "cf.debug", 2, "readonly fast", "cuckoo read", READ)                            \
+    X(bm_cf_scandump, "cf.scandump", 3, "readonly fast", "cuckoo read", READ)                      \
+    X(bm_cf_loadchunk, "cf.loadchunk", 4, "write deny-oom", "cuckoo write", UPDATE)                \
+    X(bm_bly_reserve, "bly.reserve", -4, "write deny-oom", "bloomery write slow", RESERVE)         \
+    X(bm_bly_add, "bly.add", -3, "write deny-oom", "bloomery write slow", INSERT)                  \
+    X(bm_bly_check, "bly.check", -3, "readonly fast allow-loading allow-stale",                    \
       "bloomery read fast", READ)                                                                  \
-    X(bm_bly_del, "BLY.DEL", -3, "write", "bloomery write slow", DELETE)                           \
-    X(bm_bly_count, "BLY.COUNT", -3, "readonly fast", "bloomery read fast", READ)                  \
-    X(bm_bly_card, "BLY.CARD", 2, "readonly fast", "bloomery read fast", READ)                     \
-    X(bm_bly_age, "BLY.AGE", -3, "readonly fast", "bloomery read fast", READ)                      \
-    X(bm_bly_info, "BLY.INFO", 2, "readonly fast", "bloomery read fast", READ)                     \
-    X(bm_bly_stats, "BLY.STATS", 2, "readonly", "bloomery read slow", READ)                        \
-    X(bm_bly_merge, "BLY.MERGE", -3, "write deny-oom", "bloomery write slow", MERGE)               \
-    X(bm_bly_clear, "BLY.CLEAR", 2, "write", "bloomery write slow", DELETE)                        \
-    X(bm_bly_dump, "BLY.DUMP", -3, "readonly", "bloomery read slow", READ)                         \
-    X(bm_bly_load, "BLY.LOAD", -5, "write deny-oom", "bloomery write slow", UPDATE)                \
-    X(bm_bly_tick, "BLY.TICK", 3, "write", "bloomery write slow", UPDATE)                          \
-    X(bm_bly_noop, "BLY.NOOP", -3, "readonly fast", "bloomery read fast", READ)                    \
-    X(bm_bly_keyring, "BLY.KEYRING", 1, "readonly fast allow-loading allow-stale",                 \
+    X(bm_bly_del, "bly.del", -3, "write", "bloomery write slow", DELETE)                           \
+    X(bm_bly_count, "bly.count", -3, "readonly fast", "bloomery read fast", READ)                  \
+    X(bm_bly_card, "bly.card", 2, "readonly fast", "bloomery read fast", READ)                     \
+    X(bm_bly_age, "bly.age", -3, "readonly fast", "bloomery read fast", READ)                      \
+    X(bm_bly_info, "bly.info", 2, "readonly fast", "bloomery read fast", READ)                     \
+    X(bm_bly_stats, "bly.stats", 2, "readonly", "bloomery read slow", READ)                        \
+    X(bm_bly_merge, "bly.merge", -3, "write deny-oom", "bloomery write slow", MERGE)               \
+    X(bm_bly_clear, "bly.clear", 2, "write", "bloomery write slow", DELETE)                        \
+    X(bm_bly_dump, "bly.dump", -3, "readonly", "bloomery read slow", READ)                         \
+    X(bm_bly_load, "bly.load", -5, "write deny-oom", "bloomery write slow", UPDATE)                \
+    X(bm_bly_tick, "bly.tick", 3, "write", "bloomery write slow", UPDATE)                          \
+    X(bm_bly_noop, "bly.noop", -3, "readonly fast", "bloomery read fast", READ)                    \
+    X(bm_bly_keyring, "bly.keyring", 1, "readonly fast allow-loading allow-stale",                 \
       "bloomery read fast", NONE)
 
 #define BM_DECLARE(function, name, arity, flags, acl, access)                                      \

@@ -4,47 +4,47 @@ from harness import Error, Server, Simple, as_dict, eq, fails, main, ok
 # Name: arity, flags, key access, categories, tips. Of BF.* and CF.* these are RedisBloom's, save
 # that SCANDUMP's key is read only, and that CF.COMPACT, which writes, says so.
 COMMANDS = {
-    "BF.RESERVE": (-4, "write denyoom", "insert", "bloom write fast", ""),
-    "BF.ADD": (3, "write denyoom", "insert", "bloom write", ""),
-    "BF.MADD": (-3, "write denyoom", "insert", "bloom write", ""),
-    "BF.INSERT": (-4, "write denyoom", "insert", "bloom write", ""),
-    "BF.EXISTS": (3, "readonly fast", "read", "bloom read", ""),
-    "BF.MEXISTS": (-3, "readonly fast", "read", "bloom read", ""),
-    "BF.INFO": (-2, "readonly fast", "read", "bloom read fast", "dont_cache"),
-    "BF.CARD": (2, "readonly fast", "read", "bloom read fast", ""),
-    "BF.DEBUG": (2, "readonly fast", "read", "bloom read", "dont_cache"),
-    "BF.SCANDUMP": (3, "readonly fast", "read", "bloom read", "dont_cache"),
-    "BF.LOADCHUNK": (4, "write denyoom", "update", "bloom write", ""),
-    "CF.RESERVE": (-3, "write denyoom", "insert", "cuckoo write fast", ""),
-    "CF.ADD": (3, "write denyoom", "insert", "cuckoo write", ""),
-    "CF.ADDNX": (3, "write denyoom", "insert", "cuckoo write", ""),
-    "CF.INSERT": (-4, "write denyoom", "insert", "cuckoo write", ""),
-    "CF.INSERTNX": (-4, "write denyoom", "insert", "cuckoo write", ""),
-    "CF.EXISTS": (3, "readonly fast", "read", "cuckoo read", ""),
-    "CF.MEXISTS": (-3, "readonly fast", "read", "cuckoo read", ""),
-    "CF.COUNT": (3, "readonly fast", "read", "cuckoo read", ""),
-    "CF.DEL": (3, "write fast", "delete", "cuckoo write", ""),
-    "CF.COMPACT": (2, "write", "update", "cuckoo write", ""),
-    "CF.INFO": (2, "readonly fast", "read", "cuckoo read fast", "dont_cache"),
-    "CF.DEBUG": (2, "readonly fast", "read", "cuckoo read", "dont_cache"),
-    "CF.SCANDUMP": (3, "readonly fast", "read", "cuckoo read", "dont_cache"),
-    "CF.LOADCHUNK": (4, "write denyoom", "update", "cuckoo write", ""),
-    "BLY.RESERVE": (-4, "write denyoom movablekeys", "reserve", "bloomery write slow", ""),
-    "BLY.ADD": (-3, "write denyoom", "insert", "bloomery write slow", ""),
-    "BLY.CHECK": (-3, "readonly fast loading stale", "read", "bloomery read fast", ""),
-    "BLY.DEL": (-3, "write", "delete", "bloomery write slow", ""),
-    "BLY.COUNT": (-3, "readonly fast", "read", "bloomery read fast", ""),
-    "BLY.CARD": (2, "readonly fast", "read", "bloomery read fast", ""),
-    "BLY.AGE": (-3, "readonly fast", "read", "bloomery read fast", ""),
-    "BLY.INFO": (2, "readonly fast", "read", "bloomery read fast", "dont_cache"),
-    "BLY.STATS": (2, "readonly", "read", "bloomery read slow", "dont_cache"),
-    "BLY.MERGE": (-3, "write denyoom", "merge", "bloomery write slow", ""),
-    "BLY.CLEAR": (2, "write", "delete", "bloomery write slow", ""),
-    "BLY.DUMP": (-3, "readonly", "read", "bloomery read slow", "dont_cache"),
-    "BLY.LOAD": (-5, "write denyoom", "update", "bloomery write slow", ""),
-    "BLY.TICK": (3, "write", "update", "bloomery write slow", ""),
-    "BLY.NOOP": (-3, "readonly fast", "read", "bloomery read fast", "dont_cache"),
-    "BLY.KEYRING": (1, "readonly fast loading stale", "none", "bloomery read fast", "dont_cache"),
+    "bf.reserve": (-4, "write denyoom", "insert", "bloom write fast", ""),
+    "bf.add": (3, "write denyoom", "insert", "bloom write", ""),
+    "bf.madd": (-3, "write denyoom", "insert", "bloom write", ""),
+    "bf.insert": (-4, "write denyoom", "insert", "bloom write", ""),
+    "bf.exists": (3, "readonly fast", "read", "bloom read", ""),
+    "bf.mexists": (-3, "readonly fast", "read", "bloom read", ""),
+    "bf.info": (-2, "readonly fast", "read", "bloom read fast", "dont_cache"),
+    "bf.card": (2, "readonly fast", "read", "bloom read fast", ""),
+    "bf.debug": (2, "readonly fast", "read", "bloom read", "dont_cache"),
+    "bf.scandump": (3, "readonly fast", "read", "bloom read", "dont_cache"),
+    "bf.loadchunk": (4, "write denyoom", "update", "bloom write", ""),
+    "cf.reserve": (-3, "write denyoom", "insert", "cuckoo write fast", ""),
+    "cf.add": (3, "write denyoom", "insert", "cuckoo write", ""),
+    "cf.addnx": (3, "write denyoom", "insert", "cuckoo write", ""),
+    "cf.insert": (-4, "write denyoom", "insert", "cuckoo write", ""),
+    "cf.insertnx": (-4, "write denyoom", "insert", "cuckoo write", ""),
+    "cf.exists": (3, "readonly fast", "read", "cuckoo read", ""),
+    "cf.mexists": (-3, "readonly fast", "read", "cuckoo read", ""),
+    "cf.count": (3, "readonly fast", "read", "cuckoo read", ""),
+    "cf.del": (3, "write fast", "delete", "cuckoo write", ""),
+    "cf.compact": (2, "write", "update", "cuckoo write", ""),
+    "cf.info": (2, "readonly fast", "read", "cuckoo read fast", "dont_cache"),
+    "cf.debug": (2, "readonly fast", "read", "cuckoo read", "dont_cache"),
+    "cf.scandump": (3, "readonly fast", "read", "cuckoo read", "dont_cache"),
+    "cf.loadchunk": (4, "write denyoom", "update", "cuckoo write", ""),
+    "bly.reserve": (-4, "write denyoom movablekeys", "reserve", "bloomery write slow", ""),
+    "bly.add": (-3, "write denyoom", "insert", "bloomery write slow", ""),
+    "bly.check": (-3, "readonly fast loading stale", "read", "bloomery read fast", ""),
+    "bly.del": (-3, "write", "delete", "bloomery write slow", ""),
+    "bly.count": (-3, "readonly fast", "read", "bloomery read fast", ""),
+    "bly.card": (2, "readonly fast", "read", "bloomery read fast", ""),
+    "bly.age": (-3, "readonly fast", "read", "bloomery read fast", ""),
+    "bly.info": (2, "readonly fast", "read", "bloomery read fast", "dont_cache"),
+    "bly.stats": (2, "readonly", "read", "bloomery read slow", "dont_cache"),
+    "bly.merge": (-3, "write denyoom", "merge", "bloomery write slow", ""),
+    "bly.clear": (2, "write", "delete", "bloomery write slow", ""),
+    "bly.dump": (-3, "readonly", "read", "bloomery read slow", "dont_cache"),
+    "bly.load": (-5, "write denyoom", "update", "bloomery write slow", ""),
+    "bly.tick": (3, "write", "update", "bloomery write slow", ""),
+    "bly.noop": (-3, "readonly fast", "read", "bloomery read fast", "dont_cache"),
+    "bly.keyring": (1, "readonly fast loading stale", "none", "bloomery read fast", "dont_cache"),
 }
 
 READ = (1, 0, "RO access")
@@ -60,31 +60,31 @@ KEYS = {
 
 # The words after the key, as COMMAND DOCS would have a client show them.
 SYNTAX = {
-    "BF.RESERVE": "error_rate capacity [EXPANSION expansion] [NONSCALING]",
-    "BF.ADD": "item",
-    "BF.MADD": "item...",
-    "BF.INSERT": "[CAPACITY capacity] [ERROR error] [EXPANSION expansion] [NOCREATE] "
+    "bf.reserve": "error_rate capacity [EXPANSION expansion] [NONSCALING]",
+    "bf.add": "item",
+    "bf.madd": "item...",
+    "bf.insert": "[CAPACITY capacity] [ERROR error] [EXPANSION expansion] [NOCREATE] "
                  "[NONSCALING] ITEMS item...",
-    "BF.INFO": "[CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION]",
-    "BF.SCANDUMP": "iterator",
-    "BF.LOADCHUNK": "iterator data",
-    "CF.RESERVE": "capacity [BUCKETSIZE bucketsize] [MAXITERATIONS maxiterations] "
+    "bf.info": "[CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION]",
+    "bf.scandump": "iterator",
+    "bf.loadchunk": "iterator data",
+    "cf.reserve": "capacity [BUCKETSIZE bucketsize] [MAXITERATIONS maxiterations] "
                   "[EXPANSION expansion] [ERROR error]",
-    "CF.INSERT": "[CAPACITY capacity] [NOCREATE] ITEMS item...",
-    "CF.INSERTNX": "[CAPACITY capacity] [NOCREATE] ITEMS item...",
-    "CF.COMPACT": "",
-    "BLY.RESERVE": "KIND kind [CAPACITY capacity] [ERROR error] [SEED number|RANDOM] "
+    "cf.insert": "[CAPACITY capacity] [NOCREATE] ITEMS item...",
+    "cf.insertnx": "[CAPACITY capacity] [NOCREATE] ITEMS item...",
+    "cf.compact": "",
+    "bly.reserve": "KIND kind [CAPACITY capacity] [ERROR error] [SEED number|RANDOM] "
                    "[HASH hash] [KEYED [id]] [GROWTH growth] [FIRSTSHARE first_share] "
                    "[HORIZON horizon] [SPAN span] [GENERATIONS generations] "
                    "[COUNTERBITS counter_bits] [CHANGES changes] [MARKER marker] [BASE base] "
                    "[SIZE size HASHES hashes [DETAIL detail]] [TEXTBOOK] [FOLDABLE] "
                    "[LAYOUT REDISBLOOM|REDISBLOOM-CUCKOO] [FACE BF|CF|BLY] [NONSCALING] "
                    "[EXPANSION expansion] [BUCKETSIZE bucketsize] [MAXITERATIONS maxiterations]",
-    "BLY.DUMP": "offset [COUNT bytes]",
-    "BLY.LOAD": "total offset data [REPLACE] [META meta]",
-    "BLY.TICK": "milliseconds",
-    "BLY.CHECK": "item...",
-    "BLY.CARD": "",
+    "bly.dump": "offset [COUNT bytes]",
+    "bly.load": "total offset data [REPLACE] [META meta]",
+    "bly.tick": "milliseconds",
+    "bly.check": "item...",
+    "bly.card": "",
 }
 
 
@@ -118,10 +118,11 @@ def spec_of(reply):
 def test_info():
     with Server() as server, server.client() as c:
         ours = words(c.must("COMMAND", "LIST", "FILTERBY", "MODULE", "bf"))
-        eq(sorted(name.upper() for name in ours), sorted(COMMANDS))
+        eq(sorted(ours), sorted(COMMANDS))
         by_category = c("ACL", "CAT", "bloomery")
         for name, (arity, flags, access, categories, tips) in COMMANDS.items():
-            about = told(c, name)
+            about = told(c, name.upper())
+            eq(about["name"], name)
             eq(about["arity"], arity, name)
             eq(sorted(about["flags"]), sorted(flags.split() + ["module"]), name)
             eq([spec_of(spec) for spec in about["specs"]], KEYS[access], name)
@@ -157,7 +158,7 @@ def test_docs():
     with Server() as server, server.client() as c:
         for name, (_, _, access, _, _) in COMMANDS.items():
             docs = as_dict(words(c.must("COMMAND", "DOCS", name)))
-            eq([key.upper() for key in docs], [name])
+            eq(list(docs), [name])
             about = as_dict(list(docs.values())[0])
             ok(20 < len(about["summary"]) < 100 and not about["summary"].endswith("."), name)
             ok(about["complexity"].startswith("O("), name)
@@ -190,8 +191,12 @@ def test_arity():
             if arity > 0:
                 wrong.append(given + 1)
             for n in wrong:
-                eq(c(name, *["x"] * n), Error(f"ERR wrong number of arguments for "
-                                              f"'{name}' command"), f"{name} {n}")
+                for spelled in (name, name.upper()):
+                    eq(c(spelled, *["x"] * n), Error(f"ERR wrong number of arguments for "
+                                                     f"'{name}' command"), f"{spelled} {n}")
+        for line in ("BF.INSERT k ITEMS", "BF.INFO k size x", "CF.INSERT k NOCREATE ITEMS"):
+            eq(c(*line.split()), Error("ERR wrong number of arguments for "
+                                       f"'{line.split()[0].lower()}' command"), line)
 
 
 def test_acl():
@@ -216,6 +221,36 @@ def test_acl():
             fails(u(*line.split()), denied)
         ok(not isinstance(u("BF.EXISTS", "k", "x"), Error))
         ok(not isinstance(u("CF.ADD", "k2", "x"), Error))
+
+
+def test_spelling():
+    """Names are shown in lower case, as RedisBloom's are, however a client spells them."""
+    with Server() as server, server.client() as c, server.client() as u:
+        c.must("BF.ADD", "k", "x")
+        c.must("bf.add", "k", "y")
+        c.must("Cf.AddNx", "q", "x")
+        c.must("BLY.CHECK", "k", "x")
+        for wrong in (("BF.ADD", "k"), ("BF.INFO", "k", "size", "x")):
+            fails(c(*wrong), "ERR wrong number of arguments")
+        stats = c.info("commandstats")
+        eq(sorted(name for name in stats if "." in name),
+           ["cmdstat_" + name for name in ("bf.add", "bf.info", "bly.check", "cf.addnx")])
+        eq([field.split("=") for field in stats["cmdstat_bf.add"].split(",")][0], ["calls", "2"])
+
+        c.must("ACL", "SETUSER", "u", "on", "nopass", "~*", "+BF.ADD", "+bly.check")
+        listed = [line for line in words(c.must("ACL", "LIST")) if line.startswith("user u ")][0]
+        eq(listed.split()[-2:], ["+bf.add", "+bly.check"])
+        by_category = c("ACL", "CAT", "bloom")
+        if not isinstance(by_category, Error):
+            ok("bf.exists" in words(by_category), by_category)
+        eq(u("AUTH", "u", "x"), Simple("OK"))
+        for name in ("BF.EXISTS", "bf.exists"):
+            reply = u(name, "k", "x")
+            fails(reply, "NOPERM")
+            ok("no permissions to run the 'bf.exists' command" in reply.text, reply.text)
+        entry = as_dict(words(c.must("ACL", "LOG"))[0])
+        eq((entry["reason"], entry["object"]), ("command", "bf.exists"))
+        eq(u("bF.aDD", "k", "z"), 1)
 
 
 def test_sections_of_info():

@@ -54,7 +54,7 @@ class Talk:
 
     def arity(self, *commands):
         for command in commands:
-            name = command.split()[0]
+            name = command.split()[0].lower()
             self.says(command, Error(f"ERR wrong number of arguments for '{name}' command"))
 
     def config(self, **settings):
