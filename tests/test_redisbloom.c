@@ -182,7 +182,7 @@ static void test_information(void **state) {
     any f = any_bloom(0.01, 100, 2);
     char key[BLYT_KEY_MAX];
     bly_rb_bloom_info i = bly_rb_bloom_look(f.bloom);
-    assert_int_equal(i.size, 40 + 64 + 144);
+    assert_int_equal(i.size, 32 + 64 + 144);
     assert_int_equal(i.capacity, 100);
     assert_int_equal(i.options, 5);
     for (uint64_t k = 0; k < 500; k++)
@@ -192,7 +192,7 @@ static void test_information(void **state) {
     assert_int_equal(i.capacity, 700);
     assert_int_equal(i.growth, 2);
     assert_true(i.items > 490 && i.items <= 500);
-    assert_int_equal(i.size, 40 + 3 * 64 + i.data_bytes);
+    assert_int_equal(i.size, 32 + 3 * 64 + i.data_bytes);
     any_destroy(f);
 
     f = any_cuckoo(1000, 3, 20, 3);

@@ -103,7 +103,7 @@ typedef struct bly_rb_bloom_info {
     uint64_t links;      /* at least 1 */
     uint64_t growth;     /* as created; means nothing in a nonscaling chain */
     uint64_t options;    /* of the enum above */
-    uint64_t size;       /* what BF.INFO calls Size: 40 + 64 * links + bytes of the bits */
+    uint64_t size;       /* what BF.INFO calls Size: 32 + 64 * links + bytes of the bits */
     uint64_t memory;     /* bytes really asked of the allocator */
     uint64_t data_bytes; /* of the bits of all links: where bly_rb_bloom_read ends */
 } bly_rb_bloom_info;

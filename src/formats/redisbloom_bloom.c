@@ -277,7 +277,7 @@ bly_rb_bloom_info bly_rb_bloom_look(const bly_rb_bloom *f) {
                               .links = f->chain.n,
                               .growth = f->growth,
                               .options = f->options,
-                              .size = 40 + 64 * f->chain.n + f->chain.bytes,
+                              .size = 32 + 64 * f->chain.n + f->chain.bytes,
                               .memory = sizeof *f + blyi_rb_memory(&f->chain),
                               .data_bytes = f->chain.bytes};
     for (uint64_t i = 0; i < f->chain.n; i++)

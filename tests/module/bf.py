@@ -185,7 +185,7 @@ def test_redisbloom_numbers():
         t.says("BF.RESERVE k 0.01 100", OK)
         t.says("BF.MADD k a b c", [t.yes] * 3)
         # 100 keys at 0.005: 1102.8 bits, up to 1152; 8 hashes.
-        t.says("BF.INFO k", t.map(("Capacity", 100), ("Size", 40 + 64 + 144),
+        t.says("BF.INFO k", t.map(("Capacity", 100), ("Size", 32 + 64 + 144),
                                   ("Number of filters", 1), ("Number of items inserted", 3),
                                   ("Expansion rate", 2)))
         t.says("BF.DEBUG k", [b"size:3", b"bytes:144 bits:1152 hashes:8 hashwidth:64 capacity:100 "
@@ -195,6 +195,15 @@ def test_redisbloom_numbers():
         t.says("BF.CARD k", int)
         eq(t("OBJECT ENCODING k"), b"raw")
         eq(t("TYPE k"), Simple("MBbloom--"))
+        # As RedisBloom answers: 32 bytes of the chain, 64 of each link, and the bits.
+        for line, size in (("0.001 100", 296), ("0.01 100", 240), ("0.01 3 NONSCALING", 104),
+                           ("0.0001 1000000", 2576704)):
+            t.says(f"BF.RESERVE s {line}", OK)
+            t.says("BF.INFO s size", [size] if t.resp == 2 else t.map(("Size", size)))
+            t("DEL s")
+        t.says("BF.RESERVE s 0.01 100", OK)
+        t(f"BF.MADD s {numbers(0, 150)}")  # 200 keys at 0.0025: 2494 bits, up to 2496
+        eq(as_dict(t("BF.INFO s"))["Size"], 32 + 2 * 64 + 144 + 312)
     both(talk, args="compat-layout yes")
 
 
