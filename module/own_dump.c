@@ -49,6 +49,8 @@ static int reply_header(rm_ctx *ctx, bm_value *value) {
 int bm_own_scandump(rm_ctx *ctx, bm_value *value, uint64_t iter, bool null_end) {
     if (iter == 0)
         return reply_header(ctx, value);
+    if (value->image_stamp == 0) /* nobody has asked for the header since this value was made */
+        return bm_error(ctx, "ERR no dump of this filter is under way; start at 0");
     if (value->image_stamp != value->stamp)
         return bm_error(ctx, "ERR the filter changed while it was dumped; start again at 0");
     /* The image may be gone all the same, by defragmentation: it is the same when made again. */

@@ -355,6 +355,8 @@ def test_empty_scandump():
 
     def new(t):
         t.says("CF.RESERVE k 100", OK)
+        t.refuses(["CF.SCANDUMP k 1", "CF.SCANDUMP k 7"],
+                  "ERR no dump of this filter is under way; start at 0")
         chunks, _ = dump(t.client, "CF", "k")
         load(t.client, "CF", "copy", chunks)
         eq(*digests(t.client, "k", "copy").values())
