@@ -33,6 +33,22 @@ uint64_t bm_ask_copies(const bm_value *value, bly_bytes item) {
     return bm_ask(value, item);
 }
 
+/* An item has two buckets, in RedisBloom's layout two in every sub-filter. */
+uint64_t bm_ask_most_copies(const bm_value *value, bly_bytes item) {
+    enum { OWN_BUCKET = 4 };
+    uint64_t most = 0;
+    if (value->what == BM_RB_CUCKOO) {
+        bly_rb_cuckoo_info info = bly_rb_cuckoo_look(value->as.cuckoo);
+        most = 2 * info.bucket_size * info.filters;
+    } else if (value->what == BM_FILTER && value->as.filter) {
+        bly_kind kind = bm_kind(value);
+        if (kind == BLY_CUCKOO || kind == BLY_GROWABLE_CUCKOO || kind == BLY_SCALABLE_CUCKOO)
+            most = 2 * OWN_BUCKET;
+    }
+    uint64_t copies = most ? bm_ask_copies(value, item) : 0;
+    return copies >= most ? copies : 0;
+}
+
 uint64_t bm_ask_count(const bm_value *value) {
     if (value->what == BM_RB_BLOOM)
         return bly_rb_bloom_look(value->as.bloom).items;

@@ -11,6 +11,11 @@ bool bm_ask(const bm_value *value, bly_bytes item);
 void bm_ask_many(const bm_value *value, bm_items *items);
 /* How many copies of an item there seem to be, at least where none can be counted. */
 uint64_t bm_ask_copies(const bm_value *value, bly_bytes item);
+
+/* After an add that was refused because the filter is full (BLY_EFULL): the number of copies of the
+ * item if these fill all slots that the item may use, so that a filter for more items would not
+ * take another copy either. 0: that is not the reason. */
+uint64_t bm_ask_most_copies(const bm_value *value, bly_bytes item);
 /* How many items there are, in a value that is neither arriving nor lost. */
 uint64_t bm_ask_count(const bm_value *value);
 

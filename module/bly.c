@@ -94,14 +94,27 @@ static bly_status add(rm_ctx *ctx, bm_value *value, bm_items *items, bly_tally *
     return bly_filter_add_many(value->as.filter, keys, items->n, items->answers, tally);
 }
 
-static void reply_failure(rm_ctx *ctx, const bm_value *value, bly_status status) {
+static void reply_full(rm_ctx *ctx, const bm_value *value, bly_bytes item) {
+    uint64_t copies = bm_ask_most_copies(value, item);
+    if (copies)
+        bm_error(ctx,
+                 "ERR no room for another copy of the item: the filter holds %" PRIu64
+                 ", and %s would hold no more; remove copies with BLY.DEL, or %s",
+                 copies, value->what == BM_FILTER ? "a larger one" : "one for more items",
+                 value->what == BM_FILTER ? "use KIND hybrid, which counts them"
+                                          : "reserve a filter with a larger BUCKETSIZE");
+    else
+        rm.ReplyWithError(ctx, "ERR filter is full: the item was not added; reserve a larger one, "
+                               "or a kind that grows");
+}
+
+static void reply_failure(rm_ctx *ctx, const bm_value *value, bly_bytes item, bly_status status) {
     if (status == BLY_ENOMEM)
         rm.ReplyWithError(ctx, bm_refusal_text(value->account.refusal == BM_REFUSED_NOT
                                                    ? BM_REFUSED_SYSTEM
                                                    : value->account.refusal));
     else if (status == BLY_EFULL)
-        rm.ReplyWithError(ctx, "ERR filter is full: the item was not added; reserve a larger one, "
-                               "or a kind that grows");
+        reply_full(ctx, value, item);
     else
         bm_status_error(ctx, status);
 }
@@ -113,7 +126,7 @@ static void reply_answers(rm_ctx *ctx, const bm_value *value, const bm_items *it
     for (size_t i = 0; i < done; i++)
         rm.ReplyWithBool(ctx, items->answers[i]);
     if (status != BLY_OK)
-        reply_failure(ctx, value, status);
+        reply_failure(ctx, value, items->keys[done], status);
 }
 
 /* A command that changes a filter, and the event that tells of it. */

@@ -15,6 +15,7 @@
 #include "reply.h"
 
 #include <bloomery/scalable_cuckoo.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* ---- adding ---------------------------------------------------------------------------------- */
@@ -101,7 +102,21 @@ static bool at_max_filters(const bm_value *value) {
            bly_rb_cuckoo_look(value->as.cuckoo).filters >= (uint64_t)bm_configs.cf_max_expansions;
 }
 
-static void reply_failure(rm_ctx *ctx, const bm_value *value, bly_status status) {
+/* RedisBloom's text is kept for its layout, and with `compat`. */
+static void reply_full(rm_ctx *ctx, const bm_value *value, bly_bytes item) {
+    bool brief = bm_configs.compat || value->what != BM_FILTER;
+    uint64_t copies = brief ? 0 : bm_ask_most_copies(value, item);
+    if (copies)
+        bm_error(ctx,
+                 "Filter is full for this item: it holds %" PRIu64
+                 " copies of it, and a larger one would hold no more; remove copies with CF.DEL, "
+                 "or use CF.ADDNX, which adds an item only once",
+                 copies);
+    else
+        rm.ReplyWithError(ctx, "Filter is full");
+}
+
+static void reply_failure(rm_ctx *ctx, const bm_value *value, bly_bytes item, bly_status status) {
     bm_refusal refusal = value->account.refusal;
     if (status == BLY_ENOMEM && refusal != BM_REFUSED_NOT && refusal != BM_REFUSED_SYSTEM)
         rm.ReplyWithError(ctx, bm_refusal_text(refusal));
@@ -112,7 +127,7 @@ static void reply_failure(rm_ctx *ctx, const bm_value *value, bly_status status)
     else if (at_max_filters(value) && bly_rb_cuckoo_look(value->as.cuckoo).expansion)
         rm.ReplyWithError(ctx, TOO_MANY);
     else
-        rm.ReplyWithError(ctx, "Filter is full");
+        reply_full(ctx, value, item);
 }
 
 /* What a new filter is to be. */
@@ -172,7 +187,7 @@ static int add(rm_ctx *ctx, rm_string **argv, int argc, bool absent) {
         bly_status status = add_one(ctx, key.value, &hunch, absent, &added);
         if (status != BLY_OK) {
             if (!bm_family_lose(ctx, &key, status))
-                reply_failure(ctx, key.value, status);
+                reply_failure(ctx, key.value, hunch.item, status);
         } else {
             if (added) {
                 rm.ReplicateVerbatim(ctx);
@@ -428,7 +443,7 @@ int bm_cf_del(rm_ctx *ctx, rm_string **argv, int argc) {
         bly_status status = take(key.value, bm_bytes(argv[2]), &removed);
         if (status != BLY_OK) {
             if (!bm_family_lose(ctx, &key, status))
-                reply_failure(ctx, key.value, status);
+                reply_failure(ctx, key.value, bm_bytes(argv[2]), status);
         } else {
             if (removed) {
                 rm.ReplicateVerbatim(ctx);

@@ -184,6 +184,31 @@ def test_full_filter_ends_the_array():
     eq(c("BLY.CHECK", "f", *range(len(got) - 1)), [1] * (len(got) - 1))
 
 
+def test_too_many_copies():
+    """Copies of one item end before the filter is full, and a larger one would not help."""
+    with Server() as server, server.client() as c:
+        own = ("ERR no room for another copy of the item: the filter holds 8, and a larger one "
+               "would hold no more; remove copies with BLY.DEL, or use KIND hybrid, which counts "
+               "them")
+        for kind in ("cuckoo", "growable-cuckoo", "scalable-cuckoo"):
+            c.must("BLY.RESERVE", kind, "KIND", kind, "CAPACITY", 1000)
+            eq(c("BLY.ADD", kind, *"x" * 8), [1] + [0] * 7, kind)
+            eq(c("BLY.ADD", kind, "y", "x", "z"), [1, Error(own)], kind)
+            eq(c("BLY.COUNT", kind, "x"), [8], kind)
+        c.must("BLY.RESERVE", "hybrid", "KIND", "hybrid", "CAPACITY", 1000)
+        eq(c("BLY.ADD", "hybrid", *"x" * 100), [1] + [0] * 99)
+        eq(c("BLY.COUNT", "hybrid", "x"), [100])
+        c.must("CONFIG", "SET", "bf.compat-layout", "yes")
+        c.must("CF.RESERVE", "rb", 1000, "BUCKETSIZE", 3, "EXPANSION", 0)
+        eq(c("BLY.ADD", "rb", *"x" * 6), [1] * 6)
+        eq(c("BLY.ADD", "rb", "x"),
+           [Error("ERR no room for another copy of the item: the filter holds 6, and one for more "
+                  "items would hold no more; remove copies with BLY.DEL, or reserve a filter with a "
+                  "larger BUCKETSIZE")])
+        c.must("CF.RESERVE", "larger", 1000, "BUCKETSIZE", 4, "EXPANSION", 0)
+        eq(c("BLY.ADD", "larger", *"x" * 8), [1] * 8)
+
+
 def test_only_changes_are_replicated():
     master, replica = pair(replica_args="bf-initial-size 9 bf-error-rate 0.2")
     c, r = master.client(), replica.client()

@@ -168,17 +168,21 @@ def test_full():
 
 
 def test_copies():
-    """Many copies of one key have an end too."""
-    def talk(t, room):
+    """Many copies of one key have an end too, which is no matter of the filter's size."""
+    def talk(t, room, full=FULL):
         t.says("CF.RESERVE k 1024 EXPANSION 0", OK)
         t.says("CF.INSERT k ITEMS " + "x " * room, [t.yes] * room)
         t.says("CF.COUNT k x", room)
-        t.says("CF.ADD k x", FULL)
+        t.says("CF.ADD k x", full)
         t.says("CF.COUNT k x", room)
+        t.says("CF.ADD k y", t.yes)
         for _ in range(room):
             t.says("CF.DEL k x", t.yes)
         t.says("CF.EXISTS k x", t.no)
-    both(lambda t: talk(t, 8))
+    why = Error("Filter is full for this item: it holds 8 copies of it, and a larger one would hold "
+                "no more; remove copies with CF.DEL, or use CF.ADDNX, which adds an item only once")
+    both(lambda t: talk(t, 8, why))
+    both(lambda t: talk(t, 8), args="compat yes")
     both(lambda t: talk(t, 4), args=RB)
 
 
