@@ -284,7 +284,9 @@ LAX = [("BF.INSERT", "bf", "I", "a", "b"), ("BF.INSERT", "bf2", "CAP", 50, "ITE"
 
 def test_compat_master():
     for layout in ("no", "yes"):
-        master, replica = pair(*QUIET, "appendonly yes", "aof-use-rdb-preamble no",
+        # "always": a write that was answered is in the file, and outlives a kill.
+        master, replica = pair(*QUIET, "appendonly yes", "appendfsync always",
+                               "aof-use-rdb-preamble no",
                                master_args=f"compat yes compat-layout {layout}",
                                replica_args=OTHER)
         with master.client() as m, replica.client() as r:
