@@ -308,13 +308,17 @@ def pair(*config, master_args="", replica_args="", master_config=(), replica_con
 
 
 def wait_sync(master, replica, timeout=60):
-    """Until the replica has all that the master had when this was called."""
+    """Until the replica has all that the master had when this was called. The replica may not have
+    noticed yet that its link to an earlier master is gone: then its replication id is another."""
     with master.client() as m, replica.client() as r:
-        wait_for(lambda: r.info("replication").get("master_link_status") == "up", timeout,
-                 "the replica's link")
         offset = int(m.info("replication")["master_repl_offset"])
-        wait_for(lambda: int(r.info("replication")["slave_repl_offset"]) >= offset, timeout,
-                 "the replica to catch up")
+
+        def caught_up():
+            above, below = m.info("replication"), r.info("replication")
+            return (below.get("master_link_status") == "up"
+                    and below["master_replid"] == above["master_replid"]
+                    and int(below["slave_repl_offset"]) >= offset)
+        wait_for(caught_up, timeout, "the replica to catch up")
 
 
 def digests(client, *keys):
