@@ -248,10 +248,13 @@ def test_info_section():
         c.must("BF.MADD", "over", *range(200))
         ok(int(section()["overfull_filters"]) >= 0, "overfull_filters")
         c.must("FLUSHALL")
-        wait_for(lambda: section()["filters"] == "0" and section()["memory_bytes"] == "0"
-                 and section()["memory_pending_free_bytes"] == "0"
-                 and section()["overfull_filters"] == "0"
-                 and section()["arriving_filters"] == "0", 10, f"zeroes: {section()}")
+        gone = ("filters", "memory_bytes", "memory_pending_free_bytes", "overfull_filters",
+                "arriving_filters")
+
+        def empty():
+            now = section()
+            return all(now[name] == "0" for name in gone)
+        wait_for(empty, 10, f"zeroes in {gone}")
 
 
 def test_command_info_and_acl():
