@@ -2,8 +2,8 @@
 import math
 import struct
 
-from harness import (Error, Server, Simple, as_dict, digests, eq, fails, main, ok, pair, wait_for,
-                     wait_sync)
+from harness import (Error, Server, Simple, as_dict, digests, eq, fails, main, ok, pair,
+                     rewrite_aof, wait_sync)
 from talk import OK, WRONGTYPE, both, dump, events, load
 
 RANGE = "[1, 1099511627776]"
@@ -464,9 +464,7 @@ def test_keyless():
         c = server.start().client()
         c.must("BLY.RESERVE", "k", "KIND", "cuckoo", "CAPACITY", 1000, "KEYED")
         eq(c.must("BF.MADD", "k", "a", "b"), [1, 1])
-        c.must("BGREWRITEAOF")
-        wait_for(lambda: c.info("persistence")["aof_rewrite_in_progress"] == "0"
-                 and c.info("persistence")["aof_rewrite_scheduled"] == "0")
+        rewrite_aof(c)
         server.loadmodule = keyed
         c = server.restart().client()
         eq(c("BF.MEXISTS", "k", "a", "stranger"), [1, 1])

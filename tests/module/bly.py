@@ -2,7 +2,7 @@
 import struct
 
 from harness import (Error, Map, Server, Simple, as_dict, digests, eq, fails, main, ok, pair,
-                     wait_for, wait_sync)
+                     rewrite_aof, wait_for, wait_sync)
 
 
 def test_reserve_refuses_with_reasons():
@@ -301,9 +301,7 @@ def test_load_is_visible_when_complete():
     for reload in (("DEBUG", "RELOAD"), ("DEBUG", "LOADAOF")):
         if reload[1] == "LOADAOF":
             c.must("CONFIG", "SET", "aof-use-rdb-preamble", "no")
-            c.must("CONFIG", "SET", "appendonly", "yes")
-            wait_for(lambda: c.info("persistence")["aof_rewrite_in_progress"] == "0"
-                     and c.info("persistence")["aof_rewrite_scheduled"] == "0")
+            rewrite_aof(c, "CONFIG", "SET", "appendonly", "yes")
         before = digests(c)
         c.must(*reload)
         eq(digests(c), before, str(reload))

@@ -1,5 +1,6 @@
 """Every kind that can be reserved: used, and the same filter after each way of keeping it."""
-from harness import Error, Server, as_dict, digests, eq, fails, main, ok, pair, wait_for, wait_sync
+from harness import (Error, Server, as_dict, digests, eq, fails, main, ok, pair, rewrite_aof,
+                     wait_sync)
 
 # Of each kind: options, whether keys can be removed, whether it tells how many copies there are.
 KINDS = {
@@ -101,9 +102,7 @@ def test_every_kind_on_master_replica_and_disk():
     look_at_all(c)
 
     c.must("CONFIG", "SET", "aof-use-rdb-preamble", "no")
-    c.must("CONFIG", "SET", "appendonly", "yes")
-    wait_for(lambda: c.info("persistence")["aof_rewrite_in_progress"] == "0"
-             and c.info("persistence")["aof_last_bgrewrite_status"] == "ok")
+    rewrite_aof(c, "CONFIG", "SET", "appendonly", "yes")
     c.must("DEBUG", "LOADAOF")
     eq(digests(c), before, "after an AOF rewrite")
     check_all(c)

@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from resp import (Client, Closed, Error, Map, Push, ReplyError, Set,  # noqa: E402,F401
                   Simple, Verbatim, as_dict, pack, text, to_bytes)
 from servers import (MODULE, ROOT, SERVER, Server, ServerFailed, all_servers,  # noqa: E402,F401
-                     digests, pair, remove_all, wait_for, wait_sync)
+                     digests, pair, remove_all, rewrite_aof, wait_for, wait_sync)
 from clusters import Cluster, ClusterClient, key_slot  # noqa: E402,F401
 
 

@@ -2,7 +2,7 @@
 import os
 import tempfile
 
-from harness import Server, as_dict, digests, eq, fails, main, ok, pair, wait_for, wait_sync
+from harness import Server, as_dict, digests, eq, fails, main, ok, pair, rewrite_aof, wait_sync
 
 FIRST, SECOND = "000102030405060708090a0b0c0d0e0f", "f0e0d0c0b0a090807060504030201000"
 
@@ -62,9 +62,7 @@ def test_kept_without_the_key(both, first):
     c.must("BLY.RESERVE", "f", "KIND", "cuckoo", "CAPACITY", "1000", "KEYED", ids[1])
     c.must("BLY.ADD", "f", *range(500))
     before = digests(c)
-    c.must("BGREWRITEAOF")
-    wait_for(lambda: c.info("persistence")["aof_rewrite_in_progress"] == "0"
-             and c.info("persistence")["aof_rewrite_scheduled"] == "0")
+    rewrite_aof(c)
     c.must("SAVE")
     for folder, _, names in os.walk(s.folder):
         for name in names:

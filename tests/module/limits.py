@@ -8,8 +8,8 @@ import os  # noqa: E402
 import struct  # noqa: E402
 import time  # noqa: E402
 
-from harness import (Error, Server, digests, eq, fails, main, ok, pair, text,  # noqa: E402
-                     wait_for, wait_sync)
+from harness import (Error, Server, digests, eq, fails, main, ok, pair, rewrite_aof,  # noqa: E402
+                     text, wait_for, wait_sync)
 from program import bly_dump  # noqa: E402
 
 MB = 1 << 20
@@ -188,9 +188,7 @@ def test_replicas_and_files_are_not_limited():
         wanted = digests(m)
         eq(len(wanted), 8)
         eq(digests(r), wanted, "replica")
-        m.must("CONFIG", "SET", "appendonly", "yes")
-        wait_for(lambda: m.info("persistence")["aof_rewrite_in_progress"] == "0"
-                 and m.info("persistence")["aof_last_bgrewrite_status"] == "ok", what="the AOF")
+        rewrite_aof(m, "CONFIG", "SET", "appendonly", "yes")
         m.must("SAVE")
     for config in ("appendonly yes", "appendonly no"):
         master.configure(config)

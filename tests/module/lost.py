@@ -6,7 +6,7 @@ goes only when the key is deleted or a whole filter comes.
 """
 import os
 
-from harness import (Server, as_dict, digests, eq, fails, main, ok, pair, wait_for, wait_sync)
+from harness import Server, as_dict, digests, eq, fails, main, ok, pair, rewrite_aof, wait_sync
 from keyed import FIRST, key_file
 
 LOST = "ERR the filter is lost"
@@ -49,12 +49,6 @@ def check_lost(c, name):
 
 def dump(c, name):
     return c.must("BLY.DUMP", name, 0)[2]
-
-
-def rewrite(c):
-    c.must("BGREWRITEAOF")
-    wait_for(lambda: c.info("persistence")["aof_rewrite_in_progress"] == "0"
-             and c.info("persistence")["aof_rewrite_scheduled"] == "0", what="the rewrite")
 
 
 def lost_count(c):
@@ -134,7 +128,7 @@ def test_kept_everywhere(path):
         check_lost(c, "k")
         before = digests(c)
         ok(c("PTTL", "k") > 0)
-        rewrite(c)
+        rewrite_aof(c)
     master.restart()
     with master.client() as c:
         eq(digests(c), before, "after a rewrite")

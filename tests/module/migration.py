@@ -5,7 +5,7 @@ import os
 import struct
 
 from dumps import NUMBER, REAL, STRING, Dump
-from harness import ROOT, Server, digests, eq, main, ok
+from harness import ROOT, Server, digests, eq, main, ok, rewrite_aof
 
 GOLDEN = os.path.join(ROOT, "tests/golden/redisbloom")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -166,10 +166,7 @@ def test_rdb_and_aof_of_the_old_layout():
     before = digests(c)
     c.must("DEBUG", "RELOAD")
     eq(digests(c), before, "after an RDB file")
-    c.must("BGREWRITEAOF")
-    while c.info("persistence")["aof_rewrite_in_progress"] != "0" or \
-            c.info("persistence")["aof_rewrite_scheduled"] != "0":
-        pass
+    rewrite_aof(c)
     c.must("DEBUG", "LOADAOF")
     after = digests(c)
     eq(after, before, "after an AOF file")

@@ -8,7 +8,7 @@ import os  # noqa: E402
 import tempfile  # noqa: E402
 
 from harness import (Error, Server, as_dict, digests, eq, fails, main, ok, pack, pair,  # noqa: E402
-                     text, wait_for, wait_sync)
+                     rewrite_aof, text, wait_for, wait_sync)
 from program import CASES, KINDS, LONG_SPAN, Program, reserve_options  # noqa: E402
 
 KEY_FILE = tempfile.NamedTemporaryFile("w", prefix="bloomery-keys-")  # gone at the end
@@ -204,16 +204,9 @@ def test_rdb():
                              ("SAVE, other configs", _other_configs)))
 
 
-def _rewrite(server):
-    with server.client() as c:
-        c.must("BGREWRITEAOF")
-        wait_for(lambda: c.info("persistence")["aof_rewrite_in_progress"] == "0"
-                 and c.info("persistence")["aof_rewrite_scheduled"] == "0", what="the rewrite")
-        eq(c.info("persistence")["aof_last_bgrewrite_status"], "ok")
-
-
 def _rewrite_and_kill(server):
-    _rewrite(server)
+    with server.client() as c:
+        rewrite_aof(c)
     server.loadmodule += " " + OTHER
     server.restart(kill=True)
 
@@ -236,6 +229,37 @@ def test_aof_with_preamble():
 
 def test_aof_without_preamble():
     aof("no", 6)
+
+
+class Between:
+    """A client of a server that starts a rewrite it had put off, between two replies to INFO."""
+
+    def __init__(self, client, other):
+        self.must, self.client, self.other = client.must, client, other
+
+    def info(self, section):
+        reply = self.client.info(section)
+        if reply["aof_rewrite_scheduled"] == "1":
+            self.other.must("FLUSHALL")  # kills the process that saves, which the rewrite waits for
+            self.other.must("BF.ADD", "kept", "x")
+            wait_for(lambda: self.other.info(section)["aof_rewrite_in_progress"] == "1", 30,
+                     "the rewrite to start")
+        return reply
+
+
+def test_a_late_rewrite_is_waited_for():
+    """What the tests of the AOF rely on: rewrite_aof returns when the rewrite is over."""
+    with Server("appendonly yes", "aof-use-rdb-preamble no") as s, s.client() as c, \
+            s.client() as other:
+        c.must("BF.ADD", "saved", "x")
+        c.must("CONFIG", "SET", "rdb-key-save-delay", 60_000_000)
+        c.must("BGSAVE")
+        c.must("CONFIG", "SET", "rdb-key-save-delay", 500_000)
+        rewrite_aof(Between(c, other))
+        now = c.info("persistence")
+        eq((now["aof_rewrite_in_progress"], now["aof_rewrites"]), ("0", "1"))
+        with open(s.path("appendonlydir", "appendonly.aof.2.base.aof"), "rb") as f:
+            ok(b"kept" in f.read(), "the new file lacks a filter")
 
 
 def test_windows_by_time():

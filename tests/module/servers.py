@@ -321,6 +321,24 @@ def wait_sync(master, replica, timeout=60):
         wait_for(caught_up, timeout, "the replica to catch up")
 
 
+# ---- AOF ------------------------------------------------------------------------------------
+
+def rewrite_aof(client, *command, timeout=60):
+    """Sends BGREWRITEAOF, or another command that causes a rewrite, and waits for its end. The
+    server may start it later. So it counts rewrites, and a reply to INFO is one state of the
+    server: two replies may be from before and after its start."""
+    before = int(client.info("persistence")["aof_rewrites"])
+    client.must(*(command or ("BGREWRITEAOF",)))
+
+    def ended():
+        now = client.info("persistence")
+        running = now["aof_rewrite_in_progress"] != "0" or now["aof_rewrite_scheduled"] != "0"
+        return now if int(now["aof_rewrites"]) > before and not running else None
+    status = wait_for(ended, timeout, "the end of the AOF rewrite")["aof_last_bgrewrite_status"]
+    if status != "ok":
+        raise ServerFailed(f"the AOF rewrite failed: {status}")
+
+
 def digests(client, *keys):
     """DEBUG DIGEST-VALUE of the keys: a dict."""
     if not keys:
