@@ -32,3 +32,13 @@ need_packages() {
 
 build_packages=(cmake gcc libc6-dev make pkg-config libxxhash-dev libssl-dev libsodium-dev
     zlib1g-dev libzstd-dev libidn2-dev libhiredis-dev)
+
+# configure PRESET: configures build/PRESET where that is not done yet, with Ninja and ccache where
+# they are installed. (Later changes of CMakeLists.txt are seen by the build itself.)
+configure() {
+    local more=()
+    [ -e "build/$1/CMakeCache.txt" ] && return 0
+    ! command -v ninja >/dev/null || more+=(-G Ninja)
+    ! command -v ccache >/dev/null || more+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
+    cmake --preset "$1" "${more[@]}" >/dev/null
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""run_test.py BUILD NAME[:CASE]: builds and runs one test that ctest knows, or one case of it.
+
+NAME is the test's name, the same without its first word (window for test_window, dedup for cli_dedup), or
+the path of its file. CASE is a case of a C program (* and ? match) or a test_... function of a server
+test. Only the targets that the test needs are built.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+
+def known_tests(build):
+    listing = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], check=True,
+                             capture_output=True).stdout
+    return {test["name"]: test for test in json.loads(listing)["tests"] if "command" in test}
+
+
+def named(tests, name):
+    """The tests that a user means by that name."""
+    if name in tests:
+        return [name]
+    if "/" in name or "." in name:
+        path = os.path.realpath(name)
+        stem = os.path.splitext(os.path.basename(path))[0]
+        return [n for n, test in tests.items()
+                if path in test["command"] or os.path.basename(test["command"][0]) == stem]
+    return [n for n in tests if re.fullmatch(r"[a-z]+_(test_)?" + re.escape(name), n)]
+
+
+def properties(test):
+    return {p["name"]: p["value"] for p in test.get("properties", [])}
+
+
+def build_for(build, test):
+    """Builds the test's own program, or what scripts run."""
+    program = test["command"][0]
+    own = program.startswith(os.path.realpath(build) + os.sep)
+    target = os.path.basename(program) if own else "tested_programs"
+    done = subprocess.run(["cmake", "--build", build, "--target", target, "-j", str(os.cpu_count())],
+                          capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stdout + done.stderr)
+    return own
+
+
+def run(build, test, case):
+    own = build_for(build, test)
+    command, settings = list(test["command"]), properties(test)
+    environment = dict(os.environ)
+    for setting in settings.get("ENVIRONMENT", []):
+        key, _, value = setting.partition("=")
+        environment[key] = value
+    if case and own:
+        environment["BLOOMERY_CASE"] = case
+    elif case and command[1:] and command[1].endswith(".py"):
+        command.append(case)
+    elif case:
+        sys.exit(f"{test['name']} has no cases")
+    done = subprocess.run(command, env=environment, cwd=settings.get("WORKING_DIRECTORY"),
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    sys.stdout.buffer.write(done.stdout)
+    sys.stdout.flush()
+    if case and own and b"Running 0 test" in done.stdout:
+        sys.exit(f"no case {case} in {test['name']}")
+    return done.returncode
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    build, (name, _, case) = sys.argv[1], sys.argv[2].partition(":")
+    tests = known_tests(build)
+    found = named(tests, name)
+    if not found:
+        close = [n for n in tests if name in n]
+        sys.exit(f"no test {name}" + (f"; did you mean: {' '.join(close)}?" if close else ""))
+    if len(found) > 1 and case:
+        sys.exit(f"{name} is the name of several tests: {' '.join(found)}")
+    failed = [n for n in found if run(build, tests[n], case)]
+    print(f"{len(found) - len(failed)} passed, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,16 @@
+/* select_case.c - lets one case of a test program run: BLOOMERY_CASE names it (* and ? match).
+ *
+ * It is linked into every test program and acts before main, so no program has to know about it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+
+__attribute__((constructor)) static void select_case(void) {
+    const char *name = getenv("BLOOMERY_CASE");
+    if (name && *name)
+        cmocka_set_test_filter(name);
+}
