@@ -1,7 +1,9 @@
 /* json.h - writes JSON: stable order, exact integers, any bytes.
  *
- * One object at a time, on one line, flat or nested. A string that is not UTF-8 is written with
- * U+DC80 + (byte - 0x80) escapes for the bytes that are not, as Python's surrogateescape does.
+ * One object at a time, on one line, flat or nested. Strings are strict JSON: UTF-8 without lone
+ * surrogates. A value that is not UTF-8 is written twice: under its name with U+FFFD for each byte
+ * that is not, and under the name with "_base64" appended, after it, with all its bytes in base64
+ * (RFC 4648, section 4). A value that is UTF-8 has no such second field.
  */
 #ifndef BLOOMERY_CLI_JSON_H
 #define BLOOMERY_CLI_JSON_H
@@ -17,9 +19,11 @@ typedef struct json {
 json json_begin(FILE *to); /* "{" */
 void json_end(json *j);    /* "}" and a newline */
 
-/* `name` is NULL inside an array. */
+/* `name` is NULL inside an array; strings are not put there one by one, but by json_texts. */
 void json_text(json *j, const char *name, const char *value);
 void json_bytes(json *j, const char *name, bly_bytes value);
+/* An array of strings. If one of them is not UTF-8, an array of all in base64 follows. */
+void json_texts(json *j, const char *name, char *const *values, size_t n);
 void json_integer(json *j, const char *name, uint64_t value);
 void json_real(json *j, const char *name, double value); /* shortest exact; null unless finite */
 void json_bool(json *j, const char *name, bool value);

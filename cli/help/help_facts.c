@@ -45,6 +45,11 @@ const cli_command *help_find(const char *name) {
     return NULL;
 }
 
+/* Holds for every command that has --json. */
+static const char json_note[] =
+    "In a string that is not UTF-8, U+FFFD stands for each byte that is not, and a second field, "
+    "whose name ends in _base64, has all its bytes in base64.";
+
 /* ---- options --------------------------------------------------------------------------------- */
 
 const cli_option *help_option(const cli_command *command, size_t i) {
@@ -90,6 +95,8 @@ void help_explain(const cli_option *option, bool full, char out[HELP_TEXT]) {
     append_choices(option, out);
     if (option->without)
         append(out, " Without =%s it is %s.", option->metavar, option->without);
+    if (full && strcmp(option->name, "json") == 0)
+        append(out, " %s", json_note);
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */

@@ -314,10 +314,7 @@ static void report_json(const plan *p, const algebra_values *v, const bly_stats 
                         uint64_t marks) {
     json j = json_begin(stdout);
     json_text(&j, "file", open_output_name(v->out));
-    json_open(&j, "from", '[');
-    for (size_t i = 0; i < p->count; i++)
-        json_text(&j, NULL, p->paths[i]);
-    json_close(&j, ']');
+    json_texts(&j, "from", p->paths, p->count);
     json_text(&j, "kind", bly_kind_name(s->kind));
     json_integer(&j, "size", s->size);
     json_bool(&j, "folded", p->common != p->largest && !kinds_grow(s->kind));
@@ -421,10 +418,7 @@ static void print_overlap(const algebra_values *v, const plan *p, const bly_over
         return;
     }
     json j = json_begin(stdout);
-    json_open(&j, "files", '[');
-    json_text(&j, NULL, p->paths[0]);
-    json_text(&j, NULL, p->paths[1]);
-    json_close(&j, ']');
+    json_texts(&j, "files", p->paths, 2);
     json_real(&j, "a", o->a);
     json_real(&j, "b", o->b);
     json_real(&j, "both", o->both);

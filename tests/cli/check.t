@@ -50,7 +50,7 @@ $ printf 'apple\r\n' | bloomery check f.bly | od -c | head -1
 $ printf 'apple\0car\0' | bloomery check -0 f.bly | od -c | head -1
 0000000   a   p   p   l   e  \0
 $ printf 'a\377\033\n' | bloomery check --json f.bly
-{"file":"standard input","number":1,"line":"a\udcff\u001b","match":false,"by":null}
+{"file":"standard input","number":1,"line":"a\ufffd\u001b","line_base64":"Yf8b","match":false,"by":null}
 ? 1
 $ gzip -k words && bloomery check f.bly words.gz
 apple

@@ -48,7 +48,7 @@ $ bloomery count --min 2 letters; bloomery count --min 5 letters
 # For programs.
 $ printf 'a\n\377\na\n' | bloomery count --json
 {"count":1,"line":"a"}
-{"count":1,"line":"\udcff"}
+{"count":1,"line":"\ufffd","line_base64":"/w=="}
 {"count":2,"line":"a"}
 $ bloomery count --stats letters 2>&1 > /dev/null | sed -E 's/[0-9.]+ (s|MiB|KiB)/N \1/; s/, .* lines a second/, R/'
 lines      4

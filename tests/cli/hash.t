@@ -77,7 +77,7 @@ $ bloomery hash --words --seed 7 --with fnv1a a
 # For programs, whatever the key's bytes.
 $ printf 'plain\n\377\n"\n' | bloomery hash --json --with fnv1-32
 {"key":"plain","hash":"fnv1-32","digest":"0dd5cf93","low":"536a1ad465488b74","high":"c532aa0f6123bf65"}
-{"key":"\udcff","hash":"fnv1-32","digest":"050c5de0","low":"d14703d39d866da6","high":"9928b66c5e48dc88"}
+{"key":"\ufffd","key_base64":"/w==","hash":"fnv1-32","digest":"050c5de0","low":"d14703d39d866da6","high":"9928b66c5e48dc88"}
 {"key":"\"","hash":"fnv1-32","digest":"050c5d3d","low":"bd078ce3ecf9c1db","high":"340c67fb29549f6e"}
 $ bloomery hash --list | grep -vE '^(md5|sha1|siphash) '
 xxh3         64 bits  the default
