@@ -2,8 +2,10 @@
 #include "card.h"
 #include "card_live.h"
 #include "cli.h"
+#include "fingerprints.h"
 #include "message.h"
 #include "open.h"
+#include "pages.h"
 
 #include <stdio.h>
 
@@ -66,6 +68,25 @@ static bool show(const values *v, const char *path, bool first) {
     return good;
 }
 
+/* A file of dedup --exact or --confirm is no filter. */
+static bool show_fingerprints(const values *v, const char *path, bool first) {
+    fingerprints f;
+    if (!fingerprints_read(&f, path, v->header))
+        return false;
+    if (v->json)
+        fingerprints_json(&f, stdout);
+    else {
+        if (!first)
+            (void)putchar('\n');
+        fingerprints_print(&f, stdout);
+    }
+    return true;
+}
+
+static bool show_file(const values *v, const char *path, bool first) {
+    return pages_recognise(path) ? show_fingerprints(v, path, first) : show(v, path, first);
+}
+
 static int run(void *at, cli_operands operands) {
     const values *v = at;
     int status = CLI_OK;
@@ -77,7 +98,7 @@ static int run(void *at, cli_operands operands) {
         const bool live = remote_is_address(path);
         if (v->gozero && !live)
             status = message_error("%s: is a file; --gozero is for filters on servers", path);
-        else if (live ? show_live(v, path, first) : show(v, path, first))
+        else if (live ? show_live(v, path, first) : show_file(v, path, first))
             first = false;
         else
             status = CLI_ERROR;
@@ -118,6 +139,11 @@ const cli_command command_info = {
         "Of a list that holds copies of keys the count is one of copies, and the estimate one of "
         "different keys. Of a state of `bloomery distinct` (kind hll) there is only the number of "
         "different keys to tell, with the range that holds the truth in 95 of 100 cases.\n"
+        "\n"
+        "The files that `bloomery dedup` keeps with --exact and --confirm are no filters, but sets "
+        "of fingerprints, and are described as such: how many there are, the seed of their hash "
+        "function, what of a line they are fingerprints of, and how likely a new line has one that "
+        "is there.\n"
         "\n"
         "A keyed filter is described without its key. The checksums are verified; a file that "
         "cannot be opened, or is damaged, is reported, the others are described all the same, and "

@@ -47,7 +47,8 @@ const cli_command command_merge = {
         "in several of them is in the result as often, and must be removed as often; what does not "
         "fit is an error. Counts add up, and of the states of `bloomery distinct` the result is "
         "the state of all their lines. Fuse and ribbon filters, and overlays, cannot be merged: "
-        "build one from the lines of all.",
+        "build one from the lines of all. Nor can the files of `bloomery dedup` with --exact or "
+        "--confirm: each has a random seed of its own.",
     .examples = "# Parts built on several machines, as one\n"
                 "bloomery merge -o all.bly part1.bly part2.bly part3.bly\n"
                 "# Take today's keys into the big list\n"

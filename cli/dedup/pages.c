@@ -324,6 +324,28 @@ bool pages_open(pages *p, const char *path) {
     return good;
 }
 
+bool pages_open_read(pages *p, const char *path) {
+    struct stat st;
+    *p = (pages){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK),
+                 .path = strdup(path)};
+    bool good = p->fd >= 0 && p->path && fstat(p->fd, &st) == 0;
+    if (!good)
+        (void)message_errno(path);
+    good = good && read_header(p, (uint64_t)st.st_size);
+    if (!good)
+        pages_close(p);
+    return good;
+}
+
+bool pages_read(const pages *p, uint64_t page, uint64_t slots[PAGES_SLOTS]) {
+    const bool good = read_at(p->fd, slots, PAGE_BYTES, offset_of(page));
+    if (!good)
+        (void)message_errno(p->path);
+    for (size_t i = 0; good && i < PAGES_SLOTS; i++)
+        slots[i] = little(slots[i]);
+    return good;
+}
+
 void pages_close(pages *p) {
     /* While it is locked: who waits for it will see that it is gone. */
     if (p->fd >= 0 && p->made && !p->whole)

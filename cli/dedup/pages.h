@@ -46,6 +46,13 @@ bool pages_recognise(const char *path);
  * message has been printed, and there is nothing to close. */
 bool pages_open(pages *p, const char *path);
 
+/* Opens the file to be read by pages_read and pages_has alone, without a lock: what another process
+ * adds meanwhile may be seen or not. An empty file, like any other that is not whole, is an error.
+ * false: a message has been printed, and there is nothing to close. */
+bool pages_open_read(pages *p, const char *path);
+/* The slots of one page, 0 where empty. false: a message has been printed. */
+bool pages_read(const pages *p, uint64_t page, uint64_t slots[PAGES_SLOTS]);
+
 /* Closes, and removes a file that was made and never written. */
 void pages_close(pages *p);
 

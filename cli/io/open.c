@@ -5,6 +5,7 @@
 #include "keyfile.h"
 #include "message.h"
 #include "output.h"
+#include "pages.h"
 #include "remote.h"
 
 #include <errno.h>
@@ -52,6 +53,11 @@ static int say_damaged(const char *path, const beginning *b) {
         return message_error("%s: is empty, so not a Bloomery filter", path);
     if (b->have >= 2 && b->bytes[0] == 0x1F && b->bytes[1] == 0x8B)
         return message_error("%s: is compressed; gunzip it first", path);
+    if (pages_recognise(path))
+        return message_error(
+            "%s: holds fingerprints (of dedup --exact or --confirm), not a filter; "
+            "use it with bloomery dedup, info or verify",
+            path);
     if (memcmp(b->bytes, magic, b->have < 4 ? b->have : 4) != 0)
         return message_error("%s: is not a Bloomery filter", path);
     if (b->have < HEADER_BYTES)

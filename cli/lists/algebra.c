@@ -9,6 +9,7 @@
 #include "message.h"
 #include "numbers.h"
 #include "open.h"
+#include "pages.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -134,6 +135,14 @@ static bool refuse_kind(const plan *p) {
     return false;
 }
 
+static bool refuse_fingerprints(const plan *p, const char *path) {
+    (void)message_error("%s: holds fingerprints (of dedup --exact or --confirm), which cannot be "
+                        "%s: each such file has a random seed of its own; run bloomery dedup on "
+                        "the lines of all of them, with one such file",
+                        path, p->op->done);
+    return false;
+}
+
 /* Reads every header. */
 static bool make_plan(plan *p, const algebra *op, bool fold, cli_operands files) {
     const char *odd = NULL;
@@ -141,6 +150,8 @@ static bool make_plan(plan *p, const algebra *op, bool fold, cli_operands files)
     *p = (plan){.op = op, .paths = files.items, .count = files.count};
     for (size_t i = 0; i < p->count; i++) {
         bly_file_info info;
+        if (pages_recognise(p->paths[i]))
+            return refuse_fingerprints(p, p->paths[i]);
         if (open_header(p->paths[i], &info) != BLY_OK)
             return false;
         if (i == 0)

@@ -1,0 +1,86 @@
+# The files that dedup keeps with --exact and --confirm are no filters, but every command knows them.
+$ seq 1000 | bloomery dedup --exact --state exact.fps | wc -l; seq 100000 | bloomery dedup -i --url --confirm confirm.fps | wc -l
+1000
+100000
+$ seq -f %g,x 5 | bloomery dedup -q --field 1 -t , --exact --state field.fps > none
+
+# What they are. The seed is random.
+$ bloomery info exact.fps confirm.fps | sed -E 's/seed [0-9]+/seed N/'
+exact.fps
+  kind       fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm
+  shape      4 pages of 512 slots
+  file       20.0 KiB (20,480 bytes)
+  hash       xxh3, seed N
+  rule       whole lines
+  lines      1,000 fingerprints, and 1 that records the rule
+  rate       1 in 1.8e+16 new lines mistaken for one seen, per lookup and per line
+  fill       ▕███████████▋            ▏ 49% of its slots in use
+\
+confirm.fps
+  kind       fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm
+  shape      512 pages of 512 slots
+  file       2.00 MiB (2,101,248 bytes)
+  hash       xxh3, seed N
+  rule       --url=standard --ignore-case
+  lines      100,000 fingerprints, and 1 that records the rule
+  rate       1 in 184,465,596,081,135 new lines mistaken for one seen, per lookup and per line
+  fill       ▕█████████▏              ▏ 38% of its slots in use
+$ bloomery info field.fps | grep -e rule -e lines; bloomery info --header exact.fps | cut -c -60 | sed -E 's/seed [0-9]+/seed N/'
+  kind       fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm
+  rule       --field 1 -t ','
+  lines      5 fingerprints, and 1 that records the rule
+  rate       1 in 3.1e+18 new lines mistaken for one seen, per lookup and per line
+exact.fps
+\  kind       fingerprints of lines, 64 bits each: a file of\s
+  shape      4 pages of 512 slots
+  file       20.0 KiB (20,480 bytes)
+  hash       xxh3, seed N
+$ bloomery info --json exact.fps confirm.fps | sed -E 's/"seed":[0-9]+/"seed":N/'
+{"file":"exact.fps","file_bytes":20480,"kind":"fingerprints","pages":4,"hash":"xxh3","keyed":false,"seed":N,"fingerprints":1001,"marks":1,"not_found":0,"rule":"","fill":0.48876953125,"rate_per_lookup":5.42643187328995e-17}
+{"file":"confirm.fps","file_bytes":2101248,"kind":"fingerprints","pages":512,"hash":"xxh3","keyed":false,"seed":N,"fingerprints":100001,"marks":1,"not_found":0,"rule":"--url=standard --ignore-case","fill":0.3814735412597656,"rate_per_lookup":5.4210650725361464e-15}
+$ bloomery info --header --json exact.fps | sed -E 's/"seed":[0-9]+/"seed":N/'
+{"file":"exact.fps","file_bytes":20480,"kind":"fingerprints","pages":4,"hash":"xxh3","keyed":false,"seed":N}
+
+# Whether they are intact, as far as the format tells: a fingerprint in a page that is not its own.
+$ bloomery verify exact.fps confirm.fps; bloomery verify --json --measure exact.fps
+exact.fps: good; 1,001 fingerprints
+confirm.fps: good; 100,001 fingerprints
+{"file":"exact.fps","verdict":"good","kind":"fingerprints","fingerprints":1001,"not_found":0}
+$ cp exact.fps moved.fps; dd if=exact.fps of=moved.fps bs=4096 skip=1 seek=2 count=1 conv=notrunc status=none; bloomery verify moved.fps; bloomery verify --json moved.fps
+{"file":"moved.fps","verdict":"damaged","kind":"fingerprints"}
+! bloomery verify: moved.fps: is damaged: page 1 has a fingerprint that does not belong there; remove the file to begin anew
+! bloomery verify: moved.fps: is damaged: page 1 has a fingerprint that does not belong there; remove the file to begin anew
+? 2
+$ cp exact.fps headless.fps; printf x | dd of=headless.fps bs=1 seek=20 conv=notrunc status=none; bloomery verify headless.fps; bloomery info headless.fps
+! bloomery verify: headless.fps: is damaged; remove it to begin anew
+! bloomery info: headless.fps: is damaged; remove it to begin anew
+? 2
+$ head -c 5000 exact.fps > cut.fps; bloomery verify --json cut.fps
+{"file":"cut.fps","verdict":"damaged","kind":"fingerprints"}
+! bloomery verify: cut.fps: is damaged; remove it to begin anew
+? 2
+
+# Slots that a write which was interrupted has left empty: what lies behind them is not found.
+$ cp confirm.fps torn.fps; for page in $(seq 1 512); do dd if=/dev/zero of=torn.fps bs=8 seek=$((512 * page + 100)) count=1 conv=notrunc status=none; done; bloomery verify torn.fps | sed -E 's/[0-9,]+ (fingerprints|of which)/N \1/g'; bloomery info torn.fps | grep -c 'note.*cannot be found'
+torn.fps: good; N fingerprints, N of which cannot be found: a write was interrupted, and their lines will be printed again
+1
+
+# What is done with filters cannot be done with them.
+$ seq 10 | bloomery build -q -o list.bly; bloomery merge -o all.bly exact.fps confirm.fps; bloomery merge -o all.bly list.bly exact.fps; bloomery intersect --estimate exact.fps exact.fps; ls all.bly 2>&1
+ls: cannot access 'all.bly': No such file or directory
+! bloomery merge: exact.fps: holds fingerprints (of dedup --exact or --confirm), which cannot be merged: each such file has a random seed of its own; run bloomery dedup on the lines of all of them, with one such file
+! bloomery merge: exact.fps: holds fingerprints (of dedup --exact or --confirm), which cannot be merged: each such file has a random seed of its own; run bloomery dedup on the lines of all of them, with one such file
+! bloomery intersect: exact.fps: holds fingerprints (of dedup --exact or --confirm), which cannot be compared: each such file has a random seed of its own; run bloomery dedup on the lines of all of them, with one such file
+? 2
+$ bloomery check exact.fps none; bloomery add exact.fps none; bloomery fold --by 2 -o all.bly exact.fps; bloomery dedup --state exact.fps none
+! bloomery check: exact.fps: holds fingerprints (of dedup --exact or --confirm), not a filter; use it with bloomery dedup, info or verify
+! bloomery add: exact.fps: holds fingerprints (of dedup --exact or --confirm), not a filter; use it with bloomery dedup, info or verify
+! bloomery fold: exact.fps: holds fingerprints (of dedup --exact or --confirm), not a filter; use it with bloomery dedup, info or verify
+! bloomery dedup: exact.fps: holds fingerprints; use it with --exact, or with --confirm
+? 2
+
+# A filter is still a filter, and something else is still nothing.
+$ bloomery verify list.bly; echo something else > text; bloomery info text
+list.bly: good
+! bloomery info: text: is not a Bloomery filter
+? 2
