@@ -30,8 +30,8 @@ static const cli_option options[] = {
      "What the lines are, so that spelling does not matter; line (the default) takes them byte for "
      "byte. The list remembers it."},
     {"rate", 'p', CLI_RATE, AT(rate), "RATE", NULL, NULL,
-     "How often a line that is not in the list may be taken for one that is: 0.001 (the default), "
-     "0.1%, 1/1000."},
+     "The false-positive rate per line, for lines that are not in the list: 0.001 (the default), "
+     "0.1%, 1/1000. Where a line needs several lookups, the rate per lookup is lower."},
     {"expect", 'n', CLI_COUNT, AT(keys), "N", NULL, NULL,
      "Leave room for N different keys. Without it there is room for those that are there. Lists "
      "built with the same N, rate and kind are of one size, so they can be merged. For fuse and "
@@ -217,7 +217,7 @@ static bool lay_over(build_job *j) {
     const bool good = save(j, over.filter);
     if (good)
         build_report_list(over.filter, o->output, bly_filter_file_size(over.filter),
-                          stats.target_fpr);
+                          stats.target_fpr, over.lookups);
     if (good && o->stats)
         build_report_stats(over.filter);
     if (good && o->json)

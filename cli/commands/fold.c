@@ -116,9 +116,9 @@ static void report(const values *v, const bly_filter *from, const bly_stats *b) 
         json_integer(&j, "bytes_before", a.bytes);
         json_integer(&j, "bytes", b->bytes);
         json_integer(&j, "capacity", b->capacity);
-        json_real(&j, "rate_asked", b->target_fpr);
-        json_real(&j, "rate_before", a.current_fpr);
-        json_real(&j, "rate_now", b->current_fpr);
+        json_real(&j, "rate_per_lookup_requested", b->target_fpr);
+        json_real(&j, "rate_per_lookup_before", a.current_fpr);
+        json_real(&j, "rate_per_lookup_current", b->current_fpr);
         json_bool(&j, "keeps_promise", health_of(b) == HEALTH_GOOD);
         json_end(&j);
     } else if (a.size != b->size)

@@ -17,7 +17,7 @@ typedef struct values {
 static const cli_option options[] = {
     {"header", 0, CLI_FLAG, offsetof(values, header), NULL, NULL, NULL,
      "Read the header alone: instant however large the file is, but without what only the bits can "
-     "tell (the estimated keys, the rate now, the fill, the type of its lines, how many of its "
+     "tell (the estimated keys, the current rate, the fill, the type of its lines, how many of its "
      "keys are marks), and without a check of the bits' checksum. Of a filter on a server: without "
      "asking it for its type."},
     {"gozero", 0, CLI_COUNT, offsetof(values, gozero), "BITS", NULL, NULL,
@@ -113,8 +113,11 @@ const cli_command command_info = {
     .description =
         "Prints a card for each filter file: its kind and shape, its hash function with the seed "
         "or the id of its secret key, how many keys it was made for and how many it holds, and "
-        "three rates of wrong answers: the one asked when it was made, the one that the formula "
-        "predicts for its keys, and the one its bits give now.\n"
+        "its false-positive rate: requested when it was made, expected by formula for its keys, "
+        "and current, as its bits stand. A line may need several lookups: one for each prefix "
+        "length of the blocks in a list of addresses, and for each number of labels in a list of "
+        "domains. Such a list has two rates, per line and per lookup; -p of `bloomery build` is "
+        "the one per line.\n"
         "\n"
         "The keys are told twice: as counted when they were added, and as estimated from the bits. "
         "The count misses the few keys that looked present already; the estimate is what remains "
@@ -156,14 +159,15 @@ const cli_command command_info = {
         "told, too, and its stamp, by which it differs from every other filter, one made anew "
         "under the same key included. Of a filter of go-zero's, which tells nothing of itself, "
         "--gozero gives the number of bits; keys and rate are then judged by the bits set.",
-    .examples = "# Describe a list\n"
-                "bloomery info blocked.bly\n"
-                "# The wrong answers per million questions that each of several lists gives now\n"
-                "bloomery info --json *.bly | jq -r '[.file, .rate_now * 1e6] | @tsv'\n"
-                "# What a huge file is, without reading it\n"
-                "bloomery info --header seen-urls.bly\n"
-                "# A filter on a server\n"
-                "bloomery info redis://cache.example/blocked",
+    .examples =
+        "# Describe a list\n"
+        "bloomery info blocked.bly\n"
+        "# False positives per million lookups, of several lists\n"
+        "bloomery info --json *.bly | jq -r '[.file, .rate_per_lookup_current * 1e6] | @tsv'\n"
+        "# What a huge file is, without reading it\n"
+        "bloomery info --header seen-urls.bly\n"
+        "# A filter on a server\n"
+        "bloomery info redis://cache.example/blocked",
     .options = options,
     .values_size = sizeof(values),
     .run = run,

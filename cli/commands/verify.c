@@ -10,6 +10,7 @@
 #include "numbers.h"
 #include "open.h"
 #include "pages.h"
+#include "rates.h"
 
 #include <stdio.h>
 
@@ -21,10 +22,10 @@ typedef struct values {
 
 static const cli_option options[] = {
     {"measure", 0, CLI_COUNT, offsetof(values, measure), "N", NULL, "1M",
-     "Ask the filter for N random keys that are not in it, and count the wrong answers."},
+     "Look up N random lines that are not in the list, and count the false positives."},
     {"key-file", 0, CLI_FILE, offsetof(values, key_file), "FILE", NULL, NULL,
-     "The secret key of a keyed filter. Without it --measure asks with random hash values instead "
-     "of keys, and the key itself is not checked."},
+     "The secret key of a keyed filter. Without it --measure looks up random hash values "
+     "instead of keys, and the rate per lookup is judged; the key itself is not checked."},
     {"json", 0, CLI_FLAG, offsetof(values, json), NULL, NULL, NULL,
      "Print one JSON object per file, each on its own line."},
     {0},
@@ -36,6 +37,7 @@ typedef struct finding {
     bly_status status; /* of opening it; the rest is known if that is BLY_OK */
     bly_stats stats;
     health health;
+    unsigned lookups; /* the most that a line needs; 0: not known, and then keys are judged */
     bool measured, broken;
     measurement m;
 } finding;
@@ -56,12 +58,50 @@ static bool keeps_promise(const finding *f) {
 
 /* ---- saying it ------------------------------------------------------------------------------- */
 
+/* "0.09% per line": what was measured, or judged by the bits. */
+static const char *unit(const finding *f) {
+    return f->lookups ? "per line" : "per lookup";
+}
+
+/* The rate that was requested, and is judged. */
+static double requested(const finding *f) {
+    return rates_requested(f->stats.target_fpr, f->lookups ? f->lookups : 1);
+}
+
+static void print_measured(const finding *f) {
+    char some[NUMBER_TEXT], rate[NUMBER_TEXT], low[NUMBER_TEXT], high[NUMBER_TEXT];
+    char asked[NUMBER_TEXT], each[64] = "";
+    if (f->lookups > 1)
+        (void)snprintf(each, sizeof each, " of %u lookups each", f->lookups);
+    (void)printf("; false-positive rate %s measured %s (%s random %s%s, 95%% interval %s to %s), "
+                 "requested %s",
+                 unit(f), number_percent(f->m.rate, rate), number_grouped(f->m.asked, some),
+                 f->m.hashes      ? "hashes"
+                 : f->lookups > 1 ? "lines"
+                                  : "keys",
+                 each, number_percent(f->m.low, low), number_percent(f->m.high, high),
+                 number_percent(requested(f), asked));
+}
+
+static void print_expected(const finding *f) {
+    char line[NUMBER_TEXT], lookup[NUMBER_TEXT], asked[NUMBER_TEXT], each[NUMBER_TEXT];
+    const double now = f->stats.current_fpr;
+    (void)number_percent(now, lookup);
+    (void)number_percent(f->stats.target_fpr, each);
+    (void)number_percent(requested(f), asked);
+    if (f->lookups > 1)
+        (void)printf("; false-positive rate %s per line (requested %s), %s per lookup (requested "
+                     "%s)",
+                     number_percent(rates_per_line(now, f->lookups), line), asked, lookup, each);
+    else
+        (void)printf("; false-positive rate %s %s (requested %s)", lookup,
+                     f->lookups ? "per line and per lookup" : "per lookup", each);
+}
+
 static void print(const finding *f) {
-    char asked[NUMBER_TEXT], rate[NUMBER_TEXT], low[NUMBER_TEXT], high[NUMBER_TEXT];
-    char promise[NUMBER_TEXT];
     if (f->status != BLY_OK)
         return;
-    const bool good = keeps_promise(f);
+    const bool good = keeps_promise(f), counts = kinds_can(f->stats.kind, BLY_ONLY_COUNTS);
     (void)printf("%s: %s%s%s%s", f->path, good ? "" : "intact, but ",
                  message_style_on(1, good ? STYLE_GREEN : STYLE_RED),
                  good                           ? "good"
@@ -69,15 +109,31 @@ static void print(const finding *f) {
                                                 : "breaks its promise",
                  message_style_off(1));
     if (f->measured)
-        (void)printf("; %s wrong of %s answers%s, 95%% interval %s to %s, promised %s",
-                     number_percent(f->m.rate, rate), number_grouped(f->m.asked, asked),
-                     f->m.hashes ? " to random hashes" : "", number_percent(f->m.low, low),
-                     number_percent(f->m.high, high), number_percent(f->stats.target_fpr, promise));
+        print_measured(f);
+    else if (!counts)
+        print_expected(f);
     (void)printf("%s\n", kinds_can(f->stats.kind, BLY_IS_LOSSY)
                              ? "; may forget keys: a \"no\" is not certain"
-                         : kinds_can(f->stats.kind, BLY_ONLY_COUNTS)
-                             ? "; it tells how many keys there are, not which"
-                             : "");
+                         : counts ? "; it tells how many keys there are, not which"
+                                  : "");
+}
+
+static void print_measured_json(const finding *f, json *j) {
+    const double lookups = (double)f->m.asked * f->m.lookups;
+    json_open(j, "measured", '{');
+    json_text(j, "judged", f->lookups ? "rate_per_line" : "rate_per_lookup");
+    json_text(j, "with", f->m.hashes ? "hashes" : "keys");
+    if (f->lookups) {
+        json_integer(j, "lines", f->m.asked);
+        json_integer(j, "false_positive_lines", f->m.wrong);
+        json_real(j, "rate_per_line", f->m.rate);
+    }
+    json_integer(j, "lookups", f->m.asked * f->m.lookups);
+    json_integer(j, "false_positive_lookups", f->m.wrong_lookups);
+    json_real(j, "rate_per_lookup", (double)f->m.wrong_lookups / lookups);
+    json_real(j, "interval_low", f->m.low);
+    json_real(j, "interval_high", f->m.high);
+    json_close(j, '}');
 }
 
 static void print_json(const finding *f) {
@@ -87,33 +143,27 @@ static void print_json(const finding *f) {
     if (f->status != BLY_OK)
         json_text(&j, "error", bly_strerror(f->status));
     else {
-        json_real(&j, "rate_asked", f->stats.target_fpr);
-        json_real(&j, "rate_predicted", f->stats.predicted_fpr);
-        json_real(&j, "rate_now", f->stats.current_fpr);
+        rates_json_requested(&j, f->stats.target_fpr, f->lookups);
+        rates_json(&j, "expected", f->stats.predicted_fpr, f->lookups);
+        rates_json(&j, "current", f->stats.current_fpr, f->lookups);
         json_integer(&j, "capacity", f->stats.capacity);
         json_bool(&j, "lossy", kinds_can(f->stats.kind, BLY_IS_LOSSY));
         json_real(&j, "estimated_keys", f->stats.estimated_keys);
     }
-    if (f->measured) {
-        json_open(&j, "measured", '{');
-        json_integer(&j, "asked", f->m.asked);
-        json_integer(&j, "wrong", f->m.wrong);
-        json_real(&j, "rate", f->m.rate);
-        json_real(&j, "low", f->m.low);
-        json_real(&j, "high", f->m.high);
-        json_text(&j, "with", f->m.hashes ? "hashes" : "keys");
-        json_close(&j, '}');
-    }
+    if (f->measured)
+        print_measured_json(f, &j);
     json_end(&j);
 }
 
 static void warn(const finding *f) {
-    char rate[NUMBER_TEXT], promise[NUMBER_TEXT];
+    char rate[NUMBER_TEXT], asked[NUMBER_TEXT];
+    const double by_bits = rates_per_line(f->stats.current_fpr, f->lookups ? f->lookups : 1);
     if (f->status != BLY_OK || health_warn(f->path, &f->stats) || !f->broken)
         return;
-    message_warn("%s: breaks its promise: %s of the answers are wrong, promised %s; %s", f->path,
-                 number_percent(f->m.rate, rate), number_percent(f->stats.target_fpr, promise),
-                 measure_blames_hash(&f->m, f->stats.current_fpr)
+    message_warn("%s: breaks its promise: false-positive rate %s measured %s, requested %s; %s",
+                 f->path, unit(f), number_percent(f->m.rate, rate),
+                 number_percent(requested(f), asked),
+                 measure_blames_hash(&f->m, by_bits)
                      ? "its bits do not explain that, so its hash function is at fault; build it "
                        "with another"
                      : "that is how its bits fell; build it larger, or with another --seed");
@@ -131,10 +181,11 @@ static bool examine(const values *v, const bly_hasher *key, finding *f) {
         return true;
     bly_filter_stats(o.filter, &f->stats);
     f->health = health_of(&f->stats);
+    f->lookups = rates_lookups(o.filter);
     /* What only counts takes hardly any key for a stranger. */
     if (v->measure > 0 && !kinds_can(f->stats.kind, BLY_ONLY_COUNTS)) {
-        good = f->measured = measure(o.filter, v->measure, &f->m);
-        f->broken = good && measure_broken(&f->m, f->stats.target_fpr);
+        good = f->measured = measure(o.filter, v->measure, f->lookups ? f->lookups : 1, &f->m);
+        f->broken = good && measure_broken(&f->m, requested(f));
     }
     open_close(&o);
     return good;
@@ -205,14 +256,18 @@ const cli_command command_verify = {
     .summary = "Check that filter files are intact and keep their promise",
     .description =
         "Reads each file whole, checks the checksums of its header and of its bits, and compares "
-        "the rate of wrong answers that its bits give with the one it was made for. It prints "
-        "\"good\", or what is wrong.\n"
+        "the false-positive rate that its bits give with the one requested. It prints \"good\", or "
+        "what is wrong, and both rates: per line, and per lookup. A line may need several lookups: "
+        "one for each prefix length of the blocks in a list of addresses, and for each number of "
+        "labels in a list of domains. `bloomery build -p` requests a rate per line.\n"
         "\n"
-        "With --measure it also asks the filter for random keys that cannot be in it, and prints "
-        "how many of them it takes for its own, with the interval in which the real rate lies in "
-        "95 of 100 such measurements. Each of these keys has 16 random bytes, and a newline before "
-        "them that no line of a list can have; that one of them is in the list by accident is as "
-        "good as impossible. This relies on no formula, only on the filter's own answers.\n"
+        "With --measure it also looks up random lines that cannot be in the list, each by as many "
+        "lookups as a line can need, and prints how many of them are false positives, with the "
+        "interval in which the real rate lies in 95 of 100 such measurements. Each lookup is of a "
+        "key of 16 random bytes, and a newline before them that no line of a list can have; that "
+        "one of them is in the list by accident is as good as impossible. This relies on no "
+        "formula, only on the filter's own answers. What is measured and judged is the rate per "
+        "line, or, where the type of the list is not known, the rate per lookup.\n"
         "\n"
         "The promise counts as broken when the measured rate is above it by more than a tenth and "
         "the whole interval is above it too. Without measuring it does when the rate that the bits "
@@ -227,7 +282,7 @@ const cli_command command_verify = {
         "breaks its promise, and 2 when one is damaged or cannot be read.",
     .examples = "# Are they intact?\n"
                 "bloomery verify *.bly\n"
-                "# What is the real rate of wrong answers? Ten million questions\n"
+                "# What is the real false-positive rate? Ten million lookups\n"
                 "bloomery verify --measure=10M blocked.bly\n"
                 "# Stop a release whose list is damaged or too full\n"
                 "bloomery verify --measure blocked.bly || exit 1",

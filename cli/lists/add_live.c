@@ -182,9 +182,9 @@ static void report_json(const adding *a, const bly_stats *s, uint64_t marks) {
         json_integer(&j, "count", s->count);
         json_integer(&j, "marks", marks);
         json_integer(&j, "capacity", s->capacity);
-        json_real(&j, "rate_asked", s->target_fpr);
+        json_real(&j, "rate_per_lookup_requested", s->target_fpr);
     }
-    json_real(&j, "rate_now", s->current_fpr);
+    json_real(&j, "rate_per_lookup_current", s->current_fpr);
     if (!a->values->gozero)
         json_bool(&j, "keeps_promise", health_of(s) == HEALTH_GOOD);
     json_end(&j);

@@ -334,8 +334,8 @@ static void report_json(const plan *p, const algebra_values *v, const bly_stats 
     json_integer(&j, "count", s->count);
     json_integer(&j, "marks", marks);
     json_real(&j, "estimated_keys", s->estimated_keys);
-    json_real(&j, "rate_asked", s->target_fpr);
-    json_real(&j, "rate_now", s->current_fpr);
+    json_real(&j, "rate_per_lookup_requested", s->target_fpr);
+    json_real(&j, "rate_per_lookup_current", s->current_fpr);
     json_bool(&j, "approximate", s->approximate);
     json_bool(&j, "keeps_promise", health_of(s) == HEALTH_GOOD);
     json_end(&j);

@@ -37,8 +37,10 @@ bool build_options_agree(build_job *j, cli_operands files);
 
 /* What was built, on standard error and, with --json, on standard output. */
 void build_report(const build_job *j);
-/* One line on a list that was written as `name`. */
-void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate);
+/* One line on a list that was written as `name`, made for that rate per lookup, with up to so many
+ * lookups per line (0: not known). */
+void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate,
+                       unsigned lookups);
 /* --stats. */
 void build_report_stats(const bly_filter *f);
 

@@ -3,6 +3,7 @@
 #include "json.h"
 #include "kinds.h"
 #include "message.h"
+#include "rates.h"
 
 bool build_over_open(build_over *o, const char *path, const char *key_file, const bly_spec *how) {
     bly_hasher space;
@@ -20,6 +21,8 @@ bool build_over_open(build_over *o, const char *path, const char *key_file, cons
         (void)message_status(path, status);
     if (status != BLY_OK)
         open_close(&o->base);
+    else
+        o->lookups = rates_lookups(o->filter);
     return status == BLY_OK;
 }
 
@@ -39,7 +42,7 @@ void build_over_json(const build_over *o, const char *list) {
     json_text(&out, "base", bly_kind_name(bly_filter_geometry(o->base.filter).kind));
     json_integer(&out, "keys", s.count);
     json_integer(&out, "capacity", s.capacity);
-    json_real(&out, "rate", s.target_fpr);
+    rates_json_requested(&out, s.target_fpr, o->lookups);
     json_integer(&out, "bytes", bly_filter_file_size(o->filter));
     json_end(&out);
 }

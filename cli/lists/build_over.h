@@ -8,6 +8,7 @@ typedef struct build_over {
     const char *path;   /* of the list beneath */
     opened base;        /* that list */
     bly_filter *filter; /* the overlay, while the base is open */
+    unsigned lookups;   /* the most that a line needs; 0: not known */
 } build_over;
 
 /* Of `how`, changes and marker count. false: reported, and nothing is to be closed. */

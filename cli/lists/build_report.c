@@ -5,6 +5,7 @@
 #include "kinds.h"
 #include "message.h"
 #include "numbers.h"
+#include "rates.h"
 
 #include <stdio.h>
 
@@ -16,6 +17,7 @@ static uint64_t size_of(const build_job *j) {
 
 static void report_json(const build_job *j) {
     const build_making *m = &j->making;
+    const unsigned lookups = keytype_most_tries(j->reader.type, &m->levels);
     json out = json_begin(stdout);
     json_text(&out, "list", m->path);
     json_text(&out, "type", keytype_name(j->reader.type));
@@ -35,8 +37,7 @@ static void report_json(const build_job *j) {
     json_integer(&out, "empty", j->lines.empty);
     json_integer(&out, "marks", keytype_mark_count(j->reader.type, &m->levels));
     json_integer(&out, "capacity", bly_filter_capacity(m->filter));
-    json_real(&out, "rate", m->rate);
-    json_integer(&out, "questions", keytype_most_tries(j->reader.type, &m->levels));
+    rates_json_requested(&out, m->rate / lookups, lookups);
     json_integer(&out, "bytes", size_of(j));
     json_integer(&out, "tries", m->tries);
     if (j->live)
@@ -64,16 +65,17 @@ static void warn_of_rate(const build_making *m) {
                      number_percent(s.target_fpr, asked));
 }
 
-void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate) {
-    char size[NUMBER_TEXT], errs[NUMBER_TEXT];
+void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate,
+                       unsigned lookups) {
+    char size[NUMBER_TEXT], error[NUMBER_TEXT], rates[RATES_TEXT];
     const bly_kind kind = bly_filter_geometry(f).kind;
     (void)number_bytes(bytes, size);
     if (kinds_can(kind, BLY_ONLY_COUNTS))
         message_note("%s: %s, %s, with a standard error of %s", name, bly_kind_name(kind), size,
-                     number_percent(bly_hll_error(f), errs));
+                     number_percent(bly_hll_error(f), error));
     else
-        message_note("%s: %s, %s, errs on %s lines", name, bly_kind_name(kind), size,
-                     number_one_in(rate, errs));
+        message_note("%s: %s, %s, false positives: %s", name, bly_kind_name(kind), size,
+                     rates_text(rate, lookups, rates));
 }
 
 void build_report(const build_job *j) {
@@ -90,7 +92,8 @@ void build_report(const build_job *j) {
                  j->lines.lines == 1 ? "" : "s", number_grouped(m->keys.distinct, b),
                  m->keys.distinct == 1 ? "" : "s", number_grouped(j->repeated, c),
                  m->keys.copies && j->repeated ? " and stored as often" : "", extra);
-    build_report_list(m->filter, m->path, size_of(j), m->rate);
+    const unsigned lookups = keytype_most_tries(j->reader.type, &m->levels);
+    build_report_list(m->filter, m->path, size_of(j), m->rate / lookups, lookups);
     if (m->tries > 1 && m->keyed)
         message_note("%u tries until nothing of %s matched by chance: the rate is halved %u times",
                      m->tries, j->allow.path, m->tries - 1);

@@ -5,6 +5,7 @@
 #include "kinds.h"
 #include "message.h"
 #include "numbers.h"
+#include "rates.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -24,6 +25,7 @@ card card_of(const char *path, const bly_file_info *header, const bly_filter *fi
         c.type = keytype_recognise(filter, &levels);
         c.typed = c.type != KEYTYPE_NONE;
         c.marks = keytype_mark_count(c.type, &levels);
+        c.lookups = c.typed ? keytype_most_tries(c.type, &levels) : 0;
     }
     return c;
 }
@@ -160,22 +162,37 @@ static void print_keys(const card *c, FILE *to) {
               bits);
 }
 
-static void print_rate(const card *c, FILE *to) {
-    char asked[NUMBER_TEXT], predicted[NUMBER_TEXT], now[NUMBER_TEXT], one_in[NUMBER_TEXT];
-    (void)number_percent(c->header.fpr, asked);
+/* One row of rates, per line or per lookup: `note` says which, if the label does not. */
+static void print_rate(const card *c, FILE *to, const char *label, unsigned lookups,
+                       const char *note) {
+    char asked[NUMBER_TEXT], expected[NUMBER_TEXT], now[NUMBER_TEXT], one_in[NUMBER_TEXT];
+    const double current = rates_per_line(c->stats.current_fpr, lookups);
+    (void)number_percent(rates_requested(c->header.fpr, lookups), asked);
+    (void)number_percent(current, now);
+    (void)number_one_in(current, one_in);
     if (!c->filter)
-        card_line(to, "rate", "%s asked (%s)", asked, number_one_in(c->header.fpr, one_in));
-    else if (c->stats.current_fpr > 0 && can(c, BLY_CAN_BUILD))
-        card_line(to, "rate", "%s asked, %s by its construction (%s)", asked,
-                  number_percent(c->stats.current_fpr, now),
-                  number_one_in(c->stats.current_fpr, one_in));
-    else if (c->stats.current_fpr > 0)
-        card_line(to, "rate", "%s asked, %s predicted, %s now (%s)", asked,
-                  number_percent(c->stats.predicted_fpr, predicted),
-                  number_percent(c->stats.current_fpr, now),
-                  number_one_in(c->stats.current_fpr, one_in));
+        card_line(to, label, "%s requested (%s)%s", asked,
+                  number_one_in(rates_requested(c->header.fpr, lookups), one_in), note);
+    else if (current > 0 && can(c, BLY_CAN_BUILD))
+        card_line(to, label, "%s requested, %s by its construction (%s)%s", asked, now, one_in,
+                  note);
+    else if (current > 0)
+        card_line(to, label, "%s requested, %s expected, %s current (%s)%s", asked,
+                  number_percent(rates_per_line(c->stats.predicted_fpr, lookups), expected), now,
+                  one_in, note);
     else
-        card_line(to, "rate", "%s asked, none now", asked);
+        card_line(to, label, "%s requested, no false positives while it is empty%s", asked, note);
+}
+
+static void print_rates(const card *c, FILE *to) {
+    char lookups[64];
+    if (c->lookups <= 1) {
+        print_rate(c, to, "rate", 1, c->lookups ? ", per line and per lookup" : ", per lookup");
+        return;
+    }
+    (void)snprintf(lookups, sizeof lookups, ", up to %u lookups", c->lookups);
+    print_rate(c, to, "per line", c->lookups, lookups);
+    print_rate(c, to, "per lookup", 1, "");
 }
 
 /* The share of the capacity that is used. Up to it the count misses next to nothing, while the
@@ -278,7 +295,7 @@ void card_print(const card *c, FILE *to) {
         return;
     }
     print_keys(c, to);
-    print_rate(c, to);
+    print_rates(c, to);
     if (c->filter && !can(c, BLY_CAN_BUILD))
         print_fill(c, to);
     card_stuck(c, to);
@@ -327,8 +344,8 @@ static void json_levels(const card *c, json *j) {
         json_integer(j, "count", s.count);
         json_real(j, "estimated_keys", s.estimated_keys);
         json_real(j, "fill", s.fill);
-        json_real(j, "rate_asked", s.target_fpr);
-        json_real(j, "rate_now", s.current_fpr);
+        json_real(j, "rate_per_lookup_requested", s.target_fpr);
+        json_real(j, "rate_per_lookup_current", s.current_fpr);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -340,8 +357,8 @@ static void json_filter(const card *c, json *j) {
     json_integer(j, "set_bits", s->set_bits);
     json_real(j, "fill", s->fill);
     json_real(j, "estimated_keys", s->estimated_keys);
-    json_real(j, "rate_predicted", s->predicted_fpr);
-    json_real(j, "rate_now", s->current_fpr);
+    rates_json(j, "expected", s->predicted_fpr, c->lookups);
+    rates_json(j, "current", s->current_fpr, c->lookups);
     json_bool(j, "keeps_promise", health_of(s) == HEALTH_GOOD);
     if (c->typed) {
         json_text(j, "type", keytype_name(c->type));
@@ -383,7 +400,7 @@ void card_json(const card *c, FILE *to) {
     json_integer(&j, "capacity", h->capacity);
     json_integer(&j, "count", h->count);
     json_real(&j, "bits_per_key", bits_per_key(c));
-    json_real(&j, "rate_asked", h->fpr);
+    rates_json_requested(&j, h->fpr, c->lookups);
     json_bool(&j, "approximate", h->approximate);
     if (c->filter)
         json_filter(c, &j);

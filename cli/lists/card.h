@@ -13,7 +13,8 @@ typedef struct card {
     bly_stats stats;          /* of the filter */
     bool typed;               /* the type is known */
     keytype type;
-    uint64_t marks; /* keys that say the type, and are counted with the others */
+    unsigned lookups; /* the most that a line needs; 0: not known */
+    uint64_t marks;   /* keys that say the type, and are counted with the others */
 } card;
 
 /* A card of the header, and of the filter unless that is NULL. One pass over its bits. */

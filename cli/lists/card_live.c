@@ -5,6 +5,7 @@
 #include "kinds.h"
 #include "live_facts.h"
 #include "numbers.h"
+#include "rates.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,6 +30,7 @@ bool card_live_of(card_live *c, const remote *r, bool type) {
         return false;
     c->typed = c->type != KEYTYPE_NONE;
     c->marks = keytype_mark_count(c->type, &levels);
+    c->lookups = c->typed ? keytype_most_tries(c->type, &levels) : 0;
     return true;
 }
 
@@ -87,15 +89,27 @@ static void print_keys(const card_live *c, FILE *to) {
               number_grouped(unmarked(c, c->bitmap->capacity), room), marks, bits);
 }
 
-static void print_rate(const card_live *c, FILE *to) {
+static void print_rate(const card_live *c, FILE *to, const char *label, unsigned lookups,
+                       const char *note) {
     char asked[NUMBER_TEXT], now[NUMBER_TEXT], one_in[NUMBER_TEXT];
-    (void)number_percent(c->bitmap->fpr, asked);
-    if (c->facts.predicted_fpr > 0)
-        card_line(to, "rate", "%s asked, %s now by the number of its keys (%s)", asked,
-                  number_percent(c->facts.predicted_fpr, now),
-                  number_one_in(c->facts.predicted_fpr, one_in));
+    const double expected = rates_per_line(c->facts.predicted_fpr, lookups);
+    (void)number_percent(rates_requested(c->bitmap->fpr, lookups), asked);
+    if (expected > 0)
+        card_line(to, label, "%s requested, %s expected for the number of its keys (%s)%s", asked,
+                  number_percent(expected, now), number_one_in(expected, one_in), note);
     else
-        card_line(to, "rate", "%s asked, none now", asked);
+        card_line(to, label, "%s requested, no false positives while it is empty%s", asked, note);
+}
+
+static void print_rates(const card_live *c, FILE *to) {
+    char lookups[64];
+    if (c->lookups <= 1) {
+        print_rate(c, to, "rate", 1, c->lookups ? ", per line and per lookup" : ", per lookup");
+        return;
+    }
+    (void)snprintf(lookups, sizeof lookups, ", up to %u lookups", c->lookups);
+    print_rate(c, to, "per line", c->lookups, lookups);
+    print_rate(c, to, "per lookup", 1, "");
 }
 
 static void print_fill(const card_live *c, FILE *to) {
@@ -123,7 +137,7 @@ static void print_gozero(const card_live *c, FILE *to) {
         card_line(to, "keys", "%s estimated", number_grouped((uint64_t)llround(estimated), keys));
     else
         card_line(to, "keys", "too many to estimate");
-    card_line(to, "rate", "%s now (%s)", number_percent(c->stats.current_fpr, now),
+    card_line(to, "rate", "%s current (%s), per lookup", number_percent(c->stats.current_fpr, now),
               number_one_in(c->stats.current_fpr, one_in));
 }
 
@@ -150,7 +164,7 @@ void card_live_print(const card_live *c, FILE *to) {
     print_place(c, to);
     print_hash(c, to);
     print_keys(c, to);
-    print_rate(c, to);
+    print_rates(c, to);
     print_fill(c, to);
     print_expiry(c, to);
     card_line(to, "stamp", "%016llx", (unsigned long long)c->bitmap->stamp);
@@ -178,7 +192,7 @@ static void json_own(const card_live *c, json *j) {
     json_hash(c, j);
     json_integer(j, "capacity", c->bitmap->capacity);
     json_integer(j, "count", c->facts.count);
-    json_real(j, "rate_asked", c->bitmap->fpr);
+    rates_json_requested(j, c->bitmap->fpr, c->lookups);
     json_bool(j, "keeps_promise", health_of(&c->stats) == HEALTH_GOOD);
     if (c->typed) {
         json_text(j, "type", keytype_name(c->type));
@@ -204,7 +218,7 @@ void card_live_json(const card_live *c, FILE *to) {
         json_null(&j, "expires_ms");
     else
         json_integer(&j, "expires_ms", (uint64_t)c->facts.expires_ms);
-    json_real(&j, "rate_now", c->stats.current_fpr);
+    rates_json(&j, "current", c->stats.current_fpr, c->lookups);
     if (is_gozero(c)) {
         json_integer(&j, "set_bits", c->stats.set_bits);
         json_real(&j, "fill", c->stats.fill);

@@ -15,6 +15,7 @@ typedef struct card_live {
     bool keyed; /* it is keyed, and its key is not at hand */
     bool typed; /* the type is known */
     keytype type;
+    unsigned lookups; /* the most that a line needs; 0: not known */
     uint64_t marks;
 } card_live;
 

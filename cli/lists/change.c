@@ -61,8 +61,8 @@ void change_warn_of_levels(const char *path, keytype type, const keytype_levels 
     const unsigned before = keytype_most_tries(type, known);
     const unsigned now = keytype_most_tries(type, &all);
     if (now > before && now * s->current_fpr > HEALTH_MARGIN * before * s->target_fpr)
-        message_warn("%s: has keys of new widths: for a line it is asked up to %u times instead of "
-                     "%u, and errs on up to %s of the lines; build it again",
+        message_warn("%s: has keys of new widths: for a line it needs up to %u lookups instead of "
+                     "%u, and the false-positive rate per line is up to %s; build it again",
                      path, now, before, number_percent(now * s->current_fpr, rate));
 }
 

@@ -36,7 +36,7 @@ static bly_hash next(generator *g) {
     return bly_hash_key(&g->hasher, &g->state, sizeof g->state);
 }
 
-static size_t ask_keys(const bly_filter *f, generator *g, size_t n) {
+static size_t ask_keys(const bly_filter *f, generator *g, size_t n, uint8_t found[BATCH]) {
     static const char prefix[PREFIX] = "\n\0probe\n";
     char text[BATCH][KEY];
     bly_bytes keys[BATCH];
@@ -46,13 +46,11 @@ static size_t ask_keys(const bly_filter *f, generator *g, size_t n) {
         memcpy(text[i] + PREFIX, &random, sizeof random);
         keys[i] = (bly_bytes){text[i], KEY};
     }
-    uint8_t found[BATCH];
     return bly_filter_contains_many(f, keys, n, found);
 }
 
-static size_t ask_hashes(const bly_filter *f, generator *g, size_t n) {
+static size_t ask_hashes(const bly_filter *f, generator *g, size_t n, uint8_t found[BATCH]) {
     bly_hash hashes[BATCH];
-    uint8_t found[BATCH];
     for (size_t i = 0; i < n; i++)
         hashes[i] = next(g);
     return bly_filter_contains_hashes(f, hashes, n, found);
@@ -68,19 +66,30 @@ static void judge(measurement *m) {
     m->high = m->wrong == m->asked ? 1 : fmin(1, middle + half);
 }
 
-bool measure(const bly_filter *f, uint64_t questions, measurement *out) {
+/* n lines, all their first lookups, then all their second ones, and so on. */
+static void ask_lines(const bly_filter *f, generator *g, size_t n, measurement *m) {
+    uint8_t line[BATCH] = {0}, found[BATCH];
+    for (unsigned i = 0; i < m->lookups; i++) {
+        m->wrong_lookups += m->hashes ? ask_hashes(f, g, n, found) : ask_keys(f, g, n, found);
+        for (size_t k = 0; k < n; k++)
+            line[k] |= found[k];
+    }
+    for (size_t k = 0; k < n; k++)
+        m->wrong += line[k];
+    m->asked += n;
+}
+
+bool measure(const bly_filter *f, uint64_t lines, unsigned lookups, measurement *out) {
     generator g;
     progress p;
-    measurement m = {.hashes = bly_filter_hasher(f) == NULL};
+    measurement m = {.lookups = lookups, .hashes = bly_filter_hasher(f) == NULL};
     if (!generator_open(&g))
         return false;
     progress_begin(&p, false);
-    while (m.asked < questions) {
-        const uint64_t left = questions - m.asked;
-        const size_t n = left < BATCH ? (size_t)left : BATCH;
-        m.wrong += m.hashes ? ask_hashes(f, &g, n) : ask_keys(f, &g, n);
-        m.asked += n;
-        progress_show(&p, m.asked, m.asked, questions);
+    while (m.asked < lines) {
+        const uint64_t left = lines - m.asked;
+        ask_lines(f, &g, left < BATCH ? (size_t)left : BATCH, &m);
+        progress_show(&p, m.asked, m.asked, lines);
     }
     progress_end(&p);
     judge(&m);

@@ -28,7 +28,7 @@ $ printf '\n\nlast without an end' | bloomery add list.bly
 
 # As JSON, and quietly.
 $ seq 200 201 | bloomery add --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"list.bly","type":"line","keys":2,"new":2,"malformed":0,"count":146,"marks":0,"capacity":1000,"rate_asked":1e-06,"rate_now":9.722e-16,"keeps_promise":true}
+{"file":"list.bly","type":"line","keys":2,"new":2,"malformed":0,"count":146,"marks":0,"capacity":1000,"rate_per_lookup_requested":1e-06,"rate_per_lookup_current":9.722e-16,"keeps_promise":true}
 $ seq 200 203 | bloomery add -q list.bly
 
 # What brings nothing new does not touch the file.
@@ -90,7 +90,7 @@ $ bloomery info ip.bly | grep type
 $ printf '192.0.2.1\n' | bloomery build -q --type ip -n 45 -o tight.bly
 $ seq 1 38 | sed 's/^/198.51.100./' | bloomery add -q tight.bly
 $ bloomery add -q tight.bly --key 10.40.0.0/16
-! bloomery add: warning: tight.bly: has keys of new widths: for a line it is asked up to 2 times instead of 1, and errs on up to 0.122% of the lines; build it again
+! bloomery add: warning: tight.bly: has keys of new widths: for a line it needs up to 2 lookups instead of 1, and the false-positive rate per line is up to 0.122%; build it again
 
 # A malformed line is named, and nothing is changed.
 $ cp ip.bly before.bly; printf '192.0.2.2\nnot an address\n192.0.2.300\n' > bad.txt
@@ -104,7 +104,7 @@ $ bloomery add --skip-malformed ip.bly bad.txt
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
 ! bloomery add: ip.bly: 1 of 1 new; it holds 5 keys and 24 marks of its type, its capacity is 1,020 with them
 $ bloomery add --skip-malformed --json ip.bly bad.txt | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"ip.bly","type":"ip","keys":1,"new":0,"malformed":2,"count":29,"marks":24,"capacity":1020,"rate_asked":0.001,"rate_now":1.555e-10,"keeps_promise":true}
+{"file":"ip.bly","type":"ip","keys":1,"new":0,"malformed":2,"count":29,"marks":24,"capacity":1020,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":1.555e-10,"keeps_promise":true}
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
 $ bloomery add ip.bly --key 'not an address'

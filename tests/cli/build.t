@@ -4,19 +4,19 @@
 $ seq 1000 >numbers
 $ bloomery build -o n.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: n.bly: split512, 2.00 KiB, errs on 1 in 1,000 lines
+! bloomery build: n.bly: split512, 2.00 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery check -c n.bly numbers
 1000
 $ printf 'a\nb\na\r\n\n  \nb\nno end' | bloomery build -o s.bly
 ! bloomery build: 7 lines: 3 keys, 2 repeated, 2 blank or comments
-! bloomery build: s.bly: split512, 128 B, errs on 1 in 1,000 lines
+! bloomery build: s.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ printf 'a\nb\nno end\n' | bloomery check -c s.bly
 3
 $ bloomery build --json -q -p 1/500 --seed 5 -n 2000 -o j.bly numbers numbers
-{"list":"j.bly","type":"line","kind":"split512","hash":"xxh3","keyed":false,"seed":5,"lines":2000,"keys":1000,"repeated":1000,"malformed":0,"empty":0,"marks":0,"capacity":2000,"rate":0.002,"questions":1,"bytes":3520,"tries":1}
+{"list":"j.bly","type":"line","kind":"split512","hash":"xxh3","keyed":false,"seed":5,"lines":2000,"keys":1000,"repeated":1000,"malformed":0,"empty":0,"marks":0,"capacity":2000,"lookups_per_line":1,"rate_per_lookup_requested":0.002,"rate_per_line_requested":0.002,"bytes":3520,"tries":1}
 $ bloomery build --stats -f -p 1% --kind classic -o n.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: n.bly: classic, 1.25 KiB, errs on 1 in 100 lines
+! bloomery build: n.bly: classic, 1.25 KiB, false positives: 1 in 100 lines (one lookup per line)
 ! kind            classic, k = 7, hash xxh3
 ! capacity        1000 keys at 0.01
 ! keys            998 counted, 998 estimated
@@ -25,22 +25,22 @@ $ bloomery build --stats -f -p 1% --kind classic -o n.bly numbers
 ! false positives 0.01 asked, 0.00988 predicted, 0.00987 now
 $ printf 'x\0y\r\0\0line\nbreak\0' | bloomery build -0 -o z.bly
 ! bloomery build: 4 lines: 3 keys, 0 repeated, 1 blank or comments
-! bloomery build: z.bly: split512, 128 B, errs on 1 in 1,000 lines
+! bloomery build: z.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ printf 'x\0y\r\0y\0line\nbreak\0' | bloomery check -0 z.bly | tr '\0\r' '|~'
 x|y~|line
 break|
 \c
 $ gzip -k numbers && bloomery build -f -o n.bly numbers.gz
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: n.bly: split512, 2.00 KiB, errs on 1 in 1,000 lines
+! bloomery build: n.bly: split512, 2.00 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery build --kind scalable -n 10 -o g.bly numbers && bloomery check -c g.bly numbers
 1000
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: g.bly: scalable, 4.44 KiB, errs on 1 in 1,000 lines
+! bloomery build: g.bly: scalable, 4.44 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 $ printf '# one\ntwo\n;three\nfour # five\n' >commented
 $ bloomery build --comments -o c.bly commented
 ! bloomery build: 4 lines: 3 keys, 0 repeated, 1 blank or comments
-! bloomery build: c.bly: split512, 128 B, errs on 1 in 1,000 lines
+! bloomery build: c.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ printf 'four # five\n# one\n;three\n' | bloomery check c.bly
 four # five
 ;three
@@ -127,13 +127,13 @@ $ ls new.bly
 $ bloomery build -o empty.bly </dev/null
 ! bloomery build: warning: there are no keys: the list will match nothing
 ! bloomery build: 0 lines: 0 keys, 0 repeated
-! bloomery build: empty.bly: split512, 128 B, errs on 1 in 1,000 lines
+! bloomery build: empty.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery check empty.bly numbers
 ? 1
 $ bloomery build --type ip -o empty.ip.bly </dev/null
 ! bloomery build: warning: there are no keys: the list will match nothing
 ! bloomery build: 0 lines: 0 keys, 0 repeated
-! bloomery build: empty.ip.bly: split512, 128 B, errs on 1 in 1,000 lines
+! bloomery build: empty.ip.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery check empty.ip.bly -k 192.0.2.1
 ? 1
 
@@ -168,7 +168,7 @@ $ bloomery build --type ip --skip-malformed -o new.bly mixed
 ! bloomery build: mixed:11: not an IP address: '10'
 ! bloomery build: and 2 malformed lines more
 ! bloomery build: 13 lines: 1 key, 0 repeated, 12 malformed left out
-! bloomery build: new.bly: split512, 128 B, errs on 1 in 1,000 lines
+! bloomery build: new.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery build --type ip --skip-malformed -f -q -o new.bly mixed
 $ printf 'a\033[31m\n%0100d\n' 7 | bloomery build --type domain -o newer.bly
 ! bloomery build: standard input:1: not a domain: 'a\x1b[31m'
@@ -206,7 +206,7 @@ $ bloomery build --must-not-match some -o allowed.bly numbers
 $ seq 2000 2250 >allow
 $ bloomery build -p 0.01 --must-not-match allow -o allowed.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: allowed.bly: sbbf, 1.38 KiB, errs on 1 in 100 lines
+! bloomery build: allowed.bly: sbbf, 1.38 KiB, false positives: 1 in 100 lines (one lookup per line)
 ! bloomery build: 2 tries until nothing of allow matched by chance: the seed is 1
 $ bloomery check -c allowed.bly allow
 0
@@ -232,7 +232,7 @@ $ bloomery build -f -p 0.01 --must-not-match allow -o allowed.bly numbers
 ? 2
 $ bloomery build -f -p 1e-5 --must-not-match allow -o allowed.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: allowed.bly: bb2x512, 3.19 KiB, errs on 1 in 100,000 lines
+! bloomery build: allowed.bly: bb2x512, 3.19 KiB, false positives: 1 in 100,000 lines (one lookup per line)
 $ bloomery check -c allowed.bly allow
 0
 ? 1
@@ -257,7 +257,7 @@ $ for n in 50 1000; do
 $ bloomery verify --json fresh-*.bly | python3 -c '
 > import json, sys
 > found = [json.loads(line) for line in sys.stdin]
-> print(len(found), [f["file"] for f in found if f["rate_now"] > 1.02 * f["rate_asked"]])'
+> print(len(found), [f["file"] for f in found if f["rate_per_line_current"] > 1.02 * f["rate_per_line_requested"]])'
 80 []
 $ bloomery verify --measure=4M fresh-*.bly | grep -c good
 80
@@ -269,7 +269,7 @@ $ for kind in classic partitioned sbbf split512 bb2x512; do
 $ bloomery verify --json {classic,partitioned,sbbf,split512,bb2x512}-*.bly | python3 -c '
 > import json, sys
 > found = [json.loads(line) for line in sys.stdin]
-> print(len(found), [f["file"] for f in found if f["rate_now"] > 1.02 * f["rate_asked"]])'
+> print(len(found), [f["file"] for f in found if f["rate_per_line_current"] > 1.02 * f["rate_per_line_requested"]])'
 50 []
 
 # With -n its size is the same whatever the keys are, so that it can be merged; a warning tells.
@@ -289,7 +289,7 @@ $ bloomery check -c narrow.bly numbers
 $ bloomery info --json --header wide.bly | grep -o '"foldable":[a-z]*'
 "foldable":true
 $ bloomery build -q --foldable -o wide.ip.bly --type ip <(printf '192.0.2.%d\n' {1..50}) && bloomery verify wide.ip.bly
-wide.ip.bly: good
+wide.ip.bly: good; false-positive rate 0.0122% per line and per lookup (requested 0.1%)
 $ bloomery build --foldable --kind scalable -o new2.bly numbers
 ! bloomery build: a scalable list cannot be folded; leave --foldable out
 ? 2

@@ -123,7 +123,7 @@ days.bly
   type       line
   keys       13 counted, with their copies; 3 different ones estimated
   capacity   1,000 keys, 54.3 bits per key
-  rate       5% asked, 6.99e-06% predicted, 4.45e-06% now (1 in 22,449,952)
+  rate       5% requested, 6.99e-06% expected, 4.45e-06% current (1 in 22,449,952), per line and per lookup
   fill       ▕▏                       ▏ less than 1% of its capacity; 0.2% of its counters in use, 44.6% when full
 $ bloomery info --json days.bly | grep -o '"counters".*'
 "counters":6784,"stuck":0,"rebuild":false}

@@ -46,23 +46,23 @@ $ for kind in counting blocked-counting multilayer layered hybrid; do
   capacity   2,000 keys, 18.2 bits per key
   fill       ▕                        ▏ 0% of its capacity; 0.0% of its slots in use, 95.4% at its capacity
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: counting.bly: counting, 14.1 KiB, errs on 1 in 1,000 lines
+! bloomery build: counting.bly: counting, 14.1 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: counting.bly: 500 removed, 0 not there; it holds 500 keys
 ! bloomery remove: counting.bly: 0 removed, 1 not there; it holds 500 keys
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: blocked-counting.bly: blocked-counting, 18.6 KiB, errs on 1 in 1,000 lines
+! bloomery build: blocked-counting.bly: blocked-counting, 18.6 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: blocked-counting.bly: 500 removed, 0 not there; it holds 500 keys
 ! bloomery remove: blocked-counting.bly: 0 removed, 1 not there; it holds 500 keys
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: multilayer.bly: multilayer, 7.44 KiB, errs on 1 in 1,000 lines
+! bloomery build: multilayer.bly: multilayer, 7.44 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: multilayer.bly: 500 removed, 0 not there; it holds 500 keys
 ! bloomery remove: multilayer.bly: 0 removed, 1 not there; it holds 500 keys
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: layered.bly: layered, 16.6 KiB, errs on 1 in 1,000 lines
+! bloomery build: layered.bly: layered, 16.6 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: layered.bly: 500 removed, 0 not there; it holds 500 keys
 ! bloomery remove: layered.bly: 0 removed, 1 not there; it holds 500 keys
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: hybrid.bly: hybrid, 4.50 KiB, errs on 1 in 1,000 lines
+! bloomery build: hybrid.bly: hybrid, 4.50 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: hybrid.bly: 500 removed, 0 not there; it holds 500 keys
 ! bloomery remove: hybrid.bly: 0 removed, 1 not there; it holds 500 keys
 
@@ -75,7 +75,7 @@ $ for kind in counting blocked-counting multilayer layered hybrid; do bloomery b
   type       line
   keys       1,000 counted, with their copies; 998 different ones estimated
   capacity   2,000 keys, 57.6 bits per key
-  rate       0.1% asked, 0.000466% predicted, 0.000466% now (1 in 214,805)
+  rate       0.1% requested, 0.000466% expected, 0.000466% current (1 in 214,805), per line and per lookup
   fill       ▕███████████▉            ▏ 50% of its capacity; 29.3% of its counters in use, 50.1% when full
   kind       blocked-counting: counters in one block of 64 bytes; keys can be removed, and repeats are counted
   shape      297 lines of 128 counters of 4 bits, 8 counters per key
@@ -84,7 +84,7 @@ $ for kind in counting blocked-counting multilayer layered hybrid; do bloomery b
   type       line
   keys       1,000 counted, with their copies; 1,000 different ones estimated
   capacity   2,000 keys, 76.0 bits per key
-  rate       0.1% asked, 0.00449% predicted, 0.00643% now (1 in 15,552)
+  rate       0.1% requested, 0.00449% expected, 0.00643% current (1 in 15,552), per line and per lookup
   fill       ▕███████████▉            ▏ 50% of its capacity; 18.5% of its counters in use, 33.6% when full
   kind       multilayer: counters of variable length in one block of 64 bytes; keys can be removed
   shape      118 blocks of 320 counters, 5 counters per key
@@ -93,7 +93,7 @@ $ for kind in counting blocked-counting multilayer layered hybrid; do bloomery b
   type       line
   keys       1,000 counted, with their copies; 1,002 different ones estimated
   capacity   2,000 keys, 30.2 bits per key
-  rate       0.1% asked, 0.00656% predicted, 0.00616% now (1 in 16,239)
+  rate       0.1% requested, 0.00656% expected, 0.00616% current (1 in 16,239), per line and per lookup
   fill       ▕████████████            ▏ 50% of its capacity; 12.4% of its counters in use, 23.1% when full
   kind       layered: sbbf in front, counters behind; keys can be removed, the front can be shared
   shape      132 blocks of 256 counters, 8 counters per key
@@ -102,7 +102,7 @@ $ for kind in counting blocked-counting multilayer layered hybrid; do bloomery b
   type       line
   keys       1,000 counted, with their copies; 993 different ones estimated
   capacity   2,000 keys, 67.6 bits per key
-  rate       0.1% asked, 0.0026% predicted, 0.00165% now (1 in 60,611)
+  rate       0.1% requested, 0.0026% expected, 0.00165% current (1 in 60,611), per line and per lookup
   fill       ▕███████████▉            ▏ 50% of its capacity; 21.0% of its counters in use, 37.7% when full
   kind       hybrid: fingerprints with exact counts; keys can be removed, and come any number of times
   shape      524 buckets of 4 slots, remainders of 12 bits
@@ -111,10 +111,10 @@ $ for kind in counting blocked-counting multilayer layered hybrid; do bloomery b
   type       line
   keys       1,000 counted, with their copies; 1,000 different ones estimated
   capacity   2,000 keys, 18.2 bits per key
-  rate       0.1% asked, 0.0468% predicted, 0.0467% now (1 in 2,142)
+  rate       0.1% requested, 0.0468% expected, 0.0467% current (1 in 2,142), per line and per lookup
   fill       ▕████████████            ▏ 50% of its capacity; 47.7% of its slots in use, 95.4% at its capacity
 $ bloomery info --json counting.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"counting.bly","file_bytes":14464,"kind":"counting","hashes":10,"size":28800,"detail":4,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":1000,"bits_per_key":57.6,"rate_asked":0.001,"approximate":false,"bits":115200,"set_bits":33748,"fill":0.292,"estimated_keys":998.351,"rate_predicted":4.658e-06,"rate_now":4.655e-06,"keeps_promise":true,"type":"line","marks":0,"counters":28800,"stuck":0,"rebuild":false}
+{"file":"counting.bly","file_bytes":14464,"kind":"counting","hashes":10,"size":28800,"detail":4,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":1000,"bits_per_key":57.6,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":115200,"set_bits":33748,"fill":0.292,"estimated_keys":998.351,"rate_per_lookup_expected":4.658e-06,"rate_per_line_expected":4.658e-06,"rate_per_lookup_current":4.655e-06,"rate_per_line_current":4.655e-06,"keeps_promise":true,"type":"line","marks":0,"counters":28800,"stuck":0,"rebuild":false}
 $ bloomery info --json hybrid.bly | grep -o '"type".*'; bloomery info --header layered.bly | grep -e shape -e keys
 "type":"line","marks":0}
   kind       layered: sbbf in front, counters behind; keys can be removed, the front can be shared
@@ -132,7 +132,7 @@ hybrid.bly: good
 $ for kind in counting blocked-counting multilayer layered; do bloomery build -q -f --kind $kind -p 1% -o small.bly <(seq 300); bloomery info --json small.bly | python3 -c "
 > import json, sys
 > d = json.load(sys.stdin)
-> print(d['kind'], d['rate_now'] <= 0.0102, d['keeps_promise'], d['capacity'])"; done
+> print(d['kind'], d['rate_per_line_current'] <= 0.0102, d['keeps_promise'], d['capacity'])"; done
 counting True True 300
 blocked-counting True True 300
 multilayer True True 300
@@ -163,13 +163,13 @@ $ printf 'a\nb\na\na\n' > letters
 $ bloomery build --kind hybrid -n 100 -o once.bly letters; bloomery count --query -s once.bly -k a
 1	a
 ! bloomery build: 4 lines: 2 keys, 2 repeated
-! bloomery build: once.bly: hybrid, 384 B, errs on 1 in 1,000 lines
+! bloomery build: once.bly: hybrid, 384 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery build --copies --kind hybrid -n 100 -o thrice.bly letters; bloomery count --query -s thrice.bly -k a
 3	a
 ! bloomery build: 4 lines: 2 keys, 2 repeated and stored as often
-! bloomery build: thrice.bly: hybrid, 384 B, errs on 1 in 1,000 lines
+! bloomery build: thrice.bly: hybrid, 384 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery build -q -f --copies --json --kind hybrid -n 100 -o thrice.bly letters
-{"list":"thrice.bly","type":"line","kind":"hybrid","hash":"xxh3","keyed":false,"seed":0,"lines":4,"keys":2,"repeated":2,"copies":4,"malformed":0,"empty":0,"marks":0,"capacity":100,"rate":0.001,"questions":1,"bytes":384,"tries":1}
+{"list":"thrice.bly","type":"line","kind":"hybrid","hash":"xxh3","keyed":false,"seed":0,"lines":4,"keys":2,"repeated":2,"copies":4,"malformed":0,"empty":0,"marks":0,"capacity":100,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"bytes":384,"tries":1}
 $ bloomery info thrice.bly | grep keys
   kind       hybrid: fingerprints with exact counts; keys can be removed, and come any number of times
   keys       4 counted, with their copies; 2 different ones estimated
@@ -204,7 +204,7 @@ $ bloomery build --kind counts -n 100 -o counts.bly letters; bloomery count --qu
 3	a
 6	a
 ! bloomery build: 4 lines: 2 keys, 2 repeated and stored as often
-! bloomery build: counts.bly: counts, 768 B, errs on 1 in 20 lines
+! bloomery build: counts.bly: counts, 768 B, false positives: 1 in 20 lines (one lookup per line)
 ! bloomery add: counts.bly: 0 of 4 new; it holds 8 keys, its capacity is 100
 $ (yes a | head -9) > nine; bloomery build --copies --kind cuckoo -n 100 -o x.bly nine
 ! bloomery build: x.bly: not all of the 1 keys, with their copies, found a place in a cuckoo list; make it larger with -n, or take a hybrid one

@@ -2,7 +2,7 @@
 
 $ seq 1000 > numbers; bloomery build --kind cuckoo -n 2000 -o list.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: list.bly: cuckoo, 3.44 KiB, errs on 1 in 1,000 lines
+! bloomery build: list.bly: cuckoo, 3.44 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery check -c list.bly numbers; seq 1001 3000 | bloomery check -c list.bly
 1000
 2
@@ -15,15 +15,15 @@ list.bly
   type       line
   keys       1,000 counted, 1,000 estimated
   capacity   2,000 keys, 13.7 bits per key
-  rate       0.1% asked, 0.0468% predicted, 0.0467% now (1 in 2,142)
+  rate       0.1% requested, 0.0468% expected, 0.0467% current (1 in 2,142), per line and per lookup
   fill       ▕████████████            ▏ 50% of its capacity; 47.7% of its slots in use, 95.4% at its capacity
 $ bloomery info --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"list.bly","file_bytes":3520,"kind":"cuckoo","hashes":12,"size":524,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":1000,"bits_per_key":13.656,"rate_asked":0.001,"approximate":false,"bits":27312,"set_bits":13000,"fill":0.477,"estimated_keys":1000,"rate_predicted":0.000467,"rate_now":0.000466,"keeps_promise":true,"type":"line","marks":0}
+{"file":"list.bly","file_bytes":3520,"kind":"cuckoo","hashes":12,"size":524,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":1000,"bits_per_key":13.656,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":27312,"set_bits":13000,"fill":0.477,"estimated_keys":1000,"rate_per_lookup_expected":0.000467,"rate_per_line_expected":0.000467,"rate_per_lookup_current":0.000466,"rate_per_line_current":0.000466,"keeps_promise":true,"type":"line","marks":0}
 $ bloomery info --header list.bly | grep -e shape -e capacity
   shape      524 buckets of 4 slots, remainders of 12 bits
   capacity   2,000 keys, 13.7 bits per key
 $ bloomery verify list.bly
-list.bly: good
+list.bly: good; false-positive rate 0.0467% per line and per lookup (requested 0.1%)
 
 # What is removed is gone, and nothing else; the exit status says whether anything was there.
 $ seq 1 2 1000 | bloomery remove list.bly
@@ -72,7 +72,7 @@ $ bloomery add -q list.bly --key again; bloomery add --once list.bly --key again
 ! bloomery add: list.bly: 0 of 1 new, 1 seemed to be there and left out; it holds 499 keys, its capacity is 2,000
 ? 1
 $ printf 'a\nb\na\n' | bloomery add --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"list.bly","type":"line","keys":3,"new":2,"repeated":1,"copies":0,"malformed":0,"count":500,"marks":0,"capacity":2000,"rate_asked":0.001,"rate_now":0.000232,"keeps_promise":true}
+{"file":"list.bly","type":"line","keys":3,"new":2,"repeated":1,"copies":0,"malformed":0,"count":500,"marks":0,"capacity":2000,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":0.000232,"keeps_promise":true}
 
 # Eight copies are the most.
 $ cp list.bly before.bly; for i in 1 2 3 4 5 6 7 8; do bloomery add -q list.bly --key often; done; cp list.bly eight.bly; bloomery add list.bly --key often; echo $?; cmp eight.bly list.bly
@@ -93,7 +93,7 @@ $ bloomery build --kind growable-cuckoo -o grows.bly numbers; bloomery info grow
   capacity   1,000 keys, 24.2 bits per key
   fill       ▕████████████████████████▏ 100% of its capacity; 95.4% of its slots in use, 95.4% at its capacity
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: grows.bly: growable-cuckoo, 3.06 KiB, errs on 1 in 1,000 lines
+! bloomery build: grows.bly: growable-cuckoo, 3.06 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 $ seq 1001 20000 | bloomery add grows.bly; bloomery info grows.bly | grep -e shape -e capacity
   shape      8,384 buckets of 4 slots, remainders of 17 bits, can double 5 times
   capacity   32,188 keys, 18.8 bits per key
@@ -203,7 +203,7 @@ $ bloomery subtract --json -o - a.bly gone.bly
 ! bloomery subtract: --json and -o - both want standard output
 ? 2
 $ bloomery subtract --json -f -o x.bly a.bly gone.bly gone2.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"x.bly","from":["a.bly","gone.bly","gone2.bly"],"kind":"cuckoo","size":524,"folded":false,"bytes":3456,"capacity":2000,"count":400,"marks":0,"estimated_keys":400,"rate_asked":0.001,"rate_now":0.000186,"approximate":false,"keeps_promise":true}
+{"file":"x.bly","from":["a.bly","gone.bly","gone2.bly"],"kind":"cuckoo","size":524,"folded":false,"bytes":3456,"capacity":2000,"count":400,"marks":0,"estimated_keys":400,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":0.000186,"approximate":false,"keeps_promise":true}
 
 # What a list says of itself stays, however often lists are merged and subtracted.
 $ for i in 1 2 3; do printf '192.0.2.%d\n' $(seq $i 10) | bloomery build -q --type ip --kind cuckoo -n 1000 -o t$i.bly; done; printf '192.0.2.1\n192.0.2.2\n' | bloomery build -q --type ip --kind cuckoo -n 1000 -o two.bly
@@ -273,7 +273,7 @@ $ bloomery intersect -o gi.bly g2.bly g1.bly; seq 50 | bloomery check -c gi.bly
 50
 ! bloomery intersect: gi.bly: 2 filters intersected, 50 keys (approximate: it may hold a few that are not common to all); wrong answers 4.64e-06%, 0.1% asked
 $ bloomery merge --json -f -o gm.bly g1.bly g2.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"gm.bly","from":["g1.bly","g2.bly"],"kind":"growable-cuckoo","size":2096,"folded":false,"bytes":20992,"capacity":8042,"count":5050,"marks":0,"estimated_keys":5050,"rate_asked":0.001,"rate_now":4.561e-06,"approximate":false,"keeps_promise":true}
+{"file":"gm.bly","from":["g1.bly","g2.bly"],"kind":"growable-cuckoo","size":2096,"folded":false,"bytes":20992,"capacity":8042,"count":5050,"marks":0,"estimated_keys":5050,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":4.561e-06,"approximate":false,"keeps_promise":true}
 $ seq 50 | bloomery build -q --kind growable-cuckoo -n 1500 -o g3.bly; bloomery merge -o gx.bly g1.bly g3.bly
 ! bloomery merge: g3.bly: cannot be merged with g1.bly: they are of different size or shape; only filters built alike can
 ? 2
@@ -309,7 +309,7 @@ $ bloomery subtract -f -o none.bly t1.bly t1.bly
 $ seq 1000 | bloomery build --kind cuckoo --seed 3243 -o crowded.bly; seq 1000 | bloomery check -c crowded.bly
 1000
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: crowded.bly: cuckoo, 1.81 KiB, errs on 1 in 1,000 lines
+! bloomery build: crowded.bly: cuckoo, 1.81 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 $ seq 1000 | bloomery build --kind cuckoo -n 1000 --seed 3243 -o fixed.bly
 ! bloomery build: fixed.bly: not all of the 1,000 keys found a place in a cuckoo list; make it larger with -n
 ? 2

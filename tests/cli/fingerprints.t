@@ -81,6 +81,6 @@ $ bloomery check exact.fps none; bloomery add exact.fps none; bloomery fold --by
 
 # A filter is still a filter, and something else is still nothing.
 $ bloomery verify list.bly; echo something else > text; bloomery info text
-list.bly: good
+list.bly: good; false-positive rate 2.59e-05% per line and per lookup (requested 0.1%)
 ! bloomery info: text: is not a Bloomery filter
 ? 2

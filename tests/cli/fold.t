@@ -23,14 +23,14 @@ $ bloomery fold little.bly -o less.bly; cmp little.bly less.bly
 $ bloomery fold --rate 10% big.bly -f -o little.bly; bloomery info little.bly | grep -E 'shape|capacity  |rate'; bloomery verify little.bly
   shape      7,640 bits, 10 bits per key
   capacity   1,207 keys, 6.33 bits per key
-  rate       10% asked, 4.25% predicted, 4.24% now (1 in 24)
-little.bly: good
+  rate       10% requested, 4.25% expected, 4.24% current (1 in 24), per line and per lookup
+little.bly: good; false-positive rate 4.24% per line and per lookup (requested 10%)
 ! bloomery fold: little.bly: folded by 32, from 29.9 KiB to 960 B; wrong answers 4.24%, before 1.07e-12%
 $ seq 1000 | bloomery add -q little.bly
 $ bloomery fold --rate 1e-6 big.bly -f -o little.bly; bloomery info little.bly | grep -E 'shape|capacity  |rate'
   shape      61,120 bits, 10 bits per key
   capacity   1,767 keys, 34.6 bits per key
-  rate       0.0001% asked, 5.95e-07% predicted, 5.95e-07% now (1 in 168,024,104)
+  rate       0.0001% requested, 5.95e-07% expected, 5.95e-07% current (1 in 168,024,104), per line and per lookup
 ! bloomery fold: little.bly: folded by 4, from 29.9 KiB to 7.50 KiB; wrong answers 5.95e-07%, before 1.07e-12%
 $ bloomery fold --by 64 big.bly -f -o little.bly
 ! bloomery fold: little.bly: folded by 64, from 29.9 KiB to 512 B; wrong answers 47.9%, before 1.07e-12%
@@ -53,7 +53,7 @@ $ bloomery fold foldable.bly -o least.bly; seq 1000 | bloomery check -c least.bl
 
 # As JSON, to standard output, quietly.
 $ bloomery fold --json -f big.bly -o little.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"little.bly","divisor":16,"size_before":244480,"size":15280,"bytes_before":30592,"bytes":1920,"capacity":1062,"rate_asked":0.001,"rate_before":1.0667e-14,"rate_now":0.000631,"keeps_promise":true}
+{"file":"little.bly","divisor":16,"size_before":244480,"size":15280,"bytes_before":30592,"bytes":1920,"capacity":1062,"rate_per_lookup_requested":0.001,"rate_per_lookup_before":1.0667e-14,"rate_per_lookup_current":0.000631,"keeps_promise":true}
 $ bloomery fold -q big.bly -o - | cmp - little.bly
 $ bloomery fold --json big.bly -o -
 ! bloomery fold: --json and -o - both want standard output
@@ -66,7 +66,7 @@ $ bloomery fold keyed-split512.bly -o keyed.bly --by 2; bloomery info keyed.bly 
 ! bloomery fold: keyed.bly: folded by 2, from 256 B to 128 B; wrong answers 0.0119%, before 0.000203%
 $ bloomery fold keyed-split512.bly -f -o keyed.bly --rate 2%; bloomery info keyed.bly | grep -E 'shape|rate'
   shape      1 block, 8 bits per key
-  rate       1% asked, 0.693% predicted, 0.68% now (1 in 147)
+  rate       1% requested, 0.693% expected, 0.68% current (1 in 147), per lookup
 ! bloomery fold: warning: keyed.bly: goes on promising the rate it was made for
 ! bloomery fold: keyed.bly: folded by 4, from 256 B to 64 B; wrong answers 0.68%, before 0.000203%
 

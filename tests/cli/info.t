@@ -9,7 +9,7 @@ list.bly
   type       line
   keys       1,000 counted, 1,001 estimated
   capacity   2,000 keys, 15.9 bits per key
-  rate       0.1% asked, 0.00176% predicted, 0.00163% now (1 in 61,241)
+  rate       0.1% requested, 0.00176% expected, 0.00163% current (1 in 61,241), per line and per lookup
   fill       ▕████████████            ▏ 50% of its capacity; 22.3% of its bits set, 39.6% when full
 
 # From the header alone: nothing that only the bits can tell.
@@ -21,7 +21,7 @@ list.bly
   hash       xxh3, seed 0
   keys       1,000 counted
   capacity   2,000 keys, 15.9 bits per key
-  rate       0.1% asked (1 in 1,000)
+  rate       0.1% requested (1 in 1,000), per lookup
 
 # Every kind and every hash that needs saying: a card each, an empty line between.
 $ cd $DATA/../golden/v1/good; bloomery info classic-empty-fnv1.bly textbook-foldable-fnv1a.bly partitioned-murmur3.bly sbbf-xxh3.bly split512-16-murmur3.bly bb2x512-6-city64.bly
@@ -33,7 +33,7 @@ classic-empty-fnv1.bly
   type       line
   keys       0 counted, 0 estimated
   capacity   60 keys, 12.9 bits per key
-  rate       1% asked, none now
+  rate       1% requested, no false positives while it is empty, per line and per lookup
   fill       ▕                        ▏ 0% of its capacity; 0.0% of its bits set, 32.0% when full
 \
 textbook-foldable-fnv1a.bly
@@ -44,7 +44,7 @@ textbook-foldable-fnv1a.bly
   type       line
   keys       40 counted, 41 estimated
   capacity   60 keys, 21.3 bits per key
-  rate       1% asked, 0.0884% predicted, 0.0883% now (1 in 1,132)
+  rate       1% requested, 0.0884% expected, 0.0883% current (1 in 1,132), per line and per lookup
   fill       ▕████████████████        ▏ 67% of its capacity; 9.1% of its bits set, 13.1% when full
 \
 partitioned-murmur3.bly
@@ -55,7 +55,7 @@ partitioned-murmur3.bly
   type       line
   keys       40 counted, 41 estimated
   capacity   60 keys, 22.4 bits per key
-  rate       1% asked, 0.00101% predicted, 0.00101% now (1 in 99,015)
+  rate       1% requested, 0.00101% expected, 0.00101% current (1 in 99,015), per line and per lookup
   fill       ▕████████████████        ▏ 67% of its capacity; 19.3% of its bits set, 26.9% when full
 \
 sbbf-xxh3.bly
@@ -66,7 +66,7 @@ sbbf-xxh3.bly
   type       line
   keys       50 counted, 52 estimated
   capacity   60 keys, 34.1 bits per key
-  rate       1% asked, 0.000957% predicted, 0.000397% now (1 in 252,116)
+  rate       1% requested, 0.000957% expected, 0.000397% current (1 in 252,116), per line and per lookup
   fill       ▕████████████████████    ▏ 83% of its capacity; 18.3% of its bits set, 20.9% when full
 \
 split512-16-murmur3.bly
@@ -77,7 +77,7 @@ split512-16-murmur3.bly
   type       line
   keys       50 counted, 50 estimated
   capacity   60 keys, 42.7 bits per key
-  rate       1% asked, 4.65e-06% predicted, 2.09e-07% now (1 in 478,462,412)
+  rate       1% requested, 4.65e-06% expected, 2.09e-07% current (1 in 478,462,412), per line and per lookup
   fill       ▕████████████████████    ▏ 83% of its capacity; 26.9% of its bits set, 31.1% when full
 \
 bb2x512-6-city64.bly
@@ -88,7 +88,7 @@ bb2x512-6-city64.bly
   type       line
   keys       50 counted, 50 estimated
   capacity   60 keys, 34.1 bits per key
-  rate       1% asked, 0.000718% predicted, 0.000831% now (1 in 120,373)
+  rate       1% requested, 0.000718% expected, 0.000831% current (1 in 120,373), per line and per lookup
   fill       ▕████████████████████    ▏ 83% of its capacity; 13.5% of its bits set, 16.1% when full
 
 # Keyed filters, and those with a program's own hash function, are shown without it.
@@ -101,7 +101,7 @@ keyed-classic.bly
   type       not to be told without its key
   keys       50 counted, 50 estimated
   capacity   60 keys, 16.6 bits per key
-  rate       1% asked, 0.0193% predicted, 0.0191% now (1 in 5,230)
+  rate       1% requested, 0.0193% expected, 0.0191% current (1 in 5,230), per lookup
   fill       ▕████████████████████    ▏ 83% of its capacity; 29.4% of its bits set, 34.3% when full
 \
 custom-bb2x512.bly
@@ -112,7 +112,7 @@ custom-bb2x512.bly
   type       not to be told without its hash function
   keys       50 counted, 50 estimated
   capacity   60 keys, 34.1 bits per key
-  rate       1% asked, 0.000137% predicted, 0.000112% now (1 in 890,001)
+  rate       1% requested, 0.000137% expected, 0.000112% current (1 in 890,001), per lookup
   fill       ▕████████████████████    ▏ 83% of its capacity; 17.8% of its bits set, 20.9% when full
 
 # An intersection is approximate; a full filter is no filter.
@@ -125,7 +125,7 @@ intersection-sbbf-fnv1a.bly
   type       line
   keys       20 counted, 21 estimated
   capacity   60 keys, 51.2 bits per key
-  rate       1% asked, 1.62e-06% predicted, 5.81e-07% now (1 in 172,148,368)
+  rate       1% requested, 1.62e-06% expected, 5.81e-07% current (1 in 172,148,368), per line and per lookup
   fill       ▕████████                ▏ 33% of its capacity; 5.3% of its bits set, 14.5% when full
   note       an intersection: it holds every common key, and perhaps some others
 \
@@ -137,19 +137,19 @@ classic-full-crc64.bly
   type       several, or it is too full to tell
   keys       65 counted, too many to estimate
   capacity   60 keys, 1.08 bits per key
-  rate       1% asked, 100% predicted, 100% now (1 in 1)
+  rate       1% requested, 100% expected, 100% current (1 in 1), per lookup
   fill       ▕████████████████████████▏ far more than its capacity; 100.0% of its bits set, 60.6% when full
   health     too full: every bit of a filter made for 60 keys is set; it takes everything for a key of its own
 
 # One that is too full, and one that was made too small.
 $ seq 1001 3000 | bloomery add -q list.bly; bloomery info list.bly | tail -n 4
   capacity   2,000 keys, 15.9 bits per key
-  rate       0.1% asked, 0.794% predicted, 0.832% now (1 in 120)
+  rate       0.1% requested, 0.794% expected, 0.832% current (1 in 120), per line and per lookup
   fill       ▕████████████████████████▏ 150% of its capacity; 53.1% of its bits set, 39.6% when full
   health     too full: about 3,000 keys in a filter made for 2,000; it takes 0.832% of all other keys for its own, where 0.1% was asked
 ! bloomery add: warning: list.bly: is too full: about 3,000 keys in a filter made for 2,000; it takes 0.832% of all other keys for its own, where 0.1% was asked; build a larger one
 $ cd $DATA/../golden/v1/good; bloomery info bb2x512-2-fnv1-32.bly | tail -n 3
-  rate       1% asked, 3.16% predicted, 3.16% now (1 in 32)
+  rate       1% requested, 3.16% expected, 3.16% current (1 in 32), per line and per lookup
   fill       ▕███████████████████▌    ▏ 82% of its capacity; 17.8% of its bits set, 20.9% when full
   health     wrong too often: about 50 keys in a filter made for 60; it takes 3.16% of all other keys for its own, where 1% was asked
 
@@ -163,7 +163,7 @@ grows.bly
   type       line
   keys       3,994 counted, 3,996 estimated
   capacity   7,500 keys, 23.1 bits per key
-  rate       0.1% asked, 0.0776% predicted, 0.0598% now (1 in 1,672)
+  rate       0.1% requested, 0.0776% expected, 0.0598% current (1 in 1,672), per line and per lookup
   fill       ▕████████████▊           ▏ 53% of its capacity; 23.4% of its bits set
   levels     1: 500 of 500 keys, split512, 1.00 KiB, 0.0538% now
              2: 1,000 of 1,000 keys, bb2x512, 2.81 KiB, 0.00351% now
@@ -177,7 +177,7 @@ grows.bly
   hash       xxh3, seed 0
   keys       3,994 counted
   capacity   7,500 keys, 23.1 bits per key
-  rate       0.1% asked (1 in 1,000)
+  rate       0.1% requested (1 in 1,000), per lookup
 
 # The type of its lines, as the list remembers it.
 $ echo 030-123 | bloomery build -q --type phone -o phone.bly; bloomery info phone.bly | grep type; bloomery info --header phone.bly | grep type
@@ -204,19 +204,19 @@ $ bloomery build -q --type ip -f -o five.bly </dev/null; bloomery info five.bly 
 
 # For programs: one object per file.
 $ bloomery info --json --header list.bly phone.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"list.bly","file_bytes":4032,"kind":"split512","hashes":8,"size":62,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":2997,"bits_per_key":15.872,"rate_asked":0.001,"approximate":false}
-{"file":"phone.bly","file_bytes":128,"kind":"split512","hashes":8,"size":1,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":17,"count":17,"bits_per_key":30.117,"rate_asked":0.001,"approximate":false}
+{"file":"list.bly","file_bytes":4032,"kind":"split512","hashes":8,"size":62,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":2997,"bits_per_key":15.872,"lookups_per_line":null,"rate_per_lookup_requested":0.001,"approximate":false}
+{"file":"phone.bly","file_bytes":128,"kind":"split512","hashes":8,"size":1,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":17,"count":17,"bits_per_key":30.117,"lookups_per_line":null,"rate_per_lookup_requested":0.001,"approximate":false}
 $ cd $DATA/../golden/v1/good; bloomery info --json sbbf-xxh3.bly keyed-classic.bly custom-bb2x512.bly classic-full-crc64.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"sbbf-xxh3.bly","file_bytes":320,"kind":"sbbf","hashes":8,"size":8,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":1,"capacity":60,"count":50,"bits_per_key":34.133,"rate_asked":0.01,"approximate":false,"bits":2048,"set_bits":375,"fill":0.183,"estimated_keys":51.673,"rate_predicted":9.566e-06,"rate_now":3.966e-06,"keeps_promise":true,"type":"line","marks":0}
-{"file":"keyed-classic.bly","file_bytes":192,"kind":"classic","hashes":7,"size":999,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"siphash","keyed":true,"key_id":"09ab680398f0e1ae","capacity":60,"count":50,"bits_per_key":16.65,"rate_asked":0.01,"approximate":false,"bits":999,"set_bits":294,"fill":0.294,"estimated_keys":49.719,"rate_predicted":0.000192,"rate_now":0.000191,"keeps_promise":true,"type":null,"marks":null}
-{"file":"custom-bb2x512.bly","file_bytes":320,"kind":"bb2x512","hashes":8,"size":4,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"custom","keyed":false,"hash_tag":"00000000676f6c64","capacity":60,"count":50,"bits_per_key":34.133,"rate_asked":0.01,"approximate":false,"bits":2048,"set_bits":365,"fill":0.178,"estimated_keys":50.347,"rate_predicted":1.367e-06,"rate_now":1.123e-06,"keeps_promise":true,"type":null,"marks":null}
-{"file":"classic-full-crc64.bly","file_bytes":128,"kind":"classic","hashes":1,"size":65,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"crc64","keyed":false,"seed":9,"capacity":60,"count":65,"bits_per_key":1.0833,"rate_asked":0.01,"approximate":false,"bits":65,"set_bits":65,"fill":1,"estimated_keys":null,"rate_predicted":1,"rate_now":1,"keeps_promise":false,"type":null,"marks":null}
+{"file":"sbbf-xxh3.bly","file_bytes":320,"kind":"sbbf","hashes":8,"size":8,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":1,"capacity":60,"count":50,"bits_per_key":34.133,"lookups_per_line":1,"rate_per_lookup_requested":0.01,"rate_per_line_requested":0.01,"approximate":false,"bits":2048,"set_bits":375,"fill":0.183,"estimated_keys":51.673,"rate_per_lookup_expected":9.566e-06,"rate_per_line_expected":9.566e-06,"rate_per_lookup_current":3.966e-06,"rate_per_line_current":3.966e-06,"keeps_promise":true,"type":"line","marks":0}
+{"file":"keyed-classic.bly","file_bytes":192,"kind":"classic","hashes":7,"size":999,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"siphash","keyed":true,"key_id":"09ab680398f0e1ae","capacity":60,"count":50,"bits_per_key":16.65,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"approximate":false,"bits":999,"set_bits":294,"fill":0.294,"estimated_keys":49.719,"rate_per_lookup_expected":0.000192,"rate_per_lookup_current":0.000191,"keeps_promise":true,"type":null,"marks":null}
+{"file":"custom-bb2x512.bly","file_bytes":320,"kind":"bb2x512","hashes":8,"size":4,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"custom","keyed":false,"hash_tag":"00000000676f6c64","capacity":60,"count":50,"bits_per_key":34.133,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"approximate":false,"bits":2048,"set_bits":365,"fill":0.178,"estimated_keys":50.347,"rate_per_lookup_expected":1.367e-06,"rate_per_lookup_current":1.123e-06,"keeps_promise":true,"type":null,"marks":null}
+{"file":"classic-full-crc64.bly","file_bytes":128,"kind":"classic","hashes":1,"size":65,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"crc64","keyed":false,"seed":9,"capacity":60,"count":65,"bits_per_key":1.0833,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"approximate":false,"bits":65,"set_bits":65,"fill":1,"estimated_keys":null,"rate_per_lookup_expected":1,"rate_per_lookup_current":1,"keeps_promise":false,"type":null,"marks":null}
 $ bloomery info --json grows.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/"levels":\[[{]/&\n/; s/\},/},\n/g'
-{"file":"grows.bly","file_bytes":21696,"kind":"scalable","hashes":4,"size":21632,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":7500,"count":3994,"bits_per_key":23.0741,"rate_asked":0.001,"approximate":false,"bits":171008,"set_bits":40039,"fill":0.234,"estimated_keys":3996.0352,"rate_predicted":0.000775,"rate_now":0.000597,"keeps_promise":true,"type":"line","marks":0,"levels":[{
-"kind":"split512","hashes":8,"size":16,"bytes":1024,"capacity":500,"count":500,"estimated_keys":493.113,"fill":0.382,"rate_asked":0.0008,"rate_now":0.000537},
-{"kind":"bb2x512","hashes":12,"size":45,"bytes":2880,"capacity":1000,"count":1000,"estimated_keys":1009.328,"fill":0.407,"rate_asked":2.999e-05,"rate_now":3.509e-05},
-{"kind":"bb2x512","hashes":14,"size":90,"bytes":5760,"capacity":2000,"count":2000,"estimated_keys":1999.719,"fill":0.453,"rate_asked":2.549e-05,"rate_now":2.492e-05},
-{"kind":"bb2x512","hashes":14,"size":183,"bytes":11712,"capacity":4000,"count":494,"estimated_keys":493.873,"fill":0.0707,"rate_asked":2.167e-05,"rate_now":5.921e-15}]}
+{"file":"grows.bly","file_bytes":21696,"kind":"scalable","hashes":4,"size":21632,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":7500,"count":3994,"bits_per_key":23.0741,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":171008,"set_bits":40039,"fill":0.234,"estimated_keys":3996.0352,"rate_per_lookup_expected":0.000775,"rate_per_line_expected":0.000775,"rate_per_lookup_current":0.000597,"rate_per_line_current":0.000597,"keeps_promise":true,"type":"line","marks":0,"levels":[{
+"kind":"split512","hashes":8,"size":16,"bytes":1024,"capacity":500,"count":500,"estimated_keys":493.113,"fill":0.382,"rate_per_lookup_requested":0.0008,"rate_per_lookup_current":0.000537},
+{"kind":"bb2x512","hashes":12,"size":45,"bytes":2880,"capacity":1000,"count":1000,"estimated_keys":1009.328,"fill":0.407,"rate_per_lookup_requested":2.999e-05,"rate_per_lookup_current":3.509e-05},
+{"kind":"bb2x512","hashes":14,"size":90,"bytes":5760,"capacity":2000,"count":2000,"estimated_keys":1999.719,"fill":0.453,"rate_per_lookup_requested":2.549e-05,"rate_per_lookup_current":2.492e-05},
+{"kind":"bb2x512","hashes":14,"size":183,"bytes":11712,"capacity":4000,"count":494,"estimated_keys":493.873,"fill":0.0707,"rate_per_lookup_requested":2.167e-05,"rate_per_lookup_current":5.921e-15}]}
 $ cp phone.bly $'na\tme.bly'; bloomery info --json --header $'na\tme.bly' | cut -c 1-40
 {"file":"na\u0009me.bly","file_bytes":12
 

@@ -82,7 +82,7 @@ $ bloomery build --key-file key --seed 3 -o n2.bly numbers
 $ seq 2000 2400 >allow
 $ bloomery build -p 0.01 --key-file key --must-not-match allow -o a.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: a.bly: bb2x512, 2.00 KiB, errs on 1 in 1,600 lines
+! bloomery build: a.bly: bb2x512, 2.00 KiB, false positives: 1 in 1,600 lines (one lookup per line)
 ! bloomery build: 5 tries until nothing of allow matched by chance: the rate is halved 4 times
 $ bloomery check -c --key-file key a.bly allow
 0

@@ -27,22 +27,22 @@ $ for kind in fuse ribbon classic split512 scalable cuckoo; do
 1000
 0 500
 \new 1 2\s
-! bloomery build: over.bly: overlay, 2.00 KiB, errs on 1 in 1,000 lines
+! bloomery build: over.bly: overlay, 2.00 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
 ! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 1,000
-! bloomery build: over.bly: overlay, 1.94 KiB, errs on 1 in 1,000 lines
+! bloomery build: over.bly: overlay, 1.94 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
 ! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 1,000
-! bloomery build: over.bly: overlay, 2.44 KiB, errs on 1 in 1,000 lines
+! bloomery build: over.bly: overlay, 2.44 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
 ! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 1,000
-! bloomery build: over.bly: overlay, 2.56 KiB, errs on 1 in 1,000 lines
+! bloomery build: over.bly: overlay, 2.56 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: over.bly: 500 removed, 0 not there; it holds 499 keys
 ! bloomery add: over.bly: 2 of 2 new; it holds 501 keys, its capacity is 1,000
-! bloomery build: over.bly: overlay, 2.69 KiB, errs on 1 in 1,000 lines
+! bloomery build: over.bly: overlay, 2.69 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
 ! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 3,000
-! bloomery build: over.bly: overlay, 2.31 KiB, errs on 1 in 1,000 lines
+! bloomery build: over.bly: overlay, 2.31 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
 ! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 1,000
 
@@ -56,7 +56,7 @@ over.bly
   type       line
   keys       1,000 counted, 1,000 estimated
   capacity   1,000 keys, 15.9 bits per key
-  rate       0.1% asked, 0.0977% predicted, 0.0977% now (1 in 1,024)
+  rate       0.1% requested, 0.0977% expected, 0.0977% current (1 in 1,024), per line and per lookup
   fill       ▕████████████████████████▏ 100% of its capacity
   over       fuse, of 1,000 keys
   changes    0 removed, 0 added beside it
@@ -69,7 +69,7 @@ over.bly
   type       line
   keys       950 counted, 950 estimated
   capacity   1,000 keys, 22.5 bits per key
-  rate       0.1% asked, 0.0977% predicted, 0.0977% now (1 in 1,024)
+  rate       0.1% requested, 0.0977% expected, 0.0977% current (1 in 1,024), per line and per lookup
   fill       ▕██████████████████████▊ ▏ 95% of its capacity
   over       fuse, of 1,000 keys
   changes    100 removed, 50 added beside it
@@ -77,12 +77,12 @@ over.bly
 $ bloomery remove -q over.bly <(seq 101 200); bloomery info over.bly | grep changes
   changes    200 removed, 50 added beside it; that is more than a fifth of its keys: build the list again
 $ bloomery info --json over.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/(e-[0-9]+)/\1/' | grep -o '"overlay".*'
-"overlay","hashes":3,"size":3584,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":850,"bits_per_key":28.672,"rate_asked":0.001,"approximate":false,"bits":26352,"set_bits":20614,"fill":0.782,"estimated_keys":850,"rate_predicted":0.000976,"rate_now":0.000976,"keeps_promise":true,"type":"line","marks":0,"overlay":{"base":"fuse","base_keys":1000,"removed":200,"added":50,"miss_bound":3.652e-11,"rebuild":true}}
+"overlay","hashes":3,"size":3584,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":850,"bits_per_key":28.672,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":26352,"set_bits":20614,"fill":0.782,"estimated_keys":850,"rate_per_lookup_expected":0.000976,"rate_per_line_expected":0.000976,"rate_per_lookup_current":0.000976,"rate_per_line_current":0.000976,"keeps_promise":true,"type":"line","marks":0,"overlay":{"base":"fuse","base_keys":1000,"removed":200,"added":50,"miss_bound":3.652e-11,"rebuild":true}}
 $ bloomery info --header over.bly | grep -e kind -e shape
   kind       overlay: another filter, and what was removed from and added to it since
   shape      3 parts
 $ bloomery verify over.bly
-over.bly: good
+over.bly: good; false-positive rate 0.0977% per line and per lookup (requested 0.1%)
 
 # It is a set: what is added twice goes at once, and a key that never was added takes no other with it.
 $ bloomery add over.bly --key twice; bloomery add over.bly --key twice; bloomery remove over.bly --key twice; bloomery check -q over.bly --key twice
@@ -128,17 +128,17 @@ $ bloomery build --kind overlay -o own.bly numbers; bloomery remove own.bly --ke
   over       split512, of 1,000 keys
   changes    1 removed, 0 added beside it
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: own.bly: overlay, 2.56 KiB, errs on 1 in 1,000 lines
+! bloomery build: own.bly: overlay, 2.56 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: own.bly: 1 removed, 0 not there; it holds 999 keys
 $ bloomery build --kind overlay --changes 5 --marker classic -o own2.bly numbers; bloomery remove own2.bly --key 5; bloomery check -c own2.bly numbers
 999
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: own2.bly: overlay, 2.19 KiB, errs on 1 in 1,000 lines
+! bloomery build: own2.bly: overlay, 2.19 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: own2.bly: 1 removed, 0 not there; it holds 999 keys
 
 # What is told.
 $ bloomery build --json -q --over ribbon.bly -o r.bly | sed -E 's/"bytes":[0-9]+/"bytes":B/'
-{"list":"r.bly","over":"ribbon.bly","kind":"overlay","base":"ribbon","keys":1000,"capacity":1000,"rate":0.001,"bytes":B}
+{"list":"r.bly","over":"ribbon.bly","kind":"overlay","base":"ribbon","keys":1000,"capacity":1000,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"bytes":B}
 $ bloomery build -q --stats --over ribbon.bly -o r.bly -f 2>&1 | head -1
 kind            overlay, parts = 2, hash xxh3
 $ bloomery build --over ribbon.bly -o r.bly
@@ -146,7 +146,7 @@ $ bloomery build --over ribbon.bly -o r.bly
 ? 2
 $ bloomery build --over ribbon.bly -o - > piped.bly; bloomery check -c piped.bly numbers
 1000
-! bloomery build: -: overlay, 1.94 KiB, errs on 1 in 1,000 lines
+! bloomery build: -: overlay, 1.94 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 
 # Types and marks come from the list beneath, and a secret too.
 $ printf 'example.com\nbad.test\n' | bloomery build -q --type domain --kind fuse -o domains.bly; bloomery build -q --over domains.bly -o d.bly; bloomery remove d.bly --key BAD.test; printf 'www.example.com\nbad.test\n' | bloomery check d.bly
@@ -157,7 +157,7 @@ $ bloomery add d.bly --key deep.down.test; bloomery info d.bly | grep -e type -e
   changes    1 removed, 5 added beside it; that is more than a fifth of its keys: build the list again
 x.deep.down.test
 ! bloomery add: d.bly: 1 of 1 new; it holds 2 keys and 24 marks of its type, its capacity is 22 with them
-! bloomery add: warning: d.bly: has keys of new widths: for a line it is asked up to 2 times instead of 1, and errs on up to 0.195% of the lines; build it again
+! bloomery add: warning: d.bly: has keys of new widths: for a line it needs up to 2 lookups instead of 1, and the false-positive rate per line is up to 0.195%; build it again
 ? 1
 $ echo 000102030405060708090a0b0c0d0e0f > key; bloomery build -q --key-file key --kind ribbon -o secret.bly numbers; bloomery build --over secret.bly -o s.bly
 ! bloomery build: secret.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file

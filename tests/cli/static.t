@@ -4,11 +4,11 @@ $ seq 1000 > numbers
 $ bloomery build --kind fuse -o fuse.bly numbers; bloomery check -c fuse.bly numbers
 1000
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: fuse.bly: fuse, 1.44 KiB, errs on 1 in 1,000 lines
+! bloomery build: fuse.bly: fuse, 1.44 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery build --kind ribbon -o ribbon.bly numbers; bloomery check -c ribbon.bly numbers
 1000
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: ribbon.bly: ribbon, 1.38 KiB, errs on 1 in 1,000 lines
+! bloomery build: ribbon.bly: ribbon, 1.38 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery info fuse.bly ribbon.bly
 fuse.bly
   kind       fuse: built from all keys at once; small and fast, never changes
@@ -18,7 +18,7 @@ fuse.bly
   type       line
   keys       1,000 counted
   capacity   1,000 keys, 11.3 bits per key
-  rate       0.1% asked, 0.0977% by its construction (1 in 1,024)
+  rate       0.1% requested, 0.0977% by its construction (1 in 1,024), per line and per lookup
 \
 ribbon.bly
   kind       ribbon: built from all keys at once; the smallest, never changes
@@ -28,15 +28,15 @@ ribbon.bly
   type       line
   keys       1,000 counted
   capacity   1,000 keys, 10.5 bits per key
-  rate       0.1% asked, 0.0985% by its construction (1 in 1,015)
+  rate       0.1% requested, 0.0985% by its construction (1 in 1,015), per line and per lookup
 $ bloomery info --json ribbon.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"ribbon.bly","file_bytes":1408,"kind":"ribbon","hashes":73,"size":131,"detail":255,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":1000,"bits_per_key":10.472,"rate_asked":0.001,"approximate":false,"bits":10472,"set_bits":10472,"fill":1,"estimated_keys":1000,"rate_predicted":0.000985,"rate_now":0.000985,"keeps_promise":true,"type":"line","marks":0}
+{"file":"ribbon.bly","file_bytes":1408,"kind":"ribbon","hashes":73,"size":131,"detail":255,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":1000,"bits_per_key":10.472,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":10472,"set_bits":10472,"fill":1,"estimated_keys":1000,"rate_per_lookup_expected":0.000985,"rate_per_line_expected":0.000985,"rate_per_lookup_current":0.000985,"rate_per_line_current":0.000985,"keeps_promise":true,"type":"line","marks":0}
 $ bloomery info --header fuse.bly | grep -e shape -e rate
   shape      1,122 slots, fingerprints of 10 bits
-  rate       0.1% asked (1 in 1,000)
+  rate       0.1% requested (1 in 1,000), per lookup
 $ bloomery verify fuse.bly ribbon.bly
-fuse.bly: good
-ribbon.bly: good
+fuse.bly: good; false-positive rate 0.0977% per line and per lookup (requested 0.1%)
+ribbon.bly: good; false-positive rate 0.0985% per line and per lookup (requested 0.1%)
 $ bloomery verify --measure=2M fuse.bly ribbon.bly | sed 's/;.*//'
 fuse.bly: good
 ribbon.bly: good
@@ -49,10 +49,10 @@ $ (tac numbers; cat numbers) | bloomery build -q --kind ribbon -o - | cmp - ribb
 $ bloomery build -q --smallest -o small.bly numbers; cmp -s small.bly ribbon.bly || cmp small.bly fuse.bly; for kind in fuse ribbon; do test $(wc -c < small.bly) -le $(wc -c < $kind.bly) || echo larger than $kind; done
 $ bloomery build --smallest -n 2000 -o small.bly -f numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: small.bly: classic, 3.62 KiB, errs on 1 in 1,000 lines
+! bloomery build: small.bly: classic, 3.62 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery build --smallest --foldable -o small.bly -f numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: small.bly: classic, 1.88 KiB, errs on 1 in 1,000 lines
+! bloomery build: small.bly: classic, 1.88 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery build --smallest --kind fuse -o small.bly -f numbers
 ! bloomery build: --smallest chooses the kind; leave --kind out
 ? 2
@@ -63,19 +63,19 @@ $ for kind in fuse ribbon; do bloomery build -q -f --kind $kind -o none.bly /dev
   kind       fuse: built from all keys at once; small and fast, never changes
   keys       0 counted
   capacity   none: it was built from no keys
-  rate       0.1% asked, none now
+  rate       0.1% requested, no false positives while it is empty, per line and per lookup
 0
   kind       ribbon: built from all keys at once; the smallest, never changes
   keys       0 counted
   capacity   none: it was built from no keys
-  rate       0.1% asked, none now
+  rate       0.1% requested, no false positives while it is empty, per line and per lookup
 ! bloomery build: warning: there are no keys: the list will match nothing
 ! bloomery build: warning: there are no keys: the list will match nothing
 $ for kind in fuse ribbon; do echo one | bloomery build -q -f -p 1e-8 --kind $kind -o one.bly; (echo one; cat numbers) | bloomery check one.bly; bloomery verify one.bly; done
 one
-one.bly: good
+one.bly: good; false-positive rate 7.45e-07% per line and per lookup (requested 1e-06%)
 one
-one.bly: good
+one.bly: good; false-positive rate 7.45e-07% per line and per lookup (requested 1e-06%)
 
 # Types and their marks, keyed lists, lines that must not match.
 $ printf '192.0.2.1\n10.0.0.0/8\n' > addresses
@@ -149,10 +149,10 @@ $ bloomery dedup --state fuse.bly numbers
 
 # The summary, and the kind's own words, as JSON.
 $ bloomery build --json --kind ribbon -f -o ribbon.bly numbers 2>/dev/null
-{"list":"ribbon.bly","type":"line","kind":"ribbon","hash":"xxh3","keyed":false,"seed":0,"lines":1000,"keys":1000,"repeated":0,"malformed":0,"empty":0,"marks":0,"capacity":1000,"rate":0.001,"questions":1,"bytes":1408,"tries":1}
+{"list":"ribbon.bly","type":"line","kind":"ribbon","hash":"xxh3","keyed":false,"seed":0,"lines":1000,"keys":1000,"repeated":0,"malformed":0,"empty":0,"marks":0,"capacity":1000,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"bytes":1408,"tries":1}
 $ bloomery build --stats --kind fuse -f -o fuse.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: fuse.bly: fuse, 1.44 KiB, errs on 1 in 1,000 lines
+! bloomery build: fuse.bly: fuse, 1.44 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! kind            fuse, bits of a fingerprint = 10, hash xxh3
 ! capacity        1000 keys at 0.001
 ! keys            1000 counted, 1000 estimated

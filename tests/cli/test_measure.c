@@ -31,7 +31,7 @@ static void test_chance(void **state) {
         assert_ok(bly_filter_add(f, &i, sizeof i, NULL));
     bly_filter_stats(f, &stats);
     for (int i = 0; i < 100 / BLYT_SLOW; i++) {
-        assert_true(measure(f, 100000, &m));
+        assert_true(measure(f, 100000, 1, &m));
         assert_int_equal(m.asked, 100000);
         assert_true(m.low < m.rate && m.rate < m.high);
         assert_false(measure_blames_hash(&m, stats.current_fpr));

@@ -53,7 +53,7 @@ as asked
 $ printf '%s\n' 10.1.0.0/16 192.0.2.1 2001:db8::/32 2001:db9::1 ::ffff:203.0.113.0/120 >blocks.txt
 $ bloomery build --type ip -o ip.bly blocks.txt
 ! bloomery build: 5 lines: 5 keys, 0 repeated
-! bloomery build: ip.bly: bb2x512, 192 B, errs on 1 in 1,000 lines
+! bloomery build: ip.bly: bb2x512, 192 B, false positives: 1 in 1,000 lines, 1 in 3,000 lookups (up to 3 per line)
 $ printf '%s\n' 10.1.2.3 10.2.0.0 192.0.2.1 192.0.2.2 ::ffff:10.1.0.7 2001:DB8:1::9 2001:db9::1 \
 >     2001:db9::2 203.0.113.77 10.1.128.0/17 10.0.0.0/8 '[2001:db8::1]' >asked
 $ bloomery check -n ip.bly asked
@@ -91,7 +91,7 @@ $ printf '%s\n' '; a list of blocks' '192.0.2.0/24 ; SBL1' '198.51.100.0/25	# SB
 >     >drop.txt
 $ bloomery build --type ip --comments -o drop.bly drop.txt
 ! bloomery build: 5 lines: 2 keys, 0 repeated, 3 blank or comments
-! bloomery build: drop.bly: bb2x512, 128 B, errs on 1 in 1,000 lines
+! bloomery build: drop.bly: bb2x512, 128 B, false positives: 1 in 1,000 lines, 1 in 2,000 lookups (up to 2 per line)
 $ printf '%s\n' 192.0.2.200 198.51.100.127 198.51.100.128 | bloomery check drop.bly
 192.0.2.200
 198.51.100.127
@@ -106,7 +106,7 @@ $ bloomery build --type ip -o drop2.bly drop.txt
 # ---- domains ------------------------------------------------------------------------------------
 $ printf '%s\n' Example.COM. '*.tracker.example.org' zip | bloomery build --type domain -o d.bly
 ! bloomery build: 3 lines: 3 keys, 0 repeated
-! bloomery build: d.bly: bb2x512, 192 B, errs on 1 in 1,000 lines
+! bloomery build: d.bly: bb2x512, 192 B, false positives: 1 in 1,000 lines, 1 in 3,000 lookups (up to 3 per line)
 $ printf '%s\n' www.example.com EXAMPLE.com notexample.com example.org a.b.tracker.example.org \
 >     any.zip com tracker.example.org.evil.net >asked
 $ bloomery check d.bly asked
@@ -127,15 +127,16 @@ $ printf '%s\n' http://example.com/ 192.0.2.1 bob@example.com 'a b' |
 
 # Without a listed top-level domain none is tried: its chance of error is not added.
 $ printf 'example.com\n' | bloomery build --json -q --type domain -o e.bly | tr , '\n' |
->     grep -E 'questions|marks|keys'
+>     grep -E 'per_line|marks|keys'
 "keys":1
 "marks":20
-"questions":1
+"lookups_per_line":1
+"rate_per_line_requested":0.001
 
 # ---- phone numbers, mail addresses, URLs ---------------------------------------------------------
 $ printf '%s\n' '+49 (0)30 901820' '0044 20 7946 0000' 110 | bloomery build --type phone -o p.bly
 ! bloomery build: 3 lines: 3 keys, 0 repeated
-! bloomery build: p.bly: split512, 128 B, errs on 1 in 1,000 lines
+! bloomery build: p.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ printf '%s\n' '004930/901820' '+44 (0) 20-7946.0000' 110 '030 901820' | bloomery check p.bly
 004930/901820
 +44 (0) 20-7946.0000
@@ -148,7 +149,7 @@ $ printf '%s\n' 12 1-800-FLOWERS +1234567890123456 | bloomery build --type phone
 ? 2
 $ printf '%s\n' Bob@Example.com | bloomery build --type email -o m.bly
 ! bloomery build: 1 line: 1 key, 0 repeated
-! bloomery build: m.bly: split512, 128 B, errs on 1 in 1,000 lines
+! bloomery build: m.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ printf '%s\n' '<bob@example.COM>' mailto:BOB@example.com alice@example.com | bloomery check m.bly
 <bob@example.COM>
 mailto:BOB@example.com
@@ -160,7 +161,7 @@ $ printf '%s\n' bob bob@ @example.com | bloomery build --type email -o bad.bly
 ? 2
 $ printf '%s\n' 'http://evil.example/a/../login' | bloomery build --type url -o u.bly
 ! bloomery build: 1 line: 1 key, 0 repeated
-! bloomery build: u.bly: split512, 128 B, errs on 1 in 1,000 lines
+! bloomery build: u.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ printf '%s\n' 'HTTP://EVIL.example:80/login#x' 'http://evil.example/' | bloomery check u.bly
 HTTP://EVIL.example:80/login#x
 $ printf '%s\n' evil.example/login | bloomery build --type url -o bad.bly
@@ -179,7 +180,7 @@ $ bloomery check --type domain ip.bly -k 192.0.2.1
 # A filter without marks can be asked as any type; every length is tried.
 $ printf 'example.com\n' | bloomery build -o plain.bly
 ! bloomery build: 1 line: 1 key, 0 repeated
-! bloomery build: plain.bly: split512, 128 B, errs on 1 in 1,000 lines
+! bloomery build: plain.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery check --type domain plain.bly -k www.EXAMPLE.com
 www.EXAMPLE.com
 $ bloomery check plain.bly -k www.EXAMPLE.com
@@ -200,14 +201,14 @@ BOB@example.org
 # ---- a byte order mark at the start of a file, as some editors write it ----------------------------
 $ printf '\xef\xbb\xbf192.0.2.1\r\n192.0.2.2\r\n' >marked && bloomery build -f --type ip -o list.bly marked
 ! bloomery build: 2 lines: 2 keys, 0 repeated
-! bloomery build: list.bly: split512, 128 B, errs on 1 in 1,000 lines
+! bloomery build: list.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery check -c list.bly marked
 2
 $ bloomery check -c list.bly -k 192.0.2.1
 1
 $ printf '\xef\xbb\xbf# a comment\nexample.com\n' | bloomery build -f --comments --type domain -o list.bly
 ! bloomery build: 2 lines: 1 key, 0 repeated, 1 blank or comments
-! bloomery build: list.bly: split512, 128 B, errs on 1 in 1,000 lines
+! bloomery build: list.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ printf '\xef\xbb\xbfline\n' | bloomery build -q -f -o list.bly && bloomery check -c list.bly -k line
 0
 ? 1

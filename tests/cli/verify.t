@@ -2,14 +2,14 @@
 
 $ seq 10000 | bloomery build -q -p 1% -o list.bly; seq 100 | bloomery build -q -n 1000 -o other.bly
 $ bloomery verify list.bly other.bly
-list.bly: good
-other.bly: good
+list.bly: good; false-positive rate 1.01% per line and per lookup (requested 1%)
+other.bly: good; false-positive rate 1.5e-07% per line and per lookup (requested 0.1%)
 $ bloomery verify --json list.bly other.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"list.bly","verdict":"good","rate_asked":0.01,"rate_predicted":0.00993,"rate_now":0.0100,"capacity":10000,"lossy":false,"estimated_keys":10005.492}
-{"file":"other.bly","verdict":"good","rate_asked":0.001,"rate_predicted":2.0227e-09,"rate_now":1.495e-09,"capacity":1000,"lossy":false,"estimated_keys":100.0834}
+{"file":"list.bly","verdict":"good","lookups_per_line":1,"rate_per_lookup_requested":0.01,"rate_per_line_requested":0.01,"rate_per_lookup_expected":0.00993,"rate_per_line_expected":0.00993,"rate_per_lookup_current":0.0100,"rate_per_line_current":0.0100,"capacity":10000,"lossy":false,"estimated_keys":10005.492}
+{"file":"other.bly","verdict":"good","lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"rate_per_lookup_expected":2.0227e-09,"rate_per_line_expected":2.0227e-09,"rate_per_lookup_current":1.495e-09,"rate_per_line_current":1.495e-09,"capacity":1000,"lossy":false,"estimated_keys":100.0834}
 
 # Every file that any version has written.
-$ cd $DATA/../golden/v1/good; bloomery verify -q $(ls *.bly | grep -v -e md5 -e sha1) 2>/dev/null
+$ cd $DATA/../golden/v1/good; bloomery verify -q $(ls *.bly | grep -v -e md5 -e sha1) 2>/dev/null | sed 's/; false-positive rate[^;]*//'; exit ${PIPESTATUS[0]}
 bb2x512-16-murmur64a.bly: good
 bb2x512-2-fnv1-32.bly: intact, but breaks its promise
 bb2x512-6-city64.bly: good
@@ -179,36 +179,36 @@ window-union-fnv1a.bly: intact, but too full
 # Measured with random keys: none in an empty filter, all in a full one.
 $ cp $DATA/../golden/v1/good/{classic-empty-fnv1,classic-full-crc64,keyed-classic,custom-bb2x512}.bly .
 $ bloomery verify --measure=1000 classic-empty-fnv1.bly
-classic-empty-fnv1.bly: good; 0% wrong of 1,000 answers, 95% interval 0% to 0.383%, promised 1%
+classic-empty-fnv1.bly: good; false-positive rate per line measured 0% (1,000 random keys, 95% interval 0% to 0.383%), requested 1%
 $ bloomery verify --measure=1000 --json classic-empty-fnv1.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"classic-empty-fnv1.bly","verdict":"good","rate_asked":0.01,"rate_predicted":0,"rate_now":0,"capacity":60,"lossy":false,"estimated_keys":0,"measured":{"asked":1000,"wrong":0,"rate":0,"low":0,"high":0.00382,"with":"keys"}}
+{"file":"classic-empty-fnv1.bly","verdict":"good","lookups_per_line":1,"rate_per_lookup_requested":0.01,"rate_per_line_requested":0.01,"rate_per_lookup_expected":0,"rate_per_line_expected":0,"rate_per_lookup_current":0,"rate_per_line_current":0,"capacity":60,"lossy":false,"estimated_keys":0,"measured":{"judged":"rate_per_line","with":"keys","lines":1000,"false_positive_lines":0,"rate_per_line":0,"lookups":1000,"false_positive_lookups":0,"rate_per_lookup":0,"interval_low":0,"interval_high":0.00382}}
 $ bloomery verify --measure=1000 classic-full-crc64.bly
-classic-full-crc64.bly: intact, but too full; 100% wrong of 1,000 answers, 95% interval 99.6% to 100%, promised 1%
+classic-full-crc64.bly: intact, but too full; false-positive rate per lookup measured 100% (1,000 random keys, 95% interval 99.6% to 100%), requested 1%
 ! bloomery verify: warning: classic-full-crc64.bly: is too full: every bit of a filter made for 60 keys is set; it takes everything for a key of its own; build a larger one
 ? 1
 $ bloomery verify --measure=1000 --json classic-full-crc64.bly 2>/dev/null | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"classic-full-crc64.bly","verdict":"overfull","rate_asked":0.01,"rate_predicted":1,"rate_now":1,"capacity":60,"lossy":false,"estimated_keys":null,"measured":{"asked":1000,"wrong":1000,"rate":1,"low":0.996,"high":1,"with":"keys"}}
+{"file":"classic-full-crc64.bly","verdict":"overfull","lookups_per_line":null,"rate_per_lookup_requested":0.01,"rate_per_lookup_expected":1,"rate_per_lookup_current":1,"capacity":60,"lossy":false,"estimated_keys":null,"measured":{"judged":"rate_per_lookup","with":"keys","lookups":1000,"false_positive_lookups":1000,"rate_per_lookup":1,"interval_low":0.996,"interval_high":1}}
 
 # A million by default. The rate measured is the one that the bits give, and the promise is kept.
-$ bloomery verify --measure list.bly | sed -E 's/[0-9.]+% wrong/P% wrong/; s/interval .* to .*,/interval A to B,/'
-list.bly: good; P% wrong of 1,000,000 answers, 95% interval A to B, promised 1%
+$ bloomery verify --measure list.bly | sed -E 's/measured [0-9.]+%/measured P%/; s/interval [^)]*/interval A to B/'
+list.bly: good; false-positive rate per line measured P% (1,000,000 random keys, 95% interval A to B), requested 1%
 $ bloomery verify --measure --json list.bly | python3 -c '
 > import json, sys
 > v = json.load(sys.stdin)
 > m = v["measured"]
-> print(v["verdict"], m["asked"], m["with"], m["rate"] == m["wrong"] / m["asked"])
-> print(abs(m["rate"] / v["rate_now"] - 1) < 0.06, m["low"] < m["rate"] < m["high"], 0.03 < (m["high"] - m["low"]) / m["rate"] < 0.05)'
-good 1000000 keys True
+> print(v["verdict"], m["judged"], m["lines"], m["with"], m["rate_per_line"] == m["false_positive_lines"] / m["lines"])
+> print(abs(m["rate_per_line"] / v["rate_per_line_current"] - 1) < 0.06, m["interval_low"] < m["rate_per_line"] < m["interval_high"], 0.03 < (m["interval_high"] - m["interval_low"]) / m["rate_per_line"] < 0.05)'
+good rate_per_line 1000000 keys True
 True True True
 
 # Two measurements ask for different keys.
-$ for i in 1 2 3 4 5; do bloomery verify --measure --json list.bly | grep -o '"wrong":[0-9]*'; done | sort -u | wc -l | sed 's/[2-5]/several/'
+$ for i in 1 2 3 4 5; do bloomery verify --measure --json list.bly | grep -o '"false_positive_lines":[0-9]*'; done | sort -u | wc -l | sed 's/[2-5]/several/'
 several
 
 # A keyed filter is measured with random hashes, or with keys if its own is given.
 $ printf '000102030405060708090a0b0c0d0e0f\n' > right.key; printf '100102030405060708090a0b0c0d0e0f\n' > wrong.key
 $ bloomery verify keyed-classic.bly
-keyed-classic.bly: good
+keyed-classic.bly: good; false-positive rate 0.0191% per lookup (requested 1%)
 $ for option in '' '--key-file=right.key'; do bloomery verify --measure --json $option keyed-classic.bly | grep -o '"with":"[a-z]*"'; done
 "with":"hashes"
 "with":"keys"
@@ -220,38 +220,38 @@ $ bloomery verify --measure --json custom-bb2x512.bly | grep -o '"with":"[a-z]*"
 
 # Intact, but too full: 1, and a warning.
 $ seq 10001 15000 | bloomery add -q list.bly 2>/dev/null; bloomery verify list.bly
-list.bly: intact, but too full
+list.bly: intact, but too full; false-positive rate 5.57% per line and per lookup (requested 1%)
 ! bloomery verify: warning: list.bly: is too full: about 15,057 keys in a filter made for 10,000; it takes 5.57% of all other keys for its own, where 1% was asked; build a larger one
 ? 1
 $ bloomery verify -q list.bly
-list.bly: intact, but too full
+list.bly: intact, but too full; false-positive rate 5.57% per line and per lookup (requested 1%)
 ! bloomery verify: warning: list.bly: is too full: about 15,057 keys in a filter made for 10,000; it takes 5.57% of all other keys for its own, where 1% was asked; build a larger one
 ? 1
 $ bloomery verify --json list.bly 2>/dev/null | grep -o '"verdict":"[a-z]*"'
 "verdict":"overfull"
-$ bloomery verify --measure list.bly 2>/dev/null | sed -E 's/[0-9.]+% wrong/P% wrong/; s/interval .* to .*,/interval A to B,/'
-list.bly: intact, but too full; P% wrong of 1,000,000 answers, 95% interval A to B, promised 1%
+$ bloomery verify --measure list.bly 2>/dev/null | sed -E 's/measured [0-9.]+%/measured P%/; s/interval [^)]*/interval A to B/'
+list.bly: intact, but too full; false-positive rate per line measured P% (1,000,000 random keys, 95% interval A to B), requested 1%
 
 # A small filter of fixed size may be worse than it was made to be, by chance. Measuring tells.
 $ seq 48 | bloomery build -q -p 1% --seed 2 -n 48 -o small.bly; bloomery verify small.bly
-small.bly: good
+small.bly: good; false-positive rate 1.62% per line and per lookup (requested 1%)
 ! bloomery build: warning: small.bly: its keys fell badly: 1.62% of the answers are wrong, 1% asked; a larger -n gives them more room
-$ bloomery verify --measure small.bly 2>&1 | sed -E 's/[0-9.]+% (wrong|of the)/P% \1/; s/interval .* to .*,/interval A to B,/'
-small.bly: intact, but breaks its promise; P% wrong of 1,000,000 answers, 95% interval A to B, promised 1%
-bloomery verify: warning: small.bly: breaks its promise: P% of the answers are wrong, promised 1%; that is how its bits fell; build it larger, or with another --seed
+$ bloomery verify --measure small.bly 2>&1 | sed -E 's/measured [0-9.]+%/measured P%/g; s/interval [^)]*/interval A to B/'
+small.bly: intact, but breaks its promise; false-positive rate per line measured P% (1,000,000 random keys, 95% interval A to B), requested 1%
+bloomery verify: warning: small.bly: breaks its promise: false-positive rate per line measured P%, requested 1%; that is how its bits fell; build it larger, or with another --seed
 $ bloomery verify --measure --json small.bly 2>/dev/null | grep -o '"verdict":"[a-z]*"'
 "verdict":"broken"
 
 # With more keys than it was made for it is not chance.
 $ seq 60 | bloomery add -q small.bly 2>/dev/null; bloomery verify small.bly
-small.bly: intact, but too full
+small.bly: intact, but too full; false-positive rate 3.61% per line and per lookup (requested 1%)
 ! bloomery verify: warning: small.bly: is too full: about 57 keys in a filter made for 48; it takes 3.61% of all other keys for its own, where 1% was asked; build a larger one
 ? 1
 
 # Damaged or unreadable: 2, and the others are checked all the same.
 $ head -c 1000 other.bly > cut.bly; cp other.bly flipped.bly; printf '\377' | dd of=flipped.bly bs=1 seek=1000 conv=notrunc status=none; cp other.bly header.bly; printf '\377' | dd of=header.bly bs=1 seek=20 conv=notrunc status=none; (cat other.bly; echo) > long.bly; head -c 20 other.bly > short.bly; : > empty.bly; seq 100 > text.bly; mkfifo pipe.bly
 $ bloomery verify missing.bly . cut.bly flipped.bly header.bly long.bly short.bly empty.bly text.bly pipe.bly other.bly
-other.bly: good
+other.bly: good; false-positive rate 1.5e-07% per line and per lookup (requested 0.1%)
 ! bloomery verify: missing.bly: No such file or directory
 ! bloomery verify: .: Is a directory
 ! bloomery verify: cut.bly: is cut short: it has 1000 of 2048 bytes; copy it again
@@ -266,9 +266,9 @@ other.bly: good
 $ bloomery verify --json missing.bly flipped.bly other.bly 2>/dev/null | cut -d, -f1-3
 {"file":"missing.bly","verdict":"unreadable","error":"reading or writing failed; errno says why"}
 {"file":"flipped.bly","verdict":"damaged","error":"the data is damaged or is not a Bloomery filter"}
-{"file":"other.bly","verdict":"good","rate_asked":0.001
+{"file":"other.bly","verdict":"good","lookups_per_line":1
 $ bloomery verify missing.bly list.bly 2>/dev/null
-list.bly: intact, but too full
+list.bly: intact, but too full; false-positive rate 5.57% per line and per lookup (requested 1%)
 ? 2
 $ cd $DATA/../golden/v1/bad; bloomery verify --json $(ls | grep -v -e EKEY -e custom) 2>/dev/null | grep -o '"verdict":"[a-z]*"' | sort -u
 "verdict":"damaged"

@@ -195,8 +195,8 @@ def test_info():
     card = report(server, "info", at)
     eq((card["kind"], card["form"], card["capacity"], card["shards"], card["servers"]),
        ("sbbf", "native", 1000000, 4, 1))
-    eq((card["hash"], card["seed"], card["type"], card["rate_asked"]), ("xxh3", 7, "line", 0.01))
-    ok(990 < card["count"] <= 1000 and 0 < card["rate_now"] < 0.001, str(card))
+    eq((card["hash"], card["seed"], card["type"], card["rate_per_line_requested"]), ("xxh3", 7, "line", 0.01))
+    ok(990 < card["count"] <= 1000 and 0 < card["rate_per_line_current"] < 0.001, str(card))
     ok(7100000 < card["expires_ms"] <= 7200000, str(card))
     ok(len(card["stamp"]) == 16, str(card))
     with server.client() as c:

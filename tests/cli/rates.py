@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""The rates that build, info and verify print are those that lookups have, per line and per lookup.
+
+    rates.py PROGRAM
+
+Lists whose lines need several lookups, and overlays of them, are asked for lines that are not in
+them. The shares that match must be the rates printed, to five standard deviations. All is made
+from fixed seeds, so a run is like any other.
+"""
+import functools
+import json
+import math
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = os.path.abspath(sys.argv[1])
+LINES = 300000
+failures = 0
+
+
+def expect(truth, what):
+    global failures
+    if not truth:
+        failures += 1
+        print("FAILED: " + what)
+
+
+def run(*args, stdin="", status=0):
+    done = subprocess.run([PROGRAM, *args], input=stdin, capture_output=True, text=True, timeout=300)
+    expect(done.returncode == status, "%r: exit status %d: %s" % (args, done.returncode, done.stderr))
+    return done
+
+
+def objects(*args, **more):
+    return [json.loads(line) for line in run(*args, **more).stdout.splitlines()]
+
+
+def addresses():
+    """Blocks of two sizes, and single addresses of both families: a line of IPv6 needs three
+    lookups, one of IPv4 one."""
+    lines = ["2001:%x::/32" % i for i in range(200)]
+    lines += ["2002:0:%x::/48" % i for i in range(3000)]
+    lines += ["2003::%x" % i for i in range(1, 20000)]
+    return lines + ["12.0.%d.%d" % divmod(i, 256) for i in range(1000)]
+
+
+def small_blocks():
+    """A list as people have them. There are so few /16 that lines share lookups, and the share of
+    lines that match says less: it is not measured."""
+    lines = ["10.%d.0.0/16" % i for i in range(200)]
+    lines += ["11.%d.%d.0/24" % divmod(i, 256) for i in range(3000)]
+    return lines + ["12.%d.%d.%d" % (i >> 16, i >> 8 & 255, i & 255) for i in range(20000)]
+
+
+def domains():
+    lines = ["d%d.test" % i for i in range(8000)] + ["a.e%d.test" % i for i in range(8000)]
+    return lines + ["b.a.f%d.test" % i for i in range(8000)]
+
+
+def other_v4(r):
+    return "%d.%d.%d.%d" % (r.randrange(16, 240), *r.randbytes(3))
+
+
+def other_v6(r):
+    return "%x:" % r.randrange(0x3000, 0xf000) + ":".join("%x" % r.randrange(65536) for _ in range(7))
+
+
+def other_domain(r):
+    return "w%d.x%d.y%d.z%d.invalid" % tuple(r.randrange(10 ** 12) for _ in range(4))
+
+
+@functools.lru_cache()
+def others(line, seed):
+    r = random.Random(seed)
+    return "".join(line(r) + "\n" for _ in range(LINES))
+
+
+def share(path, line, seed):
+    """How many of LINES lines that are not in the list match."""
+    done = subprocess.run([PROGRAM, "check", "-c", path], input=others(line, seed), capture_output=True,
+                          text=True, timeout=300)
+    return int(done.stdout)
+
+
+def agree(hits, rate, what):
+    sigma = math.sqrt(LINES * rate * (1 - rate))
+    expect(abs(hits - LINES * rate) <= 5 * sigma,
+           "%s: %d of %d lines match, rate %g printed, which is %.1f deviations away"
+           % (what, hits, LINES, rate, (hits - LINES * rate) / sigma))
+
+
+def one_in(text):
+    """The numbers N of the rates 1 in N LINES and 1 in N LOOKUPS of a message."""
+    found = re.search(r"1 in ([\d,]+) lines, 1 in ([\d,]+) lookups \(up to (\d+) per line\)", text)
+    expect(found, "no two rates in: " + text)
+    return tuple(int(n.replace(",", "")) for n in found.groups()) if found else (0, 0, 0)
+
+
+def check_printed(path, built, note, lookups, rate):
+    """What build said of the list, and what info and verify say, is one story."""
+    info, = objects("info", "--json", path)
+    verify, = objects("verify", "--json", path)
+    expect(one_in(note) == (round(1 / rate), round(lookups / rate), lookups), "%s: built: %s" % (path, note))
+    for what, o in (("build", built), ("info", info), ("verify", verify)):
+        expect(o.get("lookups_per_line") == lookups, "%s %s: lookups_per_line: %r" % (what, path, o))
+        expect(o.get("rate_per_line_requested") == rate, "%s %s: per line: %r" % (what, path, o))
+        expect(math.isclose(o.get("rate_per_lookup_requested", 0), rate / lookups), "%s %s: %r" % (what, path, o))
+        for old in ("rate", "rate_asked", "rate_now", "rate_predicted", "questions"):
+            expect(old not in o, "%s: a field named %s" % (what, old))
+    card = run("info", path).stdout
+    expect("  per line   %g%% requested" % (100 * rate) in card and "  per lookup " in card, card)
+    text = run("verify", path).stdout
+    expect("%% per line (requested %g%%)" % (100 * rate) in text and " per lookup (requested" in text, text)
+    return info
+
+
+def test_list(name, lines, kind, lookups, several, single):
+    rate = 1 / 1000
+    list_, over = name + ".bly", name + "-over.bly"
+    done = run("build", "--json", "--type", "ip" if name == "ip" else "domain", "-p", "1/1000", "--kind", kind,
+               "-o", list_, "-f", stdin="\n".join(lines) + "\n")
+    laid = run("build", "--json", "--over", list_, "-o", over, "-f")
+    for path, built in ((list_, done), (over, laid)):
+        info = check_printed(path, json.loads(built.stdout), built.stderr, lookups, rate)
+        if several:
+            agree(share(path, several, 17), info["rate_per_line_current"], "%s of %s, per line" % (path, kind))
+        if single:
+            agree(share(path, single, 23), info["rate_per_lookup_current"], "%s of %s, per lookup" % (path, kind))
+        judged, = objects("verify", "--json", "--measure=4M", path)
+        m = judged["measured"]
+        expect(judged["verdict"] == "good" and m["judged"] == "rate_per_line", "%s: %r" % (path, judged))
+        expect(m["lines"] == 4 * 10 ** 6 and m["lookups"] == lookups * m["lines"], "%s: %r" % (path, m))
+        text = run("verify", "--measure=10k", path).stdout
+        expect("rate per line measured" in text and "10,000 random lines of %d lookups each" % lookups in text and
+               text.endswith("requested 0.1%\n"), text)
+
+
+def test_one_lookup():
+    """Where a line is one lookup, the two rates are one, and where that is not known only one is told."""
+    with open("key", "w") as f:
+        f.write("000102030405060708090a0b0c0d0e0f\n")
+    built = run("build", "--json", "-o", "plain.bly", stdin="".join("%d\n" % i for i in range(1000)))
+    expect("1 in 1,000 lines (one lookup per line)" in built.stderr, built.stderr)
+    for o in [json.loads(built.stdout)] + objects("info", "--json", "plain.bly"):
+        expect(o["rate_per_line_requested"] == o["rate_per_lookup_requested"] == 0.001, repr(o))
+    if run("build", "-q", "--type", "ip", "-p", "1/1000", "--key-file", "key", "-o", "keyed.bly",
+           stdin="\n".join(addresses())).returncode:
+        return
+    o, = objects("info", "--json", "keyed.bly")
+    expect(o["lookups_per_line"] is None and "rate_per_line_requested" not in o, repr(o))
+    o, = objects("verify", "--json", "--measure=10M", "keyed.bly")
+    expect(o["measured"]["judged"] == "rate_per_lookup" and o["verdict"] == "good", repr(o))
+    o, = objects("verify", "--json", "--measure=10M", "--key-file", "key", "keyed.bly")
+    expect(o["measured"]["judged"] == "rate_per_line" and o["verdict"] == "good", repr(o))
+
+
+def test_new_widths():
+    """Blocks of sizes that a list did not have make more lookups of a line, and so another rate."""
+    run("build", "-q", "--type", "ip", "-p", "1%", "-n", "20000", "-o", "few.bly",
+        stdin="".join("2003::%x\n" % i for i in range(1, 19000)))
+    done = run("add", "few.bly", stdin="2001:5::/32\n2002:0:7::/48\n")
+    expect("for a line it needs up to 3 lookups instead of 1" in done.stderr, done.stderr)
+    info, = objects("info", "--json", "few.bly")
+    expect(info["lookups_per_line"] == 3, repr(info))
+    agree(share("few.bly", other_v6, 29), info["rate_per_line_current"], "new widths")
+
+
+def main():
+    test_list("ip", addresses(), "split512", 3, other_v6, other_v4)
+    test_list("ip", addresses(), "fuse", 3, other_v6, other_v4)
+    test_list("ip", small_blocks(), "bb2x512", 3, None, None)
+    test_list("domain", domains(), "classic", 3, other_domain, None)
+    test_one_lookup()
+    test_new_widths()
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as room:
+        os.chdir(room)
+        sys.exit(main())
