@@ -1,7 +1,8 @@
 /* bloomery count: how often each line has been seen.
  *
  * Lines come in batches; for each the count so far is printed as it comes (tally.h), or the keys
- * with the highest counts are kept (bly_top of the library) and printed at the end.
+ * with the highest counts are kept (bly_top of the library) and printed at the end. A count that is
+ * an estimate is marked wherever it is printed.
  */
 #include "cli.h"
 #include "interrupt.h"
@@ -24,7 +25,7 @@ typedef struct count_options {
     uint64_t top, min, expect, memory, seed;
     double rate;
     const char *state, *key_file, *key;
-    bool query, age, exact, stats, json;
+    bool query, age, exact, sketch, stats, json;
 } count_options;
 
 #define AT(field) offsetof(count_options, field)
@@ -43,17 +44,23 @@ static const cli_option options[] = {
      "This one line. Standard input is then not read."},
     {"age", 0, CLI_FLAG, AT(age), NULL, NULL, NULL,
      "Halve all counts of the state first, so that what was frequent long ago is forgotten."},
+    {"sketch", 0, CLI_FLAG, AT(sketch), NULL, NULL, NULL,
+     "Count in a sketch, whose size does not grow, for streams without an end: counts are then "
+     "estimates, and printed as ~17."},
     {"exact", 0, CLI_FLAG, AT(exact), NULL, NULL, NULL,
-     "Exact counts, in about five bytes for each of the keys planned for; more than those find no "
-     "room, which is an error."},
+     "Exact counts, which is the default; a state that holds a sketch is refused."},
     {"expect", 'n', CLI_COUNT, AT(expect), "N", NULL, NULL,
-     "Plan for N different keys. Without it, for as many as a file seems to have lines (for a "
-     "sketch, 16 million at most), and for four million from a pipe."},
+     "Plan for N different keys. Exact counts grow past that, but those of a --state cannot: more "
+     "keys are an error. Without it, for as many as a file seems to have lines (for a sketch, 16 "
+     "million at most; for a state four times as many, and a million at least), and from a pipe "
+     "for a million, or four million with --sketch."},
     {"rate", 'p', CLI_RATE, AT(rate), "RATE", NULL, NULL,
-     "How often a key may be taken for another, which makes its count too high: 5% (the default), "
-     "0.05, 1/20; with --exact 1e-9."},
+     "How often a new key may be mistaken for another, which makes its count too high: 1e-9 (the "
+     "default), 0.001, 1/20; with --sketch 5%."},
     {"memory", 'm', CLI_SIZE, AT(memory), "SIZE", NULL, NULL,
-     "Make the counts as large as this allows: 64M, 1G."},
+     "The most memory for the counts: 64M, 1G (the default). When exact counts would need more, "
+     "it ends with an error. A sketch, and the counts of a --state, are made as large as this "
+     "allows, if it is given."},
     KEY_OPTIONS(count_options),
     {"seed", 0, CLI_NUMBER, AT(seed), "SEED", NULL, NULL,
      "The seed of the hash function, 0 unless given. Only states of the same seed can be merged."},
@@ -63,7 +70,8 @@ static const cli_option options[] = {
     {"stats", 0, CLI_FLAG, AT(stats), NULL, NULL, NULL,
      "Print totals, memory and speed on standard error at the end."},
     {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL,
-     "Print a JSON object for each line; with --top one that has all of it."},
+     "Print a JSON object for each line; with --top one that has all of it. An estimate has "
+     "\"estimate\":true, and \"error\" says by how much it is too high at most."},
     {0},
 };
 
@@ -76,51 +84,85 @@ typedef struct job {
     input in;
     output out;
     progress progress;
-    uint64_t lines, shown;
+    uint64_t lines;
+    uint64_t estimates, error; /* that were printed, and by how much they are too high at most */
     bly_bytes keys[INPUT_BATCH];
-    uint64_t times[INPUT_BATCH];
+    tally_count counts[INPUT_BATCH];
 } job;
 
 /* ---- telling --------------------------------------------------------------------------------- */
 
-/* "17<TAB>line", and its separator. */
-static bool put(job *j, uint64_t times, bly_bytes text) {
+static void note_estimate(job *j, tally_count c) {
+    j->estimates += c.error > 0;
+    j->error = c.error > j->error ? c.error : j->error;
+}
+
+/* "17<TAB>line", or "~17<TAB>line" of an estimate, and its separator. */
+static bool put(job *j, tally_count c, bly_bytes text) {
     char digits[24];
     size_t at = sizeof digits;
+    uint64_t times = c.count;
     digits[--at] = '\t';
     do
         digits[--at] = (char)('0' + times % 10);
     while ((times /= 10) > 0);
+    if (c.error)
+        digits[--at] = '~';
+    note_estimate(j, c);
     return output_put(&j->out, digits + at, sizeof digits - at) &&
            output_put(&j->out, text.data, text.size) && output_put(&j->out, &j->in.separator, 1);
 }
 
-static bool put_json(uint64_t times, const char *name, bly_bytes text) {
+static void json_count(job *j, json *out, tally_count c) {
+    json_integer(out, "count", c.count);
+    if (c.error) {
+        json_bool(out, "estimate", true);
+        json_integer(out, "error", c.error);
+    }
+    note_estimate(j, c);
+}
+
+static bool put_json(job *j, tally_count c, bly_bytes text) {
     json out = json_begin(stdout);
-    json_integer(&out, "count", times);
-    json_bytes(&out, name, text);
+    json_count(j, &out, c);
+    json_bytes(&out, "line", text);
     json_end(&out);
     return output_stdio_is_well();
 }
 
 /* What there is to say of a line now; with --top, nothing yet. */
-static bool tell(job *j, bly_bytes record, bly_bytes key, uint64_t times) {
+static bool tell(job *j, bly_bytes record, bly_bytes key, tally_count c) {
     const count_options *o = j->options;
-    if (times < o->min)
+    if (c.count < o->min)
         return true;
-    j->shown++;
     if (!j->top)
-        return o->json ? put_json(times, "line", record) : put(j, times, record);
-    const bly_status status = times ? bly_top_offer(j->top, key.data, key.size, times) : BLY_OK;
+        return o->json ? put_json(j, c, record) : put(j, c, record);
+    const bly_status status = c.count ? bly_top_offer(j->top, key.data, key.size, c.count) : BLY_OK;
     if (status != BLY_OK)
         (void)message_error("%s", bly_strerror(status));
     return status == BLY_OK;
 }
 
-enum { EXACT_TO = 27 }; /* of a sketch: sketch.h */
+/* What the marks mean. */
+static void explain_estimates(const job *j) {
+    char most[NUMBER_TEXT], rate[NUMBER_TEXT];
+    bly_stats s;
+    if (j->estimates == 0)
+        return;
+    if (!j->options->query) {
+        message_note("counts marked ~ are estimates, too high by %s at most%s",
+                     number_grouped(j->error, most),
+                     j->options->state ? "" : "; without --sketch counts are exact");
+        return;
+    }
+    bly_filter_stats(j->tally.filter, &s);
+    message_note("counts marked ~ are estimates of a sketch: too high for %s keys, and above 27 "
+                 "typically off by 20%%",
+                 number_one_in(s.current_fpr, rate));
+}
 
-static bool is_sketch(const job *j) {
-    return bly_filter_geometry(j->tally.filter).kind == BLY_COUNTS;
+static tally_count top_count(const job *j, const bly_top_entry *e) {
+    return (tally_count){e->count, tally_error(&j->tally, e->key, e->count)};
 }
 
 static void top_json(job *j, const bly_top_entry *entries, size_t n) {
@@ -129,7 +171,7 @@ static void top_json(job *j, const bly_top_entry *entries, size_t n) {
     if (!j->options->query)
         json_integer(&out, "new_keys", j->tally.fresh);
     json_text(&out, "kind", bly_kind_name(bly_filter_geometry(j->tally.filter).kind));
-    json_bool(&out, "estimates", is_sketch(j));
+    json_bool(&out, "estimates", tally_is_sketch(&j->tally));
     json_integer(&out, "memory_bytes", tally_bytes(&j->tally));
     if (j->rule.url)
         json_integer(&out, "not_urls", j->rule.not_urls);
@@ -139,7 +181,7 @@ static void top_json(job *j, const bly_top_entry *entries, size_t n) {
     json_open(&out, "top", '[');
     for (size_t i = 0; i < n; i++) {
         json_open(&out, NULL, '{');
-        json_integer(&out, "count", entries[i].count);
+        json_count(j, &out, top_count(j, &entries[i]));
         json_bytes(&out, "key", entries[i].key);
         json_close(&out, '}');
     }
@@ -155,10 +197,7 @@ static bool tell_top(job *j) {
         top_json(j, entries, n);
     else
         for (size_t i = 0; good && i < n; i++)
-            good = put(j, entries[i].count, entries[i].key);
-    if (n > 0 && entries[0].count > EXACT_TO && is_sketch(j) && !j->options->json)
-        message_note("counts above %d are estimates, off by a fifth as a rule%s", EXACT_TO,
-                     j->options->query ? "" : "; --exact counts exactly");
+            good = put(j, top_count(j, &entries[i]), entries[i].key);
     return good;
 }
 
@@ -186,10 +225,10 @@ static bool take_some(job *j, const bly_bytes *records, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (!key_of(&j->rule, records[i], &j->keys[i]))
             return false;
-    const size_t done = tally_take(&j->tally, j->keys, n, j->times);
+    const size_t done = tally_take(&j->tally, j->keys, n, j->counts);
     j->lines += done;
     for (size_t i = 0; i < done; i++)
-        if (!tell(j, records[i], j->keys[i], j->times[i]))
+        if (!tell(j, records[i], j->keys[i], j->counts[i]))
             return false;
     return done == n;
 }
@@ -225,6 +264,7 @@ static bool open_tally(job *j) {
                        .seed = o->seed,
                        .state = o->state,
                        .rule = key_options_words(&o->keys, rule),
+                       .sketch = o->sketch,
                        .exact = o->exact,
                        .ask = o->query,
                        .age = o->age};
@@ -272,6 +312,8 @@ static int work(job *j) {
     good = good && (!j->tally.kept.filter || kept_save(&j->tally.kept));
     if (good && o->stats)
         tell_totals(j);
+    if (good && !o->json)
+        explain_estimates(j);
     if (good)
         tally_judge(&j->tally);
     return good && !input_failed(&j->in) ? CLI_OK : CLI_ERROR;
@@ -283,8 +325,8 @@ static const char *query_conflict(const count_options *o) {
                                    : NULL;
     if (!o->state)
         return "--query needs the file to ask: --state FILE";
-    if (o->age || o->exact || o->expect || o->memory || o->rate > 0 || o->seed)
-        return "--query changes nothing: leave out --age, --exact, -n, -p, -m and --seed";
+    if (o->age || o->exact || o->sketch || o->expect || o->memory || o->rate > 0 || o->seed)
+        return "--query changes nothing: leave out --age, --exact, --sketch, -n, -p, -m and --seed";
     return NULL;
 }
 
@@ -292,7 +334,9 @@ static const char *conflict(const count_options *o, cli_operands operands) {
     const char *why = query_conflict(o);
     if (why)
         return why;
-    if (o->memory && o->expect)
+    if (o->exact && o->sketch)
+        return "--exact and --sketch contradict each other; give one";
+    if (o->memory && o->expect && (o->sketch || o->state))
         return "--memory says how large the counts are, and -n for how many keys: give one";
     if (o->age && o->exact)
         return "--exact counts do not age: leave out --age";
@@ -341,37 +385,41 @@ const cli_command command_count = {
         "Prints every line of the FILEs, or of standard input, with the number of times that it "
         "has come so far, this time included, and a tab before it. With --top it prints nothing on "
         "the way, and at the end the keys that came most often: what `sort | uniq -c | sort -rn | "
-        "head` does, in one pass and in seven bytes for each line that is expected (-n). Files "
-        "compressed by "
-        "gzip or zstd are read as they are.\n"
+        "head` does, in one pass and in about six bytes for each different key. Files compressed "
+        "by gzip or zstd are read as they are.\n"
         "\n"
-        "Counts are kept in a sketch, which takes any number of lines. Up to 27 a count is exact, "
-        "unless the key is taken for another (at the rate of -p, with as many different keys as "
-        "planned for), which makes it too high; above that it is an estimate, off by a fifth as a "
-        "rule. With --exact all counts are exact, but for one key in a thousand million that is "
-        "taken for another; there is room for the keys planned for and no more.\n"
+        "Counts are exact, but for one new key in a thousand million that is mistaken for another. "
+        "The memory grows with the number of different keys, up to 1 GiB (140 million keys) or "
+        "--memory. When that is full it ends with an error; what was printed before is right.\n"
+        "\n"
+        "--sketch is for streams without an end, of any number of different keys. Keys that come "
+        "often are counted exactly from some moment on (131,072 of them, or fewer with --memory); "
+        "how often they came before that is an estimate of the sketch. A count with such a part is "
+        "marked: ~17. It is never too high by more than that part, which JSON has as \"error\", "
+        "and of which the greatest is told at the end; parts above 27 are typically off by 20% in "
+        "both directions. More different keys than planned for (-n) make estimates higher.\n"
         "\n"
         "--state keeps the counts for the next run, and --query tells them without counting. It "
         "asks any list that holds copies of its keys, too: `bloomery build` makes them of the "
         "kinds counting, blocked-counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo "
         "and scalable-cuckoo. The counters of a counting or layered list have a limit, at which "
-        "they "
-        "stay: it then means that many or more.\n"
+        "they stay: it then means that many or more. The exact counts of a state have room for a "
+        "fixed number of keys (-n); with --sketch any number comes, and --age can halve them.\n"
         "\n"
         "With --field, --url and the other options that compare a part of a line or a form of it, "
         "lines are printed as they came, and by --top the part or form that was compared.\n"
         "\n"
-        "Where strangers choose the lines, give the counts a secret by --key-file.",
+        "Where an attacker can choose the lines, give the counts a secret by --key-file.",
     .examples = "# the ten addresses that ask most\n"
                 "bloomery count --top 10 --field 1 -t ' ' access.log\n"
-                "# every line that has come three times by now\n"
-                "tail -F errors.log | bloomery count --min 3\n"
+                "# every line that has come three times by now, without an end\n"
+                "tail -F errors.log | bloomery count --sketch --min 3\n"
                 "# count from day to day, and let the past fade\n"
-                "bloomery count --age --state words.bly --top 100 today.txt\n"
+                "bloomery count --sketch --age --state words.bly --top 100 today.txt\n"
                 "# how often has it come?\n"
                 "bloomery count --query --state words.bly -k filter\n"
-                "# exact counts, for a program\n"
-                "bloomery count --exact --top 1000 --json words.txt\n",
+                "# for a program\n"
+                "bloomery count --top 1000 --json words.txt\n",
     .options = options,
     .values_size = sizeof(count_options),
     .run = run,

@@ -1,5 +1,8 @@
 /* tally.c - counts for `bloomery count`.
  *
+ * Counts are exact (exact_counts.h), unless a sketch is asked for by name, or a state holds one.
+ * Exact counts in a state are one hybrid filter, which cannot grow.
+ *
  * Keys are added one by one, since each must be told how often it has been seen so far; but the
  * memory they will touch is asked for a batch at a time, by a question whose answer nobody needs.
  */
@@ -16,61 +19,72 @@
 /* A sketch counts well with a few bytes for each key, a twentieth of which may then be taken for
  * others; a table of exact counts is no larger with hardly any. */
 static const double usual_rate = 0.05, exact_rate = 1e-9;
-/* What a pipe is taken to have; the least that a file is taken for, and the most for a sketch,
- * which takes any number: lines may be repeats. */
-static const uint64_t usual_keys = 4000000, least_keys = 65536, most_keys = 16000000;
+/* What a pipe is taken to have, of exact counts, which grow, and of a sketch; the least that a file
+ * is taken for, and the most for a sketch, which takes any number: lines may be repeats. */
+static const uint64_t first_keys = 1000000, usual_keys = 4000000, least_keys = 65536,
+                      most_keys = 16000000;
+/* Of the memory, for keys that are followed beside a sketch. */
+static const uint64_t tracked_most = 3 << 20, tracked_share = 4;
 
 /* ---- a new one ------------------------------------------------------------------------------- */
 
-/* The most keys for which `bytes` are enough; 0: not even for one. */
-static uint64_t keys_within(bly_kind kind, double rate, unsigned hash_bits, uint64_t bytes) {
-    uint64_t low = 0, high = UINT64_C(1) << 48;
-    while (low < high) {
-        const uint64_t middle = low + (high - low + 1) / 2;
-        bly_geometry g;
-        if (bly_plan(kind, middle, rate, 0, hash_bits, &g) == BLY_OK && bly_plan_bytes(&g) <= bytes)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
 static uint64_t keys_expected(const tally_wish *w) {
-    if (w->keys || !w->estimate)
-        return w->keys ? w->keys : usual_keys;
+    if (w->keys)
+        return w->keys;
+    /* A state cannot grow, and the next run brings other keys. */
+    if (!w->sketch && w->state)
+        return w->estimate > first_keys / 4 ? 4 * w->estimate : first_keys;
+    if (!w->estimate)
+        return w->sketch ? usual_keys : first_keys;
     if (w->estimate < least_keys)
         return least_keys;
-    return w->estimate > most_keys && !w->exact ? most_keys : w->estimate;
+    return w->sketch && w->estimate > most_keys ? most_keys : w->estimate;
+}
+
+static bool fail_to_make(const tally_wish *w, bly_status status) {
+    char size[NUMBER_TEXT];
+    if (status == BLY_EFULL && w->memory)
+        (void)message_error("--memory %s is too little for any counts",
+                            number_bytes(w->memory, size));
+    else
+        (void)message_error("no such counts can be made: %s", bly_strerror(status));
+    return false;
+}
+
+/* One filter: a sketch, or the exact counts of a state. */
+static bly_status make_filter(tally *t, const tally_wish *w, const bly_hasher *hasher,
+                              double rate) {
+    const bly_kind kind = w->sketch ? BLY_COUNTS : BLY_HYBRID;
+    const uint64_t aside = !w->sketch ? 0
+                           : w->memory && w->memory / tracked_share < tracked_most
+                               ? w->memory / tracked_share
+                               : tracked_most;
+    uint64_t keys = keys_expected(w);
+    if (w->memory)
+        keys = exact_counts_within(kind, rate, hasher->bits, w->memory - aside);
+    if (keys == 0)
+        return BLY_EFULL;
+    bly_spec spec = bly_spec_for(kind, keys, rate);
+    spec.hasher = *hasher;
+    return bly_filter_create(&spec, &t->kept.filter);
 }
 
 static bool make(tally *t, const tally_wish *w) {
-    const bly_kind kind = w->exact ? BLY_HYBRID : BLY_COUNTS;
-    const double rate = w->rate > 0 ? w->rate : w->exact ? exact_rate : usual_rate;
-    char size[NUMBER_TEXT];
+    const double rate = w->rate > 0 ? w->rate : w->sketch ? usual_rate : exact_rate;
+    const uint64_t memory = w->memory ? w->memory : TALLY_MEMORY;
+    const bool grows = !w->sketch && !w->state;
     bly_hasher hasher;
     bly_status status = BLY_OK;
     if (w->key)
         hasher = *w->key;
-    else
-        status = bly_hasher_default(&hasher, keys_expected(w), rate, w->seed);
-    uint64_t keys = keys_expected(w);
-    if (status == BLY_OK && w->memory) {
-        keys = keys_within(kind, rate, hasher.bits, w->memory);
-        if (keys == 0) {
-            (void)message_error("--memory %s is too little for any counts",
-                                number_bytes(w->memory, size));
-            return false;
-        }
-    }
-    bly_spec spec = bly_spec_for(kind, keys, rate);
-    if (status == BLY_OK) {
-        spec.hasher = hasher;
-        status = bly_filter_create(&spec, &t->kept.filter);
-    }
-    if (status != BLY_OK)
-        (void)message_error("no such counts can be made: %s", bly_strerror(status));
-    return status == BLY_OK;
+    else /* for as many keys as may come, at five bytes each */
+        status =
+            bly_hasher_default(&hasher, grows ? memory / 5 + 1 : keys_expected(w), rate, w->seed);
+    if (status == BLY_OK && grows)
+        status = exact_counts_open(&t->exact, &hasher, rate, keys_expected(w), memory);
+    else if (status == BLY_OK)
+        status = make_filter(t, w, &hasher, rate);
+    return status == BLY_OK || fail_to_make(w, status);
 }
 
 /* ---- one that was kept ----------------------------------------------------------------------- */
@@ -94,6 +108,8 @@ static bool state_fits(const tally *t, const tally_wish *w) {
     if (w->exact && !exact)
         return refuse("holds counts that are estimates; leave out --exact, or begin a new state",
                       w->state);
+    if (w->sketch && !counts)
+        return refuse("holds exact counts; leave out --sketch, or begin a new state", w->state);
     if (w->age && exact)
         return refuse("holds exact counts, which do not age", w->state);
     if (w->memory)
@@ -151,19 +167,39 @@ static bool open_to_ask(tally *t, const tally_wish *w) {
     return true;
 }
 
+/* Beside a sketch. */
+static bool follow(tally *t, const tally_wish *w) {
+    if (!tally_is_sketch(t))
+        return true;
+    const uint64_t share = w->memory / tracked_share;
+    const bool good =
+        tracked_open(&t->tracked, share && share < tracked_most ? share : tracked_most);
+    if (!good)
+        (void)message_error("%s", bly_strerror(BLY_ENOMEM));
+    return good;
+}
+
 bool tally_open(tally *t, const tally_wish *w) {
     memset(t, 0, sizeof *t);
     if (w->ask)
         return open_to_ask(t, w);
     if (!kept_open(&t->kept, w->state, w->key))
         return false;
+    if (!t->kept.loaded && w->age && !w->sketch) {
+        (void)message_error("%s: exact counts do not age; add --sketch to begin with estimates, "
+                            "or leave out --age",
+                            w->state);
+        return false;
+    }
     if (!(t->kept.loaded ? state_fits(t, w) : make(t, w)))
         return false;
-    t->filter = t->kept.filter;
-    return mark_rule(t, w);
+    t->filter = t->kept.filter ? t->kept.filter : t->exact.level[0].filter;
+    return follow(t, w) && mark_rule(t, w);
 }
 
 void tally_close(tally *t) {
+    exact_counts_close(&t->exact);
+    tracked_close(&t->tracked);
     kept_close(&t->kept);
     open_close(&t->file);
     keytype_reader_free(&t->reader);
@@ -171,13 +207,21 @@ void tally_close(tally *t) {
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
+bool tally_is_sketch(const tally *t) {
+    return bly_filter_geometry(t->filter).kind == BLY_COUNTS;
+}
+
 static void fail(const tally *t, bly_status status) {
-    char keys[NUMBER_TEXT];
-    if (status == BLY_EFULL)
-        (void)message_error("more different keys came than the %s that there is room for; %s",
-                            number_grouped(bly_filter_capacity(t->filter), keys),
-                            t->kept.path ? "begin a new state, with a larger -n"
-                                         : "give a larger -n");
+    char keys[NUMBER_TEXT], bytes[NUMBER_TEXT];
+    if (status == BLY_EFULL && t->exact.levels)
+        (void)message_error("exact counts of %s different keys fill the %s that they may take; "
+                            "give a larger --memory, or --sketch for estimates that never fill it",
+                            number_grouped(exact_counts_keys(&t->exact), keys),
+                            number_bytes(t->exact.most_bytes, bytes));
+    else if (status == BLY_EFULL)
+        (void)message_error("%s: more different keys came than the %s that there is room for; "
+                            "begin a new state, with a larger -n, or with --sketch",
+                            t->kept.path, number_grouped(bly_filter_capacity(t->filter), keys));
     else
         (void)message_error("%s", bly_strerror(status));
 }
@@ -186,12 +230,18 @@ bool tally_wants_one(const tally *t) {
     return t->reader.type != KEYTYPE_NONE && t->reader.type != KEYTYPE_LINE;
 }
 
+/* What a list or sketch says, which is only asked: of a sketch nothing is certain. */
+static tally_count told(const tally *t, uint64_t count) {
+    return (tally_count){count, tally_is_sketch(t) ? count : 0};
+}
+
 /* A key that is not of the list's type was never added. */
-static size_t ask_typed(tally *t, bly_bytes text, uint64_t *times) {
+static size_t ask_typed(tally *t, bly_bytes text, tally_count *out) {
     keytype_key key;
     const keytype_result result = keytype_read(&t->reader, text, &key);
-    *times =
-        result == KEYTYPE_KEY ? bly_filter_copies(t->filter, key.bytes.data, key.bytes.size) : 0;
+    *out =
+        told(t, result == KEYTYPE_KEY ? bly_filter_copies(t->filter, key.bytes.data, key.bytes.size)
+                                      : 0);
     if (result == KEYTYPE_NOMEM)
         fail(t, BLY_ENOMEM);
     return result != KEYTYPE_NOMEM;
@@ -205,31 +255,68 @@ static uint64_t ask_without_return(const tally *t, bly_bytes key) {
     return bly_filter_copies(t->filter, text, key.size - 1);
 }
 
-size_t tally_take(tally *t, const bly_bytes *keys, size_t n, uint64_t *times) {
-    if (tally_wants_one(t))
-        return ask_typed(t, keys[0], times);
-    bly_hash_keys(bly_filter_hasher(t->filter), keys, n, t->hashes);
+static size_t ask(const tally *t, const bly_bytes *keys, size_t n, tally_count *counts) {
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t count = bly_filter_copies_hash(t->filter, t->hashes[i]);
+        counts[i] = told(t, count ? count : ask_without_return(t, keys[i]));
+    }
+    return n;
+}
+
+static size_t take_exact(tally *t, size_t n, tally_count *counts) {
+    bly_status status;
+    const size_t done = exact_counts_take(&t->exact, t->hashes, n, t->times, &t->fresh, &status);
+    for (size_t i = 0; i < done; i++)
+        counts[i] = (tally_count){t->times[i], 0};
+    if (status != BLY_OK)
+        fail(t, status);
+    return done;
+}
+
+/* Into the filter of a state, or a sketch. */
+static size_t take_kept(tally *t, size_t n, tally_count *counts) {
     (void)bly_filter_contains_hashes(t->filter, t->hashes, n, t->found);
     for (size_t i = 0; i < n; i++) {
         bool fresh = false;
-        bly_status status = BLY_OK;
-        if (t->kept.filter)
-            status = bly_filter_add_hash(t->kept.filter, t->hashes[i], &fresh);
+        if (t->tracked.keys) {
+            const tracked_key k = tracked_count(&t->tracked, t->filter, t->hashes[i]);
+            counts[i] = (tally_count){k.before + k.since, k.before};
+        }
+        bly_status status = bly_filter_add_hash(t->kept.filter, t->hashes[i], &fresh);
         if (status != BLY_OK) {
             fail(t, status);
             return i;
         }
-        times[i] = bly_filter_copies_hash(t->filter, t->hashes[i]);
-        if (times[i] == 0)
-            times[i] = ask_without_return(t, keys[i]);
+        if (!t->tracked.keys)
+            counts[i] = (tally_count){bly_filter_copies_hash(t->filter, t->hashes[i]), 0};
         t->fresh += fresh;
     }
     return n;
 }
 
+size_t tally_take(tally *t, const bly_bytes *keys, size_t n, tally_count *counts) {
+    if (tally_wants_one(t))
+        return ask_typed(t, keys[0], counts);
+    bly_hash_keys(t->exact.levels ? &t->exact.hasher : bly_filter_hasher(t->filter), keys, n,
+                  t->hashes);
+    return t->exact.levels  ? take_exact(t, n, counts)
+           : t->kept.filter ? take_kept(t, n, counts)
+                            : ask(t, keys, n, counts);
+}
+
+/* Of a key that is no longer followed only this is certain, that it came. */
+uint64_t tally_error(const tally *t, bly_bytes key, uint64_t count) {
+    if (!t->tracked.keys)
+        return told(t, count).error;
+    const bly_hash h = bly_hash_key(bly_filter_hasher(t->filter), key.data, key.size);
+    const tracked_key k = tracked_find(&t->tracked, h);
+    return k.since ? k.before : count - 1;
+}
+
 uint64_t tally_bytes(const tally *t) {
     const bly_geometry g = bly_filter_geometry(t->filter);
-    return bly_plan_bytes(&g);
+    return t->exact.levels ? exact_counts_bytes(&t->exact)
+                           : bly_plan_bytes(&g) + tracked_bytes(&t->tracked);
 }
 
 void tally_judge(const tally *t) {

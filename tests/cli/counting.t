@@ -201,11 +201,13 @@ $ bloomery build -q -o plain.bly letters; bloomery add --copies plain.bly letter
 ! bloomery add: plain.bly: a split512 list does not hold copies of keys; leave out --copies
 ? 2
 $ bloomery build --kind counts -n 100 -o counts.bly letters; bloomery count --query -s counts.bly -k a; bloomery add counts.bly letters; bloomery count --query -s counts.bly -k a
-3	a
-6	a
+~3	a
+~6	a
 ! bloomery build: 4 lines: 2 keys, 2 repeated and stored as often
 ! bloomery build: counts.bly: counts, 768 B, false positives: 1 in 20 lines (one lookup per line)
+! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 3,494,568 keys, and above 27 typically off by 20%
 ! bloomery add: counts.bly: 0 of 4 new; it holds 8 keys, its capacity is 100
+! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 3,494,568 keys, and above 27 typically off by 20%
 $ (yes a | head -9) > nine; bloomery build --copies --kind cuckoo -n 100 -o x.bly nine
 ! bloomery build: x.bly: not all of the 1 keys, with their copies, found a place in a cuckoo list; make it larger with -n, or take a hybrid one
 ? 2

@@ -1,0 +1,140 @@
+#include "exact_counts.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEAST_KEYS = 65536 }; /* of a further level */
+
+/* The levels together take three quarters of the memory, so that there is some for counts of 15 and
+ * more; and none takes more than a quarter, since it is copied when it grows for those. */
+enum { SHARE = 4 };
+
+static const double level_share = 1.0 / 16, least_rate = 0x1p-40;
+
+uint64_t exact_counts_within(bly_kind kind, double rate, unsigned hash_bits, uint64_t bytes) {
+    uint64_t low = 0, high = UINT64_C(1) << 48;
+    while (low < high) {
+        const uint64_t middle = low + (high - low + 1) / 2;
+        bly_geometry g;
+        if (bly_plan(kind, middle, rate, 0, hash_bits, &g) == BLY_OK && bly_plan_bytes(&g) <= bytes)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static uint64_t bytes_of(const bly_filter *f) {
+    const bly_geometry g = bly_filter_geometry(f);
+    return bly_plan_bytes(&g);
+}
+
+uint64_t exact_counts_bytes(const exact_counts *e) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < e->levels; i++)
+        bytes += bytes_of(e->level[i].filter);
+    return bytes;
+}
+
+uint64_t exact_counts_keys(const exact_counts *e) {
+    uint64_t keys = 0;
+    for (size_t i = 0; i < e->levels; i++)
+        keys += e->level[i].keys;
+    return keys;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+/* A level for that many keys, or as many as there is memory for. */
+static bly_status add_level(exact_counts *e, uint64_t keys) {
+    const uint64_t used = exact_counts_bytes(e), most = e->most_bytes - e->most_bytes / SHARE;
+    const uint64_t bytes = least(most - least(used, most), e->most_bytes / SHARE);
+    bly_spec spec = bly_spec_for(BLY_HYBRID, keys, e->rate);
+    bly_geometry g;
+    if (e->levels == EXACT_COUNTS_LEVELS)
+        return BLY_EFULL;
+    bly_status status = bly_plan(BLY_HYBRID, keys, e->rate, 0, e->hasher.bits, &g);
+    if (status == BLY_OK && bly_plan_bytes(&g) > bytes)
+        spec.capacity = exact_counts_within(BLY_HYBRID, e->rate, e->hasher.bits, bytes);
+    if (status == BLY_OK && spec.capacity == 0)
+        status = BLY_EFULL;
+    spec.hasher = e->hasher;
+    bly_filter *f = NULL;
+    if (status == BLY_OK)
+        status = bly_filter_create(&spec, &f);
+    if (status == BLY_OK)
+        e->level[e->levels++] = (struct exact_level){.filter = f, .room = spec.capacity};
+    return status;
+}
+
+bly_status exact_counts_open(exact_counts *e, const bly_hasher *hasher, double rate, uint64_t keys,
+                             uint64_t most_bytes) {
+    memset(e, 0, sizeof *e);
+    e->hasher = *hasher;
+    e->rate = fmin(fmax(rate * level_share, least_rate), rate);
+    e->most_bytes = most_bytes;
+    return add_level(e, keys);
+}
+
+void exact_counts_close(exact_counts *e) {
+    while (e->levels > 0)
+        bly_filter_destroy(e->level[--e->levels].filter);
+}
+
+/* Which levels have the keys, as far as that is so before the batch. This also fetches the memory
+ * that they will touch. */
+static void look(exact_counts *e, const bly_hash *hashes, size_t n) {
+    memset(e->level_of, 0, n);
+    for (size_t l = e->levels; l-- > 0;) {
+        (void)bly_filter_contains_hashes(e->level[l].filter, hashes, n, e->found);
+        for (size_t i = 0; i < n; i++)
+            if (e->found[i])
+                e->level_of[i] = (uint8_t)(l + 1);
+    }
+}
+
+/* A key that no level had: one of the batch may have brought it since, into a level from `from` on;
+ * else it belongs into the last. */
+static bly_status add_new(exact_counts *e, bly_hash h, size_t from, struct exact_level **at,
+                          uint64_t *fresh) {
+    for (size_t l = from; l < e->levels; l++)
+        if (bly_filter_contains_hash(e->level[l].filter, h)) {
+            *at = &e->level[l];
+            return bly_filter_add_hash((*at)->filter, h, NULL);
+        }
+    *at = &e->level[e->levels - 1];
+    bly_status status =
+        (*at)->keys < (*at)->room ? bly_filter_add_hash((*at)->filter, h, NULL) : BLY_EFULL;
+    if (status == BLY_EFULL) {
+        const uint64_t keys = exact_counts_keys(e);
+        status = add_level(e, keys > LEAST_KEYS ? keys : LEAST_KEYS);
+        *at = &e->level[e->levels - 1];
+        if (status == BLY_OK)
+            status = bly_filter_add_hash((*at)->filter, h, NULL);
+    }
+    if (status == BLY_OK) {
+        (*at)->keys++;
+        ++*fresh;
+    }
+    return status;
+}
+
+size_t exact_counts_take(exact_counts *e, const bly_hash *hashes, size_t n, uint64_t *times,
+                         uint64_t *fresh, bly_status *status) {
+    const size_t from = e->levels - 1;
+    *status = exact_counts_bytes(e) > e->most_bytes ? BLY_EFULL : BLY_OK;
+    if (*status != BLY_OK)
+        return 0;
+    look(e, hashes, n);
+    for (size_t i = 0; i < n; i++) {
+        struct exact_level *at = e->level_of[i] ? &e->level[e->level_of[i] - 1] : NULL;
+        *status = at ? bly_filter_add_hash(at->filter, hashes[i], NULL)
+                     : add_new(e, hashes[i], from, &at, fresh);
+        if (*status != BLY_OK)
+            return i;
+        times[i] = bly_filter_copies_hash(at->filter, hashes[i]);
+    }
+    return n;
+}

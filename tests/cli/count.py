@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""bloomery count beside Python's Counter: exact counts are exact, and estimates no further above the
+truth than they say.
+
+    count.py PROGRAM
+
+All streams come from fixed seeds, and so do the hashes: a run is like any other.
+"""
+import collections
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = os.path.abspath(sys.argv[1])
+failures = 0
+
+
+def expect(truth, what):
+    global failures
+    if not truth:
+        failures += 1
+        print("FAILED: " + what[:2000])
+
+
+def run(*args, stdin="", status=0):
+    done = subprocess.run([PROGRAM, "count", *args], input=stdin, capture_output=True, text=True, timeout=300)
+    expect(done.returncode == status, "%r: exit status %d: %s" % (args, done.returncode, done.stderr))
+    return done
+
+
+# ---- streams ----------------------------------------------------------------------------------------
+
+
+def urls():
+    """200,000 URLs, 40 of them twice."""
+    r = random.Random(18)
+    once = ["https://site%d.example/page/%d?id=%d" % (r.randrange(5000), r.randrange(10 ** 6), i) for i in range(199960)]
+    lines = once + r.sample(once, 40)
+    r.shuffle(lines)
+    return lines
+
+
+def zipf(n, keys, exponent, seed):
+    r = random.Random(seed)
+    weights = [1 / (i + 1) ** exponent for i in range(keys)]
+    return ["word%d" % i for i in r.choices(range(keys), weights, k=n)]
+
+
+def streams():
+    r = random.Random(4)
+    yield "urls", urls()
+    yield "zipf 1.0", zipf(80000, 50000, 1.0, 1)
+    yield "zipf 1.5", zipf(60000, 50000, 1.5, 2)
+    yield "all different", ["line %d" % i for i in range(90000)]
+    yield "one line", ["again"] * 20000
+    yield "any of many", ["n%d" % r.randrange(20000) for _ in range(60000)]
+    # The heaviest come last, when every table is full of others.
+    yield "late", ["early %d" % i for i in range(40000)] + zipf(40000, 2000, 1.0, 3)
+
+
+# ---- what was printed -------------------------------------------------------------------------------
+
+
+def pairs(text):
+    """(count, marked, line) of each line printed."""
+    out = []
+    for line in text.split("\n")[:-1]:
+        count, key = line.split("\t", 1)
+        out.append((int(count.lstrip("~")), count.startswith("~"), key))
+    return out
+
+
+def running(lines):
+    seen = collections.Counter()
+    for line in lines:
+        seen[line] += 1
+        yield seen[line], line
+
+
+def stated(stderr):
+    found = re.search(r"counts marked ~ are estimates, too high by ([\d,]+) at most", stderr)
+    return int(found.group(1).replace(",", "")) if found else None
+
+
+# ---- exact ------------------------------------------------------------------------------------------
+
+
+def check_top(listed, lines, n, what):
+    """The n highest counts, each that of its key; which of equal ones are listed is not said."""
+    truth = collections.Counter(lines)
+    expect([count for count, _, _ in listed] == sorted(truth.values(), reverse=True)[:n], what + ": other counts")
+    for count, marked, key in listed:
+        expect(count == truth[key] and not marked, "%s: %r counted %d times, not %d" % (what, key, count, truth[key]))
+    expect(len({key for _, _, key in listed}) == len(listed), what + ": a key twice")
+
+
+def test_exact(name, lines):
+    text = "".join(line + "\n" for line in lines)
+    with open("file", "w") as f:
+        f.write(text)
+    truth = list(running(lines))
+    # From a file; from a pipe, planned for far too few; and in little memory.
+    for how in (["file"], ["-n", "10"], ["--exact", "-m", "2M", "--seed", "7"]):
+        what = "%s, count %s" % (name, " ".join(how))
+        stdin = "" if "file" in how else text
+        got = pairs(run(*how, stdin=stdin).stdout)
+        expect([(count, key) for count, _, key in got] == truth, what)
+        expect(not any(marked for _, marked, _ in got), what + ": marked")
+        got = pairs(run("--min", "2", *how, stdin=stdin).stdout)
+        expect([(count, key) for count, _, key in got] == [t for t in truth if t[0] >= 2], what + " --min 2")
+        check_top(pairs(run("--top", "20", *how, stdin=stdin).stdout), lines, 20, what + " --top 20")
+    top = json.loads(run("--top", "20", "--json", "file").stdout)
+    expect(top["estimates"] is False and top["new_keys"] == len(set(lines)), "%s: %r" % (name, top))
+    check_top([(e["count"], "estimate" in e or "error" in e, e["key"]) for e in top["top"]], lines, 20, name + " JSON")
+
+
+def test_example():
+    """README's own: of the 20 lines that came most often all have come twice."""
+    lines = urls()
+    truth = collections.Counter(lines)
+    with open("urls.txt", "w") as f:
+        f.write("".join(line + "\n" for line in lines))
+    listed = pairs(run("--top", "20", "urls.txt").stdout)
+    expect(len(listed) == 20 and all(count == truth[key] == 2 for count, _, key in listed), "--top 20: %r" % listed)
+    printed = pairs(run("--min", "2", "urls.txt").stdout)
+    expect(len(printed) == 40 and {key for _, _, key in printed} == {k for k, n in truth.items() if n == 2},
+           "--min 2: %d lines" % len(printed))
+
+
+# ---- estimates --------------------------------------------------------------------------------------
+
+
+def check_estimates(listed, truth, what):
+    """No count is above the truth by more than its error, and one without an error is the truth."""
+    for count, error, key, times in listed:
+        expect(count - times <= error, "%s: %r counted %d times, error %d, came %d times"
+               % (what, key, count, error, times))
+        expect(error > 0 or count == times, "%s: %r counted %d times, not %d, unmarked" % (what, key, count, times))
+        expect(error < count, "%s: %r: error %d of %d" % (what, key, error, count))
+
+
+def test_estimates(name, lines):
+    text = "".join(line + "\n" for line in lines)
+    truth, last = list(running(lines)), collections.Counter(lines)
+    # As planned, far too small, and with hardly any keys followed.
+    for how in ([], ["-n", "2000"], ["-m", "1K"]):
+        what = "%s, count --sketch %s" % (name, " ".join(how))
+        objects = [json.loads(line) for line in run("--sketch", "--json", *how, stdin=text).stdout.splitlines()]
+        expect([o["line"] for o in objects] == lines, what + ": lines")
+        check_estimates([(o["count"], o.get("error", 0), o["line"], times) for o, (times, _) in zip(objects, truth)],
+                        last, what)
+        expect(all(o.get("estimate", False) == ("error" in o) for o in objects), what + ": marks")
+        done = run("--sketch", *how, stdin=text)
+        expect(pairs(done.stdout) == [(o["count"], "error" in o, o["line"]) for o in objects], what + ": text")
+        most = max([o.get("error", 0) for o in objects])
+        expect(stated(done.stderr) == (most or None), "%s: %d: %s" % (what, most, done.stderr))
+        few = pairs(run("--sketch", "--min", "3", *how, stdin=text).stdout)
+        expect(few == [(o["count"], "error" in o, o["line"]) for o in objects if o["count"] >= 3], what + " --min")
+        top = json.loads(run("--sketch", "--top", "20", "--json", *how, stdin=text).stdout)
+        expect(top["estimates"] is True and len(top["top"]) == min(20, len(last)), what + " --top")
+        check_estimates([(e["count"], e.get("error", 0), e["key"], last[e["key"]]) for e in top["top"]], last,
+                        what + " --top")
+        done = run("--sketch", "--top", "20", *how, stdin=text)
+        expect(pairs(done.stdout) == [(e["count"], "error" in e, e["key"]) for e in top["top"]], what + " --top text")
+
+
+def test_heavy_hitters():
+    """What comes often is found, and nearly exactly, in a hundredth of the memory of all keys."""
+    lines = zipf(300000, 200000, 1.1, 9)
+    truth = collections.Counter(lines)
+    top = json.loads(run("--sketch", "-m", "64K", "--top", "10", "--json", stdin="\n".join(lines) + "\n").stdout)["top"]
+    expect({e["key"] for e in top} == {key for key, _ in truth.most_common(10)}, "heavy hitters: %r" % top)
+    for e in top:
+        expect(abs(e["count"] - truth[e["key"]]) <= 0.01 * truth[e["key"]], "%r, not %d" % (e, truth[e["key"]]))
+
+
+# ---- limits, states ---------------------------------------------------------------------------------
+
+
+def test_full():
+    """Exact counts that would take more memory than allowed end with an error; all before is right."""
+    lines = ["line %d" % (i // 2) for i in range(400000)]
+    done = run("-m", "1M", stdin="".join(line + "\n" for line in lines), status=2)
+    got = [(count, key) for count, _, key in pairs(done.stdout)]
+    expect(got == list(running(lines))[:len(got)] and len(got) > 200000, "%d lines are printed" % len(got))
+    expect("1.00 MiB" in done.stderr and "--memory" in done.stderr and "--sketch" in done.stderr, done.stderr)
+    # Counts of 15 and more take more memory than others.
+    lines = ["%d" % i for i in range(150000)] * 16
+    done = run("-m", "1M", "--min", "16", stdin="".join(line + "\n" for line in lines), status=2)
+    expect(all(count == 16 for count, _, _ in pairs(done.stdout)), done.stdout)
+
+
+def test_states():
+    """A state goes on as what it is: exact, or a sketch, whose counts are marked."""
+    lines = zipf(50000, 5000, 1.0, 5)
+    text, truth = "".join(line + "\n" for line in lines), collections.Counter(lines)
+    for _ in range(2):
+        run("--state", "exact.bly", "--top", "1", stdin=text)
+    for line in run("--query", "--state", "exact.bly", "--json", stdin=text).stdout.splitlines()[:1000]:
+        o = json.loads(line)
+        expect(o == {"count": 2 * truth[o["line"]], "line": o["line"]}, "state: %r" % o)
+    run("--sketch", "--state", "sketch.bly", "--top", "1", stdin=text)
+    seen = collections.Counter(lines)
+    for line in run("--state", "sketch.bly", "--json", stdin=text).stdout.splitlines():
+        o = json.loads(line)
+        seen[o["line"]] += 1
+        expect(o["count"] - seen[o["line"]] <= o.get("error", 0), "sketch: %r, came %d times" % (o, seen[o["line"]]))
+        expect("error" in o, "an estimate is not marked: %r" % o)
+    got = pairs(run("--query", "--state", "sketch.bly", "-k", lines[0]).stdout)
+    expect(got[0][1], "--query of a sketch is not marked: %r" % got)
+    for args, words in ((["--sketch", "--state", "exact.bly"], "--sketch"), (["--exact", "--state", "sketch.bly"], "--exact"),
+                        (["--age", "--state", "new.bly"], "--sketch"), (["--exact", "--sketch"], "--exact")):
+        expect(words in run(*args, stdin=text, status=2).stderr, "%r is not refused" % args)
+
+
+def main():
+    test_example()
+    for name, lines in streams():
+        test_exact(name, lines)
+        test_estimates(name, lines)
+    test_heavy_hitters()
+    test_full()
+    test_states()
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as room:
+        os.chdir(room)
+        sys.exit(main())
