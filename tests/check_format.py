@@ -42,9 +42,9 @@ ROWS = {**TABLES, **COUNTERS, **SKETCHES, OVERLAY: Overlay(), CHAIN: Chain()}
 
 # What a file of MANIFEST has to do with its keys. exactly: it holds them and no others; twice: two
 # copies of each; often: N % 20 + 1 copies of key N; halved: that, and then halved; spent: that, and
-# then all removed; atleast: an intersection; latest: all keys from 0 on were added in order, and these are still there; held: they
-# are there; kept: they are, and those before them are not.
-RELATIONS = ("exactly", "twice", "often", "halved", "spent", "atleast", "latest", "held", "kept")
+# then all removed; atleast: an intersection; latest: all keys from 0 on were added in order, and these are still there; repeated:
+# the same, but key N came N % 4 + 1 times in a row; held: they are there; kept: they are, and those before them are not.
+RELATIONS = ("exactly", "twice", "often", "halved", "spent", "atleast", "latest", "repeated", "held", "kept")
 ROUNDS = 20
 
 
@@ -273,10 +273,11 @@ def copies_of(relation, number):
 
 def check_table(head, body, words, first, count, relation):
     keys = [words(i) for i in range(first, first + count)]
-    copies = {"exactly": 1, "latest": 1, "twice": 2, "atleast": None, "held": None}[relation]
+    copies = {"exactly": 1, "latest": 1, "repeated": 1, "twice": 2}.get(relation)
     more = {}
-    if relation in ("latest", "held"):
-        more["total"] = [words(i) for i in range(first + count)]
+    if relation in ("latest", "repeated", "held"):
+        times = [i % 4 + 1 if relation == "repeated" else 1 for i in range(first + count)]
+        more["total"] = [words(i) for i, n in enumerate(times) for _ in range(n)]
     TABLES[head["kind"]].check_keys(head, body, keys, copies, **more)
 
 

@@ -99,9 +99,11 @@ class Window:
         demand(w.active < slots and w.state < 4, "heading")
         slice_ = -(-w.span // s)
         if w.state & 2:
-            demand(w.span and w.ordinal == w.now // slice_, "clock")
-        else:
-            demand(w.now == 0 and (w.span == 0 or w.ordinal == 0), "clock that was not set")
+            demand(w.span and w.ordinal == w.clock // slice_, "clock")
+        elif w.span:
+            demand(w.clock == 0 and w.ordinal == 0, "clock that was not set")
+        elif w.repeats:
+            demand(w.keys[w.active] and w.arrivals() <= self.quota(head), "repeats")
         demand(all(k < w.most_keys for k in w.keys) and sum(w.keys) == head["items"], "keys")
         demand(w.live == number_bits(i for i in range(slots) if w.keys[i]), "live slots")
         ordinals = [w.ordinals[i] for i in range(slots) if w.keys[i]]
@@ -134,11 +136,16 @@ class WindowState:
         self.kind, self.head = kind, head
         fields = struct.unpack_from("<7Q", body)
         self.ordinal, self.active, self.cursor, self.live = fields[:4]
-        self.span, self.now, self.state = fields[4:]
+        self.span, now, self.state = fields[4:]
+        self.clock, self.repeats = (now, 0) if self.span else (0, now)
 
     def fields(self):
+        now = self.clock if self.span else self.repeats
         fields = (self.ordinal, self.active, self.cursor, self.live)
-        return struct.pack("<7Q", *fields, self.span, self.now, self.state)
+        return struct.pack("<7Q", *fields, self.span, now, self.state)
+
+    def arrivals(self):
+        return self.keys[self.active] + self.repeats
 
     def turn(self, ordinal):
         slots, was_live = len(self.keys), self.live >> self.active & 1
@@ -149,6 +156,7 @@ class WindowState:
                 self.keys[i] = self.ordinals[i] = 0
                 self.live &= ~(1 << i)
         self.ordinal = ordinal
+        self.repeats = 0
         if not was_live:
             return
         while self.live >> self.active & 1:
@@ -156,14 +164,17 @@ class WindowState:
         self.empty()
 
     def add(self, lo, hi):
-        if self.find(lo, hi) >> self.active & 1:
-            return
-        if self.span == 0 and self.keys[self.active] >= self.kind.quota(self.head):
+        if self.span == 0 and self.arrivals() >= self.kind.quota(self.head):
             self.turn(self.ordinal + 1)
-        self.set_bits(lo, hi)
-        self.keys[self.active] += 1
-        self.ordinals[self.active] = self.ordinal
-        self.live |= 1 << self.active
+        if self.find(lo, hi) >> self.active & 1:
+            if self.span:
+                return
+            self.repeats += 1
+        else:
+            self.set_bits(lo, hi)
+            self.keys[self.active] += 1
+            self.ordinals[self.active] = self.ordinal
+            self.live |= 1 << self.active
         self.sweep_on()
 
 

@@ -287,6 +287,34 @@ static void make_windows(const output *out, const char *kind) {
     bly_filter_destroy(other);
 }
 
+/* Windows by number with repeats: key N comes N mod 4 + 1 times in a row. Each is of either form,
+ * in the midst of a generation, and of sweeping. */
+static void make_repeated_windows(const output *out) {
+    static const struct {
+        const char *name;
+        bly_geometry geometry;
+    } windows[] = {
+        {"window-repeated-fnv1a", {BLY_WINDOW, 9, 5, 0, 8}},
+        {"window-small-repeated-fnv1a", {BLY_WINDOW, 8, 300, 0, BLY_WINDOW_SMALL + 8}},
+    };
+    enum { KEYS = 75, SURE = 30 }; /* the last 75 of 186 arrivals are of the last 30 keys */
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+        bly_spec spec = bly_spec_for(BLY_WINDOW, 80, 0.01);
+        bly_window_info info;
+        bly_filter *f;
+        must(bly_hasher_init(&spec.hasher, BLY_HASH_FNV1A, 9) == BLY_OK, "hasher");
+        spec.geometry = windows[i].geometry;
+        must(bly_filter_create(&spec, &f) == BLY_OK, windows[i].name);
+        for (int key = 0; key < KEYS; key++)
+            for (int times = 0; times <= key % 4; times++)
+                add_keys(f, key, 1);
+        must(bly_window_look(f, &info) == BLY_OK && info.active_arrivals > info.active_keys,
+             "repeats");
+        save(out, f, windows[i].name, KEYS - SURE, SURE, "repeated");
+        bly_filter_destroy(f);
+    }
+}
+
 /* What a table is after adds, removes, copies and set algebra. */
 static void make_tables(const output *out) {
     const planned s = {"table", BLY_CUCKOO, 150, 0.01, BLY_HASH_FNV1A, 21, 0, 60, 0, 0};
@@ -343,6 +371,7 @@ static void make_good(const output *out) {
     make_chains(out);
     make_windows(out, "window");
     make_windows(out, "window-small");
+    make_repeated_windows(out);
     sample half = {"half", {BLY_SBBF, 8, 12, BLY_FOLDABLE}, BLY_HASH_FNV1A, 3, 0, 40};
     bly_filter *a = make(&half), *folded;
     half.first = 20;
@@ -645,6 +674,8 @@ static const kind_lie kind_lies[] = {
     {"window-small-fnv1a", {"window-small-cursor.ECORRUPT", 64 + 16, 8, 1}},
     {"window-small-fnv1a", {"window-small-live.ECORRUPT", 64 + 24, 8, 1}},
     {"window-small-fnv1a", {"window-small-clock-not-set.ECORRUPT", 64 + 40, 8, 5}},
+    {"window-small-fnv1a", {"window-small-repeats-past-quota.ECORRUPT", 64 + 40, 8, UINT64_MAX}},
+    {"window-small-empty-fnv1", {"window-small-repeats-of-no-key.ECORRUPT", 64 + 40, 8, 1}},
     {"window-small-fnv1a", {"window-small-phase.ECORRUPT", 64 + 48, 8, 1}},
     {"window-small-fnv1a", {"window-small-state-4.ECORRUPT", 64 + 48, 8, 4}},
     {"window-small-fnv1a", {"window-small-clock-without-span.ECORRUPT", 64 + 48, 8, 2}},

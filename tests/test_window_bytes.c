@@ -87,6 +87,11 @@ static bool is_harmless(const bly_filter *f, size_t word, uint64_t old, uint64_t
     /* Another span or time. */
     if (timed && (word == BLYI_WIN_SPAN || word == BLYI_WIN_NOW) && (old ^ wrong) < 100)
         return true;
+    /* Another number of repeats, within the quota. */
+    if (!timed && word == BLYI_WIN_REPEATS) {
+        uint64_t keys = info_of(f).active_keys;
+        return keys != 0 && wrong <= info_of(f).generation_keys - keys;
+    }
     /* A small window by number whose ordinals are all 256 more or less. */
     if (!timed && blyi_window_is_small(&f->geometry) && word == BLYI_WIN_ORDINAL &&
         (old ^ wrong) % 256 == 0)

@@ -91,6 +91,13 @@ static inline void assert_near_rate(uint64_t hits, double queries, double rate) 
     assert_true(fabs((double)hits - queries * rate) <= room);
 }
 
+/* The plan's rate after `arrivals` keys, of which so many set bits: the others looked present. */
+static inline double rate_planned(const bly_geometry *g, uint64_t keys, uint64_t count,
+                                  uint64_t arrivals) {
+    double set = (double)keys * (double)count / (double)arrivals;
+    return bly_plan_fpr(g, (uint64_t)llround(set), 64);
+}
+
 /* At its fullest: what the plan says, what the bits say, and what is counted. */
 static inline void rate_when_full(uint64_t keys, double p, uint32_t s, unsigned filters) {
     uint64_t quota = (keys + s - 1) / s, queries = (uint64_t)(4000 / p) / filters / BLYT_SLOW + 1;
@@ -99,11 +106,12 @@ static inline void rate_when_full(uint64_t keys, double p, uint32_t s, unsigned 
         bly_filter *f = window(keys, p, s, 0, seed);
         bly_geometry g = bly_filter_geometry(f);
         uint64_t i = 0;
-        while (info_of(f).ordinal < s + 2 || info_of(f).active_keys < quota)
+        while (info_of(f).ordinal < s + 2 || info_of(f).active_arrivals < quota)
             add(f, key(seed, i++));
         bly_stats now = stats_of(f);
-        planned = bly_plan_fpr(&g, keys, 64);
-        assert_true(planned <= p && now.count == (s + 1) * quota);
+        assert_true(bly_plan_fpr(&g, keys, 64) <= p);
+        assert_true(info_of(f).arrivals == (s + 1) * quota && now.count <= (s + 1) * quota);
+        planned += rate_planned(&g, keys, now.count, (s + 1) * quota) / filters;
         assert_true(fabs(now.fill - now.expected_fill) < 0.02);
         hits += (double)count_found(f, 1000 + seed, 0, queries);
         expected += now.current_fpr * (double)queries;

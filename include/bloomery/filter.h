@@ -54,7 +54,7 @@ typedef struct bly_spec {
     uint32_t growth;       /* scalable and scalable-cuckoo, see scalable.h; 0: 2 */
     uint64_t horizon;      /* growable-cuckoo only, see cuckoo.h; 0: the default */
     uint32_t generations;  /* window only, see window.h; 0: the default */
-    uint64_t span;         /* window only, see window.h; 0: a window by number of keys */
+    uint64_t span;         /* window only, see window.h; 0: a window by number of arrivals */
     uint32_t counter_bits; /* counting and blocked-counting, see counting.h; 0: 4 */
     uint64_t changes;      /* overlay only, see overlay.h; 0: the default */
     bly_kind marker;       /* overlay only, see overlay.h; BLY_KIND_NONE: the default */

@@ -163,6 +163,7 @@ window-asleep-fnv1a.bly: good
 window-clock-fnv1a.bly: intact, but too full
 window-empty-fnv1.bly: good
 window-fnv1a.bly: good
+window-repeated-fnv1a.bly: good
 window-small-1-generation-murmur3.bly: good
 window-small-32-generations-crc64.bly: good
 window-small-asleep-fnv1a.bly: good
@@ -170,6 +171,7 @@ window-small-clock-fnv1a.bly: intact, but too full
 window-small-empty-fnv1.bly: good
 window-small-fnv1a.bly: good
 window-small-full-xxh64.bly: good
+window-small-repeated-fnv1a.bly: good
 window-small-turned-fnv1a.bly: good
 window-small-union-fnv1a.bly: intact, but too full
 window-turned-fnv1a.bly: good

@@ -1,10 +1,10 @@
 /* The window: a filter that forgets in order.
  *
  * The idea is old: keep several Bloom filters, add to the newest, ask them all, and from time to
- * time drop the oldest. With s generations kept beside the one being filled, each for W/s keys, the
- * last W keys are always there, and a key is gone after W (1 + 1/s) others. It has two costs: a
- * query asks s + 1 filters, and a whole filter must be emptied when it is dropped. This is what is
- * done about them.
+ * time drop the oldest. With s generations kept beside the one being filled, each for W/s arrivals,
+ * the keys of the last W arrivals are always there, and a key is gone after W (1 + 1/s) others. It
+ * has two costs: a query asks s + 1 filters, and a whole filter must be emptied when it is dropped.
+ * This is what is done about them.
  *
  * Slices across generations. All generations have the same geometry, and the bits that they have at
  * the same place lie side by side: a line of 64 bytes has 56 places of nine bits, one for each of
@@ -18,11 +18,11 @@
  *
  * Sweeping. When the window moves on, nothing is emptied. The slot of the dropped generation
  * becomes the active one, with all its old bits. They are taken out of a line when an add first
- * touches it, and every add takes them out of the next line or two by the way, so that all are gone
- * when the generation is full. The last bit of a line, its mark, tells whether that has been done;
- * a query that meets a line where it has not disregards the active slot. A mark means "swept" when
- * it equals the phase, a bit in the heading, so that all marks are set back by turning that over.
- * Other designs set a spare generation aside to empty it in time: at s = 8 that is 11% of the
+ * touches it, and every arrival takes them out of the next line or two by the way, so that all are
+ * gone when the generation is full. The last bit of a line, its mark, tells whether that has been
+ * done; a query that meets a line where it has not disregards the active slot. A mark means "swept"
+ * when it equals the phase, a bit in the heading, so that all marks are set back by turning that
+ * over. Other designs set a spare generation aside to empty it in time: at s = 8 that is 11% of the
  * space.
  *
  * Slots without keys are not live, and their bits are not looked at. A window whose clock moves on
@@ -31,7 +31,10 @@
  * Small windows have another body (window_small.c). They have no lines, so there is nothing in them
  * to sweep; all else here is for both.
  *
- * A key that is added again is put into the active generation as well, and lives on from there.
+ * A key that is added again is put into the active generation as well, and lives on from there. If
+ * the active generation has the key, an add changes nothing in a window by time. In a window by
+ * number it is an arrival all the same, and counted as a repeat: a stream of which most is one key
+ * repeated must make the window forget the others after as many arrivals as any stream does.
  *
  * Body, all numbers little-endian words of 64 bits:
  *
@@ -107,7 +110,8 @@ void blyi_window_begin(bly_filter *f, uint64_t span, uint64_t now, uint64_t stat
 }
 
 static void clear(bly_filter *f) {
-    uint64_t span = blyi_window_get(f, BLYI_WIN_SPAN), now = blyi_window_get(f, BLYI_WIN_NOW);
+    uint64_t span = blyi_window_get(f, BLYI_WIN_SPAN);
+    uint64_t now = span ? blyi_window_get(f, BLYI_WIN_NOW) : 0;
     uint64_t state = blyi_window_get(f, BLYI_WIN_STATE) & BLYI_WIN_STARTED;
     memset(f->body, 0, (size_t)f->body_bytes);
     f->items = 0;
@@ -173,6 +177,8 @@ void blyi_window_turn(bly_filter *f, uint64_t ordinal) {
         blyi_window_set_keys(f, slot, 0, 0);
     }
     blyi_window_set(f, BLYI_WIN_ORDINAL, ordinal);
+    if (blyi_window_by_number(f))
+        blyi_window_set(f, BLYI_WIN_REPEATS, 0);
     if (!used)
         return;
     activate(f, free_slot(f));
@@ -200,15 +206,21 @@ INLINE void put_bits(bly_filter *f, const view *v, const blyi_places *p, bly_has
 /* Returns whether no generation had the key. *v is kept up to date. */
 INLINE bool put_one(bly_filter *f, view *v, const blyi_places *p, bly_hash h) {
     uint64_t where = find(v, p, h);
-    if (where & v->active)
-        return false;
+    bool in_active = where & v->active;
     if (blyi_window_is_full(f)) {
         blyi_window_turn(f, blyi_window_get(f, BLYI_WIN_ORDINAL) + 1);
         *v = view_of(f, p->lanes);
+        in_active = false;
     }
-    put_bits(f, v, p, h, blyi_window_active(f));
-    blyi_window_count(f);
-    v->live |= v->active;
+    if (in_active && !blyi_window_by_number(f))
+        return false;
+    if (in_active) {
+        blyi_window_count_repeat(f);
+    } else {
+        put_bits(f, v, p, h, blyi_window_active(f));
+        blyi_window_count(f);
+        v->live |= v->active;
+    }
     blyi_window_sweep(f, blyi_window_get(f, BLYI_WIN_CURSOR) + blyi_window_get(f, BLYI_WIN_STEP));
     return where == 0;
 }

@@ -15,13 +15,16 @@ enum {
     BLYI_WIN_ACTIVE,    /* the slot being filled */
     BLYI_WIN_CURSOR,    /* lines before this one are swept */
     BLYI_WIN_LIVE,      /* bit i: slot i has keys. The bits of any other slot mean nothing */
-    BLYI_WIN_SPAN,      /* in ticks; 0: a window by number of keys */
-    BLYI_WIN_NOW,       /* the clock, 0 until it is first set */
+    BLYI_WIN_SPAN,      /* in ticks; 0: a window by number */
+    BLYI_WIN_NOW,       /* by time: the clock, 0 until it is first set */
     BLYI_WIN_STATE,     /* below */
-    BLYI_WIN_STEP,      /* lines that an add sweeps */
+    BLYI_WIN_STEP,      /* lines that an arrival sweeps */
     BLYI_WIN_STENCIL,   /* eight words: the bits of a line that are the active slot's */
     BLYI_WIN_SLOTS = 16 /* from here on, for each slot: its keys, and its number when it has any */
 };
+
+/* By number, in place of the clock: arrivals of keys that the active generation had already. */
+enum { BLYI_WIN_REPEATS = BLYI_WIN_NOW };
 
 /* BLYI_WIN_STATE */
 enum {
@@ -29,8 +32,9 @@ enum {
     BLYI_WIN_STARTED = 2 /* the clock has been set */
 };
 
-/* More keys than a generation can ever be given. In a small window there is room for as many
- * again before they meet the byte above them. */
+/* The most keys that a generation may count, more than it can ever be given. Adds do not count
+ * beyond, so that a loaded window, whatever it claims to contain, can be saved and loaded again. In
+ * a small window there is room for as many again before they meet the byte above them. */
 static inline uint64_t blyi_window_most_keys(const bly_geometry *g) {
     return ((uint64_t)1 << (blyi_window_is_small(g) ? 55 : 56)) - 1;
 }
@@ -83,19 +87,35 @@ static inline bool blyi_window_is_live(const bly_filter *f, unsigned slot) {
 /* Sets the number of keys of a slot, and with it whether it is live. */
 void blyi_window_set_keys(bly_filter *f, unsigned slot, uint64_t keys, uint64_t ordinal);
 
-/* Whether the active generation has all the keys that it is for. */
+/* Whether its generations are of so many arrivals each. Else they are slices of time. */
+static inline bool blyi_window_by_number(const bly_filter *f) {
+    return blyi_window_get(f, BLYI_WIN_SPAN) == 0;
+}
+
+/* Arrivals in the active generation of a window by number. */
+static inline uint64_t blyi_window_active_arrivals(const bly_filter *f) {
+    return blyi_window_keys_in(f, blyi_window_active(f)) + blyi_window_get(f, BLYI_WIN_REPEATS);
+}
+
+/* Whether the active generation has had all the arrivals that it is for. */
 static inline bool blyi_window_is_full(const bly_filter *f) {
-    uint64_t keys = blyi_window_keys_in(f, blyi_window_active(f));
-    return keys * blyi_window_generations(&f->geometry) >= f->capacity &&
-           blyi_window_get(f, BLYI_WIN_SPAN) == 0;
+    return blyi_window_by_number(f) &&
+           blyi_window_active_arrivals(f) * blyi_window_generations(&f->geometry) >= f->capacity;
 }
 
 /* Counts a key that the active generation has been given. */
 static inline void blyi_window_count(bly_filter *f) {
     unsigned active = blyi_window_active(f);
-    blyi_window_set_keys(f, active, blyi_window_keys_in(f, active) + 1,
-                         blyi_window_get(f, BLYI_WIN_ORDINAL));
+    uint64_t keys = blyi_window_keys_in(f, active);
+    if (keys >= blyi_window_most_keys(&f->geometry))
+        return;
+    blyi_window_set_keys(f, active, keys + 1, blyi_window_get(f, BLYI_WIN_ORDINAL));
     f->items++;
+}
+
+/* Counts an arrival in a window by number whose active generation has the key already. */
+static inline void blyi_window_count_repeat(bly_filter *f) {
+    blyi_window_set(f, BLYI_WIN_REPEATS, blyi_window_get(f, BLYI_WIN_REPEATS) + 1);
 }
 
 /* The lines, 64 bytes each. */
@@ -112,13 +132,13 @@ static inline bool blyi_window_swept(const bly_filter *f, const uint8_t *line) {
 void blyi_window_stencil(unsigned slots, unsigned slot, unsigned from, unsigned to,
                          uint64_t out[8]);
 
-/* Ticks of a slice; 0 for a window by number of keys. */
+/* Ticks of a slice; 0 for a window by number. */
 static inline uint64_t blyi_window_slice(const bly_filter *f) {
     uint64_t span = blyi_window_get(f, BLYI_WIN_SPAN);
     return span ? blyi_window_quota(span, blyi_window_generations(&f->geometry)) : 0;
 }
 
-/* Lines to sweep with each add. */
+/* Lines to sweep with each arrival, so that all are swept when a generation has had its quota. */
 static inline uint64_t blyi_window_step(const bly_geometry *g, uint64_t capacity) {
     uint64_t lines = blyi_window_lines(g);
     uint64_t quota = blyi_window_quota(capacity, blyi_window_generations(g));

@@ -35,15 +35,23 @@ bly_status bly_window_advance(bly_filter *f, uint64_t now) {
     return BLY_OK;
 }
 
+/* Arrivals in the generations of a window by number, from the one with that ordinal on. An older
+ * one has had its quota; one that was united with that of a larger capacity may have more keys. */
+static uint64_t arrivals_since(const bly_filter *f, uint64_t ordinal) {
+    uint64_t quota = blyi_window_quota(f->capacity, blyi_window_generations(&f->geometry));
+    uint64_t sum = blyi_window_active_arrivals(f);
+    for (unsigned i = 0; i < blyi_window_slots(&f->geometry); i++) {
+        uint64_t keys = blyi_window_keys_in(f, i);
+        if (i != blyi_window_active(f) && keys != 0 && blyi_window_ordinal_of(f, i) >= ordinal)
+            sum += keys > quota ? keys : quota;
+    }
+    return sum;
+}
+
 /* How long ago the oldest key of that slot came, at most. */
 static uint64_t oldest(const bly_filter *f, unsigned slot) {
-    uint64_t slice = blyi_window_slice(f), ordinal = blyi_window_ordinal_of(f, slot), keys = 0;
-    if (slice != 0)
-        return blyi_window_get(f, BLYI_WIN_NOW) - ordinal * slice;
-    for (unsigned i = 0; i < blyi_window_slots(&f->geometry); i++)
-        if (blyi_window_ordinal_of(f, i) >= ordinal)
-            keys += blyi_window_keys_in(f, i);
-    return keys;
+    uint64_t slice = blyi_window_slice(f), ordinal = blyi_window_ordinal_of(f, slot);
+    return slice ? blyi_window_get(f, BLYI_WIN_NOW) - ordinal * slice : arrivals_since(f, ordinal);
 }
 
 bly_status bly_window_age_hash(const bly_filter *f, bly_hash h, uint64_t *age) {
@@ -72,6 +80,7 @@ bly_status bly_window_look(const bly_filter *f, bly_window_info *out) {
     if (f->geometry.kind != BLY_WINDOW)
         return BLY_EKIND;
     unsigned generations = blyi_window_generations(&f->geometry);
+    bool by_number = blyi_window_by_number(f);
     *out = (bly_window_info){
         .generations = generations,
         .generation_keys = blyi_window_quota(f->capacity, generations),
@@ -79,7 +88,9 @@ bly_status bly_window_look(const bly_filter *f, bly_window_info *out) {
         .ordinal = blyi_window_get(f, BLYI_WIN_ORDINAL),
         .span = blyi_window_get(f, BLYI_WIN_SPAN),
         .slice = blyi_window_slice(f),
-        .now = blyi_window_get(f, BLYI_WIN_NOW),
+        .now = by_number ? 0 : blyi_window_get(f, BLYI_WIN_NOW),
+        .active_arrivals = by_number ? blyi_window_active_arrivals(f) : 0,
+        .arrivals = by_number ? arrivals_since(f, 0) : 0,
     };
     return BLY_OK;
 }

@@ -17,7 +17,7 @@ static bool clock_sound(const blyi_shape *shape, const uint8_t *body) {
     bool started = state & BLYI_WIN_STARTED;
     if (state & ~(uint64_t)(BLYI_WIN_PHASE | BLYI_WIN_STARTED) || (started && span == 0))
         return false;
-    if (!started && (now != 0 || (span != 0 && ordinal != 0)))
+    if (!started && span != 0 && (now != 0 || ordinal != 0))
         return false;
     return !started ||
            ordinal == now / blyi_window_quota(span, blyi_window_generations(&shape->geometry));
@@ -68,6 +68,18 @@ static bool slots_sound(const blyi_shape *shape, const uint8_t *body) {
     return sum == shape->items && live == field(body, BLYI_WIN_LIVE);
 }
 
+/* Repeats, which a window by number counts in the clock's place, are of a key that the active
+ * generation has, and end with its quota. */
+static bool repeats_sound(const blyi_shape *shape, const uint8_t *body) {
+    const bly_geometry *g = &shape->geometry;
+    uint64_t repeats = field(body, BLYI_WIN_REPEATS);
+    if (field(body, BLYI_WIN_SPAN) != 0 || repeats == 0)
+        return true;
+    uint64_t quota = blyi_window_quota(shape->capacity, blyi_window_generations(g));
+    uint64_t keys = blyi_window_slot_keys(g, body, (unsigned)field(body, BLYI_WIN_ACTIVE));
+    return keys != 0 && keys < quota && repeats <= quota - keys;
+}
+
 /* What the cursor has passed is marked so, and no bit is set between the last place and the mark.
  */
 static bool lines_sound(const bly_geometry *g, const uint8_t *body) {
@@ -85,7 +97,7 @@ static bool lines_sound(const bly_geometry *g, const uint8_t *body) {
 
 bool blyi_window_sound(const blyi_shape *shape, const uint8_t *body) {
     return clock_sound(shape, body) && cursor_sound(shape, body) && slots_sound(shape, body) &&
-           lines_sound(&shape->geometry, body);
+           repeats_sound(shape, body) && lines_sound(&shape->geometry, body);
 }
 
 /* ---- statistics ------------------------------------------------------------------------------ */

@@ -129,10 +129,16 @@ size_t blyi_window_small_ask(const bly_filter *f, const bly_bytes *keys, size_t 
 /* Returns whether no generation had the key. */
 static bool put_one(bly_filter *f, table *t, bly_hash h) {
     uint64_t where = find(t, h);
-    if (where >> blyi_window_active(f) & 1)
-        return false;
-    if (blyi_window_is_full(f))
+    bool in_active = where >> blyi_window_active(f) & 1;
+    if (blyi_window_is_full(f)) {
         blyi_window_turn(f, blyi_window_get(f, BLYI_WIN_ORDINAL) + 1);
+        in_active = false;
+    }
+    if (in_active) {
+        if (blyi_window_by_number(f))
+            blyi_window_count_repeat(f);
+        return false;
+    }
     put_bits(t, h, blyi_window_active(f));
     blyi_window_count(f);
     t->live = blyi_window_get(f, BLYI_WIN_LIVE);

@@ -91,6 +91,14 @@ static void unite_keys(bly_filter *dst, const bly_filter *src, const unsigned *t
         dst->items += blyi_window_keys_in(dst, i);
 }
 
+/* Of arrivals it counts as many too as the one of the two that had more, up to its quota. */
+static void unite_arrivals(bly_filter *dst, uint64_t arrivals) {
+    uint64_t quota = blyi_window_quota(dst->capacity, blyi_window_generations(&dst->geometry));
+    uint64_t keys = blyi_window_keys_in(dst, blyi_window_active(dst));
+    arrivals = arrivals < quota ? arrivals : quota;
+    blyi_window_set(dst, BLYI_WIN_REPEATS, keys && arrivals > keys ? arrivals - keys : 0);
+}
+
 static void unite_lines(bly_filter *dst, const bly_filter *src, uint64_t bring,
                         const unsigned *to) {
     unsigned slots = blyi_window_slots(&dst->geometry);
@@ -108,13 +116,16 @@ bly_status blyi_window_unite(bly_filter *dst, const bly_filter *src) {
     uint64_t now = blyi_window_get(src, BLYI_WIN_NOW);
     if (dst == src)
         return BLY_OK;
+    uint64_t ours = blyi_window_active_arrivals(dst), theirs = blyi_window_active_arrivals(src);
     uint64_t wanted = match(dst, src, to);
     if (blyi_window_is_small(&dst->geometry))
         blyi_window_small_unite(dst, src, wanted, to);
     else
         unite_lines(dst, src, wanted, to);
     unite_keys(dst, src, to, wanted);
-    if (now > blyi_window_get(dst, BLYI_WIN_NOW))
+    if (blyi_window_by_number(dst))
+        unite_arrivals(dst, ours > theirs ? ours : theirs);
+    else if (now > blyi_window_get(dst, BLYI_WIN_NOW))
         blyi_window_set(dst, BLYI_WIN_NOW, now);
     dst->approximate |= src->approximate;
     return BLY_OK;
