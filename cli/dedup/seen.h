@@ -13,6 +13,9 @@
 #include "input.h"
 #include "lock.h"
 
+/* The most that a window can keep beside the one being filled. */
+enum { SEEN_GENERATIONS = 32 };
+
 typedef struct seen {
     bly_filter *filter; /* exactly one of these three is not NULL */
     exact *exact;
@@ -30,8 +33,9 @@ typedef struct seen {
     bly_hash mark;              /* says how keys are made of lines, when there is a state */
     bool window, timed;         /* the filter is a window; by time */
     bool clock_told;            /* that the clock went back */
-    uint64_t slice;             /* of a window by time: the generation for which `older`, */
-    double older;               /* the rate of those before it, was found */
+    uint64_t slice;             /* of a window: the generation for which the next two were found: */
+    double older;               /* by time, the rate of those before it; */
+    double full_keys[SEEN_GENERATIONS]; /* by number, the keys of those, the newest first */
     bly_hash hashes[INPUT_BATCH];
     uint64_t fingerprints[INPUT_BATCH];
 } seen;

@@ -12,11 +12,12 @@
  * here, not 8. In the library's terms it is a window for s times as many keys, at the rate
  * 1 - (1 - p)^(s+1).
  *
- * The rate that holds. The window errs when one of its generations does. By number of lines every
- * generation but the one being filled is full, and the rate of one with x keys is what bly_plan_fpr
- * gives for a window of s x keys undone: 1 - (1 - p)^(1/(s+1)). By time nobody knows how full the
- * older ones are, so when a new one begins the bits tell; and whenever the one being filled has
- * more keys than it was made for, since then too many are in no count.
+ * The rate that holds. The window errs when one of its generations does. The rate of one with x
+ * keys is what bly_plan_fpr gives for a window of s x keys undone: 1 - (1 - p)^(1/(s+1)). By number
+ * of lines, a generation has as many keys as different ones were among its lines: they are noted
+ * when it is full. By time nobody knows how full the older ones are,
+ * so when a new one begins the bits tell; and whenever the one being filled has more keys than it
+ * was made for, since then too many are in no count.
  */
 #include "seen_window.h"
 
@@ -24,6 +25,7 @@
 #include "numbers.h"
 
 #include <math.h>
+#include <string.h>
 #include <time.h>
 
 static const uint64_t usual_keys = 1000000; /* within a window's time */
@@ -192,8 +194,8 @@ bool seen_window_mark(seen *s, bly_hash mark, bool *known) {
     if (status == BLY_OK)
         status = bly_window_age_hash(s->filter, mark, &age);
     *known = age != BLY_WINDOW_ABSENT;
-    const uint64_t whole = s->timed ? w.span : bly_filter_capacity(s->filter) - spare;
-    if (status == BLY_OK && age > whole / 2)
+    const uint64_t half = (s->timed ? w.span : bly_filter_capacity(s->filter) - spare) / 2;
+    if (status == BLY_OK && age > (half ? half : 1))
         status = bly_filter_add_hash(s->filter, mark, NULL);
     if (status != BLY_OK)
         (void)message_error("the window: %s", bly_strerror(status));
@@ -203,26 +205,57 @@ bool seen_window_mark(seen *s, bly_hash mark, bool *known) {
 /* ---- the rate -------------------------------------------------------------------------------- */
 
 /* Of one generation with so many keys. */
-static double rate_of_one(const bly_filter *f, const bly_window_info *w, uint64_t keys) {
+static double rate_of_one(const bly_filter *f, const bly_window_info *w, double keys) {
     const bly_geometry g = bly_filter_geometry(f);
-    if (keys == 0)
+    const double all = fmin(round(keys * w->generations), 0x1p62);
+    if (all < 1)
         return 0;
-    return part_of(bly_plan_fpr(&g, keys * w->generations, bly_filter_hasher(f)->bits),
-                   w->generations);
+    return part_of(bly_plan_fpr(&g, (uint64_t)all, bly_filter_hasher(f)->bits), w->generations);
 }
 
 static double either(double a, double b) {
     return a + b - a * b;
 }
 
-/* By number: so many keys ago. */
-static double rate_by_number(const bly_filter *f, const bly_window_info *w, uint64_t ago) {
-    const uint64_t came = w->ordinal * w->generation_keys + w->active_keys;
+/* By number: brings s->full_keys up to date. What became full since the last time is told by the
+ * counts: exactly if it is one generation, and spread evenly if it is several. */
+static void follow_generations(seen *s, const bly_window_info *w) {
+    const size_t full = (size_t)(w->ordinal < w->generations ? w->ordinal : w->generations);
+    const uint64_t turns = s->asked == 0 ? w->ordinal : w->ordinal - s->slice;
+    const size_t more = turns < full ? (size_t)turns : full;
+    double keys = (double)(bly_filter_count(s->filter) - w->active_keys);
+    memmove(s->full_keys + more, s->full_keys, (full - more) * sizeof *s->full_keys);
+    for (size_t i = more; i < full; i++)
+        keys -= s->full_keys[i];
+    for (size_t i = 0; i < more; i++)
+        s->full_keys[i] = fmax(0, keys) / (double)more;
+    s->slice = w->ordinal;
+}
+
+/* Keys of the full generation with that number; of one that is forgotten by now, of the oldest. */
+static double keys_of_full(const seen *s, const bly_window_info *w, uint64_t number) {
+    const uint64_t age = w->ordinal - 1 - number;
+    return s->full_keys[age < w->generations ? age : w->generations - 1];
+}
+
+/* By number: so many lines ago, when the generation `number` was being filled. A part of one has
+ * keys in proportion to its lines. */
+static double rate_by_number(seen *s, const bly_window_info *w, uint64_t ago) {
+    const uint64_t lines = w->generation_keys;
+    const uint64_t came = w->ordinal * lines + w->active_arrivals;
     const uint64_t then = came > ago ? came - ago : 0;
-    const uint64_t turns = then / w->generation_keys;
-    const uint64_t full = turns < w->generations ? turns : w->generations;
-    const double one = rate_of_one(f, w, w->generation_keys);
-    return either(-expm1((double)full * log1p(-one)), rate_of_one(f, w, then % w->generation_keys));
+    const uint64_t number = then / lines < w->ordinal ? then / lines : w->ordinal;
+    const double part = (double)(then - number * lines);
+    double rate;
+    follow_generations(s, w);
+    if (number < w->ordinal)
+        rate = rate_of_one(s->filter, w, keys_of_full(s, w, number) * part / (double)lines);
+    else
+        rate = rate_of_one(s->filter, w,
+                           (double)w->active_keys * part / fmax(1, (double)w->active_arrivals));
+    for (uint64_t i = 1; i <= w->generations && i <= number; i++)
+        rate = either(rate, rate_of_one(s->filter, w, keys_of_full(s, w, number - i)));
+    return rate;
 }
 
 static double rate_by_bits(const bly_filter *f) {
@@ -233,7 +266,7 @@ static double rate_by_bits(const bly_filter *f) {
 
 /* By time: of the older generations once in each slice. */
 static double rate_by_time(seen *s, const bly_window_info *w, uint64_t ago) {
-    const double active = rate_of_one(s->filter, w, w->active_keys);
+    const double active = rate_of_one(s->filter, w, (double)w->active_keys);
     if (s->asked == 0 || w->ordinal != s->slice) {
         const double all = rate_by_bits(s->filter);
         s->slice = w->ordinal;
@@ -241,7 +274,7 @@ static double rate_by_time(seen *s, const bly_window_info *w, uint64_t ago) {
         s->older = active < 1 ? fmax(0, (all - active) / (1 - active)) : 1;
     }
     const uint64_t then = w->active_keys > ago ? w->active_keys - ago : 0;
-    const double counted = either(s->older, rate_of_one(s->filter, w, then));
+    const double counted = either(s->older, rate_of_one(s->filter, w, (double)then));
     const bly_geometry g = bly_filter_geometry(s->filter);
     if (w->active_keys <= w->generation_keys)
         return counted;
@@ -255,5 +288,5 @@ double seen_window_rate(seen *s, uint64_t ago) {
     bly_window_info w;
     if (bly_window_look(s->filter, &w) != BLY_OK)
         return 1;
-    return s->timed ? rate_by_time(s, &w, ago) : rate_by_number(s->filter, &w, ago);
+    return s->timed ? rate_by_time(s, &w, ago) : rate_by_number(s, &w, ago);
 }

@@ -2,10 +2,15 @@
  * and falls, and a mark that does not grow old.
  *
  * The mark is the key by which a state knows its rule (seen.c). In a window it would be forgotten
- * like any other, so it is added again when it has reached the window's older half. A window by
- * number of lines has room for the marks among them: at most one comes between two lines and, in
- * any but a tiny window, at most one in three eighths of its length, so that never more than four
- * are among the last N lines.
+ * like any other, so it is added again when it has reached the window's older half.
+ *
+ * In a window by number of lines a mark is an arrival like any line, and there is room for some
+ * marks among the lines: the window is made for N + 4 arrivals, so that its 8 generations have
+ * q = ceil((N + 4) / 8) arrivals each, and the last 8 q are known. A mark in the newest generation
+ * is not added again: its age is at most q, which is not above N/2 (not above 1, where N is 1). So
+ * at least one line comes between two marks, however many runs have none. N/2 + 1 - q lines or more
+ * come between two marks, so that at most four are among the last N lines; where N is 5 there may
+ * be five, and the last 16 arrivals are known.
  */
 #ifndef BLOOMERY_CLI_SEEN_WINDOW_H
 #define BLOOMERY_CLI_SEEN_WINDOW_H

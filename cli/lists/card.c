@@ -259,18 +259,26 @@ static void print_fill(const card *c, FILE *to) {
 
 static void print_window(const card *c, FILE *to) {
     bly_window_info w;
-    char keys[NUMBER_TEXT], active[NUMBER_TEXT], slice[NUMBER_TEXT];
+    char keys[NUMBER_TEXT], active[NUMBER_TEXT], slice[NUMBER_TEXT], arrivals[NUMBER_TEXT];
     if (!c->filter || bly_window_look(c->filter, &w) != BLY_OK)
         return;
     (void)number_grouped(w.generation_keys, keys);
     (void)number_grouped(w.active_keys, active);
+    if (w.span == 0) {
+        card_line(to, "window",
+                  "%u generations of %s arrival%s, and %s in the one being filled, "
+                  "of %s key%s",
+                  w.generations, keys, w.generation_keys == 1 ? "" : "s",
+                  number_grouped(w.active_arrivals, arrivals), active,
+                  w.active_keys == 1 ? "" : "s");
+        return;
+    }
     card_line(to, "window", "%u generations of %s key%s, and %s in the one being filled",
               w.generations, keys, w.generation_keys == 1 ? "" : "s", active);
-    if (w.span)
-        card_line(to, "clock", "%s; it spans %s ticks, a generation %s%s",
-                  number_grouped(w.now, active), number_grouped(w.span, keys),
-                  number_grouped(w.slice, slice),
-                  w.now > 1000000000000 ? " (of dedup, they are milliseconds)" : "");
+    card_line(to, "clock", "%s; it spans %s ticks, a generation %s%s",
+              number_grouped(w.now, active), number_grouped(w.span, keys),
+              number_grouped(w.slice, slice),
+              w.now > 1000000000000 ? " (of dedup, they are milliseconds)" : "");
 }
 
 static void print_levels(const card *c, FILE *to) {
@@ -326,6 +334,8 @@ static void json_window(const card *c, json *j) {
     json_integer(j, "span", w.span);
     json_integer(j, "slice", w.slice);
     json_integer(j, "now", w.now);
+    json_integer(j, "active_arrivals", w.active_arrivals);
+    json_integer(j, "arrivals", w.arrivals);
     json_close(j, '}');
 }
 

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Holds `bloomery dedup --window N` to its word, line by line: window.py PROGRAM [SEED].
 
-Of a random stream no line may be printed that was among the last N, and every line must be printed
-that was not among the last N, an eighth more and a dozen. In one run, and in many short ones that
-hand a state on. The rate is so low that no line is lost.
+No line may be printed that was among the last N, and every line must be printed that has not come
+for N lines, an eighth more and a dozen. Both are counted in lines, repeats included, so streams are
+of keys that are all as frequent, by Zipf's law, and of one key that is most of the stream. In one
+run, and in many short ones that hand a state on, some of them without any line. The rate is so low
+that no line is lost.
 """
+import itertools
 import os
 import random
 import subprocess
@@ -22,44 +25,89 @@ def run(program, options, lines):
     return {int(line.split("\t")[1]) for line in done.stdout.decode().splitlines()}
 
 
-def trial(program, size, keys, total, piece, rng, where):
-    """A line is a key, and its number in the stream."""
-    stream = [rng.randrange(keys) for _ in range(total)]
-    lines = ["%d\t%d\n" % (key, i) for i, key in enumerate(stream)]
-    options = ["--window", str(size)]
-    if piece < total:
-        options += ["--state", os.path.join(where, "%d.%d" % (size, piece))]
-    printed = set()
-    for i in range(0, total, piece):
-        printed |= run(program, options, lines[i:i + piece])
+def uniform(keys, total, rng):
+    return [rng.randrange(keys) for _ in range(total)]
+
+
+def zipf(keys, total, rng):
+    weights = itertools.accumulate(1 / (i + 1) for i in range(keys))
+    return rng.choices(range(keys), cum_weights=list(weights), k=total)
+
+
+def one_key(keys, total, rng):
+    """Ninety-nine lines of a hundred are the same."""
+    return [rng.randrange(keys) if rng.randrange(100) == 0 else keys for _ in range(total)]
+
+
+def judge(size, stream, printed, where):
+    """How many lines had to be known, and how many to be forgotten."""
     last, known, forgotten = {}, 0, 0
+    limit = size + -(-size // 8) + 12
     for i, key in enumerate(stream):
-        others = len(set(stream[last[key] + 1:i])) if key in last else None
-        if key in last and i - last[key] <= size:
+        others = i - last[key] - 1 if key in last else None
+        if others is not None and others < size:
             known += 1
             if i in printed:
-                sys.exit("--window %d, runs of %d: line %d was seen %d lines before, and is "
-                         "printed" % (size, piece, i, i - last[key]))
-        elif others is None or others > size + size / 8 + 13:
-            forgotten += 1
+                sys.exit("%s: line %d came %d lines before, and is printed"
+                         % (where, i, others + 1))
+        elif others is None or others >= limit:
+            forgotten += others is not None
             if i not in printed:
-                sys.exit("--window %d, runs of %d: line %d is not printed" % (size, piece, i))
+                sys.exit("%s: line %d, with %s others since it came last, is not printed"
+                         % (where, i, others))
         last[key] = i
     return known, forgotten
+
+
+def trial(program, size, stream, pieces, directory):
+    """A line is a key, and its number in the stream. Runs of `pieces` lines take turns."""
+    lines = ["%d\t%d\n" % (key, i) for i, key in enumerate(stream)]
+    where = "--window %d, runs of %s" % (size, pieces)
+    options = ["--window", str(size)]
+    state = os.path.join(directory, "state")
+    if pieces:
+        options += ["--state", state]
+    printed, at = set(), 0
+    for piece in itertools.cycle(pieces or [len(lines)]):
+        printed |= run(program, options, lines[at:at + piece])
+        at += piece
+        if at >= len(lines):
+            break
+    if pieces:
+        os.unlink(state)
+    return judge(size, stream, printed, where)
+
+
+def whole_streams(program, rng, directory):
+    for size in (1, 2, 3, 5, 8, 10, 30, 100, 1000, 100000):
+        for make in (uniform, zipf, one_key):
+            keys = {uniform: int(size * 1.5) + 2, zipf: size * 4 + 40, one_key: size // 50 + 10}
+            stream = make(keys[make], max(6000, 5 * size), rng)
+            known, forgotten = trial(program, size, stream, None, directory)
+            print("--window %d, %s: %d repeats known, %d forgotten"
+                  % (size, make.__name__, known, forgotten))
+            if not known or not forgotten:
+                sys.exit("the stream tests nothing")
+
+
+def many_runs(program, rng, directory):
+    """An empty run adds nothing to the window, however many there are."""
+    for size in (1, 2, 5, 13, 30):
+        for pieces in ((1,), (3,), (7,), (1, 0, 0, 0), (0, 2, 1, 0)):
+            for make in (uniform, zipf):
+                trial(program, size, make(int(size * 1.5) + 2, 30, rng), pieces, directory)
+    for size in (1, 2, 5):
+        runs = (size,) + 30 * (0,)
+        trial(program, size, [i // 2 % (size + 1) for i in range(4 * size)], runs, directory)
 
 
 def main():
     program = os.path.abspath(sys.argv[1])
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     rng = random.Random(seed)
-    with tempfile.TemporaryDirectory() as where:
-        for size in (1, 2, 3, 5, 8, 30, 100, 1000):
-            for keys in (int(size * 1.5) + 2, size * 4 + 40):
-                known, forgotten = trial(program, size, keys, 6000, 6000, rng, where)
-                print("--window %d: %d repeats known, %d forgotten" % (size, known, forgotten))
-            for piece in (1, 3, 7):
-                trial(program, size, int(size * 1.5) + 2, 60, piece, rng, where)
-                os.unlink(os.path.join(where, "%d.%d" % (size, piece)))
+    with tempfile.TemporaryDirectory() as directory:
+        whole_streams(program, rng, directory)
+        many_runs(program, rng, directory)
     print("seed %d" % seed)
 
 

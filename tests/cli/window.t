@@ -4,6 +4,19 @@
 $ (seq 100; seq 100) | bloomery dedup --window 100 -p 1e-9 | cmp - <(seq 100)
 $ (seq 100; seq 1001 1130; seq 100) | bloomery dedup --window 100 -p 1e-9 | cmp - <(seq 100; seq 1001 1130; seq 100)
 
+# Lines are counted, not different ones: one that repeats makes the others go.
+$ (echo a; yes b | head -100000; echo a) | bloomery dedup --window 10
+a
+b
+a
+$ (echo a; yes b | head -100000; echo a; yes b | head -9; echo a) | bloomery dedup --window 10
+a
+b
+a
+$ (echo a; yes b | head -60; echo c) | bloomery dedup -q --window 1000 --seed 3 --state repeats.bly >/dev/null; bloomery info repeats.bly | grep -E '^  (keys|window)'
+  keys       4 counted, 4 estimated
+  window     8 generations of 126 arrivals, and 63 in the one being filled, of 4 keys
+
 # A repeat is seen anew: it stays as long as it comes again.
 $ (echo again; seq 100; echo again; seq 201 300; echo again) | bloomery dedup --window 110 -p 1e-9 | grep -c again
 1
@@ -136,10 +149,10 @@ number.bly
   capacity   the last 14 keys, 155 bits per key
   rate       0.1% requested, 0.0892% expected, 0.0883% current (1 in 1,132), per line and per lookup
   fill       ▕████████████████████████▏ 100% of its capacity; 2.4% of its bits set, 2.4% when full
-  window     8 generations of 2 keys, and 2 in the one being filled
+  window     8 generations of 2 arrivals, and 2 in the one being filled, of 2 keys
   note       forgets old keys: a "no" is about the window alone
 $ bloomery info --json number.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"number.bly","file_bytes":384,"kind":"window","hashes":3,"size":128,"detail":72,"forgets":true,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":3,"capacity":14,"count":18,"bits_per_key":155.428,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":2176,"set_bits":53,"fill":0.0243,"estimated_keys":18.0164,"rate_per_lookup_expected":0.000891,"rate_per_line_expected":0.000891,"rate_per_lookup_current":0.000883,"rate_per_line_current":0.000883,"keeps_promise":true,"type":"line","marks":0,"window":{"generations":8,"generation_keys":2,"active_keys":2,"ordinal":25,"span":0,"slice":0,"now":0}}
+{"file":"number.bly","file_bytes":384,"kind":"window","hashes":3,"size":128,"detail":72,"forgets":true,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":3,"capacity":14,"count":18,"bits_per_key":155.428,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":2176,"set_bits":53,"fill":0.0243,"estimated_keys":18.0164,"rate_per_lookup_expected":0.000891,"rate_per_line_expected":0.000891,"rate_per_lookup_current":0.000883,"rate_per_line_current":0.000883,"keeps_promise":true,"type":"line","marks":0,"window":{"generations":8,"generation_keys":2,"active_keys":2,"ordinal":25,"span":0,"slice":0,"now":0,"active_arrivals":2,"arrivals":18}}
 $ bloomery info --header number.bly | grep -e shape -e capacity -e note
   shape      8 generations and the one being filled, 128 columns, 3 bits per key
   capacity   the last 14 keys, 155 bits per key
@@ -228,4 +241,4 @@ $ seq 5 | bloomery dedup --window 9996 --seed 1 --state w.bly -c; seq 5 | bloome
 $ bloomery info w.bly | grep fill
   shape      8 generations and the one being filled, 113 lines a part, 12 bits per key
   fill       ▕▏                       ▏ less than 1% of its capacity; 0.0% of its bits set, 43.5% when full
-  window     8 generations of 1,250 keys, and 6 in the one being filled
+  window     8 generations of 1,250 arrivals, and 6 in the one being filled, of 6 keys
