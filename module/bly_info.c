@@ -65,8 +65,11 @@ static void tell_window(bm_card *card, const bly_filter *f) {
     bm_card_number(card, "generations", info.generations);
     bm_card_number(card, "generation_keys", info.generation_keys);
     bm_card_number(card, "active_keys", info.active_keys);
-    if (info.span == 0)
+    if (info.span == 0) {
+        bm_card_number(card, "active_arrivals", info.active_arrivals);
+        bm_card_number(card, "arrivals", info.arrivals);
         return;
+    }
     bm_card_number(card, "span", info.span);
     bm_card_number(card, "slice", info.slice);
     bm_card_number(card, "clock", info.now);

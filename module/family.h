@@ -55,7 +55,8 @@ bool bm_family_may_write(rm_ctx *ctx, bm_key *key);
 bool bm_family_lose(rm_ctx *ctx, bm_key *key, bly_status status);
 
 /* Whether an add changes the filter even when the key was there: where copies are counted, or keys
- * grow old. Of what BF.* and CF.* make, cuckoo filters. An hll's "new" is exact. */
+ * grow old (by time, or by the number of adds). Of what BF.* and CF.* make, cuckoo filters. An
+ * hll's "new" is exact. */
 bool bm_family_adds_always(const bm_value *value);
 
 /* Whether `n` more keys might be more than a filter made NONSCALING takes. What a master did, or

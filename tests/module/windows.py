@@ -36,6 +36,57 @@ def test_by_number():
     eq(r.must("BLY.AGE", "w", 4999, 4100, 10), ages)
 
 
+def add_repeats(c):
+    """A window by number of which most arrivals are repeats, by every command that adds."""
+    c.must("BLY.RESERVE", "w", "KIND", "window", "CAPACITY", "1000", "ERROR", "0.000001",
+           "GENERATIONS", "4")
+    eq(c.must("BLY.ADD", "w", "old"), [1])
+    for i in range(100):
+        c.must("BLY.ADD", "w", "same")
+        c.must("BLY.ADD", "w", "same", "same", "other")
+        c.must("BF.ADD", "w", "same")
+        c.must("BF.MADD", "w", "same", "other")
+        c.must("BF.INSERT", "w", "ITEMS", "same", "same")
+    return info(c, "w")
+
+
+def test_repeats_are_arrivals():
+    """Each is an add that changes the window: it is replicated, written to the AOF, counted as a
+    write, and told of by an event. A lookup is nothing of it."""
+    aof = ("appendonly yes", "appendfsync always", "auto-aof-rewrite-percentage 0")
+    master, replica = pair(*aof)
+    c, r = master.client(), replica.client()
+    c.must("CONFIG", "SET", "notify-keyspace-events", "KA")
+    said = add_repeats(c)
+    eq(said["arrivals"], 901)
+    eq(said["active_arrivals"], 151)  # generations are of 250
+    eq(said["active_keys"], 2)
+    eq(c.must("BLY.CARD", "w"), 9)
+    events = master.client()
+    events.must("SUBSCRIBE", "__keyspace@0__:w")
+    dirty = int(c.info("persistence")["rdb_changes_since_last_save"])
+    eq(c.must("BLY.ADD", "w", "same"), [0])
+    eq(events.read(), [b"message", b"__keyspace@0__:w", b"bly.add"])
+    eq(int(c.info("persistence")["rdb_changes_since_last_save"]), dirty + 1)
+    offset = c.info("replication")["master_repl_offset"]
+    eq(c.must("BLY.CHECK", "w", "same", "none"), [1, 0])
+    eq(c.must("BF.EXISTS", "w", "same"), 1)
+    eq(c.info("replication")["master_repl_offset"], offset)
+    eq(c.must("BLY.CHECK", "w", "old"), [1])
+    eq(c.must("BLY.ADD", "w", *(350 * ["same"])), 350 * [0])
+    eq(c.must("BLY.CHECK", "w", "old", "same"), [0, 1], "1250 others have come")
+    said = info(c, "w")
+    eq(said["arrivals"], 1002)
+    wait_sync(master, replica)
+    eq(digests(r), digests(c))
+    eq(info(r, "w"), said)
+    before = digests(c)
+    master.restart(kill=True)
+    with master.client() as c:
+        eq(digests(c), before)
+        eq(info(c, "w"), said)
+
+
 def test_by_time_forgets_on_its_own():
     """Nobody adds, nobody asks; the master's timer turns it, and the replica follows."""
     master, replica = pair()
