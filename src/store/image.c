@@ -12,7 +12,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { PIECE = 1 << 20 }; /* the most a sink is given at once */
+enum { MAX_DEPTH = 3 }; /* a whole, a level of it, and a level of that */
 
 typedef struct part {
     uint64_t at; /* where its header is in the file; its body, if it has one, follows */
@@ -126,8 +126,86 @@ bly_status bly_filter_write(const bly_filter *f, bly_sink sink, void *ctx) {
     compose(&image, f);
     for (uint64_t at = 0, n; status == BLY_OK && at < image.size; at += n) {
         const uint8_t *from = find(&image, at, &n);
-        n = n < PIECE ? n : PIECE;
+        n = n < BLYI_PIECE ? n : BLYI_PIECE;
         status = sink(ctx, from, (size_t)n);
     }
     return status;
+}
+
+/* ---- writing what may change meanwhile ------------------------------------------------------- */
+
+/* A container whose bytes are on their way. */
+typedef struct running {
+    uint64_t end, wanted;
+    XXH64_state_t sum;
+} running;
+
+typedef struct writing {
+    running open[MAX_DEPTH]; /* each one inside the one before */
+    unsigned n;
+} writing;
+
+static bool begin(writing *w, uint64_t at, const uint8_t header[BLYI_HEADER_BYTES]) {
+    blyi_header h;
+    if (w->n == MAX_DEPTH || blyi_header_decode(header, &h) != BLY_OK)
+        return false;
+    running *r = &w->open[w->n++];
+    r->end = at + BLYI_HEADER_BYTES + h.body_bytes;
+    r->wanted = h.body_sum;
+    (void)XXH64_reset(&r->sum, 0);
+    return true;
+}
+
+/* Takes n bytes, which begin at `at`. false: their sum is not what a header says. */
+static bool pass(writing *w, uint64_t at, const uint8_t *data, size_t n, bool header) {
+    bool good = true;
+    for (unsigned i = 0; i < w->n; i++)
+        (void)XXH64_update(&w->open[i].sum, data, n);
+    if (header)
+        good = begin(w, at, data);
+    while (good && w->n > 0 && w->open[w->n - 1].end == at + n)
+        good = XXH64_digest(&w->open[w->n - 1].sum) == w->open[w->n - 1].wanted && w->n-- > 0;
+    return good;
+}
+
+static bool is_header(const bly_image *image, uint64_t at) {
+    const part *p = image->parts;
+    while (p < image->parts + image->n && p->at != at)
+        p++;
+    return p < image->parts + image->n;
+}
+
+/* Whether the filters are still what their headers say. Of some kinds the body does not load with
+ * another count than its own. */
+static bool headers_hold(const bly_image *image) {
+    uint8_t now[BLYI_HEADER_BYTES];
+    blyi_header h;
+    bool good = true;
+    for (const part *p = image->parts; good && p < image->parts + image->n; p++) {
+        const blyi_shape shape = blyi_filter_shape(p->filter);
+        good = blyi_header_decode(p->header, &h) == BLY_OK;
+        if (good) {
+            blyi_header_encode(&shape, h.body_sum, now);
+            good = memcmp(now, p->header, sizeof now) == 0;
+        }
+    }
+    return good;
+}
+
+bly_status blyi_filter_write_checked(const bly_filter *f, bly_sink sink, void *ctx,
+                                     uint8_t *piece) {
+    bly_image image;
+    writing w = {.n = 0};
+    compose(&image, f);
+    for (uint64_t at = 0, n; at < image.size; at += n) {
+        const uint8_t *from = find(&image, at, &n);
+        n = n < BLYI_PIECE ? n : BLYI_PIECE;
+        memcpy(piece, from, (size_t)n); /* so that what is summed is what is written */
+        if (!pass(&w, at, piece, (size_t)n, is_header(&image, at)))
+            return BLY_ECHANGED;
+        bly_status status = sink(ctx, piece, (size_t)n);
+        if (status != BLY_OK)
+            return status;
+    }
+    return headers_hold(&image) ? BLY_OK : BLY_ECHANGED;
 }

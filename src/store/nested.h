@@ -54,6 +54,13 @@ static inline bool blyi_part_is_flat(const blyi_part *part) {
     return !blyi_kind_has_levels(part->header.shape.geometry.kind);
 }
 
+/* bly_filter_write of a filter that may, against the rules, be changed meanwhile. Every piece is
+ * copied to `piece`, of BLYI_PIECE bytes, before it goes to the sink, and the sums of the pieces
+ * are compared with the headers. BLY_ECHANGED: what the sink was given is no filter that could be
+ * loaded. */
+enum { BLYI_PIECE = 1 << 20 }; /* the most that a sink is given at once */
+bly_status blyi_filter_write_checked(const bly_filter *f, bly_sink sink, void *ctx, uint8_t *piece);
+
 /* A source over a file in memory. */
 bly_source blyi_source_memory(const void *file, uint64_t size);
 
