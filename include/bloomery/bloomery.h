@@ -10,6 +10,7 @@
 #include "build.h"
 #include "counting.h"
 #include "cuckoo.h"
+#include "file.h"
 #include "filter.h"
 #include "fuse.h"
 #include "hash.h"

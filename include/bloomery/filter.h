@@ -309,8 +309,13 @@ BLY_CHECKED bly_status bly_filter_parse(const void *data, size_t size,
                                         const bly_open_options *options, bly_filter **out);
 
 /* To a file, atomically: a temporary file beside it, fsync, rename. After a crash at any moment
- * the path holds the old file or the new one, whole. The old file's permissions are kept. BLY_EIO;
- * when only flushing the directory failed, the new file is in place all the same. */
+ * the path holds the old file or the new one, whole. Links are followed, but not those of others in
+ * a directory like /tmp. The old file's owner, group and permissions are kept as far as the system
+ * allows. Temporary files that killed processes of the same user left beside the path are removed
+ * after ten minutes. file.h has these rules in full.
+ * The filter must not be changed meanwhile. BLY_ECHANGED: it was, and the file is as it was.
+ * BLY_ENOMEM. BLY_EIO; when only flushing the directory failed, the new file is in place all the
+ * same. */
 BLY_CHECKED bly_status bly_filter_save(const bly_filter *f, const char *path);
 
 /* From a regular file. As bly_filter_parse, and BLY_EIO. */

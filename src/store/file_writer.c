@@ -1,0 +1,408 @@
+/* file_writer.c - replacing files: where a path leads, temporary files, who owns the result. The
+ * rules are in file.h.
+ *
+ * The directory is held open and names are taken relative to it, so the temporary name needs no
+ * longer a path than the file's own, and the rules are checked on the directory that is used.
+ *
+ * Most often no other writer is under way and none was killed. Then the first temporary name is
+ * free. Only if it is taken the directory is searched for the files of killed writers, so that
+ * saving costs no pass over a large directory.
+ */
+#define _GNU_SOURCE /* O_PATH */
+#include <bloomery/file.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    MAX_LINKS = 40,       /* symbolic links followed before ELOOP, as the kernel does */
+    MAX_TRIES = 100,      /* temporary names found taken before giving up */
+    KEEP_OF_NAME = 100,   /* bytes of the file's name that its temporary name repeats */
+    LETTERS = 6,          /* by which temporary names of one target differ */
+    STALE_SECONDS = 600,  /* after which an unlocked temporary file is taken for left behind */
+    NEW_FILE_MODE = 0666, /* less the umask */
+    PRIVATE_MODE = 0600,
+};
+static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz012345", first_letters[] = "000000",
+                  temp_mark[] = ".bloomery-", temp_end[] = ".tmp";
+
+static bly_status fail_with(int error) {
+    errno = error;
+    return BLY_EIO;
+}
+
+static void close_quietly(int fd) {
+    int saved = errno;
+    (void)close(fd);
+    errno = saved;
+}
+
+static void free_quietly(void *ptr) {
+    int saved = errno;
+    free(ptr);
+    errno = saved;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* ---- where ----------------------------------------------------------------------------------- */
+
+/* A name in a directory that is held open. */
+typedef struct place {
+    int dir;
+    char *path;       /* both, as text */
+    const char *name; /* the end of it */
+} place;
+
+static void place_leave(place *p) {
+    if (p->dir != AT_FDCWD)
+        close_quietly(p->dir);
+    free_quietly(p->path);
+}
+
+/* A directory that may be written to and not read can at least be used. */
+static int open_directory(int from, const char *path) {
+    int fd = openat(from, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+#ifdef O_PATH
+    if (fd < 0 && errno == EACCES)
+        fd = openat(from, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+#endif
+    return fd;
+}
+
+/* `path` as seen from the directory of `base`, which may be NULL; to be freed. */
+static char *join(const char *base, const char *path) {
+    const char *slash = base && *path != '/' ? strrchr(base, '/') : NULL;
+    size_t head = slash ? (size_t)(slash - base) + 1 : 0, size = strlen(path) + 1;
+    char *out = malloc(head + size);
+    if (out) {
+        if (head)
+            memcpy(out, base, head);
+        memcpy(out + head, path, size);
+    }
+    return out;
+}
+
+/* Moves to where `path`, taken from p's directory, points, without following a last link. */
+static bly_status place_enter(place *p, const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *last = slash ? slash + 1 : path;
+    if (!*path)
+        return fail_with(ENOENT);
+    if (!*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
+        return fail_with(EISDIR);
+    char *dir = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    char *text = join(p->path, path);
+    if (!dir || !text) {
+        free(dir);
+        free(text);
+        return BLY_ENOMEM;
+    }
+    int fd = open_directory(p->dir, dir);
+    free_quietly(dir);
+    if (fd < 0) {
+        free_quietly(text);
+        return BLY_EIO;
+    }
+    place_leave(p);
+    *p = (place){fd, text, text + strlen(text) - strlen(last)};
+    return BLY_OK;
+}
+
+/* In a sticky directory nobody can put another file in the place of a link that passes this test,
+ * except the two who are trusted, so looking first and reading the link afterwards is safe. */
+static bool may_follow(const place *p, const struct stat *link) {
+    const mode_t shared = S_ISVTX | S_IWOTH;
+    struct stat dir;
+    if (link->st_uid == geteuid())
+        return true;
+    if (fstat(p->dir, &dir) != 0)
+        return false;
+    return (dir.st_mode & shared) != shared || link->st_uid == dir.st_uid;
+}
+
+/* *target: what the link at p says, to be freed; NULL when there is no link. */
+static bly_status place_link(const place *p, char **target) {
+    struct stat st;
+    *target = NULL;
+    if (fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? BLY_OK : BLY_EIO;
+    if (!S_ISLNK(st.st_mode))
+        return BLY_OK;
+    if (!may_follow(p, &st))
+        return fail_with(EACCES);
+    for (size_t room = 256;; room *= 2) {
+        char *text = malloc(room);
+        if (!text)
+            return BLY_ENOMEM;
+        ssize_t n = readlinkat(p->dir, p->name, text, room);
+        if (n >= 0 && (size_t)n < room) {
+            text[n] = '\0';
+            *target = text;
+            return BLY_OK;
+        }
+        free_quietly(text);
+        if (n < 0)
+            return BLY_EIO;
+    }
+}
+
+static bly_status place_find(place *p, const char *path) {
+    char *target = NULL;
+    *p = (place){AT_FDCWD, NULL, NULL};
+    bly_status status = place_enter(p, path);
+    for (int links = 0; status == BLY_OK; links++) {
+        status = place_link(p, &target);
+        if (!target)
+            break;
+        status = links < MAX_LINKS ? place_enter(p, target) : fail_with(ELOOP);
+        free_quietly(target);
+    }
+    if (status != BLY_OK)
+        place_leave(p);
+    return status;
+}
+
+bly_status bly_file_target(const char *path, char **out) {
+    place p;
+    *out = NULL;
+    bly_status status = place_find(&p, path);
+    if (status != BLY_OK)
+        return status;
+    *out = p.path;
+    p.path = NULL;
+    place_leave(&p);
+    return BLY_OK;
+}
+
+/* ---- temporary files ------------------------------------------------------------------------- */
+
+struct bly_file_writer {
+    place target;
+    uint32_t flags;
+    int fd;
+    char *temp;      /* its name beside the target; NULL once it has the target's */
+    int temp_prefix; /* bytes of `temp` before the letters */
+    bool replaces;   /* `old` is the file to be replaced */
+    struct stat old;
+};
+
+/* Six letters that another process or thread is unlikely to pick; O_EXCL makes it sure. */
+static void pick_letters(unsigned try, char out[LETTERS + 1]) {
+    struct timespec now = {0, 0};
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t mix = (uint64_t)now.tv_sec * 1000000007U + (uint64_t)now.tv_nsec;
+    mix = (mix ^ (uint64_t)getpid() << 32 ^ (uint64_t)(uintptr_t)out ^ try) * 0x9E3779B97F4A7C15U;
+    for (int i = 0; i < LETTERS; i++)
+        out[i] = alphabet[mix >> (59 - 5 * i) & 31];
+    out[LETTERS] = '\0';
+}
+
+static bool is_temp_of(const bly_file_writer *w, const char *name) {
+    if (strncmp(name, w->temp, (size_t)w->temp_prefix) != 0)
+        return false;
+    const char *letters = name + w->temp_prefix;
+    return strspn(letters, alphabet) == LETTERS && strcmp(letters + LETTERS, temp_end) == 0;
+}
+
+static bool is_stale(const struct stat *st, time_t now) {
+    return S_ISREG(st->st_mode) && st->st_uid == geteuid() && st->st_mtime < now - STALE_SECONDS;
+}
+
+static void remove_if_stale(int dir, const char *name, time_t now) {
+    struct stat st, named;
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !is_stale(&st, now))
+        return;
+    int fd = openat(dir, name, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && is_stale(&st, now) &&
+        fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && same_file(&st, &named))
+        (void)unlinkat(dir, name, 0);
+    (void)close(fd);
+}
+
+/* What cannot be removed is no reason to fail. The file system's own clock, which has just dated
+ * our temporary file, is the one that dated the others. */
+static void remove_stale(const bly_file_writer *w) {
+    struct stat ours;
+    int fd = openat(w->target.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!dir && fd >= 0)
+        (void)close(fd);
+    if (dir && fstat(w->fd, &ours) == 0)
+        for (const struct dirent *e; (e = readdir(dir));)
+            if (is_temp_of(w, e->d_name) && strcmp(e->d_name, w->temp) != 0)
+                remove_if_stale(w->target.dir, e->d_name, ours.st_mtime);
+    if (dir)
+        (void)closedir(dir);
+}
+
+/* Creates and locks ".NAME.bloomery-xxxxxx.tmp". */
+static bly_status create_temp(bly_file_writer *w) {
+    const char *name = w->target.name;
+    int keep = (int)strnlen(name, KEEP_OF_NAME);
+    while (name[keep] && keep > 0 && ((unsigned char)name[keep] & 0xC0) == 0x80)
+        keep--; /* not in the middle of a UTF-8 character */
+    size_t room = (size_t)keep + 1 + sizeof temp_mark + LETTERS + sizeof temp_end;
+    char letters[LETTERS + 1];
+    w->temp = malloc(room);
+    if (!w->temp)
+        return BLY_ENOMEM;
+    memcpy(letters, first_letters, sizeof letters);
+    for (unsigned try = 0; w->fd < 0 && try < MAX_TRIES; try++) {
+        if (try > 0)
+            pick_letters(try, letters);
+        w->temp_prefix = snprintf(w->temp, room, ".%.*s%s", keep, name, temp_mark);
+        (void)snprintf(w->temp + w->temp_prefix, room - (size_t)w->temp_prefix, "%s%s", letters,
+                       temp_end);
+        w->fd = openat(w->target.dir, w->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+                       w->replaces ? PRIVATE_MODE : NEW_FILE_MODE);
+        if (w->fd < 0 && errno != EEXIST)
+            break;
+    }
+    if (w->fd < 0) {
+        free_quietly(w->temp);
+        w->temp = NULL;
+        return BLY_EIO;
+    }
+    (void)flock(w->fd, LOCK_EX | LOCK_NB); /* where there are no locks nothing is removed either */
+    if (strcmp(letters, first_letters) != 0)
+        remove_stale(w);
+    return BLY_OK;
+}
+
+/* ---- who owns the result --------------------------------------------------------------------- */
+
+/* Owner, group and permissions of the file to be replaced. */
+static bly_status adopt(int fd, const struct stat *old) {
+    struct stat now;
+    mode_t mode = old->st_mode & 0777;
+    bool kept =
+        fchown(fd, old->st_uid, old->st_gid) == 0 || fchown(fd, (uid_t)-1, old->st_gid) == 0;
+    if (!kept && fstat(fd, &now) != 0)
+        return BLY_EIO;
+    if (!kept && now.st_gid != old->st_gid) {
+        /* Members of the new group were others before, and those of the old one are now. */
+        const mode_t both = mode >> 3 & mode & 07;
+        mode = (mode & 0700) | both << 3 | both;
+    }
+    return fchmod(fd, mode) == 0 ? BLY_OK : BLY_EIO;
+}
+
+/* Looks what there is to be replaced. A file that has vanished meanwhile is remembered: the new one
+ * is not to become more open than that was. */
+static bly_status find_old(bly_file_writer *w) {
+    struct stat st;
+    if (fstatat(w->target.dir, w->target.name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? BLY_OK : BLY_EIO;
+    if (w->flags & BLY_FILE_NEW) {
+        errno = EEXIST;
+        return BLY_EEXISTS;
+    }
+    if (!S_ISREG(st.st_mode))
+        return fail_with(S_ISDIR(st.st_mode) ? EISDIR : EINVAL);
+    w->replaces = true;
+    w->old = st;
+    return BLY_OK;
+}
+
+/* ---- the writer ------------------------------------------------------------------------------ */
+
+bly_status bly_file_writer_open(const char *path, uint32_t flags, bly_file_writer **out) {
+    *out = NULL;
+    if (flags & ~(uint32_t)BLY_FILE_NEW)
+        return BLY_EINVAL;
+    bly_file_writer *w = calloc(1, sizeof *w);
+    if (!w)
+        return BLY_ENOMEM;
+    w->fd = -1;
+    w->flags = flags;
+    bly_status status = place_find(&w->target, path);
+    if (status != BLY_OK) {
+        free_quietly(w);
+        return status;
+    }
+    status = find_old(w);
+    if (status == BLY_OK)
+        status = create_temp(w);
+    if (status != BLY_OK)
+        bly_file_writer_close(w);
+    else
+        *out = w;
+    return status;
+}
+
+int bly_file_writer_fd(const bly_file_writer *w) {
+    return w->fd;
+}
+
+static bly_status flush(int fd) {
+    int result;
+    do
+        result = fsync(fd);
+    while (result != 0 && errno == EINTR);
+    return result == 0 ? BLY_OK : BLY_EIO;
+}
+
+/* Some file systems cannot flush a directory, nor can anybody flush one that he may not read; that
+ * is no fault of the file's. */
+static bly_status flush_directory(int fd) {
+    bly_status status = flush(fd);
+    bool cannot = errno == EINVAL || errno == EBADF || errno == ENOTSUP || errno == ENOSYS;
+    return status == BLY_EIO && cannot ? BLY_OK : status;
+}
+
+/* With BLY_FILE_NEW a file that has appeared since must not be replaced, which rename would do.
+ * Where the file system has no links, rename it is. */
+static bly_status put_in_place(const bly_file_writer *w) {
+    const int dir = w->target.dir;
+    if (w->flags & BLY_FILE_NEW) {
+        if (linkat(dir, w->temp, dir, w->target.name, 0) == 0) {
+            (void)unlinkat(dir, w->temp, 0); /* left behind at worst: the file is in its place */
+            return BLY_OK;
+        }
+        if (errno == EEXIST)
+            return BLY_EEXISTS;
+    }
+    return renameat(dir, w->temp, dir, w->target.name) == 0 ? BLY_OK : BLY_EIO;
+}
+
+bly_status bly_file_writer_commit(bly_file_writer *w) {
+    bly_status status = find_old(w);
+    if (status == BLY_OK && w->replaces)
+        status = adopt(w->fd, &w->old);
+    if (status == BLY_OK)
+        status = flush(w->fd);
+    if (status == BLY_OK)
+        status = put_in_place(w);
+    if (status != BLY_OK)
+        return status;
+    free(w->temp);
+    w->temp = NULL;
+    return flush_directory(w->target.dir);
+}
+
+void bly_file_writer_close(bly_file_writer *w) {
+    if (!w)
+        return;
+    int saved = errno;
+    if (w->temp)
+        (void)unlinkat(w->target.dir, w->temp, 0);
+    if (w->fd >= 0)
+        (void)close(w->fd);
+    place_leave(&w->target);
+    free(w->temp);
+    free(w);
+    errno = saved;
+}
