@@ -257,7 +257,8 @@ static void test_writer_in_use(void **state) {
     bly_file_writer *w, *second;
     assert_ok(bly_file_writer_open(at("a.bly"), 0, &w));
     assert_int_equal(__real_write(bly_file_writer_fd(w), "text", 4), 4);
-    age(at(".a.bly.bloomery-000000.tmp"), OLD);
+    assert_string_equal(bly_file_writer_path(w), at(".a.bly.bloomery-000000.tmp"));
+    age(bly_file_writer_path(w), OLD);
     assert_ok(bly_filter_save(f, at("a.bly")));
     assert_ok(bly_file_writer_open(at("a.bly"), 0, &second));
     bly_file_writer_close(second);

@@ -177,9 +177,10 @@ static bool check(pull *p) {
     bly_filter *loaded = NULL;
     if (!output_flush(&p->out))
         return false;
-    bly_status status = bly_map_open(p->out.temp, &o, &map);
+    const char *path = bly_file_writer_path(p->out.file);
+    bly_status status = bly_map_open(path, &o, &map);
     if (status == BLY_EUNSUPPORTED)
-        status = bly_filter_load(p->out.temp, &o, &loaded);
+        status = bly_filter_load(path, &o, &loaded);
     bly_map_close(map);
     bly_filter_destroy(loaded);
     if (status != BLY_OK)

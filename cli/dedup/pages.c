@@ -469,12 +469,19 @@ static outcome write_anew(pages *p, draft *d) {
         (void)message_errno(p->path);
     else
         result = write_pages(d);
-    if (result == DONE && !output_commit(&d->to))
+    /* Both descriptors have the one lock. */
+    const int fd = result == DONE ? fcntl(d->to.fd, F_DUPFD_CLOEXEC, 0) : -1;
+    if (result == DONE && fd < 0) {
+        (void)message_errno(p->path);
         result = FAILED;
+    }
+    if (result == DONE && !output_commit(&d->to)) {
+        (void)close(fd);
+        result = FAILED;
+    }
     if (result == DONE) {
         close_file(p);
-        p->fd = d->to.fd;
-        d->to.fd = -1;
+        p->fd = fd;
         p->shape = d->shape;
         p->count = d->count;
         p->whole = true;

@@ -4,6 +4,7 @@
 #include "message.h"
 #include "output.h"
 
+#include <bloomery/file.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,25 +14,127 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool lock_still_named(const char *path, int fd) {
-    struct stat named, locked;
-    return stat(path, &named) == 0 && fstat(fd, &locked) == 0 && named.st_dev == locked.st_dev &&
-           named.st_ino == locked.st_ino;
+static bool same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* "path/to/.NAME.lock", of the file itself where path is a link; to be freed. */
-static char *lock_path(const char *path) {
+bool lock_still_named(const char *path, int fd) {
+    struct stat named, locked;
+    return stat(path, &named) == 0 && fstat(fd, &locked) == 0 && same_file(&named, &locked);
+}
+
+/* ---- the lock file --------------------------------------------------------------------------- */
+
+/* "path/to/.NAME.lock" for "path/to/NAME"; to be freed. */
+static char *lock_path(const char *target) {
     enum { KEEP_OF_NAME = 200 };
-    char *real = realpath(path, NULL);
-    const char *target = real ? real : path, *slash = strrchr(target, '/');
+    const char *slash = strrchr(target, '/');
     int folder = slash ? (int)(slash - target) + 1 : 0;
     size_t room = (size_t)folder + KEEP_OF_NAME + sizeof "..lock";
     char *out = malloc(room);
     if (out)
         (void)snprintf(out, room, "%.*s.%.*s.lock", folder, target, KEEP_OF_NAME, target + folder);
-    free(real);
     return out;
 }
+
+typedef enum verdict {
+    GOOD,
+    GONE,    /* removed, or replaced, since it was opened */
+    ODD,     /* no lock file of ours */
+    FOREIGN, /* of a user who has no business with the filter */
+} verdict;
+
+/* In a sticky directory nobody can replace a file but its owner, the owner of the directory and
+ * root. The lock of anybody else keeps no two changes apart: it could only be in the way. */
+static bool owner_counts(const lock *l, const struct stat *file) {
+    struct stat folder, target;
+    if (file->st_uid == geteuid() || file->st_uid == 0)
+        return true;
+    char *path = output_folder_of(l->path);
+    const bool known = path && stat(path, &folder) == 0;
+    free(path);
+    if (!known || !(folder.st_mode & S_ISVTX))
+        return known;
+    return file->st_uid == folder.st_uid ||
+           (lstat(l->target, &target) == 0 && file->st_uid == target.st_uid);
+}
+
+/* Of what l->fd is, and whether it still has the name. */
+static verdict judge(const lock *l) {
+    struct stat file, named;
+    if (fstat(l->fd, &file) != 0)
+        return ODD;
+    if (file.st_nlink == 0 || lstat(l->path, &named) != 0 || !same_file(&file, &named))
+        return GONE;
+    if (l->made)
+        return GOOD;
+    if (!S_ISREG(file.st_mode) || file.st_size != 0 || file.st_nlink != 1)
+        return ODD;
+    return owner_counts(l, &file) ? GOOD : FOREIGN;
+}
+
+/* Creates the file, or opens what has the name. O_NONBLOCK: a pipe is refused, not waited for. It
+ * need only be read to be locked, so that another user's will do as well. false: see errno. */
+static bool open_file(lock *l) {
+    const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK;
+    for (;;) {
+        l->fd = open(l->path, flags | O_CREAT | O_EXCL, 0666);
+        l->made = l->fd >= 0;
+        if (l->made || errno != EEXIST)
+            return l->made;
+        l->fd = open(l->path, flags);
+        if (l->fd >= 0 || errno != ENOENT)
+            return l->fd >= 0; /* else it was removed in between */
+    }
+}
+
+static void close_file(lock *l) {
+    if (l->fd >= 0)
+        (void)close(l->fd);
+    l->fd = -1;
+    l->made = false;
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static bool left_alone(const char *path) {
+    (void)message_error("%s: cannot be locked, and is left alone", path);
+    return false;
+}
+
+static bool say_verdict(const lock *l, const char *path, verdict v) {
+    if (v == FOREIGN)
+        (void)message_error("%s: belongs to a user who cannot replace %s; have it removed", l->path,
+                            path);
+    else
+        (void)message_error("%s: is not an empty regular file with one name, so not a lock; move "
+                            "it away",
+                            l->path);
+    return left_alone(path);
+}
+
+/* errno says why there is no lock file: because nothing can be made there, which is true, or for a
+ * reason to report. */
+static bool needs_none(const lock *l, const char *path) {
+    struct stat st;
+    const int error = errno;
+    if (error == ENOENT || error == ENOTDIR || error == EROFS ||
+        (error == EACCES && !output_folder_writable(l->path)))
+        return true;
+    if (error == ELOOP || error == ENXIO)
+        return say_verdict(l, path, ODD);
+    if (error == EACCES && lstat(l->path, &st) == 0 && st.st_uid != geteuid()) {
+        (void)message_error("%s: is in use by another user, or was; try again later, or remove %s "
+                            "if nobody uses it",
+                            path, l->path);
+        return left_alone(path);
+    }
+    errno = error;
+    (void)message_errno(l->path);
+    return left_alone(path);
+}
+
+/* ---- locking --------------------------------------------------------------------------------- */
 
 /* 0, or errno. */
 static int try_lock(int fd, const char *path, bool wait, bool *waited) {
@@ -47,66 +150,67 @@ static int try_lock(int fd, const char *path, bool wait, bool *waited) {
     return flock(fd, LOCK_EX) == 0 ? 0 : errno;
 }
 
-/* It need only be read to be locked, so that another user's will do as well; some systems refuse to
- * create what another user has made already. */
-static int open_lock(const char *path) {
-    const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW;
-    int fd = open(path, flags | O_CREAT, 0666);
-    if (fd < 0 && errno == EACCES)
-        fd = open(path, flags);
-    if (fd >= 0)
-        (void)fchmod(fd, 0666);
-    return fd;
-}
-
-/* Why there is no lock file: because nothing can be made there, or for a reason to report. */
-static bool needs_none(const char *lock_file, const char *path) {
-    int error = errno;
-    if (error == ENOENT || error == ENOTDIR || error == EROFS ||
-        (error == EACCES && !output_folder_writable(lock_file)))
+/* Sets l->target and l->path. false: *result is that of lock_take. */
+static bool find_names(lock *l, const char *path, bool *result) {
+    const bly_status status = bly_file_target(path, &l->target);
+    l->path = status == BLY_OK ? lock_path(l->target) : NULL;
+    if (l->path)
         return true;
-    errno = error;
-    (void)message_errno(lock_file);
-    (void)message_error("%s: cannot be locked, and is left alone", path);
+    /* What does not exist, or is no file, is for those to report who open it. */
+    *result = status == BLY_EIO && (errno == ENOENT || errno == ENOTDIR || errno == EISDIR ||
+                                    (errno == EACCES && !output_folder_writable(path)));
+    if (!*result && status == BLY_EIO)
+        output_refused(path);
+    else if (!*result)
+        (void)message_error("out of memory");
     return false;
 }
 
+/* The file of another user stays. */
+static void remove_file(const lock *l) {
+    struct stat file;
+    if (judge(l) == GOOD && fstat(l->fd, &file) == 0 && file.st_uid == geteuid())
+        (void)unlink(l->path);
+}
+
 bool lock_take(lock *l, const char *path, bool wait) {
-    bool waited = false;
-    *l = (lock){-1, NULL};
+    bool waited = false, result;
+    *l = (lock){.fd = -1};
     if (strcmp(path, "-") == 0)
         return true;
-    l->path = lock_path(path);
-    if (!l->path)
-        return message_error("out of memory") == 0;
+    if (!find_names(l, path, &result))
+        return result;
     interrupt_watch(); /* a signal must not leave the lock file behind */
-    for (;;) {
-        int fd = open_lock(l->path);
-        if (fd < 0)
-            return needs_none(l->path, path);
-        int error = try_lock(fd, path, wait, &waited);
-        /* Whoever held it has removed it meanwhile: begin again. */
-        if (error == 0 && lock_still_named(l->path, fd)) {
-            l->fd = fd;
+    for (;; close_file(l)) {
+        if (!open_file(l))
+            return needs_none(l, path);
+        verdict v = judge(l);
+        if (v == ODD || v == FOREIGN) {
+            close_file(l);
+            return say_verdict(l, path, v);
+        }
+        int error = v == GOOD ? try_lock(l->fd, path, wait, &waited) : 0;
+        /* Whoever held it may have removed it meanwhile: then begin again. */
+        if (v == GOOD && error == 0 && judge(l) == GOOD)
             return true;
-        }
-        (void)close(fd);
-        if (error == EWOULDBLOCK) {
+        if (error == 0 || (error == EINTR && !interrupt_seen()))
+            continue;
+        const bool held = error == EWOULDBLOCK || error == EINTR;
+        if (error == EWOULDBLOCK)
             (void)message_error("%s: is in use by another process", path);
-            return false;
-        }
-        if (error == EINTR && interrupt_seen())
-            return false;
-        if (error != 0 && error != EINTR)
-            return true; /* no locks on this file system */
+        else if (!held)
+            remove_file(l); /* no locks on this file system */
+        close_file(l);
+        return !held;
     }
 }
 
 void lock_release(lock *l) {
-    if (l->path && l->fd >= 0) {
-        (void)unlink(l->path); /* before it is let go: nobody else can hold it now */
-        (void)close(l->fd);
-    }
+    if (l->path && l->fd >= 0)
+        remove_file(l); /* before it is let go: nobody else can hold it now */
+    if (l->path)
+        close_file(l);
     free(l->path);
-    *l = (lock){-1, NULL};
+    free(l->target);
+    *l = (lock){.fd = -1};
 }

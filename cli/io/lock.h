@@ -11,6 +11,11 @@
  * is left behind by a killed program is in nobody's way. (confirm.h and exact.h lock their own
  * file, which they change in place.)
  *
+ * The directory may be shared with other users. The file is created with the permissions that the
+ * umask leaves. One that exists already is used if it is regular, empty and has one name; anything
+ * else of that name is refused, and neither changed nor waited for. In a sticky directory it must
+ * also belong to somebody who could replace the filter. Only a file of our own user is removed.
+ *
  * Readers need no lock: they find the old file or the new one, whole.
  */
 #ifndef BLOOMERY_CLI_LOCK_H
@@ -19,8 +24,10 @@
 #include <stdbool.h>
 
 typedef struct lock {
-    int fd; /* -1: not held */
-    char *path;
+    int fd;       /* -1: not held */
+    bool made;    /* this process has created the lock file */
+    char *path;   /* of the lock file */
+    char *target; /* of the filter, where it is a link followed */
 } lock;
 
 /* While another holds it: waits, and says so; or, when `wait` is false, reports that and fails.

@@ -21,8 +21,7 @@ static const char *name_of(const output *o) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* "path/to/." for "path/to/file"; to be freed. */
-static char *folder_of(const char *path) {
+char *output_folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) + 1 : 0;
     char *folder = malloc(length + 2);
@@ -33,24 +32,66 @@ static char *folder_of(const char *path) {
     return folder;
 }
 
+static void say_exists(const char *path) {
+    (void)message_error("%s: exists already; -f replaces it", path);
+}
+
 bool output_folder_writable(const char *path) {
-    char *folder = folder_of(path);
+    char *folder = output_folder_of(path);
     bool good = folder && access(folder, W_OK | X_OK) == 0;
     free(folder);
     return good;
 }
 
-bool output_may_replace(const char *path, bool force) {
+void output_refused(const char *path) {
     struct stat st;
-    if (!force && lstat(path, &st) == 0) {
-        (void)message_error("%s: exists already; -f replaces it", path);
-        return false;
+    const int error = errno;
+    if (error == EACCES && lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid != geteuid() &&
+        output_folder_writable(path)) {
+        (void)message_error("%s: is another user's link, in a directory that all can write to; "
+                            "name the file itself",
+                            path);
+        return;
     }
+    errno = error;
+    (void)message_errno(path);
+}
+
+static void say_failed(const char *path, bly_status status) {
+    if (status == BLY_EIO)
+        output_refused(path);
+    else if (status == BLY_EEXISTS)
+        say_exists(path);
+    else
+        (void)message_status(path, status);
+}
+
+/* Reports and is false if `path` is a link that leads to nothing or must not be followed. */
+static bool link_is_good(const char *path) {
+    struct stat st;
+    char *target = NULL;
+    if (lstat(path, &st) != 0 || !S_ISLNK(st.st_mode))
+        return true;
     /* Two names of a file that is not there yet could not be known for one. */
-    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && stat(path, &st) != 0) {
+    if (stat(path, &st) != 0 && errno == ENOENT) {
         (void)message_error("%s: is a link to nothing; name the file itself", path);
         return false;
     }
+    const bly_status status = bly_file_target(path, &target);
+    if (status != BLY_OK)
+        say_failed(path, status);
+    free(target);
+    return status == BLY_OK;
+}
+
+bool output_may_replace(const char *path, bool force) {
+    struct stat st;
+    if (!force && lstat(path, &st) == 0) {
+        say_exists(path);
+        return false;
+    }
+    if (!link_is_good(path))
+        return false;
     /* Better now than after an hour's work. */
     bool good = output_folder_writable(path);
     if (!good)
@@ -67,7 +108,7 @@ bool output_same_file(const char *a, const char *b) {
     const char *name_a = strrchr(a, '/'), *name_b = strrchr(b, '/');
     if (strcmp(name_a ? name_a + 1 : a, name_b ? name_b + 1 : b) != 0)
         return false;
-    char *folder_a = folder_of(a), *folder_b = folder_of(b);
+    char *folder_a = output_folder_of(a), *folder_b = output_folder_of(b);
     bool same = folder_a && folder_b && stat(folder_a, &one) == 0 && stat(folder_b, &other) == 0 &&
                 one.st_dev == other.st_dev && one.st_ino == other.st_ino;
     free(folder_a);
@@ -75,59 +116,15 @@ bool output_same_file(const char *a, const char *b) {
     return same;
 }
 
-/* The mode a new file would have got from open(). */
-static mode_t new_mode(const char *path) {
-    struct stat st;
-    if (stat(path, &st) == 0)
-        return st.st_mode & 07777;
-    mode_t mask = umask(0);
-    (void)umask(mask);
-    return 0666 & ~mask;
-}
-
-/* A link stays a link: what it points to is replaced. NULL: see errno. */
-static char *follow_link(const char *path) {
-    struct stat st;
-    char *real = realpath(path, NULL);
-    if (real || errno != ENOENT || lstat(path, &st) == 0)
-        return real;
-    return strdup(path);
-}
-
-/* ".NAME.xxxxxx.tmp" beside the target. */
-static bool create_temp(output *o) {
-    enum { KEEP_OF_NAME = 100 }; /* so that the name is not too long when the target's is not */
-    const char *slash = strrchr(o->target, '/');
-    int folder = slash ? (int)(slash - o->target) + 1 : 0;
-    size_t room = (size_t)folder + KEEP_OF_NAME + sizeof "..XXXXXX.tmp";
-    o->temp = malloc(room);
-    if (!o->temp)
-        return false;
-    (void)snprintf(o->temp, room, "%.*s.%.*s.XXXXXX.tmp", folder, o->target, KEEP_OF_NAME,
-                   o->target + folder);
-    interrupt_watch(); /* a signal must not leave it behind */
-    o->fd = mkstemps(o->temp, 4);
-    if (o->fd < 0) {
-        free(o->temp);
-        o->temp = NULL;
-        return false;
-    }
-    (void)fchmod(o->fd, new_mode(o->target));
-    return true;
-}
-
 static bool open_temp(output *o) {
-    struct stat st;
-    o->target = follow_link(o->path);
-    bool good = o->target != NULL;
-    if (good && stat(o->target, &st) == 0 && !S_ISREG(st.st_mode)) {
-        errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
-        good = false;
-    }
-    good = good && create_temp(o);
-    if (!good)
-        (void)message_errno(o->path);
-    return good;
+    interrupt_watch(); /* a signal must not leave it behind */
+    const bly_status status =
+        bly_file_writer_open(o->path, o->force ? 0 : (uint32_t)BLY_FILE_NEW, &o->file);
+    if (status == BLY_OK)
+        o->fd = bly_file_writer_fd(o->file);
+    else
+        say_failed(o->path, status);
+    return status == BLY_OK;
 }
 
 bool output_open(output *o, const char *path, bool force) {
@@ -223,53 +220,19 @@ bool output_stdio_flush(void) {
 
 /* ---- ending ---------------------------------------------------------------------------------- */
 
-/* Without `force` not even a file that has appeared since may be replaced, which rename() would do.
- * Where the file system has no links, rename it is. */
-static bool put_in_place(const output *o) {
-    if (!o->force) {
-        if (link(o->temp, o->target) == 0) {
-            (void)unlink(o->temp); /* left behind at worst: the file is where it belongs */
-            return true;
-        }
-        if (errno == EEXIST)
-            return false;
-    }
-    return rename(o->temp, o->target) == 0;
-}
-
-/* So that the new name, too, outlives a power failure. */
-static void flush_folder(const char *path) {
-    char *folder = folder_of(path);
-    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (fd >= 0) {
-        (void)fsync(fd);
-        (void)close(fd);
-    }
-    free(folder);
-}
-
 bool output_commit(output *o) {
     if (!output_flush(o))
         return false;
     if (!o->path)
         return true;
-    if (fsync(o->fd) != 0 || !put_in_place(o)) {
-        (void)message_errno(o->path);
-        return false;
-    }
-    free(o->temp);
-    o->temp = NULL;
-    flush_folder(o->target);
-    return true;
+    const bly_status status = bly_file_writer_commit(o->file);
+    if (status != BLY_OK)
+        say_failed(o->path, status);
+    return status == BLY_OK;
 }
 
 void output_close(output *o) {
-    if (o->path && o->fd >= 0)
-        (void)close(o->fd);
-    if (o->temp)
-        (void)unlink(o->temp);
-    free(o->temp);
-    free(o->target);
+    bly_file_writer_close(o->file);
     free(o->buffer);
     *o = (output){.fd = -1};
 }

@@ -2,21 +2,20 @@
 #ifndef BLOOMERY_CLI_OUTPUT_H
 #define BLOOMERY_CLI_OUTPUT_H
 
-#include <bloomery/base.h>
+#include <bloomery/file.h>
 
 typedef struct output {
     int fd;
     const char *path; /* NULL: standard output */
-    char *target;     /* the same, where it is a link followed */
-    char *temp;       /* what is written until output_commit */
+    bly_file_writer *file;
     bool force;
     bool failed; /* something could not be written: nothing succeeds any more */
     char *buffer;
     size_t used, room;
 } output;
 
-/* path NULL or "-": standard output. Else a temporary file beside `path`; an existing `path` is
- * refused unless `force`. false: reported. */
+/* path NULL or "-": standard output. Else a temporary file beside `path`, by the rules of
+ * bloomery/file.h; an existing `path` is refused unless `force`. false: reported. */
 bool output_open(output *o, const char *path, bool force);
 
 /* Both report what went wrong, the first time; but not that the reader has gone away (EPIPE), of
@@ -40,10 +39,16 @@ void output_close(output *o);
 bool output_stdio_is_well(void);
 bool output_stdio_flush(void);
 
-/* Reports and is false if `path` exists and `force` is not set, if it is a link to nothing, or if
- * its folder takes no files: for commands that write a filter by bly_filter_save. */
+/* Reports and is false if `path` exists and `force` is not set, if it is a link to nothing or one
+ * that must not be followed, or if its folder takes no files: for commands that write a filter by
+ * bly_filter_save. */
 bool output_may_replace(const char *path, bool force);
 
+/* Reports why errno says that `path` cannot be written to: by bly_filter_save, or as above. */
+void output_refused(const char *path);
+
+/* "path/to/." for "path/to/file"; to be freed. NULL: no memory. */
+char *output_folder_of(const char *path);
 /* Whether files can be made in the folder of `path`. */
 bool output_folder_writable(const char *path);
 

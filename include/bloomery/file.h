@@ -43,6 +43,9 @@ BLY_CHECKED bly_status bly_file_writer_open(const char *path, uint32_t flags,
 /* To write to, borrowed until close. Its file position is the caller's to move. */
 BLY_API int bly_file_writer_fd(const bly_file_writer *w);
 
+/* The temporary file's path, for reading back what was written; NULL once it is committed. */
+BLY_API const char *bly_file_writer_path(const bly_file_writer *w);
+
 /* Flushes the file and gives it its name. Once only. BLY_EEXISTS as above; BLY_EIO. After a failure
  * the old file is as it was, except that when only flushing the directory failed the new file is
  * in place all the same. */

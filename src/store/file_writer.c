@@ -191,7 +191,8 @@ struct bly_file_writer {
     place target;
     uint32_t flags;
     int fd;
-    char *temp;      /* its name beside the target; NULL once it has the target's */
+    char *temp_path; /* NULL once it has the target's */
+    char *temp;      /* its name, the end of temp_path */
     int temp_prefix; /* bytes of `temp` before the letters */
     bool replaces;   /* `old` is the file to be replaced */
     struct stat old;
@@ -248,34 +249,42 @@ static void remove_stale(const bly_file_writer *w) {
         (void)closedir(dir);
 }
 
-/* Creates and locks ".NAME.bloomery-xxxxxx.tmp". */
-static bly_status create_temp(bly_file_writer *w) {
+/* Sets the names: all but the letters, which come last. */
+static bly_status name_temp(bly_file_writer *w) {
     const char *name = w->target.name;
+    size_t folder = (size_t)(name - w->target.path);
     int keep = (int)strnlen(name, KEEP_OF_NAME);
     while (name[keep] && keep > 0 && ((unsigned char)name[keep] & 0xC0) == 0x80)
         keep--; /* not in the middle of a UTF-8 character */
     size_t room = (size_t)keep + 1 + sizeof temp_mark + LETTERS + sizeof temp_end;
-    char letters[LETTERS + 1];
-    w->temp = malloc(room);
-    if (!w->temp)
+    w->temp_path = malloc(folder + room);
+    if (!w->temp_path)
         return BLY_ENOMEM;
+    memcpy(w->temp_path, w->target.path, folder);
+    w->temp = w->temp_path + folder;
+    w->temp_prefix = snprintf(w->temp, room, ".%.*s%s", keep, name, temp_mark);
+    return BLY_OK;
+}
+
+/* Creates and locks ".NAME.bloomery-xxxxxx.tmp". */
+static bly_status create_temp(bly_file_writer *w) {
+    char letters[LETTERS + 1];
+    bly_status status = name_temp(w);
+    if (status != BLY_OK)
+        return status;
     memcpy(letters, first_letters, sizeof letters);
     for (unsigned try = 0; w->fd < 0 && try < MAX_TRIES; try++) {
         if (try > 0)
             pick_letters(try, letters);
-        w->temp_prefix = snprintf(w->temp, room, ".%.*s%s", keep, name, temp_mark);
-        (void)snprintf(w->temp + w->temp_prefix, room - (size_t)w->temp_prefix, "%s%s", letters,
-                       temp_end);
+        memcpy(w->temp + w->temp_prefix, letters, LETTERS);
+        memcpy(w->temp + w->temp_prefix + LETTERS, temp_end, sizeof temp_end);
         w->fd = openat(w->target.dir, w->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
                        w->replaces ? PRIVATE_MODE : NEW_FILE_MODE);
         if (w->fd < 0 && errno != EEXIST)
             break;
     }
-    if (w->fd < 0) {
-        free_quietly(w->temp);
-        w->temp = NULL;
+    if (w->fd < 0)
         return BLY_EIO;
-    }
     (void)flock(w->fd, LOCK_EX | LOCK_NB); /* where there are no locks nothing is removed either */
     if (strcmp(letters, first_letters) != 0)
         remove_stale(w);
@@ -347,6 +356,10 @@ int bly_file_writer_fd(const bly_file_writer *w) {
     return w->fd;
 }
 
+const char *bly_file_writer_path(const bly_file_writer *w) {
+    return w->temp_path;
+}
+
 static bly_status flush(int fd) {
     int result;
     do
@@ -388,8 +401,8 @@ bly_status bly_file_writer_commit(bly_file_writer *w) {
         status = put_in_place(w);
     if (status != BLY_OK)
         return status;
-    free(w->temp);
-    w->temp = NULL;
+    free(w->temp_path);
+    w->temp_path = NULL;
     return flush_directory(w->target.dir);
 }
 
@@ -397,12 +410,12 @@ void bly_file_writer_close(bly_file_writer *w) {
     if (!w)
         return;
     int saved = errno;
-    if (w->temp)
+    if (w->temp_path && w->fd >= 0)
         (void)unlinkat(w->target.dir, w->temp, 0);
     if (w->fd >= 0)
         (void)close(w->fd);
     place_leave(&w->target);
-    free(w->temp);
+    free(w->temp_path);
     free(w);
     errno = saved;
 }

@@ -5,26 +5,26 @@ $ seq 10 | bloomery build -q -n 100 -o list.bly; seq 20 29 | bloomery build -q -
 # A lock that cannot be taken is an error, and nothing is changed.
 $ cp list.bly locked.bly; ln -s nowhere .locked.bly.lock; ln -s nowhere .new.bly.lock
 $ echo x | bloomery add locked.bly 2>&1 | sed "s,$PWD/,,"
-bloomery add: .locked.bly.lock: Too many levels of symbolic links
+bloomery add: .locked.bly.lock: is not an empty regular file with one name, so not a lock; move it away
 bloomery add: locked.bly: cannot be locked, and is left alone
 $ bloomery merge -o new.bly list.bly other.bly
-! bloomery merge: .new.bly.lock: Too many levels of symbolic links
+! bloomery merge: .new.bly.lock: is not an empty regular file with one name, so not a lock; move it away
 ! bloomery merge: new.bly: cannot be locked, and is left alone
 ? 2
 $ bloomery intersect -o new.bly list.bly other.bly
-! bloomery intersect: .new.bly.lock: Too many levels of symbolic links
+! bloomery intersect: .new.bly.lock: is not an empty regular file with one name, so not a lock; move it away
 ! bloomery intersect: new.bly: cannot be locked, and is left alone
 ? 2
 $ bloomery fold --by 1 -o new.bly list.bly
-! bloomery fold: .new.bly.lock: Too many levels of symbolic links
+! bloomery fold: .new.bly.lock: is not an empty regular file with one name, so not a lock; move it away
 ! bloomery fold: new.bly: cannot be locked, and is left alone
 ? 2
 $ seq 10 | bloomery build -q --new-key new.key -o new.bly
-! bloomery build: .new.bly.lock: Too many levels of symbolic links
+! bloomery build: .new.bly.lock: is not an empty regular file with one name, so not a lock; move it away
 ! bloomery build: new.bly: cannot be locked, and is left alone
 ? 2
 $ seq 10 | bloomery dedup --state new.bly
-! bloomery dedup: .new.bly.lock: Too many levels of symbolic links
+! bloomery dedup: .new.bly.lock: is not an empty regular file with one name, so not a lock; move it away
 ! bloomery dedup: new.bly: cannot be locked, and is left alone
 ? 2
 $ cmp list.bly locked.bly; ls new.* nowhere 2>/dev/null
@@ -32,6 +32,44 @@ $ cmp list.bly locked.bly; ls new.* nowhere 2>/dev/null
 $ cp list.bly shut.bly; : > .shut.bly.lock; chmod 0 .shut.bly.lock; echo x | ./plain bloomery add shut.bly 2>&1 | sed "s,$PWD/,,"; cmp list.bly shut.bly
 bloomery add: .shut.bly.lock: Permission denied
 bloomery add: shut.bly: cannot be locked, and is left alone
+
+# Anything of that name that is no lock is neither waited for, nor changed, nor removed.
+$ cp list.bly odd.bly; mkfifo pipe; printf precious > full; : > empty; ln empty second; mkdir folder; chmod 600 full empty pipe; chmod 700 folder
+> for kind in pipe full folder; do
+>     mv $kind .odd.bly.lock; echo x | timeout 20 bloomery add odd.bly; echo $?; mv .odd.bly.lock $kind; stat -c '%F %a' $kind
+> done; cat full; echo
+2
+fifo 600
+2
+regular file 600
+2
+directory 700
+precious
+! bloomery add: .odd.bly.lock: is not an empty regular file with one name, so not a lock; move it away
+! bloomery add: odd.bly: cannot be locked, and is left alone
+! bloomery add: .odd.bly.lock: is not an empty regular file with one name, so not a lock; move it away
+! bloomery add: odd.bly: cannot be locked, and is left alone
+! bloomery add: .odd.bly.lock: is not an empty regular file with one name, so not a lock; move it away
+! bloomery add: odd.bly: cannot be locked, and is left alone
+$ ln empty .odd.bly.lock; echo x | bloomery add odd.bly; echo $?; stat -c '%h %a' .odd.bly.lock; rm .odd.bly.lock second; cmp list.bly odd.bly
+2
+3 600
+! bloomery add: .odd.bly.lock: is not an empty regular file with one name, so not a lock; move it away
+! bloomery add: odd.bly: cannot be locked, and is left alone
+
+# What a killed program has left can be used, and is removed. Its mode is nobody else's to change.
+$ : > .odd.bly.lock; chmod 600 .odd.bly.lock; echo x | bloomery add -q odd.bly; echo $?; ls .odd.bly.lock
+0
+! ls: cannot access '.odd.bly.lock': No such file or directory
+? 2
+
+# The umask decides who may open it.
+$ mkfifo lines; for mask in 077 022; do
+>     (umask $mask; exec bloomery add -q odd.bly < lines) & exec 9> lines
+>     echo y >&9; until [ -e .odd.bly.lock ]; do :; done; stat -c %a .odd.bly.lock; exec 9>&-; wait
+> done
+600
+644
 
 # Where no file can be made none is needed.
 $ mkdir fixed; cp list.bly fixed; chmod 555 fixed; echo 5 | ./plain bloomery add -q fixed/list.bly; echo $?; chmod 755 fixed; ls -A fixed

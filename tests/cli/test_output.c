@@ -10,11 +10,11 @@
 
 static int unlinks_to_fail;
 
-int __real_unlink(const char *path);
-int __wrap_unlink(const char *path);
-int __wrap_unlink(const char *path) {
+int __real_unlinkat(int dir, const char *path, int flags);
+int __wrap_unlinkat(int dir, const char *path, int flags);
+int __wrap_unlinkat(int dir, const char *path, int flags) {
     if (unlinks_to_fail == 0)
-        return __real_unlink(path);
+        return __real_unlinkat(dir, path, flags);
     unlinks_to_fail--;
     errno = EPERM;
     return -1;
@@ -24,7 +24,7 @@ static void test_temporary_stays(void **state) {
     (void)state;
     output o;
     assert_true(output_open(&o, at("f"), false));
-    char *temp = strdup(o.temp);
+    char *temp = strdup(bly_file_writer_path(o.file));
     assert_non_null(temp);
     assert_true(output_put(&o, "text", 4));
     unlinks_to_fail = 1;
