@@ -1,5 +1,7 @@
 #include "json.h"
 
+#include "utf8.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,25 +12,6 @@ static void comma(json *j) {
     if (j->comma)
         (void)fputc(',', j->to);
     j->comma = true;
-}
-
-/* The length of the UTF-8 character at text[0..size), 0 when there is none. */
-static size_t character(const unsigned char *text, size_t size) {
-    unsigned char c = text[0];
-    size_t length = c < 0x80                ? 1
-                    : c >= 0xC2 && c < 0xE0 ? 2
-                    : (c & 0xF0) == 0xE0    ? 3
-                    : c >= 0xF0 && c < 0xF5 ? 4
-                                            : 0;
-    if (length == 0 || length > size)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xC0) != 0x80)
-            return 0;
-    bool overlong = (c == 0xE0 && text[1] < 0xA0) || (c == 0xF0 && text[1] < 0x90);
-    bool surrogate = c == 0xED && text[1] >= 0xA0;
-    bool beyond = c == 0xF4 && text[1] >= 0x90;
-    return overlong || surrogate || beyond ? 0 : length;
 }
 
 /* How many of the first bytes are ASCII that stands for itself. */
@@ -49,7 +32,7 @@ static bool string(json *j, const unsigned char *text, size_t size) {
             (void)fwrite(text + i, 1, n, j->to);
             continue;
         }
-        n = character(text + i, size - i);
+        n = utf8_length(text + i, size - i);
         if (n == 0) {
             n = 1;
             utf8 = false;

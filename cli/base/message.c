@@ -1,6 +1,7 @@
 #include "message.h"
 
 #include "cli.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -65,19 +66,46 @@ unsigned message_columns(int fd) {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
+/* Whether the n bytes of a character, 0 for a byte that is none, could steer a terminal: C0, DEL,
+ * C1. */
+static bool is_control(const unsigned char *text, size_t n) {
+    return n == 0 || *text < 0x20 || *text == 0x7F || (*text == 0xC2 && text[1] < 0xA0);
+}
+
+char *message_escape(const char *text, char *out, size_t room) {
+    const unsigned char *from = (const unsigned char *)text;
+    size_t left = strlen(text), used = 0;
+    while (left > 0) {
+        size_t n = utf8_length(from, left);
+        const bool control = is_control(from, n);
+        if (n == 0)
+            n = 1;
+        const size_t need = control ? 4 * n : n;
+        if (need >= room - used)
+            break;
+        for (size_t i = 0; control && i < n; i++)
+            (void)snprintf(out + used + 4 * i, 5, "\\x%02x", from[i]);
+        if (!control)
+            memcpy(out + used, from, n);
+        used += need;
+        from += n;
+        left -= n;
+    }
+    out[used] = '\0';
+    return out;
+}
+
 /* One write, so that lines of several processes do not mix. */
 static void say(message_style style, const char *label, const char *format, va_list args) {
-    char text[4096];
+    char body[MESSAGE_TEXT], shown[MESSAGE_TEXT], text[MESSAGE_TEXT + 100];
     const char *command = settings.command;
-    int head = snprintf(text, sizeof text, "bloomery%s%s: %s%s%s", command ? " " : "",
-                        command ? command : "", message_style_on(2, style), label,
-                        *label ? message_style_off(2) : "");
-    int body = vsnprintf(text + head, sizeof text - (size_t)head - 1, format, args);
-    size_t length = (size_t)head + (body > 0 ? (size_t)body : 0);
-    if (length > sizeof text - 2)
-        length = sizeof text - 2;
-    text[length++] = '\n';
-    (void)fwrite(text, 1, length, stderr);
+    (void)vsnprintf(body, sizeof body, format, args);
+    int length =
+        snprintf(text, sizeof text, "bloomery%s%s: %s%s%s%s\n", command ? " " : "",
+                 command ? command : "", message_style_on(2, style), label,
+                 *label ? message_style_off(2) : "", message_escape(body, shown, sizeof shown));
+    if (length > 0 && (size_t)length < sizeof text)
+        (void)fwrite(text, 1, (size_t)length, stderr);
 }
 
 int message_error(const char *format, ...) {

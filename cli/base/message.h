@@ -1,6 +1,8 @@
 /* message.h - everything that goes to standard error.
  *
- * Each message is one line that begins with "bloomery COMMAND: ". Data never goes this way.
+ * Each message is one line that begins with "bloomery COMMAND: ". Data never goes this way. File
+ * names and other texts from outside may be given as they are: control characters, and bytes that
+ * are not UTF-8, are printed as \x1b.
  */
 #ifndef BLOOMERY_CLI_MESSAGE_H
 #define BLOOMERY_CLI_MESSAGE_H
@@ -23,6 +25,11 @@ int message_status(const char *path, bly_status status);
 void message_warn(const char *format, ...) PRINTF_LIKE(1, 2);
 /* For what is good to know: silent under --quiet. */
 void message_note(const char *format, ...) PRINTF_LIKE(1, 2);
+
+/* The same for what a command prints about a file: `text` as a message would show it, cut to
+ * `room`. Returns out. */
+enum { MESSAGE_TEXT = 4096 };
+char *message_escape(const char *text, char *out, size_t room);
 
 /* Whether standard output (1) or standard error (2) may be coloured: by --color, NO_COLOR, TERM and
  * whether it is a terminal. */

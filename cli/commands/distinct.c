@@ -201,7 +201,7 @@ static void tell_json(const job *j, const finding *f, const estimate *e) {
 }
 
 static void tell_text(const job *j, const finding *f, const estimate *e) {
-    char range[ESTIMATE_RANGE], bytes[NUMBER_TEXT];
+    char range[ESTIMATE_RANGE], bytes[NUMBER_TEXT], name[MESSAGE_TEXT];
     const bool more = f->all && j->kept.loaded;
     (void)printf("%llu distinct%s of %llu %s%s%s", (unsigned long long)e->keys,
                  estimate_range(e, range), (unsigned long long)f->lines,
@@ -212,7 +212,7 @@ static void tell_text(const job *j, const finding *f, const estimate *e) {
     if (f->all && *range)
         (void)printf(", in %s", number_bytes(bytes_of(f->sketch), bytes));
     if (f->name)
-        (void)printf(": %s", f->name);
+        (void)printf(": %s", message_escape(f->name, name, sizeof name));
     (void)putchar('\n');
 }
 

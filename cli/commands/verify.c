@@ -99,11 +99,12 @@ static void print_expected(const finding *f) {
 }
 
 static void print(const finding *f) {
+    char name[MESSAGE_TEXT];
     if (f->status != BLY_OK)
         return;
     const bool good = keeps_promise(f), counts = kinds_can(f->stats.kind, BLY_ONLY_COUNTS);
-    (void)printf("%s: %s%s%s%s", f->path, good ? "" : "intact, but ",
-                 message_style_on(1, good ? STYLE_GREEN : STYLE_RED),
+    (void)printf("%s: %s%s%s%s", message_escape(f->path, name, sizeof name),
+                 good ? "" : "intact, but ", message_style_on(1, good ? STYLE_GREEN : STYLE_RED),
                  good                           ? "good"
                  : f->health == HEALTH_OVERFULL ? "too full"
                                                 : "breaks its promise",

@@ -1,6 +1,7 @@
 #include "dedup_report.h"
 
 #include "json.h"
+#include "message.h"
 #include "numbers.h"
 
 #include <math.h>
@@ -118,11 +119,11 @@ static void memory_line(FILE *to, const seen *s) {
 static void redis_lines(FILE *to, const dedup_totals *t) {
     const seen_redis *s = t->redis;
     const bly_bitmap *b = bly_redis_filter_bitmap(s->remote.filter);
-    char keys[NUMBER_TEXT], room[NUMBER_TEXT], bytes[NUMBER_TEXT];
+    char keys[NUMBER_TEXT], room[NUMBER_TEXT], bytes[NUMBER_TEXT], name[MESSAGE_TEXT];
     rate_lines(to, dedup_totals_lost(t), "", s->rate, seen_redis_promised(s));
     (void)fprintf(to, "%-10s %s unsure, %s unknown\n", "no answer", number_grouped(s->unsure, keys),
                   number_grouped(s->unknown, room));
-    (void)fprintf(to, "%-10s %s\n", "server", s->remote.at.name);
+    (void)fprintf(to, "%-10s %s\n", "server", message_escape(s->remote.at.name, name, sizeof name));
     (void)fprintf(to, "%-10s %s keys of %s, %s (%s), in %u shard%s on %u server%s\n", "filter",
                   number_grouped(s->facts.count, keys), number_grouped(b->capacity, room),
                   number_bytes(s->facts.bytes, bytes), bly_kind_name(b->geometry.kind), b->shards,

@@ -418,11 +418,14 @@ static void print_keys(int width, const char *label, double keys) {
 }
 
 static void print_overlap(const algebra_values *v, const plan *p, const bly_overlap *o) {
+    char names[2][MESSAGE_TEXT];
     if (!v->json) {
-        const size_t a = strlen(p->paths[0]), b = strlen(p->paths[1]), longer = a > b ? a : b;
+        const size_t a = strlen(message_escape(p->paths[0], names[0], sizeof names[0]));
+        const size_t b = strlen(message_escape(p->paths[1], names[1], sizeof names[1]));
+        const size_t longer = a > b ? a : b;
         const int width = longer < 40 ? (int)(longer > 7 ? longer : 7) : 40;
-        print_keys(width, p->paths[0], o->a);
-        print_keys(width, p->paths[1], o->b);
+        print_keys(width, names[0], o->a);
+        print_keys(width, names[1], o->b);
         print_keys(width, "both", o->both);
         print_keys(width, "either", o->either);
         (void)printf("%-*s  %.3f\n", width, "jaccard", o->jaccard);

@@ -294,8 +294,9 @@ static void print_levels(const card *c, FILE *to) {
 }
 
 void card_print(const card *c, FILE *to) {
-    (void)fprintf(to, "%s%s%s\n", message_style_on(STDOUT_FILENO, STYLE_BOLD), c->path,
-                  message_style_off(STDOUT_FILENO));
+    char name[MESSAGE_TEXT];
+    (void)fprintf(to, "%s%s%s\n", message_style_on(STDOUT_FILENO, STYLE_BOLD),
+                  message_escape(c->path, name, sizeof name), message_style_off(STDOUT_FILENO));
     print_shape(c, to);
     print_hash(c, to);
     if (can(c, BLY_ONLY_COUNTS)) {

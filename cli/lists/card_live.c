@@ -4,6 +4,7 @@
 #include "health.h"
 #include "kinds.h"
 #include "live_facts.h"
+#include "message.h"
 #include "numbers.h"
 #include "rates.h"
 
@@ -150,10 +151,10 @@ static void print_expiry(const card_live *c, FILE *to) {
 }
 
 void card_live_print(const card_live *c, FILE *to) {
-    char shape[KINDS_SHAPE];
+    char shape[KINDS_SHAPE], name[MESSAGE_TEXT];
     const bly_geometry *g = &c->bitmap->geometry;
-    (void)fprintf(to, "%s%s%s\n", message_style_on(STDOUT_FILENO, STYLE_BOLD), c->name,
-                  message_style_off(STDOUT_FILENO));
+    (void)fprintf(to, "%s%s%s\n", message_style_on(STDOUT_FILENO, STYLE_BOLD),
+                  message_escape(c->name, name, sizeof name), message_style_off(STDOUT_FILENO));
     if (is_gozero(c)) {
         print_gozero(c, to);
         print_expiry(c, to);
