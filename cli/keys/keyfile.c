@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { KEY_BYTES = 16, KEY_DIGITS = 2 * KEY_BYTES, MOST_BYTES = KEY_DIGITS + 2 };
@@ -66,16 +67,53 @@ static bool make_hasher(const uint8_t key[KEY_BYTES], bly_hasher *out) {
     return false;
 }
 
+/* A secret belongs in a file, with an owner and permissions: what comes through a pipe has been
+ * somewhere else before, such as on the command line, where all can see it. */
+static bool check_file(const char *path, int fd) {
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        (void)message_errno(path);
+        return false;
+    }
+    if (S_ISDIR(st.st_mode)) {
+        errno = EISDIR;
+        (void)message_errno(path);
+        return false;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        (void)message_error("%s: is not a regular file; store the key in a file that only you can "
+                            "read, and name that",
+                            path);
+        return false;
+    }
+    if (st.st_mode & (S_IROTH | S_IWOTH))
+        message_warn("%s: every user can %s this key; use chmod 600", path,
+                     st.st_mode & S_IROTH ? "read" : "replace");
+    return true;
+}
+
+/* O_NONBLOCK: a pipe is refused, not waited for. */
+static bool read_file(const char *path, char text[MOST_BYTES + 1], ssize_t *size) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0) {
+        (void)message_errno(path);
+        return false;
+    }
+    bool good = check_file(path, fd);
+    *size = good ? read_some(fd, text) : 0;
+    if (*size < 0) {
+        (void)message_errno(path);
+        good = false;
+    }
+    (void)close(fd);
+    return good;
+}
+
 bool keyfile_read(const char *path, bly_hasher *out) {
     char text[MOST_BYTES + 1];
     uint8_t key[KEY_BYTES];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    ssize_t size = fd >= 0 ? read_some(fd, text) : -1;
-    if (size < 0)
-        (void)message_errno(path);
-    if (fd >= 0)
-        (void)close(fd);
-    if (size < 0)
+    ssize_t size;
+    if (!read_file(path, text, &size))
         return false;
     if (!parse(text, (size_t)size, key)) {
         (void)message_error("%s: is no key: a key file holds 16 bytes or 32 hexadecimal digits",

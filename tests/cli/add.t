@@ -147,7 +147,7 @@ $ cp $DATA/../golden/v1/good/classic-full-crc64.bly full.bly; bloomery add full.
 ? 2
 
 # Keyed lists need their key.
-$ cp $DATA/../golden/v1/good/keyed-classic.bly keyed.bly; printf '000102030405060708090a0b0c0d0e0f\n' > right.key; printf '100102030405060708090a0b0c0d0e0f\n' > wrong.key
+$ cp $DATA/../golden/v1/good/keyed-classic.bly keyed.bly; printf '000102030405060708090a0b0c0d0e0f\n' > right.key; printf '100102030405060708090a0b0c0d0e0f\n' > wrong.key; chmod 600 *.key
 $ bloomery add keyed.bly --key golden-key-3
 ! bloomery add: keyed.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
 ? 2

@@ -280,7 +280,7 @@ $ seq 2000 | bloomery count --exact -s full.bly -n 100 > /dev/null
 ? 2
 
 # A secret.
-$ echo 000102030405060708090a0b0c0d0e0f > key; bloomery count --key-file key -n 10 -s keyed.bly letters | tail -1; bloomery count --query -s keyed.bly -k a
+$ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery count --key-file key -n 10 -s keyed.bly letters | tail -1; bloomery count --query -s keyed.bly -k a
 3	a
 ! bloomery count: keyed.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
 ? 2

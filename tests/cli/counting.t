@@ -297,7 +297,7 @@ $ printf '10.0.0.0/8\n192.0.2.3\n' | bloomery build -q --type ip --kind multilay
   keys       3 counted, with their copies; 2 different ones estimated, and 24 marks
   capacity   100 keys and 24 marks, 33.0 bits per key
 ! bloomery merge: ips3.bly: 2 filters merged, 3 keys and 24 marks of its type; wrong answers 0.000294%, 0.05% asked
-$ echo 000102030405060708090a0b0c0d0e0f > key; bloomery build -q --key-file key --kind layered -o keyed.bly letters; bloomery remove --key-file key keyed.bly --key a; bloomery check --key-file key keyed.bly letters
+$ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery build -q --key-file key --kind layered -o keyed.bly letters; bloomery remove --key-file key keyed.bly --key a; bloomery check --key-file key keyed.bly letters
 b
 ! bloomery remove: keyed.bly: 1 removed, 0 not there; it holds 1 key
 $ bloomery build -q --kind hybrid -p 5% --must-not-match <(seq 2000 2100) -o must.bly numbers; bloomery check -c must.bly <(seq 2000 2100)

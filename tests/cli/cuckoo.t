@@ -135,7 +135,7 @@ $ bloomery remove ip.bly --key 'not an address'
 $ bloomery remove --type phone ip.bly --key 030123
 ! bloomery remove: ip.bly: is a list of type ip, in which keys of type phone would not be found; leave --type out, or use another list
 ? 2
-$ echo 000102030405060708090a0b0c0d0e0f > k; bloomery build -q --type email --kind cuckoo --key-file k -o keyed.bly <(echo a@b.example); bloomery remove keyed.bly -k a@b.example
+$ echo 000102030405060708090a0b0c0d0e0f > k; chmod 600 k; bloomery build -q --type email --kind cuckoo --key-file k -o keyed.bly <(echo a@b.example); bloomery remove keyed.bly -k a@b.example
 ! bloomery remove: keyed.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
 ? 2
 $ bloomery remove --key-file k keyed.bly -k '<A@B.EXAMPLE>'

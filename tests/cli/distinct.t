@@ -222,7 +222,7 @@ $ bloomery bench --kinds hll
 ? 2
 
 # A secret, where strangers choose the lines.
-$ echo 000102030405060708090a0b0c0d0e0f > key; bloomery distinct --key-file key -s keyed.bly low; bloomery distinct -s keyed.bly low
+$ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery distinct --key-file key -s keyed.bly low; bloomery distinct -s keyed.bly low
 596 distinct (586 to 600 with 95% certainty) of 600 lines, in 12.0 KiB
 ! bloomery distinct: keyed.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
 ? 2

@@ -42,7 +42,7 @@ aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d  hello
 
 # SipHash-2-4-128's first published vector: the key 00 01 .. 0f and the empty message.
 $ have() { ! bloomery hash --list | grep "^$1 " | grep -q 'not in this build'; }
-> printf '000102030405060708090a0b0c0d0e0f\n' >secret.key
+> printf '000102030405060708090a0b0c0d0e0f\n' >secret.key; chmod 600 secret.key
 > have siphash || { printf 'a3817f04ba25a8e66df67214c7550293\n'; exit; }
 > bloomery hash --with siphash --key-file secret.key '' | cut -c 1-32
 a3817f04ba25a8e66df67214c7550293

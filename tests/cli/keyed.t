@@ -1,14 +1,16 @@
 # Keyed lists: nothing can be asked without the secret, which the list does not hold.
 
-$ printf '000102030405060708090a0b0c0d0e0f\n' >key
+$ umask 077; printf '000102030405060708090a0b0c0d0e0f\n' >key
 $ seq 1000 >numbers
 $ bloomery build -q --key-file key -o k.bly numbers
 $ bloomery check -c --key-file key k.bly numbers
 1000
-$ printf '\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17' >raw
+$ printf '\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17' >raw; chmod 600 raw
 $ bloomery check -c --key-file raw k.bly numbers
 1000
-$ bloomery check -c --key-file <(tr a-f A-F <key) k.bly numbers
+$ umask 077; tr a-f A-F <key >upper; bloomery check -c --key-file upper k.bly numbers
+1000
+$ bloomery check -c --key-file /dev/stdin k.bly numbers <key
 1000
 $ grep -c "$(printf '\1\2\3\4\5\6\7')" k.bly
 0
@@ -18,7 +20,7 @@ $ grep -c "$(printf '\1\2\3\4\5\6\7')" k.bly
 $ bloomery check k.bly numbers
 ! bloomery check: k.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
 ? 2
-$ printf '100102030405060708090a0b0c0d0e0f\n' >other
+$ printf '100102030405060708090a0b0c0d0e0f\n' >other; chmod 600 other
 $ bloomery check --key-file other k.bly numbers
 ! bloomery check: k.bly: needs another key: the one with the id 09ab680398f0e1ae, not 68977c85c458e015
 ? 2
@@ -32,22 +34,44 @@ $ bloomery check --key-file missing k.bly numbers
 $ bloomery check --key-file . k.bly numbers
 ! bloomery check: .: Is a directory
 ? 2
-$ printf '0001' >short
+$ printf '0001' >short; chmod 600 short
 $ bloomery check --key-file short k.bly numbers
 ! bloomery check: short: is no key: a key file holds 16 bytes or 32 hexadecimal digits
 ? 2
-$ printf '000102030405060708090a0b0c0d0e0g' >letters
+$ printf '000102030405060708090a0b0c0d0e0g' >letters; chmod 600 letters
 $ bloomery check --key-file letters k.bly numbers
 ! bloomery check: letters: is no key: a key file holds 16 bytes or 32 hexadecimal digits
 ? 2
-$ printf '000102030405060708090a0b0c0d0e0f\n\n' >long
+$ printf '000102030405060708090a0b0c0d0e0f\n\n' >long; chmod 600 long
 $ bloomery check --key-file long k.bly numbers
 ! bloomery check: long: is no key: a key file holds 16 bytes or 32 hexadecimal digits
 ? 2
-$ : >nothing
+$ : >nothing; chmod 600 nothing
 $ bloomery check --key-file nothing k.bly numbers
 ! bloomery check: nothing: is no key: a key file holds 16 bytes or 32 hexadecimal digits
 ? 2
+
+# A pipe is not waited for.
+$ mkfifo pipe; timeout 20 bloomery check --key-file pipe k.bly numbers
+! bloomery check: pipe: is not a regular file; store the key in a file that only you can read, and name that
+? 2
+$ bloomery check --key-file <(cat key) k.bly numbers 2>&1 | sed 's,/dev/fd/[0-9]*,PIPE,'
+bloomery check: PIPE: is not a regular file; store the key in a file that only you can read, and name that
+$ bloomery build -q --key-file /dev/null -o x.bly numbers
+! bloomery build: /dev/null: is not a regular file; store the key in a file that only you can read, and name that
+? 2
+
+# ---- who can read it ------------------------------------------------------------------------------
+$ for mode in 644 604 602 640 660 400; do chmod $mode key; bloomery check -c --key-file key k.bly numbers; done; chmod 600 key
+1000
+1000
+1000
+1000
+1000
+1000
+! bloomery check: warning: key: every user can read this key; use chmod 600
+! bloomery check: warning: key: every user can read this key; use chmod 600
+! bloomery check: warning: key: every user can replace this key; use chmod 600
 
 # ---- a new key ------------------------------------------------------------------------------------
 $ bloomery build -q --type email --new-key new.key -o n.bly <<<'bob@example.com'

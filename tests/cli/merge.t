@@ -95,7 +95,7 @@ $ ls x.bly
 ? 2
 
 # Keyed filters are merged without their key, if they have the same.
-$ echo 000102030405060708090a0b0c0d0e0f > 1.key; echo 100102030405060708090a0b0c0d0e0f > 2.key
+$ echo 000102030405060708090a0b0c0d0e0f > 1.key; echo 100102030405060708090a0b0c0d0e0f > 2.key; chmod 600 *.key
 $ seq 1 100 | bloomery build -q -n 200 --key-file 1.key -o k1.bly; seq 101 200 | bloomery build -q -n 200 --key-file 1.key -o k2.bly; seq 10 | bloomery build -q -n 200 --key-file 2.key -o k3.bly
 $ bloomery merge -o k.bly k1.bly k2.bly; seq 200 | bloomery add --key-file 1.key k.bly
 ! bloomery merge: k.bly: 2 filters merged, 200 keys by estimate; wrong answers 0.0405%, 0.1% asked

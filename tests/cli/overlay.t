@@ -159,7 +159,7 @@ x.deep.down.test
 ! bloomery add: d.bly: 1 of 1 new; it holds 2 keys and 24 marks of its type, its capacity is 22 with them
 ! bloomery add: warning: d.bly: has keys of new widths: for a line it needs up to 2 lookups instead of 1, and the false-positive rate per line is up to 0.195%; build it again
 ? 1
-$ echo 000102030405060708090a0b0c0d0e0f > key; bloomery build -q --key-file key --kind ribbon -o secret.bly numbers; bloomery build --over secret.bly -o s.bly
+$ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery build -q --key-file key --kind ribbon -o secret.bly numbers; bloomery build --over secret.bly -o s.bly
 ! bloomery build: secret.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
 ? 2
 $ bloomery build -q --key-file key --over secret.bly -o s.bly; bloomery remove --key-file key s.bly --key 7; bloomery check -c --key-file key s.bly numbers

@@ -208,7 +208,7 @@ $ for i in 1 2 3 4 5; do bloomery verify --measure --json list.bly | grep -o '"f
 several
 
 # A keyed filter is measured with random hashes, or with keys if its own is given.
-$ printf '000102030405060708090a0b0c0d0e0f\n' > right.key; printf '100102030405060708090a0b0c0d0e0f\n' > wrong.key
+$ printf '000102030405060708090a0b0c0d0e0f\n' > right.key; printf '100102030405060708090a0b0c0d0e0f\n' > wrong.key; chmod 600 *.key
 $ bloomery verify keyed-classic.bly
 keyed-classic.bly: good; false-positive rate 0.0191% per lookup (requested 1%)
 $ for option in '' '--key-file=right.key'; do bloomery verify --measure --json $option keyed-classic.bly | grep -o '"with":"[a-z]*"'; done
