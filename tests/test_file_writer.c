@@ -1,7 +1,9 @@
 /* test_file_writer.c - who may lead a save elsewhere, whose the result is, what is removed of
  * killed writers, and filters that change while they are saved. */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "store_support.h"
 
+#include "filters/built/spill.h"
 #include <bloomery/file.h>
 #include <errno.h>
 #include <sys/file.h>
@@ -306,6 +308,40 @@ static void test_directory_that_cannot_be_read(void **state) {
     bly_filter_destroy(f);
 }
 
+/* ---- files without a name -------------------------------------------------------------------- */
+
+static bool killed; /* before it could remove a file */
+
+int __real_unlink(const char *path);
+int __wrap_unlink(const char *path);
+int __wrap_unlink(const char *path) {
+    errno = EPERM;
+    return killed ? -1 : __real_unlink(path);
+}
+
+static void test_spilled_keys_leave_no_file(void **state) {
+    (void)state;
+#ifdef O_TMPFILE
+    char path[PATH_MAX], byte = 0;
+    int fd = open(scratch, O_TMPFILE | O_RDWR, 0600), file;
+    if (fd < 0)
+        skip(); /* this file system has only files with names */
+    (void)close(fd);
+    (void)snprintf(path, sizeof path, "%s", at("bloomery-XXXXXX"));
+    killed = true;
+    bly_status status = blyi_spill_open(path, &file);
+    killed = false;
+    assert_ok(status);
+    assert_int_equal(entries(scratch, ""), 2); /* "." and ".." */
+    assert_ok(blyi_spill_write(file, 1000, "x", 1));
+    assert_ok(blyi_spill_read(file, 1000, &byte, 1));
+    assert_int_equal(byte, 'x');
+    blyi_spill_close(file);
+#else
+    skip();
+#endif
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(test_filter_that_changes),
@@ -318,6 +354,7 @@ int main(void) {
         IN_SCRATCH(test_writer_in_use),
         IN_SCRATCH(test_new_files_only),
         IN_SCRATCH(test_directory_that_cannot_be_read),
+        IN_SCRATCH(test_spilled_keys_leave_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,11 @@
 /* The unnamed file of a builder. */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "../filters/built/spill.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const uint64_t most_at_once = 1 << 30;
@@ -14,8 +16,29 @@ void blyi_spill_close(int file) {
     errno = saved;
 }
 
+/* In the directory of `path`. -1 where the system has no such files. */
+static int open_unnamed(char *path) {
+    int fd = -1;
+#ifdef O_TMPFILE
+    char *slash = strrchr(path, '/');
+    if (slash) {
+        *slash = '\0';
+        fd = open(path, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+        *slash = '/';
+    }
+#else
+    (void)path;
+#endif
+    return fd;
+}
+
 bly_status blyi_spill_open(char *path, int *file) {
-    int fd = mkstemp(path);
+    int fd = open_unnamed(path);
+    if (fd >= 0) {
+        *file = fd;
+        return BLY_OK;
+    }
+    fd = mkstemp(path);
     if (fd < 0)
         return BLY_EIO;
     if (unlink(path) != 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {

@@ -7,8 +7,9 @@
 
 #include <bloomery/base.h>
 
-/* Opens a new file and takes its name away, so that it goes with its last descriptor, whatever
- * happens. `path` ends in "XXXXXX", which is written over. BLY_EIO. */
+/* Opens a new file without a name, so that it goes with its last descriptor, whatever happens.
+ * Where the system has no such files it has a name for a moment: `path`, which ends in "XXXXXX";
+ * that is written over then. BLY_EIO. */
 bly_status blyi_spill_open(char *path, int *file);
 
 /* All of it, at byte `at`. BLY_EIO. */
