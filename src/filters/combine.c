@@ -71,7 +71,10 @@ bly_status bly_filter_overlap(const bly_filter *a, const bly_filter *b, bly_over
 static uint64_t bounded(double estimate, uint64_t least, uint64_t most) {
     if (!(estimate < (double)most))
         return most;
-    return estimate > (double)least ? (uint64_t)llround(estimate) : least;
+    if (!(estimate > (double)least))
+        return least;
+    /* From 2^53 on a double is a whole number, and llround ends at 2^63. */
+    return estimate < 0x1p53 ? (uint64_t)llround(estimate) : (uint64_t)estimate;
 }
 
 /* Copies of a key set no more bits than one does. */

@@ -246,7 +246,7 @@ uint64_t blyi_filter_items(const bly_filter *f) {
         return f->ops->count(f);
     uint64_t total = f->items;
     for (unsigned i = 0; f->stripes && i < BLYI_STRIPES; i++)
-        total += __atomic_load_n(&f->stripes[i].fresh, __ATOMIC_RELAXED);
+        total = blyi_sum(total, __atomic_load_n(&f->stripes[i].fresh, __ATOMIC_RELAXED));
     return total;
 }
 
@@ -270,9 +270,10 @@ bly_status blyi_filter_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *
     if (!(f->ops->capabilities & BLY_CAN_ADD))
         return BLY_EUNSUPPORTED;
     size_t fresh = 0;
-    if (f->sharing == BLY_EXCLUSIVE)
-        f->items += fresh = f->ops->add(f, h, n, added);
-    else
+    if (f->sharing == BLY_EXCLUSIVE) {
+        fresh = f->ops->add(f, h, n, added);
+        f->items = blyi_sum(f->items, fresh);
+    } else
         fresh = put_shared(f, h, n, added);
     sum->done += n;
     sum->fresh += fresh;
@@ -332,7 +333,7 @@ bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *adde
     if (!f->tell || f->sketch)
         return add_by_hash(f, key, len, added);
     bool is_new = f->tell(&f->field, key, len);
-    f->items += is_new;
+    f->items = blyi_sum(f->items, is_new);
     if (added)
         *added = is_new;
     return BLY_OK;

@@ -200,7 +200,8 @@ blyi_shape blyi_filter_shape(const bly_filter *f);
 bly_status blyi_filter_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
                            bly_tally *sum);
 
-/* Sums of keys stay at the largest number instead of starting again from zero. */
+/* Sums of keys stay at the largest number instead of starting again from zero: a file may say that
+ * it holds any number of them. */
 static inline uint64_t blyi_sum(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -214,7 +215,7 @@ static inline void blyi_filter_uncount(bly_filter *f, uint64_t copies) {
 /* Counts n new keys; `any_hash` spreads threads over the stripes. */
 static inline void blyi_filter_count_fresh(bly_filter *f, size_t n, uint64_t any_hash) {
     if (f->sharing == BLY_EXCLUSIVE)
-        f->items += n;
+        f->items = blyi_sum(f->items, n);
     else if (n)
         __atomic_fetch_add(&f->stripes[any_hash % BLYI_STRIPES].fresh, n, __ATOMIC_RELAXED);
 }

@@ -66,8 +66,8 @@ static size_t put_some(bly_filter *f, const bly_hash *h, size_t n, uint8_t *adde
     bly_filter *last = blyi_newest(f);
     blyi_levels_sift(f, f->levels->n - 1, h, n, &fresh);
     size_t count = last->ops->add(last, fresh.h, fresh.n, is_new);
-    last->items += count;
-    f->items += count;
+    last->items += count;                 /* it had room for them */
+    f->items = blyi_sum(f->items, count); /* as blyi_series_adds_up adds them */
     if (added) {
         memset(added, 0, n);
         for (size_t i = 0; i < fresh.n; i++)

@@ -268,7 +268,7 @@ bool bly_rb_cuckoo_remove(bly_rb_cuckoo *f, const void *key, size_t len) {
         return false;
     *slot = 0;
     f->items -= f->items > 0; /* a header may have said that there are none */
-    f->deletes++;
+    f->deletes += f->deletes < UINT64_MAX; /* a header may have said any number */
     if (f->chain.n > 1 && f->deletes > f->items / 10)
         bly_rb_cuckoo_compact(f);
     return true;

@@ -1,6 +1,8 @@
 /* A filter on servers as a whole: what it has come to, when it ends, its end. */
 #include "filter.h"
 
+#include "../filters/ops.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +47,8 @@ static bly_status sum_facts(bly_redis_filter *f, void *ctx, uint64_t shard,
     const bly_status status = blyi_remote_read_facts(f, value, &facts);
     if (status)
         return status;
-    sum->count += facts.count;
-    sum->bytes += facts.bytes;
+    sum->count = blyi_sum(sum->count, facts.count);
+    sum->bytes = blyi_sum(sum->bytes, facts.bytes);
     if (facts.pttl >= 0 && (sum->expires_ms < 0 || facts.pttl < sum->expires_ms))
         sum->expires_ms = facts.pttl;
     return BLY_OK;

@@ -12,7 +12,7 @@ bly_status blyi_entries_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t 
         bly_status status = store(f, c);
         if (status)
             return status;
-        f->items++;
+        f->items++; /* never more than slots: a loader has counted the entries */
         sum->done++;
         sum->fresh += is_new;
         if (added)

@@ -108,12 +108,12 @@ static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
         cells c = cells_of(body, lines, h[i]);
-        bool is_new = put_one(&c, value, h[i], turn + i) == 0;
+        bool is_new = put_one(&c, value, h[i], blyi_sum(turn, i)) == 0;
         fresh += is_new;
         if (added)
             added[i] = is_new;
     }
-    f->items += n;
+    f->items = blyi_sum(f->items, n);
     sum->fresh += fresh;
     sum->done += n;
     return BLY_OK;

@@ -165,7 +165,24 @@ static unsigned free_slot(const bly_filter *f) {
     return slot;
 }
 
+/* A file may say that its generation has the largest number there is. In a window by number of keys
+ * only the distances between numbers matter, so all of them become small, as a loader demands.
+ * Returns the number of the next generation. */
+static uint64_t renumber(bly_filter *f) {
+    const uint64_t first = blyi_window_slots(&f->geometry);
+    const uint64_t less = blyi_window_get(f, BLYI_WIN_ORDINAL) - first;
+    for (unsigned slot = 0; slot < blyi_window_slots(&f->geometry); slot++) {
+        uint64_t ordinal = blyi_window_ordinal_of(f, slot) - less;
+        if (blyi_window_is_live(f, slot))
+            blyi_window_set_keys(f, slot, blyi_window_keys_in(f, slot), ordinal);
+    }
+    blyi_window_set(f, BLYI_WIN_ORDINAL, first);
+    return first + 1;
+}
+
 void blyi_window_turn(bly_filter *f, uint64_t ordinal) {
+    if (ordinal == 0) /* after the largest number: a turn leads to none that is smaller */
+        ordinal = renumber(f);
     bool used = blyi_window_is_live(f, blyi_window_active(f));
     if (used)
         blyi_window_sweep(f, blyi_window_lines(&f->geometry));
