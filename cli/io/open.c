@@ -11,10 +11,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEADER_BYTES = 64 };
+enum { HEADER_BYTES = 64, BODY_SUM_AT = 56 };
 static const char magic[] = "BLY1"; /* docs/format.md, section 1 */
 
 /* ---- why a file was refused ------------------------------------------------------------------ */
@@ -45,6 +46,35 @@ static beginning look(const char *path) {
     return b;
 }
 
+/* XXH64 of all that follows the header, compared with what the header says. */
+static bool sum_fits(const uint8_t *file, size_t size) {
+    bly_hasher xxh64;
+    uint8_t sum[20]; /* the most significant byte first */
+    bool same = bly_hasher_init(&xxh64, BLY_HASH_XXH64, 0) == BLY_OK &&
+                bly_hash_digest(&xxh64, file + HEADER_BYTES, size - HEADER_BYTES, sum) == 8;
+    for (int i = 0; same && i < 8; i++)
+        same = file[BODY_SUM_AT + i] == sum[7 - i];
+    return same;
+}
+
+/* Whether the file at `path`, whose header is sound and whose length is right, has the checksum
+ * that its header says. */
+static bool has_right_sum(const char *path, const beginning *b) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return false;
+    struct stat st;
+    bool same = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == b->length;
+    void *file = MAP_FAILED;
+    if (same)
+        file = mmap(NULL, (size_t)b->length, PROT_READ, MAP_PRIVATE, fd, 0);
+    same = file != MAP_FAILED && sum_fits(file, (size_t)b->length);
+    if (file != MAP_FAILED)
+        (void)munmap(file, (size_t)b->length);
+    (void)close(fd);
+    return same;
+}
+
 static int say_damaged(const char *path, const beginning *b) {
     const unsigned long long length = b->length;
     if (!b->regular)
@@ -73,6 +103,10 @@ static int say_damaged(const char *path, const beginning *b) {
     if (length > wanted)
         return message_error("%s: is damaged: it has %llu bytes instead of %llu; copy it again",
                              path, length, wanted);
+    if (has_right_sum(path, b))
+        return message_error("%s: is not a valid filter: its checksum is right, but its contents "
+                             "contradict each other; build it again",
+                             path);
     return message_error("%s: is damaged: its checksum is wrong; copy it or build it again", path);
 }
 
