@@ -354,7 +354,7 @@ int bm_bf_card(rm_ctx *ctx, rm_string **argv, int argc) {
     else if (bm_is_hollow(key.value))
         rm.ReplyWithError(ctx, bm_hollow_text(key.value));
     else
-        rm.ReplyWithLongLong(ctx, (long long)bm_ask_count(key.value));
+        bm_reply_count(ctx, bm_ask_count(key.value));
     bm_key_close(&key);
     return RM_OK;
 }

@@ -46,7 +46,7 @@ static void reply_value(rm_ctx *ctx, const numbers *n, int field) {
     if (field == EXPANSION && !n->scales)
         rm.ReplyWithNull(ctx);
     else
-        rm.ReplyWithLongLong(ctx, (long long)values[field]);
+        bm_reply_count(ctx, values[field]);
 }
 
 /* One field is a map of one in RESP3, and in RESP2 an array of the value alone. */

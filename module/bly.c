@@ -209,6 +209,12 @@ static bly_status take_out(bm_value *value, bm_items *items, bly_tally *tally) {
     return BLY_OK;
 }
 
+/* What was loaded may say any number. */
+static void count_deletes(bm_traits *traits, uint64_t more) {
+    uint64_t room = UINT64_MAX - traits->deletes;
+    traits->deletes += more < room ? more : room;
+}
+
 int bm_bly_del(rm_ctx *ctx, rm_string **argv, int argc) {
     bm_items items;
     bm_key key;
@@ -221,7 +227,7 @@ int bm_bly_del(rm_ctx *ctx, rm_string **argv, int argc) {
             bly_tally tally;
             bly_status status = take_out(key.value, &items, &tally);
             if (key.what == BM_FILTER)
-                key.value->traits.deletes += tally.fresh;
+                count_deletes(&key.value->traits, tally.fresh);
             if (!bm_family_lose(ctx, &key, status))
                 end_write(ctx, argv, &key, &items, &tally, status, tally.fresh ? &taking : NULL);
         }
@@ -274,7 +280,7 @@ int bm_bly_count(rm_ctx *ctx, rm_string **argv, int argc) {
         return RM_OK;
     rm.ReplyWithArray(ctx, argc - 2);
     for (int i = 2; i < argc; i++)
-        rm.ReplyWithLongLong(ctx, (long long)bm_ask_copies(key.value, bm_bytes(argv[i])));
+        bm_reply_count(ctx, bm_ask_copies(key.value, bm_bytes(argv[i])));
     bm_key_close(&key);
     return RM_OK;
 }
@@ -289,7 +295,7 @@ int bm_bly_card(rm_ctx *ctx, rm_string **argv, int argc) {
     else if (error)
         rm.ReplyWithError(ctx, error);
     else
-        rm.ReplyWithLongLong(ctx, (long long)bm_ask_count(key.value));
+        bm_reply_count(ctx, bm_ask_count(key.value));
     bm_key_close(&key);
     return RM_OK;
 }
@@ -320,7 +326,7 @@ int bm_bly_age(rm_ctx *ctx, rm_string **argv, int argc) {
             uint64_t age = BLY_WINDOW_ABSENT;
             if (bly_window_age(key.value->as.filter, item.data, item.size, &age) == BLY_OK &&
                 age != BLY_WINDOW_ABSENT)
-                rm.ReplyWithLongLong(ctx, (long long)(age + more));
+                bm_reply_count(ctx, age < UINT64_MAX - more ? age + more : UINT64_MAX);
             else
                 rm.ReplyWithNull(ctx);
         }

@@ -405,7 +405,7 @@ int bm_cf_count(rm_ctx *ctx, rm_string **argv, int argc) {
         return rm.WrongArity(ctx);
     bm_key key = bm_key_open(ctx, argv[1], RM_READ);
     if (bm_cf_takes(&key))
-        rm.ReplyWithLongLong(ctx, (long long)bm_ask_copies(key.value, bm_bytes(argv[2])));
+        bm_reply_count(ctx, bm_ask_copies(key.value, bm_bytes(argv[2])));
     else if (!bm_ask_refused(ctx, &key))
         rm.ReplyWithLongLong(ctx, 0);
     bm_key_close(&key);
@@ -430,7 +430,7 @@ static bly_status take(bm_value *value, bly_bytes item, bool *removed) {
     }
     bly_status status = bly_filter_remove(value->as.filter, item.data, item.size, removed);
     if (status == BLY_OK && *removed)
-        value->traits.deletes++;
+        value->traits.deletes += value->traits.deletes < UINT64_MAX;
     return status;
 }
 

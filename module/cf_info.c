@@ -68,7 +68,7 @@ int bm_cf_info(rm_ctx *ctx, rm_string **argv, int argc) {
         rm.ReplyWithMap(ctx, (long)count);
         for (size_t i = 0; i < count; i++) {
             rm.ReplyWithSimpleString(ctx, fields[i].name);
-            rm.ReplyWithLongLong(ctx, (long long)fields[i].value);
+            bm_reply_count(ctx, fields[i].value);
         }
     }
     bm_key_close(&key);

@@ -21,6 +21,10 @@ int bm_error(rm_ctx *ctx, const char *fmt, ...) {
     return RM_OK;
 }
 
+void bm_reply_count(rm_ctx *ctx, uint64_t count) {
+    rm.ReplyWithLongLong(ctx, count > INT64_MAX ? INT64_MAX : (long long)count);
+}
+
 int bm_status_error(rm_ctx *ctx, bly_status status) {
     return bm_error(ctx, "ERR %s", bly_strerror(status));
 }

@@ -23,4 +23,7 @@ int bm_error(rm_ctx *ctx, const char *fmt, ...) __attribute__((format(printf, 2,
 /* "ERR " and the library's sentence. */
 int bm_status_error(rm_ctx *ctx, bly_status status);
 
+/* A count. The protocol's integers are signed: what is larger is sent as the largest of them. */
+void bm_reply_count(rm_ctx *ctx, uint64_t count);
+
 #endif
