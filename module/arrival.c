@@ -67,6 +67,8 @@ static bly_status parse(bm_value *value, const void *header, size_t size) {
                             : bly_rb_cuckoo_parse(header, size, room, &a, &value->as.cuckoo);
     if (status == BLY_ENOMEM && value->account.refusal == BM_REFUSED_NOT)
         value->account.refusal = bm_memory_would_refuse(&value->account, room + 1);
+    if (status == BLY_OK)
+        bm_rb_lift_growth_limit(value);
     return status;
 }
 

@@ -239,7 +239,11 @@ static bly_status read_filter(bm_staging *s, bly_filter **out, bool *keyless) {
     *keyless = (s->keyed || s->custom) && !hasher;
     const bly_allocator a = bm_allocator(s->account);
     const bly_open_options options = {
-        .flags = *keyless ? BLY_OPEN_WITHOUT_KEY : 0, .hasher = hasher, .allocator = &a};
+        .flags = *keyless ? BLY_OPEN_WITHOUT_KEY : 0,
+        .hasher = hasher,
+        .allocator = &a,
+        .max_growth = UINT64_MAX, /* the account has limits, and knows whom they are for */
+    };
     const bly_source source = {.size = s->total, .peek = peek, .take = take, .ctx = s};
     return bly_filter_read(&source, &options, out);
 }

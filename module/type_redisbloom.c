@@ -154,6 +154,13 @@ static bly_status load_cuckoo(rm_io *io, int encver, bm_value *value) {
     return status == BLY_OK ? bly_rb_cuckoo_load_end(value->as.cuckoo) : status;
 }
 
+void bm_rb_lift_growth_limit(bm_value *value) {
+    if (value->what == BM_RB_BLOOM)
+        bly_rb_bloom_limit_growth(value->as.bloom, UINT64_MAX);
+    else
+        bly_rb_cuckoo_limit_growth(value->as.cuckoo, UINT64_MAX);
+}
+
 bm_value *bm_rb_load(rm_io *io, bm_what what, int encver) {
     bm_value *value = bm_value_new(what);
     if (!value)
@@ -163,6 +170,7 @@ bm_value *bm_rb_load(rm_io *io, bm_what what, int encver) {
                         : what == BM_RB_BLOOM                  ? load_bloom(io, encver, value)
                                                                : load_cuckoo(io, encver, value);
     if (status == BLY_OK) {
+        bm_rb_lift_growth_limit(value);
         value->account.unlimited = false;
         return value;
     }

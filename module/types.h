@@ -31,6 +31,9 @@ void bm_rb_save(rm_io *io, const bm_value *value);
 /* NULL, logged, when what is read is wrong. */
 bm_value *bm_rb_load(rm_io *io, bm_what what, int encver);
 void bm_rb_digest(rm_digest *digest, const bm_value *value);
+/* The library's own limit for what comes from outside does not apply here: the account has limits
+ * (memory.h), but none for what a master says. */
+void bm_rb_lift_growth_limit(bm_value *value);
 /* NULL: no memory. */
 bm_value *bm_rb_clone(const bm_value *value, bool unlimited);
 /* LOADCHUNK of the header, and of the bytes from `from` to `to` of the data. */

@@ -1,5 +1,4 @@
-/* test_bounds.c - what a file may say of counts and of growth: numbers near 2^64 do no harm, and a
- * small file does not make its first add take gigabytes. */
+/* test_bounds.c - what a file may say of its counts: numbers near 2^64 do no harm. */
 #include "store_support.h"
 
 #define AT_ITEMS 32
@@ -286,9 +285,9 @@ static void test_items_wrap(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_items),           cmocka_unit_test(test_items_of_levels),
-        cmocka_unit_test(test_windows),         cmocka_unit_test(test_last_generation),
-        cmocka_unit_test(test_stable),          cmocka_unit_test(test_counts_end),
+        cmocka_unit_test(test_items),      cmocka_unit_test(test_items_of_levels),
+        cmocka_unit_test(test_windows),    cmocka_unit_test(test_last_generation),
+        cmocka_unit_test(test_stable),     cmocka_unit_test(test_counts_end),
         cmocka_unit_test(test_items_wrap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,10 @@ static const cli_option options[] = {
      "(of the others no key is ever there twice). For a list that is only added to."},
     {"gozero", 0, CLI_COUNT, offsetof(change_values, gozero), "BITS", NULL, NULL,
      "LIST is the address of a filter of the Go framework go-zero that has so many bits."},
+    {"memory", 'm', CLI_SIZE, offsetof(change_values, memory), "SIZE", NULL, NULL,
+     "How much memory a list that grows may take at one step: 64M, 8G. By default 64 times its own "
+     "size, or 64M if that is more, so that a small file from somebody else cannot ask for all "
+     "there is."},
     CHANGE_OPTIONS,
     {0},
 };
@@ -82,9 +86,23 @@ static int fail_for_copies(const changing *c, const bly_stats *s) {
                          c->path, copies, copies == 1 ? "y" : "ies", 100 * s->fill);
 }
 
+/* The file asks for more than a list of its size should. */
+static int fail_to_grow(const changing *c) {
+    if (c->values->memory)
+        return message_error("%s: has to grow by more than --memory allows; give a larger "
+                             "--memory; the list is left as it was",
+                             c->path);
+    return message_error("%s: is full, and would grow by more than 64 times its size and 64 MiB, "
+                         "as its file says; if you trust the file, use --memory SIZE; the list is "
+                         "left as it was",
+                         c->path);
+}
+
 static int fail(const changing *c) {
     char count[NUMBER_TEXT], room[NUMBER_TEXT], many[NUMBER_TEXT + 24] = "the new key";
     bly_stats s;
+    if (c->status == BLY_EGROWTH)
+        return fail_to_grow(c);
     if (c->status != BLY_EFULL)
         return message_status(c->path, c->status);
     bly_filter_stats(c->filter, &s);
@@ -178,6 +196,8 @@ static int run(void *values, cli_operands operands) {
     if (v->once && v->copies)
         return message_error("--once leaves out what is there, and --copies stores it again: give "
                              "one");
+    if (v->memory && remote_is_address(operands.items[0]))
+        return message_error("--memory is for files: a filter on a server does not grow");
     if (remote_is_address(operands.items[0]))
         return add_live(v, operands);
     if (v->gozero)

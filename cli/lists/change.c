@@ -179,6 +179,8 @@ int change_run(const change *how, const change_values *v, cli_operands operands)
     int status = CLI_ERROR;
     if (lock_take(&held, c->path, true))
         c->filter = open_load(c->path, key, 0);
+    if (c->filter && v->memory)
+        bly_filter_limit_growth(c->filter, v->memory);
     if (c->filter)
         status = apply(c, (cli_operands){operands.items + 1, operands.count - 1});
     bly_filter_destroy(c->filter);

@@ -16,7 +16,8 @@ typedef struct change_values {
     bool null, comments, skip, json;
     uint64_t gozero; /* add alone, as `once` */
     bool once;
-    bool copies; /* every line counts, also one that came before */
+    uint64_t memory; /* the same: the most that one step of growth may take; 0: the default */
+    bool copies;     /* every line counts, also one that came before */
 } change_values;
 
 /* The rows of the options that both have. */

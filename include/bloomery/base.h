@@ -69,7 +69,9 @@ BLY_API const char *bly_version(void);
     X(BLY_EMISSING, -18, "there is no such filter")                                                \
     X(BLY_EEXISTS, -19, "there is something of that name already")                                 \
     X(BLY_EREFUSED, -20, "the server refused; its own words say why")                              \
-    X(BLY_ECHANGED, -21, "the filter was changed while it was being saved; the old file was kept")
+    X(BLY_ECHANGED, -21, "the filter was changed while it was being saved; the old file was kept") \
+    X(BLY_EGROWTH, -22,                                                                            \
+      "a loaded filter would grow beyond its growth limit; raise it if the data can be trusted")
 
 typedef enum bly_status {
 #define BLY_STATUS_ENUM(name, value, text) name = value,

@@ -85,10 +85,10 @@ BLY_CHECKED bly_status bly_filter_give_key(bly_filter *f, const bly_hasher *hash
 /* ---- use ------------------------------------------------------------------------------------ */
 
 /* *added (may be NULL): the key was not in the filter before. A filter opened without its key
- * (BLY_OPEN_WITHOUT_KEY) answers BLY_EKEY. A kind that grows may answer BLY_ENOMEM, BLY_ETOOBIG or
- * BLY_EFULL to a new key, here and in the calls below, cuckoo, multilayer and hybrid filters to any
- * (their headers say when), and a kind that is built BLY_EUNSUPPORTED to all; the others never
- * fail. */
+ * (BLY_OPEN_WITHOUT_KEY) answers BLY_EKEY. A kind that grows may answer BLY_ENOMEM, BLY_ETOOBIG,
+ * BLY_EFULL or, if it was loaded, BLY_EGROWTH (bly_filter_limit_growth) to a new key, here and in
+ * the calls below, cuckoo, multilayer and hybrid filters to any (their headers say when), and a
+ * kind that is built BLY_EUNSUPPORTED to all; the others never fail. */
 BLY_CHECKED bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *added);
 
 /* false: the key was surely never added, or was removed, or, of a kind that forgets, is forgotten.
@@ -293,7 +293,19 @@ typedef struct bly_open_options {
     const bly_hasher *hasher;       /* for keyed and custom filters; NULL for the others */
     bly_sharing sharing;            /* load and parse; a map is read-only */
     const bly_allocator *allocator; /* NULL: the default one */
+    uint64_t max_growth;            /* bly_filter_limit_growth; 0: the default */
 } bly_open_options;
+
+/* The most bytes that a filter may allocate at one step of growth: for the next level, or for the
+ * table that replaces its own. An add that needs more answers BLY_EGROWTH, and changes nothing. 0:
+ * 64 times what the filter takes at that moment, or 64 MiB if that is more; UINT64_MAX: no limit.
+ *
+ * A filter that was loaded or mapped has the limit of its bly_open_options, and a clone that of its
+ * original; one that was created has none. How much a filter grows at a step is said in its file.
+ * Without a limit a file of a kilobyte could make the first add allocate gigabytes. With the
+ * default every further step needs keys that were really added, so a filter that grows by a factor
+ * of up to 32 at a step is not held up. Raise the limit for files that you trust. */
+BLY_API void bly_filter_limit_growth(bly_filter *f, uint64_t max_bytes);
 
 /* Hand the bytes of the container, in order, to `sink`, in pieces of at most 1 MiB. A sink that
  * returns anything but BLY_OK stops the writing; that status is returned. */

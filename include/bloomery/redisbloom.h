@@ -84,7 +84,9 @@ BLY_API bool bly_rb_bloom_equal(const bly_rb_bloom *f, const bly_rb_bloom *g);
  * BLY_EFULL: the newest link is full, and the chain is nonscaling (or its growth is 0);
  * BLY_ENOMEM: there is no memory for another link;
  * BLY_ETOOBIG: another link would need more than 2^48 bits, or an error below the smallest number,
- * or there are BLY_RB_MAX_PARTS. Nothing has changed then; a key that is there is never refused. */
+ * or there are BLY_RB_MAX_PARTS;
+ * BLY_EGROWTH: it would need more memory than bly_rb_bloom_limit_growth allows.
+ * Nothing has changed then; a key that is there is never refused. */
 BLY_CHECKED bly_status bly_rb_bloom_add(bly_rb_bloom *f, const void *key, size_t len, bool *added);
 BLY_API bool bly_rb_bloom_contains(const bly_rb_bloom *f, const void *key, size_t len);
 
@@ -161,6 +163,10 @@ BLY_CHECKED bly_status bly_rb_bloom_load_link(bly_rb_bloom *f, const bly_rb_link
 /* BLY_ECORRUPT: links are missing, or do not add up to `items`. */
 BLY_CHECKED bly_status bly_rb_bloom_load_end(bly_rb_bloom *f);
 
+/* The most bytes that another link may take, of a chain that came from outside (bly_rb_bloom_parse,
+ * bly_rb_bloom_load): as bly_filter_limit_growth. */
+BLY_API void bly_rb_bloom_limit_growth(bly_rb_bloom *f, uint64_t max_bytes);
+
 /* Offers the blocks of memory to a mover: as bly_filter_move and bly_filter_move_handle. */
 BLY_API size_t bly_rb_bloom_move(bly_rb_bloom *f, size_t from, size_t most, bly_mover move,
                                  void *ctx);
@@ -206,7 +212,8 @@ typedef struct bly_rb_cuckoo_how {
 /* Adds a copy of the key. `how` NULL: always, and without a limit. *added (may be NULL): false only
  * for `absent`, of a key that seems to be there.
  * BLY_EFULL: no room, and another sub-filter is not allowed (expansion 0, or max_filters);
- * BLY_ETOOBIG: it would have more than 2^45 slots; BLY_ENOMEM. Nothing has changed then. */
+ * BLY_ETOOBIG: it would have more than 2^45 slots; BLY_EGROWTH: or more than
+ * bly_rb_cuckoo_limit_growth allows; BLY_ENOMEM. Nothing has changed then. */
 BLY_CHECKED bly_status bly_rb_cuckoo_add(bly_rb_cuckoo *f, const void *key, size_t len,
                                          const bly_rb_cuckoo_how *how, bool *added);
 BLY_API bool bly_rb_cuckoo_contains(const bly_rb_cuckoo *f, const void *key, size_t len);
@@ -268,6 +275,10 @@ BLY_CHECKED bly_status bly_rb_cuckoo_load(const bly_rb_cuckoo_fields *fields, ui
 BLY_CHECKED bly_status bly_rb_cuckoo_load_sub(bly_rb_cuckoo *f, const bly_rb_sub *sub);
 /* BLY_ECORRUPT: sub-filters are missing, or there are more items than slots. */
 BLY_CHECKED bly_status bly_rb_cuckoo_load_end(bly_rb_cuckoo *f);
+
+/* The same of another sub-filter. With 0: 64 times what was loaded, or as many bytes for each key
+ * in it if that is more, or 64 MiB. (A few copies of one key make such a filter grow.) */
+BLY_API void bly_rb_cuckoo_limit_growth(bly_rb_cuckoo *f, uint64_t max_bytes);
 
 BLY_API size_t bly_rb_cuckoo_move(bly_rb_cuckoo *f, size_t from, size_t most, bly_mover move,
                                   void *ctx);

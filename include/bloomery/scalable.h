@@ -27,7 +27,8 @@
  * bly_filter_create takes the kind BLY_SCALABLE, no size, no number of hashes and no options.
  * Opening a level is the only time an add allocates; one that cannot be opened (BLY_ENOMEM) leaves
  * the filter as it was, and the add may be tried again. After 48 levels, or where the next would
- * have a rate below 2^-40, the answer is BLY_EFULL; past 2^48 bits BLY_ETOOBIG. Growth never fails
+ * have a rate below 2^-40, the answer is BLY_EFULL; past 2^48 bits BLY_ETOOBIG; and BLY_EGROWTH
+ * where a filter that was loaded may not grow so much (bly_filter_limit_growth). Growth never fails
  * for a hash with too few bits: creation refuses one that is too weak for the first level, and
  * statistics count it in later.
  *

@@ -71,6 +71,21 @@ size_t blyi_array_block_bytes(const bly_allocator *a, uint64_t bytes) {
     return (size_t)(footprint(a, bytes) + alignment(a, bytes));
 }
 
+uint64_t blyi_growth_limit(uint64_t asked) {
+    if (asked == 0)
+        return BLYI_GROWTH_BY_SIZE;
+    if (asked == UINT64_MAX)
+        return 0;
+    return asked > BLYI_GROWTH_BY_SIZE ? asked : BLYI_GROWTH_BY_SIZE + 1;
+}
+
+bool blyi_growth_fits(uint64_t limit, uint64_t held, uint64_t bytes) {
+    const uint64_t times = 64, least = (uint64_t)64 << 20;
+    if (limit != BLYI_GROWTH_BY_SIZE)
+        return limit == 0 || bytes <= limit;
+    return bytes <= least || bytes / times + (bytes % times != 0) <= held;
+}
+
 void *blyi_array_settle(const bly_allocator *a, uint64_t bytes, void *block, size_t offset) {
     void *array = array_in(a, bytes, block);
     const uint8_t *now = (const uint8_t *)block + offset;

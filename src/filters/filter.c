@@ -119,6 +119,7 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
     f->sharing = shape->sharing;
     f->approximate = shape->approximate;
     f->keyless = shape->keyless;
+    f->growth_limit = shape->growth_limit;
     f->alloc = alloc;
     if (ops->block_shift) {
         f->block_bytes = f->geometry.size << ops->block_shift;
@@ -163,7 +164,20 @@ blyi_shape blyi_filter_shape(const bly_filter *f) {
         .approximate = f->approximate,
         .keyless = f->keyless,
         .sharing = f->sharing,
+        .growth_limit = f->growth_limit,
     };
+}
+
+bly_status blyi_filter_may_grow(const bly_filter *f, uint64_t bytes) {
+    uint64_t all = blyi_array_block_bytes(&f->alloc, bytes);
+    return blyi_growth_fits(f->growth_limit, f->body_bytes, all) ? BLY_OK : BLY_EGROWTH;
+}
+
+/* A level that is lent does not grow here. */
+void bly_filter_limit_growth(bly_filter *f, uint64_t max_bytes) {
+    f->growth_limit = blyi_growth_limit(max_bytes);
+    for (unsigned i = f->levels ? f->levels->lent : 0; f->levels && i < f->levels->n; i++)
+        bly_filter_limit_growth(f->levels->at[i], max_bytes);
 }
 
 bly_status bly_filter_clone(const bly_filter *f, const bly_allocator *a, bly_filter **out) {

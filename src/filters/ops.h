@@ -145,7 +145,8 @@ struct bly_filter {
     bool approximate;
     bool keyless; /* opened without its hasher */
     bly_allocator alloc;
-    void *body_block; /* what to free for the body; NULL when borrowed */
+    uint64_t growth_limit; /* blyi_growth_limit; 0: none */
+    void *body_block;      /* what to free for the body; NULL when borrowed */
     void *stripes_block;
     bly_filter *sketch; /* lent, and fed with what is added (sketch/attach.h); else NULL */
 };
@@ -164,6 +165,7 @@ struct blyi_shape {
     bool approximate;
     bool keyless;
     bly_sharing sharing;
+    uint64_t growth_limit; /* as a filter's */
 };
 
 /* A hasher that was never filled in, or that a filter opened without its key had. */
@@ -188,6 +190,9 @@ void blyi_filter_take_row(bly_filter *f, const blyi_ops *ops);
 /* f's body becomes that of geometry `g`, as blyi_alloc_array gave it with its block; the old one is
  * freed. */
 void blyi_filter_rebody(bly_filter *f, const bly_geometry *g, uint8_t *body, void *block);
+
+/* Whether `f` may grow by an array of so many bytes: BLY_OK or BLY_EGROWTH. */
+bly_status blyi_filter_may_grow(const bly_filter *f, uint64_t bytes);
 
 /* Zeroes the bits past the last that is used: of a damaged map that was copied or united, say. */
 void blyi_filter_trim(bly_filter *f);

@@ -49,6 +49,8 @@ static bly_status open_level(bly_filter *f, uint64_t keys, double fpr, unsigned 
     grown.size += BLYI_LEVEL_HEADER + bly_plan_bytes(&shape.geometry);
     status = bly_plan_check(&grown);
     if (status == BLY_OK)
+        status = blyi_filter_may_grow(f, bly_plan_bytes(&shape.geometry));
+    if (status == BLY_OK)
         status = blyi_filter_make(&shape, &f->alloc, NULL, &level);
     if (status == BLY_OK)
         blyi_levels_push(f, level);

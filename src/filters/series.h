@@ -13,8 +13,8 @@
 /* blyi_ops.create, given the factor: the spec's own, or what the kind makes of it. */
 bly_status blyi_series_create(const bly_spec *spec, uint32_t growth, bly_filter **out);
 
-/* Opens the next level. BLY_ENOMEM; BLY_ETOOBIG; BLY_EFULL when there are too many, or its rate
- * would be too low. */
+/* Opens the next level. BLY_ENOMEM; BLY_ETOOBIG; BLY_EGROWTH; BLY_EFULL when there are too many, or
+ * its rate would be too low. */
 bly_status blyi_series_grow(bly_filter *f);
 
 /* Whether two successive levels are of one table's shape: that is so only of the levels of

@@ -19,6 +19,7 @@
 #include "redisbloom_bloom.h"
 
 #include "../core/hash_murmur.h"
+#include "../core/memory.h"
 #include <string.h>
 
 enum {
@@ -130,6 +131,8 @@ static bly_status grow(bly_rb_bloom *f) {
     if (f->chain.n == BLY_RB_MAX_PARTS || last->capacity > BLYI_RB_MAX_BYTES * 8 / f->growth)
         return BLY_ETOOBIG;
     bly_status status = blyi_rb_link_plan(last->capacity * f->growth, last->error / 2, &next);
+    if (status == BLY_OK)
+        status = blyi_rb_may_grow(&f->chain, f->chain.bytes, next.part.bytes);
     if (status)
         return status;
     return blyi_rb_push(&f->chain, &next.part) ? BLY_OK : BLY_ENOMEM;
@@ -268,6 +271,10 @@ size_t bly_rb_bloom_contains_many(const bly_rb_bloom *f, const bly_bytes *keys, 
         at += some;
     }
     return total;
+}
+
+void bly_rb_bloom_limit_growth(bly_rb_bloom *f, uint64_t max_bytes) {
+    f->chain.growth_limit = blyi_growth_limit(max_bytes);
 }
 
 /* ---- look ------------------------------------------------------------------------------------ */

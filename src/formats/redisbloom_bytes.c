@@ -119,8 +119,10 @@ bly_status bly_rb_bloom_parse(const void *header, size_t size, uint64_t max_byte
         enough = take_link(links + i * BLY_RB_BLOOM_LINK, &l) == BLY_OK &&
                  blyi_rb_push(&(*out)->chain, &l.part);
     }
-    if (enough)
+    if (enough) {
+        blyi_rb_is_loaded(&(*out)->chain);
         return BLY_OK;
+    }
     bly_rb_bloom_destroy(*out);
     *out = NULL;
     return BLY_ENOMEM;
@@ -162,8 +164,10 @@ bly_status bly_rb_cuckoo_parse(const void *header, size_t size, uint64_t max_byt
         blyi_rb_sub sub;
         enough = blyi_rb_sub_plan(*out, &sub) == BLY_OK && blyi_rb_push(&(*out)->chain, &sub.part);
     }
-    if (enough)
+    if (enough) {
+        blyi_rb_is_loaded(&(*out)->chain);
         return BLY_OK;
+    }
     bly_rb_cuckoo_destroy(*out);
     *out = NULL;
     return BLY_ENOMEM;

@@ -41,6 +41,15 @@ bool blyi_rb_push(blyi_rb_chain *c, const blyi_rb_part *entry) {
     return true;
 }
 
+void blyi_rb_is_loaded(blyi_rb_chain *c) {
+    c->loaded = c->bytes;
+    c->growth_limit = blyi_growth_limit(0);
+}
+
+bly_status blyi_rb_may_grow(const blyi_rb_chain *c, uint64_t held, uint64_t bytes) {
+    return blyi_growth_fits(c->growth_limit, held, bytes) ? BLY_OK : BLY_EGROWTH;
+}
+
 void blyi_rb_pop(blyi_rb_chain *c) {
     blyi_rb_part *last = blyi_rb_at(c, --c->n);
     c->bytes -= last->bytes;
@@ -55,6 +64,8 @@ void blyi_rb_free(blyi_rb_chain *c) {
 }
 
 bool blyi_rb_copy(const blyi_rb_chain *from, blyi_rb_chain *to) {
+    to->loaded = from->loaded;
+    to->growth_limit = from->growth_limit;
     if (!blyi_rb_reserve(to, from->n))
         return false;
     for (uint64_t i = 0; i < from->n; i++) {

@@ -19,9 +19,11 @@ typedef struct blyi_rb_part {
 typedef struct blyi_rb_chain {
     bly_allocator alloc;
     void *table;
-    uint64_t stride;  /* bytes of an entry */
-    uint64_t n, room; /* entries there are, and that the table can take */
-    uint64_t bytes;   /* of all arrays */
+    uint64_t stride;       /* bytes of an entry */
+    uint64_t n, room;      /* entries there are, and that the table can take */
+    uint64_t bytes;        /* of all arrays */
+    uint64_t loaded;       /* of those that came from outside */
+    uint64_t growth_limit; /* blyi_growth_limit; 0: none */
 } blyi_rb_chain;
 
 static inline blyi_rb_part *blyi_rb_at(const blyi_rb_chain *c, uint64_t i) {
@@ -36,6 +38,10 @@ void *blyi_rb_object(const bly_allocator *a, size_t size, bly_allocator *alloc);
 bool blyi_rb_reserve(blyi_rb_chain *c, uint64_t n);
 /* Puts a copy of `entry` at the end, with a zeroed array of entry->bytes. The same. */
 bool blyi_rb_push(blyi_rb_chain *c, const blyi_rb_part *entry);
+/* All there is so far came from outside, and what is added to it is limited. */
+void blyi_rb_is_loaded(blyi_rb_chain *c);
+/* Whether a chain that holds `held` bytes may get an array of so many: BLY_OK or BLY_EGROWTH. */
+bly_status blyi_rb_may_grow(const blyi_rb_chain *c, uint64_t held, uint64_t bytes);
 void blyi_rb_pop(blyi_rb_chain *c);
 void blyi_rb_free(blyi_rb_chain *c);
 

@@ -21,6 +21,7 @@
 
 #include "../core/bits.h"
 #include "../core/hash_murmur.h"
+#include "../core/memory.h"
 #include <string.h>
 
 enum {
@@ -188,11 +189,16 @@ static bool evict(bly_rb_cuckoo *f, const trace *t) {
     return false;
 }
 
+/* A few copies of one key fill two buckets, and another sub-filter is opened. So its slots may only
+ * be compared with what was loaded, and with the keys that were really added. */
 static bly_status grow(bly_rb_cuckoo *f, uint64_t max_filters) {
+    uint64_t held = f->items > f->chain.loaded ? f->items : f->chain.loaded;
     blyi_rb_sub next;
     if (f->expansion == 0 || f->chain.n >= max_filters)
         return BLY_EFULL;
     bly_status status = blyi_rb_sub_plan(f, &next);
+    if (status == BLY_OK)
+        status = blyi_rb_may_grow(&f->chain, held, next.part.bytes);
     if (status)
         return status;
     return blyi_rb_push(&f->chain, &next.part) ? BLY_OK : BLY_ENOMEM;
@@ -267,7 +273,7 @@ bool bly_rb_cuckoo_remove(bly_rb_cuckoo *f, const void *key, size_t len) {
     if (!slot)
         return false;
     *slot = 0;
-    f->items -= f->items > 0; /* a header may have said that there are none */
+    f->items -= f->items > 0;              /* a header may have said that there are none */
     f->deletes += f->deletes < UINT64_MAX; /* a header may have said any number */
     if (f->chain.n > 1 && f->deletes > f->items / 10)
         bly_rb_cuckoo_compact(f);
@@ -331,6 +337,10 @@ size_t bly_rb_cuckoo_contains_many(const bly_rb_cuckoo *f, const bly_bytes *keys
         }
     }
     return total;
+}
+
+void bly_rb_cuckoo_limit_growth(bly_rb_cuckoo *f, uint64_t max_bytes) {
+    f->chain.growth_limit = blyi_growth_limit(max_bytes);
 }
 
 /* ---- look ------------------------------------------------------------------------------------ */

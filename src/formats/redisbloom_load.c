@@ -71,7 +71,10 @@ bly_status bly_rb_bloom_load_end(bly_rb_bloom *f) {
             return BLY_ECORRUPT;
         left -= items;
     }
-    return left == 0 ? BLY_OK : BLY_ECORRUPT;
+    if (left != 0)
+        return BLY_ECORRUPT;
+    blyi_rb_is_loaded(&f->chain);
+    return BLY_OK;
 }
 
 /* ---- cuckoo ---------------------------------------------------------------------------------- */
@@ -155,5 +158,8 @@ bly_status bly_rb_cuckoo_load_sub(bly_rb_cuckoo *f, const bly_rb_sub *sub) {
 }
 
 bly_status bly_rb_cuckoo_load_end(bly_rb_cuckoo *f) {
-    return f->chain.n == f->filters && f->items <= f->chain.bytes ? BLY_OK : BLY_ECORRUPT;
+    if (f->chain.n != f->filters || f->items > f->chain.bytes)
+        return BLY_ECORRUPT;
+    blyi_rb_is_loaded(&f->chain);
+    return BLY_OK;
 }

@@ -1,6 +1,7 @@
 #include "container.h"
 
 #include "../core/bytes.h"
+#include "../core/memory.h"
 #include "../core/planner.h"
 #include <string.h>
 #define XXH_INLINE_ALL
@@ -159,6 +160,7 @@ bly_status blyi_header_bind(blyi_header *h, const bly_open_options *options) {
     if (o->flags & ~(uint32_t)(BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY))
         return BLY_EINVAL;
     h->shape.sharing = o->sharing;
+    h->shape.growth_limit = blyi_growth_limit(o->max_growth);
 
     /* The hasher of a filter opened without its key has the right id, but nothing behind it. */
     bool same =

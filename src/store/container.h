@@ -29,8 +29,8 @@ bly_status blyi_header_decode(const uint8_t in[BLYI_HEADER_BYTES], blyi_header *
 /* Whether `file_size` bytes are exactly a header and its body. */
 bool blyi_header_fits(const blyi_header *h, uint64_t file_size);
 
-/* Completes shape.hasher (or sets shape.keyless) and shape.sharing as the options, which may be
- * NULL, say. BLY_EHASHER, BLY_EKEY, BLY_EINVAL (unknown flags). */
+/* Completes shape.hasher (or sets shape.keyless), shape.sharing and shape.growth_limit as the
+ * options, which may be NULL, say. BLY_EHASHER, BLY_EKEY, BLY_EINVAL (unknown flags). */
 bly_status blyi_header_bind(blyi_header *h, const bly_open_options *options);
 
 bly_file_info blyi_header_info(const blyi_header *h);

@@ -102,6 +102,7 @@ static bly_status make_part(blyi_nest *nest, unsigned i, const blyi_shape *shape
         blyi_shape inner = nest->in[j].header.shape;
         inner.hasher = part->filter->hasher;
         inner.keyless = part->filter->keyless;
+        inner.growth_limit = part->filter->growth_limit;
         status = make_part(nest, j, &inner, a, borrowed);
         if (status == BLY_OK)
             blyi_levels_push(part->filter, nest->in[j].filter);

@@ -21,3 +21,27 @@ REGRESSIONS/items-contradict.bly: is not a valid filter: its checksum is right, 
 $ cp $DATA/../golden/regressions/items-wrap.bly x.bly; printf x | dd of=x.bly bs=1 seek=190 conv=notrunc 2>/dev/null; bloomery verify x.bly
 ! bloomery verify: x.bly: is damaged: its checksum is wrong; copy it or build it again
 ? 2
+
+# A file of 768 bytes that would grow to 2 GB
+$ cp $DATA/../golden/regressions/amplify-768B.bly a.bly; bloomery verify a.bly
+a.bly: good
+$ seq 1 10 | bloomery add a.bly; cmp a.bly $DATA/../golden/regressions/amplify-768B.bly
+! bloomery add: a.bly: is full, and would grow by more than 64 times its size and 64 MiB, as its file says; if you trust the file, use --memory SIZE; the list is left as it was
+$ seq 1 10 | bloomery add --memory 1G a.bly; cmp a.bly $DATA/../golden/regressions/amplify-768B.bly
+! bloomery add: a.bly: has to grow by more than --memory allows; give a larger --memory; the list is left as it was
+$ seq 1 10 | bloomery dedup --state a.bly; cmp a.bly $DATA/../golden/regressions/amplify-768B.bly
+! bloomery dedup: dedup: a loaded filter would grow by more memory than its growth limit allows; raise the limit if the data can be trusted
+$ bloomery add --memory 1G redis://localhost/x --key y
+! bloomery add: --memory is for files: a filter on a server does not grow
+? 2
+
+# Lists that were made here grow as before, unless --memory is too small
+$ seq 1 100 | bloomery build --kind scalable -o s.bly 2>/dev/null; seq 1 300000 | bloomery add s.bly 2>/dev/null; echo $?; seq 1 300000 | bloomery check -c s.bly
+0
+300000
+$ seq 300001 2000000 | bloomery add --memory 1M s.bly
+! bloomery add: s.bly: has to grow by more than --memory allows; give a larger --memory; the list is left as it was
+? 2
+$ seq 300001 2000000 | bloomery add --memory 1G s.bly 2>/dev/null; echo $?; seq 1 2000000 | bloomery check -c s.bly
+0
+2000000

@@ -109,6 +109,8 @@ static bly_status grow(bly_filter *f) {
     void *block;
     g.detail++;
     bly_status status = bly_plan_check(&g);
+    if (status == BLY_OK)
+        status = blyi_filter_may_grow(f, bly_plan_bytes(&g));
     if (status)
         return status;
     uint8_t *body = blyi_alloc_array(&f->alloc, bly_plan_bytes(&g), &block);

@@ -39,9 +39,12 @@ static uint64_t capacity_of(const bly_geometry *g, double fpr) {
 /* ---- growth ---------------------------------------------------------------------------------- */
 
 /* Moves everything, and one more entry of class c, into a table of that geometry. BLY_ENOMEM,
- * BLY_EFULL: the filter is as it was. */
+ * BLY_EGROWTH, BLY_EFULL: the filter is as it was. */
 static bly_status move_to(bly_filter *f, const bly_geometry *g, blyi_class c) {
     void *block;
+    bly_status status = blyi_filter_may_grow(f, bly_plan_bytes(g));
+    if (status)
+        return status;
     uint8_t *body = blyi_alloc_array(&f->alloc, bly_plan_bytes(g), &block);
     if (!body)
         return BLY_ENOMEM;

@@ -65,6 +65,9 @@ static bly_status grow(bly_filter *f, blyi_class c, uint64_t count) {
     g.detail = g.detail < first ? first : g.detail + 1;
     if (bly_plan_check(&g) != BLY_OK)
         return BLY_EFULL;
+    bly_status status = blyi_filter_may_grow(f, bly_plan_bytes(&g));
+    if (status)
+        return status;
     uint8_t *body = blyi_alloc_array(&f->alloc, bly_plan_bytes(&g), &block);
     if (!body)
         return BLY_ENOMEM;

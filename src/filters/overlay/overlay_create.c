@@ -35,6 +35,7 @@ static bly_status add_part(bly_filter *f, const bly_geometry *g, uint64_t capaci
         .capacity = capacity,
         .fpr = rate,
         .keyless = f->keyless,
+        .growth_limit = f->growth_limit,
     };
     bly_geometry whole = f->geometry;
     bly_filter *part;
@@ -44,6 +45,8 @@ static bly_status add_part(bly_filter *f, const bly_geometry *g, uint64_t capaci
     whole.hashes++;
     whole.size += BLYI_LEVEL_HEADER + bly_plan_bytes(g);
     status = bly_plan_check(&whole);
+    if (status == BLY_OK)
+        status = blyi_filter_may_grow(f, bly_plan_bytes(g));
     if (status == BLY_OK)
         status = blyi_filter_make(&shape, &f->alloc, NULL, &part);
     if (status == BLY_OK)
