@@ -20,7 +20,7 @@ typedef struct stretch {
 
 struct bm_arrival {
     bm_value *value;
-    bm_account own; /* of the list; without limits, which are for what comes, not for its order */
+    bm_account own; /* of the list; apart: limits are for what comes, not for its order */
     stretch *there;
     size_t n, room;
 };
@@ -34,7 +34,7 @@ static bm_arrival *arrival_of(bm_value *value) {
         bm_value_free(value);
         return NULL;
     }
-    *a = (bm_arrival){.value = value, .own = {.unlimited = true}};
+    *a = (bm_arrival){.value = value, .own = {.apart = true}};
     bm_census_leave_out(value);
     bm_census_arriving(1);
     return a;

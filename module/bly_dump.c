@@ -16,7 +16,7 @@ const bly_image *bm_bly_image(bm_value *value) {
         return value->image;
     bly_image_close(value->image);
     value->image = NULL;
-    value->image_account.unlimited = true;
+    value->image_account.apart = true;
     bly_allocator a = bm_allocator(&value->image_account);
     bly_status status = bly_image_open(value->as.filter, &a, &value->image);
     value->image_stamp = value->stamp;

@@ -16,6 +16,7 @@
 #include "family.h"
 #include "reply.h"
 #include "staging.h"
+#include "types.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -185,7 +186,7 @@ static void finish(rm_ctx *ctx, bm_key *key, uint64_t total) {
     bly_status status = bm_staging_finish(value->staging, &filter, &keyless);
     value->staging = NULL;
     if (status != BLY_OK) {
-        give_up(ctx, key, bly_strerror(status));
+        give_up(ctx, key, bm_load_failure(value, status));
         return;
     }
     if (bm_clock_least_span(filter) && !bm_is_replayed(ctx)) {

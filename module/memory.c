@@ -169,13 +169,17 @@ void bm_release(void *block) {
 
 static void enter(bm_account *account, size_t size) {
     account->bytes += size;
-    atomic_fetch_add(&total, size);
+    if (!account->apart)
+        atomic_fetch_add(&total, size);
 }
 
 static void leave(bm_account *account, size_t size) {
     account->bytes -= size;
-    atomic_fetch_sub(&total, size);
+    if (!account->apart)
+        atomic_fetch_sub(&total, size);
 }
+
+static bm_refusal passes_a_limit(const bm_account *account, uint64_t bytes);
 
 static void *account_alloc(void *ctx, size_t size) {
     bm_account *account = ctx;
@@ -187,8 +191,14 @@ static void *account_alloc(void *ctx, size_t size) {
         account->refusal = BM_REFUSED_SYSTEM;
         return NULL;
     }
+    size_t real = rm.MallocSize(block);
+    account->refusal = passes_a_limit(account, real);
+    if (account->refusal != BM_REFUSED_NOT) {
+        rm.Free(block);
+        return NULL;
+    }
     zero(block, size);
-    enter(account, rm.MallocSize(block));
+    enter(account, real);
     return block;
 }
 
@@ -231,13 +241,27 @@ static uint64_t left_of(uint64_t limit, uint64_t used) {
     return used < limit ? limit - used : 0;
 }
 
-bm_refusal bm_memory_would_refuse(const bm_account *account, uint64_t bytes) {
-    if (account->unlimited)
+/* Whether so many bytes more, as the allocator rounds them, pass a limit of ours. */
+static bm_refusal passes_a_limit(const bm_account *account, uint64_t bytes) {
+    if (account->unlimited || account->apart)
         return BM_REFUSED_NOT;
-    if (bytes > left_of(bm_configs.max_filter, account->bytes))
+    if (!account->arriving && bytes > left_of(bm_configs.max_filter, account->bytes))
         return BM_REFUSED_FILTER;
-    if (bytes > left_of(bm_configs.max_total, bm_memory_total()))
-        return BM_REFUSED_TOTAL;
+    return bytes > left_of(bm_configs.max_total, bm_memory_total()) ? BM_REFUSED_TOTAL
+                                                                    : BM_REFUSED_NOT;
+}
+
+bm_refusal bm_memory_has_passed(uint64_t bytes) {
+    if (bm_configs.max_filter && bytes > bm_configs.max_filter)
+        return BM_REFUSED_FILTER;
+    return bm_configs.max_total && bm_memory_total() > bm_configs.max_total ? BM_REFUSED_TOTAL
+                                                                            : BM_REFUSED_NOT;
+}
+
+bm_refusal bm_memory_would_refuse(const bm_account *account, uint64_t bytes) {
+    bm_refusal own = passes_a_limit(account, bytes);
+    if (own != BM_REFUSED_NOT || account->unlimited || account->apart)
+        return own;
     if (bytes >= BM_BIG_BLOCK && bytes > bm_quota_room(account->bytes, bm_memory_total()))
         return BM_REFUSED_SERVER;
     return BM_REFUSED_NOT;

@@ -28,6 +28,8 @@ typedef enum bm_refusal {
 typedef struct bm_account {
     uint64_t bytes;     /* as the engine's allocator rounds them */
     bool unlimited;     /* set while loading, and for what a master or the AOF says */
+    bool arriving;      /* no filter yet: of the limits that of all filters alone applies */
+    bool apart;         /* bookkeeping: no limits, and no part of bm_memory_total */
     bm_refusal refusal; /* why the last allocation failed */
 } bm_account;
 
@@ -37,11 +39,17 @@ int bm_memory_start(void);
 
 /* Memory on this account, which must outlive what is allocated, and stay where it is. An allocation
  * that would pass the limit of one filter (max-filter-memory) or of all (max-total-memory), or is
- * of a big block that the server may not take (quota.h), fails before it is tried. */
+ * of a big block that the server may not take (quota.h), fails before it is tried. The engine's
+ * allocator may round up what was asked for: a block that only then passes a limit is given back,
+ * so that the bytes on limited accounts never do. */
 bly_allocator bm_allocator(bm_account *account);
 
 /* Whether `bytes` more would pass a limit; for checks before any work is done. */
 bm_refusal bm_memory_would_refuse(const bm_account *account, uint64_t bytes);
+
+/* Whether the limits have been passed, that of one filter by so many bytes or that of all by what
+ * there is: for what was allocated without limits, and can still be given back. */
+bm_refusal bm_memory_has_passed(uint64_t bytes);
 
 /* How many bytes more, in one block, would not: UINT64_MAX where there is no limit. */
 uint64_t bm_memory_room(const bm_account *account);
@@ -49,7 +57,7 @@ uint64_t bm_memory_room(const bm_account *account);
 /* The error to reply with. */
 const char *bm_refusal_text(bm_refusal refusal);
 
-uint64_t bm_memory_total(void);   /* on all accounts */
+uint64_t bm_memory_total(void);   /* on all accounts but those apart */
 uint64_t bm_memory_pending(void); /* let go, and not yet given back to the system */
 
 /* A block that the engine allocated is on the account from now on, and for its allocator to free.

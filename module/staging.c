@@ -90,13 +90,13 @@ static void undo(bm_staging *s, size_t n, uint64_t received) {
 /* Whether there may be so many bytes more: their number was announced and allowed, but other
  * filters may have come meanwhile. */
 static bool may_take(bm_staging *s, size_t size) {
-    const bm_account all = {.unlimited = s->account->unlimited};
-    s->account->refusal = bm_memory_would_refuse(&all, size);
+    s->own.unlimited = s->account->unlimited;
+    s->account->refusal = bm_memory_would_refuse(&s->own, size);
     return s->account->refusal == BM_REFUSED_NOT;
 }
 
 static bly_status no_memory(bm_staging *s) {
-    s->account->refusal = BM_REFUSED_SYSTEM;
+    s->account->refusal = s->own.refusal;
     return BLY_ENOMEM;
 }
 
@@ -124,7 +124,7 @@ bly_status bm_staging_append(bm_staging *s, const void *data, size_t size) {
 
 bly_status bm_staging_adopt(bm_staging *s, void *block, size_t size) {
     bly_status status = size > s->total - s->received ? BLY_EINVAL : BLY_OK;
-    if (status == BLY_OK && !may_take(s, size))
+    if (status == BLY_OK && !may_take(s, rm.MallocSize(block)))
         status = BLY_ENOMEM;
     if (status == BLY_OK && !make_room(s))
         status = no_memory(s);
@@ -169,7 +169,7 @@ bly_status bm_staging_begin(bm_account *account, uint64_t total, const void *fir
         return BLY_ENOMEM;
     }
     *s = (bm_staging){.account = account,
-                      .own = {.unlimited = true},
+                      .own = {.arriving = true},
                       .traits = *traits,
                       .total = total,
                       .keyed = info.keyed,
@@ -248,17 +248,28 @@ static bly_status read_filter(bm_staging *s, bly_filter **out, bool *keyless) {
     return bly_filter_read(&source, &options, out);
 }
 
+/* For a while there are the filter and what it is read from, so limits are held against what is
+ * left in the end: the filter has handles that its file has not. */
 bly_status bm_staging_finish(bm_staging *s, bly_filter **out, bool *keyless) {
-    bool unlimited = s->account->unlimited;
+    bm_account *account = s->account;
+    bool unlimited = account->unlimited;
+    uint64_t before = account->bytes;
     bly_status status = BLY_EINVAL;
     *out = NULL;
     *keyless = false;
-    s->account->unlimited = true;
+    account->unlimited = true;
     if (s->received == s->total)
         status = read_filter(s, out, keyless);
-    s->account->unlimited = unlimited;
+    account->unlimited = unlimited;
     bm_staging_free(s);
-    return status;
+    if (status != BLY_OK || unlimited)
+        return status;
+    account->refusal = bm_memory_has_passed(account->bytes - before);
+    if (account->refusal == BM_REFUSED_NOT)
+        return BLY_OK;
+    bly_filter_destroy(*out);
+    *out = NULL;
+    return BLY_ENOMEM;
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */

@@ -145,6 +145,85 @@ def test_total():
                  "room after DEL")
 
 
+def counted(c):
+    return int(c.info("bf_filters")["bf_memory_bytes"])
+
+
+def total_holds(c, limit, what):
+    ok(counted(c) <= limit, f"{what}: {counted(c)} bytes of filters, and {limit} are allowed")
+
+
+def fill_total(c, limit, name, commands):
+    """Runs them until one is refused for max-total-memory; the sum never passes it."""
+    for command in commands:
+        reply = c(*command)
+        total_holds(c, limit, f"{name}: {command[:3]}")
+        answers = reply if isinstance(reply, list) else [reply]
+        wrong = [x for x in answers if isinstance(x, Error)]
+        if wrong:
+            ok("max-total-memory" in wrong[0].text, f"{name}: {wrong[0]}")
+            ok(counted(c) > limit // 3, f"{name}: refused at {counted(c)} of {limit} bytes")
+            return
+    raise AssertionError(f"{name}: never refused")
+
+
+def test_total_is_never_passed():
+    """Filters of all sizes, made, grown, copied, loaded in pieces and dumped: not by a byte."""
+    limit = 96 * 1024
+    with Server(args=f"max-total-memory {limit}") as server, server.client() as c:
+        c.must("BLY.RESERVE", "tiny", "KIND", "scalable", "CAPACITY", 10)
+        c.must("BF.RESERVE", "rb", "0.01", 10)
+        tiny, payload = bly_dump(c, "tiny"), c.must("DUMP", "tiny")
+        rows = {
+            "small": (("BF.RESERVE", f"s{i}", "0.01", 10) for i in range(10 ** 4)),
+            "cuckoo": (("CF.RESERVE", f"c{i}", 10) for i in range(10 ** 4)),
+            "larger": (("BF.RESERVE", f"l{i}", "0.01", 1000 + 37 * i) for i in range(10 ** 4)),
+            "redisbloom": (("BLY.RESERVE", f"r{i}", "LAYOUT", "redisbloom", "CAPACITY", 50,
+                            "ERROR", "0.01", "EXPANSION", 2) for i in range(10 ** 4)),
+            "loaded": (("BLY.LOAD", f"b{i}", len(tiny), 0, tiny) for i in range(10 ** 4)),
+            "restored": (("COPY", "tiny", f"p{i}") for i in range(10 ** 4)),
+            "grown": (("BLY.ADD", "tiny", i) for i in range(10 ** 6)),
+        }
+        for name, commands in rows.items():
+            if name == "restored":  # COPY has no words for its failure
+                for i in range(10 ** 4):
+                    done = c("RESTORE", f"p{i}", 0, payload)
+                    total_holds(c, limit, f"RESTORE {i}")
+                    if isinstance(done, Error) or c("COPY", "tiny", f"q{i}") != 1:
+                        break
+                    total_holds(c, limit, f"COPY {i}")
+            else:
+                fill_total(c, limit, name, commands)
+            for key in c.must("KEYS", "*"):
+                kind = text(c.must("TYPE", key))
+                if kind == "bloomery1":
+                    c.must("BLY.DUMP", key, 0)
+                    total_holds(c, limit, "BLY.DUMP")
+            for key in c.must("KEYS", "*"):
+                if key not in (b"tiny", b"rb"):
+                    c.must("DEL", key)
+        eq(counted(c) <= limit, True)
+
+
+def test_total_of_any_number():
+    """A limit between the sizes that the allocator has: what it adds to a block counts, too."""
+    with Server() as server, server.client() as c:
+        c.must("BLY.RESERVE", "small", "KIND", "sbbf", "CAPACITY", 700)
+        data = bly_dump(c, "small")
+        rows = {
+            "made": lambda i: ("BF.RESERVE", f"k{i}", "0.01", 500 + 77 * i),
+            "cuckoo": lambda i: ("CF.RESERVE", f"k{i}", 500 + 77 * i),
+            "loaded": lambda i: ("BLY.LOAD", f"k{i}", len(data), 0, data),
+            "pieces": lambda i: ("BLY.LOAD", f"k{i}", len(data), 0, data[:100]),
+            "classic": lambda i: ("BLY.RESERVE", f"k{i}", "KIND", "classic", "CAPACITY", 300 + i),
+        }
+        for name, row in rows.items():
+            for limit in range(12000, 16000, 97):
+                c.must("FLUSHALL")
+                c.must("CONFIG", "SET", "bf.max-total-memory", limit)
+                fill_total(c, limit, f"{name}, {limit}", (row(i) for i in range(1000)))
+
+
 def test_copies_refused():
     """COPY and RESTORE."""
     with Server("latency-tracking no") as server, server.client() as c:
@@ -199,6 +278,64 @@ def test_replicas_and_files_are_not_limited():
             fails(m("BF.RESERVE", "new", "0.01", 10000), TOTAL_LIMIT)
             m.must("CONFIG", "SET", "bf.max-total-memory", 0)
             fails(m("BF.RESERVE", "new", "0.01", 10000), FILTER_LIMIT)
+
+
+def regression(name):
+    here = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(here, "..", "golden", "regressions", name), "rb") as file:
+        return file.read()
+
+
+def test_small_file_that_grows():
+    """768 bytes that would grow to 2 GB with the next item: the module's own limit is the one that
+    counts, whichever way they came, and a failed add changes nothing."""
+    data = regression("amplify-768B.bly")
+    with Server(args="max-filter-memory 100mb") as server:
+        with server.client() as c:
+            c.must("BLY.LOAD", "loaded", len(data), 0, data)
+            c.must("RESTORE", "restored", 0, c.must("DUMP", "loaded"))
+            wanted = digests(c)
+            c.must("SAVE")
+        for _ in range(2):
+            with server.client() as c:
+                for key in ("loaded", "restored"):
+                    fails(c("BLY.ADD", key, "new")[0], FILTER_LIMIT)
+                    eq(c.must("BLY.CARD", key), 5120)
+                eq(digests(c), wanted)
+            server.restart(kill=True)
+
+
+def full_filter(c, key):
+    """A filter of two kilobytes whose next level takes more than 64 MiB: more than the library
+    allows a file."""
+    c.must("BLY.RESERVE", key, "KIND", "scalable", "CAPACITY", 1000, "ERROR", "0.0001", "GROWTH",
+           32768)
+    for i in range(10 ** 4):
+        if c.must("BLY.CARD", key) == 1000:
+            return bly_dump(c, key)
+        c.must("BLY.ADD", key, i)
+    raise AssertionError("it did not get full")
+
+
+def test_replica_takes_what_its_master_took():
+    master, replica = pair(replica_args="max-filter-memory 1mb max-total-memory 2mb")
+    with master.client() as m, replica.client() as r:
+        data = full_filter(m, "source")
+        ok(len(data) < 8192, f"{len(data)} bytes")
+        m.must("BLY.LOAD", "loaded", len(data), 0, data)
+        m.must("RESTORE", "restored", 0, m.must("DUMP", "source"))
+        wait_sync(master, replica)
+        for key in ("loaded", "restored"):
+            before = counted(m)
+            eq(m.must("BLY.ADD", key, "new"), [1])
+            ok(counted(m) - before > 64 * MB, f"{counted(m) - before} bytes")
+        wait_sync(master, replica)
+        for key in ("source", "loaded", "restored"):
+            eq(r.must("BLY.CARD", key), m.must("BLY.CARD", key), key)
+            eq(r.must("BLY.CHECK", key, "new"), m.must("BLY.CHECK", key, "new"), key)
+        ok(counted(r) > 128 * MB, f"{counted(r)} bytes")
+        r.must("REPLICAOF", "NO", "ONE")
+        fails(r("BLY.ADD", "source", "new")[0], TOTAL_LIMIT)  # now it is a master itself
 
 
 def test_maxmemory():
