@@ -87,6 +87,7 @@
 #define JOINS16 EACH16(JOIN, ", ")
 #define SIGNS16 "'<" EACH16(SIGN, "") "'"
 
+/* Lua's numbers are exact below 2^53: a count that would pass that stays as it is. */
 #define ADD(bytes, entry, masks, words, tests, joins, signs)                                       \
     GUARD                                                                                          \
     "local unpack, pack, band, bor = struct.unpack, struct.pack, bit.band, bit.bor\n"              \
@@ -106,8 +107,9 @@
     "    fresh = fresh + 1\n"                                                                      \
     "  end\n"                                                                                      \
     "end\n"                                                                                        \
-    "if fresh > 0 then\n"                                                                          \
-    "  redis.call('SETRANGE', k, 96, pack('<I8', unpack('<I8', h, 97) + fresh))\n"                 \
+    "local count = unpack('<I8', h, 97) + fresh\n"                                                 \
+    "if fresh > 0 and count < 9007199254740992 then\n"                                             \
+    "  redis.call('SETRANGE', k, 96, pack('<I8', count))\n"                                        \
     "end\n"                                                                                        \
     "return table.concat(said)\n"
 
@@ -123,10 +125,10 @@
 
 const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
     [BLYI_SCRIPT_ADD8] = {ADD("32", "36", MASKS8, WORDS8, TESTS8, JOINS8, SIGNS8),
-                          "106ebe24415bc07f22de347ec18ba09bad7740a6"},
+                          "1ee2b8d5a1536dc0e7d2d17090c02425869e1a7b"},
 
     [BLYI_SCRIPT_ADD16] = {ADD("64", "68", MASKS16, WORDS16, TESTS16, JOINS16, SIGNS16),
-                           "5d77d4c1dae580dcc1400a134ec6d1c183941793"},
+                           "c5bd9bf7619b7d030922baca4f4a1416d5d70541"},
 
     [BLYI_SCRIPT_BLOCKS] = {GUARD "local q, size, got, i = ARGV[2], tonumber(ARGV[3]), {}, 0\n"
                                   "for p = 1, #q, 4 do\n"

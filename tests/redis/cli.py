@@ -107,6 +107,28 @@ def test_build_and_check():
     ok(contents(server, "here.bly") == contents(server, "there.bly"), "the files differ")
 
 
+def test_count_that_cannot_be():
+    """Whoever may write to the key can claim any count: it does not start again from 0."""
+    server = plain()
+    at = address(server, "list")
+    bloomery(server, "build", "-q", "-n", "1000", "--shards", "2", "-o", at, lines=keys(5))
+    with server.client() as c:
+        shards = [key for key in c.must("KEYS", "*")]
+        eq(len(shards), 2)
+        for count in (2 ** 64 - 1, 2 ** 64 - 5, 2 ** 63, 2 ** 53 - 3):
+            for key in shards:
+                c.must("SETRANGE", key, 96, count.to_bytes(8, "little"))
+            before = report(server, "info", at)["count"]
+            bloomery(server, "add", "--json", at, lines=keys(40, f"{count}"))
+            told = report(server, "info", at)["count"]
+            ok(told >= before >= 2 ** 53, f"{count}: {before}, then {told}")
+            for key in shards:
+                now = int.from_bytes(c.must("GETRANGE", key, 96, 103), "little")
+                ok(now >= count, f"{count}: {now}")
+            bloomery(server, "pull", "-q", "-f", at, "there.bly")
+            bloomery(server, "verify", "there.bly")
+
+
 def test_build_replaces_on_demand():
     server = plain()
     at = address(server, "k")
