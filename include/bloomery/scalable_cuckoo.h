@@ -37,8 +37,8 @@
  * leaves the filter as it was, and the add may be tried again. After 48 levels, or where the next
  * would have a rate below 2^-40, or where its classes were so many that they need more bits of the
  * hash than the first level has looked at (keys / rate beyond 2^54, about), the answer is
- * BLY_EFULL; past 2^48 bits BLY_ETOOBIG; and BLY_EGROWTH where a filter that was loaded may not grow
- * so much (bly_filter_limit_growth).
+ * BLY_EFULL; past 2^48 bits BLY_ETOOBIG; and BLY_EGROWTH where a filter that was loaded may not
+ * grow so much (bly_filter_limit_growth).
  *
  * Union puts the levels of both into one list, and joins those that fit into one table (BLY_EFULL:
  * more than 48; BLY_ENOMEM); the rates of both then add up, and statistics tell. bly_filter_clear
