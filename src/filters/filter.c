@@ -169,8 +169,10 @@ blyi_shape blyi_filter_shape(const bly_filter *f) {
 }
 
 bly_status blyi_filter_may_grow(const bly_filter *f, uint64_t bytes) {
-    uint64_t all = blyi_array_block_bytes(&f->alloc, bytes);
-    return blyi_growth_fits(f->growth_limit, f->body_bytes, all) ? BLY_OK : BLY_EGROWTH;
+    uint64_t block = blyi_array_block_bytes(&f->alloc, bytes);
+    if (block < bytes) /* where a size_t is too narrow for it */
+        block = bytes;
+    return blyi_growth_fits(f->growth_limit, f->body_bytes, block) ? BLY_OK : BLY_EGROWTH;
 }
 
 /* A level that is lent does not grow here. */
