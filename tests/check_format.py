@@ -36,6 +36,7 @@ from format_tables import CHAIN, TABLES, Chain  # noqa: E402
 CLASSIC, PARTITIONED, SBBF, SPLIT512, BB2X512, SCALABLE = 1, 2, 3, 4, 5, 6
 PLAIN = (CLASSIC, PARTITIONED, SBBF, SPLIT512, BB2X512)
 KEYED, APPROXIMATE, FOLDABLE = 1, 2, 4
+KEY_RULES = (0, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12)  # the upper five bits of the flags
 
 # The rows of the kinds that are not made of plain bits.
 ROWS = {**TABLES, **COUNTERS, **SKETCHES, OVERLAY: Overlay(), CHAIN: Chain()}
@@ -146,7 +147,8 @@ def parse_header(data):
     demand(head["sum"] == sum32, "header checksum")
     kind = head["kind"]
     demand(kind in PLAIN or kind == SCALABLE or kind in ROWS, "kind")
-    demand(head["flags"] & ~7 == 0, "flags")
+    head["rule"] = head["flags"] >> 3
+    demand(head["rule"] in KEY_RULES, "rule of the keys")
     if kind in ROWS:
         demand(head["flags"] & FOLDABLE == 0, "flags")
         ROWS[kind].check_shape(head)
@@ -174,7 +176,7 @@ def parse_parts(head, body):
     for _ in range(head["k"]):
         part = parse_header(body)
         end = 64 + (total_bits(part) + 511) // 512 * 64
-        for field in ("hash", "seed"):
+        for field in ("hash", "seed", "rule"):
             demand(part[field] == head[field], "a part of another " + field)
         parse_body(part, body[64:end])
         parts.append((part, body[64:end]))

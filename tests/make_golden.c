@@ -348,6 +348,33 @@ static void make_chains(const output *out) {
     bly_filter_destroy(other);
 }
 
+/* Files that record what their keys were made from. */
+static void make_ruled(const output *out) {
+    static const struct {
+        sample like;
+        bly_key_rule rule;
+    } ruled[] = {
+        {{"rule-domain-classic-fnv1a", {BLY_CLASSIC, 7, 1000, 0}, BLY_HASH_FNV1A, 0, 0, 40},
+         BLY_KEYS_DOMAIN},
+        {{"rule-url-scalable-fnv1a", {BLY_SCALABLE, 2, 10, 0}, BLY_HASH_FNV1A, 11, 0, 60},
+         BLY_KEYS_RECORD_URL},
+        {{"rule-ip-scalable-cuckoo-fnv1a",
+          {BLY_SCALABLE_CUCKOO, 2, 10, 0},
+          BLY_HASH_FNV1A,
+          11,
+          0,
+          100},
+         BLY_KEYS_IP},
+    };
+    for (size_t i = 0; i < sizeof ruled / sizeof *ruled; i++) {
+        const sample *s = &ruled[i].like;
+        bly_filter *f = make(s);
+        must(f && bly_filter_set_key_rule(f, ruled[i].rule) == BLY_OK, s->name);
+        save(out, f, s->name, s->first, s->count, "exactly");
+        bly_filter_destroy(f);
+    }
+}
+
 static bly_filter *make_named(const char *name);
 
 #include "golden_counting.h"
@@ -566,6 +593,15 @@ static void make_bad_levels(const output *out) {
     im.bytes[start[2] + 12] ^= 1;
     fix_sums(&im);
     put(out, &im, "scalable-level-header-sum.ECORRUPT");
+}
+
+/* A level of another rule than the whole. */
+static void make_bad_rules(const output *out) {
+    const sample s = {"levels", {BLY_SCALABLE, 2, 10, 0}, BLY_HASH_FNV1A, 11, 0, 60};
+    const part_lie other = {
+        {"scalable-level-of-another-rule.ECORRUPT", 7, 1, (uint64_t)BLY_KEYS_IP << 3}, 1};
+    const image right = image_of(&s);
+    put_part_lie(out, &right, &other);
 }
 
 static void make_bad_chains(const output *out) {
@@ -793,9 +829,11 @@ int main(int argc, char **argv) {
           out.manifest);
     make_good(&out);
     make_good_counting(&out);
+    make_ruled(&out);
     make_bad(&out);
     make_bad_levels(&out);
     make_bad_chains(&out);
+    make_bad_rules(&out);
     make_bad_kinds(&out);
     make_bad_counting(&out);
     must(fclose(out.manifest) == 0, path);

@@ -128,7 +128,7 @@ static void test_heads_of_another_length(void **state) {
 /* Sums that are right do not make a shape right. */
 static void test_heads_that_lie(void **state) {
     (void)state;
-    bly_bitmap lies[12];
+    bly_bitmap lies[13];
     uint32_t shard[COUNT_OF(lies)] = {0};
     for (size_t i = 0; i < COUNT_OF(lies); i++)
         lies[i] = blyt_golden_bitmap();
@@ -144,6 +144,7 @@ static void test_heads_that_lie(void **state) {
     lies[9].fpr = 0;
     lies[10].capacity = 0;
     lies[11].geometry.kind = (bly_kind)99;
+    lies[12].key_rule = (bly_key_rule)16;
     for (size_t i = 0; i < COUNT_OF(lies); i++) {
         uint8_t head[BLY_BITMAP_HEAD];
         bly_bitmap_head read;

@@ -169,9 +169,10 @@ static const lie level_lies[] = {
     {6, 1, 0, BLY_EHASHER}, /* hash */
     {6, 1, BLY_HASH_XXH64, BLY_ECORRUPT},
     {6, 1, BLY_HASH_CUSTOM, BLY_ECORRUPT},
-    {7, 1, 1, BLY_ECORRUPT}, /* flags: keyed, approximate, unknown */
+    {7, 1, 1, BLY_ECORRUPT}, /* flags: keyed, approximate, no such rule, another rule */
     {7, 1, 2, BLY_ECORRUPT},
     {7, 1, 8, BLY_ECORRUPT},
+    {7, 1, BLY_KEYS_LINE << 3, BLY_ECORRUPT},
     {8, 1, 0, BLY_ECORRUPT},  /* k */
     {9, 1, 2, BLY_ECORRUPT},  /* width */
     {16, 8, 0, BLY_ECORRUPT}, /* size */

@@ -179,6 +179,32 @@ BLY_API double bly_filter_fpr(const bly_filter *f);        /* the rate asked */
 BLY_API size_t bly_filter_levels(const bly_filter *f);
 BLY_API const bly_filter *bly_filter_level(const bly_filter *f, size_t i);
 
+/* What the keys of a filter are made from: a note in its header (docs/format.md, section 1) for the
+ * programs that turn lines or records into keys. The filter itself takes any bytes as keys,
+ * whatever the note says. Codes that are not listed do not exist, and a file that has one is
+ * refused. */
+typedef enum bly_key_rule {
+    BLY_KEYS_UNRECORDED = 0, /* nothing is recorded: files written before there was a note, and
+                                those of programs that do not set it */
+    BLY_KEYS_LINE = 2,       /* lines that are not blank, without one carriage return at the end */
+    BLY_KEYS_IP = 3,         /* of a list with a type: the forms of `bloomery build --type` */
+    BLY_KEYS_DOMAIN = 4,
+    BLY_KEYS_EMAIL = 5,
+    BLY_KEYS_URL = 6,
+    BLY_KEYS_PHONE = 7,
+    BLY_KEYS_RECORD = 9,      /* as BLY_KEYS_LINE, blank lines included: `bloomery dedup --state` */
+    BLY_KEYS_RECORD_URL = 10, /* the same in canonical form where it is a URL: --url */
+    BLY_KEYS_RECORD_CRAWL = 11, /* --url=crawl */
+    BLY_KEYS_OTHER = 12         /* parts or forms of records that no code describes */
+} bly_key_rule;
+
+/* A copy, a fold and an overlay over a filter have its rule. A union of two filters with keys has
+ * the rule that both have, or, where they differ, none; so has an intersection. Setting it changes
+ * no key. BLY_EINVAL: no such rule. */
+BLY_API bly_key_rule bly_filter_key_rule(const bly_filter *f);
+BLY_CHECKED bly_status bly_filter_set_key_rule(bly_filter *f, bly_key_rule rule);
+BLY_API bool bly_key_rule_known(unsigned code); /* whether a code is one of the above */
+
 /* Keys that were new when added: the distinct keys less the few (at most the rate) that looked
  * present. After a union or intersection, an estimate. Where keys can be removed, the copies there
  * are; of counts, all adds; of an hll, its estimate; of a window, the keys of its generations; of a
@@ -354,6 +380,7 @@ typedef struct bly_file_info {
     bool approximate;
     uint64_t seed; /* or key id, or custom tag */
     uint64_t body_bytes;
+    bly_key_rule key_rule;
 } bly_file_info;
 BLY_CHECKED bly_status bly_file_info_parse(const void *data, size_t size, bly_file_info *out);
 /* The same from a regular file, whose length must fit too. As bly_filter_load's statuses. */

@@ -48,8 +48,9 @@ typedef struct bly_bitmap {
     double fpr;            /* go-zero: 0 */
     bly_hasher hasher;     /* go-zero: murmur3 */
     uint32_t shards;
-    uint64_t stamp;   /* random, of this filter alone: one made anew has another; go-zero: 0 */
-    bool approximate; /* it was sent from one that is an intersection (bly_filter_intersect) */
+    uint64_t stamp;        /* random, of this filter alone: one made anew has another; go-zero: 0 */
+    bool approximate;      /* it was sent from one that is an intersection (bly_filter_intersect) */
+    bly_key_rule key_rule; /* what its keys are made from; go-zero: not recorded */
 } bly_bitmap;
 
 /* What to make. Zero everywhere but capacity and fpr is a good choice. */
@@ -62,6 +63,7 @@ typedef struct bly_bitmap_spec {
     uint32_t shards;      /* 0: as few as shard_bytes allows */
     uint64_t shard_bytes; /* at most so many bytes in a string, head included; 0: 512 MB */
     uint64_t expire_ms; /* after how long the filter vanishes; 0: never. Used by whoever makes it */
+    bly_key_rule key_rule; /* what its keys will be made from; not for bly_bitmap_of */
 } bly_bitmap_spec;
 
 /* A new filter, with a stamp of its own. bly_plan's statuses; BLY_EKIND (of plain bits, but not one
@@ -93,8 +95,8 @@ BLY_API uint64_t bly_bitmap_bytes(const bly_bitmap *b); /* of all of them */
  * that, since some were taken for keys that were there. At most a thousand times the capacity. */
 BLY_API double bly_bitmap_keys(const bly_bitmap *b, uint64_t count);
 
-/* Whether both are of one shape: everything but the stamp, and whether it is approximate. Who joins
- * a filter that is there must take these over. */
+/* Whether both are of one shape: everything but the stamp, the rule of the keys, and whether it is
+ * approximate. Who joins a filter that is there must take these over. */
 BLY_API bool bly_bitmap_alike(const bly_bitmap *a, const bly_bitmap *b);
 
 /* The key of a shard: `name` itself of the first, and of the others name:{TAG}, with tags that

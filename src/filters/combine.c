@@ -129,10 +129,20 @@ static bly_status unite(bly_filter *dst, const bly_filter *src) {
     return BLY_OK;
 }
 
+/* Only a rule by which all keys of the result were made may be recorded. */
+static bly_key_rule rule_of_union(const bly_filter *a, const bly_filter *b) {
+    if (a->key_rule == b->key_rule || bly_filter_count(b) == 0)
+        return a->key_rule;
+    return bly_filter_count(a) == 0 ? b->key_rule : BLY_KEYS_UNRECORDED;
+}
+
 bly_status bly_filter_union(bly_filter *dst, const bly_filter *src) {
+    const bly_key_rule rule = rule_of_union(dst, src);
     bly_status status = unite(dst, src);
-    if (status == BLY_OK)
+    if (status == BLY_OK) {
         blyi_attached_unite(dst, src);
+        blyi_filter_set_key_rule(dst, rule);
+    }
     return status;
 }
 
@@ -160,8 +170,11 @@ static bly_status intersect(bly_filter *dst, const bly_filter *src) {
 /* A sketch cannot follow keys that leave. */
 bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *src) {
     bly_status status = intersect(dst, src);
-    if (status == BLY_OK)
+    if (status == BLY_OK) {
         dst->sketch = NULL;
+        if (dst->key_rule != src->key_rule)
+            blyi_filter_set_key_rule(dst, BLY_KEYS_UNRECORDED);
+    }
     return status;
 }
 

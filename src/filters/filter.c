@@ -120,6 +120,7 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
     f->approximate = shape->approximate;
     f->keyless = shape->keyless;
     f->growth_limit = shape->growth_limit;
+    f->key_rule = shape->key_rule;
     f->alloc = alloc;
     if (ops->block_shift) {
         f->block_bytes = f->geometry.size << ops->block_shift;
@@ -165,6 +166,7 @@ blyi_shape blyi_filter_shape(const bly_filter *f) {
         .keyless = f->keyless,
         .sharing = f->sharing,
         .growth_limit = f->growth_limit,
+        .key_rule = f->key_rule,
     };
 }
 
@@ -502,6 +504,45 @@ double bly_filter_fpr(const bly_filter *f) {
 uint64_t bly_filter_count(const bly_filter *f) {
     return blyi_filter_items(f);
 }
+
+/* ---- the rule of its keys -------------------------------------------------------------------- */
+
+bool bly_key_rule_known(unsigned code) {
+    switch ((bly_key_rule)code) {
+    case BLY_KEYS_UNRECORDED:
+    case BLY_KEYS_LINE:
+    case BLY_KEYS_IP:
+    case BLY_KEYS_DOMAIN:
+    case BLY_KEYS_EMAIL:
+    case BLY_KEYS_URL:
+    case BLY_KEYS_PHONE:
+    case BLY_KEYS_RECORD:
+    case BLY_KEYS_RECORD_URL:
+    case BLY_KEYS_RECORD_CRAWL:
+    case BLY_KEYS_OTHER:
+        return true;
+    }
+    return false;
+}
+
+bly_key_rule bly_filter_key_rule(const bly_filter *f) {
+    return f->key_rule;
+}
+
+void blyi_filter_set_key_rule(bly_filter *f, bly_key_rule rule) {
+    f->key_rule = rule;
+    for (unsigned i = f->levels ? f->levels->lent : 0; f->levels && i < f->levels->n; i++)
+        blyi_filter_set_key_rule(f->levels->at[i], rule);
+}
+
+bly_status bly_filter_set_key_rule(bly_filter *f, bly_key_rule rule) {
+    if (!bly_key_rule_known((unsigned)rule))
+        return BLY_EINVAL;
+    blyi_filter_set_key_rule(f, rule);
+    return BLY_OK;
+}
+
+/* ---- levels ---------------------------------------------------------------------------------- */
 
 size_t bly_filter_levels(const bly_filter *f) {
     return f->levels && f->ops->whole->shown ? f->levels->n : 1;

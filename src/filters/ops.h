@@ -143,7 +143,8 @@ struct bly_filter {
     blyi_stripe *stripes; /* of a shared filter, else NULL */
     bly_sharing sharing;
     bool approximate;
-    bool keyless; /* opened without its hasher */
+    bool keyless;          /* opened without its hasher */
+    bly_key_rule key_rule; /* what its keys are made from, as far as it is recorded */
     bly_allocator alloc;
     uint64_t growth_limit; /* blyi_growth_limit; 0: none */
     void *body_block;      /* what to free for the body; NULL when borrowed */
@@ -166,6 +167,7 @@ struct blyi_shape {
     bool keyless;
     bly_sharing sharing;
     uint64_t growth_limit; /* as a filter's */
+    bly_key_rule key_rule;
 };
 
 /* A hasher that was never filled in, or that a filter opened without its key had. */
@@ -196,6 +198,9 @@ bly_status blyi_filter_may_grow(const bly_filter *f, uint64_t bytes);
 
 /* Zeroes the bits past the last that is used: of a damaged map that was copied or united, say. */
 void blyi_filter_trim(bly_filter *f);
+
+/* Sets the rule of f and of its levels, but for those that are borrowed. */
+void blyi_filter_set_key_rule(bly_filter *f, bly_key_rule rule);
 
 /* What a filter is, its bits aside. */
 blyi_shape blyi_filter_shape(const bly_filter *f);

@@ -158,8 +158,11 @@ bly_status blyi_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out, bly_re
         .capacity = spec->capacity,
         .fpr = spec->fpr,
         .hasher = spec->hasher,
+        .key_rule = spec->key_rule,
     };
     bly_kind kind = spec->kind;
+    if (!bly_key_rule_known((unsigned)spec->key_rule))
+        return fail(why, BLY_EINVAL, "there is no such rule of keys");
     if (kind == BLY_KIND_NONE)
         kind = bly_plan_layout(spec->fpr) == BLY_SBBF ? BLY_SBBF : BLY_SPLIT512;
     if (!one_block_per_key(kind))
@@ -194,6 +197,7 @@ bly_status blyi_bitmap_of(const bly_filter *f, const bly_bitmap_spec *spec, bly_
         .fpr = bly_filter_fpr(f),
         .hasher = *hasher,
         .approximate = f->approximate,
+        .key_rule = f->key_rule,
     };
     if (check_hasher(hasher) != BLY_OK)
         return fail(why, BLY_EINVAL, "%s", hashers);

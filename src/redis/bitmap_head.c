@@ -41,6 +41,7 @@ void blyi_bitmap_head_encode(const bly_bitmap *b, uint32_t shard, bool complete,
         .capacity = b->capacity,
         .fpr = b->fpr,
         .approximate = b->approximate,
+        .key_rule = b->key_rule,
     };
     memset(out, 0, BLY_BITMAP_HEAD);
     memcpy(out, magic, sizeof magic);
@@ -121,6 +122,7 @@ static bly_status decode(const uint8_t *in, bly_bitmap_head *out) {
                 .shards = blyi_load32le(in + AT_SHARDS),
                 .stamp = blyi_load64le(in + AT_STAMP),
                 .approximate = h.shape.approximate,
+                .key_rule = h.shape.key_rule,
             },
         .shard = blyi_load32le(in + AT_SHARD),
         .count = blyi_load64le(in + BLYI_BITMAP_COUNT_AT),

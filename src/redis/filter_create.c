@@ -158,6 +158,7 @@ static bly_status read_first(bly_redis_filter *f, void *ctx, uint64_t shard,
     m->complete = head.complete && !made;
     f->bitmap.stamp = head.bitmap.stamp;
     f->bitmap.approximate = head.bitmap.approximate;
+    f->bitmap.key_rule = head.bitmap.key_rule;
     return BLY_OK;
 }
 

@@ -54,6 +54,7 @@ static bly_status make_copy(bly_redis_filter *f, uint64_t count, bly_filter **ou
         .fpr = f->bitmap.fpr,
         .approximate = f->bitmap.approximate,
         .keyless = f->keyless,
+        .key_rule = f->bitmap.key_rule,
     };
     const bly_status status = blyi_filter_make(&shape, NULL, NULL, out);
     return status ? blyi_remote_fail(f, status, "%s", bly_strerror(status)) : BLY_OK;

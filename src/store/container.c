@@ -35,7 +35,7 @@ enum {
     FLAG_KEYED = 1,
     FLAG_APPROXIMATE = 2,
     FLAG_FOLDABLE = 4,
-    FLAGS_KNOWN = 7,
+    KEY_RULE_SHIFT = 3, /* the upper five bits are a bly_key_rule */
 };
 
 enum { SUB_TEXTBOOK = 1 }; /* of a classic filter; else the detail of the geometry */
@@ -68,7 +68,8 @@ void blyi_header_encode(const blyi_shape *s, uint64_t body_sum, uint8_t out[BLYI
     out[AT_HASH] = (uint8_t)s->hasher.id;
     out[AT_FLAGS] = (uint8_t)((s->hasher.id == BLY_HASH_SIPHASH ? FLAG_KEYED : 0) |
                               (s->approximate ? FLAG_APPROXIMATE : 0) |
-                              (g->options & BLY_FOLDABLE ? FLAG_FOLDABLE : 0));
+                              (g->options & BLY_FOLDABLE ? FLAG_FOLDABLE : 0) |
+                              (unsigned)s->key_rule << KEY_RULE_SHIFT);
     out[AT_HASHES] = (uint8_t)g->hashes;
     out[AT_WIDTH] = (uint8_t)cell_bits(g);
     out[AT_SUB] = g->options & BLY_TEXTBOOK ? SUB_TEXTBOOK : (uint8_t)g->detail;
@@ -101,7 +102,7 @@ static bly_status decode_geometry(const uint8_t *in, bly_geometry *g) {
     };
     if (!blyi_ops_of(g->kind))
         return BLY_EKIND;
-    if (in[AT_FLAGS] & ~FLAGS_KNOWN)
+    if (!bly_key_rule_known(in[AT_FLAGS] >> KEY_RULE_SHIFT))
         return BLY_ECORRUPT;
     if (in[AT_FLAGS] & FLAG_FOLDABLE)
         g->options |= BLY_FOLDABLE;
@@ -140,6 +141,7 @@ bly_status blyi_header_decode(const uint8_t in[BLYI_HEADER_BYTES], blyi_header *
     s->capacity = blyi_load64le(in + AT_CAPACITY);
     s->items = blyi_load64le(in + AT_ITEMS);
     s->approximate = (in[AT_FLAGS] & FLAG_APPROXIMATE) != 0;
+    s->key_rule = (bly_key_rule)(in[AT_FLAGS] >> KEY_RULE_SHIFT);
     if (!(s->fpr > 0 && s->fpr < 1) || s->capacity == 0)
         return BLY_ECORRUPT;
     out->body_bytes = bly_plan_bytes(&s->geometry);
@@ -213,6 +215,7 @@ bly_file_info blyi_header_info(const blyi_header *h) {
         .approximate = s->approximate,
         .seed = s->hasher.seed,
         .body_bytes = h->body_bytes,
+        .key_rule = s->key_rule,
     };
 }
 

@@ -46,23 +46,25 @@ static uint64_t sum_of_parts(const bly_image *image, unsigned from) {
     return XXH64_digest(&sum);
 }
 
-static void append(bly_image *image, const bly_filter *f) {
+/* Parts have the rule of the whole: a base that is borrowed may have another, or none. */
+static void append(bly_image *image, const bly_filter *f, bly_key_rule rule) {
     part *p = &image->parts[image->n++];
     p->at = image->size;
     p->filter = f;
     image->size += BLYI_HEADER_BYTES + own_bytes(p);
     unsigned inside = image->n;
     for (unsigned i = 0; f->levels && i < f->levels->n; i++)
-        append(image, f->levels->at[i]);
+        append(image, f->levels->at[i], rule);
     uint64_t sum = f->levels ? sum_of_parts(image, inside) : blyi_body_sum(f->body, f->body_bytes);
-    const blyi_shape shape = blyi_filter_shape(f);
+    blyi_shape shape = blyi_filter_shape(f);
+    shape.key_rule = rule;
     blyi_header_encode(&shape, sum, p->header);
 }
 
 static void compose(bly_image *image, const bly_filter *f) {
     image->n = 0;
     image->size = 0;
-    append(image, f);
+    append(image, f, f->key_rule);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

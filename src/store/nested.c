@@ -32,7 +32,7 @@ static bly_status read_level(const bly_source *source, const blyi_shape *whole, 
     if (status)
         return status;
     bool belongs = level->hasher.id == whole->hasher.id &&
-                   level->hasher.seed == whole->hasher.seed &&
+                   level->hasher.seed == whole->hasher.seed && level->key_rule == whole->key_rule &&
                    out->header.body_bytes <= end - out->body &&
                    blyi_ops_of(whole->geometry.kind)->whole->admits(whole, i, level);
     return belongs ? BLY_OK : BLY_ECORRUPT;

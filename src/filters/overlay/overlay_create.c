@@ -36,6 +36,7 @@ static bly_status add_part(bly_filter *f, const bly_geometry *g, uint64_t capaci
         .fpr = rate,
         .keyless = f->keyless,
         .growth_limit = f->growth_limit,
+        .key_rule = f->key_rule,
     };
     bly_geometry whole = f->geometry;
     bly_filter *part;
@@ -92,6 +93,7 @@ static bly_status lay_over(bly_filter *base, bool lent, const bly_spec *spec, bl
         .hasher = base->hasher,
         .fpr = base->fpr,
         .keyless = base->keyless,
+        .key_rule = base->key_rule,
     };
     bly_filter *f;
     bly_status status = check_spec(spec);
