@@ -67,6 +67,9 @@ static bly_status flush(changing *c) {
 static bly_status finish(changing *c) {
     if (!c->mark || c->keys == 0)
         return BLY_OK;
+    const bly_status status = bly_filter_set_key_rule(c->filter, keytype_rule(c->type));
+    if (status != BLY_OK)
+        return status;
     return c->marked ? keytype_mark_more(c->filter, c->type, &c->known, &c->levels)
                      : keytype_mark(c->filter, c->type, &c->levels);
 }

@@ -248,6 +248,11 @@ static bool build(build_job *j, cli_operands files) {
     return true;
 }
 
+/* A record of -0 may be of blanks. */
+static bly_key_rule rule_of(keytype type, bool null) {
+    return type == KEYTYPE_LINE && null ? BLY_KEYS_RECORD : keytype_rule(type);
+}
+
 static int run(void *values, cli_operands operands) {
     const build_options *o = values;
     build_job *j = calloc(1, sizeof *j);
@@ -262,6 +267,7 @@ static int run(void *values, cli_operands operands) {
                                .room = kinds_can(o->kind, BLY_CAN_BUILD) ? 0 : o->keys,
                                .foldable = o->foldable,
                                .type = j->reader.type,
+                               .rule = rule_of(j->reader.type, o->null),
                                .rate = o->rate > 0 ? o->rate : usual_rate(o->kind),
                                .counter_bits = o->counter_bits ? 1U << o->counter_bits : 0,
                                .changes = o->changes,

@@ -326,6 +326,7 @@ static int run(void *values, cli_operands operands) {
     j->options = o;
     j->quiet = message_quiet();
     j->query.reader.exact = o->null;
+    j->query.field.exact = o->null;
     j->query.field.field = o->field;
     j->query.field.delimiter = o->delimiter.given ? o->delimiter.value : '\t';
     if (open_list(j, operands.items[0], key)) {

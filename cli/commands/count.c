@@ -8,6 +8,7 @@
 #include "interrupt.h"
 #include "json.h"
 #include "key_options.h"
+#include "key_state.h"
 #include "links.h"
 #include "message.h"
 #include "numbers.h"
@@ -86,6 +87,7 @@ typedef struct job {
     progress progress;
     uint64_t lines;
     uint64_t estimates, error; /* that were printed, and by how much they are too high at most */
+    bool warned;               /* of a carriage return */
     bly_bytes keys[INPUT_BATCH];
     tally_count counts[INPUT_BATCH];
 } job;
@@ -225,6 +227,8 @@ static bool take_some(job *j, const bly_bytes *records, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (!key_of(&j->rule, records[i], &j->keys[i]))
             return false;
+    if (j->tally.keeps_return && j->rule.met && !j->options->query && !j->options->keys.null)
+        key_state_warn(j->options->state, &j->warned);
     const size_t done = tally_take(&j->tally, j->keys, n, j->counts);
     j->lines += done;
     for (size_t i = 0; i < done; i++)
@@ -263,6 +267,7 @@ static bool open_tally(job *j) {
                        .rate = o->rate,
                        .seed = o->seed,
                        .state = o->state,
+                       .key_rule = key_options_code(&o->keys),
                        .rule = key_options_words(&o->keys, rule),
                        .sketch = o->sketch,
                        .exact = o->exact,
@@ -270,6 +275,7 @@ static bool open_tally(job *j) {
                        .age = o->age};
     if (!open_key(o->key_file, &space, &wish.key) || !tally_open(&j->tally, &wish))
         return false;
+    j->rule.exact |= j->tally.keeps_return;
     bly_status status = o->top ? bly_top_create((size_t)o->top, NULL, &j->top) : BLY_OK;
     if (status != BLY_OK)
         (void)message_error("--top %llu: %s", (unsigned long long)o->top, bly_strerror(status));

@@ -15,6 +15,7 @@
 #include "dedup_report.h"
 #include "interrupt.h"
 #include "key_options.h"
+#include "key_state.h"
 #include "kinds.h"
 #include "links.h"
 #include "message.h"
@@ -123,22 +124,37 @@ typedef struct job {
     pace pace;
     uint64_t decoder_memory;
     uint64_t window_keys, window_seconds; /* --window, whichever it is */
+    bool warned;                          /* of a carriage return */
+    bly_bytes texts[INPUT_BATCH];
     uint8_t fresh[INPUT_BATCH];
 } job;
 
 /* ---- one batch ------------------------------------------------------------------------------- */
 
+static void watch_returns(job *j) {
+    const bool old = j->options->redis ? j->redis.keeps_return : j->seen.keeps_return;
+    const char *name = j->options->redis   ? j->redis.remote.at.name
+                       : j->options->state ? j->options->state
+                                           : j->options->confirm;
+    if (old && j->rule.met && !j->options->keys.null)
+        key_state_warn(name, &j->warned);
+}
+
 static bool ask(job *j, const bly_bytes *records, size_t n) {
+    bool good;
     if (key_is_record(&j->rule))
-        return seen_keys(&j->seen, records, n, j->fresh);
-    return key_hashes(&j->rule, &j->seen.hasher, records, n, j->seen.hashes) &&
-           seen_hashes(&j->seen, n, j->fresh);
+        good = seen_keys(&j->seen, key_texts(&j->rule, records, n, j->texts), n, j->fresh);
+    else
+        good = key_hashes(&j->rule, &j->seen.hasher, records, n, j->seen.hashes) &&
+               seen_hashes(&j->seen, n, j->fresh);
+    watch_returns(j);
+    return good;
 }
 
 /* A record of the input has its separator behind it; a link, or a canonical form, has not. */
 static bool print_made(job *j, bly_bytes record) {
     if (j->options->print_canonical) {
-        bly_bytes whole = record;
+        const bly_bytes whole = record;
         if (url_canonical(&j->rule.canonical, j->rule.level, whole.data, whole.size, &record) ==
             URL_NOMEM) {
             (void)message_error("out of memory");
@@ -189,6 +205,7 @@ static bool share_batch(job *j, const bly_bytes *records, size_t n) {
     const uint8_t doubt = j->redis.policy == SEEN_REDIS_PRINT ? printed : !printed;
     if (!seen_redis_ask(&j->redis, &j->rule, records, n, doubt, j->fresh))
         return false;
+    watch_returns(j);
     j->totals.records += n;
     j->totals.unique = j->redis.fresh;
     if (!(print_batch(j, records, n) && output_flush(&j->out))) {
@@ -233,6 +250,7 @@ static bool open_seen(job *j) {
     char rule[KEY_OPTIONS_WORDS];
     seen_wish wish = {.keys = o->expect,
                       .seed = o->seed,
+                      .key_rule = key_options_code(&o->keys),
                       .rule = key_options_words(&o->keys, rule),
                       .overhead = seen_overhead + j->decoder_memory,
                       .rate = o->rate,
@@ -243,13 +261,17 @@ static bool open_seen(job *j) {
                       .confirm = o->confirm,
                       .state = o->state,
                       .estimate = o->keys.extract ? 0 : input_estimate(&j->in)};
-    return seen_open(&j->seen, &wish);
+    if (!seen_open(&j->seen, &wish))
+        return false;
+    j->rule.exact |= j->seen.keeps_return;
+    return true;
 }
 
 static bool open_redis(job *j) {
     const dedup_options *o = j->options;
     char rule[KEY_OPTIONS_WORDS];
     const seen_redis_wish wish = {.address = o->redis,
+                                  .key_rule = key_options_code(&o->keys),
                                   .rule = key_options_words(&o->keys, rule),
                                   .keys = o->expect,
                                   .rate = o->rate,
@@ -259,7 +281,10 @@ static bool open_redis(job *j) {
                                   .replicas = o->replicas,
                                   .policy = o->on_error ? (seen_redis_policy)o->on_error
                                                         : SEEN_REDIS_STOP};
-    return seen_redis_open(&j->redis, &wish);
+    if (!seen_redis_open(&j->redis, &wish))
+        return false;
+    j->rule.exact |= j->redis.keeps_return;
+    return true;
 }
 
 /* The first batch is read before a filter is made: it tells how many lines to expect. A server that
@@ -534,8 +559,14 @@ const cli_command command_dedup = {
     "none.) What the server forgets, because it keeps nothing on disk, is an error, not a new "
     "beginning: see --on-error.\n"
     "\n"
-    "Lines are compared byte for byte, without their newline. The last one may lack its newline, "
-    "and gets one.",
+    "Lines are compared byte for byte, without their newline and one carriage return before it: "
+    "files with the line ends of Windows and of Unix have the same lines. What is printed keeps "
+    "them. With -0 a carriage return is a byte like any other. The last line may lack its newline, "
+    "and gets one.\n"
+    "\n"
+    "A state records how its keys are made from lines (--url, and that the carriage return is left "
+    "out), and a run that makes them otherwise is refused. `bloomery check` and `add` apply what "
+    "it records; a list that `bloomery build` made of lines can be a state, too.",
     "# the different lines of a log\n"
     "bloomery dedup access.log\n"
     "# a crawl's URLs, without those that differ only in spelling or tracking\n"

@@ -12,6 +12,7 @@
 #include "json.h"
 #include "kept.h"
 #include "key_options.h"
+#include "key_state.h"
 #include "kinds.h"
 #include "links.h"
 #include "message.h"
@@ -72,6 +73,9 @@ typedef struct job {
     uint64_t lines;     /* of all inputs, or links */
     uint64_t own_lines; /* of the input being read */
     bool failed;        /* some input could not be read */
+    bool old;           /* the state does not record that keys lack a carriage return */
+    bool warned;        /* of one */
+    bly_bytes texts[INPUT_BATCH];
     bly_hash hashes[INPUT_BATCH];
 } job;
 
@@ -133,6 +137,19 @@ static bool state_fits(const job *j) {
     return false;
 }
 
+/* The state must be of the rule of this run; a new one becomes so. */
+static bool settle_rule(job *j) {
+    bly_filter *f = j->kept.filter;
+    const bly_key_rule rule = key_options_code(&j->options->keys);
+    const key_state fit = j->kept.loaded ? key_state_of(j->options->state, bly_filter_key_rule(f),
+                                                        rule, estimate_of(f, UINT64_MAX).keys == 0)
+                                         : KEY_STATE_FITS;
+    j->old = fit == KEY_STATE_OLD;
+    j->rule.exact |= j->old;
+    return fit == KEY_STATE_OLD ||
+           (fit == KEY_STATE_FITS && bly_filter_set_key_rule(f, rule) == BLY_OK);
+}
+
 static bool open_sketch(job *j) {
     bly_hasher space;
     const bly_hasher *key;
@@ -148,14 +165,15 @@ static bool open_sketch(job *j) {
         (void)message_error("%s", bly_strerror(status));
         return false;
     }
-    if (!(j->kept.loaded ? state_fits(j) : begin_sketch(j)))
+    if (!(j->kept.loaded ? state_fits(j) : begin_sketch(j)) || !settle_rule(j))
         return false;
     j->into = j->kept.filter;
     j->hasher = *bly_filter_hasher(j->into);
     j->before = estimate_of(j->into, UINT64_MAX).keys;
     if (!j->options->each)
         return true;
-    if (!make_sketch(j, bly_filter_geometry(j->into).hashes, &j->each))
+    if (!make_sketch(j, bly_filter_geometry(j->into).hashes, &j->each) ||
+        bly_filter_set_key_rule(j->each, bly_filter_key_rule(j->into)) != BLY_OK)
         return false;
     j->into = j->each;
     return true;
@@ -231,12 +249,15 @@ static bool take_batch(void *at, const bly_bytes *records, size_t n) {
     job *j = at;
     bly_status status;
     if (key_is_record(&j->rule))
-        status = bly_filter_add_many(j->into, records, n, NULL, NULL);
+        status =
+            bly_filter_add_many(j->into, key_texts(&j->rule, records, n, j->texts), n, NULL, NULL);
     else if (key_hashes(&j->rule, &j->hasher, records, n, j->hashes))
         status = bly_filter_add_hashes(j->into, j->hashes, n, NULL, NULL);
     else
         return false;
     j->own_lines += n;
+    if (j->old && j->rule.met && !j->options->keys.null)
+        key_state_warn(j->options->state, &j->warned);
     if (status != BLY_OK)
         (void)message_error("%s", bly_strerror(status));
     return status == BLY_OK && (j->options->each || kept_save_now_and_then(&j->kept));
@@ -358,7 +379,8 @@ const cli_command command_distinct = {
         "The number comes first on its line, without commas, for scripts; --json has all of it. A "
         "signal ends the reading: what was read until then is told, and saved.\n"
         "\n"
-        "Lines are compared byte for byte, without their newline.",
+        "Lines are compared byte for byte, without their newline and one carriage return before "
+        "it (with -0 that is a byte like any other).",
     .examples = "# how many visitors?\n"
                 "bloomery distinct --field 1 -t ' ' access.log\n"
                 "# the number alone\n"

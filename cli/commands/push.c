@@ -189,7 +189,7 @@ static bool plain_agrees(const push *p) {
 static void mention_type(const push *p) {
     keytype_levels levels;
     const keytype type = keytype_recognise(p->filter, &levels);
-    if (type != KEYTYPE_LINE && type != KEYTYPE_NONE && !p->v->as_is)
+    if (!keytype_is_lines(type) && type != KEYTYPE_NONE && !p->v->as_is)
         message_note("%s: a list of type %s, as bloomery check and add will find by themselves; "
                      "other clients must ask for keys in its form",
                      p->remote.at.name, keytype_name(type));
@@ -230,13 +230,15 @@ static void report(const push *p) {
 }
 
 /* The module compares bytes. Asked for an address whose network is listed, or a name in capitals,
- * it would say no. (A keyed list cannot be looked at without its key.) */
+ * it would say no. (Marks of a keyed list cannot be looked up without its key.) */
 static keytype type_of(const push *p) {
     keytype_levels levels;
-    if (p->v->as_is || !bly_filter_hasher(p->filter))
+    if (p->v->as_is)
         return KEYTYPE_LINE;
-    const keytype type = keytype_recognise(p->filter, &levels);
-    return type == KEYTYPE_NONE ? KEYTYPE_LINE : type;
+    const keytype type = bly_filter_hasher(p->filter)
+                             ? keytype_recognise(p->filter, &levels)
+                             : keytype_of_rule(bly_filter_key_rule(p->filter));
+    return type == KEYTYPE_NONE || keytype_is_lines(type) ? KEYTYPE_LINE : type;
 }
 
 /* What only a server without the module can be sent. Before the first piece is. */

@@ -9,6 +9,8 @@
 #include "tally.h"
 
 #include "health.h"
+#include "key.h"
+#include "key_state.h"
 #include "kinds.h"
 #include "message.h"
 #include "numbers.h"
@@ -123,15 +125,30 @@ static bool state_fits(const tally *t, const tally_wish *w) {
     return true;
 }
 
-/* A state knows which rule its keys were made by: one key more says so. */
+/* The state must be of the rule of this run; a new one becomes so. */
+static bool settle_rule(tally *t, const tally_wish *w) {
+    bly_filter *f = t->kept.filter;
+    const key_state fit = t->kept.loaded ? key_state_of(w->state, bly_filter_key_rule(f),
+                                                        w->key_rule, bly_filter_count(f) == 0)
+                                         : KEY_STATE_FITS;
+    t->keeps_return = fit == KEY_STATE_OLD;
+    return fit == KEY_STATE_OLD ||
+           (fit == KEY_STATE_FITS && bly_filter_set_key_rule(f, w->key_rule) == BLY_OK);
+}
+
+/* A state knows which rule its keys were made by: its header records it, and one key more says it
+ * in words, for rules that have no code of their own. */
 static bool mark_rule(tally *t, const tally_wish *w) {
     char text[160] = "\0bloomery\0count";
     const size_t head = sizeof "\0bloomery\0count";
     bly_filter *f = t->kept.filter;
     if (!w->state)
         return true;
+    if (!settle_rule(t, w))
+        return false;
     const size_t size = head + (size_t)snprintf(text + head, sizeof text - head, "%s", w->rule);
-    if (t->kept.loaded && bly_filter_count(f) > 0 && !bly_filter_contains(f, text, size))
+    const bool told = !t->keeps_return && w->key_rule != BLY_KEYS_OTHER;
+    if (!told && t->kept.loaded && bly_filter_count(f) > 0 && !bly_filter_contains(f, text, size))
         message_warn("%s: was not made with these options (--url, --field, --ignore-case, "
                      "--extract-urls): keys it has counted may be counted anew",
                      w->state);
@@ -162,6 +179,7 @@ static bool open_to_ask(tally *t, const tally_wish *w) {
         return false;
     }
     t->reader.type = keytype_recognise(t->filter, &levels);
+    t->keeps_return = bly_filter_key_rule(t->filter) == BLY_KEYS_UNRECORDED;
     if (t->reader.type == KEYTYPE_NONE)
         return refuse("has keys of several types, or too many to tell", w->state);
     return true;
@@ -227,7 +245,8 @@ static void fail(const tally *t, bly_status status) {
 }
 
 bool tally_wants_one(const tally *t) {
-    return t->reader.type != KEYTYPE_NONE && t->reader.type != KEYTYPE_LINE;
+    return keytype_is_typed(t->reader.type) || t->reader.type == KEYTYPE_RECORD_URL ||
+           t->reader.type == KEYTYPE_RECORD_CRAWL;
 }
 
 /* What a list or sketch says, which is only asked: of a sketch nothing is certain. */
@@ -238,6 +257,8 @@ static tally_count told(const tally *t, uint64_t count) {
 /* A key that is not of the list's type was never added. */
 static size_t ask_typed(tally *t, bly_bytes text, tally_count *out) {
     keytype_key key;
+    t->reader.cut = true;
+    t->reader.blanks = !keytype_is_typed(t->reader.type);
     const keytype_result result = keytype_read(&t->reader, text, &key);
     *out =
         told(t, result == KEYTYPE_KEY ? bly_filter_copies(t->filter, key.bytes.data, key.bytes.size)
@@ -247,12 +268,13 @@ static size_t ask_typed(tally *t, bly_bytes text, tally_count *out) {
     return result != KEYTYPE_NOMEM;
 }
 
-/* Lists are made of lines without the carriage return of a DOS file; states of count keep it. */
+/* Of a file that records nothing: lists were always made of lines without the carriage return,
+ * states of count with it. */
 static uint64_t ask_without_return(const tally *t, bly_bytes key) {
-    const char *text = key.data;
-    if (key.size == 0 || text[key.size - 1] != '\r')
+    const bly_bytes text = key_line(key);
+    if (!t->keeps_return || t->kept.filter || text.size == key.size)
         return 0;
-    return bly_filter_copies(t->filter, text, key.size - 1);
+    return bly_filter_copies(t->filter, text.data, text.size);
 }
 
 static size_t ask(const tally *t, const bly_bytes *keys, size_t n, tally_count *counts) {

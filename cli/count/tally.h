@@ -19,7 +19,8 @@ typedef struct tally_wish {
     uint64_t seed;
     const char *state;
     const bly_hasher *key; /* the secret */
-    const char *rule;      /* how keys are made of lines, in any words: a state is good for one */
+    bly_key_rule key_rule; /* how keys are made of lines: a state is good for one rule; */
+    const char *rule;      /* and the same in any words, in more detail */
     bool sketch;           /* a sketch instead of exact counts */
     bool exact;            /* what a state holds must be exact */
     bool ask;              /* tell, add nothing: `state` is any filter that tells copies */
@@ -42,6 +43,7 @@ typedef struct tally {
     opened file;              /* where they are only asked for */
     const bly_filter *filter; /* of one of these (of `exact` the first level) */
     keytype_reader reader;    /* of a list whose keys have a type, which is only asked */
+    bool keeps_return;        /* it does not record that keys lack a carriage return */
     uint64_t fresh;           /* keys added that had not been seen */
     bly_hash hashes[INPUT_BATCH];
     uint8_t found[INPUT_BATCH];

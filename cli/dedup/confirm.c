@@ -148,6 +148,14 @@ confirm *confirm_open(const char *path, uint64_t expected, double fpr) {
     return c;
 }
 
+bly_key_rule confirm_key_rule(const confirm *c) {
+    return c->file.shape.rule;
+}
+
+bool confirm_set_key_rule(confirm *c, bly_key_rule rule) {
+    return pages_set_rule(&c->file, rule);
+}
+
 void confirm_close(confirm *c) {
     if (!c)
         return;

@@ -21,6 +21,11 @@ typedef struct confirm confirm;
  * locked. On failure a message has been printed and the result is NULL. */
 confirm *confirm_open(const char *path, uint64_t expected, double fpr);
 
+/* What the fingerprints are of, as the file records it; and to record something else. false: a
+ * message has been printed. */
+bly_key_rule confirm_key_rule(const confirm *c);
+bool confirm_set_key_rule(confirm *c, bly_key_rule rule);
+
 /* The hasher whose lo words are the fingerprints: seeded at random when the file was made. */
 const bly_hasher *confirm_hasher(const confirm *c);
 

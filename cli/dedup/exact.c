@@ -45,6 +45,7 @@ struct exact {
     size_t mapped_bytes;
     uint64_t most_slots;
     bool zero;
+    bly_key_rule rule;
     pages *file; /* that it was loaded from, or NULL */
 };
 
@@ -297,8 +298,17 @@ bool exact_load(const char *path, uint64_t expected, uint64_t most_bytes, exact 
         return false;
     }
     (*out)->file = file;
+    (*out)->rule = file->shape.rule;
     *seed = file->shape.seed;
     return true;
+}
+
+bly_key_rule exact_key_rule(const exact *e) {
+    return e->rule;
+}
+
+void exact_set_key_rule(exact *e, bly_key_rule rule) {
+    e->rule = rule;
 }
 
 static size_t fill_page(void *ctx, uint64_t first, uint64_t last, uint64_t *out, size_t room) {
@@ -306,7 +316,7 @@ static size_t fill_page(void *ctx, uint64_t first, uint64_t last, uint64_t *out,
 }
 
 static bool save_to(const exact *e, pages *file, uint64_t seed) {
-    pages_shape shape = {.seed = seed, .zero = e->zero};
+    pages_shape shape = {.seed = seed, .zero = e->zero, .rule = e->rule};
     return pages_replace(file, shape, e->count, fill_page, (void *)(uintptr_t)e);
 }
 

@@ -38,6 +38,9 @@ uint64_t exact_bytes(const exact *e); /* of memory */
  * locked until exact_destroy: one process at a time. */
 bool exact_load(const char *path, uint64_t expected, uint64_t most_bytes, exact **out,
                 uint64_t *seed);
+/* What the fingerprints are of: as the file records it, or as it is to be recorded. */
+bly_key_rule exact_key_rule(const exact *e);
+void exact_set_key_rule(exact *e, bly_key_rule rule);
 bool exact_save(const exact *e, const char *path,
                 uint64_t seed); /* temporary file, fsync, rename */
 

@@ -133,7 +133,7 @@ static bool write_window(const pages *p, uint64_t page, size_t n) {
 /* ---- the header ------------------------------------------------------------------------------ */
 
 /* All that ever changes lies in the first 64 bytes, which a disk writes as one. */
-enum { HEAD_BYTES = 64, SUMMED = 56, VERSION = 1, FLAG_ZERO = 1 };
+enum { HEAD_BYTES = 64, SUMMED = 56, VERSION = 1, FLAG_ZERO = 1, RULE_SHIFT = 8, RULE_MASK = 31 };
 static const char magic[8] = {'B', 'L', 'Y', 'F', 'P', 'S', '0', '1'};
 
 static void put_word(uint8_t *at, uint64_t value, int bytes) {
@@ -163,7 +163,7 @@ static bool encode(const pages_shape *shape, uint8_t page[PAGE_BYTES]) {
     put_word(page + 8, VERSION, 4);
     put_word(page + 12, shape->bits, 4);
     put_word(page + 16, shape->seed, 8);
-    put_word(page + 24, shape->zero ? FLAG_ZERO : 0, 8);
+    put_word(page + 24, (shape->zero ? FLAG_ZERO : 0) | (uint64_t)shape->rule << RULE_SHIFT, 8);
     if (!sum_of(page, &sum))
         return false;
     put_word(page + SUMMED, sum, 8);
@@ -179,10 +179,13 @@ static bly_status decode(const uint8_t page[PAGE_BYTES], pages_shape *shape) {
         return BLY_ECORRUPT;
     if (get_word(page + 8, 4) > VERSION)
         return BLY_EVERSION;
+    const uint64_t flags = get_word(page + 24, 8);
     *shape = (pages_shape){.bits = (unsigned)get_word(page + 12, 4),
                            .seed = get_word(page + 16, 8),
-                           .zero = get_word(page + 24, 8) & FLAG_ZERO};
-    if (shape->bits > MOST_BITS || !encode(shape, again) || memcmp(page, again, PAGE_BYTES) != 0)
+                           .zero = flags & FLAG_ZERO,
+                           .rule = (bly_key_rule)(flags >> RULE_SHIFT & RULE_MASK)};
+    if (shape->bits > MOST_BITS || !bly_key_rule_known((unsigned)shape->rule) ||
+        !encode(shape, again) || memcmp(page, again, PAGE_BYTES) != 0)
         return BLY_ECORRUPT;
     return BLY_OK;
 }
@@ -230,17 +233,33 @@ static bool read_header(pages *p, uint64_t size) {
     return p->whole;
 }
 
-/* Notes that fingerprint 0 is in the set. */
-static bool write_zero(pages *p) {
+/* Writes the header again. */
+static bool write_shape(pages *p, const pages_shape *shape) {
     uint8_t page[PAGE_BYTES];
-    pages_shape shape = p->shape;
-    shape.zero = true;
-    if (!encode(&shape, page) || !write_at(p->fd, page, HEAD_BYTES, 0)) {
+    if (!encode(shape, page) || !write_at(p->fd, page, HEAD_BYTES, 0)) {
         (void)message_errno(p->path);
         return false;
     }
-    p->shape = shape;
+    p->shape = *shape;
+    return true;
+}
+
+/* Notes that fingerprint 0 is in the set. */
+static bool write_zero(pages *p) {
+    pages_shape shape = p->shape;
+    shape.zero = true;
+    if (!write_shape(p, &shape))
+        return false;
     p->count++;
+    return true;
+}
+
+bool pages_set_rule(pages *p, bly_key_rule rule) {
+    pages_shape shape = p->shape;
+    shape.rule = rule;
+    if (p->whole && p->shape.rule != rule)
+        return write_shape(p, &shape);
+    p->shape = shape;
     return true;
 }
 

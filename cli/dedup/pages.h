@@ -2,9 +2,9 @@
  * exact.h saves and confirm.h works on.
  *
  *   page 0        the header, little-endian: "BLYFPS01", u32 version = 1, u32 b, u64 seed, u64
- *                 flags (bit 0: fingerprint 0 is in the set), 24 bytes of 0, u64 checksum of these
- *                 56 bytes (xxh3, seed 0); the rest is 0
- *   page 1 + p    for p in 0 .. 2^b - 1: 512 slots of u64, little-endian, 0 where empty
+ *                 flags (bit 0: fingerprint 0 is in the set; bits 8 to 12: what the fingerprints
+ * are of, a bly_key_rule), 24 bytes of 0, u64 checksum of these 56 bytes (xxh3, seed 0); the rest
+ * is 0 page 1 + p    for p in 0 .. 2^b - 1: 512 slots of u64, little-endian, 0 where empty
  *
  * All pages have 4096 bytes. A fingerprint lies in the page that its highest b bits name; within
  * the page in the slot that its next 9 bits name or, when that is taken, in the first free one
@@ -26,6 +26,7 @@ typedef struct pages_shape {
     unsigned bits; /* b */
     uint64_t seed; /* of the hash that makes the fingerprints */
     bool zero;     /* fingerprint 0 is in the set */
+    bly_key_rule rule;
 } pages_shape;
 
 typedef struct pages {
@@ -57,6 +58,10 @@ bool pages_read(const pages *p, uint64_t page, uint64_t slots[PAGES_SLOTS]);
 void pages_close(pages *p);
 
 uint64_t pages_bytes(void); /* of memory that an open one needs */
+
+/* Records another rule in the file, if it is whole; else it is recorded when the file is written.
+ * false: a message has been printed. */
+bool pages_set_rule(pages *p, bly_key_rule rule);
 
 /* Goes through all fingerprints but 0, many at a time and in no special order within a page; checks
  * that each lies in its page, and counts them. `visit` may be NULL; it returns BLY_OK to go on.

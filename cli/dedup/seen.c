@@ -1,6 +1,8 @@
 #include "seen.h"
 
 #include "kept.h"
+#include "key_state.h"
+#include "keytype.h"
 #include "kinds.h"
 #include "message.h"
 #include "output.h"
@@ -96,7 +98,12 @@ static bool make_filter(seen *s, const seen_wish *wish) {
     if (!spec.seed && !seen_random_seed(&spec.seed))
         return false;
     bly_status status = bly_filter_create(&spec, &s->filter);
-    if (status != BLY_OK)
+    if (status == BLY_ERATE && kinds_grow(spec.geometry.kind) && spec.fpr >= seen_best_rate)
+        (void)message_error("-p %g is too low for a filter that grows, whose levels share the "
+                            "rate; say how many different lines there are by -n (then -p can be "
+                            "as low as %.2g), or lose none with --exact",
+                            spec.fpr, seen_best_rate);
+    else if (status != BLY_OK)
         (void)message_error("no such filter can be made: %s", bly_strerror(status));
     else if (wish->memory)
         seen_plan_note(wish, s->filter);
@@ -136,6 +143,39 @@ size_t seen_mark_text(const char *rule, char out[SEEN_MARK]) {
     return sizeof head + (size_t)length;
 }
 
+/* What the state records; of a list that records nothing, the type that its marks tell. */
+static bly_key_rule rule_there(const seen *s) {
+    keytype_levels levels;
+    if (!s->filter)
+        return s->exact ? exact_key_rule(s->exact) : confirm_key_rule(s->confirm);
+    const bly_key_rule rule = bly_filter_key_rule(s->filter);
+    if (rule != BLY_KEYS_UNRECORDED)
+        return rule;
+    const keytype type = keytype_recognise(s->filter, &levels);
+    return keytype_is_typed(type) ? keytype_rule(type) : rule;
+}
+
+static bool record_rule(seen *s, bly_key_rule rule) {
+    if (s->confirm)
+        return confirm_set_key_rule(s->confirm, rule);
+    if (s->exact)
+        exact_set_key_rule(s->exact, rule);
+    else if (bly_filter_set_key_rule(s->filter, rule) != BLY_OK)
+        return false;
+    return true;
+}
+
+static void warn_of_rule(const seen *s, const seen_wish *wish, const char *file) {
+    if (s->keeps_return && wish->key_rule == BLY_KEYS_RECORD)
+        message_warn("%s: does not record how its keys were made; they are taken for whole lines",
+                     file);
+    else
+        message_warn("%s: was not made with these options (--url, --field, --ignore-case, "
+                     "--extract-urls): lines it knows may be printed again",
+                     file);
+}
+
+/* The state must be of the rule of this run; a new one becomes so. */
 static bool mark_rule(seen *s, const seen_wish *wish) {
     char text[SEEN_MARK];
     const char *file = wish->state ? wish->state : wish->confirm;
@@ -144,14 +184,17 @@ static bool mark_rule(seen *s, const seen_wish *wish) {
     uint8_t fresh = 0;
     if (!file)
         return true;
+    const key_state fit = key_state_of(file, rule_there(s), wish->key_rule, before == 0);
+    s->keeps_return = fit == KEY_STATE_OLD;
+    if (fit == KEY_STATE_REFUSED || (fit == KEY_STATE_FITS && !record_rule(s, wish->key_rule)))
+        return false;
     const size_t size = seen_mark_text(wish->rule, text);
     s->mark = s->hashes[0] = bly_hash_key(&s->hasher, text, size);
     if (!(s->window ? seen_window_mark(s, s->mark, &known) : seen_hashes(s, 1, &fresh)))
         return false;
-    if ((s->window ? !known : fresh) && before > 0)
-        message_warn("%s: was not made with these options (--url, --field, --ignore-case, "
-                     "--extract-urls): lines it knows may be printed again",
-                     file);
+    const bool told = fit == KEY_STATE_FITS && wish->key_rule != BLY_KEYS_OTHER;
+    if ((s->window ? !known : fresh) && before > 0 && !told)
+        warn_of_rule(s, wish, file);
     s->lost = s->expected = s->repeats = 0;
     return true;
 }
@@ -269,6 +312,9 @@ static bool report(const seen *s, bly_status status) {
     if (status == BLY_EFULL && s->exact)
         (void)message_error("more keys than --memory has room for; --confirm FILE keeps them on "
                             "disk");
+    else if (status == BLY_EFULL && s->filter)
+        (void)message_error("the filter cannot grow any more at so low a rate; say how many "
+                            "different lines there are by -n, or lose none with --exact");
     else if (status == BLY_ENOMEM)
         (void)message_error("out of memory; --memory SIZE sets a limit");
     else

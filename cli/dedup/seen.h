@@ -31,6 +31,7 @@ typedef struct seen {
     uint64_t asked, rate_asked; /* keys asked for: so far, and when the rate was computed */
     double worst;               /* the highest rate there was */
     bly_hash mark;              /* says how keys are made of lines, when there is a state */
+    bool keeps_return;          /* the state does not record that keys lack a carriage return */
     bool window, timed;         /* the filter is a window; by time */
     bool clock_told;            /* that the clock went back */
     uint64_t slice;             /* of a window: the generation for which the next two were found: */
@@ -47,23 +48,27 @@ typedef struct seen_wish {
     uint64_t memory;   /* bytes in all that may be used */
     uint64_t overhead; /* of those, what is not there for the filter */
     bool exact;
-    uint64_t window_keys; /* a window of so many lines; */
-    uint64_t window_span; /* or of so many milliseconds, within which `keys` are expected */
-    uint64_t seed;        /* of a new filter; 0: a random one */
-    const char *rule; /* how keys are made of lines, in any words: a state is good for one rule */
+    uint64_t window_keys;  /* a window of so many lines; */
+    uint64_t window_span;  /* or of so many milliseconds, within which `keys` are expected */
+    uint64_t seed;         /* of a new filter; 0: a random one */
+    bly_key_rule key_rule; /* how keys are made of lines: a state is good for one rule; */
+    const char *rule;      /* and the same in any words, in more detail */
     const char *confirm, *state;
     uint64_t estimate; /* about how many records there are; 0: no way to tell */
 } seen_wish;
 
 static const double seen_default_rate = 0.001;
+/* No filter can be told to be better than this, 2^-40, though it may be. */
+static const double seen_best_rate = 0x1p-40;
 
 /* Strangers choose the lines of a crawl, and whoever knows the seed can make some that hash alike.
  * false: reported. */
 bool seen_random_seed(uint64_t *out);
 
-/* What outlives a run knows which rule its keys were made by: one key more says so. That it is
- * there may be an error, as with any key; that it is not is sure, unless the filter comes from
- * elsewhere. Returns the length; a rule is shorter than KEY_OPTIONS_WORDS. */
+/* What outlives a run records by which rule its keys were made (bly_key_rule). One key more says it
+ * in words, for rules that have no code of their own. That it is there may be an error, as with any
+ * key; that it is not is sure, unless the filter comes from elsewhere. Returns the length; a rule
+ * is shorter than KEY_OPTIONS_WORDS. */
 enum { SEEN_MARK = 160 };
 size_t seen_mark_text(const char *rule, char out[SEEN_MARK]);
 

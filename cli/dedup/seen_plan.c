@@ -48,8 +48,7 @@ static bly_geometry best_shape(uint64_t bytes, uint64_t keys, double *rate) {
     return best;
 }
 
-/* No filter can be told to be better than this, though it may be. */
-static const double best_rate = 0x1p-40, hopeless = 0.5;
+static const double hopeless = 0.5;
 
 static bool within_memory(const seen_wish *wish, bly_spec *out) {
     char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT];
@@ -71,7 +70,8 @@ static bool within_memory(const seen_wish *wish, bly_spec *out) {
         rate = wish->rate != 0 ? wish->rate : seen_default_rate;
         n = bly_plan_capacity(&g, rate, 64);
     }
-    *out = (bly_spec){.geometry = g, .capacity = n, .fpr = rate > best_rate ? rate : best_rate};
+    *out = (bly_spec){
+        .geometry = g, .capacity = n, .fpr = rate > seen_best_rate ? rate : seen_best_rate};
     return true;
 }
 
@@ -107,7 +107,7 @@ uint64_t seen_decoder_memory(uint64_t memory) {
 bool seen_plan(const seen_wish *wish, bly_spec *out) {
     double rate = wish->rate != 0 ? wish->rate : seen_default_rate;
     /* A rate that no filter can be told to have fits into no memory; making the filter says so. */
-    if (wish->memory && rate >= best_rate && !fits_memory(wish, rate))
+    if (wish->memory && rate >= seen_best_rate && !fits_memory(wish, rate))
         return within_memory(wish, out);
     if (wish->keys) {
         *out = bly_spec_for(bly_plan_layout(rate), wish->keys, rate);

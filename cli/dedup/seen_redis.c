@@ -12,6 +12,8 @@
 #include "seen_redis.h"
 
 #include "cli.h"
+#include "key_state.h"
+#include "live_facts.h"
 #include "message.h"
 #include "numbers.h"
 #include "progress.h"
@@ -55,6 +57,7 @@ static bool plan(const seen_redis_wish *wish, bly_bitmap_spec *out) {
                              .fpr = wish->rate != 0 ? wish->rate : seen_default_rate,
                              .seed = wish->seed,
                              .shards = (uint32_t)wish->shards,
+                             .key_rule = wish->key_rule,
                              .expire_ms = wish->seconds * 1000};
     return wish->seed || seen_random_seed(&out->seed);
 }
@@ -84,6 +87,7 @@ static bool adopt(seen_redis *s, bly_bitmap_spec *spec) {
     spec->kind = head.bitmap.geometry.kind;
     spec->seed = head.bitmap.hasher.seed;
     spec->shards = head.bitmap.shards;
+    spec->key_rule = head.bitmap.key_rule;
     return true;
 }
 
@@ -120,17 +124,43 @@ static bool join_or_make(seen_redis *s, const seen_redis_wish *wish) {
     return status == BLY_OK ? fits(s, wish) : refuse(s, wish, status, why.text);
 }
 
+/* What the filter records; of one that records nothing, the type that its marks tell. */
+static bool rule_there(const seen_redis *s, bly_key_rule *out) {
+    keytype type;
+    keytype_levels levels;
+    *out = bly_redis_filter_bitmap(s->remote.filter)->key_rule;
+    if (*out != BLY_KEYS_UNRECORDED)
+        return true;
+    if (!live_facts_type(&s->remote, &type, &levels))
+        return false;
+    if (keytype_is_typed(type))
+        *out = keytype_rule(type);
+    return true;
+}
+
 /* As a state's: one key more says by which rule keys are made of lines. */
 static bool mark_rule(seen_redis *s, const seen_redis_wish *wish) {
     char text[SEEN_MARK];
     bly_answer answer = BLY_UNKNOWN;
+    bly_key_rule there;
+    if (!rule_there(s, &there))
+        return false;
+    const key_state fit = key_state_of(s->remote.at.name, there, wish->key_rule, false);
+    if (fit == KEY_STATE_REFUSED)
+        return false;
+    s->keeps_return = fit == KEY_STATE_OLD;
     const size_t size = seen_mark_text(wish->rule, text);
     bly_status status = bly_redis_filter_look(s->remote.filter, &s->facts);
     if (status == BLY_OK)
         status = bly_redis_filter_add(s->remote.filter, text, size, BLY_UNKNOWN, &answer);
     if (status != BLY_OK)
         return remote_failed(&s->remote, status) == CLI_OK;
-    if (answer == BLY_YES && s->facts.count > 0)
+    if (answer == BLY_YES && s->facts.count > 0 && s->keeps_return &&
+        wish->key_rule == BLY_KEYS_RECORD)
+        message_warn("%s: does not record how its keys were made; they are taken for whole lines",
+                     s->remote.at.name);
+    else if (answer == BLY_YES && s->facts.count > 0 &&
+             (s->keeps_return || wish->key_rule == BLY_KEYS_OTHER))
         message_warn("%s: was not made with these options (--url, --field, --ignore-case, "
                      "--extract-urls): lines it knows may be printed again",
                      s->remote.at.name);
@@ -155,7 +185,7 @@ void seen_redis_close(seen_redis *s) {
  * of memory, reported. */
 static const bly_bytes *keys_of(seen_redis *s, key_rule *rule, const bly_bytes *records, size_t n) {
     if (key_is_record(rule))
-        return records;
+        return key_texts(rule, records, n, s->keys);
     const bool part = key_is_part(rule);
     s->texts.used = 0;
     for (size_t i = 0; i < n; i++) {

@@ -23,8 +23,9 @@ typedef enum seen_redis_policy {
 /* What is wanted, as far as the user said: 0 means that he did not. */
 typedef struct seen_redis_wish {
     const char *address;
-    const char *rule; /* as seen_wish's */
-    uint64_t keys;    /* without it only a filter that is there will do */
+    bly_key_rule key_rule; /* as seen_wish's, */
+    const char *rule;      /* and this one */
+    uint64_t keys;         /* without it only a filter that is there will do */
     double rate;
     uint64_t seed, shards, seconds, replicas;
     seen_redis_policy policy;
@@ -32,6 +33,7 @@ typedef struct seen_redis_wish {
 
 typedef struct seen_redis {
     remote remote;
+    bool keeps_return; /* as seen's */
     seen_redis_policy policy;
     bly_status status;  /* of the last batch; */
     size_t doubtful;    /* its lines in doubt, */

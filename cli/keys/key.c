@@ -13,6 +13,25 @@ bool key_is_part(const key_rule *rule) {
     return !rule->ignore_case && !rule->url;
 }
 
+/* The record, without a carriage return that is not part of it. */
+static bly_bytes text_of(key_rule *rule, bly_bytes record) {
+    const bly_bytes text = key_line(record);
+    rule->met |= rule->exact && text.size < record.size;
+    return rule->exact ? record : text;
+}
+
+const bly_bytes *key_texts(key_rule *rule, const bly_bytes *records, size_t n, bly_bytes *room) {
+    size_t i = 0;
+    while (i < n && text_of(rule, records[i]).size == records[i].size)
+        i++;
+    if (i == n)
+        return records;
+    memcpy(room, records, i * sizeof *room);
+    for (; i < n; i++)
+        room[i] = text_of(rule, records[i]);
+    return room;
+}
+
 void key_rule_free(key_rule *rule) {
     url_buffer_free(&rule->canonical);
     url_buffer_free(&rule->small);
@@ -39,8 +58,8 @@ static bool to_small(url_buffer *b, bly_bytes *key) {
 }
 
 bool key_of(key_rule *rule, bly_bytes record, bly_bytes *key) {
-    *key = record;
-    bool whole = rule->field && !nth_field(record, rule->field, rule->delimiter, key);
+    *key = text_of(rule, record);
+    bool whole = rule->field && !nth_field(*key, rule->field, rule->delimiter, key);
     rule->fieldless += whole;
     url_result result = URL_OK;
     if (rule->url && !whole)
@@ -54,10 +73,6 @@ bool key_of(key_rule *rule, bly_bytes record, bly_bytes *key) {
 
 bool key_hashes(key_rule *rule, const bly_hasher *hasher, const bly_bytes *records, size_t n,
                 bly_hash *out) {
-    if (key_is_record(rule)) {
-        bly_hash_keys(hasher, records, n, out);
-        return true;
-    }
     for (size_t i = 0; i < n; i++) {
         bly_bytes key;
         if (!key_of(rule, records[i], &key))

@@ -1,12 +1,26 @@
 /* key.h - from a record to the bytes that are compared: one of its fields, in small letters, as a
- * canonical URL, or simply the record. */
+ * canonical URL, or simply the record.
+ *
+ * A record is a line, or with -0 what ends in a NUL byte. One carriage return before the newline is
+ * not part of a key: files with the line ends of DOS and of Unix have the same keys, in every
+ * command. What is printed keeps it. */
 #ifndef BLOOMERY_CLI_KEY_H
 #define BLOOMERY_CLI_KEY_H
 
 #include "url.h"
 #include <bloomery/hash.h>
 
+/* A line without one carriage return at its end: the one place that knows this rule. */
+static inline bly_bytes key_line(bly_bytes line) {
+    const char *text = line.data;
+    line.size -= line.size > 0 && text[line.size - 1] == '\r';
+    return line;
+}
+
 typedef struct key_rule {
+    bool exact;     /* a carriage return at the end is part of the record: with -0, and for states
+                       that do not record the rule above */
+    bool met;       /* a record ended in one while `exact` was set */
     uint64_t field; /* counted from 1; 0: the whole record */
     char delimiter;
     bool ignore_case; /* of ASCII letters */
@@ -17,8 +31,12 @@ typedef struct key_rule {
     url_buffer canonical, small;
 } key_rule;
 
-/* Whether every key is simply the record. */
+/* Whether every key is simply the record, as key_texts gives it. */
 bool key_is_record(const key_rule *rule);
+
+/* n records as keys: the records themselves where none of them ends in a carriage return that must
+ * go, else copies in `room`, which point to the same bytes. */
+const bly_bytes *key_texts(key_rule *rule, const bly_bytes *records, size_t n, bly_bytes *room);
 
 /* The key of a record: valid until the next call. false: out of memory, reported. */
 bool key_of(key_rule *rule, bly_bytes record, bly_bytes *key);

@@ -27,11 +27,21 @@ bool key_options_misplaced(const key_options *o, cli_operands operands) {
 }
 
 key_rule key_options_rule(const key_options *o) {
-    return (key_rule){.field = o->field,
+    return (key_rule){.exact = o->null,
+                      .field = o->field,
                       .delimiter = o->delimiter.given ? o->delimiter.value : '\t',
                       .ignore_case = o->ignore_case,
                       .url = o->url != 0,
                       .level = o->url ? (url_level)(o->url - 1) : URL_STANDARD};
+}
+
+/* A link is as good as a line that has just that link. */
+bly_key_rule key_options_code(const key_options *o) {
+    if (o->field || o->ignore_case)
+        return BLY_KEYS_OTHER;
+    if (o->url)
+        return o->url - 1 == URL_CRAWL ? BLY_KEYS_RECORD_CRAWL : BLY_KEYS_RECORD_URL;
+    return BLY_KEYS_RECORD;
 }
 
 char key_options_separator(const key_options *o) {

@@ -5,6 +5,7 @@
 
 #include "key.h"
 #include "options.h"
+#include <bloomery/filter.h>
 
 #include <stddef.h>
 
@@ -61,6 +62,8 @@ const char *key_options_conflict(const key_options *o);
 bool key_options_misplaced(const key_options *o, cli_operands operands);
 
 key_rule key_options_rule(const key_options *o);
+/* What a filter of such keys records of them. */
+bly_key_rule key_options_code(const key_options *o);
 char key_options_separator(const key_options *o);
 
 /* The rule in words, by which a state can tell whether it was made by the same: different rules,

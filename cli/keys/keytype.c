@@ -19,7 +19,8 @@
  *   line     The bytes of the line.
  *
  * Blanks around a line go, and a byte order mark before it (some editors begin a file with one),
- * except in a `line`, where only a carriage return at its end does. A line of blanks is no key.
+ * except in a `line`, where only one carriage return at its end does (key.h). A line of blanks is
+ * no key; but the states of `dedup` and `count` have such keys, and are asked for them.
  * Text keys are the canonical text itself, so that a program can ask the same filter through the
  * library.
  *
@@ -31,16 +32,19 @@
  * one. `build` divides the rate asked by the most questions that one line can cost, so that the
  * rate holds for lines.
  *
- * How a list knows (keytype_marks.c): by keys that no line can be, added to the filter like any
- * others. So the file format needs no field for it, and union, folding and every other program
- * keep it.
+ * How a list knows: its header records the type (docs/format.md, section 1). Its levels it knows
+ * by keys that no line can be, added to the filter like any others (keytype_marks.c).
  */
 #include "keytype_each.h"
+
+#include "key.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[] = {NULL, "ip", "phone", "email", "domain", "url", "line"};
+static const char *const names[] = {NULL,   "ip",   "phone", "email",       "domain",
+                                    "url",  "line", "line",  "dedup --url", "dedup --url=crawl",
+                                    "other"};
 
 const char *keytype_name(keytype type) {
     return names[type];
@@ -77,17 +81,31 @@ static keytype_result read_line(const keytype_reader *r, bly_bytes line, keytype
     const char *at = line.data;
     if (r->comments && line.size > 0 && *at == '#')
         return KEYTYPE_BLANK;
-    if (!r->exact && line.size > 0 && at[line.size - 1] == '\r')
-        line.size--;
+    if (!r->exact && !r->cut)
+        line = key_line(line);
     *out = (keytype_key){line, 0};
     /* Only a line that begins with a blank can be one of blanks alone. */
     bool blank = line.size == 0 || (!r->exact && is_blank(*at) && trimmed(line).size == 0);
-    return blank ? KEYTYPE_BLANK : KEYTYPE_KEY;
+    return blank && !r->blanks ? KEYTYPE_BLANK : KEYTYPE_KEY;
+}
+
+/* As dedup --url makes its keys: what is no URL is compared as it stands. */
+static keytype_result read_record_url(keytype_reader *r, bly_bytes line, keytype_key *out) {
+    const url_level level = r->type == KEYTYPE_RECORD_CRAWL ? URL_CRAWL : URL_STANDARD;
+    const keytype_result result = read_line(r, line, out);
+    if (result != KEYTYPE_KEY)
+        return result;
+    const bly_bytes text = out->bytes;
+    return url_canonical(&r->buffer, level, text.data, text.size, &out->bytes) == URL_NOMEM
+               ? KEYTYPE_NOMEM
+               : KEYTYPE_KEY;
 }
 
 keytype_result keytype_read(keytype_reader *r, bly_bytes line, keytype_key *out) {
-    if (r->type == KEYTYPE_LINE)
+    if (keytype_is_lines(r->type))
         return read_line(r, line, out);
+    if (r->type == KEYTYPE_RECORD_URL || r->type == KEYTYPE_RECORD_CRAWL)
+        return read_record_url(r, line, out);
     bly_bytes text = keytype_without(line, "\xEF\xBB\xBF");
     text = trimmed(r->comments ? uncommented(text) : text);
     if (text.size == 0)
@@ -103,8 +121,7 @@ keytype_result keytype_read(keytype_reader *r, bly_bytes line, keytype_key *out)
         return keytype_read_domain(r, text, out);
     case KEYTYPE_URL:
         return keytype_read_url(r, text, out);
-    case KEYTYPE_NONE:
-    case KEYTYPE_LINE:
+    default:
         break;
     }
     return keytype_refuse(r, "of no known type");

@@ -14,21 +14,46 @@ typedef enum keytype {
     KEYTYPE_EMAIL,
     KEYTYPE_DOMAIN,
     KEYTYPE_URL,
-    KEYTYPE_LINE
+    KEYTYPE_LINE,
+    /* Of the states of dedup and count, and not to be chosen: */
+    KEYTYPE_RECORD,       /* as LINE, but blank lines may be keys, too */
+    KEYTYPE_RECORD_URL,   /* the same in canonical form where it is a URL */
+    KEYTYPE_RECORD_CRAWL, /* as url.h writes it at the crawl level */
+    KEYTYPE_OTHER         /* parts of lines, or lines in small letters: only the command that made
+                             the state knows */
 } keytype;
 #define KEYTYPE_CHOICES "ip|phone|email|domain|url|line"
 
-const char *keytype_name(keytype type); /* NULL for KEYTYPE_NONE */
+/* "line" for a record, too; "dedup --url" and the like for the other states; NULL for
+ * KEYTYPE_NONE. */
+const char *keytype_name(keytype type);
+
+/* What a filter's header records, as a type, and the other way round. Nothing recorded:
+ * KEYTYPE_NONE. */
+keytype keytype_of_rule(bly_key_rule rule);
+bly_key_rule keytype_rule(keytype type);
+
+/* Whether keys have a form of their own, as of a list that was built with such a type. */
+static inline bool keytype_is_typed(keytype type) {
+    return type > KEYTYPE_NONE && type < KEYTYPE_LINE;
+}
+
+/* Whether keys are lines as they stand. */
+static inline bool keytype_is_lines(keytype type) {
+    return type == KEYTYPE_LINE || type == KEYTYPE_RECORD;
+}
 
 /* ---- from a line to a key -------------------------------------------------------------------- */
 
 enum { KEYTYPE_TEXT = 512, KEYTYPE_WHY = 160 };
 
-/* Set `type`, `comments` and `exact`; zero the rest. One thread at a time. */
+/* Set `type`, `comments`, `exact`, `cut` and `blanks`; zero the rest. One thread at a time. */
 typedef struct keytype_reader {
     keytype type;
     bool comments;         /* "#" and (but for lines) ";" begin a comment */
     bool exact;            /* records, not lines: a carriage return at the end is part of one */
+    bool cut;              /* lines whose carriage return has been dealt with */
+    bool blanks;           /* lines of blanks, or of nothing, are keys as well: of a state */
     char why[KEYTYPE_WHY]; /* after KEYTYPE_MALFORMED: what is wrong, in words that fit before
                               ": 'the line'" */
     unsigned char address[17];
@@ -109,18 +134,29 @@ bly_status keytype_unmark(bly_filter *f, keytype type, const keytype_levels *lev
 bly_status keytype_mark_more(bly_filter *f, keytype type, const keytype_levels *known,
                              const keytype_levels *levels);
 
-/* What a filter is marked as. No marks: KEYTYPE_LINE. Marks of several types (lists were merged, or
- * the filter is full): KEYTYPE_NONE. The levels are those marked. */
+/* What a filter says of itself: what its header records, or, where that is nothing, what it is
+ * marked as. No marks: KEYTYPE_LINE. Marks of several types (lists were merged), or of one but the
+ * filter is too full to trust them: KEYTYPE_NONE. The levels are those marked. */
 keytype keytype_recognise(const bly_filter *f, keytype_levels *levels);
 /* How many keys of a filter are marks, as far as it says of itself what it is; else 0. */
 uint64_t keytype_marks_in(const bly_filter *f);
 /* The levels of a list that is to be taken as `type`: those marked, or all if there are none. */
 keytype_levels keytype_recognise_levels(const bly_filter *f, keytype type);
 
-/* The same of a list that is no filter in memory, by asking for its marks: whether keys may be in
- * it, one 0/1 byte for each. false: there is no answer, and there is none then of these either. */
-typedef bool keytype_ask(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found);
-bool keytype_recognise_by(keytype_ask *ask, void *ctx, keytype *type, keytype_levels *levels);
-bool keytype_recognise_levels_by(keytype_ask *ask, void *ctx, keytype type, keytype_levels *out);
+/* The levels to look up in a list whose header records its type: those marked, or, where a program
+ * has marked none, all. */
+keytype_levels keytype_levels_recorded(keytype type, const keytype_levels *marked);
+
+/* The same of a list that is no filter in memory. `ask`: whether keys may be in it, one 0/1 byte
+ * for each. `rate`: its false-positive rate now; it is asked only when marks seem to be there.
+ * false: there is no answer, and there is none then of these either. */
+typedef struct keytype_list {
+    bool (*ask)(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found);
+    bool (*rate)(void *ctx, double *rate);
+    void *ctx;
+    bly_key_rule rule; /* what its header records */
+} keytype_list;
+bool keytype_recognise_by(const keytype_list *list, keytype *type, keytype_levels *levels);
+bool keytype_recognise_levels_by(const keytype_list *list, keytype type, keytype_levels *out);
 
 #endif

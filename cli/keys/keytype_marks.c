@@ -1,19 +1,26 @@
-/* keytype_marks.c - what a list says of itself, said in keys.
+/* keytype_marks.c - what a list says of itself: by its header, and by keys.
  *
- * The type of a list is remembered by TYPE_MARKS keys
+ * The type of a list is a field of its header, the rule of its keys. It is remembered by TYPE_MARKS
+ * keys as well
  *
  *     NUL "bloomery" NUL "type" NUL "domain" NUL i        i = 'a', 'b', ...
  *
- * and each level present (prefix length, number of labels) by LEVEL_MARKS keys
+ * for what carries bits without a header of ours. Each level present (prefix length, number of
+ * labels) is remembered by LEVEL_MARKS keys
  *
  *     NUL "bloomery" NUL "level" NUL "v4/24" NUL i        also "v6/48", "labels/2"
  *
- * A filter that was not marked seems to be with the chance p^16: 10^-48 at the usual 0.1%, 10^-16
- * at 10%. An unmarked level costs one needless question per line, no more; so fewer marks do.
+ * A filter that is overfull seems to have any key, and so these. For levels that does no harm: one
+ * that is not there costs a needless lookup per line, and one that is there is always found. For
+ * the type it would: so its marks count only where the header records nothing, and only while the
+ * chance that they are there by accident, of any of the types, is below 10^-9. An unmarked filter
+ * with the false-positive rate p has all marks of one with the chance p^16, so that is up to a rate
+ * of a quarter.
  * Type `line` has no marks: a filter made by any program is a list of lines.
  */
 #include "keytype.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,10 +53,37 @@ static bool only_counts(const bly_filter *f) {
     return (bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_ONLY_COUNTS) != 0;
 }
 
+/* ---- the header ------------------------------------------------------------------------------ */
+
+static const bly_key_rule rules[] = {
+    [KEYTYPE_NONE] = BLY_KEYS_UNRECORDED,
+    [KEYTYPE_IP] = BLY_KEYS_IP,
+    [KEYTYPE_PHONE] = BLY_KEYS_PHONE,
+    [KEYTYPE_EMAIL] = BLY_KEYS_EMAIL,
+    [KEYTYPE_DOMAIN] = BLY_KEYS_DOMAIN,
+    [KEYTYPE_URL] = BLY_KEYS_URL,
+    [KEYTYPE_LINE] = BLY_KEYS_LINE,
+    [KEYTYPE_RECORD] = BLY_KEYS_RECORD,
+    [KEYTYPE_RECORD_URL] = BLY_KEYS_RECORD_URL,
+    [KEYTYPE_RECORD_CRAWL] = BLY_KEYS_RECORD_CRAWL,
+    [KEYTYPE_OTHER] = BLY_KEYS_OTHER,
+};
+
+keytype keytype_of_rule(bly_key_rule rule) {
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i] == rule)
+            return (keytype)i;
+    return KEYTYPE_NONE;
+}
+
+bly_key_rule keytype_rule(keytype type) {
+    return rules[type];
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 uint64_t keytype_mark_count(keytype type, const keytype_levels *levels) {
-    uint64_t count = type == KEYTYPE_LINE || type == KEYTYPE_NONE ? 0 : TYPE_MARKS;
+    uint64_t count = keytype_is_typed(type) ? TYPE_MARKS : 0;
     for (unsigned level = 0; has_levels(type) && level < KEYTYPE_LEVELS; level++)
         count += keytype_levels_have(levels, level) ? LEVEL_MARKS : 0;
     return count;
@@ -123,58 +157,78 @@ static bool has(const questions *q, size_t i, unsigned marks) {
     return !memchr(q->found + i * marks, 0, marks);
 }
 
-/* *some: there is one. */
-static bool marked_levels(keytype_ask *ask, void *ctx, keytype type, keytype_levels *out,
-                          bool *some) {
+static bool marked_levels(const keytype_list *list, keytype type, keytype_levels *out) {
     enum { LEVELS = TOGETHER / LEVEL_MARKS };
     questions q;
     char name[32];
     *out = (keytype_levels){{0}};
-    *some = false;
     for (unsigned base = 0; has_levels(type) && base < KEYTYPE_LEVELS; base += LEVELS) {
         q.count = 0;
         for (unsigned i = 0; i < LEVELS; i++)
             ask_for(&q, "level", level_name(type, base + i, name), LEVEL_MARKS);
-        if (!ask(ctx, q.keys, q.count, q.found))
+        if (!list->ask(list->ctx, q.keys, q.count, q.found))
             return false;
         for (unsigned i = 0; i < LEVELS; i++)
-            if (has(&q, i, LEVEL_MARKS)) {
+            if (has(&q, i, LEVEL_MARKS))
                 keytype_levels_add(out, base + i);
-                *some = true;
-            }
     }
     return true;
 }
 
-bool keytype_recognise_by(keytype_ask *ask, void *ctx, keytype *type, keytype_levels *levels) {
+/* Whether marks of a type can be trusted that seem to be there. */
+static bool far_from_full(double rate) {
+    static const double most = 1e-9;
+    return (KEYTYPE_LINE - KEYTYPE_IP) * pow(rate, TYPE_MARKS) < most;
+}
+
+/* The type by its marks, of a list whose header records none. */
+static bool marked_type(const keytype_list *list, keytype *type) {
     questions q = {.count = 0};
     unsigned count = 0;
-    bool some;
+    double rate = 0;
     *type = KEYTYPE_LINE;
-    *levels = (keytype_levels){{0}};
     for (int t = KEYTYPE_IP; t < KEYTYPE_LINE; t++)
         ask_for(&q, "type", keytype_name((keytype)t), TYPE_MARKS);
-    if (!ask(ctx, q.keys, q.count, q.found))
+    if (!list->ask(list->ctx, q.keys, q.count, q.found))
         return false;
     for (int t = KEYTYPE_IP; t < KEYTYPE_LINE; t++)
         if (has(&q, (size_t)(t - KEYTYPE_IP), TYPE_MARKS)) {
             *type = (keytype)t;
             count++;
         }
-    if (!marked_levels(ask, ctx, *type, levels, &some))
+    if (count > 0 && !list->rate(list->ctx, &rate))
         return false;
-    if (count > 1)
+    if (count > 1 || !far_from_full(rate))
         *type = KEYTYPE_NONE;
     return true;
 }
 
-bool keytype_recognise_levels_by(keytype_ask *ask, void *ctx, keytype type, keytype_levels *out) {
-    bool some;
-    if (!marked_levels(ask, ctx, type, out, &some))
+bool keytype_recognise_by(const keytype_list *list, keytype *type, keytype_levels *levels) {
+    *levels = (keytype_levels){{0}};
+    if (list->rule != BLY_KEYS_UNRECORDED)
+        *type = keytype_of_rule(list->rule);
+    else if (!marked_type(list, type))
         return false;
-    if (!some)
+    return marked_levels(list, *type, levels);
+}
+
+static bool none(const keytype_levels *levels) {
+    uint64_t all = 0;
+    for (size_t i = 0; i < sizeof levels->bits / sizeof *levels->bits; i++)
+        all |= levels->bits[i];
+    return all == 0;
+}
+
+bool keytype_recognise_levels_by(const keytype_list *list, keytype type, keytype_levels *out) {
+    if (!marked_levels(list, type, out))
+        return false;
+    if (none(out))
         *out = keytype_levels_all();
     return true;
+}
+
+keytype_levels keytype_levels_recorded(keytype type, const keytype_levels *marked) {
+    return has_levels(type) && none(marked) ? keytype_levels_all() : *marked;
 }
 
 /* ---- of a filter in memory ------------------------------------------------------------------- */
@@ -189,12 +243,27 @@ static bool ask_filter(void *ctx, const bly_bytes *keys, size_t n, uint8_t *foun
     return true;
 }
 
+static bool rate_filter(void *ctx, double *rate) {
+    const asked *a = ctx;
+    bly_stats stats;
+    bly_filter_stats(a->filter, &stats);
+    *rate = stats.current_fpr;
+    return true;
+}
+
+static keytype_list list_of(asked *a) {
+    return (keytype_list){ask_filter, rate_filter, a, bly_filter_key_rule(a->filter)};
+}
+
 keytype keytype_recognise(const bly_filter *f, keytype_levels *levels) {
     asked a = {f};
+    const keytype_list list = list_of(&a);
     keytype type = KEYTYPE_LINE;
     *levels = (keytype_levels){{0}};
     if (!only_counts(f))
-        (void)keytype_recognise_by(ask_filter, &a, &type, levels);
+        (void)keytype_recognise_by(&list, &type, levels);
+    else if (list.rule != BLY_KEYS_UNRECORDED)
+        type = keytype_of_rule(list.rule);
     return type;
 }
 
@@ -208,7 +277,8 @@ uint64_t keytype_marks_in(const bly_filter *f) {
 
 keytype_levels keytype_recognise_levels(const bly_filter *f, keytype type) {
     asked a = {f};
+    const keytype_list list = list_of(&a);
     keytype_levels levels;
-    (void)keytype_recognise_levels_by(ask_filter, &a, type, &levels);
+    (void)keytype_recognise_levels_by(&list, type, &levels);
     return levels;
 }

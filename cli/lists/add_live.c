@@ -155,12 +155,18 @@ static bool settle(adding *a) {
         a->known = keytype_levels_all(); /* it has no marks, and is given none */
     else if (!live_facts_type(&a->remote, &own, &a->known) || !live_facts_look(&a->remote, &facts))
         return false;
-    if (!change_settle_type(a->remote.at.name, (keytype)v->type, own,
-                            !v->gozero && facts.count == 0, &a->as))
+    const bly_key_rule rule = bly_redis_filter_bitmap(a->remote.filter)->key_rule;
+    const change_list list = {
+        .path = a->remote.at.name,
+        .own = own,
+        .recorded = rule != BLY_KEYS_UNRECORDED,
+        .empty = rule == BLY_KEYS_UNRECORDED && !v->gozero && facts.count == 0,
+    };
+    if (!change_settle_type(&list, (keytype)v->type, &a->as))
         return false;
     a->before = a->known;
     a->typed = a->as.marked;
-    a->holds = a->as.type != KEYTYPE_LINE && !v->skip;
+    a->holds = keytype_is_typed(a->as.type) && !v->skip;
     return true;
 }
 

@@ -63,6 +63,13 @@ static char *seed_text(const bly_file_info *info, char out[NUMBER_TEXT]) {
     return out;
 }
 
+/* Whether both record the same, or one of them nothing. Lines, and lines of which some may be
+ * blank, go together. */
+static bool same_rule(bly_key_rule a, bly_key_rule b) {
+    return a == b || a == BLY_KEYS_UNRECORDED || b == BLY_KEYS_UNRECORDED ||
+           (keytype_is_lines(keytype_of_rule(a)) && keytype_is_lines(keytype_of_rule(b)));
+}
+
 /* All but the size, which folding may change, and what growing changes. */
 static bool alike(const plan *p, const char *path, const bly_file_info *b) {
     const bly_file_info *a = &p->first;
@@ -74,6 +81,9 @@ static bool alike(const plan *p, const char *path, const bly_file_info *b) {
         return differs(p, path, "hash function", hash_name(b), hash_name(a));
     if (a->seed != b->seed)
         return differs(p, path, seed_label(a), seed_text(b, is), seed_text(a, was));
+    if (!same_rule(a->key_rule, b->key_rule))
+        return differs(p, path, "type of keys", keytype_name(keytype_of_rule(b->key_rule)),
+                       keytype_name(keytype_of_rule(a->key_rule)));
     if (kinds_grow(a->geometry.kind)) { /* what it began with, only the filters can tell */
         if (a->fpr != b->fpr)
             return differs(p, path, "rate", number_percent(b->fpr, is),
@@ -234,15 +244,32 @@ static bly_filter *take_first(const plan *p) {
 
 static keytype type_of(const bly_filter *f, keytype_levels *levels) {
     *levels = (keytype_levels){{0}};
-    return bly_filter_hasher(f) ? keytype_recognise(f, levels) : KEYTYPE_NONE;
+    return bly_filter_hasher(f) ? keytype_recognise(f, levels)
+                                : keytype_of_rule(bly_filter_key_rule(f));
 }
 
 static void compare_types(const plan *p, keytype b, const char *path) {
     const keytype a = p->type;
-    if (a != b && a != KEYTYPE_NONE && b != KEYTYPE_NONE)
+    const bool lines = keytype_is_lines(a) && keytype_is_lines(b);
+    if (a != b && a != KEYTYPE_NONE && b != KEYTYPE_NONE && !lines)
         message_warn("%s: holds keys of type %s, but %s of type %s; whoever asks the result must "
                      "give --type",
                      path, keytype_name(b), p->paths[0], keytype_name(a));
+}
+
+/* What the result records. Where the rules of both differ the library records none, and that is
+ * right if one of them records none and may have other keys. But its marks may have told the type;
+ * and of lines some may be blank. */
+static bly_status settle_rule(const plan *p, bly_filter *f, keytype type, bly_key_rule before,
+                              bly_key_rule other) {
+    const bool recorded = before != BLY_KEYS_UNRECORDED && other != BLY_KEYS_UNRECORDED;
+    if (p->op->operation == BLY_OP_SUBTRACT || before == other)
+        return BLY_OK;
+    if (recorded)
+        return bly_filter_set_key_rule(f, BLY_KEYS_RECORD);
+    return type == p->type && keytype_is_typed(type)
+               ? bly_filter_set_key_rule(f, keytype_rule(type))
+               : BLY_OK;
 }
 
 /* In a kind that holds copies, the marks that both have are there twice after a union, and none is
@@ -304,12 +331,15 @@ static bool combine(plan *p, size_t i, bly_filter *into) {
         return false;
     const keytype type = type_of(o.filter, &levels);
     const uint64_t before = bly_filter_count(into), asked = bly_filter_count(o.filter);
+    const bly_key_rule rule = bly_filter_key_rule(into), other = bly_filter_key_rule(o.filter);
     compare_types(p, type, p->paths[i]);
     bly_status status = p->op->combine(into, o.filter);
     const char *why =
         status == BLY_OK ? NULL : bly_filter_why_not(p->op->operation, into, o.filter);
     const uint64_t after = bly_filter_count(into);
     open_close(&o);
+    if (status == BLY_OK)
+        status = settle_rule(p, into, type, rule, other);
     if (status == BLY_OK)
         status = settle_marks(p, into, type, &levels);
     if (status == BLY_EFULL)

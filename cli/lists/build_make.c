@@ -73,6 +73,8 @@ static bly_status solve(const build_making *m, const bly_spec *spec, bly_filter 
     }
     if (status == BLY_OK)
         status = bly_builder_finish(b, out);
+    if (status == BLY_OK)
+        status = bly_filter_set_key_rule(*out, m->rule);
     bly_builder_destroy(b);
     return status;
 }
@@ -88,6 +90,8 @@ static bly_status fill(const build_making *m, const bly_spec *spec, bly_filter *
                      : build_add_scattered(f, &m->keys, NULL, NULL);
     if (status == BLY_OK)
         status = keytype_mark(f, m->type, &m->levels);
+    if (status == BLY_OK)
+        status = bly_filter_set_key_rule(f, m->rule);
     if (status != BLY_OK) {
         bly_filter_destroy(f);
         f = NULL;
@@ -190,8 +194,7 @@ static bly_filter *make_filter(const build_making *m) {
 /* As `check` would, which knows only what the filter says of itself. */
 static uint64_t chance_matches(const build_making *m) {
     keytype_levels levels;
-    if (keytype_recognise(m->filter, &levels) != m->type)
-        return m->allow->count;
+    (void)keytype_recognise(m->filter, &levels);
     return build_allow_ask(m->allow, &levels, m->filter);
 }
 

@@ -13,6 +13,7 @@ typedef struct build_making {
     uint64_t room;            /* how many keys to make room for; 0: those that are there */
     const build_allow *allow; /* lines that must not match; NULL: there are none */
     keytype type;
+    bly_key_rule rule;     /* what its header records */
     keytype_levels levels; /* of the keys */
     build_keys keys;       /* settled */
     uint32_t counter_bits; /* of the kinds that take them; 0: as is usual */

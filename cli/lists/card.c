@@ -26,6 +26,9 @@ card card_of(const char *path, const bly_file_info *header, const bly_filter *fi
         c.typed = c.type != KEYTYPE_NONE;
         c.marks = keytype_mark_count(c.type, &levels);
         c.lookups = c.typed ? keytype_most_tries(c.type, &levels) : 0;
+    } else if (header->key_rule != BLY_KEYS_UNRECORDED) {
+        c.type = keytype_of_rule(header->key_rule);
+        c.typed = !kinds_can(header->geometry.kind, BLY_ONLY_COUNTS);
     }
     return c;
 }

@@ -25,6 +25,10 @@ bool card_live_of(card_live *c, const remote *r, bool type) {
         return false;
     c->stats = live_facts_stats(c->bitmap, &c->facts);
     c->keyed = c->bitmap->hasher.id == BLY_HASH_SIPHASH;
+    if (c->keyed && c->bitmap->key_rule != BLY_KEYS_UNRECORDED) {
+        c->type = keytype_of_rule(c->bitmap->key_rule);
+        c->typed = true;
+    }
     if (!type || c->keyed || is_gozero(c))
         return true;
     if (!live_facts_type(r, &c->type, &levels))

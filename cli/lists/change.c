@@ -13,38 +13,58 @@
 
 /* ---- which type ------------------------------------------------------------------------------ */
 
-/* A list without marks may hold lines of any type that another program has put there. Marks are
- * added only where they cannot make a wrong sense of keys that are there already. */
-bool change_settle_type(const char *path, keytype asked, keytype own, bool empty,
-                        change_type *out) {
-    const keytype type = asked == KEYTYPE_NONE ? own : asked;
-    *out = (change_type){.type = type,
-                         .marked = own != KEYTYPE_LINE && own == type,
-                         .mark = own != KEYTYPE_LINE || empty};
-    if (type == KEYTYPE_NONE) {
+static bool refuse_type(const change_list *list, keytype type) {
+    if (list->own == KEYTYPE_OTHER)
+        (void)message_error("%s: its keys are parts of lines, or lines in small letters, made by "
+                            "the --field or --ignore-case of bloomery dedup or count; only that "
+                            "command adds to it",
+                            list->path);
+    else if (type == KEYTYPE_NONE)
         (void)message_error("%s: has keys of several types, or too many to tell; say which these "
                             "are by --type",
-                            path);
-        return false;
-    }
-    if (own != KEYTYPE_NONE && own != KEYTYPE_LINE && own != type) {
+                            list->path);
+    else if (keytype_is_typed(list->own) || keytype_is_lines(list->own))
         (void)message_error("%s: is a list of type %s, in which keys of type %s would not be "
                             "found; leave --type out, or use another list",
-                            path, keytype_name(own), keytype_name(type));
-        return false;
-    }
+                            list->path, keytype_name(list->own), keytype_name(type));
+    else
+        (void)message_error("%s: was made by bloomery %s; keys of type %s would not be found in "
+                            "it; leave --type out, or use another list",
+                            list->path, keytype_name(list->own), keytype_name(type));
+    return false;
+}
+
+/* A list that records nothing, and has no marks, may hold keys of any type that another program has
+ * put there. A type is recorded only where it cannot make a wrong sense of keys that are there
+ * already. */
+bool change_settle_type(const change_list *list, keytype asked, change_type *out) {
+    const keytype own = list->own;
+    const bool same_lines = keytype_is_lines(own) && asked == KEYTYPE_LINE;
+    const keytype type = asked == KEYTYPE_NONE || same_lines ? own : asked;
+    const bool unsaid = !list->recorded && own == KEYTYPE_LINE;
+    const bool open = list->empty && keytype_is_lines(own);
+    *out = (change_type){
+        .type = type, .marked = keytype_is_typed(own) && own == type, .mark = !unsaid || open};
+    if (type == KEYTYPE_NONE || type == KEYTYPE_OTHER)
+        return refuse_type(list, type);
+    if (own != KEYTYPE_NONE && own != type && !unsaid && !open)
+        return refuse_type(list, type);
     if (!out->mark && type != KEYTYPE_LINE)
         message_warn("%s: does not say what it holds, and has keys already; to find these, check "
                      "must be given --type %s",
-                     path, keytype_name(type));
+                     list->path, keytype_name(type));
     return true;
 }
 
 static bool settle_type(changing *c) {
-    const keytype own = keytype_recognise(c->filter, &c->known);
+    const change_list list = {
+        .path = c->path,
+        .own = keytype_recognise(c->filter, &c->known),
+        .recorded = bly_filter_key_rule(c->filter) != BLY_KEYS_UNRECORDED,
+        .empty = bly_filter_count(c->filter) == 0,
+    };
     change_type as;
-    const bool good = change_settle_type(c->path, (keytype)c->values->type, own,
-                                         bly_filter_count(c->filter) == 0, &as);
+    const bool good = change_settle_type(&list, (keytype)c->values->type, &as);
     c->type = as.type;
     c->marked = as.marked;
     c->mark = as.mark;

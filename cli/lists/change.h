@@ -76,9 +76,16 @@ typedef struct change_type {
     bool mark;   /* the list is to remember the type */
 } change_type;
 
-/* `own` is what the list at `path` says of itself; `empty`: it has no keys. false: what was asked
- * contradicts it; reported. */
-bool change_settle_type(const char *path, keytype asked, keytype own, bool empty, change_type *out);
+/* What the list at `path` says of itself. */
+typedef struct change_list {
+    const char *path;
+    keytype own;
+    bool recorded; /* in its header */
+    bool empty;    /* it has no keys */
+} change_list;
+
+/* false: what was asked contradicts what the list says; reported. */
+bool change_settle_type(const change_list *list, keytype asked, change_type *out);
 
 /* Calls `each` for --key, and for the lines of the files, or of standard input where neither is
  * given, as keys of that type. false: reported. */

@@ -25,6 +25,8 @@ static keytype_result part_key(query *q, const follow *list, bly_bytes line, key
         return KEYTYPE_MALFORMED;
     }
     q->reader.type = list->type;
+    q->reader.cut = true;
+    q->reader.blanks = list->type != KEYTYPE_LINE || list->has_blanks;
     keytype_result result = keytype_read(&q->reader, part, out);
     if (result == KEYTYPE_NOMEM)
         (void)message_error("out of memory");
@@ -49,6 +51,16 @@ static void take_answer(query *q, size_t line, uint8_t answer) {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
+/* The same key with the carriage return of its line, if that is where it ends. */
+static bool with_return(const query *q, const follow *list, bly_bytes line, bly_bytes *key) {
+    const char *end = (const char *)line.data + line.size;
+    if (!list->keeps_return || q->field.exact || key_line(line).size == line.size ||
+        (const char *)key->data + key->size + 1 != end)
+        return false;
+    key->size++;
+    return true;
+}
+
 static live_result ask_lines(query *q, follow *list, const bly_bytes *lines, size_t n) {
     uint16_t askable = 0;
     for (size_t i = 0; i < n; i++) {
@@ -60,6 +72,10 @@ static live_result ask_lines(query *q, follow *list, const bly_bytes *lines, siz
             continue;
         q->owner[askable] = (uint16_t)i;
         q->keys[askable++] = key.bytes;
+        if (with_return(q, list, lines[i], &key.bytes)) {
+            q->owner[askable] = (uint16_t)i;
+            q->keys[askable++] = key.bytes;
+        }
     }
     const live_result result = follow_ask(list, q->keys, askable, q->found);
     for (size_t i = 0; result == LIVE_ANSWERED && i < askable; i++)
@@ -124,8 +140,8 @@ static live_result ask_typed(query *q, follow *list, const bly_bytes *lines, siz
 bool query_batch(query *q, follow *list, const bly_bytes *lines, size_t n) {
     live_result result = LIVE_RENEWED;
     while (result == LIVE_RENEWED)
-        result = list->type == KEYTYPE_LINE ? ask_lines(q, list, lines, n)
-                                            : ask_typed(q, list, lines, n);
+        result = keytype_is_lines(list->type) ? ask_lines(q, list, lines, n)
+                                              : ask_typed(q, list, lines, n);
     for (size_t i = 0; list->live && i < n; i++) {
         q->assumed[i] = q->assumed[i] && !q->match[i];
         q->match[i] |= q->assumed[i] && list->live->how->otherwise == LIVE_YES;

@@ -9,7 +9,7 @@
 
 enum { QUERY_ROOM = 2 * INPUT_BATCH };
 
-/* Begins zeroed, but for field.field, field.delimiter and reader.exact. */
+/* Begins zeroed, but for field.field, field.delimiter, and field.exact and reader.exact with -0. */
 typedef struct query {
     key_rule field; /* which part of a line is looked for */
     keytype_reader reader;

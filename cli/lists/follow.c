@@ -14,9 +14,11 @@
 #include "follow.h"
 
 #include "cli.h"
+#include "key_options.h"
 #include "kinds.h"
 #include "message.h"
 #include "progress.h"
+#include "seen.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -35,25 +37,76 @@ static bool same_file(const struct stat *a, const struct stat *b) {
 
 /* Which type a list that says that it is of type `own` is taken for. */
 static bool choose_type(follow *f, keytype own) {
-    f->type = f->asked ? f->asked : own;
+    const bool same_lines = keytype_is_lines(own) && f->asked == KEYTYPE_LINE;
+    f->type = f->asked && !same_lines ? f->asked : own;
     if (f->type == KEYTYPE_NONE) {
-        (void)message_error("%s: says of itself that its keys are of several types; choose one by "
-                            "--type",
+        (void)message_error("%s: its keys are of several types, or it is too full to tell; choose "
+                            "one by --type",
                             f->path);
         return false;
     }
-    if (f->type != own && own != KEYTYPE_LINE && own != KEYTYPE_NONE)
+    if (f->type == KEYTYPE_OTHER) {
+        (void)message_error("%s: its keys are parts of lines, or lines in small letters, made by "
+                            "the --field or --ignore-case of bloomery dedup or count; look them up "
+                            "with that command, or give --type line if your lines have that form",
+                            f->path);
+        return false;
+    }
+    if (f->type != own && keytype_is_typed(own))
         message_warn("%s: was built with --type %s; as %s its lines may not be found", f->path,
                      keytype_name(own), keytype_name(f->type));
+    else if (f->type != own && own != KEYTYPE_NONE && !keytype_is_lines(own))
+        message_warn("%s: was made by bloomery %s; as %s its lines may not be found", f->path,
+                     own == KEYTYPE_OTHER ? "dedup or count, with --field or --ignore-case"
+                                          : keytype_name(own),
+                     keytype_name(f->type));
+    return true;
+}
+
+/* A state of dedup that records no rule has a key that tells how it was made (seen.h). One that
+ * seems to be there by chance costs a second lookup for lines that end in a carriage return, or a
+ * warning. */
+static void know_old_state(follow *f, const keytype_list *list) {
+    static const unsigned urls = 3; /* without --url, with --url, with --url=crawl */
+    char rules[3][KEY_OPTIONS_WORDS], texts[3][SEEN_MARK];
+    bly_bytes marks[3];
+    uint8_t found[3] = {0};
+    f->keeps_return = false;
+    /* Whoever shares a list on a server by dedup --redis cannot change what it records. */
+    f->has_blanks = f->live != NULL;
+    if (list->rule != BLY_KEYS_UNRECORDED || f->type != KEYTYPE_LINE)
+        return;
+    for (unsigned i = 0; i < urls; i++) {
+        const key_options options = {.url = i};
+        const char *words = key_options_words(&options, rules[i]);
+        marks[i] = (bly_bytes){texts[i], seen_mark_text(words, texts[i])};
+    }
+    if (!list->ask(list->ctx, marks, urls, found))
+        return; /* the next question tells why */
+    f->keeps_return = found[0] == BLY_YES;
+    f->has_blanks |= f->keeps_return;
+    if (!f->keeps_return && !f->asked && (found[1] == BLY_YES || found[2] == BLY_YES))
+        message_warn("%s: seems to be a state of bloomery dedup --url, whose keys are canonical "
+                     "URLs; lines in another form are not found",
+                     f->path);
+}
+
+static bool ask_file(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
+    follow *f = ctx;
+    (void)bly_filter_contains_many(f->file.filter, keys, n, found);
     return true;
 }
 
 static bool know_type(follow *f) {
     const keytype own = keytype_recognise(f->file.filter, &f->levels);
+    const keytype_list list = {ask_file, NULL, f, bly_filter_key_rule(f->file.filter)};
     if (!choose_type(f, own))
         return false;
     if (f->type != own)
         f->levels = keytype_recognise_levels(f->file.filter, f->type);
+    else if (list.rule != BLY_KEYS_UNRECORDED)
+        f->levels = keytype_levels_recorded(f->type, &f->levels);
+    know_old_state(f, &list);
     return true;
 }
 
@@ -120,10 +173,13 @@ static bool ask_type(follow *f, keytype *own, keytype_levels *levels) {
     *levels = keytype_levels_all();
     if (l->how->gozero) /* it has no marks */
         return true;
-    if (!keytype_recognise_by(live_ask_marks, l, own, levels))
+    const keytype_list list = live_list(l);
+    if (!keytype_recognise_by(&list, own, levels))
         return false;
+    if (list.rule != BLY_KEYS_UNRECORDED)
+        *levels = keytype_levels_recorded(*own, levels);
     const bool other = f->asked && f->asked != *own;
-    return !other || keytype_recognise_levels_by(live_ask_marks, l, f->asked, levels);
+    return !other || keytype_recognise_levels_by(&list, f->asked, levels);
 }
 
 /* What is known of a list that is away. */
@@ -138,7 +194,15 @@ static bool know_live_type(follow *f) {
     while (!f->live->away && !ask_type(f, &own, &f->levels))
         if (live_fail(f->live) == LIVE_FAILED)
             return false;
-    return f->live->away ? guess_type(f) : choose_type(f, own);
+    if (f->live->away)
+        return guess_type(f);
+    if (!choose_type(f, own))
+        return false;
+    if (!f->live->how->gozero) {
+        const keytype_list list = live_list(f->live);
+        know_old_state(f, &list);
+    }
+    return true;
 }
 
 bool follow_open_live(follow *f, const char *address, const bly_hasher *key, keytype asked,

@@ -25,6 +25,9 @@ typedef struct follow {
     live *live; /* not NULL: it is on a server, and there is no file */
     keytype type;
     keytype_levels levels;
+    bool has_blanks;   /* of type LINE: blank lines may be keys all the same */
+    bool keeps_return; /* a state of dedup from before lines lost their carriage return: a line that
+                          ends in one may be there with it */
     struct stat known; /* the file that was last looked at, whether it was any good or not */
     double looked;     /* when, in seconds */
 } follow;

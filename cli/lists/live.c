@@ -142,3 +142,16 @@ bool live_ask_marks(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) 
     l->status = bly_redis_filter_contains_many(l->remote.filter, keys, n, BLY_UNKNOWN, found, NULL);
     return l->status == BLY_OK;
 }
+
+static bool ask_rate(void *ctx, double *rate) {
+    live *l = ctx;
+    bly_redis_filter_facts facts = {0};
+    l->status = bly_redis_filter_look(l->remote.filter, &facts);
+    *rate = facts.predicted_fpr;
+    return l->status == BLY_OK;
+}
+
+keytype_list live_list(live *l) {
+    const bly_key_rule rule = bly_redis_filter_bitmap(l->remote.filter)->key_rule;
+    return (keytype_list){live_ask_marks, ask_rate, l, rule};
+}

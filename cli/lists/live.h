@@ -46,8 +46,9 @@ void live_close(live *l);
 /* answers[i]: BLY_YES, BLY_NO or, only if it goes on after errors, BLY_UNKNOWN. */
 live_result live_ask(live *l, const bly_bytes *keys, size_t n, uint8_t *answers);
 
-/* A keytype_ask. Nothing is reported; l->status says what went wrong. */
+/* What it says of itself is found by these. Nothing is reported; l->status says what went wrong. */
 bool live_ask_marks(void *l, const bly_bytes *keys, size_t n, uint8_t *found);
+keytype_list live_list(live *l);
 
 /* After live_ask_marks failed: as after a question. */
 live_result live_fail(live *l);

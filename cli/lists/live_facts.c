@@ -13,6 +13,14 @@ typedef struct asking {
     const remote *remote;
 } asking;
 
+static bool ask_rate(void *ctx, double *rate) {
+    const asking *a = ctx;
+    bly_redis_filter_facts facts = {0};
+    const bool good = live_facts_look(a->remote, &facts);
+    *rate = facts.predicted_fpr;
+    return good;
+}
+
 static bool ask(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
     const asking *a = ctx;
     const bly_status status =
@@ -24,7 +32,8 @@ static bool ask(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
 
 bool live_facts_type(const remote *r, keytype *type, keytype_levels *levels) {
     asking a = {r};
-    return keytype_recognise_by(ask, &a, type, levels);
+    const keytype_list list = {ask, ask_rate, &a, bly_redis_filter_bitmap(r->filter)->key_rule};
+    return keytype_recognise_by(&list, type, levels);
 }
 
 /* The keys that set so many of all bits, k each. */

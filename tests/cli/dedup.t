@@ -50,7 +50,7 @@ $ printf 'a\0b\na\0c\na\0b\n' | bloomery dedup | od -An -c
 $ printf '\377\376\n\377\n\377\376\n' | bloomery dedup | od -An -tx1
  ff fe 0a ff 0a
 $ printf 'a\r\na\na\r\n' | bloomery dedup | od -An -c
-   a  \r  \n   a  \n
+   a  \r  \n
 
 # Records that end in NUL.
 $ printf 'x\ny\0z\0x\ny\0' | bloomery dedup -0 | od -An -c

@@ -149,6 +149,9 @@ $ bloomery intersect --estimate g1.bly g2.bly
 
 # Lists of different types can be merged, but then nobody knows the type of a line.
 $ echo 192.0.2.1 | bloomery build -q --type ip -n 200 -o ip.bly; echo 030123 | bloomery build -q --type phone -n 204 -o phone.bly; bloomery merge -o mixed.bly ip.bly phone.bly
+! bloomery merge: phone.bly: differs from ip.bly in its type of keys (phone, not ip); only filters built alike can be merged
+? 2
+$ $DATA/unrecord.py ip.bly phone.bly; bloomery merge -o mixed.bly ip.bly phone.bly
 ! bloomery merge: warning: phone.bly: holds keys of type phone, but ip.bly of type ip; whoever asks the result must give --type
 ! bloomery merge: mixed.bly: 2 filters merged, 37 keys by estimate; wrong answers 1.91e-06%, 0.1% asked
 $ bloomery info mixed.bly | grep type

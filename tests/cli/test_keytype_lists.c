@@ -153,6 +153,16 @@ static bool ask_far(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) 
     return true;
 }
 
+static bool rate_far(void *ctx, double *rate) {
+    far_list *list = ctx;
+    bly_stats stats;
+    if (list->calls++ == list->answered)
+        return false;
+    bly_filter_stats(list->filter, &stats);
+    *rate = stats.current_fpr;
+    return true;
+}
+
 static void lists_far_away_are_recognised(void **state) {
     keytype_levels levels = {{0}}, seen;
     keytype type;
@@ -161,19 +171,114 @@ static void lists_far_away_are_recognised(void **state) {
     keytype_levels_add(&levels, 24);
     keytype_levels_add(&levels, KEYTYPE_V6 + 128);
     assert_ok(keytype_mark(list.filter, KEYTYPE_IP, &levels));
-    assert_true(keytype_recognise_by(ask_far, &list, &type, &seen));
+    keytype_list far = {ask_far, rate_far, &list, BLY_KEYS_UNRECORDED};
+    assert_true(keytype_recognise_by(&far, &type, &seen));
     assert_int_equal(type, KEYTYPE_IP);
     assert_memory_equal(&seen, &levels, sizeof seen);
     const unsigned calls = list.calls;
-    assert_true(calls <= 5);
+    assert_true(calls <= 6);
     for (unsigned i = 0; i < calls; i++) {
         list.calls = 0;
         list.answered = i;
-        assert_false(keytype_recognise_by(ask_far, &list, &type, &seen));
+        assert_false(keytype_recognise_by(&far, &type, &seen));
     }
     list.calls = list.answered = 0;
-    assert_false(keytype_recognise_levels_by(ask_far, &list, KEYTYPE_IP, &seen));
+    assert_false(keytype_recognise_levels_by(&far, KEYTYPE_IP, &seen));
+    /* What the header records need not be asked for. */
+    far.rule = BLY_KEYS_PHONE;
+    assert_true(keytype_recognise_by(&far, &type, &seen));
+    assert_int_equal(type, KEYTYPE_PHONE);
     bly_filter_destroy(list.filter);
+}
+
+/* ---- what the header records ----------------------------------------------------------------- */
+
+static bly_filter *overfull(uint64_t keys) {
+    bly_filter *f = filter_for(keys);
+    for (uint64_t i = 0; i < 200 * keys; i++)
+        assert_ok(bly_filter_add(f, &i, sizeof i, NULL));
+    return f;
+}
+
+/* A filter that says "maybe" to everything has all marks. They mean nothing then. */
+static void overfull_lists_have_no_type_by_chance(void **state) {
+    keytype_levels levels;
+    bly_filter *f = overfull(100);
+    (void)state;
+    assert_int_equal(keytype_recognise(f, &levels), KEYTYPE_NONE);
+    for (int type = KEYTYPE_IP; type <= KEYTYPE_OTHER; type++) {
+        assert_ok(bly_filter_set_key_rule(f, keytype_rule((keytype)type)));
+        assert_int_equal(keytype_recognise(f, &levels), type);
+        assert_int_equal(keytype_of_rule(keytype_rule((keytype)type)), type);
+    }
+    bly_filter_destroy(f);
+}
+
+/* Marks are believed up to a rate of a quarter, and above that no type is told. */
+static void marks_are_believed_far_from_full(void **state) {
+    const struct {
+        double rate;
+        keytype type;
+    } cases[] = {{0.01, KEYTYPE_URL},
+                 {0.2, KEYTYPE_URL},
+                 {0.24, KEYTYPE_URL},
+                 {0.26, KEYTYPE_NONE},
+                 {0.9, KEYTYPE_NONE}};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        keytype_levels levels = {{0}};
+        bly_filter *f = filter_for(100);
+        bly_stats stats = {0};
+        assert_ok(keytype_mark(f, KEYTYPE_URL, &levels));
+        for (uint64_t key = 0; stats.current_fpr < cases[i].rate; key++) {
+            assert_int_equal(keytype_recognise(f, &levels),
+                             stats.current_fpr < 0.2476 ? KEYTYPE_URL : KEYTYPE_NONE);
+            assert_ok(bly_filter_add(f, &key, sizeof key, NULL));
+            bly_filter_stats(f, &stats);
+        }
+        assert_int_equal(keytype_recognise(f, &levels), cases[i].type);
+        bly_filter_destroy(f);
+    }
+}
+
+/* Levels that are not there may seem to be, but one that is there is never missed. */
+static void overfull_typed_lists_answer_every_member(void **state) {
+    bly_filter *f = overfull(50);
+    keytype_levels levels = {{0}}, seen;
+    keytype_reader r = {.type = KEYTYPE_IP};
+    keytype_tries *tries = malloc(sizeof *tries);
+    keytype_key key;
+    (void)state;
+    assert_non_null(tries);
+    assert_ok(bly_filter_set_key_rule(f, BLY_KEYS_IP));
+    assert_int_equal(keytype_read(&r, blyt_text("192.0.2.0/24"), &key), KEYTYPE_KEY);
+    keytype_levels_add(&levels, key.level);
+    assert_ok(bly_filter_add(f, key.bytes.data, key.bytes.size, NULL));
+    assert_ok(keytype_mark(f, KEYTYPE_IP, &levels));
+    assert_int_equal(keytype_recognise(f, &seen), KEYTYPE_IP);
+    assert_true(keytype_levels_have(&seen, 24));
+    assert_int_equal(keytype_read(&r, blyt_text("192.0.2.77"), &key), KEYTYPE_KEY);
+    keytype_widen(KEYTYPE_IP, &key, &seen, tries);
+    size_t found = 0;
+    for (size_t i = 0; i < tries->count; i++)
+        found += bly_filter_contains(f, tries->keys[i].data, tries->keys[i].size);
+    assert_true(found > 0);
+    free(tries);
+    keytype_reader_free(&r);
+    bly_filter_destroy(f);
+}
+
+/* A program may record a type and know nothing of marks. */
+static void all_levels_are_tried_where_none_is_marked(void **state) {
+    keytype_levels none = {{0}}, levels;
+    (void)state;
+    levels = keytype_levels_recorded(KEYTYPE_DOMAIN, &none);
+    assert_true(keytype_levels_have(&levels, 2) && keytype_levels_have(&levels, 7));
+    levels = keytype_levels_recorded(KEYTYPE_URL, &none);
+    assert_memory_equal(&levels, &none, sizeof levels);
+    keytype_levels_add(&none, 3);
+    levels = keytype_levels_recorded(KEYTYPE_DOMAIN, &none);
+    assert_memory_equal(&levels, &none, sizeof levels);
 }
 
 /* Published in the documentation: they never change. */
@@ -196,6 +301,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_contains_a_key_is_tried),
         cmocka_unit_test(the_longest_rows_of_tries_fit),
+        cmocka_unit_test(overfull_lists_have_no_type_by_chance),
+        cmocka_unit_test(marks_are_believed_far_from_full),
+        cmocka_unit_test(overfull_typed_lists_answer_every_member),
+        cmocka_unit_test(all_levels_are_tried_where_none_is_marked),
         cmocka_unit_test(lists_know_themselves),
         cmocka_unit_test(all_levels_are_remembered),
         cmocka_unit_test(two_types_are_none),

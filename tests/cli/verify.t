@@ -132,6 +132,9 @@ ribbon-empty-fnv1.bly: good
 ribbon-fine-murmur3.bly: good
 ribbon-fnv1a.bly: good
 ribbon-one-key-fnv1a.bly: good
+rule-domain-classic-fnv1a.bly: good
+rule-ip-scalable-cuckoo-fnv1a.bly: good
+rule-url-scalable-fnv1a.bly: good
 sbbf-odd-fnv1a.bly: good
 sbbf-xxh3.bly: good
 scalable-cuckoo-empty-xxh3.bly: good

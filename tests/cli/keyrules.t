@@ -1,0 +1,229 @@
+# What a line is as a key: one rule in every command, recorded in the header of what is kept.
+
+# ---- the carriage return ----
+
+# Files with both kinds of line ends have the same keys. What is printed keeps the line's bytes.
+$ printf 'a\r\n\r\nb c\r\n' >dos; printf 'a\n\nb c\n' >unix; printf 'a\0\0b c\0' >nul; cat dos unix | bloomery dedup | od -An -c
+   a  \r  \n  \r  \n   b       c  \r  \n
+$ cat dos unix | dedup_urls 2>/dev/null | od -An -c
+   a  \r  \n  \r  \n   b       c  \r  \n
+$ cat dos unix | bloomery dedup -d -c; cat dos unix | bloomery distinct; cat dos unix | bloomery count --top 3 --exact | sort
+6 lines, 3 unique, 3 repeated
+3 distinct of 6 lines
+2	
+2	a
+2	b c
+$ cat dos unix | bloomery dedup --field 2 -t ' ' | od -An -c
+   a  \r  \n  \r  \n   b       c  \r  \n
+# Only one goes, and none with -0.
+$ printf 'a\r\r\na\r\na\n' | bloomery dedup | od -An -c
+   a  \r  \r  \n   a  \r  \n
+$ printf 'a\r\0a\0' | bloomery dedup -0 | od -An -c; printf 'a\r\0a\0' | bloomery distinct -0 | cut -d ' ' -f 1
+   a  \r  \0   a  \0
+2
+# Each command that keeps keys, and each that looks them up.
+$ bloomery dedup -q --state dedup.bly dos >/dev/null; bloomery build -q -o build.bly dos; bloomery build -q -0 -o nul.bly nul; : | bloomery build -q -n 100 -o add.bly; bloomery add -q add.bly dos; bloomery count -q --exact --state count.bly dos >/dev/null
+! bloomery build: warning: there are no keys: the list will match nothing
+$ for list in dedup build nul add count; do for file in dos unix; do echo "$list $file: $(bloomery check -c $list.bly $file)"; done; bloomery check -c -0 $list.bly nul; done
+dedup dos: 3
+dedup unix: 3
+3
+build dos: 2
+build unix: 2
+2
+nul dos: 2
+nul unix: 2
+2
+add dos: 2
+add unix: 2
+2
+count dos: 3
+count unix: 3
+3
+$ for file in dos unix; do bloomery count --query --state count.bly $file | tr '\r' '^'; bloomery dedup -c --state dedup.bly $file; done
+1	a^
+1	^
+1	b c^
+3 lines, 0 unique, 3 repeated
+1	a
+1	
+1	b c
+3 lines, 0 unique, 3 repeated
+$ bloomery distinct --state seen.hll dos; bloomery distinct --state seen.hll unix
+3 distinct of 3 lines
+3 distinct of 3 lines and those before
+# The same with fingerprints.
+$ bloomery dedup --exact --state exact.fps dos | wc -l; bloomery dedup --exact --state exact.fps unix; bloomery dedup --confirm confirm.fps unix | wc -l; bloomery dedup --confirm confirm.fps dos
+3
+3
+
+# ---- states from before ----
+
+# They keep the carriage return, and say so once.
+$ printf 'a\r\n' | bloomery dedup -q --state new.bly >/dev/null; cp new.bly old.bly; $DATA/unrecord.py old.bly; printf 'x\n' | bloomery dedup --state old.bly
+x
+$ printf 'a\r\nb\r\n' | bloomery dedup --state old.bly | od -An -c
+   a  \r  \n   b  \r  \n
+! bloomery dedup: warning: old.bly: a line ends in a carriage return, which is part of its key in this state: it does not record that it is left out. The same line without it counts as another; a new state leaves it out
+$ printf 'a\nb\nc\r\0' | bloomery dedup -0 --state old.bly | od -An -c
+   a  \n   b  \n   c  \r  \0
+# One that is asked has its lines in either form.
+$ printf 'a\r\nb\r\nx\r\ny\r\n' | bloomery check old.bly | od -An -c
+   a  \r  \n   b  \r  \n   x  \r  \n
+# Of count and distinct it is the same.
+$ printf 'a\n' | bloomery count -q --exact --state old.counts >/dev/null; $DATA/unrecord.py old.counts; printf 'a\r\na\r\nb\r\n' | bloomery count --state old.counts | tr '\r' '^'
+1	a^
+2	a^
+1	b^
+! bloomery count: warning: old.counts: a line ends in a carriage return, which is part of its key in this state: it does not record that it is left out. The same line without it counts as another; a new state leaves it out
+$ printf 'a\r\n' | bloomery count --query --state old.counts | tr '\r' '^'
+2	a^
+$ printf 'a\n' | bloomery distinct --state old.hll; $DATA/unrecord.py old.hll; printf 'a\r\n' | bloomery distinct --state old.hll
+1 distinct of 1 line
+2 distinct of 1 line and those before
+! bloomery distinct: warning: old.hll: a line ends in a carriage return, which is part of its key in this state: it does not record that it is left out. The same line without it counts as another; a new state leaves it out
+
+# ---- the type of a list ----
+
+# A list of lines that is overfull stays one of lines, however many bits are set.
+$ seq -f bad%g.example 0 7999 >p; head -1000 p | bloomery build -q -o o.bly; bloomery add -q o.bly p 2>/dev/null; bloomery check -c o.bly p
+8000
+$ bloomery build -q -p 0.9 -o half.bly p; bloomery check -c half.bly p
+8000
+$ bloomery info o.bly | grep type; bloomery info --json o.bly | grep -o '"type":"[a-z]*"'
+  type       line
+"type":"line"
+# So does every other, and finds all that is in it.
+$ for i in $(seq 0 255); do echo 10.$i.0.0/16; echo 192.0.$i.1; done >ips; head -20 ips | bloomery build -q --type ip -o ips.bly; bloomery add -q ips.bly ips 2>/dev/null; sed 's,0/16,77,' ips | bloomery check -c ips.bly; bloomery info ips.bly | grep type
+512
+  type       ip
+# From before headers recorded it, and too full for marks to be believed: it is not guessed.
+$ cp o.bly guess.bly; $DATA/unrecord.py guess.bly; bloomery check -c guess.bly p
+! bloomery check: guess.bly: its keys are of several types, or it is too full to tell; choose one by --type
+? 2
+$ bloomery check -c --type line guess.bly p
+8000
+# Far from full they are believed, and adding to such a list records its type.
+$ echo Example.COM | bloomery build -q --type domain -n 100 -o marked.bly; $DATA/unrecord.py marked.bly; bloomery check marked.bly -k www.example.com; echo example.org | bloomery add -q marked.bly; bloomery info marked.bly | grep type; seq -f n%g.test 1 5000 | bloomery add -q marked.bly 2>/dev/null; bloomery check -q marked.bly -k x.EXAMPLE.com
+www.example.com
+  type       domain
+# An overlay has the type of its base, a fold that of what was folded.
+$ bloomery build -q --over ips.bly -o over.bly; bloomery info over.bly | grep type; echo 192.0.2.0/24 | bloomery add -q over.bly; bloomery check over.bly -k 192.0.2.200
+  type       ip
+192.0.2.200
+! bloomery add: warning: over.bly: is too full: about 562 keys in a filter made for 44; it takes 79.7% of all other keys for its own, where 0.05% was asked; build a larger one
+$ seq 100 | bloomery build -q --type phone --foldable -n 1000 -o fold.bly --skip-malformed; bloomery fold -q -o small.bly fold.bly; bloomery info small.bly | grep type
+  type       phone
+# The type that is recorded is not changed, unless there are no keys.
+$ bloomery add --type ip build.bly -k 192.0.2.1
+! bloomery add: build.bly: is a list of type line, in which keys of type ip would not be found; leave --type out, or use another list
+? 2
+$ : | bloomery build -q -n 100 -o empty.bly; bloomery add -q --type ip empty.bly -k 192.0.2.0/24; bloomery check empty.bly -k 192.0.2.5
+192.0.2.5
+! bloomery build: warning: there are no keys: the list will match nothing
+# A secret key does not hide it.
+$ printf '00112233445566778899aabbccddeeff' >secret; echo 192.0.2.1 | bloomery build -q --type ip --key-file secret -o keyed.bly; bloomery info keyed.bly | grep type
+  type       ip
+
+# ---- combining ----
+
+$ echo a | bloomery build -q -n 100 -o a.bly; echo 192.0.2.1 | bloomery build -q -n 80 --type ip -o ip.bly; bloomery merge -o m.bly a.bly ip.bly
+! bloomery merge: ip.bly: differs from a.bly in its type of keys (ip, not line); only filters built alike can be merged
+? 2
+$ printf 'b\0' | bloomery build -q -0 -n 100 -o b.bly; bloomery merge -q -o m.bly a.bly b.bly; printf 'a\nb\n' | bloomery check -c m.bly
+2
+# With one from before the result records nothing, or the type that its marks tell.
+$ cp ip.bly old-ip.bly; $DATA/unrecord.py old-ip.bly; bloomery merge -q -f -o m.bly old-ip.bly ip.bly; bloomery info m.bly | grep type; od -An -tu1 -j7 -N1 m.bly
+  type       ip
+  24
+$ cp a.bly old-a.bly; $DATA/unrecord.py old-a.bly; bloomery merge -q -f -o m.bly a.bly old-a.bly; bloomery check m.bly -k a; od -An -tu1 -j7 -N1 m.bly
+a
+   0
+
+# ---- states of dedup, and lists ----
+
+# A list of lines is a good state, and stays a list.
+$ bloomery build -q -n 100 -o list.bly unix; printf 'a\nd\n\n' | bloomery dedup --state list.bly; printf 'a\nd\ne\n\n' | bloomery check list.bly
+d
+\
+a
+d
+\
+# One of another type is not.
+$ echo 192.0.2.9 | bloomery dedup --state ip.bly
+! bloomery dedup: ip.bly: is a list of type ip: its keys are not lines as they stand. bloomery check -v prints the lines that are not in it, and bloomery add adds to it; name another state
+? 2
+$ echo 192.0.2.9 | bloomery dedup --state old-ip.bly
+! bloomery dedup: old-ip.bly: is a list of type ip: its keys are not lines as they stand. bloomery check -v prints the lines that are not in it, and bloomery add adds to it; name another state
+? 2
+# What dedup --url has seen is found, and added to, in any spelling.
+$ echo 'HTTP://Example.com/a?utm_source=x' >url; bloomery dedup --url --state url.bly url; bloomery check url.bly -k http://EXAMPLE.com:80/a?utm_source=x; bloomery check url.bly -k http://example.com/a
+HTTP://Example.com/a?utm_source=x
+http://EXAMPLE.com:80/a?utm_source=x
+? 1
+$ bloomery dedup --url=crawl --state crawl.bly url; bloomery check crawl.bly -k http://example.com/a; bloomery add crawl.bly -k 'http://example.com/b?utm_source=y'; bloomery check crawl.bly -k http://example.com/b; bloomery info crawl.bly | grep type
+HTTP://Example.com/a?utm_source=x
+http://example.com/a
+http://example.com/b
+  type       dedup --url=crawl
+! bloomery add: crawl.bly: 1 of 1 new; it holds 3 keys, its capacity is 65,536
+$ printf 'no url\r\n\r\n' | bloomery dedup --url --state url.bly | od -An -c; printf 'no url\n\n' | bloomery check -c url.bly
+   n   o       u   r   l  \r  \n  \r  \n
+2
+# With other options check cannot know, and says so.
+$ echo 'A b' | bloomery dedup --field 1 -t ' ' --state field.bly; bloomery check field.bly -k A
+A b
+! bloomery check: field.bly: its keys are parts of lines, or lines in small letters, made by the --field or --ignore-case of bloomery dedup or count; look them up with that command, or give --type line if your lines have that form
+? 2
+$ bloomery check --type line field.bly -k A
+A
+! bloomery check: warning: field.bly: was made by bloomery dedup or count, with --field or --ignore-case; as line its lines may not be found
+$ bloomery add field.bly -k A
+! bloomery add: field.bly: its keys are parts of lines, or lines in small letters, made by the --field or --ignore-case of bloomery dedup or count; only that command adds to it
+? 2
+$ bloomery remove url.bly -k A
+! bloomery remove: url.bly: keys cannot be removed from a scalable filter: keys share its bits, so others would go too; make a list over it, from which they can: bloomery build --over url.bly -o NEW.bly
+? 2
+$ bloomery count -q --exact --url --state counts.bly url >/dev/null; bloomery remove counts.bly -k http://example.com/a?utm_source=x; bloomery count --query --state counts.bly url
+0	HTTP://Example.com/a?utm_source=x
+! bloomery remove: counts.bly: 1 removed, 0 not there; it holds 1 key
+$ bloomery check --type line url.bly -k A
+! bloomery check: warning: url.bly: was made by bloomery dedup --url; as line its lines may not be found
+? 1
+# A state is used with the options that it was made with.
+$ bloomery dedup --state url.bly url
+! bloomery dedup: url.bly: was made with --url, and this run is without --url, --field and --ignore-case: their keys would not match; give the same options, or begin a new state
+? 2
+$ bloomery dedup -i --state new.bly unix
+! bloomery dedup: new.bly: was made without --url, --field and --ignore-case, and this run is with --field or --ignore-case: their keys would not match; give the same options, or begin a new state
+? 2
+$ bloomery dedup --url --confirm confirm.fps unix
+! bloomery dedup: confirm.fps: was made without --url, --field and --ignore-case, and this run is with --url: their keys would not match; give the same options, or begin a new state
+? 2
+$ bloomery dedup --url --exact --state exact.fps unix
+! bloomery dedup: exact.fps: was made without --url, --field and --ignore-case, and this run is with --url: their keys would not match; give the same options, or begin a new state
+? 2
+$ bloomery distinct -i --state seen.hll unix
+! bloomery distinct: seen.hll: was made without --url, --field and --ignore-case, and this run is with --field or --ignore-case: their keys would not match; give the same options, or begin a new state
+? 2
+# States from before, of which a key says the options.
+$ $DATA/unrecord.py url.bly; bloomery check url.bly -k HTTP://example.com/a
+! bloomery check: warning: url.bly: seems to be a state of bloomery dedup --url, whose keys are canonical URLs; lines in another form are not found
+? 1
+$ bloomery dedup -q --url --state url.bly url; bloomery dedup --state url.bly url
+HTTP://Example.com/a?utm_source=x
+! bloomery dedup: warning: url.bly: does not record how its keys were made; they are taken for whole lines
+$ cp build.bly old-list.bly; $DATA/unrecord.py old-list.bly; bloomery dedup --state old-list.bly unix
+\
+! bloomery dedup: warning: old-list.bly: does not record how its keys were made; they are taken for whole lines
+
+# ---- rates ----
+
+$ bloomery dedup -p 1e-12 -n 10k p | wc -l
+8000
+$ bloomery dedup -p 1e-12 p
+! bloomery dedup: -p 1e-12 is too low for a filter that grows, whose levels share the rate; say how many different lines there are by -n (then -p can be as low as 9.1e-13), or lose none with --exact
+? 2
+$ bloomery dedup -p 1e-13 -n 10k p
+! bloomery dedup: no such filter can be made: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
+? 2

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Makes a filter file one from before headers recorded what keys are made from.
+
+    unrecord.py FILE...
+
+Sets the rule of the keys (docs/format.md, section 1) to 0, in a scalable filter that of its levels,
+too, and corrects the sums.
+"""
+import os
+import struct
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+
+from format_hashes import xxh64  # noqa: E402
+
+SCALABLE, HEADER = 6, 64
+
+
+def unrecorded(data):
+    head, body = bytearray(data[:HEADER]), data[HEADER:]
+    head[7] &= 7
+    if head[5] == SCALABLE:
+        levels = b""
+        while body:
+            (size,) = struct.unpack_from("<Q", body, 16)
+            bits = size * {1: 1, 3: 256, 4: 512, 5: 512}[body[5]]
+            end = HEADER + (bits + 511) // 512 * 64
+            levels, body = levels + unrecorded(body[:end]), body[end:]
+        body = levels
+        struct.pack_into("<Q", head, 56, xxh64(body))
+    head[12:16] = bytes(4)
+    struct.pack_into("<I", head, 12, xxh64(bytes(head)) & 0xFFFFFFFF)
+    return bytes(head) + body
+
+
+for path in sys.argv[1:]:
+    with open(path, "rb") as file:
+        content = file.read()
+    with open(path, "wb") as file:
+        file.write(unrecorded(content))
