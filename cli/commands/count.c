@@ -413,7 +413,9 @@ const cli_command command_count = {
         "fixed number of keys (-n); with --sketch any number comes, and --age can halve them.\n"
         "\n"
         "With --field, --url and the other options that compare a part of a line or a form of it, "
-        "lines are printed as they came, and by --top the part or form that was compared.\n"
+        "lines are printed as they came, and by --top the part or form that was compared. One "
+        "carriage return before the newline is not compared (but with -0), and a state records "
+        "the rule, as of `bloomery dedup`.\n"
         "\n"
         "Where an attacker can choose the lines, give the counts a secret by --key-file.",
     .examples = "# the ten addresses that ask most\n"

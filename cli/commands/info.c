@@ -121,7 +121,7 @@ const cli_command command_info = {
         "\n"
         "The keys are told twice: as counted when they were added, and as estimated from the bits. "
         "The count misses the few keys that looked present already; the estimate is what remains "
-        "true after filters were merged. A list that knows its type says so by marks: 16 keys that "
+        "true after filters were merged. A list with a type has marks: 16 keys that "
         "no line can be, and 4 for each width of block or number of labels. They are told apart, "
         "and so is the room for them; in JSON the count and the capacity include them, and marks "
         "says how many they are.\n"

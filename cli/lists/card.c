@@ -374,13 +374,14 @@ static void json_filter(const card *c, json *j) {
     rates_json(j, "expected", s->predicted_fpr, c->lookups);
     rates_json(j, "current", s->current_fpr, c->lookups);
     json_bool(j, "keeps_promise", health_of(s) == HEALTH_GOOD);
-    if (c->typed) {
+    if (c->typed)
         json_text(j, "type", keytype_name(c->type));
-        json_integer(j, "marks", c->marks);
-    } else {
+    else
         json_null(j, "type");
+    if (c->typed && bly_filter_hasher(c->filter))
+        json_integer(j, "marks", c->marks);
+    else
         json_null(j, "marks");
-    }
     if (kinds_have_levels(c->header.geometry.kind))
         json_levels(c, j);
     json_window(c, j);

@@ -199,13 +199,14 @@ static void json_own(const card_live *c, json *j) {
     json_integer(j, "count", c->facts.count);
     rates_json_requested(j, c->bitmap->fpr, c->lookups);
     json_bool(j, "keeps_promise", health_of(&c->stats) == HEALTH_GOOD);
-    if (c->typed) {
+    if (c->typed)
         json_text(j, "type", keytype_name(c->type));
-        json_integer(j, "marks", c->marks);
-    } else {
+    else
         json_null(j, "type");
+    if (c->typed && !c->keyed)
+        json_integer(j, "marks", c->marks);
+    else
         json_null(j, "marks");
-    }
     (void)snprintf(stamp, sizeof stamp, "%016llx", (unsigned long long)c->bitmap->stamp);
     json_text(j, "stamp", stamp);
 }

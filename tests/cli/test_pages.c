@@ -321,8 +321,8 @@ static void test_header_fields(void **state) {
     static const struct {
         size_t at;
         uint8_t value;
-    } bad[] = {{8, 0},   {8, 2},     {11, 1}, {12, 1}, {12, 3}, {12, 41},
-               {12, 64}, {15, 0x80}, {24, 2}, {31, 1}, {32, 1}, {55, 1}};
+    } bad[] = {{8, 0},  {8, 2},  {11, 1},  {12, 1},  {12, 3}, {12, 41}, {12, 64}, {15, 0x80},
+               {24, 2}, {25, 1}, {25, 16}, {25, 32}, {31, 1}, {32, 1},  {55, 1}};
     blyt_buffer im = small_file();
     bly_hasher hasher;
     assert_ok(bly_hasher_init(&hasher, BLY_HASH_XXH3, 0));

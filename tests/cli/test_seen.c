@@ -1,5 +1,6 @@
-/* test_seen.c - the memory of dedup where no transcript reaches: no random numbers, an estimate
- * beyond belief, and what it costs to know the rate of an overfull filter. */
+/* test_seen.c - the memory of dedup where no transcript reaches: no random numbers, fingerprints
+ * from before files recorded what their keys are made from, an estimate beyond belief, and what it
+ * costs to know the rate of an overfull filter. */
 #include "store_support.h"
 
 #include "seen.h"
@@ -41,6 +42,51 @@ static void test_no_random_seed(void **state) {
     assert_int_equal(access(at("exact"), F_OK), -1);
     assert_int_equal(access(at("confirm"), F_OK), -1);
     assert_true(opens(&filter) && opens(&all) && opens(&kept) && opens(&confirmed));
+}
+
+/* ---- what a state records -------------------------------------------------------------------- */
+
+/* Opens, adds one key and saves. */
+static bool run(const seen_wish *wish, bool *keeps_return) {
+    const bly_bytes key = {"a line", 6};
+    seen *s = malloc(sizeof *s);
+    uint8_t fresh;
+    assert_non_null(s);
+    bool good = seen_open(s, wish);
+    if (good) {
+        *keeps_return = s->keeps_return;
+        assert_true(seen_keys(s, &key, 1, &fresh) && seen_save(s));
+        seen_close(s);
+    }
+    free(s);
+    return good;
+}
+
+/* A new one the rule of its keys; one from before nothing, so that it is used by the old rule. */
+static void test_rules(void **state) {
+    (void)state;
+    const seen_wish wishes[] = {
+        {.keys = 1000, .state = at("filter")},
+        {.exact = true, .state = at("exact")},
+        {.confirm = at("confirm")},
+    };
+    for (size_t i = 0; i < COUNT_OF(wishes); i++) {
+        bool old;
+        seen_wish wish = wishes[i];
+        const char *path = wish.state ? wish.state : wish.confirm;
+        wish.rule = "";
+        wish.key_rule = BLY_KEYS_RECORD_URL;
+        assert_true(run(&wish, &old) && !old);
+        assert_true(run(&wish, &old) && !old);
+        wish.key_rule = BLY_KEYS_RECORD;
+        assert_false(run(&wish, &old));
+        assert_int_equal(unlink(path), 0);
+        wish.key_rule = BLY_KEYS_UNRECORDED;
+        assert_true(run(&wish, &old));
+        wish.key_rule = BLY_KEYS_RECORD;
+        assert_true(run(&wish, &old) && old);
+        assert_true(run(&wish, &old) && old);
+    }
 }
 
 /* ---- an estimate beyond belief --------------------------------------------------------------- */
@@ -98,6 +144,7 @@ static void test_passes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(test_no_random_seed),
+        IN_SCRATCH(test_rules),
         IN_SCRATCH(test_estimate),
         cmocka_unit_test(test_passes),
     };

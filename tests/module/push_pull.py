@@ -153,6 +153,43 @@ def test_typed_lists():
         eq(c("EXISTS", "ip"), 1)
 
 
+def test_rules_of_keys_survive():
+    """What a list records of its keys comes back: from RDB and AOF, from a copy and a dump, and from
+    a merge of lists that record the same."""
+    server = Server("appendonly yes", "aof-use-rdb-preamble no")
+    kinds = ("split512", "scalable", "scalable-cuckoo", "fuse")
+    for key, kind in [*zip(kinds, kinds), ("more", "split512")]:
+        bloomery(server, "build", "-q", "-f", "--kind", kind, "--type", "domain", "-o", "d.bly",
+                 lines=b"example.org\n" if key == "more" else b"example.com\n")
+        eq(contents(server, "d.bly")[7], 4 << 3)
+        bloomery(server, "push", "-q", "--as-is", "d.bly", address(server, key))
+    with server.client() as c:
+        c.must("COPY", "split512", "copy")
+        c.must("BLY.MERGE", "copy", "more")
+        c.must("RESTORE", "restored", 0, c.must("DUMP", "scalable"))
+
+    def check(when):
+        for key in (*kinds, "copy", "restored"):
+            bloomery(server, "pull", "-q", "-f", address(server, key), "b.bly")
+            eq(contents(server, "b.bly")[7], 4 << 3, f"{key} {when}")
+            out, _ = bloomery(server, "check", "b.bly", lines=b"www.EXAMPLE.com\n")
+            eq(out, "www.EXAMPLE.com\n", f"{key} {when}")
+
+    def rewritten():
+        info = c.info("persistence")
+        return info["aof_rewrite_in_progress"] == info["aof_rewrite_scheduled"] == "0"
+
+    check("at once")
+    with server.client() as c:
+        c.must("BGREWRITEAOF")
+        wait_for(rewritten, what="the rewrite")
+    server.restart()
+    check("after an AOF file")
+    with server.client() as c:
+        c.must("DEBUG", "RELOAD")
+    check("after an RDB file")
+
+
 def test_logins_databases_sockets():
     server = Server("requirepass pass:word", "user me on >secret ~* +@all")
     build(server, "a.bly", 1000)

@@ -300,6 +300,56 @@ def test_typed_lists():
        "198.51.97.9\n192.0.2.1\n")
 
 
+def test_types_are_recorded():
+    """The head of the strings says the type, however full the filter is; a list without a record
+    is not guessed when it is overfull."""
+    server = plain()
+    at, old = address(server, "lines"), address(server, "old")
+    lines = keys(8000)
+    bloomery(server, "build", "-q", "-n", "1000", "-o", at, lines=keys(1000))
+    bloomery(server, "add", "-q", at, lines=lines)
+    eq(bloomery(server, "check", "-c", at, lines=lines)[0], "8000\n")
+    eq(bloomery(server, "check", "-c", at, lines=lines.replace(b"\n", b"\r\n"))[0], "8000\n")
+    eq(report(server, "info", at)["type"], "line")
+    with server.client() as c:
+        eq(c.must("GETRANGE", "lines", 31, 31), bytes([2 << 3]))
+    refused(server, "of type line", "add", "--type", "ip", at, lines=b"192.0.2.1\n")
+    bloomery(server, "pull", "-q", at, "lines.bly")
+    eq(contents(server, "lines.bly")[7], 2 << 3)
+    eq(bloomery(server, "check", "-c", "lines.bly", lines=lines)[0], "8000\n")
+    subprocess.run([sys.executable, os.path.join(ROOT, "tests/cli/unrecord.py"),
+                    server.path("lines.bly")], check=True)
+    bloomery(server, "push", "-q", "lines.bly", old)
+    refused(server, "too full to tell", "check", old, lines=lines)
+    eq(bloomery(server, "check", "-c", "--type", "line", old, lines=lines)[0], "8000\n")
+    # Far from full its marks are believed.
+    bloomery(server, "build", "-q", "--type", "ip", "-n", "100", "-o", "ip.bly", lines=b"10.0.0.0/8\n")
+    subprocess.run([sys.executable, os.path.join(ROOT, "tests/cli/unrecord.py"),
+                    server.path("ip.bly")], check=True)
+    bloomery(server, "push", "-q", "ip.bly", address(server, "ip"))
+    eq(bloomery(server, "check", address(server, "ip"), "-k", "10.9.8.7")[0], "10.9.8.7\n")
+
+
+def test_states_of_dedup():
+    """What dedup --redis has seen is looked up as it was made."""
+    server = plain()
+    at = address(server, "urls")
+    seen = b"HTTP://Example.org/a\r\n\r\nno url\n"
+    bloomery(server, "dedup", "--redis", at, "-n", "1000", "--url", lines=seen)
+    eq(bloomery(server, "check", "-c", at, lines=b"http://example.ORG/a\n\nno url\r\nother\n")[0], "3\n")
+    eq(report(server, "add", at, lines=b"http://EXAMPLE.org/b\n")["new"], 1)
+    eq(bloomery(server, "dedup", "--redis", at, "--url", lines=b"http://example.org/b\n"), ("", ""))
+    eq(report(server, "info", at)["type"], "dedup --url")
+    bloomery(server, "pull", "-q", at, "urls.bly")
+    eq(bloomery(server, "check", "-c", "urls.bly", lines=b"http://example.ORG/a\n")[0], "1\n")
+    bloomery(server, "dedup", "--redis", address(server, "f"), "-n", "10", "--field", "1", lines=b"x\n")
+    refused(server, "--field or --ignore-case", "check", address(server, "f"), "-k", "x")
+    # A list of lines is shared, too; blank lines that it is given are found then.
+    bloomery(server, "build", "-q", "-n", "1000", "-o", address(server, "list"), lines=b"a\nb\n")
+    eq(bloomery(server, "dedup", "--redis", address(server, "list"), lines=b"a\r\nc\n\n")[0], "c\n\n")
+    eq(bloomery(server, "check", address(server, "list"), lines=b"a\nc\n\nd\n")[0], "a\nc\n\n")
+
+
 def test_typed_in_batches():
     """More questions than fit one trip: every line is several."""
     server = plain()
@@ -327,7 +377,8 @@ def test_keyed():
     eq(bloomery(server, "check", "--key-file", "secret", at, "-k", "key 1")[0], "key 1\n")
     eq(report(server, "add", "--key-file", "secret", at, "-k", "new one")["new"], 1)
     card = report(server, "info", at)
-    ok(card["keyed"] and card["hash"] == "siphash" and card["type"] is None, str(card))
+    ok(card["keyed"] and card["hash"] == "siphash" and card["type"] == "line", str(card))
+    eq(card["marks"], None)
     bloomery(server, "build", "-q", "--new-key", "other", "-o", "x.bly", lines=b"x\n")
     refused(server, "another key", "check", "--key-file", "other", at, "-k", "key 1")
     # Away and back, without the key and with it.

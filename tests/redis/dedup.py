@@ -255,9 +255,29 @@ def test_rule():
     with plain() as server:
         dedup(server, "seen", "-n", "100", "--url", data=b"http://a.test\n")
         eq(dedup(server, "seen", "--url", data=b"http://A.test/\n"), ([], ""))
-        printed, said = dedup(server, "seen", data=b"http://A.test/\n")
-        eq(printed, [b"http://A.test/"])
+        refused("was made with --url", "--redis", url(server, "seen"))
+        refused("was made with --url", "--redis", url(server, "seen"), "--url", "-i")
+        # Of rules that have no code of their own a key tells them apart.
+        dedup(server, "first", "-n", "100", "--field", "1", data=b"a\tb\n")
+        printed, said = dedup(server, "first", "--field", "2", data=b"a\tb\n")
+        eq(printed, [b"a\tb"])
         ok("warning" in said and "was not made with these options" in said, said)
+
+
+def test_carriage_returns():
+    """They are no part of a key, but printed. In a filter that does not record that, they are."""
+    with plain() as server:
+        eq(dedup(server, "seen", "-n", "100", data=b"a\r\nb\n")[0], [b"a\r", b"b"])
+        eq(dedup(server, "seen", data=b"a\nb\r\nc\r\n")[0], [b"c\r"])
+        subprocess.run([PROGRAM, "pull", "-q", url(server, "seen"), server.path("seen.bly")], check=True)
+        subprocess.run([sys.executable, os.path.join(ROOT, "tests/cli/unrecord.py"),
+                        server.path("seen.bly")], check=True)
+        subprocess.run([PROGRAM, "push", "-q", server.path("seen.bly"), url(server, "old")], check=True)
+        eq(dedup(server, "old", data=b"a\nb\n"), ([], ""))
+        printed, said = dedup(server, "old", data=b"a\r\nb\r\n")
+        eq(printed, [b"a\r", b"b\r"])
+        ok(said.count("warning") == 1 and "ends in a carriage return" in said, said)
+        eq(dedup(server, "old", "-0", data=b"c\r\0")[1], "")
 
 
 def test_conflicts():
