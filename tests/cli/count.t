@@ -147,7 +147,8 @@ $ for i in 1 2 3 4; do bloomery count --age -s days.bly empty; done; bloomery co
 $ bloomery count -q -i -s days.bly empty; bloomery count -s days.bly empty
 ! bloomery count: days.bly: was made without --url, --field and --ignore-case, and this run is with --field or --ignore-case: their keys would not match; give the same options, or begin a new state
 $ bloomery count --field 1 -s days.bly empty
-! bloomery count: warning: days.bly: was not made with these options (--url, --field, --ignore-case, --extract-urls): keys it has counted may be counted anew
+! bloomery count: days.bly: was made without --url, --field and --ignore-case, and this run is with --field or --ignore-case: their keys would not match; give the same options, or begin a new state
+? 2
 $ bloomery count --age -s new.bly letters; ls new.bly 2>&1
 ls: cannot access 'new.bly': No such file or directory
 ! bloomery count: new.bly: exact counts do not age; add --sketch to begin with estimates, or leave out --age

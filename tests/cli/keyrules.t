@@ -122,7 +122,7 @@ $ : | bloomery build -q -n 100 -o empty.bly; bloomery add -q --type ip empty.bly
 192.0.2.5
 ! bloomery build: warning: there are no keys: the list will match nothing
 # A secret key does not hide it.
-$ printf '00112233445566778899aabbccddeeff' >secret; echo 192.0.2.1 | bloomery build -q --type ip --key-file secret -o keyed.bly; bloomery info keyed.bly | grep type
+$ printf '00112233445566778899aabbccddeeff' >secret; chmod 600 secret; echo 192.0.2.1 | bloomery build -q --type ip --key-file secret -o keyed.bly; bloomery info keyed.bly | grep type
   type       ip
 
 # ---- combining ----

@@ -26,7 +26,7 @@ $ seq 3 > $'lines\e[5m'; bloomery build -q -o $'l\eist.bly' $'lines\e[5m'; bloom
 $ bloomery info $'l\eist.bly' | head -1
 l\x1bist.bly
 $ bloomery verify $'l\eist.bly'
-l\x1bist.bly: good
+l\x1bist.bly: good; false-positive rate 2.33e-09% per line and per lookup (requested 0.1%)
 $ bloomery distinct --each $'lines\e[5m'
 3 distinct of 3 lines: lines\x1b[5m
 3 distinct of 3 lines: total
