@@ -210,7 +210,7 @@ static int verify(const values *v, const bly_hasher *key, const char *path) {
 /* Of a file of dedup --exact or --confirm. It has no rate to measure. */
 static int verify_fingerprints(const values *v, const char *path) {
     fingerprints f;
-    char some[NUMBER_TEXT], lost[NUMBER_TEXT];
+    char some[NUMBER_TEXT], lost[NUMBER_TEXT], name[MESSAGE_TEXT];
     const bool good = fingerprints_read(&f, path, false);
     if (v->json) {
         json j = json_begin(stdout);
@@ -223,8 +223,9 @@ static int verify_fingerprints(const values *v, const char *path) {
         }
         json_end(&j);
     } else if (good) {
-        (void)printf("%s: %sgood%s; %s fingerprint%s", path, message_style_on(1, STYLE_GREEN),
-                     message_style_off(1), number_grouped(f.count, some), f.count == 1 ? "" : "s");
+        (void)printf("%s: %sgood%s; %s fingerprint%s", message_escape(path, name, sizeof name),
+                     message_style_on(1, STYLE_GREEN), message_style_off(1),
+                     number_grouped(f.count, some), f.count == 1 ? "" : "s");
         if (f.lost)
             (void)printf(", %s of which cannot be found: a write was interrupted, and their lines "
                          "will be printed again",

@@ -146,10 +146,10 @@ bool fingerprints_read(fingerprints *f, const char *path, bool header) {
 }
 
 void fingerprints_print(const fingerprints *f, FILE *to) {
-    char a[NUMBER_TEXT], b[NUMBER_TEXT], bar[CARD_BAR], rule[RULE];
+    char a[NUMBER_TEXT], b[NUMBER_TEXT], bar[CARD_BAR], rule[RULE], name[MESSAGE_TEXT];
     const uint64_t lines = f->count - f->marks;
-    (void)fprintf(to, "%s%s%s\n", message_style_on(STDOUT_FILENO, STYLE_BOLD), f->path,
-                  message_style_off(STDOUT_FILENO));
+    (void)fprintf(to, "%s%s%s\n", message_style_on(STDOUT_FILENO, STYLE_BOLD),
+                  message_escape(f->path, name, sizeof name), message_style_off(STDOUT_FILENO));
     card_line(to, "kind",
               "fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm");
     card_line(to, "shape", "%s page%s of %d slots", number_grouped(pages_of(f), a),

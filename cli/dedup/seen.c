@@ -315,6 +315,10 @@ static bool report(const seen *s, bly_status status) {
     else if (status == BLY_EFULL && s->filter)
         (void)message_error("the filter cannot grow any more at so low a rate; say how many "
                             "different lines there are by -n, or lose none with --exact");
+    else if (status == BLY_EGROWTH)
+        (void)message_error("%s: is full, and would grow by more than 64 times its size and 64 "
+                            "MiB, as its file says; begin a new state",
+                            s->state);
     else if (status == BLY_ENOMEM)
         (void)message_error("out of memory; --memory SIZE sets a limit");
     else

@@ -36,6 +36,9 @@ l\x1bist.bly  3
 both          3
 either        3
 jaccard       1.000
+$ bloomery dedup -q --exact --state $'pr\eints' $'lines\e[5m' >/dev/null; bloomery verify $'pr\eints'; bloomery info $'pr\eints' | head -1
+pr\x1bints: good; 4 fingerprints
+pr\x1bints
 
 # Data and names in JSON have rules of their own.
 $ printf 'x\e[0m\n' > $'data\e'; bloomery dedup -q $'data\e' | od -An -c; bloomery info --json $'l\eist.bly' | grep -o '"file":"[^"]*"'
