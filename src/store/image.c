@@ -47,6 +47,13 @@ static uint64_t sum_of_parts(const bly_image *image, unsigned from) {
 }
 
 /* Parts have the rule of the whole: a base that is borrowed may have another, or none. */
+static void encode(const bly_filter *f, bly_key_rule rule, uint64_t sum,
+                   uint8_t out[BLYI_HEADER_BYTES]) {
+    blyi_shape shape = blyi_filter_shape(f);
+    shape.key_rule = rule;
+    blyi_header_encode(&shape, sum, out);
+}
+
 static void append(bly_image *image, const bly_filter *f, bly_key_rule rule) {
     part *p = &image->parts[image->n++];
     p->at = image->size;
@@ -56,9 +63,7 @@ static void append(bly_image *image, const bly_filter *f, bly_key_rule rule) {
     for (unsigned i = 0; f->levels && i < f->levels->n; i++)
         append(image, f->levels->at[i], rule);
     uint64_t sum = f->levels ? sum_of_parts(image, inside) : blyi_body_sum(f->body, f->body_bytes);
-    blyi_shape shape = blyi_filter_shape(f);
-    shape.key_rule = rule;
-    blyi_header_encode(&shape, sum, p->header);
+    encode(f, rule, sum, p->header);
 }
 
 static void compose(bly_image *image, const bly_filter *f) {
@@ -184,10 +189,9 @@ static bool headers_hold(const bly_image *image) {
     blyi_header h;
     bool good = true;
     for (const part *p = image->parts; good && p < image->parts + image->n; p++) {
-        const blyi_shape shape = blyi_filter_shape(p->filter);
         good = blyi_header_decode(p->header, &h) == BLY_OK;
         if (good) {
-            blyi_header_encode(&shape, h.body_sum, now);
+            encode(p->filter, image->parts->filter->key_rule, h.body_sum, now);
             good = memcmp(now, p->header, sizeof now) == 0;
         }
     }
