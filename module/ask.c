@@ -33,7 +33,7 @@ uint64_t bm_ask_copies(const bm_value *value, bly_bytes item) {
     return bm_ask(value, item);
 }
 
-/* An item has two buckets, in RedisBloom's layout two in every sub-filter. */
+/* An item has two buckets in every level or sub-filter. */
 uint64_t bm_ask_most_copies(const bm_value *value, bly_bytes item) {
     enum { OWN_BUCKET = 4 };
     uint64_t most = 0;
@@ -43,7 +43,7 @@ uint64_t bm_ask_most_copies(const bm_value *value, bly_bytes item) {
     } else if (value->what == BM_FILTER && value->as.filter) {
         bly_kind kind = bm_kind(value);
         if (kind == BLY_CUCKOO || kind == BLY_GROWABLE_CUCKOO || kind == BLY_SCALABLE_CUCKOO)
-            most = 2 * OWN_BUCKET;
+            most = 2 * OWN_BUCKET * (uint64_t)bly_filter_levels(value->as.filter);
     }
     uint64_t copies = most ? bm_ask_copies(value, item) : 0;
     return copies >= most ? copies : 0;

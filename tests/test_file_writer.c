@@ -57,6 +57,8 @@ static void test_filter_that_changes(void **state) {
     }
 }
 
+int __real_unlink(const char *path);
+
 /* ---- links ----------------------------------------------------------------------------------- */
 
 static void assert_link(const bly_filter *f, const char *path, int error) {
@@ -73,9 +75,9 @@ static void assert_link(const bly_filter *f, const char *path, int error) {
 static void test_links_of_others(void **state) {
     (void)state;
     struct stat st;
-    bly_filter *f = filled(shapes[0], NULL, 40);
     if (geteuid() != 0)
         skip(); /* links of others can then not be made */
+    bly_filter *f = filled(shapes[0], NULL, 40);
     assert_int_equal(mkdir(at("shared"), 0755), 0);
     assert_int_equal(chmod(at("shared"), 01777), 0);
     assert_int_equal(symlink("../secret", at("shared/link")), 0);
@@ -129,9 +131,9 @@ static void assert_owner(const char *path, uid_t user, gid_t group, mode_t mode)
 
 static void test_owner_is_kept(void **state) {
     (void)state;
-    bly_filter *f = filled(shapes[0], NULL, 40);
     if (geteuid() != 0)
         skip(); /* files of others can then not be made */
+    bly_filter *f = filled(shapes[0], NULL, 40);
     assert_ok(bly_filter_save(f, at("a.bly")));
     assert_int_equal(chown(at("a.bly"), NOBODY, OTHER_GROUP) | chmod(at("a.bly"), 0640), 0);
     assert_ok(bly_filter_save(f, at("a.bly")));
@@ -142,14 +144,30 @@ static void test_owner_is_kept(void **state) {
     bly_filter_destroy(f);
 }
 
+static void test_planted_file(void **state) {
+    (void)state;
+    if (geteuid() != 0)
+        skip(); /* files of others can then not be made */
+    bly_filter *f = filled(shapes[0], NULL, 40);
+    mode_t mask = umask(027);
+    assert_int_equal(mkdir(at("shared"), 0755) | chmod(at("shared"), 01777), 0);
+    assert_ok(bly_filter_save(f, at("shared/a.bly")));
+    assert_int_equal(chmod(at("shared/a.bly"), 0666), 0);
+    assert_int_equal(chown(at("shared/a.bly"), NOBODY, OTHER_GROUP), 0);
+    assert_ok(bly_filter_save(f, at("shared/a.bly")));
+    assert_owner(at("shared/a.bly"), 0, getegid(), 0640);
+    (void)umask(mask);
+    bly_filter_destroy(f);
+}
+
 static void test_group_that_cannot_be_kept(void **state) {
     (void)state;
     static const mode_t modes[][2] = {{0660, 0600}, {0640, 0600}, {0664, 0644},
                                       {0644, 0644}, {0604, 0600}, {0666, 0666}};
-    bly_filter *f = filled(shapes[0], NULL, 40);
     const gid_t group = getegid();
     if (geteuid() != 0)
         skip(); /* files of others can then not be made */
+    bly_filter *f = filled(shapes[0], NULL, 40);
     assert_int_equal(chmod(scratch, 0777), 0);
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         assert_ok(bly_filter_save(f, at("a.bly")));
@@ -290,6 +308,24 @@ static void test_new_files_only(void **state) {
     assert_int_equal(entries(scratch, ".tmp"), 0);
 }
 
+/* A writer whose temporary file was removed does not put another writer's file in place. */
+static void test_temporary_name_taken_over(void **state) {
+    (void)state;
+    bly_file_writer *first, *second;
+    assert_ok(bly_file_writer_open(at("a"), 0, &first));
+    assert_int_equal(__real_unlink(bly_file_writer_path(first)), 0);
+    assert_ok(bly_file_writer_open(at("a"), 0, &second));
+    assert_string_equal(bly_file_writer_path(first), bly_file_writer_path(second));
+    errno = 0;
+    assert_int_equal(bly_file_writer_commit(first), BLY_EIO);
+    assert_int_equal(errno, ENOENT);
+    bly_file_writer_close(first);
+    assert_false(there("a"));
+    assert_ok(bly_file_writer_commit(second));
+    bly_file_writer_close(second);
+    assert_true(there("a"));
+}
+
 /* A directory that takes files and does not show them. */
 static void test_directory_that_cannot_be_read(void **state) {
     (void)state;
@@ -312,7 +348,6 @@ static void test_directory_that_cannot_be_read(void **state) {
 
 static bool killed; /* before it could remove a file */
 
-int __real_unlink(const char *path);
 int __wrap_unlink(const char *path);
 int __wrap_unlink(const char *path) {
     errno = EPERM;
@@ -348,10 +383,12 @@ int main(void) {
         IN_SCRATCH(test_links_of_others),
         IN_SCRATCH(test_target),
         IN_SCRATCH(test_owner_is_kept),
+        IN_SCRATCH(test_planted_file),
         IN_SCRATCH(test_group_that_cannot_be_kept),
         IN_SCRATCH(test_stale_files_are_removed),
         IN_SCRATCH(test_what_is_not_stale_stays),
         IN_SCRATCH(test_writer_in_use),
+        IN_SCRATCH(test_temporary_name_taken_over),
         IN_SCRATCH(test_new_files_only),
         IN_SCRATCH(test_directory_that_cannot_be_read),
         IN_SCRATCH(test_spilled_keys_leave_no_file),

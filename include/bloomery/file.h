@@ -6,18 +6,21 @@
  * old file or the new one, whole.
  *
  * Links. A symbolic link at the path stays, and the file that it leads to is replaced or created.
- * In a sticky directory that everybody can write to, such as /tmp, a link is followed only if it
- * belongs to the caller or to the owner of the directory (BLY_EIO, errno EACCES). Linux has the
- * same rule as fs.protected_symlinks; here it holds on every system.
+ * In a sticky directory that everybody can write to, such as /tmp, such a link is followed only if
+ * it belongs to the caller or to the owner of the directory (BLY_EIO, errno EACCES). Linux has the
+ * same rule as fs.protected_symlinks; here it holds on every system. Links in the path before its
+ * last name are the system's to follow.
  *
- * Owner, group and permissions of a replaced file are kept where the system allows it. Without
- * privileges the owner becomes the caller. If the group cannot be kept either, group and others
- * keep only the permissions that both of them had. Access control lists and other extended
- * attributes are not kept. A new file has the permissions that the umask leaves.
+ * Owner, group and permissions of a replaced file are kept where the system allows it, except that
+ * in such a directory the file of a user who is neither of these two is replaced by one of the
+ * caller's. Without privileges the owner becomes the caller. If the group cannot be kept either,
+ * group and others keep only the permissions that both of them had. Access control lists and other
+ * extended attributes are not kept. A new file has the permissions that the umask leaves.
  *
  * Killed processes leave their temporary file behind. A temporary file is locked (flock) while it
  * is in use. A later writer of the same target removes those that nobody has locked, that belong to
- * the caller and that were not written to for ten minutes. It removes no other files.
+ * the caller and that were not written to for ten minutes. It removes no other files. It looks for
+ * them only if the temporary name that is tried first is taken, as it is after a killed writer.
  */
 #ifndef BLOOMERY_FILE_H
 #define BLOOMERY_FILE_H
@@ -31,7 +34,9 @@ extern "C" {
 typedef struct bly_file_writer bly_file_writer;
 
 enum {
-    BLY_FILE_NEW = 1u << 0 /* never replace a file, not even one that appears meanwhile */
+    BLY_FILE_NEW = 1u << 0 /* never replace a file, not even one that appears meanwhile (where the
+                              file system has hard links; else one that appears in the last
+                              moment may be replaced) */
 };
 
 /* Creates the temporary file. BLY_EEXISTS (BLY_FILE_NEW, and there is a file already), BLY_EINVAL

@@ -329,8 +329,9 @@ typedef struct bly_open_options {
  * A filter that was loaded or mapped has the limit of its bly_open_options, and a clone that of its
  * original; one that was created has none. How much a filter grows at a step is said in its file.
  * Without a limit a file of a kilobyte could make the first add allocate gigabytes. With the
- * default every further step needs keys that were really added, so a filter that grows by a factor
- * of up to 32 at a step is not held up. Raise the limit for files that you trust. */
+ * default every further step needs keys that were really added, and a filter made with the default
+ * first_share that grows by a factor of up to 32 at a step is never refused. Raise the limit for
+ * files that you trust. */
 BLY_API void bly_filter_limit_growth(bly_filter *f, uint64_t max_bytes);
 
 /* Hand the bytes of the container, in order, to `sink`, in pieces of at most 1 MiB. A sink that

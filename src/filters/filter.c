@@ -177,7 +177,7 @@ bly_status blyi_filter_may_grow(const bly_filter *f, uint64_t bytes) {
     return blyi_growth_fits(f->growth_limit, f->body_bytes, block) ? BLY_OK : BLY_EGROWTH;
 }
 
-/* A level that is lent does not grow here. */
+/* A borrowed level does not grow here. */
 void bly_filter_limit_growth(bly_filter *f, uint64_t max_bytes) {
     f->growth_limit = blyi_growth_limit(max_bytes);
     for (unsigned i = f->levels ? f->levels->lent : 0; f->levels && i < f->levels->n; i++)

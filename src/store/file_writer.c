@@ -119,16 +119,18 @@ static bly_status place_enter(place *p, const char *path) {
     return BLY_OK;
 }
 
-/* In a sticky directory nobody can put another file in the place of a link that passes this test,
- * except the two who are trusted, so looking first and reading the link afterwards is safe. */
-static bool may_follow(const place *p, const struct stat *link) {
+/* Whether a link or file with that owner is one to rely on: in a sticky directory that everybody
+ * can write to, only the caller's own and those of the directory's owner. Nobody else can put
+ * another in the place of one that passes this test, so looking first and using it afterwards is
+ * safe. */
+static bool is_trusted(const place *p, const struct stat *found) {
     const mode_t shared = S_ISVTX | S_IWOTH;
     struct stat dir;
-    if (link->st_uid == geteuid())
+    if (found->st_uid == geteuid())
         return true;
     if (fstat(p->dir, &dir) != 0)
         return false;
-    return (dir.st_mode & shared) != shared || link->st_uid == dir.st_uid;
+    return (dir.st_mode & shared) != shared || found->st_uid == dir.st_uid;
 }
 
 /* *target: what the link at p says, to be freed; NULL when there is no link. */
@@ -139,7 +141,7 @@ static bly_status place_link(const place *p, char **target) {
         return errno == ENOENT ? BLY_OK : BLY_EIO;
     if (!S_ISLNK(st.st_mode))
         return BLY_OK;
-    if (!may_follow(p, &st))
+    if (!is_trusted(p, &st))
         return fail_with(EACCES);
     for (size_t room = 256;; room *= 2) {
         char *text = malloc(room);
@@ -194,7 +196,7 @@ struct bly_file_writer {
     char *temp_path; /* NULL once it has the target's */
     char *temp;      /* its name, the end of temp_path */
     int temp_prefix; /* bytes of `temp` before the letters */
-    bool replaces;   /* `old` is the file to be replaced */
+    bool replaces;   /* `old` is the file to be replaced, whose owner and mode are kept */
     struct stat old;
 };
 
@@ -224,7 +226,10 @@ static void remove_if_stale(int dir, const char *name, time_t now) {
     struct stat st, named;
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !is_stale(&st, now))
         return;
-    int fd = openat(dir, name, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+    const int flags = O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
+    int fd = openat(dir, name, O_WRONLY | flags); /* some systems lock only what can be written */
+    if (fd < 0 && errno == EACCES)
+        fd = openat(dir, name, O_RDONLY | flags);
     if (fd < 0)
         return;
     if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && is_stale(&st, now) &&
@@ -310,7 +315,8 @@ static bly_status adopt(int fd, const struct stat *old) {
 }
 
 /* Looks what there is to be replaced. A file that has vanished meanwhile is remembered: the new one
- * is not to become more open than that was. */
+ * is not to become more open than that was. One that another user may have planted is replaced
+ * without taking over its owner and permissions, which would give that user the contents. */
 static bly_status find_old(bly_file_writer *w) {
     struct stat st;
     if (fstatat(w->target.dir, w->target.name, &st, AT_SYMLINK_NOFOLLOW) != 0)
@@ -321,8 +327,10 @@ static bly_status find_old(bly_file_writer *w) {
     }
     if (!S_ISREG(st.st_mode))
         return fail_with(S_ISDIR(st.st_mode) ? EISDIR : EINVAL);
-    w->replaces = true;
-    w->old = st;
+    if (is_trusted(&w->target, &st)) {
+        w->replaces = true;
+        w->old = st;
+    }
     return BLY_OK;
 }
 
@@ -376,10 +384,21 @@ static bly_status flush_directory(int fd) {
     return status == BLY_EIO && cannot ? BLY_OK : status;
 }
 
+/* Whether the temporary name is still that of the file that was written: somebody may have removed
+ * it, and another writer have taken the name. */
+static bool holds_name(const bly_file_writer *w) {
+    struct stat ours, named;
+    return fstat(w->fd, &ours) == 0 &&
+           fstatat(w->target.dir, w->temp, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           same_file(&ours, &named);
+}
+
 /* With BLY_FILE_NEW a file that has appeared since must not be replaced, which rename would do.
  * Where the file system has no links, rename it is. */
 static bly_status put_in_place(const bly_file_writer *w) {
     const int dir = w->target.dir;
+    if (!holds_name(w))
+        return fail_with(ENOENT);
     if (w->flags & BLY_FILE_NEW) {
         if (linkat(dir, w->temp, dir, w->target.name, 0) == 0) {
             (void)unlinkat(dir, w->temp, 0); /* left behind at worst: the file is in its place */
@@ -410,7 +429,7 @@ void bly_file_writer_close(bly_file_writer *w) {
     if (!w)
         return;
     int saved = errno;
-    if (w->temp_path && w->fd >= 0)
+    if (w->temp_path && w->fd >= 0 && holds_name(w))
         (void)unlinkat(w->target.dir, w->temp, 0);
     if (w->fd >= 0)
         (void)close(w->fd);
