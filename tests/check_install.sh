@@ -6,6 +6,10 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 build=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+fail() {
+    printf '%s\n' "$*" >&2
+    exit 1
+}
 
 cmake --install "$build" --prefix "$scratch/usr" >/dev/null
 DESTDIR=$scratch/dest cmake --install "$build" --prefix /opt/bloomery >/dev/null
@@ -13,7 +17,33 @@ test -f "$scratch/dest/opt/bloomery/include/bloomery/bloomery.h"
 
 libdir=$(dirname "$(find "$scratch/usr" -name libbloomery.a)")
 test -L "$libdir/libbloomery.so"
-readelf -d "$libdir/libbloomery.so" | grep -q 'SONAME.*libbloomery\.so\.0'
+# Before 1.0 every minor version has a SONAME of its own, and satisfies no request for another one.
+version=$(sed -n 's/^Version: //p' "$libdir/pkgconfig/bloomery.pc")
+IFS=. read -r major minor _ <<<"$version"
+soname=libbloomery.so.$major
+[ "$major" -gt 0 ] || soname=$soname.$minor
+readelf -d "$libdir/libbloomery.so" | grep -F "Library soname: [$soname]" >/dev/null ||
+    fail "version $version does not have the SONAME $soname"
+test -L "$libdir/$soname"
+cat >"$scratch/accepts.cmake" <<'C'
+set(CMAKE_SIZEOF_VOID_P 8)
+include(${FILE})
+if(NOT PACKAGE_VERSION_COMPATIBLE)
+  message(FATAL_ERROR "not compatible")
+endif()
+C
+accepts() { # VERSION: find_package accepts the installed copy for it
+    cmake -DPACKAGE_FIND_VERSION="$1" -DPACKAGE_FIND_VERSION_MAJOR="${1%%.*}" \
+        -DPACKAGE_FIND_VERSION_MINOR="${1#*.}" -DPACKAGE_FIND_VERSION_COUNT=2 \
+        -DFILE="$libdir/cmake/bloomery/bloomeryConfigVersion.cmake" \
+        -P "$scratch/accepts.cmake" 2>/dev/null
+}
+accepts "$major.$minor" || fail "find_package($major.$minor) does not accept version $version"
+others=("$((major + 1)).$minor" "$major.$((minor + 1))")
+[ "$major" -gt 0 ] || [ "$minor" -eq 0 ] || others+=("$major.$((minor - 1))")
+for other in "${others[@]}"; do
+    ! accepts "$other" || fail "find_package($other) accepts version $version"
+done
 cat >"$scratch/main.c" <<'C'
 #include <bloomery/bloomery.h>
 #include <stdio.h>
@@ -76,12 +106,11 @@ test -f "$scratch/usr/share/man/man1/bloomery-dedup.1"
 test -f "$scratch/usr/share/bash-completion/completions/bloomery"
 
 # The module for Redis and Valkey, and the lines for their configuration.
-test -f "$libdir/bloomery/bloomery.so"
+module=$libdir/bloomery/bloomery.so
+test -f "$module"
 test -f "$scratch/usr/share/doc/bloomery/bloomery.conf"
 
 # Nothing but our own headers, libraries, program, module and their descriptions.
-(cd "$scratch/usr" && find . -type f | grep -vE '/include/bloomery/|/libbloomery\.(a|so)|/bloomery/bloomery\.so$|/doc/bloomery/bloomery\.conf$|/pkgconfig/bloomery\.pc|/cmake/bloomery/|^\./bin/bloomery$|/man/man1/bloomery|/bash-completion/completions/bloomery$|/zsh/.*/_bloomery$|/vendor_completions\.d/bloomery\.fish$') && {
-    echo "the install holds files that do not belong in it" >&2
-    exit 1
-}
+(cd "$scratch/usr" && find . -type f | grep -vE '/include/bloomery/|/libbloomery\.(a|so)|/bloomery/bloomery\.so$|/doc/bloomery/bloomery\.conf$|/pkgconfig/bloomery\.pc|/cmake/bloomery/|^\./bin/bloomery$|/man/man1/bloomery|/bash-completion/completions/bloomery$|/zsh/.*/_bloomery$|/vendor_completions\.d/bloomery\.fish$') &&
+    fail "the install holds files that do not belong in it"
 true
