@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A program builds against an installed copy, by pkg-config and by CMake, shared and static; and the
-# install honours DESTDIR: check_install.sh BUILD_DIR
+# A program builds against an installed copy, by pkg-config and by CMake, shared and static. A server
+# loads the installed module. The install honours DESTDIR, and its modes do not depend on the umask:
+# check_install.sh BUILD_DIR
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$1
@@ -109,6 +110,28 @@ test -f "$scratch/usr/share/bash-completion/completions/bloomery"
 module=$libdir/bloomery/bloomery.so
 test -f "$module"
 test -f "$scratch/usr/share/doc/bloomery/bloomery.conf"
+# load MODULE: a server loads it as it was installed. Redis 7 wants it to be executable.
+load() {
+    BLOOMERY_MODULE=$1 PYTHONPATH=$root/tests/module python3 - <<'P'
+from servers import Server
+
+with Server() as server, server.client() as client:
+    assert client("BF.ADD", "f", "x") == 1
+    assert client("BF.EXISTS", "f", "x") == 1
+P
+}
+load "$module"
+
+# Under a strict umask the files are for everybody all the same, and so is the module's folder. The
+# other folders are as the administrator wishes.
+(umask 077 && cmake --install "$build" --prefix "$scratch/strict" >/dev/null)
+strict=$scratch/strict/${module#"$scratch/usr/"}
+closed=$(cd "$scratch/strict" && find . -type f ! -perm -444)
+[ -z "$closed" ] || fail "installed under umask 077, these are not readable for everybody: $closed"
+for path in "$strict" "$(dirname "$strict")" "$scratch/strict/bin/bloomery"; do
+    [ "$(stat -c %a "$path")" = 755 ] || fail "installed under umask 077, $path does not have mode 755"
+done
+load "$strict"
 
 # Nothing but our own headers, libraries, program, module and their descriptions.
 (cd "$scratch/usr" && find . -type f | grep -vE '/include/bloomery/|/libbloomery\.(a|so)|/bloomery/bloomery\.so$|/doc/bloomery/bloomery\.conf$|/pkgconfig/bloomery\.pc|/cmake/bloomery/|^\./bin/bloomery$|/man/man1/bloomery|/bash-completion/completions/bloomery$|/zsh/.*/_bloomery$|/vendor_completions\.d/bloomery\.fish$') &&
