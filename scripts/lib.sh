@@ -30,6 +30,13 @@ need_packages() {
         "${missing[@]}" >/dev/null
 }
 
+# fixed_addresses: sets at_fixed_addresses to the words before a command that make it run without
+# address randomisation; to none where a container forbids that.
+fixed_addresses() {
+    at_fixed_addresses=(setarch "$(uname -m)" -R)
+    "${at_fixed_addresses[@]}" true 2>/dev/null || at_fixed_addresses=()
+}
+
 build_packages=(cmake gcc libc6-dev make pkg-config libxxhash-dev libssl-dev libsodium-dev
     zlib1g-dev libzstd-dev libidn2-dev libhiredis-dev)
 
