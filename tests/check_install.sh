@@ -133,6 +133,31 @@ for path in "$strict" "$(dirname "$strict")" "$scratch/strict/bin/bloomery"; do
 done
 load "$strict"
 
+# What is installed is hardened, as far as compiler and linker of this machine can do it. Whether all
+# code of a file may run under CET depends also on the C library's start-up code, so that is asked of
+# our objects alone.
+hardened() { # PROGRAM-OR-LIBRARY
+    local headers dynamic symbols
+    headers=$(readelf -lW "$1") dynamic=$(readelf -dW "$1") symbols=$(readelf -W --dyn-syms "$1")
+    grep -q GNU_RELRO <<<"$headers" || fail "$1 has no RELRO segment"
+    grep -qE 'BIND_NOW|FLAGS_1.* NOW' <<<"$dynamic" || fail "$1 is bound lazily"
+    ! grep -qE 'GNU_STACK.* RWE' <<<"$headers" || fail "$1 has an executable stack"
+    grep -q __stack_chk_fail <<<"$symbols" || fail "$1 has no stack protector"
+    grep -qE '__[a-z]+_chk(@| |$)' <<<"${symbols//__stack_chk_fail/}" || fail "$1 is not fortified"
+}
+if grep -q 'BLOOMERY_HARDENING:BOOL=ON' "$build/CMakeCache.txt" && [ "$(uname)" = Linux ]; then
+    hardened "$scratch/usr/bin/bloomery"
+    hardened "$libdir/$soname"
+    hardened "$module"
+    readelf -h "$scratch/usr/bin/bloomery" | grep 'Type:.*DYN' >/dev/null ||
+        fail "the program is not position-independent"
+    if grep -q '^BLOOMERY_HAS_fcf_protection_full:INTERNAL=1' "$build/CMakeCache.txt"; then
+        objects=$(ar t "$libdir/libbloomery.a" | wc -l)
+        marked=$(readelf -n "$libdir/libbloomery.a" | grep -c 'x86 feature: IBT, SHSTK' || true)
+        [ "$marked" -eq "$objects" ] || fail "$marked of $objects objects are made for CET"
+    fi
+fi
+
 # Nothing but our own headers, libraries, program, module and their descriptions.
 (cd "$scratch/usr" && find . -type f | grep -vE '/include/bloomery/|/libbloomery\.(a|so)|/bloomery/bloomery\.so$|/doc/bloomery/bloomery\.conf$|/pkgconfig/bloomery\.pc|/cmake/bloomery/|^\./bin/bloomery$|/man/man1/bloomery|/bash-completion/completions/bloomery$|/zsh/.*/_bloomery$|/vendor_completions\.d/bloomery\.fish$') &&
     fail "the install holds files that do not belong in it"
