@@ -65,15 +65,14 @@ static inline model model_of(const bly_filter *f) {
 
 /* The different counters of a key; returns how many. */
 static inline unsigned places(const bly_filter *f, bly_hash h, uint64_t at[64]) {
-    __extension__ typedef unsigned __int128 u128;
     const uint64_t lcg = UINT64_C(0xf1357aea2e62a9c5), size = f->geometry.size;
     unsigned n = 0, cells = 512 / f->geometry.detail, slice = 0;
     while (1U << slice < cells)
         slice++;
-    uint64_t line = (uint64_t)((u128)h.lo * size >> 64) * cells, x = h.lo, w = h.hi;
+    uint64_t line = blyi_mulhi(h.lo, size) * cells, x = h.lo, w = h.hi;
     for (unsigned j = 0, shift = 64; j < f->geometry.hashes; j++) {
         if (f->geometry.kind == BLY_COUNTING) {
-            at[n] = (uint64_t)((u128)x * size >> 64);
+            at[n] = blyi_mulhi(x, size);
             x = x * lcg + (h.hi | 1);
         } else {
             if (shift < slice) {

@@ -215,21 +215,21 @@ static uint64_t bits_of(const uint8_t *body, uint64_t from, unsigned n) {
 
 /* As docs/format.md has it, one bit at a time. */
 static unsigned copies_by_hand(const bly_filter *f, bly_hash h) {
-    __extension__ typedef unsigned __int128 u128;
     const uint64_t m = f->geometry.size;
     const unsigned rest_bits = f->geometry.hashes, width = rest_bits + 1;
     const uint64_t core_mask = rest_bits < 9 ? ((uint64_t)1 << rest_bits) - 1 : 511;
-    u128 product = (u128)h.lo * m;
-    if ((u128)m << rest_bits >= (u128)1 << 56)
-        product += (uint64_t)((u128)h.hi * m >> 64);
-    uint64_t bucket = (uint64_t)(product >> 64);
-    uint64_t rest = (uint64_t)product >> (64 - rest_bits);
+    uint64_t bucket, low = blyi_mul(h.lo, m, &bucket);
+    if (m >= UINT64_C(1) << (56 - rest_bits)) {
+        low += blyi_mulhi(h.hi, m);
+        bucket += low < blyi_mulhi(h.hi, m);
+    }
+    uint64_t rest = low >> (64 - rest_bits);
     if (rest % (core_mask + 1) == 0)
         rest++;
     uint64_t x = (rest & core_mask) * UINT64_C(0x9E3779B97F4A7C15), mixed = 0;
     for (int i = 0; i < 8; i++)
         mixed = mixed << 8 | (x >> 8 * i & 255);
-    uint64_t sum = (uint64_t)((u128)mixed * m >> 64);
+    uint64_t sum = blyi_mulhi(mixed, m);
     if (m % 2 == 0 && sum % 2 == 0)
         sum++;
     uint64_t other = (sum + m - bucket) % m;

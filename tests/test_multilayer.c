@@ -44,8 +44,7 @@ static unsigned count_by_hand(const uint8_t *body, uint64_t size, uint64_t room,
 }
 
 static unsigned copies_by_hand(const bly_filter *f, bly_hash h) {
-    __extension__ typedef unsigned __int128 u128;
-    uint64_t number = (uint64_t)((u128)h.lo * f->geometry.size >> 64), w = h.hi;
+    uint64_t number = blyi_mulhi(h.lo, f->geometry.size), w = h.hi;
     unsigned least = 65535;
     for (unsigned j = 0; j < f->geometry.hashes; j++) {
         if (j > 0 && j % 4 == 0) {

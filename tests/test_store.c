@@ -149,7 +149,8 @@ static void test_info(void **state) {
         assert_int_equal(info.geometry.detail, g.detail);
         assert_int_equal(info.capacity, planned ? bly_filter_capacity(f) : 123);
         assert_int_equal(info.count, bly_filter_count(f));
-        assert_true(info.fpr == 0.0125 || (shape_can(g, BLY_ONLY_COUNTS) && info.fpr > 0.0125));
+        const double asked = 0.0125; /* no more bits than a double has, with x87 too */
+        assert_true(info.fpr == asked || (shape_can(g, BLY_ONLY_COUNTS) && info.fpr > asked));
         assert_int_equal(info.hash, BLY_HASH_XXH3);
         assert_int_equal(info.seed, 0x5eed);
         assert_false(info.keyed || info.approximate);

@@ -66,7 +66,7 @@ static size_t entry_bytes(const bly_bitmap *b, bly_bitmap_what what) {
 }
 
 /* One block for all, words first. In 64 bits nothing overflows for so many keys as this allows. */
-static bly_status allocate(making *m, bly_bitmap_what what, size_t n) {
+static bly_status allocate(making *m, bly_bitmap_what what, uint64_t n) {
     const bly_bitmap *b = m->b;
     if (n > (uint64_t)1 << 48)
         return BLY_ENOMEM;
@@ -95,7 +95,7 @@ static bly_status allocate(making *m, bly_bitmap_what what, size_t n) {
         .form = b->form,
         .what = what,
         .geometry = b->geometry,
-        .n = n,
+        .n = (size_t)n,
         .command = (blyi_batch_command *)(void *)(block + at[1]),
         .bits = (uint64_t *)(void *)(block + at[2]),
         .order = (size_t *)(void *)(block + at[4]),

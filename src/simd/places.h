@@ -13,7 +13,7 @@
 #include "../core/bytes.h"
 
 #include <string.h>
-#ifdef __x86_64__
+#ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
@@ -57,15 +57,27 @@ static inline blyi_two_sides blyi_sides_with(const unsigned n[BLYI_MOST_LANES]) 
 
 /* For y and z, which choose in two lines: the place that each side chooses. */
 static inline blyi_two_sides blyi_places_plain(const blyi_places *p, uint64_t y, uint64_t z) {
+#ifdef __ARM_NEON
     blyi_two_sides s = (blyi_two_sides)(blyi_two_words){y, z}, many = blyi_sides_with(p->places);
     for (unsigned i = 0; i < 2 * BLYI_SIDES; i++)
         s[i] = (uint16_t)((uint32_t)s[i] * many[i] >> 16);
     return s + blyi_sides_with(p->first);
+#else
+    /* One by one: where there are no vector registers, GCC 12 makes wrong code of the above. */
+    uint16_t places[2 * BLYI_SIDES] = {0};
+    blyi_two_sides s;
+    for (unsigned lane = 0; lane < BLYI_MOST_LANES; lane++) {
+        places[blyi_side_of(lane)] = (uint16_t)blyi_place_of(p, y, lane);
+        places[BLYI_SIDES + blyi_side_of(lane)] = (uint16_t)blyi_place_of(p, z, lane);
+    }
+    memcpy(&s, places, sizeof s);
+    return s;
+#endif
 }
 
-/* The same at once: x86-64 has an instruction for it, which compilers do not always find. */
+/* The same at once: SSE2 has an instruction for it, which compilers do not always find. */
 static inline blyi_two_sides blyi_places_of(const blyi_places *p, uint64_t y, uint64_t z) {
-#ifdef __x86_64__
+#ifdef __SSE2__
     const __m128i many = (__m128i)blyi_sides_with(p->places);
     __m128i s = _mm_mulhi_epu16((__m128i)(blyi_two_words){y, z}, many);
     return (blyi_two_sides)s + blyi_sides_with(p->first);

@@ -26,6 +26,9 @@ int __wrap_open(const char *path, int flags, ...) {
     return __real_open(path, flags, mode);
 }
 
+/* What open is called where 64-bit offsets have to be asked for. */
+int __wrap_open64(const char *path, int flags, ...) __attribute__((alias("__wrap_open")));
+
 /* ---- helpers --------------------------------------------------------------------------------- */
 
 enum { SUMMED = 56 };

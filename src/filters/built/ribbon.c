@@ -85,7 +85,7 @@ static const uint64_t *write_out(const view *v, uint64_t block, bool split, edge
     if (e->is_ready)
         return e->words;
     uint64_t left = v->r.slots - block * BLYI_RIBBON_SLOTS;
-    size_t bytes = (left < BLYI_RIBBON_SLOTS ? left : BLYI_RIBBON_SLOTS) / 8;
+    size_t bytes = (size_t)(left < BLYI_RIBBON_SLOTS ? left : BLYI_RIBBON_SLOTS) / 8;
     const uint8_t *from = v->body + block_offset(v, block);
     memset(e->words, 0, sizeof e->words);
     for (unsigned j = 0; j < v->r.columns; j++)

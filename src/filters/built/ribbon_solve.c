@@ -155,7 +155,7 @@ static inline void prepend(columns *c, unsigned n, blyi_band row, uint64_t any) 
 /* Keeps the first `slots` values of a column, which they fill to whole bytes. */
 static void keep(const columns *c, unsigned column, uint64_t slots, uint8_t *to) {
     uint64_t words[2] = {blyi_le64(c->low[column]), blyi_le64(c->high[column])};
-    memcpy(to, words, slots / 8);
+    memcpy(to, words, (size_t)slots / 8);
 }
 
 static void substitute(const blyi_ribbon *r, unsigned shard, const blyi_band *rows, uint8_t *to) {

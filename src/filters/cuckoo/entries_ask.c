@@ -112,7 +112,7 @@ INLINE size_t test_some(const blyi_table t, layout l, const spot *s, size_t n, u
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t is_there = test(t, l, s[i]);
-        hits += is_there;
+        hits += (size_t)is_there;
         found[i] = (uint8_t)is_there;
     }
     return hits;

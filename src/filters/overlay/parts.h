@@ -14,11 +14,13 @@ enum {
     BLYI_CHANGES_LEAST_REST = 32,
 };
 
-/* What they are made for: the chance that a key shares a class with one of theirs, fully grown. */
-#define BLYI_CHANGES_RATE 1e-9
+/* What they are made for: the chance that a key shares a class with one of theirs, fully grown:
+ * 1e-9. Files are compared with it, so it is written out bit for bit. A decimal constant would have
+ * more bits where doubles are computed with in wider registers (x87), and equal no double. */
+#define BLYI_CHANGES_RATE 0x1.12e0be826d695p-30
 
-/* The same of a Bloom filter of deleted keys. */
-#define BLYI_BLOOM_MARKER_RATE 1e-3
+/* The same of a Bloom filter of deleted keys: 1e-3. */
+#define BLYI_BLOOM_MARKER_RATE 0x1.0624dd2f1a9fcp-10
 
 static inline bly_filter *blyi_overlay_base(const bly_filter *f) {
     return f->levels->at[BLYI_OVERLAY_BASE];
