@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "input.h"
 #include "json.h"
+#include "key.h"
 #include "keyfile.h"
 #include "message.h"
 
@@ -100,7 +101,8 @@ static void print_json(const bly_hasher *hasher, bly_bytes key) {
     json_end(&j);
 }
 
-static void print(const values *v, const bly_hasher *hasher, bly_bytes key) {
+/* `text` is what is printed: the key, or its line. */
+static void print(const values *v, const bly_hasher *hasher, bly_bytes key, bly_bytes text) {
     char digest[HEX], low[17], high[17];
     if (v->json) {
         print_json(hasher, key);
@@ -113,7 +115,7 @@ static void print(const values *v, const bly_hasher *hasher, bly_bytes key) {
         digest_of(hasher, key, digest);
         (void)printf("%s  ", digest);
     }
-    (void)fwrite(key.data, 1, key.size, stdout);
+    (void)fwrite(text.data, 1, text.size, stdout);
     (void)fputc(v->null ? '\0' : '\n', stdout);
 }
 
@@ -130,7 +132,7 @@ static int hash_input(const values *v, const bly_hasher *hasher) {
     in.idle = flush;
     while (!ferror(stdout) && input_next(&in))
         for (size_t i = 0; i < in.count; i++)
-            print(v, hasher, in.records[i]);
+            print(v, hasher, v->null ? in.records[i] : key_line(in.records[i]), in.records[i]);
     bool failed = input_failed(&in);
     input_close(&in);
     return failed ? CLI_ERROR : CLI_OK;
@@ -169,8 +171,10 @@ static int run(void *untyped, cli_operands operands) {
         return status;
     if (operands.count == 0 || (operands.count == 1 && strcmp(operands.items[0], "-") == 0))
         return hash_input(v, &hasher);
-    for (size_t i = 0; i < operands.count; i++)
-        print(v, &hasher, (bly_bytes){operands.items[i], strlen(operands.items[i])});
+    for (size_t i = 0; i < operands.count; i++) {
+        const bly_bytes key = {operands.items[i], strlen(operands.items[i])};
+        print(v, &hasher, key, key);
+    }
     return CLI_OK;
 }
 
@@ -180,7 +184,8 @@ const cli_command command_hash = {
     "Print what a hash function makes of a key",
     "Prints a line for each KEY, or, if there is none or it is -, for each line of standard "
     "input: the function's output in hexadecimal, two spaces, the key. The output is written as "
-    "the function's publication does, so that it can be compared with that of other programs.\n"
+    "the function's publication does, so that it can be compared with that of other programs. One "
+    "carriage return before the newline is printed, but not part of the key (but with -0).\n"
     "\n"
     "A filter never sees the key, but two words of 64 bits that are made from this output; "
     "--words prints them. Two keys with the same words are the same key to every filter with "

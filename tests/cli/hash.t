@@ -47,6 +47,15 @@ $ have() { ! bloomery hash --list | grep "^$1 " | grep -q 'not in this build'; }
 > bloomery hash --with siphash --key-file secret.key '' | cut -c 1-32
 a3817f04ba25a8e66df67214c7550293
 
+# One carriage return before the newline is not part of a key. What is printed keeps it.
+$ printf 'a\r\na\r\r\n' | bloomery hash | tr '\r' '^'; printf 'a\r\n' | bloomery hash --json --with fnv1a-32
+e6c632b61e964e1f  a^
+df797650d359c939  a^^
+{"key":"a","hash":"fnv1a-32","digest":"e40c292c","low":"324f5863ae0f1959","high":"468a62af7b19fe10"}
+$ printf 'a\r\0' | bloomery hash -0 | tr '\r\0' '^@'
+df797650d359c939  a^@
+\c
+
 # Standard input, by lines or by NULs; the last needs no end.
 $ printf 'a\nb\n\nc' | bloomery hash
 e6c632b61e964e1f  a
