@@ -82,9 +82,15 @@ struct confirm {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+/* A false positive of the filter costs a page read, not a line. One in a million is not worth more
+ * memory; and the levels of a filter share its rate, so a much lower one would stop it from
+ * growing. */
+static const double best_rate = 1e-6;
+
 static bool make_filter(confirm *c, uint64_t expected, double fpr) {
     uint64_t there = c->file.whole ? (uint64_t)PER_PAGE << c->file.shape.bits : 0;
-    bly_spec spec = bly_spec_for(BLY_SCALABLE, there + (expected ? expected : FIRST_GUESS), fpr);
+    bly_spec spec = bly_spec_for(BLY_SCALABLE, there + (expected ? expected : FIRST_GUESS),
+                                 fpr > best_rate ? fpr : best_rate);
     if (expected)
         spec.first_share = 0.8;
     bly_status status = bly_filter_create(&spec, &c->filter);

@@ -17,8 +17,8 @@
 typedef struct confirm confirm;
 
 /* Opens or creates the file. An existing one is read once, to fill the filter. `expected` keys (0:
- * unknown, then the filter grows) at the filter's rate `fpr`. One process at a time: the file is
- * locked. On failure a message has been printed and the result is NULL. */
+ * unknown, then the filter grows) at the filter's rate `fpr`, or 10^-6 if it is lower. One process
+ * at a time: the file is locked. On failure a message has been printed and the result is NULL. */
 confirm *confirm_open(const char *path, uint64_t expected, double fpr);
 
 /* What the fingerprints are of, as the file records it; and to record something else. false: a

@@ -224,6 +224,9 @@ $ bloomery dedup -p 1e-12 -n 10k p | wc -l
 $ bloomery dedup -p 1e-12 p
 ! bloomery dedup: -p 1e-12 is too low for a filter that grows, whose levels share the rate; say how many different lines there are by -n (then -p can be as low as 9.1e-13), or lose none with --exact
 ? 2
+# With --confirm it costs page reads and no lines, and the filter grows at any rate.
+$ bloomery dedup --confirm low.fps -p 1e-12 -n 1000 p | wc -l; bloomery dedup --confirm low.fps -p 1e-12 p
+8000
 $ bloomery dedup -p 1e-13 -n 10k p
 ! bloomery dedup: no such filter can be made: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
 ? 2
