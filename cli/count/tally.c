@@ -14,6 +14,7 @@
 #include "kinds.h"
 #include "message.h"
 #include "numbers.h"
+#include "rule_marks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -139,14 +140,13 @@ static bool settle_rule(tally *t, const tally_wish *w) {
 /* A state knows which rule its keys were made by: its header records it, and one key more says it
  * in words, for rules that have no code of their own. */
 static bool mark_rule(tally *t, const tally_wish *w) {
-    char text[160] = "\0bloomery\0count";
-    const size_t head = sizeof "\0bloomery\0count";
+    char text[RULE_MARK];
     bly_filter *f = t->kept.filter;
     if (!w->state)
         return true;
     if (!settle_rule(t, w))
         return false;
-    const size_t size = head + (size_t)snprintf(text + head, sizeof text - head, "%s", w->rule);
+    const size_t size = rule_mark_text("count", w->rule, text);
     const bool told = !t->keeps_return && w->key_rule != BLY_KEYS_OTHER;
     if (!told && t->kept.loaded && bly_filter_count(f) > 0 && !bly_filter_contains(f, text, size))
         message_warn("%s: was not made with these options (--url, --field, --ignore-case, "

@@ -137,10 +137,7 @@ static bool open_exact(seen *s, const seen_wish *wish) {
 }
 
 size_t seen_mark_text(const char *rule, char out[SEEN_MARK]) {
-    static const char head[] = "\0bloomery\0dedup";
-    memcpy(out, head, sizeof head);
-    const int length = snprintf(out + sizeof head, SEEN_MARK - sizeof head, "%s", rule);
-    return sizeof head + (size_t)length;
+    return rule_mark_text("dedup", rule, out);
 }
 
 /* What the state records; of a list that records nothing, the type that its marks tell. */

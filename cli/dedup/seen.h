@@ -12,6 +12,7 @@
 #include "exact.h"
 #include "input.h"
 #include "lock.h"
+#include "rule_marks.h"
 
 /* The most that a window can keep beside the one being filled. */
 enum { SEEN_GENERATIONS = 32 };
@@ -69,7 +70,7 @@ bool seen_random_seed(uint64_t *out);
  * in words, for rules that have no code of their own. That it is there may be an error, as with any
  * key; that it is not is sure, unless the filter comes from elsewhere. Returns the length; a rule
  * is shorter than KEY_OPTIONS_WORDS. */
-enum { SEEN_MARK = 160 };
+enum { SEEN_MARK = RULE_MARK };
 size_t seen_mark_text(const char *rule, char out[SEEN_MARK]);
 
 /* Takes up the state where there is one. All messages have been printed when it is false. */
