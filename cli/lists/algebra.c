@@ -10,6 +10,7 @@
 #include "numbers.h"
 #include "open.h"
 #include "pages.h"
+#include "rule_marks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,8 +25,10 @@ typedef struct plan {
     bly_file_info first; /* of the first file */
     keytype type;        /* the same, once it has been read */
     keytype_levels levels;
-    const bly_hasher *key; /* of keyed filters; NULL: not given */
-    uint64_t common;       /* the greatest common divisor of the sizes */
+    const char *state, *old; /* one that records the rule of a state; one with keys that records
+                                nothing */
+    const bly_hasher *key;   /* of keyed filters; NULL: not given */
+    uint64_t common;         /* the greatest common divisor of the sizes */
     uint64_t largest;
     uint64_t keys; /* of the file that has most */
 } plan;
@@ -68,6 +71,26 @@ static char *seed_text(const bly_file_info *info, char out[NUMBER_TEXT]) {
 static bool same_rule(bly_key_rule a, bly_key_rule b) {
     return a == b || a == BLY_KEYS_UNRECORDED || b == BLY_KEYS_UNRECORDED ||
            (keytype_is_lines(keytype_of_rule(a)) && keytype_is_lines(keytype_of_rule(b)));
+}
+
+/* A state that records how keys were made from lines, and a file that does not, may have different
+ * keys for the same line. An estimate of what they share may be off by such lines, and is not
+ * refused. */
+static bool same_lines(plan *p, const char *path, const bly_file_info *info) {
+    const keytype type = keytype_of_rule(info->key_rule);
+    if (type > KEYTYPE_LINE)
+        p->state = path;
+    else if (type == KEYTYPE_NONE && info->count > 0)
+        p->old = path;
+    if (!p->state || !p->old || p->op->operation == BLY_OP_OVERLAP)
+        return true;
+    (void)message_error(
+        "%s: does not record how its keys were made from lines, and %s does: a line "
+        "that ends in a carriage return may have another key in each, and would "
+        "not be found in the result; use it only with files that do not record it "
+        "either, or make it again from its lines",
+        p->old, p->state);
+    return false;
 }
 
 /* All but the size, which folding may change, and what growing changes. */
@@ -168,7 +191,7 @@ static bool make_plan(plan *p, const algebra *op, bool fold, cli_operands files)
             p->first = info;
         if (i == 0 && !kinds_can(info.geometry.kind, op->needs))
             return refuse_kind(p);
-        if (!alike(p, p->paths[i], &info))
+        if (!alike(p, p->paths[i], &info) || !same_lines(p, p->paths[i], &info))
             return false;
         p->common = number_common_divisor(p->common, info.geometry.size);
         p->largest = info.geometry.size > p->largest ? info.geometry.size : p->largest;
@@ -324,6 +347,14 @@ static void warn_of_absent(const plan *p, size_t i, uint64_t asked, uint64_t gon
                      p->paths[0]);
 }
 
+static bool refuse_options(const plan *p, const char *path) {
+    (void)message_error("%s: was made with another --field, --delimiter, --url or --ignore-case "
+                        "than %s, so the same line has another key in each; only states made with "
+                        "the same options can be %s",
+                        path, p->paths[0], p->op->done);
+    return false;
+}
+
 static bool combine(plan *p, size_t i, bly_filter *into) {
     opened o;
     keytype_levels levels;
@@ -332,6 +363,10 @@ static bool combine(plan *p, size_t i, bly_filter *into) {
     const keytype type = type_of(o.filter, &levels);
     const uint64_t before = bly_filter_count(into), asked = bly_filter_count(o.filter);
     const bly_key_rule rule = bly_filter_key_rule(into), other = bly_filter_key_rule(o.filter);
+    if (rule == BLY_KEYS_OTHER && other == rule && rule_marks_differ(into, o.filter)) {
+        open_close(&o);
+        return refuse_options(p, p->paths[i]);
+    }
     compare_types(p, type, p->paths[i]);
     bly_status status = p->op->combine(into, o.filter);
     const char *why =

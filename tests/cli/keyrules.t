@@ -140,6 +140,40 @@ $ cp a.bly old-a.bly; $DATA/unrecord.py old-a.bly; bloomery merge -q -f -o m.bly
 a
    0
 
+# States that record how keys were made from lines do not go together with files that do not: not
+# even the carriage return is the same.
+$ printf 'a\n' | bloomery dedup -q -n 1000 --seed 7 --state o.state >/dev/null; $DATA/unrecord.py o.state; printf 'b\r\n' | bloomery dedup -q --state o.state >/dev/null 2>&1; printf 'c\r\n' | bloomery dedup -q -n 1000 --seed 7 --state n.state >/dev/null; bloomery merge -o m.state o.state n.state
+! bloomery merge: o.state: does not record how its keys were made from lines, and n.state does: a line that ends in a carriage return may have another key in each, and would not be found in the result; use it only with files that do not record it either, or make it again from its lines
+? 2
+$ bloomery merge -o m.state n.state o.state
+! bloomery merge: o.state: does not record how its keys were made from lines, and n.state does: a line that ends in a carriage return may have another key in each, and would not be found in the result; use it only with files that do not record it either, or make it again from its lines
+? 2
+$ bloomery intersect -o m.state n.state o.state
+! bloomery intersect: o.state: does not record how its keys were made from lines, and n.state does: a line that ends in a carriage return may have another key in each, and would not be found in the result; use it only with files that do not record it either, or make it again from its lines
+? 2
+$ bloomery count -q --exact --seed 7 --state n.counts unix >/dev/null; cp n.counts o.counts; $DATA/unrecord.py o.counts; bloomery subtract -o m.counts n.counts o.counts
+! bloomery subtract: o.counts: does not record how its keys were made from lines, and n.counts does: a line that ends in a carriage return may have another key in each, and would not be found in the result; use it only with files that do not record it either, or make it again from its lines
+? 2
+$ bloomery intersect --estimate n.state o.state | head -1
+n.state  2
+$ cp o.state p.state; bloomery merge -q -o m.state o.state p.state; printf 'a\nb\r\n' | bloomery dedup -c --state m.state
+2 lines, 0 unique, 2 repeated
+! bloomery dedup: warning: m.state: a line ends in a carriage return, which is part of its key in this state: it does not record that it is left out. The same line without it counts as another; a new state leaves it out
+# An empty one has no keys that could be missed.
+$ : | bloomery build -q -n 1000 --seed 7 -o none.state; $DATA/unrecord.py none.state; bloomery merge -q -f -o m.state n.state none.state; printf 'c\r\n' | bloomery dedup --state m.state
+! bloomery build: warning: there are no keys: the list will match nothing
+# Of --field and --ignore-case, which the header does not tell apart, a key does.
+$ for i in 1 2; do echo 'A b' | bloomery dedup -q -n 1000 --seed 7 --field $i -t ' ' --state field$i.state; echo 'a c' | bloomery dedup -q -n 1000 --seed 7 --field $i -t ' ' --state more$i.state; done | wc -l; echo 'A b' | bloomery dedup -q -n 1000 --seed 7 -i --state case.state
+4
+A b
+$ bloomery merge -o m.fields field1.state field2.state
+! bloomery merge: field2.state: was made with another --field, --delimiter, --url or --ignore-case than field1.state, so the same line has another key in each; only states made with the same options can be merged
+? 2
+$ bloomery merge -o m.fields case.state field2.state
+! bloomery merge: field2.state: was made with another --field, --delimiter, --url or --ignore-case than case.state, so the same line has another key in each; only states made with the same options can be merged
+? 2
+$ bloomery merge -q -o m.fields field1.state more1.state; printf 'A\na\n' | bloomery dedup --field 1 -t ' ' --state m.fields
+
 # ---- states of dedup, and lists ----
 
 # A list of lines is a good state, and stays a list.
