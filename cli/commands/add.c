@@ -65,13 +65,13 @@ static bly_status flush(changing *c) {
 }
 
 static bly_status finish(changing *c) {
-    if (!c->mark || c->keys == 0)
+    if (!c->as.mark || c->keys == 0)
         return BLY_OK;
-    const bly_status status = bly_filter_set_key_rule(c->filter, keytype_rule(c->type));
+    const bly_status status = bly_filter_set_key_rule(c->filter, keytype_rule(c->as.type));
     if (status != BLY_OK)
         return status;
-    return c->marked ? keytype_mark_more(c->filter, c->type, &c->known, &c->levels)
-                     : keytype_mark(c->filter, c->type, &c->levels);
+    return c->as.marked ? keytype_mark_more(c->filter, c->as.type, &c->known, &c->levels)
+                        : keytype_mark(c->filter, c->as.type, &c->levels);
 }
 
 /* No place, though there would be for as many different keys. */
@@ -149,7 +149,7 @@ static char *copies_text(const changing *c, char out[160]) {
 static void report_json(const changing *c, const bly_stats *s, uint64_t marks) {
     json j = json_begin(stdout);
     json_text(&j, "file", c->path);
-    json_text(&j, "type", keytype_name(c->type));
+    json_text(&j, "type", keytype_name(c->as.type));
     json_integer(&j, "keys", c->keys);
     json_integer(&j, "new", c->done);
     if (c->copies) {
@@ -183,8 +183,8 @@ static int report(const changing *c) {
                      number_grouped(c->done, fresh), number_grouped(c->keys, keys),
                      copies_text(c, copies), number_grouped(own, count), own == 1 ? "" : "s",
                      marked, number_grouped(s.capacity, room), marks ? " with them" : "");
-    if (health_of(&s) == HEALTH_GOOD && c->mark)
-        change_warn_of_levels(c->path, c->type, &c->known, &c->levels, &s);
+    if (health_of(&s) == HEALTH_GOOD && c->as.mark)
+        change_warn_of_levels(c->path, c->as.type, &c->known, &c->levels, &s);
     const bool worse = health_past_capacity(&s) && s.current_fpr > s.target_fpr;
     if (!health_warn(c->path, &s) && worse)
         message_warn("%s: is past its capacity: %s", c->path, health_text(&s, text));
@@ -215,7 +215,10 @@ const cli_command command_add = {
     .description =
         "Adds the lines of the files, or of standard input, to a filter file. The lines are "
         "brought into the form of the list's own type (addresses, phone numbers, ...), as "
-        "`bloomery build` did, and it is said how many were new.\n"
+        "`bloomery build` did, and it is said how many were new. Where a list of lines does not "
+        "record whether a carriage return before the newline is part of its keys, a line that ends "
+        "in one is added with it and without it, if each key is there once, and a warning says "
+        "so.\n"
         "\n"
         "The list is replaced in one step when all lines have been read: whoever has it open, or "
         "opens it meanwhile, sees the old list or the new one. If anything goes wrong (a "

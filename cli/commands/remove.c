@@ -71,7 +71,7 @@ static double expected_harm(const changing *c, uint64_t absent) {
 static void report_json(const changing *c, uint64_t absent, uint64_t left) {
     json j = json_begin(stdout);
     json_text(&j, "file", c->path);
-    json_text(&j, "type", keytype_name(c->type));
+    json_text(&j, "type", keytype_name(c->as.type));
     json_integer(&j, "keys", c->keys);
     json_integer(&j, "repeated", c->repeated);
     json_integer(&j, "removed", c->done);

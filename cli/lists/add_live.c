@@ -26,6 +26,7 @@ typedef struct adding {
     const change_values *values;
     remote remote;
     change_type as;
+    change_forms forms;    /* where as.unsaid */
     keytype_levels before; /* the levels that were marked when it was opened */
     keytype_levels known;  /* that are marked now */
     keytype_levels levels; /* of all keys so far */
@@ -120,14 +121,22 @@ static bool flush(adding *a) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool take(void *ctx, uint64_t number, bly_bytes line, const keytype_key *key) {
+static bool take_key(void *ctx, bly_bytes key) {
     adding *a = ctx;
-    (void)number, (void)line;
-    if (!build_blob_put(&a->keys, key->bytes))
+    if (!build_blob_put(&a->keys, key))
         return false;
-    keytype_levels_add(&a->levels, key->level);
     a->read++;
     a->waiting++;
+    return true;
+}
+
+static bool take(void *ctx, uint64_t number, bly_bytes line, const keytype_key *key) {
+    adding *a = ctx;
+    (void)number;
+    keytype_levels_add(&a->levels, key->level);
+    if (!take_key(a, key->bytes) ||
+        (a->as.unsaid && !change_other_forms(&a->forms, line, key->bytes, take_key, a)))
+        return false;
     if (a->holds || a->waiting < TOGETHER || flush(a))
         return true;
     a->lines.stopped = true;
@@ -136,7 +145,7 @@ static bool take(void *ctx, uint64_t number, bly_bytes line, const keytype_key *
 
 static bool take_all(adding *a, cli_operands files) {
     char sent[NUMBER_TEXT];
-    const bool good = change_read(a->values, a->as.type, files, take, a, &a->lines);
+    const bool good = change_read(a->values, &a->as, files, take, a, &a->lines);
     if (good)
         return flush(a);
     if (a->sent > 0 && !a->lines.stopped)
@@ -156,14 +165,21 @@ static bool settle(adding *a) {
     else if (!live_facts_type(&a->remote, &own, &a->known) || !live_facts_look(&a->remote, &facts))
         return false;
     const bly_key_rule rule = bly_redis_filter_bitmap(a->remote.filter)->key_rule;
-    const change_list list = {
+    change_list list = {
         .path = a->remote.at.name,
         .own = own,
         .recorded = rule != BLY_KEYS_UNRECORDED,
         .empty = rule == BLY_KEYS_UNRECORDED && !v->gozero && facts.count == 0,
     };
+    if (!v->gozero && !list.recorded && !keytype_is_typed(own) &&
+        !live_facts_rule(&a->remote, &list.marks))
+        return false;
+    if (list.marks.other)
+        list.own = KEYTYPE_OTHER;
     if (!change_settle_type(&list, (keytype)v->type, &a->as))
         return false;
+    a->as.unsaid &= !v->gozero; /* its keys are those of a program */
+    a->forms = change_forms_of(&list, &a->as, true, v->null);
     a->before = a->known;
     a->typed = a->as.marked;
     a->holds = keytype_is_typed(a->as.type) && !v->skip;
@@ -269,6 +285,7 @@ int add_live(const change_values *v, cli_operands operands) {
     const bool good = add(&a, key, operands);
     remote_close(&a.remote);
     build_blob_free(&a.keys);
+    url_buffer_free(&a.forms.buffer);
     free(a.batch);
     free(a.answers);
     return good ? CLI_OK : CLI_ERROR;

@@ -1,6 +1,7 @@
 #include "change.h"
 
 #include "health.h"
+#include "key.h"
 #include "kinds.h"
 #include "lock.h"
 #include "message.h"
@@ -41,10 +42,14 @@ bool change_settle_type(const change_list *list, keytype asked, change_type *out
     const keytype own = list->own;
     const bool same_lines = keytype_is_lines(own) && asked == KEYTYPE_LINE;
     const keytype type = asked == KEYTYPE_NONE || same_lines ? own : asked;
-    const bool unsaid = !list->recorded && own == KEYTYPE_LINE;
+    const bool unsaid =
+        !list->recorded && (own == KEYTYPE_LINE || (own == KEYTYPE_NONE && asked == KEYTYPE_LINE));
     const bool open = list->empty && keytype_is_lines(own);
-    *out = (change_type){
-        .type = type, .marked = keytype_is_typed(own) && own == type, .mark = !unsaid || open};
+    *out = (change_type){.type = type,
+                         .marked = keytype_is_typed(own) && own == type,
+                         .mark = !unsaid || open,
+                         .blanks = type > KEYTYPE_LINE || rule_marks_any(&list->marks),
+                         .unsaid = unsaid && !open && type == KEYTYPE_LINE};
     if (type == KEYTYPE_NONE || type == KEYTYPE_OTHER)
         return refuse_type(list, type);
     if (own != KEYTYPE_NONE && own != type && !unsaid && !open)
@@ -56,18 +61,68 @@ bool change_settle_type(const change_list *list, keytype asked, change_type *out
     return true;
 }
 
+/* ---- lists that do not say how keys are made from lines ---------------------------------------
+ */
+
+change_forms change_forms_of(const change_list *list, const change_type *as, bool set, bool exact) {
+    const bool urls = as->unsaid && set;
+    return (change_forms){.path = list->path,
+                          .set = set,
+                          .urls = {urls && list->marks.url, urls && list->marks.crawl},
+                          .exact = exact};
+}
+
+static void warn_of_return(change_forms *f) {
+    if (f->warned)
+        return;
+    f->warned = true;
+    if (f->set)
+        message_warn("%s: does not record whether a carriage return at the end of a line is part "
+                     "of its key: a line that ends in one is added in both forms, with it and "
+                     "without it; a new list leaves it out",
+                     f->path);
+    else
+        message_warn("%s: does not record whether a carriage return at the end of a line is part "
+                     "of its key: here it is not, and where the list was made by bloomery count "
+                     "it was; convert the line ends, or begin a new list",
+                     f->path);
+}
+
+bool change_other_forms(change_forms *f, bly_bytes line, bly_bytes key,
+                        bool (*each)(void *ctx, bly_bytes key), void *ctx) {
+    const bool ends_in_return = !f->exact && key_line(line).size < line.size;
+    if (ends_in_return)
+        warn_of_return(f);
+    if (ends_in_return && f->set && !each(ctx, line))
+        return false;
+    for (int level = URL_STANDARD; level <= URL_CRAWL; level++) {
+        bly_bytes form;
+        if (!f->urls[level])
+            continue;
+        const url_result result =
+            url_canonical(&f->buffer, (url_level)level, key.data, key.size, &form);
+        const bool same = form.size == key.size && memcmp(form.data, key.data, key.size) == 0;
+        if (result == URL_NOMEM || (result == URL_OK && !same && !each(ctx, form)))
+            return false;
+    }
+    return true;
+}
+
 static bool settle_type(changing *c) {
-    const change_list list = {
+    change_list list = {
         .path = c->path,
         .own = keytype_recognise(c->filter, &c->known),
         .recorded = bly_filter_key_rule(c->filter) != BLY_KEYS_UNRECORDED,
         .empty = bly_filter_count(c->filter) == 0,
     };
-    change_type as;
-    const bool good = change_settle_type(&list, (keytype)c->values->type, &as);
-    c->type = as.type;
-    c->marked = as.marked;
-    c->mark = as.mark;
+    if (!list.recorded && !keytype_is_typed(list.own))
+        list.marks = rule_marks_in(c->filter);
+    if (list.marks.other)
+        list.own = KEYTYPE_OTHER;
+    const bool good = change_settle_type(&list, (keytype)c->values->type, &c->as);
+    const bool once = !kinds_can(bly_filter_geometry(c->filter).kind, BLY_TELLS_COPIES);
+    c->forms =
+        change_forms_of(&list, &c->as, once && c->how->needs == BLY_CAN_ADD, c->values->null);
     return good;
 }
 
@@ -88,21 +143,26 @@ void change_warn_of_levels(const char *path, keytype type, const keytype_levels 
 
 /* ---- the keys -------------------------------------------------------------------------------- */
 
-static bool take(void *ctx, uint64_t number, bly_bytes text, const keytype_key *key) {
+static bool take_key(void *ctx, bly_bytes key) {
     changing *c = ctx;
-    (void)number, (void)text;
-    const bly_hash hash =
-        bly_hash_key(bly_filter_hasher(c->filter), key->bytes.data, key->bytes.size);
+    const bly_hash hash = bly_hash_key(bly_filter_hasher(c->filter), key.data, key.size);
     c->keys++;
-    keytype_levels_add(&c->levels, key->level);
     if (c->gathers)
-        return build_keys_add(&c->gathered, key->bytes, hash);
+        return build_keys_add(&c->gathered, key, hash);
     c->batch[c->waiting++] = hash;
     if (c->waiting == CHANGE_BATCH && c->status == BLY_OK)
         c->status = c->how->flush(c);
     if (c->waiting == CHANGE_BATCH)
         c->waiting = 0;
     return true;
+}
+
+static bool take(void *ctx, uint64_t number, bly_bytes line, const keytype_key *key) {
+    changing *c = ctx;
+    (void)number;
+    keytype_levels_add(&c->levels, key->level);
+    return take_key(c, key->bytes) &&
+           (!c->as.unsaid || change_other_forms(&c->forms, line, key->bytes, take_key, c));
 }
 
 /* --key K */
@@ -128,9 +188,10 @@ static bool read_argument(const char *argument, keytype_reader *reader, build_li
     return false;
 }
 
-bool change_read(const change_values *v, keytype type, cli_operands files, build_line *each,
-                 void *ctx, build_lines *lines) {
-    keytype_reader reader = {.type = type, .comments = v->comments, .exact = v->null};
+bool change_read(const change_values *v, const change_type *as, cli_operands files,
+                 build_line *each, void *ctx, build_lines *lines) {
+    keytype_reader reader = {
+        .type = as->type, .comments = v->comments, .exact = v->null, .blanks = as->blanks};
     bool good = !v->key || read_argument(v->key, &reader, each, ctx);
     if (good && (!v->key || files.count > 0))
         good = build_read(files.items, files.count, &reader, v->skip, each, ctx, lines);
@@ -141,7 +202,7 @@ bool change_read(const change_values *v, keytype type, cli_operands files, build
 static bool take_all(changing *c, cli_operands files) {
     const change_values *v = c->values;
     build_lines lines = {0};
-    const bool good = change_read(v, c->type, files, take, c, &lines);
+    const bool good = change_read(v, &c->as, files, take, c, &lines);
     c->malformed = lines.malformed;
     if (!good && (v->skip || lines.malformed == 0))
         (void)message_error("%s: is left as it was", c->path);
@@ -205,6 +266,7 @@ int change_run(const change *how, const change_values *v, cli_operands operands)
         status = apply(c, (cli_operands){operands.items + 1, operands.count - 1});
     bly_filter_destroy(c->filter);
     build_keys_free(&c->gathered);
+    url_buffer_free(&c->forms.buffer);
     lock_release(&held);
     free(c);
     return status;

@@ -6,7 +6,7 @@
 #include "build_keys.h"
 #include "build_read.h"
 #include "cli.h"
-#include "keytype.h"
+#include "rule_marks.h"
 
 #include <stddef.h>
 
@@ -74,14 +74,17 @@ typedef struct change_type {
     keytype type;
     bool marked; /* the list says that it is of this type */
     bool mark;   /* the list is to remember the type */
+    bool blanks; /* lines of blanks, or of nothing, are keys as well */
+    bool unsaid; /* a list of lines that does not say how keys are made from them */
 } change_type;
 
 /* What the list at `path` says of itself. */
 typedef struct change_list {
     const char *path;
     keytype own;
-    bool recorded; /* in its header */
-    bool empty;    /* it has no keys */
+    bool recorded;    /* in its header */
+    bool empty;       /* it has no keys */
+    rule_marks marks; /* of one that records nothing, and has no type */
 } change_list;
 
 /* false: what was asked contradicts what the list says; reported. */
@@ -89,8 +92,25 @@ bool change_settle_type(const change_list *list, keytype asked, change_type *out
 
 /* Calls `each` for --key, and for the lines of the files, or of standard input where neither is
  * given, as keys of that type. false: reported. */
-bool change_read(const change_values *v, keytype type, cli_operands files, build_line *each,
-                 void *ctx, build_lines *lines);
+bool change_read(const change_values *v, const change_type *as, cli_operands files,
+                 build_line *each, void *ctx, build_lines *lines);
+
+/* Lines for a list that does not say how keys are made from them. */
+typedef struct change_forms {
+    const char *path;
+    bool set;     /* keys are added, and each is there once: so it can be there in several forms */
+    bool urls[2]; /* by url_level: a URL may be there in canonical form */
+    bool exact;   /* records, not lines */
+    bool warned;
+    url_buffer buffer;
+} change_forms;
+
+change_forms change_forms_of(const change_list *list, const change_type *as, bool set, bool exact);
+/* The other forms in which `line`, with the key `key`, must be in a set to be found: calls `each`
+ * for them. Warns once where a line ends in a carriage return. false: out of memory, or `each` was
+ * false. */
+bool change_other_forms(change_forms *f, bly_bytes line, bly_bytes key,
+                        bool (*each)(void *ctx, bly_bytes key), void *ctx);
 
 /* Blocks of new sizes, or domains of new depths, make more questions of a line: warns if that makes
  * a list err more often than was asked. `known` were its levels before, `levels` are those of the
@@ -129,8 +149,8 @@ struct changing {
     bool gathers;        /* keys can be removed from it */
     build_keys gathered; /* if so */
     bool copies;         /* it holds copies of keys */
-    keytype type;
-    bool marked, mark;     /* as change_type's */
+    change_type as;
+    change_forms forms;    /* where as.unsaid */
     keytype_levels known;  /* the levels marked when it was opened */
     keytype_levels levels; /* of the new keys */
     uint64_t keys, done, malformed;

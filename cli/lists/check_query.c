@@ -54,10 +54,34 @@ static void take_answer(query *q, size_t line, uint8_t answer) {
 /* The same key with the carriage return of its line, if that is where it ends. */
 static bool with_return(const query *q, const follow *list, bly_bytes line, bly_bytes *key) {
     const char *end = (const char *)line.data + line.size;
-    if (!list->keeps_return || q->field.exact || key_line(line).size == line.size ||
-        (const char *)key->data + key->size + 1 != end)
+    if (list->type != KEYTYPE_LINE || !list->keeps_return || q->field.exact ||
+        key_line(line).size == line.size || (const char *)key->data + key->size + 1 != end)
         return false;
     key->size++;
+    return true;
+}
+
+/* The keys under which a line may be in the list. false: out of memory, reported. */
+static bool widen(query *q, const follow *list, bly_bytes line, const keytype_key *key) {
+    url_buffer *const buffers[] = {
+        [URL_STANDARD] = &q->reader.buffer, [URL_CRAWL] = &q->field.canonical};
+    keytype_tries *tries = &q->tries;
+    bly_bytes other = key->bytes;
+    keytype_widen(list->type, key, &list->levels, tries);
+    if (with_return(q, list, line, &other))
+        tries->keys[tries->count++] = other;
+    for (int level = URL_STANDARD; level <= URL_CRAWL; level++) {
+        if (list->type != KEYTYPE_LINE || !list->urls[level])
+            continue;
+        const url_result result = url_canonical(buffers[level], (url_level)level, key->bytes.data,
+                                                key->bytes.size, &other);
+        if (result == URL_NOMEM) {
+            (void)message_error("out of memory");
+            return false;
+        }
+        if (result == URL_OK)
+            tries->keys[tries->count++] = other;
+    }
     return true;
 }
 
@@ -126,7 +150,8 @@ static live_result ask_typed(query *q, follow *list, const bly_bytes *lines, siz
             return LIVE_FAILED;
         if (result != KEYTYPE_KEY)
             continue;
-        keytype_widen(list->type, &key, &list->levels, &q->tries);
+        if (!widen(q, list, lines[i], &key))
+            return LIVE_FAILED;
         if (q->count + q->tries.count > QUERY_ROOM)
             asked = ask_waiting(q, list);
         if (asked == LIVE_ANSWERED && !gather(q, list, i))
@@ -140,8 +165,9 @@ static live_result ask_typed(query *q, follow *list, const bly_bytes *lines, siz
 bool query_batch(query *q, follow *list, const bly_bytes *lines, size_t n) {
     live_result result = LIVE_RENEWED;
     while (result == LIVE_RENEWED)
-        result = keytype_is_lines(list->type) ? ask_lines(q, list, lines, n)
-                                              : ask_typed(q, list, lines, n);
+        result = keytype_is_lines(list->type) && !list->urls[URL_STANDARD] && !list->urls[URL_CRAWL]
+                     ? ask_lines(q, list, lines, n)
+                     : ask_typed(q, list, lines, n);
     for (size_t i = 0; list->live && i < n; i++) {
         q->assumed[i] = q->assumed[i] && !q->match[i];
         q->match[i] |= q->assumed[i] && list->live->how->otherwise == LIVE_YES;
@@ -152,9 +178,8 @@ bool query_batch(query *q, follow *list, const bly_bytes *lines, size_t n) {
 bly_bytes query_explain(query *q, follow *list, bly_bytes line, char room[KEYTYPE_TEXT]) {
     keytype_key key;
     uint8_t found[KEYTYPE_TRIES] = {0};
-    if (part_key(q, list, line, &key) != KEYTYPE_KEY)
+    if (part_key(q, list, line, &key) != KEYTYPE_KEY || !widen(q, list, line, &key))
         return (bly_bytes){room, 0};
-    keytype_widen(list->type, &key, &list->levels, &q->tries);
     if (follow_ask(list, q->tries.keys, q->tries.count, found) != LIVE_ANSWERED)
         return (bly_bytes){room, 0};
     for (size_t i = 0; i < q->tries.count; i++)

@@ -14,11 +14,10 @@
 #include "follow.h"
 
 #include "cli.h"
-#include "key_options.h"
 #include "kinds.h"
 #include "message.h"
 #include "progress.h"
-#include "seen.h"
+#include "rule_marks.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -63,32 +62,22 @@ static bool choose_type(follow *f, keytype own) {
     return true;
 }
 
-/* A state of dedup that records no rule has a key that tells how it was made (seen.h). One that
- * seems to be there by chance costs a second lookup for lines that end in a carriage return, or a
- * warning. */
-static void know_old_state(follow *f, const keytype_list *list) {
-    static const unsigned urls = 3; /* without --url, with --url, with --url=crawl */
-    char rules[3][KEY_OPTIONS_WORDS], texts[3][SEEN_MARK];
-    bly_bytes marks[3];
-    uint8_t found[3] = {0};
-    f->keeps_return = false;
+/* What a list of lines tells of itself that records no rule: `own` is what its header and the marks
+ * of types say. false: there is no answer. */
+static bool know_old_state(follow *f, const keytype_list *list, bool fields, keytype *own) {
+    rule_marks marks = {0};
+    const bool lines = *own == KEYTYPE_LINE || (*own == KEYTYPE_NONE && f->asked == KEYTYPE_LINE);
+    const bool old = list->rule == BLY_KEYS_UNRECORDED && lines;
+    if (old && !rule_marks_read(list, fields, &marks))
+        return false;
+    f->keeps_return = old;
     /* Whoever shares a list on a server by dedup --redis cannot change what it records. */
-    f->has_blanks = f->live != NULL;
-    if (list->rule != BLY_KEYS_UNRECORDED || f->type != KEYTYPE_LINE)
-        return;
-    for (unsigned i = 0; i < urls; i++) {
-        const key_options options = {.url = i};
-        const char *words = key_options_words(&options, rules[i]);
-        marks[i] = (bly_bytes){texts[i], seen_mark_text(words, texts[i])};
-    }
-    if (!list->ask(list->ctx, marks, urls, found))
-        return; /* the next question tells why */
-    f->keeps_return = found[0] == BLY_YES;
-    f->has_blanks |= f->keeps_return;
-    if (!f->keeps_return && !f->asked && (found[1] == BLY_YES || found[2] == BLY_YES))
-        message_warn("%s: seems to be a state of bloomery dedup --url, whose keys are canonical "
-                     "URLs; lines in another form are not found",
-                     f->path);
+    f->has_blanks = f->live != NULL || rule_marks_any(&marks);
+    f->urls[URL_STANDARD] = marks.url && !f->asked;
+    f->urls[URL_CRAWL] = marks.crawl && !f->asked;
+    if (marks.other)
+        *own = KEYTYPE_OTHER;
+    return true;
 }
 
 static bool ask_file(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
@@ -97,16 +86,23 @@ static bool ask_file(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found)
     return true;
 }
 
+static bool rate_file(void *ctx, double *rate) {
+    const follow *f = ctx;
+    bly_stats stats;
+    bly_filter_stats(f->file.filter, &stats);
+    *rate = stats.current_fpr;
+    return true;
+}
+
 static bool know_type(follow *f) {
-    const keytype own = keytype_recognise(f->file.filter, &f->levels);
-    const keytype_list list = {ask_file, NULL, f, bly_filter_key_rule(f->file.filter)};
-    if (!choose_type(f, own))
+    keytype own = keytype_recognise(f->file.filter, &f->levels);
+    const keytype_list list = {ask_file, rate_file, f, bly_filter_key_rule(f->file.filter)};
+    if (!know_old_state(f, &list, true, &own) || !choose_type(f, own))
         return false;
     if (f->type != own)
         f->levels = keytype_recognise_levels(f->file.filter, f->type);
     else if (list.rule != BLY_KEYS_UNRECORDED)
         f->levels = keytype_levels_recorded(f->type, &f->levels);
-    know_old_state(f, &list);
     return true;
 }
 
@@ -167,14 +163,14 @@ bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype ask
 /* ---- on a server ----------------------------------------------------------------------------- */
 
 /* Its type and levels. false: the server does not say; f->live->status. */
-static bool ask_type(follow *f, keytype *own, keytype_levels *levels) {
+static bool ask_type(follow *f, bool fields, keytype *own, keytype_levels *levels) {
     live *l = f->live;
     *own = KEYTYPE_LINE;
     *levels = keytype_levels_all();
     if (l->how->gozero) /* it has no marks */
         return true;
     const keytype_list list = live_list(l);
-    if (!keytype_recognise_by(&list, own, levels))
+    if (!keytype_recognise_by(&list, own, levels) || !know_old_state(f, &list, fields, own))
         return false;
     if (list.rule != BLY_KEYS_UNRECORDED)
         *levels = keytype_levels_recorded(*own, levels);
@@ -191,18 +187,12 @@ static bool guess_type(follow *f) {
 
 static bool know_live_type(follow *f) {
     keytype own;
-    while (!f->live->away && !ask_type(f, &own, &f->levels))
+    while (!f->live->away && !ask_type(f, true, &own, &f->levels))
         if (live_fail(f->live) == LIVE_FAILED)
             return false;
     if (f->live->away)
         return guess_type(f);
-    if (!choose_type(f, own))
-        return false;
-    if (!f->live->how->gozero) {
-        const keytype_list list = live_list(f->live);
-        know_old_state(f, &list);
-    }
-    return true;
+    return choose_type(f, own);
 }
 
 bool follow_open_live(follow *f, const char *address, const bly_hasher *key, keytype asked,
@@ -228,11 +218,11 @@ bool follow_open_live(follow *f, const char *address, const bly_hasher *key, key
 static void refresh_live(follow *f) {
     keytype own;
     keytype_levels levels;
-    if (f->live->away || !ask_type(f, &own, &levels))
+    if (f->live->away || !ask_type(f, false, &own, &levels))
         return;
     if (f->asked || own == f->type)
         f->levels = levels;
-    else if (own != KEYTYPE_NONE) {
+    else if (own != KEYTYPE_NONE && own != KEYTYPE_OTHER) {
         message_note("%s: is a list of type %s now", f->path, keytype_name(own));
         f->type = own;
         f->levels = levels;

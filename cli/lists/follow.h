@@ -25,9 +25,10 @@ typedef struct follow {
     live *live; /* not NULL: it is on a server, and there is no file */
     keytype type;
     keytype_levels levels;
-    bool has_blanks;   /* of type LINE: blank lines may be keys all the same */
-    bool keeps_return; /* a state of dedup from before lines lost their carriage return: a line that
-                          ends in one may be there with it */
+    bool has_blanks; /* of type LINE: blank lines may be keys all the same */
+    /* Of a list of lines that records no rule: */
+    bool keeps_return; /* a line that ends in a carriage return may be there with it */
+    bool urls[2];      /* by url_level: a URL may be there in canonical form */
     struct stat known; /* the file that was last looked at, whether it was any good or not */
     double looked;     /* when, in seconds */
 } follow;

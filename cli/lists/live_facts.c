@@ -36,6 +36,12 @@ bool live_facts_type(const remote *r, keytype *type, keytype_levels *levels) {
     return keytype_recognise_by(&list, type, levels);
 }
 
+bool live_facts_rule(const remote *r, rule_marks *out) {
+    asking a = {r};
+    const keytype_list list = {ask, ask_rate, &a, bly_redis_filter_bitmap(r->filter)->key_rule};
+    return rule_marks_read(&list, true, out);
+}
+
 /* The keys that set so many of all bits, k each. */
 static double estimate(double bits, double set, double hashes) {
     return set < bits ? -bits / hashes * log1p(-set / bits) : (double)INFINITY;

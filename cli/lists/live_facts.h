@@ -5,13 +5,15 @@
 #ifndef BLOOMERY_CLI_LIVE_FACTS_H
 #define BLOOMERY_CLI_LIVE_FACTS_H
 
-#include "keytype.h"
 #include "remote.h"
+#include "rule_marks.h"
 
 bool live_facts_look(const remote *r, bly_redis_filter_facts *out);
 
 /* What the filter says of itself, as keytype_recognise. Not for go-zero's, which say nothing. */
 bool live_facts_type(const remote *r, keytype *type, keytype_levels *levels);
+/* The same, as rule_marks_read. */
+bool live_facts_rule(const remote *r, rule_marks *out);
 
 /* The numbers as of a filter in memory, as far as they are known: the rate now is the one to be
  * expected of so many keys, and the bits set are known of go-zero's alone. */

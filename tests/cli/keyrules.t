@@ -70,6 +70,26 @@ $ printf 'a\nb\nc\r\0' | bloomery dedup -0 --state old.bly | od -An -c
 # One that is asked has its lines in either form.
 $ printf 'a\r\nb\r\nx\r\ny\r\n' | bloomery check old.bly | od -An -c
    a  \r  \n   b  \r  \n   x  \r  \n
+# So has any other that does not say how it was made, and --json says which form it was.
+$ cp build.bly lines.bly; $DATA/unrecord.py lines.bly; bloomery check lines.bly dos | od -An -c; printf 'b\r\nz\r\n' | bloomery check --json old.bly
+   a  \r  \n   b       c  \r  \n
+{"file":"standard input","number":1,"line":"b\u000d","match":true,"by":"b\u000d"}
+{"file":"standard input","number":2,"line":"z\u000d","match":false,"by":null}
+$ printf 'x\n' | bloomery count -q --exact --state old-count.bly >/dev/null; $DATA/unrecord.py old-count.bly; printf 'a\r\n\n' | bloomery count -q --state old-count.bly >/dev/null 2>&1; printf 'a\r\nx\r\n\ny\r\n' | bloomery check old-count.bly | od -An -c
+   a  \r  \n   x  \r  \n  \n
+# What is added to one is found by dedup with and without the carriage return.
+$ printf 'k\r\nl\r\n\r\nm\n' | bloomery add old.bly; printf 'k\r\nl\r\n\r\nm\n' | bloomery dedup --state old.bly; printf 'k\nl\n\nm\n' | bloomery dedup --state old.bly
+! bloomery add: warning: old.bly: does not record whether a carriage return at the end of a line is part of its key: a line that ends in one is added in both forms, with it and without it; a new list leaves it out
+! bloomery add: old.bly: 7 of 7 new; it holds 13 keys, its capacity is 2,000,000
+! bloomery dedup: warning: old.bly: a line ends in a carriage return, which is part of its key in this state: it does not record that it is left out. The same line without it counts as another; a new state leaves it out
+$ printf 'n\n' | bloomery add -q old.bly; printf 'n\r\0' | bloomery add -q -0 old.bly
+# Where each copy counts there is one form.
+$ printf 'k\r\n' | bloomery add old-count.bly; printf 'k\r\n' | bloomery remove old-count.bly; printf 'k\r\n' | bloomery add -q old-count.bly 2>&1 | wc -l
+1
+! bloomery add: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of its key: here it is not, and where the list was made by bloomery count it was; convert the line ends, or begin a new list
+! bloomery add: old-count.bly: 1 of 1 new; it holds 5 keys, its capacity is 1,000,000
+! bloomery remove: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of its key: here it is not, and where the list was made by bloomery count it was; convert the line ends, or begin a new list
+! bloomery remove: old-count.bly: 1 removed, 0 not there; it holds 4 keys
 # Of count and distinct it is the same.
 $ printf 'a\n' | bloomery count -q --exact --state old.counts >/dev/null; $DATA/unrecord.py old.counts; printf 'a\r\na\r\nb\r\n' | bloomery count --state old.counts | tr '\r' '^'
 1	a^
@@ -240,10 +260,41 @@ $ bloomery dedup --url --exact --state exact.fps unix
 $ bloomery distinct -i --state seen.hll unix
 ! bloomery distinct: seen.hll: was made without --url, --field and --ignore-case, and this run is with --field or --ignore-case: their keys would not match; give the same options, or begin a new state
 ? 2
+# Blank lines are keys of a state.
+$ echo x | bloomery dedup -q --state blank.bly; printf '\n \n' | bloomery add blank.bly; printf '\n \nx\n' | bloomery dedup --state blank.bly
+x
+! bloomery add: blank.bly: 2 of 2 new; it holds 4 keys, its capacity is 2,000,000
+$ printf 'x\n\n\n' | bloomery count -q --exact --state blank.counts >/dev/null; bloomery remove blank.counts -k ''; echo | bloomery remove -q blank.counts; printf '\nx\n' | bloomery count --query --state blank.counts
+0	
+1	x
+! bloomery remove: blank.counts: 1 removed, 0 not there; it holds 3 keys
+$ bloomery add build.bly -k ''
+! bloomery add: --key needs a key that is not empty
+! bloomery add: build.bly: is left as it was
+? 2
 # States from before, of which a key says the options.
 $ $DATA/unrecord.py url.bly; bloomery check url.bly -k HTTP://example.com/a
-! bloomery check: warning: url.bly: seems to be a state of bloomery dedup --url, whose keys are canonical URLs; lines in another form are not found
 ? 1
+$ bloomery check --json url.bly -k HTTP://example.com:80/a?utm_source=x; printf 'no url\r\n\n' | bloomery check -c url.bly
+{"line":"HTTP://example.com:80/a?utm_source=x","match":true,"by":"http://example.com/a?utm_source=x"}
+2
+$ bloomery add url.bly -k HTTP://example.com:80/b; echo http://example.com/b | bloomery dedup --url --state url.bly; bloomery check url.bly -k http://EXAMPLE.com/b
+http://EXAMPLE.com/b
+! bloomery add: url.bly: 2 of 2 new; it holds 6 keys, its capacity is 65,536
+$ cp crawl.bly old-crawl.bly; $DATA/unrecord.py old-crawl.bly; printf 'http://example.com/b?utm_source=z\nhttp://example.com/c\n' | bloomery check old-crawl.bly
+http://example.com/b?utm_source=z
+$ cp field.bly old-field.bly; $DATA/unrecord.py old-field.bly; bloomery check old-field.bly -k A
+! bloomery check: old-field.bly: its keys are parts of lines, or lines in small letters, made by the --field or --ignore-case of bloomery dedup or count; look them up with that command, or give --type line if your lines have that form
+? 2
+$ bloomery check --type line old-field.bly -k A
+A
+! bloomery check: warning: old-field.bly: was made by bloomery dedup or count, with --field or --ignore-case; as line its lines may not be found
+$ bloomery add old-field.bly -k A
+! bloomery add: old-field.bly: its keys are parts of lines, or lines in small letters, made by the --field or --ignore-case of bloomery dedup or count; only that command adds to it
+? 2
+$ echo A | bloomery count -q --exact -i --state case.counts >/dev/null; $DATA/unrecord.py case.counts; bloomery check case.counts -k A
+! bloomery check: case.counts: its keys are parts of lines, or lines in small letters, made by the --field or --ignore-case of bloomery dedup or count; look them up with that command, or give --type line if your lines have that form
+? 2
 $ bloomery dedup -q --url --state url.bly url; bloomery dedup --state url.bly url
 HTTP://Example.com/a?utm_source=x
 ! bloomery dedup: warning: url.bly: does not record how its keys were made; they are taken for whole lines

@@ -330,6 +330,33 @@ def test_types_are_recorded():
     eq(bloomery(server, "check", address(server, "ip"), "-k", "10.9.8.7")[0], "10.9.8.7\n")
 
 
+def test_old_states_of_dedup():
+    """One that records nothing is asked in each form that its lines may have, and gets them all."""
+    server = plain()
+
+    def push(name, *options):
+        bloomery(server, "dedup", "-q", "-n", "1000", *options, "--state", name, lines=b"A b\n")
+        subprocess.run([sys.executable, os.path.join(ROOT, "tests/cli/unrecord.py"),
+                        server.path(name)], check=True)
+        bloomery(server, "dedup", "-q", *options, "--state", name,
+                 lines=b"c\r\nHTTP://example.org:80/d\n")
+        bloomery(server, "push", "-q", name, address(server, name))
+        return address(server, name)
+
+    lines = push("lines")
+    eq(bloomery(server, "check", "-c", lines, lines=b"c\r\nA b\r\n\ne\r\n")[0], "2\n")
+    said = bloomery(server, "add", lines, lines=b"k\r\n\nl\r\n")[1]
+    eq(said.count("in both forms"), 1)
+    eq(bloomery(server, "dedup", "--redis", lines, lines=b"k\r\nk\n\nl\r\n")[0], "")
+    urls = push("urls", "--url")
+    eq(bloomery(server, "check", "-c", urls, lines=b"http://EXAMPLE.org/d\r\nc\r\ne\r\n")[0], "2\n")
+    bloomery(server, "add", "-q", urls, lines=b"http://example.org:80/f\n")
+    eq(bloomery(server, "dedup", "--redis", urls, "--url", lines=b"http://EXAMPLE.org/f\n")[0], "")
+    field = push("field", "--field", "1", "-t", " ")
+    refused(server, "its keys are parts of lines", "check", field, "-k", "A")
+    refused(server, "its keys are parts of lines", "add", field, "-k", "A")
+
+
 def test_states_of_dedup():
     """What dedup --redis has seen is looked up as it was made."""
     server = plain()
