@@ -210,8 +210,9 @@ static int verify(const values *v, const bly_hasher *key, const char *path) {
 /* Of a file of dedup --exact or --confirm. It has no rate to measure. */
 static int verify_fingerprints(const values *v, const char *path) {
     fingerprints f;
-    char some[NUMBER_TEXT], lost[NUMBER_TEXT], name[MESSAGE_TEXT];
+    char some[NUMBER_TEXT], lost[NUMBER_TEXT], name[MESSAGE_TEXT], marks[FINGERPRINTS_MARKS];
     const bool good = fingerprints_read(&f, path, false);
+    const uint64_t lines = good ? f.count - f.marks : 0;
     if (v->json) {
         json j = json_begin(stdout);
         json_text(&j, "file", path);
@@ -219,18 +220,26 @@ static int verify_fingerprints(const values *v, const char *path) {
         json_text(&j, "kind", "fingerprints");
         if (good) {
             json_integer(&j, "fingerprints", f.count);
+            json_integer(&j, "marks", f.marks);
             json_integer(&j, "not_found", f.lost);
         }
         json_end(&j);
     } else if (good) {
-        (void)printf("%s: %sgood%s; %s fingerprint%s", message_escape(path, name, sizeof name),
+        (void)printf("%s: %sgood%s; %s fingerprint%s%s", message_escape(path, name, sizeof name),
                      message_style_on(1, STYLE_GREEN), message_style_off(1),
-                     number_grouped(f.count, some), f.count == 1 ? "" : "s");
+                     number_grouped(lines, some), lines == 1 ? "" : "s",
+                     fingerprints_marks_text(&f, marks));
         if (f.lost)
-            (void)printf(", %s of which cannot be found: a write was interrupted, and their lines "
+            (void)printf("; %s of them cannot be found: a write was interrupted, and their lines "
                          "will be printed again",
                          number_grouped(f.lost, lost));
         (void)putchar('\n');
+    }
+    if (good && v->measure > 0 && !v->json) {
+        (void)fflush(stdout);
+        message_note("%s: nothing was measured: a file of fingerprints has no false-positive rate "
+                     "that lookups could show",
+                     path);
     }
     return good ? CLI_OK : CLI_ERROR;
 }
@@ -278,7 +287,7 @@ const cli_command command_verify = {
         "\n"
         "Of the files that `bloomery dedup` keeps with --exact and --confirm it checks the header, "
         "the length, and that every fingerprint lies in its page; they have no other checksum, and "
-        "no rate to measure.\n"
+        "no rate that --measure could measure.\n"
         "\n"
         "The exit status is 0 when every file is good, 1 when a file is intact but too full or "
         "breaks its promise, and 2 when one is damaged or cannot be read.",

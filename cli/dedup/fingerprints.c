@@ -10,7 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PAGE_BYTES = 8 * PAGES_SLOTS, SLOT_BITS = 9, BAR_CELLS = 24, MOST_FIELD = 16, RULE = 128 };
+enum {
+    PAGE_BYTES = 8 * PAGES_SLOTS,
+    SLOT_BITS = 9,
+    BAR_CELLS = 24,
+    MOST_FIELD = 16,
+    FAR_FIELD = 1000
+};
+enum { RULE = 128 };
 
 static uint64_t pages_of(const fingerprints *f) {
     return UINT64_C(1) << f->bits;
@@ -80,15 +87,47 @@ static bool try_rule(fingerprints *f, const pages *file, const bly_hasher *hashe
         return false;
     }
     f->marks += found;
-    if (found && !f->ruled) {
+    const bool fits = f->recorded == BLY_KEYS_UNRECORDED || f->recorded == key_options_code(rule);
+    if (found && fits && !f->ruled) {
         f->ruled = true;
         f->rule = *rule;
     }
     return true;
 }
 
-/* A rule is recorded by a fingerprint of its words, so it is found by asking for those that are
- * likely: all without --field, then the first fields with any delimiter. */
+/* Fields further on, with delimiters that are usual. */
+static bool find_far_field(fingerprints *f, const pages *file, const bly_hasher *hasher) {
+    static const char usual[] = "\t,; |:";
+    enum { DELIMITERS = sizeof usual - 1 };
+    for (unsigned i = 0; !f->ruled && i < (FAR_FIELD - MOST_FIELD) * DELIMITERS * 6; i++) {
+        const key_options rule = {.url = i % 3,
+                                  .ignore_case = i / 3 % 2,
+                                  .delimiter = {.given = true, .value = usual[i / 6 % DELIMITERS]},
+                                  .field = MOST_FIELD + 1 + i / 6 / DELIMITERS};
+        if (!try_rule(f, file, hasher, &rule))
+            return false;
+    }
+    return true;
+}
+
+/* What the header records tells the rest: all rules but those with --field and --ignore-case. And
+ * whoever recorded it has added a fingerprint of the rule's words, also if those are not found. */
+static void take_recorded(fingerprints *f) {
+    if (f->recorded == BLY_KEYS_UNRECORDED)
+        return;
+    if (f->marks == 0 && f->count > 0)
+        f->marks = 1;
+    if (f->ruled || f->recorded == BLY_KEYS_OTHER)
+        return;
+    f->ruled = true;
+    f->rule = (key_options){.url = f->recorded == BLY_KEYS_RECORD_URL     ? 1
+                                   : f->recorded == BLY_KEYS_RECORD_CRAWL ? 2
+                                                                          : 0};
+}
+
+/* The header records the rule but for its details. The whole rule is recorded by a fingerprint of
+ * its words, so it is found by asking for those that are likely: all without --field, then the
+ * first fields with any delimiter, then others. */
 static bool find_rule(fingerprints *f, const pages *file) {
     bly_hasher hasher;
     if (bly_hasher_init(&hasher, BLY_HASH_XXH3, f->seed) != BLY_OK)
@@ -106,20 +145,30 @@ static bool find_rule(fingerprints *f, const pages *file) {
         if (!try_rule(f, file, &hasher, &rule))
             return false;
     }
+    if (!find_far_field(f, file, &hasher))
+        return false;
+    take_recorded(f);
     return true;
+}
+
+/* "-t ','", as a shell takes it. */
+static char *delimiter_text(unsigned char c, char out[24]) {
+    if (c == '\t')
+        (void)snprintf(out, 24, "-t $'\\t'");
+    else if (c < ' ' || c >= 0x7F)
+        (void)snprintf(out, 24, "-t $'\\x%02x'", c);
+    else
+        (void)snprintf(out, 24, c == '\'' ? "-t \"%c\"" : "-t '%c'", c);
+    return out;
 }
 
 /* The options of dedup that make it. */
 static char *rule_text(const fingerprints *f, char out[RULE]) {
     const key_options *r = &f->rule;
-    char field[64] = "";
-    const unsigned char c = (unsigned char)r->delimiter.value;
-    if (r->field && (c <= ' ' || c >= 0x7F))
-        (void)snprintf(field, sizeof field, "--field %llu -t '\\x%02x' ",
-                       (unsigned long long)r->field, c);
-    else if (r->field)
-        (void)snprintf(field, sizeof field, "--field %llu -t '%c' ", (unsigned long long)r->field,
-                       c);
+    char field[64] = "", delimiter[24];
+    if (r->field)
+        (void)snprintf(field, sizeof field, "--field %llu %s ", (unsigned long long)r->field,
+                       delimiter_text((unsigned char)r->delimiter.value, delimiter));
     (void)snprintf(out, RULE, "%s%s%s%s", field,
                    r->url == 1   ? "--url=standard "
                    : r->url == 2 ? "--url=crawl "
@@ -140,12 +189,22 @@ bool fingerprints_read(fingerprints *f, const char *path, bool header) {
         return false;
     f->bits = file.shape.bits;
     f->seed = file.shape.seed;
+    f->recorded = file.shape.rule;
     const bool good = header || (check_pages(f, &file) && find_rule(f, &file));
     pages_close(&file);
     return good;
 }
 
+char *fingerprints_marks_text(const fingerprints *f, char out[FINGERPRINTS_MARKS]) {
+    out[0] = '\0';
+    if (f->marks)
+        (void)snprintf(out, FINGERPRINTS_MARKS, ", and %llu that record%s the rule",
+                       (unsigned long long)f->marks, f->marks == 1 ? "s" : "");
+    return out;
+}
+
 void fingerprints_print(const fingerprints *f, FILE *to) {
+    char marks[FINGERPRINTS_MARKS];
     char a[NUMBER_TEXT], b[NUMBER_TEXT], bar[CARD_BAR], rule[RULE], name[MESSAGE_TEXT];
     const uint64_t lines = f->count - f->marks;
     (void)fprintf(to, "%s%s%s\n", message_style_on(STDOUT_FILENO, STYLE_BOLD),
@@ -161,12 +220,11 @@ void fingerprints_print(const fingerprints *f, FILE *to) {
     if (!f->counted)
         return;
     card_line(to, "rule", "%s",
-              !f->ruled             ? "not recorded, or one of many"
-              : *rule_text(f, rule) ? rule
-                                    : "whole lines");
-    card_line(to, "lines", "%s fingerprint%s, and %llu that record%s the rule",
-              number_grouped(lines, a), lines == 1 ? "" : "s", (unsigned long long)f->marks,
-              f->marks == 1 ? "s" : "");
+              f->ruled                        ? (*rule_text(f, rule) ? rule : "whole lines")
+              : f->recorded == BLY_KEYS_OTHER ? "--field or --ignore-case, of which no more is told"
+                                              : "not recorded, or one of many");
+    card_line(to, "lines", "%s fingerprint%s%s", number_grouped(lines, a), lines == 1 ? "" : "s",
+              fingerprints_marks_text(f, marks));
     card_line(to, "rate", "%s new lines mistaken for one seen, per lookup and per line",
               number_one_in(rate_of(f), a));
     card_line(to, "fill", "%s %.0f%% of its slots in use", card_bar(fill_of(f), BAR_CELLS, bar),

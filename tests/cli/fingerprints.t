@@ -43,9 +43,9 @@ $ bloomery info --header --json exact.fps | sed -E 's/"seed":[0-9]+/"seed":N/'
 
 # Whether they are intact, as far as the format tells: a fingerprint in a page that is not its own.
 $ bloomery verify exact.fps confirm.fps; bloomery verify --json --measure exact.fps
-exact.fps: good; 1,001 fingerprints
-confirm.fps: good; 100,001 fingerprints
-{"file":"exact.fps","verdict":"good","kind":"fingerprints","fingerprints":1001,"not_found":0}
+exact.fps: good; 1,000 fingerprints, and 1 that records the rule
+confirm.fps: good; 100,000 fingerprints, and 1 that records the rule
+{"file":"exact.fps","verdict":"good","kind":"fingerprints","fingerprints":1001,"marks":1,"not_found":0}
 $ cp exact.fps moved.fps; dd if=exact.fps of=moved.fps bs=4096 skip=1 seek=2 count=1 conv=notrunc status=none; bloomery verify moved.fps; bloomery verify --json moved.fps
 {"file":"moved.fps","verdict":"damaged","kind":"fingerprints"}
 ! bloomery verify: moved.fps: is damaged: page 1 has a fingerprint that does not belong there; remove the file to begin anew
@@ -60,9 +60,32 @@ $ head -c 5000 exact.fps > cut.fps; bloomery verify --json cut.fps
 ! bloomery verify: cut.fps: is damaged; remove it to begin anew
 ? 2
 
+# The rule, as an argument for dedup; the extra fingerprint that records it is not one of a line.
+$ printf 'a\tb\nc\tb\nd\te\n' | bloomery dedup -q --field 2 --exact --state tab.fps > none; bloomery info tab.fps | grep -e rule -e lines; bloomery verify tab.fps
+  kind       fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm
+  rule       --field 2 -t $'\t'
+  lines      2 fingerprints, and 1 that records the rule
+  rate       1 in 6.1e+18 new lines mistaken for one seen, per lookup and per line
+tab.fps: good; 2 fingerprints, and 1 that records the rule
+$ seq -f "$(seq -s , 19),%g" 3 | bloomery dedup -q --field 20 -t , --exact --state far.fps > none; bloomery info far.fps | grep -e rule -e lines; bloomery verify far.fps
+  kind       fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm
+  rule       --field 20 -t ','
+  lines      3 fingerprints, and 1 that records the rule
+  rate       1 in 4.6e+18 new lines mistaken for one seen, per lookup and per line
+far.fps: good; 3 fingerprints, and 1 that records the rule
+$ seq -f "$(seq -s + 19)+%g" 3 | bloomery dedup -q --field 20 -t + --exact --state odd.fps > none; bloomery info odd.fps | grep -e rule -e lines; bloomery verify odd.fps
+  kind       fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm
+  rule       --field or --ignore-case, of which no more is told
+  lines      3 fingerprints, and 1 that records the rule
+  rate       1 in 4.6e+18 new lines mistaken for one seen, per lookup and per line
+odd.fps: good; 3 fingerprints, and 1 that records the rule
+$ bloomery verify --measure exact.fps
+exact.fps: good; 1,000 fingerprints, and 1 that records the rule
+! bloomery verify: exact.fps: nothing was measured: a file of fingerprints has no false-positive rate that lookups could show
+
 # Slots that a write which was interrupted has left empty: what lies behind them is not found.
-$ cp confirm.fps torn.fps; for page in $(seq 1 512); do dd if=/dev/zero of=torn.fps bs=8 seek=$((512 * page + 100)) count=1 conv=notrunc status=none; done; bloomery verify torn.fps | sed -E 's/[0-9,]+ (fingerprints|of which)/N \1/g'; bloomery info torn.fps | grep -c 'note.*cannot be found'
-torn.fps: good; N fingerprints, N of which cannot be found: a write was interrupted, and their lines will be printed again
+$ cp confirm.fps torn.fps; for page in $(seq 1 512); do dd if=/dev/zero of=torn.fps bs=8 seek=$((512 * page + 100)) count=1 conv=notrunc status=none; done; bloomery verify torn.fps | sed -E 's/[0-9,]+ (fingerprints|of them)/N \1/g'; bloomery info torn.fps | grep -c 'note.*cannot be found'
+torn.fps: good; N fingerprints, and 1 that records the rule; N of them cannot be found: a write was interrupted, and their lines will be printed again
 1
 
 # What is done with filters cannot be done with them.
