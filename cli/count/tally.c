@@ -63,6 +63,7 @@ static bly_status make_filter(tally *t, const tally_wish *w, const bly_hasher *h
                                ? w->memory / tracked_share
                                : tracked_most;
     uint64_t keys = keys_expected(w);
+    t->limited = w->memory > 0;
     if (w->memory)
         keys = exact_counts_within(kind, rate, hasher->bits, w->memory - aside);
     if (keys == 0)
@@ -238,8 +239,9 @@ static void fail(const tally *t, bly_status status) {
                             number_bytes(t->exact.most_bytes, bytes));
     else if (status == BLY_EFULL)
         (void)message_error("%s: more different keys came than the %s that there is room for; "
-                            "begin a new state, with a larger -n, or with --sketch",
-                            t->kept.path, number_grouped(bly_filter_capacity(t->filter), keys));
+                            "begin a new state, with a larger %s, or with --sketch",
+                            t->kept.path, number_grouped(bly_filter_capacity(t->filter), keys),
+                            t->limited ? "--memory" : "-n");
     else
         (void)message_error("%s", bly_strerror(status));
 }
@@ -351,7 +353,8 @@ void tally_judge(const tally *t) {
     if (health_of(&s) == HEALTH_GOOD)
         return;
     message_warn("more different keys came than the %s that the counts were made for: %s of new "
-                 "keys are taken for others, and counts are too high; %s",
+                 "keys are taken for others, and counts are too high; %s%s",
                  number_grouped(s.capacity, room), number_percent(s.current_fpr, rate),
-                 t->kept.path ? "begin a new state, with a larger -n" : "give a larger -n");
+                 t->kept.path ? "begin a new state, with a larger " : "give a larger ",
+                 t->limited ? "--memory" : "-n");
 }

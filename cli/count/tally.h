@@ -44,6 +44,7 @@ typedef struct tally {
     const bly_filter *filter; /* of one of these (of `exact` the first level) */
     keytype_reader reader;    /* of a list whose keys have a type, which is only asked */
     bool keeps_return;        /* it does not record that keys lack a carriage return */
+    bool limited;             /* its size follows from --memory */
     uint64_t fresh;           /* keys added that had not been seen */
     bly_hash hashes[INPUT_BATCH];
     uint8_t found[INPUT_BATCH];

@@ -343,6 +343,6 @@ $ yes often | head -1000 | bloomery count --sketch --top 1 -n 100; (seq 2000; ye
 1000	often
 ~1006	often
 ! bloomery count: counts marked ~ are estimates, too high by 6 at most; without --sketch counts are exact
-! bloomery count: warning: more different keys came than the 114 that the counts were made for: 100% of new keys are taken for others, and counts are too high; give a larger -n
+! bloomery count: warning: more different keys came than the 114 that the counts were made for: 100% of new keys are taken for others, and counts are too high; give a larger --memory
 $ yes often | head -1000 | bloomery count --top 1 -n 100 --exact
 1000	often
