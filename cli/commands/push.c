@@ -185,14 +185,18 @@ static bool plain_agrees(const push *p) {
     return false;
 }
 
+static const char *what_it_is(keytype type) {
+    return keytype_is_typed(type) ? "list of type" : "state of";
+}
+
 /* As with a file, it is for whoever asks the filter to bring his keys into its form. */
 static void mention_type(const push *p) {
     keytype_levels levels;
     const keytype type = keytype_recognise(p->filter, &levels);
     if (!keytype_is_lines(type) && type != KEYTYPE_NONE && !p->v->as_is)
-        message_note("%s: a list of type %s, as bloomery check and add will find by themselves; "
-                     "other clients must ask for keys in its form",
-                     p->remote.at.name, keytype_name(type));
+        message_note("%s: a %s %s, as bloomery check and add will find by themselves; other "
+                     "clients must ask for keys in its form",
+                     p->remote.at.name, what_it_is(type), keytype_name(type));
 }
 
 static bool send_plain(push *p) {
@@ -260,11 +264,11 @@ static bool module_agrees(push *p) {
                             "--plain, or leave them out",
                             p->remote.at.name);
     else
-        (void)message_error("%s: a list of type %s; a server compares bytes, and would deny what "
+        (void)message_error("%s: a %s %s; a server compares bytes, and would deny what "
                             "the list has in another form or as part of something larger. Ask such "
                             "a list with bloomery check; or send it with --as-is, for clients that "
                             "put their keys into its form; or with --plain, for bloomery check",
-                            p->path, keytype_name(type));
+                            p->path, what_it_is(type), keytype_name(type));
     return false;
 }
 

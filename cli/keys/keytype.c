@@ -44,7 +44,7 @@
 
 static const char *const names[] = {NULL,   "ip",   "phone", "email",       "domain",
                                     "url",  "line", "line",  "dedup --url", "dedup --url=crawl",
-                                    "other"};
+                                    "dedup --field/--ignore-case"};
 
 const char *keytype_name(keytype type) {
     return names[type];
