@@ -26,7 +26,8 @@ static const cli_option options[] = {
      "Make it exactly D times smaller, whatever rate that gives, up to one half. D must divide its "
      "size."},
     {"rate", 'p', CLI_RATE, offsetof(values, rate), "RATE", NULL, NULL,
-     "Fold as often as the rate of wrong answers stays at RATE or below, instead of the rate the "
+     "Fold as often as the false-positive rate per lookup stays at RATE or below, instead of the "
+     "rate the "
      "filter was made for, and make RATE what the smaller one promises."},
     {"force", 'f', CLI_FLAG, offsetof(values, force), NULL, NULL, NULL,
      "Replace the output file if it exists; write to a terminal."},
@@ -95,9 +96,10 @@ static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
     const double rate = v->rate > 0 ? v->rate : s.target_fpr;
     const uint64_t best = bly_filter_best_fold(f, rate);
     if (best == 1)
-        message_note("%s: is as small as it can be at %s: half of it would answer wrongly at %s; "
-                     "it is copied as it is",
-                     path, number_percent(rate, limit), number_percent(rate_after(f, 2), now));
+        message_note(
+            "%s: is as small as it can be at %s: its half would have a false-positive rate "
+            "per lookup of %s; it is copied as it is",
+            path, number_percent(rate, limit), number_percent(rate_after(f, 2), now));
     return best;
 }
 
@@ -122,10 +124,11 @@ static void report(const values *v, const bly_filter *from, const bly_stats *b) 
         json_bool(&j, "keeps_promise", health_of(b) == HEALTH_GOOD);
         json_end(&j);
     } else if (a.size != b->size)
-        message_note("%s: folded by %llu, from %s to %s; wrong answers %s, before %s",
-                     open_output_name(v->out), (unsigned long long)(a.size / b->size),
-                     number_bytes(a.bytes, before), number_bytes(b->bytes, after),
-                     number_percent(b->current_fpr, is), number_percent(a.current_fpr, was));
+        message_note(
+            "%s: folded by %llu, from %s to %s; false-positive rate per lookup %s, before %s",
+            open_output_name(v->out), (unsigned long long)(a.size / b->size),
+            number_bytes(a.bytes, before), number_bytes(b->bytes, after),
+            number_percent(b->current_fpr, is), number_percent(a.current_fpr, was));
     (void)health_warn(open_output_name(v->out), b);
 }
 
@@ -202,7 +205,7 @@ const cli_command command_fold = {
     .description =
         "Writes a smaller filter with the same keys, bit for bit the one that would have been "
         "built at that size: for a filter that was made large because nobody knew how many keys "
-        "would come. Nothing is lost but the lower rate of wrong answers that the room to spare "
+        "would come. Nothing is lost but the lower false-positive rate that the room to spare "
         "gave.\n"
         "\n"
         "By default it is halved as often as the rate stays at what the filter was made for; "

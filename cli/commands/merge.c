@@ -36,7 +36,7 @@ const cli_command command_merge = {
         "The filters must have been built alike: the same kind, size, number of bits per key, "
         "hash function, and seed or secret key. What differs is said. Build the parts with the "
         "same --expect (the keys of the whole) and --rate. Filters of different sizes can be "
-        "folded to a common one with --fold, at the price of more wrong answers.\n"
+        "folded to a common one with --fold, at the price of a higher false-positive rate.\n"
         "\n"
         "The rate and the capacity of the result are those of the first file. Since it holds "
         "more keys than each of its parts it may be too full; a warning says so, and the result "

@@ -222,8 +222,8 @@ static void report_words(const adding *a, const bly_stats *s, uint64_t marks) {
         (void)snprintf(marked, sizeof marked, " and %llu marks of its type",
                        (unsigned long long)marks);
     if (a->values->gozero)
-        message_note("%s: %s of %s new; it errs on %s of all other keys now", a->remote.at.name,
-                     fresh, keys, number_percent(s->current_fpr, rate));
+        message_note("%s: %s of %s new; false-positive rate per lookup is now %s",
+                     a->remote.at.name, fresh, keys, number_percent(s->current_fpr, rate));
     else
         message_note("%s: %s of %s new; it holds %s key%s%s, its capacity is %s%s",
                      a->remote.at.name, fresh, keys, number_grouped(own, count),

@@ -150,7 +150,7 @@ static int sizes_differ(const plan *p, const char *path, const bly_file_info *b)
             "folded to (%s) is too small for their keys; build them alike",
             path, p->paths[0], is, was, small);
     return message_error("%s: differs from %s in its size (%s, not %s); --fold would fold them to "
-                         "%s, with wrong answers at %s or more",
+                         "%s, with a false-positive rate per lookup of %s or more",
                          path, p->paths[0], is, was, small, number_percent(fpr, rate));
 }
 
@@ -425,11 +425,12 @@ static void report(const plan *p, const algebra_values *v, const bly_stats *s, u
         report_json(p, v, s, marks);
     else
         message_note(
-            "%s: %zu filter%s %s, %s key%s%s%s%s; %s %s, %s asked", name, files,
+            "%s: %zu filter%s %s, %s key%s%s%s%s; %s %s (requested: %s)", name, files,
             files == 1 ? "" : "s", p->op->done, number_grouped(own, keys), own == 1 ? "" : "s",
             kinds_can(s->kind, BLY_CAN_REMOVE) ? "" : " by estimate", marked,
             s->approximate ? " (approximate: it may hold a few that are not common to all)" : "",
-            kinds_can(s->kind, BLY_ONLY_COUNTS) ? "standard error" : "wrong answers",
+            kinds_can(s->kind, BLY_ONLY_COUNTS) ? "standard error"
+                                                : "false-positive rate per lookup",
             number_percent(s->current_fpr, now), number_percent(s->target_fpr, asked));
     (void)health_warn(name, s);
 }

@@ -59,8 +59,8 @@ static void warn_of_rate(const build_making *m) {
     bly_stats s;
     bly_filter_stats(m->filter, &s);
     if (kinds_share_cells(s.kind) && s.current_fpr > HEALTH_MARGIN * s.target_fpr)
-        message_warn("%s: its keys fell badly: %s of the answers are wrong, %s asked; a larger -n "
-                     "gives them more room",
+        message_warn("%s: its keys fell badly: false-positive rate per lookup is %s (requested: "
+                     "%s); a larger -n gives them more room",
                      m->path, number_percent(s.current_fpr, now),
                      number_percent(s.target_fpr, asked));
 }

@@ -39,18 +39,17 @@ char *health_text(const bly_stats *s, char out[HEALTH_TEXT]) {
     (void)number_percent(s->target_fpr, asked);
     if (kinds_can(s->kind, BLY_IS_LOSSY))
         (void)snprintf(out, HEALTH_TEXT,
-                       "%sit takes %s of all other keys for its own, where %s was asked", word, now,
+                       "%sfalse-positive rate per lookup is now %s (requested: %s)", word, now,
                        asked);
     else if (isfinite(s->estimated_keys) && s->estimated_keys < 0x1p63)
         (void)snprintf(out, HEALTH_TEXT,
-                       "%sabout %s keys in a filter made for %s; it takes %s of all other keys for "
-                       "its own, where %s was asked",
+                       "%sabout %s keys in a filter made for %s; false-positive rate per lookup is "
+                       "now %s (requested: %s)",
                        word, number_grouped((uint64_t)llround(s->estimated_keys), keys), room, now,
                        asked);
     else
         (void)snprintf(out, HEALTH_TEXT,
-                       "%severy bit of a filter made for %s keys is set; it takes everything for "
-                       "a key of its own",
+                       "%severy bit of a filter made for %s keys is set; every lookup matches",
                        word, room);
     return out;
 }
@@ -67,7 +66,7 @@ bool health_worth_writing(const char *path, const bly_stats *s, const char *advi
     char now[NUMBER_TEXT];
     if (!(s->current_fpr > 0.5))
         return true;
-    (void)message_error("%s: is not written: it would take %s of all keys for its own; %s", path,
-                        number_percent(s->current_fpr, now), advice);
+    (void)message_error("%s: is not written: its false-positive rate per lookup would be %s; %s",
+                        path, number_percent(s->current_fpr, now), advice);
     return false;
 }

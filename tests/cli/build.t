@@ -279,11 +279,11 @@ $ for i in $(seq 40); do
 $ bloomery info --json alike-*.bly | grep -o '"size":[0-9]*' | sort | uniq -c
      40 "size":31
 $ sed -E 's/alike-[0-9]+/alike-I/; s/0\.1[0-9]+%/P%/' warnings | sort | uniq -c
-      1 bloomery build: warning: alike-I.bly: its keys fell badly: P% of the answers are wrong, 0.1% asked; a larger -n gives them more room
+      1 bloomery build: warning: alike-I.bly: its keys fell badly: false-positive rate per lookup is P% (requested: 0.1%); a larger -n gives them more room
 
 # ---- foldable -------------------------------------------------------------------------------------
 $ bloomery build -q --foldable -n 100k -o wide.bly numbers && bloomery fold wide.bly -o narrow.bly
-! bloomery fold: narrow.bly: folded by 64, from 192 KiB to 3.00 KiB; wrong answers 0.00708%, before 2.28e-11%
+! bloomery fold: narrow.bly: folded by 64, from 192 KiB to 3.00 KiB; false-positive rate per lookup 0.00708%, before 2.28e-11%
 $ bloomery check -c narrow.bly numbers
 1000
 $ bloomery info --json --header wide.bly | grep -o '"foldable":[a-z]*'

@@ -227,7 +227,7 @@ a
 $ bloomery add -q stuck.bly <(seq 100); bloomery info stuck.bly | grep stuck
 stuck.bly
   stuck      8 counters have reached the limit, and stay there: keys that came so often cannot be removed
-! bloomery add: warning: stuck.bly: is too full: about 106 keys in a filter made for 10; it takes 18.6% of all other keys for its own, where 0.1% was asked; build a larger one
+! bloomery add: warning: stuck.bly: is too full: about 106 keys in a filter made for 10; false-positive rate per lookup is now 18.6% (requested: 0.1%); build a larger one
 $ bloomery build -q -f --copies --kind counting --counter-bits 8 -n 10 -o wide.bly <(yes a | head -20); bloomery count --query -s wide.bly -k a; bloomery info wide.bly | grep stuck
 20	a
 ? 1
@@ -261,12 +261,12 @@ hybrid 2 700 1000 501 jaccard 0.334
 keys       1,000 counted
 $ bloomery build -q -f --kind hybrid --copies -n 3000 -o h.bly <(yes 1 | head -100); bloomery merge -f -o m.bly a.bly h.bly; bloomery count --query -s m.bly -k 1
 101	1
-! bloomery merge: m.bly: 2 filters merged, 1,100 keys; wrong answers 0.0313%, 0.1% asked
+! bloomery merge: m.bly: 2 filters merged, 1,100 keys; false-positive rate per lookup 0.0313% (requested: 0.1%)
 $ bloomery build -q -f --kind multilayer -n 3000 -o a.bly numbers; bloomery build -q -f --kind multilayer --copies -n 3000 -o h.bly <(for i in $(seq 60); do seq 200; done); bloomery merge -f -o m.bly a.bly h.bly; bloomery count --query -s m.bly -k 7; bloomery subtract -q -f -o s.bly m.bly h.bly; bloomery count --query -s s.bly -k 7; bloomery check -c s.bly numbers
 61	7
 1	7
 1000
-! bloomery merge: m.bly: 2 filters merged, 13,000 keys; wrong answers 0.00134%, 0.1% asked
+! bloomery merge: m.bly: 2 filters merged, 13,000 keys; false-positive rate per lookup 0.00134% (requested: 0.1%)
 $ bloomery merge -f -o m.bly counting.bly hybrid.bly
 ! bloomery merge: hybrid.bly: differs from counting.bly in its kind (hybrid, not counting); only filters built alike can be merged
 ? 2
@@ -296,7 +296,7 @@ $ printf '10.0.0.0/8\n192.0.2.3\n' | bloomery build -q --type ip --kind multilay
   type       ip
   keys       3 counted, with their copies; 2 different ones estimated, and 24 marks
   capacity   100 keys and 24 marks, 33.0 bits per key
-! bloomery merge: ips3.bly: 2 filters merged, 3 keys and 24 marks of its type; wrong answers 0.000294%, 0.05% asked
+! bloomery merge: ips3.bly: 2 filters merged, 3 keys and 24 marks of its type; false-positive rate per lookup 0.000294% (requested: 0.05%)
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery build -q --key-file key --kind layered -o keyed.bly letters; bloomery remove --key-file key keyed.bly --key a; bloomery check --key-file key keyed.bly letters
 b
 ! bloomery remove: keyed.bly: 1 removed, 0 not there; it holds 1 key
@@ -313,7 +313,7 @@ $ bloomery build -q -f --kind hybrid -n 100 -o h.bly <(seq 100); cp h.bly before
 ! bloomery add: h.bly: is full: it was made for 100 keys, and has no place for all of the 900 new ones besides those it holds; build it again with a larger -n; the list is left as it was
 $ bloomery build -q -f --kind counting -n 100 -o c.bly <(seq 100); bloomery add c.bly <(seq 101 1000)
 ! bloomery add: c.bly: 403 of 900 new, 497 seemed to be there: another copy stored of each; it holds 1,000 keys, its capacity is 100
-! bloomery add: warning: c.bly: is too full: about 1,087 keys in a filter made for 100; it takes 97.8% of all other keys for its own, where 0.1% was asked; build a larger one
+! bloomery add: warning: c.bly: is too full: about 1,087 keys in a filter made for 100; false-positive rate per lookup is now 97.8% (requested: 0.1%); build a larger one
 
 # A counter sketch and a cardinality sketch as files.
 $ bloomery build --kind hll -o hll.bly numbers; bloomery info hll.bly | grep distinct

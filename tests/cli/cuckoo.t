@@ -154,14 +154,14 @@ $ seq 5001 7000 > allowed; bloomery build -q -p 1e-4 --kind cuckoo --must-not-ma
 $ seq 600 | bloomery build -q --kind cuckoo -n 2000 -o a.bly; seq 401 1000 | bloomery build -q --kind cuckoo -n 2000 -o b.bly
 $ bloomery merge -o m.bly a.bly b.bly; seq 1000 | bloomery check -c m.bly
 1000
-! bloomery merge: m.bly: 2 filters merged, 1,200 keys; wrong answers 0.0467%, 0.1% asked
+! bloomery merge: m.bly: 2 filters merged, 1,200 keys; false-positive rate per lookup 0.0467% (requested: 0.1%)
 $ bloomery remove -q m.bly --key 500; bloomery check -c m.bly -k 500; bloomery remove -q m.bly --key 500; bloomery check -c m.bly -k 500
 1
 0
 ? 1
 $ bloomery intersect -o i.bly a.bly b.bly; seq 401 600 | bloomery check -c i.bly
 200
-! bloomery intersect: i.bly: 2 filters intersected, 200 keys (approximate: it may hold a few that are not common to all); wrong answers 0.00936%, 0.1% asked
+! bloomery intersect: i.bly: 2 filters intersected, 200 keys (approximate: it may hold a few that are not common to all); false-positive rate per lookup 0.00936% (requested: 0.1%)
 $ bloomery intersect --estimate a.bly b.bly
 a.bly    600
 b.bly    600
@@ -189,7 +189,7 @@ $ bloomery build --kind cuckoo --foldable -o x.bly numbers
 
 # Subtraction: exactly what was asked for goes, if all of it was there.
 $ seq 101 200 | bloomery build -q --kind cuckoo -n 2000 -o gone.bly; bloomery subtract -o left.bly a.bly gone.bly
-! bloomery subtract: left.bly: 1 filter subtracted, 500 keys; wrong answers 0.0233%, 0.1% asked
+! bloomery subtract: left.bly: 1 filter subtracted, 500 keys; false-positive rate per lookup 0.0233% (requested: 0.1%)
 $ seq 101 200 | bloomery check -c left.bly; (seq 100; seq 201 600) | bloomery check -c left.bly
 0
 500
@@ -198,7 +198,7 @@ $ seq 201 300 | bloomery build -q --kind cuckoo -n 2000 -o gone2.bly; bloomery s
 400
 $ bloomery subtract -o x.bly a.bly b.bly
 ! bloomery subtract: warning: b.bly: 400 of its 600 keys are not in a.bly; of those that seem to be, some may be others; subtract only a list whose keys are all in the first
-! bloomery subtract: x.bly: 1 filter subtracted, 400 keys; wrong answers 0.0186%, 0.1% asked
+! bloomery subtract: x.bly: 1 filter subtracted, 400 keys; false-positive rate per lookup 0.0186% (requested: 0.1%)
 $ bloomery subtract --json -o - a.bly gone.bly
 ! bloomery subtract: --json and -o - both want standard output
 ? 2
@@ -213,13 +213,13 @@ $ bloomery subtract -o s.bly t1.bly two.bly; bloomery info s.bly | grep -e type 
   keys       8 counted, 8 estimated, and 20 marks
   capacity   1,000 keys and 20 marks, 13.7 bits per key
 ::ffff:192.0.2.3
-! bloomery subtract: s.bly: 1 filter subtracted, 8 keys and 20 marks of its type; wrong answers 0.00255%, 0.1% asked
+! bloomery subtract: s.bly: 1 filter subtracted, 8 keys and 20 marks of its type; false-positive rate per lookup 0.00255% (requested: 0.1%)
 $ bloomery merge -f -o s.bly t1.bly t2.bly t3.bly t1.bly t2.bly t3.bly; bloomery info s.bly | grep -e type -e keys
   kind       cuckoo: fingerprints in buckets; keys can be removed
   type       ip
   keys       54 counted, 54 estimated, and 20 marks
   capacity   1,000 keys and 20 marks, 13.7 bits per key
-! bloomery merge: s.bly: 6 filters merged, 54 keys and 20 marks of its type; wrong answers 0.00273%, 0.1% asked
+! bloomery merge: s.bly: 6 filters merged, 54 keys and 20 marks of its type; false-positive rate per lookup 0.00273% (requested: 0.1%)
 $ bloomery merge -o x9.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly
 ! bloomery merge: t3.bly: does not fit in besides the others, though they have but 96 keys together: several have the same keys, of each of which a copy is stored. Of one key there is never room for more than eight, and for less where many have several; build one list from the keys of all
 ? 2
@@ -232,7 +232,7 @@ $ bloomery subtract --key-file k -o k3.bly k1.bly k2.bly; bloomery info k3.bly |
   keys       17 counted, 17 estimated
   capacity   116 keys, 15.8 bits per key
 C@D.example
-! bloomery subtract: k3.bly: 1 filter subtracted, 1 key and 16 marks of its type; wrong answers 0.0129%, 0.1% asked
+! bloomery subtract: k3.bly: 1 filter subtracted, 1 key and 16 marks of its type; false-positive rate per lookup 0.0129% (requested: 0.1%)
 
 # What cannot be subtracted.
 $ bloomery build -q -o bloom.bly numbers; bloomery subtract -o y.bly bloom.bly bloom.bly
@@ -263,15 +263,15 @@ $ seq 50 | bloomery build -q --kind growable-cuckoo -n 1000 -o g1.bly; cp g1.bly
 $ bloomery merge -o gm.bly g1.bly g2.bly; seq 5000 | bloomery check -c gm.bly; bloomery merge -q -o gn.bly g2.bly g1.bly; seq 5000 | bloomery check -c gn.bly
 5000
 5000
-! bloomery merge: gm.bly: 2 filters merged, 5,050 keys; wrong answers 0.000456%, 0.1% asked
+! bloomery merge: gm.bly: 2 filters merged, 5,050 keys; false-positive rate per lookup 0.000456% (requested: 0.1%)
 $ bloomery subtract -o gs.bly g2.bly g1.bly; seq 51 5000 | bloomery check -c gs.bly; seq 50 | bloomery check -c gs.bly
 4950
 0
-! bloomery subtract: gs.bly: 1 filter subtracted, 4,950 keys; wrong answers 0.000452%, 0.1% asked
+! bloomery subtract: gs.bly: 1 filter subtracted, 4,950 keys; false-positive rate per lookup 0.000452% (requested: 0.1%)
 ? 1
 $ bloomery intersect -o gi.bly g2.bly g1.bly; seq 50 | bloomery check -c gi.bly
 50
-! bloomery intersect: gi.bly: 2 filters intersected, 50 keys (approximate: it may hold a few that are not common to all); wrong answers 4.64e-06%, 0.1% asked
+! bloomery intersect: gi.bly: 2 filters intersected, 50 keys (approximate: it may hold a few that are not common to all); false-positive rate per lookup 4.64e-06% (requested: 0.1%)
 $ bloomery merge --json -f -o gm.bly g1.bly g2.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"gm.bly","from":["g1.bly","g2.bly"],"kind":"growable-cuckoo","size":2096,"folded":false,"bytes":20992,"capacity":8042,"count":5050,"marks":0,"estimated_keys":5050,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":4.561e-06,"approximate":false,"keeps_promise":true}
 $ seq 50 | bloomery build -q --kind growable-cuckoo -n 1500 -o g3.bly; bloomery merge -o gx.bly g1.bly g3.bly
@@ -303,7 +303,7 @@ $ seq -f 192.0.2.%g 9 | bloomery build -q --type ip --kind cuckoo -n 9 -o few.bl
 $ for i in $(seq 30); do bloomery add -q few.bly -k 198.51.100.$i || break; done
 ! bloomery add: few.bly: is full: it was made for 9 keys, and has no place for the new key besides those it holds; build it again with a larger -n, or as growable-cuckoo; the list is left as it was
 $ bloomery subtract -f -o none.bly t1.bly t1.bly
-! bloomery subtract: none.bly: 1 filter subtracted, 0 keys and 20 marks of its type; wrong answers 0.00182%, 0.1% asked
+! bloomery subtract: none.bly: 1 filter subtracted, 0 keys and 20 marks of its type; false-positive rate per lookup 0.00182% (requested: 0.1%)
 
 # Keys that crowd a table planned for so many get one that is a little larger, unless -n fixed it.
 $ seq 1000 | bloomery build --kind cuckoo --seed 3243 -o crowded.bly; seq 1000 | bloomery check -c crowded.bly

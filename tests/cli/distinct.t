@@ -144,7 +144,7 @@ $ bloomery distinct -s a.bly low; bloomery distinct -s b.bly high; bloomery merg
 597 distinct (587 to 600 with 95% certainty) of 600 lines, in 12.0 KiB
 598 distinct (588 to 600 with 95% certainty) of 600 lines, in 12.0 KiB
 997 distinct (981 to 1013 with 95% certainty) of 0 lines and those before, in 12.0 KiB
-! bloomery merge: c.bly: 2 filters merged, 997 keys by estimate; standard error 0.812%, 0.812% asked
+! bloomery merge: c.bly: 2 filters merged, 997 keys by estimate; standard error 0.812% (requested: 0.812%)
 $ bloomery intersect --estimate a.bly b.bly
 a.bly    597
 b.bly    598

@@ -189,7 +189,7 @@ $ bloomery verify --measure=1000 --json classic-empty-fnv1.bly | sed -E 's/(\.0*
 {"file":"classic-empty-fnv1.bly","verdict":"good","lookups_per_line":1,"rate_per_lookup_requested":0.01,"rate_per_line_requested":0.01,"rate_per_lookup_expected":0,"rate_per_line_expected":0,"rate_per_lookup_current":0,"rate_per_line_current":0,"capacity":60,"lossy":false,"estimated_keys":0,"measured":{"judged":"rate_per_line","with":"keys","lines":1000,"false_positive_lines":0,"rate_per_line":0,"lookups":1000,"false_positive_lookups":0,"rate_per_lookup":0,"interval_low":0,"interval_high":0.00382}}
 $ bloomery verify --measure=1000 classic-full-crc64.bly
 classic-full-crc64.bly: intact, but too full; false-positive rate per lookup measured 100% (1,000 random keys, 95% interval 99.6% to 100%), requested 1%
-! bloomery verify: warning: classic-full-crc64.bly: is too full: every bit of a filter made for 60 keys is set; it takes everything for a key of its own; build a larger one
+! bloomery verify: warning: classic-full-crc64.bly: is too full: every bit of a filter made for 60 keys is set; every lookup matches; build a larger one
 ? 1
 $ bloomery verify --measure=1000 --json classic-full-crc64.bly 2>/dev/null | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"classic-full-crc64.bly","verdict":"overfull","lookups_per_line":null,"rate_per_lookup_requested":0.01,"rate_per_lookup_expected":1,"rate_per_lookup_current":1,"capacity":60,"lossy":false,"estimated_keys":null,"measured":{"judged":"rate_per_lookup","with":"keys","lookups":1000,"false_positive_lookups":1000,"rate_per_lookup":1,"interval_low":0.996,"interval_high":1}}
@@ -226,11 +226,11 @@ $ bloomery verify --measure --json custom-bb2x512.bly | grep -o '"with":"[a-z]*"
 # Intact, but too full: 1, and a warning.
 $ seq 10001 15000 | bloomery add -q list.bly 2>/dev/null; bloomery verify list.bly
 list.bly: intact, but too full; false-positive rate 5.57% per line and per lookup (requested 1%)
-! bloomery verify: warning: list.bly: is too full: about 15,057 keys in a filter made for 10,000; it takes 5.57% of all other keys for its own, where 1% was asked; build a larger one
+! bloomery verify: warning: list.bly: is too full: about 15,057 keys in a filter made for 10,000; false-positive rate per lookup is now 5.57% (requested: 1%); build a larger one
 ? 1
 $ bloomery verify -q list.bly
 list.bly: intact, but too full; false-positive rate 5.57% per line and per lookup (requested 1%)
-! bloomery verify: warning: list.bly: is too full: about 15,057 keys in a filter made for 10,000; it takes 5.57% of all other keys for its own, where 1% was asked; build a larger one
+! bloomery verify: warning: list.bly: is too full: about 15,057 keys in a filter made for 10,000; false-positive rate per lookup is now 5.57% (requested: 1%); build a larger one
 ? 1
 $ bloomery verify --json list.bly 2>/dev/null | grep -o '"verdict":"[a-z]*"'
 "verdict":"overfull"
@@ -240,7 +240,7 @@ list.bly: intact, but too full; false-positive rate per line measured P% (1,000,
 # A small filter of fixed size may be worse than it was made to be, by chance. Measuring tells.
 $ seq 48 | bloomery build -q -p 1% --seed 2 -n 48 -o small.bly; bloomery verify small.bly
 small.bly: good; false-positive rate 1.62% per line and per lookup (requested 1%)
-! bloomery build: warning: small.bly: its keys fell badly: 1.62% of the answers are wrong, 1% asked; a larger -n gives them more room
+! bloomery build: warning: small.bly: its keys fell badly: false-positive rate per lookup is 1.62% (requested: 1%); a larger -n gives them more room
 $ bloomery verify --measure small.bly 2>&1 | sed -E 's/measured [0-9.]+%/measured P%/g; s/interval [^)]*/interval A to B/'
 small.bly: intact, but breaks its promise; false-positive rate per line measured P% (1,000,000 random keys, 95% interval A to B), requested 1%
 bloomery verify: warning: small.bly: breaks its promise: false-positive rate per line measured P%, requested 1%; that is how its bits fell; build it larger, or with another --seed
@@ -250,7 +250,7 @@ $ bloomery verify --measure --json small.bly 2>/dev/null | grep -o '"verdict":"[
 # With more keys than it was made for it is not chance.
 $ seq 60 | bloomery add -q small.bly 2>/dev/null; bloomery verify small.bly
 small.bly: intact, but too full; false-positive rate 3.61% per line and per lookup (requested 1%)
-! bloomery verify: warning: small.bly: is too full: about 57 keys in a filter made for 48; it takes 3.61% of all other keys for its own, where 1% was asked; build a larger one
+! bloomery verify: warning: small.bly: is too full: about 57 keys in a filter made for 48; false-positive rate per lookup is now 3.61% (requested: 1%); build a larger one
 ? 1
 
 # Damaged or unreadable: 2, and the others are checked all the same.

@@ -184,7 +184,7 @@ $ bloomery subtract -o x.bly number.bly number.bly
 ! bloomery subtract: number.bly: window filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
 ? 2
 $ bloomery merge -o x.bly number.bly number.bly
-! bloomery merge: x.bly: 2 filters merged, 17 keys by estimate; wrong answers 0.0793%, 0.1% asked
+! bloomery merge: x.bly: 2 filters merged, 17 keys by estimate; false-positive rate per lookup 0.0793% (requested: 0.1%)
 $ bloomery dedup -q --window 10 --state number.bly <(seq 5); bloomery merge -f -o x.bly number.bly before.bly
 ! bloomery merge: before.bly: cannot be merged with number.bly: their clocks are not the same; only filters built alike can
 ? 2
