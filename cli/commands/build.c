@@ -31,7 +31,9 @@ static const cli_option options[] = {
      "byte. The list remembers it."},
     {"rate", 'p', CLI_RATE, AT(rate), "RATE", NULL, NULL,
      "The false-positive rate per line, for lines that are not in the list: 0.001 (the default), "
-     "0.1%, 1/1000. Where a line needs several lookups, the rate per lookup is lower."},
+     "0.1%, 1/1000. Where a line needs several lookups, the rate per lookup is lower; for --type "
+     "ip "
+     "and domain it is at most 5%."},
     {"expect", 'n', CLI_COUNT, AT(keys), "N", NULL, NULL,
      "Leave room for N different keys. Without it there is room for those that are there. Lists "
      "built with the same N, rate and kind are of one size, so they can be merged. For fuse and "
@@ -125,6 +127,18 @@ static bool choose_hasher(build_job *j) {
     else if (status != BLY_OK)
         (void)message_error("-p %g: %s", m->rate, bly_strerror(status));
     return status == BLY_OK;
+}
+
+/* Before the kind is chosen, and the marks are counted. */
+static void settle_rate(build_job *j) {
+    build_making *m = &j->making;
+    const double most = KEYTYPE_MOST_RATE * keytype_most_tries(m->type, &m->levels);
+    if (kinds_can(m->kind, BLY_ONLY_COUNTS))
+        return;
+    j->limited = keytype_has_levels(m->type) && m->rate > most;
+    if (j->limited)
+        m->rate = most;
+    keytype_record_lookups(m->type, &m->levels);
 }
 
 /* --smallest: the planner's advice, for as many keys as there are. Of a list for a server, one that
@@ -241,6 +255,7 @@ static bool build(build_job *j, cli_operands files) {
     if (o->must_not_match &&
         !build_allow_read(&j->allow, o->must_not_match, &j->reader, o->skip_malformed))
         return false;
+    settle_rate(j);
     choose_kind(j);
     if (!allow_nothing_listed(j) || !build_make(&j->making) || !save(j, j->making.filter))
         return false;

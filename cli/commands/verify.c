@@ -37,7 +37,8 @@ typedef struct finding {
     bly_status status; /* of opening it; the rest is known if that is BLY_OK */
     bly_stats stats;
     health health;
-    unsigned lookups; /* the most that a line needs; 0: not known, and then keys are judged */
+    rates_lookups lookups;
+    bool widened; /* a line needs more lookups than the rate was requested for */
     bool measured, broken;
     measurement m;
 } finding;
@@ -49,36 +50,42 @@ static const char *verdict(const finding *f) {
         return f->status == BLY_ECORRUPT ? "damaged" : "unusable";
     if (f->health == HEALTH_OVERFULL)
         return "overfull";
-    return f->broken || f->health != HEALTH_GOOD ? "broken" : "good";
+    return f->broken || f->widened || f->health != HEALTH_GOOD ? "broken" : "good";
 }
 
 static bool keeps_promise(const finding *f) {
-    return f->health == HEALTH_GOOD && !f->broken;
+    return f->health == HEALTH_GOOD && !f->broken && !f->widened;
+}
+
+/* The lookups per line that are measured: 1 where no rate per line is known to have been requested,
+ * and the rate per lookup is judged. */
+static unsigned judged_lookups(const finding *f) {
+    return f->lookups.requested ? f->lookups.now : 1;
 }
 
 /* ---- saying it ------------------------------------------------------------------------------- */
 
 /* "0.09% per line": what was measured, or judged by the bits. */
 static const char *unit(const finding *f) {
-    return f->lookups ? "per line" : "per lookup";
+    return f->lookups.requested ? "per line" : "per lookup";
 }
 
 /* The rate that was requested, and is judged. */
 static double requested(const finding *f) {
-    return rates_requested(f->stats.target_fpr, f->lookups ? f->lookups : 1);
+    return rates_requested(f->stats.target_fpr, f->lookups.requested ? f->lookups.requested : 1);
 }
 
 static void print_measured(const finding *f) {
     char some[NUMBER_TEXT], rate[NUMBER_TEXT], low[NUMBER_TEXT], high[NUMBER_TEXT];
     char asked[NUMBER_TEXT], each[64] = "";
-    if (f->lookups > 1)
-        (void)snprintf(each, sizeof each, " of %u lookups each", f->lookups);
+    if (f->m.lookups > 1)
+        (void)snprintf(each, sizeof each, " of %u lookups each", f->m.lookups);
     (void)printf("; false-positive rate %s measured %s (%s random %s%s, 95%% interval %s to %s), "
                  "requested %s",
                  unit(f), number_percent(f->m.rate, rate), number_grouped(f->m.asked, some),
-                 f->m.hashes      ? "hashes"
-                 : f->lookups > 1 ? "lines"
-                                  : "keys",
+                 f->m.hashes        ? "hashes"
+                 : f->m.lookups > 1 ? "lines"
+                                    : "keys",
                  each, number_percent(f->m.low, low), number_percent(f->m.high, high),
                  number_percent(requested(f), asked));
 }
@@ -89,13 +96,19 @@ static void print_expected(const finding *f) {
     (void)number_percent(now, lookup);
     (void)number_percent(f->stats.target_fpr, each);
     (void)number_percent(requested(f), asked);
-    if (f->lookups > 1)
+    if (f->lookups.now > 1)
+        (void)number_percent(rates_per_line(now, f->lookups.now), line);
+    if (f->lookups.now > 1 && f->lookups.requested)
         (void)printf("; false-positive rate %s per line (requested %s), %s per lookup (requested "
                      "%s)",
-                     number_percent(rates_per_line(now, f->lookups), line), asked, lookup, each);
+                     line, asked, lookup, each);
+    else if (f->lookups.now > 1)
+        (void)printf("; false-positive rate %s per lookup (requested %s), %s per line of up to %u "
+                     "lookups",
+                     lookup, each, line, f->lookups.now);
     else
         (void)printf("; false-positive rate %s %s (requested %s)", lookup,
-                     f->lookups ? "per line and per lookup" : "per lookup", each);
+                     f->lookups.now ? "per line and per lookup" : "per lookup", each);
 }
 
 static void print(const finding *f) {
@@ -122,9 +135,9 @@ static void print(const finding *f) {
 static void print_measured_json(const finding *f, json *j) {
     const double lookups = (double)f->m.asked * f->m.lookups;
     json_open(j, "measured", '{');
-    json_text(j, "judged", f->lookups ? "rate_per_line" : "rate_per_lookup");
+    json_text(j, "judged", f->lookups.requested ? "rate_per_line" : "rate_per_lookup");
     json_text(j, "with", f->m.hashes ? "hashes" : "keys");
-    if (f->lookups) {
+    if (f->lookups.requested) {
         json_integer(j, "lines", f->m.asked);
         json_integer(j, "false_positive_lines", f->m.wrong);
         json_real(j, "rate_per_line", f->m.rate);
@@ -145,8 +158,8 @@ static void print_json(const finding *f) {
         json_text(&j, "error", bly_strerror(f->status));
     else {
         rates_json_requested(&j, f->stats.target_fpr, f->lookups);
-        rates_json(&j, "expected", f->stats.predicted_fpr, f->lookups);
-        rates_json(&j, "current", f->stats.current_fpr, f->lookups);
+        rates_json(&j, "expected", f->stats.predicted_fpr, f->lookups.now);
+        rates_json(&j, "current", f->stats.current_fpr, f->lookups.now);
         json_integer(&j, "capacity", f->stats.capacity);
         json_bool(&j, "lossy", kinds_can(f->stats.kind, BLY_IS_LOSSY));
         json_real(&j, "estimated_keys", f->stats.estimated_keys);
@@ -157,9 +170,14 @@ static void print_json(const finding *f) {
 }
 
 static void warn(const finding *f) {
-    char rate[NUMBER_TEXT], asked[NUMBER_TEXT];
-    const double by_bits = rates_per_line(f->stats.current_fpr, f->lookups ? f->lookups : 1);
-    if (f->status != BLY_OK || health_warn(f->path, &f->stats) || !f->broken)
+    char rate[NUMBER_TEXT], asked[NUMBER_TEXT], widened[RATES_TEXT];
+    const double by_bits = rates_per_line(f->stats.current_fpr, judged_lookups(f));
+    if (f->status != BLY_OK || health_warn(f->path, &f->stats))
+        return;
+    if (f->widened)
+        message_warn("%s: breaks its promise: %s; build it again", f->path,
+                     rates_widened_text(&f->stats, f->lookups, widened));
+    if (!f->broken || f->widened)
         return;
     message_warn("%s: breaks its promise: false-positive rate %s measured %s, requested %s; %s",
                  f->path, unit(f), number_percent(f->m.rate, rate),
@@ -182,10 +200,12 @@ static bool examine(const values *v, const bly_hasher *key, finding *f) {
         return true;
     bly_filter_stats(o.filter, &f->stats);
     f->health = health_of(&f->stats);
-    f->lookups = rates_lookups(o.filter);
+    const keytype_facts facts = keytype_examine(o.filter);
+    f->lookups = rates_lookups_of(&facts);
+    f->widened = rates_are_widened(&f->stats, f->lookups);
     /* What only counts takes hardly any key for a stranger. */
     if (v->measure > 0 && !kinds_can(f->stats.kind, BLY_ONLY_COUNTS)) {
-        good = f->measured = measure(o.filter, v->measure, f->lookups ? f->lookups : 1, &f->m);
+        good = f->measured = measure(o.filter, v->measure, judged_lookups(f), &f->m);
         f->broken = good && measure_broken(&f->m, requested(f));
     }
     open_close(&o);
@@ -270,7 +290,10 @@ const cli_command command_verify = {
         "the false-positive rate that its bits give with the one requested. It prints \"good\", or "
         "what is wrong, and both rates: per line, and per lookup. A line may need several lookups: "
         "one for each prefix length of the blocks in a list of addresses, and for each number of "
-        "labels in a list of domains. `bloomery build -p` requests a rate per line.\n"
+        "labels in a list of domains. `bloomery build -p` requests a rate per line. Keys of new "
+        "prefix "
+        "lengths or numbers of labels that were added later make more lookups of a line; a list "
+        "whose rate per line is above the one requested for that reason breaks its promise.\n"
         "\n"
         "With --measure it also looks up random lines that cannot be in the list, each by as many "
         "lookups as a line can need, and prints how many of them are false positives, with the "
@@ -278,7 +301,9 @@ const cli_command command_verify = {
         "key of 16 random bytes, and a newline before them that no line of a list can have; that "
         "one of them is in the list by accident is as good as impossible. This relies on no "
         "formula, only on the filter's own answers. What is measured and judged is the rate per "
-        "line, or, where the type of the list is not known, the rate per lookup.\n"
+        "line, or, where the type of the list is not known or it is too full to tell the lookups, "
+        "the "
+        "rate per lookup.\n"
         "\n"
         "The promise counts as broken when the measured rate is above it by more than a tenth and "
         "the whole interval is above it too. Without measuring it does when the rate that the bits "

@@ -30,7 +30,9 @@
  * numbers of labels. A list of names like example.com and example.co.uk has the levels 2 and 3, and
  * costs two questions for a name however long. A top-level domain is tried only if the list has
  * one. `build` divides the rate asked by the most questions that one line can cost, so that the
- * rate holds for lines.
+ * rate holds for lines, and records that number. A filter with a high rate seems to have levels
+ * that it has not, and then lines cost more questions; so `build` makes no list of such a type for
+ * more than KEYTYPE_MOST_RATE per question.
  *
  * How a list knows: its header records the type (docs/format.md, section 1). Its levels it knows
  * by keys that no line can be, added to the filter like any others (keytype_marks.c).
@@ -42,8 +44,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[] = {NULL,   "ip",   "phone", "email",       "domain",
-                                    "url",  "line", "line",  "dedup --url", "dedup --url=crawl",
+static const char *const names[] = {NULL,
+                                    "ip",
+                                    "phone",
+                                    "email",
+                                    "domain",
+                                    "url",
+                                    "line",
+                                    "line",
+                                    "dedup --url",
+                                    "dedup --url=crawl",
                                     "dedup --field/--ignore-case"};
 
 const char *keytype_name(keytype type) {
@@ -188,8 +198,8 @@ bool keytype_levels_have(const keytype_levels *set, unsigned level) {
 }
 
 keytype_levels keytype_levels_all(void) {
-    keytype_levels all;
-    memset(&all, 0xFF, sizeof all);
+    keytype_levels all = {{0}};
+    memset(all.bits, 0xFF, KEYTYPE_LEVELS / 8);
     return all;
 }
 
@@ -220,9 +230,8 @@ unsigned keytype_most_tries(keytype type, const keytype_levels *present) {
         else
             high += one;
     }
-    if (type == KEYTYPE_DOMAIN)
-        return low + high ? low + high : 1;
-    if (type != KEYTYPE_IP || low + high == 0)
+    if ((type != KEYTYPE_IP && type != KEYTYPE_DOMAIN) || low + high == 0)
         return 1;
-    return low > high ? low : high;
+    const unsigned most = type == KEYTYPE_DOMAIN ? low + high : low > high ? low : high;
+    return most < KEYTYPE_TRIES ? most : KEYTYPE_TRIES;
 }

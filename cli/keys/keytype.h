@@ -94,13 +94,15 @@ void keytype_complain(const keytype_reader *r, const char *path, uint64_t number
 
 /* ---- from a key to the keys that contain it -------------------------------------------------- */
 
-/* A set of levels. */
+/* A set of levels; and, as KEYTYPE_LEVELS + N, what is recorded with them: that the rate of the
+ * list was requested for lines of up to N lookups. */
+enum { KEYTYPE_MARKABLE = 2 * KEYTYPE_LEVELS };
 typedef struct keytype_levels {
-    uint64_t bits[KEYTYPE_LEVELS / 64];
+    uint64_t bits[KEYTYPE_MARKABLE / 64];
 } keytype_levels;
 void keytype_levels_add(keytype_levels *set, unsigned level);
 bool keytype_levels_have(const keytype_levels *set, unsigned level);
-keytype_levels keytype_levels_all(void);
+keytype_levels keytype_levels_all(void); /* and nothing recorded */
 keytype_levels keytype_levels_both(const keytype_levels *a, const keytype_levels *b);
 
 /* The keys under which a key may be in a list: itself, and the blocks or parents it is in, from
@@ -115,6 +117,16 @@ void keytype_widen(keytype type, const keytype_key *key, const keytype_levels *p
                    keytype_tries *out);
 /* The most tries that any key has in such a list; at least 1. */
 unsigned keytype_most_tries(keytype type, const keytype_levels *present);
+
+/* Whether keys have levels: of the types whose keys contain others. */
+bool keytype_has_levels(keytype type);
+/* The highest rate per lookup of a new list whose keys have levels. The marks of a level that is
+ * not there seem to be there with the chance rate^4. At this rate that happens to one of all levels
+ * in one list of 800, and each such level costs a needless lookup per line. */
+#define KEYTYPE_MOST_RATE 0.05
+/* Records the lookups of a line, which the rate was requested for; of types without levels nothing.
+ */
+void keytype_record_lookups(keytype type, keytype_levels *levels);
 
 /* ---- what a list says of itself -------------------------------------------------------------- */
 
@@ -138,6 +150,17 @@ bly_status keytype_mark_more(bly_filter *f, keytype type, const keytype_levels *
  * marked as. No marks: KEYTYPE_LINE. Marks of several types (lists were merged), or of one but the
  * filter is too full to trust them: KEYTYPE_NONE. The levels are those marked. */
 keytype keytype_recognise(const bly_filter *f, keytype_levels *levels);
+/* What `info` and `verify` tell of a list, besides. It takes one pass over the bits. */
+typedef struct keytype_facts {
+    keytype type;
+    keytype_levels levels;
+    bool by_chance;     /* it is too full: some of the levels may seem to be there by chance */
+    uint64_t marks;     /* keys that are marks; if by_chance, those that certainly are */
+    unsigned lookups;   /* the most that a line needs; 0: not known, since the type is not */
+    unsigned requested; /* the lookups per line that its rate was requested for: as recorded, or,
+                           where nothing is, `lookups`; 0: not known */
+} keytype_facts;
+keytype_facts keytype_examine(const bly_filter *f);
 /* How many keys of a filter are marks, as far as it says of itself what it is; else 0. */
 uint64_t keytype_marks_in(const bly_filter *f);
 /* The levels of a list that is to be taken as `type`: those marked, or all if there are none. */
@@ -158,5 +181,6 @@ typedef struct keytype_list {
 } keytype_list;
 bool keytype_recognise_by(const keytype_list *list, keytype *type, keytype_levels *levels);
 bool keytype_recognise_levels_by(const keytype_list *list, keytype type, keytype_levels *out);
+bool keytype_examine_by(const keytype_list *list, keytype_facts *out);
 
 #endif

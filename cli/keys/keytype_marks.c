@@ -10,8 +10,12 @@
  *
  *     NUL "bloomery" NUL "level" NUL "v4/24" NUL i        also "v6/48", "labels/2"
  *
+ * and in the same way ("lookups/3") `build` records how many lookups per line the rate of the list
+ * was requested for. Later keys may be of new levels, and then a line needs more lookups.
+ *
  * A filter that is overfull seems to have any key, and so these. For levels that does no harm: one
- * that is not there costs a needless lookup per line, and one that is there is always found. For
+ * that is not there costs a needless lookup per line, and one that is there is always found. But
+ * the number of marks, and what is recorded, is told only while chance levels are unlikely. For
  * the type it would: so its marks count only where the header records nothing, and only while the
  * chance that they are there by accident, of any of the types, is below 10^-9. An unmarked filter
  * with the false-positive rate p has all marks of one with the chance p^16, so that is up to a rate
@@ -35,7 +39,9 @@ static bly_bytes spell(const char *group, const char *what, unsigned i, char out
 
 /* What the marks call a level. */
 static const char *level_name(keytype type, unsigned level, char out[32]) {
-    if (type == KEYTYPE_DOMAIN)
+    if (level >= KEYTYPE_LEVELS)
+        (void)snprintf(out, 32, "lookups/%u", level - KEYTYPE_LEVELS);
+    else if (type == KEYTYPE_DOMAIN)
         (void)snprintf(out, 32, "labels/%u", level);
     else if (level < KEYTYPE_V6)
         (void)snprintf(out, 32, "v4/%u", level);
@@ -44,7 +50,7 @@ static const char *level_name(keytype type, unsigned level, char out[32]) {
     return out;
 }
 
-static bool has_levels(keytype type) {
+bool keytype_has_levels(keytype type) {
     return type == KEYTYPE_IP || type == KEYTYPE_DOMAIN;
 }
 
@@ -84,7 +90,7 @@ bly_key_rule keytype_rule(keytype type) {
 
 uint64_t keytype_mark_count(keytype type, const keytype_levels *levels) {
     uint64_t count = keytype_is_typed(type) ? TYPE_MARKS : 0;
-    for (unsigned level = 0; has_levels(type) && level < KEYTYPE_LEVELS; level++)
+    for (unsigned level = 0; keytype_has_levels(type) && level < KEYTYPE_MARKABLE; level++)
         count += keytype_levels_have(levels, level) ? LEVEL_MARKS : 0;
     return count;
 }
@@ -99,6 +105,11 @@ bly_bytes keytype_mark_at(keytype type, const keytype_levels *levels, uint64_t i
     for (; !keytype_levels_have(levels, level) || i >= LEVEL_MARKS; level++)
         i -= keytype_levels_have(levels, level) ? LEVEL_MARKS : 0;
     return spell("level", level_name(type, level, name), (unsigned)i, room);
+}
+
+void keytype_record_lookups(keytype type, keytype_levels *levels) {
+    if (keytype_has_levels(type))
+        keytype_levels_add(levels, KEYTYPE_LEVELS + keytype_most_tries(type, levels));
 }
 
 /* The marks from the i-th on. */
@@ -157,22 +168,29 @@ static bool has(const questions *q, size_t i, unsigned marks) {
     return !memchr(q->found + i * marks, 0, marks);
 }
 
-static bool marked_levels(const keytype_list *list, keytype type, keytype_levels *out) {
+/* Adds those from `first` on, before `end`. */
+static bool marked_between(const keytype_list *list, keytype type, unsigned first, unsigned end,
+                           keytype_levels *out) {
     enum { LEVELS = TOGETHER / LEVEL_MARKS };
     questions q;
     char name[32];
-    *out = (keytype_levels){{0}};
-    for (unsigned base = 0; has_levels(type) && base < KEYTYPE_LEVELS; base += LEVELS) {
+    for (; keytype_has_levels(type) && first < end; first += LEVELS) {
+        const unsigned some = end - first < LEVELS ? end - first : LEVELS;
         q.count = 0;
-        for (unsigned i = 0; i < LEVELS; i++)
-            ask_for(&q, "level", level_name(type, base + i, name), LEVEL_MARKS);
+        for (unsigned i = 0; i < some; i++)
+            ask_for(&q, "level", level_name(type, first + i, name), LEVEL_MARKS);
         if (!list->ask(list->ctx, q.keys, q.count, q.found))
             return false;
-        for (unsigned i = 0; i < LEVELS; i++)
+        for (unsigned i = 0; i < some; i++)
             if (has(&q, i, LEVEL_MARKS))
-                keytype_levels_add(out, base + i);
+                keytype_levels_add(out, first + i);
     }
     return true;
+}
+
+static bool marked_levels(const keytype_list *list, keytype type, keytype_levels *out) {
+    *out = (keytype_levels){{0}};
+    return marked_between(list, type, 0, KEYTYPE_LEVELS, out);
 }
 
 /* Whether marks of a type can be trusted that seem to be there. */
@@ -214,7 +232,7 @@ bool keytype_recognise_by(const keytype_list *list, keytype *type, keytype_level
 
 static bool none(const keytype_levels *levels) {
     uint64_t all = 0;
-    for (size_t i = 0; i < sizeof levels->bits / sizeof *levels->bits; i++)
+    for (size_t i = 0; i < KEYTYPE_LEVELS / 64; i++)
         all |= levels->bits[i];
     return all == 0;
 }
@@ -228,7 +246,55 @@ bool keytype_recognise_levels_by(const keytype_list *list, keytype type, keytype
 }
 
 keytype_levels keytype_levels_recorded(keytype type, const keytype_levels *marked) {
-    return has_levels(type) && none(marked) ? keytype_levels_all() : *marked;
+    return keytype_has_levels(type) && none(marked) ? keytype_levels_all() : *marked;
+}
+
+/* ---- what is told of a list --------------------------------------------------------------------
+ */
+
+/* Whether levels may seem to be there by chance, in more than one list of a hundred. */
+static bool has_chance_levels(double rate) {
+    return KEYTYPE_LEVELS * pow(rate, LEVEL_MARKS) > 0.01;
+}
+
+/* The one number of lookups that is recorded. 0: none is, or, where lists were merged, several. */
+static unsigned recorded_lookups(const keytype_levels *levels) {
+    unsigned found = 0, count = 0;
+    for (unsigned n = 1; n < KEYTYPE_LEVELS; n++)
+        if (keytype_levels_have(levels, KEYTYPE_LEVELS + n)) {
+            found = n;
+            count++;
+        }
+    return count == 1 ? found : 0;
+}
+
+/* Levels are never taken out of a list, so no more lookups are recorded than a line needs now. */
+bool keytype_examine_by(const keytype_list *list, keytype_facts *out) {
+    double rate = 0;
+    *out = (keytype_facts){.type = KEYTYPE_NONE};
+    if (!keytype_recognise_by(list, &out->type, &out->levels))
+        return false;
+    out->marks = keytype_mark_count(out->type, &out->levels);
+    if (out->type == KEYTYPE_NONE)
+        return true;
+    out->lookups = out->requested = keytype_most_tries(out->type, &out->levels);
+    if (!keytype_has_levels(out->type))
+        return true;
+    if (!list->rate(list->ctx, &rate))
+        return false;
+    out->by_chance = has_chance_levels(rate);
+    if (out->by_chance) {
+        out->marks = TYPE_MARKS;
+        out->requested = 0;
+        return true;
+    }
+    if (!marked_between(list, out->type, KEYTYPE_LEVELS + 1, KEYTYPE_LEVELS + 1 + out->lookups,
+                        &out->levels))
+        return false;
+    out->marks = keytype_mark_count(out->type, &out->levels);
+    const unsigned recorded = recorded_lookups(&out->levels);
+    out->requested = recorded ? recorded : out->lookups;
+    return true;
 }
 
 /* ---- of a filter in memory ------------------------------------------------------------------- */
@@ -267,12 +333,18 @@ keytype keytype_recognise(const bly_filter *f, keytype_levels *levels) {
     return type;
 }
 
+keytype_facts keytype_examine(const bly_filter *f) {
+    asked a = {f};
+    const keytype_list list = list_of(&a);
+    keytype_facts facts = {.type = keytype_of_rule(list.rule)};
+    /* Without its key a filter says "maybe" to every mark. */
+    if (bly_filter_hasher(f) && !only_counts(f))
+        (void)keytype_examine_by(&list, &facts);
+    return facts;
+}
+
 uint64_t keytype_marks_in(const bly_filter *f) {
-    keytype_levels levels;
-    if (!bly_filter_hasher(f)) /* it says "maybe" to every mark */
-        return 0;
-    const keytype type = keytype_recognise(f, &levels);
-    return keytype_mark_count(type, &levels);
+    return keytype_examine(f).marks;
 }
 
 keytype_levels keytype_recognise_levels(const bly_filter *f, keytype type) {

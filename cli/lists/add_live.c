@@ -31,6 +31,7 @@ typedef struct adding {
     keytype_levels known;  /* that are marked now */
     keytype_levels levels; /* of all keys so far */
     bool typed;            /* the type's own marks are there */
+    bool by_chance;        /* some of the levels may only seem to be marked */
     bool holds;            /* nothing is sent before all is read */
     build_blob keys;       /* that wait */
     size_t waiting;
@@ -157,21 +158,21 @@ static bool take_all(adding *a, cli_operands files) {
 /* ---- the filter ------------------------------------------------------------------------------ */
 
 static bool settle(adding *a) {
-    keytype own = KEYTYPE_LINE;
+    keytype_facts own = {.type = KEYTYPE_LINE};
     bly_redis_filter_facts facts = {0};
     const change_values *v = a->values;
     if (v->gozero)
-        a->known = keytype_levels_all(); /* it has no marks, and is given none */
-    else if (!live_facts_type(&a->remote, &own, &a->known) || !live_facts_look(&a->remote, &facts))
+        own.levels = keytype_levels_all(); /* it has no marks, and is given none */
+    else if (!live_facts_examine(&a->remote, &own) || !live_facts_look(&a->remote, &facts))
         return false;
     const bly_key_rule rule = bly_redis_filter_bitmap(a->remote.filter)->key_rule;
     change_list list = {
         .path = a->remote.at.name,
-        .own = own,
+        .own = own.type,
         .recorded = rule != BLY_KEYS_UNRECORDED,
         .empty = rule == BLY_KEYS_UNRECORDED && !v->gozero && facts.count == 0,
     };
-    if (!v->gozero && !list.recorded && !keytype_is_typed(own) &&
+    if (!v->gozero && !list.recorded && !keytype_is_typed(own.type) &&
         !live_facts_rule(&a->remote, &list.marks))
         return false;
     if (list.marks.other)
@@ -180,7 +181,8 @@ static bool settle(adding *a) {
         return false;
     a->as.unsaid &= !v->gozero; /* its keys are those of a program */
     a->forms = change_forms_of(&list, &a->as, true, v->null);
-    a->before = a->known;
+    a->before = a->known = own.levels;
+    a->by_chance = own.by_chance;
     a->typed = a->as.marked;
     a->holds = keytype_is_typed(a->as.type) && !v->skip;
     return true;
@@ -237,8 +239,10 @@ static bool report(const adding *a) {
     if (!live_facts_look(&a->remote, &facts))
         return false;
     const bly_stats s = live_facts_stats(bly_redis_filter_bitmap(a->remote.filter), &facts);
-    const uint64_t marks =
-        a->values->gozero || !a->typed ? 0 : keytype_mark_count(a->as.type, &a->known);
+    const keytype_levels none = {{0}};
+    const uint64_t marks = a->values->gozero || !a->typed
+                               ? 0
+                               : keytype_mark_count(a->as.type, a->by_chance ? &none : &a->known);
     if (a->values->json)
         report_json(a, &s, marks);
     else

@@ -266,9 +266,9 @@ static bly_filter *take_first(const plan *p) {
 /* ---- combining them -------------------------------------------------------------------------- */
 
 static keytype type_of(const bly_filter *f, keytype_levels *levels) {
-    *levels = (keytype_levels){{0}};
-    return bly_filter_hasher(f) ? keytype_recognise(f, levels)
-                                : keytype_of_rule(bly_filter_key_rule(f));
+    const keytype_facts facts = keytype_examine(f);
+    *levels = facts.levels;
+    return facts.type;
 }
 
 static void compare_types(const plan *p, keytype b, const char *path) {
@@ -303,7 +303,8 @@ static bly_status settle_marks(plan *p, bly_filter *f, keytype type, const keyty
         return BLY_OK;
     if (p->op->operation == BLY_OP_SUBTRACT)
         return keytype_mark(f, type, &both);
-    if (p->op->operation != BLY_OP_UNION)
+    /* A mark that only seems to be there cannot be removed without harm to other keys. */
+    if (p->op->operation != BLY_OP_UNION || keytype_examine(f).by_chance)
         return BLY_OK;
     bly_status status = keytype_unmark(f, type, &both);
     (void)type_of(f, &p->levels);

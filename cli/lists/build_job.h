@@ -5,6 +5,7 @@
 #include "build_make.h"
 #include "build_read.h"
 #include "cli.h"
+#include "rates.h"
 #include "remote.h"
 
 typedef struct build_options {
@@ -29,6 +30,7 @@ typedef struct build_job {
     build_allow allow;
     build_lines lines;
     uint64_t repeated;
+    bool limited; /* the rate is lower than requested, so that levels are not there by chance */
 } build_job;
 
 /* Whether the options go together, and the list may be written where it is to go. false: reported.
@@ -38,9 +40,9 @@ bool build_options_agree(build_job *j, cli_operands files);
 /* What was built, on standard error and, with --json, on standard output. */
 void build_report(const build_job *j);
 /* One line on a list that was written as `name`, made for that rate per lookup, with up to so many
- * lookups per line (0: not known). */
+ * lookups per line. */
 void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate,
-                       unsigned lookups);
+                       rates_lookups lookups);
 /* --stats. */
 void build_report_stats(const bly_filter *f);
 

@@ -3,7 +3,6 @@
 #include "json.h"
 #include "kinds.h"
 #include "message.h"
-#include "rates.h"
 
 bool build_over_open(build_over *o, const char *path, const char *key_file, const bly_spec *how) {
     bly_hasher space;
@@ -21,8 +20,10 @@ bool build_over_open(build_over *o, const char *path, const char *key_file, cons
         (void)message_status(path, status);
     if (status != BLY_OK)
         open_close(&o->base);
-    else
-        o->lookups = rates_lookups(o->filter);
+    else {
+        const keytype_facts facts = keytype_examine(o->filter);
+        o->lookups = rates_lookups_of(&facts);
+    }
     return status == BLY_OK;
 }
 

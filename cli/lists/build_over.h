@@ -3,12 +3,13 @@
 #define BLOOMERY_CLI_BUILD_OVER_H
 
 #include "open.h"
+#include "rates.h"
 
 typedef struct build_over {
     const char *path;   /* of the list beneath */
     opened base;        /* that list */
     bly_filter *filter; /* the overlay, while the base is open */
-    unsigned lookups;   /* the most that a line needs; 0: not known */
+    rates_lookups lookups;
 } build_over;
 
 /* Of `how`, changes and marker count. false: reported, and nothing is to be closed. */

@@ -5,7 +5,6 @@
 #include "kinds.h"
 #include "message.h"
 #include "numbers.h"
-#include "rates.h"
 
 #include <stdio.h>
 
@@ -37,7 +36,7 @@ static void report_json(const build_job *j) {
     json_integer(&out, "empty", j->lines.empty);
     json_integer(&out, "marks", keytype_mark_count(j->reader.type, &m->levels));
     json_integer(&out, "capacity", bly_filter_capacity(m->filter));
-    rates_json_requested(&out, m->rate / lookups, lookups);
+    rates_json_requested(&out, m->rate / lookups, (rates_lookups){lookups, lookups});
     json_integer(&out, "bytes", size_of(j));
     json_integer(&out, "tries", m->tries);
     if (j->live)
@@ -66,7 +65,7 @@ static void warn_of_rate(const build_making *m) {
 }
 
 void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate,
-                       unsigned lookups) {
+                       rates_lookups lookups) {
     char size[NUMBER_TEXT], error[NUMBER_TEXT], rates[RATES_TEXT];
     const bly_kind kind = bly_filter_geometry(f).kind;
     (void)number_bytes(bytes, size);
@@ -93,7 +92,11 @@ void build_report(const build_job *j) {
                  m->keys.distinct == 1 ? "" : "s", number_grouped(j->repeated, c),
                  m->keys.copies && j->repeated ? " and stored as often" : "", extra);
     const unsigned lookups = keytype_most_tries(j->reader.type, &m->levels);
-    build_report_list(m->filter, m->path, size_of(j), m->rate / lookups, lookups);
+    build_report_list(m->filter, m->path, size_of(j), m->rate / lookups,
+                      (rates_lookups){lookups, lookups});
+    if (j->limited)
+        message_note("a list of type %s is made for at most %s per lookup", keytype_name(m->type),
+                     number_percent(KEYTYPE_MOST_RATE, a));
     if (m->tries > 1 && m->keyed)
         message_note("%u tries until nothing of %s matched by chance: the rate is halved %u times",
                      m->tries, j->allow.path, m->tries - 1);

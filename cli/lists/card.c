@@ -5,7 +5,6 @@
 #include "kinds.h"
 #include "message.h"
 #include "numbers.h"
-#include "rates.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -16,16 +15,17 @@ enum { HEADER_BYTES = 64, BAR_CELLS = 24, BAR_MOST = 40, CELLS_TEXT = 96 };
 
 card card_of(const char *path, const bly_file_info *header, const bly_filter *filter) {
     card c = {.path = path, .header = *header, .filter = filter};
-    keytype_levels levels;
     if (!filter)
         return c;
     bly_filter_stats(filter, &c.stats);
     /* Without its key a filter says "maybe" to every mark. */
     if (bly_filter_hasher(filter) && !kinds_can(header->geometry.kind, BLY_ONLY_COUNTS)) {
-        c.type = keytype_recognise(filter, &levels);
+        const keytype_facts facts = keytype_examine(filter);
+        c.type = facts.type;
         c.typed = c.type != KEYTYPE_NONE;
-        c.marks = keytype_mark_count(c.type, &levels);
-        c.lookups = c.typed ? keytype_most_tries(c.type, &levels) : 0;
+        c.marks = facts.marks;
+        c.by_chance = facts.by_chance;
+        c.lookups = rates_lookups_of(&facts);
     } else if (header->key_rule != BLY_KEYS_UNRECORDED) {
         c.type = keytype_of_rule(header->key_rule);
         c.typed = !kinds_can(header->geometry.kind, BLY_ONLY_COUNTS);
@@ -128,11 +128,12 @@ static bool counts_copies(const card *c) {
 
 static void print_keys(const card *c, FILE *to) {
     char count[NUMBER_TEXT], room[NUMBER_TEXT], estimate[NUMBER_TEXT];
-    char marks[NUMBER_TEXT + 16] = "";
+    char marks[NUMBER_TEXT + 32] = "";
     const double keys = c->stats.estimated_keys;
     const uint64_t most = unmarked(c, c->header.capacity);
     if (c->marks)
-        (void)snprintf(marks, sizeof marks, " and %s marks", number_grouped(c->marks, count));
+        (void)snprintf(marks, sizeof marks, " and %s%s marks", c->by_chance ? "at least " : "",
+                       number_grouped(c->marks, count));
     (void)number_grouped(unmarked(c, c->header.count), count);
     if (!c->filter || can(c, BLY_CAN_BUILD))
         card_line(to, "keys", "%s counted%s%s", count, *marks ? "," : "", marks);
@@ -166,36 +167,41 @@ static void print_keys(const card *c, FILE *to) {
 }
 
 /* One row of rates, per line or per lookup: `note` says which, if the label does not. */
-static void print_rate(const card *c, FILE *to, const char *label, unsigned lookups,
+static void print_rate(const card *c, FILE *to, const char *label, rates_lookups of,
                        const char *note) {
     char asked[NUMBER_TEXT], expected[NUMBER_TEXT], now[NUMBER_TEXT], one_in[NUMBER_TEXT];
-    const double current = rates_per_line(c->stats.current_fpr, lookups);
-    (void)number_percent(rates_requested(c->header.fpr, lookups), asked);
+    const double current = rates_per_line(c->stats.current_fpr, of.now);
+    const double requested = rates_requested(c->header.fpr, of.requested);
+    (void)number_percent(requested, asked);
     (void)number_percent(current, now);
     (void)number_one_in(current, one_in);
     if (!c->filter)
-        card_line(to, label, "%s requested (%s)%s", asked,
-                  number_one_in(rates_requested(c->header.fpr, lookups), one_in), note);
+        card_line(to, label, "%s requested (%s)%s", asked, number_one_in(requested, one_in), note);
     else if (current > 0 && can(c, BLY_CAN_BUILD))
         card_line(to, label, "%s requested, %s by its construction (%s)%s", asked, now, one_in,
                   note);
     else if (current > 0)
         card_line(to, label, "%s requested, %s expected, %s current (%s)%s", asked,
-                  number_percent(rates_per_line(c->stats.predicted_fpr, lookups), expected), now,
+                  number_percent(rates_per_line(c->stats.predicted_fpr, of.now), expected), now,
                   one_in, note);
     else
         card_line(to, label, "%s requested, no false positives while it is empty%s", asked, note);
 }
 
 static void print_rates(const card *c, FILE *to) {
-    char lookups[64];
-    if (c->lookups <= 1) {
-        print_rate(c, to, "rate", 1, c->lookups ? ", per line and per lookup" : ", per lookup");
+    const rates_lookups one = {1, 1};
+    char note[CARD_LOOKUPS];
+    if (c->lookups.now <= 1) {
+        print_rate(c, to, "rate", one,
+                   c->lookups.now ? ", per line and per lookup" : ", per lookup");
         return;
     }
-    (void)snprintf(lookups, sizeof lookups, ", up to %u lookups", c->lookups);
-    print_rate(c, to, "per line", c->lookups, lookups);
-    print_rate(c, to, "per lookup", 1, "");
+    (void)card_lookups(c->lookups, note);
+    if (c->by_chance)
+        card_chance(to, c->type, rates_per_line(c->stats.current_fpr, c->lookups.now), note);
+    else
+        print_rate(c, to, "per line", c->lookups, note);
+    print_rate(c, to, "per lookup", one, "");
 }
 
 /* The share of the capacity that is used. Up to it the count misses next to nothing, while the
@@ -260,6 +266,15 @@ static void print_fill(const card *c, FILE *to) {
                   health_text(&c->stats, text), message_style_off(STDOUT_FILENO));
 }
 
+/* Of any kind, also of one whose bits are not told. */
+static void print_widened(const card *c, FILE *to) {
+    char text[RATES_TEXT];
+    if (c->filter && rates_are_widened(&c->stats, c->lookups))
+        card_line(to, "health", "%s%s%s", message_style_on(STDOUT_FILENO, STYLE_YELLOW),
+                  rates_widened_text(&c->stats, c->lookups, text),
+                  message_style_off(STDOUT_FILENO));
+}
+
 static void print_window(const card *c, FILE *to) {
     bly_window_info w;
     char keys[NUMBER_TEXT], active[NUMBER_TEXT], slice[NUMBER_TEXT], arrivals[NUMBER_TEXT];
@@ -310,6 +325,7 @@ void card_print(const card *c, FILE *to) {
     print_rates(c, to);
     if (c->filter && !can(c, BLY_CAN_BUILD))
         print_fill(c, to);
+    print_widened(c, to);
     card_stuck(c, to);
     card_changes(c, to);
     print_window(c, to);
@@ -371,9 +387,9 @@ static void json_filter(const card *c, json *j) {
     json_integer(j, "set_bits", s->set_bits);
     json_real(j, "fill", s->fill);
     json_real(j, "estimated_keys", s->estimated_keys);
-    rates_json(j, "expected", s->predicted_fpr, c->lookups);
-    rates_json(j, "current", s->current_fpr, c->lookups);
-    json_bool(j, "keeps_promise", health_of(s) == HEALTH_GOOD);
+    rates_json(j, "expected", s->predicted_fpr, c->lookups.now);
+    rates_json(j, "current", s->current_fpr, c->lookups.now);
+    json_bool(j, "keeps_promise", health_of(s) == HEALTH_GOOD && !rates_are_widened(s, c->lookups));
     if (c->typed)
         json_text(j, "type", keytype_name(c->type));
     else

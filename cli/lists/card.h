@@ -2,7 +2,7 @@
 #ifndef BLOOMERY_CLI_CARD_H
 #define BLOOMERY_CLI_CARD_H
 
-#include "keytype.h"
+#include "rates.h"
 #include <bloomery/bloomery.h>
 #include <stdio.h>
 
@@ -13,8 +13,10 @@ typedef struct card {
     bly_stats stats;          /* of the filter */
     bool typed;               /* the type is known */
     keytype type;
-    unsigned lookups; /* the most that a line needs; 0: not known */
-    uint64_t marks;   /* keys that say the type, and are counted with the others */
+    rates_lookups lookups;
+    bool by_chance; /* it is so full that levels seem to be there which are not */
+    uint64_t marks; /* keys that say the type, and are counted with the others; if by_chance, those
+                       that are certain */
 } card;
 
 /* A card of the header, and of the filter unless that is NULL. One pass over its bits. */

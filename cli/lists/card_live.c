@@ -6,7 +6,6 @@
 #include "live_facts.h"
 #include "message.h"
 #include "numbers.h"
-#include "rates.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,7 +18,7 @@ static bool is_gozero(const card_live *c) {
 }
 
 bool card_live_of(card_live *c, const remote *r, bool type) {
-    keytype_levels levels;
+    keytype_facts known;
     *c = (card_live){.name = r->at.name, .bitmap = bly_redis_filter_bitmap(r->filter)};
     if (!live_facts_look(r, &c->facts))
         return false;
@@ -31,11 +30,13 @@ bool card_live_of(card_live *c, const remote *r, bool type) {
     }
     if (!type || c->keyed || is_gozero(c))
         return true;
-    if (!live_facts_type(r, &c->type, &levels))
+    if (!live_facts_examine(r, &known))
         return false;
+    c->type = known.type;
     c->typed = c->type != KEYTYPE_NONE;
-    c->marks = keytype_mark_count(c->type, &levels);
-    c->lookups = c->typed ? keytype_most_tries(c->type, &levels) : 0;
+    c->marks = known.marks;
+    c->by_chance = known.by_chance;
+    c->lookups = rates_lookups_of(&known);
     return true;
 }
 
@@ -83,22 +84,23 @@ static void print_hash(const card_live *c, FILE *to) {
 }
 
 static void print_keys(const card_live *c, FILE *to) {
-    char count[NUMBER_TEXT], room[NUMBER_TEXT], number[NUMBER_TEXT], marks[NUMBER_TEXT + 16] = "";
+    char count[NUMBER_TEXT], room[NUMBER_TEXT], number[NUMBER_TEXT], marks[NUMBER_TEXT + 32] = "";
     const double bits =
         (double)c->stats.bits / (double)(c->bitmap->capacity ? c->bitmap->capacity : 1);
     if (c->marks)
-        (void)snprintf(marks, sizeof marks, " and %s marks", number_grouped(c->marks, number));
+        (void)snprintf(marks, sizeof marks, " and %s%s marks", c->by_chance ? "at least " : "",
+                       number_grouped(c->marks, number));
     card_line(to, "keys", "%s counted%s%s", number_grouped(unmarked(c, c->facts.count), count),
               *marks ? "," : "", marks);
     card_line(to, "capacity", "%s keys%s, %.1f bits per key",
               number_grouped(unmarked(c, c->bitmap->capacity), room), marks, bits);
 }
 
-static void print_rate(const card_live *c, FILE *to, const char *label, unsigned lookups,
+static void print_rate(const card_live *c, FILE *to, const char *label, rates_lookups of,
                        const char *note) {
     char asked[NUMBER_TEXT], now[NUMBER_TEXT], one_in[NUMBER_TEXT];
-    const double expected = rates_per_line(c->facts.predicted_fpr, lookups);
-    (void)number_percent(rates_requested(c->bitmap->fpr, lookups), asked);
+    const double expected = rates_per_line(c->facts.predicted_fpr, of.now);
+    (void)number_percent(rates_requested(c->bitmap->fpr, of.requested), asked);
     if (expected > 0)
         card_line(to, label, "%s requested, %s expected for the number of its keys (%s)%s", asked,
                   number_percent(expected, now), number_one_in(expected, one_in), note);
@@ -107,18 +109,23 @@ static void print_rate(const card_live *c, FILE *to, const char *label, unsigned
 }
 
 static void print_rates(const card_live *c, FILE *to) {
-    char lookups[64];
-    if (c->lookups <= 1) {
-        print_rate(c, to, "rate", 1, c->lookups ? ", per line and per lookup" : ", per lookup");
+    const rates_lookups one = {1, 1};
+    char note[CARD_LOOKUPS];
+    if (c->lookups.now <= 1) {
+        print_rate(c, to, "rate", one,
+                   c->lookups.now ? ", per line and per lookup" : ", per lookup");
         return;
     }
-    (void)snprintf(lookups, sizeof lookups, ", up to %u lookups", c->lookups);
-    print_rate(c, to, "per line", c->lookups, lookups);
-    print_rate(c, to, "per lookup", 1, "");
+    (void)card_lookups(c->lookups, note);
+    if (c->by_chance)
+        card_chance(to, c->type, rates_per_line(c->facts.predicted_fpr, c->lookups.now), note);
+    else
+        print_rate(c, to, "per line", c->lookups, note);
+    print_rate(c, to, "per lookup", one, "");
 }
 
 static void print_fill(const card_live *c, FILE *to) {
-    char bar[CARD_BAR], text[HEALTH_TEXT];
+    char bar[CARD_BAR], text[HEALTH_TEXT], widened[RATES_TEXT];
     const bly_stats *s = &c->stats;
     const double used = (double)s->count / (double)(s->capacity ? s->capacity : 1);
     card_line(to, "fill", "%s%s%s %s%.0f%% of its capacity",
@@ -128,6 +135,8 @@ static void print_fill(const card_live *c, FILE *to) {
     if (health_of(s) != HEALTH_GOOD)
         card_line(to, "health", "%s%s%s", message_style_on(STDOUT_FILENO, colour_of(s)),
                   health_text(s, text), message_style_off(STDOUT_FILENO));
+    if (rates_are_widened(s, c->lookups))
+        card_line(to, "health", "%s", rates_widened_text(s, c->lookups, widened));
 }
 
 /* go-zero's tells nothing of itself but its bits. */
@@ -198,7 +207,8 @@ static void json_own(const card_live *c, json *j) {
     json_integer(j, "capacity", c->bitmap->capacity);
     json_integer(j, "count", c->facts.count);
     rates_json_requested(j, c->bitmap->fpr, c->lookups);
-    json_bool(j, "keeps_promise", health_of(&c->stats) == HEALTH_GOOD);
+    json_bool(j, "keeps_promise",
+              health_of(&c->stats) == HEALTH_GOOD && !rates_are_widened(&c->stats, c->lookups));
     if (c->typed)
         json_text(j, "type", keytype_name(c->type));
     else
@@ -224,7 +234,7 @@ void card_live_json(const card_live *c, FILE *to) {
         json_null(&j, "expires_ms");
     else
         json_integer(&j, "expires_ms", (uint64_t)c->facts.expires_ms);
-    rates_json(&j, "current", c->stats.current_fpr, c->lookups);
+    rates_json(&j, "current", c->stats.current_fpr, c->lookups.now);
     if (is_gozero(c)) {
         json_integer(&j, "set_bits", c->stats.set_bits);
         json_real(&j, "fill", c->stats.fill);

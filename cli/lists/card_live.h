@@ -2,7 +2,7 @@
 #ifndef BLOOMERY_CLI_CARD_LIVE_H
 #define BLOOMERY_CLI_CARD_LIVE_H
 
-#include "keytype.h"
+#include "rates.h"
 #include "remote.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@ typedef struct card_live {
     bool keyed; /* it is keyed, and its key is not at hand */
     bool typed; /* the type is known */
     keytype type;
-    unsigned lookups; /* the most that a line needs; 0: not known */
+    rates_lookups lookups;
+    bool by_chance; /* as card's */
     uint64_t marks;
 } card_live;
 

@@ -51,6 +51,24 @@ void card_stuck(const card *c, FILE *to) {
               c->stats.stuck == 1 ? "s" : "", too_many_stuck(c) ? "; build it again" : "");
 }
 
+/* ---- lookups per line -------------------------------------------------------------------------
+ */
+
+char *card_lookups(rates_lookups of, char out[CARD_LOOKUPS]) {
+    const int used = snprintf(out, CARD_LOOKUPS, ", up to %u lookups", of.now);
+    if (of.requested && of.requested != of.now)
+        (void)snprintf(out + used, CARD_LOOKUPS - (size_t)used, " (requested for %u)",
+                       of.requested);
+    return out;
+}
+
+void card_chance(FILE *to, keytype type, double rate, const char *lookups) {
+    char now[NUMBER_TEXT], one_in[NUMBER_TEXT];
+    card_line(to, "per line", "%s current (%s)%s: too full, %s seem to be present by chance",
+              number_percent(rate, now), number_one_in(rate, one_in), lookups,
+              type == KEYTYPE_DOMAIN ? "numbers of labels" : "prefix lengths");
+}
+
 /* ---- changes --------------------------------------------------------------------------------- */
 
 static bool too_many_changes(const card *c, uint64_t changes) {

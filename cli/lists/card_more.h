@@ -9,6 +9,13 @@
 /* One line of a card. */
 void card_line(FILE *to, const char *label, const char *format, ...) PRINTF_LIKE(3, 4);
 
+/* ", up to 3 lookups", and for how many the rate was requested, if that differs. */
+enum { CARD_LOOKUPS = 80 };
+char *card_lookups(rates_lookups of, char out[CARD_LOOKUPS]);
+/* The rate per line of a list so full that levels seem to be there which are not: what was
+ * requested per line is not known then. */
+void card_chance(FILE *to, keytype type, double rate, const char *lookups);
+
 /* All that there is to tell of a filter that only counts. */
 void card_distinct(const card *c, FILE *to);
 

@@ -30,16 +30,26 @@ static bool ask(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
     return status == BLY_OK;
 }
 
+static keytype_list list_of(asking *a) {
+    return (keytype_list){ask, ask_rate, a, bly_redis_filter_bitmap(a->remote->filter)->key_rule};
+}
+
 bool live_facts_type(const remote *r, keytype *type, keytype_levels *levels) {
     asking a = {r};
-    const keytype_list list = {ask, ask_rate, &a, bly_redis_filter_bitmap(r->filter)->key_rule};
+    const keytype_list list = list_of(&a);
     return keytype_recognise_by(&list, type, levels);
 }
 
 bool live_facts_rule(const remote *r, rule_marks *out) {
     asking a = {r};
-    const keytype_list list = {ask, ask_rate, &a, bly_redis_filter_bitmap(r->filter)->key_rule};
+    const keytype_list list = list_of(&a);
     return rule_marks_read(&list, true, out);
+}
+
+bool live_facts_examine(const remote *r, keytype_facts *out) {
+    asking a = {r};
+    const keytype_list list = list_of(&a);
+    return keytype_examine_by(&list, out);
 }
 
 /* The keys that set so many of all bits, k each. */

@@ -1,20 +1,14 @@
 #include "rates.h"
 
-#include "keytype.h"
-#include "kinds.h"
+#include "health.h"
 #include "numbers.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-unsigned rates_lookups(const bly_filter *f) {
-    keytype_levels levels;
-    /* Without its key a filter says "maybe" to every mark. */
-    if (!bly_filter_hasher(f) || kinds_can(bly_filter_geometry(f).kind, BLY_ONLY_COUNTS))
-        return 0;
-    const keytype type = keytype_recognise(f, &levels);
-    return type == KEYTYPE_NONE ? 0 : keytype_most_tries(type, &levels);
+rates_lookups rates_lookups_of(const keytype_facts *facts) {
+    return (rates_lookups){facts->lookups, facts->requested};
 }
 
 /* Without the last digit, which the division may have changed. */
@@ -30,19 +24,36 @@ double rates_per_line(double per_lookup, unsigned lookups) {
     return lookups == 1 ? per_lookup : -expm1(lookups * log1p(-per_lookup));
 }
 
-char *rates_text(double per_lookup, unsigned lookups, char out[RATES_TEXT]) {
+bool rates_are_widened(const bly_stats *s, rates_lookups lookups) {
+    return lookups.requested > 0 && lookups.now > lookups.requested &&
+           rates_per_line(s->current_fpr, lookups.now) >
+               HEALTH_MARGIN * rates_requested(s->target_fpr, lookups.requested);
+}
+
+char *rates_widened_text(const bly_stats *s, rates_lookups lookups, char out[RATES_TEXT]) {
+    char now[NUMBER_TEXT], asked[NUMBER_TEXT];
+    (void)snprintf(out, RATES_TEXT,
+                   "a line needs up to %u lookups instead of %u, and the false-positive rate per "
+                   "line is now %s (requested: %s)",
+                   lookups.now, lookups.requested,
+                   number_percent(rates_per_line(s->current_fpr, lookups.now), now),
+                   number_percent(rates_requested(s->target_fpr, lookups.requested), asked));
+    return out;
+}
+
+char *rates_text(double per_lookup, rates_lookups lookups, char out[RATES_TEXT]) {
     char line[NUMBER_TEXT], lookup[NUMBER_TEXT];
     (void)number_one_in(per_lookup, lookup);
-    if (lookups == 0) {
+    if (lookups.requested == 0) {
         (void)snprintf(out, RATES_TEXT, "%s lookups", lookup);
         return out;
     }
-    (void)number_one_in(rates_requested(per_lookup, lookups), line);
-    if (lookups == 1)
+    (void)number_one_in(rates_requested(per_lookup, lookups.requested), line);
+    if (lookups.now == 1)
         (void)snprintf(out, RATES_TEXT, "%s lines (one lookup per line)", line);
     else
         (void)snprintf(out, RATES_TEXT, "%s lines, %s lookups (up to %u per line)", line, lookup,
-                       lookups);
+                       lookups.now);
     return out;
 }
 
@@ -58,12 +69,12 @@ void rates_json(json *j, const char *name, double per_lookup, unsigned lookups) 
         put(j, "line", name, rates_per_line(per_lookup, lookups));
 }
 
-void rates_json_requested(json *j, double per_lookup, unsigned lookups) {
-    if (lookups)
-        json_integer(j, "lookups_per_line", lookups);
+void rates_json_requested(json *j, double per_lookup, rates_lookups lookups) {
+    if (lookups.now)
+        json_integer(j, "lookups_per_line", lookups.now);
     else
         json_null(j, "lookups_per_line");
     put(j, "lookup", "requested", per_lookup);
-    if (lookups)
-        put(j, "line", "requested", rates_requested(per_lookup, lookups));
+    if (lookups.requested)
+        put(j, "line", "requested", rates_requested(per_lookup, lookups.requested));
 }

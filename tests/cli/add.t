@@ -67,19 +67,19 @@ $ seq 1000 | bloomery add grows.bly
 # The list's own type decides how lines are read.
 $ echo 192.0.2.1 | bloomery build -q --type ip -n 1000 -o ip.bly
 $ printf '::ffff:192.0.2.1\n' | bloomery add ip.bly
-! bloomery add: ip.bly: 0 of 1 new; it holds 1 key and 20 marks of its type, its capacity is 1,020 with them
+! bloomery add: ip.bly: 0 of 1 new; it holds 1 key and 24 marks of its type, its capacity is 1,024 with them
 $ bloomery add --type ip ip.bly --key 198.51.100.7
-! bloomery add: ip.bly: 1 of 1 new; it holds 2 keys and 20 marks of its type, its capacity is 1,020 with them
+! bloomery add: ip.bly: 1 of 1 new; it holds 2 keys and 24 marks of its type, its capacity is 1,024 with them
 
 # A list that was built full takes another key without a word where its bits allow it.
 $ printf '192.0.2.%d\n' 1 2 | bloomery build -q --type ip -o two.bly; bloomery add two.bly -k 192.0.2.3
-! bloomery add: two.bly: 1 of 1 new; it holds 3 keys and 20 marks of its type, its capacity is 22 with them
+! bloomery add: two.bly: 1 of 1 new; it holds 3 keys and 24 marks of its type, its capacity is 26 with them
 
 # Blocks of a new length are remembered: they are found, and asked for.
 $ bloomery add ip.bly --key 203.0.113.0/24
-! bloomery add: ip.bly: 1 of 1 new; it holds 3 keys and 24 marks of its type, its capacity is 1,020 with them
+! bloomery add: ip.bly: 1 of 1 new; it holds 3 keys and 28 marks of its type, its capacity is 1,024 with them
 $ bloomery add ip.bly --key 203.0.112.0/24
-! bloomery add: ip.bly: 1 of 1 new; it holds 4 keys and 24 marks of its type, its capacity is 1,020 with them
+! bloomery add: ip.bly: 1 of 1 new; it holds 4 keys and 28 marks of its type, its capacity is 1,024 with them
 $ printf "203.0.113.9\n192.0.2.1\n203.0.114.1\n" | bloomery check ip.bly
 203.0.113.9
 192.0.2.1
@@ -87,10 +87,10 @@ $ bloomery info ip.bly | grep type
   type       ip
 
 # Then a line is asked for more often than the list was made for.
-$ printf '192.0.2.1\n' | bloomery build -q --type ip -n 45 -o tight.bly
-$ seq 1 38 | sed 's/^/198.51.100./' | bloomery add -q tight.bly
+$ printf '192.0.2.1\n' | bloomery build -q --type ip -n 41 -o tight.bly
+$ seq 1 34 | sed 's/^/198.51.100./' | bloomery add -q tight.bly
 $ bloomery add -q tight.bly --key 10.40.0.0/16
-! bloomery add: warning: tight.bly: has keys of new widths: for a line it needs up to 2 lookups instead of 1, and the false-positive rate per line is up to 0.122%; build it again
+! bloomery add: warning: tight.bly: has keys of new widths: for a line it needs up to 2 lookups instead of 1, and the false-positive rate per line is up to 0.124%; build it again
 
 # A malformed line is named, and nothing is changed.
 $ cp ip.bly before.bly; printf '192.0.2.2\nnot an address\n192.0.2.300\n' > bad.txt
@@ -102,9 +102,9 @@ $ bloomery add ip.bly bad.txt; echo $?; cmp before.bly ip.bly
 $ bloomery add --skip-malformed ip.bly bad.txt
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
-! bloomery add: ip.bly: 1 of 1 new; it holds 5 keys and 24 marks of its type, its capacity is 1,020 with them
+! bloomery add: ip.bly: 1 of 1 new; it holds 5 keys and 28 marks of its type, its capacity is 1,024 with them
 $ bloomery add --skip-malformed --json ip.bly bad.txt | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"ip.bly","type":"ip","keys":1,"new":0,"malformed":2,"count":29,"marks":24,"capacity":1020,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":1.555e-10,"keeps_promise":true}
+{"file":"ip.bly","type":"ip","keys":1,"new":0,"malformed":2,"count":33,"marks":28,"capacity":1024,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":4.703e-10,"keeps_promise":true}
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
 $ bloomery add ip.bly --key 'not an address'
@@ -122,7 +122,7 @@ $ bloomery add ip.bly --key ''
 ! bloomery add: ip.bly: is left as it was
 ? 2
 $ printf '# a comment\n192.0.2.3 # and another\n' | bloomery add --comments ip.bly
-! bloomery add: ip.bly: 1 of 1 new; it holds 6 keys and 24 marks of its type, its capacity is 1,020 with them
+! bloomery add: ip.bly: 1 of 1 new; it holds 6 keys and 28 marks of its type, its capacity is 1,024 with them
 
 # Another type would spoil it.
 $ bloomery add --type phone ip.bly --key 030123

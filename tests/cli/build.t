@@ -289,7 +289,7 @@ $ bloomery check -c narrow.bly numbers
 $ bloomery info --json --header wide.bly | grep -o '"foldable":[a-z]*'
 "foldable":true
 $ bloomery build -q --foldable -o wide.ip.bly --type ip <(printf '192.0.2.%d\n' {1..50}) && bloomery verify wide.ip.bly
-wide.ip.bly: good; false-positive rate 0.0122% per line and per lookup (requested 0.1%)
+wide.ip.bly: good; false-positive rate 0.0155% per line and per lookup (requested 0.1%)
 $ bloomery build --foldable --kind scalable -o new2.bly numbers
 ! bloomery build: a scalable list cannot be folded; leave --foldable out
 ? 2

@@ -288,15 +288,15 @@ $ bloomery remove ips.bly --key 10.0.0.0/8; printf '10.1.2.3\n192.0.2.1\n' | blo
 192.0.2.1
   kind       multilayer: counters of variable length in one block of 64 bytes; keys can be removed
   type       ip
-  keys       1 counted, with their copies; 0 different ones estimated, and 24 marks
-  capacity   100 keys and 24 marks, 33.0 bits per key
+  keys       1 counted, with their copies; 1 different ones estimated, and 28 marks
+  capacity   100 keys and 28 marks, 36.0 bits per key
 ! bloomery remove: ips.bly: 1 removed, 0 not there; it holds 1 key
 $ printf '10.0.0.0/8\n192.0.2.3\n' | bloomery build -q --type ip --kind multilayer -n 100 -o ips2.bly; bloomery merge -o ips3.bly ips.bly ips2.bly; bloomery info ips3.bly | grep -e type -e keys
   kind       multilayer: counters of variable length in one block of 64 bytes; keys can be removed
   type       ip
-  keys       3 counted, with their copies; 2 different ones estimated, and 24 marks
-  capacity   100 keys and 24 marks, 33.0 bits per key
-! bloomery merge: ips3.bly: 2 filters merged, 3 keys and 24 marks of its type; false-positive rate per lookup 0.000294% (requested: 0.05%)
+  keys       3 counted, with their copies; 3 different ones estimated, and 28 marks
+  capacity   100 keys and 28 marks, 36.0 bits per key
+! bloomery merge: ips3.bly: 2 filters merged, 3 keys and 28 marks of its type; false-positive rate per lookup 0.000385% (requested: 0.05%)
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery build -q --key-file key --kind layered -o keyed.bly letters; bloomery remove --key-file key keyed.bly --key a; bloomery check --key-file key keyed.bly letters
 b
 ! bloomery remove: keyed.bly: 1 removed, 0 not there; it holds 1 key

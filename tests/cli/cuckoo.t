@@ -114,8 +114,8 @@ $ seq 3000 | bloomery build --kind cuckoo -n 1000 -o more.bly -f
 # Types: any spelling of a key will do, marks stay, and are there once.
 $ printf '192.0.2.1\n10.0.0.0/8\n' | bloomery build -q --type ip --kind cuckoo -n 1000 -o ip.bly
 $ bloomery add ip.bly --key 198.51.100.7; bloomery add ip.bly --key 203.0.113.0/24; bloomery add -q ip.bly --key 203.0.112.0/24
-! bloomery add: ip.bly: 1 of 1 new; it holds 3 keys and 24 marks of its type, its capacity is 1,024 with them
-! bloomery add: ip.bly: 1 of 1 new; it holds 4 keys and 28 marks of its type, its capacity is 1,024 with them
+! bloomery add: ip.bly: 1 of 1 new; it holds 3 keys and 28 marks of its type, its capacity is 1,028 with them
+! bloomery add: ip.bly: 1 of 1 new; it holds 4 keys and 32 marks of its type, its capacity is 1,028 with them
 $ printf '203.0.113.9\n10.1.2.3\n198.51.100.8\n' | bloomery check ip.bly
 203.0.113.9
 10.1.2.3
@@ -126,8 +126,8 @@ $ bloomery remove ip.bly --key ::ffff:198.51.100.7; bloomery check -c ip.bly -k 
 $ bloomery info ip.bly | grep -e type -e keys
   kind       cuckoo: fingerprints in buckets; keys can be removed
   type       ip
-  keys       4 counted, 4 estimated, and 28 marks
-  capacity   996 keys and 28 marks, 14.8 bits per key
+  keys       4 counted, 4 estimated, and 32 marks
+  capacity   996 keys and 32 marks, 14.8 bits per key
 $ bloomery remove ip.bly --key 'not an address'
 ! bloomery remove: not an IP address: 'not an address'
 ! bloomery remove: ip.bly: is left as it was
@@ -210,18 +210,18 @@ $ for i in 1 2 3; do printf '192.0.2.%d\n' $(seq $i 10) | bloomery build -q --ty
 $ bloomery subtract -o s.bly t1.bly two.bly; bloomery info s.bly | grep -e type -e keys; printf '192.0.2.1\n::ffff:192.0.2.3\n' | bloomery check s.bly
   kind       cuckoo: fingerprints in buckets; keys can be removed
   type       ip
-  keys       8 counted, 8 estimated, and 20 marks
-  capacity   1,000 keys and 20 marks, 13.7 bits per key
+  keys       8 counted, 8 estimated, and 24 marks
+  capacity   1,000 keys and 24 marks, 13.8 bits per key
 ::ffff:192.0.2.3
-! bloomery subtract: s.bly: 1 filter subtracted, 8 keys and 20 marks of its type; false-positive rate per lookup 0.00255% (requested: 0.1%)
+! bloomery subtract: s.bly: 1 filter subtracted, 8 keys and 24 marks of its type; false-positive rate per lookup 0.00289% (requested: 0.1%)
 $ bloomery merge -f -o s.bly t1.bly t2.bly t3.bly t1.bly t2.bly t3.bly; bloomery info s.bly | grep -e type -e keys
   kind       cuckoo: fingerprints in buckets; keys can be removed
   type       ip
-  keys       54 counted, 54 estimated, and 20 marks
-  capacity   1,000 keys and 20 marks, 13.7 bits per key
-! bloomery merge: s.bly: 6 filters merged, 54 keys and 20 marks of its type; false-positive rate per lookup 0.00273% (requested: 0.1%)
+  keys       54 counted, 54 estimated, and 24 marks
+  capacity   1,000 keys and 24 marks, 13.8 bits per key
+! bloomery merge: s.bly: 6 filters merged, 54 keys and 24 marks of its type; false-positive rate per lookup 0.00307% (requested: 0.1%)
 $ bloomery merge -o x9.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly
-! bloomery merge: t3.bly: does not fit in besides the others, though they have but 96 keys together: several have the same keys, of each of which a copy is stored. Of one key there is never room for more than eight, and for less where many have several; build one list from the keys of all
+! bloomery merge: t3.bly: does not fit in besides the others, though they have but 120 keys together: several have the same keys, of each of which a copy is stored. Of one key there is never room for more than eight, and for less where many have several; build one list from the keys of all
 ? 2
 $ bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k1.bly <(printf 'a@b.example\nc@d.example\n'); bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k2.bly <(echo a@b.example)
 $ bloomery subtract -o k3.bly k1.bly k2.bly
@@ -299,11 +299,11 @@ $ bloomery build -q --kind cuckoo -n 10000 -o ones.bly hundred; bloomery merge -
 
 # The marks of a type are no keys, and no room for any.
 $ seq -f 192.0.2.%g 9 | bloomery build -q --type ip --kind cuckoo -n 9 -o few.bly; seq -f 198.51.100.%g 9 | bloomery add few.bly
-! bloomery add: few.bly: 9 of 9 new; it holds 18 keys and 20 marks of its type, its capacity is 29 with them
+! bloomery add: few.bly: 9 of 9 new; it holds 18 keys and 24 marks of its type, its capacity is 33 with them
 $ for i in $(seq 30); do bloomery add -q few.bly -k 198.51.100.$i || break; done
 ! bloomery add: few.bly: is full: it was made for 9 keys, and has no place for the new key besides those it holds; build it again with a larger -n, or as growable-cuckoo; the list is left as it was
 $ bloomery subtract -f -o none.bly t1.bly t1.bly
-! bloomery subtract: none.bly: 1 filter subtracted, 0 keys and 20 marks of its type; false-positive rate per lookup 0.00182% (requested: 0.1%)
+! bloomery subtract: none.bly: 1 filter subtracted, 0 keys and 24 marks of its type; false-positive rate per lookup 0.00217% (requested: 0.1%)
 
 # Keys that crowd a table planned for so many get one that is a little larger, unless -n fixed it.
 $ seq 1000 | bloomery build --kind cuckoo --seed 3243 -o crowded.bly; seq 1000 | bloomery check -c crowded.bly

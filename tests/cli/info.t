@@ -186,20 +186,20 @@ $ echo 030-123 | bloomery build -q --type phone -o phone.bly; bloomery info phon
 
 # The marks by which it remembers are told apart from the keys.
 $ printf '192.0.2.%d\n' 1 2 3 4 5 | bloomery build -q --type ip -o five.bly; bloomery info five.bly | grep -E 'keys|capacity'; bloomery info --json five.bly | grep -oE '"(capacity|count|marks)":[0-9]+'
-  keys       5 counted, 5 estimated, and 20 marks
-  capacity   5 keys and 20 marks, 20.5 bits per key
-  fill       ▕████████████████████████▏ 100% of its capacity; 33.0% of its bits set, 32.5% when full
-"capacity":25
-"count":25
-"marks":20
+  keys       5 counted, 6 estimated, and 24 marks
+  capacity   5 keys and 24 marks, 17.7 bits per key
+  fill       ▕████████████████████████▏ 100% of its capacity; 37.3% of its bits set, 36.7% when full
+"capacity":29
+"count":29
+"marks":24
 $ printf '192.0.2.%d\n' 1 2 3 4 5 | bloomery build -q -n 100 --type ip -f -o five.bly; bloomery info five.bly | grep -E 'keys|capacity'
-  keys       5 counted, 4 estimated, and 20 marks
-  capacity   100 keys and 20 marks, 17.1 bits per key
-  fill       ▕█████                   ▏ 21% of its capacity; 9.1% of its bits set, 37.5% when full
+  keys       5 counted, 5 estimated, and 24 marks
+  capacity   100 keys and 24 marks, 16.5 bits per key
+  fill       ▕█████▌                  ▏ 23% of its capacity; 10.6% of its bits set, 38.5% when full
 $ bloomery build -q --type ip -f -o five.bly </dev/null; bloomery info five.bly | grep -E 'keys|capacity'
-  keys       0 counted, 0 estimated, and 16 marks
-  capacity   0 keys and 16 marks, 32.0 bits per key
-  fill       ▕████████████████████████▏ 100% of its capacity; 21.9% of its bits set, 22.3% when full
+  keys       0 counted, 0 estimated, and 20 marks
+  capacity   0 keys and 20 marks, 25.6 bits per key
+  fill       ▕████████████████████████▏ 100% of its capacity; 26.6% of its bits set, 27.0% when full
 ! bloomery build: warning: there are no keys: the list will match nothing
 
 # For programs: one object per file.

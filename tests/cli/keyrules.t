@@ -131,7 +131,7 @@ www.example.com
 $ bloomery build -q --over ips.bly -o over.bly; bloomery info over.bly | grep type; echo 192.0.2.0/24 | bloomery add -q over.bly; bloomery check over.bly -k 192.0.2.200
   type       ip
 192.0.2.200
-! bloomery add: warning: over.bly: is too full: about 562 keys in a filter made for 44; false-positive rate per lookup is now 79.7% (requested: 0.05%); build a larger one
+! bloomery add: warning: over.bly: is too full: about 572 keys in a filter made for 48; false-positive rate per lookup is now 80.7% (requested: 0.05%); build a larger one
 $ seq 100 | bloomery build -q --type phone --foldable -n 1000 -o fold.bly --skip-malformed; bloomery fold -q -o small.bly fold.bly; bloomery info small.bly | grep type
   type       phone
 # The type that is recorded is not changed, unless there are no keys.

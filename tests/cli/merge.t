@@ -153,7 +153,7 @@ $ echo 192.0.2.1 | bloomery build -q --type ip -n 200 -o ip.bly; echo 030123 | b
 ? 2
 $ $DATA/unrecord.py ip.bly phone.bly; bloomery merge -o mixed.bly ip.bly phone.bly
 ! bloomery merge: warning: phone.bly: holds keys of type phone, but ip.bly of type ip; whoever asks the result must give --type
-! bloomery merge: mixed.bly: 2 filters merged, 37 keys by estimate; false-positive rate per lookup 1.91e-06% (requested: 0.1%)
+! bloomery merge: mixed.bly: 2 filters merged, 41 keys by estimate; false-positive rate per lookup 6.07e-06% (requested: 0.1%)
 $ bloomery info mixed.bly | grep type
   type       several, or it is too full to tell
 

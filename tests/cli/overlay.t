@@ -152,11 +152,11 @@ $ bloomery build --over ribbon.bly -o - > piped.bly; bloomery check -c piped.bly
 $ printf 'example.com\nbad.test\n' | bloomery build -q --type domain --kind fuse -o domains.bly; bloomery build -q --over domains.bly -o d.bly; bloomery remove d.bly --key BAD.test; printf 'www.example.com\nbad.test\n' | bloomery check d.bly
 www.example.com
 ! bloomery remove: d.bly: 1 removed, 0 not there; it holds 1 key
-$ bloomery add d.bly --key deep.down.test; bloomery info d.bly | grep -e type -e changes; bloomery check d.bly -k x.deep.down.test; bloomery check d.bly -k down.test
+$ bloomery add -q d.bly --key more.test; bloomery add d.bly --key deep.down.test; bloomery info d.bly | grep -e type -e changes; bloomery check d.bly -k x.deep.down.test; bloomery check d.bly -k down.test
   type       domain
-  changes    1 removed, 5 added beside it; that is more than a fifth of its keys: build the list again
+  changes    1 removed, 6 added beside it; that is more than a fifth of its keys: build the list again
 x.deep.down.test
-! bloomery add: d.bly: 1 of 1 new; it holds 2 keys and 24 marks of its type, its capacity is 22 with them
+! bloomery add: d.bly: 1 of 1 new; it holds 3 keys and 28 marks of its type, its capacity is 26 with them
 ! bloomery add: warning: d.bly: has keys of new widths: for a line it needs up to 2 lookups instead of 1, and the false-positive rate per line is up to 0.195%; build it again
 ? 1
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery build -q --key-file key --kind ribbon -o secret.bly numbers; bloomery build --over secret.bly -o s.bly

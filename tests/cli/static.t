@@ -84,14 +84,14 @@ $ for kind in fuse ribbon; do bloomery build -q -f --type ip --kind $kind -o ip.
 ::ffff:192.0.2.1
   kind       fuse: built from all keys at once; small and fast, never changes
   type       ip
-  keys       2 counted, and 24 marks
-  capacity   2 keys and 24 marks, 19.7 bits per key
+  keys       2 counted, and 28 marks
+  capacity   2 keys and 28 marks, 17.1 bits per key
 10.1.2.3
 ::ffff:192.0.2.1
   kind       ribbon: built from all keys at once; the smallest, never changes
   type       ip
-  keys       2 counted, and 24 marks
-  capacity   2 keys and 24 marks, 23.7 bits per key
+  keys       2 counted, and 28 marks
+  capacity   2 keys and 28 marks, 20.5 bits per key
 $ for kind in fuse ribbon; do rm -f k; bloomery build -q -f --new-key k --kind $kind -o keyed.bly numbers; bloomery check -c --key-file k keyed.bly numbers; bloomery info keyed.bly | grep -c 'with a secret key'; done
 1000
 1

@@ -193,6 +193,47 @@ static void lists_far_away_are_recognised(void **state) {
 
 /* ---- what the header records ----------------------------------------------------------------- */
 
+/* What the rate was requested for is not changed by later keys of other levels. */
+static void lookups_of_the_request_are_remembered(void **state) {
+    keytype_levels levels = {{0}}, more = {{0}}, seen;
+    bly_filter *f = filter_for(100);
+    (void)state;
+    keytype_levels_add(&levels, 32);
+    keytype_record_lookups(KEYTYPE_IP, &levels);
+    assert_int_equal(keytype_mark_count(KEYTYPE_IP, &levels), 24);
+    assert_ok(keytype_mark(f, KEYTYPE_IP, &levels));
+    assert_int_equal(keytype_recognise(f, &seen), KEYTYPE_IP);
+    keytype_levels_add(&more, 24);
+    keytype_levels_add(&more, 16);
+    assert_ok(keytype_mark_more(f, KEYTYPE_IP, &seen, &more));
+    keytype_facts facts = keytype_examine(f);
+    assert_int_equal(facts.lookups, 3);
+    assert_int_equal(facts.requested, 1);
+    assert_int_equal(facts.marks, 32);
+    assert_false(facts.by_chance);
+    /* Lists of different requests were merged. */
+    keytype_levels_add(&levels, KEYTYPE_LEVELS + 2);
+    assert_ok(keytype_mark(f, KEYTYPE_IP, &levels));
+    facts = keytype_examine(f);
+    assert_int_equal(facts.requested, 3);
+    assert_int_equal(facts.marks, 36);
+    bly_filter_destroy(f);
+}
+
+/* Types whose keys have no levels record nothing. */
+static void lists_without_levels_record_no_lookups(void **state) {
+    keytype_levels levels = {{0}};
+    bly_filter *f = filter_for(100);
+    (void)state;
+    keytype_record_lookups(KEYTYPE_URL, &levels);
+    assert_ok(keytype_mark(f, KEYTYPE_URL, &levels));
+    const keytype_facts facts = keytype_examine(f);
+    assert_int_equal(facts.marks, 16);
+    assert_int_equal(facts.lookups, 1);
+    assert_int_equal(facts.requested, 1);
+    bly_filter_destroy(f);
+}
+
 static bly_filter *overfull(uint64_t keys) {
     bly_filter *f = filter_for(keys);
     for (uint64_t i = 0; i < 200 * keys; i++)
@@ -257,6 +298,11 @@ static void overfull_typed_lists_answer_every_member(void **state) {
     assert_ok(keytype_mark(f, KEYTYPE_IP, &levels));
     assert_int_equal(keytype_recognise(f, &seen), KEYTYPE_IP);
     assert_true(keytype_levels_have(&seen, 24));
+    const keytype_facts facts = keytype_examine(f);
+    assert_true(facts.by_chance);
+    assert_int_equal(facts.marks, 16);
+    assert_int_equal(facts.lookups, KEYTYPE_TRIES);
+    assert_int_equal(facts.requested, 0);
     assert_int_equal(keytype_read(&r, blyt_text("192.0.2.77"), &key), KEYTYPE_KEY);
     keytype_widen(KEYTYPE_IP, &key, &seen, tries);
     size_t found = 0;
@@ -308,6 +354,8 @@ int main(void) {
         cmocka_unit_test(lists_know_themselves),
         cmocka_unit_test(all_levels_are_remembered),
         cmocka_unit_test(two_types_are_none),
+        cmocka_unit_test(lookups_of_the_request_are_remembered),
+        cmocka_unit_test(lists_without_levels_record_no_lookups),
         cmocka_unit_test(lists_far_away_are_recognised),
         cmocka_unit_test(marks_are_these_keys),
     };

@@ -129,7 +129,7 @@ $ printf '%s\n' http://example.com/ 192.0.2.1 bob@example.com 'a b' |
 $ printf 'example.com\n' | bloomery build --json -q --type domain -o e.bly | tr , '\n' |
 >     grep -E 'per_line|marks|keys'
 "keys":1
-"marks":20
+"marks":24
 "lookups_per_line":1
 "rate_per_line_requested":0.001
 
@@ -188,7 +188,7 @@ $ bloomery check plain.bly -k www.EXAMPLE.com
 
 # Two lists of different types, made one: nobody can tell what a line of it is.
 $ printf 'example.com\n' | bloomery build -q --kind classic -n 1000 --type domain -o one.bly
-$ printf 'bob@example.org\n' | bloomery build -q --kind classic -n 1004 --type email -o two.bly
+$ printf 'bob@example.org\n' | bloomery build -q --kind classic -n 1008 --type email -o two.bly
 $ bloomery merge -q -o both.bly one.bly two.bly
 ! bloomery merge: two.bly: differs from one.bly in its type of keys (email, not domain); only filters built alike can be merged
 ? 2
@@ -215,3 +215,74 @@ $ printf '\xef\xbb\xbf# a comment\nexample.com\n' | bloomery build -f --comments
 $ printf '\xef\xbb\xbfline\n' | bloomery build -q -f -o list.bly && bloomery check -c list.bly -k line
 0
 ? 1
+
+# ---- the rate per line is the one requested at build, whatever is added ---------------------------
+$ for i in $(seq 0 19); do seq -f "10.0.$i.%g" 0 249; done >addresses
+$ bloomery build -q -f --type ip -p 1/1000 -n 5010 -o list.bly addresses
+$ bloomery verify list.bly
+list.bly: good; false-positive rate 0.0946% per line and per lookup (requested 0.1%)
+$ printf '1.0.0.0/16\n1.2.3.0/24\n' | bloomery add list.bly
+! bloomery add: list.bly: 2 of 2 new; it holds 5,002 keys and 32 marks of its type, its capacity is 5,034 with them
+! bloomery add: warning: list.bly: has keys of new widths: for a line it needs up to 3 lookups instead of 1, and the false-positive rate per line is up to 0.287%; build it again
+$ bloomery verify list.bly
+list.bly: intact, but breaks its promise; false-positive rate 0.286% per line (requested 0.1%), 0.0955% per lookup (requested 0.1%)
+! bloomery verify: warning: list.bly: breaks its promise: a line needs up to 3 lookups instead of 1, and the false-positive rate per line is now 0.286% (requested: 0.1%); build it again
+? 1
+$ bloomery verify --json --measure list.bly 2>/dev/null | tr , '\n' | grep -e verdict -e lookups_per -e requested -e judged
+"verdict":"broken"
+"lookups_per_line":3
+"rate_per_lookup_requested":0.001
+"rate_per_line_requested":0.001
+"measured":{"judged":"rate_per_line"
+$ bloomery info list.bly | grep -e 'per l' -e health -e keys
+  keys       5,002 counted, 5,009 estimated, and 32 marks
+  capacity   5,002 keys and 32 marks, 15.8 bits per key
+  per line   0.1% requested, 0.297% expected, 0.286% current (1 in 349), up to 3 lookups (requested for 1)
+  per lookup 0.1% requested, 0.0991% expected, 0.0955% current (1 in 1,047)
+  health     a line needs up to 3 lookups instead of 1, and the false-positive rate per line is now 0.286% (requested: 0.1%)
+$ bloomery info --json list.bly | tr , '\n' | grep keeps
+"keeps_promise":false
+# A list over it says the same.
+$ bloomery build -q -f --over list.bly -o over.bly; bloomery verify over.bly 2>&1 | grep -c 'breaks its promise: a line needs up to 3 lookups instead of 1'
+1
+# One built with all of them keeps the rate.
+$ (cat addresses; printf '1.0.0.0/16\n1.2.3.0/24\n') | bloomery build -q -f --type ip -p 1/1000 -n 5010 -o list.bly; bloomery verify list.bly
+list.bly: good; false-positive rate 0.101% per line (requested 0.1%), 0.0336% per lookup (requested 0.0333%)
+
+# ---- a high rate does not make prefix lengths seem present -----------------------------------------
+$ bloomery build -f --type ip -p 0.5 -o list.bly addresses
+! bloomery build: 5,000 lines: 5,000 keys, 0 repeated
+! bloomery build: list.bly: sbbf, 4.69 KiB, false positives: 1 in 20 lines (one lookup per line)
+! bloomery build: a list of type ip is made for at most 5% per lookup
+$ bloomery info list.bly | grep -e rate -e marks; bloomery verify list.bly
+  keys       4,962 counted, 5,040 estimated, and 24 marks
+  capacity   5,000 keys and 24 marks, 7.49 bits per key
+  rate       5% requested, 4.47% expected, 4.47% current (1 in 22), per line and per lookup
+list.bly: good; false-positive rate 4.47% per line and per lookup (requested 5%)
+$ seq -f 'd%g.test' 2000 | bloomery build --json -q -f --type domain -p 0.9 -o list.bly | tr , '\n' | grep -e lookup -e rate
+"lookups_per_line":1
+"rate_per_lookup_requested":0.05
+"rate_per_line_requested":0.05
+# A type of one lookup per line has no such limit.
+$ seq 100000 100999 | bloomery build --json -q -f --type phone -p 0.5 -o list.bly | tr , '\n' | grep rate_per_line
+"rate_per_line_requested":0.5
+
+# ---- an overfull list counts the marks that are certain, and finds every key ---------------------
+$ head -100 addresses | bloomery build -q -f --type ip -o list.bly; tail -n +101 addresses | bloomery add list.bly
+! bloomery add: list.bly: 568 of 4,900 new; it holds 676 keys and 16 marks of its type, its capacity is 124 with them
+! bloomery add: warning: list.bly: is too full: every bit of a filter made for 124 keys is set; every lookup matches; build a larger one
+$ bloomery info list.bly | grep -e keys -e per -e health
+  shape      4 blocks, 8 bits per key
+  keys       676 counted, too many to estimate, and at least 16 marks
+  capacity   108 keys and at least 16 marks, 16.5 bits per key
+  per line   100% current (1 in 1), up to 129 lookups: too full, prefix lengths seem to be present by chance
+  per lookup 0.1% requested, 100% expected, 100% current (1 in 1)
+  health     too full: every bit of a filter made for 124 keys is set; every lookup matches
+$ bloomery info --json list.bly | tr , '\n' | grep -e '"marks' -e requested; bloomery verify list.bly
+"rate_per_lookup_requested":0.001
+"marks":16}
+list.bly: intact, but too full; false-positive rate 100% per lookup (requested 0.1%), 100% per line of up to 129 lookups
+! bloomery verify: warning: list.bly: is too full: every bit of a filter made for 124 keys is set; every lookup matches; build a larger one
+? 1
+$ bloomery check -c list.bly addresses
+5000

@@ -275,7 +275,7 @@ def test_typed_lists():
     at = address(server, "ip")
     made = report(server, "build", "--type", "ip", "-n", "1000", "-o", at,
                   lines=b"192.0.2.0/24\n10.1.2.3\n2001:db8::/32\n")
-    eq((made["type"], made["marks"]), ("ip", 28))
+    eq((made["type"], made["marks"]), ("ip", 32))
     asked = b"192.0.2.77\n192.0.3.1\n010.1.2.3\n::ffff:10.1.2.3\n2001:DB8::1\n10.1.2.4\n"
     out, _ = bloomery(server, "check", at, lines=asked)
     eq(out, "192.0.2.77\n::ffff:10.1.2.3\n2001:DB8::1\n")
@@ -283,10 +283,13 @@ def test_typed_lists():
                .splitlines()]
     eq([a["by"] for a in answers],
        ["192.0.2.0/24", None, None, "10.1.2.3", "2001:db8::/32", None])
-    eq((report(server, "info", at)["type"], report(server, "info", at)["marks"]), ("ip", 28))
+    eq((report(server, "info", at)["type"], report(server, "info", at)["marks"]), ("ip", 32))
     # Blocks of a new width are found, too.
     added = report(server, "add", at, lines=b"198.51.96.0/20\n192.0.2.0/24\n")
-    eq((added["new"], added["marks"]), (1, 32))
+    eq((added["new"], added["marks"]), (1, 36))
+    # A line needs a lookup more than the rate was requested for.
+    card = report(server, "info", at)
+    eq((card["lookups_per_line"], card["rate_per_line_requested"]), (3, 0.001))
     eq(bloomery(server, "check", at, lines=b"198.51.97.9\n")[0], "198.51.97.9\n")
     # A malformed line changes nothing, wherever it stands; or is left out.
     before = report(server, "info", at)["count"]
