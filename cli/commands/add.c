@@ -70,8 +70,15 @@ static bly_status finish(changing *c) {
     const bly_status status = bly_filter_set_key_rule(c->filter, keytype_rule(c->as.type));
     if (status != BLY_OK)
         return status;
-    return c->as.marked ? keytype_mark_more(c->filter, c->as.type, &c->known, &c->levels)
-                        : keytype_mark(c->filter, c->as.type, &c->levels);
+    if (!c->as.marked)
+        return keytype_mark(c->filter, c->as.type, &c->levels);
+    /* In an overfull list a level may seem to be marked by chance. If keys can be removed, removing
+     * others would then take that mark away, so the levels get marks of their own. */
+    const bool uncertain =
+        kinds_can(bly_filter_geometry(c->filter).kind, BLY_CAN_REMOVE | BLY_TELLS_COPIES) &&
+        keytype_examine(c->filter).by_chance;
+    const keytype_levels none = {{0}};
+    return keytype_mark_more(c->filter, c->as.type, uncertain ? &none : &c->known, &c->levels);
 }
 
 /* No place, though there would be for as many different keys. */

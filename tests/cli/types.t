@@ -286,3 +286,7 @@ list.bly: intact, but too full; false-positive rate 100% per lookup (requested 0
 ? 1
 $ bloomery check -c list.bly addresses
 5000
+
+# In an overfull list of counters the mark of a prefix length that only seems to be there is set all the
+# same: else removing other keys would take it away, and with it what was added under that length.
+$ x=7; for i in $(seq 450); do x=$((x*1103515245%2147483648+12345)); echo 10.$((x>>20&255)).$((x>>12&255)).$((x>>4&255)); done >many; head -50 many | sed s/10/11/ | bloomery build -q --kind counting --counter-bits 16 --type ip -n 100 -o full.bly; bloomery add -q full.bly many 2>/dev/null; for p in $(seq 8 30); do bloomery add -q full.bly -k $((100+p)).0.0.0/$p 2>/dev/null; done; bloomery remove -q full.bly many 2>/dev/null; for p in $(seq 8 30); do bloomery check full.bly -k $((100+p)).0.0.1 >/dev/null || echo missed /$p; done
