@@ -547,7 +547,7 @@ const cli_command command_dedup = {
     "With --window a repeat is one of the last N lines, or of the last TIME, and what is older is "
     "forgotten: in a stream without end the memory stays as it is. A line that was among the last "
     "N is never printed again; it is forgotten for certain when an eighth more, and a dozen, have "
-    "come. Lines are counted, repeats too, and a repeat counts as seen anew. By time it is the "
+    "come. Lines are counted, repeats too, and a repeat counts as seen again. By time it is the "
     "same, by the system's clock: TIME for "
     "certain, a quarter more at most. With --state time goes on between two runs.\n"
     "\n"

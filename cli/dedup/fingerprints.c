@@ -66,7 +66,7 @@ static bool check_pages(fingerprints *f, const pages *file) {
             return false;
         if (!check_page(f, page, slots)) {
             (void)message_error("%s: is damaged: page %llu has a fingerprint that does not belong "
-                                "there; remove the file to begin anew",
+                                "there; remove the file and start again",
                                 f->path, (unsigned long long)page);
             return false;
         }

@@ -179,6 +179,8 @@ typedef struct keytype_list {
     void *ctx;
     bly_key_rule rule; /* what its header records */
 } keytype_list;
+/* A filter in memory as such a list; *f must outlive it. */
+keytype_list keytype_list_of(const bly_filter **f);
 bool keytype_recognise_by(const keytype_list *list, keytype *type, keytype_levels *levels);
 bool keytype_recognise_levels_by(const keytype_list *list, keytype type, keytype_levels *out);
 bool keytype_examine_by(const keytype_list *list, keytype_facts *out);

@@ -299,31 +299,26 @@ bool keytype_examine_by(const keytype_list *list, keytype_facts *out) {
 
 /* ---- of a filter in memory ------------------------------------------------------------------- */
 
-typedef struct asked {
-    const bly_filter *filter;
-} asked;
-
 static bool ask_filter(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
-    const asked *a = ctx;
-    (void)bly_filter_contains_many(a->filter, keys, n, found);
+    const bly_filter **f = ctx;
+    (void)bly_filter_contains_many(*f, keys, n, found);
     return true;
 }
 
 static bool rate_filter(void *ctx, double *rate) {
-    const asked *a = ctx;
+    const bly_filter **f = ctx;
     bly_stats stats;
-    bly_filter_stats(a->filter, &stats);
+    bly_filter_stats(*f, &stats);
     *rate = stats.current_fpr;
     return true;
 }
 
-static keytype_list list_of(asked *a) {
-    return (keytype_list){ask_filter, rate_filter, a, bly_filter_key_rule(a->filter)};
+keytype_list keytype_list_of(const bly_filter **f) {
+    return (keytype_list){ask_filter, rate_filter, f, bly_filter_key_rule(*f)};
 }
 
 keytype keytype_recognise(const bly_filter *f, keytype_levels *levels) {
-    asked a = {f};
-    const keytype_list list = list_of(&a);
+    const keytype_list list = keytype_list_of(&f);
     keytype type = KEYTYPE_LINE;
     *levels = (keytype_levels){{0}};
     if (!only_counts(f))
@@ -334,8 +329,7 @@ keytype keytype_recognise(const bly_filter *f, keytype_levels *levels) {
 }
 
 keytype_facts keytype_examine(const bly_filter *f) {
-    asked a = {f};
-    const keytype_list list = list_of(&a);
+    const keytype_list list = keytype_list_of(&f);
     keytype_facts facts = {.type = keytype_of_rule(list.rule)};
     /* Without its key a filter says "maybe" to every mark. */
     if (bly_filter_hasher(f) && !only_counts(f))
@@ -348,8 +342,7 @@ uint64_t keytype_marks_in(const bly_filter *f) {
 }
 
 keytype_levels keytype_recognise_levels(const bly_filter *f, keytype type) {
-    asked a = {f};
-    const keytype_list list = list_of(&a);
+    const keytype_list list = keytype_list_of(&f);
     keytype_levels levels;
     (void)keytype_recognise_levels_by(&list, type, &levels);
     return levels;

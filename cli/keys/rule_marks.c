@@ -83,24 +83,6 @@ bool rule_marks_read(const keytype_list *list, bool fields, rule_marks *out) {
 
 /* ---- of a filter in memory ------------------------------------------------------------------- */
 
-typedef struct asked {
-    const bly_filter *filter;
-} asked;
-
-static bool ask_filter(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
-    const asked *a = ctx;
-    (void)bly_filter_contains_many(a->filter, keys, n, found);
-    return true;
-}
-
-static bool rate_filter(void *ctx, double *rate) {
-    const asked *a = ctx;
-    bly_stats stats;
-    bly_filter_stats(a->filter, &stats);
-    *rate = stats.current_fpr;
-    return true;
-}
-
 /* Without its key a filter says "maybe" to every mark. */
 static bool tells_keys(const bly_filter *f) {
     return bly_filter_hasher(f) &&
@@ -108,8 +90,7 @@ static bool tells_keys(const bly_filter *f) {
 }
 
 rule_marks rule_marks_in(const bly_filter *f) {
-    asked a = {f};
-    const keytype_list list = {ask_filter, rate_filter, &a, bly_filter_key_rule(f)};
+    const keytype_list list = keytype_list_of(&f);
     rule_marks marks = {0};
     if (tells_keys(f))
         (void)rule_marks_read(&list, true, &marks);
@@ -118,8 +99,7 @@ rule_marks rule_marks_in(const bly_filter *f) {
 
 /* The rules that a state has marks of. false: too full to tell. */
 static bool rules_of(const bly_filter *f, bool present[RULES]) {
-    asked a = {f};
-    const keytype_list list = {ask_filter, rate_filter, &a, bly_filter_key_rule(f)};
+    const keytype_list list = keytype_list_of(&f);
     bool trusted = false;
     return look_up(&list, 0, RULES, present) && is_believed(&list, &trusted) && trusted;
 }

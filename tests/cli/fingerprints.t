@@ -48,8 +48,8 @@ confirm.fps: good; 100,000 fingerprints, and 1 that records the rule
 {"file":"exact.fps","verdict":"good","kind":"fingerprints","fingerprints":1001,"marks":1,"not_found":0}
 $ cp exact.fps moved.fps; dd if=exact.fps of=moved.fps bs=4096 skip=1 seek=2 count=1 conv=notrunc status=none; bloomery verify moved.fps; bloomery verify --json moved.fps
 {"file":"moved.fps","verdict":"damaged","kind":"fingerprints"}
-! bloomery verify: moved.fps: is damaged: page 1 has a fingerprint that does not belong there; remove the file to begin anew
-! bloomery verify: moved.fps: is damaged: page 1 has a fingerprint that does not belong there; remove the file to begin anew
+! bloomery verify: moved.fps: is damaged: page 1 has a fingerprint that does not belong there; remove the file and start again
+! bloomery verify: moved.fps: is damaged: page 1 has a fingerprint that does not belong there; remove the file and start again
 ? 2
 $ cp exact.fps headless.fps; printf x | dd of=headless.fps bs=1 seek=20 conv=notrunc status=none; bloomery verify headless.fps; bloomery info headless.fps
 ! bloomery verify: headless.fps: is damaged; remove it to begin anew
