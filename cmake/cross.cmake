@@ -11,6 +11,11 @@ set(CMAKE_C_COMPILER ${BLOOMERY_CROSS}-gcc)
 string(REPLACE i686 i386 CMAKE_LIBRARY_ARCHITECTURE ${BLOOMERY_CROSS})
 string(REPLACE i686 i386 emulated ${CMAKE_SYSTEM_PROCESSOR})
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${emulated} -L /usr/${BLOOMERY_CROSS})
+# 64-bit x86 runs 32-bit programs by itself, and qemu takes minutes to find room for large blocks.
+if(emulated STREQUAL i386 AND CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL x86_64)
+  set(CMAKE_CROSSCOMPILING_EMULATOR /usr/${BLOOMERY_CROSS}/lib/ld-linux.so.2
+    --library-path /usr/${BLOOMERY_CROSS}/lib)
+endif()
 
 # Programs are the host's; headers, libraries and packages never are.
 set(CMAKE_FIND_ROOT_PATH ${BLOOMERY_CROSS_ROOT} /usr/${BLOOMERY_CROSS})
