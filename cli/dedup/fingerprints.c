@@ -110,8 +110,9 @@ static bool find_far_field(fingerprints *f, const pages *file, const bly_hasher 
     return true;
 }
 
-/* What the header records tells the rest: all rules but those with --field and --ignore-case. And
- * whoever recorded it has added a fingerprint of the rule's words, also if those are not found. */
+/* What the header records tells the rest: all rules but those with --field and --ignore-case. A
+ * file that records its rule also has a fingerprint of the rule's words, even if it is not found.
+ */
 static void take_recorded(fingerprints *f) {
     if (f->recorded == BLY_KEYS_UNRECORDED)
         return;

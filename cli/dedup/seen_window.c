@@ -15,7 +15,7 @@
  * The rate that holds. The window errs when one of its generations does. The rate of one with x
  * keys is what bly_plan_fpr gives for a window of s x keys undone: 1 - (1 - p)^(1/(s+1)). By number
  * of lines, a generation has as many keys as different ones were among its lines: they are noted
- * when it is full. By time nobody knows how full the older ones are,
+ * when it is full. By time it is not known how full the older ones are,
  * so when a new one begins the bits tell; and whenever the one being filled has more keys than it
  * was made for, since then too many are in no count.
  */

@@ -190,7 +190,7 @@ bool lock_take(lock *l, const char *path, bool wait) {
             return say_verdict(l, path, v);
         }
         int error = v == GOOD ? try_lock(l->fd, path, wait, &waited) : 0;
-        /* Whoever held it may have removed it meanwhile: then begin again. */
+        /* The process that held it may have removed it meanwhile: then begin again. */
         if (v == GOOD && error == 0 && judge(l) == GOOD)
             return true;
         if (error == 0 || (error == EINTR && !interrupt_seen()))

@@ -71,7 +71,7 @@ static bool know_old_state(follow *f, const keytype_list *list, bool fields, key
     if (old && !rule_marks_read(list, fields, &marks))
         return false;
     f->keeps_return = old;
-    /* Whoever shares a list on a server by dedup --redis cannot change what it records. */
+    /* On a server dedup --redis cannot change what a list records, so its blank lines count too. */
     f->has_blanks = f->live != NULL || rule_marks_any(&marks);
     f->urls[URL_STANDARD] = marks.url && !f->asked;
     f->urls[URL_CRAWL] = marks.crawl && !f->asked;

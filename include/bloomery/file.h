@@ -2,8 +2,8 @@
  * program that keeps files of its own beside them can use it too.
  *
  * The new contents go to a temporary file beside the target, ".NAME.bloomery-xxxxxx.tmp", which is
- * flushed and then renamed. Whoever opens the path, at any moment and after any crash, finds the
- * old file or the new one, whole.
+ * flushed and then renamed. A program that opens the path, at any moment and after any crash, finds
+ * the old file or the new one, whole.
  *
  * Links. A symbolic link at the path stays, and the file that it leads to is replaced or created.
  * In a sticky directory that everybody can write to, such as /tmp, such a link is followed only if

@@ -48,7 +48,7 @@ typedef struct bly_bitmap {
     double fpr;            /* go-zero: 0 */
     bly_hasher hasher;     /* go-zero: murmur3 */
     uint32_t shards;
-    uint64_t stamp;        /* random, of this filter alone: one made anew has another; go-zero: 0 */
+    uint64_t stamp;        /* random, of this filter alone: recreated, it has another; go-zero: 0 */
     bool approximate;      /* it was sent from one that is an intersection (bly_filter_intersect) */
     bly_key_rule key_rule; /* what its keys are made from; go-zero: not recorded */
 } bly_bitmap;

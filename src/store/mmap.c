@@ -1,9 +1,9 @@
 /* mmap.c - filters in files. (With file_writer.c and spill.c, the only POSIX file code.)
  *
  * Saving never touches the old file. The new one is written under another name in the same
- * directory, flushed, and then renamed over the old (file_writer.c): whoever opens the path, at any
- * moment and after any crash, finds one of the two whole, and whoever has the old one mapped keeps
- * it.
+ * directory, flushed, and then renamed over the old (file_writer.c). A program that opens the path,
+ * at any moment and after any crash, finds one of the two, whole. A program that has the old one
+ * mapped keeps it.
  */
 #include "nested.h"
 
