@@ -51,7 +51,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
         type++;
     if (io->size < most) {
         data[0] = (uint8_t)(type + TYPES * (size_t)(p.encoding < 0 ? 5 : p.encoding));
-        memcpy(data + 1, io->data, io->size);
+        if (io->size > 0) /* a payload that was cut to nothing has no data */
+            memcpy(data + 1, io->data, io->size);
         size = 1 + io->size;
     }
     fake_io_free(io);
