@@ -1,22 +1,44 @@
 # What the scripts share. Sourced, not run: moves to the repository's root.
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# Two options that every script has are taken out of the arguments here.
+arguments=()
+for word in "$@"; do
+    case $word in
+        --no-install) export BLOOMERY_NO_INSTALL=1 ;; # scripts that are called follow it too
+        -h | --help)
+            sed -n '2,/^[^#]/s/^# \{0,1\}//p' "scripts/${0##*/}"
+            echo
+            echo "With --no-install no package is installed; what is missing is listed."
+            exit 0
+            ;;
+        *) arguments+=("$word") ;;
+    esac
+done
+set -- "${arguments[@]}"
+unset arguments word
+
 say() {
     printf '== %s\n' "$*"
 }
 
-# need_packages PACKAGE...: installs the Debian packages that are missing, and says so.
+# need_packages PACKAGE...: installs the Debian packages that are missing, after it has said which.
+# With --no-install (the variable BLOOMERY_NO_INSTALL) it only says which.
 need_packages() {
-    local missing=() package run=()
+    local missing=() package run=() installed
     command -v dpkg-query >/dev/null || {
-        say "no Debian here: make sure that you have what these packages hold: $*"
+        say "not Debian, nothing is installed; needed is what these packages contain: $*"
         return 0
     }
+    installed=$(dpkg-query -W -f='${Package} ${Status}\n' "$@" 2>/dev/null | sed -n 's/ .* ok installed$//p' || true)
     for package in "$@"; do
-        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
-            missing+=("$package")
+        grep -qxF "$package" <<<"$installed" || missing+=("$package")
     done
     [ ${#missing[@]} -eq 0 ] && return 0
+    if [ -n "${BLOOMERY_NO_INSTALL-}" ]; then
+        say "not installed, and left so (--no-install): ${missing[*]}"
+        return 0
+    fi
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null || {
             echo "these packages are needed, and installing them needs root: ${missing[*]}" >&2
@@ -24,10 +46,62 @@ need_packages() {
         }
         run=(sudo)
     fi
-    say "installing ${missing[*]}"
-    "${run[@]}" apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive "${run[@]}" apt-get install -y -qq --no-install-recommends \
-        "${missing[@]}" >/dev/null
+    say "installing Debian packages (--no-install forbids it; no service is started): ${missing[*]}"
+    without_services apt-get update -qq
+    without_services env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# without_services COMMAND...: runs it (after the words of the array `run`, such as sudo) while Debian's
+# package scripts are told to start no service. A policy of the administrator stays in force: if that
+# allows services to start, nothing is installed.
+service_policy=/usr/sbin/policy-rc.d
+without_services() (
+    mark="# Written by Bloomery's scripts while they install packages; it can be removed."
+    if [ -e "$service_policy" ] && ! grep -qF "$mark" "$service_policy"; then
+        status=0
+        "$service_policy" bloomery start >/dev/null 2>&1 || status=$?
+        [ $status -eq 101 ] || {
+            echo "$service_policy lets packages start services: please install ${missing[*]} yourself" >&2
+            exit 2
+        }
+    else
+        trap '"${run[@]}" rm -f "$service_policy"' EXIT
+        trap 'exit 1' HUP INT TERM
+        printf '#!/bin/sh\n%s\nexit 101\n' "$mark" | "${run[@]}" tee "$service_policy" >/dev/null
+        "${run[@]}" chmod 755 "$service_policy"
+    fi
+    "${run[@]}" "$@"
+)
+
+# find_server: sets BLOOMERY_SERVER, for tests and benchmarks, to a server program. Debian's package
+# redis-tools contains it under another name, and its name decides what it does.
+find_server() {
+    BLOOMERY_SERVER=${BLOOMERY_SERVER:-$(command -v redis-server || command -v valkey-server || true)}
+    if [ -z "$BLOOMERY_SERVER" ] && command -v redis-check-rdb >/dev/null; then
+        mkdir -p build/servers
+        ln -sf "$(command -v redis-check-rdb)" build/servers/redis-server
+        BLOOMERY_SERVER=$PWD/build/servers/redis-server
+    fi
+    [ -n "$BLOOMERY_SERVER" ] || {
+        echo "neither redis-server nor valkey-server is installed" >&2
+        exit 2
+    }
+    export BLOOMERY_SERVER
+}
+
+# install_npm_clients FOLDER: puts the clients of tests/module/clients/package-lock.json there, unless
+# --no-install forbids it, they are there, or Node is missing or too old for them.
+install_npm_clients() {
+    local from=tests/module/clients mark=$1/node_modules/.installed
+    cmp -s "$from/package-lock.json" "$mark" && return 0
+    [ -z "${BLOOMERY_NO_INSTALL-}" ] && command -v npm >/dev/null && command -v node >/dev/null || return 0
+    [ "$(node -p 'process.versions.node.split(".")[0]')" -ge 20 ] || return 0
+    say "installing npm packages into $1 (--no-install forbids it): redis ioredis"
+    mkdir -p "$1"
+    cp "$from/package.json" "$from/package-lock.json" "$1"
+    (cd "$1" && npm ci --no-audit --no-fund >/dev/null)
+    cp "$from/package-lock.json" "$mark"
 }
 
 # fixed_addresses: sets at_fixed_addresses to the words before a command that make it run without
@@ -39,6 +113,22 @@ fixed_addresses() {
 
 build_packages=(cmake gcc libc6-dev make pkg-config libxxhash-dev libssl-dev libsodium-dev
     zlib1g-dev libzstd-dev libidn2-dev libhiredis-dev)
+
+# What the tests need besides. redis-tools contains the server program; redis-server would add a
+# service that is started with the machine.
+test_packages=("${build_packages[@]}" libcmocka-dev python3 redis-tools python3-redis libsqlite3-dev
+    libmurmurhash-dev libisal-dev zstd xz-utils bzip2 mandoc groff zsh fish)
+
+# build PRESET [TARGET...]: configures and builds it; what the compiler said is shown if that fails.
+build() {
+    local log=build/$1/build.log
+    configure "$1"
+    cmake --build "build/$1" -j"$(nproc)" ${2:+--target "${@:2}"} >"$log" 2>&1 || {
+        grep -E 'warning:|error:|undefined reference|FAILED|\*\*\*' "$log" >&2 || tail -n 50 "$log" >&2
+        echo "building $1 failed; all of its output is in $log" >&2
+        exit 1
+    }
+}
 
 # configure PRESET: configures build/PRESET where that is not done yet, with Ninja and ccache where
 # they are installed. (Later changes of CMakeLists.txt are seen by the build itself.)
