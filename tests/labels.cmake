@@ -1,19 +1,59 @@
-# Every test has one label: `slow` for what needs a large sample or a long time, `server` for what
-# starts servers, `fast` for the rest. scripts/check runs what is fast.
-set(BLOOMERY_SLOW_TESTS test_rates cli_kill cli_lost)
+# The labels of tests, and tests that cannot run.
+#
+# A test is called FOLDER_FILE: tests/cli/dedup.t is cli_dedup, tests/cli/test_url.c is cli_url,
+# tests/check_headers.sh is checks_headers. Each has one of these labels:
+#   slow    needs a large sample or a long time: in scripts/test --full alone
+#   server  starts servers
+#   fast    the rest: scripts/check runs these
+# Three more say what is run once again in a special way, by scripts/test --full:
+#   scalar  without vector instructions
+#   threads under the thread sanitizer
+#   bare    in a library without its optional packages
+set(BLOOMERY_SLOW_TESTS kinds_rates cli_kill cli_lost checks_readme checks_commands checks_install checks_demo)
+set(BLOOMERY_SCALAR_TESTS kinds_algebra kinds_counting kinds_files kinds_golden kinds_hybrid kinds_kinds
+  kinds_layered kinds_layered_bytes kinds_multilayer kinds_multilayer_blocks kinds_multilayer_rates
+  kinds_programs kinds_ribbon kinds_store kinds_threads kinds_window kinds_window_bytes)
+set(BLOOMERY_THREADS_TESTS kinds_build kinds_golden kinds_layered_front kinds_store kinds_threads unit_kernels)
+set(BLOOMERY_BARE_TESTS cli_build_keys cli_fold cli_hash cli_help cli_info cli_keytype cli_keytype_lists
+  cli_man cli_no_hiredis cli_plan cli_types cli_url cli_url_node kinds_files kinds_golden kinds_store unit_hash)
+
+# What they need, so that nothing else has to be built for them.
+add_custom_target(threads_programs)
+add_custom_target(bare_programs)
+
+# bloomery_program_of(TEST TARGET): TARGET is built for that test.
+function(bloomery_program_of test target)
+  if(test IN_LIST BLOOMERY_THREADS_TESTS)
+    add_dependencies(threads_programs ${target})
+  endif()
+  if(test IN_LIST BLOOMERY_BARE_TESTS)
+    add_dependencies(bare_programs ${target})
+  endif()
+endfunction()
+
+# bloomery_skip(TEST REASON): the test is listed as skipped, with that reason.
+function(bloomery_skip test reason)
+  add_test(NAME ${test} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${reason}")
+  set_tests_properties(${test} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
+endfunction()
 
 # Labels the tests of the folder it is called in, once all of them are known.
 function(bloomery_label_tests)
   get_property(names DIRECTORY PROPERTY TESTS)
   foreach(name ${names})
+    get_property(labels TEST ${name} PROPERTY LABELS) # `server`, where a folder says so
     if(name IN_LIST BLOOMERY_SLOW_TESTS)
-      set(label slow)
-    elseif(name MATCHES "^(module|redis)_|_push_pull$" AND NOT name MATCHES "^module_(test|fuzz_payloads)")
-      set(label server)
-    else()
-      set(label fast)
+      set(labels slow)
+    elseif(NOT labels)
+      set(labels fast)
     endif()
-    set_tests_properties(${name} PROPERTIES LABELS ${label})
+    foreach(set scalar threads bare)
+      string(TOUPPER BLOOMERY_${set}_TESTS list)
+      if(name IN_LIST ${list})
+        list(APPEND labels ${set})
+      endif()
+    endforeach()
+    set_tests_properties(${name} PROPERTIES LABELS "${labels}")
   endforeach()
 endfunction()
 

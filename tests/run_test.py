@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """run_test.py BUILD NAME[:CASE]: builds and runs one test that ctest knows, or one case of it.
 
-NAME is the test's name, the same without its first word (window for test_window, dedup for cli_dedup), or
-the path of its file. CASE is a case of a C program (* and ? match) or a test_... function of a server
-test. Only the targets that the test needs are built.
+NAME is the test's name, the same without its first word (window for kinds_window, dedup for cli_dedup),
+its program (test_window) or the path of its file. CASE is a case of a C program (* and ? match) or a
+test_... function of a server test. Only the targets that the test needs are built.
 """
+import glob
 import json
 import os
 import re
@@ -15,19 +16,33 @@ import sys
 def known_tests(build):
     listing = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], check=True,
                              capture_output=True).stdout
-    return {test["name"]: test for test in json.loads(listing)["tests"] if "command" in test}
+    tests = {test["name"]: test for test in json.loads(listing)["tests"]}
+    programs = None
+    for test in tests.values():
+        if "command" not in test:  # its program was not built yet
+            programs = programs or unbuilt_programs(build)
+            test["command"] = [programs[test["name"]]]
+    return tests
+
+
+def unbuilt_programs(build):
+    """{test: program}, as the files that ctest reads have them."""
+    found = {}
+    for path in glob.glob(os.path.join(build, "**", "CTestTestfile.cmake"), recursive=True):
+        with open(path) as file:
+            found.update(re.findall(r'^add_test\((?:\[=*\[)?(\w+)(?:\]=*\])? "([^"]+)"', file.read(), re.M))
+    return found
 
 
 def named(tests, name):
     """The tests that a user means by that name."""
     if name in tests:
         return [name]
-    if "/" in name or "." in name:
-        path = os.path.realpath(name)
-        stem = os.path.splitext(os.path.basename(path))[0]
-        return [n for n, test in tests.items()
-                if path in test["command"] or os.path.basename(test["command"][0]) == stem]
-    return [n for n in tests if re.fullmatch(r"[a-z]+_(test_)?" + re.escape(name), n)]
+    path = os.path.realpath(name)
+    stem = os.path.splitext(os.path.basename(path))[0]
+    found = [n for n, test in tests.items()
+             if path in test["command"] or os.path.basename(test["command"][0]) == stem]
+    return found or [n for n in tests if re.fullmatch(r"[a-z]+_" + re.escape(name), n)]
 
 
 def properties(test):
@@ -48,6 +63,7 @@ def build_for(build, test):
 
 def run(build, test, case):
     own = build_for(build, test)
+    test = known_tests(build)[test["name"]]
     command, settings = list(test["command"]), properties(test)
     environment = dict(os.environ)
     for setting in settings.get("ENVIRONMENT", []):
@@ -55,7 +71,7 @@ def run(build, test, case):
         environment[key] = value
     if case and own:
         environment["BLOOMERY_CASE"] = case
-    elif case and command[1:] and command[1].endswith(".py"):
+    elif case and len(command) == 2 and command[1].endswith(".py"):
         command.append(case)
     elif case:
         sys.exit(f"{test['name']} has no cases")

@@ -1,4 +1,4 @@
-/* test_gozero.c - go-zero's filter: its bits are where go-zero's are. */
+/* test_gozero_bits.c - go-zero's filter: its bits are where go-zero's are. */
 #include "support.h"
 
 #if BLYT_WITH_MURMURHASH

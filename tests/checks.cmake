@@ -1,0 +1,42 @@
+# Checks of the tree: formats and documents against a second reader, headers, symbols, the installed
+# copy, the demo. They are scripts, and run in a plain build.
+set(here ${CMAKE_CURRENT_SOURCE_DIR})
+if(BLOOMERY_SANITIZE OR CMAKE_CROSSCOMPILING)
+  return()
+endif()
+
+# The format read by a second implementation, written from docs/format.md alone.
+if(Python3_FOUND)
+  add_test(NAME checks_format COMMAND ${Python3_EXECUTABLE} ${here}/check_format.py)
+  add_test(NAME checks_run_test COMMAND ${here}/check_run_test.sh ${PROJECT_BINARY_DIR})
+  add_test(NAME formats_redisbloom_reader COMMAND ${Python3_EXECUTABLE} ${here}/redisbloom_reader.py)
+else()
+  bloomery_skip(checks_format "python3 is not installed")
+  bloomery_skip(formats_redisbloom_reader "python3 is not installed")
+endif()
+
+add_test(NAME checks_packages COMMAND ${here}/check_packages.sh)
+add_test(NAME checks_vocabulary COMMAND ${here}/check_vocabulary.sh)
+add_test(NAME checks_symbols COMMAND ${here}/check_symbols.sh $<TARGET_FILE:bloomery>)
+add_test(NAME checks_readme COMMAND ${here}/check_readme.sh $<TARGET_FILE_DIR:bloomery>)
+if(CMAKE_CXX_COMPILER)
+  add_test(NAME checks_headers COMMAND ${here}/check_headers.sh)
+else()
+  bloomery_skip(checks_headers "g++ is not installed")
+endif()
+
+# Of everything together, where everything is built.
+if(NOT TARGET bloomery_cli OR NOT TARGET bloomery_module OR NOT HIREDIS_FOUND)
+  return()
+endif()
+add_test(NAME checks_demo COMMAND ${here}/check_demo.sh)
+foreach(name commands install)
+  if(BLOOMERY_NO_SERVERS)
+    bloomery_skip(checks_${name} "${BLOOMERY_NO_SERVERS}")
+  elseif(name STREQUAL commands)
+    add_test(NAME checks_commands COMMAND ${BLOOMERY_PYTHON} ${here}/check_commands.py $<TARGET_FILE:bloomery_cli>)
+  else()
+    add_test(NAME checks_install COMMAND ${here}/check_install.sh ${PROJECT_BINARY_DIR})
+  endif()
+  set_tests_properties(checks_${name} PROPERTIES ENVIRONMENT "BLOOMERY_SERVER=${BLOOMERY_SERVER}")
+endforeach()
