@@ -441,18 +441,18 @@ def test_warning_when_overfull():
 
 
 def test_check_while_loading():
-    s = Server("loading-process-events-interval-bytes 1024")
+    s = Server("loading-process-events-interval-bytes 1024", "rdbcompression no")
     c = s.client()
     c.must("BLY.RESERVE", "f", "KIND", "sbbf", "CAPACITY", "100")
     c.must("BLY.ADD", "f", "a")
-    for i in range(60):
-        c.must("SET", f"k{i}", "x" * 2000)
+    c.pipeline(("SET", f"k{i}", "x" * 2000) for i in range(600))
     s.stop(save=True)
-    s.configure("key-load-delay 50000")
+    s.configure("key-load-delay 50000")  # 30 s, until it is told otherwise
     s.start(wait=False)
     c = wait_for(lambda: connect(s), what="a connection")
     eq(c("BLY.CHECK", "f", "a", "b"), [None, None])
     fails(c("BLY.COUNT", "f", "a"), "LOADING")
+    c.must("CONFIG", "SET", "key-load-delay", 0)
     s.wait_ready()
     eq(c("BLY.CHECK", "f", "a", "b"), [1, 0])
 
