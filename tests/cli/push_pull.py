@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import pty
+import random
 import re
 import signal
 import socket
@@ -148,10 +149,13 @@ def read(path):
 
 
 def build(path, keys, *more):
-    lines = "".join("key %d\n" % i for i in range(keys))
+    build_from("".join("key %d\n" % i for i in range(keys)), path, *more)
+    return read(path)
+
+
+def build_from(lines, path, *more):
     subprocess.run([PROGRAM, "build", "-q", "-f", "-o", path, *more], input=lines.encode(),
                    check=True)
-    return read(path)
 
 
 # ---- push ------------------------------------------------------------------------------------
@@ -300,7 +304,9 @@ def test_resume():
 
 def test_closed_while_sending():
     """Not the signal that comes of it: an error like any other."""
-    build("a.bly", 3000000)
+    lines = random.Random(1).randbytes(8 * 700000).hex("\n", 8)
+    build_from(lines, "a.bly", "-p", "1e-12")
+    expect(os.path.getsize("a.bly") > 8 << 20, "the file is too small")
     server = Server()
 
     def close(name, words):
@@ -430,8 +436,15 @@ def test_interrupt():
 def test_progress():
     body = build("a.bly", 20000)
     server = Server()
-    server.before = lambda name, words: time.sleep(0.1)
+    calls = []
+
+    def slow_in_the_middle(name, words):
+        calls.append(name)
+        if len(calls) == 8:
+            time.sleep(0.6)  # progress is shown when half a second has passed
+    server.before = slow_in_the_middle
     for args in (("push", "a.bly", server.url("/k")), ("pull", server.url("/k"), "p.bly")):
+        calls.clear()
         ours, theirs = pty.openpty()
         child = subprocess.Popen([PROGRAM, *args, "--chunk-size", str(len(body) // 15)],
                                  stderr=theirs, env={**os.environ, "TERM": "xterm"})

@@ -122,12 +122,12 @@ class Names:
         family = "CF" if "cuckoo" in kind or kind == "counting" else "BF"
         key = f"i{dice.randrange(3000)}" if len(keys) < 40 else dice.choice(sorted(keys))
         verb = dice.choice(("ADD", "ADDNX")) if family == "CF" else "ADD"
-        ok(c(f"{family}.{verb}", name, key) in (0, 1), f"{family}.{verb} {kind}")
         keys.add(key)
         some = dice.sample(sorted(keys), min(4, len(keys)))
-        for key in some:
-            eq((c(f"{family}.EXISTS", name, key), c(f"{family}.MEXISTS", name, key)), (1, [1]),
-               f"{kind} {key}")
+        asked = [(f"{family}.{word}", name, key) for key in some for word in ("EXISTS", "MEXISTS")]
+        added, *found = c.pipeline([(f"{family}.{verb}", name, key), *asked])
+        ok(added in (0, 1), f"{family}.{verb} {kind}: {added!r}")
+        eq(found, [1, [1]] * len(some), f"{kind} {some}")
         return len(some)
 
 
