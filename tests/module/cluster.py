@@ -179,18 +179,5 @@ def test_slots_move_and_masters_die():
     print(f"  {total(adders)} confirmed adds, {sum(a.unconfirmed for a in adders)} not confirmed")
 
 
-def test_keys_of_one_slot():
-    """BLY.MERGE works on keys of one slot, and is refused across slots as any command is."""
-    cluster = Cluster(masters=1)
-    with cluster.masters[0].client() as c:
-        for key in ("{a}1", "{a}2", "{a}dst"):
-            c.must("BLY.RESERVE", key, "KIND", "sbbf", "CAPACITY", 100)
-            c.must("BLY.ADD", key, key)
-        c.must("BLY.MERGE", "{a}dst", "{a}1", "{a}2")
-        eq(c.must("BLY.CHECK", "{a}dst", "{a}1", "{a}2"), [1, 1])
-        reply = c("BLY.MERGE", "{b}dst", "{a}1")
-        ok(isinstance(reply, Error) and reply.code == "CROSSSLOT", f"{reply!r}")
-
-
 if __name__ == "__main__":
     main(globals())

@@ -1,5 +1,6 @@
 """BLY.MERGE: all of it or nothing, and what it tells of the result."""
-from harness import Server, as_dict, digests, eq, fails, main, ok, pair, wait_sync
+from harness import (Cluster, Error, Server, as_dict, digests, eq, fails, main, ok, pair,
+                     wait_sync)
 
 UNITING = ("classic", "partitioned", "sbbf", "split512", "bb2x512", "scalable", "counting",
            "multilayer", "layered", "hybrid", "cuckoo", "counts", "hll", "growable-cuckoo",
@@ -115,6 +116,19 @@ def test_timed_windows():
     fails(c("BLY.MERGE", "w0", "other"), "ERR 'other' cannot be merged: their clocks")
     wait_sync(master, replica)
     eq(digests(r, "w0"), digests(c, "w0"))
+
+
+def test_keys_of_one_slot():
+    """BLY.MERGE works on keys of one slot, and is refused across slots as any command is."""
+    cluster = Cluster(masters=1)
+    with cluster.masters[0].client() as c:
+        for key in ("{a}1", "{a}2", "{a}dst"):
+            c.must("BLY.RESERVE", key, "KIND", "sbbf", "CAPACITY", 100)
+            c.must("BLY.ADD", key, key)
+        c.must("BLY.MERGE", "{a}dst", "{a}1", "{a}2")
+        eq(c.must("BLY.CHECK", "{a}dst", "{a}1", "{a}2"), [1, 1])
+        reply = c("BLY.MERGE", "{b}dst", "{a}1")
+        ok(isinstance(reply, Error) and reply.code == "CROSSSLOT", f"{reply!r}")
 
 
 if __name__ == "__main__":
