@@ -7,7 +7,7 @@ if(TARGET PkgConfig::HIREDIS)
 endif()
 foreach(name
     commands config replication crash cluster stalls limits citizen clients guard migration names
-    bf cf rates bly bly_kinds windows merge keyed lost fuzz_live)
+    bf cf rates bly bly_kinds windows windows_restart turns merge keyed lost fuzz_live)
   bloomery_server_test(module_${name} ${name}.py ${module} ${more_${name}})
 endforeach()
 if(TARGET bloomery_cli)
@@ -17,7 +17,8 @@ if(TARGET bloomery_cli)
     bloomery_skip(module_push_pull "built without hiredis")
   endif()
 endif()
-# It measures pauses: nothing else should run beside it.
-if(TEST module_stalls)
-  set_tests_properties(module_stalls PROPERTIES RUN_SERIAL ON)
+# The same with filters of 1 GiB. It takes much memory: nothing else should run beside it.
+bloomery_server_test(module_stalls_large stalls.py ${module} "BLOOMERY_STALLS_MIB=1024")
+if(TEST module_stalls_large)
+  set_tests_properties(module_stalls_large PROPERTIES RUN_SERIAL ON)
 endif()
