@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs transcripts of the command line and compares output, errors and exit status exactly.
 
-    run.py PROGRAM TRANSCRIPT.t...
+    run.py [--update] [--times] PROGRAM TRANSCRIPT.t...
 
 A transcript is read from the top, each block in the same empty directory:
 
@@ -15,12 +15,16 @@ A transcript is read from the top, each block in the same empty directory:
 No `?` line means exit status 0. A line of output that would look like one of these marks, or ends
 in a space, is written with a leading backslash (and, for the latter, `\\s` for the last space); an
 output without a newline at its end is followed by a line `\\c`. With --update the transcripts are
-rewritten to what was seen: read the difference before you keep it.
+rewritten to what was seen: read the difference before you keep it. With --times the seconds of each
+block are printed, slowest first: those that passed and those of CPU time. Where they differ, the
+block waits for something.
 """
 import os
+import resource
 import subprocess
 import sys
 import tempfile
+import time
 
 MARKS = ("$ ", "> ", "! ", "? ", "#", "\\", "!", "")
 
@@ -76,7 +80,13 @@ def run_block(block, where, env):
     return seen
 
 
-def run_file(path, env, update):
+def cpu_seconds():
+    """CPU time of all child processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def run_file(path, env, update, times):
     with open(path, encoding="utf-8") as f:
         wanted = f.read().split("\n")
     if wanted and wanted[-1] == "":
@@ -84,7 +94,9 @@ def run_file(path, env, update):
     seen, bad = [], 0
     with tempfile.TemporaryDirectory() as where:
         for block in blocks(wanted):
+            start, cpu = time.monotonic(), cpu_seconds()
             got = run_block(block, where, env)
+            times.append((time.monotonic() - start, cpu_seconds() - cpu, path, block[0]))
             seen += got
             if got != block:
                 bad += 1
@@ -98,13 +110,19 @@ def run_file(path, env, update):
 
 
 def main():
-    args = [a for a in sys.argv[1:] if a != "--update"]
+    args = [a for a in sys.argv[1:] if a not in ("--update", "--times")]
     update = "--update" in sys.argv
+    times = []
     program = os.path.abspath(args[0])
     env = {"PATH": os.path.dirname(program) + ":" + os.environ["PATH"], "LC_ALL": "C.UTF-8",
            "DATA": os.path.dirname(os.path.abspath(__file__)), "HOME": "/nonexistent",
            "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
-    bad = sum(run_file(path, env, update) for path in args[1:])
+    bad = sum(run_file(path, env, update, times) for path in args[1:])
+    if "--times" in sys.argv:
+        print("seconds  of CPU  block")
+        for seconds, cpu, path, command in sorted(times, reverse=True):
+            if command.startswith("$ "):
+                print("%7.3f %7.3f  %s: %.200s" % (seconds, cpu, os.path.basename(path), command))
     print("%d transcripts, %d blocks differ" % (len(args) - 1, bad))
     return 1 if bad else 0
 
