@@ -208,7 +208,8 @@ $ head -c 100 days.bly > cut.bly; bloomery count -s cut.bly letters; wc -c < cut
 $ bloomery count -s missing/x.bly letters
 ! bloomery count: missing/x.bly: No such file or directory
 ? 2
-$ (echo x; sleep 1) | bloomery count -s two.bly > /dev/null & sleep 0.3; bloomery count -s two.bly letters; echo $?; wait; ls -A | grep lock
+$ rm -f out; mkfifo feed; exec 9<> feed; echo x >&9; bloomery count -s two.bly < feed > out 9>&- & until_true [ -s out ]
+> bloomery count -s two.bly letters; echo $?; exec 9>&-; wait; ls -A | grep lock
 2
 ! bloomery count: two.bly: is in use by another process
 ? 1
@@ -308,12 +309,13 @@ $ bloomery count --json letters > /dev/full
 ? 2
 $ seq 100000 | bloomery count | head -1
 1	1
-$ (seq 5; sleep 1) | (bloomery count -n 100 -s sig.bly --top 1 & p=$!; sleep 0.3; kill -TERM $p; wait $p; echo $?); bloomery count --query -s sig.bly -k 5
+$ exec 9<> feed; seq 5 >&9; bloomery count -n 100 -s sig.bly --top 1 < feed 9>&- & job=$!; until_true waits $job
+> kill -TERM $job; wait $job; echo $?; bloomery count --query -s sig.bly -k 5
 1	1
 143
 1	5
 ! bloomery count: stopped by a signal: what was read until then is counted
-$ (echo a; sleep 0.5; echo b) | bloomery count | (read line; echo "$line at once"; cat)
+$ exec 9<> feed; echo a >&9; bloomery count < feed 9>&- | (read line; echo "$line at once"; echo b >&9; exec 9>&-; cat) & exec 9>&-; wait
 1	a at once
 1	b
 

@@ -190,7 +190,8 @@ $ bloomery distinct -s . one
 ? 2
 
 # One run at a time.
-$ (echo x; sleep 1) | bloomery distinct -s a.bly > /dev/null & sleep 0.3; bloomery distinct -s a.bly one; echo $?; wait; ls -A | grep lock
+$ mkfifo feed; exec 9<> feed; echo x >&9; bloomery distinct -s a.bly < feed > /dev/null 9>&- & until_true waits $!
+> bloomery distinct -s a.bly one; echo $?; exec 9>&-; wait; ls -A | grep lock
 2
 ! bloomery distinct: a.bly: is in use by another process
 ? 1
@@ -243,7 +244,8 @@ keyed.bly
   note       it tells how many keys there are, not which
 
 # A signal ends the reading; what was read is told and saved.
-$ rm -f sig.bly; (seq 50; sleep 1) | (bloomery distinct -s sig.bly & p=$!; sleep 0.3; kill -TERM $p; wait $p; echo $?); bloomery distinct -s sig.bly empty
+$ rm -f sig.bly; exec 9<> feed; seq 50 >&9; bloomery distinct -s sig.bly < feed 9>&- & job=$!; until_true waits $job
+> kill -TERM $job; wait $job; echo $?; bloomery distinct -s sig.bly empty
 50 distinct (49 to 50 with 95% certainty) of 50 lines, in 12.0 KiB
 143
 50 distinct (49 to 51 with 95% certainty) of 0 lines and those before, in 12.0 KiB

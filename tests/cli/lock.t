@@ -81,39 +81,44 @@ $ echo x | bloomery add nowhere/list.bly
 
 # Another user's lock counts, though it cannot be written to.
 $ cp list.bly theirs.bly; : > .theirs.bly.lock; chmod 444 .theirs.bly.lock
-> (flock 9; sleep 2; bloomery info --json theirs.bly | grep -o '"count":[0-9]*') 9< .theirs.bly.lock & sleep 0.8
-> echo x | ./plain bloomery add theirs.bly; wait
+> exec 9< .theirs.bly.lock; flock 9; echo x | ./plain bloomery add theirs.bly 2> notes 9<&- & until_true grep -q waiting notes
+> bloomery info --json theirs.bly | grep -o '"count":[0-9]*'; exec 9<&-; wait; cat notes >&2
 "count":10
 ! bloomery add: theirs.bly: waiting for another program to finish with it
 ! bloomery add: theirs.bly: 1 of 1 new; it holds 11 keys, its capacity is 100
 
 # What appears while one waits for the lock is not replaced, and no key is left without its list.
 $ for command in "merge list.bly other.bly" "intersect list.bly other.bly" "fold --by 1 list.bly" "build list.bly --new-key late.key"; do
->     rm -f late.bly; : > .late.bly.lock
->     (flock 9; sleep 1.5; cp other.bly late.bly) 9< .late.bly.lock & sleep 0.6
->     bloomery $command -q -o late.bly; echo $?; wait; cmp other.bly late.bly
+>     rm -f late.bly notes; : > .late.bly.lock
+>     exec 9< .late.bly.lock; flock 9; bloomery $command -o late.bly 2> notes 9<&- & until_true grep -q waiting notes
+>     cp other.bly late.bly; exec 9<&-; wait $!; echo $?; cat notes >&2; cmp other.bly late.bly
 > done; ls -A | grep late
 2
 2
 2
 2
 late.bly
+! bloomery merge: late.bly: waiting for another program to finish with it
 ! bloomery merge: late.bly: exists already; -f replaces it
+! bloomery intersect: late.bly: waiting for another program to finish with it
 ! bloomery intersect: late.bly: exists already; -f replaces it
+! bloomery fold: late.bly: waiting for another program to finish with it
 ! bloomery fold: late.bly: exists already; -f replaces it
+! bloomery build: late.bly: waiting for another program to finish with it
 ! bloomery build: late.bly: exists already; -f replaces it
 
 # A signal leaves no lock behind, and changes nothing: while keys come in, and while one waits.
-$ cp list.bly int.bly; mkfifo feed; (echo x; sleep 2.5) > feed & bloomery add int.bly < feed & job=$!
-> sleep 1; ls .int.bly.lock; kill -TERM $job; wait $job; echo $?; wait; cmp list.bly int.bly; ls -A | grep int.bly
+$ cp list.bly int.bly; mkfifo feed; exec 9<> feed; echo x >&9; bloomery add int.bly < feed 9>&- & job=$!
+> until_true waits $job; ls .int.bly.lock; kill -TERM $job; wait $job; echo $?; cmp list.bly int.bly; ls -A | grep int.bly
 .int.bly.lock
 143
 int.bly
 ! bloomery add: int.bly: is left as it was
-$ : > .int.bly.lock; (flock 9; sleep 2.5) 9< .int.bly.lock & sleep 0.6; timeout 0.5 bloomery merge -q -f -o int.bly list.bly other.bly; echo $?; wait; cmp list.bly int.bly
-124
+$ rm notes; : > .int.bly.lock; exec 9< .int.bly.lock; flock 9; bloomery merge -f -o int.bly list.bly other.bly 2> notes 9<&- & job=$!
+> until_true grep -q waiting notes; until_true waits $job; kill -TERM $job; wait $job; echo $?; cmp list.bly int.bly
+143
 
 # Lines that came before it are no list.
-$ (seq 5; sleep 2.5) > feed & bloomery build -o half.bly < feed & job=$!; sleep 1; kill -TERM $job; wait $job; echo $?; wait; ls -A | grep half
+$ exec 9<> feed; seq 5 >&9; bloomery build -o half.bly < feed 9>&- & job=$!; until_true waits $job; kill -TERM $job; wait $job; echo $?; ls -A | grep half
 143
 ? 1

@@ -6,7 +6,8 @@
 A transcript is read from the top, each block in the same empty directory:
 
     # a comment
-    $ a command for bash, in which `bloomery` is PROGRAM and $DATA the tests' folder
+    $ a command for bash, in which `bloomery` is PROGRAM and $DATA the tests' folder, and which
+    >     may use what functions.bash defines
     > a further line of the same command
     what it prints on standard output
     ! what it prints on standard error
@@ -26,6 +27,7 @@ import sys
 import tempfile
 import time
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 MARKS = ("$ ", "> ", "! ", "? ", "#", "\\", "!", "")
 
 
@@ -115,7 +117,7 @@ def main():
     times = []
     program = os.path.abspath(args[0])
     env = {"PATH": os.path.dirname(program) + ":" + os.environ["PATH"], "LC_ALL": "C.UTF-8",
-           "DATA": os.path.dirname(os.path.abspath(__file__)), "HOME": "/nonexistent",
+           "DATA": HERE, "BASH_ENV": os.path.join(HERE, "functions.bash"), "HOME": "/nonexistent",
            "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
     bad = sum(run_file(path, env, update, times) for path in args[1:])
     if "--times" in sys.argv:

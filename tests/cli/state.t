@@ -79,7 +79,7 @@ $ printf 'new\n' | bloomery dedup --state seen.bly
 new
 
 # Nor when it fails while nothing comes in, and the lines so far are shown.
-$ (printf 'newer\n'; sleep 0.5) | bloomery dedup --state seen.bly > /dev/full
+$ mkfifo idle; exec 9<> idle; printf 'newer\n' >&9; timeout 60 bloomery dedup --state seen.bly < idle > /dev/full
 ! bloomery dedup: standard output: No space left on device
 ? 2
 $ printf 'newer\n' | bloomery dedup --state seen.bly
@@ -122,14 +122,16 @@ x
 x
 
 # One at a time.
-$ (printf 'x\n'; sleep 2) | bloomery dedup --state lock.bly > /dev/null & sleep 1; printf 'y\n' | bloomery dedup --state lock.bly; echo $?; wait; ls -A | grep lock
+$ rm -f out; mkfifo feed; exec 9<> feed; printf 'x\n' >&9; bloomery dedup --state lock.bly < feed > out 9>&- & until_true [ -s out ]
+> printf 'y\n' | bloomery dedup --state lock.bly; echo $?; exec 9>&-; wait; ls -A | grep lock
 2
 lock.bly
 ! bloomery dedup: lock.bly: is in use by another process
 
 # A reader that takes nothing does not hold up one who was told to stop.
-$ mkfifo slow; sleep 5 < slow & (seq 200000; sleep 5) | timeout -s TERM 1 bloomery dedup --state slow.bly > slow; echo ${PIPESTATUS[1]}
-124
+$ mkfifo slow; exec 9<> slow; seq 200000 > lines; bloomery dedup --state slow.bly < lines > slow 9>&- & job=$!
+> until_true waits $job; kill -TERM $job; wait $job; echo $?
+143
 ! bloomery dedup: standard output: Connection timed out
 
 # A reader that goes away ends it, as ever, and nothing is left behind: the state knows nothing yet.
@@ -143,8 +145,8 @@ $ for how in '--state pipe.bly' '--exact --state pipe.fps' '--exact'; do seq 300
 ? 1
 
 # A run that is interrupted saves, and dies of the signal. The state knows what was printed.
-$ mkfifo feed; (printf '1\n2\n3'; sleep 2) > feed & bloomery dedup --state int.bly < feed > out & job=$!
-> sleep 1; kill -TERM $job; wait $job; echo $?; cat out; wait
+$ rm out; exec 9<> feed; printf '1\n2\n3' >&9; bloomery dedup --state int.bly < feed > out 9>&- & job=$!
+> until_true [ -s out ]; until_true waits $job; kill -TERM $job; wait $job; echo $?; cat out
 > printf '1\n2\n3\n4\n' | bloomery dedup --state int.bly
 143
 1
@@ -181,13 +183,15 @@ c
 $ printf 'b\n' | bloomery dedup --confirm c.fps -c
 ! bloomery dedup: --confirm FILE remembers the lines, and --count does not print them: leave one out
 ? 2
-$ (printf 'x\n'; sleep 2) | bloomery dedup --confirm lock.fps > /dev/null & sleep 1; printf 'y\n' | bloomery dedup --confirm lock.fps; echo $?; wait
+$ rm out; exec 9<> feed; printf 'x\n' >&9; bloomery dedup --confirm lock.fps < feed > out 9>&- & until_true [ -s out ]
+> printf 'y\n' | bloomery dedup --confirm lock.fps; echo $?; exec 9>&-; wait
 2
 ! bloomery dedup: lock.fps: is in use by another process
 
 # Fingerprints on disk are settled every second or so, not only when many wait.
-$ mkfifo clock; (printf 'x\n'; sleep 1.5; printf 'y\n'; sleep 3.5) > clock & bloomery dedup --confirm clock.fps < clock > out & job=$!
-> sleep 3.5; kill -KILL $job; wait $job 2>/dev/null; wait; cat out; echo; printf 'x\ny\nz\n' | bloomery dedup --confirm clock.fps
+$ rm out; exec 9<> feed; printf 'x\n' >&9; bloomery dedup --confirm clock.fps < feed > out 9>&- & job=$!
+> until_true grep -q x out; sleep 1.1; printf 'y\n' >&9; until_true grep -q y out; until_true waits $job
+> kill -KILL $job; wait $job 2>/dev/null; cat out; echo; printf 'x\ny\nz\n' | bloomery dedup --confirm clock.fps
 x
 y
 \

@@ -42,7 +42,11 @@ $ (seq 5; seq 5) | bloomery dedup --window 1h
 3
 4
 5
-$ (seq 3; sleep 1.4; seq 4) | bloomery dedup --window 1s -p 1e-9
+# The three at the same time, since each waits: in one run, in another, and across two.
+$ (seq 3; sleep 1.4; seq 4) | bloomery dedup --window 1s -p 1e-9 > forgotten &
+> (echo x; for i in 1 2 3 4 5 6; do sleep 0.3; echo x; done) | bloomery dedup --window 2s > known &
+> seq 3 | bloomery dedup --window 1s --state time.bly > runs; sleep 1.4; seq 3 | bloomery dedup --window 1s --state time.bly >> runs; wait
+$ cat forgotten
 1
 2
 3
@@ -50,7 +54,7 @@ $ (seq 3; sleep 1.4; seq 4) | bloomery dedup --window 1s -p 1e-9
 2
 3
 4
-$ (echo x; for i in 1 2 3 4 5 6; do sleep 0.3; echo x; done) | bloomery dedup --window 2s
+$ cat known
 x
 
 # Across runs: the window goes on where it was, and time passes in between.
@@ -58,7 +62,7 @@ $ seq 5 | bloomery dedup --window 10 --state number.bly --seed 3 | tr '\n' ' '; 
 1 2 3 4 5 6 7 8 31
 \1 2 3 4 5\s
 \c
-$ seq 3 | bloomery dedup --window 1s --state time.bly; sleep 1.4; seq 3 | bloomery dedup --window 1s --state time.bly
+$ cat runs
 1
 2
 3
