@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -S
 """Makes a filter file one from before headers recorded what keys are made from.
 
     unrecord.py FILE...
