@@ -310,7 +310,7 @@ BZh01AY&SY
 BZh:1AY&SY
 BZh91A
 BZh91AY
-$ seq 100000 | zstd -q --long=27 --ultra -22 --no-progress > big.zst; zstd -dc big.zst | wc -l; bloomery dedup -q --memory 16M big.zst
+$ seq 100000 | zstd -q --long=27 --no-progress > big.zst; zstd -dc big.zst | wc -l; bloomery dedup -q --memory 16M big.zst
 100000
 ! bloomery dedup: big.zst: the zstd data needs more memory than is allowed here; decompress it by zstd -dc --long=31
 ? 2

@@ -18,7 +18,13 @@ import sys
 import tempfile
 
 PROGRAM = os.path.abspath(sys.argv[1])
+RATE = 1 / 1000
+LOOKUPS = 3  # per line, of all lists here but one
 LINES = 300000
+# Lookups of random lines that `verify` makes. A deviation of a tenth of the rate p is five sigma when
+# 0.1 p = 5 sqrt(p (1 - p) / n), so n = 2500 (1 - p) / p.
+MEASURED = 2500 * 1000  # for RATE per line
+MEASURED_LOOKUPS = LOOKUPS * MEASURED  # for RATE / LOOKUPS per lookup
 failures = 0
 
 
@@ -62,27 +68,36 @@ def domains():
 
 
 def other_v4(r):
-    return "%d.%d.%d.%d" % (r.randrange(16, 240), *r.randbytes(3))
+    first = r.choices(range(16, 240), k=LINES)
+    return ["%d.%d.%d.%d" % part for part in zip(first, *[iter(r.randbytes(3 * LINES))] * 3)]
 
 
 def other_v6(r):
-    return "%x:" % r.randrange(0x3000, 0xf000) + ":".join("%x" % r.randrange(65536) for _ in range(7))
+    """Random words of 16 bits, each of four digits and a colon; seven of them follow the first."""
+    first = r.choices(["%x:" % word for word in range(0x3000, 0xf000)], k=LINES)
+    words = r.randbytes(14 * LINES).hex(":", -2)
+    return [head + words[35 * i:35 * i + 34] for i, head in enumerate(first)]
 
 
 def other_domain(r):
-    return "w%d.x%d.y%d.z%d.invalid" % tuple(r.randrange(10 ** 12) for _ in range(4))
+    digits = r.randbytes(20 * LINES).hex()
+    return ["w%s.x%s.y%s.z%s.invalid" % (digits[i:i + 10], digits[i + 10:i + 20], digits[i + 20:i + 30],
+                                         digits[i + 30:i + 40]) for i in range(0, 40 * LINES, 40)]
 
 
 @functools.lru_cache()
-def others(line, seed):
-    r = random.Random(seed)
-    return "".join(line(r) + "\n" for _ in range(LINES))
+def others(lines, seed):
+    """The name of a file of LINES lines that are in no list."""
+    path = "%s-%d" % (lines.__name__, seed)
+    with open(path, "w") as f:
+        f.write("\n".join(lines(random.Random(seed))) + "\n")
+    return path
 
 
-def share(path, line, seed):
+def share(path, lines, seed):
     """How many of LINES lines that are not in the list match."""
-    done = subprocess.run([PROGRAM, "check", "-c", path], input=others(line, seed), capture_output=True,
-                          text=True, timeout=300)
+    done = subprocess.run([PROGRAM, "check", "-c", path, others(lines, seed)], capture_output=True, text=True,
+                          timeout=300)
     return int(done.stdout)
 
 
@@ -119,7 +134,7 @@ def check_printed(path, built, note, lookups, rate):
 
 
 def test_list(name, lines, kind, lookups, several, single):
-    rate = 1 / 1000
+    rate = RATE
     list_, over = name + ".bly", name + "-over.bly"
     done = run("build", "--json", "--type", "ip" if name == "ip" else "domain", "-p", "1/1000", "--kind", kind,
                "-o", list_, "-f", stdin="\n".join(lines) + "\n")
@@ -130,10 +145,10 @@ def test_list(name, lines, kind, lookups, several, single):
             agree(share(path, several, 17), info["rate_per_line_current"], "%s of %s, per line" % (path, kind))
         if single:
             agree(share(path, single, 23), info["rate_per_lookup_current"], "%s of %s, per lookup" % (path, kind))
-        judged, = objects("verify", "--json", "--measure=4M", path)
+        judged, = objects("verify", "--json", "--measure=%d" % MEASURED, path)
         m = judged["measured"]
         expect(judged["verdict"] == "good" and m["judged"] == "rate_per_line", "%s: %r" % (path, judged))
-        expect(m["lines"] == 4 * 10 ** 6 and m["lookups"] == lookups * m["lines"], "%s: %r" % (path, m))
+        expect(m["lines"] == MEASURED and m["lookups"] == lookups * m["lines"], "%s: %r" % (path, m))
         text = run("verify", "--measure=10k", path).stdout
         expect("rate per line measured" in text and "10,000 random lines of %d lookups each" % lookups in text and
                text.endswith("requested 0.1%\n"), text)
@@ -152,9 +167,9 @@ def test_one_lookup():
         return
     o, = objects("info", "--json", "keyed.bly")
     expect(o["lookups_per_line"] is None and "rate_per_line_requested" not in o, repr(o))
-    o, = objects("verify", "--json", "--measure=10M", "keyed.bly")
+    o, = objects("verify", "--json", "--measure=%d" % MEASURED_LOOKUPS, "keyed.bly")
     expect(o["measured"]["judged"] == "rate_per_lookup" and o["verdict"] == "good", repr(o))
-    o, = objects("verify", "--json", "--measure=10M", "--key-file", "key", "keyed.bly")
+    o, = objects("verify", "--json", "--measure=%d" % MEASURED, "--key-file", "key", "keyed.bly")
     expect(o["measured"]["judged"] == "rate_per_line" and o["verdict"] == "good", repr(o))
 
 
@@ -166,7 +181,7 @@ def test_new_widths():
     expect("for a line it needs up to 3 lookups instead of 1" in done.stderr, done.stderr)
     info, = objects("info", "--json", "few.bly")
     expect(info["lookups_per_line"] == 3, repr(info))
-    agree(share("few.bly", other_v6, 29), info["rate_per_line_current"], "new widths")
+    agree(share("few.bly", other_v6, 17), info["rate_per_line_current"], "new widths")
 
 
 def main():
