@@ -24,8 +24,10 @@ import os
 import resource
 import subprocess
 import sys
-import tempfile
 import time
+
+sys.dont_write_bytecode = True
+import scratch  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MARKS = ("$ ", "> ", "! ", "? ", "#", "\\", "!", "")
@@ -94,7 +96,7 @@ def run_file(path, env, update, times):
     if wanted and wanted[-1] == "":
         wanted.pop()
     seen, bad = [], 0
-    with tempfile.TemporaryDirectory() as where:
+    with scratch.directory() as where:
         for block in blocks(wanted):
             start, cpu = time.monotonic(), cpu_seconds()
             got = run_block(block, where, env)
