@@ -13,7 +13,8 @@ ln -s "$program" "$scratch/bin/bloomery"
 export PATH=$scratch/bin:$PATH
 cd "$scratch/files"
 touch plain.txt 'with space.txt' check
-bad=0 collecting=
+bad=0
+lines=() wanted=() # what is typed, and the words to be offered, one per line
 
 complain() {
     printf '%s\n' "$*" >&2
@@ -30,55 +31,56 @@ taking() { # COMMAND METAVAR
     "$program" "$1" -h | sed -nE "s/^  (-., |    )(--[a-z0-9-]+) $2( .*|\$)/\2/p" | head -1
 }
 
-# expect SHELL LINE WANTED...: these and no others are offered at the end of the line.
+# expect LINE WANTED...: these and no others must be offered at the end of the line.
 expect() {
-    local shell=$1 line=$2 got want
-    shift 2
-    [ -z "$collecting" ] || {
-        printf '%s\n' "$line" >>"$scratch/lines"
-        return 0
-    }
-    got=$("offered_by_$shell" "$line" | sed 's/[ /=]$//' | grep . | sort -u || true)
-    want=$(printf '%s\n' "$@" | grep . | sort -u || true)
-    [ "$got" = "$want" ] ||
-        complain "$shell: '$line' offers: ${got//$'\n'/ }; wanted: ${want//$'\n'/ }"
+    lines+=("$1")
+    shift
+    wanted+=("$(printf '%s\n' "$@")")
 }
 
 # ---- the shells ------------------------------------------------------------------------------
+# A session of each shell answers all lines: what it offers for the first is in the file SHELL.1.
 
 # The words as readline splits them: '=' stands alone, and nothing stands at the end of a line that
 # ends in a blank. An empty answer with `-o default` in force means file names.
-offered_by_bash() {
+bash_session() {
     bash --norc -c '
-        source "$1"
+        source "$1/completion.bash"
         compopt() { [ "$*" != "+o default" ] || files=no; }
-        line=${2//=/ = } files=yes
-        read -ra COMP_WORDS <<<"$line"
-        case $line in *"= ") ;; *" ") COMP_WORDS+=("") ;; esac
-        COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-        _bloomery
-        printf "%s\n" "${COMPREPLY[@]}"
-        case $files$(complete -p bloomery) in
-        yes*" -o default "*)
-            [ ${#COMPREPLY[@]} -ne 0 ] || compgen -f -- "${COMP_WORDS[COMP_CWORD]}"
-            ;;
-        esac
-    ' bash "$scratch/completion.bash" "$1"
+        defaults=$(complete -p bloomery) number=0
+        while IFS= read -r line; do
+            line=${line//=/ = } files=yes COMPREPLY=()
+            read -ra COMP_WORDS <<<"$line"
+            case $line in *"= ") ;; *" ") COMP_WORDS+=("") ;; esac
+            COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+            _bloomery
+            printf "%s\n" "${COMPREPLY[@]}" >"$1/bash.$((++number))"
+            case $files$defaults in
+            yes*" -o default "*)
+                [ ${#COMPREPLY[@]} -ne 0 ] ||
+                    compgen -f -- "${COMP_WORDS[COMP_CWORD]}" >>"$1/bash.$number"
+                ;;
+            esac
+        done
+        exit 0 # that there are no such files is no error
+    ' bash "$scratch" <"$scratch/lines"
 }
 
-offered_by_fish() {
+fish_session() {
     fish --no-config -c '
-        source $argv[1]
-        complete -C $argv[2] | string replace -r "\t.*" ""
-    ' "$scratch/completion.fish" "$1" | sed 's/^--[a-z0-9-]*=\(.\)/\1/'
+        source $argv[1]/completion.fish
+        set number 0
+        for line in (cat $argv[1]/lines)
+            set number (math $number + 1)
+            complete -C $line | string replace -r "\t.*" "" |
+                string replace -r "^--[a-z0-9-]*=(.)" "\$1" >$argv[1]/fish.$number
+        end
+        exit 0 # where nothing is to be replaced the status is 1
+    ' "$scratch"
 }
 
-# The answers to all lines come from one session, which types each of them and a tab. What compadd
-# is called for is noted, unless it only sorts matches into an array (-O, -A, -D).
-offered_by_zsh() {
-    sed 's/\\ / /g' "$scratch/zsh.$(grep -nxF -- "$1" "$scratch/lines" | head -1 | cut -d: -f1)"
-}
-
+# Each line is typed, and a tab. What compadd is called for is noted, unless it only sorts matches
+# into an array (-O, -A, -D).
 zsh_session() {
     zsh -f <<'ZSH'
 zmodload zsh/zpty zsh/datetime
@@ -117,33 +119,63 @@ ZSH
 
 # ---- what they must offer --------------------------------------------------------------------
 
-check_shell() {
-    local shell=$1 command option
+expect_all() {
+    local command option
     local commands=() files=(check plain.txt 'with space.txt')
     mapfile -t commands < <("$program" help --list)
-    expect "$shell" 'bloomery ' "${commands[@]}"
-    expect "$shell" 'bloomery de' dedup
-    expect "$shell" 'bloomery --' --help --version
-    expect "$shell" 'bloomery help ' "${commands[@]}"
-    expect "$shell" 'bloomery help --completion ' bash zsh fish
-    expect "$shell" 'bloomery help --completion=' bash zsh fish
-    expect "$shell" 'bloomery help --completion=z' zsh
-    expect "$shell" 'bloomery help --completion x'
-    expect "$shell" 'bloomery help --color a' auto always
-    expect "$shell" 'bloomery help --comp' --completion
+    expect 'bloomery ' "${commands[@]}"
+    expect 'bloomery de' dedup
+    expect 'bloomery --' --help --version
+    expect 'bloomery help ' "${commands[@]}"
+    expect 'bloomery help --completion ' bash zsh fish
+    expect 'bloomery help --completion=' bash zsh fish
+    expect 'bloomery help --completion=z' zsh
+    expect 'bloomery help --completion x'
+    expect 'bloomery help --color a' auto always
+    expect 'bloomery help --comp' --completion
     for command in "${commands[@]}"; do
         # shellcheck disable=SC2046
-        expect "$shell" "bloomery $command --" $(listed "$command")
+        expect "bloomery $command --" $(listed "$command")
     done
     # shellcheck disable=SC2046
-    expect "$shell" 'bloomery dedup check --' $(listed dedup)
-    expect "$shell" 'bloomery dedup ' "${files[@]}"
-    expect "$shell" 'bloomery dedup -- p' plain.txt
-    expect "$shell" 'bloomery dedup -- --'
-    option=$(taking build FILE) && expect "$shell" "bloomery build $option " "${files[@]}"
-    option=$(taking build RATE) && expect "$shell" "bloomery build $option "
+    expect 'bloomery dedup check --' $(listed dedup)
+    expect 'bloomery dedup ' "${files[@]}"
+    expect 'bloomery dedup -- p' plain.txt
+    expect 'bloomery dedup -- --'
+    option=$(taking build FILE) && expect "bloomery build $option " "${files[@]}"
+    option=$(taking build RATE) && expect "bloomery build $option "
+    printf '%s\n' "${lines[@]}" >"$scratch/lines"
 }
 
+# The lines of a text as keys of an array, without the blank, '/' or '=' that a shell adds.
+words() { # ARRAY TEXT
+    local -n into=$1
+    local word
+    while IFS= read -r word; do
+        word=${word%[ /=]}
+        [ -z "$word" ] || into[$word]=1
+    done <<<"$2"
+}
+
+check_shell() { # SHELL
+    local number text word differs
+    for number in "${!lines[@]}"; do
+        local -A got=() want=()
+        text=$(<"$scratch/$1.$((number + 1))") || complain "$1: no answer to '${lines[number]}'"
+        [ "$1" != zsh ] || text=${text//\\ / }
+        words got "$text"
+        words want "${wanted[number]}"
+        differs=
+        [ ${#got[@]} -eq ${#want[@]} ] || differs=yes
+        for word in "${!want[@]}"; do
+            [ -n "${got[$word]-}" ] || differs=yes
+        done
+        [ -z "$differs" ] ||
+            complain "$1: '${lines[number]}' offers: ${!got[*]}; wanted: ${!want[*]}"
+    done
+}
+
+expect_all
 for shell in bash zsh fish; do
     "$program" help --completion $shell >"$scratch/completion.$shell"
     command -v $shell >/dev/null || {
@@ -151,13 +183,8 @@ for shell in bash zsh fish; do
         continue
     }
     $shell -n "$scratch/completion.$shell" || complain "$shell: the script does not parse"
-    if [ $shell = zsh ]; then
-        cp "$scratch/completion.zsh" "$scratch/zsh/_bloomery"
-        collecting=yes
-        check_shell zsh
-        collecting=
-        zsh_session
-    fi
+    [ $shell != zsh ] || cp "$scratch/completion.zsh" "$scratch/zsh/_bloomery"
+    ${shell}_session
     check_shell $shell
 done
 

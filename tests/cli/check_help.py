@@ -8,6 +8,7 @@ the long help, the manual page and the three completion scripts. Every command m
 a description and examples, and every example must be a command line that the parser takes.
 """
 import fcntl
+import functools
 import os
 import pty
 import re
@@ -30,6 +31,7 @@ def run(*args):
     return done.returncode, done.stdout.decode("ascii"), done.stderr.decode("utf-8", "replace")
 
 
+@functools.lru_cache(maxsize=None)
 def output(*args):
     status, out, err = run(*args)
     expect(status == 0 and not err, "bloomery %s: status %d, %s" % (" ".join(args), status, err))
@@ -83,12 +85,19 @@ def check_option(command, option, help_text, page, scripts):
         command, "-s %s " % re.escape(option.letter) if option.letter else "", option.name)
     expect(re.search(rule, scripts["fish"], re.M), where + ": fish does not complete it")
 
-    for word in words:
-        if not option.metavar or option.optional:
-            expect(run(command, "-h", word)[0] == 0, where + ": the parser refuses " + word)
-        else:
+    if option.metavar and not option.optional:
+        for word in words:
             status, _, err = run(command, "-h", word)
             expect(status == 2 and "needs a value" in err, where + ": " + err)
+
+
+def check_parser_takes(command, options):
+    """The options that need no value: all at once or, where some exclude each other, one by one."""
+    words = [word for option in options for word in option.names()
+             if not option.metavar or option.optional]
+    if run(command, "-h", *words)[0] != 0:
+        for word in words:
+            expect(run(command, "-h", word)[0] == 0, "%s: the parser refuses %s" % (command, word))
 
 
 def section(text, heading):
@@ -148,6 +157,7 @@ def check_command(command, scripts):
                      "ENVIRONMENT", "SEE ALSO"], command + ": sections " + ", ".join(order))
     for option in options:
         check_option(command, option, section(text, "Options:"), roff_words(page), scripts)
+    check_parser_takes(command, options)
 
     examples = section(text, "Examples:")
     uses = sum(check_example(command, line) for line in examples if not line.startswith("  #"))

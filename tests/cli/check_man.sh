@@ -14,8 +14,9 @@ complain() {
     bad=1
 }
 
+mandoc=$(command -v mandoc || true) groff=$(command -v groff || true)
 for tool in mandoc groff; do
-    command -v $tool >/dev/null || echo "check_man: $tool is not installed; its half is skipped" >&2
+    [ -n "${!tool}" ] || echo "check_man: $tool is not installed; its half is skipped" >&2
 done
 
 check_page() { # NAME [COMMAND]
@@ -27,29 +28,28 @@ check_page() { # NAME [COMMAND]
     # A bare '-' in what is to be typed may be shown as another character.
     sed -n '/^\.EX$/,/^\.EE$/p; /^\\fB\\-/p' "$page" | grep -n '\(^\|[^\]\)-' &&
         complain "$name: these have a '-' that is not \\-"
-    if command -v mandoc >/dev/null; then
-        warnings=$(mandoc -Tlint -Wwarning "$page" | grep -v 'missing date, using "": TH' || true)
+    if [ -n "$mandoc" ]; then
+        text=$(mandoc -Tascii -Wwarning "$page" 2>"$scratch/warnings" | sed 's/.\x08//g') || true
+        warnings=$(grep -v -e 'missing date, using "": TH' -e 'see above the output' "$scratch/warnings" || true)
         [ -z "$warnings" ] || complain "$warnings"
-        text=$(mandoc -Tascii "$page" | sed 's/.\x08//g')
-        grep -qiF -- "$want" <<<"$text" || complain "$name: mandoc shows no title"
-        show_examples "$name" "$text" "${@:2}"
+        show "$name: mandoc" "$want" "$text" "${@:2}"
     fi
-    if command -v groff >/dev/null; then
-        warnings=$(groff -man -Tutf8 -ww -z "$page" 2>&1)
-        [ -z "$warnings" ] || complain "$warnings"
-        text=$(groff -man -Tutf8 -P-cbou "$page")
-        grep -qiF -- "$want" <<<"$text" || complain "$name: groff shows no title"
-        show_examples "$name" "$text" "${@:2}"
+    if [ -n "$groff" ]; then
+        text=$(groff -man -Tutf8 -ww -P-cbou "$page" 2>"$scratch/warnings")
+        [ ! -s "$scratch/warnings" ] || complain "$(<"$scratch/warnings")"
+        show "$name: groff" "$want" "$text" "${@:2}"
     fi
 }
 
-# Every line of the help's examples stands on the page as it would be typed.
-show_examples() { # NAME TEXT [COMMAND]
+# The title is there in small or capital letters, and every line of the help's examples as it would
+# be typed.
+show() { # WHERE TITLE TEXT [COMMAND]
     local line
-    [ $# -eq 3 ] || return 0
+    [[ ${3,,} == *"${2,,}"* ]] || complain "$1 shows no title"
+    [ $# -eq 4 ] || return 0
     while IFS= read -r line; do
-        grep -qF -- "$line" <<<"$2" || complain "$1: the page does not show: $line"
-    done < <("$program" help "$3" | sed -n '/^Examples:$/,/^Exit status:$/s/^  \([^#].*\)/\1/p')
+        [[ $3 == *"$line"* ]] || complain "$1 does not show: $line"
+    done < <("$program" help "$4" | sed -n '/^Examples:$/,/^Exit status:$/s/^  \([^#].*\)/\1/p')
 }
 
 check_page bloomery
