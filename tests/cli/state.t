@@ -128,12 +128,6 @@ $ rm -f out; mkfifo feed; exec 9<> feed; printf 'x\n' >&9; bloomery dedup --stat
 lock.bly
 ! bloomery dedup: lock.bly: is in use by another process
 
-# A reader that takes nothing does not hold up one who was told to stop.
-$ mkfifo slow; exec 9<> slow; seq 200000 > lines; bloomery dedup --state slow.bly < lines > slow 9>&- & job=$!
-> until_true waits $job; kill -TERM $job; wait $job; echo $?
-143
-! bloomery dedup: standard output: Connection timed out
-
 # A reader that goes away ends it, as ever, and nothing is left behind: the state knows nothing yet.
 $ for how in '--state pipe.bly' '--exact --state pipe.fps' '--exact'; do seq 300000 | bloomery dedup $how | head -1; echo ${PIPESTATUS[1]}; done; ls -A | grep pipe
 1
@@ -189,13 +183,21 @@ $ rm out; exec 9<> feed; printf 'x\n' >&9; bloomery dedup --confirm lock.fps < f
 ! bloomery dedup: lock.fps: is in use by another process
 
 # Fingerprints on disk are settled every second or so, not only when many wait.
-$ rm out; exec 9<> feed; printf 'x\n' >&9; bloomery dedup --confirm clock.fps < feed > out 9>&- & job=$!
+# The first command is for the test below: both have to wait for a second.
+$ (mkfifo slow; exec 9<> slow; seq 200000 > lines; bloomery dedup --state slow.bly < lines > slow 9>&- & job=$!
+>     until_true waits $job; kill -TERM $job; wait $job; echo $?) > slow.status 2> slow.notes &
+> rm out; exec 9<> feed; printf 'x\n' >&9; bloomery dedup --confirm clock.fps < feed > out 9>&- & job=$!
 > until_true grep -q x out; sleep 1.1; printf 'y\n' >&9; until_true grep -q y out; until_true waits $job
-> kill -KILL $job; wait $job 2>/dev/null; cat out; echo; printf 'x\ny\nz\n' | bloomery dedup --confirm clock.fps
+> kill -KILL $job; wait $job 2>/dev/null; cat out; echo; printf 'x\ny\nz\n' | bloomery dedup --confirm clock.fps; wait
 x
 y
 \
 z
+
+# A reader that takes nothing does not hold up one who was told to stop.
+$ cat slow.status; cat slow.notes >&2
+143
+! bloomery dedup: standard output: Connection timed out
 
 # With a limit on memory.
 $ seq 100000 | bloomery dedup --exact --memory 16M -c
