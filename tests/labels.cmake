@@ -9,8 +9,10 @@
 #   scalar  without vector instructions
 #   threads under the thread sanitizer
 #   bare    in a library without its optional packages
-set(BLOOMERY_SLOW_TESTS kinds_rates cli_kill cli_lost checks_readme checks_commands checks_install checks_demo
-  module_stalls_large)
+#
+# What is called NAME_large is the test NAME with a larger sample.
+set(BLOOMERY_SLOW_TESTS kinds_rates_large cli_kill_large cli_lost_large cli_window_lines_large cli_count_truth_large
+  module_stalls_large checks_readme checks_commands checks_install checks_demo)
 set(BLOOMERY_SCALAR_TESTS kinds_algebra kinds_counting kinds_files kinds_golden kinds_hybrid kinds_kinds
   kinds_layered kinds_layered_bytes kinds_multilayer kinds_multilayer_blocks kinds_multilayer_rates
   kinds_programs kinds_ribbon kinds_store kinds_threads kinds_window kinds_window_bytes)

@@ -1,6 +1,6 @@
 /* help_text.h - cuts the tables' texts into the parts that help, manual page and completion print.
  *
- * The texts are ASCII (tests/check_help.py sees to it): one byte is one column.
+ * The texts are ASCII (tests/cli/options_everywhere.py sees to it): one byte is one column.
  */
 #ifndef BLOOMERY_CLI_HELP_TEXT_H
 #define BLOOMERY_CLI_HELP_TEXT_H

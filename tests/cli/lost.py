@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Counts what `bloomery dedup` loses: lost.py PROGRAM GENERATOR [--quick].
+"""Counts what `bloomery dedup` loses: lost.py PROGRAM GENERATOR [--large].
 
 A repeat is never printed; the new lines lost are as many as the filter itself expects, within five
-sigma, and no more than the rate asked allows; --exact and --confirm lose none. Then 100 million
-lines through a pipe, which must not take more memory than allowed. With --quick there are fewer
-lines, and less memory is allowed.
+sigma, and no more than the rate asked allows; --exact and --confirm lose none. Then 3 million lines
+through a pipe, which must not take more memory than allowed. With --large there are more lines, 100
+million through the pipe, and more memory is allowed.
 """
 import json
 import math
@@ -15,15 +15,15 @@ import sys
 sys.dont_write_bytecode = True
 import scratch  # noqa: E402
 
-QUICK = "--quick" in sys.argv
-# Five sigma of N lines lost are 5 / sqrt(N) of them: a tenth, when 2500 are expected. The quick sizes
+LARGE = "--large" in sys.argv
+# Five sigma of N lines lost are 5 / sqrt(N) of them: a tenth, when 2500 are expected. The small sizes
 # are enough for that at a rate of 0.05 (about 2900 of the new lines are lost while a filter fills), and
 # in windows at 0.01 (2550). At lower rates they find a deviation of a quarter or a third.
-LINES = 600_000 if QUICK else 1_000_000
-WINDOW_KEYS = 300_000 if QUICK else 2_000_000
-WINDOW = "10k" if QUICK else "100k"
-MANY = 3_000_000 if QUICK else 100_000_000
-MEMORY = 32 if QUICK else 96
+LINES = 1_000_000 if LARGE else 600_000
+WINDOW_KEYS = 2_000_000 if LARGE else 300_000
+WINDOW = "100k" if LARGE else "10k"
+MANY = 100_000_000 if LARGE else 3_000_000
+MEMORY = 96 if LARGE else 32
 
 
 def report(program, options, stdin):

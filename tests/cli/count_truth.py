@@ -2,9 +2,10 @@
 """bloomery count beside Python's Counter: exact counts are exact, and estimates no further above the
 truth than they say.
 
-    count.py PROGRAM
+    count_truth.py PROGRAM [--large]
 
-All streams come from fixed seeds, and so do the hashes: a run is like any other.
+With --large the streams are four times as long, and so many URLs come that estimates err. All streams
+come from fixed seeds, and so do the hashes: a run is like any other.
 """
 import collections
 import json
@@ -16,6 +17,8 @@ import sys
 import tempfile
 
 PROGRAM = os.path.abspath(sys.argv[1])
+LARGE = "--large" in sys.argv
+TIMES = 4 if LARGE else 1
 failures = 0
 
 
@@ -36,9 +39,10 @@ def run(*args, stdin="", status=0):
 
 
 def urls():
-    """20,000 URLs, 40 of them twice."""
+    """20,000 URLs, or ten times as many, 40 of them twice."""
     r = random.Random(18)
-    once = ["https://site%d.example/page/%d?id=%d" % (r.randrange(5000), r.randrange(10 ** 6), i) for i in range(19960)]
+    n = 199960 if LARGE else 19960
+    once = ["https://site%d.example/page/%d?id=%d" % (r.randrange(5000), r.randrange(10 ** 6), i) for i in range(n)]
     lines = once + r.sample(once, 40)
     r.shuffle(lines)
     return lines
@@ -53,13 +57,13 @@ def zipf(n, keys, exponent, seed):
 def streams():
     r = random.Random(4)
     yield "urls", urls()
-    yield "zipf 1.0", zipf(20000, 50000, 1.0, 1)
-    yield "zipf 1.5", zipf(15000, 50000, 1.5, 2)
-    yield "all different", ["line %d" % i for i in range(22500)]
+    yield "zipf 1.0", zipf(TIMES * 20000, 50000, 1.0, 1)
+    yield "zipf 1.5", zipf(TIMES * 15000, 50000, 1.5, 2)
+    yield "all different", ["line %d" % i for i in range(TIMES * 22500)]
     yield "one line", ["again"] * 20000
-    yield "any of many", ["n%d" % r.randrange(5000) for _ in range(15000)]
+    yield "any of many", ["n%d" % r.randrange(TIMES * 5000) for _ in range(TIMES * 15000)]
     # The heaviest come last, when every table is full of others.
-    yield "late", ["early %d" % i for i in range(10000)] + zipf(10000, 2000, 1.0, 3)
+    yield "late", ["early %d" % i for i in range(TIMES * 10000)] + zipf(TIMES * 10000, 2000, 1.0, 3)
 
 
 # ---- what was printed -------------------------------------------------------------------------------
@@ -118,7 +122,7 @@ def test_exact(name, lines):
     truth = running(lines)
     every, repeats = printed(truth), printed([t for t in truth if t[0] >= 2])
     # From a file; from a pipe, planned for far too few; and in little memory.
-    for how in (["file"], ["-n", "10"], ["--exact", "-m", "256K", "--seed", "7"]):
+    for how in (["file"], ["-n", "10"], ["--exact", "-m", "2M" if LARGE else "256K", "--seed", "7"]):
         what = "%s, count %s" % (name, " ".join(how))
         stdin = "" if "file" in how else text
         expect(run(*how, stdin=stdin).stdout == every, what)
@@ -160,7 +164,7 @@ def test_estimates(name, lines):
     text = "".join(line + "\n" for line in lines)
     truth, last = running(lines), collections.Counter(lines)
     # As planned, far too small, and with hardly any keys followed.
-    for how in ([], ["-n", "500"], ["-m", "1K"]):
+    for how in ([], ["-n", str(TIMES * 500)], ["-m", "1K"]):
         what = "%s, count --sketch %s" % (name, " ".join(how))
         found = objects(run("--sketch", "--json", *how, stdin=text).stdout)
         expect([o["line"] for o in found] == lines, what + ": lines")
@@ -182,9 +186,9 @@ def test_estimates(name, lines):
 
 def test_heavy_hitters():
     """What comes often is found, and nearly exactly, in a hundredth of the memory of all keys."""
-    lines = zipf(75000, 50000, 1.1, 9)
+    lines = zipf(TIMES * 75000, TIMES * 50000, 1.1, 9)
     truth = collections.Counter(lines)
-    top = json.loads(run("--sketch", "-m", "16K", "--top", "10", "--json", stdin="\n".join(lines) + "\n").stdout)["top"]
+    top = json.loads(run("--sketch", "-m", "%dK" % (TIMES * 16), "--top", "10", "--json", stdin="\n".join(lines) + "\n").stdout)["top"]
     expect({e["key"] for e in top} == {key for key, _ in truth.most_common(10)}, "heavy hitters: %r" % top)
     for e in top:
         expect(abs(e["count"] - truth[e["key"]]) <= 0.01 * truth[e["key"]], "%r, not %d" % (e, truth[e["key"]]))
@@ -195,14 +199,14 @@ def test_heavy_hitters():
 
 def test_full():
     """Exact counts that would take more memory than allowed end with an error; all before is right."""
-    lines = ["line %d" % (i // 2) for i in range(100000)]
-    done = run("-m", "256K", stdin="".join(line + "\n" for line in lines), status=2)
+    lines = ["line %d" % (i // 2) for i in range(TIMES * 100000)]
+    done = run("-m", "%dK" % (TIMES * 256), stdin="".join(line + "\n" for line in lines), status=2)
     got = pairs(done.stdout)
-    expect(done.stdout == printed(running(lines)[:len(got)]) and len(got) > 50000, "%d lines are printed" % len(got))
-    expect("256 KiB" in done.stderr and "--memory" in done.stderr and "--sketch" in done.stderr, done.stderr)
+    expect(done.stdout == printed(running(lines)[:len(got)]) and len(got) > TIMES * 50000, "%d lines are printed" % len(got))
+    expect(("1.00 MiB" if LARGE else "256 KiB") in done.stderr and "--memory" in done.stderr and "--sketch" in done.stderr, done.stderr)
     # Counts of 15 and more take more memory than others.
-    text = "".join("%d\n" % i for i in range(37500)) * 16
-    done = run("-m", "256K", "--min", "16", stdin=text, status=2)
+    text = "".join("%d\n" % i for i in range(TIMES * 37500)) * 16
+    done = run("-m", "%dK" % (TIMES * 256), "--min", "16", stdin=text, status=2)
     expect(all(count == 16 for count, _, _ in pairs(done.stdout)), done.stdout)
 
 

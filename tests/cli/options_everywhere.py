@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Help, manual pages and completions tell the same of every command and option, and all of it.
 
-    check_help.py PROGRAM
+    options_everywhere.py PROGRAM
 
 `COMMAND -h` says which options there are; the parser must know each of them and each must stand in
 the long help, the manual page and the three completion scripts. Every command must have a summary,

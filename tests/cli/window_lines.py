@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Holds `bloomery dedup --window N` to its word, line by line: window.py PROGRAM [SEED] [--full].
+"""Holds `bloomery dedup --window N` to its word, line by line: window_lines.py PROGRAM [SEED] [--large].
 
 No line may be printed that was among the last N, and every line must be printed that has not come
 for N lines, an eighth more and a dozen. Both are counted in lines, repeats included, so streams are
 of keys that are all as frequent, by Zipf's law, and of one key that is most of the stream. In one
 run, and in many short ones that hand a state on, some of them without any line. The rate is so low
-that no line is lost. With --full there are larger windows, longer streams and more short runs.
+that no line is lost. With --large there are larger windows, longer streams and more short runs.
 """
 import itertools
 import os
@@ -80,11 +80,11 @@ def trial(program, size, stream, pieces, directory):
     return judge(size, stream, printed, where)
 
 
-def whole_streams(program, rng, directory, full):
-    for size in (1, 2, 3, 5, 8, 10, 30, 100, 1000, 100000 if full else 10000):
+def whole_streams(program, rng, directory, large):
+    for size in (1, 2, 3, 5, 8, 10, 30, 100, 1000, 100000 if large else 10000):
         for make in (uniform, zipf, one_key):
             keys = {uniform: int(size * 1.5) + 2, zipf: size * 4 + 40, one_key: size // 50 + 10}
-            stream = make(keys[make], max(6000 if full else 3000, 5 * size), rng)
+            stream = make(keys[make], max(6000 if large else 3000, 5 * size), rng)
             known, forgotten = trial(program, size, stream, None, directory)
             print("--window %d, %s: %d repeats known, %d forgotten"
                   % (size, make.__name__, known, forgotten))
@@ -92,32 +92,32 @@ def whole_streams(program, rng, directory, full):
                 sys.exit("the stream tests nothing")
 
 
-def many_runs(program, rng, directory, full):
+def many_runs(program, rng, directory, large):
     """An empty run adds nothing to the window, however many there are. If it did, lines would be
     forgotten too early, which a few lines show: 12 of them in runs of which most are empty. One that
     is forgotten too late needs more, 30. Every run is a process."""
     number = 0
-    for size in (1, 2, 5, 13, 30) if full else (1, 5, 13):
+    for size in (1, 2, 5, 13, 30) if large else (1, 5, 13):
         for pieces in ((1,), (3,), (7,), (1, 0, 0, 0), (0, 2, 1, 0)):
             number += 1
-            total = 12 if sum(pieces) * 4 == len(pieces) and not full else 30
-            for make in (uniform, zipf) if full else ((uniform, zipf)[number % 2],):
+            total = 12 if sum(pieces) * 4 == len(pieces) and not large else 30
+            for make in (uniform, zipf) if large else ((uniform, zipf)[number % 2],):
                 trial(program, size, make(int(size * 1.5) + 2, total, rng), pieces, directory)
     # More empty runs than a window has parts.
-    for size in (1, 2, 5) if full else (2,):
-        runs = (size,) + (30 if full else 16) * (0,)
+    for size in (1, 2, 5) if large else (2,):
+        runs = (size,) + (30 if large else 16) * (0,)
         trial(program, size, [i // 2 % (size + 1) for i in range(4 * size)], runs, directory)
 
 
 def main():
     program = os.path.abspath(sys.argv[1])
-    full = "--full" in sys.argv
-    seeds = [arg for arg in sys.argv[2:] if arg != "--full"]
+    large = "--large" in sys.argv
+    seeds = [arg for arg in sys.argv[2:] if arg != "--large"]
     seed = int(seeds[0]) if seeds else 1
     rng = random.Random(seed)
     with scratch.directory() as directory:
-        whole_streams(program, rng, directory, full)
-        many_runs(program, rng, directory, full)
+        whole_streams(program, rng, directory, large)
+        many_runs(program, rng, directory, large)
     print("seed %d" % seed)
 
 
