@@ -105,7 +105,7 @@ static exact *content(const char *name) {
 
 static void test_as_exact_with_a_bad_filter(void **state) {
     (void)state;
-    size_t n = 2000000 / BLYT_SLOW;
+    size_t n = 700000 / BLYT_SLOW; /* half of them new: settled once because 2^18 wait */
     stream s = {1, 0};
     confirm *c = opened("f", n / 2, 0.3);
     exact *e = exact_create(0, 0);
@@ -118,22 +118,21 @@ static void test_as_exact_with_a_bad_filter(void **state) {
     confirm_close(c);
 }
 
-/* A filter made for far fewer keys only costs reads. */
+/* A filter made for far fewer keys only costs reads. Settled early, so that they are of the file.
+ */
 static void test_as_exact_when_more_come(void **state) {
     (void)state;
-    size_t n = 600000 / BLYT_SLOW;
-    stream s = {2, 0};
-    exact *e = exact_create(0, 0);
-    confirm *c = opened("f", 100, 0.01);
-    compare_with_exact(c, e, &s, n);
-    confirm_close(c);
-    exact_destroy(e);
-    e = exact_create(0, 0);
-    s = (stream){3, 0};
-    c = opened("g", 0, 0.01);
-    compare_with_exact(c, e, &s, n);
-    confirm_close(c);
-    exact_destroy(e);
+    for (uint64_t expected = 0; expected <= 100; expected += 100) {
+        stream s = {2 + expected, 0};
+        exact *e = exact_create(0, 0);
+        confirm *c = opened(expected ? "f" : "g", expected, 0.01);
+        for (int part = 0; part < 4; part++) {
+            compare_with_exact(c, e, &s, 50000 / BLYT_SLOW);
+            assert_true(confirm_settle(c));
+        }
+        confirm_close(c);
+        exact_destroy(e);
+    }
 }
 
 /* Fingerprint 0, which stands for "empty" in every table, when the filter takes it for seen. */
@@ -167,7 +166,7 @@ static void test_zero(void **state) {
 
 static void test_goes_on_where_it_was(void **state) {
     (void)state;
-    size_t n = 400000 / BLYT_SLOW;
+    size_t n = 100000 / BLYT_SLOW;
     stream s = {4, 0};
     exact *e = exact_create(0, 0);
     uint64_t seed = 0;
@@ -264,6 +263,7 @@ typedef struct told {
     _Atomic bool open;        /* the file has been opened */
     _Atomic uint64_t handed;  /* keys [0, handed) have been, or are being, settled */
     _Atomic uint64_t settled; /* keys [0, settled) have been */
+    _Atomic uint64_t settles; /* how often it has settled */
 } told;
 
 /* Never ends. At most `most` keys at a time. */
@@ -281,6 +281,7 @@ static void settle_for_ever(const char *path, told *t, uint64_t rng, size_t most
         if (confirm_add(c, batch, n, fresh) != BLY_OK || !confirm_settle(c))
             break;
         t->settled = next;
+        t->settles++;
     }
     _exit(1);
 }
@@ -298,11 +299,11 @@ static void sleep_for(long nanoseconds) {
     (void)nanosleep(&(struct timespec){0, nanoseconds}, NULL);
 }
 
-/* `wait`: not before it has opened the file. */
-static void kill_after(pid_t child, const told *t, bool wait, long nanoseconds) {
+/* `wait`: not before it has opened the file and settled that often. */
+static void kill_after(pid_t child, const told *t, bool wait, uint64_t settles, long nanoseconds) {
     int status;
-    for (int tries = 0; wait && !t->open && tries < 100000; tries++)
-        sleep_for(100000);
+    for (int tries = 0; wait && (!t->open || t->settles < settles) && tries < 1000000; tries++)
+        sleep_for(50000);
     sleep_for(nanoseconds);
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -310,24 +311,28 @@ static void kill_after(pid_t child, const told *t, bool wait, long nanoseconds) 
 }
 
 /* The file opens; it holds all that was settled, and nothing that was not handed to be; and it is
- * believed: what it lacks is new, what it has is not. Then all are settled, for the next round. */
-static void look_after_a_kill(told *t) {
+ * believed: what it lacks is new, what it has is not. Then all are settled, for the next round.
+ * Looked up are all keys from `doubtful` on, and of those before, which cost a read each, one in
+ * 16. */
+static void look_after_a_kill(told *t, uint64_t doubtful) {
     uint64_t handed = t->handed, settled = t->settled, inside = 0, batch[1000];
     uint8_t fresh[1000];
+    size_t n = 0;
     exact *e = content("f");
     assert_non_null(e);
     confirm *c = opened("f", 0, 0.05);
-    for (uint64_t i = 0; i < handed; i += 1000) {
-        size_t n = handed - i < 1000 ? (size_t)(handed - i) : 1000;
-        for (size_t k = 0; k < n; k++)
-            batch[k] = key(i + k);
+    for (uint64_t i = 0; i < handed; i++) {
+        bool has = exact_has(e, key(i));
+        assert_true(has || i >= settled);
+        inside += has;
+        if (i >= doubtful || i % 16 == 0)
+            batch[n++] = key(i);
+        if (n < COUNT_OF(batch) && i + 1 < handed)
+            continue;
         assert_ok(confirm_add(c, batch, n, fresh));
-        for (size_t k = 0; k < n; k++) {
+        for (size_t k = 0; k < n; k++)
             assert_int_equal(fresh[k], !exact_has(e, batch[k]));
-            assert_true(!fresh[k] || i + k >= settled);
-            inside += !fresh[k];
-        }
-        settle_if_due(c);
+        n = 0;
     }
     assert_int_equal(inside, exact_count(e));
     assert_true(confirm_settle(c));
@@ -336,6 +341,8 @@ static void look_after_a_kill(told *t) {
     exact_destroy(e);
 }
 
+enum { LARGE = 40000 }; /* keys: 128 pages, twice as many as are read at once */
+
 /* A small file, which doubles often, or a large one, most of whose time goes into its pages. */
 static void begin_anew(told *t, bool large) {
     (void)unlink(at("f"));
@@ -343,7 +350,7 @@ static void begin_anew(told *t, bool large) {
     if (!large)
         return;
     confirm *c = opened("f", 0, 0.05);
-    t->handed = t->settled = 60000;
+    t->handed = t->settled = LARGE;
     add_keys_from(c, 0, t->handed, 1);
     assert_true(confirm_settle(c));
     confirm_close(c);
@@ -351,7 +358,8 @@ static void begin_anew(told *t, bool large) {
 
 static void test_killed(void **state) {
     (void)state;
-    const uint64_t longest = 20000000 * (BLYT_SLOW > 1 ? 5 : 1); /* nanoseconds */
+    /* Nanoseconds: some more than it takes to open the file, or to settle once. */
+    const uint64_t opens = 8000000 * (BLYT_SLOW > 1 ? 5 : 1), settles = opens / 4;
     uint64_t rng = 9;
     char path[PATH_MAX];
     told *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -359,19 +367,22 @@ static void test_killed(void **state) {
     (void)snprintf(path, sizeof path, "%s", at("f"));
     for (int round = 0; round < 60; round++) {
         bool large = round / 10 % 2;
-        if (round % 10 == 0)
+        if (round % 10 % (large ? 10 : 3) == 0)
             begin_anew(t, large);
-        uint64_t seed = blyt_next(&rng);
+        uint64_t seed = blyt_next(&rng), r = blyt_next(&rng), doubtful = t->settled;
+        bool wait = round % 4 != 0;
         t->open = false;
+        t->settles = 0;
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0)
             settle_for_ever(path, t, seed, large ? 300 : INPUT_BATCH);
-        kill_after(child, t, round % 4 != 0, (long)(blyt_next(&rng) % longest));
+        kill_after(child, t, wait, r % (large ? 3 : 2),
+                   (long)((r >> 8) % (wait ? settles : opens)));
         remove_temporaries();
-        look_after_a_kill(t);
+        look_after_a_kill(t, doubtful);
     }
-    assert_true(t->settled > 60000);
+    assert_true(t->settled > LARGE);
     (void)munmap(t, sizeof *t);
 }
 
