@@ -22,6 +22,10 @@
 #endif
 #endif
 
+#ifndef BLYT_LARGE
+#define BLYT_LARGE 0 /* 1 in the programs test_..._large, which have the time for larger samples */
+#endif
+
 #define COUNT_OF(a)     (sizeof(a) / sizeof *(a))
 #define assert_ok(call) assert_int_equal(call, BLY_OK)
 
