@@ -43,7 +43,7 @@ static void one_stream(uint64_t keys, uint32_t s, double p, uint64_t n) {
 
 static void the_latest_are_there(void **state) {
     static const uint32_t generations[] = {1, 2, 3, 8, 9, 10, 16, 32};
-    uint64_t n = 300000 / BLYT_SLOW;
+    uint64_t n = (BLYT_LARGE ? 300000 : 120000) / BLYT_SLOW;
     (void)state;
     for (size_t i = 0; i < COUNT_OF(generations); i++)
         one_stream(3001, generations[i], 0.01, n / (generations[i] == 8 ? 1 : 4));
@@ -136,7 +136,7 @@ static void batches_are_single_calls(void **state) {
         uint64_t rng = 11, most = k->keys < 100 ? 90 : 700;
         if (!blyi_window_is_small(&a->geometry))
             parts |= (uint64_t)1 << blyi_window_parts(&a->geometry);
-        for (int turn = 0; turn < 300 / BLYT_SLOW; turn++) {
+        for (int turn = 0; turn < (BLYT_LARGE ? 300 : 120) / BLYT_SLOW; turn++) {
             uint64_t first = blyt_next(&rng) % k->universe, n = blyt_next(&rng) % most;
             blyt_list l = blyt_list_of(KEYS_RANDOM, first, n);
             compare_adds(a, b, &l);
