@@ -83,14 +83,15 @@ static void aging_halves(void **state) {
         for (unsigned code = 0; code < 256; code++) {
             sample s = {0};
             double sigma = 0, half = (double)value[code] / 2;
+            uint8_t line[64];
             memset(f->body, (int)code, 4000 * 64);
             f->items = 999 + code;
             assert_ok(bly_counts_age(f));
             assert_int_equal(f->items, 1000 + code);
             for (unsigned i = 0; i < 4000; i++) {
                 uint8_t now = f->body[64 * i];
-                for (unsigned j = 0; j < 64; j++)
-                    assert_int_equal(f->body[64 * i + j], now);
+                memset(line, now, sizeof line);
+                assert_memory_equal(f->body + 64 * (size_t)i, line, sizeof line);
                 assert_true(code > exact || now == code / 2);
                 take(&s, (double)value[now] - half);
                 sigma += pow((double)value[now] - half, 2);

@@ -114,7 +114,13 @@ static void shows_a_map(void **state) {
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-enum { STAY = 60, COME = 40, CHURN = 20, TURNS = 1500 / BLYT_SLOW, READERS = 3 };
+enum {
+    STAY = 60,
+    COME = 40,
+    CHURN = 20,
+    TURNS = (BLYT_LARGE ? 1500 : 500) / BLYT_SLOW,
+    READERS = 3
+};
 
 typedef struct reader {
     const bly_filter *front;

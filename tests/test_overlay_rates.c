@@ -109,7 +109,9 @@ static bly_hash hash_32(void *user, const void *key, size_t len) {
 /* Keys with equal hashes are one key. */
 static void narrow_hash(void **state) {
     (void)state;
-    const uint64_t n = 100000, live = 3000000 / BLYT_SLOW;
+    /* live * n / 2^32 keys are missed: 70; 28 where that must be quick; 7 with sanitizers. */
+    const bool quick = !BLYT_LARGE && BLYT_SLOW == 1;
+    const uint64_t n = quick ? 300000 : 100000, live = quick ? 400000 : 3000000 / BLYT_SLOW;
     bly_spec spec = bly_spec_for(BLY_CLASSIC, 2 * live, 0.01);
     bly_filter *base;
     assert_ok(bly_hasher_custom(&spec.hasher, hash_32, NULL, 32, 1));
@@ -120,7 +122,7 @@ static void narrow_hash(void **state) {
     bly_filter *f = over(base, n, 0);
     for (uint64_t i = 0; i < n; i++)
         assert_ok(take(f, i, NULL));
-    assert_true(bly_overlay_miss_bound(f) > 2.3e-5);
+    assert_true(bly_overlay_miss_bound(f) > 2.3e-10 * (double)n);
     misses_as_told(f, n, live);
     bly_filter_destroy(f);
     bly_filter_destroy(base);
@@ -131,7 +133,7 @@ static void narrow_hash(void **state) {
 /* The rate of the whole is the base's, whatever came and went. */
 static void rate_of_the_whole(void **state) {
     (void)state;
-    const uint64_t n = 50000, asked = 1000000 / BLYT_SLOW;
+    const uint64_t n = 50000;
     const bly_kind kinds[] = {BLY_SBBF, BLY_FUSE, BLY_SCALABLE};
     for (size_t k = 0; k < COUNT_OF(kinds); k++) {
         bly_filter *base = base_of(kinds[k], n, 0.01), *f = over(base, 0, 0);
@@ -141,6 +143,8 @@ static void rate_of_the_whole(void **state) {
             assert_ok(put(f, i, NULL));
         bly_stats s;
         bly_filter_stats(f, &s);
+        /* Of 2500 false positives five sigma are a tenth. */
+        const uint64_t asked = (uint64_t)fmin(1e6, 2500 / s.current_fpr) / BLYT_SLOW;
         double found = 0, mean = s.current_fpr * (double)asked;
         for (uint64_t i = 2 * n; i < 2 * n + asked; i++)
             found += has(f, i);
