@@ -27,11 +27,17 @@ class Counts:
     def check_body(self, head, body):
         pass
 
-    def values(self, head):
-        values, slow = [0], 24 if head["sub"] else 11
+    def __init__(self):
+        self.tables = [self.table(11), self.table(24)]
+
+    def table(self, slow):
+        values = [0]
         while len(values) < self.CODES:
             values.append(values[-1] + 1 + max(0, values[-1] - 16) // slow)
         return values
+
+    def values(self, head):
+        return self.tables[head["sub"]]
 
     def cells(self, head, lo, hi):
         line, taken = mulhi(lo, head["size"]), []

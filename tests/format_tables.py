@@ -251,27 +251,30 @@ class Ribbon:
     def check_body(self, head, body):
         pass
 
-    def bit(self, head, body, shard, t, j):
-        """Of slot t of a shard, in column j."""
-        r, _, _, m, wide = self.shape(head)
-        start, b, i = shard * (m * r + wide) // 8, t // 128, t % 128
+    def block(self, shape, body, shard, b, j):
+        """Slots 128 b to 128 b + 127 of a shard in column j, as a number. What is past the last is of no meaning."""
+        r, _, _, m, wide = shape
+        start = shard * (m * r + wide) // 8
         if j == r and 128 * (b + 1) > wide:
             at = start + (m * r + wide - wide % 128) // 8
         else:
             at = start + 16 * (b * r + min(b, wide // 128)) + j * min(128, m - 128 * b) // 8
-        return body[at + i // 8] >> i % 8 & 1
+        return int.from_bytes(body[at : at + 16], "little")
 
     def contains(self, head, body, lo, hi):
-        r, shards, seed, m, wide = self.shape(head)
+        shape = r, shards, seed, m, wide = self.shape(head)
         shard, place = mulhi(lo, shards), lo * shards & M64
         if seed:
             place = fmix64(place + seed * GOLD & M64)
         start = mulhi(place, m - 127) if m >= 128 else 0
         c = hi + (fmix64(hi + GOLD & M64) << 64)
-        window = range(start, min(start + 128, m))
-        counting = [t for t in window if t == start or c >> t % 128 & 1]
+        first, i = divmod(start, 128)
+        # Slot t counts if it is the first, or by bit t % 128 of c: those of its block, then of the next.
+        counting = [(first, (c | 1 << i) >> i << i), (first + 1, c & (1 << i) - 1)]
+        counting = [(b, mask & (1 << max(0, min(128, m - 128 * b))) - 1) for b, mask in counting]
         for j in range(r + 1 if start + 128 <= wide else r):
-            if sum(self.bit(head, body, shard, t, j) for t in counting) % 2:
+            odd = [self.block(shape, body, shard, b, j) & mask for b, mask in counting if mask]
+            if sum(bin(x).count("1") for x in odd) % 2:
                 return False
         return head["items"] > 0
 
