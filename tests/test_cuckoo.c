@@ -91,7 +91,7 @@ static void every_seed_reaches_the_plan(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(table); i++) {
         bly_filter *f = cuckoo(table[i].n, i % 2 ? 0.001 : 0.01);
-        const unsigned seeds = table[i].seeds / (BLYT_LARGE ? 1 : table[i].n < 50000 ? 2 : 10);
+        const unsigned seeds = table[i].seeds / (BLYT_LARGE ? 1 : table[i].n < 50000 ? 4 : 20);
         for (unsigned seed = 1; seed <= seeds / BLYT_SLOW; seed++) {
             bly_filter_clear(f);
             add_hashes(f, seed, 0, table[i].n);
@@ -122,7 +122,7 @@ static void few_small_tables_refuse(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         bly_filter *f = cuckoo(numbers[i], 0.01);
-        for (unsigned round = 0; round < 1000 / BLYT_SLOW; round++) {
+        for (unsigned round = 0; round < (BLYT_LARGE ? 1000 : 300) / BLYT_SLOW; round++) {
             bly_tally sum;
             for (size_t j = 0; j < numbers[i]; j++)
                 h[j] = (bly_hash){blyt_next(&random), blyt_next(&random)};
@@ -133,7 +133,8 @@ static void few_small_tables_refuse(void **state) {
         }
         bly_filter_destroy(f);
     }
-    assert_true(refused <= 7); /* 1 expected */
+    /* 1.3 are expected, or 0.4. More than these come once in 20,000 times. */
+    assert_true(refused <= (BLYT_LARGE ? 7 : 4));
 }
 
 /* ---- rates ----------------------------------------------------------------------------------- */

@@ -56,7 +56,7 @@ static void every_size(void **state) {
             build_one(&l, n, n % 2, n);
         for (size_t n = to; n <= 2000; n += 37)
             build_one(&l, n, true, n);
-        for (size_t n = 11400; n <= 11600; n += is_long() ? 1 : 10)
+        for (size_t n = 11400; n <= 11600; n += is_long() ? 1 : k == 0 || BLYT_LARGE ? 10 : 50)
             build_one(&l, n, n % 2, n);
         for (size_t n = 4; n < last; n *= 2) {
             build_one(&l, n - 1, false, 1);
