@@ -258,6 +258,45 @@ static void test_refusals(void **state) {
 
 /* ---- kills ----------------------------------------------------------------------------------- */
 
+/* The call that changes a file at which a process ends, and how many quarters of it are done, in
+ * whole pages: a kill stops a write between two of them. */
+static struct {
+    long calls; /* before it; -1: there is none */
+    unsigned quarters;
+} fatal = {-1, 0};
+
+static bool is_fatal(void) {
+    return fatal.calls >= 0 && fatal.calls-- == 0;
+}
+
+ssize_t __real_write(int fd, const void *data, size_t size);
+ssize_t __wrap_write(int fd, const void *data, size_t size);
+ssize_t __wrap_write(int fd, const void *data, size_t size) {
+    size_t part = fatal.quarters < 4 ? size * fatal.quarters / 4 / PAGE * PAGE : size;
+    if (is_fatal() && __real_write(fd, data, part) >= 0)
+        (void)raise(SIGKILL);
+    return __real_write(fd, data, size);
+}
+
+ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t at) {
+    return lseek(fd, at, SEEK_SET) == at ? __wrap_write(fd, data, size) : -1;
+}
+
+/* What pwrite is called where 64-bit offsets have to be asked for. */
+ssize_t __wrap_pwrite64(int fd, const void *data, size_t size, off_t at)
+    __attribute__((alias("__wrap_pwrite")));
+
+int __real_renameat(int from, const char *old_name, int to, const char *new_name);
+int __wrap_renameat(int from, const char *old_name, int to, const char *new_name);
+int __wrap_renameat(int from, const char *old_name, int to, const char *new_name) {
+    bool last = is_fatal();
+    int result = last && fatal.quarters < 2 ? 0 : __real_renameat(from, old_name, to, new_name);
+    if (last)
+        (void)raise(SIGKILL);
+    return result;
+}
+
 /* What a process that will be killed tells its parent. */
 typedef struct told {
     _Atomic bool open;        /* the file has been opened */
@@ -301,13 +340,10 @@ static void sleep_for(long nanoseconds) {
 
 /* `wait`: not before it has opened the file and settled that often. */
 static void kill_after(pid_t child, const told *t, bool wait, uint64_t settles, long nanoseconds) {
-    int status;
     for (int tries = 0; wait && (!t->open || t->settles < settles) && tries < 1000000; tries++)
         sleep_for(50000);
     sleep_for(nanoseconds);
     assert_int_equal(kill(child, SIGKILL), 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
 /* The file opens; it holds all that was settled, and nothing that was not handed to be; and it is
@@ -356,6 +392,7 @@ static void begin_anew(told *t, bool large) {
     confirm_close(c);
 }
 
+/* By the parent after some time, and by itself in the middle of a call. */
 static void test_killed(void **state) {
     (void)state;
     /* Nanoseconds: some more than it takes to open the file, or to settle once. */
@@ -370,15 +407,21 @@ static void test_killed(void **state) {
         if (round % 10 % (large ? 10 : 3) == 0)
             begin_anew(t, large);
         uint64_t seed = blyt_next(&rng), r = blyt_next(&rng), doubtful = t->settled;
-        bool wait = round % 4 != 0;
+        bool wait = round % 4 != 0, by_itself = round % 2;
+        int status;
         t->open = false;
         t->settles = 0;
         pid_t child = fork();
         assert_true(child >= 0);
-        if (child == 0)
+        if (child == 0) {
+            fatal.calls = by_itself ? (long)(r % 16) : -1;
+            fatal.quarters = (unsigned)(r >> 8) % 5;
             settle_for_ever(path, t, seed, large ? 300 : INPUT_BATCH);
-        kill_after(child, t, wait, r % (large ? 3 : 2),
-                   (long)((r >> 8) % (wait ? settles : opens)));
+        }
+        if (!by_itself)
+            kill_after(child, t, wait, r % 2, (long)((r >> 8) % (wait ? settles : opens)));
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
         remove_temporaries();
         look_after_a_kill(t, doubtful);
     }
