@@ -252,7 +252,7 @@ class Ribbon:
         pass
 
     def block(self, shape, body, shard, b, j):
-        """Slots 128 b to 128 b + 127 of a shard in column j, as a number. What is past the last is of no meaning."""
+        """Slots 128 b to 128 b + 127 of a shard in column j, as a number; its bits past the last mean nothing."""
         r, _, _, m, wide = shape
         start = shard * (m * r + wide) // 8
         if j == r and 128 * (b + 1) > wide:

@@ -23,7 +23,7 @@
 #endif
 
 #ifndef BLYT_LARGE
-#define BLYT_LARGE 0 /* 1 in the programs test_..._large, which have the time for larger samples */
+#define BLYT_LARGE 0 /* 1 in programs test_..._large, which have time for larger samples */
 #endif
 
 #define COUNT_OF(a)     (sizeof(a) / sizeof *(a))
