@@ -22,12 +22,13 @@
 #endif
 #endif
 
-#ifndef BLYT_LARGE
-#define BLYT_LARGE 0 /* 1 in programs test_..._large, which have time for larger samples */
-#endif
-
 #define COUNT_OF(a)     (sizeof(a) / sizeof *(a))
 #define assert_ok(call) assert_int_equal(call, BLY_OK)
+
+/* Whether there is time for larger samples: tests called NAME_large are NAME with this variable. */
+static inline bool blyt_large(void) {
+    return getenv("BLOOMERY_LARGE") != NULL;
+}
 
 static inline bly_bytes blyt_text(const char *s) {
     return (bly_bytes){s, strlen(s)};

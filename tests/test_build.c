@@ -17,8 +17,11 @@
 enum {
     SPILLS = (1 << 21) + 12345,       /* hashes: more than fit 32 MiB */
     SPILLS_TWICE = (1 << 22) + 12345, /* and so again */
-    DISTINCT = BLYT_LARGE ? SPILLS : BLYI_FUSE_SHARD_KEYS + (1 << 16)
 };
+
+static size_t distinct_spills(void) {
+    return blyt_large() ? SPILLS : BLYI_FUSE_SHARD_KEYS + (1 << 16);
+}
 
 static bly_hash hash_at(uint64_t i) {
     uint64_t state = i;
@@ -41,8 +44,9 @@ static bly_hash *hashes(uint64_t from, size_t n) {
 static bly_hash *hashes_to_spill(size_t n) {
     bly_hash *h = malloc(n * sizeof *h);
     assert_non_null(h);
+    const size_t distinct = distinct_spills();
     for (size_t i = 0; i < n; i++)
-        h[i] = i < DISTINCT ? hash_at(1 + i) : h[i - DISTINCT];
+        h[i] = i < distinct ? hash_at(1 + i) : h[i - distinct];
     return h;
 }
 
@@ -153,7 +157,7 @@ static void sorting(void **state) {
         sort_case(n, all, all, 0);
     /* From 24 * 2^12 hashes on, most buckets are distributed a second time. */
     sort_case(146164, all, all, 0);
-    for (size_t n = 200; n < (BLYT_LARGE ? 300000 : 50000); n = n * 3 + 1) {
+    for (size_t n = 200; n < (blyt_large() ? 300000 : 50000); n = n * 3 + 1) {
         sort_case(n, all, all, 0);
         sort_case(n, all, all, 11);
         sort_case(n, 0, 0, 0);                        /* all the same */
@@ -199,7 +203,7 @@ static void workers(void **state) {
 static void order_and_repeats_do_not_matter(void **state) {
     (void)state;
     /* The last, 117187, makes two runs when it comes twice. */
-    for (size_t n = 1; n < (BLYT_LARGE ? 1000000 : 200000) / BLYT_SLOW; n = n * 5 + 2) {
+    for (size_t n = 1; n < (blyt_large() ? 1000000 : 200000) / BLYT_SLOW; n = n * 5 + 2) {
         bly_hash *h = hashes(7, 2 * n);
         bly_filter *want = built(h, n, n, NULL, NULL), *f;
         assert_int_equal(bly_filter_count(want), n);
@@ -233,13 +237,15 @@ static void options_do_not_matter(void **state) {
         {.threads = 99},
     };
     (void)state;
-    bly_filter *want = built(h, DISTINCT, DISTINCT, &(bly_build_options){.threads = 1}, NULL);
-    assert_int_equal(bly_filter_contains_hashes(want, h, DISTINCT, NULL), DISTINCT);
+    bly_filter *want =
+        built(h, distinct_spills(), distinct_spills(), &(bly_build_options){.threads = 1}, NULL);
+    assert_int_equal(bly_filter_contains_hashes(want, h, distinct_spills(), NULL),
+                     distinct_spills());
     for (size_t i = 0; i < COUNT_OF(options); i++) {
         meter m = {0};
         bly_allocator a = metered(&m);
         bly_build_options o = options[i];
-        const size_t n = !o.memory ? DISTINCT : i % 2 ? SPILLS_TWICE : SPILLS;
+        const size_t n = !o.memory ? distinct_spills() : i % 2 ? SPILLS_TWICE : SPILLS;
         o.folder = scratch;
         assert_equal_and_free(want, built(h, n, i % 2 ? n : 99991, &o, &a));
         assert_int_equal(m.now, 0);
@@ -282,7 +288,7 @@ static void one_word_or_two(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const size_t adds = rows[i].memory ? rows[i].narrow / BLYT_SLOW : rows[i].narrow;
-        const size_t narrow = adds < DISTINCT ? adds : DISTINCT;
+        const size_t narrow = adds < distinct_spills() ? adds : distinct_spills();
         const size_t n = narrow + rows[i].wide, last = n / 3;
         bly_hash *h = hashes(11, n);
         for (size_t j = 0; j < narrow; j++)
@@ -316,7 +322,7 @@ static void one_word_or_two(void **state) {
 static void memory_is_bounded(void **state) {
     const uint64_t n = getenv("BLOOMERY_LONG") ? UINT64_C(60000000) : UINT64_C(6000000) / BLYT_SLOW;
     const uint64_t allowed = UINT64_C(64) << 20; /* 6,000,000 hashes of 16 bytes are 92 MiB */
-    const uint64_t distinct = BLYT_LARGE || n < DISTINCT ? n : DISTINCT;
+    const uint64_t distinct = blyt_large() || n < distinct_spills() ? n : distinct_spills();
     meter m = {0};
     bly_allocator a = metered(&m);
     bly_builder *b = builder(0.01, &(bly_build_options){.threads = 2, .memory = 1}, &a);
@@ -341,7 +347,7 @@ static void memory_is_bounded(void **state) {
 
 /* Without a bound it is 16 bytes per key, a run, and what solving a shard takes: less than 20. */
 static void memory_without_bound(void **state) {
-    const size_t n = (BLYT_LARGE ? 3 : 1) << 20;
+    const size_t n = (blyt_large() ? 3 : 1) << 20;
     meter m = {0};
     bly_allocator a = metered(&m);
     bly_hash *h = hashes(3, n);
@@ -448,7 +454,7 @@ static void no_space(void **state) {
     assert_int_equal(error, EFBIG);
     assert_int_equal(bly_builder_count(b), 1000);
     assert_ok(bly_builder_add_hashes(b, h, SPILLS)); /* now there is room */
-    bly_filter *f = finish(b), *want = built(h, DISTINCT, DISTINCT, NULL, NULL);
+    bly_filter *f = finish(b), *want = built(h, distinct_spills(), distinct_spills(), NULL, NULL);
     assert_equal_and_free(f, want);
     bly_filter_destroy(f);
     free(h);
@@ -602,7 +608,7 @@ static void poor_hashes(void **state) {
     assert_ok(poor_hash(0, 3000));
     assert_ok(poor_hash(4, 3000));
     (void)poor_hash(1, 2000);
-    for (unsigned kind = 1; BLYT_LARGE && kind < 4; kind++)
+    for (unsigned kind = 1; blyt_large() && kind < 4; kind++)
         (void)poor_hash(kind, 3000);
 }
 

@@ -161,7 +161,7 @@ static double unsteady(const bly_filter *f) {
 /* Of 2500 false positives five sigma are a tenth. At 0.0001 there is only time for 800 in
  * test_counting_large, else for 130. */
 static void check_rate(bly_kind kind, uint32_t width, uint64_t n, double p) {
-    const uint64_t most = (BLYT_LARGE ? 8000000U : p < 0.001 ? 1300000U : 2600000U) / BLYT_SLOW;
+    const uint64_t most = (blyt_large() ? 8000000U : p < 0.001 ? 1300000U : 2600000U) / BLYT_SLOW;
     unsigned filters = n <= 1000 ? 50 : 1;
     bly_filter *f = counters(kind, n, p, width);
     bly_geometry g = bly_filter_geometry(f);
@@ -195,12 +195,12 @@ static void rates_are_as_planned(void **state) {
     (void)state;
     for (size_t i = 0; i < 2; i++)
         for (size_t p = 0; p < COUNT_OF(rates); p++) {
-            const bool both = BLYT_LARGE || rates[p] > 0.001; /* else small ones of one kind */
+            const bool both = blyt_large() || rates[p] > 0.001; /* else small ones of one kind */
             if (both || i == 0)
                 check_rate(kinds[i], 4, 1000, rates[p]);
             if (both || i == 1)
                 check_rate(kinds[i], 4, 100000 / BLYT_SLOW, rates[p]);
-            if (BLYT_LARGE)
+            if (blyt_large())
                 check_rate(kinds[i], 4, 1000000 / BLYT_SLOW, rates[p]);
             if (long_run())
                 check_rate(kinds[i], 4, 10000000, rates[p]);

@@ -91,14 +91,14 @@ static void every_seed_reaches_the_plan(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(table); i++) {
         bly_filter *f = cuckoo(table[i].n, i % 2 ? 0.001 : 0.01);
-        const unsigned seeds = table[i].seeds / (BLYT_LARGE ? 1 : table[i].n < 50000 ? 4 : 20);
+        const unsigned seeds = table[i].seeds / (blyt_large() ? 1 : table[i].n < 50000 ? 4 : 20);
         for (unsigned seed = 1; seed <= seeds / BLYT_SLOW; seed++) {
             bly_filter_clear(f);
             add_hashes(f, seed, 0, table[i].n);
         }
         bly_filter_destroy(f);
     }
-    for (uint64_t n = 1; n <= 300; n += BLYT_LARGE || BLYT_SLOW > 1 ? BLYT_SLOW : 4) {
+    for (uint64_t n = 1; n <= 300; n += blyt_large() || BLYT_SLOW > 1 ? BLYT_SLOW : 4) {
         bly_filter *f = cuckoo(n, n % 3 ? 0.01 : 0.06);
         for (unsigned seed = 1; seed <= 40; seed++) {
             bly_filter_clear(f);
@@ -122,7 +122,7 @@ static void few_small_tables_refuse(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         bly_filter *f = cuckoo(numbers[i], 0.01);
-        for (unsigned round = 0; round < (BLYT_LARGE ? 1000 : 300) / BLYT_SLOW; round++) {
+        for (unsigned round = 0; round < (blyt_large() ? 1000 : 300) / BLYT_SLOW; round++) {
             bly_tally sum;
             for (size_t j = 0; j < numbers[i]; j++)
                 h[j] = (bly_hash){blyt_next(&random), blyt_next(&random)};
@@ -134,7 +134,7 @@ static void few_small_tables_refuse(void **state) {
         bly_filter_destroy(f);
     }
     /* 1.3 are expected, or 0.4. More than these come once in 20,000 times. */
-    assert_true(refused <= (BLYT_LARGE ? 7 : 4));
+    assert_true(refused <= (blyt_large() ? 7 : 4));
 }
 
 /* ---- rates ----------------------------------------------------------------------------------- */
@@ -142,7 +142,7 @@ static void few_small_tables_refuse(void **state) {
 /* Of 2500 false positives five sigma are a tenth. At 0.0001 there is only time for that in
  * test_cuckoo_large, else for 300, of which they are three tenths. */
 static void check_rate(uint64_t n, uint64_t capacity, double p) {
-    const uint64_t most = (BLYT_LARGE ? 40000000 : 3000000) / BLYT_SLOW;
+    const uint64_t most = (blyt_large() ? 40000000 : 3000000) / BLYT_SLOW;
     unsigned filters = n <= 10 ? 400 : n <= 1000 ? 50 : n <= 20000 ? 5 : 1;
     bly_filter *f = cuckoo(capacity, p);
     bly_geometry g = bly_filter_geometry(f);
@@ -175,7 +175,7 @@ static void rates_are_as_planned(void **state) {
     for (size_t i = 0; i < COUNT_OF(rates); i++) {
         check_rate(1000, 1000, rates[i]);
         check_rate(100000, 100000, rates[i]);
-        if (!BLYT_LARGE && rates[i] < 0.001)
+        if (!blyt_large() && rates[i] < 0.001)
             continue;
         check_rate(500, 1000, rates[i]);
         check_rate(50000, 100000, rates[i]);

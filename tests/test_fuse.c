@@ -50,13 +50,13 @@ static void every_size(void **state) {
     const size_t to = is_long() ? 2000 : 300, most = is_long() ? (1 << 20) + 1 : (1 << 17) + 1;
     (void)state;
     for (size_t k = 0; k < COUNT_OF(sets); k++) {
-        const size_t last = BLYT_LARGE || k == 0 ? most : (1 << 14) + 1;
+        const size_t last = blyt_large() || k == 0 ? most : (1 << 14) + 1;
         blyt_list l = blyt_list_of(sets[k], 1, last);
         for (size_t n = 1; n <= to; n++)
             build_one(&l, n, n % 2, n);
         for (size_t n = to; n <= 2000; n += 37)
             build_one(&l, n, true, n);
-        for (size_t n = 11400; n <= 11600; n += is_long() ? 1 : k == 0 || BLYT_LARGE ? 10 : 50)
+        for (size_t n = 11400; n <= 11600; n += is_long() ? 1 : k == 0 || blyt_large() ? 10 : 50)
             build_one(&l, n, n % 2, n);
         for (size_t n = 4; n < last; n *= 2) {
             build_one(&l, n - 1, false, 1);
@@ -71,7 +71,7 @@ static void every_size(void **state) {
 static void many_seeds(void **state) {
     static const size_t sizes[] = {2, 5, 17, 100, 1000, 11500};
     blyt_list l = blyt_list_of(KEYS_LITTLE, 0, 11500);
-    const uint64_t seeds = (is_long() ? 1000U : BLYT_LARGE ? 100U : 40U) / BLYT_SLOW;
+    const uint64_t seeds = (is_long() ? 1000U : blyt_large() ? 100U : 40U) / BLYT_SLOW;
     (void)state;
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
         for (uint64_t seed = 1; seed <= seeds; seed++)
@@ -140,7 +140,7 @@ static void bits_per_key(void **state) {
     bly_geometry g;
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rates); i++) {
-        const size_t most = is_long() || BLYT_LARGE || i == 1 ? some : 100000;
+        const size_t most = is_long() || blyt_large() || i == 1 ? some : 100000;
         for (size_t j = 0; j < COUNT_OF(sizes) && sizes[j] <= most; j++) {
             bly_filter *f = fuse(&l, sizes[j], rates[i].p, 4);
             double bits = 8 * (double)(bly_filter_file_size(f) - HEADER) / (double)sizes[j];
@@ -266,7 +266,7 @@ static void rates(void **state) {
         check_rate(set, 20000, 8, queries / 2);
     for (unsigned r = 1; r <= 28; r += r < 12 ? 1 : 4)
         check_rate(KEYS_LITTLE, 5000, r, queries / 2);
-    check_rate(KEYS_URL, 5000, 14, BLYT_LARGE ? 4 * queries : queries / 2);
+    check_rate(KEYS_URL, 5000, 14, blyt_large() ? 4 * queries : queries / 2);
     if (is_long())
         check_rate(KEYS_RANDOM, 3000000, 10, 10 * queries);
 }

@@ -44,7 +44,7 @@ static void grows_to_its_horizon(void **state) {
         tally t = {0};
         /* Of 2500 false positives five sigma are a tenth. There is time for as many when it has
          * grown eight times or more, else for fewer. */
-        uint64_t queries = (uint64_t)(2500 / rate), most = BLYT_LARGE ? 8000000 : 1100000;
+        uint64_t queries = (uint64_t)(2500 / rate), most = blyt_large() ? 8000000 : 1100000;
         if (queries > most / BLYT_SLOW)
             queries = most / BLYT_SLOW;
         ask_strangers(f, 2, queries, rate, &t);

@@ -56,14 +56,14 @@ static void refuses_other_geometries(void **state) {
 static void every_seed_reaches_the_plan(void **state) {
     bly_filter *f = hybrid(10000, 0.01);
     (void)state;
-    for (unsigned seed = 1; seed <= (BLYT_LARGE ? 200 : 40) / BLYT_SLOW; seed++) {
+    for (unsigned seed = 1; seed <= (blyt_large() ? 200 : 40) / BLYT_SLOW; seed++) {
         bly_filter_clear(f);
         for (unsigned turn = 0; turn < 3; turn++)
             add_hashes(f, seed, 0, 10000);
         assert_int_equal(bly_filter_count(f), 30000);
     }
     bly_filter_destroy(f);
-    for (uint64_t n = 1; n <= 300; n += BLYT_LARGE ? BLYT_SLOW : 10) {
+    for (uint64_t n = 1; n <= 300; n += blyt_large() ? BLYT_SLOW : 10) {
         f = hybrid(n, n % 3 ? 0.01 : 0.06);
         for (unsigned seed = 1; seed <= 20; seed++) {
             bly_filter_clear(f);
@@ -77,7 +77,7 @@ static void every_seed_reaches_the_plan(void **state) {
 /* Of 2500 false positives five sigma are a tenth. At 0.0001 there is only time for that in
  * test_hybrid_large, else for 260, of which they are three tenths. */
 static void check_rate(uint64_t n, double p) {
-    const uint64_t most = (BLYT_LARGE ? 20000000 : 2800000) / BLYT_SLOW;
+    const uint64_t most = (blyt_large() ? 20000000 : 2800000) / BLYT_SLOW;
     unsigned filters = n <= 1000 ? 50 : n <= 100000 ? 2 : 1;
     bly_filter *f = hybrid(n, p);
     bly_geometry g = bly_filter_geometry(f);
@@ -108,7 +108,7 @@ static void rates_are_as_planned(void **state) {
     for (size_t i = 0; i < COUNT_OF(hybrid_rates); i++) {
         check_rate(1000, hybrid_rates[i]);
         check_rate(100000, hybrid_rates[i]);
-        if (BLYT_LARGE)
+        if (blyt_large())
             check_rate(1000000 / BLYT_SLOW, hybrid_rates[i]);
         if (long_run())
             check_rate(10000000, hybrid_rates[i]);
@@ -302,7 +302,7 @@ static void run_zipf(double exponent, uint64_t keys, uint64_t operations) {
 
 static void programs_lose_nothing(void **state) {
     static const double exponents[] = {0.8, 1.0, 1.2};
-    const uint64_t most = BLYT_LARGE ? 100000 : 20000;
+    const uint64_t most = blyt_large() ? 100000 : 20000;
     (void)state;
     for (size_t i = 0; i < COUNT_OF(exponents); i++)
         run_zipf(exponents[i], long_run() ? 300000 : most / BLYT_SLOW,
@@ -312,7 +312,7 @@ static void programs_lose_nothing(void **state) {
 /* All memory together, after five adds per key on average. */
 static void skewed_streams_stay_small(void **state) {
     static const double exponents[] = {0.8, 1.0, 1.2};
-    uint64_t keys = long_run() ? 10000000 : (BLYT_LARGE ? 200000 : 50000) / BLYT_SLOW;
+    uint64_t keys = long_run() ? 10000000 : (blyt_large() ? 200000 : 50000) / BLYT_SLOW;
     (void)state;
     for (size_t i = 0; i < COUNT_OF(exponents); i++) {
         bly_filter *f = hybrid(keys, 0.01);

@@ -114,13 +114,7 @@ static void shows_a_map(void **state) {
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-enum {
-    STAY = 60,
-    COME = 40,
-    CHURN = 20,
-    TURNS = (BLYT_LARGE ? 1500 : 500) / BLYT_SLOW,
-    READERS = 3
-};
+enum { STAY = 60, COME = 40, CHURN = 20, READERS = 3 };
 
 typedef struct reader {
     const bly_filter *front;
@@ -169,7 +163,7 @@ static void readers_beside_the_owner(const blyi_kernels *kernels) {
     for (size_t i = 0; i < COME; i++) {
         assert_ok(bly_filter_add(f, late.keys[i].data, late.keys[i].size, NULL));
         atomic_store_explicit(&added, i + 1, memory_order_release);
-        for (int turn = 0; turn < TURNS; turn++) {
+        for (int turn = 0; turn < (blyt_large() ? 1500 : 500) / BLYT_SLOW; turn++) {
             bly_tally t;
             assert_ok(bly_filter_add_many(f, churn.keys, CHURN, NULL, NULL));
             assert_ok(bly_filter_remove_many(f, churn.keys, CHURN, NULL, &t));

@@ -107,7 +107,7 @@ static void spills_are_as_planned(void **state) {
     } table[] = {{1000, 300}, {10000, 200}, {100000, 60}};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(table); i++) {
-        unsigned seeds = table[i].seeds / (BLYT_LARGE ? 1 : 4) / BLYT_SLOW, grown = 0;
+        unsigned seeds = table[i].seeds / (blyt_large() ? 1 : 4) / BLYT_SLOW, grown = 0;
         double spilled = 0, expected = 0;
         for (unsigned seed = 1; seed <= seeds; seed++) {
             bly_filter *f = multilayer(table[i].n, 0.01);
@@ -155,7 +155,7 @@ static void judge_with(const tally *t, double variance, double n, double p) {
 /* Of 2500 false positives five sigma are a tenth. Below 0.001 there is only time for as many in
  * test_multilayer_rates_large. */
 static void check_rate(uint64_t n, uint64_t capacity, double p) {
-    const uint64_t most = (BLYT_LARGE ? 30000000 : 2600000) / BLYT_SLOW;
+    const uint64_t most = (blyt_large() ? 30000000 : 2600000) / BLYT_SLOW;
     unsigned filters = n <= 10 ? 400 : n <= 1000 ? 50 : n <= 20000 ? 5 : 1;
     bly_filter *f = multilayer(capacity, p);
     bly_geometry g = bly_filter_geometry(f);
@@ -190,7 +190,7 @@ static void rates_are_as_planned(void **state) {
         check_rate(1000, 1000, multilayer_rates[i]);
         check_rate(500, 1000, multilayer_rates[i]);
         check_rate(100000, 100000, multilayer_rates[i]);
-        if (BLYT_LARGE && BLYT_SLOW == 1)
+        if (blyt_large() && BLYT_SLOW == 1)
             check_rate(1000000, 1000000, multilayer_rates[i]);
         if (long_run())
             check_rate(10000000, 10000000, multilayer_rates[i]);

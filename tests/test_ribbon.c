@@ -47,13 +47,13 @@ static void check_size(size_t n) {
 }
 
 static void misses_no_key_of_any_number(void **state) {
-    const size_t step = BLYT_LARGE ? BLYT_SLOW : 11; /* prime to the number of rates */
+    const size_t step = blyt_large() ? BLYT_SLOW : 11; /* prime to the number of rates */
     (void)state;
     for (size_t n = 1; n <= 2000; n += n < 300 ? 1 : step)
         check_size(n);
     for (size_t n = 11400; n <= 11600; n += step)
         check_size(n);
-    for (unsigned j = 1; j <= (BLYT_SLOW > 1 ? 16 : BLYT_LARGE ? 20 : 17); j++)
+    for (unsigned j = 1; j <= (BLYT_SLOW > 1 ? 16 : blyt_large() ? 20 : 17); j++)
         for (size_t n = ((size_t)1 << j) - 1; n <= ((size_t)1 << j) + 1; n++)
             check_size(n);
 }
@@ -154,7 +154,7 @@ static void has_the_rate_predicted(void **state) {
         if (numbers[i] > (in_full() ? 10000000 : 100000) / BLYT_SLOW)
             break;
         for (size_t r = 1; r <= (in_full() ? 20 : 10); r++) {
-            if (!BLYT_LARGE && r % 3 != i % 3) /* each rate with one of the numbers */
+            if (!blyt_large() && r % 3 != i % 3) /* each rate with one of the numbers */
                 continue;
             check_rate(numbers[i], ldexp(1, -(int)r));
             check_rate(numbers[i], ldexp(0.71, -(int)r));
@@ -169,7 +169,7 @@ static void has_it_with_few_keys(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rates); i++) {
         double x = 0, mean = 0;
-        for (size_t n = 1; n <= 2000; n += in_full() ? 1 : (BLYT_LARGE ? 7 : 31) * BLYT_SLOW) {
+        for (size_t n = 1; n <= 2000; n += in_full() ? 1 : (blyt_large() ? 7U : 31U) * BLYT_SLOW) {
             bly_filter *f = ribbon(KEYS_DECIMAL, n, n, rates[i]);
             bly_geometry g = bly_filter_geometry(f);
             double rate = bly_plan_fpr(&g, n, 64);
@@ -214,7 +214,7 @@ static void takes_the_space_promised(void **state) {
  * no more slots. */
 static void is_as_large_as_planned(void **state) {
     static const size_t numbers[] = {1, 60, 300, 1000, 4000, 20000};
-    const size_t most = (BLYT_LARGE ? 400 : 100) / BLYT_SLOW;
+    const size_t most = (blyt_large() ? 400 : 100) / BLYT_SLOW;
     unsigned reseeded = 0;
     (void)state;
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
@@ -388,7 +388,7 @@ static void answers_by_the_book(void **state) {
         bly_filter *f = NULL;
         assert_ok(blyi_filter_make(&shape, NULL, body, &f));
         uint64_t shard = ~(uint64_t)0 / book_of(&shape.geometry).shards;
-        for (size_t q = 0; q < (BLYT_LARGE ? 20000 : 5000) / BLYT_SLOW; q++) {
+        for (size_t q = 0; q < (blyt_large() ? 20000 : 5000) / BLYT_SLOW; q++) {
             bly_hash h = {blyt_next(&random), blyt_next(&random)};
             if (q % 4 == 1)
                 h.lo = h.lo / shard * shard + h.lo % 16;

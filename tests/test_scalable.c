@@ -77,7 +77,7 @@ static void grows_by_the_rule(void **state) {
         double p, share, bits_per_key;
     } table[] = {
         {0.01, 0.15, 19}, {0.01, 0.8, 20.5}, {0.01, 0.75, 20}, {0.001, 0.15, 25}, {1e-4, 0.15, 29}};
-    unsigned last = BLYT_SLOW > 1 ? 6 : BLYT_LARGE ? 10 : 7;
+    unsigned last = BLYT_SLOW > 1 ? 6 : blyt_large() ? 10 : 7;
     (void)state;
     for (size_t t = 0; t < COUNT_OF(table); t++) {
         double p = table[t].p, share = table[t].share;

@@ -60,7 +60,7 @@ static void space_and_rate(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(table); i++) {
         uint64_t n = table[i].keys;
-        if (n > (BLYT_SLOW > 1 ? 1000 : BLYT_LARGE ? 1000000 : 125000))
+        if (n > (BLYT_SLOW > 1 ? 1000 : blyt_large() ? 1000000 : 125000))
             continue;
         bly_filter *f = chain(table[i].first, p, table[i].share, 0);
         add_hashes(f, i, 0, n);
@@ -97,7 +97,7 @@ static bly_hash awkward(uint64_t *rng, unsigned turn) {
 static void newer_levels_refine_older_ones(void **state) {
     uint64_t rng = 1, pairs = 0, wide = 0, merged = 0;
     (void)state;
-    while (pairs < (BLYT_LARGE ? 20000 : 8000) / BLYT_SLOW) {
+    while (pairs < (blyt_large() ? 20000 : 8000) / BLYT_SLOW) {
         bly_geometry older = {.kind = BLY_CUCKOO,
                               .hashes = 6 + (uint32_t)(blyt_next(&rng) % 50),
                               .size = 1 + blyt_next(&rng) % ((uint64_t)1 << blyt_next(&rng) % 40)};
@@ -202,7 +202,7 @@ static void alike_keys_stay_apart(void **state) {
     static const double rates[] = {0.9, 0.5, 0.2, 0.05, 0.01};
     uint64_t grown = 0;
     (void)state;
-    for (uint64_t seed = 1; seed <= (BLYT_LARGE ? 60 : 24) / BLYT_SLOW; seed++)
+    for (uint64_t seed = 1; seed <= (blyt_large() ? 60 : 24) / BLYT_SLOW; seed++)
         for (size_t r = 0; r < COUNT_OF(rates); r++) {
             uint32_t growth = 1U << seed % 4;
             bly_filter *f = chain(1 + seed % 9, rates[r], seed % 2 ? 0.8 : 0, growth);
@@ -262,7 +262,7 @@ static void the_order_matters(void **state) {
 
 /* Ten million steps with BLOOMERY_LONG in the environment, over many levels and back, twice. */
 static void a_long_life(void **state) {
-    const uint64_t steps = long_run() ? 10000000 : (BLYT_LARGE ? 400000 : 200000) / BLYT_SLOW;
+    const uint64_t steps = long_run() ? 10000000 : (blyt_large() ? 400000 : 200000) / BLYT_SLOW;
     bly_filter *f = chain(100, 0.01, 0, 0);
     life l = life_of(f, steps / 10, 77);
     size_t most = 0;

@@ -47,9 +47,9 @@ static void the_latest_are_there(void **state) {
     (void)state;
     /* Some as large windows, the others as small ones; all as both in test_window_large. */
     for (size_t i = 0; i < COUNT_OF(generations); i++) {
-        if (BLYT_LARGE || i % 2 == 0 || generations[i] == 8)
+        if (blyt_large() || i % 2 == 0 || generations[i] == 8)
             one_stream(3001, generations[i], 0.01, n / (generations[i] == 8 ? 1 : 4));
-        if (BLYT_LARGE || i % 2 == 1)
+        if (blyt_large() || i % 2 == 1)
             one_stream(701, generations[i], 0.01, n / 8);
     }
     one_stream(1000, 8, 0.0005, n / 4);
@@ -139,7 +139,7 @@ static void batches_are_single_calls(void **state) {
         uint64_t rng = 11, most = k->keys < 100 ? 90 : 700;
         if (!blyi_window_is_small(&a->geometry))
             parts |= (uint64_t)1 << blyi_window_parts(&a->geometry);
-        for (int turn = 0; turn < (BLYT_LARGE ? 300 : 120) / BLYT_SLOW; turn++) {
+        for (int turn = 0; turn < (blyt_large() ? 300 : 120) / BLYT_SLOW; turn++) {
             uint64_t first = blyt_next(&rng) % k->universe, n = blyt_next(&rng) % most;
             blyt_list l = blyt_list_of(KEYS_RANDOM, first, n);
             compare_adds(a, b, &l);

@@ -112,7 +112,7 @@ static void many_say_what_one_says(void **state) {
     static const double rates[] = {0.05, 0.01, 0.001, 1e-6};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(generations); i++)
-        for (size_t j = BLYT_LARGE ? 0 : i % 2; j < COUNT_OF(rates); j += BLYT_LARGE ? 1 : 2) {
+        for (size_t j = blyt_large() ? 0 : i % 2; j < COUNT_OF(rates); j += blyt_large() ? 1 : 2) {
             bly_spec spec = spec_of(generations[i], rates[j], BLY_HASH_XXH3, i);
             at_every_stage(&spec);
         }

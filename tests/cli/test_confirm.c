@@ -402,7 +402,7 @@ static void test_killed(void **state) {
     told *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(t != MAP_FAILED);
     (void)snprintf(path, sizeof path, "%s", at("f"));
-    for (int round = 0; round < (BLYT_LARGE ? 60 : 36); round++) {
+    for (int round = 0; round < (blyt_large() ? 60 : 36); round++) {
         bool large = round / 10 % 2;
         if (round % 10 % (large ? 10 : 3) == 0)
             begin_anew(t, large);
@@ -431,7 +431,7 @@ static void test_killed(void **state) {
 
 /* ---- several processes ----------------------------------------------------------------------- */
 
-enum { PROCESSES = 4, TURNS = 5, FILES = BLYT_LARGE ? 8 : 4 };
+enum { PROCESSES = 4, TURNS = 5 };
 
 /* Waits for its turn, adds one key, and makes way; often the file has been replaced meanwhile. */
 static void take_turns(const char *path, uint64_t first) {
@@ -453,7 +453,7 @@ static void take_turns(const char *path, uint64_t first) {
 
 static void test_turns(void **state) {
     (void)state;
-    for (int file = 0; file < FILES; file++) {
+    for (int file = 0; file < (blyt_large() ? 8 : 4); file++) {
         pid_t children[PROCESSES];
         char path[PATH_MAX];
         (void)snprintf(path, sizeof path, "%s", at("f"));
