@@ -211,8 +211,21 @@ typedef enum blyt_keys {
 
 enum { BLYT_KEY_MAX = 64 };
 
+/* The decimal digits of i, and a NUL. Returns how many digits. (Printing them with snprintf takes
+ * longer than a lookup of the key.) */
+static inline size_t blyt_digits(uint64_t i, char *out) {
+    size_t n = 1;
+    for (uint64_t rest = i / 10; rest > 0; rest /= 10)
+        n++;
+    out[n] = '\0';
+    for (size_t at = n; at-- > 0; i /= 10)
+        out[at] = (char)('0' + i % 10);
+    return n;
+}
+
 /* Key i of a set: distinct for distinct i. Returns its length. */
 static inline size_t blyt_key(blyt_keys set, uint64_t i, char out[BLYT_KEY_MAX]) {
+    static const char url[] = "https://www.example.com/catalogue/item?id=";
     uint64_t word = i;
     switch (set) {
     case KEYS_RANDOM:
@@ -223,10 +236,10 @@ static inline size_t blyt_key(blyt_keys set, uint64_t i, char out[BLYT_KEY_MAX])
             out[b] = (char)(i >> (56 - 8 * b));
         return 8;
     case KEYS_DECIMAL:
-        return (size_t)snprintf(out, BLYT_KEY_MAX, "%llu", (unsigned long long)i);
+        return blyt_digits(i, out);
     case KEYS_URL:
-        return (size_t)snprintf(out, BLYT_KEY_MAX, "https://www.example.com/catalogue/item?id=%llu",
-                                (unsigned long long)i);
+        memcpy(out, url, sizeof url - 1);
+        return sizeof url - 1 + blyt_digits(i, out + sizeof url - 1);
     case KEYS_SHIFTED:
         word = i << 32;
         break;
@@ -249,9 +262,10 @@ static inline blyt_list blyt_list_of(blyt_keys set, uint64_t first, size_t n) {
     blyt_list l = {calloc(n + 1, sizeof *l.keys), malloc((n + 1) * BLYT_KEY_MAX), n};
     assert_non_null(l.keys);
     assert_non_null(l.bytes);
+    char *at = l.bytes; /* one key after the other: fewer pages than one in BLYT_KEY_MAX bytes */
     for (size_t i = 0; i < n; i++) {
-        char *at = l.bytes + i * BLYT_KEY_MAX;
         l.keys[i] = (bly_bytes){at, blyt_key(set, first + i, at)};
+        at += l.keys[i].size;
     }
     return l;
 }
