@@ -86,8 +86,14 @@ static void test_truncations(void **state) {
     for (size_t i = 0; i < SHAPES; i++) {
         bly_filter *f = filled(shapes[i], NULL, 30);
         blyt_buffer im = blyt_write(f);
-        for (size_t size = 0; size < im.size; size++)
-            assert_refused((blyt_buffer){im.data, size}, NULL, BLY_ECORRUPT);
+        const char *path = at("truncated.bly");
+        spill(path, im.data, im.size);
+        for (size_t size = im.size; size-- > 0;) {
+            assert_int_equal(truncate(path, (off_t)size), 0);
+            assert_parse_refused((blyt_buffer){im.data, size}, NULL, BLY_ECORRUPT);
+            assert_load_refused(path, size, NULL, BLY_ECORRUPT);
+            assert_map_refused(path, size, NULL, BLY_ECORRUPT);
+        }
         assert_ok(blyt_sink(&im, "", 1)); /* and one byte too many */
         assert_refused(im, NULL, BLY_ECORRUPT);
         free(im.data);
@@ -95,12 +101,12 @@ static void test_truncations(void **state) {
     }
 }
 
-/* The file at `path` has the bytes of `im` but for one, at `where`. */
-static void assert_flip_refused(blyt_buffer im, size_t where, const char *path) {
+/* The file at `path`, open as fd, gets the byte of `im` at `where`, which is wrong. */
+static void assert_flip_refused(blyt_buffer im, size_t where, const char *path, int fd) {
     bly_filter *f;
     bly_map *map;
     const bly_open_options verify = {.flags = BLY_OPEN_VERIFY};
-    assert_int_not_equal(bly_filter_parse(im.data, im.size, NULL, &f), BLY_OK);
+    assert_int_equal(pwrite(fd, &im.data[where], 1, (off_t)where), 1);
     assert_int_not_equal(bly_filter_load(path, NULL, &f), BLY_OK);
     assert_int_not_equal(bly_map_open(path, &verify, &map), BLY_OK);
     if (where >= HEADER)
@@ -110,21 +116,24 @@ static void assert_flip_refused(blyt_buffer im, size_t where, const char *path) 
     assert_int_not_equal(bly_file_info_parse(im.data, im.size, &info), BLY_OK);
 }
 
+/* Bytes in memory with every bit flipped, one at a time. Files too in the header; of a byte of the
+ * body, one bit, another in each. */
 static void test_every_byte_counts(void **state) {
     (void)state;
     for (size_t i = 0; i < SHAPES; i++) {
         bly_filter *f = filled(shapes[i], NULL, 30);
         blyt_buffer im = blyt_write(f);
         const char *path = at("flip.bly");
-        spill(path, im.data, im.size);
-        int fd = open(path, O_WRONLY);
+        int fd = open_over(path, im);
         for (size_t where = 0; where < im.size; where++) {
             uint8_t right = im.data[where];
             bool every = i == 0 && where < HEADER; /* other value; else every other bit */
             for (int turn = 1; turn < 256; turn = every ? turn + 1 : turn * 2) {
+                bly_filter *read = NULL;
                 im.data[where] = (uint8_t)(right ^ turn);
-                assert_int_equal(pwrite(fd, &im.data[where], 1, (off_t)where), 1);
-                assert_flip_refused(im, where, path);
+                assert_int_not_equal(bly_filter_parse(im.data, im.size, NULL, &read), BLY_OK);
+                if (where < HEADER || turn == 1 << where % 8)
+                    assert_flip_refused(im, where, path, fd);
             }
             im.data[where] = right;
             assert_int_equal(pwrite(fd, &right, 1, (off_t)where), 1);
@@ -143,12 +152,15 @@ static void test_padding_is_zero(void **state) {
         blyt_buffer im = blyt_write(f);
         bly_geometry g = bly_filter_geometry(f);
         uint64_t used = bly_plan_bits(&g);
+        const char *path = at("padding.bly");
+        int fd = open_over(path, im);
         for (uint64_t bit = used; bit < 8 * (im.size - HEADER); bit++) {
             im.data[HEADER + bit / 8] ^= (uint8_t)(1 << bit % 8);
             fix_sums(im);
-            assert_refused(im, NULL, BLY_ECORRUPT);
+            assert_refused_over(path, fd, im, BLY_ECORRUPT);
             im.data[HEADER + bit / 8] ^= (uint8_t)(1 << bit % 8);
         }
+        assert_int_equal(close(fd), 0);
         free(im.data);
         bly_filter_destroy(f);
     }
@@ -308,12 +320,15 @@ static void test_hostile_headers(void **state) {
         blyt_buffer im = blyt_write(f);
         uint8_t right[HEADER];
         memcpy(right, im.data, HEADER);
+        const char *path = at("header.bly");
+        int fd = open_over(path, im);
         for (size_t j = 0; j < sizeof lies / sizeof *lies; j++) {
             store(im.data + lies[j].offset, lies[j].value, lies[j].width);
             fix_header_sum(im.data);
-            assert_refused(im, NULL, lies[j].status);
+            assert_refused_over(path, fd, im, lies[j].status);
             memcpy(im.data, right, HEADER);
         }
+        assert_int_equal(close(fd), 0);
         free(im.data);
         bly_filter_destroy(f);
     }
@@ -327,6 +342,8 @@ static void test_hostile_geometries(void **state) {
         blyt_buffer im = blyt_write(f);
         uint8_t right[HEADER];
         memcpy(right, im.data, HEADER);
+        const char *path = at("geometry.bly");
+        int fd = open_over(path, im);
         for (int field = 5; field <= 11; field += field == 5 ? 3 : 1)
             for (int value = 0; value < 256; value++) {
                 if (value == right[field])
@@ -337,9 +354,10 @@ static void test_hostile_geometries(void **state) {
                 if (known)
                     refused_or_harmless(im);
                 else
-                    assert_refused_unmapped(im, NULL, BLY_EKIND);
+                    assert_refused_over(path, fd, im, BLY_EKIND);
                 memcpy(im.data, right, HEADER);
             }
+        assert_int_equal(close(fd), 0);
         free(im.data);
         bly_filter_destroy(f);
     }
@@ -352,14 +370,17 @@ static void test_body_must_fit(void **state) {
         bly_filter *f = filled(shapes[i], NULL, 30);
         bly_geometry g = bly_filter_geometry(f), other = g;
         blyt_buffer im = blyt_write(f);
+        const char *path = at("size.bly");
+        int fd = open_over(path, im);
         for (uint64_t size = 1; size <= 2 * g.size + 64; size++) {
             other.size = size;
             if (bly_plan_check(&other) || bly_plan_bytes(&other) == im.size - HEADER)
                 continue;
             store(im.data + 16, size, 8);
             fix_header_sum(im.data);
-            assert_refused(im, NULL, BLY_ECORRUPT);
+            assert_refused_over(path, fd, im, BLY_ECORRUPT);
         }
+        assert_int_equal(close(fd), 0);
         free(im.data);
         bly_filter_destroy(f);
     }
