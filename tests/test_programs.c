@@ -241,10 +241,13 @@ static uint64_t capacity_for(const blyt_case *c) {
     return blyt_can(c, BLY_CAN_REMOVE) ? 1500 : 3000;
 }
 
+/* Ten programs of each kind, and under a sanitizer three; with BLOOMERY_LONG in the environment,
+ * a hundred. */
 static void random_programs(void **state) {
+    uint64_t programs = getenv("BLOOMERY_LONG") ? 100 : BLYT_SLOW > 1 ? 3 : 10;
     (void)state;
     FOR_EACH_CASE(c)
-    for (uint64_t seed = 1; seed <= 20 / BLYT_SLOW + 1; seed++) {
+    for (uint64_t seed = 1; seed <= programs; seed++) {
         bly_spec spec = blyt_foldable(c, capacity_for(c), 0.01);
         program p = {.m = {{.c = c}, {.c = c}}, .rng = seed};
         for (int i = 0; i < 2; i++)
