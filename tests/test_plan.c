@@ -406,8 +406,9 @@ static void use_geometry(const bly_geometry *g) {
                     status == BLY_EINVAL || status == BLY_ERATE);
         return;
     }
-    for (uint64_t i = 0; i < 50; i++) {
+    for (uint64_t i = 0, refused = 0; i < 50 && refused < 5; i++) { /* a full one searches long */
         status = bly_filter_add(f, &i, 8, NULL);
+        refused += status == BLY_EFULL;
         assert_true(status == BLY_OK || status == BLY_EFULL);
         assert_true(status == BLY_EFULL || bly_filter_contains(f, &i, 8));
     }
