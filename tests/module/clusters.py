@@ -1,11 +1,14 @@
 """clusters.py - a cluster on the loopback: masters, a replica each, and a client that follows
 redirections."""
+import contextlib
+import os
 import time
 
 from resp import Client, Error, to_bytes
-from servers import Server, wait_for
+from servers import Server, ServerFailed, wait_for
 
 SLOTS = 16384
+STEP = 0.005  # seconds between two looks at the state of a node
 
 
 def _crc16_table():
@@ -45,18 +48,113 @@ class Cluster:
     """`masters` masters that share the slots, each with a replica: .masters and .replicas as they
     were in the beginning, .nodes all of them."""
 
+    # Nodes begin with a file that names them all. Without it they are introduced to each other.
+    prepared = True
+
     def __init__(self, *config, masters=3, args="", module=True, node_timeout=1500):
         lines = (f"cluster-node-timeout {node_timeout}", "cluster-replica-validity-factor 0",
                  "cluster-require-full-coverage no", "cluster-allow-replica-migration no",
                  "repl-ping-replica-period 1") + config
-        self.nodes = [Server(*lines, args=args, module=module, name=f"node{i}", cluster=True)
-                      for i in range(2 * masters)]
-        self.masters, self.replicas = self.nodes[:masters], self.nodes[masters:]
+
+        def make(i):
+            return Server(*lines, args=args, module=module, name=f"node{i}", cluster=True,
+                          start=not self.prepared)
+        for attempt in range(5):
+            self.nodes = [make(i) for i in range(2 * masters)]
+            self.masters, self.replicas = self.nodes[:masters], self.nodes[masters:]
+            try:
+                if self.prepared:
+                    self._start()
+                else:
+                    self._introduce()
+                break
+            except ServerFailed as why:
+                if "in use" not in str(why) or attempt == 4:
+                    raise
+                for node in self.nodes:  # somebody took a port of theirs: others
+                    node.remove()
+
+    def _start(self):
+        """All nodes at once, with the file that each would have written. A master that starts
+        refuses commands for two seconds, in case it was replaced meanwhile. A replica does not, nor
+        when it takes over. So those that are to be masters start as replicas of the others."""
+        for node in self.nodes:
+            node.claim_ports()
+        self.ids = {node.port: os.urandom(20).hex() for node in self.nodes}
+        for node in self.nodes:
+            with open(node.path("nodes.conf"), "w", encoding="ascii") as file:
+                file.write(self._nodes_file(node))
+            node.start(wait=False)
+        for node in self.nodes:
+            node.wait_ready()
+        epoch = 0
+        for node in self.masters:
+            with node.client() as c:
+                wait_for(lambda c=c: self._can_take_over(c, epoch), 60, "nodes to connect", STEP)
+                self._take_over(c)
+                epoch = int(c.cluster_info()["cluster_my_epoch"])
+        self.wait_ok()
+        self._announce_replicas()
+        self._wait_roles()
+
+    def _nodes_file(self, own):
+        count = len(self.masters)
+        rows = []
+        for i, node in enumerate(self.replicas + self.masters):
+            me = "myself," if node is own else ""
+            place = f"{self.ids[node.port]} 127.0.0.1:{node.port}@{node.bus}"
+            if i < count:
+                slots = f"{i * SLOTS // count}-{(i + 1) * SLOTS // count - 1}"
+                rows.append(f"{place} {me}master - 0 0 {i + 1} connected {slots}")
+            else:
+                above = self.ids[self.replicas[i - count].port]
+                rows.append(f"{place} {me}slave {above} 0 0 {i + 1 - count} connected")
+        return "\n".join(rows) + f"\nvars currentEpoch {count} lastVoteEpoch 0\n"
+
+    @staticmethod
+    def _take_over(client):
+        """On a machine so slow that its master seemed dead, it may have done so by itself."""
+        reply = client("CLUSTER", "FAILOVER", "TAKEOVER")
+        if isinstance(reply, Error) and client.must("ROLE")[0] != b"master":
+            raise ServerFailed(f"CLUSTER FAILOVER TAKEOVER: {reply.text}")
+
+    @staticmethod
+    def _can_take_over(client, epoch):
+        """Whether all others will hear of it at once, and it has heard of the one before."""
+        return (_calls_it_ok(client) and b"disconnected" not in client.must("CLUSTER", "NODES")
+                and int(client.cluster_info()["cluster_current_epoch"]) >= epoch)
+
+    def _announce_replicas(self):
+        """A node tells others of its role when it sends a ping, which may take half the node
+        timeout. This sends one soon."""
+        for replica in self.replicas:
+            with replica.client() as c:
+                for node in self.nodes:
+                    if node is not replica:
+                        c.must("CLUSTER", "MEET", "127.0.0.1", node.port, node.bus)
+
+    def _wait_roles(self):
+        """Until every node knows what every other is."""
+        wanted = {self.ids[m.port]: "-" for m in self.masters}
+        wanted.update((self.ids[r.port], self.ids[m.port])
+                      for m, r in zip(self.masters, self.replicas))
+
+        def agreed(client):
+            rows = [row.split() for row in client.must("CLUSTER", "NODES").decode().splitlines()]
+            return ({row[0]: row[3] for row in rows} == wanted
+                    and all(row[7] == "connected" for row in rows))
+        for node in self.nodes:
+            with node.client() as c:
+                wait_for(lambda c=c: agreed(c), 60, "the nodes to agree", STEP)
+
+    def _introduce(self):
+        """By the commands that administrators use."""
+        count = len(self.masters)
         for i, node in enumerate(self.masters):
             with node.client() as c:
                 c.must("CLUSTER", "SET-CONFIG-EPOCH", i + 1)
-                c.must("CLUSTER", "ADDSLOTSRANGE", i * SLOTS // masters,
-                       (i + 1) * SLOTS // masters - 1)
+                c.must("CLUSTER", "ADDSLOTSRANGE", i * SLOTS // count,
+                       (i + 1) * SLOTS // count - 1)
         self._meet()
         self.ids = {node.port: self._id(node) for node in self.nodes}
         for master, replica in zip(self.masters, self.replicas):
@@ -98,7 +196,7 @@ class Cluster:
                     if role[0] == b"slave" and role[3] != b"connected":
                         return False
             return True
-        wait_for(fine, timeout, "the cluster to be ok", 0.05)
+        wait_for(fine, timeout, "the cluster to be ok", STEP)
 
     def owner(self, slot):
         """The living master that serves a slot."""
@@ -139,7 +237,20 @@ class Cluster:
         """CLUSTER FAILOVER on a replica, until it is master."""
         with replica.client() as c:
             c.must("CLUSTER", "FAILOVER", *([option] if option else []))
-            wait_for(lambda: c.must("ROLE")[0] == b"master", timeout, "the failover", 0.02)
+            wait_for(lambda: c.must("ROLE")[0] == b"master", timeout, "the failover", STEP)
+
+    def kill_master(self, dead, node_timeout=500):
+        """Kills a master and waits until a replica serves its slots. Only for so long do the other
+        nodes take one another for dead that soon."""
+        with contextlib.ExitStack() as stack:
+            links = [stack.enter_context(n.client()) for n in self.alive() if n is not dead]
+            before = links[0].must("CONFIG", "GET", "cluster-node-timeout")[1]
+            for link in links:
+                link.must("CONFIG", "SET", "cluster-node-timeout", node_timeout)
+            dead.kill()
+            self.wait_promoted(dead)
+            for link in links:
+                link.must("CONFIG", "SET", "cluster-node-timeout", before)
 
     def wait_promoted(self, dead, timeout=60):
         """After a master died: until a replica serves its slots and all is ok."""
@@ -154,7 +265,7 @@ class Cluster:
                     if sum(row[1] - row[0] + 1 for row in slots) != SLOTS:
                         return False
             return True
-        wait_for(promoted, timeout, "a replica to take over", 0.05)
+        wait_for(promoted, timeout, "a replica to take over", 0.02)
 
     def wait_replicas(self, timeout=60):
         """Until every living replica has all that its master has."""

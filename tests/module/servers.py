@@ -35,8 +35,9 @@ class ServerFailed(Exception):
     """A server did not start, or died by itself."""
 
 
-def wait_for(condition, timeout=30, what="condition", step=0.01):
-    """Calls until the result is true, and returns it."""
+def wait_for(condition, timeout=30, what="condition", step=0.005):
+    """Calls until the result is true, and returns it. Between two calls it sleeps for `step`
+    seconds."""
     end = time.monotonic() + timeout
     while True:
         result = condition()
@@ -120,15 +121,18 @@ class Server:
     def pid(self):
         return self.process.pid
 
+    def claim_ports(self):
+        """Chooses the ports; false: it has them already."""
+        if self._port is not None:
+            return False
+        self._port = _Port()
+        self._bus = _Port() if self.cluster else None
+        return True
+
     def start(self, wait=True, timeout=60):
         """Starts it, again if need be in the same folder and on the same port."""
         for attempt in range(5):
-            if self._port is None:
-                self._port = _Port()
-                self._bus = _Port() if self.cluster else None
-                fresh = True
-            else:
-                fresh = False
+            fresh = self.claim_ports()
             self._launch()
             if not wait:
                 return self
@@ -168,7 +172,7 @@ class Server:
                     return not (isinstance(reply, Error) and reply.code == "LOADING")
             except OSError:
                 return False
-        wait_for(ready, timeout, f"{self.name} to be ready")
+        wait_for(ready, timeout, f"{self.name} to be ready", 0.002)
 
     def client(self, resp=2, unix=False, timeout=60):
         return Client(self.unix if unix else self.port, resp, timeout)

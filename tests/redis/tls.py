@@ -477,6 +477,8 @@ def test_another_takes_its_place():
 class SecureCluster(clusters.Cluster):
     """All of it over TLS: clients, replication, and what nodes tell each other."""
 
+    prepared = False  # nodes have a port more than the file names
+
     def __init__(self, *config, **more):
         with mock.patch.object(clusters, "Server", Secure):
             super().__init__("tls-cluster yes", "tls-replication yes", *config, **more)
