@@ -9,7 +9,8 @@ keeps all bytes back without breaking anything, until flow().
 
 With `step`, answers are kept back until the client has been silent for so many seconds: it says all
 it can say without them. `turns` then counts how often it spoke and had to wait, of all connections:
-round trips.
+round trips. With `client`, the number of its process, answers are kept back until that sleeps, too:
+one that has more to say, but no processor, is not taken for one that waits.
 """
 import selectors
 import socket
@@ -80,12 +81,18 @@ class _Pair:
             end.close()
 
 
+def _sleeps(process):
+    """Whether it waits for something, as the system sees it."""
+    with open(f"/proc/{process}/stat", encoding="ascii") as file:
+        return file.read().rsplit(")", 1)[1].split()[0] == "S"
+
+
 class Proxy:
     """Connects whoever comes with `port`. A thread of its own does the work."""
 
-    def __init__(self, port, plan=(), step=0.0):
+    def __init__(self, port, plan=(), step=0.0, client=None):
         self.target = port
-        self.step = step
+        self.step, self.client = step, client
         self.plan = iter(plan)
         self.turns = self.connections = self.cuts = 0
         self.passed = {"up": 0, "down": 0}
@@ -200,7 +207,8 @@ class Proxy:
 
     def _held(self, pair, direction):
         return (self.step and direction == "down"
-                and time.monotonic() < pair.spoke + self.step)
+                and (time.monotonic() < pair.spoke + self.step
+                     or bool(self.client) and not _sleeps(self.client)))
 
     def _move(self, pair, direction, stream):
         try:

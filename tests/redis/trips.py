@@ -7,6 +7,8 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import os  # noqa: E402
+
 from proxy import Proxy  # noqa: E402
 from support import Driver, eq, main, ok, plain, url  # noqa: E402
 
@@ -37,9 +39,16 @@ def measure(driver, proxy, client, command, keys):
     return answer["tally"]["trips"], proxy.turns - before, sum(scripts.values())
 
 
+def watched(server, driver):
+    """A proxy that shows the trips of the driver."""
+    if os.path.exists(f"/proc/{driver.process.pid}/stat"):
+        return Proxy(server.port, step=0.02, client=driver.process.pid)
+    return Proxy(server.port, step=0.25)
+
+
 def check(server, kind, options, sizes, batch=BATCH):
     """All sizes, adds and questions, over a connection that shows the trips."""
-    with Proxy(server.port, step=0.25) as proxy, Driver() as driver, server.client() as c:
+    with Driver() as driver, watched(server, driver) as proxy, server.client() as c:
         driver.must(kind, url(proxy, f"{kind}{batch}"), batch=batch, command_ms=30000, **options)
         for command in ("add", "contains"):
             driver.must(command, "warm:", 0, 10)  # loads the script
@@ -74,7 +83,7 @@ def test_small_commands():
 
 def test_shards_on_one_server():
     """Shards that are on one server share the trip."""
-    with plain() as server, Proxy(server.port, step=0.25) as proxy, Driver() as driver, \
+    with plain() as server, Driver() as driver, watched(server, driver) as proxy, \
             server.client() as c:
         driver.must("create", url(proxy, "k"), n=10 ** 6, p=0.01, shards=9)
         for command in ("add", "contains"):
@@ -87,7 +96,7 @@ def test_shards_on_one_server():
 def test_scripts_that_are_new_to_the_server():
     """The first call has one trip more: the server asks for the script's text. Once is enough for
     all commands of the batch."""
-    with plain() as server, Proxy(server.port, step=0.25) as proxy, Driver() as driver, \
+    with plain() as server, Driver() as driver, watched(server, driver) as proxy, \
             server.client() as c:
         driver.must("create", url(proxy, "k"), n=10 ** 6, p=0.01)
         for command in ("add", "contains"):

@@ -94,16 +94,6 @@ def contest(server, kind, keys, processes, shards=1, strangers=None):
         driver.close()
 
 
-def test_two_at_a_million_sbbf():
-    with plain() as server:
-        contest(server, "sbbf", 10 ** 6, 2)
-
-
-def test_two_at_a_million_split512():
-    with plain() as server:
-        contest(server, "split512", 10 ** 6, 2)
-
-
 def test_four_at_a_hundred_thousand():
     with plain() as server:
         contest(server, "sbbf", 10 ** 5, 4, strangers=300000)
