@@ -239,18 +239,24 @@ class Cluster:
             c.must("CLUSTER", "FAILOVER", *([option] if option else []))
             wait_for(lambda: c.must("ROLE")[0] == b"master", timeout, "the failover", STEP)
 
-    def kill_master(self, dead, node_timeout=500):
-        """Kills a master and waits until a replica serves its slots. Only for so long do the other
-        nodes take one another for dead that soon."""
+    @contextlib.contextmanager
+    def impatient(self, node_timeout=500):
+        """Meanwhile nodes that stay alive take others for dead that soon."""
         with contextlib.ExitStack() as stack:
-            links = [stack.enter_context(n.client()) for n in self.alive() if n is not dead]
-            before = links[0].must("CONFIG", "GET", "cluster-node-timeout")[1]
-            for link in links:
+            links = {n: stack.enter_context(n.client()) for n in self.alive()}
+            before = next(iter(links.values())).must("CONFIG", "GET", "cluster-node-timeout")[1]
+            for link in links.values():
                 link.must("CONFIG", "SET", "cluster-node-timeout", node_timeout)
+            yield
+            for node, link in links.items():
+                if node.alive():
+                    link.must("CONFIG", "SET", "cluster-node-timeout", before)
+
+    def kill_master(self, dead):
+        """Kills a master, and waits until a replica serves its slots."""
+        with self.impatient():
             dead.kill()
             self.wait_promoted(dead)
-            for link in links:
-                link.must("CONFIG", "SET", "cluster-node-timeout", before)
 
     def wait_promoted(self, dead, timeout=60):
         """After a master died: until a replica serves its slots and all is ok."""
