@@ -11,6 +11,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "module"))
 
+from clocks import Clock  # noqa: E402
 from harness import ROOT, Cluster, Server, eq, main, ok, wait_for  # noqa: E402
 
 PROGRAM = os.environ.get("BLOOMERY_PROGRAM", os.path.join(ROOT, "build/dev/bin/bloomery"))
@@ -447,10 +448,11 @@ def test_errors_are_no_answers():
 class Pipe:
     """A check that is fed line by line."""
 
-    def __init__(self, server, *args):
+    def __init__(self, server, *args, **environment):
         self.process = subprocess.Popen([PROGRAM, "check", *args], cwd=server.folder,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE)
+                                        stderr=subprocess.PIPE,
+                                        env={**os.environ, **environment})
 
     def ask(self, line):
         """JSON's verdict on a line."""
@@ -523,14 +525,18 @@ def test_on_error():
     refused(server, "no filter", "check", "--on-error", "yes", address(server, "row"), "-k", "a")
     # It goes away, and comes back.
     bloomery(server, "build", "-q", "-o", at, lines=b"a\n")
-    pipe = Pipe(server, "--json", "--on-error", "yes", at)
-    ok(not pipe.ask("b")["match"])
-    with server.client() as c:
+    with server.client() as c, Clock() as clock:
+        pipe = Pipe(server, "--json", "--on-error", "yes", at, **clock.environment)
+        ok(not pipe.ask("b")["match"])
         c.must("DEL", "k")
         answer = pipe.ask("b")
         ok(answer["match"] and answer["assumed"], str(answer))
         bloomery(server, "build", "-q", "-o", at, lines=b"a\n")
-        wait_for(lambda: "assumed" not in pipe.ask("a"), timeout=20, step=0.5, what="an answer")
+
+        def answered():
+            clock.forward(1)  # between two lines, when nothing is under way
+            return "assumed" not in pipe.ask("a")
+        wait_for(answered, timeout=20, step=0.02, what="an answer")
         ok(not pipe.ask("b")["match"])
     ok("all lines are taken for lines that are in the list" in pipe.end(0))
 
@@ -553,13 +559,16 @@ def test_server_dies_while_adding():
     server = plain()
     at = address(server, "k")
     bloomery(server, "build", "-q", "-n", "100000", "-o", at, lines=b"x\n")
-    adding = subprocess.Popen([PROGRAM, "add", at], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-    adding.stdin.write(keys(40000))
-    adding.stdin.flush()
-    wait_for(lambda: report(server, "info", at)["count"] > 32000, what="the first batch")
-    server.kill()
-    server.expected_dead = True
-    _, err = adding.communicate(keys(40000, "more"), timeout=60)
+    with Clock() as clock:
+        adding = subprocess.Popen([PROGRAM, "add", at], stdin=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, env={**os.environ, **clock.environment})
+        adding.stdin.write(keys(40000))
+        adding.stdin.flush()
+        wait_for(lambda: report(server, "info", at)["count"] > 32000, what="the first batch")
+        server.kill()
+        server.expected_dead = True
+        with clock.racing():
+            _, err = adding.communicate(keys(40000, "more"), timeout=60)
     eq(adding.returncode, 2)
     err = err.decode()
     ok("32,768 keys are in it for certain" in err and "the next 32,768 are" in err, err)

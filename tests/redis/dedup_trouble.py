@@ -14,7 +14,7 @@ from proxy import Cut, Proxy  # noqa: E402
 from support import eq, head, main, ok, plain, url, wait_for, wait_sync  # noqa: E402
 
 BATCH = 4096
-KEPT = ("appendonly yes", "appendfsync always")  # what is answered outlives the server
+KEPT = ("appendonly yes", "appendfsync no")  # what is answered outlives a server that is killed
 DOUBT = re.compile(r"(\d[\d,]*) of the lines (\d+) to (\d+) of standard input got no answer")
 
 

@@ -68,6 +68,8 @@ class Relay:
             with link, link.makefile("rb") as said, \
                     socket.create_connection(("127.0.0.1", self.server.port)) as other, \
                     other.makefile("rb") as answers:
+                for end in (link, other):  # small answers go at once
+                    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self._talk(link, said, other, answers, number)
         except (OSError, ValueError):
             pass  # either side has hung up
