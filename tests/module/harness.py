@@ -63,7 +63,7 @@ def _run(name, test):
         traceback.print_exc()
         for server in all_servers():
             print(f"---- {server.name}, {server.folder}:\n{server.tail(8)}", file=sys.stderr)
-    remove_all()
+    remove_all(shared=False)
     print(f"{name}: {verdict} ({time.monotonic() - begin:.1f} s)", flush=True)
     return good
 

@@ -78,13 +78,16 @@ def _die_with_parent():
 
 
 class Server:
-    """One server. `config` are lines of its configuration; `args` the module's own arguments.
+    """One server. `config` are lines of its configuration; `args` the module's own arguments. One
+    that is `shared` lives on when the test ends, for the next tests of the file.
 
     Start servers in the main thread: the kernel ends them with the thread that started them.
     """
 
-    def __init__(self, *config, args="", module=True, name="server", start=True, cluster=False):
+    def __init__(self, *config, args="", module=True, name="server", start=True, cluster=False,
+                 shared=False):
         self.name = name
+        self.shared = shared
         self.folder = tempfile.mkdtemp(prefix="bloomery-")
         self.process = None
         self.expected_dead = False
@@ -285,9 +288,10 @@ def all_servers():
     return list(_servers)
 
 
-def remove_all():
+def remove_all(shared=True):
     for server in all_servers():
-        server.remove()
+        if shared or not server.shared:
+            server.remove()
 
 
 def _on_signal(number, _frame):
