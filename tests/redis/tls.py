@@ -22,7 +22,7 @@ import time  # noqa: E402
 from unittest import mock  # noqa: E402
 
 # First: support.py puts the module's tests before this folder, and they have a crash.py, too.
-from crash import ALWAYS, ROOMY, check_there, check_truth, killed  # noqa: E402
+from crash import LOGGED, ROOMY, check_there, check_truth, killed  # noqa: E402
 from support import (UNKNOWN, UNSURE, YES, Driver, Skip, eq, head, key_slot, main,  # noqa: E402
                      ok, refused, shard_keys, wait_for, wait_sync)
 from proxy import Cut, Proxy  # noqa: E402
@@ -416,11 +416,11 @@ def test_whole_filters():
 def test_restarts():
     """A server that is killed and comes back while two add."""
     keys = 200000
-    with Secure(*ALWAYS) as server:
+    with Secure(*LOGGED) as server:
         drivers = [Driver(), Driver()]
         for driver in drivers:
             driver.must("create", address(server), shards=3, retry_ms=60000, **ROOMY)
-        answers, digits = killed(server, drivers, keys, (0.3, 0.4), 20000)
+        answers, digits = killed(server, drivers, keys, "k", (10000, 30000), 20000)
         for answer in answers:
             eq(answer["status"], "BLY_OK", answer["why"])
         check_truth(digits, keys)
@@ -456,7 +456,7 @@ def test_cut_connections():
 @needs_tls
 def test_another_takes_its_place():
     """Who connects anew looks at the certificate anew: the key of a forger gets nothing."""
-    with Secure(*ALWAYS) as server, Driver() as driver:
+    with Secure(*LOGGED) as server, Driver() as driver:
         driver.must("create", address(server), **SMALL)
         driver.must("add", "key:", 0, 100)
         server.configure(f"tls-cert-file {papers()['forged.pem']}",
