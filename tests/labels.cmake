@@ -11,8 +11,8 @@
 #   bare    in a library without its optional packages
 #
 # What is called NAME_large is the test NAME with a larger sample.
-set(BLOOMERY_SLOW_TESTS kinds_rates_large cli_kill_large cli_lost_large cli_window_lines_large cli_count_truth_large
-  module_stalls_large checks_readme checks_commands checks_install checks_demo)
+set(BLOOMERY_SLOW_TESTS kinds_rates_large kinds_rates_low cli_kill_large cli_lost_large cli_window_lines_large cli_count_truth_large
+  module_stalls_large redis_winners_million checks_readme checks_commands checks_install checks_demo)
 set(BLOOMERY_SCALAR_TESTS kinds_algebra kinds_counting kinds_files kinds_golden kinds_hybrid kinds_kinds
   kinds_layered kinds_layered_bytes kinds_multilayer kinds_multilayer_blocks kinds_multilayer_rates
   kinds_programs kinds_ribbon kinds_store kinds_threads kinds_window kinds_window_bytes)

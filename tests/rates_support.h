@@ -201,25 +201,27 @@ static inline bool is_tried(const blyt_case *c, size_t n, double p) {
         return plenty && p <= 0.01 && !blyt_can(c, BLY_IS_LOSSY);
     if (c->kind == BLY_COUNTING && c->counter_bits && !plenty && p != 0.01)
         return false;
-    if (p == 0.0001 && !plenty && (n == 2 || n == 10 || n == 100 || n == 10000))
-        return false; /* 25 million lookups each: 1, 1000 and more keys are enough of them */
     if (counts || c->kind == BLY_OVERLAY)
         return (n == 1000 || n == 100000) && p <= 0.01;
     return n != 100000 || (p == 0.01 && !blyt_can(c, BLY_IS_LOSSY));
 }
 
-/* Those of test_rates.c. The others, which take more lookups or keys, are test_rates_large.c's. */
-static inline bool is_quick(size_t n, double p) {
-    return (p >= 0.01 && n <= 100000) || (p == 0.001 && (n == 1 || n == 1000));
+/* In which program: the others take more lookups, or more keys. */
+typedef enum part { PART_QUICK, PART_LOW, PART_LARGE } part;
+
+static inline part part_of(size_t n, double p) {
+    if ((p >= 0.01 && n <= 100000) || (p == 0.001 && (n == 1 || n == 1000)))
+        return PART_QUICK;
+    return p < 0.001 && n < 1000000 ? PART_LOW : PART_LARGE;
 }
 
-static inline void every_size(bool quick) {
+static inline void every_size(part which) {
     static const size_t sizes[] = {1, 2, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
     static const double rates[] = {0.05, 0.01, 0.001, 0.0001};
     FOR_EACH_CASE(c)
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
         for (size_t j = 0; j < COUNT_OF(rates); j++)
-            if (is_quick(sizes[i], rates[j]) == quick && is_tried(c, sizes[i], rates[j]))
+            if (part_of(sizes[i], rates[j]) == which && is_tried(c, sizes[i], rates[j]))
                 one_size(c, sizes[i], rates[j]);
 }
 

@@ -241,10 +241,9 @@ static uint64_t capacity_for(const blyt_case *c) {
     return blyt_can(c, BLY_CAN_REMOVE) ? 1500 : 3000;
 }
 
-/* Ten programs of each kind, and under a sanitizer three; with BLOOMERY_LONG in the environment,
- * a hundred. */
+/* Ten programs of each kind, a hundred where there is time; under a sanitizer three. */
 static void random_programs(void **state) {
-    uint64_t programs = getenv("BLOOMERY_LONG") ? 100 : BLYT_SLOW > 1 ? 3 : 10;
+    uint64_t programs = blyt_large() ? 100 : BLYT_SLOW > 1 ? 3 : 10;
     (void)state;
     FOR_EACH_CASE(c)
     for (uint64_t seed = 1; seed <= programs; seed++) {

@@ -1,14 +1,14 @@
 /* The rate requested is the rate measured.
  *
  * For each kind and probe, at sizes from 1 to 100,000 keys and several rates, as rates_support.h
- * compares them. test_rates_large.c has lower rates and up to a million keys, test_rates_shapes.c
- * every k and every hash.
+ * compares them. test_rates_low.c has lower rates, test_rates_large.c up to a million keys,
+ * test_rates_shapes.c every k and every hash.
  */
 #include "rates_support.h"
 
 static void rates_at_every_size(void **state) {
     (void)state;
-    every_size(true);
+    every_size(PART_QUICK);
 }
 
 /* What the design promises at capacity, within 1%. */

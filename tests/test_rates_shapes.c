@@ -24,7 +24,7 @@ static void rates_of_every_k(void **state) {
 }
 
 /* The other kinds choose their shape by the rate: so rates between the round ones.
- * (test_rates_large.c has one that is lower.) */
+ * (test_rates_low.c has one that is lower.) */
 static void rates_between(void **state) {
     static const double rates[] = {0.4, 0.24, 0.11, 0.03, 0.006};
     (void)state;
