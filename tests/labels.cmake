@@ -2,23 +2,32 @@
 #
 # A test is called FOLDER_FILE: tests/cli/dedup.t is cli_dedup, tests/cli/test_url.c is cli_url,
 # tests/check_headers.sh is checks_headers. Each has one of these labels:
+#   fast    takes less than about a second of processor time: scripts/check runs these
+#   medium  takes more: in scripts/test
+#   server  starts servers: in scripts/test
 #   slow    needs a large sample or a long time: in scripts/test --full alone
-#   server  starts servers
-#   fast    the rest: scripts/check runs these
 # Three more say what is run once again in a special way, by scripts/test --full:
 #   scalar  without vector instructions
 #   threads under the thread sanitizer
 #   bare    in a library without its optional packages
 #
 # What is called NAME_large is the test NAME with a larger sample.
-set(BLOOMERY_SLOW_TESTS kinds_rates_large kinds_rates_low cli_kill_large cli_lost_large cli_window_lines_large cli_count_truth_large
-  module_stalls_large redis_winners_million checks_readme checks_commands checks_install checks_demo)
+set(BLOOMERY_SLOW_TESTS kinds_rates_large kinds_rates_low cli_kill_large cli_lost_large
+  cli_window_lines_large cli_count_truth_large module_stalls_large redis_winners_million checks_readme
+  checks_commands checks_install checks_demo)
+set(BLOOMERY_MEDIUM_TESTS checks_format checks_headers checks_run_test cli_build cli_confirm cli_count
+  cli_count_truth cli_counting cli_cuckoo cli_distinct cli_keyrules cli_kill cli_lost cli_man
+  cli_options_everywhere cli_plan cli_rates cli_types cli_window cli_window_lines kinds_build kinds_counting
+  kinds_counts_rates kinds_fuse kinds_growth kinds_hll kinds_hostile kinds_plan kinds_programs kinds_rates
+  kinds_rates_shapes kinds_sizes kinds_stable kinds_top module_big unit_documents)
 set(BLOOMERY_SCALAR_TESTS kinds_algebra kinds_counting kinds_files kinds_golden kinds_hybrid kinds_kinds
   kinds_layered kinds_layered_bytes kinds_multilayer kinds_multilayer_blocks kinds_multilayer_rates
   kinds_programs kinds_ribbon kinds_store kinds_threads kinds_window kinds_window_bytes)
-set(BLOOMERY_THREADS_TESTS kinds_build kinds_golden kinds_layered_front kinds_store kinds_threads unit_kernels)
+set(BLOOMERY_THREADS_TESTS kinds_build kinds_golden kinds_layered_front kinds_store kinds_threads
+  unit_kernels)
 set(BLOOMERY_BARE_TESTS cli_build_keys cli_fold cli_hash cli_help cli_info cli_keytype cli_keytype_lists
-  cli_man cli_no_hiredis cli_plan cli_types cli_url cli_url_node kinds_files kinds_golden kinds_store unit_hash)
+  cli_man cli_no_hiredis cli_plan cli_types cli_url cli_url_node kinds_files kinds_golden kinds_store
+  unit_hash)
 
 # What they need, so that nothing else has to be built for them.
 add_custom_target(threads_programs)
@@ -47,8 +56,13 @@ function(bloomery_label_tests)
     get_property(labels TEST ${name} PROPERTY LABELS) # `server`, where a folder says so
     if(name IN_LIST BLOOMERY_SLOW_TESTS)
       set(labels slow)
+    elseif(name IN_LIST BLOOMERY_MEDIUM_TESTS)
+      set(labels medium)
     elseif(NOT labels)
       set(labels fast)
+    endif()
+    if(labels STREQUAL slow)
+      set_tests_properties(${name} PROPERTIES COST 100) # begun first, since they end last
     endif()
     foreach(set scalar threads bare)
       string(TOUPPER BLOOMERY_${set}_TESTS list)

@@ -13,7 +13,7 @@ import sys
 import xml.etree.ElementTree as xml
 
 BEGIN, END = "<!-- durations -->\n", "<!-- end -->\n"
-LABELS = ("fast", "server", "slow")
+LABELS = ("fast", "medium", "server", "slow")
 SLOWEST = 20
 
 

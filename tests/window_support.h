@@ -123,7 +123,8 @@ static inline void rate_when_full(uint64_t keys, double p, uint32_t s, unsigned 
         squares += now.current_fpr * now.current_fpr / filters;
         bly_filter_destroy(f);
     }
-    /* Between filters: as counted where there are several, else that of blocks (rates_support.h). */
+    /* Between filters: as counted where there are several, else that of blocks (rates_support.h).
+     */
     double spread = filters > 1 ? sqrt(fmax(0, squares - mean * mean) / filters)
                                 : planned * sqrt(10 / ((double)keys / 30));
     bool counted = fabs(hits - expected) <= 5 * sqrt(variance) + 4;
