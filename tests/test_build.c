@@ -347,7 +347,7 @@ static void memory_is_bounded(void **state) {
 
 /* Without a bound it is 16 bytes per key, a run, and what solving a shard takes: less than 20. */
 static void memory_without_bound(void **state) {
-    const size_t n = (blyt_large() ? 3 : 1) << 20;
+    const size_t n = (size_t)(blyt_large() ? 3 : 1) << 20;
     meter m = {0};
     bly_allocator a = metered(&m);
     bly_hash *h = hashes(3, n);

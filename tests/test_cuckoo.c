@@ -122,7 +122,7 @@ static void few_small_tables_refuse(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         bly_filter *f = cuckoo(numbers[i], 0.01);
-        for (unsigned round = 0; round < (blyt_large() ? 1000 : 300) / BLYT_SLOW; round++) {
+        for (unsigned round = 0; round < (blyt_large() ? 1000U : 300U) / BLYT_SLOW; round++) {
             bly_tally sum;
             for (size_t j = 0; j < numbers[i]; j++)
                 h[j] = (bly_hash){blyt_next(&random), blyt_next(&random)};
@@ -142,7 +142,7 @@ static void few_small_tables_refuse(void **state) {
 /* Of 2500 false positives five sigma are a tenth. At 0.0001 there is only time for that in
  * test_cuckoo_large, else for 300, of which they are three tenths. */
 static void check_rate(uint64_t n, uint64_t capacity, double p) {
-    const uint64_t most = (blyt_large() ? 40000000 : 3000000) / BLYT_SLOW;
+    const uint64_t most = (blyt_large() ? 40000000U : 3000000U) / BLYT_SLOW;
     unsigned filters = n <= 10 ? 400 : n <= 1000 ? 50 : n <= 20000 ? 5 : 1;
     bly_filter *f = cuckoo(capacity, p);
     bly_geometry g = bly_filter_geometry(f);

@@ -56,7 +56,7 @@ static void refuses_other_geometries(void **state) {
 static void every_seed_reaches_the_plan(void **state) {
     bly_filter *f = hybrid(10000, 0.01);
     (void)state;
-    for (unsigned seed = 1; seed <= (blyt_large() ? 200 : 40) / BLYT_SLOW; seed++) {
+    for (unsigned seed = 1; seed <= (blyt_large() ? 200U : 40U) / BLYT_SLOW; seed++) {
         bly_filter_clear(f);
         for (unsigned turn = 0; turn < 3; turn++)
             add_hashes(f, seed, 0, 10000);
@@ -77,7 +77,7 @@ static void every_seed_reaches_the_plan(void **state) {
 /* Of 2500 false positives five sigma are a tenth. At 0.0001 there is only time for that in
  * test_hybrid_large, else for 260, of which they are three tenths. */
 static void check_rate(uint64_t n, double p) {
-    const uint64_t most = (blyt_large() ? 20000000 : 2800000) / BLYT_SLOW;
+    const uint64_t most = (blyt_large() ? 20000000U : 2800000U) / BLYT_SLOW;
     unsigned filters = n <= 1000 ? 50 : n <= 100000 ? 2 : 1;
     bly_filter *f = hybrid(n, p);
     bly_geometry g = bly_filter_geometry(f);
@@ -312,7 +312,7 @@ static void programs_lose_nothing(void **state) {
 /* All memory together, after five adds per key on average. */
 static void skewed_streams_stay_small(void **state) {
     static const double exponents[] = {0.8, 1.0, 1.2};
-    uint64_t keys = long_run() ? 10000000 : (blyt_large() ? 200000 : 50000) / BLYT_SLOW;
+    uint64_t keys = long_run() ? 10000000 : (blyt_large() ? 200000U : 50000U) / BLYT_SLOW;
     (void)state;
     for (size_t i = 0; i < COUNT_OF(exponents); i++) {
         bly_filter *f = hybrid(keys, 0.01);

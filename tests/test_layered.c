@@ -66,7 +66,7 @@ static void check_rate(uint64_t n, size_t which) {
     assert_true(planned <= rates[which] && planned > 0.85 * rates[which]);
     /* Of 2500 false positives five sigma are a tenth; at 0.0001 only test_layered_large has time
      * for them. */
-    const uint64_t most = (blyt_large() ? 40000000 : 2800000) / BLYT_SLOW;
+    const uint64_t most = (blyt_large() ? 40000000U : 2800000U) / BLYT_SLOW;
     if (queries > most / filters)
         queries = most / filters;
     for (unsigned seed = 1; seed <= filters; seed++) {
@@ -107,7 +107,7 @@ static void rates_are_as_planned(void **state) {
 
 /* Of distinct keys the share of cells that docs and plan name gets stuck. */
 static void few_cells_get_stuck(void **state) {
-    uint64_t n = (blyt_large() ? 4000000 : 1500000) / BLYT_SLOW, keys = 0;
+    uint64_t n = (blyt_large() ? 4000000U : 1500000U) / BLYT_SLOW, keys = 0;
     double mean, tail = 0;
     bly_filter *f = layered(n, 0.01);
     bly_stats s;

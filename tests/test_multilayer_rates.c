@@ -155,7 +155,7 @@ static void judge_with(const tally *t, double variance, double n, double p) {
 /* Of 2500 false positives five sigma are a tenth. Below 0.001 there is only time for as many in
  * test_multilayer_rates_large. */
 static void check_rate(uint64_t n, uint64_t capacity, double p) {
-    const uint64_t most = (blyt_large() ? 30000000 : 2600000) / BLYT_SLOW;
+    const uint64_t most = (blyt_large() ? 30000000U : 2600000U) / BLYT_SLOW;
     unsigned filters = n <= 10 ? 400 : n <= 1000 ? 50 : n <= 20000 ? 5 : 1;
     bly_filter *f = multilayer(capacity, p);
     bly_geometry g = bly_filter_geometry(f);

@@ -214,7 +214,7 @@ static void takes_the_space_promised(void **state) {
  * no more slots. */
 static void is_as_large_as_planned(void **state) {
     static const size_t numbers[] = {1, 60, 300, 1000, 4000, 20000};
-    const size_t most = (blyt_large() ? 400 : 100) / BLYT_SLOW;
+    const size_t most = (blyt_large() ? 400U : 100U) / BLYT_SLOW;
     unsigned reseeded = 0;
     (void)state;
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
