@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """report.py RESULTS [--update DOCUMENT]: what a run of scripts/test skipped, and how long it took.
 
-RESULTS is the folder that scripts/test writes: NAME.xml by ctest for each build, and stages.txt. Without
-an option the tests and cases that did not run are listed with their reasons. With --update the tables of
+RESULTS is the folder that scripts/test writes: NAME.xml and NAME.json by ctest for each build, and
+stages.txt. Without an option the tests and cases that did not run are listed with their reasons. With --update the tables of
 durations are written into the document, between the lines <!-- durations --> and <!-- end -->.
 """
 import collections
 import glob
+import json
 import os
 import re
 import sys
@@ -20,14 +21,12 @@ SLOWEST = 20
 class Test:
     """One test of one build."""
 
-    def __init__(self, build, case):
+    def __init__(self, build, case, labels):
         self.build, self.name = build, case.get("name")
         self.seconds = float(case.get("time") or 0)
         self.output = case.findtext("system-out") or ""
         self.ran = case.find("skipped") is None
-        found = case.find("properties/property[@name='cmake_labels']")
-        labels = found.get("value").split(";") if found is not None else []
-        self.label = next((label for label in LABELS if label in labels), "-")
+        self.label = next((label for label in LABELS if label in labels.get(self.name, [])), "-")
 
     @property
     def folder(self):
@@ -40,14 +39,22 @@ class Test:
             return [(None, reason[1] if reason else "it did not say why")]
         of_scripts = re.findall(r"^(\w+): skipped: (.*?)(?: \([0-9.]+ s\))?$", self.output, re.M)
         of_programs = re.findall(r"^\[  SKIPPED \] (\w+)$", self.output, re.M)
-        return of_scripts + [(case, "it cannot be tested on this machine") for case in sorted(set(of_programs))]
+        return of_scripts + [(case, "not possible in this build or on this machine") for case in sorted(set(of_programs))]
+
+
+def read_labels(path):
+    """{test: labels}; ctest writes them into its XML files only since CMake 3.26."""
+    with open(path) as file:
+        tests = json.load(file)["tests"]
+    return {test["name"]: p["value"] for test in tests for p in test["properties"] if p["name"] == "LABELS"}
 
 
 def read(results):
     tests = []
     for path in sorted(glob.glob(os.path.join(results, "*.xml"))):
         build = os.path.splitext(os.path.basename(path))[0]
-        tests += [Test(build, case) for case in xml.parse(path).getroot().iter("testcase")]
+        labels = read_labels(os.path.join(results, build + ".json"))
+        tests += [Test(build, case, labels) for case in xml.parse(path).getroot().iter("testcase")]
     return tests
 
 
