@@ -117,7 +117,7 @@ build_packages=(cmake gcc libc6-dev make pkg-config libxxhash-dev libssl-dev lib
 # What the tests need besides. redis-tools contains the server program; redis-server would add a
 # service that is started with the machine.
 test_packages=("${build_packages[@]}" libcmocka-dev python3 redis-tools python3-redis libsqlite3-dev
-    libmurmurhash-dev libisal-dev zstd xz-utils bzip2 mandoc groff zsh fish)
+    libmurmurhash-dev libisal-dev zstd xz-utils bzip2 mandoc groff-base zsh fish)
 
 # build PRESET [TARGET...]: configures and builds it; what the compiler said is shown if that fails.
 build() {
