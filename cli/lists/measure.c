@@ -97,10 +97,17 @@ bool measure(const bly_filter *f, uint64_t lines, unsigned lookups, measurement 
     return true;
 }
 
+/* So many false positives come by chance, at that rate, in less than one measurement of a million:
+ * more than five sigma, and four more since counts of a few are not normal. */
+static bool more_than_chance(const measurement *m, double rate) {
+    const double expected = rate * (double)m->asked;
+    return (double)m->wrong > expected + 5 * sqrt(expected * (1 - rate)) + 4;
+}
+
 bool measure_broken(const measurement *m, double promise) {
-    return m->low > promise && m->rate > HEALTH_MARGIN * promise;
+    return more_than_chance(m, promise) && m->rate > HEALTH_MARGIN * promise;
 }
 
 bool measure_blames_hash(const measurement *m, double by_bits) {
-    return m->low > HEALTH_MARGIN * by_bits;
+    return more_than_chance(m, fmin(1, HEALTH_MARGIN * by_bits));
 }

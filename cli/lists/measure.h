@@ -33,13 +33,13 @@ typedef struct measurement {
 /* Looks up so many lines, each by so many lookups (1: the rate per lookup). false: reported. */
 bool measure(const bly_filter *f, uint64_t lines, unsigned lookups, measurement *out);
 
-/* The measured rate is above what the filter promises by more than a tenth, and the whole interval
- * is above it: not by chance. */
+/* The measured rate is above what the filter promises by more than a tenth, and by more than chance
+ * gives in one of a million measurements. */
 bool measure_broken(const measurement *m, double promise);
 
-/* It is above what the bits set in the filter give, by more than a tenth: its hash function does
- * not spread the keys asked for as it should. (That the interval alone is above happens by chance
- * in one measurement of forty.) */
+/* It is above what the bits set in the filter give, by more than a tenth and more than that chance:
+ * its hash function does not spread the keys asked for as it should. (That the interval alone is
+ * above happens by chance in one measurement of forty.) */
 bool measure_blames_hash(const measurement *m, double by_bits);
 
 #endif

@@ -3,23 +3,34 @@
 
 #include "measure.h"
 
+static bool broken(uint64_t asked, uint64_t wrong, double promise) {
+    measurement m = {.asked = asked, .wrong = wrong, .rate = (double)wrong / (double)asked};
+    return measure_broken(&m, promise);
+}
+
 static void test_broken(void **state) {
     (void)state;
-    assert_false(measure_broken(&(measurement){.rate = 0.0109, .low = 0.0105}, 0.01));
-    assert_false(measure_broken(&(measurement){.rate = 0.02, .low = 0.0099}, 0.01));
-    assert_true(measure_broken(&(measurement){.rate = 0.02, .low = 0.0101}, 0.01));
+    assert_false(broken(1000000, 10900, 0.01)); /* by less than a tenth */
+    assert_true(broken(1000000, 11100, 0.01));
+    /* Expected are 10; 5 sqrt(10 * 0.999) + 4 = 19.8 more may come by chance. */
+    assert_false(broken(10000, 20, 0.001));
+    assert_false(broken(10000, 29, 0.001));
+    assert_true(broken(10000, 30, 0.001));
+    assert_false(broken(100, 4, 1e-6)); /* too few to say anything */
 }
 
-/* An interval that misses the truth by a little is chance: one of twenty does. */
+/* A rate that misses the truth by a little is chance: expected are 1100 (a tenth more than the bits
+ * give); 5 sqrt(1100 * 0.989) + 4 = 168.9 more may come. */
 static void test_blames_hash(void **state) {
     (void)state;
-    assert_false(measure_blames_hash(&(measurement){.rate = 0.02, .low = 0.0099}, 0.01));
-    assert_false(measure_blames_hash(&(measurement){.rate = 0.02, .low = 0.0101}, 0.01));
-    assert_false(measure_blames_hash(&(measurement){.rate = 0.02, .low = 0.0109}, 0.01));
-    assert_true(measure_blames_hash(&(measurement){.rate = 0.02, .low = 0.0111}, 0.01));
+    assert_false(measure_blames_hash(&(measurement){.asked = 100000, .wrong = 1000}, 0.01));
+    assert_false(measure_blames_hash(&(measurement){.asked = 100000, .wrong = 1268}, 0.01));
+    assert_true(measure_blames_hash(&(measurement){.asked = 100000, .wrong = 1269}, 0.01));
+    assert_false(measure_blames_hash(&(measurement){.asked = 100, .wrong = 100}, 1)); /* full */
 }
 
-/* A hundred measurements of a filter whose bits tell the whole truth: none may blame the hash. */
+/* A hundred measurements of a filter whose bits tell the whole truth: none may blame the hash
+ * or break the promise. */
 static void test_chance(void **state) {
     (void)state;
     bly_spec spec = bly_spec_for(BLY_SBBF, 1000, 0.01);
@@ -35,6 +46,7 @@ static void test_chance(void **state) {
         assert_int_equal(m.asked, 100000);
         assert_true(m.low < m.rate && m.rate < m.high);
         assert_false(measure_blames_hash(&m, stats.current_fpr));
+        assert_false(measure_broken(&m, stats.current_fpr));
     }
     bly_filter_destroy(f);
 }
