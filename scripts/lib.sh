@@ -57,8 +57,10 @@ need_packages() {
 # allows services to start, nothing is installed.
 service_policy=/usr/sbin/policy-rc.d
 without_services() (
-    mark="# Written by Bloomery's scripts while they install packages; it can be removed."
-    if [ -e "$service_policy" ] && ! grep -qF "$mark" "$service_policy"; then
+    mark="# Written by Bloomery's scripts while they install packages; it can be removed after process"
+    owner=$(sed -n "s/^$mark //p" "$service_policy" 2>/dev/null || true)
+    # Not ours, or that of a script which is installing at this moment.
+    if [ -e "$service_policy" ] && { [ -z "$owner" ] || [ -e "/proc/$owner" ]; }; then
         status=0
         "$service_policy" bloomery start >/dev/null 2>&1 || status=$?
         [ $status -eq 101 ] || {
@@ -68,7 +70,7 @@ without_services() (
     else
         trap '"${run[@]}" rm -f "$service_policy"' EXIT
         trap 'exit 1' HUP INT TERM
-        printf '#!/bin/sh\n%s\nexit 101\n' "$mark" | "${run[@]}" tee "$service_policy" >/dev/null
+        printf '#!/bin/sh\n%s\nexit 101\n' "$mark $$" | "${run[@]}" tee "$service_policy" >/dev/null
         "${run[@]}" chmod 755 "$service_policy"
     fi
     "${run[@]}" "$@"
@@ -119,10 +121,11 @@ build_packages=(cmake gcc libc6-dev make pkg-config libxxhash-dev libssl-dev lib
 test_packages=("${build_packages[@]}" libcmocka-dev python3 redis-tools python3-redis libsqlite3-dev
     libmurmurhash-dev libisal-dev zstd xz-utils bzip2 mandoc groff-base zsh fish)
 
-# build PRESET [TARGET...]: configures and builds it; what the compiler said is shown if that fails.
+# build PRESET [TARGET...]: builds it, configured if that was not done yet; what the compiler said is
+# shown if that fails.
 build() {
     local log=build/$1/build.log
-    configure "$1"
+    [ -e "build/$1/build.ninja" ] || [ -e "build/$1/Makefile" ] || configure "$1"
     cmake --build "build/$1" -j"$(nproc)" ${2:+--target "${@:2}"} >"$log" 2>&1 || {
         grep -E 'warning:|error:|undefined reference|FAILED|\*\*\*' "$log" >&2 || tail -n 50 "$log" >&2
         echo "building $1 failed; all of its output is in $log" >&2
@@ -130,12 +133,14 @@ build() {
     }
 }
 
-# configure PRESET: configures build/PRESET where that is not done yet, with Ninja and ccache where
-# they are installed. (Later changes of CMakeLists.txt are seen by the build itself.)
+# configure PRESET: configures build/PRESET, and looks again for packages that were missing; the first
+# time with Ninja and ccache where they are installed. (Changes of CMakeLists.txt are seen by the build
+# itself.)
 configure() {
     local more=()
-    [ -e "build/$1/CMakeCache.txt" ] && return 0
-    ! command -v ninja >/dev/null || more+=(-G Ninja)
-    ! command -v ccache >/dev/null || more+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
+    if [ ! -e "build/$1/CMakeCache.txt" ]; then
+        ! command -v ninja >/dev/null || more+=(-G Ninja)
+        ! command -v ccache >/dev/null || more+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
+    fi
     cmake --preset "$1" "${more[@]}" >/dev/null
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The README's first command does its job, from nothing, and its numbers are right.
+# check_demo.sh [--no-install]: the README's first command does its job, from nothing, and its numbers
+# are right.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=$(scripts/demo 2>&1)
+out=$(scripts/demo "$@" 2>&1)
 printf '%s\n' "$out"
 crawl=examples/data/crawl.txt
 kept=$(build/bin/bloomery dedup --url $crawl | wc -l)

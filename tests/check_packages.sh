@@ -3,6 +3,7 @@
 # also when the installation fails. The programs of the system are replaced by ones that write down
 # how they were called.
 set -euo pipefail
+unset BLOOMERY_NO_INSTALL # a script that runs this test may have been told so
 root=$(cd "$(dirname "$0")/.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -73,3 +74,16 @@ printf '#!/bin/sh\nexit 0\n' >"$scratch/policy"
 ! run absent || fail "packages were installed although services would have started"
 [ ! -s "$scratch/calls" ] || fail "packages were installed although services would have started"
 [ -e "$scratch/policy" ] || fail "a policy of somebody else was removed"
+
+# A policy that a killed script of ours left behind is replaced and removed; that of one at work is not.
+printf '#!/bin/sh\n%s\nexit 101\n' "# Written by Bloomery's scripts while they install packages; it can be removed after process 4194305" \
+    >"$scratch/policy"
+chmod +x "$scratch/policy"
+run absent
+grep -q '^apt-get install' "$scratch/calls" || fail "a policy left behind keeps packages from being installed"
+[ ! -e "$scratch/policy" ] || fail "a policy left behind stays"
+printf '#!/bin/sh\n%s\nexit 101\n' "# Written by Bloomery's scripts while they install packages; it can be removed after process $$" \
+    >"$scratch/policy"
+chmod +x "$scratch/policy"
+run absent
+[ -e "$scratch/policy" ] || fail "the policy of a script that is at work was removed"
