@@ -22,7 +22,7 @@ set(BLOOMERY_MEDIUM_TESTS checks_format checks_headers checks_run_test cli_build
   kinds_rates_shapes kinds_sizes kinds_stable kinds_top module_big unit_documents)
 set(BLOOMERY_SCALAR_TESTS kinds_algebra kinds_counting kinds_files kinds_golden kinds_hybrid kinds_kinds
   kinds_layered kinds_layered_bytes kinds_multilayer kinds_multilayer_blocks kinds_multilayer_rates
-  kinds_programs kinds_ribbon kinds_store kinds_threads kinds_window kinds_window_bytes)
+  kinds_programs kinds_ribbon kinds_sizes kinds_store kinds_threads kinds_window kinds_window_bytes)
 set(BLOOMERY_THREADS_TESTS kinds_build kinds_golden kinds_layered_front kinds_store kinds_threads
   unit_kernels)
 set(BLOOMERY_BARE_TESTS cli_build_keys cli_fold cli_hash cli_help cli_info cli_keytype cli_keytype_lists

@@ -80,7 +80,7 @@ static void many_seeds(void **state) {
 }
 
 static void in_shards(void **state) {
-    const size_t n = is_long() ? 20000000 : 2100000 / BLYT_SLOW;
+    const size_t n = is_long() ? 20000000 : (blyt_large() ? 3000000U : 2100000U) / BLYT_SLOW;
     blyt_list l = {calloc(n, sizeof *l.keys), malloc(n * 8), n};
     (void)state;
     assert_non_null(l.keys);

@@ -294,7 +294,7 @@ static void few_keys_are_nearly_exact(void **state) {
         for (unsigned n = 1; n <= 100; n++) {
             bool changed;
             assert_ok(bly_filter_add_hash(f, hash_at(seed + 999, n), &changed));
-            if (n > 10 && (n + seed) % 5 != 0)
+            if (n > 10 && (n + seed) % 5 != 0 && !blyt_large())
                 continue; /* each number of keys in 40 sketches: an estimate reads all registers */
             /* Two keys in one register count as one, or as a little more. */
             double off = bly_hll_estimate(f) - n, sigma = n * spread(14, n > 1 ? n : 2);

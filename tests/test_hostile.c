@@ -117,7 +117,7 @@ static void assert_flip_refused(blyt_buffer im, size_t where, const char *path, 
 }
 
 /* Bytes in memory with every bit flipped, one at a time. Files too in the header; of a byte of the
- * body, one bit, another in each. */
+ * body, one bit, another in each, or where there is time all. */
 static void test_every_byte_counts(void **state) {
     (void)state;
     for (size_t i = 0; i < SHAPES; i++) {
@@ -132,7 +132,7 @@ static void test_every_byte_counts(void **state) {
                 bly_filter *read = NULL;
                 im.data[where] = (uint8_t)(right ^ turn);
                 assert_int_not_equal(bly_filter_parse(im.data, im.size, NULL, &read), BLY_OK);
-                if (where < HEADER || turn == 1 << where % 8)
+                if (where < HEADER || turn == 1 << where % 8 || blyt_large())
                     assert_flip_refused(im, where, path, fd);
             }
             im.data[where] = right;

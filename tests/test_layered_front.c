@@ -163,7 +163,8 @@ static void readers_beside_the_owner(const blyi_kernels *kernels) {
     for (size_t i = 0; i < COME; i++) {
         assert_ok(bly_filter_add(f, late.keys[i].data, late.keys[i].size, NULL));
         atomic_store_explicit(&added, i + 1, memory_order_release);
-        for (int turn = 0; turn < (blyt_large() ? 1500 : 500) / BLYT_SLOW; turn++) {
+        for (int turn = 0; turn < (blyt_large() || BLYT_SLOW > 1 ? 1500 : 500) / BLYT_SLOW;
+             turn++) {
             bly_tally t;
             assert_ok(bly_filter_add_many(f, churn.keys, CHURN, NULL, NULL));
             assert_ok(bly_filter_remove_many(f, churn.keys, CHURN, NULL, &t));

@@ -7,9 +7,10 @@
 #include <unistd.h>
 
 /* An allocator of large blocks, of which nothing but the pages in use takes memory or time: calloc
- * of a sanitizer marks each byte of them. */
+ * of a sanitizer marks each byte of them. A block ends where a page begins that nobody may touch.
+ */
 typedef struct pages {
-    void *block[4];
+    void *block[4], *mapped[4];
     size_t size[4], live;
 } pages;
 
@@ -21,14 +22,17 @@ static void *pages_alloc(void *ctx, size_t size) {
     p->live++;
     if (size < 1 << 20 || i == COUNT_OF(p->block))
         return calloc(1, size ? size : 1);
-    void *block =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
-    if (block == MAP_FAILED) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), used = (size + page - 1) / page * page;
+    char *at = mmap(NULL, used + page, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) {
         p->live--;
         return NULL;
     }
-    p->size[i] = size;
-    return p->block[i] = block;
+    assert_int_equal(mprotect(at + used, page, PROT_NONE), 0);
+    p->size[i] = used + page;
+    p->mapped[i] = at;
+    return p->block[i] = at + (used - size) / 64 * 64; /* aligned as the library may expect */
 }
 
 static void pages_free(void *ctx, void *block) {
@@ -36,7 +40,7 @@ static void pages_free(void *ctx, void *block) {
     p->live -= block != NULL;
     for (size_t i = 0; block && i < COUNT_OF(p->block); i++)
         if (p->block[i] == block) {
-            assert_int_equal(munmap(block, p->size[i]), 0);
+            assert_int_equal(munmap(p->mapped[i], p->size[i]), 0);
             p->block[i] = NULL;
             return;
         }

@@ -138,6 +138,8 @@ def main():
     if "--clock" in args:
         at = args.index("--clock")
         clock = os.path.abspath(args[at + 1])
+        if " " in clock or ":" in clock:
+            clock = None  # LD_PRELOAD has no way to write these
         del args[at:at + 2]
     program = os.path.abspath(args[0])
     seed = int(args[1]) if len(args) > 1 else 1

@@ -76,7 +76,7 @@ static void test_answers_as_a_list_does(void **state) {
     (void)state;
     uint64_t rng = 1, batch[700];
     uint8_t fresh[700];
-    for (int trial = 0; trial < 30 / BLYT_SLOW + 6; trial++) {
+    for (int trial = 0; trial < (blyt_large() ? 60 : 30) / BLYT_SLOW + 6; trial++) {
         source from = (source)(trial % SOURCES);
         list l = {0};
         exact *e = exact_create(trial % 2 ? 0 : blyt_next(&rng) % 2000, 0);
@@ -136,7 +136,7 @@ static void test_ranges(void **state) {
             (void)list_add(&l, x);
             assert_ok(exact_add(e, &x, 1, NULL));
         }
-        for (int i = 0; i < 120; i++) {
+        for (int i = 0; i < (blyt_large() ? 300 : 120); i++) {
             uint64_t a = draw(from, &rng),
                      b = i % 3 ? draw(from, &rng) : a + (blyt_next(&rng) >> 9);
             uint64_t first = a < b ? a : b, last = a < b ? b : a;
@@ -266,7 +266,8 @@ static void assert_equal_sets(const exact *a, const exact *b) {
 
 static void test_saved_and_loaded(void **state) {
     (void)state;
-    static const size_t sizes[] = {0, 1, 383, 384, 385, 513, 5000, 100000, 400000 / BLYT_SLOW};
+    const size_t large = (blyt_large() ? 1000000U : 400000U) / BLYT_SLOW;
+    const size_t sizes[] = {0, 1, 383, 384, 385, 513, 5000, 100000, large};
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         uint64_t seed = 0;
         exact *e = made_of(i, sizes[i], i % 2), *f;

@@ -28,7 +28,8 @@ class Clock:
         self._lock = threading.Lock()
         path = f"/proc/{os.getpid()}/fd/{self._file}"
         self.environment = {}
-        if os.path.exists(PRELOAD):
+        # LD_PRELOAD has no way to write a blank or a colon. Without the clock, tests take longer.
+        if os.path.exists(PRELOAD) and " " not in PRELOAD and ":" not in PRELOAD:
             self.environment = {"LD_PRELOAD": PRELOAD, "BLOOMERY_CLOCK": path}
 
     def forward(self, seconds):
