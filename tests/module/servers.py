@@ -23,7 +23,7 @@ MODULE = os.environ.get("BLOOMERY_MODULE", os.path.join(ROOT, "build/dev/lib/blo
 SERVER = os.environ.get("BLOOMERY_SERVER", "redis-server")
 
 DEFAULTS = ("bind 127.0.0.1", "daemonize no", 'save ""', "appendonly no", "databases 16",
-            "enable-debug-command yes", "enable-module-command yes", "repl-diskless-sync-delay 0",
+            "enable-debug-command yes", "enable-module-command yes", "repl-diskless-sync no",
             "proto-max-bulk-len 1gb", "client-output-buffer-limit replica 0 0 0",
             "crash-memcheck-enabled no")
 CRASHES = ("BUG REPORT START", "Sanitizer", "ASSERTION FAILED")

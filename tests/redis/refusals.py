@@ -170,15 +170,15 @@ def test_address_that_changes_hands():
 def test_replicas_that_do_not_follow():
     """An add that waits for a replica is no answer until it is there: also one that changes
     nothing, since what it found may be lost yet."""
-    with plain(name="master") as master, Driver() as one, Driver() as two:
+    with plain(name="master") as master, Driver() as patient, Driver() as one, Driver() as two:
         replica = plain(f"replicaof 127.0.0.1 {master.port}", name="replica")
-        options = {"replicas": 1, "replicas_ms": 300, "retry_ms": 500, **ROOMY}
         with master.client() as c:
             c.must("SET", "other", "x")
             wait_for(lambda: c.must("WAIT", 1, 100) == 1, 30, "the replica")
+        patient.must("create", url(master, "k"), replicas=1, replicas_ms=60000, **ROOMY)
+        eq(patient.must("add", "key:", 0, 1000)["yes"], 1000)
         for driver in (one, two):
-            driver.must("create", url(master, "k"), **options)
-        eq(one.must("add", "key:", 0, 1000)["yes"], 1000)
+            driver.must("open", url(master, "k"), replicas=1, replicas_ms=300, retry_ms=500)
         os.kill(replica.pid, signal.SIGSTOP)
         try:
             for driver in (one, two):
