@@ -37,11 +37,11 @@ def test_three_shards_of_1_2e9_bits():
         # a server did not know the script or the map was old.
         ok(one["tally"]["trips"] <= keys // 2 // 32768 + 3, f"{one['tally']}")
         eq(other.must("contains", "key:", 0, keys)["yes"], keys, "false negatives")
-        found = driver.must("contains", "stranger:", 0, keys)["yes"]
+        found = driver.must("contains", "absent:", 0, keys)["yes"]
         with nodes_of(cluster, "big", 3)[0].client() as c:
             shape = head(c, "big")
         low, high = Rate.of(shape, keys).bounds(keys)
-        ok(low <= found <= max(high, 1), f"{found} strangers; planned: {low} .. {high}")
+        ok(low <= found <= max(high, 1), f"{found} false positives; planned: {low} .. {high}")
         facts = driver.must("look")
         eq((facts["nodes"], facts["bytes"]), (3, made["bytes"]))
         eq(facts["count"], one["yes"] + two["yes"])
@@ -64,10 +64,10 @@ def rate_over_many_shards(cluster):
         ok(low <= answer["no"] <= high, f"{answer['no']} lost; planned: {low:.0f} .. {high:.0f}")
         eq(driver.must("contains", "key:", 0, keys)["yes"], keys)
         # Of n lookups at the rate p, five sigma are 5 sqrt((1 - p) / (p n)) of the rate: 9%.
-        strangers = 300000
-        low, high = Rate.of(shape, keys).bounds(strangers)
-        found = driver.must("contains", "stranger:", 0, strangers)["yes"]
-        ok(low <= found <= high, f"{found} strangers; planned: {low:.0f} .. {high:.0f}")
+        absent = 300000
+        low, high = Rate.of(shape, keys).bounds(absent)
+        found = driver.must("contains", "absent:", 0, absent)["yes"]
+        ok(low <= found <= high, f"{found} false positives; planned: {low:.0f} .. {high:.0f}")
         eq(len({n.port for n in nodes_of(cluster, "rate", 11)}), 3)
         eq(driver.must("look")["nodes"], 3)
 

@@ -220,7 +220,7 @@ def test_cut_without_retry():
             refused(answer, "BLY_EIO")
             eq(digits, digit * 1000)
             eq(answer["tally"]["unknown"], 1000)
-        eq(driver.must("contains", "warm:", 0, 1000)["yes"], 1000, "the next call connects anew")
+        eq(driver.must("contains", "warm:", 0, 1000)["yes"], 1000, "the next call connects again")
 
 
 # ---- disturbances beside the work ---------------------------------------------------------------

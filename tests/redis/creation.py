@@ -343,7 +343,7 @@ def test_deleted_in_use():
 
 
 def test_complete_is_not_completed_again():
-    """A shard that a complete filter has lost was not empty: create does not make it anew."""
+    """A shard that a complete filter has lost was not empty: create does not make it again."""
     with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
         make(driver, server, "k", 3)
         lost = shard_keys("k", 3)[1]

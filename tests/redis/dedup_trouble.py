@@ -169,7 +169,7 @@ def cut_answers(policy, status=0, *args):
         except BrokenPipeError:
             pass
         printed, said = run.end(status)
-        ok(proxy.cuts == 1 and proxy.connections > 1, "the connection was cut, and made anew")
+        ok(proxy.cuts == 1 and proxy.connections > 1, "the connection was cut, and made again")
         return items, printed, said
 
 

@@ -61,8 +61,8 @@ def test_frontier():
     ok(b"is over" in errors and b"{crawl}:started" in errors, f"and is told so: {errors}")
     with server.client() as c:
         eq(c("DEL", "crawl", "{crawl}:started", "{crawl}:frontier", "{crawl}:busy"), 2)
-    anew = Worker(server, 3)
-    eq(anew.end()[0], PAGES, "without those keys it begins anew")
+    second = Worker(server, 3)
+    eq(second.end()[0], PAGES, "without those keys it starts from the first page")
 
 
 def test_frontier_on_a_cluster():

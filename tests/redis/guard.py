@@ -63,7 +63,7 @@ class Service:
                 preexec_fn=_die_with_parent, env={**os.environ, **self.clock.environment})
 
     def days(self):
-        """Of those whose end nobody knows beforehand. It ends when an answer is wrong."""
+        """The days that the program has reported so far. It runs until an answer is wrong."""
         eq(self.process.poll(), None, "it goes on, whatever becomes of its server")
         with open(self.path, encoding="utf-8") as file:
             return [Day(line) for line in re.findall(r"^another day.*\n", file.read(), re.M)]

@@ -72,10 +72,10 @@ class Rate:
         """`head` is a string's head (support.Head)."""
         return Rate(head.kind, head.k, head.blocks, keys)
 
-    def bounds(self, strangers, sigmas=5):
-        """How many of so many strangers may be found."""
-        deviation = sigmas * math.sqrt(strangers * self.mean + strangers ** 2 * self.spread)
-        wanted = strangers * self.mean
+    def bounds(self, absent, sigmas=5):
+        """How many of so many absent keys may be found."""
+        deviation = sigmas * math.sqrt(absent * self.mean + absent ** 2 * self.spread)
+        wanted = absent * self.mean
         return wanted - deviation, wanted + deviation
 
 

@@ -384,7 +384,7 @@ def test_batches():
         eq(sum(text.count(UNSURE) + text.count(UNKNOWN) for text in digits), 0)
         for driver in drivers:
             eq(driver.must("contains", "key:", 0, keys)["yes"], keys)
-            ok(driver.must("contains", "stranger:", 0, keys)["yes"] < 10, "strangers")
+            ok(driver.must("contains", "absent:", 0, keys)["yes"] < 10, "false positives")
             driver.close()
         with Driver() as driver:
             refused(driver("open", address(server, login=":wrong@")), "BLY_EREFUSED", "password")
@@ -455,7 +455,7 @@ def test_cut_connections():
 
 @needs_tls
 def test_another_takes_its_place():
-    """Who connects anew looks at the certificate anew: the key of a forger gets nothing."""
+    """A new connection checks the certificate again: the key of a forger gets nothing."""
     with Secure(*LOGGED) as server, Driver() as driver:
         driver.must("create", address(server), **SMALL)
         driver.must("add", "key:", 0, 100)

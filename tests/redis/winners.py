@@ -1,9 +1,9 @@
 """winners.py - several processes add the same keys at once: of each new key exactly one is told
-that it was new, all keys are there afterwards, and strangers are found at the planned rate.
+that it was new, all keys are there afterwards, and absent keys are found at the planned rate.
 
 A key may have no winner: when its bits happened to be set by others before, it is a false positive
 from its first add on. How many such keys there may be follows from the plan, as does how many
-strangers are found; plans.py computes both without the library.
+absent keys are found; plans.py computes both without the library.
 """
 import random
 import sys
@@ -57,23 +57,23 @@ def check_winners(digits, keys, shape):
     return keys - nobody
 
 
-def check_rate(driver, shape, keys, strangers, filled):
+def check_rate(driver, shape, keys, absent, filled):
     """Strangers, and what the library predicts."""
-    answer, _ = driver.range("contains", "stranger:", 0, strangers)
+    answer, _ = driver.range("contains", "absent:", 0, absent)
     eq(answer["status"], "BLY_OK", answer["why"])
     rate = Rate.of(shape, keys)
-    low, high = rate.bounds(strangers)
+    low, high = rate.bounds(absent)
     found = answer["yes"]
-    ok(low <= found <= high, f"{found} of {strangers} strangers; planned: {low:.1f} .. {high:.1f}")
+    ok(low <= found <= high, f"{found} of {absent} absent keys found; planned: {low:.1f} .. {high:.1f}")
     ok(rate.mean <= shape.rate * 1.001, f"planned {rate.mean}, asked {shape.rate}")
     facts = driver.must("look")
     eq(facts["count"], filled, "the filter's own count")
     predicted = facts["predicted_fpr"]
     ok(abs(predicted / rate.mean - 1) < 0.02, f"predicted {predicted}, planned {rate.mean}")
-    return found / strangers
+    return found / absent
 
 
-def contest(server, kind, keys, processes, shards=1, strangers=None):
+def contest(server, kind, keys, processes, shards=1, absent=None):
     """Processes that add `keys` keys to a filter made for so many."""
     drivers = [Driver() for _ in range(processes)]
     name = f"{kind}:{keys}:{processes}:{shards}"
@@ -86,7 +86,7 @@ def contest(server, kind, keys, processes, shards=1, strangers=None):
     filled = check_winners(digits, keys, shape)
     answer, _ = drivers[0].range("contains", "key:", 0, keys)
     eq((answer["status"], answer["yes"]), ("BLY_OK", keys), "false negatives")
-    rate = check_rate(drivers[-1], shape, keys, strangers or keys, filled)
+    rate = check_rate(drivers[-1], shape, keys, absent or keys, filled)
     shares = [text.count(b"1") for text in digits]
     ok(min(shares) > 0, f"no contest: {shares}")
     print(f"  {name}: wins {shares}, rate {rate:.6f}")
@@ -96,8 +96,8 @@ def contest(server, kind, keys, processes, shards=1, strangers=None):
 
 def test_four_at_a_hundred_thousand():
     with plain() as server:
-        contest(server, "sbbf", 10 ** 5, 4, strangers=300000)
-        contest(server, "split512", 10 ** 5, 4, shards=7, strangers=300000)
+        contest(server, "sbbf", 10 ** 5, 4, absent=300000)
+        contest(server, "split512", 10 ** 5, 4, shards=7, absent=300000)
 
 
 def test_small():
@@ -119,11 +119,11 @@ def test_small():
                 eq(shape.kind, {"sbbf": SBBF, "split512": SPLIT512}[kind])
                 check_winners(digits, 1000, shape)
                 eq(one.range("contains", "key:", 0, 1000)[0]["yes"], 1000, "false negatives")
-                found += two.range("contains", "stranger:", 0, 20000)[0]["yes"]
+                found += two.range("contains", "absent:", 0, 20000)[0]["yes"]
             rate = Rate.of(shape, 1000)
             rate.spread /= 20
             low, high = rate.bounds(20 * 20000)
-            ok(low <= found <= high, f"{kind}: {found} strangers; planned: {low:.0f} .. {high:.0f}")
+            ok(low <= found <= high, f"{kind}: {found} false positives; planned: {low:.0f} .. {high:.0f}")
             print(f"  {kind}: {found / 400000:.6f}, planned {rate.mean:.6f}")
 
 
