@@ -4,7 +4,7 @@
 
 #include "table_support.h"
 
-#include "filters/cuckoo/hybrid_counts.h"
+#include "kinds/hybrid/hybrid_counts.h"
 #include <bloomery/hybrid.h>
 
 static const double hybrid_rates[] = {0.01, 0.001, 0.0001};
@@ -31,7 +31,7 @@ static inline void remove_copies(bly_filter *f, uint64_t stream, uint64_t i, uin
 
 static inline bool is_sound(const bly_filter *f) {
     blyi_shape shape = blyi_filter_shape(f);
-    return f->ops->sound(&shape, f->body);
+    return f->ops->body_is_valid(&shape, f->body);
 }
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "table_support.h"
 
-#include "core/steps.h"
-#include "filters/counting/multilayer.h"
+#include "base/size_class.h"
+#include "kinds/multilayer/multilayer.h"
 
 static const double multilayer_rates[] = {0.01, 0.001, 0.0001};
 
@@ -17,7 +17,7 @@ static inline bly_filter *multilayer(uint64_t keys, double p) {
 
 static inline bool is_sound(const bly_filter *f) {
     blyi_shape shape = blyi_filter_shape(f);
-    return f->ops->sound(&shape, f->body);
+    return f->ops->body_is_valid(&shape, f->body);
 }
 
 static inline uint64_t records_used(const bly_filter *f) {

@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-#include "filters/ops.h"
+#include "filter/ops.h"
 #include <math.h>
 
 static inline bool long_run(void) {

@@ -2,7 +2,7 @@
  * there is, and a reason for everything that is refused. */
 #include "support.h"
 
-#include "filters/ops.h"
+#include "filter/ops.h"
 
 #include <math.h>
 

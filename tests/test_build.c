@@ -2,11 +2,11 @@
  * leaves things as they were. The kinds' own promises are in test_fuse.c and test_ribbon.c. */
 #include "store_support.h"
 
-#include "core/mix.h"
-#include "core/plan_fuse.h"
-#include "filters/built/collect.h"
-#include "filters/built/sort.h"
-#include "filters/built/workers.h"
+#include "hash/mix.h"
+#include "kinds/fuse/fuse_plan.h"
+#include "kinds/builder/collect.h"
+#include "kinds/builder/sort.h"
+#include "kinds/builder/workers.h"
 
 #include <errno.h>
 #include <signal.h>

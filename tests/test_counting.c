@@ -3,7 +3,7 @@
 #include "counting_support.h"
 #include "zipf_support.h"
 
-#include "core/plan_counting.h"
+#include "kinds/counting/counting_plan.h"
 
 static const double rates[] = {0.01, 0.001, 0.0001};
 

@@ -3,9 +3,9 @@
  */
 #include "store_support.h"
 
-#include "core/plan_fuse.h"
-#include "core/planner.h"
-#include "filters/ops.h"
+#include "kinds/fuse/fuse_plan.h"
+#include "filter/planner.h"
+#include "filter/ops.h"
 
 #include <math.h>
 

@@ -1,16 +1,16 @@
 /* test_fuse_core.c - equations of three slots, against plain Gaussian elimination. */
 #include "support.h"
 
-#include "core/memory.h"
-#include "filters/built/fuse_core.h"
+#include "base/memory.h"
+#include "kinds/fuse/fuse_core.h"
 
-enum { MOST = 400 };
+enum { MAX = 400 };
 
 /* ---- plain elimination ----------------------------------------------------------------------- */
 
 /* Whether n equations are independent, so that they have a solution whatever is wanted. */
 static bool independent(const blyi_triple *t, size_t n, size_t slots) {
-    static uint8_t row[MOST][MOST];
+    static uint8_t row[MAX][MAX];
     size_t rank = 0;
     memset(row, 0, sizeof row);
     for (size_t i = 0; i < n; i++)
@@ -60,8 +60,8 @@ static void assert_solved(const blyi_triple *t, size_t n, const uint32_t *value)
 /* Solved exactly when it can be, whatever is wanted. */
 static void as_elimination(void **state) {
     const bly_allocator a = blyi_allocator_or_default(NULL);
-    static blyi_triple t[MOST];
-    static uint32_t value[MOST];
+    static blyi_triple t[MAX];
+    static uint32_t value[MAX];
     unsigned solved = 0, not_solved = 0;
     uint64_t random = 1;
     (void)state;

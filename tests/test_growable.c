@@ -2,7 +2,7 @@
  * it cannot be done, nothing happens. */
 #include "table_support.h"
 
-#include "core/plan_cuckoo.h"
+#include "kinds/cuckoo/cuckoo_plan.h"
 #include <unistd.h>
 
 static bly_filter *growable(uint64_t keys, uint64_t horizon, double p, const bly_allocator *a) {

@@ -176,7 +176,7 @@ static void the_last_copy(void **state) {
     (void)state;
     add_copies(f, 1, 0, 15);
     blyi_spilled s = blyi_spilled_over(&f->geometry, f->body);
-    uint64_t at = 0, most = BLYI_MOST_COUNTED;
+    uint64_t at = 0, most = BLYI_MAX_COUNTED;
     blyi_class c;
     assert_true(blyi_spilled_next(&s, &at, &c));
     blyi_spilled_set(&s, at - 1, most - 1);

@@ -36,7 +36,7 @@ static void check_map(const blyi_spilled *s, const oracle *o, unsigned ids) {
 static blyi_spilled new_map(uint32_t rest, uint64_t buckets, uint32_t step, size_t *bytes) {
     bly_geometry g = {BLY_HYBRID, rest, buckets, 0, step};
     assert_ok(bly_plan_check(&g));
-    blyi_spilled s = {NULL, blyi_step_size(step), rest, blyi_hybrid_id_bytes(&g)};
+    blyi_spilled s = {NULL, blyi_class_size(step), rest, blyi_hybrid_id_bytes(&g)};
     *bytes = BLYI_SPILL_HEAD + (size_t)s.slots * (s.id_bytes + BLYI_COUNT_BYTES);
     s.head = calloc(1, *bytes);
     assert_non_null(s.head);
@@ -101,7 +101,7 @@ static void run_map(const map_case *m, uint64_t operations) {
     }
     for (uint64_t i = 0; i < operations; i++) {
         uint64_t dice = blyt_next(&state);
-        uint64_t count = 9 + blyt_next(&state) % (BLYI_MOST_COUNTED - 8);
+        uint64_t count = 9 + blyt_next(&state) % (BLYI_MAX_COUNTED - 8);
         change_map(&s, o, (dice >> 32) % ids, count, dice % 8 < (i * 8 / operations % 2 ? 6 : 2));
         if (i % (operations / 16) == 0) {
             check_map(&s, o, ids);
@@ -139,10 +139,10 @@ static void ids_of_twelve_bytes(void **state) {
     (void)state;
     assert_int_equal(s.id_bytes, 12);
     blyi_class far = {buckets - 1, ((uint64_t)1 << 55) - 1}, near = {1, 1}, c;
-    assert_true(blyi_spilled_insert(&s, far, BLYI_MOST_COUNTED) &&
+    assert_true(blyi_spilled_insert(&s, far, BLYI_MAX_COUNTED) &&
                 blyi_spilled_insert(&s, near, 9));
     assert_true(blyi_spilled_sound(&s, buckets) && !blyi_spilled_sound(&s, buckets - 1));
-    assert_true(blyi_spilled_count(&s, blyi_spilled_find(&s, far)) == BLYI_MOST_COUNTED);
+    assert_true(blyi_spilled_count(&s, blyi_spilled_find(&s, far)) == BLYI_MAX_COUNTED);
     assert_true(blyi_spilled_count(&s, blyi_spilled_find(&s, near)) == 9);
     uint64_t low = far.bucket << 55 | far.rest, high = far.bucket >> 9;
     assert_true(blyi_spilled_find(&s, far) ==
@@ -196,7 +196,7 @@ static void entries_lie_near(void **state) {
     uint64_t dice = 1, farthest = 0;
     size_t bytes;
     double sum = 0;
-    blyi_spilled s = new_map(16, buckets, blyi_step_for(1000000 / BLYT_SLOW), &bytes);
+    blyi_spilled s = new_map(16, buckets, blyi_size_class_for(1000000 / BLYT_SLOW), &bytes);
     (void)state;
     while (blyi_spilled_used(&s) < blyi_spilled_room(&s)) {
         blyi_class c = {blyt_next(&dice) % buckets, blyt_next(&dice) % 65536};
@@ -430,8 +430,8 @@ static void refuses_more_than_can_be_counted(void **state) {
     assert_true(is_sound(f) && blyi_spilled_used(&s) > 65536);
     blyi_class c;
     f->items = 0;
-    for (uint64_t at = 0; blyi_spilled_next(&s, &at, &c); f->items += BLYI_MOST_COUNTED)
-        blyi_spilled_set(&s, at - 1, BLYI_MOST_COUNTED);
+    for (uint64_t at = 0; blyi_spilled_next(&s, &at, &c); f->items += BLYI_MAX_COUNTED)
+        blyi_spilled_set(&s, at - 1, BLYI_MAX_COUNTED);
     assert_false(is_sound(f));
     bly_filter_destroy(f);
 }
@@ -462,7 +462,7 @@ static void abuse_hybrid(bly_geometry g, int fill) {
     }
     bly_filter_stats(f, &s);
     assert_true(s.fill >= 0 && s.fill <= 1 && s.current_fpr >= 0 && s.current_fpr <= 1);
-    assert_true(s.set_bits <= s.bits && bly_hybrid_spilled(f) <= blyi_step_size(g.detail));
+    assert_true(s.set_bits <= s.bits && bly_hybrid_spilled(f) <= blyi_class_size(g.detail));
     assert_ok(bly_filter_overlap(f, other, &o));
     assert_ok(bly_filter_overlap(other, f, &o));
     (void)bly_filter_equal(f, other);

@@ -25,18 +25,18 @@ static arena arena_of(uint64_t seed, int density) {
     return a;
 }
 
-static void random_spots(uint64_t seed, size_t block_bytes, blyi_spot *s) {
+static void random_spots(uint64_t seed, size_t block_bytes, blyi_block_probe *s) {
     for (size_t i = 0; i < SPOTS; i++) {
         uint64_t block = blyt_next(&seed) % (BLOCKS * 64 / block_bytes);
-        s[i] = (blyi_spot){block * block_bytes, blyt_next(&seed)};
+        s[i] = (blyi_block_probe){block * block_bytes, blyt_next(&seed)};
     }
     s[0].bits = 0;
     s[1].bits = UINT64_MAX;
     s[2].bits = (uint64_t)1 << 63;
 }
 
-static void compare_probe(const arena *a, const blyi_spot *s, unsigned k, blyi_probe_fn want_fn,
-                          blyi_probe_fn got_fn) {
+static void compare_probe(const arena *a, const blyi_block_probe *s, unsigned k, blyi_contains_blocks_fn want_fn,
+                          blyi_contains_blocks_fn got_fn) {
     uint8_t want[SPOTS], got[SPOTS];
     for (size_t n = 0; n <= SPOTS; n = n < 40 ? n + 1 : n + 320) {
         size_t hits = want_fn(a->words, s, n, k, want);
@@ -46,16 +46,16 @@ static void compare_probe(const arena *a, const blyi_spot *s, unsigned k, blyi_p
     }
 }
 
-static void compare_has(const arena *a, const blyi_spot *s, unsigned k, blyi_has_fn want,
-                        blyi_has_fn got) {
+static void compare_has(const arena *a, const blyi_block_probe *s, unsigned k, blyi_contains_block_fn want,
+                        blyi_contains_block_fn got) {
     for (size_t i = 0; i < SPOTS; i++) {
         const uint8_t *block = (const uint8_t *)a->words + s[i].at;
         assert_int_equal(want(block, s[i].bits, k), got(block, s[i].bits, k));
     }
 }
 
-static void compare_set(uint64_t seed, const blyi_spot *s, unsigned k, blyi_set_fn want_fn,
-                        blyi_set_fn got_fn) {
+static void compare_set(uint64_t seed, const blyi_block_probe *s, unsigned k, blyi_add_blocks_fn want_fn,
+                        blyi_add_blocks_fn got_fn) {
     arena a = arena_of(seed, 0), b = arena_of(seed, 0);
     uint8_t want[SPOTS], got[SPOTS];
     assert_int_equal(want_fn(a.words, s, SPOTS, k, want), got_fn(b.words, s, SPOTS, k, got));
@@ -68,8 +68,8 @@ static void compare_set(uint64_t seed, const blyi_spot *s, unsigned k, blyi_set_
 }
 
 /* One at a time, the same bits and answers as in a batch. */
-static void compare_put(uint64_t seed, const blyi_spot *s, unsigned k, blyi_set_fn set,
-                        blyi_put_fn put) {
+static void compare_put(uint64_t seed, const blyi_block_probe *s, unsigned k, blyi_add_blocks_fn set,
+                        blyi_add_block_fn put) {
     arena a = arena_of(seed, 0), b = arena_of(seed, 0);
     uint8_t want[SPOTS];
     assert_true(set(a.words, s, SPOTS, k, want) > 0);
@@ -110,19 +110,19 @@ static void tables_agree(void **state) {
         print_message("           %s\n", (*t)->name);
         for (uint64_t seed = 1; seed <= 8; seed++) {
             arena a = arena_of(seed, (int)seed % 4);
-            blyi_spot s[SPOTS];
+            blyi_block_probe s[SPOTS];
             random_spots(seed, 32, s);
-            compare_probe(&a, s, 8, scalar->sbbf_probe, (*t)->sbbf_probe);
-            compare_has(&a, s, 8, scalar->sbbf_has, (*t)->sbbf_has);
-            compare_set(seed, s, 8, scalar->sbbf_set, (*t)->sbbf_set);
-            compare_put(seed, s, 8, scalar->sbbf_set, (*t)->sbbf_put);
+            compare_probe(&a, s, 8, scalar->sbbf_contains_blocks, (*t)->sbbf_contains_blocks);
+            compare_has(&a, s, 8, scalar->sbbf_contains_block, (*t)->sbbf_contains_block);
+            compare_set(seed, s, 8, scalar->sbbf_add_blocks, (*t)->sbbf_add_blocks);
+            compare_put(seed, s, 8, scalar->sbbf_add_blocks, (*t)->sbbf_add_block);
             compare_cells(seed, scalar, *t);
             random_spots(seed, 64, s);
             for (size_t i = 0; i < COUNT_OF(ks); i++) {
-                compare_probe(&a, s, ks[i], scalar->split_probe, (*t)->split_probe);
-                compare_has(&a, s, ks[i], scalar->split_has, (*t)->split_has);
-                compare_set(seed, s, ks[i], scalar->split_set, (*t)->split_set);
-                compare_put(seed, s, ks[i], scalar->split_set, (*t)->split_put);
+                compare_probe(&a, s, ks[i], scalar->split_contains_blocks, (*t)->split_contains_blocks);
+                compare_has(&a, s, ks[i], scalar->split_contains_block, (*t)->split_contains_block);
+                compare_set(seed, s, ks[i], scalar->split_add_blocks, (*t)->split_add_blocks);
+                compare_put(seed, s, ks[i], scalar->split_add_blocks, (*t)->split_add_block);
             }
             arena b = arena_of(seed + 100, 1);
             for (size_t n = 0; n <= BLOCKS * 8; n += 8) {
@@ -137,11 +137,11 @@ static void tables_agree(void **state) {
 }
 
 /* Bytes a key sets in an empty block, as hex. */
-static void expect_bytes(blyi_set_fn set, uint64_t bits, unsigned k, size_t bytes,
+static void expect_bytes(blyi_add_blocks_fn set, uint64_t bits, unsigned k, size_t bytes,
                          const char *hex) {
     arena a = arena_of(1, 0);
     char text[129];
-    blyi_spot s = {0, bits};
+    blyi_block_probe s = {0, bits};
     assert_int_equal(set(a.words, &s, 1, k, NULL), 1);
     for (size_t i = 0; i < bytes; i++)
         snprintf(text + 2 * i, 3, "%02x", ((const uint8_t *)a.words)[i]);
@@ -154,23 +154,23 @@ static void expect_bytes(blyi_set_fn set, uint64_t bits, unsigned k, size_t byte
 static void fixed_vectors(void **state) {
     (void)state;
     for (const blyi_kernels *const *t = blyi_kernels_list(); *t; t++) {
-        expect_bytes((*t)->sbbf_set, 0, 8, 32,
+        expect_bytes((*t)->sbbf_add_blocks, 0, 8, 32,
                      "0100000001000000010000000100000001000000010000000100000001000000");
-        expect_bytes((*t)->sbbf_set, 1, 8, 32,
+        expect_bytes((*t)->sbbf_add_blocks, 1, 8, 32,
                      "0001000000010000000002000000100000400000200000000000080000080000");
-        expect_bytes((*t)->split_set, UINT64_C(0x0), 8, 64,
+        expect_bytes((*t)->split_add_blocks, UINT64_C(0x0), 8, 64,
                      "0100000000000000010000000000000001000000000000000100000000000000"
                      "0100000000000000010000000000000001000000000000000100000000000000");
-        expect_bytes((*t)->split_set, UINT64_C(0x8123456789abcdef), 8, 64,
+        expect_bytes((*t)->split_add_blocks, UINT64_C(0x8123456789abcdef), 8, 64,
                      "0000000000800000000000000000800000000000000000100000000000040000"
                      "0002000000000000000000400000000000004000000000000000020000000000");
-        expect_bytes((*t)->split_set, UINT64_C(0x8123456789abcdef), 12, 64,
+        expect_bytes((*t)->split_add_blocks, UINT64_C(0x8123456789abcdef), 12, 64,
                      "0000000000800000000000000000800000000000000000100000000000040000"
                      "0002000001000000000000400100000010004000000000000000420000000000");
-        expect_bytes((*t)->split_set, UINT64_C(0x4091a2b3c4d5e6f7), 12, 64,
+        expect_bytes((*t)->split_add_blocks, UINT64_C(0x4091a2b3c4d5e6f7), 12, 64,
                      "0000000008008000000020080000000000000048000000000000000000002200"
                      "1000000000000000008000000000000000000000000800000000000000010000");
-        expect_bytes((*t)->split_set, UINT64_C(0x8123456789abcdef), 16, 64,
+        expect_bytes((*t)->split_add_blocks, UINT64_C(0x8123456789abcdef), 16, 64,
                      "0000000001800000000000000100800010000000000000100000400000040000"
                      "0042000000000000000000400010000000004000000000100000022000000000");
     }

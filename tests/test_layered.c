@@ -140,7 +140,7 @@ static void agrees_with_a_second_implementation(void **state) {
             oracle o = oracle_of(sizes[i]);
             uint64_t dice = 7, items = 0, operations = 200000 / BLYT_SLOW;
             f->kernels = *t;
-            f->ops->choose(f);
+            f->ops->select_kernels(f);
             for (uint64_t n = 0; n < operations; n++) {
                 uint64_t r = blyt_next(&dice);
                 bly_hash h = hash_at(5, (r >> 8) % (15 * sizes[i]));

@@ -151,11 +151,11 @@ static void readers_beside_the_owner(const blyi_kernels *kernels) {
     reader readers[READERS];
     pthread_t threads[READERS];
     f->kernels = kernels;
-    f->ops->choose(f);
+    f->ops->select_kernels(f);
     blyt_add_all(f, &stay);
     bly_filter *front = front_of(f);
-    front->has = kernels->sbbf_has;
-    front->probe = kernels->sbbf_probe;
+    front->has = kernels->sbbf_contains_block;
+    front->probe = kernels->sbbf_contains_blocks;
     for (size_t i = 0; i < READERS; i++) {
         readers[i] = (reader){front, &stay, &late, &added, &over, 0, 0};
         assert_int_equal(pthread_create(&threads[i], NULL, read_front, &readers[i]), 0);

@@ -53,7 +53,7 @@ static unsigned copies_by_hand(const bly_filter *f, bly_hash h) {
         }
         unsigned cell = (unsigned)((w >> j % 4 * 16) % 65536 * 320 / 65536);
         unsigned count = count_by_hand(f->body, f->geometry.size,
-                                       blyi_step_size(f->geometry.detail), number, cell);
+                                       blyi_class_size(f->geometry.detail), number, cell);
         least = count < least ? count : least;
     }
     return least;
@@ -246,7 +246,7 @@ static void records_are_used_again(void **state) {
         assert_true(bly_filter_copies_hash(f, hash_at(4, key)) >= held[key]);
         assert_true(records_used(f) <= blyi_ml_room(&f->geometry));
     }
-    assert_true(f->geometry.detail <= blyi_step_for(64));
+    assert_true(f->geometry.detail <= blyi_size_class_for(64));
     for (unsigned key = 0; key < 64; key++)
         for (; held[key] > 0; held[key]--)
             remove_hashes(f, 4, key, key + 1);

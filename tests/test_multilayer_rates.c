@@ -84,7 +84,7 @@ static void refuses_other_geometries(void **state) {
         {{BLY_MULTILAYER, 4, UINT64_MAX, 0, 0}, BLY_ETOOBIG},
         {{BLY_MULTILAYER, 4, most + 1, 0, 0}, BLY_ETOOBIG},
         {{BLY_MULTILAYER, 4, most, 0, 1}, BLY_ETOOBIG},
-        {{BLY_MULTILAYER, 4, most / 2, 0, blyi_step_for(most / 2)}, BLY_ETOOBIG},
+        {{BLY_MULTILAYER, 4, most / 2, 0, blyi_size_class_for(most / 2)}, BLY_ETOOBIG},
         {{BLY_MULTILAYER, 4, most, 0, 0}, BLY_OK},
         {{BLY_MULTILAYER, 4, 1, 0, 1}, BLY_OK},
         {{BLY_MULTILAYER, 32, 100, 0, 20}, BLY_OK},

@@ -2,7 +2,7 @@
  * in. test_store.c has the checks that every kind shares, test_nested.c those of levels. */
 #include "overlay_support.h"
 
-#include "filters/overlay/parts.h"
+#include "kinds/overlay/overlay_parts.h"
 
 /* A map that does not verify must refuse it as well: it rests on the headers. */
 static void assert_refused_by_header(blyt_buffer im, bly_status want) {
@@ -497,7 +497,7 @@ static void a_class_twice(void **state) {
         for (int i = 0; i < 3; i++)
             assert_ok(bly_filter_add_hash(f->levels->at[part], h, NULL));
     }
-    blyi_levels_settle(f);
+    blyi_levels_recompute(f);
     blyt_buffer im = blyt_write(f);
     assert_ok(bly_filter_parse(im.data, im.size, NULL, &g));
     assert_true(!has(g, 7) && has(g, 1000));

@@ -2,7 +2,7 @@
  * strangers that it takes for keys. */
 #include "overlay_support.h"
 
-#include "filters/overlay/parts.h"
+#include "kinds/overlay/overlay_parts.h"
 
 /* ---- misses ---------------------------------------------------------------------------------- */
 

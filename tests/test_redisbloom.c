@@ -3,7 +3,7 @@
  * should. What comes from outside is test_redisbloom_bytes.c's. */
 #include "redisbloom_support.h"
 
-#include "core/hash_murmur.h"
+#include "hash/hash_murmur.h"
 #include "formats/redisbloom_link.h"
 
 /* ---- the files ------------------------------------------------------------------------------- */

@@ -2,11 +2,11 @@
  * and no less; the space is what is promised; and every answer is what the format says. */
 #include "support.h"
 
-#include "core/bits.h"
-#include "core/bytes.h"
-#include "core/mix.h"
-#include "core/plan_ribbon.h"
-#include "filters/built/solver.h"
+#include "base/bits.h"
+#include "base/bytes.h"
+#include "hash/mix.h"
+#include "kinds/ribbon/ribbon_plan.h"
+#include "kinds/builder/solver.h"
 #include "simd/kernels.h"
 
 #include <math.h>
@@ -409,7 +409,7 @@ static void answers_by_the_book(void **state) {
 static void kernels_agree(void **state) {
     enum { COLUMNS = 41, SIGHTS = 64 };
     static _Alignas(64) uint64_t words[4 * COLUMNS];
-    static blyi_sight sights[SIGHTS];
+    static blyi_ribbon_lookup sights[SIGHTS];
     uint64_t random = 3;
     size_t hits = 0;
     (void)state;
@@ -419,7 +419,7 @@ static void kernels_agree(void **state) {
         for (size_t i = 0; i < SIGHTS; i++) {
             unsigned columns = 1 + (unsigned)(blyt_next(&random) % COLUMNS);
             const uint64_t *second = i % 9 ? words + 4 * (size_t)COLUMNS - 2 * columns : words;
-            sights[i] = (blyi_sight){.first = words, .second = second, .columns = columns};
+            sights[i] = (blyi_ribbon_lookup){.first = words, .second = second, .columns = columns};
             for (size_t m = 0; m < 4; m++) /* sparse: even columns must not be too rare */
                 sights[i].mask[m] = blyt_next(&random) & blyt_next(&random) & blyt_next(&random) &
                                     blyt_next(&random) & blyt_next(&random);
@@ -438,7 +438,7 @@ static void kernels_agree(void **state) {
     memset(words, 0, sizeof words);
     words[3] = blyi_le64(4);
     for (const blyi_kernels *const *t = blyi_kernels_list(); *t; t++) {
-        blyi_sight s = {.first = words, .second = words + 4, .mask = {0, 4, 0, 0}, .columns = 1};
+        blyi_ribbon_lookup s = {.first = words, .second = words + 4, .mask = {0, 4, 0, 0}, .columns = 1};
         assert_int_equal((*t)->ribbon_probe(&s, 1, NULL), 1);
         s.columns = 2;
         assert_int_equal((*t)->ribbon_probe(&s, 1, NULL), 0);

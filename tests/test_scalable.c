@@ -2,7 +2,7 @@
  * no memory for it. What files of it must look like is in test_nested.c. */
 #include "support.h"
 
-#include "filters/growth.h"
+#include "filter/growth.h"
 
 #include <math.h>
 
@@ -517,7 +517,7 @@ static void factors_that_differ(void **state) {
 
 /* A level that would be past all bounds is refused, whatever the product would wrap around to. */
 static void no_level_past_all_bounds(void **state) {
-    blyi_level_wish w = {.hash_bits = 128};
+    blyi_level_request w = {.hash_bits = 128};
     bly_geometry g;
     double fpr = 0.001;
     (void)state;

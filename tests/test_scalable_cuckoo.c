@@ -2,7 +2,7 @@
  * and went; and the rate is the one asked. */
 #include "table_support.h"
 
-#include "filters/cuckoo/chain.h"
+#include "kinds/cuckoo/chain.h"
 
 static bly_filter *chain(uint64_t first, double p, double share, uint32_t growth) {
     bly_spec spec = bly_spec_for(BLY_SCALABLE_CUCKOO, first, p);

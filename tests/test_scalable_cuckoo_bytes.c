@@ -2,7 +2,7 @@
  * list of levels that would lose keys gets no one in, and a union holds the copies of both. */
 #include "levels_support.h"
 
-#include "filters/levels.h"
+#include "filter/levels.h"
 
 /* ---- files ----------------------------------------------------------------------------------- */
 

@@ -2,10 +2,10 @@
  * BLOOMERY_LONG set, with ten times as many measurements. */
 #include "support.h"
 
-#include "core/bits.h"
-#include "core/mix.h"
-#include "core/plan_stable.h"
-#include "filters/ops.h"
+#include "base/bits.h"
+#include "hash/mix.h"
+#include "kinds/stable/stable_plan.h"
+#include "filter/ops.h"
 
 #include <math.h>
 
@@ -360,19 +360,19 @@ static void stray_bits_are_refused(void **state) {
         blyi_shape shape = blyi_filter_shape(f);
         uint64_t *w = blyi_words(f);
         size_t last = 8 + (size_t)blyi_stable_words(&f->geometry) - 1;
-        assert_true(f->ops->sound(&shape, f->body));
+        assert_true(f->ops->body_is_valid(&shape, f->body));
         for (size_t i = 1; i < 8; i++) {
             w[i] = blyi_le64(1);
-            assert_false(f->ops->sound(&shape, f->body));
+            assert_false(f->ops->body_is_valid(&shape, f->body));
             w[i] = 0;
         }
         uint64_t old = w[last];
         w[last] = old | blyi_le64((uint64_t)1 << 63); /* after the last cell, of any width */
-        assert_false(f->ops->sound(&shape, f->body));
+        assert_false(f->ops->body_is_valid(&shape, f->body));
         w[last] = old;
         old = w[8];
         w[8] = old | blyi_le64((uint64_t)1 << 63); /* a cell's bit, but for the width 3 */
-        assert_int_equal(f->ops->sound(&shape, f->body), width != 3);
+        assert_int_equal(f->ops->body_is_valid(&shape, f->body), width != 3);
         w[8] = old;
         bly_filter_destroy(f);
     }

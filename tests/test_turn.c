@@ -4,7 +4,7 @@
 
 #include "simd/kernels.h"
 
-enum { BYTES = 64 * 64, FAR = 5 << 20, MOST = 300, TURN = 70, LENGTHS = 5 };
+enum { BYTES = 64 * 64, FAR = 5 << 20, MAX = 300, TURN = 70, LENGTHS = 5 };
 
 static const uint64_t seeds[] = {0, 1, UINT64_C(0x9E3779B97F4A7C15), UINT64_MAX};
 
@@ -16,16 +16,16 @@ static bly_hasher hasher_of(uint64_t seed) {
 
 /* Each length, at each of eight alignments. */
 static void hash_is_xxh3(void **state) {
-    uint8_t bytes[MOST + 8];
+    uint8_t bytes[MAX + 8];
     uint64_t random = 7;
     (void)state;
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)blyt_next(&random);
     for (size_t s = 0; s < COUNT_OF(seeds); s++) {
         bly_hasher hasher = hasher_of(seeds[s]);
-        blyi_pad pad;
-        blyi_pad_make(&pad, seeds[s]);
-        for (size_t len = 0; len <= MOST; len++)
+        blyi_xxh3_secret pad;
+        blyi_xxh3_secret_init(&pad, seeds[s]);
+        for (size_t len = 0; len <= MAX; len++)
             for (size_t at = 0; at < 8; at++) {
                 uint64_t want = bly_hash_key(&hasher, bytes + at, len).lo;
                 assert_true(blyi_xxh3(&pad, bytes + at, len) == want);
@@ -46,28 +46,28 @@ static void short_is_9_to_16(void **state) {
 
 typedef struct layout {
     unsigned shift, k;
-    blyi_probe_fn probe;
-    blyi_set_fn set;
-    blyi_turn_fn has, put;
-    blyi_ask_fn *ask;
-    blyi_tell_fn *tell;
+    blyi_contains_blocks_fn probe;
+    blyi_add_blocks_fn set;
+    blyi_hash_probe_fn has, put;
+    blyi_contains_key_fn *ask;
+    blyi_add_key_fn *tell;
 } layout;
 
 /* The loops of a table, and what scalar kernels say. */
 static void layouts_of(const blyi_kernels *t, layout out[4]) {
     const blyi_kernels *s = &blyi_kernels_scalar;
     out[0] = (layout){
-        5,           8,           s->sbbf_probe, s->sbbf_set, t->sbbf_turn_has, t->sbbf_turn_put,
-        t->sbbf_ask, t->sbbf_tell};
+        5,           8,           s->sbbf_contains_blocks, s->sbbf_add_blocks, t->sbbf_contains_keys, t->sbbf_add_keys,
+        t->sbbf_contains_key, t->sbbf_add_key};
     for (unsigned i = 0; i < 3; i++)
         out[i + 1] = (layout){6,
                               8 + 4 * i,
-                              s->split_probe,
-                              s->split_set,
-                              t->split_turn_has[i],
-                              t->split_turn_put[i],
-                              t->split_ask[i],
-                              t->split_tell[i]};
+                              s->split_contains_blocks,
+                              s->split_add_blocks,
+                              t->split_contains_keys[i],
+                              t->split_add_keys[i],
+                              t->split_contains_key[i],
+                              t->split_add_key[i]};
 }
 
 static size_t length_of(size_t set, uint64_t random) {
@@ -79,7 +79,7 @@ static size_t length_of(size_t set, uint64_t random) {
     case 2:
         return random % 9;
     case 3:
-        return random % MOST;
+        return random % MAX;
     default: /* mostly short */
         return random % 16 ? 16 : 60;
     }
@@ -87,9 +87,9 @@ static size_t length_of(size_t set, uint64_t random) {
 
 typedef struct scene {
     uint8_t blocks[2][BYTES] __attribute__((aligned(64)));
-    uint8_t bytes[TURN][MOST];
+    uint8_t bytes[TURN][MAX];
     bly_bytes keys[TURN];
-    blyi_spot now[TURN], next[TURN]; /* in the window, and of the keys */
+    blyi_block_probe now[TURN], next[TURN]; /* in the window, and of the keys */
 } scene;
 
 static void set_scene(scene *sc, const layout *l, size_t set, uint64_t random,
@@ -102,9 +102,9 @@ static void set_scene(scene *sc, const layout *l, size_t set, uint64_t random,
         for (size_t j = 0; j < len; j++)
             sc->bytes[i][j] = (uint8_t)blyt_next(&random);
         sc->keys[i] = (bly_bytes){len ? sc->bytes[i] : NULL, len};
-        sc->next[i] = blyi_spot_of(bly_hash_key(hasher, sc->bytes[i], len), blocks, l->shift);
+        sc->next[i] = blyi_block_probe_of(bly_hash_key(hasher, sc->bytes[i], len), blocks, l->shift);
         uint64_t block = blyt_next(&random) % blocks;
-        sc->now[i] = (blyi_spot){block << l->shift, blyt_next(&random)};
+        sc->now[i] = (blyi_block_probe){block << l->shift, blyt_next(&random)};
     }
     /* One whose bits are all there. */
     l->set(sc->blocks[0], sc->now + 3, 1, l->k, NULL);
@@ -112,10 +112,10 @@ static void set_scene(scene *sc, const layout *l, size_t set, uint64_t random,
 }
 
 /* n spots of the window take their turn. */
-static void compare(scene *sc, const layout *l, const blyi_pad *pad, size_t n, bool adds) {
-    blyi_field in = {sc->blocks[1], BYTES, *pad};
+static void compare(scene *sc, const layout *l, const blyi_xxh3_secret *pad, size_t n, bool adds) {
+    blyi_kernel_view in = {sc->blocks[1], BYTES, *pad};
     uint8_t want[TURN] = {0}, got[TURN] = {0};
-    blyi_spot s[TURN];
+    blyi_block_probe s[TURN];
     memcpy(s, sc->now, sizeof s);
     if (adds)
         l->set(sc->blocks[0], sc->now, n, l->k, want);
@@ -141,8 +141,8 @@ static void turns_are_tests(void **state) {
             uint64_t seed = seeds[i % COUNT_OF(seeds)];
             size_t set = i / COUNT_OF(seeds) % LENGTHS, which = i / COUNT_OF(seeds) / LENGTHS;
             bly_hasher hasher = hasher_of(seed);
-            blyi_pad pad;
-            blyi_pad_make(&pad, seed);
+            blyi_xxh3_secret pad;
+            blyi_xxh3_secret_init(&pad, seed);
             for (size_t n = 0; n <= TURN; n += n < 6 ? 1 : 16) {
                 set_scene(&sc, &l[which], set, i + n, &hasher);
                 compare(&sc, &l[which], &pad, n, false);
@@ -156,15 +156,15 @@ static void turns_are_tests(void **state) {
  * and found. */
 static void compare_far(const layout *l, size_t set, uint8_t *blocks[2], scene *sc) {
     const bly_hasher hasher = hasher_of(5);
-    blyi_field in = {.blocks = blocks[1], .bytes = FAR};
+    blyi_kernel_view in = {.blocks = blocks[1], .bytes = FAR};
     uint8_t want[TURN], got[TURN];
-    blyi_spot spots[TURN], s[TURN];
-    blyi_pad_make(&in.pad, 5);
+    blyi_block_probe spots[TURN], s[TURN];
+    blyi_xxh3_secret_init(&in.pad, 5);
     set_scene(sc, l, set, set, &hasher);
     for (size_t i = 0; i < TURN; i++) {
         bly_hash h = bly_hash_key(&hasher, sc->keys[i].data, sc->keys[i].size);
-        spots[i] = blyi_spot_of(h, FAR >> l->shift, l->shift);
-        s[i] = (blyi_spot){0, 0};
+        spots[i] = blyi_block_probe_of(h, FAR >> l->shift, l->shift);
+        s[i] = (blyi_block_probe){0, 0};
     }
     l->has(&in, sc->keys, sc->keys, TURN, s, got);
     assert_memory_equal(s, spots, sizeof s);
@@ -202,19 +202,19 @@ static void far_turns_are_tests(void **state) {
  * beside it. */
 static void compare_asks(scene *sc, const layout *l, uint64_t seed) {
     const bly_hasher hasher = hasher_of(seed);
-    blyi_field in = {.blocks = sc->blocks[0], .bytes = BYTES};
-    uint8_t bytes[MOST];
+    blyi_kernel_view in = {.blocks = sc->blocks[0], .bytes = BYTES};
+    uint8_t bytes[MAX];
     size_t strangers = 0;
     uint64_t random = seed + l->k;
-    blyi_pad_make(&in.pad, seed);
+    blyi_xxh3_secret_init(&in.pad, seed);
     memset(sc->blocks[0], 0, BYTES);
     memset(sc->blocks[1], 0, BYTES);
-    for (size_t len = 0; len <= MOST; len++) {
-        uint8_t *key = bytes + MOST - len, *alone = malloc(len ? len : 1);
+    for (size_t len = 0; len <= MAX; len++) {
+        uint8_t *key = bytes + MAX - len, *alone = malloc(len ? len : 1);
         assert_non_null(alone);
         for (size_t i = 0; i < len; i++)
             alone[i] = key[i] = (uint8_t)blyt_next(&random);
-        blyi_spot s = blyi_spot_of(bly_hash_key(&hasher, key, len), BYTES >> l->shift, l->shift);
+        blyi_block_probe s = blyi_block_probe_of(bly_hash_key(&hasher, key, len), BYTES >> l->shift, l->shift);
         bool there = l->probe(in.blocks, &s, 1, l->k, NULL) != 0;
         assert_int_equal(l->ask(&in, key, len), there);
         assert_int_equal(l->ask(&in, alone, len), there);
@@ -226,7 +226,7 @@ static void compare_asks(scene *sc, const layout *l, uint64_t seed) {
         l->set(sc->blocks[1], &s, 1, l->k, NULL);
         assert_memory_equal(sc->blocks[0], sc->blocks[1], BYTES);
     }
-    assert_true(strangers > MOST / 2);
+    assert_true(strangers > MAX / 2);
 }
 
 static void asks_are_tests(void **state) {

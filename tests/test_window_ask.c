@@ -1,7 +1,7 @@
 /* Asking a window about many keys says what asking about one says, whatever is asked together. */
 #include "window_support.h"
 
-#include "filters/window/window_walk.h"
+#include "kinds/window/window_probe_sequence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,7 +121,7 @@ static void many_say_what_one_says(void **state) {
 /* From a single part to as many as there can be. */
 static void of_any_parts(void **state) {
     (void)state;
-    for (unsigned parts = 1; parts <= BLYI_WIN_MOST_PARTS; parts += parts < 4 ? 1 : 6)
+    for (unsigned parts = 1; parts <= BLYI_WIN_MAX_PARTS; parts += parts < 4 ? 1 : 6)
         for (uint32_t generations = 8; generations <= 16; generations += 8) {
             bly_spec spec = spec_of(generations, 0.01, BLY_HASH_XXH3, parts);
             unsigned lanes = blyi_window_lanes(generations + 1);
@@ -167,7 +167,7 @@ static void of_no_keys(void **state) {
 static void places_agree(void **state) {
     uint64_t rng = 1;
     (void)state;
-    for (unsigned slots = 2; slots <= BLYI_WIN_MOST_SLOTS; slots++) {
+    for (unsigned slots = 2; slots <= BLYI_WIN_MAX_SLOTS; slots++) {
         const blyi_places p = places_of(slots);
         for (int i = 0; i < 1000; i++) {
             uint64_t y = i == 0 ? 0 : i == 1 ? UINT64_MAX : blyt_next(&rng), z = blyt_next(&rng);

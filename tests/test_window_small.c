@@ -3,7 +3,7 @@
  * all windows. */
 #include "window_support.h"
 
-#include "filters/window/window_small.h"
+#include "kinds/window/window_small.h"
 
 static bool is_small(const bly_filter *f) {
     return blyi_window_is_small(&f->geometry);

@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-#include "filters/window/window_body.h"
+#include "kinds/window/window_body.h"
 
 #include <math.h>
 

@@ -2,8 +2,8 @@
  *
  * A body is an array of little-endian 64-bit words; bit i is byte i>>3, mask 1<<(i&7), which in
  * such a word is bit i&63 of word i>>6 on every host. */
-#ifndef BLYI_CORE_BITS_H
-#define BLYI_CORE_BITS_H
+#ifndef BLYI_BASE_BITS_H
+#define BLYI_BASE_BITS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * together from bytes by shifts, written out rather than looped: in this shape gcc and clang make
  * one load or store of it (with a byte swap on a big-endian host), so no #if is needed.
  */
-#ifndef BLYI_CORE_BYTES_H
-#define BLYI_CORE_BYTES_H
+#ifndef BLYI_BASE_BYTES_H
+#define BLYI_BASE_BYTES_H
 
 #include <stdint.h>
 #include <string.h>

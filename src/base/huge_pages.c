@@ -1,4 +1,4 @@
-#include "pages.h"
+#include "base/huge_pages.h"
 
 #include <errno.h>
 #include <sys/mman.h>

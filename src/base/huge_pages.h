@@ -2,8 +2,8 @@
  *
  * A random probe of a large filter misses the TLB as well as the cache when pages are 4 KiB;
  * with 2 MiB pages batched queries run about 1.5 times faster from ten million keys on. */
-#ifndef BLYI_CORE_PAGES_H
-#define BLYI_CORE_PAGES_H
+#ifndef BLYI_BASE_HUGE_PAGES_H
+#define BLYI_BASE_HUGE_PAGES_H
 
 #include <stddef.h>
 

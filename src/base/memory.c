@@ -1,10 +1,10 @@
-#include "memory.h"
+#include "base/memory.h"
 
-#include "pages.h"
+#include "base/huge_pages.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { CACHE_LINE = 64, LEAST_ROUNDED = 4 * BLYI_HUGE_PAGE };
+enum { CACHE_LINE = 64, MIN_ROUNDED = 4 * BLYI_HUGE_PAGE };
 
 static void *default_alloc(void *ctx, size_t size) {
     (void)ctx;
@@ -33,7 +33,7 @@ static uint64_t alignment(const bly_allocator *a, uint64_t bytes) {
 /* What an array takes. One of several huge pages gets a whole one for its end, too. */
 static uint64_t footprint(const bly_allocator *a, uint64_t bytes) {
     uint64_t page = BLYI_HUGE_PAGE;
-    return wants_huge(a, bytes) && bytes >= LEAST_ROUNDED ? (bytes + page - 1) / page * page
+    return wants_huge(a, bytes) && bytes >= MIN_ROUNDED ? (bytes + page - 1) / page * page
                                                           : bytes;
 }
 

@@ -1,6 +1,6 @@
 /* memory.h - aligned, zeroed arrays from any allocator. Internal. */
-#ifndef BLYI_CORE_MEMORY_H
-#define BLYI_CORE_MEMORY_H
+#ifndef BLYI_BASE_MEMORY_H
+#define BLYI_BASE_MEMORY_H
 
 #include <bloomery/base.h>
 

@@ -6,22 +6,22 @@
  *     step   0  1  2  3  4  5   6   7   8   9  ...
  *     size   0  4  5  6  7  8  10  12  14  16  ...
  */
-#ifndef BLYI_CORE_STEPS_H
-#define BLYI_CORE_STEPS_H
+#ifndef BLYI_BASE_SIZE_CLASS_H
+#define BLYI_BASE_SIZE_CLASS_H
 
 #include <stdint.h>
 
-enum { BLYI_MOST_STEPS = 180 }; /* 2^46 and more: no body is so large */
+enum { BLYI_MAX_SIZE_CLASS = 180 }; /* 2^46 and more: no body is so large */
 
-/* `step` is at most BLYI_MOST_STEPS. */
-static inline uint64_t blyi_step_size(unsigned step) {
+/* `step` is at most BLYI_MAX_SIZE_CLASS. */
+static inline uint64_t blyi_class_size(unsigned step) {
     return step == 0 ? 0 : (uint64_t)(4 + (step - 1) % 4) << (step - 1) / 4;
 }
 
-/* The first step whose size is at least n; BLYI_MOST_STEPS + 1 when there is none. */
-static inline unsigned blyi_step_for(uint64_t n) {
+/* The first step whose size is at least n; BLYI_MAX_SIZE_CLASS + 1 when there is none. */
+static inline unsigned blyi_size_class_for(uint64_t n) {
     unsigned step = 0;
-    while (step <= BLYI_MOST_STEPS && blyi_step_size(step) < n)
+    while (step <= BLYI_MAX_SIZE_CLASS && blyi_class_size(step) < n)
         step++;
     return step;
 }

@@ -1,8 +1,8 @@
-#include "container.h"
+#include "file/header.h"
 
-#include "../core/bytes.h"
-#include "../core/memory.h"
-#include "../core/planner.h"
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "filter/planner.h"
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -198,7 +198,7 @@ bly_status blyi_body_sound(const blyi_header *h, const uint8_t *body) {
     while (at < h->body_bytes)
         stray |= body[at++];
     const blyi_ops *ops = blyi_ops_of(h->shape.geometry.kind);
-    return stray == 0 && (!ops->sound || ops->sound(&h->shape, body)) ? BLY_OK : BLY_ECORRUPT;
+    return stray == 0 && (!ops->body_is_valid || ops->body_is_valid(&h->shape, body)) ? BLY_OK : BLY_ECORRUPT;
 }
 
 /* ---- public ---------------------------------------------------------------------------------- */

@@ -5,10 +5,10 @@
  * compare the length, bind (the caller's hasher), check the body. A mapped file skips the last.
  * When the body is made of containers, their headers are read and checked before it (nested.h).
  */
-#ifndef BLYI_STORE_CONTAINER_H
-#define BLYI_STORE_CONTAINER_H
+#ifndef BLYI_FILE_HEADER_H
+#define BLYI_FILE_HEADER_H
 
-#include "../filters/ops.h"
+#include "filter/ops.h"
 
 enum { BLYI_HEADER_BYTES = 64 };
 

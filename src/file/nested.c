@@ -1,4 +1,4 @@
-#include "nested.h"
+#include "file/nested.h"
 
 #include <string.h>
 
@@ -34,7 +34,7 @@ static bly_status read_level(const bly_source *source, const blyi_shape *whole, 
     bool belongs = level->hasher.id == whole->hasher.id &&
                    level->hasher.seed == whole->hasher.seed && level->key_rule == whole->key_rule &&
                    out->header.body_bytes <= end - out->body &&
-                   blyi_ops_of(whole->geometry.kind)->whole->admits(whole, i, level);
+                   blyi_ops_of(whole->geometry.kind)->level_rules->accepts_level(whole, i, level);
     return belongs ? BLY_OK : BLY_ECORRUPT;
 }
 
@@ -61,7 +61,7 @@ static bly_status read_inside(const bly_source *source, blyi_nest *out) {
     outer->next = out->n;
     if (blyi_part_is_flat(outer))
         return BLY_OK;
-    const blyi_whole *rule = blyi_ops_of(whole->geometry.kind)->whole;
+    const blyi_level_rules *rule = blyi_ops_of(whole->geometry.kind)->whole;
     return at == end && rule->adds_up(whole, levels, n) ? BLY_OK : BLY_ECORRUPT;
 }
 

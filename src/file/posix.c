@@ -5,9 +5,9 @@
  * at any moment and after any crash, finds one of the two, whole. A program that has the old one
  * mapped keeps it.
  */
-#include "nested.h"
+#include "file/nested.h"
 
-#include "../core/memory.h"
+#include "base/memory.h"
 #include <bloomery/file.h>
 #include <errno.h>
 #include <fcntl.h>

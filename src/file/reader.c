@@ -6,7 +6,7 @@
  * filter, and are summed up on their way, in a piece that the cache still holds: once for the
  * container they lie in, and once for each that this one lies in.
  */
-#include "nested.h"
+#include "file/nested.h"
 
 #include <errno.h>
 #include <string.h>

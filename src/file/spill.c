@@ -1,6 +1,6 @@
 /* The unnamed file of a builder. */
 #define _GNU_SOURCE /* O_TMPFILE */
-#include "../filters/built/spill.h"
+#include "kinds/builder/spill.h"
 
 #include <errno.h>
 #include <fcntl.h>

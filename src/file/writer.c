@@ -5,9 +5,9 @@
  * file is then found either in one of them or in a filter. The sum of a filter made of others runs
  * over the headers of those, so the innermost are made first.
  */
-#include "nested.h"
+#include "file/nested.h"
 
-#include "../core/memory.h"
+#include "base/memory.h"
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>

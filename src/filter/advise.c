@@ -11,7 +11,7 @@
  * 9.7, 14.6, 19.8, 31.3, 47.0; classic 9.6, 14.4, 19.2, 28.8, 38.3. The first rates are those of
  * bly_plan_layout; the last is where two blocks begin to need a quarter more than no blocks.
  */
-#include "cost.h"
+#include "filter/cost.h"
 
 typedef struct kind_row {
     bly_kind kind;

@@ -5,9 +5,9 @@
  * hashed once for both. Whether there is a sketch is asked once for a call, at the edge where keys
  * come in (filter.c), and a filter without one takes the ways it always took.
  */
-#include "attach.h"
+#include "filter/attach.h"
 
-#include "../batch.h"
+#include "filter/batch.h"
 #include <bloomery/sketch.h>
 
 enum { CHUNK = 256 }; /* keys hashed at a time */

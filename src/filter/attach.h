@@ -1,8 +1,8 @@
 /* attach.h - filters that feed a sketch with the keys they are given. Internal. */
-#ifndef BLYI_FILTERS_SKETCH_ATTACH_H
-#define BLYI_FILTERS_SKETCH_ATTACH_H
+#ifndef BLYI_FILTER_ATTACH_H
+#define BLYI_FILTER_ATTACH_H
 
-#include "../ops.h"
+#include "filter/ops.h"
 
 /* What has been added to `f`, which has a sketch, goes into that too. */
 void blyi_attached_feed(bly_filter *f, const bly_hash *h, size_t n);

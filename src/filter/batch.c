@@ -1,8 +1,8 @@
 /* Batches for any kind: the window of stream.c, holding hashes, with the kind's own prefetch and
  * test. */
-#include "batch.h"
-#include "../core/xxh3.h"
-#include "once.h"
+#include "filter/batch.h"
+#include "hash/xxh3.h"
+#include "filter/key_locks.h"
 
 /* Only the word that is asked for is written. */
 static inline void write_down(bly_hash *out, uint64_t first, bool both) {
@@ -15,7 +15,7 @@ static inline void write_down(bly_hash *out, uint64_t first, bool both) {
 /* Short keys have a loop of their own, in which what they need of the pad stays in registers. */
 static inline __attribute__((always_inline)) void xxh3(const bly_filter *f, const bly_bytes *keys,
                                                        size_t n, bly_hash *out, bool both) {
-    const blyi_pad *pad = &f->pad, near = f->pad;
+    const blyi_xxh3_secret *secret = &f->secret, near = f->secret;
     size_t i = 0;
     for (; i < n && blyi_xxh3_is_short(keys[i].size); i++)
         write_down(out + i, blyi_xxh3_short(&near, keys[i].data, keys[i].size), both);
@@ -37,8 +37,8 @@ void blyi_batch_hash(const bly_filter *f, const bly_bytes *keys, size_t n, bly_h
 static bly_status work(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,
                        uint8_t *out, bly_tally *sum) {
     if (writer)
-        return blyi_filter_put(writer, h, n, out, sum);
-    sum->fresh += f->ops->contains(f, h, n, out);
+        return blyi_filter_add_hashes(writer, h, n, out, sum);
+    sum->fresh += f->ops->contains_many(f, h, n, out);
     sum->done += n;
     return BLY_OK;
 }
@@ -47,27 +47,27 @@ static bly_status work(const bly_filter *f, bly_filter *writer, const bly_hash *
 static void fetch(const bly_filter *f, const bly_filter *writer, const bly_hash *h, size_t n) {
     if (writer && f->sharing != BLY_EXCLUSIVE) {
         if (f->sharing == BLY_SHARED_ONCE)
-            blyi_once_prefetch(f, h, n);
-        f->ops->prefetch_shared(f, h, n);
-    } else if (!writer && f->ops->prefetch_ask)
-        f->ops->prefetch_ask(f, h, n);
+            blyi_key_locks_prefetch(f, h, n);
+        f->ops->prefetch_add_shared(f, h, n);
+    } else if (!writer && f->ops->prefetch_contains)
+        f->ops->prefetch_contains(f, h, n);
     else
         f->ops->prefetch(f, h, n);
 }
 
 bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
                            uint8_t *out, bly_tally *sum) {
-    if (f->ops->block_shift && !(writer && (!f->put || f->sharing == BLY_SHARED_ONCE))) {
-        sum->fresh += f->stream(f, writer, keys, n, out);
+    if (f->ops->block_shift && !(writer && (!f->add_block || f->sharing == BLY_SHARED_ONCE))) {
+        sum->fresh += f->batch_keys(f, writer, keys, n, out);
         sum->done += n;
         return BLY_OK;
     }
-    if (f->ops->ask && !writer) {
-        sum->fresh += f->ops->ask(f, keys, n, out);
+    if (f->ops->contains_keys_pipelined && !writer) {
+        sum->fresh += f->ops->contains_keys_pipelined(f, keys, n, out);
         sum->done += n;
         return BLY_OK;
     }
-    bly_filter *sole = f->ops->sole ? f->ops->sole(f, writer ? n : 0) : NULL;
+    bly_filter *sole = f->ops->single_level ? f->ops->single_level(f, writer ? n : 0) : NULL;
     bly_status status = BLY_OK;
     if (sole) {
         status = blyi_batch_keys(sole, writer ? sole : NULL, keys, n, out, sum);
@@ -75,35 +75,35 @@ bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_by
             writer->items = sole->items;
         return status;
     }
-    bly_hash ring[BLYI_WINDOW];
+    bly_hash ring[BLYI_BATCH_WINDOW];
     for (size_t head = 0, tail = 0, some; status == BLY_OK && tail < n; tail += some) {
-        while (head < n && head - tail < BLYI_WINDOW) {
-            some = blyi_least(n - head, BLYI_GROUP);
-            bly_hash *h = ring + head % BLYI_WINDOW;
+        while (head < n && head - tail < BLYI_BATCH_WINDOW) {
+            some = blyi_min_size(n - head, BLYI_BATCH_GROUP);
+            bly_hash *h = ring + head % BLYI_BATCH_WINDOW;
             blyi_batch_hash(f, keys + head, some, h);
             fetch(f, writer, h, some);
             head += some;
         }
-        some = blyi_least(n - tail, BLYI_GROUP);
-        status = work(f, writer, ring + tail % BLYI_WINDOW, some, out ? out + tail : NULL, sum);
+        some = blyi_min_size(n - tail, BLYI_BATCH_GROUP);
+        status = work(f, writer, ring + tail % BLYI_BATCH_WINDOW, some, out ? out + tail : NULL, sum);
     }
     return status;
 }
 
 bly_status blyi_batch_hashes(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,
                              uint8_t *out, bly_tally *sum) {
-    size_t ahead = n < BLYI_WINDOW ? n : BLYI_WINDOW;
+    size_t ahead = n < BLYI_BATCH_WINDOW ? n : BLYI_BATCH_WINDOW;
     bly_status status = BLY_OK;
-    if (f->ops->ask_hashes && !writer) {
-        sum->fresh += f->ops->ask_hashes(f, h, n, out);
+    if (f->ops->contains_hashes_pipelined && !writer) {
+        sum->fresh += f->ops->contains_hashes_pipelined(f, h, n, out);
         sum->done += n;
         return BLY_OK;
     }
     fetch(f, writer, h, ahead);
-    for (size_t at = 0; status == BLY_OK && at < n; at += BLYI_GROUP) {
-        size_t some = blyi_least(n - at, BLYI_GROUP);
+    for (size_t at = 0; status == BLY_OK && at < n; at += BLYI_BATCH_GROUP) {
+        size_t some = blyi_min_size(n - at, BLYI_BATCH_GROUP);
         if (ahead < n) {
-            size_t next = blyi_least(n - ahead, BLYI_GROUP);
+            size_t next = blyi_min_size(n - ahead, BLYI_BATCH_GROUP);
             fetch(f, writer, h + ahead, next);
             ahead += next;
         }

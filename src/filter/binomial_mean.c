@@ -13,7 +13,7 @@
  * compute the same number. It is kept inverted: 0 stands for "not known", and no value is the
  * number whose bits are all ones, which is not a number.
  */
-#include "mixture.h"
+#include "filter/binomial_mean.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { ROWS = 256, LENGTH = 512, MOST_FUNCTIONS = 4 };
+enum { ROWS = 256, LENGTH = 512, MAX_FUNCTIONS = 4 };
 
 enum { FREE, TAKEN, READY };
 
@@ -78,7 +78,7 @@ static inline double value_of(blyi_block_rate f, unsigned k, double i, uint64_t 
     return value;
 }
 
-double blyi_remembered(blyi_block_rate f, unsigned k, double i) {
+double blyi_memoised(blyi_block_rate f, unsigned k, double i) {
     return value_of(f, k, i, row_of(f, k));
 }
 
@@ -109,9 +109,9 @@ static bool is_even(double n, double z) {
     return z <= 1 || n / z > 1024;
 }
 
-void blyi_mixtures(double n, double z, const blyi_block_rate *f, unsigned m, unsigned k,
+void blyi_binomial_means(double n, double z, const blyi_block_rate *f, unsigned m, unsigned k,
                    double *out) {
-    uint64_t *rows[MOST_FUNCTIONS];
+    uint64_t *rows[MAX_FUNCTIONS];
     for (unsigned j = 0; j < m; j++)
         rows[j] = is_even(n, z) ? NULL : row_of(f[j], k);
     if (!is_even(n, z))
@@ -121,7 +121,7 @@ void blyi_mixtures(double n, double z, const blyi_block_rate *f, unsigned m, uns
             out[j] = f[j](k, n / z);
 }
 
-double blyi_mixture(double n, double z, blyi_block_rate f, unsigned k) {
+double blyi_binomial_mean(double n, double z, blyi_block_rate f, unsigned k) {
     if (is_even(n, z))
         return f(k, n / z);
     uint64_t *row = row_of(f, k);
@@ -130,7 +130,7 @@ double blyi_mixture(double n, double z, blyi_block_rate f, unsigned k) {
     return mean;
 }
 
-double blyi_mixture_once(double n, double z, blyi_block_rate f, unsigned k) {
+double blyi_binomial_mean_uncached(double n, double z, blyi_block_rate f, unsigned k) {
     uint64_t *none = NULL;
     double mean;
     if (is_even(n, z))

@@ -11,44 +11,44 @@
  * once, with the default hash and the test compiled into one loop. Kinds without, and other hashes,
  * take the window in groups of keys: one call tests a group, another finds the next one's spots.
  */
-#include "stream.h"
-#include "../core/mix.h"
-#include "../core/xxh3.h"
-#include "batch.h"
+#include "filter/block_batch.h"
+#include "hash/mix.h"
+#include "hash/xxh3.h"
+#include "filter/batch.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
 /* Where hashes come from. */
 typedef enum source { XXH3, ANY } source;
 
-/* Finds the spots of n keys, n <= BLYI_WINDOW, and starts loading their blocks. */
+/* Finds the spots of n keys, n <= BLYI_BATCH_WINDOW, and starts loading their blocks. */
 INLINE void locate(const bly_filter *f, const bly_filter *writer, const bly_bytes *keys, size_t n,
-                   blyi_spot *out, source from) {
+                   blyi_block_probe *out, source from) {
     const uint8_t *body = f->body;
     const uint64_t blocks = f->geometry.size;
     const unsigned shift = f->ops->block_shift;
     const bool shared = writer && writer->sharing != BLY_EXCLUSIVE;
-    bly_hash any[BLYI_WINDOW];
+    bly_hash any[BLYI_BATCH_WINDOW];
     if (from == ANY)
         f->hasher.many(&f->hasher, keys, n, any);
     for (size_t i = 0; i < n; i++) {
         bly_hash h = any[i];
         if (from == XXH3)
-            h = blyi_hash_from_strong64(blyi_xxh3(&f->pad, keys[i].data, keys[i].size));
-        blyi_spot s = blyi_spot_of(h, blocks, shift);
+            h = blyi_hash_from_strong64(blyi_xxh3(&f->secret, keys[i].data, keys[i].size));
+        blyi_block_probe s = blyi_block_probe_of(h, blocks, shift);
         blyi_prefetch(body + s.at, shared);
         out[i] = s;
     }
 }
 
 /* Adds or tests spots. */
-INLINE size_t work(const bly_filter *f, bly_filter *writer, const blyi_spot *s, size_t n,
+INLINE size_t work(const bly_filter *f, bly_filter *writer, const blyi_block_probe *s, size_t n,
                    uint8_t *out) {
     unsigned k = f->geometry.hashes;
-    return writer ? f->set(writer->body, s, n, k, out) : f->probe(f->body, s, n, k, out);
+    return writer ? f->add_blocks(writer->body, s, n, k, out) : f->contains_blocks(f->body, s, n, k, out);
 }
 
-/* How many of n bytes that are 0 or 1 are 1, n <= BLYI_WINDOW. */
+/* How many of n bytes that are 0 or 1 are 1, n <= BLYI_BATCH_WINDOW. */
 static size_t count_ones(const uint8_t *bytes, size_t n) {
     uint64_t sums = 0, word;
     size_t i = 0, rest = 0;
@@ -62,47 +62,47 @@ static size_t count_ones(const uint8_t *bytes, size_t n) {
 }
 
 /* Whether a kernel turns the window. */
-INLINE blyi_turn_fn turner(const bly_filter *f, const bly_filter *writer, source from) {
+INLINE blyi_hash_probe_fn turner(const bly_filter *f, const bly_filter *writer, source from) {
     if (from != XXH3)
         return NULL;
-    return writer ? f->turn_put : f->turn_has;
+    return writer ? f->add_keys_xxh3 : f->contains_keys_xxh3;
 }
 
 /* Deals with n spots and puts those of the keys from `head` on in their place; `count` keys in all.
  */
 INLINE size_t turn(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t head,
-                   size_t n, size_t count, blyi_spot *s, uint8_t *out, source from) {
-    blyi_turn_fn kernel = turner(f, writer, from);
+                   size_t n, size_t count, blyi_block_probe *s, uint8_t *out, source from) {
+    blyi_hash_probe_fn kernel = turner(f, writer, from);
     if (!kernel) {
         size_t sum = work(f, writer, s, n, out);
         locate(f, writer, keys + head, n, s, from);
         return sum;
     }
-    uint8_t unseen[BLYI_WINDOW], *to = out ? out : unseen;
-    size_t ahead = count - head - n < BLYI_AHEAD ? head : head + BLYI_AHEAD;
-    kernel(&f->field, keys + head, keys + ahead, n, s, to);
+    uint8_t unseen[BLYI_BATCH_WINDOW], *to = out ? out : unseen;
+    size_t ahead = count - head - n < BLYI_PREFETCH_DISTANCE ? head : head + BLYI_PREFETCH_DISTANCE;
+    kernel(&f->kernel_view, keys + head, keys + ahead, n, s, to);
     return count_ones(to, n);
 }
 
 INLINE size_t stream(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
                      uint8_t *out, source from) {
-    blyi_spot ring[BLYI_WINDOW];
-    const size_t step = turner(f, writer, from) ? BLYI_WINDOW : BLYI_GROUP;
-    size_t head = blyi_least(n, BLYI_WINDOW), tail = 0, sum = 0, some;
-    for (size_t at = 0; at < head; at += BLYI_GROUP)
-        locate(f, writer, keys + at, blyi_least(head - at, BLYI_GROUP), ring + at, from);
+    blyi_block_probe ring[BLYI_BATCH_WINDOW];
+    const size_t step = turner(f, writer, from) ? BLYI_BATCH_WINDOW : BLYI_BATCH_GROUP;
+    size_t head = blyi_min_size(n, BLYI_BATCH_WINDOW), tail = 0, sum = 0, some;
+    for (size_t at = 0; at < head; at += BLYI_BATCH_GROUP)
+        locate(f, writer, keys + at, blyi_min_size(head - at, BLYI_BATCH_GROUP), ring + at, from);
     for (; head < n; head += some, tail += some) {
-        some = blyi_least(n - head, step);
-        sum += turn(f, writer, keys, head, some, n, ring + tail % BLYI_WINDOW,
+        some = blyi_min_size(n - head, step);
+        sum += turn(f, writer, keys, head, some, n, ring + tail % BLYI_BATCH_WINDOW,
                     out ? out + tail : NULL, from);
     }
     for (; tail < n; tail += some) {
-        size_t at = tail % BLYI_WINDOW;
-        some = blyi_least(n - tail, BLYI_WINDOW - at);
+        size_t at = tail % BLYI_BATCH_WINDOW;
+        some = blyi_min_size(n - tail, BLYI_BATCH_WINDOW - at);
         sum += work(f, writer, ring + at, some, out ? out + tail : NULL);
     }
     if (writer)
-        blyi_filter_count_fresh(writer, sum, n ? ring[0].bits : 0);
+        blyi_filter_count_new(writer, sum, n ? ring[0].bits : 0);
     return sum;
 }
 
@@ -116,6 +116,6 @@ static size_t any(const bly_filter *f, bly_filter *writer, const bly_bytes *keys
     return stream(f, writer, keys, n, out, ANY);
 }
 
-blyi_stream_fn *blyi_stream_for(const bly_hasher *hasher) {
+blyi_block_batch_fn *blyi_block_batch_for(const bly_hasher *hasher) {
     return hasher->id == BLY_HASH_XXH3 ? xxh3 : any;
 }

@@ -1,10 +1,10 @@
 /* stream.h - batches of keys for the kinds with one spot per key. Internal. */
-#ifndef BLYI_FILTERS_STREAM_H
-#define BLYI_FILTERS_STREAM_H
+#ifndef BLYI_FILTER_BLOCK_BATCH_H
+#define BLYI_FILTER_BLOCK_BATCH_H
 
-#include "ops.h"
+#include "filter/ops.h"
 
 /* The stream for this hasher. A filter whose hasher is xxh3 has its pad. */
-blyi_stream_fn *blyi_stream_for(const bly_hasher *hasher);
+blyi_block_batch_fn *blyi_block_batch_for(const bly_hasher *hasher);
 
 #endif

@@ -1,7 +1,7 @@
 /* The formulas as the literature prints them. They ignore the variance of how full the array is,
  * so they promise slightly too little; bly_plan corrects that. They are here because people know
  * them, and to read and check other libraries' filters. */
-#include "rate.h"
+#include "filter/rate.h"
 
 #include <float.h>
 #include <math.h>

@@ -11,20 +11,20 @@
  * than one just before it. What is found fits all the same, but may be on the near side of that
  * step.)
  */
-#include "cost.h"
-#include "../core/plan_cuckoo.h"
-#include "../core/plan_ribbon.h"
-#include "../core/plan_window.h"
-#include "../core/planner.h"
-#include "../core/rate.h"
-#include "growth.h"
-#include "levels.h"
+#include "filter/cost.h"
+#include "kinds/cuckoo/cuckoo_plan.h"
+#include "kinds/ribbon/ribbon_plan.h"
+#include "kinds/window/window_plan.h"
+#include "filter/planner.h"
+#include "filter/rate.h"
+#include "filter/growth.h"
+#include "filter/levels.h"
 
 #include <math.h>
 
-#define LEAST_RATE 0x1p-40
+#define MIN_RATE 0x1p-40
 #define WORST_RATE 0.5 /* that a search for the rate may end at */
-#define MOST_KEYS  ((uint64_t)1 << 56)
+#define MAX_KEYS  ((uint64_t)1 << 56)
 
 static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
@@ -44,7 +44,7 @@ bly_status blyi_needs_check(const bly_needs *needs) {
         return BLY_EINVAL;
     if (needs->keys == 0 && (needs->bytes == 0 || p == 0))
         return BLY_ECOUNT;
-    if (p == 0 ? needs->bytes == 0 : !(p >= LEAST_RATE && p < 1))
+    if (p == 0 ? needs->bytes == 0 : !(p >= MIN_RATE && p < 1))
         return BLY_ERATE;
     return BLY_OK;
 }
@@ -71,7 +71,7 @@ static bly_needs resolved(bly_kind kind, const bly_needs *needs) {
         n.hash_bits = blyi_growth_hash_bits(n.first_keys, n.fpr);
     uint64_t most = kind == BLY_GROWABLE_CUCKOO ? blyi_cost_horizon(&n) : n.keys;
     if (n.hash_bits == 0 && bly_kind_capabilities(kind) & BLY_CAN_BUILD)
-        n.hash_bits = blyi_hash_floor((double)most, 64) <= n.fpr * BLYI_HAIR / 2 ? 64 : 128;
+        n.hash_bits = blyi_hash_floor((double)most, 64) <= n.fpr * BLYI_RATE_TOLERANCE / 2 ? 64 : 128;
     if (n.hash_bits == 0 && bly_hasher_default(&hasher, most, n.fpr, 0) == BLY_OK)
         n.hash_bits = hasher.bits;
     return n;
@@ -89,11 +89,11 @@ typedef struct level {
 /* Plans a level that follows `last`, if there is one, at that rate. */
 static bly_status plan_level(const bly_advice *a, const bly_geometry *last, double fpr,
                              unsigned hash_bits, level *l) {
-    const blyi_level_wish wish = {
+    const blyi_level_request wish = {
         .kind = a->kind,
         .last = last,
         .reserved =
-            blyi_is_reserved(blyi_first_rate(a->needs.fpr, a->needs.first_share), a->needs.fpr),
+            blyi_first_level_dominates(blyi_first_rate(a->needs.fpr, a->needs.first_share), a->needs.fpr),
         .keys = l->keys,
         .hash_bits = hash_bits,
     };
@@ -144,7 +144,7 @@ static void rates_of_levels(const bly_advice *a, const uint64_t *keys, size_t n,
             uint64_t here = least(rest, levels[j].keys);
             rest -= here;
             rates[i] =
-                blyi_either(rates[i], bly_plan_fpr(&levels[j].geometry, here, a->needs.hash_bits));
+                blyi_combined_rate(rates[i], bly_plan_fpr(&levels[j].geometry, here, a->needs.hash_bits));
         }
     }
 }
@@ -260,10 +260,10 @@ static bly_status size_of(bly_kind kind, const bly_needs *needs, bly_advice *out
     out->keyed = needs->flags & BLY_NEED_SECRET;
     /* What is lossy gets fuller for as long as keys come, and then stays so. */
     bool lossy = bly_kind_capabilities(kind) & BLY_IS_LOSSY;
-    uint64_t keys = lossy && needs->keys < MOST_KEYS ? 64 * needs->keys : needs->keys;
+    uint64_t keys = lossy && needs->keys < MAX_KEYS ? 64 * needs->keys : needs->keys;
     bly_advice_rates(out, &keys, 1, &out->fpr);
     /* Growth makes do with a weak hash; advice does not. */
-    return out->fpr <= needs->fpr * (1 + BLYI_HAIR) ? BLY_OK : BLY_EWEAKHASH;
+    return out->fpr <= needs->fpr * (1 + BLYI_RATE_TOLERANCE) ? BLY_OK : BLY_EWEAKHASH;
 }
 
 void bly_advice_rates(const bly_advice *advice, const uint64_t *keys, size_t n, double *rates) {
@@ -343,13 +343,13 @@ static void close_in(search *s, trial low, trial high) {
 /* No kind of filter stores a key in fewer than log2(1/p) bits, whence the most keys there can be.
  */
 static bly_status search_for(search *s) {
-    double bound = s->keys ? 8 * (double)s->needs->bytes / -log2(s->needs->fpr) : 1 / LEAST_RATE;
+    double bound = s->keys ? 8 * (double)s->needs->bytes / -log2(s->needs->fpr) : 1 / MIN_RATE;
     trial low = try_at(s, s->keys ? 1 : 1 / WORST_RATE);
     if (low.status)
         return low.status;
     if (low.excess > 0)
         return BLY_EIMPOSSIBLE;
-    trial high = try_at(s, s->keys ? fmin(floor(bound) + 1, (double)MOST_KEYS) : bound);
+    trial high = try_at(s, s->keys ? fmin(floor(bound) + 1, (double)MAX_KEYS) : bound);
     if (high.status || high.excess > 0)
         close_in(s, low, high);
     return BLY_OK;

@@ -1,6 +1,6 @@
 /* cost.h - what a filter of one kind costs: bytes, cache lines, rate. Pure. Internal. */
-#ifndef BLYI_FILTERS_COST_H
-#define BLYI_FILTERS_COST_H
+#ifndef BLYI_FILTER_COST_H
+#define BLYI_FILTER_COST_H
 
 #include <bloomery/advise.h>
 

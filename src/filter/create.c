@@ -1,7 +1,7 @@
 /* From what the caller asks for to what a filter is: bly_spec to blyi_shape. */
-#include "../core/planner.h"
-#include "../core/rate.h"
-#include "ops.h"
+#include "filter/planner.h"
+#include "filter/rate.h"
+#include "filter/ops.h"
 
 #include <bloomery/counting.h>
 #include <math.h>
@@ -18,7 +18,7 @@ static unsigned planning_bits(const bly_spec *spec) {
 
 /* The most keys that leave half of the cells free, at least 1. */
 static uint64_t half_full(const bly_geometry *g) {
-    uint64_t low = 1, high = BLYI_ENDLESS;
+    uint64_t low = 1, high = BLYI_UNLIMITED_KEYS;
     while (high - low > 1) {
         uint64_t mid = low + (high - low) / 2;
         if (bly_plan_fill(g, (double)mid) <= 0.5)
@@ -44,8 +44,8 @@ static bly_status resolve_exact(const bly_spec *spec, blyi_shape *shape) {
     if (shape->capacity == 0) {
         if (shape->fpr != 0)
             shape->capacity = bly_plan_capacity(g, shape->fpr, bits);
-        else if (own && own->most(g) < BLYI_ENDLESS)
-            shape->capacity = own->most(g);
+        else if (own && own->max_keys(g) < BLYI_UNLIMITED_KEYS)
+            shape->capacity = own->max_keys(g);
         else if (own)
             shape->capacity = half_full(g);
         else
@@ -54,7 +54,7 @@ static bly_status resolve_exact(const bly_spec *spec, blyi_shape *shape) {
             return BLY_EIMPOSSIBLE;
     }
     bool ends = own && !(bly_kind_capabilities(g->kind) & BLY_FORGETS);
-    if (ends && shape->capacity > own->most(g))
+    if (ends && shape->capacity > own->max_keys(g))
         return BLY_EIMPOSSIBLE;
     if (shape->fpr == 0) {
         shape->fpr = fmax(bly_plan_fpr(g, shape->capacity, bits), 0x1p-40);
@@ -89,7 +89,7 @@ static bly_status check_spec(const bly_spec *spec) {
     bool overlay = spec->geometry.kind == BLY_OVERLAY;
     if ((spec->changes != 0 || spec->marker != BLY_KIND_NONE) && !overlay)
         return BLY_EINVAL;
-    return blyi_hasher_is_hollow(&spec->hasher) ? BLY_EHASHER : BLY_OK;
+    return blyi_hasher_is_empty(&spec->hasher) ? BLY_EHASHER : BLY_OK;
 }
 
 /* With all that the spec says of the size. */

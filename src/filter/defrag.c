@@ -5,8 +5,8 @@
  * on with by walking from the start costs nothing beside moving it. A body lies where its block is
  * first aligned, and so may have to be shifted inside a block that begins elsewhere.
  */
-#include "../core/memory.h"
-#include "levels.h"
+#include "base/memory.h"
+#include "filter/levels.h"
 
 #include <bloomery/pieces.h>
 
@@ -56,9 +56,9 @@ static void offer_levels(walk *w, bly_filter *f) {
 static void offer_parts(walk *w, bly_filter *f) {
     if (f->levels)
         offer_levels(w, f);
-    f->body = offer_array(w, &f->alloc, f->body, f->body_bytes, &f->body_block);
+    f->body = offer_array(w, &f->alloc, f->body, f->body_bytes, &f->body_allocation);
     f->stripes =
-        offer_array(w, &f->alloc, f->stripes, BLYI_STRIPES * sizeof *f->stripes, &f->stripes_block);
+        offer_array(w, &f->alloc, f->stripes, BLYI_STRIPES * sizeof *f->stripes, &f->stripes_allocation);
 }
 
 size_t bly_filter_move(bly_filter *f, size_t from, size_t most, bly_mover move, void *ctx) {

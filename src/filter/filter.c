@@ -1,13 +1,13 @@
 /* The generic handle: the table of kinds, the life of a filter, and the edge where keys become
  * hashes. */
-#include "../core/bits.h"
-#include "../core/memory.h"
-#include "batch.h"
-#include "levels.h"
-#include "once.h"
-#include "ops.h"
-#include "sketch/attach.h"
-#include "stream.h"
+#include "base/bits.h"
+#include "base/memory.h"
+#include "filter/batch.h"
+#include "filter/levels.h"
+#include "filter/key_locks.h"
+#include "filter/ops.h"
+#include "filter/attach.h"
+#include "filter/block_batch.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ static bly_status check_shape(const blyi_shape *shape, const blyi_ops *ops) {
     if (!ops)
         return BLY_EKIND;
     bly_status status = BLY_OK;
-    if (!ops->whole)
+    if (!ops->level_rules)
         status = bly_plan_check(&shape->geometry);
     if (status)
         return status;
@@ -51,50 +51,50 @@ static bly_status check_shape(const blyi_shape *shape, const blyi_ops *ops) {
 
 /* What holds the keys. */
 static bool make_body(bly_filter *f, const uint8_t *borrowed) {
-    if (f->ops->whole) {
+    if (f->ops->level_rules) {
         f->levels = f->alloc.alloc(f->alloc.ctx, sizeof *f->levels);
         if (f->levels)
-            blyi_levels_cut(f, 0);
+            blyi_levels_truncate(f, 0);
         return f->levels != NULL;
     }
     f->body_bytes = bly_plan_bytes(&f->geometry);
     f->body = (uint8_t *)(uintptr_t)borrowed;
     if (!borrowed)
-        f->body = blyi_alloc_array(&f->alloc, f->body_bytes, &f->body_block);
+        f->body = blyi_alloc_array(&f->alloc, f->body_bytes, &f->body_allocation);
     return f->body != NULL;
 }
 
 /* bly_filter_contains by `has`, where the hasher is xxh3 and no kernel does both. */
-static bool ask_spot(const blyi_field *in, const void *key, size_t len) {
+static bool ask_spot(const blyi_kernel_view *in, const void *key, size_t len) {
     const bly_filter *f = (const void *)in;
-    bly_hash h = blyi_hash_from_strong64(blyi_xxh3(&f->pad, key, len));
-    blyi_spot s = blyi_spot_of(h, f->geometry.size, f->ops->block_shift);
-    return f->has(f->body + s.at, s.bits, f->geometry.hashes);
+    bly_hash h = blyi_hash_from_strong64(blyi_xxh3(&f->secret, key, len));
+    blyi_block_probe s = blyi_block_probe_of(h, f->geometry.size, f->ops->block_shift);
+    return f->contains_block(f->body + s.at, s.bits, f->geometry.hashes);
 }
 
 /* The shorter ways from a key to its place, by the hash. */
 static void choose_ways(bly_filter *f) {
     bool is_xxh3 = f->hasher.id == BLY_HASH_XXH3;
-    f->ask = !is_xxh3 || !f->ops->block_shift ? blyi_filter_ask
-             : f->ask_xxh3                    ? f->ask_xxh3
+    f->contains_key = !is_xxh3 || !f->ops->block_shift ? blyi_filter_contains_key
+             : f->contains_key_xxh3                    ? f->contains_key_xxh3
                                               : ask_spot;
-    f->tell = is_xxh3 ? f->tell_xxh3 : NULL;
+    f->add_key = is_xxh3 ? f->add_key_xxh3 : NULL;
     if (f->ops->block_shift)
-        f->stream = blyi_stream_for(&f->hasher);
+        f->batch_keys = blyi_block_batch_for(&f->hasher);
     if (is_xxh3)
-        blyi_pad_make(&f->pad, f->hasher.seed);
+        blyi_xxh3_secret_init(&f->secret, f->hasher.seed);
 }
 
-void blyi_filter_take_row(bly_filter *f, const blyi_ops *ops) {
+void blyi_filter_switch_ops(bly_filter *f, const blyi_ops *ops) {
     f->ops = ops;
-    f->has = NULL;
-    f->put = NULL;
-    f->probe = NULL;
-    f->set = NULL;
-    f->ask_xxh3 = NULL;
-    f->tell_xxh3 = NULL;
-    f->turn_has = f->turn_put = NULL;
-    ops->choose(f);
+    f->contains_block = NULL;
+    f->add_block = NULL;
+    f->contains_blocks = NULL;
+    f->add_blocks = NULL;
+    f->contains_key_xxh3 = NULL;
+    f->add_key_xxh3 = NULL;
+    f->contains_keys_xxh3 = f->add_keys_xxh3 = NULL;
+    ops->select_kernels(f);
     choose_ways(f);
 }
 
@@ -124,12 +124,12 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
     f->alloc = alloc;
     if (ops->block_shift) {
         f->block_bytes = f->geometry.size << ops->block_shift;
-        ops->choose(f);
+        ops->select_kernels(f);
     }
     choose_ways(f);
     bool made = make_body(f, borrowed);
     if (f->sharing != BLY_EXCLUSIVE)
-        f->stripes = blyi_alloc_array(&alloc, BLYI_STRIPES * sizeof *f->stripes, &f->stripes_block);
+        f->stripes = blyi_alloc_array(&alloc, BLYI_STRIPES * sizeof *f->stripes, &f->stripes_allocation);
     if (!made || (f->sharing != BLY_EXCLUSIVE && !f->stripes)) {
         bly_filter_destroy(f);
         return BLY_ENOMEM;
@@ -138,10 +138,10 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
     return BLY_OK;
 }
 
-void blyi_filter_rebody(bly_filter *f, const bly_geometry *g, uint8_t *body, void *block) {
-    blyi_free_array(&f->alloc, f->body_block);
+void blyi_filter_replace_body(bly_filter *f, const bly_geometry *g, uint8_t *body, void *block) {
+    blyi_free_array(&f->alloc, f->body_allocation);
     f->body = body;
-    f->body_block = block;
+    f->body_allocation = block;
     f->body_bytes = bly_plan_bytes(g);
     f->block_bytes = g->size << f->ops->block_shift;
     f->geometry = *g;
@@ -188,7 +188,7 @@ bly_status bly_filter_clone(const bly_filter *f, const bly_allocator *a, bly_fil
     blyi_shape shape = blyi_filter_shape(f);
     *out = NULL;
     /* A map may be asked whatever its body holds; to be changed it must be sound. */
-    if (!f->body_block && f->ops->sound && !f->ops->sound(&shape, f->body))
+    if (!f->body_allocation && f->ops->body_is_valid && !f->ops->body_is_valid(&shape, f->body))
         return BLY_ECORRUPT;
     bly_status status = blyi_filter_make(&shape, a, NULL, out);
     if (status)
@@ -218,7 +218,7 @@ static void take_key(bly_filter *f, const bly_hasher *hasher) {
 bly_status bly_filter_give_key(bly_filter *f, const bly_hasher *hasher) {
     if (!f->keyless)
         return BLY_OK;
-    if (blyi_hasher_is_hollow(hasher) || hasher->id != f->hasher.id ||
+    if (blyi_hasher_is_empty(hasher) || hasher->id != f->hasher.id ||
         hasher->seed != f->hasher.seed)
         return BLY_EKEY;
     take_key(f, hasher);
@@ -249,19 +249,19 @@ void bly_filter_destroy(bly_filter *f) {
         return;
     bly_allocator alloc = f->alloc;
     if (f->levels) {
-        blyi_levels_cut(f, 0);
+        blyi_levels_truncate(f, 0);
         alloc.free(alloc.ctx, f->levels);
     }
-    blyi_free_array(&alloc, f->body_block);
-    blyi_free_array(&alloc, f->stripes_block);
+    blyi_free_array(&alloc, f->body_allocation);
+    blyi_free_array(&alloc, f->stripes_allocation);
     alloc.free(alloc.ctx, f);
 }
 
 /* ---- counting ------------------------------------------------------------------------------- */
 
 uint64_t blyi_filter_items(const bly_filter *f) {
-    if (f->ops->count)
-        return f->ops->count(f);
+    if (f->ops->count_keys)
+        return f->ops->count_keys(f);
     uint64_t total = f->items;
     for (unsigned i = 0; f->stripes && i < BLYI_STRIPES; i++)
         total = blyi_sum(total, __atomic_load_n(&f->stripes[i].fresh, __ATOMIC_RELAXED));
@@ -275,21 +275,21 @@ void blyi_filter_set_items(bly_filter *f, uint64_t items) {
 }
 
 static size_t put_shared(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
-    size_t fresh = f->sharing == BLY_SHARED ? f->ops->add_shared(f, h, n, added)
-                                            : blyi_add_once(f, h, n, added);
-    blyi_filter_count_fresh(f, fresh, n ? h[0].hi : 0);
+    size_t fresh = f->sharing == BLY_SHARED ? f->ops->add_many_shared(f, h, n, added)
+                                            : blyi_add_with_key_locks(f, h, n, added);
+    blyi_filter_count_new(f, fresh, n ? h[0].hi : 0);
     return fresh;
 }
 
-bly_status blyi_filter_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+bly_status blyi_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
                            bly_tally *sum) {
-    if (f->ops->put)
-        return f->ops->put(f, h, n, added, sum);
+    if (f->ops->try_add_many)
+        return f->ops->try_add_many(f, h, n, added, sum);
     if (!(f->ops->capabilities & BLY_CAN_ADD))
         return BLY_EUNSUPPORTED;
     size_t fresh = 0;
     if (f->sharing == BLY_EXCLUSIVE) {
-        fresh = f->ops->add(f, h, n, added);
+        fresh = f->ops->add_many(f, h, n, added);
         f->items = blyi_sum(f->items, fresh);
     } else
         fresh = put_shared(f, h, n, added);
@@ -300,29 +300,29 @@ bly_status blyi_filter_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *
 
 /* ---- use ------------------------------------------------------------------------------------ */
 
-static inline blyi_spot spot_of(const bly_filter *f, bly_hash h) {
-    return blyi_spot_of(h, f->geometry.size, f->ops->block_shift);
+static inline blyi_block_probe spot_of(const bly_filter *f, bly_hash h) {
+    return blyi_block_probe_of(h, f->geometry.size, f->ops->block_shift);
 }
 
 static inline bool has_hash(const bly_filter *f, bly_hash h) {
     if (!f->ops->block_shift)
-        return f->ops->contains(f, &h, 1, NULL) != 0;
-    blyi_spot spot = spot_of(f, h);
-    return f->has(f->body + spot.at, spot.bits, f->geometry.hashes);
+        return f->ops->contains_many(f, &h, 1, NULL) != 0;
+    blyi_block_probe spot = spot_of(f, h);
+    return f->contains_block(f->body + spot.at, spot.bits, f->geometry.hashes);
 }
 
 static inline bly_status put_hash(bly_filter *f, bly_hash h, bool *added) {
     bool is_new;
-    if (!f->put || f->sharing == BLY_SHARED_ONCE) {
+    if (!f->add_block || f->sharing == BLY_SHARED_ONCE) {
         bly_tally sum = {0, 0};
-        bly_status status = blyi_filter_put(f, &h, 1, NULL, &sum);
+        bly_status status = blyi_filter_add_hashes(f, &h, 1, NULL, &sum);
         if (status)
             return status;
         is_new = sum.fresh != 0;
     } else {
-        blyi_spot spot = spot_of(f, h);
-        is_new = f->put(f->body + spot.at, spot.bits, f->geometry.hashes);
-        blyi_filter_count_fresh(f, is_new, h.hi);
+        blyi_block_probe spot = spot_of(f, h);
+        is_new = f->add_block(f->body + spot.at, spot.bits, f->geometry.hashes);
+        blyi_filter_count_new(f, is_new, h.hi);
     }
     if (f->sketch)
         blyi_attached_feed(f, &h, 1);
@@ -348,9 +348,9 @@ static __attribute__((noinline)) bly_status add_by_hash(bly_filter *f, const voi
 }
 
 bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *added) {
-    if (!f->tell || f->sketch)
+    if (!f->add_key || f->sketch)
         return add_by_hash(f, key, len, added);
-    bool is_new = f->tell(&f->field, key, len);
+    bool is_new = f->add_key(&f->kernel_view, key, len);
     f->items = blyi_sum(f->items, is_new);
     if (added)
         *added = is_new;
@@ -359,9 +359,9 @@ bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *adde
 
 bly_status bly_filter_remove_hash(bly_filter *f, bly_hash h, bool *removed) {
     bool was_there = false;
-    if (!f->ops->take)
+    if (!f->ops->remove_one)
         return BLY_EUNSUPPORTED;
-    bly_status status = f->ops->take(f, h, &was_there);
+    bly_status status = f->ops->remove_one(f, h, &was_there);
     if (status == BLY_OK && removed)
         *removed = was_there;
     return status;
@@ -370,7 +370,7 @@ bly_status bly_filter_remove_hash(bly_filter *f, bly_hash h, bool *removed) {
 bly_status bly_filter_remove(bly_filter *f, const void *key, size_t len, bool *removed) {
     if (f->keyless)
         return BLY_EKEY;
-    if (!f->ops->take)
+    if (!f->ops->remove_one)
         return BLY_EUNSUPPORTED;
     return bly_filter_remove_hash(f, f->hasher.one(&f->hasher, key, len), removed);
 }
@@ -378,15 +378,15 @@ bly_status bly_filter_remove(bly_filter *f, const void *key, size_t len, bool *r
 /* Removing depends on what was removed before, so only hashing and fetching run ahead. */
 static bly_status take_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *removed,
                             bly_tally *sum) {
-    bly_hash h[BLYI_GROUP];
+    bly_hash h[BLYI_BATCH_GROUP];
     bly_status status = BLY_OK;
-    for (size_t done = 0; status == BLY_OK && done < n; done += BLYI_GROUP) {
-        size_t some = n - done < BLYI_GROUP ? n - done : BLYI_GROUP;
+    for (size_t done = 0; status == BLY_OK && done < n; done += BLYI_BATCH_GROUP) {
+        size_t some = n - done < BLYI_BATCH_GROUP ? n - done : BLYI_BATCH_GROUP;
         blyi_batch_hash(f, keys + done, some, h);
         f->ops->prefetch(f, h, some);
         for (size_t i = 0; status == BLY_OK && i < some; i++) {
             bool was_there = false;
-            status = f->ops->take(f, h[i], &was_there);
+            status = f->ops->remove_one(f, h[i], &was_there);
             if (status)
                 break;
             sum->done++;
@@ -402,7 +402,7 @@ bly_status bly_filter_remove_many(bly_filter *f, const bly_bytes *keys, size_t n
                                   bly_tally *tally) {
     bly_tally sum = {0, 0};
     bly_status status = f->keyless ? BLY_EKEY : BLY_EUNSUPPORTED;
-    if (!f->keyless && f->ops->take)
+    if (!f->keyless && f->ops->remove_one)
         status = take_many(f, keys, n, removed, &sum);
     if (tally)
         *tally = sum;
@@ -410,7 +410,7 @@ bly_status bly_filter_remove_many(bly_filter *f, const bly_bytes *keys, size_t n
 }
 
 uint64_t bly_filter_copies_hash(const bly_filter *f, bly_hash h) {
-    return f->ops->copies ? f->ops->copies(f, h) : bly_filter_contains_hash(f, h);
+    return f->ops->count_copies ? f->ops->count_copies(f, h) : bly_filter_contains_hash(f, h);
 }
 
 uint64_t bly_filter_copies(const bly_filter *f, const void *key, size_t len) {
@@ -419,13 +419,13 @@ uint64_t bly_filter_copies(const bly_filter *f, const void *key, size_t len) {
     return bly_filter_copies_hash(f, f->hasher.one(&f->hasher, key, len));
 }
 
-bool blyi_filter_ask(const blyi_field *in, const void *key, size_t len) {
+bool blyi_filter_contains_key(const blyi_kernel_view *in, const void *key, size_t len) {
     const bly_filter *f = (const void *)in; /* which begins with it */
     return f->keyless || has_hash(f, f->hasher.one(&f->hasher, key, len));
 }
 
 bool bly_filter_contains(const bly_filter *f, const void *key, size_t len) {
-    return f->ask(&f->field, key, len);
+    return f->contains_key(&f->kernel_view, key, len);
 }
 
 bly_status bly_filter_add_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *added,
@@ -545,11 +545,11 @@ bly_status bly_filter_set_key_rule(bly_filter *f, bly_key_rule rule) {
 /* ---- levels ---------------------------------------------------------------------------------- */
 
 size_t bly_filter_levels(const bly_filter *f) {
-    return f->levels && f->ops->whole->shown ? f->levels->n : 1;
+    return f->levels && f->ops->level_rules->shown ? f->levels->n : 1;
 }
 
 const bly_filter *bly_filter_level(const bly_filter *f, size_t i) {
     if (i >= bly_filter_levels(f))
         return NULL;
-    return f->levels && f->ops->whole->shown ? f->levels->at[i] : f;
+    return f->levels && f->ops->level_rules->shown ? f->levels->at[i] : f;
 }

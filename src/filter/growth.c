@@ -1,14 +1,14 @@
-#include "growth.h"
-#include "../core/plan_cuckoo.h"
-#include "../core/plan_levels.h"
-#include "../core/rate.h"
+#include "filter/growth.h"
+#include "kinds/cuckoo/cuckoo_plan.h"
+#include "filter/plan_levels.h"
+#include "filter/rate.h"
 
 #include <math.h>
 
 /* What one line per key may cost, as a multiple of what two lines need. Where the first level has
  * taken most of the rate, the later ones are so fine that the difference matters more. */
-#define MOST_SPACE               1.15
-#define MOST_SPACE_WHEN_RESERVED 1.1
+#define MAX_SPACE               1.15
+#define MAX_SPACE_WHEN_RESERVED 1.1
 
 #define WORST_RATE 0.5 /* of a level */
 
@@ -16,8 +16,8 @@ double blyi_first_rate(double fpr, double share) {
     return fmin(share * fpr, WORST_RATE);
 }
 
-static bly_status plan_bits(const blyi_level_wish *w, double fpr, bly_geometry *out) {
-    const double most = w->last && w->reserved ? MOST_SPACE_WHEN_RESERVED : MOST_SPACE;
+static bly_status plan_bits(const blyi_level_request *w, double fpr, bly_geometry *out) {
+    const double most = w->last && w->reserved ? MAX_SPACE_WHEN_RESERVED : MAX_SPACE;
     bly_geometry fast;
     bly_status status = bly_plan(BLY_BB2X512, w->keys, fpr, 0, w->hash_bits, out);
     if (status == BLY_OK &&
@@ -28,7 +28,7 @@ static bly_status plan_bits(const blyi_level_wish *w, double fpr, bly_geometry *
 }
 
 /* Remainders have whole bits, so a table's rate is below the one it may have. */
-static bly_status plan_table(const blyi_level_wish *w, double *fpr, bly_geometry *out) {
+static bly_status plan_table(const blyi_level_request *w, double *fpr, bly_geometry *out) {
     double floor = blyi_hash_floor((double)w->keys, w->hash_bits);
     if (!(*fpr >= 0x1p-40))
         return BLY_ERATE;
@@ -41,15 +41,15 @@ static bly_status plan_table(const blyi_level_wish *w, double *fpr, bly_geometry
     return status;
 }
 
-bly_status blyi_level_plan(const blyi_level_wish *wish, double *fpr, bly_geometry *out) {
+bly_status blyi_level_plan(const blyi_level_request *wish, double *fpr, bly_geometry *out) {
     return wish->kind == BLY_SCALABLE_CUCKOO ? plan_table(wish, fpr, out)
                                              : plan_bits(wish, *fpr, out);
 }
 
 uint64_t blyi_next_keys(uint32_t detail, unsigned levels, uint64_t keys) {
-    uint64_t factor = blyi_growth_of(detail);
-    if (factor == 1 && levels >= BLYI_ALIKE)
-        factor = BLYI_USUAL_GROWTH;
+    uint64_t factor = blyi_growth_factor(detail);
+    if (factor == 1 && levels >= BLYI_MAX_EQUAL_LEVELS)
+        factor = BLYI_DEFAULT_GROWTH;
     return keys > UINT64_MAX / factor ? UINT64_MAX : keys * factor;
 }
 

@@ -12,10 +12,10 @@
  * it is used (measured on Zen 3, a million keys in sbbf: two threads did 1.0 times the work of one
  * with 256 locks, and 1.6 times with 4096).
  */
-#include "once.h"
+#include "filter/key_locks.h"
 
-#include "../core/bits.h"
-#include "../core/mix.h"
+#include "base/bits.h"
+#include "hash/mix.h"
 #include <sched.h>
 
 enum { LOCKS = 4096, SPINS = 64 };
@@ -42,17 +42,17 @@ static void release(struct lock *l) {
     __atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
 }
 
-void blyi_once_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
+void blyi_key_locks_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     for (size_t i = 0; i < n; i++)
         blyi_prefetch_to_write(lock_of(f, h[i]));
 }
 
-size_t blyi_add_once(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
+size_t blyi_add_with_key_locks(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
         struct lock *l = lock_of(f, h[i]);
         take(l);
-        fresh += f->ops->add_shared(f, h + i, 1, added ? added + i : NULL);
+        fresh += f->ops->add_many_shared(f, h + i, 1, added ? added + i : NULL);
         release(l);
     }
     return fresh;

@@ -1,31 +1,31 @@
-#include "levels.h"
+#include "filter/levels.h"
 
-#include "growth.h"
+#include "filter/growth.h"
 
 #include <math.h>
 
-void blyi_levels_settle(bly_filter *f) {
+void blyi_levels_recompute(bly_filter *f) {
     const blyi_levels *l = f->levels;
     f->geometry.hashes = l->n;
     f->geometry.size = 0;
     for (unsigned i = 0; i < l->n; i++)
         f->geometry.size += BLYI_LEVEL_HEADER + l->at[i]->body_bytes;
     f->body_bytes = f->geometry.size;
-    f->ops->whole->settle(f);
+    f->ops->level_rules->settle(f);
 }
 
 void blyi_levels_push(bly_filter *f, bly_filter *level) {
     blyi_levels *l = f->levels;
     l->at[l->n++] = level;
-    blyi_levels_settle(f);
+    blyi_levels_recompute(f);
 }
 
-void blyi_levels_cut(bly_filter *f, unsigned n) {
+void blyi_levels_truncate(bly_filter *f, unsigned n) {
     blyi_levels *l = f->levels;
     for (; l->n > n; l->n--)
         if (l->n > 1 || !l->lent)
             bly_filter_destroy(l->at[l->n - 1]);
-    blyi_levels_settle(f);
+    blyi_levels_recompute(f);
 }
 
 bly_status blyi_levels_append(bly_filter *f, const bly_filter *from) {
@@ -44,7 +44,7 @@ bly_status blyi_levels_copy(bly_filter *f, const bly_filter *from, unsigned firs
     for (unsigned i = first; i < from->levels->n; i++) {
         bly_status status = blyi_levels_append(f, from->levels->at[i]);
         if (status) {
-            blyi_levels_cut(f, had);
+            blyi_levels_truncate(f, had);
             return status;
         }
     }
@@ -73,11 +73,11 @@ bly_status blyi_levels_union(bly_filter *dst, const bly_filter *src) {
     bly_status status = blyi_levels_copy(dst, src, dst->levels->n);
     for (unsigned i = 0; status == BLY_OK && i < common; i++)
         status = bly_filter_union(dst->levels->at[i], src->levels->at[i]);
-    blyi_levels_settle(dst);
+    blyi_levels_recompute(dst);
     return status;
 }
 
-void blyi_levels_sum_up(const bly_filter *f, bly_stats *each, bly_stats *out) {
+void blyi_levels_sum_stats(const bly_filter *f, bly_stats *each, bly_stats *out) {
     double expected_bits = 0;
     *out = (bly_stats){
         .kind = f->geometry.kind,
@@ -102,10 +102,10 @@ void blyi_levels_sum_up(const bly_filter *f, bly_stats *each, bly_stats *out) {
 
 void blyi_levels_stats(const bly_filter *f, bly_stats *out) {
     bly_stats each[BLYI_MAX_LEVELS];
-    blyi_levels_sum_up(f, each, out);
+    blyi_levels_sum_stats(f, each, out);
     for (unsigned i = 0; i < f->levels->n; i++) {
         out->estimated_keys += each[i].estimated_keys;
-        out->predicted_fpr = blyi_either(out->predicted_fpr, each[i].predicted_fpr);
-        out->current_fpr = blyi_either(out->current_fpr, each[i].current_fpr);
+        out->predicted_fpr = blyi_combined_rate(out->predicted_fpr, each[i].predicted_fpr);
+        out->current_fpr = blyi_combined_rate(out->current_fpr, each[i].current_fpr);
     }
 }

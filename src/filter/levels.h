@@ -5,10 +5,10 @@
  * by its kind's own rule. The functions here keep that true. Levels have the handle's hasher and
  * allocator. A level may be made of levels itself, where its kind and that of the whole allow it.
  */
-#ifndef BLYI_FILTERS_LEVELS_H
-#define BLYI_FILTERS_LEVELS_H
+#ifndef BLYI_FILTER_LEVELS_H
+#define BLYI_FILTER_LEVELS_H
 
-#include "ops.h"
+#include "filter/ops.h"
 
 enum {
     BLYI_MAX_LEVELS = 48,
@@ -23,7 +23,7 @@ typedef struct blyi_levels {
 
 /* What a kind made of levels supplies. The first two judge what comes out of a file; that hash and
  * seed are the whole's has been seen to, but items and rates may be anything. */
-typedef struct blyi_whole {
+typedef struct blyi_level_rules {
     /* Whether a filter of that shape may be level i. */
     bool (*admits)(const blyi_shape *whole, unsigned i, const blyi_shape *level);
     /* Whether these levels, all of them admitted, make that whole. */
@@ -33,7 +33,7 @@ typedef struct blyi_whole {
     void (*settle)(bly_filter *f);
     /* Whether bly_filter_level hands them out: they are parts of one set, one like the other. */
     bool shown;
-} blyi_whole;
+} blyi_level_rules;
 
 /* Whether a kind, which must be one there is, is made of levels. */
 static inline bool blyi_kind_has_levels(bly_kind kind) {
@@ -44,10 +44,10 @@ static inline bool blyi_kind_has_levels(bly_kind kind) {
 void blyi_levels_push(bly_filter *f, bly_filter *level);
 
 /* Keeps the first `n` levels. */
-void blyi_levels_cut(bly_filter *f, unsigned n);
+void blyi_levels_truncate(bly_filter *f, unsigned n);
 
 /* Works out the whole's geometry, capacity and items anew, when its levels have changed. */
-void blyi_levels_settle(bly_filter *f);
+void blyi_levels_recompute(bly_filter *f);
 
 /* Adds a clone of a level of another filter, compatible with f. On failure `f` is as before. */
 bly_status blyi_levels_append(bly_filter *f, const bly_filter *from);
@@ -55,7 +55,7 @@ bly_status blyi_levels_append(bly_filter *f, const bly_filter *from);
 /* Adds clones of from's levels, beginning with its `first`, to `f`. On failure `f` is as before. */
 bly_status blyi_levels_copy(bly_filter *f, const bly_filter *from, unsigned first);
 
-/* blyi_ops.compatible, .equal and .unite, for levels that are all alike; the last two for filters
+/* blyi_ops.is_compatible, .equal and .unite, for levels that are all alike; the last two for filters
  * that are compatible. */
 bool blyi_levels_compatible(const bly_filter *a, const bly_filter *b);
 bool blyi_levels_equal(const bly_filter *a, const bly_filter *b);
@@ -63,9 +63,9 @@ bly_status blyi_levels_union(bly_filter *dst, const bly_filter *src);
 
 /* The statistics of each level, and what they say of the whole: sums of bits and bytes, the shares
  * of these that are and should be set, the name of the hash. What is left is 0. */
-void blyi_levels_sum_up(const bly_filter *f, bly_stats *each, bly_stats *out);
+void blyi_levels_sum_stats(const bly_filter *f, bly_stats *each, bly_stats *out);
 
-/* blyi_ops.stats of levels any of which may have a key. */
+/* blyi_ops.fill_stats of levels any of which may have a key. */
 void blyi_levels_stats(const bly_filter *f, bly_stats *out);
 
 #endif

@@ -1,4 +1,4 @@
-#include "levels_ask.h"
+#include "filter/levels_ask.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@ void blyi_levels_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
 /* A single key comes from a call of its own, not from a batch, so nothing has been fetched for it
  * yet: all levels' lines are, at once, instead of one by one. (Of one level there is nothing to
  * gain.) */
-void blyi_levels_sift(const bly_filter *f, unsigned levels, const bly_hash *h, size_t n,
+void blyi_levels_find_absent(const bly_filter *f, unsigned levels, const bly_hash *h, size_t n,
                       blyi_absent *out) {
     if (n == 1 && f->levels->n > 1)
         blyi_levels_prefetch(f, h, 1);
@@ -21,8 +21,8 @@ void blyi_levels_sift(const bly_filter *f, unsigned levels, const bly_hash *h, s
     }
     for (unsigned level = levels; level-- > 0 && out->n > 0;) {
         const bly_filter *l = f->levels->at[level];
-        uint8_t found[BLYI_GROUP];
-        if (l->ops->contains(l, out->h, out->n, found) == 0)
+        uint8_t found[BLYI_BATCH_GROUP];
+        if (l->ops->contains_many(l, out->h, out->n, found) == 0)
             continue;
         size_t kept = 0; /* without a branch: which are found is anyone's guess */
         for (size_t i = 0; i < out->n; i++) {
@@ -34,14 +34,14 @@ void blyi_levels_sift(const bly_filter *f, unsigned levels, const bly_hash *h, s
     }
 }
 
-size_t blyi_levels_contain(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
+size_t blyi_levels_contains_many(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
     size_t hits = 0;
     if (n == 1 && f->levels->n == 1 && !found)
         return bly_filter_contains_hash(f->levels->at[0], h[0]);
     for (size_t done = 0, some; done < n; done += some) {
         blyi_absent none;
-        some = n - done < BLYI_GROUP ? n - done : BLYI_GROUP;
-        blyi_levels_sift(f, f->levels->n, h + done, some, &none);
+        some = n - done < BLYI_BATCH_GROUP ? n - done : BLYI_BATCH_GROUP;
+        blyi_levels_find_absent(f, f->levels->n, h + done, some, &none);
         hits += some - none.n;
         if (!found)
             continue;

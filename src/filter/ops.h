@@ -10,10 +10,10 @@
  * geometry that passed bly_plan_check and a body of bly_plan_bytes bytes, and must be memory-safe
  * for any contents.
  */
-#ifndef BLYI_FILTERS_OPS_H
-#define BLYI_FILTERS_OPS_H
+#ifndef BLYI_FILTER_OPS_H
+#define BLYI_FILTER_OPS_H
 
-#include "../simd/kernels.h"
+#include "simd/kernels.h"
 #include <bloomery/filter.h>
 
 /* Counts of new keys in a shared filter, spread over cache lines so that threads adding at once
@@ -25,8 +25,8 @@ typedef struct blyi_stripe {
 } blyi_stripe;
 
 /* Adds keys to `writer`, or queries `f` when writer is NULL (else the two are the same filter).
- * Results and return value as blyi_ops.add and .contains. */
-typedef size_t blyi_stream_fn(const bly_filter *f, bly_filter *writer, const bly_bytes *keys,
+ * Results and return value as blyi_ops.add_many and .contains. */
+typedef size_t blyi_block_batch_fn(const bly_filter *f, bly_filter *writer, const bly_bytes *keys,
                               size_t n, uint8_t *out);
 
 typedef struct blyi_shape blyi_shape;
@@ -35,9 +35,9 @@ typedef struct blyi_ops {
     bly_kind kind;
     uint32_t capabilities; /* BLY_CAN_* */
     /* For the kinds all of whose work is one spot per key (sbbf, split512): the size of a block as
-     * a power of two, else 0; and what chooses f->has, put, probe and set, and, where there
-     * are kernels for it, f->ask_xxh3, tell_xxh3, turn_has and turn_put. Batches of these kinds
-     * take a shorter way (stream.c). A kind that is so only to queries leaves f->put and f->set
+     * a power of two, else 0; and what chooses f->contains_block, put, probe and set, and, where there
+     * are kernels for it, f->contains_key_xxh3, add_key_xxh3, contains_keys_xxh3 and add_keys_xxh3. Batches of these kinds
+     * take a shorter way (stream.c). A kind that is so only to queries leaves f->add_block and f->add_blocks
      * NULL; its adds go through `put` below. */
     unsigned block_shift;
     void (*choose)(bly_filter *f);
@@ -46,7 +46,7 @@ typedef struct blyi_ops {
     /* For a kind made of levels (levels.h), else NULL. The functions below that look at bodies are
      * then NULL, and `clear`, `stats`, `compatible`, `equal` and, where the kind can, `unite` not;
      * `any_size` is true. */
-    const struct blyi_whole *whole;
+    const struct blyi_level_rules *whole;
     /* For such a kind, or NULL: the one level that a batch of n keys to add, or of any number to
      * query when n is 0, may be handed to as it is; NULL when others have a say, or when it has no
      * room for n keys more. */
@@ -54,12 +54,12 @@ typedef struct blyi_ops {
     /* Start the loads that add or contains of these hashes will need. */
     void (*prefetch)(const bly_filter *f, const bly_hash *h, size_t n);
     /* The same for contains alone, where that needs less; else NULL. */
-    void (*prefetch_ask)(const bly_filter *f, const bly_hash *h, size_t n);
+    void (*prefetch_contains)(const bly_filter *f, const bly_hash *h, size_t n);
     /* The same for add_shared; NULL for a kind without. */
-    void (*prefetch_shared)(const bly_filter *f, const bly_hash *h, size_t n);
+    void (*prefetch_add_shared)(const bly_filter *f, const bly_hash *h, size_t n);
     /* added[i] (when not NULL) = 1 if h[i] was new. Returns how many were. */
     size_t (*add)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
-    /* For a kind whose adds can fail, instead of the one above: blyi_filter_put. */
+    /* For a kind whose adds can fail, instead of the one above: blyi_filter_add_hashes. */
     bly_status (*put)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum);
     /* The same, while other threads do so too. */
     size_t (*add_shared)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
@@ -69,7 +69,7 @@ typedef struct blyi_ops {
      * NULL. */
     size_t (*ask)(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found);
     /* And for a batch of hashes. */
-    size_t (*ask_hashes)(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
+    size_t (*contains_hashes_pipelined)(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
     /* The rate of the bits as they stand, without the hash's floor. */
     double (*current_fpr)(const bly_filter *f);
     /* Fill `to`, empty and `divisor` times smaller, from `from`. */
@@ -112,27 +112,27 @@ typedef struct blyi_ops {
 struct bly_filter {
     /* What kernels for xxh3 see of it, and the same by the names it has elsewhere. */
     union {
-        blyi_field field;
+        blyi_kernel_view field;
         struct {
             uint8_t *body; /* never written through when borrowed: a mapped filter is const */
             uint64_t block_bytes; /* of all blocks, for kinds with a block_shift */
-            blyi_pad pad;         /* of a filter whose hasher is xxh3 */
+            blyi_xxh3_secret pad;         /* of a filter whose hasher is xxh3 */
         };
     };
     const blyi_ops *ops;
     const blyi_kernels *kernels;
-    blyi_ask_fn *ask;   /* bly_filter_contains */
-    blyi_tell_fn *tell; /* bly_filter_add, but for counting; NULL: by the key's hash */
+    blyi_contains_key_fn *ask;   /* bly_filter_contains */
+    blyi_add_key_fn *tell; /* bly_filter_add, but for counting; NULL: by the key's hash */
     /* The same where the hasher is xxh3, by kernels; or NULL. */
-    blyi_ask_fn *ask_xxh3;
-    blyi_tell_fn *tell_xxh3;
+    blyi_contains_key_fn *contains_key_xxh3;
+    blyi_add_key_fn *add_key_xxh3;
     /* For kinds with a block_shift: keys in batches, one spot, spots in batches. */
-    blyi_stream_fn *stream;
-    blyi_has_fn has;
-    blyi_put_fn put;
-    blyi_probe_fn probe;
-    blyi_set_fn set;
-    blyi_turn_fn turn_has, turn_put; /* NULL: through `probe` and `set` */
+    blyi_block_batch_fn *stream;
+    blyi_contains_block_fn has;
+    blyi_add_block_fn put;
+    blyi_contains_blocks_fn probe;
+    blyi_add_blocks_fn set;
+    blyi_hash_probe_fn contains_keys_xxh3, add_keys_xxh3; /* NULL: through `probe` and `set` */
     struct blyi_levels *levels;      /* of a kind made of levels, else NULL */
     uint64_t body_bytes;
     bly_geometry geometry;
@@ -147,13 +147,13 @@ struct bly_filter {
     bly_key_rule key_rule; /* what its keys are made from, as far as it is recorded */
     bly_allocator alloc;
     uint64_t growth_limit; /* blyi_growth_limit; 0: none */
-    void *body_block;      /* what to free for the body; NULL when borrowed */
-    void *stripes_block;
+    void *body_allocation;      /* what to free for the body; NULL when borrowed */
+    void *stripes_allocation;
     bly_filter *sketch; /* lent, and fed with what is added (sketch/attach.h); else NULL */
 };
 
-_Static_assert(offsetof(struct bly_filter, pad) == offsetof(blyi_field, pad) &&
-                   offsetof(struct bly_filter, block_bytes) == offsetof(blyi_field, bytes),
+_Static_assert(offsetof(struct bly_filter, pad) == offsetof(blyi_kernel_view, pad) &&
+                   offsetof(struct bly_filter, block_bytes) == offsetof(blyi_kernel_view, bytes),
                "a filter begins with its field");
 
 /* What a filter is apart from its bits: the fields of a file's header. */
@@ -171,7 +171,7 @@ struct blyi_shape {
 };
 
 /* A hasher that was never filled in, or that a filter opened without its key had. */
-static inline bool blyi_hasher_is_hollow(const bly_hasher *h) {
+static inline bool blyi_hasher_is_empty(const bly_hasher *h) {
     return h->id != BLY_HASH_NONE && (!h->one || !h->many || h->bits == 0);
 }
 
@@ -187,11 +187,11 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
 
 /* f, made with the row of a kind that has a block_shift, goes on by another row with the same: what
  * that row's `choose` does not set, f has no longer. */
-void blyi_filter_take_row(bly_filter *f, const blyi_ops *ops);
+void blyi_filter_switch_ops(bly_filter *f, const blyi_ops *ops);
 
 /* f's body becomes that of geometry `g`, as blyi_alloc_array gave it with its block; the old one is
  * freed. */
-void blyi_filter_rebody(bly_filter *f, const bly_geometry *g, uint8_t *body, void *block);
+void blyi_filter_replace_body(bly_filter *f, const bly_geometry *g, uint8_t *body, void *block);
 
 /* Whether `f` may grow by an array of so many bytes: BLY_OK or BLY_EGROWTH. */
 bly_status blyi_filter_may_grow(const bly_filter *f, uint64_t bytes);
@@ -207,7 +207,7 @@ blyi_shape blyi_filter_shape(const bly_filter *f);
 
 /* Adds hashes in whatever mode the filter is shared, and counts. *sum grows by those dealt with
  * and those that were new, when it fails too. */
-bly_status blyi_filter_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+bly_status blyi_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
                            bly_tally *sum);
 
 /* Sums of keys stay at the largest number instead of starting again from zero: a file may say that
@@ -218,23 +218,23 @@ static inline uint64_t blyi_sum(uint64_t a, uint64_t b) {
 
 /* So many copies less. A filter may have more of them than it counts: where cells are stuck, after
  * an intersection, or as the copy of a damaged map. */
-static inline void blyi_filter_uncount(bly_filter *f, uint64_t copies) {
+static inline void blyi_filter_subtract_count(bly_filter *f, uint64_t copies) {
     f->items -= copies < f->items ? copies : f->items;
 }
 
 /* Counts n new keys; `any_hash` spreads threads over the stripes. */
-static inline void blyi_filter_count_fresh(bly_filter *f, size_t n, uint64_t any_hash) {
+static inline void blyi_filter_count_new(bly_filter *f, size_t n, uint64_t any_hash) {
     if (f->sharing == BLY_EXCLUSIVE)
         f->items = blyi_sum(f->items, n);
     else if (n)
         __atomic_fetch_add(&f->stripes[any_hash % BLYI_STRIPES].fresh, n, __ATOMIC_RELAXED);
 }
 
-/* blyi_ops.contains of every kind with a block_shift. */
-size_t blyi_spots_contain(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
+/* blyi_ops.contains_many of every kind with a block_shift. */
+size_t blyi_blocks_contain_many(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
 
 /* bly_filter_contains for any kind and hash. */
-blyi_ask_fn blyi_filter_ask;
+blyi_contains_key_fn blyi_filter_contains_key;
 
 /* The count of new keys, stripes included; and the same set anew. */
 uint64_t blyi_filter_items(const bly_filter *f);

@@ -2,10 +2,10 @@
  * use for blocks. So every kind is sized alike: for each k worth trying, the smallest size whose
  * computed rate (rate.c) is within p, searched from the formula's guess (search.c); then the
  * smallest of these. */
-#include "plan_levels.h"
-#include "planner.h"
-#include "rate.h"
-#include "search.h"
+#include "filter/plan_levels.h"
+#include "filter/planner.h"
+#include "filter/rate.h"
+#include "filter/size_search.h"
 
 #include <math.h>
 #include <string.h>
@@ -113,7 +113,7 @@ bly_status bly_plan_check(const bly_geometry *g) {
         return BLY_EGEOMETRY;
     if (own)
         return own->check(g);
-    if (g->kind == BLY_SCALABLE ? !blyi_growth_is_sound(g->detail) : g->detail != 0)
+    if (g->kind == BLY_SCALABLE ? !blyi_growth_is_valid(g->detail) : g->detail != 0)
         return BLY_EGEOMETRY;
     if (g->hashes < f->min_k || g->hashes > f->max_k || (g->hashes - f->min_k) % f->k_step)
         return BLY_EGEOMETRY;
@@ -164,14 +164,14 @@ double bly_plan_keys(const bly_geometry *g, uint64_t set_bits) {
 
 uint64_t bly_plan_capacity(const bly_geometry *g, double fpr, unsigned hash_bits) {
     const blyi_planner *own = blyi_planner_of(g->kind);
-    uint64_t low = 0, high = BLYI_ENDLESS; /* the rate holds at low, not at high */
-    if (own && own->most(g) < high)
-        high = own->most(g);
+    uint64_t low = 0, high = BLYI_UNLIMITED_KEYS; /* the rate holds at low, not at high */
+    if (own && own->max_keys(g) < high)
+        high = own->max_keys(g);
     if (!(fpr > 0) || high == 0)
         return 0;
     /* A rate that does not depend on the keys is met by all of them or none. */
     if (own && own->rate(g, 1) == own->rate(g, (double)high))
-        fpr *= 1 + BLYI_HAIR;
+        fpr *= 1 + BLYI_RATE_TOLERANCE;
     if (bly_plan_fpr(g, high, hash_bits) <= fpr)
         return high;
     while (high - low > 1) {
@@ -220,8 +220,8 @@ static bool smallest_size(const kind_facts *f, sizing *z, uint64_t limit, bool k
         return false;
     if (ideal > (double)least + 1)
         least = (uint64_t)ideal;
-    blyi_search s = {excess_at, z, least - 1, least, most, 0.6 * k};
-    uint64_t steps = blyi_smallest(&s);
+    blyi_size_search s = {excess_at, z, least - 1, least, most, 0.6 * k};
+    uint64_t steps = blyi_smallest_size(&s);
     z->g.size = steps * f->step;
     return steps != 0;
 }

@@ -5,17 +5,17 @@
  * it. All functions are pure. Except for `check` and `plan` they may assume a geometry that passed
  * `check`.
  */
-#ifndef BLYI_CORE_PLANNER_H
-#define BLYI_CORE_PLANNER_H
+#ifndef BLYI_FILTER_PLANNER_H
+#define BLYI_FILTER_PLANNER_H
 
 #include <bloomery/plan.h>
 
 /* The part of a rate that is no reason for a bit more: a kind whose rates are powers of two would
  * else need 9 bits for 1/256, because of the hash's own collisions. */
-#define BLYI_HAIR 0x1p-20
+#define BLYI_RATE_TOLERANCE 0x1p-20
 
 /* More keys than any filter is made for. */
-#define BLYI_ENDLESS ((uint64_t)1 << 56)
+#define BLYI_UNLIMITED_KEYS ((uint64_t)1 << 56)
 
 typedef struct blyi_planner {
     bly_kind kind;
@@ -32,7 +32,7 @@ typedef struct blyi_planner {
      * taken off. BLY_ETOOBIG; BLY_ERATE when the kind cannot be that exact. */
     bly_status (*plan)(uint64_t keys, double fpr, bly_geometry *out);
     /* The expected rate after n > 0 keys, and the most keys that fit whatever the rate, at most
-     * BLYI_ENDLESS, which means that any number does. */
+     * BLYI_UNLIMITED_KEYS, which means that any number does. */
     double (*rate)(const bly_geometry *g, double n);
     uint64_t (*most)(const bly_geometry *g);
     /* The share of the cells in use after n keys. */

@@ -1,4 +1,4 @@
-#include "series.h"
+#include "filter/series.h"
 
 #include <bloomery/ahead.h>
 
@@ -43,7 +43,7 @@ void bly_ahead_of(const bly_filter *f, bly_ahead *out) {
 
 /* A filter with levels that has another one, or lost some, has another size. */
 bool bly_ahead_holds(const bly_ahead *a, const bly_filter *f) {
-    const bly_filter *newest = f->levels ? blyi_newest(f) : f;
+    const bly_filter *newest = f->levels ? blyi_newest_level(f) : f;
     return a->places && newest->body == a->place[0].body && f->geometry.size == a->whole.size &&
            f->geometry.kind == a->whole.kind && f->hasher.seed == a->hasher.seed &&
            f->hasher.id == a->hasher.id && !f->keyless;
@@ -53,7 +53,7 @@ static inline void fetch(const struct bly_ahead_place *place, bly_hash h) {
     const blyi_ops *ops = place->row;
     const uint8_t *body = place->body;
     if (ops->block_shift) {
-        blyi_prefetch_to_read(body + blyi_spot_of(h, place->geometry.size, ops->block_shift).at);
+        blyi_prefetch_to_read(body + blyi_block_probe_of(h, place->geometry.size, ops->block_shift).at);
         return;
     }
     /* As much of a filter as these kinds look at. */

@@ -15,9 +15,9 @@
  * Lanes. Within a block of L lanes, one bit of each key in each lane, lanes are independent given
  * i: (1-(1-1/w)^i)^L, exactly. Two bits a lane use the exact two-probe form below.
  */
-#include "rate.h"
-#include "mixture.h"
-#include "planner.h"
+#include "filter/rate.h"
+#include "filter/binomial_mean.h"
+#include "filter/planner.h"
 
 #include <math.h>
 
@@ -66,7 +66,7 @@ static double lanes_twice(unsigned k, double t) {
 /* k = 12: j of the block's i keys put their second bit in the half that the query probes twice. (k
  * carries i here.) */
 static double split_halves(unsigned i, double j) {
-    return blyi_remembered(lanes_twice, 4, i + j) * blyi_remembered(lanes_once, 4, 2.0 * i - j);
+    return blyi_memoised(lanes_twice, 4, i + j) * blyi_memoised(lanes_once, 4, 2.0 * i - j);
 }
 
 static double split_block(unsigned k, double i) {
@@ -76,7 +76,7 @@ static double split_block(unsigned k, double i) {
         return lanes_twice(8, 2 * i);
     if (i > 8192) /* full to the last bit */
         return 1;
-    return blyi_mixture_once(i, 2, split_halves, (unsigned)i);
+    return blyi_binomial_mean_uncached(i, 2, split_halves, (unsigned)i);
 }
 
 static double pair_once(unsigned half, double i) {
@@ -97,7 +97,7 @@ static double pair_slope(unsigned half, double i) {
 static double pair_rate(double z, unsigned k, double n) {
     static const blyi_block_rate rates[] = {pair_once, pair_both, pair_slope};
     double mean[3] = {0};
-    blyi_mixtures(2 * n, z, rates, z < 1000 ? 3 : 2, k / 2, mean);
+    blyi_binomial_means(2 * n, z, rates, z < 1000 ? 3 : 2, k / 2, mean);
     double apart = mean[0] * mean[0] - 2 * n / (z * z) * mean[2] * mean[2];
     return fmax(0, apart) * (1 - 1 / z) + mean[1] / z;
 }
@@ -133,9 +133,9 @@ double blyi_rate(const bly_geometry *g, double n) {
     case BLY_PARTITIONED:
         return power(-expm1(n * log1p(-1 / size)), g->hashes);
     case BLY_SBBF:
-        return blyi_mixture(n, size, sbbf_block, g->hashes);
+        return blyi_binomial_mean(n, size, sbbf_block, g->hashes);
     case BLY_SPLIT512:
-        return blyi_mixture(n, size, split_block, g->hashes);
+        return blyi_binomial_mean(n, size, split_block, g->hashes);
     case BLY_BB2X512:
         return pair_rate(size, g->hashes, n);
     default: /* no fixed geometry, no rate */

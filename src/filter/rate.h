@@ -1,6 +1,6 @@
 /* rate.h - the false-positive calculator: the one place where rates are computed. Internal. */
-#ifndef BLYI_CORE_RATE_H
-#define BLYI_CORE_RATE_H
+#ifndef BLYI_FILTER_RATE_H
+#define BLYI_FILTER_RATE_H
 
 #include <bloomery/plan.h>
 

@@ -1,5 +1,5 @@
 /* Why two filters cannot be combined, in words. */
-#include "ops.h"
+#include "filter/ops.h"
 
 /* Why a sketch does not take keys out. */
 static const char *only_counts(bly_operation op, bly_kind kind) {
@@ -17,8 +17,8 @@ static const char *cannot(bly_operation op, const bly_filter *f) {
     if (f->ops->solver)
         return "a filter built from all its keys cannot be changed; build a new one from the keys "
                "of both, or ask both";
-    if (f->ops->alone)
-        return f->ops->alone;
+    if (f->ops->never_combined)
+        return f->ops->never_combined;
     bool view = f->ops != blyi_ops_of(f->geometry.kind); /* of another filter's memory */
     if (view && (op == BLY_OP_UNION || op == BLY_OP_INTERSECT))
         return "it lies in another filter's memory and can only be read; clone it first";

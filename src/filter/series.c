@@ -1,6 +1,6 @@
-#include "series.h"
-#include "../core/plan_levels.h"
-#include "growth.h"
+#include "filter/series.h"
+#include "filter/plan_levels.h"
+#include "filter/growth.h"
 
 /* Rates are sums of rounded numbers. */
 #define SLACK 1e-9
@@ -19,7 +19,7 @@ static bly_status choose_hasher(const bly_spec *spec, bly_hasher *out) {
 static bly_status check_spec(const bly_spec *spec, double share) {
     if (spec->geometry.size != 0)
         return BLY_EGEOMETRY;
-    if (spec->geometry.options != 0 || !(share > 0 && share < 1) || spec->growth > BLYI_MOST_GROWTH)
+    if (spec->geometry.options != 0 || !(share > 0 && share < 1) || spec->growth > BLYI_MAX_GROWTH)
         return BLY_EINVAL;
     if (!(spec->fpr >= 0x1p-40 && spec->fpr < 1))
         return BLY_ERATE;
@@ -29,10 +29,10 @@ static bly_status check_spec(const bly_spec *spec, double share) {
 /* Opens a level for so many keys at that rate. With 128 bits any hash is good enough. */
 static bly_status open_level(bly_filter *f, uint64_t keys, double fpr, unsigned hash_bits) {
     const bool first = f->levels->n == 0;
-    const blyi_level_wish wish = {
+    const blyi_level_request wish = {
         .kind = f->geometry.kind,
-        .last = first ? NULL : &blyi_newest(f)->geometry,
-        .reserved = !first && blyi_is_reserved(f->levels->at[0]->fpr, f->fpr),
+        .last = first ? NULL : &blyi_newest_level(f)->geometry,
+        .reserved = !first && blyi_first_level_dominates(f->levels->at[0]->fpr, f->fpr),
         .keys = keys,
         .hash_bits = hash_bits,
     };
@@ -57,7 +57,7 @@ static bly_status open_level(bly_filter *f, uint64_t keys, double fpr, unsigned 
     return status;
 }
 
-bly_status blyi_series_create(const bly_spec *spec, uint32_t growth, bly_filter **out) {
+bly_status blyi_levels_create(const bly_spec *spec, uint32_t growth, bly_filter **out) {
     double share = spec->first_share != 0 ? spec->first_share : BLYI_FIRST_SHARE;
     blyi_shape shape = {
         .geometry = {.kind = spec->geometry.kind, .detail = blyi_growth_detail(growth)},
@@ -82,7 +82,7 @@ bly_status blyi_series_create(const bly_spec *spec, uint32_t growth, bly_filter 
 
 /* ---- growth ---------------------------------------------------------------------------------- */
 
-bool blyi_series_twins(const bly_geometry *a, const bly_geometry *b) {
+bool blyi_levels_share_rate(const bly_geometry *a, const bly_geometry *b) {
     return a->kind == BLY_CUCKOO && b->kind == BLY_CUCKOO && a->size == b->size &&
            a->hashes == b->hashes;
 }
@@ -92,13 +92,13 @@ static double rate_left(const bly_filter *f) {
     bly_filter *const *at = f->levels->at;
     double left = f->fpr;
     for (unsigned i = 0; i < f->levels->n; i++)
-        if (i == 0 || !blyi_series_twins(&at[i - 1]->geometry, &at[i]->geometry))
+        if (i == 0 || !blyi_levels_share_rate(&at[i - 1]->geometry, &at[i]->geometry))
             left -= at[i]->fpr;
     return left;
 }
 
-bly_status blyi_series_grow(bly_filter *f) {
-    uint64_t keys = blyi_next_keys(f->geometry.detail, f->levels->n, blyi_newest(f)->capacity);
+bly_status blyi_levels_grow(bly_filter *f) {
+    uint64_t keys = blyi_next_keys(f->geometry.detail, f->levels->n, blyi_newest_level(f)->capacity);
     double rate = rate_left(f) * BLYI_NEXT_SHARE;
     if (f->levels->n == BLYI_MAX_LEVELS)
         return BLY_EFULL;
@@ -109,27 +109,27 @@ bly_status blyi_series_grow(bly_filter *f) {
     return status == BLY_ERATE ? BLY_EFULL : status;
 }
 
-void blyi_series_clear(bly_filter *f) {
+void blyi_levels_clear(bly_filter *f) {
     bly_filter_clear(f->levels->at[0]);
-    blyi_levels_cut(f, 1);
+    blyi_levels_truncate(f, 1);
 }
 
 /* ---- the whole and its levels ---------------------------------------------------------------- */
 
-bool blyi_series_adds_up(const blyi_shape *all, const blyi_shape *const *levels, unsigned n) {
+bool blyi_levels_consistent(const blyi_shape *all, const blyi_shape *const *levels, unsigned n) {
     uint64_t items = 0, capacity = 0;
     double rate = 0;
     for (unsigned i = 0; i < n; i++) {
         capacity = blyi_sum(capacity, levels[i]->capacity);
         items = blyi_sum(items, levels[i]->items);
-        if (i == 0 || !blyi_series_twins(&levels[i - 1]->geometry, &levels[i]->geometry))
+        if (i == 0 || !blyi_levels_share_rate(&levels[i - 1]->geometry, &levels[i]->geometry))
             rate += levels[i]->fpr;
     }
     return capacity == all->capacity && items == all->items && rate <= all->fpr * (1 + SLACK) &&
            !all->approximate;
 }
 
-void blyi_series_settle(bly_filter *f) {
+void blyi_levels_sum_counts(bly_filter *f) {
     f->capacity = f->items = 0;
     for (unsigned i = 0; i < f->levels->n; i++) {
         f->capacity = blyi_sum(f->capacity, f->levels->at[i]->capacity);

@@ -5,10 +5,10 @@
  * of an intersection is at most what its bits say: |A and B| = n(A) + n(B) - n(A or B), each n
  * estimated from popcounts. Difference would lose keys, and is not offered.
  */
-#include "combine.h"
-#include "../core/bits.h"
-#include "ops.h"
-#include "sketch/attach.h"
+#include "filter/set_operations.h"
+#include "base/bits.h"
+#include "filter/ops.h"
+#include "filter/attach.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,15 +22,15 @@ bly_status bly_filter_compatible(const bly_filter *a, const bly_filter *b) {
                (a->geometry.options & probing) == (b->geometry.options & probing);
     if (same && !a->ops->any_size)
         same = a->geometry.size == b->geometry.size && a->geometry.hashes == b->geometry.hashes;
-    if (same && a->ops->compatible)
-        same = a->ops->compatible(a, b);
+    if (same && a->ops->is_compatible)
+        same = a->ops->is_compatible(a, b);
     return same ? BLY_OK : BLY_EMISMATCH;
 }
 
 bool bly_filter_equal(const bly_filter *a, const bly_filter *b) {
     if (bly_filter_compatible(a, b) != BLY_OK)
         return false;
-    return a->ops->equal ? a->ops->equal(a, b)
+    return a->ops->is_equal ? a->ops->is_equal(a, b)
                          : memcmp(a->body, b->body, (size_t)a->body_bytes) == 0;
 }
 
@@ -55,8 +55,8 @@ bly_status bly_filter_overlap(const bly_filter *a, const bly_filter *b, bly_over
     bly_status status = bly_filter_compatible(a, b);
     if (status)
         return status;
-    if (a->ops->overlap)
-        return a->ops->overlap(a, b, out);
+    if (a->ops->estimate_overlap)
+        return a->ops->estimate_overlap(a, b, out);
     const uint64_t *wa = blyi_words(a), *wb = blyi_words(b);
     size_t n = blyi_word_count(a);
     uint64_t in_a = a->kernels->popcount(wa, n), in_b = a->kernels->popcount(wb, n);
@@ -98,7 +98,7 @@ static uint64_t share_of(uint64_t all, uint64_t part, uint64_t rest) {
     return rest == 0 ? all : bounded((double)all * share, 0, all - 1);
 }
 
-uint64_t blyi_copies_left(uint64_t items, uint64_t others, const blyi_taken *t) {
+uint64_t blyi_copies_left(uint64_t items, uint64_t others, const blyi_subtraction *t) {
     uint64_t taken = share_of(others, t->taken, t->passed);
     if (t->left == 0 && t->stuck == 0)
         return 0;
@@ -116,8 +116,8 @@ static bly_status unite(bly_filter *dst, const bly_filter *src) {
     bly_status status = bly_filter_compatible(dst, src);
     if (status)
         return status;
-    if (dst->ops->unite)
-        return dst->ops->unite(dst, src);
+    if (dst->ops->union_with)
+        return dst->ops->union_with(dst, src);
     uint64_t a = blyi_filter_items(dst), b = blyi_filter_items(src);
     uint64_t *into = blyi_words(dst);
     const uint64_t *from = blyi_words(src);
@@ -151,8 +151,8 @@ static bly_status intersect(bly_filter *dst, const bly_filter *src) {
     if (!(dst->ops->capabilities & BLY_CAN_INTERSECT))
         return BLY_EUNSUPPORTED;
     bly_status status = bly_filter_compatible(dst, src);
-    if (status == BLY_OK && dst->ops->intersect)
-        return dst->ops->intersect(dst, src);
+    if (status == BLY_OK && dst->ops->intersect_with)
+        return dst->ops->intersect_with(dst, src);
     if (status == BLY_OK)
         status = bly_filter_overlap(dst, src, &o);
     if (status)
@@ -179,11 +179,11 @@ bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *src) {
 }
 
 bly_status bly_filter_subtract(bly_filter *dst, const bly_filter *src) {
-    if (!dst->ops->subtract)
+    if (!dst->ops->subtract_from)
         return BLY_EUNSUPPORTED;
     bly_status status = bly_filter_compatible(dst, src);
     if (status == BLY_OK)
-        status = dst->ops->subtract(dst, src);
+        status = dst->ops->subtract_from(dst, src);
     if (status == BLY_OK)
         dst->sketch = NULL;
     return status;

@@ -1,7 +1,7 @@
 /* combine.h - what two filters have in common, judged by their bits or by anything else that keys
  * leave at random places. Internal. */
-#ifndef BLYI_FILTERS_COMBINE_H
-#define BLYI_FILTERS_COMBINE_H
+#ifndef BLYI_FILTER_SET_OPERATIONS_H
+#define BLYI_FILTER_SET_OPERATIONS_H
 
 #include <bloomery/filter.h>
 
@@ -19,14 +19,14 @@ double blyi_copies_fill(const bly_filter *f, double keys);
 uint64_t blyi_copies_in_both(double both, double copies, double keys, uint64_t most);
 
 /* What a subtraction did, in sums of counts. */
-typedef struct blyi_taken {
+typedef struct blyi_subtraction {
     uint64_t taken, passed; /* of src: taken out of dst, or passed over */
     uint64_t left, stuck; /* in dst afterwards: in cells that count, and in those that are stuck */
-} blyi_taken;
+} blyi_subtraction;
 
 /* How many of its `items` copies dst has left, src having had `others`: all of src's are gone if
  * nothing was passed over, none if nothing was taken, in between a share of them. Not 0 while cells
  * that count have something left. */
-uint64_t blyi_copies_left(uint64_t items, uint64_t others, const blyi_taken *t);
+uint64_t blyi_copies_left(uint64_t items, uint64_t others, const blyi_subtraction *t);
 
 #endif

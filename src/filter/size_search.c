@@ -2,7 +2,7 @@
  * guess, in steps that begin with what the excess there suggests and double, until there is a size
  * that is too small and one that is not; then false position in ln(size) with Illinois weights, and
  * a bisection now and then in case of bad luck. */
-#include "search.h"
+#include "filter/size_search.h"
 
 #include <float.h>
 #include <math.h>
@@ -19,12 +19,12 @@ double blyi_excess(double rate, double goal) {
     return rate > goal ? fmax(excess, DBL_MIN) : fmin(excess, 0);
 }
 
-static trial try_size(const blyi_search *s, uint64_t size) {
+static trial try_size(const blyi_size_search *s, uint64_t size) {
     return (trial){size, s->excess(s->ctx, size)};
 }
 
 /* How far to go from a trial: where the goal should be, and a little further. */
-static uint64_t stride(const blyi_search *s, trial t) {
+static uint64_t stride(const blyi_size_search *s, trial t) {
     double part = fmin(fabs(t.excess) / s->steep, 1);
     return (uint64_t)((double)t.size * (part * 1.125 + 0x1p-10)) + 1;
 }
@@ -40,7 +40,7 @@ static uint64_t crossing(trial low, trial high) {
     return guess < high.size ? guess : high.size - 1;
 }
 
-static uint64_t between(const blyi_search *s, trial low, trial high) {
+static uint64_t between(const blyi_size_search *s, trial low, trial high) {
     for (unsigned turn = 1, side = 0; high.size - low.size > 1; turn++) {
         uint64_t mid = turn % 4 ? crossing(low, high) : low.size + (high.size - low.size) / 2;
         trial t = try_size(s, mid);
@@ -57,7 +57,7 @@ static uint64_t between(const blyi_search *s, trial low, trial high) {
     return high.size;
 }
 
-uint64_t blyi_smallest(const blyi_search *s) {
+uint64_t blyi_smallest_size(const blyi_size_search *s) {
     trial low = {s->low, UNKNOWN}, high = try_size(s, s->first);
     uint64_t step = stride(s, high);
     if (high.excess > 0) {

@@ -1,6 +1,6 @@
 /* search.h - the smallest size that will do. Internal. */
-#ifndef BLYI_CORE_SEARCH_H
-#define BLYI_CORE_SEARCH_H
+#ifndef BLYI_FILTER_SIZE_SEARCH_H
+#define BLYI_FILTER_SIZE_SEARCH_H
 
 #include <stdint.h>
 
@@ -11,17 +11,17 @@ typedef double (*blyi_excess_of)(void *ctx, uint64_t size);
 /* ln(rate / goal): above 0 when rate > goal, and only then. */
 double blyi_excess(double rate, double goal);
 
-typedef struct blyi_search {
+typedef struct blyi_size_search {
     blyi_excess_of excess; /* falls as sizes grow */
     void *ctx;
     uint64_t low;   /* known to be too small */
     uint64_t first; /* a guess, low < first <= most */
     uint64_t most;  /* the largest size allowed, below 2^62 */
     double steep;   /* about how much the excess falls where ln(size) grows by 1: k or so */
-} blyi_search;
+} blyi_size_search;
 
 /* The smallest size whose excess is not above 0; 0 when `most` is too small. Good guesses make it
  * quick, bad ones are made up for. */
-uint64_t blyi_smallest(const blyi_search *s);
+uint64_t blyi_smallest_size(const blyi_size_search *s);
 
 #endif

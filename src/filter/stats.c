@@ -1,6 +1,6 @@
 /* What a filter can say of itself. */
-#include "../core/rate.h"
-#include "ops.h"
+#include "filter/rate.h"
+#include "filter/ops.h"
 
 #include <bloomery/sketch.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 
 static void look(const bly_filter *f, bly_stats *out) {
     if (f->levels) {
-        f->ops->stats(f, out);
+        f->ops->fill_stats(f, out);
         return;
     }
     uint64_t set = f->kernels->popcount(blyi_words(f), blyi_word_count(f));
@@ -36,8 +36,8 @@ static void look(const bly_filter *f, bly_stats *out) {
         .approximate = f->approximate,
         .hash_name = name ? name : "custom",
     };
-    if (f->ops->stats)
-        f->ops->stats(f, out);
+    if (f->ops->fill_stats)
+        f->ops->fill_stats(f, out);
 }
 
 void bly_filter_stats(const bly_filter *f, bly_stats *out) {

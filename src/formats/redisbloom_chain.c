@@ -1,6 +1,6 @@
-#include "redisbloom_chain.h"
+#include "formats/redisbloom_chain.h"
 
-#include "../core/memory.h"
+#include "base/memory.h"
 #include <string.h>
 
 void *blyi_rb_object(const bly_allocator *a, size_t size, bly_allocator *alloc) {

@@ -1,7 +1,7 @@
 /* redisbloom_load.c - the fields of an RDB file, one by one. Each is checked against those before
  * it and against the bytes that have really come, so that never more is allocated than was
  * received. */
-#include "redisbloom_load.h"
+#include "formats/redisbloom_load.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "bytes.h"
-#include "hash_algo.h"
+#include "base/bytes.h"
+#include "hash/hash_algo.h"
 
 typedef struct row {
     const char *name;

@@ -11,12 +11,12 @@
  * To add one: an id in hash.h, a file hash_<name>.c, a line here, a row in hash.c, vectors in
  * tests/test_hash.c. Keys may be NULL when their length is 0, and may be unaligned.
  */
-#ifndef BLYI_CORE_HASH_ALGO_H
-#define BLYI_CORE_HASH_ALGO_H
+#ifndef BLYI_HASH_HASH_ALGO_H
+#define BLYI_HASH_HASH_ALGO_H
 
 #include <bloomery/hash.h>
 
-#include "mix.h"
+#include "hash/mix.h"
 
 typedef struct blyi_hash_algo {
     void (*many)(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out);

@@ -3,7 +3,7 @@
  * Version 1.0 gives other values for most lengths; 1.1 is the last and the one people mean. The
  * parts it shares with FarmHash are in hash_city.h. With a seed it is CityHash64WithSeed.
  */
-#include "hash_city.h"
+#include "hash/hash_city.h"
 
 /* A compiler sees one byte-swap instruction in this. */
 static uint64_t swap_bytes(uint64_t x) {

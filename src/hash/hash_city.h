@@ -4,11 +4,11 @@
  * key, and take a seed in the same way; hash_city.c and hash_farm.c hold what differs. All loads
  * are little-endian, and the ends of a key are read by words that may overlap.
  */
-#ifndef BLYI_CORE_HASH_CITY_H
-#define BLYI_CORE_HASH_CITY_H
+#ifndef BLYI_HASH_HASH_CITY_H
+#define BLYI_HASH_HASH_CITY_H
 
-#include "bytes.h"
-#include "hash_algo.h"
+#include "base/bytes.h"
+#include "hash/hash_algo.h"
 
 /* Primes between 2^63 and 2^64; PAIR is the multiplier for a pair of words. */
 #define BLYI_CITY_K0   UINT64_C(0xc3a5c85c97cb3127)

@@ -9,8 +9,8 @@
  * each time. The macros spell that out, and the compiler builds the 16 KiB of constants: nothing
  * is computed when the program runs, and no thread can see a half-made table.
  */
-#include "bytes.h"
-#include "hash_algo.h"
+#include "base/bytes.h"
+#include "hash/hash_algo.h"
 
 /* 2, 4, ... 256 entries starting from x; b0 .. b7 are the entries of bytes 1, 2, 4, ... 128. */
 #define T1(x, b0)                     (x), (x) ^ (b0)

@@ -4,8 +4,8 @@
  * low-level calls are OpenSSL's deprecated ones, on purpose: the EVP calls allocate and can fail,
  * and hashing here may do neither. OPENSSL_API_COMPAT asks for the API they belonged to.
  */
-#include "bytes.h"
-#include "hash_algo.h"
+#include "base/bytes.h"
+#include "hash/hash_algo.h"
 
 #if BLYI_WITH_LIBCRYPTO
 

@@ -4,7 +4,7 @@
  * the one that is fixed for ever, under the name Fingerprint64; Guava's farmHashFingerprint64 and
  * BigQuery's FARM_FINGERPRINT are the same function. With a seed it is na's Hash64WithSeed.
  */
-#include "hash_city.h"
+#include "hash/hash_city.h"
 
 /* 33 to 64 bytes. */
 static uint64_t upto64(const uint8_t *p, size_t len) {

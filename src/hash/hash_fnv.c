@@ -5,7 +5,7 @@
  * because other people's filters are built on them (DCSO's uses FNV-1). They have no seed: the
  * hasher's seed acts only on the result.
  */
-#include "hash_algo.h"
+#include "hash/hash_algo.h"
 
 static const uint64_t PRIME_64 = 0x100000001b3, BASIS_64 = 0xcbf29ce484222325;
 static const uint32_t PRIME_32 = 0x01000193, BASIS_32 = 0x811c9dc5;

@@ -9,10 +9,10 @@
  * The reference code loads words in the host's order; ours are little-endian everywhere, as the
  * published values are.
  */
-#include "hash_murmur.h"
+#include "hash/hash_murmur.h"
 
-#include "bytes.h"
-#include "hash_algo.h"
+#include "base/bytes.h"
+#include "hash/hash_algo.h"
 
 /* The first n < 8 bytes as a little-endian number. From 4 up by two loads that overlap, and below
  * by three bytes that may coincide: or-ing a byte into its place twice changes nothing. */

@@ -1,7 +1,7 @@
 /* hash_murmur.h - Murmur's older functions by themselves, with any seed: for data that others made
  * with them. Internal. */
-#ifndef BLYI_CORE_HASH_MURMUR_H
-#define BLYI_CORE_HASH_MURMUR_H
+#ifndef BLYI_HASH_HASH_MURMUR_H
+#define BLYI_HASH_HASH_MURMUR_H
 
 #include <bloomery/base.h>
 

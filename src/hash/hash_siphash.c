@@ -4,8 +4,8 @@
  * collisions a stranger cannot search for, as long as the key stays secret. libsodium's call
  * needs no sodium_init: it keeps no state and picks no implementation.
  */
-#include "bytes.h"
-#include "hash_algo.h"
+#include "base/bytes.h"
+#include "hash/hash_algo.h"
 
 #if BLYI_WITH_LIBSODIUM
 

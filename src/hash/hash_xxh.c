@@ -9,13 +9,13 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "hash_algo.h"
-#include "xxh3.h"
+#include "hash/hash_algo.h"
+#include "hash/xxh3.h"
 
 #define INLINE_CALLS __attribute__((flatten))
 
 /* The first 128 bytes of XXH3's secret, as little-endian words. */
-static const uint64_t secret[BLYI_PAD_WORDS] = {
+static const uint64_t secret[BLYI_XXH3_SECRET_WORDS] = {
     UINT64_C(0xbe4ba423396cfeb8), UINT64_C(0x1cad21f72c81017c), UINT64_C(0xdb979083e96dd4de),
     UINT64_C(0x1f67b3b7a4a44072), UINT64_C(0x78e5c0cc4ee679cb), UINT64_C(0x2172ffcc7dd05a82),
     UINT64_C(0x8e2443f7744608b8), UINT64_C(0x4c263a81e69035e0), UINT64_C(0xcb00c391bb52283c),
@@ -24,23 +24,23 @@ static const uint64_t secret[BLYI_PAD_WORDS] = {
     UINT64_C(0x647378d9c97e9fc8),
 };
 
-void blyi_pad_make(blyi_pad *pad, uint64_t seed) {
+void blyi_xxh3_secret_init(blyi_xxh3_secret *secret, uint64_t seed) {
     uint64_t brief = seed ^ (uint64_t)__builtin_bswap32((uint32_t)seed) << 32;
-    *pad = (blyi_pad){
+    *pad = (blyi_xxh3_secret){
         .ends = {(secret[3] ^ secret[4]) + seed, (secret[5] ^ secret[6]) - seed},
         .scramble = UINT64_C(0x165667919E3779F9),
         .gold = BLYI_GOLD,
         .brief = (secret[1] ^ secret[2]) - brief,
         .seed = seed,
     };
-    for (size_t i = 0; i < BLYI_PAD_WORDS; i++)
-        pad->words[i] = i % 2 ? secret[i] - seed : secret[i] + seed;
+    for (size_t i = 0; i < BLYI_XXH3_SECRET_WORDS; i++)
+        secret->words[i] = i % 2 ? secret[i] - seed : secret[i] + seed;
 }
 
-INLINE_CALLS uint64_t blyi_xxh3_any(const blyi_pad *pad, const void *key, size_t len) {
-    if (pad->seed == 0)
+INLINE_CALLS uint64_t blyi_xxh3_any(const blyi_xxh3_secret *secret, const void *key, size_t len) {
+    if (secret->seed == 0)
         return XXH3_64bits(key, len);
-    return XXH3_64bits_withSeed(key, len, pad->seed);
+    return XXH3_64bits_withSeed(key, len, secret->seed);
 }
 
 INLINE_CALLS static bly_hash xxh3_one(const bly_hasher *self, const void *key, size_t len) {

@@ -5,8 +5,8 @@
  * function with weak low or high bits (FNV, CRC) must pass through it before a filter sees it:
  * without it the false-positive rate depends on what the keys look like.
  */
-#ifndef BLYI_CORE_MIX_H
-#define BLYI_CORE_MIX_H
+#ifndef BLYI_HASH_MIX_H
+#define BLYI_HASH_MIX_H
 
 #include <bloomery/base.h>
 

@@ -8,35 +8,35 @@
  * key is mixed with lie in a pad, worked out once for a filter: with a seed they cost the same as
  * without.
  */
-#ifndef BLYI_CORE_XXH3_H
-#define BLYI_CORE_XXH3_H
+#ifndef BLYI_HASH_XXH3_H
+#define BLYI_HASH_XXH3_H
 
-#include "bits.h"
-#include "bytes.h"
-#include "mix.h"
+#include "base/bits.h"
+#include "base/bytes.h"
+#include "hash/mix.h"
 
 #include <stddef.h>
 
-enum { BLYI_PAD_WORDS = 16 };
+enum { BLYI_XXH3_SECRET_WORDS = 16 };
 
-typedef struct blyi_pad {
+typedef struct blyi_xxh3_secret {
     uint64_t ends[2];  /* for the first and the last 8 bytes of a key of 9 to 16 */
     uint64_t scramble; /* the multiplier of the last step */
     uint64_t gold;     /* BLYI_GOLD, which makes the second word of the first */
     uint64_t brief;    /* for a key of 4 to 8 bytes */
     uint64_t seed;
-    uint64_t words[BLYI_PAD_WORDS]; /* for each 8 bytes of a key of 17 to 128 */
-} blyi_pad;
+    uint64_t words[BLYI_XXH3_SECRET_WORDS]; /* for each 8 bytes of a key of 17 to 128 */
+} blyi_xxh3_secret;
 
 /* In hash_xxh.c. blyi_xxh3_any is xxHash's own. */
-void blyi_pad_make(blyi_pad *pad, uint64_t seed);
-uint64_t blyi_xxh3_any(const blyi_pad *pad, const void *key, size_t len);
+void blyi_xxh3_secret_init(blyi_xxh3_secret *secret, uint64_t seed);
+uint64_t blyi_xxh3_any(const blyi_xxh3_secret *secret, const void *key, size_t len);
 
 #define BLYI_XXH3_INLINE static inline __attribute__((always_inline))
 
-BLYI_XXH3_INLINE uint64_t blyi_xxh3_last(const blyi_pad *pad, uint64_t h) {
+BLYI_XXH3_INLINE uint64_t blyi_xxh3_last(const blyi_xxh3_secret *secret, uint64_t h) {
     h ^= h >> 37;
-    h *= pad->scramble;
+    h *= secret->scramble;
     return h ^ h >> 32;
 }
 
@@ -54,11 +54,11 @@ BLYI_XXH3_INLINE bool blyi_xxh3_is_brief(size_t len) {
 }
 
 /* 9 to 16 bytes. */
-BLYI_XXH3_INLINE uint64_t blyi_xxh3_short(const blyi_pad *pad, const uint8_t *key, size_t len) {
-    uint64_t last = blyi_load64le(key + len - 8) ^ pad->ends[1];
+BLYI_XXH3_INLINE uint64_t blyi_xxh3_short(const blyi_xxh3_secret *secret, const uint8_t *key, size_t len) {
+    uint64_t last = blyi_load64le(key + len - 8) ^ secret->ends[1];
     uint64_t sum = len + last;
     __asm__("" : "+r"(sum)); /* at once: the length's register is free from here on */
-    uint64_t first = blyi_load64le(key) ^ pad->ends[0];
+    uint64_t first = blyi_load64le(key) ^ secret->ends[0];
     uint64_t fold = blyi_mul_fold_keep(first, last);
     return blyi_xxh3_last(pad, sum + __builtin_bswap64(first) + fold);
 }
@@ -71,9 +71,9 @@ typedef uint64_t blyi_mix_fn(const uint8_t *key, const uint64_t words[2]);
 
 /* 17 to 128 bytes: 16 from either end, then the next ones, as long as there are any. `mix` is
  * blyi_xxh3_mix, or does the same. */
-BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle_by(const blyi_pad *pad, const uint8_t *key, size_t len,
+BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle_by(const blyi_xxh3_secret *secret, const uint8_t *key, size_t len,
                                               blyi_mix_fn *mix) {
-    const uint64_t *w = pad->words;
+    const uint64_t *w = secret->words;
     const uint8_t *end = key + len - 16;
     uint64_t sum = len * UINT64_C(0x9E3779B185EBCA87);
     if (len > 32) {
@@ -88,15 +88,15 @@ BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle_by(const blyi_pad *pad, const uint8_t
     return blyi_xxh3_last(pad, sum);
 }
 
-BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle(const blyi_pad *pad, const uint8_t *key, size_t len) {
+BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle(const blyi_xxh3_secret *secret, const uint8_t *key, size_t len) {
     return blyi_xxh3_middle_by(pad, key, len, blyi_xxh3_mix);
 }
 
 /* 4 to 8 bytes. */
-BLYI_XXH3_INLINE uint64_t blyi_xxh3_brief(const blyi_pad *pad, const uint8_t *key, size_t len) {
+BLYI_XXH3_INLINE uint64_t blyi_xxh3_brief(const blyi_xxh3_secret *secret, const uint8_t *key, size_t len) {
     const uint64_t times = UINT64_C(0x9FB21C651E98DF25);
     uint64_t h = (uint64_t)blyi_load32le(key) << 32;
-    h = (h + blyi_load32le(key + len - 4)) ^ pad->brief;
+    h = (h + blyi_load32le(key + len - 4)) ^ secret->brief;
     h ^= blyi_rotl64(h, 49) ^ blyi_rotl64(h, 24);
     h *= times;
     h ^= (h >> 35) + len;
@@ -105,7 +105,7 @@ BLYI_XXH3_INLINE uint64_t blyi_xxh3_brief(const blyi_pad *pad, const uint8_t *ke
 }
 
 /* A key of any length. */
-BLYI_XXH3_INLINE uint64_t blyi_xxh3(const blyi_pad *pad, const uint8_t *key, size_t len) {
+BLYI_XXH3_INLINE uint64_t blyi_xxh3(const blyi_xxh3_secret *secret, const uint8_t *key, size_t len) {
     if (blyi_xxh3_is_short(len))
         return blyi_xxh3_short(pad, key, len);
     if (len - 17 < 112)

@@ -3,7 +3,7 @@
 #ifndef BLYI_REDIS_BATCH_H
 #define BLYI_REDIS_BATCH_H
 
-#include "bitmap.h"
+#include "redis/bitmap.h"
 
 enum { BLYI_BATCH_ARGS = 7 }; /* EVALSHA, digest, 1, key, identity, packed, bytes of a block */
 

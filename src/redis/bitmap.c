@@ -24,10 +24,10 @@
  * bitmap_commands.c makes the commands for one shard, bitmap_batch.c those for many keys, and
  * bitmap_answers.c reads what comes back. scripts.c has the texts, gozero.c the other form.
  */
-#include "bitmap.h"
+#include "redis/bitmap.h"
 
-#include "../core/bytes.h"
-#include "../filters/ops.h"
+#include "base/bytes.h"
+#include "filter/ops.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -5,9 +5,9 @@
  * script (call to f_...): @user_script:7: @user_script: 7: -OOM command not allowed ...", and the
  * word is somewhere in it. The table has the words that we know, and what is to be done about each.
  */
-#include "batch.h"
+#include "redis/batch.h"
 
-#include "../core/bytes.h"
+#include "base/bytes.h"
 
 #include <stdio.h>
 

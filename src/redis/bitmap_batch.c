@@ -13,14 +13,14 @@
  * of keys before any is hashed: there are at most n / most commands that are full, and one for each
  * shard that is not.
  */
-#include "batch.h"
-#include "scripts.h"
-#include "slots.h"
+#include "redis/batch.h"
+#include "redis/scripts.h"
+#include "redis/slots.h"
 
-#include "../core/bytes.h"
-#include "../core/spot.h"
-#include "../filters/ops.h"
-#include "../simd/masks.h"
+#include "base/bytes.h"
+#include "simd/block_probe.h"
+#include "filter/ops.h"
+#include "simd/masks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,11 +4,11 @@
  * stands by itself and is freed at once. Nearly all of them are EVALSHA with the shard's key and
  * its identity first, which `begin` puts there.
  */
-#include "bitmap.h"
-#include "scripts.h"
-#include "slots.h"
+#include "redis/bitmap.h"
+#include "redis/scripts.h"
+#include "redis/slots.h"
 
-#include "../core/bytes.h"
+#include "base/bytes.h"
 
 #include <inttypes.h>
 #include <stdio.h>

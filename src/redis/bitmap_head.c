@@ -9,10 +9,10 @@
  * by every script. They are a function of shape, stamp and shard, so what was read is believed when
  * encoding what it says gives the same bytes again: no field can have a second meaning.
  */
-#include "bitmap.h"
+#include "redis/bitmap.h"
 
-#include "../core/bytes.h"
-#include "../store/container.h"
+#include "base/bytes.h"
+#include "file/header.h"
 
 #include <stdio.h>
 

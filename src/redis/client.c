@@ -1,5 +1,5 @@
 /* One command at a time, over one link that is waited for; and what answers hold. */
-#include "link.h"
+#include "redis/link.h"
 
 #include <errno.h>
 #include <hiredis.h>

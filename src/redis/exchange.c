@@ -8,7 +8,7 @@
  * The first connection is tried for as long. But where nobody listens, or the name is nobody's, it
  * is more likely that the address is wrong than that a server is about to come.
  */
-#include "exchange_parts.h"
+#include "redis/exchange_parts.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -2,7 +2,7 @@
  *
  * Those that can be asked without connecting come first, those that failed last, and the url's own
  * address after all others: it is the one that may have been only a way in. */
-#include "exchange_parts.h"
+#include "redis/exchange_parts.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Commands on servers, where there is no hiredis: none. */
-#include "exchange.h"
+#include "redis/exchange.h"
 
 bly_status blyi_exchange_open(const bly_redis_url *url, const bly_redis_filter_options *options,
                               bly_redis_reason *why, blyi_exchange **out) {

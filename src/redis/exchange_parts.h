@@ -9,8 +9,8 @@
 #ifndef BLYI_REDIS_EXCHANGE_PARTS_H
 #define BLYI_REDIS_EXCHANGE_PARTS_H
 
-#include "exchange.h"
-#include "nodes.h"
+#include "redis/exchange.h"
+#include "redis/nodes.h"
 
 struct pollfd;
 

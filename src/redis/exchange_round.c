@@ -1,5 +1,5 @@
 /* One round: every work goes to the node that has its slot, and all nodes work at the same time. */
-#include "exchange_parts.h"
+#include "redis/exchange_parts.h"
 
 #include <errno.h>
 #include <limits.h>

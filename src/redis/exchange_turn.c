@@ -5,7 +5,7 @@
  * unanswered one. If the link breaks, all that have no answer are for the next round. Those of
  * which a byte was written may have been carried out all the same.
  */
-#include "exchange_parts.h"
+#include "redis/exchange_parts.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,9 +9,9 @@
  * A server that says at once that replicas are lacking is asked again, after a pause, until their
  * time is over.
  */
-#include "exchange_parts.h"
+#include "redis/exchange_parts.h"
 
-#include "bitmap.h"
+#include "redis/bitmap.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* A filter on servers: finding one, and the handle. */
-#include "filter.h"
-#include "slots.h"
+#include "redis/filter.h"
+#include "redis/slots.h"
 
 #include <errno.h>
 #include <stdio.h>

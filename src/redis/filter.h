@@ -7,8 +7,8 @@
 #ifndef BLYI_REDIS_FILTER_H
 #define BLYI_REDIS_FILTER_H
 
-#include "bitmap.h"
-#include "exchange.h"
+#include "redis/bitmap.h"
+#include "redis/exchange.h"
 
 struct bly_redis_filter {
     bly_bitmap bitmap;

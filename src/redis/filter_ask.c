@@ -5,8 +5,8 @@
  * Where a part fails, the others' answers still count; the waves behind it are not begun, since
  * what made it fail would make them fail, too, each after the same wait.
  */
-#include "batch.h"
-#include "filter.h"
+#include "redis/batch.h"
+#include "redis/filter.h"
 
 #include <errno.h>
 #include <stdlib.h>

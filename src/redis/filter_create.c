@@ -26,7 +26,7 @@
  * Where a server has no memory for a shard, its maker takes away what there is: first the first
  * shard, if it is not complete, in one step, after which nobody can complete it.
  */
-#include "filter.h"
+#include "redis/filter.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Commands to the shards of a filter, and what is said when one fails. */
-#include "filter.h"
+#include "redis/filter.h"
 
 #include <errno.h>
 #include <stdarg.h>

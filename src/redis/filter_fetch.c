@@ -5,9 +5,9 @@
  * that was there before is missing. Memory is taken only when the servers have said that all the
  * strings are there, as long as they should be.
  */
-#include "filter_move.h"
+#include "redis/filter_move.h"
 
-#include "../filters/ops.h"
+#include "filter/ops.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * after the other, are the body of a filter in memory; so a piece is a range of one shard and a
  * range of the body, and nothing is changed on the way.
  */
-#include "filter_move.h"
+#include "redis/filter_move.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
 #ifndef BLYI_REDIS_FILTER_MOVE_H
 #define BLYI_REDIS_FILTER_MOVE_H
 
-#include "filter.h"
+#include "redis/filter.h"
 
 enum {
     BLYI_PIECE_BYTES = 1 << 20,

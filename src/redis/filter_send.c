@@ -13,9 +13,9 @@
  * for everybody, until one is sent again. That one knows the parked shards of the old filter, and
  * puts these back should it fail, too.
  */
-#include "filter_move.h"
+#include "redis/filter_move.h"
 
-#include "../filters/ops.h"
+#include "filter/ops.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * the key with the byte i at its end, and bits are numbered as SETBIT numbers them. At 20 bits a
  * key its rate is 6.7e-5. There is no head: whoever uses another number of bits reads other bits.
  */
-#include "../core/hash_murmur.h"
+#include "hash/hash_murmur.h"
 
 #include <bloomery/redis_bitmap.h>
 

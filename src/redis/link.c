@@ -13,10 +13,10 @@
  * ROLE is the last word of the greeting, if it is asked at all. Nothing waits for its answer, which
  * comes before those to the first commands, and is taken by the link itself.
  */
-#include "link.h"
+#include "redis/link.h"
 
-#include "bitmap.h"
-#include "link_dial.h"
+#include "redis/bitmap.h"
+#include "redis/link_dial.h"
 
 #include <errno.h>
 #include <hiredis.h>

@@ -7,7 +7,7 @@
 #ifndef BLYI_REDIS_LINK_H
 #define BLYI_REDIS_LINK_H
 
-#include "tls.h"
+#include "redis/tls.h"
 
 #include <bloomery/redis_bitmap.h>
 #include <signal.h>

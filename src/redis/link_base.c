@@ -1,6 +1,6 @@
 /* What links need and do not own: a clock, the signal that writing may raise, who we are, places.
  */
-#include "link.h"
+#include "redis/link.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Sockets on their way to a server. */
-#include "link_dial.h"
+#include "redis/link_dial.h"
 
 #include <errno.h>
 #include <fcntl.h>

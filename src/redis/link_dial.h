@@ -2,7 +2,7 @@
 #ifndef BLYI_REDIS_LINK_DIAL_H
 #define BLYI_REDIS_LINK_DIAL_H
 
-#include "link.h"
+#include "redis/link.h"
 
 struct addrinfo;
 

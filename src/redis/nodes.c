@@ -9,7 +9,7 @@
  * looked through before anything is changed. Ranges whose master has no port are of slots that
  * nobody serves.
  */
-#include "nodes.h"
+#include "redis/nodes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef BLYI_REDIS_NODES_H
 #define BLYI_REDIS_NODES_H
 
-#include "link.h"
+#include "redis/link.h"
 
 enum { BLYI_SLOTS = 16384, BLYI_MOST_NODES = 4096 };
 

@@ -22,7 +22,7 @@
  * The digests are SHA-1 of the texts: test_bitmap_commands computes them anew, and says the right
  * one when a text has changed.
  */
-#include "scripts.h"
+#include "redis/scripts.h"
 
 /* The string is there, and is what the caller takes it for. An empty identity fits any string. */
 #define EXPECT(missing, other)                                                                     \

@@ -2,7 +2,7 @@
 #ifndef BLYI_REDIS_SCRIPTS_H
 #define BLYI_REDIS_SCRIPTS_H
 
-#include "bitmap.h"
+#include "redis/bitmap.h"
 
 /* KEYS[1] is the key of a shard; ARGV[1] its identity, empty of go-zero's, unless said otherwise.
  * Those that need the string to be the identity's answer an error that begins with BLYMISSING where

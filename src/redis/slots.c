@@ -16,9 +16,9 @@
  * That a search ends: CRCs are linear, so that decimal numbers of one length lead, after whatever
  * text, to as many different slots as they do after any other, and those of six digits lead to all.
  */
-#include "slots.h"
+#include "redis/slots.h"
 
-#include "bitmap.h"
+#include "redis/bitmap.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  * session is made here, and hiredis gets it ready. An address given in numbers must be in the
  * certificate as such, and is not sent as a name.
  */
-#include "tls.h"
-#include "link.h"
+#include "redis/tls.h"
+#include "redis/link.h"
 
 #include <errno.h>
 #include <hiredis.h>

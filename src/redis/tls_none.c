@@ -1,5 +1,5 @@
 /* tls_none.c - in place of tls.c, where hiredis comes without TLS: none is ever made. */
-#include "tls.h"
+#include "redis/tls.h"
 
 bly_status blyi_tls_make(const bly_redis_url *url, bly_redis_reason *why, blyi_tls **out) {
     static const bly_redis_reason none = {"this build cannot speak TLS (rediss://); connect "

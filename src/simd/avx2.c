@@ -7,10 +7,10 @@
  * one honest "no" into another. The thread sanitizer cannot know this and is told not to look;
  * it checks the same algorithm in scalar.c, where the reads are atomic by name.
  */
-#include "kernels.h"
+#include "simd/kernels.h"
 
 #ifdef __AVX2__
-#include "masks.h"
+#include "simd/masks.h"
 #include <immintrin.h>
 
 #define RACY   __attribute__((no_sanitize("thread")))
@@ -28,17 +28,17 @@ INLINE __m256i sbbf_mask(uint64_t bits) {
     return sbbf_mask_of(_mm256_set1_epi32((int)(uint32_t)bits), _mm256_set1_epi32(1));
 }
 
-INLINE RACY bool sbbf_has(const void *block, uint64_t bits, unsigned k) {
+INLINE RACY bool sbbf_contains_block(const void *block, uint64_t bits, unsigned k) {
     (void)k;
     return _mm256_testc_si256(_mm256_load_si256(block), sbbf_mask(bits));
 }
 
-RACY static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, unsigned k,
+RACY static size_t sbbf_contains_blocks(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
                               uint8_t *out) {
     const uint8_t *base = blocks;
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        bool hit = sbbf_has(base + s[i].at, s[i].bits, k);
+        bool hit = sbbf_contains_block(base + s[i].at, s[i].bits, k);
         hits += hit;
         if (out)
             out[i] = hit;
@@ -46,18 +46,18 @@ RACY static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, 
     return hits;
 }
 
-INLINE bool sbbf_put(void *block, uint64_t bits, unsigned k) {
+INLINE bool sbbf_add_block(void *block, uint64_t bits, unsigned k) {
     __m256i mask = sbbf_mask(bits), old = _mm256_load_si256(block);
     (void)k;
     _mm256_store_si256(block, _mm256_or_si256(old, mask));
     return !_mm256_testc_si256(old, mask);
 }
 
-static size_t sbbf_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out) {
+static size_t sbbf_add_blocks(void *blocks, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out) {
     uint8_t *base = blocks;
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        bool is_new = sbbf_put(base + s[i].at, s[i].bits, k);
+        bool is_new = sbbf_add_block(base + s[i].at, s[i].bits, k);
         fresh += is_new;
         if (out)
             out[i] = is_new;
@@ -165,13 +165,13 @@ INLINE RACY bool split_has_k(const __m256i *at, uint64_t bits, unsigned k) {
     return _mm256_testc_si256(all, one);
 }
 
-INLINE RACY bool split_has(const void *block, uint64_t bits, unsigned k) {
+INLINE RACY bool split_contains_block(const void *block, uint64_t bits, unsigned k) {
     if (k == 8)
         return split_has_k(block, bits, 8);
     return k == 12 ? split_has_k(block, bits, 12) : split_has_k(block, bits, 16);
 }
 
-INLINE RACY size_t split_probe_k(const void *blocks, const blyi_spot *s, size_t n, unsigned k,
+INLINE RACY size_t split_probe_k(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
                                  uint8_t *out) {
     const uint8_t *base = blocks;
     size_t hits = 0;
@@ -195,13 +195,13 @@ INLINE bool split_put_k(__m256i *at, uint64_t bits, unsigned k) {
     return !_mm256_testz_si256(missing, missing);
 }
 
-INLINE bool split_put(void *block, uint64_t bits, unsigned k) {
+INLINE bool split_add_block(void *block, uint64_t bits, unsigned k) {
     if (k == 8)
         return split_put_k(block, bits, 8);
     return k == 12 ? split_put_k(block, bits, 12) : split_put_k(block, bits, 16);
 }
 
-INLINE size_t split_set_k(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out) {
+INLINE size_t split_set_k(void *blocks, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out) {
     uint8_t *base = blocks;
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
@@ -213,14 +213,14 @@ INLINE size_t split_set_k(void *blocks, const blyi_spot *s, size_t n, unsigned k
     return fresh;
 }
 
-RACY static size_t split_probe(const void *blocks, const blyi_spot *s, size_t n, unsigned k,
+RACY static size_t split_contains_blocks(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
                                uint8_t *out) {
     if (k == 8)
         return split_probe_k(blocks, s, n, 8, out);
     return k == 12 ? split_probe_k(blocks, s, n, 12, out) : split_probe_k(blocks, s, n, 16, out);
 }
 
-static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out) {
+static size_t split_add_blocks(void *blocks, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out) {
     if (k == 8)
         return split_set_k(blocks, s, n, 8, out);
     return k == 12 ? split_set_k(blocks, s, n, 12, out) : split_set_k(blocks, s, n, 16, out);
@@ -235,7 +235,7 @@ INLINE __m256i all32(const uint32_t *number) {
     return v;
 }
 
-INLINE RACY bool sbbf_sees(const void *block, uint64_t word, unsigned k) {
+INLINE RACY bool sbbf_contains_swapped(const void *block, uint64_t word, unsigned k) {
     static const uint32_t one = 1;
     const __m256i upper_reversed = _mm256_set1_epi32(0x04050607);
     __m256i words = _mm256_broadcastq_epi64(_mm_cvtsi64_si128((long long)word));
@@ -244,13 +244,13 @@ INLINE RACY bool sbbf_sees(const void *block, uint64_t word, unsigned k) {
     return _mm256_testc_si256(_mm256_load_si256(block), sbbf_mask_of(bits, all32(&one)));
 }
 
-INLINE RACY bool split_sees(const void *block, uint64_t word, unsigned k) {
-    return split_has(block, __builtin_bswap64(word), k);
+INLINE RACY bool split_contains_swapped(const void *block, uint64_t word, unsigned k) {
+    return split_contains_block(block, __builtin_bswap64(word), k);
 }
 
 /* blyi_xxh3_mix, with both words of the key at once, and by way of memory: from there one goes
  * straight into the product. */
-INLINE uint64_t lean_mix(const uint8_t *key, const uint64_t words[2]) {
+INLINE uint64_t mix_16_bytes(const uint8_t *key, const uint64_t words[2]) {
     _Alignas(16) uint64_t pair[2];
     __m128i both =
         _mm_xor_si128(_mm_loadu_si128((const void *)key), _mm_loadu_si128((const void *)words));
@@ -258,7 +258,7 @@ INLINE uint64_t lean_mix(const uint8_t *key, const uint64_t words[2]) {
     return blyi_mul_fold_at(pair[0], &pair[1]);
 }
 
-#include "turn.h"
+#include "simd/hash_probe.h"
 
 /* Bits in each byte by looking up its two halves (Mula), summed into four 64-bit lanes. */
 INLINE __m256i count_bytes(__m256i v) {
@@ -293,14 +293,14 @@ RACY static uint64_t popcount_or(const uint64_t *a, const uint64_t *b, size_t n)
     return sum_lanes(total);
 }
 
-INLINE __m128i column(const blyi_sight *s, unsigned j, __m128i a, __m128i b) {
+INLINE __m128i column(const blyi_ribbon_lookup *s, unsigned j, __m128i a, __m128i b) {
     const __m128i *first = (const void *)(s->first + 2 * j);
     const __m128i *second = (const void *)(s->second + 2 * j);
     return _mm_xor_si128(_mm_and_si128(_mm_load_si128(first), a),
                          _mm_and_si128(_mm_load_si128(second), b));
 }
 
-INLINE __m256i two_columns(const blyi_sight *s, unsigned j, __m256i a, __m256i b) {
+INLINE __m256i two_columns(const blyi_ribbon_lookup *s, unsigned j, __m256i a, __m256i b) {
     const __m256i *first = (const void *)(s->first + 2 * j);
     const __m256i *second = (const void *)(s->second + 2 * j);
     return _mm256_xor_si256(_mm256_and_si256(_mm256_loadu_si256(first), a),
@@ -320,7 +320,7 @@ INLINE bool any_odd(__m256i x, __m256i y) {
     return !_mm256_testz_si256(t, _mm256_set1_epi64x(1));
 }
 
-INLINE bool all_even(const blyi_sight *s) {
+INLINE bool all_even(const blyi_ribbon_lookup *s) {
     /* From registers: a wide load of words just stored would wait for them. */
     __m128i a = _mm_set_epi64x((long long)s->mask[1], (long long)s->mask[0]);
     __m128i b = _mm_set_epi64x((long long)s->mask[3], (long long)s->mask[2]);
@@ -341,7 +341,7 @@ INLINE bool all_even(const blyi_sight *s) {
     return !any_odd(x, y);
 }
 
-static size_t ribbon_probe(const blyi_sight *s, size_t n, uint8_t *out) {
+static size_t ribbon_probe(const blyi_ribbon_lookup *s, size_t n, uint8_t *out) {
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
         bool hit = all_even(s + i);
@@ -354,15 +354,15 @@ static size_t ribbon_probe(const blyi_sight *s, size_t n, uint8_t *out) {
 
 const blyi_kernels blyi_kernels_avx2 = {
     .name = "avx2",
-    .sbbf_has = sbbf_has,
-    .sbbf_put = sbbf_put,
-    .split_has = split_has,
-    .split_put = split_put,
-    .sbbf_probe = sbbf_probe,
-    .sbbf_set = sbbf_set,
-    .split_probe = split_probe,
-    .split_set = split_set,
-    BLYI_TURN_FIELDS,
+    .sbbf_contains_block = sbbf_contains_block,
+    .sbbf_add_block = sbbf_add_block,
+    .split_contains_block = split_contains_block,
+    .split_add_block = split_add_block,
+    .sbbf_contains_blocks = sbbf_contains_blocks,
+    .sbbf_add_blocks = sbbf_add_blocks,
+    .split_contains_blocks = split_contains_blocks,
+    .split_add_blocks = split_add_blocks,
+    BLYI_HASH_PROBE_FIELDS,
     .cells_add = cells_add,
     .cells_take = cells_take,
     .ribbon_probe = ribbon_probe,

@@ -1,20 +1,20 @@
 /* spot.h - places in a blocked filter. Internal. */
-#ifndef BLYI_CORE_SPOT_H
-#define BLYI_CORE_SPOT_H
+#ifndef BLYI_SIMD_BLOCK_PROBE_H
+#define BLYI_SIMD_BLOCK_PROBE_H
 
-#include "bits.h"
+#include "base/bits.h"
 #include <bloomery/base.h>
 
 /* Where a key's bits are: its block, as a distance in bytes from the first, and the hash bits that
  * choose among the block's. */
-typedef struct blyi_spot {
+typedef struct blyi_block_probe {
     uint64_t at;
     uint64_t bits;
-} blyi_spot;
+} blyi_block_probe;
 
 /* In `blocks` blocks of 2^shift bytes. */
-static inline blyi_spot blyi_spot_of(bly_hash h, uint64_t blocks, unsigned shift) {
-    return (blyi_spot){blyi_mulhi(h.lo, blocks) << shift, h.hi};
+static inline blyi_block_probe blyi_block_probe_of(bly_hash h, uint64_t blocks, unsigned shift) {
+    return (blyi_block_probe){blyi_mulhi(h.lo, blocks) << shift, h.hi};
 }
 
 #endif

@@ -14,10 +14,10 @@
  * A count of 8 is where counting ends, and means so many or more. Such a cell is stuck: nothing
  * raises it, nothing lowers it.
  */
-#ifndef BLYI_SIMD_CELLS_H
-#define BLYI_SIMD_CELLS_H
+#ifndef BLYI_SIMD_COUNTER_KERNEL_H
+#define BLYI_SIMD_COUNTER_KERNEL_H
 
-#include "../core/bits.h"
+#include "base/bits.h"
 
 enum {
     BLYI_CELL_WORDS = 4, /* of a block in the front, and in each plane */

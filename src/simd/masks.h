@@ -14,7 +14,7 @@
 #ifndef BLYI_SIMD_MASKS_H
 #define BLYI_SIMD_MASKS_H
 
-#include "../core/mix.h"
+#include "hash/mix.h"
 #include <stdint.h>
 
 #define BLYI_SBBF_SALTS                                                                            \

@@ -1,9 +1,9 @@
 /* NEON: every 64-bit ARM has it. The note on racing reads in avx2.c holds here too: 8-byte words
  * of a vector load are read whole. */
-#include "kernels.h"
+#include "simd/kernels.h"
 
 #if defined(__aarch64__) && !defined(__AARCH64EB__)
-#include "masks.h"
+#include "simd/masks.h"
 #include <arm_neon.h>
 
 #define RACY   __attribute__((no_sanitize("thread")))
@@ -59,18 +59,18 @@ INLINE void put_mask(uint64_t *at, const mask128 *m, int vectors) {
         vst1q_u64(at + 2 * j, vorrq_u64(vld1q_u64(at + 2 * j), m->v[j]));
 }
 
-RACY static bool sbbf_has(const void *block, uint64_t bits, unsigned k) {
+RACY static bool sbbf_contains_block(const void *block, uint64_t bits, unsigned k) {
     mask128 m = sbbf_mask(bits);
     (void)k;
     return !lacks(block, &m, 2);
 }
 
-RACY static bool split_has(const void *block, uint64_t bits, unsigned k) {
+RACY static bool split_contains_block(const void *block, uint64_t bits, unsigned k) {
     mask128 m = split_mask(bits, k);
     return !lacks(block, &m, 4);
 }
 
-static bool sbbf_put(void *block, uint64_t bits, unsigned k) {
+static bool sbbf_add_block(void *block, uint64_t bits, unsigned k) {
     mask128 m = sbbf_mask(bits);
     bool is_new = lacks(block, &m, 2);
     (void)k;
@@ -78,19 +78,19 @@ static bool sbbf_put(void *block, uint64_t bits, unsigned k) {
     return is_new;
 }
 
-static bool split_put(void *block, uint64_t bits, unsigned k) {
+static bool split_add_block(void *block, uint64_t bits, unsigned k) {
     mask128 m = split_mask(bits, k);
     bool is_new = lacks(block, &m, 4);
     put_mask(block, &m, 4);
     return is_new;
 }
 
-RACY static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, unsigned k,
+RACY static size_t sbbf_contains_blocks(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
                               uint8_t *out) {
     const uint64_t *words = blocks;
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        bool hit = sbbf_has(words + s[i].at / 8, s[i].bits, k);
+        bool hit = sbbf_contains_block(words + s[i].at / 8, s[i].bits, k);
         hits += hit;
         if (out)
             out[i] = hit;
@@ -98,11 +98,11 @@ RACY static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, 
     return hits;
 }
 
-static size_t sbbf_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out) {
+static size_t sbbf_add_blocks(void *blocks, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out) {
     uint64_t *words = blocks;
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        bool is_new = sbbf_put(words + s[i].at / 8, s[i].bits, k);
+        bool is_new = sbbf_add_block(words + s[i].at / 8, s[i].bits, k);
         fresh += is_new;
         if (out)
             out[i] = is_new;
@@ -110,12 +110,12 @@ static size_t sbbf_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, u
     return fresh;
 }
 
-RACY static size_t split_probe(const void *blocks, const blyi_spot *s, size_t n, unsigned k,
+RACY static size_t split_contains_blocks(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
                                uint8_t *out) {
     const uint64_t *words = blocks;
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        bool hit = split_has(words + s[i].at / 8, s[i].bits, k);
+        bool hit = split_contains_block(words + s[i].at / 8, s[i].bits, k);
         hits += hit;
         if (out)
             out[i] = hit;
@@ -123,11 +123,11 @@ RACY static size_t split_probe(const void *blocks, const blyi_spot *s, size_t n,
     return hits;
 }
 
-static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out) {
+static size_t split_add_blocks(void *blocks, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out) {
     uint64_t *words = blocks;
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        bool is_new = split_put(words + s[i].at / 8, s[i].bits, k);
+        bool is_new = split_add_block(words + s[i].at / 8, s[i].bits, k);
         fresh += is_new;
         if (out)
             out[i] = is_new;
@@ -136,16 +136,16 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
 }
 
 /* For single keys (turn.h). */
-RACY static bool sbbf_sees(const void *block, uint64_t word, unsigned k) {
-    return sbbf_has(block, __builtin_bswap64(word), k);
+RACY static bool sbbf_contains_swapped(const void *block, uint64_t word, unsigned k) {
+    return sbbf_contains_block(block, __builtin_bswap64(word), k);
 }
 
-RACY static bool split_sees(const void *block, uint64_t word, unsigned k) {
-    return split_has(block, __builtin_bswap64(word), k);
+RACY static bool split_contains_swapped(const void *block, uint64_t word, unsigned k) {
+    return split_contains_block(block, __builtin_bswap64(word), k);
 }
 
-#define lean_mix blyi_xxh3_mix
-#include "turn.h"
+#define mix_16_bytes blyi_xxh3_mix
+#include "simd/hash_probe.h"
 
 INLINE uint64_t count_bits(uint64x2_t v) {
     return vaddlvq_u8(vcntq_u8(vreinterpretq_u8_u64(v)));
@@ -167,18 +167,18 @@ RACY static uint64_t popcount_or(const uint64_t *a, const uint64_t *b, size_t n)
 
 const blyi_kernels blyi_kernels_neon = {
     .name = "neon",
-    .sbbf_has = sbbf_has,
-    .sbbf_put = sbbf_put,
-    .split_has = split_has,
-    .split_put = split_put,
-    .sbbf_probe = sbbf_probe,
-    .sbbf_set = sbbf_set,
-    .split_probe = split_probe,
-    .split_set = split_set,
-    BLYI_TURN_FIELDS,
-    .cells_add = blyi_cells_add,
-    .cells_take = blyi_cells_take,
-    .ribbon_probe = blyi_ribbon_probe,
+    .sbbf_contains_block = sbbf_contains_block,
+    .sbbf_add_block = sbbf_add_block,
+    .split_contains_block = split_contains_block,
+    .split_add_block = split_add_block,
+    .sbbf_contains_blocks = sbbf_contains_blocks,
+    .sbbf_add_blocks = sbbf_add_blocks,
+    .split_contains_blocks = split_contains_blocks,
+    .split_add_blocks = split_add_blocks,
+    BLYI_HASH_PROBE_FIELDS,
+    .cells_add = blyi_counters_add,
+    .cells_take = blyi_counters_remove,
+    .ribbon_probe = blyi_ribbon_contains_many,
     .popcount = popcount,
     .popcount_or = popcount_or,
 };

@@ -1,10 +1,10 @@
 /* The reference: what the masks of masks.h mean, word by word, in plain C. It runs everywhere,
  * takes words as little-endian on any host, and reads them atomically, so that it is well defined
  * beside writers. */
-#include "../core/bits.h"
-#include "cells.h"
-#include "kernels.h"
-#include "masks.h"
+#include "base/bits.h"
+#include "simd/counter_kernel.h"
+#include "simd/kernels.h"
+#include "simd/masks.h"
 
 #include <stdbool.h>
 
@@ -24,38 +24,38 @@ static bool words_set(uint64_t *w, const uint64_t *mask, unsigned n) {
     return fresh;
 }
 
-static bool sbbf_has(const void *block, uint64_t bits, unsigned k) {
+static bool sbbf_contains_block(const void *block, uint64_t bits, unsigned k) {
     uint64_t mask[4];
     (void)k;
     blyi_sbbf_mask(bits, mask);
     return words_have(block, mask, 4);
 }
 
-static bool split_has(const void *block, uint64_t bits, unsigned k) {
+static bool split_contains_block(const void *block, uint64_t bits, unsigned k) {
     uint64_t mask[8];
     blyi_split_mask(bits, k, mask);
     return words_have(block, mask, 8);
 }
 
-static bool sbbf_put(void *block, uint64_t bits, unsigned k) {
+static bool sbbf_add_block(void *block, uint64_t bits, unsigned k) {
     uint64_t mask[4];
     (void)k;
     blyi_sbbf_mask(bits, mask);
     return words_set(block, mask, 4);
 }
 
-static bool split_put(void *block, uint64_t bits, unsigned k) {
+static bool split_add_block(void *block, uint64_t bits, unsigned k) {
     uint64_t mask[8];
     blyi_split_mask(bits, k, mask);
     return words_set(block, mask, 8);
 }
 
-static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, unsigned k,
+static size_t sbbf_contains_blocks(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
                          uint8_t *out) {
     const uint64_t *words = blocks;
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        bool hit = sbbf_has(words + s[i].at / 8, s[i].bits, k);
+        bool hit = sbbf_contains_block(words + s[i].at / 8, s[i].bits, k);
         hits += hit;
         if (out)
             out[i] = hit;
@@ -63,11 +63,11 @@ static size_t sbbf_probe(const void *blocks, const blyi_spot *s, size_t n, unsig
     return hits;
 }
 
-static size_t sbbf_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out) {
+static size_t sbbf_add_blocks(void *blocks, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out) {
     uint64_t *words = blocks;
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        bool is_new = sbbf_put(words + s[i].at / 8, s[i].bits, k);
+        bool is_new = sbbf_add_block(words + s[i].at / 8, s[i].bits, k);
         fresh += is_new;
         if (out)
             out[i] = is_new;
@@ -75,12 +75,12 @@ static size_t sbbf_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, u
     return fresh;
 }
 
-static size_t split_probe(const void *blocks, const blyi_spot *s, size_t n, unsigned k,
+static size_t split_contains_blocks(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
                           uint8_t *out) {
     const uint64_t *words = blocks;
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        bool hit = split_has(words + s[i].at / 8, s[i].bits, k);
+        bool hit = split_contains_block(words + s[i].at / 8, s[i].bits, k);
         hits += hit;
         if (out)
             out[i] = hit;
@@ -88,11 +88,11 @@ static size_t split_probe(const void *blocks, const blyi_spot *s, size_t n, unsi
     return hits;
 }
 
-static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out) {
+static size_t split_add_blocks(void *blocks, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out) {
     uint64_t *words = blocks;
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        bool is_new = split_put(words + s[i].at / 8, s[i].bits, k);
+        bool is_new = split_add_block(words + s[i].at / 8, s[i].bits, k);
         fresh += is_new;
         if (out)
             out[i] = is_new;
@@ -101,18 +101,18 @@ static size_t split_set(void *blocks, const blyi_spot *s, size_t n, unsigned k, 
 }
 
 /* For single keys (turn.h). */
-static bool sbbf_sees(const void *block, uint64_t word, unsigned k) {
-    return sbbf_has(block, __builtin_bswap64(word), k);
+static bool sbbf_contains_swapped(const void *block, uint64_t word, unsigned k) {
+    return sbbf_contains_block(block, __builtin_bswap64(word), k);
 }
 
-static bool split_sees(const void *block, uint64_t word, unsigned k) {
-    return split_has(block, __builtin_bswap64(word), k);
+static bool split_contains_swapped(const void *block, uint64_t word, unsigned k) {
+    return split_contains_block(block, __builtin_bswap64(word), k);
 }
 
-#define lean_mix blyi_xxh3_mix
-#include "turn.h"
+#define mix_16_bytes blyi_xxh3_mix
+#include "simd/hash_probe.h"
 
-bool blyi_cells_add(uint64_t *front, uint64_t *planes, uint64_t bits) {
+bool blyi_counters_add(uint64_t *front, uint64_t *planes, uint64_t bits) {
     uint64_t mask[BLYI_CELL_WORDS], free = 0;
     blyi_sbbf_mask(bits, mask);
     for (unsigned i = 0; i < BLYI_CELL_WORDS; i++) {
@@ -123,7 +123,7 @@ bool blyi_cells_add(uint64_t *front, uint64_t *planes, uint64_t bits) {
     return free != 0;
 }
 
-bool blyi_cells_take(uint64_t *front, uint64_t *planes, uint64_t bits) {
+bool blyi_counters_remove(uint64_t *front, uint64_t *planes, uint64_t bits) {
     uint64_t mask[BLYI_CELL_WORDS], free = 0;
     blyi_sbbf_mask(bits, mask);
     for (unsigned i = 0; i < BLYI_CELL_WORDS; i++)
@@ -150,14 +150,14 @@ static uint64_t popcount_or(const uint64_t *a, const uint64_t *b, size_t n) {
 }
 
 /* What column j gives; only its parity counts. */
-static inline uint64_t column(const blyi_sight *s, unsigned j) {
+static inline uint64_t column(const blyi_ribbon_lookup *s, unsigned j) {
     const uint64_t *a = s->first + 2 * j, *b = s->second + 2 * j;
     return (blyi_le64(a[0]) & s->mask[0]) ^ (blyi_le64(a[1]) & s->mask[1]) ^
            (blyi_le64(b[0]) & s->mask[2]) ^ (blyi_le64(b[1]) & s->mask[3]);
 }
 
 /* Four columns before each branch: a stranger passes those once in 16, so it is easily foretold. */
-static inline bool all_even(const blyi_sight *s) {
+static inline bool all_even(const blyi_ribbon_lookup *s) {
     unsigned odd = 0, j = 0;
     for (; j + 4 <= s->columns; j += 4) {
         for (unsigned i = j; i < j + 4; i++)
@@ -170,7 +170,7 @@ static inline bool all_even(const blyi_sight *s) {
     return odd == 0;
 }
 
-size_t blyi_ribbon_probe(const blyi_sight *s, size_t n, uint8_t *out) {
+size_t blyi_ribbon_contains_many(const blyi_ribbon_lookup *s, size_t n, uint8_t *out) {
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
         bool hit = all_even(s + i);
@@ -183,18 +183,18 @@ size_t blyi_ribbon_probe(const blyi_sight *s, size_t n, uint8_t *out) {
 
 const blyi_kernels blyi_kernels_scalar = {
     .name = "scalar",
-    .sbbf_has = sbbf_has,
-    .sbbf_put = sbbf_put,
-    .split_has = split_has,
-    .split_put = split_put,
-    .sbbf_probe = sbbf_probe,
-    .sbbf_set = sbbf_set,
-    .split_probe = split_probe,
-    .split_set = split_set,
-    BLYI_TURN_FIELDS,
-    .cells_add = blyi_cells_add,
-    .cells_take = blyi_cells_take,
-    .ribbon_probe = blyi_ribbon_probe,
+    .sbbf_contains_block = sbbf_contains_block,
+    .sbbf_add_block = sbbf_add_block,
+    .split_contains_block = split_contains_block,
+    .split_add_block = split_add_block,
+    .sbbf_contains_blocks = sbbf_contains_blocks,
+    .sbbf_add_blocks = sbbf_add_blocks,
+    .split_contains_blocks = split_contains_blocks,
+    .split_add_blocks = split_add_blocks,
+    BLYI_HASH_PROBE_FIELDS,
+    .cells_add = blyi_counters_add,
+    .cells_take = blyi_counters_remove,
+    .ribbon_probe = blyi_ribbon_contains_many,
     .popcount = popcount,
     .popcount_or = popcount_or,
 };

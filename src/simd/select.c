@@ -1,5 +1,5 @@
 /* The only place that asks what the processor can do. */
-#include "kernels.h"
+#include "simd/kernels.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,11 +6,11 @@
  * has one place in each: with y the hash bits that choose, the t-th 16 bits of y from the top,
  * times the places of lane t, without the lowest 16 bits, counted from the lane's first place.
  */
-#ifndef BLYI_SIMD_PLACES_H
-#define BLYI_SIMD_PLACES_H
+#ifndef BLYI_SIMD_WINDOW_KERNEL_H
+#define BLYI_SIMD_WINDOW_KERNEL_H
 
-#include "../core/bits.h"
-#include "../core/bytes.h"
+#include "base/bits.h"
+#include "base/bytes.h"
 
 #include <string.h>
 #ifdef __SSE2__
@@ -18,13 +18,13 @@
 #endif
 
 enum {
-    BLYI_MOST_LANES = 3,
+    BLYI_MAX_LANES = 3,
     BLYI_SIDES = 4 /* of y: 16 bits each, as they lie in memory */
 };
 
 typedef struct blyi_places {
     unsigned slots, lanes;
-    unsigned first[BLYI_MOST_LANES], places[BLYI_MOST_LANES]; /* of each lane */
+    unsigned first[BLYI_MAX_LANES], places[BLYI_MAX_LANES]; /* of each lane */
 } blyi_places;
 
 /* Eight bytes as a number. Put together one by one, as elsewhere, they would not become one load.
@@ -49,7 +49,7 @@ typedef uint16_t blyi_two_sides __attribute__((vector_size(4 * BLYI_SIDES)));
 typedef uint64_t blyi_two_words __attribute__((vector_size(4 * BLYI_SIDES)));
 
 /* A number of each lane, as the sides of two lines that it applies to; 0 for a side of no lane. */
-static inline blyi_two_sides blyi_sides_with(const unsigned n[BLYI_MOST_LANES]) {
+static inline blyi_two_sides blyi_sides_with(const unsigned n[BLYI_MAX_LANES]) {
     const uint64_t a = n[0], b = n[1], c = n[2];
     const uint64_t line = a << 48 | b << 32 | c << 16;
     return (blyi_two_sides)(blyi_two_words){line, line};
@@ -66,7 +66,7 @@ static inline blyi_two_sides blyi_places_plain(const blyi_places *p, uint64_t y,
     /* One by one: where there are no vector registers, GCC 12 makes wrong code of the above. */
     uint16_t places[2 * BLYI_SIDES] = {0};
     blyi_two_sides s;
-    for (unsigned lane = 0; lane < BLYI_MOST_LANES; lane++) {
+    for (unsigned lane = 0; lane < BLYI_MAX_LANES; lane++) {
         places[blyi_side_of(lane)] = (uint16_t)blyi_place_of(p, y, lane);
         places[BLYI_SIDES + blyi_side_of(lane)] = (uint16_t)blyi_place_of(p, z, lane);
     }

@@ -6,15 +6,15 @@
 
 #include <unistd.h>
 
-enum { MOST = 3 << 20 };
+enum { MAX = 3 << 20 };
 
-static char text[MOST];
+static char text[MAX];
 static input in; /* large */
 
 /* Phases of short and of long records, of any bytes; the separator as often as the phase says. */
 static size_t make_text(char separator, uint64_t seed) {
     size_t size = 0;
-    while (size < MOST - 70000) {
+    while (size < MAX - 70000) {
         const uint64_t mean = blyt_next(&seed) % 2 ? 6 : 300;
         for (size_t end = size + 60000; size < end; size++) {
             const uint64_t r = blyt_next(&seed);

@@ -21,10 +21,10 @@
  * bb2x512 9.7 / 14.6 / 19.8. (Parquet's published formula ignores the uneven filling and gets
  * 1.5 / 2.1 / 3.2 times the rate asked; see rate.c for the one used here.)
  */
-#include "../core/bits.h"
-#include "../core/mix.h"
-#include "../simd/masks.h"
-#include "ops.h"
+#include "base/bits.h"
+#include "hash/mix.h"
+#include "simd/masks.h"
+#include "filter/ops.h"
 
 #include <bloomery/blocked.h>
 
@@ -36,42 +36,42 @@ static inline void request(const bly_filter *f, const bly_hash *h, size_t n, boo
     const uint64_t blocks = f->geometry.size;
     const unsigned shift = f->ops->block_shift;
     for (size_t i = 0; i < n; i++)
-        blyi_prefetch(f->body + blyi_spot_of(h[i], blocks, shift).at, to_write);
+        blyi_prefetch(f->body + blyi_block_probe_of(h[i], blocks, shift).at, to_write);
 }
 
 static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     request(f, h, n, false);
 }
 
-static void prefetch_shared(const bly_filter *f, const bly_hash *h, size_t n) {
+static void prefetch_add_shared(const bly_filter *f, const bly_hash *h, size_t n) {
     request(f, h, n, true);
 }
 
-size_t blyi_spots_contain(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
+size_t blyi_blocks_contain_many(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
     const uint64_t blocks = f->geometry.size;
     const unsigned shift = f->ops->block_shift;
     size_t hits = 0;
     for (size_t done = 0; done < n; done += CHUNK) {
         size_t some = n - done < CHUNK ? n - done : CHUNK;
-        blyi_spot spots[CHUNK];
+        blyi_block_probe spots[CHUNK];
         for (size_t i = 0; i < some; i++)
-            spots[i] = blyi_spot_of(h[done + i], blocks, shift);
-        hits += f->probe(f->body, spots, some, f->geometry.hashes, found ? found + done : NULL);
+            spots[i] = blyi_block_probe_of(h[done + i], blocks, shift);
+        hits += f->contains_blocks(f->body, spots, some, f->geometry.hashes, found ? found + done : NULL);
     }
     return hits;
 }
 
-/* Shared or not: f->set was chosen for it. */
+/* Shared or not: f->add_blocks was chosen for it. */
 static size_t add(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
     const uint64_t blocks = f->geometry.size;
     const unsigned shift = f->ops->block_shift;
     size_t fresh = 0;
     for (size_t done = 0; done < n; done += CHUNK) {
         size_t some = n - done < CHUNK ? n - done : CHUNK;
-        blyi_spot spots[CHUNK];
+        blyi_block_probe spots[CHUNK];
         for (size_t i = 0; i < some; i++)
-            spots[i] = blyi_spot_of(h[done + i], blocks, shift);
-        fresh += f->set(f->body, spots, some, f->geometry.hashes, added ? added + done : NULL);
+            spots[i] = blyi_block_probe_of(h[done + i], blocks, shift);
+        fresh += f->add_blocks(f->body, spots, some, f->geometry.hashes, added ? added + done : NULL);
     }
     return fresh;
 }
@@ -96,8 +96,8 @@ static bool split_put_shared(void *block, uint64_t bits, unsigned k) {
     return set_words_shared(block, mask, 8);
 }
 
-static inline size_t set_shared(uint8_t *body, const blyi_spot *s, size_t n, unsigned k,
-                                uint8_t *added, blyi_put_fn put) {
+static inline size_t set_shared(uint8_t *body, const blyi_block_probe *s, size_t n, unsigned k,
+                                uint8_t *added, blyi_add_block_fn put) {
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
         bool is_new = put(body + s[i].at, s[i].bits, k);
@@ -108,50 +108,50 @@ static inline size_t set_shared(uint8_t *body, const blyi_spot *s, size_t n, uns
     return fresh;
 }
 
-static size_t sbbf_set_shared(void *blocks, const blyi_spot *s, size_t n, unsigned k,
+static size_t sbbf_set_shared(void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
                               uint8_t *added) {
     return set_shared(blocks, s, n, k, added, sbbf_put_shared);
 }
 
-static size_t split_set_shared(void *blocks, const blyi_spot *s, size_t n, unsigned k,
+static size_t split_set_shared(void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
                                uint8_t *added) {
     return set_shared(blocks, s, n, k, added, split_put_shared);
 }
 
 static void sbbf_choose(bly_filter *f) {
     bool alone = f->sharing == BLY_EXCLUSIVE;
-    f->has = f->kernels->sbbf_has;
-    f->ask_xxh3 = f->kernels->sbbf_ask;
-    f->tell_xxh3 = alone ? f->kernels->sbbf_tell : NULL;
-    f->probe = f->kernels->sbbf_probe;
-    f->put = alone ? f->kernels->sbbf_put : sbbf_put_shared;
-    f->set = alone ? f->kernels->sbbf_set : sbbf_set_shared;
-    f->turn_has = f->kernels->sbbf_turn_has;
-    f->turn_put = alone ? f->kernels->sbbf_turn_put : NULL;
+    f->contains_block = f->kernels->sbbf_contains_block;
+    f->contains_key_xxh3 = f->kernels->sbbf_contains_key;
+    f->add_key_xxh3 = alone ? f->kernels->sbbf_add_key : NULL;
+    f->contains_blocks = f->kernels->sbbf_contains_blocks;
+    f->add_block = alone ? f->kernels->sbbf_add_block : sbbf_put_shared;
+    f->add_blocks = alone ? f->kernels->sbbf_add_blocks : sbbf_set_shared;
+    f->contains_keys_xxh3 = f->kernels->sbbf_contains_keys;
+    f->add_keys_xxh3 = alone ? f->kernels->sbbf_add_keys : NULL;
 }
 
 static void split_choose(bly_filter *f) {
     bool alone = f->sharing == BLY_EXCLUSIVE;
-    f->has = f->kernels->split_has;
-    f->probe = f->kernels->split_probe;
-    f->put = alone ? f->kernels->split_put : split_put_shared;
-    f->set = alone ? f->kernels->split_set : split_set_shared;
+    f->contains_block = f->kernels->split_contains_block;
+    f->contains_blocks = f->kernels->split_contains_blocks;
+    f->add_block = alone ? f->kernels->split_add_block : split_put_shared;
+    f->add_blocks = alone ? f->kernels->split_add_blocks : split_set_shared;
     unsigned row = f->geometry.hashes / 4 - 2; /* of 8, 12, 16 */
-    f->ask_xxh3 = f->kernels->split_ask[row];
-    f->tell_xxh3 = alone ? f->kernels->split_tell[row] : NULL;
-    f->turn_has = f->kernels->split_turn_has[row];
-    f->turn_put = alone ? f->kernels->split_turn_put[row] : NULL;
+    f->contains_key_xxh3 = f->kernels->split_contains_key[row];
+    f->add_key_xxh3 = alone ? f->kernels->split_add_key[row] : NULL;
+    f->contains_keys_xxh3 = f->kernels->split_contains_keys[row];
+    f->add_keys_xxh3 = alone ? f->kernels->split_add_keys[row] : NULL;
 }
 
 /* ---- bb2x512: two spots per key ------------------------------------------------------------- */
 
-static inline blyi_spot first_spot(const bly_filter *f, bly_hash h) {
-    return blyi_spot_of(h, f->geometry.size, 6);
+static inline blyi_block_probe first_spot(const bly_filter *f, bly_hash h) {
+    return blyi_block_probe_of(h, f->geometry.size, 6);
 }
 
-static inline blyi_spot second_spot(const bly_filter *f, bly_hash h) {
+static inline blyi_block_probe second_spot(const bly_filter *f, bly_hash h) {
     bly_hash other = {h.lo * BLYI_LCG + (h.hi | 1), (h.hi * BLYI_GOLD) ^ h.hi >> 29};
-    return blyi_spot_of(other, f->geometry.size, 6);
+    return blyi_block_probe_of(other, f->geometry.size, 6);
 }
 
 static inline void pair_request(const bly_filter *f, const bly_hash *h, size_t n, bool to_write) {
@@ -170,7 +170,7 @@ static void pair_prefetch_shared(const bly_filter *f, const bly_hash *h, size_t 
 }
 
 /* All bits are tested before the answer is looked at: a branch per bit would cost more. */
-static bool pair_has(const bly_filter *f, blyi_spot s) {
+static bool pair_has(const bly_filter *f, blyi_block_probe s) {
     const uint64_t *words = blyi_words(f) + s.at / 8;
     uint64_t all = 1, w = s.bits;
     unsigned left = 7;
@@ -181,7 +181,7 @@ static bool pair_has(const bly_filter *f, blyi_spot s) {
     return all & 1;
 }
 
-static inline bool pair_put(bly_filter *f, blyi_spot s, bool (*set)(uint64_t *, uint64_t)) {
+static inline bool pair_put(bly_filter *f, blyi_block_probe s, bool (*set)(uint64_t *, uint64_t)) {
     uint64_t *words = blyi_words(f) + s.at / 8, w = s.bits;
     unsigned left = 7;
     bool fresh = false;
@@ -296,12 +296,12 @@ const blyi_ops blyi_sbbf_ops = {
     .kind = BLY_SBBF,
     .capabilities = CAPABILITIES,
     .block_shift = 5,
-    .choose = sbbf_choose,
+    .select_kernels = sbbf_choose,
     .prefetch = prefetch,
-    .prefetch_shared = prefetch_shared,
-    .add = add,
-    .add_shared = add,
-    .contains = blyi_spots_contain,
+    .prefetch_add_shared = prefetch_add_shared,
+    .add_many = add,
+    .add_many_shared = add,
+    .contains_many = blyi_blocks_contain_many,
     .current_fpr = sbbf_current_fpr,
     .fold = fold,
 };
@@ -310,12 +310,12 @@ const blyi_ops blyi_split512_ops = {
     .kind = BLY_SPLIT512,
     .capabilities = CAPABILITIES,
     .block_shift = 6,
-    .choose = split_choose,
+    .select_kernels = split_choose,
     .prefetch = prefetch,
-    .prefetch_shared = prefetch_shared,
-    .add = add,
-    .add_shared = add,
-    .contains = blyi_spots_contain,
+    .prefetch_add_shared = prefetch_add_shared,
+    .add_many = add,
+    .add_many_shared = add,
+    .contains_many = blyi_blocks_contain_many,
     .current_fpr = split_current_fpr,
     .fold = fold,
 };
@@ -324,10 +324,10 @@ const blyi_ops blyi_bb2x512_ops = {
     .kind = BLY_BB2X512,
     .capabilities = CAPABILITIES,
     .prefetch = pair_prefetch,
-    .prefetch_shared = pair_prefetch_shared,
-    .add = pair_add,
-    .add_shared = pair_add_shared,
-    .contains = pair_contains,
+    .prefetch_add_shared = pair_prefetch_shared,
+    .add_many = pair_add,
+    .add_many_shared = pair_add_shared,
+    .contains_many = pair_contains,
     .current_fpr = pair_current_fpr,
     .fold = fold,
 };

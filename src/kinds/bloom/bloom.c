@@ -19,10 +19,10 @@
  *
  * Bits per key at 1% / 0.1% / 0.01%: 9.6 / 14.4 / 19.2, k = 7 / 10 / 13.
  */
-#include "../core/bits.h"
-#include "../core/rate.h"
-#include "ops.h"
-#include "walk.h"
+#include "base/bits.h"
+#include "filter/rate.h"
+#include "filter/ops.h"
+#include "filter/probe_sequence.h"
 
 #include <bloomery/bloom.h>
 #include <math.h>
@@ -30,13 +30,13 @@
 typedef enum scheme { SPREAD, TEXTBOOK, SLICED } scheme;
 
 typedef struct walk {
-    blyi_walk at;
+    blyi_probe_sequence at;
     uint64_t m;
     uint64_t base; /* of the slice */
 } walk;
 
 static inline walk walk_from(const bly_filter *f, bly_hash h) {
-    return (walk){blyi_walk_from(h), f->geometry.size, 0};
+    return (walk){blyi_probe_sequence_begin(h), f->geometry.size, 0};
 }
 
 static inline uint64_t walk_next(walk *w, scheme s) {
@@ -45,7 +45,7 @@ static inline uint64_t walk_next(walk *w, scheme s) {
         w->at.x += w->at.inc;
         return i;
     }
-    uint64_t i = w->base + blyi_walk_next(&w->at, w->m);
+    uint64_t i = w->base + blyi_probe_sequence_next(&w->at, w->m);
     if (s == SLICED)
         w->base += w->m;
     return i;
@@ -119,7 +119,7 @@ static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     request(f, h, n, false);
 }
 
-static void prefetch_shared(const bly_filter *f, const bly_hash *h, size_t n) {
+static void prefetch_add_shared(const bly_filter *f, const bly_hash *h, size_t n) {
     request(f, h, n, true);
 }
 
@@ -202,10 +202,10 @@ const blyi_ops blyi_classic_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_SHARE | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_FOLD |
                     BLY_CAN_OVERLAP | BLY_CAN_MAP,
     .prefetch = prefetch,
-    .prefetch_shared = prefetch_shared,
-    .add = add,
-    .add_shared = add_shared,
-    .contains = contains,
+    .prefetch_add_shared = prefetch_add_shared,
+    .add_many = add,
+    .add_many_shared = add_shared,
+    .contains_many = contains,
     .current_fpr = classic_current_fpr,
     .fold = fold,
 };
@@ -215,10 +215,10 @@ const blyi_ops blyi_partitioned_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_SHARE | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_FOLD |
                     BLY_CAN_OVERLAP | BLY_CAN_MAP,
     .prefetch = prefetch,
-    .prefetch_shared = prefetch_shared,
-    .add = add,
-    .add_shared = add_shared,
-    .contains = contains,
+    .prefetch_add_shared = prefetch_add_shared,
+    .add_many = add,
+    .add_many_shared = add_shared,
+    .contains_many = contains,
     .current_fpr = partitioned_current_fpr,
     .fold = fold,
 };

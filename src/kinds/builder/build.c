@@ -8,19 +8,19 @@
  * The filter depends on nothing but the set of hashes and the rate: neither on the order in which
  * they came nor on repeats, memory or threads.
  */
-#include "../../core/memory.h"
-#include "../../core/planner.h"
-#include "../../core/rate.h"
-#include "shards.h"
-#include "solver.h"
-#include "workers.h"
+#include "base/memory.h"
+#include "filter/planner.h"
+#include "filter/rate.h"
+#include "kinds/builder/shards.h"
+#include "kinds/builder/solver.h"
+#include "kinds/builder/workers.h"
 
 #include <bloomery/build.h>
 #include <errno.h>
 #include <math.h>
 
 enum {
-    MOST_PLANS = 40, /* sizes tried before the hash is blamed */
+    MAX_PLANS = 40, /* sizes tried before the hash is blamed */
 };
 
 static const uint64_t least_memory = (uint64_t)64 << 20;
@@ -54,7 +54,7 @@ static bly_status check_spec(const bly_spec *spec, const blyi_ops *ops) {
     if (spec->first_share != 0 || spec->growth || spec->horizon || spec->generations ||
         spec->span || spec->counter_bits || spec->changes || spec->marker != BLY_KIND_NONE)
         return BLY_EINVAL;
-    if (blyi_hasher_is_hollow(&spec->hasher))
+    if (blyi_hasher_is_empty(&spec->hasher))
         return BLY_EHASHER;
     if (!(spec->fpr >= 0x1p-40 && spec->fpr < 1))
         return BLY_ERATE;
@@ -72,7 +72,7 @@ static bly_status choose_hasher(bly_spec *spec) {
     uint64_t keys = spec->capacity ? spec->capacity : many_keys;
     bly_status status = BLY_OK;
     if (spec->hasher.id == BLY_HASH_NONE) {
-        bool enough = blyi_hash_floor((double)keys, 64) <= spec->fpr * BLYI_HAIR / 2;
+        bool enough = blyi_hash_floor((double)keys, 64) <= spec->fpr * BLYI_RATE_TOLERANCE / 2;
         status =
             bly_hasher_init(&spec->hasher, enough ? BLY_HASH_XXH3 : BLY_HASH_XXH3_128, spec->seed);
     }
@@ -105,8 +105,8 @@ bly_status bly_builder_create(const bly_spec *spec, const bly_build_options *opt
         b->alloc = blyi_guard_allocator(&b->guard, &alloc);
     }
     b->workers = o.threads ? o.threads : blyi_default_workers();
-    if (b->workers > BLYI_MOST_WORKERS)
-        b->workers = BLYI_MOST_WORKERS;
+    if (b->workers > BLYI_MAX_WORKERS)
+        b->workers = BLYI_MAX_WORKERS;
     b->memory = o.memory && o.memory < least_memory ? least_memory : o.memory;
     status =
         blyi_collect_begin(&b->collect, &b->alloc, b->memory / 2, o.folder ? o.folder : "/tmp");
@@ -226,7 +226,7 @@ static bly_status solve_all(solving *j, double fpr, bly_filter **out) {
         .items = j->hashes->total,
         .fpr = b->spec.fpr,
     };
-    for (unsigned again = 0; status == BLY_EFULL && again < MOST_PLANS; again++) {
+    for (unsigned again = 0; status == BLY_EFULL && again < MAX_PLANS; again++) {
         status = b->solver->plan(j->most ? j->most : 1, j->shards, fpr, again, &shape.geometry);
         if (status == BLY_OK)
             status = blyi_filter_make(&shape, b->spec.allocator, NULL, &j->f);

@@ -1,15 +1,15 @@
-#include "collect.h"
+#include "kinds/builder/collect.h"
 
-#include "../../core/memory.h"
-#include "../../core/mix.h"
-#include "spill.h"
+#include "base/memory.h"
+#include "hash/mix.h"
+#include "kinds/builder/spill.h"
 #include <errno.h>
 #include <string.h>
 
 #define FILE_NAME "/bloomery-XXXXXX"
 
 enum {
-    LEAST_ROOM = 1 << 8, /* hashes in the first buffer */
+    MIN_ROOM = 1 << 8, /* hashes in the first buffer */
     GROUP = 1 << 8,      /* keys hashed at a time */
     PART_LOG = 12,       /* a part of about 2^12 hashes is sorted within the second cache */
     STAGE = 1 << 15,     /* words on their way to the file */
@@ -226,7 +226,7 @@ bly_status blyi_collect_close(blyi_collect *c) {
 
 /* A buffer of at least twice the room, up to that of a run. */
 static bly_status widen(blyi_collect *c, size_t want) {
-    uint32_t room = c->room ? 2 * c->room : LEAST_ROOM;
+    uint32_t room = c->room ? 2 * c->room : MIN_ROOM;
     while (room < BLYI_RUN && room < want)
         room *= 2;
     void *block;

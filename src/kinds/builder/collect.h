@@ -11,8 +11,8 @@
  * The default hash has 64 bits, from which both words follow (blyi_hash_from_strong64): then lo is
  * kept alone, in half the memory. With the first hash of another sort all are kept whole.
  */
-#ifndef BLYI_FILTERS_COLLECT_H
-#define BLYI_FILTERS_COLLECT_H
+#ifndef BLYI_KINDS_BUILDER_COLLECT_H
+#define BLYI_KINDS_BUILDER_COLLECT_H
 
 #include <bloomery/hash.h>
 

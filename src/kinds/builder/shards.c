@@ -1,8 +1,8 @@
-#include "shards.h"
+#include "kinds/builder/shards.h"
 
-#include "../../core/memory.h"
-#include "sort.h"
-#include "workers.h"
+#include "base/memory.h"
+#include "kinds/builder/sort.h"
+#include "kinds/builder/workers.h"
 #include <errno.h>
 
 bly_status blyi_shards_begin(blyi_shards *s, blyi_collect *source) {

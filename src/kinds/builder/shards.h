@@ -5,10 +5,10 @@
  * For those who need them sorted, each once, the parts are sorted one by one, and put back where
  * they were.
  */
-#ifndef BLYI_FILTERS_SHARDS_H
-#define BLYI_FILTERS_SHARDS_H
+#ifndef BLYI_KINDS_BUILDER_SHARDS_H
+#define BLYI_KINDS_BUILDER_SHARDS_H
 
-#include "collect.h"
+#include "kinds/builder/collect.h"
 
 typedef struct blyi_shards {
     blyi_collect *source;

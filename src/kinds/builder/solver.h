@@ -9,12 +9,12 @@
  * part by part, and must notice repeats itself (solve_parts); the filter must then be the same in
  * whatever order they are within a part.
  */
-#ifndef BLYI_FILTERS_SOLVER_H
-#define BLYI_FILTERS_SOLVER_H
+#ifndef BLYI_KINDS_BUILDER_SOLVER_H
+#define BLYI_KINDS_BUILDER_SOLVER_H
 
-#include "../../core/bits.h"
-#include "../ops.h"
-#include "shards.h"
+#include "base/bits.h"
+#include "filter/ops.h"
+#include "kinds/builder/shards.h"
 
 typedef struct blyi_solver {
     uint64_t shard_keys; /* about how many keys a shard should have */

@@ -8,14 +8,14 @@
  * large buckets. They are distributed again by the bits that follow, and after the third time
  * sorted as a heap, which takes n log n steps at worst, and n when all are equal.
  */
-#include "sort.h"
+#include "kinds/builder/sort.h"
 
 #include <string.h>
 
 enum {
     SMALL = 24,     /* that insertion is good for */
-    MOST_BITS = 12, /* of a distribution: its counters fit the first cache */
-    MOST_DEPTH = 3,
+    MAX_BITS = 12, /* of a distribution: its counters fit the first cache */
+    MAX_DEPTH = 3,
 };
 
 static inline bool before(bly_hash a, bly_hash b) {
@@ -78,14 +78,14 @@ static inline size_t digit(bly_hash h, unsigned skip, unsigned bits) {
 
 static unsigned digit_bits(size_t n, unsigned skip) {
     unsigned bits = 0;
-    while (bits < MOST_BITS && n >> (bits + 1) > 0)
+    while (bits < MAX_BITS && n >> (bits + 1) > 0)
         bits++;
     return bits < 64 - skip ? bits : 64 - skip;
 }
 
 static size_t sort_at(bly_hash *h, size_t n, bly_hash *scratch, unsigned skip, unsigned depth) {
-    uint32_t end[(1 << MOST_BITS) + 1];
-    if (n <= SMALL || n > UINT32_MAX || depth == MOST_DEPTH || skip >= 64) {
+    uint32_t end[(1 << MAX_BITS) + 1];
+    if (n <= SMALL || n > UINT32_MAX || depth == MAX_DEPTH || skip >= 64) {
         if (n > SMALL)
             return heap_unique(h, n);
         memcpy(scratch, h, n * sizeof *h);

@@ -1,6 +1,6 @@
 /* sort.h - hashes in order, each once. Internal. */
-#ifndef BLYI_FILTERS_SORT_H
-#define BLYI_FILTERS_SORT_H
+#ifndef BLYI_KINDS_BUILDER_SORT_H
+#define BLYI_KINDS_BUILDER_SORT_H
 
 #include <bloomery/base.h>
 

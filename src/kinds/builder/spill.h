@@ -2,8 +2,8 @@
  *
  * The interface is here, where it is used; the code is in src/store with the other file code.
  */
-#ifndef BLYI_FILTERS_SPILL_H
-#define BLYI_FILTERS_SPILL_H
+#ifndef BLYI_KINDS_BUILDER_SPILL_H
+#define BLYI_KINDS_BUILDER_SPILL_H
 
 #include <bloomery/base.h>
 

@@ -1,4 +1,4 @@
-#include "workers.h"
+#include "kinds/builder/workers.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -46,9 +46,9 @@ static void *work(void *ctx) {
 
 bly_status blyi_work(unsigned workers, uint64_t tasks, blyi_task_fn *fn, void *ctx) {
     crew c = {.fn = fn, .ctx = ctx, .tasks = tasks, .lock = PTHREAD_MUTEX_INITIALIZER};
-    pthread_t threads[BLYI_MOST_WORKERS];
+    pthread_t threads[BLYI_MAX_WORKERS];
     unsigned started = 0;
-    while (started + 1 < workers && started + 1 < tasks && started + 1 < BLYI_MOST_WORKERS &&
+    while (started + 1 < workers && started + 1 < tasks && started + 1 < BLYI_MAX_WORKERS &&
            pthread_create(&threads[started], NULL, work, &c) == 0)
         started++;
     (void)work(&c);

@@ -1,11 +1,11 @@
 /* workers.h - the same work on many things, several at a time. Internal. */
-#ifndef BLYI_FILTERS_WORKERS_H
-#define BLYI_FILTERS_WORKERS_H
+#ifndef BLYI_KINDS_BUILDER_WORKERS_H
+#define BLYI_KINDS_BUILDER_WORKERS_H
 
 #include <bloomery/base.h>
 #include <pthread.h>
 
-enum { BLYI_MOST_WORKERS = 64 };
+enum { BLYI_MAX_WORKERS = 64 };
 
 /* Deals with one task. `worker` numbers those that work at once: 0 .. workers-1. */
 typedef bly_status blyi_task_fn(void *ctx, unsigned worker, uint64_t task);

@@ -19,8 +19,8 @@
  *
  * Body: the lines, 64 bytes each, counter i of a line from its bit i * width on.
  */
-#include "../../simd/masks.h"
-#include "cells.h"
+#include "simd/masks.h"
+#include "kinds/counting/counting_cells.h"
 
 #include <bloomery/counting.h>
 #include <math.h>
@@ -69,7 +69,7 @@ INLINE bool has(const void *line, uint64_t bits, unsigned k, unsigned width) {
     return all;
 }
 
-INLINE size_t probe(const uint8_t *lines, const blyi_spot *s, size_t n, unsigned k, uint8_t *out,
+INLINE size_t probe(const uint8_t *lines, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out,
                     unsigned width) {
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
@@ -86,7 +86,7 @@ INLINE size_t probe(const uint8_t *lines, const blyi_spot *s, size_t n, unsigned
     static bool has_##width(const void *line, uint64_t bits, unsigned k) {                         \
         return has(line, bits, k, width);                                                          \
     }                                                                                              \
-    static size_t probe_##width(const void *lines, const blyi_spot *s, size_t n, unsigned k,       \
+    static size_t probe_##width(const void *lines, const blyi_block_probe *s, size_t n, unsigned k,       \
                                 uint8_t *out) {                                                    \
         return probe(lines, s, n, k, out, width);                                                  \
     }
@@ -98,20 +98,20 @@ FOR_WIDTH(16)
 static void choose(bly_filter *f) {
     switch (f->geometry.detail) {
     case 2:
-        f->has = has_2;
-        f->probe = probe_2;
+        f->contains_block = has_2;
+        f->contains_blocks = probe_2;
         break;
     case 4:
-        f->has = has_4;
-        f->probe = probe_4;
+        f->contains_block = has_4;
+        f->contains_blocks = probe_4;
         break;
     case 8:
-        f->has = has_8;
-        f->probe = probe_8;
+        f->contains_block = has_8;
+        f->contains_blocks = probe_8;
         break;
     default:
-        f->has = has_16;
-        f->probe = probe_16;
+        f->contains_block = has_16;
+        f->contains_blocks = probe_16;
     }
 }
 
@@ -123,7 +123,7 @@ static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
 /* ---- changes, and how many copies ------------------------------------------------------------ */
 
 /* The counters of a key in its line, by their first bits; the same ones may come twice. */
-INLINE void counters_of(bly_hash h, unsigned k, unsigned width, uint64_t at[BLYI_MOST_IN_LINE]) {
+INLINE void counters_of(bly_hash h, unsigned k, unsigned width, uint64_t at[BLYI_MAX_IN_LINE]) {
     slices s = slices_of(h.hi, width);
     for (unsigned j = 0; j < k; j++)
         at[j] = next_counter(&s, width);
@@ -131,7 +131,7 @@ INLINE void counters_of(bly_hash h, unsigned k, unsigned width, uint64_t at[BLYI
 
 static uint64_t copies(const bly_filter *f, bly_hash h) {
     const unsigned width = f->geometry.detail, k = f->geometry.hashes;
-    uint64_t at[BLYI_MOST_IN_LINE];
+    uint64_t at[BLYI_MAX_IN_LINE];
     counters_of(h, k, width, at);
     return blyi_counters_lowest(line_of(f, h), at, k, blyi_counter_limit(width));
 }
@@ -140,7 +140,7 @@ INLINE size_t add_by(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
     const unsigned k = f->geometry.hashes;
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t at[BLYI_MOST_IN_LINE];
+        uint64_t at[BLYI_MAX_IN_LINE];
         counters_of(h[i], k, width, at);
         bool is_new = blyi_counters_raise(line_of(f, h[i]), at, k, blyi_counter_limit(width));
         fresh += is_new;
@@ -171,7 +171,7 @@ static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added
 
 INLINE bool take_by(bly_filter *f, bly_hash h, unsigned width) {
     const unsigned k = f->geometry.hashes;
-    uint64_t at[BLYI_MOST_IN_LINE];
+    uint64_t at[BLYI_MAX_IN_LINE];
     counters_of(h, k, width, at);
     return blyi_counters_lower(line_of(f, h), at, k, blyi_counter_limit(width));
 }
@@ -191,7 +191,7 @@ static bly_status take(bly_filter *f, bly_hash h, bool *removed) {
         *removed = take_by(f, h, 16);
     }
     if (*removed)
-        blyi_filter_uncount(f, 1);
+        blyi_filter_subtract_count(f, 1);
     return BLY_OK;
 }
 
@@ -220,15 +220,15 @@ const blyi_ops blyi_blocked_counting_ops = {
     .kind = BLY_BLOCKED_COUNTING,
     .capabilities = BLYI_COUNTERS_CAN,
     .block_shift = LINE_SHIFT,
-    .choose = choose,
+    .select_kernels = choose,
     .prefetch = prefetch,
-    .put = put,
-    .contains = blyi_spots_contain,
-    .take = take,
-    .copies = copies,
-    .stats = stats,
-    .unite = blyi_counters_unite,
-    .intersect = blyi_counters_intersect,
-    .subtract = blyi_counters_subtract,
-    .overlap = blyi_counters_overlap,
+    .try_add_many = put,
+    .contains_many = blyi_blocks_contain_many,
+    .remove_one = take,
+    .count_copies = copies,
+    .fill_stats = stats,
+    .union_with = blyi_counters_unite,
+    .intersect_with = blyi_counters_intersect,
+    .subtract_from = blyi_counters_subtract,
+    .estimate_overlap = blyi_counters_overlap,
 };

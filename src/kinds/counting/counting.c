@@ -37,8 +37,8 @@
  * are stuck, or that an intersection has left, need not agree with any number of copies, so there
  * is nothing to check in it but its padding.
  */
-#include "../walk.h"
-#include "cells.h"
+#include "filter/probe_sequence.h"
+#include "kinds/counting/counting_cells.h"
 
 #include <bloomery/counting.h>
 #include <math.h>
@@ -47,9 +47,9 @@ static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     const uint64_t m = f->geometry.size;
     const unsigned width = f->geometry.detail;
     for (size_t i = 0; i < n; i++) {
-        blyi_walk w = blyi_walk_from(h[i]);
+        blyi_probe_sequence w = blyi_probe_sequence_begin(h[i]);
         for (unsigned j = 0; j < f->geometry.hashes; j++)
-            blyi_prefetch_to_read(f->body + (blyi_walk_next(&w, m) * width >> 3));
+            blyi_prefetch_to_read(f->body + (blyi_probe_sequence_next(&w, m) * width >> 3));
     }
 }
 
@@ -59,10 +59,10 @@ static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t
     const uint64_t limit = blyi_counter_limit(width);
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        blyi_walk w = blyi_walk_from(h[i]);
+        blyi_probe_sequence w = blyi_probe_sequence_begin(h[i]);
         bool hit = true;
         for (unsigned j = 0; hit && j < f->geometry.hashes; j++)
-            hit = blyi_counter_get(words, blyi_walk_next(&w, m) * width, limit) != 0;
+            hit = blyi_counter_get(words, blyi_probe_sequence_next(&w, m) * width, limit) != 0;
         hits += hit;
         if (found)
             found[i] = hit;
@@ -71,14 +71,14 @@ static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t
 }
 
 /* The counters of a key, by their first bits; the same ones may come twice. */
-static inline void counters_of(const bly_filter *f, bly_hash h, uint64_t at[BLYI_MOST_COUNTERS]) {
-    blyi_walk w = blyi_walk_from(h);
+static inline void counters_of(const bly_filter *f, bly_hash h, uint64_t at[BLYI_MAX_COUNTERS]) {
+    blyi_probe_sequence w = blyi_probe_sequence_begin(h);
     for (unsigned j = 0; j < f->geometry.hashes; j++)
-        at[j] = blyi_walk_next(&w, f->geometry.size) * f->geometry.detail;
+        at[j] = blyi_probe_sequence_next(&w, f->geometry.size) * f->geometry.detail;
 }
 
 static uint64_t copies(const bly_filter *f, bly_hash h) {
-    uint64_t at[BLYI_MOST_COUNTERS];
+    uint64_t at[BLYI_MAX_COUNTERS];
     counters_of(f, h, at);
     return blyi_counters_lowest(blyi_words(f), at, f->geometry.hashes,
                                 blyi_counter_limit(f->geometry.detail));
@@ -89,7 +89,7 @@ static uint64_t copies(const bly_filter *f, bly_hash h) {
 static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum) {
     const uint64_t limit = blyi_counter_limit(f->geometry.detail);
     for (size_t i = 0; i < n; i++) {
-        uint64_t at[BLYI_MOST_COUNTERS];
+        uint64_t at[BLYI_MAX_COUNTERS];
         counters_of(f, h[i], at);
         bool is_new = blyi_counters_raise(blyi_words(f), at, f->geometry.hashes, limit);
         sum->fresh += is_new;
@@ -103,11 +103,11 @@ static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added
 
 static bly_status take(bly_filter *f, bly_hash h, bool *removed) {
     const uint64_t limit = blyi_counter_limit(f->geometry.detail);
-    uint64_t at[BLYI_MOST_COUNTERS];
+    uint64_t at[BLYI_MAX_COUNTERS];
     counters_of(f, h, at);
     *removed = blyi_counters_lower(blyi_words(f), at, f->geometry.hashes, limit);
     if (*removed)
-        blyi_filter_uncount(f, 1);
+        blyi_filter_subtract_count(f, 1);
     return BLY_OK;
 }
 
@@ -160,13 +160,13 @@ const blyi_ops blyi_counting_ops = {
     .kind = BLY_COUNTING,
     .capabilities = BLYI_COUNTERS_CAN,
     .prefetch = prefetch,
-    .put = put,
-    .contains = contains,
-    .take = take,
-    .copies = copies,
-    .stats = stats,
-    .unite = blyi_counters_unite,
-    .intersect = blyi_counters_intersect,
-    .subtract = blyi_counters_subtract,
-    .overlap = blyi_counters_overlap,
+    .try_add_many = put,
+    .contains_many = contains,
+    .remove_one = take,
+    .count_copies = copies,
+    .fill_stats = stats,
+    .union_with = blyi_counters_unite,
+    .intersect_with = blyi_counters_intersect,
+    .subtract_from = blyi_counters_subtract,
+    .estimate_overlap = blyi_counters_overlap,
 };

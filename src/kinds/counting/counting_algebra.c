@@ -16,10 +16,10 @@
  * How many keys there are, and how many two filters share, is estimated as for bits, from the
  * counters that are not 0.
  */
-#include "../combine.h"
-#include "cells.h"
+#include "filter/set_operations.h"
+#include "kinds/counting/counting_cells.h"
 
-#include "../../core/rate.h"
+#include "filter/rate.h"
 #include <math.h>
 
 typedef uint64_t combine_fn(uint64_t a, uint64_t b, unsigned width);
@@ -77,7 +77,7 @@ enum { LINE_WORDS = 8 };
 
 /* LINE_WORDS words of dst less those of src. */
 static void subtract_words(uint64_t *into, const uint64_t *src, unsigned width, bool all_or_none,
-                           blyi_taken *t) {
+                           blyi_subtraction *t) {
     parts p[LINE_WORDS];
     uint64_t lacking = 0;
     for (unsigned i = 0; i < LINE_WORDS; i++) {
@@ -100,7 +100,7 @@ static void subtract_words(uint64_t *into, const uint64_t *src, unsigned width, 
 bly_status blyi_counters_subtract(bly_filter *dst, const bly_filter *src) {
     const bool in_lines = dst->geometry.kind == BLY_BLOCKED_COUNTING;
     const uint64_t bits = bly_plan_bits(&dst->geometry), others = src->items;
-    blyi_taken t = {0, 0, 0, 0};
+    blyi_subtraction t = {0, 0, 0, 0};
     for (uint64_t i = 0; i < blyi_word_count(dst); i += LINE_WORDS) {
         uint64_t line[LINE_WORDS];
         for (unsigned j = 0; j < LINE_WORDS; j++)

@@ -8,11 +8,11 @@
  * The functions on words take and return values, not what lies in memory (blyi_le64). A mask has
  * bits only where counters have their lowest bit, `ones`.
  */
-#ifndef BLYI_COUNTING_CELLS_H
-#define BLYI_COUNTING_CELLS_H
+#ifndef BLYI_KINDS_COUNTING_COUNTING_CELLS_H
+#define BLYI_KINDS_COUNTING_COUNTING_CELLS_H
 
-#include "../../core/plan_counting.h"
-#include "../ops.h"
+#include "kinds/counting/counting_plan.h"
+#include "filter/ops.h"
 
 #define BLYI_COUNTERS_INLINE static inline __attribute__((always_inline))
 
@@ -39,7 +39,7 @@ BLYI_COUNTERS_INLINE void blyi_counter_set(uint64_t *words, uint64_t at, uint64_
 /* One more in each of k counters; returns whether one of them was 0. */
 BLYI_COUNTERS_INLINE bool blyi_counters_raise(uint64_t *words, const uint64_t *at, unsigned k,
                                               uint64_t limit) {
-    uint64_t old[BLYI_MOST_COUNTERS];
+    uint64_t old[BLYI_MAX_COUNTERS];
     bool fresh = false;
     for (unsigned j = 0; j < k; j++) {
         old[j] = blyi_counter_get(words, at[j], limit);
@@ -53,7 +53,7 @@ BLYI_COUNTERS_INLINE bool blyi_counters_raise(uint64_t *words, const uint64_t *a
 /* One less; false when one of them is 0, and then nothing changes. */
 BLYI_COUNTERS_INLINE bool blyi_counters_lower(uint64_t *words, const uint64_t *at, unsigned k,
                                               uint64_t limit) {
-    uint64_t old[BLYI_MOST_COUNTERS];
+    uint64_t old[BLYI_MAX_COUNTERS];
     bool all = true;
     for (unsigned j = 0; j < k; j++) {
         old[j] = blyi_counter_get(words, at[j], limit);
@@ -140,7 +140,7 @@ bly_status blyi_counters_intersect(bly_filter *dst, const bly_filter *src);
 bly_status blyi_counters_subtract(bly_filter *dst, const bly_filter *src);
 bly_status blyi_counters_overlap(const bly_filter *a, const bly_filter *b, bly_overlap *out);
 
-/* blyi_ops.stats, given the rate of the counters as they stand, as a function of the share that is
+/* blyi_ops.fill_stats, given the rate of the counters as they stand, as a function of the share that is
  * not 0. */
 void blyi_counters_stats(const bly_filter *f, bly_stats *out,
                          double (*rate)(const bly_filter *f, double fill));

@@ -1,6 +1,6 @@
 /* Filters of counters by their width: made, planned, and how likely one is to get stuck. */
-#include "../../core/rate.h"
-#include "cells.h"
+#include "filter/rate.h"
+#include "kinds/counting/counting_cells.h"
 
 #include <bloomery/counting.h>
 #include <math.h>

@@ -32,25 +32,25 @@
  * How full counters get. A key raises a given counter with probability q, so n keys have raised it
  * a binomial number of times; the tail of that is summed from its first term.
  */
-#include "plan_counting.h"
-#include "mixture.h"
-#include "planner.h"
-#include "rate.h"
-#include "search.h"
+#include "kinds/counting/counting_plan.h"
+#include "filter/binomial_mean.h"
+#include "filter/planner.h"
+#include "filter/rate.h"
+#include "filter/size_search.h"
 
 #include <math.h>
 
-enum { LEAST_CELLS = 64 };
+enum { MIN_CELLS = 64 };
 
 static bly_status check_counting(const bly_geometry *g) {
-    if (!blyi_counter_fits(g->detail) || g->hashes < 1 || g->hashes > BLYI_MOST_COUNTERS ||
-        g->size < LEAST_CELLS)
+    if (!blyi_counter_fits(g->detail) || g->hashes < 1 || g->hashes > BLYI_MAX_COUNTERS ||
+        g->size < MIN_CELLS)
         return BLY_EGEOMETRY;
     return g->size > BLYI_MAX_BITS / g->detail ? BLY_ETOOBIG : BLY_OK;
 }
 
 static bly_status check_blocked(const bly_geometry *g) {
-    if (!blyi_counter_fits(g->detail) || g->hashes < 1 || g->hashes > BLYI_MOST_IN_LINE ||
+    if (!blyi_counter_fits(g->detail) || g->hashes < 1 || g->hashes > BLYI_MAX_IN_LINE ||
         g->size == 0)
         return BLY_EGEOMETRY;
     return g->size > BLYI_MAX_BITS / BLYI_LINE_BITS ? BLY_ETOOBIG : BLY_OK;
@@ -66,7 +66,7 @@ static unsigned width(const bly_geometry *g) {
 
 static uint64_t most(const bly_geometry *g) {
     (void)g;
-    return BLYI_ENDLESS;
+    return BLYI_UNLIMITED_KEYS;
 }
 
 /* ---- counters -------------------------------------------------------------------------------- */
@@ -114,7 +114,7 @@ static double counting_rate(const bly_geometry *g, double n) {
 }
 
 /* out[d] = the chance that k places of B are d different ones. */
-static void spread(unsigned B, unsigned k, double out[BLYI_MOST_PLACES + 1]) {
+static void spread(unsigned B, unsigned k, double out[BLYI_MAX_PLACES + 1]) {
     out[0] = 1;
     for (unsigned d = 1; d <= k; d++)
         out[d] = 0;
@@ -125,7 +125,7 @@ static void spread(unsigned B, unsigned k, double out[BLYI_MOST_PLACES + 1]) {
 
 /* Sum of D(d) H(d, t), by the recurrence. */
 static double by_recurrence(unsigned B, unsigned k, const double *different, unsigned t) {
-    double hit[BLYI_MOST_PLACES + 1] = {1}, sum = 0;
+    double hit[BLYI_MAX_PLACES + 1] = {1}, sum = 0;
     for (; t > 0; t--)
         for (unsigned d = k; d > 0; d--)
             hit[d] = (hit[d] * (B - d) + hit[d - 1] * d) / B;
@@ -149,7 +149,7 @@ static double by_sum(unsigned B, unsigned k, const double *different, double t) 
 double blyi_line_rate(unsigned shape, double i) {
     static const double most_cancelled = 1e8;
     unsigned B = shape >> 8, k = shape & 255;
-    double different[BLYI_MOST_PLACES + 1], free = exp(k * i * log1p(-1.0 / B));
+    double different[BLYI_MAX_PLACES + 1], free = exp(k * i * log1p(-1.0 / B));
     spread(B, k, different);
     return pow((1 + free) / (1 - free), k) < most_cancelled
                ? by_sum(B, k, different, k * i)
@@ -157,7 +157,7 @@ double blyi_line_rate(unsigned shape, double i) {
 }
 
 static double blocked_rate(const bly_geometry *g, double n) {
-    return blyi_mixture(n, (double)g->size, blyi_line_rate,
+    return blyi_binomial_mean(n, (double)g->size, blyi_line_rate,
                         blyi_line_shape(blyi_line_cells(g), g->hashes));
 }
 
@@ -196,15 +196,15 @@ static uint64_t fewest_lines(sizing *z, uint64_t limit) {
     if (limit == 0 || !(ideal * 0.9 <= (double)limit) || excess_at(z, limit) > 0)
         return 0;
     uint64_t first = ideal < (double)limit ? (uint64_t)ideal + 1 : limit;
-    blyi_search s = {excess_at, z, (uint64_t)(0.9 * (double)(first - 1)), first, limit, 0.6 * k};
-    return blyi_smallest(&s);
+    blyi_size_search s = {excess_at, z, (uint64_t)(0.9 * (double)(first - 1)), first, limit, 0.6 * k};
+    return blyi_smallest_size(&s);
 }
 
 static bly_status plan_lines(uint64_t keys, double fpr, bly_geometry *g) {
     const uint64_t most_lines = BLYI_MAX_BITS / BLYI_LINE_BITS;
     sizing z = {*g, (double)keys, fpr};
     uint64_t limit = keys < most_lines ? keys : most_lines;
-    for (z.g.hashes = 1; z.g.hashes <= BLYI_MOST_IN_LINE; z.g.hashes++) {
+    for (z.g.hashes = 1; z.g.hashes <= BLYI_MAX_IN_LINE; z.g.hashes++) {
         uint64_t lines = fewest_lines(&z, limit);
         if (lines == 0)
             continue;
@@ -245,7 +245,7 @@ const blyi_planner blyi_plan_counting = {
     .width = width,
     .plan = plan_counting,
     .rate = counting_rate,
-    .most = most,
+    .max_keys = most,
     .fill = fill,
 };
 
@@ -257,6 +257,6 @@ const blyi_planner blyi_plan_blocked_counting = {
     .width = width,
     .plan = plan_blocked,
     .rate = blocked_rate,
-    .most = most,
+    .max_keys = most,
     .fill = fill,
 };

@@ -1,17 +1,17 @@
 /* plan_counting.h - the shape of counting and blocked-counting filters. Internal.
  *
  * src/filters/counting/counting.c explains them. */
-#ifndef BLYI_CORE_PLAN_COUNTING_H
-#define BLYI_CORE_PLAN_COUNTING_H
+#ifndef BLYI_KINDS_COUNTING_COUNTING_PLAN_H
+#define BLYI_KINDS_COUNTING_COUNTING_PLAN_H
 
 #include <bloomery/plan.h>
 #include <stdbool.h>
 
 enum {
     BLYI_COUNTER_BITS = 4,   /* unless another width is asked */
-    BLYI_MOST_COUNTERS = 64, /* of a key, anywhere */
-    BLYI_MOST_IN_LINE = 16,  /* and in a line */
-    BLYI_MOST_PLACES = 32,   /* that blyi_line_rate is good for */
+    BLYI_MAX_COUNTERS = 64, /* of a key, anywhere */
+    BLYI_MAX_IN_LINE = 16,  /* and in a line */
+    BLYI_MAX_PLACES = 32,   /* that blyi_line_rate is good for */
     BLYI_LINE_BITS = 512,
 };
 
@@ -43,7 +43,7 @@ bly_status blyi_counting_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t
                               bly_geometry *out);
 
 /* A line of B cells in which each key has k places, drawn independently; k is at most
- * BLYI_MOST_PLACES. */
+ * BLYI_MAX_PLACES. */
 static inline unsigned blyi_line_shape(unsigned B, unsigned k) {
     return B << 8 | k;
 }

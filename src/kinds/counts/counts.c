@@ -33,11 +33,11 @@
  * Body: the lines, a byte to a cell. Line mulhi(lo, lines). For the cells, in four steps from the
  * lowest 16 bits of hi up, x = slice * (61 + j) >> 16, j = 0 .. 3, or 60 + j if x was taken before.
  */
-#include "counts.h"
+#include "kinds/counts/counts.h"
 
-#include "../../core/bits.h"
-#include "../../core/rate.h"
-#include "../combine.h"
+#include "base/bits.h"
+#include "filter/rate.h"
+#include "filter/set_operations.h"
 #include <bloomery/sketch.h>
 #include <math.h>
 
@@ -193,12 +193,12 @@ const blyi_ops blyi_counts_ops = {
     .kind = BLY_COUNTS,
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_OVERLAP | BLY_CAN_MAP | BLY_TELLS_COPIES,
     .prefetch = prefetch,
-    .put = put,
-    .contains = contains,
-    .copies = copies,
-    .stats = stats,
-    .unite = blyi_counts_unite,
-    .overlap = overlap,
+    .try_add_many = put,
+    .contains_many = contains,
+    .count_copies = copies,
+    .fill_stats = stats,
+    .union_with = blyi_counts_unite,
+    .estimate_overlap = overlap,
 };
 
 /* ---- create ---------------------------------------------------------------------------------- */

@@ -1,9 +1,9 @@
 /* counts.h - the cells of a sketch of counts. Internal. counts.c tells what they mean. */
-#ifndef BLYI_FILTERS_SKETCH_COUNTS_H
-#define BLYI_FILTERS_SKETCH_COUNTS_H
+#ifndef BLYI_KINDS_COUNTS_COUNTS_H
+#define BLYI_KINDS_COUNTS_COUNTS_H
 
-#include "../../core/mix.h"
-#include "../ops.h"
+#include "hash/mix.h"
+#include "filter/ops.h"
 
 enum {
     BLYI_COUNTS_HASHES = 4,
@@ -20,7 +20,7 @@ static inline const uint64_t *blyi_counts_values_of(const bly_filter *f) {
     return blyi_counts_values[f->geometry.detail];
 }
 
-/* ops.unite */
+/* ops.union_with */
 bly_status blyi_counts_unite(bly_filter *dst, const bly_filter *src);
 
 #endif

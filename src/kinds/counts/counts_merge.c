@@ -9,10 +9,10 @@
  * The number drawn is a hash of the line and the adds that have been counted: the same sketches
  * give the same bytes.
  */
-#include "counts.h"
+#include "kinds/counts/counts.h"
 
-#include "../../core/bits.h"
-#include "../levels.h"
+#include "base/bits.h"
+#include "filter/levels.h"
 #include <bloomery/sketch.h>
 
 static uint64_t dice_of(uint64_t line, uint64_t items) {

@@ -12,10 +12,10 @@
  * It is not what a sketch is chosen for: at 1% it takes 12 bytes a key, and it counts well with
  * four.
  */
-#include "mixture.h"
-#include "planner.h"
-#include "rate.h"
-#include "search.h"
+#include "filter/binomial_mean.h"
+#include "filter/planner.h"
+#include "filter/rate.h"
+#include "filter/size_search.h"
 
 #include <math.h>
 
@@ -54,12 +54,12 @@ static double line_rate(unsigned k, double i) {
 }
 
 static double rate(const bly_geometry *g, double n) {
-    return blyi_mixture(n, (double)g->size, line_rate, HASHES);
+    return blyi_binomial_mean(n, (double)g->size, line_rate, HASHES);
 }
 
 static uint64_t most(const bly_geometry *g) {
     (void)g;
-    return BLYI_ENDLESS;
+    return BLYI_UNLIMITED_KEYS;
 }
 
 static double fill(const bly_geometry *g, double n) {
@@ -82,8 +82,8 @@ static bly_status plan(uint64_t keys, double fpr, bly_geometry *out) {
     const uint64_t end = BLYI_MAX_BITS / LINE_BITS;
     double ideal = z.n * HASHES / LINE_CELLS / -log1p(-pow(fpr, 1.0 / HASHES));
     uint64_t first = ideal < (double)end ? (uint64_t)ideal + 1 : end;
-    blyi_search s = {excess_at, &z, 0, first, end, HASHES * 0.6};
-    z.g.size = blyi_smallest(&s);
+    blyi_size_search s = {excess_at, &z, 0, first, end, HASHES * 0.6};
+    z.g.size = blyi_smallest_size(&s);
     if (z.g.size == 0)
         return BLY_ETOOBIG;
     *out = z.g;
@@ -98,6 +98,6 @@ const blyi_planner blyi_plan_counts = {
     .width = width,
     .plan = plan,
     .rate = rate,
-    .most = most,
+    .max_keys = most,
     .fill = fill,
 };

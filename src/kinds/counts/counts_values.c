@@ -1,7 +1,7 @@
 /* What a code counts: value[0] = 0, and value[c+1] = value[c] + step, where
  *     step = 1 + max(0, value[c] - 16) / d,      rounded down, d = 11 or 24.
  * Written out, so that every machine has the same; test_counts.c does the sum. */
-#include "counts.h"
+#include "kinds/counts/counts.h"
 
 const uint64_t blyi_counts_values[BLYI_COUNTS_GROWTHS][BLYI_COUNTS_CODES] = {
     {0,          1,          2,          3,          4,          5,          6,

@@ -15,12 +15,12 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "../../core/memory.h"
+#include "base/memory.h"
 #include <bloomery/sketch.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1 << 28 }; /* entries: numbers and slots fit 32 bits */
+enum { MAX = 1 << 28 }; /* entries: numbers and slots fit 32 bits */
 
 typedef struct entry {
     uint8_t *key; /* NULL when empty */
@@ -105,7 +105,7 @@ bly_status bly_top_create(size_t n, const bly_allocator *a, bly_top **out) {
     *out = NULL;
     if (n == 0)
         return BLY_EINVAL;
-    if (n > MOST)
+    if (n > MAX)
         return BLY_ENOMEM;
     bly_top *t = alloc.alloc(alloc.ctx, sizeof *t);
     if (!t)

@@ -1,11 +1,11 @@
 /* chain.h - a list of fingerprint tables, each a refinement of those before it. Internal.
  * scalable_cuckoo.c explains it.
  */
-#ifndef BLYI_FILTERS_CHAIN_H
-#define BLYI_FILTERS_CHAIN_H
+#ifndef BLYI_KINDS_CUCKOO_CHAIN_H
+#define BLYI_KINDS_CUCKOO_CHAIN_H
 
-#include "../series.h"
-#include "entries.h"
+#include "filter/series.h"
+#include "kinds/cuckoo/entries.h"
 
 /* Whether keys of one class in a table `fine` are of one class in a table `coarse`, which has fewer
  * classes and as many buckets or fewer. */
@@ -24,7 +24,7 @@ bool blyi_chain_store(bly_filter *f, unsigned end, unsigned tenths, const blyi_t
  * room. Returns how many; *slot is where it stopped: an entry without a place stays. */
 uint64_t blyi_chain_drain(bly_filter *f, unsigned i, uint64_t *slot, uint64_t end);
 
-/* blyi_ops.unite and .compatible. */
+/* blyi_ops.union_with and .compatible. */
 bly_status blyi_chain_unite(bly_filter *dst, const bly_filter *src);
 bool blyi_chain_compatible(const bly_filter *a, const bly_filter *b);
 

@@ -29,7 +29,7 @@
  *
  * Body: the slots, f + 1 bits each, one after the other from bit 0 on; 64 bits that are 0.
  */
-#include "entries.h"
+#include "kinds/cuckoo/entries.h"
 
 #include <bloomery/cuckoo.h>
 
@@ -55,17 +55,17 @@ const blyi_ops blyi_cuckoo_ops = {
     .kind = BLY_CUCKOO,
     .capabilities = BLYI_ENTRIES_CAN,
     .prefetch = blyi_entries_prefetch,
-    .put = put,
-    .contains = blyi_entries_contains,
-    .ask = blyi_entries_ask,
-    .ask_hashes = blyi_entries_ask_hashes,
-    .take = blyi_entries_take,
-    .copies = blyi_entries_copies,
-    .sound = blyi_entries_sound,
-    .stats = blyi_entries_stats,
-    .unite = unite,
-    .intersect = blyi_entries_intersect,
-    .subtract = blyi_entries_subtract,
-    .overlap = blyi_entries_overlap,
-    .equal = blyi_entries_equal,
+    .try_add_many = put,
+    .contains_many = blyi_entries_contains,
+    .contains_keys_pipelined = blyi_entries_ask,
+    .contains_hashes_pipelined = blyi_entries_ask_hashes,
+    .remove_one = blyi_entries_take,
+    .count_copies = blyi_entries_copies,
+    .body_is_valid = blyi_entries_sound,
+    .fill_stats = blyi_entries_stats,
+    .union_with = unite,
+    .intersect_with = blyi_entries_intersect,
+    .subtract_from = blyi_entries_subtract,
+    .estimate_overlap = blyi_entries_overlap,
+    .is_equal = blyi_entries_equal,
 };

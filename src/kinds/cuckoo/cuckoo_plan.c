@@ -27,13 +27,13 @@
  *
  * Buckets are planned in even numbers, because then no key's two buckets are the same (table.h).
  */
-#include "plan_cuckoo.h"
-#include "planner.h"
-#include "rate.h"
+#include "kinds/cuckoo/cuckoo_plan.h"
+#include "filter/planner.h"
+#include "filter/rate.h"
 
 #include <math.h>
 
-enum { SPARE = 13, LARGE_SPARE = 6, ALWAYS = 8, LEAST_PLANNED = 7 };
+enum { SPARE = 13, LARGE_SPARE = 6, ALWAYS = 8, MIN_PLANNED = 7 };
 
 uint64_t blyi_buckets_hold(uint64_t buckets) {
     uint64_t even = buckets > 1 ? buckets & ~(uint64_t)1 : buckets;
@@ -69,7 +69,7 @@ static uint64_t most_buckets(uint32_t rest) {
 }
 
 bly_status blyi_table_check(const bly_geometry *g) {
-    if (g->size == 0 || g->hashes < BLYI_LEAST_REST || g->hashes > BLYI_MOST_REST)
+    if (g->size == 0 || g->hashes < BLYI_MIN_REST || g->hashes > BLYI_MAX_REST)
         return BLY_EGEOMETRY;
     return g->size > most_buckets(g->hashes) ? BLY_ETOOBIG : BLY_OK;
 }
@@ -83,8 +83,8 @@ static bly_status check_growable(const bly_geometry *g) {
     bly_status status = blyi_table_check(g);
     if (status)
         return status;
-    if (g->detail < BLYI_LEAST_REST || g->detail > g->hashes ||
-        g->hashes - g->detail > BLYI_MOST_DOUBLINGS)
+    if (g->detail < BLYI_MIN_REST || g->detail > g->hashes ||
+        g->hashes - g->detail > BLYI_MAX_DOUBLINGS)
         return BLY_EGEOMETRY;
     uint64_t last = most_buckets(g->detail) >> (g->hashes - g->detail);
     return g->size > last ? BLY_ETOOBIG : BLY_OK;
@@ -108,7 +108,7 @@ double blyi_table_fill(const bly_geometry *g, double n) {
 
 /* The shortest remainder, from `least` bits on, with which g->size buckets keep the rate. */
 static bly_status choose_rest(bly_geometry *g, uint32_t least, uint64_t keys, double fpr) {
-    for (uint32_t rest = least; rest <= BLYI_MOST_REST; rest++) {
+    for (uint32_t rest = least; rest <= BLYI_MAX_REST; rest++) {
         g->hashes = rest;
         if (g->kind == BLY_GROWABLE_CUCKOO)
             g->detail = rest;
@@ -123,7 +123,7 @@ bly_status blyi_table_plan(bly_kind kind, uint64_t keys, double fpr, bly_geometr
     if (keys > BLYI_MAX_BITS)
         return BLY_ETOOBIG;
     g.size = blyi_buckets_for(keys);
-    bly_status status = choose_rest(&g, LEAST_PLANNED, keys, fpr);
+    bly_status status = choose_rest(&g, MIN_PLANNED, keys, fpr);
     if (status == BLY_OK)
         status = bly_plan_check(&g);
     if (status == BLY_OK)
@@ -141,7 +141,7 @@ bly_status blyi_chain_plan(const bly_geometry *last, uint64_t keys, double fpr, 
     if (keys > BLYI_MAX_BITS)
         return BLY_ETOOBIG;
     for (; blyi_buckets_hold(g.size) < keys; g.size *= 2)
-        least -= least > LEAST_PLANNED;
+        least -= least > MIN_PLANNED;
     bly_status status = choose_rest(&g, least, keys, fpr);
     if (status == BLY_OK)
         status = bly_plan_check(&g);
@@ -172,12 +172,12 @@ bly_status blyi_growable_plan(uint64_t first, uint64_t horizon, double fpr, bly_
         start += start & 1;
     }
     bly_geometry g = {.kind = BLY_GROWABLE_CUCKOO, .size = start << doublings};
-    bly_status status = choose_rest(&g, LEAST_PLANNED, horizon, fpr);
+    bly_status status = choose_rest(&g, MIN_PLANNED, horizon, fpr);
     if (status)
         return status;
     g.size = start;
     g.hashes += doublings;
-    if (g.hashes > BLYI_MOST_REST || doublings > BLYI_MOST_DOUBLINGS)
+    if (g.hashes > BLYI_MAX_REST || doublings > BLYI_MAX_DOUBLINGS)
         return BLY_ERATE;
     status = bly_plan_check(&g);
     if (status == BLY_OK)
@@ -193,7 +193,7 @@ const blyi_planner blyi_plan_cuckoo = {
     .width = width,
     .plan = plan_cuckoo,
     .rate = blyi_table_rate,
-    .most = blyi_table_most,
+    .max_keys = blyi_table_most,
     .fill = blyi_table_fill,
 };
 
@@ -205,6 +205,6 @@ const blyi_planner blyi_plan_growable = {
     .width = width,
     .plan = plan_growable,
     .rate = blyi_table_rate,
-    .most = blyi_table_most,
+    .max_keys = blyi_table_most,
     .fill = blyi_table_fill,
 };

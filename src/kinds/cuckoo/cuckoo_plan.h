@@ -1,19 +1,19 @@
 /* plan_cuckoo.h - the shape of a fingerprint table, for those who size one and those who use it.
  * Internal. plan_cuckoo.c explains the numbers.
  */
-#ifndef BLYI_CORE_PLAN_CUCKOO_H
-#define BLYI_CORE_PLAN_CUCKOO_H
+#ifndef BLYI_KINDS_CUCKOO_CUCKOO_PLAN_H
+#define BLYI_KINDS_CUCKOO_CUCKOO_PLAN_H
 
 #include <bloomery/plan.h>
 #include <stdbool.h>
 
 enum {
     BLYI_BUCKET = 4,      /* slots */
-    BLYI_LEAST_REST = 6,  /* bits of a remainder */
-    BLYI_MOST_REST = 55,  /* so that a slot at any bit lies within eight bytes */
+    BLYI_MIN_REST = 6,  /* bits of a remainder */
+    BLYI_MAX_REST = 55,  /* so that a slot at any bit lies within eight bytes */
     BLYI_CORE_BITS = 9,   /* of a remainder that choose the other bucket, if it has so many */
     BLYI_TABLE_TAIL = 64, /* bits after the last slot, always 0: words may be read past it */
-    BLYI_MOST_DOUBLINGS = 24,
+    BLYI_MAX_DOUBLINGS = 24,
 };
 
 /* Bits of the core: they are the same at every size that a table grows to. */

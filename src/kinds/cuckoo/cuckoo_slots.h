@@ -6,10 +6,10 @@
  * most 16 (a bucket begins at a multiple of 4 bits, a half of one at a multiple of 2). So a bucket
  * is compared in one, two or four words, all slots of a word at once.
  */
-#ifndef BLYI_FILTERS_SLOTS_H
-#define BLYI_FILTERS_SLOTS_H
+#ifndef BLYI_KINDS_CUCKOO_CUCKOO_SLOTS_H
+#define BLYI_KINDS_CUCKOO_CUCKOO_SLOTS_H
 
-#include "../../core/bytes.h"
+#include "base/bytes.h"
 
 /* The word that begins with bit `at`; the bits past the 57th may be those of no slot. */
 static inline uint64_t blyi_bits_at(const uint8_t *body, uint64_t at) {

@@ -1,5 +1,5 @@
 /* The entries of a fingerprint table: changing them, going through them, combining two tables. */
-#include "entries.h"
+#include "kinds/cuckoo/entries.h"
 
 #include <math.h>
 
@@ -25,7 +25,7 @@ bly_status blyi_entries_take(bly_filter *f, bly_hash h, bool *removed) {
     blyi_table t = blyi_table_of(f);
     *removed = blyi_table_remove(&t, blyi_class_of(&t, h));
     if (*removed)
-        blyi_filter_uncount(f, 1);
+        blyi_filter_subtract_count(f, 1);
     return BLY_OK;
 }
 
@@ -134,7 +134,7 @@ bly_status blyi_entries_intersect(bly_filter *dst, const bly_filter *src) {
         if (blyi_table_count(&t, c) <= blyi_table_count(&other, blyi_class_in(&other, &t, c)))
             continue;
         blyi_slot_set(t.body, blyi_table_width(&t), slot - 1, 0);
-        blyi_filter_uncount(dst, 1);
+        blyi_filter_subtract_count(dst, 1);
     }
     dst->approximate = true;
     return BLY_OK;
@@ -150,7 +150,7 @@ bly_status blyi_entries_subtract(bly_filter *dst, const bly_filter *src) {
     }
     for (uint64_t slot = 0; blyi_table_next(&other, &slot, &c);)
         if (blyi_table_remove(&t, blyi_class_in(&t, &other, c)))
-            blyi_filter_uncount(dst, 1);
+            blyi_filter_subtract_count(dst, 1);
     dst->approximate |= src->approximate;
     return BLY_OK;
 }

@@ -2,10 +2,10 @@
  *
  * A kind adds to these how it stores an entry, which is where they differ.
  */
-#ifndef BLYI_FILTERS_ENTRIES_H
-#define BLYI_FILTERS_ENTRIES_H
+#ifndef BLYI_KINDS_CUCKOO_ENTRIES_H
+#define BLYI_KINDS_CUCKOO_ENTRIES_H
 
-#include "table.h"
+#include "kinds/cuckoo/table.h"
 
 #define BLYI_ENTRIES_CAN                                                                           \
     (BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_OVERLAP | BLY_CAN_MAP |             \
@@ -15,7 +15,7 @@
  * table could not grow: no byte has changed then. */
 typedef bly_status blyi_store_fn(bly_filter *f, blyi_class c);
 
-/* blyi_ops.put and .unite, given the kind's way of storing. */
+/* blyi_ops.try_add_many and .unite, given the kind's way of storing. */
 bly_status blyi_entries_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
                             bly_tally *sum, blyi_store_fn *store);
 bly_status blyi_entries_unite(bly_filter *dst, const bly_filter *src, blyi_store_fn *store);
@@ -32,7 +32,7 @@ bool blyi_entry_is_first(const blyi_table *t, uint64_t slot, blyi_class c);
 /* Fills in what statistics say of the entries: set_bits, fill, estimated_keys and, given the hash's
  * floor, predicted_fpr and current_fpr. */
 void blyi_table_stats(const blyi_table *t, const bly_geometry *g, double floor, bly_stats *out);
-/* blyi_ops.overlap of two tables with so many entries. */
+/* blyi_ops.estimate_overlap of two tables with so many entries. */
 void blyi_table_overlap(const bly_filter *a, double in_a, const bly_filter *b, double in_b,
                         bly_overlap *out);
 /* dst becomes what `copy`, a changed clone of it, is; that one is destroyed. */

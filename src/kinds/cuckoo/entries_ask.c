@@ -12,8 +12,8 @@
  * pattern that a remainder has if it is no longer than its core. There are at most 512 cores, and
  * looking one up is cheaper than computing it.
  */
-#include "../batch.h"
-#include "entries.h"
+#include "filter/batch.h"
+#include "kinds/cuckoo/entries.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -127,10 +127,10 @@ typedef struct batch {
     size_t n;
 } batch;
 
-/* Finds the spots of n keys from `at` on, n <= BLYI_GROUP. */
+/* Finds the spots of n keys from `at` on, n <= BLYI_BATCH_GROUP. */
 INLINE void enter(const bly_filter *f, const blyi_table t, layout l, const core_facts *facts,
                   const batch *from, size_t at, size_t n, spot *out) {
-    bly_hash own[BLYI_GROUP];
+    bly_hash own[BLYI_BATCH_GROUP];
     const bly_hash *h = from->keys ? own : from->hashes + at;
     if (from->keys && (t.wide || f->hasher.id != BLY_HASH_XXH3))
         blyi_batch_hash(f, from->keys + at, n, own);
@@ -143,20 +143,20 @@ INLINE void enter(const bly_filter *f, const blyi_table t, layout l, const core_
 /* Groups are whole but for the last: loops of a fixed length are faster. */
 INLINE size_t window(const bly_filter *f, const blyi_table t, layout l, const core_facts *facts,
                      const batch *from, uint8_t *found) {
-    const size_t rest = from->n % BLYI_GROUP, whole = from->n - rest;
-    spot ring[BLYI_WINDOW];
-    uint8_t nowhere[BLYI_GROUP];
+    const size_t rest = from->n % BLYI_BATCH_GROUP, whole = from->n - rest;
+    spot ring[BLYI_BATCH_WINDOW];
+    uint8_t nowhere[BLYI_BATCH_GROUP];
     size_t hits = 0, head = 0, tail = 0;
-    for (; head < whole && head < BLYI_WINDOW; head += BLYI_GROUP)
-        enter(f, t, l, facts, from, head, BLYI_GROUP, ring + head);
-    for (; head < whole; head += BLYI_GROUP, tail += BLYI_GROUP) {
-        spot *group = ring + tail % BLYI_WINDOW;
-        hits += test_some(t, l, group, BLYI_GROUP, found ? found + tail : nowhere);
-        enter(f, t, l, facts, from, head, BLYI_GROUP, group);
+    for (; head < whole && head < BLYI_BATCH_WINDOW; head += BLYI_BATCH_GROUP)
+        enter(f, t, l, facts, from, head, BLYI_BATCH_GROUP, ring + head);
+    for (; head < whole; head += BLYI_BATCH_GROUP, tail += BLYI_BATCH_GROUP) {
+        spot *group = ring + tail % BLYI_BATCH_WINDOW;
+        hits += test_some(t, l, group, BLYI_BATCH_GROUP, found ? found + tail : nowhere);
+        enter(f, t, l, facts, from, head, BLYI_BATCH_GROUP, group);
     }
-    for (; tail < whole; tail += BLYI_GROUP)
+    for (; tail < whole; tail += BLYI_BATCH_GROUP)
         hits +=
-            test_some(t, l, ring + tail % BLYI_WINDOW, BLYI_GROUP, found ? found + tail : nowhere);
+            test_some(t, l, ring + tail % BLYI_BATCH_WINDOW, BLYI_BATCH_GROUP, found ? found + tail : nowhere);
     if (rest) {
         enter(f, t, l, facts, from, whole, rest, ring);
         hits += test_some(t, l, ring, rest, found ? found + whole : nowhere);

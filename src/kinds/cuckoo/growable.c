@@ -21,10 +21,10 @@
  *
  * Body: as cuckoo. Header: k = f at present, sub = f when fully grown.
  */
-#include "entries.h"
+#include "kinds/cuckoo/entries.h"
 
-#include "../../core/memory.h"
-#include "../../core/rate.h"
+#include "base/memory.h"
+#include "filter/rate.h"
 #include <bloomery/cuckoo.h>
 #include <math.h>
 
@@ -54,7 +54,7 @@ static bly_status move_to(bly_filter *f, const bly_geometry *g, blyi_class c) {
         blyi_free_array(&f->alloc, block);
         return BLY_EFULL;
     }
-    blyi_filter_rebody(f, g, body, block);
+    blyi_filter_replace_body(f, g, body, block);
     f->capacity = capacity_of(g, f->fpr);
     return BLY_OK;
 }
@@ -67,7 +67,7 @@ static bly_status store(bly_filter *f, blyi_class c) {
     bly_status status = BLY_EFULL;
     if (blyi_table_insert(&t, c))
         return BLY_OK;
-    if (blyi_table_count(&t, c) == BLYI_MOST_COPIES)
+    if (blyi_table_count(&t, c) == BLYI_MAX_COPIES)
         return BLY_EFULL;
     while (status == BLY_EFULL && g.hashes > g.detail && f->items >= g.size * BLYI_BUCKET / 8) {
         g.hashes--;
@@ -117,7 +117,7 @@ static bly_status check_spec(const bly_spec *spec) {
     if (spec->horizon == 0)
         return BLY_OK;
     bool in_reach =
-        spec->horizon >= spec->capacity && spec->horizon >> BLYI_MOST_DOUBLINGS <= spec->capacity;
+        spec->horizon >= spec->capacity && spec->horizon >> BLYI_MAX_DOUBLINGS <= spec->capacity;
     return in_reach ? BLY_OK : BLY_EINVAL;
 }
 
@@ -197,19 +197,19 @@ const blyi_ops blyi_growable_ops = {
     .capabilities = BLYI_ENTRIES_CAN,
     .create = create,
     .prefetch = blyi_entries_prefetch,
-    .put = put,
-    .contains = blyi_entries_contains,
-    .ask = blyi_entries_ask,
-    .ask_hashes = blyi_entries_ask_hashes,
-    .take = blyi_entries_take,
-    .copies = blyi_entries_copies,
-    .sound = blyi_entries_sound,
-    .stats = blyi_entries_stats,
-    .unite = unite,
-    .intersect = blyi_entries_intersect,
-    .subtract = blyi_entries_subtract,
-    .overlap = blyi_entries_overlap,
-    .compatible = compatible,
+    .try_add_many = put,
+    .contains_many = blyi_entries_contains,
+    .contains_keys_pipelined = blyi_entries_ask,
+    .contains_hashes_pipelined = blyi_entries_ask_hashes,
+    .remove_one = blyi_entries_take,
+    .count_copies = blyi_entries_copies,
+    .body_is_valid = blyi_entries_sound,
+    .fill_stats = blyi_entries_stats,
+    .union_with = unite,
+    .intersect_with = blyi_entries_intersect,
+    .subtract_from = blyi_entries_subtract,
+    .estimate_overlap = blyi_entries_overlap,
+    .is_compatible = compatible,
     .any_size = true,
-    .equal = equal,
+    .is_equal = equal,
 };

@@ -40,25 +40,25 @@
  * In a file the levels follow one another, oldest first, each a cuckoo filter with a header of its
  * own.
  */
-#include "../../core/plan_levels.h"
-#include "../levels_ask.h"
-#include "chain.h"
+#include "filter/plan_levels.h"
+#include "filter/levels_ask.h"
+#include "kinds/cuckoo/chain.h"
 
 #include <bloomery/scalable_cuckoo.h>
 
 enum {
     ALL = 10,  /* tenths of a level's capacity: every place may be used, */
-    MOST = 9,  /* and an older level is worth trying when fewer than so many are */
-    LEAST = 8, /* less than 1/8 of the slots in use: copies fill the buckets, not keys */
+    MAX = 9,  /* and an older level is worth trying when fewer than so many are */
+    MIN = 8, /* less than 1/8 of the slots in use: copies fill the buckets, not keys */
 };
 
 /* ---- create ---------------------------------------------------------------------------------- */
 
 static bly_status create(const bly_spec *spec, bly_filter **out) {
-    uint32_t growth = BLYI_USUAL_GROWTH;
-    while (growth < spec->growth && growth < BLYI_MOST_GROWTH)
+    uint32_t growth = BLYI_DEFAULT_GROWTH;
+    while (growth < spec->growth && growth < BLYI_MAX_GROWTH)
         growth *= 2;
-    return blyi_series_create(spec, growth, out);
+    return blyi_levels_create(spec, growth, out);
 }
 
 bly_status bly_scalable_cuckoo_create(uint64_t first_keys, double fpr, bly_filter **out) {
@@ -90,29 +90,29 @@ bool blyi_chain_store(bly_filter *f, unsigned end, unsigned tenths, const blyi_t
 /* Without counting it in the whole. */
 static bly_status store(bly_filter *f, bly_hash h) {
     const unsigned n = f->levels->n;
-    const bly_filter *last = blyi_newest(f);
+    const bly_filter *last = blyi_newest_level(f);
     blyi_table t = blyi_table_of(last);
     blyi_class c = blyi_class_of(&t, h);
     if (has_room(last, ALL) && blyi_table_insert(&t, c)) {
-        blyi_newest(f)->items++;
+        blyi_newest_level(f)->items++;
         return BLY_OK;
     }
-    if (blyi_chain_store(f, n - 1, MOST, &t, c))
+    if (blyi_chain_store(f, n - 1, MAX, &t, c))
         return BLY_OK;
-    if (has_room(last, ALL) && last->items < blyi_table_slots(&t) / LEAST)
+    if (has_room(last, ALL) && last->items < blyi_table_slots(&t) / MIN)
         return BLY_EFULL;
-    bly_status status = blyi_series_grow(f);
+    bly_status status = blyi_levels_grow(f);
     if (status)
         return status;
-    t = blyi_table_of(blyi_newest(f));
+    t = blyi_table_of(blyi_newest_level(f));
     (void)blyi_table_insert(&t, blyi_class_of(&t, h)); /* into an empty table */
-    blyi_newest(f)->items++;
+    blyi_newest_level(f)->items++;
     return BLY_OK;
 }
 
 static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum) {
     for (size_t i = 0; i < n; i++) {
-        bool is_new = blyi_levels_contain(f, &h[i], 1, NULL) == 0;
+        bool is_new = blyi_levels_contains_many(f, &h[i], 1, NULL) == 0;
         bly_status status = store(f, h[i]);
         if (status)
             return status;
@@ -143,10 +143,10 @@ static uint64_t copies(const bly_filter *f, bly_hash h) {
  * one again. */
 static void shrink(bly_filter *f) {
     unsigned n = f->levels->n;
-    while (n > 1 && f->levels->at[n - 1]->items == 0 && has_room(f->levels->at[n - 2], MOST))
+    while (n > 1 && f->levels->at[n - 1]->items == 0 && has_room(f->levels->at[n - 2], MAX))
         n--;
     if (n < f->levels->n)
-        blyi_levels_cut(f, n);
+        blyi_levels_truncate(f, n);
 }
 
 static bly_status take(bly_filter *f, bly_hash h, bool *removed) {
@@ -155,7 +155,7 @@ static bly_status take(bly_filter *f, bly_hash h, bool *removed) {
     for (unsigned i = f->levels->n; i-- > 0 && status == BLY_OK && !*removed;)
         status = blyi_entries_take(f->levels->at[i], h, removed);
     if (*removed) {
-        blyi_filter_uncount(f, 1);
+        blyi_filter_subtract_count(f, 1);
         shrink(f);
     }
     return status;
@@ -183,8 +183,8 @@ uint64_t blyi_chain_drain(bly_filter *f, unsigned i, uint64_t *slot, uint64_t en
 static bool can_be_emptied(const bly_filter *f) {
     uint64_t room = 0;
     for (unsigned i = 0; i + 1 < f->levels->n; i++)
-        room = blyi_sum(room, blyi_room_in(f->levels->at[i]));
-    return f->levels->n > 1 && blyi_newest(f)->items <= room;
+        room = blyi_sum(room, blyi_level_room(f->levels->at[i]));
+    return f->levels->n > 1 && blyi_newest_level(f)->items <= room;
 }
 
 /* A cursor is the number of levels and a slot of the newest, so that one from before a level came
@@ -201,7 +201,7 @@ bly_status bly_scalable_cuckoo_compact(bly_filter *f, uint64_t slots, uint64_t *
     if (*cursor >> SLOT_BITS != f->levels->n)
         slot = 0;
     while (more && left > 0) {
-        const uint64_t all = blyi_newest(f)->geometry.size * BLYI_BUCKET;
+        const uint64_t all = blyi_newest_level(f)->geometry.size * BLYI_BUCKET;
         more = slot != 0 || can_be_emptied(f);
         if (!more)
             break;
@@ -211,9 +211,9 @@ bly_status bly_scalable_cuckoo_compact(bly_filter *f, uint64_t slots, uint64_t *
         if (slot < all)
             break;
         slot = 0;
-        more = f->levels->n > 1 && blyi_newest(f)->items == 0;
+        more = f->levels->n > 1 && blyi_newest_level(f)->items == 0;
         if (more)
-            blyi_levels_cut(f, f->levels->n - 1);
+            blyi_levels_truncate(f, f->levels->n - 1);
     }
     *cursor = more ? (uint64_t)f->levels->n << SLOT_BITS | slot : 0;
     if (moved)
@@ -232,7 +232,7 @@ bool blyi_refines(const bly_geometry *fine, const bly_geometry *coarse) {
 }
 
 bool blyi_chain_fits(const blyi_shape *newer, const blyi_shape *older) {
-    if (blyi_series_twins(&newer->geometry, &older->geometry))
+    if (blyi_levels_share_rate(&newer->geometry, &older->geometry))
         return newer->capacity == older->capacity && newer->fpr == older->fpr;
     return blyi_refines(&newer->geometry, &older->geometry);
 }
@@ -249,31 +249,31 @@ static bool adds_up(const blyi_shape *all, const blyi_shape *const *levels, unsi
         if (!blyi_chain_fits(levels[i], levels[i - 1]))
             return false;
     }
-    return blyi_series_adds_up(all, levels, n);
+    return blyi_levels_consistent(all, levels, n);
 }
 
-static const blyi_whole whole = {
-    .admits = admits,
-    .adds_up = adds_up,
-    .settle = blyi_series_settle,
-    .shown = true,
+static const blyi_level_rules whole = {
+    .accepts_level = admits,
+    .levels_are_consistent = adds_up,
+    .update_totals = blyi_levels_sum_counts,
+    .levels_are_public = true,
 };
 
 const blyi_ops blyi_scalable_cuckoo_ops = {
     .kind = BLY_SCALABLE_CUCKOO,
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP | BLY_CAN_REMOVE | BLY_TELLS_COPIES,
     .create = create,
-    .whole = &whole,
-    .sole = sole,
+    .level_rules = &whole,
+    .single_level = sole,
     .prefetch = blyi_levels_prefetch,
-    .put = put,
-    .contains = blyi_levels_contain,
-    .take = take,
-    .copies = copies,
-    .clear = blyi_series_clear,
-    .stats = blyi_levels_stats,
-    .unite = blyi_chain_unite,
-    .compatible = blyi_chain_compatible,
+    .try_add_many = put,
+    .contains_many = blyi_levels_contains_many,
+    .remove_one = take,
+    .count_copies = copies,
+    .clear = blyi_levels_clear,
+    .fill_stats = blyi_levels_stats,
+    .union_with = blyi_chain_unite,
+    .is_compatible = blyi_chain_compatible,
     .any_size = true,
-    .equal = blyi_levels_equal,
+    .is_equal = blyi_levels_equal,
 };

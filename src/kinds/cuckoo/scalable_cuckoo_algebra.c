@@ -5,7 +5,7 @@
  * that fits into its twin is emptied into it. What does not stays a level of its own: entries
  * cannot be moved to a newer level, whose classes are finer than what they tell.
  */
-#include "chain.h"
+#include "kinds/cuckoo/chain.h"
 
 /* Whether two levels can be in one list. */
 static bool go_together(const bly_filter *a, const bly_filter *b) {
@@ -15,7 +15,7 @@ static bool go_together(const bly_filter *a, const bly_filter *b) {
 
 bool blyi_chain_compatible(const bly_filter *a, const bly_filter *b) {
     const blyi_levels *la = a->levels, *lb = b->levels;
-    bool same = a->fpr == b->fpr && blyi_series_twins(&la->at[0]->geometry, &lb->at[0]->geometry);
+    bool same = a->fpr == b->fpr && blyi_levels_share_rate(&la->at[0]->geometry, &lb->at[0]->geometry);
     for (unsigned i = 0; i < la->n; i++)
         for (unsigned j = 0; same && j < lb->n; j++)
             same = go_together(la->at[i], lb->at[j]);
@@ -25,7 +25,7 @@ bool blyi_chain_compatible(const bly_filter *a, const bly_filter *b) {
 static bool has_shape(const bly_filter *f, const bly_filter *level) {
     bool has = false;
     for (unsigned i = 0; !has && i < f->levels->n; i++)
-        has = blyi_series_twins(&f->levels->at[i]->geometry, &level->geometry);
+        has = blyi_levels_share_rate(&f->levels->at[i]->geometry, &level->geometry);
     return has;
 }
 
@@ -57,15 +57,15 @@ static void drop(bly_filter *f, unsigned i) {
     for (; i + 1 < l->n; i++)
         l->at[i] = l->at[i + 1];
     l->at[i] = level;
-    blyi_levels_cut(f, i);
+    blyi_levels_truncate(f, i);
 }
 
 static void join_twins(bly_filter *f) {
     for (unsigned i = f->levels->n; --i > 0;) {
         const bly_filter *level = f->levels->at[i], *twin = f->levels->at[i - 1];
         uint64_t slot = 0;
-        if (!blyi_series_twins(&level->geometry, &twin->geometry) ||
-            level->items > blyi_room_in(twin))
+        if (!blyi_levels_share_rate(&level->geometry, &twin->geometry) ||
+            level->items > blyi_level_room(twin))
             continue;
         (void)blyi_chain_drain(f, i, &slot, level->geometry.size * BLYI_BUCKET);
         if (level->items == 0)
@@ -85,7 +85,7 @@ bly_status blyi_chain_unite(bly_filter *dst, const bly_filter *src) {
     for (unsigned i = 0; status == BLY_OK && i < n; i++)
         status = blyi_levels_append(dst, from[i]);
     if (status) {
-        blyi_levels_cut(dst, had);
+        blyi_levels_truncate(dst, had);
         return status;
     }
     for (unsigned i = had; i < had + n; i++) {
@@ -93,6 +93,6 @@ bly_status blyi_chain_unite(bly_filter *dst, const bly_filter *src) {
         sort_in(dst->levels);
     }
     join_twins(dst);
-    blyi_levels_settle(dst);
+    blyi_levels_recompute(dst);
     return BLY_OK;
 }

@@ -13,9 +13,9 @@
  * No chain found visits a bucket twice: the part between the two visits could be left out, and the
  * shorter chain would have been found first.
  */
-#include "table.h"
+#include "kinds/cuckoo/table.h"
 
-enum { MOST_NODES = 1024 }; /* buckets looked at in one search */
+enum { MAX_NODES = 1024 }; /* buckets looked at in one search */
 
 /* A bucket that a chain can come to: by the entry in slot `slot` of the bucket of node `from`. */
 typedef struct node {
@@ -93,7 +93,7 @@ static uint64_t shift(blyi_table *t, const node *nodes, unsigned at, unsigned i,
 }
 
 uint64_t blyi_table_place(blyi_table *t, blyi_class c) {
-    node nodes[MOST_NODES];
+    node nodes[MAX_NODES];
     unsigned n = 2;
     nodes[0].bucket = c.bucket;
     nodes[1].bucket = blyi_other_bucket(t, c.bucket, c.rest);
@@ -111,7 +111,7 @@ uint64_t blyi_table_place(blyi_table *t, blyi_class c) {
             unsigned to = find(t, next, 0);
             if (to < BLYI_BUCKET)
                 return shift(t, nodes, at, i, next, to, c.rest);
-            if (n < MOST_NODES)
+            if (n < MAX_NODES)
                 nodes[n++] = (node){next, (uint16_t)at, (uint8_t)i};
         }
     }

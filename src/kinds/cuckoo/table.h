@@ -24,14 +24,14 @@
  *
  * All functions are memory-safe for any contents: bucket numbers are below m by construction.
  */
-#ifndef BLYI_FILTERS_TABLE_H
-#define BLYI_FILTERS_TABLE_H
+#ifndef BLYI_KINDS_CUCKOO_TABLE_H
+#define BLYI_KINDS_CUCKOO_TABLE_H
 
-#include "../../core/bits.h"
-#include "../../core/mix.h"
-#include "../../core/plan_cuckoo.h"
-#include "../ops.h"
-#include "slots.h"
+#include "base/bits.h"
+#include "hash/mix.h"
+#include "kinds/cuckoo/cuckoo_plan.h"
+#include "filter/ops.h"
+#include "kinds/cuckoo/cuckoo_slots.h"
 
 typedef struct blyi_table {
     uint8_t *body;
@@ -49,7 +49,7 @@ typedef struct blyi_class {
 } blyi_class;
 
 /* The most copies of one class that can be stored: two buckets full. */
-enum { BLYI_MOST_COPIES = 2 * BLYI_BUCKET };
+enum { BLYI_MAX_COPIES = 2 * BLYI_BUCKET };
 
 #define BLYI_NO_SLOT UINT64_MAX
 

@@ -43,9 +43,9 @@
  * in memory that the system has to clear first; asked in batches they take 2.1 to 2.2 times as long
  * as in a filter of kind sbbf.
  */
-#include "../../core/bytes.h"
-#include "../batch.h"
-#include "fuse_shape.h"
+#include "base/bytes.h"
+#include "filter/batch.h"
+#include "kinds/fuse/fuse_shape.h"
 
 #include <bloomery/build.h>
 #include <bloomery/fuse.h>
@@ -124,13 +124,13 @@ typedef struct form {
     bool small;
 } form;
 
-/* For each of n keys from `at` on, n <= BLYI_GROUP: an answer for the spot there is, if `answers`
+/* For each of n keys from `at` on, n <= BLYI_BATCH_GROUP: an answer for the spot there is, if `answers`
  * is not NULL, and then the key's own spot in its place. Both are in one loop, as in simd/turn.h,
  * but hashing is not: it is as long as the rest, and what a processor looks ahead would be the hash
  * of a key or two. */
 INLINE void turn(const bly_filter *f, const blyi_fuse_shape *s, const query *q, size_t at, size_t n,
                  spot *spots, uint8_t *answers, form how) {
-    bly_hash own[BLYI_GROUP];
+    bly_hash own[BLYI_BATCH_GROUP];
     const bly_hash *h = q->keys ? own : q->hashes + at;
     const uint8_t *body = f->body;
     if (q->keys)
@@ -149,21 +149,21 @@ INLINE size_t ask_as(const bly_filter *f, const blyi_fuse_shape *shape, const qu
     blyi_fuse_shape s = *shape;
     const query q = *asked;
     spot ring[SPOTS];
-    uint8_t unseen[BLYI_GROUP];
+    uint8_t unseen[BLYI_BATCH_GROUP];
     size_t hits = 0, head = 0, tail = 0, some;
     if (how.bits) {
         s.bits = how.bits;
         s.mask = ((uint64_t)1 << how.bits) - 1;
     }
-    for (; head < blyi_least(q.n, SPOTS); head += some) {
-        some = blyi_least(q.n - head, BLYI_GROUP);
+    for (; head < blyi_min_size(q.n, SPOTS); head += some) {
+        some = blyi_min_size(q.n - head, BLYI_BATCH_GROUP);
         turn(f, &s, &q, head, some, ring + head, NULL, how);
     }
     for (; tail < q.n; tail += some) {
         uint8_t *answers = q.found ? q.found + tail : unseen;
         spot *spots = ring + tail % SPOTS;
-        size_t next = blyi_least(q.n - head, BLYI_GROUP);
-        some = blyi_least(q.n - tail, BLYI_GROUP);
+        size_t next = blyi_min_size(q.n - head, BLYI_BATCH_GROUP);
+        some = blyi_min_size(q.n - tail, BLYI_BATCH_GROUP);
         turn(f, &s, &q, head, next, spots, answers, how);
         head += next;
         for (size_t i = next; i < some; i++)
@@ -247,11 +247,11 @@ const blyi_ops blyi_fuse_ops = {
     .kind = BLY_FUSE,
     .capabilities = BLY_CAN_MAP | BLY_CAN_BUILD,
     .prefetch = prefetch,
-    .contains = contains,
-    .ask = ask,
-    .ask_hashes = contains,
-    .stats = stats,
-    .sound = sound,
+    .contains_many = contains,
+    .contains_keys_pipelined = ask,
+    .contains_hashes_pipelined = contains,
+    .fill_stats = stats,
+    .body_is_valid = sound,
     .solver = &blyi_fuse_solver,
 };
 

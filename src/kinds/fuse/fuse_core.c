@@ -21,12 +21,12 @@
  *
  * The work is n + D n / 64 + D^3 / 64 steps or so.
  */
-#include "fuse_core.h"
+#include "kinds/fuse/fuse_core.h"
 
-#include "../../core/memory.h"
+#include "base/memory.h"
 #include <string.h>
 
-enum { MOST_OFF = 1024 }; /* keys that may be put off */
+enum { MAX_OFF = 1024 }; /* keys that may be put off */
 
 /* The keys of a slot that are left: how many, and the exclusive or of their numbers. */
 typedef struct node {
@@ -40,7 +40,7 @@ typedef struct core {
     uint32_t *queue;      /* of slots found to have one key; each comes there once */
     uint32_t *peeled_key; /* in the order of peeling */
     uint32_t *peeled_slot;
-    uint32_t off[MOST_OFF]; /* keys put off */
+    uint32_t off[MAX_OFF]; /* keys put off */
     size_t begin, end, peeled, offs;
 } core;
 
@@ -90,7 +90,7 @@ static bool peel_all(core *c) {
     for (uint32_t key = 0; c->peeled + c->offs < c->n; key++) {
         if (!is_left(c, key))
             continue;
-        if (c->offs == MOST_OFF)
+        if (c->offs == MAX_OFF)
             return false;
         c->off[c->offs++] = key;
         take_out(c, key);
@@ -116,9 +116,9 @@ typedef struct dense {
     uint64_t *column;        /* of every slot: which keys put off depend on it */
     uint64_t *kept;          /* what is left of a column, where it begins with bit d: number d */
     uint64_t *used;          /* which of these it was reduced by */
-    uint32_t slot[MOST_OFF]; /* whose column that was */
-    bool has[MOST_OFF];      /* whether there is one */
-    uint32_t order[MOST_OFF];
+    uint32_t slot[MAX_OFF]; /* whose column that was */
+    bool has[MAX_OFF];      /* whether there is one */
+    uint32_t order[MAX_OFF];
     size_t rank;
 } dense;
 
@@ -149,7 +149,7 @@ static void make_columns(const core *c, dense *d) {
 
 /* Reduces the column of a slot, and keeps it if anything is left. */
 static void reduce(dense *d, size_t slot) {
-    uint64_t used[MOST_OFF / 64] = {0}, *v = d->column + slot * d->words;
+    uint64_t used[MAX_OFF / 64] = {0}, *v = d->column + slot * d->words;
     for (size_t w = 0; w < d->words; w++)
         while (v[w]) {
             size_t first = w * 64 + (size_t)__builtin_ctzll(v[w]);
@@ -186,7 +186,7 @@ static void set_free(const dense *d, uint32_t *lack, uint32_t *value) {
 /* Gives the free slots values with which the keys put off are right too. */
 static bly_status settle(const core *c, uint32_t *value, const bly_allocator *a) {
     dense d = {.size = c->offs, .words = (c->offs + 63) / 64};
-    uint32_t lack[MOST_OFF];
+    uint32_t lack[MAX_OFF];
     void *block;
     d.column = blyi_alloc_plain(a, (c->slots + 2 * d.size) * d.words * sizeof *d.column, &block);
     if (!d.column)

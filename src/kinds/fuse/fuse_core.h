@@ -1,6 +1,6 @@
 /* fuse_core.h - equations of three slots each, solved whatever it takes. Internal. */
-#ifndef BLYI_FILTERS_FUSE_CORE_H
-#define BLYI_FILTERS_FUSE_CORE_H
+#ifndef BLYI_KINDS_FUSE_FUSE_CORE_H
+#define BLYI_KINDS_FUSE_FUSE_CORE_H
 
 #include <bloomery/base.h>
 

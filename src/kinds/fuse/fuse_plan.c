@@ -19,9 +19,9 @@
  * built. A set of keys that does not fit tries other seeds; then `again` adds a 32nd and a
  * segment, or 64 bytes, each time.
  */
-#include "plan_fuse.h"
-#include "planner.h"
-#include "rate.h"
+#include "kinds/fuse/fuse_plan.h"
+#include "filter/planner.h"
+#include "filter/rate.h"
 
 #include <math.h>
 
@@ -40,7 +40,7 @@ static double slots_for(double keys, double segment) {
 
 static unsigned segment_log_for(double keys) {
     double wanted = fmax(fmin(floor(log2(keys / 64)), 12), floor(log2(keys / 256)));
-    return (unsigned)fmin(fmax(wanted, BLYI_FUSE_LEAST_LOG), BLYI_FUSE_MOST_LOG);
+    return (unsigned)fmin(fmax(wanted, BLYI_FUSE_MIN_LOG), BLYI_FUSE_MAX_LOG);
 }
 
 static double segments_for(double keys, unsigned log2_segment, unsigned again) {
@@ -68,12 +68,12 @@ static bly_status check(const bly_geometry *g) {
     uint64_t slots = blyi_fuse_slots(g);
     if (shards & (shards - 1))
         return BLY_EGEOMETRY;
-    if (g->hashes < 1 || g->hashes > BLYI_FUSE_MOST_BITS)
+    if (g->hashes < 1 || g->hashes > BLYI_FUSE_MAX_BITS)
         return BLY_EGEOMETRY;
     if (blyi_fuse_is_small(g))
-        return g->size % 3 || g->size < 3 || g->size > BLYI_FUSE_MOST_SMALL ? BLY_EGEOMETRY
+        return g->size % 3 || g->size < 3 || g->size > BLYI_FUSE_MAX_SMALL ? BLY_EGEOMETRY
                                                                             : BLY_OK;
-    if (log2_segment < BLYI_FUSE_LEAST_LOG || log2_segment > BLYI_FUSE_MOST_LOG)
+    if (log2_segment < BLYI_FUSE_MIN_LOG || log2_segment > BLYI_FUSE_MAX_LOG)
         return BLY_EGEOMETRY;
     if (g->size % shards || slots % ((uint64_t)1 << log2_segment) || slots >> log2_segment < 3)
         return BLY_EGEOMETRY;
@@ -85,9 +85,9 @@ static bly_status check(const bly_geometry *g) {
 bly_status blyi_fuse_plan(uint64_t most, unsigned shards, double fpr, unsigned again,
                           bly_geometry *out) {
     /* A hair is no reason for a bit more: 1/256 less the hash's floor still means 8. */
-    double r = fmax(1, ceil(-log2(fpr) - BLYI_HAIR)), n = (double)most, slots;
+    double r = fmax(1, ceil(-log2(fpr) - BLYI_RATE_TOLERANCE)), n = (double)most, slots;
     unsigned log2_segment = 0;
-    if (!(r <= BLYI_FUSE_MOST_BITS))
+    if (!(r <= BLYI_FUSE_MAX_BITS))
         return BLY_ERATE;
     if (shards == 1 && n <= most_small) {
         slots = small_in(small_lines_for(n, (unsigned)r, again), (unsigned)r);
@@ -118,7 +118,7 @@ static unsigned width(const bly_geometry *g) {
 static bly_status plan(uint64_t keys, double fpr, bly_geometry *out) {
     double n = (double)keys;
     unsigned shards = 1;
-    while (shards < BLYI_FUSE_MOST_SHARDS && n / BLYI_FUSE_SHARD_KEYS > shards * sqrt(2))
+    while (shards < BLYI_FUSE_MAX_SHARDS && n / BLYI_FUSE_SHARD_KEYS > shards * sqrt(2))
         shards *= 2;
     double each = n / shards;
     if (shards > 1)
@@ -167,6 +167,6 @@ const blyi_planner blyi_plan_fuse = {
     .width = width,
     .plan = plan,
     .rate = rate,
-    .most = most,
+    .max_keys = most,
     .fill = fill,
 };

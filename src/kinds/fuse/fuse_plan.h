@@ -9,18 +9,18 @@
  * A small filter (detail 0) has one shard of three segments of any length, and a key has a slot in
  * each. The body is the slots, filled up to 64 bytes; its last byte is the number of the seed.
  */
-#ifndef BLYI_CORE_PLAN_FUSE_H
-#define BLYI_CORE_PLAN_FUSE_H
+#ifndef BLYI_KINDS_FUSE_FUSE_PLAN_H
+#define BLYI_KINDS_FUSE_FUSE_PLAN_H
 
 #include <bloomery/plan.h>
 
 enum {
-    BLYI_FUSE_MOST_BITS = 28, /* of a fingerprint */
-    BLYI_FUSE_LEAST_LOG = 2,
-    BLYI_FUSE_MOST_LOG = 14,
-    BLYI_FUSE_MOST_SHARDS = 2048,
+    BLYI_FUSE_MAX_BITS = 28, /* of a fingerprint */
+    BLYI_FUSE_MIN_LOG = 2,
+    BLYI_FUSE_MAX_LOG = 14,
+    BLYI_FUSE_MAX_SHARDS = 2048,
     BLYI_FUSE_SHARD_KEYS = 1 << 19, /* about; see fuse.c */
-    BLYI_FUSE_MOST_SMALL = 3 << 14, /* slots of a small filter */
+    BLYI_FUSE_MAX_SMALL = 3 << 14, /* slots of a small filter */
     BLYI_FUSE_SMALL_SEEDS = 1 << 8, /* that it can name */
 };
 

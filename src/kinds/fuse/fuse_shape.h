@@ -1,11 +1,11 @@
 /* fuse_shape.h - which slots a key has. Internal: fuse.c asks, fuse_solve.c solves. */
-#ifndef BLYI_FILTERS_FUSE_SHAPE_H
-#define BLYI_FILTERS_FUSE_SHAPE_H
+#ifndef BLYI_KINDS_FUSE_FUSE_SHAPE_H
+#define BLYI_KINDS_FUSE_FUSE_SHAPE_H
 
-#include "../../core/bits.h"
-#include "../../core/mix.h"
-#include "../../core/plan_fuse.h"
-#include "solver.h"
+#include "base/bits.h"
+#include "hash/mix.h"
+#include "kinds/fuse/fuse_plan.h"
+#include "kinds/builder/solver.h"
 
 #define BLYI_FUSE_INLINE static inline __attribute__((always_inline))
 

@@ -6,11 +6,11 @@
  * and which of the three it is tell the other two, so no key is looked up again. The memory is the
  * same for all shards. (For a small filter all that matters little: it is left to fuse_core.c.)
  */
-#include "../../core/bytes.h"
-#include "../../core/memory.h"
-#include "fuse_core.h"
-#include "fuse_shape.h"
-#include "sort.h"
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "kinds/fuse/fuse_core.h"
+#include "kinds/fuse/fuse_shape.h"
+#include "kinds/builder/sort.h"
 
 #include <errno.h>
 #include <string.h>
@@ -323,7 +323,7 @@ static uint64_t scratch(uint64_t n) {
 
 const blyi_solver blyi_fuse_solver = {
     .shard_keys = BLYI_FUSE_SHARD_KEYS,
-    .max_shards = BLYI_FUSE_MOST_SHARDS,
+    .max_shards = BLYI_FUSE_MAX_SHARDS,
     .plan = blyi_fuse_plan,
     .solve_parts = solve,
     .work = work,

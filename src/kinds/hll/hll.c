@@ -17,11 +17,11 @@
  * 12 KiB, it stays in a processor's first cache. Nearly every add finds its register high enough
  * already, and ends there: some 3 ns for a hash at hand.
  */
-#include "hll.h"
+#include "kinds/hll/hll.h"
 
-#include "../../core/planner.h"
-#include "../../core/rate.h"
-#include "../combine.h"
+#include "filter/planner.h"
+#include "filter/rate.h"
+#include "filter/set_operations.h"
 #include <bloomery/sketch.h>
 #include <math.h>
 
@@ -161,7 +161,7 @@ static bly_status create(const bly_spec *spec, bly_filter **out) {
     bly_status status = BLY_OK;
     bool exact = spec->geometry.size != 0;
     if (shape.capacity == 0)
-        shape.capacity = blyi_plan_hll.most(&shape.geometry);
+        shape.capacity = blyi_plan_hll.max_keys(&shape.geometry);
     if (!exact)
         status = bly_plan(BLY_HLL, shape.capacity, spec->fpr, spec->geometry.options, 128,
                           &shape.geometry);
@@ -188,13 +188,13 @@ const blyi_ops blyi_hll_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_OVERLAP | BLY_CAN_MAP | BLY_ONLY_COUNTS,
     .create = create,
     .prefetch = prefetch,
-    .add = add,
-    .contains = contains,
-    .count = count,
-    .sound = sound,
-    .stats = stats,
-    .unite = unite,
-    .overlap = overlap,
+    .add_many = add,
+    .contains_many = contains,
+    .count_keys = count,
+    .body_is_valid = sound,
+    .fill_stats = stats,
+    .union_with = unite,
+    .estimate_overlap = overlap,
 };
 
 bly_status bly_hll_create(uint32_t precision, bly_filter **out) {

@@ -1,8 +1,8 @@
 /* hll.h - the registers of a HyperLogLog sketch. Internal. hll.c tells what they mean. */
-#ifndef BLYI_FILTERS_SKETCH_HLL_H
-#define BLYI_FILTERS_SKETCH_HLL_H
+#ifndef BLYI_KINDS_HLL_HLL_H
+#define BLYI_KINDS_HLL_HLL_H
 
-#include "../ops.h"
+#include "filter/ops.h"
 
 enum { BLYI_HLL_BITS = 6, BLYI_HLL_VALUES = 1 << BLYI_HLL_BITS };
 

@@ -16,7 +16,7 @@
  *
  * All that is needed of a sketch is the histogram c.
  */
-#include "hll.h"
+#include "kinds/hll/hll.h"
 
 #include <math.h>
 

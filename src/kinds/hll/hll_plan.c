@@ -7,11 +7,11 @@
  * part in it. Errors are quoted to two digits, and mean what they are quoted for: 0.0081 is 2^14
  * registers, whose error is 0.008117.
  */
-#include "planner.h"
+#include "filter/planner.h"
 
 #include <math.h>
 
-enum { LEAST_PRECISION = 4, MOST_PRECISION = 18, REGISTER_BITS = 6 };
+enum { MIN_PRECISION = 4, MAX_PRECISION = 18, REGISTER_BITS = 6 };
 
 /* sqrt(3 ln 2 - 1) */
 #define SPREAD 1.0389617614136892
@@ -20,7 +20,7 @@ enum { LEAST_PRECISION = 4, MOST_PRECISION = 18, REGISTER_BITS = 6 };
 #define QUOTED (1 + 1.0 / 20)
 
 static bly_status check(const bly_geometry *g) {
-    if (g->hashes < LEAST_PRECISION || g->hashes > MOST_PRECISION || g->detail != 0)
+    if (g->hashes < MIN_PRECISION || g->hashes > MAX_PRECISION || g->detail != 0)
         return BLY_EGEOMETRY;
     return g->size == (uint64_t)1 << g->hashes ? BLY_OK : BLY_EGEOMETRY;
 }
@@ -49,7 +49,7 @@ static bly_status plan(uint64_t keys, double fpr, bly_geometry *out) {
     bly_geometry g = {.kind = BLY_HLL};
     if (keys > most(&g))
         return BLY_ETOOBIG;
-    for (g.hashes = LEAST_PRECISION; g.hashes <= MOST_PRECISION; g.hashes++) {
+    for (g.hashes = MIN_PRECISION; g.hashes <= MAX_PRECISION; g.hashes++) {
         g.size = (uint64_t)1 << g.hashes;
         if (rate(&g, 1) > fpr * QUOTED)
             continue;
@@ -72,6 +72,6 @@ const blyi_planner blyi_plan_hll = {
     .width = width,
     .plan = plan,
     .rate = rate,
-    .most = most,
+    .max_keys = most,
     .fill = fill,
 };

@@ -25,9 +25,9 @@
  *
  * Body: plan_hybrid.h. Header: sub = the step of the map's size (steps.h).
  */
-#include "../../core/memory.h"
-#include "entries.h"
-#include "hybrid_counts.h"
+#include "base/memory.h"
+#include "kinds/cuckoo/entries.h"
+#include "kinds/hybrid/hybrid_counts.h"
 
 #include <bloomery/hybrid.h>
 
@@ -60,7 +60,7 @@ uint64_t blyi_hybrid_copies(const bly_filter *f, blyi_class c) {
  * no size is larger. */
 static bly_status grow(bly_filter *f, blyi_class c, uint64_t count) {
     bly_geometry g = f->geometry;
-    unsigned first = blyi_step_for(g.size * BLYI_BUCKET / SLOTS_PER_PLACE);
+    unsigned first = blyi_size_class_for(g.size * BLYI_BUCKET / SLOTS_PER_PLACE);
     void *block;
     g.detail = g.detail < first ? first : g.detail + 1;
     if (bly_plan_check(&g) != BLY_OK)
@@ -78,7 +78,7 @@ static bly_status grow(bly_filter *f, blyi_class c, uint64_t count) {
         return BLY_EFULL;
     }
     memcpy(body, f->body, (size_t)blyi_hybrid_spill_at(&g));
-    blyi_filter_rebody(f, &g, body, block);
+    blyi_filter_replace_body(f, &g, body, block);
     return BLY_OK;
 }
 
@@ -89,10 +89,10 @@ static bly_status spill(bly_filter *f, blyi_class c, uint64_t count) {
 
 /* The class in that slot, inline so far, gets that count. */
 static bly_status set_inline(bly_filter *f, uint64_t slot, blyi_class c, uint64_t count) {
-    bly_status status = count > BLYI_MOST_INLINE ? spill(f, c, count) : BLY_OK;
+    bly_status status = count > BLYI_MAX_INLINE ? spill(f, c, count) : BLY_OK;
     blyi_table t = blyi_hybrid_table(f); /* after the body may have moved */
     if (status == BLY_OK)
-        blyi_slot_set_count(&t, slot, count > BLYI_MOST_INLINE ? BLYI_SPILLED : (unsigned)count);
+        blyi_slot_set_count(&t, slot, count > BLYI_MAX_INLINE ? BLYI_SPILLED : (unsigned)count);
     return status;
 }
 
@@ -100,7 +100,7 @@ static bly_status set_inline(bly_filter *f, uint64_t slot, blyi_class c, uint64_
 static bly_status raise_spilled(bly_filter *f, blyi_class c, uint64_t n) {
     blyi_spilled s = spill_of(f);
     uint64_t at = blyi_spilled_find(&s, c), count = blyi_spilled_count(&s, at);
-    if (n > BLYI_MOST_COUNTED - count)
+    if (n > BLYI_MAX_COUNTED - count)
         return BLY_EFULL;
     blyi_spilled_set(&s, at, count + n);
     return BLY_OK;
@@ -110,7 +110,7 @@ bly_status blyi_hybrid_add(bly_filter *f, blyi_class c, uint64_t n, bool *is_new
     blyi_table t = blyi_hybrid_table(f);
     uint64_t slot = blyi_table_find(&t, c);
     *is_new = slot == BLYI_NO_SLOT;
-    if (n > BLYI_MOST_COUNTED || n > UINT64_MAX - f->items)
+    if (n > BLYI_MAX_COUNTED || n > UINT64_MAX - f->items)
         return BLY_EFULL;
     if (*is_new)
         slot = blyi_table_place(&t, c);
@@ -199,19 +199,19 @@ const blyi_ops blyi_hybrid_ops = {
     .kind = BLY_HYBRID,
     .capabilities = BLYI_ENTRIES_CAN,
     .prefetch = prefetch,
-    .prefetch_ask = blyi_entries_prefetch,
-    .put = put,
-    .contains = blyi_entries_contains,
-    .ask = blyi_entries_ask,
-    .ask_hashes = blyi_entries_ask_hashes,
-    .take = take,
-    .copies = copies,
-    .sound = blyi_hybrid_sound,
-    .stats = blyi_hybrid_stats,
-    .unite = blyi_hybrid_unite,
-    .intersect = blyi_hybrid_intersect,
-    .subtract = blyi_hybrid_subtract,
-    .overlap = blyi_hybrid_overlap,
+    .prefetch_contains = blyi_entries_prefetch,
+    .try_add_many = put,
+    .contains_many = blyi_entries_contains,
+    .contains_keys_pipelined = blyi_entries_ask,
+    .contains_hashes_pipelined = blyi_entries_ask_hashes,
+    .remove_one = take,
+    .count_copies = copies,
+    .body_is_valid = blyi_hybrid_sound,
+    .fill_stats = blyi_hybrid_stats,
+    .union_with = blyi_hybrid_unite,
+    .intersect_with = blyi_hybrid_intersect,
+    .subtract_from = blyi_hybrid_subtract,
+    .estimate_overlap = blyi_hybrid_overlap,
     .any_detail = true,
-    .equal = blyi_hybrid_equal,
+    .is_equal = blyi_hybrid_equal,
 };

@@ -6,9 +6,9 @@
  * may say 0, and a spilled count may be missing. Such an entry counts as 1, or 15: whatever comes
  * of that is a sound filter.
  */
-#include "../../core/rate.h"
-#include "entries.h"
-#include "hybrid_counts.h"
+#include "filter/rate.h"
+#include "kinds/cuckoo/entries.h"
+#include "kinds/hybrid/hybrid_counts.h"
 
 /* ---- looking at all of it -------------------------------------------------------------------- */
 

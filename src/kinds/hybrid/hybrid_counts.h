@@ -1,8 +1,8 @@
 /* hybrid_counts.h - a hybrid filter as classes with counts. Internal. hybrid.c explains it. */
-#ifndef BLYI_FILTERS_HYBRID_COUNTS_H
-#define BLYI_FILTERS_HYBRID_COUNTS_H
+#ifndef BLYI_KINDS_HYBRID_HYBRID_COUNTS_H
+#define BLYI_KINDS_HYBRID_HYBRID_COUNTS_H
 
-#include "hybrid_spill.h"
+#include "kinds/hybrid/hybrid_spill.h"
 
 static inline blyi_table blyi_hybrid_table_over(const bly_geometry *g, uint8_t *body) {
     blyi_table t = blyi_table_over(g, body);

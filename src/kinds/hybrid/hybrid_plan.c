@@ -2,9 +2,9 @@
  * more for each slot, and no spill map at first: how large that gets depends on how often the keys
  * come, which nobody has said.
  */
-#include "plan_hybrid.h"
-#include "planner.h"
-#include "rate.h"
+#include "kinds/hybrid/hybrid_plan.h"
+#include "filter/planner.h"
+#include "filter/rate.h"
 
 static unsigned entry_bits(const bly_geometry *g) {
     return 8 * (blyi_hybrid_id_bytes(g) + BLYI_COUNT_BYTES);
@@ -15,20 +15,20 @@ static bly_status check(const bly_geometry *g) {
     bly_status status = blyi_table_check(g);
     if (status)
         return status;
-    if (g->detail > BLYI_MOST_STEPS)
+    if (g->detail > BLYI_MAX_SIZE_CLASS)
         return BLY_EGEOMETRY;
     uint64_t before = (blyi_hybrid_spill_at(g) + BLYI_SPILL_HEAD) * 8;
     if (before > BLYI_MAX_BITS)
         return BLY_ETOOBIG;
     uint64_t most = (BLYI_MAX_BITS - before) / entry_bits(g);
-    return blyi_step_size(g->detail) > most ? BLY_ETOOBIG : BLY_OK;
+    return blyi_class_size(g->detail) > most ? BLY_ETOOBIG : BLY_OK;
 }
 
 static uint64_t bits(const bly_geometry *g) {
     uint64_t before = blyi_hybrid_spill_at(g) * 8;
     if (g->detail == 0)
         return before;
-    return before + (uint64_t)BLYI_SPILL_HEAD * 8 + blyi_step_size(g->detail) * entry_bits(g);
+    return before + (uint64_t)BLYI_SPILL_HEAD * 8 + blyi_class_size(g->detail) * entry_bits(g);
 }
 
 static unsigned width(const bly_geometry *g) {
@@ -47,6 +47,6 @@ const blyi_planner blyi_plan_hybrid = {
     .width = width,
     .plan = plan,
     .rate = blyi_table_rate,
-    .most = blyi_table_most,
+    .max_keys = blyi_table_most,
     .fill = blyi_table_fill,
 };

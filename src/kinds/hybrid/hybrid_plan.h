@@ -4,16 +4,16 @@
  *     slots of the fingerprint table | a half byte for each slot | spill map, if detail is not 0
  *
  * each part beginning at a multiple of 64 bytes. The spill map is a number of 8 bytes, the entries
- * in use, and then blyi_step_size(detail) entries of id and count.
+ * in use, and then blyi_class_size(detail) entries of id and count.
  */
-#ifndef BLYI_CORE_PLAN_HYBRID_H
-#define BLYI_CORE_PLAN_HYBRID_H
+#ifndef BLYI_KINDS_HYBRID_HYBRID_PLAN_H
+#define BLYI_KINDS_HYBRID_HYBRID_PLAN_H
 
-#include "plan_cuckoo.h"
-#include "steps.h"
+#include "kinds/cuckoo/cuckoo_plan.h"
+#include "base/size_class.h"
 
 enum {
-    BLYI_MOST_INLINE = 14, /* copies that a half byte counts */
+    BLYI_MAX_INLINE = 14, /* copies that a half byte counts */
     BLYI_SPILLED = 15,     /* what it says of more: they are in the map */
     BLYI_BACK_INLINE = 8,  /* when a count in the map falls to this, it goes back */
     BLYI_SPILL_HEAD = 8,   /* bytes before the map's entries */
@@ -21,7 +21,7 @@ enum {
 };
 
 /* The most copies of a class. */
-#define BLYI_MOST_COUNTED (((uint64_t)1 << 8 * BLYI_COUNT_BYTES) - 1)
+#define BLYI_MAX_COUNTED (((uint64_t)1 << 8 * BLYI_COUNT_BYTES) - 1)
 
 /* Where the half bytes begin, and where the map does. */
 static inline uint64_t blyi_hybrid_counts_at(const bly_geometry *g) {

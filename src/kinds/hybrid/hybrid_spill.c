@@ -18,14 +18,14 @@
  * place. All of it is little-endian. An entry is at least eight bytes long, so words of eight bytes
  * can be read that end, or begin, where an entry does.
  */
-#include "hybrid_spill.h"
+#include "kinds/hybrid/hybrid_spill.h"
 
 typedef struct class_id {
     uint64_t low, high; /* the first eight bytes, and those after them */
 } class_id;
 
 blyi_spilled blyi_spilled_over(const bly_geometry *g, uint8_t *body) {
-    uint64_t slots = blyi_step_size(g->detail);
+    uint64_t slots = blyi_class_size(g->detail);
     uint8_t *head = slots ? body + blyi_hybrid_spill_at(g) : NULL;
     return (blyi_spilled){head, slots, g->hashes, blyi_hybrid_id_bytes(g)};
 }

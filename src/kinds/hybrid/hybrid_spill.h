@@ -4,11 +4,11 @@
  * Those that take a const map are memory-safe for any contents, and a look-up ends after at most
  * BLYI_FARTHEST + 1 entries. The others may assume a sound one.
  */
-#ifndef BLYI_FILTERS_HYBRID_SPILL_H
-#define BLYI_FILTERS_HYBRID_SPILL_H
+#ifndef BLYI_KINDS_HYBRID_HYBRID_SPILL_H
+#define BLYI_KINDS_HYBRID_HYBRID_SPILL_H
 
-#include "../../core/plan_hybrid.h"
-#include "table.h"
+#include "kinds/hybrid/hybrid_plan.h"
+#include "kinds/cuckoo/table.h"
 
 enum { BLYI_FARTHEST = 255 }; /* entries from where one belongs to where it may be */
 

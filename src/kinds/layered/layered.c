@@ -35,20 +35,20 @@
  * a remove 16, where sbbf adds in 5. The AVX2 kernels are 1.5 and 1.8 times as fast as the scalar
  * ones with ten million keys, 2.2 and 2.4 times in the cache.
  */
-#include "../combine.h"
-#include "layered_body.h"
+#include "filter/set_operations.h"
+#include "kinds/layered/layered_body.h"
 
-#include "../../simd/masks.h"
+#include "simd/masks.h"
 #include <bloomery/layered.h>
 #include <math.h>
 
 /* ---- queries: sbbf's, on the front ----------------------------------------------------------- */
 
 static void choose(bly_filter *f) {
-    f->has = f->kernels->sbbf_has;
-    f->ask_xxh3 = f->kernels->sbbf_ask;
-    f->probe = f->kernels->sbbf_probe;
-    f->turn_has = f->kernels->sbbf_turn_has;
+    f->contains_block = f->kernels->sbbf_contains_block;
+    f->contains_key_xxh3 = f->kernels->sbbf_contains_key;
+    f->contains_blocks = f->kernels->sbbf_contains_blocks;
+    f->contains_keys_xxh3 = f->kernels->sbbf_contains_keys;
 }
 
 static void prefetch_front(const bly_filter *f, const bly_hash *h, size_t n) {
@@ -97,7 +97,7 @@ static bly_status take(bly_filter *f, bly_hash h, bool *removed) {
     *removed = f->kernels->cells_take(b.front, b.planes, h.hi);
     /* Strangers whose cells are stuck can be removed without end. */
     if (*removed)
-        blyi_filter_uncount(f, 1);
+        blyi_filter_subtract_count(f, 1);
     return BLY_OK;
 }
 
@@ -181,20 +181,20 @@ const blyi_ops blyi_layered_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_OVERLAP |
                     BLY_CAN_MAP | BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_TELLS_COPIES,
     .block_shift = 5,
-    .choose = choose,
+    .select_kernels = choose,
     .prefetch = prefetch,
-    .prefetch_ask = prefetch_front,
-    .put = put,
-    .contains = blyi_spots_contain,
+    .prefetch_contains = prefetch_front,
+    .try_add_many = put,
+    .contains_many = blyi_blocks_contain_many,
     .current_fpr = current_fpr,
-    .take = take,
-    .copies = copies,
-    .sound = sound,
-    .stats = stats,
-    .unite = blyi_layered_unite,
-    .intersect = blyi_layered_intersect,
-    .subtract = blyi_layered_subtract,
-    .overlap = blyi_layered_overlap,
+    .remove_one = take,
+    .count_copies = copies,
+    .body_is_valid = sound,
+    .fill_stats = stats,
+    .union_with = blyi_layered_unite,
+    .intersect_with = blyi_layered_intersect,
+    .subtract_from = blyi_layered_subtract,
+    .estimate_overlap = blyi_layered_overlap,
 };
 
 /* ---- the front as a filter of its own -------------------------------------------------------- */
@@ -218,10 +218,10 @@ static const blyi_ops front_ops = {
     .kind = BLY_SBBF,
     .capabilities = BLY_CAN_OVERLAP | BLY_CAN_FOLD | BLY_CAN_MAP,
     .block_shift = 5,
-    .choose = choose,
+    .select_kernels = choose,
     .prefetch = prefetch_front,
-    .put = refuse_put,
-    .contains = blyi_spots_contain,
+    .try_add_many = refuse_put,
+    .contains_many = blyi_blocks_contain_many,
     .current_fpr = current_fpr,
     .fold = fold,
     .clear = refuse_clear,
@@ -242,7 +242,7 @@ bly_status bly_layered_front(const bly_filter *f, bly_filter **out) {
     shape.items = distinct(f);
     bly_status status = blyi_filter_make(&shape, &f->alloc, f->body, out);
     if (status == BLY_OK)
-        blyi_filter_take_row(*out, &front_ops);
+        blyi_filter_switch_ops(*out, &front_ops);
     return status;
 }
 

@@ -9,8 +9,8 @@
  *
  * Overlap, and how many keys an intersection has, are estimated from the fronts (combine.c).
  */
-#include "../combine.h"
-#include "layered_body.h"
+#include "filter/set_operations.h"
+#include "kinds/layered/layered_body.h"
 
 typedef blyi_cells combine_fn(blyi_cells a, blyi_cells b);
 
@@ -91,7 +91,7 @@ static bool holds_block(const bly_filter *dst, const bly_filter *src, uint64_t b
 
 bly_status blyi_layered_subtract(bly_filter *dst, const bly_filter *src) {
     const uint64_t others = src->items; /* perhaps dst's own */
-    blyi_taken t = {0, 0, 0, 0};
+    blyi_subtraction t = {0, 0, 0, 0};
     for (uint64_t b = 0; b < dst->geometry.size; b++) {
         uint64_t here = block_sums(src, b).all;
         if (holds_block(dst, src, b)) {

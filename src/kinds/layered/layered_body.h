@@ -3,11 +3,11 @@
  * First the body of an sbbf filter of as many blocks, its padding included; then for each block its
  * planes 0, 1 and 2, of four words each (simd/cells.h).
  */
-#ifndef BLYI_COUNTING_LAYERED_BODY_H
-#define BLYI_COUNTING_LAYERED_BODY_H
+#ifndef BLYI_KINDS_LAYERED_LAYERED_BODY_H
+#define BLYI_KINDS_LAYERED_LAYERED_BODY_H
 
-#include "../../simd/cells.h"
-#include "../ops.h"
+#include "simd/counter_kernel.h"
+#include "filter/ops.h"
 
 static inline uint64_t blyi_layered_front_bytes(const bly_geometry *g) {
     return (g->size + 1) / 2 * 64;

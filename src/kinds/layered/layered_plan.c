@@ -8,8 +8,8 @@
  * that is nearly Poisson with mean 8 n / (256 size), so the chance of eight or more is 1.4e-6 when
  * full at 1%, 4.1e-8 at 0.1% and 1.4e-9 at 0.01%.
  */
-#include "planner.h"
-#include "rate.h"
+#include "filter/planner.h"
+#include "filter/rate.h"
 
 enum { CELLS = 256, CELL_BITS = 4, LANES = 8 };
 
@@ -56,7 +56,7 @@ static double rate(const bly_geometry *g, double n) {
 
 static uint64_t most(const bly_geometry *g) {
     (void)g;
-    return BLYI_ENDLESS;
+    return BLYI_UNLIMITED_KEYS;
 }
 
 static double fill(const bly_geometry *g, double n) {
@@ -72,6 +72,6 @@ const blyi_planner blyi_plan_layered = {
     .width = width,
     .plan = plan,
     .rate = rate,
-    .most = most,
+    .max_keys = most,
     .fill = fill,
 };

@@ -38,16 +38,16 @@
  * Body: plan_multilayer.h. A mapped body may hold anything: a query looks at the base of one block,
  * and what else is read of a block leads nowhere without a check.
  */
-#include "multilayer.h"
+#include "kinds/multilayer/multilayer.h"
 
 #include <bloomery/multilayer.h>
 
 static bly_status add_one(bly_filter *f, bly_hash h, bool *is_new) {
-    uint16_t cells[BLYI_ML_MOST_HASHES];
+    uint16_t cells[BLYI_ML_MAX_HASHES];
     uint64_t number = blyi_mulhi(h.lo, f->geometry.size);
     uint64_t *block = blyi_ml_block(f, number);
     unsigned n = blyi_ml_cells(h.hi, f->geometry.hashes, cells), used = blyi_ml_used(block);
-    bool is_there = f->has(block, h.hi, f->geometry.hashes);
+    bool is_there = f->contains_block(block, h.hi, f->geometry.hashes);
     if (used + n <= BLYI_ML_LAYERS) {
         blyi_ml_raise(block, cells, n);
     } else {
@@ -76,10 +76,10 @@ static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added
 }
 
 static bly_status take(bly_filter *f, bly_hash h, bool *removed) {
-    uint16_t cells[BLYI_ML_MOST_HASHES];
+    uint16_t cells[BLYI_ML_MAX_HASHES];
     uint64_t number = blyi_mulhi(h.lo, f->geometry.size);
     uint64_t *block = blyi_ml_block(f, number);
-    *removed = f->has(block, h.hi, f->geometry.hashes);
+    *removed = f->contains_block(block, h.hi, f->geometry.hashes);
     if (!*removed)
         return BLY_OK;
     unsigned n = blyi_ml_cells(h.hi, f->geometry.hashes, cells);
@@ -87,16 +87,16 @@ static bly_status take(bly_filter *f, bly_hash h, bool *removed) {
         blyi_ml_lower_record(f, number, cells, n);
     else
         blyi_ml_lower(block, cells, n);
-    blyi_filter_uncount(f, 1);
+    blyi_filter_subtract_count(f, 1);
     return BLY_OK;
 }
 
 /* The least of the cells' counts. Of any map. */
 static uint64_t copies(const bly_filter *f, bly_hash h) {
-    uint16_t cells[BLYI_ML_MOST_HASHES];
+    uint16_t cells[BLYI_ML_MAX_HASHES];
     uint64_t number = blyi_mulhi(h.lo, f->geometry.size);
     const uint64_t *block = blyi_ml_block(f, number);
-    if (!f->has(block, h.hi, f->geometry.hashes))
+    if (!f->contains_block(block, h.hi, f->geometry.hashes))
         return 0;
     unsigned n = blyi_ml_cells(h.hi, f->geometry.hashes, cells), least = BLYI_ML_STUCK;
     if (blyi_ml_used(block) != BLYI_ML_SPILLED)
@@ -128,18 +128,18 @@ const blyi_ops blyi_multilayer_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_OVERLAP |
                     BLY_CAN_MAP | BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_TELLS_COPIES,
     .block_shift = 6,
-    .choose = blyi_ml_choose,
+    .select_kernels = blyi_ml_choose,
     .prefetch = blyi_ml_prefetch,
-    .put = put,
-    .contains = blyi_spots_contain,
-    .take = take,
-    .copies = copies,
-    .sound = blyi_ml_sound,
-    .stats = blyi_ml_stats,
-    .unite = blyi_ml_unite,
-    .intersect = blyi_ml_intersect,
-    .subtract = blyi_ml_subtract,
-    .overlap = blyi_ml_overlap,
+    .try_add_many = put,
+    .contains_many = blyi_blocks_contain_many,
+    .remove_one = take,
+    .count_copies = copies,
+    .body_is_valid = blyi_ml_sound,
+    .fill_stats = blyi_ml_stats,
+    .union_with = blyi_ml_unite,
+    .intersect_with = blyi_ml_intersect,
+    .subtract_from = blyi_ml_subtract,
+    .estimate_overlap = blyi_ml_overlap,
     .any_detail = true,
-    .equal = blyi_ml_equal,
+    .is_equal = blyi_ml_equal,
 };

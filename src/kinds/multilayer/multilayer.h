@@ -8,14 +8,14 @@
  * A filter that can be changed is sound, as the `sound` hook has it. What may meet a damaged map
  * says so.
  */
-#ifndef BLYI_FILTERS_MULTILAYER_H
-#define BLYI_FILTERS_MULTILAYER_H
+#ifndef BLYI_KINDS_MULTILAYER_MULTILAYER_H
+#define BLYI_KINDS_MULTILAYER_MULTILAYER_H
 
-#include "../../core/bits.h"
-#include "../../core/bytes.h"
-#include "../../core/mix.h"
-#include "../../core/plan_multilayer.h"
-#include "../ops.h"
+#include "base/bits.h"
+#include "base/bytes.h"
+#include "hash/mix.h"
+#include "kinds/multilayer/multilayer_plan.h"
+#include "filter/ops.h"
 
 enum {
     BLYI_ML_BASE = 5,      /* words of a base */
@@ -145,7 +145,7 @@ bly_status blyi_ml_subtract(bly_filter *dst, const bly_filter *src);
 bly_status blyi_ml_overlap(const bly_filter *a, const bly_filter *b, bly_overlap *out);
 bool blyi_ml_equal(const bly_filter *a, const bly_filter *b);
 
-/* Whether a key with these hash bits is in its block: blyi_has_fn. */
+/* Whether a key with these hash bits is in its block: blyi_contains_block_fn. */
 bool blyi_ml_has(const void *block, uint64_t bits, unsigned k);
 
 #endif

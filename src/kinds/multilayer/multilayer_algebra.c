@@ -14,9 +14,9 @@
  * which something is to be taken out that is not there: what would be taken of the other cells
  * would be other keys'.
  */
-#include "../../core/memory.h"
-#include "../combine.h"
-#include "multilayer.h"
+#include "base/memory.h"
+#include "filter/set_operations.h"
+#include "kinds/multilayer/multilayer.h"
 
 #include <string.h>
 
@@ -24,10 +24,10 @@
 
 /* Of a block: counts becomes the two combined. */
 typedef void combine_fn(uint16_t counts[BLYI_ML_CELLS], const uint16_t other[BLYI_ML_CELLS],
-                        blyi_taken *t);
+                        blyi_subtraction *t);
 
 INLINE void plus(uint16_t counts[BLYI_ML_CELLS], const uint16_t other[BLYI_ML_CELLS],
-                 blyi_taken *t) {
+                 blyi_subtraction *t) {
     (void)t;
     for (unsigned cell = 0; cell < BLYI_ML_CELLS; cell++) {
         unsigned sum = (unsigned)counts[cell] + other[cell];
@@ -36,14 +36,14 @@ INLINE void plus(uint16_t counts[BLYI_ML_CELLS], const uint16_t other[BLYI_ML_CE
 }
 
 INLINE void least(uint16_t counts[BLYI_ML_CELLS], const uint16_t other[BLYI_ML_CELLS],
-                  blyi_taken *t) {
+                  blyi_subtraction *t) {
     (void)t;
     for (unsigned cell = 0; cell < BLYI_ML_CELLS; cell++)
         counts[cell] = counts[cell] < other[cell] ? counts[cell] : other[cell];
 }
 
 INLINE void minus(uint16_t counts[BLYI_ML_CELLS], const uint16_t other[BLYI_ML_CELLS],
-                  blyi_taken *t) {
+                  blyi_subtraction *t) {
     bool lacks = false;
     uint64_t known = 0;
     for (unsigned cell = 0; cell < BLYI_ML_CELLS; cell++) {
@@ -79,7 +79,7 @@ static uint64_t spills(const bly_filter *a, const bly_filter *b, bool sums) {
 
 /* The counts of a block of the result; returns their sum. */
 INLINE uint32_t combined(const bly_filter *a, const bly_filter *b, uint64_t number, combine_fn *how,
-                         uint16_t counts[BLYI_ML_CELLS], blyi_taken *t) {
+                         uint16_t counts[BLYI_ML_CELLS], blyi_subtraction *t) {
     uint16_t other[BLYI_ML_CELLS];
     uint32_t sum = 0;
     blyi_ml_counts(a, number, counts);
@@ -91,13 +91,13 @@ INLINE uint32_t combined(const bly_filter *a, const bly_filter *b, uint64_t numb
 }
 
 /* dst becomes the two combined, but for its number of items. */
-INLINE bly_status combine(bly_filter *dst, const bly_filter *src, combine_fn *how, blyi_taken *t) {
+INLINE bly_status combine(bly_filter *dst, const bly_filter *src, combine_fn *how, blyi_subtraction *t) {
     bly_geometry g = dst->geometry;
     uint16_t counts[BLYI_ML_CELLS];
     uint64_t spilled = spills(dst, src, how == plus);
     void *block;
     if (spilled > blyi_ml_room(&g))
-        g.detail = blyi_step_for(spilled);
+        g.detail = blyi_size_class_for(spilled);
     bly_status status = bly_plan_check(&g);
     if (status)
         return status;
@@ -109,7 +109,7 @@ INLINE bly_status combine(bly_filter *dst, const bly_filter *src, combine_fn *ho
         blyi_ml_store(&g, body, i, counts, sum);
     }
     bool approximate = dst->approximate || src->approximate;
-    blyi_filter_rebody(dst, &g, body, block);
+    blyi_filter_replace_body(dst, &g, body, block);
     dst->approximate = approximate;
     return BLY_OK;
 }
@@ -124,7 +124,7 @@ bly_status blyi_ml_unite(bly_filter *dst, const bly_filter *src) {
 
 bly_status blyi_ml_subtract(bly_filter *dst, const bly_filter *src) {
     const uint64_t others = src->items; /* perhaps dst's own */
-    blyi_taken t = {0, 0, 0, 0};
+    blyi_subtraction t = {0, 0, 0, 0};
     bly_status status = combine(dst, src, minus, &t);
     if (status == BLY_OK)
         dst->items = blyi_copies_left(dst->items, others, &t);

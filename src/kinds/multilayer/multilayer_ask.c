@@ -5,7 +5,7 @@
  * mispredicted for a good part of the strangers. The loop over the probes is unrolled for the
  * numbers of them that plans have for rates down to 0.001%.
  */
-#include "multilayer.h"
+#include "kinds/multilayer/multilayer.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -21,7 +21,7 @@ INLINE bool has(const void *block, uint64_t bits, unsigned k) {
     return all & 1;
 }
 
-INLINE size_t probe(const void *blocks, const blyi_spot *s, size_t n, unsigned k, uint8_t *out) {
+INLINE size_t probe(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out) {
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
         bool hit = has((const uint8_t *)blocks + s[i].at, s[i].bits, k);
@@ -41,7 +41,7 @@ static bool has_4(const void *block, uint64_t bits, unsigned k) {
     return has(block, bits, 4);
 }
 
-static size_t probe_any(const void *blocks, const blyi_spot *s, size_t n, unsigned k,
+static size_t probe_any(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
                         uint8_t *out) {
     switch (k) {
     case 4:
@@ -62,11 +62,11 @@ static size_t probe_any(const void *blocks, const blyi_spot *s, size_t n, unsign
 }
 
 void blyi_ml_choose(bly_filter *f) {
-    f->has = f->geometry.hashes == 4 ? has_4 : blyi_ml_has;
-    f->probe = probe_any;
+    f->contains_block = f->geometry.hashes == 4 ? has_4 : blyi_ml_has;
+    f->contains_blocks = probe_any;
 }
 
 void blyi_ml_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     for (size_t i = 0; i < n; i++)
-        blyi_prefetch_to_read(f->body + blyi_spot_of(h[i], f->geometry.size, 6).at);
+        blyi_prefetch_to_read(f->body + blyi_block_probe_of(h[i], f->geometry.size, 6).at);
 }

@@ -21,7 +21,7 @@
  * rank; all bits behind it move up by one. One copy less takes the zero out, and clears the one
  * above.
  */
-#include "multilayer.h"
+#include "kinds/multilayer/multilayer.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* What a multilayer filter says of itself, and whether a loaded one can be believed. */
-#include "../../core/rate.h"
-#include "../combine.h"
-#include "multilayer.h"
+#include "filter/rate.h"
+#include "filter/set_operations.h"
+#include "kinds/multilayer/multilayer.h"
 
 #include <math.h>
 #include <string.h>

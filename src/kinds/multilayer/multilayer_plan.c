@@ -26,12 +26,12 @@
  *     10^6         18.2       21.8      30.2      42.5
  *     10^7         18.1       21.7      30.2      42.4
  */
-#include "plan_multilayer.h"
-#include "mixture.h"
-#include "plan_counting.h"
-#include "planner.h"
-#include "rate.h"
-#include "search.h"
+#include "kinds/multilayer/multilayer_plan.h"
+#include "filter/binomial_mean.h"
+#include "kinds/counting/counting_plan.h"
+#include "filter/planner.h"
+#include "filter/rate.h"
+#include "filter/size_search.h"
 
 #include <math.h>
 
@@ -48,11 +48,11 @@ static uint64_t bits(const bly_geometry *g) {
 
 /* No table is larger than all blocks need. */
 static bly_status check(const bly_geometry *g) {
-    if (g->size == 0 || g->hashes == 0 || g->hashes > BLYI_ML_MOST_HASHES)
+    if (g->size == 0 || g->hashes == 0 || g->hashes > BLYI_ML_MAX_HASHES)
         return BLY_EGEOMETRY;
     if (g->size > BLYI_MAX_BITS / 512)
         return BLY_ETOOBIG;
-    if (g->detail > blyi_step_for(g->size))
+    if (g->detail > blyi_size_class_for(g->size))
         return BLY_EGEOMETRY;
     return bits(g) > BLYI_MAX_BITS ? BLY_ETOOBIG : BLY_OK;
 }
@@ -70,13 +70,13 @@ static double block_spills(unsigned k, double i) {
 }
 
 static double rate(const bly_geometry *g, double n) {
-    _Static_assert((int)BLYI_ML_MOST_HASHES <= (int)BLYI_MOST_PLACES, "a rate for every k");
-    return blyi_mixture(n, (double)g->size, blyi_line_rate,
+    _Static_assert((int)BLYI_ML_MAX_HASHES <= (int)BLYI_MAX_PLACES, "a rate for every k");
+    return blyi_binomial_mean(n, (double)g->size, blyi_line_rate,
                         blyi_line_shape(BLYI_ML_CELLS, g->hashes));
 }
 
 double blyi_ml_spill(const bly_geometry *g, double n) {
-    return blyi_mixture(n, (double)g->size, block_spills, g->hashes);
+    return blyi_binomial_mean(n, (double)g->size, block_spills, g->hashes);
 }
 
 double blyi_ml_chance(const bly_geometry *g) {
@@ -103,12 +103,12 @@ static unsigned step_for(const bly_geometry *g, double n) {
     if (beyond <= needs_no_room)
         return 0;
     if (mean > 500) /* nearly normal, and e^-mean may be too small for a number */
-        return blyi_step_for((uint64_t)(mean + 2.5 * sqrt(mean)));
+        return blyi_size_class_for((uint64_t)(mean + 2.5 * sqrt(mean)));
     for (; beyond > lacks_room; records++) {
         term *= mean / (double)(records + 1);
         beyond -= term;
     }
-    return blyi_step_for(records);
+    return blyi_size_class_for(records);
 }
 
 /* Blocks that are looked for. */
@@ -130,8 +130,8 @@ static uint64_t fewest_blocks(const bly_geometry *g, double n, double p, uint64_
     double k = g->hashes, cells = -k * n / log1p(-pow(p, 1 / k));
     double ideal = fmax(cells / BLYI_ML_CELLS, k * n / BLYI_ML_LAYERS);
     uint64_t first = ideal < (double)limit ? (uint64_t)ideal + 1 : limit;
-    blyi_search s = {excess_at, &z, 0, first, limit, k};
-    return excess_at(&z, limit) > 0 ? 0 : blyi_smallest(&s);
+    blyi_size_search s = {excess_at, &z, 0, first, limit, k};
+    return excess_at(&z, limit) > 0 ? 0 : blyi_smallest_size(&s);
 }
 
 /* The fewest blocks, from `least` on and at most `limit`, whose spills a table of that step has
@@ -171,7 +171,7 @@ static void settle(bly_geometry *g, uint64_t blocks, double n, bly_geometry *bes
 static bly_status plan(uint64_t keys, double fpr, bly_geometry *out) {
     bly_geometry best = {0}, g = {.kind = BLY_MULTILAYER};
     double n = (double)keys;
-    for (g.hashes = 1; g.hashes <= BLYI_ML_MOST_HASHES; g.hashes++) {
+    for (g.hashes = 1; g.hashes <= BLYI_ML_MAX_HASHES; g.hashes++) {
         uint64_t limit = best.size ? bits(&best) / 512 : BLYI_MAX_BITS / 512;
         uint64_t blocks = fewest_blocks(&g, n, fpr, limit);
         if (blocks)
@@ -204,6 +204,6 @@ const blyi_planner blyi_plan_multilayer = {
     .width = width,
     .plan = plan,
     .rate = rate,
-    .most = most,
+    .max_keys = most,
     .fill = fill,
 };

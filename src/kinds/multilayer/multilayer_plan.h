@@ -5,23 +5,23 @@
  * with the number of records in use, and a word for each record with the number of its block; then
  * zeros up to a multiple of 64 bytes. Then the records, 640 bytes each.
  */
-#ifndef BLYI_CORE_PLAN_MULTILAYER_H
-#define BLYI_CORE_PLAN_MULTILAYER_H
+#ifndef BLYI_KINDS_MULTILAYER_MULTILAYER_PLAN_H
+#define BLYI_KINDS_MULTILAYER_MULTILAYER_PLAN_H
 
-#include "steps.h"
+#include "base/size_class.h"
 #include <bloomery/plan.h>
 
 enum {
     BLYI_ML_CELLS = 320,      /* of a block */
     BLYI_ML_LAYERS = 184,     /* bits for the layers of a block */
-    BLYI_ML_MOST_HASHES = 32, /* cells of a key */
+    BLYI_ML_MAX_HASHES = 32, /* cells of a key */
     BLYI_ML_RECORD = 640,     /* bytes: a count of two bytes for every cell */
     BLYI_ML_BLOCK_WORDS = 8,
 };
 
 /* Records that there is room for. */
 static inline uint64_t blyi_ml_room(const bly_geometry *g) {
-    return blyi_step_size(g->detail);
+    return blyi_class_size(g->detail);
 }
 
 /* Bytes of the list. */

@@ -13,8 +13,8 @@
  * A count that has come to 65535 stays there. How many copies it stands for is not known any more,
  * and a block with such a count stays spilled.
  */
-#include "../../core/memory.h"
-#include "multilayer.h"
+#include "base/memory.h"
+#include "kinds/multilayer/multilayer.h"
 
 #include <string.h>
 
@@ -123,7 +123,7 @@ static bly_status grow(bly_filter *f) {
         memcpy(to.list, from.list, (size_t)(8 * (1 + from.room)));
         memcpy(to.records, from.records, (size_t)(from.room * BLYI_ML_RECORD));
     }
-    blyi_filter_rebody(f, &g, body, block);
+    blyi_filter_replace_body(f, &g, body, block);
     return BLY_OK;
 }
 

@@ -52,9 +52,9 @@
  *
  * In a file: M, D and, once there is one, A, each with its header. A is made when first needed.
  */
-#include "parts.h"
+#include "kinds/overlay/overlay_parts.h"
 
-#include "../batch.h"
+#include "filter/batch.h"
 #include <bloomery/overlay.h>
 #include <string.h>
 
@@ -71,23 +71,23 @@ static bool base_has(const bly_filter *f, bly_hash h) {
 /* `mixed` is blyi_overlay_mix of a hash, here and below. */
 static bool is_deleted(const bly_filter *f, bly_hash mixed) {
     const bly_filter *deleted = blyi_overlay_deleted(f);
-    return deleted->items != 0 && deleted->ops->contains(deleted, &mixed, 1, NULL) != 0;
+    return deleted->items != 0 && deleted->ops->contains_many(deleted, &mixed, 1, NULL) != 0;
 }
 
 static bool is_added(const bly_filter *f, bly_hash mixed) {
     const bly_filter *added = blyi_overlay_added(f);
-    return added && added->ops->contains(added, &mixed, 1, NULL) != 0;
+    return added && added->ops->contains_many(added, &mixed, 1, NULL) != 0;
 }
 
 static bly_status put_into(bly_filter *part, bly_hash h) {
     bly_tally sum = {0, 0};
-    return blyi_filter_put(part, &h, 1, NULL, &sum);
+    return blyi_filter_add_hashes(part, &h, 1, NULL, &sum);
 }
 
 /* Takes a class out of a table. */
 static void take_out(bly_filter *part, bly_hash mixed) {
     bool removed = true;
-    while (removed && part->ops->take(part, mixed, &removed) == BLY_OK)
+    while (removed && part->ops->remove_one(part, mixed, &removed) == BLY_OK)
         ;
 }
 
@@ -122,7 +122,7 @@ static bool base_is_all(const bly_filter *f) {
 
 static bool base_takes_batches(const bly_filter *f) {
     const blyi_ops *base = blyi_overlay_base(f)->ops;
-    return base_is_all(f) && base_takes_adds(f) && base->add && !base->put &&
+    return base_is_all(f) && base_takes_adds(f) && base->add_many && !base->try_add_many &&
            !(base->capabilities & BLY_CAN_REMOVE);
 }
 
@@ -130,7 +130,7 @@ static bool base_takes_batches(const bly_filter *f) {
 static bly_status put_new(bly_filter *f, bly_hash h, bly_hash mixed, bool in_base) {
     bly_filter *deleted = blyi_overlay_deleted(f);
     bool marked = is_deleted(f, mixed);
-    if (marked && !deleted->ops->take)
+    if (marked && !deleted->ops->remove_one)
         return put_beside(f, mixed);
     if (!in_base) {
         bly_status status = base_takes_adds(f) ? put_into(blyi_overlay_base(f), h) : BLY_EFULL;
@@ -149,14 +149,14 @@ static bly_status put_one(bly_filter *f, bly_hash h, bool *is_new) {
     if (!*is_new)
         return BLY_OK;
     bly_status status = put_new(f, h, mixed, in_base);
-    blyi_levels_settle(f);
+    blyi_levels_recompute(f);
     return status;
 }
 
 static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum) {
     if (base_takes_batches(f)) {
-        bly_status status = blyi_filter_put(blyi_overlay_base(f), h, n, added, sum);
-        blyi_levels_settle(f);
+        bly_status status = blyi_filter_add_hashes(blyi_overlay_base(f), h, n, added, sum);
+        blyi_levels_recompute(f);
         return status;
     }
     for (size_t i = 0; i < n; i++) {
@@ -184,7 +184,7 @@ static bly_status take(bly_filter *f, bly_hash h, bool *removed) {
     if (beside)
         take_out(blyi_overlay_added(f), mixed);
     if (*removed)
-        blyi_levels_settle(f);
+        blyi_levels_recompute(f);
     return BLY_OK;
 }
 
@@ -194,7 +194,7 @@ static void clear(bly_filter *f) {
     if (!f->levels->lent)
         bly_filter_clear(blyi_overlay_base(f));
     bly_filter_clear(blyi_overlay_deleted(f));
-    blyi_levels_cut(f, BLYI_OVERLAY_ADDED);
+    blyi_levels_truncate(f, BLYI_OVERLAY_ADDED);
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -208,8 +208,8 @@ static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     if (deleted->items == 0 && !added)
         return;
     for (size_t done = 0, some; done < n; done += some) {
-        bly_hash mixed[BLYI_GROUP];
-        some = n - done < BLYI_GROUP ? n - done : BLYI_GROUP;
+        bly_hash mixed[BLYI_BATCH_GROUP];
+        some = n - done < BLYI_BATCH_GROUP ? n - done : BLYI_BATCH_GROUP;
         for (size_t i = 0; i < some; i++)
             mixed[i] = blyi_overlay_mix(h[done + i]);
         if (deleted->items != 0)
@@ -224,8 +224,8 @@ static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
  * in when it is among the added ones. */
 static void turn_round(const bly_filter *part, const bly_hash *h, size_t n, uint8_t found_is,
                        uint8_t *found) {
-    bly_hash mixed[BLYI_GROUP];
-    uint8_t from[BLYI_GROUP], there[BLYI_GROUP];
+    bly_hash mixed[BLYI_BATCH_GROUP];
+    uint8_t from[BLYI_BATCH_GROUP], there[BLYI_BATCH_GROUP];
     size_t some = 0; /* without a branch: which are found is anyone's guess */
     for (size_t i = 0; i < n; i++) {
         from[some] = (uint8_t)i;
@@ -233,7 +233,7 @@ static void turn_round(const bly_filter *part, const bly_hash *h, size_t n, uint
     }
     for (size_t i = 0; i < some; i++)
         mixed[i] = blyi_overlay_mix(h[from[i]]);
-    if (some == 0 || part->ops->contains(part, mixed, some, there) == 0)
+    if (some == 0 || part->ops->contains_many(part, mixed, some, there) == 0)
         return;
     for (size_t i = 0; i < some; i++)
         found[from[i]] ^= there[i];
@@ -260,12 +260,12 @@ static size_t ask_some(const bly_filter *f, const bly_hash *h, size_t n, uint8_t
 
 /* A single key comes from a call of its own, not from a batch, so nothing has been fetched yet. */
 static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
-    uint8_t nowhere[BLYI_GROUP];
+    uint8_t nowhere[BLYI_BATCH_GROUP];
     size_t hits = 0;
     if (n == 1 && !base_is_all(f))
         prefetch(f, h, 1);
     for (size_t done = 0, some; done < n; done += some) {
-        some = n - done < BLYI_GROUP ? n - done : BLYI_GROUP;
+        some = n - done < BLYI_BATCH_GROUP ? n - done : BLYI_BATCH_GROUP;
         hits += ask_some(f, h + done, some, found ? found + done : nowhere);
     }
     return hits;
@@ -283,17 +283,17 @@ const blyi_ops blyi_overlay_ops = {
     .kind = BLY_OVERLAY,
     .capabilities = BLY_CAN_ADD | BLY_CAN_REMOVE | BLY_CAN_MAP,
     .create = blyi_overlay_create,
-    .whole = &blyi_overlay_whole,
-    .sole = sole,
+    .level_rules = &blyi_overlay_whole,
+    .single_level = sole,
     .prefetch = prefetch,
-    .put = put,
-    .contains = contains,
-    .take = take,
+    .try_add_many = put,
+    .contains_many = contains,
+    .remove_one = take,
     .clear = clear,
-    .stats = blyi_overlay_stats,
-    .compatible = blyi_overlay_compatible,
+    .fill_stats = blyi_overlay_stats,
+    .is_compatible = blyi_overlay_compatible,
     .any_size = true,
     .any_detail = true,
-    .equal = blyi_overlay_equal,
-    .alone = "an overlay's parts cannot be combined; rebuild from the keys",
+    .is_equal = blyi_overlay_equal,
+    .never_combined = "an overlay's parts cannot be combined; rebuild from the keys",
 };

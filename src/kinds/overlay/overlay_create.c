@@ -1,20 +1,20 @@
 /* From what the caller asks for to an overlay's parts. */
-#include "parts.h"
+#include "kinds/overlay/overlay_parts.h"
 
-#include "../../core/plan_cuckoo.h"
-#include "../../core/rate.h"
+#include "kinds/cuckoo/cuckoo_plan.h"
+#include "filter/rate.h"
 #include <bloomery/overlay.h>
 
 enum {
     DEFAULT_SHARE = 20, /* of the base's capacity: one in so many keys is expected to change */
-    LEAST_DEFAULT = 64,
+    MIN_DEFAULT = 64,
 };
 
 /* The most buckets a table may start with: fully grown, its slots must be within the limit. */
 static uint64_t most_buckets(void) {
-    const unsigned doublings = BLYI_CHANGES_REST - BLYI_CHANGES_LEAST_REST;
+    const unsigned doublings = BLYI_CHANGES_REST - BLYI_CHANGES_MIN_REST;
     const uint64_t last =
-        (BLYI_MAX_BITS - BLYI_TABLE_TAIL) / ((uint64_t)BLYI_BUCKET * (BLYI_CHANGES_LEAST_REST + 1));
+        (BLYI_MAX_BITS - BLYI_TABLE_TAIL) / ((uint64_t)BLYI_BUCKET * (BLYI_CHANGES_MIN_REST + 1));
     return last >> doublings & ~(uint64_t)1;
 }
 
@@ -22,8 +22,8 @@ static uint64_t most_buckets(void) {
 static uint64_t default_changes(const bly_filter *base) {
     uint64_t bits = bly_plan_bits(&base->geometry), most = blyi_buckets_hold(most_buckets());
     uint64_t changes = (base->capacity < bits ? base->capacity : bits) / DEFAULT_SHARE;
-    if (changes < LEAST_DEFAULT)
-        changes = LEAST_DEFAULT;
+    if (changes < MIN_DEFAULT)
+        changes = MIN_DEFAULT;
     return changes < most ? changes : most;
 }
 
@@ -60,7 +60,7 @@ static bly_status add_table(bly_filter *f, uint64_t buckets) {
         .kind = BLY_GROWABLE_CUCKOO,
         .hashes = BLYI_CHANGES_REST,
         .size = buckets,
-        .detail = BLYI_CHANGES_LEAST_REST,
+        .detail = BLYI_CHANGES_MIN_REST,
     };
     return add_part(f, &g, blyi_buckets_hold(buckets), BLYI_CHANGES_RATE);
 }

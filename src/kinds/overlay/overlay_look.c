@@ -1,9 +1,9 @@
 /* What an overlay says of itself, and what its parts must be. */
-#include "parts.h"
+#include "kinds/overlay/overlay_parts.h"
 
-#include "../../core/plan_cuckoo.h"
-#include "../../core/rate.h"
-#include "../growth.h"
+#include "kinds/cuckoo/cuckoo_plan.h"
+#include "filter/rate.h"
+#include "filter/growth.h"
 #include <bloomery/overlay.h>
 #include <math.h>
 
@@ -29,7 +29,7 @@ static void settle(bly_filter *f) {
 /* A table as this kind makes them, perhaps grown. */
 static bool is_table(const blyi_shape *part) {
     const bly_geometry *g = &part->geometry;
-    if (g->kind != BLY_GROWABLE_CUCKOO || g->detail != BLYI_CHANGES_LEAST_REST ||
+    if (g->kind != BLY_GROWABLE_CUCKOO || g->detail != BLYI_CHANGES_MIN_REST ||
         g->hashes > BLYI_CHANGES_REST)
         return false;
     uint64_t evenly = (uint64_t)2 << (BLYI_CHANGES_REST - g->hashes);
@@ -60,10 +60,10 @@ static bool adds_up(const blyi_shape *all, const blyi_shape *const *parts, unsig
            all->items == blyi_overlay_count(hidden, base->items, deleted->items, added);
 }
 
-const blyi_whole blyi_overlay_whole = {
-    .admits = admits,
-    .adds_up = adds_up,
-    .settle = settle,
+const blyi_level_rules blyi_overlay_whole = {
+    .accepts_level = admits,
+    .levels_are_consistent = adds_up,
+    .update_totals = settle,
 };
 
 bool blyi_overlay_compatible(const bly_filter *a, const bly_filter *b) {
@@ -110,14 +110,14 @@ double bly_overlay_miss_bound(const bly_filter *f) {
 void blyi_overlay_stats(const bly_filter *f, bly_stats *out) {
     static const bly_stats nothing;
     bly_stats each[BLYI_OVERLAY_PARTS] = {{0}};
-    blyi_levels_sum_up(f, each, out);
+    blyi_levels_sum_stats(f, each, out);
     bool hidden = f->geometry.detail == BLYI_OVERLAY_HIDDEN;
     const bly_stats *base = hidden ? &nothing : &each[BLYI_OVERLAY_BASE];
     const bly_stats *added = &each[BLYI_OVERLAY_ADDED];
     double deleted = (double)each[BLYI_OVERLAY_DELETED].count;
     out->estimated_keys = fmax(0, base->estimated_keys - deleted) + added->estimated_keys;
-    out->predicted_fpr = blyi_either(base->predicted_fpr, added->predicted_fpr);
-    out->current_fpr = blyi_either(base->current_fpr, added->current_fpr);
+    out->predicted_fpr = blyi_combined_rate(base->predicted_fpr, added->predicted_fpr);
+    out->current_fpr = blyi_combined_rate(base->current_fpr, added->current_fpr);
     out->stuck = each[BLYI_OVERLAY_BASE].stuck;
     out->miss_bound = bly_overlay_miss_bound(f);
 }

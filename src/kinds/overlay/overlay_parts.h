@@ -1,17 +1,17 @@
 /* parts.h - the parts of an overlay, and how its files see them. Internal. overlay.c explains the
  * idea.
  */
-#ifndef BLYI_FILTERS_OVERLAY_PARTS_H
-#define BLYI_FILTERS_OVERLAY_PARTS_H
+#ifndef BLYI_KINDS_OVERLAY_OVERLAY_PARTS_H
+#define BLYI_KINDS_OVERLAY_OVERLAY_PARTS_H
 
-#include "../../core/mix.h"
-#include "../../core/plan_overlay.h"
-#include "../levels.h"
+#include "hash/mix.h"
+#include "kinds/overlay/overlay_plan.h"
+#include "filter/levels.h"
 
 /* Tables of deleted and of added keys, when new and when fully grown: bits of a remainder. */
 enum {
     BLYI_CHANGES_REST = 38,
-    BLYI_CHANGES_LEAST_REST = 32,
+    BLYI_CHANGES_MIN_REST = 32,
 };
 
 /* What they are made for: the chance that a key shares a class with one of theirs, fully grown:
@@ -57,6 +57,6 @@ bly_status blyi_overlay_create(const bly_spec *spec, bly_filter **out);
 void blyi_overlay_stats(const bly_filter *f, bly_stats *out);
 bool blyi_overlay_compatible(const bly_filter *a, const bly_filter *b);
 bool blyi_overlay_equal(const bly_filter *a, const bly_filter *b);
-extern const blyi_whole blyi_overlay_whole;
+extern const blyi_level_rules blyi_overlay_whole;
 
 #endif

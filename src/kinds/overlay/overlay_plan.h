@@ -1,8 +1,8 @@
 /* plan_overlay.h - the shape of an overlay, for those who check one and those who make one.
  * Internal.
  */
-#ifndef BLYI_CORE_PLAN_OVERLAY_H
-#define BLYI_CORE_PLAN_OVERLAY_H
+#ifndef BLYI_KINDS_OVERLAY_OVERLAY_PLAN_H
+#define BLYI_KINDS_OVERLAY_OVERLAY_PLAN_H
 
 #include <bloomery/plan.h>
 

@@ -41,7 +41,7 @@
  * Bits per key at 1% / 0.1% / 0.01%: 7.1 / 10.5 / 14.2 from a thousand keys on; the bound is
  * log2(1/p) = 6.64 / 9.97 / 13.29.
  */
-#include "ribbon_band.h"
+#include "kinds/ribbon/ribbon_band.h"
 
 #include <bloomery/build.h>
 #include <bloomery/ribbon.h>
@@ -121,7 +121,7 @@ static inline span span_of(const view *v, bly_hash h) {
     return s;
 }
 
-static inline blyi_sight look(view *v, bly_hash h) {
+static inline blyi_ribbon_lookup look(view *v, bly_hash h) {
     span p = span_of(v, h);
     unsigned at = p.start % BLYI_RIBBON_SLOTS;
     if (p.last == v->split_block && p.wide)
@@ -130,7 +130,7 @@ static inline blyi_sight look(view *v, bly_hash h) {
         p.second = write_out(v, p.last, false, &v->last);
     if (p.block == v->short_block)
         p.first = p.second;
-    blyi_sight s = {.first = p.first, .second = p.second, .columns = v->r.columns + p.wide};
+    blyi_ribbon_lookup s = {.first = p.first, .second = p.second, .columns = v->r.columns + p.wide};
     blyi_band b = blyi_band_of(h);
     /* The first block's bits are those from `at` on; bit `at` itself always counts. */
     uint64_t below = (uint64_t)(at / 64) - 1, one = (uint64_t)1 << at % 64;
@@ -166,7 +166,7 @@ static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t
     view_of(f, &v);
     for (size_t done = 0; done < n; done += CHUNK) {
         size_t some = n - done < CHUNK ? n - done : CHUNK;
-        blyi_sight sights[CHUNK];
+        blyi_ribbon_lookup sights[CHUNK];
         for (size_t i = 0; i < some; i++)
             sights[i] = look(&v, h[done + i]);
         hits += f->kernels->ribbon_probe(sights, some, found ? found + done : NULL);
@@ -189,8 +189,8 @@ const blyi_ops blyi_ribbon_ops = {
     .kind = BLY_RIBBON,
     .capabilities = BLY_CAN_MAP | BLY_CAN_BUILD,
     .prefetch = prefetch,
-    .contains = contains,
-    .stats = stats,
+    .contains_many = contains,
+    .fill_stats = stats,
     .solver = &blyi_ribbon_solver,
 };
 

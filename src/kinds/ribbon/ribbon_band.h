@@ -1,10 +1,10 @@
 /* ribbon_band.h - the equation of a key. Internal: ribbon.c asks it, ribbon_solve.c solves it. */
-#ifndef BLYI_FILTERS_RIBBON_BAND_H
-#define BLYI_FILTERS_RIBBON_BAND_H
+#ifndef BLYI_KINDS_RIBBON_RIBBON_BAND_H
+#define BLYI_KINDS_RIBBON_RIBBON_BAND_H
 
-#include "../../core/mix.h"
-#include "../../core/plan_ribbon.h"
-#include "solver.h"
+#include "hash/mix.h"
+#include "kinds/ribbon/ribbon_plan.h"
+#include "kinds/builder/solver.h"
 
 /* The coefficients of 128 slots in a row. In a key's own order, slot i of a shard has bit i % 128
  * wherever the window starts, which spares a query all shifting; in a row's order, the window's

@@ -38,9 +38,9 @@
  * Sizes. One shard is cut to groups of 8 slots, several to blocks of 128, a small part of two
  * million. (Files of earlier builds have whole blocks, and no seed: their k is below 64.)
  */
-#include "plan_ribbon.h"
-#include "planner.h"
-#include "rate.h"
+#include "kinds/ribbon/ribbon_plan.h"
+#include "filter/planner.h"
+#include "filter/rate.h"
 
 #include <math.h>
 
@@ -179,6 +179,6 @@ const blyi_planner blyi_plan_ribbon = {
     .width = width,
     .plan = plan,
     .rate = rate,
-    .most = most,
+    .max_keys = most,
     .fill = fill,
 };

@@ -1,7 +1,7 @@
 /* plan_ribbon.h - what a ribbon's geometry means: the shape that its planner, its solver and its
  * queries share. Internal. Described at the top of filters/built/ribbon.c. */
-#ifndef BLYI_CORE_PLAN_RIBBON_H
-#define BLYI_CORE_PLAN_RIBBON_H
+#ifndef BLYI_KINDS_RIBBON_RIBBON_PLAN_H
+#define BLYI_KINDS_RIBBON_RIBBON_PLAN_H
 
 #include <bloomery/plan.h>
 #include <stdbool.h>

@@ -25,10 +25,10 @@
  *
  * The random bits come from a counter, so the same keys give the same bytes.
  */
-#include "ribbon_band.h"
+#include "kinds/ribbon/ribbon_band.h"
 
-#include "../../core/memory.h"
-#include "sort.h"
+#include "base/memory.h"
+#include "kinds/builder/sort.h"
 
 #include <math.h>
 #include <string.h>

@@ -34,9 +34,9 @@
  *
  * In a file the levels follow one another, oldest first, each with a header of its own.
  */
-#include "../core/planner.h"
-#include "levels_ask.h"
-#include "series.h"
+#include "filter/planner.h"
+#include "filter/levels_ask.h"
+#include "filter/series.h"
 
 #include <bloomery/scalable.h>
 #include <string.h>
@@ -44,7 +44,7 @@
 /* ---- create ---------------------------------------------------------------------------------- */
 
 static bly_status create(const bly_spec *spec, bly_filter **out) {
-    return blyi_series_create(spec, spec->growth, out);
+    return blyi_levels_create(spec, spec->growth, out);
 }
 
 bly_status bly_scalable_create(uint64_t first_keys, double fpr, bly_filter **out) {
@@ -56,18 +56,18 @@ bly_status bly_scalable_create(uint64_t first_keys, double fpr, bly_filter **out
 
 /* As long as a filter has not grown, it costs what its first level costs. */
 static bly_filter *sole(const bly_filter *f, size_t n) {
-    return f->levels->n == 1 && n <= blyi_room_in(blyi_newest(f)) ? blyi_newest(f) : NULL;
+    return f->levels->n == 1 && n <= blyi_level_room(blyi_newest_level(f)) ? blyi_newest_level(f) : NULL;
 }
 
 /* Adds at most a group, which the last level has room for. Returns how many were new. */
 static size_t put_some(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
     blyi_absent fresh;
-    uint8_t is_new[BLYI_GROUP];
-    bly_filter *last = blyi_newest(f);
-    blyi_levels_sift(f, f->levels->n - 1, h, n, &fresh);
-    size_t count = last->ops->add(last, fresh.h, fresh.n, is_new);
+    uint8_t is_new[BLYI_BATCH_GROUP];
+    bly_filter *last = blyi_newest_level(f);
+    blyi_levels_find_absent(f, f->levels->n - 1, h, n, &fresh);
+    size_t count = last->ops->add_many(last, fresh.h, fresh.n, is_new);
     last->items += count;                 /* it had room for them */
-    f->items = blyi_sum(f->items, count); /* as blyi_series_adds_up adds them */
+    f->items = blyi_sum(f->items, count); /* as blyi_levels_consistent adds them */
     if (added) {
         memset(added, 0, n);
         for (size_t i = 0; i < fresh.n; i++)
@@ -79,7 +79,7 @@ static size_t put_some(bly_filter *f, const bly_hash *h, size_t n, uint8_t *adde
 /* Passes over the keys that are present, up to the first new one. Returns how many. */
 static size_t put_known(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
     blyi_absent fresh;
-    blyi_levels_sift(f, f->levels->n, h, n, &fresh);
+    blyi_levels_find_absent(f, f->levels->n, h, n, &fresh);
     size_t known = fresh.n > 0 ? fresh.from[0] : n;
     if (added)
         memset(added, 0, known);
@@ -89,15 +89,15 @@ static size_t put_known(const bly_filter *f, const bly_hash *h, size_t n, uint8_
 static bly_status put_all(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
                           bly_tally *sum) {
     for (size_t done = 0, some; done < n; done += some) {
-        uint64_t room = blyi_room_in(blyi_newest(f));
+        uint64_t room = blyi_level_room(blyi_newest_level(f));
         uint8_t *to = added ? added + done : NULL;
-        some = n - done < BLYI_GROUP ? n - done : BLYI_GROUP;
+        some = n - done < BLYI_BATCH_GROUP ? n - done : BLYI_BATCH_GROUP;
         if (room > 0) {
             some = some < room ? some : (size_t)room;
             sum->fresh += put_some(f, h + done, some, to);
         } else { /* full, but only a key that is new needs another level */
             size_t known = put_known(f, h + done, some, to);
-            bly_status status = known < some ? blyi_series_grow(f) : BLY_OK;
+            bly_status status = known < some ? blyi_levels_grow(f) : BLY_OK;
             some = known;
             if (status) {
                 sum->done += known;
@@ -113,10 +113,10 @@ static bly_status put_all(bly_filter *f, const bly_hash *h, size_t n, uint8_t *a
  * server adds most of the time. */
 static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum) {
     bly_filter *only = n == 1 ? sole(f, 1) : NULL;
-    if (!only || !only->put)
+    if (!only || !only->add_block)
         return put_all(f, h, n, added, sum);
-    blyi_spot spot = blyi_spot_of(h[0], only->geometry.size, only->ops->block_shift);
-    bool is_new = only->put(only->body + spot.at, spot.bits, only->geometry.hashes);
+    blyi_block_probe spot = blyi_block_probe_of(h[0], only->geometry.size, only->ops->block_shift);
+    bool is_new = only->add_block(only->body + spot.at, spot.bits, only->geometry.hashes);
     f->items = only->items += is_new;
     if (added)
         *added = is_new;
@@ -137,26 +137,26 @@ static bool admits(const blyi_shape *all, unsigned i, const blyi_shape *level) {
            level->capacity <= bly_plan_bits(&level->geometry);
 }
 
-static const blyi_whole whole = {
-    .admits = admits,
-    .adds_up = blyi_series_adds_up,
-    .settle = blyi_series_settle,
-    .shown = true,
+static const blyi_level_rules whole = {
+    .accepts_level = admits,
+    .levels_are_consistent = blyi_levels_consistent,
+    .update_totals = blyi_levels_sum_counts,
+    .levels_are_public = true,
 };
 
 const blyi_ops blyi_scalable_ops = {
     .kind = BLY_SCALABLE,
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP,
     .create = create,
-    .whole = &whole,
-    .sole = sole,
+    .level_rules = &whole,
+    .single_level = sole,
     .prefetch = blyi_levels_prefetch,
-    .put = put,
-    .contains = blyi_levels_contain,
-    .clear = blyi_series_clear,
-    .stats = blyi_levels_stats,
-    .unite = blyi_levels_union,
-    .compatible = blyi_levels_compatible,
+    .try_add_many = put,
+    .contains_many = blyi_levels_contains_many,
+    .clear = blyi_levels_clear,
+    .fill_stats = blyi_levels_stats,
+    .union_with = blyi_levels_union,
+    .is_compatible = blyi_levels_compatible,
     .any_size = true,
-    .equal = blyi_levels_equal,
+    .is_equal = blyi_levels_equal,
 };

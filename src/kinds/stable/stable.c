@@ -20,11 +20,11 @@
  * a key are those of a classic filter: x = lo, then for each cell mulhi(x, m), x = x * LCG +
  * (hi|1).
  */
-#include "../../core/bytes.h"
-#include "../../core/mix.h"
-#include "../../core/plan_stable.h"
-#include "../../core/planner.h"
-#include "../ops.h"
+#include "base/bytes.h"
+#include "hash/mix.h"
+#include "kinds/stable/stable_plan.h"
+#include "filter/planner.h"
+#include "filter/ops.h"
 
 #include <bloomery/stable.h>
 #include <math.h>
@@ -217,10 +217,10 @@ const blyi_ops blyi_stable_ops = {
     .kind = BLY_STABLE,
     .capabilities = BLY_CAN_ADD | BLY_CAN_MAP | BLY_FORGETS | BLY_IS_LOSSY,
     .prefetch = prefetch,
-    .add = add,
-    .contains = contains,
-    .sound = sound,
-    .stats = stats,
+    .add_many = add,
+    .contains_many = contains,
+    .body_is_valid = sound,
+    .fill_stats = stats,
 };
 
 bly_status bly_stable_create(uint64_t bytes, double fpr, bly_filter **out) {
@@ -231,7 +231,7 @@ bly_status bly_stable_create(uint64_t bytes, double fpr, bly_filter **out) {
     bly_status status = blyi_stable_fit(bytes, fpr, &spec.geometry);
     if (status)
         return status;
-    spec.capacity = blyi_plan_stable.most(&spec.geometry);
+    spec.capacity = blyi_plan_stable.max_keys(&spec.geometry);
     return bly_filter_create(&spec, out);
 }
 

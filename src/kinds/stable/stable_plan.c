@@ -28,22 +28,22 @@
  * found. For each number of cells K and each width there is a smallest P whose rate is low enough,
  * and a smallest m whose memory is long enough; the plan is the smallest of these.
  */
-#include "plan_stable.h"
-#include "planner.h"
-#include "rate.h"
-#include "search.h"
+#include "kinds/stable/stable_plan.h"
+#include "filter/planner.h"
+#include "filter/rate.h"
+#include "filter/size_search.h"
 
 #include <math.h>
 
 #define RECALL 0.9
 
-enum { MOST_HASHES = 8, MOST_WIDTH = 3, MOST_TOP = 7, LEAST_CELLS = 64, MOST_RUN = 16383 };
+enum { MAX_HASHES = 8, MAX_WIDTH = 3, MAX_TOP = 7, MIN_CELLS = 64, MAX_RUN = 16383 };
 
 static bly_status check(const bly_geometry *g) {
     unsigned width = blyi_stable_width(g), run = blyi_stable_run(g);
-    if (g->hashes < 1 || g->hashes > MOST_HASHES || width < 1 || run < 1)
+    if (g->hashes < 1 || g->hashes > MAX_HASHES || width < 1 || run < 1)
         return BLY_EGEOMETRY;
-    if (g->size < LEAST_CELLS || g->size <= run)
+    if (g->size < MIN_CELLS || g->size <= run)
         return BLY_EGEOMETRY;
     uint64_t most = (BLYI_MAX_BITS - 8 * BLYI_STABLE_HEADING) / 64;
     return blyi_stable_words(g) > most ? BLY_ETOOBIG : BLY_OK;
@@ -67,7 +67,7 @@ static life life_of(const bly_geometry *g) {
 }
 
 /* more[j] = P(n adds bring more than j events), for j < top. */
-static void more_than(const life *l, double n, double more[MOST_TOP]) {
+static void more_than(const life *l, double n, double more[MAX_TOP]) {
     double term = exp(n * log1p(-l->event)), most = 1;
     for (unsigned j = 0; j < l->top; j++) {
         most -= term;
@@ -78,7 +78,7 @@ static void more_than(const life *l, double n, double more[MOST_TOP]) {
 
 static double in_use(const bly_geometry *g, double n) {
     life l = life_of(g);
-    double more[MOST_TOP], sum = 0, still = 1;
+    double more[MAX_TOP], sum = 0, still = 1;
     more_than(&l, n, more);
     for (unsigned j = 0; j < l.top; j++, still *= l.lowering)
         sum += still * (1 - l.lowering) * more[j];
@@ -87,7 +87,7 @@ static double in_use(const bly_geometry *g, double n) {
 
 double blyi_stable_recall(const bly_geometry *g, double later) {
     life l = life_of(g);
-    double more[MOST_TOP];
+    double more[MAX_TOP];
     more_than(&l, later, more);
     return pow(1 - pow(l.lowering, l.top) * more[l.top - 1], g->hashes);
 }
@@ -96,7 +96,7 @@ double blyi_stable_recall(const bly_geometry *g, double later) {
 
 /* f(top, top) - zero^2 for two cells that an add lowers together with probability b. */
 static double covariance(const bly_geometry *g, const life *l, double b) {
-    double f[MOST_TOP + 1][MOST_TOP + 1], m = (double)g->size, a = blyi_stable_run(g) / m;
+    double f[MAX_TOP + 1][MAX_TOP + 1], m = (double)g->size, a = blyi_stable_run(g) / m;
     double n = exp(g->hashes * log1p(-2 / m));
     double each = n * (a - b) / (1 - n * (1 - 2 * a + b)), both = n * b / (1 - n * (1 - 2 * a + b));
     f[0][0] = 1;
@@ -151,14 +151,14 @@ static uint64_t most(const bly_geometry *g) {
 
 static bool set_run(bly_geometry *g, uint64_t run) {
     g->detail = (uint32_t)(4 * run + blyi_stable_width(g));
-    return run <= MOST_RUN && run < g->size;
+    return run <= MAX_RUN && run < g->size;
 }
 
 /* The shortest run that the formula for many cells allows. */
 static uint64_t ideal_run(const bly_geometry *g, double fpr) {
     double r = pow(1 - pow(fpr, 1.0 / g->hashes), 1.0 / blyi_stable_top(g));
     double run = ceil(g->hashes * r / (1 - r));
-    return run < 1 ? 1 : run < MOST_RUN ? (uint64_t)run : MOST_RUN + 1;
+    return run < 1 ? 1 : run < MAX_RUN ? (uint64_t)run : MAX_RUN + 1;
 }
 
 typedef struct memory {
@@ -176,16 +176,16 @@ static double excess_at(void *ctx, uint64_t cells) {
 /* The smallest number of cells with a memory of `keys`; 0 when there is none. */
 static uint64_t enough_cells(bly_geometry g, uint64_t keys) {
     uint64_t low = blyi_stable_run(&g);
-    if (low < LEAST_CELLS)
-        low = LEAST_CELLS - 1;
+    if (low < MIN_CELLS)
+        low = MIN_CELLS - 1;
     /* A cell is lost with a chance of about x^top / top!, x being the events that it has seen. */
     double top = blyi_stable_top(&g), share = (1 - RECALL) / g.hashes;
     double events = pow(share * tgamma(top + 1), 1 / top);
     double guess = (double)keys * (blyi_stable_run(&g) + g.hashes) / events;
     uint64_t first = guess < (double)BLYI_MAX_BITS ? (uint64_t)guess : BLYI_MAX_BITS;
     memory m = {g, (double)keys};
-    blyi_search s = {excess_at, &m, low, first > low ? first : low + 1, BLYI_MAX_BITS, top};
-    return blyi_smallest(&s);
+    blyi_size_search s = {excess_at, &m, low, first > low ? first : low + 1, BLYI_MAX_BITS, top};
+    return blyi_smallest_size(&s);
 }
 
 /* A longer run, where few cells need one. */
@@ -210,8 +210,8 @@ static bool plan_cells(bly_geometry *g, uint64_t keys, double fpr, uint64_t limi
  * narrowest are taken. */
 static bly_status plan(uint64_t keys, double fpr, bly_geometry *out) {
     bly_geometry best = {0};
-    for (unsigned k = MOST_HASHES; k > 0; k--) {
-        for (unsigned width = MOST_WIDTH; width > 0; width--) {
+    for (unsigned k = MAX_HASHES; k > 0; k--) {
+        for (unsigned width = MAX_WIDTH; width > 0; width--) {
             bly_geometry g = {
                 .kind = BLY_STABLE, .hashes = k, .size = BLYI_MAX_BITS, .detail = width};
             if (plan_cells(&g, keys, fpr, best.size ? bits(&best) : UINT64_MAX))
@@ -231,8 +231,8 @@ bly_status blyi_stable_fit(uint64_t bytes, double fpr, bly_geometry *out) {
     /* A body is a multiple of 64 bytes. */
     uint64_t words = bytes / 64 * 8;
     words -= words < BLYI_STABLE_HEADING / 8 ? words : BLYI_STABLE_HEADING / 8;
-    for (unsigned k = 1; k <= MOST_HASHES; k++) {
-        for (unsigned width = 1; width <= MOST_WIDTH; width++) {
+    for (unsigned k = 1; k <= MAX_HASHES; k++) {
+        for (unsigned width = 1; width <= MAX_WIDTH; width++) {
             bly_geometry g = {.kind = BLY_STABLE, .hashes = k, .detail = width};
             g.size = words * blyi_stable_per_word(width);
             uint64_t run = ideal_run(&g, fpr);
@@ -255,6 +255,6 @@ const blyi_planner blyi_plan_stable = {
     .width = blyi_stable_width,
     .plan = plan,
     .rate = rate,
-    .most = most,
+    .max_keys = most,
     .fill = in_use,
 };

@@ -1,8 +1,8 @@
 /* plan_stable.h - the shape of a stable filter, and what it can promise. Internal.
  *
  * src/core/plan_stable.c has the formulas, src/filters/window/stable.c the rest. */
-#ifndef BLYI_CORE_PLAN_STABLE_H
-#define BLYI_CORE_PLAN_STABLE_H
+#ifndef BLYI_KINDS_STABLE_STABLE_PLAN_H
+#define BLYI_KINDS_STABLE_STABLE_PLAN_H
 
 #include <bloomery/plan.h>
 

@@ -51,14 +51,14 @@
  *
  * Bits per key of the window at 1% / 0.1% / 0.01% with s = 8: 17.2 / 23.1 / 29.0.
  */
-#include "../batch.h"
-#include "window_small.h"
-#include "window_walk.h"
+#include "filter/batch.h"
+#include "kinds/window/window_small.h"
+#include "kinds/window/window_probe_sequence.h"
 
 #include <bloomery/window.h>
 #include <string.h>
 
-enum { LEAST_PAGE = 4096 };
+enum { MIN_PAGE = 4096 };
 
 /* ---- moving on ------------------------------------------------------------------------------- */
 
@@ -147,7 +147,7 @@ void blyi_window_sweep(bly_filter *f, uint64_t end) {
         return;
     for (; at < end; at++) {
         uint8_t *line = body + 64 * at;
-        if ((uintptr_t)line % LEAST_PAGE == 0)
+        if ((uintptr_t)line % MIN_PAGE == 0)
             touch(line);
         clean(f, line);
     }
@@ -289,13 +289,13 @@ const blyi_ops blyi_window_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP | BLY_FORGETS,
     .create = blyi_window_create,
     .prefetch = prefetch,
-    .put = put,
-    .contains = contains,
-    .ask = ask,
-    .ask_hashes = contains,
+    .try_add_many = put,
+    .contains_many = contains,
+    .contains_keys_pipelined = ask,
+    .contains_hashes_pipelined = contains,
     .clear = clear,
-    .sound = blyi_window_sound,
-    .stats = blyi_window_stats,
-    .unite = blyi_window_unite,
-    .compatible = blyi_window_compatible,
+    .body_is_valid = blyi_window_sound,
+    .fill_stats = blyi_window_stats,
+    .union_with = blyi_window_unite,
+    .is_compatible = blyi_window_compatible,
 };

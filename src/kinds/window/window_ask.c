@@ -17,15 +17,15 @@
  * window for 100,000 keys at 1%.) Hashing is a loop of its own: it is as long as the rest, and
  * mixed with it would keep a processor from looking ahead to the next key.
  */
-#include "../batch.h"
-#include "window_walk.h"
+#include "filter/batch.h"
+#include "kinds/window/window_probe_sequence.h"
 
 #include <string.h>
 
 enum {
     SEATS = 32,
     LINES = 3,      /* of a key that sits: at most */
-    MOST_SLOTS = 16 /* of a window whose keys sit: sets of slots are kept in 16 bits */
+    MAX_SLOTS = 16 /* of a window whose keys sit: sets of slots are kept in 16 bits */
 };
 
 /* What all of it needs. */
@@ -240,7 +240,7 @@ static size_t ask_standing(const batch *b, const blyi_places *p) {
     bly_hash h[SEATS];
     size_t hits = 0;
     for (size_t at = 0, some; at < b->n; at += some) {
-        some = blyi_least(b->n - at, SEATS);
+        some = blyi_min_size(b->n - at, SEATS);
         hash_keys(b, false, at, some, h);
         for (size_t i = 0; i < some; i++)
             fetch(&v, h[i], 0, FETCHED);
@@ -264,7 +264,7 @@ static size_t ask_seated(const batch *asked, const blyi_places *p) {
     uint16_t where[SEATS];
     uint8_t unseen[SEATS];
     question q;
-    size_t hits = 0, taken = blyi_least(b.n, SEATS), next;
+    size_t hits = 0, taken = blyi_min_size(b.n, SEATS), next;
     unsigned lines = few, next_lines = few, now = 0;
     bool most = false;
     q.n = 0;
@@ -272,7 +272,7 @@ static size_t ask_seated(const batch *asked, const blyi_places *p) {
     sit_down(&d, hashes[now], taken, seats, lines);
     for (size_t tail = 0; tail < b.n; tail += taken, taken = next, lines = next_lines, now = !now) {
         bly_hash *next_h = hashes[!now];
-        next = blyi_least(b.n - tail - taken, SEATS);
+        next = blyi_min_size(b.n - tail - taken, SEATS);
         next_lines = most ? many : few;
         hash_keys(&b, d.half, tail + taken, next, next_h);
         if (next == SEATS && next_lines == lines) {
@@ -297,7 +297,7 @@ static size_t ask(const batch *b) {
     if (b->n == 0)
         return 0;
     const blyi_places p = places_of(blyi_window_slots(&b->f->geometry));
-    return p.slots > MOST_SLOTS ? ask_standing(b, &p) : ask_seated(b, &p);
+    return p.slots > MAX_SLOTS ? ask_standing(b, &p) : ask_seated(b, &p);
 }
 
 size_t blyi_window_ask(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found) {

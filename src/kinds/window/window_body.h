@@ -1,13 +1,13 @@
 /* window_body.h - the parts of a window's body, and its clockwork. Internal; window.c has the
  * essay.
  */
-#ifndef BLYI_FILTERS_WINDOW_BODY_H
-#define BLYI_FILTERS_WINDOW_BODY_H
+#ifndef BLYI_KINDS_WINDOW_WINDOW_BODY_H
+#define BLYI_KINDS_WINDOW_WINDOW_BODY_H
 
-#include "../../core/bytes.h"
-#include "../../core/plan_window.h"
-#include "../../simd/places.h"
-#include "../ops.h"
+#include "base/bytes.h"
+#include "kinds/window/window_plan.h"
+#include "simd/window_kernel.h"
+#include "filter/ops.h"
 
 /* The fields of the heading, as the number of their 64-bit word. */
 enum {

@@ -1,5 +1,5 @@
 /* Time: moving a window on, and telling how old a key in it is. */
-#include "window_small.h"
+#include "kinds/window/window_small.h"
 
 #include <bloomery/window.h>
 

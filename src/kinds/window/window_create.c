@@ -1,7 +1,7 @@
 /* Making a window: as bly_filter_create makes any other filter, but with a number of generations to
  * plan for, and a clock to set up. */
-#include "../../core/rate.h"
-#include "window_body.h"
+#include "filter/rate.h"
+#include "kinds/window/window_body.h"
 
 #include <bloomery/window.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* What a window can say of itself, and whether bytes can be one. */
-#include "../../core/rate.h"
-#include "window_small.h"
+#include "filter/rate.h"
+#include "kinds/window/window_small.h"
 
 #include <math.h>
 #include <string.h>
@@ -104,8 +104,8 @@ bool blyi_window_sound(const blyi_shape *shape, const uint8_t *body) {
 
 /* The bits of each slot in each lane of a line. */
 typedef struct stencils {
-    uint64_t of[BLYI_WIN_MOST_SLOTS][BLYI_MOST_LANES][8];
-    double places[BLYI_MOST_LANES];
+    uint64_t of[BLYI_WIN_MAX_SLOTS][BLYI_MAX_LANES][8];
+    double places[BLYI_MAX_LANES];
 } stencils;
 
 static void cut(unsigned slots, stencils *out) {
@@ -135,8 +135,8 @@ static double weigh(const uint64_t line[8], const stencils *s, unsigned slot, un
 /* Of each slot that is live: the bits that are set, and its rate as they stand. The others get 0.
  */
 typedef struct scan {
-    uint64_t set[BLYI_WIN_MOST_SLOTS];
-    double rate[BLYI_WIN_MOST_SLOTS];
+    uint64_t set[BLYI_WIN_MAX_SLOTS];
+    double rate[BLYI_WIN_MAX_SLOTS];
 } scan;
 
 static void count_table(const bly_filter *f, scan *out) {
@@ -158,7 +158,7 @@ static void count_lines(const bly_filter *f, scan *out) {
     for (unsigned slot = 0; slot < slots; slot++)
         out->rate[slot] = blyi_window_is_live(f, slot);
     for (unsigned part = 0; part < blyi_window_parts(g); part++) {
-        double sum[BLYI_WIN_MOST_SLOTS] = {0};
+        double sum[BLYI_WIN_MAX_SLOTS] = {0};
         for (uint64_t i = 0; i < g->size; i++, at += 64) {
             uint64_t line[8];
             for (unsigned j = 0; j < 8; j++)

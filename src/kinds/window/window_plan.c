@@ -21,11 +21,11 @@
  * The geometry does not say how many keys the window is for. So "after n keys" means here: of a
  * window for n keys, and at its fullest.
  */
-#include "plan_window.h"
-#include "mixture.h"
-#include "planner.h"
-#include "rate.h"
-#include "search.h"
+#include "kinds/window/window_plan.h"
+#include "filter/binomial_mean.h"
+#include "filter/planner.h"
+#include "filter/rate.h"
+#include "filter/size_search.h"
 
 #include <math.h>
 
@@ -38,20 +38,20 @@ static uint64_t size_within(const bly_geometry *g, uint64_t bits) {
 
 static bly_status check_small(const bly_geometry *g) {
     bool possible = g->hashes >= 1 && g->hashes <= BLYI_WIN_SMALL_HASHES &&
-                    g->size >= BLYI_WIN_SMALL_LEAST &&
+                    g->size >= BLYI_WIN_SMALL_MIN &&
                     g->size <= size_within(g, BLYI_WIN_SMALL_BITS);
     return possible ? BLY_OK : BLY_EGEOMETRY;
 }
 
 static bly_status check(const bly_geometry *g) {
     unsigned slots = blyi_window_slots(g);
-    if (slots < 2 || slots > BLYI_WIN_MOST_SLOTS || g->detail >= 2 * BLY_WINDOW_SMALL ||
+    if (slots < 2 || slots > BLYI_WIN_MAX_SLOTS || g->detail >= 2 * BLY_WINDOW_SMALL ||
         g->size == 0)
         return BLY_EGEOMETRY;
     if (blyi_window_is_small(g))
         return check_small(g);
     if (g->hashes == 0 || g->hashes % blyi_window_lanes(slots) ||
-        blyi_window_parts(g) > BLYI_WIN_MOST_PARTS)
+        blyi_window_parts(g) > BLYI_WIN_MAX_PARTS)
         return BLY_EGEOMETRY;
     return g->size > size_within(g, BLYI_MAX_BITS) ? BLY_ETOOBIG : BLY_OK;
 }
@@ -89,7 +89,7 @@ double blyi_window_rate(const bly_geometry *g, double n) {
         const bly_geometry plain = plain_of(g);
         return blyi_rate(&plain, n);
     }
-    double line = blyi_mixture(n, (double)g->size, line_rate, blyi_window_slots(g));
+    double line = blyi_binomial_mean(n, (double)g->size, line_rate, blyi_window_slots(g));
     return pow(line, blyi_window_parts(g));
 }
 
@@ -139,16 +139,16 @@ static double ideal_size(const sizing *z) {
 /* The smallest size, of at most `bits` bits in all; 0 when there is none. */
 static uint64_t smallest_size(sizing *z, uint64_t bits) {
     uint64_t most = size_within(&z->g, bits);
-    uint64_t low = blyi_window_is_small(&z->g) ? BLYI_WIN_SMALL_LEAST - 1 : 0;
+    uint64_t low = blyi_window_is_small(&z->g) ? BLYI_WIN_SMALL_MIN - 1 : 0;
     if (most <= low || excess_at(z, most) > 0)
         return 0;
     double ideal = ideal_size(z);
     uint64_t first = ideal < (double)most ? (uint64_t)ideal + 1 : most;
-    blyi_search s = {excess_at, z, low, first > low ? first : low + 1, most, 0.6 * z->g.hashes};
-    return blyi_smallest(&s);
+    blyi_size_search s = {excess_at, z, low, first > low ? first : low + 1, most, 0.6 * z->g.hashes};
+    return blyi_smallest_size(&s);
 }
 
-#define MOST_SPACE                                                                                 \
+#define MAX_SPACE                                                                                 \
     1.02 /* of a window with fewer parts or probes, as a multiple of the smallest                  \
           */
 
@@ -165,11 +165,11 @@ static uint64_t plan_form(sizing *z, unsigned step, unsigned n, uint64_t most, b
             continue;
         least = bits(&tried[i]) < least ? bits(&tried[i]) : least;
         /* What is larger than this will not be taken. */
-        if ((double)least * MOST_SPACE < (double)most)
-            most = (uint64_t)((double)least * MOST_SPACE);
+        if ((double)least * MAX_SPACE < (double)most)
+            most = (uint64_t)((double)least * MAX_SPACE);
     }
     for (unsigned i = 0; i < n; i++) {
-        if (tried[i].size == 0 || (double)bits(&tried[i]) > MOST_SPACE * (double)least)
+        if (tried[i].size == 0 || (double)bits(&tried[i]) > MAX_SPACE * (double)least)
             continue;
         *out = tried[i];
         return bits(out);
@@ -178,14 +178,14 @@ static uint64_t plan_form(sizing *z, unsigned step, unsigned n, uint64_t most, b
 }
 
 bly_status blyi_window_plan(uint64_t keys, double fpr, uint32_t generations, bly_geometry *out) {
-    if (generations < 1 || generations >= BLYI_WIN_MOST_SLOTS)
+    if (generations < 1 || generations >= BLYI_WIN_MAX_SLOTS)
         return BLY_EGEOMETRY;
     sizing z = {.g = {.kind = BLY_WINDOW, .detail = generations},
                 .n = (double)blyi_window_quota(keys, generations),
                 .rate = -expm1(log1p(-fpr) / (generations + 1.0))};
     bly_geometry small;
     unsigned lanes = blyi_window_lanes(generations + 1);
-    uint64_t large_bits = plan_form(&z, lanes, BLYI_WIN_MOST_PARTS, BLYI_MAX_BITS, out);
+    uint64_t large_bits = plan_form(&z, lanes, BLYI_WIN_MAX_PARTS, BLYI_MAX_BITS, out);
     z.g.detail |= BLY_WINDOW_SMALL;
     if (plan_form(&z, 1, BLYI_WIN_SMALL_HASHES, BLYI_WIN_SMALL_BITS, &small) < large_bits)
         *out = small;
@@ -223,6 +223,6 @@ const blyi_planner blyi_plan_window = {
     .width = width,
     .plan = plan,
     .rate = rate,
-    .most = most,
+    .max_keys = most,
     .fill = fill,
 };

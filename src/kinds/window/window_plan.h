@@ -1,21 +1,21 @@
 /* plan_window.h - the shape of a window: what its body is made of, and how it is sized. Internal.
  *
  * src/filters/window/window.c explains the parts. */
-#ifndef BLYI_CORE_PLAN_WINDOW_H
-#define BLYI_CORE_PLAN_WINDOW_H
+#ifndef BLYI_KINDS_WINDOW_WINDOW_PLAN_H
+#define BLYI_KINDS_WINDOW_WINDOW_PLAN_H
 
 #include <bloomery/plan.h>
 
 enum {
     BLYI_GENERATIONS = 8, /* kept beside the one being filled, unless another number is asked */
-    BLYI_WIN_MOST_SLOTS = 33,
-    BLYI_WIN_MOST_PARTS = 16,
+    BLYI_WIN_MAX_SLOTS = 33,
+    BLYI_WIN_MAX_PARTS = 16,
     BLYI_WIN_MARK = 511 /* the bit of a line that belongs to no place */
 };
 
 /* A small window has a table of columns instead of lines (src/filters/window/window_small.c). */
 enum {
-    BLYI_WIN_SMALL_LEAST = 128,     /* columns: what the formula for the rate is good for */
+    BLYI_WIN_SMALL_MIN = 128,     /* columns: what the formula for the rate is good for */
     BLYI_WIN_SMALL_BITS = 8 * 4096, /* of the body at most: a turn goes through all of it */
     BLYI_WIN_SMALL_HASHES = 64,
     BLYI_WIN_SMALL_SLOTS = 7 /* the word of the heading where those of the slots begin */

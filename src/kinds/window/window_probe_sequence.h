@@ -1,9 +1,9 @@
 /* window_walk.h - where a key is in a window, part by part. Internal; window.c has the essay. */
-#ifndef BLYI_FILTERS_WINDOW_WALK_H
-#define BLYI_FILTERS_WINDOW_WALK_H
+#ifndef BLYI_KINDS_WINDOW_WINDOW_PROBE_SEQUENCE_H
+#define BLYI_KINDS_WINDOW_WINDOW_PROBE_SEQUENCE_H
 
-#include "../../core/mix.h"
-#include "window_body.h"
+#include "hash/mix.h"
+#include "kinds/window/window_body.h"
 
 #define INLINE static inline __attribute__((always_inline))
 

@@ -24,9 +24,9 @@
  * Bits per key at n = 1000 and 1% / 0.1% / 0.01% with s = 8: 17.2 / 22.6 / 28.3. A large window has
  * 20.5 / 25.6 / 33.3.
  */
-#include "window_small.h"
-#include "../batch.h"
-#include "../walk.h"
+#include "kinds/window/window_small.h"
+#include "filter/batch.h"
+#include "filter/probe_sequence.h"
 
 /* What a question needs, read once for many. */
 typedef struct table {
@@ -80,18 +80,18 @@ static inline void set_column(const table *t, uint64_t column, uint64_t slots) {
  * than for each of them, and a wrong guess costs more than reading three columns. */
 static inline uint64_t find(const table *t, bly_hash h) {
     enum { AT_ONCE = 4 };
-    blyi_walk w = blyi_walk_from(h);
+    blyi_probe_sequence w = blyi_probe_sequence_begin(h);
     uint64_t where = t->live;
     for (unsigned i = 0; where && i < t->hashes; i += AT_ONCE)
         for (unsigned j = i; j < i + AT_ONCE && j < t->hashes; j++)
-            where &= column_of(t, blyi_walk_next(&w, t->size));
+            where &= column_of(t, blyi_probe_sequence_next(&w, t->size));
     return where;
 }
 
 static inline void put_bits(const table *t, bly_hash h, unsigned slot) {
-    blyi_walk w = blyi_walk_from(h);
+    blyi_probe_sequence w = blyi_probe_sequence_begin(h);
     for (unsigned i = 0; i < t->hashes; i++) {
-        size_t bit = (size_t)blyi_walk_next(&w, t->size) * t->slots + slot;
+        size_t bit = (size_t)blyi_probe_sequence_next(&w, t->size) * t->slots + slot;
         t->at[bit / 8] |= (uint8_t)(1U << bit % 8);
     }
 }
@@ -163,7 +163,7 @@ bly_status blyi_window_small_put(bly_filter *f, const bly_hash *h, size_t n, uin
 /* The slot's bits are the same in every (s+1)-th word: after s + 1 words whole columns are over. */
 void blyi_window_small_empty(bly_filter *f, unsigned slot) {
     const table t = table_of(f);
-    uint64_t mask[BLYI_WIN_MOST_SLOTS] = {0};
+    uint64_t mask[BLYI_WIN_MAX_SLOTS] = {0};
     size_t bytes = t.last + 8;
     for (unsigned bit = slot; bit < 64 * t.slots; bit += t.slots)
         mask[bit / 64] |= (uint64_t)1 << bit % 64;

@@ -1,10 +1,10 @@
 /* window_small.h - the table of a small window. Internal; window_small.c has the essay.
  *
  * All are for windows with blyi_window_is_small. */
-#ifndef BLYI_FILTERS_WINDOW_SMALL_H
-#define BLYI_FILTERS_WINDOW_SMALL_H
+#ifndef BLYI_KINDS_WINDOW_WINDOW_SMALL_H
+#define BLYI_KINDS_WINDOW_WINDOW_SMALL_H
 
-#include "window_body.h"
+#include "kinds/window/window_body.h"
 
 /* As the hooks of the same names. */
 size_t blyi_window_small_contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);

@@ -1,5 +1,5 @@
 /* The union of two windows: of each generation that either has. */
-#include "window_small.h"
+#include "kinds/window/window_small.h"
 
 bool blyi_window_compatible(const bly_filter *a, const bly_filter *b) {
     return blyi_window_get(a, BLYI_WIN_SPAN) == blyi_window_get(b, BLYI_WIN_SPAN) &&
@@ -112,7 +112,7 @@ static void unite_lines(bly_filter *dst, const bly_filter *src, uint64_t bring,
 }
 
 bly_status blyi_window_unite(bly_filter *dst, const bly_filter *src) {
-    unsigned to[BLYI_WIN_MOST_SLOTS];
+    unsigned to[BLYI_WIN_MAX_SLOTS];
     uint64_t now = blyi_window_get(src, BLYI_WIN_NOW);
     if (dst == src)
         return BLY_OK;
