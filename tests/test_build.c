@@ -3,10 +3,10 @@
 #include "store_support.h"
 
 #include "hash/mix.h"
-#include "kinds/fuse/fuse_plan.h"
 #include "kinds/builder/collect.h"
 #include "kinds/builder/sort.h"
 #include "kinds/builder/workers.h"
+#include "kinds/fuse/fuse_plan.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -3,9 +3,9 @@
  */
 #include "store_support.h"
 
-#include "kinds/fuse/fuse_plan.h"
-#include "filter/planner.h"
 #include "filter/ops.h"
+#include "filter/planner.h"
+#include "kinds/fuse/fuse_plan.h"
 
 #include <math.h>
 

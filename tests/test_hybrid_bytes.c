@@ -139,8 +139,7 @@ static void ids_of_twelve_bytes(void **state) {
     (void)state;
     assert_int_equal(s.id_bytes, 12);
     blyi_class far = {buckets - 1, ((uint64_t)1 << 55) - 1}, near = {1, 1}, c;
-    assert_true(blyi_spilled_insert(&s, far, BLYI_MAX_COUNTED) &&
-                blyi_spilled_insert(&s, near, 9));
+    assert_true(blyi_spilled_insert(&s, far, BLYI_MAX_COUNTED) && blyi_spilled_insert(&s, near, 9));
     assert_true(blyi_spilled_sound(&s, buckets) && !blyi_spilled_sound(&s, buckets - 1));
     assert_true(blyi_spilled_count(&s, blyi_spilled_find(&s, far)) == BLYI_MAX_COUNTED);
     assert_true(blyi_spilled_count(&s, blyi_spilled_find(&s, near)) == 9);

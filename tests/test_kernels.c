@@ -35,8 +35,8 @@ static void random_spots(uint64_t seed, size_t block_bytes, blyi_block_probe *s)
     s[2].bits = (uint64_t)1 << 63;
 }
 
-static void compare_probe(const arena *a, const blyi_block_probe *s, unsigned k, blyi_contains_blocks_fn want_fn,
-                          blyi_contains_blocks_fn got_fn) {
+static void compare_probe(const arena *a, const blyi_block_probe *s, unsigned k,
+                          blyi_contains_blocks_fn want_fn, blyi_contains_blocks_fn got_fn) {
     uint8_t want[SPOTS], got[SPOTS];
     for (size_t n = 0; n <= SPOTS; n = n < 40 ? n + 1 : n + 320) {
         size_t hits = want_fn(a->words, s, n, k, want);
@@ -46,16 +46,16 @@ static void compare_probe(const arena *a, const blyi_block_probe *s, unsigned k,
     }
 }
 
-static void compare_has(const arena *a, const blyi_block_probe *s, unsigned k, blyi_contains_block_fn want,
-                        blyi_contains_block_fn got) {
+static void compare_has(const arena *a, const blyi_block_probe *s, unsigned k,
+                        blyi_contains_block_fn want, blyi_contains_block_fn got) {
     for (size_t i = 0; i < SPOTS; i++) {
         const uint8_t *block = (const uint8_t *)a->words + s[i].at;
         assert_int_equal(want(block, s[i].bits, k), got(block, s[i].bits, k));
     }
 }
 
-static void compare_set(uint64_t seed, const blyi_block_probe *s, unsigned k, blyi_add_blocks_fn want_fn,
-                        blyi_add_blocks_fn got_fn) {
+static void compare_set(uint64_t seed, const blyi_block_probe *s, unsigned k,
+                        blyi_add_blocks_fn want_fn, blyi_add_blocks_fn got_fn) {
     arena a = arena_of(seed, 0), b = arena_of(seed, 0);
     uint8_t want[SPOTS], got[SPOTS];
     assert_int_equal(want_fn(a.words, s, SPOTS, k, want), got_fn(b.words, s, SPOTS, k, got));
@@ -68,8 +68,8 @@ static void compare_set(uint64_t seed, const blyi_block_probe *s, unsigned k, bl
 }
 
 /* One at a time, the same bits and answers as in a batch. */
-static void compare_put(uint64_t seed, const blyi_block_probe *s, unsigned k, blyi_add_blocks_fn set,
-                        blyi_add_block_fn put) {
+static void compare_put(uint64_t seed, const blyi_block_probe *s, unsigned k,
+                        blyi_add_blocks_fn set, blyi_add_block_fn put) {
     arena a = arena_of(seed, 0), b = arena_of(seed, 0);
     uint8_t want[SPOTS];
     assert_true(set(a.words, s, SPOTS, k, want) > 0);
@@ -90,8 +90,8 @@ static void compare_cells(uint64_t seed, const blyi_kernels *want, const blyi_ke
         uint64_t r = blyt_next(&seed), key = (r >> 8) % KEYS, bits = key * UINT64_C(0x123456789ab);
         size_t front = key % CELL_BLOCKS * 4, planes = 64 + key % CELL_BLOCKS * 12;
         bool adds = r % 64 < (i / 1000 % 2 ? 20 : 40);
-        blyi_cells_fn first = adds ? want->cells_add : want->cells_take;
-        blyi_cells_fn second = adds ? got->cells_add : got->cells_take;
+        blyi_cells_fn first = adds ? want->counters_add : want->counters_remove;
+        blyi_cells_fn second = adds ? got->counters_add : got->counters_remove;
         assert_int_equal(first(a.words + front, a.words + planes, bits),
                          second(b.words + front, b.words + planes, bits));
         assert_memory_equal(a.words, b.words, 1024);
@@ -119,7 +119,8 @@ static void tables_agree(void **state) {
             compare_cells(seed, scalar, *t);
             random_spots(seed, 64, s);
             for (size_t i = 0; i < COUNT_OF(ks); i++) {
-                compare_probe(&a, s, ks[i], scalar->split_contains_blocks, (*t)->split_contains_blocks);
+                compare_probe(&a, s, ks[i], scalar->split_contains_blocks,
+                              (*t)->split_contains_blocks);
                 compare_has(&a, s, ks[i], scalar->split_contains_block, (*t)->split_contains_block);
                 compare_set(seed, s, ks[i], scalar->split_add_blocks, (*t)->split_add_blocks);
                 compare_put(seed, s, ks[i], scalar->split_add_blocks, (*t)->split_add_block);
@@ -192,14 +193,14 @@ static void cells_count_to_eight(void **state) {
             arena a = arena_of(1, 0);
             unsigned copies = 0, limit = most < 8 ? most : 8;
             for (; copies < most; copies++)
-                assert_int_equal((*t)->cells_add(a.words, a.words + 4, 1), copies == 0);
+                assert_int_equal((*t)->counters_add(a.words, a.words + 4, 1), copies == 0);
             for (; copies != UINT_MAX; copies--) {
                 unsigned count = limit == 8 ? 8 : copies;
                 for (size_t i = 0; i < 128; i++) {
                     bool set = i < 32 ? count > 0 : count > 0 && (count - 1) >> (i / 32 - 1) & 1;
                     assert_int_equal(((uint8_t *)a.words)[i], set ? mask[i % 32] : 0);
                 }
-                assert_int_equal((*t)->cells_take(a.words, a.words + 4, 1), count > 0);
+                assert_int_equal((*t)->counters_remove(a.words, a.words + 4, 1), count > 0);
             }
             free(a.raw);
         }

@@ -154,8 +154,8 @@ static void readers_beside_the_owner(const blyi_kernels *kernels) {
     f->ops->select_kernels(f);
     blyt_add_all(f, &stay);
     bly_filter *front = front_of(f);
-    front->has = kernels->sbbf_contains_block;
-    front->probe = kernels->sbbf_contains_blocks;
+    front->contains_block = kernels->sbbf_contains_block;
+    front->contains_blocks = kernels->sbbf_contains_blocks;
     for (size_t i = 0; i < READERS; i++) {
         readers[i] = (reader){front, &stay, &late, &added, &over, 0, 0};
         assert_int_equal(pthread_create(&threads[i], NULL, read_front, &readers[i]), 0);

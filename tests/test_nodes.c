@@ -197,7 +197,7 @@ static void test_too_many(void **state) {
     blyi_nodes n;
     blyi_node *found = NULL;
     make("redis://a:1", &n);
-    for (unsigned i = 1; i < BLYI_MAX_NODES; i++)
+    for (unsigned i = 1; i < BLYI_MOST_NODES; i++)
         assert_ok(blyi_nodes_find(&n, n.list[0], (bly_bytes){"b", 1}, (uint16_t)i, &found));
     assert_int_equal(blyi_nodes_find(&n, n.list[0], (bly_bytes){"c", 1}, 1, &found), BLY_ETOOBIG);
     assert_null(found);

@@ -3,8 +3,8 @@
  * should. What comes from outside is test_redisbloom_bytes.c's. */
 #include "redisbloom_support.h"
 
-#include "hash/hash_murmur.h"
 #include "formats/redisbloom_link.h"
+#include "hash/hash_murmur.h"
 
 /* ---- the files ------------------------------------------------------------------------------- */
 

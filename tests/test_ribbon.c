@@ -5,8 +5,8 @@
 #include "base/bits.h"
 #include "base/bytes.h"
 #include "hash/mix.h"
-#include "kinds/ribbon/ribbon_plan.h"
 #include "kinds/builder/solver.h"
+#include "kinds/ribbon/ribbon_plan.h"
 #include "simd/kernels.h"
 
 #include <math.h>
@@ -438,7 +438,8 @@ static void kernels_agree(void **state) {
     memset(words, 0, sizeof words);
     words[3] = blyi_le64(4);
     for (const blyi_kernels *const *t = blyi_kernels_list(); *t; t++) {
-        blyi_ribbon_lookup s = {.first = words, .second = words + 4, .mask = {0, 4, 0, 0}, .columns = 1};
+        blyi_ribbon_lookup s = {
+            .first = words, .second = words + 4, .mask = {0, 4, 0, 0}, .columns = 1};
         assert_int_equal((*t)->ribbon_probe(&s, 1, NULL), 1);
         s.columns = 2;
         assert_int_equal((*t)->ribbon_probe(&s, 1, NULL), 0);

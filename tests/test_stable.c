@@ -3,9 +3,9 @@
 #include "support.h"
 
 #include "base/bits.h"
+#include "filter/ops.h"
 #include "hash/mix.h"
 #include "kinds/stable/stable_plan.h"
-#include "filter/ops.h"
 
 #include <math.h>
 

@@ -56,9 +56,14 @@ typedef struct layout {
 /* The loops of a table, and what scalar kernels say. */
 static void layouts_of(const blyi_kernels *t, layout out[4]) {
     const blyi_kernels *s = &blyi_kernels_scalar;
-    out[0] = (layout){
-        5,           8,           s->sbbf_contains_blocks, s->sbbf_add_blocks, t->sbbf_contains_keys, t->sbbf_add_keys,
-        t->sbbf_contains_key, t->sbbf_add_key};
+    out[0] = (layout){5,
+                      8,
+                      s->sbbf_contains_blocks,
+                      s->sbbf_add_blocks,
+                      t->sbbf_contains_keys,
+                      t->sbbf_add_keys,
+                      t->sbbf_contains_key,
+                      t->sbbf_add_key};
     for (unsigned i = 0; i < 3; i++)
         out[i + 1] = (layout){6,
                               8 + 4 * i,
@@ -102,7 +107,8 @@ static void set_scene(scene *sc, const layout *l, size_t set, uint64_t random,
         for (size_t j = 0; j < len; j++)
             sc->bytes[i][j] = (uint8_t)blyt_next(&random);
         sc->keys[i] = (bly_bytes){len ? sc->bytes[i] : NULL, len};
-        sc->next[i] = blyi_block_probe_of(bly_hash_key(hasher, sc->bytes[i], len), blocks, l->shift);
+        sc->next[i] =
+            blyi_block_probe_of(bly_hash_key(hasher, sc->bytes[i], len), blocks, l->shift);
         uint64_t block = blyt_next(&random) % blocks;
         sc->now[i] = (blyi_block_probe){block << l->shift, blyt_next(&random)};
     }
@@ -159,7 +165,7 @@ static void compare_far(const layout *l, size_t set, uint8_t *blocks[2], scene *
     blyi_kernel_view in = {.blocks = blocks[1], .bytes = FAR};
     uint8_t want[TURN], got[TURN];
     blyi_block_probe spots[TURN], s[TURN];
-    blyi_xxh3_secret_init(&in.pad, 5);
+    blyi_xxh3_secret_init(&in.secret, 5);
     set_scene(sc, l, set, set, &hasher);
     for (size_t i = 0; i < TURN; i++) {
         bly_hash h = bly_hash_key(&hasher, sc->keys[i].data, sc->keys[i].size);
@@ -206,7 +212,7 @@ static void compare_asks(scene *sc, const layout *l, uint64_t seed) {
     uint8_t bytes[MAX];
     size_t strangers = 0;
     uint64_t random = seed + l->k;
-    blyi_xxh3_secret_init(&in.pad, seed);
+    blyi_xxh3_secret_init(&in.secret, seed);
     memset(sc->blocks[0], 0, BYTES);
     memset(sc->blocks[1], 0, BYTES);
     for (size_t len = 0; len <= MAX; len++) {
@@ -214,7 +220,8 @@ static void compare_asks(scene *sc, const layout *l, uint64_t seed) {
         assert_non_null(alone);
         for (size_t i = 0; i < len; i++)
             alone[i] = key[i] = (uint8_t)blyt_next(&random);
-        blyi_block_probe s = blyi_block_probe_of(bly_hash_key(&hasher, key, len), BYTES >> l->shift, l->shift);
+        blyi_block_probe s =
+            blyi_block_probe_of(bly_hash_key(&hasher, key, len), BYTES >> l->shift, l->shift);
         bool there = l->probe(in.blocks, &s, 1, l->k, NULL) != 0;
         assert_int_equal(l->ask(&in, key, len), there);
         assert_int_equal(l->ask(&in, alone, len), there);

@@ -33,8 +33,7 @@ static uint64_t alignment(const bly_allocator *a, uint64_t bytes) {
 /* What an array takes. One of several huge pages gets a whole one for its end, too. */
 static uint64_t footprint(const bly_allocator *a, uint64_t bytes) {
     uint64_t page = BLYI_HUGE_PAGE;
-    return wants_huge(a, bytes) && bytes >= MIN_ROUNDED ? (bytes + page - 1) / page * page
-                                                          : bytes;
+    return wants_huge(a, bytes) && bytes >= MIN_ROUNDED ? (bytes + page - 1) / page * page : bytes;
 }
 
 static void *aligned(void *block, uint64_t to) {

@@ -198,7 +198,9 @@ bly_status blyi_body_sound(const blyi_header *h, const uint8_t *body) {
     while (at < h->body_bytes)
         stray |= body[at++];
     const blyi_ops *ops = blyi_ops_of(h->shape.geometry.kind);
-    return stray == 0 && (!ops->body_is_valid || ops->body_is_valid(&h->shape, body)) ? BLY_OK : BLY_ECORRUPT;
+    return stray == 0 && (!ops->body_is_valid || ops->body_is_valid(&h->shape, body))
+               ? BLY_OK
+               : BLY_ECORRUPT;
 }
 
 /* ---- public ---------------------------------------------------------------------------------- */

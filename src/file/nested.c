@@ -61,8 +61,8 @@ static bly_status read_inside(const bly_source *source, blyi_nest *out) {
     outer->next = out->n;
     if (blyi_part_is_flat(outer))
         return BLY_OK;
-    const blyi_level_rules *rule = blyi_ops_of(whole->geometry.kind)->whole;
-    return at == end && rule->adds_up(whole, levels, n) ? BLY_OK : BLY_ECORRUPT;
+    const blyi_level_rules *rule = blyi_ops_of(whole->geometry.kind)->level_rules;
+    return at == end && rule->levels_are_consistent(whole, levels, n) ? BLY_OK : BLY_ECORRUPT;
 }
 
 bly_status blyi_nest_head(const bly_source *source, blyi_nest *out) {

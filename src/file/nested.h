@@ -2,15 +2,15 @@
  *
  * The body of a filter made of levels is one container after the other, and one of these may be
  * made so itself: an overlay's base may be a scalable filter. Which kinds may be in which is the
- * kinds' own affair (blyi_level_rules), and none of them allows more than these two layers. All headers
- * are read and checked before anything is allocated; what is done with the bodies then depends on
- * where they are. A file of one container is a nest of one.
+ * kinds' own affair (blyi_level_rules), and none of them allows more than these two layers. All
+ * headers are read and checked before anything is allocated; what is done with the bodies then
+ * depends on where they are. A file of one container is a nest of one.
  */
 #ifndef BLYI_FILE_NESTED_H
 #define BLYI_FILE_NESTED_H
 
-#include "filter/levels.h"
 #include "file/header.h"
+#include "filter/levels.h"
 #include <bloomery/pieces.h>
 
 enum {

@@ -1,8 +1,8 @@
 /* Batches for any kind: the window of stream.c, holding hashes, with the kind's own prefetch and
  * test. */
 #include "filter/batch.h"
-#include "hash/xxh3.h"
 #include "filter/key_locks.h"
+#include "hash/xxh3.h"
 
 /* Only the word that is asked for is written. */
 static inline void write_down(bly_hash *out, uint64_t first, bool both) {
@@ -12,7 +12,7 @@ static inline void write_down(bly_hash *out, uint64_t first, bool both) {
         out->lo = first;
 }
 
-/* Short keys have a loop of their own, in which what they need of the pad stays in registers. */
+/* Short keys have a loop of their own, in which what they need of the secret stays in registers. */
 static inline __attribute__((always_inline)) void xxh3(const bly_filter *f, const bly_bytes *keys,
                                                        size_t n, bly_hash *out, bool both) {
     const blyi_xxh3_secret *secret = &f->secret, near = f->secret;
@@ -20,7 +20,7 @@ static inline __attribute__((always_inline)) void xxh3(const bly_filter *f, cons
     for (; i < n && blyi_xxh3_is_short(keys[i].size); i++)
         write_down(out + i, blyi_xxh3_short(&near, keys[i].data, keys[i].size), both);
     for (; i < n; i++)
-        write_down(out + i, blyi_xxh3(pad, keys[i].data, keys[i].size), both);
+        write_down(out + i, blyi_xxh3(secret, keys[i].data, keys[i].size), both);
 }
 
 void blyi_batch_hash_first(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out) {
@@ -85,7 +85,8 @@ bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_by
             head += some;
         }
         some = blyi_min_size(n - tail, BLYI_BATCH_GROUP);
-        status = work(f, writer, ring + tail % BLYI_BATCH_WINDOW, some, out ? out + tail : NULL, sum);
+        status =
+            work(f, writer, ring + tail % BLYI_BATCH_WINDOW, some, out ? out + tail : NULL, sum);
     }
     return status;
 }

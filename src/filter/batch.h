@@ -8,7 +8,8 @@
 enum {
     BLYI_BATCH_WINDOW = 64, /* keys under way */
     BLYI_BATCH_GROUP = 16,  /* keys hashed, or tested, at a time */
-    BLYI_PREFETCH_DISTANCE = 32, /* keys between the one that is hashed and the one whose bytes are requested */
+    BLYI_PREFETCH_DISTANCE =
+        32, /* keys between the one that is hashed and the one whose bytes are requested */
 };
 
 static inline size_t blyi_min_size(size_t a, size_t b) {
@@ -20,8 +21,8 @@ static inline size_t blyi_min_size(size_t a, size_t b) {
 void blyi_batch_hash(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out);
 void blyi_batch_hash_first(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out);
 
-/* Adds to `writer`, or queries `f` when that is NULL, as a blyi_block_batch_fn. *sum grows by the keys
- * dealt with, and by those that were new or may be present. Only adds can fail. */
+/* Adds to `writer`, or queries `f` when that is NULL, as a blyi_block_batch_fn. *sum grows by the
+ * keys dealt with, and by those that were new or may be present. Only adds can fail. */
 bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
                            uint8_t *out, bly_tally *sum);
 

@@ -110,7 +110,7 @@ static bool is_even(double n, double z) {
 }
 
 void blyi_binomial_means(double n, double z, const blyi_block_rate *f, unsigned m, unsigned k,
-                   double *out) {
+                         double *out) {
     uint64_t *rows[MAX_FUNCTIONS];
     for (unsigned j = 0; j < m; j++)
         rows[j] = is_even(n, z) ? NULL : row_of(f[j], k);

@@ -11,7 +11,7 @@ double blyi_binomial_mean(double n, double z, blyi_block_rate f, unsigned k);
 
 /* The same of m <= 4 functions at once, which is quicker. */
 void blyi_binomial_means(double n, double z, const blyi_block_rate *f, unsigned m, unsigned k,
-                   double *out);
+                         double *out);
 
 /* f(k, i), for i that is a whole number. */
 double blyi_memoised(blyi_block_rate f, unsigned k, double i);

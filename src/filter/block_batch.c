@@ -12,9 +12,9 @@
  * take the window in groups of keys: one call tests a group, another finds the next one's spots.
  */
 #include "filter/block_batch.h"
+#include "filter/batch.h"
 #include "hash/mix.h"
 #include "hash/xxh3.h"
-#include "filter/batch.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -45,7 +45,8 @@ INLINE void locate(const bly_filter *f, const bly_filter *writer, const bly_byte
 INLINE size_t work(const bly_filter *f, bly_filter *writer, const blyi_block_probe *s, size_t n,
                    uint8_t *out) {
     unsigned k = f->geometry.hashes;
-    return writer ? f->add_blocks(writer->body, s, n, k, out) : f->contains_blocks(f->body, s, n, k, out);
+    return writer ? f->add_blocks(writer->body, s, n, k, out)
+                  : f->contains_blocks(f->body, s, n, k, out);
 }
 
 /* How many of n bytes that are 0 or 1 are 1, n <= BLYI_BATCH_WINDOW. */

@@ -12,19 +12,19 @@
  * step.)
  */
 #include "filter/cost.h"
+#include "filter/growth.h"
+#include "filter/levels.h"
+#include "filter/planner.h"
+#include "filter/rate.h"
 #include "kinds/cuckoo/cuckoo_plan.h"
 #include "kinds/ribbon/ribbon_plan.h"
 #include "kinds/window/window_plan.h"
-#include "filter/planner.h"
-#include "filter/rate.h"
-#include "filter/growth.h"
-#include "filter/levels.h"
 
 #include <math.h>
 
-#define MIN_RATE 0x1p-40
+#define MIN_RATE   0x1p-40
 #define WORST_RATE 0.5 /* that a search for the rate may end at */
-#define MAX_KEYS  ((uint64_t)1 << 56)
+#define MAX_KEYS   ((uint64_t)1 << 56)
 
 static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
@@ -71,7 +71,8 @@ static bly_needs resolved(bly_kind kind, const bly_needs *needs) {
         n.hash_bits = blyi_growth_hash_bits(n.first_keys, n.fpr);
     uint64_t most = kind == BLY_GROWABLE_CUCKOO ? blyi_cost_horizon(&n) : n.keys;
     if (n.hash_bits == 0 && bly_kind_capabilities(kind) & BLY_CAN_BUILD)
-        n.hash_bits = blyi_hash_floor((double)most, 64) <= n.fpr * BLYI_RATE_TOLERANCE / 2 ? 64 : 128;
+        n.hash_bits =
+            blyi_hash_floor((double)most, 64) <= n.fpr * BLYI_RATE_TOLERANCE / 2 ? 64 : 128;
     if (n.hash_bits == 0 && bly_hasher_default(&hasher, most, n.fpr, 0) == BLY_OK)
         n.hash_bits = hasher.bits;
     return n;
@@ -92,8 +93,8 @@ static bly_status plan_level(const bly_advice *a, const bly_geometry *last, doub
     const blyi_level_request wish = {
         .kind = a->kind,
         .last = last,
-        .reserved =
-            blyi_first_level_dominates(blyi_first_rate(a->needs.fpr, a->needs.first_share), a->needs.fpr),
+        .reserved = blyi_first_level_dominates(blyi_first_rate(a->needs.fpr, a->needs.first_share),
+                                               a->needs.fpr),
         .keys = l->keys,
         .hash_bits = hash_bits,
     };
@@ -143,8 +144,8 @@ static void rates_of_levels(const bly_advice *a, const uint64_t *keys, size_t n,
         for (unsigned j = 0; j < count && rest > 0; j++) {
             uint64_t here = least(rest, levels[j].keys);
             rest -= here;
-            rates[i] =
-                blyi_combined_rate(rates[i], bly_plan_fpr(&levels[j].geometry, here, a->needs.hash_bits));
+            rates[i] = blyi_combined_rate(
+                rates[i], bly_plan_fpr(&levels[j].geometry, here, a->needs.hash_bits));
         }
     }
 }

@@ -1,7 +1,7 @@
 /* From what the caller asks for to what a filter is: bly_spec to blyi_shape. */
+#include "filter/ops.h"
 #include "filter/planner.h"
 #include "filter/rate.h"
-#include "filter/ops.h"
 
 #include <bloomery/counting.h>
 #include <math.h>

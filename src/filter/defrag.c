@@ -57,8 +57,8 @@ static void offer_parts(walk *w, bly_filter *f) {
     if (f->levels)
         offer_levels(w, f);
     f->body = offer_array(w, &f->alloc, f->body, f->body_bytes, &f->body_allocation);
-    f->stripes =
-        offer_array(w, &f->alloc, f->stripes, BLYI_STRIPES * sizeof *f->stripes, &f->stripes_allocation);
+    f->stripes = offer_array(w, &f->alloc, f->stripes, BLYI_STRIPES * sizeof *f->stripes,
+                             &f->stripes_allocation);
 }
 
 size_t bly_filter_move(bly_filter *f, size_t from, size_t most, bly_mover move, void *ctx) {

@@ -2,12 +2,12 @@
  * hashes. */
 #include "base/bits.h"
 #include "base/memory.h"
-#include "filter/batch.h"
-#include "filter/levels.h"
-#include "filter/key_locks.h"
-#include "filter/ops.h"
 #include "filter/attach.h"
+#include "filter/batch.h"
 #include "filter/block_batch.h"
+#include "filter/key_locks.h"
+#include "filter/levels.h"
+#include "filter/ops.h"
 
 #include <string.h>
 
@@ -76,8 +76,8 @@ static bool ask_spot(const blyi_kernel_view *in, const void *key, size_t len) {
 static void choose_ways(bly_filter *f) {
     bool is_xxh3 = f->hasher.id == BLY_HASH_XXH3;
     f->contains_key = !is_xxh3 || !f->ops->block_shift ? blyi_filter_contains_key
-             : f->contains_key_xxh3                    ? f->contains_key_xxh3
-                                              : ask_spot;
+                      : f->contains_key_xxh3           ? f->contains_key_xxh3
+                                                       : ask_spot;
     f->add_key = is_xxh3 ? f->add_key_xxh3 : NULL;
     if (f->ops->block_shift)
         f->batch_keys = blyi_block_batch_for(&f->hasher);
@@ -129,7 +129,8 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
     choose_ways(f);
     bool made = make_body(f, borrowed);
     if (f->sharing != BLY_EXCLUSIVE)
-        f->stripes = blyi_alloc_array(&alloc, BLYI_STRIPES * sizeof *f->stripes, &f->stripes_allocation);
+        f->stripes =
+            blyi_alloc_array(&alloc, BLYI_STRIPES * sizeof *f->stripes, &f->stripes_allocation);
     if (!made || (f->sharing != BLY_EXCLUSIVE && !f->stripes)) {
         bly_filter_destroy(f);
         return BLY_ENOMEM;
@@ -282,7 +283,7 @@ static size_t put_shared(bly_filter *f, const bly_hash *h, size_t n, uint8_t *ad
 }
 
 bly_status blyi_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                           bly_tally *sum) {
+                                  bly_tally *sum) {
     if (f->ops->try_add_many)
         return f->ops->try_add_many(f, h, n, added, sum);
     if (!(f->ops->capabilities & BLY_CAN_ADD))
@@ -545,11 +546,11 @@ bly_status bly_filter_set_key_rule(bly_filter *f, bly_key_rule rule) {
 /* ---- levels ---------------------------------------------------------------------------------- */
 
 size_t bly_filter_levels(const bly_filter *f) {
-    return f->levels && f->ops->level_rules->shown ? f->levels->n : 1;
+    return f->levels && f->ops->level_rules->levels_are_public ? f->levels->n : 1;
 }
 
 const bly_filter *bly_filter_level(const bly_filter *f, size_t i) {
     if (i >= bly_filter_levels(f))
         return NULL;
-    return f->levels && f->ops->level_rules->shown ? f->levels->at[i] : f;
+    return f->levels && f->ops->level_rules->levels_are_public ? f->levels->at[i] : f;
 }

@@ -1,7 +1,7 @@
 #include "filter/growth.h"
-#include "kinds/cuckoo/cuckoo_plan.h"
 #include "filter/plan_levels.h"
 #include "filter/rate.h"
+#include "kinds/cuckoo/cuckoo_plan.h"
 
 #include <math.h>
 

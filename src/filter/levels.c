@@ -11,7 +11,7 @@ void blyi_levels_recompute(bly_filter *f) {
     for (unsigned i = 0; i < l->n; i++)
         f->geometry.size += BLYI_LEVEL_HEADER + l->at[i]->body_bytes;
     f->body_bytes = f->geometry.size;
-    f->ops->level_rules->settle(f);
+    f->ops->level_rules->update_totals(f);
 }
 
 void blyi_levels_push(bly_filter *f, bly_filter *level) {

@@ -25,19 +25,20 @@ typedef struct blyi_levels {
  * seed are the whole's has been seen to, but items and rates may be anything. */
 typedef struct blyi_level_rules {
     /* Whether a filter of that shape may be level i. */
-    bool (*admits)(const blyi_shape *whole, unsigned i, const blyi_shape *level);
+    bool (*accepts_level)(const blyi_shape *whole, unsigned i, const blyi_shape *level);
     /* Whether these levels, all of them admitted, make that whole. */
-    bool (*adds_up)(const blyi_shape *whole, const blyi_shape *const *levels, unsigned n);
+    bool (*levels_are_consistent)(const blyi_shape *whole, const blyi_shape *const *levels,
+                                  unsigned n);
     /* Sets capacity and items, and what else of the whole follows from its levels, n of them at
      * present. */
-    void (*settle)(bly_filter *f);
+    void (*update_totals)(bly_filter *f);
     /* Whether bly_filter_level hands them out: they are parts of one set, one like the other. */
-    bool shown;
+    bool levels_are_public;
 } blyi_level_rules;
 
 /* Whether a kind, which must be one there is, is made of levels. */
 static inline bool blyi_kind_has_levels(bly_kind kind) {
-    return blyi_ops_of(kind)->whole != NULL;
+    return blyi_ops_of(kind)->level_rules != NULL;
 }
 
 /* `f` owns `level` from now on. There must be room for one. */
@@ -55,8 +56,8 @@ bly_status blyi_levels_append(bly_filter *f, const bly_filter *from);
 /* Adds clones of from's levels, beginning with its `first`, to `f`. On failure `f` is as before. */
 bly_status blyi_levels_copy(bly_filter *f, const bly_filter *from, unsigned first);
 
-/* blyi_ops.is_compatible, .equal and .unite, for levels that are all alike; the last two for filters
- * that are compatible. */
+/* blyi_ops.is_compatible, .equal and .unite, for levels that are all alike; the last two for
+ * filters that are compatible. */
 bool blyi_levels_compatible(const bly_filter *a, const bly_filter *b);
 bool blyi_levels_equal(const bly_filter *a, const bly_filter *b);
 bly_status blyi_levels_union(bly_filter *dst, const bly_filter *src);

@@ -11,7 +11,7 @@ void blyi_levels_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
  * yet: all levels' lines are, at once, instead of one by one. (Of one level there is nothing to
  * gain.) */
 void blyi_levels_find_absent(const bly_filter *f, unsigned levels, const bly_hash *h, size_t n,
-                      blyi_absent *out) {
+                             blyi_absent *out) {
     if (n == 1 && f->levels->n > 1)
         blyi_levels_prefetch(f, h, 1);
     out->n = n;

@@ -14,7 +14,7 @@ typedef struct blyi_absent {
 
 /* Asks the oldest `levels` levels about n hashes, at most a group. */
 void blyi_levels_find_absent(const bly_filter *f, unsigned levels, const bly_hash *h, size_t n,
-                      blyi_absent *out);
+                             blyi_absent *out);
 
 /* blyi_ops.prefetch and .contains. */
 void blyi_levels_prefetch(const bly_filter *f, const bly_hash *h, size_t n);

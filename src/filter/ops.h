@@ -27,7 +27,7 @@ typedef struct blyi_stripe {
 /* Adds keys to `writer`, or queries `f` when writer is NULL (else the two are the same filter).
  * Results and return value as blyi_ops.add_many and .contains. */
 typedef size_t blyi_block_batch_fn(const bly_filter *f, bly_filter *writer, const bly_bytes *keys,
-                              size_t n, uint8_t *out);
+                                   size_t n, uint8_t *out);
 
 typedef struct blyi_shape blyi_shape;
 
@@ -35,22 +35,22 @@ typedef struct blyi_ops {
     bly_kind kind;
     uint32_t capabilities; /* BLY_CAN_* */
     /* For the kinds all of whose work is one spot per key (sbbf, split512): the size of a block as
-     * a power of two, else 0; and what chooses f->contains_block, put, probe and set, and, where there
-     * are kernels for it, f->contains_key_xxh3, add_key_xxh3, contains_keys_xxh3 and add_keys_xxh3. Batches of these kinds
-     * take a shorter way (stream.c). A kind that is so only to queries leaves f->add_block and f->add_blocks
-     * NULL; its adds go through `put` below. */
+     * a power of two, else 0; and what chooses f->contains_block, put, probe and set, and, where
+     * there are kernels for it, f->contains_key_xxh3, add_key_xxh3, contains_keys_xxh3 and
+     * add_keys_xxh3. Batches of these kinds take a shorter way (stream.c). A kind that is so only
+     * to queries leaves f->add_block and f->add_blocks NULL; its adds go through `put` below. */
     unsigned block_shift;
-    void (*choose)(bly_filter *f);
+    void (*select_kernels)(bly_filter *f);
     /* Makes a filter of a kind that bly_plan cannot; else NULL. */
     bly_status (*create)(const bly_spec *spec, bly_filter **out);
     /* For a kind made of levels (levels.h), else NULL. The functions below that look at bodies are
      * then NULL, and `clear`, `stats`, `compatible`, `equal` and, where the kind can, `unite` not;
      * `any_size` is true. */
-    const struct blyi_level_rules *whole;
+    const struct blyi_level_rules *level_rules;
     /* For such a kind, or NULL: the one level that a batch of n keys to add, or of any number to
      * query when n is 0, may be handed to as it is; NULL when others have a say, or when it has no
      * room for n keys more. */
-    bly_filter *(*sole)(const bly_filter *f, size_t n);
+    bly_filter *(*single_level)(const bly_filter *f, size_t n);
     /* Start the loads that add or contains of these hashes will need. */
     void (*prefetch)(const bly_filter *f, const bly_hash *h, size_t n);
     /* The same for contains alone, where that needs less; else NULL. */
@@ -58,18 +58,21 @@ typedef struct blyi_ops {
     /* The same for add_shared; NULL for a kind without. */
     void (*prefetch_add_shared)(const bly_filter *f, const bly_hash *h, size_t n);
     /* added[i] (when not NULL) = 1 if h[i] was new. Returns how many were. */
-    size_t (*add)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
+    size_t (*add_many)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
     /* For a kind whose adds can fail, instead of the one above: blyi_filter_add_hashes. */
-    bly_status (*put)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum);
+    bly_status (*try_add_many)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+                               bly_tally *sum);
     /* The same, while other threads do so too. */
-    size_t (*add_shared)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
+    size_t (*add_many_shared)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
     /* found[i] (when not NULL) = 1 if h[i] may be present. Returns how many may. */
-    size_t (*contains)(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
+    size_t (*contains_many)(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
     /* The same for a batch of keys, where a kind has a shorter way than prefetch and contains; else
      * NULL. */
-    size_t (*ask)(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found);
+    size_t (*contains_keys_pipelined)(const bly_filter *f, const bly_bytes *keys, size_t n,
+                                      uint8_t *found);
     /* And for a batch of hashes. */
-    size_t (*contains_hashes_pipelined)(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
+    size_t (*contains_hashes_pipelined)(const bly_filter *f, const bly_hash *h, size_t n,
+                                        uint8_t *found);
     /* The rate of the bits as they stand, without the hash's floor. */
     double (*current_fpr)(const bly_filter *f);
     /* Fill `to`, empty and `divisor` times smaller, from `from`. */
@@ -77,34 +80,34 @@ typedef struct blyi_ops {
     /* The rest may be NULL, and then means what bits would do, or that the kind cannot.
      *
      * Takes one copy of a key out, and counts. *removed is set. */
-    bly_status (*take)(bly_filter *f, bly_hash h, bool *removed);
+    bly_status (*remove_one)(bly_filter *f, bly_hash h, bool *removed);
     /* Copies of a key. */
-    uint64_t (*copies)(const bly_filter *f, bly_hash h);
+    uint64_t (*count_copies)(const bly_filter *f, bly_hash h);
     /* How many keys, of a kind whose body alone tells; NULL: f->items. */
-    uint64_t (*count)(const bly_filter *f);
+    uint64_t (*count_keys)(const bly_filter *f);
     /* Back to an empty filter; NULL: all bytes 0, no items. */
     void (*clear)(bly_filter *f);
     /* Whether a body whose sum is right, and whose padding is 0, is one that a filter of that shape
      * can have. */
-    bool (*sound)(const blyi_shape *shape, const uint8_t *body);
+    bool (*body_is_valid)(const blyi_shape *shape, const uint8_t *body);
     /* Corrects what bly_filter_stats worked out as if every bit of the body were a Bloom filter's:
      * set_bits, fill, expected_fill, estimated_keys, predicted_fpr; current_fpr holds only the
      * hash's floor until then. Of a kind made of levels: fills all of it. */
-    void (*stats)(const bly_filter *f, bly_stats *out);
+    void (*fill_stats)(const bly_filter *f, bly_stats *out);
     /* dst := dst and src, both compatible, dst unchanged on failure. */
-    bly_status (*unite)(bly_filter *dst, const bly_filter *src);
-    bly_status (*intersect)(bly_filter *dst, const bly_filter *src);
-    bly_status (*subtract)(bly_filter *dst, const bly_filter *src);
-    bly_status (*overlap)(const bly_filter *a, const bly_filter *b, bly_overlap *out);
+    bly_status (*union_with)(bly_filter *dst, const bly_filter *src);
+    bly_status (*intersect_with)(bly_filter *dst, const bly_filter *src);
+    bly_status (*subtract_from)(bly_filter *dst, const bly_filter *src);
+    bly_status (*estimate_overlap)(const bly_filter *a, const bly_filter *b, bly_overlap *out);
     /* What two filters of equal kind, hash, seed, size, k, options and detail must have in common
      * besides. With `any_size`, size and k may differ, with `any_detail` the detail, and this says
      * whether they fit. */
-    bool (*compatible)(const bly_filter *a, const bly_filter *b);
+    bool (*is_compatible)(const bly_filter *a, const bly_filter *b);
     bool any_size, any_detail;
     /* Whether two compatible filters hold the same, where that is not that all bytes are equal. */
-    bool (*equal)(const bly_filter *a, const bly_filter *b);
+    bool (*is_equal)(const bly_filter *a, const bly_filter *b);
     /* Why two filters of this kind cannot be combined in any way; NULL: in some they can. */
-    const char *alone;
+    const char *never_combined;
     /* How a kind that is built from all its keys is (built/solver.h). */
     const struct blyi_solver *solver;
 } blyi_ops;
@@ -112,28 +115,28 @@ typedef struct blyi_ops {
 struct bly_filter {
     /* What kernels for xxh3 see of it, and the same by the names it has elsewhere. */
     union {
-        blyi_kernel_view field;
+        blyi_kernel_view kernel_view;
         struct {
             uint8_t *body; /* never written through when borrowed: a mapped filter is const */
-            uint64_t block_bytes; /* of all blocks, for kinds with a block_shift */
-            blyi_xxh3_secret pad;         /* of a filter whose hasher is xxh3 */
+            uint64_t block_bytes;    /* of all blocks, for kinds with a block_shift */
+            blyi_xxh3_secret secret; /* of a filter whose hasher is xxh3 */
         };
     };
     const blyi_ops *ops;
     const blyi_kernels *kernels;
-    blyi_contains_key_fn *ask;   /* bly_filter_contains */
-    blyi_add_key_fn *tell; /* bly_filter_add, but for counting; NULL: by the key's hash */
+    blyi_contains_key_fn *contains_key; /* bly_filter_contains */
+    blyi_add_key_fn *add_key; /* bly_filter_add, but for counting; NULL: by the key's hash */
     /* The same where the hasher is xxh3, by kernels; or NULL. */
     blyi_contains_key_fn *contains_key_xxh3;
     blyi_add_key_fn *add_key_xxh3;
     /* For kinds with a block_shift: keys in batches, one spot, spots in batches. */
-    blyi_block_batch_fn *stream;
-    blyi_contains_block_fn has;
-    blyi_add_block_fn put;
-    blyi_contains_blocks_fn probe;
-    blyi_add_blocks_fn set;
+    blyi_block_batch_fn *batch_keys;
+    blyi_contains_block_fn contains_block;
+    blyi_add_block_fn add_block;
+    blyi_contains_blocks_fn contains_blocks;
+    blyi_add_blocks_fn add_blocks;
     blyi_hash_probe_fn contains_keys_xxh3, add_keys_xxh3; /* NULL: through `probe` and `set` */
-    struct blyi_levels *levels;      /* of a kind made of levels, else NULL */
+    struct blyi_levels *levels;                           /* of a kind made of levels, else NULL */
     uint64_t body_bytes;
     bly_geometry geometry;
     bly_hasher hasher;
@@ -147,12 +150,12 @@ struct bly_filter {
     bly_key_rule key_rule; /* what its keys are made from, as far as it is recorded */
     bly_allocator alloc;
     uint64_t growth_limit; /* blyi_growth_limit; 0: none */
-    void *body_allocation;      /* what to free for the body; NULL when borrowed */
+    void *body_allocation; /* what to free for the body; NULL when borrowed */
     void *stripes_allocation;
     bly_filter *sketch; /* lent, and fed with what is added (sketch/attach.h); else NULL */
 };
 
-_Static_assert(offsetof(struct bly_filter, pad) == offsetof(blyi_kernel_view, pad) &&
+_Static_assert(offsetof(struct bly_filter, secret) == offsetof(blyi_kernel_view, secret) &&
                    offsetof(struct bly_filter, block_bytes) == offsetof(blyi_kernel_view, bytes),
                "a filter begins with its field");
 
@@ -208,7 +211,7 @@ blyi_shape blyi_filter_shape(const bly_filter *f);
 /* Adds hashes in whatever mode the filter is shared, and counts. *sum grows by those dealt with
  * and those that were new, when it fails too. */
 bly_status blyi_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                           bly_tally *sum);
+                                  bly_tally *sum);
 
 /* Sums of keys stay at the largest number instead of starting again from zero: a file may say that
  * it holds any number of them. */

@@ -34,7 +34,7 @@ typedef struct blyi_planner {
     /* The expected rate after n > 0 keys, and the most keys that fit whatever the rate, at most
      * BLYI_UNLIMITED_KEYS, which means that any number does. */
     double (*rate)(const bly_geometry *g, double n);
-    uint64_t (*most)(const bly_geometry *g);
+    uint64_t (*max_keys)(const bly_geometry *g);
     /* The share of the cells in use after n keys. */
     double (*fill)(const bly_geometry *g, double n);
 } blyi_planner;

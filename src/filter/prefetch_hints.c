@@ -53,7 +53,8 @@ static inline void fetch(const struct bly_ahead_place *place, bly_hash h) {
     const blyi_ops *ops = place->row;
     const uint8_t *body = place->body;
     if (ops->block_shift) {
-        blyi_prefetch_to_read(body + blyi_block_probe_of(h, place->geometry.size, ops->block_shift).at);
+        blyi_prefetch_to_read(body +
+                              blyi_block_probe_of(h, place->geometry.size, ops->block_shift).at);
         return;
     }
     /* As much of a filter as these kinds look at. */

@@ -1,6 +1,6 @@
 #include "filter/series.h"
-#include "filter/plan_levels.h"
 #include "filter/growth.h"
+#include "filter/plan_levels.h"
 
 /* Rates are sums of rounded numbers. */
 #define SLACK 1e-9
@@ -98,7 +98,8 @@ static double rate_left(const bly_filter *f) {
 }
 
 bly_status blyi_levels_grow(bly_filter *f) {
-    uint64_t keys = blyi_next_keys(f->geometry.detail, f->levels->n, blyi_newest_level(f)->capacity);
+    uint64_t keys =
+        blyi_next_keys(f->geometry.detail, f->levels->n, blyi_newest_level(f)->capacity);
     double rate = rate_left(f) * BLYI_NEXT_SHARE;
     if (f->levels->n == BLYI_MAX_LEVELS)
         return BLY_EFULL;

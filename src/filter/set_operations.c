@@ -7,8 +7,8 @@
  */
 #include "filter/set_operations.h"
 #include "base/bits.h"
-#include "filter/ops.h"
 #include "filter/attach.h"
+#include "filter/ops.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,7 +31,7 @@ bool bly_filter_equal(const bly_filter *a, const bly_filter *b) {
     if (bly_filter_compatible(a, b) != BLY_OK)
         return false;
     return a->ops->is_equal ? a->ops->is_equal(a, b)
-                         : memcmp(a->body, b->body, (size_t)a->body_bytes) == 0;
+                            : memcmp(a->body, b->body, (size_t)a->body_bytes) == 0;
 }
 
 static double keys_in(const bly_filter *f) {

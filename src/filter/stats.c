@@ -1,6 +1,6 @@
 /* What a filter can say of itself. */
-#include "filter/rate.h"
 #include "filter/ops.h"
+#include "filter/rate.h"
 
 #include <bloomery/sketch.h>
 #include <math.h>

@@ -18,8 +18,8 @@
  */
 #include "formats/redisbloom_bloom.h"
 
-#include "hash/hash_murmur.h"
 #include "base/memory.h"
+#include "hash/hash_murmur.h"
 #include <string.h>
 
 enum {

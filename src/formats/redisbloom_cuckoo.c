@@ -20,8 +20,8 @@
 #include "formats/redisbloom_cuckoo.h"
 
 #include "base/bits.h"
-#include "hash/hash_murmur.h"
 #include "base/memory.h"
+#include "hash/hash_murmur.h"
 #include <string.h>
 
 enum {

@@ -15,7 +15,7 @@
 #define INLINE_CALLS __attribute__((flatten))
 
 /* The first 128 bytes of XXH3's secret, as little-endian words. */
-static const uint64_t secret[BLYI_XXH3_SECRET_WORDS] = {
+static const uint64_t xxh3_words[BLYI_XXH3_SECRET_WORDS] = {
     UINT64_C(0xbe4ba423396cfeb8), UINT64_C(0x1cad21f72c81017c), UINT64_C(0xdb979083e96dd4de),
     UINT64_C(0x1f67b3b7a4a44072), UINT64_C(0x78e5c0cc4ee679cb), UINT64_C(0x2172ffcc7dd05a82),
     UINT64_C(0x8e2443f7744608b8), UINT64_C(0x4c263a81e69035e0), UINT64_C(0xcb00c391bb52283c),
@@ -26,15 +26,15 @@ static const uint64_t secret[BLYI_XXH3_SECRET_WORDS] = {
 
 void blyi_xxh3_secret_init(blyi_xxh3_secret *secret, uint64_t seed) {
     uint64_t brief = seed ^ (uint64_t)__builtin_bswap32((uint32_t)seed) << 32;
-    *pad = (blyi_xxh3_secret){
-        .ends = {(secret[3] ^ secret[4]) + seed, (secret[5] ^ secret[6]) - seed},
+    *secret = (blyi_xxh3_secret){
+        .ends = {(xxh3_words[3] ^ xxh3_words[4]) + seed, (xxh3_words[5] ^ xxh3_words[6]) - seed},
         .scramble = UINT64_C(0x165667919E3779F9),
         .gold = BLYI_GOLD,
-        .brief = (secret[1] ^ secret[2]) - brief,
+        .brief = (xxh3_words[1] ^ xxh3_words[2]) - brief,
         .seed = seed,
     };
     for (size_t i = 0; i < BLYI_XXH3_SECRET_WORDS; i++)
-        secret->words[i] = i % 2 ? secret[i] - seed : secret[i] + seed;
+        secret->words[i] = i % 2 ? xxh3_words[i] - seed : xxh3_words[i] + seed;
 }
 
 INLINE_CALLS uint64_t blyi_xxh3_any(const blyi_xxh3_secret *secret, const void *key, size_t len) {

@@ -5,8 +5,8 @@
  * half of its instructions on hashing, and there the header does worse than it could: it writes
  * each 64-bit word of the secret into the code, where a processor has to read it again for every
  * key, and has compilers put the products of two words together in memory. Here the words that a
- * key is mixed with lie in a pad, worked out once for a filter: with a seed they cost the same as
- * without.
+ * key is mixed with lie in a secret, worked out once for a filter: with a seed they cost the same
+ * as without.
  */
 #ifndef BLYI_HASH_XXH3_H
 #define BLYI_HASH_XXH3_H
@@ -54,13 +54,14 @@ BLYI_XXH3_INLINE bool blyi_xxh3_is_brief(size_t len) {
 }
 
 /* 9 to 16 bytes. */
-BLYI_XXH3_INLINE uint64_t blyi_xxh3_short(const blyi_xxh3_secret *secret, const uint8_t *key, size_t len) {
+BLYI_XXH3_INLINE uint64_t blyi_xxh3_short(const blyi_xxh3_secret *secret, const uint8_t *key,
+                                          size_t len) {
     uint64_t last = blyi_load64le(key + len - 8) ^ secret->ends[1];
     uint64_t sum = len + last;
     __asm__("" : "+r"(sum)); /* at once: the length's register is free from here on */
     uint64_t first = blyi_load64le(key) ^ secret->ends[0];
     uint64_t fold = blyi_mul_fold_keep(first, last);
-    return blyi_xxh3_last(pad, sum + __builtin_bswap64(first) + fold);
+    return blyi_xxh3_last(secret, sum + __builtin_bswap64(first) + fold);
 }
 
 BLYI_XXH3_INLINE uint64_t blyi_xxh3_mix(const uint8_t *key, const uint64_t words[2]) {
@@ -71,8 +72,8 @@ typedef uint64_t blyi_mix_fn(const uint8_t *key, const uint64_t words[2]);
 
 /* 17 to 128 bytes: 16 from either end, then the next ones, as long as there are any. `mix` is
  * blyi_xxh3_mix, or does the same. */
-BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle_by(const blyi_xxh3_secret *secret, const uint8_t *key, size_t len,
-                                              blyi_mix_fn *mix) {
+BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle_by(const blyi_xxh3_secret *secret, const uint8_t *key,
+                                              size_t len, blyi_mix_fn *mix) {
     const uint64_t *w = secret->words;
     const uint8_t *end = key + len - 16;
     uint64_t sum = len * UINT64_C(0x9E3779B185EBCA87);
@@ -85,15 +86,17 @@ BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle_by(const blyi_xxh3_secret *secret, co
         sum += mix(key + 16, w + 4) + mix(end - 16, w + 6);
     }
     sum += mix(key, w) + mix(end, w + 2);
-    return blyi_xxh3_last(pad, sum);
+    return blyi_xxh3_last(secret, sum);
 }
 
-BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle(const blyi_xxh3_secret *secret, const uint8_t *key, size_t len) {
-    return blyi_xxh3_middle_by(pad, key, len, blyi_xxh3_mix);
+BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle(const blyi_xxh3_secret *secret, const uint8_t *key,
+                                           size_t len) {
+    return blyi_xxh3_middle_by(secret, key, len, blyi_xxh3_mix);
 }
 
 /* 4 to 8 bytes. */
-BLYI_XXH3_INLINE uint64_t blyi_xxh3_brief(const blyi_xxh3_secret *secret, const uint8_t *key, size_t len) {
+BLYI_XXH3_INLINE uint64_t blyi_xxh3_brief(const blyi_xxh3_secret *secret, const uint8_t *key,
+                                          size_t len) {
     const uint64_t times = UINT64_C(0x9FB21C651E98DF25);
     uint64_t h = (uint64_t)blyi_load32le(key) << 32;
     h = (h + blyi_load32le(key + len - 4)) ^ secret->brief;
@@ -105,14 +108,15 @@ BLYI_XXH3_INLINE uint64_t blyi_xxh3_brief(const blyi_xxh3_secret *secret, const 
 }
 
 /* A key of any length. */
-BLYI_XXH3_INLINE uint64_t blyi_xxh3(const blyi_xxh3_secret *secret, const uint8_t *key, size_t len) {
+BLYI_XXH3_INLINE uint64_t blyi_xxh3(const blyi_xxh3_secret *secret, const uint8_t *key,
+                                    size_t len) {
     if (blyi_xxh3_is_short(len))
-        return blyi_xxh3_short(pad, key, len);
+        return blyi_xxh3_short(secret, key, len);
     if (len - 17 < 112)
-        return blyi_xxh3_middle(pad, key, len);
+        return blyi_xxh3_middle(secret, key, len);
     if (blyi_xxh3_is_brief(len))
-        return blyi_xxh3_brief(pad, key, len);
-    return blyi_xxh3_any(pad, key, len);
+        return blyi_xxh3_brief(secret, key, len);
+    return blyi_xxh3_any(secret, key, len);
 }
 
 #endif

@@ -146,7 +146,7 @@ bly_status blyi_bitmap_stamp(bly_bitmap *b) {
 }
 
 static bly_status check_hasher(const bly_hasher *h) {
-    return h->id == BLY_HASH_CUSTOM || blyi_hasher_is_hollow(h) ? BLY_EINVAL : BLY_OK;
+    return h->id == BLY_HASH_CUSTOM || blyi_hasher_is_empty(h) ? BLY_EINVAL : BLY_OK;
 }
 
 static const char kinds[] = "only filters of the kinds sbbf and split512 can be kept as strings";

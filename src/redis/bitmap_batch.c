@@ -18,8 +18,8 @@
 #include "redis/slots.h"
 
 #include "base/bytes.h"
-#include "simd/block_probe.h"
 #include "filter/ops.h"
+#include "simd/block_probe.h"
 #include "simd/masks.h"
 
 #include <stdio.h>
@@ -116,7 +116,7 @@ static void hash_native(making *m, const bly_bytes *keys) {
         const size_t some = n - done < HASHED_ONCE ? n - done : HASHED_ONCE;
         bly_hash_keys(&m->b->hasher, keys + done, some, h);
         for (size_t i = 0; i < some; i++) {
-            const blyi_spot spot = blyi_spot_of(h[i], m->b->geometry.size, 0);
+            const blyi_block_probe spot = blyi_block_probe_of(h[i], m->b->geometry.size, 0);
             m->block[done + i] = spot.at;
             m->batch->bits[done + i] = spot.bits;
         }
@@ -238,7 +238,7 @@ bly_status blyi_batch_open(const bly_bitmap *b, bly_bytes name, uint32_t *tags,
     *out = NULL;
     if ((what != BLY_BITMAP_ADD && what != BLY_BITMAP_CONTAINS) || !blyi_name_fits(name))
         return BLY_EINVAL;
-    if (b->hasher.id == BLY_HASH_NONE || blyi_hasher_is_hollow(&b->hasher))
+    if (b->hasher.id == BLY_HASH_NONE || blyi_hasher_is_empty(&b->hasher))
         return BLY_EKEY;
     bly_status status = allocate(&m, what, n);
     if (status != BLY_OK)

@@ -33,8 +33,8 @@ INLINE RACY bool sbbf_contains_block(const void *block, uint64_t bits, unsigned 
     return _mm256_testc_si256(_mm256_load_si256(block), sbbf_mask(bits));
 }
 
-RACY static size_t sbbf_contains_blocks(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
-                              uint8_t *out) {
+RACY static size_t sbbf_contains_blocks(const void *blocks, const blyi_block_probe *s, size_t n,
+                                        unsigned k, uint8_t *out) {
     const uint8_t *base = blocks;
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
@@ -53,7 +53,8 @@ INLINE bool sbbf_add_block(void *block, uint64_t bits, unsigned k) {
     return !_mm256_testc_si256(old, mask);
 }
 
-static size_t sbbf_add_blocks(void *blocks, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out) {
+static size_t sbbf_add_blocks(void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
+                              uint8_t *out) {
     uint8_t *base = blocks;
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
@@ -171,8 +172,8 @@ INLINE RACY bool split_contains_block(const void *block, uint64_t bits, unsigned
     return k == 12 ? split_has_k(block, bits, 12) : split_has_k(block, bits, 16);
 }
 
-INLINE RACY size_t split_probe_k(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
-                                 uint8_t *out) {
+INLINE RACY size_t split_probe_k(const void *blocks, const blyi_block_probe *s, size_t n,
+                                 unsigned k, uint8_t *out) {
     const uint8_t *base = blocks;
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
@@ -201,7 +202,8 @@ INLINE bool split_add_block(void *block, uint64_t bits, unsigned k) {
     return k == 12 ? split_put_k(block, bits, 12) : split_put_k(block, bits, 16);
 }
 
-INLINE size_t split_set_k(void *blocks, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out) {
+INLINE size_t split_set_k(void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
+                          uint8_t *out) {
     uint8_t *base = blocks;
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
@@ -213,14 +215,15 @@ INLINE size_t split_set_k(void *blocks, const blyi_block_probe *s, size_t n, uns
     return fresh;
 }
 
-RACY static size_t split_contains_blocks(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
-                               uint8_t *out) {
+RACY static size_t split_contains_blocks(const void *blocks, const blyi_block_probe *s, size_t n,
+                                         unsigned k, uint8_t *out) {
     if (k == 8)
         return split_probe_k(blocks, s, n, 8, out);
     return k == 12 ? split_probe_k(blocks, s, n, 12, out) : split_probe_k(blocks, s, n, 16, out);
 }
 
-static size_t split_add_blocks(void *blocks, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out) {
+static size_t split_add_blocks(void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
+                               uint8_t *out) {
     if (k == 8)
         return split_set_k(blocks, s, n, 8, out);
     return k == 12 ? split_set_k(blocks, s, n, 12, out) : split_set_k(blocks, s, n, 16, out);
@@ -363,8 +366,8 @@ const blyi_kernels blyi_kernels_avx2 = {
     .split_contains_blocks = split_contains_blocks,
     .split_add_blocks = split_add_blocks,
     BLYI_HASH_PROBE_FIELDS,
-    .cells_add = cells_add,
-    .cells_take = cells_take,
+    .counters_add = cells_add,
+    .counters_remove = cells_take,
     .ribbon_probe = ribbon_probe,
     .popcount = popcount,
     .popcount_or = popcount_or,

@@ -11,9 +11,10 @@
  *
  * So the hash must be compiled into the same function as the test. This file is that function, with
  * the test as a constant argument. It is a template: a table of kernels includes it after its
- * sbbf_contains_block, sbbf_add_block, split_contains_block and split_add_block; sbbf_contains_swapped and split_contains_swapped, which are given the word
- * before its bytes are reversed; mix_16_bytes, which is blyi_xxh3_mix or does the same; and RACY, an
- * attribute of functions that read what others may be writing; and gets the loops for them.
+ * sbbf_contains_block, sbbf_add_block, split_contains_block and split_add_block;
+ * sbbf_contains_swapped and split_contains_swapped, which are given the word before its bytes are
+ * reversed; mix_16_bytes, which is blyi_xxh3_mix or does the same; and RACY, an attribute of
+ * functions that read what others may be writing; and gets the loops for them.
  *
  * Keys of 9 to 16 bytes have a loop of their own, two at a time, in which everything stays in
  * registers. It ends at the first key of another length; the rest of the turn is done by a loop for
@@ -45,7 +46,8 @@ typedef struct blyi_local_view {
 } blyi_local_view;
 
 /* The spot of a hash, its block requested. */
-BLYI_KERNEL_INLINE blyi_block_probe blyi_next_block_probe(const blyi_local_view *t, uint64_t h, uint64_t block_bytes) {
+BLYI_KERNEL_INLINE blyi_block_probe blyi_next_block_probe(const blyi_local_view *t, uint64_t h,
+                                                          uint64_t block_bytes) {
     /* A distance in bytes first, of which the bytes inside the block are dropped: the same block
      * as in blyi_block_probe_of, and one step less before the request. */
     uint64_t at = blyi_mulhi(h, t->bytes);
@@ -57,8 +59,9 @@ BLYI_KERNEL_INLINE blyi_block_probe blyi_next_block_probe(const blyi_local_view 
 }
 
 /* One of `has` and `put` is NULL. */
-BLYI_KERNEL_INLINE bool blyi_probe_block(const blyi_local_view *t, const blyi_block_probe *s, unsigned k,
-                                    blyi_contains_block_fn has, blyi_add_block_fn put) {
+BLYI_KERNEL_INLINE bool blyi_probe_block(const blyi_local_view *t, const blyi_block_probe *s,
+                                         unsigned k, blyi_contains_block_fn has,
+                                         blyi_add_block_fn put) {
     uint8_t *block = t->blocks + s->at;
     return put ? put(block, s->bits, k) : has(block, s->bits, k);
 }
@@ -73,9 +76,10 @@ BLYI_KERNEL_INLINE void blyi_prefetch_key(const void *key, size_t len) {
 }
 
 BLYI_KERNEL_INLINE void blyi_hash_probe_keys(const blyi_kernel_view *in, const bly_bytes *keys,
-                                     const bly_bytes *ahead, size_t n, blyi_block_probe *s, uint8_t *out,
-                                     unsigned shift, unsigned k, blyi_contains_block_fn has, blyi_add_block_fn put,
-                                     bool near) {
+                                             const bly_bytes *ahead, size_t n, blyi_block_probe *s,
+                                             uint8_t *out, unsigned shift, unsigned k,
+                                             blyi_contains_block_fn has, blyi_add_block_fn put,
+                                             bool near) {
     const blyi_local_view here = {in->blocks, in->bytes, &in->secret, near};
     const uint64_t block_bytes = (uint64_t)1 << shift;
     size_t i = 0;
@@ -84,25 +88,29 @@ BLYI_KERNEL_INLINE void blyi_hash_probe_keys(const blyi_kernel_view *in, const b
         if (!blyi_xxh3_are_short(a.size, b.size))
             break;
         out[i] = blyi_probe_block(&here, s + i, k, has, put);
-        s[i] = blyi_next_block_probe(&here, blyi_xxh3_short(here.secret, a.data, a.size), block_bytes);
+        s[i] =
+            blyi_next_block_probe(&here, blyi_xxh3_short(here.secret, a.data, a.size), block_bytes);
         out[i + 1] = blyi_probe_block(&here, s + i + 1, k, has, put);
-        s[i + 1] = blyi_next_block_probe(&here, blyi_xxh3_short(here.secret, b.data, b.size), block_bytes);
+        s[i + 1] =
+            blyi_next_block_probe(&here, blyi_xxh3_short(here.secret, b.data, b.size), block_bytes);
     }
     for (; i < n; i++) {
         const bly_bytes key = keys[i];
         blyi_prefetch_key(ahead[i].data, key.size);
         out[i] = blyi_probe_block(&here, s + i, k, has, put);
-        s[i] = blyi_next_block_probe(&here, blyi_xxh3(here.secret, key.data, key.size), block_bytes);
+        s[i] =
+            blyi_next_block_probe(&here, blyi_xxh3(here.secret, key.data, key.size), block_bytes);
     }
 }
 
-#define BLYI_DEFINE_KEYS_KERNEL(attributes, name, shift, k, has, put)                                            \
-    attributes static void name(const blyi_kernel_view *in, const bly_bytes *keys,                       \
-                                const bly_bytes *ahead, size_t n, blyi_block_probe *s, uint8_t *out) {    \
-        if (in->bytes <= BLYI_CACHED_BYTES)                                                           \
-            blyi_hash_probe_keys(in, keys, ahead, n, s, out, shift, k, has, put, true);                  \
+#define BLYI_DEFINE_KEYS_KERNEL(attributes, name, shift, k, has, put)                              \
+    attributes static void name(const blyi_kernel_view *in, const bly_bytes *keys,                 \
+                                const bly_bytes *ahead, size_t n, blyi_block_probe *s,             \
+                                uint8_t *out) {                                                    \
+        if (in->bytes <= BLYI_CACHED_BYTES)                                                        \
+            blyi_hash_probe_keys(in, keys, ahead, n, s, out, shift, k, has, put, true);            \
         else                                                                                       \
-            blyi_hash_probe_keys(in, keys, ahead, n, s, out, shift, k, has, put, false);                 \
+            blyi_hash_probe_keys(in, keys, ahead, n, s, out, shift, k, has, put, false);           \
     }
 
 BLYI_DEFINE_KEYS_KERNEL(RACY, sbbf_contains_keys, 5, 8, sbbf_contains_block, NULL)
@@ -120,12 +128,13 @@ BLYI_DEFINE_KEYS_KERNEL(, split_add_keys_16, 6, 16, NULL, split_add_block)
  * each instruction counts, and one that writes a general register twice. (Zen 4, twenty million
  * keys of 16 bytes in sbbf, 47 instructions a key: six more are 6 to 10% more time, six that write
  * a register 16%.) Hence one function for short keys, in which nothing is copied; and for those of
- * up to 128 bytes one that hashes by a table's mix_16_bytes and jumps to the test: a function with wide
- * vectors that uses the stack as well would have to align it first. */
+ * up to 128 bytes one that hashes by a table's mix_16_bytes and jumps to the test: a function with
+ * wide vectors that uses the stack as well would have to align it first. */
 
 /* One of `sees` and `put` is NULL. */
-BLYI_KERNEL_INLINE bool blyi_probe_hash(const blyi_kernel_view *in, uint64_t h, unsigned shift, unsigned k,
-                                     blyi_contains_block_fn sees, blyi_add_block_fn put) {
+BLYI_KERNEL_INLINE bool blyi_probe_hash(const blyi_kernel_view *in, uint64_t h, unsigned shift,
+                                        unsigned k, blyi_contains_block_fn sees,
+                                        blyi_add_block_fn put) {
     const uint64_t block_bytes = (uint64_t)1 << shift;
     uint8_t *block = in->blocks + (blyi_mulhi_keep(h, in->bytes) & -block_bytes);
     uint64_t word = h * in->secret.gold;
@@ -134,24 +143,24 @@ BLYI_KERNEL_INLINE bool blyi_probe_hash(const blyi_kernel_view *in, uint64_t h, 
 
 #define BLYI_OUT_OF_LINE static __attribute__((noinline))
 
-#define BLYI_DEFINE_KEY_KERNEL(attributes, name, shift, k, sees, put)                                           \
-    attributes BLYI_OUT_OF_LINE bool name##_hash(const blyi_kernel_view *in, uint64_t h) {                \
-        return blyi_probe_hash(in, h, shift, k, sees, put);                                         \
+#define BLYI_DEFINE_KEY_KERNEL(attributes, name, shift, k, sees, put)                              \
+    attributes BLYI_OUT_OF_LINE bool name##_hash(const blyi_kernel_view *in, uint64_t h) {         \
+        return blyi_probe_hash(in, h, shift, k, sees, put);                                        \
     }                                                                                              \
-    BLYI_OUT_OF_LINE bool name##_middle(const blyi_kernel_view *in, const void *key, size_t len) {        \
-        return name##_hash(in, blyi_xxh3_middle_by(&in->secret, key, len, mix_16_bytes));                 \
+    BLYI_OUT_OF_LINE bool name##_middle(const blyi_kernel_view *in, const void *key, size_t len) { \
+        return name##_hash(in, blyi_xxh3_middle_by(&in->secret, key, len, mix_16_bytes));          \
     }                                                                                              \
-    BLYI_OUT_OF_LINE bool name##_long(const blyi_kernel_view *in, const void *key, size_t len) {          \
-        return name##_hash(in, blyi_xxh3_any(&in->secret, key, len));                                 \
+    BLYI_OUT_OF_LINE bool name##_long(const blyi_kernel_view *in, const void *key, size_t len) {   \
+        return name##_hash(in, blyi_xxh3_any(&in->secret, key, len));                              \
     }                                                                                              \
-    attributes static bool name(const blyi_kernel_view *in, const void *key, size_t len) {               \
+    attributes static bool name(const blyi_kernel_view *in, const void *key, size_t len) {         \
         if (__builtin_expect(len <= 16, true)) {                                                   \
             if (__builtin_expect(len > 8, true))                                                   \
-                return blyi_probe_hash(in, blyi_xxh3_short(&in->secret, key, len), shift, k, sees,     \
-                                      put);                                                        \
+                return blyi_probe_hash(in, blyi_xxh3_short(&in->secret, key, len), shift, k, sees, \
+                                       put);                                                       \
             if (len >= 4)                                                                          \
-                return blyi_probe_hash(in, blyi_xxh3_brief(&in->secret, key, len), shift, k, sees,     \
-                                      put);                                                        \
+                return blyi_probe_hash(in, blyi_xxh3_brief(&in->secret, key, len), shift, k, sees, \
+                                       put);                                                       \
         } else if (len <= 128) {                                                                   \
             return name##_middle(in, key, len);                                                    \
         }                                                                                          \
@@ -168,11 +177,14 @@ BLYI_DEFINE_KEY_KERNEL(, split_add_key_12, 6, 12, NULL, split_add_block)
 BLYI_DEFINE_KEY_KERNEL(, split_add_key_16, 6, 16, NULL, split_add_block)
 
 /* The table's fields for all of them. */
-#define BLYI_HASH_PROBE_FIELDS                                                                           \
-    .sbbf_contains_key = sbbf_contains_key, .split_contains_key = {split_contains_key_8, split_contains_key_12, split_contains_key_16},                  \
-    .sbbf_add_key = sbbf_add_key, .split_add_key = {split_add_key_8, split_add_key_12, split_add_key_16},            \
-    .sbbf_contains_keys = sbbf_contains_keys, .sbbf_add_keys = sbbf_add_keys,                                \
-    .split_contains_keys = {split_contains_keys_8, split_contains_keys_12, split_contains_keys_16},                    \
+#define BLYI_HASH_PROBE_FIELDS                                                                     \
+    .sbbf_contains_key = sbbf_contains_key,                                                        \
+    .split_contains_key = {split_contains_key_8, split_contains_key_12, split_contains_key_16},    \
+    .sbbf_add_key = sbbf_add_key,                                                                  \
+    .split_add_key = {split_add_key_8, split_add_key_12, split_add_key_16},                        \
+    .sbbf_contains_keys = sbbf_contains_keys, .sbbf_add_keys = sbbf_add_keys,                      \
+    .split_contains_keys = {split_contains_keys_8, split_contains_keys_12,                         \
+                            split_contains_keys_16},                                               \
     .split_add_keys = {split_add_keys_8, split_add_keys_12, split_add_keys_16}
 
 #endif

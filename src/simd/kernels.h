@@ -10,16 +10,17 @@
 #ifndef BLYI_SIMD_KERNELS_H
 #define BLYI_SIMD_KERNELS_H
 
-#include "simd/block_probe.h"
 #include "hash/xxh3.h"
+#include "simd/block_probe.h"
 #include "simd/ribbon_kernel.h"
 
 /* For each of n spots: are all its bits set / set them. `k` is the layout's number of bits.
  * out[i] (when out is not NULL) = 1 if all were set already / if at least one was not. Returns the
  * sum of these. */
-typedef size_t (*blyi_contains_blocks_fn)(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
-                                uint8_t *out);
-typedef size_t (*blyi_add_blocks_fn)(void *blocks, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out);
+typedef size_t (*blyi_contains_blocks_fn)(const void *blocks, const blyi_block_probe *s, size_t n,
+                                          unsigned k, uint8_t *out);
+typedef size_t (*blyi_add_blocks_fn)(void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
+                                     uint8_t *out);
 
 /* The same for one key and its block, with everything in registers: is every bit set / set them,
  * and was one of them clear? */
@@ -30,13 +31,14 @@ typedef bool (*blyi_add_block_fn)(void *block, uint64_t bits, unsigned k);
 typedef struct blyi_kernel_view {
     uint8_t *blocks;
     uint64_t bytes; /* of all blocks */
-    blyi_xxh3_secret pad;
+    blyi_xxh3_secret secret;
 } blyi_kernel_view;
 
 /* For each of n spots: the same, and then the spot of keys[i] in its place, its block requested.
  * out[i] is written for each. The bytes of ahead[i] will be needed soon. */
-typedef void (*blyi_hash_probe_fn)(const blyi_kernel_view *in, const bly_bytes *keys, const bly_bytes *ahead,
-                             size_t n, blyi_block_probe *s, uint8_t *out);
+typedef void (*blyi_hash_probe_fn)(const blyi_kernel_view *in, const bly_bytes *keys,
+                                   const bly_bytes *ahead, size_t n, blyi_block_probe *s,
+                                   uint8_t *out);
 
 /* Is every bit of one key set / set them, and was one of them clear? */
 typedef bool blyi_contains_key_fn(const blyi_kernel_view *in, const void *key, size_t len);
@@ -67,8 +69,8 @@ typedef struct blyi_kernels {
     blyi_hash_probe_fn sbbf_add_keys;
     blyi_hash_probe_fn split_contains_keys[3];
     blyi_hash_probe_fn split_add_keys[3];
-    blyi_cells_fn cells_add;
-    blyi_cells_fn cells_take;
+    blyi_cells_fn counters_add;
+    blyi_cells_fn counters_remove;
     blyi_ribbon_fn ribbon_probe;
     uint64_t (*popcount)(const uint64_t *words, size_t n);
     uint64_t (*popcount_or)(const uint64_t *a, const uint64_t *b, size_t n); /* of a | b */

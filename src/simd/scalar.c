@@ -50,8 +50,8 @@ static bool split_add_block(void *block, uint64_t bits, unsigned k) {
     return words_set(block, mask, 8);
 }
 
-static size_t sbbf_contains_blocks(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
-                         uint8_t *out) {
+static size_t sbbf_contains_blocks(const void *blocks, const blyi_block_probe *s, size_t n,
+                                   unsigned k, uint8_t *out) {
     const uint64_t *words = blocks;
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
@@ -63,7 +63,8 @@ static size_t sbbf_contains_blocks(const void *blocks, const blyi_block_probe *s
     return hits;
 }
 
-static size_t sbbf_add_blocks(void *blocks, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out) {
+static size_t sbbf_add_blocks(void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
+                              uint8_t *out) {
     uint64_t *words = blocks;
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
@@ -75,8 +76,8 @@ static size_t sbbf_add_blocks(void *blocks, const blyi_block_probe *s, size_t n,
     return fresh;
 }
 
-static size_t split_contains_blocks(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
-                          uint8_t *out) {
+static size_t split_contains_blocks(const void *blocks, const blyi_block_probe *s, size_t n,
+                                    unsigned k, uint8_t *out) {
     const uint64_t *words = blocks;
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
@@ -88,7 +89,8 @@ static size_t split_contains_blocks(const void *blocks, const blyi_block_probe *
     return hits;
 }
 
-static size_t split_add_blocks(void *blocks, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out) {
+static size_t split_add_blocks(void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
+                               uint8_t *out) {
     uint64_t *words = blocks;
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
@@ -192,8 +194,8 @@ const blyi_kernels blyi_kernels_scalar = {
     .split_contains_blocks = split_contains_blocks,
     .split_add_blocks = split_add_blocks,
     BLYI_HASH_PROBE_FIELDS,
-    .cells_add = blyi_counters_add,
-    .cells_take = blyi_counters_remove,
+    .counters_add = blyi_counters_add,
+    .counters_remove = blyi_counters_remove,
     .ribbon_probe = blyi_ribbon_contains_many,
     .popcount = popcount,
     .popcount_or = popcount_or,

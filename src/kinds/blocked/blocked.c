@@ -22,9 +22,9 @@
  * 1.5 / 2.1 / 3.2 times the rate asked; see rate.c for the one used here.)
  */
 #include "base/bits.h"
+#include "filter/ops.h"
 #include "hash/mix.h"
 #include "simd/masks.h"
-#include "filter/ops.h"
 
 #include <bloomery/blocked.h>
 
@@ -56,7 +56,8 @@ size_t blyi_blocks_contain_many(const bly_filter *f, const bly_hash *h, size_t n
         blyi_block_probe spots[CHUNK];
         for (size_t i = 0; i < some; i++)
             spots[i] = blyi_block_probe_of(h[done + i], blocks, shift);
-        hits += f->contains_blocks(f->body, spots, some, f->geometry.hashes, found ? found + done : NULL);
+        hits += f->contains_blocks(f->body, spots, some, f->geometry.hashes,
+                                   found ? found + done : NULL);
     }
     return hits;
 }
@@ -71,7 +72,8 @@ static size_t add(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
         blyi_block_probe spots[CHUNK];
         for (size_t i = 0; i < some; i++)
             spots[i] = blyi_block_probe_of(h[done + i], blocks, shift);
-        fresh += f->add_blocks(f->body, spots, some, f->geometry.hashes, added ? added + done : NULL);
+        fresh +=
+            f->add_blocks(f->body, spots, some, f->geometry.hashes, added ? added + done : NULL);
     }
     return fresh;
 }

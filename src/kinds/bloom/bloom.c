@@ -20,9 +20,9 @@
  * Bits per key at 1% / 0.1% / 0.01%: 9.6 / 14.4 / 19.2, k = 7 / 10 / 13.
  */
 #include "base/bits.h"
-#include "filter/rate.h"
 #include "filter/ops.h"
 #include "filter/probe_sequence.h"
+#include "filter/rate.h"
 
 #include <bloomery/bloom.h>
 #include <math.h>

@@ -10,9 +10,9 @@
 
 enum {
     MIN_ROOM = 1 << 8, /* hashes in the first buffer */
-    GROUP = 1 << 8,      /* keys hashed at a time */
-    PART_LOG = 12,       /* a part of about 2^12 hashes is sorted within the second cache */
-    STAGE = 1 << 15,     /* words on their way to the file */
+    GROUP = 1 << 8,    /* keys hashed at a time */
+    PART_LOG = 12,     /* a part of about 2^12 hashes is sorted within the second cache */
+    STAGE = 1 << 15,   /* words on their way to the file */
 };
 
 bly_status blyi_collect_begin(blyi_collect *c, const bly_allocator *a, uint64_t memory,

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-    SMALL = 24,     /* that insertion is good for */
+    SMALL = 24,    /* that insertion is good for */
     MAX_BITS = 12, /* of a distribution: its counters fit the first cache */
     MAX_DEPTH = 3,
 };

@@ -19,8 +19,8 @@
  *
  * Body: the lines, 64 bytes each, counter i of a line from its bit i * width on.
  */
-#include "simd/masks.h"
 #include "kinds/counting/counting_cells.h"
+#include "simd/masks.h"
 
 #include <bloomery/counting.h>
 #include <math.h>
@@ -69,8 +69,8 @@ INLINE bool has(const void *line, uint64_t bits, unsigned k, unsigned width) {
     return all;
 }
 
-INLINE size_t probe(const uint8_t *lines, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out,
-                    unsigned width) {
+INLINE size_t probe(const uint8_t *lines, const blyi_block_probe *s, size_t n, unsigned k,
+                    uint8_t *out, unsigned width) {
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
         bool hit = has(lines + s[i].at, s[i].bits, k, width);
@@ -86,8 +86,8 @@ INLINE size_t probe(const uint8_t *lines, const blyi_block_probe *s, size_t n, u
     static bool has_##width(const void *line, uint64_t bits, unsigned k) {                         \
         return has(line, bits, k, width);                                                          \
     }                                                                                              \
-    static size_t probe_##width(const void *lines, const blyi_block_probe *s, size_t n, unsigned k,       \
-                                uint8_t *out) {                                                    \
+    static size_t probe_##width(const void *lines, const blyi_block_probe *s, size_t n,            \
+                                unsigned k, uint8_t *out) {                                        \
         return probe(lines, s, n, k, out, width);                                                  \
     }
 FOR_WIDTH(2)

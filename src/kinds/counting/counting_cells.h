@@ -11,8 +11,8 @@
 #ifndef BLYI_KINDS_COUNTING_COUNTING_CELLS_H
 #define BLYI_KINDS_COUNTING_COUNTING_CELLS_H
 
-#include "kinds/counting/counting_plan.h"
 #include "filter/ops.h"
+#include "kinds/counting/counting_plan.h"
 
 #define BLYI_COUNTERS_INLINE static inline __attribute__((always_inline))
 
@@ -140,8 +140,8 @@ bly_status blyi_counters_intersect(bly_filter *dst, const bly_filter *src);
 bly_status blyi_counters_subtract(bly_filter *dst, const bly_filter *src);
 bly_status blyi_counters_overlap(const bly_filter *a, const bly_filter *b, bly_overlap *out);
 
-/* blyi_ops.fill_stats, given the rate of the counters as they stand, as a function of the share that is
- * not 0. */
+/* blyi_ops.fill_stats, given the rate of the counters as they stand, as a function of the share
+ * that is not 0. */
 void blyi_counters_stats(const bly_filter *f, bly_stats *out,
                          double (*rate)(const bly_filter *f, double fill));
 

@@ -158,7 +158,7 @@ double blyi_line_rate(unsigned shape, double i) {
 
 static double blocked_rate(const bly_geometry *g, double n) {
     return blyi_binomial_mean(n, (double)g->size, blyi_line_rate,
-                        blyi_line_shape(blyi_line_cells(g), g->hashes));
+                              blyi_line_shape(blyi_line_cells(g), g->hashes));
 }
 
 /* ---- plans ----------------------------------------------------------------------------------- */
@@ -196,7 +196,8 @@ static uint64_t fewest_lines(sizing *z, uint64_t limit) {
     if (limit == 0 || !(ideal * 0.9 <= (double)limit) || excess_at(z, limit) > 0)
         return 0;
     uint64_t first = ideal < (double)limit ? (uint64_t)ideal + 1 : limit;
-    blyi_size_search s = {excess_at, z, (uint64_t)(0.9 * (double)(first - 1)), first, limit, 0.6 * k};
+    blyi_size_search s = {excess_at, z,     (uint64_t)(0.9 * (double)(first - 1)),
+                          first,     limit, 0.6 * k};
     return blyi_smallest_size(&s);
 }
 

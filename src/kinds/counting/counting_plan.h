@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 enum {
-    BLYI_COUNTER_BITS = 4,   /* unless another width is asked */
+    BLYI_COUNTER_BITS = 4,  /* unless another width is asked */
     BLYI_MAX_COUNTERS = 64, /* of a key, anywhere */
     BLYI_MAX_IN_LINE = 16,  /* and in a line */
     BLYI_MAX_PLACES = 32,   /* that blyi_line_rate is good for */

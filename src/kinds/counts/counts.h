@@ -2,8 +2,8 @@
 #ifndef BLYI_KINDS_COUNTS_COUNTS_H
 #define BLYI_KINDS_COUNTS_COUNTS_H
 
-#include "hash/mix.h"
 #include "filter/ops.h"
+#include "hash/mix.h"
 
 enum {
     BLYI_COUNTS_HASHES = 4,

@@ -9,8 +9,8 @@
 
 enum {
     BLYI_BUCKET = 4,      /* slots */
-    BLYI_MIN_REST = 6,  /* bits of a remainder */
-    BLYI_MAX_REST = 55,  /* so that a slot at any bit lies within eight bytes */
+    BLYI_MIN_REST = 6,    /* bits of a remainder */
+    BLYI_MAX_REST = 55,   /* so that a slot at any bit lies within eight bytes */
     BLYI_CORE_BITS = 9,   /* of a remainder that choose the other bucket, if it has so many */
     BLYI_TABLE_TAIL = 64, /* bits after the last slot, always 0: words may be read past it */
     BLYI_MAX_DOUBLINGS = 24,

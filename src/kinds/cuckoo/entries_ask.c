@@ -155,8 +155,8 @@ INLINE size_t window(const bly_filter *f, const blyi_table t, layout l, const co
         enter(f, t, l, facts, from, head, BLYI_BATCH_GROUP, group);
     }
     for (; tail < whole; tail += BLYI_BATCH_GROUP)
-        hits +=
-            test_some(t, l, ring + tail % BLYI_BATCH_WINDOW, BLYI_BATCH_GROUP, found ? found + tail : nowhere);
+        hits += test_some(t, l, ring + tail % BLYI_BATCH_WINDOW, BLYI_BATCH_GROUP,
+                          found ? found + tail : nowhere);
     if (rest) {
         enter(f, t, l, facts, from, whole, rest, ring);
         hits += test_some(t, l, ring, rest, found ? found + whole : nowhere);

@@ -40,16 +40,16 @@
  * In a file the levels follow one another, oldest first, each a cuckoo filter with a header of its
  * own.
  */
-#include "filter/plan_levels.h"
 #include "filter/levels_ask.h"
+#include "filter/plan_levels.h"
 #include "kinds/cuckoo/chain.h"
 
 #include <bloomery/scalable_cuckoo.h>
 
 enum {
-    ALL = 10,  /* tenths of a level's capacity: every place may be used, */
+    ALL = 10, /* tenths of a level's capacity: every place may be used, */
     MAX = 9,  /* and an older level is worth trying when fewer than so many are */
-    MIN = 8, /* less than 1/8 of the slots in use: copies fill the buckets, not keys */
+    MIN = 8,  /* less than 1/8 of the slots in use: copies fill the buckets, not keys */
 };
 
 /* ---- create ---------------------------------------------------------------------------------- */

@@ -15,7 +15,8 @@ static bool go_together(const bly_filter *a, const bly_filter *b) {
 
 bool blyi_chain_compatible(const bly_filter *a, const bly_filter *b) {
     const blyi_levels *la = a->levels, *lb = b->levels;
-    bool same = a->fpr == b->fpr && blyi_levels_share_rate(&la->at[0]->geometry, &lb->at[0]->geometry);
+    bool same =
+        a->fpr == b->fpr && blyi_levels_share_rate(&la->at[0]->geometry, &lb->at[0]->geometry);
     for (unsigned i = 0; i < la->n; i++)
         for (unsigned j = 0; same && j < lb->n; j++)
             same = go_together(la->at[i], lb->at[j]);

@@ -28,9 +28,9 @@
 #define BLYI_KINDS_CUCKOO_TABLE_H
 
 #include "base/bits.h"
+#include "filter/ops.h"
 #include "hash/mix.h"
 #include "kinds/cuckoo/cuckoo_plan.h"
-#include "filter/ops.h"
 #include "kinds/cuckoo/cuckoo_slots.h"
 
 typedef struct blyi_table {

@@ -124,10 +124,10 @@ typedef struct form {
     bool small;
 } form;
 
-/* For each of n keys from `at` on, n <= BLYI_BATCH_GROUP: an answer for the spot there is, if `answers`
- * is not NULL, and then the key's own spot in its place. Both are in one loop, as in simd/turn.h,
- * but hashing is not: it is as long as the rest, and what a processor looks ahead would be the hash
- * of a key or two. */
+/* For each of n keys from `at` on, n <= BLYI_BATCH_GROUP: an answer for the spot there is, if
+ * `answers` is not NULL, and then the key's own spot in its place. Both are in one loop, as in
+ * simd/turn.h, but hashing is not: it is as long as the rest, and what a processor looks ahead
+ * would be the hash of a key or two. */
 INLINE void turn(const bly_filter *f, const blyi_fuse_shape *s, const query *q, size_t at, size_t n,
                  spot *spots, uint8_t *answers, form how) {
     bly_hash own[BLYI_BATCH_GROUP];

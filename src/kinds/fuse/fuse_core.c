@@ -113,9 +113,9 @@ static void substitute(const core *c, uint32_t *value) {
 /* The dense system. Vectors have a bit for every key put off, in `words` words. */
 typedef struct dense {
     size_t size, words;
-    uint64_t *column;        /* of every slot: which keys put off depend on it */
-    uint64_t *kept;          /* what is left of a column, where it begins with bit d: number d */
-    uint64_t *used;          /* which of these it was reduced by */
+    uint64_t *column;       /* of every slot: which keys put off depend on it */
+    uint64_t *kept;         /* what is left of a column, where it begins with bit d: number d */
+    uint64_t *used;         /* which of these it was reduced by */
     uint32_t slot[MAX_OFF]; /* whose column that was */
     bool has[MAX_OFF];      /* whether there is one */
     uint32_t order[MAX_OFF];

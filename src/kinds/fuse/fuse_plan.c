@@ -71,8 +71,7 @@ static bly_status check(const bly_geometry *g) {
     if (g->hashes < 1 || g->hashes > BLYI_FUSE_MAX_BITS)
         return BLY_EGEOMETRY;
     if (blyi_fuse_is_small(g))
-        return g->size % 3 || g->size < 3 || g->size > BLYI_FUSE_MAX_SMALL ? BLY_EGEOMETRY
-                                                                            : BLY_OK;
+        return g->size % 3 || g->size < 3 || g->size > BLYI_FUSE_MAX_SMALL ? BLY_EGEOMETRY : BLY_OK;
     if (log2_segment < BLYI_FUSE_MIN_LOG || log2_segment > BLYI_FUSE_MAX_LOG)
         return BLY_EGEOMETRY;
     if (g->size % shards || slots % ((uint64_t)1 << log2_segment) || slots >> log2_segment < 3)

@@ -20,7 +20,7 @@ enum {
     BLYI_FUSE_MAX_LOG = 14,
     BLYI_FUSE_MAX_SHARDS = 2048,
     BLYI_FUSE_SHARD_KEYS = 1 << 19, /* about; see fuse.c */
-    BLYI_FUSE_MAX_SMALL = 3 << 14, /* slots of a small filter */
+    BLYI_FUSE_MAX_SMALL = 3 << 14,  /* slots of a small filter */
     BLYI_FUSE_SMALL_SEEDS = 1 << 8, /* that it can name */
 };
 

@@ -4,8 +4,8 @@
 
 #include "base/bits.h"
 #include "hash/mix.h"
-#include "kinds/fuse/fuse_plan.h"
 #include "kinds/builder/solver.h"
+#include "kinds/fuse/fuse_plan.h"
 
 #define BLYI_FUSE_INLINE static inline __attribute__((always_inline))
 

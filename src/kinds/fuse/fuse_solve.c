@@ -8,9 +8,9 @@
  */
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "kinds/builder/sort.h"
 #include "kinds/fuse/fuse_core.h"
 #include "kinds/fuse/fuse_shape.h"
-#include "kinds/builder/sort.h"
 
 #include <errno.h>
 #include <string.h>

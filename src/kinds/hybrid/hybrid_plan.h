@@ -9,15 +9,15 @@
 #ifndef BLYI_KINDS_HYBRID_HYBRID_PLAN_H
 #define BLYI_KINDS_HYBRID_HYBRID_PLAN_H
 
-#include "kinds/cuckoo/cuckoo_plan.h"
 #include "base/size_class.h"
+#include "kinds/cuckoo/cuckoo_plan.h"
 
 enum {
     BLYI_MAX_INLINE = 14, /* copies that a half byte counts */
-    BLYI_SPILLED = 15,     /* what it says of more: they are in the map */
-    BLYI_BACK_INLINE = 8,  /* when a count in the map falls to this, it goes back */
-    BLYI_SPILL_HEAD = 8,   /* bytes before the map's entries */
-    BLYI_COUNT_BYTES = 6,  /* of a count in the map */
+    BLYI_SPILLED = 15,    /* what it says of more: they are in the map */
+    BLYI_BACK_INLINE = 8, /* when a count in the map falls to this, it goes back */
+    BLYI_SPILL_HEAD = 8,  /* bytes before the map's entries */
+    BLYI_COUNT_BYTES = 6, /* of a count in the map */
 };
 
 /* The most copies of a class. */

@@ -7,8 +7,8 @@
 #ifndef BLYI_KINDS_HYBRID_HYBRID_SPILL_H
 #define BLYI_KINDS_HYBRID_HYBRID_SPILL_H
 
-#include "kinds/hybrid/hybrid_plan.h"
 #include "kinds/cuckoo/table.h"
+#include "kinds/hybrid/hybrid_plan.h"
 
 enum { BLYI_FARTHEST = 255 }; /* entries from where one belongs to where it may be */
 

@@ -82,7 +82,7 @@ static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
 static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum) {
     for (size_t i = 0; i < n; i++) {
         block b = block_of(f, h[i]);
-        bool is_new = f->kernels->cells_add(b.front, b.planes, h[i].hi);
+        bool is_new = f->kernels->counters_add(b.front, b.planes, h[i].hi);
         sum->fresh += is_new;
         if (added)
             added[i] = is_new;
@@ -94,7 +94,7 @@ static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added
 
 static bly_status take(bly_filter *f, bly_hash h, bool *removed) {
     block b = block_of(f, h);
-    *removed = f->kernels->cells_take(b.front, b.planes, h.hi);
+    *removed = f->kernels->counters_remove(b.front, b.planes, h.hi);
     /* Strangers whose cells are stuck can be removed without end. */
     if (*removed)
         blyi_filter_subtract_count(f, 1);

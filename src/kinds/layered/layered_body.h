@@ -6,8 +6,8 @@
 #ifndef BLYI_KINDS_LAYERED_LAYERED_BODY_H
 #define BLYI_KINDS_LAYERED_LAYERED_BODY_H
 
-#include "simd/counter_kernel.h"
 #include "filter/ops.h"
+#include "simd/counter_kernel.h"
 
 static inline uint64_t blyi_layered_front_bytes(const bly_geometry *g) {
     return (g->size + 1) / 2 * 64;

@@ -13,9 +13,9 @@
 
 #include "base/bits.h"
 #include "base/bytes.h"
+#include "filter/ops.h"
 #include "hash/mix.h"
 #include "kinds/multilayer/multilayer_plan.h"
-#include "filter/ops.h"
 
 enum {
     BLYI_ML_BASE = 5,      /* words of a base */

@@ -91,7 +91,8 @@ INLINE uint32_t combined(const bly_filter *a, const bly_filter *b, uint64_t numb
 }
 
 /* dst becomes the two combined, but for its number of items. */
-INLINE bly_status combine(bly_filter *dst, const bly_filter *src, combine_fn *how, blyi_subtraction *t) {
+INLINE bly_status combine(bly_filter *dst, const bly_filter *src, combine_fn *how,
+                          blyi_subtraction *t) {
     bly_geometry g = dst->geometry;
     uint16_t counts[BLYI_ML_CELLS];
     uint64_t spilled = spills(dst, src, how == plus);

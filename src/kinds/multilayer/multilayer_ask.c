@@ -21,7 +21,8 @@ INLINE bool has(const void *block, uint64_t bits, unsigned k) {
     return all & 1;
 }
 
-INLINE size_t probe(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k, uint8_t *out) {
+INLINE size_t probe(const void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
+                    uint8_t *out) {
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
         bool hit = has((const uint8_t *)blocks + s[i].at, s[i].bits, k);

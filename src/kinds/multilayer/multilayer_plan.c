@@ -28,10 +28,10 @@
  */
 #include "kinds/multilayer/multilayer_plan.h"
 #include "filter/binomial_mean.h"
-#include "kinds/counting/counting_plan.h"
 #include "filter/planner.h"
 #include "filter/rate.h"
 #include "filter/size_search.h"
+#include "kinds/counting/counting_plan.h"
 
 #include <math.h>
 
@@ -72,7 +72,7 @@ static double block_spills(unsigned k, double i) {
 static double rate(const bly_geometry *g, double n) {
     _Static_assert((int)BLYI_ML_MAX_HASHES <= (int)BLYI_MAX_PLACES, "a rate for every k");
     return blyi_binomial_mean(n, (double)g->size, blyi_line_rate,
-                        blyi_line_shape(BLYI_ML_CELLS, g->hashes));
+                              blyi_line_shape(BLYI_ML_CELLS, g->hashes));
 }
 
 double blyi_ml_spill(const bly_geometry *g, double n) {

@@ -12,10 +12,10 @@
 #include <bloomery/plan.h>
 
 enum {
-    BLYI_ML_CELLS = 320,      /* of a block */
-    BLYI_ML_LAYERS = 184,     /* bits for the layers of a block */
+    BLYI_ML_CELLS = 320,     /* of a block */
+    BLYI_ML_LAYERS = 184,    /* bits for the layers of a block */
     BLYI_ML_MAX_HASHES = 32, /* cells of a key */
-    BLYI_ML_RECORD = 640,     /* bytes: a count of two bytes for every cell */
+    BLYI_ML_RECORD = 640,    /* bytes: a count of two bytes for every cell */
     BLYI_ML_BLOCK_WORDS = 8,
 };
 

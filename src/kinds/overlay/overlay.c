@@ -247,7 +247,7 @@ static size_t ask_some(const bly_filter *f, const bly_hash *h, size_t n, uint8_t
     if (is_hidden(f))
         memset(found, 0, n);
     else
-        hits = base->ops->contains(base, h, n, found);
+        hits = base->ops->contains_many(base, h, n, found);
     if (hits && deleted->items != 0)
         turn_round(deleted, h, n, 1, found);
     if (added)

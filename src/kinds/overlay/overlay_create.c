@@ -1,8 +1,8 @@
 /* From what the caller asks for to an overlay's parts. */
 #include "kinds/overlay/overlay_parts.h"
 
-#include "kinds/cuckoo/cuckoo_plan.h"
 #include "filter/rate.h"
+#include "kinds/cuckoo/cuckoo_plan.h"
 #include <bloomery/overlay.h>
 
 enum {

@@ -1,9 +1,9 @@
 /* What an overlay says of itself, and what its parts must be. */
 #include "kinds/overlay/overlay_parts.h"
 
-#include "kinds/cuckoo/cuckoo_plan.h"
-#include "filter/rate.h"
 #include "filter/growth.h"
+#include "filter/rate.h"
+#include "kinds/cuckoo/cuckoo_plan.h"
 #include <bloomery/overlay.h>
 #include <math.h>
 

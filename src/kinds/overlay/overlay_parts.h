@@ -4,9 +4,9 @@
 #ifndef BLYI_KINDS_OVERLAY_OVERLAY_PARTS_H
 #define BLYI_KINDS_OVERLAY_OVERLAY_PARTS_H
 
+#include "filter/levels.h"
 #include "hash/mix.h"
 #include "kinds/overlay/overlay_plan.h"
-#include "filter/levels.h"
 
 /* Tables of deleted and of added keys, when new and when fully grown: bits of a remainder. */
 enum {

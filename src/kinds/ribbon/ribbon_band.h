@@ -3,8 +3,8 @@
 #define BLYI_KINDS_RIBBON_RIBBON_BAND_H
 
 #include "hash/mix.h"
-#include "kinds/ribbon/ribbon_plan.h"
 #include "kinds/builder/solver.h"
+#include "kinds/ribbon/ribbon_plan.h"
 
 /* The coefficients of 128 slots in a row. In a key's own order, slot i of a shard has bit i % 128
  * wherever the window starts, which spares a query all shifting; in a row's order, the window's

@@ -34,8 +34,8 @@
  *
  * In a file the levels follow one another, oldest first, each with a header of its own.
  */
-#include "filter/planner.h"
 #include "filter/levels_ask.h"
+#include "filter/planner.h"
 #include "filter/series.h"
 
 #include <bloomery/scalable.h>
@@ -56,7 +56,8 @@ bly_status bly_scalable_create(uint64_t first_keys, double fpr, bly_filter **out
 
 /* As long as a filter has not grown, it costs what its first level costs. */
 static bly_filter *sole(const bly_filter *f, size_t n) {
-    return f->levels->n == 1 && n <= blyi_level_room(blyi_newest_level(f)) ? blyi_newest_level(f) : NULL;
+    return f->levels->n == 1 && n <= blyi_level_room(blyi_newest_level(f)) ? blyi_newest_level(f)
+                                                                           : NULL;
 }
 
 /* Adds at most a group, which the last level has room for. Returns how many were new. */

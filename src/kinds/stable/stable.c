@@ -21,10 +21,10 @@
  * (hi|1).
  */
 #include "base/bytes.h"
+#include "filter/ops.h"
+#include "filter/planner.h"
 #include "hash/mix.h"
 #include "kinds/stable/stable_plan.h"
-#include "filter/planner.h"
-#include "filter/ops.h"
 
 #include <bloomery/stable.h>
 #include <math.h>

@@ -52,8 +52,8 @@
  * Bits per key of the window at 1% / 0.1% / 0.01% with s = 8: 17.2 / 23.1 / 29.0.
  */
 #include "filter/batch.h"
-#include "kinds/window/window_small.h"
 #include "kinds/window/window_probe_sequence.h"
+#include "kinds/window/window_small.h"
 
 #include <bloomery/window.h>
 #include <string.h>

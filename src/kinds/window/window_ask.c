@@ -24,7 +24,7 @@
 
 enum {
     SEATS = 32,
-    LINES = 3,      /* of a key that sits: at most */
+    LINES = 3,     /* of a key that sits: at most */
     MAX_SLOTS = 16 /* of a window whose keys sit: sets of slots are kept in 16 bits */
 };
 

@@ -5,9 +5,9 @@
 #define BLYI_KINDS_WINDOW_WINDOW_BODY_H
 
 #include "base/bytes.h"
+#include "filter/ops.h"
 #include "kinds/window/window_plan.h"
 #include "simd/window_kernel.h"
-#include "filter/ops.h"
 
 /* The fields of the heading, as the number of their 64-bit word. */
 enum {

@@ -38,8 +38,7 @@ static uint64_t size_within(const bly_geometry *g, uint64_t bits) {
 
 static bly_status check_small(const bly_geometry *g) {
     bool possible = g->hashes >= 1 && g->hashes <= BLYI_WIN_SMALL_HASHES &&
-                    g->size >= BLYI_WIN_SMALL_MIN &&
-                    g->size <= size_within(g, BLYI_WIN_SMALL_BITS);
+                    g->size >= BLYI_WIN_SMALL_MIN && g->size <= size_within(g, BLYI_WIN_SMALL_BITS);
     return possible ? BLY_OK : BLY_EGEOMETRY;
 }
 
@@ -144,11 +143,12 @@ static uint64_t smallest_size(sizing *z, uint64_t bits) {
         return 0;
     double ideal = ideal_size(z);
     uint64_t first = ideal < (double)most ? (uint64_t)ideal + 1 : most;
-    blyi_size_search s = {excess_at, z, low, first > low ? first : low + 1, most, 0.6 * z->g.hashes};
+    blyi_size_search s = {excess_at,        z, low, first > low ? first : low + 1, most,
+                          0.6 * z->g.hashes};
     return blyi_smallest_size(&s);
 }
 
-#define MAX_SPACE                                                                                 \
+#define MAX_SPACE                                                                                  \
     1.02 /* of a window with fewer parts or probes, as a multiple of the smallest                  \
           */
 

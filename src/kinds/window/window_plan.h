@@ -15,7 +15,7 @@ enum {
 
 /* A small window has a table of columns instead of lines (src/filters/window/window_small.c). */
 enum {
-    BLYI_WIN_SMALL_MIN = 128,     /* columns: what the formula for the rate is good for */
+    BLYI_WIN_SMALL_MIN = 128,       /* columns: what the formula for the rate is good for */
     BLYI_WIN_SMALL_BITS = 8 * 4096, /* of the body at most: a turn goes through all of it */
     BLYI_WIN_SMALL_HASHES = 64,
     BLYI_WIN_SMALL_SLOTS = 7 /* the word of the heading where those of the slots begin */
