@@ -18,7 +18,6 @@ static const struct {
     const char *form, *alone;
 } kinds[COUNTERS] = {
     {BLY_COUNTING, "1 fixed width", "gives a classic filter of its keys; the simplest to port"},
-    {BLY_BLOCKED_COUNTING, "1 fixed width", "one cache line for adds, removes and queries"},
     {BLY_MULTILAYER, "2 variable length", "half of form 1; never full, hardly ever stuck"},
     {BLY_LAYERED, "3 layered", "its front is an sbbf file that others map while keys leave"},
     {BLY_OVERLAY, "4 subtraction", "over a filter that cannot change; removing strangers is safe"},

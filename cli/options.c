@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "kinds.h"
 #include "message.h"
 #include "numbers.h"
 
@@ -172,9 +173,20 @@ static bool given_twice(parser *p, const cli_option *option) {
     return false;
 }
 
+/* Reports a --kind that earlier versions had. */
+static bool was_removed(const cli_option *option, const char *text) {
+    const kinds_removed *gone = option->type == CLI_KIND ? kinds_removed_by_name(text) : NULL;
+    if (gone)
+        (void)message_error("--%s: kind %s was removed; use %s instead", option->name, gone->name,
+                            gone->replacement);
+    return gone != NULL;
+}
+
 static bool accept(parser *p, const cli_option *option, const char *text, void *field) {
     char list[512] = "";
     if (option->type != CLI_FLAG && given_twice(p, option))
+        return false;
+    if (was_removed(option, text))
         return false;
     const char *why = take(option, text, field);
     if (!why)

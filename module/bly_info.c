@@ -81,7 +81,7 @@ static void tell_kind(bm_card *card, const bly_filter *f) {
     uint64_t deleted, added;
     if (g.kind == BLY_SCALABLE || g.kind == BLY_SCALABLE_CUCKOO)
         bm_card_number(card, "growth", g.detail ? g.detail : 2);
-    else if (g.kind == BLY_COUNTING || g.kind == BLY_BLOCKED_COUNTING)
+    else if (g.kind == BLY_COUNTING)
         bm_card_number(card, "counter_bits", g.detail);
     else if (g.kind == BLY_WINDOW)
         tell_window(card, f);

@@ -22,7 +22,6 @@ static bool is_plain(bly_kind kind) {
     case BLY_SPLIT512:
     case BLY_BB2X512:
     case BLY_COUNTING:
-    case BLY_BLOCKED_COUNTING:
     case BLY_COUNTS:
     case BLY_HLL:
         return true;

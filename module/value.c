@@ -155,7 +155,7 @@ bool bm_value_is_overfull(const bm_value *value) {
     if (value->what != BM_FILTER || !f)
         return false;
     bly_kind kind = bm_kind(value);
-    const uint32_t otherwise = BLY_IS_LOSSY | BLY_TELLS_COPIES | BLY_ONLY_COUNTS | BLY_CAN_BUILD;
+    const uint32_t otherwise = BLY_TELLS_COPIES | BLY_ONLY_COUNTS | BLY_CAN_BUILD;
     if (kind == BLY_SCALABLE || kind == BLY_OVERLAY || bm_can(kind) & otherwise)
         return false;
     return (double)bly_filter_count(f) > bm_configs.warn_ratio * (double)bly_filter_capacity(f);

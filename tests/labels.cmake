@@ -19,7 +19,7 @@ set(BLOOMERY_MEDIUM_TESTS checks_format checks_headers checks_run_test cli_build
   cli_count_truth cli_counting cli_cuckoo cli_distinct cli_keyrules cli_kill cli_lost cli_man
   cli_options_everywhere cli_plan cli_rates cli_types cli_window cli_window_lines kinds_build kinds_counting
   kinds_counts_rates kinds_fuse kinds_growth kinds_hll kinds_hostile kinds_plan kinds_programs kinds_rates
-  kinds_rates_shapes kinds_sizes kinds_stable kinds_top module_big unit_documents)
+  kinds_rates_shapes kinds_sizes kinds_top module_big unit_documents)
 set(BLOOMERY_SCALAR_TESTS kinds_algebra kinds_counting kinds_files kinds_golden kinds_hybrid kinds_kinds
   kinds_layered kinds_layered_bytes kinds_multilayer kinds_multilayer_blocks kinds_multilayer_rates
   kinds_programs kinds_ribbon kinds_sizes kinds_store kinds_threads kinds_window kinds_window_bytes)

@@ -17,7 +17,6 @@ typedef struct bench {
     bench_keys keys;
     bly_spec spec;
     bool built;           /* from all keys at once: `many` and `one` are then the same */
-    bool lossy;           /* keys that were added may be gone */
     bly_builder *builder; /* of one that is built */
     bly_filter *many, *one;
     bench_times times[BENCH_OPS];
@@ -144,9 +143,9 @@ static void one_round(bench *b, unsigned round) {
     expect(b, pass(b, BENCH_MISS_ONE, absent, asked) == wrong,
            "batched and single queries disagree");
     uint64_t found = pass(b, BENCH_HIT_MANY, 0, keys);
-    expect(b, found == keys || b->lossy, "a key that was added is not found");
+    expect(b, found == keys, "a key that was added is not found");
     found = pass(b, BENCH_HIT_ONE, 0, asked);
-    expect(b, found == asked || b->lossy, "a key that was added is not found");
+    expect(b, found == asked, "a key that was added is not found");
     b->missed += wrong;
 }
 
@@ -154,9 +153,8 @@ static void one_round(bench *b, unsigned round) {
 
 /* Each kind does what it is for: growth, from a tenth of the keys; being built; forgetting. */
 static bly_status plan(const bench_setting *s, bly_kind kind, bly_spec *out) {
-    static const uint32_t uses[] = {BLY_NEED_GROW,   0,
-                                    BLY_NEED_STATIC, BLY_NEED_WINDOW,
-                                    BLY_NEED_COUNTS, BLY_NEED_WINDOW | BLY_ALLOW_LOSS};
+    static const uint32_t uses[] = {BLY_NEED_GROW, 0, BLY_NEED_STATIC, BLY_NEED_WINDOW,
+                                    BLY_NEED_COUNTS};
     bly_needs needs = {.keys = s->keys, .fpr = s->rate};
     size_t i = 0;
     do
@@ -186,7 +184,6 @@ bool bench_possible(const bench_setting *s, bly_kind kind) {
 static bool open_filters(bench *b) {
     const bly_kind kind = b->spec.geometry.kind;
     b->built = kinds_can(kind, BLY_CAN_BUILD);
-    b->lossy = kinds_can(kind, BLY_IS_LOSSY);
     bly_status status = b->built ? BLY_OK : bly_filter_create(&b->spec, &b->many);
     if (status == BLY_OK && !b->built)
         status = bly_filter_create(&b->spec, &b->one);

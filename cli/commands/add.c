@@ -29,9 +29,7 @@ static int refuse(const char *path, bly_kind kind) {
     if (kinds_can(kind, BLY_FORGETS))
         return message_error("%s: is %s %s filter, which forgets keys, and no list%s", path,
                              kinds_article(kind), bly_kind_name(kind),
-                             kinds_can(kind, BLY_IS_LOSSY)
-                                 ? "; only the program that made it adds to it"
-                                 : "; bloomery dedup --window --state adds to one");
+                             "; bloomery dedup --window --state adds to one");
     if (kinds_can(kind, BLY_ONLY_COUNTS))
         return message_error("%s: is %s %s filter, which counts keys, and no list; bloomery "
                              "distinct --state adds to it",

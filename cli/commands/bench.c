@@ -83,6 +83,12 @@ static size_t read_kinds(const char *list, bly_kind out[MOST_KINDS]) {
         char name[32];
         size_t length = strcspn(list, ",");
         (void)snprintf(name, sizeof name, "%.*s", (int)(length < 31 ? length : 31), list);
+        const kinds_removed *gone = kinds_removed_by_name(name);
+        if (gone) {
+            (void)message_error("--kinds: kind %s was removed; use %s instead", gone->name,
+                                gone->replacement);
+            return 0;
+        }
         if (count == MOST_KINDS || bly_kind_by_name(name, &out[count]) != BLY_OK) {
             (void)message_error(
                 "--kinds: there is no kind '%.*s'; bloomery plan -n 1000 lists them", (int)length,
@@ -152,13 +158,6 @@ static void print_rates(const bench_result *results, size_t count) {
     }
 }
 
-static bool any_lossy(const bly_kind *kinds, size_t count) {
-    bool any = false;
-    for (size_t i = 0; i < count; i++)
-        any |= kinds_can(kinds[i], BLY_IS_LOSSY);
-    return any;
-}
-
 static bool run_for_people(const bench_setting *s, const bly_kind *kinds, size_t count) {
     bench_result results[MOST_KINDS];
     bench_limits limits;
@@ -177,8 +176,7 @@ static bool run_for_people(const bench_setting *s, const bly_kind *kinds, size_t
     if (!bench_limits_find(s, &limits))
         return false;
     print_limits(&limits);
-    (void)printf("\nNo key was missed%s; batched and single calls agree.\n",
-                 any_lossy(kinds, count) ? " but by stable, which may forget some" : "");
+    (void)printf("\nNo key was missed; batched and single calls agree.\n");
     return true;
 }
 
@@ -265,8 +263,8 @@ const cli_command command_bench = {
     "time to read a random cache line out of as much memory as the planned filter has. No filter "
     "that is larger than the processor's caches can beat either.\n"
     "\n"
-    "The answers are checked while they are measured: a key that is not found (but by stable, "
-    "which may forget), or batched and single calls that disagree, end the run with an error.",
+    "The answers are checked while they are measured: a key that is not found, or "
+    "batched and single calls that disagree, end the run with an error.",
     "# all kinds, a million keys each\n"
     "bloomery bench\n"
     "# two kinds, in memory that no cache holds\n"

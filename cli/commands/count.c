@@ -407,7 +407,7 @@ const cli_command command_count = {
         "\n"
         "--state keeps the counts for the next run, and --query tells them without counting. It "
         "asks any list that holds copies of its keys, too: `bloomery build` makes them of the "
-        "kinds counting, blocked-counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo "
+        "kinds counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo "
         "and scalable-cuckoo. The counters of a counting or layered list have a limit, at which "
         "they stay: it then means that many or more. The exact counts of a state have room for a "
         "fixed number of keys (-n); with --sketch any number comes, and --age can halve them.\n"

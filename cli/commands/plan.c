@@ -20,7 +20,7 @@ typedef struct values {
     uint64_t keys, memory, first, shards;
     double rate;
     const char *window;
-    bool deletes, grows, fixed, counts, shared, hostile, smallest, lossy;
+    bool deletes, grows, fixed, counts, shared, hostile, smallest;
     bly_kind kind;
     unsigned counter_bits; /* 0, or the number of the choice */
     bly_hash_id hash;
@@ -53,9 +53,6 @@ static const cli_option options[] = {
      "Only the last N keys, or those of a time (90s, 15m, 24h, 7d), count: old ones must be "
      "forgotten by themselves. 1M is a million keys, 1m a minute. With a time --expect says how "
      "many keys come within it; they are taken to come evenly."},
-    {"lossy", 0, CLI_FLAG, AT(lossy), NULL, NULL, NULL,
-     "With --window: a key may be forgotten early, if only the memory stays fixed however many "
-     "come."},
     {"counts", 0, CLI_FLAG, AT(counts), NULL, NULL, NULL,
      "How often a key was added must be known."},
     {"shared", 0, CLI_FLAG, AT(shared), NULL, NULL, NULL, "Several threads add keys at once."},
@@ -65,9 +62,9 @@ static const cli_option options[] = {
      "The smallest filter rather than the fastest."},
     {"kind", 0, CLI_KIND, AT(kind), "KIND", NULL, NULL,
      "Plan for this kind, whatever is best. fuse and ribbon imply --static, window --window, "
-     "stable --window --lossy, and counts --counts."},
+     "and counts --counts."},
     {"counter-bits", 0, CLI_CHOICE, AT(counter_bits), "BITS", "2|4|8|16", NULL,
-     "With --kind counting or blocked-counting: how wide the counters are; 4 unless given."},
+     "With --kind counting: how wide the counters are; 4 unless given."},
     {"hash", 0, CLI_HASH, AT(hash), "HASH", NULL, NULL,
      "Plan for this hash function. By default xxh3, or a wider one where that has too few bits; "
      "with --hostile-keys siphash."},
@@ -94,8 +91,7 @@ static uint32_t flags_of(const values *v) {
     return (v->deletes ? BLY_NEED_REMOVE : 0U) | (v->grows ? BLY_NEED_GROW : 0U) |
            (v->fixed ? BLY_NEED_STATIC : 0U) | (v->window ? BLY_NEED_WINDOW : 0U) |
            (v->counts ? BLY_NEED_COUNTS : 0U) | (v->shared ? BLY_NEED_SHARE : 0U) |
-           (v->hostile ? BLY_NEED_SECRET : 0U) | (v->smallest ? BLY_NEED_SPACE : 0U) |
-           (v->lossy ? BLY_ALLOW_LOSS : 0U);
+           (v->hostile ? BLY_NEED_SECRET : 0U) | (v->smallest ? BLY_NEED_SPACE : 0U);
 }
 
 /* The keys of a window that is given by their number; 0: it is not. */
@@ -119,16 +115,12 @@ static void imply(values *v) {
         v->fixed = true;
     if (can & BLY_FORGETS && !v->window && !v->fixed)
         v->window = window_left_out;
-    if (can & BLY_IS_LOSSY && v->window)
-        v->lossy = true;
     if (v->kind == BLY_COUNTS)
         v->counts = true;
 }
 
 static int check_window(const values *v) {
     uint64_t number;
-    if (v->lossy && !v->window)
-        return message_error("--lossy goes with --window");
     if (!v->window || v->window == window_left_out)
         return CLI_OK;
     if (number_count(v->window, &number) && number_duration(v->window, &number))
@@ -166,8 +158,8 @@ static int check(const values *v, cli_operands operands) {
         return message_error(
             "say how many keys there will be (-n 1e8), or how much memory there is "
             "(-m 64M)");
-    if (v->counter_bits && v->kind != BLY_COUNTING && v->kind != BLY_BLOCKED_COUNTING)
-        return message_error("--counter-bits goes with --kind counting or blocked-counting");
+    if (v->counter_bits && v->kind != BLY_COUNTING)
+        return message_error("--counter-bits goes with --kind counting");
     if (v->counter_bits && v->memory)
         return message_error("--counter-bits goes with a number of keys and a rate; leave out "
                              "--memory");

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "interrupt.h"
 #include "json.h"
+#include "kinds.h"
 #include "message.h"
 #include "numbers.h"
 #include "open.h"
@@ -12,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TRIES = 5 };
+enum { TRIES = 5, KIND_AT = 5 /* in a header: docs/format.md */ };
 
 typedef struct values {
     uint64_t chunk;
@@ -94,7 +95,13 @@ static bool begin(pull *p, const bly_redis_reply *answer, bly_bytes data) {
     const bly_status status = bly_file_info_parse(data.data, data.size, &info);
     if (status == BLY_OK && p->total == BLY_FILE_HEADER + info.body_bytes)
         return true;
-    if (status == BLY_OK || status == BLY_ECORRUPT)
+    const kinds_removed *gone = NULL;
+    if (status == BLY_EUNSUPPORTED)
+        gone = kinds_removed_by_code(((const uint8_t *)data.data)[KIND_AT]);
+    if (gone)
+        (void)message_error("%s: kind %s is no longer supported; use %s instead", p->remote.at.name,
+                            gone->name, gone->replacement);
+    else if (status == BLY_OK || status == BLY_ECORRUPT)
         (void)message_error("%s: what the server sends is not a filter", p->remote.at.name);
     else
         (void)message_status(p->remote.at.name, status);

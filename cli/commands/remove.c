@@ -137,7 +137,7 @@ const cli_command command_remove = {
         "\n"
         "In a Bloom filter keys share bits: clearing those of one key would make the filter forget "
         "others, which it must never do. So this works only for kinds made for it: cuckoo, "
-        "growable-cuckoo, scalable-cuckoo, hybrid, counting, blocked-counting, multilayer and "
+        "growable-cuckoo, scalable-cuckoo, hybrid, counting, multilayer and "
         "layered (`bloomery build --kind`). Every other kind can be given an overlay (`bloomery "
         "build --over`), a "
         "list that remembers what was removed since. There a key that was never added does no "

@@ -42,7 +42,7 @@ const cli_command command_subtract = {
         "\n"
         "The filters must have been built alike: the same kind, size, hash function, and seed or "
         "secret key. What differs is said. It works for the kinds that hold copies of keys, "
-        "cuckoo, growable-cuckoo, hybrid, counting, blocked-counting, multilayer and layered: in a "
+        "cuckoo, growable-cuckoo, hybrid, counting, multilayer and layered: in a "
         "Bloom filter keys share bits, and taking some out would lose others. Counters do not tell "
         "one key from another, so of lists that have them (all but the first three) it takes out "
         "what it can of a group of keys, or leaves the group as it is.",

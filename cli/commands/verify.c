@@ -126,10 +126,7 @@ static void print(const finding *f) {
         print_measured(f);
     else if (!counts)
         print_expected(f);
-    (void)printf("%s\n", kinds_can(f->stats.kind, BLY_IS_LOSSY)
-                             ? "; may forget keys: a \"no\" is not certain"
-                         : counts ? "; it tells how many keys there are, not which"
-                                  : "");
+    (void)printf("%s\n", counts ? "; it tells how many keys there are, not which" : "");
 }
 
 static void print_measured_json(const finding *f, json *j) {
@@ -161,7 +158,6 @@ static void print_json(const finding *f) {
         rates_json(&j, "expected", f->stats.predicted_fpr, f->lookups.now);
         rates_json(&j, "current", f->stats.current_fpr, f->lookups.now);
         json_integer(&j, "capacity", f->stats.capacity);
-        json_bool(&j, "lossy", kinds_can(f->stats.kind, BLY_IS_LOSSY));
         json_real(&j, "estimated_keys", f->stats.estimated_keys);
     }
     if (f->measured)

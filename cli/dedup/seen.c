@@ -5,6 +5,7 @@
 #include "keytype.h"
 #include "kinds.h"
 #include "message.h"
+#include "open.h"
 #include "output.h"
 #include "pages.h"
 #include "seen_plan.h"
@@ -59,18 +60,19 @@ static bool load_state(seen *s, const seen_wish *wish) {
                             s->state);
         return false;
     }
-    if (status != BLY_OK) {
+    if (status == BLY_EUNSUPPORTED)
+        (void)open_refuse_unsupported(s->state);
+    else if (status != BLY_OK)
         (void)message_status(s->state, status);
+    if (status != BLY_OK)
         return false;
-    }
     const bly_kind kind = bly_filter_geometry(s->filter).kind;
     const uint32_t can = bly_kind_capabilities(kind);
-    const uint32_t unfit = BLY_CAN_REMOVE | BLY_IS_LOSSY | BLY_ONLY_COUNTS | BLY_TELLS_COPIES;
+    const uint32_t unfit = BLY_CAN_REMOVE | BLY_ONLY_COUNTS | BLY_TELLS_COPIES;
     if (!(can & BLY_CAN_ADD) || can & unfit) {
         (void)message_error("%s: is %s %s filter: %s; begin a new state", s->state,
                             kinds_article(kind), bly_kind_name(kind),
-                            can & BLY_IS_LOSSY       ? "it may forget lines early"
-                            : can & BLY_ONLY_COUNTS  ? "it does not tell which lines it was given "
+                            can & BLY_ONLY_COUNTS    ? "it does not tell which lines it was given "
                                                        "(bloomery distinct goes on counting)"
                             : can & BLY_TELLS_COPIES ? "it would hold every repeat once more"
                             : can & BLY_CAN_REMOVE   ? "it is changed by bloomery add and remove"

@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "interrupt.h"
 #include "keyfile.h"
+#include "kinds.h"
 #include "message.h"
 #include "output.h"
 #include "pages.h"
@@ -15,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEADER_BYTES = 64, BODY_SUM_AT = 56 };
+enum { HEADER_BYTES = 64, KIND_AT = 5, BODY_SUM_AT = 56 };
 static const char magic[] = "BLY1"; /* docs/format.md, section 1 */
 
 /* ---- why a file was refused ------------------------------------------------------------------ */
@@ -137,6 +138,29 @@ static int say_key(const char *path, const beginning *b, const bly_hasher *key) 
     return message_error("%s: is keyed; give the key with the id %016llx by --key-file", path, id);
 }
 
+/* The kind of a filter that was refused as unsupported, or of the base of an overlay, if that kind
+ * was removed; else NULL. */
+static const kinds_removed *removed_kind(const char *path) {
+    uint8_t bytes[2 * HEADER_BYTES] = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return NULL;
+    const ssize_t n = read(fd, bytes, sizeof bytes);
+    (void)close(fd);
+    if (n < HEADER_BYTES)
+        return NULL;
+    const bool over = bytes[KIND_AT] == BLY_OVERLAY;
+    return kinds_removed_by_code(bytes[over ? HEADER_BYTES + KIND_AT : KIND_AT]);
+}
+
+int open_refuse_unsupported(const char *path) {
+    const kinds_removed *gone = removed_kind(path);
+    if (!gone)
+        return message_status(path, BLY_EUNSUPPORTED);
+    return message_error("%s: kind %s is no longer supported; use %s instead", path, gone->name,
+                         gone->replacement);
+}
+
 static int refused(const char *path, bly_status status, const bly_hasher *key) {
     struct stat st;
     const int error = errno;
@@ -150,6 +174,8 @@ static int refused(const char *path, bly_status status, const bly_hasher *key) {
                              "and put it back with bloomery push --replace");
     if (status == BLY_EVERSION)
         return message_error("%s: was written by a newer version; use a newer bloomery", path);
+    if (status == BLY_EUNSUPPORTED)
+        return open_refuse_unsupported(path);
     if (status != BLY_ECORRUPT && status != BLY_EHASHER && status != BLY_EKEY &&
         status != BLY_EKIND)
         return message_status(path, status);

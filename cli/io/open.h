@@ -26,6 +26,10 @@ void open_close(opened *o);
 /* A filter to be changed, in memory of our own; its checksums are right. NULL on failure. */
 bly_filter *open_load(const char *path, const bly_hasher *key, uint32_t flags);
 
+/* Reports that the file was refused with BLY_EUNSUPPORTED, and what replaces its kind if that was
+ * removed. Returns CLI_ERROR. */
+int open_refuse_unsupported(const char *path);
+
 /* The header alone. */
 bly_status open_header(const char *path, bly_file_info *out);
 

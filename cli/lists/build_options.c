@@ -58,9 +58,8 @@ static bool kind_agrees(const build_options *o, bly_kind kind) {
 
 /* What goes with some kinds alone. */
 static bool extras_agree(const build_options *o) {
-    const bool counting = o->kind == BLY_COUNTING || o->kind == BLY_BLOCKED_COUNTING;
-    if (o->counter_bits && !counting)
-        return refuse("--counter-bits goes with --kind counting or blocked-counting");
+    if (o->counter_bits && o->kind != BLY_COUNTING)
+        return refuse("--counter-bits goes with --kind counting");
     if ((o->changes || o->marker) && o->kind != BLY_OVERLAY && !o->over)
         return refuse("--changes and --marker go with --over or --kind overlay");
     if (o->copies && o->kind == BLY_KIND_NONE)

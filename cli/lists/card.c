@@ -137,8 +137,6 @@ static void print_keys(const card *c, FILE *to) {
     (void)number_grouped(unmarked(c, c->header.count), count);
     if (!c->filter || can(c, BLY_CAN_BUILD))
         card_line(to, "keys", "%s counted%s%s", count, *marks ? "," : "", marks);
-    else if (can(c, BLY_IS_LOSSY))
-        card_line(to, "keys", "%s counted, forgotten ones included", count);
     else if (counts_copies(c) && isfinite(keys) && keys < 0x1p63)
         card_line(to, "keys", "%s counted, with their copies; %s different ones estimated%s%s",
                   count, number_grouped(unmarked(c, (uint64_t)llround(keys)), estimate),
@@ -156,10 +154,8 @@ static void print_keys(const card *c, FILE *to) {
     }
     const double bits = bits_per_key(c);
     card_line(to, "capacity", "%s%s key%s%s, %.*f bits per key",
-              can(c, BLY_IS_LOSSY)  ? "nine in ten of the last "
-              : can(c, BLY_FORGETS) ? "the last "
-                                    : "",
-              number_grouped(most, room), most == 1 ? "" : "s", marks,
+              can(c, BLY_FORGETS) ? "the last " : "", number_grouped(most, room),
+              most == 1 ? "" : "s", marks,
               bits < 9.95    ? 2
               : bits < 99.95 ? 1
                              : 0,
@@ -224,8 +220,7 @@ static double window_share(const card *c) {
 
 /* What there is to fill. */
 static const char *cells_of(bly_kind kind) {
-    return kinds_can(kind, BLY_IS_LOSSY)       ? "cells in use"
-           : kinds_hold_slots(kind)            ? "slots in use"
+    return kinds_hold_slots(kind)              ? "slots in use"
            : kinds_can(kind, BLY_TELLS_COPIES) ? "counters in use"
                                                : "bits set";
 }
@@ -238,7 +233,7 @@ static char *cells_text(const card *c, char out[CELLS_TEXT]) {
         snprintf(out, CELLS_TEXT, "%.1f%% of its %s", 100 * c->stats.fill, cells_of(g->kind));
     if (g->kind == BLY_OVERLAY)
         out[0] = '\0';
-    else if (!kinds_have_levels(g->kind) && !can(c, BLY_IS_LOSSY))
+    else if (!kinds_have_levels(g->kind))
         (void)snprintf(out + used, CELLS_TEXT - (size_t)used, ", %.1f%% %s",
                        100 * bly_plan_fill(g, (double)c->stats.capacity),
                        kinds_hold_slots(g->kind) ? "at its capacity" : "when full");
@@ -247,16 +242,13 @@ static char *cells_text(const card *c, char out[CELLS_TEXT]) {
 
 static void print_fill(const card *c, FILE *to) {
     char bar[CARD_BAR], of[48] = "", text[HEALTH_TEXT], cells[CELLS_TEXT];
-    const bool lossy = can(c, BLY_IS_LOSSY);
-    const double used = lossy                 ? c->stats.fill
-                        : can(c, BLY_FORGETS) ? window_share(c)
-                                              : used_share(&c->stats);
+    const double used = can(c, BLY_FORGETS) ? window_share(c) : used_share(&c->stats);
     (void)cells_text(c, cells);
-    if (!lossy && used > 0 && used < 0.005)
+    if (used > 0 && used < 0.005)
         (void)snprintf(of, sizeof of, "less than 1%% of its capacity");
-    else if (!lossy && used < 100)
+    else if (used < 100)
         (void)snprintf(of, sizeof of, "%.0f%% of its capacity", 100 * used);
-    else if (!lossy)
+    else
         (void)snprintf(of, sizeof of, "far more than its capacity");
     card_line(to, "fill", "%s%s%s %s%s%s", message_style_on(STDOUT_FILENO, colour_of(c)),
               card_bar(used, BAR_CELLS, bar), message_style_off(STDOUT_FILENO), of,
@@ -331,9 +323,7 @@ void card_print(const card *c, FILE *to) {
     print_window(c, to);
     if (c->filter && kinds_have_levels(c->header.geometry.kind))
         print_levels(c, to);
-    if (can(c, BLY_IS_LOSSY))
-        card_line(to, "note", "may forget keys: a \"no\" is not certain");
-    else if (can(c, BLY_FORGETS))
+    if (can(c, BLY_FORGETS))
         card_line(to, "note", "forgets old keys: a \"no\" is about the window alone");
     if (c->header.approximate)
         card_line(to, "note",
@@ -416,7 +406,6 @@ void card_json(const card *c, FILE *to) {
     json_integer(&j, "size", h->geometry.size);
     json_integer(&j, "detail", h->geometry.detail);
     json_bool(&j, "forgets", can(c, BLY_FORGETS));
-    json_bool(&j, "lossy", can(c, BLY_IS_LOSSY));
     json_bool(&j, "foldable", (h->geometry.options & BLY_FOLDABLE) != 0);
     json_bool(&j, "textbook", (h->geometry.options & BLY_TEXTBOOK) != 0);
     json_text(&j, "hash", hash ? hash : "custom");

@@ -151,9 +151,6 @@ bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype ask
         follow_close(f);
         return false;
     }
-    if (kinds_can(kind, BLY_IS_LOSSY))
-        message_warn("%s: may forget keys: a line that it does not know may have been in it",
-                     f->path);
     if (know_type(f))
         return true;
     follow_close(f);

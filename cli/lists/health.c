@@ -7,10 +7,9 @@
 #include <math.h>
 #include <stdio.h>
 
-/* What chance has filled: counters, or bits. Of what width the counters of a blocked-counting
- * filter are is not known here; there are so many at least. */
+/* What chance has filled: counters, or bits. */
 static double cells_of(const bly_stats *s) {
-    const bly_geometry g = {.kind = s->kind, .size = s->size, .hashes = s->hashes, .detail = 16};
+    const bly_geometry g = {.kind = s->kind, .size = s->size, .hashes = s->hashes};
     const uint64_t counters = kinds_counters(&g);
     return (double)(counters ? counters : s->bits);
 }
@@ -21,13 +20,13 @@ bool health_past_capacity(const bly_stats *s) {
 }
 
 health health_of(const bly_stats *s) {
-    const bool forgets = kinds_can(s->kind, BLY_FORGETS), lossy = kinds_can(s->kind, BLY_IS_LOSSY);
+    const bool forgets = kinds_can(s->kind, BLY_FORGETS);
     const double deviation = 0.55 * -log2(s->target_fpr) / sqrt(cells_of(s));
-    const double chance = health_past_capacity(s) && !forgets ? 0 : 5 * (lossy ? 3 : 1) * deviation;
+    const double chance = health_past_capacity(s) && !forgets ? 0 : 5 * deviation;
     const double limit = fmin(HEALTH_MARGIN * (1 + chance) * s->target_fpr, 0.99);
     if (!(s->current_fpr > limit))
         return HEALTH_GOOD;
-    return s->estimated_keys > (double)s->capacity && !lossy ? HEALTH_OVERFULL : HEALTH_WORSE;
+    return s->estimated_keys > (double)s->capacity ? HEALTH_OVERFULL : HEALTH_WORSE;
 }
 
 char *health_text(const bly_stats *s, char out[HEALTH_TEXT]) {
@@ -37,11 +36,7 @@ char *health_text(const bly_stats *s, char out[HEALTH_TEXT]) {
     (void)number_grouped(s->capacity, room);
     (void)number_percent(s->current_fpr, now);
     (void)number_percent(s->target_fpr, asked);
-    if (kinds_can(s->kind, BLY_IS_LOSSY))
-        (void)snprintf(out, HEALTH_TEXT,
-                       "%sfalse-positive rate per lookup is now %s (requested: %s)", word, now,
-                       asked);
-    else if (isfinite(s->estimated_keys) && s->estimated_keys < 0x1p63)
+    if (isfinite(s->estimated_keys) && s->estimated_keys < 0x1p63)
         (void)snprintf(out, HEALTH_TEXT,
                        "%sabout %s keys in a filter made for %s; false-positive rate per lookup is "
                        "now %s (requested: %s)",

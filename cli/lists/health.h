@@ -10,8 +10,7 @@
  * it matter.
  *
  * A filter that forgets keys has no number of keys that it was made for in this sense: it may have
- * been given any number. Chance moves the share of a stable filter's cells that are in use three
- * times as much, for whole runs of them are lowered at once.
+ * been given any number.
  */
 #ifndef BLOOMERY_CLI_HEALTH_H
 #define BLOOMERY_CLI_HEALTH_H

@@ -4,6 +4,30 @@
 #include <bloomery/advise.h>
 
 #include <stdio.h>
+#include <string.h>
+
+/* ---- kinds that were removed ----------------------------------------------------------------- */
+
+static const kinds_removed removed[] = {
+    {8, "stable", "window"},
+    {20, "blocked-counting", "layered"},
+};
+
+const kinds_removed *kinds_removed_by_code(unsigned code) {
+    for (size_t i = 0; i < sizeof removed / sizeof *removed; i++)
+        if (removed[i].code == code)
+            return &removed[i];
+    return NULL;
+}
+
+const kinds_removed *kinds_removed_by_name(const char *name) {
+    for (size_t i = 0; i < sizeof removed / sizeof *removed; i++)
+        if (strcmp(removed[i].name, name) == 0)
+            return &removed[i];
+    return NULL;
+}
+
+/* ---- kinds ----------------------------------------------------------------------------------- */
 
 const char *kinds_article(bly_kind kind) {
     return kind == BLY_OVERLAY || kind == BLY_HLL || kind == BLY_SBBF ? "an" : "a";
@@ -25,8 +49,6 @@ const char *kinds_meaning(bly_kind kind) {
         return "a list of filters that grows with its keys";
     case BLY_WINDOW:
         return "remembers the last keys, or those of the last hours, and forgets older ones";
-    case BLY_STABLE:
-        return "forgets old keys bit by bit in a fixed size; may forget early";
     case BLY_CUCKOO:
         return "fingerprints in buckets; keys can be removed";
     case BLY_FUSE:
@@ -39,8 +61,6 @@ const char *kinds_meaning(bly_kind kind) {
         return "a list of fingerprint tables that grows with its keys; keys can be removed";
     case BLY_COUNTING:
         return "counters anywhere in one array; keys can be removed, and repeats are counted";
-    case BLY_BLOCKED_COUNTING:
-        return "counters in one block of 64 bytes; keys can be removed, and repeats are counted";
     case BLY_MULTILAYER:
         return "counters of variable length in one block of 64 bytes; keys can be removed";
     case BLY_LAYERED:
@@ -115,12 +135,10 @@ bool kinds_outgrow(bly_kind kind) {
 }
 
 uint64_t kinds_counters(const bly_geometry *g) {
-    enum { LINE_BITS = 512, LAYERED = 256, MULTILAYER = 320, COUNTS = 64 };
+    enum { LAYERED = 256, MULTILAYER = 320, COUNTS = 64 };
     switch (g->kind) {
     case BLY_COUNTING:
         return g->size;
-    case BLY_BLOCKED_COUNTING:
-        return g->size * (LINE_BITS / g->detail);
     case BLY_LAYERED:
         return g->size * LAYERED;
     case BLY_MULTILAYER:
@@ -150,8 +168,6 @@ static const char *unit_of(const bly_geometry *g) {
     case BLY_CLASSIC:
     case BLY_PARTITIONED:
         return "bit";
-    case BLY_STABLE:
-        return "cell";
     case BLY_CUCKOO:
     case BLY_GROWABLE_CUCKOO:
     case BLY_HYBRID:
@@ -160,7 +176,6 @@ static const char *unit_of(const bly_geometry *g) {
         return "slot";
     case BLY_COUNTING:
         return "counter";
-    case BLY_BLOCKED_COUNTING:
     case BLY_COUNTS:
         return "line";
     case BLY_HLL:
@@ -193,14 +208,11 @@ char *kinds_size(const bly_geometry *g, char out[KINDS_SIZE]) {
 
 const char *kinds_hashes(bly_kind kind) {
     switch (kind) {
-    case BLY_STABLE:
-        return "cells per key";
     case BLY_CUCKOO:
     case BLY_GROWABLE_CUCKOO:
     case BLY_HYBRID:
         return "bits of a remainder";
     case BLY_COUNTING:
-    case BLY_BLOCKED_COUNTING:
     case BLY_MULTILAYER:
     case BLY_LAYERED:
     case BLY_COUNTS:
@@ -226,10 +238,6 @@ static void counters_shape(const bly_geometry *g, char *out, size_t room) {
     case BLY_COUNTING:
         (void)snprintf(out, room, " of %u bits, %u per key", g->detail, k);
         return;
-    case BLY_BLOCKED_COUNTING:
-        (void)snprintf(out, room, " of %u counters of %u bits, %u %s per key", 512 / g->detail,
-                       g->detail, k, of);
-        return;
     case BLY_COUNTS:
         (void)snprintf(out, room, " of 64 counters, %u %s per key", k, of);
         return;
@@ -254,7 +262,7 @@ static void ribbon_shape(const bly_geometry *g, char *out, size_t room) {
 
 /* What only this kind has, each with a comma before it. */
 static void own_shape(const bly_geometry *g, char *out, size_t room) {
-    const unsigned k = g->hashes, cell = g->detail % 4, lowered = g->detail / 4;
+    const unsigned k = g->hashes;
     const char *one = k == 1 ? "" : "s";
     char several[32] = "";
     switch (g->kind) {
@@ -264,16 +272,11 @@ static void own_shape(const bly_geometry *g, char *out, size_t room) {
         *out = '\0';
         return;
     case BLY_COUNTING:
-    case BLY_BLOCKED_COUNTING:
     case BLY_MULTILAYER:
     case BLY_LAYERED:
     case BLY_COUNTS:
     case BLY_HLL:
         counters_shape(g, out, room);
-        return;
-    case BLY_STABLE:
-        (void)snprintf(out, room, " of %u bit%s, %u cell%s per key, %u lowered by each key", cell,
-                       cell == 1 ? "" : "s", k, one, lowered);
         return;
     case BLY_CUCKOO:
     case BLY_HYBRID:

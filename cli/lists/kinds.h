@@ -4,6 +4,14 @@
 
 #include <bloomery/bloomery.h>
 
+/* A kind that versions before 0.2 had. Its code in files (docs/format.md) stays reserved. */
+typedef struct kinds_removed {
+    unsigned code;
+    const char *name, *replacement;
+} kinds_removed;
+const kinds_removed *kinds_removed_by_code(unsigned code); /* NULL: no such kind was removed */
+const kinds_removed *kinds_removed_by_name(const char *name);
+
 const char *kinds_article(bly_kind kind); /* "a" or "an", as it is said before its name */
 
 /* One line without a full stop: how this kind works. */

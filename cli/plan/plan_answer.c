@@ -27,8 +27,8 @@ static bly_status widen(bly_advice *a, uint32_t counter_bits) {
 
 bly_status plan_kind(const plan_answer *p, bly_kind kind, bly_advice *out) {
     bly_status status = bly_advise_kind(kind, &p->needs, out);
-    const bool counters = kind == BLY_COUNTING || kind == BLY_BLOCKED_COUNTING;
-    return status == BLY_OK && p->counter_bits && counters ? widen(out, p->counter_bits) : status;
+    const bool widens = p->counter_bits && kind == BLY_COUNTING;
+    return status == BLY_OK && widens ? widen(out, p->counter_bits) : status;
 }
 
 void plan_fill_lines(plan_answer *p) {
@@ -123,11 +123,6 @@ static double rate_at(const bly_advice *a, uint64_t keys) {
     return rate;
 }
 
-/* The rate with all keys in. A stable filter takes a while to come to the one that it keeps. */
-static double rate_of(const bly_advice *a) {
-    return kinds_can(a->kind, BLY_IS_LOSSY) ? rate_at(a, 64 * a->needs.keys) : a->fpr;
-}
-
 /* ---- for people ------------------------------------------------------------------------------ */
 
 static unsigned width(void) {
@@ -149,8 +144,8 @@ static void headline(const plan_answer *p, FILE *to) {
     (void)fprintf(to, "%s%s%s: %s for %s %s%s at a rate of %s (%s)\n",
                   message_style_on(1, STYLE_BOLD), bly_kind_name(a->kind), message_style_off(1),
                   number_bytes(a->bytes, size), number_grouped(a->needs.keys, keys),
-                  a->needs.keys == 1 ? "key" : "keys", within, number_percent(rate_of(a), percent),
-                  number_one_in(rate_of(a), one_in));
+                  a->needs.keys == 1 ? "key" : "keys", within, number_percent(a->fpr, percent),
+                  number_one_in(a->fpr, one_in));
 }
 
 /* The reason as a sentence. */
@@ -197,7 +192,7 @@ static void table_row(const plan_answer *p, const plan_line *line, widths w, FIL
         to, "%s%s %-*s%*s%*s%11s%10.2f%6u%10s%s\n", chosen ? message_style_on(1, STYLE_BOLD) : "",
         chosen ? "*" : " ", w.name, bly_kind_name(line->kind), w.keys, w.keys ? keys : "", w.bytes,
         number_grouped(a->bytes, bytes), number_bytes(a->bytes, size), a->bits_per_key,
-        a->cache_lines, number_percent(rate_of(a), percent), chosen ? message_style_off(1) : "");
+        a->cache_lines, number_percent(a->fpr, percent), chosen ? message_style_off(1) : "");
 }
 
 static void table(const plan_answer *p, FILE *to) {
@@ -251,7 +246,7 @@ static void remark_on_counters(const bly_advice *a, FILE *to) {
     static const double unheard_of = 1e-18;
     char text[512], share[NUMBER_TEXT];
     const unsigned bits = a->geometry.detail;
-    if (a->kind != BLY_COUNTING && a->kind != BLY_BLOCKED_COUNTING)
+    if (a->kind != BLY_COUNTING)
         return;
     const double chance = bly_counting_overflow(&a->geometry, (double)a->needs.keys);
     (void)number_one_in(chance, share);
@@ -291,11 +286,6 @@ static void remark_on_more(const bly_advice *a, FILE *to) {
     if (kinds_can(a->kind, BLY_CAN_BUILD))
         (void)snprintf(text, sizeof text,
                        "It takes no other key once it is built; build it again from all of them.");
-    else if (kinds_can(a->kind, BLY_IS_LOSSY))
-        (void)snprintf(text, sizeof text,
-                       "Its rate stays, however many keys come. Of those that are not older than "
-                       "%s keys, nine in ten are still found at worst; a \"no\" is not certain.",
-                       number_grouped(a->needs.keys, keys));
     else if (kinds_can(a->kind, BLY_FORGETS))
         (void)snprintf(text, sizeof text,
                        "The rate is that of the window at its fullest. By time, with twice as many "
@@ -366,7 +356,7 @@ static void advice_json(json *j, const bly_advice *a) {
     json_integer(j, "hashes", a->geometry.hashes);
     json_integer(j, "size", a->geometry.size);
     json_integer(j, "hash_bits", a->needs.hash_bits);
-    json_real(j, "rate", rate_of(a));
+    json_real(j, "rate", a->fpr);
     json_real(j, "promised_rate", a->needs.fpr);
     if (plan_most_keys(a) < 2 * a->needs.keys) {
         json_null(j, "rate_at_twice_the_keys");
@@ -375,7 +365,7 @@ static void advice_json(json *j, const bly_advice *a) {
         json_real(j, "rate_at_twice_the_keys", rate_at(a, 2 * a->needs.keys));
     if (kinds_grow(a->kind))
         json_integer(j, "first_keys", a->needs.first_keys);
-    if (a->kind == BLY_COUNTING || a->kind == BLY_BLOCKED_COUNTING) {
+    if (a->kind == BLY_COUNTING) {
         json_integer(j, "counter_bits", a->geometry.detail);
         json_real(j, "counter_overflow",
                   bly_counting_overflow(&a->geometry, (double)a->needs.keys));
@@ -393,7 +383,6 @@ static void question_json(json *j, const plan_answer *p) {
         {BLY_NEED_STATIC, "static"},       {BLY_NEED_WINDOW, "window"},
         {BLY_NEED_COUNTS, "counts"},       {BLY_NEED_SHARE, "shared"},
         {BLY_NEED_SECRET, "hostile-keys"}, {BLY_NEED_SPACE, "smallest"},
-        {BLY_ALLOW_LOSS, "lossy"},
     };
     json_open(j, "asked", '{');
     needs->keys ? json_integer(j, "keys", needs->keys) : json_null(j, "keys");

@@ -80,7 +80,6 @@ static look look_of(bly_kind kind) {
         [BLY_BB2X512] = {"#c2932a", "none"},
         [BLY_SCALABLE] = {"#c8508f", "none"},
         [BLY_WINDOW] = {"#5b7f8f", "none"},
-        [BLY_STABLE] = {"#7d8f2b", "none"},
         [BLY_COUNTING] = {"#6b3fa0", "2 8"},
         [BLY_MULTILAYER] = {"#1f6f5c", "none"},
         [BLY_LAYERED] = {"#9c2f6a", "3 6"},
@@ -90,7 +89,6 @@ static look look_of(bly_kind kind) {
         [BLY_RIBBON] = {"#0f9aa8", "3 4"},
         [BLY_COUNTS] = {"#3d4a2a", "none"},
         [BLY_GROWABLE_CUCKOO] = {"#d0473f", "2 5"},
-        [BLY_BLOCKED_COUNTING] = {"#e07b39", "none"},
         [BLY_SCALABLE_CUCKOO] = {"#7a2f8f", "none"},
     };
     static const look other = {"#4a5560", "none"};

@@ -31,9 +31,7 @@ enum {
     BLY_NEED_COUNTS = 1u << 4, /* how often a key was added */
     BLY_NEED_SHARE = 1u << 5,  /* several threads add at once */
     BLY_NEED_SECRET = 1u << 6, /* strangers choose the keys: a secret key for the hash */
-    BLY_NEED_SPACE = 1u << 7,  /* the smallest filter, not the fastest */
-    BLY_ALLOW_LOSS = 1u << 8   /* with WINDOW: keys may be forgotten early, if only memory stays
-                                  fixed however many come */
+    BLY_NEED_SPACE = 1u << 7   /* the smallest filter, not the fastest */
 };
 
 typedef struct bly_needs {
@@ -57,8 +55,7 @@ typedef struct bly_advice {
     bly_geometry geometry; /* of a kind that grows: once it holds all keys */
     uint64_t bytes;        /* of memory, as bly_stats counts them */
     double bits_per_key;
-    double fpr;           /* predicted, after needs.keys keys (of a lossy kind, in the long run): at
-                             most needs.fpr, to six digits */
+    double fpr;           /* predicted, after needs.keys keys: at most needs.fpr, to six digits */
     unsigned cache_lines; /* that a query for a key that is there touches, at most */
     bool keyed;           /* wants a hasher made by bly_hasher_keyed */
     const char *reason;   /* a sentence or two without the last full stop; not to be freed */

@@ -29,7 +29,6 @@
 #include "scalable.h"
 #include "scalable_cuckoo.h"
 #include "sketch.h"
-#include "stable.h"
 #include "window.h"
 
 #endif

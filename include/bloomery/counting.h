@@ -1,4 +1,4 @@
-/* counting.h - Bloom filters with counters instead of bits: counting, and blocked-counting.
+/* counting.h - Bloom filters with counters instead of bits.
  *
  *   bly_filter *f;
  *   if (bly_counting_create(1000000, 0.01, 4, &f) == BLY_OK) {
@@ -8,18 +8,12 @@
  *       bly_filter_destroy(f);
  *   }
  *
- * An add raises the k counters of a key by one, a remove lowers them. In a counting filter they are
- * the places that a classic filter's bits would have, anywhere: k cache misses per key. In a
- * blocked-counting filter they are all in one line of 64 bytes: one miss, and four to five times
- * the speed in large filters, for more space. Bits per key at 1% / 0.1% / 0.01%:
+ * An add raises the k counters of a key by one, a remove lowers them. They are the places that a
+ * classic filter's bits would have, anywhere: k cache misses per key. (A layered filter, layered.h,
+ * has all counters of a key in one line.) Bits per key at 1% / 0.1% / 0.01%:
  *
  *   bits of a counter           2                    4                    8                 16
  *   counting           19.2 / 28.8 / 38.3   38.4 / 57.5 / 76.7   76.7 / 115 / 153   153 / 230 / 307
- *   blocked-counting   20.4 / 33.4 / 49.8   43.4 / 76.0 / 124    97.1 / 192 / 364   236 / - / -
- *
- * (Where there is no number, a plan would take more than a line for each key, and is refused with
- * BLY_ERATE. The lowest rates that are not are about 2e-11, 8e-8, 3e-5 and 0.0014 for 2, 4, 8 and
- * 16 bits.)
  *
  * Choose them for what is simple about them: every operation takes the same time whatever has been
  * added before; they are never full; filters made at different places merge by adding them up, and
@@ -40,10 +34,9 @@
  * all others are 0. Where stuck counters are a tenth of those in use, make the filter anew.
  *
  * Distinct keys do not get there with 4 bits. A given counter of a filter that is as full as
- * planned reaches 15 with probability 3.4e-15 at 1%, and less at lower rates and in lines
+ * planned reaches 15 with probability 3.4e-15 at 1%, and less at lower rates
  * (bly_counting_overflow): in a filter for a thousand million keys, 3 in 100000 that a single one
- * does. With 2 bits 3 to 4% of all counters do, 1 to 2% in lines, so take these only where keys
- * seldom leave.
+ * does. With 2 bits 3 to 4% of all counters do, so take these only where keys seldom leave.
  *
  * Copies of keys are another matter. When five times the capacity was added, keys drawn by Zipf's
  * law with exponent 0.8 / 1.0 / 1.2, and everything removed again, these shares of all counters
@@ -59,14 +52,13 @@
  * bly_filter_count is an estimate. Subtraction lowers each counter by the other filter's. It is
  * exact where src is a part of dst and nothing is stuck; a counter that is stuck here stays, and
  * for one that is stuck in src alone nothing is taken. Where src is not a part of dst,
- * blocked-counting passes over every line of src that is not wholly in dst's. A counting filter can
- * only pass over single counters that hold less than src's: its other counters are lowered all the
- * same, and keys that are in dst can be lost. bly_filter_count is then an estimate. Overlap and
- * estimated keys tell of distinct keys, not of copies. In statistics set_bits are the bits of the
- * counters that are not 0, and fill is the share of these.
+ * it can only pass over single counters that hold less than src's: its other counters are lowered
+ * all the same, and keys that are in dst can be lost. bly_filter_count is then an estimate. Overlap
+ * and estimated keys tell of distinct keys, not of copies. In statistics set_bits are the bits of
+ * the counters that are not 0, and fill is the share of these.
  *
- * Both kinds are exclusive (BLY_EXCLUSIVE); they can be saved, loaded and mapped, not folded. In
- * bly_spec the width is `counter_bits` or, with an exact geometry, its `detail`. bly_plan plans
+ * Counting filters are exclusive (BLY_EXCLUSIVE); they can be saved, loaded and mapped, not folded.
+ * In bly_spec the width is `counter_bits` or, with an exact geometry, its `detail`. bly_plan plans
  * with 4 bits.
  */
 #ifndef BLOOMERY_COUNTING_H
@@ -82,8 +74,6 @@ extern "C" {
  * bly_filter_create's statuses; BLY_EINVAL for another width. */
 BLY_CHECKED bly_status bly_counting_create(uint64_t keys, double fpr, uint32_t counter_bits,
                                            bly_filter **out);
-BLY_CHECKED bly_status bly_counting_create_blocked(uint64_t keys, double fpr, uint32_t counter_bits,
-                                                   bly_filter **out);
 
 /* As bly_plan, for counters of that width: 2, 4, 8 or 16; 0: 4. Its statuses; BLY_EKIND for a kind
  * that has no such counters, BLY_EINVAL for another width. */
@@ -99,7 +89,7 @@ BLY_API double bly_counting_overflow(const bly_geometry *g, double keys);
 /* A new classic filter of the same keys: a bit for every counter that is not 0; equal, bit for bit,
  * to one of the same size and k to which the keys were added. (What is stuck counts as a key.) Its
  * bly_filter_count is what the bits tell. f may be mapped, `a` NULL. BLY_EUNSUPPORTED (f is of
- * another kind, blocked-counting included), BLY_ENOMEM. */
+ * another kind), BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_counting_bits(const bly_filter *f, const bly_allocator *a,
                                          bly_filter **out);
 

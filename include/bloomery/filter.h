@@ -1,8 +1,8 @@
 /* filter.h - the filters: one handle for every kind.
  *
- * A filter answers "no" (always right; of kinds that forget, see window.h and stable.h) or "maybe"
+ * A filter answers "no" (always right; of a window, see window.h) or "maybe"
  * (wrong at a rate chosen at creation). What one kind promises beyond that stands in its own
- * header: bloom.h, blocked.h, scalable.h, cuckoo.h, scalable_cuckoo.h, window.h, stable.h; for
+ * header: bloom.h, blocked.h, scalable.h, cuckoo.h, scalable_cuckoo.h, window.h; for
  * those that count how often a key was added, counting.h, multilayer.h, layered.h, hybrid.h,
  * sketch.h; overlay.h; and, for those that are built from all their keys (build.h), fuse.h and
  * ribbon.h.
@@ -55,7 +55,7 @@ typedef struct bly_spec {
     uint64_t horizon;      /* growable-cuckoo only, see cuckoo.h; 0: the default */
     uint32_t generations;  /* window only, see window.h; 0: the default */
     uint64_t span;         /* window only, see window.h; 0: a window by number of arrivals */
-    uint32_t counter_bits; /* counting and blocked-counting, see counting.h; 0: 4 */
+    uint32_t counter_bits; /* counting, see counting.h; 0: 4 */
     uint64_t changes;      /* overlay only, see overlay.h; 0: the default */
     bly_kind marker;       /* overlay only, see overlay.h; BLY_KIND_NONE: the default */
     const bly_allocator *allocator;
@@ -159,7 +159,6 @@ enum {
     BLY_CAN_SUBTRACT = 1u << 8,
     BLY_CAN_BUILD = 1u << 9,     /* made from all its keys at once: build.h; adds nothing later */
     BLY_FORGETS = 1u << 10,      /* keys leave by themselves */
-    BLY_IS_LOSSY = 1u << 11,     /* and may leave early: "no" is only probably right */
     BLY_TELLS_COPIES = 1u << 12, /* bly_filter_copies tells more than whether a key is there */
     BLY_ONLY_COUNTS = 1u << 13   /* made to tell how many keys there are, not which: "maybe" is said
                                     of many strangers */
@@ -225,8 +224,7 @@ typedef struct bly_stats {
                               cells in use */
     double expected_fill;  /* after `count` keys, distinct ones, as estimated, where copies are
                               stored */
-    double estimated_keys; /* distinct keys, judged by the bits; INFINITY when all are set; or told
-                              by an hll (bly_filter_attach) */
+    double estimated_keys; /* distinct keys, judged by the bits; INFINITY when all are set */
     double target_fpr;     /* what was asked */
     double predicted_fpr;  /* by formula, for estimated_keys */
     double current_fpr;    /* of the bits as they stand */
@@ -342,8 +340,8 @@ BLY_API uint64_t bly_filter_file_size(const bly_filter *f); /* how many bytes th
 
 /* From `size` bytes in memory, copied. options may be NULL in all of these. Every field and the
  * checksums are checked, and nothing larger than the data (rounded up to pages) is allocated.
- * BLY_ECORRUPT, BLY_EVERSION, BLY_EKIND, BLY_EHASHER, BLY_EKEY, BLY_ENOMEM, BLY_EINVAL (unknown
- * flags). */
+ * BLY_ECORRUPT, BLY_EVERSION, BLY_EKIND, BLY_EUNSUPPORTED (a kind that was removed, see plan.h),
+ * BLY_EHASHER, BLY_EKEY, BLY_ENOMEM, BLY_EINVAL (unknown flags). */
 BLY_CHECKED bly_status bly_filter_parse(const void *data, size_t size,
                                         const bly_open_options *options, bly_filter **out);
 

@@ -36,8 +36,7 @@
  * deleted than expected, and below 1e-9 when the overlay is full (under a hash of 64 bits up to a
  * billion keys; a hash of fewer bits makes it worse, and the bound says so). A key that was added
  * to the overlay can be lost, with the same small chance for each, when others that were added are
- * removed: the bound counts as many as there is room for at present. A base that is lossy
- * (stable.h) misses keys of its own besides.
+ * removed: the bound counts as many as there is room for at present.
  *
  * `changes` (bly_spec) says how many keys are expected to be deleted, and as many to be added: 0
  * stands for a twentieth of the base's capacity, at least 64. For as many, a deleted key takes 41
@@ -64,9 +63,9 @@
  *     extra; what was deleted does not make room in it.
  *
  * One that was loaded or cloned owns its base, and adds to it if its kind can be added to and does
- * not forget: a window or a stable filter (window.h, stable.h) stays as it is, and its clock stands
- * still. When such a base is full, added keys are kept beside it. A base may be of any kind but
- * overlay and hll (sketch.h), which does not tell which keys it has.
+ * not forget: a window (window.h) stays as it is, and its clock stands still. When such a base is
+ * full, added keys are kept beside it. A base may be of any kind but overlay and hll (sketch.h),
+ * which does not tell which keys it has.
  *
  * bly_filter_clear empties an overlay that owns its base, base and all. What is lent is not emptied
  * but left out from then on, in files too, which still contain it: a new overlay over an empty

@@ -64,7 +64,7 @@ typedef void *(*bly_mover)(void *ctx, void *block, size_t size);
 
 /* Offers the blocks of memory of a filter to `move`, `most` of them (at least 1), beginning with
  * number `from`, and goes on with those it gets. Not offered are the handle `f`, what is borrowed
- * (maps, the base of an overlay, an attached sketch). Returns the number to go on from, or 0 when
+ * (maps, the base of an overlay). Returns the number to go on from, or 0 when
  * there are no more. A filter may change in between: what it gets then is merely missed, or offered
  * twice. Nothing else may use it at the same time. */
 BLY_API size_t bly_filter_move(bly_filter *f, size_t from, size_t most, bly_mover move, void *ctx);

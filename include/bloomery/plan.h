@@ -14,8 +14,6 @@
  *                 filled. With BLY_WINDOW_SMALL added to the detail: columns of a bit for each
  *                 generation, 128 or more, in a body of 4 KiB at most; k = columns of a key,
  *                 1 .. 64
- *   stable        cells of 1 to 3 bits      k = cells of a key, 1 .. 8
- *                 detail = 4 * the cells that an add lowers + the bits of a cell
  *   cuckoo        buckets of four slots     k = bits of a remainder, 6 .. 55
  *   fuse          slots, of all shards      k = bits of a fingerprint, 1 .. 28
  *                 detail = 32 * (shards - 1) + log2 of a segment's slots
@@ -25,7 +23,6 @@
  *                 detail = 256 * (shards - 1) + 256ths
  *   growable-cuckoo  as cuckoo              detail = bits of a remainder when fully grown
  *   counting      counters                  detail = bits of a counter: 2, 4, 8 or 16
- *   blocked-counting  lines of 512 bits     detail = bits of a counter: 2, 4, 8 or 16
  *   multilayer    blocks of 512 bits        detail = step of the room for overflow (multilayer.h)
  *   layered       blocks of 256 counters    k = 8; a front of sbbf's blocks, and planes of counts
  *   overlay       bytes, its parts' headers included (a multiple of 64)    k = parts, 2 or 3
@@ -59,30 +56,31 @@
 extern "C" {
 #endif
 
-/* Stable: these are the codes in files. Codes of kinds to come are listed in docs/format.md. */
+/* These are the codes in files; they never change. Codes of kinds to come are listed in
+ * docs/format.md. The codes 8 and 20 are reserved and never used again: they were the kinds
+ * "stable" and "blocked-counting", which versions before 0.2 wrote. Opening a file of such a kind
+ * returns BLY_EUNSUPPORTED. "window" replaces the one, "layered" the other. */
 typedef enum bly_kind {
     BLY_KIND_NONE = 0,
-    BLY_CLASSIC = 1,           /* "classic" */
-    BLY_PARTITIONED = 2,       /* "partitioned" */
-    BLY_SBBF = 3,              /* "sbbf" */
-    BLY_SPLIT512 = 4,          /* "split512" */
-    BLY_BB2X512 = 5,           /* "bb2x512" */
-    BLY_SCALABLE = 6,          /* "scalable" */
-    BLY_WINDOW = 7,            /* "window" */
-    BLY_STABLE = 8,            /* "stable" */
-    BLY_COUNTING = 9,          /* "counting" */
-    BLY_MULTILAYER = 10,       /* "multilayer" */
-    BLY_LAYERED = 11,          /* "layered" */
-    BLY_OVERLAY = 12,          /* "overlay" */
-    BLY_HYBRID = 13,           /* "hybrid" */
-    BLY_CUCKOO = 14,           /* "cuckoo" */
-    BLY_FUSE = 15,             /* "fuse" */
-    BLY_RIBBON = 16,           /* "ribbon" */
-    BLY_COUNTS = 17,           /* "counts" */
-    BLY_HLL = 18,              /* "hll" */
-    BLY_GROWABLE_CUCKOO = 19,  /* "growable-cuckoo" */
-    BLY_BLOCKED_COUNTING = 20, /* "blocked-counting" */
-    BLY_SCALABLE_CUCKOO = 21   /* "scalable-cuckoo" */
+    BLY_CLASSIC = 1,          /* "classic" */
+    BLY_PARTITIONED = 2,      /* "partitioned" */
+    BLY_SBBF = 3,             /* "sbbf" */
+    BLY_SPLIT512 = 4,         /* "split512" */
+    BLY_BB2X512 = 5,          /* "bb2x512" */
+    BLY_SCALABLE = 6,         /* "scalable" */
+    BLY_WINDOW = 7,           /* "window" */
+    BLY_COUNTING = 9,         /* "counting" */
+    BLY_MULTILAYER = 10,      /* "multilayer" */
+    BLY_LAYERED = 11,         /* "layered" */
+    BLY_OVERLAY = 12,         /* "overlay" */
+    BLY_HYBRID = 13,          /* "hybrid" */
+    BLY_CUCKOO = 14,          /* "cuckoo" */
+    BLY_FUSE = 15,            /* "fuse" */
+    BLY_RIBBON = 16,          /* "ribbon" */
+    BLY_COUNTS = 17,          /* "counts" */
+    BLY_HLL = 18,             /* "hll" */
+    BLY_GROWABLE_CUCKOO = 19, /* "growable-cuckoo" */
+    BLY_SCALABLE_CUCKOO = 21  /* "scalable-cuckoo" */
 } bly_kind;
 
 /* NULL for a code this version does not know. */

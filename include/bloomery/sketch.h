@@ -134,25 +134,6 @@ BLY_CHECKED bly_status bly_hll_create(uint32_t precision, bly_filter **out);
 BLY_API double bly_hll_estimate(const bly_filter *f);
 BLY_API double bly_hll_error(const bly_filter *f);
 
-/* ---- beside a filter ------------------------------------------------------------------------- */
-
-/* From now on every key that is added to `f`, by whatever function, is added to `sketch` too,
- * hashed only once: an hll, or counts. That is for filters whose bits do not tell how many keys
- * they have been given: full ones, and those that forget. The statistics of a filter with an hll
- * tell the estimate of that as estimated_keys; all else is judged by the bits as ever.
- *
- * The sketch is lent: it must outlive `f`, or the attachment; NULL as `sketch` ends that. It may be
- * attached to several filters. It is not saved with the filter, not cleared with it, and not told
- * of keys that are removed. A clone has none. After bly_filter_union the sketch of dst has been
- * united with that of src, where both have one and these are compatible (and are not the same);
- * else it is detached, for it would have missed keys. It is also detached after
- * bly_filter_intersect and bly_filter_subtract.
- *
- * BLY_EKIND: not a sketch. BLY_EMISMATCH: it has another hash function, seed or key. BLY_EINVAL: it
- * is `f` itself. BLY_EUNSUPPORTED: `f` is shared between threads, or is of a kind that is built, or
- * a sketch, or `sketch` has one attached. */
-BLY_CHECKED bly_status bly_filter_attach(bly_filter *f, bly_filter *sketch);
-
 #ifdef __cplusplus
 }
 #endif

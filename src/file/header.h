@@ -23,7 +23,8 @@ typedef struct blyi_header {
 void blyi_header_encode(const blyi_shape *s, uint64_t body_sum, uint8_t out[BLYI_HEADER_BYTES]);
 
 /* The geometry is then one that passes bly_plan_check, and body_bytes what it needs. Of the
- * hasher only id, bits and seed are set. BLY_ECORRUPT, BLY_EVERSION, BLY_EKIND, BLY_EHASHER. */
+ * hasher only id, bits and seed are set. BLY_ECORRUPT, BLY_EVERSION, BLY_EKIND, BLY_EUNSUPPORTED (a
+ * kind that was removed), BLY_EHASHER. */
 bly_status blyi_header_decode(const uint8_t in[BLYI_HEADER_BYTES], blyi_header *out);
 
 /* Whether `file_size` bytes are exactly a header and its body. */

@@ -36,8 +36,6 @@ static const kind_row kinds[] = {
      "each time it has grown"},
     {BLY_WINDOW, BLY_NEED_WINDOW, BLY_NEED_WINDOW,
      "remembers the last keys, or those of the last hours, for certain, and forgets older ones"},
-    {BLY_STABLE, BLY_NEED_WINDOW, BLY_NEED_WINDOW | BLY_ALLOW_LOSS,
-     "forgets old keys little by little, in a size that never changes; some it forgets early"},
     {BLY_COUNTING, BLY_NEED_COUNTS, 0,
      "counters of four bits instead of classic's bits: keys can be removed, and repeats are "
      "counted "
@@ -66,8 +64,6 @@ static const kind_row kinds[] = {
      "keys can be removed, and it doubles when full, at the price of a bit per key for each time "
      "it "
      "may still double"},
-    {BLY_BLOCKED_COUNTING, BLY_NEED_COUNTS, 0,
-     "as counting, with all counters of a key in one cache line"},
     {BLY_SCALABLE_CUCKOO, BLY_NEED_GROW, 0,
      "keys can be removed, and it grows without end by opening levels, so that no add has to wait; "
      "two cache lines for each level"},
@@ -85,8 +81,6 @@ typedef struct row {
 static const row rows[] = {
     {BLY_WINDOW, BLY_NEED_WINDOW, 0, 0,
      "it forgets old keys by itself, and never one of the window"},
-    {BLY_STABLE, BLY_NEED_WINDOW | BLY_ALLOW_LOSS, 0, 0,
-     "keys may be forgotten early, and a window does not fit into so little"},
     {BLY_GROWABLE_CUCKOO, BLY_NEED_REMOVE | BLY_NEED_GROW, 0, 0,
      "keys are removed and more may come than expected: it doubles when full, and removing still "
      "works"},
@@ -145,7 +139,6 @@ static const need demands[] = {
     {BLY_NEED_SHARE, BLY_CAN_SHARE, "several threads cannot add to it at once",
      "no kind of this version lets several threads add at once", NULL},
     {BLY_NEED_STATIC, ~0U, NULL, NULL, "all its keys must be known when it is made"},
-    {BLY_ALLOW_LOSS, ~0U, NULL, NULL, "it may forget keys early"},
 };
 
 enum {

@@ -33,7 +33,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
 /* ---- the question ---------------------------------------------------------------------------- */
 
 bly_status blyi_needs_check(const bly_needs *needs) {
-    const uint32_t known = 2 * BLY_ALLOW_LOSS - 1;
+    const uint32_t known = 2 * BLY_NEED_SPACE - 1;
     const uint32_t change = BLY_NEED_GROW | BLY_NEED_WINDOW | BLY_NEED_REMOVE;
     double p = needs->fpr, share = needs->first_share;
     if (needs->flags & ~known || ((needs->flags & BLY_NEED_STATIC) && (needs->flags & change)))
@@ -191,7 +191,6 @@ static unsigned lines_of(const bly_geometry *g) {
     switch (g->kind) {
     case BLY_SBBF:
     case BLY_SPLIT512:
-    case BLY_BLOCKED_COUNTING:
     case BLY_MULTILAYER:
     case BLY_LAYERED:
     case BLY_COUNTS:
@@ -259,10 +258,7 @@ static bly_status size_of(bly_kind kind, const bly_needs *needs, bly_advice *out
         return status;
     out->bits_per_key = 8 * (double)out->bytes / (double)needs->keys;
     out->keyed = needs->flags & BLY_NEED_SECRET;
-    /* What is lossy gets fuller for as long as keys come, and then stays so. */
-    bool lossy = bly_kind_capabilities(kind) & BLY_IS_LOSSY;
-    uint64_t keys = lossy && needs->keys < MAX_KEYS ? 64 * needs->keys : needs->keys;
-    bly_advice_rates(out, &keys, 1, &out->fpr);
+    bly_advice_rates(out, &needs->keys, 1, &out->fpr);
     /* Growth makes do with a weak hash; advice does not. */
     return out->fpr <= needs->fpr * (1 + BLYI_RATE_TOLERANCE) ? BLY_OK : BLY_EWEAKHASH;
 }

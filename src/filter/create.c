@@ -78,9 +78,7 @@ static bly_status check_spec(const bly_spec *spec) {
         return BLY_EINVAL;
     if ((spec->generations != 0 || spec->span != 0) && !window)
         return BLY_EINVAL;
-    bool counters =
-        spec->geometry.kind == BLY_COUNTING || spec->geometry.kind == BLY_BLOCKED_COUNTING;
-    if (spec->counter_bits != 0 && !counters)
+    if (spec->counter_bits != 0 && spec->geometry.kind != BLY_COUNTING)
         return BLY_EINVAL;
     /* A width may be given here or there, but not differently. */
     if (spec->counter_bits != 0 && spec->geometry.size != 0 &&

@@ -2,7 +2,6 @@
  * hashes. */
 #include "base/bits.h"
 #include "base/memory.h"
-#include "filter/attach.h"
 #include "filter/batch.h"
 #include "filter/block_batch.h"
 #include "filter/key_locks.h"
@@ -12,11 +11,24 @@
 #include <string.h>
 
 static const blyi_ops *const rows[] = {
-    &blyi_classic_ops,         &blyi_partitioned_ops,      &blyi_sbbf_ops,       &blyi_split512_ops,
-    &blyi_bb2x512_ops,         &blyi_scalable_ops,         &blyi_window_ops,     &blyi_stable_ops,
-    &blyi_cuckoo_ops,          &blyi_growable_ops,         &blyi_fuse_ops,       &blyi_ribbon_ops,
-    &blyi_counting_ops,        &blyi_blocked_counting_ops, &blyi_multilayer_ops, &blyi_layered_ops,
-    &blyi_overlay_ops,         &blyi_hybrid_ops,           &blyi_counts_ops,     &blyi_hll_ops,
+    &blyi_classic_ops,
+    &blyi_partitioned_ops,
+    &blyi_sbbf_ops,
+    &blyi_split512_ops,
+    &blyi_bb2x512_ops,
+    &blyi_scalable_ops,
+    &blyi_window_ops,
+    &blyi_cuckoo_ops,
+    &blyi_growable_ops,
+    &blyi_fuse_ops,
+    &blyi_ribbon_ops,
+    &blyi_counting_ops,
+    &blyi_multilayer_ops,
+    &blyi_layered_ops,
+    &blyi_overlay_ops,
+    &blyi_hybrid_ops,
+    &blyi_counts_ops,
+    &blyi_hll_ops,
     &blyi_scalable_cuckoo_ops,
 };
 
@@ -325,8 +337,6 @@ static inline bly_status put_hash(bly_filter *f, bly_hash h, bool *added) {
         is_new = f->add_block(f->body + spot.at, spot.bits, f->geometry.hashes);
         blyi_filter_count_new(f, is_new, h.hi);
     }
-    if (f->sketch)
-        blyi_attached_feed(f, &h, 1);
     if (added)
         *added = is_new;
     return BLY_OK;
@@ -349,7 +359,7 @@ static __attribute__((noinline)) bly_status add_by_hash(bly_filter *f, const voi
 }
 
 bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *added) {
-    if (!f->add_key || f->sketch)
+    if (!f->add_key)
         return add_by_hash(f, key, len, added);
     bool is_new = f->add_key(&f->kernel_view, key, len);
     f->items = blyi_sum(f->items, is_new);
@@ -432,9 +442,7 @@ bool bly_filter_contains(const bly_filter *f, const void *key, size_t len) {
 bly_status bly_filter_add_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *added,
                                bly_tally *tally) {
     bly_tally sum = {0, 0};
-    bly_status status = f->keyless  ? BLY_EKEY
-                        : f->sketch ? blyi_attached_keys(f, keys, n, added, &sum)
-                                    : blyi_batch_keys(f, f, keys, n, added, &sum);
+    bly_status status = f->keyless ? BLY_EKEY : blyi_batch_keys(f, f, keys, n, added, &sum);
     if (tally)
         *tally = sum;
     return status;
@@ -456,8 +464,6 @@ bly_status bly_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, uin
                                  bly_tally *tally) {
     bly_tally sum = {0, 0};
     bly_status status = blyi_batch_hashes(f, f, h, n, added, &sum);
-    if (f->sketch)
-        blyi_attached_feed(f, h, sum.done);
     if (tally)
         *tally = sum;
     return status;

@@ -152,7 +152,6 @@ struct bly_filter {
     uint64_t growth_limit; /* blyi_growth_limit; 0: none */
     void *body_allocation; /* what to free for the body; NULL when borrowed */
     void *stripes_allocation;
-    bly_filter *sketch; /* lent, and fed with what is added (sketch/attach.h); else NULL */
 };
 
 _Static_assert(offsetof(struct bly_filter, secret) == offsetof(blyi_kernel_view, secret) &&
@@ -255,10 +254,10 @@ static inline size_t blyi_word_count(const bly_filter *f) {
 extern const blyi_ops blyi_classic_ops, blyi_partitioned_ops;
 extern const blyi_ops blyi_sbbf_ops, blyi_split512_ops, blyi_bb2x512_ops;
 extern const blyi_ops blyi_scalable_ops;
-extern const blyi_ops blyi_window_ops, blyi_stable_ops;
+extern const blyi_ops blyi_window_ops;
 extern const blyi_ops blyi_cuckoo_ops, blyi_growable_ops, blyi_scalable_cuckoo_ops;
 extern const blyi_ops blyi_fuse_ops, blyi_ribbon_ops;
-extern const blyi_ops blyi_counting_ops, blyi_blocked_counting_ops;
+extern const blyi_ops blyi_counting_ops;
 extern const blyi_ops blyi_multilayer_ops, blyi_layered_ops, blyi_hybrid_ops;
 extern const blyi_ops blyi_overlay_ops;
 extern const blyi_ops blyi_counts_ops, blyi_hll_ops;

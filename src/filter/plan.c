@@ -33,7 +33,6 @@ static const kind_facts kinds[] = {
  */
 static const blyi_planner *const planners[] = {
     &blyi_plan_window,
-    &blyi_plan_stable,
     &blyi_plan_counting,
     &blyi_plan_multilayer,
     &blyi_plan_layered,
@@ -45,7 +44,6 @@ static const blyi_planner *const planners[] = {
     &blyi_plan_counts,
     &blyi_plan_hll,
     &blyi_plan_growable,
-    &blyi_plan_blocked_counting,
     &blyi_plan_scalable_cuckoo,
     NULL,
 };

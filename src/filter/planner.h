@@ -42,9 +42,8 @@ typedef struct blyi_planner {
 /* NULL for the kinds of plain bits. */
 const blyi_planner *blyi_planner_of(bly_kind kind);
 
-extern const blyi_planner blyi_plan_window, blyi_plan_stable, blyi_plan_cuckoo, blyi_plan_fuse,
-    blyi_plan_ribbon, blyi_plan_growable, blyi_plan_counting, blyi_plan_blocked_counting,
-    blyi_plan_multilayer, blyi_plan_layered, blyi_plan_overlay, blyi_plan_hybrid, blyi_plan_counts,
-    blyi_plan_hll, blyi_plan_scalable_cuckoo;
+extern const blyi_planner blyi_plan_window, blyi_plan_cuckoo, blyi_plan_fuse, blyi_plan_ribbon,
+    blyi_plan_growable, blyi_plan_counting, blyi_plan_multilayer, blyi_plan_layered,
+    blyi_plan_overlay, blyi_plan_hybrid, blyi_plan_counts, blyi_plan_hll, blyi_plan_scalable_cuckoo;
 
 #endif

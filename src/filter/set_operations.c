@@ -7,7 +7,6 @@
  */
 #include "filter/set_operations.h"
 #include "base/bits.h"
-#include "filter/attach.h"
 #include "filter/ops.h"
 
 #include <math.h>
@@ -139,10 +138,8 @@ static bly_key_rule rule_of_union(const bly_filter *a, const bly_filter *b) {
 bly_status bly_filter_union(bly_filter *dst, const bly_filter *src) {
     const bly_key_rule rule = rule_of_union(dst, src);
     bly_status status = unite(dst, src);
-    if (status == BLY_OK) {
-        blyi_attached_unite(dst, src);
+    if (status == BLY_OK)
         blyi_filter_set_key_rule(dst, rule);
-    }
     return status;
 }
 
@@ -167,14 +164,10 @@ static bly_status intersect(bly_filter *dst, const bly_filter *src) {
     return BLY_OK;
 }
 
-/* A sketch cannot follow keys that leave. */
 bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *src) {
     bly_status status = intersect(dst, src);
-    if (status == BLY_OK) {
-        dst->sketch = NULL;
-        if (dst->key_rule != src->key_rule)
-            blyi_filter_set_key_rule(dst, BLY_KEYS_UNRECORDED);
-    }
+    if (status == BLY_OK && dst->key_rule != src->key_rule)
+        blyi_filter_set_key_rule(dst, BLY_KEYS_UNRECORDED);
     return status;
 }
 
@@ -182,11 +175,7 @@ bly_status bly_filter_subtract(bly_filter *dst, const bly_filter *src) {
     if (!dst->ops->subtract_from)
         return BLY_EUNSUPPORTED;
     bly_status status = bly_filter_compatible(dst, src);
-    if (status == BLY_OK)
-        status = dst->ops->subtract_from(dst, src);
-    if (status == BLY_OK)
-        dst->sketch = NULL;
-    return status;
+    return status ? status : dst->ops->subtract_from(dst, src);
 }
 
 uint64_t bly_filter_best_fold(const bly_filter *f, double fpr) {

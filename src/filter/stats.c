@@ -2,11 +2,10 @@
 #include "filter/ops.h"
 #include "filter/rate.h"
 
-#include <bloomery/sketch.h>
 #include <math.h>
 #include <stdio.h>
 
-static void look(const bly_filter *f, bly_stats *out) {
+void bly_filter_stats(const bly_filter *f, bly_stats *out) {
     if (f->levels) {
         f->ops->fill_stats(f, out);
         return;
@@ -38,12 +37,6 @@ static void look(const bly_filter *f, bly_stats *out) {
     };
     if (f->ops->fill_stats)
         f->ops->fill_stats(f, out);
-}
-
-void bly_filter_stats(const bly_filter *f, bly_stats *out) {
-    look(f, out);
-    if (f->sketch && f->sketch->geometry.kind == BLY_HLL)
-        out->estimated_keys = bly_hll_estimate(f->sketch);
 }
 
 /* What `hashes` counts. */

@@ -1,5 +1,5 @@
-/* Filters of counters as a whole: combined, and looked at. Both layouts alike, word by word; which
- * counters a key has does not matter here, only that a line has all of them or none.
+/* Counting filters as a whole: set operations and statistics, word by word. Which counters a key
+ * has does not matter here.
  *
  * Union adds counters, up to the limit, so that a counter that is stuck in either is stuck in the
  * result: the filter of both multisets, byte for byte, unless a counter was lowered after it got
@@ -9,9 +9,7 @@
  * Difference lowers counters by the other filter's. One that is stuck stays, as always; and where
  * the other's is stuck, how much to lower is not known: too little leaves a counter too high, too
  * much would lose keys, so nothing is. Apart from that no counter has fewer than the other filter's
- * if that is a part of this one. If it is not, a counter with fewer is left alone; and in lines,
- * all of the line is: there is something in it that is not here, and what the rest of it would be
- * lowered by is that key's as well. Without lines there is nothing to tell what belongs together.
+ * if that is a part of this one. If it is not, a counter with fewer is left alone.
  *
  * How many keys there are, and how many two filters share, is estimated as for bits, from the
  * counters that are not 0.
@@ -73,40 +71,24 @@ static parts parts_of(uint64_t a, uint64_t b, unsigned width) {
     return (parts){known & reach, known & ~reach};
 }
 
-enum { LINE_WORDS = 8 };
-
-/* LINE_WORDS words of dst less those of src. */
-static void subtract_words(uint64_t *into, const uint64_t *src, unsigned width, bool all_or_none,
-                           blyi_subtraction *t) {
-    parts p[LINE_WORDS];
-    uint64_t lacking = 0;
-    for (unsigned i = 0; i < LINE_WORDS; i++) {
-        p[i] = parts_of(blyi_le64(into[i]), src[i], width);
-        lacking |= p[i].lacking;
-    }
-    for (unsigned i = 0; i < LINE_WORDS; i++) {
-        uint64_t a = blyi_le64(into[i]), stuck = stuck_of(a, width);
-        if (all_or_none && lacking)
-            p[i] = (parts){0, p[i].taken | p[i].lacking};
-        a -= p[i].taken & ~stuck;
-        into[i] = blyi_le64(a);
-        t->taken += word_sum(p[i].taken, width);
-        t->passed += word_sum(p[i].lacking, width);
-        t->left += word_sum(a & ~stuck, width);
-        t->stuck += word_sum(stuck, width);
-    }
+/* A word of dst less that of src. */
+static void subtract_word(uint64_t *into, uint64_t src, unsigned width, blyi_subtraction *t) {
+    uint64_t a = blyi_le64(*into), stuck = stuck_of(a, width);
+    parts p = parts_of(a, src, width);
+    a -= p.taken & ~stuck;
+    *into = blyi_le64(a);
+    t->taken += word_sum(p.taken, width);
+    t->passed += word_sum(p.lacking, width);
+    t->left += word_sum(a & ~stuck, width);
+    t->stuck += word_sum(stuck, width);
 }
 
 bly_status blyi_counters_subtract(bly_filter *dst, const bly_filter *src) {
-    const bool in_lines = dst->geometry.kind == BLY_BLOCKED_COUNTING;
     const uint64_t bits = bly_plan_bits(&dst->geometry), others = src->items;
     blyi_subtraction t = {0, 0, 0, 0};
-    for (uint64_t i = 0; i < blyi_word_count(dst); i += LINE_WORDS) {
-        uint64_t line[LINE_WORDS];
-        for (unsigned j = 0; j < LINE_WORDS; j++)
-            line[j] = blyi_counters_word(src, i + j, bits);
-        subtract_words(blyi_words(dst) + i, line, dst->geometry.detail, in_lines, &t);
-    }
+    for (uint64_t i = 0; i < blyi_word_count(dst); i++)
+        subtract_word(blyi_words(dst) + i, blyi_counters_word(src, i, bits), dst->geometry.detail,
+                      &t);
     dst->items = blyi_copies_left(dst->items, others, &t);
     dst->approximate |= src->approximate;
     return BLY_OK;
@@ -115,7 +97,7 @@ bly_status blyi_counters_subtract(bly_filter *dst, const bly_filter *src) {
 /* ---- estimates ------------------------------------------------------------------------------- */
 
 static double keys_of(const bly_filter *f, uint64_t used) {
-    return blyi_counting_keys(&f->geometry, (double)used / (double)blyi_counters(&f->geometry));
+    return blyi_counting_keys(&f->geometry, (double)used / (double)f->geometry.size);
 }
 
 bly_status blyi_counters_overlap(const bly_filter *a, const bly_filter *b, bly_overlap *out) {
@@ -158,7 +140,7 @@ static double copies_held(const bly_filter *f) {
     uint64_t sum = 0;
     for (uint64_t i = 0; i < blyi_word_count(f); i++)
         sum += word_sum(blyi_counters_word(f, i, bits), g->detail);
-    return (double)sum / (bly_plan_fill(g, 1) * (double)blyi_counters(g));
+    return (double)sum / (bly_plan_fill(g, 1) * (double)g->size);
 }
 
 bly_status blyi_counters_intersect(bly_filter *dst, const bly_filter *src) {
@@ -180,7 +162,7 @@ void blyi_counters_stats(const bly_filter *f, bly_stats *out,
     double keys = keys_of(f, t.used);
     double floor = blyi_hash_floor(isfinite(keys) ? keys : (double)out->count, f->hasher.bits);
     out->set_bits = t.used * g->detail;
-    out->fill = (double)t.used / (double)blyi_counters(g);
+    out->fill = (double)t.used / (double)g->size;
     out->expected_fill = blyi_copies_fill(f, keys);
     out->estimated_keys = keys;
     out->stuck = t.stuck;

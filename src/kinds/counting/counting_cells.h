@@ -128,7 +128,7 @@ BLYI_COUNTERS_INLINE uint64_t blyi_rooms_least(uint64_t a, uint64_t b, unsigned 
     return (b & reach) | (a & ~reach);
 }
 
-/* ---- hooks that both kinds share (counting_algebra.c) -----------------------------------------
+/* ---- set operations and statistics (counting_algebra.c) -----------------------------------------
  */
 
 #define BLYI_COUNTERS_CAN                                                                          \

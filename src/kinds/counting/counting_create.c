@@ -5,27 +5,17 @@
 #include <bloomery/counting.h>
 #include <math.h>
 
-static bly_status create(bly_kind kind, uint64_t keys, double fpr, uint32_t counter_bits,
-                         bly_filter **out) {
-    bly_spec spec = bly_spec_for(kind, keys, fpr);
+bly_status bly_counting_create(uint64_t keys, double fpr, uint32_t counter_bits, bly_filter **out) {
+    bly_spec spec = bly_spec_for(BLY_COUNTING, keys, fpr);
     spec.counter_bits = counter_bits;
     return bly_filter_create(&spec, out);
-}
-
-bly_status bly_counting_create(uint64_t keys, double fpr, uint32_t counter_bits, bly_filter **out) {
-    return create(BLY_COUNTING, keys, fpr, counter_bits, out);
-}
-
-bly_status bly_counting_create_blocked(uint64_t keys, double fpr, uint32_t counter_bits,
-                                       bly_filter **out) {
-    return create(BLY_BLOCKED_COUNTING, keys, fpr, counter_bits, out);
 }
 
 bly_status bly_counting_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t counter_bits,
                              unsigned hash_bits, bly_geometry *out) {
     const uint32_t width = counter_bits ? counter_bits : BLYI_COUNTER_BITS;
     bly_geometry bits;
-    if (kind != BLY_COUNTING && kind != BLY_BLOCKED_COUNTING)
+    if (kind != BLY_COUNTING)
         return BLY_EKIND;
     if (!blyi_counter_fits(width))
         return BLY_EINVAL;
@@ -33,12 +23,11 @@ bly_status bly_counting_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t 
     bly_status status = bly_plan(BLY_CLASSIC, keys, fpr, 0, hash_bits, &bits);
     if (status)
         return status;
-    return blyi_counting_plan(kind, keys, fpr - blyi_hash_floor((double)keys, hash_bits), width,
-                              out);
+    return blyi_counting_plan(keys, fpr - blyi_hash_floor((double)keys, hash_bits), width, out);
 }
 
 double bly_counting_overflow(const bly_geometry *g, double keys) {
-    if (g->kind != BLY_COUNTING && g->kind != BLY_BLOCKED_COUNTING)
+    if (g->kind != BLY_COUNTING)
         return NAN;
     return blyi_counting_tail(g, keys, (uint32_t)blyi_counter_limit(g->detail));
 }

@@ -1,42 +1,31 @@
-/* Sizing counting and blocked-counting filters.
+/* Sizing counting filters.
  *
  * A key raises each of its counters once, so which counters are not 0 is a matter of bits, and the
- * rates are those of bits. With counters anywhere that is the classic filter's: k, the number of
- * counters and the rate are taken from its plan.
+ * rates are those of bits: k, the number of counters and the rate are taken from the plan of a
+ * classic filter. Bits per key at 1% / 0.1% / 0.01%, for a million keys:
  *
- * With all counters of a key in one line of B counters, the rate is the mean over the number i of
- * keys in a line. A key has k places in its line, drawn independently, so that some may be the
- * same. A stranger's places are d different ones with probability D(d); all of these have been hit
- * by the t = k i places of the line's keys with probability
+ *     bits of a counter    2: 19.2 / 28.8 / 38.3     8: 76.7 / 115 / 153
+ *                          4: 38.4 / 57.5 / 76.7    16: 153 / 230 / 307
+ *
+ * How full counters get. A key raises a given counter with probability q, so n keys have raised it
+ * a binomial number of times; the tail of that is summed from its first term.
+ *
+ * The rate of a line of B cells in which each key has k places (a multilayer filter's block) is
+ * here too. A key's k places are drawn independently, so that some may be the same. A non-member's
+ * places are d different ones with probability D(d); all of these have been hit by the t = k i
+ * places of the line's i keys with probability
  *
  *     H(d, t) = (1 - d/B) H(d, t-1) + d/B H(d-1, t-1),   H(0, t) = 1,   H(d, 0) = 0
  *             = sum over j of (-1)^j C(d, j) (1 - j/B)^t
  *
  * and the line's rate is the sum of D(d) H(d, t). That is exact; the second-order formula of rate.c
- * is not good enough for lines of so few counters. The recurrence adds up what is positive. The sum
+ * is not good enough for lines of so few cells. The recurrence adds up what is positive. The sum
  * is quicker, but where H is tiny its terms cancel: with x = (1 - 1/B)^t they add up to about
  * (1 + x)^k in size, and to (1 - x)^k with their signs. It is used where that leaves eight digits.
- *
- * Bits per key at 1% / 0.1% / 0.01%, from these formulas for a million keys:
- *
- *     bits of a counter   counting             blocked-counting
- *      2                  19.2 / 28.8 / 38.3   20.4 / 33.4 / 49.8
- *      4                  38.4 / 57.5 / 76.7   43.4 / 76.0 / 124
- *      8                  76.7 / 115 / 153     97.1 / 192 / 364
- *     16                  153 / 230 / 307      236 / - / -
- *
- * Lines of few counters are filled so unevenly that a low rate can only be had by leaving most of
- * them empty. A plan that would take more than a line for each key is refused: the other layout
- * does with much less.
- *
- * How full counters get. A key raises a given counter with probability q, so n keys have raised it
- * a binomial number of times; the tail of that is summed from its first term.
  */
 #include "kinds/counting/counting_plan.h"
-#include "filter/binomial_mean.h"
 #include "filter/planner.h"
 #include "filter/rate.h"
-#include "filter/size_search.h"
 
 #include <math.h>
 
@@ -49,15 +38,8 @@ static bly_status check_counting(const bly_geometry *g) {
     return g->size > BLYI_MAX_BITS / g->detail ? BLY_ETOOBIG : BLY_OK;
 }
 
-static bly_status check_blocked(const bly_geometry *g) {
-    if (!blyi_counter_fits(g->detail) || g->hashes < 1 || g->hashes > BLYI_MAX_IN_LINE ||
-        g->size == 0)
-        return BLY_EGEOMETRY;
-    return g->size > BLYI_MAX_BITS / BLYI_LINE_BITS ? BLY_ETOOBIG : BLY_OK;
-}
-
 static uint64_t bits(const bly_geometry *g) {
-    return blyi_counters(g) * g->detail;
+    return g->size * g->detail;
 }
 
 static unsigned width(const bly_geometry *g) {
@@ -74,9 +56,7 @@ static uint64_t most(const bly_geometry *g) {
 /* ln(1 - q), q being the chance that a key raises a given counter. */
 static double log_miss(const bly_geometry *g) {
     bly_geometry classic = blyi_counting_classic(g);
-    if (g->kind == BLY_COUNTING)
-        return blyi_log_miss(&classic);
-    return log1p(expm1(g->hashes * log1p(-1.0 / blyi_line_cells(g))) / (double)g->size);
+    return blyi_log_miss(&classic);
 }
 
 static double fill(const bly_geometry *g, double n) {
@@ -156,14 +136,9 @@ double blyi_line_rate(unsigned shape, double i) {
                : by_recurrence(B, k, different, (unsigned)ceil(k * i));
 }
 
-static double blocked_rate(const bly_geometry *g, double n) {
-    return blyi_binomial_mean(n, (double)g->size, blyi_line_rate,
-                              blyi_line_shape(blyi_line_cells(g), g->hashes));
-}
-
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-static bly_status plan_anywhere(uint64_t keys, double fpr, bly_geometry *g) {
+static bly_status plan_as_classic(uint64_t keys, double fpr, bly_geometry *g) {
     bly_geometry classic;
     /* What is left of the lowest rate when the hash's floor is off may be a little lower. */
     bly_status status = bly_plan(BLY_CLASSIC, keys, fmax(fpr, 0x1p-40), 0, 128, &classic);
@@ -176,53 +151,9 @@ static bly_status plan_anywhere(uint64_t keys, double fpr, bly_geometry *g) {
     return BLY_OK;
 }
 
-/* Lines that are looked for. */
-typedef struct sizing {
-    bly_geometry g;
-    double n, fpr;
-} sizing;
-
-static double excess_at(void *ctx, uint64_t lines) {
-    sizing *z = ctx;
-    z->g.size = lines;
-    return blyi_excess(blocked_rate(&z->g, z->n), z->fpr);
-}
-
-/* The fewest lines, at most `limit`; 0 when that is too few. */
-static uint64_t fewest_lines(sizing *z, uint64_t limit) {
-    uint32_t k = z->g.hashes;
-    /* No layout beats a classic filter of the same k. */
-    double ideal = -(double)k * z->n / log1p(-pow(z->fpr, 1.0 / k)) / blyi_line_cells(&z->g);
-    if (limit == 0 || !(ideal * 0.9 <= (double)limit) || excess_at(z, limit) > 0)
-        return 0;
-    uint64_t first = ideal < (double)limit ? (uint64_t)ideal + 1 : limit;
-    blyi_size_search s = {excess_at, z,     (uint64_t)(0.9 * (double)(first - 1)),
-                          first,     limit, 0.6 * k};
-    return blyi_smallest_size(&s);
-}
-
-static bly_status plan_lines(uint64_t keys, double fpr, bly_geometry *g) {
-    const uint64_t most_lines = BLYI_MAX_BITS / BLYI_LINE_BITS;
-    sizing z = {*g, (double)keys, fpr};
-    uint64_t limit = keys < most_lines ? keys : most_lines;
-    for (z.g.hashes = 1; z.g.hashes <= BLYI_MAX_IN_LINE; z.g.hashes++) {
-        uint64_t lines = fewest_lines(&z, limit);
-        if (lines == 0)
-            continue;
-        g->size = lines;
-        g->hashes = z.g.hashes;
-        limit = lines - 1;
-    }
-    if (g->size == 0)
-        return keys > most_lines ? BLY_ETOOBIG : BLY_ERATE;
-    return BLY_OK;
-}
-
-bly_status blyi_counting_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t counter_bits,
-                              bly_geometry *out) {
-    bly_geometry g = {.kind = kind, .detail = counter_bits};
-    bly_status status =
-        kind == BLY_COUNTING ? plan_anywhere(keys, fpr, &g) : plan_lines(keys, fpr, &g);
+bly_status blyi_counting_plan(uint64_t keys, double fpr, uint32_t counter_bits, bly_geometry *out) {
+    bly_geometry g = {.kind = BLY_COUNTING, .detail = counter_bits};
+    bly_status status = plan_as_classic(keys, fpr, &g);
     if (status == BLY_OK)
         status = bly_plan_check(&g);
     if (status == BLY_OK)
@@ -231,11 +162,7 @@ bly_status blyi_counting_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t
 }
 
 static bly_status plan_counting(uint64_t keys, double fpr, bly_geometry *out) {
-    return blyi_counting_plan(BLY_COUNTING, keys, fpr, BLYI_COUNTER_BITS, out);
-}
-
-static bly_status plan_blocked(uint64_t keys, double fpr, bly_geometry *out) {
-    return blyi_counting_plan(BLY_BLOCKED_COUNTING, keys, fpr, BLYI_COUNTER_BITS, out);
+    return blyi_counting_plan(keys, fpr, BLYI_COUNTER_BITS, out);
 }
 
 const blyi_planner blyi_plan_counting = {
@@ -246,18 +173,6 @@ const blyi_planner blyi_plan_counting = {
     .width = width,
     .plan = plan_counting,
     .rate = counting_rate,
-    .max_keys = most,
-    .fill = fill,
-};
-
-const blyi_planner blyi_plan_blocked_counting = {
-    .kind = BLY_BLOCKED_COUNTING,
-    .name = "blocked-counting",
-    .check = check_blocked,
-    .bits = bits,
-    .width = width,
-    .plan = plan_blocked,
-    .rate = blocked_rate,
     .max_keys = most,
     .fill = fill,
 };

@@ -1,4 +1,4 @@
-/* plan_counting.h - the shape of counting and blocked-counting filters. Internal.
+/* plan_counting.h - the shape of counting filters. Internal.
  *
  * src/filters/counting/counting.c explains them. */
 #ifndef BLYI_KINDS_COUNTING_COUNTING_PLAN_H
@@ -9,28 +9,12 @@
 
 enum {
     BLYI_COUNTER_BITS = 4,  /* unless another width is asked */
-    BLYI_MAX_COUNTERS = 64, /* of a key, anywhere */
-    BLYI_MAX_IN_LINE = 16,  /* and in a line */
+    BLYI_MAX_COUNTERS = 64, /* of a key */
     BLYI_MAX_PLACES = 32,   /* that blyi_line_rate is good for */
-    BLYI_LINE_BITS = 512,
 };
 
 static inline bool blyi_counter_fits(uint32_t width) {
     return width == 2 || width == 4 || width == 8 || width == 16;
-}
-
-/* Counters of a line of a blocked-counting filter, and the logarithm of that. */
-static inline unsigned blyi_line_cells(const bly_geometry *g) {
-    return BLYI_LINE_BITS / g->detail;
-}
-
-static inline unsigned blyi_line_slice(unsigned width) {
-    return width == 2 ? 8 : width == 4 ? 7 : width == 8 ? 6 : 5;
-}
-
-/* Counters in all. */
-static inline uint64_t blyi_counters(const bly_geometry *g) {
-    return g->kind == BLY_COUNTING ? g->size : g->size * blyi_line_cells(g);
 }
 
 /* The classic filter whose bits are the counters that are not 0, of a counting filter. */
@@ -38,9 +22,8 @@ static inline bly_geometry blyi_counting_classic(const bly_geometry *g) {
     return (bly_geometry){.kind = BLY_CLASSIC, .hashes = g->hashes, .size = g->size};
 }
 
-/* The smallest geometry of either kind with counters of that width, as blyi_planner.plan. */
-bly_status blyi_counting_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t width,
-                              bly_geometry *out);
+/* The smallest geometry with counters of that width, as blyi_planner.plan. */
+bly_status blyi_counting_plan(uint64_t keys, double fpr, uint32_t width, bly_geometry *out);
 
 /* A line of B cells in which each key has k places, drawn independently; k is at most
  * BLYI_MAX_PLACES. */

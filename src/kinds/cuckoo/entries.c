@@ -97,7 +97,6 @@ void blyi_entries_stats(const bly_filter *f, bly_stats *out) {
 void blyi_entries_replace(bly_filter *dst, bly_filter *copy) {
     bly_filter old = *dst;
     *dst = *copy;
-    dst->sketch = old.sketch; /* which a clone does not have */
     *copy = old;
     bly_filter_destroy(copy);
 }

@@ -110,8 +110,7 @@ static bly_status put_beside(bly_filter *f, bly_hash mixed) {
 /* Whether new keys go to the base: one that forgets would forget others for them. */
 static bool base_takes_adds(const bly_filter *f) {
     uint32_t can = blyi_overlay_base(f)->ops->capabilities;
-    return !f->levels->lent && !is_hidden(f) && can & BLY_CAN_ADD &&
-           !(can & (BLY_FORGETS | BLY_IS_LOSSY));
+    return !f->levels->lent && !is_hidden(f) && can & BLY_CAN_ADD && !(can & BLY_FORGETS);
 }
 
 /* Whether the base answers for all of it, and takes a batch of keys as it comes: keys that it has
