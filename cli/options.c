@@ -175,7 +175,7 @@ static bool given_twice(parser *p, const cli_option *option) {
 
 /* Reports a --kind that earlier versions had. */
 static bool was_removed(const cli_option *option, const char *text) {
-    const kinds_removed *gone = option->type == CLI_KIND ? kinds_removed_by_name(text) : NULL;
+    const bly_removed_kind *gone = option->type == CLI_KIND ? bly_kind_removed_by_name(text) : NULL;
     if (gone)
         (void)message_error("--%s: kind %s was removed; use %s instead", option->name, gone->name,
                             gone->replacement);

@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-#include "filter/ops.h"
+#include "filter/filter.h"
 #include <math.h>
 
 static inline bool long_run(void) {

@@ -1,6 +1,6 @@
 /* test_ahead.c - ahead.h: hashes that are the filter's own, for as long as it says so, and copies
  * that outlive their filters. */
-#include "filter/ops.h"
+#include "filter/filter.h"
 #include "store_support.h"
 
 #include <bloomery/ahead.h>

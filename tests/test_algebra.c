@@ -2,7 +2,7 @@
  * there is, and a reason for everything that is refused. */
 #include "support.h"
 
-#include "filter/ops.h"
+#include "filter/filter.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* From a specification to a filter: exact geometries, hashers, and what is refused. */
 #include "support.h"
 
-#include "filter/ops.h"
+#include "filter/filter.h"
 
 #include <math.h>
 

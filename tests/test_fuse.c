@@ -3,8 +3,8 @@
  */
 #include "store_support.h"
 
-#include "filter/ops.h"
-#include "filter/planner.h"
+#include "filter/filter.h"
+#include "filter/kind.h"
 #include "kinds/fuse/fuse_plan.h"
 
 #include <math.h>

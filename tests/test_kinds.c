@@ -2,7 +2,7 @@
  * blyt_cases (support.h) and is covered. */
 #include "support.h"
 
-#include "filter/ops.h"
+#include "filter/filter.h"
 
 #include <math.h>
 

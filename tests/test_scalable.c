@@ -2,7 +2,7 @@
  * no memory for it. What files of it must look like is in test_nested.c. */
 #include "support.h"
 
-#include "filter/growth.h"
+#include "filter/level_growth.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Filters of any size: more keys, bits and bytes than 32 bits count. */
 #include "support.h"
 
-#include "filter/ops.h"
+#include "filter/filter.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -82,7 +82,7 @@ static bly_status finish(changing *c) {
 /* No place, though there would be for as many different keys. */
 static int fail_for_copies(const changing *c, const bly_stats *s) {
     const unsigned copies = (unsigned)bly_filter_copies_hash(c->filter, c->failed);
-    if (copies >= KINDS_MOST_COPIES)
+    if (copies >= BLY_MAX_COPIES)
         return message_error("%s: takes no more copies of one of these keys: it has been added "
                              "eight times, which is the most; remove it, or use --once; the list "
                              "is left as it was",
@@ -118,7 +118,7 @@ static int fail(const changing *c) {
         return message_error("%s: has no room for more changes; build the list again; it is left "
                              "as it was",
                              c->path);
-    if (kinds_limit_copies(s.kind) && s.count < kinds_most_keys(c->filter))
+    if (kinds_limit_copies(s.kind) && s.count < bly_filter_max_keys(c->filter))
         return fail_for_copies(c, &s);
     const uint64_t marks = keytype_marks_in(c->filter);
     (void)number_grouped(s.capacity > marks ? s.capacity - marks : 0, room);

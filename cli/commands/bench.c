@@ -83,7 +83,7 @@ static size_t read_kinds(const char *list, bly_kind out[MOST_KINDS]) {
         char name[32];
         size_t length = strcspn(list, ",");
         (void)snprintf(name, sizeof name, "%.*s", (int)(length < 31 ? length : 31), list);
-        const kinds_removed *gone = kinds_removed_by_name(name);
+        const bly_removed_kind *gone = bly_kind_removed_by_name(name);
         if (gone) {
             (void)message_error("--kinds: kind %s was removed; use %s instead", gone->name,
                                 gone->replacement);

@@ -95,9 +95,9 @@ static bool begin(pull *p, const bly_redis_reply *answer, bly_bytes data) {
     const bly_status status = bly_file_info_parse(data.data, data.size, &info);
     if (status == BLY_OK && p->total == BLY_FILE_HEADER + info.body_bytes)
         return true;
-    const kinds_removed *gone = NULL;
+    const bly_removed_kind *gone = NULL;
     if (status == BLY_EUNSUPPORTED)
-        gone = kinds_removed_by_code(((const uint8_t *)data.data)[KIND_AT]);
+        gone = bly_kind_removed(((const uint8_t *)data.data)[KIND_AT]);
     if (gone)
         (void)message_error("%s: kind %s is no longer supported; use %s instead", p->remote.at.name,
                             gone->name, gone->replacement);

@@ -140,7 +140,7 @@ static int say_key(const char *path, const beginning *b, const bly_hasher *key) 
 
 /* The kind of a filter that was refused as unsupported, or of the base of an overlay, if that kind
  * was removed; else NULL. */
-static const kinds_removed *removed_kind(const char *path) {
+static const bly_removed_kind *removed_kind(const char *path) {
     uint8_t bytes[2 * HEADER_BYTES] = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
@@ -150,11 +150,11 @@ static const kinds_removed *removed_kind(const char *path) {
     if (n < HEADER_BYTES)
         return NULL;
     const bool over = bytes[KIND_AT] == BLY_OVERLAY;
-    return kinds_removed_by_code(bytes[over ? HEADER_BYTES + KIND_AT : KIND_AT]);
+    return bly_kind_removed(bytes[over ? HEADER_BYTES + KIND_AT : KIND_AT]);
 }
 
 int open_refuse_unsupported(const char *path) {
-    const kinds_removed *gone = removed_kind(path);
+    const bly_removed_kind *gone = removed_kind(path);
     if (!gone)
         return message_status(path, BLY_EUNSUPPORTED);
     return message_error("%s: kind %s is no longer supported; use %s instead", path, gone->name,

@@ -117,7 +117,7 @@ static bool alike(const plan *p, const char *path, const bly_file_info *b) {
         return differs(p, path, kinds_hashes(a->geometry.kind),
                        number_grouped(b->geometry.hashes, is),
                        number_grouped(a->geometry.hashes, was));
-    if (a->geometry.detail != b->geometry.detail && !kinds_outgrow(a->geometry.kind))
+    if (a->geometry.detail != b->geometry.detail && !kinds_can(a->geometry.kind, BLY_DETAIL_GROWS))
         return differs(p, path, "shape", kinds_shape(&b->geometry, now),
                        kinds_shape(&a->geometry, then));
     if (probing(a) != probing(b))
@@ -314,7 +314,7 @@ static bly_status settle_marks(plan *p, bly_filter *f, keytype type, const keyty
 /* That many different keys would have found room, so if there are no more it is the copies. */
 static int say_full(const plan *p, size_t i, const bly_filter *into, uint64_t more) {
     char keys[NUMBER_TEXT], room[NUMBER_TEXT];
-    const uint64_t all = bly_filter_count(into) + more, most = kinds_most_keys(into);
+    const uint64_t all = bly_filter_count(into) + more, most = bly_filter_max_keys(into);
     (void)number_grouped(all, keys);
     if (all > most)
         return message_error("%s: does not fit in besides the others: they have %s keys together, "

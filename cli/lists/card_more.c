@@ -36,7 +36,7 @@ static void json_distinct(const card *c, json *j) {
  * than a tenth of those in use, it is time for a new filter. */
 static bool too_many_stuck(const card *c) {
     static const double most = 0.1;
-    const double counters = (double)kinds_counters(&c->header.geometry);
+    const double counters = (double)bly_geometry_counters(&c->header.geometry);
     return (double)c->stats.stuck > most * c->stats.fill * counters;
 }
 
@@ -111,8 +111,8 @@ static void json_changes(const card *c, json *j) {
 void card_json_more(const card *c, json *j) {
     if (known(c, BLY_ONLY_COUNTS))
         json_distinct(c, j);
-    if (known(c, BLY_TELLS_COPIES) && kinds_counters(&c->header.geometry)) {
-        json_integer(j, "counters", kinds_counters(&c->header.geometry));
+    if (known(c, BLY_TELLS_COPIES) && bly_geometry_counters(&c->header.geometry)) {
+        json_integer(j, "counters", bly_geometry_counters(&c->header.geometry));
         json_integer(j, "stuck", c->stats.stuck);
         json_bool(j, "rebuild", c->stats.stuck > 0 && too_many_stuck(c));
     }

@@ -10,7 +10,7 @@
 /* What chance has filled: counters, or bits. */
 static double cells_of(const bly_stats *s) {
     const bly_geometry g = {.kind = s->kind, .size = s->size, .hashes = s->hashes};
-    const uint64_t counters = kinds_counters(&g);
+    const uint64_t counters = bly_geometry_counters(&g);
     return (double)(counters ? counters : s->bits);
 }
 

@@ -4,14 +4,6 @@
 
 #include <bloomery/bloomery.h>
 
-/* A kind that versions before 0.2 had. Its code in files (docs/format.md) stays reserved. */
-typedef struct kinds_removed {
-    unsigned code;
-    const char *name, *replacement;
-} kinds_removed;
-const kinds_removed *kinds_removed_by_code(unsigned code); /* NULL: no such kind was removed */
-const kinds_removed *kinds_removed_by_name(const char *name);
-
 const char *kinds_article(bly_kind kind); /* "a" or "an", as it is said before its name */
 
 /* One line without a full stop: how this kind works. */
@@ -37,19 +29,8 @@ bool kinds_share_cells(bly_kind kind);
 bool kinds_hold_copies(bly_kind kind);
 /* Keys have slots of their own, of which there are so many: such a filter can be full. */
 bool kinds_hold_slots(bly_kind kind);
-/* There is room for KINDS_MOST_COPIES copies of a key at most. */
-enum { KINDS_MOST_COPIES = 8 };
+/* There is room for BLY_MAX_COPIES copies of a key at most. */
 bool kinds_limit_copies(bly_kind kind);
-/* The detail of its geometry grows as counts outgrow their place: filters that were built alike may
- * differ in it. */
-bool kinds_outgrow(bly_kind kind);
-
-uint64_t kinds_counters(const bly_geometry *g); /* 0 for a kind that has none */
-
-/* How many different keys the filter is sure to take when it has grown as far as it can, of a kind
- * with slots; UINT64_MAX: there is no end to it. */
-uint64_t kinds_most_keys(const bly_filter *f);
-
 /* The size of a geometry in its own unit: "4,096 blocks", "slices of 640 bits", "3 levels". */
 enum { KINDS_SIZE = 96 };
 char *kinds_size(const bly_geometry *g, char out[KINDS_SIZE]);

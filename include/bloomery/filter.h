@@ -157,12 +157,18 @@ enum {
     BLY_CAN_MAP = 1u << 6,
     BLY_CAN_REMOVE = 1u << 7,
     BLY_CAN_SUBTRACT = 1u << 8,
-    BLY_CAN_BUILD = 1u << 9,     /* made from all its keys at once: build.h; adds nothing later */
-    BLY_FORGETS = 1u << 10,      /* keys leave by themselves */
-    BLY_TELLS_COPIES = 1u << 12, /* bly_filter_copies tells more than whether a key is there */
-    BLY_ONLY_COUNTS = 1u << 13   /* made to tell how many keys there are, not which: "maybe" is said
-                                    of many strangers */
+    BLY_CAN_BUILD = 1u << 9,      /* made from all its keys at once: build.h; adds nothing later */
+    BLY_FORGETS = 1u << 10,       /* keys leave by themselves */
+    BLY_TELLS_COPIES = 1u << 12,  /* bly_filter_copies tells more than whether a key is there */
+    BLY_ONLY_COUNTS = 1u << 13,   /* made to tell how many keys there are, not which: it answers
+                                     "maybe" for many non-members */
+    BLY_HAS_LEVELS = 1u << 14,    /* grows by opening one more level */
+    BLY_HAS_SLOTS = 1u << 15,     /* every key takes a slot of its own: the filter can be full */
+    BLY_LIMITS_COPIES = 1u << 16, /* has room for BLY_MAX_COPIES copies of a key */
+    BLY_DETAIL_GROWS = 1u << 17   /* the detail of its geometry grows as counts outgrow their place:
+                                     filters that were created alike may differ in it */
 };
+#define BLY_MAX_COPIES 8u
 BLY_API uint32_t bly_kind_capabilities(bly_kind kind); /* 0 for an unknown kind */
 
 BLY_API bly_geometry bly_filter_geometry(const bly_filter *f);
@@ -171,6 +177,9 @@ BLY_API const bly_hasher *bly_filter_hasher(const bly_filter *f);
 BLY_API bly_sharing bly_filter_sharing(const bly_filter *f);
 BLY_API uint64_t bly_filter_capacity(const bly_filter *f); /* scalable: of its levels together */
 BLY_API double bly_filter_fpr(const bly_filter *f);        /* the rate asked */
+/* How many distinct keys a kind with BLY_HAS_SLOTS is sure to have room for, once it has grown as
+ * far as it can; UINT64_MAX: there is no limit. */
+BLY_API uint64_t bly_filter_max_keys(const bly_filter *f);
 
 /* The filters that a scalable or scalable-cuckoo filter is made of, oldest first, lent to be looked
  * at. Any other filter is its own only level. NULL past the last; void once the filter grows,

@@ -91,6 +91,25 @@ BLY_CHECKED bly_status bly_kind_by_name(const char *name, bly_kind *out);
  * BLY_KIND_NONE, and ends with it. */
 BLY_API bly_kind bly_kind_next(bly_kind kind);
 
+/* What a kind is, in words that are not to be freed. BLY_EKIND. */
+typedef struct bly_kind_info {
+    const char *name;
+    const char *article; /* of the name: "a" or "an" */
+    const char *meaning; /* one line without a full stop: how the kind works */
+    const char *hashes;  /* what bly_geometry.hashes is: "bits per key" */
+} bly_kind_info;
+BLY_CHECKED bly_status bly_kind_get_info(bly_kind kind, bly_kind_info *out);
+
+/* Kinds of earlier versions. Their files are refused with BLY_EUNSUPPORTED. NULL: there was no such
+ * kind. */
+typedef struct bly_removed_kind {
+    uint32_t code; /* in files */
+    const char *name;
+    const char *replacement; /* the name of the kind to use instead */
+} bly_removed_kind;
+BLY_API const bly_removed_kind *bly_kind_removed(uint32_t code);
+BLY_API const bly_removed_kind *bly_kind_removed_by_name(const char *name);
+
 /* Options of a geometry; they are part of the filter's identity and stored in its file. */
 enum {
     /* classic only: probe (h1 + i*h2) mod m, h2 odd, as the textbooks and most libraries do,
@@ -112,6 +131,14 @@ typedef struct bly_geometry {
     uint32_t options; /* BLY_TEXTBOOK, BLY_FOLDABLE */
     uint32_t detail;  /* see above; 0 for the kinds that have none */
 } bly_geometry;
+
+/* A geometry in words: its size ("4,096 blocks", "3 levels"), or all of it ("4,096 blocks, 8 bits
+ * per key, foldable"). As snprintf: the length, of which at most size - 1 bytes are written. */
+BLY_API size_t bly_geometry_format_size(const bly_geometry *g, char *buf, size_t size);
+BLY_API size_t bly_geometry_format(const bly_geometry *g, char *buf, size_t size);
+
+/* How many counters keys share in a filter of this geometry; 0 for a kind without. */
+BLY_API uint64_t bly_geometry_counters(const bly_geometry *g);
 
 /* The smallest geometry of that kind that holds `keys` distinct keys at rate `fpr` or better
  * under a hash of `hash_bits` bits (32 .. 128). BLY_ECOUNT, BLY_ERATE, BLY_ETOOBIG,

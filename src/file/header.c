@@ -2,7 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "filter/planner.h"
+#include "filter/kind.h"
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -38,12 +38,6 @@ enum {
     KEY_RULE_SHIFT = 3, /* the upper five bits are a bly_key_rule */
 };
 
-/* Codes of kinds that versions before 0.2 wrote. They are never used again. */
-enum {
-    REMOVED_STABLE = 8,
-    REMOVED_BLOCKED_COUNTING = 20,
-};
-
 enum { SUB_TEXTBOOK = 1 }; /* of a classic filter; else the detail of the geometry */
 
 static const uint8_t magic[4] = {'B', 'L', 'Y', '1'};
@@ -59,8 +53,8 @@ static uint32_t header_sum(const uint8_t header[BLYI_HEADER_BYTES]) {
 
 /* The width of a cell; most kinds are made of single bits. */
 static unsigned cell_bits(const bly_geometry *g) {
-    const blyi_planner *own = blyi_planner_of(g->kind);
-    return own ? own->width(g) : 1;
+    const blyi_planner *p = blyi_planner_of(g->kind);
+    return p->layout ? 1 : p->width(g);
 }
 
 void blyi_header_encode(const blyi_shape *s, uint64_t body_sum, uint8_t out[BLYI_HEADER_BYTES]) {
@@ -99,10 +93,6 @@ static bly_status check_frame(const uint8_t *in) {
     return blyi_load32le(in + AT_HEADER_SUM) == header_sum(in) ? BLY_OK : BLY_ECORRUPT;
 }
 
-static bool kind_was_removed(uint8_t code) {
-    return code == REMOVED_STABLE || code == REMOVED_BLOCKED_COUNTING;
-}
-
 static bly_status decode_geometry(const uint8_t *in, bly_geometry *g) {
     unsigned sub = in[AT_SUB] | (unsigned)in[AT_SUB + 1] << 8;
     *g = (bly_geometry){
@@ -110,9 +100,9 @@ static bly_status decode_geometry(const uint8_t *in, bly_geometry *g) {
         .hashes = in[AT_HASHES],
         .size = blyi_load64le(in + AT_SIZE),
     };
-    if (kind_was_removed(in[AT_KIND]))
+    if (bly_kind_removed(in[AT_KIND]))
         return BLY_EUNSUPPORTED;
-    if (!blyi_ops_of(g->kind))
+    if (!blyi_kind_of(g->kind))
         return BLY_EKIND;
     if (!bly_key_rule_known(in[AT_FLAGS] >> KEY_RULE_SHIFT))
         return BLY_ECORRUPT;

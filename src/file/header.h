@@ -8,7 +8,7 @@
 #ifndef BLYI_FILE_HEADER_H
 #define BLYI_FILE_HEADER_H
 
-#include "filter/ops.h"
+#include "filter/filter.h"
 
 enum { BLYI_HEADER_BYTES = 64 };
 

@@ -1,9 +1,9 @@
-/* Which kind to take: two tables.
+/* Which kind to choose: the ranked table of advice.
  *
- * `kinds` says what each kind can do and what it is good for. `rows` is the advice itself, ranked:
- * the first row counts whose needs are among those asked, whose kind can do all that is asked and
- * fits, and whose rate is not above the one wanted. A new kind adds a line to the first and its
- * place in the second.
+ * What each kind can do and what it is good for is in its descriptor (kind.h). `rows` is the
+ * advice: the first row counts whose needs are among those stated, whose kind can do all of them
+ * and fits, and whose rate is not above the requested one. A new kind takes its place there if it
+ * is ever the best choice.
  *
  * Why the rates are where they are: a kind that reads one cache line pays for it with space, since
  * small blocks fill unevenly, and the more so the lower the rate. Bits per key at 1%, 0.1%, 0.01%,
@@ -12,62 +12,7 @@
  * bly_plan_layout; the last is where two blocks begin to need a quarter more than no blocks.
  */
 #include "filter/cost.h"
-
-typedef struct kind_row {
-    bly_kind kind;
-    uint32_t meets;    /* besides what its capabilities say */
-    uint32_t requires; /* needs that must be among those asked: the kind is for nothing else */
-    const char *about;
-    const char *never; /* why it is never what is needed; else NULL */
-} kind_row;
-
-static const kind_row kinds[] = {
-    {BLY_CLASSIC, 0, 0,
-     "the smallest of the kinds that any number of threads can add to, at the price of a cache "
-     "line "
-     "for each of a key's bits"},
-    {BLY_PARTITIONED, 0, 0, "as small as classic, with each of a key's bits in a slice of its own"},
-    {BLY_SBBF, 0, 0,
-     "the fastest: half a cache line per key and one vector instruction to test it"},
-    {BLY_SPLIT512, 0, 0, "one cache line per key, and smaller than sbbf"},
-    {BLY_BB2X512, 0, 0, "two cache lines per key, and hardly larger than classic"},
-    {BLY_SCALABLE, BLY_NEED_GROW, 0,
-     "grows as keys come and keeps its rate, at the price of space and of a cache line or two for "
-     "each time it has grown"},
-    {BLY_WINDOW, BLY_NEED_WINDOW, BLY_NEED_WINDOW,
-     "remembers the last keys, or those of the last hours, for certain, and forgets older ones"},
-    {BLY_COUNTING, BLY_NEED_COUNTS, 0,
-     "counters of four bits instead of classic's bits: keys can be removed, and repeats are "
-     "counted "
-     "up to 15"},
-    {BLY_MULTILAYER, BLY_NEED_COUNTS, 0,
-     "keys can be removed, one cache line, never full; it grows where keys come more than once"},
-    {BLY_LAYERED, 0, 0,
-     "keys can be removed, and a query is sbbf's; its front can be handed out as a filter of that "
-     "kind"},
-    {BLY_OVERLAY, 0, 0, "takes keys out of a filter that cannot be changed, and puts others in",
-     "it lies over another filter: plan that one"},
-    {BLY_HYBRID, BLY_NEED_COUNTS, 0,
-     "keys can be removed, and come any number of times: exact counts, and more space only for "
-     "keys that come fifteen times or more"},
-    {BLY_CUCKOO, 0, 0,
-     "keys can be removed; smaller than a Bloom filter below 0.2%, and two cache lines"},
-    {BLY_FUSE, 0, BLY_NEED_STATIC, "built from all keys at once; three cache lines, and small"},
-    {BLY_RIBBON, 0, BLY_NEED_STATIC,
-     "built from all keys at once; for many keys the smallest kind here, 6 to 9% above the lower "
-     "bound"},
-    {BLY_COUNTS, BLY_NEED_COUNTS, BLY_NEED_COUNTS,
-     "how often a key came, roughly; goes on counting however many keys come"},
-    {BLY_HLL, 0, 0, "how many different keys came, roughly",
-     "it tells how many keys there are, not which"},
-    {BLY_GROWABLE_CUCKOO, BLY_NEED_GROW, 0,
-     "keys can be removed, and it doubles when full, at the price of a bit per key for each time "
-     "it "
-     "may still double"},
-    {BLY_SCALABLE_CUCKOO, BLY_NEED_GROW, 0,
-     "keys can be removed, and it grows without end by opening levels, so that no add has to wait; "
-     "two cache lines for each level"},
-};
+#include "filter/kind.h"
 
 typedef struct row {
     bly_kind kind;
@@ -141,25 +86,14 @@ static const need demands[] = {
     {BLY_NEED_STATIC, ~0U, NULL, NULL, "all its keys must be known when it is made"},
 };
 
-enum {
-    KINDS = sizeof kinds / sizeof *kinds,
-    ROWS = sizeof rows / sizeof *rows,
-    DEMANDS = sizeof demands / sizeof *demands
-};
-
-static const kind_row *find(bly_kind kind) {
-    for (size_t i = 0; i < KINDS; i++)
-        if (kinds[i].kind == kind)
-            return &kinds[i];
-    return NULL;
-}
+enum { ROWS = sizeof rows / sizeof *rows, DEMANDS = sizeof demands / sizeof *demands };
 
 /* Why the kind does not suit the needs in `flags`: the first that it cannot meet, or that it
  * requires. */
-static const char *unmet(const kind_row *k, uint32_t flags) {
-    uint32_t can = bly_kind_capabilities(k->kind);
-    if (k->never)
-        return k->never;
+static const char *unmet(const blyi_kind *k, uint32_t flags) {
+    uint32_t can = k->ops->capabilities;
+    if (k->never_advised)
+        return k->never_advised;
     for (size_t i = 0; i < DEMANDS; i++)
         if (demands[i].flag & flags & ~k->meets && !(demands[i].capability & can))
             return demands[i].it;
@@ -170,14 +104,14 @@ static const char *unmet(const kind_row *k, uint32_t flags) {
 }
 
 static bool met_by_any(uint32_t flags) {
-    for (size_t i = 0; i < KINDS; i++)
-        if (!unmet(&kinds[i], flags))
+    for (bly_kind k = BLY_KIND_NONE; (k = bly_kind_next(k)) != BLY_KIND_NONE;)
+        if (!unmet(blyi_kind_of(k), flags))
             return true;
     return false;
 }
 
 const char *bly_advise_why_not(bly_kind kind, const bly_needs *needs) {
-    const kind_row *k = find(kind);
+    const blyi_kind *k = blyi_kind_of(kind);
     if (kind != BLY_KIND_NONE && !k)
         return "there is no such kind";
     if (k)
@@ -191,14 +125,14 @@ const char *bly_advise_why_not(bly_kind kind, const bly_needs *needs) {
 }
 
 bly_status bly_advise_kind(bly_kind kind, const bly_needs *needs, bly_advice *out) {
-    const kind_row *k = find(kind);
+    const blyi_kind *k = blyi_kind_of(kind);
     bly_status status = k ? blyi_needs_check(needs) : BLY_EKIND;
     if (status == BLY_OK && unmet(k, needs->flags))
         status = BLY_EUNSUPPORTED;
     if (status == BLY_OK)
         status = blyi_cost(kind, needs, out);
     if (status == BLY_OK)
-        out->reason = k->about;
+        out->reason = k->reason;
     return status;
 }
 
@@ -238,12 +172,13 @@ bly_status bly_advise(const bly_needs *needs, bly_advice *out) {
 
 bly_spec bly_advice_spec(const bly_advice *advice) {
     const bly_needs *needs = &advice->needs;
-    bool grows = find(advice->kind)->meets & BLY_NEED_GROW;
+    const blyi_kind *k = blyi_kind_of(advice->kind);
+    bool grows = k->meets & BLY_NEED_GROW;
     bly_spec spec = bly_spec_for(advice->kind, grows ? needs->first_keys : needs->keys, needs->fpr);
-    if (advice->kind == BLY_SCALABLE || advice->kind == BLY_SCALABLE_CUCKOO)
+    if (k->spec_fields & BLYI_SPEC_LEVELS)
         spec.first_share = needs->first_share;
-    if (advice->kind == BLY_GROWABLE_CUCKOO)
-        spec.horizon = blyi_cost_horizon(needs);
+    if (k->spec_fields & BLYI_SPEC_HORIZON)
+        spec.horizon = k->planner->horizon(needs);
     if (needs->flags & BLY_NEED_SHARE)
         spec.sharing = BLY_SHARED;
     return spec;

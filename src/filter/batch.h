@@ -2,7 +2,7 @@
 #ifndef BLYI_FILTER_BATCH_H
 #define BLYI_FILTER_BATCH_H
 
-#include "filter/ops.h"
+#include "filter/filter.h"
 
 /* Of every batch. */
 enum {

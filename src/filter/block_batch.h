@@ -2,7 +2,7 @@
 #ifndef BLYI_FILTER_BLOCK_BATCH_H
 #define BLYI_FILTER_BLOCK_BATCH_H
 
-#include "filter/ops.h"
+#include "filter/filter.h"
 
 /* The stream for this hasher. A filter whose hasher is xxh3 has its pad. */
 blyi_block_batch_fn *blyi_block_batch_for(const bly_hasher *hasher);

@@ -1,8 +1,8 @@
-/* What a filter of one kind costs.
+/* What a filter of one kind costs: bytes, cache lines and rate.
  *
  * For a given number of keys and rate a kind of fixed size is bly_plan's business. A kind that
  * grows is grown on paper, level by level or doubling by doubling, with the same rule as the real
- * one (growth.h, plan_cuckoo.h).
+ * one (level_growth.h, blyi_planner.plan_grown).
  *
  * Given the memory instead, the largest number of keys or the lowest rate that fits is searched
  * for. Both are one search: with x the number of keys, or one over the rate, a larger x takes more
@@ -12,13 +12,10 @@
  * step.)
  */
 #include "filter/cost.h"
-#include "filter/growth.h"
+#include "filter/kind.h"
+#include "filter/level_growth.h"
 #include "filter/levels.h"
-#include "filter/planner.h"
 #include "filter/rate.h"
-#include "kinds/cuckoo/cuckoo_plan.h"
-#include "kinds/ribbon/ribbon_plan.h"
-#include "kinds/window/window_plan.h"
 
 #include <math.h>
 
@@ -26,7 +23,7 @@
 #define WORST_RATE 0.5 /* that a search for the rate may end at */
 #define MAX_KEYS   ((uint64_t)1 << 56)
 
-static uint64_t least(uint64_t a, uint64_t b) {
+static uint64_t min_u64(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
@@ -51,7 +48,13 @@ bly_status blyi_needs_check(const bly_needs *needs) {
 
 /* Whether a kind grows by levels. */
 static bool by_levels(bly_kind kind) {
-    return kind == BLY_SCALABLE || kind == BLY_SCALABLE_CUCKOO;
+    const blyi_level_rules *rules = blyi_ops_of(kind)->level_rules;
+    return rules && rules->plan_level;
+}
+
+/* Whether it grows by doubling. */
+static bool by_doubling(bly_kind kind) {
+    return blyi_planner_of(kind)->plan_grown != NULL;
 }
 
 /* Fills in what has a default. Keys and rate are there. */
@@ -61,15 +64,15 @@ static bly_needs resolved(bly_kind kind, const bly_needs *needs) {
     bly_hasher hasher = {0};
     if (n.first_keys == 0)
         n.first_keys = grows ? n.keys / 10 + (n.keys % 10 != 0) : n.keys;
-    if (kind == BLY_GROWABLE_CUCKOO)
-        n.first_keys = least(n.first_keys, n.keys);
+    if (by_doubling(kind))
+        n.first_keys = min_u64(n.first_keys, n.keys);
     if (n.first_share == 0)
         n.first_share = grows ? BLYI_FIRST_SHARE : 0.8;
     if (n.hash_bits == 0 && (n.flags & BLY_NEED_SECRET))
         n.hash_bits = bly_hash_bits(BLY_HASH_SIPHASH);
     if (n.hash_bits == 0 && by_levels(kind))
         n.hash_bits = blyi_growth_hash_bits(n.first_keys, n.fpr);
-    uint64_t most = kind == BLY_GROWABLE_CUCKOO ? blyi_cost_horizon(&n) : n.keys;
+    uint64_t most = by_doubling(kind) ? blyi_planner_of(kind)->horizon(&n) : n.keys;
     if (n.hash_bits == 0 && bly_kind_capabilities(kind) & BLY_CAN_BUILD)
         n.hash_bits =
             blyi_hash_floor((double)most, 64) <= n.fpr * BLYI_RATE_TOLERANCE / 2 ? 64 : 128;
@@ -126,7 +129,7 @@ static bly_status next_level(const bly_advice *a, level *l) {
 
 /* The levels there are after the most of keys[0..n) are planned once, since that is what takes
  * time; then each number of keys is spread over them, oldest level first. */
-static void rates_of_levels(const bly_advice *a, const uint64_t *keys, size_t n, double *rates) {
+static void rates_by_levels(const bly_advice *a, const uint64_t *keys, size_t n, double *rates) {
     level levels[BLYI_MAX_LEVELS], l;
     uint64_t most = 0, room = 0;
     unsigned count = 0;
@@ -142,7 +145,7 @@ static void rates_of_levels(const bly_advice *a, const uint64_t *keys, size_t n,
         uint64_t rest = keys[i];
         rates[i] = 0;
         for (unsigned j = 0; j < count && rest > 0; j++) {
-            uint64_t here = least(rest, levels[j].keys);
+            uint64_t here = min_u64(rest, levels[j].keys);
             rest -= here;
             rates[i] = blyi_combined_rate(
                 rates[i], bly_plan_fpr(&levels[j].geometry, here, a->needs.hash_bits));
@@ -152,76 +155,30 @@ static void rates_of_levels(const bly_advice *a, const uint64_t *keys, size_t n,
 
 /* ---- doubling -------------------------------------------------------------------------------- */
 
-/* As far as growable.c goes by itself, or as far as the keys demand. */
-uint64_t blyi_cost_horizon(const bly_needs *needs) {
-    enum { DOUBLINGS = 10 };
-    if (needs->first_keys > BLYI_MAX_BITS >> DOUBLINGS)
-        return needs->keys;
-    uint64_t far = needs->first_keys << DOUBLINGS;
-    return far > needs->keys ? far : needs->keys;
-}
-
-/* The geometry when it holds so many keys. */
-static bly_status table_at(const bly_needs *needs, uint64_t keys, bly_geometry *out) {
-    uint64_t horizon = blyi_cost_horizon(needs);
-    double floor = blyi_hash_floor((double)horizon, needs->hash_bits);
-    if (floor > needs->fpr / 10)
-        return BLY_EWEAKHASH;
-    bly_status status = blyi_growable_plan(needs->first_keys, horizon, needs->fpr - floor, out);
-    while (status == BLY_OK && blyi_buckets_hold(out->size) < keys && out->hashes > out->detail) {
-        out->size *= 2;
-        out->hashes--;
-    }
-    return status;
-}
-
-static void rates_of_table(const bly_advice *a, const uint64_t *keys, size_t n, double *rates) {
+static void rates_by_doubling(const bly_advice *a, const uint64_t *keys, size_t n, double *rates) {
     for (size_t i = 0; i < n; i++) {
         bly_geometry g;
-        bool made = table_at(&a->needs, keys[i], &g) == BLY_OK;
+        bool made = blyi_planner_of(a->kind)->plan_grown(&a->needs, keys[i], &g) == BLY_OK;
         rates[i] = made ? bly_plan_fpr(&g, keys[i], a->needs.hash_bits) : 1;
     }
 }
 
 /* ---- one kind, keys and rate given ----------------------------------------------------------- */
 
-/* Lines that hold the bits of one key. */
+/* Cache lines that a lookup reads, at most as many as there are. */
 static unsigned lines_of(const bly_geometry *g) {
-    unsigned lines = g->hashes;
-    switch (g->kind) {
-    case BLY_SBBF:
-    case BLY_SPLIT512:
-    case BLY_MULTILAYER:
-    case BLY_LAYERED:
-    case BLY_COUNTS:
-        lines = 1;
-        break;
-    case BLY_BB2X512:
-    case BLY_CUCKOO:
-    case BLY_GROWABLE_CUCKOO:
-    case BLY_HYBRID:
-        lines = 2;
-        break;
-    case BLY_FUSE:
-        lines = 3;
-        break;
-    case BLY_WINDOW:
-        lines = blyi_window_is_small(g) ? g->hashes : blyi_window_parts(g);
-        break;
-    case BLY_RIBBON: /* two blocks' columns of 16 bytes, side by side, beginning anywhere */
-        lines = (2 * (g->hashes % BLYI_RIBBON_CUT + 1) + 3) / 4 + 1;
-        break;
-    default:
-        break;
-    }
-    return (unsigned)least(lines, bly_plan_bytes(g) / 64);
+    const blyi_planner *p = blyi_planner_of(g->kind);
+    unsigned lines = p->lookup_lines         ? p->lookup_lines
+                     : p->count_lookup_lines ? p->count_lookup_lines(g)
+                                             : g->hashes;
+    return (unsigned)min_u64(lines, bly_plan_bytes(g) / 64);
 }
 
 static bly_status size_fixed(bly_advice *out) {
     const bly_needs *needs = &out->needs;
     bly_status status =
-        out->kind == BLY_GROWABLE_CUCKOO
-            ? table_at(needs, needs->keys, &out->geometry)
+        by_doubling(out->kind)
+            ? blyi_planner_of(out->kind)->plan_grown(needs, needs->keys, &out->geometry)
             : bly_plan(out->kind, needs->keys, needs->fpr, 0, needs->hash_bits, &out->geometry);
     if (status)
         return status;
@@ -265,11 +222,11 @@ static bly_status size_of(bly_kind kind, const bly_needs *needs, bly_advice *out
 
 void bly_advice_rates(const bly_advice *advice, const uint64_t *keys, size_t n, double *rates) {
     if (by_levels(advice->kind)) {
-        rates_of_levels(advice, keys, n, rates);
+        rates_by_levels(advice, keys, n, rates);
         return;
     }
-    if (advice->kind == BLY_GROWABLE_CUCKOO) {
-        rates_of_table(advice, keys, n, rates);
+    if (by_doubling(advice->kind)) {
+        rates_by_doubling(advice, keys, n, rates);
         return;
     }
     for (size_t i = 0; i < n; i++)

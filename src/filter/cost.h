@@ -10,7 +10,4 @@ bly_status blyi_needs_check(const bly_needs *needs);
 /* Everything in *out but the reason, for needs that passed the check and that the kind can meet. */
 bly_status blyi_cost(bly_kind kind, const bly_needs *needs, bly_advice *out);
 
-/* How far a growable-cuckoo must be able to grow, for needs with nothing left open. */
-uint64_t blyi_cost_horizon(const bly_needs *needs);
-
 #endif

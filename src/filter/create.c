@@ -1,6 +1,6 @@
 /* From what the caller asks for to what a filter is: bly_spec to blyi_shape. */
-#include "filter/ops.h"
-#include "filter/planner.h"
+#include "filter/filter.h"
+#include "filter/kind.h"
 #include "filter/rate.h"
 
 #include <bloomery/counting.h>
@@ -40,7 +40,7 @@ static bly_status resolve_exact(const bly_spec *spec, blyi_shape *shape) {
     if (spec->fpr != 0 && !(spec->fpr >= 0x1p-40 && spec->fpr < 1))
         return BLY_ERATE;
     shape->geometry = *g;
-    const blyi_planner *own = blyi_planner_of(g->kind);
+    const blyi_planner *own = blyi_kind_is_bits(g->kind) ? NULL : blyi_planner_of(g->kind);
     if (shape->capacity == 0) {
         if (shape->fpr != 0)
             shape->capacity = bly_plan_capacity(g, shape->fpr, bits);
@@ -70,22 +70,21 @@ static bly_status check_spec(const bly_spec *spec) {
     /* A number of hashes without a size is half a geometry. */
     if (spec->geometry.size == 0 && (spec->geometry.hashes != 0 || spec->geometry.detail != 0))
         return BLY_EINVAL;
-    bool window = spec->geometry.kind == BLY_WINDOW;
-    bool levels = spec->geometry.kind == BLY_SCALABLE || spec->geometry.kind == BLY_SCALABLE_CUCKOO;
-    if ((spec->first_share != 0 || spec->growth != 0) && !levels)
+    uint32_t fields = blyi_kind_of(spec->geometry.kind)->spec_fields;
+    if ((spec->first_share != 0 || spec->growth != 0) && !(fields & BLYI_SPEC_LEVELS))
         return BLY_EINVAL;
-    if (spec->horizon != 0 && spec->geometry.kind != BLY_GROWABLE_CUCKOO)
+    if (spec->horizon != 0 && !(fields & BLYI_SPEC_HORIZON))
         return BLY_EINVAL;
-    if ((spec->generations != 0 || spec->span != 0) && !window)
+    if ((spec->generations != 0 || spec->span != 0) && !(fields & BLYI_SPEC_WINDOW))
         return BLY_EINVAL;
-    if (spec->counter_bits != 0 && spec->geometry.kind != BLY_COUNTING)
+    if (spec->counter_bits != 0 && !(fields & BLYI_SPEC_COUNTERS))
         return BLY_EINVAL;
     /* A width may be given here or there, but not differently. */
     if (spec->counter_bits != 0 && spec->geometry.size != 0 &&
         spec->counter_bits != spec->geometry.detail)
         return BLY_EINVAL;
-    bool overlay = spec->geometry.kind == BLY_OVERLAY;
-    if ((spec->changes != 0 || spec->marker != BLY_KIND_NONE) && !overlay)
+    bool overlay = spec->changes != 0 || spec->marker != BLY_KIND_NONE;
+    if (overlay && !(fields & BLYI_SPEC_OVERLAY))
         return BLY_EINVAL;
     return blyi_hasher_is_empty(&spec->hasher) ? BLY_EHASHER : BLY_OK;
 }
@@ -112,12 +111,14 @@ bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {
     bool exact = spec->geometry.size != 0;
     *out = NULL;
     bly_status status = check_spec(spec);
+    if (status)
+        return status;
     const blyi_ops *ops = blyi_ops_of(spec->geometry.kind);
-    if (status == BLY_OK && ops->solver)
-        status = BLY_EUNSUPPORTED; /* bly_builder makes these */
-    if (status == BLY_OK && ops->create)
+    if (ops->solver)
+        return BLY_EUNSUPPORTED; /* bly_builder makes these */
+    if (ops->create)
         return ops->create(spec, out);
-    if (status == BLY_OK && exact)
+    if (exact)
         status = resolve_exact(spec, &shape);
     if (status == BLY_OK && shape.hasher.id == BLY_HASH_NONE)
         status = bly_hasher_default(&shape.hasher, shape.capacity, shape.fpr, spec->seed);

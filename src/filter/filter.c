@@ -1,54 +1,17 @@
-/* The generic handle: the table of kinds, the life of a filter, and the edge where keys become
- * hashes. */
+/* The filter handle: its life, and the calls in which keys become hashes. */
+#include "filter/filter.h"
 #include "base/bits.h"
 #include "base/memory.h"
 #include "filter/batch.h"
 #include "filter/block_batch.h"
 #include "filter/key_locks.h"
 #include "filter/levels.h"
-#include "filter/ops.h"
 
 #include <string.h>
-
-static const blyi_ops *const rows[] = {
-    &blyi_classic_ops,
-    &blyi_partitioned_ops,
-    &blyi_sbbf_ops,
-    &blyi_split512_ops,
-    &blyi_bb2x512_ops,
-    &blyi_scalable_ops,
-    &blyi_window_ops,
-    &blyi_cuckoo_ops,
-    &blyi_growable_ops,
-    &blyi_fuse_ops,
-    &blyi_ribbon_ops,
-    &blyi_counting_ops,
-    &blyi_multilayer_ops,
-    &blyi_layered_ops,
-    &blyi_overlay_ops,
-    &blyi_hybrid_ops,
-    &blyi_counts_ops,
-    &blyi_hll_ops,
-    &blyi_scalable_cuckoo_ops,
-};
-
-const blyi_ops *blyi_ops_of(bly_kind kind) {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i]->kind == kind)
-            return rows[i];
-    return NULL;
-}
-
-uint32_t bly_kind_capabilities(bly_kind kind) {
-    const blyi_ops *ops = blyi_ops_of(kind);
-    return ops ? ops->capabilities : 0;
-}
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
 static bly_status check_shape(const blyi_shape *shape, const blyi_ops *ops) {
-    if (!ops)
-        return BLY_EKIND;
     bly_status status = BLY_OK;
     if (!ops->level_rules)
         status = bly_plan_check(&shape->geometry);
@@ -85,7 +48,7 @@ static bool ask_spot(const blyi_kernel_view *in, const void *key, size_t len) {
 }
 
 /* The shorter ways from a key to its place, by the hash. */
-static void choose_ways(bly_filter *f) {
+static void select_paths(bly_filter *f) {
     bool is_xxh3 = f->hasher.id == BLY_HASH_XXH3;
     f->contains_key = !is_xxh3 || !f->ops->block_shift ? blyi_filter_contains_key
                       : f->contains_key_xxh3           ? f->contains_key_xxh3
@@ -107,13 +70,16 @@ void blyi_filter_switch_ops(bly_filter *f, const blyi_ops *ops) {
     f->add_key_xxh3 = NULL;
     f->contains_keys_xxh3 = f->add_keys_xxh3 = NULL;
     ops->select_kernels(f);
-    choose_ways(f);
+    select_paths(f);
 }
 
 bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
                             const uint8_t *borrowed, bly_filter **out) {
-    const blyi_ops *ops = blyi_ops_of(shape->geometry.kind);
+    const blyi_kind *kind = blyi_kind_of(shape->geometry.kind);
     *out = NULL;
+    if (!kind)
+        return BLY_EKIND;
+    const blyi_ops *ops = kind->ops;
     bly_status status = check_shape(shape, ops);
     if (status)
         return status;
@@ -138,7 +104,7 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
         f->block_bytes = f->geometry.size << ops->block_shift;
         ops->select_kernels(f);
     }
-    choose_ways(f);
+    select_paths(f);
     bool made = make_body(f, borrowed);
     if (f->sharing != BLY_EXCLUSIVE)
         f->stripes =
@@ -223,7 +189,7 @@ bly_status bly_filter_clone(const bly_filter *f, const bly_allocator *a, bly_fil
 static void take_key(bly_filter *f, const bly_hasher *hasher) {
     f->hasher = *hasher;
     f->keyless = false;
-    choose_ways(f);
+    select_paths(f);
     for (unsigned i = f->levels ? f->levels->lent : 0; f->levels && i < f->levels->n; i++)
         take_key(f->levels->at[i], hasher);
 }
@@ -502,6 +468,13 @@ bly_sharing bly_filter_sharing(const bly_filter *f) {
 
 uint64_t bly_filter_capacity(const bly_filter *f) {
     return f->capacity;
+}
+
+uint64_t bly_filter_max_keys(const bly_filter *f) {
+    const blyi_planner *p = blyi_planner_of(f->geometry.kind);
+    unsigned doublings = p->doublings_left ? p->doublings_left(&f->geometry) : 0;
+    uint64_t now = f->ops->capabilities & BLY_HAS_LEVELS ? UINT64_MAX : f->capacity;
+    return now > UINT64_MAX >> doublings ? UINT64_MAX : now << doublings;
 }
 
 double bly_filter_fpr(const bly_filter *f) {

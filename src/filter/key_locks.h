@@ -2,7 +2,7 @@
 #ifndef BLYI_FILTER_KEY_LOCKS_H
 #define BLYI_FILTER_KEY_LOCKS_H
 
-#include "filter/ops.h"
+#include "filter/filter.h"
 
 /* As ops->add_many_shared, for BLY_SHARED_ONCE. */
 size_t blyi_add_with_key_locks(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);

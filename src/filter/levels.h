@@ -8,7 +8,8 @@
 #ifndef BLYI_FILTER_LEVELS_H
 #define BLYI_FILTER_LEVELS_H
 
-#include "filter/ops.h"
+#include "filter/batch.h"
+#include "filter/filter.h"
 
 enum {
     BLYI_MAX_LEVELS = 48,
@@ -21,6 +22,8 @@ typedef struct blyi_levels {
     bool lent; /* at[0] is somebody else's: not changed, not destroyed */
 } blyi_levels;
 
+struct blyi_level_request; /* level_growth.h */
+
 /* What a kind made of levels supplies. The first two judge what comes out of a file; that hash and
  * seed are the whole's has been seen to, but items and rates may be anything. */
 typedef struct blyi_level_rules {
@@ -32,6 +35,12 @@ typedef struct blyi_level_rules {
     /* Sets capacity and items, and what else of the whole follows from its levels, n of them at
      * present. */
     void (*update_totals)(bly_filter *f);
+    /* Plans one level, for a kind whose filter grows by levels; else NULL (growth.h). */
+    bly_status (*plan_level)(const struct blyi_level_request *request, double *fpr,
+                             bly_geometry *out);
+    /* Whether two successive levels of these geometries have one share of the rate between them;
+     * NULL: never. */
+    bool (*share_rate)(const bly_geometry *a, const bly_geometry *b);
     /* Whether bly_filter_level hands them out: they are parts of one set, one like the other. */
     bool levels_are_public;
 } blyi_level_rules;
@@ -68,5 +77,23 @@ void blyi_levels_sum_stats(const bly_filter *f, bly_stats *each, bly_stats *out)
 
 /* blyi_ops.fill_stats of levels any of which may have a key. */
 void blyi_levels_stats(const bly_filter *f, bly_stats *out);
+
+/* ---- lookups in all levels, any of which may have a key ----------------------------------------
+ */
+
+/* The hashes, at most a group, that none of the levels asked has. */
+typedef struct blyi_absent {
+    size_t n;
+    bly_hash h[BLYI_BATCH_GROUP];
+    uint8_t from[BLYI_BATCH_GROUP]; /* where they were among those asked about */
+} blyi_absent;
+
+/* Asks the oldest `levels` levels about n hashes, at most a group. */
+void blyi_levels_find_absent(const bly_filter *f, unsigned levels, const bly_hash *h, size_t n,
+                             blyi_absent *out);
+
+/* blyi_ops.prefetch and .contains. */
+void blyi_levels_prefetch(const bly_filter *f, const bly_hash *h, size_t n);
+size_t blyi_levels_contains_many(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
 
 #endif

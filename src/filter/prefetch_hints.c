@@ -1,23 +1,6 @@
-#include "filter/series.h"
+#include "filter/level_growth.h"
 
 #include <bloomery/ahead.h>
-
-/* Kinds whose prefetch looks at geometry and body alone, and at no byte of the body. */
-static bool is_plain(bly_kind kind) {
-    switch (kind) {
-    case BLY_CLASSIC:
-    case BLY_PARTITIONED:
-    case BLY_SBBF:
-    case BLY_SPLIT512:
-    case BLY_BB2X512:
-    case BLY_COUNTING:
-    case BLY_CUCKOO:
-    case BLY_GROWABLE_CUCKOO:
-        return true;
-    default:
-        return false;
-    }
-}
 
 static bool is_secret(const bly_hasher *hasher) {
     return hasher->id == BLY_HASH_SIPHASH || hasher->id == BLY_HASH_CUSTOM;
@@ -32,7 +15,7 @@ void bly_ahead_of(const bly_filter *f, bly_ahead *out) {
     out->whole = f->geometry;
     while (levels > 0 && out->places < BLY_AHEAD_PLACES) {
         const bly_filter *level = bly_filter_level(f, --levels);
-        if (!is_plain(level->geometry.kind))
+        if (!level->ops->prefetch_reads_no_body)
             return;
         struct bly_ahead_place *to = &out->place[out->places++];
         to->row = level->ops;

@@ -1,9 +1,10 @@
 /* What a filter can say of itself. */
-#include "filter/ops.h"
+#include "filter/filter.h"
 #include "filter/rate.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 void bly_filter_stats(const bly_filter *f, bly_stats *out) {
     if (f->levels) {
@@ -39,27 +40,9 @@ void bly_filter_stats(const bly_filter *f, bly_stats *out) {
         f->ops->fill_stats(f, out);
 }
 
-/* What `hashes` counts. */
-static const char *counted(bly_kind kind) {
-    switch (kind) {
-    case BLY_SCALABLE:
-    case BLY_SCALABLE_CUCKOO:
-        return "levels";
-    case BLY_OVERLAY:
-        return "parts";
-    case BLY_CUCKOO:
-    case BLY_GROWABLE_CUCKOO:
-    case BLY_HYBRID:
-        return "bits of a remainder";
-    case BLY_FUSE:
-        return "bits of a fingerprint";
-    case BLY_RIBBON:
-        return "columns";
-    case BLY_HLL:
-        return "precision";
-    default:
-        return "k";
-    }
+/* What `hashes` counts. Of what a key has several of, people say k. */
+static const char *hashes_name(const blyi_kind *k) {
+    return k && k->hashes_name && !strstr(k->hashes_name, " per key") ? k->hashes_name : "k";
 }
 
 /* Last lines for the kinds that have more to tell; else empty. */
@@ -69,7 +52,8 @@ static void remark(const bly_stats *s, char *out, size_t room) {
     if (s->stuck)
         used = (size_t)snprintf(out, room, "stuck           %llu counters at their limit\n",
                                 (unsigned long long)s->stuck);
-    if (s->kind == BLY_OVERLAY)
+    const blyi_kind *k = blyi_kind_of(s->kind);
+    if (k && k->may_miss_members)
         snprintf(out + used, room - used, "missed          at most %.3g of the keys\n",
                  s->miss_bound);
 }
@@ -87,7 +71,7 @@ size_t bly_stats_format(const bly_stats *s, char *buf, size_t size) {
                  "memory          %llu bytes, %.2f bits per key of capacity\n"
                  "bits set        %llu of %llu (%.2f%%; %.2f%% expected)\n"
                  "%s %.3g asked, %.3g predicted, %.3g now\n%s",
-                 kind ? kind : "unknown", counted(s->kind), (unsigned)s->hashes,
+                 kind ? kind : "unknown", hashes_name(blyi_kind_of(s->kind)), (unsigned)s->hashes,
                  s->hash_name ? s->hash_name : "none", s->approximate ? ", approximate" : "",
                  (unsigned long long)s->capacity, s->target_fpr, (unsigned long long)s->count,
                  s->estimated_keys, (unsigned long long)s->bytes,

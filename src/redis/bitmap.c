@@ -27,7 +27,7 @@
 #include "redis/bitmap.h"
 
 #include "base/bytes.h"
-#include "filter/ops.h"
+#include "filter/filter.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -18,7 +18,7 @@
 #include "redis/slots.h"
 
 #include "base/bytes.h"
-#include "filter/ops.h"
+#include "filter/filter.h"
 #include "simd/block_probe.h"
 #include "simd/masks.h"
 

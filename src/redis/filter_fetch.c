@@ -7,7 +7,7 @@
  */
 #include "redis/filter_move.h"
 
-#include "filter/ops.h"
+#include "filter/filter.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -15,7 +15,7 @@
  */
 #include "redis/filter_move.h"
 
-#include "filter/ops.h"
+#include "filter/filter.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* A filter on servers as a whole: what it has come to, when it ends, its end. */
 #include "redis/filter.h"
 
-#include "filter/ops.h"
+#include "filter/filter.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -56,21 +56,21 @@ static void test_counters(void **state) {
         bly_geometry g;
         assert_ok(bly_plan(cases[i].kind, 12345, 0.01, 0, 64, &g));
         const uint32_t bits = cases[i].bits ? cases[i].bits : g.detail;
-        assert_int_equal(kinds_counters(&g) * bits, bly_plan_bits(&g));
+        assert_int_equal(bly_geometry_counters(&g) * bits, bly_plan_bits(&g));
     }
     for (uint32_t bits = 2; bits <= 16; bits *= 2) {
         bly_geometry g;
         char shape[KINDS_SHAPE], wanted[32];
         assert_ok(bly_counting_plan(BLY_BLOCKED_COUNTING, 12345, 0.01, bits, 64, &g));
-        assert_int_equal(kinds_counters(&g) * bits, bly_plan_bits(&g));
+        assert_int_equal(bly_geometry_counters(&g) * bits, bly_plan_bits(&g));
         (void)snprintf(wanted, sizeof wanted, "%u counters of %u bits", 512 / bits, bits);
         assert_non_null(strstr(kinds_shape(&g, shape), wanted));
     }
     bly_geometry g;
     assert_ok(bly_plan(BLY_MULTILAYER, 12345, 0.01, 0, 64, &g));
-    assert_int_equal(kinds_counters(&g), 320 * g.size);
+    assert_int_equal(bly_geometry_counters(&g), 320 * g.size);
     assert_ok(bly_plan(BLY_CLASSIC, 12345, 0.01, 0, 64, &g));
-    assert_int_equal(kinds_counters(&g), 0);
+    assert_int_equal(bly_geometry_counters(&g), 0);
 }
 
 int main(void) {

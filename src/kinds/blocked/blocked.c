@@ -22,8 +22,9 @@
  * 1.5 / 2.1 / 3.2 times the rate asked; see rate.c for the one used here.)
  */
 #include "base/bits.h"
-#include "filter/ops.h"
+#include "filter/filter.h"
 #include "hash/mix.h"
+#include "kinds/blocked/blocked_plan.h"
 #include "simd/masks.h"
 
 #include <bloomery/blocked.h>
@@ -294,8 +295,7 @@ enum {
                    BLY_CAN_OVERLAP | BLY_CAN_MAP
 };
 
-const blyi_ops blyi_sbbf_ops = {
-    .kind = BLY_SBBF,
+static const blyi_ops sbbf_ops = {
     .capabilities = CAPABILITIES,
     .block_shift = 5,
     .select_kernels = sbbf_choose,
@@ -306,10 +306,10 @@ const blyi_ops blyi_sbbf_ops = {
     .contains_many = blyi_blocks_contain_many,
     .current_fpr = sbbf_current_fpr,
     .fold = fold,
+    .prefetch_reads_no_body = true,
 };
 
-const blyi_ops blyi_split512_ops = {
-    .kind = BLY_SPLIT512,
+static const blyi_ops split512_ops = {
     .capabilities = CAPABILITIES,
     .block_shift = 6,
     .select_kernels = split_choose,
@@ -320,10 +320,10 @@ const blyi_ops blyi_split512_ops = {
     .contains_many = blyi_blocks_contain_many,
     .current_fpr = split_current_fpr,
     .fold = fold,
+    .prefetch_reads_no_body = true,
 };
 
-const blyi_ops blyi_bb2x512_ops = {
-    .kind = BLY_BB2X512,
+static const blyi_ops bb2x512_ops = {
     .capabilities = CAPABILITIES,
     .prefetch = pair_prefetch,
     .prefetch_add_shared = pair_prefetch_shared,
@@ -332,6 +332,7 @@ const blyi_ops blyi_bb2x512_ops = {
     .contains_many = pair_contains,
     .current_fpr = pair_current_fpr,
     .fold = fold,
+    .prefetch_reads_no_body = true,
 };
 
 bly_status bly_blocked_create(uint64_t capacity, double fpr, bly_filter **out) {
@@ -351,3 +352,33 @@ bly_status bly_blocked_create_exact(bly_kind layout, uint64_t blocks, uint32_t h
     spec.geometry.hashes = hashes;
     return bly_filter_create(&spec, out);
 }
+
+/* ---- descriptors ----------------------------------------------------------------------------- */
+
+const blyi_kind blyi_kind_sbbf = {
+    .code = BLY_SBBF,
+    .name = "sbbf",
+    .article = "an",
+    .meaning = "eight bits in one block of 32 bytes; the fastest",
+    .reason = "the fastest: half a cache line per key and one vector instruction to test it",
+    .planner = &blyi_sbbf_planner,
+    .ops = &sbbf_ops,
+};
+
+const blyi_kind blyi_kind_split512 = {
+    .code = BLY_SPLIT512,
+    .name = "split512",
+    .meaning = "all bits in one block of 64 bytes; fast",
+    .reason = "one cache line per key, and smaller than sbbf",
+    .planner = &blyi_split512_planner,
+    .ops = &split512_ops,
+};
+
+const blyi_kind blyi_kind_bb2x512 = {
+    .code = BLY_BB2X512,
+    .name = "bb2x512",
+    .meaning = "half the bits in each of two blocks of 64 bytes; fast and small",
+    .reason = "two cache lines per key, and hardly larger than classic",
+    .planner = &blyi_bb2x512_planner,
+    .ops = &bb2x512_ops,
+};

@@ -20,12 +20,14 @@
  * Bits per key at 1% / 0.1% / 0.01%: 9.6 / 14.4 / 19.2, k = 7 / 10 / 13.
  */
 #include "base/bits.h"
-#include "filter/ops.h"
+#include "filter/filter.h"
 #include "filter/probe_sequence.h"
 #include "filter/rate.h"
+#include "kinds/bloom/bloom_plan.h"
 
 #include <bloomery/bloom.h>
 #include <math.h>
+#include <stdio.h>
 
 typedef enum scheme { SPREAD, TEXTBOOK, SLICED } scheme;
 
@@ -197,8 +199,7 @@ static void fold(const bly_filter *from, uint64_t divisor, bly_filter *to) {
     }
 }
 
-const blyi_ops blyi_classic_ops = {
-    .kind = BLY_CLASSIC,
+static const blyi_ops classic_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_SHARE | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_FOLD |
                     BLY_CAN_OVERLAP | BLY_CAN_MAP,
     .prefetch = prefetch,
@@ -208,10 +209,10 @@ const blyi_ops blyi_classic_ops = {
     .contains_many = contains,
     .current_fpr = classic_current_fpr,
     .fold = fold,
+    .prefetch_reads_no_body = true,
 };
 
-const blyi_ops blyi_partitioned_ops = {
-    .kind = BLY_PARTITIONED,
+static const blyi_ops partitioned_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_SHARE | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_FOLD |
                     BLY_CAN_OVERLAP | BLY_CAN_MAP,
     .prefetch = prefetch,
@@ -221,6 +222,7 @@ const blyi_ops blyi_partitioned_ops = {
     .contains_many = contains,
     .current_fpr = partitioned_current_fpr,
     .fold = fold,
+    .prefetch_reads_no_body = true,
 };
 
 bly_status bly_bloom_create(uint64_t capacity, double fpr, bly_filter **out) {
@@ -245,3 +247,31 @@ bly_status bly_bloom_create_exact(uint64_t bits, uint32_t hashes, bly_filter **o
 bly_status bly_bloom_create_slices(uint64_t slice_bits, uint32_t hashes, bly_filter **out) {
     return create_exact(BLY_PARTITIONED, slice_bits, hashes, out);
 }
+
+/* ---- descriptors ----------------------------------------------------------------------------- */
+
+static void describe_slices(const bly_geometry *g, const char *grouped, char *out, size_t room) {
+    (void)g; /* more than one bit: slices are whole words */
+    snprintf(out, room, "slices of %s bits", grouped);
+}
+
+const blyi_kind blyi_kind_classic = {
+    .code = BLY_CLASSIC,
+    .name = "classic",
+    .meaning = "bits anywhere in one array; small, one cache miss per bit",
+    .reason = "the smallest of the kinds that any number of threads can add to, at the price of a "
+              "cache line for each of a key's bits",
+    .size_unit = "bit",
+    .planner = &blyi_classic_planner,
+    .ops = &classic_ops,
+};
+
+const blyi_kind blyi_kind_partitioned = {
+    .code = BLY_PARTITIONED,
+    .name = "partitioned",
+    .meaning = "one bit in each of several slices; small, one cache miss per bit",
+    .reason = "as small as classic, with each of a key's bits in a slice of its own",
+    .describe_size = describe_slices,
+    .planner = &blyi_partitioned_planner,
+    .ops = &partitioned_ops,
+};

@@ -9,7 +9,7 @@
  * they came nor on repeats, memory or threads.
  */
 #include "base/memory.h"
-#include "filter/planner.h"
+#include "filter/kind.h"
 #include "filter/rate.h"
 #include "kinds/builder/shards.h"
 #include "kinds/builder/solver.h"

@@ -13,7 +13,7 @@
 #define BLYI_KINDS_BUILDER_SOLVER_H
 
 #include "base/bits.h"
-#include "filter/ops.h"
+#include "filter/filter.h"
 #include "kinds/builder/shards.h"
 
 typedef struct blyi_solver {

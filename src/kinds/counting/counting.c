@@ -42,6 +42,7 @@
 
 #include <bloomery/counting.h>
 #include <math.h>
+#include <stdio.h>
 
 static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     const uint64_t m = f->geometry.size;
@@ -156,8 +157,7 @@ bly_status bly_counting_bits(const bly_filter *f, const bly_allocator *a, bly_fi
     return BLY_OK;
 }
 
-const blyi_ops blyi_counting_ops = {
-    .kind = BLY_COUNTING,
+static const blyi_ops counting_ops = {
     .capabilities = BLYI_COUNTERS_CAN,
     .prefetch = prefetch,
     .try_add_many = put,
@@ -169,4 +169,26 @@ const blyi_ops blyi_counting_ops = {
     .intersect_with = blyi_counters_intersect,
     .subtract_from = blyi_counters_subtract,
     .estimate_overlap = blyi_counters_overlap,
+    .prefetch_reads_no_body = true,
+};
+
+/* ---- descriptor ------------------------------------------------------------------------------ */
+
+static void counting_describe_rest(const bly_geometry *g, char *out, size_t room) {
+    snprintf(out, room, " of %u bits, %u per key", (unsigned)g->detail, (unsigned)g->hashes);
+}
+
+const blyi_kind blyi_kind_counting = {
+    .code = BLY_COUNTING,
+    .name = "counting",
+    .meaning = "counters anywhere in one array; keys can be removed, and repeats are counted",
+    .reason = "counters of four bits instead of classic's bits: keys can be removed, and repeats "
+              "are counted up to 15",
+    .hashes_name = "counters per key",
+    .size_unit = "counter",
+    .describe_rest = counting_describe_rest,
+    .meets = BLY_NEED_COUNTS,
+    .spec_fields = BLYI_SPEC_COUNTERS,
+    .planner = &blyi_counting_planner,
+    .ops = &counting_ops,
 };

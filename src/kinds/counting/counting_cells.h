@@ -11,7 +11,7 @@
 #ifndef BLYI_KINDS_COUNTING_COUNTING_CELLS_H
 #define BLYI_KINDS_COUNTING_COUNTING_CELLS_H
 
-#include "filter/ops.h"
+#include "filter/filter.h"
 #include "kinds/counting/counting_plan.h"
 
 #define BLYI_COUNTERS_INLINE static inline __attribute__((always_inline))

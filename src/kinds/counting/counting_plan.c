@@ -24,7 +24,7 @@
  * (1 + x)^k in size, and to (1 - x)^k with their signs. It is used where that leaves eight digits.
  */
 #include "kinds/counting/counting_plan.h"
-#include "filter/planner.h"
+#include "filter/kind.h"
 #include "filter/rate.h"
 
 #include <math.h>
@@ -165,9 +165,11 @@ static bly_status plan_counting(uint64_t keys, double fpr, bly_geometry *out) {
     return blyi_counting_plan(keys, fpr, BLYI_COUNTER_BITS, out);
 }
 
-const blyi_planner blyi_plan_counting = {
-    .kind = BLY_COUNTING,
-    .name = "counting",
+static uint64_t counting_counters(const bly_geometry *g) {
+    return g->size;
+}
+
+const blyi_planner blyi_counting_planner = {
     .check = check_counting,
     .bits = bits,
     .width = width,
@@ -175,4 +177,5 @@ const blyi_planner blyi_plan_counting = {
     .rate = counting_rate,
     .max_keys = most,
     .fill = fill,
+    .counters = counting_counters,
 };

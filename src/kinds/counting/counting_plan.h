@@ -4,6 +4,7 @@
 #ifndef BLYI_KINDS_COUNTING_COUNTING_PLAN_H
 #define BLYI_KINDS_COUNTING_COUNTING_PLAN_H
 
+#include "filter/kind.h"
 #include <bloomery/plan.h>
 #include <stdbool.h>
 
@@ -40,5 +41,7 @@ double blyi_counting_keys(const bly_geometry *g, double fill);
 
 /* The chance that a given counter was raised by at least `least` of n keys. */
 double blyi_counting_tail(const bly_geometry *g, double n, uint32_t least);
+
+extern const blyi_planner blyi_counting_planner;
 
 #endif

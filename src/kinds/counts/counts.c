@@ -189,8 +189,7 @@ static bly_status overlap(const bly_filter *a, const bly_filter *b, bly_overlap 
     return BLY_OK;
 }
 
-const blyi_ops blyi_counts_ops = {
-    .kind = BLY_COUNTS,
+static const blyi_ops counts_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_OVERLAP | BLY_CAN_MAP | BLY_TELLS_COPIES,
     .prefetch = prefetch,
     .try_add_many = put,
@@ -217,3 +216,22 @@ bly_status bly_counts_create_in(uint64_t bytes, bly_filter **out) {
     spec.geometry.size = bytes / BLYI_COUNTS_LINE;
     return bly_filter_create(&spec, out);
 }
+
+/* ---- descriptor ------------------------------------------------------------------------------ */
+
+const blyi_kind blyi_kind_counts = {
+    .code = BLY_COUNTS,
+    .name = "counts",
+    .meaning = "how often each key came, exact while it is seldom, then an estimate",
+    .reason = "how often a key came, roughly; goes on counting however many keys come",
+    .hashes_name = "counters per key",
+    .size_unit = "line",
+    .describe_rest = blyi_describe_counters,
+    .meets = BLY_NEED_COUNTS,
+    .requires = BLY_NEED_COUNTS,
+    .refusals = {[BLY_OP_INTERSECT] =
+                     "what other keys have added to a counter cannot be told from it",
+                 [BLY_OP_SUBTRACT] = "counters that were raised by chance cannot be lowered again"},
+    .planner = &blyi_counts_planner,
+    .ops = &counts_ops,
+};

@@ -2,7 +2,8 @@
 #ifndef BLYI_KINDS_COUNTS_COUNTS_H
 #define BLYI_KINDS_COUNTS_COUNTS_H
 
-#include "filter/ops.h"
+#include "filter/filter.h"
+#include "filter/kind.h"
 #include "hash/mix.h"
 
 enum {
@@ -22,5 +23,7 @@ static inline const uint64_t *blyi_counts_values_of(const bly_filter *f) {
 
 /* ops.union_with */
 bly_status blyi_counts_unite(bly_filter *dst, const bly_filter *src);
+
+extern const blyi_planner blyi_counts_planner;
 
 #endif

@@ -13,9 +13,9 @@
  * four.
  */
 #include "filter/binomial_mean.h"
-#include "filter/planner.h"
 #include "filter/rate.h"
 #include "filter/size_search.h"
+#include "kinds/counts/counts.h"
 
 #include <math.h>
 
@@ -90,9 +90,11 @@ static bly_status plan(uint64_t keys, double fpr, bly_geometry *out) {
     return BLY_OK;
 }
 
-const blyi_planner blyi_plan_counts = {
-    .kind = BLY_COUNTS,
-    .name = "counts",
+static uint64_t counts_counters(const bly_geometry *g) {
+    return g->size * 64;
+}
+
+const blyi_planner blyi_counts_planner = {
     .check = check,
     .bits = bits,
     .width = width,
@@ -100,4 +102,6 @@ const blyi_planner blyi_plan_counts = {
     .rate = rate,
     .max_keys = most,
     .fill = fill,
+    .lookup_lines = 1,
+    .counters = counts_counters,
 };

@@ -4,12 +4,19 @@
 #ifndef BLYI_KINDS_CUCKOO_CHAIN_H
 #define BLYI_KINDS_CUCKOO_CHAIN_H
 
-#include "filter/series.h"
+#include "filter/level_growth.h"
 #include "kinds/cuckoo/entries.h"
 
 /* Whether keys of one class in a table `fine` are of one class in a table `coarse`, which has fewer
  * classes and as many buckets or fewer. */
 bool blyi_refines(const bly_geometry *fine, const bly_geometry *coarse);
+
+/* Whether two tables have the same shape. Then they have one share of the rate between them: a
+ * union may leave such levels. */
+static inline bool blyi_tables_share_rate(const bly_geometry *a, const bly_geometry *b) {
+    return a->kind == BLY_CUCKOO && b->kind == BLY_CUCKOO && a->size == b->size &&
+           a->hashes == b->hashes;
+}
 
 /* Whether a level of the one shape may come after one of the other: a refinement, or its twin. */
 bool blyi_chain_fits(const blyi_shape *newer, const blyi_shape *older);

@@ -51,9 +51,8 @@ bly_status bly_cuckoo_create(uint64_t keys, double fpr, bly_filter **out) {
     return bly_filter_create(&spec, out);
 }
 
-const blyi_ops blyi_cuckoo_ops = {
-    .kind = BLY_CUCKOO,
-    .capabilities = BLYI_ENTRIES_CAN,
+static const blyi_ops cuckoo_ops = {
+    .capabilities = BLYI_ENTRIES_CAN | BLY_LIMITS_COPIES,
     .prefetch = blyi_entries_prefetch,
     .try_add_many = put,
     .contains_many = blyi_entries_contains,
@@ -68,4 +67,17 @@ const blyi_ops blyi_cuckoo_ops = {
     .subtract_from = blyi_entries_subtract,
     .estimate_overlap = blyi_entries_overlap,
     .is_equal = blyi_entries_equal,
+    .prefetch_reads_no_body = true,
+};
+
+const blyi_kind blyi_kind_cuckoo = {
+    .code = BLY_CUCKOO,
+    .name = "cuckoo",
+    .meaning = "fingerprints in buckets; keys can be removed",
+    .reason = "keys can be removed; smaller than a Bloom filter below 0.2%, and two cache lines",
+    .hashes_name = "bits of a remainder",
+    .size_unit = "bucket",
+    .describe_rest = blyi_table_describe,
+    .planner = &blyi_cuckoo_planner,
+    .ops = &cuckoo_ops,
 };

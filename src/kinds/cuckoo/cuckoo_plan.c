@@ -28,10 +28,11 @@
  * Buckets are planned in even numbers, because then no key's two buckets are the same (table.h).
  */
 #include "kinds/cuckoo/cuckoo_plan.h"
-#include "filter/planner.h"
+#include "filter/kind.h"
 #include "filter/rate.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { SPARE = 13, LARGE_SPARE = 6, ALWAYS = 8, MIN_PLANNED = 7 };
 
@@ -185,9 +186,7 @@ bly_status blyi_growable_plan(uint64_t first, uint64_t horizon, double fpr, bly_
     return status;
 }
 
-const blyi_planner blyi_plan_cuckoo = {
-    .kind = BLY_CUCKOO,
-    .name = "cuckoo",
+const blyi_planner blyi_cuckoo_planner = {
     .check = check_cuckoo,
     .bits = bits,
     .width = width,
@@ -195,11 +194,44 @@ const blyi_planner blyi_plan_cuckoo = {
     .rate = blyi_table_rate,
     .max_keys = blyi_table_most,
     .fill = blyi_table_fill,
+    .lookup_lines = 2,
 };
 
-const blyi_planner blyi_plan_growable = {
-    .kind = BLY_GROWABLE_CUCKOO,
-    .name = "growable-cuckoo",
+void blyi_table_describe(const bly_geometry *g, char *out, size_t room) {
+    snprintf(out, room, " of 4 slots, remainders of %u bit%s", (unsigned)g->hashes,
+             g->hashes == 1 ? "" : "s");
+}
+
+/* ---- growth on paper --------------------------------------------------------------------------
+ */
+
+static unsigned growable_doublings_left(const bly_geometry *g) {
+    return g->hashes - g->detail;
+}
+
+/* As far as growable.c goes by itself, or as far as the keys demand. */
+static uint64_t growable_horizon(const bly_needs *needs) {
+    enum { DOUBLINGS = 10 };
+    if (needs->first_keys > BLYI_MAX_BITS >> DOUBLINGS)
+        return needs->keys;
+    uint64_t far = needs->first_keys << DOUBLINGS;
+    return far > needs->keys ? far : needs->keys;
+}
+
+static bly_status plan_grown(const bly_needs *needs, uint64_t keys, bly_geometry *out) {
+    uint64_t horizon = growable_horizon(needs);
+    double floor = blyi_hash_floor((double)horizon, needs->hash_bits);
+    if (floor > needs->fpr / 10)
+        return BLY_EWEAKHASH;
+    bly_status status = blyi_growable_plan(needs->first_keys, horizon, needs->fpr - floor, out);
+    while (status == BLY_OK && blyi_buckets_hold(out->size) < keys && out->hashes > out->detail) {
+        out->size *= 2;
+        out->hashes--;
+    }
+    return status;
+}
+
+const blyi_planner blyi_growable_planner = {
     .check = check_growable,
     .bits = bits,
     .width = width,
@@ -207,4 +239,8 @@ const blyi_planner blyi_plan_growable = {
     .rate = blyi_table_rate,
     .max_keys = blyi_table_most,
     .fill = blyi_table_fill,
+    .doublings_left = growable_doublings_left,
+    .horizon = growable_horizon,
+    .plan_grown = plan_grown,
+    .lookup_lines = 2,
 };

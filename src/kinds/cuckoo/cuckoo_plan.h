@@ -4,6 +4,7 @@
 #ifndef BLYI_KINDS_CUCKOO_CUCKOO_PLAN_H
 #define BLYI_KINDS_CUCKOO_CUCKOO_PLAN_H
 
+#include "filter/kind.h"
 #include <bloomery/plan.h>
 #include <stdbool.h>
 
@@ -56,5 +57,10 @@ bly_status blyi_growable_plan(uint64_t first, uint64_t horizon, double fpr, bly_
  * BLY_ETOOBIG; BLY_ERATE when its remainders would be too long, or it would be wide when `last` is
  * not. */
 bly_status blyi_chain_plan(const bly_geometry *last, uint64_t keys, double fpr, bly_geometry *out);
+
+extern const blyi_planner blyi_cuckoo_planner, blyi_growable_planner;
+
+/* blyi_kind.describe_rest of a table. */
+void blyi_table_describe(const bly_geometry *g, char *out, size_t room);
 
 #endif

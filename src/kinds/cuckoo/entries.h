@@ -9,7 +9,7 @@
 
 #define BLYI_ENTRIES_CAN                                                                           \
     (BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_OVERLAP | BLY_CAN_MAP |             \
-     BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_TELLS_COPIES)
+     BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_TELLS_COPIES | BLY_HAS_SLOTS)
 
 /* Stores a copy of a class of f's table as it is now, without counting it. BLY_EFULL, or why the
  * table could not grow: no byte has changed then. */

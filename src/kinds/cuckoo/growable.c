@@ -27,6 +27,7 @@
 #include "filter/rate.h"
 #include <bloomery/cuckoo.h>
 #include <math.h>
+#include <stdio.h>
 
 enum { DEFAULT_DOUBLINGS = 10 };
 
@@ -192,9 +193,8 @@ bly_status bly_cuckoo_create_growable(uint64_t keys, uint64_t horizon, double fp
     return bly_filter_create(&spec, out);
 }
 
-const blyi_ops blyi_growable_ops = {
-    .kind = BLY_GROWABLE_CUCKOO,
-    .capabilities = BLYI_ENTRIES_CAN,
+static const blyi_ops growable_ops = {
+    .capabilities = BLYI_ENTRIES_CAN | BLY_LIMITS_COPIES,
     .create = create,
     .prefetch = blyi_entries_prefetch,
     .try_add_many = put,
@@ -212,4 +212,31 @@ const blyi_ops blyi_growable_ops = {
     .is_compatible = compatible,
     .any_size = true,
     .is_equal = equal,
+    .prefetch_reads_no_body = true,
+};
+
+static void growable_describe_rest(const bly_geometry *g, char *out, size_t room) {
+    const unsigned doublings = g->hashes - g->detail;
+    blyi_table_describe(g, out, room);
+    size_t used = strlen(out);
+    if (doublings > 0)
+        snprintf(out + used, room - used, ", can double %u time%s", doublings,
+                 doublings == 1 ? "" : "s");
+    else
+        snprintf(out + used, room - used, ", cannot double any more");
+}
+
+const blyi_kind blyi_kind_growable_cuckoo = {
+    .code = BLY_GROWABLE_CUCKOO,
+    .name = "growable-cuckoo",
+    .meaning = "fingerprints in buckets; keys can be removed, and it doubles when full",
+    .reason = "keys can be removed, and it doubles when full, at the price of a bit per key for "
+              "each time it may still double",
+    .hashes_name = "bits of a remainder",
+    .size_unit = "bucket",
+    .describe_rest = growable_describe_rest,
+    .meets = BLY_NEED_GROW,
+    .spec_fields = BLYI_SPEC_HORIZON,
+    .planner = &blyi_growable_planner,
+    .ops = &growable_ops,
 };

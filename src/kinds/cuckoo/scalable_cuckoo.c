@@ -40,8 +40,9 @@
  * In a file the levels follow one another, oldest first, each a cuckoo filter with a header of its
  * own.
  */
-#include "filter/levels_ask.h"
-#include "filter/plan_levels.h"
+#include "filter/level_growth.h"
+#include "filter/levels.h"
+#include "filter/rate.h"
 #include "kinds/cuckoo/chain.h"
 
 #include <bloomery/scalable_cuckoo.h>
@@ -232,7 +233,7 @@ bool blyi_refines(const bly_geometry *fine, const bly_geometry *coarse) {
 }
 
 bool blyi_chain_fits(const blyi_shape *newer, const blyi_shape *older) {
-    if (blyi_levels_share_rate(&newer->geometry, &older->geometry))
+    if (blyi_tables_share_rate(&newer->geometry, &older->geometry))
         return newer->capacity == older->capacity && newer->fpr == older->fpr;
     return blyi_refines(&newer->geometry, &older->geometry);
 }
@@ -252,16 +253,33 @@ static bool adds_up(const blyi_shape *all, const blyi_shape *const *levels, unsi
     return blyi_levels_consistent(all, levels, n);
 }
 
+/* Remainders have whole bits, so a table's rate is below the one it may have. */
+static bly_status scalable_cuckoo_plan_level(const blyi_level_request *w, double *fpr,
+                                             bly_geometry *out) {
+    double floor = blyi_hash_floor((double)w->keys, w->hash_bits);
+    if (!(*fpr >= 0x1p-40))
+        return BLY_ERATE;
+    if (floor > *fpr / 10)
+        return BLY_EWEAKHASH;
+    bly_status status = w->last ? blyi_chain_plan(w->last, w->keys, *fpr - floor, out)
+                                : blyi_table_plan(BLY_CUCKOO, w->keys, *fpr - floor, out);
+    if (status == BLY_OK)
+        *fpr = blyi_table_rate(out, (double)w->keys) + floor;
+    return status;
+}
+
 static const blyi_level_rules whole = {
     .accepts_level = admits,
     .levels_are_consistent = adds_up,
     .update_totals = blyi_levels_sum_counts,
+    .plan_level = scalable_cuckoo_plan_level,
+    .share_rate = blyi_tables_share_rate,
     .levels_are_public = true,
 };
 
-const blyi_ops blyi_scalable_cuckoo_ops = {
-    .kind = BLY_SCALABLE_CUCKOO,
-    .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP | BLY_CAN_REMOVE | BLY_TELLS_COPIES,
+static const blyi_ops scalable_cuckoo_ops = {
+    .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP | BLY_CAN_REMOVE | BLY_TELLS_COPIES |
+                    BLY_HAS_LEVELS | BLY_HAS_SLOTS | BLY_LIMITS_COPIES,
     .create = create,
     .level_rules = &whole,
     .single_level = sole,
@@ -276,4 +294,31 @@ const blyi_ops blyi_scalable_cuckoo_ops = {
     .is_compatible = blyi_chain_compatible,
     .any_size = true,
     .is_equal = blyi_levels_equal,
+};
+
+/* The factor is a power of two. */
+static bly_status check_scalable_cuckoo(const bly_geometry *g) {
+    if (!blyi_growth_is_valid(g->detail) || g->detail == 1 || g->detail & (g->detail - 1))
+        return BLY_EGEOMETRY;
+    return blyi_levels_geometry_check(g, 1, BLYI_MAX_LEVELS);
+}
+
+static const blyi_planner scalable_cuckoo_planner = BLYI_LEVELS_PLANNER(check_scalable_cuckoo);
+
+const blyi_kind blyi_kind_scalable_cuckoo = {
+    .code = BLY_SCALABLE_CUCKOO,
+    .name = "scalable-cuckoo",
+    .meaning = "a list of fingerprint tables that grows with its keys; keys can be removed",
+    .reason = "keys can be removed, and it grows without end by opening levels, so that no add has "
+              "to wait; two cache lines for each level",
+    .hashes_name = "levels",
+    .describe_size = blyi_describe_levels,
+    .describe_rest = blyi_describe_nothing,
+    .meets = BLY_NEED_GROW,
+    .spec_fields = BLYI_SPEC_LEVELS,
+    .refusals = {[BLY_OP_SUBTRACT] =
+                     "what a key leaves in one level does not tell which entry of a newer one is "
+                     "its own; remove the keys themselves"},
+    .planner = &scalable_cuckoo_planner,
+    .ops = &scalable_cuckoo_ops,
 };

@@ -16,7 +16,7 @@ static bool go_together(const bly_filter *a, const bly_filter *b) {
 bool blyi_chain_compatible(const bly_filter *a, const bly_filter *b) {
     const blyi_levels *la = a->levels, *lb = b->levels;
     bool same =
-        a->fpr == b->fpr && blyi_levels_share_rate(&la->at[0]->geometry, &lb->at[0]->geometry);
+        a->fpr == b->fpr && blyi_tables_share_rate(&la->at[0]->geometry, &lb->at[0]->geometry);
     for (unsigned i = 0; i < la->n; i++)
         for (unsigned j = 0; same && j < lb->n; j++)
             same = go_together(la->at[i], lb->at[j]);
@@ -26,7 +26,7 @@ bool blyi_chain_compatible(const bly_filter *a, const bly_filter *b) {
 static bool has_shape(const bly_filter *f, const bly_filter *level) {
     bool has = false;
     for (unsigned i = 0; !has && i < f->levels->n; i++)
-        has = blyi_levels_share_rate(&f->levels->at[i]->geometry, &level->geometry);
+        has = blyi_tables_share_rate(&f->levels->at[i]->geometry, &level->geometry);
     return has;
 }
 
@@ -65,7 +65,7 @@ static void join_twins(bly_filter *f) {
     for (unsigned i = f->levels->n; --i > 0;) {
         const bly_filter *level = f->levels->at[i], *twin = f->levels->at[i - 1];
         uint64_t slot = 0;
-        if (!blyi_levels_share_rate(&level->geometry, &twin->geometry) ||
+        if (!blyi_tables_share_rate(&level->geometry, &twin->geometry) ||
             level->items > blyi_level_room(twin))
             continue;
         (void)blyi_chain_drain(f, i, &slot, level->geometry.size * BLYI_BUCKET);

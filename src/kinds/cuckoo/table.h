@@ -28,7 +28,7 @@
 #define BLYI_KINDS_CUCKOO_TABLE_H
 
 #include "base/bits.h"
-#include "filter/ops.h"
+#include "filter/filter.h"
 #include "hash/mix.h"
 #include "kinds/cuckoo/cuckoo_plan.h"
 #include "kinds/cuckoo/cuckoo_slots.h"

@@ -50,6 +50,7 @@
 #include <bloomery/build.h>
 #include <bloomery/fuse.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define INLINE BLYI_FUSE_INLINE
@@ -243,8 +244,7 @@ static bool sound(const blyi_shape *whole, const uint8_t *body) {
     return stray == 0;
 }
 
-const blyi_ops blyi_fuse_ops = {
-    .kind = BLY_FUSE,
+static const blyi_ops fuse_ops = {
     .capabilities = BLY_CAN_MAP | BLY_CAN_BUILD,
     .prefetch = prefetch,
     .contains_many = contains,
@@ -259,3 +259,25 @@ bly_status bly_fuse_build(const bly_bytes *keys, size_t n, double fpr, bly_filte
     bly_spec spec = bly_spec_for(BLY_FUSE, 0, fpr);
     return bly_filter_build(&spec, keys, n, out);
 }
+
+/* ---- descriptor ------------------------------------------------------------------------------ */
+
+static void fuse_describe_rest(const bly_geometry *g, char *out, size_t room) {
+    int n = snprintf(out, room, ", fingerprints of %u bit%s", (unsigned)g->hashes,
+                     g->hashes == 1 ? "" : "s");
+    if (blyi_fuse_shards(g) > 1 && n > 0 && (size_t)n < room)
+        snprintf(out + n, room - (size_t)n, ", in %u shards", (unsigned)blyi_fuse_shards(g));
+}
+
+const blyi_kind blyi_kind_fuse = {
+    .code = BLY_FUSE,
+    .name = "fuse",
+    .meaning = "built from all keys at once; small and fast, never changes",
+    .reason = "built from all keys at once; three cache lines, and small",
+    .hashes_name = "bits of a fingerprint",
+    .size_unit = "slot",
+    .describe_rest = fuse_describe_rest,
+    .requires = BLY_NEED_STATIC,
+    .planner = &blyi_fuse_planner,
+    .ops = &fuse_ops,
+};

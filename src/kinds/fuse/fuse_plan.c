@@ -20,7 +20,7 @@
  * segment, or 64 bytes, each time.
  */
 #include "kinds/fuse/fuse_plan.h"
-#include "filter/planner.h"
+#include "filter/kind.h"
 #include "filter/rate.h"
 
 #include <math.h>
@@ -158,9 +158,7 @@ static double fill(const bly_geometry *g, double n) {
     return 1;
 }
 
-const blyi_planner blyi_plan_fuse = {
-    .kind = BLY_FUSE,
-    .name = "fuse",
+const blyi_planner blyi_fuse_planner = {
     .check = check,
     .bits = bits,
     .width = width,
@@ -168,4 +166,5 @@ const blyi_planner blyi_plan_fuse = {
     .rate = rate,
     .max_keys = most,
     .fill = fill,
+    .lookup_lines = 3,
 };

@@ -12,6 +12,7 @@
 #ifndef BLYI_KINDS_FUSE_FUSE_PLAN_H
 #define BLYI_KINDS_FUSE_FUSE_PLAN_H
 
+#include "filter/kind.h"
 #include <bloomery/plan.h>
 
 enum {
@@ -77,5 +78,7 @@ static inline uint64_t blyi_fuse_shard_bytes(const bly_geometry *g) {
  * was tried in vain. BLY_ERATE below 2^-28, BLY_ETOOBIG. */
 bly_status blyi_fuse_plan(uint64_t most, unsigned shards, double fpr, unsigned again,
                           bly_geometry *out);
+
+extern const blyi_planner blyi_fuse_planner;
 
 #endif

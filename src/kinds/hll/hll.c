@@ -19,11 +19,12 @@
  */
 #include "kinds/hll/hll.h"
 
-#include "filter/planner.h"
+#include "filter/kind.h"
 #include "filter/rate.h"
 #include "filter/set_operations.h"
 #include <bloomery/sketch.h>
 #include <math.h>
+#include <stdio.h>
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -161,7 +162,7 @@ static bly_status create(const bly_spec *spec, bly_filter **out) {
     bly_status status = BLY_OK;
     bool exact = spec->geometry.size != 0;
     if (shape.capacity == 0)
-        shape.capacity = blyi_plan_hll.max_keys(&shape.geometry);
+        shape.capacity = blyi_hll_planner.max_keys(&shape.geometry);
     if (!exact)
         status = bly_plan(BLY_HLL, shape.capacity, spec->fpr, spec->geometry.options, 128,
                           &shape.geometry);
@@ -169,7 +170,7 @@ static bly_status create(const bly_spec *spec, bly_filter **out) {
         status = bly_plan_check(&shape.geometry);
     if (status)
         return status;
-    shape.fpr = blyi_plan_hll.rate(&shape.geometry, 1);
+    shape.fpr = blyi_hll_planner.rate(&shape.geometry, 1);
     if (exact && spec->fpr != 0 && !(spec->fpr >= 0x1p-40 && spec->fpr < 1))
         return BLY_ERATE;
     if (shape.hasher.id == BLY_HASH_NONE)
@@ -183,8 +184,7 @@ static bly_status create(const bly_spec *spec, bly_filter **out) {
     return blyi_filter_make(&shape, spec->allocator, NULL, out);
 }
 
-const blyi_ops blyi_hll_ops = {
-    .kind = BLY_HLL,
+static const blyi_ops hll_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_OVERLAP | BLY_CAN_MAP | BLY_ONLY_COUNTS,
     .create = create,
     .prefetch = prefetch,
@@ -212,5 +212,30 @@ double bly_hll_estimate(const bly_filter *f) {
 }
 
 double bly_hll_error(const bly_filter *f) {
-    return f->geometry.kind == BLY_HLL ? blyi_plan_hll.rate(&f->geometry, 1) : (double)NAN;
+    return f->geometry.kind == BLY_HLL ? blyi_hll_planner.rate(&f->geometry, 1) : (double)NAN;
 }
+
+/* ---- descriptor ------------------------------------------------------------------------------ */
+
+#define ONLY_HOW_MANY                                                                              \
+    "registers tell how many keys there are, not which; the overlap of two can be estimated"
+
+static void hll_describe_rest(const bly_geometry *g, char *out, size_t room) {
+    (void)g;
+    snprintf(out, room, " of 6 bits");
+}
+
+const blyi_kind blyi_kind_hll = {
+    .code = BLY_HLL,
+    .name = "hll",
+    .article = "an",
+    .meaning = "how many different keys came, an estimate, in a few kilobytes",
+    .reason = "how many different keys came, roughly",
+    .never_advised = "it tells how many keys there are, not which",
+    .hashes_name = "precision",
+    .size_unit = "register",
+    .describe_rest = hll_describe_rest,
+    .refusals = {[BLY_OP_INTERSECT] = ONLY_HOW_MANY, [BLY_OP_SUBTRACT] = ONLY_HOW_MANY},
+    .planner = &blyi_hll_planner,
+    .ops = &hll_ops,
+};

@@ -2,7 +2,8 @@
 #ifndef BLYI_KINDS_HLL_HLL_H
 #define BLYI_KINDS_HLL_HLL_H
 
-#include "filter/ops.h"
+#include "filter/filter.h"
+#include "filter/kind.h"
 
 enum { BLYI_HLL_BITS = 6, BLYI_HLL_VALUES = 1 << BLYI_HLL_BITS };
 
@@ -31,5 +32,7 @@ static inline void blyi_hll_set(uint8_t *body, uint64_t i, unsigned value) {
  * NULL, from the larger of each two. For any bytes: a register above the largest rank counts as
  * that. INFINITY when all are. */
 double blyi_hll_estimate(const bly_geometry *g, const uint8_t *body, const uint8_t *other);
+
+extern const blyi_planner blyi_hll_planner;
 
 #endif

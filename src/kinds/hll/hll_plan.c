@@ -7,7 +7,7 @@
  * part in it. Errors are quoted to two digits, and mean what they are quoted for: 0.0081 is 2^14
  * registers, whose error is 0.008117.
  */
-#include "filter/planner.h"
+#include "kinds/hll/hll.h"
 
 #include <math.h>
 
@@ -64,9 +64,7 @@ static double fill(const bly_geometry *g, double n) {
     return -expm1(n * log1p(-1 / (double)g->size));
 }
 
-const blyi_planner blyi_plan_hll = {
-    .kind = BLY_HLL,
-    .name = "hll",
+const blyi_planner blyi_hll_planner = {
     .check = check,
     .bits = bits,
     .width = width,

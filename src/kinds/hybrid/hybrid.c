@@ -195,9 +195,8 @@ uint64_t bly_hybrid_spilled(const bly_filter *f) {
     return used < s.slots ? used : s.slots;
 }
 
-const blyi_ops blyi_hybrid_ops = {
-    .kind = BLY_HYBRID,
-    .capabilities = BLYI_ENTRIES_CAN,
+static const blyi_ops hybrid_ops = {
+    .capabilities = BLYI_ENTRIES_CAN | BLY_DETAIL_GROWS,
     .prefetch = prefetch,
     .prefetch_contains = blyi_entries_prefetch,
     .try_add_many = put,
@@ -214,4 +213,20 @@ const blyi_ops blyi_hybrid_ops = {
     .estimate_overlap = blyi_hybrid_overlap,
     .any_detail = true,
     .is_equal = blyi_hybrid_equal,
+};
+
+/* ---- descriptor ------------------------------------------------------------------------------ */
+
+const blyi_kind blyi_kind_hybrid = {
+    .code = BLY_HYBRID,
+    .name = "hybrid",
+    .meaning = "fingerprints with exact counts; keys can be removed, and come any number of times",
+    .reason = "keys can be removed, and come any number of times: exact counts, and more space "
+              "only for keys that come fifteen times or more",
+    .hashes_name = "bits of a remainder",
+    .size_unit = "bucket",
+    .describe_rest = blyi_table_describe,
+    .meets = BLY_NEED_COUNTS,
+    .planner = &blyi_hybrid_planner,
+    .ops = &hybrid_ops,
 };

@@ -3,7 +3,7 @@
  * come, which nobody has said.
  */
 #include "kinds/hybrid/hybrid_plan.h"
-#include "filter/planner.h"
+#include "filter/kind.h"
 #include "filter/rate.h"
 
 static unsigned entry_bits(const bly_geometry *g) {
@@ -39,9 +39,7 @@ static bly_status plan(uint64_t keys, double fpr, bly_geometry *out) {
     return blyi_table_plan(BLY_HYBRID, keys, fpr, out);
 }
 
-const blyi_planner blyi_plan_hybrid = {
-    .kind = BLY_HYBRID,
-    .name = "hybrid",
+const blyi_planner blyi_hybrid_planner = {
     .check = check,
     .bits = bits,
     .width = width,
@@ -49,4 +47,5 @@ const blyi_planner blyi_plan_hybrid = {
     .rate = blyi_table_rate,
     .max_keys = blyi_table_most,
     .fill = blyi_table_fill,
+    .lookup_lines = 2,
 };

@@ -10,6 +10,7 @@
 #define BLYI_KINDS_HYBRID_HYBRID_PLAN_H
 
 #include "base/size_class.h"
+#include "filter/kind.h"
 #include "kinds/cuckoo/cuckoo_plan.h"
 
 enum {
@@ -39,5 +40,7 @@ static inline unsigned blyi_hybrid_id_bytes(const bly_geometry *g) {
         bits++;
     return bits <= 16 ? 2 : (bits + 7) / 8;
 }
+
+extern const blyi_planner blyi_hybrid_planner;
 
 #endif

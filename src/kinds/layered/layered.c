@@ -52,11 +52,11 @@ static void choose(bly_filter *f) {
 }
 
 static void prefetch_front(const bly_filter *f, const bly_hash *h, size_t n) {
-    blyi_sbbf_ops.prefetch(f, h, n);
+    blyi_ops_of(BLY_SBBF)->prefetch(f, h, n);
 }
 
 static double current_fpr(const bly_filter *f) {
-    return blyi_sbbf_ops.current_fpr(f);
+    return blyi_ops_of(BLY_SBBF)->current_fpr(f);
 }
 
 /* ---- changes --------------------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ static bool sound(const blyi_shape *shape, const uint8_t *body) {
 
 bly_filter blyi_layered_front(const bly_filter *f) {
     bly_filter front = *f;
-    front.ops = &blyi_sbbf_ops;
+    front.ops = blyi_ops_of(BLY_SBBF);
     front.geometry.kind = BLY_SBBF;
     front.body_bytes = blyi_layered_front_bytes(&f->geometry);
     return front;
@@ -176,8 +176,7 @@ static void stats(const bly_filter *f, bly_stats *out) {
         }
 }
 
-const blyi_ops blyi_layered_ops = {
-    .kind = BLY_LAYERED,
+static const blyi_ops layered_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_OVERLAP |
                     BLY_CAN_MAP | BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_TELLS_COPIES,
     .block_shift = 5,
@@ -210,12 +209,11 @@ static void refuse_clear(bly_filter *f) {
 }
 
 static void fold(const bly_filter *from, uint64_t divisor, bly_filter *to) {
-    blyi_sbbf_ops.fold(from, divisor, to);
+    blyi_ops_of(BLY_SBBF)->fold(from, divisor, to);
 }
 
 /* sbbf's row, without what would change the bits behind the owner's back. */
 static const blyi_ops front_ops = {
-    .kind = BLY_SBBF,
     .capabilities = BLY_CAN_OVERLAP | BLY_CAN_FOLD | BLY_CAN_MAP,
     .block_shift = 5,
     .select_kernels = choose,
@@ -250,3 +248,17 @@ bly_status bly_layered_create(uint64_t keys, double fpr, bly_filter **out) {
     bly_spec spec = bly_spec_for(BLY_LAYERED, keys, fpr);
     return bly_filter_create(&spec, out);
 }
+
+/* ---- descriptor ------------------------------------------------------------------------------ */
+
+const blyi_kind blyi_kind_layered = {
+    .code = BLY_LAYERED,
+    .name = "layered",
+    .meaning = "sbbf in front, counters behind; keys can be removed, the front can be shared",
+    .reason = "keys can be removed, and a query is sbbf's; its front can be handed out as a filter "
+              "of that kind",
+    .hashes_name = "counters per key",
+    .describe_rest = blyi_describe_counters,
+    .planner = &blyi_layered_planner,
+    .ops = &layered_ops,
+};

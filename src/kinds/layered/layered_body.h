@@ -6,7 +6,8 @@
 #ifndef BLYI_KINDS_LAYERED_LAYERED_BODY_H
 #define BLYI_KINDS_LAYERED_LAYERED_BODY_H
 
-#include "filter/ops.h"
+#include "filter/filter.h"
+#include "filter/kind.h"
 #include "simd/counter_kernel.h"
 
 static inline uint64_t blyi_layered_front_bytes(const bly_geometry *g) {
@@ -29,5 +30,7 @@ bly_status blyi_layered_unite(bly_filter *dst, const bly_filter *src);
 bly_status blyi_layered_intersect(bly_filter *dst, const bly_filter *src);
 bly_status blyi_layered_subtract(bly_filter *dst, const bly_filter *src);
 bly_status blyi_layered_overlap(const bly_filter *a, const bly_filter *b, bly_overlap *out);
+
+extern const blyi_planner blyi_layered_planner;
 
 #endif

@@ -8,8 +8,8 @@
  * that is nearly Poisson with mean 8 n / (256 size), so the chance of eight or more is 1.4e-6 when
  * full at 1%, 4.1e-8 at 0.1% and 1.4e-9 at 0.01%.
  */
-#include "filter/planner.h"
 #include "filter/rate.h"
+#include "kinds/layered/layered_body.h"
 
 enum { CELLS = 256, CELL_BITS = 4, LANES = 8 };
 
@@ -64,9 +64,11 @@ static double fill(const bly_geometry *g, double n) {
     return bly_plan_fill(&front, n);
 }
 
-const blyi_planner blyi_plan_layered = {
-    .kind = BLY_LAYERED,
-    .name = "layered",
+static uint64_t layered_counters(const bly_geometry *g) {
+    return g->size * CELLS;
+}
+
+const blyi_planner blyi_layered_planner = {
     .check = check,
     .bits = bits,
     .width = width,
@@ -74,4 +76,6 @@ const blyi_planner blyi_plan_layered = {
     .rate = rate,
     .max_keys = most,
     .fill = fill,
+    .lookup_lines = 1,
+    .counters = layered_counters,
 };

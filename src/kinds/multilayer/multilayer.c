@@ -123,10 +123,10 @@ bly_status bly_multilayer_create(uint64_t keys, double fpr, bly_filter **out) {
     return bly_filter_create(&spec, out);
 }
 
-const blyi_ops blyi_multilayer_ops = {
-    .kind = BLY_MULTILAYER,
+static const blyi_ops multilayer_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_OVERLAP |
-                    BLY_CAN_MAP | BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_TELLS_COPIES,
+                    BLY_CAN_MAP | BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_TELLS_COPIES |
+                    BLY_DETAIL_GROWS,
     .block_shift = 6,
     .select_kernels = blyi_ml_choose,
     .prefetch = blyi_ml_prefetch,
@@ -142,4 +142,19 @@ const blyi_ops blyi_multilayer_ops = {
     .estimate_overlap = blyi_ml_overlap,
     .any_detail = true,
     .is_equal = blyi_ml_equal,
+};
+
+/* ---- descriptor ------------------------------------------------------------------------------ */
+
+const blyi_kind blyi_kind_multilayer = {
+    .code = BLY_MULTILAYER,
+    .name = "multilayer",
+    .meaning = "counters of variable length in one block of 64 bytes; keys can be removed",
+    .reason = "keys can be removed, one cache line, never full; it grows where keys come more than "
+              "once",
+    .hashes_name = "counters per key",
+    .describe_rest = blyi_describe_counters,
+    .meets = BLY_NEED_COUNTS,
+    .planner = &blyi_multilayer_planner,
+    .ops = &multilayer_ops,
 };

@@ -13,7 +13,7 @@
 
 #include "base/bits.h"
 #include "base/bytes.h"
-#include "filter/ops.h"
+#include "filter/filter.h"
 #include "hash/mix.h"
 #include "kinds/multilayer/multilayer_plan.h"
 

@@ -28,7 +28,7 @@
  */
 #include "kinds/multilayer/multilayer_plan.h"
 #include "filter/binomial_mean.h"
-#include "filter/planner.h"
+#include "filter/kind.h"
 #include "filter/rate.h"
 #include "filter/size_search.h"
 #include "kinds/counting/counting_plan.h"
@@ -196,9 +196,11 @@ static uint64_t most(const bly_geometry *g) {
     return low;
 }
 
-const blyi_planner blyi_plan_multilayer = {
-    .kind = BLY_MULTILAYER,
-    .name = "multilayer",
+static uint64_t multilayer_counters(const bly_geometry *g) {
+    return g->size * BLYI_ML_CELLS;
+}
+
+const blyi_planner blyi_multilayer_planner = {
     .check = check,
     .bits = bits,
     .width = width,
@@ -206,4 +208,6 @@ const blyi_planner blyi_plan_multilayer = {
     .rate = rate,
     .max_keys = most,
     .fill = fill,
+    .lookup_lines = 1,
+    .counters = multilayer_counters,
 };

@@ -9,6 +9,7 @@
 #define BLYI_KINDS_MULTILAYER_MULTILAYER_PLAN_H
 
 #include "base/size_class.h"
+#include "filter/kind.h"
 #include <bloomery/plan.h>
 
 enum {
@@ -37,5 +38,7 @@ double blyi_ml_keys(const bly_geometry *g, double fill);
 
 /* The share of blocks that n distinct keys make spill. */
 double blyi_ml_spill(const bly_geometry *g, double n);
+
+extern const blyi_planner blyi_multilayer_planner;
 
 #endif

@@ -56,6 +56,7 @@
 
 #include "filter/batch.h"
 #include <bloomery/overlay.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- one part at a time ---------------------------------------------------------------------- */
@@ -278,8 +279,7 @@ static bly_filter *sole(const bly_filter *f, size_t n) {
     return fits && base->sharing == BLY_EXCLUSIVE ? base : NULL;
 }
 
-const blyi_ops blyi_overlay_ops = {
-    .kind = BLY_OVERLAY,
+static const blyi_ops overlay_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_REMOVE | BLY_CAN_MAP,
     .create = blyi_overlay_create,
     .level_rules = &blyi_overlay_whole,
@@ -294,5 +294,34 @@ const blyi_ops blyi_overlay_ops = {
     .any_size = true,
     .any_detail = true,
     .is_equal = blyi_overlay_equal,
-    .never_combined = "an overlay's parts cannot be combined; rebuild from the keys",
+};
+
+/* ---- descriptor ------------------------------------------------------------------------------ */
+
+#define NEVER_COMBINED "an overlay's parts cannot be combined; rebuild from the keys"
+
+static void overlay_describe_size(const bly_geometry *g, const char *grouped, char *out,
+                                  size_t room) {
+    (void)grouped;
+    snprintf(out, room, "%u parts", (unsigned)g->hashes);
+}
+
+const blyi_kind blyi_kind_overlay = {
+    .code = BLY_OVERLAY,
+    .name = "overlay",
+    .article = "an",
+    .meaning = "another filter, and what was removed from and added to it since",
+    .reason = "takes keys out of a filter that cannot be changed, and puts others in",
+    .never_advised = "it lies over another filter: plan that one",
+    .hashes_name = "parts",
+    .describe_size = overlay_describe_size,
+    .describe_rest = blyi_describe_nothing,
+    .spec_fields = BLYI_SPEC_OVERLAY,
+    .may_miss_members = true,
+    .refusals = {[BLY_OP_UNION] = NEVER_COMBINED,
+                 [BLY_OP_INTERSECT] = NEVER_COMBINED,
+                 [BLY_OP_SUBTRACT] = NEVER_COMBINED,
+                 [BLY_OP_OVERLAP] = NEVER_COMBINED},
+    .planner = &blyi_overlay_planner,
+    .ops = &overlay_ops,
 };

@@ -1,7 +1,7 @@
 /* What an overlay says of itself, and what its parts must be. */
 #include "kinds/overlay/overlay_parts.h"
 
-#include "filter/growth.h"
+#include "filter/level_growth.h"
 #include "filter/rate.h"
 #include "kinds/cuckoo/cuckoo_plan.h"
 #include <bloomery/overlay.h>

@@ -4,6 +4,7 @@
 #ifndef BLYI_KINDS_OVERLAY_OVERLAY_PLAN_H
 #define BLYI_KINDS_OVERLAY_OVERLAY_PLAN_H
 
+#include "filter/kind.h"
 #include <bloomery/plan.h>
 
 /* The parts, in this order. */
@@ -17,5 +18,7 @@ enum {
 /* The detail of one that was cleared over a base that it may not change: the base is passed over.
  */
 enum { BLYI_OVERLAY_HIDDEN = 1 };
+
+extern const blyi_planner blyi_overlay_planner;
 
 #endif

@@ -39,7 +39,7 @@
  * million. (Files of earlier builds have whole blocks, and no seed: their k is below 64.)
  */
 #include "kinds/ribbon/ribbon_plan.h"
-#include "filter/planner.h"
+#include "filter/kind.h"
 #include "filter/rate.h"
 
 #include <math.h>
@@ -171,9 +171,12 @@ static bly_status plan(uint64_t keys, double fpr, bly_geometry *out) {
     return blyi_ribbon_plan(mean + spread, shards, fpr, 0, out);
 }
 
-const blyi_planner blyi_plan_ribbon = {
-    .kind = BLY_RIBBON,
-    .name = "ribbon",
+/* Two blocks' columns of 16 bytes, side by side, beginning anywhere. */
+static unsigned ribbon_lookup_lines(const bly_geometry *g) {
+    return (2 * (g->hashes % BLYI_RIBBON_CUT + 1) + 3) / 4 + 1;
+}
+
+const blyi_planner blyi_ribbon_planner = {
     .check = check,
     .bits = bits,
     .width = width,
@@ -181,4 +184,5 @@ const blyi_planner blyi_plan_ribbon = {
     .rate = rate,
     .max_keys = most,
     .fill = fill,
+    .count_lookup_lines = ribbon_lookup_lines,
 };

@@ -3,6 +3,7 @@
 #ifndef BLYI_KINDS_RIBBON_RIBBON_PLAN_H
 #define BLYI_KINDS_RIBBON_RIBBON_PLAN_H
 
+#include "filter/kind.h"
 #include <bloomery/plan.h>
 #include <stdbool.h>
 
@@ -55,5 +56,7 @@ static inline uint64_t blyi_ribbon_bytes(const blyi_ribbon *r) {
 /* blyi_solver.plan: `again` is the seed, and makes for a few slots more when it is large. */
 bly_status blyi_ribbon_plan(uint64_t most, unsigned shards, double fpr, unsigned again,
                             bly_geometry *out);
+
+extern const blyi_planner blyi_ribbon_planner;
 
 #endif

@@ -34,9 +34,9 @@
  *
  * In a file the levels follow one another, oldest first, each with a header of its own.
  */
-#include "filter/levels_ask.h"
-#include "filter/planner.h"
-#include "filter/series.h"
+#include "filter/kind.h"
+#include "filter/level_growth.h"
+#include "filter/levels.h"
 
 #include <bloomery/scalable.h>
 #include <string.h>
@@ -134,20 +134,36 @@ static bool admits(const blyi_shape *all, unsigned i, const blyi_shape *level) {
     (void)all;
     (void)i;
     bly_kind kind = level->geometry.kind;
-    return !blyi_kind_has_levels(kind) && !blyi_planner_of(kind) && !level->approximate &&
+    return blyi_kind_is_bits(kind) && !level->approximate &&
            level->capacity <= bly_plan_bits(&level->geometry);
+}
+
+/* What one line per key may cost, as a multiple of what two lines need. Where the first level has
+ * taken most of the rate, the later ones have such low rates that the difference matters more. */
+#define MAX_SPACE               1.15
+#define MAX_SPACE_WHEN_RESERVED 1.1
+
+static bly_status scalable_plan_level(const blyi_level_request *w, double *fpr, bly_geometry *out) {
+    const double most = w->last && w->reserved ? MAX_SPACE_WHEN_RESERVED : MAX_SPACE;
+    bly_geometry fast;
+    bly_status status = bly_plan(BLY_BB2X512, w->keys, *fpr, 0, w->hash_bits, out);
+    if (status == BLY_OK &&
+        bly_plan(BLY_SPLIT512, w->keys, *fpr, 0, w->hash_bits, &fast) == BLY_OK &&
+        (double)bly_plan_bytes(&fast) <= most * (double)bly_plan_bytes(out))
+        *out = fast;
+    return status;
 }
 
 static const blyi_level_rules whole = {
     .accepts_level = admits,
     .levels_are_consistent = blyi_levels_consistent,
     .update_totals = blyi_levels_sum_counts,
+    .plan_level = scalable_plan_level,
     .levels_are_public = true,
 };
 
-const blyi_ops blyi_scalable_ops = {
-    .kind = BLY_SCALABLE,
-    .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP,
+static const blyi_ops scalable_ops = {
+    .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP | BLY_HAS_LEVELS,
     .create = create,
     .level_rules = &whole,
     .single_level = sole,
@@ -160,4 +176,27 @@ const blyi_ops blyi_scalable_ops = {
     .is_compatible = blyi_levels_compatible,
     .any_size = true,
     .is_equal = blyi_levels_equal,
+};
+
+static bly_status check_geometry(const bly_geometry *g) {
+    if (!blyi_growth_is_valid(g->detail))
+        return BLY_EGEOMETRY;
+    return blyi_levels_geometry_check(g, 1, BLYI_MAX_LEVELS);
+}
+
+static const blyi_planner scalable_planner = BLYI_LEVELS_PLANNER(check_geometry);
+
+const blyi_kind blyi_kind_scalable = {
+    .code = BLY_SCALABLE,
+    .name = "scalable",
+    .meaning = "a list of filters that grows with its keys",
+    .reason = "grows as keys come and keeps its rate, at the price of space and of a cache line or "
+              "two for each time it has grown",
+    .hashes_name = "levels",
+    .describe_size = blyi_describe_levels,
+    .describe_rest = blyi_describe_nothing,
+    .meets = BLY_NEED_GROW,
+    .spec_fields = BLYI_SPEC_LEVELS,
+    .planner = &scalable_planner,
+    .ops = &scalable_ops,
 };

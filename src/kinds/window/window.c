@@ -56,6 +56,7 @@
 #include "kinds/window/window_small.h"
 
 #include <bloomery/window.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MIN_PAGE = 4096 };
@@ -284,8 +285,7 @@ static size_t ask(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t 
                                               : blyi_window_ask(f, keys, n, found);
 }
 
-const blyi_ops blyi_window_ops = {
-    .kind = BLY_WINDOW,
+static const blyi_ops window_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP | BLY_FORGETS,
     .create = blyi_window_create,
     .prefetch = prefetch,
@@ -298,4 +298,30 @@ const blyi_ops blyi_window_ops = {
     .fill_stats = blyi_window_stats,
     .union_with = blyi_window_unite,
     .is_compatible = blyi_window_compatible,
+};
+
+/* ---- descriptor ------------------------------------------------------------------------------ */
+
+static void window_describe_size(const bly_geometry *g, const char *grouped, char *out,
+                                 size_t room) {
+    if (blyi_window_is_small(g))
+        snprintf(out, room, "%u generations and the one being filled, %s columns",
+                 blyi_window_generations(g), grouped);
+    else
+        snprintf(out, room, "%u generations and the one being filled, %s line%s a part",
+                 blyi_window_generations(g), grouped, g->size == 1 ? "" : "s");
+}
+
+const blyi_kind blyi_kind_window = {
+    .code = BLY_WINDOW,
+    .name = "window",
+    .meaning = "remembers the last keys, or those of the last hours, and forgets older ones",
+    .reason = "remembers the last keys, or those of the last hours, for certain, and forgets older "
+              "ones",
+    .describe_size = window_describe_size,
+    .meets = BLY_NEED_WINDOW,
+    .requires = BLY_NEED_WINDOW,
+    .spec_fields = BLYI_SPEC_WINDOW,
+    .planner = &blyi_window_planner,
+    .ops = &window_ops,
 };

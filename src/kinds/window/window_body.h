@@ -5,7 +5,7 @@
 #define BLYI_KINDS_WINDOW_WINDOW_BODY_H
 
 #include "base/bytes.h"
-#include "filter/ops.h"
+#include "filter/filter.h"
 #include "kinds/window/window_plan.h"
 #include "simd/window_kernel.h"
 

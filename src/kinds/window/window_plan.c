@@ -23,7 +23,7 @@
  */
 #include "kinds/window/window_plan.h"
 #include "filter/binomial_mean.h"
-#include "filter/planner.h"
+#include "filter/kind.h"
 #include "filter/rate.h"
 #include "filter/size_search.h"
 
@@ -215,9 +215,11 @@ static double fill(const bly_geometry *g, double n) {
     return blyi_window_fill(g, per_generation(g, n)) * own / (double)bits(g);
 }
 
-const blyi_planner blyi_plan_window = {
-    .kind = BLY_WINDOW,
-    .name = "window",
+static unsigned window_lookup_lines(const bly_geometry *g) {
+    return blyi_window_is_small(g) ? g->hashes : blyi_window_parts(g);
+}
+
+const blyi_planner blyi_window_planner = {
     .check = check,
     .bits = bits,
     .width = width,
@@ -225,4 +227,5 @@ const blyi_planner blyi_plan_window = {
     .rate = rate,
     .max_keys = most,
     .fill = fill,
+    .count_lookup_lines = window_lookup_lines,
 };

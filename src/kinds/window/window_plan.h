@@ -4,6 +4,7 @@
 #ifndef BLYI_KINDS_WINDOW_WINDOW_PLAN_H
 #define BLYI_KINDS_WINDOW_WINDOW_PLAN_H
 
+#include "filter/kind.h"
 #include <bloomery/plan.h>
 
 enum {
@@ -90,5 +91,7 @@ bly_status blyi_window_plan(uint64_t keys, double fpr, uint32_t generations, bly
 double blyi_window_rate(const bly_geometry *g, double n);
 double blyi_window_fill(const bly_geometry *g, double n);
 double blyi_window_keys(const bly_geometry *g, double fill);
+
+extern const blyi_planner blyi_window_planner;
 
 #endif

@@ -1,13 +1,92 @@
-#include "filter/series.h"
-#include "filter/growth.h"
-#include "filter/plan_levels.h"
+/* Filters that grow by levels: the rule of growth, and opening the next level.
+ *
+ * Filters made of filters cannot be planned, since what they take depends on what is added. All
+ * that can be said of such a geometry is whether a file may have it.
+ */
+#include "filter/level_growth.h"
+#include "filter/rate.h"
+
+#include <math.h>
+#include <stdio.h>
 
 /* Rates are sums of rounded numbers. */
 #define SLACK 1e-9
 
+/* ---- geometries ------------------------------------------------------------------------------ */
+
+enum { MIN_LEVEL = 128 }; /* bytes: a header and a line */
+
+bly_status blyi_levels_geometry_check(const bly_geometry *g, uint32_t least, uint32_t most) {
+    if (g->hashes < least || g->hashes > most)
+        return BLY_EGEOMETRY;
+    if (g->size % 64 || g->size / MIN_LEVEL < g->hashes)
+        return BLY_EGEOMETRY;
+    return g->size > BLYI_MAX_BITS / 8 ? BLY_ETOOBIG : BLY_OK;
+}
+
+uint64_t blyi_levels_geometry_bits(const bly_geometry *g) {
+    return g->size * 8;
+}
+
+unsigned blyi_levels_geometry_width(const bly_geometry *g) {
+    (void)g;
+    return 1;
+}
+
+double blyi_levels_geometry_rate(const bly_geometry *g, double n) {
+    (void)g;
+    (void)n;
+    return 1;
+}
+
+uint64_t blyi_levels_geometry_max_keys(const bly_geometry *g) {
+    (void)g;
+    return 0;
+}
+
+double blyi_levels_geometry_fill(const bly_geometry *g, double n) {
+    (void)g;
+    (void)n;
+    return 0;
+}
+
+void blyi_describe_levels(const bly_geometry *g, const char *grouped, char *out, size_t room) {
+    (void)grouped;
+    snprintf(out, room, "%u level%s", (unsigned)g->hashes, g->hashes == 1 ? "" : "s");
+}
+
+/* ---- what each level must be ----------------------------------------------------------------- */
+
+#define WORST_RATE 0.5 /* of a level */
+
+double blyi_first_rate(double fpr, double share) {
+    return fmin(share * fpr, WORST_RATE);
+}
+
+bly_status blyi_level_plan(const blyi_level_request *request, double *fpr, bly_geometry *out) {
+    return blyi_ops_of(request->kind)->level_rules->plan_level(request, fpr, out);
+}
+
+uint64_t blyi_next_keys(uint32_t detail, unsigned levels, uint64_t keys) {
+    uint64_t factor = blyi_growth_factor(detail);
+    if (factor == 1 && levels >= BLYI_MAX_EQUAL_LEVELS)
+        factor = BLYI_DEFAULT_GROWTH;
+    return keys > UINT64_MAX / factor ? UINT64_MAX : keys * factor;
+}
+
+/* The default hash must do for the keys to come as well: for a million times the first level's, as
+ * far as that is less than 2^36 keys, in a level that is left with a two hundredth of the rate. */
+unsigned blyi_growth_hash_bits(uint64_t first_keys, double fpr) {
+    const uint64_t many = (uint64_t)1 << 36;
+    uint64_t keys = first_keys < many >> 20 ? first_keys << 20 : many;
+    if (keys < first_keys)
+        keys = first_keys;
+    return (double)keys * 0x1p-64 <= fpr / 200 / 10 ? 64 : 128;
+}
+
 /* ---- create ---------------------------------------------------------------------------------- */
 
-static bly_status choose_hasher(const bly_spec *spec, bly_hasher *out) {
+static bly_status choose_growing_hasher(const bly_spec *spec, bly_hasher *out) {
     if (spec->hasher.id != BLY_HASH_NONE) {
         *out = spec->hasher;
         return BLY_OK;
@@ -16,7 +95,7 @@ static bly_status choose_hasher(const bly_spec *spec, bly_hasher *out) {
     return bly_hasher_init(out, narrow ? BLY_HASH_XXH3 : BLY_HASH_XXH3_128, spec->seed);
 }
 
-static bly_status check_spec(const bly_spec *spec, double share) {
+static bly_status check_growing_spec(const bly_spec *spec, double share) {
     if (spec->geometry.size != 0)
         return BLY_EGEOMETRY;
     if (spec->geometry.options != 0 || !(share > 0 && share < 1) || spec->growth > BLYI_MAX_GROWTH)
@@ -65,9 +144,9 @@ bly_status blyi_levels_create(const bly_spec *spec, uint32_t growth, bly_filter 
         .sharing = spec->sharing,
     };
     bly_filter *f = NULL;
-    bly_status status = check_spec(spec, share);
+    bly_status status = check_growing_spec(spec, share);
     if (status == BLY_OK)
-        status = choose_hasher(spec, &shape.hasher);
+        status = choose_growing_hasher(spec, &shape.hasher);
     if (status == BLY_OK)
         status = blyi_filter_make(&shape, spec->allocator, NULL, &f);
     if (status == BLY_OK)
@@ -82,9 +161,10 @@ bly_status blyi_levels_create(const bly_spec *spec, uint32_t growth, bly_filter 
 
 /* ---- growth ---------------------------------------------------------------------------------- */
 
-bool blyi_levels_share_rate(const bly_geometry *a, const bly_geometry *b) {
-    return a->kind == BLY_CUCKOO && b->kind == BLY_CUCKOO && a->size == b->size &&
-           a->hashes == b->hashes;
+/* Whether two successive levels have one share of the rate between them. */
+static bool levels_share_rate(bly_kind kind, const bly_geometry *a, const bly_geometry *b) {
+    const blyi_level_rules *rules = blyi_ops_of(kind)->level_rules;
+    return rules->share_rate && rules->share_rate(a, b);
 }
 
 /* What the levels have left of the rate. */
@@ -92,7 +172,7 @@ static double rate_left(const bly_filter *f) {
     bly_filter *const *at = f->levels->at;
     double left = f->fpr;
     for (unsigned i = 0; i < f->levels->n; i++)
-        if (i == 0 || !blyi_levels_share_rate(&at[i - 1]->geometry, &at[i]->geometry))
+        if (i == 0 || !levels_share_rate(f->geometry.kind, &at[i - 1]->geometry, &at[i]->geometry))
             left -= at[i]->fpr;
     return left;
 }
@@ -123,7 +203,8 @@ bool blyi_levels_consistent(const blyi_shape *all, const blyi_shape *const *leve
     for (unsigned i = 0; i < n; i++) {
         capacity = blyi_sum(capacity, levels[i]->capacity);
         items = blyi_sum(items, levels[i]->items);
-        if (i == 0 || !blyi_levels_share_rate(&levels[i - 1]->geometry, &levels[i]->geometry))
+        if (i == 0 ||
+            !levels_share_rate(all->geometry.kind, &levels[i - 1]->geometry, &levels[i]->geometry))
             rate += levels[i]->fpr;
     }
     return capacity == all->capacity && items == all->items && rate <= all->fpr * (1 + SLACK) &&

@@ -1,0 +1,181 @@
+/* filter.h - the filter object, and what is the same for every kind. Internal.
+ *
+ * A filter is a handle over one array, its body: little-endian words, 64-byte aligned, a multiple
+ * of 64 bytes long, and at every moment byte for byte what a file holds. So saving copies nothing,
+ * a mapped file is a filter as it is, and a big-endian host swaps words as it touches them. Or a
+ * filter is a handle over a list of such filters, its levels (levels.h), and has no body of its
+ * own.
+ *
+ * Function pointers of a filter. A NULL pointer means that the caller takes the next path.
+ *
+ *   pointer              set by                         called by
+ *   ops                  blyi_filter_make: of its kind  everything in src/filter and src/file
+ *   contains_block(s),   ops->select_kernels, for the   blyi_blocks_contain_many, block_batch.c,
+ *   add_block(s)         kinds with a block_shift       add_hash and contains_hash in filter.c
+ *   contains_key_xxh3,   ops->select_kernels, where a   contains_key and add_key, if the hasher
+ *   add_key_xxh3         kernel hashes and probes       is xxh3
+ *   contains_keys_xxh3,  ops->select_kernels            block_batch.c, if the hasher is xxh3
+ *   add_keys_xxh3
+ *   contains_key         select_paths in filter.c       bly_filter_contains
+ *   add_key              select_paths in filter.c       bly_filter_add (NULL: by the key's hash)
+ *   batch_keys           select_paths in filter.c       batch.c, for the kinds with a block_shift
+ *
+ * ops->select_kernels and select_paths run when a filter is made. select_paths runs again when it
+ * gets its hasher (bly_filter_give_key), and both when its ops table changes
+ * (blyi_filter_switch_ops).
+ */
+#ifndef BLYI_FILTER_FILTER_H
+#define BLYI_FILTER_FILTER_H
+
+#include "filter/kind.h"
+#include "simd/kernels.h"
+
+/* Counts of new keys in a shared filter, spread over cache lines so that threads that add at the
+ * same time do not contend for one. */
+enum { BLYI_STRIPES = 16 };
+typedef struct blyi_stripe {
+    uint64_t fresh;
+    uint8_t pad[56];
+} blyi_stripe;
+
+/* Adds keys to `writer`, or looks them up in `f` when writer is NULL (else the two are the same
+ * filter). Results and return value as blyi_ops.add_many and .contains_many. */
+typedef size_t blyi_block_batch_fn(const bly_filter *f, bly_filter *writer, const bly_bytes *keys,
+                                   size_t n, uint8_t *out);
+
+struct bly_filter {
+    /* What kernels for xxh3 read of it, and the same by the names used elsewhere. */
+    union {
+        blyi_kernel_view kernel_view;
+        struct {
+            uint8_t *body; /* never written through when borrowed: a mapped filter is const */
+            uint64_t block_bytes;    /* of all blocks, for kinds with a block_shift */
+            blyi_xxh3_secret secret; /* of a filter whose hasher is xxh3 */
+        };
+    };
+    const blyi_ops *ops;
+    const blyi_kernels *kernels;
+    blyi_contains_key_fn *contains_key;
+    blyi_add_key_fn *add_key; /* does not count */
+    blyi_contains_key_fn *contains_key_xxh3;
+    blyi_add_key_fn *add_key_xxh3;
+    blyi_block_batch_fn *batch_keys;
+    blyi_contains_block_fn contains_block;
+    blyi_add_block_fn add_block;
+    blyi_contains_blocks_fn contains_blocks;
+    blyi_add_blocks_fn add_blocks;
+    blyi_hash_probe_fn contains_keys_xxh3, add_keys_xxh3;
+    struct blyi_levels *levels; /* of a kind made of levels, else NULL */
+    uint64_t body_bytes;
+    bly_geometry geometry;
+    bly_hasher hasher;
+    uint64_t capacity;
+    double fpr;
+    uint64_t items;       /* see blyi_filter_items */
+    blyi_stripe *stripes; /* of a shared filter, else NULL */
+    bly_sharing sharing;
+    bool approximate;
+    bool keyless;          /* opened without its hasher */
+    bly_key_rule key_rule; /* what its keys are made from, as far as it is recorded */
+    bly_allocator alloc;
+    uint64_t growth_limit; /* blyi_growth_limit; 0: none */
+    void *body_allocation; /* what to free for the body; NULL when borrowed */
+    void *stripes_allocation;
+};
+
+_Static_assert(offsetof(struct bly_filter, secret) == offsetof(blyi_kernel_view, secret) &&
+                   offsetof(struct bly_filter, block_bytes) == offsetof(blyi_kernel_view, bytes),
+               "a filter begins with its kernel view");
+
+/* What a filter is apart from its bits: the fields of a file's header. */
+struct blyi_shape {
+    bly_geometry geometry;
+    bly_hasher hasher; /* id, bits and seed are set even when keyless */
+    uint64_t capacity;
+    uint64_t items;
+    double fpr;
+    bool approximate;
+    bool keyless;
+    bly_sharing sharing;
+    uint64_t growth_limit; /* as a filter's */
+    bly_key_rule key_rule;
+};
+
+/* A hasher that was never filled in, or that a filter opened without its key had. */
+static inline bool blyi_hasher_is_empty(const bly_hasher *h) {
+    return h->id != BLY_HASH_NONE && (!h->one || !h->many || h->bits == 0);
+}
+
+/* A filter of that shape over `borrowed` (64-byte aligned, bly_plan_bytes long, outliving the
+ * filter), or, when that is NULL, over a zeroed body of its own. The geometry is checked first. A
+ * kind made of levels gets an empty list of them, whatever its size, capacity and items say.
+ * BLY_EKIND, BLY_EGEOMETRY, BLY_ETOOBIG, BLY_EUNSUPPORTED (sharing), BLY_ENOMEM. */
+bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
+                            const uint8_t *borrowed, bly_filter **out);
+
+/* Switches f to another ops table with the same block_shift. Kernel pointers that the new table
+ * does not set become NULL. */
+void blyi_filter_switch_ops(bly_filter *f, const blyi_ops *ops);
+
+/* Replaces f's body by one of geometry `g`, from blyi_alloc_array with its allocation. The old one
+ * is freed. */
+void blyi_filter_replace_body(bly_filter *f, const bly_geometry *g, uint8_t *body,
+                              void *allocation);
+
+/* Whether `f` may grow by an array of `bytes` bytes: BLY_OK or BLY_EGROWTH. */
+bly_status blyi_filter_may_grow(const bly_filter *f, uint64_t bytes);
+
+/* Zeroes the bits past the last one used. A damaged map may have set some before it was copied or
+ * united. */
+void blyi_filter_trim(bly_filter *f);
+
+/* Sets the key rule of f and of its levels, except borrowed ones. */
+void blyi_filter_set_key_rule(bly_filter *f, bly_key_rule rule);
+
+/* The shape of a filter. */
+blyi_shape blyi_filter_shape(const bly_filter *f);
+
+/* Adds hashes in the filter's sharing mode, and counts. *sum grows by the keys processed and by
+ * those that were new, also on failure. */
+bly_status blyi_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+                                  bly_tally *sum);
+
+/* Saturating sum of key counts: a file may claim to hold any number of keys. */
+static inline uint64_t blyi_sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* Subtracts from the count. A filter may have more copies than it counts: with saturated counters,
+ * after an intersection, or as the copy of a damaged map. */
+static inline void blyi_filter_subtract_count(bly_filter *f, uint64_t copies) {
+    f->items -= copies < f->items ? copies : f->items;
+}
+
+/* Counts n new keys; `any_hash` spreads threads over the stripes. */
+static inline void blyi_filter_count_new(bly_filter *f, size_t n, uint64_t any_hash) {
+    if (f->sharing == BLY_EXCLUSIVE)
+        f->items = blyi_sum(f->items, n);
+    else if (n)
+        __atomic_fetch_add(&f->stripes[any_hash % BLYI_STRIPES].fresh, n, __ATOMIC_RELAXED);
+}
+
+/* blyi_ops.contains_many of every kind with a block_shift. */
+size_t blyi_blocks_contain_many(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
+
+/* bly_filter_contains for any kind and hash. */
+blyi_contains_key_fn blyi_filter_contains_key;
+
+/* The count of new keys, stripes included; and its replacement by another number. */
+uint64_t blyi_filter_items(const bly_filter *f);
+void blyi_filter_set_items(bly_filter *f, uint64_t items);
+
+/* The body as words, and their number, a multiple of 8. */
+static inline uint64_t *blyi_words(const bly_filter *f) {
+    return (uint64_t *)(void *)f->body;
+}
+
+static inline size_t blyi_word_count(const bly_filter *f) {
+    return (size_t)(f->body_bytes / 8);
+}
+
+#endif

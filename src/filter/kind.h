@@ -1,0 +1,227 @@
+/* kind.h - what a kind of filter must supply: its descriptor. Internal.
+ *
+ * A kind lives in a folder of src/kinds/ and reaches the rest of the library through one blyi_kind:
+ * what it is in words, how it is sized (blyi_planner), what a lookup costs, and its operations
+ * (blyi_ops). The table of kinds (kind_table.c) names the descriptors. Everything else asks them:
+ * planning, advice, cost, files, statistics and, through public functions, the command line.
+ *
+ * Operations work on (geometry, body). They are given hashes, n at a time, or keys to hash. Kinds
+ * whose keys have one block each have faster paths besides (block_batch.c). All functions may
+ * assume a geometry that passed bly_plan_check and a body of bly_plan_bytes bytes, and must be
+ * memory-safe for any contents of the body.
+ */
+#ifndef BLYI_FILTER_KIND_H
+#define BLYI_FILTER_KIND_H
+
+#include <bloomery/advise.h>
+#include <bloomery/filter.h>
+
+typedef struct blyi_shape blyi_shape; /* filter.h */
+
+/* ---- sizing ---------------------------------------------------------------------------------- */
+
+/* A larger share of a rate than this justifies one more bit. Otherwise a kind whose rates are
+ * powers of two would need 9 bits for 1/256, because of the hash's own collisions. */
+#define BLYI_RATE_TOLERANCE 0x1p-20
+
+/* More keys than any filter is made for. */
+#define BLYI_UNLIMITED_KEYS ((uint64_t)1 << 56)
+
+/* How a kind of plain bits is sized: plan.c does it for all of them from these numbers. */
+typedef struct blyi_bit_layout {
+    uint32_t unit_bits; /* bits that one more step of `size` adds; 0: one for each hash */
+    uint32_t step;      /* sizes are multiples of this */
+    uint32_t min_size;  /* the smallest size that a plan proposes: a cache line */
+    uint32_t min_valid; /* the smallest size that a geometry may have */
+    uint32_t size_unit; /* the size of a valid geometry is a multiple of this */
+    uint32_t min_k, max_k, k_step;
+    uint32_t options;      /* that its geometries may have: BLY_FOLDABLE, BLY_TEXTBOOK */
+    bool best_k_is_simple; /* the best k is near log2(1/p), so that others need not be tried */
+    /* ln(1 - q), where q is the probability that one key sets one given bit: (1 - q)^n of the bits
+     * are expected to be clear after n keys. */
+    double (*log_miss)(const bly_geometry *g);
+} blyi_bit_layout;
+
+/* All functions are pure. Except for `check` and `plan` they may assume a geometry that passed
+ * `check`. A kind of plain bits gives `layout` and `rate` alone. */
+typedef struct blyi_planner {
+    const blyi_bit_layout *layout;
+    /* BLY_OK, BLY_EGEOMETRY or BLY_ETOOBIG. Must keep `bits` (and every product in it) below
+     * BLYI_MAX_BITS without overflow, for hostile numbers too. `detail` is below 65536; options are
+     * 0. */
+    bly_status (*check)(const bly_geometry *g);
+    /* Bits of the body that are used. */
+    uint64_t (*bits)(const bly_geometry *g);
+    /* Bits of one cell: a byte of the file's header. */
+    unsigned (*width)(const bly_geometry *g);
+    /* The smallest geometry for `keys` (at least 1) at `fpr` (2^-40 .. 1), from which the hash's
+     * own collisions have been subtracted. BLY_ETOOBIG; BLY_ERATE when the kind cannot be that
+     * exact. NULL: what a filter takes follows from what is added, and cannot be planned. */
+    bly_status (*plan)(uint64_t keys, double fpr, bly_geometry *out);
+    /* The expected FPR after n > 0 keys, and the most keys that fit whatever the rate, at most
+     * BLYI_UNLIMITED_KEYS, which means that any number does. */
+    double (*rate)(const bly_geometry *g, double n);
+    uint64_t (*max_keys)(const bly_geometry *g);
+    /* The share of the cells in use after n keys. */
+    double (*fill)(const bly_geometry *g, double n);
+    /* For a kind that doubles when it is full, else NULL: how often it can double from here; how
+     * many keys it must be able to grow to, for needs with nothing left open; and its geometry when
+     * it has grown to `keys`. */
+    unsigned (*doublings_left)(const bly_geometry *g);
+    uint64_t (*horizon)(const bly_needs *needs);
+    bly_status (*plan_grown)(const bly_needs *needs, uint64_t keys, bly_geometry *out);
+    /* Cache lines that a lookup of a member reads: a number; or, where that is 0, a function; or,
+     * where that is NULL, one line for each hash. */
+    unsigned lookup_lines;
+    unsigned (*count_lookup_lines)(const bly_geometry *g);
+    /* Counters that keys share; NULL: none. */
+    uint64_t (*counters)(const bly_geometry *g);
+} blyi_planner;
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+typedef struct blyi_ops {
+    /* BLY_CAN_* and the other flags of filter.h. They belong to the operations: a read-only view of
+     * a filter's memory has an ops table of its own, with fewer of them. */
+    uint32_t capabilities;
+    /* For the kinds all of whose work is one block per key (sbbf, split512): the size of a block as
+     * a power of two, else 0; and the function that sets the filter's kernel pointers (filter.h).
+     * Batches of these kinds take a faster path (block_batch.c). A kind that is so only for lookups
+     * leaves f->add_block and f->add_blocks NULL; its adds go through `try_add_many`. */
+    unsigned block_shift;
+    void (*select_kernels)(bly_filter *f);
+    /* Creates a filter of a kind that bly_plan cannot size; else NULL. */
+    bly_status (*create)(const bly_spec *spec, bly_filter **out);
+    /* For a kind made of levels (levels.h), else NULL. The functions below that read bodies are
+     * then NULL, and `clear`, `fill_stats`, `is_compatible`, `is_equal` and, where the kind can,
+     * `union_with` are not; `any_size` is true. */
+    const struct blyi_level_rules *level_rules;
+    /* For such a kind, or NULL: the one level to which a batch of n keys to add, or of any number
+     * to look up when n is 0, can be handed as it is; NULL when other levels matter, or when that
+     * level has no room for n more keys. */
+    bly_filter *(*single_level)(const bly_filter *f, size_t n);
+    /* Start the loads that adding or looking up these hashes will need. */
+    void (*prefetch)(const bly_filter *f, const bly_hash *h, size_t n);
+    /* The same for lookups alone, where they need less; else NULL. */
+    void (*prefetch_contains)(const bly_filter *f, const bly_hash *h, size_t n);
+    /* The same for add_many_shared; NULL for a kind without. */
+    void (*prefetch_add_shared)(const bly_filter *f, const bly_hash *h, size_t n);
+    /* added[i] (when not NULL) = 1 if h[i] was new. Returns how many were. */
+    size_t (*add_many)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
+    /* For a kind whose adds can fail, instead of the one above: as blyi_filter_add_hashes. */
+    bly_status (*try_add_many)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+                               bly_tally *sum);
+    /* As add_many, while other threads add too. */
+    size_t (*add_many_shared)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
+    /* found[i] (when not NULL) = 1 if h[i] may be present. Returns how many may. */
+    size_t (*contains_many)(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
+    /* The same for a whole batch of keys or of hashes, where a kind has a prefetch pipeline of its
+     * own that is faster than prefetch and contains_many; else NULL. */
+    size_t (*contains_keys_pipelined)(const bly_filter *f, const bly_bytes *keys, size_t n,
+                                      uint8_t *found);
+    size_t (*contains_hashes_pipelined)(const bly_filter *f, const bly_hash *h, size_t n,
+                                        uint8_t *found);
+    /* The FPR that follows from the bits as they are, without the hash's collisions. */
+    double (*current_fpr)(const bly_filter *f);
+    /* Fills `to`, which is empty and `divisor` times smaller, from `from`. */
+    void (*fold)(const bly_filter *from, uint64_t divisor, bly_filter *to);
+    /* All that follow may be NULL. Then the operation is what it would be for plain bits, or the
+     * kind does not have it.
+     *
+     * Removes one copy of a key, and counts. Sets *removed. */
+    bly_status (*remove_one)(bly_filter *f, bly_hash h, bool *removed);
+    /* How many copies of a key there are. */
+    uint64_t (*count_copies)(const bly_filter *f, bly_hash h);
+    /* The number of keys, for a kind that reads it from its body; NULL: f->items. */
+    uint64_t (*count_keys)(const bly_filter *f);
+    /* Empties the filter; NULL: all bytes become 0, and items too. */
+    void (*clear)(bly_filter *f);
+    /* Whether a filter of that shape can have this body, whose checksum is right and whose padding
+     * is 0. */
+    bool (*body_is_valid)(const blyi_shape *shape, const uint8_t *body);
+    /* Corrects what bly_filter_stats computed as if every bit of the body were a Bloom filter's:
+     * set_bits, fill, expected_fill, estimated_keys, predicted_fpr. current_fpr holds only the
+     * hash's collisions before. For a kind made of levels: fills in everything. */
+    void (*fill_stats)(const bly_filter *f, bly_stats *out);
+    /* dst becomes the result, for compatible filters. On failure dst is unchanged. */
+    bly_status (*union_with)(bly_filter *dst, const bly_filter *src);
+    bly_status (*intersect_with)(bly_filter *dst, const bly_filter *src);
+    bly_status (*subtract_from)(bly_filter *dst, const bly_filter *src);
+    bly_status (*estimate_overlap)(const bly_filter *a, const bly_filter *b, bly_overlap *out);
+    /* What two filters of equal kind, hash, seed, size, k, options and detail must have in common
+     * besides. With `any_size`, size and k may differ, with `any_detail` the detail, and this
+     * function decides. */
+    bool (*is_compatible)(const bly_filter *a, const bly_filter *b);
+    bool any_size, any_detail;
+    /* Whether two compatible filters have the same contents; NULL: when all bytes are equal. */
+    bool (*is_equal)(const bly_filter *a, const bly_filter *b);
+    /* How a kind is built from all its keys (kinds/builder/solver.h); NULL: keys are added. */
+    const struct blyi_solver *solver;
+    /* `prefetch` reads ops, geometry and the address of the body alone, and no byte of the body. So
+     * it can run for a filter that another thread may be using (prefetch_hints.c). */
+    bool prefetch_reads_no_body;
+} blyi_ops;
+
+/* ---- the descriptor -------------------------------------------------------------------------- */
+
+/* Groups of fields of bly_spec that only some kinds read. */
+enum {
+    BLYI_SPEC_LEVELS = 1u << 0,   /* first_share, growth */
+    BLYI_SPEC_HORIZON = 1u << 1,  /* horizon */
+    BLYI_SPEC_WINDOW = 1u << 2,   /* generations, span */
+    BLYI_SPEC_COUNTERS = 1u << 3, /* counter_bits */
+    BLYI_SPEC_OVERLAY = 1u << 4,  /* changes, marker */
+};
+
+enum { BLYI_OPERATIONS = BLY_OP_OVERLAP + 1 };
+
+typedef struct blyi_kind {
+    bly_kind code;       /* in files: never reused */
+    const char *name;    /* as --kind and BLY.RESERVE spell it */
+    const char *article; /* of its name; NULL: "a" */
+    const char *meaning; /* one line without a full stop: how it works */
+    const char *reason;  /* what it is good for: bly_advice.reason */
+    /* What bly_stats_format and the command line call the geometry's `hashes`, and the unit that
+     * `size` counts. NULL: "k" and "bits per key", "block". */
+    const char *hashes_name, *size_unit;
+    /* Write the size of a geometry, given with its digits grouped, or what follows the size in a
+     * description, beginning with its own separator. NULL: "4,096 blocks", ", 8 bits per key". */
+    void (*describe_size)(const bly_geometry *g, const char *grouped, char *out, size_t room);
+    void (*describe_rest)(const bly_geometry *g, char *out, size_t room);
+    /* BLY_NEED_* that it meets besides what its capabilities say, and those that must be among the
+     * needs, because the kind is for nothing else; why it is never what is needed, or NULL. */
+    uint32_t meets, requires;
+    const char *never_advised;
+    uint32_t spec_fields;  /* BLYI_SPEC_* */
+    bool may_miss_members; /* what was removed is marked by fingerprints, which may hide a member */
+    /* Why it lacks an operation, by bly_operation, where the reason is its own; NULL elsewhere
+     * (set_operations.c has reasons that follow from capabilities). */
+    const char *refusals[BLYI_OPERATIONS];
+    const blyi_planner *planner;
+    const blyi_ops *ops;
+} blyi_kind;
+
+/* The descriptor of a kind; NULL for a code that no kind of this version has. */
+const blyi_kind *blyi_kind_of(bly_kind kind);
+
+/* The operations of a kind; NULL as above. */
+static inline const blyi_ops *blyi_ops_of(bly_kind kind) {
+    const blyi_kind *k = blyi_kind_of(kind);
+    return k ? k->ops : NULL;
+}
+
+/* For a kind that there is. */
+static inline const blyi_planner *blyi_planner_of(bly_kind kind) {
+    return blyi_kind_of(kind)->planner;
+}
+
+/* blyi_kind.describe_rest of several kinds: nothing; and the counters of a block and of a key. */
+void blyi_describe_nothing(const bly_geometry *g, char *out, size_t room);
+void blyi_describe_counters(const bly_geometry *g, char *out, size_t room);
+
+/* Whether filters of this kind are plain bits, set and tested by their keys. */
+static inline bool blyi_kind_is_bits(bly_kind kind) {
+    return blyi_planner_of(kind)->layout != NULL;
+}
+
+#endif

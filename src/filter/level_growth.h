@@ -1,0 +1,122 @@
+/* level_growth.h - filters that grow by levels: what each level must be, and opening one. Internal.
+ *
+ * The capacities of levels grow by a factor, and their rates form a series whose sum stays within
+ * the requested rate (kinds/scalable/scalable.c explains the rule). A level's capacity and rate are
+ * in its header, so what the next one must be follows from those there are. The first two sections
+ * are pure: planning the growth of a filter without making one (cost.c) needs them as well.
+ */
+#ifndef BLYI_FILTER_LEVEL_GROWTH_H
+#define BLYI_FILTER_LEVEL_GROWTH_H
+
+#include "filter/levels.h"
+
+/* ---- geometries of filters made of levels ------------------------------------------------------
+ */
+
+/* The factor between the capacities of successive levels, as the detail of a geometry holds it: 2
+ * is written as 0. */
+enum { BLYI_DEFAULT_GROWTH = 2, BLYI_MAX_GROWTH = 32768 };
+
+static inline uint32_t blyi_growth_detail(uint32_t growth) {
+    return growth == BLYI_DEFAULT_GROWTH ? 0 : growth;
+}
+
+static inline uint32_t blyi_growth_factor(uint32_t detail) {
+    return detail == 0 ? BLYI_DEFAULT_GROWTH : detail;
+}
+
+static inline bool blyi_growth_is_valid(uint32_t detail) {
+    return detail <= BLYI_MAX_GROWTH && detail != BLYI_DEFAULT_GROWTH;
+}
+
+/* The planner of such a kind, given what checks a geometry. */
+#define BLYI_LEVELS_PLANNER(checker)                                                               \
+    {                                                                                              \
+        .check = checker, .bits = blyi_levels_geometry_bits, .width = blyi_levels_geometry_width,  \
+        .rate = blyi_levels_geometry_rate, .max_keys = blyi_levels_geometry_max_keys,              \
+        .fill = blyi_levels_geometry_fill,                                                         \
+    }
+
+/* blyi_kind.describe_size: "3 levels". */
+void blyi_describe_levels(const bly_geometry *g, const char *grouped, char *out, size_t room);
+
+/* What such a filter takes follows from its levels, and cannot be planned. These are the functions
+ * of a blyi_planner that say so: the geometry is {kind, levels, bytes}. */
+uint64_t blyi_levels_geometry_bits(const bly_geometry *g);
+unsigned blyi_levels_geometry_width(const bly_geometry *g);
+double blyi_levels_geometry_rate(const bly_geometry *g, double n);
+uint64_t blyi_levels_geometry_max_keys(const bly_geometry *g);
+double blyi_levels_geometry_fill(const bly_geometry *g, double n);
+
+/* BLY_OK, BLY_EGEOMETRY or BLY_ETOOBIG: so many levels, from `least` to `most`, in so many bytes.
+ */
+bly_status blyi_levels_geometry_check(const bly_geometry *g, uint32_t least, uint32_t most);
+
+/* ---- what each level must be -------------------------------------------------------------------
+ */
+
+#define BLYI_FIRST_SHARE 0.15 /* of the rate, for the first level */
+#define BLYI_NEXT_SHARE  0.15 /* of what is left of it, for the next: 1 - r */
+
+/* The rate of two levels together: a key is found when either finds it. */
+static inline double blyi_combined_rate(double a, double b) {
+    return a + b - a * b;
+}
+
+/* The rate of the first level: its share, but so low that it never has more keys than bits. */
+double blyi_first_rate(double fpr, double share);
+
+/* What the next level must be: for `keys` keys, in a filter of that kind. With 128 bits any hash is
+ * good enough. */
+typedef struct blyi_level_request {
+    bly_kind kind;
+    const bly_geometry *last; /* of the level before it, or NULL */
+    bool reserved;            /* the first level has taken most of the rate */
+    uint64_t keys;
+    unsigned hash_bits;
+} blyi_level_request;
+
+/* Whether a first level of rate `first` has taken most of the whole's. */
+static inline bool blyi_first_level_dominates(double first, double whole) {
+    return first >= whole / 2;
+}
+
+/* Its geometry. *fpr is the rate it may have, and then what it takes of it. bly_plan's statuses. */
+bly_status blyi_level_plan(const blyi_level_request *wish, double *fpr, bly_geometry *out);
+
+/* How many keys the level after one for `keys` holds, in a filter of so many levels whose geometry
+ * has that detail; UINT64_MAX when they are more than can be counted. A factor of 1 would soon use
+ * up the levels that there may be, so it stands for 2 once there are BLYI_MAX_EQUAL_LEVELS. */
+enum { BLYI_MAX_EQUAL_LEVELS = 16 };
+uint64_t blyi_next_keys(uint32_t detail, unsigned levels, uint64_t keys);
+
+/* How many bits the default hash of a filter has whose first level holds `first_keys`. */
+unsigned blyi_growth_hash_bits(uint64_t first_keys, double fpr);
+
+/* ---- filters -----------------------------------------------------------------------------------
+ */
+
+/* blyi_ops.create, given the factor: the spec's own, or what the kind makes of it. */
+bly_status blyi_levels_create(const bly_spec *spec, uint32_t growth, bly_filter **out);
+
+/* Opens the next level. BLY_ENOMEM; BLY_ETOOBIG; BLY_EGROWTH; BLY_EFULL when there are too many, or
+ * its rate would be too low. */
+bly_status blyi_levels_grow(bly_filter *f);
+
+/* blyi_ops.clear: back to the first level. */
+void blyi_levels_clear(bly_filter *f);
+
+/* blyi_level_rules.adds_up and .settle. */
+bool blyi_levels_consistent(const blyi_shape *all, const blyi_shape *const *levels, unsigned n);
+void blyi_levels_sum_counts(bly_filter *f);
+
+static inline bly_filter *blyi_newest_level(const bly_filter *f) {
+    return f->levels->at[f->levels->n - 1];
+}
+
+/* How many more keys a level is made for. */
+static inline uint64_t blyi_level_room(const bly_filter *level) {
+    return level->items < level->capacity ? level->capacity - level->items : 0;
+}
+
+#endif
