@@ -59,7 +59,6 @@ static uint64_t limit_of(const slot *s) {
     bly_geometry g = bly_filter_geometry(s->filter);
     switch (g.kind) {
     case BLY_COUNTING:
-    case BLY_BLOCKED_COUNTING:
         return (UINT64_C(1) << g.detail) - 1;
     case BLY_LAYERED:
         return 8;
@@ -106,8 +105,6 @@ static bly_filter *rebuilt(const slot *s) {
 }
 
 static bool is_owed(const slot *s, int key) {
-    if (caps(s) & BLY_IS_LOSSY)
-        return s->in[key] && s->age[key] == 0;
     return s->in[key] && (!(caps(s) & BLY_FORGETS) || s->age[key] < s->window);
 }
 
@@ -197,18 +194,14 @@ static bly_geometry take_geometry(program *p) {
 /* The kinds that are not made of plain bits are planned. */
 static bly_spec take_plan(program *p) {
     static const bly_kind kinds[] = {
-        BLY_WINDOW,          BLY_STABLE,
-        BLY_CUCKOO,          BLY_FUSE,
-        BLY_RIBBON,          BLY_GROWABLE_CUCKOO,
-        BLY_COUNTING,        BLY_BLOCKED_COUNTING,
-        BLY_MULTILAYER,      BLY_LAYERED,
-        BLY_OVERLAY,         BLY_HYBRID,
-        BLY_COUNTS,          BLY_HLL,
+        BLY_WINDOW,          BLY_CUCKOO,   BLY_FUSE,       BLY_RIBBON,
+        BLY_GROWABLE_CUCKOO, BLY_COUNTING, BLY_MULTILAYER, BLY_LAYERED,
+        BLY_OVERLAY,         BLY_HYBRID,   BLY_COUNTS,     BLY_HLL,
         BLY_SCALABLE_CUCKOO,
     };
     const size_t all = sizeof kinds / sizeof *kinds;
     bly_spec spec = bly_spec_for(kinds[take(p) % all], 1 + take(p), (1 + take(p)) / 300.0);
-    if (spec.geometry.kind == BLY_COUNTING || spec.geometry.kind == BLY_BLOCKED_COUNTING)
+    if (spec.geometry.kind == BLY_COUNTING)
         spec.counter_bits = 2U << take(p) % 4;
     if (spec.geometry.kind == BLY_HLL) /* small ones, for speed */
         spec.fpr = spec.fpr < 0.05 ? 0.05 : spec.fpr;

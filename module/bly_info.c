@@ -148,6 +148,8 @@ static void tell_all(bm_card *card, const bm_value *value) {
  * in any order, only that. */
 static void tell_arriving(bm_card *card, const bm_value *value) {
     bm_card_bool(card, "lost", bm_is_lost(value));
+    if (bm_removed_text(value->traits.removed_kind))
+        bm_card_text(card, "reason", bm_removed_text(value->traits.removed_kind) + strlen("ERR "));
     bm_card_bool(card, "arriving", value->staging || value->arrival);
     if (!value->staging)
         return;

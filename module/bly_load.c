@@ -92,7 +92,7 @@ static const char *why_not_begin(const bm_key *key, const chunk *c) {
     if (key->value && key->value->arrival)
         return BM_ARRIVING;
     if (key->value && bm_is_lost(key->value) && !c->replace)
-        return BM_LOST;
+        return bm_lost_text(key->value);
     if (key->value && key->value->as.filter && !c->replace)
         return "ERR item exists: say REPLACE with the first chunk to replace it by the last";
     if (c->data.size < BLY_FILE_HEADER && c->data.size < c->total)
@@ -131,7 +131,11 @@ static bool begin(rm_ctx *ctx, bm_key *key, const chunk *c) {
     bm_refusal refusal = value->account.refusal;
     if (!key->value)
         bm_value_free(value);
-    refuse_for(ctx, key, status, refusal);
+    const char *removed = bm_removed_text(bm_removed_kind(c->data.data, c->data.size));
+    if (status == BLY_EUNSUPPORTED && removed)
+        refuse(ctx, key, "%s", removed);
+    else
+        refuse_for(ctx, key, status, refusal);
     return false;
 }
 
@@ -220,6 +224,7 @@ static void mark(rm_ctx *ctx, bm_key *key, const chunk *c) {
     } else if (!bm_lost_mark(ctx, key)) {
         rm.ReplyWithError(ctx, bm_refusal_text(BM_REFUSED_SYSTEM));
     } else {
+        key->value->traits = c->traits;
         rm.ReplicateVerbatim(ctx);
         rm.ReplyWithLongLong(ctx, 0);
     }

@@ -10,7 +10,7 @@ static const char *why_not(const bm_key *key) {
         return NULL;
     if (key->what == BM_FOREIGN)
         return BM_WRONGTYPE;
-    return bm_is_lost(key->value) ? BM_LOST : "ERR item exists";
+    return bm_is_lost(key->value) ? bm_lost_text(key->value) : "ERR item exists";
 }
 
 static int reserve(rm_ctx *ctx, bm_key *key, bm_recipe *recipe) {

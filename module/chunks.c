@@ -135,7 +135,7 @@ static int load_header(rm_ctx *ctx, bm_key *key, bly_bytes header, const bm_chun
     if (key->what != BM_MISSING && !bm_is_hollow(key->value))
         return rm.ReplyWithError(ctx, family->header_error(BLY_EFULL));
     if (key->value && bm_is_lost(key->value) && !bm_is_replayed(ctx))
-        return rm.ReplyWithError(ctx, BM_LOST);
+        return rm.ReplyWithError(ctx, bm_lost_text(key->value));
     bly_status status;
     bm_refusal refusal;
     bool unlimited = bm_is_replayed(ctx);
@@ -158,7 +158,9 @@ static int load(rm_ctx *ctx, bm_key *key, long long iter, bly_bytes chunk,
     if (missing)
         return rm.ReplyWithError(ctx, "ERR not found");
     if (bm_is_lost(key->value))
-        return bm_lose(ctx, key, "a chunk came for it") ? RM_OK : rm.ReplyWithError(ctx, BM_LOST);
+        return bm_lose(ctx, key, "a chunk came for it")
+                   ? RM_OK
+                   : rm.ReplyWithError(ctx, bm_lost_text(key->value));
     if (iter < 1 || (uint64_t)iter - 1 < chunk.size)
         return rm.ReplyWithError(ctx, family->chunk_error(BLY_ECORRUPT));
     uint64_t offset = (uint64_t)iter - 1 - chunk.size;

@@ -35,7 +35,7 @@ static inline bool bm_is_hollow(const bm_value *value) {
 
 /* What to reply then to a command that needs one. */
 static inline const char *bm_hollow_text(const bm_value *value) {
-    return bm_is_lost(value) ? BM_LOST : BM_ARRIVING;
+    return bm_is_lost(value) ? bm_lost_text(value) : BM_ARRIVING;
 }
 
 /* Opens the key of a command that looks at a whole filter. False: an error was replied; close it

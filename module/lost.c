@@ -2,6 +2,51 @@
 
 #include <string.h>
 
+/* ---- kinds that were removed ----------------------------------------------------------------- */
+
+static const struct {
+    uint8_t code;
+    const char *name, *text;
+} removed[] = {
+    {8, "stable",
+     "ERR kind stable was removed, so its filters cannot be used any more; use window instead"},
+    {20, "blocked-counting",
+     "ERR kind blocked-counting was removed, so its filters cannot be used any more; use layered "
+     "instead"},
+};
+enum { REMOVED = sizeof removed / sizeof *removed };
+
+const char *bm_removed_text(uint8_t code) {
+    for (size_t i = 0; i < REMOVED; i++)
+        if (removed[i].code == code)
+            return removed[i].text;
+    return NULL;
+}
+
+const char *bm_removed_name_text(const char *name) {
+    for (size_t i = 0; i < REMOVED; i++)
+        if (strcmp(removed[i].name, name) == 0)
+            return removed[i].text;
+    return NULL;
+}
+
+/* An overlay is a header and then its base, a container of its own (docs/format.md). */
+uint8_t bm_removed_kind(const void *file, size_t size) {
+    enum { KIND_AT = 5 };
+    const uint8_t *bytes = file;
+    size_t at = KIND_AT;
+    if (size > at && bytes[at] == BLY_OVERLAY)
+        at += BLY_FILE_HEADER;
+    return size > at && bm_removed_text(bytes[at]) ? bytes[at] : 0;
+}
+
+const char *bm_lost_text(const bm_value *value) {
+    const char *text = bm_removed_text(value->traits.removed_kind);
+    return text ? text : BM_LOST;
+}
+
+/* ---- marks ----------------------------------------------------------------------------------- */
+
 bool bm_lost_mark(rm_ctx *ctx, bm_key *key) {
     bm_value *mark = bm_value_new(BM_FILTER);
     if (!mark)

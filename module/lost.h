@@ -21,6 +21,19 @@
     "it what it lacked (key-file, or memory) and let it load from its master again, or send the "  \
     "filter with BLY.LOAD ... REPLACE, or DEL the key"
 
+/* The code of the removed kind that the container which begins with these bytes is of, or lies
+ * over; 0: none. Versions before 0.2 of this module wrote the codes 8 (stable) and 20
+ * (blocked-counting).
+ */
+uint8_t bm_removed_kind(const void *file, size_t size);
+/* The error that names the replacement; NULL for another code. */
+const char *bm_removed_text(uint8_t code);
+/* The same, for a name of a kind. */
+const char *bm_removed_name_text(const char *name);
+
+/* The error of a command that needs the filter of a value that is lost. */
+const char *bm_lost_text(const bm_value *value);
+
 static inline bool bm_is_lost(const bm_value *value) {
     return value->traits.lost;
 }

@@ -5,6 +5,7 @@
 
 #include "args.h"
 #include "config.h"
+#include "lost.h"
 #include "reply.h"
 
 #include <inttypes.h>
@@ -155,6 +156,10 @@ static bool take_kind(reader *in, rm_string *value) {
     char name[32];
     bly_kind kind;
     lower(value, name, sizeof name);
+    if (bm_removed_name_text(name)) {
+        bm_error(in->ctx, "%s", bm_removed_name_text(name));
+        return false;
+    }
     if (bly_kind_by_name(name, &kind) != BLY_OK)
         return refuse_name(in, "kind", value, next_kind);
     if (bly_kind_capabilities(kind) & BLY_CAN_BUILD) {

@@ -12,11 +12,17 @@
  *   with HAS_ARRIVAL    see arrival.c
  *
  * A key is never part of it: a container names its secret key by an id.
+ *
+ * Versions before 0.2 saved kinds that were removed. Such a container is read to its end and
+ * dropped, and a tombstone takes its place, so that the server starts with all other keys.
  */
 #include "arrival.h"
 #include "clock.h"
+#include "lost.h"
 #include "staging.h"
 #include "types.h"
+
+#include <string.h>
 
 enum { ENCODING = 1 };
 enum { HAS_FILTER = 1, HAS_STAGING = 2, HAS_ARRIVAL = 4 };
@@ -91,9 +97,36 @@ static bly_status load_piece(rm_io *io, uint64_t left, char **data, size_t *size
     return BLY_ECORRUPT;
 }
 
-/* A container of which `received` bytes are in the stream. */
+/* Reads the other `left` bytes of a container without keeping them. */
+static bly_status skip_pieces(rm_io *io, uint64_t left) {
+    char *data;
+    size_t size;
+    for (; left > 0; left -= size) {
+        bly_status status = load_piece(io, left, &data, &size);
+        if (status != BLY_OK)
+            return status;
+        bm_release(data);
+    }
+    return BLY_OK;
+}
+
+/* The first bytes of a container, which tell its kind and that of an overlay's base. */
+typedef struct beginning {
+    uint8_t bytes[2 * BLY_FILE_HEADER];
+    size_t have;
+} beginning;
+
+static void note(beginning *b, const char *data, size_t size) {
+    size_t room = sizeof b->bytes - b->have, n = size < room ? size : room;
+    memcpy(b->bytes + b->have, data, n);
+    b->have += n;
+}
+
+/* A container of which `received` bytes are in the stream. BLY_EUNSUPPORTED: of a removed kind,
+ * whose code is in *removed then; all of it was read. */
 static bly_status load_container(rm_io *io, bm_value *value, const bm_traits *traits,
-                                 uint64_t total, uint64_t received, bm_staging **out) {
+                                 uint64_t total, uint64_t received, uint8_t *removed,
+                                 bm_staging **out) {
     char *data;
     size_t size;
     *out = NULL;
@@ -102,13 +135,20 @@ static bly_status load_container(rm_io *io, bm_value *value, const bm_traits *tr
     bly_status status = load_piece(io, received, &data, &size);
     if (status != BLY_OK)
         return status;
+    beginning b = {.have = 0};
+    note(&b, data, size);
     status = bm_staging_begin(&value->account, total, data, size, traits, out);
     bm_release(data);
+    if (status == BLY_EUNSUPPORTED && skip_pieces(io, received - size) != BLY_OK)
+        return BLY_ECORRUPT;
     while (status == BLY_OK && bm_staging_received(*out) < received) {
         status = load_piece(io, received - bm_staging_received(*out), &data, &size);
-        if (status == BLY_OK)
+        if (status == BLY_OK) {
+            note(&b, data, size);
             status = bm_staging_adopt(*out, data, size);
+        }
     }
+    *removed = bm_removed_kind(b.bytes, b.have);
     if (status != BLY_OK) {
         bm_staging_free(*out);
         *out = NULL;
@@ -116,25 +156,48 @@ static bly_status load_container(rm_io *io, bm_value *value, const bm_traits *tr
     return status;
 }
 
+/* A tombstone in place of a filter whose kind was removed. RESTORE by a client is refused instead:
+ * the error is better than a key without contents. */
+static bly_status bury(rm_io *io, bm_value *value, uint8_t kind) {
+    const int loading = RM_CTX_LOADING | RM_CTX_ASYNC_LOADING;
+    const char *text = bm_removed_text(kind);
+    size_t size = 0;
+    const rm_string *key = rm.GetKeyNameFromIO(io);
+    const char *name = key ? rm.StringPtrLen(key, &size) : "";
+    if (!text || !(bm_is_following() || rm.GetContextFlags(NULL) & loading))
+        return BLY_EUNSUPPORTED;
+    value->traits = (bm_traits){.lost = true, .removed_kind = kind};
+    rm.LogIOError(io, "warning", "bloomery: the contents of the key '%.*s' were dropped: %s",
+                  size < 64 ? (int)size : 64, name, text + strlen("ERR "));
+    return BLY_OK;
+}
+
 static bly_status load_filter(rm_io *io, bm_value *value) {
     uint64_t total;
+    uint8_t removed = 0;
     bm_staging *staging;
     if (!bm_load_number(io, &total))
         return BLY_ECORRUPT;
-    bly_status status = load_container(io, value, &value->traits, total, total, &staging);
+    bly_status status = load_container(io, value, &value->traits, total, total, &removed, &staging);
     if (status == BLY_OK)
         status = bm_staging_finish(staging, &value->as.filter, &value->keyless);
-    return status;
+    return status == BLY_EUNSUPPORTED ? bury(io, value, removed) : status;
 }
 
 static bly_status load_staging(rm_io *io, bm_value *value) {
     bm_traits traits;
     uint64_t total, received;
+    uint8_t removed = 0;
     if (!load_traits(io, &traits) || !bm_load_number(io, &total) || !bm_load_number(io, &received))
         return BLY_ECORRUPT;
     if (received >= total) /* with the last byte it would have become a filter */
         return BLY_ECORRUPT;
-    return load_container(io, value, &traits, total, received, &value->staging);
+    bly_status status =
+        load_container(io, value, &traits, total, received, &removed, &value->staging);
+    if (status != BLY_EUNSUPPORTED)
+        return status;
+    /* What is there already stays. */
+    return value->as.filter || bm_is_lost(value) ? BLY_OK : bury(io, value, removed);
 }
 
 /* A filter, what is to replace it, or both; or chunks of RedisBloom's. Nothing, or what is to

@@ -59,15 +59,15 @@ static uint64_t get(const uint8_t *from, int bytes) {
     return value;
 }
 
-/* Version, face, flags, 0; bucket size and iterations in two bytes each; expansion and 0 in four;
- * deletes in eight; all little-endian. */
+/* Version, face, flags, 0; bucket size (of a tombstone the removed kind) and iterations in two
+ * bytes each; expansion and 0 in four; deletes in eight; all little-endian. */
 void bm_traits_encode(const bm_traits *traits, uint8_t out[BM_TRAITS_BYTES]) {
     memset(out, 0, BM_TRAITS_BYTES);
     out[0] = TRAITS_VERSION;
     out[1] = traits->face;
     out[2] =
         (uint8_t)((traits->nonscaling ? TRAIT_NONSCALING : 0) | (traits->lost ? TRAIT_LOST : 0));
-    put(out + 4, traits->bucket_size, 2);
+    put(out + 4, traits->lost ? traits->removed_kind : traits->bucket_size, 2);
     put(out + 6, traits->max_iterations, 2);
     put(out + 8, traits->expansion, 4);
     put(out + 16, traits->deletes, 8);
@@ -85,6 +85,10 @@ bool bm_traits_decode(const void *data, size_t size, bm_traits *out) {
                        .max_iterations = (uint16_t)get(in + 6, 2),
                        .expansion = (uint32_t)get(in + 8, 4),
                        .deletes = get(in + 16, 8)};
+    if (out->lost) {
+        out->removed_kind = (uint8_t)out->bucket_size;
+        out->bucket_size = 0;
+    }
     return true;
 }
 
@@ -204,6 +208,8 @@ void bm_type_free(void *value) {
 
 /* BLY_ENOMEM without a refusal: the library was told how much room there is, and did not ask. */
 const char *bm_load_failure(const bm_value *value, bly_status status) {
+    if (status == BLY_EUNSUPPORTED)
+        return "its kind was removed (window replaces stable, layered replaces blocked-counting)";
     if (status != BLY_ENOMEM)
         return bly_strerror(status);
     switch (value->account.refusal) {

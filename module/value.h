@@ -36,6 +36,7 @@ typedef struct bm_traits {
     uint32_t expansion;      /* as asked; 0 with nonscaling */
     uint64_t deletes;        /* CF: items deleted */
     bool lost;               /* there is no filter any more: lost.h */
+    uint8_t removed_kind;    /* lost: the code of its kind, if that was removed; else 0 */
 } bm_traits;
 
 /* As bytes: in RDB files, and after META of BLY.LOAD. */

@@ -1,24 +1,22 @@
-/* counting_support.h - what the tests of counting and blocked-counting share: every sort of them,
+/* counting_support.h - what the tests of counting filters share: every sort of them,
  * single counters, and a second implementation. */
 #ifndef BLYT_COUNTING_SUPPORT_H
 #define BLYT_COUNTING_SUPPORT_H
 
 #include "table_support.h"
 
-static const bly_kind kinds[] = {BLY_COUNTING, BLY_BLOCKED_COUNTING};
+static const bly_kind kinds[] = {BLY_COUNTING};
 static const uint32_t widths[] = {2, 4, 8, 16};
 
 #define FOR_EACH_SORT(kind, width)                                                                 \
-    for (size_t i_ = 0; i_ < 8; i_++)                                                              \
+    for (size_t i_ = 0; i_ < 4; i_++)                                                              \
         for (bly_kind kind = kinds[i_ / 4], once_ = 1; once_; once_ = 0)                           \
             for (uint32_t width = widths[i_ % 4], last_ = 1; last_; last_ = 0)
 
 static inline bly_filter *counters(bly_kind kind, uint64_t keys, double p, uint32_t width) {
     bly_filter *f = NULL;
-    if (kind == BLY_COUNTING)
-        assert_ok(bly_counting_create(keys, p, width, &f));
-    else
-        assert_ok(bly_counting_create_blocked(keys, p, width, &f));
+    assert_int_equal(kind, BLY_COUNTING);
+    assert_ok(bly_counting_create(keys, p, width, &f));
     return f;
 }
 
@@ -31,8 +29,7 @@ static inline uint64_t limit_of(const bly_filter *f) {
 }
 
 static inline uint64_t cells_of(const bly_filter *f) {
-    return f->geometry.kind == BLY_COUNTING ? f->geometry.size
-                                            : f->geometry.size * (512 / f->geometry.detail);
+    return f->geometry.size;
 }
 
 /* One bit at a time, as docs/format.md has it. */
@@ -66,23 +63,11 @@ static inline model model_of(const bly_filter *f) {
 /* The different counters of a key; returns how many. */
 static inline unsigned places(const bly_filter *f, bly_hash h, uint64_t at[64]) {
     const uint64_t lcg = UINT64_C(0xf1357aea2e62a9c5), size = f->geometry.size;
-    unsigned n = 0, cells = 512 / f->geometry.detail, slice = 0;
-    while (1U << slice < cells)
-        slice++;
-    uint64_t line = blyi_mulhi(h.lo, size) * cells, x = h.lo, w = h.hi;
-    for (unsigned j = 0, shift = 64; j < f->geometry.hashes; j++) {
-        if (f->geometry.kind == BLY_COUNTING) {
-            at[n] = blyi_mulhi(x, size);
-            x = x * lcg + (h.hi | 1);
-        } else {
-            if (shift < slice) {
-                w *= lcg;
-                w ^= w >> 32;
-                shift = 64;
-            }
-            shift -= slice;
-            at[n] = line + (w >> shift) % cells;
-        }
+    unsigned n = 0;
+    uint64_t x = h.lo;
+    for (unsigned j = 0; j < f->geometry.hashes; j++) {
+        at[n] = blyi_mulhi(x, size);
+        x = x * lcg + (h.hi | 1);
         bool again = false;
         for (unsigned i = 0; i < n; i++)
             again |= at[i] == at[n];

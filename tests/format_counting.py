@@ -1,5 +1,5 @@
 """The kinds of docs/format.md that count how often each key was added, written out again from its
-text: counting, blocked-counting, multilayer, layered and hybrid.
+text: counting, multilayer, layered and hybrid.
 
 A kind is a class, as in format_tables.py, but for check_multiset(head, body, keys, relation): keys
 are pairs of a hash (two words) and of how many copies of it were added. The body is then known bit
@@ -11,7 +11,7 @@ from collections import Counter
 from format_hashes import GOLD, LCG, M64, demand, fmix64, mulhi
 from format_tables import MOST_BITS, Cuckoo, bits_at
 
-COUNTING, MULTILAYER, LAYERED, HYBRID, BLOCKED = 9, 10, 11, 13, 20
+COUNTING, MULTILAYER, LAYERED, HYBRID = 9, 10, 11, 13
 
 
 def step_size(step):
@@ -75,24 +75,6 @@ class Counting(Counters):
         for _ in range(head["k"]):
             yield mulhi(x, head["size"])
             x = (x * LCG + (hi | 1)) & M64
-
-
-class BlockedCounting(Counters):
-    most_hashes, least_size = 16, 1
-
-    def used(self, head):
-        return head["size"] * 512
-
-    def cells(self, head, lo, hi):
-        each = 512 // head["sub"]
-        piece = each.bit_length() - 1
-        per_word = 64 // piece
-        line, w = mulhi(lo, head["size"]), hi
-        for j in range(head["k"]):
-            if j and j % per_word == 0:
-                w = w * LCG & M64
-                w ^= w >> 32
-            yield line * each + (w >> (64 - piece * (j % per_word + 1)) & (each - 1))
 
 
 class Multilayer:
@@ -340,5 +322,4 @@ COUNTERS = {
     MULTILAYER: Multilayer(),
     LAYERED: Layered(),
     HYBRID: Hybrid(),
-    BLOCKED: BlockedCounting(),
 }

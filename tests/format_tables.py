@@ -8,9 +8,9 @@ copies of each of these keys (pairs of words), or, with None, at least these.
 from collections import Counter
 
 from format_hashes import GOLD, LCG, M64, demand, fmix64, mulhi
-from format_windows import Stable, Window
+from format_windows import Window
 
-WINDOW, STABLE, CUCKOO, FUSE, RIBBON, GROWABLE, CHAIN = 7, 8, 14, 15, 16, 19, 21
+WINDOW, CUCKOO, FUSE, RIBBON, GROWABLE, CHAIN = 7, 14, 15, 16, 19, 21
 MOST_BITS = 1 << 48
 
 
@@ -286,7 +286,6 @@ class Ribbon:
 
 TABLES = {
     WINDOW: Window(),
-    STABLE: Stable(),
     CUCKOO: Cuckoo(False),
     GROWABLE: Cuckoo(True),
     FUSE: Fuse(),

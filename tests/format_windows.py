@@ -1,6 +1,6 @@
-"""The kinds of docs/format.md that forget, written out again from its text: window and stable.
+"""The kind of docs/format.md that forgets, written out again from its text: window.
 
-Their bodies follow from the keys and the order in which they came, so they are made anew here and
+Its body follows from the keys and the order in which they came, so it is computed again here and
 compared bit for bit. The classes are as format_tables.py describes them.
 """
 
@@ -303,54 +303,3 @@ class SmallState(WindowState):
 
     def sweep_on(self):
         pass
-
-
-class Stable:
-    def shape(self, head):
-        """The cells that an add lowers, the bits of a cell, cells to a word."""
-        width = head["sub"] % 4
-        return head["sub"] // 4, width, {1: 64, 2: 32, 3: 21}.get(width, 1)
-
-    def check_shape(self, head):
-        run, width, _ = self.shape(head)
-        demand(width >= 1 and head["width"] == width, "width")
-        demand(1 <= head["k"] <= 8, "k")
-        demand(head["size"] >= 64 and 1 <= run < head["size"], "size")
-        demand(self.used(head) <= MOST_BITS, "size too big")
-
-    def used(self, head):
-        _, _, each = self.shape(head)
-        return 512 + 64 * -(-head["size"] // each)
-
-    def cells(self, head, body):
-        _, width, each = self.shape(head)
-        words = struct.unpack_from("<%dQ" % ((self.used(head) - 512) // 64), body, 64)
-        cells = [w >> width * i & ((1 << width) - 1) for w in words for i in range(each)]
-        demand(not any(w >> width * each for w in words), "bits of no cell")
-        demand(not any(cells[head["size"] :]), "cells after the last")
-        return cells[: head["size"]]
-
-    def check_body(self, head, body):
-        demand(not any(body[8:64]), "heading")
-        self.cells(head, body)
-
-    def own(self, head, lo, hi):
-        x = lo
-        for _ in range(head["k"]):
-            yield mulhi(x, head["size"])
-            x = (x * LCG + (hi | 1)) & M64
-
-    def check_keys(self, head, body, keys, copies, total=None):
-        run, width, _ = self.shape(head)
-        size = head["size"]
-        cells, adds = [0] * size, 0
-        for adds, (lo, hi) in enumerate(total, 1):
-            start = mulhi(fmix64(adds * GOLD & M64), size)
-            for i in range(start, start + run):
-                cells[i % size] = max(0, cells[i % size] - 1)
-            for i in self.own(head, lo, hi):
-                cells[i] = (1 << width) - 1
-        demand(struct.unpack_from("<Q", body)[0] == adds, "number of adds")
-        demand(self.cells(head, body) == cells, "the cells are not those of its keys")
-        for lo, hi in keys:
-            demand(all(cells[i] for i in self.own(head, lo, hi)), "a key is missing")

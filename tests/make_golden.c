@@ -56,10 +56,6 @@ static const sample samples[] = {
     {"keyed-split512", {BLY_SPLIT512, 8, 4, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
     {"keyed-classic", {BLY_CLASSIC, 7, 999, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
     {"custom-bb2x512", {BLY_BB2X512, 8, 4, 0}, BLY_HASH_CUSTOM, CUSTOM_TAG, 0, 50},
-    {"stable-1-bit-fnv1a", {BLY_STABLE, 2, 100, 0, 4 * 5 + 1}, BLY_HASH_FNV1A, 0, 0, 300},
-    {"stable-2-bits-sha1", {BLY_STABLE, 3, 333, 0, 4 * 7 + 2}, BLY_HASH_SHA1, 0, 0, 300},
-    {"stable-3-bits-xxh64", {BLY_STABLE, 4, 1000, 0, 4 * 99 + 3}, BLY_HASH_XXH64, 8, 0, 300},
-    {"stable-empty-fnv1a", {BLY_STABLE, 1, 64, 0, 4 + 3}, BLY_HASH_FNV1A, 0, 0, 0},
     {"cuckoo-fnv1a", {BLY_CUCKOO, 9, 20, 0}, BLY_HASH_FNV1A, 0, 0, 60},
     {"cuckoo-odd-sha1", {BLY_CUCKOO, 6, 21, 0}, BLY_HASH_SHA1, 3, 0, 60},
     {"cuckoo-wide-md5", {BLY_CUCKOO, 55, 18, 0}, BLY_HASH_MD5, 0, 0, 50},
@@ -193,8 +189,6 @@ static const planned plans[] = {
     {"window-small-empty-fnv1", BLY_WINDOW, 1, 0.01, BLY_HASH_FNV1, 0, 0, 0, 0, 0},
     {"window-small-no-clock-md5", BLY_WINDOW, 30, 0.01, BLY_HASH_MD5, 7, 0, 40, 3, 100},
     {"keyed-window-small", BLY_WINDOW, 50, 0.01, BLY_HASH_SIPHASH, 0, 0, 90, 0, 0},
-    {"stable-planned-murmur3", BLY_STABLE, 20, 0.02, BLY_HASH_MURMUR3, 0, 0, 500, 0, 0},
-    {"keyed-stable", BLY_STABLE, 5, 0.05, BLY_HASH_SIPHASH, 0, 0, 100, 0, 0},
     {"cuckoo-planned-murmur3", BLY_CUCKOO, 60, 1e-6, BLY_HASH_MURMUR3, 7, 5, 60, 0, 0},
     {"keyed-cuckoo", BLY_CUCKOO, 60, 0.01, BLY_HASH_SIPHASH, 0, 0, 60, 0, 0},
     {"growable-planned-murmur3", BLY_GROWABLE_CUCKOO, 9, 0.01, BLY_HASH_MURMUR3, 7, 5, 99, 0, 0},
@@ -249,7 +243,7 @@ static bly_filter *make_planned(const planned *s) {
 static void save_latest(const output *out, const bly_filter *f, const char *name, int first,
                         int count) {
     uint32_t can = bly_kind_capabilities(bly_filter_geometry(f).kind);
-    int sure = can & BLY_IS_LOSSY ? 1 : (int)bly_filter_capacity(f);
+    int sure = (int)bly_filter_capacity(f);
     if (can & BLY_FORGETS && count > sure) {
         first += count - sure;
         count = sure;
@@ -721,16 +715,6 @@ static const kind_lie kind_lies[] = {
     {"window-small-fnv1a", {"window-small-dead-slot-ordinal.ECORRUPT", 64 + 120 + 7, 1, 1}},
     {"window-small-fnv1a", {"window-small-padding.ECORRUPT", -1, 1, 0x80}},
     {"window-small-empty-fnv1", {"window-small-active-not-empty.ECORRUPT", 64 + 128, 1, 1}},
-    {"stable-3-bits-xxh64", {"stable-k-9.ECORRUPT", 8, 1, 9}},
-    {"stable-3-bits-xxh64", {"stable-width-1.ECORRUPT", 9, 1, 1}},
-    {"stable-3-bits-xxh64", {"stable-cells-of-no-bits.ECORRUPT", 9, 3, 4 * 99 << 8}},
-    {"stable-3-bits-xxh64", {"stable-lowers-none.ECORRUPT", 10, 2, 3}},
-    {"stable-3-bits-xxh64", {"stable-lowers-all.ECORRUPT", 10, 2, 4 * 1000 + 3}},
-    {"stable-3-bits-xxh64", {"stable-size-63.ECORRUPT", 16, 8, 63}},
-    {"stable-3-bits-xxh64", {"stable-size-2-to-47.ECORRUPT", 16, 8, UINT64_C(1) << 47}},
-    {"stable-3-bits-xxh64", {"stable-heading.ECORRUPT", 64 + 8, 8, 1}},
-    {"stable-3-bits-xxh64", {"stable-bit-of-no-cell.ECORRUPT", 64 + 64 + 7, 1, 0x80}},
-    {"stable-3-bits-xxh64", {"stable-cell-past-the-last.ECORRUPT", 64 + 64 + 47 * 8 + 5, 1, 1}},
     {"cuckoo-fnv1a", {"cuckoo-k-5.ECORRUPT", 8, 1, 5}},
     {"cuckoo-fnv1a", {"cuckoo-k-56.ECORRUPT", 8, 1, 56}},
     {"cuckoo-fnv1a", {"cuckoo-width.ECORRUPT", 9, 1, 9}},

@@ -56,14 +56,10 @@ static inline bly_geometry shape_of(const bly_filter *f) {
     return bly_filter_geometry(base ? base : f);
 }
 
-/* How many keys bring a filter that was made for n to the rate it was made for. One that forgets in
- * bulk is at its fullest when it has kept keys longer than it must; one that forgets gradually
- * comes into balance; which cells it lowers is the same for all of a size, so each is looked at at
- * another time. */
+/* How many keys bring a filter that was made for n to the rate it was made for. A window is at its
+ * fullest when it has kept keys longer than it must. */
 static inline size_t keys_to_rate(const bly_filter *f, size_t n) {
     bly_window_info info;
-    if (bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_IS_LOSSY)
-        return 12 * n + 200 + (size_t)(bly_filter_hasher(f)->seed % (8 * n + 100));
     if (bly_window_look(f, &info) != BLY_OK)
         return n;
     return (size_t)(info.generation_keys * (info.generations + 1));
@@ -105,9 +101,8 @@ static inline outcome run(const bly_spec *spec, blyt_keys set, size_t n, unsigne
         bly_geometry g = shape_of(f);
         bly_stats s;
         bly_filter_stats(f, &s);
-        bool lossy = bly_kind_capabilities(g.kind) & BLY_IS_LOSSY;
         uint64_t each = queries / filters + 1;
-        o.predicted = bly_plan_fpr(&g, lossy ? keys_to_rate(f, n) : n, bly_filter_hasher(f)->bits);
+        o.predicted = bly_plan_fpr(&g, n, bly_filter_hasher(f)->bits);
         o.hits += count_hits(f, set, 1u << 24, each);
         o.queries += (double)each;
         o.expected += s.current_fpr * (double)each;
@@ -131,11 +126,8 @@ static inline double known_spread(const bly_geometry *g) {
     return sqrt(7 / size);
 }
 
-/* The formulas are of second order: exact for large filters, to 2% for a handful of keys. What
- * forgets gradually is never quite at rest. */
-static inline double formula_room(const bly_geometry *g, size_t n) {
-    if (bly_kind_capabilities(g->kind) & BLY_IS_LOSSY)
-        return n < 1000 ? 0.2 : 3e-2;
+/* The formulas are of second order: exact for large filters, to 2% for a handful of keys. */
+static inline double formula_room(size_t n) {
     return n < 10 ? 2e-2 : 5e-3;
 }
 
@@ -143,7 +135,7 @@ static inline void judge(const char *name, const outcome *o, const bly_geometry 
                          double p) {
     double room_a = 5 * sqrt(o->variance) + 4; /* + 4: counts of a few are not normal */
     double spread = o->filters > 1 ? o->spread / sqrt(o->filters) : known_spread(g) * o->predicted;
-    double room_b = 5 * spread + formula_room(g, n) * o->predicted;
+    double room_b = 5 * spread + formula_room(n) * o->predicted;
     bly_geometry plain = *g;
     plain.options &= ~(uint32_t)BLY_TEXTBOOK;
     double least =
@@ -166,8 +158,6 @@ static inline bool has_rate(const blyt_case *c) {
 }
 
 static inline void one_size(const blyt_case *c, size_t n, double p) {
-    if (blyt_can(c, BLY_IS_LOSSY) && n > 30000)
-        n = 30000; /* it takes twelve times as many to come into balance */
     bly_spec spec = blyt_spec(c, n, p);
     bly_geometry g;
     if (c->counter_bits) {
@@ -198,12 +188,12 @@ static inline bool is_tried(const blyt_case *c, size_t n, double p) {
     if (!has_rate(c) || p < c->finest || (BLYT_SLOW > 1 && n >= 1000000))
         return false;
     if (n == 10000000)
-        return plenty && p <= 0.01 && !blyt_can(c, BLY_IS_LOSSY);
+        return plenty && p <= 0.01;
     if (c->kind == BLY_COUNTING && c->counter_bits && !plenty && p != 0.01)
         return false;
     if (counts || c->kind == BLY_OVERLAY)
         return (n == 1000 || n == 100000) && p <= 0.01;
-    return n != 100000 || (p == 0.01 && !blyt_can(c, BLY_IS_LOSSY));
+    return n != 100000 || p == 0.01;
 }
 
 /* In which program: the others take more lookups, or more keys. */

@@ -15,19 +15,18 @@ static bly_kind next_kind(bly_kind k) {
 #define FOR_EACH_KIND(k)                                                                           \
     for (bly_kind k = next_kind(BLY_KIND_NONE); k != BLY_KIND_NONE; k = next_kind(k))
 
-enum { ALL_FLAGS = 2 * BLY_ALLOW_LOSS - 1 };
+enum { ALL_FLAGS = 2 * BLY_NEED_SPACE - 1 };
 
 /* Needs that a kind cannot do without. */
 static uint32_t its_flags(bly_kind kind) {
     uint32_t can = bly_kind_capabilities(kind);
     return (can & BLY_CAN_BUILD ? BLY_NEED_STATIC : 0U) |
-           (kind == BLY_COUNTS ? BLY_NEED_COUNTS : 0U) |
-           (can & BLY_FORGETS ? BLY_NEED_WINDOW : 0U) | (can & BLY_IS_LOSSY ? BLY_ALLOW_LOSS : 0U);
+           (kind == BLY_COUNTS ? BLY_NEED_COUNTS : 0U) | (can & BLY_FORGETS ? BLY_NEED_WINDOW : 0U);
 }
 
 /* The lowest a kind can have. */
 static double least_rate(bly_kind kind) {
-    return kind == BLY_FUSE ? 0x1p-28 : kind == BLY_BLOCKED_COUNTING ? 1e-7 : 0x1p-40;
+    return kind == BLY_FUSE ? 0x1p-28 : 0x1p-40;
 }
 
 static bly_kind choice(uint64_t keys, double fpr, uint32_t flags) {
@@ -131,7 +130,6 @@ static void says_what_cannot_be_done(void **state) {
     bly_needs plain = {0}, window = {.flags = BLY_NEED_WINDOW}, fixed = {.flags = BLY_NEED_STATIC};
     assert_string_equal(bly_advise_why_not(BLY_WINDOW, &plain), "it forgets old keys");
     assert_null(bly_advise_why_not(BLY_WINDOW, &window));
-    assert_string_equal(bly_advise_why_not(BLY_STABLE, &window), "it may forget keys early");
     assert_string_equal(bly_advise_why_not(BLY_FUSE, &plain),
                         "all its keys must be known when it is made");
     assert_null(bly_advise_why_not(BLY_RIBBON, &fixed));
@@ -190,8 +188,6 @@ static void every_row_is_chosen(void **state) {
         {1e-5, BLY_NEED_COUNTS | BLY_NEED_REMOVE | BLY_NEED_SECRET, BLY_HYBRID},
         {0.01, BLY_NEED_WINDOW, BLY_WINDOW},
         {1e-5, BLY_NEED_WINDOW | BLY_NEED_SPACE, BLY_WINDOW},
-        {0.01, BLY_NEED_WINDOW | BLY_ALLOW_LOSS, BLY_WINDOW},
-        {0.01, BLY_ALLOW_LOSS, BLY_SBBF},
         {0.001, BLY_NEED_SECRET, BLY_SPLIT512},
         {0.0001, BLY_NEED_SHARE, BLY_BB2X512},
         {0.01, BLY_NEED_SPACE, BLY_CLASSIC},
@@ -205,21 +201,15 @@ static void every_row_is_chosen(void **state) {
         assert_int_equal(choice(1000000, cases[i].fpr, cases[i].flags), cases[i].kind);
 }
 
-/* A window is smaller and loses nothing, but it has a heading: into very little only the lossy kind
- * fits. */
-static void loss_is_advised_where_nothing_else_fits(void **state) {
-    bly_needs needs = {.fpr = 0.01, .bytes = 256, .flags = BLY_NEED_WINDOW | BLY_ALLOW_LOSS};
+/* A window has a heading: into very little it does not fit. */
+static void a_window_needs_more_than_its_heading(void **state) {
+    bly_needs needs = {.fpr = 0.01, .bytes = 256, .flags = BLY_NEED_WINDOW};
     bly_advice a;
     (void)state;
-    assert_ok(bly_advise(&needs, &a));
-    assert_int_equal(a.kind, BLY_STABLE);
-    assert_true(a.bytes <= 256 && a.fpr <= 0.01);
+    assert_int_equal(bly_advise(&needs, &a), BLY_EIMPOSSIBLE);
     needs.bytes = 1000000;
     assert_ok(bly_advise(&needs, &a));
     assert_int_equal(a.kind, BLY_WINDOW);
-    needs.bytes = 256;
-    needs.flags = BLY_NEED_WINDOW;
-    assert_int_equal(bly_advise(&needs, &a), BLY_EIMPOSSIBLE);
 }
 
 /* Fuse and ribbon are small for many keys; for few a Bloom filter is smaller. */
@@ -344,9 +334,8 @@ static void filter_is_as_advised(bly_kind kind, uint64_t keys, double fpr, uint3
     assert_true(a.bits_per_key == 8.0 * (double)stats.bytes / (double)keys);
     assert_true(a.fpr <= fpr);
     /* By the bits that came out set: a few percent, with so few keys. */
-    double least = bly_kind_capabilities(kind) & BLY_IS_LOSSY ? 0 /* long before it is in balance */
-                   : bly_kind_capabilities(kind) & BLY_FORGETS ? 0.8 /* one generation is empty */
-                                                               : 0.9;
+    double least = bly_kind_capabilities(kind) & BLY_FORGETS ? 0.8 /* one generation is empty */
+                                                             : 0.9;
     double share = stats.predicted_fpr / a.fpr;
     assert_true(share > least && share < 1.1);
     blyt_list_free(&list);
@@ -429,8 +418,7 @@ static void curves_rise_and_pass_the_promise(void **state) {
         bly_advice a = cost(kind, n, 0.002, 0, 0);
         bly_advice_rates(&a, keys, COUNT_OF(keys), rates);
         assert_true(rates[0] == 0);
-        if (!(bly_kind_capabilities(kind) & BLY_IS_LOSSY))
-            assert_true(rates[10] == a.fpr);
+        assert_true(rates[10] == a.fpr);
         for (size_t i = 1; i < COUNT_OF(keys); i++) {
             /* One that is built has its rate whatever the number of keys. */
             assert_true(rates[i] > rates[i - 1] ||
@@ -593,7 +581,7 @@ int main(void) {
         cmocka_unit_test(refusals_are_consistent),
         cmocka_unit_test(every_row_is_chosen),
         cmocka_unit_test(agrees_with_the_layout_rule),
-        cmocka_unit_test(loss_is_advised_where_nothing_else_fits),
+        cmocka_unit_test(a_window_needs_more_than_its_heading),
         cmocka_unit_test(built_kinds_only_where_they_are_smaller),
         cmocka_unit_test(powers_of_two_cost_no_bit_more),
         cmocka_unit_test(every_kind_has_its_words),

@@ -224,22 +224,6 @@ static void test_last_generation(void **state) {
     }
 }
 
-/* The adds that a stable filter counts choose what it forgets, round and round. */
-static void test_stable(void **state) {
-    (void)state;
-    for (size_t i = 0; i < SHAPES; i++) {
-        if (shapes[i].kind != BLY_STABLE)
-            continue;
-        bly_filter *f = filled(shapes[i], NULL, 30);
-        blyt_buffer im = blyt_write(f);
-        store(im.data + HEADER, UINT64_MAX - 4, 8);
-        fix(im);
-        assert_true(use_file(im));
-        free(im.data);
-        bly_filter_destroy(f);
-    }
-}
-
 /* What one sketch counts is the same in batches and one by one, also where counting ends. */
 static void test_counts_end(void **state) {
     (void)state;
@@ -287,8 +271,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_items),      cmocka_unit_test(test_items_of_levels),
         cmocka_unit_test(test_windows),    cmocka_unit_test(test_last_generation),
-        cmocka_unit_test(test_stable),     cmocka_unit_test(test_counts_end),
-        cmocka_unit_test(test_items_wrap),
+        cmocka_unit_test(test_counts_end), cmocka_unit_test(test_items_wrap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Filters of counters, counting and blocked-counting: their plans are kept, every counter is what a
- * second implementation makes it, and what is stuck loses nothing. */
+/* Counting filters: their plans are kept, every counter is what a second implementation makes it,
+ * and what is stuck loses nothing. */
 #include "counting_support.h"
 #include "zipf_support.h"
 
@@ -10,43 +10,36 @@ static const double rates[] = {0.01, 0.001, 0.0001};
 /* ---- plans ----------------------------------------------------------------------------------- */
 
 static void takes_the_bits_promised(void **state) {
-    static const double bits[2][4][3] = {
-        {{19.2, 28.8, 38.3}, {38.4, 57.5, 76.7}, {76.7, 115, 153}, {153, 230, 307}},
-        {{20.4, 33.4, 49.8}, {43.4, 76.0, 124}, {97.1, 192, 364}, {236, 0, 0}}};
+    static const double bits[4][3] = {
+        {19.2, 28.8, 38.3}, {38.4, 57.5, 76.7}, {76.7, 115, 153}, {153, 230, 307}};
     (void)state;
-    for (size_t i = 0; i < 2; i++)
-        for (size_t w = 0; w < 4; w++)
-            for (size_t p = 0; p < 3; p++)
-                for (uint64_t n = 10000; n <= 1000000000; n *= 100) {
-                    bly_geometry g;
-                    bly_status status = blyi_counting_plan(kinds[i], n, rates[p], widths[w], &g);
-                    assert_int_equal(status, bits[i][w][p] == 0 ? BLY_ERATE : BLY_OK);
-                    if (status != BLY_OK)
-                        continue;
-                    double each = (double)bly_plan_bits(&g) / (double)n;
-                    assert_true(fabs(each / bits[i][w][p] - 1) < (n < 1000000 ? 0.01 : 0.004));
-                    assert_int_equal(g.detail, widths[w]);
-                }
+    for (size_t w = 0; w < 4; w++)
+        for (size_t p = 0; p < 3; p++)
+            for (uint64_t n = 10000; n <= 1000000000; n *= 100) {
+                bly_geometry g;
+                assert_ok(blyi_counting_plan(n, rates[p], widths[w], &g));
+                double each = (double)bly_plan_bits(&g) / (double)n;
+                assert_true(fabs(each / bits[w][p] - 1) < (n < 1000000 ? 0.01 : 0.004));
+                assert_int_equal(g.detail, widths[w]);
+            }
 }
 
 static void plans_are_kept_and_tight(void **state) {
     (void)state;
-    for (size_t i = 0; i < 2; i++)
-        for (uint64_t n = 1; n < (uint64_t)1 << 40; n = n * 7 + 3)
-            for (double p = 0.9; p > 0x1p-40; p /= 9) {
-                bly_geometry g;
-                bly_status status = bly_plan(kinds[i], n, p, 0, 128, &g);
-                if (status != BLY_OK) {
-                    assert_true(status == BLY_ERATE ? i == 1 && p < 1e-7
-                                                    : status == BLY_ETOOBIG && n > 1000000000000);
-                    continue;
-                }
-                assert_true(g.detail == 4 && bly_plan_fpr(&g, n, 128) <= p);
-                assert_true(bly_plan_capacity(&g, p, 128) >= n);
-                g.size -= i ? 1 : 64;
-                if (bly_plan_check(&g) == BLY_OK && g.size >= 512)
-                    assert_true(bly_plan_fpr(&g, n, 128) > p);
+    for (uint64_t n = 1; n < (uint64_t)1 << 40; n = n * 7 + 3)
+        for (double p = 0.9; p > 0x1p-40; p /= 9) {
+            bly_geometry g;
+            bly_status status = bly_plan(BLY_COUNTING, n, p, 0, 128, &g);
+            if (status != BLY_OK) {
+                assert_true(status == BLY_ETOOBIG && n > 1000000000000);
+                continue;
             }
+            assert_true(g.detail == 4 && bly_plan_fpr(&g, n, 128) <= p);
+            assert_true(bly_plan_capacity(&g, p, 128) >= n);
+            g.size -= 64;
+            if (bly_plan_check(&g) == BLY_OK && g.size >= 512)
+                assert_true(bly_plan_fpr(&g, n, 128) > p);
+        }
     /* The lowest rate there is, less the floor of a hash. */
     bly_geometry g;
     assert_ok(bly_plan(BLY_COUNTING, 1000000, 0x1p-40, 0, 64, &g));
@@ -69,14 +62,6 @@ static void refuses_other_geometries(void **state) {
         {{BLY_COUNTING, 7, UINT64_MAX, 0, 16}, BLY_ETOOBIG},
         {{BLY_COUNTING, 7, (uint64_t)1 << 46, 0, 4}, BLY_OK},
         {{BLY_COUNTING, 64, 64, 0, 2}, BLY_OK},
-        {{BLY_BLOCKED_COUNTING, 7, 0, 0, 4}, BLY_EGEOMETRY},
-        {{BLY_BLOCKED_COUNTING, 0, 10, 0, 4}, BLY_EGEOMETRY},
-        {{BLY_BLOCKED_COUNTING, 17, 10, 0, 4}, BLY_EGEOMETRY},
-        {{BLY_BLOCKED_COUNTING, 7, 10, 0, 1}, BLY_EGEOMETRY},
-        {{BLY_BLOCKED_COUNTING, 7, 10, BLY_FOLDABLE, 4}, BLY_EGEOMETRY},
-        {{BLY_BLOCKED_COUNTING, 7, ((uint64_t)1 << 39) + 1, 0, 4}, BLY_ETOOBIG},
-        {{BLY_BLOCKED_COUNTING, 7, UINT64_MAX, 0, 4}, BLY_ETOOBIG},
-        {{BLY_BLOCKED_COUNTING, 16, 1, 0, 16}, BLY_OK},
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(table); i++)
@@ -87,8 +72,7 @@ static void refuses_other_wishes(void **state) {
     bly_filter *f;
     (void)state;
     assert_int_equal(bly_counting_create(1000, 0.01, 3, &f), BLY_EINVAL);
-    assert_int_equal(bly_counting_create_blocked(1000, 0.01, 32, &f), BLY_EINVAL);
-    assert_int_equal(bly_counting_create_blocked(1000, 0.0001, 16, &f), BLY_ERATE);
+    assert_int_equal(bly_counting_create(1000, 0.01, 32, &f), BLY_EINVAL);
     assert_int_equal(bly_counting_create(0, 0.01, 4, &f), BLY_ECOUNT);
     assert_int_equal(bly_counting_create(10, 1, 4, &f), BLY_ERATE);
     assert_int_equal(bly_counting_create(UINT64_MAX, 0.01, 4, &f), BLY_ETOOBIG);
@@ -107,11 +91,9 @@ static void refuses_other_wishes(void **state) {
     spec = bly_spec_for(BLY_COUNTING, 100, 0.01);
     spec.sharing = BLY_SHARED;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EUNSUPPORTED);
-    for (size_t i = 0; i < 2; i++) {
-        f = counters(kinds[i], 1000, 0.01, 0);
-        assert_int_equal(bly_filter_geometry(f).detail, 4);
-        bly_filter_destroy(f);
-    }
+    f = counters(BLY_COUNTING, 1000, 0.01, 0);
+    assert_int_equal(bly_filter_geometry(f).detail, 4);
+    bly_filter_destroy(f);
 }
 
 /* ---- rates ----------------------------------------------------------------------------------- */
@@ -135,9 +117,10 @@ static void the_rate_of_a_line_is_exact(void **state) {
     for (size_t w = 0; w < 4; w++)
         for (uint32_t k = 1; k <= 16; k++)
             for (unsigned keys = 1; keys < 200; keys += keys / 4 + 1) {
-                bly_geometry g = {BLY_BLOCKED_COUNTING, k, 1, 0, widths[w]};
-                double want = by_occupancy(512 / widths[w], k, k * keys);
-                assert_true(fabs(bly_plan_fpr(&g, keys, 128) / want - 1) < 1e-5);
+                unsigned cells = 512 / widths[w];
+                double want = by_occupancy(cells, k, k * keys);
+                assert_true(fabs(blyi_line_rate(blyi_line_shape(cells, k), keys) / want - 1) <
+                            1e-5);
             }
 }
 
@@ -193,21 +176,15 @@ static void check_rate(bly_kind kind, uint32_t width, uint64_t n, double p) {
 
 static void rates_are_as_planned(void **state) {
     (void)state;
-    for (size_t i = 0; i < 2; i++)
-        for (size_t p = 0; p < COUNT_OF(rates); p++) {
-            const bool both = blyt_large() || rates[p] > 0.001; /* else small ones of one kind */
-            if (both || i == 0)
-                check_rate(kinds[i], 4, 1000, rates[p]);
-            if (both || i == 1)
-                check_rate(kinds[i], 4, 100000 / BLYT_SLOW, rates[p]);
-            if (blyt_large())
-                check_rate(kinds[i], 4, 1000000 / BLYT_SLOW, rates[p]);
-            if (long_run())
-                check_rate(kinds[i], 4, 10000000, rates[p]);
-        }
-    check_rate(BLY_BLOCKED_COUNTING, 2, 100000 / BLYT_SLOW, 0.0001);
-    check_rate(BLY_BLOCKED_COUNTING, 8, 100000 / BLYT_SLOW, 0.001);
-    check_rate(BLY_BLOCKED_COUNTING, 16, 100000 / BLYT_SLOW, 0.01);
+    for (size_t p = 0; p < COUNT_OF(rates); p++) {
+        check_rate(BLY_COUNTING, 4, 1000, rates[p]);
+        if (blyt_large() || rates[p] > 0.001)
+            check_rate(BLY_COUNTING, 4, 100000 / BLYT_SLOW, rates[p]);
+        if (blyt_large())
+            check_rate(BLY_COUNTING, 4, 1000000 / BLYT_SLOW, rates[p]);
+        if (long_run())
+            check_rate(BLY_COUNTING, 4, 10000000, rates[p]);
+    }
     check_rate(BLY_COUNTING, 16, 100000 / BLYT_SLOW, 0.001);
 }
 
@@ -217,14 +194,12 @@ static void rates_are_as_planned(void **state) {
 static void agrees_with_a_second_implementation(void **state) {
     static const struct {
         uint32_t k;
-        uint64_t size; /* counting; lines are an eighth of that */
+        uint64_t size;
     } shapes[] = {{1, 64}, {7, 64}, {64, 64}, {13, 97}, {3, 1000}};
     (void)state;
     FOR_EACH_SORT(kind, width)
     for (size_t i = 0; i < COUNT_OF(shapes); i++) {
-        bool lines = kind == BLY_BLOCKED_COUNTING;
-        uint32_t k = lines && shapes[i].k > 16 ? 16 : shapes[i].k;
-        bly_filter *f = exact(kind, k, lines ? shapes[i].size / 64 : shapes[i].size, width);
+        bly_filter *f = exact(kind, shapes[i].k, shapes[i].size, width);
         model m = model_of(f);
         uint64_t dice = i + width, live = 0;
         for (unsigned step = 0; step < 4000; step++) {
@@ -253,7 +228,7 @@ static void agrees_with_a_second_implementation(void **state) {
 /* Too many where others have raised all counters of a key: as often as a stranger is found. */
 static void copies_are_seldom_too_many(void **state) {
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         bly_filter *f = counters(kinds[i], 100000, 0.01, 4);
         tally t = {100000, 0, 100000 * bly_plan_fpr(&f->geometry, 99999, 64)};
         add_hashes(f, 1, 0, 100000);
@@ -337,9 +312,8 @@ static void programs_lose_nothing(void **state) {
     uint64_t operations = long_run() ? 10000000 : 400000 / BLYT_SLOW;
     (void)state;
     run_zipf(BLY_COUNTING, 4, operations);
-    run_zipf(BLY_BLOCKED_COUNTING, 4, operations);
     run_zipf(BLY_COUNTING, 2, operations / 4);
-    run_zipf(BLY_BLOCKED_COUNTING, 8, operations / 4);
+    run_zipf(BLY_COUNTING, 8, operations / 4);
     run_zipf(BLY_COUNTING, 16, operations / 4);
 }
 
@@ -406,7 +380,7 @@ static void a_key_past_the_limit_stays(void **state) {
 
 static void twenty_copies_leave_k_stuck(void **state) {
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         bly_filter *f = counters(kinds[i], 100000, 0.001, 4);
         bly_stats s;
         for (int j = 0; j < 20; j++)
@@ -427,7 +401,7 @@ static void copies_get_counters_stuck(void **state) {
     enum { KEYS = 20000 };
     static uint32_t drawn[5 * KEYS];
     (void)state;
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
         for (size_t e = 0; e < COUNT_OF(exponents); e++) {
             bly_filter *f = counters(kinds[i], KEYS, 0.01, 4);
             zipf z = zipf_of(KEYS, exponents[e]);
@@ -459,7 +433,7 @@ static void overflow_is_the_exact_tail(void **state) {
     assert_true(fabs(bly_counting_overflow(&g, 15) / 1e-135 - 1) < 1e-6);
     assert_true(bly_counting_overflow(&g, 1e11) == 1);
     for (uint32_t n = 0; n < 400; n += 7) { /* term by term, around the mean and far from it */
-        bly_geometry small = {BLY_BLOCKED_COUNTING, 1, 1, 0, 4};
+        bly_geometry small = {BLY_COUNTING, 1, 128, 0, 4};
         double below = 0, term = pow(127.0 / 128, n);
         for (unsigned j = 0; j < 15; j++) {
             below += term;
@@ -467,7 +441,7 @@ static void overflow_is_the_exact_tail(void **state) {
         }
         assert_true(fabs(bly_counting_overflow(&small, n) - (1 - below)) < 1e-12);
     }
-    for (size_t i = 0; i < 2; i++) { /* and counted: 2 bits, as full as planned */
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) { /* and counted: 2 bits, as full as planned */
         bly_filter *f = counters(kinds[i], 200000, 0.01, 2);
         bly_stats s;
         add_hashes(f, 1, 0, 200000);

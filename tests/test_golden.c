@@ -150,10 +150,57 @@ static void test_golden_bad(void **state) {
     assert_true(files > 0);
 }
 
+static bly_status copy_out(void *ctx, uint64_t at, void *to, size_t n) {
+    memcpy(to, (const uint8_t *)ctx + at, n);
+    return BLY_OK;
+}
+
+/* Kinds that were removed are unsupported by every way in; with damage, they are damaged first. */
+static void check_removed(const char *path, unsigned code) {
+    blyt_buffer im = slurp(path);
+    const bly_source source = {im.size, copy_out, copy_out, im.data};
+    const bool over = im.data[5] == BLY_OVERLAY;
+    bly_filter *f;
+    bly_file_info info;
+    assert_int_equal(im.data[over ? 64 + 5 : 5], code);
+    assert_null(bly_kind_name((bly_kind)code));
+    assert_refused(im, NULL, BLY_EUNSUPPORTED);
+    assert_int_equal(bly_filter_read(&source, NULL, &f), BLY_EUNSUPPORTED);
+    assert_null(f);
+    assert_int_equal(bly_file_info_parse(im.data, im.size, &info),
+                     over ? BLY_OK : BLY_EUNSUPPORTED);
+    im.data[over ? 64 + 16 : 16] ^= 1;
+    assert_refused(im, NULL, BLY_ECORRUPT);
+    free(im.data);
+}
+
+static void test_golden_removed(void **state) {
+    (void)state;
+    char line[300], name[200], kind[40], path[PATH_MAX];
+    unsigned code;
+    int files = 0;
+    bly_kind none = BLY_KIND_NONE;
+    FILE *manifest = fopen(BLYT_GOLDEN_DIR "/removed/MANIFEST", "r");
+    assert_non_null(manifest);
+    while (fgets(line, sizeof line, manifest)) {
+        if (line[0] == '#')
+            continue;
+        assert_int_equal(sscanf(line, "%199s %39s %u", name, kind, &code), 3);
+        assert_int_equal(bly_kind_by_name(kind, &none), BLY_EKIND);
+        (void)snprintf(path, sizeof path, "%s/removed/%s", BLYT_GOLDEN_DIR, name);
+        check_removed(path, code);
+        files++;
+    }
+    assert_int_equal(fclose(manifest), 0);
+    assert_true(files > 0);
+    assert_int_equal(files, entries(BLYT_GOLDEN_DIR "/removed", ".bly"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(test_golden_good),
         IN_SCRATCH(test_golden_bad),
+        IN_SCRATCH(test_golden_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

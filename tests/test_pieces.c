@@ -437,19 +437,6 @@ static void test_moving_leaves_what_is_lent(void **state) {
     bly_filter_destroy(base);
     bly_filter_destroy(still);
     assert_int_equal(y.live + others.live, 0);
-
-    bly_filter *sketch = filled((bly_geometry){BLY_HLL, 7, 128, 0, 0}, NULL, 0), *kept;
-    kept = in_yard(sketch, &others);
-    still = filled(shapes[0], NULL, 0);
-    f = in_yard(still, &y);
-    assert_ok(bly_filter_attach(f, kept));
-    move_all(f, &y, 1);
-    add_keys(f, "store", 0, 40);
-    assert_true(bly_filter_count(kept) > 30);
-    bly_filter_destroy(f);
-    bly_filter_destroy(kept);
-    bly_filter_destroy(sketch);
-    bly_filter_destroy(still);
 }
 
 /* Large arrays of the default allocator are aligned to huge pages, and stay so. */

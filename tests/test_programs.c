@@ -36,8 +36,6 @@ static uint64_t draw_key(program *p) {
 static bool is_owed(const model *m, size_t key) {
     if (m->copies[key] == 0)
         return false;
-    if (blyt_can(m->c, BLY_IS_LOSSY))
-        return m->age[key] == 0;
     return !blyt_can(m->c, BLY_FORGETS) || m->age[key] < WINDOW;
 }
 

@@ -210,10 +210,9 @@ static inline const blyi_ops *blyi_ops_of(bly_kind kind) {
     return k ? k->ops : NULL;
 }
 
-/* For a kind that there is. */
-static inline const blyi_planner *blyi_planner_of(bly_kind kind) {
-    return blyi_kind_of(kind)->planner;
-}
+/* The planner of a kind. That of an unknown code fits no geometry, so that public functions are
+ * memory-safe for any. */
+const blyi_planner *blyi_planner_of(bly_kind kind);
 
 /* blyi_kind.describe_rest of several kinds: nothing; and the counters of a block and of a key. */
 void blyi_describe_nothing(const bly_geometry *g, char *out, size_t room);

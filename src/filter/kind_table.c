@@ -50,6 +50,40 @@ const blyi_kind *blyi_kind_of(bly_kind kind) {
     return (unsigned)kind < KIND_CODES ? kind_table[kind] : NULL;
 }
 
+static bly_status check_unknown(const bly_geometry *g) {
+    (void)g;
+    return BLY_EKIND;
+}
+
+static uint64_t no_bits(const bly_geometry *g) {
+    (void)g;
+    return 0;
+}
+
+static unsigned one_bit(const bly_geometry *g) {
+    (void)g;
+    return 1;
+}
+
+static double always(const bly_geometry *g, double n) {
+    (void)g;
+    (void)n;
+    return 1;
+}
+
+const blyi_planner *blyi_planner_of(bly_kind kind) {
+    static const blyi_planner unknown = {
+        .check = check_unknown,
+        .bits = no_bits,
+        .width = one_bit,
+        .rate = always,
+        .max_keys = no_bits,
+        .fill = always,
+    };
+    const blyi_kind *k = blyi_kind_of(kind);
+    return k ? k->planner : &unknown;
+}
+
 const char *bly_kind_name(bly_kind kind) {
     const blyi_kind *k = blyi_kind_of(kind);
     return k ? k->name : NULL;

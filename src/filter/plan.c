@@ -38,19 +38,16 @@ static uint32_t options_of(const blyi_planner *p) {
 }
 
 bly_status bly_plan_check(const bly_geometry *g) {
-    const blyi_kind *k = blyi_kind_of(g->kind);
-    if (!k)
+    const blyi_planner *p = blyi_planner_of(g->kind);
+    if (!blyi_kind_of(g->kind))
         return BLY_EKIND;
-    if (g->options & ~options_of(k->planner) || g->detail > UINT16_MAX)
+    if (g->options & ~options_of(p) || g->detail > UINT16_MAX)
         return BLY_EGEOMETRY;
-    return k->planner->layout ? check_bits(k->planner->layout, g) : k->planner->check(g);
+    return p->layout ? check_bits(p->layout, g) : p->check(g);
 }
 
 uint64_t bly_plan_bits(const bly_geometry *g) {
-    const blyi_kind *k = blyi_kind_of(g->kind);
-    if (!k)
-        return 0;
-    const blyi_planner *p = k->planner;
+    const blyi_planner *p = blyi_planner_of(g->kind);
     return p->layout ? g->size * bits_per_size(p->layout, g->hashes) : p->bits(g);
 }
 
@@ -198,16 +195,16 @@ static bly_status plan_bits(bly_kind kind, const blyi_bit_layout *l, double n, d
 
 bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options, unsigned hash_bits,
                     bly_geometry *out) {
-    const blyi_kind *k = blyi_kind_of(kind);
-    if (!k || (!k->planner->layout && !k->planner->plan))
+    const blyi_planner *planner = blyi_planner_of(kind);
+    if (!planner->layout && !planner->plan)
         return BLY_EKIND;
-    if (options & ~options_of(k->planner))
+    if (options & ~options_of(planner))
         return BLY_EINVAL;
     bly_status status = check_question(keys, fpr, hash_bits);
     if (status)
         return status;
     double n = (double)keys, p = fpr - blyi_hash_floor(n, hash_bits);
-    if (k->planner->layout)
-        return plan_bits(kind, k->planner->layout, n, p, options, out);
-    return k->planner->plan(keys, p, out);
+    if (planner->layout)
+        return plan_bits(kind, planner->layout, n, p, options, out);
+    return planner->plan(keys, p, out);
 }

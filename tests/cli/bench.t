@@ -12,7 +12,6 @@ splitN N N N N N N
 bbNxN N N N N N N
 scalable N N N N N N
 window N N N N N N
-stable N N N N N N
 counting N N N N N N
 multilayer N N N N N N
 layered N N N N N N
@@ -23,7 +22,6 @@ fuse N - N N N N
 ribbon N - N N N N
 counts N N N N N N
 growable-cuckoo N N N N N N
-blocked-counting N N N N N N
 scalable-cuckoo N N N N N N
 \
 M keys/s add contains, absent contains, present
@@ -35,7 +33,6 @@ splitN N N N N N N
 bbNxN N N N N N N
 scalable N N N N N N
 window N N N N N N
-stable N N N N N N
 counting N N N N N N
 multilayer N N N N N N
 layered N N N N N N
@@ -46,7 +43,6 @@ fuse N - N N N N
 ribbon N - N N N N
 counts N N N N N N
 growable-cuckoo N N N N N N
-blocked-counting N N N N N N
 scalable-cuckoo N N N N N N
 \
 space and rate size bits/key promised measured ratio
@@ -57,7 +53,6 @@ splitN N KiB N N% N% N +-N
 bbNxN N KiB N N% N% N +-N
 scalable N KiB N N% N% N +-N
 window N KiB N N% N% N +-N
-stable N KiB N N% N% N +-N
 counting N KiB N N% N% N +-N
 multilayer N KiB N N% N% N +-N
 layered N KiB N N% N% N +-N
@@ -68,14 +63,13 @@ fuse N KiB N N% N% N +-N
 ribbon N KiB N N% N% N +-N
 counts N KiB N N% N% N +-N
 growable-cuckoo N KiB N N% N% N +-N
-blocked-counting N KiB N N% N% N +-N
 scalable-cuckoo N KiB N N% N% N +-N
 \
 What the machine can do at best:
  hash a key with xxhN, nothing else: N ns batched (N M/s), N ns single
  read a random cache line out of N KiB: N ns (N M/s)
 \
-No key was missed but by stable, which may forget some; batched and single calls agree.
+No key was missed; batched and single calls agree.
 $ bloomery bench -n 3000 -p 1% --rounds 1 --kinds sbbf,classic | grep -cE '^(sbbf|classic) '
 6
 
@@ -89,7 +83,7 @@ $ python3 - <<'END'
 >     times = [v for n, v in k.items() if n.endswith('_ns') and v is not None]
 >     ratio = k['measured_rate'] / k['promised_rate']
 >     print(k['kind'], len(times), min(times) > 0, k['asked'], '%.1f' % k['bits_per_key'],
->           0.75 < ratio < 1.25 if k['kind'] not in ('scalable', 'stable', 'growable-cuckoo') else ratio < 1)
+>           0.75 < ratio < 1.25 if k['kind'] not in ('scalable', 'growable-cuckoo') else ratio < 1)
 > print(sorted(d['limits']), all(v > 0 for n, v in d['limits'].items() if n != 'hash'))
 > END
 20000 16 0.01 3
@@ -100,7 +94,6 @@ split512 6 True 60000 10.1 True
 bb2x512 6 True 60000 9.7 True
 scalable 6 True 60000 23.5 True
 window 6 True 60000 17.4 True
-stable 6 True 60000 72.7 True
 counting 6 True 60000 38.4 True
 multilayer 6 True 60000 18.9 True
 layered 6 True 60000 42.2 True
@@ -111,7 +104,6 @@ fuse 5 True 60000 8.0 False
 ribbon 5 True 60000 7.0 True
 counts 6 True 60000 97.7 True
 growable-cuckoo 6 True 60000 26.9 True
-blocked-counting 6 True 60000 43.4 True
 scalable-cuckoo 6 True 60000 20.5 False
 ['hash', 'hash_batched_ns', 'hash_single_ns', 'line_bytes', 'line_ns'] True
 

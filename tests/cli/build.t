@@ -102,7 +102,7 @@ $ bloomery build -n 999 -o new.bly numbers
 ! bloomery build: there are 1,000 different keys, more than -n 999; leave -n out
 ? 2
 $ bloomery build --kind nothing -o new.bly numbers
-! bloomery build: --kind cannot be 'nothing': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable, window, stable, counting, multilayer, layered, overlay, hybrid, cuckoo, fuse, ribbon, counts, hll, growable-cuckoo, blocked-counting, scalable-cuckoo
+! bloomery build: --kind cannot be 'nothing': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, overlay, hybrid, cuckoo, fuse, ribbon, counts, hll, growable-cuckoo, scalable-cuckoo
 ? 2
 $ bloomery build --hash nothing -o new.bly numbers
 ! bloomery build: --hash cannot be 'nothing': it must be one of xxh3, xxh3-128, xxh64, murmur3, murmur64a, fnv1, fnv1a, fnv1-32, fnv1a-32, crc64, city64, farm64, md5, sha1, siphash

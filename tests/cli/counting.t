@@ -2,7 +2,7 @@
 
 # What is removed is gone, and nothing else.
 $ seq 1000 > numbers
-$ for kind in counting blocked-counting multilayer layered hybrid; do
+$ for kind in counting multilayer layered hybrid; do
 >     bloomery build --kind $kind -n 2000 -o $kind.bly numbers
 >     seq 1 2 1000 | bloomery remove $kind.bly
 >     echo $(seq 1 2 1000 | bloomery check -c $kind.bly) $(seq 2 2 1000 | bloomery check -c $kind.bly)
@@ -17,13 +17,6 @@ $ for kind in counting blocked-counting multilayer layered hybrid; do
   keys       0 counted, with their copies; 0 different ones estimated
   capacity   2,000 keys, 57.6 bits per key
   fill       ▕                        ▏ 0% of its capacity; 0.0% of its counters in use, 50.1% when full
-0 500
-1
-0
-  kind       blocked-counting: counters in one block of 64 bytes; keys can be removed, and repeats are counted
-  keys       0 counted, with their copies; 0 different ones estimated
-  capacity   2,000 keys, 76.0 bits per key
-  fill       ▕                        ▏ 0% of its capacity; 0.0% of its counters in use, 33.6% when full
 0 500
 1
 0
@@ -50,10 +43,6 @@ $ for kind in counting blocked-counting multilayer layered hybrid; do
 ! bloomery remove: counting.bly: 500 removed, 0 not there; it holds 500 keys
 ! bloomery remove: counting.bly: 0 removed, 1 not there; it holds 500 keys
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
-! bloomery build: blocked-counting.bly: blocked-counting, 18.6 KiB, false positives: 1 in 1,000 lines (one lookup per line)
-! bloomery remove: blocked-counting.bly: 500 removed, 0 not there; it holds 500 keys
-! bloomery remove: blocked-counting.bly: 0 removed, 1 not there; it holds 500 keys
-! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: multilayer.bly: multilayer, 7.44 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: multilayer.bly: 500 removed, 0 not there; it holds 500 keys
 ! bloomery remove: multilayer.bly: 0 removed, 1 not there; it holds 500 keys
@@ -67,7 +56,7 @@ $ for kind in counting blocked-counting multilayer layered hybrid; do
 ! bloomery remove: hybrid.bly: 0 removed, 1 not there; it holds 500 keys
 
 # What they are.
-$ for kind in counting blocked-counting multilayer layered hybrid; do bloomery build -q -f --kind $kind -n 2000 -o $kind.bly numbers; bloomery info $kind.bly | sed 1d; done
+$ for kind in counting multilayer layered hybrid; do bloomery build -q -f --kind $kind -n 2000 -o $kind.bly numbers; bloomery info $kind.bly | sed 1d; done
   kind       counting: counters anywhere in one array; keys can be removed, and repeats are counted
   shape      28,800 counters of 4 bits, 10 per key
   file       14.1 KiB (14,464 bytes)
@@ -77,15 +66,6 @@ $ for kind in counting blocked-counting multilayer layered hybrid; do bloomery b
   capacity   2,000 keys, 57.6 bits per key
   rate       0.1% requested, 0.000466% expected, 0.000466% current (1 in 214,805), per line and per lookup
   fill       ▕███████████▉            ▏ 50% of its capacity; 29.3% of its counters in use, 50.1% when full
-  kind       blocked-counting: counters in one block of 64 bytes; keys can be removed, and repeats are counted
-  shape      297 lines of 128 counters of 4 bits, 8 counters per key
-  file       18.6 KiB (19,072 bytes)
-  hash       xxh3, seed 0
-  type       line
-  keys       1,000 counted, with their copies; 1,000 different ones estimated
-  capacity   2,000 keys, 76.0 bits per key
-  rate       0.1% requested, 0.00449% expected, 0.00643% current (1 in 15,552), per line and per lookup
-  fill       ▕███████████▉            ▏ 50% of its capacity; 18.5% of its counters in use, 33.6% when full
   kind       multilayer: counters of variable length in one block of 64 bytes; keys can be removed
   shape      118 blocks of 320 counters, 5 counters per key
   file       7.44 KiB (7,616 bytes)
@@ -114,48 +94,39 @@ $ for kind in counting blocked-counting multilayer layered hybrid; do bloomery b
   rate       0.1% requested, 0.0468% expected, 0.0467% current (1 in 2,142), per line and per lookup
   fill       ▕████████████            ▏ 50% of its capacity; 47.7% of its slots in use, 95.4% at its capacity
 $ bloomery info --json counting.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"counting.bly","file_bytes":14464,"kind":"counting","hashes":10,"size":28800,"detail":4,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":1000,"bits_per_key":57.6,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":115200,"set_bits":33748,"fill":0.292,"estimated_keys":998.351,"rate_per_lookup_expected":4.658e-06,"rate_per_line_expected":4.658e-06,"rate_per_lookup_current":4.655e-06,"rate_per_line_current":4.655e-06,"keeps_promise":true,"type":"line","marks":0,"counters":28800,"stuck":0,"rebuild":false}
+{"file":"counting.bly","file_bytes":14464,"kind":"counting","hashes":10,"size":28800,"detail":4,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":1000,"bits_per_key":57.6,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":115200,"set_bits":33748,"fill":0.292,"estimated_keys":998.351,"rate_per_lookup_expected":4.658e-06,"rate_per_line_expected":4.658e-06,"rate_per_lookup_current":4.655e-06,"rate_per_line_current":4.655e-06,"keeps_promise":true,"type":"line","marks":0,"counters":28800,"stuck":0,"rebuild":false}
 $ bloomery info --json hybrid.bly | grep -o '"type".*'; bloomery info --header layered.bly | grep -e shape -e keys
 "type":"line","marks":0}
   kind       layered: sbbf in front, counters behind; keys can be removed, the front can be shared
   shape      132 blocks of 256 counters, 8 counters per key
   keys       1,000 counted
   capacity   2,000 keys, 67.6 bits per key
-$ bloomery verify --measure=200k counting.bly blocked-counting.bly multilayer.bly layered.bly hybrid.bly | sed 's/;.*//'
+$ bloomery verify --measure=200k counting.bly multilayer.bly layered.bly hybrid.bly | sed 's/;.*//'
 counting.bly: good
-blocked-counting.bly: good
 multilayer.bly: good
 layered.bly: good
 hybrid.bly: good
 
 # A list that is not given room keeps its rate all the same, though small.
-$ for kind in counting blocked-counting multilayer layered; do bloomery build -q -f --kind $kind -p 1% -o small.bly <(seq 300); bloomery info --json small.bly | python3 -c "
+$ for kind in counting multilayer layered; do bloomery build -q -f --kind $kind -p 1% -o small.bly <(seq 300); bloomery info --json small.bly | python3 -c "
 > import json, sys
 > d = json.load(sys.stdin)
 > print(d['kind'], d['rate_per_line_current'] <= 0.0102, d['keeps_promise'], d['capacity'])"; done
 counting True True 300
-blocked-counting True True 300
 multilayer True True 300
 layered True True 300
 
 # The width of a counter.
-$ for bits in 2 4 8 16; do bloomery build -q -f --kind counting --counter-bits $bits -n 1000 -o c.bly numbers; bloomery info c.bly | grep shape; bloomery build -q -f -p 1% --kind blocked-counting --counter-bits $bits -n 1000 -o b.bly numbers; bloomery info b.bly | grep shape; done
+$ for bits in 2 4 8 16; do bloomery build -q -f --kind counting --counter-bits $bits -n 1000 -o c.bly numbers; bloomery info c.bly | grep shape; done
   shape      14,400 counters of 2 bits, 10 per key
-  shape      40 lines of 256 counters of 2 bits, 6 counters per key
   shape      14,400 counters of 4 bits, 10 per key
-  shape      85 lines of 128 counters of 4 bits, 6 counters per key
   shape      14,400 counters of 8 bits, 10 per key
-  shape      190 lines of 64 counters of 8 bits, 5 counters per key
   shape      14,400 counters of 16 bits, 10 per key
-  shape      461 lines of 32 counters of 16 bits, 5 counters per key
 $ bloomery build --kind counting --counter-bits 3 -o x.bly numbers
 ! bloomery build: --counter-bits cannot be '3': it must be one of 2, 4, 8, 16
 ? 2
 $ bloomery build --kind hybrid --counter-bits 4 -o x.bly numbers
-! bloomery build: --counter-bits goes with --kind counting or blocked-counting
-? 2
-$ bloomery build --kind blocked-counting --counter-bits 16 -p 1e-9 -o x.bly numbers
-! bloomery build: a blocked-counting list cannot err as seldom as 1e-09 of the time; choose a higher -p, or another --kind
+! bloomery build: --counter-bits goes with --kind counting
 ? 2
 
 # Lines that are there twice are one key; with --copies they are as many.
@@ -241,16 +212,13 @@ $ cp counting.bly before.bly; bloomery remove counting.bly --key nothing; cmp be
 
 # Algebra: counts add up, and can be subtracted again.
 $ seq 500 1500 > more
-$ for kind in counting blocked-counting multilayer layered hybrid; do
+$ for kind in counting multilayer layered hybrid; do
 >     bloomery build -q -f --kind $kind -n 3000 -o a.bly numbers; bloomery build -q -f --kind $kind -n 3000 -o b.bly more
 >     bloomery merge -q -f -o m.bly a.bly b.bly; bloomery subtract -q -f -o s.bly m.bly b.bly; bloomery intersect -q -f -o i.bly a.bly b.bly
 >     echo $kind $(bloomery count --query -s m.bly -k 700) $(bloomery check -c s.bly numbers) $(seq 500 1000 | bloomery check -c i.bly) $(bloomery intersect --estimate a.bly b.bly | tail -1)
 >     bloomery info s.bly | grep -o 'keys .*counted'
 > done
 counting 2 700 1000 501 jaccard 0.334
-keys can be removed, and repeats are counted
-keys       1,000 counted
-blocked-counting 2 700 1000 501 jaccard 0.336
 keys can be removed, and repeats are counted
 keys       1,000 counted
 multilayer 2 700 1000 501 jaccard 0.337
@@ -327,8 +295,8 @@ $ bloomery build --kind hll -p 1e-6 -o x.bly numbers
 ! bloomery build: an hll list cannot err as seldom as 1e-06 of the time; choose a higher -p, or another --kind
 ? 2
 $ bloomery remove counts.bly --key a
-! bloomery remove: counts.bly: keys cannot be removed from a counts filter: its counts are estimates; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo, blocked-counting and scalable-cuckoo can
+! bloomery remove: counts.bly: keys cannot be removed from a counts filter: its counts are estimates; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and scalable-cuckoo can
 ? 2
 $ bloomery subtract -o x.bly counts.bly counts.bly
-! bloomery subtract: counts.bly: counts filters cannot be subtracted: counters that were raised by chance cannot be lowered again; counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
+! bloomery subtract: counts.bly: counts filters cannot be subtracted: counters that were raised by chance cannot be lowered again; counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo can
 ? 2

@@ -152,7 +152,7 @@ both     198
 either   997
 jaccard  0.198
 $ bloomery intersect -o x.bly a.bly b.bly
-! bloomery intersect: a.bly: hll filters cannot be intersected: registers tell how many keys there are, not which; the overlap of two can be estimated; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
+! bloomery intersect: a.bly: hll filters cannot be intersected: registers tell how many keys there are, not which; the overlap of two can be estimated; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo can
 ? 2
 $ bloomery distinct -s coarse.bly --precision 10 high > /dev/null; bloomery merge -o x.bly a.bly coarse.bly
 ! bloomery merge: coarse.bly: differs from a.bly in its precision (10, not 14); only filters built alike can be merged
@@ -207,13 +207,13 @@ $ bloomery add a.bly one
 ! bloomery add: a.bly: is an hll filter, which counts keys, and no list; bloomery distinct --state adds to it
 ? 2
 $ bloomery remove a.bly one
-! bloomery remove: a.bly: keys cannot be removed from an hll filter: it tells how many there are, not which; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo, blocked-counting and scalable-cuckoo can
+! bloomery remove: a.bly: keys cannot be removed from an hll filter: it tells how many there are, not which; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and scalable-cuckoo can
 ? 2
 $ bloomery fold -o x.bly a.bly
 ! bloomery fold: a.bly: an hll filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
 ? 2
 $ bloomery count --query --state a.bly one
-! bloomery count: a.bly: is an hll filter, which does not tell how often a key was added; counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo, blocked-counting and scalable-cuckoo do
+! bloomery count: a.bly: is an hll filter, which does not tell how often a key was added; counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and scalable-cuckoo do
 ? 2
 $ bloomery plan -n 1000 --kind hll
 ! bloomery plan: there is no plan for an hll filter: it tells how many keys there are, not which; bloomery distinct --state makes one

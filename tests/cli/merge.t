@@ -141,10 +141,10 @@ $ bloomery merge -o x.bly g1.bly g4.bly
 ! bloomery merge: g4.bly: differs from g1.bly in its rate (1%, not 0.1%); only filters built alike can be merged
 ? 2
 $ bloomery intersect -o x.bly g1.bly g2.bly
-! bloomery intersect: g1.bly: scalable filters cannot be intersected: a key may be in different levels of the two, and would be lost; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
+! bloomery intersect: g1.bly: scalable filters cannot be intersected: a key may be in different levels of the two, and would be lost; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo can
 ? 2
 $ bloomery intersect --estimate g1.bly g2.bly
-! bloomery intersect: g1.bly: scalable filters cannot be compared: the bits of this kind do not tell how many keys two filters share; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and blocked-counting can
+! bloomery intersect: g1.bly: scalable filters cannot be compared: the bits of this kind do not tell how many keys two filters share; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, counts, hll and growable-cuckoo can
 ? 2
 
 # Lists of different types can be merged, but then nobody knows the type of a line.

@@ -77,7 +77,7 @@ over.bly
 $ bloomery remove -q over.bly <(seq 101 200); bloomery info over.bly | grep changes
   changes    200 removed, 50 added beside it; that is more than a fifth of its keys: build the list again
 $ bloomery info --json over.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/(e-[0-9]+)/\1/' | grep -o '"overlay".*'
-"overlay","hashes":3,"size":3584,"detail":0,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":850,"bits_per_key":28.672,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":26352,"set_bits":20614,"fill":0.782,"estimated_keys":850,"rate_per_lookup_expected":0.000976,"rate_per_line_expected":0.000976,"rate_per_lookup_current":0.000976,"rate_per_line_current":0.000976,"keeps_promise":true,"type":"line","marks":0,"overlay":{"base":"fuse","base_keys":1000,"removed":200,"added":50,"miss_bound":3.652e-11,"rebuild":true}}
+"overlay","hashes":3,"size":3584,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":850,"bits_per_key":28.672,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":26352,"set_bits":20614,"fill":0.782,"estimated_keys":850,"rate_per_lookup_expected":0.000976,"rate_per_line_expected":0.000976,"rate_per_lookup_current":0.000976,"rate_per_line_current":0.000976,"keeps_promise":true,"type":"line","marks":0,"overlay":{"base":"fuse","base_keys":1000,"removed":200,"added":50,"miss_bound":3.652e-11,"rebuild":true}}
 $ bloomery info --header over.bly | grep -e kind -e shape
   kind       overlay: another filter, and what was removed from and added to it since
   shape      3 parts
@@ -198,7 +198,7 @@ $ bloomery build --over fuse.bly -o x.bly --kind cuckoo
 ! bloomery build: --over makes a list like the one it is over: leave out --kind, --smallest, -n, -p, --type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies
 ? 2
 $ bloomery build --over fuse.bly -o x.bly --counter-bits 4
-! bloomery build: --counter-bits goes with --kind counting or blocked-counting
+! bloomery build: --counter-bits goes with --kind counting
 ? 2
 $ bloomery build --changes 5 -o x.bly numbers
 ! bloomery build: --changes and --marker go with --over or --kind overlay
@@ -206,10 +206,10 @@ $ bloomery build --changes 5 -o x.bly numbers
 $ bloomery build --over fuse.bly --kind overlay -q -o x.bly; bloomery check -c x.bly numbers
 1000
 $ bloomery merge -o y.bly over.bly over.bly
-! bloomery merge: over.bly: overlay filters cannot be merged: an overlay's parts cannot be combined; rebuild from the keys; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo, blocked-counting and scalable-cuckoo can
+! bloomery merge: over.bly: overlay filters cannot be merged: an overlay's parts cannot be combined; rebuild from the keys; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo can
 ? 2
 $ bloomery subtract -o y.bly over.bly over.bly
-! bloomery subtract: over.bly: overlay filters cannot be subtracted: an overlay's parts cannot be combined; rebuild from the keys; counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
+! bloomery subtract: over.bly: overlay filters cannot be subtracted: an overlay's parts cannot be combined; rebuild from the keys; counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo can
 ? 2
 $ bloomery fold -o y.bly over.bly
 ! bloomery fold: over.bly: an overlay filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
@@ -218,7 +218,7 @@ $ bloomery dedup --state over.bly numbers
 ! bloomery dedup: over.bly: is an overlay filter: it is changed by bloomery add and remove; begin a new state
 ? 2
 $ bloomery count --query -s over.bly -k 1
-! bloomery count: over.bly: is an overlay filter, which does not tell how often a key was added; counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo, blocked-counting and scalable-cuckoo do
+! bloomery count: over.bly: is an overlay filter, which does not tell how often a key was added; counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and scalable-cuckoo do
 ? 2
 $ bloomery plan -n 1000 --kind overlay
 ! bloomery plan: there is no plan for an overlay filter: it lies over another filter: plan that one; bloomery build --over makes one

@@ -6,28 +6,26 @@ split512: 187 MiB for 100,000,000 keys at a rate of 0.1% (1 in 1,000)
 A query reads one cache line, as sbbf's does, but sbbf needs 5% more space at
 0.4%, and ever more below.
 \
-  kind                     bytes             bits/key lines      rate
-  classic            179,720,512    171 MiB     14.38    10      0.1%
-  partitioned        179,720,576    171 MiB     14.38    10      0.1%
-  sbbf               211,122,816    201 MiB     16.89     1      0.1%
-* split512           196,557,568    187 MiB     15.72     1      0.1%
-  bb2x512            182,838,272    174 MiB     14.63     2      0.1%
-  scalable           204,673,472    195 MiB     16.37     1     0.08%
-  counting           718,881,984    686 MiB     57.51    10      0.1%
-  multilayer         377,565,568    360 MiB     30.21     1      0.1%
-  layered            844,491,200    805 MiB     67.56     1      0.1%
-  hybrid             221,354,304    211 MiB     17.71     2   0.0941%
-  cuckoo             169,270,912    161 MiB     13.54     2   0.0941%
-  growable-cuckoo    299,479,232    286 MiB     23.96     2 9.19e-05%
-  blocked-counting   950,585,280    907 MiB     76.05     1      0.1%
-  scalable-cuckoo    182,291,712    174 MiB     14.58     2    0.047%
-  window             it forgets old keys
-  stable             it forgets old keys
-  overlay            it lies over another filter: plan that one
-  fuse               all its keys must be known when it is made
-  ribbon             all its keys must be known when it is made
-  counts             it is for counting how often keys come
-  hll                it tells how many keys there are, not which
+  kind                    bytes             bits/key lines      rate
+  classic           179,720,512    171 MiB     14.38    10      0.1%
+  partitioned       179,720,576    171 MiB     14.38    10      0.1%
+  sbbf              211,122,816    201 MiB     16.89     1      0.1%
+* split512          196,557,568    187 MiB     15.72     1      0.1%
+  bb2x512           182,838,272    174 MiB     14.63     2      0.1%
+  scalable          204,673,472    195 MiB     16.37     1     0.08%
+  counting          718,881,984    686 MiB     57.51    10      0.1%
+  multilayer        377,565,568    360 MiB     30.21     1      0.1%
+  layered           844,491,200    805 MiB     67.56     1      0.1%
+  hybrid            221,354,304    211 MiB     17.71     2   0.0941%
+  cuckoo            169,270,912    161 MiB     13.54     2   0.0941%
+  growable-cuckoo   299,479,232    286 MiB     23.96     2 9.19e-05%
+  scalable-cuckoo   182,291,712    174 MiB     14.58     2    0.047%
+  window            it forgets old keys
+  overlay           it lies over another filter: plan that one
+  fuse              all its keys must be known when it is made
+  ribbon            all its keys must be known when it is made
+  counts            it is for counting how often keys come
+  hll               it tells how many keys there are, not which
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -41,28 +39,26 @@ The fastest kind: a query reads one cache line and tests it at one stroke; the
 smallest kind would save a tenth of the space, at high rates a fifth, and read a
 line for each bit.
 \
-  kind                   bytes             bits/key lines      rate
-  classic            1,199,168   1.14 MiB      9.59     7        1%
-  partitioned        1,199,168   1.14 MiB      9.59     7        1%
-* sbbf               1,316,160   1.26 MiB     10.53     1        1%
-  split512           1,262,464   1.20 MiB     10.10     1        1%
-  bb2x512            1,208,960   1.15 MiB      9.67     2        1%
-  scalable           1,321,408   1.26 MiB     10.57     1      0.8%
-  counting           4,796,480   4.57 MiB     38.37     7        1%
-  multilayer         2,269,696   2.16 MiB     18.16     1    0.928%
-  layered            5,264,640   5.02 MiB     42.12     1        1%
-  hybrid             1,823,040   1.74 MiB     14.58     2     0.75%
-  cuckoo             1,302,144   1.24 MiB     10.42     2     0.75%
-  growable-cuckoo    2,604,224   2.48 MiB     20.83     2 0.000735%
-  blocked-counting   5,423,680   5.17 MiB     43.39     1        1%
-  scalable-cuckoo    1,302,144   1.24 MiB     10.42     2     0.75%
-  window             it forgets old keys
-  stable             it forgets old keys
-  overlay            it lies over another filter: plan that one
-  fuse               all its keys must be known when it is made
-  ribbon             all its keys must be known when it is made
-  counts             it is for counting how often keys come
-  hll                it tells how many keys there are, not which
+  kind                  bytes             bits/key lines      rate
+  classic           1,199,168   1.14 MiB      9.59     7        1%
+  partitioned       1,199,168   1.14 MiB      9.59     7        1%
+* sbbf              1,316,160   1.26 MiB     10.53     1        1%
+  split512          1,262,464   1.20 MiB     10.10     1        1%
+  bb2x512           1,208,960   1.15 MiB      9.67     2        1%
+  scalable          1,321,408   1.26 MiB     10.57     1      0.8%
+  counting          4,796,480   4.57 MiB     38.37     7        1%
+  multilayer        2,269,696   2.16 MiB     18.16     1    0.928%
+  layered           5,264,640   5.02 MiB     42.12     1        1%
+  hybrid            1,823,040   1.74 MiB     14.58     2     0.75%
+  cuckoo            1,302,144   1.24 MiB     10.42     2     0.75%
+  growable-cuckoo   2,604,224   2.48 MiB     20.83     2 0.000735%
+  scalable-cuckoo   1,302,144   1.24 MiB     10.42     2     0.75%
+  window            it forgets old keys
+  overlay           it lies over another filter: plan that one
+  fuse              all its keys must be known when it is made
+  ribbon            all its keys must be known when it is made
+  counts            it is for counting how often keys come
+  hll               it tells how many keys there are, not which
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -75,28 +71,26 @@ bb2x512: 3.01 MiB for 1,000,000 keys at a rate of 0.001% (1 in 100,002)
 A query reads two cache lines; the kinds that read one need 7% more space at
 0.1%, a fifth more at 0.001%, and ever more below.
 \
-  kind                    bytes             bits/key lines      rate
-  classic             2,995,840   2.86 MiB     23.97    17    0.001%
-  partitioned         2,995,968   2.86 MiB     23.97    17    0.001%
-  sbbf                5,123,328   4.89 MiB     40.99     1    0.001%
-  split512            3,750,656   3.58 MiB     30.01     1    0.001%
-* bb2x512             3,159,168   3.01 MiB     25.27     2    0.001%
-  scalable            3,227,200   3.08 MiB     25.82     2   0.0008%
-  counting           11,983,296   11.4 MiB     95.87    17    0.001%
-  multilayer          7,233,024   6.90 MiB     57.86     1    0.001%
-  layered            20,493,312   19.5 MiB    163.95     1    0.001%
-  hybrid              3,125,120   2.98 MiB     25.00     2 0.000735%
-  cuckoo              2,604,224   2.48 MiB     20.83     2 0.000735%
-  growable-cuckoo     3,906,368   3.73 MiB     31.25     2 7.18e-07%
-  blocked-counting   24,519,424   23.4 MiB    196.16     1    0.001%
-  scalable-cuckoo     2,604,224   2.48 MiB     20.83     2 0.000735%
-  window             it forgets old keys
-  stable             it forgets old keys
-  overlay            it lies over another filter: plan that one
-  fuse               all its keys must be known when it is made
-  ribbon             all its keys must be known when it is made
-  counts             it is for counting how often keys come
-  hll                it tells how many keys there are, not which
+  kind                   bytes             bits/key lines      rate
+  classic            2,995,840   2.86 MiB     23.97    17    0.001%
+  partitioned        2,995,968   2.86 MiB     23.97    17    0.001%
+  sbbf               5,123,328   4.89 MiB     40.99     1    0.001%
+  split512           3,750,656   3.58 MiB     30.01     1    0.001%
+* bb2x512            3,159,168   3.01 MiB     25.27     2    0.001%
+  scalable           3,227,200   3.08 MiB     25.82     2   0.0008%
+  counting          11,983,296   11.4 MiB     95.87    17    0.001%
+  multilayer         7,233,024   6.90 MiB     57.86     1    0.001%
+  layered           20,493,312   19.5 MiB    163.95     1    0.001%
+  hybrid             3,125,120   2.98 MiB     25.00     2 0.000735%
+  cuckoo             2,604,224   2.48 MiB     20.83     2 0.000735%
+  growable-cuckoo    3,906,368   3.73 MiB     31.25     2 7.18e-07%
+  scalable-cuckoo    2,604,224   2.48 MiB     20.83     2 0.000735%
+  window            it forgets old keys
+  overlay           it lies over another filter: plan that one
+  fuse              all its keys must be known when it is made
+  ribbon            all its keys must be known when it is made
+  counts            it is for counting how often keys come
+  hll               it tells how many keys there are, not which
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -118,28 +112,26 @@ The fastest kind: a query reads one cache line and tests it at one stroke; the
 smallest kind would save a tenth of the space, at high rates a fifth, and read a
 line for each bit.
 \
-  kind                     keys        bytes             bits/key lines      rate
-  classic            55,965,125   67,108,864   64.0 MiB      9.59     7        1%
-  partitioned        55,965,098   67,108,864   64.0 MiB      9.59     7        1%
-* sbbf               50,988,598   67,108,864   64.0 MiB     10.53     1        1%
-  split512           53,159,181   67,108,864   64.0 MiB     10.10     1        1%
-  bb2x512            55,510,309   67,108,864   64.0 MiB      9.67     2        1%
-  scalable           50,788,056   67,108,864   64.0 MiB     10.57     1      0.8%
-  counting           13,991,281   67,108,864   64.0 MiB     38.37     7        1%
-  multilayer         29,642,516   67,108,864   64.0 MiB     18.11     1    0.931%
-  layered            12,747,150   67,108,864   64.0 MiB     42.12     1        1%
-  hybrid             36,813,981   67,108,864   64.0 MiB     14.58     2     0.75%
-  cuckoo             51,539,590   67,108,864   64.0 MiB     10.42     2     0.75%
-  growable-cuckoo    25,769,788   67,108,864   64.0 MiB     20.83     2 0.000735%
-  blocked-counting   12,373,359   67,108,864   64.0 MiB     43.39     1        1%
-  scalable-cuckoo    51,539,590   67,108,864   64.0 MiB     10.42     2     0.75%
-  window             it forgets old keys
-  stable             it forgets old keys
-  overlay            it lies over another filter: plan that one
-  fuse               all its keys must be known when it is made
-  ribbon             all its keys must be known when it is made
-  counts             it is for counting how often keys come
-  hll                it tells how many keys there are, not which
+  kind                    keys        bytes             bits/key lines      rate
+  classic           55,965,125   67,108,864   64.0 MiB      9.59     7        1%
+  partitioned       55,965,098   67,108,864   64.0 MiB      9.59     7        1%
+* sbbf              50,988,598   67,108,864   64.0 MiB     10.53     1        1%
+  split512          53,159,181   67,108,864   64.0 MiB     10.10     1        1%
+  bb2x512           55,510,309   67,108,864   64.0 MiB      9.67     2        1%
+  scalable          50,788,056   67,108,864   64.0 MiB     10.57     1      0.8%
+  counting          13,991,281   67,108,864   64.0 MiB     38.37     7        1%
+  multilayer        29,642,516   67,108,864   64.0 MiB     18.11     1    0.931%
+  layered           12,747,150   67,108,864   64.0 MiB     42.12     1        1%
+  hybrid            36,813,981   67,108,864   64.0 MiB     14.58     2     0.75%
+  cuckoo            51,539,590   67,108,864   64.0 MiB     10.42     2     0.75%
+  growable-cuckoo   25,769,788   67,108,864   64.0 MiB     20.83     2 0.000735%
+  scalable-cuckoo   51,539,590   67,108,864   64.0 MiB     10.42     2     0.75%
+  window            it forgets old keys
+  overlay           it lies over another filter: plan that one
+  fuse              all its keys must be known when it is made
+  ribbon            all its keys must be known when it is made
+  counts            it is for counting how often keys come
+  hll               it tells how many keys there are, not which
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -152,28 +144,26 @@ split512: 16.0 MiB for 10,000,000 keys at a rate of 0.235% (1 in 425)
 A query reads one cache line, as sbbf's does, but sbbf needs 5% more space at
 0.4%, and ever more below.
 \
-  kind                    bytes             bits/key lines      rate
-  classic            16,777,216   16.0 MiB     13.42     9    0.159%
-  partitioned        16,777,152   16.0 MiB     13.42     9    0.159%
-  sbbf               16,777,216   16.0 MiB     13.42     1    0.315%
-* split512           16,777,216   16.0 MiB     13.42     1    0.235%
-  bb2x512            16,777,216   16.0 MiB     13.42     2    0.177%
-  scalable           16,777,216   16.0 MiB     13.42     1    0.235%
-  counting           16,777,216   16.0 MiB     13.42     2     20.2%
-  multilayer         16,777,216   16.0 MiB     13.42     1     2.88%
-  layered            16,777,216   16.0 MiB     13.42     1     47.1%
-  hybrid             15,625,088   14.9 MiB     12.50     2        3%
-  cuckoo             15,625,088   14.9 MiB     12.50     2    0.188%
-  blocked-counting   16,777,216   16.0 MiB     13.42     1     20.4%
-  scalable-cuckoo    15,625,088   14.9 MiB     12.50     2    0.188%
-  window             it forgets old keys
-  stable             it forgets old keys
-  overlay            it lies over another filter: plan that one
-  fuse               all its keys must be known when it is made
-  ribbon             all its keys must be known when it is made
-  counts             it is for counting how often keys come
-  hll                it tells how many keys there are, not which
-  growable-cuckoo    it does not fit into the memory
+  kind                   bytes             bits/key lines      rate
+  classic           16,777,216   16.0 MiB     13.42     9    0.159%
+  partitioned       16,777,152   16.0 MiB     13.42     9    0.159%
+  sbbf              16,777,216   16.0 MiB     13.42     1    0.315%
+* split512          16,777,216   16.0 MiB     13.42     1    0.235%
+  bb2x512           16,777,216   16.0 MiB     13.42     2    0.177%
+  scalable          16,777,216   16.0 MiB     13.42     1    0.235%
+  counting          16,777,216   16.0 MiB     13.42     2     20.2%
+  multilayer        16,777,216   16.0 MiB     13.42     1     2.88%
+  layered           16,777,216   16.0 MiB     13.42     1     47.1%
+  hybrid            15,625,088   14.9 MiB     12.50     2        3%
+  cuckoo            15,625,088   14.9 MiB     12.50     2    0.188%
+  scalable-cuckoo   15,625,088   14.9 MiB     12.50     2    0.188%
+  window            it forgets old keys
+  overlay           it lies over another filter: plan that one
+  fuse              all its keys must be known when it is made
+  ribbon            all its keys must be known when it is made
+  counts            it is for counting how often keys come
+  hll               it tells how many keys there are, not which
+  growable-cuckoo   it does not fit into the memory
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -186,28 +176,26 @@ bb2x512: 1.15 MiB for 1,000,000 keys at a rate of 1% (1 in 100)
 A query reads two cache lines; the kinds that read one need 7% more space at
 0.1%, a fifth more at 0.001%, and ever more below.
 \
-  kind                   bytes             bits/key lines      rate
-  classic            1,199,168   1.14 MiB      9.59     7        1%
-  partitioned        1,199,168   1.14 MiB      9.59     7        1%
-* bb2x512            1,208,960   1.15 MiB      9.67     2        1%
-  sbbf               it does not fit into the memory
-  split512           it does not fit into the memory
-  scalable           it does not fit into the memory
-  window             it forgets old keys
-  stable             it forgets old keys
-  counting           it does not fit into the memory
-  multilayer         it does not fit into the memory
-  layered            it does not fit into the memory
-  overlay            it lies over another filter: plan that one
-  hybrid             it does not fit into the memory
-  cuckoo             it does not fit into the memory
-  fuse               all its keys must be known when it is made
-  ribbon             all its keys must be known when it is made
-  counts             it is for counting how often keys come
-  hll                it tells how many keys there are, not which
-  growable-cuckoo    it does not fit into the memory
-  blocked-counting   it does not fit into the memory
-  scalable-cuckoo    it does not fit into the memory
+  kind                  bytes             bits/key lines      rate
+  classic           1,199,168   1.14 MiB      9.59     7        1%
+  partitioned       1,199,168   1.14 MiB      9.59     7        1%
+* bb2x512           1,208,960   1.15 MiB      9.67     2        1%
+  sbbf              it does not fit into the memory
+  split512          it does not fit into the memory
+  scalable          it does not fit into the memory
+  window            it forgets old keys
+  counting          it does not fit into the memory
+  multilayer        it does not fit into the memory
+  layered           it does not fit into the memory
+  overlay           it lies over another filter: plan that one
+  hybrid            it does not fit into the memory
+  cuckoo            it does not fit into the memory
+  fuse              all its keys must be known when it is made
+  ribbon            all its keys must be known when it is made
+  counts            it is for counting how often keys come
+  hll               it tells how many keys there are, not which
+  growable-cuckoo   it does not fit into the memory
+  scalable-cuckoo   it does not fit into the memory
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -222,28 +210,26 @@ scalable: 3.94 MiB for 1,000,000 keys at a rate of 0.0386% (1 in 2,594)
 More keys may come than expected: it grows and keeps its rate, and adding a key
 again costs nothing.
 \
-  kind                   bytes             bits/key lines      rate
-* scalable           4,127,040   3.94 MiB     33.02     4   0.0386%
-  growable-cuckoo    3,958,720   3.78 MiB     31.67     2 0.000919%
-  scalable-cuckoo    3,281,664   3.13 MiB     26.25     8   0.0316%
-  classic            it does not grow
-  partitioned        it does not grow
-  sbbf               it does not grow
-  split512           it does not grow
-  bb2x512            it does not grow
-  window             it does not grow
-  stable             it does not grow
-  counting           it does not grow
-  multilayer         it does not grow
-  layered            it does not grow
-  overlay            it lies over another filter: plan that one
-  hybrid             it does not grow
-  cuckoo             it does not grow
-  fuse               it does not grow
-  ribbon             it does not grow
-  counts             it does not grow
-  hll                it tells how many keys there are, not which
-  blocked-counting   it does not grow
+  kind                  bytes             bits/key lines      rate
+* scalable          4,127,040   3.94 MiB     33.02     4   0.0386%
+  growable-cuckoo   3,958,720   3.78 MiB     31.67     2 0.000919%
+  scalable-cuckoo   3,281,664   3.13 MiB     26.25     8   0.0316%
+  classic           it does not grow
+  partitioned       it does not grow
+  sbbf              it does not grow
+  split512          it does not grow
+  bb2x512           it does not grow
+  window            it does not grow
+  counting          it does not grow
+  multilayer        it does not grow
+  layered           it does not grow
+  overlay           it lies over another filter: plan that one
+  hybrid            it does not grow
+  cuckoo            it does not grow
+  fuse              it does not grow
+  ribbon            it does not grow
+  counts            it does not grow
+  hll               it tells how many keys there are, not which
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -259,7 +245,7 @@ scalable: 2.49 MiB for 1,000,000 keys at a rate of 0.015% (1 in 6,667)
 More keys may come than expected: it grows and keeps its rate, and adding a key
 again costs nothing.
 \
-  kind                   bytes             bits/key lines      rate
+  kind                  bytes             bits/key lines      rate
 $ bloomery plan -n 1M -p 1% --smallest | head -3
 classic: 1.14 MiB for 1,000,000 keys at a rate of 1% (1 in 100)
 \
@@ -267,13 +253,13 @@ No kind that takes keys as they come is smaller, unless every key comes once
 $ bloomery plan -n 1M -p 1% --shared | tail -n +5 | head -9
 line for each bit.
 \
-  kind                   bytes             bits/key lines      rate
-  classic            1,199,168   1.14 MiB      9.59     7        1%
-  partitioned        1,199,168   1.14 MiB      9.59     7        1%
-* sbbf               1,316,160   1.26 MiB     10.53     1        1%
-  split512           1,262,464   1.20 MiB     10.10     1        1%
-  bb2x512            1,208,960   1.15 MiB      9.67     2        1%
-  scalable           several threads cannot add to it at once
+  kind                  bytes             bits/key lines      rate
+  classic           1,199,168   1.14 MiB      9.59     7        1%
+  partitioned       1,199,168   1.14 MiB      9.59     7        1%
+* sbbf              1,316,160   1.26 MiB     10.53     1        1%
+  split512          1,262,464   1.20 MiB     10.10     1        1%
+  bb2x512           1,208,960   1.15 MiB      9.67     2        1%
+  scalable          several threads cannot add to it at once
 $ bloomery plan -n 1M -p 1% --static | head -1
 fuse: 973 KiB for 1,000,000 keys at a rate of 0.781% (1 in 128)
 $ bloomery plan -n 1M -p 1% --hostile-keys 2>/dev/null | tail -3
@@ -293,28 +279,26 @@ cuckoo: 1.61 MiB for 1,000,000 keys at a rate of 0.0941% (1 in 1,063)
 Keys are removed: it holds a fingerprint of each, so that taking one out leaves
 the others.
 \
-  kind                   bytes             bits/key lines      rate
-  counting           7,188,864   6.86 MiB     57.51    10      0.1%
-  multilayer         3,777,472   3.60 MiB     30.22     1      0.1%
-  layered            8,444,928   8.05 MiB     67.56     1      0.1%
-  hybrid             2,213,696   2.11 MiB     17.71     2   0.0941%
-* cuckoo             1,692,800   1.61 MiB     13.54     2   0.0941%
-  growable-cuckoo    2,994,880   2.86 MiB     23.96     2 9.19e-05%
-  blocked-counting   9,505,856   9.07 MiB     76.05     1      0.1%
-  scalable-cuckoo    1,822,976   1.74 MiB     14.58     2    0.047%
-  classic            it cannot remove keys
-  partitioned        it cannot remove keys
-  sbbf               it cannot remove keys
-  split512           it cannot remove keys
-  bb2x512            it cannot remove keys
-  scalable           it cannot remove keys
-  window             it cannot remove keys
-  stable             it cannot remove keys
-  overlay            it lies over another filter: plan that one
-  fuse               it cannot remove keys
-  ribbon             it cannot remove keys
-  counts             it cannot remove keys
-  hll                it tells how many keys there are, not which
+  kind                  bytes             bits/key lines      rate
+  counting          7,188,864   6.86 MiB     57.51    10      0.1%
+  multilayer        3,777,472   3.60 MiB     30.22     1      0.1%
+  layered           8,444,928   8.05 MiB     67.56     1      0.1%
+  hybrid            2,213,696   2.11 MiB     17.71     2   0.0941%
+* cuckoo            1,692,800   1.61 MiB     13.54     2   0.0941%
+  growable-cuckoo   2,994,880   2.86 MiB     23.96     2 9.19e-05%
+  scalable-cuckoo   1,822,976   1.74 MiB     14.58     2    0.047%
+  classic           it cannot remove keys
+  partitioned       it cannot remove keys
+  sbbf              it cannot remove keys
+  split512          it cannot remove keys
+  bb2x512           it cannot remove keys
+  scalable          it cannot remove keys
+  window            it cannot remove keys
+  overlay           it lies over another filter: plan that one
+  fuse              it cannot remove keys
+  ribbon            it cannot remove keys
+  counts            it cannot remove keys
+  hll               it tells how many keys there are, not which
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -328,28 +312,26 @@ growable-cuckoo: 3.78 MiB for 1,000,000 keys at a rate of 0.000919% (1 in 108,81
 Keys are removed and more may come than expected: it doubles when full, and
 removing still works.
 \
-  kind                   bytes             bits/key lines      rate
-* growable-cuckoo    3,958,720   3.78 MiB     31.67     2 0.000919%
-  scalable-cuckoo    3,281,664   3.13 MiB     26.25     8   0.0316%
-  classic            it cannot remove keys
-  partitioned        it cannot remove keys
-  sbbf               it cannot remove keys
-  split512           it cannot remove keys
-  bb2x512            it cannot remove keys
-  scalable           it cannot remove keys
-  window             it cannot remove keys
-  stable             it cannot remove keys
-  counting           it does not grow
-  multilayer         it does not grow
-  layered            it does not grow
-  overlay            it lies over another filter: plan that one
-  hybrid             it does not grow
-  cuckoo             it does not grow
-  fuse               it cannot remove keys
-  ribbon             it cannot remove keys
-  counts             it cannot remove keys
-  hll                it tells how many keys there are, not which
-  blocked-counting   it does not grow
+  kind                  bytes             bits/key lines      rate
+* growable-cuckoo   3,958,720   3.78 MiB     31.67     2 0.000919%
+  scalable-cuckoo   3,281,664   3.13 MiB     26.25     8   0.0316%
+  classic           it cannot remove keys
+  partitioned       it cannot remove keys
+  sbbf              it cannot remove keys
+  split512          it cannot remove keys
+  bb2x512           it cannot remove keys
+  scalable          it cannot remove keys
+  window            it cannot remove keys
+  counting          it does not grow
+  multilayer        it does not grow
+  layered           it does not grow
+  overlay           it lies over another filter: plan that one
+  hybrid            it does not grow
+  cuckoo            it does not grow
+  fuse              it cannot remove keys
+  ribbon            it cannot remove keys
+  counts            it cannot remove keys
+  hll               it tells how many keys there are, not which
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -369,28 +351,26 @@ fuse: 973 KiB for 1,000,000 keys at a rate of 0.781% (1 in 128)
 All keys are known, so it is built from them at once: smaller than any Bloom
 filter, for many keys at 1% by a fifth, and a query reads three cache lines.
 \
-  kind                   bytes             bits/key lines      rate
-  classic            1,199,168   1.14 MiB      9.59     7        1%
-  partitioned        1,199,168   1.14 MiB      9.59     7        1%
-  sbbf               1,316,160   1.26 MiB     10.53     1        1%
-  split512           1,262,464   1.20 MiB     10.10     1        1%
-  bb2x512            1,208,960   1.15 MiB      9.67     2        1%
-  scalable           1,321,408   1.26 MiB     10.57     1      0.8%
-  counting           4,796,480   4.57 MiB     38.37     7        1%
-  multilayer         2,269,696   2.16 MiB     18.16     1    0.928%
-  layered            5,264,640   5.02 MiB     42.12     1        1%
-  hybrid             1,823,040   1.74 MiB     14.58     2     0.75%
-  cuckoo             1,302,144   1.24 MiB     10.42     2     0.75%
-* fuse                 996,544    973 KiB      7.97     3    0.781%
-  ribbon               883,456    863 KiB      7.07     5    0.992%
-  growable-cuckoo    2,604,224   2.48 MiB     20.83     2 0.000735%
-  blocked-counting   5,423,680   5.17 MiB     43.39     1        1%
-  scalable-cuckoo    1,302,144   1.24 MiB     10.42     2     0.75%
-  window             it forgets old keys
-  stable             it forgets old keys
-  overlay            it lies over another filter: plan that one
-  counts             it is for counting how often keys come
-  hll                it tells how many keys there are, not which
+  kind                  bytes             bits/key lines      rate
+  classic           1,199,168   1.14 MiB      9.59     7        1%
+  partitioned       1,199,168   1.14 MiB      9.59     7        1%
+  sbbf              1,316,160   1.26 MiB     10.53     1        1%
+  split512          1,262,464   1.20 MiB     10.10     1        1%
+  bb2x512           1,208,960   1.15 MiB      9.67     2        1%
+  scalable          1,321,408   1.26 MiB     10.57     1      0.8%
+  counting          4,796,480   4.57 MiB     38.37     7        1%
+  multilayer        2,269,696   2.16 MiB     18.16     1    0.928%
+  layered           5,264,640   5.02 MiB     42.12     1        1%
+  hybrid            1,823,040   1.74 MiB     14.58     2     0.75%
+  cuckoo            1,302,144   1.24 MiB     10.42     2     0.75%
+* fuse                996,544    973 KiB      7.97     3    0.781%
+  ribbon              883,456    863 KiB      7.07     5    0.992%
+  growable-cuckoo   2,604,224   2.48 MiB     20.83     2 0.000735%
+  scalable-cuckoo   1,302,144   1.24 MiB     10.42     2     0.75%
+  window            it forgets old keys
+  overlay           it lies over another filter: plan that one
+  counts            it is for counting how often keys come
+  hll               it tells how many keys there are, not which
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -409,8 +389,8 @@ $ bloomery plan -n 1M -p 1e-9 --static --kind fuse
 ? 2
 $ bloomery plan -n 1M -p 1e-9 --static | grep -e fuse -e ribbon
 ribbon: 3.81 MiB for 1,000,000 keys at a rate of 9.9e-08% (1 in 1,010,571,248)
-* ribbon               3,998,592   3.81 MiB     31.99    16  9.9e-08%
-  fuse               it cannot have so low a rate
+* ribbon              3,998,592   3.81 MiB     31.99    16  9.9e-08%
+  fuse              it cannot have so low a rate
 
 # Old keys forgotten: by number, or by time with the keys that come within it.
 $ bloomery plan -p 1% --window=1M
@@ -418,28 +398,26 @@ window: 2.06 MiB for 1,000,000 keys at a rate of 1% (1 in 100)
 \
 It forgets old keys by itself, and never one of the window.
 \
-  kind                   bytes             bits/key lines      rate
-* window             2,156,288   2.06 MiB     17.25     3        1%
-  classic            it does not forget old keys by itself
-  partitioned        it does not forget old keys by itself
-  sbbf               it does not forget old keys by itself
-  split512           it does not forget old keys by itself
-  bb2x512            it does not forget old keys by itself
-  scalable           it does not forget old keys by itself
-  stable             it may forget keys early
-  counting           it does not forget old keys by itself
-  multilayer         it does not forget old keys by itself
-  layered            it does not forget old keys by itself
-  overlay            it lies over another filter: plan that one
-  hybrid             it does not forget old keys by itself
-  cuckoo             it does not forget old keys by itself
-  fuse               it does not forget old keys by itself
-  ribbon             it does not forget old keys by itself
-  counts             it does not forget old keys by itself
-  hll                it tells how many keys there are, not which
-  growable-cuckoo    it does not forget old keys by itself
-  blocked-counting   it does not forget old keys by itself
-  scalable-cuckoo    it does not forget old keys by itself
+  kind                  bytes             bits/key lines      rate
+* window            2,156,288   2.06 MiB     17.25     3        1%
+  classic           it does not forget old keys by itself
+  partitioned       it does not forget old keys by itself
+  sbbf              it does not forget old keys by itself
+  split512          it does not forget old keys by itself
+  bb2x512           it does not forget old keys by itself
+  scalable          it does not forget old keys by itself
+  counting          it does not forget old keys by itself
+  multilayer        it does not forget old keys by itself
+  layered           it does not forget old keys by itself
+  overlay           it lies over another filter: plan that one
+  hybrid            it does not forget old keys by itself
+  cuckoo            it does not forget old keys by itself
+  fuse              it does not forget old keys by itself
+  ribbon            it does not forget old keys by itself
+  counts            it does not forget old keys by itself
+  hll               it tells how many keys there are, not which
+  growable-cuckoo   it does not forget old keys by itself
+  scalable-cuckoo   it does not forget old keys by itself
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -452,7 +430,7 @@ $ bloomery plan -n 1M -p 1% --window | diff - <(bloomery plan -n 1M -p 1% --wind
 < window: 2.06 MiB for 1,000,000 keys at a rate of 1% (1 in 100)
 ---
 \> window: 2.06 MiB for 1,000,000 keys within 24h at a rate of 1% (1 in 100)
-30a31,34
+28a29,32
 \>\s
 \> The keys are taken to come evenly. bloomery dedup --window 24h, for 1,000,000
 \> lines at 1%, takes about 5.96 MiB: lines may come all at once, and each of its
@@ -460,54 +438,6 @@ $ bloomery plan -n 1M -p 1% --window | diff - <(bloomery plan -n 1M -p 1% --wind
 ? 1
 $ bloomery plan -m 1M -p 1% --window | head -1
 window: 1.00 MiB for 486,160 keys at a rate of 1% (1 in 100)
-$ bloomery plan -n 1M -p 1% --window --lossy | tail -n +5
-  kind                   bytes             bits/key lines      rate
-* window             2,156,288   2.06 MiB     17.25     3        1%
-  stable             9,083,392   8.66 MiB     72.67     5    0.971%
-  classic            it does not forget old keys by itself
-  partitioned        it does not forget old keys by itself
-  sbbf               it does not forget old keys by itself
-  split512           it does not forget old keys by itself
-  bb2x512            it does not forget old keys by itself
-  scalable           it does not forget old keys by itself
-  counting           it does not forget old keys by itself
-  multilayer         it does not forget old keys by itself
-  layered            it does not forget old keys by itself
-  overlay            it lies over another filter: plan that one
-  hybrid             it does not forget old keys by itself
-  cuckoo             it does not forget old keys by itself
-  fuse               it does not forget old keys by itself
-  ribbon             it does not forget old keys by itself
-  counts             it does not forget old keys by itself
-  hll                it tells how many keys there are, not which
-  growable-cuckoo    it does not forget old keys by itself
-  blocked-counting   it does not forget old keys by itself
-  scalable-cuckoo    it does not forget old keys by itself
-\
-Lines are the cache lines that a query for a key that is there reads. The rate
-is the share of keys never added that are taken for added ones, once all keys
-are in.
-\
-The rate is that of the window at its fullest. By time, with twice as many keys
-within it as planned, window answers wrongly at 32.7%.
-$ bloomery plan -n 1M -p 1% --window --lossy --kind stable | sed -n "1,4p;22,99p"
-stable: 8.66 MiB for 1,000,000 keys at a rate of 0.971% (1 in 103)
-\
-Forgets old keys little by little, in a size that never changes; some it forgets
-early. Left to itself, the planner takes window.
-  ribbon             it does not forget old keys by itself
-  counts             it does not forget old keys by itself
-  hll                it tells how many keys there are, not which
-  growable-cuckoo    it does not forget old keys by itself
-  blocked-counting   it does not forget old keys by itself
-  scalable-cuckoo    it does not forget old keys by itself
-\
-Lines are the cache lines that a query for a key that is there reads. The rate
-is the share of keys never added that are taken for added ones, once all keys
-are in.
-\
-Its rate stays, however many keys come. Of those that are not older than
-1,000,000 keys, nine in ten are still found at worst; a "no" is not certain.
 
 # What this version cannot do is refused, with what to do instead.
 $ bloomery plan -n 1M --counts
@@ -516,28 +446,26 @@ hybrid: 2.11 MiB for 1,000,000 keys at a rate of 0.0941% (1 in 1,063)
 It counts exactly, however often a key comes, and in half of what counters of
 four bits take.
 \
-  kind                    bytes             bits/key lines      rate
-  counting            7,188,864   6.86 MiB     57.51    10      0.1%
-  multilayer          3,777,472   3.60 MiB     30.22     1      0.1%
-* hybrid              2,213,696   2.11 MiB     17.71     2   0.0941%
-  counts             27,615,488   26.3 MiB    220.92     1      0.1%
-  blocked-counting    9,505,856   9.07 MiB     76.05     1      0.1%
-  classic            it does not count how often a key was added
-  partitioned        it does not count how often a key was added
-  sbbf               it does not count how often a key was added
-  split512           it does not count how often a key was added
-  bb2x512            it does not count how often a key was added
-  scalable           it does not count how often a key was added
-  window             it does not count how often a key was added
-  stable             it does not count how often a key was added
-  layered            it does not count how often a key was added
-  overlay            it lies over another filter: plan that one
-  cuckoo             it does not count how often a key was added
-  fuse               it does not count how often a key was added
-  ribbon             it does not count how often a key was added
-  hll                it tells how many keys there are, not which
-  growable-cuckoo    it does not count how often a key was added
-  scalable-cuckoo    it does not count how often a key was added
+  kind                   bytes             bits/key lines      rate
+  counting           7,188,864   6.86 MiB     57.51    10      0.1%
+  multilayer         3,777,472   3.60 MiB     30.22     1      0.1%
+* hybrid             2,213,696   2.11 MiB     17.71     2   0.0941%
+  counts            27,615,488   26.3 MiB    220.92     1      0.1%
+  classic           it does not count how often a key was added
+  partitioned       it does not count how often a key was added
+  sbbf              it does not count how often a key was added
+  split512          it does not count how often a key was added
+  bb2x512           it does not count how often a key was added
+  scalable          it does not count how often a key was added
+  window            it does not count how often a key was added
+  layered           it does not count how often a key was added
+  overlay           it lies over another filter: plan that one
+  cuckoo            it does not count how often a key was added
+  fuse              it does not count how often a key was added
+  ribbon            it does not count how often a key was added
+  hll               it tells how many keys there are, not which
+  growable-cuckoo   it does not count how often a key was added
+  scalable-cuckoo   it does not count how often a key was added
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -563,7 +491,7 @@ $ bloomery plan -n 1M --deletes --kind sbbf
 $ bloomery plan -n 1M --kind fuse --grows
 ! bloomery plan: fuse does not do that: it does not grow; leave --kind out to see which kinds do
 ? 2
-$ bloomery plan -n 1M --kind stable --window --shared
+$ bloomery plan -n 1M --kind window --window --shared
 ! bloomery plan: no kind of this version does all of that at once; let one thread add, or plan without --shared
 ? 2
 $ bloomery plan -n 1M --static --grows
@@ -572,11 +500,11 @@ $ bloomery plan -n 1M --static --grows
 $ bloomery plan -n 1M --static --deletes
 ! bloomery plan: --static says that no key is added or removed later; --grows, --window and --deletes say the opposite: choose one
 ? 2
-$ bloomery plan -n 1M --kind pigeon
-! bloomery plan: --kind cannot be 'pigeon': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable, window, stable, counting, multilayer, layered, overlay, hybrid, cuckoo, fuse, ribbon, counts, hll, growable-cuckoo, blocked-counting, scalable-cuckoo
+$ bloomery plan -n 1M --kind stable
+! bloomery plan: --kind: kind stable was removed; use window instead
 ? 2
-$ bloomery plan -n 1M --lossy
-! bloomery plan: --lossy goes with --window
+$ bloomery plan -n 1M --kind pigeon
+! bloomery plan: --kind cannot be 'pigeon': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, overlay, hybrid, cuckoo, fuse, ribbon, counts, hll, growable-cuckoo, scalable-cuckoo
 ? 2
 $ bloomery plan -n 1M --window=1M
 ! bloomery plan: --window=1M says how many keys there are; leave out --expect, which goes with a time
@@ -780,7 +708,6 @@ $ bloomery plan -n 1M --static --svg static.svg >/dev/null; python3 - <<'END'
 \#4f5fd0 none ends at 315
 \#0f9aa8 3 4 ends at 315
 \#d0473f 2 5 ends at 752
-\#e07b39 none ends at 752
 \#7a2f8f none ends at 752
 \#a0703c none ends at 315
 $ bloomery plan -n 1M --plot=never | grep -c dashed
@@ -799,8 +726,8 @@ $ python3 - <<'END'
 > print(root.tag, sum(p.get('class') == 'curve' for p in paths), sum(p.get('class') == 'best' for p in paths))
 > print(' '.join(t[0].text for t in root if t.tag.endswith('text') and len(t)))
 > END
-{http://www.w3.org/2000/svg}svg 26 2
-split512 classic partitioned sbbf bb2x512 scalable counting multilayer layered hybrid cuckoo growable-cuckoo blocked-counting scalable-cuckoo
+{http://www.w3.org/2000/svg}svg 24 2
+split512 classic partitioned sbbf bb2x512 scalable counting multilayer layered hybrid cuckoo growable-cuckoo scalable-cuckoo
 $ bloomery plan -n 1M --svg rates.svg
 ! bloomery plan: rates.svg: exists already; -f replaces it
 ? 2
@@ -853,7 +780,6 @@ split512 True False 1280 1 8 0.0093
 bb2x512 True False 1216 2 6 0.0097
 scalable True False 1344 1 1 0.0073
 window False False it forgets old keys
-stable False False it forgets old keys
 counting True False 4800 7 7 0.0100
 multilayer True False 2240 1 4 0.0092
 layered True False 5376 1 8 0.0090
@@ -865,7 +791,6 @@ ribbon False False all its keys must be known when it is made
 counts False False it is for counting how often keys come
 hll False False it tells how many keys there are, not which
 growable-cuckoo True False 2688 2 19 0.0000
-blocked-counting True False 5440 1 6 0.0098
 scalable-cuckoo True False 1344 2 1 0.0075
 $ bloomery plan -n 1000 --deletes --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["kind"], d["most_keys"], d["rate_at_twice_the_keys"], d["asked"]["needs"])'
 cuckoo 1000 None ['deletes']
@@ -890,11 +815,10 @@ window: 2.76 MiB for 1,000,000 keys within 24h at a rate of 0.1% (1 in 1,000)
 \
 It forgets old keys by itself, and never one of the window.
 \
-  kind                   bytes             bits/key lines      rate
-* window             2,889,792   2.76 MiB     23.12     4      0.1%
-  stable             it may forget keys early
-  overlay            it lies over another filter: plan that one
-  hll                it tells how many keys there are, not which
+  kind                  bytes             bits/key lines      rate
+* window            2,889,792   2.76 MiB     23.12     4      0.1%
+  overlay           it lies over another filter: plan that one
+  hll               it tells how many keys there are, not which
 \
 Lines are the cache lines that a query for a key that is there reads. The rate
 is the share of keys never added that are taken for added ones, once all keys
@@ -910,19 +834,16 @@ $ bloomery plan --window 24h -n 1M --json | grep -o '^{"asked":{[^}]*}'
 {"asked":{"keys":1000000,"rate":0.001,"memory":null,"window_seconds":86400,"needs":["window"]}
 
 # What a kind is for goes without saying.
-$ for kind in fuse ribbon window stable; do bloomery plan -n 1M --kind $kind | head -1; done
+$ for kind in fuse ribbon window; do bloomery plan -n 1M --kind $kind | head -1; done
 fuse: 1.36 MiB for 1,000,000 keys at a rate of 0.0977% (1 in 1,024)
 ribbon: 1.26 MiB for 1,000,000 keys at a rate of 0.0992% (1 in 1,008)
 window: 2.76 MiB for 1,000,000 keys at a rate of 0.1% (1 in 1,000)
-stable: 14.1 MiB for 1,000,000 keys at a rate of 0.096% (1 in 1,042)
 $ bloomery plan -n 1M --kind fuse --deletes
 ! bloomery plan: fuse does not do that: it cannot remove keys; leave --kind out to see which kinds do
 ? 2
 $ bloomery plan -n 1M --kind window --static
 ! bloomery plan: window does not do that: it forgets old keys; leave --kind out to see which kinds do
 ? 2
-$ bloomery plan -n 1M --kind stable --window=24h | head -1
-stable: 14.1 MiB for 1,000,000 keys within 24h at a rate of 0.096% (1 in 1,042)
 
 # The least, at any rate.
 $ bloomery plan -n 1M -m 1 --deletes
@@ -942,26 +863,23 @@ A counter of 2 bits that has reached 3 stays there for good. With every key in
 once, 1 in 26 counters does; a key that comes 3 times does it to all of its own.
 \
 With twice as many keys as planned, counting answers wrongly at 15.7%.
-$ for bits in 2 4 8 16; do bloomery plan -n 1M -p 1% --kind blocked-counting --counter-bits $bits --json | python3 -c "
+$ for bits in 2 4 8 16; do bloomery plan -n 1M -p 1% --kind counting --counter-bits $bits --json | python3 -c "
 > import json, sys
 > d = json.load(sys.stdin)
 > print(d['counter_bits'], '%.1f %.1e' % (d['bits_per_key'], d['counter_overflow']), d['rate'] <= 0.01)"; done
-2 20.4 2.1e-02 True
-4 43.4 4.8e-17 True
-8 97.1 0.0e+00 True
-16 235.8 0.0e+00 True
+2 19.2 3.8e-02 True
+4 38.4 3.4e-15 True
+8 76.7 0.0e+00 True
+16 153.5 0.0e+00 True
 $ bloomery plan -n 1M --kind counting --counter-bits 16 | grep -A 2 'A counter'
 A counter of 16 bits that has reached 65535 stays there for good. With every key
 in once, none does; a key that comes 65535 times does it to all of its own.
 \
 $ bloomery plan -n 1M --kind hybrid --counter-bits 4
-! bloomery plan: --counter-bits goes with --kind counting or blocked-counting
+! bloomery plan: --counter-bits goes with --kind counting
 ? 2
 $ bloomery plan -n 1M -m 64M --kind counting --counter-bits 4
 ! bloomery plan: --counter-bits goes with a number of keys and a rate; leave out --memory
-? 2
-$ bloomery plan -n 1M -p 1e-9 --kind blocked-counting --counter-bits 16
-! bloomery plan: a rate of 1e-09 is too low for blocked-counting; leave --kind out to see which kinds have it
 ? 2
 $ bloomery plan -n 1M --kind multilayer | tail -1
 With twice as many keys as planned, multilayer answers wrongly at 1.36%.

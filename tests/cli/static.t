@@ -30,7 +30,7 @@ ribbon.bly
   capacity   1,000 keys, 10.5 bits per key
   rate       0.1% requested, 0.0985% by its construction (1 in 1,015), per line and per lookup
 $ bloomery info --json ribbon.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"ribbon.bly","file_bytes":1408,"kind":"ribbon","hashes":73,"size":131,"detail":255,"forgets":false,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":1000,"bits_per_key":10.472,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":10472,"set_bits":10472,"fill":1,"estimated_keys":1000,"rate_per_lookup_expected":0.000985,"rate_per_line_expected":0.000985,"rate_per_lookup_current":0.000985,"rate_per_line_current":0.000985,"keeps_promise":true,"type":"line","marks":0}
+{"file":"ribbon.bly","file_bytes":1408,"kind":"ribbon","hashes":73,"size":131,"detail":255,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":1000,"bits_per_key":10.472,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":10472,"set_bits":10472,"fill":1,"estimated_keys":1000,"rate_per_lookup_expected":0.000985,"rate_per_line_expected":0.000985,"rate_per_lookup_current":0.000985,"rate_per_line_current":0.000985,"keeps_promise":true,"type":"line","marks":0}
 $ bloomery info --header fuse.bly | grep -e shape -e rate
   shape      1,122 slots, fingerprints of 10 bits
   rate       0.1% requested (1 in 1,000), per lookup
@@ -111,16 +111,16 @@ $ bloomery remove ribbon.bly --key 1
 ! bloomery remove: ribbon.bly: keys cannot be removed from a ribbon filter: it was built from all its keys at once; make a list over it, from which they can: bloomery build --over ribbon.bly -o NEW.bly
 ? 2
 $ bloomery merge -o x.bly fuse.bly fuse.bly
-! bloomery merge: fuse.bly: fuse filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo, blocked-counting and scalable-cuckoo can
+! bloomery merge: fuse.bly: fuse filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo can
 ? 2
 $ bloomery intersect -o x.bly ribbon.bly ribbon.bly
-! bloomery intersect: ribbon.bly: ribbon filters cannot be intersected: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
+! bloomery intersect: ribbon.bly: ribbon filters cannot be intersected: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo can
 ? 2
 $ bloomery intersect --estimate ribbon.bly ribbon.bly
-! bloomery intersect: ribbon.bly: ribbon filters cannot be compared: a filter built from all its keys does not tell which they are; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and blocked-counting can
+! bloomery intersect: ribbon.bly: ribbon filters cannot be compared: a filter built from all its keys does not tell which they are; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, counts, hll and growable-cuckoo can
 ? 2
 $ bloomery subtract -o x.bly ribbon.bly ribbon.bly
-! bloomery subtract: ribbon.bly: ribbon filters cannot be subtracted: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
+! bloomery subtract: ribbon.bly: ribbon filters cannot be subtracted: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo can
 ? 2
 $ bloomery fold -o x.bly ribbon.bly
 ! bloomery fold: ribbon.bly: a ribbon filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
@@ -140,8 +140,14 @@ $ bloomery build -q --kind ribbon -p 1e-9 -o exact.bly numbers; bloomery check -
 $ bloomery build --kind window -o x.bly numbers
 ! bloomery build: a window filter forgets keys, which a list must not; bloomery dedup --window is for that
 ? 2
+$ bloomery build --kind window -o x.bly numbers
+! bloomery build: a window filter forgets keys, which a list must not; bloomery dedup --window is for that
+? 2
 $ bloomery build --kind stable -o x.bly numbers
-! bloomery build: a stable filter forgets keys, which a list must not; bloomery dedup --window is for that
+! bloomery build: --kind: kind stable was removed; use window instead
+? 2
+$ bloomery build --kind blocked-counting -o x.bly numbers
+! bloomery build: --kind: kind blocked-counting was removed; use layered instead
 ? 2
 $ bloomery dedup --state fuse.bly numbers
 ! bloomery dedup: fuse.bly: is a fuse filter: nothing can be added to it; begin a new state
@@ -170,7 +176,7 @@ $ cp fuse.bly bad.bly; printf 'X' | dd of=bad.bly bs=1 seek=200 conv=notrunc sta
 
 # That a kind cannot be merged at all comes before any difference.
 $ seq 100 | bloomery build -q --kind ribbon -o rib1.bly; seq 100 | bloomery build -q --kind ribbon -p 1% -o rib2.bly; bloomery merge -o ribs.bly rib1.bly rib2.bly
-! bloomery merge: rib1.bly: ribbon filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo, blocked-counting and scalable-cuckoo can
+! bloomery merge: rib1.bly: ribbon filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo can
 ? 2
 $ bloomery build -q --kind ribbon -o nothing.bly /dev/null; bloomery info nothing.bly | grep -e keys -e capacity
   kind       ribbon: built from all keys at once; the smallest, never changes

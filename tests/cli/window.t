@@ -157,7 +157,7 @@ number.bly
   window     8 generations of 2 arrivals, and 1 in the one being filled, of 1 key
   note       forgets old keys: a "no" is about the window alone
 $ bloomery info --json number.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"number.bly","file_bytes":384,"kind":"window","hashes":3,"size":128,"detail":72,"forgets":true,"lossy":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":3,"capacity":14,"count":17,"bits_per_key":155.428,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":2176,"set_bits":50,"fill":0.0229,"estimated_keys":16.984,"rate_per_lookup_expected":0.000800,"rate_per_line_expected":0.000800,"rate_per_lookup_current":0.000793,"rate_per_line_current":0.000793,"keeps_promise":true,"type":"line","marks":0,"window":{"generations":8,"generation_keys":2,"active_keys":1,"ordinal":25,"span":0,"slice":0,"now":0,"active_arrivals":1,"arrivals":17}}
+{"file":"number.bly","file_bytes":384,"kind":"window","hashes":3,"size":128,"detail":72,"forgets":true,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":3,"capacity":14,"count":17,"bits_per_key":155.428,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":2176,"set_bits":50,"fill":0.0229,"estimated_keys":16.984,"rate_per_lookup_expected":0.000800,"rate_per_line_expected":0.000800,"rate_per_lookup_current":0.000793,"rate_per_line_current":0.000793,"keeps_promise":true,"type":"line","marks":0,"window":{"generations":8,"generation_keys":2,"active_keys":1,"ordinal":25,"span":0,"slice":0,"now":0,"active_arrivals":1,"arrivals":17}}
 $ bloomery info --header number.bly | grep -e shape -e capacity -e note
   shape      8 generations and the one being filled, 128 columns, 3 bits per key
   capacity   the last 14 keys, 155 bits per key
@@ -176,16 +176,16 @@ $ bloomery add number.bly --key x
 ! bloomery add: number.bly: is a window filter, which forgets keys, and no list; bloomery dedup --window --state adds to one
 ? 2
 $ bloomery remove number.bly --key 1
-! bloomery remove: number.bly: keys cannot be removed from a window filter: it forgets them by itself; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo, blocked-counting and scalable-cuckoo can
+! bloomery remove: number.bly: keys cannot be removed from a window filter: it forgets them by itself; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and scalable-cuckoo can
 ? 2
 $ bloomery fold -o x.bly number.bly
 ! bloomery fold: number.bly: a window filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
 ? 2
 $ bloomery intersect -o x.bly number.bly number.bly
-! bloomery intersect: number.bly: window filters cannot be intersected: keys that both have may be of different age, and would be lost; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
+! bloomery intersect: number.bly: window filters cannot be intersected: keys that both have may be of different age, and would be lost; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo can
 ? 2
 $ bloomery subtract -o x.bly number.bly number.bly
-! bloomery subtract: number.bly: window filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; counting, multilayer, layered, hybrid, cuckoo, growable-cuckoo and blocked-counting can
+! bloomery subtract: number.bly: window filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo can
 ? 2
 $ bloomery merge -o x.bly number.bly number.bly
 ! bloomery merge: x.bly: 2 filters merged, 17 keys by estimate; false-positive rate per lookup 0.0793% (requested: 0.1%)
@@ -193,50 +193,66 @@ $ bloomery dedup -q --window 10 --state number.bly <(seq 5); bloomery merge -f -
 ! bloomery merge: before.bly: cannot be merged with number.bly: their clocks are not the same; only filters built alike can
 ? 2
 
-# A stable filter may forget keys, and everybody says so.
-$ make_stable stable.bly 3000; bloomery info stable.bly
-stable.bly
-  kind       stable: forgets old keys bit by bit in a fixed size; may forget early
-  shape      23,803 cells of 3 bits, 5 cells per key, 67 lowered by each key
-  file       9.00 KiB (9,216 bytes)
-  hash       xxh3, seed 0
-  type       line
-  keys       2,991 counted, forgotten ones included
-  capacity   nine in ten of the last 1,000 keys, 73.1 bits per key
-  rate       1% requested, 0.763% expected, 0.732% current (1 in 137), per line and per lookup
-  fill       ▕████████▉               ▏ 37.4% of its cells in use
-  note       may forget keys: a "no" is not certain
-$ bloomery info --json stable.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"stable.bly","file_bytes":9216,"kind":"stable","hashes":5,"size":23803,"detail":271,"forgets":true,"lossy":true,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":2991,"bits_per_key":73.088,"lookups_per_line":1,"rate_per_lookup_requested":0.01,"rate_per_line_requested":0.01,"approximate":false,"bits":73088,"set_bits":26712,"fill":0.374,"estimated_keys":2230.377,"rate_per_lookup_expected":0.00763,"rate_per_line_expected":0.00763,"rate_per_lookup_current":0.00732,"rate_per_line_current":0.00732,"keeps_promise":true,"type":"line","marks":0}
-$ bloomery info --header stable.bly | grep -e shape -e note
-  shape      23,803 cells of 3 bits, 5 cells per key, 67 lowered by each key
-  note       may forget keys: a "no" is not certain
-$ bloomery verify stable.bly; bloomery verify --json stable.bly | grep -o '"verdict":"good"\|"lossy":true'
-stable.bly: good; false-positive rate 0.732% per line and per lookup (requested 1%); may forget keys: a "no" is not certain
-"verdict":"good"
-"lossy":true
-$ bloomery verify --measure=100k stable.bly | sed 's/; false.*requested 1%/; .../'
-stable.bly: good; ...; may forget keys: a "no" is not certain
-$ seq 2900 3000 | bloomery check stable.bly | wc -l
-101
-! bloomery check: warning: stable.bly: may forget keys: a line that it does not know may have been in it
-$ bloomery add stable.bly --key x
-! bloomery add: stable.bly: is a stable filter, which forgets keys, and no list; only the program that made it adds to it
+# Every command names what replaces a kind that was removed; what is damaged is damaged first.
+$ cp $DATA/../golden/v1/removed/stable-planned-murmur3.bly seen.bly; cp $DATA/../golden/v1/removed/blocked-counting-fnv1a.bly counts.bly; cp $DATA/../golden/v1/removed/overlay-over-stable.bly over.bly
+$ bloomery info seen.bly
+! bloomery info: seen.bly: kind stable is no longer supported; use window instead
 ? 2
-$ bloomery remove stable.bly --key x
-! bloomery remove: stable.bly: keys cannot be removed from a stable filter: it forgets them by itself; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo, blocked-counting and scalable-cuckoo can
+$ bloomery info --header counts.bly
+! bloomery info: counts.bly: kind blocked-counting is no longer supported; use layered instead
 ? 2
-$ bloomery merge -f -o x.bly stable.bly stable.bly
-! bloomery merge: stable.bly: stable filters cannot be merged: which keys are the newest is not known of the union; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo, blocked-counting and scalable-cuckoo can
+$ bloomery info over.bly
+! bloomery info: over.bly: kind stable is no longer supported; use window instead
 ? 2
-$ bloomery dedup --state stable.bly /dev/null
-! bloomery dedup: stable.bly: is a stable filter: it may forget lines early; begin a new state
+$ bloomery check seen.bly /dev/null
+! bloomery check: seen.bly: kind stable is no longer supported; use window instead
 ? 2
+$ bloomery verify seen.bly counts.bly over.bly
+! bloomery verify: seen.bly: kind stable is no longer supported; use window instead
+! bloomery verify: counts.bly: kind blocked-counting is no longer supported; use layered instead
+! bloomery verify: over.bly: kind stable is no longer supported; use window instead
+? 2
+$ bloomery add counts.bly --key x
+! bloomery add: counts.bly: kind blocked-counting is no longer supported; use layered instead
+? 2
+$ bloomery remove counts.bly --key x
+! bloomery remove: counts.bly: kind blocked-counting is no longer supported; use layered instead
+? 2
+$ bloomery count --query --state counts.bly /dev/null
+! bloomery count: counts.bly: kind blocked-counting is no longer supported; use layered instead
+? 2
+$ bloomery merge -f -o x.bly seen.bly seen.bly
+! bloomery merge: seen.bly: kind stable is no longer supported; use window instead
+? 2
+$ bloomery subtract -f -o x.bly counts.bly counts.bly
+! bloomery subtract: counts.bly: kind blocked-counting is no longer supported; use layered instead
+? 2
+$ bloomery fold -f -o x.bly seen.bly
+! bloomery fold: seen.bly: kind stable is no longer supported; use window instead
+? 2
+$ bloomery build -f --over seen.bly -o x.bly
+! bloomery build: seen.bly: kind stable is no longer supported; use window instead
+? 2
+$ bloomery dedup --state seen.bly /dev/null
+! bloomery dedup: seen.bly: kind stable is no longer supported; use window instead
+? 2
+$ bloomery dedup --window 10 --state seen.bly /dev/null
+! bloomery dedup: seen.bly: kind stable is no longer supported; use window instead
+? 2
+$ bloomery distinct --state seen.bly /dev/null
+! bloomery distinct: seen.bly: kind stable is no longer supported; use window instead
+? 2
+$ bloomery bench --kinds sbbf,stable
+! bloomery bench: --kinds: kind stable was removed; use window instead
+? 2
+$ printf 'x' | dd of=seen.bly bs=1 seek=20 conv=notrunc 2>/dev/null; bloomery info seen.bly
+! bloomery info: seen.bly: is damaged: its header is not sound; copy it or build it again
+? 2
+
+# A state must be of a kind that dedup makes.
 $ seq 9 | bloomery build -q --kind cuckoo -o cuckoo.bly; bloomery dedup --state cuckoo.bly /dev/null
 ! bloomery dedup: cuckoo.bly: is a cuckoo filter: it would hold every repeat once more; begin a new state
 ? 2
-$ make_stable stable.bly 100000; bloomery verify stable.bly
-stable.bly: good; false-positive rate 0.999% per line and per lookup (requested 1%); may forget keys: a "no" is not certain
 
 # A window that another program made has no room for what dedup marks its own by.
 $ seq 5 | bloomery dedup --window 9996 --seed 1 --state w.bly -c; seq 5 | bloomery dedup -q --window 9996 --seed 1 --state w.bly >/dev/null; seq 5 | bloomery dedup --window 10000 --state w.bly

@@ -101,7 +101,7 @@ def test_reserve_takes_options_in_any_order():
     ok(info(c, "b")["levels"] > 1)
     c.must("BLY.RESERVE", "c", "KIND", "classic", "SIZE", "1024", "HASHES", "5", "TEXTBOOK")
     eq((info(c, "c")["size"], info(c, "c")["hashes"]), (1024, 5))
-    c.must("BLY.RESERVE", "d", "KIND", "blocked-counting", "COUNTERBITS", "8")
+    c.must("BLY.RESERVE", "d", "KIND", "counting", "COUNTERBITS", "8")
     eq(info(c, "d")["counter_bits"], 8)
     c.must("BLY.RESERVE", "e", "KIND", "window", "GENERATIONS", "4", "SPAN", "60000")
     got = info(c, "e")

@@ -55,8 +55,8 @@ def creations():
            "EXPANSION", 2)
     yield ("BLY.RESERVE", "key", "LAYOUT", "redisbloom-cuckoo", "CAPACITY", TOO_BIG, "BUCKETSIZE",
            2, "MAXITERATIONS", 20, "EXPANSION", 2)
-    for kind in ("classic", "sbbf", "scalable", "window", "stable", "counting", "multilayer",
-                 "layered", "hybrid", "cuckoo", "counts", "growable-cuckoo", "blocked-counting",
+    for kind in ("classic", "sbbf", "scalable", "window", "counting", "multilayer",
+                 "layered", "hybrid", "cuckoo", "counts", "growable-cuckoo",
                  "scalable-cuckoo"):
         yield "BLY.RESERVE", "key", "KIND", kind, "CAPACITY", TOO_BIG, "ERROR", "0.01"
 

@@ -9,9 +9,9 @@ import random
 
 from resp import Error
 
-KINDS = ("classic", "partitioned", "sbbf", "split512", "bb2x512", "scalable", "window", "stable",
+KINDS = ("classic", "partitioned", "sbbf", "split512", "bb2x512", "scalable", "window",
          "counting", "multilayer", "layered", "overlay", "hybrid", "cuckoo", "counts", "hll",
-         "growable-cuckoo", "blocked-counting", "scalable-cuckoo")
+         "growable-cuckoo", "scalable-cuckoo")
 LONG_SPAN = 10 ** 12  # milliseconds; a window that turns so slowly that no test sees it
 
 CONFIGS = (("bf-error-rate", ("0.01", "0.2", "0.0003")), ("bf-initial-size", ("100", "3", "900")),
@@ -210,7 +210,6 @@ def reserve_options(p, kind):
            "window": [p.maybe("SPAN", LONG_SPAN), p.maybe("GENERATIONS", p.pick(2, 7))],
            "growable-cuckoo": [p.maybe("HORIZON", 5000)],
            "counting": [p.maybe("COUNTERBITS", p.pick(2, 4, 8, 16))],
-           "blocked-counting": [p.maybe("COUNTERBITS", p.pick(4, 8))],
            "overlay": [p.maybe("CHANGES", 50), p.maybe("MARKER", p.pick("cuckoo", "classic"))],
            "classic": [p.maybe("TEXTBOOK", chance=0.3), p.maybe("FOLDABLE", chance=0.3)]}
     hashed = [p.pick([], ["SEED", p.pick(1, 2 ** 64 - 1)], ["SEED", "RANDOM"]),
@@ -243,7 +242,7 @@ def bly_del(p):
 
 def bly_merge(p):
     kind = p.pick("classic", "sbbf", "split512", "bb2x512", "counting", "hll", "counts",
-                  "blocked-counting", "cuckoo", "scalable")
+                  "cuckoo", "scalable")
     options = ["KIND", kind, "CAPACITY", 200, "ERROR", "0.01"]
     keys = [p.fresh("bly") for _ in range(p.random.randint(2, 4))]
     for key in keys[:-1] if p.random.random() < 0.5 else keys:

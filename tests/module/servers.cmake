@@ -7,7 +7,7 @@ if(TARGET PkgConfig::HIREDIS)
 endif()
 foreach(name
     commands config replication crash cluster stalls limits citizen clients guard migration names
-    bf cf rates bly bly_kinds windows windows_restart turns merge keyed lost fuzz_live)
+    bf cf rates bly bly_kinds windows windows_restart turns merge keyed lost removed_kinds fuzz_live)
   bloomery_server_test(module_${name} ${name}.py ${module} ${more_${name}})
 endforeach()
 if(TARGET bloomery_cli)
