@@ -52,12 +52,10 @@ static const cli_option options[] = {
     {"null", '0', CLI_FLAG, AT(null), NULL, NULL, NULL,
      "Records end in a NUL byte instead of a newline."},
     {"kind", 0, CLI_KIND, AT(kind), "KIND", NULL, NULL,
-     "The kind of filter. The default is the blocked layout that suits the rate. From lists of the "
-     "kinds cuckoo, growable-cuckoo, scalable-cuckoo, hybrid, counting, "
-     "multilayer, layered and "
-     "overlay keys can be removed again; fuse and ribbon are smaller, but take no key later. "
-     "counts tells how often a line came, hll how many different ones there are. window "
-     "forget keys, and no list may."},
+     "The kind of filter. The default is the blocked layout that suits the rate. Keys can be "
+     "removed again from lists of some kinds (`bloomery plan -n 1M --deletes` compares them); fuse "
+     "and ribbon are smaller, but take no key later. counts tells how often a line came, hll how "
+     "many different ones there are. window forgets keys, and no list may."},
     {"counter-bits", 0, CLI_CHOICE, AT(counter_bits), "BITS", "2|4|8|16", NULL,
      "How wide the counters of a counting list are; 4 unless given. One that "
      "reaches its limit (3, 15, 255, 65535) stays there."},

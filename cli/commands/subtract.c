@@ -42,10 +42,10 @@ const cli_command command_subtract = {
         "\n"
         "The filters must have been built alike: the same kind, size, hash function, and seed or "
         "secret key. What differs is said. It works for the kinds that hold copies of keys, "
-        "cuckoo, growable-cuckoo, hybrid, counting, multilayer and layered: in a "
-        "Bloom filter keys share bits, and taking some out would lose others. Counters do not tell "
-        "one key from another, so of lists that have them (all but the first three) it takes out "
-        "what it can of a group of keys, or leaves the group as it is.",
+        "as fingerprints (cuckoo and its relatives) or in counters (counting and its relatives): "
+        "in a Bloom filter keys share bits, and taking some out would lose others. Counters do not "
+        "tell one key from another, so of lists that have them it takes out what it can of a group "
+        "of keys, or leaves the group as it is.",
     .examples = "# Take the keys that were withdrawn out of the list\n"
                 "bloomery subtract -f -o list.bly list.bly withdrawn.bly\n"
                 "# Two lists of customers who left\n"

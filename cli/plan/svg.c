@@ -63,37 +63,25 @@ static int legend_rows(const chart *c) {
     return (int)((c->count + LEGEND_CELLS - 1) / LEGEND_CELLS);
 }
 
-/* A look belongs to a kind, whatever else is drawn. */
+/* A look belongs to a kind, whatever else is drawn. Curves of several kinds lie on each other:
+ * dashes let them be seen. */
 typedef struct look {
     const char *colour, *dashes;
 } look;
 
 static look look_of(bly_kind kind) {
-    /* A partitioned filter's curve lies on a classic one's, and so does that of a counting one; a
-     * layered one's lies on that of an sbbf, a hybrid's on that of a cuckoo filter, a ribbon's on a
-     * fuse one's, and a growable cuckoo's may lie on a cuckoo's: dashes let them be seen. */
     static const look looks[] = {
-        [BLY_CLASSIC] = {"#c0562f", "none"},
-        [BLY_PARTITIONED] = {"#8a63c9", "7 6"},
-        [BLY_SBBF] = {"#2f86c8", "none"},
-        [BLY_SPLIT512] = {"#2a9d6e", "none"},
-        [BLY_BB2X512] = {"#c2932a", "none"},
-        [BLY_SCALABLE] = {"#c8508f", "none"},
-        [BLY_WINDOW] = {"#5b7f8f", "none"},
-        [BLY_COUNTING] = {"#6b3fa0", "2 8"},
-        [BLY_MULTILAYER] = {"#1f6f5c", "none"},
-        [BLY_LAYERED] = {"#9c2f6a", "3 6"},
-        [BLY_HYBRID] = {"#b8860b", "4 5"},
-        [BLY_CUCKOO] = {"#4f5fd0", "none"},
-        [BLY_FUSE] = {"#a0703c", "none"},
-        [BLY_RIBBON] = {"#0f9aa8", "3 4"},
-        [BLY_COUNTS] = {"#3d4a2a", "none"},
-        [BLY_GROWABLE_CUCKOO] = {"#d0473f", "2 5"},
-        [BLY_SCALABLE_CUCKOO] = {"#7a2f8f", "none"},
+        {"#c0562f", "none"}, {"#8a63c9", "7 6"},  {"#2f86c8", "none"}, {"#2a9d6e", "none"},
+        {"#c2932a", "none"}, {"#c8508f", "none"}, {"#5b7f8f", "none"}, {"#6b3fa0", "2 8"},
+        {"#1f6f5c", "none"}, {"#9c2f6a", "3 6"},  {"#4a5560", "none"}, {"#b8860b", "4 5"},
+        {"#4f5fd0", "none"}, {"#a0703c", "none"}, {"#0f9aa8", "3 4"},  {"#3d4a2a", "none"},
+        {"#4a5560", "none"}, {"#d0473f", "2 5"},  {"#7a2f8f", "none"},
     };
-    static const look other = {"#4a5560", "none"};
-    const size_t i = (size_t)kind;
-    return i < sizeof looks / sizeof *looks && looks[i].colour ? looks[i] : other;
+    size_t i = 0;
+    for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k != kind && k != BLY_KIND_NONE;
+         k = bly_kind_next(k))
+        i++;
+    return looks[i % (sizeof looks / sizeof *looks)];
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */
