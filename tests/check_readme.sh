@@ -29,13 +29,22 @@ if [ "$(grep -c '^new ' out)" -ne 2 ] || [ "$(grep -c '^seen ' out)" -ne 1 ] ||
     exit 1
 fi
 
-# What the documents name must be there: calls, options, and the files they link to.
+# What the documents name must be there: calls, options, and the files they link to. What the
+# changelog lists under Removed must be gone instead, but for statuses (BLY_E...).
 cd "$root"
 set -- README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs/*.md
+names='\b(bly|blyi|BLY|BLYI)_[A-Za-z0-9_]*[A-Za-z0-9]'
+awk '/^##/ { removed = /^### Removed/ } removed' CHANGELOG.md >"$work/removed"
+awk '/^##/ { removed = /^### Removed/ } !removed' CHANGELOG.md >"$work/changelog"
 {
-    grep -ohE '\b(bly|blyi|BLY|BLYI)_[A-Za-z0-9_]*[A-Za-z0-9]' "$@" | sort -u |
+    grep -ohE "$names" README.md CONTRIBUTING.md SECURITY.md "$work/changelog" docs/*.md | sort -u |
         while read -r name; do
             grep -rqE "\b$name" include src || echo "no $name in include/ or src/"
+        done
+    { grep -ohE '`(bly|BLY)_[A-Za-z0-9_]+`' "$work/removed" || true; } | tr -d '`' | sort -u |
+        grep -v '^BLY_E' |
+        while read -r name; do
+            ! grep -rqw "$name" include src || echo "$name was removed, and is in include/ or src/"
         done
     grep -ohE '\bBLOOMERY_[A-Z]+' "$@" | sort -u |
         while read -r name; do

@@ -212,7 +212,7 @@ static const char *why_unsupported(bly_operation op, const bly_filter *f) {
         return "it lies in another filter's memory and can only be read; clone it first";
     switch (op) {
     case BLY_OP_UNION:
-        return can & BLY_CAN_UNION ? NULL : "which keys are the newest is not known of the union";
+        return can & BLY_CAN_UNION ? NULL : "filters of this kind cannot be united";
     case BLY_OP_INTERSECT:
         if (can & BLY_CAN_INTERSECT)
             return NULL;
