@@ -1,7 +1,6 @@
 /* Batches for any kind: the window of stream.c, holding hashes, with the kind's own prefetch and
  * test. */
 #include "filter/batch.h"
-#include "filter/key_locks.h"
 #include "hash/xxh3.h"
 
 /* Only the word that is asked for is written. */

@@ -1,4 +1,4 @@
-/* batch.h - many keys at once: hashing, fetching and testing overlapped. Internal. */
+/* batch.h - many keys at once: hashing, prefetching and probing overlap. Internal. */
 #ifndef BLYI_FILTER_BATCH_H
 #define BLYI_FILTER_BATCH_H
 
@@ -29,5 +29,16 @@ bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_by
 /* The same for hashes. */
 bly_status blyi_batch_hashes(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,
                              uint8_t *out, bly_tally *sum);
+
+/* The batch function of the kinds with one block per key, for this hasher. A filter whose hasher is
+ * xxh3 has its secret. */
+blyi_block_batch_fn *blyi_block_batch_for(const bly_hasher *hasher);
+
+/* As ops->add_many_shared, for BLY_SHARED_ONCE: of several threads that add the same new key,
+ * exactly one is told that it was new. */
+size_t blyi_add_with_key_locks(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
+
+/* Starts loading what that needs besides ops->prefetch_add_shared. */
+void blyi_key_locks_prefetch(const bly_filter *f, const bly_hash *h, size_t n);
 
 #endif

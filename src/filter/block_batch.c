@@ -1,17 +1,17 @@
-/* Hash, locate, fetch, test.
+/* Batches for the kinds whose keys have one block each: hash, locate, prefetch, probe.
  *
- * A large filter's time goes into waiting for one random cache line per key, and a core can have
- * dozens of them under way (bits.h). So keys move through a window, a ring of spots: the spot that
- * entered a window ago, whose block has arrived by now, is tested, and makes room for the spot of
- * the next key, whose block is requested. The window never drains, unlike "hash 32, then test 32",
- * and loads are evenly spaced: bursts overflow the queue of outstanding misses.
+ * A large filter's time is spent waiting for one random cache line per key, and a core can have
+ * dozens of them in flight (base/bits.h). So keys move through a window, a ring of block probes:
+ * the probe that entered a window ago, whose block has arrived by now, is tested, and makes room
+ * for that of the next key, whose block is requested. The window never drains, unlike "hash 32,
+ * then test 32", and loads are evenly spaced: bursts overflow the queue of outstanding misses.
  *
  * In a filter that fits the cache the same loop is a hash benchmark: more than half of its
- * instructions hash. So the kinds that have a kernel for it (simd/turn.h) turn the whole window at
- * once, with the default hash and the test compiled into one loop. Kinds without, and other hashes,
- * take the window in groups of keys: one call tests a group, another finds the next one's spots.
+ * instructions hash. So the kinds that have a kernel for it (simd/hash_probe.h) process the whole
+ * window at once, with the default hash and the test compiled into one loop. Kinds without, and
+ * other hashes, process the window in groups of keys: one call tests a group, another locates the
+ * blocks of the next one.
  */
-#include "filter/block_batch.h"
 #include "filter/batch.h"
 #include "hash/mix.h"
 #include "hash/xxh3.h"
@@ -21,18 +21,18 @@
 /* Where hashes come from. */
 typedef enum source { XXH3, ANY } source;
 
-/* Finds the spots of n keys, n <= BLYI_BATCH_WINDOW, and starts loading their blocks. */
-INLINE void locate(const bly_filter *f, const bly_filter *writer, const bly_bytes *keys, size_t n,
-                   blyi_block_probe *out, source from) {
+/* Locates the blocks of n keys, n <= BLYI_BATCH_WINDOW, and starts loading them. */
+INLINE void locate_blocks(const bly_filter *f, const bly_filter *writer, const bly_bytes *keys,
+                          size_t n, blyi_block_probe *out, source from) {
     const uint8_t *body = f->body;
     const uint64_t blocks = f->geometry.size;
     const unsigned shift = f->ops->block_shift;
     const bool shared = writer && writer->sharing != BLY_EXCLUSIVE;
-    bly_hash any[BLYI_BATCH_WINDOW];
+    bly_hash hashes[BLYI_BATCH_WINDOW];
     if (from == ANY)
-        f->hasher.many(&f->hasher, keys, n, any);
+        f->hasher.many(&f->hasher, keys, n, hashes);
     for (size_t i = 0; i < n; i++) {
-        bly_hash h = any[i];
+        bly_hash h = hashes[i];
         if (from == XXH3)
             h = blyi_hash_from_strong64(blyi_xxh3(&f->secret, keys[i].data, keys[i].size));
         blyi_block_probe s = blyi_block_probe_of(h, blocks, shift);
@@ -41,9 +41,9 @@ INLINE void locate(const bly_filter *f, const bly_filter *writer, const bly_byte
     }
 }
 
-/* Adds or tests spots. */
-INLINE size_t work(const bly_filter *f, bly_filter *writer, const blyi_block_probe *s, size_t n,
-                   uint8_t *out) {
+/* Adds or tests block probes. */
+INLINE size_t probe_blocks(const bly_filter *f, bly_filter *writer, const blyi_block_probe *s,
+                           size_t n, uint8_t *out) {
     unsigned k = f->geometry.hashes;
     return writer ? f->add_blocks(writer->body, s, n, k, out)
                   : f->contains_blocks(f->body, s, n, k, out);
@@ -62,21 +62,23 @@ static size_t count_ones(const uint8_t *bytes, size_t n) {
     return rest + (size_t)(sums * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* Whether a kernel turns the window. */
-INLINE blyi_hash_probe_fn turner(const bly_filter *f, const bly_filter *writer, source from) {
+/* The kernel that processes the window, or NULL. */
+INLINE blyi_hash_probe_fn window_kernel(const bly_filter *f, const bly_filter *writer,
+                                        source from) {
     if (from != XXH3)
         return NULL;
     return writer ? f->add_keys_xxh3 : f->contains_keys_xxh3;
 }
 
-/* Deals with n spots and puts those of the keys from `head` on in their place; `count` keys in all.
- */
-INLINE size_t turn(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t head,
-                   size_t n, size_t count, blyi_block_probe *s, uint8_t *out, source from) {
-    blyi_hash_probe_fn kernel = turner(f, writer, from);
+/* Processes n block probes and replaces them by those of the keys from `head` on; there are `count`
+ * keys in all. */
+INLINE size_t process_window(const bly_filter *f, bly_filter *writer, const bly_bytes *keys,
+                             size_t head, size_t n, size_t count, blyi_block_probe *s, uint8_t *out,
+                             source from) {
+    blyi_hash_probe_fn kernel = window_kernel(f, writer, from);
     if (!kernel) {
-        size_t sum = work(f, writer, s, n, out);
-        locate(f, writer, keys + head, n, s, from);
+        size_t sum = probe_blocks(f, writer, s, n, out);
+        locate_blocks(f, writer, keys + head, n, s, from);
         return sum;
     }
     uint8_t unseen[BLYI_BATCH_WINDOW], *to = out ? out : unseen;
@@ -85,38 +87,39 @@ INLINE size_t turn(const bly_filter *f, bly_filter *writer, const bly_bytes *key
     return count_ones(to, n);
 }
 
-INLINE size_t stream(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
-                     uint8_t *out, source from) {
+INLINE size_t batch_blocks(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
+                           uint8_t *out, source from) {
     blyi_block_probe ring[BLYI_BATCH_WINDOW];
-    const size_t step = turner(f, writer, from) ? BLYI_BATCH_WINDOW : BLYI_BATCH_GROUP;
+    const size_t step = window_kernel(f, writer, from) ? BLYI_BATCH_WINDOW : BLYI_BATCH_GROUP;
     size_t head = blyi_min_size(n, BLYI_BATCH_WINDOW), tail = 0, sum = 0, some;
     for (size_t at = 0; at < head; at += BLYI_BATCH_GROUP)
-        locate(f, writer, keys + at, blyi_min_size(head - at, BLYI_BATCH_GROUP), ring + at, from);
+        locate_blocks(f, writer, keys + at, blyi_min_size(head - at, BLYI_BATCH_GROUP), ring + at,
+                      from);
     for (; head < n; head += some, tail += some) {
         some = blyi_min_size(n - head, step);
-        sum += turn(f, writer, keys, head, some, n, ring + tail % BLYI_BATCH_WINDOW,
-                    out ? out + tail : NULL, from);
+        sum += process_window(f, writer, keys, head, some, n, ring + tail % BLYI_BATCH_WINDOW,
+                              out ? out + tail : NULL, from);
     }
     for (; tail < n; tail += some) {
         size_t at = tail % BLYI_BATCH_WINDOW;
         some = blyi_min_size(n - tail, BLYI_BATCH_WINDOW - at);
-        sum += work(f, writer, ring + at, some, out ? out + tail : NULL);
+        sum += probe_blocks(f, writer, ring + at, some, out ? out + tail : NULL);
     }
     if (writer)
         blyi_filter_count_new(writer, sum, n ? ring[0].bits : 0);
     return sum;
 }
 
-static size_t xxh3(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
-                   uint8_t *out) {
-    return stream(f, writer, keys, n, out, XXH3);
+static size_t batch_xxh3(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
+                         uint8_t *out) {
+    return batch_blocks(f, writer, keys, n, out, XXH3);
 }
 
-static size_t any(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
-                  uint8_t *out) {
-    return stream(f, writer, keys, n, out, ANY);
+static size_t batch_any_hash(const bly_filter *f, bly_filter *writer, const bly_bytes *keys,
+                             size_t n, uint8_t *out) {
+    return batch_blocks(f, writer, keys, n, out, ANY);
 }
 
 blyi_block_batch_fn *blyi_block_batch_for(const bly_hasher *hasher) {
-    return hasher->id == BLY_HASH_XXH3 ? xxh3 : any;
+    return hasher->id == BLY_HASH_XXH3 ? batch_xxh3 : batch_any_hash;
 }

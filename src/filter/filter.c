@@ -3,8 +3,6 @@
 #include "base/bits.h"
 #include "base/memory.h"
 #include "filter/batch.h"
-#include "filter/block_batch.h"
-#include "filter/key_locks.h"
 #include "filter/levels.h"
 
 #include <string.h>

@@ -12,7 +12,7 @@
  * it is used (measured on Zen 3, a million keys in sbbf: two threads did 1.0 times the work of one
  * with 256 locks, and 1.6 times with 4096).
  */
-#include "filter/key_locks.h"
+#include "filter/batch.h"
 
 #include "base/bits.h"
 #include "hash/mix.h"

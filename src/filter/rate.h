@@ -24,4 +24,24 @@ double blyi_power(double x, unsigned k);
  * E[(X/B)^k]. */
 double blyi_cells_rate(double B, double t, unsigned k);
 
+/* ---- the mean over blocks ----------------------------------------------------------------------
+ */
+
+/* The rate of a block with i keys. Pure: of k and i alone. */
+typedef double (*blyi_block_rate)(unsigned k, double i);
+
+/* The mean of f(k, i) over i ~ Binomial(n, 1/z): what a block's rate f is on average when n keys
+ * are spread over z blocks. */
+double blyi_binomial_mean(double n, double z, blyi_block_rate f, unsigned k);
+
+/* The same of m <= 4 functions at once, which is quicker. */
+void blyi_binomial_means(double n, double z, const blyi_block_rate *f, unsigned m, unsigned k,
+                         double *out);
+
+/* f(k, i) from the memo, for a whole number i. */
+double blyi_memoised(blyi_block_rate f, unsigned k, double i);
+
+/* The mean of a function whose values are not worth memoising. */
+double blyi_binomial_mean_uncached(double n, double z, blyi_block_rate f, unsigned k);
+
 #endif

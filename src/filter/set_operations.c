@@ -1,9 +1,9 @@
-/* Set algebra on filters whose bits mean the same thing.
+/* Set operations on compatible filters, and why two filters cannot be combined.
  *
  * OR of two filters is the filter of the union, bit for bit. AND keeps every common key, but also
  * bits that two different keys happened to set, so its result is marked approximate, and the size
  * of an intersection is at most what its bits say: |A and B| = n(A) + n(B) - n(A or B), each n
- * estimated from popcounts. Difference would lose keys, and is not offered.
+ * estimated from popcounts. Plain bits have no difference: it would lose keys.
  */
 #include "filter/set_operations.h"
 #include "base/bits.h"
@@ -33,7 +33,7 @@ bool bly_filter_equal(const bly_filter *a, const bly_filter *b) {
                             : memcmp(a->body, b->body, (size_t)a->body_bytes) == 0;
 }
 
-static double keys_in(const bly_filter *f) {
+static double estimated_keys_in(const bly_filter *f) {
     return bly_plan_keys(&f->geometry, f->kernels->popcount(blyi_words(f), blyi_word_count(f)));
 }
 
@@ -67,7 +67,7 @@ bly_status bly_filter_overlap(const bly_filter *a, const bly_filter *b, bly_over
 }
 
 /* An estimated count, kept within what is certain. */
-static uint64_t bounded(double estimate, uint64_t least, uint64_t most) {
+static uint64_t bounded_estimate(double estimate, uint64_t least, uint64_t most) {
     if (!(estimate < (double)most))
         return most;
     if (!(estimate > (double)least))
@@ -86,7 +86,7 @@ double blyi_copies_fill(const bly_filter *f, double keys) {
  * copies a key has on average. */
 uint64_t blyi_copies_in_both(double both, double copies, double keys, uint64_t most) {
     double mean = keys > 0 && isfinite(keys) ? copies / keys : 1;
-    return bounded(both * fmax(mean, 1), 0, most);
+    return bounded_estimate(both * fmax(mean, 1), 0, most);
 }
 
 /* Of so many, the share part / (part + rest): all or none only where it is just that. */
@@ -94,7 +94,7 @@ static uint64_t share_of(uint64_t all, uint64_t part, uint64_t rest) {
     if (part == 0 || all == 0)
         return 0;
     double share = (double)part / ((double)part + (double)rest);
-    return rest == 0 ? all : bounded((double)all * share, 0, all - 1);
+    return rest == 0 ? all : bounded_estimate((double)all * share, 0, all - 1);
 }
 
 uint64_t blyi_copies_left(uint64_t items, uint64_t others, const blyi_subtraction *t) {
@@ -109,7 +109,7 @@ uint64_t blyi_copies_left(uint64_t items, uint64_t others, const blyi_subtractio
     return items - taken;
 }
 
-static bly_status unite(bly_filter *dst, const bly_filter *src) {
+static bly_status union_bits(bly_filter *dst, const bly_filter *src) {
     if (!(dst->ops->capabilities & BLY_CAN_UNION))
         return BLY_EUNSUPPORTED;
     bly_status status = bly_filter_compatible(dst, src);
@@ -123,7 +123,8 @@ static bly_status unite(bly_filter *dst, const bly_filter *src) {
     for (size_t i = 0; i < blyi_word_count(dst); i++)
         into[i] |= from[i];
     blyi_filter_trim(dst);
-    blyi_filter_set_items(dst, bounded(keys_in(dst), a > b ? a : b, blyi_sum(a, b)));
+    blyi_filter_set_items(dst,
+                          bounded_estimate(estimated_keys_in(dst), a > b ? a : b, blyi_sum(a, b)));
     dst->approximate |= src->approximate;
     return BLY_OK;
 }
@@ -137,13 +138,13 @@ static bly_key_rule rule_of_union(const bly_filter *a, const bly_filter *b) {
 
 bly_status bly_filter_union(bly_filter *dst, const bly_filter *src) {
     const bly_key_rule rule = rule_of_union(dst, src);
-    bly_status status = unite(dst, src);
+    bly_status status = union_bits(dst, src);
     if (status == BLY_OK)
         blyi_filter_set_key_rule(dst, rule);
     return status;
 }
 
-static bly_status intersect(bly_filter *dst, const bly_filter *src) {
+static bly_status intersect_bits(bly_filter *dst, const bly_filter *src) {
     bly_overlap o;
     if (!(dst->ops->capabilities & BLY_CAN_INTERSECT))
         return BLY_EUNSUPPORTED;
@@ -159,13 +160,13 @@ static bly_status intersect(bly_filter *dst, const bly_filter *src) {
     const uint64_t *from = blyi_words(src);
     for (size_t i = 0; i < blyi_word_count(dst); i++)
         into[i] &= from[i];
-    blyi_filter_set_items(dst, bounded(o.both, 0, a < b ? a : b));
+    blyi_filter_set_items(dst, bounded_estimate(o.both, 0, a < b ? a : b));
     dst->approximate = true;
     return BLY_OK;
 }
 
 bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *src) {
-    bly_status status = intersect(dst, src);
+    bly_status status = intersect_bits(dst, src);
     if (status == BLY_OK && dst->key_rule != src->key_rule)
         blyi_filter_set_key_rule(dst, BLY_KEYS_UNRECORDED);
     return status;
@@ -183,7 +184,7 @@ uint64_t bly_filter_best_fold(const bly_filter *f, double fpr) {
     uint64_t divisor = 1;
     if (!f->ops->fold)
         return 1;
-    double n = keys_in(f);
+    double n = estimated_keys_in(f);
     if (!isfinite(n))
         return 1;
     uint64_t keys = (uint64_t)ceil(n);

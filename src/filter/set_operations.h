@@ -1,12 +1,11 @@
-/* combine.h - what two filters have in common, judged by their bits or by anything else that keys
- * leave at random places. Internal. */
+/* set_operations.h - estimates that set operations of several kinds share. Internal. */
 #ifndef BLYI_FILTER_SET_OPERATIONS_H
 #define BLYI_FILTER_SET_OPERATIONS_H
 
 #include <bloomery/filter.h>
 
-/* From the numbers of keys that would have left as much as there is in a, in b, in one of them or
- * the other, and in both at the same places. */
+/* The overlap of two filters, from the numbers of keys that would have set as many cells as are set
+ * in a, in b, in either of them, and in both at the same positions. */
 bly_overlap blyi_overlap_of(double a, double b, double either, double shared);
 
 /* ---- filters that store copies --------------------------------------------------------------- */

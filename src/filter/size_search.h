@@ -1,4 +1,4 @@
-/* search.h - the smallest size that will do. Internal. */
+/* size_search.h - the search for the smallest size whose rate is low enough. Internal. */
 #ifndef BLYI_FILTER_SIZE_SEARCH_H
 #define BLYI_FILTER_SIZE_SEARCH_H
 
@@ -15,12 +15,12 @@ typedef struct blyi_size_search {
     blyi_excess_of excess; /* falls as sizes grow */
     void *ctx;
     uint64_t low;   /* known to be too small */
-    uint64_t first; /* a guess, low < first <= most */
-    uint64_t most;  /* the largest size allowed, below 2^62 */
+    uint64_t first; /* a guess, low < first <= max */
+    uint64_t max;   /* the largest size allowed, below 2^62 */
     double steep;   /* about how much the excess falls where ln(size) grows by 1: k or so */
 } blyi_size_search;
 
-/* The smallest size whose excess is not above 0; 0 when `most` is too small. Good guesses make it
+/* The smallest size whose excess is not above 0; 0 when `max` is too small. Good guesses make it
  * quick, bad ones are made up for. */
 uint64_t blyi_smallest_size(const blyi_size_search *s);
 

@@ -2,10 +2,9 @@
  *
  * Lanes. Within a block of L lanes, with one bit of each key in each lane, lanes are independent
  * given the number i of keys in the block: (1-(1-1/w)^i)^L, exactly. Two bits a lane use the exact
- * two-probe form below. The rate of a filter is the mean over blocks (filter/binomial_mean.c).
+ * two-probe form below. The rate of a filter is the mean over blocks (filter/rate.c).
  */
 #include "kinds/blocked/blocked_plan.h"
-#include "filter/binomial_mean.h"
 #include "filter/rate.h"
 
 #include <math.h>

@@ -12,7 +12,6 @@
  * It is not what a sketch is chosen for: at 1% it takes 12 bytes a key, and it counts well with
  * four.
  */
-#include "filter/binomial_mean.h"
 #include "filter/rate.h"
 #include "filter/size_search.h"
 #include "kinds/counts/counts.h"

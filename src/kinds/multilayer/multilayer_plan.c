@@ -27,7 +27,6 @@
  *     10^7         18.1       21.7      30.2      42.4
  */
 #include "kinds/multilayer/multilayer_plan.h"
-#include "filter/binomial_mean.h"
 #include "filter/kind.h"
 #include "filter/rate.h"
 #include "filter/size_search.h"

@@ -22,7 +22,6 @@
  * window for n keys, and at its fullest.
  */
 #include "kinds/window/window_plan.h"
-#include "filter/binomial_mean.h"
 #include "filter/kind.h"
 #include "filter/rate.h"
 #include "filter/size_search.h"
