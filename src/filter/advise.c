@@ -90,7 +90,7 @@ enum { ROWS = sizeof rows / sizeof *rows, DEMANDS = sizeof demands / sizeof *dem
 
 /* Why the kind does not suit the needs in `flags`: the first that it cannot meet, or that it
  * requires. */
-static const char *unmet(const blyi_kind *k, uint32_t flags) {
+static const char *unmet_need(const blyi_kind *k, uint32_t flags) {
     uint32_t can = k->ops->capabilities;
     if (k->never_advised)
         return k->never_advised;
@@ -103,9 +103,9 @@ static const char *unmet(const blyi_kind *k, uint32_t flags) {
     return NULL;
 }
 
-static bool met_by_any(uint32_t flags) {
+static bool any_kind_meets(uint32_t flags) {
     for (bly_kind k = BLY_KIND_NONE; (k = bly_kind_next(k)) != BLY_KIND_NONE;)
-        if (!unmet(blyi_kind_of(k), flags))
+        if (!unmet_need(blyi_kind_of(k), flags))
             return true;
     return false;
 }
@@ -115,11 +115,11 @@ const char *bly_advise_why_not(bly_kind kind, const bly_needs *needs) {
     if (kind != BLY_KIND_NONE && !k)
         return "there is no such kind";
     if (k)
-        return unmet(k, needs->flags);
-    if (met_by_any(needs->flags))
+        return unmet_need(k, needs->flags);
+    if (any_kind_meets(needs->flags))
         return NULL;
     for (size_t i = 0; i < DEMANDS; i++)
-        if (demands[i].none && demands[i].flag & needs->flags && !met_by_any(demands[i].flag))
+        if (demands[i].none && demands[i].flag & needs->flags && !any_kind_meets(demands[i].flag))
             return demands[i].none;
     return "no kind of this version does all of that at once";
 }
@@ -127,7 +127,7 @@ const char *bly_advise_why_not(bly_kind kind, const bly_needs *needs) {
 bly_status bly_advise_kind(bly_kind kind, const bly_needs *needs, bly_advice *out) {
     const blyi_kind *k = blyi_kind_of(kind);
     bly_status status = k ? blyi_needs_check(needs) : BLY_EKIND;
-    if (status == BLY_OK && unmet(k, needs->flags))
+    if (status == BLY_OK && unmet_need(k, needs->flags))
         status = BLY_EUNSUPPORTED;
     if (status == BLY_OK)
         status = blyi_cost(kind, needs, out);
@@ -138,7 +138,7 @@ bly_status bly_advise_kind(bly_kind kind, const bly_needs *needs, bly_advice *ou
 
 /* Whether what is advised is better than the other kind: fewer bytes, or for the same bytes more
  * keys or a lower rate. */
-static bool beats(const bly_advice *a, bly_kind other, const bly_needs *needs) {
+static bool is_better_than(const bly_advice *a, bly_kind other, const bly_needs *needs) {
     bly_advice b;
     if (other == BLY_KIND_NONE || bly_advise_kind(other, needs, &b) != BLY_OK)
         return true;
@@ -156,7 +156,8 @@ bly_status bly_advise(const bly_needs *needs, bly_advice *out) {
         if ((needs->flags & r->wants) != r->wants || (needs->fpr != 0 && needs->fpr < r->least))
             continue;
         bly_status fits = bly_advise_kind(r->kind, needs, &a);
-        if (fits == BLY_OK && !(beats(&a, r->beats, needs) && beats(&a, r->too, needs)))
+        if (fits == BLY_OK &&
+            !(is_better_than(&a, r->beats, needs) && is_better_than(&a, r->too, needs)))
             continue;
         if (fits == BLY_OK && a.needs.fpr >= r->least) {
             *out = a;

@@ -1,40 +1,40 @@
-/* Batches for any kind: the window of stream.c, holding hashes, with the kind's own prefetch and
- * test. */
+/* Batches for any kind: keys move through a window of hashes, as in block_batch.c, with the kind's
+ * own prefetch and probe. */
 #include "filter/batch.h"
 #include "hash/xxh3.h"
 
-/* Only the word that is asked for is written. */
-static inline void write_down(bly_hash *out, uint64_t first, bool both) {
+/* Writes the second word of the hash only where the caller reads it. */
+static inline void store_hash(bly_hash *out, uint64_t first, bool both) {
     if (both)
         *out = blyi_hash_from_strong64(first);
     else
         out->lo = first;
 }
 
-/* Short keys have a loop of their own, in which what they need of the secret stays in registers. */
-static inline __attribute__((always_inline)) void xxh3(const bly_filter *f, const bly_bytes *keys,
-                                                       size_t n, bly_hash *out, bool both) {
+/* Short keys have a loop of their own, in which their part of the secret stays in registers. */
+static inline __attribute__((always_inline)) void
+hash_xxh3(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out, bool both) {
     const blyi_xxh3_secret *secret = &f->secret, near = f->secret;
     size_t i = 0;
     for (; i < n && blyi_xxh3_is_short(keys[i].size); i++)
-        write_down(out + i, blyi_xxh3_short(&near, keys[i].data, keys[i].size), both);
+        store_hash(out + i, blyi_xxh3_short(&near, keys[i].data, keys[i].size), both);
     for (; i < n; i++)
-        write_down(out + i, blyi_xxh3(secret, keys[i].data, keys[i].size), both);
+        store_hash(out + i, blyi_xxh3(secret, keys[i].data, keys[i].size), both);
 }
 
 void blyi_batch_hash_first(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out) {
-    xxh3(f, keys, n, out, false);
+    hash_xxh3(f, keys, n, out, false);
 }
 
 void blyi_batch_hash(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out) {
     if (f->hasher.id == BLY_HASH_XXH3)
-        xxh3(f, keys, n, out, true);
+        hash_xxh3(f, keys, n, out, true);
     else
         f->hasher.many(&f->hasher, keys, n, out);
 }
 
-static bly_status work(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,
-                       uint8_t *out, bly_tally *sum) {
+static bly_status process_group(const bly_filter *f, bly_filter *writer, const bly_hash *h,
+                                size_t n, uint8_t *out, bly_tally *sum) {
     if (writer)
         return blyi_filter_add_hashes(writer, h, n, out, sum);
     sum->fresh += f->ops->contains_many(f, h, n, out);
@@ -42,8 +42,9 @@ static bly_status work(const bly_filter *f, bly_filter *writer, const bly_hash *
     return BLY_OK;
 }
 
-/* Starts the loads that `work` will need. */
-static void fetch(const bly_filter *f, const bly_filter *writer, const bly_hash *h, size_t n) {
+/* Starts the loads that process_group will need. */
+static void prefetch_group(const bly_filter *f, const bly_filter *writer, const bly_hash *h,
+                           size_t n) {
     if (writer && f->sharing != BLY_EXCLUSIVE) {
         if (f->sharing == BLY_SHARED_ONCE)
             blyi_key_locks_prefetch(f, h, n);
@@ -80,12 +81,12 @@ bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_by
             some = blyi_min_size(n - head, BLYI_BATCH_GROUP);
             bly_hash *h = ring + head % BLYI_BATCH_WINDOW;
             blyi_batch_hash(f, keys + head, some, h);
-            fetch(f, writer, h, some);
+            prefetch_group(f, writer, h, some);
             head += some;
         }
         some = blyi_min_size(n - tail, BLYI_BATCH_GROUP);
-        status =
-            work(f, writer, ring + tail % BLYI_BATCH_WINDOW, some, out ? out + tail : NULL, sum);
+        status = process_group(f, writer, ring + tail % BLYI_BATCH_WINDOW, some,
+                               out ? out + tail : NULL, sum);
     }
     return status;
 }
@@ -99,15 +100,15 @@ bly_status blyi_batch_hashes(const bly_filter *f, bly_filter *writer, const bly_
         sum->done += n;
         return BLY_OK;
     }
-    fetch(f, writer, h, ahead);
+    prefetch_group(f, writer, h, ahead);
     for (size_t at = 0; status == BLY_OK && at < n; at += BLYI_BATCH_GROUP) {
         size_t some = blyi_min_size(n - at, BLYI_BATCH_GROUP);
         if (ahead < n) {
             size_t next = blyi_min_size(n - ahead, BLYI_BATCH_GROUP);
-            fetch(f, writer, h + ahead, next);
+            prefetch_group(f, writer, h + ahead, next);
             ahead += next;
         }
-        status = work(f, writer, h + at, some, out ? out + at : NULL, sum);
+        status = process_group(f, writer, h + at, some, out ? out + at : NULL, sum);
     }
     return status;
 }

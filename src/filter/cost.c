@@ -1,7 +1,7 @@
 /* What a filter of one kind costs: bytes, cache lines and rate.
  *
- * For a given number of keys and rate a kind of fixed size is bly_plan's business. A kind that
- * grows is grown on paper, level by level or doubling by doubling, with the same rule as the real
+ * For a given number of keys and rate bly_plan sizes a kind of fixed size. The growth of a kind
+ * that grows is simulated, level by level or doubling by doubling, with the same rule as the real
  * one (level_growth.h, blyi_planner.plan_grown).
  *
  * Given the memory instead, the largest number of keys or the lowest rate that fits is searched
@@ -27,7 +27,7 @@ static uint64_t min_u64(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* ---- the question ---------------------------------------------------------------------------- */
+/* ---- the needs ------------------------------------------------------------------------------- */
 
 bly_status blyi_needs_check(const bly_needs *needs) {
     const uint32_t known = 2 * BLY_NEED_SPACE - 1;
@@ -57,8 +57,8 @@ static bool by_doubling(bly_kind kind) {
     return blyi_planner_of(kind)->plan_grown != NULL;
 }
 
-/* Fills in what has a default. Keys and rate are there. */
-static bly_needs resolved(bly_kind kind, const bly_needs *needs) {
+/* Fills in the defaults. Keys and rate are known. */
+static bly_needs resolve_needs(bly_kind kind, const bly_needs *needs) {
     bly_needs n = *needs;
     bool grows = n.flags & BLY_NEED_GROW;
     bly_hasher hasher = {0};
@@ -91,8 +91,8 @@ typedef struct level {
 } level;
 
 /* Plans a level that follows `last`, if there is one, at that rate. */
-static bly_status plan_level(const bly_advice *a, const bly_geometry *last, double fpr,
-                             unsigned hash_bits, level *l) {
+static bly_status simulate_level(const bly_advice *a, const bly_geometry *last, double fpr,
+                                 unsigned hash_bits, level *l) {
     const blyi_level_request wish = {
         .kind = a->kind,
         .last = last,
@@ -107,23 +107,23 @@ static bly_status plan_level(const bly_advice *a, const bly_geometry *last, doub
     return status;
 }
 
-static bly_status first_level(const bly_advice *a, level *out) {
+static bly_status simulate_first_level(const bly_advice *a, level *out) {
     const bly_needs *needs = &a->needs;
     double fpr = blyi_first_rate(needs->fpr, needs->first_share);
     *out = (level){.keys = needs->first_keys, .left = needs->fpr};
-    return plan_level(a, NULL, fpr, needs->hash_bits, out);
+    return simulate_level(a, NULL, fpr, needs->hash_bits, out);
 }
 
-static bly_status next_level(const bly_advice *a, level *l) {
+static bly_status simulate_next_level(const bly_advice *a, level *l) {
     const bly_geometry last = l->geometry;
     double fpr = l->left * BLYI_NEXT_SHARE;
     if (++l->rank == BLYI_MAX_LEVELS)
         return BLY_EFULL;
     l->keys = blyi_next_keys(0, l->rank, l->keys);
-    bly_status status = plan_level(a, &last, fpr, a->needs.hash_bits, l);
-    /* As in a filter: too late for a better hash. */
+    bly_status status = simulate_level(a, &last, fpr, a->needs.hash_bits, l);
+    /* As in a filter: it is too late for a better hash. */
     if (status == BLY_EWEAKHASH)
-        status = plan_level(a, &last, fpr, 128, l);
+        status = simulate_level(a, &last, fpr, 128, l);
     return status;
 }
 
@@ -135,11 +135,11 @@ static void rates_by_levels(const bly_advice *a, const uint64_t *keys, size_t n,
     unsigned count = 0;
     for (size_t i = 0; i < n; i++)
         most = keys[i] > most ? keys[i] : most;
-    bly_status status = first_level(a, &l);
+    bly_status status = simulate_first_level(a, &l);
     while (status == BLY_OK && count < BLYI_MAX_LEVELS) {
         levels[count++] = l;
         room = blyi_sum(room, l.keys);
-        status = room < most ? next_level(a, &l) : BLY_EFULL;
+        status = room < most ? simulate_next_level(a, &l) : BLY_EFULL;
     }
     for (size_t i = 0; i < n; i++) {
         uint64_t rest = keys[i];
@@ -166,7 +166,7 @@ static void rates_by_doubling(const bly_advice *a, const uint64_t *keys, size_t 
 /* ---- one kind, keys and rate given ----------------------------------------------------------- */
 
 /* Cache lines that a lookup reads, at most as many as there are. */
-static unsigned lines_of(const bly_geometry *g) {
+static unsigned lookup_lines_of(const bly_geometry *g) {
     const blyi_planner *p = blyi_planner_of(g->kind);
     unsigned lines = p->lookup_lines         ? p->lookup_lines
                      : p->count_lookup_lines ? p->count_lookup_lines(g)
@@ -183,19 +183,19 @@ static bly_status size_fixed(bly_advice *out) {
     if (status)
         return status;
     out->bytes = bly_plan_bytes(&out->geometry);
-    out->cache_lines = lines_of(&out->geometry);
+    out->cache_lines = lookup_lines_of(&out->geometry);
     return BLY_OK;
 }
 
 static bly_status size_levels(bly_advice *out) {
     uint64_t rest = out->needs.keys;
     level l;
-    bly_status status = first_level(out, &l);
+    bly_status status = simulate_first_level(out, &l);
     out->geometry = (bly_geometry){.kind = out->kind};
-    for (; status == BLY_OK; status = next_level(out, &l)) {
+    for (; status == BLY_OK; status = simulate_next_level(out, &l)) {
         uint64_t bytes = bly_plan_bytes(&l.geometry);
         out->bytes += bytes;
-        out->cache_lines += lines_of(&l.geometry);
+        out->cache_lines += lookup_lines_of(&l.geometry);
         out->geometry.hashes++;
         out->geometry.size += BLYI_LEVEL_HEADER + bytes;
         if (rest <= l.keys)
@@ -207,16 +207,16 @@ static bly_status size_levels(bly_advice *out) {
     return status == BLY_EFULL || status == BLY_ERATE ? BLY_ETOOBIG : status;
 }
 
-/* Whether it fits into needs.bytes is not looked at. */
-static bly_status size_of(bly_kind kind, const bly_needs *needs, bly_advice *out) {
-    *out = (bly_advice){.kind = kind, .needs = resolved(kind, needs)};
+/* Does not check whether it fits into needs.bytes. */
+static bly_status size_kind(bly_kind kind, const bly_needs *needs, bly_advice *out) {
+    *out = (bly_advice){.kind = kind, .needs = resolve_needs(kind, needs)};
     bly_status status = by_levels(kind) ? size_levels(out) : size_fixed(out);
     if (status)
         return status;
     out->bits_per_key = 8 * (double)out->bytes / (double)needs->keys;
     out->keyed = needs->flags & BLY_NEED_SECRET;
     bly_advice_rates(out, &needs->keys, 1, &out->fpr);
-    /* Growth makes do with a weak hash; advice does not. */
+    /* A growing filter accepts a weak hash; advice does not. */
     return out->fpr <= needs->fpr * (1 + BLYI_RATE_TOLERANCE) ? BLY_OK : BLY_EWEAKHASH;
 }
 
@@ -247,14 +247,14 @@ typedef struct trial {
     bly_status status;
 } trial;
 
-static trial try_at(search *s, double x) {
+static trial try_cost(search *s, double x) {
     bly_needs needs = *s->needs;
     bly_advice a;
     if (s->keys)
         needs.keys = (uint64_t)x;
     else
         needs.fpr = fmin(WORST_RATE, 1 / x);
-    trial t = {x, 1, size_of(s->kind, &needs, &a)};
+    trial t = {x, 1, size_kind(s->kind, &needs, &a)};
     if (t.status)
         return t;
     /* Sizes are multiples of 64 bytes, so that none is ever equal to this. */
@@ -266,7 +266,7 @@ static trial try_at(search *s, double x) {
 
 /* A value strictly between the two: where a straight line through them crosses, or halfway, in
  * logarithms. */
-static double between(const search *s, trial low, trial high, bool halfway) {
+static double cost_between(const search *s, trial low, trial high, bool halfway) {
     double share = halfway ? 0.5 : low.excess / (low.excess - high.excess);
     double x = low.x * exp(log(high.x / low.x) * share);
     double step = s->keys ? 1 : low.x * 1e-10;
@@ -277,11 +277,11 @@ static double between(const search *s, trial low, trial high, bool halfway) {
 
 /* low fits and high does not: closes in on the largest x that fits, by false position with Illinois
  * weights and a bisection now and then. */
-static void close_in(search *s, trial low, trial high) {
-    for (unsigned turn = 1, side = 0;; turn++) {
+static void narrow_search(search *s, trial low, trial high) {
+    for (unsigned round = 1, side = 0;; round++) {
         if (s->keys ? high.x - low.x <= 1 : high.x <= low.x * (1 + 1e-9))
             return;
-        trial t = try_at(s, between(s, low, high, turn % 3 == 0));
+        trial t = try_cost(s, cost_between(s, low, high, round % 3 == 0));
         if (t.status || t.excess > 0) {
             high = t;
             low.excess *= side == 1 ? 0.5 : 1;
@@ -294,18 +294,18 @@ static void close_in(search *s, trial low, trial high) {
     }
 }
 
-/* No kind of filter stores a key in fewer than log2(1/p) bits, whence the most keys there can be.
+/* No kind of filter stores a key in fewer than log2(1/p) bits, which bounds the number of keys.
  */
-static bly_status search_for(search *s) {
+static bly_status search_cost(search *s) {
     double bound = s->keys ? 8 * (double)s->needs->bytes / -log2(s->needs->fpr) : 1 / MIN_RATE;
-    trial low = try_at(s, s->keys ? 1 : 1 / WORST_RATE);
+    trial low = try_cost(s, s->keys ? 1 : 1 / WORST_RATE);
     if (low.status)
         return low.status;
     if (low.excess > 0)
         return BLY_EIMPOSSIBLE;
-    trial high = try_at(s, s->keys ? fmin(floor(bound) + 1, (double)MAX_KEYS) : bound);
+    trial high = try_cost(s, s->keys ? fmin(floor(bound) + 1, (double)MAX_KEYS) : bound);
     if (high.status || high.excess > 0)
-        close_in(s, low, high);
+        narrow_search(s, low, high);
     return BLY_OK;
 }
 
@@ -313,9 +313,9 @@ bly_status blyi_cost(bly_kind kind, const bly_needs *needs, bly_advice *out) {
     search s = {.kind = kind, .needs = needs, .keys = needs->keys == 0};
     bly_status status;
     if (needs->keys == 0 || needs->fpr == 0)
-        status = search_for(&s);
+        status = search_cost(&s);
     else {
-        status = size_of(kind, needs, &s.best);
+        status = size_kind(kind, needs, &s.best);
         if (status == BLY_OK && needs->bytes != 0 && s.best.bytes > needs->bytes)
             status = BLY_EIMPOSSIBLE;
     }

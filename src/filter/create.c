@@ -1,4 +1,4 @@
-/* From what the caller asks for to what a filter is: bly_spec to blyi_shape. */
+/* Creation: from a bly_spec to the shape of a filter. */
 #include "filter/filter.h"
 #include "filter/kind.h"
 #include "filter/rate.h"
@@ -10,14 +10,15 @@ bly_spec bly_spec_for(bly_kind kind, uint64_t capacity, double fpr) {
     return (bly_spec){.geometry = {.kind = kind}, .capacity = capacity, .fpr = fpr};
 }
 
-/* The hash's bits for the question "how many keys at what rate": a hash said to be good enough is
- * planned for as if it had no floor, and the default one steps up to 128 bits where it must. */
+/* The bits of the hash that a plan counts on: a hash that the caller declares good enough is
+ * treated as if it had no collisions, and the default one is widened to 128 bits where it must be.
+ */
 static unsigned planning_bits(const bly_spec *spec) {
     return spec->allow_weak_hash || spec->hasher.id == BLY_HASH_NONE ? 128 : spec->hasher.bits;
 }
 
 /* The most keys that leave half of the cells free, at least 1. */
-static uint64_t half_full(const bly_geometry *g) {
+static uint64_t keys_at_half_fill(const bly_geometry *g) {
     uint64_t low = 1, high = BLYI_UNLIMITED_KEYS;
     while (high - low > 1) {
         uint64_t mid = low + (high - low) / 2;
@@ -29,9 +30,9 @@ static uint64_t half_full(const bly_geometry *g) {
     return low;
 }
 
-/* An exact geometry says by itself how many keys it is good for: at the rate asked, or at half
- * fill, the classic optimum. */
-static bly_status resolve_exact(const bly_spec *spec, blyi_shape *shape) {
+/* The capacity of an exact geometry follows from the requested rate or, without one, from half
+ * fill, the optimum of a classic filter. */
+static bly_status resolve_exact_geometry(const bly_spec *spec, blyi_shape *shape) {
     const bly_geometry *g = &spec->geometry;
     unsigned bits = planning_bits(spec);
     bly_status status = bly_plan_check(g);
@@ -47,7 +48,7 @@ static bly_status resolve_exact(const bly_spec *spec, blyi_shape *shape) {
         else if (own && own->max_keys(g) < BLYI_UNLIMITED_KEYS)
             shape->capacity = own->max_keys(g);
         else if (own)
-            shape->capacity = half_full(g);
+            shape->capacity = keys_at_half_fill(g);
         else
             shape->capacity = (uint64_t)fmax(1, bly_plan_keys(g, bly_plan_bits(g) / 2));
         if (shape->capacity == 0)
@@ -64,10 +65,10 @@ static bly_status resolve_exact(const bly_spec *spec, blyi_shape *shape) {
     return BLY_OK;
 }
 
-static bly_status check_spec(const bly_spec *spec) {
+static bly_status check_filter_spec(const bly_spec *spec) {
     if (!bly_kind_name(spec->geometry.kind))
         return BLY_EKIND;
-    /* A number of hashes without a size is half a geometry. */
+    /* A number of hashes without a size is an incomplete geometry. */
     if (spec->geometry.size == 0 && (spec->geometry.hashes != 0 || spec->geometry.detail != 0))
         return BLY_EINVAL;
     uint32_t fields = blyi_kind_of(spec->geometry.kind)->spec_fields;
@@ -79,7 +80,7 @@ static bly_status check_spec(const bly_spec *spec) {
         return BLY_EINVAL;
     if (spec->counter_bits != 0 && !(fields & BLYI_SPEC_COUNTERS))
         return BLY_EINVAL;
-    /* A width may be given here or there, but not differently. */
+    /* The width may be given in either field, but not two different ones. */
     if (spec->counter_bits != 0 && spec->geometry.size != 0 &&
         spec->counter_bits != spec->geometry.detail)
         return BLY_EINVAL;
@@ -89,8 +90,8 @@ static bly_status check_spec(const bly_spec *spec) {
     return blyi_hasher_is_empty(&spec->hasher) ? BLY_EHASHER : BLY_OK;
 }
 
-/* With all that the spec says of the size. */
-static bly_status plan(const bly_spec *spec, unsigned hash_bits, blyi_shape *shape) {
+/* Plans the geometry that the spec asks for. */
+static bly_status plan_geometry(const bly_spec *spec, unsigned hash_bits, blyi_shape *shape) {
     const bly_geometry *g = &spec->geometry;
     if (spec->counter_bits == 0)
         return bly_plan(g->kind, shape->capacity, shape->fpr, g->options, hash_bits,
@@ -110,7 +111,7 @@ bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {
     };
     bool exact = spec->geometry.size != 0;
     *out = NULL;
-    bly_status status = check_spec(spec);
+    bly_status status = check_filter_spec(spec);
     if (status)
         return status;
     const blyi_ops *ops = blyi_ops_of(spec->geometry.kind);
@@ -119,7 +120,7 @@ bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {
     if (ops->create)
         return ops->create(spec, out);
     if (exact)
-        status = resolve_exact(spec, &shape);
+        status = resolve_exact_geometry(spec, &shape);
     if (status == BLY_OK && shape.hasher.id == BLY_HASH_NONE)
         status = bly_hasher_default(&shape.hasher, shape.capacity, shape.fpr, spec->seed);
     if (status)
@@ -128,6 +129,6 @@ bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {
     if (exact && blyi_hash_floor((double)shape.capacity, bits) > shape.fpr / 10)
         return BLY_EWEAKHASH;
     if (!exact)
-        status = plan(spec, bits, &shape);
+        status = plan_geometry(spec, bits, &shape);
     return status ? status : blyi_filter_make(&shape, spec->allocator, NULL, out);
 }

@@ -22,8 +22,8 @@ static bly_status check_shape(const blyi_shape *shape, const blyi_ops *ops) {
     return BLY_OK;
 }
 
-/* What holds the keys. */
-static bool make_body(bly_filter *f, const uint8_t *borrowed) {
+/* Allocates the body, or the list of levels. */
+static bool allocate_body(bly_filter *f, const uint8_t *borrowed) {
     if (f->ops->level_rules) {
         f->levels = f->alloc.alloc(f->alloc.ctx, sizeof *f->levels);
         if (f->levels)
@@ -37,20 +37,20 @@ static bool make_body(bly_filter *f, const uint8_t *borrowed) {
     return f->body != NULL;
 }
 
-/* bly_filter_contains by `has`, where the hasher is xxh3 and no kernel does both. */
-static bool ask_spot(const blyi_kernel_view *in, const void *key, size_t len) {
-    const bly_filter *f = (const void *)in;
+/* bly_filter_contains where the hasher is xxh3 and no kernel hashes and probes. */
+static bool contains_xxh3(const blyi_kernel_view *view, const void *key, size_t len) {
+    const bly_filter *f = (const void *)view;
     bly_hash h = blyi_hash_from_strong64(blyi_xxh3(&f->secret, key, len));
-    blyi_block_probe s = blyi_block_probe_of(h, f->geometry.size, f->ops->block_shift);
-    return f->contains_block(f->body + s.at, s.bits, f->geometry.hashes);
+    blyi_block_probe p = blyi_block_probe_of(h, f->geometry.size, f->ops->block_shift);
+    return f->contains_block(f->body + p.at, p.bits, f->geometry.hashes);
 }
 
-/* The shorter ways from a key to its place, by the hash. */
+/* Sets the function pointers that depend on the hasher (filter.h). */
 static void select_paths(bly_filter *f) {
     bool is_xxh3 = f->hasher.id == BLY_HASH_XXH3;
     f->contains_key = !is_xxh3 || !f->ops->block_shift ? blyi_filter_contains_key
                       : f->contains_key_xxh3           ? f->contains_key_xxh3
-                                                       : ask_spot;
+                                                       : contains_xxh3;
     f->add_key = is_xxh3 ? f->add_key_xxh3 : NULL;
     if (f->ops->block_shift)
         f->batch_keys = blyi_block_batch_for(&f->hasher);
@@ -103,7 +103,7 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
         ops->select_kernels(f);
     }
     select_paths(f);
-    bool made = make_body(f, borrowed);
+    bool made = allocate_body(f, borrowed);
     if (f->sharing != BLY_EXCLUSIVE)
         f->stripes =
             blyi_alloc_array(&alloc, BLYI_STRIPES * sizeof *f->stripes, &f->stripes_allocation);
@@ -164,7 +164,7 @@ void bly_filter_limit_growth(bly_filter *f, uint64_t max_bytes) {
 bly_status bly_filter_clone(const bly_filter *f, const bly_allocator *a, bly_filter **out) {
     blyi_shape shape = blyi_filter_shape(f);
     *out = NULL;
-    /* A map may be asked whatever its body holds; to be changed it must be sound. */
+    /* Lookups in a map are safe whatever its body holds. To be changed it must be valid. */
     if (!f->body_allocation && f->ops->body_is_valid && !f->ops->body_is_valid(&shape, f->body))
         return BLY_ECORRUPT;
     bly_status status = blyi_filter_make(&shape, a, NULL, out);
@@ -183,13 +183,13 @@ bly_status bly_filter_clone(const bly_filter *f, const bly_allocator *a, bly_fil
     return status;
 }
 
-/* A level that is lent is asked by hash, and left alone. */
-static void take_key(bly_filter *f, const bly_hasher *hasher) {
+/* A borrowed level is looked up by hash, and keeps its own hasher. */
+static void set_hasher(bly_filter *f, const bly_hasher *hasher) {
     f->hasher = *hasher;
     f->keyless = false;
     select_paths(f);
     for (unsigned i = f->levels ? f->levels->lent : 0; f->levels && i < f->levels->n; i++)
-        take_key(f->levels->at[i], hasher);
+        set_hasher(f->levels->at[i], hasher);
 }
 
 bly_status bly_filter_give_key(bly_filter *f, const bly_hasher *hasher) {
@@ -198,7 +198,7 @@ bly_status bly_filter_give_key(bly_filter *f, const bly_hasher *hasher) {
     if (blyi_hasher_is_empty(hasher) || hasher->id != f->hasher.id ||
         hasher->seed != f->hasher.seed)
         return BLY_EKEY;
-    take_key(f, hasher);
+    set_hasher(f, hasher);
     return BLY_OK;
 }
 
@@ -251,7 +251,7 @@ void blyi_filter_set_items(bly_filter *f, uint64_t items) {
     f->items = items;
 }
 
-static size_t put_shared(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
+static size_t add_many_concurrent(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
     size_t fresh = f->sharing == BLY_SHARED ? f->ops->add_many_shared(f, h, n, added)
                                             : blyi_add_with_key_locks(f, h, n, added);
     blyi_filter_count_new(f, fresh, n ? h[0].hi : 0);
@@ -269,7 +269,7 @@ bly_status blyi_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, ui
         fresh = f->ops->add_many(f, h, n, added);
         f->items = blyi_sum(f->items, fresh);
     } else
-        fresh = put_shared(f, h, n, added);
+        fresh = add_many_concurrent(f, h, n, added);
     sum->done += n;
     sum->fresh += fresh;
     return BLY_OK;
@@ -277,18 +277,18 @@ bly_status blyi_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, ui
 
 /* ---- use ------------------------------------------------------------------------------------ */
 
-static inline blyi_block_probe spot_of(const bly_filter *f, bly_hash h) {
+static inline blyi_block_probe block_probe_in(const bly_filter *f, bly_hash h) {
     return blyi_block_probe_of(h, f->geometry.size, f->ops->block_shift);
 }
 
-static inline bool has_hash(const bly_filter *f, bly_hash h) {
+static inline bool contains_one(const bly_filter *f, bly_hash h) {
     if (!f->ops->block_shift)
         return f->ops->contains_many(f, &h, 1, NULL) != 0;
-    blyi_block_probe spot = spot_of(f, h);
-    return f->contains_block(f->body + spot.at, spot.bits, f->geometry.hashes);
+    blyi_block_probe probe = block_probe_in(f, h);
+    return f->contains_block(f->body + probe.at, probe.bits, f->geometry.hashes);
 }
 
-static inline bly_status put_hash(bly_filter *f, bly_hash h, bool *added) {
+static inline bly_status add_one(bly_filter *f, bly_hash h, bool *added) {
     bool is_new;
     if (!f->add_block || f->sharing == BLY_SHARED_ONCE) {
         bly_tally sum = {0, 0};
@@ -297,8 +297,8 @@ static inline bly_status put_hash(bly_filter *f, bly_hash h, bool *added) {
             return status;
         is_new = sum.fresh != 0;
     } else {
-        blyi_block_probe spot = spot_of(f, h);
-        is_new = f->add_block(f->body + spot.at, spot.bits, f->geometry.hashes);
+        blyi_block_probe probe = block_probe_in(f, h);
+        is_new = f->add_block(f->body + probe.at, probe.bits, f->geometry.hashes);
         blyi_filter_count_new(f, is_new, h.hi);
     }
     if (added)
@@ -307,19 +307,19 @@ static inline bly_status put_hash(bly_filter *f, bly_hash h, bool *added) {
 }
 
 bly_status bly_filter_add_hash(bly_filter *f, bly_hash h, bool *added) {
-    return put_hash(f, h, added);
+    return add_one(f, h, added);
 }
 
 bool bly_filter_contains_hash(const bly_filter *f, bly_hash h) {
-    return has_hash(f, h);
+    return contains_one(f, h);
 }
 
-/* Apart from the short way, which would otherwise save registers that only this one needs. */
+/* Out of line: otherwise the fast path would save registers that only this one needs. */
 static __attribute__((noinline)) bly_status add_by_hash(bly_filter *f, const void *key, size_t len,
                                                         bool *added) {
     if (f->keyless)
         return BLY_EKEY;
-    return put_hash(f, f->hasher.one(&f->hasher, key, len), added);
+    return add_one(f, f->hasher.one(&f->hasher, key, len), added);
 }
 
 bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *added) {
@@ -350,9 +350,9 @@ bly_status bly_filter_remove(bly_filter *f, const void *key, size_t len, bool *r
     return bly_filter_remove_hash(f, f->hasher.one(&f->hasher, key, len), removed);
 }
 
-/* Removing depends on what was removed before, so only hashing and fetching run ahead. */
-static bly_status take_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *removed,
-                            bly_tally *sum) {
+/* Removing depends on what was removed before, so only hashing and prefetching run ahead. */
+static bly_status remove_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *removed,
+                              bly_tally *sum) {
     bly_hash h[BLYI_BATCH_GROUP];
     bly_status status = BLY_OK;
     for (size_t done = 0; status == BLY_OK && done < n; done += BLYI_BATCH_GROUP) {
@@ -378,7 +378,7 @@ bly_status bly_filter_remove_many(bly_filter *f, const bly_bytes *keys, size_t n
     bly_tally sum = {0, 0};
     bly_status status = f->keyless ? BLY_EKEY : BLY_EUNSUPPORTED;
     if (!f->keyless && f->ops->remove_one)
-        status = take_many(f, keys, n, removed, &sum);
+        status = remove_many(f, keys, n, removed, &sum);
     if (tally)
         *tally = sum;
     return status;
@@ -394,9 +394,9 @@ uint64_t bly_filter_copies(const bly_filter *f, const void *key, size_t len) {
     return bly_filter_copies_hash(f, f->hasher.one(&f->hasher, key, len));
 }
 
-bool blyi_filter_contains_key(const blyi_kernel_view *in, const void *key, size_t len) {
-    const bly_filter *f = (const void *)in; /* which begins with it */
-    return f->keyless || has_hash(f, f->hasher.one(&f->hasher, key, len));
+bool blyi_filter_contains_key(const blyi_kernel_view *view, const void *key, size_t len) {
+    const bly_filter *f = (const void *)view; /* a filter begins with its view */
+    return f->keyless || contains_one(f, f->hasher.one(&f->hasher, key, len));
 }
 
 bool bly_filter_contains(const bly_filter *f, const void *key, size_t len) {
@@ -450,7 +450,8 @@ void bly_filter_clear(bly_filter *f) {
     f->approximate = false;
 }
 
-/* ---- look ----------------------------------------------------------------------------------- */
+/* ---- properties
+ * ----------------------------------------------------------------------------------- */
 
 bly_geometry bly_filter_geometry(const bly_filter *f) {
     return f->geometry;
@@ -483,7 +484,7 @@ uint64_t bly_filter_count(const bly_filter *f) {
     return blyi_filter_items(f);
 }
 
-/* ---- the rule of its keys -------------------------------------------------------------------- */
+/* ---- the key rule -------------------------------------------------------------------------- */
 
 bool bly_key_rule_known(unsigned code) {
     switch ((bly_key_rule)code) {

@@ -1,16 +1,16 @@
-/* Exactly one winner.
+/* Key locks: of several threads that add the same new key, exactly one is told that it was new.
  *
  * A key's bits span several words, and no processor sets several words in one atomic step: two
  * threads adding the same new key may each set some of its bits first, and both be told "new".
- * But only threads adding the *same* key must be kept apart, not all that touch a block. So a
- * thread takes a lock chosen by the key's hash, then adds as in shared mode. Whoever comes second
+ * But only threads that add the *same* key must exclude each other, not all that touch a block.
+ * So a thread takes a lock chosen by the key's hash, then adds as in shared mode. The second thread
  * finds every bit set. Adds of other keys in the meantime only ever set bits, which at worst turns
  * "new" into an ordinary false positive; queries take no lock.
  *
  * The locks are a pool for the whole process, each on its own cache line. A batch requests its
- * keys' locks with their blocks; there are so many that another thread seldom takes one back before
- * it is used (measured on Zen 3, a million keys in sbbf: two threads did 1.0 times the work of one
- * with 256 locks, and 1.6 times with 4096).
+ * keys' locks with their blocks; there are enough of them that another thread seldom takes one back
+ * before it is used (measured on Zen 3, a million keys in sbbf: two threads did 1.0 times the work
+ * of one with 256 locks, and 1.6 times with 4096).
  */
 #include "filter/batch.h"
 
@@ -25,11 +25,11 @@ static struct lock {
     uint8_t pad[63];
 } locks[LOCKS];
 
-static struct lock *lock_of(const bly_filter *f, bly_hash h) {
+static struct lock *key_lock_of(const bly_filter *f, bly_hash h) {
     return &locks[blyi_fmix64(h.lo ^ h.hi ^ (uintptr_t)f) % LOCKS];
 }
 
-static void take(struct lock *l) {
+static void key_lock_take(struct lock *l) {
     for (unsigned spins = 0; __atomic_exchange_n(&l->held, 1, __ATOMIC_ACQUIRE);) {
         while (__atomic_load_n(&l->held, __ATOMIC_RELAXED)) {
             if (++spins % SPINS == 0)
@@ -38,22 +38,22 @@ static void take(struct lock *l) {
     }
 }
 
-static void release(struct lock *l) {
+static void key_lock_release(struct lock *l) {
     __atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
 }
 
 void blyi_key_locks_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     for (size_t i = 0; i < n; i++)
-        blyi_prefetch_to_write(lock_of(f, h[i]));
+        blyi_prefetch_to_write(key_lock_of(f, h[i]));
 }
 
 size_t blyi_add_with_key_locks(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        struct lock *l = lock_of(f, h[i]);
-        take(l);
+        struct lock *l = key_lock_of(f, h[i]);
+        key_lock_take(l);
         fresh += f->ops->add_many_shared(f, h + i, 1, added ? added + i : NULL);
-        release(l);
+        key_lock_release(l);
     }
     return fresh;
 }

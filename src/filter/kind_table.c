@@ -157,7 +157,7 @@ static void group_digits(uint64_t number, char out[GROUPED_TEXT]) {
     *to = '\0';
 }
 
-static size_t copy_text(const char *text, char *buf, size_t size) {
+static size_t copy_to_buffer(const char *text, char *buf, size_t size) {
     int length = snprintf(buf, size, "%s", text);
     return length < 0 ? 0 : (size_t)length;
 }
@@ -195,7 +195,7 @@ size_t bly_geometry_format_size(const bly_geometry *g, char *buf, size_t size) {
     char text[GEOMETRY_TEXT] = "";
     if (blyi_kind_of(g->kind))
         describe_size(g, text, sizeof text);
-    return copy_text(text, buf, size);
+    return copy_to_buffer(text, buf, size);
 }
 
 size_t bly_geometry_format(const bly_geometry *g, char *buf, size_t size) {
@@ -206,7 +206,7 @@ size_t bly_geometry_format(const bly_geometry *g, char *buf, size_t size) {
         size_t used = strlen(text);
         (k->describe_rest ? k->describe_rest : describe_bits)(g, text + used, sizeof text - used);
     }
-    return copy_text(text, buf, size);
+    return copy_to_buffer(text, buf, size);
 }
 
 uint64_t bly_geometry_counters(const bly_geometry *g) {

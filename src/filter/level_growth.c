@@ -16,8 +16,8 @@
 
 enum { MIN_LEVEL = 128 }; /* bytes: a header and a line */
 
-bly_status blyi_levels_geometry_check(const bly_geometry *g, uint32_t least, uint32_t most) {
-    if (g->hashes < least || g->hashes > most)
+bly_status blyi_levels_geometry_check(const bly_geometry *g, uint32_t min, uint32_t max) {
+    if (g->hashes < min || g->hashes > max)
         return BLY_EGEOMETRY;
     if (g->size % 64 || g->size / MIN_LEVEL < g->hashes)
         return BLY_EGEOMETRY;
@@ -74,8 +74,8 @@ uint64_t blyi_next_keys(uint32_t detail, unsigned levels, uint64_t keys) {
     return keys > UINT64_MAX / factor ? UINT64_MAX : keys * factor;
 }
 
-/* The default hash must do for the keys to come as well: for a million times the first level's, as
- * far as that is less than 2^36 keys, in a level that is left with a two hundredth of the rate. */
+/* The default hash must suffice for later keys as well: for a million times those of the first
+ * level, but at most 2^36 keys, in a level that has a two-hundredth of the rate. */
 unsigned blyi_growth_hash_bits(uint64_t first_keys, double fpr) {
     const uint64_t many = (uint64_t)1 << 36;
     uint64_t keys = first_keys < many >> 20 ? first_keys << 20 : many;
@@ -105,8 +105,8 @@ static bly_status check_growing_spec(const bly_spec *spec, double share) {
     return spec->capacity == 0 ? BLY_ECOUNT : BLY_OK;
 }
 
-/* Opens a level for so many keys at that rate. With 128 bits any hash is good enough. */
-static bly_status open_level(bly_filter *f, uint64_t keys, double fpr, unsigned hash_bits) {
+/* Opens a level for `keys` keys at that rate. With 128 bits any hash is good enough. */
+static bly_status open_next_level(bly_filter *f, uint64_t keys, double fpr, unsigned hash_bits) {
     const bool first = f->levels->n == 0;
     const blyi_level_request wish = {
         .kind = f->geometry.kind,
@@ -150,8 +150,8 @@ bly_status blyi_levels_create(const bly_spec *spec, uint32_t growth, bly_filter 
     if (status == BLY_OK)
         status = blyi_filter_make(&shape, spec->allocator, NULL, &f);
     if (status == BLY_OK)
-        status = open_level(f, spec->capacity, blyi_first_rate(spec->fpr, share),
-                            spec->allow_weak_hash ? 128 : shape.hasher.bits);
+        status = open_next_level(f, spec->capacity, blyi_first_rate(spec->fpr, share),
+                                 spec->allow_weak_hash ? 128 : shape.hasher.bits);
     if (status == BLY_OK)
         *out = f;
     else
@@ -167,7 +167,7 @@ static bool levels_share_rate(bly_kind kind, const bly_geometry *a, const bly_ge
     return rules->share_rate && rules->share_rate(a, b);
 }
 
-/* What the levels have left of the rate. */
+/* The part of the rate that no level has taken. */
 static double rate_left(const bly_filter *f) {
     bly_filter *const *at = f->levels->at;
     double left = f->fpr;
@@ -183,10 +183,10 @@ bly_status blyi_levels_grow(bly_filter *f) {
     double rate = rate_left(f) * BLYI_NEXT_SHARE;
     if (f->levels->n == BLYI_MAX_LEVELS)
         return BLY_EFULL;
-    bly_status status = open_level(f, keys, rate, f->hasher.bits);
-    /* Too late to ask for a better hash: the level gets the size that its keys need without. */
+    bly_status status = open_next_level(f, keys, rate, f->hasher.bits);
+    /* It is too late for a better hash: the level gets the size that its keys need without one. */
     if (status == BLY_EWEAKHASH)
-        status = open_level(f, keys, rate, 128);
+        status = open_next_level(f, keys, rate, 128);
     return status == BLY_ERATE ? BLY_EFULL : status;
 }
 

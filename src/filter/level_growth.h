@@ -29,7 +29,7 @@ static inline bool blyi_growth_is_valid(uint32_t detail) {
     return detail <= BLYI_MAX_GROWTH && detail != BLYI_DEFAULT_GROWTH;
 }
 
-/* The planner of such a kind, given what checks a geometry. */
+/* The planner of such a kind, given its check of a geometry. */
 #define BLYI_LEVELS_PLANNER(checker)                                                               \
     {                                                                                              \
         .check = checker, .bits = blyi_levels_geometry_bits, .width = blyi_levels_geometry_width,  \
@@ -40,17 +40,17 @@ static inline bool blyi_growth_is_valid(uint32_t detail) {
 /* blyi_kind.describe_size: "3 levels". */
 void blyi_describe_levels(const bly_geometry *g, const char *grouped, char *out, size_t room);
 
-/* What such a filter takes follows from its levels, and cannot be planned. These are the functions
- * of a blyi_planner that say so: the geometry is {kind, levels, bytes}. */
+/* The size of such a filter follows from its levels, and cannot be planned. Its geometry is {kind,
+ * levels, bytes}. These are the functions of its planner. */
 uint64_t blyi_levels_geometry_bits(const bly_geometry *g);
 unsigned blyi_levels_geometry_width(const bly_geometry *g);
 double blyi_levels_geometry_rate(const bly_geometry *g, double n);
 uint64_t blyi_levels_geometry_max_keys(const bly_geometry *g);
 double blyi_levels_geometry_fill(const bly_geometry *g, double n);
 
-/* BLY_OK, BLY_EGEOMETRY or BLY_ETOOBIG: so many levels, from `least` to `most`, in so many bytes.
- */
-bly_status blyi_levels_geometry_check(const bly_geometry *g, uint32_t least, uint32_t most);
+/* Checks the number of levels, from `min` to `max`, and their bytes. BLY_OK, BLY_EGEOMETRY or
+ * BLY_ETOOBIG. */
+bly_status blyi_levels_geometry_check(const bly_geometry *g, uint32_t min, uint32_t max);
 
 /* ---- what each level must be -------------------------------------------------------------------
  */
@@ -81,12 +81,13 @@ static inline bool blyi_first_level_dominates(double first, double whole) {
     return first >= whole / 2;
 }
 
-/* Its geometry. *fpr is the rate it may have, and then what it takes of it. bly_plan's statuses. */
-bly_status blyi_level_plan(const blyi_level_request *wish, double *fpr, bly_geometry *out);
+/* The geometry of the level. *fpr is the rate that it may have, and becomes the rate that it takes.
+ * bly_plan's statuses. */
+bly_status blyi_level_plan(const blyi_level_request *request, double *fpr, bly_geometry *out);
 
-/* How many keys the level after one for `keys` holds, in a filter of so many levels whose geometry
+/* How many keys the level after one for `keys` holds, in a filter of `levels` levels whose geometry
  * has that detail; UINT64_MAX when they are more than can be counted. A factor of 1 would soon use
- * up the levels that there may be, so it stands for 2 once there are BLYI_MAX_EQUAL_LEVELS. */
+ * up the permitted number of levels, so it means 2 once there are BLYI_MAX_EQUAL_LEVELS. */
 enum { BLYI_MAX_EQUAL_LEVELS = 16 };
 uint64_t blyi_next_keys(uint32_t detail, unsigned levels, uint64_t keys);
 
@@ -96,7 +97,7 @@ unsigned blyi_growth_hash_bits(uint64_t first_keys, double fpr);
 /* ---- filters -----------------------------------------------------------------------------------
  */
 
-/* blyi_ops.create, given the factor: the spec's own, or what the kind makes of it. */
+/* blyi_ops.create, given the factor of growth, which the kind may derive from the spec. */
 bly_status blyi_levels_create(const bly_spec *spec, uint32_t growth, bly_filter **out);
 
 /* Opens the next level. BLY_ENOMEM; BLY_ETOOBIG; BLY_EGROWTH; BLY_EFULL when there are too many, or
@@ -106,7 +107,7 @@ bly_status blyi_levels_grow(bly_filter *f);
 /* blyi_ops.clear: back to the first level. */
 void blyi_levels_clear(bly_filter *f);
 
-/* blyi_level_rules.adds_up and .settle. */
+/* blyi_level_rules.levels_are_consistent and .update_totals. */
 bool blyi_levels_consistent(const blyi_shape *all, const blyi_shape *const *levels, unsigned n);
 void blyi_levels_sum_counts(bly_filter *f);
 

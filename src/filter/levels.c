@@ -117,9 +117,9 @@ void blyi_levels_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
         f->levels->at[i]->ops->prefetch(f->levels->at[i], h, n);
 }
 
-/* A single key comes from a call of its own, not from a batch, so nothing has been fetched for it
- * yet: all levels' lines are, at once, instead of one by one. (Of one level there is nothing to
- * gain.) */
+/* A single key comes from a call of its own, not from a batch, so nothing has been prefetched for
+ * it yet: the lines of all levels are requested at once instead of one by one. (With one level
+ * there is nothing to gain.) */
 void blyi_levels_find_absent(const bly_filter *f, unsigned levels, const bly_hash *h, size_t n,
                              blyi_absent *out) {
     if (n == 1 && f->levels->n > 1)
@@ -134,7 +134,7 @@ void blyi_levels_find_absent(const bly_filter *f, unsigned levels, const bly_has
         uint8_t found[BLYI_BATCH_GROUP];
         if (l->ops->contains_many(l, out->h, out->n, found) == 0)
             continue;
-        size_t kept = 0; /* without a branch: which are found is anyone's guess */
+        size_t kept = 0; /* without a branch, which could not be predicted */
         for (size_t i = 0; i < out->n; i++) {
             out->h[kept] = out->h[i];
             out->from[kept] = out->from[i];

@@ -19,33 +19,32 @@ enum {
 typedef struct blyi_levels {
     bly_filter *at[BLYI_MAX_LEVELS];
     unsigned n;
-    bool lent; /* at[0] is somebody else's: not changed, not destroyed */
+    bool lent; /* at[0] is borrowed: not changed, not destroyed */
 } blyi_levels;
 
 struct blyi_level_request; /* level_growth.h */
 
-/* What a kind made of levels supplies. The first two judge what comes out of a file; that hash and
- * seed are the whole's has been seen to, but items and rates may be anything. */
+/* What a kind made of levels supplies. The first two functions validate what a file contains. Hash
+ * and seed of the levels are known to be the whole's; items and rates may be anything. */
 typedef struct blyi_level_rules {
     /* Whether a filter of that shape may be level i. */
     bool (*accepts_level)(const blyi_shape *whole, unsigned i, const blyi_shape *level);
-    /* Whether these levels, all of them admitted, make that whole. */
+    /* Whether these levels, all of them accepted, can make up that whole. */
     bool (*levels_are_consistent)(const blyi_shape *whole, const blyi_shape *const *levels,
                                   unsigned n);
-    /* Sets capacity and items, and what else of the whole follows from its levels, n of them at
-     * present. */
+    /* Recomputes capacity, items and whatever else of the whole follows from its levels. */
     void (*update_totals)(bly_filter *f);
-    /* Plans one level, for a kind whose filter grows by levels; else NULL (growth.h). */
+    /* Plans one level, for a kind whose filter grows by levels; else NULL (level_growth.h). */
     bly_status (*plan_level)(const struct blyi_level_request *request, double *fpr,
                              bly_geometry *out);
     /* Whether two successive levels of these geometries have one share of the rate between them;
      * NULL: never. */
     bool (*share_rate)(const bly_geometry *a, const bly_geometry *b);
-    /* Whether bly_filter_level hands them out: they are parts of one set, one like the other. */
+    /* Whether bly_filter_level returns them: they are equal parts of one set. */
     bool levels_are_public;
 } blyi_level_rules;
 
-/* Whether a kind, which must be one there is, is made of levels. */
+/* Whether a kind that exists is made of levels. */
 static inline bool blyi_kind_has_levels(bly_kind kind) {
     return blyi_ops_of(kind)->level_rules != NULL;
 }
@@ -56,7 +55,7 @@ void blyi_levels_push(bly_filter *f, bly_filter *level);
 /* Keeps the first `n` levels. */
 void blyi_levels_truncate(bly_filter *f, unsigned n);
 
-/* Works out the whole's geometry, capacity and items anew, when its levels have changed. */
+/* Recomputes the whole's geometry, capacity and items after its levels have changed. */
 void blyi_levels_recompute(bly_filter *f);
 
 /* Adds a clone of a level of another filter, compatible with f. On failure `f` is as before. */
@@ -65,34 +64,34 @@ bly_status blyi_levels_append(bly_filter *f, const bly_filter *from);
 /* Adds clones of from's levels, beginning with its `first`, to `f`. On failure `f` is as before. */
 bly_status blyi_levels_copy(bly_filter *f, const bly_filter *from, unsigned first);
 
-/* blyi_ops.is_compatible, .equal and .unite, for levels that are all alike; the last two for
- * filters that are compatible. */
+/* blyi_ops.is_compatible, .is_equal and .union_with, for levels of one kind; the last two for
+ * compatible filters. */
 bool blyi_levels_compatible(const bly_filter *a, const bly_filter *b);
 bool blyi_levels_equal(const bly_filter *a, const bly_filter *b);
 bly_status blyi_levels_union(bly_filter *dst, const bly_filter *src);
 
-/* The statistics of each level, and what they say of the whole: sums of bits and bytes, the shares
- * of these that are and should be set, the name of the hash. What is left is 0. */
+/* The statistics of each level, and those of the whole that are their sums or means: bits, bytes,
+ * fill and expected fill, the name of the hash. All other fields are 0. */
 void blyi_levels_sum_stats(const bly_filter *f, bly_stats *each, bly_stats *out);
 
-/* blyi_ops.fill_stats of levels any of which may have a key. */
+/* blyi_ops.fill_stats, where any level may have a key. */
 void blyi_levels_stats(const bly_filter *f, bly_stats *out);
 
 /* ---- lookups in all levels, any of which may have a key ----------------------------------------
  */
 
-/* The hashes, at most a group, that none of the levels asked has. */
+/* The hashes, at most a group, that none of the levels looked up has. */
 typedef struct blyi_absent {
     size_t n;
     bly_hash h[BLYI_BATCH_GROUP];
-    uint8_t from[BLYI_BATCH_GROUP]; /* where they were among those asked about */
+    uint8_t from[BLYI_BATCH_GROUP]; /* their positions in the batch */
 } blyi_absent;
 
-/* Asks the oldest `levels` levels about n hashes, at most a group. */
+/* Looks n hashes, at most a group, up in the oldest `levels` levels. */
 void blyi_levels_find_absent(const bly_filter *f, unsigned levels, const bly_hash *h, size_t n,
                              blyi_absent *out);
 
-/* blyi_ops.prefetch and .contains. */
+/* blyi_ops.prefetch and .contains_many. */
 void blyi_levels_prefetch(const bly_filter *f, const bly_hash *h, size_t n);
 size_t blyi_levels_contains_many(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
 

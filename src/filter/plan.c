@@ -98,7 +98,7 @@ uint64_t bly_plan_capacity(const bly_geometry *g, double fpr, unsigned hash_bits
 }
 
 /* Rounds up to an odd number under 64 times a power of two times `step`. */
-static uint64_t foldable(uint64_t size, uint64_t step) {
+static uint64_t round_to_foldable(uint64_t size, uint64_t step) {
     uint64_t units = size / step;
     unsigned shift = 0;
     while (units >> shift > 63)
@@ -107,33 +107,33 @@ static uint64_t foldable(uint64_t size, uint64_t step) {
     return (top << shift) * step;
 }
 
-/* A geometry whose size is looked for, in steps. */
+/* A geometry whose size is searched for, in steps. */
 typedef struct sizing {
     bly_geometry g;
     uint32_t step;
     double n, p;
 } sizing;
 
-static double excess_at(void *ctx, uint64_t steps) {
+static double bits_excess(void *ctx, uint64_t steps) {
     sizing *z = ctx;
     z->g.size = steps * z->step;
     return blyi_excess(blyi_rate(&z->g, z->n), z->p);
 }
 
 /* The smallest size with k = z->g.hashes whose rate is within p; false when none is, or when it
- * would take more than `limit` bits. A limit that comes from a plan `known` to do is asked first:
- * most k cannot do better. */
+ * would take more than `limit` bits. If the limit comes from a plan that is `known` to suffice, it
+ * is tried first: most k cannot do better. */
 static bool smallest_bits(const blyi_bit_layout *l, sizing *z, uint64_t limit, bool known) {
     uint32_t k = z->g.hashes;
     uint64_t per_step = bits_per_size(l, k) * l->step;
     uint64_t most = limit / per_step, least = l->min_size / l->step;
     /* No layout beats a classic filter of the same k, so its formula is where to start. */
     double ideal = -(double)k * z->n / log1p(-pow(z->p, 1.0 / k)) / (double)per_step;
-    if (!(ideal <= (double)most) || least > most || (known && excess_at(z, most) > 0))
+    if (!(ideal <= (double)most) || least > most || (known && bits_excess(z, most) > 0))
         return false;
     if (ideal > (double)least + 1)
         least = (uint64_t)ideal;
-    blyi_size_search s = {excess_at, z, least - 1, least, most, 0.6 * k};
+    blyi_size_search s = {bits_excess, z, least - 1, least, most, 0.6 * k};
     uint64_t steps = blyi_smallest_size(&s);
     z->g.size = steps * l->step;
     return steps != 0;
@@ -157,7 +157,7 @@ static bly_geometry smallest_of_all(const blyi_bit_layout *l, sizing *z, uint32_
     return best;
 }
 
-static bly_status check_question(uint64_t keys, double fpr, unsigned hash_bits) {
+static bly_status check_request(uint64_t keys, double fpr, unsigned hash_bits) {
     if (hash_bits < 32 || hash_bits > 128)
         return BLY_EINVAL;
     if (!(fpr >= 0x1p-40 && fpr < 1))
@@ -186,7 +186,7 @@ static bly_status plan_bits(bly_kind kind, const blyi_bit_layout *l, double n, d
     if (best.size == 0)
         return BLY_ETOOBIG;
     if (options & BLY_FOLDABLE)
-        best.size = foldable(best.size, l->step);
+        best.size = round_to_foldable(best.size, l->step);
     bly_status status = bly_plan_check(&best);
     if (status == BLY_OK)
         *out = best;
@@ -200,7 +200,7 @@ bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options, 
         return BLY_EKIND;
     if (options & ~options_of(planner))
         return BLY_EINVAL;
-    bly_status status = check_question(keys, fpr, hash_bits);
+    bly_status status = check_request(keys, fpr, hash_bits);
     if (status)
         return status;
     double n = (double)keys, p = fpr - blyi_hash_floor(n, hash_bits);

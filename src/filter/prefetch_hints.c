@@ -1,15 +1,17 @@
+/* Prefetch hints: addresses remembered from an earlier lookup, so that the memory of a key can be
+ * requested before the filter itself is at hand. */
 #include "filter/level_growth.h"
 
 #include <bloomery/ahead.h>
 
-static bool is_secret(const bly_hasher *hasher) {
+static bool hasher_is_secret(const bly_hasher *hasher) {
     return hasher->id == BLY_HASH_SIPHASH || hasher->id == BLY_HASH_CUSTOM;
 }
 
 void bly_ahead_of(const bly_filter *f, bly_ahead *out) {
     size_t levels = bly_filter_levels(f);
     out->places = 0;
-    if (f->keyless || is_secret(&f->hasher))
+    if (f->keyless || hasher_is_secret(&f->hasher))
         return;
     out->hasher = f->hasher;
     out->whole = f->geometry;
@@ -24,7 +26,7 @@ void bly_ahead_of(const bly_filter *f, bly_ahead *out) {
     }
 }
 
-/* A filter with levels that has another one, or lost some, has another size. */
+/* A filter with levels that has opened or dropped one has another size. */
 bool bly_ahead_holds(const bly_ahead *a, const bly_filter *f) {
     const bly_filter *newest = f->levels ? blyi_newest_level(f) : f;
     return a->places && newest->body == a->place[0].body && f->geometry.size == a->whole.size &&
@@ -32,7 +34,7 @@ bool bly_ahead_holds(const bly_ahead *a, const bly_filter *f) {
            f->hasher.id == a->hasher.id && !f->keyless;
 }
 
-static inline void fetch(const struct bly_ahead_place *place, bly_hash h) {
+static inline void prefetch_place(const struct bly_ahead_place *place, bly_hash h) {
     const blyi_ops *ops = place->row;
     const uint8_t *body = place->body;
     if (ops->block_shift) {
@@ -40,7 +42,7 @@ static inline void fetch(const struct bly_ahead_place *place, bly_hash h) {
                               blyi_block_probe_of(h, place->geometry.size, ops->block_shift).at);
         return;
     }
-    /* As much of a filter as these kinds look at. */
+    /* The fields of a filter that `prefetch` of these kinds reads. */
     const bly_filter there = {
         .ops = ops, .body = (uint8_t *)(uintptr_t)body, .geometry = place->geometry};
     ops->prefetch(&there, &h, 1);
@@ -49,6 +51,6 @@ static inline void fetch(const struct bly_ahead_place *place, bly_hash h) {
 bly_hash bly_ahead_fetch(const bly_ahead *a, const void *key, size_t len) {
     bly_hash h = a->hasher.one(&a->hasher, key, len);
     for (uint32_t i = 0; i < a->places; i++)
-        fetch(&a->place[i], h);
+        prefetch_place(&a->place[i], h);
     return h;
 }

@@ -66,7 +66,7 @@ bly_status bly_filter_overlap(const bly_filter *a, const bly_filter *b, bly_over
     return BLY_OK;
 }
 
-/* An estimated count, kept within what is certain. */
+/* An estimated count, clamped to what is certain. */
 static uint64_t bounded_estimate(double estimate, uint64_t least, uint64_t most) {
     if (!(estimate < (double)most))
         return most;
@@ -89,7 +89,7 @@ uint64_t blyi_copies_in_both(double both, double copies, double keys, uint64_t m
     return bounded_estimate(both * fmax(mean, 1), 0, most);
 }
 
-/* Of so many, the share part / (part + rest): all or none only where it is just that. */
+/* The share part / (part + rest) of `all`, rounded to all or none only where it is exactly that. */
 static uint64_t share_of(uint64_t all, uint64_t part, uint64_t rest) {
     if (part == 0 || all == 0)
         return 0;
@@ -101,7 +101,7 @@ uint64_t blyi_copies_left(uint64_t items, uint64_t others, const blyi_subtractio
     uint64_t taken = share_of(others, t->taken, t->passed);
     if (t->left == 0 && t->stuck == 0)
         return 0;
-    /* Cells tell less and less of src the more of it is not there: then dst's own are a bound. */
+    /* The more of src is missing in dst, the less its cells tell: then those of dst are a bound. */
     if (t->passed > 0 || taken >= items) {
         uint64_t bound = share_of(items, t->taken, t->left);
         taken = bound < taken ? bound : taken;
@@ -129,7 +129,7 @@ static bly_status union_bits(bly_filter *dst, const bly_filter *src) {
     return BLY_OK;
 }
 
-/* Only a rule by which all keys of the result were made may be recorded. */
+/* Records a key rule only if all keys of the result follow it. */
 static bly_key_rule rule_of_union(const bly_filter *a, const bly_filter *b) {
     if (a->key_rule == b->key_rule || bly_filter_count(b) == 0)
         return a->key_rule;
@@ -208,7 +208,7 @@ static const char *why_unsupported(bly_operation op, const bly_filter *f) {
     const blyi_kind *kind = blyi_kind_of(f->geometry.kind);
     if ((unsigned)op < BLYI_OPERATIONS && kind->refusals[op])
         return kind->refusals[op];
-    bool view = f->ops != kind->ops; /* of another filter's memory */
+    bool view = f->ops != kind->ops; /* a read-only view of another filter's memory */
     if (view && (op == BLY_OP_UNION || op == BLY_OP_INTERSECT))
         return "it lies in another filter's memory and can only be read; clone it first";
     switch (op) {

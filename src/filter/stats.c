@@ -1,4 +1,4 @@
-/* What a filter can say of itself. */
+/* Statistics of a filter, and their text. */
 #include "filter/filter.h"
 #include "filter/rate.h"
 
@@ -40,13 +40,13 @@ void bly_filter_stats(const bly_filter *f, bly_stats *out) {
         f->ops->fill_stats(f, out);
 }
 
-/* What `hashes` counts. Of what a key has several of, people say k. */
+/* What `hashes` counts; "k" where it is a number of cells per key. */
 static const char *hashes_name(const blyi_kind *k) {
     return k && k->hashes_name && !strstr(k->hashes_name, " per key") ? k->hashes_name : "k";
 }
 
-/* Last lines for the kinds that have more to tell; else empty. */
-static void remark(const bly_stats *s, char *out, size_t room) {
+/* The last lines, for the kinds that have more to report; else empty. */
+static void format_remarks(const bly_stats *s, char *out, size_t room) {
     size_t used = 0;
     out[0] = '\0';
     if (s->stuck)
@@ -61,7 +61,7 @@ static void remark(const bly_stats *s, char *out, size_t room) {
 size_t bly_stats_format(const bly_stats *s, char *buf, size_t size) {
     const char *kind = bly_kind_name(s->kind);
     char more[160];
-    remark(s, more, sizeof more);
+    format_remarks(s, more, sizeof more);
     bool counts = bly_kind_capabilities(s->kind) & BLY_ONLY_COUNTS;
     int length =
         snprintf(buf, size,
