@@ -169,8 +169,7 @@ BLYI_KERNEL_INLINE bool avx2_split_add_block(void *block, uint64_t bits, unsigne
     return k == 12 ? avx2_split_add_k(block, bits, 12) : avx2_split_add_k(block, bits, 16);
 }
 
-/* ---- for single keys: fewer writes to general registers (hash_probe.h) ------------------------
- */
+/* ---- for single keys: fewer writes to general registers (hash_probe.h) ----------------------- */
 
 /* A number in each lane, loaded from memory: compilers would go through a general register. */
 BLYI_KERNEL_INLINE __m256i avx2_broadcast32(const uint32_t *number) {

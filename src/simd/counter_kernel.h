@@ -108,8 +108,7 @@ static inline void blyi_counters64_set(uint64_t *front, uint64_t *planes, unsign
         planes[p * BLYI_COUNTER_WORDS + i] = c.plane[p];
 }
 
-/* ---- the kernels in plain C (blyi_counters_fn) ------------------------------------------------
- */
+/* ---- the kernels in plain C (blyi_counters_fn) ----------------------------------------------- */
 
 static inline bool blyi_counters_add(uint64_t *front, uint64_t *planes, uint64_t bits) {
     uint64_t mask[BLYI_COUNTER_WORDS], free = 0;

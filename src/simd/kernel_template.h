@@ -94,8 +94,7 @@ static size_t BLYI_KERNEL(split_add_blocks)(void *blocks, const blyi_block_probe
     return BLYI_KERNEL(add_loop)(blocks, probes, n, 16, out, BLYI_KERNEL(split_add_block));
 }
 
-/* ---- keys: hash and probe in one function (hash_probe.h) --------------------------------------
- */
+/* ---- keys: hash and probe in one function (hash_probe.h) ------------------------------------- */
 
 BLYI_KERNEL_INLINE BLYI_KERNEL_RACY bool
 BLYI_KERNEL(split_contains_swapped)(const void *block, uint64_t word, unsigned k) {
@@ -128,8 +127,7 @@ BLYI_DEFINE_KEY_KERNEL(, split_add_key_8, 6, 8, NULL, BLYI_KERNEL(split_add_bloc
 BLYI_DEFINE_KEY_KERNEL(, split_add_key_12, 6, 12, NULL, BLYI_KERNEL(split_add_block))
 BLYI_DEFINE_KEY_KERNEL(, split_add_key_16, 6, 16, NULL, BLYI_KERNEL(split_add_block))
 
-/* ---- ribbon lookups and bit counts ------------------------------------------------------------
- */
+/* ---- ribbon lookups and bit counts ----------------------------------------------------------- */
 
 static size_t BLYI_KERNEL(ribbon_contains_many)(const blyi_ribbon_lookup *lookups, size_t n,
                                                 uint8_t *out) {
@@ -152,8 +150,7 @@ BLYI_KERNEL_RACY static uint64_t BLYI_KERNEL(popcount_or)(const uint64_t *a, con
     return BLYI_KERNEL(count_bits)(a, b, n, true);
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 const blyi_kernels BLYI_KERNEL_TABLE = {
     .name = BLYI_KERNEL_NAME,
