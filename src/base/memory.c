@@ -96,11 +96,11 @@ uint64_t blyi_growth_limit(uint64_t requested) {
     return requested > BLYI_GROWTH_BY_SIZE ? requested : BLYI_GROWTH_BY_SIZE + 1;
 }
 
-bool blyi_growth_fits(uint64_t limit, uint64_t held, uint64_t bytes) {
+bool blyi_growth_fits(uint64_t limit, uint64_t size, uint64_t bytes) {
     const uint64_t times = 64, always = (uint64_t)64 << 20;
     if (limit != BLYI_GROWTH_BY_SIZE)
         return limit == 0 || bytes <= limit;
-    return bytes <= always || bytes / times + (bytes % times != 0) <= held;
+    return bytes <= always || bytes / times + (bytes % times != 0) <= size;
 }
 
 void *blyi_array_realign(const bly_allocator *a, uint64_t bytes, void *block, size_t offset) {

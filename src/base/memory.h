@@ -31,8 +31,8 @@ enum { BLYI_GROWTH_BY_SIZE = 1 };
 /* The limit for what a caller requests: 0, the default, in proportion; UINT64_MAX, no limit. */
 uint64_t blyi_growth_limit(uint64_t requested);
 
-/* Whether a filter of `held` bytes may allocate `bytes` more. In proportion: up to 64 times as
+/* Whether a filter of `size` bytes may allocate `bytes` more. In proportion: up to 64 times as
  * many, or up to 64 MiB. */
-bool blyi_growth_fits(uint64_t limit, uint64_t held, uint64_t bytes);
+bool blyi_growth_fits(uint64_t limit, uint64_t size, uint64_t bytes);
 
 #endif

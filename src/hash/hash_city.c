@@ -5,7 +5,7 @@
  */
 #include "hash/hash_city.h"
 
-/* A compiler sees one byte-swap instruction in this. */
+/* Compilers make one byte-swap instruction of this. */
 static uint64_t city64_swap_bytes(uint64_t x) {
     uint8_t b[8];
     blyi_store64le(b, x);

@@ -37,7 +37,7 @@ static uint64_t farm64_over64(const uint8_t *p, size_t len) {
         blyi_city_step(&st, p, BLYI_CITY_K1, 1);
 
     /* The last 64 bytes, which may overlap the block before, under a multiplier that depends on
-     * what came so far, and with the length of the overlap put into the state. */
+     * the bytes before, and with the length of the overlap added to the state. */
     const uint64_t mul = BLYI_CITY_K1 + ((st.z & 255) << 1);
     st.w[0] += (len - 1) & 63;
     st.v[0] += st.w[0];

@@ -1,9 +1,9 @@
 /* MurmurHash3 x64-128, MurmurHash64A and MurmurHash2, by Austin Appleby.
  *
- * MurmurHash3 eats 16 bytes a step into two words that feed each other, and finishes both with
+ * MurmurHash3 mixes 16 bytes a step into two words that feed each other, and finishes both with
  * fmix64. Its published seed is 32 bits, the start value of both words; here it is 64 bits, which
  * agrees for every seed below 2^32. Guava, Cassandra and bits-and-blooms use it.
- * MurmurHash64A, the older 64-bit one, eats 8 bytes a step; RedisBloom uses it, and before it used
+ * MurmurHash64A, the older 64-bit one, mixes 8 bytes a step; RedisBloom uses it, and before it used
  * MurmurHash2, the same with 32-bit words.
  *
  * The reference code loads words in the host's order; ours are little-endian everywhere, as the

@@ -110,7 +110,7 @@ BLYI_KERNEL_INLINE void avx2_split_mask(uint64_t bits, unsigned k, __m256i *low,
         return;
     avx2_split_bits(_mm256_set1_epi64x((long long)blyi_split_more(bits)), &more_low, &more_high);
     if (k == 12) {
-        /* All ones where the top bit says "lanes 4 to 7". */
+        /* All ones where the top bit selects lanes 4 to 7. */
         __m256i upper = _mm256_cmpgt_epi64(_mm256_setzero_si256(), x);
         more_high = _mm256_and_si256(upper, more_low);
         more_low = _mm256_andnot_si256(upper, more_low);

@@ -1,9 +1,9 @@
 /* hash_probe.h - hashes keys and tests or sets their bits in one function. Internal.
  *
  * There are two kinds of these functions: one for a batch of keys, in the pipeline of
- * filter/block_batch.c, and one for a single key. They need the hash and the block function compiled
- * into one loop, so each instruction set has its own: kernel_template.h instantiates the macros
- * below with its block functions.
+ * filter/block_batch.c, and one for a single key. They need the hash and the block function
+ * compiled into one loop, so each instruction set has its own: kernel_template.h instantiates the
+ * macros below with its block functions.
  *
  * For each of n block probes, the batch function tests the block (or sets its bits), then replaces
  * the probe by that of the next key and prefetches its block. Both steps are in one loop, key by
