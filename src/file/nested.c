@@ -1,5 +1,4 @@
-/* Reads the headers of nested containers, checks how they fit together, and creates their filters.
- */
+/* Reads the headers of nested containers, checks how they fit together, and creates the filters. */
 #include "file/nested.h"
 
 #include <string.h>

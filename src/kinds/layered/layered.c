@@ -128,7 +128,8 @@ static uint64_t copies(const bly_filter *f, bly_hash h) {
  * many items there are cannot be told from the cells, once one of them is stuck. */
 static bool sound(const blyi_shape *shape, const uint8_t *body) {
     const bly_geometry *g = &shape->geometry;
-    const size_t bytes = sizeof(uint64_t) * BLYI_COUNTER_WORDS; /* of a block, or of a plane of it */
+    const size_t bytes =
+        sizeof(uint64_t) * BLYI_COUNTER_WORDS; /* of a block, or of a plane of it */
     const uint8_t *front = body, *planes = body + blyi_layered_front_bytes(g);
     unsigned stray = 0;
     for (const uint8_t *pad = front + g->size * bytes; pad < planes; pad++)

@@ -23,7 +23,8 @@ static inline void combine_block(bly_filter *dst, const bly_filter *src, uint64_
     const uint64_t *other_planes = blyi_layered_planes(src, b);
     for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++) {
         blyi_counters64 mine = blyi_counters64_get(front, planes, i);
-        blyi_counters64_set(front, planes, i, combine(mine, blyi_counters64_get(other, other_planes, i)));
+        blyi_counters64_set(front, planes, i,
+                            combine(mine, blyi_counters64_get(other, other_planes, i)));
     }
 }
 
@@ -85,7 +86,7 @@ static bool holds_block(const bly_filter *dst, const bly_filter *src, uint64_t b
     uint64_t fewer = 0;
     for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++)
         fewer |= blyi_counters64_less(blyi_counters64_get(front, blyi_layered_planes(dst, b), i),
-                                  blyi_counters64_get(other, blyi_layered_planes(src, b), i));
+                                      blyi_counters64_get(other, blyi_layered_planes(src, b), i));
     return fewer == 0;
 }
 
