@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The high 64 bits of x * y: x scaled from [0, 2^64) to [0, y). This stands for "x mod y"
- * everywhere: no division, no bias worth naming, and floor(mulhi(x, m) / d) = mulhi(x, m / d) for
- * every divisor d of m, which is what makes folding exact. */
+/* The high 64 bits of x * y: x scaled from [0, 2^64) to [0, y). It is used in place of "x mod y"
+ * everywhere. It needs no division, its bias is negligible, and floor(mulhi(x, m) / d) =
+ * mulhi(x, m / d) for every divisor d of m, which makes folding exact. */
 static inline uint64_t blyi_mulhi(uint64_t x, uint64_t y) {
 #ifdef __SIZEOF_INT128__
     __extension__ typedef unsigned __int128 u128;
@@ -22,7 +22,7 @@ static inline uint64_t blyi_mulhi(uint64_t x, uint64_t y) {
 #endif
 }
 
-/* The whole of x * y: its low 64 bits, and the high ones in *high. */
+/* The full product x * y: returns the low 64 bits, and sets *high to the high ones. */
 static inline uint64_t blyi_mul(uint64_t x, uint64_t y, uint64_t *high) {
 #ifdef __SIZEOF_INT128__
     __extension__ typedef unsigned __int128 u128;
@@ -35,11 +35,11 @@ static inline uint64_t blyi_mul(uint64_t x, uint64_t y, uint64_t *high) {
 #endif
 }
 
-/* The two halves of x * y, one exclusive-or the other. */
+/* The xor of the two halves of x * y. */
 static inline uint64_t blyi_mul_fold(uint64_t x, uint64_t y) {
 #if defined(__x86_64__) && defined(__GNUC__)
-    /* GCC keeps a product of 128 bits in memory where it could stay in two registers: of a batch of
-     * keys of 60 bytes that takes a tenth of the instructions. */
+    /* GCC stores a product of 128 bits in memory where it could stay in two registers. In a batch
+     * of keys of 60 bytes that is a tenth of the instructions. */
     uint64_t low, high;
     __asm__("mulq %3" : "=a"(low), "=d"(high) : "%0"(x), "r"(y) : "cc");
     return low ^ high;
@@ -49,12 +49,12 @@ static inline uint64_t blyi_mul_fold(uint64_t x, uint64_t y) {
 #endif
 }
 
-/* ---- products that leave x where it is
- * By an instruction that only files for newer processors may use. It saves a copy wherever x is
- * needed afterwards; GCC knows it, and copies all the same. */
+/* ---- products that do not overwrite x
+ * They use mulx, which only files compiled for BMI2 may contain. It saves a copy wherever x is
+ * needed afterwards. GCC knows the instruction, but copies x nevertheless. */
 #if defined(__BMI2__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 static inline uint64_t blyi_mulhi_keep(uint64_t x, uint64_t y) {
-    uint64_t high; /* both halves go there, the low one first */
+    uint64_t high; /* receives both halves, the low one first */
     __asm__("mulx %2, %0, %0" : "=r"(high) : "d"(x), "rm"(y));
     return high;
 }
@@ -65,7 +65,7 @@ static inline uint64_t blyi_mul_fold_keep(uint64_t x, uint64_t y) {
     return low ^ high;
 }
 
-/* With a factor that lies in memory, and stays there. */
+/* With a factor that is read from memory by the instruction itself. */
 static inline uint64_t blyi_mul_fold_at(uint64_t x, const uint64_t *y) {
     uint64_t low, high;
     __asm__("mulx %3, %0, %1" : "=r"(low), "=r"(high) : "d"(x), "m"(*y));
@@ -85,7 +85,7 @@ static inline uint64_t blyi_mul_fold_at(uint64_t x, const uint64_t *y) {
 }
 #endif
 
-/* Between a host word and a word as it lies in a body; its own inverse. */
+/* Converts a host word to a word of a body, or back. */
 static inline uint64_t blyi_le64(uint64_t w) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     return __builtin_bswap64(w);
@@ -94,19 +94,20 @@ static inline uint64_t blyi_le64(uint64_t w) {
 #endif
 }
 
-/* Words that other threads may be setting bits in: each access is atomic, no order implied. */
+/* Reads a word in which other threads may be setting bits. Atomic, without any order. */
 static inline uint64_t blyi_word_get(const uint64_t *w) {
     return blyi_le64(__atomic_load_n(w, __ATOMIC_RELAXED));
 }
 
-/* Sets the bits of `mask`; true if any of them was clear. Alone with the array. */
+/* Sets the bits of `mask`. Returns true if any was clear. For exclusive access only. */
 static inline bool blyi_word_set(uint64_t *w, uint64_t mask) {
     uint64_t old = blyi_le64(*w);
     *w = blyi_le64(old | mask);
     return (old & mask) != mask;
 }
 
-/* The same among other threads: true for exactly one of those that set a clear bit. */
+/* The same, while other threads do so too. Of those that set the same clear bits at the same time,
+ * exactly one gets true. */
 static inline bool blyi_word_set_shared(uint64_t *w, uint64_t mask) {
     uint64_t m = blyi_le64(mask);
     if ((__atomic_load_n(w, __ATOMIC_RELAXED) & m) == m)
@@ -114,18 +115,18 @@ static inline bool blyi_word_set_shared(uint64_t *w, uint64_t mask) {
     return (__atomic_fetch_or(w, m, __ATOMIC_RELAXED) & m) != m;
 }
 
-/* Starts loading a line that will soon be read, into the second-level cache only. The first level
- * can wait for some twenty lines at once, the second for several times as many, and from there a
- * line comes in a few cycles. (Zen 4, random lines of 131 MB, 32 and 128 requested ahead: 9.2
+/* Prefetches a line that will soon be read, into the second-level cache only. The first level can
+ * wait for some twenty lines at once, the second for several times as many, and a line comes from
+ * there in a few cycles. (Zen 4, random lines of 131 MB, 32 and 128 requested ahead: 9.2
  * and 9.1 ns a line into the first level, 5.3 and 3.1 into the second.) */
 static inline void blyi_prefetch_to_read(const void *line) {
     __builtin_prefetch(line, 0, 2);
 }
 
-/* Starts loading a line that other threads write to as well, to be written: away from them, and not
- * as a copy to be read, which the write would have to call in again from everywhere. Compilers have
- * the instruction only in code for the processors that came with it. Older ones pass over it, and
- * heed the next. */
+/* Prefetches a line that will soon be written, and that other threads write to as well:
+ * exclusively, because the write would have to invalidate the copies of a line loaded for reading.
+ * Compilers use prefetchw only in code for processors that have it. Older ones ignore it, and
+ * execute the generic prefetch that follows. */
 static inline void blyi_prefetch_to_write(const void *line) {
 #if defined(__x86_64__) && defined(__GNUC__)
     __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
@@ -133,7 +134,7 @@ static inline void blyi_prefetch_to_write(const void *line) {
     __builtin_prefetch(line, 1);
 }
 
-/* The same, or a line to be read. */
+/* One of the two. */
 static inline void blyi_prefetch(const void *line, bool to_write) {
     if (to_write)
         blyi_prefetch_to_write(line);

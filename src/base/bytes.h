@@ -1,8 +1,8 @@
 /* bytes.h - little-endian words at any address.
  *
  * Everything Bloomery hashes or stores is little-endian, whatever the host. The words are put
- * together from bytes by shifts, written out rather than looped: in this shape gcc and clang make
- * one load or store of it (with a byte swap on a big-endian host), so no #if is needed.
+ * together from bytes by shifts, written out rather than looped. In this form gcc and clang compile
+ * them to one load or store (with a byte swap on a big-endian host), so no #if is needed.
  */
 #ifndef BLYI_BASE_BYTES_H
 #define BLYI_BASE_BYTES_H

@@ -1,10 +1,15 @@
+/* Aligned arrays from any allocator, in huge pages where that pays, and limits of their growth.
+ *
+ * A random probe of a large filter misses the TLB as well as the cache when pages are 4 KiB. With
+ * 2 MiB pages batched queries run about 1.5 times faster from ten million keys on. */
 #include "base/memory.h"
 
-#include "base/huge_pages.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { CACHE_LINE = 64, MIN_ROUNDED = 4 * BLYI_HUGE_PAGE };
+enum { CACHE_LINE = 64, HUGE_PAGE = 2 << 20, MIN_ROUNDED = 4 * HUGE_PAGE };
 
 static void *default_alloc(void *ctx, size_t size) {
     (void)ctx;
@@ -21,44 +26,57 @@ bly_allocator blyi_allocator_or_default(const bly_allocator *a) {
     return a ? *a : fallback;
 }
 
-/* A caller's allocator may hand out pieces of its own big pages: advice is not ours to give. */
-static bool wants_huge(const bly_allocator *a, uint64_t bytes) {
-    return a->alloc == default_alloc && bytes >= 2 * (uint64_t)BLYI_HUGE_PAGE;
+/* Asks the system for huge pages. It may ignore this, and a failure does not matter. */
+static void advise_huge_pages(void *at, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    int saved = errno;
+    (void)madvise(at, bytes - bytes % HUGE_PAGE, MADV_HUGEPAGE);
+    errno = saved;
+#else
+    (void)at;
+    (void)bytes;
+#endif
 }
 
-static uint64_t alignment(const bly_allocator *a, uint64_t bytes) {
-    return wants_huge(a, bytes) ? BLYI_HUGE_PAGE : CACHE_LINE;
+/* Only for the default allocator: another may return parts of pages that it manages itself. */
+static bool uses_huge_pages(const bly_allocator *a, uint64_t bytes) {
+    return a->alloc == default_alloc && bytes >= 2 * (uint64_t)HUGE_PAGE;
 }
 
-/* What an array takes. One of several huge pages gets a whole one for its end, too. */
-static uint64_t footprint(const bly_allocator *a, uint64_t bytes) {
-    uint64_t page = BLYI_HUGE_PAGE;
-    return wants_huge(a, bytes) && bytes >= MIN_ROUNDED ? (bytes + page - 1) / page * page : bytes;
+static uint64_t array_alignment(const bly_allocator *a, uint64_t bytes) {
+    return uses_huge_pages(a, bytes) ? HUGE_PAGE : CACHE_LINE;
 }
 
-static void *aligned(void *block, uint64_t to) {
+/* The bytes an array occupies. One of several huge pages ends with a whole page, too. */
+static uint64_t array_footprint(const bly_allocator *a, uint64_t bytes) {
+    uint64_t page = HUGE_PAGE;
+    return uses_huge_pages(a, bytes) && bytes >= MIN_ROUNDED ? (bytes + page - 1) / page * page
+                                                             : bytes;
+}
+
+static void *align_up(void *block, uint64_t to) {
     return (void *)(((uintptr_t)block + (uintptr_t)to - 1) & ~((uintptr_t)to - 1));
 }
 
-/* Where an array begins in its block. */
-static void *array_in(const bly_allocator *a, uint64_t bytes, void *block) {
-    void *array = aligned(block, alignment(a, bytes));
-    if (wants_huge(a, bytes))
-        blyi_advise_huge(array, (size_t)footprint(a, bytes));
+/* The address of the array in its block. */
+static void *array_in_block(const bly_allocator *a, uint64_t bytes, void *block) {
+    void *array = align_up(block, array_alignment(a, bytes));
+    if (uses_huge_pages(a, bytes))
+        advise_huge_pages(array, (size_t)array_footprint(a, bytes));
     return array;
 }
 
 void *blyi_alloc_array(const bly_allocator *a, uint64_t bytes, void **block) {
     *block = NULL;
-    if (bytes > SIZE_MAX - 2 * alignment(a, bytes))
+    if (bytes > SIZE_MAX - 2 * array_alignment(a, bytes))
         return NULL;
     *block = a->alloc(a->ctx, blyi_array_block_bytes(a, bytes));
-    return *block ? array_in(a, bytes, *block) : NULL;
+    return *block ? array_in_block(a, bytes, *block) : NULL;
 }
 
-void *blyi_alloc_plain(const bly_allocator *a, uint64_t bytes, void **block) {
+void *blyi_alloc_small_pages(const bly_allocator *a, uint64_t bytes, void **block) {
     *block = bytes > SIZE_MAX - CACHE_LINE ? NULL : a->alloc(a->ctx, (size_t)bytes + CACHE_LINE);
-    return *block ? aligned(*block, CACHE_LINE) : NULL;
+    return *block ? align_up(*block, CACHE_LINE) : NULL;
 }
 
 void blyi_free_array(const bly_allocator *a, void *block) {
@@ -67,26 +85,26 @@ void blyi_free_array(const bly_allocator *a, void *block) {
 }
 
 size_t blyi_array_block_bytes(const bly_allocator *a, uint64_t bytes) {
-    return (size_t)(footprint(a, bytes) + alignment(a, bytes));
+    return (size_t)(array_footprint(a, bytes) + array_alignment(a, bytes));
 }
 
-uint64_t blyi_growth_limit(uint64_t asked) {
-    if (asked == 0)
+uint64_t blyi_growth_limit(uint64_t requested) {
+    if (requested == 0)
         return BLYI_GROWTH_BY_SIZE;
-    if (asked == UINT64_MAX)
+    if (requested == UINT64_MAX)
         return 0;
-    return asked > BLYI_GROWTH_BY_SIZE ? asked : BLYI_GROWTH_BY_SIZE + 1;
+    return requested > BLYI_GROWTH_BY_SIZE ? requested : BLYI_GROWTH_BY_SIZE + 1;
 }
 
-bool blyi_growth_fits(uint64_t limit, uint64_t held, uint64_t bytes) {
-    const uint64_t times = 64, least = (uint64_t)64 << 20;
+bool blyi_growth_fits(uint64_t limit, uint64_t size, uint64_t bytes) {
+    const uint64_t times = 64, always = (uint64_t)64 << 20;
     if (limit != BLYI_GROWTH_BY_SIZE)
         return limit == 0 || bytes <= limit;
-    return bytes <= least || bytes / times + (bytes % times != 0) <= held;
+    return bytes <= always || bytes / times + (bytes % times != 0) <= size;
 }
 
-void *blyi_array_settle(const bly_allocator *a, uint64_t bytes, void *block, size_t offset) {
-    void *array = array_in(a, bytes, block);
+void *blyi_array_realign(const bly_allocator *a, uint64_t bytes, void *block, size_t offset) {
+    void *array = array_in_block(a, bytes, block);
     const uint8_t *now = (const uint8_t *)block + offset;
     if (now != array)
         memmove(array, now, (size_t)bytes);

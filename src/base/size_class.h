@@ -1,9 +1,9 @@
-/* steps.h - sizes in steps of a quarter of a power of two, in a byte. Internal.
+/* size_class.h - size classes: steps of a quarter of a power of two, numbered by a byte. Internal.
  *
- * A table that grows takes the next step when it is full: a quarter to a seventh more, so that it
- * is never much larger than needed, and a filter's header can name its size in its detail.
+ * A table that is full grows to the next class, which is a quarter to a seventh larger. So it is
+ * never much larger than needed, and one byte of a filter's header can name its size.
  *
- *     step   0  1  2  3  4  5   6   7   8   9  ...
+ *     class  0  1  2  3  4  5   6   7   8   9  ...
  *     size   0  4  5  6  7  8  10  12  14  16  ...
  */
 #ifndef BLYI_BASE_SIZE_CLASS_H
@@ -11,19 +11,19 @@
 
 #include <stdint.h>
 
-enum { BLYI_MAX_SIZE_CLASS = 180 }; /* 2^46 and more: no body is so large */
+enum { BLYI_MAX_SIZE_CLASS = 180 }; /* over 2^46: no body is that large */
 
-/* `step` is at most BLYI_MAX_SIZE_CLASS. */
-static inline uint64_t blyi_class_size(unsigned step) {
-    return step == 0 ? 0 : (uint64_t)(4 + (step - 1) % 4) << (step - 1) / 4;
+/* `size_class` is at most BLYI_MAX_SIZE_CLASS. */
+static inline uint64_t blyi_size_of_class(unsigned size_class) {
+    return size_class == 0 ? 0 : (uint64_t)(4 + (size_class - 1) % 4) << (size_class - 1) / 4;
 }
 
-/* The first step whose size is at least n; BLYI_MAX_SIZE_CLASS + 1 when there is none. */
+/* The first class whose size is at least n. BLYI_MAX_SIZE_CLASS + 1 when there is none. */
 static inline unsigned blyi_size_class_for(uint64_t n) {
-    unsigned step = 0;
-    while (step <= BLYI_MAX_SIZE_CLASS && blyi_class_size(step) < n)
-        step++;
-    return step;
+    unsigned size_class = 0;
+    while (size_class <= BLYI_MAX_SIZE_CLASS && blyi_size_of_class(size_class) < n)
+        size_class++;
+    return size_class;
 }
 
 #endif

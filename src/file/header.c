@@ -1,3 +1,4 @@
+/* Encodes and decodes the header of a filter file, and checks the body that follows it. */
 #include "file/header.h"
 
 #include "base/bytes.h"
@@ -8,14 +9,14 @@
 #include <xxhash.h>
 
 enum {
-    VERSION = 1,
-    CUSTOM_BITS = 128, /* of a caller's hash that is not at hand */
+    FORMAT_VERSION = 1,
+    CUSTOM_BITS = 128, /* assumed of a custom hash function that is not known here */
 };
 
-/* Where the fields are. */
+/* The offsets of the fields. */
 enum {
     AT_MAGIC = 0,
-    AT_VERSION = 4,
+    AT_FORMAT = 4,
     AT_KIND = 5,
     AT_HASH = 6,
     AT_FLAGS = 7,
@@ -40,7 +41,7 @@ enum {
 
 enum { SUB_TEXTBOOK = 1 }; /* of a classic filter; else the detail of the geometry */
 
-static const uint8_t magic[4] = {'B', 'L', 'Y', '1'};
+static const uint8_t header_magic[4] = {'B', 'L', 'Y', '1'};
 
 /* ---- header ---------------------------------------------------------------------------------- */
 
@@ -51,8 +52,8 @@ static uint32_t header_sum(const uint8_t header[BLYI_HEADER_BYTES]) {
     return (uint32_t)XXH64(copy, sizeof copy, 0);
 }
 
-/* The width of a cell; most kinds are made of single bits. */
-static unsigned cell_bits(const bly_geometry *g) {
+/* The width of a counter or fingerprint in bits. Most kinds consist of single bits. */
+static unsigned header_width(const bly_geometry *g) {
     const blyi_planner *p = blyi_planner_of(g->kind);
     return p->layout ? 1 : p->width(g);
 }
@@ -62,8 +63,8 @@ void blyi_header_encode(const blyi_shape *s, uint64_t body_sum, uint8_t out[BLYI
     uint64_t rate;
     memcpy(&rate, &s->fpr, sizeof rate);
     memset(out, 0, BLYI_HEADER_BYTES);
-    memcpy(out + AT_MAGIC, magic, sizeof magic);
-    out[AT_VERSION] = VERSION;
+    memcpy(out + AT_MAGIC, header_magic, sizeof header_magic);
+    out[AT_FORMAT] = FORMAT_VERSION;
     out[AT_KIND] = (uint8_t)g->kind;
     out[AT_HASH] = (uint8_t)s->hasher.id;
     out[AT_FLAGS] = (uint8_t)((s->hasher.id == BLY_HASH_SIPHASH ? FLAG_KEYED : 0) |
@@ -71,7 +72,7 @@ void blyi_header_encode(const blyi_shape *s, uint64_t body_sum, uint8_t out[BLYI
                               (g->options & BLY_FOLDABLE ? FLAG_FOLDABLE : 0) |
                               (unsigned)s->key_rule << KEY_RULE_SHIFT);
     out[AT_HASHES] = (uint8_t)g->hashes;
-    out[AT_WIDTH] = (uint8_t)cell_bits(g);
+    out[AT_WIDTH] = (uint8_t)header_width(g);
     out[AT_SUB] = g->options & BLY_TEXTBOOK ? SUB_TEXTBOOK : (uint8_t)g->detail;
     out[AT_SUB + 1] = (uint8_t)(g->detail >> 8);
     blyi_store64le(out + AT_SIZE, g->size);
@@ -83,17 +84,17 @@ void blyi_header_encode(const blyi_shape *s, uint64_t body_sum, uint8_t out[BLYI
     blyi_store32le(out + AT_HEADER_SUM, header_sum(out));
 }
 
-/* Before anything else is believed. A later version may lay out and sum the rest as it likes, so
- * its number counts first. */
-static bly_status check_frame(const uint8_t *in) {
-    if (memcmp(in + AT_MAGIC, magic, sizeof magic) != 0 || in[AT_VERSION] == 0)
+/* Checked before any other field is used. A later version may have another layout and checksum, so
+ * the version is checked before these. */
+static bly_status header_check_frame(const uint8_t *in) {
+    if (memcmp(in + AT_MAGIC, header_magic, sizeof header_magic) != 0 || in[AT_FORMAT] == 0)
         return BLY_ECORRUPT;
-    if (in[AT_VERSION] > VERSION)
+    if (in[AT_FORMAT] > FORMAT_VERSION)
         return BLY_EVERSION;
     return blyi_load32le(in + AT_HEADER_SUM) == header_sum(in) ? BLY_OK : BLY_ECORRUPT;
 }
 
-static bly_status decode_geometry(const uint8_t *in, bly_geometry *g) {
+static bly_status header_decode_geometry(const uint8_t *in, bly_geometry *g) {
     unsigned sub = in[AT_SUB] | (unsigned)in[AT_SUB + 1] << 8;
     *g = (bly_geometry){
         .kind = (bly_kind)in[AT_KIND],
@@ -114,10 +115,10 @@ static bly_status decode_geometry(const uint8_t *in, bly_geometry *g) {
         g->detail = sub;
     if (bly_plan_check(g) != BLY_OK)
         return BLY_ECORRUPT;
-    return in[AT_WIDTH] == cell_bits(g) ? BLY_OK : BLY_ECORRUPT;
+    return in[AT_WIDTH] == header_width(g) ? BLY_OK : BLY_ECORRUPT;
 }
 
-static bly_status decode_hasher(const uint8_t *in, bly_hasher *hasher) {
+static bly_status header_decode_hasher(const uint8_t *in, bly_hasher *hasher) {
     bly_hash_id id = (bly_hash_id)in[AT_HASH];
     unsigned bits = id == BLY_HASH_CUSTOM ? CUSTOM_BITS : bly_hash_bits(id);
     if (bits == 0)
@@ -133,9 +134,9 @@ static bly_status decode_hasher(const uint8_t *in, bly_hasher *hasher) {
 bly_status blyi_header_decode(const uint8_t in[BLYI_HEADER_BYTES], blyi_header *out) {
     *out = (blyi_header){0};
     blyi_shape *s = &out->shape;
-    bly_status status = check_frame(in);
+    bly_status status = header_check_frame(in);
     if (status == BLY_OK)
-        status = decode_geometry(in, &s->geometry);
+        status = header_decode_geometry(in, &s->geometry);
     if (status != BLY_OK)
         return status;
     uint64_t rate = blyi_load64le(in + AT_RATE);
@@ -148,7 +149,7 @@ bly_status blyi_header_decode(const uint8_t in[BLYI_HEADER_BYTES], blyi_header *
         return BLY_ECORRUPT;
     out->body_bytes = bly_plan_bytes(&s->geometry);
     out->body_sum = blyi_load64le(in + AT_BODY_SUM);
-    return decode_hasher(in, &s->hasher);
+    return header_decode_hasher(in, &s->hasher);
 }
 
 bool blyi_header_fits(const blyi_header *h, uint64_t file_size) {
@@ -166,7 +167,7 @@ bly_status blyi_header_bind(blyi_header *h, const bly_open_options *options) {
     h->shape.sharing = o->sharing;
     h->shape.growth_limit = blyi_growth_limit(o->max_growth);
 
-    /* The hasher of a filter opened without its key has the right id, but nothing behind it. */
+    /* The hasher of a filter that was opened without its key has the right id, but no functions. */
     bool same =
         given && given->id == own->id && given->seed == own->seed && given->one && given->many;
     if (id != BLY_HASH_SIPHASH && id != BLY_HASH_CUSTOM)
@@ -189,11 +190,11 @@ uint64_t blyi_body_sum(const uint8_t *body, uint64_t bytes) {
 }
 
 bly_status blyi_body_check(const blyi_header *h, const uint8_t *body) {
-    return blyi_body_sum(body, h->body_bytes) == h->body_sum ? blyi_body_sound(h, body)
+    return blyi_body_sum(body, h->body_bytes) == h->body_sum ? blyi_body_check_content(h, body)
                                                              : BLY_ECORRUPT;
 }
 
-bly_status blyi_body_sound(const blyi_header *h, const uint8_t *body) {
+bly_status blyi_body_check_content(const blyi_header *h, const uint8_t *body) {
     uint64_t used = bly_plan_bits(&h->shape.geometry);
     uint64_t at = used / 8;
     int stray = used % 8 ? body[at++] >> used % 8 : 0;

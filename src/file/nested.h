@@ -1,10 +1,10 @@
-/* nested.h - what a file is made of: a container, and the containers inside it. Internal.
+/* nested.h - the containers of a file: one for the whole filter, and those nested in it. Internal.
  *
- * The body of a filter made of levels is one container after the other, and one of these may be
- * made so itself: an overlay's base may be a scalable filter. Which kinds may be in which is the
- * kinds' own affair (blyi_level_rules), and none of them allows more than these two layers. All
- * headers are read and checked before anything is allocated; what is done with the bodies then
- * depends on where they are. A file of one container is a nest of one.
+ * A container is a header and a body. The body of a filter with levels is one container after the
+ * other, and one of these may have levels itself: an overlay's base may be a scalable filter. Each
+ * kind decides which kinds it may contain (blyi_level_rules), and none allows deeper nesting. All
+ * headers are read and checked before anything is allocated. What happens to the bodies then
+ * depends on where they are. Most files have only one container.
  */
 #ifndef BLYI_FILE_NESTED_H
 #define BLYI_FILE_NESTED_H
@@ -14,52 +14,50 @@
 #include <bloomery/pieces.h>
 
 enum {
-    BLYI_MAX_NESTED = 1 + BLYI_MAX_LEVELS + 3
-}; /* the whole; an overlay's three parts, and the base's levels */
+    BLYI_MAX_CONTAINERS = 1 + BLYI_MAX_LEVELS + 3
+}; /* the outermost one, an overlay's three parts, and the base's levels */
 
-typedef struct blyi_part {
-    uint8_t raw[BLYI_HEADER_BYTES]; /* its header as it is in the file, */
-    blyi_header header;             /* and what that says */
-    uint64_t body;                  /* where its body begins in the file */
-    unsigned next;                  /* the one after it and after those inside it */
-    bly_filter *filter;             /* once it is made */
-} blyi_part;
+typedef struct blyi_container {
+    uint8_t raw[BLYI_HEADER_BYTES]; /* its header as it is in the file */
+    blyi_header header;             /* the same, decoded */
+    uint64_t body;                  /* offset of its body in the file */
+    unsigned next;                  /* index of the one after it and those nested in it */
+    bly_filter *filter;             /* once it is created */
+} blyi_container;
 
-/* In the order in which they lie: the whole first, and any that is made of others before them. */
-typedef struct blyi_nest {
+/* In the order of the file: each before those nested in it, so the outermost is the first. */
+typedef struct blyi_containers {
     unsigned n;
-    blyi_part in[BLYI_MAX_NESTED];
-} blyi_nest;
+    blyi_container in[BLYI_MAX_CONTAINERS];
+} blyi_containers;
 
-/* Reads the header of the whole, by peeking, and compares the length. The statuses of
+/* Reads the outermost header, by `peek`, and compares the length. The statuses of
  * blyi_header_decode and of the source. */
-bly_status blyi_nest_head(const bly_source *source, blyi_nest *out);
+bly_status blyi_containers_read_first(const bly_source *source, blyi_containers *out);
 
-/* Reads all headers, and binds the first; of the hashers of the others only id, bits and seed are
- * set. The statuses of blyi_header_bind, too. */
-bly_status blyi_nest_read(const bly_source *source, const bly_open_options *options,
-                          blyi_nest *out);
+/* Reads all headers, and binds the first. Of the other hashers only id, bits and seed are set. Also
+ * the statuses of blyi_header_bind. */
+bly_status blyi_containers_read(const bly_source *source, const bly_open_options *options,
+                                blyi_containers *out);
 
-/* Every sum, the outer one and the inner ones, and stray bits, of a file in memory. BLY_ECORRUPT.
- */
-bly_status blyi_nest_check(const blyi_nest *nest, const uint8_t *file);
+/* Checks the body of every container of a file in memory. BLY_ECORRUPT. */
+bly_status blyi_containers_check(const blyi_containers *all, const uint8_t *file);
 
-/* The filter, over a file in memory that is `borrowed`, or, when that is NULL, with empty bodies.
- * Sets the filters of the parts, too. */
-bly_status blyi_nest_make(blyi_nest *nest, const bly_allocator *a, const uint8_t *borrowed,
-                          bly_filter **out);
+/* Creates the filter. Its bodies are in the file at `borrowed`, which must outlive it, or, when
+ * that is NULL, are allocated and empty. Also sets the filters of the containers. */
+bly_status blyi_containers_make(blyi_containers *all, const bly_allocator *a,
+                                const uint8_t *borrowed, bly_filter **out);
 
-/* Whether a part has a body of its own, and is not made of those that follow it. */
-static inline bool blyi_part_is_flat(const blyi_part *part) {
-    return !blyi_kind_has_levels(part->header.shape.geometry.kind);
+/* Whether its body is data of its own, not other containers. */
+static inline bool blyi_container_is_flat(const blyi_container *c) {
+    return !blyi_kind_has_levels(c->header.shape.geometry.kind);
 }
 
-/* bly_filter_write of a filter that may, against the rules, be changed meanwhile. Every piece is
- * copied to `piece`, of BLYI_PIECE bytes, before it goes to the sink, and the sums of the pieces
- * are compared with the headers. BLY_ECHANGED: what the sink was given is no filter that could be
- * loaded. */
-enum { BLYI_PIECE = 1 << 20 }; /* the most that a sink is given at once */
-bly_status blyi_filter_write_checked(const bly_filter *f, bly_sink sink, void *ctx, uint8_t *piece);
+/* bly_filter_write of a filter that may, against the rules, change meanwhile. Every chunk is copied
+ * to `chunk`, of BLYI_MAX_CHUNK bytes, before it is passed to the sink, and the sums of these bytes
+ * are compared with the headers. BLY_ECHANGED: the bytes passed to the sink cannot be loaded. */
+enum { BLYI_MAX_CHUNK = 1 << 20 }; /* bytes passed to a sink, or requested of a source, at once */
+bly_status blyi_filter_write_checked(const bly_filter *f, bly_sink sink, void *ctx, uint8_t *chunk);
 
 /* A source over a file in memory. */
 bly_source blyi_source_memory(const void *file, uint64_t size);

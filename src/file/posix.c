@@ -1,13 +1,14 @@
-/* mmap.c - filters in files. (With file_writer.c and spill.c, the only POSIX file code.)
+/* Loads, maps and saves filters in files of a POSIX system.
  *
- * Saving never touches the old file. The new one is written under another name in the same
- * directory, flushed, and then renamed over the old (file_writer.c). A program that opens the path,
- * at any moment and after any crash, finds one of the two, whole. A program that has the old one
- * mapped keeps it.
+ * Saving never modifies the old file. The new one is written under another name in the same
+ * directory, flushed, and then renamed over the old (replace_file.c). A program that opens the
+ * path, at any moment and after any crash, finds one of the two, complete. A program that has the
+ * old one mapped keeps it.
  */
 #include "file/nested.h"
 
 #include "base/memory.h"
+#include "file/posix.h"
 #include <bloomery/file.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,22 +17,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bly_status fail_with(int error) {
-    errno = error;
-    return BLY_EIO;
-}
-
-static void close_quietly(int fd) {
-    int saved = errno;
-    (void)close(fd);
-    errno = saved;
-}
-
 /* ---- load and map ---------------------------------------------------------------------------- */
 
-/* peek and take of a source that is a file; ctx is its descriptor. BLY_ECORRUPT when it ends
- * first. */
-static bly_status read_file(void *ctx, uint64_t at, void *to, size_t n) {
+/* `peek` and `take` of a source that is a file. ctx points to its descriptor. BLY_ECORRUPT when the
+ * file ends too early. */
+static bly_status file_source_read(void *ctx, uint64_t at, void *to, size_t n) {
     uint8_t *next = to;
     while (n > 0) {
         ssize_t some = pread(*(const int *)ctx, next, n, (off_t)at);
@@ -49,33 +39,33 @@ static bly_status read_file(void *ctx, uint64_t at, void *to, size_t n) {
 }
 
 /* On success *fd is open, and *source reads from it. */
-static bly_status open_file(const char *path, int *fd, bly_source *source) {
+static bly_status file_source_open(const char *path, int *fd, bly_source *source) {
     struct stat st;
-    /* O_NONBLOCK: a pipe without a writer must be refused, not waited for. */
+    /* O_NONBLOCK: opening a pipe without a writer must fail, not wait. */
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (*fd < 0)
         return BLY_EIO;
     bly_status status = fstat(*fd, &st) == 0 ? BLY_OK : BLY_EIO;
     if (status == BLY_OK && !S_ISREG(st.st_mode))
-        status = fail_with(S_ISDIR(st.st_mode) ? EISDIR : EINVAL);
+        status = blyi_fail_with(S_ISDIR(st.st_mode) ? EISDIR : EINVAL);
     if (status != BLY_OK)
-        close_quietly(*fd);
+        blyi_close_quietly(*fd);
     else
-        *source = (bly_source){(uint64_t)st.st_size, read_file, read_file, fd};
+        *source = (bly_source){(uint64_t)st.st_size, file_source_read, file_source_read, fd};
     return status;
 }
 
 bly_status bly_file_info_load(const char *path, bly_file_info *out) {
     int fd;
     bly_source source;
-    blyi_nest nest;
-    bly_status status = open_file(path, &fd, &source);
+    blyi_containers all;
+    bly_status status = file_source_open(path, &fd, &source);
     if (status != BLY_OK)
         return status;
-    status = blyi_nest_head(&source, &nest);
+    status = blyi_containers_read_first(&source, &all);
     if (status == BLY_OK)
-        *out = blyi_header_info(&nest.in->header);
-    close_quietly(fd);
+        *out = blyi_header_info(&all.in->header);
+    blyi_close_quietly(fd);
     return status;
 }
 
@@ -83,11 +73,11 @@ bly_status bly_filter_load(const char *path, const bly_open_options *options, bl
     int fd;
     bly_source source;
     *out = NULL;
-    bly_status status = open_file(path, &fd, &source);
+    bly_status status = file_source_open(path, &fd, &source);
     if (status != BLY_OK)
         return status;
     status = bly_filter_read(&source, options, out);
-    close_quietly(fd);
+    blyi_close_quietly(fd);
     return status;
 }
 
@@ -98,23 +88,24 @@ struct bly_map {
     bly_allocator alloc;
 };
 
-static bly_status check_kinds(const blyi_nest *nest) {
+static bly_status map_check_kinds(const blyi_containers *all) {
     bool can = true;
-    for (unsigned i = 0; i < nest->n; i++)
-        can = can && bly_kind_capabilities(nest->in[i].header.shape.geometry.kind) & BLY_CAN_MAP;
+    for (unsigned i = 0; i < all->n; i++)
+        can = can && bly_kind_capabilities(all->in[i].header.shape.geometry.kind) & BLY_CAN_MAP;
     return can ? BLY_OK : BLY_EUNSUPPORTED;
 }
 
-static bly_status map_file(bly_map *map, int fd, uint64_t size, blyi_nest *nest, bool verify) {
+static bly_status map_contents(bly_map *map, int fd, uint64_t size, blyi_containers *all,
+                               bool verify) {
     if ((size_t)size != size)
         return BLY_ENOMEM;
     map->size = (size_t)size;
     map->base = mmap(NULL, map->size, PROT_READ, MAP_SHARED, fd, 0);
     if (map->base == MAP_FAILED)
         return errno == ENOMEM ? BLY_ENOMEM : BLY_EIO;
-    bly_status status = verify ? blyi_nest_check(nest, map->base) : BLY_OK;
+    bly_status status = verify ? blyi_containers_check(all, map->base) : BLY_OK;
     if (status == BLY_OK)
-        status = blyi_nest_make(nest, &map->alloc, map->base, &map->filter);
+        status = blyi_containers_make(all, &map->alloc, map->base, &map->filter);
     if (status != BLY_OK)
         (void)munmap(map->base, map->size);
     return status;
@@ -124,17 +115,17 @@ static bly_status map_source(const bly_source *source, const bly_open_options *o
                              bly_map **out) {
     bly_allocator a = blyi_allocator_or_default(options ? options->allocator : NULL);
     bool verify = options && options->flags & BLY_OPEN_VERIFY;
-    blyi_nest nest;
+    blyi_containers all;
     bly_map *map = NULL;
-    bly_status status = blyi_nest_read(source, options, &nest);
+    bly_status status = blyi_containers_read(source, options, &all);
     if (status == BLY_OK)
-        status = check_kinds(&nest);
+        status = map_check_kinds(&all);
     if (status == BLY_OK && !(map = a.alloc(a.ctx, sizeof *map)))
         status = BLY_ENOMEM;
     if (status == BLY_OK) {
-        nest.in->header.shape.sharing = BLY_EXCLUSIVE;
+        all.in->header.shape.sharing = BLY_EXCLUSIVE;
         map->alloc = a;
-        status = map_file(map, *(const int *)source->ctx, source->size, &nest, verify);
+        status = map_contents(map, *(const int *)source->ctx, source->size, &all, verify);
     }
     int saved = errno;
     if (status == BLY_OK)
@@ -149,11 +140,11 @@ bly_status bly_map_open(const char *path, const bly_open_options *options, bly_m
     int fd;
     bly_source source;
     *out = NULL;
-    bly_status status = open_file(path, &fd, &source);
+    bly_status status = file_source_open(path, &fd, &source);
     if (status != BLY_OK)
         return status;
     status = map_source(&source, options, out);
-    close_quietly(fd);
+    blyi_close_quietly(fd);
     return status;
 }
 
@@ -172,7 +163,7 @@ void bly_map_close(bly_map *map) {
 
 /* ---- save ------------------------------------------------------------------------------------ */
 
-static bly_status write_all(void *ctx, const void *data, size_t size) {
+static bly_status file_sink_write(void *ctx, const void *data, size_t size) {
     int fd = *(const int *)ctx;
     const uint8_t *from = data;
     while (size > 0) {
@@ -182,7 +173,7 @@ static bly_status write_all(void *ctx, const void *data, size_t size) {
         if (n < 0)
             return BLY_EIO;
         if (n == 0)
-            return fail_with(ENOSPC);
+            return blyi_fail_with(ENOSPC);
         from += n;
         size -= (size_t)n;
     }
@@ -191,19 +182,19 @@ static bly_status write_all(void *ctx, const void *data, size_t size) {
 
 bly_status bly_filter_save(const bly_filter *f, const char *path) {
     bly_file_writer *w;
-    uint8_t *piece = malloc(BLYI_PIECE);
-    if (!piece)
+    uint8_t *chunk = malloc(BLYI_MAX_CHUNK);
+    if (!chunk)
         return BLY_ENOMEM;
     bly_status status = bly_file_writer_open(path, 0, &w);
     if (status == BLY_OK) {
         int fd = bly_file_writer_fd(w);
-        status = blyi_filter_write_checked(f, write_all, &fd, piece);
+        status = blyi_filter_write_checked(f, file_sink_write, &fd, chunk);
         if (status == BLY_OK)
             status = bly_file_writer_commit(w);
         bly_file_writer_close(w);
     }
     int saved = errno;
-    free(piece);
+    free(chunk);
     errno = saved;
     return status;
 }

@@ -1,9 +1,9 @@
-/* The file of a filter, without a file.
+/* Writes filters as the bytes of a file: in chunks to a sink, or any range of them on request.
  *
- * A file is a row of headers and bodies, and the bodies are in memory as they would lie in it. So
- * only the headers are made, in order, each with the place of what follows it, and any byte of the
- * file is then found either in one of them or in a filter. The sum of a filter made of others runs
- * over the headers of those, so the innermost are made first.
+ * A file is a sequence of headers and bodies, and the bodies are in memory as they are in the file.
+ * So only the headers are made, in order, each with its offset, and any byte of the file is then
+ * either in one of them or in a filter. The sum of a filter with levels includes the headers of
+ * those, so the innermost are made first.
  */
 #include "file/nested.h"
 
@@ -12,80 +12,81 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { MAX_DEPTH = 3 }; /* a whole, a level of it, and a level of that */
+enum { MAX_CONTAINER_DEPTH = 3 }; /* a filter, a level of it, and a level of that */
 
-typedef struct part {
-    uint64_t at; /* where its header is in the file; its body, if it has one, follows */
+typedef struct image_part {
+    uint64_t at; /* offset of its header in the file; its body, if it is flat, follows */
     const bly_filter *filter;
     uint8_t header[BLYI_HEADER_BYTES];
-} part;
+} image_part;
 
 struct bly_image {
     bly_allocator alloc;
     uint64_t size;
     unsigned n;
-    part parts[BLYI_MAX_NESTED];
+    image_part parts[BLYI_MAX_CONTAINERS];
 };
 
-/* What follows the header directly: nothing where that is another header. */
-static uint64_t own_bytes(const part *p) {
+/* The bytes of its body, or 0 if that consists of other parts. */
+static uint64_t image_part_bytes(const image_part *p) {
     return p->filter->levels ? 0 : p->filter->body_bytes;
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* The sum of the body that the parts from `from` on make. */
-static uint64_t sum_of_parts(const bly_image *image, unsigned from) {
+/* The sum of the body that consists of the parts from `from` on. */
+static uint64_t image_sum(const bly_image *image, unsigned from) {
     XXH64_state_t sum;
     (void)XXH64_reset(&sum, 0);
-    for (const part *p = image->parts + from; p < image->parts + image->n; p++) {
+    for (const image_part *p = image->parts + from; p < image->parts + image->n; p++) {
         (void)XXH64_update(&sum, p->header, sizeof p->header);
-        if (own_bytes(p))
-            (void)XXH64_update(&sum, p->filter->body, (size_t)own_bytes(p));
+        if (image_part_bytes(p))
+            (void)XXH64_update(&sum, p->filter->body, (size_t)image_part_bytes(p));
     }
     return XXH64_digest(&sum);
 }
 
-/* Parts have the rule of the whole: a base that is borrowed may have another, or none. */
-static void encode(const bly_filter *f, bly_key_rule rule, uint64_t sum,
-                   uint8_t out[BLYI_HEADER_BYTES]) {
+/* All parts get the key rule of the whole filter: a borrowed base may have another, or none. */
+static void image_encode_header(const bly_filter *f, bly_key_rule rule, uint64_t sum,
+                                uint8_t out[BLYI_HEADER_BYTES]) {
     blyi_shape shape = blyi_filter_shape(f);
     shape.key_rule = rule;
     blyi_header_encode(&shape, sum, out);
 }
 
-static void append(bly_image *image, const bly_filter *f, bly_key_rule rule) {
-    part *p = &image->parts[image->n++];
+static void image_append(bly_image *image, const bly_filter *f, bly_key_rule rule) {
+    image_part *p = &image->parts[image->n++];
     p->at = image->size;
     p->filter = f;
-    image->size += BLYI_HEADER_BYTES + own_bytes(p);
+    image->size += BLYI_HEADER_BYTES + image_part_bytes(p);
     unsigned inside = image->n;
     for (unsigned i = 0; f->levels && i < f->levels->n; i++)
-        append(image, f->levels->at[i], rule);
-    uint64_t sum = f->levels ? sum_of_parts(image, inside) : blyi_body_sum(f->body, f->body_bytes);
-    encode(f, rule, sum, p->header);
+        image_append(image, f->levels->at[i], rule);
+    uint64_t sum = f->levels ? image_sum(image, inside) : blyi_body_sum(f->body, f->body_bytes);
+    image_encode_header(f, rule, sum, p->header);
 }
 
-static void compose(bly_image *image, const bly_filter *f) {
+static void image_compose(bly_image *image, const bly_filter *f) {
     image->n = 0;
     image->size = 0;
-    append(image, f, f->key_rule);
+    image_append(image, f, f->key_rule);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Where the byte at `at` is, which must be before the end, and how many lie there in a row. */
-static const uint8_t *find(const bly_image *image, uint64_t at, uint64_t *run) {
+/* The address of the byte at offset `at`, which must be before the end, and in *run the number of
+ * bytes that follow each other there. */
+static const uint8_t *image_find(const bly_image *image, uint64_t at, uint64_t *run) {
     unsigned i = image->n - 1;
     while (image->parts[i].at > at)
         i--;
-    const part *p = &image->parts[i];
+    const image_part *p = &image->parts[i];
     uint64_t in = at - p->at;
     if (in < BLYI_HEADER_BYTES) {
         *run = BLYI_HEADER_BYTES - in;
         return p->header + in;
     }
-    *run = BLYI_HEADER_BYTES + own_bytes(p) - in;
+    *run = BLYI_HEADER_BYTES + image_part_bytes(p) - in;
     return p->filter->body + (in - BLYI_HEADER_BYTES);
 }
 
@@ -95,7 +96,7 @@ bly_status bly_image_open(const bly_filter *f, const bly_allocator *a, bly_image
     if (!*out)
         return BLY_ENOMEM;
     (*out)->alloc = alloc;
-    compose(*out, f);
+    image_compose(*out, f);
     return BLY_OK;
 }
 
@@ -107,7 +108,7 @@ size_t bly_image_copy(const bly_image *image, uint64_t offset, void *to, size_t 
     size_t done = 0;
     while (done < size && offset < image->size) {
         uint64_t run;
-        const uint8_t *from = find(image, offset, &run);
+        const uint8_t *from = image_find(image, offset, &run);
         size_t n = run < size - done ? (size_t)run : size - done;
         memcpy((uint8_t *)to + done, from, n);
         done += n;
@@ -130,10 +131,10 @@ uint64_t bly_filter_file_size(const bly_filter *f) {
 bly_status bly_filter_write(const bly_filter *f, bly_sink sink, void *ctx) {
     bly_image image;
     bly_status status = BLY_OK;
-    compose(&image, f);
+    image_compose(&image, f);
     for (uint64_t at = 0, n; status == BLY_OK && at < image.size; at += n) {
-        const uint8_t *from = find(&image, at, &n);
-        n = n < BLYI_PIECE ? n : BLYI_PIECE;
+        const uint8_t *from = image_find(&image, at, &n);
+        n = n < BLYI_MAX_CHUNK ? n : BLYI_MAX_CHUNK;
         status = sink(ctx, from, (size_t)n);
     }
     return status;
@@ -141,77 +142,80 @@ bly_status bly_filter_write(const bly_filter *f, bly_sink sink, void *ctx) {
 
 /* ---- writing what may change meanwhile ------------------------------------------------------- */
 
-/* A container whose bytes are on their way. */
-typedef struct running {
-    uint64_t end, wanted;
+/* A container of which a part has been written. */
+typedef struct open_container {
+    uint64_t end, expected_sum;
     XXH64_state_t sum;
-} running;
+} open_container;
 
-typedef struct writing {
-    running open[MAX_DEPTH]; /* each one inside the one before */
+typedef struct checked_write {
+    open_container open[MAX_CONTAINER_DEPTH]; /* each nested in the one before */
     unsigned n;
-} writing;
+} checked_write;
 
-static bool begin(writing *w, uint64_t at, const uint8_t header[BLYI_HEADER_BYTES]) {
+static bool checked_write_begin(checked_write *w, uint64_t at,
+                                const uint8_t header[BLYI_HEADER_BYTES]) {
     blyi_header h;
-    if (w->n == MAX_DEPTH || blyi_header_decode(header, &h) != BLY_OK)
+    if (w->n == MAX_CONTAINER_DEPTH || blyi_header_decode(header, &h) != BLY_OK)
         return false;
-    running *r = &w->open[w->n++];
-    r->end = at + BLYI_HEADER_BYTES + h.body_bytes;
-    r->wanted = h.body_sum;
-    (void)XXH64_reset(&r->sum, 0);
+    open_container *c = &w->open[w->n++];
+    c->end = at + BLYI_HEADER_BYTES + h.body_bytes;
+    c->expected_sum = h.body_sum;
+    (void)XXH64_reset(&c->sum, 0);
     return true;
 }
 
-/* Takes n bytes, which begin at `at`. false: their sum is not what a header says. */
-static bool pass(writing *w, uint64_t at, const uint8_t *data, size_t n, bool header) {
-    bool good = true;
+/* Adds n bytes at offset `at` to the sums. false: a container ends there and its sum differs from
+ * its header. */
+static bool checked_write_bytes(checked_write *w, uint64_t at, const uint8_t *data, size_t n,
+                                bool header) {
+    bool ok = true;
     for (unsigned i = 0; i < w->n; i++)
         (void)XXH64_update(&w->open[i].sum, data, n);
     if (header)
-        good = begin(w, at, data);
-    while (good && w->n > 0 && w->open[w->n - 1].end == at + n)
-        good = XXH64_digest(&w->open[w->n - 1].sum) == w->open[w->n - 1].wanted && w->n-- > 0;
-    return good;
+        ok = checked_write_begin(w, at, data);
+    while (ok && w->n > 0 && w->open[w->n - 1].end == at + n)
+        ok = XXH64_digest(&w->open[w->n - 1].sum) == w->open[w->n - 1].expected_sum && w->n-- > 0;
+    return ok;
 }
 
-static bool is_header(const bly_image *image, uint64_t at) {
-    const part *p = image->parts;
+static bool image_has_header_at(const bly_image *image, uint64_t at) {
+    const image_part *p = image->parts;
     while (p < image->parts + image->n && p->at != at)
         p++;
     return p < image->parts + image->n;
 }
 
-/* Whether the filters are still what their headers say. Of some kinds the body does not load with
- * another count than its own. */
-static bool headers_hold(const bly_image *image) {
+/* Whether the filters still match their headers. For some kinds a body with a different count does
+ * not load. */
+static bool image_headers_match(const bly_image *image) {
     uint8_t now[BLYI_HEADER_BYTES];
     blyi_header h;
-    bool good = true;
-    for (const part *p = image->parts; good && p < image->parts + image->n; p++) {
-        good = blyi_header_decode(p->header, &h) == BLY_OK;
-        if (good) {
-            encode(p->filter, image->parts->filter->key_rule, h.body_sum, now);
-            good = memcmp(now, p->header, sizeof now) == 0;
+    bool ok = true;
+    for (const image_part *p = image->parts; ok && p < image->parts + image->n; p++) {
+        ok = blyi_header_decode(p->header, &h) == BLY_OK;
+        if (ok) {
+            image_encode_header(p->filter, image->parts->filter->key_rule, h.body_sum, now);
+            ok = memcmp(now, p->header, sizeof now) == 0;
         }
     }
-    return good;
+    return ok;
 }
 
 bly_status blyi_filter_write_checked(const bly_filter *f, bly_sink sink, void *ctx,
-                                     uint8_t *piece) {
+                                     uint8_t *chunk) {
     bly_image image;
-    writing w = {.n = 0};
-    compose(&image, f);
+    checked_write w = {.n = 0};
+    image_compose(&image, f);
     for (uint64_t at = 0, n; at < image.size; at += n) {
-        const uint8_t *from = find(&image, at, &n);
-        n = n < BLYI_PIECE ? n : BLYI_PIECE;
-        memcpy(piece, from, (size_t)n); /* so that what is summed is what is written */
-        if (!pass(&w, at, piece, (size_t)n, is_header(&image, at)))
+        const uint8_t *from = image_find(&image, at, &n);
+        n = n < BLYI_MAX_CHUNK ? n : BLYI_MAX_CHUNK;
+        memcpy(chunk, from, (size_t)n); /* so that the sum is that of the bytes written */
+        if (!checked_write_bytes(&w, at, chunk, (size_t)n, image_has_header_at(&image, at)))
             return BLY_ECHANGED;
-        bly_status status = sink(ctx, piece, (size_t)n);
+        bly_status status = sink(ctx, chunk, (size_t)n);
         if (status != BLY_OK)
             return status;
     }
-    return headers_hold(&image) ? BLY_OK : BLY_ECHANGED;
+    return image_headers_match(&image) ? BLY_OK : BLY_ECHANGED;
 }

@@ -35,7 +35,7 @@ static void *offer_array(traversal *w, const bly_allocator *a, void *array, uint
     if (!moved)
         return array;
     *block = moved;
-    return blyi_array_settle(a, bytes, moved, offset);
+    return blyi_array_realign(a, bytes, moved, offset);
 }
 
 static void offer_parts(traversal *w, bly_filter *f);

@@ -1,23 +1,25 @@
-/* hash.c - the hash functions by id and by name, and the hashers made of them.
+/* The registry of hash functions, by id and by name, and the hashers made of them.
  *
- * The table is the whole registry. Its index is the id stored in files: rows are only ever added.
- * The functions themselves are in hash_*.c.
+ * The table is the whole registry. Its index is the id stored in files, so rows are only ever
+ * added. The functions themselves are in hash_*.c.
  */
 #include <bloomery/hash.h>
 
 #include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "hash/hash_algo.h"
 
-typedef struct row {
+typedef struct hash_row {
     const char *name;
     const blyi_hash_algo *algo;
     uint16_t bits;
     bool keyed;
-} row;
+} hash_row;
 
-static const row table[] = {
+static const hash_row hash_table[] = {
     [BLY_HASH_XXH3] = {"xxh3", &blyi_algo_xxh3, 64, false},
     [BLY_HASH_XXH3_128] = {"xxh3-128", &blyi_algo_xxh3_128, 128, false},
     [BLY_HASH_XXH64] = {"xxh64", &blyi_algo_xxh64, 64, false},
@@ -35,24 +37,24 @@ static const row table[] = {
     [BLY_HASH_SIPHASH] = {"siphash", &blyi_algo_siphash, 128, true},
 };
 
-enum { TABLE_ROWS = sizeof table / sizeof table[0] };
+enum { HASH_ROWS = sizeof hash_table / sizeof hash_table[0] };
 
 /* NULL for NONE, CUSTOM and anything a newer version may have added. */
-static const row *find(bly_hash_id id) {
+static const hash_row *hash_find(bly_hash_id id) {
     size_t i = (size_t)id;
-    return i < TABLE_ROWS && table[i].name ? &table[i] : NULL;
+    return i < HASH_ROWS && hash_table[i].name ? &hash_table[i] : NULL;
 }
 
 const char *bly_hash_name(bly_hash_id id) {
     if (id == BLY_HASH_CUSTOM)
         return "custom";
-    const row *r = find(id);
+    const hash_row *r = hash_find(id);
     return r ? r->name : NULL;
 }
 
 bly_status bly_hash_by_name(const char *name, bly_hash_id *out) {
-    for (size_t i = 0; i < TABLE_ROWS; i++) {
-        if (table[i].name && strcmp(name, table[i].name) == 0) {
+    for (size_t i = 0; i < HASH_ROWS; i++) {
+        if (hash_table[i].name && strcmp(name, hash_table[i].name) == 0) {
             *out = (bly_hash_id)i;
             return BLY_OK;
         }
@@ -61,48 +63,48 @@ bly_status bly_hash_by_name(const char *name, bly_hash_id *out) {
 }
 
 bool bly_hash_available(bly_hash_id id) {
-    const row *r = find(id);
+    const hash_row *r = hash_find(id);
     return r && r->algo->many;
 }
 
 unsigned bly_hash_bits(bly_hash_id id) {
-    const row *r = find(id);
+    const hash_row *r = hash_find(id);
     return r ? r->bits : 0;
 }
 
-static bly_hash one_of_many(const bly_hasher *self, const void *key, size_t len) {
+static bly_hash hash_one_of_many(const bly_hasher *self, const void *key, size_t len) {
     bly_hash hash;
     self->many(self, &(bly_bytes){key, len}, 1, &hash);
     return hash;
 }
 
-/* A hasher of a row that has its function; the seed or key is the caller's to add. */
-static bly_hasher from_row(const row *r) {
+/* The hasher of a row whose function this build has. The caller adds the seed or the key. */
+static bly_hasher hasher_from_row(const hash_row *r) {
     return (bly_hasher){
-        .one = r->algo->one ? r->algo->one : one_of_many,
+        .one = r->algo->one ? r->algo->one : hash_one_of_many,
         .many = r->algo->many,
-        .id = (uint16_t)(r - table),
+        .id = (uint16_t)(r - hash_table),
         .bits = r->bits,
     };
 }
 
 bly_status bly_hasher_init(bly_hasher *out, bly_hash_id id, uint64_t seed) {
-    const row *r = find(id);
+    const hash_row *r = hash_find(id);
     if (!r || !r->algo->many || r->keyed)
         return BLY_EHASHER;
-    *out = from_row(r);
+    *out = hasher_from_row(r);
     out->seed = seed;
     return BLY_OK;
 }
 
 bly_status bly_hasher_keyed(bly_hasher *out, const uint8_t key[16]) {
-    const row *r = find(BLY_HASH_SIPHASH);
+    const hash_row *r = hash_find(BLY_HASH_SIPHASH);
     if (!r->algo->many)
         return BLY_EHASHER;
-    bly_hasher made = from_row(r);
+    bly_hasher made = hasher_from_row(r);
     memcpy(made.key, key, sizeof made.key);
-    /* The key id lets a file name the key it was made with without giving it away: the first word
-     * of the hash, under the key, of the two bytes "id", which tells nothing else about the key. */
+    /* The key id names the key in files without revealing it: it is the first word of the hash,
+     * under the key, of the two bytes "id". */
     uint8_t digest[20];
     r->algo->digest(&made, "id", 2, digest);
     made.seed = blyi_load64le(digest);
@@ -110,11 +112,22 @@ bly_status bly_hasher_keyed(bly_hasher *out, const uint8_t key[16]) {
     return BLY_OK;
 }
 
-static bly_hash custom_one(const bly_hasher *self, const void *key, size_t len) {
+/* getentropy asks the kernel, blocks until its random generator has been seeded, and needs no file
+ * descriptor. glibc, musl, the BSDs, macOS and Emscripten all have it, in one of two headers. */
+bly_status bly_random_key(uint8_t key[16]) {
+    uint8_t fresh[16];
+    if (getentropy(fresh, sizeof fresh) != 0)
+        return BLY_EIO;
+    memcpy(key, fresh, sizeof fresh);
+    return BLY_OK;
+}
+
+static bly_hash hash_custom_one(const bly_hasher *self, const void *key, size_t len) {
     return self->custom(self->user, key, len);
 }
 
-static void custom_many(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out) {
+static void hash_custom_many(const bly_hasher *self, const bly_bytes *keys, size_t n,
+                             bly_hash *out) {
     for (size_t i = 0; i < n; i++)
         out[i] = self->custom(self->user, keys[i].data, keys[i].size);
 }
@@ -123,8 +136,8 @@ bly_status bly_hasher_custom(bly_hasher *out, bly_hash_fn fn, void *user, unsign
                              uint64_t tag) {
     if (!fn || bits < 32 || bits > 128)
         return BLY_EINVAL;
-    *out = (bly_hasher){.one = custom_one,
-                        .many = custom_many,
+    *out = (bly_hasher){.one = hash_custom_one,
+                        .many = hash_custom_many,
                         .custom = fn,
                         .user = user,
                         .seed = tag,
@@ -136,10 +149,10 @@ bly_status bly_hasher_custom(bly_hasher *out, bly_hash_fn fn, void *user, unsign
 bly_status bly_hasher_default(bly_hasher *out, uint64_t keys, double fpr, uint64_t seed) {
     if (keys == 0)
         return BLY_ECOUNT;
-    /* Written so that a NaN fails. */
+    /* In this form a NaN fails. */
     if (!(fpr >= 0x1p-40 && fpr < 1))
         return BLY_ERATE;
-    /* Collisions of the hash itself, keys / 2^64, may cost a tenth of the rate, no more. */
+    /* Collisions of the hash itself, keys / 2^64, may be at most a tenth of the rate. */
     bool enough = (double)keys * 0x1p-64 <= fpr / 10;
     return bly_hasher_init(out, enough ? BLY_HASH_XXH3 : BLY_HASH_XXH3_128, seed);
 }
@@ -153,6 +166,6 @@ void bly_hash_keys(const bly_hasher *hasher, const bly_bytes *keys, size_t n, bl
 }
 
 size_t bly_hash_digest(const bly_hasher *hasher, const void *key, size_t len, uint8_t out[20]) {
-    const row *r = find((bly_hash_id)hasher->id);
+    const hash_row *r = hash_find((bly_hash_id)hasher->id);
     return r && hasher->many && r->algo->digest ? r->algo->digest(hasher, key, len, out) : 0;
 }

@@ -1,12 +1,12 @@
-/* hash_algo.h - what one hash function is to the registry in hash.c.
+/* hash_algo.h - the interface of one hash function to the registry in hash.c. Internal.
  *
- * A function is `many` and perhaps `one`, the fast paths, which go straight to bly_hash words, and
- * `digest`, which shows the function's own output. All are NULL when the build lacks the package
- * that computes it; the name and the id stay known, so that a file made elsewhere can still be
- * described.
+ * A function consists of `many` and perhaps `one`, the fast paths, which produce bly_hash words,
+ * and of `digest`, which returns the function's own output. All are NULL when the build lacks the
+ * package that computes it. The name and the id stay known, so that a file made elsewhere can still
+ * be described.
  *
  * The loops below take the function as a constant argument, and are small enough for the compiler
- * to put them into each `many`: no call through a pointer per key.
+ * to inline them into each `many`: no call through a pointer per key.
  *
  * To add one: an id in hash.h, a file hash_<name>.c, a line here, a row in hash.c, vectors in
  * tests/test_hash.c. Keys may be NULL when their length is 0, and may be unaligned.
@@ -22,7 +22,7 @@ typedef struct blyi_hash_algo {
     void (*many)(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out);
     /* Returns the length written, at most 20. */
     size_t (*digest)(const bly_hasher *self, const void *key, size_t len, uint8_t *out);
-    /* One key, for functions where it pays to have it apart; NULL: through `many`. */
+    /* One key, for functions where a separate one pays. NULL: through `many`. */
     bly_hash (*one)(const bly_hasher *self, const void *key, size_t len);
 } blyi_hash_algo;
 
@@ -38,7 +38,7 @@ extern const blyi_hash_algo blyi_algo_siphash;
 /* A function of 64 bits or fewer. One without a seed of its own ignores `seed`. */
 typedef uint64_t blyi_hash64_fn(const void *key, size_t len, uint64_t seed);
 
-/* A function that makes both words itself, seed and all. */
+/* A function that computes both words, with the seed. */
 typedef bly_hash blyi_hash128_fn(const void *key, size_t len, uint64_t seed);
 
 static inline void blyi_many64(const bly_hasher *self, const bly_bytes *keys, size_t n,

@@ -1,12 +1,12 @@
-/* hash_city.c - CityHash64, version 1.1 (Geoff Pike and Jyrki Alakuijala, Google, 2012).
+/* CityHash64, version 1.1 (Geoff Pike and Jyrki Alakuijala, Google, 2012).
  *
  * Version 1.0 gives other values for most lengths; 1.1 is the last and the one people mean. The
  * parts it shares with FarmHash are in hash_city.h. With a seed it is CityHash64WithSeed.
  */
 #include "hash/hash_city.h"
 
-/* A compiler sees one byte-swap instruction in this. */
-static uint64_t swap_bytes(uint64_t x) {
+/* Compilers make one byte-swap instruction of this. */
+static uint64_t city64_swap_bytes(uint64_t x) {
     uint8_t b[8];
     blyi_store64le(b, x);
     return (uint64_t)b[0] << 56 | (uint64_t)b[1] << 48 | (uint64_t)b[2] << 40 |
@@ -15,7 +15,7 @@ static uint64_t swap_bytes(uint64_t x) {
 }
 
 /* 33 to 64 bytes. */
-static uint64_t upto64(const uint8_t *p, size_t len) {
+static uint64_t city64_upto64(const uint8_t *p, size_t len) {
     const uint64_t mul = BLYI_CITY_K2 + 2 * (uint64_t)len;
     uint64_t first = blyi_load64le(p) * BLYI_CITY_K2;
     uint64_t second = blyi_load64le(p + 8);
@@ -28,15 +28,15 @@ static uint64_t upto64(const uint8_t *p, size_t len) {
 
     uint64_t u = blyi_city_rotr(first + last, 43) + (blyi_city_rotr(second, 30) + last3) * 9;
     uint64_t v = ((first + last) ^ last4) + fourth + 1;
-    uint64_t w = swap_bytes((u + v) * mul) + last2;
+    uint64_t w = city64_swap_bytes((u + v) * mul) + last2;
     uint64_t x = blyi_city_rotr(third + fourth, 42) + last3;
-    uint64_t y = (swap_bytes((v + w) * mul) + last) * mul;
+    uint64_t y = (city64_swap_bytes((v + w) * mul) + last) * mul;
     uint64_t z = third + fourth + last3;
-    uint64_t a = swap_bytes((x + z) * mul + y) + second;
+    uint64_t a = city64_swap_bytes((x + z) * mul + y) + second;
     return blyi_city_shift_mix((z + a) * mul + last4 + last2) * mul + x;
 }
 
-static uint64_t over64(const uint8_t *p, size_t len) {
+static uint64_t city64_over64(const uint8_t *p, size_t len) {
     /* The state starts from the last 64 bytes, so the steps need not care how the key ends: they
      * run over whole blocks and stop before the one that would pass the end. */
     const uint8_t *tail = p + len - 64;
@@ -60,8 +60,8 @@ static uint64_t over64(const uint8_t *p, size_t len) {
 static uint64_t city64(const void *key, size_t len, uint64_t seed) {
     uint64_t h = len <= 16   ? blyi_city_upto16(key, len)
                  : len <= 32 ? blyi_city_upto32(key, len)
-                 : len <= 64 ? upto64(key, len)
-                             : over64(key, len);
+                 : len <= 64 ? city64_upto64(key, len)
+                             : city64_over64(key, len);
     return seed ? blyi_city_seeded(h, seed) : h;
 }
 

@@ -1,8 +1,8 @@
 /* hash_city.h - what CityHash64 and its successor FarmHash (farmhashna) have in common.
  *
- * Both are by Geoff Pike. They agree up to 32 bytes, share the step that eats 64 bytes of a long
- * key, and take a seed in the same way; hash_city.c and hash_farm.c hold what differs. All loads
- * are little-endian, and the ends of a key are read by words that may overlap.
+ * Both are by Geoff Pike. They agree up to 32 bytes, share the step that consumes 64 bytes of a
+ * long key, and take a seed in the same way; hash_city.c and hash_farm.c hold what differs. All
+ * loads are little-endian, and the ends of a key are read by words that may overlap.
  */
 #ifndef BLYI_HASH_HASH_CITY_H
 #define BLYI_HASH_HASH_CITY_H
@@ -65,7 +65,7 @@ static inline uint64_t blyi_city_upto32(const uint8_t *p, size_t len) {
                           a + blyi_city_rotr(b + BLYI_CITY_K2, 18) + c, mul);
 }
 
-/* The 56 bytes of state that eat a long key. */
+/* The 56 bytes of state while a long key is hashed. */
 typedef struct blyi_city_state {
     uint64_t x, y, z;
     uint64_t v[2], w[2];

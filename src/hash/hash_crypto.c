@@ -1,4 +1,4 @@
-/* hash_crypto.c - MD5 (RFC 1321) and SHA-1 (RFC 3174), from libcrypto.
+/* MD5 (RFC 1321) and SHA-1 (RFC 3174), from libcrypto.
  *
  * Offered because existing filters and blocklists use them, not for safety: see hash.h. The
  * low-level calls are OpenSSL's deprecated ones, on purpose: the EVP calls allocate and can fail,
@@ -13,7 +13,7 @@
 #include <openssl/md5.h>
 #include <openssl/sha.h>
 
-typedef size_t digest_fn(const bly_hasher *self, const void *key, size_t len, uint8_t *out);
+typedef size_t crypto_digest_fn(const bly_hasher *self, const void *key, size_t len, uint8_t *out);
 
 static size_t md5_digest(const bly_hasher *self, const void *key, size_t len, uint8_t *out) {
     (void)self;
@@ -35,8 +35,8 @@ static size_t sha1_digest(const bly_hasher *self, const void *key, size_t len, u
 
 /* Neither has a seed, and words used as they are leave no place for one: a seed other than 0 is
  * mixed into each word instead. */
-static void digest_many(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out,
-                        digest_fn *digest) {
+static void crypto_digest_many(const bly_hasher *self, const bly_bytes *keys, size_t n,
+                               bly_hash *out, crypto_digest_fn *digest) {
     const uint64_t s = blyi_fmix64(self->seed);
     for (size_t i = 0; i < n; i++) {
         uint8_t bytes[20];
@@ -51,11 +51,11 @@ static void digest_many(const bly_hasher *self, const bly_bytes *keys, size_t n,
 }
 
 static void md5_many(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out) {
-    digest_many(self, keys, n, out, md5_digest);
+    crypto_digest_many(self, keys, n, out, md5_digest);
 }
 
 static void sha1_many(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out) {
-    digest_many(self, keys, n, out, sha1_digest);
+    crypto_digest_many(self, keys, n, out, sha1_digest);
 }
 
 const blyi_hash_algo blyi_algo_md5 = {.many = md5_many, .digest = md5_digest};

@@ -1,4 +1,4 @@
-/* hash_farm.c - FarmHash's 64-bit hash, the variant "na" (Geoff Pike, Google, 2014).
+/* FarmHash's 64-bit hash, the variant "na" (Geoff Pike, Google, 2014).
  *
  * FarmHash is a family: its Hash64 answers differently with the CPU it runs on. The variant na is
  * the one that is fixed for ever, under the name Fingerprint64; Guava's farmHashFingerprint64 and
@@ -7,7 +7,7 @@
 #include "hash/hash_city.h"
 
 /* 33 to 64 bytes. */
-static uint64_t upto64(const uint8_t *p, size_t len) {
+static uint64_t farm64_upto64(const uint8_t *p, size_t len) {
     const uint64_t mul = BLYI_CITY_K2 + 2 * (uint64_t)len;
     uint64_t first = blyi_load64le(p) * BLYI_CITY_K2;
     uint64_t second = blyi_load64le(p + 8);
@@ -24,7 +24,7 @@ static uint64_t upto64(const uint8_t *p, size_t len) {
                           third + blyi_city_rotr(fourth + first, 18) + g, mul);
 }
 
-static uint64_t over64(const uint8_t *p, size_t len) {
+static uint64_t farm64_over64(const uint8_t *p, size_t len) {
     const uint64_t start = 81;
     const uint64_t y = start * BLYI_CITY_K1 + 113;
     blyi_city_state st = {
@@ -37,7 +37,7 @@ static uint64_t over64(const uint8_t *p, size_t len) {
         blyi_city_step(&st, p, BLYI_CITY_K1, 1);
 
     /* The last 64 bytes, which may overlap the block before, under a multiplier that depends on
-     * what came so far, and with the length of the overlap put into the state. */
+     * the bytes before, and with the length of the overlap added to the state. */
     const uint64_t mul = BLYI_CITY_K1 + ((st.z & 255) << 1);
     st.w[0] += (len - 1) & 63;
     st.v[0] += st.w[0];
@@ -52,8 +52,8 @@ static uint64_t over64(const uint8_t *p, size_t len) {
 static uint64_t farm64(const void *key, size_t len, uint64_t seed) {
     uint64_t h = len <= 16   ? blyi_city_upto16(key, len)
                  : len <= 32 ? blyi_city_upto32(key, len)
-                 : len <= 64 ? upto64(key, len)
-                             : over64(key, len);
+                 : len <= 64 ? farm64_upto64(key, len)
+                             : farm64_over64(key, len);
     return seed ? blyi_city_seeded(h, seed) : h;
 }
 

@@ -1,4 +1,4 @@
-/* hash_fnv.c - the Fowler/Noll/Vo hashes, FNV-1 and FNV-1a, in 64 and 32 bits
+/* The Fowler/Noll/Vo hashes, FNV-1 and FNV-1a, in 64 and 32 bits
  * (draft-eastlake-fnv).
  *
  * One multiplication and one xor per byte; FNV-1 multiplies first, FNV-1a last. They are here
@@ -7,42 +7,42 @@
  */
 #include "hash/hash_algo.h"
 
-static const uint64_t PRIME_64 = 0x100000001b3, BASIS_64 = 0xcbf29ce484222325;
-static const uint32_t PRIME_32 = 0x01000193, BASIS_32 = 0x811c9dc5;
+static const uint64_t FNV_PRIME_64 = 0x100000001b3, FNV_BASIS_64 = 0xcbf29ce484222325;
+static const uint32_t FNV_PRIME_32 = 0x01000193, FNV_BASIS_32 = 0x811c9dc5;
 
 static uint64_t fnv1(const void *key, size_t len, uint64_t seed) {
     (void)seed;
     const uint8_t *p = key;
-    uint64_t h = BASIS_64;
+    uint64_t h = FNV_BASIS_64;
     for (size_t i = 0; i < len; i++)
-        h = h * PRIME_64 ^ p[i];
+        h = h * FNV_PRIME_64 ^ p[i];
     return h;
 }
 
 static uint64_t fnv1a(const void *key, size_t len, uint64_t seed) {
     (void)seed;
     const uint8_t *p = key;
-    uint64_t h = BASIS_64;
+    uint64_t h = FNV_BASIS_64;
     for (size_t i = 0; i < len; i++)
-        h = (h ^ p[i]) * PRIME_64;
+        h = (h ^ p[i]) * FNV_PRIME_64;
     return h;
 }
 
 static uint64_t fnv1_32(const void *key, size_t len, uint64_t seed) {
     (void)seed;
     const uint8_t *p = key;
-    uint32_t h = BASIS_32;
+    uint32_t h = FNV_BASIS_32;
     for (size_t i = 0; i < len; i++)
-        h = h * PRIME_32 ^ p[i];
+        h = h * FNV_PRIME_32 ^ p[i];
     return h;
 }
 
 static uint64_t fnv1a_32(const void *key, size_t len, uint64_t seed) {
     (void)seed;
     const uint8_t *p = key;
-    uint32_t h = BASIS_32;
+    uint32_t h = FNV_BASIS_32;
     for (size_t i = 0; i < len; i++)
-        h = (h ^ p[i]) * PRIME_32;
+        h = (h ^ p[i]) * FNV_PRIME_32;
     return h;
 }
 

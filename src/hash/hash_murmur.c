@@ -1,9 +1,9 @@
-/* hash_murmur.c - MurmurHash3 x64-128, MurmurHash64A and MurmurHash2, by Austin Appleby.
+/* MurmurHash3 x64-128, MurmurHash64A and MurmurHash2, by Austin Appleby.
  *
- * MurmurHash3 eats 16 bytes a step into two words that feed each other, and finishes both with
+ * MurmurHash3 mixes 16 bytes a step into two words that feed each other, and finishes both with
  * fmix64. Its published seed is 32 bits, the start value of both words; here it is 64 bits, which
  * agrees for every seed below 2^32. Guava, Cassandra and bits-and-blooms use it.
- * MurmurHash64A, the older 64-bit one, eats 8 bytes a step; RedisBloom uses it, and before it used
+ * MurmurHash64A, the older 64-bit one, mixes 8 bytes a step; RedisBloom uses it, and before it used
  * MurmurHash2, the same with 32-bit words.
  *
  * The reference code loads words in the host's order; ours are little-endian everywhere, as the
@@ -16,7 +16,7 @@
 
 /* The first n < 8 bytes as a little-endian number. From 4 up by two loads that overlap, and below
  * by three bytes that may coincide: or-ing a byte into its place twice changes nothing. */
-static uint64_t load_tail(const uint8_t *p, size_t n) {
+static uint64_t murmur_load_tail(const uint8_t *p, size_t n) {
     if (n >= 4)
         return blyi_load32le(p) | (uint64_t)blyi_load32le(p + n - 4) << (8 * (n - 4));
     if (n == 0)
@@ -24,32 +24,32 @@ static uint64_t load_tail(const uint8_t *p, size_t n) {
     return p[0] | (uint64_t)p[n / 2] << (8 * (n / 2)) | (uint64_t)p[n - 1] << (8 * (n - 1));
 }
 
-static const uint64_t M3_C1 = 0x87c37b91114253d5, M3_C2 = 0x4cf5ad432745937f;
+static const uint64_t MURMUR3_C1 = 0x87c37b91114253d5, MURMUR3_C2 = 0x4cf5ad432745937f;
 
-static uint64_t m3_first(uint64_t k) {
-    return blyi_rotl64(k * M3_C1, 31) * M3_C2;
+static uint64_t murmur3_first(uint64_t k) {
+    return blyi_rotl64(k * MURMUR3_C1, 31) * MURMUR3_C2;
 }
 
-static uint64_t m3_second(uint64_t k) {
-    return blyi_rotl64(k * M3_C2, 33) * M3_C1;
+static uint64_t murmur3_second(uint64_t k) {
+    return blyi_rotl64(k * MURMUR3_C2, 33) * MURMUR3_C1;
 }
 
 /* One step: 16 bytes. */
-static inline void m3_eat(bly_hash *h, const uint8_t *p) {
-    h->lo ^= m3_first(blyi_load64le(p));
+static inline void murmur3_step(bly_hash *h, const uint8_t *p) {
+    h->lo ^= murmur3_first(blyi_load64le(p));
     h->lo = (blyi_rotl64(h->lo, 27) + h->hi) * 5 + 0x52dce729;
-    h->hi ^= m3_second(blyi_load64le(p + 8));
+    h->hi ^= murmur3_second(blyi_load64le(p + 8));
     h->hi = (blyi_rotl64(h->hi, 31) + h->lo) * 5 + 0x38495ab5;
 }
 
 /* The last `left` < 16 bytes, and the length of all. */
-static inline bly_hash m3_end(bly_hash h, const uint8_t *p, size_t left, uint64_t len) {
+static inline bly_hash murmur3_end(bly_hash h, const uint8_t *p, size_t left, uint64_t len) {
     uint64_t a = h.lo, b = h.hi;
     if (left >= 8) {
-        a ^= m3_first(blyi_load64le(p));
-        b ^= m3_second(load_tail(p + 8, left - 8));
+        a ^= murmur3_first(blyi_load64le(p));
+        b ^= murmur3_second(murmur_load_tail(p + 8, left - 8));
     } else {
-        a ^= m3_first(load_tail(p, left));
+        a ^= murmur3_first(murmur_load_tail(p, left));
     }
     a ^= len;
     b ^= len;
@@ -67,8 +67,8 @@ static bly_hash murmur3(const void *key, size_t len, uint64_t seed) {
     bly_hash h = {.lo = seed, .hi = seed};
     size_t left = len;
     for (; left >= 16; left -= 16, p += 16)
-        m3_eat(&h, p);
-    return m3_end(h, p, left, len);
+        murmur3_step(&h, p);
+    return murmur3_end(h, p, left, len);
 }
 
 void blyi_murmur3_numbered(const void *key, size_t len, unsigned n, bly_hash *out) {
@@ -77,15 +77,15 @@ void blyi_murmur3_numbered(const void *key, size_t len, unsigned n, bly_hash *ou
     size_t left = len;
     uint8_t tail[16];
     for (; left >= 16; left -= 16, p += 16)
-        m3_eat(&h, p);
+        murmur3_step(&h, p);
     if (left)
         memcpy(tail, p, left);
     for (unsigned i = 0; i < n; i++) {
         bly_hash mine = h;
         tail[left] = (uint8_t)i;
         if (left == 15)
-            m3_eat(&mine, tail);
-        out[i] = m3_end(mine, tail, (left + 1) % 16, (uint64_t)len + 1);
+            murmur3_step(&mine, tail);
+        out[i] = murmur3_end(mine, tail, (left + 1) % 16, (uint64_t)len + 1);
     }
 }
 
@@ -102,20 +102,20 @@ static size_t murmur3_digest(const bly_hasher *self, const void *key, size_t len
 
 const blyi_hash_algo blyi_algo_murmur3 = {.many = murmur3_many, .digest = murmur3_digest};
 
-static const uint64_t M2_MUL = 0xc6a4a7935bd1e995;
+static const uint64_t MURMUR64A_MUL = 0xc6a4a7935bd1e995;
 
 uint64_t blyi_murmur64a(const void *key, size_t len, uint64_t seed) {
     const uint8_t *p = key;
-    uint64_t h = seed ^ len * M2_MUL;
+    uint64_t h = seed ^ len * MURMUR64A_MUL;
     size_t left = len;
     for (; left >= 8; left -= 8, p += 8) {
-        uint64_t k = blyi_load64le(p) * M2_MUL;
-        k = (k ^ k >> 47) * M2_MUL;
-        h = (h ^ k) * M2_MUL;
+        uint64_t k = blyi_load64le(p) * MURMUR64A_MUL;
+        k = (k ^ k >> 47) * MURMUR64A_MUL;
+        h = (h ^ k) * MURMUR64A_MUL;
     }
     if (left > 0)
-        h = (h ^ load_tail(p, left)) * M2_MUL;
-    h = (h ^ h >> 47) * M2_MUL;
+        h = (h ^ murmur_load_tail(p, left)) * MURMUR64A_MUL;
+    h = (h ^ h >> 47) * MURMUR64A_MUL;
     return h ^ h >> 47;
 }
 
@@ -139,7 +139,7 @@ uint32_t blyi_murmur2(const void *key, size_t len, uint32_t seed) {
         h = h * mul ^ (k ^ k >> 24) * mul;
     }
     if (left > 0)
-        h = (h ^ (uint32_t)load_tail(p, left)) * mul;
+        h = (h ^ (uint32_t)murmur_load_tail(p, left)) * mul;
     h = (h ^ h >> 13) * mul;
     return h ^ h >> 15;
 }

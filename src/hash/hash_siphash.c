@@ -1,7 +1,7 @@
-/* hash_siphash.c - SipHash-2-4 with a 128-bit key and a 128-bit result, from libsodium.
+/* SipHash-2-4 with a 128-bit key and a 128-bit result, from libsodium.
  *
- * Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012). The only hash here whose
- * collisions a stranger cannot search for, as long as the key stays secret. libsodium's call
+ * Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012). The only hash here for
+ * which an attacker cannot search for collisions, as long as the key is secret. libsodium's call
  * needs no sodium_init: it keeps no state and picks no implementation.
  */
 #include "base/bytes.h"

@@ -1,4 +1,4 @@
-/* hash_xxh.c - XXH3 in 64 and 128 bits, and XXH64: Yann Collet's xxHash, from its own header.
+/* XXH3 in 64 and 128 bits, and XXH64: Yann Collet's xxHash, from its own header.
  *
  * Specification: xxHash's doc/xxhash_spec.md. Compiled in rather than linked: for keys of URL size
  * the call is a fair part of the cost, and the loop over many keys is where a dedup run spends its
@@ -12,7 +12,7 @@
 #include "hash/hash_algo.h"
 #include "hash/xxh3.h"
 
-#define INLINE_CALLS __attribute__((flatten))
+#define XXH_INLINE_CALLS __attribute__((flatten))
 
 /* The first 128 bytes of XXH3's secret, as little-endian words. */
 static const uint64_t xxh3_words[BLYI_XXH3_SECRET_WORDS] = {
@@ -37,20 +37,21 @@ void blyi_xxh3_secret_init(blyi_xxh3_secret *secret, uint64_t seed) {
         secret->words[i] = i % 2 ? xxh3_words[i] - seed : xxh3_words[i] + seed;
 }
 
-INLINE_CALLS uint64_t blyi_xxh3_any(const blyi_xxh3_secret *secret, const void *key, size_t len) {
+XXH_INLINE_CALLS uint64_t blyi_xxh3_any(const blyi_xxh3_secret *secret, const void *key,
+                                        size_t len) {
     if (secret->seed == 0)
         return XXH3_64bits(key, len);
     return XXH3_64bits_withSeed(key, len, secret->seed);
 }
 
-INLINE_CALLS static bly_hash xxh3_one(const bly_hasher *self, const void *key, size_t len) {
+XXH_INLINE_CALLS static bly_hash xxh3_one(const bly_hasher *self, const void *key, size_t len) {
     if (self->seed == 0)
         return blyi_hash_from_strong64(XXH3_64bits(key, len));
     return blyi_hash_from_strong64(XXH3_64bits_withSeed(key, len, self->seed));
 }
 
-INLINE_CALLS static void xxh3_many(const bly_hasher *self, const bly_bytes *keys, size_t n,
-                                   bly_hash *out) {
+XXH_INLINE_CALLS static void xxh3_many(const bly_hasher *self, const bly_bytes *keys, size_t n,
+                                       bly_hash *out) {
     const uint64_t seed = self->seed;
     if (seed == 0) {
         for (size_t i = 0; i < n; i++)
@@ -69,25 +70,25 @@ static size_t xxh3_digest(const bly_hasher *self, const void *key, size_t len, u
 
 const blyi_hash_algo blyi_algo_xxh3 = {.many = xxh3_many, .digest = xxh3_digest, .one = xxh3_one};
 
-static inline bly_hash both_words(XXH128_hash_t h) {
+static inline bly_hash xxh3_128_words(XXH128_hash_t h) {
     return (bly_hash){.lo = h.low64, .hi = h.high64};
 }
 
-INLINE_CALLS static bly_hash xxh3_128_one(const bly_hasher *self, const void *key, size_t len) {
+XXH_INLINE_CALLS static bly_hash xxh3_128_one(const bly_hasher *self, const void *key, size_t len) {
     if (self->seed == 0)
-        return both_words(XXH3_128bits(key, len));
-    return both_words(XXH3_128bits_withSeed(key, len, self->seed));
+        return xxh3_128_words(XXH3_128bits(key, len));
+    return xxh3_128_words(XXH3_128bits_withSeed(key, len, self->seed));
 }
 
-INLINE_CALLS static void xxh3_128_many(const bly_hasher *self, const bly_bytes *keys, size_t n,
-                                       bly_hash *out) {
+XXH_INLINE_CALLS static void xxh3_128_many(const bly_hasher *self, const bly_bytes *keys, size_t n,
+                                           bly_hash *out) {
     const uint64_t seed = self->seed;
     if (seed == 0) {
         for (size_t i = 0; i < n; i++)
-            out[i] = both_words(XXH3_128bits(keys[i].data, keys[i].size));
+            out[i] = xxh3_128_words(XXH3_128bits(keys[i].data, keys[i].size));
     } else {
         for (size_t i = 0; i < n; i++)
-            out[i] = both_words(XXH3_128bits_withSeed(keys[i].data, keys[i].size, seed));
+            out[i] = xxh3_128_words(XXH3_128bits_withSeed(keys[i].data, keys[i].size, seed));
     }
 }
 
@@ -100,8 +101,8 @@ static size_t xxh3_128_digest(const bly_hasher *self, const void *key, size_t le
 const blyi_hash_algo blyi_algo_xxh3_128 = {
     .many = xxh3_128_many, .digest = xxh3_128_digest, .one = xxh3_128_one};
 
-INLINE_CALLS static void xxh64_many(const bly_hasher *self, const bly_bytes *keys, size_t n,
-                                    bly_hash *out) {
+XXH_INLINE_CALLS static void xxh64_many(const bly_hasher *self, const bly_bytes *keys, size_t n,
+                                        bly_hash *out) {
     const uint64_t seed = self->seed;
     const uint64_t s = blyi_fmix64(seed);
     for (size_t i = 0; i < n; i++)

@@ -1,4 +1,4 @@
-/* mix.h - the arithmetic between a hash function's output and the words a filter sees.
+/* mix.h - turns the output of a hash function into the words that a filter uses. Internal.
  *
  * fmix64 is MurmurHash3's 64-bit finaliser: a bijection in which each input bit flips each output
  * bit with probability close to 1/2. The filters take their bits from all over both words, so a
@@ -31,9 +31,10 @@ static inline uint64_t blyi_fmix64(uint64_t x) {
 }
 
 /* Two words from a single one whose bits are all good already (XXH3): the word itself, and a
- * multiple of it with its bytes reversed. The product alone will not do: its low bits are a linear
- * function of the word's own, and a walk modulo an even number then goes astray. Reversal brings
- * the bits that depend on all others down, for two cycles in all. */
+ * multiple of it with its bytes reversed. The product alone would not be
+ * enough: its low bits are a linear function of the word's own, and a probe sequence modulo an even
+ * number would then miss positions. Reversal moves the bits that depend on all others to the low
+ * end. Both steps together take two cycles. */
 static inline bly_hash blyi_hash_from_strong64(uint64_t h) {
     return (bly_hash){.lo = h, .hi = __builtin_bswap64(h * BLYI_GOLD)};
 }

@@ -1,12 +1,12 @@
-/* xxh3.h - XXH3 in 64 bits, of short keys, with its secret at hand. Internal.
+/* xxh3.h - XXH3 in 64 bits for short keys, with a precomputed secret. Internal.
  *
- * This is Yann Collet's XXH3 (xxHash's doc/xxhash_spec.md) for keys of 4 to 128 bytes, and gives
- * what his own header gives (tests/test_turn.c compares them). It is here because a batch spends
- * half of its instructions on hashing, and there the header does worse than it could: it writes
- * each 64-bit word of the secret into the code, where a processor has to read it again for every
- * key, and has compilers put the products of two words together in memory. Here the words that a
- * key is mixed with lie in a secret, worked out once for a filter: with a seed they cost the same
- * as without.
+ * This is Yann Collet's XXH3 (xxHash's doc/xxhash_spec.md) for keys of 4 to 128 bytes, with the
+ * same results as his own header (tests/test_turn.c compares them). It exists because a batch
+ * spends half of its instructions on hashing, and there the header is slower than it could be: each
+ * 64-bit word of the secret is a constant in the code, which a processor has to read again for
+ * every key, and compilers put the products of two words together in memory. Here the words that a
+ * key is mixed with are in a secret that is computed once per filter. With a seed they cost the
+ * same as without.
  */
 #ifndef BLYI_HASH_XXH3_H
 #define BLYI_HASH_XXH3_H
@@ -22,13 +22,13 @@ enum { BLYI_XXH3_SECRET_WORDS = 16 };
 typedef struct blyi_xxh3_secret {
     uint64_t ends[2];  /* for the first and the last 8 bytes of a key of 9 to 16 */
     uint64_t scramble; /* the multiplier of the last step */
-    uint64_t gold;     /* BLYI_GOLD, which makes the second word of the first */
+    uint64_t gold;     /* BLYI_GOLD, the factor from the first word to the second */
     uint64_t brief;    /* for a key of 4 to 8 bytes */
     uint64_t seed;
     uint64_t words[BLYI_XXH3_SECRET_WORDS]; /* for each 8 bytes of a key of 17 to 128 */
 } blyi_xxh3_secret;
 
-/* In hash_xxh.c. blyi_xxh3_any is xxHash's own. */
+/* In hash_xxh.c. blyi_xxh3_any is xxHash's own function, for any length. */
 void blyi_xxh3_secret_init(blyi_xxh3_secret *secret, uint64_t seed);
 uint64_t blyi_xxh3_any(const blyi_xxh3_secret *secret, const void *key, size_t len);
 
@@ -44,7 +44,7 @@ BLYI_XXH3_INLINE bool blyi_xxh3_is_short(size_t len) {
     return len - 9 < 8;
 }
 
-/* Both of them. */
+/* Whether both are short. */
 BLYI_XXH3_INLINE bool blyi_xxh3_are_short(size_t a, size_t b) {
     return ((a - 9) | (b - 9)) < 8;
 }
@@ -58,7 +58,9 @@ BLYI_XXH3_INLINE uint64_t blyi_xxh3_short(const blyi_xxh3_secret *secret, const 
                                           size_t len) {
     uint64_t last = blyi_load64le(key + len - 8) ^ secret->ends[1];
     uint64_t sum = len + last;
-    __asm__("" : "+r"(sum)); /* at once: the length's register is free from here on */
+    __asm__(
+        ""
+        : "+r"(sum)); /* computed now, so that the register of the length is free from here on */
     uint64_t first = blyi_load64le(key) ^ secret->ends[0];
     uint64_t fold = blyi_mul_fold_keep(first, last);
     return blyi_xxh3_last(secret, sum + __builtin_bswap64(first) + fold);
@@ -70,8 +72,8 @@ BLYI_XXH3_INLINE uint64_t blyi_xxh3_mix(const uint8_t *key, const uint64_t words
 
 typedef uint64_t blyi_mix_fn(const uint8_t *key, const uint64_t words[2]);
 
-/* 17 to 128 bytes: 16 from either end, then the next ones, as long as there are any. `mix` is
- * blyi_xxh3_mix, or does the same. */
+/* 17 to 128 bytes: 16 from either end, then the next 16 from either end, while there are any. `mix`
+ * has the results of blyi_xxh3_mix. */
 BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle_by(const blyi_xxh3_secret *secret, const uint8_t *key,
                                               size_t len, blyi_mix_fn *mix) {
     const uint64_t *w = secret->words;

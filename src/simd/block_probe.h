@@ -1,4 +1,4 @@
-/* spot.h - places in a blocked filter. Internal. */
+/* block_probe.h - the block and the bits of a key in a blocked filter. Internal. */
 #ifndef BLYI_SIMD_BLOCK_PROBE_H
 #define BLYI_SIMD_BLOCK_PROBE_H
 
@@ -6,7 +6,7 @@
 #include <bloomery/base.h>
 
 /* Where a key's bits are: its block, as a distance in bytes from the first, and the hash bits that
- * choose among the block's. */
+ * select bits of the block. */
 typedef struct blyi_block_probe {
     uint64_t at;
     uint64_t bits;

@@ -1,108 +1,138 @@
-/* cells.h - counters that lie in bit planes, 64 at a time: what a layered filter's kernels must do.
- * filters/counting/layered.c has the idea. Internal.
+/* counter_kernel.h - counters in bit planes, 64 at a time: what the kernels of a layered filter
+ * must do. kinds/layered/layered.c explains the filter. Internal.
  *
- * A cell's count is spread over four words: its bit in `used` says whether it is 0, and its bits in
- * plane[0..2] are count - 1 as a number of three bits. So one logical operation on words does the
- * same to 64 cells, and an addition is a ripple of carries through three planes, whatever the
- * counts: no branch, no shift, no cell that spills into its neighbour. The order of a word's bytes
- * does not matter to any of this: words are as they lie in memory.
+ * A counter is spread over four words. Its bit in `used` says whether it is above 0, and its bits
+ * in plane[0..2] are count - 1 as a number of three bits. So one logical operation on words does
+ * the same to 64 counters, and an addition is a ripple of carries through three planes, whatever
+ * the counts are: no branch, no shift, no overflow into the next counter. The order of a word's
+ * bytes does not matter to any of this. Words are as they lie in memory.
  *
- * A block has 256 cells: four words of `used`, which are its front, and elsewhere four words of
+ * A block has 256 counters: four words of `used`, which are its front, and elsewhere four words of
  * each plane, one plane after the other. They are laid out as an sbbf block is (masks.h), and a key
- * owns the cells that it would have bits of there.
+ * has the counters at the positions where it would have its bits there.
  *
- * A count of 8 is where counting ends, and means so many or more. Such a cell is stuck: nothing
- * raises it, nothing lowers it.
+ * Counting ends at 8, which means 8 or more. Such a counter is stuck: nothing raises or lowers it.
  */
 #ifndef BLYI_SIMD_COUNTER_KERNEL_H
 #define BLYI_SIMD_COUNTER_KERNEL_H
 
 #include "base/bits.h"
+#include "simd/masks.h"
 
 enum {
-    BLYI_CELL_WORDS = 4, /* of a block in the front, and in each plane */
-    BLYI_CELL_PLANES = 3,
+    BLYI_COUNTER_WORDS = 4, /* of a block in the front, and in each plane */
+    BLYI_COUNTER_PLANES = 3,
 };
 
-typedef struct blyi_cells {
+/* 64 counters. */
+typedef struct blyi_counters64 {
     uint64_t used;
-    uint64_t plane[BLYI_CELL_PLANES];
-} blyi_cells;
+    uint64_t plane[BLYI_COUNTER_PLANES];
+} blyi_counters64;
 
-/* A copy of a key that owns these cells: a mask of masks.h. */
-static inline blyi_cells blyi_cells_once(uint64_t mask) {
-    return (blyi_cells){blyi_le64(mask), {0, 0, 0}};
+/* 1 in the counters of `mask`, which is a word of a mask of masks.h, and 0 in the others. */
+static inline blyi_counters64 blyi_counters64_once(uint64_t mask) {
+    return (blyi_counters64){blyi_le64(mask), {0, 0, 0}};
 }
 
-static inline uint64_t blyi_cells_stuck(const blyi_cells *c) {
+static inline uint64_t blyi_counters64_stuck(const blyi_counters64 *c) {
     return c->plane[0] & c->plane[1] & c->plane[2];
 }
 
-/* a + b in every cell: count - 1 is (a - 1) + (b - 1) + 1 where both are used, and else that of the
- * one that is. What would be more than the limit is the limit. */
-static inline blyi_cells blyi_cells_sum(blyi_cells a, blyi_cells b) {
-    blyi_cells sum = {a.used | b.used, {0, 0, 0}};
+/* a + b in every counter. count - 1 is (a - 1) + (b - 1) + 1 where both are used, and otherwise
+ * that of the one that is used. What would exceed the limit is the limit. */
+static inline blyi_counters64 blyi_counters64_sum(blyi_counters64 a, blyi_counters64 b) {
+    blyi_counters64 sum = {a.used | b.used, {0, 0, 0}};
     uint64_t carry = a.used & b.used;
-    for (unsigned i = 0; i < BLYI_CELL_PLANES; i++) {
+    for (unsigned i = 0; i < BLYI_COUNTER_PLANES; i++) {
         uint64_t x = a.plane[i], y = b.plane[i];
         sum.plane[i] = x ^ y ^ carry;
         carry = (x & y) | (carry & (x ^ y));
     }
-    for (unsigned i = 0; i < BLYI_CELL_PLANES; i++)
+    for (unsigned i = 0; i < BLYI_COUNTER_PLANES; i++)
         sum.plane[i] |= carry;
     return sum;
 }
 
-/* The cells of which a has fewer than b. */
-static inline uint64_t blyi_cells_fewer(blyi_cells a, blyi_cells b) {
+/* The counters that are lower in a than in b. */
+static inline uint64_t blyi_counters64_less(blyi_counters64 a, blyi_counters64 b) {
     uint64_t borrow = 0;
-    for (unsigned i = 0; i < BLYI_CELL_PLANES; i++) {
+    for (unsigned i = 0; i < BLYI_COUNTER_PLANES; i++) {
         uint64_t x = a.plane[i], y = b.plane[i];
         borrow = (~x & y) | (borrow & ~(x ^ y));
     }
     return b.used & (borrow | ~a.used);
 }
 
-/* a - b in every cell; none may have fewer. Stuck cells stay. */
-static inline blyi_cells blyi_cells_difference(blyi_cells a, blyi_cells b) {
-    const uint64_t moves = ~blyi_cells_stuck(&a);
-    blyi_cells rest = {a.used, {0, 0, 0}};
+/* a - b in every counter. None may be lower in a. Stuck counters stay as they are. */
+static inline blyi_counters64 blyi_counters64_difference(blyi_counters64 a, blyi_counters64 b) {
+    const uint64_t moves = ~blyi_counters64_stuck(&a);
+    blyi_counters64 rest = {a.used, {0, 0, 0}};
     uint64_t borrow = b.used & moves;
-    for (unsigned i = 0; i < BLYI_CELL_PLANES; i++) {
+    for (unsigned i = 0; i < BLYI_COUNTER_PLANES; i++) {
         uint64_t x = a.plane[i], y = b.plane[i] & moves;
         rest.plane[i] = x ^ y ^ borrow;
         borrow = (~x & y) | (borrow & ~(x ^ y));
     }
-    /* Where as many were taken as there were, -1 is left, and a borrow. */
+    /* A counter that falls to 0 has count - 1 = -1, and a borrow is left. */
     rest.used &= ~borrow;
-    for (unsigned i = 0; i < BLYI_CELL_PLANES; i++)
+    for (unsigned i = 0; i < BLYI_COUNTER_PLANES; i++)
         rest.plane[i] &= ~borrow;
     return rest;
 }
 
-/* The lower of a and b in every cell. */
-static inline blyi_cells blyi_cells_least(blyi_cells a, blyi_cells b) {
-    const uint64_t first = blyi_cells_fewer(a, b), used = a.used & b.used;
-    blyi_cells least = {used, {0, 0, 0}};
-    for (unsigned i = 0; i < BLYI_CELL_PLANES; i++)
-        least.plane[i] = used & (b.plane[i] ^ (first & (a.plane[i] ^ b.plane[i])));
-    return least;
+/* The lower of a and b in every counter. */
+static inline blyi_counters64 blyi_counters64_min(blyi_counters64 a, blyi_counters64 b) {
+    const uint64_t from_a = blyi_counters64_less(a, b), used = a.used & b.used;
+    blyi_counters64 min = {used, {0, 0, 0}};
+    for (unsigned i = 0; i < BLYI_COUNTER_PLANES; i++)
+        min.plane[i] = used & (b.plane[i] ^ (from_a & (a.plane[i] ^ b.plane[i])));
+    return min;
 }
 
-/* Word i of a block. Counts of cells that are not used, which a damaged map may have, are no
- * counts. */
-static inline blyi_cells blyi_cells_get(const uint64_t *front, const uint64_t *planes, unsigned i) {
-    blyi_cells c = {front[i], {0, 0, 0}};
-    for (unsigned p = 0; p < BLYI_CELL_PLANES; p++)
-        c.plane[p] = planes[p * BLYI_CELL_WORDS + i] & c.used;
+/* Word i of a block. The planes of counters that are not used, which a damaged file may have set,
+ * are ignored. */
+static inline blyi_counters64 blyi_counters64_get(const uint64_t *front, const uint64_t *planes,
+                                                  unsigned i) {
+    blyi_counters64 c = {front[i], {0, 0, 0}};
+    for (unsigned p = 0; p < BLYI_COUNTER_PLANES; p++)
+        c.plane[p] = planes[p * BLYI_COUNTER_WORDS + i] & c.used;
     return c;
 }
 
 /* Other threads may be reading the front: each of its words changes in one step. */
-static inline void blyi_cells_set(uint64_t *front, uint64_t *planes, unsigned i, blyi_cells c) {
+static inline void blyi_counters64_set(uint64_t *front, uint64_t *planes, unsigned i,
+                                       blyi_counters64 c) {
     __atomic_store_n(front + i, c.used, __ATOMIC_RELAXED);
-    for (unsigned p = 0; p < BLYI_CELL_PLANES; p++)
-        planes[p * BLYI_CELL_WORDS + i] = c.plane[p];
+    for (unsigned p = 0; p < BLYI_COUNTER_PLANES; p++)
+        planes[p * BLYI_COUNTER_WORDS + i] = c.plane[p];
+}
+
+/* ---- the kernels in plain C (blyi_counters_fn) ----------------------------------------------- */
+
+static inline bool blyi_counters_add(uint64_t *front, uint64_t *planes, uint64_t bits) {
+    uint64_t mask[BLYI_COUNTER_WORDS], free = 0;
+    blyi_sbbf_mask(bits, mask);
+    for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++) {
+        blyi_counters64 old = blyi_counters64_get(front, planes, i);
+        blyi_counters64 key = blyi_counters64_once(mask[i]);
+        free |= blyi_counters64_less(old, key);
+        blyi_counters64_set(front, planes, i, blyi_counters64_sum(old, key));
+    }
+    return free != 0;
+}
+
+static inline bool blyi_counters_remove(uint64_t *front, uint64_t *planes, uint64_t bits) {
+    uint64_t mask[BLYI_COUNTER_WORDS], free = 0;
+    blyi_sbbf_mask(bits, mask);
+    for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++)
+        free |= blyi_le64(mask[i]) & ~front[i];
+    for (unsigned i = 0; free == 0 && i < BLYI_COUNTER_WORDS; i++) {
+        blyi_counters64 old = blyi_counters64_get(front, planes, i);
+        blyi_counters64 key = blyi_counters64_once(mask[i]);
+        blyi_counters64_set(front, planes, i, blyi_counters64_difference(old, key));
+    }
+    return free == 0;
 }
 
 #endif

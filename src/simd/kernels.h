@@ -1,11 +1,12 @@
 /* kernels.h - the inner loops that gain from vector instructions, as one table per instruction
  * set. Internal.
  *
- * scalar.c defines the answers; every other table must give the same ones bit for bit
- * (tests/test_kernels.c). Kernels see raw arrays, never filters. Arrays are 64-byte aligned and
- * hold little-endian words; word counts are multiples of 8.
+ * scalar.c defines the results. Every other table must give the same ones bit for bit
+ * (tests/test_kernels.c). Kernels see raw arrays, never filters. Arrays are aligned to 64 bytes and
+ * consist of little-endian words. Their lengths in words are multiples of 8.
  *
- * Adding a table: one file that exports one const blyi_kernels, one line in select.c.
+ * To add an instruction set: one file that supplies the functions named in kernel_template.h and
+ * includes it, and one line in select.c.
  */
 #ifndef BLYI_SIMD_KERNELS_H
 #define BLYI_SIMD_KERNELS_H
@@ -14,42 +15,45 @@
 #include "simd/block_probe.h"
 #include "simd/ribbon_kernel.h"
 
-/* For each of n spots: are all its bits set / set them. `k` is the layout's number of bits.
- * out[i] (when out is not NULL) = 1 if all were set already / if at least one was not. Returns the
- * sum of these. */
-typedef size_t (*blyi_contains_blocks_fn)(const void *blocks, const blyi_block_probe *s, size_t n,
-                                          unsigned k, uint8_t *out);
-typedef size_t (*blyi_add_blocks_fn)(void *blocks, const blyi_block_probe *s, size_t n, unsigned k,
-                                     uint8_t *out);
+#define BLYI_KERNEL_INLINE static inline __attribute__((always_inline))
 
-/* The same for one key and its block, with everything in registers: is every bit set / set them,
- * and was one of them clear? */
+/* For each of n block probes: whether all its bits are set / sets them. `k` is the number of bits
+ * that a key has in the layout. out[i] (when out is not NULL) = 1 if all bits were set / if at
+ * least one was clear. Returns the sum of these. */
+typedef size_t (*blyi_contains_blocks_fn)(const void *blocks, const blyi_block_probe *probes,
+                                          size_t n, unsigned k, uint8_t *out);
+typedef size_t (*blyi_add_blocks_fn)(void *blocks, const blyi_block_probe *probes, size_t n,
+                                     unsigned k, uint8_t *out);
+
+/* The same for one key and its block, with everything in registers: true if every bit was set / if
+ * one was clear. */
 typedef bool (*blyi_contains_block_fn)(const void *block, uint64_t bits, unsigned k);
 typedef bool (*blyi_add_block_fn)(void *block, uint64_t bits, unsigned k);
 
-/* Where keys are looked for, hashed by xxh3: what a filter begins with. */
+/* What a kernel needs of a filter whose keys are hashed by xxh3. A filter begins with it. */
 typedef struct blyi_kernel_view {
     uint8_t *blocks;
     uint64_t bytes; /* of all blocks */
     blyi_xxh3_secret secret;
 } blyi_kernel_view;
 
-/* For each of n spots: the same, and then the spot of keys[i] in its place, its block requested.
- * out[i] is written for each. The bytes of ahead[i] will be needed soon. */
+/* For each of n block probes: the same, and then replaces the probe by that of keys[i] and
+ * prefetches its block. Always writes out[i]. Also prefetches the bytes of ahead[i], which will be
+ * needed soon. */
 typedef void (*blyi_hash_probe_fn)(const blyi_kernel_view *in, const bly_bytes *keys,
-                                   const bly_bytes *ahead, size_t n, blyi_block_probe *s,
+                                   const bly_bytes *ahead, size_t n, blyi_block_probe *probes,
                                    uint8_t *out);
 
-/* Is every bit of one key set / set them, and was one of them clear? */
+/* The same for one key, hash and all: true if every bit was set / if one was clear. */
 typedef bool blyi_contains_key_fn(const blyi_kernel_view *in, const void *key, size_t len);
 typedef bool blyi_add_key_fn(const blyi_kernel_view *in, const void *key, size_t len);
 
-/* For each of n sights: are all its columns even. Results as above. */
-typedef size_t (*blyi_ribbon_fn)(const blyi_ribbon_lookup *s, size_t n, uint8_t *out);
+/* For each of n lookups: whether all its columns are even. Results as above. */
+typedef size_t (*blyi_ribbon_fn)(const blyi_ribbon_lookup *lookups, size_t n, uint8_t *out);
 
-/* One copy of a key more, or less, in a block of counters (cells.h). Was a cell free / were all in
- * use; if not, nothing is taken. */
-typedef bool (*blyi_cells_fn)(uint64_t *front, uint64_t *planes, uint64_t bits);
+/* Adds or removes one copy of a key in a block of counters (counter_kernel.h). True if one of the
+ * key's counters was 0 / if none was. If one was, nothing is removed. */
+typedef bool (*blyi_counters_fn)(uint64_t *front, uint64_t *planes, uint64_t bits);
 
 typedef struct blyi_kernels {
     const char *name;
@@ -69,9 +73,9 @@ typedef struct blyi_kernels {
     blyi_hash_probe_fn sbbf_add_keys;
     blyi_hash_probe_fn split_contains_keys[3];
     blyi_hash_probe_fn split_add_keys[3];
-    blyi_cells_fn counters_add;
-    blyi_cells_fn counters_remove;
-    blyi_ribbon_fn ribbon_probe;
+    blyi_counters_fn counters_add;
+    blyi_counters_fn counters_remove;
+    blyi_ribbon_fn ribbon_contains_many;
     uint64_t (*popcount)(const uint64_t *words, size_t n);
     uint64_t (*popcount_or)(const uint64_t *a, const uint64_t *b, size_t n); /* of a | b */
 } blyi_kernels;
@@ -80,13 +84,8 @@ extern const blyi_kernels blyi_kernels_scalar;
 extern const blyi_kernels blyi_kernels_avx2;
 extern const blyi_kernels blyi_kernels_neon;
 
-/* The scalar ones, for tables that have none of their own. */
-size_t blyi_ribbon_contains_many(const blyi_ribbon_lookup *s, size_t n, uint8_t *out);
-bool blyi_counters_add(uint64_t *front, uint64_t *planes, uint64_t bits);
-bool blyi_counters_remove(uint64_t *front, uint64_t *planes, uint64_t bits);
-
-/* The fastest table this machine can run. BLOOMERY_ISA=scalar (or avx2, neon) forces one that it
- * can. */
+/* The fastest table this machine can run. BLOOMERY_ISA=scalar (or avx2, neon) selects another, if
+ * the machine can run it. */
 const blyi_kernels *blyi_kernels_best(void);
 
 /* All tables this machine can run, scalar first, ended by NULL. */

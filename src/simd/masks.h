@@ -1,15 +1,14 @@
-/* masks.h - which bits of a block a key owns: the definition that every kernel must match.
+/* masks.h - the bits that a key has in a block: the definition that every kernel must match.
+ * Internal.
  *
  * sbbf      lane j of eight 32-bit lanes: bit ((uint32_t)bits * SALT[j]) >> 27
  * split512  lane j of eight 64-bit lanes: bit (bits >> 6j) & 63. For k = 12 and 16 a second
- *           word supplies more: g = bits * LCG; g ^= g >> 32; k = 16 adds bit (g >> 6j) & 63 to
- *           every lane, k = 12 adds bit (g >> 6j) & 63, j = 0..3, to lanes 0-3 when bits >> 63 is
- *           0 and to lanes 4-7 when it is 1.
- * pair512   (half of bb2x512) k bits of 512: slices of 9 bits from the top of a word, seven to a
- *           word; the next word is w = w * LCG; w ^= w >> 32.
+ *           word supplies more bits: g = bits * LCG; g ^= g >> 32; k = 16 adds bit (g >> 6j) & 63
+ * to every lane, k = 12 adds bit (g >> 6j) & 63, j = 0..3, to lanes 0-3 when bits >> 63 is 0 and to
+ * lanes 4-7 when it is 1. pair512   (half of bb2x512) k bits of 512: slices of 9 bits from the top
+ * of a word, seven to a word; the next word is w = w * LCG; w ^= w >> 32.
  *
- * Masks are built as host-order 64-bit words, to be compared with blyi_le64 of what lies in
- * memory.
+ * Masks are 64-bit words in host order, to be compared with blyi_le64 of the words in memory.
  */
 #ifndef BLYI_SIMD_MASKS_H
 #define BLYI_SIMD_MASKS_H
@@ -47,7 +46,8 @@ static inline void blyi_split_mask(uint64_t bits, unsigned k, uint64_t mask[8]) 
         mask[first + j] |= (uint64_t)1 << (more >> 6 * j & 63);
 }
 
-/* Calls for each of k bits in turn: `w` and `left` start as (bits, 7) and belong to this. */
+/* The next of the k bits of pair512. Called once for each. Before the first call *w is `bits` and
+ * *left is 7. Between calls only this function changes them. */
 static inline unsigned blyi_pair_next(uint64_t *w, unsigned *left) {
     if (*left == 0) {
         *w = *w * BLYI_LCG;

@@ -67,7 +67,7 @@ typedef struct block {
 
 static inline block block_of(const bly_filter *f, bly_hash h) {
     uint64_t b = blyi_mulhi(h.lo, f->geometry.size);
-    return (block){blyi_words(f) + b * BLYI_CELL_WORDS, blyi_layered_planes(f, b)};
+    return (block){blyi_words(f) + b * BLYI_COUNTER_WORDS, blyi_layered_planes(f, b)};
 }
 
 static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
@@ -107,18 +107,18 @@ static bly_status take(bly_filter *f, bly_hash h, bool *removed) {
  * question has a 0 there, the lowest is among those that have. */
 static uint64_t copies(const bly_filter *f, bly_hash h) {
     block b = block_of(f, h);
-    uint64_t asked[BLYI_CELL_WORDS], free = 0, least = 0;
+    uint64_t asked[BLYI_COUNTER_WORDS], free = 0, least = 0;
     blyi_sbbf_mask(h.hi, asked);
-    for (unsigned i = 0; i < BLYI_CELL_WORDS; i++) {
+    for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++) {
         asked[i] = blyi_le64(asked[i]);
         free |= asked[i] & ~b.front[i];
     }
-    for (unsigned p = BLYI_CELL_PLANES; p-- > 0;) {
-        uint64_t low[BLYI_CELL_WORDS], any = 0;
-        for (unsigned i = 0; i < BLYI_CELL_WORDS; i++)
-            any |= low[i] = asked[i] & ~b.planes[p * BLYI_CELL_WORDS + i];
+    for (unsigned p = BLYI_COUNTER_PLANES; p-- > 0;) {
+        uint64_t low[BLYI_COUNTER_WORDS], any = 0;
+        for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++)
+            any |= low[i] = asked[i] & ~b.planes[p * BLYI_COUNTER_WORDS + i];
         least = 2 * least + (any == 0);
-        for (unsigned i = 0; any && i < BLYI_CELL_WORDS; i++)
+        for (unsigned i = 0; any && i < BLYI_COUNTER_WORDS; i++)
             asked[i] = low[i];
     }
     return free ? 0 : least + 1;
@@ -128,7 +128,8 @@ static uint64_t copies(const bly_filter *f, bly_hash h) {
  * many items there are cannot be told from the cells, once one of them is stuck. */
 static bool sound(const blyi_shape *shape, const uint8_t *body) {
     const bly_geometry *g = &shape->geometry;
-    const size_t bytes = sizeof(uint64_t) * BLYI_CELL_WORDS; /* of a block, or of a plane of it */
+    const size_t bytes =
+        sizeof(uint64_t) * BLYI_COUNTER_WORDS; /* of a block, or of a plane of it */
     const uint8_t *front = body, *planes = body + blyi_layered_front_bytes(g);
     unsigned stray = 0;
     for (const uint8_t *pad = front + g->size * bytes; pad < planes; pad++)
@@ -138,7 +139,7 @@ static bool sound(const blyi_shape *shape, const uint8_t *body) {
             stray |= (unsigned)(planes[i] | planes[i + bytes] | planes[i + 2 * bytes]) &
                      ~(unsigned)front[i];
         front += bytes;
-        planes += bytes * BLYI_CELL_PLANES;
+        planes += bytes * BLYI_COUNTER_PLANES;
     }
     return stray == 0;
 }
@@ -162,17 +163,17 @@ static void stats(const bly_filter *f, bly_stats *out) {
     const bly_filter front = blyi_layered_front(f);
     bly_stats s;
     bly_filter_stats(&front, &s);
-    out->set_bits = s.set_bits * (BLYI_CELL_PLANES + 1);
+    out->set_bits = s.set_bits * (BLYI_COUNTER_PLANES + 1);
     out->fill = s.fill;
     out->estimated_keys = s.estimated_keys;
     out->expected_fill = blyi_copies_fill(f, blyi_layered_keys(f));
     out->predicted_fpr = s.predicted_fpr;
     out->current_fpr = s.current_fpr;
     const uint64_t *at = blyi_words(f);
-    for (uint64_t b = 0; b < f->geometry.size; b++, at += BLYI_CELL_WORDS)
-        for (unsigned i = 0; i < BLYI_CELL_WORDS; i++) {
-            blyi_cells c = blyi_cells_get(at, blyi_layered_planes(f, b), i);
-            out->stuck += blyi_popcount64(blyi_cells_stuck(&c));
+    for (uint64_t b = 0; b < f->geometry.size; b++, at += BLYI_COUNTER_WORDS)
+        for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++) {
+            blyi_counters64 c = blyi_counters64_get(at, blyi_layered_planes(f, b), i);
+            out->stuck += blyi_popcount64(blyi_counters64_stuck(&c));
         }
 }
 

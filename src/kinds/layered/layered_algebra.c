@@ -12,24 +12,25 @@
 #include "filter/set_operations.h"
 #include "kinds/layered/layered_body.h"
 
-typedef blyi_cells combine_fn(blyi_cells a, blyi_cells b);
+typedef blyi_counters64 combine_fn(blyi_counters64 a, blyi_counters64 b);
 
 /* Block b of dst becomes dst combined with src. */
 static inline void combine_block(bly_filter *dst, const bly_filter *src, uint64_t b,
                                  combine_fn *combine) {
-    uint64_t *front = blyi_words(dst) + b * BLYI_CELL_WORDS;
+    uint64_t *front = blyi_words(dst) + b * BLYI_COUNTER_WORDS;
     uint64_t *planes = blyi_layered_planes(dst, b);
-    const uint64_t *other = blyi_words(src) + b * BLYI_CELL_WORDS;
+    const uint64_t *other = blyi_words(src) + b * BLYI_COUNTER_WORDS;
     const uint64_t *other_planes = blyi_layered_planes(src, b);
-    for (unsigned i = 0; i < BLYI_CELL_WORDS; i++) {
-        blyi_cells mine = blyi_cells_get(front, planes, i);
-        blyi_cells_set(front, planes, i, combine(mine, blyi_cells_get(other, other_planes, i)));
+    for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++) {
+        blyi_counters64 mine = blyi_counters64_get(front, planes, i);
+        blyi_counters64_set(front, planes, i,
+                            combine(mine, blyi_counters64_get(other, other_planes, i)));
     }
 }
 
 bly_status blyi_layered_unite(bly_filter *dst, const bly_filter *src) {
     for (uint64_t b = 0; b < dst->geometry.size; b++)
-        combine_block(dst, src, b, blyi_cells_sum);
+        combine_block(dst, src, b, blyi_counters64_sum);
     dst->items = blyi_sum(dst->items, src->items);
     dst->approximate |= src->approximate;
     return BLY_OK;
@@ -46,13 +47,13 @@ typedef struct sums {
 } sums;
 
 static sums block_sums(const bly_filter *f, uint64_t b) {
-    const uint64_t *front = blyi_words(f) + b * BLYI_CELL_WORDS;
+    const uint64_t *front = blyi_words(f) + b * BLYI_COUNTER_WORDS;
     sums s = {0, 0};
-    for (unsigned i = 0; i < BLYI_CELL_WORDS; i++) {
-        blyi_cells c = blyi_cells_get(front, blyi_layered_planes(f, b), i);
+    for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++) {
+        blyi_counters64 c = blyi_counters64_get(front, blyi_layered_planes(f, b), i);
         s.all += blyi_popcount64(c.used) + blyi_popcount64(c.plane[0]) +
                  2 * blyi_popcount64(c.plane[1]) + 4 * blyi_popcount64(c.plane[2]);
-        s.stuck += 8 * blyi_popcount64(blyi_cells_stuck(&c));
+        s.stuck += 8 * blyi_popcount64(blyi_counters64_stuck(&c));
     }
     return s;
 }
@@ -72,7 +73,7 @@ bly_status blyi_layered_intersect(bly_filter *dst, const bly_filter *src) {
     if (status)
         return status;
     for (uint64_t b = 0; b < dst->geometry.size; b++)
-        combine_block(dst, src, b, blyi_cells_least);
+        combine_block(dst, src, b, blyi_counters64_min);
     dst->items = blyi_copies_in_both(o.both, total(dst) / 8, blyi_layered_keys(dst), fewer);
     dst->approximate = true;
     return BLY_OK;
@@ -80,12 +81,12 @@ bly_status blyi_layered_intersect(bly_filter *dst, const bly_filter *src) {
 
 /* Whether block b of dst has what that of src has. */
 static bool holds_block(const bly_filter *dst, const bly_filter *src, uint64_t b) {
-    const uint64_t *front = blyi_words(dst) + b * BLYI_CELL_WORDS;
-    const uint64_t *other = blyi_words(src) + b * BLYI_CELL_WORDS;
+    const uint64_t *front = blyi_words(dst) + b * BLYI_COUNTER_WORDS;
+    const uint64_t *other = blyi_words(src) + b * BLYI_COUNTER_WORDS;
     uint64_t fewer = 0;
-    for (unsigned i = 0; i < BLYI_CELL_WORDS; i++)
-        fewer |= blyi_cells_fewer(blyi_cells_get(front, blyi_layered_planes(dst, b), i),
-                                  blyi_cells_get(other, blyi_layered_planes(src, b), i));
+    for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++)
+        fewer |= blyi_counters64_less(blyi_counters64_get(front, blyi_layered_planes(dst, b), i),
+                                      blyi_counters64_get(other, blyi_layered_planes(src, b), i));
     return fewer == 0;
 }
 
@@ -95,7 +96,7 @@ bly_status blyi_layered_subtract(bly_filter *dst, const bly_filter *src) {
     for (uint64_t b = 0; b < dst->geometry.size; b++) {
         uint64_t here = block_sums(src, b).all;
         if (holds_block(dst, src, b)) {
-            combine_block(dst, src, b, blyi_cells_difference);
+            combine_block(dst, src, b, blyi_counters64_difference);
             t.taken += here;
         } else {
             t.passed += here;

@@ -17,7 +17,7 @@ static inline uint64_t blyi_layered_front_bytes(const bly_geometry *g) {
 /* The planes of a block: 96 bytes in two lines. */
 static inline uint64_t *blyi_layered_planes(const bly_filter *f, uint64_t block) {
     return blyi_words(f) + blyi_layered_front_bytes(&f->geometry) / 8 +
-           block * BLYI_CELL_PLANES * BLYI_CELL_WORDS;
+           block * BLYI_COUNTER_PLANES * BLYI_COUNTER_WORDS;
 }
 
 /* The front as an sbbf filter, to be looked at while f holds still. */

@@ -22,7 +22,7 @@ enum {
 
 /* Records that there is room for. */
 static inline uint64_t blyi_ml_room(const bly_geometry *g) {
-    return blyi_class_size(g->detail);
+    return blyi_size_of_class(g->detail);
 }
 
 /* Bytes of the list. */

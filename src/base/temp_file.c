@@ -1,6 +1,6 @@
-/* The unnamed file of a builder. */
+/* Unnamed temporary files: a builder keeps the keys there that do not fit in memory. */
 #define _GNU_SOURCE /* O_TMPFILE */
-#include "kinds/builder/spill.h"
+#include "base/temp_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,16 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static const uint64_t most_at_once = 1 << 30;
+static const uint64_t max_bytes_per_call = 1 << 30;
 
-void blyi_spill_close(int file) {
+void blyi_temp_file_close(int file) {
     int saved = errno;
     (void)close(file);
     errno = saved;
 }
 
-/* In the directory of `path`. -1 where the system has no such files. */
-static int open_unnamed(char *path) {
+/* Opens one in the directory of `path`. -1 where the system has no such files. */
+static int temp_file_open_unnamed(char *path) {
     int fd = -1;
 #ifdef O_TMPFILE
     char *slash = strrchr(path, '/');
@@ -32,8 +32,8 @@ static int open_unnamed(char *path) {
     return fd;
 }
 
-bly_status blyi_spill_open(char *path, int *file) {
-    int fd = open_unnamed(path);
+bly_status blyi_temp_file_open(char *path, int *file) {
+    int fd = temp_file_open_unnamed(path);
     if (fd >= 0) {
         *file = fd;
         return BLY_OK;
@@ -42,17 +42,17 @@ bly_status blyi_spill_open(char *path, int *file) {
     if (fd < 0)
         return BLY_EIO;
     if (unlink(path) != 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
-        blyi_spill_close(fd);
+        blyi_temp_file_close(fd);
         return BLY_EIO;
     }
     *file = fd;
     return BLY_OK;
 }
 
-bly_status blyi_spill_write(int file, uint64_t at, const void *from, uint64_t bytes) {
+bly_status blyi_temp_file_write(int file, uint64_t at, const void *from, uint64_t bytes) {
     const uint8_t *next = from;
     while (bytes > 0) {
-        size_t some = (size_t)(bytes < most_at_once ? bytes : most_at_once);
+        size_t some = (size_t)(bytes < max_bytes_per_call ? bytes : max_bytes_per_call);
         ssize_t n = pwrite(file, next, some, (off_t)at);
         if (n < 0 && errno == EINTR)
             continue;
@@ -67,15 +67,15 @@ bly_status blyi_spill_write(int file, uint64_t at, const void *from, uint64_t by
     return BLY_OK;
 }
 
-bly_status blyi_spill_read(int file, uint64_t at, void *to, uint64_t bytes) {
+bly_status blyi_temp_file_read(int file, uint64_t at, void *to, uint64_t bytes) {
     uint8_t *next = to;
     while (bytes > 0) {
-        size_t some = (size_t)(bytes < most_at_once ? bytes : most_at_once);
+        size_t some = (size_t)(bytes < max_bytes_per_call ? bytes : max_bytes_per_call);
         ssize_t n = pread(file, next, some, (off_t)at);
         if (n < 0 && errno == EINTR)
             continue;
         if (n == 0)
-            errno = EIO; /* nobody else can have shortened it */
+            errno = EIO; /* it cannot be shorter: nobody else can truncate it */
         if (n <= 0)
             return BLY_EIO;
         next += n;

@@ -1,3 +1,4 @@
+/* The library's version, and a text for each status. */
 #include <bloomery/base.h>
 
 const char *bly_version(void) {

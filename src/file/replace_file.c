@@ -1,14 +1,15 @@
-/* file_writer.c - replacing files: where a path leads, temporary files, who owns the result. The
- * rules are in file.h.
+/* Replaces files atomically: resolves the path, writes a temporary file, and gives the result the
+ * owner of the old file. The rules are in file.h.
  *
- * The directory is held open and names are taken relative to it, so the temporary name needs no
- * longer a path than the file's own, and the rules are checked on the directory that is used.
+ * The directory is held open and names are relative to it. So a temporary name needs no longer a
+ * path than the file's own, and the rules are checked on the directory that is used.
  *
- * Most often no other writer is under way and none was killed. Then the first temporary name is
- * free. Only if it is taken the directory is searched for the files of killed writers, so that
- * saving costs no pass over a large directory.
+ * Most often no other writer is active and none was killed. Then the first temporary name is free.
+ * Only if it is taken is the directory searched for the files of killed writers, so that saving
+ * normally needs no pass over a large directory.
  */
 #define _GNU_SOURCE /* O_PATH */
+#include "file/posix.h"
 #include <bloomery/file.h>
 
 #include <dirent.h>
@@ -27,50 +28,39 @@ enum {
     MAX_TRIES = 100,      /* temporary names found taken before giving up */
     KEEP_OF_NAME = 100,   /* bytes of the file's name that its temporary name repeats */
     LETTERS = 6,          /* by which temporary names of one target differ */
-    STALE_SECONDS = 600,  /* after which an unlocked temporary file is taken for left behind */
+    STALE_SECONDS = 600,  /* after which an unlocked temporary file counts as left behind */
     NEW_FILE_MODE = 0666, /* less the umask */
     PRIVATE_MODE = 0600,
 };
-static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz012345", first_letters[] = "000000",
-                  temp_mark[] = ".bloomery-", temp_end[] = ".tmp";
+static const char temp_alphabet[] = "abcdefghijklmnopqrstuvwxyz012345",
+                  temp_first_letters[] = "000000", temp_mark[] = ".bloomery-", temp_end[] = ".tmp";
 
-static bly_status fail_with(int error) {
-    errno = error;
-    return BLY_EIO;
-}
-
-static void close_quietly(int fd) {
-    int saved = errno;
-    (void)close(fd);
-    errno = saved;
-}
-
-static void free_quietly(void *ptr) {
+static void free_keeping_errno(void *ptr) {
     int saved = errno;
     free(ptr);
     errno = saved;
 }
 
-static bool same_file(const struct stat *a, const struct stat *b) {
+static bool is_same_file(const struct stat *a, const struct stat *b) {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* ---- where ----------------------------------------------------------------------------------- */
+/* ---- the target ------------------------------------------------------------------------------ */
 
 /* A name in a directory that is held open. */
-typedef struct place {
+typedef struct file_target {
     int dir;
-    char *path;       /* both, as text */
-    const char *name; /* the end of it */
-} place;
+    char *path;       /* directory and name */
+    const char *name; /* the end of `path` */
+} file_target;
 
-static void place_leave(place *p) {
+static void target_close(file_target *p) {
     if (p->dir != AT_FDCWD)
-        close_quietly(p->dir);
-    free_quietly(p->path);
+        blyi_close_quietly(p->dir);
+    free_keeping_errno(p->path);
 }
 
-/* A directory that may be written to and not read can at least be used. */
+/* A directory that may be written but not read can be opened with O_PATH. */
 static int open_directory(int from, const char *path) {
     int fd = openat(from, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 #ifdef O_PATH
@@ -80,8 +70,8 @@ static int open_directory(int from, const char *path) {
     return fd;
 }
 
-/* `path` as seen from the directory of `base`, which may be NULL; to be freed. */
-static char *join(const char *base, const char *path) {
+/* `path` relative to the directory of `base`, which may be NULL. To be freed. */
+static char *join_paths(const char *base, const char *path) {
     const char *slash = base && *path != '/' ? strrchr(base, '/') : NULL;
     size_t head = slash ? (size_t)(slash - base) + 1 : 0, size = strlen(path) + 1;
     char *out = malloc(head + size);
@@ -93,37 +83,36 @@ static char *join(const char *base, const char *path) {
     return out;
 }
 
-/* Moves to where `path`, taken from p's directory, points, without following a last link. */
-static bly_status place_enter(place *p, const char *path) {
+/* Changes p to `path`, relative to p's directory, without following a link at the end. */
+static bly_status target_enter(file_target *p, const char *path) {
     const char *slash = strrchr(path, '/');
     const char *last = slash ? slash + 1 : path;
     if (!*path)
-        return fail_with(ENOENT);
+        return blyi_fail_with(ENOENT);
     if (!*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
-        return fail_with(EISDIR);
+        return blyi_fail_with(EISDIR);
     char *dir = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-    char *text = join(p->path, path);
+    char *text = join_paths(p->path, path);
     if (!dir || !text) {
         free(dir);
         free(text);
         return BLY_ENOMEM;
     }
     int fd = open_directory(p->dir, dir);
-    free_quietly(dir);
+    free_keeping_errno(dir);
     if (fd < 0) {
-        free_quietly(text);
+        free_keeping_errno(text);
         return BLY_EIO;
     }
-    place_leave(p);
-    *p = (place){fd, text, text + strlen(text) - strlen(last)};
+    target_close(p);
+    *p = (file_target){fd, text, text + strlen(text) - strlen(last)};
     return BLY_OK;
 }
 
-/* Whether a link or file with that owner is one to rely on: in a sticky directory that everybody
- * can write to, only the caller's own and those of the directory's owner. Nobody else can put
- * another in the place of one that passes this test, so looking first and using it afterwards is
- * safe. */
-static bool is_trusted(const place *p, const struct stat *found) {
+/* Whether a link or file with that owner can be trusted. In a sticky directory that everybody can
+ * write to, these are only the caller's own and those of the directory's owner. Nobody else can
+ * replace one that passes this test, so it is safe to check first and to use it afterwards. */
+static bool target_is_trusted(const file_target *p, const struct stat *found) {
     const mode_t shared = S_ISVTX | S_IWOTH;
     struct stat dir;
     if (found->st_uid == geteuid())
@@ -133,16 +122,16 @@ static bool is_trusted(const place *p, const struct stat *found) {
     return (dir.st_mode & shared) != shared || found->st_uid == dir.st_uid;
 }
 
-/* *target: what the link at p says, to be freed; NULL when there is no link. */
-static bly_status place_link(const place *p, char **target) {
+/* *target: the contents of the link at p, to be freed. NULL when it is no link. */
+static bly_status target_read_link(const file_target *p, char **target) {
     struct stat st;
     *target = NULL;
     if (fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? BLY_OK : BLY_EIO;
     if (!S_ISLNK(st.st_mode))
         return BLY_OK;
-    if (!is_trusted(p, &st))
-        return fail_with(EACCES);
+    if (!target_is_trusted(p, &st))
+        return blyi_fail_with(EACCES);
     for (size_t room = 256;; room *= 2) {
         char *text = malloc(room);
         if (!text)
@@ -153,94 +142,95 @@ static bly_status place_link(const place *p, char **target) {
             *target = text;
             return BLY_OK;
         }
-        free_quietly(text);
+        free_keeping_errno(text);
         if (n < 0)
             return BLY_EIO;
     }
 }
 
-static bly_status place_find(place *p, const char *path) {
+static bly_status target_resolve(file_target *p, const char *path) {
     char *target = NULL;
-    *p = (place){AT_FDCWD, NULL, NULL};
-    bly_status status = place_enter(p, path);
+    *p = (file_target){AT_FDCWD, NULL, NULL};
+    bly_status status = target_enter(p, path);
     for (int links = 0; status == BLY_OK; links++) {
-        status = place_link(p, &target);
+        status = target_read_link(p, &target);
         if (!target)
             break;
-        status = links < MAX_LINKS ? place_enter(p, target) : fail_with(ELOOP);
-        free_quietly(target);
+        status = links < MAX_LINKS ? target_enter(p, target) : blyi_fail_with(ELOOP);
+        free_keeping_errno(target);
     }
     if (status != BLY_OK)
-        place_leave(p);
+        target_close(p);
     return status;
 }
 
 bly_status bly_file_target(const char *path, char **out) {
-    place p;
+    file_target p;
     *out = NULL;
-    bly_status status = place_find(&p, path);
+    bly_status status = target_resolve(&p, path);
     if (status != BLY_OK)
         return status;
     *out = p.path;
     p.path = NULL;
-    place_leave(&p);
+    target_close(&p);
     return BLY_OK;
 }
 
 /* ---- temporary files ------------------------------------------------------------------------- */
 
 struct bly_file_writer {
-    place target;
+    file_target target;
     uint32_t flags;
     int fd;
-    char *temp_path; /* NULL once it has the target's */
+    char *temp_path; /* NULL once it is renamed */
     char *temp;      /* its name, the end of temp_path */
     int temp_prefix; /* bytes of `temp` before the letters */
     bool replaces;   /* `old` is the file to be replaced, whose owner and mode are kept */
     struct stat old;
 };
 
-/* Six letters that another process or thread is unlikely to pick; O_EXCL makes it sure. */
-static void pick_letters(unsigned try, char out[LETTERS + 1]) {
+/* Six letters that another process or thread is unlikely to choose. O_EXCL makes it certain. */
+static void temp_pick_letters(unsigned try, char out[LETTERS + 1]) {
     struct timespec now = {0, 0};
     (void)clock_gettime(CLOCK_REALTIME, &now);
     uint64_t mix = (uint64_t)now.tv_sec * 1000000007U + (uint64_t)now.tv_nsec;
     mix = (mix ^ (uint64_t)getpid() << 32 ^ (uint64_t)(uintptr_t)out ^ try) * 0x9E3779B97F4A7C15U;
     for (int i = 0; i < LETTERS; i++)
-        out[i] = alphabet[mix >> (59 - 5 * i) & 31];
+        out[i] = temp_alphabet[mix >> (59 - 5 * i) & 31];
     out[LETTERS] = '\0';
 }
 
-static bool is_temp_of(const bly_file_writer *w, const char *name) {
+static bool writer_is_temp_name(const bly_file_writer *w, const char *name) {
     if (strncmp(name, w->temp, (size_t)w->temp_prefix) != 0)
         return false;
     const char *letters = name + w->temp_prefix;
-    return strspn(letters, alphabet) == LETTERS && strcmp(letters + LETTERS, temp_end) == 0;
+    return strspn(letters, temp_alphabet) == LETTERS && strcmp(letters + LETTERS, temp_end) == 0;
 }
 
-static bool is_stale(const struct stat *st, time_t now) {
+static bool temp_is_stale(const struct stat *st, time_t now) {
     return S_ISREG(st->st_mode) && st->st_uid == geteuid() && st->st_mtime < now - STALE_SECONDS;
 }
 
-static void remove_if_stale(int dir, const char *name, time_t now) {
+static void temp_remove_if_stale(int dir, const char *name, time_t now) {
     struct stat st, named;
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !is_stale(&st, now))
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !temp_is_stale(&st, now))
         return;
     const int flags = O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
-    int fd = openat(dir, name, O_WRONLY | flags); /* some systems lock only what can be written */
+    int fd =
+        openat(dir, name, O_WRONLY | flags); /* some systems lock only files open for writing */
     if (fd < 0 && errno == EACCES)
         fd = openat(dir, name, O_RDONLY | flags);
     if (fd < 0)
         return;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && is_stale(&st, now) &&
-        fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && same_file(&st, &named))
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && temp_is_stale(&st, now) &&
+        fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && is_same_file(&st, &named))
         (void)unlinkat(dir, name, 0);
     (void)close(fd);
 }
 
-/* What cannot be removed is no reason to fail. The file system's own clock, which has just dated
- * our temporary file, is the one that dated the others. */
-static void remove_stale(const bly_file_writer *w) {
+/* A file that cannot be removed is no reason to fail. Ages are measured by the clock of the file
+ * system, which has just set the time of our own temporary file. */
+static void writer_remove_stale(const bly_file_writer *w) {
     struct stat ours;
     int fd = openat(w->target.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -248,14 +238,14 @@ static void remove_stale(const bly_file_writer *w) {
         (void)close(fd);
     if (dir && fstat(w->fd, &ours) == 0)
         for (const struct dirent *e; (e = readdir(dir));)
-            if (is_temp_of(w, e->d_name) && strcmp(e->d_name, w->temp) != 0)
-                remove_if_stale(w->target.dir, e->d_name, ours.st_mtime);
+            if (writer_is_temp_name(w, e->d_name) && strcmp(e->d_name, w->temp) != 0)
+                temp_remove_if_stale(w->target.dir, e->d_name, ours.st_mtime);
     if (dir)
         (void)closedir(dir);
 }
 
-/* Sets the names: all but the letters, which come last. */
-static bly_status name_temp(bly_file_writer *w) {
+/* Sets the temporary name, without its letters and what follows them. */
+static bly_status writer_name_temp(bly_file_writer *w) {
     const char *name = w->target.name;
     size_t folder = (size_t)(name - w->target.path);
     int keep = (int)strnlen(name, KEEP_OF_NAME);
@@ -272,15 +262,15 @@ static bly_status name_temp(bly_file_writer *w) {
 }
 
 /* Creates and locks ".NAME.bloomery-xxxxxx.tmp". */
-static bly_status create_temp(bly_file_writer *w) {
+static bly_status writer_create_temp(bly_file_writer *w) {
     char letters[LETTERS + 1];
-    bly_status status = name_temp(w);
+    bly_status status = writer_name_temp(w);
     if (status != BLY_OK)
         return status;
-    memcpy(letters, first_letters, sizeof letters);
+    memcpy(letters, temp_first_letters, sizeof letters);
     for (unsigned try = 0; w->fd < 0 && try < MAX_TRIES; try++) {
         if (try > 0)
-            pick_letters(try, letters);
+            temp_pick_letters(try, letters);
         memcpy(w->temp + w->temp_prefix, letters, LETTERS);
         memcpy(w->temp + w->temp_prefix + LETTERS, temp_end, sizeof temp_end);
         w->fd = openat(w->target.dir, w->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
@@ -290,16 +280,16 @@ static bly_status create_temp(bly_file_writer *w) {
     }
     if (w->fd < 0)
         return BLY_EIO;
-    (void)flock(w->fd, LOCK_EX | LOCK_NB); /* where there are no locks nothing is removed either */
-    if (strcmp(letters, first_letters) != 0)
-        remove_stale(w);
+    (void)flock(w->fd, LOCK_EX | LOCK_NB); /* where locks do not work, nothing is removed either */
+    if (strcmp(letters, temp_first_letters) != 0)
+        writer_remove_stale(w);
     return BLY_OK;
 }
 
 /* ---- who owns the result --------------------------------------------------------------------- */
 
-/* Owner, group and permissions of the file to be replaced. */
-static bly_status adopt(int fd, const struct stat *old) {
+/* Sets the owner, group and permissions of the file to be replaced. */
+static bly_status keep_owner_and_mode(int fd, const struct stat *old) {
     struct stat now;
     mode_t mode = old->st_mode & 0777;
     bool kept =
@@ -307,17 +297,17 @@ static bly_status adopt(int fd, const struct stat *old) {
     if (!kept && fstat(fd, &now) != 0)
         return BLY_EIO;
     if (!kept && now.st_gid != old->st_gid) {
-        /* Members of the new group were others before, and those of the old one are now. */
+        /* Members of the new group counted as others before, those of the old group do now. */
         const mode_t both = mode >> 3 & mode & 07;
         mode = (mode & 0700) | both << 3 | both;
     }
     return fchmod(fd, mode) == 0 ? BLY_OK : BLY_EIO;
 }
 
-/* Looks what there is to be replaced. A file that has vanished meanwhile is remembered: the new one
- * is not to become more open than that was. One that another user may have planted is replaced
- * without taking over its owner and permissions, which would give that user the contents. */
-static bly_status find_old(bly_file_writer *w) {
+/* Finds the file to be replaced. A file that has vanished meanwhile is remembered: the new one must
+ * not get more permissions than it had. One that another user may have planted is replaced without
+ * keeping its owner and permissions, which would give that user access to the contents. */
+static bly_status writer_find_old(bly_file_writer *w) {
     struct stat st;
     if (fstatat(w->target.dir, w->target.name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? BLY_OK : BLY_EIO;
@@ -326,8 +316,8 @@ static bly_status find_old(bly_file_writer *w) {
         return BLY_EEXISTS;
     }
     if (!S_ISREG(st.st_mode))
-        return fail_with(S_ISDIR(st.st_mode) ? EISDIR : EINVAL);
-    if (is_trusted(&w->target, &st)) {
+        return blyi_fail_with(S_ISDIR(st.st_mode) ? EISDIR : EINVAL);
+    if (target_is_trusted(&w->target, &st)) {
         w->replaces = true;
         w->old = st;
     }
@@ -345,14 +335,14 @@ bly_status bly_file_writer_open(const char *path, uint32_t flags, bly_file_write
         return BLY_ENOMEM;
     w->fd = -1;
     w->flags = flags;
-    bly_status status = place_find(&w->target, path);
+    bly_status status = target_resolve(&w->target, path);
     if (status != BLY_OK) {
-        free_quietly(w);
+        free_keeping_errno(w);
         return status;
     }
-    status = find_old(w);
+    status = writer_find_old(w);
     if (status == BLY_OK)
-        status = create_temp(w);
+        status = writer_create_temp(w);
     if (status != BLY_OK)
         bly_file_writer_close(w);
     else
@@ -368,7 +358,7 @@ const char *bly_file_writer_path(const bly_file_writer *w) {
     return w->temp_path;
 }
 
-static bly_status flush(int fd) {
+static bly_status flush_file(int fd) {
     int result;
     do
         result = fsync(fd);
@@ -376,32 +366,32 @@ static bly_status flush(int fd) {
     return result == 0 ? BLY_OK : BLY_EIO;
 }
 
-/* Some file systems cannot flush a directory, nor can anybody flush one that he may not read; that
- * is no fault of the file's. */
+/* Some file systems cannot flush a directory, and one opened with O_PATH cannot be flushed. That is
+ * no error of the file. */
 static bly_status flush_directory(int fd) {
-    bly_status status = flush(fd);
+    bly_status status = flush_file(fd);
     bool cannot = errno == EINVAL || errno == EBADF || errno == ENOTSUP || errno == ENOSYS;
     return status == BLY_EIO && cannot ? BLY_OK : status;
 }
 
-/* Whether the temporary name is still that of the file that was written: somebody may have removed
- * it, and another writer have taken the name. */
-static bool holds_name(const bly_file_writer *w) {
+/* Whether the temporary name is still that of the file that was written: it may have been removed,
+ * and another writer may have used the name. */
+static bool writer_owns_temp(const bly_file_writer *w) {
     struct stat ours, named;
     return fstat(w->fd, &ours) == 0 &&
            fstatat(w->target.dir, w->temp, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           same_file(&ours, &named);
+           is_same_file(&ours, &named);
 }
 
-/* With BLY_FILE_NEW a file that has appeared since must not be replaced, which rename would do.
- * Where the file system has no links, rename it is. */
-static bly_status put_in_place(const bly_file_writer *w) {
+/* With BLY_FILE_NEW a file that has appeared meanwhile must not be replaced, as rename would do. So
+ * a link is made, or where the file system has no links, the file is renamed after all. */
+static bly_status writer_rename(const bly_file_writer *w) {
     const int dir = w->target.dir;
-    if (!holds_name(w))
-        return fail_with(ENOENT);
+    if (!writer_owns_temp(w))
+        return blyi_fail_with(ENOENT);
     if (w->flags & BLY_FILE_NEW) {
         if (linkat(dir, w->temp, dir, w->target.name, 0) == 0) {
-            (void)unlinkat(dir, w->temp, 0); /* left behind at worst: the file is in its place */
+            (void)unlinkat(dir, w->temp, 0); /* at worst it is left behind: the file has its name */
             return BLY_OK;
         }
         if (errno == EEXIST)
@@ -411,13 +401,13 @@ static bly_status put_in_place(const bly_file_writer *w) {
 }
 
 bly_status bly_file_writer_commit(bly_file_writer *w) {
-    bly_status status = find_old(w);
+    bly_status status = writer_find_old(w);
     if (status == BLY_OK && w->replaces)
-        status = adopt(w->fd, &w->old);
+        status = keep_owner_and_mode(w->fd, &w->old);
     if (status == BLY_OK)
-        status = flush(w->fd);
+        status = flush_file(w->fd);
     if (status == BLY_OK)
-        status = put_in_place(w);
+        status = writer_rename(w);
     if (status != BLY_OK)
         return status;
     free(w->temp_path);
@@ -429,11 +419,11 @@ void bly_file_writer_close(bly_file_writer *w) {
     if (!w)
         return;
     int saved = errno;
-    if (w->temp_path && w->fd >= 0 && holds_name(w))
+    if (w->temp_path && w->fd >= 0 && writer_owns_temp(w))
         (void)unlinkat(w->target.dir, w->temp, 0);
     if (w->fd >= 0)
         (void)close(w->fd);
-    place_leave(&w->target);
+    target_close(&w->target);
     free(w->temp_path);
     free(w);
     errno = saved;

@@ -1,0 +1,18 @@
+/* temp_file.h - an unnamed temporary file, for data that does not fit in memory. Internal. */
+#ifndef BLYI_BASE_TEMP_FILE_H
+#define BLYI_BASE_TEMP_FILE_H
+
+#include <bloomery/base.h>
+
+/* Opens a new file without a name, so that the system removes it when its last descriptor is
+ * closed, also after a crash. Where the system has no such files it has a name for a moment:
+ * `path`, which ends in "XXXXXX" and is overwritten in that case. BLY_EIO. */
+bly_status blyi_temp_file_open(char *path, int *file);
+
+/* Write or read exactly `bytes` bytes at offset `at`. BLY_EIO. */
+bly_status blyi_temp_file_write(int file, uint64_t at, const void *from, uint64_t bytes);
+bly_status blyi_temp_file_read(int file, uint64_t at, void *to, uint64_t bytes);
+
+void blyi_temp_file_close(int file); /* preserves errno */
+
+#endif

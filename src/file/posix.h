@@ -1,0 +1,22 @@
+/* posix.h - what the code for POSIX files shares. Internal. */
+#ifndef BLYI_FILE_POSIX_H
+#define BLYI_FILE_POSIX_H
+
+#include <bloomery/base.h>
+#include <errno.h>
+#include <unistd.h>
+
+/* BLY_EIO with that errno. */
+static inline bly_status blyi_fail_with(int error) {
+    errno = error;
+    return BLY_EIO;
+}
+
+/* close that preserves errno. */
+static inline void blyi_close_quietly(int fd) {
+    int saved = errno;
+    (void)close(fd);
+    errno = saved;
+}
+
+#endif
