@@ -9,7 +9,7 @@
 #ifndef BLYT_FAKE_HOST_H
 #define BLYT_FAKE_HOST_H
 
-#include "../../module/api.h"
+#include "engine_api.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -213,7 +213,7 @@ def test_drop():
 
 def test_turn():
     """A window by time while something is added to it once in each slice, since a slice after one
-    without an add has no turn to do. Each try is longer than a slice, so that it sees all that
+    without an add has no turn to do. Each try is longer than a slice, so that it covers all that
     happens in one."""
     w, idle = Watch(), Watch()
     slice_ms = max(500, SIZE >> 19)

@@ -4,8 +4,8 @@
 #include "../support.h"
 #include "config.h"
 #include "fake_host.h"
-#include "memory.h"
-#include "pages.h"
+#include "runtime/module_memory.h"
+#include "runtime/page_release.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -101,7 +101,7 @@ static bool old_address_stays(void) {
 static void test_can_take(void **state) {
     (void)state;
     for (int i = 0; i < 3; i++)
-        assert_int_equal(bm_pages_can_take(), old_address_stays());
+        assert_int_equal(bm_pages_can_detach(), old_address_stays());
 }
 
 /* Debian runs its servers with SystemCallFilter=@system-service: who makes a call that is not in it
@@ -125,18 +125,18 @@ static void test_as_a_service(void **state) {
     assert_true(child >= 0);
     if (child == 0) {
         forbid_mincore();
-        _exit(bm_pages_can_take());
+        _exit(bm_pages_can_detach());
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) == 2)
         skip(); /* no such filters here: emulated */
-    assert_int_equal(WEXITSTATUS(status), bm_pages_can_take());
+    assert_int_equal(WEXITSTATUS(status), bm_pages_can_detach());
 }
 
 static void skip_unless_taken(void) {
-    if (bm_pages_can_take())
+    if (bm_pages_can_detach())
         return;
     print_message("no pages can be taken: before Linux 5.7, or emulated\n");
     skip();
@@ -155,7 +155,7 @@ static void test_at_once(void **state) {
     wait_for_freer();
 }
 
-/* Pages are taken away with what is in them; what is left is the block's, and zero. */
+/* Pages are detached with their contents; the block keeps its address, and reads as zero. */
 static void test_taken(void **state) {
     (void)state;
     skip_unless_taken();
@@ -163,7 +163,7 @@ static void test_taken(void **state) {
     uint8_t *block = rm.TryAlloc(size);
     assert_non_null(block);
     memset(block, 7, size);
-    uint8_t *pages = bm_pages_take(block, size, &taken);
+    uint8_t *pages = bm_pages_detach(block, size, &taken);
     assert_non_null(pages);
     assert_true(taken >= 5 * MIB && taken <= size);
     assert_true(pages[0] == 7 && pages[taken / 2] == 7 && pages[taken - 1] == 7);
@@ -215,31 +215,31 @@ static void test_limits(void **state) {
     void *first = a.alloc(a.ctx, 8000);
     assert_non_null(first);
     assert_int_equal(one.refusal, BM_REFUSED_NOT);
-    assert_int_equal(bm_memory_room(&one), 10000 - one.bytes);
+    assert_int_equal(bm_memory_available(&one), 10000 - one.bytes);
     assert_int_equal(bm_memory_would_refuse(&one, 10000 - one.bytes), BM_REFUSED_NOT);
     assert_int_equal(bm_memory_would_refuse(&one, 10001 - one.bytes), BM_REFUSED_FILTER);
     assert_null(b.alloc(b.ctx, 8000));
     assert_int_equal(other.refusal, BM_REFUSED_TOTAL);
-    assert_int_equal(bm_memory_room(&other), 15000 - one.bytes);
+    assert_int_equal(bm_memory_available(&other), 15000 - one.bytes);
     assert_int_equal(bm_memory_would_refuse(&other, UINT64_MAX), BM_REFUSED_FILTER);
     assert_int_equal(atomic_load(&fake_heap.requests), 1);
     other.unlimited = true;
-    assert_true(bm_memory_room(&other) == UINT64_MAX);
+    assert_true(bm_memory_available(&other) == UINT64_MAX);
     void *second = b.alloc(b.ctx, 80000);
     assert_non_null(second);
-    assert_int_equal(bm_memory_room(&one), 0);
+    assert_int_equal(bm_memory_available(&one), 0);
     a.free(a.ctx, first);
     b.free(b.ctx, second);
     limit("0", "0");
     fake_heap_reset();
     assert_null(a.alloc(a.ctx, SIZE_MAX / 4)); /* more than any machine has */
     assert_int_equal(one.refusal, BM_REFUSED_SERVER);
-    uint64_t room = bm_memory_room(&one);
+    uint64_t room = bm_memory_available(&one);
     assert_true(room > MIB && room < SIZE_MAX / 4);
     assert_int_equal(bm_memory_would_refuse(&one, room), BM_REFUSED_NOT);
     assert_int_equal(bm_memory_would_refuse(&one, room + 1), BM_REFUSED_SERVER);
     fake_flags = 0; /* a replica */
-    assert_true(bm_memory_room(&one) == UINT64_MAX);
+    assert_true(bm_memory_available(&one) == UINT64_MAX);
     assert_int_equal(bm_memory_would_refuse(&one, SIZE_MAX / 4), BM_REFUSED_NOT);
     fake_flags = RM_CTX_MASTER;
     assert_int_equal(atomic_load(&fake_heap.requests), 0);
