@@ -342,7 +342,7 @@ static int add_command(rm_ctx *ctx, const command *c) {
     }
     rm_command *made = rm.GetCommand(ctx, c->name);
     if (!made || set_docs(made, c) != RM_OK) {
-        rm.Log(ctx, "warning", "the engine does not take the description of %s", c->name);
+        rm.Log(ctx, "warning", "the engine rejects the description of %s", c->name);
         return RM_ERR;
     }
     if (rm.SetCommandACLCategories && rm.SetCommandACLCategories(made, c->categories) != RM_OK)

@@ -40,8 +40,7 @@ static const double max_ratio = 1e6;
 static const double compat_rate = 0.25;
 static rm_string *compat_rate_text;
 
-/* Settings are set in this order, so compat and cf-bucket-size precede those that depend on them.
- */
+/* Settings are set in this order: compat and cf-bucket-size precede those that depend on them. */
 static setting settings[] = {
     {"compat", SWITCH, "no", &bm_configs.compat},
     {"compat-layout", SWITCH, "no", &bm_configs.compat_layout},
@@ -107,8 +106,7 @@ static bool is_capped(const setting *s) {
     return bm_configs.compat && s->kind == RATE && s->shared && s->requested > compat_rate;
 }
 
-/* The requested rate is kept: a CONFIG SET that fails halfway, or compat switched off, restores it.
- */
+/* The requested rate is kept: a CONFIG SET that fails halfway, or compat set to no, restores it. */
 static void apply_rates(void) {
     for (setting *s = settings; s < settings + SETTINGS; s++)
         if (s->kind == RATE || s->kind == RATIO)
@@ -177,8 +175,7 @@ static int get_switch(const char *name, void *priv) {
     return *(bool *)((setting *)priv)->value;
 }
 
-/* Two settings that depend on each other may change together, so this is checked when both are set.
- */
+/* These two settings may change together, so they are checked when both are set. */
 static int check_sizes(rm_ctx *ctx, void *priv, rm_string **err) {
     (void)ctx;
     (void)priv;
@@ -352,11 +349,11 @@ int bm_config_start(rm_ctx *ctx, rm_string **argv, int argc) {
     apply_rates();
     for (setting *s = settings; s < settings + SETTINGS; s++)
         if (register_setting(ctx, s) != RM_OK) {
-            rm.Log(ctx, "warning", "the engine does not take the setting bf.%s", s->name);
+            rm.Log(ctx, "warning", "the engine rejects the setting bf.%s", s->name);
             return RM_ERR;
         }
     if (rm.LoadConfigs(ctx) != RM_OK) {
-        rm.Log(ctx, "warning", "a setting has a value that it cannot have");
+        rm.Log(ctx, "warning", "a setting has an invalid value");
         return RM_ERR;
     }
     if (check_sizes(ctx, NULL, &err) != RM_OK) {

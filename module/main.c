@@ -91,8 +91,8 @@ static int start(rm_ctx *ctx, rm_string **argv, int argc) {
         return RM_ERR;
     if (bm_types_start(ctx) != RM_OK) {
         rm.Log(ctx, "warning",
-               "the engine does not take the data types, or another module has "
-               "types of these names");
+               "the engine rejects the data types: another module may have types of these "
+               "names");
         return RM_ERR;
     }
     if (rm.RegisterInfoFunc(ctx, add_info) != RM_OK || bm_memory_start() != RM_OK) {

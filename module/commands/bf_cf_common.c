@@ -54,7 +54,7 @@ bool bm_may_write(rm_ctx *ctx, bm_key *key) {
         return true;
     if (!value->as.filter || value->keyless) {
         const char *why = value->keyless ? "its secret key is not in the ring (key-file)"
-                                         : "it has not arrived whole";
+                                         : "it has not been loaded completely";
         if (!bm_tombstone_if_replayed(ctx, key, why))
             rm.ReplyWithError(ctx, value->keyless ? BM_KEYLESS_ERROR : bm_no_filter_error(value));
         return false;

@@ -142,7 +142,7 @@ typedef struct cf_numbers {
     uint64_t size, buckets, filters, items, deletes, bucket_size, expansion, max_iterations;
 } cf_numbers;
 
-static cf_numbers cf_read_own(const bm_value *value) {
+static cf_numbers cf_read_native(const bm_value *value) {
     const bly_filter *f = value->as.filter;
     const bm_traits *traits = &value->traits;
     bly_geometry whole = bly_filter_geometry(f);
@@ -163,7 +163,7 @@ static cf_numbers cf_read_own(const bm_value *value) {
 
 static cf_numbers cf_read(const bm_value *value) {
     if (value->type == BM_FILTER)
-        return cf_read_own(value);
+        return cf_read_native(value);
     bly_rb_cuckoo_info info = bly_rb_cuckoo_look(value->as.cuckoo);
     return (cf_numbers){.size = info.size,
                         .buckets = info.buckets,

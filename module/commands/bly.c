@@ -180,12 +180,12 @@ static bool may_remove(rm_ctx *ctx, const bm_value *value) {
                  "over it (BLY.RESERVE other-key KIND overlay BASE this-key)",
                  kind);
     else if (can & BLY_FORGETS)
-        bm_error(ctx, "ERR keys leave a %s filter by themselves, and not otherwise", kind);
+        bm_error(ctx, "ERR keys of a %s filter expire by themselves and cannot be removed", kind);
     else if (can & (BLY_ONLY_COUNTS | BLY_TELLS_COPIES))
-        bm_error(ctx, "ERR what a key has added to a sketch (%s) cannot be told from it", kind);
+        bm_error(ctx, "ERR keys cannot be removed from a sketch (%s)", kind);
     else
         bm_error(ctx,
-                 "ERR keys share bits in a %s filter, so taking one out would lose others: choose "
+                 "ERR keys share bits in a %s filter, so removing one would remove others: choose "
                  "the kind scalable-cuckoo, cuckoo, hybrid, counting or overlay",
                  kind);
     return false;
@@ -313,7 +313,7 @@ int bm_bly_age(rm_ctx *ctx, rm_string **argv, int argc) {
     if (!bm_bly_open_items(ctx, argv[1], RM_READ, &key))
         return RM_OK;
     if (key.type != BM_FILTER || bm_kind(key.value) != BLY_WINDOW) {
-        bm_error(ctx, "ERR only a window tells how old its keys are; this is a %s filter",
+        bm_error(ctx, "ERR only a window knows the age of its keys; this is a %s filter",
                  bm_bly_kind(key.value));
     } else {
         uint64_t more = clock_delay(key.value->as.filter);

@@ -387,8 +387,8 @@ static bool check_options(parser *in) {
     }
     return refuse_pair(in, O_KEYED, O_HASH, "a keyed filter's hash is siphash") &&
            refuse_pair(in, O_KEYED, O_SEED, "a keyed filter has its key instead of a seed") &&
-           refuse_pair(in, O_SIZE, O_HORIZON, "an exact geometry says all of the size") &&
-           refuse_pair(in, O_SIZE, O_FOLDABLE, "an exact geometry says all of the size") &&
+           refuse_pair(in, O_SIZE, O_HORIZON, "an exact geometry determines the size") &&
+           refuse_pair(in, O_SIZE, O_FOLDABLE, "an exact geometry determines the size") &&
            check_base(in) && check_kinds(in);
 }
 
@@ -469,7 +469,7 @@ static void fill_redisbloom(parser *in) {
 
 /* Parses the arguments of BLY.RESERVE after the key. False: an error was replied. */
 static bool parse_params(rm_ctx *ctx, rm_string **argv, int argc, bm_create_params *out) {
-    *out = (bm_create_params){.layout = BM_LAYOUT_OWN};
+    *out = (bm_create_params){.layout = BM_LAYOUT_NATIVE};
     parser in = {.ctx = ctx, .argv = argv, .argc = argc, .out = out};
     while (in.at < argc)
         if (!parse_option(&in))
@@ -527,8 +527,8 @@ int bm_bly_reserve(rm_ctx *ctx, rm_string **argv, int argc) {
     bm_key key = bm_key_open(ctx, argv[1], RM_READ | RM_WRITE);
     bool tombstone = key.value && bm_is_tombstone(key.value);
     if (!valid)
-        (void)bm_tombstone_without_reply(ctx, &key,
-                                         "it was reserved with words that are not known here");
+        (void)bm_tombstone_without_reply(
+            ctx, &key, "it was reserved with options that this server does not know");
     else if (!tombstone || !bm_tombstone_if_replayed(ctx, &key, BM_TOMBSTONE_ERROR))
         params.base_name ? reserve_over(ctx, &key, &params) : reserve(ctx, &key, &params);
     bm_key_close(&key);

@@ -1,5 +1,4 @@
-/* bly_stats.c - BLY.STATS: measures fill and false-positive rate in one pass over a filter's bits.
- */
+/* bly_stats.c - BLY.STATS: measures the fill and false-positive rate in one pass over a filter. */
 #include "command_table.h"
 #include "commands/bly.h"
 #include "commands/command_reply.h"

@@ -210,8 +210,7 @@ int bm_cf_addnx(rm_ctx *ctx, rm_string **argv, int argc) {
     return add_command(ctx, argv, argc, true);
 }
 
-/* Replicates only the items that were added, in one command if there is memory for a list of them.
- */
+/* Replicates the items that were added, in one command if there is memory for a list of them. */
 static void replicate_added(rm_ctx *ctx, rm_string *name, rm_string **argv, const bm_items *items,
                             bool absent) {
     const char *command = absent ? "CF.INSERTNX" : "CF.INSERT";

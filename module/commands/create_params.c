@@ -35,7 +35,7 @@ bm_create_params bm_create_params_bf(double error, uint64_t capacity, uint32_t e
                                      bool nonscaling, bool capacity_known) {
     bool fixed = nonscaling || expansion == 0;
     bly_kind kind = fixed ? fixed_kind(capacity, error) : BLY_SCALABLE;
-    bm_create_params r = {.layout = bm_configs.compat_layout ? BM_LAYOUT_RB_BLOOM : BM_LAYOUT_OWN,
+    bm_create_params r = {.layout = bm_configs.compat_layout ? BM_LAYOUT_RB_BLOOM : BM_LAYOUT_NATIVE,
                           .spec = bly_spec_for(kind, capacity, error)};
     if (!fixed) {
         r.spec.growth = expansion;
@@ -58,7 +58,7 @@ bm_create_params bm_create_params_cf(double error, uint64_t capacity, uint16_t b
                                      uint16_t max_iterations, uint32_t expansion,
                                      bool capacity_known) {
     bly_kind kind = expansion == 0 ? BLY_CUCKOO : BLY_SCALABLE_CUCKOO;
-    bm_create_params r = {.layout = bm_configs.compat_layout ? BM_LAYOUT_RB_CUCKOO : BM_LAYOUT_OWN,
+    bm_create_params r = {.layout = bm_configs.compat_layout ? BM_LAYOUT_RB_CUCKOO : BM_LAYOUT_NATIVE,
                           .spec = bly_spec_for(kind, capacity, error)};
     if (expansion) {
         r.spec.growth = power_of_two(expansion);
@@ -85,7 +85,7 @@ static bly_status create_overlay(const bly_filter *base, const bly_spec *spec, b
     return status;
 }
 
-static bly_status create_own(bm_create_params *r, const bly_allocator *a, bly_filter **out) {
+static bly_status create_native(bm_create_params *r, const bly_allocator *a, bly_filter **out) {
     bly_spec spec = r->spec;
     spec.allocator = a;
     if (r->base)
@@ -138,7 +138,7 @@ static bly_status create_rb_cuckoo(const bm_create_params *r, const bly_allocato
 /* BLY_ENOMEM: *refusal is the reason. Fills in the hash and key that were left open. */
 static bly_status create_value(bm_create_params *params, bool unlimited, bm_value **out,
                                bm_refusal *refusal) {
-    static const bm_value_type types[] = {[BM_LAYOUT_OWN] = BM_FILTER,
+    static const bm_value_type types[] = {[BM_LAYOUT_NATIVE] = BM_FILTER,
                                           [BM_LAYOUT_RB_BLOOM] = BM_RB_BLOOM,
                                           [BM_LAYOUT_RB_CUCKOO] = BM_RB_CUCKOO};
     *out = NULL;
@@ -155,7 +155,7 @@ static bly_status create_value(bm_create_params *params, bool unlimited, bm_valu
     else if (params->layout == BM_LAYOUT_RB_CUCKOO)
         status = create_rb_cuckoo(params, &a, &value->as.cuckoo);
     else
-        status = create_own(params, &a, &value->as.filter);
+        status = create_native(params, &a, &value->as.filter);
     *refusal = value->account.refusal;
     if (status == BLY_OK)
         *out = value;
@@ -214,7 +214,7 @@ static void append_hash(words *w, const bm_create_params *r) {
         append_text(w, "HASH", bly_hash_name(r->hash));
 }
 
-static void append_own(words *w, const bm_create_params *r) {
+static void append_native(words *w, const bm_create_params *r) {
     const bly_spec *s = &r->spec;
     append_text(w, "KIND", bly_kind_name(s->geometry.kind));
     append_number(w, "CHANGES", s->changes);
@@ -258,8 +258,8 @@ static void append_traits(words *w, const bm_traits *t) {
 
 static void replicate_params(rm_ctx *ctx, rm_string *name, const bm_create_params *params) {
     words w = {.n = 0};
-    if (params->layout == BM_LAYOUT_OWN) {
-        append_own(&w, params);
+    if (params->layout == BM_LAYOUT_NATIVE) {
+        append_native(&w, params);
     } else {
         bool bloom = params->layout == BM_LAYOUT_RB_BLOOM;
         append_text(&w, "LAYOUT", bloom ? "redisbloom" : "redisbloom-cuckoo");

@@ -10,7 +10,7 @@
 
 #include "types/value.h"
 
-typedef enum bm_layout { BM_LAYOUT_OWN, BM_LAYOUT_RB_BLOOM, BM_LAYOUT_RB_CUCKOO } bm_layout;
+typedef enum bm_layout { BM_LAYOUT_NATIVE, BM_LAYOUT_RB_BLOOM, BM_LAYOUT_RB_CUCKOO } bm_layout;
 
 typedef struct bm_create_params {
     bm_layout layout;

@@ -1,7 +1,7 @@
 /* bly_dump_load.c - BLY.DUMP and BLY.LOAD: a filter's file, returned and loaded in chunks.
  *
  * DUMP computes the file's headers and checksums at the first chunk and keeps them until the filter
- * changes. The stamp in the reply shows whether it has. A client that sees another stamp starts
+ * changes. The stamp in the reply shows whether it has. A client that receives another stamp starts
  * again, or dumps a COPY of the key, which does not change.
  *
  * LOAD stages the received chunks under the key, beside the filter that they will replace, if there
@@ -137,7 +137,7 @@ static void refuse_for(rm_ctx *ctx, bm_key *key, bly_status status, bm_refusal r
         return;
     case BLY_ECORRUPT:
         refuse(ctx, key,
-               "ERR the header is damaged, or not that of a Bloomery filter, or tells of "
+               "ERR the header is damaged, or not that of a Bloomery filter, or has "
                "another size than the total");
         return;
     case BLY_EMISMATCH:
@@ -240,7 +240,7 @@ static void drop_staged(rm_ctx *ctx, bm_key *key) {
 static void abort_load(rm_ctx *ctx, bm_key *key, const char *why) {
     if (bm_tombstone_if_replayed(ctx, key, why))
         return;
-    bm_error(ctx, "ERR %s; all that had arrived was dropped", why);
+    bm_error(ctx, "ERR %s; all that was received is dropped", why);
     drop_staged(ctx, key);
     rm.Replicate(ctx, "BLY.LOAD", "sccc", key->name, "0", "0", "");
 }
@@ -258,8 +258,7 @@ static void finish_load(rm_ctx *ctx, bm_key *key, uint64_t total) {
     }
     if (bm_window_min_span(filter) && !bm_is_replayed(ctx)) {
         bly_filter_destroy(filter);
-        abort_load(ctx, key,
-                   "a window of that size would be turned all the time with its short span");
+        abort_load(ctx, key, "its span is too short for a window of that size");
         return;
     }
     bm_window_timer_remove(value);
@@ -284,7 +283,7 @@ static void cancel_load(rm_ctx *ctx, bm_key *key) {
 /* Makes the key a tombstone, if it is missing or may be replaced. */
 static void load_tombstone(rm_ctx *ctx, bm_key *key, const chunk *c) {
     if (key->value && !c->replace) {
-        rm.ReplyWithError(ctx, "ERR item exists: say REPLACE to give it up");
+        rm.ReplyWithError(ctx, "ERR item exists: say REPLACE to replace it");
     } else if (!bm_tombstone_set(ctx, key)) {
         rm.ReplyWithError(ctx, bm_refusal_text(BM_REFUSED_SYSTEM));
     } else {

@@ -245,7 +245,7 @@ static int load_redisbloom(rm_ctx *ctx, bm_key *key, uint64_t offset, bly_bytes 
     bly_status status =
         bm_staged_chunks_write(value->staged_chunks, offset, chunk.data, chunk.size);
     if (status == BLY_EFULL)
-        return bm_error(ctx, "ERR too many gaps between the chunks that have come; send them in "
+        return bm_error(ctx, "ERR too many gaps between the received chunks; send them in "
                              "order");
     if (status != BLY_OK)
         return reply_error(ctx, key, status, BM_REFUSED_SYSTEM, f->chunk_error);
@@ -294,7 +294,7 @@ static int finish_native(rm_ctx *ctx, bm_key *key, const family *f) {
     rm.SignalModifiedKey(ctx, key->name);
     rm.Replicate(ctx, "DEL", "s", key->name);
     return bm_error(ctx,
-                    "ERR the filter could not be loaded, and what had come of it is dropped: "
+                    "ERR the filter could not be loaded, and what was received is dropped: "
                     "%s",
                     bly_strerror(status));
 }
@@ -338,7 +338,7 @@ static int load_chunk(rm_ctx *ctx, bm_key *key, long long iter, bly_bytes chunk,
     if (missing)
         return rm.ReplyWithError(ctx, "ERR not found");
     if (bm_is_tombstone(key->value))
-        return bm_tombstone_if_replayed(ctx, key, "a chunk came for it")
+        return bm_tombstone_if_replayed(ctx, key, "a chunk of it was received")
                    ? RM_OK
                    : rm.ReplyWithError(ctx, BM_TOMBSTONE_ERROR);
     if (iter < 1 || (uint64_t)iter - 1 < chunk.size)

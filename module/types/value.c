@@ -1,4 +1,4 @@
-/* value.c - values of the module's keys: their traits, life, totals, and opening and changing keys.
+/* value.c - the values of the module's keys: traits, totals, creation, opening and changing keys.
  */
 #include "types/value.h"
 
@@ -126,7 +126,7 @@ bm_value *bm_value_new(bm_value_type type) {
     return value;
 }
 
-/* Counts a value in a total, or no longer, when that has changed. */
+/* Adds a value to a total, or removes it, when `now` differs from *counted. */
 static void recount(atomic_uint_fast64_t *total, bool *counted, bool now) {
     if (now == *counted)
         return;
@@ -235,8 +235,8 @@ void *bm_move_block(void *ctx, void *block, size_t size) {
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* Most keys that are asked for are ours. */
-static bm_value_type type_is(rm_key *key) {
+/* The module's own types are checked first, because most keys that are opened have them. */
+static bm_value_type type_of(rm_key *key) {
     if (!key)
         return BM_MISSING;
     rm_type *type = rm.ModuleTypeGetType(key); /* NULL for every other key, and for a missing one */
@@ -272,7 +272,7 @@ static void find_secret_key(bm_value *value) {
 
 bm_key bm_key_open(rm_ctx *ctx, rm_string *name, int mode) {
     bm_key key = {.key = rm.OpenKey(ctx, name, mode), .name = name};
-    key.type = type_is(key.key);
+    key.type = type_of(key.key);
     if (key.type == BM_MISSING || key.type == BM_FOREIGN)
         return key;
     key.value = rm.ModuleTypeGetValue(key.key);

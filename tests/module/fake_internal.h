@@ -26,6 +26,6 @@ void fake_reply_clear(void);
 const char *fake_reply(void);
 
 /* One more holder of a string. */
-rm_string *fake_hold(rm_string *s);
+rm_string *fake_retain(rm_string *s);
 
 #endif

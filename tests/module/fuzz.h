@@ -22,7 +22,7 @@ typedef struct fuzz_payload {
     rm_type *type;
     int encoding;
     fuzz_field *fields;
-    size_t n, room;
+    size_t n, capacity;
 } fuzz_payload;
 
 /* ---- payloads (fuzz_payload.c) --------------------------------------------------------------- */
@@ -66,9 +66,9 @@ void fuzz_change(fuzz_payload *p, const fuzz_payload *other, uint64_t *rng);
 /* ---- use (fuzz_use.c) ------------------------------------------------------------------------ */
 
 /* Runs a command, words divided by spaces; returns the reply as fake_run. */
-const char *fuzz_say(const char *line);
+const char *fuzz_run(const char *line);
 /* A command, chosen by chance, on the key "f" or between it and "g". */
-void fuzz_say_any(uint64_t *rng);
+void fuzz_run_any(uint64_t *rng);
 /* Does with the value under "f", if there is one, whatever can be done: commands, and the type's
  * methods. What must hold of every value is demanded. */
 void fuzz_use(uint64_t *rng);
@@ -77,8 +77,8 @@ void fuzz_use(uint64_t *rng);
 
 /* Commands LOADCHUNK or BLY.LOAD that would load the seed into "f", changed and out of order. */
 fake_commands fuzz_script(const fuzz_payload *seed, uint64_t *rng);
-/* Runs them, with others in between, and frees them. Returns how many chunks were taken; *refused:
- * how many more were not. */
-size_t fuzz_run(fake_commands *script, uint64_t *rng, size_t *refused);
+/* Runs them, with others in between, and frees them. Returns how many chunks were accepted;
+ * *refused: how many more were not. */
+size_t fuzz_run_script(fake_commands *script, uint64_t *rng, size_t *refused);
 
 #endif

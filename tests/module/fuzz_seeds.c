@@ -4,7 +4,7 @@
 #include "golden.h"
 #include "types/value.h"
 
-enum { BLOOMERY1 = 1, HAS_FILTER = 1, HAS_STAGING = 2, HAS_ARRIVAL = 4 };
+enum { BLOOMERY1 = 1, HAS_FILTER = 1, HAS_STAGED_FILE = 2, HAS_STAGED_CHUNKS = 4 };
 
 static fuzz_payload *seeds;
 static size_t n_seeds;
@@ -15,15 +15,15 @@ static void keep(fuzz_payload p) {
     seeds[n_seeds++] = p;
 }
 
-static void put(fuzz_payload *p, fuzz_field field) {
+static void add_field(fuzz_payload *p, fuzz_field field) {
     fuzz_insert(p, p->n, field);
 }
 
-static void put_traits(fuzz_payload *p, bm_face face) {
+static void add_traits(fuzz_payload *p, bm_face face) {
     const bm_traits traits = {.face = (uint8_t)face, .expansion = 2, .bucket_size = 4};
     uint8_t bytes[BM_TRAITS_BYTES];
     bm_traits_encode(&traits, bytes);
-    put(p, fuzz_string(bytes, sizeof bytes));
+    add_field(p, fuzz_string(bytes, sizeof bytes));
 }
 
 /* A face that a filter of this kind can have. */
@@ -36,29 +36,29 @@ static bm_face face_of(const bly_filter *f) {
 
 static fuzz_payload begun(uint64_t has, bm_face face) {
     fuzz_payload p = fuzz_payload_new(fake_type("bloomery1"), BLOOMERY1);
-    put(&p, fuzz_number(has));
-    put_traits(&p, face);
+    add_field(&p, fuzz_number(has));
+    add_traits(&p, face);
     return p;
 }
 
 /* ---- filters of the library ------------------------------------------------------------------ */
 
-static void put_filter(fuzz_payload *p, blyt_buffer im) {
-    put(p, fuzz_number(im.size));
-    put(p, fuzz_string(im.data, im.size));
+static void add_filter(fuzz_payload *p, blyt_buffer im) {
+    add_field(p, fuzz_number(im.size));
+    add_field(p, fuzz_string(im.data, im.size));
 }
 
-static void put_staged_file(fuzz_payload *p, bm_face face, blyt_buffer im, size_t received) {
-    put_traits(p, face);
-    put(p, fuzz_number(im.size));
-    put(p, fuzz_number(received));
-    put(p, fuzz_string(im.data, received));
+static void add_staged_file(fuzz_payload *p, bm_face face, blyt_buffer im, size_t received) {
+    add_traits(p, face);
+    add_field(p, fuzz_number(im.size));
+    add_field(p, fuzz_number(received));
+    add_field(p, fuzz_string(im.data, received));
 }
 
 static void keep_filter(const bly_filter *f, bm_face face) {
     blyt_buffer im = blyt_write(f);
     fuzz_payload p = begun(HAS_FILTER, face);
-    put_filter(&p, im);
+    add_filter(&p, im);
     keep(p);
     free(im.data);
 }
@@ -66,10 +66,10 @@ static void keep_filter(const bly_filter *f, bm_face face) {
 /* Some of it has come; beside a filter that serves, or alone. */
 static void keep_staged_file(const bly_filter *f, const bly_filter *serving) {
     blyt_buffer im = blyt_write(f), old = serving ? blyt_write(serving) : (blyt_buffer){0};
-    fuzz_payload p = begun(serving ? HAS_FILTER | HAS_STAGING : HAS_STAGING, BM_FACE_BLY);
+    fuzz_payload p = begun(serving ? HAS_FILTER | HAS_STAGED_FILE : HAS_STAGED_FILE, BM_FACE_BLY);
     if (serving)
-        put_filter(&p, old);
-    put_staged_file(&p, face_of(f), im, HEADER + (im.size - HEADER) / 2);
+        add_filter(&p, old);
+    add_staged_file(&p, face_of(f), im, HEADER + (im.size - HEADER) / 2);
     keep(p);
     free(im.data);
     free(old.data);
@@ -108,10 +108,10 @@ static void keep_tombstone(void) {
     bm_traits_encode(&(bm_traits){.tombstone = true}, bytes);
     for (int replaced = 0; replaced < 2; replaced++) {
         fuzz_payload p = fuzz_payload_new(fake_type("bloomery1"), BLOOMERY1);
-        put(&p, fuzz_number(replaced ? HAS_STAGING : 0));
-        put(&p, fuzz_string(bytes, sizeof bytes));
+        add_field(&p, fuzz_number(replaced ? HAS_STAGED_FILE : 0));
+        add_field(&p, fuzz_string(bytes, sizeof bytes));
         if (replaced)
-            put_staged_file(&p, BM_FACE_BF, im, HEADER + 5);
+            add_staged_file(&p, BM_FACE_BF, im, HEADER + 5);
         keep(p);
     }
     free(im.data);
@@ -145,14 +145,14 @@ static void keep_others(void) {
 
 /* As if of its data `from` to `to`, and `to` to its end but for one byte, had come. */
 static void keep_staged_chunks(const fuzz_payload *whole, bool cuckoo, size_t ranges) {
-    fuzz_payload p = begun(HAS_ARRIVAL, cuckoo ? BM_FACE_CF : BM_FACE_BF);
-    put(&p, fuzz_number(cuckoo ? BM_RB_CUCKOO : BM_RB_BLOOM));
+    fuzz_payload p = begun(HAS_STAGED_CHUNKS, cuckoo ? BM_FACE_CF : BM_FACE_BF);
+    add_field(&p, fuzz_number(cuckoo ? BM_RB_CUCKOO : BM_RB_BLOOM));
     for (size_t i = 0; i < whole->n; i++)
-        put(&p, fuzz_field_copy(&whole->fields[i]));
-    put(&p, fuzz_number(ranges));
+        add_field(&p, fuzz_field_copy(&whole->fields[i]));
+    add_field(&p, fuzz_number(ranges));
     for (size_t i = 0; i < ranges; i++) {
-        put(&p, fuzz_number(5 * i + 1));
-        put(&p, fuzz_number(5 * i + 4));
+        add_field(&p, fuzz_number(5 * i + 1));
+        add_field(&p, fuzz_number(5 * i + 4));
     }
     keep(p);
 }

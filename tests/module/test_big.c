@@ -89,7 +89,7 @@ static void test_staged_file_fails(void **state) {
     assert_int_equal(heap_now(), heap);
 }
 
-static void test_arrival_limits(void **state) {
+static void test_staged_chunks_limits(void **state) {
     (void)state;
     uint8_t header[400];
     bly_rb_bloom *bloom;
@@ -99,24 +99,24 @@ static void test_arrival_limits(void **state) {
     size_t size = bly_rb_bloom_header_size(bloom);
     bly_rb_bloom_destroy(bloom);
     bm_account account = {0};
-    bm_staged_chunks *arrival;
+    bm_staged_chunks *staged;
     fake_heap_reset();
     assert_int_equal(fake_config_set("max-filter-memory", "1000000"), RM_OK);
-    assert_int_equal(bm_staged_chunks_begin_bloom(&account, header, size, &arrival), BLY_ENOMEM);
+    assert_int_equal(bm_staged_chunks_begin_bloom(&account, header, size, &staged), BLY_ENOMEM);
     assert_int_equal(account.refusal, BM_REFUSED_FILTER);
     assert_true(atomic_load(&fake_heap.largest) < 100000);
     assert_int_equal(fake_config_set("max-filter-memory", "0"), RM_OK);
     assert_int_equal(fake_config_set("max-total-memory", "1000000"), RM_OK);
-    assert_int_equal(bm_staged_chunks_begin_bloom(&account, header, size, &arrival), BLY_ENOMEM);
+    assert_int_equal(bm_staged_chunks_begin_bloom(&account, header, size, &staged), BLY_ENOMEM);
     assert_int_equal(account.refusal, BM_REFUSED_TOTAL);
     account.unlimited = true;
-    assert_ok(bm_staged_chunks_begin_bloom(&account, header, size, &arrival));
-    bm_staged_chunks_free(arrival);
+    assert_ok(bm_staged_chunks_begin_bloom(&account, header, size, &staged));
+    bm_staged_chunks_free(staged);
     assert_int_equal(fake_config_set("max-total-memory", "0"), RM_OK);
-    fake_heap.most = 1 << 20;
-    assert_int_equal(bm_staged_chunks_begin_bloom(&account, header, size, &arrival), BLY_ENOMEM);
+    fake_heap.max_request = 1 << 20;
+    assert_int_equal(bm_staged_chunks_begin_bloom(&account, header, size, &staged), BLY_ENOMEM);
     assert_int_equal(account.refusal, BM_REFUSED_SYSTEM);
-    assert_int_equal(bm_staged_chunks_begin_bloom(&account, header, size - 1, &arrival),
+    assert_int_equal(bm_staged_chunks_begin_bloom(&account, header, size - 1, &staged),
                      BLY_ECORRUPT);
     fake_heap_reset();
     assert_true(heap_now() < 1 << 20);
@@ -166,9 +166,12 @@ int main(void) {
     if (fake_host_start(NULL) != RM_OK)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_filter),         cmocka_unit_test(test_promises),
-        cmocka_unit_test(test_staged_file),    cmocka_unit_test(test_staged_file_fails),
-        cmocka_unit_test(test_arrival_limits), cmocka_unit_test(test_redisbloom),
+        cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_promises),
+        cmocka_unit_test(test_staged_file),
+        cmocka_unit_test(test_staged_file_fails),
+        cmocka_unit_test(test_staged_chunks_limits),
+        cmocka_unit_test(test_redisbloom),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,7 +126,7 @@ static void test_stretches(void **state) {
 }
 
 /* Pieces in any order, overlapping; complete when every byte has come, and not before. */
-static void test_arrival_order(void **state) {
+static void test_staged_chunks_order(void **state) {
     (void)state;
     uint64_t rng = 7;
     for (int round = 0; round < 200; round++) {
@@ -164,7 +164,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_staged_values),      cmocka_unit_test(test_staged_file),
         cmocka_unit_test(test_staged_file_limits), cmocka_unit_test(test_rb_staged),
-        cmocka_unit_test(test_stretches),          cmocka_unit_test(test_arrival_order),
+        cmocka_unit_test(test_stretches),          cmocka_unit_test(test_staged_chunks_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -287,7 +287,7 @@ static void test_cannot_follow(void **state) {
         assert_string_equal(made, "OK");
         bool failed = false;
         char item[24];
-        fake_heap.most = 1024;
+        fake_heap.max_request = 1024;
         for (int n = 0; n < 4000 && !failed; n++) {
             snprintf(item, sizeof item, "%d", n);
             failed = strstr(fake_run(command, "k", item, NULL), "-ERR") != NULL;

@@ -366,14 +366,14 @@ static inline void stage_in(const blyt_buffer *im, size_t step, const bly_filter
     assert_int_equal(account.bytes, 0);
 }
 
-/* However a filter comes, it is the same: in pieces of `least` bytes and more. */
-static inline void check_staged_file(bly_spec spec, size_t least) {
+/* However a filter comes, it is the same: in chunks of at least `min_step` bytes. */
+static inline void check_staged_file(bly_spec spec, size_t min_step) {
     size_t heap = heap_now();
     const size_t steps[] = {1, 63, 1000, 65536, 300000, 5 << 20};
     bm_value *value = made(spec, 3000);
     blyt_buffer im = blyt_write(value->as.filter);
     for (size_t i = 0; i < COUNT_OF(steps); i++)
-        if (steps[i] >= least)
+        if (steps[i] >= min_step)
             stage_in(&im, steps[i], value->as.filter);
     free(im.data);
     bm_value_free(value);
