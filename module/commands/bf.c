@@ -12,14 +12,13 @@
  */
 #include "command_table.h"
 #include "commands/bf_cf_common.h"
+#include "commands/command_args.h"
 #include "commands/command_reply.h"
 #include "commands/create_params.h"
 #include "commands/value_query.h"
 #include "config.h"
 #include "runtime/prefetch_cache.h"
 #include "runtime/server_state.h"
-
-#include <string.h>
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 

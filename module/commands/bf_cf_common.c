@@ -3,6 +3,7 @@
  */
 #include "commands/bf_cf_common.h"
 
+#include "commands/command_args.h"
 #include "commands/command_reply.h"
 #include "config.h"
 #include "runtime/server_state.h"

@@ -8,7 +8,6 @@
 #ifndef BLOOMERY_MODULE_BF_CF_COMMON_H
 #define BLOOMERY_MODULE_BF_CF_COMMON_H
 
-#include "commands/command_args.h"
 #include "runtime/tombstone.h"
 
 #define BM_LOADING_ERROR "ERR filter is being loaded"

@@ -11,7 +11,6 @@
 #include "commands/command_args.h"
 #include "commands/command_reply.h"
 #include "commands/value_query.h"
-#include "config.h"
 #include "runtime/keyring.h"
 #include "runtime/server_state.h"
 #include "runtime/window_timer.h"
@@ -48,7 +47,8 @@ bool bm_bly_open(rm_ctx *ctx, rm_string *name, int mode, bm_key *key) {
     return open_for(ctx, name, mode, false, key);
 }
 
-bool bm_bly_open_items(rm_ctx *ctx, rm_string *name, int mode, bm_key *key) {
+/* For commands on items, which also need the filter's secret key. */
+static bool open_items(rm_ctx *ctx, rm_string *name, int mode, bm_key *key) {
     return open_for(ctx, name, mode, true, key);
 }
 
@@ -150,7 +150,7 @@ int bm_bly_add(rm_ctx *ctx, rm_string **argv, int argc) {
         return rm.WrongArity(ctx);
     if (!bm_items_init(&items, argv + 2, argc - 2))
         return bm_status_error(ctx, BLY_ENOMEM);
-    if (bm_bly_open_items(ctx, argv[1], RM_READ | RM_WRITE, &key)) {
+    if (open_items(ctx, argv[1], RM_READ | RM_WRITE, &key)) {
         if (bm_can_add(ctx, key.value)) {
             bly_tally tally;
             bm_window_advance(ctx, &key);
@@ -218,7 +218,7 @@ int bm_bly_del(rm_ctx *ctx, rm_string **argv, int argc) {
         return rm.WrongArity(ctx);
     if (!bm_items_init(&items, argv + 2, argc - 2))
         return bm_status_error(ctx, BLY_ENOMEM);
-    if (bm_bly_open_items(ctx, argv[1], RM_READ | RM_WRITE, &key)) {
+    if (open_items(ctx, argv[1], RM_READ | RM_WRITE, &key)) {
         if (may_remove(ctx, key.value)) {
             bly_tally tally;
             bly_status status = remove_items(key.value, &items, &tally);
@@ -273,7 +273,7 @@ int bm_bly_count(rm_ctx *ctx, rm_string **argv, int argc) {
     bm_key key;
     if (argc < 3)
         return rm.WrongArity(ctx);
-    if (!bm_bly_open_items(ctx, argv[1], RM_READ, &key))
+    if (!open_items(ctx, argv[1], RM_READ, &key))
         return RM_OK;
     rm.ReplyWithArray(ctx, argc - 2);
     for (int i = 2; i < argc; i++)
@@ -310,7 +310,7 @@ int bm_bly_age(rm_ctx *ctx, rm_string **argv, int argc) {
     bm_key key;
     if (argc < 3)
         return rm.WrongArity(ctx);
-    if (!bm_bly_open_items(ctx, argv[1], RM_READ, &key))
+    if (!open_items(ctx, argv[1], RM_READ, &key))
         return RM_OK;
     if (key.type != BM_FILTER || bm_kind(key.value) != BLY_WINDOW) {
         bm_error(ctx, "ERR only a window knows the age of its keys; this is a %s filter",

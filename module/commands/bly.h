@@ -9,8 +9,6 @@ const char *bm_bly_key_error(const bm_key *key, bool items);
 /* Opens a key that must have a filter. False: a reply was sent (a replayed write leaves a
  * tombstone), and the key is closed. */
 bool bm_bly_open(rm_ctx *ctx, rm_string *name, int mode, bm_key *key);
-/* The same for commands on items, which also need the filter's secret key. */
-bool bm_bly_open_items(rm_ctx *ctx, rm_string *name, int mode, bm_key *key);
 
 /* The file of the value's filter as it is now, kept until the filter changes. NULL: no memory. */
 const bly_image *bm_bly_image(bm_value *value);

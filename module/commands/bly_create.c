@@ -5,7 +5,6 @@
 #include "command_table.h"
 #include "commands/bly.h"
 #include "commands/create_params.h"
-#include "runtime/server_state.h"
 #include "runtime/tombstone.h"
 
 #include "commands/command_args.h"

@@ -4,7 +4,6 @@
 #include "commands/bly.h"
 #include "commands/command_reply.h"
 #include "commands/value_query.h"
-#include "load/redisbloom_chunks.h"
 #include "load/staged_file.h"
 
 #include <bloomery/overlay.h>

@@ -114,9 +114,9 @@ static void reply_failure(rm_ctx *ctx, const bm_value *to, bly_status status) {
                                                    ? BM_REFUSED_SYSTEM
                                                    : to->account.refusal));
     else if (status == BLY_EFULL)
-        rm.ReplyWithError(ctx,
-                          "ERR the destination cannot take the keys of all sources; nothing was "
-                          "merged");
+        rm.ReplyWithError(
+            ctx, "ERR the destination is too small for the keys of all sources; nothing was "
+                 "merged");
     else
         bm_status_error(ctx, status);
 }

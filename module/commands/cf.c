@@ -8,6 +8,7 @@
  */
 #include "command_table.h"
 #include "commands/bf_cf_common.h"
+#include "commands/command_args.h"
 #include "commands/command_reply.h"
 #include "commands/create_params.h"
 #include "commands/value_query.h"

@@ -35,7 +35,8 @@ bm_create_params bm_create_params_bf(double error, uint64_t capacity, uint32_t e
                                      bool nonscaling, bool capacity_known) {
     bool fixed = nonscaling || expansion == 0;
     bly_kind kind = fixed ? fixed_kind(capacity, error) : BLY_SCALABLE;
-    bm_create_params r = {.layout = bm_configs.compat_layout ? BM_LAYOUT_RB_BLOOM : BM_LAYOUT_NATIVE,
+    bm_create_params r = {.layout =
+                              bm_configs.compat_layout ? BM_LAYOUT_RB_BLOOM : BM_LAYOUT_NATIVE,
                           .spec = bly_spec_for(kind, capacity, error)};
     if (!fixed) {
         r.spec.growth = expansion;
@@ -58,7 +59,8 @@ bm_create_params bm_create_params_cf(double error, uint64_t capacity, uint16_t b
                                      uint16_t max_iterations, uint32_t expansion,
                                      bool capacity_known) {
     bly_kind kind = expansion == 0 ? BLY_CUCKOO : BLY_SCALABLE_CUCKOO;
-    bm_create_params r = {.layout = bm_configs.compat_layout ? BM_LAYOUT_RB_CUCKOO : BM_LAYOUT_NATIVE,
+    bm_create_params r = {.layout =
+                              bm_configs.compat_layout ? BM_LAYOUT_RB_CUCKOO : BM_LAYOUT_NATIVE,
                           .spec = bly_spec_for(kind, capacity, error)};
     if (expansion) {
         r.spec.growth = power_of_two(expansion);

@@ -2,7 +2,6 @@
 #include "load/native_chunks.h"
 
 #include "commands/bly.h"
-#include "commands/command_args.h"
 #include "commands/command_reply.h"
 #include "load/staged_file.h"
 

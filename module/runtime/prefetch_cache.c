@@ -1,6 +1,8 @@
 /* prefetch_cache.c - a small direct-mapped cache from key names to prefetch hints. */
 #include "runtime/prefetch_cache.h"
 
+#include "commands/command_args.h"
+
 #include <string.h>
 
 enum { ENTRIES = 16, MAX_NAME = 48 };

@@ -10,7 +10,7 @@
 #ifndef BLOOMERY_MODULE_PREFETCH_CACHE_H
 #define BLOOMERY_MODULE_PREFETCH_CACHE_H
 
-#include "commands/command_args.h"
+#include "engine_api.h"
 
 #include <bloomery/ahead.h>
 

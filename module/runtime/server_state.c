@@ -1,4 +1,4 @@
-/* server_state.c - asks the engine whether it is loading, a replica, or replaying a command. */
+/* server_state.c - queries whether the engine is loading, a replica, or replaying a command. */
 #include "runtime/server_state.h"
 
 #include <string.h>

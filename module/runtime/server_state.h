@@ -24,7 +24,7 @@ static inline bool bm_is_ready(rm_ctx *ctx) {
 }
 
 /* Whether the server is a master that is not loading: nothing is replayed on it. */
-static inline bool bm_is_standalone_master(rm_ctx *ctx) {
+static inline bool bm_is_loaded_master(rm_ctx *ctx) {
     return !bm_role_unknown || !bm_role_check_follows(ctx);
 }
 

@@ -252,7 +252,7 @@ static bm_value_type type_of(rm_key *key) {
  * when this server may be a replica or loading, or there are limits. */
 static bool has_no_limits(rm_ctx *ctx) {
     bool limits = bm_configs.max_filter || bm_configs.max_total;
-    return (limits || !bm_is_standalone_master(ctx)) && bm_is_replayed(ctx);
+    return (limits || !bm_is_loaded_master(ctx)) && bm_is_replayed(ctx);
 }
 
 static bool is_window(const bm_value *value) {

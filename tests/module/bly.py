@@ -1,4 +1,4 @@
-"""BLY.*: what each command says, in both protocols, and what of it reaches a replica."""
+"""BLY.*: the replies of each command in both protocols, and what is replicated."""
 import struct
 
 from harness import (Error, Map, Server, Simple, as_dict, digests, eq, fails, main, ok, pair,

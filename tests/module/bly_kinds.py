@@ -1,4 +1,4 @@
-"""Every kind that can be reserved: used, and the same filter after each way of keeping it."""
+"""Every kind that can be reserved: used, saved, loaded and replicated without a difference."""
 from harness import (Error, Server, as_dict, digests, eq, fails, main, ok, pair, rewrite_aof,
                      wait_sync)
 

@@ -242,7 +242,7 @@ def grow_to_the_end(t):
 
 
 def test_max_expansions():
-    """RedisBloom's structure has a maximum of sub-filters; adds succeed while there are free slots."""
+    """RedisBloom's structure has a maximum of sub-filters; adds go on while slots are free."""
     def exchange(t):
         items = grow_to_the_end(t)
         eq(info(t, "k")["Number of filters"], 3)

@@ -1,4 +1,4 @@
-"""corrupt.py - valid bytes, changed at random: of any kind, of container files, of the fields of a DUMP."""
+"""corrupt.py - valid bytes changed at random: any bytes, container files, and the fields of a DUMP."""
 import math
 
 from dumps import NUMBER, REAL, STRING

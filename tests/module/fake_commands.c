@@ -1,4 +1,4 @@
-/* Strings, commands, replies, and what is replicated or written to an AOF. */
+/* fake_commands.c - the fake engine's strings, commands, replies, replication and AOF. */
 #include "fake_internal.h"
 
 #include <errno.h>

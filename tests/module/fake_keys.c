@@ -1,4 +1,4 @@
-/* The database: a list of keys. */
+/* fake_keys.c - the fake engine's database: a list of keys. */
 #include "fake_internal.h"
 
 #include <stdlib.h>

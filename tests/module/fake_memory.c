@@ -1,5 +1,5 @@
-/* The engine's allocator: malloc, with the size in front of each block, and a mark to see that what
- * is freed was allocated, once. */
+/* fake_memory.c - the fake engine's allocator: malloc, with the size before each block, and a
+ * marker that detects invalid and double frees. */
 #include "fake_internal.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ static bool refused(size_t bytes) {
     return number == atomic_load(&fake_heap.fail_at) || (max && bytes > max);
 }
 
-/* Nothing may count on zeroes. Of what is huge only the rims are written to, or tests would need as
+/* Nothing may rely on zeroes. Of huge blocks only the ends are written to, or tests would need as
  * much memory as they ask for. */
 static void soil(uint8_t *bytes, size_t size) {
     size_t head = size > ENORMOUS ? RIM : size;

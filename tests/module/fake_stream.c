@@ -1,5 +1,5 @@
-/* Streams of an RDB file's module values, and digests. Reading is as strict as an engine's: another
- * opcode than the one asked for is an error, after which nothing more is read. */
+/* fake_stream.c - streams of module values in an RDB file, and digests. Reading is as strict as an
+ * engine's: an unexpected opcode is an error, after which nothing more is read. */
 #include "fake_internal.h"
 
 #include <stdlib.h>

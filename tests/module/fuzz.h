@@ -1,5 +1,5 @@
-/* fuzz.h - good payloads, changed, and what is done with what loads: shared by fuzz_payloads.c and
- * the target fuzz_module.c of the fuzzer.
+/* fuzz.h - mutated payloads, and the use of filters that load: shared by fuzz_payloads.c and the
+ * fuzzer's target fuzz_module.c.
  *
  * A payload is what an RDB file has of one value: a list of fields. A container in it is one
  * string, however many a server would have written. Everything is drawn from a generator, so a case
@@ -30,7 +30,7 @@ typedef struct fuzz_payload {
 fuzz_payload fuzz_payload_new(rm_type *type, int encoding);
 fuzz_payload fuzz_payload_copy(const fuzz_payload *from);
 void fuzz_payload_free(fuzz_payload *p);
-/* At that place; what was there and behind it moves on. */
+/* At that index; the fields from there on move up. */
 void fuzz_insert(fuzz_payload *p, size_t at, fuzz_field field);
 void fuzz_remove(fuzz_payload *p, size_t at);
 fuzz_field fuzz_number(uint64_t number);
@@ -46,7 +46,7 @@ rm_io *fuzz_write(const fuzz_payload *p, uint64_t *rng);
 
 /* ---- good ones (fuzz_seeds.c) ---------------------------------------------------------------- */
 
-/* Every shape of filter, arriving and arrived, and RedisBloom's structures in every encoding. Once;
+/* Every shape of filter, loaded and staged, and RedisBloom's structures in every encoding. Once;
  * the host has been started. Returns how many there are. */
 size_t fuzz_seeds(fuzz_payload **out);
 void fuzz_seeds_free(void);

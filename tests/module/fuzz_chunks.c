@@ -1,6 +1,6 @@
-/* LOADCHUNK and BLY.LOAD: a script of commands that loads a filter, spoiled.
+/* fuzz_chunks.c - mutates scripts of LOADCHUNK and BLY.LOAD commands that load a filter.
  *
- * The script comes from the seed. RedisBloom's structures, and what is arriving, are written to an
+ * The script comes from the seed. RedisBloom's structures, and staged loads, are written to an
  * AOF, whose commands these are. Of a container, changed or not, the chunks are cut here, for
  * BLY.LOAD or in the module's own form for LOADCHUNK (load/native_chunks.h). Then words are
  * changed, commands are left out, doubled, put elsewhere or cut in two, and others come in between.

@@ -1,4 +1,4 @@
-/* Lists of fields, and streams of them. */
+/* fuzz_payload.c - lists of fields, and their streams. */
 #include "fuzz.h"
 
 #include "../support.h"

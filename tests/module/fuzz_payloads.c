@@ -1,6 +1,6 @@
 /* fuzz_payloads.c - RDB and DUMP payloads, and chunks of LOADCHUNK and BLY.LOAD, changed from good
- * ones: an error or a working filter; never a crash, a hang, or more memory than what came is
- * worth.
+ * ones: an error or a working filter; never a crash, a hang, or more memory than the
+ * payload justifies.
  *
  *     fuzz_payloads [CASES [FIRST]]
  *

@@ -1,4 +1,4 @@
-/* Good payloads: all that the module could have written, in small. */
+/* fuzz_seeds.c - valid payloads: small ones of every form that the module writes. */
 #include "../store_support.h"
 #include "fuzz.h"
 #include "golden.h"

@@ -1,5 +1,5 @@
-/* Whatever has been let in must work: every command answers, every method of its type ends, and
- * what must hold of a filter holds, however it came about. */
+/* fuzz_use.c - uses a filter that was loaded from a mutated payload: every command replies, every
+ * method of its type returns, and the invariants of filters hold. */
 #include "config.h"
 #include "fuzz.h"
 #include "types_support.h"
@@ -116,7 +116,7 @@ static bool only_counts(const bm_value *value) {
            bly_kind_capabilities(bly_filter_geometry(value->as.filter).kind) & BLY_ONLY_COUNTS;
 }
 
-/* Time passes: windows are turned by the timer, and by what a master says. */
+/* Time passes: the timer, and BLY.TICK of a master, advance windows. */
 static void pass_time(uint64_t *rng) {
     char line[64];
     fake_now += (long long)(blyt_next(rng) % 100000);

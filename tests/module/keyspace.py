@@ -1,5 +1,5 @@
-"""Filters are keys like any other: copied, moved, expired, listened to, asked for their memory,
-used from scripts and transactions, and guarded by access lists."""
+"""Filters are keys like any other: COPY, MOVE, expiry, keyspace events, MEMORY USAGE, scripts,
+transactions and access lists."""
 import sys
 
 sys.dont_write_bytecode = True

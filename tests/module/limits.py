@@ -1,5 +1,5 @@
-"""Limits of memory: what would pass them is refused before a byte is taken, and what a master or
-the disk says is not."""
+"""Memory limits: what would exceed them is refused before it is allocated, except what comes from a
+master or the disk."""
 import sys
 
 sys.dont_write_bytecode = True

@@ -1,6 +1,5 @@
-/* test_big.c - values of big blocks, whose pages the module takes away when it frees them
- * (runtime/page_release.h) where the system can do that: what the other tests demand of small ones.
- */
+/* test_big.c - the tests of the other files for values of big blocks, whose pages the module
+ * detaches when it frees them (runtime/page_release.h), where the system supports that. */
 #include "load/redisbloom_chunks.h"
 #include "load/staged_file.h"
 #include "types_support.h"

@@ -1,5 +1,5 @@
-/* test_memory.c - memory.h: limits, accounts that add up, big blocks that are zero, and freed by
- * another thread. */
+/* test_memory.c - runtime/module_memory.h: limits, accounts that add up, big blocks that are zero,
+ * and freed by another thread. */
 #define _GNU_SOURCE
 #include "../support.h"
 #include "config.h"

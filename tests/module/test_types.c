@@ -1,6 +1,5 @@
-/* test_types.c - the data type bloomery1: every kind of filter, streams that lie, keys that are not
- * there, and tombstones. test_staged_loads.c has staged loads, test_big.c the
- * big ones. */
+/* test_types.c - the data type bloomery1: every kind of filter, invalid streams, missing secret
+ * keys, and tombstones. test_staged_loads.c has staged loads, test_big.c big values. */
 #include "load/redisbloom_chunks.h"
 #include "load/staged_file.h"
 #include "runtime/keyring.h"

@@ -1,8 +1,8 @@
-"""Filters that a server could not keep up: it knows that there is one, and never says no.
+"""Tombstones: keys whose filter could not be replicated or loaded. They never deny an item.
 
-Replicas and servers that read their AOF lose a filter when they lack what a write needs: the secret
-key (these tests), or memory. What is left is a mark, which answers, is saved, copied and sent, and
-goes only when the key is deleted or a whole filter comes.
+Replicas and servers that read their AOF replace a filter by a tombstone when they lack what a write
+needs: the secret key (these tests), or memory. The tombstone replies, is saved, copied and replicated,
+and ends only when the key is deleted or replaced by a whole filter.
 """
 import os
 

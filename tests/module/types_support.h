@@ -1,6 +1,6 @@
-/* types_support.h - what must hold of every value of every data type, whatever it holds: saved and
- * loaded it is the same; a stream that breaks off, fails or is changed, and memory that runs out,
- * are refused, and nothing is left behind. */
+/* types_support.h - checks for every value of every data type: saving and loading preserves it; a
+ * stream that breaks off, fails or is changed, and memory that runs out, are refused without leaks.
+ */
 #ifndef BLYT_TYPES_SUPPORT_H
 #define BLYT_TYPES_SUPPORT_H
 
@@ -336,7 +336,7 @@ static inline void gather_chunk(void *ctx, uint64_t at, const void *data, size_t
     g->at += size;
 }
 
-/* Memory follows what has come. */
+/* Memory grows with the bytes received. */
 static inline void stage_in(const blyt_buffer *im, size_t step, const bly_filter *want) {
     bm_account account = {0};
     bm_staged_file *s;

@@ -1,8 +1,8 @@
-"""No turn of a large window by time holds the server up.
+"""Advancing a large window by time does not block the server.
 
-BLOOMERY_WINDOW_MIB sets the size of the window (256). A turn of that in one go takes about 15 ms of
-processor time where its pages are in memory, and several times as long where they are not yet: the
-bound is 5 ms.
+BLOOMERY_WINDOW_MIB sets the size of the window (256). Clearing a generation at once takes about
+15 ms of processor time where its pages are in memory, and several times as long where they are not:
+the bound is 5 ms.
 """
 import os
 import re
