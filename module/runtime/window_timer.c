@@ -128,8 +128,8 @@ static bool has_name(const struct bm_timer_entry *t, int db, bly_bytes name) {
     return t->db == db && t->size == name.size && memcmp(t->name, name.data, name.size) == 0;
 }
 
-/* The timer sees the new entry within IDLE_MS. Without memory for an entry, only adds advance the
- * window, until one of the next commands adds it. */
+/* The timer reaches the new entry within IDLE_MS. Without memory for an entry, only adds advance
+ * the window, until one of the next commands adds it. */
 static void add_entry(bm_value *value, int db, bly_bytes name) {
     struct bm_timer_entry *t = rm.TryAlloc(sizeof *t + name.size);
     if (!t)
