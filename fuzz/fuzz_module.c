@@ -8,7 +8,7 @@
 #include "../tests/module/fuzz.h"
 
 #include "config.h"
-#include "value.h"
+#include "types/value.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,14 @@
-/* config.c - one table of settings, and three ways to set them.
+/* config.c - the table of settings, and the three ways to set them.
  *
- * The engine registers every setting as bf.<name>; Redis 8 also lets RedisBloom's eight go by their
- * plain names. Arguments of loadmodule are taken as defaults: so what the configuration file or
- * CONFIG SET says is stronger, CONFIG REWRITE writes down only what differs from the arguments, and
- * a server that starts from a rewritten file is set as the one that wrote it.
+ * The engine registers every setting as bf.<name>. Redis 8 also accepts the plain names of
+ * RedisBloom's eight settings. Arguments of loadmodule become defaults: so the configuration file
+ * and CONFIG SET override them, CONFIG REWRITE writes only what differs from the arguments, and a
+ * server that starts from a rewritten file has the same settings as the one that wrote it.
  */
 #include "config.h"
 
-#include "args.h"
-#include "keyring.h"
+#include "commands/command_args.h"
+#include "runtime/keyring.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -19,8 +19,7 @@ bm_config bm_configs;
 
 typedef enum setting_kind { RATE, RATIO, NUMBER, BYTES, SWITCH, PATH } setting_kind;
 
-/* Rates and ratios are numbers with a fraction, which engines do not know: to them they are text.
- */
+/* Engines have no settings with a fraction, so rates and ratios are registered as text. */
 typedef struct setting {
     const char *name;
     setting_kind kind;
@@ -29,19 +28,19 @@ typedef struct setting {
     long long min, max;
     const char *old_name; /* RedisBloom's older name of the argument */
     bool shared;          /* RedisBloom has it under this name */
-    const char *initial;  /* the standard, or the argument of loadmodule in its place */
-    double asked;         /* of a rate or ratio */
-    rm_string *text;      /* of a rate, ratio or path: as it was given */
+    const char *initial;  /* `standard`, or the argument of loadmodule */
+    double requested;     /* of a rate or ratio */
+    rm_string *text;      /* of a rate, ratio or path: as given */
 } setting;
 
-enum { LEAST_EXPANSION = 0, MOST_EXPANSION = 32768, TEXT_ROOM = 64, WHY_ROOM = 256 };
-static const long long most_items = 1LL << 40;
-static const double most_ratio = 1e6;
-/* RedisBloom makes no filter of a higher rate, and says nothing; nor do we under compat. */
+enum { MIN_EXPANSION = 0, MAX_EXPANSION = 32768, TEXT_SIZE = 64, WHY_SIZE = 256 };
+static const long long max_items = 1LL << 40;
+static const double max_ratio = 1e6;
+/* RedisBloom silently replaces higher rates by this one, and so do we under compat. */
 static const double compat_rate = 0.25;
 static rm_string *compat_rate_text;
 
-/* compat and cf-bucket-size stand before what depends on them: they are set in this order. */
+/* Settings are set in this order: compat and cf-bucket-size precede those that depend on them. */
 static setting settings[] = {
     {"compat", SWITCH, "no", &bm_configs.compat},
     {"compat-layout", SWITCH, "no", &bm_configs.compat_layout},
@@ -49,13 +48,13 @@ static setting settings[] = {
      .shared = true},
     {"bf-initial-size", NUMBER, "100", &bm_configs.bf_initial_size, 1, 1LL << 40,
      .old_name = "INITIAL_SIZE", .shared = true},
-    {"bf-expansion-factor", NUMBER, "2", &bm_configs.bf_expansion, LEAST_EXPANSION, MOST_EXPANSION,
+    {"bf-expansion-factor", NUMBER, "2", &bm_configs.bf_expansion, MIN_EXPANSION, MAX_EXPANSION,
      .shared = true},
     {"cf-error-rate", RATE, "0.01", &bm_configs.cf_error_rate},
     {"cf-bucket-size", NUMBER, "2", &bm_configs.cf_bucket_size, 1, 255, .shared = true},
     {"cf-initial-size", NUMBER, "1024", &bm_configs.cf_initial_size, 2, 1LL << 40, .shared = true},
     {"cf-max-iterations", NUMBER, "20", &bm_configs.cf_max_iterations, 1, 65535, .shared = true},
-    {"cf-expansion-factor", NUMBER, "1", &bm_configs.cf_expansion, LEAST_EXPANSION, MOST_EXPANSION,
+    {"cf-expansion-factor", NUMBER, "1", &bm_configs.cf_expansion, MIN_EXPANSION, MAX_EXPANSION,
      .shared = true},
     {"cf-max-expansions", NUMBER, "32", &bm_configs.cf_max_expansions, 1, 65536,
      .old_name = "CF_MAX_EXPANSIONS", .shared = true},
@@ -74,22 +73,22 @@ static int refuse(rm_string **err, const char *why) {
     return RM_ERR;
 }
 
-static int check_number(const setting *s, long long value, char why[WHY_ROOM]) {
+static int check_number(const setting *s, long long value, char why[WHY_SIZE]) {
     if (value >= s->min && value <= s->max)
         return RM_OK;
-    snprintf(why, WHY_ROOM, "Value for `%s` must be in the range [%lld, %lld]", s->name, s->min,
+    snprintf(why, WHY_SIZE, "Value for `%s` must be in the range [%lld, %lld]", s->name, s->min,
              s->max);
     return RM_ERR;
 }
 
-static int check_double(const setting *s, const rm_string *text, double *out, char why[WHY_ROOM]) {
-    double value, most = s->kind == RATE ? 1.0 : most_ratio;
+static int check_double(const setting *s, const rm_string *text, double *out, char why[WHY_SIZE]) {
+    double value, max = s->kind == RATE ? 1.0 : max_ratio;
     if (!bm_double(text, &value)) {
-        snprintf(why, WHY_ROOM, "Invalid value for `%s`", s->name);
+        snprintf(why, WHY_SIZE, "Invalid value for `%s`", s->name);
         return RM_ERR;
     }
-    if (!(value > 0 && value < most)) {
-        snprintf(why, WHY_ROOM, "Value for `%s` must be in the range (%f, %f)", s->name, 0.0, most);
+    if (!(value > 0 && value < max)) {
+        snprintf(why, WHY_SIZE, "Value for `%s` must be in the range (%f, %f)", s->name, 0.0, max);
         return RM_ERR;
     }
     *out = value;
@@ -103,33 +102,32 @@ static void keep_text(setting *s, const char *text, size_t size) {
         rm.FreeString(NULL, old);
 }
 
-static bool capped(const setting *s) {
-    return bm_configs.compat && s->kind == RATE && s->shared && s->asked > compat_rate;
+static bool is_capped(const setting *s) {
+    return bm_configs.compat && s->kind == RATE && s->shared && s->requested > compat_rate;
 }
 
-/* What was asked for is kept: a CONFIG SET that fails halfway, or compat switched off, brings it
- * back. */
-static void settle_rates(void) {
+/* The requested rate is kept: a CONFIG SET that fails halfway, or compat set to no, restores it. */
+static void apply_rates(void) {
     for (setting *s = settings; s < settings + SETTINGS; s++)
         if (s->kind == RATE || s->kind == RATIO)
-            *(double *)s->value = capped(s) ? compat_rate : s->asked;
+            *(double *)s->value = is_capped(s) ? compat_rate : s->requested;
 }
 
 static int set_double(const char *name, rm_string *text, void *priv, rm_string **err) {
     (void)name;
     setting *s = priv;
-    char why[WHY_ROOM];
-    if (check_double(s, text, &s->asked, why) != RM_OK)
+    char why[WHY_SIZE];
+    if (check_double(s, text, &s->requested, why) != RM_OK)
         return refuse(err, why);
     bly_bytes bytes = bm_bytes(text);
     keep_text(s, bytes.data, bytes.size);
-    settle_rates();
+    apply_rates();
     return RM_OK;
 }
 
 static int set_path(const char *name, rm_string *text, void *priv, rm_string **err) {
     (void)name;
-    char why[WHY_ROOM];
+    char why[WHY_SIZE];
     bly_bytes bytes = bm_bytes(text);
     if (bytes.size != strlen(bytes.data))
         return refuse(err, "the path has a zero byte in it");
@@ -142,13 +140,13 @@ static int set_path(const char *name, rm_string *text, void *priv, rm_string **e
 static rm_string *get_text(const char *name, void *priv) {
     (void)name;
     const setting *s = priv;
-    return capped(s) ? compat_rate_text : s->text;
+    return is_capped(s) ? compat_rate_text : s->text;
 }
 
 static int set_number(const char *name, long long value, void *priv, rm_string **err) {
     (void)name;
     setting *s = priv;
-    char why[WHY_ROOM];
+    char why[WHY_SIZE];
     if (check_number(s, value, why) != RM_OK)
         return refuse(err, why);
     if (s->kind == BYTES)
@@ -168,7 +166,7 @@ static int set_switch(const char *name, int value, void *priv, rm_string **err) 
     (void)name;
     (void)err;
     *(bool *)((setting *)priv)->value = value != 0;
-    settle_rates();
+    apply_rates();
     return RM_OK;
 }
 
@@ -177,23 +175,23 @@ static int get_switch(const char *name, void *priv) {
     return *(bool *)((setting *)priv)->value;
 }
 
-/* Two settings that depend on each other may change together: looked at when both are set. */
+/* These two settings may change together, so they are checked when both are set. */
 static int check_sizes(rm_ctx *ctx, void *priv, rm_string **err) {
     (void)ctx;
     (void)priv;
-    char why[WHY_ROOM];
+    char why[WHY_SIZE];
     if (bm_configs.cf_initial_size >= 2 * bm_configs.cf_bucket_size)
         return RM_OK;
     snprintf(why, sizeof why,
              "Value for `cf-initial-size` must be in the range [2 * cf-bucket-size, %lld]",
-             most_items);
+             max_items);
     return refuse(err, why);
 }
 
 /* ---- arguments of loadmodule ----------------------------------------------------------------- */
 
-/* A number of bytes, with or without a unit, as engines read it. */
-static bool bytes_of(const char *text, long long *out) {
+/* Parses a number of bytes, with or without a unit, as engines do. */
+static bool parse_bytes(const char *text, long long *out) {
     static const struct {
         const char *name;
         unsigned long long times;
@@ -216,15 +214,15 @@ static bool bytes_of(const char *text, long long *out) {
     return false;
 }
 
-static bool number_of(const setting *s, const char *text, long long *out) {
+static bool parse_number(const setting *s, const char *text, long long *out) {
     if (s->kind == BYTES)
-        return bytes_of(text, out);
+        return parse_bytes(text, out);
     const char *at = text;
-    return *at >= '0' && *at <= '9' && bytes_of(text, out) && !at[strspn(at, "0123456789")];
+    return *at >= '0' && *at <= '9' && parse_bytes(text, out) && !at[strspn(at, "0123456789")];
 }
 
-/* Whether it may become the setting's default; paths are looked at when they are set. */
-static int check_argument(const setting *s, const rm_string *arg, char why[WHY_ROOM]) {
+/* Whether the argument is valid as the setting's default. Paths are checked when they are set. */
+static int check_argument(const setting *s, const rm_string *arg, char why[WHY_SIZE]) {
     const char *text = bm_bytes(arg).data;
     long long number;
     double fraction;
@@ -234,7 +232,7 @@ static int check_argument(const setting *s, const rm_string *arg, char why[WHY_R
         return check_double(s, arg, &fraction, why);
     case NUMBER:
     case BYTES:
-        if (number_of(s, text, &number))
+        if (parse_number(s, text, &number))
             return check_number(s, number, why);
         break;
     case SWITCH:
@@ -244,13 +242,13 @@ static int check_argument(const setting *s, const rm_string *arg, char why[WHY_R
     case PATH:
         return RM_OK;
     }
-    snprintf(why, WHY_ROOM, "Invalid value for `%s`", s->name);
+    snprintf(why, WHY_SIZE, "Invalid value for `%s`", s->name);
     return RM_ERR;
 }
 
-/* A setting by its name, with or without the module's before it, or by RedisBloom's older one. */
-static setting *named(const rm_string *arg) {
-    char full[TEXT_ROOM];
+/* Finds a setting by its name, with or without the prefix "bf.", or by RedisBloom's older one. */
+static setting *find_setting(const rm_string *arg) {
+    char full[TEXT_SIZE];
     for (setting *s = settings; s < settings + SETTINGS; s++) {
         snprintf(full, sizeof full, "bf.%s", s->name);
         if (bm_is(arg, s->name) || bm_is(arg, full) || (s->old_name && bm_is(arg, s->old_name)))
@@ -259,14 +257,14 @@ static setting *named(const rm_string *arg) {
     return NULL;
 }
 
-static int take_arguments(rm_ctx *ctx, rm_string **argv, int argc) {
-    char why[WHY_ROOM];
+static int read_arguments(rm_ctx *ctx, rm_string **argv, int argc) {
+    char why[WHY_SIZE];
     for (setting *s = settings; s < settings + SETTINGS; s++)
         s->initial = s->standard;
     if (argc == 1 && bm_bytes(argv[0]).size == 0)
         return RM_OK;
     for (int i = 0; i < argc; i += 2) {
-        setting *s = named(argv[i]);
+        setting *s = find_setting(argv[i]);
         const char *word = bm_bytes(argv[i]).data;
         if (!s) {
             rm.Log(ctx, "warning", "there is no argument '%s'", word);
@@ -287,7 +285,7 @@ static int take_arguments(rm_ctx *ctx, rm_string **argv, int argc) {
 
 /* ---- registering ----------------------------------------------------------------------------- */
 
-static int enrol(rm_ctx *ctx, setting *s, const char *name, unsigned flags) {
+static int register_as(rm_ctx *ctx, setting *s, const char *name, unsigned flags) {
     rm_config_apply apply =
         s->value == &bm_configs.cf_bucket_size || s->value == &bm_configs.cf_initial_size
             ? check_sizes
@@ -304,58 +302,58 @@ static int enrol(rm_ctx *ctx, setting *s, const char *name, unsigned flags) {
         return rm.RegisterBoolConfig(ctx, name, !strcasecmp(s->initial, "yes"), flags, get_switch,
                                      set_switch, apply, s);
     case NUMBER:
-        /* Any number: the range is checked, and the sentence said, by set_number. */
-        number_of(s, s->initial, &number);
+        /* No range for the engine: set_number checks it, and returns the error text. */
+        parse_number(s, s->initial, &number);
         return rm.RegisterNumericConfig(ctx, name, number, flags, LLONG_MIN, LLONG_MAX, get_number,
                                         set_number, apply, s);
     case BYTES:
-        number_of(s, s->initial, &number);
+        parse_number(s, s->initial, &number);
         return rm.RegisterNumericConfig(ctx, name, number, flags | RM_CONFIG_MEMORY, 0, LLONG_MAX,
                                         get_number, set_number, apply, s);
     }
     return RM_ERR;
 }
 
-static int enrol_one(rm_ctx *ctx, setting *s) {
-    char both[2 * TEXT_ROOM];
+static int register_setting(rm_ctx *ctx, setting *s) {
+    char both[2 * TEXT_SIZE];
     if (s->shared && rm.LoadDefaultConfigs) {
         snprintf(both, sizeof both, "%s|bf.%s", s->name, s->name);
-        if (enrol(ctx, s, both, RM_CONFIG_UNPREFIXED) == RM_OK)
+        if (register_as(ctx, s, both, RM_CONFIG_UNPREFIXED) == RM_OK)
             return RM_OK;
     }
-    return enrol(ctx, s, s->name, RM_CONFIG_DEFAULT);
+    return register_as(ctx, s, s->name, RM_CONFIG_DEFAULT);
 }
 
-/* Before any engine asks: one does not set what it believes to be set. The path is still to be
- * read, so it is none. */
-static void begin(setting *s) {
+/* Sets the initial value before registration: an engine does not set a setting that already has the
+ * value to be set. The key file has not been read yet, so its path is empty. */
+static void init_setting(setting *s) {
     long long number = 0;
     const char *text = s->kind == PATH ? "" : s->initial;
     keep_text(s, text, strlen(text));
     if (s->kind == RATE || s->kind == RATIO)
-        bm_double(s->text, &s->asked);
+        bm_double(s->text, &s->requested);
     else if (s->kind == SWITCH)
         *(bool *)s->value = bm_is(s->text, "YES");
-    else if (s->kind != PATH && number_of(s, s->initial, &number))
+    else if (s->kind != PATH && parse_number(s, s->initial, &number))
         set_number(s->name, number, s, NULL);
 }
 
 int bm_config_start(rm_ctx *ctx, rm_string **argv, int argc) {
     rm_string *err = NULL;
-    if (take_arguments(ctx, argv, argc) != RM_OK)
+    if (read_arguments(ctx, argv, argc) != RM_OK)
         return RM_ERR;
     compat_rate_text = rm.CreateStringPrintf(NULL, "%g", compat_rate);
     bm_keyring_read("", NULL, 0);
     for (setting *s = settings; s < settings + SETTINGS; s++)
-        begin(s);
-    settle_rates();
+        init_setting(s);
+    apply_rates();
     for (setting *s = settings; s < settings + SETTINGS; s++)
-        if (enrol_one(ctx, s) != RM_OK) {
-            rm.Log(ctx, "warning", "the engine does not take the setting bf.%s", s->name);
+        if (register_setting(ctx, s) != RM_OK) {
+            rm.Log(ctx, "warning", "the engine rejects the setting bf.%s", s->name);
             return RM_ERR;
         }
     if (rm.LoadConfigs(ctx) != RM_OK) {
-        rm.Log(ctx, "warning", "a setting has a value that it cannot have");
+        rm.Log(ctx, "warning", "a setting has an invalid value");
         return RM_ERR;
     }
     if (check_sizes(ctx, NULL, &err) != RM_OK) {

@@ -1,4 +1,4 @@
-/* config.h - what can be set: at loading (loadmodule ... name value), in the configuration file and
+/* config.h - the settings: as arguments (loadmodule ... name value), in the configuration file and
  * by CONFIG SET (bf.<name>).
  *
  * docs/redis.md has the table of names, ranges and defaults.
@@ -6,7 +6,7 @@
 #ifndef BLOOMERY_MODULE_CONFIG_H
 #define BLOOMERY_MODULE_CONFIG_H
 
-#include "api.h"
+#include "engine_api.h"
 
 #include <stdbool.h>
 
@@ -19,18 +19,19 @@ typedef struct bm_config {
     long long cf_initial_size;     /* cf-initial-size 1024, 2 * cf-bucket-size .. 2^40 */
     long long cf_max_iterations;   /* cf-max-iterations 20, 1 .. 65535 */
     long long cf_expansion;        /* cf-expansion-factor 1, 0 .. 32768 */
-    long long cf_max_expansions;   /* cf-max-expansions 32, 1 .. 65536: of RedisBloom's layout */
-    bool compat;                   /* compat no: RedisBloom's odd answers */
+    long long cf_max_expansions;   /* cf-max-expansions 32, 1 .. 65536: RedisBloom's layout only */
+    bool compat;                   /* compat no: RedisBloom's replies, also where they are wrong */
     bool compat_layout;            /* compat-layout no: new filters in RedisBloom's layout */
     unsigned long long max_filter; /* max-filter-memory 0 (none), bytes */
     unsigned long long max_total;  /* max-total-memory 0 (none), bytes */
-    double warn_ratio;             /* warn-ratio 1.5: a filter holding so many times what it was
-                                      made for is counted in INFO, and warned of in BLY.STATS */
+    double warn_ratio; /* warn-ratio 1.5: a filter whose count exceeds its capacity times
+                          this is counted in INFO, and BLY.STATS warns of it */
 } bm_config;
 extern bm_config bm_configs;
 
-/* Registers all of them, then takes the arguments of loadmodule, which may also have RedisBloom's
- * older names (ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS). RM_ERR, logged, when one is wrong. */
+/* Reads the arguments of loadmodule, which may also have RedisBloom's older names (ERROR_RATE,
+ * INITIAL_SIZE, CF_MAX_EXPANSIONS), and registers all settings. RM_ERR, logged, when one is wrong.
+ */
 int bm_config_start(rm_ctx *ctx, rm_string **argv, int argc);
 
 #endif

@@ -1,4 +1,4 @@
-"""BLY.*: what each command says, in both protocols, and what of it reaches a replica."""
+"""BLY.*: the replies of each command in both protocols, and what is replicated."""
 import struct
 
 from harness import (Error, Map, Server, Simple, as_dict, digests, eq, fails, main, ok, pair,
@@ -167,10 +167,10 @@ def test_errors_of_every_command():
     fails(c("BLY.DUMP", "none", "0"), "ERR not found")
     fails(c("BLY.TICK", "none", "1"), "ERR BLY.TICK is sent by a master to its replicas")
     c.must("BLY.RESERVE", "f", "KIND", "sbbf")
-    fails(c("BLY.AGE", "f", "x"), "ERR only a window tells")
+    fails(c("BLY.AGE", "f", "x"), "ERR only a window knows")
     fails(c("BLY.DEL", "f", "x"), "ERR keys share bits in a sbbf filter")
     c.must("BLY.RESERVE", "w", "KIND", "window")
-    fails(c("BLY.DEL", "w", "x"), "ERR keys leave a window filter by themselves")
+    fails(c("BLY.DEL", "w", "x"), "ERR keys of a window filter expire by themselves")
 
 
 def test_full_filter_ends_the_array():

@@ -1,4 +1,4 @@
-"""Every kind that can be reserved: used, and the same filter after each way of keeping it."""
+"""Every kind that can be reserved: used, saved, loaded and replicated without a difference."""
 from harness import (Error, Server, as_dict, digests, eq, fails, main, ok, pair, rewrite_aof,
                      wait_sync)
 
@@ -52,8 +52,9 @@ def check_all(c):
     for kind, (_, removes, copies) in KINDS.items():
         found = c.must("BLY.CHECK", kind, *KEYS[:500])
         ok(sum(found) == 500, f"{kind}: {sum(found)}")
-        strangers = sum(c.must("BLY.CHECK", kind, *OTHERS))
-        ok(strangers < 25 or kind == "hll", f"{kind}: {strangers} of 400 strangers")
+        false_positives = sum(c.must("BLY.CHECK", kind, *OTHERS))
+        ok(false_positives < 25 or kind == "hll",
+           f"{kind}: {false_positives} false positives of 400")
         if removes:
             gone = sum(c.must("BLY.CHECK", kind, *KEYS[500:]))
             ok(gone < 12, f"{kind}: {gone} of 100 that were removed")
@@ -64,13 +65,13 @@ def check_all(c):
 def look_at_all(c):
     for kind, (_, removes, _) in KINDS.items():
         info, stats = as_dict(c.must("BLY.INFO", kind)), as_dict(c.must("BLY.STATS", kind))
-        card = c.must("BLY.CARD", kind)
+        count = c.must("BLY.CARD", kind)
         eq((info["kind"], stats["kind"]), (kind.encode(),) * 2)
-        eq((info["count"], stats["count"]), (card, card), kind)
+        eq((info["count"], stats["count"]), (count, count), kind)
         eq((info["layout"], info["face"], info["hash"][:4]), (b"bloomery", b"bly", b"xxh3"), kind)
         ok(info["bytes"] > 0 and info["file_bytes"] >= 64, kind)
-        least, most = (480, 520) if removes else (580, 620)
-        ok(least <= card <= most, f"{kind}: {card} keys")
+        low, high = (480, 520) if removes else (580, 620)
+        ok(low <= count <= high, f"{kind}: {count} keys")
         if kind != "hll":
             rate = float(stats["present_rate"])
             ok(0 < rate < 0.02, f"{kind}: {rate}")

@@ -2,9 +2,9 @@
 import struct
 
 from harness import Error, Server, Simple, as_dict, digests, eq, main, ok, pair, wait_sync
-from talk import OK, WRONGTYPE, both, dump, events, load
+from protocols import OK, WRONGTYPE, both, dump, events, load
 
-MOST, OLD_MOST = 1 << 40, 1 << 30
+MAX_CAPACITY, RB_MAX_CAPACITY = 1 << 40, 1 << 30
 FULL = Error("Filter is full")
 TOO_MANY = Error("Maximum expansions reached")
 LOADING = Error("ERR filter is being loaded")
@@ -20,7 +20,7 @@ def info(t, key):
 
 
 def test_reserve():
-    def talk(t):
+    def exchange(t):
         t.says("CF.RESERVE a 1000", OK)
         t.says("cf.reserve b 1000 bucketsize 4 maxiterations 50 expansion 3", OK)
         t.says("CF.RESERVE c 1000 EXPANSION 0", OK)
@@ -35,8 +35,8 @@ def test_reserve():
                 "CF.RESERVE x 10 EXPANSION 2 FOO")
         t.refuses(["CF.RESERVE x ten", "CF.RESERVE x 1.5", "CF.RESERVE x ''"], "Bad capacity")
         t.refuses(["CF.RESERVE x 3", "CF.RESERVE x 0", "CF.RESERVE x -5",
-                   "CF.RESERVE x 509 BUCKETSIZE 255", f"CF.RESERVE x {MOST + 1}"],
-                  f"Capacity must be in the range [2 * BUCKETSIZE, {MOST}]")
+                   "CF.RESERVE x 509 BUCKETSIZE 255", f"CF.RESERVE x {MAX_CAPACITY + 1}"],
+                  f"Capacity must be in the range [2 * BUCKETSIZE, {MAX_CAPACITY}]")
         for word, low, high in (("MAXITERATIONS", 1, 65535), ("BUCKETSIZE", 1, 255),
                                 ("EXPANSION", 0, 32768)):
             t.refuses([f"CF.RESERVE x 1000 {word} y", f"CF.RESERVE x 1000 {word} 1.5"],
@@ -48,29 +48,29 @@ def test_reserve():
         t.refuses("CF.RESERVE s x EXPANSION y", "Bad capacity")
         t.refuses("CF.RESERVE s 1 EXPANSION y", "Couldn't parse EXPANSION")
         t.says("EXISTS x", 0)
-    both(talk)
-    both(talk, args=RB)
+    both(exchange)
+    both(exchange, args=RB)
 
 
 def test_error_option():
-    def talk(t):
+    def exchange(t):
         t.says("CF.RESERVE loose 10000 ERROR 0.05", OK)
         t.says("CF.RESERVE tight 10000 error 0.0001 EXPANSION 2", OK)
         ok(info(t, "tight")["Size"] > 1.5 * info(t, "loose")["Size"])
         for key in ("loose", "tight"):
             t(f"CF.INSERT {key} ITEMS {numbers(0, 10000)}")
-        strangers = " ".join(f"s{i}" for i in range(20000))
-        ok(sum(t(f"CF.MEXISTS tight {strangers}")) <= 10)
-        ok(10 < sum(t(f"CF.MEXISTS loose {strangers}")) <= 1100)
+        others = " ".join(f"s{i}" for i in range(20000))
+        ok(sum(t(f"CF.MEXISTS tight {others}")) <= 10)
+        ok(10 < sum(t(f"CF.MEXISTS loose {others}")) <= 1100)
         t.refuses(["CF.RESERVE x 1000 ERROR y", "CF.RESERVE x 1000 ERROR nan"],
                   "Couldn't parse ERROR")
         t.refuses(["CF.RESERVE x 1000 ERROR 0", "CF.RESERVE x 1000 ERROR 1",
                    "CF.RESERVE x 1000 ERROR -1"], "ERROR: value must be in the range (0, 1)")
-    both(talk)
+    both(exchange)
 
 
 def test_add():
-    def talk(t):
+    def exchange(t):
         t.says("CF.ADD k a", t.yes)
         t.says("CF.ADD k a", t.yes)
         t.says("CF.ADDNX k a", t.no)
@@ -78,10 +78,10 @@ def test_add():
         t.says("CF.ADDNX new b", t.yes)
         t.says("CF.COUNT k a", 2)
         t.says("CF.COUNT k b", 1)
-        t.says("CF.COUNT k stranger", 0)
+        t.says("CF.COUNT k absent", 0)
         t.says("CF.EXISTS k a", t.yes)
-        t.says("CF.EXISTS k stranger", t.no)
-        t.says("CF.MEXISTS k a stranger b", [t.yes, t.no, t.yes])
+        t.says("CF.EXISTS k absent", t.no)
+        t.says("CF.MEXISTS k a absent b", [t.yes, t.no, t.yes])
         t.says("CF.DEL k a", t.yes)
         t.says("CF.COUNT k a", 1)
         t.says("CF.DEL k a", t.yes)
@@ -111,12 +111,12 @@ def test_add():
                 "CF.MEXISTS k", "CF.COUNT k", "CF.DEL k", "CF.DEL k a b", "CF.COMPACT",
                 "CF.COMPACT k k", "CF.INFO", "CF.INFO k k", "CF.DEBUG", "CF.SCANDUMP k",
                 "CF.LOADCHUNK k 1")
-    both(talk)
-    both(talk, args=RB)
+    both(exchange)
+    both(exchange, args=RB)
 
 
 def test_insert():
-    def talk(t):
+    def exchange(t):
         # INSERTNX answers in numbers in both protocols.
         t.says("CF.INSERT a ITEMS x y x", [t.yes] * 3)
         t.says("CF.COUNT a x", 2)
@@ -134,20 +134,20 @@ def test_insert():
                        f"CF.{command} n CAPACITY 1.5 ITEMS x"],
                       "Bad capacity")
             t.refuses([f"CF.{command} n CAPACITY 3 ITEMS x",
-                       f"CF.{command} n CAPACITY {MOST + 1} ITEMS x"],
-                      f"Capacity must be in the range [cf-bucket-size * 2, {MOST}]")
+                       f"CF.{command} n CAPACITY {MAX_CAPACITY + 1} ITEMS x"],
+                      f"Capacity must be in the range [cf-bucket-size * 2, {MAX_CAPACITY}]")
             t.refuses([f"CF.{command} n FOO ITEMS x", f"CF.{command} n CAP 10 ITEMS x",
                        f"CF.{command} n I x"], "Unknown argument received")
             t.arity(f"CF.{command} n ITEMS", f"CF.{command} n NOCREATE ITEMS",
                     f"CF.{command} n CAPACITY 10", f"CF.{command} n NOCREATE CAPACITY")
         t.says("EXISTS n", 0)
-    both(talk)
-    both(talk, args=RB)
+    both(exchange)
+    both(exchange, args=RB)
 
 
 def test_full():
     """Without expansion there is an end; what is refused changes nothing."""
-    def talk(t):
+    def exchange(t):
         t.says("CF.RESERVE k 64 EXPANSION 0", OK)
         reply = t(f"CF.INSERT k ITEMS {numbers(0, 200)}")
         failed = -1 if t.resp == 2 else False
@@ -163,13 +163,13 @@ def test_full():
             extra += 1
         t.says(f"CF.ADDNX k {added[0]}", t.no)
         t.says(f"CF.DEL k {added[0]}", t.yes)
-    both(talk)
-    both(talk, args=RB)
+    both(exchange)
+    both(exchange, args=RB)
 
 
 def test_copies():
     """Many copies of one key have an end too, which is no matter of the filter's size."""
-    def talk(t, room, full=FULL):
+    def exchange(t, room, full=FULL):
         t.says("CF.RESERVE k 1024 EXPANSION 0", OK)
         t.says("CF.INSERT k ITEMS " + "x " * room, [t.yes] * room)
         t.says("CF.COUNT k x", room)
@@ -181,13 +181,13 @@ def test_copies():
         t.says("CF.EXISTS k x", t.no)
     why = Error("Filter is full for this item: it holds 8 copies of it, and a larger one would hold "
                 "no more; remove copies with CF.DEL, or use CF.ADDNX, which adds an item only once")
-    both(lambda t: talk(t, 8, why))
-    both(lambda t: talk(t, 8), args="compat yes")
-    both(lambda t: talk(t, 4), args=RB)
+    both(lambda t: exchange(t, 8, why))
+    both(lambda t: exchange(t, 8), args="compat yes")
+    both(lambda t: exchange(t, 4), args=RB)
 
 
 def test_info():
-    def talk(t):
+    def exchange(t):
         t.says("CF.RESERVE k 1000 BUCKETSIZE 3 MAXITERATIONS 30 EXPANSION 4", OK)
         t.says("CF.INSERT k ITEMS a b c d", [t.yes] * 4)
         t.says("CF.DEL k a", t.yes)
@@ -205,12 +205,12 @@ def test_info():
         eq(info(t, "k")["Number of items deleted"], 0)
         t(f"CF.INSERT k ITEMS {numbers(0, 4000)}")
         eq(info(t, "k")["Number of filters"], 2)
-    both(talk)
+    both(exchange)
 
 
 def test_redisbloom_numbers():
     """With RedisBloom's layout the numbers are RedisBloom's."""
-    def talk(t):
+    def exchange(t):
         t.says("CF.RESERVE k 1000 BUCKETSIZE 4 EXPANSION 3", OK)
         t.says("CF.INSERT k ITEMS a b c d", [t.yes] * 4)
         t.says("CF.DEL k a", t.yes)
@@ -223,7 +223,7 @@ def test_redisbloom_numbers():
         eq(t("TYPE k"), Simple("MBbloomCF"))
         t(f"CF.INSERT k ITEMS {numbers(0, 4000)}")
         eq(info(t, "k")["Number of filters"], 2)
-    both(talk, args=RB)
+    both(exchange, args=RB)
 
 
 def grow_to_the_end(t):
@@ -242,8 +242,8 @@ def grow_to_the_end(t):
 
 
 def test_max_expansions():
-    """RedisBloom's structure may have so many sub-filters; where there is room, adds go on."""
-    def talk(t):
+    """RedisBloom's structure has a maximum of sub-filters; adds go on while slots are free."""
+    def exchange(t):
         items = grow_to_the_end(t)
         eq(info(t, "k")["Number of filters"], 3)
         ok(len(items) > 3 * 64 * 0.7, f"{len(items)} items")
@@ -253,11 +253,11 @@ def test_max_expansions():
         t.says("CF.ADD k again", t.yes)
         reply = t(f"CF.INSERT k ITEMS {numbers(2000, 2200)}")
         ok(reply[0] == t.yes and failed in reply, repr(reply))
-    both(talk, args=RB)
+    both(exchange, args=RB)
 
 
 def test_compat():
-    def talk(t):
+    def exchange(t):
         t("SET s x")
         t("BF.ADD bf x")
         for key in ("s", "bf"):
@@ -268,8 +268,8 @@ def test_compat():
             t.refuses(f"CF.COMPACT {key}", "Cuckoo filter was not found")
             t.says(f"CF.ADD {key} x", WRONGTYPE)
         t.says("CF.RESERVE a 1000 FOO 1", OK)
-        t.refuses(f"CF.RESERVE x {OLD_MOST + 1}",
-                  f"Capacity must be in the range [2 * BUCKETSIZE, {OLD_MOST}]")
+        t.refuses(f"CF.RESERVE x {RB_MAX_CAPACITY + 1}",
+                  f"Capacity must be in the range [2 * BUCKETSIZE, {RB_MAX_CAPACITY}]")
         t.says("CF.INSERT b cap 50 i x", [t.yes])
         t.refuses("CF.INSERT x no items x", "ERR not found")
         t.refuses("CF.INSERT x what items x", "Unknown argument received")
@@ -281,11 +281,11 @@ def test_compat():
         t.says("CF.INSERT k ITEMS again", TOO_MANY)
         t.says("CF.ADDNX k again", TOO_MANY)
         ok(info(t, "k")["Number of items inserted"] < full_at)
-    both(talk, args=f"compat yes {RB}")
+    both(exchange, args=f"compat yes {RB}")
 
 
 def test_defaults():
-    def talk(t):
+    def exchange(t):
         t.config(cf_initial_size=5000, cf_bucket_size=4, cf_expansion_factor=0,
                  cf_max_iterations=77)
         t("CF.ADD k x")
@@ -293,13 +293,13 @@ def test_defaults():
         eq((got["Bucket size"], got["Expansion rate"], got["Max iterations"]), (4, 0, 77))
         ok(got["Size"] > 5000)
         t.refuses("CF.INSERT x CAPACITY 7 ITEMS a",
-                  f"Capacity must be in the range [cf-bucket-size * 2, {MOST}]")
-    both(talk)
+                  f"Capacity must be in the range [cf-bucket-size * 2, {MAX_CAPACITY}]")
+    both(exchange)
 
 
 def test_growth_and_compaction():
     """Keys that were taken out are gone, the others are not, through growth and compaction."""
-    def talk(t):
+    def exchange(t):
         t.says("CF.RESERVE k 1000 EXPANSION 2", OK)
         t(f"CF.INSERT k ITEMS {numbers(0, 20000)}")
         before = info(t, "k")
@@ -313,13 +313,13 @@ def test_growth_and_compaction():
         after = info(t, "k")
         ok(after["Size"] < before["Size"] / 2, f"{before} {after}")
         ok(sum(t(f"CF.MEXISTS k {numbers(0, 18000)}")) < 360)
-    both(talk)
+    both(exchange)
 
 
 # ---- dumps ----------------------------------------------------------------------------------
 
 def test_scandump():
-    def talk(t):
+    def exchange(t):
         t.says("CF.RESERVE k 1000 EXPANSION 2", OK)
         t(f"CF.INSERT k ITEMS {numbers(0, 3000)}")
         t("CF.DEL k n0")
@@ -336,8 +336,8 @@ def test_scandump():
         t.says("CF.LOADCHUNK k 1", Error("ERR item exists"), chunks[0][1])
         t.refuses("CF.LOADCHUNK x 1 data", "Invalid header")
         load(t.client, "CF", "copy", chunks[:1])
-        t.says("CF.EXISTS copy stranger", t.yes)
-        t.says("CF.COUNT copy stranger", 1)
+        t.says("CF.EXISTS copy absent", t.yes)
+        t.says("CF.COUNT copy absent", 1)
         for command in ("CF.ADD copy x", "CF.INSERT copy ITEMS x", "CF.DEL copy x", "CF.INFO copy",
                         "CF.COMPACT copy", "CF.SCANDUMP copy 0"):
             t.says(command, LOADING)
@@ -347,8 +347,8 @@ def test_scandump():
         t.says("CF.DEBUG copy", t("CF.DEBUG k"))
         t.says(f"CF.MEXISTS copy {numbers(1, 3000)}", [t.yes] * 2999)
         t.says("CF.DEL copy n7", t.yes)
-    both(talk)
-    both(talk, args=RB)
+    both(exchange)
+    both(exchange, args=RB)
 
 
 def test_empty_scandump():
@@ -375,7 +375,7 @@ def header(items=2, buckets=8, deletes=0, filters=2, bucket=2, iterations=20, ex
 
 
 def test_redisbloom_chunks():
-    def talk(t):
+    def exchange(t):
         slots = bytes([7, 0] * 8) + bytes([0, 9] * 16)
         t.says("CF.LOADCHUNK k 1", OK, header())
         t.says("CF.LOADCHUNK k 49", OK, slots[16:])
@@ -398,13 +398,13 @@ def test_redisbloom_chunks():
                       header(filters=1 << 40), header(buckets=1 << 60), header(iterations=0)):
             t.says("CF.LOADCHUNK x 1", bad, wrong)
         t.says("EXISTS x", 0)
-    both(talk)
+    both(exchange)
 
 
 # ---- other filters, replicas, listeners, limits ---------------------------------------------
 
 def test_other_filters():
-    def talk(t):
+    def exchange(t):
         t.says("BLY.RESERVE counting KIND counting CAPACITY 1000 ERROR 0.01", OK)
         t.says("CF.ADD counting a", t.yes)
         t.says("CF.COUNT counting a", 1)
@@ -413,7 +413,7 @@ def test_other_filters():
         t.says("BLY.RESERVE classic KIND classic CAPACITY 1000 ERROR 0.01", OK)
         t.says("CF.ADD classic a", WRONGTYPE)
         t.says("CF.EXISTS classic a", WRONGTYPE)
-    both(talk)
+    both(exchange)
 
 
 def test_replication():
@@ -494,7 +494,7 @@ def test_notifications():
             c.must("CF.ADDNX", "k", "a")
             c.must("CF.INSERT", "k", "ITEMS", "b")
             c.must("CF.RESERVE", "r", 100)
-            c.must("CF.DEL", "k", "stranger")
+            c.must("CF.DEL", "k", "absent")
             c.must("CF.DEL", "k", "a")
             c.must("CF.COMPACT", "k")
             chunks, _ = dump(c, "CF", "k")

@@ -1,4 +1,4 @@
-"""commands.py - what COMMAND INFO, COMMAND DOCS, GETKEYS and ACLs say of every command."""
+"""commands.py - COMMAND INFO, COMMAND DOCS, GETKEYS and ACLs of every command."""
 from harness import Error, Server, Simple, as_dict, eq, fails, main, ok
 
 # Name: arity, flags, key access, categories, tips. Of BF.* and CF.* these are RedisBloom's, save

@@ -210,7 +210,7 @@ def test_the_file_is_stronger_than_arguments():
         ok(any(line.startswith("loadmodule ") and "bf-initial-size 500" in line
                for line in rewritten), "the arguments are gone")
         server.stop()
-        # The harness writes the file anew at every start: with the lines of ours in it.
+        # The harness rewrites the file at every start, including these lines.
         server.config = [line for line in rewritten
                          if line.startswith("bf.") or re.match(r"[bc]f-", line)]
         server.start()
@@ -335,7 +335,7 @@ def test_symbols():
 def test_engine_that_lacks_a_call():
     """Whatever is missing of what is needed, loading fails, and says what. No server: an engine of
     our own, which knows every call but one."""
-    with open(os.path.join(ROOT, "module/api.h"), encoding="utf-8") as f:
+    with open(os.path.join(ROOT, "module/engine_api.h"), encoding="utf-8") as f:
         needed = re.split(r"#define RM_OPTIONAL", f.read().split("#define RM_NEEDED")[1])[0]
     names = re.findall(r"X\([^,()]+, (\w+),", needed)
     eq(len(names), needed.count("X("))

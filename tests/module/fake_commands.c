@@ -1,4 +1,4 @@
-/* Strings, commands, replies, and what is replicated or written to an AOF. */
+/* fake_commands.c - the fake engine's strings, commands, replies, replication and AOF. */
 #include "fake_internal.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ void fake_FreeString(rm_ctx *ctx, rm_string *s) {
     fake_string_free(s);
 }
 
-rm_string *fake_hold(rm_string *s) {
+rm_string *fake_retain(rm_string *s) {
     s->holders++;
     return s;
 }
@@ -96,7 +96,7 @@ fake_command fake_command_of(const char *name, const char *fmt, va_list args) {
     add_word(&c, fake_string(name, strlen(name)));
     for (; *fmt; fmt++) {
         if (*fmt == 's') {
-            add_word(&c, fake_hold(va_arg(args, rm_string *)));
+            add_word(&c, fake_retain(va_arg(args, rm_string *)));
         } else if (*fmt == 'c') {
             const char *word = va_arg(args, const char *);
             add_word(&c, fake_string(word, strlen(word)));
@@ -108,16 +108,16 @@ fake_command fake_command_of(const char *name, const char *fmt, va_list args) {
         } else if (*fmt == 'v') {
             rm_string **words = va_arg(args, rm_string **);
             for (size_t n = va_arg(args, size_t); n; n--)
-                add_word(&c, fake_hold(*words++));
+                add_word(&c, fake_retain(*words++));
         }
     }
     return c;
 }
 
 void fake_commands_add(fake_commands *commands, fake_command command) {
-    if (commands->n == commands->room) {
-        commands->room = 2 * commands->room + 16;
-        commands->all = fake_alloc(commands->all, commands->room * sizeof command);
+    if (commands->n == commands->capacity) {
+        commands->capacity = 2 * commands->capacity + 16;
+        commands->all = fake_alloc(commands->all, commands->capacity * sizeof command);
     }
     commands->all[commands->n++] = command;
 }
@@ -184,7 +184,7 @@ int fake_ReplicateVerbatim(rm_ctx *ctx) {
     (void)ctx;
     fake_command copy = {0};
     for (int i = 0; i < running.argc; i++)
-        add_word(&copy, fake_hold(running.argv[i]));
+        add_word(&copy, fake_retain(running.argv[i]));
     fake_commands_add(&fake_replicated, copy);
     return RM_OK;
 }
@@ -216,7 +216,7 @@ const char *fake_run(const char *name, ...) {
 /* ---- replies --------------------------------------------------------------------------------- */
 
 static char *reply;
-static size_t reply_size, reply_room;
+static size_t reply_size, reply_capacity;
 
 void fake_reply_clear(void) {
     reply_size = 0;
@@ -226,11 +226,11 @@ const char *fake_reply(void) {
     return reply_size ? reply : "";
 }
 
-static int say(const char *mark, const char *data, size_t size) {
+static int append_reply(const char *mark, const char *data, size_t size) {
     size_t need = reply_size + strlen(mark) + size + 2;
-    if (need > reply_room) {
-        reply_room = 2 * need;
-        reply = fake_alloc(reply, reply_room);
+    if (need > reply_capacity) {
+        reply_capacity = 2 * need;
+        reply = fake_alloc(reply, reply_capacity);
     }
     if (reply_size)
         reply[reply_size++] = ' ';
@@ -243,62 +243,62 @@ static int say(const char *mark, const char *data, size_t size) {
     return RM_OK;
 }
 
-static int say_number(const char *mark, long long value) {
+static int append_number(const char *mark, long long value) {
     char text[32];
     int size = snprintf(text, sizeof text, "%lld", value);
-    return say(mark, text, (size_t)size);
+    return append_reply(mark, text, (size_t)size);
 }
 
 int fake_ReplyWithLongLong(rm_ctx *ctx, long long value) {
     (void)ctx;
-    return say_number("", value);
+    return append_number("", value);
 }
 
 int fake_ReplyWithError(rm_ctx *ctx, const char *text) {
     (void)ctx;
-    return say("-", text, strlen(text));
+    return append_reply("-", text, strlen(text));
 }
 
 int fake_ReplyWithSimpleString(rm_ctx *ctx, const char *text) {
     (void)ctx;
-    return say("", text, strlen(text));
+    return append_reply("", text, strlen(text));
 }
 
 int fake_ReplyWithCString(rm_ctx *ctx, const char *text) {
     (void)ctx;
-    return say("", text, strlen(text));
+    return append_reply("", text, strlen(text));
 }
 
 int fake_ReplyWithStringBuffer(rm_ctx *ctx, const char *data, size_t size) {
     (void)ctx;
-    return say("", data, size);
+    return append_reply("", data, size);
 }
 
 int fake_ReplyWithArray(rm_ctx *ctx, long n) {
     (void)ctx;
-    return say_number("*", n);
+    return append_number("*", n);
 }
 
 int fake_ReplyWithMap(rm_ctx *ctx, long n) {
     (void)ctx;
-    return say_number("%", n);
+    return append_number("%", n);
 }
 
 int fake_ReplyWithNull(rm_ctx *ctx) {
     (void)ctx;
-    return say("nil", NULL, 0);
+    return append_reply("nil", NULL, 0);
 }
 
 int fake_ReplyWithBool(rm_ctx *ctx, int value) {
     (void)ctx;
-    return say(value ? "true" : "false", NULL, 0);
+    return append_reply(value ? "true" : "false", NULL, 0);
 }
 
 int fake_ReplyWithDouble(rm_ctx *ctx, double value) {
     char text[40];
     (void)ctx;
     int size = snprintf(text, sizeof text, "%.17g", value);
-    return say("", text, (size_t)size);
+    return append_reply("", text, (size_t)size);
 }
 
 int fake_WrongArity(rm_ctx *ctx) {

@@ -1,4 +1,4 @@
-/* The engine itself: what a module asks for when it is loaded, its log, its clock, its settings. */
+/* fake_host.c - loads the module into the fake engine; its log, clock and settings. */
 #include "fake_internal.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* fake_host.h - an engine that is none: the calls of api.h in plain C, so that the module's own
+/* fake_host.h - a fake engine: the calls of engine_api.h in plain C, so that the module's own
  * code runs in a test program, under sanitizers, with streams that break off and memory that runs
  * out.
  *
@@ -9,7 +9,7 @@
 #ifndef BLYT_FAKE_HOST_H
 #define BLYT_FAKE_HOST_H
 
-#include "../../module/api.h"
+#include "engine_api.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -35,11 +35,11 @@ typedef struct fake_memory {
     atomic_size_t live, blocks; /* bytes as MallocSize tells them, and blocks, that are not freed */
     atomic_size_t largest;      /* the largest request, also of those that were refused */
     atomic_size_t requests;
-    atomic_size_t fail_at; /* the request that fails, once `requests` gets there; 0: none */
-    atomic_size_t most;    /* requests above it fail; 0: any may */
+    atomic_size_t fail_at;     /* the request that fails, once `requests` gets there; 0: none */
+    atomic_size_t max_request; /* requests above it fail; 0: any may */
 } fake_memory;
 extern fake_memory fake_heap;
-/* largest, requests, fail_at and most back to 0. */
+/* largest, requests, fail_at and max_request back to 0. */
 void fake_heap_reset(void);
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -48,12 +48,12 @@ void fake_heap_reset(void);
  * unsigned, 4 double, 5 string), lengths as RDB's. To be cut and changed at will. */
 struct rm_io {
     uint8_t *data;
-    size_t size, room;
+    size_t size, capacity;
     size_t at; /* where reading goes on */
     bool error;
     size_t reads, fail_at; /* reading fails at this one, from 1 on; 0: at none */
     size_t *fields;        /* where values begin, as they were written */
-    size_t n_fields, fields_room;
+    size_t n_fields, fields_capacity;
     struct fake_commands *commands; /* where EmitAOF puts what it gets */
 };
 rm_io *fake_io_new(void);
@@ -80,7 +80,7 @@ struct rm_defrag {
     unsigned long cursor;
     size_t moves;      /* blocks moved so far */
     size_t stop_after; /* DefragShouldStop says so after this many calls in a row; 0: never */
-    size_t asked;
+    size_t calls;
     bool stay; /* nothing is moved */
 };
 
@@ -100,7 +100,7 @@ typedef struct fake_command {
 } fake_command;
 typedef struct fake_commands {
     fake_command *all;
-    size_t n, room;
+    size_t n, capacity;
 } fake_commands;
 void fake_commands_clear(fake_commands *commands);
 /* What was replicated since it was last cleared. */

@@ -1,5 +1,4 @@
-/* fake_internal.h - what the files of the fake host share: each call of the engine, as fake_<name>.
- */
+/* fake_internal.h - shared by the files of the fake engine: each engine call, as fake_<name>. */
 #ifndef BLYT_FAKE_INTERNAL_H
 #define BLYT_FAKE_INTERNAL_H
 
@@ -7,10 +6,10 @@
 
 #include <stdarg.h>
 
-/* A program without memory for its own tests ends. New memory is zeroed when `old` is NULL. */
+/* Aborts the program without memory. New memory is zeroed when `old` is NULL. */
 void *fake_alloc(void *old, size_t size);
 
-/* Weak: a call that no file here has is not asked for until the module really makes it. */
+/* Weak: a call that no file here implements is an error only when the module makes it. */
 #define FAKE_DECLARE(result, name, parameters) __attribute__((weak)) result fake_##name parameters;
 RM_NEEDED(FAKE_DECLARE)
 #undef FAKE_DECLARE
@@ -26,6 +25,6 @@ void fake_reply_clear(void);
 const char *fake_reply(void);
 
 /* One more holder of a string. */
-rm_string *fake_hold(rm_string *s);
+rm_string *fake_retain(rm_string *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* The database: a list of keys. */
+/* fake_keys.c - the fake engine's database: a list of keys. */
 #include "fake_internal.h"
 
 #include <stdlib.h>
@@ -86,7 +86,7 @@ rm_key *fake_OpenKey(rm_ctx *ctx, rm_string *name, int mode) {
     if (!(mode & RM_WRITE) && !find(name))
         return NULL;
     rm_key *key = fake_alloc(NULL, sizeof *key);
-    *key = (rm_key){fake_hold(name), mode};
+    *key = (rm_key){fake_retain(name), mode};
     return key;
 }
 

@@ -1,5 +1,5 @@
-/* The engine's allocator: malloc, with the size in front of each block, and a mark to see that what
- * is freed was allocated, once. */
+/* fake_memory.c - the fake engine's allocator: malloc, with the size before each block, and a
+ * marker that detects invalid and double frees. */
 #include "fake_internal.h"
 
 #include <stdio.h>
@@ -15,18 +15,18 @@ void fake_heap_reset(void) {
     atomic_store(&fake_heap.largest, 0);
     atomic_store(&fake_heap.requests, 0);
     atomic_store(&fake_heap.fail_at, 0);
-    atomic_store(&fake_heap.most, 0);
+    atomic_store(&fake_heap.max_request, 0);
 }
 
 static bool refused(size_t bytes) {
     size_t number = atomic_fetch_add(&fake_heap.requests, 1) + 1;
-    size_t most = atomic_load(&fake_heap.most), largest = atomic_load(&fake_heap.largest);
+    size_t max = atomic_load(&fake_heap.max_request), largest = atomic_load(&fake_heap.largest);
     while (bytes > largest && !atomic_compare_exchange_weak(&fake_heap.largest, &largest, bytes))
         ;
-    return number == atomic_load(&fake_heap.fail_at) || (most && bytes > most);
+    return number == atomic_load(&fake_heap.fail_at) || (max && bytes > max);
 }
 
-/* Nothing may count on zeroes. Of what is huge only the rims are written to, or tests would need as
+/* Nothing may rely on zeroes. Of huge blocks only the ends are written to, or tests would need as
  * much memory as they ask for. */
 static void soil(uint8_t *bytes, size_t size) {
     size_t head = size > ENORMOUS ? RIM : size;
@@ -84,7 +84,7 @@ void *fake_DefragAlloc(rm_defrag *ctx, void *ptr) {
 }
 
 int fake_DefragShouldStop(rm_defrag *ctx) {
-    return ctx->stop_after && ++ctx->asked % ctx->stop_after == 0;
+    return ctx->stop_after && ++ctx->calls % ctx->stop_after == 0;
 }
 
 int fake_DefragCursorSet(rm_defrag *ctx, unsigned long cursor) {

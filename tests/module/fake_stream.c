@@ -1,5 +1,5 @@
-/* Streams of an RDB file's module values, and digests. Reading is as strict as an engine's: another
- * opcode than the one asked for is an error, after which nothing more is read. */
+/* fake_stream.c - streams of module values in an RDB file, and digests. Reading is as strict as an
+ * engine's: an unexpected opcode is an error, after which nothing more is read. */
 #include "fake_internal.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ rm_io *fake_io_of(const void *data, size_t size) {
     io->data = fake_alloc(NULL, size + 1);
     if (size)
         memcpy(io->data, data, size);
-    io->size = io->room = size;
+    io->size = io->capacity = size;
     return io;
 }
 
@@ -37,9 +37,9 @@ void fake_io_free(rm_io *io) {
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static void write_bytes(rm_io *io, const void *data, size_t size) {
-    if (size > io->room - io->size) {
-        io->room = 2 * (io->room + size);
-        io->data = fake_alloc(io->data, io->room);
+    if (size > io->capacity - io->size) {
+        io->capacity = 2 * (io->capacity + size);
+        io->data = fake_alloc(io->data, io->capacity);
     }
     if (size)
         memcpy(io->data + io->size, data, size);
@@ -68,9 +68,9 @@ static void write_length(rm_io *io, uint64_t value) {
 }
 
 static void begin_field(rm_io *io, uint64_t opcode) {
-    if (io->n_fields == io->fields_room) {
-        io->fields_room = 2 * io->fields_room + 16;
-        io->fields = fake_alloc(io->fields, io->fields_room * sizeof *io->fields);
+    if (io->n_fields == io->fields_capacity) {
+        io->fields_capacity = 2 * io->fields_capacity + 16;
+        io->fields = fake_alloc(io->fields, io->fields_capacity * sizeof *io->fields);
     }
     io->fields[io->n_fields++] = io->size;
     write_length(io, opcode);

@@ -1,5 +1,5 @@
-/* fuzz.h - good payloads, changed, and what is done with what loads: shared by fuzz_payloads.c and
- * the target fuzz_module.c of the fuzzer.
+/* fuzz.h - mutated payloads, and the use of filters that load: shared by fuzz_payloads.c and the
+ * fuzzer's target fuzz_module.c.
  *
  * A payload is what an RDB file has of one value: a list of fields. A container in it is one
  * string, however many a server would have written. Everything is drawn from a generator, so a case
@@ -22,7 +22,7 @@ typedef struct fuzz_payload {
     rm_type *type;
     int encoding;
     fuzz_field *fields;
-    size_t n, room;
+    size_t n, capacity;
 } fuzz_payload;
 
 /* ---- payloads (fuzz_payload.c) --------------------------------------------------------------- */
@@ -30,7 +30,7 @@ typedef struct fuzz_payload {
 fuzz_payload fuzz_payload_new(rm_type *type, int encoding);
 fuzz_payload fuzz_payload_copy(const fuzz_payload *from);
 void fuzz_payload_free(fuzz_payload *p);
-/* At that place; what was there and behind it moves on. */
+/* At that index; the fields from there on move up. */
 void fuzz_insert(fuzz_payload *p, size_t at, fuzz_field field);
 void fuzz_remove(fuzz_payload *p, size_t at);
 fuzz_field fuzz_number(uint64_t number);
@@ -46,7 +46,7 @@ rm_io *fuzz_write(const fuzz_payload *p, uint64_t *rng);
 
 /* ---- good ones (fuzz_seeds.c) ---------------------------------------------------------------- */
 
-/* Every shape of filter, arriving and arrived, and RedisBloom's structures in every encoding. Once;
+/* Every shape of filter, loaded and staged, and RedisBloom's structures in every encoding. Once;
  * the host has been started. Returns how many there are. */
 size_t fuzz_seeds(fuzz_payload **out);
 void fuzz_seeds_free(void);
@@ -66,9 +66,9 @@ void fuzz_change(fuzz_payload *p, const fuzz_payload *other, uint64_t *rng);
 /* ---- use (fuzz_use.c) ------------------------------------------------------------------------ */
 
 /* Runs a command, words divided by spaces; returns the reply as fake_run. */
-const char *fuzz_say(const char *line);
+const char *fuzz_run(const char *line);
 /* A command, chosen by chance, on the key "f" or between it and "g". */
-void fuzz_say_any(uint64_t *rng);
+void fuzz_run_any(uint64_t *rng);
 /* Does with the value under "f", if there is one, whatever can be done: commands, and the type's
  * methods. What must hold of every value is demanded. */
 void fuzz_use(uint64_t *rng);
@@ -77,8 +77,8 @@ void fuzz_use(uint64_t *rng);
 
 /* Commands LOADCHUNK or BLY.LOAD that would load the seed into "f", changed and out of order. */
 fake_commands fuzz_script(const fuzz_payload *seed, uint64_t *rng);
-/* Runs them, with others in between, and frees them. Returns how many chunks were taken; *refused:
- * how many more were not. */
-size_t fuzz_run(fake_commands *script, uint64_t *rng, size_t *refused);
+/* Runs them, with others in between, and frees them. Returns how many chunks were accepted;
+ * *refused: how many more were not. */
+size_t fuzz_run_script(fake_commands *script, uint64_t *rng, size_t *refused);
 
 #endif

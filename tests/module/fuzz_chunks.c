@@ -1,16 +1,17 @@
-/* LOADCHUNK and BLY.LOAD: a script of commands that loads a filter, spoiled.
+/* fuzz_chunks.c - mutates scripts of LOADCHUNK and BLY.LOAD commands that load a filter.
  *
- * The script comes from the seed. RedisBloom's structures, and what is arriving, are written to an
+ * The script comes from the seed. RedisBloom's structures, and staged loads, are written to an
  * AOF, whose commands these are. Of a container, changed or not, the chunks are cut here, for
- * BLY.LOAD or in the module's own form for LOADCHUNK (own_dump.h). Then words are changed, commands
- * are left out, doubled, put elsewhere or cut in two, and others come in between. */
+ * BLY.LOAD or in the module's own form for LOADCHUNK (load/native_chunks.h). Then words are
+ * changed, commands are left out, doubled, put elsewhere or cut in two, and others come in between.
+ */
 #include "fuzz.h"
 
 #include "../store_support.h"
 #include "fake_internal.h"
 #include "types_support.h"
 
-enum { KEY = 1, DATA_BACK = 1, TRAITS = 24, OWN_HEADER = 104 };
+enum { KEY = 1, DATA_BACK = 1, TRAITS = 24, NATIVE_HEADER = 104 };
 
 static size_t below(uint64_t *rng, size_t n) {
     return n ? (size_t)(blyt_next(rng) % n) : 0;
@@ -106,9 +107,9 @@ static void script_of_load(blyt_buffer im, const fuzz_field *traits, uint64_t *r
     }
 }
 
-static void script_of_own(blyt_buffer im, const fuzz_field *traits, uint64_t *rng,
-                          fake_commands *script) {
-    uint8_t header[OWN_HEADER] = "BLYDUMP1";
+static void script_of_native(blyt_buffer im, const fuzz_field *traits, uint64_t *rng,
+                             fake_commands *script) {
+    uint8_t header[NATIVE_HEADER] = "BLYDUMP1";
     bool cuckoo = traits->size > 1 && traits->data[1] == BM_FACE_CF;
     store(header + 8, im.size, 8);
     memcpy(header + 16, traits->data, traits->size < TRAITS ? traits->size : TRAITS);
@@ -131,7 +132,7 @@ static void script_of(const fuzz_payload *seed, uint64_t *rng, fake_commands *sc
         if (im.size >= HEADER && below(rng, 2))
             script_of_load(im, &traits, rng, script);
         else if (im.size >= HEADER)
-            script_of_own(im, &traits, rng, script);
+            script_of_native(im, &traits, rng, script);
         free(c.data);
         return;
     }
@@ -143,15 +144,15 @@ static void script_of(const fuzz_payload *seed, uint64_t *rng, fake_commands *sc
 /* A chunk in two: of LOADCHUNK the iterator tells its end, of BLY.LOAD the offset its beginning. */
 static void cut(fake_commands *script, size_t at, uint64_t *rng) {
     fake_command *c = &script->all[at];
-    bool own = c->argc > 4;
-    rm_string *data = c->argv[own ? 4 : c->argc - DATA_BACK];
+    bool is_load = c->argc > 4;
+    rm_string *data = c->argv[is_load ? 4 : c->argc - DATA_BACK];
     if (c->argc < 4 || data->size < 2)
         return;
     size_t first = 1 + below(rng, data->size - 1), rest = data->size - first;
     const char *name = c->argv[0]->data;
-    uint64_t where = value_of(c->argv[own ? 3 : 2]);
+    uint64_t where = value_of(c->argv[is_load ? 3 : 2]);
     fake_command second;
-    if (own) {
+    if (is_load) {
         second = bly_load(value_of(c->argv[2]), where + first, data->data + first, rest);
     } else {
         second = loadchunk(name[0] == 'C', where, data->data + first, rest);
@@ -234,14 +235,14 @@ static void come_between(uint64_t *rng) {
         restart();
         break;
     case 1:
-        (void)fuzz_say("BLY.LOAD f 0 0 ");
+        (void)fuzz_run("BLY.LOAD f 0 0 ");
         break;
     case 2:
         if (below(rng, 4) == 0)
             fake_set("f", NULL, NULL);
         break;
     default:
-        fuzz_say_any(rng);
+        fuzz_run_any(rng);
     }
 }
 
@@ -253,20 +254,20 @@ fake_commands fuzz_script(const fuzz_payload *seed, uint64_t *rng) {
     return script;
 }
 
-size_t fuzz_run(fake_commands *script, uint64_t *rng, size_t *refused) {
-    size_t taken = 0;
+size_t fuzz_run_script(fake_commands *script, uint64_t *rng, size_t *refused) {
+    size_t accepted = 0;
     if (below(rng, 4) == 0)
-        (void)fuzz_say("BF.MADD f old older");
+        (void)fuzz_run("BF.MADD f old older");
     for (size_t i = 0; i < script->n; i++) {
         const char *reply = fake_run_strings(script->all[i].argv, script->all[i].argc);
         assert_true(*reply);
         if (*reply == '-')
             ++*refused;
         else
-            taken++;
+            accepted++;
         if (below(rng, 4) == 0)
             come_between(rng);
     }
     fake_commands_clear(script);
-    return taken;
+    return accepted;
 }

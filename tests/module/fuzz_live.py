@@ -18,9 +18,9 @@ from harness import ROOT, Error, Server, as_dict, digests, eq, main, ok  # noqa:
 sys.path.insert(0, os.path.join(ROOT, "tests"))
 
 import dumps  # noqa: E402
-import spoil  # noqa: E402
+import corrupt  # noqa: E402
 from program import KINDS  # noqa: E402
-from talk import dump as scandump  # noqa: E402
+from protocols import dump as scandump  # noqa: E402
 
 CASES = int(os.environ.get("BLOOMERY_FUZZ_LIVE", "20000"))
 SEED = int(os.environ.get("BLOOMERY_FUZZ_SEED", "1"))
@@ -76,7 +76,7 @@ class Seeds:
         self.dumps, self.scripts, self.files = [], [], []
         for key in keys:
             good = dumps.parse(c.must("DUMP", key))
-            good.fields = spoil.joined(good.fields)
+            good.fields = corrupt.joined(good.fields)
             c.must("RESTORE", "again", 0, good.pack(), "REPLACE")
             self.dumps.append(good)
         for key, family in (("rb", "BF"), ("rc", "CF"), ("bf", "BF"), ("cf", "CF"),
@@ -102,18 +102,18 @@ def draw(r, seeds, key):
     what = r.random()
     if what < 0.6:
         good = r.choice(seeds.dumps)
-        bad = spoil.dump(r, good, r.choice(seeds.dumps))
+        bad = corrupt.dump(r, good, r.choice(seeds.dumps))
         if r.random() < 0.15:
-            payload = dumps.sealed(spoil.some_bytes(r, bad.body()), bad.version)
+            payload = dumps.sealed(corrupt.some_bytes(r, bad.body()), bad.version)
         else:
             payload = bad.pack()
         return [("RESTORE", key, 0, payload, "REPLACE")]
     if what < 0.8:
-        script = spoil.chunks(r, r.choice(seeds.scripts))
+        script = corrupt.chunks(r, r.choice(seeds.scripts))
     else:
-        script = load_script(r, spoil.container(r, r.choice(seeds.files)))
+        script = load_script(r, corrupt.container(r, r.choice(seeds.files)))
         if r.random() < 0.5:
-            script = spoil.chunks(r, script)
+            script = corrupt.chunks(r, script)
     return [(c[0], key, *c[2:]) for c in script]
 
 

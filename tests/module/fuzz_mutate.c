@@ -1,6 +1,6 @@
-/* Changes: to bytes that mean nothing, to the headers and bodies of containers, to fields.
+/* fuzz_mutate.c - mutates bytes, the headers and bodies of container files, and fields.
  *
- * A container is mostly sealed again, or its sums would be all that is ever tested.
+ * A container mostly gets correct checksums again, or only the checksum test would ever be tested.
  */
 #include "../store_support.h"
 #include "fuzz.h"
@@ -191,10 +191,10 @@ static void change_body(uint8_t *data, size_t size, uint64_t *rng) {
 
 void fuzz_change_container(uint8_t **data, size_t *size, uint64_t *rng) {
     for (size_t i = 1 + below(rng, 3); i; i--) {
-        size_t what = below(rng, 16);
-        if (what < 6)
+        size_t choice = below(rng, 16);
+        if (choice < 6)
             change_header(some_header(*data, *size, rng), rng);
-        else if (what < 14)
+        else if (choice < 14)
             change_body(*data, *size, rng);
         else
             change_length(data, size, rng);

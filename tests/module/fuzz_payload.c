@@ -1,4 +1,4 @@
-/* Lists of fields, and streams of them. */
+/* fuzz_payload.c - lists of fields, and their streams. */
 #include "fuzz.h"
 
 #include "../support.h"
@@ -28,9 +28,9 @@ fuzz_field fuzz_field_copy(const fuzz_field *field) {
 }
 
 void fuzz_insert(fuzz_payload *p, size_t at, fuzz_field field) {
-    if (p->n == p->room) {
-        p->room = 2 * p->room + 16;
-        p->fields = fake_alloc(p->fields, p->room * sizeof *p->fields);
+    if (p->n == p->capacity) {
+        p->capacity = 2 * p->capacity + 16;
+        p->fields = fake_alloc(p->fields, p->capacity * sizeof *p->fields);
     }
     memmove(p->fields + at + 1, p->fields + at, (p->n++ - at) * sizeof field);
     p->fields[at] = field;

@@ -1,6 +1,6 @@
 /* fuzz_payloads.c - RDB and DUMP payloads, and chunks of LOADCHUNK and BLY.LOAD, changed from good
- * ones: an error or a working filter; never a crash, a hang, or more memory than what came is
- * worth.
+ * ones: an error or a working filter; never a crash, a hang, or more memory than the
+ * payload justifies.
  *
  *     fuzz_payloads [CASES [FIRST]]
  *
@@ -58,7 +58,7 @@ const char *__ubsan_default_options(void) {
     return "abort_on_error=1:print_stacktrace=1";
 }
 
-static void tell_case(void) {
+static void print_case(void) {
     if (run.done)
         return;
     char line[120];
@@ -70,7 +70,7 @@ static void tell_case(void) {
 static void on_signal(int number) {
     if (number == SIGALRM)
         (void)!write(STDERR_FILENO, "it hangs\n", 9);
-    tell_case();
+    print_case();
     signal(number, SIG_DFL);
     raise(number == SIGALRM ? SIGABRT : number);
 }
@@ -93,7 +93,7 @@ static void assert_bounded(size_t bound) {
 
 static bm_value *load_stream(rm_io *io, rm_type *type, int encoding) {
     size_t bound = TIMES * io->size + MORE;
-    fake_heap.most = bound;
+    fake_heap.max_request = bound;
     fake_io_rewind(io);
     bm_value *value = type->methods.rdb_load(io, encoding);
     assert_bounded(bound);
@@ -145,20 +145,20 @@ static void chunks_case(uint64_t *rng) {
     fake_heap_reset();
     bm_configs.max_filter = LIMIT;
     press(64, rng);
-    fake_heap.most = LIMIT + MORE;
-    run.chunks += fuzz_run(&script, rng, &run.chunks_refused);
+    fake_heap.max_request = LIMIT + MORE;
+    run.chunks += fuzz_run_script(&script, rng, &run.chunks_refused);
     relax();
     assert_bounded(LIMIT + MORE);
     fuzz_use(rng);
 }
 
 static void assert_clean(size_t heap) {
-    bm_census census;
+    bm_totals totals;
     fake_flush();
     fake_commands_clear(&fake_replicated);
-    bm_census_take(&census);
-    assert_int_equal(census.filters + census.rb_blooms + census.rb_cuckoos, 0);
-    assert_int_equal(census.overfull + census.arriving, 0);
+    bm_totals_get(&totals);
+    assert_int_equal(totals.filters + totals.rb_blooms + totals.rb_cuckoos, 0);
+    assert_int_equal(totals.overfull + totals.staged, 0);
     assert_int_equal(bm_memory_total(), 0);
     assert_int_equal(heap_now(), heap);
 }
@@ -244,7 +244,7 @@ static void test_payloads(void **state) {
         one_case(run.first + i, heap);
     alarm(0);
     printf("%zu good payloads; of %llu changed ones %zu loaded and worked, %zu were refused; "
-           "%zu chunks were taken, %zu refused; slowest: case %llu, %.3f s\n",
+           "%zu chunks were accepted, %zu refused; slowest: case %llu, %.3f s\n",
            n_seeds, (unsigned long long)cases, run.loaded, run.refused, run.chunks,
            run.chunks_refused, (unsigned long long)run.slowest_number, run.slowest);
     run.done = true;
@@ -256,9 +256,9 @@ static void test_payloads(void **state) {
     fake_string_free(fake_loading);
 }
 
-static int tell_failure(void **state) {
+static int print_failure(void **state) {
     (void)state;
-    tell_case();
+    print_case();
     return 0;
 }
 
@@ -270,6 +270,6 @@ int main(int argc, char **argv) {
         return 1;
     set_handlers();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_payloads, NULL, tell_failure, &cases)};
+        cmocka_unit_test_prestate_setup_teardown(test_payloads, NULL, print_failure, &cases)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
-/* Good payloads: all that the module could have written, in small. */
+/* fuzz_seeds.c - valid payloads: small ones of every form that the module writes. */
 #include "../store_support.h"
 #include "fuzz.h"
 #include "golden.h"
-#include "value.h"
+#include "types/value.h"
 
-enum { BLOOMERY1 = 1, HAS_FILTER = 1, HAS_STAGING = 2, HAS_ARRIVAL = 4 };
+enum { BLOOMERY1 = 1, HAS_FILTER = 1, HAS_STAGED_FILE = 2, HAS_STAGED_CHUNKS = 4 };
 
 static fuzz_payload *seeds;
 static size_t n_seeds;
@@ -15,15 +15,15 @@ static void keep(fuzz_payload p) {
     seeds[n_seeds++] = p;
 }
 
-static void put(fuzz_payload *p, fuzz_field field) {
+static void add_field(fuzz_payload *p, fuzz_field field) {
     fuzz_insert(p, p->n, field);
 }
 
-static void put_traits(fuzz_payload *p, bm_face face) {
+static void add_traits(fuzz_payload *p, bm_face face) {
     const bm_traits traits = {.face = (uint8_t)face, .expansion = 2, .bucket_size = 4};
     uint8_t bytes[BM_TRAITS_BYTES];
     bm_traits_encode(&traits, bytes);
-    put(p, fuzz_string(bytes, sizeof bytes));
+    add_field(p, fuzz_string(bytes, sizeof bytes));
 }
 
 /* A face that a filter of this kind can have. */
@@ -36,40 +36,40 @@ static bm_face face_of(const bly_filter *f) {
 
 static fuzz_payload begun(uint64_t has, bm_face face) {
     fuzz_payload p = fuzz_payload_new(fake_type("bloomery1"), BLOOMERY1);
-    put(&p, fuzz_number(has));
-    put_traits(&p, face);
+    add_field(&p, fuzz_number(has));
+    add_traits(&p, face);
     return p;
 }
 
 /* ---- filters of the library ------------------------------------------------------------------ */
 
-static void put_filter(fuzz_payload *p, blyt_buffer im) {
-    put(p, fuzz_number(im.size));
-    put(p, fuzz_string(im.data, im.size));
+static void add_filter(fuzz_payload *p, blyt_buffer im) {
+    add_field(p, fuzz_number(im.size));
+    add_field(p, fuzz_string(im.data, im.size));
 }
 
-static void put_staging(fuzz_payload *p, bm_face face, blyt_buffer im, size_t received) {
-    put_traits(p, face);
-    put(p, fuzz_number(im.size));
-    put(p, fuzz_number(received));
-    put(p, fuzz_string(im.data, received));
+static void add_staged_file(fuzz_payload *p, bm_face face, blyt_buffer im, size_t received) {
+    add_traits(p, face);
+    add_field(p, fuzz_number(im.size));
+    add_field(p, fuzz_number(received));
+    add_field(p, fuzz_string(im.data, received));
 }
 
 static void keep_filter(const bly_filter *f, bm_face face) {
     blyt_buffer im = blyt_write(f);
     fuzz_payload p = begun(HAS_FILTER, face);
-    put_filter(&p, im);
+    add_filter(&p, im);
     keep(p);
     free(im.data);
 }
 
 /* Some of it has come; beside a filter that serves, or alone. */
-static void keep_arriving(const bly_filter *f, const bly_filter *serving) {
+static void keep_staged_file(const bly_filter *f, const bly_filter *serving) {
     blyt_buffer im = blyt_write(f), old = serving ? blyt_write(serving) : (blyt_buffer){0};
-    fuzz_payload p = begun(serving ? HAS_FILTER | HAS_STAGING : HAS_STAGING, BM_FACE_BLY);
+    fuzz_payload p = begun(serving ? HAS_FILTER | HAS_STAGED_FILE : HAS_STAGED_FILE, BM_FACE_BLY);
     if (serving)
-        put_filter(&p, old);
-    put_staging(&p, face_of(f), im, HEADER + (im.size - HEADER) / 2);
+        add_filter(&p, old);
+    add_staged_file(&p, face_of(f), im, HEADER + (im.size - HEADER) / 2);
     keep(p);
     free(im.data);
     free(old.data);
@@ -81,7 +81,7 @@ static void keep_shapes(void) {
         bly_filter *f = filled(shapes[i], NULL, 40);
         keep_filter(f, face_of(f));
         if (i % 4 == 0)
-            keep_arriving(f, i % 8 ? last : NULL);
+            keep_staged_file(f, i % 8 ? last : NULL);
         bly_filter_destroy(last);
         last = f;
     }
@@ -98,20 +98,20 @@ static void keep_made(bly_spec spec, int keys) {
     blyt_list_free(&l);
 }
 
-/* The mark of a filter that is lost; alone, and beside the one that is to replace it. */
-static void keep_lost(void) {
+/* A tombstone, alone, and with the staged file that will replace it. */
+static void keep_tombstone(void) {
     bly_spec spec = bly_spec_for(BLY_SCALABLE, 20, 0.02);
     blyt_list l = list_keys("lost", 30);
     bly_filter *f = blyt_filled(&spec, &l);
     blyt_buffer im = blyt_write(f);
     uint8_t bytes[BM_TRAITS_BYTES];
-    bm_traits_encode(&(bm_traits){.lost = true}, bytes);
+    bm_traits_encode(&(bm_traits){.tombstone = true}, bytes);
     for (int replaced = 0; replaced < 2; replaced++) {
         fuzz_payload p = fuzz_payload_new(fake_type("bloomery1"), BLOOMERY1);
-        put(&p, fuzz_number(replaced ? HAS_STAGING : 0));
-        put(&p, fuzz_string(bytes, sizeof bytes));
+        add_field(&p, fuzz_number(replaced ? HAS_STAGED_FILE : 0));
+        add_field(&p, fuzz_string(bytes, sizeof bytes));
         if (replaced)
-            put_staging(&p, BM_FACE_BF, im, HEADER + 5);
+            add_staged_file(&p, BM_FACE_BF, im, HEADER + 5);
         keep(p);
     }
     free(im.data);
@@ -119,7 +119,7 @@ static void keep_lost(void) {
     blyt_list_free(&l);
 }
 
-/* Windows with a clock; keys that are in the ring, that are not, and a stranger's hash. */
+/* Windows with a clock; keys that are in the ring, that are not, and a custom hash. */
 static void keep_others(void) {
     bly_spec spec = bly_spec_for(BLY_WINDOW, 60, 0.02);
     spec.span = 60000;
@@ -138,21 +138,21 @@ static void keep_others(void) {
     keep_made(spec, 40);
     spec = bly_spec_for(BLY_SCALABLE, 2, 0.1);
     keep_made(spec, 300); /* many levels */
-    keep_lost();
+    keep_tombstone();
 }
 
 /* ---- RedisBloom's ---------------------------------------------------------------------------- */
 
 /* As if of its data `from` to `to`, and `to` to its end but for one byte, had come. */
-static void keep_rb_arriving(const fuzz_payload *whole, bool cuckoo, size_t stretches) {
-    fuzz_payload p = begun(HAS_ARRIVAL, cuckoo ? BM_FACE_CF : BM_FACE_BF);
-    put(&p, fuzz_number(cuckoo ? BM_RB_CUCKOO : BM_RB_BLOOM));
+static void keep_staged_chunks(const fuzz_payload *whole, bool cuckoo, size_t ranges) {
+    fuzz_payload p = begun(HAS_STAGED_CHUNKS, cuckoo ? BM_FACE_CF : BM_FACE_BF);
+    add_field(&p, fuzz_number(cuckoo ? BM_RB_CUCKOO : BM_RB_BLOOM));
     for (size_t i = 0; i < whole->n; i++)
-        put(&p, fuzz_field_copy(&whole->fields[i]));
-    put(&p, fuzz_number(stretches));
-    for (size_t i = 0; i < stretches; i++) {
-        put(&p, fuzz_number(5 * i + 1));
-        put(&p, fuzz_number(5 * i + 4));
+        add_field(&p, fuzz_field_copy(&whole->fields[i]));
+    add_field(&p, fuzz_number(ranges));
+    for (size_t i = 0; i < ranges; i++) {
+        add_field(&p, fuzz_number(5 * i + 1));
+        add_field(&p, fuzz_number(5 * i + 4));
     }
     keep(p);
 }
@@ -168,7 +168,7 @@ static void keep_golden(const char *name) {
     fake_io_free(g.io);
     keep(p);
     if (g.encoding == BLY_RB_ENCODING)
-        keep_rb_arriving(&p, g.type == fake_type("MBbloomCF"), n_seeds % 4);
+        keep_staged_chunks(&p, g.type == fake_type("MBbloomCF"), n_seeds % 4);
 }
 
 /* In the order of their names, so that a case is the same everywhere. */

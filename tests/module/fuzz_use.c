@@ -1,12 +1,12 @@
-/* Whatever has been let in must work: every command answers, every method of its type ends, and
- * what must hold of a filter holds, however it came about. */
+/* fuzz_use.c - uses a filter that was loaded from a mutated payload: every command replies, every
+ * method of its type returns, and the invariants of filters hold. */
 #include "config.h"
 #include "fuzz.h"
 #include "types_support.h"
 
 enum { LIMIT = 1 << 20, SLACK = 1 << 18, WORDS = 128, LINE = 4096 };
 
-const char *fuzz_say(const char *line) {
+const char *fuzz_run(const char *line) {
     rm_string *argv[WORDS] = {0};
     int argc = 0;
     for (const char *at = line; at && argc < WORDS;) { /* a space at the end: an empty word */
@@ -81,13 +81,13 @@ static const char *const lines[] = {
     "BLY.LOAD f 0 0 ",
 };
 
-void fuzz_say_any(uint64_t *rng) {
-    (void)fuzz_say(lines[blyt_next(rng) % COUNT_OF(lines)]);
+void fuzz_run_any(uint64_t *rng) {
+    (void)fuzz_run(lines[blyt_next(rng) % COUNT_OF(lines)]);
 }
 
-static void say_some(uint64_t *rng, size_t n) {
+static void run_some(uint64_t *rng, size_t n) {
     while (n--)
-        fuzz_say_any(rng);
+        fuzz_run_any(rng);
 }
 
 /* A hundred keys at once, or none that were there. */
@@ -97,38 +97,38 @@ static void add_many(const char *command, uint64_t *rng) {
     unsigned first = (unsigned)(blyt_next(rng) % 1000);
     for (unsigned i = 0; i < 100; i++)
         at += snprintf(line + at, sizeof line - (size_t)at, " more-%u", first + i);
-    (void)fuzz_say(line);
+    (void)fuzz_run(line);
 }
 
 /* What was just added is there, unless nobody can tell. */
 static void check_added(const char *add, const char *check) {
     char added[64];
-    snprintf(added, sizeof added, "%s", fuzz_say(add));
+    snprintf(added, sizeof added, "%s", fuzz_run(add));
     if (strchr(added, '-'))
         return;
-    const char *found = fuzz_say(check);
+    const char *found = fuzz_run(check);
     if (!strstr(found, "true") && !strstr(found, "nil") && !strchr(found, '-'))
         fail_msg("%s: %s, but %s: %s", add, added, check, found);
 }
 
 static bool only_counts(const bm_value *value) {
-    return value->what == BM_FILTER && value->as.filter &&
+    return value->type == BM_FILTER && value->as.filter &&
            bly_kind_capabilities(bly_filter_geometry(value->as.filter).kind) & BLY_ONLY_COUNTS;
 }
 
-/* Time passes: windows are turned by the timer, and by what a master says. */
+/* Time passes: the timer, and BLY.TICK of a master, advance windows. */
 static void pass_time(uint64_t *rng) {
     char line[64];
     fake_now += (long long)(blyt_next(rng) % 100000);
     fake_timers_fire();
     fake_flags = RM_CTX_REPLICATED;
     snprintf(line, sizeof line, "BLY.TICK f %llu", (unsigned long long)blyt_next(rng) >> 22);
-    (void)fuzz_say(line);
+    (void)fuzz_run(line);
     fake_flags = RM_CTX_MASTER;
 }
 
 static void use_by_commands(uint64_t *rng) {
-    say_some(rng, 20);
+    run_some(rng, 20);
     bm_value *value = fake_get("f", NULL);
     if (value && !only_counts(value))
         check_added("BLY.ADD f probe", "BLY.CHECK f probe");
@@ -141,7 +141,7 @@ static void use_by_commands(uint64_t *rng) {
         add_many(blyt_next(rng) % 2 ? "BLY.ADD f" : "BF.MADD f", rng);
     if (blyt_next(rng) % 4 == 0)
         pass_time(rng);
-    say_some(rng, 10);
+    run_some(rng, 10);
 }
 
 /* ---- methods --------------------------------------------------------------------------------- */
@@ -183,7 +183,7 @@ void fuzz_use(uint64_t *rng) {
         return;
     size_t has = (size_t)bm_value_bytes(value);
     fake_heap_reset();
-    fake_heap.most = 2 * has + LIMIT + SLACK;
+    fake_heap.max_request = 2 * has + LIMIT + SLACK;
     use_by_methods(value, rng);
     bm_configs.max_filter = LIMIT;
     use_by_commands(rng);
@@ -191,6 +191,6 @@ void fuzz_use(uint64_t *rng) {
     value = fake_get("f", NULL);
     if (value)
         use_by_methods(value, rng);
-    assert_true(atomic_load(&fake_heap.largest) <= atomic_load(&fake_heap.most));
+    assert_true(atomic_load(&fake_heap.largest) <= atomic_load(&fake_heap.max_request));
     fake_heap_reset();
 }

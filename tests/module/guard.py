@@ -1,4 +1,4 @@
-"""examples/cache_guard.c: what its documentation says of it is what it does."""
+"""examples/cache_guard.c does what its documentation says."""
 import os
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Keyed filters: their keys stay in the key file, and out of everything that is kept or sent."""
+"""Keyed filters: secret keys are only in the key file, never in anything that is saved or sent."""
 import os
 import tempfile
 

@@ -1,5 +1,5 @@
-"""Limits of memory: what would pass them is refused before a byte is taken, and what a master or
-the disk says is not."""
+"""Memory limits: what would exceed them is refused before it is allocated, except what comes from a
+master or the disk."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -121,9 +121,9 @@ def test_growth_refused():
             ok(len(added) > 1000, f"{name}: refused after {len(added)}")
             ok(used(c) - before < 160 * 1024, f"{name}: {used(c) - before} bytes")
             eq(c.must("BLY.CHECK", name, *added), [1] * len(added), name)
-            card = c.must("BLY.CARD", name)
+            count = c.must("BLY.CARD", name)
             again = c(*add, b"one more")
-            eq(c.must("BLY.CARD", name), card + (again == [1]), f"{name}: {again!r}")
+            eq(c.must("BLY.CARD", name), count + (again == [1]), f"{name}: {again!r}")
             print(f"  {name}: {len(added)} keys in 100 kB, then {answer!r}")
         c.must("CONFIG", "SET", "bf.max-filter-memory", 0)
         for name, (_, add) in cases.items():

@@ -1,4 +1,4 @@
-"""BLY.MERGE: all of it or nothing, and what it tells of the result."""
+"""BLY.MERGE: all or nothing, and its reply."""
 from harness import (Cluster, Error, Server, as_dict, digests, eq, fails, main, ok, pair,
                      wait_sync)
 
@@ -66,7 +66,7 @@ def test_no_room_leaves_it_alone():
     for n in range(3):
         make(c, f"c{n}", "cuckoo", range(60 * n, 60 * n + 60), capacity=140)
     before = digests(c, "c0")
-    fails(c("BLY.MERGE", "c0", "c1", "c2"), "ERR the destination has no room")
+    fails(c("BLY.MERGE", "c0", "c1", "c2"), "ERR the destination is too small")
     eq(digests(c, "c0"), before, "the first of two was not merged either")
     eq(as_dict(c("BLY.MERGE", "c0", "c1"))["keys_after"], 120)
     wait_sync(master, replica)

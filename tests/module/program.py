@@ -12,7 +12,7 @@ from resp import Error
 KINDS = ("classic", "partitioned", "sbbf", "split512", "bb2x512", "scalable", "window",
          "counting", "multilayer", "layered", "overlay", "hybrid", "cuckoo", "counts", "hll",
          "growable-cuckoo", "scalable-cuckoo")
-LONG_SPAN = 10 ** 12  # milliseconds; a window that turns so slowly that no test sees it
+LONG_SPAN = 10 ** 12  # milliseconds; a window that turns so slowly that no test notices it
 
 CONFIGS = (("bf-error-rate", ("0.01", "0.2", "0.0003")), ("bf-initial-size", ("100", "3", "900")),
            ("bf-expansion-factor", ("2", "1", "4", "0")), ("cf-bucket-size", ("2", "4", "1")),
@@ -257,7 +257,7 @@ def bly_clear(p):
 
 
 def bly_dump(client, key):
-    """All of BLY.DUMP: the container's bytes; None where there is none to be had."""
+    """All of BLY.DUMP: the bytes of the filter's file; None if there is no filter."""
     data, at = b"", 0
     while True:
         reply = client("BLY.DUMP", key, at, "COUNT", 300000)

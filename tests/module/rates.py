@@ -1,7 +1,7 @@
-"""rates.py - filters that grow from a hundred keys to a million keep the rate that was asked.
+"""rates.py - filters that grow from a hundred keys to a million keep the requested rate.
 
-Asked through the server, at five sizes on the way: strangers must be found at the rate asked or
-below (four standard deviations are allowed), and at the end every key must be there.
+Measured through the server at five sizes: the false-positive rate must not exceed the requested one
+(four standard deviations are allowed), and at the end every key must be found.
 """
 import math
 
@@ -11,7 +11,7 @@ BATCH = 1000
 AHEAD = 8  # batches: 160 kB of commands and 32 kB of replies are on the way
 KEYS = 1_000_000
 STAGES = (100, 1000, 10_000, 100_000, KEYS)
-STRANGERS = 100_000
+NON_MEMBERS = 100_000
 
 
 def encoded(prefix, n):
@@ -64,7 +64,7 @@ class Asker:
 
 KNOWN = encoded(b"key:", KEYS)
 FIRST = encoded(b"key:", STAGES[0])
-OTHERS = encoded(b"stranger:", STRANGERS)
+OTHERS = encoded(b"other:", NON_MEMBERS)
 
 
 def grows(family, rate, *make):
@@ -79,13 +79,13 @@ def grows(family, rate, *make):
         asker = Asker(client)
         # Cuckoo filters store a copy with every add: the first hundred are of another batch.
         asker.count(add, FIRST)
-        allowed = rate + 4 * math.sqrt(rate / STRANGERS)
+        allowed = rate + 4 * math.sqrt(rate / NON_MEMBERS)
         seen, have = [], 0
         for stage in STAGES:
             if stage >= BATCH:
                 asker.count(add, batch(have, stage, KNOWN))
                 have = stage
-            found = asker.count(ask, OTHERS) / STRANGERS
+            found = asker.count(ask, OTHERS) / NON_MEMBERS
             seen.append(f"{stage}: {found:.5f}")
             ok(found <= allowed, f"asked {rate}, found {found} after {stage} keys")
         ok(asker.count(ask, KNOWN) == KEYS, "keys are missing")

@@ -6,8 +6,8 @@ if(TARGET PkgConfig::HIREDIS)
   set(more_guard "BLOOMERY_CACHE_GUARD=$<TARGET_FILE:cache_guard>")
 endif()
 foreach(name
-    commands config replication crash cluster stalls limits citizen clients guard migration names
-    bf cf rates bly bly_kinds windows windows_restart turns merge keyed lost removed_kinds fuzz_live)
+    commands config replication crash cluster stalls limits keyspace clients guard migration prefetch_cache
+    bf cf rates bly bly_kinds windows windows_restart window_pauses merge keyed tombstones removed_kinds fuzz_live)
   bloomery_server_test(module_${name} ${name}.py ${module} ${more_${name}})
 endforeach()
 if(TARGET bloomery_cli)

@@ -1,5 +1,5 @@
-"""No filter, however large, stops the server: making, growing, turning and dropping one of 256 MiB,
-or as many as BLOOMERY_STALLS_MIB says.
+"""No large filter blocks the server: creating, growing, advancing and freeing one of 256 MiB, or of
+BLOOMERY_STALLS_MIB.
 
 A second connection sends PING after PING meanwhile; the longest answer is the pause. A machine with
 other work makes pauses of its own. So the time that server and client were ready to run and got no
@@ -213,7 +213,7 @@ def test_drop():
 
 def test_turn():
     """A window by time while something is added to it once in each slice, since a slice after one
-    without an add has no turn to do. Each try is longer than a slice, so that it sees all that
+    without an add has no turn to do. Each try is longer than a slice, so that it covers all that
     happens in one."""
     w, idle = Watch(), Watch()
     slice_ms = max(500, SIZE >> 19)

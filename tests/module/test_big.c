@@ -1,7 +1,7 @@
-/* test_big.c - values of big blocks, whose pages the module takes away when it frees them
- * (pages.h) where the system can do that: what the other tests demand of small ones. */
-#include "arrival.h"
-#include "staging.h"
+/* test_big.c - the tests of the other files for values of big blocks, whose pages the module
+ * detaches when it frees them (runtime/page_release.h), where the system supports that. */
+#include "load/redisbloom_chunks.h"
+#include "load/staged_file.h"
 #include "types_support.h"
 
 /* ---- bloomery1 ------------------------------------------------------------------------------- */
@@ -43,52 +43,52 @@ static void test_promises(void **state) {
 
 /* ---- on their way ---------------------------------------------------------------------------- */
 
-static void test_staging(void **state) {
+static void test_staged_file(void **state) {
     (void)state;
-    check_staging(bly_spec_for(BLY_SPLIT512, 1500000, 0.01), 63);
+    check_staged_file(bly_spec_for(BLY_SPLIT512, 1500000, 0.01), 63);
 }
 
 /* A failed append changes nothing, and may be repeated. */
-static void test_staging_fails(void **state) {
+static void test_staged_file_fails(void **state) {
     (void)state;
     size_t heap = heap_now();
     bm_value *value = made(bly_spec_for(BLY_SPLIT512, 1500000, 0.01), 3000);
     blyt_buffer im = blyt_write(value->as.filter);
     bm_account account = {0};
-    bm_staging *s;
+    bm_staged_file *s;
     bly_filter *f;
     bool keyless;
-    assert_int_equal(bm_staging_begin(&account, im.size, im.data, 63, &(bm_traits){0}, &s),
+    assert_int_equal(bm_staged_file_begin(&account, im.size, im.data, 63, &(bm_traits){0}, &s),
                      BLY_EINVAL);
-    assert_int_equal(bm_staging_begin(&account, im.size + 1, im.data, 64, &(bm_traits){0}, &s),
+    assert_int_equal(bm_staged_file_begin(&account, im.size + 1, im.data, 64, &(bm_traits){0}, &s),
                      BLY_ECORRUPT);
-    assert_ok(bm_staging_begin(&account, im.size, im.data, 1000, &(bm_traits){0}, &s));
+    assert_ok(bm_staged_file_begin(&account, im.size, im.data, 1000, &(bm_traits){0}, &s));
     for (size_t i = 1; i < 8; i++) {
         fake_heap_reset();
         fake_heap.fail_at = i;
-        assert_int_equal(bm_staging_append(s, im.data + 1000, im.size - 1000), BLY_ENOMEM);
+        assert_int_equal(bm_staged_file_append(s, im.data + 1000, im.size - 1000), BLY_ENOMEM);
         assert_int_equal(account.refusal, BM_REFUSED_SYSTEM);
-        assert_int_equal(bm_staging_received(s), 1000);
+        assert_int_equal(bm_staged_file_received(s), 1000);
     }
     fake_heap_reset();
     assert_int_equal(fake_config_set("max-total-memory", "1000000"), RM_OK);
-    assert_int_equal(bm_staging_append(s, im.data + 1000, im.size - 1000), BLY_ENOMEM);
+    assert_int_equal(bm_staged_file_append(s, im.data + 1000, im.size - 1000), BLY_ENOMEM);
     assert_int_equal(account.refusal, BM_REFUSED_TOTAL);
     assert_int_equal(fake_config_set("max-total-memory", "0"), RM_OK);
-    assert_ok(bm_staging_append(s, im.data + 1000, im.size - 1001));
+    assert_ok(bm_staged_file_append(s, im.data + 1000, im.size - 1001));
     uint8_t wrong = im.data[im.size - 1] ^ 1;
-    assert_ok(bm_staging_append(s, &wrong, 1));
-    assert_int_equal(bm_staging_finish(s, &f, &keyless), BLY_ECORRUPT);
+    assert_ok(bm_staged_file_append(s, &wrong, 1));
+    assert_int_equal(bm_staged_file_finish(s, &f, &keyless), BLY_ECORRUPT);
     assert_null(f);
     assert_int_equal(account.bytes, 0);
-    assert_ok(bm_staging_begin(&account, im.size, im.data, 1000, &(bm_traits){0}, &s));
-    assert_int_equal(bm_staging_finish(s, &f, &keyless), BLY_EINVAL);
+    assert_ok(bm_staged_file_begin(&account, im.size, im.data, 1000, &(bm_traits){0}, &s));
+    assert_int_equal(bm_staged_file_finish(s, &f, &keyless), BLY_EINVAL);
     free(im.data);
     bm_value_free(value);
     assert_int_equal(heap_now(), heap);
 }
 
-static void test_arrival_limits(void **state) {
+static void test_staged_chunks_limits(void **state) {
     (void)state;
     uint8_t header[400];
     bly_rb_bloom *bloom;
@@ -98,36 +98,37 @@ static void test_arrival_limits(void **state) {
     size_t size = bly_rb_bloom_header_size(bloom);
     bly_rb_bloom_destroy(bloom);
     bm_account account = {0};
-    bm_arrival *arrival;
+    bm_staged_chunks *staged;
     fake_heap_reset();
     assert_int_equal(fake_config_set("max-filter-memory", "1000000"), RM_OK);
-    assert_int_equal(bm_arrival_begin_bloom(&account, header, size, &arrival), BLY_ENOMEM);
+    assert_int_equal(bm_staged_chunks_begin_bloom(&account, header, size, &staged), BLY_ENOMEM);
     assert_int_equal(account.refusal, BM_REFUSED_FILTER);
     assert_true(atomic_load(&fake_heap.largest) < 100000);
     assert_int_equal(fake_config_set("max-filter-memory", "0"), RM_OK);
     assert_int_equal(fake_config_set("max-total-memory", "1000000"), RM_OK);
-    assert_int_equal(bm_arrival_begin_bloom(&account, header, size, &arrival), BLY_ENOMEM);
+    assert_int_equal(bm_staged_chunks_begin_bloom(&account, header, size, &staged), BLY_ENOMEM);
     assert_int_equal(account.refusal, BM_REFUSED_TOTAL);
     account.unlimited = true;
-    assert_ok(bm_arrival_begin_bloom(&account, header, size, &arrival));
-    bm_arrival_free(arrival);
+    assert_ok(bm_staged_chunks_begin_bloom(&account, header, size, &staged));
+    bm_staged_chunks_free(staged);
     assert_int_equal(fake_config_set("max-total-memory", "0"), RM_OK);
-    fake_heap.most = 1 << 20;
-    assert_int_equal(bm_arrival_begin_bloom(&account, header, size, &arrival), BLY_ENOMEM);
+    fake_heap.max_request = 1 << 20;
+    assert_int_equal(bm_staged_chunks_begin_bloom(&account, header, size, &staged), BLY_ENOMEM);
     assert_int_equal(account.refusal, BM_REFUSED_SYSTEM);
-    assert_int_equal(bm_arrival_begin_bloom(&account, header, size - 1, &arrival), BLY_ECORRUPT);
+    assert_int_equal(bm_staged_chunks_begin_bloom(&account, header, size - 1, &staged),
+                     BLY_ECORRUPT);
     fake_heap_reset();
     assert_true(heap_now() < 1 << 20);
 }
 
 /* ---- RedisBloom ------------------------------------------------------------------------------ */
 
-static bm_value *large(bm_what what) {
-    bm_value *value = bm_value_new(what);
+static bm_value *large(bm_value_type type) {
+    bm_value *value = bm_value_new(type);
     bly_allocator a = bm_allocator(&value->account);
     const bly_rb_bloom_spec spec = {.error = 0.01, .capacity = 3000000, .growth = 2};
     const bly_rb_cuckoo_spec table = {20000000, 4, 20, 1};
-    if (what == BM_RB_BLOOM)
+    if (type == BM_RB_BLOOM)
         assert_ok(bly_rb_bloom_create(&spec, &a, &value->as.bloom));
     else
         assert_ok(bly_rb_cuckoo_create(&table, &a, &value->as.cuckoo));
@@ -137,8 +138,8 @@ static bm_value *large(bm_what what) {
 /* More than one chunk of LOADCHUNK. */
 static void test_redisbloom(void **state) {
     (void)state;
-    for (bm_what what = BM_RB_BLOOM; what <= BM_RB_CUCKOO; what++) {
-        bm_value *value = large(what);
+    for (bm_value_type type = BM_RB_BLOOM; type <= BM_RB_CUCKOO; type++) {
+        bm_value *value = large(type);
         check_round_trip(value);
         check_copy(value);
         check_defrag(value);
@@ -164,9 +165,12 @@ int main(void) {
     if (fake_host_start(NULL) != RM_OK)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_filter),         cmocka_unit_test(test_promises),
-        cmocka_unit_test(test_staging),        cmocka_unit_test(test_staging_fails),
-        cmocka_unit_test(test_arrival_limits), cmocka_unit_test(test_redisbloom),
+        cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_promises),
+        cmocka_unit_test(test_staged_file),
+        cmocka_unit_test(test_staged_file_fails),
+        cmocka_unit_test(test_staged_chunks_limits),
+        cmocka_unit_test(test_redisbloom),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

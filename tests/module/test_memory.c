@@ -1,11 +1,11 @@
-/* test_memory.c - memory.h: limits, accounts that add up, big blocks that are zero, and freed by
- * another thread. */
+/* test_memory.c - runtime/module_memory.h: limits, accounts that add up, big blocks that are zero,
+ * and freed by another thread. */
 #define _GNU_SOURCE
 #include "../support.h"
 #include "config.h"
 #include "fake_host.h"
-#include "memory.h"
-#include "pages.h"
+#include "runtime/module_memory.h"
+#include "runtime/page_release.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -97,11 +97,11 @@ static bool old_address_stays(void) {
 }
 #endif
 
-/* Found out in another way, the answer is the same: pages are taken wherever they can be. */
-static void test_can_take(void **state) {
+/* Found out in another way, the answer is the same: pages are detached wherever they can be. */
+static void test_can_detach(void **state) {
     (void)state;
     for (int i = 0; i < 3; i++)
-        assert_int_equal(bm_pages_can_take(), old_address_stays());
+        assert_int_equal(bm_pages_can_detach(), old_address_stays());
 }
 
 /* Debian runs its servers with SystemCallFilter=@system-service: who makes a call that is not in it
@@ -125,28 +125,28 @@ static void test_as_a_service(void **state) {
     assert_true(child >= 0);
     if (child == 0) {
         forbid_mincore();
-        _exit(bm_pages_can_take());
+        _exit(bm_pages_can_detach());
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) == 2)
         skip(); /* no such filters here: emulated */
-    assert_int_equal(WEXITSTATUS(status), bm_pages_can_take());
+    assert_int_equal(WEXITSTATUS(status), bm_pages_can_detach());
 }
 
-static void skip_unless_taken(void) {
-    if (bm_pages_can_take())
+static void skip_unless_detached(void) {
+    if (bm_pages_can_detach())
         return;
-    print_message("no pages can be taken: before Linux 5.7, or emulated\n");
+    print_message("no pages can be detached: before Linux 5.7, or emulated\n");
     skip();
 }
 
-/* A block whose pages are taken is free for the engine at once: it does not wait for the thread,
+/* A block whose pages are detached is free for the engine at once: it does not wait for the thread,
  * which has yet to give these pages back. */
 static void test_at_once(void **state) {
     (void)state;
-    skip_unless_taken();
+    skip_unless_detached();
     size_t live = atomic_load(&fake_heap.live);
     void *block = rm.TryAlloc(64 * MIB);
     assert_non_null(block);
@@ -155,26 +155,26 @@ static void test_at_once(void **state) {
     wait_for_freer();
 }
 
-/* Pages are taken away with what is in them; what is left is the block's, and zero. */
-static void test_taken(void **state) {
+/* Pages are detached with their contents; the block keeps its address, and reads as zero. */
+static void test_detached(void **state) {
     (void)state;
-    skip_unless_taken();
-    size_t size = 5 * MIB + 12345, taken = 0;
+    skip_unless_detached();
+    size_t size = 5 * MIB + 12345, detached = 0;
     uint8_t *block = rm.TryAlloc(size);
     assert_non_null(block);
     memset(block, 7, size);
-    uint8_t *pages = bm_pages_take(block, size, &taken);
+    uint8_t *pages = bm_pages_detach(block, size, &detached);
     assert_non_null(pages);
-    assert_true(taken >= 5 * MIB && taken <= size);
-    assert_true(pages[0] == 7 && pages[taken / 2] == 7 && pages[taken - 1] == 7);
+    assert_true(detached >= 5 * MIB && detached <= size);
+    assert_true(pages[0] == 7 && pages[detached / 2] == 7 && pages[detached - 1] == 7);
     assert_true(block[0] == 7 && block[size - 1] == 7); /* the rims */
     size_t gone = 0;
     for (size_t i = 0; i < size; i++)
         gone += block[i] == 0;
-    assert_int_equal(gone, taken);
+    assert_int_equal(gone, detached);
     memset(block, 9, size);
-    assert_int_equal(pages[taken / 2], 7);
-    bm_pages_unmap(pages, taken);
+    assert_int_equal(pages[detached / 2], 7);
+    bm_pages_unmap(pages, detached);
     rm.Free(block);
 }
 
@@ -215,31 +215,31 @@ static void test_limits(void **state) {
     void *first = a.alloc(a.ctx, 8000);
     assert_non_null(first);
     assert_int_equal(one.refusal, BM_REFUSED_NOT);
-    assert_int_equal(bm_memory_room(&one), 10000 - one.bytes);
+    assert_int_equal(bm_memory_available(&one), 10000 - one.bytes);
     assert_int_equal(bm_memory_would_refuse(&one, 10000 - one.bytes), BM_REFUSED_NOT);
     assert_int_equal(bm_memory_would_refuse(&one, 10001 - one.bytes), BM_REFUSED_FILTER);
     assert_null(b.alloc(b.ctx, 8000));
     assert_int_equal(other.refusal, BM_REFUSED_TOTAL);
-    assert_int_equal(bm_memory_room(&other), 15000 - one.bytes);
+    assert_int_equal(bm_memory_available(&other), 15000 - one.bytes);
     assert_int_equal(bm_memory_would_refuse(&other, UINT64_MAX), BM_REFUSED_FILTER);
     assert_int_equal(atomic_load(&fake_heap.requests), 1);
     other.unlimited = true;
-    assert_true(bm_memory_room(&other) == UINT64_MAX);
+    assert_true(bm_memory_available(&other) == UINT64_MAX);
     void *second = b.alloc(b.ctx, 80000);
     assert_non_null(second);
-    assert_int_equal(bm_memory_room(&one), 0);
+    assert_int_equal(bm_memory_available(&one), 0);
     a.free(a.ctx, first);
     b.free(b.ctx, second);
     limit("0", "0");
     fake_heap_reset();
     assert_null(a.alloc(a.ctx, SIZE_MAX / 4)); /* more than any machine has */
     assert_int_equal(one.refusal, BM_REFUSED_SERVER);
-    uint64_t room = bm_memory_room(&one);
-    assert_true(room > MIB && room < SIZE_MAX / 4);
-    assert_int_equal(bm_memory_would_refuse(&one, room), BM_REFUSED_NOT);
-    assert_int_equal(bm_memory_would_refuse(&one, room + 1), BM_REFUSED_SERVER);
+    uint64_t available = bm_memory_available(&one);
+    assert_true(available > MIB && available < SIZE_MAX / 4);
+    assert_int_equal(bm_memory_would_refuse(&one, available), BM_REFUSED_NOT);
+    assert_int_equal(bm_memory_would_refuse(&one, available + 1), BM_REFUSED_SERVER);
     fake_flags = 0; /* a replica */
-    assert_true(bm_memory_room(&one) == UINT64_MAX);
+    assert_true(bm_memory_available(&one) == UINT64_MAX);
     assert_int_equal(bm_memory_would_refuse(&one, SIZE_MAX / 4), BM_REFUSED_NOT);
     fake_flags = RM_CTX_MASTER;
     assert_int_equal(atomic_load(&fake_heap.requests), 0);
@@ -301,8 +301,8 @@ int main(void) {
         return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_zeroed),       cmocka_unit_test(test_background),
-        cmocka_unit_test(test_can_take),     cmocka_unit_test(test_as_a_service),
-        cmocka_unit_test(test_at_once),      cmocka_unit_test(test_taken),
+        cmocka_unit_test(test_can_detach),   cmocka_unit_test(test_as_a_service),
+        cmocka_unit_test(test_at_once),      cmocka_unit_test(test_detached),
         cmocka_unit_test(test_other_thread), cmocka_unit_test(test_limits),
         cmocka_unit_test(test_adopted),      cmocka_unit_test(test_child)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,8 @@
-/* test_types.c - the data type bloomery1: every kind of filter, streams that lie, keys that are not
- * there, and filters that are lost. test_arriving.c has those that are on their way, test_big.c the
- * big ones. */
-#include "arrival.h"
-#include "keyring.h"
-#include "staging.h"
+/* test_types.c - the data type bloomery1: every kind of filter, invalid streams, missing secret
+ * keys, and tombstones. test_staged_loads.c has staged loads, test_big.c big values. */
+#include "load/redisbloom_chunks.h"
+#include "load/staged_file.h"
+#include "runtime/keyring.h"
 #include "types_support.h"
 
 #include <bloomery/window.h>
@@ -190,7 +189,7 @@ static void test_key_set(void **state) {
     rm_ctx *ctx = fake_context();
     rm_string *name = fake_string("k", 1);
     bm_key key = bm_key_open(ctx, name, RM_READ);
-    assert_int_equal(key.what, BM_MISSING);
+    assert_int_equal(key.type, BM_MISSING);
     assert_null(key.value);
     bm_key_close(&key);
     key = bm_key_open(ctx, name, RM_READ | RM_WRITE);
@@ -198,14 +197,14 @@ static void test_key_set(void **state) {
     bm_key_close(&key);
     fake_expire("k", 1234567);
     key = bm_key_open(ctx, name, RM_READ | RM_WRITE);
-    assert_int_equal(key.what, BM_FILTER);
+    assert_int_equal(key.type, BM_FILTER);
     assert_false(key.value->account.unlimited);
-    bm_value *value = rb_arriving(BM_RB_CUCKOO, 0);
-    bm_value *cuckoo = bm_arrival_finish(value->arrival);
-    value->arrival = NULL;
+    bm_value *value = rb_staged(BM_RB_CUCKOO, 0);
+    bm_value *cuckoo = bm_staged_chunks_finish(value->staged_chunks);
+    value->staged_chunks = NULL;
     bm_value_free(value);
     bm_key_set(&key, cuckoo);
-    assert_int_equal(key.what, BM_RB_CUCKOO);
+    assert_int_equal(key.type, BM_RB_CUCKOO);
     bm_key_close(&key);
     assert_int_equal(fake_expiry("k"), 1234567);
     assert_int_equal(fake_config_set("max-filter-memory", "1000000"), RM_OK);
@@ -224,7 +223,7 @@ static void test_key_set(void **state) {
 
 static void test_overfull(void **state) {
     (void)state;
-    bm_census census;
+    bm_totals totals;
     bm_value *value = of_kind(BLY_SPLIT512, 100);
     uint64_t stamp = value->stamp;
     for (uint64_t i = 0; i < 400; i++) {
@@ -232,47 +231,47 @@ static void test_overfull(void **state) {
         bm_value_changed(value);
         assert_true(value->stamp > stamp);
         stamp = value->stamp;
-        bm_census_take(&census);
-        assert_int_equal(census.overfull, count > 150);
+        bm_totals_get(&totals);
+        assert_int_equal(totals.overfull, count > 150);
         assert_ok(bly_filter_add(value->as.filter, &i, sizeof i, NULL));
     }
     bly_filter_clear(value->as.filter);
     bm_value_changed(value);
-    bm_census_take(&census);
-    assert_int_equal(census.overfull, 0);
+    bm_totals_get(&totals);
+    assert_int_equal(totals.overfull, 0);
     for (uint64_t i = 0; i < 400; i++)
         assert_ok(bly_filter_add(value->as.filter, &i, sizeof i, NULL));
     rm_io *io = saved(value);
     bm_value *back = loaded(io, fake_type("bloomery1"));
-    bm_census_take(&census);
-    assert_int_equal(census.overfull, 1);
+    bm_totals_get(&totals);
+    assert_int_equal(totals.overfull, 1);
     bm_value_free(back);
-    bm_census_take(&census);
-    assert_int_equal(census.overfull, 0);
+    bm_totals_get(&totals);
+    assert_int_equal(totals.overfull, 0);
     fake_io_free(io);
     bm_value_free(value);
 }
 
-/* The mark of a filter that is lost is a value like others. */
-static void test_lost(void **state) {
+/* A tombstone is a value like others. */
+static void test_tombstone(void **state) {
     (void)state;
-    bm_census census;
+    bm_totals totals;
     bm_value *value = bm_value_new(BM_FILTER);
-    value->traits.lost = true;
+    value->traits.tombstone = true;
     bm_value_changed(value);
     check_value(value);
-    bm_census_take(&census);
-    assert_int_equal(census.lost, 1);
+    bm_totals_get(&totals);
+    assert_int_equal(totals.tombstones, 1);
     bm_value_free(value);
-    bm_census_take(&census);
-    assert_int_equal(census.lost, 0);
+    bm_totals_get(&totals);
+    assert_int_equal(totals.tombstones, 0);
     value = of_kind(BLY_SCALABLE, KEYS); /* a filter and its loss at once */
-    value->traits.lost = true;
+    value->traits.tombstone = true;
     check_refused(saved(value));
     bm_value_free(value);
 }
 
-/* No memory to grow. A client hears of it; of what a master did there is only the mark left. */
+/* No memory to grow: a client gets an error, and a replayed write leaves a tombstone. */
 static void test_cannot_follow(void **state) {
     (void)state;
     static const struct {
@@ -287,17 +286,17 @@ static void test_cannot_follow(void **state) {
         assert_string_equal(made, "OK");
         bool failed = false;
         char item[24];
-        fake_heap.most = 1024;
+        fake_heap.max_request = 1024;
         for (int n = 0; n < 4000 && !failed; n++) {
             snprintf(item, sizeof item, "%d", n);
             failed = strstr(fake_run(command, "k", item, NULL), "-ERR") != NULL;
         }
         assert_true(failed);
         rm_type *type;
-        assert_false(((bm_value *)fake_get("k", &type))->traits.lost);
+        assert_false(((bm_value *)fake_get("k", &type))->traits.tombstone);
         fake_flags = RM_CTX_REPLICATED;
         assert_string_equal(fake_run(command, "k", item, NULL), "nil");
-        assert_true(((bm_value *)fake_get("k", &type))->traits.lost);
+        assert_true(((bm_value *)fake_get("k", &type))->traits.tombstone);
         assert_non_null(strstr(fake_last_log, "lost"));
         fake_commands_clear(&fake_replicated);
         assert_string_equal(fake_run(command, "k", item, NULL), "nil");
@@ -338,18 +337,12 @@ int main(void) {
     if (fake_host_start(NULL) != RM_OK)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dump_and_defrag),
-        cmocka_unit_test(test_every_kind),
-        cmocka_unit_test(test_levels_and_clock),
-        cmocka_unit_test(test_traits),
-        cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_encodings),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_keyless),
-        cmocka_unit_test(test_key_set),
-        cmocka_unit_test(test_overfull),
-        cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_cannot_follow),
+        cmocka_unit_test(test_dump_and_defrag),  cmocka_unit_test(test_every_kind),
+        cmocka_unit_test(test_levels_and_clock), cmocka_unit_test(test_traits),
+        cmocka_unit_test(test_hostile),          cmocka_unit_test(test_encodings),
+        cmocka_unit_test(test_limits),           cmocka_unit_test(test_keyless),
+        cmocka_unit_test(test_key_set),          cmocka_unit_test(test_overfull),
+        cmocka_unit_test(test_tombstone),        cmocka_unit_test(test_cannot_follow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

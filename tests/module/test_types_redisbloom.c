@@ -6,7 +6,7 @@
 #include <dirent.h>
 
 static size_t header_of(const bm_value *value, uint8_t *to) {
-    if (value->what == BM_RB_CUCKOO) {
+    if (value->type == BM_RB_CUCKOO) {
         bly_rb_cuckoo_header(value->as.cuckoo, to);
         return BLY_RB_CUCKOO_HEADER;
     }

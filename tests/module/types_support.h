@@ -1,20 +1,20 @@
-/* types_support.h - what must hold of every value of every data type, whatever it holds: saved and
- * loaded it is the same; a stream that breaks off, fails or is changed, and memory that runs out,
- * are refused, and nothing is left behind. */
+/* types_support.h - checks for every value of every data type: saving and loading preserves it; a
+ * stream that breaks off, fails or is changed, and memory that runs out, are refused without leaks.
+ */
 #ifndef BLYT_TYPES_SUPPORT_H
 #define BLYT_TYPES_SUPPORT_H
 
 #include "../support.h"
-#include "arrival.h"
 #include "fake_host.h"
-#include "staging.h"
-#include "value.h"
+#include "load/redisbloom_chunks.h"
+#include "load/staged_file.h"
+#include "types/value.h"
 
 #include <time.h>
 
 static inline rm_type *type_of(const bm_value *value) {
-    return fake_type(value->what == BM_RB_BLOOM    ? "MBbloom--"
-                     : value->what == BM_RB_CUCKOO ? "MBbloomCF"
+    return fake_type(value->type == BM_RB_BLOOM    ? "MBbloom--"
+                     : value->type == BM_RB_CUCKOO ? "MBbloomCF"
                                                    : "bloomery1");
 }
 
@@ -273,27 +273,27 @@ static inline bm_value *of_kind(bly_kind kind, size_t keys) {
 }
 
 /* A value of RedisBloom's of which some chunks have come. */
-static inline bm_value *rb_arriving(bm_what what, size_t parts) {
+static inline bm_value *rb_staged(bm_value_type type, size_t parts) {
     bly_rb_bloom *bloom = NULL;
     bly_rb_cuckoo *cuckoo = NULL;
     uint8_t header[400];
     bm_value *value = bm_value_new(BM_FILTER);
     const bly_rb_bloom_spec spec = {.error = 0.01, .capacity = 100, .growth = 2};
     const bly_rb_cuckoo_spec table = {1000, 2, 20, 1};
-    value->traits.face = what == BM_RB_BLOOM ? BM_FACE_BF : BM_FACE_CF; /* as LOADCHUNK says */
-    if (what == BM_RB_BLOOM) {
+    value->traits.face = type == BM_RB_BLOOM ? BM_FACE_BF : BM_FACE_CF; /* as LOADCHUNK says */
+    if (type == BM_RB_BLOOM) {
         assert_ok(bly_rb_bloom_create(&spec, NULL, &bloom));
         bly_rb_bloom_header(bloom, header);
-        assert_ok(bm_arrival_begin_bloom(&value->account, header, bly_rb_bloom_header_size(bloom),
-                                         &value->arrival));
+        assert_ok(bm_staged_chunks_begin_bloom(
+            &value->account, header, bly_rb_bloom_header_size(bloom), &value->staged_chunks));
     } else {
         assert_ok(bly_rb_cuckoo_create(&table, NULL, &cuckoo));
         bly_rb_cuckoo_header(cuckoo, header);
-        assert_ok(bm_arrival_begin_cuckoo(&value->account, header, BLY_RB_CUCKOO_HEADER,
-                                          &value->arrival));
+        assert_ok(bm_staged_chunks_begin_cuckoo(&value->account, header, BLY_RB_CUCKOO_HEADER,
+                                                &value->staged_chunks));
     }
     for (size_t i = 0; i < parts; i++)
-        assert_ok(bm_arrival_put(value->arrival, 16 * (i * 5 % 8), "abcdefghij", 10));
+        assert_ok(bm_staged_chunks_write(value->staged_chunks, 16 * (i * 5 % 8), "abcdefghij", 10));
     bly_rb_bloom_destroy(bloom);
     bly_rb_cuckoo_destroy(cuckoo);
     return value;
@@ -336,29 +336,29 @@ static inline void gather_chunk(void *ctx, uint64_t at, const void *data, size_t
     g->at += size;
 }
 
-/* Memory follows what has come. */
+/* Memory grows with the bytes received. */
 static inline void stage_in(const blyt_buffer *im, size_t step, const bly_filter *want) {
     bm_account account = {0};
-    bm_staging *s;
+    bm_staged_file *s;
     bly_filter *f;
     bool keyless;
     size_t first = step < 64 ? 64 : step < im->size ? step : im->size;
-    assert_ok(bm_staging_begin(&account, im->size, im->data, first, &(bm_traits){0}, &s));
+    assert_ok(bm_staged_file_begin(&account, im->size, im->data, first, &(bm_traits){0}, &s));
     assert_int_equal(account.bytes, 0);
     for (size_t at = first, n; at < im->size; at += n) {
         n = im->size - at < step ? im->size - at : step;
-        assert_ok(bm_staging_append(s, im->data + at, n));
-        assert_int_equal(bm_staging_received(s), at + n);
-        assert_true(bm_staging_bytes(s) < 3 * (at + n) + 4096);
+        assert_ok(bm_staged_file_append(s, im->data + at, n));
+        assert_int_equal(bm_staged_file_received(s), at + n);
+        assert_true(bm_staged_file_bytes(s) < 3 * (at + n) + 4096);
     }
-    assert_int_equal(bm_staging_append(s, im->data, 1), BLY_EINVAL);
-    assert_int_equal(bm_staging_received(s), bm_staging_total(s));
+    assert_int_equal(bm_staged_file_append(s, im->data, 1), BLY_EINVAL);
+    assert_int_equal(bm_staged_file_received(s), bm_staged_file_total(s));
     gather g = {malloc(im->size), 0};
-    bm_staging_walk(s, gather_chunk, &g);
+    bm_staged_file_each(s, gather_chunk, &g);
     assert_int_equal(g.at, im->size);
     assert_memory_equal(g.data, im->data, im->size);
     free(g.data);
-    assert_ok(bm_staging_finish(s, &f, &keyless));
+    assert_ok(bm_staged_file_finish(s, &f, &keyless));
     assert_false(keyless);
     assert_true(bly_filter_equal(f, want));
     assert_true(account.bytes > 0);
@@ -366,14 +366,14 @@ static inline void stage_in(const blyt_buffer *im, size_t step, const bly_filter
     assert_int_equal(account.bytes, 0);
 }
 
-/* However a filter comes, it is the same: in pieces of `least` bytes and more. */
-static inline void check_staging(bly_spec spec, size_t least) {
+/* However a filter comes, it is the same: in chunks of at least `min_step` bytes. */
+static inline void check_staged_file(bly_spec spec, size_t min_step) {
     size_t heap = heap_now();
     const size_t steps[] = {1, 63, 1000, 65536, 300000, 5 << 20};
     bm_value *value = made(spec, 3000);
     blyt_buffer im = blyt_write(value->as.filter);
     for (size_t i = 0; i < COUNT_OF(steps); i++)
-        if (steps[i] >= least)
+        if (steps[i] >= min_step)
             stage_in(&im, steps[i], value->as.filter);
     free(im.data);
     bm_value_free(value);

@@ -1,4 +1,4 @@
-"""Windows, by number and by time: they forget when they should, everywhere alike.
+"""Windows, by number and by time: keys expire when they should, equally on every server.
 
 Spans are short. What is checked "within the span" or "after it" is judged by the server's own clock,
 read in the same transaction, so that a slow machine changes no verdict.

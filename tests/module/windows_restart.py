@@ -1,4 +1,4 @@
-"""Windows by time go on from where they were: after a restart, from an AOF, on a new master."""
+"""Windows by time continue where they were: after a restart, from an AOF, on a new master."""
 import time
 
 from harness import Server, as_dict, digests, eq, main, ok, pair, wait_for, wait_sync

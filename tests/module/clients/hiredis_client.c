@@ -6,11 +6,11 @@
 #include <string.h>
 
 static redisContext *client;
-static unsigned asked;
+static unsigned commands;
 
 static redisReply *ask(int line, int argc, const char **argv, const size_t *sizes) {
     redisReply *reply = redisCommandArgv(client, argc, argv, sizes);
-    asked++;
+    commands++;
     if (!reply) {
         fprintf(stderr, "line %d: %s\n", line, client->errstr);
         exit(1);
@@ -19,27 +19,27 @@ static redisReply *ask(int line, int argc, const char **argv, const size_t *size
 }
 
 /* The reply as text: integers as they are, nil as "nil", arrays in brackets. */
-static void spell(const redisReply *reply, char *out, size_t room) {
+static void spell(const redisReply *reply, char *out, size_t size) {
     size_t used = 0;
     switch (reply->type) {
     case REDIS_REPLY_INTEGER:
-        (void)snprintf(out, room, "%lld", reply->integer);
+        (void)snprintf(out, size, "%lld", reply->integer);
         break;
     case REDIS_REPLY_NIL:
-        (void)snprintf(out, room, "nil");
+        (void)snprintf(out, size, "nil");
         break;
     case REDIS_REPLY_ARRAY:
-        used = (size_t)snprintf(out, room, "[");
-        for (size_t i = 0; i < reply->elements && used < room; i++) {
+        used = (size_t)snprintf(out, size, "[");
+        for (size_t i = 0; i < reply->elements && used < size; i++) {
             char part[512];
             spell(reply->element[i], part, sizeof part);
-            used += (size_t)snprintf(out + used, room - used, "%s%s", i ? " " : "", part);
+            used += (size_t)snprintf(out + used, size - used, "%s%s", i ? " " : "", part);
         }
-        if (used < room)
-            (void)snprintf(out + used, room - used, "]");
+        if (used < size)
+            (void)snprintf(out + used, size - used, "]");
         break;
     default:
-        (void)snprintf(out, room, "%.*s", (int)reply->len, reply->str);
+        (void)snprintf(out, size, "%.*s", (int)reply->len, reply->str);
     }
 }
 
@@ -132,6 +132,6 @@ int main(int argc, char **argv) {
     EXPECT("BLY.DEL h ZERO never", "[1 0]");
     EXPECT("BLY.CARD h", "1");
     redisFree(client);
-    printf("hiredis: %u commands\n", asked);
+    printf("hiredis: %u commands\n", commands);
     return 0;
 }

@@ -1,0 +1,60 @@
+/* command_reply.h - errors, counts and maps as replies, in the form that RedisBloom's clients
+ * expect.
+ */
+#ifndef BLOOMERY_MODULE_COMMAND_REPLY_H
+#define BLOOMERY_MODULE_COMMAND_REPLY_H
+
+#include "engine_api.h"
+
+#include <bloomery/base.h>
+#include <stdbool.h>
+
+#define BM_WRONGTYPE "WRONGTYPE Operation against a key holding the wrong kind of value"
+
+/* Functions that return int return RM_OK, so that a command can end with `return bm_error(...)`. */
+
+/* Whether the client speaks RESP3. The engine converts booleans to 1 and 0, and maps to arrays, for
+ * clients that do not. The engine computes all of its flags for this call, so use it only for
+ * replies that differ in more than that. */
+bool bm_resp3(rm_ctx *ctx);
+
+/* An error formatted as by printf, of at most 1023 bytes. The text begins with its code ("ERR
+ * ..."). Control characters, which a client's arguments may contain, become question marks: a line
+ * break would end the reply. */
+int bm_error(rm_ctx *ctx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "ERR " and the library's text for the status. */
+int bm_status_error(rm_ctx *ctx, bly_status status);
+
+/* The protocol's integers are signed: a larger count is sent as the largest of them. */
+void bm_reply_count(rm_ctx *ctx, uint64_t count);
+
+/* ---- maps ------------------------------------------------------------------------------------ */
+
+/* The pairs are collected first, because the protocol sends their number first. */
+enum { BM_MAP_MAX_PAIRS = 48 };
+
+typedef struct bm_reply_map {
+    size_t n;
+    struct bm_pair {
+        const char *name;
+        enum { BM_PAIR_NULL, BM_PAIR_TEXT, BM_PAIR_NUMBER, BM_PAIR_DOUBLE, BM_PAIR_BOOL } type;
+        union {
+            char text[200];
+            long long number;
+            double real;
+            bool yes;
+        } as;
+    } pairs[BM_MAP_MAX_PAIRS];
+} bm_reply_map;
+
+/* Each adds a pair. Names are not copied, texts are. More than BM_MAP_MAX_PAIRS are a defect. */
+void bm_map_null(bm_reply_map *map, const char *name);
+void bm_map_text(bm_reply_map *map, const char *name, const char *text);
+void bm_map_number(bm_reply_map *map, const char *name, uint64_t number);
+void bm_map_double(bm_reply_map *map, const char *name, double number); /* NAN: null */
+void bm_map_bool(bm_reply_map *map, const char *name, bool yes);
+
+/* Sends a map in RESP3, an array of names and values in RESP2. */
+int bm_map_reply(rm_ctx *ctx, const bm_reply_map *map);
+
+#endif

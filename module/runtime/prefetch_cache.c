@@ -1,0 +1,51 @@
+/* prefetch_cache.c - a small direct-mapped cache from key names to prefetch hints. */
+#include "runtime/prefetch_cache.h"
+
+#include "commands/command_args.h"
+
+#include <string.h>
+
+enum { ENTRIES = 16, MAX_NAME = 48 };
+
+typedef struct cache_entry {
+    size_t size;
+    char name[MAX_NAME];
+    bly_ahead hint;
+} cache_entry;
+
+/* Direct-mapped: colliding names evict each other. */
+static cache_entry entries[ENTRIES];
+uint64_t bm_prefetch_generation;
+
+/* NULL: the name is too long to be remembered. Names mostly differ in length, or at the end. */
+static cache_entry *entry_of(bly_bytes name) {
+    const uint8_t *text = name.data;
+    if (name.size == 0 || name.size > MAX_NAME)
+        return NULL;
+    return &entries[(name.size * 5 + text[name.size - 1]) % ENTRIES];
+}
+
+void bm_prefetch_begin(bm_prefetch *prefetch, const rm_string *name, bly_bytes item) {
+    bly_bytes text = bm_bytes(name);
+    const cache_entry *entry = entry_of(text);
+    prefetch->name = name;
+    prefetch->item = item;
+    prefetch->hint = NULL;
+    prefetch->generation = bm_prefetch_generation;
+    if (!entry || entry->size != text.size || !entry->hint.places ||
+        memcmp(entry->name, text.data, text.size) != 0)
+        return;
+    prefetch->hint = &entry->hint;
+    prefetch->hash = bly_ahead_fetch(&entry->hint, item.data, item.size);
+}
+
+void bm_prefetch_remember(const bm_prefetch *prefetch, const bly_filter *f) {
+    bly_bytes text = bm_bytes(prefetch->name);
+    cache_entry *entry = entry_of(text);
+    if (!entry)
+        return;
+    bm_prefetch_generation++;
+    entry->size = text.size;
+    memcpy(entry->name, text.data, text.size);
+    bly_ahead_of(f, &entry->hint);
+}
