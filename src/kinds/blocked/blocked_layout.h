@@ -1,6 +1,9 @@
-/* blocked_plan.h - how sbbf, split512 and bb2x512 are sized. Internal. */
-#ifndef BLYI_KINDS_BLOCKED_PLAN_H
-#define BLYI_KINDS_BLOCKED_PLAN_H
+/* blocked_layout.h - the planners of sbbf, split512 and bb2x512 (blocked_plan.c). Internal.
+ *
+ * Their layouts are in blocked.c, and which bits of a block a key has in simd/masks.h.
+ */
+#ifndef BLYI_KINDS_BLOCKED_LAYOUT_H
+#define BLYI_KINDS_BLOCKED_LAYOUT_H
 
 #include "filter/kind.h"
 
