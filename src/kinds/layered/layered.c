@@ -455,8 +455,9 @@ const blyi_kind blyi_kind_layered = {
     .code = BLY_LAYERED,
     .name = "layered",
     .meaning = "sbbf in front, counters behind; keys can be removed, the front can be shared",
-    .reason = "keys can be removed, and a query is sbbf's; its front can be handed out as a filter "
-              "of that kind",
+    .reason =
+        "keys can be removed, and a lookup is sbbf's; its front can be handed out as a filter "
+        "of that kind",
     .hashes_name = "counters per key",
     .describe_rest = blyi_describe_counters,
     .planner = &layered_planner,

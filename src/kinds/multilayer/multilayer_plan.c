@@ -17,9 +17,8 @@
  * Spilled blocks. A block has 184 bits for counts, one for every cell of every copy: enough for
  * floor(184/k) copies, or a few more where a key's probes coincide. A block that receives more is
  * spilled, and then takes 648 bytes more, ten times as much as before. A plan allows at most one
- * spilled block in a thousand. The body has records for these from the start: so many that one
- * filter in a hundred needs more, and then grows; none where fewer than one filter in twenty needs
- * any.
+ * spilled block in a thousand. The body has records for these from the start: enough for all but
+ * one filter in a hundred, which then grows; none where fewer than one filter in twenty needs any.
  *
  * k. With c cells per key and lambda = k / c copies in each, a cell costs 1 bit and a copy 1 bit
  * more, c (1 + lambda) bits per key, and p = (1 - e^-lambda)^k. At p = 1% that is smallest, 14.5
