@@ -3,7 +3,7 @@
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "store_support.h"
 
-#include "kinds/builder/spill.h"
+#include "base/temp_file.h"
 #include <bloomery/file.h>
 #include <errno.h>
 #include <sys/file.h>
@@ -364,14 +364,14 @@ static void test_spilled_keys_leave_no_file(void **state) {
     (void)close(fd);
     (void)snprintf(path, sizeof path, "%s", at("bloomery-XXXXXX"));
     killed = true;
-    bly_status status = blyi_spill_open(path, &file);
+    bly_status status = blyi_temp_file_open(path, &file);
     killed = false;
     assert_ok(status);
     assert_int_equal(entries(scratch, ""), 2); /* "." and ".." */
-    assert_ok(blyi_spill_write(file, 1000, "x", 1));
-    assert_ok(blyi_spill_read(file, 1000, &byte, 1));
+    assert_ok(blyi_temp_file_write(file, 1000, "x", 1));
+    assert_ok(blyi_temp_file_read(file, 1000, &byte, 1));
     assert_int_equal(byte, 'x');
-    blyi_spill_close(file);
+    blyi_temp_file_close(file);
 #else
     skip();
 #endif

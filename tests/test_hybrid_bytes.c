@@ -36,7 +36,7 @@ static void check_map(const blyi_spilled *s, const oracle *o, unsigned ids) {
 static blyi_spilled new_map(uint32_t rest, uint64_t buckets, uint32_t step, size_t *bytes) {
     bly_geometry g = {BLY_HYBRID, rest, buckets, 0, step};
     assert_ok(bly_plan_check(&g));
-    blyi_spilled s = {NULL, blyi_class_size(step), rest, blyi_hybrid_id_bytes(&g)};
+    blyi_spilled s = {NULL, blyi_size_of_class(step), rest, blyi_hybrid_id_bytes(&g)};
     *bytes = BLYI_SPILL_HEAD + (size_t)s.slots * (s.id_bytes + BLYI_COUNT_BYTES);
     s.head = calloc(1, *bytes);
     assert_non_null(s.head);
@@ -461,7 +461,7 @@ static void abuse_hybrid(bly_geometry g, int fill) {
     }
     bly_filter_stats(f, &s);
     assert_true(s.fill >= 0 && s.fill <= 1 && s.current_fpr >= 0 && s.current_fpr <= 1);
-    assert_true(s.set_bits <= s.bits && bly_hybrid_spilled(f) <= blyi_class_size(g.detail));
+    assert_true(s.set_bits <= s.bits && bly_hybrid_spilled(f) <= blyi_size_of_class(g.detail));
     assert_ok(bly_filter_overlap(f, other, &o));
     assert_ok(bly_filter_overlap(other, f, &o));
     (void)bly_filter_equal(f, other);

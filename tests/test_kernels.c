@@ -90,8 +90,8 @@ static void compare_cells(uint64_t seed, const blyi_kernels *want, const blyi_ke
         uint64_t r = blyt_next(&seed), key = (r >> 8) % KEYS, bits = key * UINT64_C(0x123456789ab);
         size_t front = key % CELL_BLOCKS * 4, planes = 64 + key % CELL_BLOCKS * 12;
         bool adds = r % 64 < (i / 1000 % 2 ? 20 : 40);
-        blyi_cells_fn first = adds ? want->counters_add : want->counters_remove;
-        blyi_cells_fn second = adds ? got->counters_add : got->counters_remove;
+        blyi_counters_fn first = adds ? want->counters_add : want->counters_remove;
+        blyi_counters_fn second = adds ? got->counters_add : got->counters_remove;
         assert_int_equal(first(a.words + front, a.words + planes, bits),
                          second(b.words + front, b.words + planes, bits));
         assert_memory_equal(a.words, b.words, 1024);

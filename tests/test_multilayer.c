@@ -53,7 +53,7 @@ static unsigned copies_by_hand(const bly_filter *f, bly_hash h) {
         }
         unsigned cell = (unsigned)((w >> j % 4 * 16) % 65536 * 320 / 65536);
         unsigned count = count_by_hand(f->body, f->geometry.size,
-                                       blyi_class_size(f->geometry.detail), number, cell);
+                                       blyi_size_of_class(f->geometry.detail), number, cell);
         least = count < least ? count : least;
     }
     return least;

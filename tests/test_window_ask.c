@@ -168,15 +168,17 @@ static void places_agree(void **state) {
     uint64_t rng = 1;
     (void)state;
     for (unsigned slots = 2; slots <= BLYI_WIN_MAX_SLOTS; slots++) {
-        const blyi_places p = places_of(slots);
+        const blyi_line_layout p = places_of(slots);
         for (int i = 0; i < 1000; i++) {
             uint64_t y = i == 0 ? 0 : i == 1 ? UINT64_MAX : blyt_next(&rng), z = blyt_next(&rng);
-            blyi_two_sides got = blyi_places_of(&p, y, z), plain = blyi_places_plain(&p, y, z);
+            blyi_slices_of_two got = blyi_positions_of(&p, y, z),
+                               plain = blyi_positions_plain(&p, y, z);
             assert_memory_equal(&got, &plain, sizeof got);
             for (unsigned lane = 0; lane < p.lanes; lane++) {
-                unsigned side = blyi_side_of(lane), last = blyi_window_lane(slots, lane + 1) - 1;
-                assert_int_equal(got[side], blyi_place_of(&p, y, lane));
-                assert_int_equal(got[BLYI_SIDES + side], blyi_place_of(&p, z, lane));
+                unsigned side = blyi_slice_of_lane(lane),
+                         last = blyi_window_lane(slots, lane + 1) - 1;
+                assert_int_equal(got[side], blyi_position_of(&p, y, lane));
+                assert_int_equal(got[BLYI_SLICES + side], blyi_position_of(&p, z, lane));
                 assert_in_range(got[side], blyi_window_lane(slots, lane), last);
             }
         }

@@ -56,7 +56,7 @@ void *blyi_alloc_array(const bly_allocator *a, uint64_t bytes, void **block) {
     return *block ? array_in(a, bytes, *block) : NULL;
 }
 
-void *blyi_alloc_plain(const bly_allocator *a, uint64_t bytes, void **block) {
+void *blyi_alloc_small_pages(const bly_allocator *a, uint64_t bytes, void **block) {
     *block = bytes > SIZE_MAX - CACHE_LINE ? NULL : a->alloc(a->ctx, (size_t)bytes + CACHE_LINE);
     return *block ? aligned(*block, CACHE_LINE) : NULL;
 }
@@ -85,7 +85,7 @@ bool blyi_growth_fits(uint64_t limit, uint64_t held, uint64_t bytes) {
     return bytes <= least || bytes / times + (bytes % times != 0) <= held;
 }
 
-void *blyi_array_settle(const bly_allocator *a, uint64_t bytes, void *block, size_t offset) {
+void *blyi_array_realign(const bly_allocator *a, uint64_t bytes, void *block, size_t offset) {
     void *array = array_in(a, bytes, block);
     const uint8_t *now = (const uint8_t *)block + offset;
     if (now != array)

@@ -14,7 +14,7 @@ void *blyi_alloc_array(const bly_allocator *a, uint64_t bytes, void **block);
 void blyi_free_array(const bly_allocator *a, void *block); /* NULL does nothing */
 
 /* The same in ordinary pages, for what is used for a moment. */
-void *blyi_alloc_plain(const bly_allocator *a, uint64_t bytes, void **block);
+void *blyi_alloc_small_pages(const bly_allocator *a, uint64_t bytes, void **block);
 
 /* How large the block of such an array is. */
 size_t blyi_array_block_bytes(const bly_allocator *a, uint64_t bytes);
@@ -33,6 +33,6 @@ bool blyi_growth_fits(uint64_t limit, uint64_t held, uint64_t bytes);
 
 /* An array's block has been copied to `block`, and the array is now `offset` bytes into it: shifts
  * it to where it is aligned again, and returns that place. */
-void *blyi_array_settle(const bly_allocator *a, uint64_t bytes, void *block, size_t offset);
+void *blyi_array_realign(const bly_allocator *a, uint64_t bytes, void *block, size_t offset);
 
 #endif

@@ -14,14 +14,14 @@
 enum { BLYI_MAX_SIZE_CLASS = 180 }; /* 2^46 and more: no body is so large */
 
 /* `step` is at most BLYI_MAX_SIZE_CLASS. */
-static inline uint64_t blyi_class_size(unsigned step) {
+static inline uint64_t blyi_size_of_class(unsigned step) {
     return step == 0 ? 0 : (uint64_t)(4 + (step - 1) % 4) << (step - 1) / 4;
 }
 
 /* The first step whose size is at least n; BLYI_MAX_SIZE_CLASS + 1 when there is none. */
 static inline unsigned blyi_size_class_for(uint64_t n) {
     unsigned step = 0;
-    while (step <= BLYI_MAX_SIZE_CLASS && blyi_class_size(step) < n)
+    while (step <= BLYI_MAX_SIZE_CLASS && blyi_size_of_class(step) < n)
         step++;
     return step;
 }

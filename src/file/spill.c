@@ -1,6 +1,6 @@
 /* The unnamed file of a builder. */
 #define _GNU_SOURCE /* O_TMPFILE */
-#include "kinds/builder/spill.h"
+#include "base/temp_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 static const uint64_t most_at_once = 1 << 30;
 
-void blyi_spill_close(int file) {
+void blyi_temp_file_close(int file) {
     int saved = errno;
     (void)close(file);
     errno = saved;
@@ -32,7 +32,7 @@ static int open_unnamed(char *path) {
     return fd;
 }
 
-bly_status blyi_spill_open(char *path, int *file) {
+bly_status blyi_temp_file_open(char *path, int *file) {
     int fd = open_unnamed(path);
     if (fd >= 0) {
         *file = fd;
@@ -42,14 +42,14 @@ bly_status blyi_spill_open(char *path, int *file) {
     if (fd < 0)
         return BLY_EIO;
     if (unlink(path) != 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
-        blyi_spill_close(fd);
+        blyi_temp_file_close(fd);
         return BLY_EIO;
     }
     *file = fd;
     return BLY_OK;
 }
 
-bly_status blyi_spill_write(int file, uint64_t at, const void *from, uint64_t bytes) {
+bly_status blyi_temp_file_write(int file, uint64_t at, const void *from, uint64_t bytes) {
     const uint8_t *next = from;
     while (bytes > 0) {
         size_t some = (size_t)(bytes < most_at_once ? bytes : most_at_once);
@@ -67,7 +67,7 @@ bly_status blyi_spill_write(int file, uint64_t at, const void *from, uint64_t by
     return BLY_OK;
 }
 
-bly_status blyi_spill_read(int file, uint64_t at, void *to, uint64_t bytes) {
+bly_status blyi_temp_file_read(int file, uint64_t at, void *to, uint64_t bytes) {
     uint8_t *next = to;
     while (bytes > 0) {
         size_t some = (size_t)(bytes < most_at_once ? bytes : most_at_once);

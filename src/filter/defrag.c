@@ -34,7 +34,7 @@ static void *offer_array(walk *w, const bly_allocator *a, void *array, uint64_t 
     if (!moved)
         return array;
     *block = moved;
-    return blyi_array_settle(a, bytes, moved, offset);
+    return blyi_array_realign(a, bytes, moved, offset);
 }
 
 static void offer_parts(walk *w, bly_filter *f);

@@ -344,7 +344,7 @@ INLINE bool all_even(const blyi_ribbon_lookup *s) {
     return !any_odd(x, y);
 }
 
-static size_t ribbon_probe(const blyi_ribbon_lookup *s, size_t n, uint8_t *out) {
+static size_t ribbon_contains_many(const blyi_ribbon_lookup *s, size_t n, uint8_t *out) {
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
         bool hit = all_even(s + i);
@@ -368,7 +368,7 @@ const blyi_kernels blyi_kernels_avx2 = {
     BLYI_HASH_PROBE_FIELDS,
     .counters_add = cells_add,
     .counters_remove = cells_take,
-    .ribbon_probe = ribbon_probe,
+    .ribbon_contains_many = ribbon_contains_many,
     .popcount = popcount,
     .popcount_or = popcount_or,
 };

@@ -49,7 +49,7 @@ typedef size_t (*blyi_ribbon_fn)(const blyi_ribbon_lookup *s, size_t n, uint8_t 
 
 /* One copy of a key more, or less, in a block of counters (cells.h). Was a cell free / were all in
  * use; if not, nothing is taken. */
-typedef bool (*blyi_cells_fn)(uint64_t *front, uint64_t *planes, uint64_t bits);
+typedef bool (*blyi_counters_fn)(uint64_t *front, uint64_t *planes, uint64_t bits);
 
 typedef struct blyi_kernels {
     const char *name;
@@ -69,9 +69,9 @@ typedef struct blyi_kernels {
     blyi_hash_probe_fn sbbf_add_keys;
     blyi_hash_probe_fn split_contains_keys[3];
     blyi_hash_probe_fn split_add_keys[3];
-    blyi_cells_fn counters_add;
-    blyi_cells_fn counters_remove;
-    blyi_ribbon_fn ribbon_probe;
+    blyi_counters_fn counters_add;
+    blyi_counters_fn counters_remove;
+    blyi_ribbon_fn ribbon_contains_many;
     uint64_t (*popcount)(const uint64_t *words, size_t n);
     uint64_t (*popcount_or)(const uint64_t *a, const uint64_t *b, size_t n); /* of a | b */
 } blyi_kernels;

@@ -180,7 +180,7 @@ const blyi_kernels blyi_kernels_neon = {
     BLYI_HASH_PROBE_FIELDS,
     .counters_add = blyi_counters_add,
     .counters_remove = blyi_counters_remove,
-    .ribbon_probe = blyi_ribbon_contains_many,
+    .ribbon_contains_many = blyi_ribbon_contains_many,
     .popcount = popcount,
     .popcount_or = popcount_or,
 };

@@ -115,24 +115,26 @@ static bool split_contains_swapped(const void *block, uint64_t word, unsigned k)
 #include "simd/hash_probe.h"
 
 bool blyi_counters_add(uint64_t *front, uint64_t *planes, uint64_t bits) {
-    uint64_t mask[BLYI_CELL_WORDS], free = 0;
+    uint64_t mask[BLYI_COUNTER_WORDS], free = 0;
     blyi_sbbf_mask(bits, mask);
-    for (unsigned i = 0; i < BLYI_CELL_WORDS; i++) {
-        blyi_cells old = blyi_cells_get(front, planes, i), key = blyi_cells_once(mask[i]);
-        free |= blyi_cells_fewer(old, key);
-        blyi_cells_set(front, planes, i, blyi_cells_sum(old, key));
+    for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++) {
+        blyi_counters64 old = blyi_counters64_get(front, planes, i),
+                        key = blyi_counters64_once(mask[i]);
+        free |= blyi_counters64_less(old, key);
+        blyi_counters64_set(front, planes, i, blyi_counters64_sum(old, key));
     }
     return free != 0;
 }
 
 bool blyi_counters_remove(uint64_t *front, uint64_t *planes, uint64_t bits) {
-    uint64_t mask[BLYI_CELL_WORDS], free = 0;
+    uint64_t mask[BLYI_COUNTER_WORDS], free = 0;
     blyi_sbbf_mask(bits, mask);
-    for (unsigned i = 0; i < BLYI_CELL_WORDS; i++)
+    for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++)
         free |= blyi_le64(mask[i]) & ~front[i];
-    for (unsigned i = 0; free == 0 && i < BLYI_CELL_WORDS; i++) {
-        blyi_cells old = blyi_cells_get(front, planes, i), key = blyi_cells_once(mask[i]);
-        blyi_cells_set(front, planes, i, blyi_cells_difference(old, key));
+    for (unsigned i = 0; free == 0 && i < BLYI_COUNTER_WORDS; i++) {
+        blyi_counters64 old = blyi_counters64_get(front, planes, i),
+                        key = blyi_counters64_once(mask[i]);
+        blyi_counters64_set(front, planes, i, blyi_counters64_difference(old, key));
     }
     return free == 0;
 }
@@ -196,7 +198,7 @@ const blyi_kernels blyi_kernels_scalar = {
     BLYI_HASH_PROBE_FIELDS,
     .counters_add = blyi_counters_add,
     .counters_remove = blyi_counters_remove,
-    .ribbon_probe = blyi_ribbon_contains_many,
+    .ribbon_contains_many = blyi_ribbon_contains_many,
     .popcount = popcount,
     .popcount_or = popcount_or,
 };

@@ -205,7 +205,7 @@ static bly_status solve_in(solving *j, const bly_geometry *g) {
     void *block = NULL;
     if (b->solver->work) {
         j->work_bytes = (b->solver->work(g) + 63) / 64 * 64;
-        j->work = blyi_alloc_plain(&b->alloc, j->workers * j->work_bytes, &block);
+        j->work = blyi_alloc_small_pages(&b->alloc, j->workers * j->work_bytes, &block);
         if (!j->work)
             return BLY_ENOMEM;
     }
@@ -270,7 +270,7 @@ static bly_status solve(const bly_builder *b, const blyi_shards *hashes, bly_fil
     if (!b->solver->solve_parts)
         j.piece = j.most;
     j.workers = choose_workers(&j);
-    j.room = blyi_alloc_plain(&b->alloc, j.workers * j.piece * sizeof(bly_hash), &block);
+    j.room = blyi_alloc_small_pages(&b->alloc, j.workers * j.piece * sizeof(bly_hash), &block);
     if (!j.room)
         return BLY_ENOMEM;
     double floor = blyi_hash_floor((double)hashes->total, bits);

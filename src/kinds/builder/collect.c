@@ -1,8 +1,8 @@
 #include "kinds/builder/collect.h"
 
 #include "base/memory.h"
+#include "base/temp_file.h"
 #include "hash/mix.h"
-#include "kinds/builder/spill.h"
 #include <errno.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ void blyi_collect_end(blyi_collect *c) {
     if (c->path)
         c->alloc.free(c->alloc.ctx, c->path);
     if (c->file >= 0)
-        blyi_spill_close(c->file);
+        blyi_temp_file_close(c->file);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -99,7 +99,7 @@ static bly_status open_file(blyi_collect *c) {
     if (c->file >= 0)
         return BLY_OK;
     memcpy(c->path + strlen(c->path) - strlen(name), name, strlen(name));
-    return blyi_spill_open(c->path, &c->file);
+    return blyi_temp_file_open(c->path, &c->file);
 }
 
 /* Writes the runs from *first to before `end` to the file, part by part. `stage` holds what is not
@@ -121,12 +121,12 @@ static bly_status write_runs(blyi_collect *c, const blyi_run *first, const blyi_
                 staged += some;
                 if (staged < STAGE)
                     continue;
-                status = blyi_spill_write(c->file, at, stage, sizeof *stage * STAGE);
+                status = blyi_temp_file_write(c->file, at, stage, sizeof *stage * STAGE);
                 at += sizeof *stage * STAGE;
                 staged = 0;
             }
         }
-    return status ? status : blyi_spill_write(c->file, at, stage, staged * sizeof *stage);
+    return status ? status : blyi_temp_file_write(c->file, at, stage, staged * sizeof *stage);
 }
 
 /* Makes one run in the file of those from *first to before `end`, which are in memory, and puts it
@@ -195,7 +195,7 @@ static bly_status make_run(blyi_collect *c) {
     blyi_run *r = c->alloc.alloc(c->alloc.ctx, sizeof *r);
     if (!r)
         return BLY_ENOMEM;
-    r->words = blyi_alloc_plain(&c->alloc, bytes, &r->block);
+    r->words = blyi_alloc_small_pages(&c->alloc, bytes, &r->block);
     if (!r->words) {
         c->alloc.free(c->alloc.ctx, r);
         return BLY_ENOMEM;
@@ -231,7 +231,7 @@ static bly_status widen(blyi_collect *c, size_t want) {
         room *= 2;
     void *block;
     const size_t each = c->stride * sizeof *c->buffer;
-    uint64_t *buffer = blyi_alloc_plain(&c->alloc, room * each, &block);
+    uint64_t *buffer = blyi_alloc_small_pages(&c->alloc, room * each, &block);
     if (!buffer)
         return BLY_ENOMEM;
     if (c->held)
@@ -397,7 +397,7 @@ static bly_status get(const blyi_collect *c, const blyi_run *r, uint64_t from, b
                       size_t n) {
     const size_t bytes = n * c->stride * sizeof *r->words;
     if (c->stride == 2 && !r->words)
-        return blyi_spill_read(c->file, r->at + from * sizeof *h, h, bytes);
+        return blyi_temp_file_read(c->file, r->at + from * sizeof *h, h, bytes);
     if (c->stride == 2) {
         memcpy(h, r->words + 2 * from, bytes);
         return BLY_OK;
@@ -405,8 +405,8 @@ static bly_status get(const blyi_collect *c, const blyi_run *r, uint64_t from, b
     /* What is behind the middle of h is read before it is written over. */
     const uint64_t *words = r->words ? r->words + from : (uint64_t *)(void *)h + n;
     if (!r->words) {
-        bly_status status = blyi_spill_read(c->file, r->at + from * sizeof *words,
-                                            (uint64_t *)(void *)h + n, bytes);
+        bly_status status = blyi_temp_file_read(c->file, r->at + from * sizeof *words,
+                                                (uint64_t *)(void *)h + n, bytes);
         if (status)
             return status;
     }
@@ -420,7 +420,7 @@ static bly_status put(const blyi_collect *c, const blyi_run *r, uint64_t from, c
     uint64_t words[GROUP], at = r->at + from * c->stride * sizeof *words;
     bly_status status = BLY_OK;
     if (c->stride == 2 && !r->words)
-        return blyi_spill_write(c->file, at, h, n * sizeof *h);
+        return blyi_temp_file_write(c->file, at, h, n * sizeof *h);
     if (c->stride == 2)
         memcpy(r->words + 2 * from, h, n * sizeof *h);
     else if (r->words)
@@ -431,8 +431,8 @@ static bly_status put(const blyi_collect *c, const blyi_run *r, uint64_t from, c
             some = n - done < GROUP ? n - done : GROUP;
             for (size_t i = 0; i < some; i++)
                 words[i] = h[done + i].lo;
-            status =
-                blyi_spill_write(c->file, at + done * sizeof *words, words, some * sizeof *words);
+            status = blyi_temp_file_write(c->file, at + done * sizeof *words, words,
+                                          some * sizeof *words);
         }
     return status;
 }

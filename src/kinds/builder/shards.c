@@ -53,7 +53,7 @@ bly_status blyi_shards_sort(blyi_shards *s, unsigned workers, uint64_t memory) {
     uint64_t each = 2 * j.most * sizeof(bly_hash), left = memory > c->kept ? memory - c->kept : 0;
     if (memory && left / each < workers)
         workers = left < 2 * each ? 1 : (unsigned)(left / each);
-    j.room = blyi_alloc_plain(&c->alloc, workers * each, &block);
+    j.room = blyi_alloc_small_pages(&c->alloc, workers * each, &block);
     if (!j.room)
         return BLY_ENOMEM;
     bly_status status = blyi_work(workers, s->parts, sort_part, &j);

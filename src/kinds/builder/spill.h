@@ -10,12 +10,12 @@
 /* Opens a new file without a name, so that it goes with its last descriptor, whatever happens.
  * Where the system has no such files it has a name for a moment: `path`, which ends in "XXXXXX";
  * that is written over then. BLY_EIO. */
-bly_status blyi_spill_open(char *path, int *file);
+bly_status blyi_temp_file_open(char *path, int *file);
 
 /* All of it, at byte `at`. BLY_EIO. */
-bly_status blyi_spill_write(int file, uint64_t at, const void *from, uint64_t bytes);
-bly_status blyi_spill_read(int file, uint64_t at, void *to, uint64_t bytes);
+bly_status blyi_temp_file_write(int file, uint64_t at, const void *from, uint64_t bytes);
+bly_status blyi_temp_file_read(int file, uint64_t at, void *to, uint64_t bytes);
 
-void blyi_spill_close(int file); /* errno stays */
+void blyi_temp_file_close(int file); /* errno stays */
 
 #endif

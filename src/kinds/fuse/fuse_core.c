@@ -188,7 +188,8 @@ static bly_status settle(const core *c, uint32_t *value, const bly_allocator *a)
     dense d = {.size = c->offs, .words = (c->offs + 63) / 64};
     uint32_t lack[MAX_OFF];
     void *block;
-    d.column = blyi_alloc_plain(a, (c->slots + 2 * d.size) * d.words * sizeof *d.column, &block);
+    d.column =
+        blyi_alloc_small_pages(a, (c->slots + 2 * d.size) * d.words * sizeof *d.column, &block);
     if (!d.column)
         return BLY_ENOMEM;
     d.kept = d.column + c->slots * d.words;
@@ -213,7 +214,7 @@ bly_status blyi_core_solve(const blyi_triple *t, size_t n, size_t slots, uint32_
                            const bly_allocator *a) {
     core c = {.t = t, .n = n, .slots = slots};
     void *block;
-    c.nodes = blyi_alloc_plain(
+    c.nodes = blyi_alloc_small_pages(
         a, slots * (sizeof *c.nodes + sizeof *c.queue) + n * 2 * sizeof *c.peeled_key, &block);
     if (!c.nodes)
         return BLY_ENOMEM;

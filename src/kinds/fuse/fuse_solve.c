@@ -209,7 +209,7 @@ static bly_status gather(const peeling *p, bool all, bly_hash *h) {
 static bly_status gather_sorted(const peeling *p, bool all, uint64_t left, bly_hash *h) {
     const unsigned common = blyi_fuse_shard_log(&p->f->geometry);
     void *block;
-    bly_hash *other = blyi_alloc_plain(p->alloc, left * sizeof *h, &block);
+    bly_hash *other = blyi_alloc_small_pages(p->alloc, left * sizeof *h, &block);
     if (!other)
         return BLY_ENOMEM;
     bly_status status = gather(p, all, h);
@@ -227,7 +227,7 @@ static bly_status solve_left(const peeling *p, const bly_hash *h, size_t n) {
     const bool small = blyi_fuse_is_small(&p->f->geometry);
     void *block;
     blyi_triple *t =
-        blyi_alloc_plain(p->alloc, n * sizeof *t + p->slots * sizeof(uint32_t), &block);
+        blyi_alloc_small_pages(p->alloc, n * sizeof *t + p->slots * sizeof(uint32_t), &block);
     if (!t)
         return BLY_ENOMEM;
     uint32_t *value = (uint32_t *)(t + n);
@@ -259,7 +259,7 @@ static bly_status solve_chain(peeling *p) {
         uint64_t peeled = good ? peel(p) : 0, left = p->feed->total - peeled;
         if (left > 0) {
             void *block;
-            bly_hash *h = blyi_alloc_plain(p->alloc, left * sizeof *h, &block);
+            bly_hash *h = blyi_alloc_small_pages(p->alloc, left * sizeof *h, &block);
             status = h ? gather_sorted(p, !good, left, h) : BLY_ENOMEM;
             if (status == BLY_OK)
                 status = good ? solve_left(p, h, (size_t)left) : BLY_EFULL;
@@ -278,7 +278,7 @@ static bly_status solve_chain(peeling *p) {
 static bly_status solve_small(peeling *p) {
     void *block;
     const uint64_t n = p->feed->total;
-    bly_hash *h = blyi_alloc_plain(p->alloc, n * sizeof *h, &block);
+    bly_hash *h = blyi_alloc_small_pages(p->alloc, n * sizeof *h, &block);
     bly_status status = h ? gather_sorted(p, true, n, h) : BLY_ENOMEM;
     unsigned number = 0;
     if (status == BLY_OK)

@@ -21,14 +21,14 @@ static bly_status check(const bly_geometry *g) {
     if (before > BLYI_MAX_BITS)
         return BLY_ETOOBIG;
     uint64_t most = (BLYI_MAX_BITS - before) / entry_bits(g);
-    return blyi_class_size(g->detail) > most ? BLY_ETOOBIG : BLY_OK;
+    return blyi_size_of_class(g->detail) > most ? BLY_ETOOBIG : BLY_OK;
 }
 
 static uint64_t bits(const bly_geometry *g) {
     uint64_t before = blyi_hybrid_spill_at(g) * 8;
     if (g->detail == 0)
         return before;
-    return before + (uint64_t)BLYI_SPILL_HEAD * 8 + blyi_class_size(g->detail) * entry_bits(g);
+    return before + (uint64_t)BLYI_SPILL_HEAD * 8 + blyi_size_of_class(g->detail) * entry_bits(g);
 }
 
 static unsigned width(const bly_geometry *g) {

@@ -4,7 +4,7 @@
  *     slots of the fingerprint table | a half byte for each slot | spill map, if detail is not 0
  *
  * each part beginning at a multiple of 64 bytes. The spill map is a number of 8 bytes, the entries
- * in use, and then blyi_class_size(detail) entries of id and count.
+ * in use, and then blyi_size_of_class(detail) entries of id and count.
  */
 #ifndef BLYI_KINDS_HYBRID_HYBRID_PLAN_H
 #define BLYI_KINDS_HYBRID_HYBRID_PLAN_H

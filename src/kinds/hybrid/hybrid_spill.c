@@ -25,7 +25,7 @@ typedef struct class_id {
 } class_id;
 
 blyi_spilled blyi_spilled_over(const bly_geometry *g, uint8_t *body) {
-    uint64_t slots = blyi_class_size(g->detail);
+    uint64_t slots = blyi_size_of_class(g->detail);
     uint8_t *head = slots ? body + blyi_hybrid_spill_at(g) : NULL;
     return (blyi_spilled){head, slots, g->hashes, blyi_hybrid_id_bytes(g)};
 }

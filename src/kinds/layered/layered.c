@@ -64,9 +64,9 @@ typedef struct layered_block {
 } layered_block;
 
 static inline layered_block layered_block_at(const bly_filter *f, uint64_t b) {
-    return (layered_block){blyi_words(f) + b * BLYI_CELL_WORDS,
+    return (layered_block){blyi_words(f) + b * BLYI_COUNTER_WORDS,
                            blyi_words(f) + layered_front_bytes(&f->geometry) / 8 +
-                               b * BLYI_CELL_PLANES * BLYI_CELL_WORDS};
+                               b * BLYI_COUNTER_PLANES * BLYI_COUNTER_WORDS};
 }
 
 static inline layered_block layered_block_of(const bly_filter *f, bly_hash h) {
@@ -173,18 +173,18 @@ static double layered_current_fpr(const bly_filter *f) {
  * has a 0 in a plane, only those with a 0 there remain candidates. */
 static uint64_t layered_count_copies(const bly_filter *f, bly_hash h) {
     layered_block b = layered_block_of(f, h);
-    uint64_t candidates[BLYI_CELL_WORDS], free = 0, min = 0;
+    uint64_t candidates[BLYI_COUNTER_WORDS], free = 0, min = 0;
     blyi_sbbf_mask(h.hi, candidates);
-    for (unsigned i = 0; i < BLYI_CELL_WORDS; i++) {
+    for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++) {
         candidates[i] = blyi_le64(candidates[i]);
         free |= candidates[i] & ~b.front[i];
     }
-    for (unsigned p = BLYI_CELL_PLANES; p-- > 0;) {
-        uint64_t low[BLYI_CELL_WORDS], any = 0;
-        for (unsigned i = 0; i < BLYI_CELL_WORDS; i++)
-            any |= low[i] = candidates[i] & ~b.planes[p * BLYI_CELL_WORDS + i];
+    for (unsigned p = BLYI_COUNTER_PLANES; p-- > 0;) {
+        uint64_t low[BLYI_COUNTER_WORDS], any = 0;
+        for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++)
+            any |= low[i] = candidates[i] & ~b.planes[p * BLYI_COUNTER_WORDS + i];
         min = 2 * min + (any == 0);
-        for (unsigned i = 0; any && i < BLYI_CELL_WORDS; i++)
+        for (unsigned i = 0; any && i < BLYI_COUNTER_WORDS; i++)
             candidates[i] = low[i];
     }
     return free ? 0 : min + 1;
@@ -237,7 +237,8 @@ bly_status bly_layered_create(uint64_t keys, double fpr, bly_filter **out) {
  * stuck. */
 static bool layered_body_is_valid(const blyi_shape *shape, const uint8_t *body) {
     const bly_geometry *g = &shape->geometry;
-    const size_t bytes = sizeof(uint64_t) * BLYI_CELL_WORDS; /* of a block, or of a plane of it */
+    const size_t bytes =
+        sizeof(uint64_t) * BLYI_COUNTER_WORDS; /* of a block, or of a plane of it */
     const uint8_t *front = body, *planes = body + layered_front_bytes(g);
     unsigned stray = 0;
     for (const uint8_t *pad = front + g->size * bytes; pad < planes; pad++)
@@ -247,7 +248,7 @@ static bool layered_body_is_valid(const blyi_shape *shape, const uint8_t *body) 
             stray |= (unsigned)(planes[i] | planes[i + bytes] | planes[i + 2 * bytes]) &
                      ~(unsigned)front[i];
         front += bytes;
-        planes += bytes * BLYI_CELL_PLANES;
+        planes += bytes * BLYI_COUNTER_PLANES;
     }
     return stray == 0;
 }
@@ -267,11 +268,11 @@ typedef struct layered_sums {
 static layered_sums layered_block_sums(const bly_filter *f, uint64_t number) {
     const layered_block b = layered_block_at(f, number);
     layered_sums s = {0, 0};
-    for (unsigned i = 0; i < BLYI_CELL_WORDS; i++) {
-        blyi_cells c = blyi_cells_get(b.front, b.planes, i);
+    for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++) {
+        blyi_counters64 c = blyi_counters64_get(b.front, b.planes, i);
         s.all += blyi_popcount64(c.used) + blyi_popcount64(c.plane[0]) +
                  2 * blyi_popcount64(c.plane[1]) + 4 * blyi_popcount64(c.plane[2]);
-        s.stuck += 8 * blyi_popcount64(blyi_cells_stuck(&c));
+        s.stuck += 8 * blyi_popcount64(blyi_counters64_stuck(&c));
     }
     return s;
 }
@@ -281,7 +282,7 @@ static void layered_fill_stats(const bly_filter *f, bly_stats *out) {
     const bly_filter front = layered_front(f);
     bly_stats s;
     bly_filter_stats(&front, &s);
-    out->set_bits = s.set_bits * (BLYI_CELL_PLANES + 1);
+    out->set_bits = s.set_bits * (BLYI_COUNTER_PLANES + 1);
     out->fill = s.fill;
     out->estimated_keys = s.estimated_keys;
     out->expected_fill = blyi_copies_fill(f, layered_keys(f));
@@ -304,21 +305,22 @@ static void layered_fill_stats(const bly_filter *f, bly_stats *out) {
  *
  * The overlap, and the number of keys in an intersection, are estimated from the fronts. */
 
-typedef blyi_cells layered_combine_fn(blyi_cells a, blyi_cells b);
+typedef blyi_counters64 layered_combine_fn(blyi_counters64 a, blyi_counters64 b);
 
 /* Combines block `number` of src into that of dst. */
 static inline void layered_combine_block(bly_filter *dst, const bly_filter *src, uint64_t number,
                                          layered_combine_fn *combine) {
     const layered_block a = layered_block_at(dst, number), b = layered_block_at(src, number);
-    for (unsigned i = 0; i < BLYI_CELL_WORDS; i++) {
-        blyi_cells mine = blyi_cells_get(a.front, a.planes, i);
-        blyi_cells_set(a.front, a.planes, i, combine(mine, blyi_cells_get(b.front, b.planes, i)));
+    for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++) {
+        blyi_counters64 mine = blyi_counters64_get(a.front, a.planes, i);
+        blyi_counters64_set(a.front, a.planes, i,
+                            combine(mine, blyi_counters64_get(b.front, b.planes, i)));
     }
 }
 
 static bly_status layered_union(bly_filter *dst, const bly_filter *src) {
     for (uint64_t number = 0; number < dst->geometry.size; number++)
-        layered_combine_block(dst, src, number, blyi_cells_sum);
+        layered_combine_block(dst, src, number, blyi_counters64_sum);
     dst->items = blyi_sum(dst->items, src->items);
     dst->approximate |= src->approximate;
     return BLY_OK;
@@ -344,7 +346,7 @@ static bly_status layered_intersect(bly_filter *dst, const bly_filter *src) {
     if (status)
         return status;
     for (uint64_t number = 0; number < dst->geometry.size; number++)
-        layered_combine_block(dst, src, number, blyi_cells_least);
+        layered_combine_block(dst, src, number, blyi_counters64_min);
     dst->items =
         blyi_copies_in_both(o.both, layered_estimate_copies(dst), layered_keys(dst), fewer);
     dst->approximate = true;
@@ -355,9 +357,9 @@ static bly_status layered_intersect(bly_filter *dst, const bly_filter *src) {
 static bool layered_block_includes(const bly_filter *dst, const bly_filter *src, uint64_t number) {
     const layered_block a = layered_block_at(dst, number), b = layered_block_at(src, number);
     uint64_t fewer = 0;
-    for (unsigned i = 0; i < BLYI_CELL_WORDS; i++)
-        fewer |= blyi_cells_fewer(blyi_cells_get(a.front, a.planes, i),
-                                  blyi_cells_get(b.front, b.planes, i));
+    for (unsigned i = 0; i < BLYI_COUNTER_WORDS; i++)
+        fewer |= blyi_counters64_less(blyi_counters64_get(a.front, a.planes, i),
+                                      blyi_counters64_get(b.front, b.planes, i));
     return fewer == 0;
 }
 
@@ -367,7 +369,7 @@ static bly_status layered_subtract(bly_filter *dst, const bly_filter *src) {
     for (uint64_t number = 0; number < dst->geometry.size; number++) {
         uint64_t here = layered_block_sums(src, number).all;
         if (layered_block_includes(dst, src, number)) {
-            layered_combine_block(dst, src, number, blyi_cells_difference);
+            layered_combine_block(dst, src, number, blyi_counters64_difference);
             t.taken += here;
         } else {
             t.passed += here;

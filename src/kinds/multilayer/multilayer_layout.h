@@ -44,7 +44,7 @@ enum {
 
 /* The number of records of a geometry. */
 static inline uint64_t blyi_ml_max_records(const bly_geometry *g) {
-    return blyi_class_size(g->detail);
+    return blyi_size_of_class(g->detail);
 }
 
 /* Bytes of the list. */

@@ -170,7 +170,7 @@ static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t
         blyi_ribbon_lookup sights[CHUNK];
         for (size_t i = 0; i < some; i++)
             sights[i] = look(&v, h[done + i]);
-        hits += f->kernels->ribbon_probe(sights, some, found ? found + done : NULL);
+        hits += f->kernels->ribbon_contains_many(sights, some, found ? found + done : NULL);
     }
     return hits;
 }

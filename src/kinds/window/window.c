@@ -209,20 +209,20 @@ void blyi_window_turn(bly_filter *f, uint64_t ordinal) {
 /* ---- adding ---------------------------------------------------------------------------------- */
 
 /* Sets the key's bits of a slot. */
-INLINE void put_bits(bly_filter *f, const view *v, const blyi_places *p, bly_hash h,
+INLINE void put_bits(bly_filter *f, const view *v, const blyi_line_layout *p, bly_hash h,
                      unsigned slot) {
     for (walk w = walk_of(h); w.part < v->parts; next_part(&w)) {
         uint8_t *line = line_of(v, &w);
         clean(f, line);
         for (unsigned lane = 0; lane < p->lanes; lane++) {
-            unsigned bit = blyi_place_of(p, w.y, lane) * p->slots + slot;
+            unsigned bit = blyi_position_of(p, w.y, lane) * p->slots + slot;
             line[bit / 8] |= (uint8_t)(1U << bit % 8);
         }
     }
 }
 
 /* Returns whether no generation had the key. *v is kept up to date. */
-INLINE bool put_one(bly_filter *f, view *v, const blyi_places *p, bly_hash h) {
+INLINE bool put_one(bly_filter *f, view *v, const blyi_line_layout *p, bly_hash h) {
     uint64_t where = find(v, p, h);
     bool in_active = where & v->active;
     if (blyi_window_is_full(f)) {
@@ -244,7 +244,7 @@ INLINE bool put_one(bly_filter *f, view *v, const blyi_places *p, bly_hash h) {
 }
 
 INLINE void put_by(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum,
-                   const blyi_places *p) {
+                   const blyi_line_layout *p) {
     view v = view_of(f, p->lanes);
     for (size_t i = 0; i < n; i++)
         fetch(&v, h[i], FETCHED, v.parts);
@@ -260,7 +260,7 @@ INLINE void put_by(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, b
 static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum) {
     if (blyi_window_is_small(&f->geometry))
         return blyi_window_small_put(f, h, n, added, sum);
-    blyi_places p = places_of(blyi_window_slots(&f->geometry));
+    blyi_line_layout p = places_of(blyi_window_slots(&f->geometry));
     if (f->geometry.detail == BLYI_GENERATIONS)
         put_by(f, h, n, added, sum, &usual);
     else

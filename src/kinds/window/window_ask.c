@@ -31,14 +31,14 @@ enum {
 /* What all of it needs. */
 typedef struct desk {
     view v;
-    const blyi_places *p;
+    const blyi_line_layout *p;
     bool half; /* hashes come with their first word alone, from which the other follows */
 } desk;
 
 /* A key whose lines are under way, and its places in them. */
 typedef struct seat {
     const uint8_t *line[LINES];
-    uint16_t place[LINES * BLYI_SIDES];
+    uint16_t place[LINES * BLYI_SLICES];
 } seat;
 
 /* What a batch is of: keys, or else their hashes. */
@@ -60,7 +60,7 @@ typedef struct question {
     size_t number[SEATS];
 } question;
 
-INLINE desk desk_of(const batch *b, const blyi_places *p) {
+INLINE desk desk_of(const batch *b, const blyi_line_layout *p) {
     desk d = {view_of(b->f, p->lanes), p, b->keys && b->f->hasher.id == BLY_HASH_XXH3};
     /* A damaged map may name others, and above a place's slots are those of the next place. */
     d.v.live &= ((uint64_t)1 << p->slots) - 1;
@@ -89,12 +89,12 @@ INLINE void sit(const desk *d, bly_hash h, seat *s, unsigned lines) {
     s->line[0] = request(d, &w, y);
     if (lines > 1)
         s->line[1] = request(d, &w, y + 1);
-    blyi_two_sides both = blyi_places_of(d->p, y[0], y[1]);
+    blyi_slices_of_two both = blyi_positions_of(d->p, y[0], y[1]);
     memcpy(s->place, &both, sizeof both);
     if (lines > 2) {
         s->line[2] = request(d, &w, y + 2);
-        both = blyi_places_of(d->p, y[2], 0);
-        memcpy(s->place + 2 * BLYI_SIDES, &both, sizeof both / 2);
+        both = blyi_positions_of(d->p, y[2], 0);
+        memcpy(s->place + 2 * BLYI_SLICES, &both, sizeof both / 2);
     }
 }
 
@@ -102,11 +102,11 @@ INLINE void sit(const desk *d, bly_hash h, seat *s, unsigned lines) {
 INLINE uint64_t look(const desk *d, const seat *s, unsigned lines) {
     uint64_t where = d->v.live;
     for (unsigned i = 0; i < lines; i++) {
-        const uint16_t *at = s->place + (size_t)i * BLYI_SIDES;
-        where &= blyi_place_get(s->line[i], at[blyi_side_of(0)], d->p->slots);
-        where &= blyi_place_get(s->line[i], at[blyi_side_of(1)], d->p->slots);
+        const uint16_t *at = s->place + (size_t)i * BLYI_SLICES;
+        where &= blyi_position_slots(s->line[i], at[blyi_slice_of_lane(0)], d->p->slots);
+        where &= blyi_position_slots(s->line[i], at[blyi_slice_of_lane(1)], d->p->slots);
         if (d->p->lanes > 2)
-            where &= blyi_place_get(s->line[i], at[blyi_side_of(2)], d->p->slots);
+            where &= blyi_position_slots(s->line[i], at[blyi_slice_of_lane(2)], d->p->slots);
         if (!d->v.swept)
             where &= counted(&d->v, s->line[i]);
     }
@@ -184,7 +184,7 @@ INLINE size_t settle(const desk *d, const question *q, uint8_t *found) {
         uint64_t where = q->where[i];
         for (walk w = other_lines(q->h[i], q->lines); w.part < d->v.parts; next_part(&w)) {
             const uint8_t *line = line_of(&d->v, &w);
-            where &= blyi_place_all(line, w.y, d->p);
+            where &= blyi_line_slots(line, w.y, d->p);
             if (!d->v.swept)
                 where &= counted(&d->v, line);
         }
@@ -235,7 +235,7 @@ INLINE size_t tell(const uint16_t *restrict where, size_t n, uint8_t *restrict f
 }
 
 /* Where there are no seats: the first lines of some keys are requested, then each is looked for. */
-static size_t ask_standing(const batch *b, const blyi_places *p) {
+static size_t ask_standing(const batch *b, const blyi_line_layout *p) {
     const view v = view_of(b->f, p->lanes);
     bly_hash h[SEATS];
     size_t hits = 0;
@@ -254,7 +254,7 @@ static size_t ask_standing(const batch *b, const blyi_places *p) {
     return hits;
 }
 
-static size_t ask_seated(const batch *asked, const blyi_places *p) {
+static size_t ask_seated(const batch *asked, const blyi_line_layout *p) {
     const batch b = *asked;
     const desk d = desk_of(&b, p);
     const unsigned few = d.v.parts < FETCHED ? d.v.parts : FETCHED;
@@ -296,7 +296,7 @@ static size_t ask_seated(const batch *asked, const blyi_places *p) {
 static size_t ask(const batch *b) {
     if (b->n == 0)
         return 0;
-    const blyi_places p = places_of(blyi_window_slots(&b->f->geometry));
+    const blyi_line_layout p = places_of(blyi_window_slots(&b->f->geometry));
     return p.slots > MAX_SLOTS ? ask_standing(b, &p) : ask_seated(b, &p);
 }
 
@@ -316,7 +316,7 @@ void blyi_window_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
         fetch(&v, h[i], 0, FETCHED);
 }
 
-INLINE size_t has(const bly_filter *f, bly_hash h, const blyi_places *p) {
+INLINE size_t has(const bly_filter *f, bly_hash h, const blyi_line_layout *p) {
     const view v = view_of(f, p->lanes);
     return find(&v, p, h) != 0;
 }
@@ -327,12 +327,12 @@ size_t blyi_window_contains(const bly_filter *f, const bly_hash *h, size_t n, ui
         return ask(&(batch){.f = f, .hashes = h, .n = n, .found = found});
     if (f->geometry.detail == BLYI_GENERATIONS)
         return has(f, *h, &usual);
-    const blyi_places p = places_of(blyi_window_slots(&f->geometry));
+    const blyi_line_layout p = places_of(blyi_window_slots(&f->geometry));
     return has(f, *h, &p);
 }
 
 uint64_t blyi_window_find(const bly_filter *f, bly_hash h) {
-    const blyi_places p = places_of(blyi_window_slots(&f->geometry));
+    const blyi_line_layout p = places_of(blyi_window_slots(&f->geometry));
     const view v = view_of(f, p.lanes);
     return find(&v, &p, h);
 }

@@ -12,13 +12,13 @@ enum { FETCHED = 2 };
 
 /* The places of a line for the usual number of slots, and for any other. */
 enum { USUAL_SLOTS = BLYI_GENERATIONS + 1 };
-static const blyi_places usual = {USUAL_SLOTS, 3, {0, 18, 37}, {18, 19, 19}};
+static const blyi_line_layout usual = {USUAL_SLOTS, 3, {0, 18, 37}, {18, 19, 19}};
 
-static inline blyi_places places_of(unsigned slots) {
-    blyi_places p = {.slots = slots, .lanes = blyi_window_lanes(slots)};
+static inline blyi_line_layout places_of(unsigned slots) {
+    blyi_line_layout p = {.slots = slots, .lanes = blyi_window_lanes(slots)};
     for (unsigned t = 0; t < p.lanes; t++) {
         p.first[t] = blyi_window_lane(slots, t);
-        p.places[t] = blyi_window_lane(slots, t + 1) - p.first[t];
+        p.positions[t] = blyi_window_lane(slots, t + 1) - p.first[t];
     }
     return p;
 }
@@ -83,27 +83,27 @@ INLINE void fetch(const view *v, bly_hash h, unsigned from, unsigned to) {
 
 /* The slots that have all of a key's bits in its first parts, the active one perhaps by bits that
  * have not been swept. */
-INLINE uint64_t look_first(const view *v, const blyi_places *p, bly_hash h) {
+INLINE uint64_t look_first(const view *v, const blyi_line_layout *p, bly_hash h) {
     uint64_t where = v->live;
     for (walk w = walk_of(h); w.part < FETCHED && w.part < v->parts; next_part(&w))
-        where &= blyi_place_all(line_of(v, &w), w.y, p);
+        where &= blyi_line_slots(line_of(v, &w), w.y, p);
     return where;
 }
 
 /* The rest of the answer, where the first parts left slots to ask about. If a line of the key is
  * not swept, it was not added to the active slot. */
-INLINE uint64_t look_on(const view *v, const blyi_places *p, bly_hash h, uint64_t where) {
+INLINE uint64_t look_on(const view *v, const blyi_line_layout *p, bly_hash h, uint64_t where) {
     for (walk w = walk_of(h); where && w.part < v->parts; next_part(&w)) {
         if (!v->swept)
             where &= counted(v, line_of(v, &w));
         if (w.part >= FETCHED)
-            where &= blyi_place_all(line_of(v, &w), w.y, p);
+            where &= blyi_line_slots(line_of(v, &w), w.y, p);
     }
     return where;
 }
 
 /* The slots that a key is in. */
-INLINE uint64_t find(const view *v, const blyi_places *p, bly_hash h) {
+INLINE uint64_t find(const view *v, const blyi_line_layout *p, bly_hash h) {
     return look_on(v, p, h, look_first(v, p, h));
 }
 

@@ -61,8 +61,8 @@ static void unite_line(uint8_t *dst, uint64_t keep, const uint8_t *src, uint64_t
                        const unsigned *to, unsigned slots, unsigned phase) {
     uint64_t words[8] = {0};
     for (unsigned place = 0; place < blyi_window_places(slots); place++) {
-        uint64_t have = blyi_window_moved(blyi_place_get(dst, place, slots) & keep,
-                                          blyi_place_get(src, place, slots) & bring, to);
+        uint64_t have = blyi_window_moved(blyi_position_slots(dst, place, slots) & keep,
+                                          blyi_position_slots(src, place, slots) & bring, to);
         unsigned bit = place * slots;
         words[bit / 64] |= have << bit % 64;
         if (bit % 64 + slots > 64)
