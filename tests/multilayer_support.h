@@ -5,7 +5,7 @@
 #include "table_support.h"
 
 #include "base/size_class.h"
-#include "kinds/multilayer/multilayer.h"
+#include "kinds/multilayer/multilayer_layout.h"
 
 static const double multilayer_rates[] = {0.01, 0.001, 0.0001};
 

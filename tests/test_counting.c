@@ -3,7 +3,8 @@
 #include "counting_support.h"
 #include "zipf_support.h"
 
-#include "kinds/counting/counting_plan.h"
+#include "kinds/counting/counting_layout.h"
+#include "kinds/multilayer/multilayer_layout.h"
 
 static const double rates[] = {0.01, 0.001, 0.0001};
 
@@ -119,8 +120,8 @@ static void the_rate_of_a_line_is_exact(void **state) {
             for (unsigned keys = 1; keys < 200; keys += keys / 4 + 1) {
                 unsigned cells = 512 / widths[w];
                 double want = by_occupancy(cells, k, k * keys);
-                assert_true(fabs(blyi_line_rate(blyi_line_shape(cells, k), keys) / want - 1) <
-                            1e-5);
+                assert_true(
+                    fabs(blyi_ml_block_rate(blyi_ml_block_type(cells, k), keys) / want - 1) < 1e-5);
             }
 }
 

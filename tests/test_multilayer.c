@@ -244,7 +244,7 @@ static void records_are_used_again(void **state) {
         if (step % 50 == 0)
             assert_true(is_sound(f));
         assert_true(bly_filter_copies_hash(f, hash_at(4, key)) >= held[key]);
-        assert_true(records_used(f) <= blyi_ml_room(&f->geometry));
+        assert_true(records_used(f) <= blyi_ml_max_records(&f->geometry));
     }
     assert_true(f->geometry.detail <= blyi_size_class_for(64));
     for (unsigned key = 0; key < 64; key++)

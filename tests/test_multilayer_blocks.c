@@ -32,7 +32,7 @@ static void assert_block_is(const uint64_t *block, const uint16_t *counts, unsig
     blyi_ml_encode(counts, encoded);
     assert_memory_equal(encoded, block, sizeof encoded);
     assert_int_equal(blyi_ml_used(block), sum);
-    assert_true(blyi_ml_block_sound(block));
+    assert_true(blyi_ml_block_is_valid(block));
 }
 
 /* Two million random steps: what the block says is what 320 counters say. */
@@ -45,9 +45,9 @@ static void blocks_count_as_counters_do(void **state) {
         unsigned n = draw_cells(&rng, cells), least = least_of(counts, cells, n);
         bool rising = blyt_next(&rng) % 16 < (step >> 10 & 1 ? 4 : 12);
         if (least > 0)
-            assert_int_equal(blyi_ml_least(block, cells, n), least);
-        full += rising && sum + n > BLYI_ML_LAYERS;
-        if (rising && sum + n <= BLYI_ML_LAYERS) {
+            assert_int_equal(blyi_ml_min_count(block, cells, n), least);
+        full += rising && sum + n > BLYI_ML_LAYER_BITS;
+        if (rising && sum + n <= BLYI_ML_LAYER_BITS) {
             blyi_ml_raise(block, cells, n);
             for (unsigned i = 0; i < n; i++)
                 counts[cells[i]]++;
@@ -95,11 +95,11 @@ static void damaged_blocks_are_told(void **state) {
     for (unsigned turn = 0; turn < 200 / BLYT_SLOW; turn++) {
         uint64_t block[8] = {0};
         uint16_t cells[8], counts[BLYI_ML_CELLS];
-        for (unsigned used = 0; used + 8 <= turn % BLYI_ML_LAYERS; used = blyi_ml_used(block))
+        for (unsigned used = 0; used + 8 <= turn % BLYI_ML_LAYER_BITS; used = blyi_ml_used(block))
             blyi_ml_raise(block, cells, draw_cells(&rng, cells));
         for (unsigned bit = 0; bit < 512; bit++) {
             block[bit / 64] ^= blyi_le64((uint64_t)1 << bit % 64);
-            if (blyi_ml_block_sound(block)) {
+            if (blyi_ml_block_is_valid(block)) {
                 unsigned sum = 0;
                 blyi_ml_decode(block, counts);
                 for (unsigned i = 0; i < BLYI_ML_CELLS; i++)
@@ -110,7 +110,7 @@ static void damaged_blocks_are_told(void **state) {
             }
             block[bit / 64] ^= blyi_le64((uint64_t)1 << bit % 64);
         }
-        assert_true(blyi_ml_block_sound(block));
+        assert_true(blyi_ml_block_is_valid(block));
     }
     assert_true(refused > 200 / BLYT_SLOW * 400);
 }

@@ -264,7 +264,7 @@ static bly_filter *rich(void) {
     for (uint64_t i = 0; records_used(f) < 9; i++) /* of room for ten */
         for (unsigned copy = 0; copy < 45; copy++)
             add_hashes(f, 1, i, i + 1);
-    assert_true(records_used(f) == 9 && blyi_ml_room(&f->geometry) == 10);
+    assert_true(records_used(f) == 9 && blyi_ml_max_records(&f->geometry) == 10);
     return f;
 }
 
@@ -366,7 +366,7 @@ static void lies_about_records_are_refused(void **state) {
     memcpy(one, two, sizeof kept); /* two blocks, one record */
     assert_false(is_sound(f));
     memcpy(one, kept, sizeof kept);
-    one[5] = blyi_le64(t.room);
+    one[5] = blyi_le64(t.max_records);
     assert_false(is_sound(f));
     one[5] = UINT64_MAX;
     assert_false(is_sound(f));
@@ -374,7 +374,7 @@ static void lies_about_records_are_refused(void **state) {
     assert_false(is_sound(f));
     memcpy(one, kept, sizeof kept);
     uint64_t used = records_used(f);
-    blyi_store64le(t.list, t.room + 1);
+    blyi_store64le(t.list, t.max_records + 1);
     assert_false(is_sound(f));
     blyi_store64le(t.list, UINT64_MAX);
     assert_false(is_sound(f));
@@ -382,7 +382,7 @@ static void lies_about_records_are_refused(void **state) {
     assert_true(is_sound(f));
     /* One count alone, small enough for the block. */
     memset(one, 0, sizeof kept);
-    memset(blyi_ml_record(&t, 0), 0, BLYI_ML_RECORD);
+    memset(blyi_ml_record(&t, 0), 0, BLYI_ML_RECORD_BYTES);
     one[0] = blyi_le64(1);
     one[6] = blyi_le64(120);
     one[7] = blyi_le64((uint64_t)255 << 56);

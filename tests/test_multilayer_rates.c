@@ -16,7 +16,7 @@ static void takes_the_bits_promised(void **state) {
             assert_int_equal(g.hashes, table[i].k);
             assert_true((double)bly_plan_bits(&g) / (double)n <= table[i].most);
             assert_true(bly_plan_fpr(&g, n, 64) <= table[i].p);
-            assert_true(blyi_ml_spill(&g, (double)n) <= 1e-3);
+            assert_true(blyi_ml_spilled_share(&g, (double)n) <= 1e-3);
         }
 }
 
@@ -115,7 +115,7 @@ static void spills_are_as_planned(void **state) {
             add_hashes(f, seed, 0, table[i].n);
             grown += bly_filter_geometry(f).detail != g.detail;
             spilled += (double)records_used(f);
-            expected += blyi_ml_spill(&g, (double)table[i].n) * (double)g.size;
+            expected += blyi_ml_spilled_share(&g, (double)table[i].n) * (double)g.size;
             bly_filter_destroy(f);
         }
         if (getenv("BLYT_VERBOSE"))

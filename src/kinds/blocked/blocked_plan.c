@@ -1,11 +1,12 @@
-/* Sizing of sbbf, split512 and bb2x512: their layouts and expected rates.
+/* Sizing of sbbf, split512 and bb2x512: their layouts and expected FPRs.
  *
- * Lanes. Within a block of L lanes, with one bit of each key in each lane, lanes are independent
- * given the number i of keys in the block: (1-(1-1/w)^i)^L, exactly. Two bits a lane use the exact
- * two-probe form below. The rate of a filter is the mean over blocks (filter/rate.c).
+ * Lanes. In a block of L lanes of w bits, with one bit of each key in each lane, lanes are
+ * independent given the number i of keys in the block: the FPR is (1-(1-1/w)^i)^L, exactly. Two
+ * bits per lane use the exact two-probe formula below. The FPR of a filter is the mean over blocks
+ * (filter/rate.c).
  */
-#include "kinds/blocked/blocked_plan.h"
 #include "filter/rate.h"
+#include "kinds/blocked/blocked_layout.h"
 
 #include <math.h>
 
@@ -15,14 +16,14 @@ bly_kind bly_plan_layout(double fpr) {
 
 /* ---- sbbf ------------------------------------------------------------------------------------ */
 
-static double sbbf_block(unsigned k, double i) {
-    /* The mask comes from 32 bits of hash, so a non-member shares a stored key's whole mask with
-     * probability 2^-32 per key in the block. */
+static double sbbf_block_rate(unsigned k, double i) {
+    /* The mask comes from 32 bits of the hash, so a non-member has the same mask as a member with
+     * probability 2^-32 for each key in the block. */
     return fmin(1, blyi_power(-expm1(i * log1p(-1.0 / 32)), k) + i * 0x1p-32);
 }
 
 static double sbbf_rate(const bly_geometry *g, double n) {
-    return blyi_binomial_mean(n, (double)g->size, sbbf_block, g->hashes);
+    return blyi_binomial_mean(n, (double)g->size, sbbf_block_rate, g->hashes);
 }
 
 static double sbbf_log_miss(const bly_geometry *g) {
@@ -31,74 +32,75 @@ static double sbbf_log_miss(const bly_geometry *g) {
 
 /* ---- split512 -------------------------------------------------------------------------------- */
 
-/* Both of two independent probes of a lane of w cells hit, after t balls: exact. */
-static double lane_twice(double w, double t) {
+/* The exact probability that two independent probes of a lane of w bits both hit after t bits were
+ * set at random. */
+static double split512_lane_twice(double w, double t) {
     double e1 = exp(t * log1p(-1 / w)), e2 = exp(t * log1p(-2 / w));
     return 1 - 2 * e1 + (e1 + (w - 1) * e2) / w;
 }
 
-/* split512: k probes, one in each lane, all hit after t bits were set in each; and the same with
- * two probes to a lane. */
-static double lanes_once(unsigned k, double t) {
+/* The probability that probes of k lanes, one in each, all hit after t bits were set in each lane;
+ * and the same with two probes in each. */
+static double split512_lanes_once(unsigned k, double t) {
     return blyi_power(-expm1(t * log1p(-1.0 / 64)), k);
 }
 
-static double lanes_twice(unsigned k, double t) {
-    return blyi_power(lane_twice(64, t), k);
+static double split512_lanes_twice(unsigned k, double t) {
+    return blyi_power(split512_lane_twice(64, t), k);
 }
 
-/* k = 12: j of the block's i keys put their second bit in the half that the query probes twice. (k
- * carries i here.) */
-static double split_halves(unsigned i, double j) {
-    return blyi_memoised(lanes_twice, 4, i + j) * blyi_memoised(lanes_once, 4, 2.0 * i - j);
+/* k = 12: j of the block's i keys set a second bit in the lanes of the half that the lookup probes
+ * twice. The first parameter, k for other functions of this type, is i here. */
+static double split512_halves(unsigned i, double j) {
+    return blyi_memoised(split512_lanes_twice, 4, i + j) *
+           blyi_memoised(split512_lanes_once, 4, 2.0 * i - j);
 }
 
-static double split_block(unsigned k, double i) {
+static double split512_block_rate(unsigned k, double i) {
     if (k == 8)
-        return lanes_once(8, i);
+        return split512_lanes_once(8, i);
     if (k == 16)
-        return lanes_twice(8, 2 * i);
-    if (i > 8192) /* full to the last bit */
+        return split512_lanes_twice(8, 2 * i);
+    if (i > 8192) /* practically every bit is set */
         return 1;
-    return blyi_binomial_mean_uncached(i, 2, split_halves, (unsigned)i);
+    return blyi_binomial_mean_uncached(i, 2, split512_halves, (unsigned)i);
 }
 
-static double split_rate(const bly_geometry *g, double n) {
-    return blyi_binomial_mean(n, (double)g->size, split_block, g->hashes);
+static double split512_rate(const bly_geometry *g, double n) {
+    return blyi_binomial_mean(n, (double)g->size, split512_block_rate, g->hashes);
 }
 
-static double split_log_miss(const bly_geometry *g) {
+static double split512_log_miss(const bly_geometry *g) {
     double second = g->hashes == 16 ? 1.0 / 64 : g->hashes == 12 ? 1.0 / 128 : 0;
     return log1p(-(1 - 63.0 / 64 * (1 - second)) / (double)g->size);
 }
 
 /* ---- bb2x512 --------------------------------------------------------------------------------- */
 
-static double pair_once(unsigned half, double i) {
+/* The probability that `half` probes all hit in a block with i keys; that 2 * half probes do; and
+ * how much the first grows with one more key. */
+static double bb2x512_one_block(unsigned half, double i) {
     return blyi_cells_rate(512, half * i, half);
 }
 
-static double pair_both(unsigned half, double i) {
+static double bb2x512_same_block(unsigned half, double i) {
     return blyi_cells_rate(512, half * i, 2 * half);
 }
 
-static double pair_slope(unsigned half, double i) {
-    return pair_once(half, i + 1) - pair_once(half, i);
+static double bb2x512_slope(unsigned half, double i) {
+    return bb2x512_one_block(half, i + 1) - bb2x512_one_block(half, i);
 }
 
-/* bb2x512: a query's two blocks are two draws from the same z blocks: now and then (1/z) the same
- * one; else two that share a fixed number of keys, so that what one has more the other has less
- * (their loads covary by -2n/z^2). Both effects matter for a handful of blocks only. */
-static double pair_rate(double z, unsigned k, double n) {
-    static const blyi_block_rate rates[] = {pair_once, pair_both, pair_slope};
-    double mean[3] = {0};
-    blyi_binomial_means(2 * n, z, rates, z < 1000 ? 3 : 2, k / 2, mean);
+/* The two blocks of a lookup are two draws from the same z blocks. With probability 1/z they are
+ * the same block. Otherwise the two share a fixed number of keys, so that one has fewer if the
+ * other has more (the covariance of their loads is -2n/z^2). Both effects matter only for a handful
+ * of blocks. */
+static double bb2x512_rate(const bly_geometry *g, double n) {
+    static const blyi_block_rate rates[] = {bb2x512_one_block, bb2x512_same_block, bb2x512_slope};
+    double z = (double)g->size, mean[3] = {0};
+    blyi_binomial_means(2 * n, z, rates, z < 1000 ? 3 : 2, g->hashes / 2, mean);
     double apart = mean[0] * mean[0] - 2 * n / (z * z) * mean[2] * mean[2];
     return fmax(0, apart) * (1 - 1 / z) + mean[1] / z;
-}
-
-static double bb2x512_rate(const bly_geometry *g, double n) {
-    return pair_rate((double)g->size, g->hashes, n);
 }
 
 static double bb2x512_log_miss(const bly_geometry *g) {
@@ -107,19 +109,20 @@ static double bb2x512_log_miss(const bly_geometry *g) {
 
 /* ---- layouts --------------------------------------------------------------------------------- */
 
-#define BLOCK_LAYOUT(bits, least, most, every, miss)                                               \
+#define BLOCK_LAYOUT(bits, k_min, k_max, every, miss)                                              \
     {                                                                                              \
         .unit_bits = bits, .step = 1, .min_size = 1, .min_valid = 1, .size_unit = 1,               \
-        .min_k = least, .max_k = most, .k_step = every, .options = BLY_FOLDABLE, .log_miss = miss, \
+        .min_k = k_min, .max_k = k_max, .k_step = every, .options = BLY_FOLDABLE,                  \
+        .log_miss = miss,                                                                          \
     }
 
 static const blyi_bit_layout sbbf_layout = BLOCK_LAYOUT(256, 8, 8, 1, sbbf_log_miss);
-static const blyi_bit_layout split_layout = BLOCK_LAYOUT(512, 8, 16, 4, split_log_miss);
+static const blyi_bit_layout split512_layout = BLOCK_LAYOUT(512, 8, 16, 4, split512_log_miss);
 static const blyi_bit_layout bb2x512_layout = BLOCK_LAYOUT(512, 2, 16, 2, bb2x512_log_miss);
 
 const blyi_planner blyi_sbbf_planner = {
     .layout = &sbbf_layout, .rate = sbbf_rate, .lookup_lines = 1};
 const blyi_planner blyi_split512_planner = {
-    .layout = &split_layout, .rate = split_rate, .lookup_lines = 1};
+    .layout = &split512_layout, .rate = split512_rate, .lookup_lines = 1};
 const blyi_planner blyi_bb2x512_planner = {
     .layout = &bb2x512_layout, .rate = bb2x512_rate, .lookup_lines = 2};

@@ -1,21 +1,22 @@
 /* Classic and partitioned Bloom filters.
  *
- * The idea (Bloom 1970): k hash functions choose k bits per key in an array of m; add sets them,
- * and a key one of whose bits is clear was never added.
+ * The idea (Bloom 1970): k hash functions choose k bits per key in an array of m bits. An add sets
+ * them, and a key one of whose bits is clear was never added.
  *
- * One 128-bit hash stands for the k functions. Kirsch and Mitzenmacher (2006) showed that two
- * suffice, g_i = h1 + i*h2 mod m, but only for large m: two keys with the same step share most
- * of their bits, and at n = 100, p = 1e-4 that doubles the rate. Bloomery walks
+ * The k functions are derived from one 128-bit hash. Kirsch and Mitzenmacher (2006) showed that two
+ * functions suffice, g_i = h1 + i*h2 mod m, but only for large m: two keys with the same step share
+ * most of their bits, and at n = 100, p = 1e-4 that doubles the FPR. Bloomery's probe sequence is
  *
  *     x = lo;  inc = hi | 1;   bit i = mulhi(x, m);   x = x * LCG + inc
  *
  * a linear congruential step per probe: as good as independent hashes at every size measured, no
- * division, one multiplication more. The textbook walk stays as an option for compatibility; its
- * extra rate is in the calculator (rate.c), so that even it keeps the rate asked.
+ * division, one multiplication more. The textbook's sequence is an option, for compatibility. Its
+ * extra FPR is part of the expected FPR (bloom_textbook_extra), so that plans with it keep the
+ * requested FPR too.
  *
- * Body: m bits, bit i at byte i>>3, mask 1<<(i&7); partitioned: k slices of s bits (a multiple of
- * 64) one after the other, probe i in slice i. Because mulhi scales, folding by d ORs d adjacent
- * bits; the textbook's modulus ORs d distant stretches.
+ * Body: m bits, bit i at byte i>>3, mask 1<<(i&7). A partitioned filter has k slices of s bits (a
+ * multiple of 64) one after the other, with probe i in slice i. Because mulhi scales, folding by d
+ * ORs d adjacent bits. With the textbook's modulus it ORs d distant stretches.
  *
  * Bits per key at 1% / 0.1% / 0.01%: 9.6 / 14.4 / 19.2, k = 7 / 10 / 13.
  */
@@ -23,60 +24,136 @@
 #include "filter/filter.h"
 #include "filter/probe_sequence.h"
 #include "filter/rate.h"
-#include "kinds/bloom/bloom_plan.h"
 
 #include <bloomery/bloom.h>
 #include <math.h>
 #include <stdio.h>
 
-typedef enum scheme { SPREAD, TEXTBOOK, SLICED } scheme;
+/* ---- planning (filter/plan.c, filter/rate.c) ------------------------------------------------- */
 
-typedef struct walk {
-    blyi_probe_sequence at;
-    uint64_t m;
-    uint64_t base; /* of the slice */
-} walk;
-
-static inline walk walk_from(const bly_filter *f, bly_hash h) {
-    return (walk){blyi_probe_sequence_begin(h), f->geometry.size, 0};
+/* The part of the expected FPR that only the textbook's double hashing causes, at most; 0 for other
+ * geometries. A key whose step equals a member's, or its negative, and whose start lies s steps
+ * along it, shares all but |s| of that member's bits: a false positive unless one of the |s| is
+ * clear. An odd step takes only half the residues of an even m. Modulo an odd m it can be 0, and
+ * then a single bit decides. This is exact when m is a power of two. Otherwise the sum's wrapping
+ * at 2^64 breaks up most of these families, and this is an upper bound. */
+static double bloom_textbook_extra(const bly_geometry *g, double n) {
+    double m = (double)g->size;
+    unsigned k = g->hashes;
+    if (!(g->options & BLY_TEXTBOOK))
+        return 0;
+    double fill = -expm1(k * n * log1p(-1 / m)), shifts = 1, term = 1;
+    bool even = fmod(m, 2) == 0;
+    for (unsigned s = 1; s < k; s++)
+        shifts += 2 * (term *= fill);
+    double same_step = even ? 2 / m : 1 / m;
+    return n * 2 * same_step / m * shifts + (even ? 0 : fill / m);
 }
 
-static inline uint64_t walk_next(walk *w, scheme s) {
-    if (s == TEXTBOOK) {
+static double classic_rate(const bly_geometry *g, double n) {
+    return blyi_cells_rate((double)g->size, g->hashes * n, g->hashes) + bloom_textbook_extra(g, n);
+}
+
+static double classic_log_miss(const bly_geometry *g) {
+    return g->hashes * log1p(-1 / (double)g->size);
+}
+
+static double partitioned_rate(const bly_geometry *g, double n) {
+    return blyi_power(-expm1(n * log1p(-1 / (double)g->size)), g->hashes);
+}
+
+static double partitioned_log_miss(const bly_geometry *g) {
+    return log1p(-1 / (double)g->size);
+}
+
+static const blyi_bit_layout classic_layout = {
+    .unit_bits = 1,
+    .step = 64,
+    .min_size = 512,
+    .min_valid = 64,
+    .size_unit = 1,
+    .min_k = 1,
+    .max_k = 64,
+    .k_step = 1,
+    .options = BLY_FOLDABLE | BLY_TEXTBOOK,
+    .best_k_is_simple = true,
+    .log_miss = classic_log_miss,
+};
+
+/* The size of a partitioned filter is the number of bits of one of its k slices. */
+static const blyi_bit_layout partitioned_layout = {
+    .unit_bits = 0,
+    .step = 64,
+    .min_size = 64,
+    .min_valid = 64,
+    .size_unit = 64,
+    .min_k = 1,
+    .max_k = 64,
+    .k_step = 1,
+    .options = BLY_FOLDABLE,
+    .log_miss = partitioned_log_miss,
+};
+
+static const blyi_planner classic_planner = {.layout = &classic_layout, .rate = classic_rate};
+static const blyi_planner partitioned_planner = {.layout = &partitioned_layout,
+                                                 .rate = partitioned_rate};
+
+/* ---- probe sequences ------------------------------------------------------------------------- */
+
+/* Bloomery's sequence over all bits, the textbook's, and Bloomery's with a probe in each slice. */
+typedef enum bloom_scheme { BLOOM_SPREAD, BLOOM_TEXTBOOK, BLOOM_SLICED } bloom_scheme;
+
+typedef struct bloom_probes {
+    blyi_probe_sequence at;
+    uint64_t m;
+    uint64_t base; /* first bit of the slice */
+} bloom_probes;
+
+static inline bloom_probes bloom_probes_begin(const bly_filter *f, bly_hash h) {
+    return (bloom_probes){blyi_probe_sequence_begin(h), f->geometry.size, 0};
+}
+
+static inline uint64_t bloom_probes_next(bloom_probes *w, bloom_scheme s) {
+    if (s == BLOOM_TEXTBOOK) {
         uint64_t i = w->at.x % w->m;
         w->at.x += w->at.inc;
         return i;
     }
     uint64_t i = w->base + blyi_probe_sequence_next(&w->at, w->m);
-    if (s == SLICED)
+    if (s == BLOOM_SLICED)
         w->base += w->m;
     return i;
 }
 
-static scheme scheme_of(const bly_filter *f) {
+static bloom_scheme bloom_scheme_of(const bly_filter *f) {
     if (f->geometry.kind == BLY_PARTITIONED)
-        return SLICED;
-    return f->geometry.options & BLY_TEXTBOOK ? TEXTBOOK : SPREAD;
+        return BLOOM_SLICED;
+    return f->geometry.options & BLY_TEXTBOOK ? BLOOM_TEXTBOOK : BLOOM_SPREAD;
 }
 
-static inline void request_in(const bly_filter *f, const bly_hash *h, size_t n, scheme s,
-                              bool to_write) {
+/* ---- lookups and adds ------------------------------------------------------------------------ */
+
+/* The functions ending in `_in` are inlined with a constant scheme, so that their loops do not
+ * branch on it. Only shared adds read it at run time. */
+
+static inline void bloom_prefetch_in(const bly_filter *f, const bly_hash *h, size_t n,
+                                     bloom_scheme s, bool to_write) {
     for (size_t i = 0; i < n; i++) {
-        walk w = walk_from(f, h[i]);
+        bloom_probes w = bloom_probes_begin(f, h[i]);
         for (unsigned j = 0; j < f->geometry.hashes; j++)
-            blyi_prefetch(f->body + (walk_next(&w, s) >> 3), to_write);
+            blyi_prefetch(f->body + (bloom_probes_next(&w, s) >> 3), to_write);
     }
 }
 
-static inline size_t contains_in(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found,
-                                 scheme s) {
+static inline size_t bloom_contains_in(const bly_filter *f, const bly_hash *h, size_t n,
+                                       uint8_t *found, bloom_scheme s) {
     const uint64_t *words = blyi_words(f);
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        walk w = walk_from(f, h[i]);
+        bloom_probes w = bloom_probes_begin(f, h[i]);
         bool hit = true;
         for (unsigned j = 0; hit && j < f->geometry.hashes; j++) {
-            uint64_t at = walk_next(&w, s);
+            uint64_t at = bloom_probes_next(&w, s);
             hit = blyi_word_get(words + (at >> 6)) >> (at & 63) & 1;
         }
         hits += hit;
@@ -86,15 +163,15 @@ static inline size_t contains_in(const bly_filter *f, const bly_hash *h, size_t 
     return hits;
 }
 
-static inline size_t add_in(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, scheme s,
-                            bool (*set)(uint64_t *, uint64_t)) {
+static inline size_t bloom_add_in(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+                                  bloom_scheme s, bool (*set)(uint64_t *, uint64_t)) {
     uint64_t *words = blyi_words(f);
     size_t fresh = 0;
     for (size_t i = 0; i < n; i++) {
-        walk w = walk_from(f, h[i]);
+        bloom_probes w = bloom_probes_begin(f, h[i]);
         bool is_new = false;
         for (unsigned j = 0; j < f->geometry.hashes; j++) {
-            uint64_t at = walk_next(&w, s);
+            uint64_t at = bloom_probes_next(&w, s);
             is_new |= set(words + (at >> 6), (uint64_t)1 << (at & 63));
         }
         fresh += is_new;
@@ -104,59 +181,63 @@ static inline size_t add_in(bly_filter *f, const bly_hash *h, size_t n, uint8_t 
     return fresh;
 }
 
-static inline void request(const bly_filter *f, const bly_hash *h, size_t n, bool to_write) {
-    switch (scheme_of(f)) {
-    case SPREAD:
-        request_in(f, h, n, SPREAD, to_write);
+static inline void bloom_prefetch_lines(const bly_filter *f, const bly_hash *h, size_t n,
+                                        bool to_write) {
+    switch (bloom_scheme_of(f)) {
+    case BLOOM_SPREAD:
+        bloom_prefetch_in(f, h, n, BLOOM_SPREAD, to_write);
         break;
-    case TEXTBOOK:
-        request_in(f, h, n, TEXTBOOK, to_write);
+    case BLOOM_TEXTBOOK:
+        bloom_prefetch_in(f, h, n, BLOOM_TEXTBOOK, to_write);
         break;
-    case SLICED:
-        request_in(f, h, n, SLICED, to_write);
+    case BLOOM_SLICED:
+        bloom_prefetch_in(f, h, n, BLOOM_SLICED, to_write);
     }
 }
 
-static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
-    request(f, h, n, false);
+static void bloom_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
+    bloom_prefetch_lines(f, h, n, false);
 }
 
-static void prefetch_add_shared(const bly_filter *f, const bly_hash *h, size_t n) {
-    request(f, h, n, true);
+static void bloom_prefetch_add_shared(const bly_filter *f, const bly_hash *h, size_t n) {
+    bloom_prefetch_lines(f, h, n, true);
 }
 
-static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
-    switch (scheme_of(f)) {
-    case SPREAD:
-        return contains_in(f, h, n, found, SPREAD);
-    case TEXTBOOK:
-        return contains_in(f, h, n, found, TEXTBOOK);
+static size_t bloom_contains_many(const bly_filter *f, const bly_hash *h, size_t n,
+                                  uint8_t *found) {
+    switch (bloom_scheme_of(f)) {
+    case BLOOM_SPREAD:
+        return bloom_contains_in(f, h, n, found, BLOOM_SPREAD);
+    case BLOOM_TEXTBOOK:
+        return bloom_contains_in(f, h, n, found, BLOOM_TEXTBOOK);
     default:
-        return contains_in(f, h, n, found, SLICED);
+        return bloom_contains_in(f, h, n, found, BLOOM_SLICED);
     }
 }
 
-static size_t add(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
-    switch (scheme_of(f)) {
-    case SPREAD:
-        return add_in(f, h, n, added, SPREAD, blyi_word_set);
-    case TEXTBOOK:
-        return add_in(f, h, n, added, TEXTBOOK, blyi_word_set);
+static size_t bloom_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
+    switch (bloom_scheme_of(f)) {
+    case BLOOM_SPREAD:
+        return bloom_add_in(f, h, n, added, BLOOM_SPREAD, blyi_word_set);
+    case BLOOM_TEXTBOOK:
+        return bloom_add_in(f, h, n, added, BLOOM_TEXTBOOK, blyi_word_set);
     default:
-        return add_in(f, h, n, added, SLICED, blyi_word_set);
+        return bloom_add_in(f, h, n, added, BLOOM_SLICED, blyi_word_set);
     }
 }
 
-static size_t add_shared(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
-    return add_in(f, h, n, added, scheme_of(f), blyi_word_set_shared);
+static size_t bloom_add_many_shared(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
+    return bloom_add_in(f, h, n, added, bloom_scheme_of(f), blyi_word_set_shared);
 }
+
+/* ---- the FPR that follows from the bits, and folding ----------------------------------------- */
 
 static double classic_current_fpr(const bly_filter *f) {
     uint64_t set = f->kernels->popcount(blyi_words(f), blyi_word_count(f));
     if (set >= f->geometry.size)
         return 1;
     return pow((double)set / (double)f->geometry.size, f->geometry.hashes) +
-           blyi_textbook_extra(&f->geometry, bly_plan_keys(&f->geometry, set));
+           bloom_textbook_extra(&f->geometry, bly_plan_keys(&f->geometry, set));
 }
 
 static double partitioned_current_fpr(const bly_filter *f) {
@@ -172,20 +253,20 @@ static double partitioned_current_fpr(const bly_filter *f) {
     return rate;
 }
 
-/* Where a bit of the large filter lands in the small one. */
-static uint64_t folded(uint64_t at, const bly_filter *from, const bly_filter *to,
-                       uint64_t divisor) {
-    switch (scheme_of(from)) {
-    case SPREAD:
+/* The position in the small filter of a bit of the large one. */
+static uint64_t bloom_folded_bit(uint64_t at, const bly_filter *from, const bly_filter *to,
+                                 uint64_t divisor) {
+    switch (bloom_scheme_of(from)) {
+    case BLOOM_SPREAD:
         return at / divisor;
-    case TEXTBOOK:
+    case BLOOM_TEXTBOOK:
         return at % to->geometry.size;
     default:
         return at / from->geometry.size * to->geometry.size + at % from->geometry.size / divisor;
     }
 }
 
-static void fold(const bly_filter *from, uint64_t divisor, bly_filter *to) {
+static void bloom_fold(const bly_filter *from, uint64_t divisor, bly_filter *to) {
     const uint64_t *source = blyi_words(from);
     uint64_t *target = blyi_words(to), bits = bly_plan_bits(&from->geometry);
     for (uint64_t base = 0; base < bits; base += 64) {
@@ -193,44 +274,21 @@ static void fold(const bly_filter *from, uint64_t divisor, bly_filter *to) {
             uint64_t at = base + (unsigned)__builtin_ctzll(w);
             if (at >= bits) /* padding, set only in a damaged map */
                 break;
-            at = folded(at, from, to, divisor);
+            at = bloom_folded_bit(at, from, to, divisor);
             (void)blyi_word_set(target + (at >> 6), (uint64_t)1 << (at & 63));
         }
     }
 }
 
-static const blyi_ops classic_ops = {
-    .capabilities = BLY_CAN_ADD | BLY_CAN_SHARE | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_FOLD |
-                    BLY_CAN_OVERLAP | BLY_CAN_MAP,
-    .prefetch = prefetch,
-    .prefetch_add_shared = prefetch_add_shared,
-    .add_many = add,
-    .add_many_shared = add_shared,
-    .contains_many = contains,
-    .current_fpr = classic_current_fpr,
-    .fold = fold,
-    .prefetch_reads_no_body = true,
-};
-
-static const blyi_ops partitioned_ops = {
-    .capabilities = BLY_CAN_ADD | BLY_CAN_SHARE | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_FOLD |
-                    BLY_CAN_OVERLAP | BLY_CAN_MAP,
-    .prefetch = prefetch,
-    .prefetch_add_shared = prefetch_add_shared,
-    .add_many = add,
-    .add_many_shared = add_shared,
-    .contains_many = contains,
-    .current_fpr = partitioned_current_fpr,
-    .fold = fold,
-    .prefetch_reads_no_body = true,
-};
+/* ---- creation -------------------------------------------------------------------------------- */
 
 bly_status bly_bloom_create(uint64_t capacity, double fpr, bly_filter **out) {
     bly_spec spec = bly_spec_for(BLY_CLASSIC, capacity, fpr);
     return bly_filter_create(&spec, out);
 }
 
-static bly_status create_exact(bly_kind kind, uint64_t size, uint32_t hashes, bly_filter **out) {
+static bly_status bloom_create_exact(bly_kind kind, uint64_t size, uint32_t hashes,
+                                     bly_filter **out) {
     bly_spec spec = bly_spec_for(kind, 0, 0);
     *out = NULL;
     if (size == 0)
@@ -241,17 +299,44 @@ static bly_status create_exact(bly_kind kind, uint64_t size, uint32_t hashes, bl
 }
 
 bly_status bly_bloom_create_exact(uint64_t bits, uint32_t hashes, bly_filter **out) {
-    return create_exact(BLY_CLASSIC, bits, hashes, out);
+    return bloom_create_exact(BLY_CLASSIC, bits, hashes, out);
 }
 
 bly_status bly_bloom_create_slices(uint64_t slice_bits, uint32_t hashes, bly_filter **out) {
-    return create_exact(BLY_PARTITIONED, slice_bits, hashes, out);
+    return bloom_create_exact(BLY_PARTITIONED, slice_bits, hashes, out);
 }
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
-static void describe_slices(const bly_geometry *g, const char *grouped, char *out, size_t room) {
-    (void)g; /* more than one bit: slices are whole words */
+static const blyi_ops classic_ops = {
+    .capabilities = BLY_CAN_ADD | BLY_CAN_SHARE | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_FOLD |
+                    BLY_CAN_OVERLAP | BLY_CAN_MAP,
+    .prefetch = bloom_prefetch,
+    .prefetch_add_shared = bloom_prefetch_add_shared,
+    .add_many = bloom_add_many,
+    .add_many_shared = bloom_add_many_shared,
+    .contains_many = bloom_contains_many,
+    .current_fpr = classic_current_fpr,
+    .fold = bloom_fold,
+    .prefetch_reads_no_body = true,
+};
+
+static const blyi_ops partitioned_ops = {
+    .capabilities = BLY_CAN_ADD | BLY_CAN_SHARE | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_FOLD |
+                    BLY_CAN_OVERLAP | BLY_CAN_MAP,
+    .prefetch = bloom_prefetch,
+    .prefetch_add_shared = bloom_prefetch_add_shared,
+    .add_many = bloom_add_many,
+    .add_many_shared = bloom_add_many_shared,
+    .contains_many = bloom_contains_many,
+    .current_fpr = partitioned_current_fpr,
+    .fold = bloom_fold,
+    .prefetch_reads_no_body = true,
+};
+
+static void bloom_describe_slices(const bly_geometry *g, const char *grouped, char *out,
+                                  size_t room) {
+    (void)g; /* always a plural: slices are whole words */
     snprintf(out, room, "slices of %s bits", grouped);
 }
 
@@ -262,7 +347,7 @@ const blyi_kind blyi_kind_classic = {
     .reason = "the smallest of the kinds that any number of threads can add to, at the price of a "
               "cache line for each of a key's bits",
     .size_unit = "bit",
-    .planner = &blyi_classic_planner,
+    .planner = &classic_planner,
     .ops = &classic_ops,
 };
 
@@ -271,7 +356,7 @@ const blyi_kind blyi_kind_partitioned = {
     .name = "partitioned",
     .meaning = "one bit in each of several slices; small, one cache miss per bit",
     .reason = "as small as classic, with each of a key's bits in a slice of its own",
-    .describe_size = describe_slices,
-    .planner = &blyi_partitioned_planner,
+    .describe_size = bloom_describe_slices,
+    .planner = &partitioned_planner,
     .ops = &partitioned_ops,
 };

@@ -1,10 +1,10 @@
-/* The arithmetic of a block: 320 counts in 512 bits, of which queries read the first 320 alone.
+/* The encoding of one block: 320 counts in 512 bits, of which lookups read only the first 320.
  *
  * The base has a bit for every cell: whether its count is more than 0. Layer 1 has a bit for every
  * bit set in the base, in the same order: whether the count is more than 1. Layer 2 has one for
- * every bit set in layer 1, and so on, until a layer has no bit set; the layers lie one after the
- * other, without gaps. A count of c is so written as a bit of the base and c bits, c - 1 ones and a
- * zero, one in each of c layers. All layers together have as many bits as all counts have sum.
+ * every bit set in layer 1, and so on, until a layer has no bit set. The layers lie one after the
+ * other, without gaps. So a count of c is a bit of the base and c more bits, c - 1 ones and a zero,
+ * one in each of c layers. All layers together have as many bits as the sum of all counts.
  *
  *     cell        0 1 2 3 4 5 6 7
  *     count       0 1 0 3 1 0 0 2
@@ -13,33 +13,31 @@
  *     layer 2           1       0
  *     layer 3           0            together 0101 10 0, seven bits
  *
- * Where a cell's bit is in the next layer follows from its place in this one: as many bits as are
- * set before it. So a cell is followed down by ranks, and three numbers suffice: where a layer
+ * The position of a cell's bit in the next layer is the number of bits set before it in this one.
+ * So a cell is followed from layer to layer by ranks, and three numbers suffice: where a layer
  * begins, how many bits it has, and how many bits of all layers are set before it.
  *
- * One copy more sets the zero in which a cell ends, and inserts a zero into the layer below, at its
- * rank; all bits behind it move up by one. One copy less takes the zero out, and clears the one
- * above.
+ * To raise a count, the zero in which its cell ends is set, and a zero is inserted into the next
+ * layer at its rank. All bits after it move up by one. To lower a count, its zero is deleted, and
+ * the one in the layer before is cleared.
  */
-#include "kinds/multilayer/multilayer.h"
+#include "kinds/multilayer/multilayer_layout.h"
 
 #include <string.h>
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* ---- layers ---------------------------------------------------------------------------------- */
 
-/* The three words of the layers, as numbers and without the highest byte: in registers, where a
- * loop over an array would wait for memory. Masks of them have the same shape. */
-typedef struct layers {
+/* The three words of the layers, as numbers and without the highest byte. Three variables stay in
+ * registers, where a loop over an array would wait for memory. Masks of them have the same type. */
+typedef struct ml_layers {
     uint64_t a, b, c;
-} layers;
+} ml_layers;
 
-/* The bits before bit `at`, which is below 192. Not a branch, but conditional moves: which word it
- * is would be anyone's guess. */
-INLINE layers before(unsigned at) {
+/* Mask of the bits before bit `at`, which is below 192. Conditional moves, because a branch on the
+ * word would often be mispredicted. */
+BLYI_ML_INLINE ml_layers ml_layers_before(unsigned at) {
     const uint64_t all = UINT64_MAX, part = ((uint64_t)1 << (at & 63)) - 1;
-    layers m = {part, 0, 0};
+    ml_layers m = {part, 0, 0};
     m.a = at >= 64 ? all : m.a;
     m.b = at >= 64 ? part : m.b;
     m.b = at >= 128 ? all : m.b;
@@ -47,186 +45,191 @@ INLINE layers before(unsigned at) {
     return m;
 }
 
-INLINE bool layer_bit(layers l, unsigned at) {
+BLYI_ML_INLINE bool ml_layer_bit(ml_layers l, unsigned at) {
     uint64_t w = at >= 64 ? l.b : l.a;
     w = at >= 128 ? l.c : w;
     return w >> (at & 63) & 1;
 }
 
-INLINE layers turned(layers l, unsigned at) {
+/* The layers with the bit at `at` flipped. */
+BLYI_ML_INLINE ml_layers ml_layers_flip(ml_layers l, unsigned at) {
     uint64_t bit = (uint64_t)1 << (at & 63);
-    return (layers){l.a ^ (at < 64 ? bit : 0), l.b ^ (at >= 64 && at < 128 ? bit : 0),
-                    l.c ^ (at >= 128 ? bit : 0)};
+    return (ml_layers){l.a ^ (at < 64 ? bit : 0), l.b ^ (at >= 64 && at < 128 ? bit : 0),
+                       l.c ^ (at >= 128 ? bit : 0)};
 }
 
-/* Bits of each four. */
-INLINE uint64_t by_fours(uint64_t x) {
+/* The number of bits set in each group of four. */
+BLYI_ML_INLINE uint64_t ml_popcount_by_fours(uint64_t x) {
     x -= x >> 1 & 0x5555555555555555U;
     return (x & 0x3333333333333333U) + (x >> 2 & 0x3333333333333333U);
 }
 
-/* Bits that are set before bit `at`: three popcounts that share their last steps. */
-INLINE unsigned layer_rank(layers l, unsigned at) {
-    layers m = before(at);
-    uint64_t fours = by_fours(l.a & m.a) + by_fours(l.b & m.b) + by_fours(l.c & m.c);
+/* The number of bits set before bit `at`: three popcounts that share their last steps. */
+BLYI_ML_INLINE unsigned ml_layer_rank(ml_layers l, unsigned at) {
+    ml_layers m = ml_layers_before(at);
+    uint64_t fours = ml_popcount_by_fours(l.a & m.a) + ml_popcount_by_fours(l.b & m.b) +
+                     ml_popcount_by_fours(l.c & m.c);
     fours = (fours & 0x0f0f0f0f0f0f0f0fU) + (fours >> 4 & 0x0f0f0f0f0f0f0f0fU);
     return (unsigned)(fours * 0x0101010101010101U >> 56);
 }
 
-/* With a zero put in at `at`. */
-INLINE layers widened(layers l, unsigned at) {
-    layers m = before(at);
-    layers stays = {l.a & m.a, l.b & m.b, l.c & m.c};
-    layers moves = {l.a ^ stays.a, l.b ^ stays.b, l.c ^ stays.c};
-    return (layers){stays.a | moves.a << 1, stays.b | moves.b << 1 | moves.a >> 63,
-                    stays.c | moves.c << 1 | moves.b >> 63};
+/* The layers with a zero inserted at `at`. */
+BLYI_ML_INLINE ml_layers ml_layers_insert_zero(ml_layers l, unsigned at) {
+    ml_layers m = ml_layers_before(at);
+    ml_layers stays = {l.a & m.a, l.b & m.b, l.c & m.c};
+    ml_layers moves = {l.a ^ stays.a, l.b ^ stays.b, l.c ^ stays.c};
+    return (ml_layers){stays.a | moves.a << 1, stays.b | moves.b << 1 | moves.a >> 63,
+                       stays.c | moves.c << 1 | moves.b >> 63};
 }
 
-/* With the bit at `at` taken out. */
-INLINE layers narrowed(layers l, unsigned at) {
-    layers m = before(at);
-    layers moved = {l.a >> 1 | l.b << 63, l.b >> 1 | l.c << 63, l.c >> 1};
-    return (layers){(l.a & m.a) | (moved.a & ~m.a), (l.b & m.b) | (moved.b & ~m.b),
-                    (l.c & m.c) | (moved.c & ~m.c)};
+/* The layers without the bit at `at`. */
+BLYI_ML_INLINE ml_layers ml_layers_delete(ml_layers l, unsigned at) {
+    ml_layers m = ml_layers_before(at);
+    ml_layers moved = {l.a >> 1 | l.b << 63, l.b >> 1 | l.c << 63, l.c >> 1};
+    return (ml_layers){(l.a & m.a) | (moved.a & ~m.a), (l.b & m.b) | (moved.b & ~m.b),
+                       (l.c & m.c) | (moved.c & ~m.c)};
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* For the base, how many bits are set before each of its words: five numbers of 12 bits. */
-enum { FIELD = 12 };
-static const uint64_t ones = UINT64_C(0x001001001001001);
+/* A block with its layers in registers. `prefixes` has the number of bits of the base that are set
+ * before each of its words: five numbers of 12 bits. */
+enum { ML_PREFIX_BITS = 12 };
+static const uint64_t ml_prefix_ones = UINT64_C(0x001001001001001);
 
-typedef struct open_block {
+typedef struct ml_block {
     uint64_t *base; /* in the body */
-    layers l;
-    unsigned used;     /* of their bits */
-    uint64_t prefixes; /* see above */
-    unsigned cells;    /* bits of the base that are set */
-} open_block;
+    ml_layers l;
+    unsigned used; /* layer bits */
+    uint64_t prefixes;
+    unsigned cells; /* bits of the base that are set */
+} ml_block;
 
-INLINE open_block open_up(const uint64_t *block) {
-    open_block b = {.base = (uint64_t *)(uintptr_t)block};
-    for (unsigned j = 0; j < BLYI_ML_BASE; j++) {
-        b.prefixes |= (uint64_t)b.cells << FIELD * j;
+BLYI_ML_INLINE ml_block ml_block_open(const uint64_t *block) {
+    ml_block b = {.base = (uint64_t *)(uintptr_t)block};
+    for (unsigned j = 0; j < BLYI_ML_BASE_WORDS; j++) {
+        b.prefixes |= (uint64_t)b.cells << ML_PREFIX_BITS * j;
         b.cells += blyi_popcount64(block[j]);
     }
     uint64_t last = blyi_le64(block[7]);
-    b.l = (layers){blyi_le64(block[5]), blyi_le64(block[6]), last & UINT64_MAX >> 8};
+    b.l = (ml_layers){blyi_le64(block[5]), blyi_le64(block[6]), last & UINT64_MAX >> 8};
     b.used = (unsigned)(last >> 56);
     return b;
 }
 
-/* Writes the layers back; the base has been changed where it is. */
-INLINE void close_up(const open_block *b) {
+/* Writes the layers back. The base was changed in place. */
+BLYI_ML_INLINE void ml_block_close(const ml_block *b) {
     b->base[5] = blyi_le64(b->l.a);
     b->base[6] = blyi_le64(b->l.b);
     b->base[7] = blyi_le64(b->l.c | (uint64_t)b->used << 56);
 }
 
-/* A cell's word of the base. */
-INLINE uint64_t base_word(const open_block *b, unsigned cell) {
+/* The word of the base that has a cell's bit. */
+BLYI_ML_INLINE uint64_t ml_base_word(const ml_block *b, unsigned cell) {
     return blyi_le64(b->base[cell >> 6]);
 }
 
-INLINE bool base_bit(const open_block *b, unsigned cell) {
-    return base_word(b, cell) >> (cell & 63) & 1;
+BLYI_ML_INLINE bool ml_base_bit(const ml_block *b, unsigned cell) {
+    return ml_base_word(b, cell) >> (cell & 63) & 1;
 }
 
-/* Bits of the base that are set before a cell. */
-INLINE unsigned base_rank(const open_block *b, unsigned cell) {
-    uint64_t here = base_word(b, cell) & (((uint64_t)1 << (cell & 63)) - 1);
-    return (unsigned)(b->prefixes >> FIELD * (cell >> 6) & 0xfff) + blyi_popcount64(here);
+/* The number of bits of the base that are set before a cell. */
+BLYI_ML_INLINE unsigned ml_base_rank(const ml_block *b, unsigned cell) {
+    uint64_t here = ml_base_word(b, cell) & (((uint64_t)1 << (cell & 63)) - 1);
+    return (unsigned)(b->prefixes >> ML_PREFIX_BITS * (cell >> 6) & 0xfff) + blyi_popcount64(here);
 }
 
 /* Sets a cell's bit, or clears it. */
-INLINE void base_turn(open_block *b, unsigned cell, bool set) {
-    uint64_t later = ones << FIELD * ((cell >> 6) + 1); /* past the fifth it does not matter */
+BLYI_ML_INLINE void ml_base_flip(ml_block *b, unsigned cell, bool set) {
+    /* A carry past the fifth number does no harm: it is never read. */
+    uint64_t later = ml_prefix_ones << ML_PREFIX_BITS * ((cell >> 6) + 1);
     b->base[cell >> 6] ^= blyi_le64((uint64_t)1 << (cell & 63));
     b->prefixes = set ? b->prefixes + later : b->prefixes - later;
     b->cells = set ? b->cells + 1 : b->cells - 1;
 }
 
-/* ---- following a cell down ------------------------------------------------------------------- */
+/* ---- following a cell through the layers ----------------------------------------------------- */
 
 /* A cell's bit in one of the layers. */
-typedef struct place {
+typedef struct ml_position {
     unsigned start, size; /* of the layer */
     unsigned set_before;  /* bits of all layers that are set before its start */
     unsigned at;          /* of the bit */
-} place;
+} ml_position;
 
-INLINE place first_layer(const open_block *b, unsigned cell) {
-    return (place){0, b->cells, 0, base_rank(b, cell)};
+BLYI_ML_INLINE ml_position ml_first_layer(const ml_block *b, unsigned cell) {
+    return (ml_position){0, b->cells, 0, ml_base_rank(b, cell)};
 }
 
-/* Of a bit that is set. In a damaged map the next place may be past the last bit. */
-INLINE place next_layer(const open_block *b, place p) {
-    unsigned end = p.start + p.size < BLYI_ML_LAYERS ? p.start + p.size : BLYI_ML_LAYERS;
-    unsigned rank = layer_rank(b->l, p.at) - p.set_before, set = layer_rank(b->l, end);
-    return (place){end, set - p.set_before, set, end + rank};
+/* The cell's bit in the next layer, where its bit in this one is set. In a damaged map that may be
+ * past the last bit. */
+BLYI_ML_INLINE ml_position ml_next_layer(const ml_block *b, ml_position p) {
+    unsigned end = p.start + p.size < BLYI_ML_LAYER_BITS ? p.start + p.size : BLYI_ML_LAYER_BITS;
+    unsigned rank = ml_layer_rank(b->l, p.at) - p.set_before, set = ml_layer_rank(b->l, end);
+    return (ml_position){end, set - p.set_before, set, end + rank};
 }
 
-INLINE void raise_one(open_block *b, unsigned cell) {
-    place p = first_layer(b, cell);
+BLYI_ML_INLINE void ml_raise_one(ml_block *b, unsigned cell) {
+    ml_position p = ml_first_layer(b, cell);
     b->used++;
-    if (!base_bit(b, cell)) {
-        base_turn(b, cell, true);
-        b->l = widened(b->l, p.at);
+    if (!ml_base_bit(b, cell)) {
+        ml_base_flip(b, cell, true);
+        b->l = ml_layers_insert_zero(b->l, p.at);
         return;
     }
-    while (layer_bit(b->l, p.at))
-        p = next_layer(b, p);
-    b->l = widened(turned(b->l, p.at), next_layer(b, p).at);
+    while (ml_layer_bit(b->l, p.at))
+        p = ml_next_layer(b, p);
+    b->l = ml_layers_insert_zero(ml_layers_flip(b->l, p.at), ml_next_layer(b, p).at);
 }
 
-INLINE void lower_one(open_block *b, unsigned cell) {
-    place p = first_layer(b, cell);
+BLYI_ML_INLINE void ml_lower_one(ml_block *b, unsigned cell) {
+    ml_position p = ml_first_layer(b, cell);
     b->used--;
-    if (!layer_bit(b->l, p.at)) {
-        base_turn(b, cell, false);
-        b->l = narrowed(b->l, p.at);
+    if (!ml_layer_bit(b->l, p.at)) {
+        ml_base_flip(b, cell, false);
+        b->l = ml_layers_delete(b->l, p.at);
         return;
     }
-    unsigned above = p.at;
-    for (p = next_layer(b, p); layer_bit(b->l, p.at); p = next_layer(b, p))
-        above = p.at;
-    b->l = narrowed(turned(b->l, above), p.at);
+    unsigned before = p.at; /* the bit in the layer before */
+    for (p = ml_next_layer(b, p); ml_layer_bit(b->l, p.at); p = ml_next_layer(b, p))
+        before = p.at;
+    b->l = ml_layers_delete(ml_layers_flip(b->l, before), p.at);
 }
 
 void blyi_ml_raise(uint64_t *block, const uint16_t *cells, unsigned n) {
-    open_block b = open_up(block);
+    ml_block b = ml_block_open(block);
     for (unsigned i = 0; i < n; i++)
-        raise_one(&b, cells[i]);
-    close_up(&b);
+        ml_raise_one(&b, cells[i]);
+    ml_block_close(&b);
 }
 
 void blyi_ml_lower(uint64_t *block, const uint16_t *cells, unsigned n) {
-    open_block b = open_up(block);
+    ml_block b = ml_block_open(block);
     for (unsigned i = 0; i < n; i++)
-        lower_one(&b, cells[i]);
-    close_up(&b);
+        ml_lower_one(&b, cells[i]);
+    ml_block_close(&b);
 }
 
-unsigned blyi_ml_least(const uint64_t *block, const uint16_t *cells, unsigned n) {
-    const open_block b = open_up(block);
-    unsigned least = BLYI_ML_LAYERS;
+unsigned blyi_ml_min_count(const uint64_t *block, const uint16_t *cells, unsigned n) {
+    const ml_block b = ml_block_open(block);
+    unsigned min = BLYI_ML_LAYER_BITS;
     for (unsigned i = 0; i < n; i++) {
         unsigned count = 1;
-        place p = first_layer(&b, cells[i]);
-        /* Every turn begins a layer further on, so that there is an end to it in any block. */
-        for (; p.at < BLYI_ML_LAYERS && count < least && layer_bit(b.l, p.at); count++)
-            p = next_layer(&b, p);
-        least = count < least ? count : least;
+        ml_position p = ml_first_layer(&b, cells[i]);
+        /* Every iteration begins a later layer, so the loop ends for any contents. */
+        for (; p.at < BLYI_ML_LAYER_BITS && count < min && ml_layer_bit(b.l, p.at); count++)
+            p = ml_next_layer(&b, p);
+        min = count < min ? count : min;
     }
-    return least;
+    return min;
 }
 
 /* ---- all cells ------------------------------------------------------------------------------- */
 
-/* The cells whose bits are set in a base; returns how many. */
-INLINE unsigned set_cells(const uint64_t *base, uint16_t cells[BLYI_ML_CELLS]) {
+/* The cells whose bits are set in a base. Returns how many there are. */
+BLYI_ML_INLINE unsigned ml_set_cells(const uint64_t *base, uint16_t cells[BLYI_ML_CELLS]) {
     unsigned n = 0;
-    for (unsigned j = 0; j < BLYI_ML_BASE; j++)
+    for (unsigned j = 0; j < BLYI_ML_BASE_WORDS; j++)
         for (uint64_t rest = blyi_le64(base[j]); rest; rest &= rest - 1)
             cells[n++] = (uint16_t)(64 * j + (unsigned)__builtin_ctzll(rest));
     return n;
@@ -234,14 +237,14 @@ INLINE unsigned set_cells(const uint64_t *base, uint16_t cells[BLYI_ML_CELLS]) {
 
 void blyi_ml_decode(const uint64_t *block, uint16_t counts[BLYI_ML_CELLS]) {
     uint16_t cells[BLYI_ML_CELLS];
-    unsigned size = set_cells(block, cells), at = 0;
+    unsigned size = ml_set_cells(block, cells), at = 0;
     memset(counts, 0, BLYI_ML_CELLS * sizeof *counts);
     for (unsigned i = 0; i < size; i++)
         counts[cells[i]] = 1;
-    while (size > 0 && at < BLYI_ML_LAYERS) {
+    while (size > 0 && at < BLYI_ML_LAYER_BITS) {
         unsigned next = 0;
-        for (unsigned i = 0; i < size && at < BLYI_ML_LAYERS; i++, at++) {
-            unsigned set = blyi_le64(block[BLYI_ML_BASE + (at >> 6)]) >> (at & 63) & 1;
+        for (unsigned i = 0; i < size && at < BLYI_ML_LAYER_BITS; i++, at++) {
+            unsigned set = blyi_le64(block[BLYI_ML_BASE_WORDS + (at >> 6)]) >> (at & 63) & 1;
             counts[cells[i]] = (uint16_t)(counts[cells[i]] + set);
             cells[next] = cells[i];
             next += set;
@@ -251,7 +254,7 @@ void blyi_ml_decode(const uint64_t *block, uint16_t counts[BLYI_ML_CELLS]) {
 }
 
 void blyi_ml_encode_base(const uint16_t counts[BLYI_ML_CELLS], uint64_t *base) {
-    for (unsigned j = 0; j < BLYI_ML_BASE; j++) {
+    for (unsigned j = 0; j < BLYI_ML_BASE_WORDS; j++) {
         uint64_t word = 0;
         for (unsigned i = 0; i < 64; i++)
             word |= (uint64_t)(counts[64 * j + i] > 0) << i;
@@ -263,34 +266,34 @@ void blyi_ml_encode(const uint16_t counts[BLYI_ML_CELLS], uint64_t *block) {
     uint64_t w[BLYI_ML_BLOCK_WORDS] = {0};
     uint16_t cells[BLYI_ML_CELLS];
     blyi_ml_encode_base(counts, w);
-    unsigned size = set_cells(w, cells), used = 0;
+    unsigned size = ml_set_cells(w, cells), used = 0;
     for (unsigned layer = 1; size > 0; layer++) {
         unsigned next = 0;
         for (unsigned i = 0; i < size; i++, used++) {
             bool set = counts[cells[i]] > layer;
-            w[BLYI_ML_BASE + (used >> 6)] |= (uint64_t)set << (used & 63);
+            w[BLYI_ML_BASE_WORDS + (used >> 6)] |= (uint64_t)set << (used & 63);
             cells[next] = cells[i];
             next += set;
         }
         size = next;
     }
-    w[BLYI_ML_AT_USED] |= (uint64_t)used << 56;
-    memcpy(block, w, BLYI_ML_BASE * sizeof *w);
-    for (unsigned j = BLYI_ML_BASE; j < BLYI_ML_BLOCK_WORDS; j++)
+    w[BLYI_ML_USED_WORD] |= (uint64_t)used << 56;
+    memcpy(block, w, BLYI_ML_BASE_WORDS * sizeof *w);
+    for (unsigned j = BLYI_ML_BASE_WORDS; j < BLYI_ML_BLOCK_WORDS; j++)
         block[j] = blyi_le64(w[j]);
 }
 
-bool blyi_ml_block_sound(const uint64_t *block) {
-    const open_block b = open_up(block);
+bool blyi_ml_block_is_valid(const uint64_t *block) {
+    const ml_block b = ml_block_open(block);
     unsigned size = b.cells, end = 0, set = 0;
-    if (b.used > BLYI_ML_LAYERS)
+    if (b.used > BLYI_ML_LAYER_BITS)
         return false;
     while (size > 0) {
         if (size > b.used - end)
             return false;
         end += size;
-        size = layer_rank(b.l, end) - set;
+        size = ml_layer_rank(b.l, end) - set;
         set += size;
     }
-    return end == b.used && layer_rank(b.l, BLYI_ML_LAYERS) == set;
+    return end == b.used && ml_layer_rank(b.l, BLYI_ML_LAYER_BITS) == set;
 }

@@ -1,36 +1,36 @@
 /* The scalable Bloom filter: a filter that grows.
  *
- * The idea (Almeida, Baquero, Preguica and Hutchison 2007): when a filter is full, put a larger one
- * beside it. A key is present when any of these levels has it, so a query asks them all, and an
- * add asks them all and then goes to the last one. Wrong answers add up: level i must have a rate
- * p_i such that the sum over all levels there can ever be stays within the rate p that was asked.
+ * The idea (Almeida, Baquero, Preguica and Hutchison 2007): when a filter is full, a larger one is
+ * opened beside it. A key is present when any of these levels contains it, so a lookup tests all of
+ * them, and an add tests all of them and then adds to the last one. False positives add up: level i
+ * must have an FPR p_i such that the sum over all possible levels stays within the requested FPR p.
  *
- *   capacities   n, g n, g^2 n, ...      with g = 2 unless another factor was asked
- *   rates        p_0 = share * p,   p_i = (p - p_0 - ... - p_(i-1)) * (1 - r)
+ *   capacities   n, g n, g^2 n, ...      with g = 2 unless another factor is requested
+ *   FPRs         p_0 = share * p,   p_i = (p - p_0 - ... - p_(i-1)) * (1 - r)
  *
- * with r = 0.85. (A factor of 1 means levels alike. It is good for sixteen of them and then counts
- * as 2, since a query asks every level, and there may be 48.) What is left of p shrinks by r with
- * each level and is never used up. With the default share, 1 - r, this is the series p (1-r) r^i. A
- * level's capacity and rate are in its header, so what the next one must be follows from those
- * there are, and a filter that comes out of a file grows on as if it had never been away.
+ * with r = 0.85. (A factor of 1 means levels of equal capacity. It is used for sixteen of them and
+ * then counts as 2, since a lookup tests every level, and there may be 48.) The remaining part of p
+ * shrinks by r with each level and is never used up. With the default share, 1 - r, this is the
+ * series p (1-r) r^i. A level's capacity and FPR are in its header, so the next level follows from
+ * the existing ones, and a filter that was loaded from a file grows as if it had never been saved.
  *
- * The trap is to start the series at p, as if the first level had the whole rate to itself: the sum
- * is then p / (1 - r), twice the rate asked for r = 1/2 and five times for r = 0.8. Widely used
- * implementations do so, behind tests that allow twice the rate.
+ * The trap is to start the series at p, as if the first level could use the whole FPR: the sum is
+ * then p / (1 - r), twice the requested FPR for r = 1/2 and five times for r = 0.8. Widely used
+ * implementations do so, with tests that allow twice the FPR.
  *
- * The choice of r. A small one makes late levels expensive (each halving of a rate costs 1.44 bits
+ * The choice of r. A small one makes late levels expensive (each halving of an FPR costs 1.44 bits
  * per key), one close to 1 the first. Grown from n = 1000 at p = 1% to a million and to a billion
- * keys, as multiples of the space of a classic filter that had known the number: 2.35 and 3.86 for
- * r = 1/2, 1.74 and 2.22 for 0.8, 1.69 and 2.05 for 0.85, 1.68 and 1.91 for 0.9. (Computed for
+ * keys, as multiples of the space of a classic filter planned for the final number: 2.35 and 3.86
+ * for r = 1/2, 1.74 and 2.22 for 0.8, 1.69 and 2.05 for 0.85, 1.68 and 1.91 for 0.9. (Computed for
  * classic levels; blocked ones take a little more.)
  *
  * Levels are split512, one cache line per key, unless bb2x512, two lines, needs less than 1/1.15 of
- * the space: so it is for rates below 3e-5. (Less than 1/1.1 where the first level has taken half
- * of the rate or more: later levels are then finer, below 2e-4 from the first on.) Every level sees
- * the same hash, computed once. Batches request the lines of all levels ahead; then the levels are
- * asked, newest first, since that holds half the keys, and each only about the keys that no newer
- * one has. An add asks all but the last level so, and leaves it to the last one's own add to say
- * what was new.
+ * the space. That is so for FPRs below 3e-5. (Where the first level has taken half of the FPR or
+ * more, the later ones have lower FPRs. For them the limit is 1/1.1, which is reached at 2e-4.)
+ * Every level uses the same hash, computed once. Batches prefetch the lines of all levels. Then the
+ * levels are tested, newest first, since that one has half the keys, and each only for the keys
+ * that no newer one contains. An add tests all levels but the last in this way, and the last one's
+ * own add reports what was new.
  *
  * In a file the levels follow one another, oldest first, each with a header of its own.
  */
@@ -43,7 +43,7 @@
 
 /* ---- create ---------------------------------------------------------------------------------- */
 
-static bly_status create(const bly_spec *spec, bly_filter **out) {
+static bly_status scalable_create(const bly_spec *spec, bly_filter **out) {
     return blyi_levels_create(spec, spec->growth, out);
 }
 
@@ -52,22 +52,23 @@ bly_status bly_scalable_create(uint64_t first_keys, double fpr, bly_filter **out
     return bly_filter_create(&spec, out);
 }
 
-/* ---- use ------------------------------------------------------------------------------------- */
+/* ---- adds ------------------------------------------------------------------------------------ */
 
-/* As long as a filter has not grown, it costs what its first level costs. */
-static bly_filter *sole(const bly_filter *f, size_t n) {
+/* As long as a filter has not grown, a batch costs what it costs for its first level. */
+static bly_filter *scalable_single_level(const bly_filter *f, size_t n) {
     return f->levels->n == 1 && n <= blyi_level_room(blyi_newest_level(f)) ? blyi_newest_level(f)
                                                                            : NULL;
 }
 
-/* Adds at most a group, which the last level has room for. Returns how many were new. */
-static size_t put_some(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
+/* Adds at most a group of keys, which the last level has capacity for. Returns the number of new
+ * ones. */
+static size_t scalable_add_group(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
     blyi_absent fresh;
     uint8_t is_new[BLYI_BATCH_GROUP];
     bly_filter *last = blyi_newest_level(f);
     blyi_levels_find_absent(f, f->levels->n - 1, h, n, &fresh);
     size_t count = last->ops->add_many(last, fresh.h, fresh.n, is_new);
-    last->items += count;                 /* it had room for them */
+    last->items += count;                 /* no overflow: within its capacity */
     f->items = blyi_sum(f->items, count); /* as blyi_levels_consistent adds them */
     if (added) {
         memset(added, 0, n);
@@ -77,8 +78,9 @@ static size_t put_some(bly_filter *f, const bly_hash *h, size_t n, uint8_t *adde
     return count;
 }
 
-/* Passes over the keys that are present, up to the first new one. Returns how many. */
-static size_t put_known(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
+/* Skips the keys that are present, up to the first new one. Returns how many were skipped. */
+static size_t scalable_skip_known(const bly_filter *f, const bly_hash *h, size_t n,
+                                  uint8_t *added) {
     blyi_absent fresh;
     blyi_levels_find_absent(f, f->levels->n, h, n, &fresh);
     size_t known = fresh.n > 0 ? fresh.from[0] : n;
@@ -87,17 +89,17 @@ static size_t put_known(const bly_filter *f, const bly_hash *h, size_t n, uint8_
     return known;
 }
 
-static bly_status put_all(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                          bly_tally *sum) {
+static bly_status scalable_add_groups(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+                                      bly_tally *sum) {
     for (size_t done = 0, some; done < n; done += some) {
         uint64_t room = blyi_level_room(blyi_newest_level(f));
         uint8_t *to = added ? added + done : NULL;
         some = n - done < BLYI_BATCH_GROUP ? n - done : BLYI_BATCH_GROUP;
         if (room > 0) {
             some = some < room ? some : (size_t)room;
-            sum->fresh += put_some(f, h + done, some, to);
-        } else { /* full, but only a key that is new needs another level */
-            size_t known = put_known(f, h + done, some, to);
+            sum->fresh += scalable_add_group(f, h + done, some, to);
+        } else { /* full, but only a new key needs another level */
+            size_t known = scalable_skip_known(f, h + done, some, to);
             bly_status status = known < some ? blyi_levels_grow(f) : BLY_OK;
             some = known;
             if (status) {
@@ -110,15 +112,17 @@ static bly_status put_all(bly_filter *f, const bly_hash *h, size_t n, uint8_t *a
     return BLY_OK;
 }
 
-/* A key by itself, in a filter that has not grown, goes straight to its place: that is what a
- * server adds most of the time. */
-static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum) {
-    bly_filter *only = n == 1 ? sole(f, 1) : NULL;
-    if (!only || !only->add_block)
-        return put_all(f, h, n, added, sum);
-    blyi_block_probe spot = blyi_block_probe_of(h[0], only->geometry.size, only->ops->block_shift);
-    bool is_new = only->add_block(only->body + spot.at, spot.bits, only->geometry.hashes);
-    f->items = only->items += is_new;
+/* A single key in a filter that has not grown goes directly to its block: that is the most common
+ * add of a server. */
+static bly_status scalable_try_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+                                        bly_tally *sum) {
+    bly_filter *level = n == 1 ? scalable_single_level(f, 1) : NULL;
+    if (!level || !level->add_block)
+        return scalable_add_groups(f, h, n, added, sum);
+    blyi_block_probe probe =
+        blyi_block_probe_of(h[0], level->geometry.size, level->ops->block_shift);
+    bool is_new = level->add_block(level->body + probe.at, probe.bits, level->geometry.hashes);
+    f->items = level->items += is_new;
     if (added)
         *added = is_new;
     sum->done++;
@@ -126,11 +130,11 @@ static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added
     return BLY_OK;
 }
 
-/* ---- the whole and its levels ---------------------------------------------------------------- */
+/* ---- levels ---------------------------------------------------------------------------------- */
 
-/* A level must be a filter of plain bits. How large the next one will be follows from its capacity,
- * so that must be one that its bits can bear. */
-static bool admits(const blyi_shape *all, unsigned i, const blyi_shape *level) {
+/* A level must be a filter of plain bits. The size of the next one follows from its capacity, so
+ * that must be plausible for its bits. */
+static bool scalable_accepts_level(const blyi_shape *all, unsigned i, const blyi_shape *level) {
     (void)all;
     (void)i;
     bly_kind kind = level->geometry.kind;
@@ -138,37 +142,40 @@ static bool admits(const blyi_shape *all, unsigned i, const blyi_shape *level) {
            level->capacity <= bly_plan_bits(&level->geometry);
 }
 
-/* What one line per key may cost, as a multiple of what two lines need. Where the first level has
- * taken most of the rate, the later ones have such low rates that the difference matters more. */
-#define MAX_SPACE               1.15
-#define MAX_SPACE_WHEN_RESERVED 1.1
+/* The space that split512 may take, as a multiple of what bb2x512 needs. Where the first level has
+ * taken most of the FPR, the later ones have such low FPRs that the difference matters more. */
+#define SCALABLE_MAX_SPACE               1.15
+#define SCALABLE_MAX_SPACE_WHEN_RESERVED 1.1
 
 static bly_status scalable_plan_level(const blyi_level_request *w, double *fpr, bly_geometry *out) {
-    const double most = w->last && w->reserved ? MAX_SPACE_WHEN_RESERVED : MAX_SPACE;
+    const double max_space =
+        w->last && w->reserved ? SCALABLE_MAX_SPACE_WHEN_RESERVED : SCALABLE_MAX_SPACE;
     bly_geometry fast;
     bly_status status = bly_plan(BLY_BB2X512, w->keys, *fpr, 0, w->hash_bits, out);
     if (status == BLY_OK &&
         bly_plan(BLY_SPLIT512, w->keys, *fpr, 0, w->hash_bits, &fast) == BLY_OK &&
-        (double)bly_plan_bytes(&fast) <= most * (double)bly_plan_bytes(out))
+        (double)bly_plan_bytes(&fast) <= max_space * (double)bly_plan_bytes(out))
         *out = fast;
     return status;
 }
 
-static const blyi_level_rules whole = {
-    .accepts_level = admits,
+static const blyi_level_rules scalable_level_rules = {
+    .accepts_level = scalable_accepts_level,
     .levels_are_consistent = blyi_levels_consistent,
     .update_totals = blyi_levels_sum_counts,
     .plan_level = scalable_plan_level,
     .levels_are_public = true,
 };
 
+/* ---- descriptor ------------------------------------------------------------------------------ */
+
 static const blyi_ops scalable_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP | BLY_HAS_LEVELS,
-    .create = create,
-    .level_rules = &whole,
-    .single_level = sole,
+    .create = scalable_create,
+    .level_rules = &scalable_level_rules,
+    .single_level = scalable_single_level,
     .prefetch = blyi_levels_prefetch,
-    .try_add_many = put,
+    .try_add_many = scalable_try_add_many,
     .contains_many = blyi_levels_contains_many,
     .clear = blyi_levels_clear,
     .fill_stats = blyi_levels_stats,
@@ -178,13 +185,13 @@ static const blyi_ops scalable_ops = {
     .is_equal = blyi_levels_equal,
 };
 
-static bly_status check_geometry(const bly_geometry *g) {
+static bly_status scalable_check(const bly_geometry *g) {
     if (!blyi_growth_is_valid(g->detail))
         return BLY_EGEOMETRY;
     return blyi_levels_geometry_check(g, 1, BLYI_MAX_LEVELS);
 }
 
-static const blyi_planner scalable_planner = BLYI_LEVELS_PLANNER(check_geometry);
+static const blyi_planner scalable_planner = BLYI_LEVELS_PLANNER(scalable_check);
 
 const blyi_kind blyi_kind_scalable = {
     .code = BLY_SCALABLE,
