@@ -4,7 +4,7 @@
 
 #include "table_support.h"
 
-#include "kinds/counts/counts.h"
+#include "kinds/counts/counts_layout.h"
 
 /* By detail: the highest count, and what the growth of steps is divided by. */
 static const uint64_t ends[] = {7132093290, 244011};

@@ -3,7 +3,7 @@
 #include "store_support.h"
 #include "table_support.h"
 
-#include "kinds/hll/hll.h"
+#include "kinds/hll/hll_layout.h"
 
 static bly_filter *hll(unsigned precision) {
     bly_filter *f = NULL;

@@ -192,7 +192,7 @@ static void bits_per_key(void **state) {
 /* Lines whose mark has changed since the last call. */
 static uint64_t lines_cleaned(const bly_filter *f, uint8_t *marks) {
     uint64_t changed = 0;
-    const uint8_t *line = blyi_window_body(f);
+    const uint8_t *line = blyi_window_first_line(f);
     for (uint64_t i = 0; i < blyi_window_lines(&f->geometry); i++, line += 64) {
         changed += marks[i] != line[63] >> 7;
         marks[i] = line[63] >> 7;
@@ -209,11 +209,11 @@ static void no_add_does_more_than_its_share(void **state) {
     for (size_t c = 0; c < COUNT_OF(generations); c++) {
         bly_filter *f = window(2500, 0.001, generations[c], 0, 0);
         uint64_t lines = blyi_window_lines(&f->geometry);
-        uint64_t most = blyi_window_parts(&f->geometry) + blyi_window_get(f, BLYI_WIN_STEP);
+        uint64_t most = blyi_window_parts(&f->geometry) + blyi_window_get_field(f, BLYI_WIN_STEP);
         uint8_t *marks = calloc(lines, 1);
         uint64_t ordinal = 0, turns = 0, cleaned = 0;
         for (uint64_t i = 0; i < 20000; i++) {
-            bool swept = blyi_window_get(f, BLYI_WIN_CURSOR) == lines;
+            bool swept = blyi_window_get_field(f, BLYI_WIN_CURSOR) == lines;
             (void)add(f, key(5, i / times[c]));
             uint64_t now = lines_cleaned(f, marks);
             cleaned += now;

@@ -248,22 +248,22 @@ static void wrong_repeats(void **state) {
     for (int small = 0; small < 2; small++) {
         bly_filter *f = any_window(small, 800, 8, 0);
         blyi_shape shape = blyi_filter_shape(f);
-        blyi_window_set(f, BLYI_WIN_REPEATS, 1); /* of no key */
-        assert_false(blyi_window_sound(&shape, f->body));
-        blyi_window_set(f, BLYI_WIN_REPEATS, 0);
+        blyi_window_set_field(f, BLYI_WIN_REPEATS, 1); /* of no key */
+        assert_false(blyi_window_body_is_valid(&shape, f->body));
+        blyi_window_set_field(f, BLYI_WIN_REPEATS, 0);
         for (uint64_t i = 0; i < 30; i++)
             (void)add(f, key(1, i));
         shape = blyi_filter_shape(f);
         uint64_t most = 100 - info_of(f).active_keys;
         static const uint64_t more[] = {1, 2, 1000, UINT64_C(1) << 56, UINT64_C(1) << 63};
         for (size_t i = 0; i < COUNT_OF(more); i++) {
-            blyi_window_set(f, BLYI_WIN_REPEATS, most + more[i]);
-            assert_false(blyi_window_sound(&shape, f->body));
+            blyi_window_set_field(f, BLYI_WIN_REPEATS, most + more[i]);
+            assert_false(blyi_window_body_is_valid(&shape, f->body));
         }
-        blyi_window_set(f, BLYI_WIN_REPEATS, 0 - info_of(f).active_keys); /* the sum wraps */
-        assert_false(blyi_window_sound(&shape, f->body));
-        blyi_window_set(f, BLYI_WIN_REPEATS, most);
-        assert_true(blyi_window_sound(&shape, f->body));
+        blyi_window_set_field(f, BLYI_WIN_REPEATS, 0 - info_of(f).active_keys); /* the sum wraps */
+        assert_false(blyi_window_body_is_valid(&shape, f->body));
+        blyi_window_set_field(f, BLYI_WIN_REPEATS, most);
+        assert_true(blyi_window_body_is_valid(&shape, f->body));
         (void)add(f, key(1, 0)); /* and then the generation is full */
         assert_true(info_of(f).ordinal == 1 && info_of(f).active_arrivals == 1);
         assert_sound(f);
@@ -282,8 +282,8 @@ static void most_keys(void **state) {
         spec.span = form % 2 ? 1000 : 0;
         assert_ok(bly_filter_create(&spec, &f));
         (void)add(f, key(1, 0));
-        blyi_window_set_keys(f, 0, blyi_window_most_keys(&f->geometry), 0);
-        f->items = blyi_window_most_keys(&f->geometry);
+        blyi_window_set_keys(f, 0, blyi_window_max_keys(&f->geometry), 0);
+        f->items = blyi_window_max_keys(&f->geometry);
         assert_sound(f);
         for (uint64_t i = 0; i < 100; i++)
             (void)add(f, key(1, i / 2));

@@ -1,7 +1,7 @@
 /* Asking a window about many keys says what asking about one says, whatever is asked together. */
 #include "window_support.h"
 
-#include "kinds/window/window_probe_sequence.h"
+#include "kinds/window/window_layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,7 +124,7 @@ static void of_any_parts(void **state) {
     for (unsigned parts = 1; parts <= BLYI_WIN_MAX_PARTS; parts += parts < 4 ? 1 : 6)
         for (uint32_t generations = 8; generations <= 16; generations += 8) {
             bly_spec spec = spec_of(generations, 0.01, BLY_HASH_XXH3, parts);
-            unsigned lanes = blyi_window_lanes(generations + 1);
+            unsigned lanes = blyi_window_lane_count(generations + 1);
             spec.geometry = (bly_geometry){BLY_WINDOW, lanes * parts, 400, 0, generations};
             at_every_stage(&spec);
         }
@@ -147,7 +147,7 @@ static void of_slots_there_are_not(void **state) {
         bly_filter *f;
         assert_ok(bly_filter_create(&spec, &f));
         add_up_to(f, 3000);
-        blyi_window_set(f, BLYI_WIN_LIVE, UINT64_MAX);
+        blyi_window_set_field(f, BLYI_WIN_LIVE, UINT64_MAX);
         ask_all(f, 3000);
         bly_filter_destroy(f);
     }
@@ -168,18 +168,18 @@ static void places_agree(void **state) {
     uint64_t rng = 1;
     (void)state;
     for (unsigned slots = 2; slots <= BLYI_WIN_MAX_SLOTS; slots++) {
-        const blyi_line_layout p = places_of(slots);
+        const blyi_window_places p = blyi_window_places_of(slots);
         for (int i = 0; i < 1000; i++) {
             uint64_t y = i == 0 ? 0 : i == 1 ? UINT64_MAX : blyt_next(&rng), z = blyt_next(&rng);
-            blyi_slices_of_two got = blyi_positions_of(&p, y, z),
-                               plain = blyi_positions_plain(&p, y, z);
+            blyi_window_u16x8 got = blyi_window_place_pair(&p, y, z),
+                              plain = blyi_window_place_pair_plain(&p, y, z);
             assert_memory_equal(&got, &plain, sizeof got);
             for (unsigned lane = 0; lane < p.lanes; lane++) {
-                unsigned side = blyi_slice_of_lane(lane),
-                         last = blyi_window_lane(slots, lane + 1) - 1;
-                assert_int_equal(got[side], blyi_position_of(&p, y, lane));
-                assert_int_equal(got[BLYI_SLICES + side], blyi_position_of(&p, z, lane));
-                assert_in_range(got[side], blyi_window_lane(slots, lane), last);
+                unsigned side = blyi_window_quarter_of(lane),
+                         last = blyi_window_lane_start(slots, lane + 1) - 1;
+                assert_int_equal(got[side], blyi_window_place_of(&p, y, lane));
+                assert_int_equal(got[BLYI_WIN_QUARTERS + side], blyi_window_place_of(&p, z, lane));
+                assert_in_range(got[side], blyi_window_lane_start(slots, lane), last);
             }
         }
     }

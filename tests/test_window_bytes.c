@@ -27,7 +27,7 @@ static void files_go_on(void **state) {
             (void)add(a, key(1, i));
             if (i % 37 != 36)
                 continue;
-            uint64_t cursor = blyi_window_get(a, BLYI_WIN_CURSOR);
+            uint64_t cursor = blyi_window_get_field(a, BLYI_WIN_CURSOR);
             in_the_middle |= cursor > 0 && cursor < blyi_window_lines(&a->geometry);
             b = through_bytes(a);
             assert_true(bly_filter_equal(a, b) && bly_filter_count(a) == bly_filter_count(b));
@@ -83,7 +83,7 @@ static void maps_answer(void **state) {
 
 /* A change to a word of the heading that may be as good. */
 static bool is_harmless(const bly_filter *f, size_t word, uint64_t old, uint64_t wrong) {
-    bool timed = blyi_window_get(f, BLYI_WIN_SPAN) != 0;
+    bool timed = blyi_window_get_field(f, BLYI_WIN_SPAN) != 0;
     /* Another span or time. */
     if (timed && (word == BLYI_WIN_SPAN || word == BLYI_WIN_NOW) && (old ^ wrong) < 100)
         return true;
@@ -101,7 +101,7 @@ static bool is_harmless(const bly_filter *f, size_t word, uint64_t old, uint64_t
     if (word != BLYI_WIN_CURSOR || wrong > blyi_window_lines(&f->geometry))
         return false;
     for (; old < wrong; old++)
-        if (!blyi_window_swept(f, blyi_window_body(f) + 64 * old))
+        if (!blyi_window_is_swept(f, blyi_window_first_line(f) + 64 * old))
             return false;
     return true;
 }
@@ -110,47 +110,47 @@ static bool is_harmless(const bly_filter *f, size_t word, uint64_t old, uint64_t
 static void refuse_headings(bly_filter *f) {
     static const uint64_t changes[] = {1, 2, 4, 256, (uint64_t)1 << 57, UINT64_MAX};
     blyi_shape shape = blyi_filter_shape(f);
-    size_t words = (size_t)blyi_window_heading(&f->geometry) / 8;
-    assert_true(blyi_window_sound(&shape, f->body));
+    size_t words = (size_t)blyi_window_heading_bytes(&f->geometry) / 8;
+    assert_true(blyi_window_body_is_valid(&shape, f->body));
     for (size_t w = 0; w < words; w++)
         for (size_t c = 0; c < COUNT_OF(changes); c++) {
             uint64_t old = blyi_words(f)[w], wrong = old ^ blyi_le64(changes[c]);
             if (is_harmless(f, w, blyi_le64(old), blyi_le64(wrong)))
                 continue;
             blyi_words(f)[w] = wrong;
-            if (blyi_window_sound(&shape, f->body))
+            if (blyi_window_body_is_valid(&shape, f->body))
                 print_message("word %zu, change %zu\n", w, c);
-            assert_false(blyi_window_sound(&shape, f->body));
+            assert_false(blyi_window_body_is_valid(&shape, f->body));
             blyi_words(f)[w] = old;
         }
     shape.items++;
-    assert_false(blyi_window_sound(&shape, f->body));
+    assert_false(blyi_window_body_is_valid(&shape, f->body));
 }
 
 static void refuse_lines(bly_filter *f) {
     blyi_shape shape = blyi_filter_shape(f);
-    uint8_t *line = blyi_window_body(f);
+    uint8_t *line = blyi_window_first_line(f);
     line[63] ^= 0x80; /* the mark of a line that the cursor has passed */
-    assert_false(blyi_window_sound(&shape, f->body));
+    assert_false(blyi_window_body_is_valid(&shape, f->body));
     line[63] ^= 0xc0; /* a bit of no place */
-    assert_false(blyi_window_sound(&shape, f->body));
+    assert_false(blyi_window_body_is_valid(&shape, f->body));
     line[63] ^= 0x40;
-    assert_true(blyi_window_sound(&shape, f->body));
+    assert_true(blyi_window_body_is_valid(&shape, f->body));
     shape.capacity /= 50;
-    assert_false(blyi_window_sound(&shape, f->body));
+    assert_false(blyi_window_body_is_valid(&shape, f->body));
 }
 
 /* A slot that waits for its first key is empty. */
 static void refuse_leftovers(bly_filter *f) {
     blyi_shape shape;
-    uint8_t *table = f->body + blyi_window_heading(&f->geometry);
+    uint8_t *table = f->body + blyi_window_heading_bytes(&f->geometry);
     bly_filter_clear(f);
     shape = blyi_filter_shape(f);
-    assert_true(blyi_window_sound(&shape, f->body));
+    assert_true(blyi_window_body_is_valid(&shape, f->body));
     table[0] |= 1;
-    assert_false(blyi_window_sound(&shape, f->body));
+    assert_false(blyi_window_body_is_valid(&shape, f->body));
     table[0] ^= 3; /* of a slot that is not live: a leftover */
-    assert_true(blyi_window_sound(&shape, f->body));
+    assert_true(blyi_window_body_is_valid(&shape, f->body));
 }
 
 static void wrong_headings_are_refused(void **state) {
@@ -201,7 +201,7 @@ static void any_body_is_safe(void **state) {
         }
         assert_ok(bly_filter_clone(model, NULL, &into));
         (void)!bly_filter_union(into, f);
-        assert_ok(blyi_window_unite(into, f));
+        assert_ok(blyi_window_union(into, f));
         for (uint64_t i = 0; i < 1000; i++)
             (void)add(into, key(1, i));
         blyt_list_free(&l);

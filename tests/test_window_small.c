@@ -3,7 +3,7 @@
  * all windows. */
 #include "window_support.h"
 
-#include "kinds/window/window_small.h"
+#include "kinds/window/window_layout.h"
 
 static bool is_small(const bly_filter *f) {
     return blyi_window_is_small(&f->geometry);
@@ -80,7 +80,7 @@ static void bits_of_a_key(void **state) {
         assert_ok(bly_hasher_init(&spec.hasher, BLY_HASH_FNV1A, 0));
         assert_ok(bly_filter_create(&spec, &f));
         assert_ok(bly_filter_add(f, "bloomery", 8, NULL));
-        size_t first = (size_t)blyi_window_heading(&f->geometry);
+        size_t first = (size_t)blyi_window_heading_bytes(&f->geometry);
         for (unsigned j = 0; j < f->geometry.hashes; j++) {
             uint8_t *at = f->body + first + vectors[i].bits[j] / 8;
             assert_true(*at >> vectors[i].bits[j] % 8 & 1);
@@ -95,7 +95,7 @@ static void bits_of_a_key(void **state) {
 /* Bits of each slot, in every column, as the format says where they are. */
 static void bits_by_hand(const bly_filter *f, uint64_t *set) {
     unsigned slots = blyi_window_slots(&f->geometry);
-    size_t first = 8 * (size_t)blyi_window_heading(&f->geometry);
+    size_t first = 8 * (size_t)blyi_window_heading_bytes(&f->geometry);
     memset(set, 0, slots * sizeof *set);
     for (size_t bit = 0; bit < slots * f->geometry.size; bit++)
         set[bit % slots] += f->body[(first + bit) / 8] >> (first + bit) % 8 & 1;
@@ -114,7 +114,7 @@ static void a_turn_empties_one_slot(void **state) {
             while (!blyi_window_is_full(f))
                 (void)add(f, key(s, i++));
             bits_by_hand(f, set[0]);
-            blyi_window_turn(f, ordinal + 1);
+            blyi_window_rotate(f, ordinal + 1);
             bits_by_hand(f, set[1]);
             unsigned active = blyi_window_active(f);
             for (unsigned slot = 0; slot <= s; slot++)

@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-#include "kinds/window/window_body.h"
+#include "kinds/window/window_layout.h"
 
 #include <math.h>
 
@@ -65,7 +65,7 @@ static inline bly_stats stats_of(const bly_filter *f) {
 
 static inline void assert_sound(const bly_filter *f) {
     blyi_shape shape = blyi_filter_shape(f);
-    assert_true(blyi_window_sound(&shape, f->body));
+    assert_true(blyi_window_body_is_valid(&shape, f->body));
 }
 
 /* How many of the keys first .. last-1 of a stream are found. */

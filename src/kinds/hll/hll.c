@@ -2,94 +2,110 @@
  *
  * The idea: among n random numbers, the one that begins with the most zeros begins with about log2
  * n of them. One such record is a poor guess, so there are m = 2^p: the first p bits of a key's
- * hash choose a register, and the register keeps the highest rank it has seen, the rank of a hash
+ * hash choose a register, and the register keeps the highest rank of its keys, the rank of a hash
  * being one more than the number of zeros after those p bits. A key that comes again changes
- * nothing, by whatever way and in whatever order; so the larger of every two registers is the
- * sketch of two streams' union, to the last bit. hll_estimate.c makes a number of the registers.
+ * nothing, whatever the order. So the larger of every two registers is exactly the sketch of the
+ * union of two streams.
  *
  * Only the word `hi` of a hash is used: index = hi >> (64-p), rank = zeros at the top of hi << p,
- * at most 64-p, plus 1. A register is thus at most 65-p <= 61, and six bits hold it.
+ * at most 64-p, plus 1. A register is thus at most 65-p <= 61, which fits six bits.
  *
- * A sketch can be asked about a key like any filter: "no" if the register is below the key's rank,
- * for then the key never came. It is the same look that tells whether an add has changed anything.
+ * A sketch supports lookups like any filter: "no" if the register is below the key's rank, because
+ * then the key was never added. The same test decides whether an add changes anything.
  *
  * Body: register i is bits 6i .. 6i+5, counted from the lowest bit of the first byte. With p = 14,
  * 12 KiB, it stays in a processor's first cache. Nearly every add finds its register high enough
- * already, and ends there: some 3 ns for a hash at hand.
+ * already, and ends there: about 3 ns when the hash is given.
+ *
+ * Estimate: the improved estimator of Ertl ("New cardinality estimation algorithms for HyperLogLog
+ * sketches", 2017). Let m registers have the values 0 .. q + 1, where q = 64 - precision is the
+ * number of bits that a rank is read from, and let c(k) of them have value k. The first HyperLogLog
+ * computed
+ *     a m^2 / sum over k of c(k) 2^-k
+ * which is right only between some multiples of m and 2^q: below, linear counting had to be used,
+ * and around the seam, tables of measured bias. Ertl replaces the two ends of the sum by what they
+ * would be if registers had values from minus to plus infinity,
+ *     c(0)          by   m sigma(c(0) / m),       sigma(x) = x + sum over k of x^(2^k) 2^(k-1)
+ *     c(q+1) 2^-q-1 by   m tau(1 - c(q+1)/m) 2^-q,
+ *                        tau(x) = (1 - x - sum over k of (1 - x^(2^-k))^2 2^-k) / 3
+ * with k from 1 on, and the same formula, with a = 1 / (2 ln 2), holds from 0 keys to 2^64, without
+ * special cases and without tables. Both sums are computed until they no longer change, which is a
+ * few dozen terms. They use only roots and products, so that every machine gets the same result.
+ * All that is needed of a sketch is the histogram c.
  */
-#include "kinds/hll/hll.h"
-
 #include "filter/kind.h"
 #include "filter/rate.h"
 #include "filter/set_operations.h"
+#include "kinds/hll/hll_layout.h"
 #include <bloomery/sketch.h>
 #include <math.h>
 #include <stdio.h>
 
-#define INLINE static inline __attribute__((always_inline))
+#define HLL_INLINE static inline __attribute__((always_inline))
 
-enum { USUAL = 14 };
+enum { HLL_DEFAULT_PRECISION = 14 };
 
-/* ---- use ------------------------------------------------------------------------------------- */
+/* ---- add and contains ------------------------------------------------------------------------ */
 
-INLINE uint64_t index_of(bly_hash h, unsigned precision) {
+HLL_INLINE uint64_t hll_index_of(bly_hash h, unsigned precision) {
     return h.hi >> (64 - precision);
 }
 
 /* The bits that the rank is read from, at the top, and a 1 after the last of them. */
-INLINE uint64_t rest_of(bly_hash h, unsigned precision) {
+HLL_INLINE uint64_t hll_rest_of(bly_hash h, unsigned precision) {
     return h.hi << precision | (uint64_t)1 << (precision - 1);
 }
 
-INLINE unsigned rank_of(bly_hash h, unsigned precision) {
-    return (unsigned)__builtin_clzll(rest_of(h, precision)) + 1;
+HLL_INLINE unsigned hll_rank_of(bly_hash h, unsigned precision) {
+    return (unsigned)__builtin_clzll(hll_rest_of(h, precision)) + 1;
 }
 
-/* Whether the register is at least the rank: fewer zeros lead than it says. Shifting asks that in
- * less time than counting them takes. */
-INLINE bool has(const uint8_t *body, bly_hash h, unsigned precision) {
-    unsigned value = blyi_hll_get(body, index_of(h, precision));
-    return rest_of(h, precision) >> 1 >> (BLYI_HLL_VALUES - 1 - value) != 0;
+/* Whether the register is at least the rank: then the hash has fewer leading zeros than the
+ * register says. A shift tests that in less time than counting the zeros takes. */
+HLL_INLINE bool hll_contains_one(const uint8_t *body, bly_hash h, unsigned precision) {
+    unsigned value = blyi_hll_get(body, hll_index_of(h, precision));
+    return hll_rest_of(h, precision) >> 1 >> (BLYI_HLL_VALUES - 1 - value) != 0;
 }
 
-static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
-    (void)f; /* small enough to be near */
+static void hll_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
+    (void)f; /* small enough to stay in the cache */
     (void)h;
     (void)n;
 }
 
 /* Returns whether the register had to be raised. */
-INLINE bool put(uint8_t *body, bly_hash h, unsigned precision) {
-    bool higher = !has(body, h, precision);
+HLL_INLINE bool hll_add_one(uint8_t *body, bly_hash h, unsigned precision) {
+    bool higher = !hll_contains_one(body, h, precision);
     if (__builtin_expect(higher, 0))
-        blyi_hll_set(body, index_of(h, precision), rank_of(h, precision));
+        blyi_hll_set(body, hll_index_of(h, precision), hll_rank_of(h, precision));
     return higher;
 }
 
-INLINE size_t add_by(uint8_t *body, const bly_hash *h, size_t n, uint8_t *added,
-                     unsigned precision) {
+HLL_INLINE size_t hll_add_with(uint8_t *body, const bly_hash *h, size_t n, uint8_t *added,
+                               unsigned precision) {
     size_t changes = 0;
     if (!added) {
         for (size_t i = 0; i < n; i++)
-            changes += put(body, h[i], precision);
+            changes += hll_add_one(body, h[i], precision);
         return changes;
     }
     for (size_t i = 0; i < n; i++)
-        changes += added[i] = put(body, h[i], precision);
+        changes += added[i] = hll_add_one(body, h[i], precision);
     return changes;
 }
 
-/* The usual precision has a loop of its own, in which the shifts are constants. */
-static size_t add(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
+/* The default precision has a loop of its own, in which the shifts are constants. */
+static size_t hll_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
     unsigned precision = f->geometry.hashes;
-    return precision == USUAL ? add_by(f->body, h, n, added, USUAL)
-                              : add_by(f->body, h, n, added, precision);
+    return precision == HLL_DEFAULT_PRECISION
+               ? hll_add_with(f->body, h, n, added, HLL_DEFAULT_PRECISION)
+               : hll_add_with(f->body, h, n, added, precision);
 }
 
-static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
+static size_t hll_contains_many(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        bool hit = has(f->body, h[i], f->geometry.hashes);
+        bool hit = hll_contains_one(f->body, h[i], f->geometry.hashes);
         hits += hit;
         if (found)
             found[i] = hit;
@@ -97,43 +113,85 @@ static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t
     return hits;
 }
 
-/* ---- look ------------------------------------------------------------------------------------ */
+/* ---- estimate -------------------------------------------------------------------------------- */
 
-static bool sound(const blyi_shape *shape, const uint8_t *body) {
-    bool fits = true;
-    for (uint64_t i = 0; i < shape->geometry.size; i++)
-        fits &= blyi_hll_get(body, i) <= blyi_hll_top(shape->geometry.hashes);
-    return fits;
+/* 1 / (2 ln 2) */
+#define HLL_ALPHA 0.72134752044448170
+
+static double hll_sigma(double x) {
+    if (x >= 1)
+        return INFINITY;
+    double sum = x, before = -1, weight = 1;
+    while (sum != before) {
+        before = sum;
+        x *= x;
+        sum += x * weight;
+        weight *= 2;
+    }
+    return sum;
 }
 
-static double estimate(const bly_filter *f) {
-    return blyi_hll_estimate(&f->geometry, f->body, NULL);
+static double hll_tau(double x) {
+    if (x <= 0 || x >= 1)
+        return 0;
+    double sum = 1 - x, before = -1, weight = 1;
+    while (sum != before) {
+        before = sum;
+        x = sqrt(x);
+        weight /= 2;
+        sum -= (1 - x) * (1 - x) * weight;
+    }
+    return sum / 3;
 }
 
-static uint64_t count(const bly_filter *f) {
-    double keys = estimate(f);
+/* The number of distinct keys, from the registers of a sketch of that geometry; with `other` not
+ * NULL, from the larger of each two. Safe for any bytes: a register above the largest rank counts
+ * as the largest. Returns INFINITY when all do. */
+static double hll_estimate_registers(const bly_geometry *g, const uint8_t *body,
+                                     const uint8_t *other) {
+    uint64_t count[BLYI_HLL_VALUES] = {0};
+    unsigned max_rank = blyi_hll_max_rank(g->hashes);
+    for (uint64_t i = 0; i < g->size; i++) {
+        unsigned value = blyi_hll_get(body, i), second = other ? blyi_hll_get(other, i) : 0;
+        value = value > second ? value : second;
+        count[value < max_rank ? value : max_rank]++;
+    }
+    double m = (double)g->size;
+    double sum = m * hll_tau(1 - (double)count[max_rank] / m);
+    for (unsigned k = max_rank - 1; k > 0; k--)
+        sum = (sum + (double)count[k]) / 2;
+    sum += m * hll_sigma((double)count[0] / m);
+    return HLL_ALPHA * m * m / sum;
+}
+
+static double hll_estimate(const bly_filter *f) {
+    return hll_estimate_registers(&f->geometry, f->body, NULL);
+}
+
+static uint64_t hll_count_keys(const bly_filter *f) {
+    double keys = hll_estimate(f);
     return keys < 0x1p63 ? (uint64_t)llround(keys) : UINT64_MAX;
 }
 
-static void stats(const bly_filter *f, bly_stats *out) {
+static void hll_fill_stats(const bly_filter *f, bly_stats *out) {
     uint64_t used = 0;
     for (uint64_t i = 0; i < f->geometry.size; i++)
         used += blyi_hll_get(f->body, i) != 0;
     out->set_bits = used * BLYI_HLL_BITS;
     out->fill = (double)used / (double)f->geometry.size;
-    out->estimated_keys = estimate(f);
+    out->estimated_keys = hll_estimate(f);
     out->expected_fill = bly_plan_fill(&f->geometry, out->estimated_keys);
     out->predicted_fpr = out->current_fpr = bly_hll_error(f);
 }
 
-/* ---- combine --------------------------------------------------------------------------------- */
+/* ---- set operations, valid bodies ------------------------------------------------------------ */
 
-/* What a damaged map has in its registers must not come into sound ones. */
-static bly_status unite(bly_filter *dst, const bly_filter *src) {
-    unsigned top = blyi_hll_top(dst->geometry.hashes);
+/* Values are limited, so that the registers of a damaged map do not make valid ones invalid. */
+static bly_status hll_union(bly_filter *dst, const bly_filter *src) {
+    unsigned max_rank = blyi_hll_max_rank(dst->geometry.hashes);
     for (uint64_t i = 0; i < dst->geometry.size; i++) {
         unsigned value = blyi_hll_get(src->body, i);
-        value = value < top ? value : top;
+        value = value < max_rank ? value : max_rank;
         if (value > blyi_hll_get(dst->body, i))
             blyi_hll_set(dst->body, i, value);
     }
@@ -141,18 +199,25 @@ static bly_status unite(bly_filter *dst, const bly_filter *src) {
     return BLY_OK;
 }
 
-static bly_status overlap(const bly_filter *a, const bly_filter *b, bly_overlap *out) {
-    double na = estimate(a), nb = estimate(b);
-    double either = blyi_hll_estimate(&a->geometry, a->body, b->body);
+static bly_status hll_overlap(const bly_filter *a, const bly_filter *b, bly_overlap *out) {
+    double na = hll_estimate(a), nb = hll_estimate(b);
+    double either = hll_estimate_registers(&a->geometry, a->body, b->body);
     *out = blyi_overlap_of(na, nb, either, fmin(na, nb));
     return BLY_OK;
 }
 
+static bool hll_body_is_valid(const blyi_shape *shape, const uint8_t *body) {
+    bool fits = true;
+    for (uint64_t i = 0; i < shape->geometry.size; i++)
+        fits &= blyi_hll_get(body, i) <= blyi_hll_max_rank(shape->geometry.hashes);
+    return fits;
+}
+
 /* ---- create ---------------------------------------------------------------------------------- */
 
-/* The capacity says nothing here but what hash is good enough, and the rate that the filter goes by
- * is the error it has. */
-static bly_status create(const bly_spec *spec, bly_filter **out) {
+/* The capacity only decides which hash is good enough, and the rate of the filter is its standard
+ * error. */
+static bly_status hll_create(const bly_spec *spec, bly_filter **out) {
     blyi_shape shape = {
         .geometry = spec->geometry,
         .hasher = spec->hasher,
@@ -186,15 +251,15 @@ static bly_status create(const bly_spec *spec, bly_filter **out) {
 
 static const blyi_ops hll_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_OVERLAP | BLY_CAN_MAP | BLY_ONLY_COUNTS,
-    .create = create,
-    .prefetch = prefetch,
-    .add_many = add,
-    .contains_many = contains,
-    .count_keys = count,
-    .body_is_valid = sound,
-    .fill_stats = stats,
-    .union_with = unite,
-    .estimate_overlap = overlap,
+    .create = hll_create,
+    .prefetch = hll_prefetch,
+    .add_many = hll_add_many,
+    .contains_many = hll_contains_many,
+    .count_keys = hll_count_keys,
+    .body_is_valid = hll_body_is_valid,
+    .fill_stats = hll_fill_stats,
+    .union_with = hll_union,
+    .estimate_overlap = hll_overlap,
 };
 
 bly_status bly_hll_create(uint32_t precision, bly_filter **out) {
@@ -208,7 +273,7 @@ bly_status bly_hll_create(uint32_t precision, bly_filter **out) {
 }
 
 double bly_hll_estimate(const bly_filter *f) {
-    return f->geometry.kind == BLY_HLL ? estimate(f) : (double)NAN;
+    return f->geometry.kind == BLY_HLL ? hll_estimate(f) : (double)NAN;
 }
 
 double bly_hll_error(const bly_filter *f) {
@@ -217,7 +282,7 @@ double bly_hll_error(const bly_filter *f) {
 
 /* ---- descriptor ------------------------------------------------------------------------------ */
 
-#define ONLY_HOW_MANY                                                                              \
+#define HLL_ONLY_COUNTS                                                                            \
     "registers tell how many keys there are, not which; the overlap of two can be estimated"
 
 static void hll_describe_rest(const bly_geometry *g, char *out, size_t room) {
@@ -235,7 +300,7 @@ const blyi_kind blyi_kind_hll = {
     .hashes_name = "precision",
     .size_unit = "register",
     .describe_rest = hll_describe_rest,
-    .refusals = {[BLY_OP_INTERSECT] = ONLY_HOW_MANY, [BLY_OP_SUBTRACT] = ONLY_HOW_MANY},
+    .refusals = {[BLY_OP_INTERSECT] = HLL_ONLY_COUNTS, [BLY_OP_SUBTRACT] = HLL_ONLY_COUNTS},
     .planner = &blyi_hll_planner,
     .ops = &hll_ops,
 };

@@ -1,45 +1,46 @@
-/* The window: a filter that forgets in order.
+/* The window: a filter that forgets keys in the order in which they were added.
  *
- * The idea is old: keep several Bloom filters, add to the newest, ask them all, and from time to
- * time drop the oldest. With s generations kept beside the one being filled, each for W/s arrivals,
- * the keys of the last W arrivals are always there, and a key is gone after W (1 + 1/s) others. It
- * has two costs: a query asks s + 1 filters, and a whole filter must be emptied when it is dropped.
- * This is what is done about them.
+ * The idea is old: keep several Bloom filters, add to the newest, look up in all, and from time to
+ * time drop the oldest. With s generations kept besides the one being filled, each for W/s
+ * arrivals, the keys of the last W arrivals are always there, and a key is gone after W (1 + 1/s)
+ * others. This has two costs: a lookup tests s + 1 filters, and a whole filter must be cleared when
+ * it is dropped. The design below avoids both.
  *
  * Slices across generations. All generations have the same geometry, and the bits that they have at
  * the same place lie side by side: a line of 64 bytes has 56 places of nine bits, one for each of
- * the s + 1 = 9 generations. Reading a place asks them all. A key has L lines, one in each of L
- * parts of the body, and three places in each line; the AND of all these words is the set of the
- * generations that have the key, and so tells its age as well. After the first line a stranger is
- * ruled out in all but one or two generations, after the second mostly in all: a query reads two
- * lines, and seldom another, whatever the rate. (The usual layout has a line for each generation,
- * side by side: nine lines for each query. It was measured to be three times slower, and to take
- * more space: three lines with three bits each are filled more evenly than one with eight.)
+ * the s + 1 = 9 generations. Reading a place tests them all. A key has L lines, one in each of L
+ * parts of the body, and three places in each line. The AND of all these words is the set of the
+ * generations that contain the key, from which its age follows as well. After the first line a
+ * non-member is ruled out in all but one or two generations, after the second mostly in all: a
+ * lookup reads two lines, and seldom another, whatever the rate. (The usual layout has a line for
+ * each generation, side by side: nine lines for each lookup. It was measured to be three times
+ * slower, and to take more space: three lines with three bits each are filled more evenly than one
+ * with eight.)
  *
- * Sweeping. When the window moves on, nothing is emptied. The slot of the dropped generation
- * becomes the active one, with all its old bits. They are taken out of a line when an add first
- * touches it, and every arrival takes them out of the next line or two by the way, so that all are
- * gone when the generation is full. The last bit of a line, its mark, tells whether that has been
- * done; a query that meets a line where it has not disregards the active slot. A mark means "swept"
- * when it equals the phase, a bit in the heading, so that all marks are set back by turning that
- * over. Other designs set a spare generation aside to empty it in time: at s = 8 that is 11% of the
- * space.
+ * Sweeping. When the window rotates, nothing is cleared. The slot of the dropped generation becomes
+ * the active one, with all its old bits. They are cleared in a line when an add first touches it,
+ * and every arrival clears them in the next line or two as well, so that all are gone when the
+ * generation is full. The last bit of a line, its mark, says whether that has been done. A lookup
+ * in a line where it has not disregards the active slot. A mark means "swept" when it equals the
+ * phase, a bit in the heading, so that flipping the phase resets all marks. Other designs set a
+ * spare generation aside to clear it in time: at s = 8 that is 11% of the space.
  *
- * Slots without keys are not live, and their bits are not looked at. A window whose clock moves on
- * while nothing is added just drops what is too old; the empty slot stays the active one.
+ * Slots without keys are not live, and their bits are not read. A window whose clock advances while
+ * nothing is added just drops what is too old. The empty slot stays the active one.
  *
  * Small windows have another body (window_small.c). They have no lines, so there is nothing in them
- * to sweep; all else here is for both.
+ * to sweep. All else here is for both.
  *
- * A key that is added again is put into the active generation as well, and lives on from there. If
- * the active generation has the key, an add changes nothing in a window by time. In a window by
- * number it is an arrival all the same, and counted as a repeat: a stream of which most is one key
- * repeated must make the window forget the others after as many arrivals as any stream does.
+ * A key that is added again is added to the active generation as well, and stays for as long as
+ * that does. If the active generation contains the key, an add changes nothing in a window by time.
+ * In a window by number it is an arrival all the same, and counted as a repeat: a stream that is
+ * mostly one key repeated must make the window forget the others after as many arrivals as any
+ * stream does.
  *
  * Body, all numbers little-endian words of 64 bits:
  *
- *   heading     fields (window_body.h); then for each slot the number of its keys and the number of
- *               its generation, filled up to 64 bytes
+ *   heading     fields (window_layout.h); then for each slot the number of its keys and the number
+ *               of its generation, padded to 64 bytes
  *   lines       L parts of `size` lines. Place j is the bits (s+1) j .. (s+1) j + s, bit i of it
  *               belongs to slot i; bit 511 is the mark
  *
@@ -52,16 +53,17 @@
  * Bits per key of the window at 1% / 0.1% / 0.01% with s = 8: 17.2 / 23.1 / 29.0.
  */
 #include "filter/batch.h"
-#include "kinds/window/window_probe_sequence.h"
-#include "kinds/window/window_small.h"
+#include "filter/rate.h"
+#include "kinds/window/window_layout.h"
 
 #include <bloomery/window.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MIN_PAGE = 4096 };
+enum { WINDOW_MIN_PAGE = 4096 };
 
-/* ---- moving on ------------------------------------------------------------------------------- */
+/* ---- generations ----------------------------------------------------------------------------- */
 
 void blyi_window_stencil(unsigned slots, unsigned slot, unsigned from, unsigned to,
                          uint64_t out[8]) {
@@ -73,90 +75,93 @@ void blyi_window_stencil(unsigned slots, unsigned slot, unsigned from, unsigned 
 }
 
 void blyi_window_set_keys(bly_filter *f, unsigned slot, uint64_t keys, uint64_t ordinal) {
-    uint64_t live = blyi_window_get(f, BLYI_WIN_LIVE), bit = (uint64_t)1 << slot;
+    uint64_t live = blyi_window_get_field(f, BLYI_WIN_LIVE), bit = (uint64_t)1 << slot;
     ordinal = keys ? ordinal : 0;
     if (blyi_window_is_small(&f->geometry)) {
-        blyi_window_set(f, BLYI_WIN_SMALL_SLOTS + slot, ordinal << 56 | keys);
+        blyi_window_set_field(f, BLYI_WIN_SMALL_SLOTS + slot, ordinal << 56 | keys);
     } else {
-        blyi_window_set(f, BLYI_WIN_SLOTS + 2 * slot, keys);
-        blyi_window_set(f, BLYI_WIN_SLOTS + 2 * slot + 1, ordinal);
+        blyi_window_set_field(f, BLYI_WIN_SLOTS + 2 * slot, keys);
+        blyi_window_set_field(f, BLYI_WIN_SLOTS + 2 * slot + 1, ordinal);
     }
-    blyi_window_set(f, BLYI_WIN_LIVE, keys ? live | bit : live & ~bit);
+    blyi_window_set_field(f, BLYI_WIN_LIVE, keys ? live | bit : live & ~bit);
 }
 
-/* The slot's old bits are emptied, or will be swept. */
-static void activate(bly_filter *f, unsigned slot) {
+/* Makes a slot the active one. Its old bits are cleared now in a small window, and swept later in
+ * one with lines. */
+static void window_activate(bly_filter *f, unsigned slot) {
     unsigned slots = blyi_window_slots(&f->geometry);
     uint64_t stencil[8];
-    blyi_window_set(f, BLYI_WIN_ACTIVE, slot);
+    blyi_window_set_field(f, BLYI_WIN_ACTIVE, slot);
     if (blyi_window_is_small(&f->geometry)) {
-        blyi_window_small_empty(f, slot);
+        blyi_window_small_clear_slot(f, slot);
         return;
     }
-    blyi_window_stencil(slots, slot, 0, blyi_window_places(slots), stencil);
+    blyi_window_stencil(slots, slot, 0, blyi_window_place_count(slots), stencil);
     for (unsigned j = 0; j < 8; j++)
-        blyi_window_set(f, BLYI_WIN_STENCIL + j, stencil[j]);
+        blyi_window_set_field(f, BLYI_WIN_STENCIL + j, stencil[j]);
 }
 
-void blyi_window_begin(bly_filter *f, uint64_t span, uint64_t now, uint64_t state) {
+/* Writes the heading of an empty window into a body of zeros. `state` may contain STARTED. */
+static void window_write_heading(bly_filter *f, uint64_t span, uint64_t now, uint64_t state) {
     uint64_t slice = span ? blyi_window_quota(span, blyi_window_generations(&f->geometry)) : 1;
-    blyi_window_set(f, BLYI_WIN_ORDINAL, now / slice);
-    blyi_window_set(f, BLYI_WIN_CURSOR, blyi_window_lines(&f->geometry));
-    blyi_window_set(f, BLYI_WIN_SPAN, span);
-    blyi_window_set(f, BLYI_WIN_NOW, now);
-    blyi_window_set(f, BLYI_WIN_STATE, state);
+    blyi_window_set_field(f, BLYI_WIN_ORDINAL, now / slice);
+    blyi_window_set_field(f, BLYI_WIN_CURSOR, blyi_window_lines(&f->geometry));
+    blyi_window_set_field(f, BLYI_WIN_SPAN, span);
+    blyi_window_set_field(f, BLYI_WIN_NOW, now);
+    blyi_window_set_field(f, BLYI_WIN_STATE, state);
     if (!blyi_window_is_small(&f->geometry))
-        blyi_window_set(f, BLYI_WIN_STEP, blyi_window_step(&f->geometry, f->capacity));
-    activate(f, 0);
+        blyi_window_set_field(f, BLYI_WIN_STEP, blyi_window_sweep_step(&f->geometry, f->capacity));
+    window_activate(f, 0);
 }
 
-static void clear(bly_filter *f) {
-    uint64_t span = blyi_window_get(f, BLYI_WIN_SPAN);
-    uint64_t now = span ? blyi_window_get(f, BLYI_WIN_NOW) : 0;
-    uint64_t state = blyi_window_get(f, BLYI_WIN_STATE) & BLYI_WIN_STARTED;
+static void window_clear(bly_filter *f) {
+    uint64_t span = blyi_window_get_field(f, BLYI_WIN_SPAN);
+    uint64_t now = span ? blyi_window_get_field(f, BLYI_WIN_NOW) : 0;
+    uint64_t state = blyi_window_get_field(f, BLYI_WIN_STATE) & BLYI_WIN_STARTED;
     memset(f->body, 0, (size_t)f->body_bytes);
     f->items = 0;
     f->approximate = false;
-    blyi_window_begin(f, span, now, state);
+    window_write_heading(f, span, now, state);
 }
 
-/* Takes the active slot's old bits out of a line, unless that is done. */
-static inline void clean(bly_filter *f, uint8_t *line) {
+/* Clears the active slot's old bits in a line, unless that has been done. */
+static inline void window_sweep_line(bly_filter *f, uint8_t *line) {
     uint64_t *words = (uint64_t *)(void *)line;
     const uint64_t *stencil = blyi_words(f) + BLYI_WIN_STENCIL;
-    if (blyi_window_swept(f, line))
+    if (blyi_window_is_swept(f, line))
         return;
     for (unsigned j = 0; j < 8; j++)
         words[j] &= ~stencil[j];
     line[63] ^= 0x80;
 }
 
-/* Brings a page in by writing to it (twice, so that nothing changes). Memory that was never touched
- * would else be brought in twice: as a page of zeros when the mark is read, then as one to write
- * to.
- */
-static inline void touch(uint8_t *line) {
+/* Faults a page in by writing to it (twice, so that nothing changes). Memory that was never touched
+ * would otherwise fault twice: as a page of zeros when the mark is read, then as a page to write
+ * to. */
+static inline void window_fault_page(uint8_t *line) {
     (void)__atomic_fetch_xor(&line[63], 0x80, __ATOMIC_RELAXED);
     (void)__atomic_fetch_xor(&line[63], 0x80, __ATOMIC_RELAXED);
 }
 
-void blyi_window_sweep(bly_filter *f, uint64_t end) {
-    uint64_t at = blyi_window_get(f, BLYI_WIN_CURSOR), lines = blyi_window_lines(&f->geometry);
-    uint8_t *body = blyi_window_body(f);
+/* Clears the active slot's bits in the lines before `end` where that has not been done. */
+static void window_sweep(bly_filter *f, uint64_t end) {
+    uint64_t at = blyi_window_get_field(f, BLYI_WIN_CURSOR),
+             lines = blyi_window_lines(&f->geometry);
+    uint8_t *body = blyi_window_first_line(f);
     end = end < lines ? end : lines;
     if (at >= end)
         return;
     for (; at < end; at++) {
         uint8_t *line = body + 64 * at;
-        if ((uintptr_t)line % MIN_PAGE == 0)
-            touch(line);
-        clean(f, line);
+        if ((uintptr_t)line % WINDOW_MIN_PAGE == 0)
+            window_fault_page(line);
+        window_sweep_line(f, line);
     }
-    blyi_window_set(f, BLYI_WIN_CURSOR, at);
+    blyi_window_set_field(f, BLYI_WIN_CURSOR, at);
 }
 
-/* The next slot that has no keys: there is one, as s generations at most are kept. */
-static unsigned free_slot(const bly_filter *f) {
+/* The next slot that has no keys. There is one, because at most s generations are kept. */
+static unsigned window_free_slot(const bly_filter *f) {
     unsigned slots = blyi_window_slots(&f->geometry), slot = blyi_window_active(f);
     for (unsigned i = 0; i < slots; i++) {
         slot = slot + 1 < slots ? slot + 1 : 0;
@@ -167,26 +172,26 @@ static unsigned free_slot(const bly_filter *f) {
 }
 
 /* A file may say that its generation has the largest number there is. In a window by number of keys
- * only the distances between numbers matter, so all of them become small, as a loader demands.
+ * only the distances between numbers matter, so all of them become small, as a loader requires.
  * Returns the number of the next generation. */
-static uint64_t renumber(bly_filter *f) {
+static uint64_t window_renumber(bly_filter *f) {
     const uint64_t first = blyi_window_slots(&f->geometry);
-    const uint64_t less = blyi_window_get(f, BLYI_WIN_ORDINAL) - first;
+    const uint64_t less = blyi_window_get_field(f, BLYI_WIN_ORDINAL) - first;
     for (unsigned slot = 0; slot < blyi_window_slots(&f->geometry); slot++) {
         uint64_t ordinal = blyi_window_ordinal_of(f, slot) - less;
         if (blyi_window_is_live(f, slot))
             blyi_window_set_keys(f, slot, blyi_window_keys_in(f, slot), ordinal);
     }
-    blyi_window_set(f, BLYI_WIN_ORDINAL, first);
+    blyi_window_set_field(f, BLYI_WIN_ORDINAL, first);
     return first + 1;
 }
 
-void blyi_window_turn(bly_filter *f, uint64_t ordinal) {
-    if (ordinal == 0) /* after the largest number: a turn leads to none that is smaller */
-        ordinal = renumber(f);
+void blyi_window_rotate(bly_filter *f, uint64_t ordinal) {
+    if (ordinal == 0) /* the next after the largest number: numbers must not become smaller */
+        ordinal = window_renumber(f);
     bool used = blyi_window_is_live(f, blyi_window_active(f));
     if (used)
-        blyi_window_sweep(f, blyi_window_lines(&f->geometry));
+        window_sweep(f, blyi_window_lines(&f->geometry));
     for (unsigned slot = 0; slot < blyi_window_slots(&f->geometry); slot++) {
         if (!blyi_window_is_live(f, slot) ||
             ordinal - blyi_window_ordinal_of(f, slot) <= blyi_window_generations(&f->geometry))
@@ -194,40 +199,78 @@ void blyi_window_turn(bly_filter *f, uint64_t ordinal) {
         f->items -= blyi_window_keys_in(f, slot);
         blyi_window_set_keys(f, slot, 0, 0);
     }
-    blyi_window_set(f, BLYI_WIN_ORDINAL, ordinal);
+    blyi_window_set_field(f, BLYI_WIN_ORDINAL, ordinal);
     if (blyi_window_by_number(f))
-        blyi_window_set(f, BLYI_WIN_REPEATS, 0);
+        blyi_window_set_field(f, BLYI_WIN_REPEATS, 0);
     if (!used)
         return;
-    activate(f, free_slot(f));
+    window_activate(f, window_free_slot(f));
     if (blyi_window_is_small(&f->geometry))
         return;
-    blyi_window_set(f, BLYI_WIN_STATE, blyi_window_get(f, BLYI_WIN_STATE) ^ BLYI_WIN_PHASE);
-    blyi_window_set(f, BLYI_WIN_CURSOR, 0);
+    blyi_window_set_field(f, BLYI_WIN_STATE,
+                          blyi_window_get_field(f, BLYI_WIN_STATE) ^ BLYI_WIN_PHASE);
+    blyi_window_set_field(f, BLYI_WIN_CURSOR, 0);
 }
 
-/* ---- adding ---------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
-/* Sets the key's bits of a slot. */
-INLINE void put_bits(bly_filter *f, const view *v, const blyi_line_layout *p, bly_hash h,
-                     unsigned slot) {
-    for (walk w = walk_of(h); w.part < v->parts; next_part(&w)) {
-        uint8_t *line = line_of(v, &w);
-        clean(f, line);
+/* Lines that must be swept at `now`: the same share of all as has passed of the slice. */
+static uint64_t window_lines_due(const bly_filter *f, uint64_t now, uint64_t slice) {
+    double part = (double)(now % slice) / (double)slice;
+    return (uint64_t)(part * (double)blyi_window_lines(&f->geometry));
+}
+
+/* Sets the clock for the first time. What was added before counts as added now. */
+static void window_start_clock(bly_filter *f, uint64_t ordinal) {
+    unsigned active = blyi_window_active(f);
+    blyi_window_set_field(f, BLYI_WIN_STATE,
+                          blyi_window_get_field(f, BLYI_WIN_STATE) | BLYI_WIN_STARTED);
+    blyi_window_set_field(f, BLYI_WIN_ORDINAL, ordinal);
+    blyi_window_set_keys(f, active, blyi_window_keys_in(f, active), ordinal);
+}
+
+bly_status bly_window_advance(bly_filter *f, uint64_t now) {
+    if (f->geometry.kind != BLY_WINDOW)
+        return BLY_EKIND;
+    uint64_t slice = blyi_window_slice(f);
+    if (slice == 0)
+        return BLY_EUNSUPPORTED;
+    if (now < blyi_window_get_field(f, BLYI_WIN_NOW))
+        return BLY_EINVAL;
+    uint64_t ordinal = now / slice;
+    if (!(blyi_window_get_field(f, BLYI_WIN_STATE) & BLYI_WIN_STARTED))
+        window_start_clock(f, ordinal);
+    if (ordinal != blyi_window_get_field(f, BLYI_WIN_ORDINAL))
+        blyi_window_rotate(f, ordinal);
+    blyi_window_set_field(f, BLYI_WIN_NOW, now);
+    window_sweep(f, window_lines_due(f, now, slice));
+    return BLY_OK;
+}
+
+/* ---- add ------------------------------------------------------------------------------------- */
+
+/* Sets the key's bits in a slot. */
+BLYI_WIN_INLINE void window_add_bits(bly_filter *f, const blyi_window_view *v,
+                                     const blyi_window_places *p, bly_hash h, unsigned slot) {
+    for (blyi_window_probe w = blyi_window_probe_begin(h); w.part < v->parts;
+         blyi_window_probe_next(&w)) {
+        uint8_t *line = blyi_window_probe_line(v, &w);
+        window_sweep_line(f, line);
         for (unsigned lane = 0; lane < p->lanes; lane++) {
-            unsigned bit = blyi_position_of(p, w.y, lane) * p->slots + slot;
+            unsigned bit = blyi_window_place_of(p, w.y, lane) * p->slots + slot;
             line[bit / 8] |= (uint8_t)(1U << bit % 8);
         }
     }
 }
 
-/* Returns whether no generation had the key. *v is kept up to date. */
-INLINE bool put_one(bly_filter *f, view *v, const blyi_line_layout *p, bly_hash h) {
-    uint64_t where = find(v, p, h);
+/* Returns whether no generation contained the key. Keeps *v up to date. */
+BLYI_WIN_INLINE bool window_add_one(bly_filter *f, blyi_window_view *v, const blyi_window_places *p,
+                                    bly_hash h) {
+    uint64_t where = blyi_window_lookup_in(v, p, h);
     bool in_active = where & v->active;
     if (blyi_window_is_full(f)) {
-        blyi_window_turn(f, blyi_window_get(f, BLYI_WIN_ORDINAL) + 1);
-        *v = view_of(f, p->lanes);
+        blyi_window_rotate(f, blyi_window_get_field(f, BLYI_WIN_ORDINAL) + 1);
+        *v = blyi_window_view_of(f, p->lanes);
         in_active = false;
     }
     if (in_active && !blyi_window_by_number(f))
@@ -235,21 +278,22 @@ INLINE bool put_one(bly_filter *f, view *v, const blyi_line_layout *p, bly_hash 
     if (in_active) {
         blyi_window_count_repeat(f);
     } else {
-        put_bits(f, v, p, h, blyi_window_active(f));
+        window_add_bits(f, v, p, h, blyi_window_active(f));
         blyi_window_count(f);
         v->live |= v->active;
     }
-    blyi_window_sweep(f, blyi_window_get(f, BLYI_WIN_CURSOR) + blyi_window_get(f, BLYI_WIN_STEP));
+    window_sweep(f, blyi_window_get_field(f, BLYI_WIN_CURSOR) +
+                        blyi_window_get_field(f, BLYI_WIN_STEP));
     return where == 0;
 }
 
-INLINE void put_by(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum,
-                   const blyi_line_layout *p) {
-    view v = view_of(f, p->lanes);
+BLYI_WIN_INLINE void window_add_with(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+                                     bly_tally *sum, const blyi_window_places *p) {
+    blyi_window_view v = blyi_window_view_of(f, p->lanes);
     for (size_t i = 0; i < n; i++)
-        fetch(&v, h[i], FETCHED, v.parts);
+        blyi_window_prefetch_parts(&v, h[i], BLYI_WIN_PREFETCHED, v.parts);
     for (size_t i = 0; i < n; i++) {
-        bool is_new = put_one(f, &v, p, h[i]);
+        bool is_new = window_add_one(f, &v, p, h[i]);
         sum->fresh += is_new;
         if (added)
             added[i] = is_new;
@@ -257,47 +301,139 @@ INLINE void put_by(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, b
     sum->done += n;
 }
 
-static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum) {
+static bly_status window_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+                                  bly_tally *sum) {
     if (blyi_window_is_small(&f->geometry))
-        return blyi_window_small_put(f, h, n, added, sum);
-    blyi_line_layout p = places_of(blyi_window_slots(&f->geometry));
-    if (f->geometry.detail == BLYI_GENERATIONS)
-        put_by(f, h, n, added, sum, &usual);
+        return blyi_window_small_add_many(f, h, n, added, sum);
+    blyi_window_places p = blyi_window_places_of(blyi_window_slots(&f->geometry));
+    if (f->geometry.detail == BLYI_WIN_DEFAULT_GENERATIONS)
+        window_add_with(f, h, n, added, sum, &blyi_window_default_places);
     else
-        put_by(f, h, n, added, sum, &p);
+        window_add_with(f, h, n, added, sum, &p);
     return BLY_OK;
 }
 
-/* ---- both forms ------------------------------------------------------------------------------ */
+/* ---- create ---------------------------------------------------------------------------------- */
 
-static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
+static bly_status window_check_spec(const bly_spec *spec) {
+    const bly_geometry *g = &spec->geometry;
+    if (g->options != 0)
+        return BLY_EINVAL;
+    /* The generations may be given in both places if they agree. */
+    if (g->size == 0 && g->detail != 0)
+        return BLY_EINVAL;
+    if (g->size != 0 && spec->generations != 0 && spec->generations != blyi_window_generations(g))
+        return BLY_EINVAL;
+    if (spec->fpr != 0 && !(spec->fpr >= 0x1p-40 && spec->fpr < 1))
+        return BLY_ERATE;
+    return BLY_OK;
+}
+
+/* For an exact geometry: the capacity and the rate that the caller left open. Without either,
+ * generations are planned to be half full. */
+static bly_status window_resolve_exact(const bly_spec *spec, unsigned hash_bits,
+                                       blyi_shape *shape) {
+    bly_status status = bly_plan_check(&spec->geometry);
+    if (status)
+        return status;
+    shape->geometry = spec->geometry;
+    if (shape->capacity == 0 && shape->fpr != 0)
+        shape->capacity = bly_plan_capacity(&spec->geometry, shape->fpr, hash_bits);
+    else if (shape->capacity == 0)
+        shape->capacity = blyi_window_generations(&spec->geometry) *
+                          (uint64_t)fmax(1, blyi_window_generation_keys(&spec->geometry, 0.5));
+    if (shape->capacity == 0)
+        return BLY_EIMPOSSIBLE;
+    if (shape->fpr == 0)
+        shape->fpr = fmax(bly_plan_fpr(&spec->geometry, shape->capacity, hash_bits), 0x1p-40);
+    return shape->fpr < 1 ? BLY_OK : BLY_EIMPOSSIBLE;
+}
+
+static bly_status window_resolve(const bly_spec *spec, blyi_shape *shape) {
+    bool exact = spec->geometry.size != 0, chosen = spec->hasher.id != BLY_HASH_NONE;
+    uint32_t generations = spec->generations ? spec->generations : BLYI_WIN_DEFAULT_GENERATIONS;
+    bly_status status = window_check_spec(spec);
+    if (status == BLY_OK && exact)
+        status = window_resolve_exact(
+            spec, spec->allow_weak_hash || !chosen ? 128 : spec->hasher.bits, shape);
+    if (status == BLY_OK && shape->capacity == 0)
+        status = BLY_ECOUNT;
+    if (status == BLY_OK && shape->fpr == 0)
+        status = BLY_ERATE;
+    if (status == BLY_OK && !chosen)
+        status = bly_hasher_default(&shape->hasher, shape->capacity, shape->fpr, spec->seed);
+    if (status)
+        return status;
+    unsigned bits = spec->allow_weak_hash ? 128 : shape->hasher.bits;
+    double floor = blyi_hash_floor((double)shape->capacity, bits);
+    if (floor > shape->fpr / 10)
+        return BLY_EWEAKHASH;
+    if (exact)
+        return BLY_OK;
+    return blyi_window_plan(shape->capacity, shape->fpr - floor, generations, &shape->geometry);
+}
+
+static bly_status window_create(const bly_spec *spec, bly_filter **out) {
+    blyi_shape shape = {
+        .hasher = spec->hasher,
+        .capacity = spec->capacity,
+        .fpr = spec->fpr,
+        .sharing = spec->sharing,
+    };
+    bly_status status = window_resolve(spec, &shape);
+    if (status == BLY_OK)
+        status = blyi_filter_make(&shape, spec->allocator, NULL, out);
+    if (status == BLY_OK)
+        window_write_heading(*out, spec->span, 0, 0);
+    return status;
+}
+
+bly_status bly_window_create(uint64_t keys, double fpr, bly_filter **out) {
+    bly_spec spec = bly_spec_for(BLY_WINDOW, keys, fpr);
+    return bly_filter_create(&spec, out);
+}
+
+bly_status bly_window_create_timed(uint64_t span, uint64_t keys, double fpr, bly_filter **out) {
+    bly_spec spec = bly_spec_for(BLY_WINDOW, keys, fpr);
+    *out = NULL;
+    if (span == 0)
+        return BLY_EINVAL;
+    spec.span = span;
+    return bly_filter_create(&spec, out);
+}
+
+/* ---- lookup, by form ------------------------------------------------------------------------- */
+
+static void window_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     if (!blyi_window_is_small(&f->geometry))
         blyi_window_prefetch(f, h, n);
 }
 
-static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
-    return blyi_window_is_small(&f->geometry) ? blyi_window_small_contains(f, h, n, found)
-                                              : blyi_window_contains(f, h, n, found);
+static size_t window_contains_hashes(const bly_filter *f, const bly_hash *h, size_t n,
+                                     uint8_t *found) {
+    return blyi_window_is_small(&f->geometry) ? blyi_window_small_contains_hashes(f, h, n, found)
+                                              : blyi_window_contains_hashes(f, h, n, found);
 }
 
-static size_t ask(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found) {
-    return blyi_window_is_small(&f->geometry) ? blyi_window_small_ask(f, keys, n, found)
-                                              : blyi_window_ask(f, keys, n, found);
+static size_t window_contains_keys(const bly_filter *f, const bly_bytes *keys, size_t n,
+                                   uint8_t *found) {
+    return blyi_window_is_small(&f->geometry) ? blyi_window_small_contains_keys(f, keys, n, found)
+                                              : blyi_window_contains_keys(f, keys, n, found);
 }
 
 static const blyi_ops window_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP | BLY_FORGETS,
-    .create = blyi_window_create,
-    .prefetch = prefetch,
-    .try_add_many = put,
-    .contains_many = contains,
-    .contains_keys_pipelined = ask,
-    .contains_hashes_pipelined = contains,
-    .clear = clear,
-    .body_is_valid = blyi_window_sound,
-    .fill_stats = blyi_window_stats,
-    .union_with = blyi_window_unite,
-    .is_compatible = blyi_window_compatible,
+    .create = window_create,
+    .prefetch = window_prefetch,
+    .try_add_many = window_add_many,
+    .contains_many = window_contains_hashes,
+    .contains_keys_pipelined = window_contains_keys,
+    .contains_hashes_pipelined = window_contains_hashes,
+    .clear = window_clear,
+    .body_is_valid = blyi_window_body_is_valid,
+    .fill_stats = blyi_window_fill_stats,
+    .union_with = blyi_window_union,
+    .is_compatible = blyi_window_is_compatible,
 };
 
 /* ---- descriptor ------------------------------------------------------------------------------ */

@@ -1,66 +1,67 @@
 /* Sizing a window.
  *
- * A window of W keys in s generations is s + 1 filters, each for W / s keys (rounded up). A query
- * asks them all, so at its fullest, just before the oldest is dropped, the window is wrong with
- * probability 1 - (1 - q)^(s+1), q being the rate of one full generation: they hold different keys,
- * so their answers are independent. Hence q = 1 - (1 - p)^(1/(s+1)).
+ * A window of W keys in s generations is s + 1 filters, each for W / s keys (rounded up). A lookup
+ * tests them all, so at its fullest, just before the oldest is dropped, the window's FPR is
+ * 1 - (1 - q)^(s+1), with q the FPR of one full generation: they contain different keys, so their
+ * answers are independent. Hence q = 1 - (1 - p)^(1/(s+1)).
  *
  * One generation has L parts of z lines, a few dozen places in each line. A key has a line in every
- * part, and in the line a bit in each lane of places. When i keys share a line, a stranger finds
- * all its bits there with probability f(i) = product over lanes of (1 - (1 - 1/w)^i), w places to
- * the lane, and i is binomial; parts are independent of each other. So q = E[f(i)]^L, exactly.
+ * part, and in the line a bit in each lane of places. When i keys share a line, a non-member finds
+ * all its bits set there with probability f(i) = product over lanes of (1 - (1 - 1/w)^i), w places
+ * to the lane, and i is binomial. Parts are independent of each other. So q = E[f(i)]^L, exactly.
  *
- * Small lines fill unevenly, which costs space; more parts make up for it, and cost time: one more
- * random line for the keys that are there, and for some of those that are not. The smallest window
- * has a part or two more than one that is 1% larger. That one is taken.
+ * Small lines fill unevenly, which costs space. More parts make up for it, and cost time: one more
+ * random line for members, and for some non-members. The smallest window has a part or two more
+ * than one that is 1% larger. The larger one is chosen.
  *
- * A small window is s + 1 plain Bloom filters of `size` bits, and the calculator for these is
- * asked. It takes less space at the same rate, as nothing in it is divided into lines, but is kept
- * to a few pages: more probes, each anywhere, and a turn that empties a slot all at once.
+ * A small window is s + 1 plain Bloom filters of `size` bits, and the formulas for these apply. It
+ * takes less space at the same rate, as nothing in it is divided into lines, but is limited to a
+ * few kilobytes: it has more probes, each anywhere, and a rotation that clears a slot all at once.
  *
  * The geometry does not say how many keys the window is for. So "after n keys" means here: of a
  * window for n keys, and at its fullest.
  */
-#include "kinds/window/window_plan.h"
 #include "filter/kind.h"
 #include "filter/rate.h"
 #include "filter/size_search.h"
+#include "kinds/window/window_layout.h"
 
 #include <math.h>
 
-/* The largest size with which a body has so many bits at most. */
-static uint64_t size_within(const bly_geometry *g, uint64_t bits) {
-    uint64_t heading = 8 * blyi_window_heading(g);
+/* The largest size with which a body has at most that number of bits. */
+static uint64_t window_size_within(const bly_geometry *g, uint64_t bits) {
+    uint64_t heading = 8 * blyi_window_heading_bytes(g);
     uint64_t each = blyi_window_is_small(g) ? blyi_window_slots(g) : 512 * blyi_window_parts(g);
     return bits > heading ? (bits - heading) / each : 0;
 }
 
-static bly_status check_small(const bly_geometry *g) {
-    bool possible = g->hashes >= 1 && g->hashes <= BLYI_WIN_SMALL_HASHES &&
-                    g->size >= BLYI_WIN_SMALL_MIN && g->size <= size_within(g, BLYI_WIN_SMALL_BITS);
+static bly_status window_check_small(const bly_geometry *g) {
+    bool possible = g->hashes >= 1 && g->hashes <= BLYI_WIN_SMALL_MAX_HASHES &&
+                    g->size >= BLYI_WIN_SMALL_MIN_SIZE &&
+                    g->size <= window_size_within(g, BLYI_WIN_SMALL_MAX_BITS);
     return possible ? BLY_OK : BLY_EGEOMETRY;
 }
 
-static bly_status check(const bly_geometry *g) {
+static bly_status window_check(const bly_geometry *g) {
     unsigned slots = blyi_window_slots(g);
     if (slots < 2 || slots > BLYI_WIN_MAX_SLOTS || g->detail >= 2 * BLY_WINDOW_SMALL ||
         g->size == 0)
         return BLY_EGEOMETRY;
     if (blyi_window_is_small(g))
-        return check_small(g);
-    if (g->hashes == 0 || g->hashes % blyi_window_lanes(slots) ||
+        return window_check_small(g);
+    if (g->hashes == 0 || g->hashes % blyi_window_lane_count(slots) ||
         blyi_window_parts(g) > BLYI_WIN_MAX_PARTS)
         return BLY_EGEOMETRY;
-    return g->size > size_within(g, BLYI_MAX_BITS) ? BLY_ETOOBIG : BLY_OK;
+    return g->size > window_size_within(g, BLYI_MAX_BITS) ? BLY_ETOOBIG : BLY_OK;
 }
 
-static uint64_t bits(const bly_geometry *g) {
+static uint64_t window_bits(const bly_geometry *g) {
     if (blyi_window_is_small(g))
-        return 8 * blyi_window_heading(g) + blyi_window_slots(g) * g->size;
-    return 8 * blyi_window_heading(g) + 512 * blyi_window_lines(g);
+        return 8 * blyi_window_heading_bytes(g) + blyi_window_slots(g) * g->size;
+    return 8 * blyi_window_heading_bytes(g) + 512 * blyi_window_lines(g);
 }
 
-static unsigned width(const bly_geometry *g) {
+static unsigned window_width(const bly_geometry *g) {
     (void)g;
     return 1;
 }
@@ -68,110 +69,111 @@ static unsigned width(const bly_geometry *g) {
 /* ---- one generation -------------------------------------------------------------------------- */
 
 /* A slot of a small window, as the Bloom filter that it is. */
-static bly_geometry plain_of(const bly_geometry *g) {
+static bly_geometry window_plain_geometry(const bly_geometry *g) {
     return (bly_geometry){.kind = BLY_CLASSIC, .hashes = g->hashes, .size = g->size};
 }
 
-/* f(i), in a line for so many slots. */
-static double line_rate(unsigned slots, double i) {
+/* f(i), in a line for that number of slots. */
+static double window_line_rate(unsigned slots, double i) {
     double rate = 1;
-    for (unsigned t = 0; t < blyi_window_lanes(slots); t++) {
-        unsigned places = blyi_window_lane(slots, t + 1) - blyi_window_lane(slots, t);
+    for (unsigned t = 0; t < blyi_window_lane_count(slots); t++) {
+        unsigned places = blyi_window_lane_start(slots, t + 1) - blyi_window_lane_start(slots, t);
         rate *= -expm1(i * log1p(-1.0 / places));
     }
     return rate;
 }
 
-double blyi_window_rate(const bly_geometry *g, double n) {
+double blyi_window_generation_rate(const bly_geometry *g, double n) {
     if (blyi_window_is_small(g)) {
-        const bly_geometry plain = plain_of(g);
+        const bly_geometry plain = window_plain_geometry(g);
         return blyi_rate(&plain, n);
     }
-    double line = blyi_binomial_mean(n, (double)g->size, line_rate, blyi_window_slots(g));
+    double line = blyi_binomial_mean(n, (double)g->size, window_line_rate, blyi_window_slots(g));
     return pow(line, blyi_window_parts(g));
 }
 
-/* ln(1 - q), q being the chance that one key sets one given bit of its generation. */
-static double log_miss(const bly_geometry *g) {
+/* ln(1 - q), where q is the probability that one key sets one given bit of its generation. */
+static double window_log_miss(const bly_geometry *g) {
     unsigned slots = blyi_window_slots(g);
     if (blyi_window_is_small(g)) {
-        const bly_geometry plain = plain_of(g);
+        const bly_geometry plain = window_plain_geometry(g);
         return blyi_log_miss(&plain);
     }
-    double places = (double)blyi_window_places(slots) / blyi_window_lanes(slots);
+    double places = (double)blyi_window_place_count(slots) / blyi_window_lane_count(slots);
     return log1p(-1 / (places * (double)g->size));
 }
 
-double blyi_window_fill(const bly_geometry *g, double n) {
-    return -expm1(n * log_miss(g));
+double blyi_window_generation_fill(const bly_geometry *g, double n) {
+    return -expm1(n * window_log_miss(g));
 }
 
-double blyi_window_keys(const bly_geometry *g, double fill) {
-    return fill < 1 ? log1p(-fill) / log_miss(g) : (double)INFINITY;
+double blyi_window_generation_keys(const bly_geometry *g, double fill) {
+    return fill < 1 ? log1p(-fill) / window_log_miss(g) : (double)INFINITY;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- all generations ------------------------------------------------------------------------- */
 
-/* A window whose size is looked for: n keys in a generation, at that rate. */
-typedef struct sizing {
+/* A window whose size is searched for: n keys in a generation, at that rate. */
+typedef struct window_sizing {
     bly_geometry g;
     double n, rate;
-} sizing;
+} window_sizing;
 
-static double excess_at(void *ctx, uint64_t size) {
-    sizing *z = ctx;
+static double window_excess_at(void *ctx, uint64_t size) {
+    window_sizing *z = ctx;
     z->g.size = size;
-    return blyi_excess(blyi_window_rate(&z->g, z->n), z->rate);
+    return blyi_excess(blyi_window_generation_rate(&z->g, z->n), z->rate);
 }
 
-/* The size that would do if keys were spread evenly: over lines, and over lanes of equally many
- * places; or over columns. */
-static double ideal_size(const sizing *z) {
+/* The size that would be enough if keys were spread evenly: over lines and lanes of equally many
+ * places, or over columns. */
+static double window_ideal_size(const window_sizing *z) {
     unsigned slots = blyi_window_slots(&z->g), k = z->g.hashes;
     double places = blyi_window_is_small(&z->g)
                         ? 1.0 / k
-                        : (double)blyi_window_places(slots) / blyi_window_lanes(slots);
+                        : (double)blyi_window_place_count(slots) / blyi_window_lane_count(slots);
     return z->n / places / -log1p(-pow(z->rate, 1.0 / k));
 }
 
-/* The smallest size, of at most `bits` bits in all; 0 when there is none. */
-static uint64_t smallest_size(sizing *z, uint64_t bits) {
-    uint64_t most = size_within(&z->g, bits);
-    uint64_t low = blyi_window_is_small(&z->g) ? BLYI_WIN_SMALL_MIN - 1 : 0;
-    if (most <= low || excess_at(z, most) > 0)
+/* The smallest size that is enough, with at most `bits` bits in all; 0 when there is none. */
+static uint64_t window_smallest_size(window_sizing *z, uint64_t bits) {
+    uint64_t max_size = window_size_within(&z->g, bits);
+    uint64_t low = blyi_window_is_small(&z->g) ? BLYI_WIN_SMALL_MIN_SIZE - 1 : 0;
+    if (max_size <= low || window_excess_at(z, max_size) > 0)
         return 0;
-    double ideal = ideal_size(z);
-    uint64_t first = ideal < (double)most ? (uint64_t)ideal + 1 : most;
-    blyi_size_search s = {excess_at,        z, low, first > low ? first : low + 1, most,
+    double ideal = window_ideal_size(z);
+    uint64_t first = ideal < (double)max_size ? (uint64_t)ideal + 1 : max_size;
+    blyi_size_search s = {window_excess_at, z, low, first > low ? first : low + 1, max_size,
                           0.6 * z->g.hashes};
     return blyi_smallest_size(&s);
 }
 
-#define MAX_SPACE                                                                                  \
-    1.02 /* of a window with fewer parts or probes, as a multiple of the smallest                  \
-          */
+/* The bits that a window with fewer parts or probes may have, as a multiple of the smallest. */
+#define WINDOW_MAX_SPACE 1.02
 
-/* Of the form that z->g has, with `step`, 2 `step` .. `n` `step` hashes, in so many bits at most.
- * Returns its bits; UINT64_MAX when there is none. */
-static uint64_t plan_form(sizing *z, unsigned step, unsigned n, uint64_t most, bly_geometry *out) {
-    bly_geometry tried[BLYI_WIN_SMALL_HASHES]; /* more than there can be parts */
-    uint64_t least = UINT64_MAX;
+/* Plans a window of the form that z->g has, with `step`, 2 `step` .. `n` `step` hashes and at most
+ * `max_bits` bits. Returns its bits; UINT64_MAX when there is none. */
+static uint64_t window_plan_form(window_sizing *z, unsigned step, unsigned n, uint64_t max_bits,
+                                 bly_geometry *out) {
+    bly_geometry tried[BLYI_WIN_SMALL_MAX_HASHES]; /* more than there can be parts */
+    uint64_t min_bits = UINT64_MAX;
     for (unsigned i = 0; i < n; i++) {
         z->g.hashes = step * (i + 1);
-        z->g.size = smallest_size(z, most);
+        z->g.size = window_smallest_size(z, max_bits);
         tried[i] = z->g;
         if (tried[i].size == 0)
             continue;
-        least = bits(&tried[i]) < least ? bits(&tried[i]) : least;
-        /* What is larger than this will not be taken. */
-        if ((double)least * MAX_SPACE < (double)most)
-            most = (uint64_t)((double)least * MAX_SPACE);
+        min_bits = window_bits(&tried[i]) < min_bits ? window_bits(&tried[i]) : min_bits;
+        /* What is larger than this will not be chosen. */
+        if ((double)min_bits * WINDOW_MAX_SPACE < (double)max_bits)
+            max_bits = (uint64_t)((double)min_bits * WINDOW_MAX_SPACE);
     }
     for (unsigned i = 0; i < n; i++) {
-        if (tried[i].size == 0 || (double)bits(&tried[i]) > MAX_SPACE * (double)least)
+        if (tried[i].size == 0 ||
+            (double)window_bits(&tried[i]) > WINDOW_MAX_SPACE * (double)min_bits)
             continue;
         *out = tried[i];
-        return bits(out);
+        return window_bits(out);
     }
     return UINT64_MAX;
 }
@@ -179,39 +181,41 @@ static uint64_t plan_form(sizing *z, unsigned step, unsigned n, uint64_t most, b
 bly_status blyi_window_plan(uint64_t keys, double fpr, uint32_t generations, bly_geometry *out) {
     if (generations < 1 || generations >= BLYI_WIN_MAX_SLOTS)
         return BLY_EGEOMETRY;
-    sizing z = {.g = {.kind = BLY_WINDOW, .detail = generations},
-                .n = (double)blyi_window_quota(keys, generations),
-                .rate = -expm1(log1p(-fpr) / (generations + 1.0))};
+    window_sizing z = {.g = {.kind = BLY_WINDOW, .detail = generations},
+                       .n = (double)blyi_window_quota(keys, generations),
+                       .rate = -expm1(log1p(-fpr) / (generations + 1.0))};
     bly_geometry small;
-    unsigned lanes = blyi_window_lanes(generations + 1);
-    uint64_t large_bits = plan_form(&z, lanes, BLYI_WIN_MAX_PARTS, BLYI_MAX_BITS, out);
+    unsigned lanes = blyi_window_lane_count(generations + 1);
+    uint64_t large_bits = window_plan_form(&z, lanes, BLYI_WIN_MAX_PARTS, BLYI_MAX_BITS, out);
     z.g.detail |= BLY_WINDOW_SMALL;
-    if (plan_form(&z, 1, BLYI_WIN_SMALL_HASHES, BLYI_WIN_SMALL_BITS, &small) < large_bits)
+    if (window_plan_form(&z, 1, BLYI_WIN_SMALL_MAX_HASHES, BLYI_WIN_SMALL_MAX_BITS, &small) <
+        large_bits)
         *out = small;
     return large_bits == UINT64_MAX ? BLY_ETOOBIG : BLY_OK;
 }
 
-static bly_status plan(uint64_t keys, double fpr, bly_geometry *out) {
-    return blyi_window_plan(keys, fpr, BLYI_GENERATIONS, out);
+static bly_status window_plan_default(uint64_t keys, double fpr, bly_geometry *out) {
+    return blyi_window_plan(keys, fpr, BLYI_WIN_DEFAULT_GENERATIONS, out);
 }
 
-static double per_generation(const bly_geometry *g, double n) {
+static double window_keys_per_generation(const bly_geometry *g, double n) {
     return ceil(n / blyi_window_generations(g));
 }
 
-static double rate(const bly_geometry *g, double n) {
-    double one = blyi_window_rate(g, per_generation(g, n));
+static double window_rate(const bly_geometry *g, double n) {
+    double one = blyi_window_generation_rate(g, window_keys_per_generation(g, n));
     return -expm1(blyi_window_slots(g) * log1p(-one));
 }
 
-static uint64_t most(const bly_geometry *g) {
+static uint64_t window_max_keys(const bly_geometry *g) {
     (void)g;
     return UINT64_MAX;
 }
 
-static double fill(const bly_geometry *g, double n) {
-    double own = (double)(blyi_window_own(g) * blyi_window_slots(g));
-    return blyi_window_fill(g, per_generation(g, n)) * own / (double)bits(g);
+static double window_fill(const bly_geometry *g, double n) {
+    double all_slots = (double)(blyi_window_slot_bits(g) * blyi_window_slots(g));
+    return blyi_window_generation_fill(g, window_keys_per_generation(g, n)) * all_slots /
+           (double)window_bits(g);
 }
 
 static unsigned window_lookup_lines(const bly_geometry *g) {
@@ -219,12 +223,12 @@ static unsigned window_lookup_lines(const bly_geometry *g) {
 }
 
 const blyi_planner blyi_window_planner = {
-    .check = check,
-    .bits = bits,
-    .width = width,
-    .plan = plan,
-    .rate = rate,
-    .max_keys = most,
-    .fill = fill,
+    .check = window_check,
+    .bits = window_bits,
+    .width = window_width,
+    .plan = window_plan_default,
+    .rate = window_rate,
+    .max_keys = window_max_keys,
+    .fill = window_fill,
     .count_lookup_lines = window_lookup_lines,
 };

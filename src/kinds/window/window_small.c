@@ -1,16 +1,17 @@
 /* Small windows: a table of columns.
  *
- * A window of a thousand keys is two kilobytes. What makes a large one quick costs a small one too
- * much: fields to sweep by, a few hundred bytes; lines that fill unevenly; parts of whole lines. So
- * a small window has nothing but a column of s + 1 bits, one for each slot, at each of `size`
- * places. Each slot is a plain Bloom filter of `size` bits, and they all lie side by side, as in a
- * large window: the AND of a key's k columns, anywhere in the table, is the set of the slots that
- * have the key.
+ * A window of a thousand keys takes two kilobytes. What makes a large one fast costs a small one
+ * too much: fields for sweeping, a few hundred bytes; lines that fill unevenly; parts of whole
+ * lines. So a small window has nothing but `size` columns of s + 1 bits, one bit for each slot.
+ * Each slot is a plain Bloom filter of `size` bits, and all slots lie side by side, as in a large
+ * window: the AND of a key's k columns, anywhere in the table, is the set of the slots that contain
+ * the key.
  *
- * Such a table is in the cache, and four kilobytes at most. So the slot that a turn makes the
- * active one is emptied there and then, in a pass over the table that takes a fraction of a
- * microsecond; there is nothing to sweep later, and no mark to look at. Turning, counting and
- * forgetting are the large window's (window.c), to which this is one without lines.
+ * Such a table is in the cache, and four kilobytes at most. So the slot that a rotation makes the
+ * active one is cleared immediately, in a pass over the table that takes a fraction of a
+ * microsecond. There is nothing to sweep later, and no mark to test. Rotating, counting and
+ * forgetting are the same as in a large window (window.c), for which this is a window without
+ * lines.
  *
  * Body, all numbers little-endian:
  *
@@ -19,76 +20,77 @@
  *
  * - the table: column c is the bits (s+1) c .. (s+1) c + s, and bit i of it belongs to slot i.
  *
- * Column j of a key is probe j of a classic filter of `size` bits (walk.h).
+ * Column j of a key is probe j of a classic filter of `size` bits (filter/probe_sequence.h).
  *
  * Bits per key at n = 1000 and 1% / 0.1% / 0.01% with s = 8: 17.2 / 22.6 / 28.3. A large window has
  * 20.5 / 25.6 / 33.3.
  */
-#include "kinds/window/window_small.h"
 #include "filter/batch.h"
 #include "filter/probe_sequence.h"
+#include "kinds/window/window_layout.h"
 
-/* What a question needs, read once for many. */
-typedef struct table {
+/* What a lookup needs to know of the window, read once for many keys. */
+typedef struct window_table {
     uint8_t *at;
     uint64_t size, all, live;
     size_t last; /* where the last whole word of the table begins */
     unsigned slots, hashes;
-} table;
+} window_table;
 
-static inline table table_of(const bly_filter *f) {
+static inline window_table window_table_of(const bly_filter *f) {
     const bly_geometry *g = &f->geometry;
-    size_t heading = (size_t)blyi_window_heading(g);
+    size_t heading = (size_t)blyi_window_heading_bytes(g);
     unsigned slots = blyi_window_slots(g);
-    return (table){
+    return (window_table){
         .at = f->body + heading,
         .size = g->size,
         .all = ((uint64_t)1 << slots) - 1,
-        .live = blyi_window_get(f, BLYI_WIN_LIVE),
+        .live = blyi_window_get_field(f, BLYI_WIN_LIVE),
         .last = (size_t)f->body_bytes - heading - 8,
         .slots = slots,
         .hashes = g->hashes,
     };
 }
 
-/* A column is read in the word that begins at its first byte, or in the last word of all. */
-typedef struct spot {
+/* Where a column is: in the word that begins at its first byte, or in the last word of all. */
+typedef struct window_column_position {
     uint8_t *word;
     unsigned shift;
-} spot;
+} window_column_position;
 
-static inline spot spot_of(const table *t, uint64_t column) {
+static inline window_column_position window_column_at(const window_table *t, uint64_t column) {
     size_t bit = (size_t)column * t->slots, byte = bit / 8;
     byte = byte < t->last ? byte : t->last;
-    return (spot){t->at + byte, (unsigned)(bit - 8 * byte)};
+    return (window_column_position){t->at + byte, (unsigned)(bit - 8 * byte)};
 }
 
-static inline uint64_t column_of(const table *t, uint64_t column) {
-    spot s = spot_of(t, column);
+static inline uint64_t window_get_column(const window_table *t, uint64_t column) {
+    window_column_position s = window_column_at(t, column);
     return blyi_load64le(s.word) >> s.shift & t->all;
 }
 
-static inline void set_column(const table *t, uint64_t column, uint64_t slots) {
-    spot s = spot_of(t, column);
+static inline void window_set_column(const window_table *t, uint64_t column, uint64_t slots) {
+    window_column_position s = window_column_at(t, column);
     uint64_t word = blyi_load64le(s.word) & ~(t->all << s.shift);
     blyi_store64le(s.word, word | slots << s.shift);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* Some columns are read before it is asked whether a slot is left: that can be foretold more often
- * than for each of them, and a wrong guess costs more than reading three columns. */
-static inline uint64_t find(const table *t, bly_hash h) {
+/* The slots that contain a key. Four columns are read before the test whether a slot is left: that
+ * is predicted right more often than a test after each column, and a misprediction costs more than
+ * reading three columns. */
+static inline uint64_t window_table_lookup(const window_table *t, bly_hash h) {
     enum { AT_ONCE = 4 };
     blyi_probe_sequence w = blyi_probe_sequence_begin(h);
     uint64_t where = t->live;
     for (unsigned i = 0; where && i < t->hashes; i += AT_ONCE)
         for (unsigned j = i; j < i + AT_ONCE && j < t->hashes; j++)
-            where &= column_of(t, blyi_probe_sequence_next(&w, t->size));
+            where &= window_get_column(t, blyi_probe_sequence_next(&w, t->size));
     return where;
 }
 
-static inline void put_bits(const table *t, bly_hash h, unsigned slot) {
+static inline void window_table_add_bits(const window_table *t, bly_hash h, unsigned slot) {
     blyi_probe_sequence w = blyi_probe_sequence_begin(h);
     for (unsigned i = 0; i < t->hashes; i++) {
         size_t bit = (size_t)blyi_probe_sequence_next(&w, t->size) * t->slots + slot;
@@ -96,17 +98,17 @@ static inline void put_bits(const table *t, bly_hash h, unsigned slot) {
     }
 }
 
-uint64_t blyi_window_small_find(const bly_filter *f, bly_hash h) {
-    const table t = table_of(f);
-    return find(&t, h);
+uint64_t blyi_window_small_lookup(const bly_filter *f, bly_hash h) {
+    const window_table t = window_table_of(f);
+    return window_table_lookup(&t, h);
 }
 
-size_t blyi_window_small_contains(const bly_filter *f, const bly_hash *h, size_t n,
-                                  uint8_t *found) {
-    const table t = table_of(f);
+size_t blyi_window_small_contains_hashes(const bly_filter *f, const bly_hash *h, size_t n,
+                                         uint8_t *found) {
+    const window_table t = window_table_of(f);
     size_t hits = 0;
     for (size_t i = 0; i < n; i++) {
-        bool hit = find(&t, h[i]) != 0;
+        bool hit = window_table_lookup(&t, h[i]) != 0;
         hits += hit;
         if (found)
             found[i] = hit;
@@ -114,24 +116,25 @@ size_t blyi_window_small_contains(const bly_filter *f, const bly_hash *h, size_t
     return hits;
 }
 
-size_t blyi_window_small_ask(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found) {
-    enum { GROUP = 32 };
-    bly_hash h[GROUP];
+size_t blyi_window_small_contains_keys(const bly_filter *f, const bly_bytes *keys, size_t n,
+                                       uint8_t *found) {
+    enum { BATCH = 32 };
+    bly_hash h[BATCH];
     size_t hits = 0;
-    for (size_t i = 0; i < n; i += GROUP) {
-        size_t some = n - i < GROUP ? n - i : GROUP;
-        blyi_batch_hash(f, keys + i, some, h);
-        hits += blyi_window_small_contains(f, h, some, found ? found + i : NULL);
+    for (size_t i = 0; i < n; i += BATCH) {
+        size_t count = n - i < BATCH ? n - i : BATCH;
+        blyi_batch_hash(f, keys + i, count, h);
+        hits += blyi_window_small_contains_hashes(f, h, count, found ? found + i : NULL);
     }
     return hits;
 }
 
-/* Returns whether no generation had the key. */
-static bool put_one(bly_filter *f, table *t, bly_hash h) {
-    uint64_t where = find(t, h);
+/* Returns whether no generation contained the key. */
+static bool window_table_add_one(bly_filter *f, window_table *t, bly_hash h) {
+    uint64_t where = window_table_lookup(t, h);
     bool in_active = where >> blyi_window_active(f) & 1;
     if (blyi_window_is_full(f)) {
-        blyi_window_turn(f, blyi_window_get(f, BLYI_WIN_ORDINAL) + 1);
+        blyi_window_rotate(f, blyi_window_get_field(f, BLYI_WIN_ORDINAL) + 1);
         in_active = false;
     }
     if (in_active) {
@@ -139,17 +142,17 @@ static bool put_one(bly_filter *f, table *t, bly_hash h) {
             blyi_window_count_repeat(f);
         return false;
     }
-    put_bits(t, h, blyi_window_active(f));
+    window_table_add_bits(t, h, blyi_window_active(f));
     blyi_window_count(f);
-    t->live = blyi_window_get(f, BLYI_WIN_LIVE);
+    t->live = blyi_window_get_field(f, BLYI_WIN_LIVE);
     return where == 0;
 }
 
-bly_status blyi_window_small_put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                 bly_tally *sum) {
-    table t = table_of(f);
+bly_status blyi_window_small_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+                                      bly_tally *sum) {
+    window_table t = window_table_of(f);
     for (size_t i = 0; i < n; i++) {
-        bool is_new = put_one(f, &t, h[i]);
+        bool is_new = window_table_add_one(f, &t, h[i]);
         sum->fresh += is_new;
         if (added)
             added[i] = is_new;
@@ -160,9 +163,9 @@ bly_status blyi_window_small_put(bly_filter *f, const bly_hash *h, size_t n, uin
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-/* The slot's bits are the same in every (s+1)-th word: after s + 1 words whole columns are over. */
-void blyi_window_small_empty(bly_filter *f, unsigned slot) {
-    const table t = table_of(f);
+/* The slot's bits repeat after s + 1 words, which are a whole number of columns. */
+void blyi_window_small_clear_slot(bly_filter *f, unsigned slot) {
+    const window_table t = window_table_of(f);
     uint64_t mask[BLYI_WIN_MAX_SLOTS] = {0};
     size_t bytes = t.last + 8;
     for (unsigned bit = slot; bit < 64 * t.slots; bit += t.slots)
@@ -172,18 +175,18 @@ void blyi_window_small_empty(bly_filter *f, unsigned slot) {
             blyi_store64le(t.at + at, blyi_load64le(t.at + at) & ~mask[i]);
 }
 
-void blyi_window_small_tally(const bly_filter *f, uint64_t *set) {
-    const table t = table_of(f);
+void blyi_window_small_count_bits(const bly_filter *f, uint64_t *set) {
+    const window_table t = window_table_of(f);
     for (uint64_t c = 0; c < t.size; c++) {
-        uint64_t column = column_of(&t, c) & t.live;
+        uint64_t column = window_get_column(&t, c) & t.live;
         for (; column; column &= column - 1)
             set[__builtin_ctzll(column)]++;
     }
 }
 
-bool blyi_window_small_clean(const blyi_shape *shape, const uint8_t *body, unsigned slot) {
+bool blyi_window_small_slot_is_clear(const blyi_shape *shape, const uint8_t *body, unsigned slot) {
     const bly_geometry *g = &shape->geometry;
-    const uint8_t *at = body + blyi_window_heading(g);
+    const uint8_t *at = body + blyi_window_heading_bytes(g);
     unsigned stray = 0;
     for (uint64_t c = 0; c < g->size; c++) {
         size_t bit = (size_t)c * blyi_window_slots(g) + slot;
@@ -192,11 +195,12 @@ bool blyi_window_small_clean(const blyi_shape *shape, const uint8_t *body, unsig
     return stray == 0;
 }
 
-void blyi_window_small_unite(bly_filter *dst, const bly_filter *src, uint64_t bring,
+void blyi_window_small_union(bly_filter *dst, const bly_filter *src, uint64_t bring,
                              const unsigned *to) {
-    const table into = table_of(dst), from = table_of(src);
+    const window_table into = window_table_of(dst), from = window_table_of(src);
     for (uint64_t c = 0; c < into.size; c++)
-        set_column(&into, c,
-                   blyi_window_moved(column_of(&into, c) & into.live,
-                                     column_of(&from, c) & from.live & bring, to));
+        window_set_column(&into, c,
+                          blyi_window_move_slots(window_get_column(&into, c) & into.live,
+                                                 window_get_column(&from, c) & from.live & bring,
+                                                 to));
 }

@@ -1,18 +1,18 @@
-/* hll.h - the registers of a HyperLogLog sketch. Internal. hll.c tells what they mean. */
-#ifndef BLYI_KINDS_HLL_HLL_H
-#define BLYI_KINDS_HLL_HLL_H
+/* hll_layout.h - the registers of a HyperLogLog sketch. Internal. hll.c explains them. */
+#ifndef BLYI_KINDS_HLL_LAYOUT_H
+#define BLYI_KINDS_HLL_LAYOUT_H
 
 #include "filter/filter.h"
 #include "filter/kind.h"
 
 enum { BLYI_HLL_BITS = 6, BLYI_HLL_VALUES = 1 << BLYI_HLL_BITS };
 
-/* The largest rank there is: that of a hash all of whose bits after the first `precision` are 0. */
-static inline unsigned blyi_hll_top(unsigned precision) {
+/* The largest rank: that of a hash all of whose bits after the first `precision` are 0. */
+static inline unsigned blyi_hll_max_rank(unsigned precision) {
     return 65 - precision;
 }
 
-/* The two bytes that hold register i, or twice the one that does; never past the last. */
+/* Reads register i from its two bytes, or from its one byte twice, and never past the last. */
 static inline unsigned blyi_hll_get(const uint8_t *body, uint64_t i) {
     uint64_t bit = i * BLYI_HLL_BITS;
     unsigned low = body[bit / 8], high = body[(bit + BLYI_HLL_BITS - 1) / 8];
@@ -27,11 +27,6 @@ static inline void blyi_hll_set(uint8_t *body, uint64_t i, unsigned value) {
     if (end / 8 != bit / 8)
         body[end / 8] = (uint8_t)((body[end / 8] & ~(mask >> 8)) | value >> 8);
 }
-
-/* The number of distinct keys, from the registers of a sketch of that geometry; with `other` not
- * NULL, from the larger of each two. For any bytes: a register above the largest rank counts as
- * that. INFINITY when all are. */
-double blyi_hll_estimate(const bly_geometry *g, const uint8_t *body, const uint8_t *other);
 
 extern const blyi_planner blyi_hll_planner;
 

@@ -1,0 +1,522 @@
+/* window_layout.h - the body of a window: its geometry, its heading, its lines, and which bits a
+ * key has in them. Internal. window.c explains the parts, window_small.c the form for few keys.
+ */
+#ifndef BLYI_KINDS_WINDOW_LAYOUT_H
+#define BLYI_KINDS_WINDOW_LAYOUT_H
+
+#include "base/bits.h"
+#include "base/bytes.h"
+#include "filter/filter.h"
+#include "filter/kind.h"
+#include "hash/mix.h"
+
+#include <bloomery/plan.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define BLYI_WIN_INLINE static inline __attribute__((always_inline))
+
+/* ---- geometry -------------------------------------------------------------------------------- */
+
+enum {
+    BLYI_WIN_DEFAULT_GENERATIONS = 8, /* kept besides the one being filled */
+    BLYI_WIN_DEFAULT_SLOTS = BLYI_WIN_DEFAULT_GENERATIONS + 1,
+    BLYI_WIN_MAX_SLOTS = 33,
+    BLYI_WIN_MAX_PARTS = 16,
+    BLYI_WIN_MAX_LANES = 3,
+    BLYI_WIN_MARK = 511 /* the bit of a line that belongs to no place */
+};
+
+/* A small window has a table of columns instead of lines (window_small.c). */
+enum {
+    BLYI_WIN_SMALL_MIN_SIZE = 128,      /* columns: below, the formula for the rate is not good */
+    BLYI_WIN_SMALL_MAX_BITS = 8 * 4096, /* of the body: a rotation passes over all of it */
+    BLYI_WIN_SMALL_MAX_HASHES = 64,
+    BLYI_WIN_SMALL_SLOTS = 7 /* the word of the heading where those of the slots begin */
+};
+
+static inline bool blyi_window_is_small(const bly_geometry *g) {
+    return g->detail & BLY_WINDOW_SMALL;
+}
+
+/* Generations that are kept besides the one being filled. */
+static inline unsigned blyi_window_generations(const bly_geometry *g) {
+    return g->detail % BLY_WINDOW_SMALL;
+}
+
+/* A slot for each generation kept, and one for that being filled. */
+static inline unsigned blyi_window_slots(const bly_geometry *g) {
+    return blyi_window_generations(g) + 1;
+}
+
+/* Places in a line. A place has one bit for each slot. */
+static inline unsigned blyi_window_place_count(unsigned slots) {
+    return BLYI_WIN_MARK / slots;
+}
+
+/* The lanes that the places of a line are divided into. A key has a bit in each. */
+static inline unsigned blyi_window_lane_count(unsigned slots) {
+    return slots <= 10 ? 3 : 2;
+}
+
+/* The first place of a lane. */
+static inline unsigned blyi_window_lane_start(unsigned slots, unsigned lane) {
+    return lane * blyi_window_place_count(slots) / blyi_window_lane_count(slots);
+}
+
+/* Lines of a key: one in each part of the body. */
+static inline unsigned blyi_window_parts(const bly_geometry *g) {
+    return g->hashes / blyi_window_lane_count(blyi_window_slots(g));
+}
+
+/* Lines of all parts together. */
+static inline uint64_t blyi_window_lines(const bly_geometry *g) {
+    return blyi_window_is_small(g) ? 0 : g->size * blyi_window_parts(g);
+}
+
+/* Bits of one slot. */
+static inline uint64_t blyi_window_slot_bits(const bly_geometry *g) {
+    return blyi_window_is_small(g)
+               ? g->size
+               : blyi_window_lines(g) * blyi_window_place_count(blyi_window_slots(g));
+}
+
+/* Keys of one generation in a window of `keys`. */
+static inline uint64_t blyi_window_quota(uint64_t keys, uint32_t generations) {
+    return keys / generations + (keys % generations != 0);
+}
+
+/* Bytes before the lines: two lines of fields, then two words for each slot. Before the columns of
+ * a small window: seven fields, then a word for each slot. */
+static inline uint64_t blyi_window_heading_bytes(const bly_geometry *g) {
+    if (blyi_window_is_small(g))
+        return 8 * (BLYI_WIN_SMALL_SLOTS + (uint64_t)blyi_window_slots(g));
+    return 128 + (uint64_t)(16 * blyi_window_slots(g) + 63) / 64 * 64;
+}
+
+/* The smallest window of `keys` keys at `fpr` with that number of generations, or one that is at
+ * most 2% larger and faster. It is a small window where that takes less space. Returns BLY_ETOOBIG,
+ * or BLY_EGEOMETRY for a number of generations that no window can have. */
+bly_status blyi_window_plan(uint64_t keys, double fpr, uint32_t generations, bly_geometry *out);
+
+/* For one generation with n keys: its expected FPR, the share of its bits that are set, and the
+ * number of keys that such a share stands for. */
+double blyi_window_generation_rate(const bly_geometry *g, double n);
+double blyi_window_generation_fill(const bly_geometry *g, double n);
+double blyi_window_generation_keys(const bly_geometry *g, double fill);
+
+extern const blyi_planner blyi_window_planner;
+
+/* ---- heading --------------------------------------------------------------------------------- */
+
+/* The fields of the heading, as the number of their 64-bit word. */
+enum {
+    BLYI_WIN_ORDINAL,   /* the number of the active generation: by time, that of its slice */
+    BLYI_WIN_ACTIVE,    /* the slot being filled */
+    BLYI_WIN_CURSOR,    /* lines before this one are swept */
+    BLYI_WIN_LIVE,      /* bit i: slot i has keys. The bits of any other slot mean nothing */
+    BLYI_WIN_SPAN,      /* in ticks; 0: a window by number */
+    BLYI_WIN_NOW,       /* by time: the clock, 0 until it is first set */
+    BLYI_WIN_STATE,     /* below */
+    BLYI_WIN_STEP,      /* lines that an arrival sweeps */
+    BLYI_WIN_STENCIL,   /* eight words: the bits of a line that are the active slot's */
+    BLYI_WIN_SLOTS = 16 /* from here on, for each slot: its keys, and its number when it has any */
+};
+
+/* By number, instead of the clock: arrivals of keys that the active generation had already. */
+enum { BLYI_WIN_REPEATS = BLYI_WIN_NOW };
+
+/* BLYI_WIN_STATE */
+enum {
+    BLYI_WIN_PHASE = 1,  /* what the mark of a swept line is */
+    BLYI_WIN_STARTED = 2 /* the clock has been set */
+};
+
+/* The largest number of keys that a generation may count, more than can ever be added to it. Adds
+ * do not count beyond, so that a loaded window, whatever it claims to contain, can be saved and
+ * loaded again. In a small window the count has 56 bits, of which this leaves the top one spare. */
+static inline uint64_t blyi_window_max_keys(const bly_geometry *g) {
+    return ((uint64_t)1 << (blyi_window_is_small(g) ? 55 : 56)) - 1;
+}
+
+static inline uint64_t blyi_window_get_field(const bly_filter *f, unsigned field) {
+    return blyi_le64(blyi_words(f)[field]);
+}
+
+static inline void blyi_window_set_field(bly_filter *f, unsigned field, uint64_t value) {
+    blyi_words(f)[field] = blyi_le64(value);
+}
+
+/* Always a valid slot, whatever the body says. */
+static inline unsigned blyi_window_active(const bly_filter *f) {
+    uint64_t slot = blyi_window_get_field(f, BLYI_WIN_ACTIVE);
+    return slot < blyi_window_slots(&f->geometry) ? (unsigned)slot : 0;
+}
+
+/* For a slot in any body of that geometry: its keys, and the number of its generation, both 0 when
+ * it has no keys. A small window has only the last byte of that number. The other bytes follow from
+ * the active generation's number, which is less than 256 ahead. */
+static inline uint64_t blyi_window_slot_keys(const bly_geometry *g, const uint8_t *body,
+                                             unsigned slot) {
+    if (blyi_window_is_small(g))
+        return blyi_load64le(body + 8 * (BLYI_WIN_SMALL_SLOTS + (size_t)slot)) << 8 >> 8;
+    return blyi_load64le(body + 8 * (BLYI_WIN_SLOTS + 2 * (size_t)slot));
+}
+
+static inline uint64_t blyi_window_slot_ordinal(const bly_geometry *g, const uint8_t *body,
+                                                unsigned slot) {
+    if (!blyi_window_is_small(g))
+        return blyi_load64le(body + 8 * (BLYI_WIN_SLOTS + 2 * (size_t)slot + 1));
+    uint64_t word = blyi_load64le(body + 8 * (BLYI_WIN_SMALL_SLOTS + (size_t)slot));
+    uint64_t last = blyi_load64le(body + (size_t)8 * BLYI_WIN_ORDINAL);
+    return word == 0 ? 0 : last - (uint8_t)(last - (word >> 56));
+}
+
+static inline uint64_t blyi_window_keys_in(const bly_filter *f, unsigned slot) {
+    return blyi_window_slot_keys(&f->geometry, f->body, slot);
+}
+
+static inline uint64_t blyi_window_ordinal_of(const bly_filter *f, unsigned slot) {
+    return blyi_window_slot_ordinal(&f->geometry, f->body, slot);
+}
+
+static inline bool blyi_window_is_live(const bly_filter *f, unsigned slot) {
+    return blyi_window_get_field(f, BLYI_WIN_LIVE) >> slot & 1;
+}
+
+/* Sets the number of keys of a slot, and with it whether it is live. */
+void blyi_window_set_keys(bly_filter *f, unsigned slot, uint64_t keys, uint64_t ordinal);
+
+/* Whether each generation is a number of arrivals. Otherwise each is a slice of time. */
+static inline bool blyi_window_by_number(const bly_filter *f) {
+    return blyi_window_get_field(f, BLYI_WIN_SPAN) == 0;
+}
+
+/* Arrivals in the active generation of a window by number. */
+static inline uint64_t blyi_window_active_arrivals(const bly_filter *f) {
+    return blyi_window_keys_in(f, blyi_window_active(f)) +
+           blyi_window_get_field(f, BLYI_WIN_REPEATS);
+}
+
+/* Whether the active generation has had all the arrivals that it is for. */
+static inline bool blyi_window_is_full(const bly_filter *f) {
+    return blyi_window_by_number(f) &&
+           blyi_window_active_arrivals(f) * blyi_window_generations(&f->geometry) >= f->capacity;
+}
+
+/* Counts a key that was added to the active generation. */
+static inline void blyi_window_count(bly_filter *f) {
+    unsigned active = blyi_window_active(f);
+    uint64_t keys = blyi_window_keys_in(f, active);
+    if (keys >= blyi_window_max_keys(&f->geometry))
+        return;
+    blyi_window_set_keys(f, active, keys + 1, blyi_window_get_field(f, BLYI_WIN_ORDINAL));
+    f->items++;
+}
+
+/* Counts an arrival in a window by number whose active generation has the key already. */
+static inline void blyi_window_count_repeat(bly_filter *f) {
+    blyi_window_set_field(f, BLYI_WIN_REPEATS, blyi_window_get_field(f, BLYI_WIN_REPEATS) + 1);
+}
+
+/* Ticks of a slice; 0 for a window by number. */
+static inline uint64_t blyi_window_slice(const bly_filter *f) {
+    uint64_t span = blyi_window_get_field(f, BLYI_WIN_SPAN);
+    return span ? blyi_window_quota(span, blyi_window_generations(&f->geometry)) : 0;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* The lines, 64 bytes each. */
+static inline uint8_t *blyi_window_first_line(const bly_filter *f) {
+    return f->body + blyi_window_heading_bytes(&f->geometry);
+}
+
+/* Whether the active slot's old bits have been cleared in this line. */
+static inline bool blyi_window_is_swept(const bly_filter *f, const uint8_t *line) {
+    return line[63] >> 7 == (blyi_window_get_field(f, BLYI_WIN_STATE) & BLYI_WIN_PHASE);
+}
+
+/* Lines to sweep with each arrival, so that all are swept when a generation has had its quota. */
+static inline uint64_t blyi_window_sweep_step(const bly_geometry *g, uint64_t capacity) {
+    uint64_t lines = blyi_window_lines(g);
+    uint64_t quota = blyi_window_quota(capacity, blyi_window_generations(g));
+    return lines / quota + (lines % quota != 0);
+}
+
+/* The bits of a slot at the places from..to-1 of a line. */
+void blyi_window_stencil(unsigned slots, unsigned slot, unsigned from, unsigned to,
+                         uint64_t out[8]);
+
+/* The bits of one place: those that are set, and those that other slots add, slot i's bit to slot
+ * to[i]. */
+static inline uint64_t blyi_window_move_slots(uint64_t have, uint64_t more, const unsigned *to) {
+    for (unsigned i = 0; more; i++, more >>= 1)
+        have |= (more & 1) << to[i];
+    return have;
+}
+
+/* Makes generation number `ordinal` the active one. Generations that are more than s behind it are
+ * dropped. If the active slot has keys, another slot becomes active, and the lines that are left to
+ * sweep are swept first. */
+void blyi_window_rotate(bly_filter *f, uint64_t ordinal);
+
+/* ---- places ----------------------------------------------------------------------------------
+ *
+ * Place p of a line for s slots is the bits s*p .. s*p + s - 1. A key has one place in each lane:
+ * with y the hash bits that choose, the t-th 16 bits of y from the top, times the places of lane t,
+ * without the lowest 16 bits, counted from the lane's first place.
+ */
+
+enum { BLYI_WIN_QUARTERS = 4 }; /* of y: 16 bits each, as they lie in memory */
+
+typedef struct blyi_window_places {
+    unsigned slots, lanes;
+    unsigned first[BLYI_WIN_MAX_LANES], places[BLYI_WIN_MAX_LANES]; /* of each lane */
+} blyi_window_places;
+
+/* The places of a line for the default number of slots, and for any other. */
+static const blyi_window_places blyi_window_default_places = {
+    BLYI_WIN_DEFAULT_SLOTS, 3, {0, 18, 37}, {18, 19, 19}};
+
+static inline blyi_window_places blyi_window_places_of(unsigned slots) {
+    blyi_window_places p = {.slots = slots, .lanes = blyi_window_lane_count(slots)};
+    for (unsigned t = 0; t < p.lanes; t++) {
+        p.first[t] = blyi_window_lane_start(slots, t);
+        p.places[t] = blyi_window_lane_start(slots, t + 1) - p.first[t];
+    }
+    return p;
+}
+
+/* Eight bytes as a number. blyi_load64le assembles them one by one, which would not become one load
+ * here. */
+static inline uint64_t blyi_window_load_word(const uint8_t *at) {
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return blyi_le64(word);
+}
+
+static inline unsigned blyi_window_place_of(const blyi_window_places *p, uint64_t y,
+                                            unsigned lane) {
+    unsigned slice = (unsigned)(y >> (48 - 16 * lane)) & 0xffff;
+    return p->first[lane] + (slice * p->places[lane] >> 16);
+}
+
+/* Which quarter of y, as it lies in memory, chooses in a lane: the t-th from the top. */
+static inline unsigned blyi_window_quarter_of(unsigned lane) {
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? BLYI_WIN_QUARTERS - 1 - lane : lane;
+}
+
+typedef uint16_t blyi_window_u16x8 __attribute__((vector_size(4 * BLYI_WIN_QUARTERS)));
+typedef uint64_t blyi_window_u64x2 __attribute__((vector_size(4 * BLYI_WIN_QUARTERS)));
+
+/* A number for each lane, at the quarters of two lines that it applies to; 0 for a quarter without
+ * a lane. */
+static inline blyi_window_u16x8 blyi_window_lane_vector(const unsigned n[BLYI_WIN_MAX_LANES]) {
+    const uint64_t a = n[0], b = n[1], c = n[2];
+    const uint64_t line = a << 48 | b << 32 | c << 16;
+    return (blyi_window_u16x8)(blyi_window_u64x2){line, line};
+}
+
+/* For y and z, which choose in two lines: the place that each quarter chooses. */
+static inline blyi_window_u16x8 blyi_window_place_pair_plain(const blyi_window_places *p,
+                                                             uint64_t y, uint64_t z) {
+#ifdef __ARM_NEON
+    blyi_window_u16x8 s = (blyi_window_u16x8)(blyi_window_u64x2){y, z};
+    blyi_window_u16x8 many = blyi_window_lane_vector(p->places);
+    for (unsigned i = 0; i < 2 * BLYI_WIN_QUARTERS; i++)
+        s[i] = (uint16_t)((uint32_t)s[i] * many[i] >> 16);
+    return s + blyi_window_lane_vector(p->first);
+#else
+    /* One by one: without vector registers GCC 12 generates wrong code for the version above. */
+    uint16_t places[2 * BLYI_WIN_QUARTERS] = {0};
+    blyi_window_u16x8 s;
+    for (unsigned lane = 0; lane < BLYI_WIN_MAX_LANES; lane++) {
+        places[blyi_window_quarter_of(lane)] = (uint16_t)blyi_window_place_of(p, y, lane);
+        places[BLYI_WIN_QUARTERS + blyi_window_quarter_of(lane)] =
+            (uint16_t)blyi_window_place_of(p, z, lane);
+    }
+    memcpy(&s, places, sizeof s);
+    return s;
+#endif
+}
+
+/* The same at once: SSE2 has an instruction for it, which compilers do not always find. */
+static inline blyi_window_u16x8 blyi_window_place_pair(const blyi_window_places *p, uint64_t y,
+                                                       uint64_t z) {
+#ifdef __SSE2__
+    const __m128i many = (__m128i)blyi_window_lane_vector(p->places);
+    __m128i s = _mm_mulhi_epu16((__m128i)(blyi_window_u64x2){y, z}, many);
+    return (blyi_window_u16x8)s + blyi_window_lane_vector(p->first);
+#else
+    return blyi_window_place_pair_plain(p, y, z);
+#endif
+}
+
+/* The slots whose bit is set at that place of a line, in the lowest bits; those above mean nothing.
+ * They are read from a word that begins at a byte of the line. Nine slots at place p begin at bit
+ * 9 p, which is bit p of the word that begins at byte p, and end in it: 55 is the last place. */
+static inline uint64_t blyi_window_read_place(const uint8_t *line, unsigned place, unsigned slots) {
+    if (slots == 9)
+        return blyi_window_load_word(line + place) >> place;
+    unsigned bit = place * slots;
+    size_t byte = bit / 8;
+    byte = byte < 56 ? byte : 56;
+    return blyi_window_load_word(line + byte) >> (bit - 8 * (unsigned)byte);
+}
+
+/* The slots whose bits are set at all of the key's places in this line. */
+static inline uint64_t blyi_window_read_places(const uint8_t *line, uint64_t y,
+                                               const blyi_window_places *p) {
+    uint64_t where = blyi_window_read_place(line, blyi_window_place_of(p, y, 0), p->slots) &
+                     blyi_window_read_place(line, blyi_window_place_of(p, y, 1), p->slots);
+    if (p->lanes > 2)
+        where &= blyi_window_read_place(line, blyi_window_place_of(p, y, 2), p->slots);
+    return where & (((uint64_t)1 << p->slots) - 1);
+}
+
+/* ---- probe sequence -------------------------------------------------------------------------- */
+
+/* Parts that are prefetched for every key, and tested together. Few non-members need more. */
+enum { BLYI_WIN_PREFETCHED = 2 };
+
+/* What a lookup needs to know of the window, read once for many keys. */
+typedef struct blyi_window_view {
+    uint8_t *first_line;
+    uint64_t part_bytes;   /* of each part */
+    uint64_t live, active; /* sets of slots */
+    unsigned parts, phase;
+    bool swept; /* all lines are: no mark need be tested */
+} blyi_window_view;
+
+BLYI_WIN_INLINE blyi_window_view blyi_window_view_of(const bly_filter *f, unsigned lanes) {
+    unsigned parts = f->geometry.hashes / lanes;
+    return (blyi_window_view){
+        .first_line = f->body + blyi_window_heading_bytes(&f->geometry),
+        .part_bytes = 64 * f->geometry.size,
+        .live = blyi_window_get_field(f, BLYI_WIN_LIVE),
+        .active = (uint64_t)1 << blyi_window_active(f),
+        .parts = parts,
+        .phase = (unsigned)blyi_window_get_field(f, BLYI_WIN_STATE) & BLYI_WIN_PHASE,
+        .swept = blyi_window_get_field(f, BLYI_WIN_CURSOR) == parts * f->geometry.size,
+    };
+}
+
+/* The probe sequence of a key: a line in each part, and places in the line. */
+typedef struct blyi_window_probe {
+    uint64_t x, y, inc;
+    unsigned part;
+} blyi_window_probe;
+
+BLYI_WIN_INLINE blyi_window_probe blyi_window_probe_begin(bly_hash h) {
+    return (blyi_window_probe){h.lo, h.hi, h.hi | 1, 0};
+}
+
+BLYI_WIN_INLINE void blyi_window_probe_next(blyi_window_probe *w) {
+    w->x = w->x * BLYI_LCG + w->inc;
+    w->y *= BLYI_LCG;
+    w->y ^= w->y >> 32;
+    w->part++;
+}
+
+/* Line mulhi(x, size) of the part: x times the part's bytes, rounded down to a whole line. */
+BLYI_WIN_INLINE uint8_t *blyi_window_probe_line(const blyi_window_view *v,
+                                                const blyi_window_probe *w) {
+    uint64_t at = blyi_mulhi(w->x, v->part_bytes) & ~(uint64_t)63;
+    return v->first_line + w->part * v->part_bytes + at;
+}
+
+/* The slots whose bits in this line are valid: all but the active one, if the line is not swept. */
+BLYI_WIN_INLINE uint64_t blyi_window_valid_slots(const blyi_window_view *v, const uint8_t *line) {
+    return ~(v->active & (0 - (uint64_t)((unsigned)line[63] >> 7 ^ v->phase)));
+}
+
+/* Prefetches the lines of the parts from `from` up to, not including, `to`. */
+BLYI_WIN_INLINE void blyi_window_prefetch_parts(const blyi_window_view *v, bly_hash h,
+                                                unsigned from, unsigned to) {
+    for (blyi_window_probe w = blyi_window_probe_begin(h); w.part < v->parts && w.part < to;
+         blyi_window_probe_next(&w))
+        if (w.part >= from)
+            blyi_prefetch_to_read(blyi_window_probe_line(v, &w));
+}
+
+/* The slots that have all of a key's bits in its first parts, the active one perhaps by bits that
+ * have not been swept. */
+BLYI_WIN_INLINE uint64_t blyi_window_lookup_first(const blyi_window_view *v,
+                                                  const blyi_window_places *p, bly_hash h) {
+    uint64_t where = v->live;
+    for (blyi_window_probe w = blyi_window_probe_begin(h);
+         w.part < BLYI_WIN_PREFETCHED && w.part < v->parts; blyi_window_probe_next(&w))
+        where &= blyi_window_read_places(blyi_window_probe_line(v, &w), w.y, p);
+    return where;
+}
+
+/* The rest of the lookup, where the first parts left slots to test. If a line of the key is not
+ * swept, the key was not added to the active slot. */
+BLYI_WIN_INLINE uint64_t blyi_window_lookup_rest(const blyi_window_view *v,
+                                                 const blyi_window_places *p, bly_hash h,
+                                                 uint64_t where) {
+    for (blyi_window_probe w = blyi_window_probe_begin(h); where && w.part < v->parts;
+         blyi_window_probe_next(&w)) {
+        if (!v->swept)
+            where &= blyi_window_valid_slots(v, blyi_window_probe_line(v, &w));
+        if (w.part >= BLYI_WIN_PREFETCHED)
+            where &= blyi_window_read_places(blyi_window_probe_line(v, &w), w.y, p);
+    }
+    return where;
+}
+
+/* The slots that contain a key. */
+BLYI_WIN_INLINE uint64_t blyi_window_lookup_in(const blyi_window_view *v,
+                                               const blyi_window_places *p, bly_hash h) {
+    return blyi_window_lookup_rest(v, p, h, blyi_window_lookup_first(v, p, h));
+}
+
+/* ---- operations on windows with lines (window_pipeline.c) -------------------------------------
+ */
+
+/* Which slots contain the key: bit i for slot i. */
+uint64_t blyi_window_lookup(const bly_filter *f, bly_hash h);
+
+/* blyi_ops.prefetch, contains_many and contains_hashes_pipelined, contains_keys_pipelined. */
+void blyi_window_prefetch(const bly_filter *f, const bly_hash *h, size_t n);
+size_t blyi_window_contains_hashes(const bly_filter *f, const bly_hash *h, size_t n,
+                                   uint8_t *found);
+size_t blyi_window_contains_keys(const bly_filter *f, const bly_bytes *keys, size_t n,
+                                 uint8_t *found);
+
+/* ---- operations on small windows (window_small.c) ---------------------------------------------
+ */
+
+uint64_t blyi_window_small_lookup(const bly_filter *f, bly_hash h);
+size_t blyi_window_small_contains_hashes(const bly_filter *f, const bly_hash *h, size_t n,
+                                         uint8_t *found);
+size_t blyi_window_small_contains_keys(const bly_filter *f, const bly_bytes *keys, size_t n,
+                                       uint8_t *found);
+bly_status blyi_window_small_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+                                      bly_tally *sum);
+
+/* Clears a slot's bits. */
+void blyi_window_small_clear_slot(bly_filter *f, unsigned slot);
+
+/* Adds to set[i] the number of bits that are set in slot i, if it is live. */
+void blyi_window_small_count_bits(const bly_filter *f, uint64_t *set);
+
+/* Whether none of a slot's bits is set in a body of that shape. */
+bool blyi_window_small_slot_is_clear(const blyi_shape *shape, const uint8_t *body, unsigned slot);
+
+/* dst keeps its live slots' bits and gets those of the slots `bring` of src, slot i's in to[i]. */
+void blyi_window_small_union(bly_filter *dst, const bly_filter *src, uint64_t bring,
+                             const unsigned *to);
+
+/* ---- operations on either form (window_generations.c) -----------------------------------------
+ */
+
+bool blyi_window_body_is_valid(const blyi_shape *shape, const uint8_t *body);
+void blyi_window_fill_stats(const bly_filter *f, bly_stats *out);
+bool blyi_window_is_compatible(const bly_filter *a, const bly_filter *b);
+bly_status blyi_window_union(bly_filter *dst, const bly_filter *src);
+
+#endif
