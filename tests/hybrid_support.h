@@ -4,7 +4,7 @@
 
 #include "table_support.h"
 
-#include "kinds/hybrid/hybrid_counts.h"
+#include "kinds/hybrid/hybrid_layout.h"
 #include <bloomery/hybrid.h>
 
 static const double hybrid_rates[] = {0.01, 0.001, 0.0001};

@@ -2,7 +2,7 @@
  * trace. */
 #include "table_support.h"
 
-#include "kinds/cuckoo/cuckoo_slots.h"
+#include "kinds/cuckoo/cuckoo_table.h"
 #include <unistd.h>
 
 static const double rates[] = {0.01, 0.001, 0.0001};

@@ -2,7 +2,7 @@
  * it cannot be done, nothing happens. */
 #include "table_support.h"
 
-#include "kinds/cuckoo/cuckoo_plan.h"
+#include "kinds/cuckoo/cuckoo_layout.h"
 #include <unistd.h>
 
 static bly_filter *growable(uint64_t keys, uint64_t horizon, double p, const bly_allocator *a) {
@@ -199,7 +199,7 @@ static void starts_and_ends_where_asked(void **state) {
         for (size_t j = 0; j < COUNT_OF(factors); j++) {
             uint64_t first = firsts[i], horizon = (uint64_t)((double)first * factors[j]);
             bly_geometry g;
-            assert_ok(blyi_growable_plan(first, horizon, 0.01, &g));
+            assert_ok(blyi_growable_cuckoo_plan(first, horizon, 0.01, &g));
             assert_ok(bly_plan_check(&g));
             assert_true(bly_plan_capacity(&g, 0.01, 128) >= first);
             assert_true(g.size <= 2 * blyi_buckets_for(first) + 2);

@@ -175,11 +175,11 @@ static void the_last_copy(void **state) {
     bly_filter *f = hybrid(100, 0.01), *g;
     (void)state;
     add_copies(f, 1, 0, 15);
-    blyi_spilled s = blyi_spilled_over(&f->geometry, f->body);
+    blyi_spilled_counts s = blyi_spilled_over(&f->geometry, f->body);
     uint64_t at = 0, most = BLYI_MAX_COUNTED;
-    blyi_class c;
+    blyi_cuckoo_class c;
     assert_true(blyi_spilled_next(&s, &at, &c));
-    blyi_spilled_set(&s, at - 1, most - 1);
+    blyi_spilled_set_count(&s, at - 1, most - 1);
     f->items = most - 1;
     assert_true(is_sound(f));
     add_copies(f, 1, 0, 1);

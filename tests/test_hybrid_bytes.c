@@ -10,12 +10,12 @@ enum { IDS = 4096 };
 
 /* An exact map: the classes that have been used, and the counts that they have now. */
 typedef struct oracle {
-    blyi_class classes[IDS];
+    blyi_cuckoo_class classes[IDS];
     uint64_t counts[IDS];
     uint64_t live;
 } oracle;
 
-static void check_map(const blyi_spilled *s, const oracle *o, unsigned ids) {
+static void check_map(const blyi_spilled_counts *s, const oracle *o, unsigned ids) {
     assert_int_equal(blyi_spilled_used(s), o->live);
     for (unsigned i = 0; i < ids; i++) {
         uint64_t at = blyi_spilled_find(s, o->classes[i]);
@@ -23,7 +23,7 @@ static void check_map(const blyi_spilled *s, const oracle *o, unsigned ids) {
         if (o->counts[i])
             assert_true(blyi_spilled_count(s, at) == o->counts[i]);
     }
-    blyi_class c;
+    blyi_cuckoo_class c;
     uint64_t seen = 0, at = 0;
     while (blyi_spilled_next(s, &at, &c)) {
         assert_true(blyi_spilled_find(s, c) == at - 1);
@@ -33,11 +33,11 @@ static void check_map(const blyi_spilled *s, const oracle *o, unsigned ids) {
 }
 
 /* A map of so many places, without the table before it, that ends where its memory does. */
-static blyi_spilled new_map(uint32_t rest, uint64_t buckets, uint32_t step, size_t *bytes) {
+static blyi_spilled_counts new_map(uint32_t rest, uint64_t buckets, uint32_t step, size_t *bytes) {
     bly_geometry g = {BLY_HYBRID, rest, buckets, 0, step};
     assert_ok(bly_plan_check(&g));
-    blyi_spilled s = {NULL, blyi_size_of_class(step), rest, blyi_hybrid_id_bytes(&g)};
-    *bytes = BLYI_SPILL_HEAD + (size_t)s.slots * (s.id_bytes + BLYI_COUNT_BYTES);
+    blyi_spilled_counts s = {NULL, blyi_size_of_class(step), rest, blyi_hybrid_id_bytes(&g)};
+    *bytes = BLYI_SPILL_HEADER_BYTES + (size_t)s.slots * (s.id_bytes + BLYI_COUNT_BYTES);
     s.head = calloc(1, *bytes);
     assert_non_null(s.head);
     return s;
@@ -50,39 +50,41 @@ typedef struct map_case {
 } map_case;
 
 /* The same contents, put in in another order, are the same bytes. */
-static void check_bytes(const map_case *m, const blyi_spilled *s, const oracle *o, unsigned ids) {
+static void check_bytes(const map_case *m, const blyi_spilled_counts *s, const oracle *o,
+                        unsigned ids) {
     size_t bytes;
-    blyi_spilled again = new_map(m->rest, m->buckets, m->step, &bytes);
+    blyi_spilled_counts again = new_map(m->rest, m->buckets, m->step, &bytes);
     for (unsigned i = ids; i-- > 0;)
         if (o->counts[i])
-            assert_true(blyi_spilled_insert(&again, o->classes[i], o->counts[i]));
+            assert_true(blyi_spilled_add(&again, o->classes[i], o->counts[i]));
     assert_memory_equal(again.head, s->head, bytes);
     free(again.head);
 }
 
 /* And in a larger map they are the same contents. */
-static void check_growth(const map_case *m, const blyi_spilled *s, const oracle *o, unsigned ids) {
+static void check_growth(const map_case *m, const blyi_spilled_counts *s, const oracle *o,
+                         unsigned ids) {
     size_t bytes;
-    blyi_spilled larger = new_map(m->rest, m->buckets, m->step + 1, &bytes);
-    assert_true(blyi_spilled_insert_all(&larger, s));
+    blyi_spilled_counts larger = new_map(m->rest, m->buckets, m->step + 1, &bytes);
+    assert_true(blyi_spilled_add_all(&larger, s));
     check_map(&larger, o, ids);
-    assert_true(blyi_spilled_sound(&larger, m->buckets));
+    assert_true(blyi_spilled_is_valid(&larger, m->buckets));
     free(larger.head);
 }
 
-static void change_map(blyi_spilled *s, oracle *o, uint64_t k, uint64_t count, bool leave) {
+static void change_map(blyi_spilled_counts *s, oracle *o, uint64_t k, uint64_t count, bool leave) {
     uint64_t at = blyi_spilled_find(s, o->classes[k]);
-    bool full = o->live == blyi_spilled_room(s);
+    bool full = o->live == blyi_spilled_capacity(s);
     if (o->counts[k] == 0) {
-        assert_true(blyi_spilled_insert(s, o->classes[k], count) == !full);
+        assert_true(blyi_spilled_add(s, o->classes[k], count) == !full);
         o->counts[k] = full ? 0 : count;
         o->live += !full;
     } else if (leave) {
-        blyi_spilled_erase(s, at);
+        blyi_spilled_remove(s, at);
         o->counts[k] = 0;
         o->live--;
     } else {
-        blyi_spilled_set(s, at, count);
+        blyi_spilled_set_count(s, at, count);
         o->counts[k] = count;
     }
 }
@@ -90,14 +92,14 @@ static void change_map(blyi_spilled *s, oracle *o, uint64_t k, uint64_t count, b
 static void run_map(const map_case *m, uint64_t operations) {
     uint64_t state = m->buckets ^ m->rest ^ m->step;
     size_t bytes;
-    blyi_spilled s = new_map(m->rest, m->buckets, m->step, &bytes);
+    blyi_spilled_counts s = new_map(m->rest, m->buckets, m->step, &bytes);
     oracle *o = calloc(1, sizeof *o);
     assert_non_null(o);
     unsigned ids = (unsigned)(s.slots * 2 < IDS ? s.slots * 2 : IDS);
     for (unsigned i = 0; i < ids; i++) { /* different ones, in all buckets and the last few */
         uint64_t last = m->buckets - 1 - i % (m->buckets < 4 ? m->buckets : 4);
         o->classes[i].bucket = i % 5 == 0 ? last : blyt_next(&state) % m->buckets;
-        o->classes[i].rest = (uint64_t)(2 * i + 1) << (m->rest - 13) | 1;
+        o->classes[i].remainder = (uint64_t)(2 * i + 1) << (m->rest - 13) | 1;
     }
     for (uint64_t i = 0; i < operations; i++) {
         uint64_t dice = blyt_next(&state);
@@ -107,12 +109,12 @@ static void run_map(const map_case *m, uint64_t operations) {
             check_map(&s, o, ids);
             check_bytes(m, &s, o, ids);
             check_growth(m, &s, o, ids);
-            assert_true(blyi_spilled_sound(&s, m->buckets));
+            assert_true(blyi_spilled_is_valid(&s, m->buckets));
         }
     }
     for (unsigned i = 0; i < ids; i++)
         if (o->counts[i])
-            blyi_spilled_erase(&s, blyi_spilled_find(&s, o->classes[i]));
+            blyi_spilled_remove(&s, blyi_spilled_find(&s, o->classes[i]));
     for (size_t i = 0; i < bytes; i++)
         assert_int_equal(s.head[i], 0);
     free(o);
@@ -135,23 +137,24 @@ static void the_map_is_exact(void **state) {
 static void ids_of_twelve_bytes(void **state) {
     const uint64_t buckets = ((uint64_t)1 << 40) - 100;
     size_t bytes;
-    blyi_spilled s = new_map(55, buckets, 9, &bytes);
+    blyi_spilled_counts s = new_map(55, buckets, 9, &bytes);
     (void)state;
     assert_int_equal(s.id_bytes, 12);
-    blyi_class far = {buckets - 1, ((uint64_t)1 << 55) - 1}, near = {1, 1}, c;
-    assert_true(blyi_spilled_insert(&s, far, BLYI_MAX_COUNTED) && blyi_spilled_insert(&s, near, 9));
-    assert_true(blyi_spilled_sound(&s, buckets) && !blyi_spilled_sound(&s, buckets - 1));
+    blyi_cuckoo_class far = {buckets - 1, ((uint64_t)1 << 55) - 1}, near = {1, 1}, c;
+    assert_true(blyi_spilled_add(&s, far, BLYI_MAX_COUNTED) && blyi_spilled_add(&s, near, 9));
+    assert_true(blyi_spilled_is_valid(&s, buckets) && !blyi_spilled_is_valid(&s, buckets - 1));
     assert_true(blyi_spilled_count(&s, blyi_spilled_find(&s, far)) == BLYI_MAX_COUNTED);
     assert_true(blyi_spilled_count(&s, blyi_spilled_find(&s, near)) == 9);
-    uint64_t low = far.bucket << 55 | far.rest, high = far.bucket >> 9;
+    uint64_t low = far.bucket << 55 | far.remainder, high = far.bucket >> 9;
     assert_true(blyi_spilled_find(&s, far) ==
                 blyi_mulhi(blyi_fmix64(low ^ high * BLYI_GOLD), s.slots));
     far.bucket--;
     assert_true(blyi_spilled_find(&s, far) == BLYI_NO_SLOT);
     far.bucket++;
-    blyi_spilled_erase(&s, blyi_spilled_find(&s, near));
+    blyi_spilled_remove(&s, blyi_spilled_find(&s, near));
     uint64_t at = 0;
-    assert_true(blyi_spilled_next(&s, &at, &c) && c.bucket == far.bucket && c.rest == far.rest);
+    assert_true(blyi_spilled_next(&s, &at, &c) && c.bucket == far.bucket &&
+                c.remainder == far.remainder);
     free(s.head);
 }
 
@@ -159,14 +162,14 @@ static void ids_of_twelve_bytes(void **state) {
  * bytes, places of eight. */
 static void maps_are_checked(void **state) {
     size_t bytes;
-    blyi_spilled s = new_map(16, 1, 1, &bytes);
+    blyi_spilled_counts s = new_map(16, 1, 1, &bytes);
     uint64_t at;
     (void)state;
     for (uint64_t rest = 1; blyi_spilled_used(&s) < 3; rest++)
-        assert_true(blyi_spilled_insert(&s, (blyi_class){0, rest}, 100));
-    assert_true(blyi_spilled_sound(&s, 1));
+        assert_true(blyi_spilled_add(&s, (blyi_cuckoo_class){0, rest}, 100));
+    assert_true(blyi_spilled_is_valid(&s, 1));
     s.head[0]++;
-    assert_false(blyi_spilled_sound(&s, 1));
+    assert_false(blyi_spilled_is_valid(&s, 1));
     s.head[0]--;
     for (at = 0; blyi_spilled_count(&s, at) != 0;)
         at++;
@@ -174,18 +177,18 @@ static void maps_are_checked(void **state) {
     uint64_t rest = 4;
     while (blyi_mulhi(blyi_fmix64(rest), 4) != at)
         rest++;
-    uint8_t *place = s.head + BLYI_SPILL_HEAD + at * 8;
+    uint8_t *place = s.head + BLYI_SPILL_HEADER_BYTES + at * 8;
     blyi_store64le(place, rest | 100 << 16);
     s.head[0]++;
-    assert_true(blyi_spilled_find(&s, (blyi_class){0, rest}) == at);
-    assert_false(blyi_spilled_sound(&s, 1));
+    assert_true(blyi_spilled_find(&s, (blyi_cuckoo_class){0, rest}) == at);
+    assert_false(blyi_spilled_is_valid(&s, 1));
     /* One that belongs elsewhere, and is not found. */
     memset(s.head, 0, bytes);
     for (rest = 4; blyi_mulhi(blyi_fmix64(rest), 4) == at;)
         rest++;
     blyi_store64le(place, rest | 100 << 16);
     s.head[0] = 1;
-    assert_false(blyi_spilled_sound(&s, 1));
+    assert_false(blyi_spilled_is_valid(&s, 1));
     free(s.head);
 }
 
@@ -195,17 +198,17 @@ static void entries_lie_near(void **state) {
     uint64_t dice = 1, farthest = 0;
     size_t bytes;
     double sum = 0;
-    blyi_spilled s = new_map(16, buckets, blyi_size_class_for(1000000 / BLYT_SLOW), &bytes);
+    blyi_spilled_counts s = new_map(16, buckets, blyi_size_class_for(1000000 / BLYT_SLOW), &bytes);
     (void)state;
-    while (blyi_spilled_used(&s) < blyi_spilled_room(&s)) {
-        blyi_class c = {blyt_next(&dice) % buckets, blyt_next(&dice) % 65536};
+    while (blyi_spilled_used(&s) < blyi_spilled_capacity(&s)) {
+        blyi_cuckoo_class c = {blyt_next(&dice) % buckets, blyt_next(&dice) % 65536};
         if (blyi_spilled_find(&s, c) == BLYI_NO_SLOT)
-            assert_true(blyi_spilled_insert(&s, c, 9));
+            assert_true(blyi_spilled_add(&s, c, 9));
     }
-    assert_true(blyi_spilled_sound(&s, buckets));
-    blyi_class c;
+    assert_true(blyi_spilled_is_valid(&s, buckets));
+    blyi_cuckoo_class c;
     for (uint64_t at = 0; blyi_spilled_next(&s, &at, &c);) {
-        uint64_t id = c.bucket << 16 | c.rest, home = blyi_mulhi(blyi_fmix64(id), s.slots);
+        uint64_t id = c.bucket << 16 | c.remainder, home = blyi_mulhi(blyi_fmix64(id), s.slots);
         uint64_t far = at - 1 >= home ? at - 1 - home : at - 1 + s.slots - home;
         farthest = far > farthest ? far : farthest;
         sum += (double)far;
@@ -329,7 +332,7 @@ typedef enum damage {
 } damage;
 
 /* The first slot with that count, of the table and its map. */
-static uint64_t slot_with(const blyi_table *t, unsigned count) {
+static uint64_t slot_with(const blyi_cuckoo_table *t, unsigned count) {
     uint64_t slot = 0;
     while (blyi_slot_count(t, slot) != count)
         slot++;
@@ -337,9 +340,9 @@ static uint64_t slot_with(const blyi_table *t, unsigned count) {
 }
 
 static void break_table(bly_filter *f, damage d) {
-    blyi_table t = blyi_hybrid_table(f);
+    blyi_cuckoo_table t = blyi_hybrid_table(f);
     uint64_t one = slot_with(&t, 1), none = slot_with(&t, 0), many = slot_with(&t, 15);
-    blyi_class c;
+    blyi_cuckoo_class c;
     if (d == COUNT_OF_FREE) {
         blyi_slot_set_count(&t, none, 3);
         f->items += 3;
@@ -358,7 +361,7 @@ static void break_table(bly_filter *f, damage d) {
         while (!(blyi_slot_class(&t, next / 4, next % 4, &c) && c.bucket == next / 4 &&
                  blyi_slot_count(&t, next / 4 * 4 + 3) == 0))
             next++;
-        blyi_slot_set(t.body, blyi_table_width(&t), next / 4 * 4 + 3, c.rest);
+        blyi_slot_set(t.body, blyi_table_width(&t), next / 4 * 4 + 3, c.remainder);
         blyi_slot_set_count(&t, next / 4 * 4 + 3, 1);
         f->items++;
     } else if (d == TAIL)
@@ -370,9 +373,9 @@ static void break_table(bly_filter *f, damage d) {
 }
 
 static void break_map(bly_filter *f, damage d) {
-    blyi_spilled s = blyi_spilled_over(&f->geometry, f->body);
+    blyi_spilled_counts s = blyi_spilled_over(&f->geometry, f->body);
     uint64_t stride = s.id_bytes + BLYI_COUNT_BYTES, from = 0, free_place = 0;
-    uint8_t *first = s.head + BLYI_SPILL_HEAD;
+    uint8_t *first = s.head + BLYI_SPILL_HEADER_BYTES;
     while (blyi_spilled_count(&s, from) == 0)
         from++;
     while (blyi_spilled_count(&s, free_place) != 0)
@@ -382,7 +385,7 @@ static void break_map(bly_filter *f, damage d) {
         s.head[0]++;
     else if (d == TOO_SMALL) {
         f->items -= blyi_spilled_count(&s, from) - 8;
-        blyi_spilled_set(&s, from, 8);
+        blyi_spilled_set_count(&s, from, 8);
     } else if (d == ASTRAY) {
         /* Before where it belongs: only a look-up that went all the way round would find it. */
         uint64_t back = from ? from - 1 : s.slots - 1;
@@ -425,12 +428,12 @@ static void refuses_more_than_can_be_counted(void **state) {
     (void)state;
     for (int i = 0; i < 15; i++)
         add_hashes(f, 1, 0, 66000);
-    blyi_spilled s = blyi_spilled_over(&f->geometry, f->body);
+    blyi_spilled_counts s = blyi_spilled_over(&f->geometry, f->body);
     assert_true(is_sound(f) && blyi_spilled_used(&s) > 65536);
-    blyi_class c;
+    blyi_cuckoo_class c;
     f->items = 0;
     for (uint64_t at = 0; blyi_spilled_next(&s, &at, &c); f->items += BLYI_MAX_COUNTED)
-        blyi_spilled_set(&s, at - 1, BLYI_MAX_COUNTED);
+        blyi_spilled_set_count(&s, at - 1, BLYI_MAX_COUNTED);
     assert_false(is_sound(f));
     bly_filter_destroy(f);
 }

@@ -2,7 +2,7 @@
  * in. test_store.c has the checks that every kind shares, test_nested.c those of levels. */
 #include "overlay_support.h"
 
-#include "kinds/overlay/overlay_parts.h"
+#include "kinds/overlay/overlay_layout.h"
 
 /* A map that does not verify must refuse it as well: it rests on the headers. */
 static void assert_refused_by_header(blyt_buffer im, bly_status want) {

@@ -2,7 +2,7 @@
  * strangers that it takes for keys. */
 #include "overlay_support.h"
 
-#include "kinds/overlay/overlay_parts.h"
+#include "kinds/overlay/overlay_layout.h"
 
 /* ---- misses ---------------------------------------------------------------------------------- */
 

@@ -2,8 +2,8 @@
  * of it, or of memory. */
 #include "overlay_support.h"
 
-#include "kinds/cuckoo/cuckoo_plan.h"
-#include "kinds/overlay/overlay_parts.h"
+#include "kinds/cuckoo/cuckoo_layout.h"
+#include "kinds/overlay/overlay_layout.h"
 
 /* The part with the deleted or the added keys grows 64-fold, and then says so. */
 static void grows_to_the_horizon(void **state) {

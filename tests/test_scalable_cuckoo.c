@@ -2,7 +2,8 @@
  * and went; and the rate is the one asked. */
 #include "table_support.h"
 
-#include "kinds/cuckoo/chain.h"
+#include "filter/levels.h"
+#include "kinds/cuckoo/cuckoo_operations.h"
 
 static bly_filter *chain(uint64_t first, double p, double share, uint32_t growth) {
     bly_spec spec = bly_spec_for(BLY_SCALABLE_CUCKOO, first, p);
@@ -39,7 +40,7 @@ static void check_levels(const bly_filter *f, double p) {
             continue;
         bly_geometry older = bly_filter_geometry(bly_filter_level(f, i - 1));
         assert_true(classes(&g, &first) >= 2 * classes(&older, &first));
-        assert_true(blyi_refines(&g, &older) && !blyi_refines(&older, &g));
+        assert_true(blyi_cuckoo_refines(&g, &older) && !blyi_cuckoo_refines(&older, &g));
     }
     assert_true(rates <= p);
     assert_int_equal(items, bly_filter_count(f));
@@ -104,15 +105,18 @@ static void newer_levels_refine_older_ones(void **state) {
         bly_geometry newer = {.kind = BLY_CUCKOO,
                               .hashes = 6 + (uint32_t)(blyt_next(&rng) % 50),
                               .size = older.size << blyt_next(&rng) % 6};
-        if (bly_plan_check(&older) || bly_plan_check(&newer) || !blyi_refines(&newer, &older))
+        if (bly_plan_check(&older) || bly_plan_check(&newer) ||
+            !blyi_cuckoo_refines(&newer, &older))
             continue;
-        const blyi_table a = blyi_table_over(&older, NULL), b = blyi_table_over(&newer, NULL);
+        const blyi_cuckoo_table a = blyi_table_over(&older, NULL),
+                                b = blyi_table_over(&newer, NULL);
         for (unsigned i = 0; i < 300; i++) {
             bly_hash h = awkward(&rng, i);
-            blyi_class direct = blyi_class_of(&a, h), fine = blyi_class_of(&b, h);
-            blyi_class derived = blyi_class_coarse(&a, &b, fine);
-            assert_true(derived.bucket == direct.bucket && derived.rest == direct.rest);
-            merged += (fine.rest & b.core) == 1;
+            blyi_cuckoo_class direct = blyi_cuckoo_class_of(&a, h),
+                              fine = blyi_cuckoo_class_of(&b, h);
+            blyi_cuckoo_class derived = blyi_cuckoo_class_in_coarser(&a, &b, fine);
+            assert_true(derived.bucket == direct.bucket && derived.remainder == direct.remainder);
+            merged += (fine.remainder & b.core) == 1;
         }
         wide += a.wide;
         pairs++;
@@ -128,21 +132,21 @@ static void what_does_not_refine(void **state) {
     bly_geometry g = narrow;
     (void)state;
     g.size <<= 7;
-    assert_true(blyi_table_is_wide(&g) && !blyi_refines(&g, &narrow));
+    assert_true(blyi_table_is_wide(&g) && !blyi_cuckoo_refines(&g, &narrow));
     g.size >>= 1;
-    assert_true(blyi_refines(&g, &narrow));
+    assert_true(blyi_cuckoo_refines(&g, &narrow));
     g.hashes -= 5;
-    assert_true(blyi_refines(&g, &narrow));
+    assert_true(blyi_cuckoo_refines(&g, &narrow));
     g.hashes--;
-    assert_false(blyi_refines(&g, &narrow));
+    assert_false(blyi_cuckoo_refines(&g, &narrow));
     g = narrow;
-    assert_false(blyi_refines(&g, &narrow));
+    assert_false(blyi_cuckoo_refines(&g, &narrow));
     g.hashes++;
-    assert_true(blyi_refines(&g, &narrow));
+    assert_true(blyi_cuckoo_refines(&g, &narrow));
     g.size = 3 << 9;
-    assert_false(blyi_refines(&g, &narrow));
+    assert_false(blyi_cuckoo_refines(&g, &narrow));
     g.size = 1 << 9;
-    assert_false(blyi_refines(&g, &narrow));
+    assert_false(blyi_cuckoo_refines(&g, &narrow));
     /* A filter whose next level would be of the other sort is full, and stays as it was. */
     bly_filter *f = chain(8, 0x1p-35, 0, 32768), *kept = NULL;
     add_hashes(f, 1, 0, 8);
@@ -231,7 +235,7 @@ static void alike_keys_stay_apart(void **state) {
 static void take_oldest(bly_filter *f, bly_hash h) {
     bool removed = false;
     for (unsigned i = 0; i < f->levels->n && !removed; i++)
-        assert_ok(blyi_entries_take(f->levels->at[i], h, &removed));
+        assert_ok(blyi_cuckoo_remove_one(f->levels->at[i], h, &removed));
 }
 
 /* The order of removals is what it takes: the other one loses keys, of the same filters. */

@@ -166,7 +166,7 @@ static bly_spec spec_for(const build_making *m, uint64_t keys, double rate) {
     return spec;
 }
 
-/* Few keys may crowd so that a table planned for them has no place for the last (plan_cuckoo.c says
+/* Few keys may crowd so that a table planned for them has no place for the last (cuckoo_plan.c says
  * how often). Where its size is ours to choose, it becomes a little larger. */
 enum { MOST_FULL = 8 };
 

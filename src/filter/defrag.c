@@ -45,7 +45,7 @@ static void offer_levels(traversal *w, bly_filter *f) {
     if (list)
         f->levels = list;
     list = f->levels;
-    for (unsigned i = list->lent; i < list->n; i++) {
+    for (unsigned i = list->borrowed; i < list->n; i++) {
         bly_filter *level = offer_allocation(w, list->at[i], sizeof *level);
         if (level)
             list->at[i] = level;

@@ -157,7 +157,7 @@ bly_status blyi_filter_may_grow(const bly_filter *f, uint64_t bytes) {
 /* A borrowed level does not grow here. */
 void bly_filter_limit_growth(bly_filter *f, uint64_t max_bytes) {
     f->growth_limit = blyi_growth_limit(max_bytes);
-    for (unsigned i = f->levels ? f->levels->lent : 0; f->levels && i < f->levels->n; i++)
+    for (unsigned i = f->levels ? f->levels->borrowed : 0; f->levels && i < f->levels->n; i++)
         bly_filter_limit_growth(f->levels->at[i], max_bytes);
 }
 
@@ -188,7 +188,7 @@ static void set_hasher(bly_filter *f, const bly_hasher *hasher) {
     f->hasher = *hasher;
     f->keyless = false;
     select_paths(f);
-    for (unsigned i = f->levels ? f->levels->lent : 0; f->levels && i < f->levels->n; i++)
+    for (unsigned i = f->levels ? f->levels->borrowed : 0; f->levels && i < f->levels->n; i++)
         set_hasher(f->levels->at[i], hasher);
 }
 
@@ -510,7 +510,7 @@ bly_key_rule bly_filter_key_rule(const bly_filter *f) {
 
 void blyi_filter_set_key_rule(bly_filter *f, bly_key_rule rule) {
     f->key_rule = rule;
-    for (unsigned i = f->levels ? f->levels->lent : 0; f->levels && i < f->levels->n; i++)
+    for (unsigned i = f->levels ? f->levels->borrowed : 0; f->levels && i < f->levels->n; i++)
         blyi_filter_set_key_rule(f->levels->at[i], rule);
 }
 

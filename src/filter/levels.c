@@ -23,7 +23,7 @@ void blyi_levels_push(bly_filter *f, bly_filter *level) {
 void blyi_levels_truncate(bly_filter *f, unsigned n) {
     blyi_levels *l = f->levels;
     for (; l->n > n; l->n--)
-        if (l->n > 1 || !l->lent)
+        if (l->n > 1 || !l->borrowed)
             bly_filter_destroy(l->at[l->n - 1]);
     blyi_levels_recompute(f);
 }

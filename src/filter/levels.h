@@ -19,7 +19,7 @@ enum {
 typedef struct blyi_levels {
     bly_filter *at[BLYI_MAX_LEVELS];
     unsigned n;
-    bool lent; /* at[0] is borrowed: not changed, not destroyed */
+    bool borrowed; /* at[0] is borrowed: not changed, not destroyed */
 } blyi_levels;
 
 struct blyi_level_request; /* level_growth.h */

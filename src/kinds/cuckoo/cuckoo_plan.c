@@ -1,59 +1,65 @@
-/* Sizing fingerprint tables: cuckoo and growable-cuckoo, and the table of a hybrid.
+/* Planning fingerprint tables: of cuckoo, growable-cuckoo and scalable-cuckoo filters, and the
+ * table of a hybrid filter.
  *
- * Rate. A key is its class: a primary bucket, one of m, and a remainder of f bits. It is found when
- * any stored key is of the same class, wherever the copy lies, so the rate is the chance that a
- * stranger's class is taken. All classes would be equally likely, q = 1 / (m 2^f), but for one
- * detail: the low c bits of a remainder, its core, are never all zero; the remainders that would be
- * so get their lowest bit set, and the classes with core 1 are twice as likely. Hence, exactly,
+ * FPR. The class of a key is a primary bucket, one of m, and a remainder of f bits. A key is found
+ * when any member has the same class, in whichever bucket its entry is. So the FPR is the
+ * probability that the class of a non-member has an entry. All classes would be equally likely,
+ * q = 1 / (m 2^f), except for one detail: the low c bits of a remainder, its core, are never all
+ * zero. Remainders for which they would be get their lowest bit set, so classes with core 1 are
+ * twice as likely. Hence, exactly,
  *     (1 - 2/2^c) (1 - (1 - q)^n) + 2/2^c (1 - (1 - 2q)^n)
- * which is 4 load / 2^f, a little less for a load near 1 and short remainders.
+ * which is 4 load / 2^f, and a little less for a load near 1 and short remainders.
  *
- * Load. How many keys fit is a matter of luck, the less so the larger the table. With searches of
- * 1024 buckets (table.c) the first key that finds no place comes at a load of 0.975 with ten
+ * Load. How many keys fit varies by chance, the less so the larger the table. With searches of 1024
+ * buckets (cuckoo_table.c) the first key that finds no room comes at a load of 0.975 with ten
  * million slots and of 0.98 with a few hundred, on average. So a table counts as full at 0.96 of
- * its slots less 6, a small one at 0.967 of them less 13; one of two buckets holds 8 keys whatever
- * they are. Of 100,000 tables with that many keys, so many had no place for one of the last:
+ * its slots less 6, a small one at 0.967 of them less 13. A table of two buckets has room for any 8
+ * keys. Out of 100,000 tables with that many keys, this many had no room for one of the last keys:
  *
  *     slots      64   104   160   256   400   520   720  1048  1200  1600  2000
  *     refused     3     0     2     5    14    12    22    27    10     5     2
  *
- * Longer searches would not help, since the two buckets of so many keys lie among too few. Each
- * slot more makes it a third rarer.
+ * Longer searches would not help, since too many keys have both of their buckets among too few.
+ * Each further slot makes it a third rarer.
  *
  * Short remainders have few cores, which makes the loads of some sizes uneven. With 6 bits, a
- * quarter of the tables of 4000 slots, and of 400,000, do not reach 0.96; with 7 bits, all of the
- * thousands tried of 4000 to four million slots did. So 7 is the least that is planned, though 6
- * can be had.
+ * quarter of the tables of 4000 slots, and of 400,000, do not reach 0.96. With 7 bits, all of the
+ * thousands tried of 4000 to four million slots did. So 7 is the minimum that is planned, although
+ * a geometry may have 6.
  *
- * Buckets are planned in even numbers, because then no key's two buckets are the same (table.h).
+ * Buckets are planned in even numbers, because then no key's two buckets are the same
+ * (cuckoo_table.h).
  */
-#include "kinds/cuckoo/cuckoo_plan.h"
-#include "filter/kind.h"
 #include "filter/rate.h"
+#include "kinds/cuckoo/cuckoo_layout.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum { SPARE = 13, LARGE_SPARE = 6, ALWAYS = 8, MIN_PLANNED = 7 };
+enum {
+    SMALL_TABLE_SPARE = 13, /* slots left free in a small table */
+    LARGE_TABLE_SPARE = 6,
+    GUARANTEED_KEYS = 8, /* that fit into two buckets, whatever they are */
+    MIN_PLANNED_BITS = 7,
+};
 
-uint64_t blyi_buckets_hold(uint64_t buckets) {
+uint64_t blyi_buckets_capacity(uint64_t buckets) {
     uint64_t even = buckets > 1 ? buckets & ~(uint64_t)1 : buckets;
-    uint64_t slots = even * BLYI_BUCKET, most = slots / 25 * 24 + slots % 25 * 24 / 25;
+    uint64_t slots = even * BLYI_BUCKET_SLOTS, large = slots / 25 * 24 + slots % 25 * 24 / 25;
     uint64_t small = slots / 1000 * 967 + slots % 1000 * 967 / 1000;
-    uint64_t least = slots < ALWAYS ? slots : ALWAYS;
-    small = small > least + SPARE ? small - SPARE : least;
-    most = most > least + LARGE_SPARE ? most - LARGE_SPARE : least;
-    return small < most ? small : most;
+    uint64_t min = slots < GUARANTEED_KEYS ? slots : GUARANTEED_KEYS;
+    small = small > min + SMALL_TABLE_SPARE ? small - SMALL_TABLE_SPARE : min;
+    large = large > min + LARGE_TABLE_SPARE ? large - LARGE_TABLE_SPARE : min;
+    return small < large ? small : large;
 }
 
 uint64_t blyi_buckets_for(uint64_t keys) {
-    if (keys <= ALWAYS)
-        return ALWAYS / BLYI_BUCKET;
-    /* keys * 25 / 24 slots, to within rounding; a few steps less than needed at most, which the
-     * loop takes. */
+    if (keys <= GUARANTEED_KEYS)
+        return GUARANTEED_KEYS / BLYI_BUCKET_SLOTS;
+    /* keys * 25 / 24 slots, to within rounding. That is too few by a few steps at most. */
     uint64_t slots = keys + keys / 24;
-    uint64_t buckets = slots / BLYI_BUCKET & ~(uint64_t)1;
-    while (blyi_buckets_hold(buckets) < keys)
+    uint64_t buckets = slots / BLYI_BUCKET_SLOTS & ~(uint64_t)1;
+    while (blyi_buckets_capacity(buckets) < keys)
         buckets += 2;
     return buckets;
 }
@@ -64,55 +70,56 @@ double blyi_table_rate(const bly_geometry *g, double n) {
     return (1 - folded) * -expm1(n * log1p(-q)) + folded * -expm1(n * log1p(-2 * q));
 }
 
-/* The most buckets there may be with remainders of that length. */
-static uint64_t most_buckets(uint32_t rest) {
-    return (BLYI_MAX_BITS - BLYI_TABLE_TAIL) / ((uint64_t)BLYI_BUCKET * (rest + 1));
+/* The maximum number of buckets with remainders of that length. */
+static uint64_t cuckoo_max_buckets(uint32_t remainder_bits) {
+    return (BLYI_MAX_BITS - BLYI_TABLE_TAIL) / ((uint64_t)BLYI_BUCKET_SLOTS * (remainder_bits + 1));
 }
 
 bly_status blyi_table_check(const bly_geometry *g) {
-    if (g->size == 0 || g->hashes < BLYI_MIN_REST || g->hashes > BLYI_MAX_REST)
+    if (g->size == 0 || g->hashes < BLYI_MIN_REMAINDER_BITS || g->hashes > BLYI_MAX_REMAINDER_BITS)
         return BLY_EGEOMETRY;
-    return g->size > most_buckets(g->hashes) ? BLY_ETOOBIG : BLY_OK;
+    return g->size > cuckoo_max_buckets(g->hashes) ? BLY_ETOOBIG : BLY_OK;
 }
 
-static bly_status check_cuckoo(const bly_geometry *g) {
+static bly_status cuckoo_check(const bly_geometry *g) {
     return g->detail != 0 ? BLY_EGEOMETRY : blyi_table_check(g);
 }
 
-/* All sizes to come must be possible, not only the present one. */
-static bly_status check_growable(const bly_geometry *g) {
+/* All sizes that the table may grow to must be possible, not only the present one. */
+static bly_status growable_cuckoo_check(const bly_geometry *g) {
     bly_status status = blyi_table_check(g);
     if (status)
         return status;
-    if (g->detail < BLYI_MIN_REST || g->detail > g->hashes ||
+    if (g->detail < BLYI_MIN_REMAINDER_BITS || g->detail > g->hashes ||
         g->hashes - g->detail > BLYI_MAX_DOUBLINGS)
         return BLY_EGEOMETRY;
-    uint64_t last = most_buckets(g->detail) >> (g->hashes - g->detail);
+    uint64_t last = cuckoo_max_buckets(g->detail) >> (g->hashes - g->detail);
     return g->size > last ? BLY_ETOOBIG : BLY_OK;
 }
 
-static unsigned width(const bly_geometry *g) {
+static unsigned cuckoo_slot_width(const bly_geometry *g) {
     return g->hashes + 1;
 }
 
-static uint64_t bits(const bly_geometry *g) {
+static uint64_t cuckoo_bits(const bly_geometry *g) {
     return blyi_table_bits(g);
 }
 
-uint64_t blyi_table_most(const bly_geometry *g) {
-    return blyi_buckets_hold(g->size);
+uint64_t blyi_table_max_keys(const bly_geometry *g) {
+    return blyi_buckets_capacity(g->size);
 }
 
 double blyi_table_fill(const bly_geometry *g, double n) {
-    return fmin(1, n / ((double)g->size * BLYI_BUCKET));
+    return fmin(1, n / ((double)g->size * BLYI_BUCKET_SLOTS));
 }
 
-/* The shortest remainder, from `least` bits on, with which g->size buckets keep the rate. */
-static bly_status choose_rest(bly_geometry *g, uint32_t least, uint64_t keys, double fpr) {
-    for (uint32_t rest = least; rest <= BLYI_MAX_REST; rest++) {
-        g->hashes = rest;
+/* Chooses the shortest remainder, of at least `min` bits, with which g->size buckets keep the rate.
+ */
+static bly_status cuckoo_plan_remainder(bly_geometry *g, uint32_t min, uint64_t keys, double fpr) {
+    for (uint32_t bits = min; bits <= BLYI_MAX_REMAINDER_BITS; bits++) {
+        g->hashes = bits;
         if (g->kind == BLY_GROWABLE_CUCKOO)
-            g->detail = rest;
+            g->detail = bits;
         if (blyi_table_rate(g, (double)keys) <= fpr)
             return BLY_OK;
     }
@@ -124,7 +131,7 @@ bly_status blyi_table_plan(bly_kind kind, uint64_t keys, double fpr, bly_geometr
     if (keys > BLYI_MAX_BITS)
         return BLY_ETOOBIG;
     g.size = blyi_buckets_for(keys);
-    bly_status status = choose_rest(&g, MIN_PLANNED, keys, fpr);
+    bly_status status = cuckoo_plan_remainder(&g, MIN_PLANNED_BITS, keys, fpr);
     if (status == BLY_OK)
         status = bly_plan_check(&g);
     if (status == BLY_OK)
@@ -132,18 +139,19 @@ bly_status blyi_table_plan(bly_kind kind, uint64_t keys, double fpr, bly_geometr
     return status;
 }
 
-static bly_status plan_cuckoo(uint64_t keys, double fpr, bly_geometry *out) {
+static bly_status cuckoo_plan(uint64_t keys, double fpr, bly_geometry *out) {
     return blyi_table_plan(BLY_CUCKOO, keys, fpr, out);
 }
 
-bly_status blyi_chain_plan(const bly_geometry *last, uint64_t keys, double fpr, bly_geometry *out) {
+bly_status blyi_cuckoo_plan_next_level(const bly_geometry *last, uint64_t keys, double fpr,
+                                       bly_geometry *out) {
     bly_geometry g = *last;
-    uint32_t least = last->hashes + 1;
+    uint32_t min = last->hashes + 1;
     if (keys > BLYI_MAX_BITS)
         return BLY_ETOOBIG;
-    for (; blyi_buckets_hold(g.size) < keys; g.size *= 2)
-        least -= least > MIN_PLANNED;
-    bly_status status = choose_rest(&g, least, keys, fpr);
+    for (; blyi_buckets_capacity(g.size) < keys; g.size *= 2)
+        min -= min > MIN_PLANNED_BITS;
+    bly_status status = cuckoo_plan_remainder(&g, min, keys, fpr);
     if (status == BLY_OK)
         status = bly_plan_check(&g);
     if (status == BLY_OK && blyi_table_is_wide(&g) != blyi_table_is_wide(last))
@@ -153,14 +161,23 @@ bly_status blyi_chain_plan(const bly_geometry *last, uint64_t keys, double fpr, 
     return status;
 }
 
-/* One that has grown to hold `keys` keys and may grow no more: what the last size takes. */
-static bly_status plan_growable(uint64_t keys, double fpr, bly_geometry *out) {
+bool blyi_cuckoo_refines(const bly_geometry *fine, const bly_geometry *coarse) {
+    unsigned shift = 0;
+    while (coarse->size << shift < fine->size)
+        shift++;
+    return coarse->size << shift == fine->size && fine->hashes + shift > coarse->hashes &&
+           blyi_table_is_wide(fine) == blyi_table_is_wide(coarse);
+}
+
+/* A table with room for `keys` keys that cannot grow any more: the geometry of the last size. */
+static bly_status growable_cuckoo_plan(uint64_t keys, double fpr, bly_geometry *out) {
     return blyi_table_plan(BLY_GROWABLE_CUCKOO, keys, fpr, out);
 }
 
-/* Start with what `first` needs, and double until it holds `horizon`. When that ends at much more
- * than the horizon needs, one doubling less from a larger start ends just there. */
-bly_status blyi_growable_plan(uint64_t first, uint64_t horizon, double fpr, bly_geometry *out) {
+/* Starts with the buckets that `first` needs, and doubles them until `horizon` fits. When that is
+ * much more than the horizon needs, one doubling less from a larger start ends just there. */
+bly_status blyi_growable_cuckoo_plan(uint64_t first, uint64_t horizon, double fpr,
+                                     bly_geometry *out) {
     if (horizon > BLYI_MAX_BITS)
         return BLY_ETOOBIG;
     uint64_t start = blyi_buckets_for(first), end = blyi_buckets_for(horizon);
@@ -173,12 +190,12 @@ bly_status blyi_growable_plan(uint64_t first, uint64_t horizon, double fpr, bly_
         start += start & 1;
     }
     bly_geometry g = {.kind = BLY_GROWABLE_CUCKOO, .size = start << doublings};
-    bly_status status = choose_rest(&g, MIN_PLANNED, horizon, fpr);
+    bly_status status = cuckoo_plan_remainder(&g, MIN_PLANNED_BITS, horizon, fpr);
     if (status)
         return status;
     g.size = start;
     g.hashes += doublings;
-    if (g.hashes > BLYI_MAX_REST || doublings > BLYI_MAX_DOUBLINGS)
+    if (g.hashes > BLYI_MAX_REMAINDER_BITS || doublings > BLYI_MAX_DOUBLINGS)
         return BLY_ERATE;
     status = bly_plan_check(&g);
     if (status == BLY_OK)
@@ -187,12 +204,12 @@ bly_status blyi_growable_plan(uint64_t first, uint64_t horizon, double fpr, bly_
 }
 
 const blyi_planner blyi_cuckoo_planner = {
-    .check = check_cuckoo,
-    .bits = bits,
-    .width = width,
-    .plan = plan_cuckoo,
+    .check = cuckoo_check,
+    .bits = cuckoo_bits,
+    .width = cuckoo_slot_width,
+    .plan = cuckoo_plan,
     .rate = blyi_table_rate,
-    .max_keys = blyi_table_most,
+    .max_keys = blyi_table_max_keys,
     .fill = blyi_table_fill,
     .lookup_lines = 2,
 };
@@ -202,45 +219,46 @@ void blyi_table_describe(const bly_geometry *g, char *out, size_t room) {
              g->hashes == 1 ? "" : "s");
 }
 
-/* ---- growth on paper --------------------------------------------------------------------------
- */
+/* ---- planned growth -------------------------------------------------------------------------- */
 
-static unsigned growable_doublings_left(const bly_geometry *g) {
+static unsigned growable_cuckoo_doublings_left(const bly_geometry *g) {
     return g->hashes - g->detail;
 }
 
-/* As far as growable.c goes by itself, or as far as the keys demand. */
-static uint64_t growable_horizon(const bly_needs *needs) {
-    enum { DOUBLINGS = 10 };
-    if (needs->first_keys > BLYI_MAX_BITS >> DOUBLINGS)
+/* The default of growable_cuckoo.c, or the number of keys if that is larger. */
+static uint64_t growable_cuckoo_horizon(const bly_needs *needs) {
+    if (needs->first_keys > BLYI_MAX_BITS >> BLYI_DEFAULT_DOUBLINGS)
         return needs->keys;
-    uint64_t far = needs->first_keys << DOUBLINGS;
+    uint64_t far = needs->first_keys << BLYI_DEFAULT_DOUBLINGS;
     return far > needs->keys ? far : needs->keys;
 }
 
-static bly_status plan_grown(const bly_needs *needs, uint64_t keys, bly_geometry *out) {
-    uint64_t horizon = growable_horizon(needs);
+static bly_status growable_cuckoo_plan_grown(const bly_needs *needs, uint64_t keys,
+                                             bly_geometry *out) {
+    uint64_t horizon = growable_cuckoo_horizon(needs);
     double floor = blyi_hash_floor((double)horizon, needs->hash_bits);
     if (floor > needs->fpr / 10)
         return BLY_EWEAKHASH;
-    bly_status status = blyi_growable_plan(needs->first_keys, horizon, needs->fpr - floor, out);
-    while (status == BLY_OK && blyi_buckets_hold(out->size) < keys && out->hashes > out->detail) {
+    bly_status status =
+        blyi_growable_cuckoo_plan(needs->first_keys, horizon, needs->fpr - floor, out);
+    while (status == BLY_OK && blyi_buckets_capacity(out->size) < keys &&
+           out->hashes > out->detail) {
         out->size *= 2;
         out->hashes--;
     }
     return status;
 }
 
-const blyi_planner blyi_growable_planner = {
-    .check = check_growable,
-    .bits = bits,
-    .width = width,
-    .plan = plan_growable,
+const blyi_planner blyi_growable_cuckoo_planner = {
+    .check = growable_cuckoo_check,
+    .bits = cuckoo_bits,
+    .width = cuckoo_slot_width,
+    .plan = growable_cuckoo_plan,
     .rate = blyi_table_rate,
-    .max_keys = blyi_table_most,
+    .max_keys = blyi_table_max_keys,
     .fill = blyi_table_fill,
-    .doublings_left = growable_doublings_left,
-    .horizon = growable_horizon,
-    .plan_grown = plan_grown,
+    .doublings_left = growable_cuckoo_doublings_left,
+    .horizon = growable_cuckoo_horizon,
+    .plan_grown = growable_cuckoo_plan_grown,
     .lookup_lines = 2,
 };

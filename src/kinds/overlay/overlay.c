@@ -1,167 +1,176 @@
-/* The overlay: keys taken out of, and put into, a filter that cannot be changed so.
+/* The overlay: removes keys from, and adds keys to, a filter that cannot be changed that way.
  *
- * The idea: leave the filter M as it is, and keep beside it the set D of the keys that were removed
+ * The idea: do not change the filter M, and store beside it the set D of the keys that were removed
  * and the set A of those that were added:
  *
- *     x is present  iff  A has x, or M has x and D has not
+ *     x is present  iff  A contains x, or M contains x and D does not
  *
- * The textbook form of this, two Bloom filters, misses keys: a key that looks deleted, at D's rate,
- * is gone. (And a key that was deleted cannot come back, since it cannot be taken out of D.) So D
- * and A are fingerprint tables (../cuckoo/table.h) with long remainders, in which keys take each
- * other's place once in 10^9 times, and out of which they can be taken again. A Bloom filter as D
- * is still to be had, since it takes a third of the space (BLY_CLASSIC as the marker); what is
- * added again after it was removed then goes to A.
+ * The textbook form of this, two Bloom filters, misses keys: a key that D reports as deleted by
+ * mistake, at D's FPR, is missed. (And a key that was deleted cannot be added again, since it
+ * cannot be removed from D.) So D and A are fingerprint tables (cuckoo_table.h) with long
+ * remainders, in which two keys have the same entry once in 10^9 times, and from which keys can be
+ * removed again. A Bloom filter as D is still available, since it takes a third of the space
+ * (BLY_CLASSIC as the marker). A key that is added again after it was removed then goes to A.
  *
- * One entry per class. Adding a key that is present changes nothing, removing one that is absent
- * changes nothing: that makes it a set, in which copies collapse, and in which an entry of D or A
- * stands for a class of keys, not for a copy of one. Taking it out undoes exactly what putting it
- * in did. A class may still have several entries in a file from elsewhere, so taking out takes all.
+ * One entry per class. Adding a key that is present changes nothing, and removing one that is
+ * absent changes nothing. That makes it a set without copies, in which an entry of D or A stands
+ * for a class of keys, not for a copy of one. Removing an entry undoes exactly what adding it did.
+ * A class may still have several entries in a file from elsewhere, so removing removes all.
  *
- * What can go wrong, and how often. With n entries, m buckets and f bits of remainder a class is
- * taken with chance n / (m 2^f) (blyi_table_rate), about 4 load / 2^f:
+ * What can go wrong, and how often. With n entries, m buckets and f bits of remainder a class has
+ * an entry with probability n / (m 2^f) (blyi_table_rate), about 4 load / 2^f:
  *
  *   - x is in M, and some y of its class is removed: x is missed. f is 38 at first and 32 after six
  *     doublings: 1.4e-11 when the first table is full, 8.9e-10 when the last one is.
  *   - x is in A, and some y of its class is added and removed: x is missed. As unlikely for each y.
  *   - y is marked in D, and some x of its class is added: y is unmarked, and looks present. That is
- *     a false positive more.
+ *     one more false positive.
  *
  * And keys whose whole hashes are equal are one key to all parts: n / 2^64 with a 64-bit hash.
  *
- * D and A see another hash than M: fmix64 of each word, with a constant (parts.h). That matters
- * where a stranger z is removed that M takes for x. If M is a cuckoo filter, the first 30 bits or
- * so of z's hash are those of x's. With a class made of the same bits, only the others would have
- * to be equal by chance for z's removal to take x with it; with a mix of all bits, all must be.
+ * D and A use another hash than M: fmix64 of each word, with a constant (overlay_layout.h). That
+ * matters where a non-member z is removed that M mistakes for x. If M is a cuckoo filter, the first
+ * 30 bits or so of z's hash are those of x's. With a class made of the same bits, only the others
+ * would have to be equal by chance for the removal of z to remove x as well; with a mix of all
+ * bits, all must be.
  *
- * Adds. Where M is the overlay's own, and takes adds without losing anything, new keys go to M, at
- * no further cost. Else, or when M is full, to A. M is never asked to take a key that it has, so a
- * filter that stores copies stores one.
+ * Adds. Where the overlay owns M, and M can be added to without losing anything, new keys go to M,
+ * at no further cost. Otherwise, or when M is full, they go to A. A key that M contains is never
+ * added to M, so a filter that stores copies stores one.
  *
- * Failure. What can fail comes first, so that a failed call has changed nothing: putting x into M,
- * D or A before taking it out of the others.
+ * Failure. What can fail comes first, so that a failed call has changed nothing: x is added to M, D
+ * or A before it is removed from the others.
  *
  * Space, per deleted key: slots of 39 bits, 0.96 of them in use, 40.6 bits when as many keys were
- * deleted as was asked for (41.6 for a thousand, 45.6 for 200, 50.6 for 100: a table has a few
- * slots to spare); twice as many right after a doubling; at the horizon, 64 times as many, 34.4.
+ * deleted as were planned (41.6 for a thousand, 45.6 for 200, 50.6 for 100: a table has a few slots
+ * to spare). Twice as many right after a doubling. At the horizon, 64 times as many keys, 34.4.
  *
  * Time, in batches, over an sbbf of ten million keys at 1% with half a million deleted, as
- * processor time on a noisy machine where the sbbf alone takes 8 ns a key: 50 to 65 ns for a key
- * that is there, 20 to 30 for a stranger, which only its few false positives take to D; with half a
- * million added keys besides, 60 to 80 for either. As long as nothing has changed, what the base
- * takes.
+ * processor time on a noisy machine where the sbbf alone takes 8 ns a key: 50 to 65 ns for a
+ * member, 20 to 30 for a non-member, which is looked up in D only if it is one of the few false
+ * positives. With half a million added keys as well, 60 to 80 for either. As long as nothing has
+ * changed, what the base takes.
  *
- * In a file: M, D and, once there is one, A, each with its header. A is made when first needed.
+ * In a file: M, D and, once it exists, A, each with its header. A is created when first needed.
  */
-#include "kinds/overlay/overlay_parts.h"
+#include "kinds/overlay/overlay_layout.h"
 
 #include "filter/batch.h"
+#include "filter/level_growth.h"
+#include "filter/rate.h"
+#include "kinds/cuckoo/cuckoo_layout.h"
 #include <bloomery/overlay.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- one part at a time ---------------------------------------------------------------------- */
 
-static bool is_hidden(const bly_filter *f) {
+static bool overlay_is_hidden(const bly_filter *f) {
     return f->geometry.detail == BLYI_OVERLAY_HIDDEN;
 }
 
-static bool base_has(const bly_filter *f, bly_hash h) {
-    return !is_hidden(f) && bly_filter_contains_hash(blyi_overlay_base(f), h);
+static bool overlay_base_contains(const bly_filter *f, bly_hash h) {
+    return !overlay_is_hidden(f) && bly_filter_contains_hash(blyi_overlay_base(f), h);
 }
 
 /* `mixed` is blyi_overlay_mix of a hash, here and below. */
-static bool is_deleted(const bly_filter *f, bly_hash mixed) {
+static bool overlay_is_deleted(const bly_filter *f, bly_hash mixed) {
     const bly_filter *deleted = blyi_overlay_deleted(f);
     return deleted->items != 0 && deleted->ops->contains_many(deleted, &mixed, 1, NULL) != 0;
 }
 
-static bool is_added(const bly_filter *f, bly_hash mixed) {
+static bool overlay_is_added(const bly_filter *f, bly_hash mixed) {
     const bly_filter *added = blyi_overlay_added(f);
     return added && added->ops->contains_many(added, &mixed, 1, NULL) != 0;
 }
 
-static bly_status put_into(bly_filter *part, bly_hash h) {
+static bly_status overlay_add_to_part(bly_filter *part, bly_hash h) {
     bly_tally sum = {0, 0};
     return blyi_filter_add_hashes(part, &h, 1, NULL, &sum);
 }
 
-/* Takes a class out of a table. */
-static void take_out(bly_filter *part, bly_hash mixed) {
+/* Removes all entries of a class from a table. */
+static void overlay_remove_class(bly_filter *part, bly_hash mixed) {
     bool removed = true;
     while (removed && part->ops->remove_one(part, mixed, &removed) == BLY_OK)
         ;
 }
 
-/* A Bloom filter stops where its rate would be worse than the one it was made for. */
-static bly_status mark_deleted(bly_filter *f, bly_hash mixed) {
+/* A Bloom filter stops where its FPR would exceed the one it was made for. */
+static bly_status overlay_mark_deleted(bly_filter *f, bly_hash mixed) {
     bly_filter *deleted = blyi_overlay_deleted(f);
     if (deleted->geometry.kind == BLY_CLASSIC && deleted->items >= deleted->capacity)
         return BLY_EFULL;
-    return put_into(deleted, mixed);
+    return overlay_add_to_part(deleted, mixed);
 }
 
-/* A new table always has room for one key, so none is left behind empty. */
-static bly_status put_beside(bly_filter *f, bly_hash mixed) {
-    bly_status status = blyi_overlay_added(f) ? BLY_OK : blyi_overlay_make_added(f);
-    return status ? status : put_into(blyi_overlay_added(f), mixed);
+/* A new table always has room for one key, so no empty one is left behind. */
+static bly_status overlay_add_beside(bly_filter *f, bly_hash mixed) {
+    bly_status status = blyi_overlay_added(f) ? BLY_OK : blyi_overlay_create_added(f);
+    return status ? status : overlay_add_to_part(blyi_overlay_added(f), mixed);
 }
 
-/* ---- adding and removing --------------------------------------------------------------------- */
+/* ---- add and remove -------------------------------------------------------------------------- */
 
-/* Whether new keys go to the base: one that forgets would forget others for them. */
-static bool base_takes_adds(const bly_filter *f) {
+/* Whether new keys go to the base. A base that forgets keys would forget others for them. */
+static bool overlay_base_takes_adds(const bly_filter *f) {
     uint32_t can = blyi_overlay_base(f)->ops->capabilities;
-    return !f->levels->lent && !is_hidden(f) && can & BLY_CAN_ADD && !(can & BLY_FORGETS);
+    return !f->levels->borrowed && !overlay_is_hidden(f) && can & BLY_CAN_ADD &&
+           !(can & BLY_FORGETS);
 }
 
-/* Whether the base answers for all of it, and takes a batch of keys as it comes: keys that it has
- * change nothing in it, and no add fails. */
-static bool base_is_all(const bly_filter *f) {
-    return !is_hidden(f) && blyi_overlay_deleted(f)->items == 0 && !blyi_overlay_added(f);
+/* Whether the base alone gives the answers. */
+static bool overlay_is_unchanged(const bly_filter *f) {
+    return !overlay_is_hidden(f) && blyi_overlay_deleted(f)->items == 0 && !blyi_overlay_added(f);
 }
 
-static bool base_takes_batches(const bly_filter *f) {
+/* Whether a whole batch of keys can be added to the base: keys that it contains change nothing in
+ * it, and no add fails. */
+static bool overlay_base_takes_batches(const bly_filter *f) {
     const blyi_ops *base = blyi_overlay_base(f)->ops;
-    return base_is_all(f) && base_takes_adds(f) && base->add_many && !base->try_add_many &&
-           !(base->capabilities & BLY_CAN_REMOVE);
+    return overlay_is_unchanged(f) && overlay_base_takes_adds(f) && base->add_many &&
+           !base->try_add_many && !(base->capabilities & BLY_CAN_REMOVE);
 }
 
-/* Adds a key that is not present, with all counts but the whole's. */
-static bly_status put_new(bly_filter *f, bly_hash h, bly_hash mixed, bool in_base) {
+/* Adds a key that is not present, and updates all counts except the overlay's own. */
+static bly_status overlay_add_new(bly_filter *f, bly_hash h, bly_hash mixed, bool in_base) {
     bly_filter *deleted = blyi_overlay_deleted(f);
-    bool marked = is_deleted(f, mixed);
+    bool marked = overlay_is_deleted(f, mixed);
     if (marked && !deleted->ops->remove_one)
-        return put_beside(f, mixed);
+        return overlay_add_beside(f, mixed);
     if (!in_base) {
-        bly_status status = base_takes_adds(f) ? put_into(blyi_overlay_base(f), h) : BLY_EFULL;
+        bly_status status =
+            overlay_base_takes_adds(f) ? overlay_add_to_part(blyi_overlay_base(f), h) : BLY_EFULL;
         if (status)
-            return status == BLY_EFULL ? put_beside(f, mixed) : status;
+            return status == BLY_EFULL ? overlay_add_beside(f, mixed) : status;
     }
     if (marked)
-        take_out(deleted, mixed);
+        overlay_remove_class(deleted, mixed);
     return BLY_OK;
 }
 
-static bly_status put_one(bly_filter *f, bly_hash h, bool *is_new) {
+static bly_status overlay_add_one(bly_filter *f, bly_hash h, bool *is_new) {
     bly_hash mixed = blyi_overlay_mix(h);
-    bool in_base = base_has(f, h);
-    *is_new = !is_added(f, mixed) && !(in_base && !is_deleted(f, mixed));
+    bool in_base = overlay_base_contains(f, h);
+    *is_new = !overlay_is_added(f, mixed) && !(in_base && !overlay_is_deleted(f, mixed));
     if (!*is_new)
         return BLY_OK;
-    bly_status status = put_new(f, h, mixed, in_base);
+    bly_status status = overlay_add_new(f, h, mixed, in_base);
     blyi_levels_recompute(f);
     return status;
 }
 
-static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added, bly_tally *sum) {
-    if (base_takes_batches(f)) {
+static bly_status overlay_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
+                                   bly_tally *sum) {
+    if (overlay_base_takes_batches(f)) {
         bly_status status = blyi_filter_add_hashes(blyi_overlay_base(f), h, n, added, sum);
         blyi_levels_recompute(f);
         return status;
     }
     for (size_t i = 0; i < n; i++) {
         bool is_new;
-        bly_status status = put_one(f, h[i], &is_new);
+        bly_status status = overlay_add_one(f, h[i], &is_new);
         if (status)
             return status;
         sum->done++;
@@ -172,38 +181,39 @@ static bly_status put(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added
     return BLY_OK;
 }
 
-static bly_status take(bly_filter *f, bly_hash h, bool *removed) {
+static bly_status overlay_remove_one(bly_filter *f, bly_hash h, bool *removed) {
     bly_hash mixed = blyi_overlay_mix(h);
-    bool beside = is_added(f, mixed), shows = base_has(f, h) && !is_deleted(f, mixed);
-    *removed = beside || shows;
-    if (shows) {
-        bly_status status = mark_deleted(f, mixed);
+    bool beside = overlay_is_added(f, mixed);
+    bool in_base = overlay_base_contains(f, h) && !overlay_is_deleted(f, mixed);
+    *removed = beside || in_base;
+    if (in_base) {
+        bly_status status = overlay_mark_deleted(f, mixed);
         if (status)
             return status;
     }
     if (beside)
-        take_out(blyi_overlay_added(f), mixed);
+        overlay_remove_class(blyi_overlay_added(f), mixed);
     if (*removed)
         blyi_levels_recompute(f);
     return BLY_OK;
 }
 
-/* What is lent cannot be emptied, so it is passed over from now on. */
-static void clear(bly_filter *f) {
-    f->geometry.detail = f->levels->lent ? BLYI_OVERLAY_HIDDEN : 0;
-    if (!f->levels->lent)
+/* A borrowed base cannot be emptied, so it is ignored from now on. */
+static void overlay_clear(bly_filter *f) {
+    f->geometry.detail = f->levels->borrowed ? BLYI_OVERLAY_HIDDEN : 0;
+    if (!f->levels->borrowed)
         bly_filter_clear(blyi_overlay_base(f));
     bly_filter_clear(blyi_overlay_deleted(f));
     blyi_levels_truncate(f, BLYI_OVERLAY_ADDED);
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- lookups --------------------------------------------------------------------------------- */
 
-/* Starts the loads of all parts that will have a say. */
-static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
+/* Starts the loads of all parts that will be looked up. */
+static void overlay_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     const bly_filter *base = blyi_overlay_base(f), *deleted = blyi_overlay_deleted(f);
     const bly_filter *added = blyi_overlay_added(f);
-    if (!is_hidden(f))
+    if (!overlay_is_hidden(f))
         base->ops->prefetch(base, h, n);
     if (deleted->items == 0 && !added)
         return;
@@ -219,86 +229,165 @@ static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     }
 }
 
-/* Asks `part` about those of at most a group that are found so far, or not, as `found_is` says, and
- * turns the answer round where it has the key: a key is out when it is among the deleted ones, and
- * in when it is among the added ones. */
-static void turn_round(const bly_filter *part, const bly_hash *h, size_t n, uint8_t found_is,
-                       uint8_t *found) {
+/* Looks up in `part` those of at most a group of hashes that are found so far, or not found, as
+ * `found_is` says, and inverts the answer where it contains the key: a key is absent when it is
+ * among the deleted ones, and present when it is among the added ones. */
+static void overlay_invert_found(const bly_filter *part, const bly_hash *h, size_t n,
+                                 uint8_t found_is, uint8_t *found) {
     bly_hash mixed[BLYI_BATCH_GROUP];
-    uint8_t from[BLYI_BATCH_GROUP], there[BLYI_BATCH_GROUP];
-    size_t some = 0; /* without a branch: which are found is anyone's guess */
+    uint8_t from[BLYI_BATCH_GROUP], contained[BLYI_BATCH_GROUP];
+    size_t some = 0; /* without a branch, which would be mispredicted */
     for (size_t i = 0; i < n; i++) {
         from[some] = (uint8_t)i;
         some += found[i] == found_is;
     }
     for (size_t i = 0; i < some; i++)
         mixed[i] = blyi_overlay_mix(h[from[i]]);
-    if (some == 0 || part->ops->contains_many(part, mixed, some, there) == 0)
+    if (some == 0 || part->ops->contains_many(part, mixed, some, contained) == 0)
         return;
     for (size_t i = 0; i < some; i++)
-        found[from[i]] ^= there[i];
+        found[from[i]] ^= contained[i];
 }
 
-/* Asks about at most a group. */
-static size_t ask_some(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
+/* Looks up at most a group. */
+static size_t overlay_contains_group(const bly_filter *f, const bly_hash *h, size_t n,
+                                     uint8_t *found) {
     const bly_filter *base = blyi_overlay_base(f), *deleted = blyi_overlay_deleted(f);
     const bly_filter *added = blyi_overlay_added(f);
     size_t hits = 0;
-    if (is_hidden(f))
+    if (overlay_is_hidden(f))
         memset(found, 0, n);
     else
         hits = base->ops->contains_many(base, h, n, found);
     if (hits && deleted->items != 0)
-        turn_round(deleted, h, n, 1, found);
+        overlay_invert_found(deleted, h, n, 1, found);
     if (added)
-        turn_round(added, h, n, 0, found);
+        overlay_invert_found(added, h, n, 0, found);
     hits = 0;
     for (size_t i = 0; i < n; i++)
         hits += found[i];
     return hits;
 }
 
-/* A single key comes from a call of its own, not from a batch, so nothing has been fetched yet. */
-static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
-    uint8_t nowhere[BLYI_BATCH_GROUP];
+/* A single key comes from a call of its own, not from a batch, so nothing has been prefetched. */
+static size_t overlay_contains_many(const bly_filter *f, const bly_hash *h, size_t n,
+                                    uint8_t *found) {
+    uint8_t ignored[BLYI_BATCH_GROUP];
     size_t hits = 0;
-    if (n == 1 && !base_is_all(f))
-        prefetch(f, h, 1);
+    if (n == 1 && !overlay_is_unchanged(f))
+        overlay_prefetch(f, h, 1);
     for (size_t done = 0, some; done < n; done += some) {
         some = n - done < BLYI_BATCH_GROUP ? n - done : BLYI_BATCH_GROUP;
-        hits += ask_some(f, h + done, some, found ? found + done : nowhere);
+        hits += overlay_contains_group(f, h + done, some, found ? found + done : ignored);
     }
     return hits;
 }
 
-/* As long as nothing has changed, it costs what the base costs. A base shared with other threads
- * counts its keys elsewhere. */
-static bly_filter *sole(const bly_filter *f, size_t n) {
+/* As long as nothing has changed, a lookup costs what the base costs. A base shared with other
+ * threads counts its keys elsewhere. */
+static bly_filter *overlay_single_level(const bly_filter *f, size_t n) {
     bly_filter *base = blyi_overlay_base(f);
-    bool fits = n ? base_takes_batches(f) : base_is_all(f);
+    bool fits = n ? overlay_base_takes_batches(f) : overlay_is_unchanged(f);
     return fits && base->sharing == BLY_EXCLUSIVE ? base : NULL;
 }
+
+static bool overlay_compatible(const bly_filter *a, const bly_filter *b) {
+    bool same = true;
+    for (unsigned i = 0; same && i < a->levels->n && i < b->levels->n; i++)
+        same = bly_filter_compatible(a->levels->at[i], b->levels->at[i]) == BLY_OK;
+    return same;
+}
+
+static bool overlay_equal(const bly_filter *a, const bly_filter *b) {
+    return a->geometry.detail == b->geometry.detail && blyi_levels_equal(a, b);
+}
+
+/* ---- statistics ------------------------------------------------------------------------------ */
+
+/* The probability that a key of the base has the class, or the bits, of one that was deleted. */
+static double overlay_base_misses(const bly_filter *f) {
+    const bly_filter *deleted = blyi_overlay_deleted(f);
+    double n = (double)deleted->items;
+    if (deleted->items == 0)
+        return 0;
+    double alike = deleted->geometry.kind == BLY_GROWABLE_CUCKOO
+                       ? blyi_table_rate(&deleted->geometry, n)
+                       : deleted->ops->current_fpr(deleted);
+    return alike + blyi_hash_floor(n, f->hasher.bits);
+}
+
+/* The probability that an added key has the class of one that was removed again. How many were is
+ * not known, so as many as there is room for are assumed. */
+static double overlay_added_misses(const bly_filter *f) {
+    const bly_filter *added = blyi_overlay_added(f);
+    if (!added)
+        return 0;
+    double n = (double)blyi_buckets_capacity(added->geometry.size);
+    return blyi_table_rate(&added->geometry, n) + blyi_hash_floor(n, f->hasher.bits);
+}
+
+double bly_overlay_miss_bound(const bly_filter *f) {
+    if (f->geometry.kind != BLY_OVERLAY)
+        return 0;
+    return fmin(1, fmax(overlay_base_misses(f), overlay_added_misses(f)));
+}
+
+static void overlay_fill_stats(const bly_filter *f, bly_stats *out) {
+    static const bly_stats nothing;
+    bly_stats each[BLYI_OVERLAY_PARTS] = {{0}};
+    blyi_levels_sum_stats(f, each, out);
+    bool hidden = f->geometry.detail == BLYI_OVERLAY_HIDDEN;
+    const bly_stats *base = hidden ? &nothing : &each[BLYI_OVERLAY_BASE];
+    const bly_stats *added = &each[BLYI_OVERLAY_ADDED];
+    double deleted = (double)each[BLYI_OVERLAY_DELETED].count;
+    out->estimated_keys = fmax(0, base->estimated_keys - deleted) + added->estimated_keys;
+    out->predicted_fpr = blyi_combined_rate(base->predicted_fpr, added->predicted_fpr);
+    out->current_fpr = blyi_combined_rate(base->current_fpr, added->current_fpr);
+    out->stuck = each[BLYI_OVERLAY_BASE].stuck;
+    out->miss_bound = bly_overlay_miss_bound(f);
+}
+
+bly_status bly_overlay_changes(const bly_filter *f, uint64_t *deleted, uint64_t *added) {
+    if (f->geometry.kind != BLY_OVERLAY)
+        return BLY_EKIND;
+    const bly_filter *beside = blyi_overlay_added(f);
+    *deleted = blyi_overlay_deleted(f)->items;
+    *added = beside ? beside->items : 0;
+    return BLY_OK;
+}
+
+const bly_filter *bly_overlay_base(const bly_filter *f) {
+    return f->geometry.kind == BLY_OVERLAY ? blyi_overlay_base(f) : NULL;
+}
+
+/* ---- descriptor ------------------------------------------------------------------------------ */
+
+static bly_status overlay_check(const bly_geometry *g) {
+    if (g->detail > BLYI_OVERLAY_HIDDEN)
+        return BLY_EGEOMETRY;
+    return blyi_levels_geometry_check(g, BLYI_OVERLAY_DELETED + 1, BLYI_OVERLAY_PARTS);
+}
+
+static const blyi_planner overlay_planner = BLYI_LEVELS_PLANNER(overlay_check);
 
 static const blyi_ops overlay_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_REMOVE | BLY_CAN_MAP,
     .create = blyi_overlay_create,
-    .level_rules = &blyi_overlay_whole,
-    .single_level = sole,
-    .prefetch = prefetch,
-    .try_add_many = put,
-    .contains_many = contains,
-    .remove_one = take,
-    .clear = clear,
-    .fill_stats = blyi_overlay_stats,
-    .is_compatible = blyi_overlay_compatible,
+    .level_rules = &blyi_overlay_level_rules,
+    .single_level = overlay_single_level,
+    .prefetch = overlay_prefetch,
+    .try_add_many = overlay_add_many,
+    .contains_many = overlay_contains_many,
+    .remove_one = overlay_remove_one,
+    .clear = overlay_clear,
+    .fill_stats = overlay_fill_stats,
+    .is_compatible = overlay_compatible,
     .any_size = true,
     .any_detail = true,
-    .is_equal = blyi_overlay_equal,
+    .is_equal = overlay_equal,
 };
 
-/* ---- descriptor ------------------------------------------------------------------------------ */
-
-#define NEVER_COMBINED "an overlay's parts cannot be combined; rebuild from the keys"
+#define OVERLAY_NOT_COMBINED "an overlay's parts cannot be combined; rebuild from the keys"
 
 static void overlay_describe_size(const bly_geometry *g, const char *grouped, char *out,
                                   size_t room) {
@@ -318,10 +407,10 @@ const blyi_kind blyi_kind_overlay = {
     .describe_rest = blyi_describe_nothing,
     .spec_fields = BLYI_SPEC_OVERLAY,
     .may_miss_members = true,
-    .refusals = {[BLY_OP_UNION] = NEVER_COMBINED,
-                 [BLY_OP_INTERSECT] = NEVER_COMBINED,
-                 [BLY_OP_SUBTRACT] = NEVER_COMBINED,
-                 [BLY_OP_OVERLAP] = NEVER_COMBINED},
-    .planner = &blyi_overlay_planner,
+    .refusals = {[BLY_OP_UNION] = OVERLAY_NOT_COMBINED,
+                 [BLY_OP_INTERSECT] = OVERLAY_NOT_COMBINED,
+                 [BLY_OP_SUBTRACT] = OVERLAY_NOT_COMBINED,
+                 [BLY_OP_OVERLAP] = OVERLAY_NOT_COMBINED},
+    .planner = &overlay_planner,
     .ops = &overlay_ops,
 };

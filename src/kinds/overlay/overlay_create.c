@@ -1,34 +1,49 @@
-/* From what the caller asks for to an overlay's parts. */
-#include "kinds/overlay/overlay_parts.h"
+/* Creating overlays, and the rules for their parts.
+ *
+ * An overlay is created over a borrowed base, or over one that it owns. Its other parts, as this
+ * file creates them, are the only ones that a file may contain.
+ */
+#include "kinds/overlay/overlay_layout.h"
 
+#include "filter/level_growth.h"
 #include "filter/rate.h"
-#include "kinds/cuckoo/cuckoo_plan.h"
+#include "kinds/cuckoo/cuckoo_layout.h"
 #include <bloomery/overlay.h>
 
 enum {
-    DEFAULT_SHARE = 20, /* of the base's capacity: one in so many keys is expected to change */
-    MIN_DEFAULT = 64,
+    DEFAULT_CHANGES_SHARE = 20, /* one in 20 keys of the base's capacity is expected to change */
+    MIN_DEFAULT_CHANGES = 64,
 };
 
-/* The most buckets a table may start with: fully grown, its slots must be within the limit. */
-static uint64_t most_buckets(void) {
-    const unsigned doublings = BLYI_CHANGES_REST - BLYI_CHANGES_MIN_REST;
-    const uint64_t last =
-        (BLYI_MAX_BITS - BLYI_TABLE_TAIL) / ((uint64_t)BLYI_BUCKET * (BLYI_CHANGES_MIN_REST + 1));
+/* Whether a filter of that kind can be a base. A filter that only counts does not know its members.
+ */
+static bool overlay_accepts_base(bly_kind kind) {
+    return kind != BLY_OVERLAY && !(blyi_ops_of(kind)->capabilities & BLY_ONLY_COUNTS);
+}
+
+/* ---- create ---------------------------------------------------------------------------------- */
+
+/* The maximum number of buckets of a new table: fully grown, its slots must be within the limit. */
+static uint64_t overlay_max_buckets(void) {
+    const unsigned doublings = BLYI_CHANGES_REMAINDER_BITS - BLYI_CHANGES_MIN_REMAINDER_BITS;
+    const uint64_t last = (BLYI_MAX_BITS - BLYI_TABLE_TAIL) /
+                          ((uint64_t)BLYI_BUCKET_SLOTS * (BLYI_CHANGES_MIN_REMAINDER_BITS + 1));
     return last >> doublings & ~(uint64_t)1;
 }
 
-/* A file may say that its filter is made for any number of keys; more than bits, it is not. */
-static uint64_t default_changes(const bly_filter *base) {
-    uint64_t bits = bly_plan_bits(&base->geometry), most = blyi_buckets_hold(most_buckets());
-    uint64_t changes = (base->capacity < bits ? base->capacity : bits) / DEFAULT_SHARE;
-    if (changes < MIN_DEFAULT)
-        changes = MIN_DEFAULT;
-    return changes < most ? changes : most;
+/* The capacity in a file can be any number, but a filter is not made for more keys than bits. */
+static uint64_t overlay_default_changes(const bly_filter *base) {
+    uint64_t bits = bly_plan_bits(&base->geometry);
+    uint64_t max = blyi_buckets_capacity(overlay_max_buckets());
+    uint64_t changes = (base->capacity < bits ? base->capacity : bits) / DEFAULT_CHANGES_SHARE;
+    if (changes < MIN_DEFAULT_CHANGES)
+        changes = MIN_DEFAULT_CHANGES;
+    return changes < max ? changes : max;
 }
 
-/* Opens a part of that geometry, under f's hash, and gives it to f. */
-static bly_status add_part(bly_filter *f, const bly_geometry *g, uint64_t capacity, double rate) {
+/* Creates a part of that geometry, under f's hash, and appends it to f. */
+static bly_status overlay_add_part(bly_filter *f, const bly_geometry *g, uint64_t capacity,
+                                   double rate) {
     blyi_shape shape = {
         .geometry = *g,
         .hasher = f->hasher,
@@ -55,39 +70,41 @@ static bly_status add_part(bly_filter *f, const bly_geometry *g, uint64_t capaci
     return status;
 }
 
-static bly_status add_table(bly_filter *f, uint64_t buckets) {
+static bly_status overlay_add_table(bly_filter *f, uint64_t buckets) {
     bly_geometry g = {
         .kind = BLY_GROWABLE_CUCKOO,
-        .hashes = BLYI_CHANGES_REST,
+        .hashes = BLYI_CHANGES_REMAINDER_BITS,
         .size = buckets,
-        .detail = BLYI_CHANGES_MIN_REST,
+        .detail = BLYI_CHANGES_MIN_REMAINDER_BITS,
     };
-    return add_part(f, &g, blyi_buckets_hold(buckets), BLYI_CHANGES_RATE);
+    return overlay_add_part(f, &g, blyi_buckets_capacity(buckets), BLYI_CHANGES_RATE);
 }
 
-static bly_status add_bloom(bly_filter *f, uint64_t changes) {
+static bly_status overlay_add_bloom(bly_filter *f, uint64_t changes) {
     bly_geometry g;
-    /* A poor hash makes the bound worse, which is reported; no size would make up for it. */
+    /* A weak hash makes the bound worse, which is reported. No size would compensate for it. */
     bly_status status = bly_plan(BLY_CLASSIC, changes, BLYI_BLOOM_MARKER_RATE, 0, 128, &g);
-    return status ? status : add_part(f, &g, changes, BLYI_BLOOM_MARKER_RATE);
+    return status ? status : overlay_add_part(f, &g, changes, BLYI_BLOOM_MARKER_RATE);
 }
 
-bly_status blyi_overlay_make_added(bly_filter *f) {
+bly_status blyi_overlay_create_added(bly_filter *f) {
     const bly_filter *deleted = blyi_overlay_deleted(f);
     uint64_t buckets = blyi_buckets_for(deleted->capacity);
-    if (deleted->geometry.kind == BLY_GROWABLE_CUCKOO) /* as large as that one was when new */
-        buckets = deleted->geometry.size >> (BLYI_CHANGES_REST - deleted->geometry.hashes);
-    return add_table(f, buckets < most_buckets() ? buckets : most_buckets());
+    if (deleted->geometry.kind == BLY_GROWABLE_CUCKOO) /* as large as that one when new */
+        buckets =
+            deleted->geometry.size >> (BLYI_CHANGES_REMAINDER_BITS - deleted->geometry.hashes);
+    return overlay_add_table(f, buckets < overlay_max_buckets() ? buckets : overlay_max_buckets());
 }
 
-static bly_status check_spec(const bly_spec *spec) {
+static bly_status overlay_check_spec(const bly_spec *spec) {
     if (spec->marker != BLY_KIND_NONE && spec->marker != BLY_CUCKOO && spec->marker != BLY_CLASSIC)
         return BLY_EINVAL;
     return spec->changes > BLYI_MAX_BITS ? BLY_ETOOBIG : BLY_OK;
 }
 
-/* Over `base`, which becomes f's own unless it is lent; on failure it is the caller's. */
-static bly_status lay_over(bly_filter *base, bool lent, const bly_spec *spec, bly_filter **out) {
+/* Over `base`, which f owns from now on unless it is borrowed. On failure the caller keeps it. */
+static bly_status overlay_create_over(bly_filter *base, bool borrowed, const bly_spec *spec,
+                                      bly_filter **out) {
     blyi_shape shape = {
         .geometry = {.kind = BLY_OVERLAY},
         .hasher = base->hasher,
@@ -96,21 +113,21 @@ static bly_status lay_over(bly_filter *base, bool lent, const bly_spec *spec, bl
         .key_rule = base->key_rule,
     };
     bly_filter *f;
-    bly_status status = check_spec(spec);
+    bly_status status = overlay_check_spec(spec);
     if (status == BLY_OK)
         status = blyi_filter_make(&shape, spec->allocator, NULL, &f);
     if (status)
         return status;
-    f->levels->lent = true; /* until nothing can fail any more */
+    f->levels->borrowed = true; /* until nothing can fail any more */
     blyi_levels_push(f, base);
-    uint64_t changes = spec->changes ? spec->changes : default_changes(base);
-    status = spec->marker == BLY_CLASSIC ? add_bloom(f, changes)
-                                         : add_table(f, blyi_buckets_for(changes));
+    uint64_t changes = spec->changes ? spec->changes : overlay_default_changes(base);
+    status = spec->marker == BLY_CLASSIC ? overlay_add_bloom(f, changes)
+                                         : overlay_add_table(f, blyi_buckets_for(changes));
     if (status) {
         bly_filter_destroy(f);
         return status;
     }
-    f->levels->lent = lent;
+    f->levels->borrowed = borrowed;
     *out = f;
     return BLY_OK;
 }
@@ -118,9 +135,9 @@ static bly_status lay_over(bly_filter *base, bool lent, const bly_spec *spec, bl
 bly_status bly_overlay_over(const bly_filter *base, const bly_spec *spec, bly_filter **out) {
     static const bly_spec defaults;
     *out = NULL;
-    if (!blyi_overlay_takes(base->geometry.kind))
+    if (!overlay_accepts_base(base->geometry.kind))
         return BLY_EKIND;
-    return lay_over((bly_filter *)(uintptr_t)base, true, spec ? spec : &defaults, out);
+    return overlay_create_over((bly_filter *)(uintptr_t)base, true, spec ? spec : &defaults, out);
 }
 
 bly_status blyi_overlay_create(const bly_spec *spec, bly_filter **out) {
@@ -139,8 +156,69 @@ bly_status blyi_overlay_create(const bly_spec *spec, bly_filter **out) {
     bly_status status = bly_filter_create(&own, &base);
     if (status)
         return status;
-    status = lay_over(base, false, spec, out);
+    status = overlay_create_over(base, false, spec, out);
     if (status)
         bly_filter_destroy(base);
     return status;
 }
+
+/* ---- rules of the parts ---------------------------------------------------------------------- */
+
+/* The number of keys in an overlay of such parts. */
+static uint64_t overlay_count(bool hidden, uint64_t base, uint64_t deleted, uint64_t added) {
+    uint64_t left = base > deleted && !hidden ? base - deleted : 0;
+    return blyi_sum(left, added);
+}
+
+static void overlay_update_totals(bly_filter *f) {
+    const blyi_levels *l = f->levels;
+    uint64_t items[BLYI_OVERLAY_PARTS] = {0};
+    for (unsigned i = 0; i < l->n; i++)
+        items[i] = blyi_filter_items(l->at[i]);
+    f->items = overlay_count(f->geometry.detail == BLYI_OVERLAY_HIDDEN, items[BLYI_OVERLAY_BASE],
+                             items[BLYI_OVERLAY_DELETED], items[BLYI_OVERLAY_ADDED]);
+    f->capacity = l->n ? blyi_overlay_base(f)->capacity : 0;
+    f->approximate = l->n && blyi_overlay_base(f)->approximate;
+}
+
+/* A table as this file creates them, perhaps grown. */
+static bool overlay_is_table(const blyi_shape *part) {
+    const bly_geometry *g = &part->geometry;
+    if (g->kind != BLY_GROWABLE_CUCKOO || g->detail != BLYI_CHANGES_MIN_REMAINDER_BITS ||
+        g->hashes > BLYI_CHANGES_REMAINDER_BITS)
+        return false;
+    uint64_t evenly = (uint64_t)2 << (BLYI_CHANGES_REMAINDER_BITS - g->hashes);
+    return g->size % evenly == 0 && part->capacity <= g->size * BLYI_BUCKET_SLOTS &&
+           part->fpr == BLYI_CHANGES_RATE;
+}
+
+/* No more items than its capacity: no more are added to it. */
+static bool overlay_is_bloom(const blyi_shape *part) {
+    return part->geometry.kind == BLY_CLASSIC && part->geometry.options == 0 &&
+           part->fpr == BLYI_BLOOM_MARKER_RATE &&
+           part->capacity <= bly_plan_bits(&part->geometry) && part->items <= part->capacity;
+}
+
+static bool overlay_accepts_part(const blyi_shape *all, unsigned i, const blyi_shape *part) {
+    (void)all;
+    if (i == BLYI_OVERLAY_BASE)
+        return overlay_accepts_base(part->geometry.kind);
+    return !part->approximate &&
+           (overlay_is_table(part) || (i == BLYI_OVERLAY_DELETED && overlay_is_bloom(part)));
+}
+
+static bool overlay_parts_are_consistent(const blyi_shape *all, const blyi_shape *const *parts,
+                                         unsigned n) {
+    const blyi_shape *base = parts[BLYI_OVERLAY_BASE], *deleted = parts[BLYI_OVERLAY_DELETED];
+    bool hidden = all->geometry.detail == BLYI_OVERLAY_HIDDEN;
+    uint64_t added = n > BLYI_OVERLAY_ADDED ? parts[BLYI_OVERLAY_ADDED]->items : 0;
+    return all->capacity == base->capacity && all->fpr == base->fpr &&
+           all->approximate == base->approximate && !(hidden && deleted->items != 0) &&
+           all->items == overlay_count(hidden, base->items, deleted->items, added);
+}
+
+const blyi_level_rules blyi_overlay_level_rules = {
+    .accepts_level = overlay_accepts_part,
+    .levels_are_consistent = overlay_parts_are_consistent,
+    .update_totals = overlay_update_totals,
+};

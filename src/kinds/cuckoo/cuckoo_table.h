@@ -1,0 +1,235 @@
+/* cuckoo_table.h - the fingerprint table: buckets of four slots that store remainders of hashes.
+ * Internal. cuckoo.c explains the idea.
+ *
+ * With m buckets and remainders of f bits:
+ *
+ *     lo * m / 2^64 = primary bucket + fraction;   remainder R = the first f bits of the fraction
+ *
+ * (Where m 2^f is so large that 64 bits do not tell all classes apart, lo + hi / 2^64 stands for
+ * lo. Such a table is wide. Doubling does not change m 2^f, so a table stays wide or narrow for
+ * life.)
+ *
+ * The class of a key is its primary bucket and its remainder. The table cannot tell keys of one
+ * class apart.
+ *
+ * The core is the low c bits of R. If they are all 0, R's lowest bit is set. (Hence no stored
+ * remainder is 0, and 0 marks a free slot.) The core chooses a sum, and a key's two buckets add up
+ * to it, modulo m:
+ *
+ *     sum = mulhi(bswap64(core * GOLD), m), made odd when m is even;   other(b) = sum - b (mod m)
+ *
+ * That is its own inverse for any m, and for even m never the same bucket. A slot is a remainder
+ * and above it one bit, its role: 0 in the primary bucket, 1 in the other. So the class of an entry
+ * follows from its slot, in either bucket. When m doubles and R gives its top bit to the bucket
+ * number, no key changes its class.
+ *
+ * Slots are packed. Slot s of a table with `width`-bit slots is the bits from s * width on, lowest
+ * first, of a little-endian array. Any slot of at most 57 bits lies within the eight bytes that
+ * begin with its first bit's byte. So do two slots of at most 29 bits, and all four of a bucket
+ * when they have at most 16 (a bucket begins at a multiple of 4 bits, a half of one at a multiple
+ * of 2). So a bucket is compared in one, two or four words, all slots of a word at once.
+ *
+ * A table may also have a count for each slot, half a byte, low half first. It moves with its
+ * entry. Its meaning is defined by the kind that uses it (hybrid.c).
+ *
+ * All functions are memory-safe for any contents: bucket numbers are below m by construction.
+ */
+#ifndef BLYI_KINDS_CUCKOO_TABLE_H
+#define BLYI_KINDS_CUCKOO_TABLE_H
+
+#include "base/bits.h"
+#include "base/bytes.h"
+#include "filter/filter.h"
+#include "hash/mix.h"
+#include "kinds/cuckoo/cuckoo_layout.h"
+
+typedef struct blyi_cuckoo_table {
+    uint8_t *body;
+    uint64_t buckets;        /* m */
+    unsigned remainder_bits; /* f */
+    bool wide;               /* m 2^f >= 2^56: lo alone would be too coarse */
+    uint64_t core;           /* mask of the core */
+    uint8_t *counts;         /* of the slots; NULL when there are none */
+} blyi_cuckoo_table;
+
+typedef struct blyi_cuckoo_class {
+    uint64_t bucket; /* the primary one */
+    uint64_t remainder;
+} blyi_cuckoo_class;
+
+/* The maximum number of copies of one class: two full buckets. */
+enum { BLYI_MAX_COPIES = 2 * BLYI_BUCKET_SLOTS };
+
+#define BLYI_NO_SLOT UINT64_MAX
+
+/* ---- packed slots ---------------------------------------------------------------------------- */
+
+/* The word that begins with bit `at`. Its bits past the 57th may belong to no slot. */
+static inline uint64_t blyi_bits_at(const uint8_t *body, uint64_t at) {
+    return blyi_load64le(body + (at >> 3)) >> (at & 7);
+}
+
+static inline uint64_t blyi_slot_get(const uint8_t *body, unsigned width, uint64_t slot) {
+    return blyi_bits_at(body, slot * width) & (((uint64_t)1 << width) - 1);
+}
+
+static inline void blyi_slot_set(uint8_t *body, unsigned width, uint64_t slot, uint64_t value) {
+    uint64_t at = slot * width, mask = (((uint64_t)1 << width) - 1) << (at & 7);
+    uint8_t *word = body + (at >> 3);
+    blyi_store64le(word, (blyi_load64le(word) & ~mask) | value << (at & 7));
+}
+
+/* How many slots of that width are compared in a word: 4, 2 or 1. */
+static inline unsigned blyi_slots_per_word(unsigned width) {
+    return width <= 16 ? 4 : width <= 29 ? 2 : 1;
+}
+
+/* A word with the lowest bit of each of `per` slots set. */
+static inline uint64_t blyi_slot_ones(unsigned width, unsigned per) {
+    uint64_t one = 1, two = one | one << width;
+    return per == 1 ? one : per == 2 ? two : two | two << 2 * width;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static inline blyi_cuckoo_table blyi_table_over(const bly_geometry *g, uint8_t *body) {
+    uint64_t core = ((uint64_t)1 << blyi_core_bits(g)) - 1;
+    return (blyi_cuckoo_table){body, g->size, g->hashes, blyi_table_is_wide(g), core, NULL};
+}
+
+static inline blyi_cuckoo_table blyi_table_of(const bly_filter *f) {
+    return blyi_table_over(&f->geometry, f->body);
+}
+
+/* The bits of a slot. */
+static inline unsigned blyi_table_width(const blyi_cuckoo_table *t) {
+    return t->remainder_bits + 1;
+}
+
+static inline uint64_t blyi_table_slots(const blyi_cuckoo_table *t) {
+    return t->buckets * BLYI_BUCKET_SLOTS;
+}
+
+/* The first bit of a bucket. */
+static inline uint64_t blyi_bucket_bit(const blyi_cuckoo_table *t, uint64_t bucket) {
+    return bucket * BLYI_BUCKET_SLOTS * blyi_table_width(t);
+}
+
+static inline blyi_cuckoo_class blyi_cuckoo_class_of(const blyi_cuckoo_table *t, bly_hash h) {
+    uint64_t bucket, fraction = blyi_mul(h.lo, t->buckets, &bucket);
+    if (t->wide) {
+        uint64_t more = fraction + blyi_mulhi(h.hi, t->buckets);
+        bucket += more < fraction;
+        fraction = more;
+    }
+    uint64_t remainder = fraction >> (64 - t->remainder_bits);
+    return (blyi_cuckoo_class){bucket, remainder | ((remainder & t->core) == 0)};
+}
+
+/* sum - bucket (mod m), all three in the same unit. Without a branch, which would be mispredicted
+ * half the time. */
+static inline uint64_t blyi_sum_minus(uint64_t sum, uint64_t bucket, uint64_t m) {
+    uint64_t other = sum - bucket, below = 0 - (other >> 63);
+    return other + (m & below);
+}
+
+/* The sum of the numbers of an entry's two buckets. */
+static inline uint64_t blyi_bucket_sum(const blyi_cuckoo_table *t, uint64_t core) {
+    uint64_t mixed = __builtin_bswap64(core * BLYI_GOLD);
+    return blyi_mulhi(mixed, t->buckets) | (~t->buckets & 1);
+}
+
+/* The other bucket of an entry in `bucket`. */
+static inline uint64_t blyi_other_bucket(const blyi_cuckoo_table *t, uint64_t bucket,
+                                         uint64_t remainder) {
+    return blyi_sum_minus(blyi_bucket_sum(t, remainder & t->core), bucket, t->buckets);
+}
+
+/* The class of the entry in a slot of `bucket`; false when the slot is free. */
+static inline bool blyi_slot_class(const blyi_cuckoo_table *t, uint64_t bucket, unsigned i,
+                                   blyi_cuckoo_class *out) {
+    uint64_t entry = blyi_slot_get(t->body, blyi_table_width(t), bucket * BLYI_BUCKET_SLOTS + i);
+    uint64_t remainder = entry & (((uint64_t)1 << t->remainder_bits) - 1);
+    *out = (blyi_cuckoo_class){
+        entry == remainder ? bucket : blyi_other_bucket(t, bucket, remainder), remainder};
+    return entry != 0;
+}
+
+/* The count of a slot, in a table that has counts. */
+static inline unsigned blyi_slot_count(const blyi_cuckoo_table *t, uint64_t slot) {
+    return (unsigned)t->counts[slot / 2] >> 4 * (slot % 2) & 15U;
+}
+
+static inline void blyi_slot_set_count(blyi_cuckoo_table *t, uint64_t slot, unsigned count) {
+    unsigned shift = 4 * (slot % 2), others = t->counts[slot / 2] & ~(15U << shift);
+    t->counts[slot / 2] = (uint8_t)(others | count << shift);
+}
+
+/* Iterates over the slots in use. *slot is 0 at first, and one past the slot found afterwards; *c
+ * is the class. False after the last. Entries that no key can have, in a damaged mapped file, are
+ * skipped. */
+static inline bool blyi_table_next(const blyi_cuckoo_table *t, uint64_t *slot,
+                                   blyi_cuckoo_class *c) {
+    for (uint64_t end = blyi_table_slots(t); *slot < end;) {
+        uint64_t at = (*slot)++;
+        if (blyi_slot_class(t, at / BLYI_BUCKET_SLOTS, at % BLYI_BUCKET_SLOTS, c) &&
+            (c->remainder & t->core) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* A class of `from` as a class of `to`, the same table after or before some doublings. */
+static inline blyi_cuckoo_class blyi_cuckoo_class_in(const blyi_cuckoo_table *to,
+                                                     const blyi_cuckoo_table *from,
+                                                     blyi_cuckoo_class c) {
+    if (from->remainder_bits >= to->remainder_bits) {
+        uint64_t below = ((uint64_t)1 << to->remainder_bits) - 1;
+        return (blyi_cuckoo_class){c.bucket << (from->remainder_bits - to->remainder_bits) |
+                                       c.remainder >> to->remainder_bits,
+                                   c.remainder & below};
+    }
+    unsigned more = to->remainder_bits - from->remainder_bits;
+    uint64_t top = c.bucket & (((uint64_t)1 << more) - 1);
+    return (blyi_cuckoo_class){c.bucket >> more, top << from->remainder_bits | c.remainder};
+}
+
+/* A class of `from` as a class of `to`. Either both have the same shape, or `to` has fewer buckets
+ * by a power of two and its classes are coarser by at least one bit. Then the bits left out include
+ * the one that `from` sets when a core is 0, and `to` sets its own if necessary. */
+static inline blyi_cuckoo_class blyi_cuckoo_class_in_coarser(const blyi_cuckoo_table *to,
+                                                             const blyi_cuckoo_table *from,
+                                                             blyi_cuckoo_class c) {
+    unsigned split = 0; /* bits that move from the bucket number to the remainder */
+    while (to->buckets << split < from->buckets)
+        split++;
+    uint64_t low = c.bucket & (((uint64_t)1 << split) - 1);
+    unsigned out = split + from->remainder_bits - to->remainder_bits;
+    uint64_t remainder = out <= from->remainder_bits
+                             ? low << (from->remainder_bits - out) | c.remainder >> out
+                             : low >> (out - from->remainder_bits);
+    return (blyi_cuckoo_class){c.bucket >> split, remainder | ((remainder & to->core) == 0)};
+}
+
+/* The number of copies of a class. */
+unsigned blyi_table_count(const blyi_cuckoo_table *t, blyi_cuckoo_class c);
+
+/* The slot of a copy; BLYI_NO_SLOT when there is none. */
+uint64_t blyi_table_find(const blyi_cuckoo_table *t, blyi_cuckoo_class c);
+
+/* Adds a copy and returns its slot. The slot's count stays what it was while the slot was free.
+ * BLYI_NO_SLOT when the table has no room for it: no byte has changed then. */
+uint64_t blyi_table_add(blyi_cuckoo_table *t, blyi_cuckoo_class c);
+
+static inline bool blyi_table_try_add(blyi_cuckoo_table *t, blyi_cuckoo_class c) {
+    return blyi_table_add(t, c) != BLYI_NO_SLOT;
+}
+
+/* Removes a copy. False when there is none: no byte has changed then. */
+bool blyi_table_remove(blyi_cuckoo_table *t, blyi_cuckoo_class c);
+
+/* Adds all entries of `from`, the same table at another size. False when there was no room for one;
+ * some are added then. */
+bool blyi_table_add_all(blyi_cuckoo_table *t, const blyi_cuckoo_table *from);
+
+#endif

@@ -1,0 +1,98 @@
+/* hybrid_layout.h - the parts of a hybrid filter's body, and its map of spilled counts. Internal.
+ * hybrid.c explains them.
+ *
+ *     slots of the fingerprint table | a half byte for each slot | spill map, if detail is not 0
+ *
+ * Each part begins at a multiple of 64 bytes. The spill map is a number of 8 bytes, the entries in
+ * use, and then blyi_size_of_class(detail) entries of id and count.
+ */
+#ifndef BLYI_KINDS_HYBRID_LAYOUT_H
+#define BLYI_KINDS_HYBRID_LAYOUT_H
+
+#include "base/size_class.h"
+#include "kinds/cuckoo/cuckoo_table.h"
+
+enum {
+    BLYI_MAX_INLINE = 14,        /* copies that a half byte counts */
+    BLYI_SPILLED = 15,           /* the half byte of a larger count, which is in the map */
+    BLYI_BACK_INLINE = 8,        /* a count in the map that falls to this moves back */
+    BLYI_SPILL_HEADER_BYTES = 8, /* before the map's entries */
+    BLYI_COUNT_BYTES = 6,        /* of a count in the map */
+    BLYI_MAX_DISTANCE = 255,     /* entries from an entry's home to where it may be in the map */
+};
+
+/* The maximum number of copies of a class. */
+#define BLYI_MAX_COUNTED (((uint64_t)1 << 8 * BLYI_COUNT_BYTES) - 1)
+
+/* The first byte of the half bytes, and that of the map. */
+static inline uint64_t blyi_hybrid_counts_at(const bly_geometry *g) {
+    return (blyi_table_bits(g) + 511) / 512 * 64;
+}
+
+static inline uint64_t blyi_hybrid_spill_at(const bly_geometry *g) {
+    return blyi_hybrid_counts_at(g) + (g->size * BLYI_BUCKET_SLOTS / 2 + 63) / 64 * 64;
+}
+
+/* The bytes of a class's id in the map, bucket << f | remainder: 2 to 12. */
+static inline unsigned blyi_hybrid_id_bytes(const bly_geometry *g) {
+    unsigned bits = g->hashes;
+    for (uint64_t last = g->size - 1; last != 0; last >>= 1)
+        bits++;
+    return bits <= 16 ? 2 : (bits + 7) / 8;
+}
+
+/* The fingerprint table, with its counts. */
+static inline blyi_cuckoo_table blyi_hybrid_table_over(const bly_geometry *g, uint8_t *body) {
+    blyi_cuckoo_table t = blyi_table_over(g, body);
+    t.counts = body + blyi_hybrid_counts_at(g);
+    return t;
+}
+
+static inline blyi_cuckoo_table blyi_hybrid_table(const bly_filter *f) {
+    return blyi_hybrid_table_over(&f->geometry, f->body);
+}
+
+/* ---- the spill map: exact counts of classes (hybrid_spilled_counts.c) -------------------------
+ *
+ * Functions of a const map are memory-safe for any contents, and a lookup ends after at most
+ * BLYI_MAX_DISTANCE + 1 entries. The others may assume a valid map.
+ */
+
+typedef struct blyi_spilled_counts {
+    uint8_t *head; /* NULL when there is no map */
+    uint64_t slots;
+    unsigned remainder_bits; /* f */
+    unsigned id_bytes;       /* of an entry; a count follows them */
+} blyi_spilled_counts;
+
+/* The map of a body of that geometry. */
+blyi_spilled_counts blyi_spilled_over(const bly_geometry *g, uint8_t *body);
+
+/* The number of entries in use, and the maximum. */
+uint64_t blyi_spilled_used(const blyi_spilled_counts *s);
+uint64_t blyi_spilled_capacity(const blyi_spilled_counts *s);
+
+/* The slot of a class; BLYI_NO_SLOT when it has none. */
+uint64_t blyi_spilled_find(const blyi_spilled_counts *s, blyi_cuckoo_class c);
+
+/* Gets the count in a slot, 0 when the slot is free, or sets it to another one that is not 0. */
+uint64_t blyi_spilled_count(const blyi_spilled_counts *s, uint64_t at);
+void blyi_spilled_set_count(blyi_spilled_counts *s, uint64_t at, uint64_t count);
+
+/* Adds a class that is not in the map. False when there is no room: no byte has changed then. */
+bool blyi_spilled_add(blyi_spilled_counts *s, blyi_cuckoo_class c, uint64_t count);
+void blyi_spilled_remove(blyi_spilled_counts *s, uint64_t at);
+
+/* Adds all classes of `from` to `s`, which is empty. False when there was no room for one. */
+bool blyi_spilled_add_all(blyi_spilled_counts *s, const blyi_spilled_counts *from);
+
+/* Iterates over the slots in use. *at is 0 at first, and one past the slot found afterwards; *c is
+ * its class. False after the last. */
+bool blyi_spilled_next(const blyi_spilled_counts *s, uint64_t *at, blyi_cuckoo_class *c);
+
+/* Whether the map is valid: as many entries as its header says, and at most its capacity, each
+ * where a lookup finds it, so no class twice, with a class below m 2^f and a count above
+ * BLYI_BACK_INLINE, and all other bytes 0. */
+bool blyi_spilled_is_valid(const blyi_spilled_counts *s, uint64_t buckets);
+
+#endif

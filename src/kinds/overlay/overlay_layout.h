@@ -1,0 +1,62 @@
+/* overlay_layout.h - the parts of an overlay, and what its files share. Internal. overlay.c
+ * explains the idea.
+ */
+#ifndef BLYI_KINDS_OVERLAY_LAYOUT_H
+#define BLYI_KINDS_OVERLAY_LAYOUT_H
+
+#include "filter/levels.h"
+#include "hash/mix.h"
+
+/* The parts, in this order. */
+enum {
+    BLYI_OVERLAY_BASE,
+    BLYI_OVERLAY_DELETED,
+    BLYI_OVERLAY_ADDED, /* created when first needed */
+    BLYI_OVERLAY_PARTS
+};
+
+/* The detail of an overlay that was cleared over a borrowed base: the base is ignored. */
+enum { BLYI_OVERLAY_HIDDEN = 1 };
+
+/* Tables of deleted and of added keys, when new and when fully grown: bits of a remainder. */
+enum {
+    BLYI_CHANGES_REMAINDER_BITS = 38,
+    BLYI_CHANGES_MIN_REMAINDER_BITS = 32,
+};
+
+/* The FPR that these tables are made for: the probability that a key shares a class with one of
+ * theirs when they are fully grown, 1e-9. Files are compared with it, so it is written out bit for
+ * bit. A decimal constant would have more bits where doubles are computed in wider registers (x87),
+ * and would not equal any double. */
+#define BLYI_CHANGES_RATE 0x1.12e0be826d695p-30
+
+/* The FPR of a Bloom filter of deleted keys: 1e-3. */
+#define BLYI_BLOOM_MARKER_RATE 0x1.0624dd2f1a9fcp-10
+
+static inline bly_filter *blyi_overlay_base(const bly_filter *f) {
+    return f->levels->at[BLYI_OVERLAY_BASE];
+}
+
+static inline bly_filter *blyi_overlay_deleted(const bly_filter *f) {
+    return f->levels->at[BLYI_OVERLAY_DELETED];
+}
+
+/* NULL as long as no key had to be added beside the base. */
+static inline bly_filter *blyi_overlay_added(const bly_filter *f) {
+    return f->levels->n > BLYI_OVERLAY_ADDED ? f->levels->at[BLYI_OVERLAY_ADDED] : NULL;
+}
+
+/* The hash under which deleted and added keys are stored. It says nothing about where the base has
+ * them. It is a bijection, so different hashes stay different. */
+static inline bly_hash blyi_overlay_mix(bly_hash h) {
+    return (bly_hash){blyi_fmix64(h.lo ^ BLYI_LCG), blyi_fmix64(h.hi ^ BLYI_LCG)};
+}
+
+/* Creates f's part of added keys, empty. BLY_ENOMEM, BLY_ETOOBIG. */
+bly_status blyi_overlay_create_added(bly_filter *f);
+
+/* blyi_ops.create and .level_rules. */
+bly_status blyi_overlay_create(const bly_spec *spec, bly_filter **out);
+extern const blyi_level_rules blyi_overlay_level_rules;
+
+#endif
