@@ -3,7 +3,7 @@
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "store_support.h"
 
-#include "kinds/builder/spill.h"
+#include "kinds/builder/builder.h"
 #include <bloomery/file.h>
 #include <errno.h>
 #include <sys/file.h>

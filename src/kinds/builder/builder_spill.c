@@ -1,6 +1,7 @@
-/* The unnamed file of a builder. */
+/* The temporary file in which a builder keeps the hashes that do not fit in memory. It has no name,
+ * which is a matter of the platform: the only conditional compilation in the builder is here. */
 #define _GNU_SOURCE /* O_TMPFILE */
-#include "kinds/builder/spill.h"
+#include "kinds/builder/builder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const uint64_t most_at_once = 1 << 30;
+static const uint64_t spill_max_transfer = 1 << 30; /* bytes per system call */
 
 void blyi_spill_close(int file) {
     int saved = errno;
@@ -16,8 +17,8 @@ void blyi_spill_close(int file) {
     errno = saved;
 }
 
-/* In the directory of `path`. -1 where the system has no such files. */
-static int open_unnamed(char *path) {
+/* Opens it in the directory of `path`. -1 where the system has no unnamed files. */
+static int spill_open_unnamed(char *path) {
     int fd = -1;
 #ifdef O_TMPFILE
     char *slash = strrchr(path, '/');
@@ -33,7 +34,7 @@ static int open_unnamed(char *path) {
 }
 
 bly_status blyi_spill_open(char *path, int *file) {
-    int fd = open_unnamed(path);
+    int fd = spill_open_unnamed(path);
     if (fd >= 0) {
         *file = fd;
         return BLY_OK;
@@ -52,7 +53,7 @@ bly_status blyi_spill_open(char *path, int *file) {
 bly_status blyi_spill_write(int file, uint64_t at, const void *from, uint64_t bytes) {
     const uint8_t *next = from;
     while (bytes > 0) {
-        size_t some = (size_t)(bytes < most_at_once ? bytes : most_at_once);
+        size_t some = (size_t)(bytes < spill_max_transfer ? bytes : spill_max_transfer);
         ssize_t n = pwrite(file, next, some, (off_t)at);
         if (n < 0 && errno == EINTR)
             continue;
@@ -70,12 +71,12 @@ bly_status blyi_spill_write(int file, uint64_t at, const void *from, uint64_t by
 bly_status blyi_spill_read(int file, uint64_t at, void *to, uint64_t bytes) {
     uint8_t *next = to;
     while (bytes > 0) {
-        size_t some = (size_t)(bytes < most_at_once ? bytes : most_at_once);
+        size_t some = (size_t)(bytes < spill_max_transfer ? bytes : spill_max_transfer);
         ssize_t n = pread(file, next, some, (off_t)at);
         if (n < 0 && errno == EINTR)
             continue;
         if (n == 0)
-            errno = EIO; /* nobody else can have shortened it */
+            errno = EIO; /* nobody else can have shortened the file */
         if (n <= 0)
             return BLY_EIO;
         next += n;
