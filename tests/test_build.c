@@ -3,10 +3,8 @@
 #include "store_support.h"
 
 #include "hash/mix.h"
-#include "kinds/builder/collect.h"
-#include "kinds/builder/sort.h"
-#include "kinds/builder/workers.h"
-#include "kinds/fuse/fuse_plan.h"
+#include "kinds/builder/builder.h"
+#include "kinds/fuse/fuse_layout.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -187,12 +185,12 @@ static void workers(void **state) {
     (void)state;
     for (unsigned n = 1; n <= 5; n += 2) {
         tasks t = {.fail_at = UINT64_MAX, .workers = n};
-        assert_ok(blyi_work(n, 1000, task, &t));
+        assert_ok(blyi_run_tasks(n, 1000, task, &t));
         for (int i = 0; i < 1000; i++)
             assert_int_equal(t.done[i], 1);
         t = (tasks){.fail_at = 500, .workers = n};
         errno = 0;
-        assert_int_equal(blyi_work(n, 1000, task, &t), BLY_EIO);
+        assert_int_equal(blyi_run_tasks(n, 1000, task, &t), BLY_EIO);
         assert_int_equal(errno, 500);
         assert_true(t.done[500] == 1 && t.done[999] == 0);
     }
@@ -284,7 +282,8 @@ static void one_word_or_two(void **state) {
     static const struct {
         size_t narrow, wide;
         uint64_t memory;
-    } rows[] = {{200, 1, 0}, {0, 300, 0}, {BLYI_RUN + 999, 5, 0}, {3000, 9000, 0}, {5000000, 3, 1}};
+    } rows[] = {
+        {200, 1, 0}, {0, 300, 0}, {BLYI_RUN_HASHES + 999, 5, 0}, {3000, 9000, 0}, {5000000, 3, 1}};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const size_t adds = rows[i].memory ? rows[i].narrow / BLYT_SLOW : rows[i].narrow;
@@ -408,8 +407,8 @@ static void every_allocation_fails(void **state) {
     (void)state;
     no_memory(10, 1);
     no_memory(5000, 777);
-    no_memory(2 * BLYI_RUN + 1000, 2 * BLYI_RUN + 1000);
-    no_memory(BLYI_RUN + 1000, BLYI_RUN - 1);
+    no_memory(2 * BLYI_RUN_HASHES + 1000, 2 * BLYI_RUN_HASHES + 1000);
+    no_memory(BLYI_RUN_HASHES + 1000, BLYI_RUN_HASHES - 1);
 }
 
 /* No folder, no file: what was added before is still there, and all there is. */

@@ -5,7 +5,7 @@
 
 #include "filter/filter.h"
 #include "filter/kind.h"
-#include "kinds/fuse/fuse_plan.h"
+#include "kinds/fuse/fuse_layout.h"
 
 #include <math.h>
 
@@ -399,7 +399,8 @@ static void check_padding(const bly_geometry *g) {
     assert_int_equal(f->body_bytes, heading + shards * each);
     for (uint64_t bit = 0; bit < end; bit++) {
         uint64_t past = bit < 8 * heading ? bit : (bit - 8 * heading) % (8 * each);
-        bool used = bit < 8 * heading ? past < shards * 64 : past < blyi_fuse_slots(g) * g->hashes;
+        bool used =
+            bit < 8 * heading ? past < shards * 64 : past < blyi_fuse_shard_slots(g) * g->hashes;
         used |= g->detail == 0 && bit >= end - 8; /* the seed's number */
         f->body[bit / 8] = (uint8_t)(1 << bit % 8);
         blyt_buffer im = blyt_write(f);

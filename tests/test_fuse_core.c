@@ -2,20 +2,20 @@
 #include "support.h"
 
 #include "base/memory.h"
-#include "kinds/fuse/fuse_core.h"
+#include "kinds/fuse/fuse_layout.h"
 
 enum { MAX = 400 };
 
 /* ---- plain elimination ----------------------------------------------------------------------- */
 
 /* Whether n equations are independent, so that they have a solution whatever is wanted. */
-static bool independent(const blyi_triple *t, size_t n, size_t slots) {
+static bool independent(const blyi_fuse_equation *t, size_t n, size_t slots) {
     static uint8_t row[MAX][MAX];
     size_t rank = 0;
     memset(row, 0, sizeof row);
     for (size_t i = 0; i < n; i++)
         for (unsigned j = 0; j < 3; j++)
-            row[i][t[i].at[j]] = 1;
+            row[i][t[i].slot[j]] = 1;
     for (size_t column = 0; column < slots && rank < n; column++) {
         size_t with = rank;
         while (with < n && !row[with][column])
@@ -39,28 +39,28 @@ static bool independent(const blyi_triple *t, size_t n, size_t slots) {
 /* ---- equations ------------------------------------------------------------------------------- */
 
 /* One slot in each third, or with `near` in three neighbouring segments of 4. */
-static void make(blyi_triple *t, size_t n, size_t slots, bool near, uint64_t *random) {
+static void make(blyi_fuse_equation *t, size_t n, size_t slots, bool near, uint64_t *random) {
     for (size_t i = 0; i < n; i++) {
         for (unsigned j = 0; j < 3; j++)
-            t[i].at[j] = (uint32_t)(slots / 3 * j + blyt_next(random) % (slots / 3));
+            t[i].slot[j] = (uint32_t)(slots / 3 * j + blyt_next(random) % (slots / 3));
         if (near) {
             size_t first = blyt_next(random) % (slots / 4 - 2);
             for (unsigned j = 0; j < 3; j++)
-                t[i].at[j] = (uint32_t)(4 * (first + j) + blyt_next(random) % 4);
+                t[i].slot[j] = (uint32_t)(4 * (first + j) + blyt_next(random) % 4);
         }
-        t[i].want = (uint32_t)blyt_next(random);
+        t[i].sum = (uint32_t)blyt_next(random);
     }
 }
 
-static void assert_solved(const blyi_triple *t, size_t n, const uint32_t *value) {
+static void assert_solved(const blyi_fuse_equation *t, size_t n, const uint32_t *value) {
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(value[t[i].at[0]] ^ value[t[i].at[1]] ^ value[t[i].at[2]], t[i].want);
+        assert_int_equal(value[t[i].slot[0]] ^ value[t[i].slot[1]] ^ value[t[i].slot[2]], t[i].sum);
 }
 
 /* Solved exactly when it can be, whatever is wanted. */
 static void as_elimination(void **state) {
     const bly_allocator a = blyi_allocator_or_default(NULL);
-    static blyi_triple t[MAX];
+    static blyi_fuse_equation t[MAX];
     static uint32_t value[MAX];
     unsigned solved = 0, not_solved = 0;
     uint64_t random = 1;
@@ -71,7 +71,7 @@ static void as_elimination(void **state) {
         size_t n = slots / 2 + blyt_next(&random) % (slots / 2 + 2);
         make(t, n, slots, near, &random);
         memset(value, 0, sizeof value);
-        bly_status status = blyi_core_solve(t, n, slots, value, &a);
+        bly_status status = blyi_fuse_solve_equations(t, n, slots, value, &a);
         assert_true(status == BLY_OK || status == BLY_EFULL);
         assert_int_equal(status == BLY_OK, independent(t, n, slots));
         if (status == BLY_OK)
@@ -90,7 +90,7 @@ static void large(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         size_t n = sizes[i], slots = n * 112 / 300 * 3;
-        blyi_triple *t = malloc(n * sizeof *t);
+        blyi_fuse_equation *t = malloc(n * sizeof *t);
         uint32_t *value = malloc(slots * sizeof *value);
         unsigned solved = 0;
         assert_non_null(t);
@@ -98,7 +98,7 @@ static void large(void **state) {
         for (unsigned turn = 0; turn < 10; turn++) {
             make(t, n, slots, false, &random);
             memset(value, 0, slots * sizeof *value);
-            if (blyi_core_solve(t, n, slots, value, &a) != BLY_OK)
+            if (blyi_fuse_solve_equations(t, n, slots, value, &a) != BLY_OK)
                 continue;
             assert_solved(t, n, value);
             solved++;
@@ -113,14 +113,14 @@ static void large(void **state) {
 static void too_many(void **state) {
     const bly_allocator a = blyi_allocator_or_default(NULL);
     const size_t n = 60000, slots = 66000;
-    blyi_triple *t = malloc(n * sizeof *t);
+    blyi_fuse_equation *t = malloc(n * sizeof *t);
     uint32_t *value = calloc(slots, sizeof *value);
     uint64_t random = 3;
     (void)state;
     assert_non_null(t);
     assert_non_null(value);
     make(t, n, slots, false, &random);
-    assert_int_equal(blyi_core_solve(t, n, slots, value, &a), BLY_EFULL);
+    assert_int_equal(blyi_fuse_solve_equations(t, n, slots, value, &a), BLY_EFULL);
     free(t);
     free(value);
 }

@@ -5,8 +5,7 @@
 #include "base/bits.h"
 #include "base/bytes.h"
 #include "hash/mix.h"
-#include "kinds/builder/solver.h"
-#include "kinds/ribbon/ribbon_plan.h"
+#include "kinds/ribbon/ribbon_layout.h"
 #include "simd/kernels.h"
 
 #include <math.h>

@@ -155,7 +155,7 @@ typedef struct blyi_ops {
     bool any_size, any_detail;
     /* Whether two compatible filters have the same contents; NULL: when all bytes are equal. */
     bool (*is_equal)(const bly_filter *a, const bly_filter *b);
-    /* How a kind is built from all its keys (kinds/builder/solver.h); NULL: keys are added. */
+    /* How a kind is built from all its keys (kinds/builder/builder.h); NULL: keys are added. */
     const struct blyi_solver *solver;
     /* `prefetch` reads ops, geometry and the address of the body alone, and no byte of the body. So
      * it can run for a filter that another thread may be using (prefetch_hints.c). */

@@ -1,14 +1,15 @@
-/* Binary fuse filters, of three slots a key (Graf and Lemire, "Binary Fuse Filters: Fast and
+/* Binary fuse filters with three slots per key (Graf and Lemire, "Binary Fuse Filters: Fast and
  * Smaller Than Xor Filters", 2022).
  *
- * The idea. A key has a fingerprint of r bits and three slots; it is present when the exclusive or
- * of the slots is the fingerprint. A stranger's is so with probability 2^-r, exactly. To find the
- * slots' contents, peel: a slot that only one key has can be left to that key, which is taken out
- * of its other slots; these may then have one key only. When no key is left, go back: the last key
- * peeled sets its slot first, so that every slot is set before a key that was peeled earlier relies
- * on it. Slots of a key lie in three consecutive segments out of many. That makes the ends of the
- * array thin, peeling begins there and runs through, and 1.125 slots per key are enough where three
- * arbitrary slots take 1.23.
+ * The idea. A key has a fingerprint of r bits and three slots. It is contained when the exclusive
+ * or of its slots equals the fingerprint. For a non-member that happens with probability 2^-r,
+ * exactly. The values of the slots are found by peeling: a slot that only one key has can be
+ * reserved for that key, which is then removed from its other slots. These may then have only one
+ * key. When no key is left, the slots are set in the opposite order: the last key peeled sets its
+ * slot first, so that every slot is set before a key that was peeled earlier relies on it. The
+ * slots of a key lie in three consecutive segments out of many. That makes the ends of the array
+ * sparse, peeling begins there and continues through all of it, and 1.125 slots per key are enough,
+ * where three arbitrary slots need 1.23.
  *
  * Which slots. With m = S + 2 segments of L = 2^l slots in a shard:
  *
@@ -18,34 +19,35 @@
  *     h1    = (h0 + L) ^ (x >> 42 mod L)
  *     h2    = (h0 + 2L) ^ (x >> 28 mod L)                 fingerprint = x mod 2^r
  *
- * A good hash needs no x, only hi; the product is for seeds to make a difference, and for a hash
- * whose hi says little. A seed changes x alone. So hashes in the order of lo are in the order of
- * h0, under every seed, and filling and peeling run through a shard's memory in order, with a few
- * segments' worth of it in the cache. And from x and any one of the slots, and which of the three
- * it is, the other two follow: so the exclusive or of x, and the number of keys, are all that
- * peeling needs to keep of a slot.
+ * With a good hash, hi could be used instead of x. The product is there so that seeds make a
+ * difference, and for hashes whose hi contains little information. A seed changes only x. Hence
+ * hashes sorted by lo are sorted by h0, under every seed, and filling and peeling go through a
+ * shard's memory in order, with a few segments of it in the cache. From x, one of the slots, and
+ * which of the three it is, the other two follow. So peeling needs to store only the exclusive or
+ * of x and the number of keys of a slot.
  *
- * A chain of segments must be long to be good. A filter of few keys is a small one instead: three
- * segments of any length L, with h1 = L + (14 bits of x) * L / 2^14, h2 likewise. It cannot be
- * peeled, but solved, and so can be what is left of a chain where peeling comes to a halt
- * (fuse_core.c). A set of keys that cannot be solved (two keys with the same slots; a knot that is
- * too dense) is tried under other seeds, and if several are of no use the builder comes back with
- * more slots. What is solved has no repeats: two equal keys are never peeled, and those left over
- * are sorted. So nobody needs to look for repeats before.
+ * A chain of segments must be long to work well. A filter of few keys is a small one instead: three
+ * segments of any length L, with h1 = L + (14 bits of x) * L / 2^14, and h2 likewise. It cannot be
+ * peeled completely, but its equations can be solved, and so can those that are left of a chain
+ * when peeling stops (fuse_core.c). A set of keys that cannot be solved (two keys with the same
+ * slots, or too dense a core) is tried under other seeds. If several fail, the builder plans more
+ * slots. A set that is solved has no repeats: two equal keys are never peeled, and the keys left
+ * over are sorted. So repeats need not be searched for in advance.
  *
  * Shards of about half a million keys are large enough for 1.135 slots per key, and small enough
  * for the caches.
  *
- * Body: docs/format.md, and core/plan_fuse.h. Where a query looks follows from the geometry and the
- * hash, whatever the seeds: no body can lead it astray.
+ * Body: docs/format.md and fuse_layout.h. The positions that a lookup reads follow from the
+ * geometry and the hash and are in range whatever the seeds, so no untrusted body can make it read
+ * elsewhere.
  *
- * Measured (r = 7, one thread; docs/benchmarks.md): ten million keys are built in 53 to 60 ns each,
- * in memory that the system has to clear first; asked in batches they take 2.1 to 2.2 times as long
+ * Measured (r = 7, one thread; docs/benchmarks.md): building ten million keys takes 53 to 60 ns per
+ * key, in memory that the system has to clear first. Batched lookups take 2.1 to 2.2 times as long
  * as in a filter of kind sbbf.
  */
 #include "base/bytes.h"
 #include "filter/batch.h"
-#include "kinds/fuse/fuse_shape.h"
+#include "kinds/fuse/fuse_layout.h"
 
 #include <bloomery/build.h>
 #include <bloomery/fuse.h>
@@ -53,45 +55,43 @@
 #include <stdio.h>
 #include <string.h>
 
-#define INLINE BLYI_FUSE_INLINE
-
-/* ---- ask ------------------------------------------------------------------------------------- */
+/* ---- lookup ---------------------------------------------------------------------------------- */
 
 enum {
-    SPOTS = 48,    /* keys under way: they have three lines each */
-    USUAL_BITS = 7 /* of a fingerprint, at 1% */
+    FUSE_WINDOW = 48,    /* keys whose lines are being loaded, three each */
+    FUSE_COMMON_BITS = 7 /* of a fingerprint, at 1% */
 };
 
-/* What a query is of: keys, or else their hashes. */
-typedef struct query {
+/* A batch of keys, or of their hashes. */
+typedef struct fuse_query {
     const bly_bytes *keys;
     const bly_hash *hashes;
     size_t n;
     uint8_t *found; /* or NULL */
-} query;
+} fuse_query;
 
-static __attribute__((noinline)) blyi_fuse_shape shape_to_ask(const bly_filter *f) {
-    blyi_fuse_shape s = blyi_fuse_shape_of(&f->geometry);
+static __attribute__((noinline)) blyi_fuse_layout fuse_lookup_layout(const bly_filter *f) {
+    blyi_fuse_layout s = blyi_fuse_layout_of(&f->geometry);
     if (blyi_fuse_is_small(&f->geometry))
-        s.seed = blyi_fuse_seed(f->body[s.shard / 8 - 1]);
+        s.seed = blyi_fuse_seed(f->body[s.shard_bits / 8 - 1]);
     return s;
 }
 
 /* The bits of the body where a key's slots begin, and x, whose lowest bits are its fingerprint. */
-typedef struct spot {
+typedef struct fuse_probe {
     uint64_t a, b, c, x;
-} spot;
+} fuse_probe;
 
-/* Finds a key's spot, and starts loading its lines. (Each number goes to the ring by itself: a
- * struct that is made elsewhere and copied, two numbers at a time, has to wait for its parts. Half
- * the time of a query went there, where the compiler did not see it.) */
-INLINE void spot_of(const uint8_t *body, const blyi_fuse_shape *s, bly_hash h, bool small,
-                    spot *out) {
-    uint64_t shard = 0, place = small ? h.lo : blyi_mul(h.lo, s->shards, &shard);
-    uint64_t x = blyi_fuse_mixed(h, small ? s->seed : blyi_load64le(body + 8 * shard));
-    uint64_t first = blyi_mulhi(place, s->span), base = s->heading + shard * s->shard;
-    blyi_fuse_trio t = small ? blyi_fuse_small_trio(first, x, s->segment)
-                             : blyi_fuse_trio_of(first, x, s->segment);
+/* Computes a key's probe and prefetches its lines. Each number is written to `out` by itself: a
+ * struct that is built elsewhere and copied, two numbers at a time, has to wait for its parts. A
+ * lookup spent half its time on that where the compiler did not avoid it. */
+BLYI_FUSE_INLINE void fuse_find_probe(const uint8_t *body, const blyi_fuse_layout *s, bly_hash h,
+                                      bool small, fuse_probe *out) {
+    uint64_t shard = 0, position = small ? h.lo : blyi_mul(h.lo, s->shards, &shard);
+    uint64_t x = blyi_fuse_mix(h, small ? s->seed : blyi_load64le(body + 8 * shard));
+    uint64_t first = blyi_mulhi(position, s->span), base = s->heading_bits + shard * s->shard_bits;
+    blyi_fuse_key_slots t = small ? blyi_fuse_small_slots(first, x, s->segment)
+                                  : blyi_fuse_chain_slots(first, x, s->segment);
     uint64_t a = base + t.a * s->bits, b = base + t.b * s->bits, c = base + t.c * s->bits;
     blyi_prefetch_to_read(body + (a >> 3));
     blyi_prefetch_to_read(body + (b >> 3));
@@ -102,9 +102,9 @@ INLINE void spot_of(const uint8_t *body, const blyi_fuse_shape *s, bly_hash h, b
     out->x = x;
 }
 
-/* Loads no more bytes than a slot can be in: a load that runs into the next cache line for nothing
- * is a miss for nothing. */
-INLINE uint64_t load_at(const uint8_t *body, uint64_t bit, unsigned bytes) {
+/* Loads no more bytes than a slot can occupy: a wider load that crosses into the next cache line
+ * may be a needless cache miss. */
+BLYI_FUSE_INLINE uint64_t fuse_load_slot(const uint8_t *body, uint64_t bit, unsigned bytes) {
     const uint8_t *from = body + (bit >> 3);
     uint64_t word = bytes == 2   ? (uint64_t)(from[0] | from[1] << 8)
                     : bytes == 4 ? blyi_load32le(from)
@@ -112,110 +112,118 @@ INLINE uint64_t load_at(const uint8_t *body, uint64_t bit, unsigned bytes) {
     return word >> (bit & 7);
 }
 
-INLINE bool has(const uint8_t *body, uint64_t mask, const spot *p, unsigned bytes) {
-    uint64_t all =
-        load_at(body, p->a, bytes) ^ load_at(body, p->b, bytes) ^ load_at(body, p->c, bytes);
+BLYI_FUSE_INLINE bool fuse_probe_matches(const uint8_t *body, uint64_t mask, const fuse_probe *p,
+                                         unsigned bytes) {
+    uint64_t all = fuse_load_slot(body, p->a, bytes) ^ fuse_load_slot(body, p->b, bytes) ^
+                   fuse_load_slot(body, p->c, bytes);
     return ((all ^ p->x) & mask) == 0;
 }
 
-/* What is known when the loop is compiled: the bytes that a slot can be in, the bits of a
+/* The constants of a compiled variant of the loop: the bytes that a slot can occupy, the bits of a
  * fingerprint (0: any), and whether the filter is small. */
-typedef struct form {
+typedef struct fuse_variant {
     unsigned bytes, bits;
     bool small;
-} form;
+} fuse_variant;
 
-/* For each of n keys from `at` on, n <= BLYI_BATCH_GROUP: an answer for the spot there is, if
- * `answers` is not NULL, and then the key's own spot in its place. Both are in one loop, as in
- * simd/turn.h, but hashing is not: it is as long as the rest, and what a processor looks ahead
- * would be the hash of a key or two. */
-INLINE void turn(const bly_filter *f, const blyi_fuse_shape *s, const query *q, size_t at, size_t n,
-                 spot *spots, uint8_t *answers, form how) {
-    bly_hash own[BLYI_BATCH_GROUP];
-    const bly_hash *h = q->keys ? own : q->hashes + at;
+/* For each of n keys from `at` on, n <= BLYI_BATCH_GROUP: answers the earlier key in the same entry
+ * of `probes`, if `answers` is not NULL, and replaces it by the new key's probe. Both are in one
+ * loop, as in simd/hash_probe.h, but hashing is not: it takes as long as the rest, and would fill
+ * the processor's reorder window with the hashes of one or two keys. */
+BLYI_FUSE_INLINE void fuse_lookup_group(const bly_filter *f, const blyi_fuse_layout *s,
+                                        const fuse_query *q, size_t at, size_t n,
+                                        fuse_probe *probes, uint8_t *answers,
+                                        fuse_variant variant) {
+    bly_hash group_hashes[BLYI_BATCH_GROUP];
+    const bly_hash *h = q->keys ? group_hashes : q->hashes + at;
     const uint8_t *body = f->body;
     if (q->keys)
-        blyi_batch_hash(f, q->keys + at, n, own);
+        blyi_batch_hash(f, q->keys + at, n, group_hashes);
     for (size_t i = 0; i < n; i++) {
         if (answers)
-            answers[i] = has(body, s->mask, spots + i, how.bytes);
-        spot_of(body, s, h[i], how.small, spots + i);
+            answers[i] = fuse_probe_matches(body, s->mask, probes + i, variant.bytes);
+        fuse_find_probe(body, s, h[i], variant.small, probes + i);
     }
 }
 
-/* As in batch.c, but the window is one of spots. Finding them is most of the work, and would be
- * done twice. */
-INLINE size_t ask_as(const bly_filter *f, const blyi_fuse_shape *shape, const query *asked,
-                     form how) {
-    blyi_fuse_shape s = *shape;
-    const query q = *asked;
-    spot ring[SPOTS];
-    uint8_t unseen[BLYI_BATCH_GROUP];
+/* The pipeline of filter/batch.c, with a window of probes instead of hashes: computing a probe is
+ * most of the work, and would otherwise be done twice. */
+BLYI_FUSE_INLINE size_t fuse_lookup_variant(const bly_filter *f, const blyi_fuse_layout *layout,
+                                            const fuse_query *query, fuse_variant variant) {
+    blyi_fuse_layout s = *layout;
+    const fuse_query q = *query;
+    fuse_probe ring[FUSE_WINDOW];
+    uint8_t unused[BLYI_BATCH_GROUP];
     size_t hits = 0, head = 0, tail = 0, some;
-    if (how.bits) {
-        s.bits = how.bits;
-        s.mask = ((uint64_t)1 << how.bits) - 1;
+    if (variant.bits) {
+        s.bits = variant.bits;
+        s.mask = ((uint64_t)1 << variant.bits) - 1;
     }
-    for (; head < blyi_min_size(q.n, SPOTS); head += some) {
+    for (; head < blyi_min_size(q.n, FUSE_WINDOW); head += some) {
         some = blyi_min_size(q.n - head, BLYI_BATCH_GROUP);
-        turn(f, &s, &q, head, some, ring + head, NULL, how);
+        fuse_lookup_group(f, &s, &q, head, some, ring + head, NULL, variant);
     }
     for (; tail < q.n; tail += some) {
-        uint8_t *answers = q.found ? q.found + tail : unseen;
-        spot *spots = ring + tail % SPOTS;
+        uint8_t *answers = q.found ? q.found + tail : unused;
+        fuse_probe *probes = ring + tail % FUSE_WINDOW;
         size_t next = blyi_min_size(q.n - head, BLYI_BATCH_GROUP);
         some = blyi_min_size(q.n - tail, BLYI_BATCH_GROUP);
-        turn(f, &s, &q, head, next, spots, answers, how);
+        fuse_lookup_group(f, &s, &q, head, next, probes, answers, variant);
         head += next;
         for (size_t i = next; i < some; i++)
-            answers[i] = has(f->body, s.mask, spots + i, how.bytes);
+            answers[i] = fuse_probe_matches(f->body, s.mask, probes + i, variant.bytes);
         for (size_t i = 0; i < some; i++)
             hits += answers[i];
     }
     return hits;
 }
 
-static size_t ask_any(const bly_filter *f, const query *q) {
+static size_t fuse_lookup(const bly_filter *f, const fuse_query *q) {
     const bool small = blyi_fuse_is_small(&f->geometry);
-    const blyi_fuse_shape s = shape_to_ask(f);
-    if (f->items == 0) { /* there is nothing to ask */
+    const blyi_fuse_layout s = fuse_lookup_layout(f);
+    if (f->items == 0) { /* the body was not solved */
         if (q->found)
             memset(q->found, 0, q->n);
         return 0;
     }
-    if (!small && s.bits == USUAL_BITS)
-        return ask_as(f, &s, q, (form){2, USUAL_BITS, false});
+    if (!small && s.bits == FUSE_COMMON_BITS)
+        return fuse_lookup_variant(f, &s, q, (fuse_variant){2, FUSE_COMMON_BITS, false});
     switch (blyi_fuse_load_bytes(f->geometry.hashes)) {
     case 2:
-        return small ? ask_as(f, &s, q, (form){2, 0, true}) : ask_as(f, &s, q, (form){2, 0, false});
+        return small ? fuse_lookup_variant(f, &s, q, (fuse_variant){2, 0, true})
+                     : fuse_lookup_variant(f, &s, q, (fuse_variant){2, 0, false});
     case 4:
-        return small ? ask_as(f, &s, q, (form){4, 0, true}) : ask_as(f, &s, q, (form){4, 0, false});
+        return small ? fuse_lookup_variant(f, &s, q, (fuse_variant){4, 0, true})
+                     : fuse_lookup_variant(f, &s, q, (fuse_variant){4, 0, false});
     default:
-        return small ? ask_as(f, &s, q, (form){8, 0, true}) : ask_as(f, &s, q, (form){8, 0, false});
+        return small ? fuse_lookup_variant(f, &s, q, (fuse_variant){8, 0, true})
+                     : fuse_lookup_variant(f, &s, q, (fuse_variant){8, 0, false});
     }
 }
 
-static size_t contains(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
-    return ask_any(f, &(query){.hashes = h, .n = n, .found = found});
+static size_t fuse_contains_many(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
+    return fuse_lookup(f, &(fuse_query){.hashes = h, .n = n, .found = found});
 }
 
-static size_t ask(const bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *found) {
-    return ask_any(f, &(query){.keys = keys, .n = n, .found = found});
+static size_t fuse_contains_keys(const bly_filter *f, const bly_bytes *keys, size_t n,
+                                 uint8_t *found) {
+    return fuse_lookup(f, &(fuse_query){.keys = keys, .n = n, .found = found});
 }
 
-/* `contains` fetches for itself; this is for those who ask several filters at once. */
-static void prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
+/* fuse_contains_many prefetches by itself. This is for callers that query several filters at once.
+ */
+static void fuse_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     const bool small = blyi_fuse_is_small(&f->geometry);
-    blyi_fuse_shape s = shape_to_ask(f);
-    spot unused;
+    blyi_fuse_layout s = fuse_lookup_layout(f);
+    fuse_probe unused;
     for (size_t i = 0; i < n; i++)
-        spot_of(f->body, &s, h[i], small, &unused);
+        fuse_find_probe(f->body, &s, h[i], small, &unused);
 }
 
-/* ---- look ------------------------------------------------------------------------------------ */
+/* ---- statistics and validity ----------------------------------------------------------------- */
 
-/* A filter that was built is full, by its nature. */
-static void stats(const bly_filter *f, bly_stats *out) {
+/* A filter that was built is always full. */
+static void fuse_fill_stats(const bly_filter *f, bly_stats *out) {
     bool any = out->count != 0;
     out->set_bits = any ? out->bits : 0;
     out->fill = any;
@@ -226,17 +234,18 @@ static void stats(const bly_filter *f, bly_stats *out) {
     out->predicted_fpr = out->current_fpr;
 }
 
-/* What is neither a seed nor a slot is 0. */
-static bool sound(const blyi_shape *whole, const uint8_t *body) {
-    const bly_geometry *g = &whole->geometry;
-    const blyi_fuse_shape s = blyi_fuse_shape_of(g);
-    uint64_t used = blyi_fuse_slots(g) * s.bits, end = s.shard / 8 - blyi_fuse_is_small(g);
+/* Bits that belong to neither a seed nor a slot must be 0. */
+static bool fuse_body_is_valid(const blyi_shape *shape, const uint8_t *body) {
+    const bly_geometry *g = &shape->geometry;
+    const blyi_fuse_layout s = blyi_fuse_layout_of(g);
+    uint64_t used = blyi_fuse_shard_slots(g) * s.bits,
+             end = s.shard_bits / 8 - blyi_fuse_is_small(g);
     unsigned stray = 0;
     uint64_t shards = blyi_fuse_shards(g);
-    for (uint64_t i = 8 * shards; i < s.heading / 8; i++)
+    for (uint64_t i = 8 * shards; i < s.heading_bits / 8; i++)
         stray |= body[i];
     for (uint64_t shard = 0; shard < shards; shard++) {
-        const uint8_t *slots = body + (s.heading + shard * s.shard) / 8;
+        const uint8_t *slots = body + (s.heading_bits + shard * s.shard_bits) / 8;
         stray |= used % 8 ? (unsigned)slots[used / 8] >> used % 8 : 0;
         for (uint64_t i = (used + 7) / 8; i < end; i++)
             stray |= slots[i];
@@ -246,12 +255,12 @@ static bool sound(const blyi_shape *whole, const uint8_t *body) {
 
 static const blyi_ops fuse_ops = {
     .capabilities = BLY_CAN_MAP | BLY_CAN_BUILD,
-    .prefetch = prefetch,
-    .contains_many = contains,
-    .contains_keys_pipelined = ask,
-    .contains_hashes_pipelined = contains,
-    .fill_stats = stats,
-    .body_is_valid = sound,
+    .prefetch = fuse_prefetch,
+    .contains_many = fuse_contains_many,
+    .contains_keys_pipelined = fuse_contains_keys,
+    .contains_hashes_pipelined = fuse_contains_many,
+    .fill_stats = fuse_fill_stats,
+    .body_is_valid = fuse_body_is_valid,
     .solver = &blyi_fuse_solver,
 };
 

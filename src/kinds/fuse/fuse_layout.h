@@ -1,0 +1,177 @@
+/* fuse_layout.h - the layout of a binary fuse filter, and the functions that its files share.
+ * Internal. fuse.c explains the idea.
+ *
+ * The number of shards is a power of two. Each shard has `slots` slots in segments of 2^segment_log
+ * slots. A key's first slot is in any segment but the last two, its other slots are in the two
+ * segments that follow. The body is a heading with the seed of every shard in 8 bytes, padded to a
+ * multiple of 64 bytes. The slots of each shard follow, padded to a multiple of 64 bytes by at
+ * least 8 bytes, so that 8 bytes can be loaded from wherever a slot begins and no two shards share
+ * a word.
+ *
+ * A small filter (detail 0) has one shard of three segments of any length, and a key has a slot in
+ * each. The body is the slots, padded to a multiple of 64 bytes; its last byte is the number of the
+ * seed.
+ */
+#ifndef BLYI_KINDS_FUSE_LAYOUT_H
+#define BLYI_KINDS_FUSE_LAYOUT_H
+
+#include "base/bits.h"
+#include "filter/kind.h"
+#include "hash/mix.h"
+#include "kinds/builder/builder.h"
+
+#include <bloomery/plan.h>
+
+#define BLYI_FUSE_INLINE static inline __attribute__((always_inline))
+
+/* ---- geometry -------------------------------------------------------------------------------- */
+
+enum {
+    BLYI_FUSE_MAX_BITS = 28, /* of a fingerprint */
+    BLYI_FUSE_MIN_SEGMENT_LOG = 2,
+    BLYI_FUSE_MAX_SEGMENT_LOG = 14,
+    BLYI_FUSE_MAX_SHARDS = 2048,
+    BLYI_FUSE_SHARD_KEYS = 1 << 19,      /* about; see fuse.c */
+    BLYI_FUSE_MAX_SMALL_SLOTS = 3 << 14, /* of a small filter */
+};
+
+static inline bool blyi_fuse_is_small(const bly_geometry *g) {
+    return g->detail == 0;
+}
+
+static inline unsigned blyi_fuse_shards(const bly_geometry *g) {
+    return g->detail / 32 + 1;
+}
+
+/* There are 2^shard_log shards. */
+static inline unsigned blyi_fuse_shard_log(const bly_geometry *g) {
+    return (unsigned)__builtin_ctz(blyi_fuse_shards(g));
+}
+
+/* 0: a small filter. */
+static inline unsigned blyi_fuse_segment_log(const bly_geometry *g) {
+    return g->detail % 32;
+}
+
+/* Slots of one shard. */
+static inline uint64_t blyi_fuse_shard_slots(const bly_geometry *g) {
+    return g->size >> blyi_fuse_shard_log(g);
+}
+
+/* Slots of a segment. */
+static inline uint64_t blyi_fuse_segment_slots(const bly_geometry *g) {
+    return blyi_fuse_is_small(g) ? g->size / 3 : (uint64_t)1 << blyi_fuse_segment_log(g);
+}
+
+/* A slot of r bits lies within this number of bytes, from the one where it begins: 2, 4 or 8. */
+static inline unsigned blyi_fuse_load_bytes(unsigned r) {
+    return r <= 9 ? 2 : r <= 25 ? 4 : 8;
+}
+
+/* Bits that must follow the slots of a small filter: for the number of the seed, and for loading
+ * the last slot. */
+static inline unsigned blyi_fuse_small_tail(unsigned r) {
+    unsigned tail = 8 * blyi_fuse_load_bytes(r) - r;
+    return tail < 8 ? 8 : tail;
+}
+
+static inline uint64_t blyi_fuse_heading_bytes(const bly_geometry *g) {
+    return blyi_fuse_is_small(g) ? 0 : ((uint64_t)blyi_fuse_shards(g) * 8 + 63) / 64 * 64;
+}
+
+static inline uint64_t blyi_fuse_shard_bytes(const bly_geometry *g) {
+    unsigned spare = blyi_fuse_is_small(g) ? blyi_fuse_small_tail(g->hashes) : 64;
+    return (blyi_fuse_shard_slots(g) * g->hashes + spare + 511) / 512 * 64;
+}
+
+/* A filter's layout, computed once for many keys. */
+typedef struct blyi_fuse_layout {
+    uint64_t heading_bits, shard_bits;
+    uint64_t span;    /* S * L: slots that can be a key's first */
+    uint64_t segment; /* L */
+    uint64_t mask;    /* of a fingerprint */
+    uint64_t bits;    /* r */
+    uint64_t shards;
+    uint64_t seed; /* of a small filter, for lookups */
+} blyi_fuse_layout;
+
+static inline blyi_fuse_layout blyi_fuse_layout_of(const bly_geometry *g) {
+    uint64_t segment = blyi_fuse_segment_slots(g);
+    return (blyi_fuse_layout){
+        .heading_bits = 8 * blyi_fuse_heading_bytes(g),
+        .shard_bits = 8 * blyi_fuse_shard_bytes(g),
+        .span = blyi_fuse_shard_slots(g) - 2 * segment,
+        .segment = segment,
+        .mask = ((uint64_t)1 << g->hashes) - 1,
+        .bits = g->hashes,
+        .shards = blyi_fuse_shards(g),
+    };
+}
+
+/* ---- the slots of a key ---------------------------------------------------------------------- */
+
+/* The seed with this number. Seeds are tried in this order. A small filter stores the number, in
+ * one byte. */
+static inline uint64_t blyi_fuse_seed(unsigned number) {
+    return blyi_fmix64(number * BLYI_GOLD);
+}
+
+/* The word x, which fuse.c defines. */
+BLYI_FUSE_INLINE uint64_t blyi_fuse_mix(bly_hash h, uint64_t seed) {
+    uint64_t x = ((h.hi ^ seed) + h.lo) * BLYI_LCG;
+    return x ^ x >> 32;
+}
+
+/* The first slot in its shard: blyi_shard_position, scaled. */
+BLYI_FUSE_INLINE uint64_t blyi_fuse_first_slot(bly_hash h, const blyi_fuse_layout *s) {
+    return blyi_mulhi(h.lo * s->shards, s->span);
+}
+
+typedef struct blyi_fuse_key_slots {
+    uint64_t a, b, c;
+} blyi_fuse_key_slots;
+
+BLYI_FUSE_INLINE blyi_fuse_key_slots blyi_fuse_chain_slots(uint64_t first, uint64_t x,
+                                                           uint64_t segment) {
+    return (blyi_fuse_key_slots){
+        .a = first,
+        .b = (first + segment) ^ (x >> 42 & (segment - 1)),
+        .c = (first + 2 * segment) ^ (x >> 28 & (segment - 1)),
+    };
+}
+
+/* The same for a small filter: 14 bits of x, scaled. */
+BLYI_FUSE_INLINE blyi_fuse_key_slots blyi_fuse_small_slots(uint64_t first, uint64_t x,
+                                                           uint64_t segment) {
+    return (blyi_fuse_key_slots){
+        .a = first,
+        .b = segment + ((x >> 42 & 0x3fff) * segment >> 14),
+        .c = 2 * segment + ((x >> 28 & 0x3fff) * segment >> 14),
+    };
+}
+
+/* ---- planning (fuse_plan.c) ------------------------------------------------------------------ */
+
+/* blyi_solver.plan: BLY_ERATE below 2^-28, BLY_ETOOBIG. */
+bly_status blyi_fuse_plan(uint64_t max_keys, unsigned shards, double fpr, unsigned attempt,
+                          bly_geometry *out);
+
+extern const blyi_planner blyi_fuse_planner;
+
+/* ---- solving (fuse_solve.c, fuse_core.c) ----------------------------------------------------- */
+
+extern const blyi_solver blyi_fuse_solver;
+
+/* Three different slots, and what their exclusive or must be. */
+typedef struct blyi_fuse_equation {
+    uint32_t slot[3];
+    uint32_t sum;
+} blyi_fuse_equation;
+
+/* Finds values of `slots` slots (less than 2^32), all 0 before, that satisfy n equations. The
+ * result depends on the order of the equations. BLY_EFULL: there is no solution, or finding one
+ * would take too long; BLY_ENOMEM. After either, the values are undefined. */
+bly_status blyi_fuse_solve_equations(const blyi_fuse_equation *e, size_t n, size_t slots,
+                                     uint32_t *value, const bly_allocator *a);
+
+#endif
