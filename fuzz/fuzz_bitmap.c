@@ -7,7 +7,7 @@
  */
 #include <bloomery/bloomery.h>
 
-#include "redis/bitmap.h"
+#include "redis/bitmap/bitmap_layout.h"
 
 #include <stdlib.h>
 #include <string.h>

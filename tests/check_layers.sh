@@ -40,7 +40,7 @@ done
 # Preprocessor conditions only where a platform or an optional package is chosen.
 conditions=$(grep -rnE '^ *# *if(def|ndef)? ' src include --include='*.[ch]' |
     grep -vE '#ifndef (BLYI|BLOOMERY)_[A-Z0-9_]+_H$|__cplusplus' |
-    grep -vE '^(include/bloomery/base\.h|src/simd/[a-z0-9]+\.[ch]|src/store/(file_writer|spill)\.c|src/redis/link(_base|_dial)?\.c|src/core/(bits\.h|pages\.c|hash_crypto\.c|hash_siphash\.c)):' || true)
+    grep -vE '^(include/bloomery/base\.h|src/simd/[a-z0-9]+\.[ch]|src/store/(file_writer|spill)\.c|src/redis/client/(connection|net)\.c|src/core/(bits\.h|pages\.c|hash_crypto\.c|hash_siphash\.c)):' || true)
 if [ -n "$conditions" ]; then
     printf 'conditional compilation outside its places:\n%s\n' "$conditions" >&2
     bad=1

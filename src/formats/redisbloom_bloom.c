@@ -16,10 +16,10 @@
  * in a link half full three strangers in four end there. The rest is fetched for those that are
  * left. A small link is in the cache anyway.
  */
-#include "redisbloom_bloom.h"
+#include "formats/redisbloom_bloom.h"
 
-#include "../core/hash_murmur.h"
-#include "../core/memory.h"
+#include "core/hash_murmur.h"
+#include "core/memory.h"
 #include <string.h>
 
 enum {

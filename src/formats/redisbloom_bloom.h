@@ -2,7 +2,7 @@
 #ifndef BLYI_FORMATS_REDISBLOOM_BLOOM_H
 #define BLYI_FORMATS_REDISBLOOM_BLOOM_H
 
-#include "redisbloom_link.h"
+#include "formats/redisbloom_link.h"
 
 struct bly_rb_bloom {
     blyi_rb_chain chain; /* of blyi_rb_link */

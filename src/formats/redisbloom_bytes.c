@@ -8,9 +8,9 @@
  * A header may claim any size and brings no proof. So it is read twice: once to check it all and
  * add up what it would take, and again to allocate that.
  */
-#include "redisbloom_load.h"
+#include "formats/redisbloom_load.h"
 
-#include "../core/bytes.h"
+#include "core/bytes.h"
 
 static uint8_t *put64(uint8_t *to, uint64_t value) {
     blyi_store64le(to, value);

@@ -3,7 +3,7 @@
  * A query looks into every sub-filter, and each can find a stranger. So the fingerprints of the
  * newest are moved to empty slots of older ones, the oldest first, into the buckets that they would
  * have there; if that empties it, it is given up, and it is the next one's turn. */
-#include "redisbloom_cuckoo.h"
+#include "formats/redisbloom_cuckoo.h"
 
 /* An empty slot in one of the first n sub-filters for a fingerprint of that bucket, or NULL. */
 static uint8_t *room_below(const bly_rb_cuckoo *f, uint64_t n, uint64_t bucket, uint8_t print) {

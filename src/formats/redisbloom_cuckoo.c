@@ -17,11 +17,11 @@
  * fingerprint and its bucket tell the bucket it came from, and the step the slot. Then a larger
  * sub-filter is opened.
  */
-#include "redisbloom_cuckoo.h"
+#include "formats/redisbloom_cuckoo.h"
 
-#include "../core/bits.h"
-#include "../core/hash_murmur.h"
-#include "../core/memory.h"
+#include "core/bits.h"
+#include "core/hash_murmur.h"
+#include "core/memory.h"
 #include <string.h>
 
 enum {

@@ -2,7 +2,7 @@
 #ifndef BLYI_FORMATS_REDISBLOOM_CUCKOO_H
 #define BLYI_FORMATS_REDISBLOOM_CUCKOO_H
 
-#include "redisbloom_chain.h"
+#include "formats/redisbloom_layers.h"
 
 typedef struct blyi_rb_sub {
     blyi_rb_part part; /* buckets of bucket_size slots; a slot is a fingerprint, or 0 */

@@ -10,7 +10,7 @@
  * place a key can have is in the array; and time, so that there are no more hashes than the
  * smallest error a number can hold asks for, which is 1075.
  */
-#include "redisbloom_link.h"
+#include "formats/redisbloom_link.h"
 
 #include <math.h>
 

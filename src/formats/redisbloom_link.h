@@ -2,8 +2,8 @@
 #ifndef BLYI_FORMATS_REDISBLOOM_LINK_H
 #define BLYI_FORMATS_REDISBLOOM_LINK_H
 
-#include "../core/bits.h"
-#include "redisbloom_chain.h"
+#include "core/bits.h"
+#include "formats/redisbloom_layers.h"
 
 typedef struct blyi_rb_link {
     blyi_rb_part part; /* the bits: bit x is byte x>>3, mask 1<<(x&7) */

@@ -3,8 +3,8 @@
 #ifndef BLYI_FORMATS_REDISBLOOM_LOAD_H
 #define BLYI_FORMATS_REDISBLOOM_LOAD_H
 
-#include "redisbloom_bloom.h"
-#include "redisbloom_cuckoo.h"
+#include "formats/redisbloom_bloom.h"
+#include "formats/redisbloom_cuckoo.h"
 
 /* Whether there can be such a chain, as far as these tell. */
 bool blyi_rb_bloom_sound(const bly_rb_bloom_fields *fields);

@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 
 from support import (Driver, Error, eq, head, main, ok, plain, refused, shard_keys,  # noqa: E402
                      url, wait_for)
-from trouble import HangUp, Relay  # noqa: E402
+from failures import HangUp, Relay  # noqa: E402
 
 SHARDS = 5
 HEAD = 128
