@@ -36,9 +36,9 @@ typedef enum bly_bitmap_form { BLY_BITMAP_NATIVE = 1, BLY_BITMAP_GOZERO = 2 } bl
 enum {
     BLY_BITMAP_HEAD = 128,  /* bytes before the blocks of every native string */
     BLY_BITMAP_HASHES = 14, /* bits of a key, go-zero */
-    BLY_BITMAP_MOST_SHARDS = 4096
+    BLY_BITMAP_MAX_SHARDS = 4096
 };
-#define BLY_BITMAP_MOST_BYTES ((uint64_t)1 << 29) /* of one string: what a server allows */
+#define BLY_BITMAP_MAX_BYTES ((uint64_t)1 << 29) /* of one string: what a server allows */
 
 /* All that two clients must agree about. Filled in by the functions below. */
 typedef struct bly_bitmap {
@@ -67,8 +67,8 @@ typedef struct bly_bitmap_spec {
 } bly_bitmap_spec;
 
 /* A new filter, with a stamp of its own. bly_plan's statuses; BLY_EKIND (of plain bits, but not one
- * block per key); BLY_EINVAL (shard_bytes too small, or above BLY_BITMAP_MOST_BYTES; a custom
- * hasher); BLY_ETOOBIG (more than BLY_BITMAP_MOST_SHARDS, or than blocks; or `shards` so few that
+ * block per key); BLY_EINVAL (shard_bytes too small, or above BLY_BITMAP_MAX_BYTES; a custom
+ * hasher); BLY_ETOOBIG (more than BLY_BITMAP_MAX_SHARDS, or than blocks; or `shards` so few that
  * one would exceed shard_bytes); BLY_EIO (no random numbers). */
 BLY_CHECKED bly_status bly_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out);
 

@@ -445,7 +445,7 @@ def expected(programs):
 
 
 def read(name, text):
-    """Reads the bytes of a file as a stranger would, and asks for the keys."""
+    """Reads the bytes of a file without further knowledge, and looks the keys up."""
     lines = [line.split(" ", 1) for line in text.splitlines()]
     one = {word: rest for word, rest in lines}
     strings = b"".join(bytes.fromhex(rest) for word, rest in lines if word == "S")
@@ -461,8 +461,8 @@ def read(name, text):
         numbers = [(op, int(a), int(b)) for op, a, b in program]
         for i in expected(numbers):
             assert (one["prefix"] + str(i)).encode() in f, f"{name}: key {i} is missing"
-        strangers = sum(f"stranger-{i}".encode() in f for i in range(500))
-        assert strangers < 150, f"{name}: {strangers} strangers of 500"
+        false_positives = sum(f"absent-{i}".encode() in f for i in range(500))
+        assert false_positives < 150, f"{name}: {false_positives} false positives in 500 lookups"
 
 
 def check_self():

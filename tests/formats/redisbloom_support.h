@@ -1,6 +1,5 @@
-/* redisbloom_support.h - the files of golden/redisbloom (redisbloom_reader.py says what is in
- * them), and both structures behind one set of calls, so that what is true of both is tested once.
- */
+/* redisbloom_support.h - the files of golden/redisbloom (redisbloom_reader.py describes them), and
+ * both structures behind one set of calls, so that what is true of both is tested once. */
 #ifndef BLYT_REDISBLOOM_SUPPORT_H
 #define BLYT_REDISBLOOM_SUPPORT_H
 

@@ -1,10 +1,11 @@
-/* RedisBloom's structures behave as RedisBloom's do: byte for byte the same after the same calls as
- * redisbloom_reader.py makes them, which has the layout from its description alone; and as filters
- * should. What comes from outside is test_redisbloom_bytes.c's. */
+/* test_redisbloom.c - RedisBloom's structures behave as in RedisBloom. After the same calls they
+ * are byte for byte what redisbloom_reader.py computes, which was written from the description of
+ * the layout alone; and they behave as filters should. test_redisbloom_dump.c tests untrusted
+ * input. */
 #include "formats/redisbloom_support.h"
 
 #include "core/hash_murmur.h"
-#include "formats/redisbloom_link.h"
+#include "formats/redisbloom_bloom.h"
 
 /* ---- the files ------------------------------------------------------------------------------- */
 
@@ -169,11 +170,12 @@ static void test_modulus(void **state) {
         if (i % 11 == 0)
             m = (uint64_t)1 << i % 49;
         m = m ? m : 1;
-        blyi_rb_link l = {.modulus = m, .inverse = UINT64_MAX / m};
-        assert_int_equal(blyi_rb_place(&l, x), x % m);
+        blyi_rb_bloom_layer l = {.modulus = m, .inverse = UINT64_MAX / m};
+        assert_int_equal(blyi_rb_bloom_position(&l, x), x % m);
         if (i % 3 == 0) /* the multiples and what is beside them */
             for (uint64_t d = 0; d < 3; d++)
-                assert_int_equal(blyi_rb_place(&l, x / m * m + d - 1), (x / m * m + d - 1) % m);
+                assert_int_equal(blyi_rb_bloom_position(&l, x / m * m + d - 1),
+                                 (x / m * m + d - 1) % m);
     }
 }
 

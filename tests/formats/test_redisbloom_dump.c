@@ -1,6 +1,7 @@
-/* RedisBloom's bytes from strangers: headers cut and bent, fields of an RDB file that lie, chunks
- * that do not fit. An error, or a filter that works; and nothing is allocated on a claim alone.
- * Then memory: every allocation fails once, and blocks are moved about. */
+/* test_redisbloom_dump.c - untrusted dumps of RedisBloom: truncated and modified headers, false
+ * fields of an RDB file, chunks that do not fit. The result is an error, or a filter that works,
+ * and nothing is allocated because of a claim alone. Then memory: every allocation fails once, and
+ * blocks are moved. */
 #include "formats/redisbloom_support.h"
 
 enum { LIMIT = 1 << 20 };
@@ -81,7 +82,7 @@ static void bend_header(const golden *g) {
     memcpy(bytes, g->header.data, g->header.size);
     bytes[g->header.size] = 0;
     for (size_t size = 0; size < g->header.size; size++) {
-        uint8_t *cut = malloc(size + 1); /* of its own, so that a sanitizer sees the end */
+        uint8_t *cut = malloc(size + 1); /* its own block, so that a sanitizer knows the end */
         memcpy(cut, bytes, size);
         assert_int_equal(try_header(g->bloom, cut, size), BLY_ECORRUPT);
         free(cut);

@@ -4,6 +4,7 @@
 
 #include "support.h"
 
+#include "redis/bitmap/bitmap_commands.h"
 #include "redis/bitmap/bitmap_layout.h"
 #include "redis/bitmap/bitmap_scripts.h"
 

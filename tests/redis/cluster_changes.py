@@ -1,4 +1,4 @@
-"""cluster_moving.py - one filter over several nodes of a cluster: slots that move, masters that die,
+"""cluster_changes.py - one filter over several nodes of a cluster: slots that move, masters that die,
 and processes that add all the time.
 
 A master that dies takes with it what its replica has not got: so the adds that must survive that

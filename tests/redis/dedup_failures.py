@@ -1,4 +1,4 @@
-"""dedup_trouble.py - `bloomery dedup --redis` on servers that die, come back and lose answers, and
+"""dedup_failures.py - `bloomery dedup --redis` on servers that die, come back and lose answers, and
 runs that are interrupted."""
 import json
 import re

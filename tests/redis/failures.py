@@ -1,4 +1,4 @@
-"""trouble.py - servers that misbehave, and servers that are not what they seem: whatever they say,
+"""failures.py - servers that misbehave, and servers that are not what they seem: whatever they say,
 or do not say, a call ends in time, in little memory, with a reason.
 
 A relay passes commands on to a real server, but for those that a test answers in its stead.
@@ -70,11 +70,11 @@ class Relay:
                     other.makefile("rb") as answers:
                 for end in (link, other):  # small answers go at once
                     end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                self._talk(link, said, other, answers, number)
+                self._relay(link, said, other, answers, number)
         except (OSError, ValueError):
             pass  # either side has hung up
 
-    def _talk(self, link, said, other, answers, number):
+    def _relay(self, link, said, other, answers, number):
         while True:
             line = said.readline()
             if not line:
@@ -190,7 +190,7 @@ def test_arrays_without_end():
         for answer in (b"*2147483647\r\n", b"*3\r\n*2000000000\r\n:1\r\n", b"*1048577\r\n", flood):
             with Relay(server, to_adds(answer)) as relay:
                 driver.must("open", url(relay, "k"), **HASTY)
-                refused(timed(driver, 5, "add", "x", 0, 10), "BLY_EIO", "has no end")
+                refused(timed(driver, 5, "add", "x", 0, 10), "BLY_EIO", "is too large")
         ok(memory(driver) - before < 200 * MB, f"{(memory(driver) - before) // MB} MB")
 
 
@@ -263,7 +263,7 @@ def test_first_connection():
 
 # ---- replicas -----------------------------------------------------------------------------------
 
-def test_a_replica_is_not_asked():
+def test_a_replica_is_not_used():
     """It may lack what its master has answered. At first contact the address is wrong; later the
     master may have moved, and is looked for as long as there is time."""
     with plain(name="master") as master, Driver() as driver, Driver() as asker, \
@@ -300,7 +300,7 @@ def test_a_replica_is_not_asked():
             eq((answer["status"], answer["yes"]), ("BLY_OK", 100), answer["why"])
 
 
-def test_whoever_does_not_tell_its_role():
+def test_a_server_without_a_role():
     """No permission, or a proxy that does not know the word, or hangs up over it."""
     for answer in (b"-NOPERM no\r\n", b"-ERR unknown command\r\n", b":1\r\n", b"*0\r\n", b"$-1\r\n",
                    HangUp):

@@ -1,4 +1,4 @@
-"""trips.py - a batch is one round trip, whatever its size up to 32768 keys.
+"""round_trips.py - a batch is one round trip, whatever its size up to 32768 keys.
 
 Counted three ways: by the library itself; by a proxy that keeps every answer back until the client
 has said all it can say without it; and by the server, which counts commands.
@@ -13,7 +13,7 @@ from proxy import Proxy  # noqa: E402
 from support import Driver, eq, main, ok, plain, url  # noqa: E402
 
 BATCH = 512  # keys in a command
-MOST = 32768  # keys in a trip
+MAX_KEYS = 32768  # keys in a trip
 
 
 def commands(client):
@@ -54,25 +54,25 @@ def check(server, kind, options, sizes, batch=BATCH):
             driver.must(command, "warm:", 0, 10)  # loads the script
             for keys in sizes:
                 own, turns, scripts = measure(driver, proxy, c, command, keys)
-                wanted = ceil(keys, MOST)
+                wanted = ceil(keys, MAX_KEYS)
                 eq((own, turns), (wanted, wanted), f"{kind}, {command}, {keys} keys")
-                eq(scripts, ceil(keys, batch) if keys <= MOST else scripts, f"{keys} keys")
+                eq(scripts, ceil(keys, batch) if keys <= MAX_KEYS else scripts, f"{keys} keys")
                 ok(scripts <= ceil(keys, batch) + wanted, f"{scripts} commands for {keys} keys")
 
 
 def test_native():
     with plain() as server:
-        check(server, "create", {"n": 10 ** 6, "p": 0.01}, (1, 512, 10000, MOST, 3 * MOST + 1))
+        check(server, "create", {"n": 10 ** 6, "p": 0.01}, (1, 512, 10000, MAX_KEYS, 3 * MAX_KEYS + 1))
 
 
 def test_native_large_blocks():
     with plain() as server:
-        check(server, "create", {"n": 10 ** 6, "p": 0.001}, (1, 5000, MOST))
+        check(server, "create", {"n": 10 ** 6, "p": 0.001}, (1, 5000, MAX_KEYS))
 
 
 def test_gozero():
     with plain() as server:
-        check(server, "gozero", {"bits": 10 ** 7}, (1, 5000, MOST))
+        check(server, "gozero", {"bits": 10 ** 7}, (1, 5000, MAX_KEYS))
 
 
 def test_small_commands():

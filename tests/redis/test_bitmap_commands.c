@@ -1,4 +1,4 @@
-/* test_bitmap_commands.c - scripts, and the commands that make, move and end a shard. */
+/* test_bitmap_commands.c - scripts, and the commands that create, transfer and drop a shard. */
 #include "redis/bitmap_support.h"
 
 #include "redis/bitmap/shard_keys.h"
@@ -139,18 +139,18 @@ static void test_landing(void **state) {
     for (uint32_t s = 0; s < b.shards; s++)
         for (unsigned replace = 0; replace < 3; replace++) {
             char key[64], arrival[64], parked[64];
-            const blyi_landing how = {.count = 0x0102,
-                                      .expire_at = 5,
-                                      .replace = replace > 0,
-                                      .old = replace > 1 ? &old : NULL};
+            const blyi_commit how = {.count = 0x0102,
+                                     .expire_at = 5,
+                                     .replace = replace > 0,
+                                     .old = replace > 1 ? &old : NULL};
             const bool parks = s > 0 && replace > 0;
             const size_t at = parks ? 6 : 5;
             bly_bitmap_command *c;
             (void)bly_bitmap_key(&b, name, s, key, sizeof key);
-            (void)blyi_bitmap_arrival_key(&b, name, s, arrival, sizeof arrival);
+            (void)blyi_bitmap_staging_key(&b, name, s, arrival, sizeof arrival);
             (void)blyi_bitmap_parking_key(&b, name, s, parked, sizeof parked);
-            assert_ok(blyi_bitmap_land(&b, name, s, &how, &c));
-            assert_script(c, BLYI_SCRIPT_LAND, parks ? 3 : 2, true, at + 5);
+            assert_ok(blyi_bitmap_commit(&b, name, s, &how, &c));
+            assert_script(c, BLYI_SCRIPT_COMMIT, parks ? 3 : 2, true, at + 5);
             assert_arg(c, 3, arrival);
             assert_arg(c, 4, key);
             if (parks)
@@ -166,15 +166,15 @@ static void test_landing(void **state) {
                 assert_arg(c, at + 4, "");
             bly_bitmap_command_free(c);
 
-            assert_ok(blyi_bitmap_return(&b, name, s, replace == 1, &c));
-            assert_script(c, BLYI_SCRIPT_RETURN, 2, true, 7);
+            assert_ok(blyi_bitmap_rollback(&b, name, s, replace == 1, &c));
+            assert_script(c, BLYI_SCRIPT_ROLLBACK, 2, true, 7);
             assert_arg(c, 3, parked);
             assert_arg(c, 4, key);
             assert_identity(c, 5, &b, s);
             assert_arg(c, 6, replace == 1 ? "1" : "0");
             bly_bitmap_command_free(c);
 
-            assert_ok(blyi_bitmap_forget(&b, name, s, &c));
+            assert_ok(blyi_bitmap_drop_parked(&b, name, s, &c));
             assert_int_equal(c->count, 2);
             assert_arg(c, 0, "UNLINK");
             assert_arg(c, 1, parked);
@@ -192,22 +192,22 @@ static void test_a_whole_filter_on_its_way(void **state) {
     for (uint32_t s = 0; s < b.shards; s++) {
         char key[64], arrival[64];
         (void)bly_bitmap_key(&b, name, s, key, sizeof key);
-        (void)blyi_bitmap_arrival_key(&b, name, s, arrival, sizeof arrival);
-        assert_ok(blyi_bitmap_arrive(&b, name, s, &c));
-        assert_script(c, BLYI_SCRIPT_ARRIVE, 1, true, 7);
+        (void)blyi_bitmap_staging_key(&b, name, s, arrival, sizeof arrival);
+        assert_ok(blyi_bitmap_stage(&b, name, s, &c));
+        assert_script(c, BLYI_SCRIPT_STAGE, 1, true, 7);
         assert_arg(c, 3, arrival);
         assert_arg(c, 5, s < 2 ? "10816" : "10752");
         assert_arg(c, 6, s == 0 ? "32384" : s == 1 ? "10816" : "10752");
         bly_bitmap_command_free(c);
-        assert_ok(blyi_bitmap_piece(&b, name, s, 1000, blyt_text(data), &c));
-        assert_script(c, BLYI_SCRIPT_PIECE, 1, true, 7);
+        assert_ok(blyi_bitmap_write(&b, name, s, 1000, blyt_text(data), &c));
+        assert_script(c, BLYI_SCRIPT_WRITE, 1, true, 7);
         assert_arg(c, 3, arrival);
         assert_identity(c, 4, &b, s);
         assert_arg(c, 5, "1128");
         assert_arg(c, 6, data);
         assert_ptr_not_equal(c->args[6].data, data);
         bly_bitmap_command_free(c);
-        assert_ok(blyi_bitmap_abandon(&b, name, s, &c));
+        assert_ok(blyi_bitmap_drop_staged(&b, name, s, &c));
         assert_script(c, BLYI_SCRIPT_DROP, 1, true, 5);
         assert_arg(c, 3, arrival);
         assert_identity(c, 4, &b, s);
@@ -240,7 +240,7 @@ static void test_bytes_that_a_shard_does_not_have(void **state) {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const bly_status wanted = rows[i].good ? BLY_OK : BLY_EINVAL;
         assert_int_equal(
-            blyi_bitmap_piece(&b, name, 2, rows[i].at, (bly_bytes){data, rows[i].size}, &c),
+            blyi_bitmap_write(&b, name, 2, rows[i].at, (bly_bytes){data, rows[i].size}, &c),
             wanted);
         assert_int_equal(c != NULL, rows[i].good);
         bly_bitmap_command_free(c);
@@ -256,7 +256,7 @@ static void test_commands_that_cannot_be(void **state) {
     const bly_bitmap b = blyt_golden_bitmap();
     static const char bytes[(1 << 16) + 64];
     const bly_bytes name = blyt_text("n"), huge = {bytes, (1 << 16) + 1}, most = {bytes, 1 << 16};
-    const blyi_landing landing = {.replace = true};
+    const blyi_commit landing = {.replace = true};
     bly_bitmap zero;
     bly_bitmap_command *c;
     assert_ok(bly_bitmap_gozero(1000, &zero));
@@ -270,21 +270,21 @@ static void test_commands_that_cannot_be(void **state) {
     REFUSED(bly_bitmap_expire(&b, name, 3, 0, &c), BLY_EINVAL);
     REFUSED(bly_bitmap_drop(&b, name, UINT32_MAX, &c), BLY_EINVAL);
     REFUSED(blyi_bitmap_facts(&b, name, 3, &c), BLY_EINVAL);
-    REFUSED(blyi_bitmap_arrive(&b, name, 3, &c), BLY_EINVAL);
-    REFUSED(blyi_bitmap_land(&b, name, 3, &landing, &c), BLY_EINVAL);
-    REFUSED(blyi_bitmap_return(&b, name, 3, true, &c), BLY_EINVAL);
-    REFUSED(blyi_bitmap_forget(&b, name, 3, &c), BLY_EINVAL);
-    REFUSED(blyi_bitmap_abandon(&b, name, 3, &c), BLY_EINVAL);
+    REFUSED(blyi_bitmap_stage(&b, name, 3, &c), BLY_EINVAL);
+    REFUSED(blyi_bitmap_commit(&b, name, 3, &landing, &c), BLY_EINVAL);
+    REFUSED(blyi_bitmap_rollback(&b, name, 3, true, &c), BLY_EINVAL);
+    REFUSED(blyi_bitmap_drop_parked(&b, name, 3, &c), BLY_EINVAL);
+    REFUSED(blyi_bitmap_drop_staged(&b, name, 3, &c), BLY_EINVAL);
     REFUSED(bly_bitmap_create(&b, huge, 0, 0, &c), BLY_EINVAL);
     REFUSED(bly_bitmap_complete(&b, huge, &c), BLY_EINVAL);
     REFUSED(bly_bitmap_look(((bly_bytes){bytes, sizeof bytes}), &c), BLY_EINVAL);
     REFUSED(bly_bitmap_create(&zero, name, 0, 0, &c), BLY_EUNSUPPORTED);
     REFUSED(bly_bitmap_complete(&zero, name, &c), BLY_EUNSUPPORTED);
-    REFUSED(blyi_bitmap_arrive(&zero, name, 0, &c), BLY_EUNSUPPORTED);
-    REFUSED(blyi_bitmap_piece(&zero, name, 0, 0, name, &c), BLY_EUNSUPPORTED);
-    REFUSED(blyi_bitmap_land(&zero, name, 0, &landing, &c), BLY_EUNSUPPORTED);
-    REFUSED(blyi_bitmap_return(&zero, name, 0, true, &c), BLY_EUNSUPPORTED);
-    REFUSED(blyi_bitmap_forget(&zero, name, 0, &c), BLY_EUNSUPPORTED);
+    REFUSED(blyi_bitmap_stage(&zero, name, 0, &c), BLY_EUNSUPPORTED);
+    REFUSED(blyi_bitmap_write(&zero, name, 0, 0, name, &c), BLY_EUNSUPPORTED);
+    REFUSED(blyi_bitmap_commit(&zero, name, 0, &landing, &c), BLY_EUNSUPPORTED);
+    REFUSED(blyi_bitmap_rollback(&zero, name, 0, true, &c), BLY_EUNSUPPORTED);
+    REFUSED(blyi_bitmap_drop_parked(&zero, name, 0, &c), BLY_EUNSUPPORTED);
     REFUSED(blyi_bitmap_drop_unfinished(&zero, name, &c), BLY_EUNSUPPORTED);
     REFUSED(blyi_bitmap_read(&zero, name, 0, 0, 1, &c), BLY_EUNSUPPORTED);
 #undef REFUSED

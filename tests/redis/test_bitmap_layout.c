@@ -1,4 +1,4 @@
-/* test_bitmap.c - the shape of a filter that lies in strings of a plain server. */
+/* test_bitmap_layout.c - the shape of a filter in strings of a plain server. */
 #include "redis/bitmap_support.h"
 
 #include "redis/bitmap/shard_keys.h"
@@ -33,7 +33,7 @@ static void test_ten_billion_keys(void **state) {
     assert_int_equal(b.geometry.size, g.size);
     assert_int_equal(b.shards, (bly_plan_bits(&g) / 8 + room - 1) / room);
     assert_int_equal(b.shards, 25);
-    check_cut(&b, BLY_BITMAP_MOST_BYTES);
+    check_cut(&b, BLY_BITMAP_MAX_BYTES);
 }
 
 static void test_three_shards_of_more_than_a_billion_bits(void **state) {
@@ -42,7 +42,7 @@ static void test_three_shards_of_more_than_a_billion_bits(void **state) {
     const bly_bitmap b = blyt_bitmap_plan(&spec);
     assert_true(bly_plan_bits(&b.geometry) >= 1200000000);
     assert_int_equal(b.shards, 3);
-    check_cut(&b, BLY_BITMAP_MOST_BYTES);
+    check_cut(&b, BLY_BITMAP_MAX_BYTES);
 }
 
 static void test_cuts(void **state) {
@@ -118,7 +118,7 @@ static void test_refused_plans(void **state) {
         {{.capacity = 1000000000, .fpr = 0.01, .hasher = weak}, BLY_EWEAKHASH},
         {{.capacity = 10, .fpr = 0.01, .shard_bytes = 159}, BLY_EINVAL},
         {{.capacity = 10, .fpr = 0.001, .shard_bytes = 191}, BLY_EINVAL},
-        {{.capacity = 10, .fpr = 0.01, .shard_bytes = BLY_BITMAP_MOST_BYTES + 1}, BLY_EINVAL},
+        {{.capacity = 10, .fpr = 0.01, .shard_bytes = BLY_BITMAP_MAX_BYTES + 1}, BLY_EINVAL},
         {{.capacity = 1000000000, .fpr = 0.01, .shards = 1}, BLY_ETOOBIG},
         {{.capacity = 1000000000, .fpr = 0.01, .shards = 4097}, BLY_ETOOBIG},
         {{.capacity = 1000000000, .fpr = 0.01, .shard_bytes = 160}, BLY_ETOOBIG},
@@ -138,7 +138,7 @@ static void test_refused_plans(void **state) {
         (void)blyt_bitmap_plan(&least[i]);
 }
 
-/* A filter that cannot be cut so says why, and what can be had. */
+/* If the number of shards is impossible, the reason says why, and what is possible. */
 static void test_reasons_of_cuts(void **state) {
     (void)state;
     const struct {
@@ -245,7 +245,7 @@ static void test_shape_of_a_filter(void **state) {
         assert_int_equal(b.shards, 3);
         assert_int_equal(again.shards, 1);
         assert_true(b.stamp != again.stamp);
-        check_cut(&b, BLY_BITMAP_MOST_BYTES);
+        check_cut(&b, BLY_BITMAP_MAX_BYTES);
         bly_filter_destroy(f);
     }
 }

@@ -1,8 +1,8 @@
-/* test_bitmap_answers.c - batches of keys, and what servers answer.
+/* test_bitmap_replies.c - batches of keys, and the replies of servers.
  *
- * A server is played here, in C: the strings of a filter's shards, and what the scripts for adding
- * and asking do to them, taken from what the scripts are said to do and not from their texts. (The
- * texts are run on real servers by the tests in tests/redis.)
+ * A server is simulated here, in C: the strings of a filter's shards, and what the scripts for adds
+ * and lookups do to them, taken from their description and not from their texts. (The Python tests
+ * run the texts on real servers.)
  */
 #include "redis/bitmap_support.h"
 
@@ -469,8 +469,8 @@ static const struct {
     bly_status status;
     const char *reason; /* a part of it */
 } errors[] = {
-    {"BLYMISSING there is no such filter", BLY_REDIS_REFUSED, BLY_EMISSING, "make it anew"},
-    {"BLYMISSING", BLY_REDIS_REFUSED, BLY_EMISSING, "make it anew"},
+    {"BLYMISSING there is no such filter", BLY_REDIS_REFUSED, BLY_EMISSING, "recreate it"},
+    {"BLYMISSING", BLY_REDIS_REFUSED, BLY_EMISSING, "recreate it"},
     {"BLYOTHER the key holds something else", BLY_REDIS_REFUSED, BLY_EMISMATCH, "open it again"},
     {"BLYEXISTS there is", BLY_REDIS_REFUSED, BLY_EEXISTS, "another name"},
     {"BLYGONE what was sent", BLY_REDIS_REFUSED, BLY_EMISSING, "send it again"},
@@ -520,7 +520,7 @@ static const struct {
      "lacks a command"},
     {"ERR syntax error", BLY_REDIS_REFUSED, BLY_EREFUSED, "ERR syntax error"},
     {"SOMETHING new", BLY_REDIS_REFUSED, BLY_EREFUSED, "SOMETHING new"},
-    {"", BLY_REDIS_REFUSED, BLY_EREFUSED, "without a word"},
+    {"", BLY_REDIS_REFUSED, BLY_EREFUSED, "without a reason"},
     /* A known word counts at the beginning, or inside what a script's error is wrapped in. */
     {"ERR the MOVED of yesterday", BLY_REDIS_REFUSED, BLY_EREFUSED, "ERR the MOVED"},
     {"MOVEDX 1 h:1", BLY_REDIS_REFUSED, BLY_EREFUSED, "MOVEDX"},
@@ -612,7 +612,7 @@ static void test_places(void **state) {
         {"LOADING 1 h:1", NULL, 0, 0},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        /* Exactly so many bytes, so that a tool sees it when one more is read. */
+        /* Exactly so many bytes, so that a sanitizer reports a read past the end. */
         const size_t size = strlen(rows[i].words);
         char *exact = malloc(size ? size : 1);
         assert_non_null(exact);

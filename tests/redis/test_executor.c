@@ -1,9 +1,10 @@
-/* test_exchange.c - what no server can be made to do when it should: an answer that is lost before
- * a command is sent again, or must not be; and the signal that a broken connection raises. */
+/* test_executor.c - what a real server cannot be made to do at the right moment: lose a reply,
+ * after which a command is sent again, or must not be; and the signal that a broken connection
+ * raises. */
 #include "support.h"
 
-#include "redis/cluster/executor.h"
 #include "redis/client/connection.h"
+#include "redis/cluster/executor.h"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -93,15 +94,15 @@ static void stop(server *s) {
     (void)close(s->listener);
 }
 
-static blyi_exchange *open_at(const server *s, bool no_retry) {
+static blyi_executor *open_at(const server *s, bool no_retry) {
     const bly_redis_filter_options options = {.no_retry = no_retry, .retry_ms = 5000};
     char address[64];
     bly_redis_url url;
     bly_redis_reason why;
-    blyi_exchange *x;
+    blyi_executor *x;
     (void)snprintf(address, sizeof address, "redis://127.0.0.1:%u", s->port);
     assert_ok(bly_redis_url_parse(address, NULL, &url));
-    assert_ok(blyi_exchange_open(&url, &options, &why, &x));
+    assert_ok(blyi_executor_open(&url, &options, &why, &x));
     bly_redis_url_free(&url);
     return x;
 }
@@ -120,21 +121,21 @@ static void test_lost_answers(void **state) {
     for (int once = 0; once < 2; once++) {
         server s;
         start(&s, answers, 2);
-        blyi_exchange *x = open_at(&s, false);
+        blyi_executor *x = open_at(&s, false);
         blyi_request r = {.command = &command, .once = once};
-        const bly_status status = blyi_exchange_run(x, &r, 1);
+        const bly_status status = blyi_executor_run(x, &r, 1);
         assert_int_equal(status, once ? BLY_EIO : BLY_OK);
         assert_int_equal(r.status, status);
         assert_true(r.repeated);
         assert_int_equal(r.reply != NULL, !once);
-        assert_int_equal(strlen(blyi_exchange_why(x)) > 0, once);
+        assert_int_equal(strlen(blyi_executor_why(x)) > 0, once);
         blyi_requests_clear(&r, 1);
         assert_int_equal(r.once, once);
         /* What is asked next is another matter. */
-        assert_ok(blyi_exchange_run(x, &r, 1));
+        assert_ok(blyi_executor_run(x, &r, 1));
         assert_false(r.repeated);
         blyi_requests_clear(&r, 1);
-        blyi_exchange_close(x);
+        blyi_executor_close(x);
         stop(&s);
         assert_int_equal(s.served, once ? 2 : 3);
     }
@@ -146,18 +147,18 @@ static void test_nothing_sent(void **state) {
     static const int answers[] = {-1, 1, 9};
     server s;
     start(&s, answers, 3);
-    blyi_exchange *x = open_at(&s, true);
+    blyi_executor *x = open_at(&s, true);
     blyi_request r = {.command = &command, .once = true}, two[2] = {r, r};
     while (atomic_load(&s.closed) == 0)
         (void)poll(NULL, 0, 1);
-    assert_ok(blyi_exchange_run(x, &r, 1));
+    assert_ok(blyi_executor_run(x, &r, 1));
     assert_false(r.repeated);
     blyi_requests_clear(&r, 1);
     /* Both are sent, and the connection is lost with the first. */
-    assert_int_equal(blyi_exchange_run(x, two, 2), BLY_EIO);
+    assert_int_equal(blyi_executor_run(x, two, 2), BLY_EIO);
     assert_true(two[0].repeated && two[1].repeated);
     blyi_requests_clear(two, 2);
-    blyi_exchange_close(x);
+    blyi_executor_close(x);
     stop(&s);
     assert_int_equal(s.served, 2);
 }
@@ -179,26 +180,26 @@ static void test_signals_of_others(void **state) {
     (void)sigaddset(&pipe, SIGPIPE);
     (void)pthread_sigmask(SIG_BLOCK, &pipe, &before);
     /* Sent to the process while no link has failed: not ours. */
-    blyi_pipe_guard guard = blyi_hold_pipe();
+    blyi_sigpipe_guard guard = blyi_sigpipe_block();
     (void)kill(getpid(), SIGPIPE);
-    blyi_release_pipe(&guard);
+    blyi_sigpipe_restore(&guard);
     assert_true(is_pending());
     /* Sent before. */
-    guard = blyi_hold_pipe();
-    blyi_expect_pipe();
-    blyi_release_pipe(&guard);
+    guard = blyi_sigpipe_block();
+    blyi_sigpipe_expect();
+    blyi_sigpipe_restore(&guard);
     assert_true(is_pending());
     assert_int_equal(sigwait(&pipe, &number), 0);
     /* A link has failed, and none was raised, or another thread has taken it: nothing is waited
      * for. */
-    guard = blyi_hold_pipe();
-    blyi_expect_pipe();
-    blyi_release_pipe(&guard);
+    guard = blyi_sigpipe_block();
+    blyi_sigpipe_expect();
+    blyi_sigpipe_restore(&guard);
     /* Ours. */
-    guard = blyi_hold_pipe();
+    guard = blyi_sigpipe_block();
     assert_int_equal(pthread_kill(pthread_self(), SIGPIPE), 0);
-    blyi_expect_pipe();
-    blyi_release_pipe(&guard);
+    blyi_sigpipe_expect();
+    blyi_sigpipe_restore(&guard);
     assert_false(is_pending());
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_gozero_bits.c - go-zero's filter: its bits are where go-zero's are. */
+/* test_gozero_bits.c - a go-zero filter has its bits at the positions that go-zero uses. */
 #include "support.h"
 
 #if BLYT_WITH_MURMURHASH
@@ -109,7 +109,7 @@ static void test_shape(void **state) {
         assert_int_equal(bly_bitmap_bytes(&b), (sizes[s] + 7) / 8);
         assert_int_equal(bly_bitmap_shard_bytes(&b, 0), (sizes[s] + 7) / 8);
         assert_int_equal(bly_bitmap_shard_blocks(&b, 0), 0);
-        assert_true(bly_bitmap_bytes(&b) <= BLY_BITMAP_MOST_BYTES);
+        assert_true(bly_bitmap_bytes(&b) <= BLY_BITMAP_MAX_BYTES);
         assert_true(bly_bitmap_alike(&b, &b));
     }
 }

@@ -1,4 +1,4 @@
-/* test_redis_url.c - addresses of servers: what they mean, and what is none. */
+/* test_redis_url.c - URLs of servers: what they mean, and which are invalid. */
 #include "support.h"
 
 #ifdef BLYT_WITH_TLS

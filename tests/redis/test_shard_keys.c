@@ -1,4 +1,4 @@
-/* test_bitmap_keys.c - the slots of a cluster, and the keys that shards have in them. */
+/* test_shard_keys.c - the slots of a cluster, and the keys that shards have in them. */
 #include "redis/bitmap_support.h"
 
 #include "redis/bitmap/shard_keys.h"
@@ -102,7 +102,7 @@ static void check_spread(const char *name, uint32_t shards) {
         assert_int_equal(used[slot]++, 0);
         if (shards < 20) {
             const size_t n =
-                blyi_bitmap_arrival_key(&b, blyt_text(name), s, arrival, sizeof arrival);
+                blyi_bitmap_staging_key(&b, blyt_text(name), s, arrival, sizeof arrival);
             assert_int_equal(n, strlen(arrival));
             assert_int_equal(plain_slot(arrival, n), slot);
             assert_string_not_equal(key, arrival);
@@ -155,7 +155,7 @@ static void test_nodes_get_equal_shares(void **state) {
 static void test_most_shards(void **state) {
     (void)state;
     static uint8_t used[16384];
-    const bly_bitmap b = {.form = BLY_BITMAP_NATIVE, .shards = BLY_BITMAP_MOST_SHARDS};
+    const bly_bitmap b = {.form = BLY_BITMAP_NATIVE, .shards = BLY_BITMAP_MAX_SHARDS};
     memset(used, 0, sizeof used);
     for (uint32_t s = 0; s < b.shards; s += 5 * BLYT_SLOW) {
         char key[64];
@@ -174,7 +174,7 @@ static void test_a_tag_of_the_name_keeps_shards_together(void **state) {
             (void)snprintf(wanted, sizeof wanted, s ? "%s:%u" : "%s", tagged[i], (unsigned)s);
             (void)bly_bitmap_key(&b, blyt_text(tagged[i]), s, key, sizeof key);
             assert_string_equal(key, wanted);
-            (void)blyi_bitmap_arrival_key(&b, blyt_text(tagged[i]), s, arrival, sizeof arrival);
+            (void)blyi_bitmap_staging_key(&b, blyt_text(tagged[i]), s, arrival, sizeof arrival);
             assert_int_equal(bly_redis_slot(blyt_text(key)), bly_redis_slot(blyt_text(tagged[i])));
             assert_int_equal(bly_redis_slot(blyt_text(arrival)),
                              bly_redis_slot(blyt_text(tagged[i])));
@@ -184,7 +184,7 @@ static void test_a_tag_of_the_name_keeps_shards_together(void **state) {
 /* What was found once is found at once, and is the same. */
 static void test_keys_again(void **state) {
     (void)state;
-    const uint32_t counts[] = {1, 2, 25, 300, BLY_BITMAP_MOST_SHARDS};
+    const uint32_t counts[] = {1, 2, 25, 300, BLY_BITMAP_MAX_SHARDS};
     for (size_t i = 0; i < COUNT_OF(names) + 1; i++)
         for (size_t j = 0; j < COUNT_OF(counts); j++) {
             const bly_bytes name = blyt_text(i < COUNT_OF(names) ? names[i] : "{tag}name");
@@ -195,7 +195,7 @@ static void test_keys_again(void **state) {
                 const size_t size = bly_bitmap_key(&b, name, s, key, sizeof key);
                 for (unsigned turn = 0; turn < 3; turn++) {
                     const uint32_t before = tag;
-                    assert_int_equal(blyi_bitmap_key_again(&b, name, s, &tag, again, sizeof again),
+                    assert_int_equal(blyi_bitmap_key_cached(&b, name, s, &tag, again, sizeof again),
                                      size);
                     assert_string_equal(again, key);
                     assert_true(tag > 0 && (turn == 0 || tag == before));
@@ -223,7 +223,7 @@ static void test_room_for_a_key(void **state) {
     }
     char key[8] = "#";
     assert_int_equal(bly_bitmap_key(&b, blyt_text("crawl"), 3, key, sizeof key), 0);
-    assert_int_equal(blyi_bitmap_arrival_key(&b, blyt_text("crawl"), 3, key, sizeof key), 0);
+    assert_int_equal(blyi_bitmap_staging_key(&b, blyt_text("crawl"), 3, key, sizeof key), 0);
     assert_string_equal(key, "#");
 }
 
@@ -246,7 +246,7 @@ static void test_golden_keys(void **state) {
         char key[64];
         (void)bly_bitmap_key(&b, blyt_text(rows[i].name), rows[i].shard, key, sizeof key);
         assert_string_equal(key, rows[i].key);
-        (void)blyi_bitmap_arrival_key(&b, blyt_text(rows[i].name), rows[i].shard, key, sizeof key);
+        (void)blyi_bitmap_staging_key(&b, blyt_text(rows[i].name), rows[i].shard, key, sizeof key);
         assert_string_equal(key, rows[i].arrival);
     }
 }

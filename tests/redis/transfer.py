@@ -1,4 +1,4 @@
-"""moving.py - whole filters between files and servers; what they have come to, and their end.
+"""transfer.py - whole filters between files and servers; what they have come to, and their end.
 
 The strings' blocks, one after the other, are the body of the file, so going there and coming back
 changes not a byte, however the filter is cut. One that is sent appears whole or not at all.
@@ -248,7 +248,7 @@ def test_death_while_replacing():
 # ---- what goes wrong on the way -----------------------------------------------------------------
 
 def test_stopped():
-    """Whoever is asked how far it is may end it. Nothing is left of it, there or here."""
+    """The progress callback may stop a transfer. Nothing is left of it on either side."""
     with plain() as server, Driver() as driver, server.client() as c:
         make(driver, server, "a", shards=3, **LARGE)
         answer = driver("fetch", file_of(driver), stop=MIB)
@@ -328,7 +328,7 @@ def test_arrives_late():
 
 
 def test_answers_that_are_none():
-    """Whoever says anything but 1 has not done it."""
+    """Any reply other than 1 is a failure."""
     with plain() as server, Driver() as driver, server.client() as c:
         make(driver, server, "a")
         driver.must("fetch", file_of(driver))

@@ -1,19 +1,20 @@
-/* Many keys: commands that add them or ask for them.
+/* Packs many keys into the commands that add them or look them up.
  *
- * The keys are hashed in the order they come, which says the shard of each; then sorted by shard,
- * by counting, so that keys of one shard stay in their order; then packed into commands of at most
- * so many keys of one shard. What a key takes in a command:
+ * The keys are hashed in the given order, which determines the shard of each; then sorted by shard
+ * with a counting sort, so that keys of one shard stay in order; then packed into commands of at
+ * most max_keys keys of one shard. A key takes in a command:
  *
  *     native, add        4 bytes: its block in the shard; 32 or 64 bytes: its mask
  *     native, contains   4 bytes: its block in the shard
  *     go-zero            56 bytes: its 14 offsets
  *
- * all numbers little-endian. An answer comes in the order of the keys in the command, and `order`
- * says where each belongs. All of it is in one block of memory, whose size is known from the number
- * of keys before any is hashed: there are at most n / most commands that are full, and one for each
- * shard that is not.
+ * All numbers are little-endian. The reply to a command has the order of its keys, and `order` maps
+ * that to the caller's order. Everything is in one block of memory, whose size is known before any
+ * key is hashed: there are at most n / max_keys full commands, and one for each shard that is not
+ * full.
  */
 #include "redis/bitmap/bitmap_batch.h"
+#include "redis/bitmap/bitmap_commands.h"
 #include "redis/bitmap/bitmap_scripts.h"
 #include "redis/bitmap/shard_keys.h"
 
@@ -26,13 +27,13 @@
 #include <stdlib.h>
 
 enum {
-    USUAL = 512,      /* keys in a command */
-    MOST = 1 << 16,   /* more would keep a server from everything else for too long */
-    HASHED_ONCE = 64, /* keys hashed at a time */
-    GOZERO_BYTES = 4 * BLY_BITMAP_HASHES,
+    BATCH_DEFAULT_KEYS = 512, /* keys in a command */
+    BATCH_MAX_KEYS = 1 << 16, /* more would keep a server from everything else for too long */
+    BATCH_HASH_GROUP = 64,    /* keys hashed at a time */
+    BATCH_GOZERO_BYTES = 4 * BLY_BITMAP_HASHES,
 };
 
-size_t blyi_batch_mask(const bly_geometry *g, uint64_t bits, uint8_t out[64]) {
+size_t blyi_bitmap_batch_mask(const bly_geometry *g, uint64_t bits, uint8_t out[64]) {
     uint64_t mask[8];
     const unsigned words = g->kind == BLY_SBBF ? 4 : 8;
     if (g->kind == BLY_SBBF)
@@ -46,31 +47,32 @@ size_t blyi_batch_mask(const bly_geometry *g, uint64_t bits, uint8_t out[64]) {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* What the batch is made of while it is being made. */
-typedef struct making {
+/* The state while a batch is built. */
+typedef struct batch_builder {
     const bly_bitmap *b;
     bly_bytes name;
-    uint32_t *tags;     /* of the shards' keys, or NULL */
-    size_t most, entry; /* keys in a command, bytes of a key */
+    uint32_t *tags;         /* of the shards' keys, or NULL */
+    size_t max_keys, entry; /* keys in a command, bytes of a key */
     bly_bitmap_batch *batch;
-    uint64_t *block; /* of the caller's keys: number of the block; unused of go-zero's */
-    size_t *starts;  /* of each shard: its first key as they are sorted, and the end of the last */
-    uint8_t *packed; /* bytes of the keys as they are sorted */
+    uint64_t *block; /* by the caller's index: number of the block; unused for go-zero */
+    size_t *starts;  /* by shard: its first key in sorted order; and the end of the last shard */
+    uint8_t *packed; /* the keys' entries in sorted order */
     char *names;     /* keys and identities of shards */
-} making;
+} batch_builder;
 
-static size_t entry_bytes(const bly_bitmap *b, bly_bitmap_what what) {
+static size_t batch_entry_bytes(const bly_bitmap *b, bly_bitmap_what what) {
     if (b->form == BLY_BITMAP_GOZERO)
-        return GOZERO_BYTES;
+        return BATCH_GOZERO_BYTES;
     return 4 + (what == BLY_BITMAP_ADD ? blyi_bitmap_block_bytes(b) : 0);
 }
 
-/* One block for all, words first. In 64 bits nothing overflows for so many keys as this allows. */
-static bly_status allocate(making *m, bly_bitmap_what what, uint64_t n) {
+/* Allocates one block for everything, words first. With at most 2^48 keys no 64-bit sum overflows.
+ */
+static bly_status batch_allocate(batch_builder *m, bly_bitmap_what what, uint64_t n) {
     const bly_bitmap *b = m->b;
     if (n > (uint64_t)1 << 48)
         return BLY_ENOMEM;
-    const uint64_t shards = n < b->shards ? n : b->shards, commands = n / m->most + shards;
+    const uint64_t shards = n < b->shards ? n : b->shards, commands = n / m->max_keys + shards;
     const uint64_t sizes[] = {
         sizeof(bly_bitmap_batch),
         commands * sizeof(blyi_batch_command),
@@ -109,11 +111,11 @@ static bly_status allocate(making *m, bly_bitmap_what what, uint64_t n) {
 
 /* ---- from keys to shards --------------------------------------------------------------------- */
 
-static void hash_native(making *m, const bly_bytes *keys) {
-    bly_hash h[HASHED_ONCE];
+static void batch_hash_native(batch_builder *m, const bly_bytes *keys) {
+    bly_hash h[BATCH_HASH_GROUP];
     const size_t n = m->batch->n;
-    for (size_t done = 0; done < n; done += HASHED_ONCE) {
-        const size_t some = n - done < HASHED_ONCE ? n - done : HASHED_ONCE;
+    for (size_t done = 0; done < n; done += BATCH_HASH_GROUP) {
+        const size_t some = n - done < BATCH_HASH_GROUP ? n - done : BATCH_HASH_GROUP;
         bly_hash_keys(&m->b->hasher, keys + done, some, h);
         for (size_t i = 0; i < some; i++) {
             const blyi_spot spot = blyi_spot_of(h[i], m->b->geometry.size, 0);
@@ -123,8 +125,8 @@ static void hash_native(making *m, const bly_bytes *keys) {
     }
 }
 
-/* Leaves in starts[s] where the keys of shard s begin, and fills `order`. */
-static void sort_by_shard(making *m) {
+/* Sets starts[s] to the first key of shard s in sorted order, and fills `order`. */
+static void batch_sort_by_shard(batch_builder *m) {
     const uint64_t stride = blyi_bitmap_stride(m->b);
     const size_t n = m->batch->n;
     size_t *starts = m->starts, sum = 0;
@@ -142,7 +144,7 @@ static void sort_by_shard(making *m) {
     starts[0] = 0;
 }
 
-static void pack_native(making *m) {
+static void batch_pack_native(batch_builder *m) {
     const uint64_t stride = blyi_bitmap_stride(m->b);
     const bool masks = m->batch->what == BLY_BITMAP_ADD;
     uint8_t *to = m->packed;
@@ -150,12 +152,12 @@ static void pack_native(making *m) {
         const size_t key = m->batch->order[i];
         blyi_store32le(to, (uint32_t)(m->block[key] % stride));
         if (masks)
-            (void)blyi_batch_mask(&m->b->geometry, m->batch->bits[key], to + 4);
+            (void)blyi_bitmap_batch_mask(&m->b->geometry, m->batch->bits[key], to + 4);
         to += m->entry;
     }
 }
 
-static void pack_gozero(making *m, const bly_bytes *keys) {
+static void batch_pack_gozero(batch_builder *m, const bly_bytes *keys) {
     uint64_t offsets[BLY_BITMAP_HASHES];
     uint8_t *to = m->packed;
     for (size_t i = 0; i < m->batch->n; i++) {
@@ -169,7 +171,7 @@ static void pack_gozero(making *m, const bly_bytes *keys) {
 
 /* ---- from shards to commands ----------------------------------------------------------------- */
 
-static const blyi_script *script_of(const bly_bitmap *b, bly_bitmap_what what) {
+static const blyi_script *batch_script(const bly_bitmap *b, bly_bitmap_what what) {
     const bool add = what == BLY_BITMAP_ADD;
     if (b->form == BLY_BITMAP_GOZERO)
         return &blyi_scripts[add ? BLYI_SCRIPT_GOZERO_ADD : BLYI_SCRIPT_GOZERO_CONTAINS];
@@ -178,40 +180,41 @@ static const blyi_script *script_of(const bly_bitmap *b, bly_bitmap_what what) {
     return &blyi_scripts[b->geometry.kind == BLY_SBBF ? BLYI_SCRIPT_ADD8 : BLYI_SCRIPT_ADD16];
 }
 
-/* One command for the keys `first` and `count` as they are sorted. */
-static void put_command(making *m, bly_bytes key, bly_bytes identity, size_t first, size_t count) {
+/* Adds one command for `count` keys from `first` on, in sorted order. */
+static void batch_add_command(batch_builder *m, bly_bytes key, bly_bytes identity, size_t first,
+                              size_t count) {
     blyi_batch_command *c = &m->batch->command[m->batch->commands++];
-    const blyi_script *script = script_of(m->b, m->batch->what);
+    const blyi_script *script = batch_script(m->b, m->batch->what);
     const bool blocks = script == &blyi_scripts[BLYI_SCRIPT_BLOCKS];
     size_t n = 0;
     c->first = first;
     c->count = count;
-    c->args[n++] = blyi_word("EVALSHA");
-    c->args[n++] = blyi_word(script->digest);
-    c->args[n++] = blyi_word("1");
+    c->args[n++] = blyi_arg("EVALSHA");
+    c->args[n++] = blyi_arg(script->digest);
+    c->args[n++] = blyi_arg("1");
     c->args[n++] = key;
     if (m->b->form == BLY_BITMAP_NATIVE)
         c->args[n++] = identity;
     c->args[n++] = (bly_bytes){m->packed + first * m->entry, count * m->entry};
     if (blocks)
-        c->args[n++] = blyi_word(blyi_bitmap_block_bytes(m->b) == 32 ? "32" : "64");
+        c->args[n++] = blyi_arg(blyi_bitmap_block_bytes(m->b) == 32 ? "32" : "64");
     if (m->b->form == BLY_BITMAP_GOZERO)
         c->args[n++] = identity;
     c->command = (bly_bitmap_command){
         .args = c->args,
         .count = n,
-        .script = blyi_word(script->text),
+        .script = blyi_arg(script->text),
         .key = key,
         .writes = m->batch->what == BLY_BITMAP_ADD,
     };
 }
 
-static void put_shard(making *m, uint32_t shard) {
+static void batch_add_shard(batch_builder *m, uint32_t shard) {
     uint8_t head[BLY_BITMAP_HEAD];
     const size_t past = m->starts[shard + 1];
-    const bly_bytes key = {m->names, blyi_bitmap_key_again(m->b, m->name, shard,
-                                                           m->tags ? &m->tags[shard] : NULL,
-                                                           m->names, m->name.size + BLYI_KEY_ROOM)};
+    const bly_bytes key = {
+        m->names, blyi_bitmap_key_cached(m->b, m->name, shard, m->tags ? &m->tags[shard] : NULL,
+                                         m->names, m->name.size + BLYI_KEY_ROOM)};
     m->names += key.size + 1;
     bly_bytes identity = {m->names, 0};
     if (m->b->form == BLY_BITMAP_NATIVE) {
@@ -224,43 +227,46 @@ static void put_shard(making *m, uint32_t shard) {
                                          (unsigned long long)(m->b->geometry.size + 7) / 8);
         m->names += identity.size + 1;
     }
-    for (size_t first = m->starts[shard]; first < past; first += m->most)
-        put_command(m, key, identity, first, past - first < m->most ? past - first : m->most);
+    for (size_t first = m->starts[shard]; first < past; first += m->max_keys)
+        batch_add_command(m, key, identity, first,
+                          past - first < m->max_keys ? past - first : m->max_keys);
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-bly_status blyi_batch_open(const bly_bitmap *b, bly_bytes name, uint32_t *tags,
-                           bly_bitmap_what what, const bly_bytes *keys, size_t n, size_t most,
-                           bly_bitmap_batch **out) {
-    making m = {.b = b, .name = name, .tags = tags, .entry = entry_bytes(b, what)};
-    m.most = most == 0 ? USUAL : most < MOST ? most : MOST;
+bly_status blyi_bitmap_batch_open(const bly_bitmap *b, bly_bytes name, uint32_t *tags,
+                                  bly_bitmap_what what, const bly_bytes *keys, size_t n,
+                                  size_t max_keys, bly_bitmap_batch **out) {
+    batch_builder m = {.b = b, .name = name, .tags = tags, .entry = batch_entry_bytes(b, what)};
+    m.max_keys = max_keys == 0               ? BATCH_DEFAULT_KEYS
+                 : max_keys < BATCH_MAX_KEYS ? max_keys
+                                             : BATCH_MAX_KEYS;
     *out = NULL;
-    if ((what != BLY_BITMAP_ADD && what != BLY_BITMAP_CONTAINS) || !blyi_name_fits(name))
+    if ((what != BLY_BITMAP_ADD && what != BLY_BITMAP_CONTAINS) || !blyi_key_name_fits(name))
         return BLY_EINVAL;
     if (b->hasher.id == BLY_HASH_NONE || blyi_hasher_is_hollow(&b->hasher))
         return BLY_EKEY;
-    bly_status status = allocate(&m, what, n);
+    bly_status status = batch_allocate(&m, what, n);
     if (status != BLY_OK)
         return status;
     if (b->form == BLY_BITMAP_GOZERO) {
-        pack_gozero(&m, keys);
+        batch_pack_gozero(&m, keys);
     } else {
-        hash_native(&m, keys);
-        sort_by_shard(&m);
-        pack_native(&m);
+        batch_hash_native(&m, keys);
+        batch_sort_by_shard(&m);
+        batch_pack_native(&m);
     }
     for (uint32_t shard = 0; shard < b->shards; shard++)
         if (m.starts[shard] < m.starts[shard + 1])
-            put_shard(&m, shard);
+            batch_add_shard(&m, shard);
     *out = m.batch;
     return BLY_OK;
 }
 
 bly_status bly_bitmap_batch_open(const bly_bitmap *b, bly_bytes name, bly_bitmap_what what,
-                                 const bly_bytes *keys, size_t n, size_t most,
+                                 const bly_bytes *keys, size_t n, size_t max_keys,
                                  bly_bitmap_batch **out) {
-    return blyi_batch_open(b, name, NULL, what, keys, n, most, out);
+    return blyi_bitmap_batch_open(b, name, NULL, what, keys, n, max_keys, out);
 }
 
 void bly_bitmap_batch_close(bly_bitmap_batch *batch) {

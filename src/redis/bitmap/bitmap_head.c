@@ -1,13 +1,13 @@
-/* The head of a string: docs/format.md, section 22.
+/* Reads and writes the head of a string (docs/format.md, section 22).
  *
  *      0  "BLYR"             8  shard       16  stamp               88  sum of what is before
  *      4  version, 1        12  shards      24  a file's header     92  0
  *     96  keys that were new in this shard    104  state    105 .. 127  0
  *
- * The header in it is a file's (store/container.h) of the whole filter without a key; a filter that
- * is taken from a server needs but its count and its sum to be one. The first 96 bytes are compared
- * by every script. They are a function of shape, stamp and shard, so what was read is believed when
- * encoding what it says gives the same bytes again: no field can have a second meaning.
+ * The header in it is that of a file with the whole filter and no keys. A filter that is fetched
+ * from a server needs only its count and its checksum to become one. Every script compares the
+ * first 96 bytes. They are a function of shape, stamp and shard, so a head that was read is valid
+ * if encoding its fields gives the same bytes again: no field can be encoded in two ways.
  */
 #include "redis/bitmap/bitmap_layout.h"
 
@@ -16,21 +16,21 @@
 
 #include <stdio.h>
 
-enum { VERSION = 1 };
+enum { HEAD_VERSION = 1 };
 
 enum {
-    AT_VERSION = 4,
-    AT_SHARD = 8,
-    AT_SHARDS = 12,
-    AT_STAMP = 16,
-    AT_HEADER = 24,
-    AT_SUM = AT_HEADER + BLYI_HEADER_BYTES,
+    HEAD_AT_VERSION = 4,
+    HEAD_AT_SHARD = 8,
+    HEAD_AT_SHARDS = 12,
+    HEAD_AT_STAMP = 16,
+    HEAD_AT_HEADER = 24,
+    HEAD_AT_SUM = HEAD_AT_HEADER + BLYI_HEADER_BYTES,
 };
 
-static const uint8_t magic[4] = {'B', 'L', 'Y', 'R'};
+static const uint8_t head_magic[4] = {'B', 'L', 'Y', 'R'};
 
-static uint32_t sum_of(const uint8_t *head) {
-    return (uint32_t)blyi_body_sum(head, AT_SUM);
+static uint32_t head_checksum(const uint8_t *head) {
+    return (uint32_t)blyi_body_sum(head, HEAD_AT_SUM);
 }
 
 void blyi_bitmap_head_encode(const bly_bitmap *b, uint32_t shard, bool complete,
@@ -44,24 +44,24 @@ void blyi_bitmap_head_encode(const bly_bitmap *b, uint32_t shard, bool complete,
         .key_rule = b->key_rule,
     };
     memset(out, 0, BLY_BITMAP_HEAD);
-    memcpy(out, magic, sizeof magic);
-    out[AT_VERSION] = VERSION;
-    blyi_store32le(out + AT_SHARD, shard);
-    blyi_store32le(out + AT_SHARDS, b->shards);
-    blyi_store64le(out + AT_STAMP, b->stamp);
-    blyi_header_encode(&shape, 0, out + AT_HEADER);
-    blyi_store32le(out + AT_SUM, sum_of(out));
+    memcpy(out, head_magic, sizeof head_magic);
+    out[HEAD_AT_VERSION] = HEAD_VERSION;
+    blyi_store32le(out + HEAD_AT_SHARD, shard);
+    blyi_store32le(out + HEAD_AT_SHARDS, b->shards);
+    blyi_store64le(out + HEAD_AT_STAMP, b->stamp);
+    blyi_header_encode(&shape, 0, out + HEAD_AT_HEADER);
+    blyi_store32le(out + HEAD_AT_SUM, head_checksum(out));
     out[BLYI_BITMAP_STATE_AT] = complete || shard > 0;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static const char foreign[] = "the key holds something that is not a Bloomery filter, or is "
-                              "damaged; use another name, or delete it";
+static const char head_foreign[] = "the key holds something that is not a Bloomery filter, or is "
+                                   "damaged; use another name, or delete it";
 
-/* `status`, and what it means of a head. */
-static bly_status say(bly_status status, bly_redis_reason *why) {
-    const char *text = status == BLY_EMISSING ? "there is no such key" : foreign;
+/* Returns `status`, and sets the reason for it. */
+static bly_status head_fail(bly_status status, bly_redis_reason *why) {
+    const char *text = status == BLY_EMISSING ? "there is no such key" : head_foreign;
     if (status == BLY_EVERSION)
         text = "the filter was made by a newer version of Bloomery, which is needed to use it";
     else if (status == BLY_EHASHER)
@@ -73,7 +73,7 @@ static bly_status say(bly_status status, bly_redis_reason *why) {
     return status;
 }
 
-static bly_status bind(bly_bitmap *b, const bly_hasher *given, bool without_key) {
+static bly_status head_bind(bly_bitmap *b, const bly_hasher *given, bool without_key) {
     blyi_header h = {.shape = {.hasher = b->hasher}};
     bly_open_options options = {.flags = without_key ? BLY_OPEN_WITHOUT_KEY : 0};
     if (b->hasher.id == BLY_HASH_CUSTOM)
@@ -85,30 +85,30 @@ static bly_status bind(bly_bitmap *b, const bly_hasher *given, bool without_key)
     return status;
 }
 
-/* A head whose shard exists, and whose strings a server can hold. */
-static bool shape_fits(const bly_bitmap_head *head) {
+/* Whether the shard exists, and its strings are not longer than a server allows. */
+static bool head_shape_fits(const bly_bitmap_head *head) {
     const bly_bitmap *b = &head->bitmap;
     return (b->geometry.kind == BLY_SBBF || b->geometry.kind == BLY_SPLIT512) && b->shards > 0 &&
-           b->shards <= BLY_BITMAP_MOST_SHARDS && b->shards <= b->geometry.size &&
-           head->shard < b->shards && bly_bitmap_shard_bytes(b, 0) <= BLY_BITMAP_MOST_BYTES;
+           b->shards <= BLY_BITMAP_MAX_SHARDS && b->shards <= b->geometry.size &&
+           head->shard < b->shards && bly_bitmap_shard_bytes(b, 0) <= BLY_BITMAP_MAX_BYTES;
 }
 
-static bool rest_fits(const bly_bitmap_head *head, const uint8_t *in) {
+static bool head_rest_fits(const bly_bitmap_head *head, const uint8_t *in) {
     uint8_t again[BLY_BITMAP_HEAD];
     blyi_bitmap_head_encode(&head->bitmap, head->shard, head->complete, again);
     memcpy(again + BLYI_BITMAP_COUNT_AT, in + BLYI_BITMAP_COUNT_AT, 8);
     return memcmp(again, in, sizeof again) == 0;
 }
 
-static bly_status decode(const uint8_t *in, bly_bitmap_head *out) {
+static bly_status head_decode(const uint8_t *in, bly_bitmap_head *out) {
     blyi_header h;
-    if (memcmp(in, magic, sizeof magic) != 0 || in[AT_VERSION] == 0)
+    if (memcmp(in, head_magic, sizeof head_magic) != 0 || in[HEAD_AT_VERSION] == 0)
         return BLY_ECORRUPT;
-    if (in[AT_VERSION] > VERSION)
+    if (in[HEAD_AT_VERSION] > HEAD_VERSION)
         return BLY_EVERSION;
-    if (blyi_load32le(in + AT_SUM) != sum_of(in))
+    if (blyi_load32le(in + HEAD_AT_SUM) != head_checksum(in))
         return BLY_ECORRUPT;
-    bly_status status = blyi_header_decode(in + AT_HEADER, &h);
+    bly_status status = blyi_header_decode(in + HEAD_AT_HEADER, &h);
     if (status != BLY_OK)
         return status == BLY_EKIND ? BLY_ECORRUPT : status;
     *out = (bly_bitmap_head){
@@ -119,66 +119,67 @@ static bly_status decode(const uint8_t *in, bly_bitmap_head *out) {
                 .capacity = h.shape.capacity,
                 .fpr = h.shape.fpr,
                 .hasher = h.shape.hasher,
-                .shards = blyi_load32le(in + AT_SHARDS),
-                .stamp = blyi_load64le(in + AT_STAMP),
+                .shards = blyi_load32le(in + HEAD_AT_SHARDS),
+                .stamp = blyi_load64le(in + HEAD_AT_STAMP),
                 .approximate = h.shape.approximate,
                 .key_rule = h.shape.key_rule,
             },
-        .shard = blyi_load32le(in + AT_SHARD),
+        .shard = blyi_load32le(in + HEAD_AT_SHARD),
         .count = blyi_load64le(in + BLYI_BITMAP_COUNT_AT),
         .complete = in[BLYI_BITMAP_STATE_AT] == 1,
     };
-    return shape_fits(out) && rest_fits(out, in) ? BLY_OK : BLY_ECORRUPT;
+    return head_shape_fits(out) && head_rest_fits(out, in) ? BLY_OK : BLY_ECORRUPT;
 }
 
-/* From bytes that may be fewer than a head has. */
-static bly_status take(bly_bytes text, const bly_hasher *hasher, bool without_key,
-                       bly_bitmap_head *out, bly_redis_reason *why) {
+/* Parses a head; `text` may be shorter than one. */
+static bly_status head_parse(bly_bytes text, const bly_hasher *hasher, bool without_key,
+                             bly_bitmap_head *out, bly_redis_reason *why) {
     bly_bitmap_head head;
     bly_status status = text.size == 0                 ? BLY_EMISSING
                         : text.size != BLY_BITMAP_HEAD ? BLY_ECORRUPT
-                                                       : decode(text.data, &head);
+                                                       : head_decode(text.data, &head);
     if (status == BLY_OK)
-        status = bind(&head.bitmap, hasher, without_key);
+        status = head_bind(&head.bitmap, hasher, without_key);
     if (status != BLY_OK)
-        return say(status, why);
+        return head_fail(status, why);
     *out = head;
     return BLY_OK;
 }
 
-/* An answer that is no text cannot have a head in it. */
-static bly_status refuse(const bly_redis_value *value, bly_redis_reason *why) {
+/* The status of a reply that is not text, and so contains no head. */
+static bly_status head_refuse(const bly_redis_value *value, bly_redis_reason *why) {
     bly_status status = bly_bitmap_refusal(value, why);
     if (status != BLY_OK)
         return status;
-    return say(value->type == BLY_REDIS_NIL ? BLY_EMISSING : BLY_ECORRUPT, why);
+    return head_fail(value->type == BLY_REDIS_NIL ? BLY_EMISSING : BLY_ECORRUPT, why);
 }
 
 bly_status bly_bitmap_head_read(const bly_redis_value *value, const bly_hasher *hasher,
                                 bly_bitmap_head *out, bly_redis_reason *why) {
     if (value->type != BLY_REDIS_TEXT)
-        return refuse(value, why);
-    return take(value->text, hasher, false, out, why);
+        return head_refuse(value, why);
+    return head_parse(value->text, hasher, false, out, why);
 }
 
-bly_status blyi_bitmap_head_peek(const bly_redis_value *value, const bly_hasher *hasher,
-                                 bly_bitmap_head *out, bly_redis_reason *why) {
+bly_status blyi_bitmap_head_read_keyless(const bly_redis_value *value, const bly_hasher *hasher,
+                                         bly_bitmap_head *out, bly_redis_reason *why) {
     if (value->type != BLY_REDIS_TEXT)
-        return refuse(value, why);
-    return take(value->text, hasher, true, out, why);
+        return head_refuse(value, why);
+    return head_parse(value->text, hasher, true, out, why);
 }
 
-static bly_status created(const bly_redis_value *value, const bly_hasher *hasher, bool without_key,
-                          bool *made, bly_bitmap_head *out, bly_redis_reason *why) {
+static bly_status head_parse_created(const bly_redis_value *value, const bly_hasher *hasher,
+                                     bool without_key, bool *made, bly_bitmap_head *out,
+                                     bly_redis_reason *why) {
     if (value->type != BLY_REDIS_TEXT)
-        return refuse(value, why);
+        return head_refuse(value, why);
     const char *text = value->text.data;
     if (value->text.size == 0 || (text[0] != '0' && text[0] != '1'))
-        return say(BLY_ECORRUPT, why);
-    /* An empty string is there, all the same. */
+        return head_fail(BLY_ECORRUPT, why);
+    /* A key with an empty string exists, but has no head. */
     const bly_bytes head = {text + 1, value->text.size - 1};
-    bly_status status =
-        head.size == 0 ? say(BLY_ECORRUPT, why) : take(head, hasher, without_key, out, why);
+    bly_status status = head.size == 0 ? head_fail(BLY_ECORRUPT, why)
+                                       : head_parse(head, hasher, without_key, out, why);
     if (status == BLY_OK && made)
         *made = text[0] == '1';
     return status;
@@ -186,10 +187,10 @@ static bly_status created(const bly_redis_value *value, const bly_hasher *hasher
 
 bly_status bly_bitmap_created(const bly_redis_value *value, const bly_hasher *hasher, bool *made,
                               bly_bitmap_head *out, bly_redis_reason *why) {
-    return created(value, hasher, false, made, out, why);
+    return head_parse_created(value, hasher, false, made, out, why);
 }
 
-bly_status blyi_bitmap_created_peek(const bly_redis_value *value, bool *made, bly_bitmap_head *out,
-                                    bly_redis_reason *why) {
-    return created(value, NULL, true, made, out, why);
+bly_status blyi_bitmap_created_keyless(const bly_redis_value *value, bool *made,
+                                       bly_bitmap_head *out, bly_redis_reason *why) {
+    return head_parse_created(value, NULL, true, made, out, why);
 }

@@ -1,28 +1,29 @@
-/* A filter as strings of a plain Redis or Valkey: its shape.
+/* How a filter is laid out in strings of a plain Redis or Valkey, and the plan of a new one.
  *
- * A server without a module knows strings, bits in them, and scripts. A Bloom filter made of SETBIT
- * and GETBIT costs a command for each bit of each key. A blocked filter (filters/blocked.c) has all
- * bits of a key in 32 or 64 adjacent bytes: one GETRANGE reads them, one SETRANGE writes them, and
- * a script does that for hundreds of keys at once and says of each whether it was new.
+ * A server without a module has strings, bits in them, and scripts. A Bloom filter made of SETBIT
+ * and GETBIT needs a command for each bit of each key. A blocked filter has all bits of a key in 32
+ * or 64 adjacent bytes: one GETRANGE reads them, one SETRANGE writes them, and a script does that
+ * for hundreds of keys at once and reports for each whether it was new.
  *
- * A server's string ends at 512 MB, and lives on one node of a cluster. So the z blocks of a filter
- * are cut into S strings, its shards, each with ceil(z / S) blocks but the last, which has the
+ * A string has at most 512 MB, and is on one node of a cluster. So the z blocks of a filter are
+ * divided among S strings, its shards, with ceil(z / S) blocks in each but the last, which has the
  * rest:
  *
- *     block mulhi(lo, z) of the filter  ->  shard block / ceil(z / S), place block % ceil(z / S)
+ *     block mulhi(lo, z) of the filter  ->  shard block / ceil(z / S), its block % ceil(z / S)
  *
  * The blocks of all shards, one after the other, are thus the body of the same filter in a file,
- * and a filter can move between the two without a bit being touched. Where the shards' keys lie in
- * a cluster: slots.c.
+ * and a filter can be copied between the two without changing a bit. shard_keys.c chooses the
+ * shards' keys, and with them their slots in a cluster.
  *
- * Two clients that disagree about size, hash or seed would read and write each other's bits at the
- * wrong places, and nobody would notice but by keys that get lost. So each string begins with a
- * head (bitmap_head.c) that has all of it, and a random stamp besides, by which a filter that was
- * made anew differs from the old one. Every script compares it first. Since head and bits are one
- * string, they are evicted, expire, move and are deleted together.
+ * Two clients that disagree about size, hash or seed would read and write bits at different
+ * positions, and the only symptom would be lost keys. So each string begins with a head
+ * (bitmap_head.c) that records all of it, and a random stamp that distinguishes a recreated filter
+ * from the old one. Every script compares the head first. Since head and bits are one string, they
+ * are evicted, expire, move and are deleted together.
  *
- * bitmap_commands.c makes the commands for one shard, bitmap_batch.c those for many keys, and
- * bitmap_answers.c reads what comes back. scripts.c has the texts, gozero.c the other form.
+ * bitmap_commands.c builds the commands for one shard, bitmap_batch.c those for many keys, and
+ * bitmap_replies.c reads the replies. bitmap_scripts.c contains the scripts, gozero.c the other
+ * form.
  */
 #include "redis/bitmap/bitmap_layout.h"
 
@@ -33,7 +34,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- parts ----------------------------------------------------------------------------------- */
+/* ---- shards ---------------------------------------------------------------------------------- */
 
 unsigned blyi_bitmap_block_bytes(const bly_bitmap *b) {
     return b->geometry.kind == BLY_SBBF ? 32 : 64;
@@ -76,14 +77,14 @@ bool bly_bitmap_alike(const bly_bitmap *a, const bly_bitmap *b) {
 
 /* ---- planning -------------------------------------------------------------------------------- */
 
-static bool one_block_per_key(bly_kind kind) {
+static bool bitmap_kind_fits(bly_kind kind) {
     return kind == BLY_SBBF || kind == BLY_SPLIT512;
 }
 
-static bly_status fail(bly_redis_reason *why, bly_status status, const char *format, ...)
+static bly_status bitmap_fail(bly_redis_reason *why, bly_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static bly_status fail(bly_redis_reason *why, bly_status status, const char *format, ...) {
+static bly_status bitmap_fail(bly_redis_reason *why, bly_status status, const char *format, ...) {
     va_list args;
     va_start(args, format);
     if (why)
@@ -92,47 +93,47 @@ static bly_status fail(bly_redis_reason *why, bly_status status, const char *for
     return status;
 }
 
-/* `spec` may be NULL. */
-static bly_status cut(bly_bitmap *b, const bly_bitmap_spec *spec, bly_redis_reason *why) {
+/* Chooses the number of shards. `spec` may be NULL. */
+static bly_status bitmap_choose_shards(bly_bitmap *b, const bly_bitmap_spec *spec,
+                                       bly_redis_reason *why) {
     const uint64_t blocks = b->geometry.size,
-                   least_bytes = BLY_BITMAP_HEAD + blyi_bitmap_block_bytes(b);
-    const uint64_t most_bytes =
-        spec && spec->shard_bytes ? spec->shard_bytes : BLY_BITMAP_MOST_BYTES;
-    if (most_bytes < least_bytes || most_bytes > BLY_BITMAP_MOST_BYTES)
-        return fail(why, BLY_EINVAL,
-                    "a shard of this filter has from %" PRIu64 " to %" PRIu64 " bytes", least_bytes,
-                    BLY_BITMAP_MOST_BYTES);
-    const uint64_t most = (most_bytes - BLY_BITMAP_HEAD) / blyi_bitmap_block_bytes(b);
-    const uint64_t least = (blocks + most - 1) / most;
-    const uint64_t wanted = spec && spec->shards ? spec->shards : least;
-    if (least > BLY_BITMAP_MOST_SHARDS)
-        return fail(why, BLY_ETOOBIG,
-                    "the filter would need %" PRIu64 " shards of at most %" PRIu64
-                    " bytes; there can be %d",
-                    least, most_bytes, BLY_BITMAP_MOST_SHARDS);
-    if (wanted < least)
-        return fail(why, BLY_ETOOBIG,
-                    "%" PRIu64 " shards are too few: none may have more than %" PRIu64
-                    " bytes; it takes %" PRIu64,
-                    wanted, most_bytes, least);
-    if (wanted > BLY_BITMAP_MOST_SHARDS || wanted > blocks)
-        return fail(why, BLY_ETOOBIG,
-                    "%" PRIu64 " shards are too many: this filter can have at most %" PRIu64,
-                    wanted,
-                    blocks < BLY_BITMAP_MOST_SHARDS ? blocks : (uint64_t)BLY_BITMAP_MOST_SHARDS);
+                   min_bytes = BLY_BITMAP_HEAD + blyi_bitmap_block_bytes(b);
+    const uint64_t max_bytes = spec && spec->shard_bytes ? spec->shard_bytes : BLY_BITMAP_MAX_BYTES;
+    if (max_bytes < min_bytes || max_bytes > BLY_BITMAP_MAX_BYTES)
+        return bitmap_fail(why, BLY_EINVAL,
+                           "a shard of this filter has from %" PRIu64 " to %" PRIu64 " bytes",
+                           min_bytes, BLY_BITMAP_MAX_BYTES);
+    const uint64_t max_blocks = (max_bytes - BLY_BITMAP_HEAD) / blyi_bitmap_block_bytes(b);
+    const uint64_t min_shards = (blocks + max_blocks - 1) / max_blocks;
+    const uint64_t wanted = spec && spec->shards ? spec->shards : min_shards;
+    if (min_shards > BLY_BITMAP_MAX_SHARDS)
+        return bitmap_fail(why, BLY_ETOOBIG,
+                           "the filter would need %" PRIu64 " shards of at most %" PRIu64
+                           " bytes; there can be %d",
+                           min_shards, max_bytes, BLY_BITMAP_MAX_SHARDS);
+    if (wanted < min_shards)
+        return bitmap_fail(why, BLY_ETOOBIG,
+                           "%" PRIu64 " shards are too few: none may have more than %" PRIu64
+                           " bytes; it takes %" PRIu64,
+                           wanted, max_bytes, min_shards);
+    if (wanted > BLY_BITMAP_MAX_SHARDS || wanted > blocks)
+        return bitmap_fail(
+            why, BLY_ETOOBIG,
+            "%" PRIu64 " shards are too many: this filter can have at most %" PRIu64, wanted,
+            blocks < BLY_BITMAP_MAX_SHARDS ? blocks : (uint64_t)BLY_BITMAP_MAX_SHARDS);
     b->shards = (uint32_t)wanted;
     return BLY_OK;
 }
 
-/* What is left to do when the geometry is known. */
-static bly_status conclude(bly_bitmap *b, const bly_bitmap_spec *spec, bly_redis_reason *why,
-                           bly_bitmap *out) {
-    bly_status status = cut(b, spec, why);
+/* Completes a plan whose geometry is known: shards and stamp. */
+static bly_status bitmap_finish_plan(bly_bitmap *b, const bly_bitmap_spec *spec,
+                                     bly_redis_reason *why, bly_bitmap *out) {
+    bly_status status = bitmap_choose_shards(b, spec, why);
     if (status != BLY_OK)
         return status;
     status = blyi_bitmap_stamp(b);
     if (status != BLY_OK)
-        return fail(why, status, "the system gives no random numbers");
+        return bitmap_fail(why, status, "the system gives no random numbers");
     *out = *b;
     return BLY_OK;
 }
@@ -145,12 +146,14 @@ bly_status blyi_bitmap_stamp(bly_bitmap *b) {
     return status;
 }
 
-static bly_status check_hasher(const bly_hasher *h) {
+static bly_status bitmap_check_hasher(const bly_hasher *h) {
     return h->id == BLY_HASH_CUSTOM || blyi_hasher_is_hollow(h) ? BLY_EINVAL : BLY_OK;
 }
 
-static const char kinds[] = "only filters of the kinds sbbf and split512 can be kept as strings";
-static const char hashers[] = "a filter on servers needs a hash function that others have too";
+static const char bitmap_kinds_reason[] =
+    "only filters of the kinds sbbf and split512 can be kept as strings";
+static const char bitmap_hasher_reason[] =
+    "a filter on servers needs a hash function that others have too";
 
 bly_status blyi_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out, bly_redis_reason *why) {
     bly_bitmap b = {
@@ -162,21 +165,21 @@ bly_status blyi_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out, bly_re
     };
     bly_kind kind = spec->kind;
     if (!bly_key_rule_known((unsigned)spec->key_rule))
-        return fail(why, BLY_EINVAL, "there is no such rule of keys");
+        return bitmap_fail(why, BLY_EINVAL, "there is no such rule of keys");
     if (kind == BLY_KIND_NONE)
         kind = bly_plan_layout(spec->fpr) == BLY_SBBF ? BLY_SBBF : BLY_SPLIT512;
-    if (!one_block_per_key(kind))
-        return fail(why, BLY_EKIND, "%s", kinds);
+    if (!bitmap_kind_fits(kind))
+        return bitmap_fail(why, BLY_EKIND, "%s", bitmap_kinds_reason);
     bly_status status = spec->hasher.id == BLY_HASH_NONE
                             ? bly_hasher_default(&b.hasher, spec->capacity, spec->fpr, spec->seed)
-                            : check_hasher(&spec->hasher);
+                            : bitmap_check_hasher(&spec->hasher);
     if (status == BLY_EINVAL)
-        return fail(why, status, "%s", hashers);
+        return bitmap_fail(why, status, "%s", bitmap_hasher_reason);
     if (status == BLY_OK)
         status = bly_plan(kind, spec->capacity, spec->fpr, 0, b.hasher.bits, &b.geometry);
     if (status != BLY_OK)
-        return fail(why, status, "%s", bly_strerror(status));
-    return conclude(&b, spec, why, out);
+        return bitmap_fail(why, status, "%s", bly_strerror(status));
+    return bitmap_finish_plan(&b, spec, why, out);
 }
 
 bly_status bly_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out) {
@@ -185,11 +188,11 @@ bly_status bly_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out) {
 
 bly_status blyi_bitmap_of(const bly_filter *f, const bly_bitmap_spec *spec, bly_bitmap *out,
                           bly_redis_reason *why) {
-    if (!one_block_per_key(bly_filter_geometry(f).kind))
-        return fail(why, BLY_EKIND, "%s", kinds);
+    if (!bitmap_kind_fits(bly_filter_geometry(f).kind))
+        return bitmap_fail(why, BLY_EKIND, "%s", bitmap_kinds_reason);
     const bly_hasher *hasher = bly_filter_hasher(f);
     if (!hasher)
-        return fail(why, BLY_EKEY, "%s", bly_strerror(BLY_EKEY));
+        return bitmap_fail(why, BLY_EKEY, "%s", bly_strerror(BLY_EKEY));
     bly_bitmap b = {
         .form = BLY_BITMAP_NATIVE,
         .geometry = bly_filter_geometry(f),
@@ -199,24 +202,25 @@ bly_status blyi_bitmap_of(const bly_filter *f, const bly_bitmap_spec *spec, bly_
         .approximate = f->approximate,
         .key_rule = f->key_rule,
     };
-    if (check_hasher(hasher) != BLY_OK)
-        return fail(why, BLY_EINVAL, "%s", hashers);
-    return conclude(&b, spec, why, out);
+    if (bitmap_check_hasher(hasher) != BLY_OK)
+        return bitmap_fail(why, BLY_EINVAL, "%s", bitmap_hasher_reason);
+    return bitmap_finish_plan(&b, spec, why, out);
 }
 
 bly_status bly_bitmap_of(const bly_filter *f, const bly_bitmap_spec *spec, bly_bitmap *out) {
     return blyi_bitmap_of(f, spec, out, NULL);
 }
 
-/* A key that came, and was not new to the filter though it was, left no bit that was not set: so
- * the rate r(x) after x different keys is that of a filter with x keys, and of x keys the integral
- * of 1 - r came out new. Solved by steps of a 64th. (By the count alone, the rate of an overfull
- * filter would seem far too good.) */
+/* A new key that was a false positive set no new bit. So the FPR r(x) after x different keys is
+ * that of a filter with x keys, and the number of keys reported as new is the integral of 1 - r.
+ * Solved in steps of a 64th. (With the count alone, the FPR of an overfull filter would seem far
+ * too good.) */
 double bly_bitmap_keys(const bly_bitmap *b, uint64_t count) {
     const double capacity = (double)b->capacity, wanted = (double)count;
     double keys = 0, fresh = 0;
     while (fresh < wanted && keys < 1000 * capacity) {
-        const double most = keys > capacity ? keys : capacity, step = most > 64 ? most / 64 : 1;
+        const double larger = keys > capacity ? keys : capacity,
+                     step = larger > 64 ? larger / 64 : 1;
         const uint64_t middle = (uint64_t)(keys + step / 2);
         const double share = 1 - bly_plan_fpr(&b->geometry, middle, b->hasher.bits);
         if (fresh + step * share >= wanted)

@@ -1,9 +1,9 @@
-/* What servers answer.
+/* Reads the replies of servers: errors, redirections, and the answers to batches.
  *
- * An error begins with a word that says what it is: "MOVED 3999 10.0.0.7:6379". One that comes up
- * inside a script does so from Redis 7 on; before, the server wraps it up: "ERR Error running
- * script (call to f_...): @user_script:7: @user_script: 7: -OOM command not allowed ...", and the
- * word is somewhere in it. The table has the words that we know, and what is to be done about each.
+ * An error begins with a word that says what it is: "MOVED 3999 10.0.0.7:6379". So does one from
+ * inside a script, from Redis 7 on. Older servers wrap it: "ERR Error running script (call to
+ * f_...): @user_script:7: @user_script: 7: -OOM command not allowed ...", and the word is somewhere
+ * in the text. The table lists the known words, and what to do about each.
  */
 #include "redis/bitmap/bitmap_batch.h"
 
@@ -13,27 +13,26 @@
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-typedef struct meaning {
+typedef struct reply_meaning {
     const char *word;
     bly_redis_verdict verdict;
     bly_status status;
     const char *advice;
-    bool instead; /* of the server's own words, which otherwise come before it */
-} meaning;
+    bool instead; /* show the advice alone; otherwise the server's words come before it */
+} reply_meaning;
 
-static const char needs[] =
-    "the user needs EVAL, EVALSHA, GETRANGE, SETRANGE, EXISTS, STRLEN, PTTL, PERSIST, PEXPIRE, "
+static const char reply_needed_commands[] =
+    "the user needs EVAL, EVALSHA, GETRANGE, SETRANGE, EXISTS, STRLEN, PTTL, "
+    "PERSIST, PEXPIRE, "
     "PEXPIREAT, RENAME, UNLINK (for go-zero's SETBIT, GETBIT), and this key: see ACL SETUSER";
 
-static const meaning meanings[] = {
+static const reply_meaning reply_meanings[] = {
     {"BLYMISSING", BLY_REDIS_REFUSED, BLY_EMISSING,
      "the filter is not there, or not all of it: it was deleted, has expired, was evicted, or the "
-     "server lost its data; make it anew and add its keys again",
+     "server lost its data; recreate it and add its keys again",
      true},
     {"BLYOTHER", BLY_REDIS_REFUSED, BLY_EMISMATCH,
-     "the key holds another filter than before, or something else: it was made anew or "
-     "overwritten; open it again",
-     true},
+     "the key is no longer this filter: it was recreated or overwritten; open it again", true},
     {"BLYNATIVE", BLY_REDIS_REFUSED, BLY_EMISMATCH,
      "the key holds a filter of Bloomery's own form, not go-zero's; open it as such", true},
     {"BLYLONG", BLY_REDIS_REFUSED, BLY_EMISMATCH,
@@ -45,18 +44,17 @@ static const meaning meanings[] = {
      true},
     {"BLYGONE", BLY_REDIS_REFUSED, BLY_EMISSING,
      "what was sent vanished before it was complete: it had waited for an hour, or was evicted; "
-     "send "
-     "it again",
+     "send it again",
      true},
     {"BLYRIVAL", BLY_REDIS_REFUSED, BLY_EMISMATCH,
-     "somebody else is sending a filter of that name at the same time; let one of the two finish, "
+     "another client is sending a filter of that name at the same time; let one of the two finish, "
      "then send again",
      true},
     {"NOSCRIPT", BLY_REDIS_NO_SCRIPT, BLY_EREFUSED, "send the script itself, by EVAL", false},
     {"MOVED", BLY_REDIS_MOVED, BLY_EREFUSED,
-     "this is a node of a cluster, and the key is on another; talk to it as to a cluster", false},
+     "this is a node of a cluster, and the key is on another; connect to it as a cluster", false},
     {"ASK", BLY_REDIS_ASK, BLY_EREFUSED,
-     "this is a node of a cluster, and the key is on its way to another; talk to it as to a "
+     "this is a node of a cluster, and the key is being moved to another; connect to it as a "
      "cluster",
      false},
     {"LOADING", BLY_REDIS_LATER, BLY_EREFUSED, "the server is starting; try again in a while",
@@ -67,7 +65,7 @@ static const meaning meanings[] = {
     {"MASTERDOWN", BLY_REDIS_LATER, BLY_EREFUSED,
      "this is a replica that has lost its master; write to the master", false},
     {"BUSY", BLY_REDIS_LATER, BLY_EREFUSED,
-     "somebody's script is running; wait for it, or see SCRIPT KILL", false},
+     "another client's script is running; wait for it, or see SCRIPT KILL", false},
     {"READONLY", BLY_REDIS_LATER, BLY_EREFUSED, "this is a replica; write to its master", false},
     {"NOREPLICAS", BLY_REDIS_LATER, BLY_EREFUSED,
      "the server has fewer replicas than min-replicas-to-write", false},
@@ -77,9 +75,9 @@ static const meaning meanings[] = {
     {"NOAUTH", BLY_REDIS_REFUSED, BLY_EREFUSED,
      "the server wants a password: redis://:PASSWORD@...", true},
     {"WRONGPASS", BLY_REDIS_REFUSED, BLY_EREFUSED, "user or password are wrong", true},
-    {"NOPERM", BLY_REDIS_REFUSED, BLY_EREFUSED, needs, false},
+    {"NOPERM", BLY_REDIS_REFUSED, BLY_EREFUSED, reply_needed_commands, false},
     {"ERR The user executing the script can't run this command", BLY_REDIS_REFUSED, BLY_EREFUSED,
-     needs, false},
+     reply_needed_commands, false},
     {"OOM", BLY_REDIS_REFUSED, BLY_EREFUSED,
      "the server is short of memory: see its maxmemory; nothing was added", false},
     {"MISCONF", BLY_REDIS_REFUSED, BLY_EREFUSED,
@@ -96,8 +94,8 @@ static const meaning meanings[] = {
      "the server, or what stands before it, lacks a command that filters need", false},
 };
 
-/* In the middle of a longer text: not a part of another word. */
-static bool is_word_at(const char *text, size_t size, size_t at, const char *word) {
+/* Whether the word is at that position of the text, and is not part of a longer word. */
+static bool reply_is_word_at(const char *text, size_t size, size_t at, const char *word) {
     const size_t length = strlen(word);
     if (size - at < length || memcmp(text + at, word, length) != 0)
         return false;
@@ -106,37 +104,38 @@ static bool is_word_at(const char *text, size_t size, size_t at, const char *wor
     return starts && ends;
 }
 
-static const meaning *find_at(const char *text, size_t size, size_t at) {
-    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
-        if (is_word_at(text, size, at, meanings[i].word))
-            return &meanings[i];
+static const reply_meaning *reply_find_meaning_at(const char *text, size_t size, size_t at) {
+    for (size_t i = 0; i < sizeof reply_meanings / sizeof *reply_meanings; i++)
+        if (reply_is_word_at(text, size, at, reply_meanings[i].word))
+            return &reply_meanings[i];
     return NULL;
 }
 
-/* What an error is about; NULL: nothing that we know. */
-static const meaning *meaning_of(bly_bytes error) {
+/* The meaning of an error; NULL: unknown. */
+static const reply_meaning *reply_meaning_of(bly_bytes error) {
     static const char wrapped[] = "ERR Error running script";
-    enum { FAR = 512 }; /* no server's own words are longer */
+    enum { FAR = 512 }; /* no known error text is longer */
     const char *text = error.data;
     const size_t size = error.size < FAR ? error.size : FAR;
-    const meaning *found = size ? find_at(text, size, 0) : NULL;
+    const reply_meaning *found = size ? reply_find_meaning_at(text, size, 0) : NULL;
     if (found || size < sizeof wrapped || memcmp(text, wrapped, sizeof wrapped - 1) != 0)
         return found;
     for (size_t at = sizeof wrapped; at < size && !found; at++)
-        found = find_at(text, size, at);
+        found = reply_find_meaning_at(text, size, at);
     return found;
 }
 
 bly_redis_verdict bly_redis_judge(const bly_redis_value *value) {
     if (value->type != BLY_REDIS_ERROR)
         return BLY_REDIS_DONE;
-    const meaning *m = meaning_of(value->text);
+    const reply_meaning *m = reply_meaning_of(value->text);
     return m ? m->verdict : BLY_REDIS_REFUSED;
 }
 
-/* The server's words, up to a limit, and printable: they come from outside. Where a script's error
- * was raised (" script: 106e..., on @user_script:21.") means nothing to its reader. */
-static void quote(bly_bytes text, char *out, size_t room) {
+/* Copies the server's words, up to a limit, with control characters replaced, because they are
+ * untrusted. The position of a script's error (" script: 106e..., on @user_script:21.") is cut off,
+ * because it does not help the reader. */
+static void reply_quote(bly_bytes text, char *out, size_t room) {
     const uint8_t *from = text.data;
     size_t size = text.size < room - 1 ? text.size : room - 1;
     for (size_t i = 0; i < size; i++)
@@ -151,12 +150,12 @@ static void quote(bly_bytes text, char *out, size_t room) {
 }
 
 bly_status bly_bitmap_refusal(const bly_redis_value *value, bly_redis_reason *why) {
-    static const char nothing[] = "the server refused without a word";
+    static const char nothing[] = "the server refused without a reason";
     char words[160];
     if (value->type != BLY_REDIS_ERROR)
         return BLY_OK;
-    const meaning *m = meaning_of(value->text);
-    quote(value->text, words, sizeof words);
+    const reply_meaning *m = reply_meaning_of(value->text);
+    reply_quote(value->text, words, sizeof words);
     if (why && m)
         (void)snprintf(why->text, sizeof why->text, "%s%s%s", m->instead ? "" : words,
                        m->instead ? "" : "; ", m->advice);
@@ -167,18 +166,19 @@ bly_status bly_bitmap_refusal(const bly_redis_value *value, bly_redis_reason *wh
 
 /* ---- MOVED and ASK --------------------------------------------------------------------------- */
 
-/* Digits from `at` on, as far as they go; false: none, or a number above `most`. */
-static bool read_number(const char *text, size_t size, size_t *at, unsigned most, uint16_t *out) {
+/* Reads the digits from `at` on. false: none, or a number above `max`. */
+static bool reply_read_number(const char *text, size_t size, size_t *at, unsigned max,
+                              uint16_t *out) {
     unsigned number = 0;
     const size_t first = *at;
-    for (; *at < size && text[*at] >= '0' && text[*at] <= '9' && number <= most; ++*at)
+    for (; *at < size && text[*at] >= '0' && text[*at] <= '9' && number <= max; ++*at)
         number = 10 * number + (unsigned)(text[*at] - '0');
     *out = (uint16_t)number;
-    return *at > first && number <= most;
+    return *at > first && number <= max;
 }
 
 /* The last colon of `text`, before which an IPv6 address may have others. */
-static size_t last_colon(const char *text, size_t from, size_t size) {
+static size_t reply_last_colon(const char *text, size_t from, size_t size) {
     size_t at = size;
     while (at > from && text[at - 1] != ':')
         at--;
@@ -193,11 +193,11 @@ bool bly_redis_place_of(const bly_redis_value *value, bly_redis_place *out) {
     if (verdict != BLY_REDIS_MOVED && verdict != BLY_REDIS_ASK)
         return false;
     size_t at = verdict == BLY_REDIS_MOVED ? sizeof "MOVED" : sizeof "ASK";
-    if (!read_number(text, size, &at, 16383, &place.slot) || at >= size || text[at] != ' ')
+    if (!reply_read_number(text, size, &at, 16383, &place.slot) || at >= size || text[at] != ' ')
         return false;
-    const size_t host = at + 1, colon = last_colon(text, host, size);
+    const size_t host = at + 1, colon = reply_last_colon(text, host, size);
     at = colon + 1;
-    if (colon == size || !read_number(text, size, &at, 65535, &place.port) || place.port == 0)
+    if (colon == size || !reply_read_number(text, size, &at, 65535, &place.port) || place.port == 0)
         return false;
     place.host = (bly_bytes){text + host, colon - host};
     const bool unknown = place.host.size == 1 && text[host] == '?';
@@ -207,28 +207,29 @@ bool bly_redis_place_of(const bly_redis_value *value, bly_redis_place *out) {
     return true;
 }
 
-/* ---- answers to batches ---------------------------------------------------------------------- */
+/* ---- replies to batches ---------------------------------------------------------------------- */
 
-static bool block_has(const bly_bitmap_batch *batch, const uint8_t *block, uint64_t bits) {
+static bool reply_block_contains(const bly_bitmap_batch *batch, const uint8_t *block,
+                                 uint64_t bits) {
     uint8_t mask[64];
-    const size_t bytes = blyi_batch_mask(&batch->geometry, bits, mask);
+    const size_t bytes = blyi_bitmap_batch_mask(&batch->geometry, bits, mask);
     uint64_t missing = 0;
     for (size_t i = 0; i < bytes; i += 8)
         missing |= blyi_load64le(mask + i) & ~blyi_load64le(block + i);
     return missing == 0;
 }
 
-/* Bytes that answer one key. */
-static size_t answer_bytes(const bly_bitmap_batch *batch) {
+/* Bytes of a reply for one key. */
+static size_t reply_bytes_per_key(const bly_bitmap_batch *batch) {
     if (batch->form == BLY_BITMAP_GOZERO || batch->what == BLY_BITMAP_ADD)
         return 1;
     return batch->geometry.kind == BLY_SBBF ? 32 : 64;
 }
 
-static bool is_answer(const bly_bitmap_batch *batch, const blyi_batch_command *c,
-                      const bly_redis_value *value) {
+static bool reply_is_valid(const bly_bitmap_batch *batch, const blyi_batch_command *c,
+                           const bly_redis_value *value) {
     const char *said = value->text.data;
-    const size_t each = answer_bytes(batch);
+    const size_t each = reply_bytes_per_key(batch);
     if (value->type != BLY_REDIS_TEXT || value->text.size != c->count * each)
         return false;
     for (size_t i = 0; each == 1 && i < c->count; i++)
@@ -244,20 +245,21 @@ bly_status bly_bitmap_batch_read(const bly_bitmap_batch *batch, size_t i,
     bly_status status = bly_bitmap_refusal(value, why);
     if (status != BLY_OK)
         return status;
-    if (!is_answer(batch, c, value)) {
+    if (!reply_is_valid(batch, c, value)) {
         if (why)
             (void)snprintf(why->text, sizeof why->text,
-                           "the answer is none to this command; is something between here and the "
-                           "server that changes what is said?");
+                           "unexpected reply to this command; does a proxy between here and the "
+                           "server change replies?");
         return BLY_ECORRUPT;
     }
-    const size_t each = answer_bytes(batch);
+    const size_t each = reply_bytes_per_key(batch);
     const uint8_t *said = value->text.data;
     const uint8_t no = repeated && batch->what == BLY_BITMAP_ADD ? BLY_UNSURE : BLY_NO;
     size_t yes = 0;
     for (size_t k = 0; k < c->count; k++, said += each) {
         const size_t key = batch->order[c->first + k];
-        const bool is = each == 1 ? *said == '1' : block_has(batch, said, batch->bits[key]);
+        const bool is =
+            each == 1 ? *said == '1' : reply_block_contains(batch, said, batch->bits[key]);
         answers[key] = is ? BLY_YES : no;
         yes += is;
     }

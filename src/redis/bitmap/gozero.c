@@ -1,9 +1,9 @@
-/* go-zero's filter: where its bits are.
+/* The bit positions of a go-zero filter.
  *
- * The Go framework go-zero keeps a Bloom filter in a Redis bitmap. Bit i of a key, i = 0 .. 13, is
+ * The Go framework go-zero stores a Bloom filter in a Redis bitmap. Bit i of a key, i = 0 .. 13, is
  * at murmur3(key, i) mod bits, where murmur3 is the first word of MurmurHash3 x64-128 (seed 0) of
- * the key with the byte i at its end, and bits are numbered as SETBIT numbers them. At 20 bits a
- * key its rate is 6.7e-5. There is no head: whoever uses another number of bits reads other bits.
+ * the key with the byte i appended, and bits are numbered as SETBIT numbers them. With 20 bits per
+ * key its FPR is 6.7e-5. There is no head: a client with another number of bits reads other bits.
  */
 #include "core/hash_murmur.h"
 

@@ -1,18 +1,23 @@
-/* What links need and do not own: a clock, the signal that writing may raise, who we are, places.
- */
-#include "redis/client/connection.h"
+/* What a connection needs besides hiredis: error reasons, a clock, a guard against SIGPIPE,
+ * addresses of servers, and sockets that connect without blocking. */
+#include "redis/client/net.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 bly_status blyi_no_memory(bly_redis_reason *why) {
-    blyi_say(why, "out of memory");
+    blyi_reason_set(why, "out of memory");
     return BLY_ENOMEM;
 }
 
@@ -22,7 +27,7 @@ int64_t blyi_now_ms(void) {
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-void blyi_say(bly_redis_reason *why, const char *format, ...) {
+void blyi_reason_set(bly_redis_reason *why, const char *format, ...) {
     const int saved = errno;
     va_list list;
     va_start(list, format);
@@ -36,12 +41,12 @@ void blyi_say(bly_redis_reason *why, const char *format, ...) {
 
 /* ---- SIGPIPE --------------------------------------------------------------------------------- */
 
-static _Thread_local bool may_be_raised; /* since it is held back */
+static _Thread_local bool sigpipe_possible; /* since it was blocked */
 
-blyi_pipe_guard blyi_hold_pipe(void) {
-    blyi_pipe_guard g;
+blyi_sigpipe_guard blyi_sigpipe_block(void) {
+    blyi_sigpipe_guard g;
     sigset_t waiting;
-    may_be_raised = false;
+    sigpipe_possible = false;
     (void)sigemptyset(&g.pipe);
     (void)sigaddset(&g.pipe, SIGPIPE);
     (void)sigemptyset(&waiting);
@@ -51,18 +56,18 @@ blyi_pipe_guard blyi_hold_pipe(void) {
     return g;
 }
 
-void blyi_expect_pipe(void) {
-    may_be_raised = true;
+void blyi_sigpipe_expect(void) {
+    sigpipe_possible = true;
 }
 
-/* Takes the signal off, if it is there, and does not wait for it: one that was sent to the whole
- * process seems to be there, too, until another thread has taken it. */
-static void take_off(const sigset_t *pipe) {
+/* Discards a pending signal without waiting for one: a signal that was sent to the whole process
+ * also appears pending here, until another thread accepts it. */
+static void sigpipe_discard(const sigset_t *pipe) {
 #if defined(_POSIX_REALTIME_SIGNALS) && _POSIX_REALTIME_SIGNALS > 0
     const struct timespec at_once = {0};
     while (sigtimedwait(pipe, NULL, &at_once) < 0 && errno == EINTR)
         continue;
-#elif !defined(SO_NOSIGPIPE) /* where links raise none */
+#elif !defined(SO_NOSIGPIPE) /* where it is defined, sockets raise no SIGPIPE */
     sigset_t waiting;
     int number;
     (void)sigemptyset(&waiting);
@@ -74,52 +79,21 @@ static void take_off(const sigset_t *pipe) {
 #endif
 }
 
-void blyi_release_pipe(const blyi_pipe_guard *g) {
+void blyi_sigpipe_restore(const blyi_sigpipe_guard *g) {
     const int saved = errno;
-    if (may_be_raised && !g->pending)
-        take_off(&g->pipe);
+    if (sigpipe_possible && !g->pending)
+        sigpipe_discard(&g->pipe);
     (void)pthread_sigmask(SIG_SETMASK, &g->before, NULL);
     errno = saved;
 }
 
-/* ---- who we are ------------------------------------------------------------------------------ */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
-/* NULL stays NULL; false: no memory. */
-static bool copy_text(const char *from, char **to) {
-    *to = from ? strdup(from) : NULL;
-    return !from || *to;
-}
-
-bly_status blyi_login_make(const bly_redis_url *url, uint32_t connect_ms, uint32_t command_ms,
-                           bly_redis_reason *why, blyi_login *out) {
-    bly_status status = BLY_OK;
-    *out =
-        (blyi_login){.database = url->database, .connect_ms = connect_ms, .command_ms = command_ms};
-    if (!copy_text(url->user, &out->user) || !copy_text(url->password, &out->password)) {
-        blyi_say(why, "out of memory");
-        status = BLY_ENOMEM;
-    }
-    if (status == BLY_OK && url->tls)
-        status = blyi_tls_make(url, why, &out->tls);
-    if (status)
-        blyi_login_free(out);
-    return status;
-}
-
-void blyi_login_free(blyi_login *login) {
-    free(login->user);
-    free(login->password);
-    blyi_tls_free(login->tls);
-    *login = (blyi_login){0};
-}
-
-/* ---- places ---------------------------------------------------------------------------------- */
-
-bly_status blyi_place_host(const char *host, size_t length, uint16_t port, blyi_place *out) {
+bly_status blyi_address_host(const char *host, size_t length, uint16_t port, blyi_address *out) {
     const size_t room = length + sizeof "[]:65535";
-    *out = (blyi_place){.host = strndup(host, length), .port = port, .name = malloc(room)};
+    *out = (blyi_address){.host = strndup(host, length), .port = port, .name = malloc(room)};
     if (!out->host || !out->name) {
-        blyi_place_free(out);
+        blyi_address_free(out);
         return BLY_ENOMEM;
     }
     (void)snprintf(out->name, room, strchr(out->host, ':') ? "[%s]:%u" : "%s:%u", out->host,
@@ -127,17 +101,113 @@ bly_status blyi_place_host(const char *host, size_t length, uint16_t port, blyi_
     return BLY_OK;
 }
 
-bly_status blyi_place_socket(const char *path, blyi_place *out) {
-    *out = (blyi_place){.socket = strdup(path), .name = strdup(path)};
+bly_status blyi_address_socket(const char *path, blyi_address *out) {
+    *out = (blyi_address){.socket = strdup(path), .name = strdup(path)};
     if (out->socket && out->name)
         return BLY_OK;
-    blyi_place_free(out);
+    blyi_address_free(out);
     return BLY_ENOMEM;
 }
 
-void blyi_place_free(blyi_place *place) {
-    free(place->host);
-    free(place->socket);
-    free(place->name);
-    *place = (blyi_place){0};
+void blyi_address_free(blyi_address *address) {
+    free(address->host);
+    free(address->socket);
+    free(address->name);
+    *address = (blyi_address){0};
+}
+
+/* ---- sockets --------------------------------------------------------------------------------- */
+
+bly_status blyi_dial_open(const blyi_address *address, bly_redis_reason *why, blyi_dial *out) {
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    char port[8];
+    *out = (blyi_dial){.address = address};
+    if (address->socket)
+        return BLY_OK;
+    (void)snprintf(port, sizeof port, "%u", (unsigned)address->port);
+    const int error = getaddrinfo(address->host, port, &hints, &out->all);
+    out->next = out->all;
+    if (!error)
+        return BLY_OK;
+    out->all = out->next = NULL;
+    if (error == EAI_MEMORY)
+        return blyi_no_memory(why);
+    blyi_reason_set(why, "connecting to %s: %s", address->name, gai_strerror(error));
+    if (error != EAI_SYSTEM)
+        errno = EHOSTUNREACH;
+    return BLY_EIO;
+}
+
+void blyi_dial_close(blyi_dial *d) {
+    if (d->all)
+        freeaddrinfo(d->all);
+    d->all = d->next = NULL;
+}
+
+/* A socket that is connecting, or -1. */
+static int dial_start(int family, const struct sockaddr *address, socklen_t length) {
+    const int on = 1;
+    const int fd = socket(family, SOCK_STREAM, 0);
+    if (fd < 0)
+        return -1;
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+#ifdef SO_NOSIGPIPE
+    (void)setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+#endif
+    if (family != AF_UNIX)
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&
+        (connect(fd, address, length) == 0 || errno == EINPROGRESS || errno == EINTR))
+        return fd;
+    const int saved = errno;
+    (void)close(fd);
+    errno = saved;
+    return -1;
+}
+
+static int dial_start_unix(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const size_t length = strlen(path);
+    if (length >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(address.sun_path, path, length + 1);
+    return dial_start(AF_UNIX, (const struct sockaddr *)&address, sizeof address);
+}
+
+/* The next address of a host. */
+static const struct addrinfo *dial_next_address(blyi_dial *d) {
+    const struct addrinfo *found = NULL;
+    while (!found && d->all && d->pass < 2) {
+        if (d->next && (d->next->ai_family == AF_INET) == (d->pass == 0))
+            found = d->next;
+        d->next = d->next ? d->next->ai_next : NULL;
+        if (!d->next && !found) {
+            d->next = d->all;
+            d->pass++;
+        }
+    }
+    return found;
+}
+
+int blyi_dial_next(blyi_dial *d) {
+    int fd = -1;
+    const struct addrinfo *a;
+    if (d->address->socket && !d->tried) {
+        d->tried = true;
+        return dial_start_unix(d->address->socket);
+    }
+    while (fd < 0 && (a = dial_next_address(d)) != NULL)
+        fd = dial_start(a->ai_family, a->ai_addr, a->ai_addrlen);
+    return fd;
+}
+
+bool blyi_dial_connected(int fd) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0)
+        return false;
+    errno = error;
+    return error == 0;
 }

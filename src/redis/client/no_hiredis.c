@@ -1,10 +1,13 @@
-/* client_none.c - in place of client.c, in a build without hiredis: no connection is ever opened,
- * so that the rest of the interface has nothing to work on. */
-#include <bloomery/redis.h>
+/* Replaces the client and the cluster executor in builds without hiredis: opening a connection
+ * fails, so that the other functions are never called with one. */
+#include "redis/cluster/executor.h"
 
 #include <string.h>
 
-static const char reason[] = "this build of Bloomery has no hiredis, and cannot talk to servers";
+static const char no_hiredis[] =
+    "this build of Bloomery has no hiredis, and cannot connect to servers";
+
+/* ---- client.h -------------------------------------------------------------------------------- */
 
 bool bly_redis_available(void) {
     return false;
@@ -16,7 +19,7 @@ bly_status bly_redis_open(const bly_redis_url *url, const bly_redis_options *opt
     (void)options;
     *out = NULL;
     if (why)
-        memcpy(why->text, reason, sizeof reason);
+        memcpy(why->text, no_hiredis, sizeof no_hiredis);
     return BLY_EUNSUPPORTED;
 }
 
@@ -31,7 +34,7 @@ const char *bly_redis_peer(const bly_redis *r) {
 
 const char *bly_redis_why(const bly_redis *r) {
     (void)r;
-    return reason;
+    return no_hiredis;
 }
 
 bly_status bly_redis_command(bly_redis *r, const bly_bytes *args, size_t n, bly_redis_reply **out) {
@@ -75,4 +78,48 @@ const bly_redis_reply *bly_redis_reply_at(const bly_redis_reply *reply, size_t i
 
 void bly_redis_reply_free(bly_redis_reply *reply) {
     (void)reply;
+}
+
+/* ---- executor.h ------------------------------------------------------------------------------ */
+
+bly_status blyi_executor_open(const bly_redis_url *url, const bly_redis_filter_options *options,
+                              bly_redis_reason *why, blyi_executor **out) {
+    (void)url;
+    (void)options;
+    *out = NULL;
+    if (why)
+        memcpy(why->text, no_hiredis, sizeof no_hiredis);
+    return BLY_EUNSUPPORTED;
+}
+
+void blyi_executor_close(blyi_executor *x) {
+    (void)x;
+}
+
+bly_status blyi_executor_run(blyi_executor *x, blyi_request *requests, size_t n) {
+    (void)x;
+    (void)requests;
+    (void)n;
+    return BLY_EUNSUPPORTED;
+}
+
+void blyi_requests_clear(blyi_request *requests, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        requests[i] = (blyi_request){.command = requests[i].command, .once = requests[i].once};
+}
+
+const char *blyi_executor_why(const blyi_executor *x) {
+    (void)x;
+    return "";
+}
+
+size_t blyi_executor_rounds(const blyi_executor *x) {
+    (void)x;
+    return 0;
+}
+
+const char *blyi_executor_node(const blyi_executor *x, bly_bytes key) {
+    (void)x;
+    (void)key;
+    return "";
 }

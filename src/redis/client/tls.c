@@ -1,12 +1,13 @@
-/* TLS for links, by OpenSSL and the part of hiredis that is made for it.
+/* TLS for connections, with OpenSSL and hiredis_ssl.
  *
- * hiredis can make a session by itself, but never compares the name in the server's certificate
- * with the one that we wanted to reach: whoever has a certificate of any name would do. So the
- * session is made here, and hiredis gets it ready. An address given in numbers must be in the
- * certificate as such, and is not sent as a name.
+ * hiredis can create a session itself, but then never compares the name in the server's certificate
+ * with the host: any valid certificate would do. So the session is created here, and passed to
+ * hiredis. A numeric address must be in the certificate as an IP address, and is not sent as a
+ * server name.
  */
 #include "redis/client/tls.h"
-#include "redis/client/connection.h"
+
+#include "redis/client/net.h"
 
 #include <errno.h>
 #include <hiredis.h>
@@ -21,24 +22,24 @@
 
 struct blyi_tls {
     SSL_CTX *context;
-    char *servername; /* NULL: the host's */
+    char *servername; /* NULL: the host */
     bool insecure;
 };
 
 /* ---- the client ------------------------------------------------------------------------------ */
 
-static bly_status unusable(const char *what, const char *file, bly_redis_reason *why) {
+static bly_status tls_bad_file(const char *what, const char *file, bly_redis_reason *why) {
     bool refused;
     const unsigned long first = ERR_peek_error();
-    const char *trouble = ERR_GET_LIB(first) == ERR_LIB_SYS ? strerror(ERR_GET_REASON(first))
-                                                            : blyi_tls_last_trouble(&refused);
-    blyi_say(why, "%s: this file cannot be used as %s: %s", file, what,
-             trouble ? trouble : "it cannot be read");
+    const char *error = ERR_GET_LIB(first) == ERR_LIB_SYS ? strerror(ERR_GET_REASON(first))
+                                                          : blyi_tls_last_error(&refused);
+    blyi_reason_set(why, "%s: this file cannot be used as %s: %s", file, what,
+                    error ? error : "it cannot be read");
     return BLY_EINVAL;
 }
 
-/* OpenSSL would ask at the terminal for the password of a private key. */
-static int no_password(char *text, int room, int writing, void *ctx) {
+/* Without this callback, OpenSSL prompts at the terminal for the password of a private key. */
+static int tls_no_password(char *text, int room, int writing, void *ctx) {
     (void)text;
     (void)room;
     (void)writing;
@@ -46,23 +47,24 @@ static int no_password(char *text, int room, int writing, void *ctx) {
     return -1;
 }
 
-static bly_status take_files(SSL_CTX *context, const bly_redis_url *url, bly_redis_reason *why) {
+static bly_status tls_load_files(SSL_CTX *context, const bly_redis_url *url,
+                                 bly_redis_reason *why) {
     ERR_clear_error();
-    SSL_CTX_set_default_passwd_cb(context, no_password);
+    SSL_CTX_set_default_passwd_cb(context, tls_no_password);
     if (!url->cacert)
         (void)SSL_CTX_set_default_verify_paths(context);
     else if (SSL_CTX_load_verify_locations(context, url->cacert, NULL) != 1)
-        return unusable("a certificate of whom to trust", url->cacert, why);
+        return tls_bad_file("a certificate of whom to trust", url->cacert, why);
     if (!url->cert)
         return BLY_OK;
     if (SSL_CTX_use_certificate_chain_file(context, url->cert) != 1)
-        return unusable("our certificate", url->cert, why);
+        return tls_bad_file("our certificate", url->cert, why);
     if (SSL_CTX_use_PrivateKey_file(context, url->certkey, SSL_FILETYPE_PEM) != 1)
-        return unusable("the private key of our certificate", url->certkey, why);
+        return tls_bad_file("the private key of our certificate", url->certkey, why);
     return BLY_OK;
 }
 
-bly_status blyi_tls_make(const bly_redis_url *url, bly_redis_reason *why, blyi_tls **out) {
+bly_status blyi_tls_create(const bly_redis_url *url, bly_redis_reason *why, blyi_tls **out) {
     blyi_tls *t = calloc(1, sizeof *t);
     *out = NULL;
     if (!t)
@@ -75,16 +77,16 @@ bly_status blyi_tls_make(const bly_redis_url *url, bly_redis_reason *why, blyi_t
     if (status == BLY_OK) {
         (void)SSL_CTX_set_min_proto_version(t->context, TLS1_2_VERSION);
         SSL_CTX_set_verify(t->context, url->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
-        status = take_files(t->context, url, why);
+        status = tls_load_files(t->context, url, why);
     }
     if (status)
-        blyi_tls_free(t);
+        blyi_tls_destroy(t);
     else
         *out = t;
     return status;
 }
 
-void blyi_tls_free(blyi_tls *t) {
+void blyi_tls_destroy(blyi_tls *t) {
     if (!t)
         return;
     SSL_CTX_free(t->context);
@@ -94,12 +96,12 @@ void blyi_tls_free(blyi_tls *t) {
 
 /* ---- the session ----------------------------------------------------------------------------- */
 
-static SSL *session_of(blyi_tls_session *s) {
+static SSL *tls_ssl(blyi_tls_session *s) {
     return (SSL *)(void *)s;
 }
 
-/* Who must be there. */
-static bool expect(SSL *ssl, const blyi_tls *t, const char *host) {
+/* Sets the name or the IP address that the server's certificate must contain. */
+static bool tls_expect_host(SSL *ssl, const blyi_tls *t, const char *host) {
     const char *name = t->servername ? t->servername : host;
     const bool numbers = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1;
     ERR_clear_error();
@@ -108,11 +110,11 @@ static bool expect(SSL *ssl, const blyi_tls *t, const char *host) {
     return SSL_set_tlsext_host_name(ssl, name) == 1 && SSL_set1_host(ssl, name) == 1;
 }
 
-/* Why the handshake failed; and errno. */
-static void explain(const SSL *ssl, blyi_tls_trouble *out) {
+/* Sets the text and errno for a failed handshake. */
+static void tls_explain(const SSL *ssl, blyi_tls_error *out) {
     const long verdict = SSL_get_verify_result(ssl);
     bool refused;
-    const char *last = blyi_tls_last_trouble(&refused);
+    const char *last = blyi_tls_last_error(&refused);
     errno = EPROTO;
     if (verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH) {
         (void)snprintf(
@@ -131,18 +133,18 @@ static void explain(const SSL *ssl, blyi_tls_trouble *out) {
     }
 }
 
-bly_status blyi_tls_begin(blyi_tls *t, struct redisContext *c, const char *host,
-                          blyi_tls_trouble *trouble, blyi_tls_session **out) {
+bly_status blyi_tls_start(blyi_tls *t, struct redisContext *c, const char *host,
+                          blyi_tls_error *error, blyi_tls_session **out) {
     SSL *ssl = SSL_new(t->context);
     *out = NULL;
-    if (!ssl || !expect(ssl, t, host)) {
+    if (!ssl || !tls_expect_host(ssl, t, host)) {
         SSL_free(ssl);
         return BLY_ENOMEM;
     }
-    /* So that a write is seen to get on, record by record. */
+    /* Each record that is written counts as progress. */
     (void)SSL_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE);
     if (redisInitiateSSL(c, ssl) != REDIS_OK) {
-        explain(ssl, trouble);
+        tls_explain(ssl, error);
         SSL_free(ssl);
         return BLY_EIO;
     }
@@ -150,29 +152,29 @@ bly_status blyi_tls_begin(blyi_tls *t, struct redisContext *c, const char *host,
     return BLY_OK;
 }
 
-bly_status blyi_tls_shake(blyi_tls_session *s, blyi_tls_trouble *trouble, short *wait) {
-    SSL *ssl = session_of(s);
+bly_status blyi_tls_handshake(blyi_tls_session *s, blyi_tls_error *error, short *wait) {
+    SSL *ssl = tls_ssl(s);
     *wait = 0;
     ERR_clear_error();
     const int result = SSL_do_handshake(ssl);
     if (result == 1)
         return BLY_OK;
-    const int error = SSL_get_error(ssl, result);
-    if (error == SSL_ERROR_WANT_READ)
+    const int ssl_error = SSL_get_error(ssl, result);
+    if (ssl_error == SSL_ERROR_WANT_READ)
         *wait = POLLIN;
-    else if (error == SSL_ERROR_WANT_WRITE)
+    else if (ssl_error == SSL_ERROR_WANT_WRITE)
         *wait = POLLOUT;
     if (*wait)
         return BLY_OK;
-    explain(ssl, trouble);
+    tls_explain(ssl, error);
     return BLY_EIO;
 }
 
-void blyi_tls_forget(void) {
+void blyi_tls_clear_errors(void) {
     ERR_clear_error();
 }
 
-const char *blyi_tls_last_trouble(bool *refused) {
+const char *blyi_tls_last_error(bool *refused) {
     const unsigned long error = ERR_peek_last_error();
     const char *words = error ? ERR_reason_error_string(error) : NULL;
     *refused = words && ERR_GET_REASON(error) > SSL_AD_REASON_OFFSET;

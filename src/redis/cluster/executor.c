@@ -1,149 +1,152 @@
-/* A run: rounds, until all is done or trying ends.
+/* Runs commands on the nodes of a cluster, or on one server, in rounds.
  *
- * What comes of a round decides when the next one begins. Redirections and unknown scripts need no
- * pause. Trouble - a link that broke, a server that is busy, loading, or not yet master - does,
- * each one twice as long as the last, and with a cluster the slots are asked for anew. Trying ends
- * retry_ms after the last round that got something done.
+ * In a round, every task goes to the node that owns its slot, and all nodes work at the same time.
+ * Further rounds follow until all tasks are done or the retry time is over. The next round starts
+ * at once after redirections and unknown scripts. It starts after a pause if there was an error - a
+ * broken connection, or a server that is busy, loading, or not yet master. Each pause is twice as
+ * long as the last, and in a cluster the slot map is refreshed. Retrying ends retry_ms after the
+ * last round that completed a task.
  *
- * The first connection is tried for as long. But where nobody listens, or the name is nobody's, it
- * is more likely that the address is wrong than that a server is about to come.
+ * The first connection is retried for as long. But if no server listens, or the name does not
+ * resolve, the address is more likely wrong than the server about to start, so there is no retry.
  */
 #include "redis/cluster/executor_internal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    CONNECT_MS = 5000,
-    COMMAND_MS = 10000,
-    RETRY_MS = 15000,
-    REPLICAS_MS = 1000,
-    FIRST_PAUSE_MS = 10,
-    MOST_PAUSE_MS = 500,
-    FEW_WORKS = 1024 /* whose memory is kept from run to run */
+    EXEC_CONNECT_MS = 5000,
+    EXEC_COMMAND_MS = 10000,
+    EXEC_RETRY_MS = 15000,
+    EXEC_REPLICAS_MS = 1000,
+    EXEC_FIRST_PAUSE_MS = 10,
+    EXEC_MAX_PAUSE_MS = 500,
+    EXEC_FEW_TASKS = 1024 /* with more, the memory is freed after the run */
 };
 
-static const bly_redis_reason no_memory = {"out of memory"};
+static const bly_redis_reason exec_no_memory = {"out of memory"};
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-static void set_default(uint32_t *value, uint32_t otherwise) {
+static void exec_set_default(uint32_t *value, uint32_t otherwise) {
     if (*value == 0)
         *value = otherwise;
 }
 
-static bly_status make(blyi_exchange *x, const bly_redis_url *url,
-                       const bly_redis_filter_options *options) {
+static bly_status exec_init(blyi_executor *x, const bly_redis_url *url,
+                            const bly_redis_filter_options *options) {
     bly_redis_filter_options *o = &x->options;
     if (options)
         *o = *options;
-    set_default(&o->connect_ms, CONNECT_MS);
-    set_default(&o->command_ms, COMMAND_MS);
-    set_default(&o->retry_ms, RETRY_MS);
-    set_default(&o->replicas_ms, REPLICAS_MS);
-    bly_status status = blyi_login_make(url, o->connect_ms, o->command_ms, &x->why, &x->login);
+    exec_set_default(&o->connect_ms, EXEC_CONNECT_MS);
+    exec_set_default(&o->command_ms, EXEC_COMMAND_MS);
+    exec_set_default(&o->retry_ms, EXEC_RETRY_MS);
+    exec_set_default(&o->replicas_ms, EXEC_REPLICAS_MS);
+    bly_status status = blyi_login_init(url, o->connect_ms, o->command_ms, &x->why, &x->login);
     if (status)
         return status;
-    x->login.ask_role = !o->allow_replica;
-    status = blyi_nodes_make(url, &x->nodes);
+    x->login.query_role = !o->allow_replica;
+    status = blyi_slot_map_init(url, &x->map);
     if (status)
-        x->why = no_memory;
+        x->why = exec_no_memory;
     return status;
 }
 
-/* false: trying has ended. */
-static bool rest(const blyi_exchange *x, int *pause) {
+/* Pauses before the next attempt. false: the retry time is over. */
+static bool exec_pause(const blyi_executor *x, int *pause) {
     const int64_t left = x->end - blyi_now_ms();
     if (left <= 0 || x->options.no_retry)
         return false;
     (void)poll(NULL, 0, left < *pause ? (int)left : *pause);
-    *pause = *pause * 2 < MOST_PAUSE_MS ? *pause * 2 : MOST_PAUSE_MS;
+    *pause = *pause * 2 < EXEC_MAX_PAUSE_MS ? *pause * 2 : EXEC_MAX_PAUSE_MS;
     return true;
 }
 
-static bly_status try_first(blyi_exchange *x, int64_t most_ms) {
-    blyi_node *first = x->nodes.list[0];
-    bly_status status = blyi_link_open(&x->login, &first->place, &x->why, &first->link);
+static bly_status exec_try_first(blyi_executor *x, int64_t max_ms) {
+    blyi_node *first = x->map.list[0];
+    bly_status status = blyi_conn_open(&x->login, &first->address, &x->why, &first->conn);
     if (status == BLY_OK)
-        status = blyi_link_connect(first->link, most_ms, &x->why);
+        status = blyi_conn_connect(first->conn, max_ms, &x->why);
     if (status) {
-        blyi_link_close(first->link);
-        first->link = NULL;
+        blyi_conn_close(first->conn);
+        first->conn = NULL;
     }
     return status;
 }
 
-/* By errno: somebody is there, or may be, and will perhaps let us in later. */
-static bool may_pass(int error) {
+/* Whether, by errno, a server is there or may be, and may accept the connection later. */
+static bool exec_may_recover(int error) {
     return error == ETIMEDOUT || error == EAGAIN || error == ECONNRESET || error == EPIPE;
 }
 
-static bly_status connect_first(blyi_exchange *x) {
-    int pause = FIRST_PAUSE_MS;
-    int64_t most = x->options.connect_ms;
+static bly_status exec_connect_first(blyi_executor *x) {
+    int pause = EXEC_FIRST_PAUSE_MS;
+    int64_t max_ms = x->options.connect_ms;
     x->end = blyi_now_ms() + x->options.retry_ms;
     for (;;) {
-        const bly_status status = try_first(x, most);
+        const bly_status status = exec_try_first(x, max_ms);
         const int error = errno;
-        const bool again = status == BLY_EIO && may_pass(error) && rest(x, &pause);
+        const bool again = status == BLY_EIO && exec_may_recover(error) && exec_pause(x, &pause);
         errno = error;
         if (!again)
             return status == BLY_EINVAL ? BLY_EREFUSED : status;
         const int64_t left = x->end - blyi_now_ms();
-        most = left > BLYI_LEAST_MS ? left : BLYI_LEAST_MS;
+        max_ms = left > BLYI_MIN_NODE_MS ? left : BLYI_MIN_NODE_MS;
     }
 }
 
-bly_status blyi_exchange_open(const bly_redis_url *url, const bly_redis_filter_options *options,
-                              bly_redis_reason *why, blyi_exchange **out) {
-    blyi_exchange *x = calloc(1, sizeof *x);
+bly_status blyi_executor_open(const bly_redis_url *url, const bly_redis_filter_options *options,
+                              bly_redis_reason *why, blyi_executor **out) {
+    blyi_executor *x = calloc(1, sizeof *x);
     *out = NULL;
-    bly_status status = x ? make(x, url, options) : BLY_ENOMEM;
+    bly_status status = x ? exec_init(x, url, options) : BLY_ENOMEM;
     if (status == BLY_OK) {
-        const blyi_pipe_guard guard = blyi_hold_pipe();
-        status = connect_first(x);
-        blyi_release_pipe(&guard);
+        const blyi_sigpipe_guard guard = blyi_sigpipe_block();
+        status = exec_connect_first(x);
+        blyi_sigpipe_restore(&guard);
     }
     if (status == BLY_OK) {
         *out = x;
         return BLY_OK;
     }
     if (why)
-        *why = x ? x->why : no_memory;
+        *why = x ? x->why : exec_no_memory;
     const int saved = errno;
-    blyi_exchange_close(x);
+    blyi_executor_close(x);
     errno = saved;
     return status;
 }
 
-void blyi_exchange_close(blyi_exchange *x) {
+void blyi_executor_close(blyi_executor *x) {
     if (!x)
         return;
-    blyi_nodes_free(&x->nodes);
+    blyi_slot_map_free(&x->map);
     blyi_login_free(&x->login);
-    bly_redis_reply_free(x->map);
-    free(x->works);
+    bly_redis_reply_free(x->map_reply);
+    free(x->tasks);
     free(x->polls);
     free(x->polled);
     free(x);
 }
 
-/* ---- works ----------------------------------------------------------------------------------- */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 
-void blyi_work_done(blyi_exchange *x, blyi_work *w) {
-    w->request->status = BLY_OK;
-    w->done = true;
+void blyi_task_done(blyi_executor *x, blyi_task *task) {
+    task->request->status = BLY_OK;
+    task->done = true;
     x->left--;
     x->served = true;
 }
 
-void blyi_work_fail(blyi_exchange *x, blyi_work *w, bly_status status,
+void blyi_task_fail(blyi_executor *x, blyi_task *task, bly_status status,
                     const bly_redis_reason *why) {
-    const size_t index = (size_t)(w - x->works);
-    w->request->status = status;
-    w->done = true;
+    const size_t index = (size_t)(task - x->tasks);
+    task->request->status = status;
+    task->done = true;
     x->left--;
     if (index < x->first_failed) {
         x->first_failed = index;
@@ -152,33 +155,35 @@ void blyi_work_fail(blyi_exchange *x, blyi_work *w, bly_status status,
     }
 }
 
-void blyi_work_put_off(blyi_exchange *x, blyi_work *w, bly_status status,
-                       const bly_redis_reason *why, bool sent) {
-    w->request->repeated = w->request->repeated || sent;
-    if (sent && w->request->once) {
-        blyi_work_fail(x, w, BLY_EIO, why);
+void blyi_task_retry_later(blyi_executor *x, blyi_task *task, bly_status status,
+                           const bly_redis_reason *why, bool sent) {
+    task->request->repeated = task->request->repeated || sent;
+    if (sent && task->request->once) {
+        blyi_task_fail(x, task, BLY_EIO, why);
         return;
     }
-    w->status = status;
-    w->error = errno;
-    w->why = *why;
-    x->trouble = true;
+    task->status = status;
+    task->error = errno;
+    task->why = *why;
+    x->pause_needed = true;
 }
 
-/* All that are left have failed, for want of memory or of time. */
-static void fail_rest(blyi_exchange *x, bool memory) {
+/* Fails all remaining tasks: out of memory, or out of time. */
+static void exec_fail_remaining(blyi_executor *x, bool memory) {
     for (size_t i = 0; i < x->count; i++) {
-        blyi_work *w = &x->works[i];
-        if (w->done)
+        blyi_task *task = &x->tasks[i];
+        if (task->done)
             continue;
-        if (!w->why.text[0]) /* it had no trouble itself, but others had */
-            blyi_say(&w->why, "there was no time to send it to %s again", w->at->place.name);
-        errno = memory ? ENOMEM : w->error;
-        blyi_work_fail(x, w, memory ? BLY_ENOMEM : w->status, memory ? &no_memory : &w->why);
+        if (!task->why.text[0]) /* it had no error itself, but others had */
+            blyi_reason_set(&task->why, "there was no time to send it to %s again",
+                            task->at->address.name);
+        errno = memory ? ENOMEM : task->error;
+        blyi_task_fail(x, task, memory ? BLY_ENOMEM : task->status,
+                       memory ? &exec_no_memory : &task->why);
     }
 }
 
-static bly_status begin(blyi_exchange *x, blyi_request *requests, size_t n) {
+static bly_status exec_begin(blyi_executor *x, blyi_request *requests, size_t n) {
     for (size_t i = 0; i < n; i++) {
         requests[i].reply = NULL;
         requests[i].status = BLY_ENOMEM;
@@ -188,94 +193,210 @@ static bly_status begin(blyi_exchange *x, blyi_request *requests, size_t n) {
     x->first_failed = SIZE_MAX;
     x->why = (bly_redis_reason){""};
     if (n > x->room) {
-        blyi_work *works =
-            n <= SIZE_MAX / sizeof *works ? realloc(x->works, n * sizeof *works) : NULL;
-        if (!works) {
-            x->why = no_memory;
+        blyi_task *tasks =
+            n <= SIZE_MAX / sizeof *tasks ? realloc(x->tasks, n * sizeof *tasks) : NULL;
+        if (!tasks) {
+            x->why = exec_no_memory;
             return BLY_ENOMEM;
         }
-        x->works = works;
+        x->tasks = tasks;
         x->room = n;
     }
     x->count = x->left = n;
     for (size_t i = 0; i < n; i++)
-        x->works[i] = (blyi_work){.request = &requests[i],
+        x->tasks[i] = (blyi_task){.request = &requests[i],
                                   .slot = bly_redis_slot(requests[i].command->key),
                                   .status = BLY_EIO,
                                   .error = ETIMEDOUT};
     return BLY_OK;
 }
 
-/* Links that broke while nobody used them: it is better to know before something is sent. */
-static void check_links(blyi_exchange *x) {
-    for (size_t i = 0; i < x->nodes.count; i++) {
-        blyi_node *node = x->nodes.list[i];
-        if (!node->link)
+/* Closes connections that broke while they were idle, before anything is sent over them. */
+static void exec_check_connections(blyi_executor *x) {
+    for (size_t i = 0; i < x->map.count; i++) {
+        blyi_node *node = x->map.list[i];
+        if (!node->conn)
             continue;
         bly_redis_reason why;
         bly_redis_reply *reply = NULL;
-        struct pollfd one = {.fd = blyi_link_fd(node->link), .events = POLLIN};
+        struct pollfd one = {.fd = blyi_conn_fd(node->conn), .events = POLLIN};
         if (poll(&one, 1, 0) == 0)
             continue;
-        /* TLS has things of its own to say. */
-        if (blyi_link_step(node->link, one.revents, &why) ||
-            blyi_link_take(node->link, &why, &reply) || reply) {
+        /* What arrived may be a TLS record without data, which is fine. */
+        if (blyi_conn_step(node->conn, one.revents, &why) ||
+            blyi_conn_next_reply(node->conn, &why, &reply) || reply) {
             bly_redis_reply_free(reply);
-            blyi_link_close(node->link);
-            node->link = NULL;
+            blyi_conn_close(node->conn);
+            node->conn = NULL;
         }
     }
 }
 
-/* ---- rounds ---------------------------------------------------------------------------------- */
+/* ---- one round ------------------------------------------------------------------------------- */
 
-/* What the first node was asked besides. A server that has no slots says so by an error. */
-static void read_map(blyi_exchange *x) {
-    if (x->map)
-        (void)blyi_nodes_read(&x->nodes, x->map_from, x->map);
-    bly_redis_reply_free(x->map);
-    x->map = NULL;
+/* Gives each remaining task to the node that it is for. */
+static void exec_assign(blyi_executor *x) {
+    for (size_t i = 0; i < x->map.count; i++) {
+        x->map.list[i]->io = (blyi_node_io){.finished = true};
+        x->map.list[i]->wanted = false;
+    }
+    for (size_t i = 0; i < x->count; i++) {
+        blyi_task *task = &x->tasks[i];
+        if (task->done)
+            continue;
+        blyi_node *node =
+            task->redirect ? task->redirect : blyi_slot_map_owner(&x->map, task->slot);
+        blyi_node_io *io = &node->io;
+        task->at = node;
+        task->next = NULL;
+        task->begins = UINT64_MAX;
+        task->asking_answered = false;
+        if (io->last)
+            io->last->next = task;
+        else
+            *io = (blyi_node_io){.first = task, .unsent = task, .unanswered = task};
+        io->last = task;
+    }
 }
 
-static void do_rounds(blyi_exchange *x) {
-    int pause = FIRST_PAUSE_MS;
-    x->trouble = false;
+/* Reserves the arrays for poll(). Nodes that are added during the round have no tasks in it. */
+static bly_status exec_reserve_polls(blyi_executor *x) {
+    const size_t n = x->map.count;
+    if (n <= x->poll_room)
+        return BLY_OK;
+    struct pollfd *polls = realloc(x->polls, n * sizeof *polls);
+    if (polls)
+        x->polls = polls;
+    blyi_node **polled = realloc(x->polled, n * sizeof *polled);
+    if (polled)
+        x->polled = polled;
+    if (!polls || !polled)
+        return BLY_ENOMEM;
+    x->poll_room = n;
+    return BLY_OK;
+}
+
+/* How long to wait for a node before it times out, or before WAIT is sent again. While the node
+ * waits for replicas, it has replicas_ms more. */
+static int64_t exec_time_left(const blyi_executor *x, const blyi_node *node, int64_t now) {
+    const blyi_node_io *io = &node->io;
+    if (io->wait_again_at)
+        return io->wait_again_at > now ? io->wait_again_at - now : 0;
+    int64_t left =
+        blyi_conn_time_left(node->conn, io->wait_replies ? now - x->options.replicas_ms : now);
+    if (x->retrying) {
+        const int64_t idle = blyi_conn_idle_ms(node->conn, now);
+        const int64_t min = idle < BLYI_MIN_NODE_MS ? BLYI_MIN_NODE_MS - idle : 0;
+        const int64_t rest = x->end - now > min ? x->end - now : min;
+        left = left < rest ? left : rest;
+    }
+    return left;
+}
+
+/* Collects the nodes that are not finished. *wait: how long to poll. */
+static size_t exec_gather(blyi_executor *x, int64_t now, int *wait) {
+    size_t n = 0;
+    int64_t min = INT_MAX;
+    for (size_t i = 0; i < x->map.count; i++) {
+        blyi_node *node = x->map.list[i];
+        if (node->io.finished)
+            continue;
+        const int64_t left = exec_time_left(x, node, now);
+        min = left < min ? left : min;
+        x->polls[n] =
+            (struct pollfd){.fd = blyi_conn_fd(node->conn), .events = blyi_conn_events(node->conn)};
+        x->polled[n++] = node;
+    }
+    *wait = (int)min;
+    return n;
+}
+
+/* poll() has run out of memory. */
+static void exec_give_up(blyi_executor *x, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        blyi_node_broken(x, x->polled[i], blyi_no_memory(&x->polled[i]->why));
+    }
+}
+
+/* Runs one round. Tasks that are neither done nor failed are for the next. BLY_ENOMEM. */
+static bly_status exec_round(blyi_executor *x) {
+    int wait;
+    exec_assign(x);
+    if (exec_reserve_polls(x))
+        return BLY_ENOMEM;
+    x->rounds++;
+    const size_t nodes = x->map.count;
+    for (size_t i = 0; i < nodes; i++)
+        if (!x->map.list[i]->io.finished)
+            blyi_node_begin(x, x->map.list[i]);
+    for (size_t n; (n = exec_gather(x, blyi_now_ms(), &wait)) > 0;) {
+        const int found = poll(x->polls, (nfds_t)n, wait);
+        if (found < 0 && errno != EINTR && errno != EAGAIN)
+            exec_give_up(x, n);
+        const int64_t now = blyi_now_ms();
+        for (size_t i = 0; i < n; i++) {
+            const short events = found > 0 ? x->polls[i].revents : 0;
+            if (events)
+                blyi_node_step(x, x->polled[i], events);
+            else if (!x->polled[i]->io.finished && exec_time_left(x, x->polled[i], now) == 0)
+                blyi_node_timed_out(x, x->polled[i]);
+        }
+    }
+    return BLY_OK;
+}
+
+/* ---- all rounds ------------------------------------------------------------------------------ */
+
+/* Reads the reply to the CLUSTER SLOTS that was sent with the first command. A server without a
+ * cluster replies with an error. */
+static void exec_read_map(blyi_executor *x) {
+    if (x->map_reply)
+        (void)blyi_slot_map_read(&x->map, x->map_source, x->map_reply);
+    bly_redis_reply_free(x->map_reply);
+    x->map_reply = NULL;
+}
+
+static void exec_rounds(blyi_executor *x) {
+    int pause = EXEC_FIRST_PAUSE_MS;
+    x->pause_needed = false;
     x->end = blyi_now_ms() + x->options.retry_ms;
     while (x->left > 0) {
         const size_t before = x->left;
-        if (x->nodes.cluster && x->nodes.stale)
-            blyi_map_refresh(x);
-        x->again = x->trouble;
-        x->trouble = false;
-        if (blyi_round(x)) {
-            fail_rest(x, true);
+        if (x->map.cluster && x->map.stale) {
+            x->rounds++;
+            blyi_slot_map_refresh(&x->map, &x->login, x->end);
+        }
+        x->retrying = x->pause_needed;
+        x->pause_needed = false;
+        if (exec_round(x)) {
+            exec_fail_remaining(x, true);
             break;
         }
         if (x->left < before) {
             x->end = blyi_now_ms() + x->options.retry_ms;
-            pause = FIRST_PAUSE_MS;
+            pause = EXEC_FIRST_PAUSE_MS;
         }
-        if (x->left > 0 && x->trouble && !rest(x, &pause))
-            fail_rest(x, false);
-        read_map(x);
+        if (x->left > 0 && x->pause_needed && !exec_pause(x, &pause))
+            exec_fail_remaining(x, false);
+        exec_read_map(x);
     }
 }
 
-bly_status blyi_exchange_run(blyi_exchange *x, blyi_request *requests, size_t n) {
-    bly_status status = begin(x, requests, n);
+bly_status blyi_executor_run(blyi_executor *x, blyi_request *requests, size_t n) {
+    bly_status status = exec_begin(x, requests, n);
     if (status || n == 0)
         return status;
-    const blyi_pipe_guard guard = blyi_hold_pipe();
-    check_links(x);
-    do_rounds(x);
-    blyi_release_pipe(&guard);
+    const blyi_sigpipe_guard guard = blyi_sigpipe_block();
+    exec_check_connections(x);
+    exec_rounds(x);
+    blyi_sigpipe_restore(&guard);
     if (x->first_failed < n) {
         status = requests[x->first_failed].status;
         errno = x->error;
     }
-    if (x->room > FEW_WORKS) {
-        free(x->works);
-        x->works = NULL;
+    if (x->room > EXEC_FEW_TASKS) {
+        free(x->tasks);
+        x->tasks = NULL;
         x->room = 0;
     }
     return status;
@@ -288,14 +409,14 @@ void blyi_requests_clear(blyi_request *requests, size_t n) {
     }
 }
 
-const char *blyi_exchange_why(const blyi_exchange *x) {
+const char *blyi_executor_why(const blyi_executor *x) {
     return x->why.text;
 }
 
-size_t blyi_exchange_rounds(const blyi_exchange *x) {
+size_t blyi_executor_rounds(const blyi_executor *x) {
     return x->rounds;
 }
 
-const char *blyi_exchange_node(const blyi_exchange *x, bly_bytes key) {
-    return blyi_nodes_owner(&x->nodes, bly_redis_slot(key))->place.name;
+const char *blyi_executor_node(const blyi_executor *x, bly_bytes key) {
+    return blyi_slot_map_owner(&x->map, bly_redis_slot(key))->address.name;
 }

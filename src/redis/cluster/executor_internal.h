@@ -1,100 +1,91 @@
-/* exchange_parts.h - what the files of the exchange share. Internal.
+/* executor_internal.h - what the files of the executor share. Internal.
  *
- *   exchange.c        a run: rounds, pauses between them, the end
- *   exchange_round.c  one round: all nodes at the same time
- *   exchange_turn.c   what one node does in a round: sends, hears, breaks
- *   exchange_wait.c   the end of a turn: replicas
- *   exchange_map.c    asking for the slots anew
+ *   executor.c      a run: rounds and the pauses between them; one round over all nodes
+ *   node_io.c       what one node does in a round: sends, reads replies, fails
+ *   replica_wait.c  the end of a node's round: waits for replicas
  */
-#ifndef BLYI_REDIS_EXCHANGE_PARTS_H
-#define BLYI_REDIS_EXCHANGE_PARTS_H
+#ifndef BLYI_REDIS_CLUSTER_EXECUTOR_INTERNAL_H
+#define BLYI_REDIS_CLUSTER_EXECUTOR_INTERNAL_H
 
 #include "redis/cluster/executor.h"
 #include "redis/cluster/slot_map.h"
 
 struct pollfd;
 
-enum { BLYI_LEAST_MS = 1000 }; /* that a node has, even if trying ends meanwhile */
+enum { BLYI_MIN_NODE_MS = 1000 }; /* time for a node, even if the retry time ends before */
 
-/* A request, while it is being carried out. */
-typedef struct blyi_work {
+/* A request while it is being run. */
+typedef struct blyi_task {
     blyi_request *request;
-    struct blyi_work *next; /* in its node's turn */
-    blyi_node *at;          /* whose turn that is or was, in the last round */
-    blyi_node *ask;         /* where to ask once, instead of the owner of the slot; NULL */
-    uint64_t begins;        /* in what was appended to the link; UINT64_MAX: it was not */
+    struct blyi_task *next; /* of the same node, in this round */
+    blyi_node *at;          /* the node, in this round or the last */
+    blyi_node *redirect;    /* after ASK: the node to use once instead of the slot's owner; NULL */
+    uint64_t
+        begins; /* position in the bytes appended to the connection; UINT64_MAX: not appended */
     unsigned slot, hops;
-    bool text;    /* the script's text goes with it */
-    bool asked;   /* ASKING was answered */
-    bool confirm; /* there is a reply, which counts when replicas have it too */
+    bool send_script;     /* send the script's text instead of its digest */
+    bool asking_answered; /* the reply to ASKING has arrived */
+    bool confirm;         /* there is a reply, but replicas have not confirmed yet */
     bool done;
-    /* Why it is not, and the errno; what it will have failed of if trying ends. */
+    /* Why it is not done. It fails with these, and with the errno `error`, if retrying ends. */
     bly_status status;
     int error;
     bly_redis_reason why;
-} blyi_work;
+} blyi_task;
 
-struct blyi_exchange {
+struct blyi_executor {
     blyi_login login;
-    bly_redis_filter_options options; /* no zeroes where they mean a default */
-    blyi_nodes nodes;
-    bool map_asked;   /* at the first opportunity, and once: there are proxies that hang up then */
-    bool heard;       /* some server has answered something */
-    bool served;      /* some command has been carried out: this is no longer the first contact */
-    unsigned hung_up; /* servers that were asked for their role, before anything was heard */
+    bly_redis_filter_options options; /* with the defaults filled in */
+    blyi_slot_map map;
+    bool map_requested;    /* CLUSTER SLOTS was sent with the first command. Only once, because some
+                              proxies then close the connection */
+    bool any_reply;        /* some server has replied to something */
+    bool served;           /* some command was done: this is no longer the first contact */
+    unsigned role_hangups; /* connections that ended after ROLE, before any reply */
 
     /* Of the run: */
-    blyi_work *works;
+    blyi_task *tasks;
     size_t count, room, left; /* left: not done */
-    struct pollfd *polls;     /* with room for poll_room */
+    struct pollfd *polls;     /* for poll_room nodes */
     blyi_node **polled;
     size_t poll_room;
     size_t rounds;
-    size_t first_failed; /* SIZE_MAX: none has */
+    size_t first_failed; /* index of a task; SIZE_MAX: none has failed */
     int error;           /* its errno */
     bly_redis_reason why;
 
     /* Of the round: */
-    bool again;           /* the round before it had trouble */
-    bool trouble;         /* something is to be tried again, but not at once */
-    int64_t end;          /* when trying ends */
-    bly_redis_reply *map; /* what was answered to CLUSTER SLOTS */
-    blyi_node *map_from;
+    bool retrying;              /* the previous round had errors */
+    bool pause_needed;          /* something must be retried after a pause */
+    int64_t end;                /* when retrying ends */
+    bly_redis_reply *map_reply; /* to CLUSTER SLOTS */
+    blyi_node *map_source;
 };
 
-/* The work is done, as its request says, or has failed for that reason. errno goes with BLY_EIO. */
-void blyi_work_done(blyi_exchange *x, blyi_work *w);
-void blyi_work_fail(blyi_exchange *x, blyi_work *w, bly_status status, const bly_redis_reason *why);
-/* It is for the next round, after a pause; if that does not come, it has failed, with that status,
- * reason and errno. `sent`: it may have been carried out, so that one that is to be sent but once
- * has failed. */
-void blyi_work_put_off(blyi_exchange *x, blyi_work *w, bly_status status,
-                       const bly_redis_reason *why, bool sent);
+/* Ends a task: done, as its request says, or failed for that reason. errno goes with BLY_EIO. */
+void blyi_task_done(blyi_executor *x, blyi_task *task);
+void blyi_task_fail(blyi_executor *x, blyi_task *task, bly_status status,
+                    const bly_redis_reason *why);
+/* Leaves the task for the next round, after a pause. If there is no next round, it fails with that
+ * status, reason and errno. `sent`: it may have been executed, so that a task that must be sent
+ * only once fails now. */
+void blyi_task_retry_later(blyi_executor *x, blyi_task *task, bly_status status,
+                           const bly_redis_reason *why, bool sent);
 
-/* Every node gets what it is to do, and does it. Works that are neither done nor failed are for the
- * next round. BLY_ENOMEM. */
-bly_status blyi_round(blyi_exchange *x);
+/* Begins the node's part of the round: connects, if there is no connection, and sends. */
+void blyi_node_begin(blyi_executor *x, blyi_node *node);
+/* Sends and reads what is possible, given the events from poll(). */
+void blyi_node_step(blyi_executor *x, blyi_node *node, short events);
+/* The time limit has passed: for a reply, or until WAIT is sent again. */
+void blyi_node_timed_out(blyi_executor *x, blyi_node *node);
+/* The connection has failed with that status, for the reason node->why. */
+void blyi_node_broken(blyi_executor *x, blyi_node *node, bly_status status);
 
-/* Begins: connects, where there is no link. */
-void blyi_turn_begin(blyi_exchange *x, blyi_node *node);
-/* After poll(). */
-void blyi_turn_step(blyi_exchange *x, blyi_node *node, short events);
-/* Its time is over: for an answer, or for a pause. */
-void blyi_turn_late(blyi_exchange *x, blyi_node *node);
-/* The link has failed with that status, for the reason that the node has. */
-void blyi_turn_broken(blyi_exchange *x, blyi_node *node, bly_status status);
-
-/* All of its work is answered: whether replicas must be waited for, which has begun then. */
-bly_status blyi_wait_begin(blyi_exchange *x, blyi_node *node, bool *begun);
-/* An answer to what that has sent. */
-bly_status blyi_wait_hear(blyi_exchange *x, blyi_node *node, const bly_redis_reply *reply);
-/* The pause is over that a server made necessary which said at once that replicas are lacking. */
-bly_status blyi_wait_again(blyi_exchange *x, blyi_node *node);
-
-/* CLUSTER SLOTS */
-extern const bly_bytes blyi_ask_slots[2];
-
-/* Asks one node after the other for the slots. Whatever comes of it, the next round can begin. */
-void blyi_map_refresh(blyi_exchange *x);
+/* All tasks of the node are answered. *begun: replicas must confirm some, and WAIT was sent. */
+bly_status blyi_replica_wait_begin(blyi_executor *x, blyi_node *node, bool *begun);
+/* Reads a reply to what that has sent. */
+bly_status blyi_replica_wait_reply(blyi_executor *x, blyi_node *node, const bly_redis_reply *reply);
+/* Sends WAIT again, after a pause, to a server that replied at once with too few replicas. */
+bly_status blyi_replica_wait_again(blyi_executor *x, blyi_node *node);
 
 #endif

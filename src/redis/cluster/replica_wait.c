@@ -1,147 +1,151 @@
-/* The end of a turn: replicas.
+/* Waits for replicas to confirm a node's writes, at the end of its round.
  *
- * WAIT counts the replicas that have all that this connection has written. Servers take that
- * literally: a write that changed nothing, since another client, or an attempt of our own over
- * another connection, had done it before, is not written again, and replicas need not have it. So a
- * write that leaves a key as it is, but is passed on to replicas in any case, goes before WAIT:
- * everything that this turn was told is in the stream before it.
+ * WAIT counts the replicas that have received everything that this connection has written. Servers
+ * take that literally: if a write changed nothing, because another client or an earlier attempt
+ * over another connection had done it before, it is not replicated, and WAIT does not wait for the
+ * earlier write. So a write that leaves a key unchanged, but is always replicated, is sent before
+ * WAIT: everything that this round confirmed comes before it in the replication stream.
  *
- * A server that says at once that replicas are lacking is asked again, after a pause, until their
- * time is over.
+ * If a server replies at once with too few replicas, WAIT is sent again after a pause, until
+ * replicas_ms have passed.
  */
 #include "redis/cluster/executor_internal.h"
 
-#include "redis/bitmap/bitmap_layout.h"
+#include "redis/bitmap/bitmap_commands.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LEAST_PAUSE_MS = 10, PAUSES = 10 }; /* at least, and in all the time that is left */
+/* The pause before WAIT is sent again: a tenth of the time that is left, but at least 10 ms. */
+enum { REPLICA_MIN_PAUSE_MS = 10, REPLICA_PAUSES = 10 };
 
-static const char mark[] =
+/* The write that leaves a key unchanged, and is replicated. */
+static const char replica_marker[] =
     "if redis.call('EXISTS',KEYS[1])==1 then redis.call('APPEND',KEYS[1],'') "
     "end return 1";
 
-static bly_status ask(const blyi_exchange *x, blyi_node *node, int64_t ms) {
+static bly_status replica_send_wait(const blyi_executor *x, blyi_node *node, int64_t ms) {
     char replicas[24], limit[24];
     (void)snprintf(replicas, sizeof replicas, "%lu", (unsigned long)x->options.replicas);
     (void)snprintf(limit, sizeof limit, "%lld", (long long)ms);
-    node->turn.closing++;
-    return blyi_link_append(node->link,
-                            (bly_bytes[]){blyi_word("WAIT"), blyi_word(replicas), blyi_word(limit)},
-                            3, &node->why);
+    node->io.wait_replies++;
+    return blyi_conn_append(node->conn,
+                            (bly_bytes[]){blyi_arg("WAIT"), blyi_arg(replicas), blyi_arg(limit)}, 3,
+                            &node->why);
 }
 
-/* The last that replicas must confirm; NULL: none. */
-static const blyi_work *waiting(const blyi_node *node) {
-    const blyi_work *last = NULL;
-    for (const blyi_work *w = node->turn.first; w; w = w->next)
-        if (w->confirm)
-            last = w;
+/* The last task that replicas must confirm; NULL: none. */
+static const blyi_task *replica_last_unconfirmed(const blyi_node *node) {
+    const blyi_task *last = NULL;
+    for (const blyi_task *task = node->io.first; task; task = task->next)
+        if (task->confirm)
+            last = task;
     return last;
 }
 
-bly_status blyi_wait_begin(blyi_exchange *x, blyi_node *node, bool *begun) {
-    const blyi_work *last = waiting(node);
+bly_status blyi_replica_wait_begin(blyi_executor *x, blyi_node *node, bool *begun) {
+    const blyi_task *last = replica_last_unconfirmed(node);
     *begun = last;
     if (!last)
         return BLY_OK;
-    const bly_bytes args[] = {blyi_word("EVAL"), blyi_word(mark), blyi_word("1"),
+    const bly_bytes args[] = {blyi_arg("EVAL"), blyi_arg(replica_marker), blyi_arg("1"),
                               last->request->command->key};
     bly_status status = BLY_OK;
-    node->turn.closed_at = blyi_now_ms();
-    if (last->asked) {
-        const bly_bytes asking = blyi_word("ASKING");
-        node->turn.closing++;
-        status = blyi_link_append(node->link, &asking, 1, &node->why);
+    node->io.wait_since = blyi_now_ms();
+    if (last->asking_answered) {
+        const bly_bytes asking = blyi_arg("ASKING");
+        node->io.wait_replies++;
+        status = blyi_conn_append(node->conn, &asking, 1, &node->why);
     }
     if (status == BLY_OK) {
-        node->turn.closing++;
-        status = blyi_link_append(node->link, args, 4, &node->why);
+        node->io.wait_replies++;
+        status = blyi_conn_append(node->conn, args, 4, &node->why);
     }
-    return status ? status : ask(x, node, x->options.replicas_ms);
+    return status ? status : replica_send_wait(x, node, x->options.replicas_ms);
 }
 
-/* All that were waiting for replicas: done, or with that status. */
-static void settle(blyi_exchange *x, blyi_node *node, bly_status status) {
-    for (blyi_work *w = node->turn.first; w; w = w->next) {
-        if (!w->confirm)
+/* Ends all tasks that replicas must confirm: done, or failed with that status. */
+static void replica_settle(blyi_executor *x, blyi_node *node, bly_status status) {
+    for (blyi_task *task = node->io.first; task; task = task->next) {
+        if (!task->confirm)
             continue;
-        w->confirm = false;
+        task->confirm = false;
         if (status == BLY_OK)
-            blyi_work_done(x, w);
+            blyi_task_done(x, task);
         else
-            blyi_work_fail(x, w, status, &node->why);
+            blyi_task_fail(x, task, status, &node->why);
     }
 }
 
-/* They have been carried out, but must be again, where the slots are now. */
-static void repeat(blyi_exchange *x, blyi_node *node) {
-    for (blyi_work *w = node->turn.first; w; w = w->next) {
-        if (!w->confirm)
+/* The tasks were executed, but must be repeated on the slots' new owners. */
+static void replica_repeat(blyi_executor *x, blyi_node *node) {
+    for (blyi_task *task = node->io.first; task; task = task->next) {
+        if (!task->confirm)
             continue;
-        w->confirm = false;
-        bly_redis_reply_free(w->request->reply);
-        w->request->reply = NULL;
+        task->confirm = false;
+        bly_redis_reply_free(task->request->reply);
+        task->request->reply = NULL;
         errno = EAGAIN;
-        blyi_work_put_off(x, w, BLY_EIO, &node->why, true);
+        blyi_task_retry_later(x, task, BLY_EIO, &node->why, true);
     }
-    x->nodes.stale = x->nodes.cluster;
+    x->map.stale = x->map.cluster;
 }
 
-static void hear_error(blyi_exchange *x, blyi_node *node, const bly_redis_value *value) {
-    /* What WAIT says when its server has become a replica. */
+static void replica_read_error(blyi_executor *x, blyi_node *node, const bly_redis_value *value) {
+    /* WAIT's reply when its server has become a replica. */
     static const char unblocked[] = "UNBLOCKED";
     const bool demoted = strncmp(value->text.data, unblocked, sizeof unblocked - 1) == 0;
-    blyi_say(&node->why, "%s does not say whether replicas have it: %s", node->place.name,
-             (const char *)value->text.data);
+    blyi_reason_set(&node->why, "%s does not say whether replicas have it: %s", node->address.name,
+                    (const char *)value->text.data);
     if (demoted || bly_redis_judge(value) != BLY_REDIS_REFUSED) {
-        node->turn.drop = node->turn.drop || demoted;
-        repeat(x, node);
+        node->io.disconnect = node->io.disconnect || demoted;
+        replica_repeat(x, node);
         return;
     }
     errno = EPROTO;
-    settle(x, node, BLY_EIO);
+    replica_settle(x, node, BLY_EIO);
 }
 
-bly_status blyi_wait_hear(blyi_exchange *x, blyi_node *node, const bly_redis_reply *reply) {
+bly_status blyi_replica_wait_reply(blyi_executor *x, blyi_node *node,
+                                   const bly_redis_reply *reply) {
     const bly_redis_value value = bly_redis_reply_value(reply);
-    blyi_turn *t = &node->turn;
-    const bool last = --t->closing == 0;
-    if (!waiting(node))
+    blyi_node_io *io = &node->io;
+    const bool last = --io->wait_replies == 0;
+    if (!replica_last_unconfirmed(node))
         return BLY_OK;
     if (value.type == BLY_REDIS_ERROR) {
-        hear_error(x, node, &value);
+        replica_read_error(x, node, &value);
         return BLY_OK;
     }
     if (!last)
         return BLY_OK;
     if (value.type == BLY_REDIS_INTEGER && value.integer >= (int64_t)x->options.replicas) {
-        settle(x, node, BLY_OK);
+        replica_settle(x, node, BLY_OK);
         return BLY_OK;
     }
-    const int64_t now = blyi_now_ms(), left = t->closed_at + x->options.replicas_ms - now;
+    const int64_t now = blyi_now_ms(), left = io->wait_since + x->options.replicas_ms - now;
     if (left > 0) {
-        const int64_t pause = left / PAUSES > LEAST_PAUSE_MS ? left / PAUSES : LEAST_PAUSE_MS;
-        t->again_at = now + (pause < left ? pause : left);
+        const int64_t pause = left / REPLICA_PAUSES > REPLICA_MIN_PAUSE_MS ? left / REPLICA_PAUSES
+                                                                           : REPLICA_MIN_PAUSE_MS;
+        io->wait_again_at = now + (pause < left ? pause : left);
         return BLY_OK;
     }
-    blyi_say(
+    blyi_reason_set(
         &node->why,
         "%s: only %lld of %lu replicas have confirmed within %lu ms; see its INFO replication, "
         "and start replicas, wait longer, or ask for fewer",
-        node->place.name, (long long)value.integer, (unsigned long)x->options.replicas,
+        node->address.name, (long long)value.integer, (unsigned long)x->options.replicas,
         (unsigned long)x->options.replicas_ms);
     errno = ETIMEDOUT;
-    settle(x, node, BLY_EIO);
+    replica_settle(x, node, BLY_EIO);
     return BLY_OK;
 }
 
-bly_status blyi_wait_again(blyi_exchange *x, blyi_node *node) {
-    blyi_turn *t = &node->turn;
-    const int64_t left = t->closed_at + x->options.replicas_ms - blyi_now_ms();
-    t->again_at = 0;
-    blyi_link_wake(node->link);
-    return ask(x, node, left > 0 ? left : 1); /* 0 would be for ever */
+bly_status blyi_replica_wait_again(blyi_executor *x, blyi_node *node) {
+    blyi_node_io *io = &node->io;
+    const int64_t left = io->wait_since + x->options.replicas_ms - blyi_now_ms();
+    io->wait_again_at = 0;
+    blyi_conn_restart_timer(node->conn);
+    return replica_send_wait(x, node, left > 0 ? left : 1); /* 0 would mean no limit */
 }

@@ -1,59 +1,68 @@
-/* nodes.h - the servers that an exchange knows, and which of them has which slot. Internal. */
-#ifndef BLYI_REDIS_NODES_H
-#define BLYI_REDIS_NODES_H
+/* slot_map.h - the known nodes, and which of them owns which slot. Internal. */
+#ifndef BLYI_REDIS_CLUSTER_SLOT_MAP_H
+#define BLYI_REDIS_CLUSTER_SLOT_MAP_H
 
+#include "redis/bitmap/shard_keys.h"
 #include "redis/client/connection.h"
 
-enum { BLYI_SLOTS = 16384, BLYI_MOST_NODES = 4096 };
+enum { BLYI_MAX_NODES = 4096 };
 
-struct blyi_work;
+struct blyi_task;
 
-/* A node's part of the round that is under way: what it is to do, in order. */
-typedef struct blyi_turn {
-    struct blyi_work *first, *last;
-    struct blyi_work *unsent, *unanswered; /* the first of either; NULL: none */
-    bool map;                              /* an answer to CLUSTER SLOTS comes before all others */
-    bool over;                             /* nothing more is to come */
-    bool drop;                             /* the link is to be closed then */
-    unsigned closing;  /* answers that come after those of the work: the last is WAIT's */
-    int64_t closed_at; /* when the last answer of the work came */
-    int64_t again_at;  /* when WAIT is to be sent again; 0: it is not */
-} blyi_turn;
+/* A node's part of the current round: its tasks, in order, and how far they are. */
+typedef struct blyi_node_io {
+    struct blyi_task *first, *last;
+    struct blyi_task *unsent, *unanswered; /* the first of each; NULL: none */
+    bool map_pending;      /* a reply to CLUSTER SLOTS is expected before all others */
+    bool finished;         /* nothing more is expected */
+    bool disconnect;       /* close the connection when finished */
+    unsigned wait_replies; /* replies expected after those of the tasks; the last is WAIT's */
+    int64_t wait_since;    /* when the last reply of the tasks arrived */
+    int64_t wait_again_at; /* when to send WAIT again; 0: never */
+} blyi_node_io;
 
 typedef struct blyi_node {
-    blyi_place place;
-    blyi_link *link; /* NULL: none */
-    bool failed;     /* the last attempt to use it */
-    bool wanted;     /* stays, even if no slot is its own */
-    blyi_turn turn;
-    bly_redis_reason why; /* the last trouble with it */
+    blyi_address address;
+    blyi_conn *conn; /* NULL: not connected */
+    bool failed;     /* the last attempt to use it failed */
+    bool wanted;     /* keep it, even if it owns no slot */
+    blyi_node_io io;
+    bly_redis_reason why; /* its last error */
 } blyi_node;
 
-typedef struct blyi_nodes {
-    blyi_node **list; /* the first is the url's own address, and stays */
+typedef struct blyi_slot_map {
+    blyi_node **list; /* the first is the URL's address, and is never removed */
     size_t count;
-    uint16_t owner[BLYI_SLOTS]; /* index in the list; 0: the url's own, since none other is known */
-    bool cluster;               /* they have said so */
-    bool stale;                 /* what is known of slots is out of date */
-} blyi_nodes;
+    uint16_t owner[BLYI_CLUSTER_SLOTS]; /* index in the list; 0 also where no owner is known */
+    bool cluster;                       /* the servers have reported that they are a cluster */
+    bool stale;                         /* the owners are out of date */
+} blyi_slot_map;
 
-/* Just the url's own address. BLY_ENOMEM: nothing to free. */
-bly_status blyi_nodes_make(const bly_redis_url *url, blyi_nodes *out);
-void blyi_nodes_free(blyi_nodes *n);
+/* A map with the URL's address as its only node. BLY_ENOMEM: nothing to free. */
+bly_status blyi_slot_map_init(const bly_redis_url *url, blyi_slot_map *out);
+void blyi_slot_map_free(blyi_slot_map *map);
 
-blyi_node *blyi_nodes_owner(const blyi_nodes *n, unsigned slot);
+blyi_node *blyi_slot_map_owner(const blyi_slot_map *map, unsigned slot);
 
-/* The node of that address, added where it is new. An empty host or "?" is that of `asked`.
- * BLY_ENOMEM, BLY_ETOOBIG (BLYI_MOST_NODES), BLY_ECORRUPT (no host). */
-bly_status blyi_nodes_find(blyi_nodes *n, const blyi_node *asked, bly_bytes host, uint16_t port,
-                           blyi_node **out);
+/* The node with that address, which is added if it is new. An empty host or "?" means the host of
+ * `source`. BLY_ENOMEM, BLY_ETOOBIG (BLYI_MAX_NODES), BLY_ECORRUPT (not a host). */
+bly_status blyi_slot_map_find_node(blyi_slot_map *map, const blyi_node *source, bly_bytes host,
+                                   uint16_t port, blyi_node **out);
 
-/* One slot is elsewhere: it is noted, and that the map is out of date. */
-void blyi_nodes_moved(blyi_nodes *n, unsigned slot, const blyi_node *to);
+/* Records that another node owns the slot, and that the map is out of date. */
+void blyi_slot_map_moved(blyi_slot_map *map, unsigned slot, const blyi_node *to);
 
-/* What `asked` has answered to CLUSTER SLOTS. Nodes that have no slot any more, and are not wanted,
- * are dropped, and their links closed. BLY_ECORRUPT: it is no such answer; BLY_ENOMEM,
- * BLY_ETOOBIG: the map is as before. */
-bly_status blyi_nodes_read(blyi_nodes *n, const blyi_node *asked, const bly_redis_reply *slots);
+/* Reads the reply of `source` to CLUSTER SLOTS. Nodes that own no slot any more, and are not
+ * wanted, are closed and removed. BLY_ECORRUPT: not such a reply; BLY_ENOMEM, BLY_ETOOBIG. On
+ * failure the owners do not change. */
+bly_status blyi_slot_map_read(blyi_slot_map *map, const blyi_node *source,
+                              const bly_redis_reply *slots);
+
+/* CLUSTER SLOTS */
+extern const bly_bytes blyi_cluster_slots_args[2];
+
+/* Sends CLUSTER SLOTS to one node after the other, until one replies with a valid map or the time
+ * `end` has come. Afterwards the next round can begin, with a new map or without. */
+void blyi_slot_map_refresh(blyi_slot_map *map, const blyi_login *login, int64_t end);
 
 #endif

@@ -1,30 +1,29 @@
-/* Making a filter on servers, by many clients at once.
+/* Creates a filter on servers, even if many clients create it at once.
  *
- * The first shard's key is the arbiter. A script makes it, if it is not there, and answers with the
- * head that it then has: all clients read the same one. Whoever finds that head to be of the shape
- * it wants takes over its stamp, and with that it can make the other shards, each by the same
- * script: they come out alike, whoever makes them. When all are there, the first one is marked
- * complete.
+ * The first shard's key is the arbiter. A script creates it, if it does not exist, and replies with
+ * the head that it then has: all clients read the same one. A client that finds the shape it wants
+ * in that head adopts its stamp, and then creates the other shards, each with the same script: the
+ * result does not depend on which client creates them. When all shards exist, the first one is
+ * marked complete.
  *
- * Nobody may use a filter before it is complete, so a shard that is missing until then has never
- * had a key, and whoever comes by can make it: a client that dies on the way leaves nothing that
- * another could not finish. A shard that is missing from a complete filter had keys, and is an
- * error.
+ * No client may use a filter before it is complete. So a shard that is missing until then has never
+ * had a key, and any client can create it: if a client dies halfway, another one can finish. A
+ * shard that is missing from a complete filter had keys, and is an error.
  *
- * So nothing here may be sent twice blindly. Say that a shard was made, that the answer was lost,
- * that others found the shard, and added keys, and that the server then lost it: to make it again
- * under the identity which they hold would turn an error into "absent". Therefore what was sent,
- * and not answered, is not sent again as it was. For the first shard every attempt has a stamp of
- * its own, and finds either what the last one has made, and joins it, or nothing, and makes another
- * filter. For the others the state of the first is looked at again before each attempt.
+ * So no command here may simply be sent twice. Suppose that a shard was created, that the reply was
+ * lost, that other clients found the shard and added keys, and that the server then lost it.
+ * Creating it again under the same identity would turn an error into "not a member". Therefore a
+ * command that was sent, and not answered, is not sent again unchanged. For the first shard, every
+ * attempt has its own stamp: it either finds what the last attempt has created, and joins it, or
+ * finds nothing, and creates another filter. For the other shards, the state of the first is read
+ * again before each attempt.
  *
- * What remains is the time between that look and the making of the shard: should others complete
- * the filter, add keys, and lose that very shard in it, the shard comes back empty. That is the
- * time of a round trip, or as long as a command is held up on its way by something that then still
- * delivers it.
+ * One gap remains, between that read and the creation of the shard: if other clients complete the
+ * filter, add keys, and lose that very shard in between, the shard comes back empty. The gap lasts
+ * for a round trip, or as long as the network delays a command that it then still delivers.
  *
- * Where a server has no memory for a shard, its maker takes away what there is: first the first
- * shard, if it is not complete, in one step, after which nobody can complete it.
+ * If a server has no memory for a shard, the client that created the filter deletes what there is:
+ * first the first shard, if it is not complete, in one step, after which no client can complete it.
  */
 #include "redis/filter/redis_filter.h"
 
@@ -46,52 +45,51 @@ uint64_t blyi_remote_time_in(uint64_t ms) {
     return ms < INT64_MAX - passed ? passed + ms : INT64_MAX;
 }
 
-/* How long attempts go on. */
-typedef struct patience {
+/* Limits the time of repeated attempts. */
+typedef struct create_timer {
     struct timespec since;
-    int pause; /* ms, before the next one */
-} patience;
+    int pause; /* ms, before the next attempt */
+} create_timer;
 
-static patience begin_patience(void) {
+static create_timer create_timer_start(void) {
     enum { FIRST_PAUSE_MS = 10 };
-    patience p = {.pause = FIRST_PAUSE_MS};
+    create_timer p = {.pause = FIRST_PAUSE_MS};
     (void)clock_gettime(CLOCK_MONOTONIC, &p.since);
     return p;
 }
 
-/* Whether what failed is to be tried again, after a pause: an answer was lost, and there is time.
- */
-static bool try_again(const bly_redis_filter *f, bly_status status, patience *p) {
-    enum { RETRY_MS = 15000, MOST_PAUSE_MS = 500 };
-    const int64_t most = f->retry_ms ? f->retry_ms : RETRY_MS;
+/* Whether to try again: a reply was lost, and there is time. Pauses first. */
+static bool create_try_again(const bly_redis_filter *f, bly_status status, create_timer *p) {
+    enum { RETRY_MS = 15000, MAX_PAUSE_MS = 500 };
+    const int64_t max_ms = f->retry_ms ? f->retry_ms : RETRY_MS;
     struct timespec now;
     if (status != BLY_EIO || !f->lost || f->no_retry)
         return false;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     const int64_t passed =
         (int64_t)(now.tv_sec - p->since.tv_sec) * 1000 + (now.tv_nsec - p->since.tv_nsec) / 1000000;
-    if (passed >= most)
+    if (passed >= max_ms)
         return false;
     (void)poll(NULL, 0, p->pause);
-    p->pause = p->pause * 2 < MOST_PAUSE_MS ? p->pause * 2 : MOST_PAUSE_MS;
+    p->pause = p->pause * 2 < MAX_PAUSE_MS ? p->pause * 2 : MAX_PAUSE_MS;
     return true;
 }
 
 /* ---- the first shard ------------------------------------------------------------------------- */
 
-typedef struct making {
+typedef struct create_state {
     uint64_t expire_at;
-    bool complete; /* it was, before */
-    bool made;     /* by us */
-} making;
+    bool complete; /* the filter was complete before */
+    bool made;     /* this client created the first shard */
+} create_state;
 
-typedef struct described {
+typedef struct create_description {
     char text[128];
-} described;
+} create_description;
 
-static described describe(const bly_bitmap *b) {
+static create_description create_describe(const bly_bitmap *b) {
     const bool keyed = b->hasher.id == BLY_HASH_SIPHASH;
-    described d;
+    create_description d;
     (void)snprintf(d.text, sizeof d.text,
                    keyed ? "%s, %" PRIu64 " bits, %" PRIu64 " keys at %g, %s, key id %016" PRIx64
                            ", %" PRIu32 " shard%s"
@@ -103,55 +101,56 @@ static described describe(const bly_bitmap *b) {
     return d;
 }
 
-/* It differs only in the secret key. */
-static bool other_key(const bly_bitmap *asked, const bly_bitmap *there) {
+/* Whether they differ only in the secret key. */
+static bool create_other_key(const bly_bitmap *requested, const bly_bitmap *there) {
     bly_bitmap same = *there;
-    if (asked->hasher.id != BLY_HASH_SIPHASH || there->hasher.id != BLY_HASH_SIPHASH)
+    if (requested->hasher.id != BLY_HASH_SIPHASH || there->hasher.id != BLY_HASH_SIPHASH)
         return false;
-    same.hasher.seed = asked->hasher.seed;
-    return bly_bitmap_alike(asked, &same);
+    same.hasher.seed = requested->hasher.seed;
+    return bly_bitmap_alike(requested, &same);
 }
 
-static bly_status compare(bly_redis_filter *f, const bly_bitmap_head *head) {
+static bly_status create_compare(bly_redis_filter *f, const bly_bitmap_head *head) {
     if (head->shard != 0)
         return blyi_remote_fail(
             f, BLY_EMISMATCH, "this is a part of another filter, number %u of %u; use another name",
             (unsigned)head->shard + 1, (unsigned)head->bitmap.shards);
     if (bly_bitmap_alike(&f->bitmap, &head->bitmap))
         return BLY_OK;
-    return blyi_remote_fail(f, other_key(&f->bitmap, &head->bitmap) ? BLY_EKEY : BLY_EMISMATCH,
+    return blyi_remote_fail(f,
+                            create_other_key(&f->bitmap, &head->bitmap) ? BLY_EKEY : BLY_EMISMATCH,
                             "there is another filter: %s; asked for: %s",
-                            describe(&head->bitmap).text, describe(&f->bitmap).text);
+                            create_describe(&head->bitmap).text, create_describe(&f->bitmap).text);
 }
 
-static bly_status make_shard(bly_redis_filter *f, void *ctx, uint64_t shard,
-                             bly_bitmap_command **out) {
-    const making *m = ctx;
+static bly_status create_shard_command(bly_redis_filter *f, void *ctx, uint64_t shard,
+                                       bly_bitmap_command **out) {
+    const create_state *m = ctx;
     return bly_bitmap_create(&f->bitmap, f->name, (uint32_t)shard, m->expire_at, out);
 }
 
-static bool has_digit(const bly_redis_value *value) {
+static bool create_has_digit(const bly_redis_value *value) {
     const char *text = value->text.data;
     return value->type == BLY_REDIS_TEXT && value->text.size > 0 &&
            (text[0] == '0' || text[0] == '1');
 }
 
-/* The head stands behind a digit. It is read without its secret key: what the key is for, or that
- * it is another, is told by comparing. */
-static bly_status read_first(bly_redis_filter *f, void *ctx, uint64_t shard,
-                             const bly_redis_value *value, bool repeated) {
-    making *m = ctx;
+/* The reply is a digit, then the head. The head is read without the secret key: comparing the
+ * shapes tells whether the filter has another key. */
+static bly_status create_read_first(bly_redis_filter *f, void *ctx, uint64_t shard,
+                                    const bly_redis_value *value, bool repeated) {
+    create_state *m = ctx;
     bly_bitmap_head head;
     bly_redis_reason why;
     bool made;
     (void)shard;
     (void)repeated;
-    if (!has_digit(value))
-        return blyi_remote_nonsense(f);
-    bly_status status = blyi_bitmap_created_peek(value, &made, &head, &why);
+    if (!create_has_digit(value))
+        return blyi_remote_bad_reply(f);
+    bly_status status = blyi_bitmap_created_keyless(value, &made, &head, &why);
     if (status)
         return blyi_remote_fail(f, status, "%s", why.text);
-    status = compare(f, &head);
+    status = create_compare(f, &head);
     if (status)
         return status;
     m->made = made;
@@ -162,11 +161,12 @@ static bly_status read_first(bly_redis_filter *f, void *ctx, uint64_t shard,
     return BLY_OK;
 }
 
-static bly_status make_first(bly_redis_filter *f, making *m) {
-    static const blyi_errand first = {.make = make_shard, .read = read_first, .once = true};
-    patience p = begin_patience();
+static bly_status create_first_shard(bly_redis_filter *f, create_state *m) {
+    static const blyi_shard_command first = {
+        .build = create_shard_command, .read = create_read_first, .once = true};
+    create_timer p = create_timer_start();
     bly_status status = blyi_remote_run(f, &first, m, 0, 1);
-    while (try_again(f, status, &p)) {
+    while (create_try_again(f, status, &p)) {
         status = blyi_bitmap_stamp(&f->bitmap);
         if (status)
             return blyi_remote_fail(f, status, "the system gives no random numbers");
@@ -177,13 +177,13 @@ static bly_status make_first(bly_redis_filter *f, making *m) {
 
 /* ---- the others ------------------------------------------------------------------------------ */
 
-static bly_status read_other(bly_redis_filter *f, void *ctx, uint64_t shard,
-                             const bly_redis_value *value, bool repeated) {
+static bly_status create_read_other(bly_redis_filter *f, void *ctx, uint64_t shard,
+                                    const bly_redis_value *value, bool repeated) {
     const bly_bytes text = value->text;
     (void)ctx;
     (void)repeated;
-    if (!has_digit(value))
-        return blyi_remote_nonsense(f);
+    if (!create_has_digit(value))
+        return blyi_remote_bad_reply(f);
     if (text.size > 1 &&
         blyi_remote_is_ours(f, (uint32_t)shard,
                             (bly_bytes){(const char *)text.data + 1, text.size - 1}))
@@ -191,20 +191,22 @@ static bly_status read_other(bly_redis_filter *f, void *ctx, uint64_t shard,
     return blyi_remote_fail(f, BLY_EMISMATCH,
                             "%s is in the way of %s: it belongs to a filter that was there before, "
                             "or to none; delete it, and try again",
-                            blyi_remote_show(f, (uint32_t)shard).text, blyi_remote_show(f, 0).text);
+                            blyi_remote_key_text(f, (uint32_t)shard).text,
+                            blyi_remote_key_text(f, 0).text);
 }
 
-static bly_status ask_completion(bly_redis_filter *f, void *ctx, uint64_t i,
-                                 bly_bitmap_command **out) {
+static bly_status create_completion_command(bly_redis_filter *f, void *ctx, uint64_t i,
+                                            bly_bitmap_command **out) {
     (void)ctx;
     (void)i;
     return bly_bitmap_complete(&f->bitmap, f->name, out);
 }
 
-/* A helper's shards shall vanish when the first one does, whatever the helper would have wanted. */
-static bly_status read_expiry(bly_redis_filter *f, void *ctx, uint64_t shard,
-                              const bly_redis_value *value, bool repeated) {
-    making *m = ctx;
+/* A client that joins creates shards with the expiry of the first one, whatever it was asked for.
+ */
+static bly_status create_read_expiry(bly_redis_filter *f, void *ctx, uint64_t shard,
+                                     const bly_redis_value *value, bool repeated) {
+    create_state *m = ctx;
     blyi_shard_facts facts;
     (void)shard;
     (void)repeated;
@@ -214,15 +216,15 @@ static bly_status read_expiry(bly_redis_filter *f, void *ctx, uint64_t shard,
     return status;
 }
 
-/* Whether somebody else has completed it by now. */
-static bly_status read_state(bly_redis_filter *f, void *ctx, uint64_t shard,
-                             const bly_redis_value *value, bool repeated) {
-    making *m = ctx;
+/* Reads whether another client has completed the filter. */
+static bly_status create_read_state(bly_redis_filter *f, void *ctx, uint64_t shard,
+                                    const bly_redis_value *value, bool repeated) {
+    create_state *m = ctx;
     bly_bitmap_head head;
     bly_redis_reason why;
     (void)shard;
     (void)repeated;
-    const bly_status status = blyi_bitmap_head_peek(value, NULL, &head, &why);
+    const bly_status status = blyi_bitmap_head_read_keyless(value, NULL, &head, &why);
     if (status)
         return blyi_remote_fail(f, status, "%s", why.text);
     if (!blyi_remote_is_ours(f, 0, value->text))
@@ -231,54 +233,64 @@ static bly_status read_state(bly_redis_filter *f, void *ctx, uint64_t shard,
     return BLY_OK;
 }
 
-/* Shards `from` up to and without `upto`, unless the filter has become complete: m->complete. */
-static bly_status make_some(bly_redis_filter *f, making *m, uint32_t from, uint32_t upto) {
-    static const blyi_errand state = {.make = blyi_remote_ask_head, .read = read_state},
-                             shard = {.make = make_shard, .read = read_other, .once = true};
-    patience p = begin_patience();
+/* Creates the shards from `from` up to, but not including, `upto`, unless the filter has become
+ * complete: m->complete. */
+static bly_status create_some_shards(bly_redis_filter *f, create_state *m, uint32_t from,
+                                     uint32_t upto) {
+    static const blyi_shard_command state = {.build = blyi_remote_head_command,
+                                             .read = create_read_state},
+                                    shard = {.build = create_shard_command,
+                                             .read = create_read_other,
+                                             .once = true};
+    create_timer p = create_timer_start();
     bly_status status;
     do {
         status = blyi_remote_run(f, &state, m, 0, 1);
         if (status == BLY_OK && !m->complete)
             status = blyi_remote_run(f, &shard, m, from, upto);
-    } while (try_again(f, status, &p));
+    } while (create_try_again(f, status, &p));
     return status;
 }
 
-static bly_status make_rest(bly_redis_filter *f, making *m) {
-    static const blyi_errand expiry = {.make = blyi_remote_ask_facts, .read = read_expiry},
-                             completion = {.make = ask_completion, .read = blyi_remote_read_one};
+static bly_status create_other_shards(bly_redis_filter *f, create_state *m) {
+    static const blyi_shard_command expiry = {.build = blyi_remote_facts_command,
+                                              .read = create_read_expiry},
+                                    completion = {.build = create_completion_command,
+                                                  .read = blyi_remote_expect_one};
     bly_status status = m->made ? BLY_OK : blyi_remote_run(f, &expiry, m, 0, 1);
     for (uint32_t from = 1; status == BLY_OK && from < f->bitmap.shards;) {
-        const uint32_t upto = blyi_remote_group(f, from);
-        status = make_some(f, m, from, upto);
+        const uint32_t upto = blyi_remote_group_end(f, from);
+        status = create_some_shards(f, m, from, upto);
         if (status == BLY_OK && m->complete)
-            return blyi_remote_check_rest(f);
+            return blyi_remote_check_other_heads(f);
         from = upto;
     }
     return status ? status : blyi_remote_run(f, &completion, NULL, 0, 1);
 }
 
-/* ---- taking it back -------------------------------------------------------------------------- */
+/* ---- undoing it -------------------------------------------------------------------------------
+ */
 
-static bly_status ask_unfinished_drop(bly_redis_filter *f, void *ctx, uint64_t i,
-                                      bly_bitmap_command **out) {
+static bly_status create_drop_unfinished_command(bly_redis_filter *f, void *ctx, uint64_t i,
+                                                 bly_bitmap_command **out) {
     (void)ctx;
     (void)i;
     return blyi_bitmap_drop_unfinished(&f->bitmap, f->name, out);
 }
 
-static bly_status read_drop(bly_redis_filter *f, void *ctx, uint64_t i,
-                            const bly_redis_value *value, bool repeated) {
+static bly_status create_read_drop(bly_redis_filter *f, void *ctx, uint64_t i,
+                                   const bly_redis_value *value, bool repeated) {
     bool *gone = ctx;
     *gone = value->integer == 1;
-    return blyi_remote_read_any(f, NULL, i, value, repeated);
+    return blyi_remote_expect_zero_or_one(f, NULL, i, value, repeated);
 }
 
-/* What has been made of a filter that a server refused to make all of. */
-static void take_back(bly_redis_filter *f) {
-    static const blyi_errand first = {.make = ask_unfinished_drop, .read = read_drop},
-                             others = {.make = blyi_remote_ask_drop, .read = blyi_remote_read_any};
+/* Deletes what was created of a filter that a server refused to create completely. */
+static void create_undo(bly_redis_filter *f) {
+    static const blyi_shard_command first = {.build = create_drop_unfinished_command,
+                                             .read = create_read_drop},
+                                    others = {.build = blyi_remote_drop_command,
+                                              .read = blyi_remote_expect_zero_or_one};
     const bly_redis_reason why = f->why;
     const int saved = errno;
     bool gone = false;
@@ -291,7 +303,7 @@ static void take_back(bly_redis_filter *f) {
 bly_status bly_redis_filter_create(const bly_redis_url *url, const bly_bitmap_spec *spec,
                                    const bly_redis_filter_options *options, bly_redis_reason *why,
                                    bly_redis_filter **out) {
-    making m = {.expire_at = blyi_remote_time_in(spec->expire_ms)};
+    create_state m = {.expire_at = blyi_remote_time_in(spec->expire_ms)};
     bly_bitmap bitmap;
     bly_redis_filter *f;
     *out = NULL;
@@ -301,13 +313,13 @@ bly_status bly_redis_filter_create(const bly_redis_url *url, const bly_bitmap_sp
     if (status)
         return status;
     f->bitmap = bitmap;
-    status = make_first(f, &m);
+    status = create_first_shard(f, &m);
     if (status == BLY_OK && m.complete)
-        status = blyi_remote_check_rest(f);
+        status = blyi_remote_check_other_heads(f);
     else if (status == BLY_OK && bitmap.shards > 1) {
-        status = make_rest(f, &m);
+        status = create_other_shards(f, &m);
         if (status == BLY_EREFUSED && m.made)
-            take_back(f);
+            create_undo(f);
     }
     return blyi_remote_finish(f, status, why, out);
 }

@@ -1,5 +1,6 @@
-/* A filter on servers: finding one, and the handle. */
+/* The handle of a filter on servers: opens an existing filter, and closes it. */
 #include "redis/filter/redis_filter.h"
+
 #include "redis/bitmap/shard_keys.h"
 
 #include <errno.h>
@@ -9,22 +10,22 @@
 
 /* ---- the handle ------------------------------------------------------------------------------ */
 
-static bly_status copy_name(bly_bytes key, bly_redis_filter *f, bly_redis_reason *why) {
-    const char *said = key.data ? "the key's name is longer than 64 KiB"
-                                : "the address names no key; put it behind the server: "
-                                  "redis://HOST/KEY";
+static bly_status remote_copy_name(bly_bytes key, bly_redis_filter *f, bly_redis_reason *why) {
+    const char *problem = key.data ? "the key's name is longer than 64 KiB"
+                                   : "the address names no key; put it behind the server: "
+                                     "redis://HOST/KEY";
     bly_status status = BLY_EINVAL;
-    if (key.data && blyi_name_fits(key)) {
+    if (key.data && blyi_key_name_fits(key)) {
         char *name = malloc(key.size + 1);
         if (name) {
             memcpy(name, key.data, key.size);
             f->name = (bly_bytes){name, key.size};
             return BLY_OK;
         }
-        said = "out of memory";
+        problem = "out of memory";
         status = BLY_ENOMEM;
     }
-    (void)snprintf(why->text, sizeof why->text, "%s", said);
+    (void)snprintf(why->text, sizeof why->text, "%s", problem);
     return status;
 }
 
@@ -32,7 +33,7 @@ bly_status blyi_remote_connect(const bly_redis_url *url, const bly_redis_filter_
                                bly_redis_reason *why, bly_redis_filter **out) {
     static const bly_redis_filter_options none;
     const bly_redis_filter_options *o = options ? options : &none;
-    bly_redis_reason unasked, *reason = why ? why : &unasked;
+    bly_redis_reason ignored, *reason = why ? why : &ignored;
     *out = NULL;
     bly_redis_filter *f = calloc(1, sizeof *f);
     if (!f) {
@@ -42,9 +43,9 @@ bly_status blyi_remote_connect(const bly_redis_url *url, const bly_redis_filter_
     f->batch = o->batch;
     f->retry_ms = o->retry_ms;
     f->no_retry = o->no_retry;
-    bly_status status = copy_name(url->key, f, reason);
+    bly_status status = remote_copy_name(url->key, f, reason);
     if (status == BLY_OK)
-        status = blyi_exchange_open(url, o, reason, &f->exchange);
+        status = blyi_executor_open(url, o, reason, &f->executor);
     if (status == BLY_OK)
         *out = f;
     else
@@ -67,7 +68,7 @@ void bly_redis_filter_close(bly_redis_filter *f) {
     if (!f)
         return;
     const int saved = errno;
-    blyi_exchange_close(f->exchange);
+    blyi_executor_close(f->executor);
     free((void *)(uintptr_t)f->name.data);
     free(f->tags);
     free(f);
@@ -84,8 +85,8 @@ const char *bly_redis_filter_why(const bly_redis_filter *f) {
 
 /* ---- heads ----------------------------------------------------------------------------------- */
 
-bly_status blyi_remote_ask_head(bly_redis_filter *f, void *ctx, uint64_t shard,
-                                bly_bitmap_command **out) {
+bly_status blyi_remote_head_command(bly_redis_filter *f, void *ctx, uint64_t shard,
+                                    bly_bitmap_command **out) {
     (void)ctx;
     const size_t size = bly_bitmap_key(&f->bitmap, f->name, (uint32_t)shard, NULL, 0);
     char *key = malloc(size + 1);
@@ -103,47 +104,49 @@ bool blyi_remote_is_ours(const bly_redis_filter *f, uint32_t shard, bly_bytes he
     return head.size >= BLYI_BITMAP_IDENTITY && memcmp(head.data, own, BLYI_BITMAP_IDENTITY) == 0;
 }
 
-static bly_status read_other_head(bly_redis_filter *f, void *ctx, uint64_t i,
-                                  const bly_redis_value *value, bool repeated) {
+static bly_status remote_read_other_head(bly_redis_filter *f, void *ctx, uint64_t i,
+                                         const bly_redis_value *value, bool repeated) {
     const uint32_t shard = (uint32_t)i;
     (void)ctx;
     (void)repeated;
     if (blyi_remote_is_ours(f, shard, value->text))
         return BLY_OK;
-    const blyi_shown first = blyi_remote_show(f, 0), here = blyi_remote_show(f, shard);
+    const blyi_key_text first = blyi_remote_key_text(f, 0), here = blyi_remote_key_text(f, shard);
     if (value->text.size == 0)
         return blyi_remote_fail(
             f, BLY_EMISSING,
             "%s, one of the %u strings of %s, is not there: deleted, evicted or "
-            "lost; delete the others too, and make the filter anew",
+            "lost; delete the others too, and recreate the filter",
             here.text, (unsigned)f->bitmap.shards, first.text);
     return blyi_remote_fail(f, BLY_EMISMATCH,
-                            "%s is not the part of %s that it should be; delete both, and make the "
-                            "filter anew",
+                            "%s is not the part of %s that it should be; delete both, and recreate "
+                            "the filter",
                             here.text, first.text);
 }
 
-bly_status blyi_remote_check_rest(bly_redis_filter *f) {
-    static const blyi_errand errand = {.make = blyi_remote_ask_head, .read = read_other_head};
-    return blyi_remote_run(f, &errand, NULL, 1, f->bitmap.shards);
+bly_status blyi_remote_check_other_heads(bly_redis_filter *f) {
+    static const blyi_shard_command command = {.build = blyi_remote_head_command,
+                                               .read = remote_read_other_head};
+    return blyi_remote_run(f, &command, NULL, 1, f->bitmap.shards);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-typedef struct opening {
+typedef struct remote_opening {
     const bly_hasher *hasher;
     bool without_key;
-} opening;
+} remote_opening;
 
-static bly_status read_first_head(bly_redis_filter *f, void *ctx, uint64_t i,
-                                  const bly_redis_value *value, bool repeated) {
-    const opening *o = ctx;
+static bly_status remote_read_first_head(bly_redis_filter *f, void *ctx, uint64_t i,
+                                         const bly_redis_value *value, bool repeated) {
+    const remote_opening *o = ctx;
     bly_bitmap_head head;
     bly_redis_reason why;
     (void)i;
     (void)repeated;
-    const bly_status status = (o->without_key ? blyi_bitmap_head_peek : bly_bitmap_head_read)(
-        value, o->hasher, &head, &why);
+    const bly_status status =
+        (o->without_key ? blyi_bitmap_head_read_keyless : bly_bitmap_head_read)(value, o->hasher,
+                                                                                &head, &why);
     if (status)
         return blyi_remote_fail(f, status, "%s", why.text);
     if (head.shard != 0)
@@ -163,18 +166,18 @@ static bly_status read_first_head(bly_redis_filter *f, void *ctx, uint64_t i,
 bly_status bly_redis_filter_open(const bly_redis_url *url, const bly_hasher *hasher,
                                  const bly_redis_filter_options *options, bly_redis_reason *why,
                                  bly_redis_filter **out) {
-    static const blyi_errand errand = {
-        .make = blyi_remote_ask_head, .read = read_first_head, .errors = true};
-    opening o = {.hasher = hasher, .without_key = options && options->without_key};
+    static const blyi_shard_command command = {
+        .build = blyi_remote_head_command, .read = remote_read_first_head, .errors = true};
+    remote_opening o = {.hasher = hasher, .without_key = options && options->without_key};
     bly_redis_filter *f;
     bly_status status = blyi_remote_connect(url, options, why, &f);
     *out = NULL;
     if (status)
         return status;
     f->bitmap.shards = 1;
-    status = blyi_remote_run(f, &errand, &o, 0, 1);
+    status = blyi_remote_run(f, &command, &o, 0, 1);
     if (status == BLY_OK)
-        status = blyi_remote_check_rest(f);
+        status = blyi_remote_check_other_heads(f);
     return blyi_remote_finish(f, status, why, out);
 }
 

@@ -1,34 +1,37 @@
-/* filter.h - what the files about a filter on servers share. Internal.
+/* redis_filter.h - what the files of a filter on servers share. Internal.
  *
- * Everything that is done to such a filter is a set of commands, one or a few for each shard, that
- * go out in one exchange; then their answers are read. An errand says how to make the one and read
- * the other.
+ * Every operation on such a filter is a set of commands, one or a few for each shard, that run at
+ * once, and whose replies are then read. A blyi_shard_command says how to build the commands and
+ * how to read the replies.
  */
-#ifndef BLYI_REDIS_FILTER_H
-#define BLYI_REDIS_FILTER_H
+#ifndef BLYI_REDIS_FILTER_REDIS_FILTER_H
+#define BLYI_REDIS_FILTER_REDIS_FILTER_H
 
+#include "redis/bitmap/bitmap_commands.h"
 #include "redis/bitmap/bitmap_layout.h"
 #include "redis/cluster/executor.h"
 
 struct bly_redis_filter {
     bly_bitmap bitmap;
-    blyi_exchange *exchange;
-    bly_bytes name; /* the first shard's key, our own copy */
-    size_t batch;   /* keys in a command; 0: the usual number */
-    bool keyless;   /* the hasher says what it is, but cannot hash */
-    uint32_t *tags; /* of the shards' keys, as blyi_bitmap_key_again keeps them; NULL: not yet */
+    blyi_executor *executor;
+    bly_bytes name; /* the first shard's key, owned */
+    size_t batch;   /* keys in a command; 0: the default */
+    bool keyless;   /* the hasher is described, but cannot hash */
+    uint32_t *tags; /* for blyi_bitmap_key_cached, one for each shard; NULL: not yet allocated */
     uint32_t retry_ms;
     bool no_retry;
-    bool lost; /* the last run failed since the answer to something it sent but once was lost */
+    bool lost; /* the last run failed because the reply to a command with `once` was lost */
     bly_redis_reason why;
 };
 
-/* Connects, and knows the name; the bitmap is still to be filled in. `why` (may be NULL) is filled
- * in on failure. */
+/* ---- the handle ------------------------------------------------------------------------------ */
+
+/* Creates a handle with a name and a connection; the caller fills in the bitmap. `why` (may be
+ * NULL) is filled in on failure. */
 bly_status blyi_remote_connect(const bly_redis_url *url, const bly_redis_filter_options *options,
                                bly_redis_reason *why, bly_redis_filter **out);
 
-/* The end of making a handle: it is handed out, or closed, with its reason in `why`. */
+/* Ends the creation of a handle: returns it in *out or, on failure, closes it and sets `why`. */
 bly_status blyi_remote_finish(bly_redis_filter *f, bly_status status, bly_redis_reason *why,
                               bly_redis_filter **out);
 
@@ -36,72 +39,73 @@ bly_status blyi_remote_finish(bly_redis_filter *f, bly_status status, bly_redis_
 bly_status blyi_remote_fail(bly_redis_filter *f, bly_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A key, or that of a shard, as a reason shows it: cut, if it is long, and all in one line. */
-typedef struct blyi_shown {
-    char text[80];
-} blyi_shown;
-blyi_shown blyi_show_key(bly_bytes key);
-blyi_shown blyi_remote_show(const bly_redis_filter *f, uint32_t shard);
-/* Where a sentence is about a shard: its key, but "it" of the first. Who reads a reason knows what
- * filter it is about. */
-blyi_shown blyi_remote_it(const bly_redis_filter *f, uint32_t shard);
-/* What comes before a reason: nothing where it is about the first shard, else "KEY: ". */
-blyi_shown blyi_remote_before(const bly_redis_filter *f, bly_bytes key);
+/* ---- keys in reasons ------------------------------------------------------------------------- */
 
-typedef struct blyi_errand {
-    /* Command number i. */
-    bly_status (*make)(bly_redis_filter *f, void *ctx, uint64_t i, bly_bitmap_command **out);
-    /* The answer to it, which is no error; a failure of its own has its reason in f. */
+/* A shard's key as a reason shows it: shortened if it is long, with control characters replaced. */
+typedef struct blyi_key_text {
+    char text[80];
+} blyi_key_text;
+blyi_key_text blyi_remote_key_text(const bly_redis_filter *f, uint32_t shard);
+/* The subject of a sentence about a shard: its key, or "it" for the first shard, because the reader
+ * knows the filter's name. */
+blyi_key_text blyi_remote_shard_text(const bly_redis_filter *f, uint32_t shard);
+/* What precedes a reason about a key: "KEY: ", or nothing for the first shard. */
+blyi_key_text blyi_remote_key_prefix(const bly_redis_filter *f, bly_bytes key);
+
+/* ---- commands to shards ---------------------------------------------------------------------- */
+
+typedef struct blyi_shard_command {
+    /* Builds command i. */
+    bly_status (*build)(bly_redis_filter *f, void *ctx, uint64_t i, bly_bitmap_command **out);
+    /* Reads the reply to it, which is not an error. On failure, f has the reason. */
     bly_status (*read)(bly_redis_filter *f, void *ctx, uint64_t i, const bly_redis_value *value,
                        bool repeated);
-    bool errors; /* `read` takes answers that are errors, too */
-    bool once;   /* nothing is sent again after its answer was lost: BLY_EIO, and f->lost */
-} blyi_errand;
+    bool errors; /* `read` gets error replies, too */
+    bool once;   /* a command whose reply was lost is not sent again: BLY_EIO, and f->lost */
+} blyi_shard_command;
 
-/* Commands number `from` up to and without `upto`, in one exchange. The first failure in their
- * order; answers after one that could not be read are not. */
-bly_status blyi_remote_run(bly_redis_filter *f, const blyi_errand *errand, void *ctx, uint64_t from,
-                           uint64_t upto);
+/* Runs the commands from number `from` up to, but not including, `upto`. Returns the first failure
+ * in their order; replies after one that could not be read are not read. */
+bly_status blyi_remote_run(bly_redis_filter *f, const blyi_shard_command *command, void *ctx,
+                           uint64_t from, uint64_t upto);
 
-/* blyi_errand.read for commands that have done what they were told when they answer 1; and for
- * those that may have found nothing to do, and answer 0 then. BLY_ECORRUPT: another answer. */
-bly_status blyi_remote_read_one(bly_redis_filter *f, void *ctx, uint64_t i,
-                                const bly_redis_value *value, bool repeated);
-bly_status blyi_remote_read_any(bly_redis_filter *f, void *ctx, uint64_t i,
-                                const bly_redis_value *value, bool repeated);
-/* The reason of BLY_ECORRUPT where an answer is not what the command can have answered. */
-bly_status blyi_remote_nonsense(bly_redis_filter *f);
+/* Functions for blyi_shard_command.read: the reply must be 1; or 0 or 1, where 0 means that there
+ * was nothing to do. BLY_ECORRUPT: another reply. */
+bly_status blyi_remote_expect_one(bly_redis_filter *f, void *ctx, uint64_t i,
+                                  const bly_redis_value *value, bool repeated);
+bly_status blyi_remote_expect_zero_or_one(bly_redis_filter *f, void *ctx, uint64_t i,
+                                          const bly_redis_value *value, bool repeated);
+/* Sets the reason for a reply that the command cannot have, and returns BLY_ECORRUPT. */
+bly_status blyi_remote_bad_reply(bly_redis_filter *f);
 
-/* For commands that make a server clear much memory: how far the shards from `from` on may go in
- * one exchange, so that no server is silent for long. */
-uint32_t blyi_remote_group(const bly_redis_filter *f, uint32_t from);
+/* For commands that make servers clear much memory: the end of the group of shards from `from` on
+ * that may run at once, so that no server is busy for long. */
+uint32_t blyi_remote_group_end(const bly_redis_filter *f, uint32_t from);
 
-/* Whether a string that begins so is that shard. */
+/* Whether a string that begins with this head is that shard of f. */
 bool blyi_remote_is_ours(const bly_redis_filter *f, uint32_t shard, bly_bytes head);
 
-/* The heads of shards 1 and up are there, and are this filter's. */
-bly_status blyi_remote_check_rest(bly_redis_filter *f);
+/* Checks that shards 1 and up exist and belong to this filter. */
+bly_status blyi_remote_check_other_heads(bly_redis_filter *f);
 
-/* Makes the command for the head of a shard: a blyi_errand.make. */
-bly_status blyi_remote_ask_head(bly_redis_filter *f, void *ctx, uint64_t shard,
-                                bly_bitmap_command **out);
+/* Functions for blyi_shard_command.build: read the head of a shard, delete a shard, get the facts
+ * about a shard. */
+bly_status blyi_remote_head_command(bly_redis_filter *f, void *ctx, uint64_t shard,
+                                    bly_bitmap_command **out);
+bly_status blyi_remote_drop_command(bly_redis_filter *f, void *ctx, uint64_t shard,
+                                    bly_bitmap_command **out);
+bly_status blyi_remote_facts_command(bly_redis_filter *f, void *ctx, uint64_t shard,
+                                     bly_bitmap_command **out);
 
-/* Makes the command that deletes a shard: a blyi_errand.make. */
-bly_status blyi_remote_ask_drop(bly_redis_filter *f, void *ctx, uint64_t shard,
-                                bly_bitmap_command **out);
-
-/* A time in ms since 1970, so many ms from now; 0 if `ms` is 0. */
-uint64_t blyi_remote_time_in(uint64_t ms);
-
-/* What a shard is worth. */
 typedef struct blyi_shard_facts {
     uint64_t count, bytes;
-    int64_t pttl; /* -1: for ever */
+    int64_t pttl; /* -1: never expires */
 } blyi_shard_facts;
-/* The command, a blyi_errand.make, and what it answered. BLY_ECORRUPT: that is no such answer. */
-bly_status blyi_remote_ask_facts(bly_redis_filter *f, void *ctx, uint64_t shard,
-                                 bly_bitmap_command **out);
+/* Reads the reply to blyi_remote_facts_command. BLY_ECORRUPT: not such a reply. */
 bly_status blyi_remote_read_facts(bly_redis_filter *f, const bly_redis_value *value,
                                   blyi_shard_facts *out);
+
+/* The time `ms` milliseconds from now, in ms since 1970; 0 if `ms` is 0. */
+uint64_t blyi_remote_time_in(uint64_t ms);
 
 #endif

@@ -1,5 +1,7 @@
-/* Commands to the shards of a filter, and what is said when one fails. */
+/* Runs commands on the shards of a filter, and forms the reasons of their failures. */
 #include "redis/filter/redis_filter.h"
+
+#include "redis/bitmap/shard_keys.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -7,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Zeroed by servers in one exchange. One that has to do it all alone takes a second or two: less
- * than the shortest silence that anybody would call one. */
-#define GROUP_BYTES ((uint64_t)4 << 30)
+/* Bytes that servers clear in one run. A single server needs a second or two for all of them, which
+ * is less than any sensible time limit. */
+#define SHARD_GROUP_BYTES ((uint64_t)4 << 30)
 
 bly_status blyi_remote_fail(bly_redis_filter *f, bly_status status, const char *format, ...) {
     va_list args;
@@ -19,8 +21,8 @@ bly_status blyi_remote_fail(bly_redis_filter *f, bly_status status, const char *
     return status;
 }
 
-blyi_shown blyi_show_key(bly_bytes key) {
-    blyi_shown shown;
+static blyi_key_text shard_key_text(bly_bytes key) {
+    blyi_key_text shown;
     enum { ROOM = 71 };
     const size_t room = ROOM, tail = room / 2;
     const char *from = key.data;
@@ -38,72 +40,72 @@ blyi_shown blyi_show_key(bly_bytes key) {
     return shown;
 }
 
-blyi_shown blyi_remote_show(const bly_redis_filter *f, uint32_t shard) {
+blyi_key_text blyi_remote_key_text(const bly_redis_filter *f, uint32_t shard) {
     const size_t size = bly_bitmap_key(&f->bitmap, f->name, shard, NULL, 0);
     char *key = shard ? malloc(size + 1) : NULL;
     if (!key)
-        return blyi_show_key(f->name);
+        return shard_key_text(f->name);
     (void)bly_bitmap_key(&f->bitmap, f->name, shard, key, size + 1);
-    const blyi_shown shown = blyi_show_key((bly_bytes){key, size});
+    const blyi_key_text shown = shard_key_text((bly_bytes){key, size});
     free(key);
     return shown;
 }
 
-blyi_shown blyi_remote_it(const bly_redis_filter *f, uint32_t shard) {
-    return shard ? blyi_remote_show(f, shard) : (blyi_shown){"it"};
+blyi_key_text blyi_remote_shard_text(const bly_redis_filter *f, uint32_t shard) {
+    return shard ? blyi_remote_key_text(f, shard) : (blyi_key_text){"it"};
 }
 
-static bool same(bly_bytes a, bly_bytes b) {
+static bool shard_bytes_equal(bly_bytes a, bly_bytes b) {
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-/* Whether it is the key under which the first shard arrives. */
-static bool arrives_first(const bly_redis_filter *f, bly_bytes key) {
+/* Whether it is the staging key of the first shard. */
+static bool shard_is_first_staging_key(const bly_redis_filter *f, bly_bytes key) {
     char *own = key.size > f->name.size ? malloc(key.size + 1) : NULL;
     if (!own)
         return false;
-    const size_t size = blyi_bitmap_arrival_key(&f->bitmap, f->name, 0, own, key.size + 1);
-    const bool is = size <= key.size && same((bly_bytes){own, size}, key);
+    const size_t size = blyi_bitmap_staging_key(&f->bitmap, f->name, 0, own, key.size + 1);
+    const bool is = size <= key.size && shard_bytes_equal((bly_bytes){own, size}, key);
     free(own);
     return is;
 }
 
-blyi_shown blyi_remote_before(const bly_redis_filter *f, bly_bytes key) {
-    if (same(key, f->name) || arrives_first(f, key))
-        return (blyi_shown){""};
-    blyi_shown shown = blyi_show_key(key);
+blyi_key_text blyi_remote_key_prefix(const bly_redis_filter *f, bly_bytes key) {
+    if (shard_bytes_equal(key, f->name) || shard_is_first_staging_key(f, key))
+        return (blyi_key_text){""};
+    blyi_key_text shown = shard_key_text(key);
     memcpy(shown.text + strlen(shown.text), ": ", 3);
     return shown;
 }
 
-static bly_status read_answer(bly_redis_filter *f, const blyi_errand *errand, void *ctx, uint64_t i,
-                              const blyi_request *request) {
+static bly_status shard_read_reply(bly_redis_filter *f, const blyi_shard_command *command,
+                                   void *ctx, uint64_t i, const blyi_request *request) {
     const bly_redis_value value = bly_redis_reply_value(request->reply);
     bly_redis_reason why;
-    const bly_status status = errand->errors ? BLY_OK : bly_bitmap_refusal(&value, &why);
+    const bly_status status = command->errors ? BLY_OK : bly_bitmap_refusal(&value, &why);
     if (status == BLY_OK)
-        return errand->read(f, ctx, i, &value, request->repeated);
-    return blyi_remote_fail(f, status, "%s%s", blyi_remote_before(f, request->command->key).text,
-                            why.text);
+        return command->read(f, ctx, i, &value, request->repeated);
+    return blyi_remote_fail(f, status, "%s%s",
+                            blyi_remote_key_prefix(f, request->command->key).text, why.text);
 }
 
-/* All of them. The first failure in their order. */
-static bly_status carry_out(bly_redis_filter *f, const blyi_errand *errand, void *ctx,
+/* Runs the requests and reads their replies. Returns the first failure in their order. */
+static bly_status shard_run(bly_redis_filter *f, const blyi_shard_command *command, void *ctx,
                             uint64_t from, blyi_request *requests, size_t n, int *error) {
-    bly_status status = blyi_exchange_run(f->exchange, requests, n);
+    bly_status status = blyi_executor_run(f->executor, requests, n);
     *error = errno;
     if (status)
-        (void)blyi_remote_fail(f, status, "%s", blyi_exchange_why(f->exchange));
+        (void)blyi_remote_fail(f, status, "%s", blyi_executor_why(f->executor));
     for (size_t i = 0; i < n; i++)
-        f->lost = f->lost || (errand->once && requests[i].status && requests[i].repeated);
+        f->lost = f->lost || (command->once && requests[i].status && requests[i].repeated);
     for (size_t i = 0; status == BLY_OK && i < n; i++)
-        status = read_answer(f, errand, ctx, from + i, &requests[i]);
+        status = shard_read_reply(f, command, ctx, from + i, &requests[i]);
     blyi_requests_clear(requests, n);
     return status;
 }
 
-bly_status blyi_remote_run(bly_redis_filter *f, const blyi_errand *errand, void *ctx, uint64_t from,
-                           uint64_t upto) {
+bly_status blyi_remote_run(bly_redis_filter *f, const blyi_shard_command *command, void *ctx,
+                           uint64_t from, uint64_t upto) {
     const size_t n = (size_t)(upto - from);
     bly_status status = BLY_OK;
     int error = errno;
@@ -115,16 +117,16 @@ bly_status blyi_remote_run(bly_redis_filter *f, const blyi_errand *errand, void 
     if (!requests || !commands)
         status = BLY_ENOMEM;
     for (size_t i = 0; status == BLY_OK && i < n; i++) {
-        status = errand->make(f, ctx, from + i, &commands[i]);
+        status = command->build(f, ctx, from + i, &commands[i]);
         requests[i].command = commands[i];
-        requests[i].once = errand->once;
+        requests[i].once = command->once;
     }
     if (status)
         (void)blyi_remote_fail(f, status, "%s",
                                status == BLY_EINVAL ? "the key's name is too long"
                                                     : bly_strerror(status));
     else
-        status = carry_out(f, errand, ctx, from, requests, n, &error);
+        status = shard_run(f, command, ctx, from, requests, n, &error);
     for (size_t i = 0; commands && i < n; i++)
         bly_bitmap_command_free(commands[i]);
     free(commands);
@@ -133,31 +135,31 @@ bly_status blyi_remote_run(bly_redis_filter *f, const blyi_errand *errand, void 
     return status;
 }
 
-bly_status blyi_remote_nonsense(bly_redis_filter *f) {
+bly_status blyi_remote_bad_reply(bly_redis_filter *f) {
     return blyi_remote_fail(f, BLY_ECORRUPT,
-                            "the answer is none to this command; is something between here and the "
-                            "server that changes what is said?");
+                            "unexpected reply to this command; does a proxy between here and the "
+                            "server change replies?");
 }
 
-bly_status blyi_remote_read_one(bly_redis_filter *f, void *ctx, uint64_t i,
-                                const bly_redis_value *value, bool repeated) {
+bly_status blyi_remote_expect_one(bly_redis_filter *f, void *ctx, uint64_t i,
+                                  const bly_redis_value *value, bool repeated) {
     (void)ctx;
     (void)i;
     (void)repeated;
     const bool is = value->type == BLY_REDIS_INTEGER && value->integer == 1;
-    return is ? BLY_OK : blyi_remote_nonsense(f);
+    return is ? BLY_OK : blyi_remote_bad_reply(f);
 }
 
-bly_status blyi_remote_read_any(bly_redis_filter *f, void *ctx, uint64_t i,
-                                const bly_redis_value *value, bool repeated) {
+bly_status blyi_remote_expect_zero_or_one(bly_redis_filter *f, void *ctx, uint64_t i,
+                                          const bly_redis_value *value, bool repeated) {
     const bool none = value->type == BLY_REDIS_INTEGER && value->integer == 0;
-    return none ? BLY_OK : blyi_remote_read_one(f, ctx, i, value, repeated);
+    return none ? BLY_OK : blyi_remote_expect_one(f, ctx, i, value, repeated);
 }
 
-uint32_t blyi_remote_group(const bly_redis_filter *f, uint32_t from) {
+uint32_t blyi_remote_group_end(const bly_redis_filter *f, uint32_t from) {
     uint64_t bytes = bly_bitmap_shard_bytes(&f->bitmap, from);
     uint32_t upto = from + 1;
-    while (upto < f->bitmap.shards && bytes < GROUP_BYTES)
+    while (upto < f->bitmap.shards && bytes < SHARD_GROUP_BYTES)
         bytes += bly_bitmap_shard_bytes(&f->bitmap, upto++);
     return upto;
 }
