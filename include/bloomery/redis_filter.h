@@ -42,8 +42,8 @@ typedef struct bly_redis_filter_options {
     uint32_t retry_ms;    /* how long a call goes on trying while servers are away, busy, or change
                              places, since something last got done: one whose parts get done one by
                              one may take several times as long; 0: 15 s. The first connection of a
-                             handle is tried for as long, but not where no server listens or the name
-                             is not known: that is an error at once */
+                             handle is tried for as long, but not where no server listens or the
+                             name is not known: that is an error at once */
     bool no_retry;        /* it does not: the first lost connection ends the call (redirections in a
                              cluster are still followed) */
     uint32_t replicas;    /* replicas that must confirm an add (WAIT); 0: the master is enough */

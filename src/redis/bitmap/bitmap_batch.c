@@ -27,10 +27,11 @@
 #include <stdlib.h>
 
 enum {
-    BATCH_DEFAULT_KEYS = 512, /* keys in a command */
-    BATCH_MAX_KEYS = 1 << 16, /* more would keep a server from everything else for too long */
-    BATCH_HASH_GROUP = 64,    /* keys hashed at a time */
-    BATCH_GOZERO_BYTES = 4 * BLY_BITMAP_HASHES,
+    BITMAP_BATCH_DEFAULT_KEYS = 512, /* keys in a command */
+    BITMAP_BATCH_MAX_KEYS =
+        1 << 16,                  /* more would keep a server from everything else for too long */
+    BITMAP_BATCH_HASH_GROUP = 64, /* keys hashed at a time */
+    BITMAP_BATCH_GOZERO_BYTES = 4 * BLY_BITMAP_HASHES,
 };
 
 size_t blyi_bitmap_batch_mask(const bly_geometry *g, uint64_t bits, uint8_t out[64]) {
@@ -48,7 +49,7 @@ size_t blyi_bitmap_batch_mask(const bly_geometry *g, uint64_t bits, uint8_t out[
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* The state while a batch is built. */
-typedef struct batch_builder {
+typedef struct bitmap_batch_builder {
     const bly_bitmap *b;
     bly_bytes name;
     uint32_t *tags;         /* of the shards' keys, or NULL */
@@ -58,17 +59,17 @@ typedef struct batch_builder {
     size_t *starts;  /* by shard: its first key in sorted order; and the end of the last shard */
     uint8_t *packed; /* the keys' entries in sorted order */
     char *names;     /* keys and identities of shards */
-} batch_builder;
+} bitmap_batch_builder;
 
-static size_t batch_entry_bytes(const bly_bitmap *b, bly_bitmap_what what) {
+static size_t bitmap_batch_entry_bytes(const bly_bitmap *b, bly_bitmap_what what) {
     if (b->form == BLY_BITMAP_GOZERO)
-        return BATCH_GOZERO_BYTES;
+        return BITMAP_BATCH_GOZERO_BYTES;
     return 4 + (what == BLY_BITMAP_ADD ? blyi_bitmap_block_bytes(b) : 0);
 }
 
 /* Allocates one block for everything, words first. With at most 2^48 keys no 64-bit sum overflows.
  */
-static bly_status batch_allocate(batch_builder *m, bly_bitmap_what what, uint64_t n) {
+static bly_status bitmap_batch_allocate(bitmap_batch_builder *m, bly_bitmap_what what, uint64_t n) {
     const bly_bitmap *b = m->b;
     if (n > (uint64_t)1 << 48)
         return BLY_ENOMEM;
@@ -111,11 +112,11 @@ static bly_status batch_allocate(batch_builder *m, bly_bitmap_what what, uint64_
 
 /* ---- from keys to shards --------------------------------------------------------------------- */
 
-static void batch_hash_native(batch_builder *m, const bly_bytes *keys) {
-    bly_hash h[BATCH_HASH_GROUP];
+static void bitmap_batch_hash_native(bitmap_batch_builder *m, const bly_bytes *keys) {
+    bly_hash h[BITMAP_BATCH_HASH_GROUP];
     const size_t n = m->batch->n;
-    for (size_t done = 0; done < n; done += BATCH_HASH_GROUP) {
-        const size_t some = n - done < BATCH_HASH_GROUP ? n - done : BATCH_HASH_GROUP;
+    for (size_t done = 0; done < n; done += BITMAP_BATCH_HASH_GROUP) {
+        const size_t some = n - done < BITMAP_BATCH_HASH_GROUP ? n - done : BITMAP_BATCH_HASH_GROUP;
         bly_hash_keys(&m->b->hasher, keys + done, some, h);
         for (size_t i = 0; i < some; i++) {
             const blyi_spot spot = blyi_spot_of(h[i], m->b->geometry.size, 0);
@@ -126,7 +127,7 @@ static void batch_hash_native(batch_builder *m, const bly_bytes *keys) {
 }
 
 /* Sets starts[s] to the first key of shard s in sorted order, and fills `order`. */
-static void batch_sort_by_shard(batch_builder *m) {
+static void bitmap_batch_sort_by_shard(bitmap_batch_builder *m) {
     const uint64_t stride = blyi_bitmap_stride(m->b);
     const size_t n = m->batch->n;
     size_t *starts = m->starts, sum = 0;
@@ -144,7 +145,7 @@ static void batch_sort_by_shard(batch_builder *m) {
     starts[0] = 0;
 }
 
-static void batch_pack_native(batch_builder *m) {
+static void bitmap_batch_pack_native(bitmap_batch_builder *m) {
     const uint64_t stride = blyi_bitmap_stride(m->b);
     const bool masks = m->batch->what == BLY_BITMAP_ADD;
     uint8_t *to = m->packed;
@@ -157,7 +158,7 @@ static void batch_pack_native(batch_builder *m) {
     }
 }
 
-static void batch_pack_gozero(batch_builder *m, const bly_bytes *keys) {
+static void bitmap_batch_pack_gozero(bitmap_batch_builder *m, const bly_bytes *keys) {
     uint64_t offsets[BLY_BITMAP_HASHES];
     uint8_t *to = m->packed;
     for (size_t i = 0; i < m->batch->n; i++) {
@@ -171,7 +172,7 @@ static void batch_pack_gozero(batch_builder *m, const bly_bytes *keys) {
 
 /* ---- from shards to commands ----------------------------------------------------------------- */
 
-static const blyi_script *batch_script(const bly_bitmap *b, bly_bitmap_what what) {
+static const blyi_script *bitmap_batch_script(const bly_bitmap *b, bly_bitmap_what what) {
     const bool add = what == BLY_BITMAP_ADD;
     if (b->form == BLY_BITMAP_GOZERO)
         return &blyi_scripts[add ? BLYI_SCRIPT_GOZERO_ADD : BLYI_SCRIPT_GOZERO_CONTAINS];
@@ -181,10 +182,10 @@ static const blyi_script *batch_script(const bly_bitmap *b, bly_bitmap_what what
 }
 
 /* Adds one command for `count` keys from `first` on, in sorted order. */
-static void batch_add_command(batch_builder *m, bly_bytes key, bly_bytes identity, size_t first,
-                              size_t count) {
+static void bitmap_batch_add_command(bitmap_batch_builder *m, bly_bytes key, bly_bytes identity,
+                                     size_t first, size_t count) {
     blyi_batch_command *c = &m->batch->command[m->batch->commands++];
-    const blyi_script *script = batch_script(m->b, m->batch->what);
+    const blyi_script *script = bitmap_batch_script(m->b, m->batch->what);
     const bool blocks = script == &blyi_scripts[BLYI_SCRIPT_BLOCKS];
     size_t n = 0;
     c->first = first;
@@ -209,7 +210,7 @@ static void batch_add_command(batch_builder *m, bly_bytes key, bly_bytes identit
     };
 }
 
-static void batch_add_shard(batch_builder *m, uint32_t shard) {
+static void bitmap_batch_add_shard(bitmap_batch_builder *m, uint32_t shard) {
     uint8_t head[BLY_BITMAP_HEAD];
     const size_t past = m->starts[shard + 1];
     const bly_bytes key = {
@@ -228,8 +229,8 @@ static void batch_add_shard(batch_builder *m, uint32_t shard) {
         m->names += identity.size + 1;
     }
     for (size_t first = m->starts[shard]; first < past; first += m->max_keys)
-        batch_add_command(m, key, identity, first,
-                          past - first < m->max_keys ? past - first : m->max_keys);
+        bitmap_batch_add_command(m, key, identity, first,
+                                 past - first < m->max_keys ? past - first : m->max_keys);
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
@@ -237,28 +238,29 @@ static void batch_add_shard(batch_builder *m, uint32_t shard) {
 bly_status blyi_bitmap_batch_open(const bly_bitmap *b, bly_bytes name, uint32_t *tags,
                                   bly_bitmap_what what, const bly_bytes *keys, size_t n,
                                   size_t max_keys, bly_bitmap_batch **out) {
-    batch_builder m = {.b = b, .name = name, .tags = tags, .entry = batch_entry_bytes(b, what)};
-    m.max_keys = max_keys == 0               ? BATCH_DEFAULT_KEYS
-                 : max_keys < BATCH_MAX_KEYS ? max_keys
-                                             : BATCH_MAX_KEYS;
+    bitmap_batch_builder m = {
+        .b = b, .name = name, .tags = tags, .entry = bitmap_batch_entry_bytes(b, what)};
+    m.max_keys = max_keys == 0                      ? BITMAP_BATCH_DEFAULT_KEYS
+                 : max_keys < BITMAP_BATCH_MAX_KEYS ? max_keys
+                                                    : BITMAP_BATCH_MAX_KEYS;
     *out = NULL;
     if ((what != BLY_BITMAP_ADD && what != BLY_BITMAP_CONTAINS) || !blyi_key_name_fits(name))
         return BLY_EINVAL;
     if (b->hasher.id == BLY_HASH_NONE || blyi_hasher_is_hollow(&b->hasher))
         return BLY_EKEY;
-    bly_status status = batch_allocate(&m, what, n);
+    bly_status status = bitmap_batch_allocate(&m, what, n);
     if (status != BLY_OK)
         return status;
     if (b->form == BLY_BITMAP_GOZERO) {
-        batch_pack_gozero(&m, keys);
+        bitmap_batch_pack_gozero(&m, keys);
     } else {
-        batch_hash_native(&m, keys);
-        batch_sort_by_shard(&m);
-        batch_pack_native(&m);
+        bitmap_batch_hash_native(&m, keys);
+        bitmap_batch_sort_by_shard(&m);
+        bitmap_batch_pack_native(&m);
     }
     for (uint32_t shard = 0; shard < b->shards; shard++)
         if (m.starts[shard] < m.starts[shard + 1])
-            batch_add_shard(&m, shard);
+            bitmap_batch_add_shard(&m, shard);
     *out = m.batch;
     return BLY_OK;
 }

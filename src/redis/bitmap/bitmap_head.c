@@ -16,21 +16,21 @@
 
 #include <stdio.h>
 
-enum { HEAD_VERSION = 1 };
+enum { BITMAP_HEAD_VERSION = 1 };
 
 enum {
-    HEAD_AT_VERSION = 4,
-    HEAD_AT_SHARD = 8,
-    HEAD_AT_SHARDS = 12,
-    HEAD_AT_STAMP = 16,
-    HEAD_AT_HEADER = 24,
-    HEAD_AT_SUM = HEAD_AT_HEADER + BLYI_HEADER_BYTES,
+    BITMAP_HEAD_AT_VERSION = 4,
+    BITMAP_HEAD_AT_SHARD = 8,
+    BITMAP_HEAD_AT_SHARDS = 12,
+    BITMAP_HEAD_AT_STAMP = 16,
+    BITMAP_HEAD_AT_HEADER = 24,
+    BITMAP_HEAD_AT_SUM = BITMAP_HEAD_AT_HEADER + BLYI_HEADER_BYTES,
 };
 
-static const uint8_t head_magic[4] = {'B', 'L', 'Y', 'R'};
+static const uint8_t bitmap_head_magic[4] = {'B', 'L', 'Y', 'R'};
 
-static uint32_t head_checksum(const uint8_t *head) {
-    return (uint32_t)blyi_body_sum(head, HEAD_AT_SUM);
+static uint32_t bitmap_head_checksum(const uint8_t *head) {
+    return (uint32_t)blyi_body_sum(head, BITMAP_HEAD_AT_SUM);
 }
 
 void blyi_bitmap_head_encode(const bly_bitmap *b, uint32_t shard, bool complete,
@@ -44,24 +44,25 @@ void blyi_bitmap_head_encode(const bly_bitmap *b, uint32_t shard, bool complete,
         .key_rule = b->key_rule,
     };
     memset(out, 0, BLY_BITMAP_HEAD);
-    memcpy(out, head_magic, sizeof head_magic);
-    out[HEAD_AT_VERSION] = HEAD_VERSION;
-    blyi_store32le(out + HEAD_AT_SHARD, shard);
-    blyi_store32le(out + HEAD_AT_SHARDS, b->shards);
-    blyi_store64le(out + HEAD_AT_STAMP, b->stamp);
-    blyi_header_encode(&shape, 0, out + HEAD_AT_HEADER);
-    blyi_store32le(out + HEAD_AT_SUM, head_checksum(out));
+    memcpy(out, bitmap_head_magic, sizeof bitmap_head_magic);
+    out[BITMAP_HEAD_AT_VERSION] = BITMAP_HEAD_VERSION;
+    blyi_store32le(out + BITMAP_HEAD_AT_SHARD, shard);
+    blyi_store32le(out + BITMAP_HEAD_AT_SHARDS, b->shards);
+    blyi_store64le(out + BITMAP_HEAD_AT_STAMP, b->stamp);
+    blyi_header_encode(&shape, 0, out + BITMAP_HEAD_AT_HEADER);
+    blyi_store32le(out + BITMAP_HEAD_AT_SUM, bitmap_head_checksum(out));
     out[BLYI_BITMAP_STATE_AT] = complete || shard > 0;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static const char head_foreign[] = "the key holds something that is not a Bloomery filter, or is "
-                                   "damaged; use another name, or delete it";
+static const char bitmap_head_foreign[] =
+    "the key holds something that is not a Bloomery filter, or is "
+    "damaged; use another name, or delete it";
 
 /* Returns `status`, and sets the reason for it. */
-static bly_status head_fail(bly_status status, bly_redis_reason *why) {
-    const char *text = status == BLY_EMISSING ? "there is no such key" : head_foreign;
+static bly_status bitmap_head_fail(bly_status status, bly_redis_reason *why) {
+    const char *text = status == BLY_EMISSING ? "there is no such key" : bitmap_head_foreign;
     if (status == BLY_EVERSION)
         text = "the filter was made by a newer version of Bloomery, which is needed to use it";
     else if (status == BLY_EHASHER)
@@ -73,7 +74,7 @@ static bly_status head_fail(bly_status status, bly_redis_reason *why) {
     return status;
 }
 
-static bly_status head_bind(bly_bitmap *b, const bly_hasher *given, bool without_key) {
+static bly_status bitmap_head_bind(bly_bitmap *b, const bly_hasher *given, bool without_key) {
     blyi_header h = {.shape = {.hasher = b->hasher}};
     bly_open_options options = {.flags = without_key ? BLY_OPEN_WITHOUT_KEY : 0};
     if (b->hasher.id == BLY_HASH_CUSTOM)
@@ -86,29 +87,30 @@ static bly_status head_bind(bly_bitmap *b, const bly_hasher *given, bool without
 }
 
 /* Whether the shard exists, and its strings are not longer than a server allows. */
-static bool head_shape_fits(const bly_bitmap_head *head) {
+static bool bitmap_head_shape_fits(const bly_bitmap_head *head) {
     const bly_bitmap *b = &head->bitmap;
     return (b->geometry.kind == BLY_SBBF || b->geometry.kind == BLY_SPLIT512) && b->shards > 0 &&
            b->shards <= BLY_BITMAP_MAX_SHARDS && b->shards <= b->geometry.size &&
            head->shard < b->shards && bly_bitmap_shard_bytes(b, 0) <= BLY_BITMAP_MAX_BYTES;
 }
 
-static bool head_rest_fits(const bly_bitmap_head *head, const uint8_t *in) {
+static bool bitmap_head_rest_fits(const bly_bitmap_head *head, const uint8_t *in) {
     uint8_t again[BLY_BITMAP_HEAD];
     blyi_bitmap_head_encode(&head->bitmap, head->shard, head->complete, again);
     memcpy(again + BLYI_BITMAP_COUNT_AT, in + BLYI_BITMAP_COUNT_AT, 8);
     return memcmp(again, in, sizeof again) == 0;
 }
 
-static bly_status head_decode(const uint8_t *in, bly_bitmap_head *out) {
+static bly_status bitmap_head_decode(const uint8_t *in, bly_bitmap_head *out) {
     blyi_header h;
-    if (memcmp(in, head_magic, sizeof head_magic) != 0 || in[HEAD_AT_VERSION] == 0)
+    if (memcmp(in, bitmap_head_magic, sizeof bitmap_head_magic) != 0 ||
+        in[BITMAP_HEAD_AT_VERSION] == 0)
         return BLY_ECORRUPT;
-    if (in[HEAD_AT_VERSION] > HEAD_VERSION)
+    if (in[BITMAP_HEAD_AT_VERSION] > BITMAP_HEAD_VERSION)
         return BLY_EVERSION;
-    if (blyi_load32le(in + HEAD_AT_SUM) != head_checksum(in))
+    if (blyi_load32le(in + BITMAP_HEAD_AT_SUM) != bitmap_head_checksum(in))
         return BLY_ECORRUPT;
-    bly_status status = blyi_header_decode(in + HEAD_AT_HEADER, &h);
+    bly_status status = blyi_header_decode(in + BITMAP_HEAD_AT_HEADER, &h);
     if (status != BLY_OK)
         return status == BLY_EKIND ? BLY_ECORRUPT : status;
     *out = (bly_bitmap_head){
@@ -119,67 +121,67 @@ static bly_status head_decode(const uint8_t *in, bly_bitmap_head *out) {
                 .capacity = h.shape.capacity,
                 .fpr = h.shape.fpr,
                 .hasher = h.shape.hasher,
-                .shards = blyi_load32le(in + HEAD_AT_SHARDS),
-                .stamp = blyi_load64le(in + HEAD_AT_STAMP),
+                .shards = blyi_load32le(in + BITMAP_HEAD_AT_SHARDS),
+                .stamp = blyi_load64le(in + BITMAP_HEAD_AT_STAMP),
                 .approximate = h.shape.approximate,
                 .key_rule = h.shape.key_rule,
             },
-        .shard = blyi_load32le(in + HEAD_AT_SHARD),
+        .shard = blyi_load32le(in + BITMAP_HEAD_AT_SHARD),
         .count = blyi_load64le(in + BLYI_BITMAP_COUNT_AT),
         .complete = in[BLYI_BITMAP_STATE_AT] == 1,
     };
-    return head_shape_fits(out) && head_rest_fits(out, in) ? BLY_OK : BLY_ECORRUPT;
+    return bitmap_head_shape_fits(out) && bitmap_head_rest_fits(out, in) ? BLY_OK : BLY_ECORRUPT;
 }
 
 /* Parses a head; `text` may be shorter than one. */
-static bly_status head_parse(bly_bytes text, const bly_hasher *hasher, bool without_key,
-                             bly_bitmap_head *out, bly_redis_reason *why) {
+static bly_status bitmap_head_parse(bly_bytes text, const bly_hasher *hasher, bool without_key,
+                                    bly_bitmap_head *out, bly_redis_reason *why) {
     bly_bitmap_head head;
     bly_status status = text.size == 0                 ? BLY_EMISSING
                         : text.size != BLY_BITMAP_HEAD ? BLY_ECORRUPT
-                                                       : head_decode(text.data, &head);
+                                                       : bitmap_head_decode(text.data, &head);
     if (status == BLY_OK)
-        status = head_bind(&head.bitmap, hasher, without_key);
+        status = bitmap_head_bind(&head.bitmap, hasher, without_key);
     if (status != BLY_OK)
-        return head_fail(status, why);
+        return bitmap_head_fail(status, why);
     *out = head;
     return BLY_OK;
 }
 
 /* The status of a reply that is not text, and so contains no head. */
-static bly_status head_refuse(const bly_redis_value *value, bly_redis_reason *why) {
+static bly_status bitmap_head_refuse(const bly_redis_value *value, bly_redis_reason *why) {
     bly_status status = bly_bitmap_refusal(value, why);
     if (status != BLY_OK)
         return status;
-    return head_fail(value->type == BLY_REDIS_NIL ? BLY_EMISSING : BLY_ECORRUPT, why);
+    return bitmap_head_fail(value->type == BLY_REDIS_NIL ? BLY_EMISSING : BLY_ECORRUPT, why);
 }
 
 bly_status bly_bitmap_head_read(const bly_redis_value *value, const bly_hasher *hasher,
                                 bly_bitmap_head *out, bly_redis_reason *why) {
     if (value->type != BLY_REDIS_TEXT)
-        return head_refuse(value, why);
-    return head_parse(value->text, hasher, false, out, why);
+        return bitmap_head_refuse(value, why);
+    return bitmap_head_parse(value->text, hasher, false, out, why);
 }
 
 bly_status blyi_bitmap_head_read_keyless(const bly_redis_value *value, const bly_hasher *hasher,
                                          bly_bitmap_head *out, bly_redis_reason *why) {
     if (value->type != BLY_REDIS_TEXT)
-        return head_refuse(value, why);
-    return head_parse(value->text, hasher, true, out, why);
+        return bitmap_head_refuse(value, why);
+    return bitmap_head_parse(value->text, hasher, true, out, why);
 }
 
-static bly_status head_parse_created(const bly_redis_value *value, const bly_hasher *hasher,
-                                     bool without_key, bool *made, bly_bitmap_head *out,
-                                     bly_redis_reason *why) {
+static bly_status bitmap_head_parse_created(const bly_redis_value *value, const bly_hasher *hasher,
+                                            bool without_key, bool *made, bly_bitmap_head *out,
+                                            bly_redis_reason *why) {
     if (value->type != BLY_REDIS_TEXT)
-        return head_refuse(value, why);
+        return bitmap_head_refuse(value, why);
     const char *text = value->text.data;
     if (value->text.size == 0 || (text[0] != '0' && text[0] != '1'))
-        return head_fail(BLY_ECORRUPT, why);
+        return bitmap_head_fail(BLY_ECORRUPT, why);
     /* A key with an empty string exists, but has no head. */
     const bly_bytes head = {text + 1, value->text.size - 1};
-    bly_status status = head.size == 0 ? head_fail(BLY_ECORRUPT, why)
-                                       : head_parse(head, hasher, without_key, out, why);
+    bly_status status = head.size == 0 ? bitmap_head_fail(BLY_ECORRUPT, why)
+                                       : bitmap_head_parse(head, hasher, without_key, out, why);
     if (status == BLY_OK && made)
         *made = text[0] == '1';
     return status;
@@ -187,10 +189,10 @@ static bly_status head_parse_created(const bly_redis_value *value, const bly_has
 
 bly_status bly_bitmap_created(const bly_redis_value *value, const bly_hasher *hasher, bool *made,
                               bly_bitmap_head *out, bly_redis_reason *why) {
-    return head_parse_created(value, hasher, false, made, out, why);
+    return bitmap_head_parse_created(value, hasher, false, made, out, why);
 }
 
 bly_status blyi_bitmap_created_keyless(const bly_redis_value *value, bool *made,
                                        bly_bitmap_head *out, bly_redis_reason *why) {
-    return head_parse_created(value, NULL, true, made, out, why);
+    return bitmap_head_parse_created(value, NULL, true, made, out, why);
 }

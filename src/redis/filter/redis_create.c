@@ -46,20 +46,21 @@ uint64_t blyi_remote_time_in(uint64_t ms) {
 }
 
 /* Limits the time of repeated attempts. */
-typedef struct create_timer {
+typedef struct remote_create_timer {
     struct timespec since;
     int pause; /* ms, before the next attempt */
-} create_timer;
+} remote_create_timer;
 
-static create_timer create_timer_start(void) {
+static remote_create_timer remote_create_timer_start(void) {
     enum { FIRST_PAUSE_MS = 10 };
-    create_timer p = {.pause = FIRST_PAUSE_MS};
+    remote_create_timer p = {.pause = FIRST_PAUSE_MS};
     (void)clock_gettime(CLOCK_MONOTONIC, &p.since);
     return p;
 }
 
 /* Whether to try again: a reply was lost, and there is time. Pauses first. */
-static bool create_try_again(const bly_redis_filter *f, bly_status status, create_timer *p) {
+static bool remote_create_try_again(const bly_redis_filter *f, bly_status status,
+                                    remote_create_timer *p) {
     enum { RETRY_MS = 15000, MAX_PAUSE_MS = 500 };
     const int64_t max_ms = f->retry_ms ? f->retry_ms : RETRY_MS;
     struct timespec now;
@@ -77,19 +78,19 @@ static bool create_try_again(const bly_redis_filter *f, bly_status status, creat
 
 /* ---- the first shard ------------------------------------------------------------------------- */
 
-typedef struct create_state {
+typedef struct remote_create_state {
     uint64_t expire_at;
     bool complete; /* the filter was complete before */
     bool made;     /* this client created the first shard */
-} create_state;
+} remote_create_state;
 
-typedef struct create_description {
+typedef struct remote_create_description {
     char text[128];
-} create_description;
+} remote_create_description;
 
-static create_description create_describe(const bly_bitmap *b) {
+static remote_create_description remote_create_describe(const bly_bitmap *b) {
     const bool keyed = b->hasher.id == BLY_HASH_SIPHASH;
-    create_description d;
+    remote_create_description d;
     (void)snprintf(d.text, sizeof d.text,
                    keyed ? "%s, %" PRIu64 " bits, %" PRIu64 " keys at %g, %s, key id %016" PRIx64
                            ", %" PRIu32 " shard%s"
@@ -102,7 +103,7 @@ static create_description create_describe(const bly_bitmap *b) {
 }
 
 /* Whether they differ only in the secret key. */
-static bool create_other_key(const bly_bitmap *requested, const bly_bitmap *there) {
+static bool remote_create_other_key(const bly_bitmap *requested, const bly_bitmap *there) {
     bly_bitmap same = *there;
     if (requested->hasher.id != BLY_HASH_SIPHASH || there->hasher.id != BLY_HASH_SIPHASH)
         return false;
@@ -110,26 +111,26 @@ static bool create_other_key(const bly_bitmap *requested, const bly_bitmap *ther
     return bly_bitmap_alike(requested, &same);
 }
 
-static bly_status create_compare(bly_redis_filter *f, const bly_bitmap_head *head) {
+static bly_status remote_create_compare(bly_redis_filter *f, const bly_bitmap_head *head) {
     if (head->shard != 0)
         return blyi_remote_fail(
             f, BLY_EMISMATCH, "this is a part of another filter, number %u of %u; use another name",
             (unsigned)head->shard + 1, (unsigned)head->bitmap.shards);
     if (bly_bitmap_alike(&f->bitmap, &head->bitmap))
         return BLY_OK;
-    return blyi_remote_fail(f,
-                            create_other_key(&f->bitmap, &head->bitmap) ? BLY_EKEY : BLY_EMISMATCH,
-                            "there is another filter: %s; asked for: %s",
-                            create_describe(&head->bitmap).text, create_describe(&f->bitmap).text);
+    return blyi_remote_fail(
+        f, remote_create_other_key(&f->bitmap, &head->bitmap) ? BLY_EKEY : BLY_EMISMATCH,
+        "there is another filter: %s; asked for: %s", remote_create_describe(&head->bitmap).text,
+        remote_create_describe(&f->bitmap).text);
 }
 
-static bly_status create_shard_command(bly_redis_filter *f, void *ctx, uint64_t shard,
-                                       bly_bitmap_command **out) {
-    const create_state *m = ctx;
+static bly_status remote_create_shard_command(bly_redis_filter *f, void *ctx, uint64_t shard,
+                                              bly_bitmap_command **out) {
+    const remote_create_state *m = ctx;
     return bly_bitmap_create(&f->bitmap, f->name, (uint32_t)shard, m->expire_at, out);
 }
 
-static bool create_has_digit(const bly_redis_value *value) {
+static bool remote_create_has_digit(const bly_redis_value *value) {
     const char *text = value->text.data;
     return value->type == BLY_REDIS_TEXT && value->text.size > 0 &&
            (text[0] == '0' || text[0] == '1');
@@ -137,20 +138,20 @@ static bool create_has_digit(const bly_redis_value *value) {
 
 /* The reply is a digit, then the head. The head is read without the secret key: comparing the
  * shapes tells whether the filter has another key. */
-static bly_status create_read_first(bly_redis_filter *f, void *ctx, uint64_t shard,
-                                    const bly_redis_value *value, bool repeated) {
-    create_state *m = ctx;
+static bly_status remote_create_read_first(bly_redis_filter *f, void *ctx, uint64_t shard,
+                                           const bly_redis_value *value, bool repeated) {
+    remote_create_state *m = ctx;
     bly_bitmap_head head;
     bly_redis_reason why;
     bool made;
     (void)shard;
     (void)repeated;
-    if (!create_has_digit(value))
+    if (!remote_create_has_digit(value))
         return blyi_remote_bad_reply(f);
     bly_status status = blyi_bitmap_created_keyless(value, &made, &head, &why);
     if (status)
         return blyi_remote_fail(f, status, "%s", why.text);
-    status = create_compare(f, &head);
+    status = remote_create_compare(f, &head);
     if (status)
         return status;
     m->made = made;
@@ -161,12 +162,12 @@ static bly_status create_read_first(bly_redis_filter *f, void *ctx, uint64_t sha
     return BLY_OK;
 }
 
-static bly_status create_first_shard(bly_redis_filter *f, create_state *m) {
+static bly_status remote_create_first_shard(bly_redis_filter *f, remote_create_state *m) {
     static const blyi_shard_command first = {
-        .build = create_shard_command, .read = create_read_first, .once = true};
-    create_timer p = create_timer_start();
+        .build = remote_create_shard_command, .read = remote_create_read_first, .once = true};
+    remote_create_timer p = remote_create_timer_start();
     bly_status status = blyi_remote_run(f, &first, m, 0, 1);
-    while (create_try_again(f, status, &p)) {
+    while (remote_create_try_again(f, status, &p)) {
         status = blyi_bitmap_stamp(&f->bitmap);
         if (status)
             return blyi_remote_fail(f, status, "the system gives no random numbers");
@@ -177,12 +178,12 @@ static bly_status create_first_shard(bly_redis_filter *f, create_state *m) {
 
 /* ---- the others ------------------------------------------------------------------------------ */
 
-static bly_status create_read_other(bly_redis_filter *f, void *ctx, uint64_t shard,
-                                    const bly_redis_value *value, bool repeated) {
+static bly_status remote_create_read_other(bly_redis_filter *f, void *ctx, uint64_t shard,
+                                           const bly_redis_value *value, bool repeated) {
     const bly_bytes text = value->text;
     (void)ctx;
     (void)repeated;
-    if (!create_has_digit(value))
+    if (!remote_create_has_digit(value))
         return blyi_remote_bad_reply(f);
     if (text.size > 1 &&
         blyi_remote_is_ours(f, (uint32_t)shard,
@@ -195,8 +196,8 @@ static bly_status create_read_other(bly_redis_filter *f, void *ctx, uint64_t sha
                             blyi_remote_key_text(f, 0).text);
 }
 
-static bly_status create_completion_command(bly_redis_filter *f, void *ctx, uint64_t i,
-                                            bly_bitmap_command **out) {
+static bly_status remote_create_completion_command(bly_redis_filter *f, void *ctx, uint64_t i,
+                                                   bly_bitmap_command **out) {
     (void)ctx;
     (void)i;
     return bly_bitmap_complete(&f->bitmap, f->name, out);
@@ -204,9 +205,9 @@ static bly_status create_completion_command(bly_redis_filter *f, void *ctx, uint
 
 /* A client that joins creates shards with the expiry of the first one, whatever it was asked for.
  */
-static bly_status create_read_expiry(bly_redis_filter *f, void *ctx, uint64_t shard,
-                                     const bly_redis_value *value, bool repeated) {
-    create_state *m = ctx;
+static bly_status remote_create_read_expiry(bly_redis_filter *f, void *ctx, uint64_t shard,
+                                            const bly_redis_value *value, bool repeated) {
+    remote_create_state *m = ctx;
     blyi_shard_facts facts;
     (void)shard;
     (void)repeated;
@@ -217,9 +218,9 @@ static bly_status create_read_expiry(bly_redis_filter *f, void *ctx, uint64_t sh
 }
 
 /* Reads whether another client has completed the filter. */
-static bly_status create_read_state(bly_redis_filter *f, void *ctx, uint64_t shard,
-                                    const bly_redis_value *value, bool repeated) {
-    create_state *m = ctx;
+static bly_status remote_create_read_state(bly_redis_filter *f, void *ctx, uint64_t shard,
+                                           const bly_redis_value *value, bool repeated) {
+    remote_create_state *m = ctx;
     bly_bitmap_head head;
     bly_redis_reason why;
     (void)shard;
@@ -235,32 +236,32 @@ static bly_status create_read_state(bly_redis_filter *f, void *ctx, uint64_t sha
 
 /* Creates the shards from `from` up to, but not including, `upto`, unless the filter has become
  * complete: m->complete. */
-static bly_status create_some_shards(bly_redis_filter *f, create_state *m, uint32_t from,
-                                     uint32_t upto) {
+static bly_status remote_create_some_shards(bly_redis_filter *f, remote_create_state *m,
+                                            uint32_t from, uint32_t upto) {
     static const blyi_shard_command state = {.build = blyi_remote_head_command,
-                                             .read = create_read_state},
-                                    shard = {.build = create_shard_command,
-                                             .read = create_read_other,
+                                             .read = remote_create_read_state},
+                                    shard = {.build = remote_create_shard_command,
+                                             .read = remote_create_read_other,
                                              .once = true};
-    create_timer p = create_timer_start();
+    remote_create_timer p = remote_create_timer_start();
     bly_status status;
     do {
         status = blyi_remote_run(f, &state, m, 0, 1);
         if (status == BLY_OK && !m->complete)
             status = blyi_remote_run(f, &shard, m, from, upto);
-    } while (create_try_again(f, status, &p));
+    } while (remote_create_try_again(f, status, &p));
     return status;
 }
 
-static bly_status create_other_shards(bly_redis_filter *f, create_state *m) {
+static bly_status remote_create_other_shards(bly_redis_filter *f, remote_create_state *m) {
     static const blyi_shard_command expiry = {.build = blyi_remote_facts_command,
-                                              .read = create_read_expiry},
-                                    completion = {.build = create_completion_command,
+                                              .read = remote_create_read_expiry},
+                                    completion = {.build = remote_create_completion_command,
                                                   .read = blyi_remote_expect_one};
     bly_status status = m->made ? BLY_OK : blyi_remote_run(f, &expiry, m, 0, 1);
     for (uint32_t from = 1; status == BLY_OK && from < f->bitmap.shards;) {
         const uint32_t upto = blyi_remote_group_end(f, from);
-        status = create_some_shards(f, m, from, upto);
+        status = remote_create_some_shards(f, m, from, upto);
         if (status == BLY_OK && m->complete)
             return blyi_remote_check_other_heads(f);
         from = upto;
@@ -271,24 +272,24 @@ static bly_status create_other_shards(bly_redis_filter *f, create_state *m) {
 /* ---- undoing it -------------------------------------------------------------------------------
  */
 
-static bly_status create_drop_unfinished_command(bly_redis_filter *f, void *ctx, uint64_t i,
-                                                 bly_bitmap_command **out) {
+static bly_status remote_create_drop_unfinished_command(bly_redis_filter *f, void *ctx, uint64_t i,
+                                                        bly_bitmap_command **out) {
     (void)ctx;
     (void)i;
     return blyi_bitmap_drop_unfinished(&f->bitmap, f->name, out);
 }
 
-static bly_status create_read_drop(bly_redis_filter *f, void *ctx, uint64_t i,
-                                   const bly_redis_value *value, bool repeated) {
+static bly_status remote_create_read_drop(bly_redis_filter *f, void *ctx, uint64_t i,
+                                          const bly_redis_value *value, bool repeated) {
     bool *gone = ctx;
     *gone = value->integer == 1;
     return blyi_remote_expect_zero_or_one(f, NULL, i, value, repeated);
 }
 
 /* Deletes what was created of a filter that a server refused to create completely. */
-static void create_undo(bly_redis_filter *f) {
-    static const blyi_shard_command first = {.build = create_drop_unfinished_command,
-                                             .read = create_read_drop},
+static void remote_create_undo(bly_redis_filter *f) {
+    static const blyi_shard_command first = {.build = remote_create_drop_unfinished_command,
+                                             .read = remote_create_read_drop},
                                     others = {.build = blyi_remote_drop_command,
                                               .read = blyi_remote_expect_zero_or_one};
     const bly_redis_reason why = f->why;
@@ -303,7 +304,7 @@ static void create_undo(bly_redis_filter *f) {
 bly_status bly_redis_filter_create(const bly_redis_url *url, const bly_bitmap_spec *spec,
                                    const bly_redis_filter_options *options, bly_redis_reason *why,
                                    bly_redis_filter **out) {
-    create_state m = {.expire_at = blyi_remote_time_in(spec->expire_ms)};
+    remote_create_state m = {.expire_at = blyi_remote_time_in(spec->expire_ms)};
     bly_bitmap bitmap;
     bly_redis_filter *f;
     *out = NULL;
@@ -313,13 +314,13 @@ bly_status bly_redis_filter_create(const bly_redis_url *url, const bly_bitmap_sp
     if (status)
         return status;
     f->bitmap = bitmap;
-    status = create_first_shard(f, &m);
+    status = remote_create_first_shard(f, &m);
     if (status == BLY_OK && m.complete)
         status = blyi_remote_check_other_heads(f);
     else if (status == BLY_OK && bitmap.shards > 1) {
-        status = create_other_shards(f, &m);
+        status = remote_create_other_shards(f, &m);
         if (status == BLY_EREFUSED && m.made)
-            create_undo(f);
+            remote_create_undo(f);
     }
     return blyi_remote_finish(f, status, why, out);
 }

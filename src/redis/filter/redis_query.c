@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUERY_GROUP = 32768 };
+enum { REMOTE_QUERY_GROUP = 32768 };
 
-static bly_status query_read_command(const bly_bitmap_batch *batch, size_t i,
-                                     const blyi_request *request, uint8_t *answers,
-                                     bly_redis_reason *why) {
+static bly_status remote_query_read_command(const bly_bitmap_batch *batch, size_t i,
+                                            const blyi_request *request, uint8_t *answers,
+                                            bly_redis_reason *why) {
     if (request->status)
         return request->status;
     const bly_redis_value value = bly_redis_reply_value(request->reply);
@@ -25,8 +25,8 @@ static bly_status query_read_command(const bly_bitmap_batch *batch, size_t i,
 }
 
 /* Keys of a command that fails keep their answers. The first failure is reported. */
-static bly_status query_run_group(bly_redis_filter *f, const bly_bitmap_batch *batch,
-                                  uint8_t *answers, size_t *trips) {
+static bly_status remote_query_run_group(bly_redis_filter *f, const bly_bitmap_batch *batch,
+                                         uint8_t *answers, size_t *trips) {
     const size_t n = bly_bitmap_batch_count(batch);
     blyi_request *requests = calloc(n, sizeof *requests);
     if (!requests)
@@ -40,7 +40,7 @@ static bly_status query_run_group(bly_redis_filter *f, const bly_bitmap_batch *b
     *trips += blyi_executor_rounds(f->executor);
     for (size_t i = 0; i < n; i++) {
         bly_redis_reason why;
-        const bly_status one = query_read_command(batch, i, &requests[i], answers, &why);
+        const bly_status one = remote_query_read_command(batch, i, &requests[i], answers, &why);
         if (one && !status)
             status = blyi_remote_fail(
                 f, one, "%s%s", blyi_remote_key_prefix(f, requests[i].command->key).text, why.text);
@@ -51,8 +51,9 @@ static bly_status query_run_group(bly_redis_filter *f, const bly_bitmap_batch *b
     return status;
 }
 
-static bly_status query_group(bly_redis_filter *f, bly_bitmap_what what, const bly_bytes *keys,
-                              size_t n, uint8_t *answers, size_t *trips) {
+static bly_status remote_query_group(bly_redis_filter *f, bly_bitmap_what what,
+                                     const bly_bytes *keys, size_t n, uint8_t *answers,
+                                     size_t *trips) {
     bly_bitmap_batch *batch;
     /* The tags are only a cache: without memory for them, the batch works without. */
     if (!f->tags)
@@ -61,13 +62,14 @@ static bly_status query_group(bly_redis_filter *f, bly_bitmap_what what, const b
         blyi_bitmap_batch_open(&f->bitmap, f->name, f->tags, what, keys, n, f->batch, &batch);
     if (status)
         return blyi_remote_fail(f, status, "%s", bly_strerror(status));
-    status = query_run_group(f, batch, answers, trips);
+    status = remote_query_run_group(f, batch, answers, trips);
     bly_bitmap_batch_close(batch);
     return status;
 }
 
 /* Counts the answers, and replaces those that are not known by `otherwise`. */
-static void query_count(bly_answer otherwise, uint8_t *answers, size_t n, bly_redis_tally *tally) {
+static void remote_query_count(bly_answer otherwise, uint8_t *answers, size_t n,
+                               bly_redis_tally *tally) {
     size_t counts[4] = {0};
     for (size_t i = 0; i < n; i++) {
         counts[answers[i]]++;
@@ -79,9 +81,9 @@ static void query_count(bly_answer otherwise, uint8_t *answers, size_t n, bly_re
     tally->unknown = counts[BLY_UNKNOWN];
 }
 
-static bly_status query_many(bly_redis_filter *f, bly_bitmap_what what, const bly_bytes *keys,
-                             size_t n, bly_answer otherwise, uint8_t *answers,
-                             bly_redis_tally *tally) {
+static bly_status remote_query_many(bly_redis_filter *f, bly_bitmap_what what,
+                                    const bly_bytes *keys, size_t n, bly_answer otherwise,
+                                    uint8_t *answers, bly_redis_tally *tally) {
     bly_redis_tally sums = {0};
     bly_status status = BLY_OK;
     if (n)
@@ -91,10 +93,11 @@ static bly_status query_many(bly_redis_filter *f, bly_bitmap_what what, const bl
         otherwise = BLY_UNKNOWN;
     } else if (f->keyless)
         status = blyi_remote_fail(f, BLY_EKEY, "the filter was opened without its secret key");
-    for (size_t at = 0; status == BLY_OK && at < n; at += QUERY_GROUP)
-        status = query_group(f, what, keys + at, n - at < QUERY_GROUP ? n - at : QUERY_GROUP,
-                             answers + at, &sums.trips);
-    query_count(otherwise, answers, n, &sums);
+    for (size_t at = 0; status == BLY_OK && at < n; at += REMOTE_QUERY_GROUP)
+        status = remote_query_group(f, what, keys + at,
+                                    n - at < REMOTE_QUERY_GROUP ? n - at : REMOTE_QUERY_GROUP,
+                                    answers + at, &sums.trips);
+    remote_query_count(otherwise, answers, n, &sums);
     if (tally)
         *tally = sums;
     return status;
@@ -103,29 +106,29 @@ static bly_status query_many(bly_redis_filter *f, bly_bitmap_what what, const bl
 bly_status bly_redis_filter_add_many(bly_redis_filter *f, const bly_bytes *keys, size_t n,
                                      bly_answer otherwise, uint8_t *answers,
                                      bly_redis_tally *tally) {
-    return query_many(f, BLY_BITMAP_ADD, keys, n, otherwise, answers, tally);
+    return remote_query_many(f, BLY_BITMAP_ADD, keys, n, otherwise, answers, tally);
 }
 
 bly_status bly_redis_filter_contains_many(bly_redis_filter *f, const bly_bytes *keys, size_t n,
                                           bly_answer otherwise, uint8_t *answers,
                                           bly_redis_tally *tally) {
-    return query_many(f, BLY_BITMAP_CONTAINS, keys, n, otherwise, answers, tally);
+    return remote_query_many(f, BLY_BITMAP_CONTAINS, keys, n, otherwise, answers, tally);
 }
 
-static bly_status query_one(bly_redis_filter *f, bly_bitmap_what what, bly_bytes key,
-                            bly_answer otherwise, bly_answer *answer) {
+static bly_status remote_query_one(bly_redis_filter *f, bly_bitmap_what what, bly_bytes key,
+                                   bly_answer otherwise, bly_answer *answer) {
     uint8_t byte;
-    const bly_status status = query_many(f, what, &key, 1, otherwise, &byte, NULL);
+    const bly_status status = remote_query_many(f, what, &key, 1, otherwise, &byte, NULL);
     *answer = (bly_answer)byte;
     return status;
 }
 
 bly_status bly_redis_filter_add(bly_redis_filter *f, const void *key, size_t len,
                                 bly_answer otherwise, bly_answer *answer) {
-    return query_one(f, BLY_BITMAP_ADD, (bly_bytes){key, len}, otherwise, answer);
+    return remote_query_one(f, BLY_BITMAP_ADD, (bly_bytes){key, len}, otherwise, answer);
 }
 
 bly_status bly_redis_filter_contains(bly_redis_filter *f, const void *key, size_t len,
                                      bly_answer otherwise, bly_answer *answer) {
-    return query_one(f, BLY_BITMAP_CONTAINS, (bly_bytes){key, len}, otherwise, answer);
+    return remote_query_one(f, BLY_BITMAP_CONTAINS, (bly_bytes){key, len}, otherwise, answer);
 }

@@ -11,7 +11,7 @@
 
 /* Bytes that servers clear in one run. A single server needs a second or two for all of them, which
  * is less than any sensible time limit. */
-#define SHARD_GROUP_BYTES ((uint64_t)4 << 30)
+#define REMOTE_GROUP_BYTES ((uint64_t)4 << 30)
 
 bly_status blyi_remote_fail(bly_redis_filter *f, bly_status status, const char *format, ...) {
     va_list args;
@@ -21,7 +21,7 @@ bly_status blyi_remote_fail(bly_redis_filter *f, bly_status status, const char *
     return status;
 }
 
-static blyi_key_text shard_key_text(bly_bytes key) {
+static blyi_key_text remote_key_text(bly_bytes key) {
     blyi_key_text shown;
     enum { ROOM = 71 };
     const size_t room = ROOM, tail = room / 2;
@@ -44,9 +44,9 @@ blyi_key_text blyi_remote_key_text(const bly_redis_filter *f, uint32_t shard) {
     const size_t size = bly_bitmap_key(&f->bitmap, f->name, shard, NULL, 0);
     char *key = shard ? malloc(size + 1) : NULL;
     if (!key)
-        return shard_key_text(f->name);
+        return remote_key_text(f->name);
     (void)bly_bitmap_key(&f->bitmap, f->name, shard, key, size + 1);
-    const blyi_key_text shown = shard_key_text((bly_bytes){key, size});
+    const blyi_key_text shown = remote_key_text((bly_bytes){key, size});
     free(key);
     return shown;
 }
@@ -55,31 +55,31 @@ blyi_key_text blyi_remote_shard_text(const bly_redis_filter *f, uint32_t shard) 
     return shard ? blyi_remote_key_text(f, shard) : (blyi_key_text){"it"};
 }
 
-static bool shard_bytes_equal(bly_bytes a, bly_bytes b) {
+static bool remote_bytes_equal(bly_bytes a, bly_bytes b) {
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
 /* Whether it is the staging key of the first shard. */
-static bool shard_is_first_staging_key(const bly_redis_filter *f, bly_bytes key) {
+static bool remote_is_first_staging_key(const bly_redis_filter *f, bly_bytes key) {
     char *own = key.size > f->name.size ? malloc(key.size + 1) : NULL;
     if (!own)
         return false;
     const size_t size = blyi_bitmap_staging_key(&f->bitmap, f->name, 0, own, key.size + 1);
-    const bool is = size <= key.size && shard_bytes_equal((bly_bytes){own, size}, key);
+    const bool is = size <= key.size && remote_bytes_equal((bly_bytes){own, size}, key);
     free(own);
     return is;
 }
 
 blyi_key_text blyi_remote_key_prefix(const bly_redis_filter *f, bly_bytes key) {
-    if (shard_bytes_equal(key, f->name) || shard_is_first_staging_key(f, key))
+    if (remote_bytes_equal(key, f->name) || remote_is_first_staging_key(f, key))
         return (blyi_key_text){""};
-    blyi_key_text shown = shard_key_text(key);
+    blyi_key_text shown = remote_key_text(key);
     memcpy(shown.text + strlen(shown.text), ": ", 3);
     return shown;
 }
 
-static bly_status shard_read_reply(bly_redis_filter *f, const blyi_shard_command *command,
-                                   void *ctx, uint64_t i, const blyi_request *request) {
+static bly_status remote_read_reply(bly_redis_filter *f, const blyi_shard_command *command,
+                                    void *ctx, uint64_t i, const blyi_request *request) {
     const bly_redis_value value = bly_redis_reply_value(request->reply);
     bly_redis_reason why;
     const bly_status status = command->errors ? BLY_OK : bly_bitmap_refusal(&value, &why);
@@ -90,8 +90,8 @@ static bly_status shard_read_reply(bly_redis_filter *f, const blyi_shard_command
 }
 
 /* Runs the requests and reads their replies. Returns the first failure in their order. */
-static bly_status shard_run(bly_redis_filter *f, const blyi_shard_command *command, void *ctx,
-                            uint64_t from, blyi_request *requests, size_t n, int *error) {
+static bly_status remote_run(bly_redis_filter *f, const blyi_shard_command *command, void *ctx,
+                             uint64_t from, blyi_request *requests, size_t n, int *error) {
     bly_status status = blyi_executor_run(f->executor, requests, n);
     *error = errno;
     if (status)
@@ -99,7 +99,7 @@ static bly_status shard_run(bly_redis_filter *f, const blyi_shard_command *comma
     for (size_t i = 0; i < n; i++)
         f->lost = f->lost || (command->once && requests[i].status && requests[i].repeated);
     for (size_t i = 0; status == BLY_OK && i < n; i++)
-        status = shard_read_reply(f, command, ctx, from + i, &requests[i]);
+        status = remote_read_reply(f, command, ctx, from + i, &requests[i]);
     blyi_requests_clear(requests, n);
     return status;
 }
@@ -126,7 +126,7 @@ bly_status blyi_remote_run(bly_redis_filter *f, const blyi_shard_command *comman
                                status == BLY_EINVAL ? "the key's name is too long"
                                                     : bly_strerror(status));
     else
-        status = shard_run(f, command, ctx, from, requests, n, &error);
+        status = remote_run(f, command, ctx, from, requests, n, &error);
     for (size_t i = 0; commands && i < n; i++)
         bly_bitmap_command_free(commands[i]);
     free(commands);
@@ -159,7 +159,7 @@ bly_status blyi_remote_expect_zero_or_one(bly_redis_filter *f, void *ctx, uint64
 uint32_t blyi_remote_group_end(const bly_redis_filter *f, uint32_t from) {
     uint64_t bytes = bly_bitmap_shard_bytes(&f->bitmap, from);
     uint32_t upto = from + 1;
-    while (upto < f->bitmap.shards && bytes < SHARD_GROUP_BYTES)
+    while (upto < f->bitmap.shards && bytes < REMOTE_GROUP_BYTES)
         bytes += bly_bitmap_shard_bytes(&f->bitmap, upto++);
     return upto;
 }
