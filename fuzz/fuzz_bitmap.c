@@ -7,7 +7,8 @@
  */
 #include <bloomery/bloomery.h>
 
-#include "redis/bitmap.h"
+#include "redis/bitmap/bitmap_layout.h"
+#include "redis/bitmap/shard_keys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,19 +50,19 @@ static const bly_bytes keys[KEYS] = {{"a", 1}, {"bc", 2}, {"", 0}};
 /* A shape that was believed can be used, whatever it is. */
 static void use(const bly_bitmap *b) {
     bly_bitmap_batch *batch;
-    char key[64], arrival[64];
-    demand(b->shards > 0 && b->shards <= BLY_BITMAP_MOST_SHARDS && b->shards <= b->geometry.size);
+    char key[64], staging[64];
+    demand(b->shards > 0 && b->shards <= BLY_BITMAP_MAX_SHARDS && b->shards <= b->geometry.size);
     uint64_t blocks = 0;
     for (uint32_t s = 0; s < b->shards; s++) {
-        demand(bly_bitmap_shard_bytes(b, s) <= BLY_BITMAP_MOST_BYTES);
+        demand(bly_bitmap_shard_bytes(b, s) <= BLY_BITMAP_MAX_BYTES);
         blocks += bly_bitmap_shard_blocks(b, s);
     }
     demand(blocks == b->geometry.size);
     const size_t size = bly_bitmap_key(b, word("name"), b->shards - 1, key, sizeof key);
     const size_t other =
-        blyi_bitmap_arrival_key(b, word("name"), b->shards - 1, arrival, sizeof arrival);
-    demand(size < sizeof key && other < sizeof arrival);
-    demand(bly_redis_slot((bly_bytes){key, size}) == bly_redis_slot((bly_bytes){arrival, other}));
+        blyi_bitmap_staging_key(b, word("name"), b->shards - 1, staging, sizeof staging);
+    demand(size < sizeof key && other < sizeof staging);
+    demand(bly_redis_slot((bly_bytes){key, size}) == bly_redis_slot((bly_bytes){staging, other}));
     for (bly_bitmap_what what = BLY_BITMAP_ADD; what <= BLY_BITMAP_CONTAINS; what++) {
         demand(bly_bitmap_batch_open(b, word("name"), what, keys, KEYS, 1, &batch) == BLY_OK);
         demand(bly_bitmap_batch_count(batch) == KEYS);
@@ -83,7 +84,7 @@ static void read_head(const bly_redis_value *value, bool created, const bly_hash
     const uint8_t *in = (const uint8_t *)value->text.data + created;
     demand(memcmp(bytes, in, BLYI_BITMAP_IDENTITY) == 0);
     const bly_redis_value inside = {.type = BLY_REDIS_TEXT, .text = {in, BLY_BITMAP_HEAD}};
-    demand(blyi_bitmap_head_peek(&inside, NULL, &again, NULL) == BLY_OK);
+    demand(blyi_bitmap_head_read_keyless(&inside, NULL, &again, NULL) == BLY_OK);
     demand(bly_bitmap_alike(&head.bitmap, &again.bitmap) && head.shard < head.bitmap.shards);
     use(&head.bitmap);
 }

@@ -12,7 +12,7 @@ run() { # NAME
     out=$(python3 tests/run_test.py "$build" "$1" 2>&1) && status=0 || status=$?
 }
 
-for name in redis_bitmap_head bitmap_head test_bitmap_head tests/test_bitmap_head.c; do
+for name in redis_bitmap_head bitmap_head test_bitmap_head tests/redis/test_bitmap_head.c; do
     run "$name:test_golden_head"
     [ $status -eq 0 ] || fail "$name:test_golden_head ended with status $status"
     [ "$(grep -c 'RUN' <<<"$out")" -eq 1 ] || fail "$name:test_golden_head is not one case"

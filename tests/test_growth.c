@@ -2,7 +2,7 @@
  * not make the first add take gigabytes. */
 #include "store_support.h"
 
-#include "redisbloom_support.h"
+#include "formats/redisbloom_support.h"
 
 enum { MEBI = 1 << 20 };
 

@@ -450,7 +450,7 @@ static const char *redis_conflict(const dedup_options *o) {
                "end cannot be its output: use > FILE instead of -o";
     if (o->expire && !o->expect)
         return "--expire is for whoever makes the filter, and so is -n: give both or none";
-    if (o->shards > BLY_BITMAP_MOST_SHARDS)
+    if (o->shards > BLY_BITMAP_MAX_SHARDS)
         return "--shards must be at most 4096";
     return o->replicas > most_replicas ? "--replicas must be at most 1000" : NULL;
 }

@@ -170,8 +170,8 @@ int remote_refuse_kind(const char *name, bly_kind kind) {
 }
 
 bool remote_spec(uint64_t shards, uint64_t expire, bly_bitmap_spec *out) {
-    if (shards > BLY_BITMAP_MOST_SHARDS)
-        (void)message_error("--shards cannot be more than %d", BLY_BITMAP_MOST_SHARDS);
+    if (shards > BLY_BITMAP_MAX_SHARDS)
+        (void)message_error("--shards cannot be more than %d", BLY_BITMAP_MAX_SHARDS);
     else if (expire > UINT64_MAX / 1000)
         (void)message_error("--expire is too long; leave it out");
     else {

@@ -14,9 +14,9 @@
  *             bits, at murmur3(key, i) mod bits. It has no head. Both sides must be told the same
  *             number of bits.
  *
- * An add is one script for many keys: it says of each whether it was new, and whoever else adds the
- * same key at the same time, exactly one is told so. What these functions give are arguments for
- * any client. A server that does not know the script answers NOSCRIPT: then send its text.
+ * An add is one script for many keys: it reports per key whether it was new, and of concurrent adds
+ * of one key exactly one reports "new". What these functions give are arguments for any client. A
+ * server that does not know the script answers NOSCRIPT: then send its text.
  */
 #ifndef BLOOMERY_REDIS_BITMAP_H
 #define BLOOMERY_REDIS_BITMAP_H
@@ -36,9 +36,9 @@ typedef enum bly_bitmap_form { BLY_BITMAP_NATIVE = 1, BLY_BITMAP_GOZERO = 2 } bl
 enum {
     BLY_BITMAP_HEAD = 128,  /* bytes before the blocks of every native string */
     BLY_BITMAP_HASHES = 14, /* bits of a key, go-zero */
-    BLY_BITMAP_MOST_SHARDS = 4096
+    BLY_BITMAP_MAX_SHARDS = 4096
 };
-#define BLY_BITMAP_MOST_BYTES ((uint64_t)1 << 29) /* of one string: what a server allows */
+#define BLY_BITMAP_MAX_BYTES ((uint64_t)1 << 29) /* of one string: what a server allows */
 
 /* All that two clients must agree about. Filled in by the functions below. */
 typedef struct bly_bitmap {
@@ -57,18 +57,19 @@ typedef struct bly_bitmap {
 typedef struct bly_bitmap_spec {
     uint64_t capacity;
     double fpr;
-    bly_kind kind;        /* BLY_KIND_NONE: sbbf down to 0.4%, split512 below */
-    uint64_t seed;        /* of the default hasher */
-    bly_hasher hasher;    /* id BLY_HASH_NONE: bly_hasher_default */
-    uint32_t shards;      /* 0: as few as shard_bytes allows */
-    uint64_t shard_bytes; /* at most so many bytes in a string, head included; 0: 512 MB */
-    uint64_t expire_ms; /* after how long the filter vanishes; 0: never. Used by whoever makes it */
+    bly_kind kind;         /* BLY_KIND_NONE: sbbf down to 0.4%, split512 below */
+    uint64_t seed;         /* of the default hasher */
+    bly_hasher hasher;     /* id BLY_HASH_NONE: bly_hasher_default */
+    uint32_t shards;       /* 0: as few as shard_bytes allows */
+    uint64_t shard_bytes;  /* maximum bytes in a string, head included; 0: 512 MB */
+    uint64_t expire_ms;    /* after how long the filter vanishes; 0: never. Used by the client that
+                              makes it */
     bly_key_rule key_rule; /* what its keys will be made from; not for bly_bitmap_of */
 } bly_bitmap_spec;
 
 /* A new filter, with a stamp of its own. bly_plan's statuses; BLY_EKIND (of plain bits, but not one
- * block per key); BLY_EINVAL (shard_bytes too small, or above BLY_BITMAP_MOST_BYTES; a custom
- * hasher); BLY_ETOOBIG (more than BLY_BITMAP_MOST_SHARDS, or than blocks; or `shards` so few that
+ * block per key); BLY_EINVAL (shard_bytes too small, or above BLY_BITMAP_MAX_BYTES; a custom
+ * hasher); BLY_ETOOBIG (more than BLY_BITMAP_MAX_SHARDS, or than blocks; or `shards` so few that
  * one would exceed shard_bytes); BLY_EIO (no random numbers). */
 BLY_CHECKED bly_status bly_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out);
 
@@ -77,7 +78,7 @@ BLY_CHECKED bly_status bly_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *
 BLY_CHECKED bly_status bly_bitmap_of(const bly_filter *f, const bly_bitmap_spec *spec,
                                      bly_bitmap *out);
 
-/* go-zero's, of so many bits. BLY_EGEOMETRY: none; BLY_ETOOBIG: above 2^32, where a server's string
+/* go-zero's, of that many bits. BLY_EGEOMETRY: 0; BLY_ETOOBIG: above 2^32, where a server's string
  * ends and an offset would be an error. */
 BLY_CHECKED bly_status bly_bitmap_gozero(uint64_t bits, bly_bitmap *out);
 
@@ -136,7 +137,7 @@ BLY_API void bly_bitmap_command_free(bly_bitmap_command *c); /* NULL does nothin
  * Nothing on the server keeps anybody to this. Who did not make shard 0 takes over the stamp of the
  * head that was answered, if that is alike; then all other shards must have that stamp. Look at
  * `complete` before using the filter. If the answer is lost, do not send the same again: of shard 0
- * take another stamp (plan anew), and before making another shard look whether the filter has
+ * take another stamp (plan it again), and before making another shard look whether the filter has
  * become complete, for one that is missing then was lost with its keys. */
 BLY_CHECKED bly_status bly_bitmap_create(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                                          uint64_t expire_at, bly_bitmap_command **out);

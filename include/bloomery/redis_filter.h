@@ -15,11 +15,11 @@
  *   a block list ("present" ends the request)               assume BLY_NO or BLY_YES, as you like
  *   a crawler's add ("seen" drops the page)                 assume BLY_YES: a page twice, none lost
  *
- * Adds. Whoever adds a key at the same time, in whatever process, exactly one is told that it was
- * new. What was answered is in the filter, and stays as long as the server keeps its data: a server
+ * Adds. Of concurrent adds of one key, in any number of processes, exactly one reports "new". What
+ * was answered is in the filter, and stays as long as the server keeps its data: a server
  * without persistence loses it when it is restarted, and a replica that is promoted lacks what had
  * not reached it. Options can wait for replicas. When an answer is lost on the way, the call
- * connects anew and sends the same again; keys that are there by then are BLY_UNSURE.
+ * reconnects and sends the same again; keys that are there by then are BLY_UNSURE.
  *
  * A handle is for one thread at a time.
  */
@@ -42,12 +42,11 @@ typedef struct bly_redis_filter_options {
     uint32_t retry_ms;    /* how long a call goes on trying while servers are away, busy, or change
                              places, since something last got done: one whose parts get done one by
                              one may take several times as long; 0: 15 s. The first connection of a
-                             handle is tried for as long, but not where nobody listens or the name
-                             is not known: that is an error at once */
+                             handle is tried for as long, but not where no server listens or the
+                             name is not known: that is an error at once */
     bool no_retry;        /* it does not: the first lost connection ends the call (redirections in a
                              cluster are still followed) */
-    uint32_t replicas;    /* an add counts when so many replicas have it (WAIT); 0: the master will
-                             do */
+    uint32_t replicas;    /* replicas that must confirm an add (WAIT); 0: the master is enough */
     uint32_t replicas_ms; /* how long to wait for them; 0: 1 s */
     uint32_t batch;       /* keys in one script, which keeps the server busy for a few microseconds
                              each; 0: 512 */
@@ -56,7 +55,7 @@ typedef struct bly_redis_filter_options {
                              where it was a master before. A server is asked (ROLE) when it is
                              connected to; one that may not be is taken for a master. A master that
                              becomes a replica, and keeps its connections (as Sentinel does not),
-                             answers questions until it is connected to anew */
+                             answers lookups until the next reconnect */
     bool without_key;     /* open a keyed filter without its hasher: to look at it, move it or
                              delete it; adds and questions are BLY_EKEY */
 } bly_redis_filter_options;
@@ -84,8 +83,9 @@ BLY_CHECKED bly_status bly_redis_filter_open(const bly_redis_url *url, const bly
                                              const bly_redis_filter_options *options,
                                              bly_redis_reason *why, bly_redis_filter **out);
 
-/* go-zero's, of so many bits. Nothing is written; an add makes it where it is missing. Asked for a
- * key while it is missing, it is BLY_EMISSING like any other. (go-zero itself would say "absent".)
+/* go-zero's, of that many bits. Nothing is written; an add makes it where it is missing. Asked for
+ * a key while it is missing, it is BLY_EMISSING like any other. (go-zero itself would say
+ * "absent".)
  */
 BLY_CHECKED bly_status bly_redis_filter_gozero(const bly_redis_url *url, uint64_t bits,
                                                const bly_redis_filter_options *options,

@@ -1,4 +1,4 @@
-/* redis_link.h - talking to a Redis or Valkey server: where it is, a connection, one command at a
+/* redis_link.h - connecting to a Redis or Valkey server: its URL, a connection, one command at a
  * time.
  *
  * The connection needs hiredis, which a build may lack (bly_redis_available). The shared library
@@ -35,7 +35,7 @@ extern "C" {
  *     cert=FILE&certkey=FILE  a certificate of our own and its private key
  *     servername=NAME         for whom the server's certificate is, instead of HOST; for a cluster
  *                             whose nodes are known by their numbers and share one
- *     insecure=1              any certificate will do: whoever answers is taken for the server
+ *     insecure=1              accept any certificate; the server is not authenticated
  */
 typedef struct bly_redis_url {
     const char *host;   /* NULL: a socket */

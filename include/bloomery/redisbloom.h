@@ -178,12 +178,12 @@ BLY_API bly_rb_bloom *bly_rb_bloom_move_handle(bly_rb_bloom *f, bly_mover move, 
  * fingerprint in a free slot of any sub-filter, or makes room in the newest, or opens another one,
  * `expansion` times as large.
  *
- * Every sub-filter adds its own false positives: with 16 of them a stranger is found 16 times as
- * often. And a remove takes the first equal fingerprint that it finds, the newest sub-filter's
- * first. With one sub-filter that is sound, if only keys that were added are removed. With several
- * it is not: the fingerprint in the newer one may be another key's, of other buckets in the older
- * ones, and that key will then be missed. RedisBloom does so, and the same data must behave alike.
- * (The kind scalable-cuckoo does not.) */
+ * Every sub-filter adds its own false positives: with 16 of them the false-positive rate is 16
+ * times as high. And a remove takes the first equal fingerprint that it finds, the newest
+ * sub-filter's first. With one sub-filter that is sound, if only keys that were added are removed.
+ * With several it is not: the fingerprint in the newer one may be another key's, of other buckets
+ * in the older ones, and that key will then be missed. RedisBloom does so, and the same data must
+ * behave alike. (The kind scalable-cuckoo does not.) */
 typedef struct bly_rb_cuckoo bly_rb_cuckoo;
 
 typedef struct bly_rb_cuckoo_spec {

@@ -1,41 +1,171 @@
-/* redisbloom_bloom.c - RedisBloom's scaling Bloom filter.
+/* RedisBloom's scaling Bloom filter (BF.*).
  *
- * A chain of links (Almeida, Baquero, Preguica and Hutchison, "Scalable Bloom Filters", 2007). A
- * key is in the chain when all of its bits are set in one of the links, and it is put into the
- * newest. Errors that halve from link to link add up to less than twice the first one's, which is
- * why a chain that scales begins with half of what was asked.
+ * It is a sequence of layers (Almeida, Baquero, Preguica and Hutchison, "Scalable Bloom Filters",
+ * 2007). A key is a member if all of its bits are set in one of the layers, and it is added to the
+ * newest. Error rates that halve from layer to layer add up to less than twice the first one, which
+ * is why a scaling filter begins with half of the requested rate.
  *
  *   a = MurmurHash64A(key, seed 0xc6a4a7935bd1e995),  b = MurmurHash64A(key, seed a)
- *   place i = (a + i * b mod 2^64) mod bits
+ *   position i = (a + i * b mod 2^64) mod bits
  *
- * A chain without the option for 64 bits, older than RedisBloom 2.0, has the 32-bit MurmurHash2
- * instead, seeds 0x9747b28c and a, in the same formula. Links that are added to an old chain have
- * its hash function, but sizes that are not powers of two.
+ * A filter without the option for 64 bits, older than RedisBloom 2.0, uses the 32-bit MurmurHash2
+ * instead, with seeds 0x9747b28c and a, in the same formula. Layers that are added to an old filter
+ * use its hash function, but their sizes are not powers of two.
  *
- * In a batch, the first two probes of a link are fetched for a group of keys before any is tested:
- * in a link half full three strangers in four end there. The rest is fetched for those that are
- * left. A small link is in the cache anyway.
+ * The size of a layer for n keys and an error p:  bpe = -ln p / ln(2)^2,  hashes = ceil(ln(2) *
+ * bpe), and floor(n * bpe) bits, rounded up to whole 64-bit words. The two constants are rounded as
+ * in RedisBloom, since bpe is stored and compared.
+ *
+ * A layer that is loaded must obey the same formulas, except for what older versions did
+ * differently: a size that is a power of two (with up to twice as many bits as the keys need), and
+ * one that is not a multiple of 8 (encoding 0). The checks guarantee memory safety - every position
+ * of a key is inside the array - and limit the time: there are no more hashes than the smallest
+ * positive double needs as an error, which is 1075.
+ *
+ * In a batch, the first two probes of a layer are prefetched for a group of keys before any is
+ * tested: in a layer half full, three of four non-members end there. The other probes are
+ * prefetched for the keys that are left. Small layers are in the cache anyway, and not prefetched.
  */
 #include "formats/redisbloom_bloom.h"
 
 #include "base/memory.h"
 #include "hash/hash_murmur.h"
+#include <math.h>
 #include <string.h>
 
 enum {
-    GROUP = 32,          /* keys of a batch that are on their way at a time */
-    SMALL_LINK = 1 << 15 /* bytes up to which nothing is fetched ahead */
+    RB_BLOOM_GROUP = 32,      /* keys of a batch that are in flight at a time */
+    RB_SMALL_LAYER = 1 << 15, /* bytes up to which nothing is prefetched */
+    RB_FIRST_PROBES = 2       /* probes that a batch tests first */
 };
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- one layer ------------------------------------------------------------------------------- */
 
-bly_status blyi_rb_bloom_make(uint64_t options, uint64_t growth, const bly_allocator *a,
-                              bly_rb_bloom **out) {
+static const double RB_LN2 = 0.693147180559945, RB_LN2_SQUARED = 0.480453013918201;
+
+#define RB_MAX_BITS (8 * BLYI_RB_MAX_BYTES)
+
+static double rb_bits_per_key(double error) {
+    return -(log(error) / RB_LN2_SQUARED);
+}
+
+static void rb_set_modulus(blyi_rb_bloom_layer *l) {
+    l->modulus = l->n2 ? (uint64_t)1 << l->n2 : l->bits;
+    l->inverse = UINT64_MAX / l->modulus;
+}
+
+/* The shape of a new layer, without bits. BLY_ETOOBIG: more than 2^48 bits, or error 0. */
+static bly_status rb_bloom_layer_plan(uint64_t capacity, double error, blyi_rb_bloom_layer *out) {
+    if (!(error > 0))
+        return BLY_ETOOBIG;
+    double bpe = rb_bits_per_key(error), wanted = (double)capacity * bpe;
+    if (capacity > RB_MAX_BITS || wanted > (double)(RB_MAX_BITS - 64))
+        return BLY_ETOOBIG;
+    uint64_t words = ((uint64_t)wanted + 63) / 64;
+    *out = (blyi_rb_bloom_layer){.capacity = capacity, .error = error, .bpe = bpe};
+    out->bits = 64 * (words ? words : 1);
+    out->base.bytes = out->bits / 8;
+    out->hashes = (uint32_t)ceil(RB_LN2 * bpe);
+    rb_set_modulus(out);
+    return BLY_OK;
+}
+
+/* Whether they are equal except for rounding. */
+static bool rb_nearly_equal(double x, double y) {
+    return fabs(x - y) <= 1e-9 * y;
+}
+
+/* Whether bpe gives that number of hashes; two numbers are possible where rounding decides. */
+static bool rb_hashes_match(uint64_t hashes, double bpe) {
+    double exact = RB_LN2 * bpe;
+    return (double)hashes >= ceil(exact * (1 - 1e-9)) && (double)hashes <= ceil(exact * (1 + 1e-9));
+}
+
+/* The comparisons are written so that NaN fails them. */
+static bool rb_numbers_valid(const bly_rb_link *t) {
+    if (!(t->error > 0 && t->error < 1) || !rb_nearly_equal(t->bpe, rb_bits_per_key(t->error)) ||
+        !rb_hashes_match(t->hashes, t->bpe))
+        return false;
+    if (t->capacity == 0 || t->capacity > RB_MAX_BITS || t->bits == 0 || t->bits > RB_MAX_BITS)
+        return false;
+    double wanted = (double)t->capacity * t->bpe, bits = (double)t->bits;
+    return wanted < bits + 64 && bits <= 2 * wanted + 64;
+}
+
+bly_status blyi_rb_bloom_layer_check(const bly_rb_link *t, uint64_t bytes,
+                                     blyi_rb_bloom_layer *out) {
+    if (bytes == 0 || bytes > BLYI_RB_MAX_BYTES || !rb_numbers_valid(t))
+        return BLY_ECORRUPT;
+    bool filled = t->bits <= 8 * bytes && 8 * bytes - t->bits < 64;
+    bool rounded = t->n2 <= 48 && ((uint64_t)1 << t->n2 == t->bits || (t->bits == 64 && t->n2 < 6));
+    if (!filled || (t->n2 > 0 && !rounded) || t->items > t->bits)
+        return BLY_ECORRUPT;
+    *out = (blyi_rb_bloom_layer){.base.bytes = bytes,
+                                 .capacity = t->capacity,
+                                 .bits = t->bits,
+                                 .items = t->items,
+                                 .error = t->error,
+                                 .bpe = t->bpe,
+                                 .hashes = (uint32_t)t->hashes,
+                                 .n2 = (uint32_t)t->n2};
+    rb_set_modulus(out);
+    return BLY_OK;
+}
+
+/* A key's two hash words: its positions are a, a + b, a + 2b and so on. */
+typedef struct rb_bloom_hash {
+    uint64_t a, b;
+} rb_bloom_hash;
+
+/* Whether the bits of the probes from `from` up to `to` are all set. */
+static inline bool rb_bloom_layer_contains(const blyi_rb_bloom_layer *l, rb_bloom_hash h,
+                                           uint32_t from, uint32_t to) {
+    uint64_t x = h.a + from * h.b;
+    for (uint32_t i = from; i < to; i++, x += h.b) {
+        uint64_t at = blyi_rb_bloom_position(l, x);
+        if (!(l->base.data[at >> 3] >> (at & 7) & 1))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the first probes are set; with only one hash the second probe is the first again. */
+static inline bool rb_bloom_layer_first_probes(const blyi_rb_bloom_layer *l, rb_bloom_hash h) {
+    uint64_t one = blyi_rb_bloom_position(l, h.a);
+    uint64_t two = blyi_rb_bloom_position(l, l->hashes > 1 ? h.a + h.b : h.a);
+    return l->base.data[one >> 3] >> (one & 7) & l->base.data[two >> 3] >> (two & 7) & 1;
+}
+
+/* Sets all bits of the key; true if one was clear. */
+static inline bool rb_bloom_layer_add(blyi_rb_bloom_layer *l, rb_bloom_hash h) {
+    uint64_t x = h.a;
+    bool changed = false;
+    for (uint32_t i = 0; i < l->hashes; i++, x += h.b) {
+        uint64_t at = blyi_rb_bloom_position(l, x);
+        uint8_t mask = (uint8_t)(1u << (at & 7));
+        changed |= !(l->base.data[at >> 3] & mask);
+        l->base.data[at >> 3] |= mask;
+    }
+    return changed;
+}
+
+/* Prefetches the probes from `from` up to `to`. */
+static inline void rb_bloom_layer_prefetch(const blyi_rb_bloom_layer *l, rb_bloom_hash h,
+                                           uint32_t from, uint32_t to) {
+    uint64_t x = h.a + from * h.b;
+    for (uint32_t i = from; i < to; i++, x += h.b)
+        blyi_prefetch_to_read(l->base.data + (blyi_rb_bloom_position(l, x) >> 3));
+}
+
+/* ---- creating and destroying ----------------------------------------------------------------- */
+
+bly_status blyi_rb_bloom_alloc(uint64_t options, uint64_t growth, const bly_allocator *a,
+                               bly_rb_bloom **out) {
     bly_allocator alloc;
-    bly_rb_bloom *f = *out = blyi_rb_object(a, sizeof *f, &alloc);
+    bly_rb_bloom *f = *out = blyi_rb_alloc_object(a, sizeof *f, &alloc);
     if (!f)
         return BLY_ENOMEM;
-    f->chain = (blyi_rb_chain){.alloc = alloc, .stride = sizeof(blyi_rb_link)};
+    f->layers = (blyi_rb_layers){.alloc = alloc, .stride = sizeof(blyi_rb_bloom_layer)};
     f->options = (uint32_t)options;
     f->growth = (uint32_t)growth;
     return BLY_OK;
@@ -43,7 +173,7 @@ bly_status blyi_rb_bloom_make(uint64_t options, uint64_t growth, const bly_alloc
 
 bly_status bly_rb_bloom_create(const bly_rb_bloom_spec *spec, const bly_allocator *a,
                                bly_rb_bloom **out) {
-    blyi_rb_link first;
+    blyi_rb_bloom_layer first;
     *out = NULL;
     if (!(spec->error > 0 && spec->error < 1))
         return BLY_ERATE;
@@ -51,15 +181,15 @@ bly_status bly_rb_bloom_create(const bly_rb_bloom_spec *spec, const bly_allocato
         return BLY_ECOUNT;
     if (!spec->nonscaling && spec->growth == 0)
         return BLY_EINVAL;
-    bly_status status =
-        blyi_rb_link_plan(spec->capacity, spec->nonscaling ? spec->error : spec->error / 2, &first);
+    bly_status status = rb_bloom_layer_plan(
+        spec->capacity, spec->nonscaling ? spec->error : spec->error / 2, &first);
     if (status)
         return status;
     uint32_t options = BLY_RB_NO_ROUNDING | BLY_RB_HASH_64;
     if (spec->nonscaling)
         options |= BLY_RB_NONSCALING;
-    status = blyi_rb_bloom_make(options, spec->growth, a, out);
-    if (status == BLY_OK && !blyi_rb_push(&(*out)->chain, &first.part)) {
+    status = blyi_rb_bloom_alloc(options, spec->growth, a, out);
+    if (status == BLY_OK && !blyi_rb_layers_push(&(*out)->layers, &first.base)) {
         bly_rb_bloom_destroy(*out);
         *out = NULL;
         status = BLY_ENOMEM;
@@ -70,88 +200,88 @@ bly_status bly_rb_bloom_create(const bly_rb_bloom_spec *spec, const bly_allocato
 void bly_rb_bloom_destroy(bly_rb_bloom *f) {
     if (!f)
         return;
-    bly_allocator alloc = f->chain.alloc;
-    blyi_rb_free(&f->chain);
+    bly_allocator alloc = f->layers.alloc;
+    blyi_rb_layers_free(&f->layers);
     alloc.free(alloc.ctx, f);
 }
 
 bly_status bly_rb_bloom_clone(const bly_rb_bloom *f, const bly_allocator *a, bly_rb_bloom **out) {
-    bly_status status = blyi_rb_bloom_make(f->options, f->growth, a, out);
+    bly_status status = blyi_rb_bloom_alloc(f->options, f->growth, a, out);
     if (status)
         return status;
     (*out)->items = f->items;
-    if (blyi_rb_copy(&f->chain, &(*out)->chain))
+    if (blyi_rb_layers_copy(&f->layers, &(*out)->layers))
         return BLY_OK;
     bly_rb_bloom_destroy(*out);
     *out = NULL;
     return BLY_ENOMEM;
 }
 
-static bool same_link(const blyi_rb_link *l, const blyi_rb_link *m) {
+static bool rb_bloom_layer_equal(const blyi_rb_bloom_layer *l, const blyi_rb_bloom_layer *m) {
     return l->capacity == m->capacity && l->bits == m->bits && l->items == m->items &&
            l->error == m->error && l->bpe == m->bpe && l->hashes == m->hashes && l->n2 == m->n2;
 }
 
 bool bly_rb_bloom_equal(const bly_rb_bloom *f, const bly_rb_bloom *g) {
     if (f->items != g->items || f->options != g->options || f->growth != g->growth ||
-        f->chain.n != g->chain.n)
+        f->layers.n != g->layers.n)
         return false;
-    for (uint64_t i = 0; i < f->chain.n; i++)
-        if (!same_link(blyi_rb_link_at(f, i), blyi_rb_link_at(g, i)))
+    for (uint64_t i = 0; i < f->layers.n; i++)
+        if (!rb_bloom_layer_equal(blyi_rb_bloom_layer_at(f, i), blyi_rb_bloom_layer_at(g, i)))
             return false;
-    return blyi_rb_same(&f->chain, &g->chain);
+    return blyi_rb_layers_equal(&f->layers, &g->layers);
 }
 
-/* ---- use ------------------------------------------------------------------------------------- */
+/* ---- add and contains ------------------------------------------------------------------------ */
 
-static blyi_rb_hash hash_key(const bly_rb_bloom *f, const void *key, size_t len) {
+static rb_bloom_hash rb_bloom_hash_key(const bly_rb_bloom *f, const void *key, size_t len) {
     if (f->options & BLY_RB_HASH_64) {
         uint64_t a = blyi_murmur64a(key, len, 0xc6a4a7935bd1e995);
-        return (blyi_rb_hash){a, blyi_murmur64a(key, len, a)};
+        return (rb_bloom_hash){a, blyi_murmur64a(key, len, a)};
     }
     uint32_t a = blyi_murmur2(key, len, 0x9747b28c);
-    return (blyi_rb_hash){a, blyi_murmur2(key, len, a)};
+    return (rb_bloom_hash){a, blyi_murmur2(key, len, a)};
 }
 
-/* Whether one of the first n links has it. */
-static bool among(const bly_rb_bloom *f, uint64_t n, blyi_rb_hash h) {
+/* Whether one of the first n layers contains the key. */
+static bool rb_bloom_any_contains(const bly_rb_bloom *f, uint64_t n, rb_bloom_hash h) {
     while (n-- > 0) {
-        const blyi_rb_link *l = blyi_rb_link_at(f, n);
-        if (blyi_rb_link_has(l, h, 0, l->hashes))
+        const blyi_rb_bloom_layer *l = blyi_rb_bloom_layer_at(f, n);
+        if (rb_bloom_layer_contains(l, h, 0, l->hashes))
             return true;
     }
     return false;
 }
 
-static bly_status grow(bly_rb_bloom *f) {
-    const blyi_rb_link *last = blyi_rb_link_at(f, f->chain.n - 1);
-    blyi_rb_link next;
+static bly_status rb_bloom_grow(bly_rb_bloom *f) {
+    const blyi_rb_bloom_layer *last = blyi_rb_bloom_layer_at(f, f->layers.n - 1);
+    blyi_rb_bloom_layer next;
     if (f->options & BLY_RB_NONSCALING || f->growth == 0)
         return BLY_EFULL;
-    if (f->chain.n == BLY_RB_MAX_PARTS || last->capacity > BLYI_RB_MAX_BYTES * 8 / f->growth)
+    if (f->layers.n == BLY_RB_MAX_PARTS || last->capacity > BLYI_RB_MAX_BYTES * 8 / f->growth)
         return BLY_ETOOBIG;
-    bly_status status = blyi_rb_link_plan(last->capacity * f->growth, last->error / 2, &next);
+    bly_status status = rb_bloom_layer_plan(last->capacity * f->growth, last->error / 2, &next);
     if (status == BLY_OK)
-        status = blyi_rb_may_grow(&f->chain, f->chain.bytes, next.part.bytes);
+        status = blyi_rb_layers_may_grow(&f->layers, f->layers.bytes, next.base.bytes);
     if (status)
         return status;
-    return blyi_rb_push(&f->chain, &next.part) ? BLY_OK : BLY_ENOMEM;
+    return blyi_rb_layers_push(&f->layers, &next.base) ? BLY_OK : BLY_ENOMEM;
 }
 
-static bly_status add(bly_rb_bloom *f, blyi_rb_hash h, bool *added) {
-    blyi_rb_link *last = blyi_rb_link_at(f, f->chain.n - 1);
+static bly_status rb_bloom_add_hash(bly_rb_bloom *f, rb_bloom_hash h, bool *added) {
+    blyi_rb_bloom_layer *last = blyi_rb_bloom_layer_at(f, f->layers.n - 1);
     bool full = last->items >= last->capacity;
     *added = false;
-    if (among(f, full ? f->chain.n : f->chain.n - 1, h))
+    if (rb_bloom_any_contains(f, full ? f->layers.n : f->layers.n - 1, h))
         return BLY_OK;
     if (full) {
-        bly_status status = grow(f);
+        bly_status status = rb_bloom_grow(f);
         if (status)
             return status;
-        last = blyi_rb_link_at(f, f->chain.n - 1);
+        last = blyi_rb_bloom_layer_at(f, f->layers.n - 1);
     }
-    *added = blyi_rb_link_set(last, h);
-    if (last->items < last->bits) { /* unless a header said that there were more than now */
+    *added = rb_bloom_layer_add(last, h);
+    if (last->items < last->bits) { /* a header may have claimed any number */
         last->items += *added;
         f->items += *added;
     }
@@ -160,32 +290,33 @@ static bly_status add(bly_rb_bloom *f, blyi_rb_hash h, bool *added) {
 
 bly_status bly_rb_bloom_add(bly_rb_bloom *f, const void *key, size_t len, bool *added) {
     bool fresh;
-    bly_status status = add(f, hash_key(f, key, len), &fresh);
+    bly_status status = rb_bloom_add_hash(f, rb_bloom_hash_key(f, key, len), &fresh);
     if (status == BLY_OK && added)
         *added = fresh;
     return status;
 }
 
 bool bly_rb_bloom_contains(const bly_rb_bloom *f, const void *key, size_t len) {
-    return among(f, f->chain.n, hash_key(f, key, len));
+    return rb_bloom_any_contains(f, f->layers.n, rb_bloom_hash_key(f, key, len));
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-static size_t hash_group(const bly_rb_bloom *f, const bly_bytes *keys, size_t left,
-                         blyi_rb_hash *h) {
-    size_t n = left < GROUP ? left : GROUP;
+static size_t rb_bloom_hash_group(const bly_rb_bloom *f, const bly_bytes *keys, size_t left,
+                                  rb_bloom_hash *h) {
+    size_t n = left < RB_BLOOM_GROUP ? left : RB_BLOOM_GROUP;
     for (size_t i = 0; i < n; i++)
-        h[i] = hash_key(f, keys[i].data, keys[i].size);
+        h[i] = rb_bloom_hash_key(f, keys[i].data, keys[i].size);
     return n;
 }
 
-/* The first probes, or all, of n keys in a link that is not small. */
-static void fetch(const blyi_rb_link *l, const blyi_rb_hash *h, size_t n, bool all) {
-    uint32_t to = all || l->hashes < BLYI_RB_HEAD ? l->hashes : BLYI_RB_HEAD;
-    if (l->part.bytes > SMALL_LINK)
+/* Prefetches the first probes, or all, of n keys in a layer that is not small. */
+static void rb_bloom_prefetch_group(const blyi_rb_bloom_layer *l, const rb_bloom_hash *h, size_t n,
+                                    bool all) {
+    uint32_t to = all || l->hashes < RB_FIRST_PROBES ? l->hashes : RB_FIRST_PROBES;
+    if (l->base.bytes > RB_SMALL_LAYER)
         for (size_t i = 0; i < n; i++)
-            blyi_rb_link_fetch(l, h[i], 0, to);
+            rb_bloom_layer_prefetch(l, h[i], 0, to);
 }
 
 bly_status bly_rb_bloom_add_many(bly_rb_bloom *f, const bly_bytes *keys, size_t n, uint8_t *added,
@@ -193,13 +324,13 @@ bly_status bly_rb_bloom_add_many(bly_rb_bloom *f, const bly_bytes *keys, size_t 
     bly_tally none, *t = tally ? tally : &none;
     *t = (bly_tally){0, 0};
     while (t->done < n) {
-        blyi_rb_hash h[GROUP];
-        size_t some = hash_group(f, keys + t->done, n - t->done, h);
-        for (uint64_t i = f->chain.n; i-- > 0;)
-            fetch(blyi_rb_link_at(f, i), h, some, i + 1 == f->chain.n);
+        rb_bloom_hash h[RB_BLOOM_GROUP];
+        size_t some = rb_bloom_hash_group(f, keys + t->done, n - t->done, h);
+        for (uint64_t i = f->layers.n; i-- > 0;)
+            rb_bloom_prefetch_group(blyi_rb_bloom_layer_at(f, i), h, some, i + 1 == f->layers.n);
         for (size_t i = 0; i < some; i++) {
             bool fresh;
-            bly_status status = add(f, h[i], &fresh);
+            bly_status status = rb_bloom_add_hash(f, h[i], &fresh);
             if (status)
                 return status;
             if (added)
@@ -211,15 +342,15 @@ bly_status bly_rb_bloom_add_many(bly_rb_bloom *f, const bly_bytes *keys, size_t 
     return BLY_OK;
 }
 
-/* The keys that a group's queries are still about: their hashes and their numbers in it. */
-typedef struct open_keys {
+/* The keys of a group that no layer has contained yet: their hashes and their numbers in it. */
+typedef struct rb_open_keys {
     size_t n;
-    blyi_rb_hash h[GROUP];
-    uint8_t key[GROUP];
-} open_keys;
+    rb_bloom_hash h[RB_BLOOM_GROUP];
+    uint8_t key[RB_BLOOM_GROUP];
+} rb_open_keys;
 
-/* Forgets those that are found. */
-static void close_found(open_keys *open, const uint8_t *found) {
+/* Removes the keys that are found. */
+static void rb_drop_found(rb_open_keys *open, const uint8_t *found) {
     size_t kept = 0;
     for (size_t i = 0; i < open->n; i++) {
         open->h[kept] = open->h[i];
@@ -229,41 +360,43 @@ static void close_found(open_keys *open, const uint8_t *found) {
     open->n = kept;
 }
 
-/* Says 1 in `found` of the keys that the link has, and keeps the others. Their first probes have
- * been fetched; the processor cannot guess what these say, so nothing branches on it. */
-static void ask_link(const blyi_rb_link *l, open_keys *open, uint8_t *found) {
-    size_t maybe[GROUP], left = 0, before = open->n;
+/* Sets found[] to 1 for the keys that the layer contains, and leaves the others open. Their first
+ * probes have been prefetched. The processor cannot predict their bits, so nothing branches on
+ * them. */
+static void rb_bloom_layer_contains_group(const blyi_rb_bloom_layer *l, rb_open_keys *open,
+                                          uint8_t *found) {
+    size_t maybe[RB_BLOOM_GROUP], left = 0, before = open->n;
     for (size_t i = 0; i < open->n; i++) {
         maybe[left] = i;
-        left += blyi_rb_link_head(l, open->h[i]);
+        left += rb_bloom_layer_first_probes(l, open->h[i]);
     }
-    if (l->part.bytes > SMALL_LINK)
+    if (l->base.bytes > RB_SMALL_LAYER)
         for (size_t i = 0; i < left; i++)
-            blyi_rb_link_fetch(l, open->h[maybe[i]], BLYI_RB_HEAD, l->hashes);
+            rb_bloom_layer_prefetch(l, open->h[maybe[i]], RB_FIRST_PROBES, l->hashes);
     for (size_t i = 0; i < left; i++) {
-        if (blyi_rb_link_has(l, open->h[maybe[i]], BLYI_RB_HEAD, l->hashes)) {
+        if (rb_bloom_layer_contains(l, open->h[maybe[i]], RB_FIRST_PROBES, l->hashes)) {
             found[open->key[maybe[i]]] = 1;
             before--;
         }
     }
     if (before < open->n)
-        close_found(open, found);
+        rb_drop_found(open, found);
 }
 
 size_t bly_rb_bloom_contains_many(const bly_rb_bloom *f, const bly_bytes *keys, size_t n,
                                   uint8_t *found) {
     size_t total = 0;
     for (size_t at = 0; at < n;) {
-        open_keys open;
-        uint8_t answers[GROUP] = {0};
-        size_t some = open.n = hash_group(f, keys + at, n - at, open.h);
+        rb_open_keys open;
+        uint8_t answers[RB_BLOOM_GROUP] = {0};
+        size_t some = open.n = rb_bloom_hash_group(f, keys + at, n - at, open.h);
         for (size_t i = 0; i < some; i++)
             open.key[i] = (uint8_t)i;
-        fetch(blyi_rb_link_at(f, f->chain.n - 1), open.h, some, false);
-        for (uint64_t i = f->chain.n; i-- > 0 && open.n > 0;) {
+        rb_bloom_prefetch_group(blyi_rb_bloom_layer_at(f, f->layers.n - 1), open.h, some, false);
+        for (uint64_t i = f->layers.n; i-- > 0 && open.n > 0;) {
             if (i > 0)
-                fetch(blyi_rb_link_at(f, i - 1), open.h, open.n, false);
-            ask_link(blyi_rb_link_at(f, i), &open, answers);
+                rb_bloom_prefetch_group(blyi_rb_bloom_layer_at(f, i - 1), open.h, open.n, false);
+            rb_bloom_layer_contains_group(blyi_rb_bloom_layer_at(f, i), &open, answers);
         }
         total += some - open.n;
         if (found)
@@ -274,46 +407,46 @@ size_t bly_rb_bloom_contains_many(const bly_rb_bloom *f, const bly_bytes *keys, 
 }
 
 void bly_rb_bloom_limit_growth(bly_rb_bloom *f, uint64_t max_bytes) {
-    f->chain.growth_limit = blyi_growth_limit(max_bytes);
+    f->layers.growth_limit = blyi_growth_limit(max_bytes);
 }
 
-/* ---- look ------------------------------------------------------------------------------------ */
+/* ---- information and raw bytes --------------------------------------------------------------- */
 
 bly_rb_bloom_info bly_rb_bloom_look(const bly_rb_bloom *f) {
     bly_rb_bloom_info info = {.items = f->items,
-                              .links = f->chain.n,
+                              .links = f->layers.n,
                               .growth = f->growth,
                               .options = f->options,
-                              .size = 32 + 64 * f->chain.n + f->chain.bytes,
-                              .memory = sizeof *f + blyi_rb_memory(&f->chain),
-                              .data_bytes = f->chain.bytes};
-    for (uint64_t i = 0; i < f->chain.n; i++)
-        info.capacity += blyi_rb_link_at(f, i)->capacity;
+                              .size = 32 + 64 * f->layers.n + f->layers.bytes,
+                              .memory = sizeof *f + blyi_rb_layers_memory(&f->layers),
+                              .data_bytes = f->layers.bytes};
+    for (uint64_t i = 0; i < f->layers.n; i++)
+        info.capacity += blyi_rb_bloom_layer_at(f, i)->capacity;
     return info;
 }
 
 bly_rb_link bly_rb_bloom_link(const bly_rb_bloom *f, uint64_t i) {
-    const blyi_rb_link *l = blyi_rb_link_at(f, i);
+    const blyi_rb_bloom_layer *l = blyi_rb_bloom_layer_at(f, i);
     return (bly_rb_link){.capacity = l->capacity,
                          .error = l->error,
                          .hashes = l->hashes,
                          .bpe = l->bpe,
                          .bits = l->bits,
                          .n2 = l->n2,
-                         .bitmap = {l->part.data, (size_t)l->part.bytes},
+                         .bitmap = {l->base.data, (size_t)l->base.bytes},
                          .items = l->items};
 }
 
 bly_bytes bly_rb_bloom_read(const bly_rb_bloom *f, uint64_t offset, size_t most) {
-    return blyi_rb_read(&f->chain, offset, most);
+    return blyi_rb_layers_read(&f->layers, offset, most);
 }
 
 bly_status bly_rb_bloom_write(bly_rb_bloom *f, uint64_t offset, const void *data, size_t size) {
-    return blyi_rb_write(&f->chain, offset, data, size);
+    return blyi_rb_layers_write(&f->layers, offset, data, size);
 }
 
 size_t bly_rb_bloom_move(bly_rb_bloom *f, size_t from, size_t most, bly_mover move, void *ctx) {
-    return blyi_rb_move(&f->chain, from, most, move, ctx);
+    return blyi_rb_layers_move(&f->layers, from, most, move, ctx);
 }
 
 bly_rb_bloom *bly_rb_bloom_move_handle(bly_rb_bloom *f, bly_mover move, void *ctx) {

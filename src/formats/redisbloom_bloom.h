@@ -1,24 +1,50 @@
-/* redisbloom_bloom.h - the chain of links, as the files that make it see it. Internal. */
+/* redisbloom_bloom.h - the scaling Bloom filter, as the files that implement it see it. Internal.
+ */
 #ifndef BLYI_FORMATS_REDISBLOOM_BLOOM_H
 #define BLYI_FORMATS_REDISBLOOM_BLOOM_H
 
-#include "formats/redisbloom_link.h"
+#include "base/bits.h"
+#include "formats/redisbloom_layers.h"
+
+/* One layer, which redisbloom.h and RedisBloom call a link. */
+typedef struct blyi_rb_bloom_layer {
+    blyi_rb_layer base; /* the bits: bit x is byte x>>3, mask 1<<(x&7) */
+    uint64_t capacity, bits, items;
+    double error, bpe;
+    uint32_t hashes;
+    uint32_t n2;
+    uint64_t modulus; /* bits, or 2^n2; at most 8 * base.bytes */
+    uint64_t inverse; /* floor((2^64 - 1) / modulus) */
+} blyi_rb_bloom_layer;
 
 struct bly_rb_bloom {
-    blyi_rb_chain chain; /* of blyi_rb_link */
-    uint64_t items;      /* of all links */
+    blyi_rb_layers layers; /* of blyi_rb_bloom_layer */
+    uint64_t items;        /* of all layers */
     uint32_t options, growth;
-    /* Of one that is being loaded. */
+    /* Of a filter that is being loaded: */
     uint32_t encoding;
     uint64_t links, max_bytes;
 };
 
-static inline blyi_rb_link *blyi_rb_link_at(const bly_rb_bloom *f, uint64_t i) {
-    return (blyi_rb_link *)(void *)blyi_rb_at(&f->chain, i);
+static inline blyi_rb_bloom_layer *blyi_rb_bloom_layer_at(const bly_rb_bloom *f, uint64_t i) {
+    return (blyi_rb_bloom_layer *)(void *)blyi_rb_layer_at(&f->layers, i);
 }
 
-/* A chain without links. */
-bly_status blyi_rb_bloom_make(uint64_t options, uint64_t growth, const bly_allocator *a,
-                              bly_rb_bloom **out);
+/* x modulo the layer's modulus m. With i = floor((2^64 - 1) / m), mulhi(x, i) is the quotient or
+ * one less, so that one subtraction corrects the remainder; a division would cost several times as
+ * much. */
+static inline uint64_t blyi_rb_bloom_position(const blyi_rb_bloom_layer *l, uint64_t x) {
+    uint64_t rest = x - blyi_mulhi(x, l->inverse) * l->modulus;
+    return rest >= l->modulus ? rest - l->modulus : rest;
+}
+
+/* Allocates a filter without layers. */
+bly_status blyi_rb_bloom_alloc(uint64_t options, uint64_t growth, const bly_allocator *a,
+                               bly_rb_bloom **out);
+
+/* Checks the fields of a layer that was loaded, with that many bytes of bits, and fills in `out`.
+ * BLY_ECORRUPT: such a layer cannot exist. */
+bly_status blyi_rb_bloom_layer_check(const bly_rb_link *fields, uint64_t bytes,
+                                     blyi_rb_bloom_layer *out);
 
 #endif

@@ -1,21 +1,26 @@
-/* redisbloom_cuckoo.c - RedisBloom's cuckoo filter.
+/* RedisBloom's cuckoo filter (CF.*).
  *
- * A chain of cuckoo filters (Fan, Andersen, Kaminsky and Mitzenmacher, 2014) with fingerprints of
- * one byte.
+ * It is a sequence of sub-filters, each a cuckoo filter (Fan, Andersen, Kaminsky and Mitzenmacher,
+ * 2014) with fingerprints of one byte.
  *
  *   h = MurmurHash64A(key, seed 0),  fingerprint = h mod 255 + 1
  *   buckets: h mod n, and (h ^ fingerprint * 0x5bd1e995) mod n
  *
- * The number of buckets n is a power of two, so that a bucket and a fingerprint give the other
- * bucket, and a bucket of a sub-filter gives the one in any smaller sub-filter.
+ * The number of buckets n is a power of two. So a bucket and a fingerprint determine the other
+ * bucket, and a bucket of a sub-filter determines the one in any smaller sub-filter.
  *
- * An add takes the first empty slot that it finds: newest sub-filter first, first bucket first. If
- * there is none it pushes fingerprints around in the newest, from the first bucket on: the key's
- * takes the place of another, which goes to its other bucket, and so on, until one finds an empty
- * slot. Which slot of a bucket gives way rotates from step to step, from slot 0 on. After
- * max_iterations steps all of them are taken back, in reverse, which needs no record: the last
- * fingerprint and its bucket tell the bucket it came from, and the step the slot. Then a larger
- * sub-filter is opened.
+ * An add uses the first empty slot that it finds: newest sub-filter first, first bucket first. If
+ * there is none, it evicts fingerprints in the newest sub-filter, starting with the first bucket:
+ * the key's fingerprint replaces another, which goes to its other bucket, and so on, until one
+ * finds an empty slot. The slot of a bucket that is evicted rotates from step to step, starting
+ * with slot 0. After max_iterations steps all of them are undone, in reverse. That needs no record:
+ * the last fingerprint and its bucket determine the bucket it came from, and the step determines
+ * the slot. Then a larger sub-filter is added.
+ *
+ * A lookup probes every sub-filter, and each adds its own false positives. So after removes the
+ * newest sub-filter is compacted: its fingerprints are moved to empty slots of older sub-filters,
+ * the oldest first, into the buckets that they would have there. If that empties it, it is freed,
+ * and the next one is compacted.
  */
 #include "formats/redisbloom_cuckoo.h"
 
@@ -25,19 +30,35 @@
 #include <string.h>
 
 enum {
-    GROUP = 32,           /* keys of a batch that are on their way at a time */
-    SMALL_TABLE = 1 << 15 /* bytes up to which nothing is fetched ahead */
+    RB_CUCKOO_GROUP = 32,    /* keys of a batch that are in flight at a time */
+    RB_SMALL_TABLE = 1 << 15 /* bytes up to which nothing is prefetched */
 };
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* The other bucket of a fingerprint, from either of the two. */
+static inline uint64_t rb_other_bucket(uint64_t bucket, uint8_t print) {
+    return bucket ^ print * UINT64_C(0x5bd1e995);
+}
 
-bly_status blyi_rb_cuckoo_make(const bly_rb_cuckoo_fields *fields, const bly_allocator *a,
-                               bly_rb_cuckoo **out) {
+/* The first slot of a bucket, given by its number modulo the buckets, with that content; NULL when
+ * there is none. */
+static inline uint8_t *rb_bucket_find(const bly_rb_cuckoo *f, const blyi_rb_cuckoo_layer *sub,
+                                      uint64_t bucket, uint8_t content) {
+    uint8_t *slot = sub->base.data + (bucket & sub->mask) * f->bucket_size;
+    for (uint32_t i = 0; i < f->bucket_size; i++)
+        if (slot[i] == content)
+            return slot + i;
+    return NULL;
+}
+
+/* ---- creating and destroying ----------------------------------------------------------------- */
+
+bly_status blyi_rb_cuckoo_alloc(const bly_rb_cuckoo_fields *fields, const bly_allocator *a,
+                                bly_rb_cuckoo **out) {
     bly_allocator alloc;
-    bly_rb_cuckoo *f = *out = blyi_rb_object(a, sizeof *f, &alloc);
+    bly_rb_cuckoo *f = *out = blyi_rb_alloc_object(a, sizeof *f, &alloc);
     if (!f)
         return BLY_ENOMEM;
-    f->chain = (blyi_rb_chain){.alloc = alloc, .stride = sizeof(blyi_rb_sub)};
+    f->layers = (blyi_rb_layers){.alloc = alloc, .stride = sizeof(blyi_rb_cuckoo_layer)};
     f->items = fields->items;
     f->deletes = fields->deletes;
     f->buckets = fields->buckets;
@@ -47,21 +68,21 @@ bly_status blyi_rb_cuckoo_make(const bly_rb_cuckoo_fields *fields, const bly_all
     return BLY_OK;
 }
 
-bly_status blyi_rb_sub_plan(const bly_rb_cuckoo *f, blyi_rb_sub *out) {
+bly_status blyi_rb_cuckoo_layer_plan(const bly_rb_cuckoo *f, blyi_rb_cuckoo_layer *out) {
     uint64_t most = BLYI_RB_MAX_BYTES / f->bucket_size, buckets = f->buckets;
-    if (f->chain.n > 0) {
-        uint64_t last = blyi_rb_sub_at(f, f->chain.n - 1)->mask + 1;
+    if (f->layers.n > 0) {
+        uint64_t last = blyi_rb_cuckoo_layer_at(f, f->layers.n - 1)->mask + 1;
         if (f->expansion == 0 || last > most / f->expansion)
             return BLY_ETOOBIG;
         buckets = last * f->expansion;
     }
     if (buckets > most)
         return BLY_ETOOBIG;
-    *out = (blyi_rb_sub){.part.bytes = buckets * f->bucket_size, .mask = buckets - 1};
+    *out = (blyi_rb_cuckoo_layer){.base.bytes = buckets * f->bucket_size, .mask = buckets - 1};
     return BLY_OK;
 }
 
-static uint64_t next_power(uint64_t x) {
+static uint64_t rb_next_power(uint64_t x) {
     uint64_t power = 1;
     while (power < x)
         power <<= 1;
@@ -78,16 +99,17 @@ bly_status bly_rb_cuckoo_create(const bly_rb_cuckoo_spec *spec, const bly_alloca
         return BLY_EINVAL;
     if (spec->capacity > BLYI_RB_MAX_BYTES)
         return BLY_ETOOBIG;
-    bly_rb_cuckoo_fields fields = {.buckets = next_power(spec->capacity / spec->bucket_size),
+    bly_rb_cuckoo_fields fields = {.buckets = rb_next_power(spec->capacity / spec->bucket_size),
                                    .bucket_size = spec->bucket_size,
                                    .max_iterations = spec->max_iterations,
-                                   .expansion = spec->expansion ? next_power(spec->expansion) : 0};
-    blyi_rb_sub first;
-    bly_status status = blyi_rb_cuckoo_make(&fields, a, out);
+                                   .expansion =
+                                       spec->expansion ? rb_next_power(spec->expansion) : 0};
+    blyi_rb_cuckoo_layer first;
+    bly_status status = blyi_rb_cuckoo_alloc(&fields, a, out);
     if (status)
         return status;
-    status = blyi_rb_sub_plan(*out, &first);
-    if (status == BLY_OK && !blyi_rb_push(&(*out)->chain, &first.part))
+    status = blyi_rb_cuckoo_layer_plan(*out, &first);
+    if (status == BLY_OK && !blyi_rb_layers_push(&(*out)->layers, &first.base))
         status = BLY_ENOMEM;
     if (status) {
         bly_rb_cuckoo_destroy(*out);
@@ -99,8 +121,8 @@ bly_status bly_rb_cuckoo_create(const bly_rb_cuckoo_spec *spec, const bly_alloca
 void bly_rb_cuckoo_destroy(bly_rb_cuckoo *f) {
     if (!f)
         return;
-    bly_allocator alloc = f->chain.alloc;
-    blyi_rb_free(&f->chain);
+    bly_allocator alloc = f->layers.alloc;
+    blyi_rb_layers_free(&f->layers);
     alloc.free(alloc.ctx, f);
 }
 
@@ -112,8 +134,8 @@ bly_status bly_rb_cuckoo_clone(const bly_rb_cuckoo *f, const bly_allocator *a,
                                    .bucket_size = f->bucket_size,
                                    .max_iterations = f->max_iterations,
                                    .expansion = f->expansion};
-    bly_status status = blyi_rb_cuckoo_make(&fields, a, out);
-    if (status || blyi_rb_copy(&f->chain, &(*out)->chain))
+    bly_status status = blyi_rb_cuckoo_alloc(&fields, a, out);
+    if (status || blyi_rb_layers_copy(&f->layers, &(*out)->layers))
         return status;
     bly_rb_cuckoo_destroy(*out);
     *out = NULL;
@@ -123,107 +145,108 @@ bly_status bly_rb_cuckoo_clone(const bly_rb_cuckoo *f, const bly_allocator *a,
 bool bly_rb_cuckoo_equal(const bly_rb_cuckoo *f, const bly_rb_cuckoo *g) {
     return f->items == g->items && f->deletes == g->deletes && f->buckets == g->buckets &&
            f->bucket_size == g->bucket_size && f->max_iterations == g->max_iterations &&
-           f->expansion == g->expansion && blyi_rb_same(&f->chain, &g->chain);
+           f->expansion == g->expansion && blyi_rb_layers_equal(&f->layers, &g->layers);
 }
 
-/* ---- use ------------------------------------------------------------------------------------- */
+/* ---- add, contains, remove ------------------------------------------------------------------- */
 
-/* What the filter sees of a key. */
-typedef struct trace {
+/* The buckets and the fingerprint of a key. */
+typedef struct rb_cuckoo_key {
     uint64_t first, second; /* buckets, before the modulus */
     uint8_t print;
-} trace;
+} rb_cuckoo_key;
 
-static trace trace_of(const void *key, size_t len) {
+static rb_cuckoo_key rb_cuckoo_key_of(const void *key, size_t len) {
     uint64_t h = blyi_murmur64a(key, len, 0);
     uint8_t print = (uint8_t)(h % 255 + 1);
-    return (trace){h, blyi_rb_other(h, print), print};
+    return (rb_cuckoo_key){h, rb_other_bucket(h, print), print};
 }
 
-/* A slot of one of its two buckets with that content, or NULL. */
-static uint8_t *find_in(const bly_rb_cuckoo *f, const blyi_rb_sub *sub, const trace *t,
-                        uint8_t content) {
-    uint8_t *slot = blyi_rb_find(f, sub, t->first, content);
-    return slot ? slot : blyi_rb_find(f, sub, t->second, content);
+/* A slot with that content in one of the key's two buckets, or NULL. */
+static uint8_t *rb_cuckoo_find_in(const bly_rb_cuckoo *f, const blyi_rb_cuckoo_layer *sub,
+                                  const rb_cuckoo_key *t, uint8_t content) {
+    uint8_t *slot = rb_bucket_find(f, sub, t->first, content);
+    return slot ? slot : rb_bucket_find(f, sub, t->second, content);
 }
 
 /* The same in any sub-filter, newest first. */
-static uint8_t *find(const bly_rb_cuckoo *f, const trace *t, uint8_t content) {
-    for (uint64_t i = f->chain.n; i-- > 0;) {
-        uint8_t *slot = find_in(f, blyi_rb_sub_at(f, i), t, content);
+static uint8_t *rb_cuckoo_find(const bly_rb_cuckoo *f, const rb_cuckoo_key *t, uint8_t content) {
+    for (uint64_t i = f->layers.n; i-- > 0;) {
+        uint8_t *slot = rb_cuckoo_find_in(f, blyi_rb_cuckoo_layer_at(f, i), t, content);
         if (slot)
             return slot;
     }
     return NULL;
 }
 
-/* Exchanges a fingerprint for the one in slot `step` of the bucket, counted round. */
-static uint8_t exchange(const bly_rb_cuckoo *f, const blyi_rb_sub *sub, uint64_t bucket,
-                        uint32_t step, uint8_t print) {
-    uint8_t *slot = sub->part.data + (bucket & sub->mask) * f->bucket_size + step % f->bucket_size;
+/* Swaps a fingerprint with the one in slot `step`, modulo the bucket size, of the bucket. */
+static uint8_t rb_cuckoo_swap(const bly_rb_cuckoo *f, const blyi_rb_cuckoo_layer *sub,
+                              uint64_t bucket, uint32_t step, uint8_t print) {
+    uint8_t *slot = sub->base.data + (bucket & sub->mask) * f->bucket_size + step % f->bucket_size;
     uint8_t out = *slot;
     *slot = print;
     return out;
 }
 
-/* Makes room in the newest sub-filter, both of the key's buckets being full there. false: nothing
- * has changed. */
-static bool evict(bly_rb_cuckoo *f, const trace *t) {
-    const blyi_rb_sub *sub = blyi_rb_sub_at(f, f->chain.n - 1);
+/* Adds the key to the newest sub-filter, where both of its buckets are full, by evicting others.
+ * false: nothing has changed. */
+static bool rb_cuckoo_evict(bly_rb_cuckoo *f, const rb_cuckoo_key *t) {
+    const blyi_rb_cuckoo_layer *sub = blyi_rb_cuckoo_layer_at(f, f->layers.n - 1);
     uint64_t bucket = t->first;
     uint8_t print = t->print;
     uint32_t step = 0;
     for (; step < f->max_iterations; step++) {
-        print = exchange(f, sub, bucket, step, print);
-        bucket = blyi_rb_other(bucket, print);
-        uint8_t *slot = blyi_rb_find(f, sub, bucket, 0);
+        print = rb_cuckoo_swap(f, sub, bucket, step, print);
+        bucket = rb_other_bucket(bucket, print);
+        uint8_t *slot = rb_bucket_find(f, sub, bucket, 0);
         if (slot) {
             *slot = print;
             return true;
         }
     }
     while (step-- > 0) {
-        bucket = blyi_rb_other(bucket, print);
-        print = exchange(f, sub, bucket, step, print);
+        bucket = rb_other_bucket(bucket, print);
+        print = rb_cuckoo_swap(f, sub, bucket, step, print);
     }
     return false;
 }
 
-/* A few copies of one key fill two buckets, and another sub-filter is opened. So its slots may only
- * be compared with what was loaded, and with the keys that were really added. */
-static bly_status grow(bly_rb_cuckoo *f, uint64_t max_filters) {
-    uint64_t held = f->items > f->chain.loaded ? f->items : f->chain.loaded;
-    blyi_rb_sub next;
-    if (f->expansion == 0 || f->chain.n >= max_filters)
+/* A few copies of one key fill two buckets, and another sub-filter is added. So the growth limit
+ * compares its size with what was loaded, or with the keys that were added if that is more. */
+static bly_status rb_cuckoo_grow(bly_rb_cuckoo *f, uint64_t max_filters) {
+    uint64_t held = f->items > f->layers.loaded ? f->items : f->layers.loaded;
+    blyi_rb_cuckoo_layer next;
+    if (f->expansion == 0 || f->layers.n >= max_filters)
         return BLY_EFULL;
-    bly_status status = blyi_rb_sub_plan(f, &next);
+    bly_status status = blyi_rb_cuckoo_layer_plan(f, &next);
     if (status == BLY_OK)
-        status = blyi_rb_may_grow(&f->chain, held, next.part.bytes);
+        status = blyi_rb_layers_may_grow(&f->layers, held, next.base.bytes);
     if (status)
         return status;
-    return blyi_rb_push(&f->chain, &next.part) ? BLY_OK : BLY_ENOMEM;
+    return blyi_rb_layers_push(&f->layers, &next.base) ? BLY_OK : BLY_ENOMEM;
 }
 
-static bly_status add(bly_rb_cuckoo *f, const trace *t, const bly_rb_cuckoo_how *how, bool *added) {
+static bly_status rb_cuckoo_add_key(bly_rb_cuckoo *f, const rb_cuckoo_key *t,
+                                    const bly_rb_cuckoo_how *how, bool *added) {
     *added = false;
-    if (how->absent && find(f, t, t->print))
+    if (how->absent && rb_cuckoo_find(f, t, t->print))
         return BLY_OK;
-    uint8_t *slot = find(f, t, 0);
-    if (!slot && !evict(f, t)) {
-        bly_status status = grow(f, how->max_filters);
+    uint8_t *slot = rb_cuckoo_find(f, t, 0);
+    if (!slot && !rb_cuckoo_evict(f, t)) {
+        bly_status status = rb_cuckoo_grow(f, how->max_filters);
         if (status)
             return status;
-        slot = find(f, t, 0);
+        slot = rb_cuckoo_find(f, t, 0);
     }
     if (slot)
         *slot = t->print;
-    f->items += f->items < f->chain.bytes; /* a header may have said that there are more */
+    f->items += f->items < f->layers.bytes; /* a header may have claimed more */
     *added = true;
     return BLY_OK;
 }
 
-/* With every default filled in. */
-static bly_rb_cuckoo_how manner(const bly_rb_cuckoo_how *how) {
+/* `how` with every default filled in. */
+static bly_rb_cuckoo_how rb_cuckoo_defaults(const bly_rb_cuckoo_how *how) {
     bly_rb_cuckoo_how m = how ? *how : (bly_rb_cuckoo_how){false, 0};
     if (m.max_filters == 0 || m.max_filters > BLY_RB_MAX_PARTS)
         m.max_filters = BLY_RB_MAX_PARTS;
@@ -232,23 +255,23 @@ static bly_rb_cuckoo_how manner(const bly_rb_cuckoo_how *how) {
 
 bly_status bly_rb_cuckoo_add(bly_rb_cuckoo *f, const void *key, size_t len,
                              const bly_rb_cuckoo_how *how, bool *added) {
-    trace t = trace_of(key, len);
-    bly_rb_cuckoo_how m = manner(how);
+    rb_cuckoo_key t = rb_cuckoo_key_of(key, len);
+    bly_rb_cuckoo_how m = rb_cuckoo_defaults(how);
     bool fresh;
-    bly_status status = add(f, &t, &m, &fresh);
+    bly_status status = rb_cuckoo_add_key(f, &t, &m, &fresh);
     if (status == BLY_OK && added)
         *added = fresh;
     return status;
 }
 
 bool bly_rb_cuckoo_contains(const bly_rb_cuckoo *f, const void *key, size_t len) {
-    trace t = trace_of(key, len);
-    return find(f, &t, t.print) != NULL;
+    rb_cuckoo_key t = rb_cuckoo_key_of(key, len);
+    return rb_cuckoo_find(f, &t, t.print) != NULL;
 }
 
-static uint64_t copies_in(const bly_rb_cuckoo *f, const blyi_rb_sub *sub, uint64_t bucket,
-                          uint8_t print) {
-    const uint8_t *slot = sub->part.data + (bucket & sub->mask) * f->bucket_size;
+static uint64_t rb_cuckoo_copies_in(const bly_rb_cuckoo *f, const blyi_rb_cuckoo_layer *sub,
+                                    uint64_t bucket, uint8_t print) {
+    const uint8_t *slot = sub->base.data + (bucket & sub->mask) * f->bucket_size;
     uint64_t copies = 0;
     for (uint32_t i = 0; i < f->bucket_size; i++)
         copies += slot[i] == print;
@@ -256,62 +279,109 @@ static uint64_t copies_in(const bly_rb_cuckoo *f, const blyi_rb_sub *sub, uint64
 }
 
 uint64_t bly_rb_cuckoo_copies(const bly_rb_cuckoo *f, const void *key, size_t len) {
-    trace t = trace_of(key, len);
+    rb_cuckoo_key t = rb_cuckoo_key_of(key, len);
     uint64_t copies = 0;
-    for (uint64_t i = 0; i < f->chain.n; i++) {
-        const blyi_rb_sub *sub = blyi_rb_sub_at(f, i);
-        copies += copies_in(f, sub, t.first, t.print);
+    for (uint64_t i = 0; i < f->layers.n; i++) {
+        const blyi_rb_cuckoo_layer *sub = blyi_rb_cuckoo_layer_at(f, i);
+        copies += rb_cuckoo_copies_in(f, sub, t.first, t.print);
         if ((t.first & sub->mask) != (t.second & sub->mask))
-            copies += copies_in(f, sub, t.second, t.print);
+            copies += rb_cuckoo_copies_in(f, sub, t.second, t.print);
     }
     return copies;
 }
 
 bool bly_rb_cuckoo_remove(bly_rb_cuckoo *f, const void *key, size_t len) {
-    trace t = trace_of(key, len);
-    uint8_t *slot = find(f, &t, t.print);
+    rb_cuckoo_key t = rb_cuckoo_key_of(key, len);
+    uint8_t *slot = rb_cuckoo_find(f, &t, t.print);
     if (!slot)
         return false;
     *slot = 0;
-    f->items -= f->items > 0;              /* a header may have said that there are none */
-    f->deletes += f->deletes < UINT64_MAX; /* a header may have said any number */
-    if (f->chain.n > 1 && f->deletes > f->items / 10)
+    f->items -= f->items > 0;              /* a header may have claimed none */
+    f->deletes += f->deletes < UINT64_MAX; /* a header may have claimed any number */
+    if (f->layers.n > 1 && f->deletes > f->items / 10)
         bly_rb_cuckoo_compact(f);
     return true;
 }
 
+/* ---- compaction ------------------------------------------------------------------------------ */
+
+/* An empty slot in one of the first n sub-filters for a fingerprint of that bucket, or NULL. */
+static uint8_t *rb_cuckoo_free_slot_below(const bly_rb_cuckoo *f, uint64_t n, uint64_t bucket,
+                                          uint8_t print) {
+    for (uint64_t i = 0; i < n; i++) {
+        const blyi_rb_cuckoo_layer *sub = blyi_rb_cuckoo_layer_at(f, i);
+        uint8_t *slot = rb_bucket_find(f, sub, bucket, 0);
+        if (!slot)
+            slot = rb_bucket_find(f, sub, rb_other_bucket(bucket, print), 0);
+        if (slot)
+            return slot;
+    }
+    return NULL;
+}
+
+/* Moves what can be moved from the newest sub-filter; true if that has emptied it. */
+static bool rb_cuckoo_empty_newest(bly_rb_cuckoo *f) {
+    uint64_t older = f->layers.n - 1;
+    const blyi_rb_cuckoo_layer *sub = blyi_rb_cuckoo_layer_at(f, older);
+    uint8_t *slot = sub->base.data;
+    bool empty = true;
+    for (uint64_t bucket = 0; bucket <= sub->mask; bucket++) {
+        for (uint32_t i = 0; i < f->bucket_size; i++, slot++) {
+            if (*slot == 0)
+                continue;
+            uint8_t *to = rb_cuckoo_free_slot_below(f, older, bucket, *slot);
+            if (to) {
+                *to = *slot;
+                *slot = 0;
+            } else {
+                empty = false;
+            }
+        }
+    }
+    return empty;
+}
+
+void bly_rb_cuckoo_compact(bly_rb_cuckoo *f) {
+    while (f->layers.n > 1 && rb_cuckoo_empty_newest(f))
+        blyi_rb_layers_pop(&f->layers);
+    if (f->items > f->layers.bytes) /* a header may have claimed so */
+        f->items = f->layers.bytes;
+    f->deletes = 0;
+}
+
 /* ---- batches --------------------------------------------------------------------------------- */
 
-static void fetch(const bly_rb_cuckoo *f, const trace *t, size_t n) {
-    for (uint64_t i = f->chain.n; i-- > 0;) {
-        const blyi_rb_sub *sub = blyi_rb_sub_at(f, i);
-        for (size_t k = 0; k < n && sub->part.bytes > SMALL_TABLE; k++) {
-            blyi_prefetch_to_read(sub->part.data + (t[k].first & sub->mask) * f->bucket_size);
-            blyi_prefetch_to_read(sub->part.data + (t[k].second & sub->mask) * f->bucket_size);
+static void rb_cuckoo_prefetch_group(const bly_rb_cuckoo *f, const rb_cuckoo_key *t, size_t n) {
+    for (uint64_t i = f->layers.n; i-- > 0;) {
+        const blyi_rb_cuckoo_layer *sub = blyi_rb_cuckoo_layer_at(f, i);
+        for (size_t k = 0; k < n && sub->base.bytes > RB_SMALL_TABLE; k++) {
+            blyi_prefetch_to_read(sub->base.data + (t[k].first & sub->mask) * f->bucket_size);
+            blyi_prefetch_to_read(sub->base.data + (t[k].second & sub->mask) * f->bucket_size);
         }
     }
 }
 
-/* Hashes and fetches some of the keys that are left; returns how many. */
-static size_t trace_group(const bly_rb_cuckoo *f, const bly_bytes *keys, size_t left, trace *t) {
-    size_t n = left < GROUP ? left : GROUP;
+/* Hashes and prefetches a group of the keys that are left; returns its size. */
+static size_t rb_cuckoo_key_group(const bly_rb_cuckoo *f, const bly_bytes *keys, size_t left,
+                                  rb_cuckoo_key *t) {
+    size_t n = left < RB_CUCKOO_GROUP ? left : RB_CUCKOO_GROUP;
     for (size_t i = 0; i < n; i++)
-        t[i] = trace_of(keys[i].data, keys[i].size);
-    fetch(f, t, n);
+        t[i] = rb_cuckoo_key_of(keys[i].data, keys[i].size);
+    rb_cuckoo_prefetch_group(f, t, n);
     return n;
 }
 
 bly_status bly_rb_cuckoo_add_many(bly_rb_cuckoo *f, const bly_bytes *keys, size_t n,
                                   const bly_rb_cuckoo_how *how, uint8_t *added, bly_tally *tally) {
-    bly_rb_cuckoo_how m = manner(how);
+    bly_rb_cuckoo_how m = rb_cuckoo_defaults(how);
     bly_tally none, *sum = tally ? tally : &none;
     *sum = (bly_tally){0, 0};
     while (sum->done < n) {
-        trace t[GROUP];
-        size_t some = trace_group(f, keys + sum->done, n - sum->done, t);
+        rb_cuckoo_key t[RB_CUCKOO_GROUP];
+        size_t some = rb_cuckoo_key_group(f, keys + sum->done, n - sum->done, t);
         for (size_t i = 0; i < some; i++) {
             bool fresh;
-            bly_status status = add(f, &t[i], &m, &fresh);
+            bly_status status = rb_cuckoo_add_key(f, &t[i], &m, &fresh);
             if (status)
                 return status;
             if (added)
@@ -327,10 +397,10 @@ size_t bly_rb_cuckoo_contains_many(const bly_rb_cuckoo *f, const bly_bytes *keys
                                    uint8_t *found) {
     size_t total = 0;
     for (size_t at = 0, some; at < n; at += some) {
-        trace t[GROUP];
-        some = trace_group(f, keys + at, n - at, t);
+        rb_cuckoo_key t[RB_CUCKOO_GROUP];
+        some = rb_cuckoo_key_group(f, keys + at, n - at, t);
         for (size_t i = 0; i < some; i++) {
-            bool there = find(f, &t[i], t[i].print) != NULL;
+            bool there = rb_cuckoo_find(f, &t[i], t[i].print) != NULL;
             if (found)
                 found[at + i] = there;
             total += there;
@@ -340,39 +410,39 @@ size_t bly_rb_cuckoo_contains_many(const bly_rb_cuckoo *f, const bly_bytes *keys
 }
 
 void bly_rb_cuckoo_limit_growth(bly_rb_cuckoo *f, uint64_t max_bytes) {
-    f->chain.growth_limit = blyi_growth_limit(max_bytes);
+    f->layers.growth_limit = blyi_growth_limit(max_bytes);
 }
 
-/* ---- look ------------------------------------------------------------------------------------ */
+/* ---- information and raw bytes --------------------------------------------------------------- */
 
 bly_rb_cuckoo_info bly_rb_cuckoo_look(const bly_rb_cuckoo *f) {
     return (bly_rb_cuckoo_info){.items = f->items,
                                 .deletes = f->deletes,
                                 .buckets = f->buckets,
-                                .filters = f->chain.n,
+                                .filters = f->layers.n,
                                 .bucket_size = f->bucket_size,
                                 .max_iterations = f->max_iterations,
                                 .expansion = f->expansion,
-                                .size = 40 + 16 * f->chain.n + f->chain.bytes,
-                                .memory = sizeof *f + blyi_rb_memory(&f->chain),
-                                .data_bytes = f->chain.bytes};
+                                .size = 40 + 16 * f->layers.n + f->layers.bytes,
+                                .memory = sizeof *f + blyi_rb_layers_memory(&f->layers),
+                                .data_bytes = f->layers.bytes};
 }
 
 bly_rb_sub bly_rb_cuckoo_sub(const bly_rb_cuckoo *f, uint64_t i) {
-    const blyi_rb_sub *sub = blyi_rb_sub_at(f, i);
-    return (bly_rb_sub){sub->mask + 1, {sub->part.data, (size_t)sub->part.bytes}};
+    const blyi_rb_cuckoo_layer *sub = blyi_rb_cuckoo_layer_at(f, i);
+    return (bly_rb_sub){sub->mask + 1, {sub->base.data, (size_t)sub->base.bytes}};
 }
 
 bly_bytes bly_rb_cuckoo_read(const bly_rb_cuckoo *f, uint64_t offset, size_t most) {
-    return blyi_rb_read(&f->chain, offset, most);
+    return blyi_rb_layers_read(&f->layers, offset, most);
 }
 
 bly_status bly_rb_cuckoo_write(bly_rb_cuckoo *f, uint64_t offset, const void *data, size_t size) {
-    return blyi_rb_write(&f->chain, offset, data, size);
+    return blyi_rb_layers_write(&f->layers, offset, data, size);
 }
 
 size_t bly_rb_cuckoo_move(bly_rb_cuckoo *f, size_t from, size_t most, bly_mover move, void *ctx) {
-    return blyi_rb_move(&f->chain, from, most, move, ctx);
+    return blyi_rb_layers_move(&f->layers, from, most, move, ctx);
 }
 
 bly_rb_cuckoo *bly_rb_cuckoo_move_handle(bly_rb_cuckoo *f, bly_mover move, void *ctx) {

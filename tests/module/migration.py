@@ -21,7 +21,7 @@ def type_id(name, encoding):
 
 
 class Golden:
-    """One file; its fields are described in tests/redisbloom_reader.py."""
+    """One file; its fields are described in tests/formats/redisbloom_reader.py."""
 
     def __init__(self, path):
         self.name = os.path.basename(path)[:-4]

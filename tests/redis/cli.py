@@ -110,7 +110,7 @@ def test_build_and_check():
 
 
 def test_count_that_cannot_be():
-    """Whoever may write to the key can claim any count: it does not start again from 0."""
+    """A client that may write to the key can claim any count: it does not start again from 0."""
     server = plain()
     at = address(server, "list")
     bloomery(server, "build", "-q", "-n", "1000", "--shards", "2", "-o", at, lines=keys(5))
@@ -216,26 +216,26 @@ def test_info():
     at = address(server, "k")
     bloomery(server, "build", "-q", "-n", "1e6", "-p", "1%", "--seed", "7", "--shards", "4",
              "--expire", "2h", "-o", at, lines=keys(1000))
-    card = report(server, "info", at)
-    eq((card["kind"], card["form"], card["capacity"], card["shards"], card["servers"]),
+    info = report(server, "info", at)
+    eq((info["kind"], info["form"], info["capacity"], info["shards"], info["servers"]),
        ("sbbf", "native", 1000000, 4, 1))
-    eq((card["hash"], card["seed"], card["type"], card["rate_per_line_requested"]), ("xxh3", 7, "line", 0.01))
-    ok(990 < card["count"] <= 1000 and 0 < card["rate_per_line_current"] < 0.001, str(card))
-    ok(7100000 < card["expires_ms"] <= 7200000, str(card))
-    ok(len(card["stamp"]) == 16, str(card))
+    eq((info["hash"], info["seed"], info["type"], info["rate_per_line_requested"]), ("xxh3", 7, "line", 0.01))
+    ok(990 < info["count"] <= 1000 and 0 < info["rate_per_line_current"] < 0.001, str(info))
+    ok(7100000 < info["expires_ms"] <= 7200000, str(info))
+    ok(len(info["stamp"]) == 16, str(info))
     with server.client() as c:
         strings = c.must("KEYS", "*")
         eq(len(strings), 4)
-        eq(sum(c.must("STRLEN", key) for key in strings), card["bytes"])
+        eq(sum(c.must("STRLEN", key) for key in strings), info["bytes"])
         ok(all(0 < c.must("PTTL", key) <= 7200000 for key in strings), "a shard does not expire")
     text, _ = bloomery(server, "info", at)
-    for words in ("4, of ", "all on one server", "expires    in ", "1,000,000 keys", card["stamp"]):
+    for words in ("4, of ", "all on one server", "expires    in ", "1,000,000 keys", info["stamp"]):
         ok(words in text, f"'{words}' is not in {text}")
     # Another under the same key has another stamp, and lives for ever.
     bloomery(server, "build", "-q", "-f", "-n", "1e6", "-p", "1%", "--seed", "7", "-o", at,
              lines=keys(1000))
     again = report(server, "info", at)
-    ok(again["stamp"] != card["stamp"] and again["expires_ms"] is None, str(again))
+    ok(again["stamp"] != info["stamp"] and again["expires_ms"] is None, str(again))
     # One missing does not keep the others from being described.
     out, err = bloomery(server, "info", "--json", address(server, "no"), at, status=2)
     ok("no such key" in err and json.loads(out)["file"] == at, out + err)
@@ -264,8 +264,8 @@ def test_logins():
     eq(bloomery(server, "check", at, "-k", "x")[0], "x\n")
     eq(bloomery(server, "check", f"unix://{server.unix}?key=k", "-k", "x",
                 REDISCLI_AUTH="pass:word")[0], "x\n")
-    card = report(server, "info", at)
-    ok("word" not in card["file"], card["file"])
+    info = report(server, "info", at)
+    ok("word" not in info["file"], info["file"])
     refused(server, "password", "check", address(server, "k", ":wrong@"), "-k", "x")
 
 
@@ -290,8 +290,8 @@ def test_typed_lists():
     added = report(server, "add", at, lines=b"198.51.96.0/20\n192.0.2.0/24\n")
     eq((added["new"], added["marks"]), (1, 36))
     # A line needs a lookup more than the rate was requested for.
-    card = report(server, "info", at)
-    eq((card["lookups_per_line"], card["rate_per_line_requested"]), (3, 0.001))
+    info = report(server, "info", at)
+    eq((info["lookups_per_line"], info["rate_per_line_requested"]), (3, 0.001))
     eq(bloomery(server, "check", at, lines=b"198.51.97.9\n")[0], "198.51.97.9\n")
     # A malformed line changes nothing, wherever it stands; or is left out.
     before = report(server, "info", at)["count"]
@@ -408,9 +408,9 @@ def test_keyed():
     refused(server, "--key-file", "add", at, "-k", "key 1")
     eq(bloomery(server, "check", "--key-file", "secret", at, "-k", "key 1")[0], "key 1\n")
     eq(report(server, "add", "--key-file", "secret", at, "-k", "new one")["new"], 1)
-    card = report(server, "info", at)
-    ok(card["keyed"] and card["hash"] == "siphash" and card["type"] == "line", str(card))
-    eq(card["marks"], None)
+    info = report(server, "info", at)
+    ok(info["keyed"] and info["hash"] == "siphash" and info["type"] == "line", str(info))
+    eq(info["marks"], None)
     bloomery(server, "build", "-q", "--new-key", "other", "-o", "x.bly", lines=b"x\n")
     refused(server, "another key", "check", "--key-file", "other", at, "-k", "key 1")
     # Away and back, without the key and with it.
@@ -418,7 +418,7 @@ def test_keyed():
     eq(bloomery(server, "check", "--key-file", "secret", "k.bly", "-k", "new one")[0], "new one\n")
     refused(server, "--key-file", "push", "k.bly", address(server, "again"))
     bloomery(server, "push", "-q", "--key-file", "secret", "k.bly", address(server, "again"))
-    eq(report(server, "info", address(server, "again"))["key_id"], card["key_id"])
+    eq(report(server, "info", address(server, "again"))["key_id"], info["key_id"])
     # A build that fails leaves no key behind.
     refused(server, "already", "build", "--new-key", "third", "-o", at, lines=b"x\n")
     ok(not os.path.exists(server.path("third")), "a key without a list")
@@ -493,7 +493,7 @@ def test_replaced_meanwhile():
         ok("--follow" in err, err)
 
 
-def test_follow_sees_new_levels():
+def test_follow_finds_new_levels():
     """Who follows a list finds what was added, also blocks of a width that the list had not."""
     server = plain()
     at = address(server, "k")
@@ -593,10 +593,10 @@ def test_gozero():
     eq(report(server, "add", "--gozero", bits, at, lines=keys(5000))["new"], 0)
     out, _ = bloomery(server, "check", "-c", "--gozero", bits, at, lines=keys(6000))
     ok(5000 <= int(out) < 5010, out)
-    card = report(server, "info", "--gozero", bits, at)
+    info = report(server, "info", "--gozero", bits, at)
     with server.client() as c:
-        eq(card["set_bits"], c.must("BITCOUNT", "gz"))
-    ok(4900 < card["estimated_keys"] < 5100 and card["form"] == "go-zero", str(card))
+        eq(info["set_bits"], c.must("BITCOUNT", "gz"))
+    ok(4900 < info["estimated_keys"] < 5100 and info["form"] == "go-zero", str(info))
     text, _ = bloomery(server, "info", "--gozero", bits, at)
     ok("200,000, of which" in text and "estimated" in text, text)
     refused(server, "--gozero", "info", at)
@@ -706,8 +706,8 @@ def test_cluster():
     at = address(node, "crawl")
     made = report(node, "build", "--shards", "6", "-n", "100000", "-o", at, lines=keys(20000))
     eq(made["shards"], 6)
-    card = report(node, "info", at)
-    eq((card["shards"], card["servers"]), (6, 3))
+    info = report(node, "info", at)
+    eq((info["shards"], info["servers"]), (6, 3))
     ok("6, of" in bloomery(node, "info", at)[0] and "on 3 servers" in bloomery(node, "info", at)[0])
     at = address(cluster.masters[2], "crawl")  # any of them will do
     eq(bloomery(node, "check", "-c", at, lines=keys(20000))[0], "20000\n")

@@ -1,8 +1,8 @@
-"""creation.py - a filter comes into being once, whoever races for it, and its absence is an error.
+"""creation.py - a filter is created once, however many clients race, and its absence is an error.
 
-Racers end up with one filter. One that its maker left half-made is completed by the next. Whatever
-takes a complete filter away, or a part of it, or puts another in its place, the answer is an error
-and never "absent".
+Racing clients end up with one filter. If its creator leaves it incomplete, the next client completes
+it. If a complete filter or a part of it is deleted or replaced, the result is an error and never
+"absent".
 """
 import sys
 
@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 
 from support import (Driver, Error, eq, head, main, ok, plain, refused, shard_keys,  # noqa: E402
                      url, wait_for)
-from trouble import HangUp, Relay  # noqa: E402
+from failures import HangUp, Relay  # noqa: E402
 
 SHARDS = 5
 HEAD = 128

@@ -39,7 +39,7 @@ def test_two_machines():
 
 
 def test_all_start_at_once():
-    """Whoever makes the filter, they end up with the same one, in however many pieces."""
+    """All machines use the same filter, whichever creates it, with any number of shards."""
     items = lines(20000)
     for shards in ("1", "5"):
         with plain() as server:
@@ -122,7 +122,7 @@ def test_joining():
         refused("has 2 shards, not 3; leave out --shards", *at, "--shards", "3")
         with server.client() as c:
             eq(head(c, "seen").seed, 7)
-            # Whoever comes later does not change when it vanishes.
+            # A later run does not change the expiry.
             dedup(server, "brief", "-n", "100", "--expire", "1h", data=b"a\n")
             dedup(server, "brief", "-n", "100", "--expire", "9d", data=b"b\n")
             ok(3500 < c.must("TTL", "brief") <= 3600, "an hour to live")

@@ -54,7 +54,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_WORDS = 1 << 20 };
+enum { MAX_WORDS = 1 << 20 };
 
 /* ---- what was asked -------------------------------------------------------------------------- */
 
@@ -201,7 +201,7 @@ static bool is_option(const char *word) {
 
 /* Takes the text apart, in place. */
 static bool parse(char *text, line *to) {
-    static char *words[MOST_WORDS];
+    static char *words[MAX_WORDS];
     char *rest;
     memset(to, 0, sizeof *to);
     to->words = words;
@@ -213,7 +213,7 @@ static bool parse(char *text, line *to) {
             *equals = '\0';
             if (!option(word, equals + 1, to))
                 return false;
-        } else if (to->count == MOST_WORDS) {
+        } else if (to->count == MAX_WORDS) {
             return false;
         } else {
             words[to->count++] = word;
@@ -427,7 +427,7 @@ static bool write_digits(const char *path, const char *digits, size_t n) {
 }
 
 /* add, contains, addkeys and askkeys. What no call was made for counts as unknown. */
-static void ask_keys(const line *l) {
+static void run_keys(const line *l) {
     const bool adding = l->words[0][0] == 'a' && l->words[0][1] == 'd',
                given = strlen(l->words[0]) == strlen("addkeys");
     keys k = {0};
@@ -504,7 +504,7 @@ static void use(const line *l) {
         usage("no filter is open");
     } else if (((strcmp(what, "add") == 0 || strcmp(what, "contains") == 0) && l->count == 4) ||
                strcmp(what, "addkeys") == 0 || strcmp(what, "askkeys") == 0) {
-        ask_keys(l);
+        run_keys(l);
     } else if (strcmp(what, "look") == 0) {
         look();
     } else if (strcmp(what, "expire") == 0 && l->count == 2 && number(l->words[1], &ms)) {

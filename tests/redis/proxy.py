@@ -1,11 +1,11 @@
 """proxy.py - a connection that breaks when a test says so: a proxy on the loopback between a client
 and a server.
 
-Every connection asks `plan` for its fate, in order: None lets it live; Cut("up", 100) passes 100
-bytes on from the client to the server and then breaks the connection in both directions,
-Cut("down", 100) the same with bytes that the server answers. Whoever is connected then sees a
-reset or, with `quiet`, an end of file. arm() does the same to what is connected already. stall()
-keeps all bytes back without breaking anything, until flow().
+`plan` says, in order, what happens to each connection: None leaves it alone; Cut("up", 100) passes
+100 bytes on from the client to the server and then breaks the connection in both directions,
+Cut("down", 100) does the same with bytes of the server's replies. Both ends then get a reset or,
+with `quiet`, an end of file. arm() does the same to existing connections. stall() holds all bytes
+back without breaking anything, until flow().
 
 With `step`, answers are kept back until the client has been silent for so many seconds: it says all
 it can say without them. `turns` then counts how often it spoke and had to wait, of all connections:
@@ -82,13 +82,13 @@ class _Pair:
 
 
 def _sleeps(process):
-    """Whether it waits for something, as the system sees it."""
+    """Whether the process is waiting, according to the system."""
     with open(f"/proc/{process}/stat", encoding="ascii") as file:
         return file.read().rsplit(")", 1)[1].split()[0] == "S"
 
 
 class Proxy:
-    """Connects whoever comes with `port`. A thread of its own does the work."""
+    """Connects its clients with `port`, in its own thread."""
 
     def __init__(self, port, plan=(), step=0.0, client=None):
         self.target = port

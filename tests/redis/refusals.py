@@ -146,8 +146,8 @@ def head_count(server, key):
 
 
 def test_address_that_changes_hands():
-    """Behind one address, the replica becomes the master and the master its replica: who still
-    talks to the old one is told READONLY, and connects again."""
+    """Behind one address, the replica becomes the master and the master its replica: a client that
+    is still connected to the old one gets READONLY, and reconnects."""
     for replicas in (0, 1):
         with plain(name="a") as a, plain(f"replicaof 127.0.0.1 {a.port}", name="b") as b, \
                 Proxy(a.port) as proxy, Driver() as driver:

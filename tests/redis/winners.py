@@ -58,7 +58,7 @@ def check_winners(digits, keys, shape):
 
 
 def check_rate(driver, shape, keys, absent, filled):
-    """Strangers, and what the library predicts."""
+    """Non-members that are found, and the number that the library predicts."""
     answer, _ = driver.range("contains", "absent:", 0, absent)
     eq(answer["status"], "BLY_OK", answer["why"])
     rate = Rate.of(shape, keys)

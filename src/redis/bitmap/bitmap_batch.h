@@ -1,0 +1,35 @@
+/* bitmap_batch.h - a batch of keys, shared by the file that packs commands and the one that reads
+ * replies. Internal. */
+#ifndef BLYI_REDIS_BITMAP_BATCH_H
+#define BLYI_REDIS_BITMAP_BATCH_H
+
+#include "redis/bitmap/bitmap_layout.h"
+
+enum { BLYI_BATCH_ARGS = 7 }; /* EVALSHA, digest, 1, key, identity, packed keys, bytes of a block */
+
+typedef struct blyi_batch_command {
+    bly_bitmap_command command;
+    bly_bytes args[BLYI_BATCH_ARGS];
+    size_t first, count; /* of the keys in sorted order */
+} blyi_batch_command;
+
+struct bly_bitmap_batch {
+    bly_bitmap_form form;
+    bly_bitmap_what what;
+    bly_geometry geometry;
+    size_t n, commands;
+    blyi_batch_command *command;
+    size_t *order;  /* order[i]: index of the i-th sorted key among the caller's keys */
+    uint64_t *bits; /* native: by the caller's index, the hash bits that choose bits in the block */
+};
+
+/* As bly_bitmap_batch_open. `tags` (may be NULL) has a number for each shard, as
+ * blyi_bitmap_key_cached stores them. */
+bly_status blyi_bitmap_batch_open(const bly_bitmap *b, bly_bytes name, uint32_t *tags,
+                                  bly_bitmap_what what, const bly_bytes *keys, size_t n,
+                                  size_t max_keys, bly_bitmap_batch **out);
+
+/* Writes the mask of a key in a block of a native filter. Returns its size, 32 or 64 bytes. */
+size_t blyi_bitmap_batch_mask(const bly_geometry *g, uint64_t bits, uint8_t out[64]);
+
+#endif

@@ -1,0 +1,649 @@
+/* test_bitmap_replies.c - batches of keys, and the replies of servers.
+ *
+ * A server is simulated here, in C: the strings of a filter's shards, and what the scripts for adds
+ * and lookups do to them, taken from their description and not from their texts. (The Python tests
+ * run the texts on real servers.)
+ */
+#include "redis/bitmap_support.h"
+
+/* ---- a server -------------------------------------------------------------------------------- */
+
+typedef struct server {
+    const bly_bitmap *b;
+    bly_bytes name;
+    uint8_t **strings; /* of each shard, or the one of go-zero's */
+} server;
+
+static server start(const bly_bitmap *b, const char *name) {
+    server s = {b, blyt_text(name), calloc(b->shards, sizeof *s.strings)};
+    assert_non_null(s.strings);
+    for (uint32_t i = 0; i < b->shards; i++) {
+        s.strings[i] = calloc(1, (size_t)bly_bitmap_shard_bytes(b, i));
+        assert_non_null(s.strings[i]);
+        if (b->form == BLY_BITMAP_NATIVE)
+            blyi_bitmap_head_encode(b, i, true, s.strings[i]);
+    }
+    return s;
+}
+
+static void stop(server *s) {
+    for (uint32_t i = 0; i < s->b->shards; i++)
+        free(s->strings[i]);
+    free(s->strings);
+}
+
+static uint32_t number_at(const uint8_t *p) {
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static bool is_script(const bly_bitmap_command *c, blyi_script_id id) {
+    return c->script.size == strlen(blyi_scripts[id].text) &&
+           memcmp(c->script.data, blyi_scripts[id].text, c->script.size) == 0;
+}
+
+/* Which shard a key is of. */
+static uint32_t shard_of(const server *s, bly_bytes key) {
+    for (uint32_t i = 0; i < s->b->shards; i++) {
+        char wanted[64];
+        const size_t n = bly_bitmap_key(s->b, s->name, i, wanted, sizeof wanted);
+        if (n == key.size && memcmp(wanted, key.data, n) == 0)
+            return i;
+    }
+    fail_msg("no such key");
+    return 0;
+}
+
+static size_t add_native(uint8_t *string, bly_bytes packed, size_t block, uint8_t *out) {
+    size_t n = 0;
+    const uint8_t *p = packed.data;
+    assert_int_equal(packed.size % (4 + block), 0);
+    for (size_t at = 0; at < packed.size; at += 4 + block) {
+        uint8_t *to = string + BLY_BITMAP_HEAD + block * number_at(p + at);
+        uint8_t fresh = 0;
+        for (size_t i = 0; i < block; i++) {
+            fresh |= (uint8_t)(p[at + 4 + i] & ~to[i]);
+            to[i] |= p[at + 4 + i];
+        }
+        out[n++] = fresh ? '1' : '0';
+    }
+    return n;
+}
+
+static size_t blocks_native(const uint8_t *string, bly_bytes packed, size_t block, uint8_t *out) {
+    const uint8_t *p = packed.data;
+    for (size_t i = 0; i < packed.size / 4; i++)
+        memcpy(out + i * block, string + BLY_BITMAP_HEAD + block * number_at(p + 4 * i), block);
+    return packed.size / 4 * block;
+}
+
+static size_t gozero(uint8_t *string, bly_bytes packed, bool add, uint8_t *out) {
+    const uint8_t *p = packed.data;
+    assert_int_equal(packed.size % 56, 0);
+    for (size_t i = 0; i < packed.size / 56; i++) {
+        bool all = true;
+        for (size_t j = 0; j < 14; j++) {
+            const uint32_t bit = number_at(p + 56 * i + 4 * j);
+            const uint8_t mask = (uint8_t)(0x80 >> bit % 8);
+            all = all && (string[bit / 8] & mask) != 0;
+            if (add)
+                string[bit / 8] |= mask;
+        }
+        out[i] = add ? (all ? '0' : '1') : (all ? '1' : '0');
+    }
+    return packed.size / 56;
+}
+
+/* What it answers. */
+static size_t serve(const server *s, const bly_bitmap_command *c, uint8_t *out) {
+    const uint32_t shard = shard_of(s, c->key);
+    uint8_t *string = s->strings[shard];
+    const size_t block = s->b->geometry.kind == BLY_SBBF ? 32 : 64;
+    if (s->b->form == BLY_BITMAP_GOZERO) {
+        assert_int_equal(c->count, 6);
+        char most[24];
+        const int digits =
+            snprintf(most, sizeof most, "%llu", (unsigned long long)(s->b->geometry.size + 7) / 8);
+        assert_int_equal(c->args[5].size, digits);
+        assert_memory_equal(c->args[5].data, most, c->args[5].size);
+        assert_int_equal(c->writes, is_script(c, BLYI_SCRIPT_GOZERO_ADD));
+        assert_int_equal(!c->writes, is_script(c, BLYI_SCRIPT_GOZERO_CONTAINS));
+        return gozero(string, c->args[4], c->writes, out);
+    }
+    assert_int_equal(c->args[4].size, BLYI_BITMAP_IDENTITY);
+    assert_memory_equal(c->args[4].data, string, BLYI_BITMAP_IDENTITY);
+    if (c->writes) {
+        assert_int_equal(c->count, 6);
+        assert_true(is_script(c, block == 32 ? BLYI_SCRIPT_ADD8 : BLYI_SCRIPT_ADD16));
+        return add_native(string, c->args[5], block, out);
+    }
+    assert_int_equal(c->count, 7);
+    assert_true(is_script(c, BLYI_SCRIPT_BLOCKS));
+    assert_memory_equal(c->args[6].data, block == 32 ? "32" : "64", 2);
+    return blocks_native(string, c->args[5], block, out);
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+enum { KEYS = 3000, ROOM = 64 * KEYS };
+
+typedef struct keys {
+    bly_bytes at[KEYS];
+    char bytes[KEYS][24];
+} keys;
+
+/* "key-17", with one in four a repetition of an earlier one. */
+static void fill_keys(keys *k, uint64_t seed) {
+    for (size_t i = 0; i < KEYS; i++) {
+        const uint64_t number = i % 4 == 3 ? blyt_next(&seed) % i / 4 * 4 : i;
+        const int n = snprintf(k->bytes[i], sizeof k->bytes[i], "key-%u", (unsigned)number);
+        k->at[i] = (bly_bytes){k->bytes[i], (size_t)n};
+    }
+}
+
+/* One batch to the server; answers of all keys. Commands are answered in any order. */
+static size_t carry_out(const server *s, bly_bitmap_what what, const bly_bytes *at, size_t n,
+                        size_t most, uint8_t *answers) {
+    static uint8_t reply[ROOM];
+    bly_bitmap_batch *batch;
+    size_t sum = 0, sent = 0;
+    memset(answers, 99, n);
+    assert_ok(bly_bitmap_batch_open(s->b, s->name, what, at, n, most, &batch));
+    const size_t commands = bly_bitmap_batch_count(batch);
+    assert_true(commands <= n);
+    for (size_t i = 0; i < commands; i++) {
+        /* Adds of equal keys are in one shard, whose commands must keep their order. */
+        const bly_bitmap_command *c = bly_bitmap_batch_command(batch, i);
+        size_t fresh = 77;
+        const bly_redis_value value = blyt_says(reply, serve(s, c, reply));
+        assert_ok(bly_bitmap_batch_read(batch, i, &value, false, answers, &fresh, NULL));
+        sum += fresh;
+        const size_t entry = s->b->form == BLY_BITMAP_GOZERO   ? 56
+                             : what == BLY_BITMAP_CONTAINS     ? 4
+                             : s->b->geometry.kind == BLY_SBBF ? 36
+                                                               : 68;
+        const size_t count = c->args[s->b->form == BLY_BITMAP_GOZERO ? 4 : 5].size / entry;
+        assert_true(count > 0 && count <= (most ? most : 512));
+        sent += count;
+    }
+    assert_int_equal(sent, n);
+    bly_bitmap_batch_close(batch);
+    return sum;
+}
+
+/* The same filter in memory, with the same geometry and hash. */
+static bly_filter *twin_of(const bly_bitmap *b) {
+    bly_spec spec = {.geometry = b->geometry, .capacity = b->capacity, .fpr = b->fpr};
+    bly_filter *f;
+    spec.hasher = b->hasher;
+    assert_ok(bly_filter_create(&spec, &f));
+    return f;
+}
+
+/* All blocks, and nothing else, are what the filter in memory has. */
+static void assert_same_bits(const server *s, const bly_filter *twin) {
+    const size_t block = s->b->geometry.kind == BLY_SBBF ? 32 : 64;
+    bly_image *image;
+    uint64_t at = 64;
+    assert_ok(bly_image_open(twin, NULL, &image));
+    for (uint32_t i = 0; i < s->b->shards; i++) {
+        const size_t bytes = (size_t)bly_bitmap_shard_blocks(s->b, i) * block;
+        uint8_t *wanted = malloc(bytes + 1);
+        assert_non_null(wanted);
+        assert_int_equal(bly_image_copy(image, at, wanted, bytes), bytes);
+        assert_memory_equal(s->strings[i] + BLY_BITMAP_HEAD, wanted, bytes);
+        free(wanted);
+        at += bytes;
+    }
+    bly_image_close(image);
+}
+
+static void check_batches(const bly_bitmap_spec *spec, size_t most) {
+    static keys k;
+    static uint8_t answers[KEYS], wanted[KEYS];
+    bly_bitmap b;
+    bly_tally tally;
+    assert_ok(bly_bitmap_plan(spec, &b));
+    server s = start(&b, "crawl:seen");
+    bly_filter *twin = twin_of(&b);
+    fill_keys(&k, most);
+    assert_ok(bly_filter_add_many(twin, k.at, KEYS / 2, wanted, &tally));
+    assert_int_equal(carry_out(&s, BLY_BITMAP_ADD, k.at, KEYS / 2, most, answers), tally.fresh);
+    assert_memory_equal(answers, wanted, KEYS / 2);
+    assert_same_bits(&s, twin);
+    const size_t present = bly_filter_contains_many(twin, k.at, KEYS, wanted);
+    assert_int_equal(carry_out(&s, BLY_BITMAP_CONTAINS, k.at, KEYS, most, answers), present);
+    assert_memory_equal(answers, wanted, KEYS);
+    assert_ok(bly_filter_add_many(twin, k.at, KEYS, wanted, &tally));
+    assert_int_equal(carry_out(&s, BLY_BITMAP_ADD, k.at, KEYS, most, answers), tally.fresh);
+    assert_memory_equal(answers, wanted, KEYS);
+    assert_same_bits(&s, twin);
+    bly_filter_destroy(twin);
+    stop(&s);
+}
+
+static void test_batches_do_what_a_filter_does(void **state) {
+    (void)state;
+    const struct {
+        bly_kind kind;
+        double rate;
+        uint32_t shards, hashes;
+    } shapes[] = {
+        {BLY_SBBF, 0.01, 1, 8},       {BLY_SBBF, 0.01, 3, 8},      {BLY_SBBF, 0.1, 30, 8},
+        {BLY_SPLIT512, 0.001, 1, 8},  {BLY_SPLIT512, 1e-4, 7, 12}, {BLY_SPLIT512, 1e-6, 2, 16},
+        {BLY_SPLIT512, 1e-6, 90, 16},
+    };
+    const size_t mosts[] = {0, 1, 7, 100, KEYS, SIZE_MAX};
+    for (size_t i = 0; i < COUNT_OF(shapes); i++)
+        for (size_t j = 0; j < COUNT_OF(mosts); j++) {
+            const bly_bitmap_spec spec = {.capacity = 2000,
+                                          .fpr = shapes[i].rate,
+                                          .kind = shapes[i].kind,
+                                          .seed = i,
+                                          .shards = shapes[i].shards};
+            bly_bitmap b;
+            assert_ok(bly_bitmap_plan(&spec, &b));
+            assert_int_equal(b.geometry.hashes, shapes[i].hashes);
+            check_batches(&spec, mosts[j]);
+        }
+}
+
+static void test_gozero_batches(void **state) {
+    (void)state;
+    static keys k;
+    static uint8_t answers[KEYS];
+    bly_bitmap b;
+    assert_ok(bly_bitmap_gozero(100003, &b));
+    server s = start(&b, "zero");
+    fill_keys(&k, 5);
+    size_t distinct = 0;
+    assert_int_equal(carry_out(&s, BLY_BITMAP_CONTAINS, k.at, KEYS, 0, answers), 0);
+    for (size_t i = 0; i < KEYS; i++)
+        distinct += i % 4 != 3;
+    assert_int_equal(carry_out(&s, BLY_BITMAP_ADD, k.at, KEYS, 100, answers), distinct);
+    for (size_t i = 0; i < KEYS; i++)
+        assert_int_equal(answers[i], i % 4 != 3);
+    assert_int_equal(carry_out(&s, BLY_BITMAP_CONTAINS, k.at, KEYS, 0, answers), KEYS);
+    stop(&s);
+}
+
+/* docs/format.md, section 22. */
+static void test_golden_entry(void **state) {
+    (void)state;
+    static const uint8_t entry[36] = {0xa9, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04, 0x00, 0x01,
+                                      0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x80,
+                                      0x00, 0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x00,
+                                      0x10, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x00, 0x20};
+    const bly_bitmap b = blyt_golden_bitmap();
+    const bly_bytes key = blyt_text("bloomery");
+    bly_bitmap_batch *batch;
+    for (bly_bitmap_what what = BLY_BITMAP_ADD; what <= BLY_BITMAP_CONTAINS; what++) {
+        assert_ok(bly_bitmap_batch_open(&b, blyt_text("crawl:seen"), what, &key, 1, 0, &batch));
+        assert_int_equal(bly_bitmap_batch_count(batch), 1);
+        const bly_bitmap_command *c = bly_bitmap_batch_command(batch, 0);
+        assert_int_equal(c->key.size, strlen("crawl:seen:{2.0}"));
+        assert_memory_equal(c->key.data, "crawl:seen:{2.0}", c->key.size);
+        assert_int_equal(c->args[5].size, what == BLY_BITMAP_ADD ? sizeof entry : 4);
+        assert_memory_equal(c->args[5].data, entry, c->args[5].size);
+        bly_bitmap_batch_close(batch);
+    }
+}
+
+static void test_batches_of_none(void **state) {
+    (void)state;
+    const bly_bitmap_spec spec = {.capacity = 100, .fpr = 0.01};
+    bly_bitmap b, zero;
+    bly_bitmap_batch *batch;
+    assert_ok(bly_bitmap_plan(&spec, &b));
+    assert_ok(bly_bitmap_gozero(100, &zero));
+    const bly_bitmap *const both[] = {&b, &zero};
+    for (size_t i = 0; i < 2; i++) {
+        assert_ok(
+            bly_bitmap_batch_open(both[i], blyt_text("n"), BLY_BITMAP_ADD, NULL, 0, 0, &batch));
+        assert_int_equal(bly_bitmap_batch_count(batch), 0);
+        bly_bitmap_batch_close(batch);
+    }
+    bly_bitmap_batch_close(NULL);
+    const bly_bytes huge = {"", (size_t)1 << 29}, key = blyt_text("k");
+    assert_int_equal(bly_bitmap_batch_open(&b, huge, BLY_BITMAP_ADD, &key, 1, 0, &batch),
+                     BLY_EINVAL);
+    assert_null(batch);
+    assert_int_equal(
+        bly_bitmap_batch_open(&b, blyt_text("n"), (bly_bitmap_what)3, &key, 1, 0, &batch),
+        BLY_EINVAL);
+    /* More keys than any memory holds; none of them is looked at. */
+    assert_int_equal(
+        bly_bitmap_batch_open(&b, blyt_text("n"), BLY_BITMAP_ADD, &key, SIZE_MAX / 16, 0, &batch),
+        BLY_ENOMEM);
+    assert_null(batch);
+    b.hasher.one = NULL;
+    assert_int_equal(bly_bitmap_batch_open(&b, blyt_text("n"), BLY_BITMAP_ADD, &key, 1, 0, &batch),
+                     BLY_EKEY);
+    assert_null(batch);
+}
+
+/* The batch outlives the keys, and does not care about the name's bytes. */
+static void test_a_batch_stands_alone(void **state) {
+    (void)state;
+    const bly_bitmap_spec spec = {.capacity = 100, .fpr = 0.01, .shards = 2};
+    bly_bitmap b;
+    bly_bitmap_batch *batch;
+    char *name = strdup("na\1me"), *bytes = strdup("key");
+    bly_bytes *key = malloc(sizeof *key);
+    assert_true(name && bytes && key);
+    name[2] = 0;
+    *key = (bly_bytes){bytes, 3};
+    assert_ok(bly_bitmap_plan(&spec, &b));
+    assert_ok(bly_bitmap_batch_open(&b, (bly_bytes){name, 5}, BLY_BITMAP_ADD, key, 1, 0, &batch));
+    free(name);
+    free(bytes);
+    free(key);
+    memset(&b, 0, sizeof b);
+    const bly_bitmap_command *c = bly_bitmap_batch_command(batch, 0);
+    assert_memory_equal(c->key.data, "na\0me", 5);
+    uint8_t answer = 9;
+    const bly_redis_value value = blyt_says("1", 1);
+    assert_ok(bly_bitmap_batch_read(batch, 0, &value, false, &answer, NULL, NULL));
+    assert_int_equal(answer, BLY_YES);
+    bly_bitmap_batch_close(batch);
+}
+
+/* ---- what is believed ------------------------------------------------------------------------ */
+
+static bly_bitmap_batch *three_keys(const bly_bitmap *b, bly_bitmap_what what) {
+    static const char *const words[] = {"a", "b", "c"};
+    bly_bytes at[3];
+    bly_bitmap_batch *batch;
+    for (size_t i = 0; i < 3; i++)
+        at[i] = blyt_text(words[i]);
+    assert_ok(bly_bitmap_batch_open(b, blyt_text("n"), what, at, 3, 0, &batch));
+    assert_int_equal(bly_bitmap_batch_count(batch), 1);
+    return batch;
+}
+
+static void assert_no_answer(const bly_bitmap_batch *batch, bly_redis_value value,
+                             bly_status wanted) {
+    uint8_t answers[3] = {50, 51, 52};
+    bly_redis_reason why = {""};
+    size_t fresh = 60;
+    assert_int_equal(bly_bitmap_batch_read(batch, 0, &value, true, answers, &fresh, &why), wanted);
+    assert_memory_equal(answers, "\62\63\64", 3);
+    assert_int_equal(fresh, 60);
+    assert_true(strlen(why.text) > 10);
+    assert_int_equal(bly_bitmap_batch_read(batch, 0, &value, true, answers, NULL, NULL), wanted);
+}
+
+static void test_answers_that_are_none(void **state) {
+    (void)state;
+    const bly_bitmap_spec spec = {.capacity = 100, .fpr = 0.01};
+    bly_bitmap native, zero;
+    static const uint8_t bytes[200];
+    assert_ok(bly_bitmap_plan(&spec, &native));
+    assert_ok(bly_bitmap_gozero(100, &zero));
+    for (unsigned i = 0; i < 4; i++) {
+        const bly_bitmap_what what = i % 2 ? BLY_BITMAP_ADD : BLY_BITMAP_CONTAINS;
+        bly_bitmap_batch *batch = three_keys(i < 2 ? &native : &zero, what);
+        const bool blocks = i == 0;
+        assert_no_answer(batch, (bly_redis_value){.type = BLY_REDIS_NIL}, BLY_ECORRUPT);
+        assert_no_answer(batch, (bly_redis_value){.type = BLY_REDIS_INTEGER, .integer = 111},
+                         BLY_ECORRUPT);
+        assert_no_answer(batch, (bly_redis_value){.type = BLY_REDIS_ARRAY}, BLY_ECORRUPT);
+        assert_no_answer(batch, (bly_redis_value){.type = (bly_redis_type)99}, BLY_ECORRUPT);
+        assert_no_answer(batch, blyt_says("112", 3), BLY_ECORRUPT);
+        assert_no_answer(batch, blyt_says("/10", 3), BLY_ECORRUPT);
+        assert_no_answer(batch, blyt_says("\0\0\0", 3), BLY_ECORRUPT);
+        for (size_t size = 0; size < sizeof bytes; size++)
+            if (size != (blocks ? 96 : 3))
+                assert_no_answer(batch, blyt_says(bytes, size), BLY_ECORRUPT);
+        char ones[8] = "1111111";
+        for (size_t size = 0; size < sizeof ones; size++)
+            if (blocks || size != 3)
+                assert_no_answer(batch, blyt_says(ones, size), BLY_ECORRUPT);
+        assert_no_answer(batch, blyt_error("BLYMISSING there is"), BLY_EMISSING);
+        assert_no_answer(batch, blyt_error("BLYOTHER the key"), BLY_EMISMATCH);
+        assert_no_answer(batch, blyt_error("MOVED 1 h:1"), BLY_EREFUSED);
+        assert_no_answer(batch, blyt_error("ERR whatever it was"), BLY_EREFUSED);
+        bly_bitmap_batch_close(batch);
+    }
+}
+
+static void test_repeated_commands(void **state) {
+    (void)state;
+    const bly_bitmap_spec spec = {.capacity = 100, .fpr = 0.01};
+    bly_bitmap b, zero;
+    assert_ok(bly_bitmap_plan(&spec, &b));
+    assert_ok(bly_bitmap_gozero(100, &zero));
+    const bly_redis_value value = blyt_says("101", 3);
+    for (unsigned i = 0; i < 2; i++) {
+        uint8_t answers[3];
+        size_t fresh;
+        bly_bitmap_batch *batch = three_keys(i ? &zero : &b, BLY_BITMAP_ADD);
+        assert_ok(bly_bitmap_batch_read(batch, 0, &value, false, answers, &fresh, NULL));
+        assert_memory_equal(answers, "\1\0\1", 3);
+        assert_int_equal(fresh, 2);
+        assert_ok(bly_bitmap_batch_read(batch, 0, &value, true, answers, &fresh, NULL));
+        assert_memory_equal(answers, "\1\2\1", 3);
+        assert_int_equal(fresh, 2);
+        bly_bitmap_batch_fill(batch, 0, BLY_UNKNOWN, answers);
+        assert_memory_equal(answers, "\3\3\3", 3);
+        bly_bitmap_batch_close(batch);
+    }
+    /* Asking twice changes nothing. */
+    uint8_t answers[3];
+    bly_bitmap_batch *batch = three_keys(&zero, BLY_BITMAP_CONTAINS);
+    assert_ok(bly_bitmap_batch_read(batch, 0, &value, true, answers, NULL, NULL));
+    assert_memory_equal(answers, "\1\0\1", 3);
+    bly_bitmap_batch_close(batch);
+}
+
+/* Filling one command's keys leaves those of the others alone, and all together reach all. */
+static void test_filling(void **state) {
+    (void)state;
+    static keys k;
+    static uint8_t answers[KEYS];
+    const bly_bitmap_spec spec = {.capacity = 3000, .fpr = 0.01, .shards = 5};
+    bly_bitmap b;
+    bly_bitmap_batch *batch;
+    fill_keys(&k, 1);
+    assert_ok(bly_bitmap_plan(&spec, &b));
+    assert_ok(bly_bitmap_batch_open(&b, blyt_text("n"), BLY_BITMAP_ADD, k.at, KEYS, 100, &batch));
+    size_t before = 0;
+    memset(answers, BLY_NO, sizeof answers);
+    for (size_t i = 0; i < bly_bitmap_batch_count(batch); i++) {
+        size_t filled = 0;
+        bly_bitmap_batch_fill(batch, i, BLY_YES, answers);
+        for (size_t j = 0; j < KEYS; j++)
+            filled += answers[j] == BLY_YES;
+        assert_int_equal(filled - before, bly_bitmap_batch_command(batch, i)->args[5].size / 36);
+        before = filled;
+    }
+    assert_int_equal(before, KEYS);
+    bly_bitmap_batch_close(batch);
+}
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+/* As servers of several versions say it. */
+static const struct {
+    const char *words;
+    bly_redis_verdict verdict;
+    bly_status status;
+    const char *reason; /* a part of it */
+} errors[] = {
+    {"BLYMISSING there is no such filter", BLY_REDIS_REFUSED, BLY_EMISSING, "recreate it"},
+    {"BLYMISSING", BLY_REDIS_REFUSED, BLY_EMISSING, "recreate it"},
+    {"BLYOTHER the key holds something else", BLY_REDIS_REFUSED, BLY_EMISMATCH, "open it again"},
+    {"BLYEXISTS there is", BLY_REDIS_REFUSED, BLY_EEXISTS, "another name"},
+    {"BLYGONE what was sent", BLY_REDIS_REFUSED, BLY_EMISSING, "send it again"},
+    {"BLYRIVAL somebody", BLY_REDIS_REFUSED, BLY_EMISMATCH, "then send again"},
+    {"NOSCRIPT No matching script. Please use EVAL.", BLY_REDIS_NO_SCRIPT, BLY_EREFUSED, "EVAL"},
+    {"MOVED 3999 127.0.0.1:6381", BLY_REDIS_MOVED, BLY_EREFUSED, "cluster"},
+    {"ASK 3999 127.0.0.1:6381", BLY_REDIS_ASK, BLY_EREFUSED, "cluster"},
+    {"LOADING Redis is loading the dataset in memory", BLY_REDIS_LATER, BLY_EREFUSED, "starting"},
+    {"TRYAGAIN Multiple keys request during rehashing of slot", BLY_REDIS_LATER, BLY_EREFUSED,
+     "try again"},
+    {"CLUSTERDOWN Hash slot not served", BLY_REDIS_LATER, BLY_EREFUSED, "CLUSTER INFO"},
+    {"CLUSTERDOWN The cluster is down", BLY_REDIS_LATER, BLY_EREFUSED, "CLUSTER INFO"},
+    {"MASTERDOWN Link with MASTER is down", BLY_REDIS_LATER, BLY_EREFUSED, "master"},
+    {"BUSY Redis is busy running a script.", BLY_REDIS_LATER, BLY_EREFUSED, "SCRIPT KILL"},
+    {"READONLY You can't write against a read only replica. script: 12, on @user_script:9.",
+     BLY_REDIS_LATER, BLY_EREFUSED, "master"},
+    {"ERR Error running script (call to f_12): @user_script:9: @user_script: 9: -READONLY You "
+     "can't "
+     "write against a read only replica.",
+     BLY_REDIS_LATER, BLY_EREFUSED, "master"},
+    {"NOREPLICAS Not enough good replicas to write.", BLY_REDIS_LATER, BLY_EREFUSED, "replicas"},
+    {"ERR max number of clients reached", BLY_REDIS_LATER, BLY_EREFUSED, "maxclients"},
+    {"WRONGTYPE Operation against a key holding the wrong kind of value", BLY_REDIS_REFUSED,
+     BLY_EREFUSED, "another name"},
+    {"ERR Error running script (call to f_12): @user_script:2: WRONGTYPE Operation against a key "
+     "holding the wrong kind of value",
+     BLY_REDIS_REFUSED, BLY_EREFUSED, "another name"},
+    {"NOAUTH Authentication required.", BLY_REDIS_REFUSED, BLY_EREFUSED, "password"},
+    {"WRONGPASS invalid username-password pair or user is disabled.", BLY_REDIS_REFUSED,
+     BLY_EREFUSED, "password"},
+    {"NOPERM this user has no permissions to run the 'evalsha' command", BLY_REDIS_REFUSED,
+     BLY_EREFUSED, "ACL"},
+    {"ERR The user executing the script can't run this command or subcommand script: 106e, on "
+     "@user_script:21.",
+     BLY_REDIS_REFUSED, BLY_EREFUSED, "subcommand; the user needs"},
+    {"OOM command not allowed when used memory > 'maxmemory'. script: 12", BLY_REDIS_REFUSED,
+     BLY_EREFUSED, "'maxmemory'; the server is short of"},
+    {"ERR Error running script (call to f_12): @user_script:9: @user_script: 9: -OOM command not "
+     "allowed when used memory > 'maxmemory'.",
+     BLY_REDIS_REFUSED, BLY_EREFUSED, "nothing was added"},
+    {"MISCONF Redis is configured to save RDB snapshots", BLY_REDIS_REFUSED, BLY_EREFUSED, "disk"},
+    {"CROSSSLOT Keys in request don't hash to the same slot", BLY_REDIS_REFUSED, BLY_EREFUSED,
+     "slots"},
+    {"ERR string exceeds maximum allowed size (proto-max-bulk-len)", BLY_REDIS_REFUSED,
+     BLY_EREFUSED, "more shards"},
+    {"ERR unknown command 'EVALSHA', with args beginning with: ", BLY_REDIS_REFUSED, BLY_EREFUSED,
+     "lacks a command"},
+    {"ERR syntax error", BLY_REDIS_REFUSED, BLY_EREFUSED, "ERR syntax error"},
+    {"SOMETHING new", BLY_REDIS_REFUSED, BLY_EREFUSED, "SOMETHING new"},
+    {"", BLY_REDIS_REFUSED, BLY_EREFUSED, "without a reason"},
+    /* A known word counts at the beginning, or inside what a script's error is wrapped in. */
+    {"ERR the MOVED of yesterday", BLY_REDIS_REFUSED, BLY_EREFUSED, "ERR the MOVED"},
+    {"MOVEDX 1 h:1", BLY_REDIS_REFUSED, BLY_EREFUSED, "MOVEDX"},
+    {"BUSYGROUP Consumer Group name already exists", BLY_REDIS_REFUSED, BLY_EREFUSED, "BUSYGROUP"},
+    {"ERR Error running script (call to f_12): NOTBUSY at all", BLY_REDIS_REFUSED, BLY_EREFUSED,
+     "NOTBUSY"},
+};
+
+static void test_errors(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(errors); i++) {
+        const bly_redis_value value = blyt_error(errors[i].words);
+        bly_redis_reason why = {""};
+        assert_int_equal(bly_redis_judge(&value), errors[i].verdict);
+        assert_int_equal(bly_bitmap_refusal(&value, &why), errors[i].status);
+        assert_int_equal(bly_bitmap_refusal(&value, NULL), errors[i].status);
+        if (!strstr(why.text, errors[i].reason))
+            fail_msg("\"%s\" gives \"%s\"", errors[i].words, why.text);
+        assert_true(strlen(why.text) < sizeof why.text - 1);
+    }
+}
+
+static void test_what_is_no_error(void **state) {
+    (void)state;
+    for (bly_redis_type type = BLY_REDIS_NIL; type <= BLY_REDIS_ARRAY; type++) {
+        const bly_redis_value value = {.type = type, .text = blyt_text("MOVED 1 h:1")};
+        bly_redis_reason why = {"as before"};
+        bly_redis_place place;
+        if (type == BLY_REDIS_ERROR)
+            continue;
+        assert_int_equal(bly_redis_judge(&value), BLY_REDIS_DONE);
+        assert_ok(bly_bitmap_refusal(&value, &why));
+        assert_string_equal(why.text, "as before");
+        assert_false(bly_redis_place_of(&value, &place));
+    }
+}
+
+/* Whatever the server says fits, ends, and cannot play tricks on a terminal. */
+static void test_words_of_any_length(void **state) {
+    (void)state;
+    static char words[2000];
+    uint64_t seed = 4;
+    for (size_t size = 0; size < sizeof words; size += size < 400 ? 1 : 37) {
+        bly_redis_reason why;
+        memset(&why, 'x', sizeof why);
+        for (size_t i = 0; i < size; i++)
+            words[i] = (char)blyt_next(&seed);
+        if (size > 4 && size % 3 == 0)
+            memcpy(words, "OOM ", 4);
+        const bly_redis_value value = {.type = BLY_REDIS_ERROR, .text = {words, size}};
+        assert_int_equal(bly_bitmap_refusal(&value, &why), BLY_EREFUSED);
+        assert_non_null(memchr(why.text, 0, sizeof why.text));
+        assert_true(strlen(why.text) > 0);
+        for (const char *c = why.text; *c; c++)
+            assert_true((uint8_t)*c >= ' ' && *c != 127);
+    }
+}
+
+static void test_places(void **state) {
+    (void)state;
+    const struct {
+        const char *words, *host; /* NULL: no place */
+        unsigned slot, port;
+    } rows[] = {
+        {"MOVED 3999 127.0.0.1:6381", "127.0.0.1", 3999, 6381},
+        {"ASK 0 redis-7.example.com:65535", "redis-7.example.com", 0, 65535},
+        {"MOVED 16383 ::1:7000", "::1", 16383, 7000},
+        {"MOVED 16383 fe80::1:1", "fe80::1", 16383, 1},
+        {"MOVED 5 :7000", "", 5, 7000},
+        {"MOVED 5 h:7000 extra", NULL, 0, 0},
+        {"MOVED 16384 h:1", NULL, 0, 0},
+        {"MOVED 99999999999999999999 h:1", NULL, 0, 0},
+        {"MOVED -1 h:1", NULL, 0, 0},
+        {"MOVED 1 h:0", NULL, 0, 0},
+        {"MOVED 1 h:65536", NULL, 0, 0},
+        {"MOVED 1 h:99999999999999999999", NULL, 0, 0},
+        {"MOVED 1 h:", NULL, 0, 0},
+        {"MOVED 1 h:7x", NULL, 0, 0},
+        {"MOVED 1 h", NULL, 0, 0},
+        {"MOVED 1 ?:7000", NULL, 0, 0},
+        {"MOVED 1 ", NULL, 0, 0},
+        {"MOVED 1", NULL, 0, 0},
+        {"MOVED  h:1", NULL, 0, 0},
+        {"MOVED ", NULL, 0, 0},
+        {"MOVED", NULL, 0, 0},
+        {"ASK", NULL, 0, 0},
+        {"ASK 1 a b:7", NULL, 0, 0},
+        {"", NULL, 0, 0},
+        {"LOADING 1 h:1", NULL, 0, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        /* Exactly so many bytes, so that a sanitizer reports a read past the end. */
+        const size_t size = strlen(rows[i].words);
+        char *exact = malloc(size ? size : 1);
+        assert_non_null(exact);
+        memcpy(exact, rows[i].words, size);
+        const bly_redis_value value = {.type = BLY_REDIS_ERROR, .text = {exact, size}};
+        bly_redis_place place = {.slot = 7, .port = 8};
+        assert_int_equal(bly_redis_place_of(&value, &place), rows[i].host != NULL);
+        assert_int_equal(place.slot, rows[i].host ? rows[i].slot : 7);
+        assert_int_equal(place.port, rows[i].host ? rows[i].port : 8);
+        if (rows[i].host) {
+            assert_int_equal(place.host.size, strlen(rows[i].host));
+            assert_memory_equal(place.host.data, rows[i].host, place.host.size);
+        }
+        free(exact);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_batches_do_what_a_filter_does),
+        cmocka_unit_test(test_gozero_batches),
+        cmocka_unit_test(test_golden_entry),
+        cmocka_unit_test(test_batches_of_none),
+        cmocka_unit_test(test_a_batch_stands_alone),
+        cmocka_unit_test(test_answers_that_are_none),
+        cmocka_unit_test(test_repeated_commands),
+        cmocka_unit_test(test_filling),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_what_is_no_error),
+        cmocka_unit_test(test_words_of_any_length),
+        cmocka_unit_test(test_places),
+    };
+    return cmocka_run_group_tests_name("bitmap answers", tests, NULL, NULL);
+}
