@@ -1,7 +1,7 @@
 # The labels of tests, and tests that cannot run.
 #
 # A test is called FOLDER_FILE: tests/cli/dedup.t is cli_dedup, tests/cli/test_url.c is cli_url,
-# tests/check_headers.sh is checks_headers. Each has one of these labels:
+# tests/checks/check_headers.sh is checks_headers. Each has one of these labels:
 #   fast    takes less than about a second of processor time: scripts/check runs these
 #   medium  takes more: in scripts/test
 #   server  starts servers: in scripts/test
@@ -20,7 +20,7 @@ set(BLOOMERY_MEDIUM_TESTS checks_format checks_headers checks_run_test cli_build
   cli_options_everywhere cli_plan cli_rates cli_types cli_window cli_window_lines kinds_build kinds_counting
   kinds_counts_rates kinds_fuse kinds_growth kinds_hll kinds_hostile kinds_plan kinds_programs kinds_rates
   kinds_rates_shapes kinds_sizes kinds_stable kinds_top module_big unit_documents)
-set(BLOOMERY_SCALAR_TESTS kinds_algebra kinds_counting kinds_files kinds_golden kinds_hybrid kinds_kinds
+set(BLOOMERY_SCALAR_TESTS kinds_set_operations kinds_counting kinds_files kinds_golden kinds_hybrid kinds_kinds
   kinds_layered kinds_layered_bytes kinds_multilayer kinds_multilayer_blocks kinds_multilayer_rates
   kinds_programs kinds_ribbon kinds_sizes kinds_store kinds_threads kinds_window kinds_window_bytes)
 set(BLOOMERY_THREADS_TESTS kinds_build kinds_golden kinds_layered_front kinds_store kinds_threads

@@ -1,7 +1,7 @@
 /* xxh3.h - XXH3 in 64 bits, of short keys, with its secret at hand. Internal.
  *
  * This is Yann Collet's XXH3 (xxHash's doc/xxhash_spec.md) for keys of 4 to 128 bytes, and gives
- * what his own header gives (tests/test_turn.c compares them). It is here because a batch spends
+ * what his own header gives (tests/unit/test_hash_probe.c compares them). It is here because a batch spends
  * half of its instructions on hashing, and there the header does worse than it could: it writes
  * each 64-bit word of the secret into the code, where a processor has to read it again for every
  * key, and has compilers put the products of two words together in memory. Here the words that a

@@ -2,7 +2,7 @@
 # check_demo.sh [--no-install]: the README's first command does its job, from nothing, and its numbers
 # are right.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 out=$(scripts/demo "$@" 2>&1)
 printf '%s\n' "$out"
 crawl=examples/data/crawl.txt

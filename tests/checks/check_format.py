@@ -420,7 +420,7 @@ def main(arguments):
         return 0
     check_redis()
     here = os.path.dirname(os.path.abspath(__file__))
-    directory = arguments[0] if arguments else os.path.join(here, "golden", "v1")
+    directory = arguments[0] if arguments else os.path.join(here, "..", "golden", "v1")
     good = check_directory(os.path.join(directory, "good"))
     return check_refusals(os.path.join(directory, "bad")) or good
 

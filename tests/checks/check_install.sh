@@ -3,7 +3,7 @@
 # loads the installed module. The install honours DESTDIR, and its modes do not depend on the umask:
 # check_install.sh BUILD_DIR
 set -euo pipefail
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -3,7 +3,7 @@
 # may include from itself and from those before it; what ships outside src/ sees <bloomery/...>
 # alone.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 bad=0
 check() { # FOLDER ALLOWED...

@@ -4,7 +4,7 @@
 # how they were called.
 set -euo pipefail
 unset BLOOMERY_NO_INSTALL # a script that runs this test may have been told so
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 fail() {

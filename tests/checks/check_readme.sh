@@ -3,7 +3,7 @@
 # with plain cc against the library in LIBDIR (when not given: that of the dev preset, or of the
 # release one); and what the documents name exists.
 set -eu
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 lib=${1:-$root/build/dev/lib}
 [ $# -gt 0 ] || [ -e "$lib/libbloomery.so" ] || lib=$root/build/lib
 [ -e "$lib/libbloomery.so" ] || {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # One test, or one case of it, can be chosen by name, and a wrong name is an error: check_run_test.sh BUILD_DIR
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 build=$1
 fail() {
     printf '%s\n%s\n' "$*" "$out" >&2

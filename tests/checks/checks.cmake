@@ -1,6 +1,6 @@
 # Checks of the tree: formats and documents against a second reader, headers, symbols, the installed
 # copy, the demo. They are scripts, and run in a plain build.
-set(here ${CMAKE_CURRENT_SOURCE_DIR})
+set(here ${CMAKE_CURRENT_SOURCE_DIR}/checks)
 if(BLOOMERY_SANITIZE OR CMAKE_CROSSCOMPILING)
   return()
 endif()
@@ -9,7 +9,8 @@ endif()
 if(Python3_FOUND)
   add_test(NAME checks_format COMMAND ${Python3_EXECUTABLE} ${here}/check_format.py)
   add_test(NAME checks_run_test COMMAND ${here}/check_run_test.sh ${PROJECT_BINARY_DIR})
-  add_test(NAME formats_redisbloom_reader COMMAND ${Python3_EXECUTABLE} ${here}/redisbloom_reader.py)
+  add_test(NAME formats_redisbloom_reader COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/redisbloom_reader.py)
+  set_tests_properties(formats_redisbloom_reader PROPERTIES ENVIRONMENT PYTHONPATH=${here}) # format_hashes.py
 else()
   bloomery_skip(checks_format "python3 is not installed")
   bloomery_skip(checks_run_test "python3 is not installed")

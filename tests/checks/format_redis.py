@@ -96,7 +96,7 @@ def vectors():
 
 def check_redis():
     here = os.path.dirname(os.path.abspath(__file__))
-    with open(os.path.join(here, "..", "docs", "format.md"), encoding="utf-8") as file:
+    with open(os.path.join(here, "..", "..", "docs", "format.md"), encoding="utf-8") as file:
         section = file.read().split("\n## 22.")[1]
     at = 0
     for line in vectors():

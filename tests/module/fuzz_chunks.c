@@ -6,7 +6,7 @@
  * are left out, doubled, put elsewhere or cut in two, and others come in between. */
 #include "fuzz.h"
 
-#include "../store_support.h"
+#include "../support/store_support.h"
 #include "fake_internal.h"
 #include "types_support.h"
 

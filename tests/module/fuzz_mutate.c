@@ -2,7 +2,7 @@
  *
  * A container is mostly sealed again, or its sums would be all that is ever tested.
  */
-#include "../store_support.h"
+#include "../support/store_support.h"
 #include "fuzz.h"
 
 static size_t below(uint64_t *rng, size_t n) {

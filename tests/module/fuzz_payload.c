@@ -1,7 +1,7 @@
 /* Lists of fields, and streams of them. */
 #include "fuzz.h"
 
-#include "../support.h"
+#include "../support/support.h"
 #include "fake_internal.h"
 
 fuzz_payload fuzz_payload_new(rm_type *type, int encoding) {

@@ -1,5 +1,5 @@
 /* Good payloads: all that the module could have written, in small. */
-#include "../store_support.h"
+#include "../support/store_support.h"
 #include "fuzz.h"
 #include "golden.h"
 #include "value.h"
