@@ -320,7 +320,7 @@ static void one_word_or_two(void **state) {
 
 /* Besides the filter, hardly more than was allowed, however many keys come. */
 static void memory_is_bounded(void **state) {
-    const uint64_t n = getenv("BLOOMERY_LONG") ? UINT64_C(60000000) : UINT64_C(6000000) / BLYT_SLOW;
+    const uint64_t n = blyt_long() ? UINT64_C(60000000) : UINT64_C(6000000) / BLYT_SLOW;
     const uint64_t allowed = UINT64_C(64) << 20; /* 6,000,000 hashes of 16 bytes are 92 MiB */
     const uint64_t distinct = blyt_large() || n < distinct_spills() ? n : distinct_spills();
     meter m = {0};

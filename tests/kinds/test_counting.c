@@ -202,7 +202,7 @@ static void rates_are_as_planned(void **state) {
                 check_rate(kinds[i], 4, 100000 / BLYT_SLOW, rates[p]);
             if (blyt_large())
                 check_rate(kinds[i], 4, 1000000 / BLYT_SLOW, rates[p]);
-            if (long_run())
+            if (blyt_long())
                 check_rate(kinds[i], 4, 10000000, rates[p]);
         }
     check_rate(BLY_BLOCKED_COUNTING, 2, 100000 / BLYT_SLOW, 0.0001);
@@ -334,7 +334,7 @@ static void run_zipf(bly_kind kind, uint32_t width, uint64_t operations) {
 }
 
 static void programs_lose_nothing(void **state) {
-    uint64_t operations = long_run() ? 10000000 : 400000 / BLYT_SLOW;
+    uint64_t operations = blyt_long() ? 10000000 : 400000 / BLYT_SLOW;
     (void)state;
     run_zipf(BLY_COUNTING, 4, operations);
     run_zipf(BLY_BLOCKED_COUNTING, 4, operations);

@@ -106,7 +106,7 @@ static void every_seed_reaches_the_plan(void **state) {
         }
         bly_filter_destroy(f);
     }
-    if (long_run()) {
+    if (blyt_long()) {
         bly_filter *f = cuckoo(50000000, 0.01);
         add_hashes(f, 9, 0, 50000000);
         bly_filter_destroy(f);
@@ -179,7 +179,7 @@ static void rates_are_as_planned(void **state) {
             continue;
         check_rate(500, 1000, rates[i]);
         check_rate(50000, 100000, rates[i]);
-        if (long_run()) {
+        if (blyt_long()) {
             check_rate(10000000, 10000000, rates[i]);
             check_rate(5000000, 10000000, rates[i]);
         }
@@ -308,7 +308,7 @@ static void batches_answer_as_single_calls(void **state) {
 /* ---- adding and removing --------------------------------------------------------------------- */
 
 static void programs_lose_nothing(void **state) {
-    uint64_t operations = long_run() ? 10000000 : 1000000 / BLYT_SLOW;
+    uint64_t operations = blyt_long() ? 10000000 : 1000000 / BLYT_SLOW;
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         bly_filter *f = cuckoo(20000, i ? 1e-6 : 1e-4);

@@ -1,17 +1,16 @@
 /* Binary fuse filters: every set of keys can be built, none is missed, and rate and size are what
- * is promised. With BLOOMERY_LONG in the environment the whole sweep of sizes and the large ones.
- */
+ * is promised. Their equations are solved as plain Gaussian elimination solves them. With
+ * BLOOMERY_LONG in the environment the whole sweep of sizes and the large ones. */
 #include "store_support.h"
+#include "support.h"
 
+#include "base/memory.h"
 #include "filter/ops.h"
 #include "filter/planner.h"
+#include "kinds/fuse/fuse_core.h"
 #include "kinds/fuse/fuse_plan.h"
 
 #include <math.h>
-
-static bool is_long(void) {
-    return getenv("BLOOMERY_LONG") != NULL;
-}
 
 static bly_filter *fuse(const blyt_list *l, size_t n, double p, uint64_t seed) {
     bly_spec spec = bly_spec_for(BLY_FUSE, 0, p);
@@ -47,7 +46,7 @@ static void build_one(const blyt_list *l, size_t n, bool repeats, uint64_t seed)
 
 static void every_size(void **state) {
     static const blyt_keys sets[] = {KEYS_RANDOM, KEYS_SHIFTED};
-    const size_t to = is_long() ? 2000 : 300, most = is_long() ? (1 << 20) + 1 : (1 << 17) + 1;
+    const size_t to = blyt_long() ? 2000 : 300, most = blyt_long() ? (1 << 20) + 1 : (1 << 17) + 1;
     (void)state;
     for (size_t k = 0; k < COUNT_OF(sets); k++) {
         const size_t last = blyt_large() || k == 0 ? most : (1 << 14) + 1;
@@ -56,7 +55,7 @@ static void every_size(void **state) {
             build_one(&l, n, n % 2, n);
         for (size_t n = to; n <= 2000; n += 37)
             build_one(&l, n, true, n);
-        for (size_t n = 11400; n <= 11600; n += is_long() ? 1 : k == 0 || blyt_large() ? 10 : 50)
+        for (size_t n = 11400; n <= 11600; n += blyt_long() ? 1 : k == 0 || blyt_large() ? 10 : 50)
             build_one(&l, n, n % 2, n);
         for (size_t n = 4; n < last; n *= 2) {
             build_one(&l, n - 1, false, 1);
@@ -71,7 +70,7 @@ static void every_size(void **state) {
 static void many_seeds(void **state) {
     static const size_t sizes[] = {2, 5, 17, 100, 1000, 11500};
     blyt_list l = blyt_list_of(KEYS_LITTLE, 0, 11500);
-    const uint64_t seeds = (is_long() ? 1000U : blyt_large() ? 100U : 40U) / BLYT_SLOW;
+    const uint64_t seeds = (blyt_long() ? 1000U : blyt_large() ? 100U : 40U) / BLYT_SLOW;
     (void)state;
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
         for (uint64_t seed = 1; seed <= seeds; seed++)
@@ -80,7 +79,7 @@ static void many_seeds(void **state) {
 }
 
 static void in_shards(void **state) {
-    const size_t n = is_long() ? 20000000 : (blyt_large() ? 3000000U : 2100000U) / BLYT_SLOW;
+    const size_t n = blyt_long() ? 20000000 : (blyt_large() ? 3000000U : 2100000U) / BLYT_SLOW;
     blyt_list l = {calloc(n, sizeof *l.keys), malloc(n * 8), n};
     (void)state;
     assert_non_null(l.keys);
@@ -135,12 +134,12 @@ static void bits_per_key(void **state) {
     static const size_t sizes[] = {1000,    1500,    2000,    5000,    8192,    12288,
                                    30000,   100000,  200000,  400000,  740000,  1000000,
                                    1200000, 1500000, 2000000, 3100000, 10000000};
-    const size_t some = is_long() ? 10000000 : 1000000;
+    const size_t some = blyt_long() ? 10000000 : 1000000;
     blyt_list l = blyt_list_of(KEYS_RANDOM, 0, some);
     bly_geometry g;
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rates); i++) {
-        const size_t most = is_long() || blyt_large() || i == 1 ? some : 100000;
+        const size_t most = blyt_long() || blyt_large() || i == 1 ? some : 100000;
         for (size_t j = 0; j < COUNT_OF(sizes) && sizes[j] <= most; j++) {
             bly_filter *f = fuse(&l, sizes[j], rates[i].p, 4);
             double bits = 8 * (double)(bly_filter_file_size(f) - HEADER) / (double)sizes[j];
@@ -267,7 +266,7 @@ static void rates(void **state) {
     for (unsigned r = 1; r <= 28; r += r < 12 ? 1 : 4)
         check_rate(KEYS_LITTLE, 5000, r, queries / 2);
     check_rate(KEYS_URL, 5000, 14, blyt_large() ? 4 * queries : queries / 2);
-    if (is_long())
+    if (blyt_long())
         check_rate(KEYS_RANDOM, 3000000, 10, 10 * queries);
 }
 
@@ -461,6 +460,129 @@ static void any_body(void **state) {
     }
 }
 
+/* ---- equations of three slots ---------------------------------------------------------------- */
+
+enum { MAX = 400 };
+
+/* ---- plain elimination ----------------------------------------------------------------------- */
+
+/* Whether n equations are independent, so that they have a solution whatever is wanted. */
+static bool independent(const blyi_triple *t, size_t n, size_t slots) {
+    static uint8_t row[MAX][MAX];
+    size_t rank = 0;
+    memset(row, 0, sizeof row);
+    for (size_t i = 0; i < n; i++)
+        for (unsigned j = 0; j < 3; j++)
+            row[i][t[i].at[j]] = 1;
+    for (size_t column = 0; column < slots && rank < n; column++) {
+        size_t with = rank;
+        while (with < n && !row[with][column])
+            with++;
+        if (with == n)
+            continue;
+        for (size_t s = 0; s < slots; s++) {
+            uint8_t swap = row[with][s];
+            row[with][s] = row[rank][s];
+            row[rank][s] = swap;
+        }
+        for (size_t i = rank + 1; i < n; i++)
+            for (size_t s = 0; row[i][column] && s < slots; s++)
+                if (s != column)
+                    row[i][s] ^= row[rank][s];
+        rank++;
+    }
+    return rank == n;
+}
+
+/* ---- equations ------------------------------------------------------------------------------- */
+
+/* One slot in each third, or with `near` in three neighbouring segments of 4. */
+static void make(blyi_triple *t, size_t n, size_t slots, bool near, uint64_t *random) {
+    for (size_t i = 0; i < n; i++) {
+        for (unsigned j = 0; j < 3; j++)
+            t[i].at[j] = (uint32_t)(slots / 3 * j + blyt_next(random) % (slots / 3));
+        if (near) {
+            size_t first = blyt_next(random) % (slots / 4 - 2);
+            for (unsigned j = 0; j < 3; j++)
+                t[i].at[j] = (uint32_t)(4 * (first + j) + blyt_next(random) % 4);
+        }
+        t[i].want = (uint32_t)blyt_next(random);
+    }
+}
+
+static void assert_solved(const blyi_triple *t, size_t n, const uint32_t *value) {
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(value[t[i].at[0]] ^ value[t[i].at[1]] ^ value[t[i].at[2]], t[i].want);
+}
+
+/* Solved exactly when it can be, whatever is wanted. */
+static void as_elimination(void **state) {
+    const bly_allocator a = blyi_allocator_or_default(NULL);
+    static blyi_triple t[MAX];
+    static uint32_t value[MAX];
+    unsigned solved = 0, not_solved = 0;
+    uint64_t random = 1;
+    (void)state;
+    for (unsigned turn = 0; turn < 6000 / BLYT_SLOW; turn++) {
+        bool near = turn % 3 == 0;
+        size_t slots = 12 * (1 + blyt_next(&random) % (turn % 50 ? 8 : 33));
+        size_t n = slots / 2 + blyt_next(&random) % (slots / 2 + 2);
+        make(t, n, slots, near, &random);
+        memset(value, 0, sizeof value);
+        bly_status status = blyi_core_solve(t, n, slots, value, &a);
+        assert_true(status == BLY_OK || status == BLY_EFULL);
+        assert_int_equal(status == BLY_OK, independent(t, n, slots));
+        if (status == BLY_OK)
+            assert_solved(t, n, value);
+        solved += status == BLY_OK;
+        not_solved += status == BLY_EFULL;
+    }
+    assert_true(solved > 1000 / BLYT_SLOW && not_solved > 1000 / BLYT_SLOW);
+}
+
+/* Large ones: most can be solved with 1.11 slots for each, where peeling alone takes 1.22. */
+static void large(void **state) {
+    const bly_allocator a = blyi_allocator_or_default(NULL);
+    static const size_t sizes[] = {300, 3000, 9000};
+    uint64_t random = 2;
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        size_t n = sizes[i], slots = n * 112 / 300 * 3;
+        blyi_triple *t = malloc(n * sizeof *t);
+        uint32_t *value = malloc(slots * sizeof *value);
+        unsigned solved = 0;
+        assert_non_null(t);
+        assert_non_null(value);
+        for (unsigned turn = 0; turn < 10; turn++) {
+            make(t, n, slots, false, &random);
+            memset(value, 0, slots * sizeof *value);
+            if (blyi_core_solve(t, n, slots, value, &a) != BLY_OK)
+                continue;
+            assert_solved(t, n, value);
+            solved++;
+        }
+        assert_true(solved >= 5);
+        free(t);
+        free(value);
+    }
+}
+
+/* What would take too long is given up. */
+static void too_many(void **state) {
+    const bly_allocator a = blyi_allocator_or_default(NULL);
+    const size_t n = 60000, slots = 66000;
+    blyi_triple *t = malloc(n * sizeof *t);
+    uint32_t *value = calloc(slots, sizeof *value);
+    uint64_t random = 3;
+    (void)state;
+    assert_non_null(t);
+    assert_non_null(value);
+    make(t, n, slots, false, &random);
+    assert_int_equal(blyi_core_solve(t, n, slots, value, &a), BLY_EFULL);
+    free(t);
+    free(value);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_size),        cmocka_unit_test(many_seeds),
@@ -470,6 +592,8 @@ int main(void) {
         cmocka_unit_test(hash_functions),    cmocka_unit_test(batches),
         cmocka_unit_test(cannot_be_changed), IN_SCRATCH(saved_and_back),
         cmocka_unit_test(padding_is_zero),   cmocka_unit_test(any_body),
+        cmocka_unit_test(as_elimination),    cmocka_unit_test(large),
+        cmocka_unit_test(too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

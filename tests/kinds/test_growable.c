@@ -96,7 +96,7 @@ static void growth_of_long_remainders(void **state) {
 }
 
 static void programs_lose_nothing(void **state) {
-    uint64_t operations = long_run() ? 10000000 : 1000000 / BLYT_SLOW;
+    uint64_t operations = blyt_long() ? 10000000 : 1000000 / BLYT_SLOW;
     bly_filter *f = growable(100, 60000, 1e-4, NULL);
     (void)state;
     run_program(f, 20000, 15000, operations);

@@ -260,9 +260,9 @@ static void estimates_are_within_five_sigma(void **state) {
         assert_true(of->worst <= 5 * 0.0081);
         judge_errors(14, i < COUNT_OF(few) ? few[i] : many[i - COUNT_OF(few)], of);
     }
-    if (long_run())
+    if (blyt_long())
         measure(14, most, COUNT_OF(most), 10, l);
-    for (size_t i = 0; long_run() && i < COUNT_OF(most); i++) {
+    for (size_t i = 0; blyt_long() && i < COUNT_OF(most); i++) {
         print_message("%g keys: mean %.5f, worst %.5f of 10\n", (double)most[i], l[i].sum / l[i].n,
                       l[i].worst);
         assert_true(l[i].worst <= 5 * 0.0081);

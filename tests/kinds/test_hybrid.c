@@ -110,7 +110,7 @@ static void rates_are_as_planned(void **state) {
         check_rate(100000, hybrid_rates[i]);
         if (blyt_large())
             check_rate(1000000 / BLYT_SLOW, hybrid_rates[i]);
-        if (long_run())
+        if (blyt_long())
             check_rate(10000000, hybrid_rates[i]);
     }
 }
@@ -305,14 +305,14 @@ static void programs_lose_nothing(void **state) {
     const uint64_t most = blyt_large() ? 100000 : 20000;
     (void)state;
     for (size_t i = 0; i < COUNT_OF(exponents); i++)
-        run_zipf(exponents[i], long_run() ? 300000 : most / BLYT_SLOW,
-                 long_run() ? 10000000 : 20 * most / BLYT_SLOW);
+        run_zipf(exponents[i], blyt_long() ? 300000 : most / BLYT_SLOW,
+                 blyt_long() ? 10000000 : 20 * most / BLYT_SLOW);
 }
 
 /* All memory together, after five adds per key on average. */
 static void skewed_streams_stay_small(void **state) {
     static const double exponents[] = {0.8, 1.0, 1.2};
-    uint64_t keys = long_run() ? 10000000 : (blyt_large() ? 200000U : 50000U) / BLYT_SLOW;
+    uint64_t keys = blyt_long() ? 10000000 : (blyt_large() ? 200000U : 50000U) / BLYT_SLOW;
     (void)state;
     for (size_t i = 0; i < COUNT_OF(exponents); i++) {
         bly_filter *f = hybrid(keys, 0.01);

@@ -100,7 +100,7 @@ static void rates_are_as_planned(void **state) {
         check_rate(100000, i);
         if (blyt_large() && BLYT_SLOW == 1)
             check_rate(1000000, i);
-        if (long_run())
+        if (blyt_long())
             check_rate(10000000, i);
     }
 }
@@ -232,7 +232,7 @@ static void front_is_sbbf(void **state) {
 /* Keys come as often as Zipf's law has it, and go in any order. */
 static void programs_lose_nothing(void **state) {
     const unsigned keys = 30000;
-    uint64_t operations = long_run() ? 10000000 : 1000000 / BLYT_SLOW, dice = 11, live = 0;
+    uint64_t operations = blyt_long() ? 10000000 : 1000000 / BLYT_SLOW, dice = 11, live = 0;
     bly_filter *f = layered(keys, 0.01);
     uint32_t *truth = calloc(keys, sizeof *truth);
     (void)state;

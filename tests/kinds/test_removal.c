@@ -377,7 +377,7 @@ static void end_life(life *l, const bly_filter *empty) {
 /* Adds and removes in any order, more of the one at first, more of the other later; many copies of
  * a few keys, a few of many. With BLOOMERY_LONG in the environment, ten million steps. */
 static void long_lives(void **state) {
-    uint64_t steps = getenv("BLOOMERY_LONG") ? 10000000 : 200000 / BLYT_SLOW;
+    uint64_t steps = blyt_long() ? 10000000 : 200000 / BLYT_SLOW;
     (void)state;
     FOR_EACH_CASE(c) {
         if (!blyt_can(c, BLY_CAN_REMOVE))

@@ -11,10 +11,6 @@
 
 #include <math.h>
 
-static bool in_full(void) {
-    return getenv("BLOOMERY_LONG") != NULL;
-}
-
 /* Keys first .. first + n of that set. */
 static bly_filter *ribbon(blyt_keys set, uint64_t first, size_t n, double p) {
     blyt_list l = blyt_list_of(set, first, n);
@@ -136,7 +132,7 @@ static void empty_filter_says_no(void **state) {
 static void check_rate(size_t n, double p) {
     bly_filter *f = ribbon(KEYS_LITTLE, n, n, p);
     bly_geometry g = bly_filter_geometry(f);
-    double rate = bly_plan_fpr(&g, n, 64), most = in_full() ? 5e7 : 2e6;
+    double rate = bly_plan_fpr(&g, n, 64), most = blyt_long() ? 5e7 : 2e6;
     uint64_t q = (uint64_t)fmin(most, 2500 * (1 - rate) / rate / BLYT_SLOW) / 256 * 256 + 256;
     double x = strangers(f, n ^ g.hashes, q), mean = (double)q * rate;
     double off = fabs(x - mean) / sqrt(mean * (1 - rate));
@@ -151,9 +147,9 @@ static void has_the_rate_predicted(void **state) {
     static const size_t numbers[] = {1000, 10000, 100000, 1000000, 10000000};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(numbers); i++) {
-        if (numbers[i] > (in_full() ? 10000000 : 100000) / BLYT_SLOW)
+        if (numbers[i] > (blyt_long() ? 10000000 : 100000) / BLYT_SLOW)
             break;
-        for (size_t r = 1; r <= (in_full() ? 20 : 10); r++) {
+        for (size_t r = 1; r <= (blyt_long() ? 20 : 10); r++) {
             if (!blyt_large() && r % 3 != i % 3) /* each rate with one of the numbers */
                 continue;
             check_rate(numbers[i], ldexp(1, -(int)r));
@@ -169,7 +165,8 @@ static void has_it_with_few_keys(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rates); i++) {
         double x = 0, mean = 0;
-        for (size_t n = 1; n <= 2000; n += in_full() ? 1 : (blyt_large() ? 7U : 31U) * BLYT_SLOW) {
+        for (size_t n = 1; n <= 2000;
+             n += blyt_long() ? 1 : (blyt_large() ? 7U : 31U) * BLYT_SLOW) {
             bly_filter *f = ribbon(KEYS_DECIMAL, n, n, rates[i]);
             bly_geometry g = bly_filter_geometry(f);
             double rate = bly_plan_fpr(&g, n, 64);

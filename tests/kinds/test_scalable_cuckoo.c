@@ -262,7 +262,7 @@ static void the_order_matters(void **state) {
 
 /* Ten million steps with BLOOMERY_LONG in the environment, over many levels and back, twice. */
 static void a_long_life(void **state) {
-    const uint64_t steps = long_run() ? 10000000 : (blyt_large() ? 400000U : 200000U) / BLYT_SLOW;
+    const uint64_t steps = blyt_long() ? 10000000 : (blyt_large() ? 400000U : 200000U) / BLYT_SLOW;
     bly_filter *f = chain(100, 0.01, 0, 0);
     life l = life_of(f, steps / 10, 77);
     size_t most = 0;

@@ -10,7 +10,7 @@
 #include <math.h>
 
 static unsigned thorough(void) {
-    return getenv("BLOOMERY_LONG") ? 10 : 1;
+    return blyt_long() ? 10 : 1;
 }
 
 static bly_filter *exact(uint32_t k, unsigned width, uint64_t run, uint64_t cells) {

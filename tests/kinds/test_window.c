@@ -56,7 +56,7 @@ static void the_latest_are_there(void **state) {
     one_stream(3000, 8, 0.0005, n / 4);
     one_stream(1, 8, 0.01, n / 20);
     one_stream(7, 3, 0.2, n / 20);
-    if (is_long())
+    if (blyt_long())
         one_stream(1000000, 8, 0.01, 10000000);
 }
 
@@ -166,7 +166,7 @@ static void rates(void **state) {
     for (size_t i = 0; i < COUNT_OF(asked); i++) {
         rate_when_full(1000, asked[i], 8, 60 / (BLYT_SLOW > 1 ? 3 : 1));
         rate_when_full(100000, asked[i], 8, BLYT_SLOW > 1 ? 1 : 3);
-        if (is_long())
+        if (blyt_long())
             rate_when_full(10000000, asked[i], 8, 1);
     }
     for (size_t i = 0; i < COUNT_OF(others); i++)
@@ -520,7 +520,7 @@ int main(void) {
     };
     const struct CMUnitTest timing[] = {cmocka_unit_test(no_add_takes_long)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    if (is_long())
+    if (blyt_long())
         failed += cmocka_run_group_tests(timing, NULL, NULL);
     return failed;
 }

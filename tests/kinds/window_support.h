@@ -8,10 +8,6 @@
 
 #include <math.h>
 
-static inline bool is_long(void) {
-    return getenv("BLOOMERY_LONG") != NULL;
-}
-
 static inline bly_filter *window(uint64_t keys, double p, uint32_t generations, uint64_t span,
                                  uint64_t seed) {
     bly_spec spec = bly_spec_for(BLY_WINDOW, keys, p);

@@ -30,6 +30,11 @@ static inline bool blyt_large(void) {
     return getenv("BLOOMERY_LARGE") != NULL;
 }
 
+/* Whether there is time for hours of work: by hand, with this variable. */
+static inline bool blyt_long(void) {
+    return getenv("BLOOMERY_LONG") != NULL;
+}
+
 static inline bly_bytes blyt_text(const char *s) {
     return (bly_bytes){s, strlen(s)};
 }

@@ -8,10 +8,6 @@
 #include "filter/ops.h"
 #include <math.h>
 
-static inline bool long_run(void) {
-    return getenv("BLOOMERY_LONG") != NULL;
-}
-
 /* The i-th hash of a stream. */
 static inline bly_hash hash_at(uint64_t stream, uint64_t i) {
     uint64_t state = blyt_next(&stream) + i * UINT64_C(0x632be59bd9b4e019);
