@@ -9,7 +9,7 @@ for bit, or, where a writer has choices, count for count.
 from collections import Counter
 
 from format_hashes import GOLD, LCG, M64, demand, fmix64, mulhi
-from format_tables import MOST_BITS, Cuckoo, bits_at
+from format_tables import MAX_BITS, Cuckoo, bits_at
 
 COUNTING, MULTILAYER, LAYERED, HYBRID, BLOCKED = 9, 10, 11, 13, 20
 
@@ -44,7 +44,7 @@ class Counters:
         demand(head["width"] == head["sub"], "width")
         demand(1 <= head["k"] <= self.most_hashes, "k")
         demand(head["size"] >= self.least_size, "size")
-        demand(self.used(head) <= MOST_BITS, "size too big")
+        demand(self.used(head) <= MAX_BITS, "size too big")
 
     def check_body(self, head, body):
         pass
@@ -114,10 +114,10 @@ class Multilayer:
     def check_shape(self, head):
         demand(1 <= head["k"] <= 32, "k")
         demand(head["width"] == 1, "width")
-        demand(1 <= head["size"] <= MOST_BITS // 512, "size")
+        demand(1 <= head["size"] <= MAX_BITS // 512, "size")
         demand(head["sub"] <= 180, "sub")
         demand(head["sub"] == 0 or step_size(head["sub"] - 1) < head["size"], "sub")
-        demand(self.used(head) <= MOST_BITS, "size too big")
+        demand(self.used(head) <= MAX_BITS, "size too big")
 
     def cells(self, head, hi):
         w = hi
@@ -206,7 +206,7 @@ class Layered:
         demand(head["k"] == 8, "k")
         demand(head["width"] == 4, "width")
         demand(head["sub"] == 0, "sub")
-        demand(head["size"] >= 1 and self.used(head) <= MOST_BITS, "size")
+        demand(head["size"] >= 1 and self.used(head) <= MAX_BITS, "size")
 
     def cells(self, hi):
         return [32 * j + ((hi & 0xFFFFFFFF) * s & 0xFFFFFFFF) // (1 << 27) for j, s in enumerate(self.SALTS)]
@@ -258,9 +258,9 @@ class Hybrid:
     def check_shape(self, head):
         demand(6 <= head["k"] <= 55, "k")
         demand(head["width"] == head["k"] + 5, "width")
-        demand(head["size"] >= 1 and self.table.used(head) <= MOST_BITS, "size")
+        demand(head["size"] >= 1 and self.table.used(head) <= MAX_BITS, "size")
         demand(head["sub"] <= 180, "sub")
-        demand(self.used(head) <= MOST_BITS, "size too big")
+        demand(self.used(head) <= MAX_BITS, "size too big")
 
     def places(self, head, body):
         """The map: (id, count) of every place, and how many are said to be in use."""

@@ -1,6 +1,6 @@
 """A filter on a plain Redis: docs/format.md, section 22, written from that text alone.
 
-It works out the vectors of the section anew, and demands that the section has them.
+It recomputes the vectors of the section, and demands that the section has them.
 """
 
 import os

@@ -1,13 +1,13 @@
 """The kinds of docs/format.md that estimate, written out again from its text: counts and hll.
 
-The body follows from the keys and the order in which they came, so it is made anew and compared
+The body follows from the keys and the order in which they came, so it is recomputed and compared
 byte for byte. check_adds(head, body, adds, relation): the hash of every add, in order.
 """
 
 import math
 
 from format_hashes import GOLD, M64, demand, fmix64, mulhi, rotl
-from format_tables import MOST_BITS
+from format_tables import MAX_BITS
 
 COUNTS, HLL = 17, 18
 
@@ -19,7 +19,7 @@ class Counts:
         demand(head["k"] == 4, "k")
         demand(head["width"] == 8, "width")
         demand(head["sub"] <= 1, "sub")
-        demand(1 <= head["size"] and self.used(head) <= MOST_BITS, "size")
+        demand(1 <= head["size"] and self.used(head) <= MAX_BITS, "size")
 
     def used(self, head):
         return 512 * head["size"]

@@ -1,7 +1,7 @@
 """The kinds of docs/format.md that are not made of plain bits, written out again from its text.
 
 A kind is a class: check_shape(head) and used(head) for the header, check_body(head, body) for what a
-loader owes, check_keys(head, body, keys, copies) for what the body must be when it holds so many
+loader owes, check_keys(head, body, keys, copies) for what the body must be when it holds that many
 copies of each of these keys (pairs of words), or, with None, at least these.
 """
 
@@ -11,7 +11,7 @@ from format_hashes import GOLD, LCG, M64, demand, fmix64, mulhi
 from format_windows import Stable, Window
 
 WINDOW, STABLE, CUCKOO, FUSE, RIBBON, GROWABLE, CHAIN = 7, 8, 14, 15, 16, 19, 21
-MOST_BITS = 1 << 48
+MAX_BITS = 1 << 48
 
 
 def bits_at(body, start, count):
@@ -20,7 +20,7 @@ def bits_at(body, start, count):
     return int.from_bytes(body[first:last], "little") >> start % 8 & ((1 << count) - 1)
 
 
-def strangers(n):
+def non_members(n):
     """Words of keys that were never added."""
     return [(fmix64(2 * i + 1), fmix64(2 * i + 2)) for i in range(1 << 40, (1 << 40) + n)]
 
@@ -28,7 +28,7 @@ def strangers(n):
 def demand_rate(hits, asked, rate):
     """Two-sided, five sigma, and a little for small numbers."""
     room = 5 * (asked * rate * (1 - rate)) ** 0.5 + 4
-    demand(abs(hits - asked * rate) <= room, "%d of %d strangers, at %g" % (hits, asked, rate))
+    demand(abs(hits - asked * rate) <= room, "%d of %d non-members, at %g" % (hits, asked, rate))
 
 
 def check_built(kind, head, body, keys, copies, rate):
@@ -36,7 +36,7 @@ def check_built(kind, head, body, keys, copies, rate):
     demand(copies == 1, "keys are held once")
     demand(head["items"] == len(keys), "items")
     demand(all(kind.contains(head, body, lo, hi) for lo, hi in keys), "a key is missing")
-    hits = sum(kind.contains(head, body, lo, hi) for lo, hi in strangers(2000))
+    hits = sum(kind.contains(head, body, lo, hi) for lo, hi in non_members(2000))
     demand_rate(hits, 2000, rate if keys else 0)
 
 
@@ -49,13 +49,13 @@ class Cuckoo:
         demand(6 <= k <= 55, "k")
         demand(head["width"] == k + 1, "width")
         demand(size >= 1, "size")
-        demand(self.used(head) <= MOST_BITS, "size too big")
+        demand(self.used(head) <= MAX_BITS, "size too big")
         if not self.grows:
             demand(sub == 0, "sub")
             return
         demand(6 <= sub <= k and k - sub <= 24, "sub")
         last = 4 * (size << (k - sub)) * (sub + 1) + 64
-        demand(last <= MOST_BITS, "size too big when grown")
+        demand(last <= MAX_BITS, "size too big when grown")
 
     def used(self, head):
         return 4 * head["size"] * (head["k"] + 1) + 64
@@ -117,7 +117,7 @@ class Chain:
         demand(head["width"] == 1, "width")
         demand(sub == 0 or (4 <= sub <= 32768 and sub & (sub - 1) == 0), "sub")
         demand(size % 64 == 0 and size >= 128 * k, "size of the levels")
-        demand(self.used(head) <= MOST_BITS, "size too big")
+        demand(self.used(head) <= MAX_BITS, "size too big")
         demand(head["flags"] & 2 == 0, "approximate")
 
     def used(self, head):
@@ -182,7 +182,7 @@ class Fuse:
         demand(2 <= log <= 14, "segments")
         unit = shards << log
         demand(head["size"] >= 3 * unit and head["size"] % unit == 0, "size")
-        demand(self.used(head) <= MOST_BITS, "size too big")
+        demand(self.used(head) <= MAX_BITS, "size too big")
 
     def used(self, head):
         shards, _, _, heading, each = self.shape(head)
@@ -242,7 +242,7 @@ class Ribbon:
         demand(shards <= 256, "shards")
         unit = shards if head["k"] < 64 else 1 if shards == 1 else 16 * shards
         demand(head["size"] >= 1 and head["size"] % unit == 0, "size")
-        demand(m * shards * (r + 1) <= MOST_BITS, "size too big")
+        demand(m * shards * (r + 1) <= MAX_BITS, "size too big")
 
     def used(self, head):
         r, shards, _, m, wide = self.shape(head)

@@ -1,6 +1,6 @@
 """The kinds of docs/format.md that forget, written out again from its text: window and stable.
 
-Their bodies follow from the keys and the order in which they came, so they are made anew here and
+Their bodies follow from the keys and the order in which they came, so they are recomputed here and
 compared bit for bit. The classes are as format_tables.py describes them.
 """
 
@@ -8,7 +8,7 @@ import struct
 
 from format_hashes import GOLD, LCG, M64, demand, fmix64, mulhi
 
-MOST_BITS = 1 << 48
+MAX_BITS = 1 << 48
 
 
 def number_bits(numbers):
@@ -53,7 +53,7 @@ class Window:
             demand(head["size"] >= 128 and self.used(head) <= 32768, "size")
             return
         demand(head["k"] % len(self.lanes(head)) == 0 and 1 <= self.parts(head) <= 16, "k")
-        demand(head["size"] >= 1 and self.used(head) <= MOST_BITS, "size")
+        demand(head["size"] >= 1 and self.used(head) <= MAX_BITS, "size")
 
     def used(self, head):
         if is_small(head):
@@ -316,7 +316,7 @@ class Stable:
         demand(width >= 1 and head["width"] == width, "width")
         demand(1 <= head["k"] <= 8, "k")
         demand(head["size"] >= 64 and 1 <= run < head["size"], "size")
-        demand(self.used(head) <= MOST_BITS, "size too big")
+        demand(self.used(head) <= MAX_BITS, "size too big")
 
     def used(self, head):
         _, _, each = self.shape(head)

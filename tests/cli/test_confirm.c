@@ -135,7 +135,8 @@ static void test_as_exact_when_more_come(void **state) {
     }
 }
 
-/* Fingerprint 0, which stands for "empty" in every table, when the filter takes it for seen. */
+/* Fingerprint 0, which stands for "empty" in every table, when it is a false positive of the
+ * filter. */
 static void test_zero(void **state) {
     (void)state;
     const uint64_t zero = 0;
@@ -245,7 +246,7 @@ static void test_refusals(void **state) {
     confirm *c = opened("f", 0, 0.01);
     assert_null(confirm_open(at("f"), 0, 0.01)); /* locked */
     add_keys_from(c, 0, 5000, 1);
-    assert_true(confirm_settle(c)); /* written anew, and locked again */
+    assert_true(confirm_settle(c)); /* written again, and locked again */
     assert_null(confirm_open(at("f"), 0, 0.01));
     confirm_close(c);
     assert_null(confirm_open(at("none/f"), 0, 0.01));

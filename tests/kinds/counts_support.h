@@ -19,7 +19,7 @@ typedef struct sample {
     unsigned n;
 } sample;
 
-static inline void take(sample *s, double x) {
+static inline void add_sample(sample *s, double x) {
     s->sum += x;
     s->squares += x * x;
     s->n++;

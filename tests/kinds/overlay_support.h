@@ -41,17 +41,17 @@ static inline uint64_t room_for(uint64_t changes, bly_kind marker) {
     return marker == BLY_CLASSIC ? 50 * changes : changes;
 }
 
-static inline bool has(const bly_filter *f, uint64_t i) {
+static inline bool contains_key(const bly_filter *f, uint64_t i) {
     char key[BLYT_KEY_MAX];
     return bly_filter_contains(f, key, blyt_key(KEYS_DECIMAL, i, key));
 }
 
-static inline bly_status put(bly_filter *f, uint64_t i, bool *added) {
+static inline bly_status add_key(bly_filter *f, uint64_t i, bool *added) {
     char key[BLYT_KEY_MAX];
     return bly_filter_add(f, key, blyt_key(KEYS_DECIMAL, i, key), added);
 }
 
-static inline bly_status take(bly_filter *f, uint64_t i, bool *removed) {
+static inline bly_status remove_key(bly_filter *f, uint64_t i, bool *removed) {
     char key[BLYT_KEY_MAX];
     return bly_filter_remove(f, key, blyt_key(KEYS_DECIMAL, i, key), removed);
 }
@@ -81,7 +81,7 @@ static inline truth truth_of(const bly_filter *f, size_t n, uint8_t sure) {
     truth t = {malloc(n), n, sure};
     assert_non_null(t.is);
     for (size_t i = 0; i < n; i++)
-        t.is[i] = has(f, i) ? IN : OUT;
+        t.is[i] = contains_key(f, i) ? IN : OUT;
     return t;
 }
 
@@ -90,7 +90,7 @@ static inline void assert_truth(const bly_filter *f, const truth *t) {
     uint8_t *found = malloc(t->n + 1);
     (void)bly_filter_contains_many(f, l.keys, t->n, found);
     for (size_t i = 0; i < t->n; i++) {
-        assert_int_equal(has(f, i), found[i]);
+        assert_int_equal(contains_key(f, i), found[i]);
         if (t->is[i] <= t->sure)
             assert_int_equal(found[i], t->is[i] == IN);
     }
@@ -100,13 +100,13 @@ static inline void assert_truth(const bly_filter *f, const truth *t) {
 
 /* One step with key i. What the call says must agree with what is known. */
 static inline void step(bly_filter *f, truth *t, size_t i, bool removes) {
-    bool changed, was = has(f, i);
+    bool changed, was = contains_key(f, i);
     uint64_t had = bly_filter_count(f);
     if (t->is[i] <= t->sure)
         assert_int_equal(was, t->is[i] == IN);
-    assert_ok(removes ? take(f, i, &changed) : put(f, i, &changed));
+    assert_ok(removes ? remove_key(f, i, &changed) : add_key(f, i, &changed));
     assert_int_equal(changed, removes ? was : !was);
-    assert_int_equal(has(f, i), !removes);
+    assert_int_equal(contains_key(f, i), !removes);
     assert_true(changed ? bly_filter_count(f) != had || had == 0 : bly_filter_count(f) == had);
     if (changed || !removes)
         t->is[i] = removes ? GONE : IN;

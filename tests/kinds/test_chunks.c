@@ -301,7 +301,7 @@ static void test_read_options(void **state) {
 /* Blocks at every 16th address in turn, that end where malloc's do, and know their size. */
 typedef struct yard {
     unsigned turn;
-    size_t live, offered, moved, stay; /* every so many blocks stay, when not 0 */
+    size_t live, offered, moved, stay; /* one block in `stay` stays, when not 0 */
 } yard;
 
 typedef struct tag {
@@ -423,7 +423,7 @@ static void test_moving_shared(void **state) {
     }
 }
 
-/* What a filter has only been lent is not moved. */
+/* Borrowed memory is not moved. */
 static void test_moving_leaves_what_is_lent(void **state) {
     (void)state;
     yard y = {0}, others = {0};
@@ -432,7 +432,7 @@ static void test_moving_leaves_what_is_lent(void **state) {
     bly_filter *base = in_yard(still, &others), *f;
     assert_ok(bly_overlay_over(base, &(bly_spec){.allocator = &a}, &f));
     move_all(f, &y, 1);
-    assert_true(holds_all(f, 60));
+    assert_true(contains_all(f, 60));
     bly_filter_destroy(f);
     bly_filter_destroy(base);
     bly_filter_destroy(still);

@@ -175,7 +175,7 @@ static void check_rate(bly_kind kind, uint32_t width, uint64_t n, double p) {
         bly_filter_clear(f);
         add_hashes(f, seed, 0, n);
         bly_filter_stats(f, &s);
-        ask_strangers(f, seed + 100000, queries, s.current_fpr, &now);
+        look_up_non_members(f, seed + 100000, queries, s.current_fpr, &now);
         variance += pow((double)queries * planned, 2) * unsteady(f);
         assert_true(fabs(s.estimated_keys / (double)n - 1) < 5 / sqrt((double)n));
         assert_true(fabs(s.fill / s.expected_fill - 1) < 5 / sqrt((double)n));
@@ -250,7 +250,7 @@ static void agrees_with_a_second_implementation(void **state) {
     }
 }
 
-/* Too many where others have raised all counters of a key: as often as a stranger is found. */
+/* Too many where others have raised all counters of a key: as often as a non-member is found. */
 static void copies_are_seldom_too_many(void **state) {
     (void)state;
     for (size_t i = 0; i < 2; i++) {

@@ -109,7 +109,7 @@ static void lines_are_passed_over(void **state) {
 
 /* What is not there is passed over, as far as that can be told; and the count is of what is left.
  */
-static void subtraction_of_strangers(void **state) {
+static void subtraction_of_non_members(void **state) {
     (void)state;
     FOR_EACH_SORT(kind, width) {
         bly_filter *a = counters(kind, 4000, 0.01, width), *b;
@@ -172,7 +172,7 @@ static void union_and_difference_are_exact(void **state) {
         assert_int_equal(bly_filter_count(a), 4000);
         assert_ok(bly_filter_subtract(a, b));
         assert_int_equal(bly_filter_count(a), 2000);
-        assert_true(holds_hashes(a, 1, 0, 2000));
+        assert_true(contains_hashes(a, 1, 0, 2000));
         assert_true(width == 2 || bly_filter_equal(a, only));
         assert_ok(bly_filter_union(a, a));
         assert_true(bly_filter_count(a) == 4000 && bly_filter_copies_hash(a, hash_at(1, 0)) >= 2);
@@ -213,7 +213,7 @@ static void intersection_loses_nothing(void **state) {
         assert_true(fabs(o.jaccard * 6 - 1) < 0.05);
         assert_ok(bly_filter_intersect(a, b));
         bly_filter_stats(a, &s);
-        assert_true(s.approximate && holds_hashes(a, 1, 15000, 20000));
+        assert_true(s.approximate && contains_hashes(a, 1, 15000, 20000));
         for (uint64_t i = 15000; i < 20000; i++)
             assert_true(bly_filter_copies_hash(a, hash_at(1, i)) >= 2);
         assert_true(fabs((double)s.count / 10000 - 1) < 0.1);
@@ -246,12 +246,12 @@ static void files_come_back(void **state) {
         bly_open_options verify = {.flags = BLY_OPEN_VERIFY};
         assert_ok(bly_map_open(path, &verify, &map));
         assert_true(bly_filter_equal(f, bly_map_filter(map)));
-        assert_true(holds_hashes(bly_map_filter(map), 1, 0, 3000));
+        assert_true(contains_hashes(bly_map_filter(map), 1, 0, 3000));
         assert_ok(bly_filter_clone(bly_map_filter(map), NULL, &g));
         if (kind == BLY_COUNTING) {
             bly_filter *bits;
             assert_ok(bly_counting_bits(bly_map_filter(map), NULL, &bits));
-            assert_true(holds_hashes(bits, 1, 0, 3000));
+            assert_true(contains_hashes(bits, 1, 0, 3000));
             bly_filter_destroy(bits);
         }
         bly_map_close(map);
@@ -357,7 +357,7 @@ int main(void) {
         cmocka_unit_test(its_bits_are_a_classic_filter),
         cmocka_unit_test(combines_counter_by_counter),
         cmocka_unit_test(lines_are_passed_over),
-        cmocka_unit_test(subtraction_of_strangers),
+        cmocka_unit_test(subtraction_of_non_members),
         cmocka_unit_test(counts_and_statistics_of_copies),
         cmocka_unit_test(union_and_difference_are_exact),
         cmocka_unit_test(intersection_loses_nothing),

@@ -63,7 +63,7 @@ static void counts_are_unbiased(void **state) {
                 bly_filter_clear(f);
                 for (unsigned n = 0; n < times[i]; n++)
                     assert_ok(bly_filter_add_hash(f, h, NULL));
-                take(&s, (double)bly_filter_copies_hash(f, h));
+                add_sample(&s, (double)bly_filter_copies_hash(f, h));
             }
             double sigma = spread_after(detail, times[i]);
             assert_true(sigma <= sqrt(0.5 / divisors[detail]) * times[i]);
@@ -247,7 +247,7 @@ static void plans_are_the_smallest(void **state) {
         }
 }
 
-/* Strangers are found as often as the counters say, and these say on average what was planned. */
+/* Non-members are found as often as the counters say, and these say on average what was planned. */
 static void check_rate(uint64_t n, double p, unsigned filters) {
     bly_filter *f = NULL;
     assert_ok(bly_counts_create(n, p, &f));
@@ -260,7 +260,7 @@ static void check_rate(uint64_t n, double p, unsigned filters) {
         bly_filter_clear(f);
         add_hashes(f, seed, 0, n);
         bly_filter_stats(f, &s);
-        ask_strangers(f, seed + 100000, queries, s.current_fpr, &found);
+        look_up_non_members(f, seed + 100000, queries, s.current_fpr, &found);
         sum += s.current_fpr;
         squares += s.current_fpr * s.current_fpr;
         double sigma = sqrt(0.3 / (double)g.size / 16) + 1 / (double)n;
@@ -384,7 +384,7 @@ static void aging_halves(void **state) {
                 memset(line, now, sizeof line);
                 assert_memory_equal(f->body + 64 * (size_t)i, line, sizeof line);
                 assert_true(code > exact || now == code / 2);
-                take(&s, (double)value[now] - half);
+                add_sample(&s, (double)value[now] - half);
                 sigma += pow((double)value[now] - half, 2);
             }
             assert_true(code <= exact || fabs(s.sum) <= 5 * sqrt(sigma) + 1e-9);
@@ -420,7 +420,7 @@ static void aging_goes_on_and_on(void **state) {
         }
         double truth = 2 * ADDS * (1 - ldexp(1, -CYCLES));
         double share = (double)bly_filter_copies_hash(f, hash_at(77, seed)) / truth;
-        take(&s, share);
+        add_sample(&s, share);
         squares += (share - 1) * (share - 1);
         bly_filter_destroy(f);
     }

@@ -157,7 +157,7 @@ static void check_rate(uint64_t n, uint64_t capacity, double p) {
         add_hashes(f, seed, 0, n);
         bly_filter_stats(f, &s);
         tally one = {0};
-        ask_strangers(f, seed + 100000, queries, planned, &one);
+        look_up_non_members(f, seed + 100000, queries, planned, &one);
         by_plan.asked += one.asked;
         by_plan.found += one.found;
         by_plan.expected += one.expected;
@@ -191,7 +191,7 @@ static void rates_are_as_planned(void **state) {
     check_rate(300, 300, 0.2);
 }
 
-/* Copies fill the table, but a stranger meets their class once. */
+/* Copies fill the table, but a non-member meets their class once. */
 static void copies_do_not_raise_the_rate(void **state) {
     bly_filter *f = cuckoo(60000, 0.01);
     bly_stats once, thrice;
@@ -206,7 +206,7 @@ static void copies_do_not_raise_the_rate(void **state) {
     assert_true(thrice.estimated_keys == 24000 && thrice.fill == thrice.expected_fill);
     assert_int_equal(thrice.set_bits, 24000 * 10);
     tally t = {0};
-    ask_strangers(f, 2, 1000000 / BLYT_SLOW, thrice.current_fpr, &t);
+    look_up_non_members(f, 2, 1000000 / BLYT_SLOW, thrice.current_fpr, &t);
     judge(&t, "copies", 8000, 0.01);
     bly_filter_destroy(f);
 }
@@ -539,7 +539,7 @@ static void files_come_back(void **state) {
         blyt_buffer im = blyt_write(f);
         assert_ok(bly_filter_parse(im.data, im.size, NULL, &g));
         assert_memory_equal(f->body, g->body, (size_t)f->body_bytes);
-        assert_true(bly_filter_count(g) == 3000 && holds_hashes(g, 1, 0, 3000));
+        assert_true(bly_filter_count(g) == 3000 && contains_hashes(g, 1, 0, 3000));
         remove_hashes(g, 1, 0, 3000);
         assert_true(all_zero(g));
         bly_filter_destroy(g);
@@ -549,7 +549,7 @@ static void files_come_back(void **state) {
         bly_filter_destroy(g);
         assert_ok(bly_map_open(path, NULL, &map));
         assert_true(bly_filter_equal(f, bly_map_filter(map)));
-        assert_true(holds_hashes(bly_map_filter(map), 1, 0, 3000));
+        assert_true(contains_hashes(bly_map_filter(map), 1, 0, 3000));
         assert_ok(bly_filter_clone(bly_map_filter(map), NULL, &g));
         bly_map_close(map);
         remove_hashes(g, 1, 0, 3000);

@@ -270,7 +270,7 @@ static void test_what_is_not_stale_stays(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A writer that is at work for an hour keeps its file, whoever comes meanwhile. */
+/* A writer that is at work for an hour keeps its file, whatever other writers do meanwhile. */
 static void test_writer_in_use(void **state) {
     (void)state;
     bly_filter *f = filled(shapes[0], NULL, 40);

@@ -241,8 +241,8 @@ static int map_and_ask(const char *path, int tell, int wait_for) {
         return 2;
     bool right = true;
     for (int turn = 0; turn < 20; turn++)
-        right = right && holds_all(bly_map_filter(map), 1000);
-    right = right && !holds_keys(bly_map_filter(map), "other", 0, 1000);
+        right = right && contains_all(bly_map_filter(map), 1000);
+    right = right && !contains_keys(bly_map_filter(map), "other", 0, 1000);
     bly_map_close(map);
     return right ? 0 : 3;
 }

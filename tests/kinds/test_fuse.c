@@ -229,8 +229,8 @@ static void geometries(void **state) {
 
 /* ---- rate ------------------------------------------------------------------------------------ */
 
-/* Two-sided: hits of strangers against 2^-r. Of 2500 (1 - 2^-r) hits, five sigma are a tenth; more
- * queries than those need are not made. */
+/* Two-sided: hits of non-members against 2^-r. Of 2500 (1 - 2^-r) hits, five sigma are a tenth;
+ * more queries than those need are not made. */
 static void check_rate(blyt_keys set, size_t n, unsigned r, uint64_t queries) {
     enum { SOME = 8192 };
     const uint64_t enough = UINT64_C(2500) << r;

@@ -423,7 +423,7 @@ static void files_come_back(void **state) {
     }
 }
 
-/* A header's count is no matter: it is told anew by the registers. */
+/* A header's count is no matter: it is recomputed from the registers. */
 static void the_count_of_a_header_is_not_believed(void **state) {
     bly_filter *f = hll(8), *back = NULL;
     (void)state;

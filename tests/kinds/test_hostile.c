@@ -22,7 +22,7 @@ static void use(bly_filter *f, bool checked) {
     (void)bly_stats_format(&stats, text, sizeof text);
     assert_ok(bly_filter_clone(f, NULL, &copy));
     assert_true(bly_filter_equal(f, copy));
-    (void)holds_keys(f, "any", 0, 100);
+    (void)contains_keys(f, "any", 0, 100);
     (void)bly_filter_copies(f, "any", 3);
     for (int i = 0; i < 60; i++) {
         char key[32];
@@ -198,7 +198,7 @@ static void map_and_use(blyt_buffer im, bly_filter *f) {
     spill(at("body.bly"), im.data, im.size);
     assert_ok(bly_map_open(at("body.bly"), NULL, &map));
     const bly_filter *g = bly_map_filter(map);
-    (void)holds_keys(g, "any", 0, 100);
+    (void)contains_keys(g, "any", 0, 100);
     (void)bly_filter_copies(g, "any", 3);
     bly_filter_stats(g, &stats);
     assert_true(stats.set_bits <= stats.bits && stats.fill <= 1 && stats.current_fpr <= 1);
@@ -244,7 +244,7 @@ static void test_all_bits_set(void **state) {
             fill_bodies(im, fill);
             spill(at("body.bly"), im.data, im.size);
             assert_ok(bly_map_open(at("body.bly"), NULL, &map));
-            assert_int_equal(holds_keys(bly_map_filter(map), "any", 0, 100), fill == 255);
+            assert_int_equal(contains_keys(bly_map_filter(map), "any", 0, 100), fill == 255);
             bly_map_close(map);
         }
         free(im.data);
@@ -417,7 +417,7 @@ static void test_any_count_is_believed(void **state) {
     assert_int_equal(bly_filter_capacity(g), UINT64_MAX);
     assert_ok(bly_filter_union(g, f));
     assert_ok(bly_filter_intersect(g, f));
-    assert_true(holds_keys(g, "store", 0, 30));
+    assert_true(contains_keys(g, "store", 0, 30));
     bly_filter_destroy(f);
     bly_filter_destroy(g);
     free(im.data);

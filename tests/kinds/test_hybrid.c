@@ -92,7 +92,7 @@ static void check_rate(uint64_t n, double p) {
         add_hashes(f, seed, 0, n);
         add_hashes(f, seed, 0, n / 3); /* which makes no difference */
         bly_filter_stats(f, &s);
-        ask_strangers(f, seed + 100000, queries, planned, &by_plan);
+        look_up_non_members(f, seed + 100000, queries, planned, &by_plan);
         by_stats = (tally){by_plan.asked, by_plan.found,
                            by_stats.expected + s.current_fpr * (double)queries};
         /* A few keys share a class, which counts once. */

@@ -32,7 +32,7 @@ static void check_map(const blyi_spilled *s, const oracle *o, unsigned ids) {
     assert_int_equal(seen, o->live);
 }
 
-/* A map of so many places, without the table before it, that ends where its memory does. */
+/* A map of that many places, without the table before it, that ends where its memory does. */
 static blyi_spilled new_map(uint32_t rest, uint64_t buckets, uint32_t step, size_t *bytes) {
     bly_geometry g = {BLY_HYBRID, rest, buckets, 0, step};
     assert_ok(bly_plan_check(&g));
@@ -293,7 +293,7 @@ static void files_come_back(void **state) {
         bly_filter_destroy(g);
         assert_ok(bly_map_open(path, NULL, &map));
         const bly_filter *mapped = bly_map_filter(map);
-        assert_true(bly_filter_equal(f, mapped) && holds_hashes(mapped, 1, 0, 3000));
+        assert_true(bly_filter_equal(f, mapped) && contains_hashes(mapped, 1, 0, 3000));
         assert_int_equal(copies_of(mapped, 1, 250), copies_of(f, 1, 250));
         assert_ok(bly_filter_clone(mapped, NULL, &g));
         bly_map_close(map);

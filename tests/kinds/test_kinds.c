@@ -25,7 +25,7 @@ static void empty_says_no(void **state) {
     }
 }
 
-/* What bly_filter_count says after so many adds, some of which were said to be new. */
+/* What bly_filter_count says after that many adds, some of which were said to be new. */
 static void assert_counted(const blyt_case *c, const bly_filter *f, size_t adds, size_t fresh,
                            size_t distinct) {
     bly_stats s;
@@ -68,7 +68,7 @@ static void build_twice(const blyt_case *c, blyt_keys set) {
         l.keys[3000 + i] = l.keys[i];
     f = blyt_full(c, 1e-6, 11, &l);
     assert_ok(bly_filter_clone(f, NULL, &copy));
-    blyt_holds(f, &l);
+    blyt_assert_contains(f, &l);
     assert_int_equal(bly_filter_count(f), 3000);
     assert_int_equal(bly_filter_add(f, "x", 1, &added), BLY_EUNSUPPORTED);
     assert_int_equal(bly_filter_add_many(f, l.keys, 9, NULL, NULL), BLY_EUNSUPPORTED);
@@ -117,7 +117,7 @@ static void odd_keys(void **state) {
         } else {
             f = blyt_full(c, 1e-6, 0, &l);
         }
-        blyt_holds(f, &l);
+        blyt_assert_contains(f, &l);
         assert_counted(c, f, N, N, N);
         mega[BIG - 1] ^= 1;
         assert_true(!bly_filter_contains(f, mega, BIG) || blyt_can(c, BLY_ONLY_COUNTS));
@@ -163,7 +163,7 @@ static void add_in_batches(const blyt_case *c, size_t n) {
     assert_int_equal(bly_filter_count(a), bly_filter_count(h));
     size_t kept = blyt_can(c, BLY_FORGETS) && done > 60 ? 60 : done;
     const blyt_list latest = {l.keys + done - kept, NULL, kept};
-    blyt_holds(a, &latest);
+    blyt_assert_contains(a, &latest);
     blyt_list_free(&l);
     bly_filter_destroy(a);
     bly_filter_destroy(b);
@@ -224,7 +224,7 @@ static void clear_and_clone(void **state) {
             blyt_add_all(f, &l);
             assert_true(bly_filter_equal(f, copy));
         }
-        blyt_holds(copy, &l);
+        blyt_assert_contains(copy, &l);
         blyt_list_free(&l);
         bly_filter_destroy(f);
         bly_filter_destroy(fresh);

@@ -1,5 +1,5 @@
-/* The front of a layered filter, by itself: a read-only sbbf filter, lent to threads while its
- * owner goes on, and to other processes by file. Run under the thread sanitizer too. */
+/* The front of a layered filter, by itself: a read-only sbbf filter, borrowed by threads while its
+ * owner goes on, and by other processes as a file. Run under the thread sanitizer too. */
 #include "layered_support.h"
 
 #include <pthread.h>
@@ -65,7 +65,7 @@ static void reads_as_sbbf(void **state) {
         /* A clone is a filter like any other, and not f's. */
         assert_ok(bly_filter_clone(front, NULL, &g));
         add_hashes(g, 7, 0, 1000);
-        assert_true(holds_hashes(g, 7, 0, 1000) && bly_filter_equal(front, plain));
+        assert_true(contains_hashes(g, 7, 0, 1000) && bly_filter_equal(front, plain));
         assert_ok(bly_filter_union(g, front));
         assert_ok(bly_filter_intersect(g, front));
         assert_true(bly_filter_equal(g, plain));
@@ -99,7 +99,7 @@ static void shows_a_map(void **state) {
     assert_ok(bly_filter_save(f, path));
     assert_ok(bly_map_open(path, NULL, &map));
     bly_filter *front = front_of(bly_map_filter(map));
-    assert_true(bly_filter_equal(front, plain) && holds_hashes(front, 1, 0, 3000));
+    assert_true(bly_filter_equal(front, plain) && contains_hashes(front, 1, 0, 3000));
     assert_ok(bly_filter_save(front, path)); /* the map keeps the old file */
     assert_true(bly_filter_equal(front, plain));
     bly_filter_destroy(front);
@@ -206,7 +206,7 @@ typedef struct peer {
 /* What a peer makes of a summary: which of the owner's pages it would ask it for. */
 typedef struct report {
     bool plain; /* an sbbf file, of that many keys and bytes */
-    uint64_t count, bytes, old, rest, strangers;
+    uint64_t count, bytes, old, rest, absent;
 } report;
 
 static report look(const bly_filter *summary) {
@@ -216,7 +216,7 @@ static report look(const bly_filter *summary) {
         .bytes = bly_filter_file_size(summary),
         .old = count_hashes(summary, 1, 0, GONE),
         .rest = count_hashes(summary, 1, GONE, PAGES),
-        .strangers = count_hashes(summary, 2, 0, PAGES),
+        .absent = count_hashes(summary, 2, 0, PAGES),
     };
 }
 
@@ -265,14 +265,14 @@ static void publish(const bly_filter *owner, const char *path) {
     bly_filter_destroy(front);
 }
 
-/* A peer that sees `old` of the pages that go and all that stay, in a summary of `count` keys. */
+/* A peer that finds `old` of the pages that go and all that stay, in a summary of `count` keys. */
 static void expect(const peer *p, char order, uint64_t old, double count) {
     report r = ask_peer(p, order);
     double sigma = sqrt(0.01 * PAGES);
     assert_true(r.plain && r.rest == PAGES - GONE);
     assert_true(fabs((double)r.count / count - 1) < 0.02);
-    assert_true((double)r.strangers < 0.01 * PAGES + 5 * sigma);
-    /* Of those gone a few look present still, as any stranger may. */
+    assert_true((double)r.absent < 0.01 * PAGES + 5 * sigma);
+    /* Of those gone a few look present still, as any non-member may. */
     assert_true(old ? r.old == old : (double)r.old < 0.01 * GONE + 5 * sqrt(0.01 * GONE));
 }
 

@@ -463,7 +463,7 @@ static void check_rate(uint64_t n, uint64_t capacity, double p) {
         add_hashes(f, seed, 0, n);
         bly_filter_stats(f, &s);
         tally one = {0};
-        ask_strangers(f, seed + 100000, queries, planned, &one);
+        look_up_non_members(f, seed + 100000, queries, planned, &one);
         by_plan = (tally){by_plan.asked + one.asked, by_plan.found + one.found,
                           by_plan.expected + one.expected};
         by_stats = (tally){by_plan.asked, by_plan.found,

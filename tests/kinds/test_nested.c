@@ -24,8 +24,8 @@ static void test_levels_of_any_kind(void **state) {
     assert_same(f, g);
     assert_ok(bly_map_open(at("a.bly"), NULL, &map));
     assert_same(f, bly_map_filter(map));
-    assert_true(holds_keys(bly_map_filter(map), "store", 0, 120));
-    assert_false(holds_keys(f, "other", 0, 120));
+    assert_true(contains_keys(bly_map_filter(map), "store", 0, 120));
+    assert_false(contains_keys(f, "other", 0, 120));
     assert_int_equal(bly_filter_levels(f), COUNT_OF(parts));
     assert_int_equal(bly_filter_capacity(f), 321);
     blyt_buffer again = blyt_write(bly_map_filter(map));
@@ -38,7 +38,7 @@ static void test_levels_of_any_kind(void **state) {
     bly_filter_stats(bly_filter_level(f, COUNT_OF(parts)), &s);
     assert_int_equal(s.capacity, 42);
     assert_true(s.target_fpr > 0.0005999 && s.target_fpr < 0.0006001);
-    assert_true(holds_keys(f, "store", 0, 125));
+    assert_true(contains_keys(f, "store", 0, 125));
     /* A mapped filter is for reading; what is made from it is not. */
     bly_filter_destroy(g);
     assert_ok(bly_filter_clone(bly_map_filter(map), NULL, &g));
@@ -95,7 +95,7 @@ static void test_how_many_levels(void **state) {
         }
         assert_ok(bly_filter_parse(im.data, im.size, NULL, &f));
         assert_int_equal(bly_filter_levels(f), n);
-        assert_true(holds_keys(f, "store", 0, 4 * (int)n));
+        assert_true(contains_keys(f, "store", 0, 4 * (int)n));
         /* Levels as small as these have their false positives: some key is new all the same. */
         bly_status status = BLY_OK;
         char key[32];
@@ -128,7 +128,7 @@ static void test_any_count(void **state) {
     assert_int_equal(bly_filter_count(f), UINT64_MAX);
     assert_ok(bly_filter_clone(f, NULL, &g));
     assert_ok(bly_filter_union(f, g));
-    assert_true(holds_keys(f, "store", 0, 40));
+    assert_true(contains_keys(f, "store", 0, 40));
     bly_filter_destroy(f);
     bly_filter_destroy(g);
     free(im.data);

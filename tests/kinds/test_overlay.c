@@ -10,7 +10,7 @@ static const bly_kind markers[] = {BLY_KIND_NONE, BLY_CUCKOO, BLY_CLASSIC};
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
-/* Over any base, lent: exactly what the base said at first and the program did. The base is not
+/* Over any borrowed base: exactly what the base said at first and the program did. The base is not
  * changed. Then over a copy of its own. */
 static void program_over(bly_kind kind, bly_kind marker, size_t steps) {
     bly_filter *base = base_of(kind, 600, 0.02), *copy;
@@ -77,19 +77,20 @@ static void once_is_enough(void **state) {
         f[1] = own;
         for (int which = 0; which < 2; which++) {
             blyt_buffer now = blyt_write(f[which]);
-            assert_ok(put(f[which], 99, &changed)); /* the last key: there in lossy kinds, too */
+            assert_ok(
+                add_key(f[which], 99, &changed)); /* the last key: there in lossy kinds, too */
             assert_false(changed);
-            assert_ok(take(f[which], 1000, &changed));
+            assert_ok(remove_key(f[which], 1000, &changed));
             assert_false(changed);
             assert_bytes(f[which], now);
             free(now.data);
             for (int i = 0; i < 3; i++)
-                assert_ok(put(f[which], 1000, &changed));
+                assert_ok(add_key(f[which], 1000, &changed));
             assert_false(changed);
-            assert_ok(take(f[which], 1000, &changed));
-            assert_true(changed && !has(f[which], 1000));
+            assert_ok(remove_key(f[which], 1000, &changed));
+            assert_true(changed && !contains_key(f[which], 1000));
             now = blyt_write(f[which]);
-            assert_ok(take(f[which], 1000, &changed));
+            assert_ok(remove_key(f[which], 1000, &changed));
             assert_false(changed);
             assert_bytes(f[which], now);
             free(now.data);
@@ -109,29 +110,29 @@ static void back_to_nothing(void **state) {
     uint64_t deleted, added;
     bool changed;
     for (uint64_t i = 0; i < 3000; i++)
-        assert_ok(take(f, i, NULL));
+        assert_ok(remove_key(f, i, NULL));
     for (uint64_t i = 10000; i < 13000; i++)
-        assert_ok(put(f, i, NULL));
+        assert_ok(add_key(f, i, NULL));
     assert_ok(bly_overlay_changes(f, &deleted, &added));
     assert_int_equal(deleted, 3000);
     assert_true(added > 2800 && added < 3000); /* the others are false positives of the base */
     for (uint64_t i = 0; i < 3000; i++)
-        assert_ok(put(f, i, NULL));
+        assert_ok(add_key(f, i, NULL));
     for (uint64_t i = 10000; i < 13000; i++) {
-        assert_ok(take(f, i, &changed));
+        assert_ok(remove_key(f, i, &changed));
         assert_true(changed);
     }
     assert_ok(bly_overlay_changes(f, &deleted, &added));
     assert_true(added == 0 && deleted > 0 && deleted < 200); /* those false positives */
     for (uint64_t i = 10000; i < 13000; i++)
-        assert_int_equal(has(f, i), false);
+        assert_int_equal(contains_key(f, i), false);
     for (uint64_t i = 10000; i < 13000; i++)
-        if (has(base, i))
-            assert_ok(put(f, i, NULL));
-    assert_ok(put(g, 10000, NULL)); /* so that it has the third part too */
-    assert_ok(take(g, 10000, NULL));
-    assert_ok(put(g, 10000, NULL));
-    assert_ok(take(g, 10000, NULL));
+        if (contains_key(base, i))
+            assert_ok(add_key(f, i, NULL));
+    assert_ok(add_key(g, 10000, NULL)); /* so that it has the third part too */
+    assert_ok(remove_key(g, 10000, NULL));
+    assert_ok(add_key(g, 10000, NULL));
+    assert_ok(remove_key(g, 10000, NULL));
     assert_true(bly_filter_equal(f, g));
     assert_int_equal(bly_filter_count(f), 3000);
     bly_filter_destroy(f);
@@ -139,25 +140,25 @@ static void back_to_nothing(void **state) {
     bly_filter_destroy(base);
 }
 
-/* Removing strangers that look present takes nothing from those that are: here one key in five
+/* Removing non-members that look present takes nothing from those that are: here one key in five
  * looks present, in a cuckoo filter, which does not get worse than that, one in 35. (In a cuckoo
  * filter itself this loses keys.) */
-static void strangers_do_no_harm(void **state) {
+static void non_members_do_no_harm(void **state) {
     (void)state;
     const bly_kind kinds[] = {BLY_CUCKOO, BLY_SBBF, BLY_FUSE};
-    const size_t n = 20000, strangers = 200000 / BLYT_SLOW;
+    const size_t n = 20000, absent = 200000 / BLYT_SLOW;
     for (size_t k = 0; k < COUNT_OF(kinds); k++) {
         bly_filter *base = base_of(kinds[k], n, 0.2), *f = over(base, 1000, BLY_KIND_NONE);
         size_t removed = 0;
         bool was;
-        for (uint64_t i = n; i < n + strangers; i++) {
-            assert_ok(take(f, i, &was));
+        for (uint64_t i = n; i < n + absent; i++) {
+            assert_ok(remove_key(f, i, &was));
             removed += was;
-            assert_false(has(f, i));
+            assert_false(contains_key(f, i));
         }
-        assert_true(removed > strangers / (kinds[k] == BLY_CUCKOO ? 50 : 20));
+        assert_true(removed > absent / (kinds[k] == BLY_CUCKOO ? 50 : 20));
         for (uint64_t i = 0; i < n; i++)
-            assert_true(has(f, i));
+            assert_true(contains_key(f, i));
         bly_stats s;
         bly_filter_stats(f, &s);
         uint64_t counted = bly_filter_count(base);
@@ -172,10 +173,12 @@ static void batches(void **state) {
     (void)state;
     FOR_EACH_BASE(kind)
     for (size_t m = 0; m < COUNT_OF(markers); m++) {
-        bly_filter *base = base_of(kind, 300, 0.01), *lent = over(base, 600, markers[m]), *a, *b;
-        assert_ok(bly_filter_clone(lent, NULL, &a)); /* one of its own, where it can be added to */
-        assert_ok(bly_filter_clone(lent, NULL, &b));
-        bly_filter *pairs[][2] = {{lent, over(base, 600, markers[m])}, {a, b}};
+        bly_filter *base = base_of(kind, 300, 0.01), *borrowed = over(base, 600, markers[m]), *a,
+                   *b;
+        assert_ok(
+            bly_filter_clone(borrowed, NULL, &a)); /* one of its own, where it can be added to */
+        assert_ok(bly_filter_clone(borrowed, NULL, &b));
+        bly_filter *pairs[][2] = {{borrowed, over(base, 600, markers[m])}, {a, b}};
         uint8_t told[400];
         for (size_t p = 0; p < 2; p++) {
             bly_filter *x = pairs[p][0], *y = pairs[p][1];
@@ -211,12 +214,12 @@ static void batches(void **state) {
 static void cleared(void **state) {
     (void)state;
     FOR_EACH_BASE(kind) {
-        bly_filter *base = base_of(kind, 300, 0.01), *lent = over(base, 100, 0), *own;
+        bly_filter *base = base_of(kind, 300, 0.01), *borrowed = over(base, 100, 0), *own;
         blyt_buffer before = blyt_write(base);
         for (uint64_t i = 0; i < 400; i += 3)
-            assert_ok(i < 300 ? take(lent, i, NULL) : put(lent, i, NULL));
-        assert_ok(bly_filter_clone(lent, NULL, &own));
-        bly_filter *both[] = {lent, own};
+            assert_ok(i < 300 ? remove_key(borrowed, i, NULL) : add_key(borrowed, i, NULL));
+        assert_ok(bly_filter_clone(borrowed, NULL, &own));
+        bly_filter *both[] = {borrowed, own};
         for (int which = 0; which < 2; which++) {
             bly_filter *f = both[which], *copy;
             bly_filter_clear(f);
@@ -224,7 +227,7 @@ static void cleared(void **state) {
             bly_stats s;
             bly_filter_stats(f, &s);
             assert_true(s.current_fpr < 1e-9 || kind == BLY_STABLE);
-            truth t = truth_of(f, 600, f == lent ? OUT : IN);
+            truth t = truth_of(f, 600, f == borrowed ? OUT : IN);
             for (size_t i = 0; i < t.n; i++)
                 assert_int_equal(t.is[i], OUT);
             run(f, &t, 5, 500);
@@ -240,7 +243,7 @@ static void cleared(void **state) {
         }
         assert_bytes(base, before);
         free(before.data);
-        bly_filter_destroy(lent);
+        bly_filter_destroy(borrowed);
         bly_filter_destroy(own);
         bly_filter_destroy(base);
     }
@@ -260,21 +263,21 @@ static void created(void **state) {
         assert_int_equal(bly_filter_capacity(f), 5000);
         blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, 5000);
         blyt_add_all(f, &l);
-        blyt_holds(f, &l);
+        blyt_assert_contains(f, &l);
         /* As long as nothing leaves, it is that filter. */
         spec.geometry.kind = bly_plan_layout(rates[r]);
         plain = blyt_filled(&spec, &l);
         assert_true(bly_filter_equal(bly_overlay_base(f), plain));
         assert_int_equal(bly_filter_count(f), bly_filter_count(plain));
         for (uint64_t i = 0; i < 5000; i += 10)
-            assert_ok(take(f, i, NULL));
+            assert_ok(remove_key(f, i, NULL));
         assert_ok(bly_overlay_changes(f, &deleted, &added));
         assert_true(deleted == 500 && added == 0);
         assert_true(bly_filter_equal(bly_overlay_base(f), plain));
         for (uint64_t i = 0; i < 5000; i++)
-            assert_int_equal(has(f, i), i % 10 != 0);
+            assert_int_equal(contains_key(f, i), i % 10 != 0);
         for (uint64_t i = 0; i < 5000; i += 10)
-            assert_ok(put(f, i, NULL));
+            assert_ok(add_key(f, i, NULL));
         assert_ok(bly_overlay_changes(f, &deleted, &added));
         assert_true(deleted == 0 && added == 0);
         bly_filter_destroy(f);
@@ -287,38 +290,38 @@ static void created(void **state) {
 static void a_full_base(void **state) {
     (void)state;
     bly_spec spec = bly_spec_for(BLY_CUCKOO, 50, 0.001);
-    bly_filter *base, *lent, *f;
+    bly_filter *base, *borrowed, *f;
     uint64_t deleted, added;
     bool fresh;
     assert_ok(bly_filter_create(&spec, &base));
-    lent = over(base, 100, BLY_KIND_NONE);
-    assert_ok(bly_filter_clone(lent, NULL, &f));
+    borrowed = over(base, 100, BLY_KIND_NONE);
+    assert_ok(bly_filter_clone(borrowed, NULL, &f));
     for (uint64_t i = 0; i < 500; i++)
-        assert_ok(put(f, i, &fresh));
+        assert_ok(add_key(f, i, &fresh));
     for (uint64_t i = 0; i < 500; i++)
-        assert_true(has(f, i));
+        assert_true(contains_key(f, i));
     assert_ok(bly_overlay_changes(f, &deleted, &added));
     assert_true(deleted == 0 && added > 350 && added < 450);
     assert_true(bly_filter_count(f) > 480 && bly_filter_count(f) <= 500);
     bly_filter_destroy(f);
-    bly_filter_destroy(lent);
+    bly_filter_destroy(borrowed);
     bly_filter_destroy(base);
 }
 
 /* A window must not forget old keys for new ones that only an overlay knows. */
 static void what_forgets_stands_still(void **state) {
     (void)state;
-    bly_filter *base = base_of(BLY_WINDOW, 400, 0.001), *lent = over(base, 50, 0), *f;
-    assert_ok(bly_filter_clone(lent, NULL, &f));
+    bly_filter *base = base_of(BLY_WINDOW, 400, 0.001), *borrowed = over(base, 50, 0), *f;
+    assert_ok(bly_filter_clone(borrowed, NULL, &f));
     for (uint64_t i = 1000; i < 3000; i++)
-        assert_ok(put(f, i, NULL));
+        assert_ok(add_key(f, i, NULL));
     for (uint64_t i = 0; i < 400; i++)
-        assert_true(has(f, i));
+        assert_true(contains_key(f, i));
     for (uint64_t i = 1000; i < 3000; i++)
-        assert_true(has(f, i));
+        assert_true(contains_key(f, i));
     assert_true(bly_filter_equal(bly_overlay_base(f), base));
     bly_filter_destroy(f);
-    bly_filter_destroy(lent);
+    bly_filter_destroy(borrowed);
     bly_filter_destroy(base);
 }
 
@@ -394,7 +397,7 @@ static void grows_to_the_horizon(void **state) {
             }
             assert_int_equal(bly_filter_file_size(f) - HEADER, bly_filter_geometry(f).size);
             assert_true(bly_overlay_miss_bound(f) < 1e-9);
-            status = added ? put(f, 1000000 + done, NULL) : take(f, done, NULL);
+            status = added ? add_key(f, 1000000 + done, NULL) : remove_key(f, done, NULL);
             done += status == BLY_OK;
         }
         assert_int_equal(status, BLY_EFULL);
@@ -404,7 +407,7 @@ static void grows_to_the_horizon(void **state) {
         assert_true(counts[added] == done && counts[!added] == 0);
         assert_true(bly_overlay_miss_bound(f) > (added ? 8e-10 : 7e-10));
         for (uint64_t i = 0; i < done; i++)
-            assert_int_equal(has(f, added ? 1000000 + i : i), added);
+            assert_int_equal(contains_key(f, added ? 1000000 + i : i), added);
         bly_filter_destroy(f);
         bly_filter_destroy(before);
         bly_filter_destroy(base);
@@ -422,7 +425,7 @@ static void costs_as_told(void **state) {
         const bly_filter *deleted = blyi_overlay_deleted(f);
         uint64_t body = deleted->body_bytes;
         for (uint64_t i = 0; i < sizes[s]; i++)
-            assert_ok(take(f, i, NULL));
+            assert_ok(remove_key(f, i, NULL));
         assert_int_equal(deleted->body_bytes, body);
         assert_true(8 * (double)body / (double)sizes[s] <= bits[s] + 0.5);
         assert_true(bly_overlay_miss_bound(f) < 2e-11);
@@ -458,14 +461,14 @@ static void out_of_memory(void **state) {
         for (uint64_t i = 0; i < 400; i++) {
             blyt_buffer before = i % 20 < 2 || i > 250 ? blyt_write(f) : (blyt_buffer){NULL, 0};
             bool changed = i % 2;
-            status = i < 300 ? take(f, i, &changed) : put(f, i + 1000, &changed);
+            status = i < 300 ? remove_key(f, i, &changed) : add_key(f, i + 1000, &changed);
             if (status) {
                 assert_int_equal(status, BLY_ENOMEM);
                 failures++;
                 if (before.data)
                     assert_bytes(f, before);
                 assert_int_equal(changed, i % 2);
-                assert_ok(i < 300 ? take(f, i, NULL) : put(f, i + 1000, NULL));
+                assert_ok(i < 300 ? remove_key(f, i, NULL) : add_key(f, i + 1000, NULL));
             }
             free(before.data);
         }
@@ -477,7 +480,7 @@ static void out_of_memory(void **state) {
             assert_ok(bly_filter_clone(f, &a, &copy));
         }
         for (uint64_t i = 0; i < 400; i++)
-            assert_int_equal(has(copy, i < 300 ? i : i + 1000), i >= 300);
+            assert_int_equal(contains_key(copy, i < 300 ? i : i + 1000), i >= 300);
         bly_filter_destroy(copy);
         bly_filter_destroy(f);
         assert_int_equal(heap.live, 0);
@@ -504,7 +507,7 @@ int main(void) {
         cmocka_unit_test(a_long_program),
         cmocka_unit_test(once_is_enough),
         cmocka_unit_test(back_to_nothing),
-        cmocka_unit_test(strangers_do_no_harm),
+        cmocka_unit_test(non_members_do_no_harm),
         cmocka_unit_test(batches),
         cmocka_unit_test(cleared),
         cmocka_unit_test(created),

@@ -171,7 +171,7 @@ static void keyed(void **state) {
         assert_int_equal(bly_filter_add(without, "k-key-5", 7, NULL), BLY_EKEY);
         assert_bytes(without, im);
         assert_ok(bly_filter_parse(im.data, im.size, &open, &with));
-        assert_true(!bly_filter_contains(with, "k-key-5", 7) && holds_keys(with, "k", 6, 94));
+        assert_true(!bly_filter_contains(with, "k-key-5", 7) && contains_keys(with, "k", 6, 94));
         assert_true(bly_filter_contains(with, "another", 7));
         assert_true(bly_filter_equal(with, without));
         bly_filter_destroy(with);
@@ -214,9 +214,9 @@ static void find_parts(three *t) {
 
 static three three_parts(bly_kind base_kind, bly_kind marker) {
     bly_filter *base = base_of(base_kind, 4, 0.01), *f = over(base, 4, marker);
-    assert_ok(take(f, 1, NULL));
-    assert_ok(put(f, 1000, NULL));
-    assert_ok(put(f, 1001, NULL));
+    assert_ok(remove_key(f, 1, NULL));
+    assert_ok(add_key(f, 1000, NULL));
+    assert_ok(add_key(f, 1001, NULL));
     three t = {.im = blyt_write(f)};
     find_parts(&t);
     t.right = (blyt_buffer){malloc(t.im.size), t.im.size};
@@ -416,12 +416,12 @@ static void behaves(bly_filter *f, blyt_buffer im) {
     assert_ok(bly_filter_clone(f, NULL, &copy));
     assert_true(bly_filter_equal(f, copy));
     for (uint64_t i = 0; i < 4; i++) {
-        bly_status status = put(f, i, &changed);
+        bly_status status = add_key(f, i, &changed);
         if (status == BLY_OK)
-            assert_true(has(f, i));
-        status = take(f, i, &changed);
+            assert_true(contains_key(f, i));
+        status = remove_key(f, i, &changed);
         if (status == BLY_OK)
-            assert_false(has(f, i));
+            assert_false(contains_key(f, i));
     }
     bly_filter_clear(f);
     assert_int_equal(bly_filter_count(f), 0);
@@ -469,7 +469,7 @@ static void any_body(void **state) {
         assert_ok(bly_map_open(at("any.bly"), NULL, &map));
         const bly_filter *f = bly_map_filter(map);
         for (uint64_t i = 0; i < 100; i++)
-            (void)has(f, i);
+            (void)contains_key(f, i);
         blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, 100);
         (void)bly_filter_contains_many(f, l.keys, l.n, NULL);
         blyt_list_free(&l);
@@ -487,8 +487,8 @@ static void any_body(void **state) {
 static void a_class_twice(void **state) {
     (void)state;
     bly_filter *base = base_of(BLY_FUSE, 50, 1e-6), *f = over(base, 20, 0), *g;
-    assert_ok(take(f, 7, NULL));
-    assert_ok(put(f, 1000, NULL));
+    assert_ok(remove_key(f, 7, NULL));
+    assert_ok(add_key(f, 1000, NULL));
     const uint64_t keys[] = {7, 1000};
     for (unsigned part = BLYI_OVERLAY_DELETED; part <= BLYI_OVERLAY_ADDED; part++) {
         char key[BLYT_KEY_MAX];
@@ -500,10 +500,10 @@ static void a_class_twice(void **state) {
     blyi_levels_recompute(f);
     blyt_buffer im = blyt_write(f);
     assert_ok(bly_filter_parse(im.data, im.size, NULL, &g));
-    assert_true(!has(g, 7) && has(g, 1000));
-    assert_ok(put(g, 7, NULL));
-    assert_ok(take(g, 1000, NULL));
-    assert_true(has(g, 7) && !has(g, 1000));
+    assert_true(!contains_key(g, 7) && contains_key(g, 1000));
+    assert_ok(add_key(g, 7, NULL));
+    assert_ok(remove_key(g, 1000, NULL));
+    assert_true(contains_key(g, 7) && !contains_key(g, 1000));
     assert_int_equal(bly_filter_count(g), 50);
     free(im.data);
     bly_filter_destroy(g);

@@ -1,5 +1,5 @@
-/* How wrong an overlay may be, and whether it says so: keys of its own that it misses, and
- * strangers that it takes for keys. */
+/* How wrong an overlay may be, and whether it says so: members that it misses, and
+ * non-members that it answers "maybe" for. */
 #include "overlay_support.h"
 
 #include "kinds/overlay/overlay_parts.h"
@@ -11,7 +11,7 @@
 static void misses_as_told(const bly_filter *f, uint64_t first, uint64_t n) {
     double bound = bly_overlay_miss_bound(f), mean = bound * (double)n, missed = 0;
     for (uint64_t i = first; i < first + n; i++)
-        missed += !has(f, i);
+        missed += !contains_key(f, i);
     bly_stats s;
     bly_filter_stats(f, &s);
     assert_true(s.miss_bound == bound);
@@ -31,8 +31,8 @@ static bly_filter *weakly_over(const bly_filter *base, uint64_t changes) {
     return f;
 }
 
-/* Strangers that the base takes for its keys are nothing like them to the table of deleted keys. */
-static void weak_marks_of_strangers(void **state) {
+/* False positives of the base are nothing like them to the table of deleted keys. */
+static void weak_marks_of_non_members(void **state) {
     (void)state;
     const uint64_t n = 20000;
     const bly_kind kinds[] = {BLY_CUCKOO, BLY_SBBF, BLY_FUSE};
@@ -41,7 +41,7 @@ static void weak_marks_of_strangers(void **state) {
         size_t removed = 0;
         bool was;
         for (uint64_t i = n; removed < 2000; i++) {
-            assert_ok(take(f, i, &was));
+            assert_ok(remove_key(f, i, &was));
             removed += was;
         }
         misses_as_told(f, 0, n);
@@ -55,19 +55,19 @@ static void weak_marks(void **state) {
     const uint64_t n = 200000, gone = 5000;
     bly_filter *base = base_of(BLY_CLASSIC, n, 0.001), *f = weakly_over(base, gone);
     for (uint64_t i = 0; i < gone; i++)
-        assert_ok(take(f, i, NULL));
+        assert_ok(remove_key(f, i, NULL));
     misses_as_told(f, gone, n - gone);
     /* Adding one that is missed brings it back, and with it perhaps one that was deleted. */
     size_t back = 0, revived = 0;
     for (uint64_t i = gone; i < n; i++) {
-        if (has(f, i))
+        if (contains_key(f, i))
             continue;
-        assert_ok(put(f, i, NULL));
-        assert_true(has(f, i));
+        assert_ok(add_key(f, i, NULL));
+        assert_true(contains_key(f, i));
         back++;
     }
     for (uint64_t i = 0; i < gone; i++)
-        revived += has(f, i);
+        revived += contains_key(f, i);
     assert_true(back > 100 && revived > 0 && revived <= back + 10);
     bly_filter_destroy(f);
     bly_filter_destroy(base);
@@ -81,21 +81,21 @@ static void bloom_marks(void **state) {
     uint64_t deleted, added, i = 0;
     bly_status status = BLY_OK;
     for (; status == BLY_OK; i++)
-        status = take(f, i, NULL);
+        status = remove_key(f, i, NULL);
     assert_int_equal(status, BLY_EFULL);
     assert_ok(bly_overlay_changes(f, &deleted, &added));
     assert_true(deleted == gone && added == 0);
     double bound = bly_overlay_miss_bound(f);
     assert_true(bound > 0.0008 && bound < 0.0012);
-    assert_true(has(f, i - 1)); /* the one that was refused */
+    assert_true(contains_key(f, i - 1)); /* the one that was refused */
     misses_as_told(f, i, n - i);
     /* It cannot be unmarked; what comes back is kept beside. */
-    assert_ok(put(f, 0, NULL));
-    assert_true(has(f, 0));
+    assert_ok(add_key(f, 0, NULL));
+    assert_true(contains_key(f, 0));
     assert_ok(bly_overlay_changes(f, &deleted, &added));
     assert_true(deleted == gone && added == 1);
-    assert_ok(take(f, 0, NULL));
-    assert_true(!has(f, 0));
+    assert_ok(remove_key(f, 0, NULL));
+    assert_true(!contains_key(f, 0));
     bly_filter_destroy(f);
     bly_filter_destroy(base);
 }
@@ -118,17 +118,18 @@ static void narrow_hash(void **state) {
     spec.allow_weak_hash = true;
     assert_ok(bly_filter_create(&spec, &base));
     for (uint64_t i = 0; i < n + live; i++)
-        assert_ok(put(base, i, NULL));
+        assert_ok(add_key(base, i, NULL));
     bly_filter *f = over(base, n, 0);
     for (uint64_t i = 0; i < n; i++)
-        assert_ok(take(f, i, NULL));
+        assert_ok(remove_key(f, i, NULL));
     assert_true(bly_overlay_miss_bound(f) > 2.3e-10 * (double)n);
     misses_as_told(f, n, live);
     bly_filter_destroy(f);
     bly_filter_destroy(base);
 }
 
-/* ---- strangers ------------------------------------------------------------------------------- */
+/* ---- non-members -------------------------------------------------------------------------------
+ */
 
 /* The rate of the whole is the base's, whatever came and went. */
 static void rate_of_the_whole(void **state) {
@@ -138,16 +139,16 @@ static void rate_of_the_whole(void **state) {
     for (size_t k = 0; k < COUNT_OF(kinds); k++) {
         bly_filter *base = base_of(kinds[k], n, 0.01), *f = over(base, 0, 0);
         for (uint64_t i = 0; i < n; i += 10)
-            assert_ok(take(f, i, NULL));
+            assert_ok(remove_key(f, i, NULL));
         for (uint64_t i = n; i < n + 1000; i++)
-            assert_ok(put(f, i, NULL));
+            assert_ok(add_key(f, i, NULL));
         bly_stats s;
         bly_filter_stats(f, &s);
         /* Of 2500 false positives five sigma are a tenth. */
         const uint64_t asked = (uint64_t)fmin(1e6, 2500 / s.current_fpr) / BLYT_SLOW;
         double found = 0, mean = s.current_fpr * (double)asked;
         for (uint64_t i = 2 * n; i < 2 * n + asked; i++)
-            found += has(f, i);
+            found += contains_key(f, i);
         assert_true(fabs(found - mean) <= 5 * sqrt(mean));
         assert_true(fabs(s.estimated_keys - (double)s.count) < 0.03 * (double)n);
         assert_true(s.bytes + 3 * 64 + (kinds[k] == BLY_SCALABLE ? 64 * 48 : 0) >= s.size);
@@ -162,7 +163,7 @@ static void rate_of_the_whole(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weak_marks),        cmocka_unit_test(weak_marks_of_strangers),
+        cmocka_unit_test(weak_marks),        cmocka_unit_test(weak_marks_of_non_members),
         cmocka_unit_test(bloom_marks),       cmocka_unit_test(narrow_hash),
         cmocka_unit_test(rate_of_the_whole),
     };

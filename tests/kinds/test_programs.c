@@ -1,9 +1,9 @@
 /* Random programs over two filters, with an exact account of what went into them beside: after
  * every few steps no key that must be there is missing, and of a kind that keeps copies no copy.
  *
- * Which steps a program has depends on what its kind can do. A filter that forgets owes the last so
- * many keys, one that may forget early only the last of all; one that is built is built anew
- * instead of added to. */
+ * Which steps a program has depends on what its kind can do. A filter that forgets must contain the
+ * last WINDOW keys, one that may forget early only the last of all; one that is built is built
+ * again instead of added to. */
 #include "support.h"
 
 enum { UNIVERSE = 400, STEPS = 2000, WINDOW = 240, GENERATIONS = 8 };

@@ -42,11 +42,11 @@ static bool is_empty(const blyt_case *c, const bly_filter *f, const bly_filter *
     return llround(s.fill * blyt_counters(f)) == (long long)s.stuck;
 }
 
-/* Every key has i % 3 + 1 copies, as far as they can be had. One by one they go, and an empty
+/* Every key has i % 3 + 1 copies, as far as the kind keeps copies. One by one they go, and an empty
  * filter is left: but for counters of two bits, some of which get stuck. */
 static void removes_copy_by_copy(const blyt_case *c) {
     bly_filter *f = blyt_create(c, 1200, 1e-9, 4), *empty = blyt_create(c, 1200, 1e-9, 4);
-    uint64_t stored = 0, most = blyt_most_copies(c) < 3 ? blyt_most_copies(c) : 3;
+    uint64_t stored = 0, most = blyt_max_copies(c) < 3 ? blyt_max_copies(c) : 3;
     bly_stats s;
     for (uint64_t i = 0; i < 300; i++)
         for (uint64_t copy = 0; copy <= i % most; copy++, stored++)
@@ -113,8 +113,8 @@ static void removes_in_batches(const blyt_case *c) {
 static void full_is_no_loss(const blyt_case *c) {
     bly_filter *f = blyt_create(c, 20, 1e-6, 1), *before = NULL;
     bly_status status = BLY_OK;
-    uint64_t n = 0, first = 0, most = blyt_most_copies(c) < 100 ? blyt_most_copies(c) : 100;
-    while (status == BLY_OK && n < most) { /* copies of one key have only so many places */
+    uint64_t n = 0, first = 0, most = blyt_max_copies(c) < 100 ? blyt_max_copies(c) : 100;
+    while (status == BLY_OK && n < most) { /* copies of one key have few slots */
         bly_filter_destroy(before);
         assert_ok(bly_filter_clone(f, NULL, &before));
         status = bly_filter_add(f, &first, 8, NULL);
@@ -195,14 +195,14 @@ static void removed_or_refused(void **state) {
 /* ---- without a trace ------------------------------------------------------------------------- */
 
 /* Removing what is not there changes no byte. */
-static void strangers_leave_no_trace(void **state) {
+static void non_members_leave_no_trace(void **state) {
     blyt_list l = blyt_list_of(KEYS_URL, 0, 1000);
     (void)state;
     FOR_EACH_CASE(c) {
         if (!blyt_can(c, BLY_CAN_REMOVE))
             continue;
         bly_filter *f = blyt_full(c, 0.01, 7, &l);
-        size_t strangers = 0;
+        size_t absent = 0;
         assert_ok(bly_filter_remove_many(f, l.keys, 300, NULL, NULL));
         blyt_buffer before = blyt_write(f);
         for (uint64_t i = 0; i < 5000; i++) {
@@ -213,9 +213,9 @@ static void strangers_leave_no_trace(void **state) {
                 continue;
             assert_ok(bly_filter_remove(f, key, len, &removed));
             assert_false(removed);
-            strangers++;
+            absent++;
         }
-        assert_true(strangers > 4500);
+        assert_true(absent > 4500);
         assert_bytes(f, before);
         free(before.data);
         bly_filter_destroy(f);
@@ -415,7 +415,7 @@ static void long_lives(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(removed_or_refused),
-        cmocka_unit_test(strangers_leave_no_trace),
+        cmocka_unit_test(non_members_leave_no_trace),
         cmocka_unit_test(no_memory_to_change),
         cmocka_unit_test(long_lives),
     };

@@ -22,8 +22,8 @@ static bly_filter *ribbon(blyt_keys set, uint64_t first, size_t n, double p) {
     return f;
 }
 
-/* How many of q strangers look present. */
-static double strangers(const bly_filter *f, uint64_t seed, uint64_t q) {
+/* False positives of q lookups of non-members. */
+static double false_positives(const bly_filter *f, uint64_t seed, uint64_t q) {
     bly_hash h[256];
     uint64_t state = blyi_fmix64(seed + 1);
     size_t found = 0;
@@ -108,7 +108,7 @@ static void empty_filter_says_no(void **state) {
     (void)state;
     assert_ok(bly_ribbon_build(NULL, 0, 0.5, &f));
     assert_int_equal(bly_filter_count(f), 0);
-    assert_true(strangers(f, 1, 1000) == 0);
+    assert_true(false_positives(f, 1, 1000) == 0);
     uint8_t found[2] = {1, 1};
     bly_bytes keys[2] = {{"", 0}, {"a", 1}};
     assert_int_equal(bly_filter_contains_many(f, keys, 2, found), 0);
@@ -122,7 +122,7 @@ static void empty_filter_says_no(void **state) {
     assert_true(s.current_fpr == s.predicted_fpr && s.current_fpr <= 0.01);
     assert_true(s.estimated_keys == 100 && s.fill == 1 && s.set_bits == s.bits);
     bly_filter_clear(f);
-    assert_true(strangers(f, 1, 1000) == 0);
+    assert_true(false_positives(f, 1, 1000) == 0);
     bly_filter_destroy(f);
 }
 
@@ -134,7 +134,7 @@ static void check_rate(size_t n, double p) {
     bly_geometry g = bly_filter_geometry(f);
     double rate = bly_plan_fpr(&g, n, 64), most = blyt_long() ? 5e7 : 2e6;
     uint64_t q = (uint64_t)fmin(most, 2500 * (1 - rate) / rate / BLYT_SLOW) / 256 * 256 + 256;
-    double x = strangers(f, n ^ g.hashes, q), mean = (double)q * rate;
+    double x = false_positives(f, n ^ g.hashes, q), mean = (double)q * rate;
     double off = fabs(x - mean) / sqrt(mean * (1 - rate));
     if (!(off < 5) || rate > p)
         print_error("n %zu p %g: predicted %g, %.0f of %.1f\n", n, p, rate, x, mean);
@@ -172,7 +172,7 @@ static void has_it_with_few_keys(void **state) {
             double rate = bly_plan_fpr(&g, n, 64);
             uint64_t q = (uint64_t)(40 / rate) / 256 * 256 + 256;
             assert_true(rate <= rates[i]);
-            x += strangers(f, n, q);
+            x += false_positives(f, n, q);
             mean += (double)q * rate;
             bly_filter_destroy(f);
         }
@@ -465,27 +465,27 @@ static bly_status solve(unsigned again, bly_hash *h, size_t n, blyt_heap *heap, 
 static void tries_other_seeds(void **state) {
     enum { N = 1080 };
     bly_filter *f = NULL;
-    static bly_hash h[N], lent[N];
+    static bly_hash h[N], borrowed[N];
     uint64_t random = 9;
     blyt_heap heap = {.fail_at = 1};
     (void)state;
     for (size_t i = 0; i < N; i++)
         h[i] = (bly_hash){i, blyt_next(&random)};
     h[1] = h[0];
-    memcpy(lent, h, sizeof h);
-    assert_int_equal(solve(0, lent, N, &heap, &f), BLY_ENOMEM);
+    memcpy(borrowed, h, sizeof h);
+    assert_int_equal(solve(0, borrowed, N, &heap, &f), BLY_ENOMEM);
     bly_filter_destroy(f);
-    assert_int_equal(solve(0, lent, N, &heap, &f), BLY_EFULL);
+    assert_int_equal(solve(0, borrowed, N, &heap, &f), BLY_EFULL);
     bly_filter_destroy(f);
-    memcpy(lent, h, sizeof h);
-    assert_int_equal(solve(1, lent, N, &heap, &f), BLY_OK);
+    memcpy(borrowed, h, sizeof h);
+    assert_int_equal(solve(1, borrowed, N, &heap, &f), BLY_OK);
     assert_int_equal(bly_filter_contains_hashes(f, h, N, NULL), N);
-    assert_true(strangers(f, 1, 10000) < 150);
+    assert_true(false_positives(f, 1, 10000) < 150);
     bly_filter_destroy(f);
     /* Keys that suit the first seed need no other. */
     for (size_t i = 0; i < N; i++)
-        lent[i] = h[i] = (bly_hash){UINT64_MAX / N * i, blyt_next(&random)};
-    assert_int_equal(solve(0, lent, N, &heap, &f), BLY_OK);
+        borrowed[i] = h[i] = (bly_hash){UINT64_MAX / N * i, blyt_next(&random)};
+    assert_int_equal(solve(0, borrowed, N, &heap, &f), BLY_OK);
     assert_int_equal(bly_filter_contains_hashes(f, h, N, NULL), N);
     bly_filter_destroy(f);
 }
@@ -495,19 +495,19 @@ static void tries_other_seeds(void **state) {
 static void solves_whatever_comes(void **state) {
     enum { N = 1080 };
     bly_filter *f = NULL;
-    static bly_hash h[N], lent[N];
+    static bly_hash h[N], borrowed[N];
     uint64_t random = 9;
     blyt_heap heap = {0};
     (void)state;
     for (size_t i = 0; i < N; i++)
         h[i] = (bly_hash){77, blyt_next(&random)};
     for (unsigned seed = 0; seed <= BLYI_RIBBON_LAST_SEED; seed++) {
-        memcpy(lent, h, sizeof h);
+        memcpy(borrowed, h, sizeof h);
         bly_status want = seed < BLYI_RIBBON_LAST_SEED ? BLY_EFULL : BLY_OK;
-        assert_int_equal(solve(seed, lent, N, &heap, &f), want);
+        assert_int_equal(solve(seed, borrowed, N, &heap, &f), want);
         if (want == BLY_OK)
             assert_int_equal(bly_filter_contains_hashes(f, h, N, NULL), N);
-        assert_true(want != BLY_OK || strangers(f, 1, 10000) < 500);
+        assert_true(want != BLY_OK || false_positives(f, 1, 10000) < 500);
         bly_filter_destroy(f);
     }
 }

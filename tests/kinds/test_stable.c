@@ -193,7 +193,7 @@ static void rate_on_the_way(void **state) {
 /* ---- memory ------------------------------------------------------------------------------------
  */
 
-/* The share of keys that are found so many adds later: over a long stream, each key once. */
+/* The share of keys that are found that many adds later: over a long stream, each key once. */
 static void recall_at(const bly_filter *model, uint64_t later) {
     bly_filter *f = NULL;
     const bly_geometry *g = &model->geometry;

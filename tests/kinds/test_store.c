@@ -61,7 +61,7 @@ static void test_round_trip(void **state) {
     for (size_t i = 0; i < SHAPES; i++) {
         for (int keys = 0; keys <= 60; keys += 30) {
             bly_filter *f = filled(shapes[i], NULL, keys);
-            assert_true(holds_all(f, keys));
+            assert_true(contains_all(f, keys));
             round_trip(f);
             bly_filter *g = filled(shapes[i], NULL, 40);
             /* A filter may have grown or turned further than the other. */
@@ -222,16 +222,16 @@ static void check_keyless(blyt_buffer im, const bly_filter *original) {
     bly_map *map;
     spill(at("keyless.bly"), im.data, im.size);
     assert_ok(bly_map_open(at("keyless.bly"), &without, &map));
-    assert_true(bly_filter_contains(bly_map_filter(map), "stranger", 8));
+    assert_true(bly_filter_contains(bly_map_filter(map), "absent 1", 8));
     bly_map_close(map);
     assert_ok(bly_filter_load(at("keyless.bly"), &without, &g));
     bly_filter_destroy(g);
     assert_ok(bly_filter_parse(im.data, im.size, &without, &g));
     assert_true(bly_filter_equal(g, original));
-    assert_true(bly_filter_contains(g, "stranger", 8));
-    assert_int_equal(bly_filter_add(g, "stranger", 8, NULL), BLY_EKEY);
-    assert_int_equal(bly_filter_remove(g, "stranger", 8, NULL), BLY_EKEY);
-    assert_int_equal(bly_filter_copies(g, "stranger", 8), 1);
+    assert_true(bly_filter_contains(g, "absent 1", 8));
+    assert_int_equal(bly_filter_add(g, "absent 1", 8, NULL), BLY_EKEY);
+    assert_int_equal(bly_filter_remove(g, "absent 1", 8, NULL), BLY_EKEY);
+    assert_int_equal(bly_filter_copies(g, "absent 1", 8), 1);
     assert_null(bly_filter_hasher(g));
     bly_file_info info;
     assert_ok(bly_file_info_load(at("keyless.bly"), &info));
@@ -291,7 +291,7 @@ static void test_keyed(void **state) {
         /* Asked to do without, it does without a key that is not its own. */
         const bly_open_options both = {.flags = BLY_OPEN_WITHOUT_KEY, .hasher = &wrong};
         assert_ok(bly_filter_parse(im.data, im.size, &both, &g));
-        assert_true(bly_filter_contains(g, "stranger", 8));
+        assert_true(bly_filter_contains(g, "absent 1", 8));
         bly_filter_destroy(g);
         free(im.data);
         bly_filter_destroy(f);

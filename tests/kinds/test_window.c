@@ -294,7 +294,7 @@ static void one_timed_stream(int style, uint64_t span, uint32_t s, uint64_t n) {
     bly_filter *f = window(3000, 0.005, s, span, 1);
     event *log = calloc(n, sizeof *log);
     uint64_t rng = span, now = 1700000000, slice = info_of(f).slice, first = 0, old = 0;
-    double strange = 0, expected = 0;
+    double found = 0, expected = 0;
     assert_int_equal(slice, (span + s - 1) / s);
     for (uint64_t i = 0; i < n; i++) {
         now += pace(style, &rng, span);
@@ -310,11 +310,11 @@ static void one_timed_stream(int style, uint64_t span, uint32_t s, uint64_t n) {
             assert_true(bly_filter_contains_hash(f, key(2, log[j].key)));
         if (i % 1009 == 0) {
             double rate = stats_of(f).current_fpr;
-            strange += (double)count_found(f, 3, i, i + 2000);
+            found += (double)count_found(f, 3, i, i + 2000);
             expected += 2000 * rate;
         }
     }
-    assert_near_rate((uint64_t)strange, expected / 0.5, 0.5);
+    assert_near_rate((uint64_t)found, expected / 0.5, 0.5);
     /* What has not come back since it got too old is gone, but for false positives. */
     uint64_t gone = 0, still = 0;
     for (uint64_t j = 0; j < old; j++) {

@@ -35,7 +35,7 @@ static void expect(reference *r, const bly_filter *f, unsigned id, int64_t now) 
     }
 }
 
-/* Keys by Zipf's law, in a window that may be cut into so many generations. */
+/* Keys by Zipf's law, in a window that may be cut into s generations. */
 static void one_stream(uint64_t keys, uint32_t s, double exponent, int64_t n) {
     unsigned universe = (unsigned)(keys * 3 + 50);
     bly_filter *f = window(keys, rate, s, 0, s);

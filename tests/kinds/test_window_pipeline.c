@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STRANGERS = 1000000, ASKED = 700, MIXTURES = 7 };
+enum { FIRST_ABSENT = 1000000, LOOKUPS = 700, MIXTURES = 7 };
 
 typedef struct question {
     char text[32];
@@ -15,12 +15,12 @@ typedef struct question {
     bool expected;
 } question;
 
-/* Key number i; those below STRANGERS may be added, the latest last. Most are of 9 to 16 bytes, and
- * others of any length. */
+/* Key number i; those below FIRST_ABSENT may be added, the latest last. Most are of 9 to 16 bytes,
+ * and others of any length. */
 static void set_key(question *q, uint64_t i) {
     int width = i % 7 == 3 ? (int)(i % 29) + 1 : 11;
     int n = snprintf(q->text, sizeof q->text, "%0*x", width, (unsigned)i);
-    q->key = i == STRANGERS ? (bly_bytes){NULL, 0} : (bly_bytes){q->text, (size_t)n};
+    q->key = i == FIRST_ABSENT ? (bly_bytes){NULL, 0} : (bly_bytes){q->text, (size_t)n};
 }
 
 static void add_up_to(bly_filter *f, uint64_t n) {
@@ -31,7 +31,7 @@ static void add_up_to(bly_filter *f, uint64_t n) {
     }
 }
 
-/* Mixtures of keys that are there and strangers: none, all, every other, a few, most, long runs;
+/* Mixtures of keys that are there and that are not: none, all, every other, a few, most, long runs;
  * and keys that were added at any time, and may have been dropped. */
 static uint64_t pick(unsigned mixture, size_t i, uint64_t newest, uint64_t *rng) {
     uint64_t r = blyt_next(rng),
@@ -39,13 +39,13 @@ static uint64_t pick(unsigned mixture, size_t i, uint64_t newest, uint64_t *rng)
     const bool there[] = {false, true, i % 2, r >> 60 == 0, r >> 60 != 0, i / 100 % 2, true};
     if (mixture == MIXTURES - 1 && newest)
         return r % newest;
-    return there[mixture] && newest ? known : STRANGERS + (r % 50 ? r % 1000000 : 0);
+    return there[mixture] && newest ? known : FIRST_ABSENT + (r % 50 ? r % 1000000 : 0);
 }
 
 static void compare(const bly_filter *f, question *q, size_t n) {
-    bly_bytes keys[ASKED];
-    bly_hash hashes[ASKED];
-    uint8_t found[ASKED + 1];
+    bly_bytes keys[LOOKUPS];
+    bly_hash hashes[LOOKUPS];
+    uint8_t found[LOOKUPS + 1];
     size_t sum = 0;
     for (size_t i = 0; i < n; i++) {
         keys[i] = q[i].key;
@@ -66,21 +66,21 @@ static void compare(const bly_filter *f, question *q, size_t n) {
 }
 
 static void ask_all(const bly_filter *f, uint64_t newest) {
-    static const size_t sizes[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 95, 96, 97, 128, 500, ASKED};
-    static question q[ASKED];
+    static const size_t sizes[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 95, 96, 97, 128, 500, LOOKUPS};
+    static question q[LOOKUPS];
     const bly_hasher *hasher = bly_filter_hasher(f);
     uint64_t rng = newest + 1;
     for (unsigned mixture = 0; mixture < MIXTURES; mixture++) {
         size_t there = 0;
-        for (size_t i = 0; i < ASKED; i++) {
+        for (size_t i = 0; i < LOOKUPS; i++) {
             set_key(q + i, pick(mixture, i, newest, &rng));
             q[i].hash = hasher->one(hasher, q[i].key.data, q[i].key.size);
             q[i].expected = bly_filter_contains(f, q[i].key.data, q[i].key.size);
             there += q[i].expected;
         }
-        assert_true(mixture != 1 || newest == 0 || there == ASKED);
+        assert_true(mixture != 1 || newest == 0 || there == LOOKUPS);
         for (size_t i = 0; i < COUNT_OF(sizes); i++)
-            compare(f, q + (ASKED - sizes[i]) / 2, sizes[i]);
+            compare(f, q + (LOOKUPS - sizes[i]) / 2, sizes[i]);
     }
 }
 

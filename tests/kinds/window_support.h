@@ -87,7 +87,7 @@ static inline void assert_near_rate(uint64_t hits, double queries, double rate) 
     assert_true(fabs((double)hits - queries * rate) <= room);
 }
 
-/* The plan's rate after `arrivals` keys, of which so many set bits: the others looked present. */
+/* The plan's rate after `arrivals` keys, of which `count` set bits: the others looked present. */
 static inline double rate_planned(const bly_geometry *g, uint64_t keys, uint64_t count,
                                   uint64_t arrivals) {
     double set = (double)keys * (double)count / (double)arrivals;

@@ -192,7 +192,7 @@ static inline blyt_list list_keys(const char *prefix, int count) {
     return l;
 }
 
-static inline bool holds_keys(const bly_filter *f, const char *prefix, int from, int count) {
+static inline bool contains_keys(const bly_filter *f, const char *prefix, int from, int count) {
     char key[32];
     bool all = true;
     for (int i = from; i < from + count; i++) {
@@ -243,10 +243,10 @@ static inline bly_filter *filled(bly_geometry g, const bly_hasher *hasher, int k
 
 /* Whether the keys from 0 are there, as far as their kind promises: one that may lose keys early
  * promises the last. */
-static inline bool holds_all(const bly_filter *f, int keys) {
+static inline bool contains_all(const bly_filter *f, int keys) {
     bool lossy = bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_IS_LOSSY;
     int sure = lossy && keys > 0 ? 1 : keys;
-    return holds_keys(f, "store", keys - sure, sure);
+    return contains_keys(f, "store", keys - sure, sure);
 }
 
 static inline void assert_same(const bly_filter *a, const bly_filter *b) {

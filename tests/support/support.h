@@ -140,7 +140,7 @@ static inline double blyt_counters(const bly_filter *f) {
 }
 
 /* How many copies of a key can be added and then removed again. */
-static inline uint64_t blyt_most_copies(const blyt_case *c) {
+static inline uint64_t blyt_max_copies(const blyt_case *c) {
     return blyt_stores_copies(c) ? blyt_limit(c) - 1 : 1;
 }
 
@@ -308,7 +308,7 @@ static inline bly_filter *blyt_full(const blyt_case *c, double p, uint64_t seed,
 
 /* No key is missing of those that must be there after adding the list to a filter made for as many:
  * all of them; of a kind that may lose keys early, the last, and nine in ten of the others. */
-static inline void blyt_holds(const bly_filter *f, const blyt_list *l) {
+static inline void blyt_assert_contains(const bly_filter *f, const blyt_list *l) {
     size_t found = bly_filter_contains_many(f, l->keys, l->n, NULL);
     if (!(bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_IS_LOSSY)) {
         assert_int_equal(found, l->n);

@@ -49,8 +49,8 @@ static inline uint64_t count_hashes(const bly_filter *f, uint64_t stream, uint64
     return hits;
 }
 
-static inline bool holds_hashes(const bly_filter *f, uint64_t stream, uint64_t from,
-                                uint64_t until) {
+static inline bool contains_hashes(const bly_filter *f, uint64_t stream, uint64_t from,
+                                   uint64_t until) {
     return count_hashes(f, stream, from, until) == until - from;
 }
 
@@ -62,13 +62,13 @@ static inline void remove_hashes(bly_filter *f, uint64_t stream, uint64_t from, 
     }
 }
 
-/* Strangers asked about, those found, and how many were expected. */
+/* Non-members looked up, those found, and how many were expected. */
 typedef struct tally {
     double asked, found, expected;
 } tally;
 
-static inline void ask_strangers(const bly_filter *f, uint64_t stream, uint64_t n, double rate,
-                                 tally *t) {
+static inline void look_up_non_members(const bly_filter *f, uint64_t stream, uint64_t n,
+                                       double rate, tally *t) {
     t->asked += (double)n;
     t->found += (double)count_hashes(f, stream, 0, n);
     t->expected += rate * (double)n;
@@ -154,7 +154,7 @@ static inline void run_program(bly_filter *f, unsigned keys, uint64_t most, uint
 /* Every byte random: queries must stay within the body, and statistics within reason. */
 static inline void abuse(bly_geometry g) {
     uint64_t bytes = bly_plan_bytes(&g), state = g.size ^ g.hashes;
-    /* Ends where the allocation ends, so that a sanitizer sees one byte too many. */
+    /* Ends where the allocation ends, so that a sanitizer reports one byte too many. */
     uint8_t *body = aligned_alloc(64, (size_t)bytes);
     assert_non_null(body);
     for (uint64_t i = 0; i < bytes; i++)

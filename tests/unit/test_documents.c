@@ -1,6 +1,6 @@
 /* test_documents.c - the calls, formulas and examples that introductions to Bloom filters use,
  * done with Bloomery. docs/vocabulary.md has one row for each test here, and check_vocabulary.sh
- * sees to that. Formulas are written out again, as their sources have them.
+ * checks that. Formulas are written out again, as their sources have them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,14 +29,14 @@ static bly_bytes url(uint64_t i) {
     return (bly_bytes){text, (size_t)size};
 }
 
-static bool put(bly_filter *f, uint64_t i) {
+static bool add_number(bly_filter *f, uint64_t i) {
     bly_bytes key = url(i);
     bool added = false;
     must(bly_filter_add(f, key.data, key.size, &added));
     return added;
 }
 
-static bool has(const bly_filter *f, uint64_t i) {
+static bool contains_number(const bly_filter *f, uint64_t i) {
     bly_bytes key = url(i);
     return bly_filter_contains(f, key.data, key.size);
 }
@@ -45,7 +45,7 @@ static bly_filter *filled(uint64_t keys, double rate) {
     bly_filter *f;
     must(bly_bloom_create(keys, rate, &f));
     for (uint64_t i = 0; i < keys; i++)
-        put(f, i);
+        add_number(f, i);
     return f;
 }
 
@@ -62,15 +62,15 @@ static void assert_near(double value, double wanted, double share) {
 
 /* ---- making one ----------------------------------------------------------------------------- */
 
-/* n keys at rate p: none is missed, and strangers are let in at p, no more and no less. */
+/* n keys at rate p: none is missed, and the false-positive rate is p, no more and no less. */
 static void test_new_by_n_and_p(void **state) {
     (void)state;
     bly_filter *f = filled(N, 0.01);
     uint64_t wrong = 0, asked = 50 * N;
     for (uint64_t i = 0; i < N; i++)
-        assert_true(has(f, i));
+        assert_true(contains_number(f, i));
     for (uint64_t i = N; i < N + asked; i++)
-        wrong += has(f, i);
+        wrong += contains_number(f, i);
     double rate = bly_filter_capacity(f) == N ? stats_of(f).target_fpr : 0;
     assert_true(rate == 0.01);
     /* Five sigma of the queries, and of how full this one filter happened to get. */
@@ -87,8 +87,8 @@ static void test_new_by_k_and_m(void **state) {
     assert_int_equal(g.kind, BLY_CLASSIC);
     assert_int_equal(g.hashes, 7);
     assert_int_equal(g.size, 1000);
-    assert_true(put(f, 1));
-    assert_true(has(f, 1));
+    assert_true(add_number(f, 1));
+    assert_true(contains_number(f, 1));
     assert_in_range(stats_of(f).set_bits, 1, 7);
     /* Its capacity: what fills half of the bits. */
     assert_near((double)bly_filter_capacity(f), 1000 * log(2) / 7, 0.02);
@@ -204,11 +204,11 @@ static void test_add(void **state) {
     bly_filter *f;
     must(bly_bloom_create(N, 0.001, &f));
     for (uint64_t i = 0; i < 1000; i++) {
-        put(f, i);
-        assert_true(has(f, i));
+        add_number(f, i);
+        assert_true(contains_number(f, i));
     }
-    assert_true(put(f, 1000));
-    assert_false(put(f, 1000));
+    assert_true(add_number(f, 1000));
+    assert_false(add_number(f, 1000));
     bly_filter_destroy(f);
 }
 
@@ -217,10 +217,10 @@ static void test_contains(void **state) {
     bly_filter *f;
     must(bly_bloom_create(N, 0.001, &f));
     for (uint64_t i = 0; i < 1000; i++)
-        assert_false(has(f, i));
-    put(f, 7);
-    assert_true(has(f, 7));
-    assert_false(has(f, 8));
+        assert_false(contains_number(f, i));
+    add_number(f, 7);
+    assert_true(contains_number(f, 7));
+    assert_false(contains_number(f, 8));
     bly_filter_destroy(f);
 }
 
@@ -259,7 +259,7 @@ static void test_count(void **state) {
     uint64_t once = bly_filter_count(f);
     assert_in_range(once, 990, 1000); /* a new key that looked present is not counted */
     for (uint64_t i = 0; i < 1000; i++)
-        assert_false(put(f, i));
+        assert_false(add_number(f, i));
     assert_int_equal(bly_filter_count(f), once);
     assert_near(stats_of(f).estimated_keys, 1000, 0.05);
     bly_filter_destroy(f);
@@ -285,7 +285,7 @@ static void test_reset(void **state) {
     assert_int_equal(bly_filter_count(f), 0);
     assert_int_equal(stats_of(f).set_bits, 0);
     for (uint64_t i = 0; i < 1000; i++)
-        assert_false(has(f, i));
+        assert_false(contains_number(f, i));
     assert_true(bly_filter_equal(f, fresh));
     bly_filter_destroy(f);
     bly_filter_destroy(fresh);
@@ -309,14 +309,14 @@ static void test_set_hasher(void **state) {
     assert_string_equal(stats_of(other).hash_name, "crc64");
     unsigned lost = 0;
     for (uint64_t i = 0; i < 1000; i++) {
-        put(f, i);
-        put(other, i);
+        add_number(f, i);
+        add_number(other, i);
         bly_bytes key = url(i);
         lost += !bly_filter_contains_hash(f, bly_hash_key(&crc, key.data, key.size));
     }
     assert_true(lost > 990);
     for (uint64_t i = 0; i < 1000; i++)
-        assert_true(has(f, i) && has(other, i));
+        assert_true(contains_number(f, i) && contains_number(other, i));
     assert_int_equal(bly_filter_union(f, other), BLY_EMISMATCH);
     bly_filter_destroy(f);
     bly_filter_destroy(other);
@@ -357,11 +357,11 @@ static void test_hashers_in_turn(void **state) {
         assert_string_equal(stats_of(f).hash_name, names[j]);
         uint64_t wrong = 0;
         for (uint64_t i = 0; i < N; i++)
-            put(f, i);
+            add_number(f, i);
         for (uint64_t i = 0; i < N; i++)
-            assert_true(has(f, i));
+            assert_true(contains_number(f, i));
         for (uint64_t i = N; i < N + asked; i++)
-            wrong += has(f, i);
+            wrong += contains_number(f, i);
         if (wrong < 380 || wrong > 620) /* 500, and five sigma */
             fail_msg("%s: %llu false positives, not 500", names[j], (unsigned long long)wrong);
         bly_filter_destroy(f);
@@ -386,7 +386,7 @@ static void test_one_hash_per_key(void **state) {
         bly_hash h = bly_hash_key(&fnv, key.data, key.size);
         must(bly_filter_add_hash(a, h, NULL));
         must(bly_filter_add_hash(b, h, NULL));
-        assert_true(has(a, i) && has(b, i));
+        assert_true(contains_number(a, i) && contains_number(b, i));
     }
     bly_filter_destroy(a);
     bly_filter_destroy(b);
@@ -424,7 +424,7 @@ static void test_double_hashing(void **state) {
         if (h.hi % 2 == 0)
             continue;
         odd++;
-        put(f, n);
+        add_number(f, n);
         for (uint64_t i = 0; i < K; i++) {
             uint64_t offset = (h.lo + i * h.hi) % M_BITS;
             theirs[offset / 8] |= (uint8_t)(1 << offset % 8);
@@ -561,7 +561,7 @@ static void test_S(void **state) {
     bly_filter *f;
     must(bly_bloom_create_slices((143776 + 63) / 64 * 64, 10, &f));
     assert_int_equal(bly_filter_geometry(f).kind, BLY_PARTITIONED);
-    put(f, 1);
+    add_number(f, 1);
     assert_int_equal(stats_of(f).set_bits, 10);
     bly_filter_destroy(f);
 }
@@ -597,9 +597,9 @@ static void test_scalable_grows(void **state) {
     (void)state;
     must(bly_scalable_create(1000, 0.01, &f));
     for (uint64_t i = 0; i < N; i++)
-        put(f, i);
+        add_number(f, i);
     for (uint64_t i = 0; i < N; i++)
-        assert_true(has(f, i));
+        assert_true(contains_number(f, i));
     assert_true(bly_filter_levels(f) > 1 && stats_of(f).current_fpr < 0.01);
     bly_filter_destroy(f);
 }

@@ -386,7 +386,7 @@ static void seeds_change_every_word(void **state) {
     }
 }
 
-/* The copy ends where its allocation ends, so that a sanitizer sees a read past the key. */
+/* The copy ends where its allocation ends, so that a sanitizer reports a read past the key. */
 static void place_does_not_matter(void **state) {
     (void)state;
     uint8_t key[300];
@@ -460,10 +460,10 @@ static void names_and_ids(void **state) {
     assert_int_equal(bly_hash_bits(BLY_HASH_CUSTOM), 0);
     assert_false(bly_hash_available(BLY_HASH_CUSTOM));
 
-    const char *const strangers[] = {"", "xxh", "xxh3 ", "XXH3", "xxh3-1281", "none", "custom"};
-    for (size_t i = 0; i < COUNT(strangers); i++) {
+    const char *const wrong[] = {"", "xxh", "xxh3 ", "XXH3", "xxh3-1281", "none", "custom"};
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         bly_hash_id found = BLY_HASH_MD5;
-        assert_int_equal(bly_hash_by_name(strangers[i], &found), BLY_EHASHER);
+        assert_int_equal(bly_hash_by_name(wrong[i], &found), BLY_EHASHER);
         assert_int_equal(found, BLY_HASH_MD5);
     }
 }

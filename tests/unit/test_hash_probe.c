@@ -210,7 +210,7 @@ static void compare_asks(scene *sc, const layout *l, uint64_t seed) {
     const bly_hasher hasher = hasher_of(seed);
     blyi_kernel_view in = {.blocks = sc->blocks[0], .bytes = BYTES};
     uint8_t bytes[MAX];
-    size_t strangers = 0;
+    size_t absent = 0;
     uint64_t random = seed + l->k;
     blyi_xxh3_secret_init(&in.secret, seed);
     memset(sc->blocks[0], 0, BYTES);
@@ -225,7 +225,7 @@ static void compare_asks(scene *sc, const layout *l, uint64_t seed) {
         bool there = l->probe(in.blocks, &s, 1, l->k, NULL) != 0;
         assert_int_equal(l->ask(&in, key, len), there);
         assert_int_equal(l->ask(&in, alone, len), there);
-        strangers += !there;
+        absent += !there;
         assert_int_equal(l->tell(&in, key, len), !there);
         assert_true(l->ask(&in, key, len));
         assert_false(l->tell(&in, alone, len));
@@ -233,7 +233,7 @@ static void compare_asks(scene *sc, const layout *l, uint64_t seed) {
         l->set(sc->blocks[1], &s, 1, l->k, NULL);
         assert_memory_equal(sc->blocks[0], sc->blocks[1], BYTES);
     }
-    assert_true(strangers > MAX / 2);
+    assert_true(absent > MAX / 2);
 }
 
 static void asks_are_tests(void **state) {
