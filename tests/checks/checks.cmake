@@ -1,9 +1,21 @@
-# Checks of the tree: formats and documents against a second reader, headers, symbols, the installed
-# copy, the demo. They are scripts, and run in a plain build.
+# Checks: the tree's own rules, formats and documents against a second reader, headers, symbols, the
+# installed copy, the demo. They are scripts, and run in a plain build.
 set(here ${CMAKE_CURRENT_SOURCE_DIR}/checks)
 if(BLOOMERY_SANITIZE OR CMAKE_CROSSCOMPILING)
   return()
 endif()
+
+# The rules of the tree, which scripts/lint checks as well, and that these checks find what they are for.
+foreach(name architecture checks symbol_order tree)
+  if(NOT Python3_FOUND)
+    bloomery_skip(checks_${name} "python3 is not installed")
+  elseif(name STREQUAL symbol_order)
+    add_test(NAME checks_symbol_order COMMAND ${Python3_EXECUTABLE} ${here}/check_symbol_order.py
+      $<TARGET_OBJECTS:bloomery_objects> $<TARGET_OBJECTS:bloomery_redis_objects> COMMAND_EXPAND_LISTS)
+  else()
+    add_test(NAME checks_${name} COMMAND ${Python3_EXECUTABLE} ${here}/check_${name}.py)
+  endif()
+endforeach()
 
 # The format read by a second implementation, written from docs/format.md alone.
 if(Python3_FOUND)
