@@ -325,9 +325,7 @@ static void what_forgets_stands_still(void **state) {
     bly_filter_destroy(base);
 }
 
-static void refusals(void **state) {
-    (void)state;
-    bly_filter *base = base_of(BLY_SBBF, 100, 0.01), *f = over(base, 0, 0), *g = over(base, 0, 0);
+static void refuses_operations(const bly_filter *base, bly_filter *f, const bly_filter *g) {
     bly_filter *out;
     bly_overlap o;
     const char *why = "an overlay's parts cannot be combined; rebuild from the keys";
@@ -347,7 +345,10 @@ static void refusals(void **state) {
     assert_true(deleted == 5 && added == 6);
     assert_null(bly_overlay_base(base));
     assert_true(bly_overlay_miss_bound(base) == 0);
+}
 
+static void refuses_specs(const bly_filter *base) {
+    bly_filter *out;
     bly_spec spec = {.marker = BLY_SBBF};
     assert_int_equal(bly_overlay_over(base, &spec, &out), BLY_EINVAL);
     spec = (bly_spec){.changes = UINT64_MAX};
@@ -368,6 +369,13 @@ static void refusals(void **state) {
     assert_int_equal(bly_filter_create(&spec, &out), BLY_ECOUNT);
     spec = bly_spec_for(BLY_OVERLAY, 10, 0);
     assert_int_equal(bly_filter_create(&spec, &out), BLY_ERATE);
+}
+
+static void refusals(void **state) {
+    (void)state;
+    bly_filter *base = base_of(BLY_SBBF, 100, 0.01), *f = over(base, 0, 0), *g = over(base, 0, 0);
+    refuses_operations(base, f, g);
+    refuses_specs(base);
     bly_geometry plan;
     assert_int_equal(bly_plan(BLY_OVERLAY, 100, 0.01, 0, 64, &plan), BLY_EKIND);
     plan = bly_filter_geometry(f);
@@ -440,6 +448,20 @@ static void costs_as_told(void **state) {
     bly_filter_destroy(base);
 }
 
+static void no_memory_to_create(void) {
+    for (size_t fail = 1; fail < 20; fail++) {
+        blyt_heap heap = {.fail_at = fail};
+        bly_allocator a = blyt_heap_allocator(&heap);
+        bly_spec spec = bly_spec_for(BLY_OVERLAY, 100, 0.01);
+        bly_filter *f;
+        spec.allocator = &a;
+        bly_status status = bly_filter_create(&spec, &f);
+        assert_int_equal(status, heap.calls >= fail ? BLY_ENOMEM : BLY_OK);
+        bly_filter_destroy(f);
+        assert_int_equal(heap.live, 0);
+    }
+}
+
 /* Every allocation of every call fails once; nothing has changed then, and it works the next time.
  */
 static void out_of_memory(void **state) {
@@ -488,17 +510,7 @@ static void out_of_memory(void **state) {
     }
     assert_true(failures > 15);
     bly_filter_destroy(base);
-    for (size_t fail = 1; fail < 20; fail++) {
-        blyt_heap heap = {.fail_at = fail};
-        bly_allocator a = blyt_heap_allocator(&heap);
-        bly_spec spec = bly_spec_for(BLY_OVERLAY, 100, 0.01);
-        bly_filter *f;
-        spec.allocator = &a;
-        bly_status status = bly_filter_create(&spec, &f);
-        assert_int_equal(status, heap.calls >= fail ? BLY_ENOMEM : BLY_OK);
-        bly_filter_destroy(f);
-        assert_int_equal(heap.live, 0);
-    }
+    no_memory_to_create();
 }
 
 int main(void) {

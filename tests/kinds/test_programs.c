@@ -234,7 +234,7 @@ static void step(program *p) {
 
 /* The capacity lets grow what can, lets a window turn, and a table come near its limit. */
 static uint64_t capacity_for(const blyt_case *c) {
-    if (c->kind == BLY_SCALABLE || (blyt_has_slots(c) && c->kind != BLY_CUCKOO))
+    if (blyt_is(c, BLYT_GROWS))
         return 30;
     if (blyt_can(c, BLY_FORGETS))
         return WINDOW;

@@ -345,35 +345,37 @@ static bool by_the_book(const bly_geometry *g, const uint8_t *body, bly_hash h) 
     return true;
 }
 
+/* At the edges of what geometries there are. */
+static const bly_geometry edge_shapes[] = {
+    {.hashes = 1, .size = 1},
+    {.hashes = 1, .size = 1, .detail = 255},
+    {.hashes = 2, .size = 2, .detail = 128},
+    {.hashes = 3, .size = 256, .detail = 65535},
+    {.hashes = 1, .size = 1536, .detail = 255 * 256 + 100},
+    {.hashes = 40, .size = 3, .detail = 255},
+    {.hashes = 5, .size = 7, .detail = 130},
+    {.hashes = 6, .size = 33, .detail = 512 + 77},
+    /* Cut: few slots; a short block, whose slots or those before it are wide in part; no short
+     * block; a seed; several shards. */
+    {.hashes = 64 + 3, .size = 1},
+    {.hashes = 64 + 3, .size = 15, .detail = 255},
+    {.hashes = 64 + 40, .size = 16, .detail = 255},
+    {.hashes = 64 + 4, .size = 17, .detail = 255},
+    {.hashes = 64 + 3, .size = 30, .detail = 255},
+    {.hashes = 64 + 5, .size = 40, .detail = 140},
+    {.hashes = 64 + 2, .size = 48, .detail = 200},
+    {.hashes = 64 + 6, .size = 131, .detail = 15 * 4096 + 186},
+    {.hashes = 64 + 2, .size = 4096, .detail = 7 * 4096 + 8 * 256 + 99},
+};
+
 /* Bodies of arbitrary bytes, exactly as long as they must be, at the edges of what geometries there
  * are. Half of the hashes fall to the ends of shards. */
 static void answers_by_the_book(void **state) {
-    static const bly_geometry shapes[] = {
-        {.hashes = 1, .size = 1},
-        {.hashes = 1, .size = 1, .detail = 255},
-        {.hashes = 2, .size = 2, .detail = 128},
-        {.hashes = 3, .size = 256, .detail = 65535},
-        {.hashes = 1, .size = 1536, .detail = 255 * 256 + 100},
-        {.hashes = 40, .size = 3, .detail = 255},
-        {.hashes = 5, .size = 7, .detail = 130},
-        {.hashes = 6, .size = 33, .detail = 512 + 77},
-        /* Cut: few slots; a short block, whose slots or those before it are wide in part; no short
-         * block; a seed; several shards. */
-        {.hashes = 64 + 3, .size = 1},
-        {.hashes = 64 + 3, .size = 15, .detail = 255},
-        {.hashes = 64 + 40, .size = 16, .detail = 255},
-        {.hashes = 64 + 4, .size = 17, .detail = 255},
-        {.hashes = 64 + 3, .size = 30, .detail = 255},
-        {.hashes = 64 + 5, .size = 40, .detail = 140},
-        {.hashes = 64 + 2, .size = 48, .detail = 200},
-        {.hashes = 64 + 6, .size = 131, .detail = 15 * 4096 + 186},
-        {.hashes = 64 + 2, .size = 4096, .detail = 7 * 4096 + 8 * 256 + 99},
-    };
     uint64_t random = 11;
     size_t hits = 0, queries = 0;
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
-        blyi_shape shape = {.geometry = shapes[i], .capacity = 1, .items = 1, .fpr = 0.5};
+    for (size_t i = 0; i < COUNT_OF(edge_shapes); i++) {
+        blyi_shape shape = {.geometry = edge_shapes[i], .capacity = 1, .items = 1, .fpr = 0.5};
         shape.geometry.kind = BLY_RIBBON;
         assert_ok(bly_hasher_init(&shape.hasher, BLY_HASH_XXH3, 0));
         size_t bytes = (size_t)bly_plan_bytes(&shape.geometry);

@@ -187,6 +187,35 @@ static void batches_grow_as_single_calls(void **state) {
     }
 }
 
+/* What was refused for lack of memory at key `done` is refused again by every way to add it, leaves
+ * the filter as its twin, which has the keys before it, and needs no memory for keys that are
+ * there. */
+static void assert_refuses_the_next(bly_filter *f, const bly_filter *twin, const blyt_list *l,
+                                    size_t done, blyt_heap *heap) {
+    const bly_bytes *next = &l->keys[done];
+    bly_bytes mixed[20];
+    uint8_t added[20];
+    bly_tally again;
+    bool was = true;
+    assert_false(bly_filter_contains(f, next->data, next->size));
+    heap->fail_at = heap->calls + 1;
+    assert_int_equal(bly_filter_add(f, next->data, next->size, &was), BLY_ENOMEM);
+    heap->fail_at = heap->calls + 1;
+    bly_hash h = bly_hash_key(bly_filter_hasher(f), next->data, next->size);
+    assert_int_equal(bly_filter_add_hash(f, h, &was), BLY_ENOMEM);
+    assert_true(was && bly_filter_equal(f, twin)); /* `was` untouched */
+    /* Repeats before the key that fails are dealt with, and say so. */
+    for (size_t i = 0; i < 20; i++)
+        mixed[i] = i < 18 ? l->keys[i % 10] : *next;
+    memset(added, 9, sizeof added);
+    heap->fail_at = heap->calls + 1;
+    assert_int_equal(bly_filter_add_many(f, mixed, 20, added, &again), BLY_ENOMEM);
+    assert_true(again.done == 18 && again.fresh == 0 && added[17] == 0 && added[18] == 9);
+    heap->fail_at = heap->calls + 1;
+    assert_ok(bly_filter_add_many(f, l->keys, done, NULL, NULL));
+    heap->fail_at = 0;
+}
+
 /* No memory for the next level, at each of its allocations: the keys before the one that needed it
  * are in, that one is not, nothing else has changed, and the same call works later. */
 static void no_memory_to_grow(void **state) {
@@ -201,7 +230,7 @@ static void no_memory_to_grow(void **state) {
         bly_allocator a = blyt_heap_allocator(&heap);
         bly_filter *f = scalable(FIRST, 1e-5, 0, &a), *twin = scalable(FIRST, 1e-5, 0, NULL);
         uint8_t added[KEYS];
-        bly_tally tally, again;
+        bly_tally tally;
         heap.fail_at = heap.calls + later;
         bly_status status = bly_filter_add_many(f, l.keys, KEYS, added, &tally);
         if (status != BLY_OK) {
@@ -210,31 +239,11 @@ static void no_memory_to_grow(void **state) {
             assert_true(tally.done < KEYS && tally.fresh == bly_filter_count(f));
             /* Exactly full: the next new key is the one that failed. */
             assert_int_equal(bly_filter_count(f), bly_filter_capacity(f));
-            const bly_bytes *next = &l.keys[tally.done];
-            bool was = true;
-            assert_false(bly_filter_contains(f, next->data, next->size));
             assert_ok(bly_filter_add_many(twin, l.keys, tally.done, NULL, NULL));
             assert_true(bly_filter_equal(f, twin));
             check_sums(f);
-            heap.fail_at = heap.calls + 1;
-            assert_int_equal(bly_filter_add(f, next->data, next->size, &was), BLY_ENOMEM);
-            heap.fail_at = heap.calls + 1;
-            bly_hash h = bly_hash_key(bly_filter_hasher(f), next->data, next->size);
-            assert_int_equal(bly_filter_add_hash(f, h, &was), BLY_ENOMEM);
-            assert_true(was && bly_filter_equal(f, twin)); /* `was` untouched */
-            /* Repeats before the key that fails are dealt with, and say so. */
-            bly_bytes mixed[20];
-            for (size_t i = 0; i < 20; i++)
-                mixed[i] = i < 18 ? l.keys[i % 10] : *next;
-            memset(added, 9, sizeof added);
-            heap.fail_at = heap.calls + 1;
-            assert_int_equal(bly_filter_add_many(f, mixed, 20, added, &again), BLY_ENOMEM);
-            assert_true(again.done == 18 && again.fresh == 0 && added[17] == 0 && added[18] == 9);
-            /* What is present needs no memory. */
-            heap.fail_at = heap.calls + 1;
-            assert_ok(bly_filter_add_many(f, l.keys, tally.done, NULL, NULL));
-            heap.fail_at = 0;
-            assert_ok(bly_filter_add_many(f, next, KEYS - tally.done, NULL, NULL));
+            assert_refuses_the_next(f, twin, &l, tally.done, &heap);
+            assert_ok(bly_filter_add_many(f, &l.keys[tally.done], KEYS - tally.done, NULL, NULL));
         }
         assert_true(bly_filter_equal(f, want) && bly_filter_count(f) == bly_filter_count(want));
         bly_filter_destroy(f);

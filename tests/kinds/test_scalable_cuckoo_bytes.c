@@ -47,21 +47,23 @@ static void test_levels_must_refine(void **state) {
     }
 }
 
+/* Fields of the header that cannot be so. */
+static const struct {
+    size_t offset;
+    uint64_t value;
+    size_t width;
+} level_lies[] = {
+    {7, 2, 1},   {8, 1, 1},      {8, 3, 1},   {8, 49, 1},
+    {9, 2, 1},   {10, 1, 2},     {10, 2, 2},  {10, 3, 2},
+    {10, 6, 2},  {10, 65535, 2}, {24, 10, 8}, {24, UINT64_MAX, 8},
+    {32, 39, 8}, {32, 0, 8},     {40, 7, 8},  {48, UINT64_C(0x3f70000000000000), 8},
+};
+
 /* Levels of other kinds, capacities that no table bears, rates that do not add up, and numbers that
  * lie. */
 static void test_what_else_levels_must_be(void **state) {
     const bly_geometry first = {BLY_CUCKOO, 10, 20, 0, 0}, second = {BLY_CUCKOO, 10, 40, 0, 0};
     const bly_geometry bits = {BLY_SPLIT512, 8, 2, 0, 0};
-    static const struct {
-        size_t offset;
-        uint64_t value;
-        size_t width;
-    } lies[] = {
-        {7, 2, 1},   {8, 1, 1},      {8, 3, 1},   {8, 49, 1},
-        {9, 2, 1},   {10, 1, 2},     {10, 2, 2},  {10, 3, 2},
-        {10, 6, 2},  {10, 65535, 2}, {24, 10, 8}, {24, UINT64_MAX, 8},
-        {32, 39, 8}, {32, 0, 8},     {40, 7, 8},  {48, UINT64_C(0x3f70000000000000), 8},
-    };
     (void)state;
     blyt_buffer parts[] = {part(first, 30, 0.004, 0, 20), part(bits, 30, 0.004, 20, 20)};
     blyt_buffer im = assemble(BLY_SCALABLE_CUCKOO, parts, 2, 0.01);
@@ -88,10 +90,10 @@ static void test_what_else_levels_must_be(void **state) {
     parts[0] = part(first, 30, 0.004, 0, 20);
     parts[1] = part(second, 60, 0.004, 20, 20);
     im = assemble(BLY_SCALABLE_CUCKOO, parts, 2, 0.01);
-    for (size_t i = 0; i < COUNT_OF(lies); i++) {
+    for (size_t i = 0; i < COUNT_OF(level_lies); i++) {
         uint8_t right[HEADER];
         memcpy(right, im.data, HEADER);
-        store(im.data + lies[i].offset, lies[i].value, (int)lies[i].width);
+        store(im.data + level_lies[i].offset, level_lies[i].value, (int)level_lies[i].width);
         fix_header_sum(im.data);
         assert_refused_by_header(im, BLY_ECORRUPT);
         memcpy(im.data, right, HEADER);

@@ -15,10 +15,11 @@
 
 enum { HEADER = 64, PAGE = 4096 };
 
-/* One or more of every kind; sizes that do and do not fill their last 64 bytes. Without a number of
- * hashes, the size is how many keys it is planned for, and a detail of 1 asks for more than fresh
- * keys: copies of one, or an overlay of all parts. The smaller scalable filter grows with the keys
- * that tests add, and the smaller window forgets some. */
+/* One or more of every kind (test_store.c sees that none is missing); sizes that do and do not fill
+ * their last 64 bytes. Without a number of hashes, the size is how many keys it is planned for, and
+ * a detail of 1 asks for more than fresh keys: copies of one, or an overlay of all parts. The
+ * smaller scalable filter grows with the keys that tests add, and the smaller window forgets some.
+ */
 static const bly_geometry shapes[] = {
     {BLY_CLASSIC, 7, 1000, 0, 0},
     {BLY_CLASSIC, 3, 64, 0, 0},
@@ -385,8 +386,7 @@ static inline void fix_sums(blyt_buffer im) {
 
 /* Those of filters that are made of others. */
 static inline bool shape_is_nested(bly_geometry shape) {
-    return shape.kind == BLY_SCALABLE || shape.kind == BLY_SCALABLE_CUCKOO ||
-           shape.kind == BLY_OVERLAY;
+    return blyt_is(blyt_case_of(shape.kind), BLYT_NESTED);
 }
 
 /* And of its parts, as far as their headers can be believed. */

@@ -47,14 +47,29 @@ static inline uint64_t blyt_next(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* Every layout and probe there is. A new kind adds a line. */
+/* What a kind's capabilities do not say, and tests have to know. */
+enum {
+    BLYT_SLOTS = 1u << 0,    /* a slot for each copy of a key, and no other counts */
+    BLYT_LEVELS = 1u << 1,   /* made of levels: bly_filter_level is not the filter itself */
+    BLYT_NESTED = 1u << 2,   /* a file that contains files: of levels or of parts */
+    BLYT_GROWS = 1u << 3,    /* from a small capacity to any number of keys */
+    BLYT_BY_ORDER = 1u << 4, /* the same keys in another order may make another body */
+};
+
+/* Every layout and probe there is: one row at least for each kind of the library (test_kinds.c sees
+ * that none is missing), and the only place where tests keep numbers of a kind. */
 typedef struct blyt_case {
     const char *name;
     bly_kind kind;
     uint32_t options;
     uint32_t counter_bits; /* of counting and blocked-counting; 0: the default */
     double finest;         /* the lowest rate it can be made for; 0: any */
+    uint64_t limit;        /* where keys share counters, the count at which one is stuck */
+    uint64_t counters;     /* and how many of them there are in each unit of the size */
+    uint32_t traits;
 } blyt_case;
+
+enum { BLYT_SCALABLE = BLYT_LEVELS | BLYT_NESTED | BLYT_GROWS };
 
 static const blyt_case blyt_cases[] = {
     {"classic", BLY_CLASSIC, 0},
@@ -63,27 +78,28 @@ static const blyt_case blyt_cases[] = {
     {"sbbf", BLY_SBBF, 0},
     {"split512", BLY_SPLIT512, 0},
     {"bb2x512", BLY_BB2X512, 0},
-    {"scalable", BLY_SCALABLE, 0},
+    {"scalable", BLY_SCALABLE, 0, .traits = BLYT_SCALABLE},
     {"window", BLY_WINDOW, 0},
     {"stable", BLY_STABLE, 0},
-    {"cuckoo", BLY_CUCKOO, 0},
-    {"growable-cuckoo", BLY_GROWABLE_CUCKOO, 0},
+    {"cuckoo", BLY_CUCKOO, 0, .traits = BLYT_SLOTS},
+    {"growable-cuckoo", BLY_GROWABLE_CUCKOO, 0, .traits = BLYT_SLOTS | BLYT_GROWS | BLYT_BY_ORDER},
     {"fuse", BLY_FUSE, 0},
     {"ribbon", BLY_RIBBON, 0},
-    {"counting", BLY_COUNTING, 0},
-    {"counting of 2 bits", BLY_COUNTING, 0, 2},
-    {"counting of 8 bits", BLY_COUNTING, 0, 8},
-    {"counting of 16 bits", BLY_COUNTING, 0, 16},
-    {"blocked-counting", BLY_BLOCKED_COUNTING, 0, 0, 1e-5},
-    {"blocked-counting of 2 bits", BLY_BLOCKED_COUNTING, 0, 2, 1e-5},
-    {"blocked-counting of 8 bits", BLY_BLOCKED_COUNTING, 0, 8, 1e-4},
-    {"multilayer", BLY_MULTILAYER, 0},
-    {"layered", BLY_LAYERED, 0},
-    {"overlay", BLY_OVERLAY, 0},
+    {"counting", BLY_COUNTING, 0, .limit = 15, .counters = 1},
+    {"counting of 2 bits", BLY_COUNTING, 0, 2, .limit = 3, .counters = 1},
+    {"counting of 8 bits", BLY_COUNTING, 0, 8, .limit = 255, .counters = 1},
+    {"counting of 16 bits", BLY_COUNTING, 0, 16, .limit = 65535, .counters = 1},
+    {"blocked-counting", BLY_BLOCKED_COUNTING, 0, 0, 1e-5, .limit = 15, .counters = 128},
+    {"blocked-counting of 2 bits", BLY_BLOCKED_COUNTING, 0, 2, 1e-5, .limit = 3, .counters = 256},
+    {"blocked-counting of 8 bits", BLY_BLOCKED_COUNTING, 0, 8, 1e-4, .limit = 255, .counters = 64},
+    {"multilayer", BLY_MULTILAYER, 0, .limit = 65535, .counters = 320},
+    {"layered", BLY_LAYERED, 0, .limit = 8, .counters = 256},
+    {"overlay", BLY_OVERLAY, 0, .traits = BLYT_NESTED | BLYT_BY_ORDER},
     {"hybrid", BLY_HYBRID, 0},
     {"counts", BLY_COUNTS, 0},
     {"hll", BLY_HLL, 0, 0, 0.003},
-    {"scalable-cuckoo", BLY_SCALABLE_CUCKOO, 0},
+    {"scalable-cuckoo", BLY_SCALABLE_CUCKOO, 0,
+     .traits = BLYT_SCALABLE | BLYT_SLOTS | BLYT_BY_ORDER},
 };
 
 /* The next case, or NULL. In the environment, BLYT_ONLY names the one case to look at, and
@@ -113,30 +129,27 @@ static inline bool blyt_stores_copies(const blyt_case *c) {
     return blyt_can(c, BLY_CAN_REMOVE | BLY_TELLS_COPIES);
 }
 
+static inline bool blyt_is(const blyt_case *c, uint32_t traits) {
+    return (c->traits & traits) == traits;
+}
+
+/* The first row of a kind; NULL: there is none. */
+static inline const blyt_case *blyt_case_of(bly_kind kind) {
+    for (size_t i = 0; i < COUNT_OF(blyt_cases); i++)
+        if (blyt_cases[i].kind == kind)
+            return &blyt_cases[i];
+    return NULL;
+}
+
 /* Where keys share counters, the count at which one is stuck; UINT64_MAX where each key has its
  * own. */
 static inline uint64_t blyt_limit(const blyt_case *c) {
-    switch (c->kind) {
-    case BLY_COUNTING:
-    case BLY_BLOCKED_COUNTING:
-        return ((uint64_t)1 << (c->counter_bits ? c->counter_bits : 4)) - 1;
-    case BLY_LAYERED:
-        return 8;
-    case BLY_MULTILAYER:
-        return 65535;
-    default:
-        return UINT64_MAX;
-    }
+    return c->limit ? c->limit : UINT64_MAX;
 }
 
 /* How many counters keys share, in such a filter. */
-static inline double blyt_counters(const bly_filter *f) {
-    bly_geometry g = bly_filter_geometry(f);
-    uint64_t each = g.kind == BLY_COUNTING           ? 1
-                    : g.kind == BLY_BLOCKED_COUNTING ? 512 / g.detail
-                    : g.kind == BLY_LAYERED          ? 256
-                                                     : 320;
-    return (double)(g.size * each);
+static inline double blyt_counters(const blyt_case *c, const bly_filter *f) {
+    return (double)(bly_filter_geometry(f).size * c->counters);
 }
 
 /* How many copies of a key can be added and then removed again. */
@@ -147,15 +160,8 @@ static inline uint64_t blyt_max_copies(const blyt_case *c) {
 /* Those for which the same keys make an equal filter, whatever was done in between, if no counter
  * got stuck on the way. */
 static inline bool blyt_is_canonical(const blyt_case *c) {
-    return !blyt_can(c, BLY_FORGETS) && c->kind != BLY_GROWABLE_CUCKOO &&
-           c->kind != BLY_SCALABLE_CUCKOO && c->kind != BLY_OVERLAY &&
+    return !blyt_can(c, BLY_FORGETS) && !blyt_is(c, BLYT_BY_ORDER) &&
            (!blyt_can(c, BLY_TELLS_COPIES) || blyt_stores_copies(c));
-}
-
-/* Those with a slot for each copy, and no other counts. */
-static inline bool blyt_has_slots(const blyt_case *c) {
-    return c->kind == BLY_CUCKOO || c->kind == BLY_GROWABLE_CUCKOO ||
-           c->kind == BLY_SCALABLE_CUCKOO;
 }
 
 /* Those whose geometry is planned, and stays. */

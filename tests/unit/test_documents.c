@@ -1,7 +1,7 @@
 /* test_documents.c - the calls, formulas and examples that introductions to Bloom filters use,
  * done with Bloomery. docs/vocabulary.md has one row for each test here, and check_vocabulary.sh
- * checks that. Formulas are written out again, as their sources have them.
- */
+ * checks that. Formulas are written out again, as their sources have them. */
+/* Length: one case for each row of docs/vocabulary.md. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
