@@ -1,12 +1,12 @@
 /* xxh3.h - XXH3 in 64 bits, of short keys, with its secret at hand. Internal.
  *
  * This is Yann Collet's XXH3 (xxHash's doc/xxhash_spec.md) for keys of 4 to 128 bytes, and gives
- * what his own header gives (tests/unit/test_hash_probe.c compares them). It is here because a
- * batch spends half of its instructions on hashing, and there the header does worse than it could:
- * it writes each 64-bit word of the secret into the code, where a processor has to read it again
- * for every key, and has compilers put the products of two words together in memory. Here the words
- * that a key is mixed with lie in a secret, worked out once for a filter: with a seed they cost the
- * same as without.
+ * what his own header gives (tests/test_turn.c compares them). It is here because a batch spends
+ * half of its instructions on hashing, and there the header does worse than it could: it writes
+ * each 64-bit word of the secret into the code, where a processor has to read it again for every
+ * key, and has compilers put the products of two words together in memory. Here the words that a
+ * key is mixed with lie in a secret, worked out once for a filter: with a seed they cost the same
+ * as without.
  */
 #ifndef BLYI_HASH_XXH3_H
 #define BLYI_HASH_XXH3_H

@@ -2,8 +2,8 @@
  * set. Internal.
  *
  * scalar.c defines the answers; every other table must give the same ones bit for bit
- * (tests/unit/test_kernels.c). Kernels see raw arrays, never filters. Arrays are 64-byte aligned
- * and hold little-endian words; word counts are multiples of 8.
+ * (tests/test_kernels.c). Kernels see raw arrays, never filters. Arrays are 64-byte aligned and
+ * hold little-endian words; word counts are multiples of 8.
  *
  * Adding a table: one file that exports one const blyi_kernels, one line in select.c.
  */

@@ -4,6 +4,7 @@
  *
  *     make_golden DIRECTORY      writes DIRECTORY/good and DIRECTORY/bad, which must exist
  */
+/* Length: a list of files, with a few lines for each, which nobody reads from top to bottom. */
 #include <bloomery/bloomery.h>
 
 #include <stdio.h>
@@ -611,6 +612,31 @@ static void make_bad_chains(const output *out) {
         put_part_lie(out, &right, &chain_lies[i]);
 }
 
+static void make_bad_shapes(const output *out) {
+    sample other = {"slices", {BLY_PARTITIONED, 7, 192, 0}, BLY_HASH_FNV1A, 0, 0, 9};
+    image im = image_of(&other);
+    store(im.bytes + 16, 100, 8);
+    fix_sums(&im);
+    put(out, &im, "slice-100.ECORRUPT");
+    im = image_of(&other);
+    store(im.bytes + 8, 64, 1);
+    store(im.bytes + 16, UINT64_C(1) << 58, 8); /* 64 slices of 2^58 bits are 2^64 */
+    fix_sums(&im);
+    put(out, &im, "slices-overflow.ECORRUPT");
+    other = (sample){"blocks", {BLY_SBBF, 8, 5, 0}, BLY_HASH_FNV1A, 0, 0, 9};
+    im = image_of(&other);
+    store(im.bytes + 10, 1, 2);
+    fix_sums(&im);
+    put(out, &im, "sbbf-textbook.ECORRUPT");
+    im = image_of(&other);
+    im.bytes[im.size - 1] = 0x80;
+    fix_sums(&im);
+    put(out, &im, "sbbf-padding.ECORRUPT");
+    other.hash = BLY_HASH_SIPHASH;
+    im = image_of(&other);
+    put(out, &im, "keyed-no-key.EKEY");
+}
+
 static void make_bad(const output *out) {
     const image right = image_of(&samples[0]); /* 1000 bits in 128 bytes */
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
@@ -639,29 +665,7 @@ static void make_bad(const output *out) {
     im = right;
     im.bytes[100] ^= 0x40;
     put(out, &im, "body-sum.ECORRUPT");
-
-    sample other = {"slices", {BLY_PARTITIONED, 7, 192, 0}, BLY_HASH_FNV1A, 0, 0, 9};
-    im = image_of(&other);
-    store(im.bytes + 16, 100, 8);
-    fix_sums(&im);
-    put(out, &im, "slice-100.ECORRUPT");
-    im = image_of(&other);
-    store(im.bytes + 8, 64, 1);
-    store(im.bytes + 16, UINT64_C(1) << 58, 8); /* 64 slices of 2^58 bits are 2^64 */
-    fix_sums(&im);
-    put(out, &im, "slices-overflow.ECORRUPT");
-    other = (sample){"blocks", {BLY_SBBF, 8, 5, 0}, BLY_HASH_FNV1A, 0, 0, 9};
-    im = image_of(&other);
-    store(im.bytes + 10, 1, 2);
-    fix_sums(&im);
-    put(out, &im, "sbbf-textbook.ECORRUPT");
-    im = image_of(&other);
-    im.bytes[im.size - 1] = 0x80;
-    fix_sums(&im);
-    put(out, &im, "sbbf-padding.ECORRUPT");
-    other.hash = BLY_HASH_SIPHASH;
-    im = image_of(&other);
-    put(out, &im, "keyed-no-key.EKEY");
+    make_bad_shapes(out);
 }
 
 /* The same for the kinds of other builds: of one sample each, and in the body too. */

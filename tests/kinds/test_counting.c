@@ -159,7 +159,7 @@ static double unsteady(const bly_filter *f) {
 }
 
 /* Of 2500 false positives five sigma are a tenth. At 0.0001 there is only time for 800 in
- * test_counting_large, else for 130. */
+ * kinds_counting_large, else for 130. */
 static void check_rate(bly_kind kind, uint32_t width, uint64_t n, double p) {
     const uint64_t most = (blyt_large() ? 8000000U : p < 0.001 ? 1300000U : 2600000U) / BLYT_SLOW;
     unsigned filters = n <= 1000 ? 50 : 1;

@@ -140,7 +140,7 @@ static void few_small_tables_refuse(void **state) {
 /* ---- rates ----------------------------------------------------------------------------------- */
 
 /* Of 2500 false positives five sigma are a tenth. At 0.0001 there is only time for that in
- * test_cuckoo_large, else for 300, of which they are three tenths. */
+ * kinds_cuckoo_large, else for 300, of which they are three tenths. */
 static void check_rate(uint64_t n, uint64_t capacity, double p) {
     const uint64_t most = (blyt_large() ? 40000000U : 3000000U) / BLYT_SLOW;
     unsigned filters = n <= 10 ? 400 : n <= 1000 ? 50 : n <= 20000 ? 5 : 1;

@@ -75,7 +75,7 @@ static void every_seed_reaches_the_plan(void **state) {
 }
 
 /* Of 2500 false positives five sigma are a tenth. At 0.0001 there is only time for that in
- * test_hybrid_large, else for 260, of which they are three tenths. */
+ * kinds_hybrid_large, else for 260, of which they are three tenths. */
 static void check_rate(uint64_t n, double p) {
     const uint64_t most = (blyt_large() ? 20000000U : 2800000U) / BLYT_SLOW;
     unsigned filters = n <= 1000 ? 50 : n <= 100000 ? 2 : 1;

@@ -64,7 +64,7 @@ static void check_rate(uint64_t n, size_t which) {
     double planned = bly_plan_fpr(&f->geometry, n, 64), current = 0, asked = 0, found = 0;
     uint64_t queries = (uint64_t)(2500 / planned / filters) + 1;
     assert_true(planned <= rates[which] && planned > 0.85 * rates[which]);
-    /* Of 2500 false positives five sigma are a tenth; at 0.0001 only test_layered_large has time
+    /* Of 2500 false positives five sigma are a tenth; at 0.0001 only kinds_layered_large has time
      * for them. */
     const uint64_t most = (blyt_large() ? 40000000U : 2800000U) / BLYT_SLOW;
     if (queries > most / filters)

@@ -446,7 +446,7 @@ static void judge_with(const tally *t, double variance, double n, double p) {
 }
 
 /* Of 2500 false positives five sigma are a tenth. Below 0.001 there is only time for as many in
- * test_multilayer_rates_large. */
+ * kinds_multilayer_large. */
 static void check_rate(uint64_t n, uint64_t capacity, double p) {
     const uint64_t most = (blyt_large() ? 30000000U : 2600000U) / BLYT_SLOW;
     unsigned filters = n <= 10 ? 400 : n <= 1000 ? 50 : n <= 20000 ? 5 : 1;

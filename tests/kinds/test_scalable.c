@@ -70,8 +70,9 @@ static void check_rule(const bly_filter *f, uint64_t first, double p, double sha
     assert_true(left > 0);
 }
 
-/* Seven doublings from a thousand keys, in test_scalable_large ten: nothing is lost, the rate stays
- * within what was asked all the way, and the space within twice that of a filter that had known. */
+/* Seven doublings from a thousand keys, in kinds_scalable_large ten: nothing is lost, the rate
+ * stays within what was asked all the way, and the space within twice that of a filter that had
+ * known. */
 static void grows_by_the_rule(void **state) {
     static const struct {
         double p, share, bits_per_key;

@@ -45,7 +45,7 @@ static void the_latest_are_there(void **state) {
     static const uint32_t generations[] = {1, 2, 3, 8, 9, 10, 16, 32};
     uint64_t n = 300000 / BLYT_SLOW;
     (void)state;
-    /* Some as large windows, the others as small ones; all as both in test_window_large. */
+    /* Some as large windows, the others as small ones; all as both in kinds_window_large. */
     for (size_t i = 0; i < COUNT_OF(generations); i++) {
         if (blyt_large() || i % 2 == 0 || generations[i] == 8)
             one_stream(3001, generations[i], 0.01, n / (generations[i] == 8 ? 1 : 4));

@@ -97,7 +97,7 @@ static inline double rate_planned(const bly_geometry *g, uint64_t keys, uint64_t
 /* At its fullest: what the plan says, what the bits say, and what is counted. */
 static inline void rate_when_full(uint64_t keys, double p, uint32_t s, unsigned filters) {
     /* Of 2700 hits, five sigma and the 4 are a tenth. Below 0.001 there is only time for as many in
-     * test_window_large and test_window_small_large, else for those of 1,400,000 queries. */
+     * kinds_window_large and kinds_window_small_large, else for those of 1,400,000 queries. */
     const double enough = blyt_large() ? 4000 / p : p < 0.001 ? 1.4e6 : 2700 / p;
     uint64_t quota = (keys + s - 1) / s, queries = (uint64_t)enough / filters / BLYT_SLOW + 1;
     double mean = 0, squares = 0, variance = 0, expected = 0, planned = 0, hits = 0;
@@ -119,7 +119,7 @@ static inline void rate_when_full(uint64_t keys, double p, uint32_t s, unsigned 
         squares += now.current_fpr * now.current_fpr / filters;
         bly_filter_destroy(f);
     }
-    /* Between filters: as counted where there are several, else that of blocks (rates_support.h).
+    /* Between filters: as counted where there are several, else that of blocks (test_rates.c).
      */
     double spread = filters > 1 ? sqrt(fmax(0, squares - mean * mean) / filters)
                                 : planned * sqrt(10 / ((double)keys / 30));

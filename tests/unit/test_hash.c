@@ -17,9 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include <bloomery/hash.h>
+#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
