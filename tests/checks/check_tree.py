@@ -18,6 +18,7 @@ Prints FILE:LINE: RULE: what is wrong, for each place, and ends with status 1 if
   condition         #if only in the files that choose a platform or a package
 """
 import collections
+import functools
 import io
 import os
 import re
@@ -207,6 +208,7 @@ def parts_of(name):
     return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)
 
 
+@functools.lru_cache(maxsize=None)
 def bad_word(name):
     if name in PUBLIC_NAMES:
         return None
@@ -214,14 +216,16 @@ def bad_word(name):
 
 
 def c_names(source):
-    directives = re.sub(r"(?m)^[ \t]*#[ \t]*include.*$", "", source.code)
-    for match in re.finditer(r"[A-Za-z_]\w*", directives):
-        yield line_of(directives, match.start()) if bad_word(match[0]) else 0, match[0]
+    code = re.sub(r"(?m)^[ \t]*#[ \t]*include.*$", "", source.code)
+    for name in sorted(filter(bad_word, set(re.findall(r"[A-Za-z_]\w*", code)))):
+        yield line_of(code, re.search(rf"\b{name}\b", code).start()), name
 
 
 def python_names(root, path):
     with open(os.path.join(root, path), encoding="utf-8") as file:
-        for token in tokenize.generate_tokens(io.StringIO(file.read()).readline):
+        text = file.read()
+    if any(bad_word(name) for name in set(re.findall(r"\w+", text))):  # perhaps only in a string or a comment
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.NAME:
                 yield token.start[0], token.string
 
