@@ -21,7 +21,11 @@ endforeach()
 if(Python3_FOUND)
   add_test(NAME checks_format COMMAND ${Python3_EXECUTABLE} ${here}/check_format.py)
   add_test(NAME checks_run_test COMMAND ${here}/check_run_test.sh ${PROJECT_BINARY_DIR})
-  add_test(NAME formats_redisbloom_reader COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/redisbloom_reader.py)
+  set(reader ${CMAKE_CURRENT_SOURCE_DIR}/formats/redisbloom_reader.py)
+  if(NOT EXISTS ${reader})
+    set(reader ${CMAKE_CURRENT_SOURCE_DIR}/redisbloom_reader.py) # INTERIM: until it is moved
+  endif()
+  add_test(NAME formats_redisbloom_reader COMMAND ${Python3_EXECUTABLE} ${reader})
   set_tests_properties(formats_redisbloom_reader PROPERTIES ENVIRONMENT PYTHONPATH=${here}) # format_hashes.py
 else()
   bloomery_skip(checks_format "python3 is not installed")
