@@ -2,7 +2,6 @@
 #include "support.h"
 
 #include <bloomery/advise.h>
-#include <math.h>
 
 /* Those that can be advised at all: not what lies over another filter, nor what only counts. */
 static bly_kind next_kind(bly_kind k) {
@@ -556,31 +555,30 @@ static void more_costs_more(void **state) {
 }
 
 static void choice_when_memory_decides(void **state) {
-    bly_needs needs = {.keys = 1000000, .bytes = 2000000};
+    static const struct {
+        uint64_t bytes;
+        double fpr;
+        bly_kind kind;
+    } table[] = {
+        /* 16 bits per key: too good for sbbf and split512 to be the best choice. */
+        {2000000, 0, BLY_BB2X512},
+        {1400000, 0, BLY_SBBF},
+        {8000000, 0, BLY_CLASSIC},
+        /* All three: the best kind by the rate that does fit. */
+        {1320000, 0.01, BLY_SBBF},
+        {1265000, 0.01, BLY_SPLIT512},
+        {1215000, 0.01, BLY_BB2X512},
+        {1200000, 0.01, BLY_CLASSIC},
+    };
+    bly_needs needs = {.keys = 1000000};
     bly_advice a;
     (void)state;
-    /* 16 bits per key: too good for sbbf and split512 to be the best choice. */
-    assert_ok(bly_advise(&needs, &a));
-    assert_int_equal(a.kind, BLY_BB2X512);
-    needs.bytes = 1400000;
-    assert_ok(bly_advise(&needs, &a));
-    assert_int_equal(a.kind, BLY_SBBF);
-    needs.bytes = 8000000;
-    assert_ok(bly_advise(&needs, &a));
-    assert_int_equal(a.kind, BLY_CLASSIC);
-    /* All three: the best kind by the rate that does fit. */
-    needs = (bly_needs){.keys = 1000000, .fpr = 0.01, .bytes = 1320000};
-    assert_ok(bly_advise(&needs, &a));
-    assert_int_equal(a.kind, BLY_SBBF);
-    needs.bytes = 1265000;
-    assert_ok(bly_advise(&needs, &a));
-    assert_int_equal(a.kind, BLY_SPLIT512);
-    needs.bytes = 1215000;
-    assert_ok(bly_advise(&needs, &a));
-    assert_int_equal(a.kind, BLY_BB2X512);
-    needs.bytes = 1200000;
-    assert_ok(bly_advise(&needs, &a));
-    assert_int_equal(a.kind, BLY_CLASSIC);
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        needs.bytes = table[i].bytes;
+        needs.fpr = table[i].fpr;
+        assert_ok(bly_advise(&needs, &a));
+        assert_int_equal(a.kind, table[i].kind);
+    }
     needs.bytes = 1100000;
     assert_int_equal(bly_advise(&needs, &a), BLY_EIMPOSSIBLE);
 }
