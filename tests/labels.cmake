@@ -20,9 +20,9 @@ set(BLOOMERY_MEDIUM_TESTS checks_format checks_headers checks_run_test cli_build
   cli_options_everywhere cli_plan cli_rates cli_types cli_window cli_window_lines kinds_build kinds_counting
   kinds_counts kinds_fuse kinds_growth kinds_hll kinds_hostile kinds_plan kinds_programs kinds_rates
   kinds_rates_shapes kinds_sizes kinds_stable kinds_top module_big unit_documents)
-set(BLOOMERY_SCALAR_TESTS kinds_set_operations kinds_counting kinds_files kinds_golden kinds_hybrid kinds_hybrid_set_operations kinds_kinds
-  kinds_layered kinds_layered_bytes kinds_multilayer kinds_multilayer_bytes
-  kinds_programs kinds_ribbon kinds_sizes kinds_store kinds_threads kinds_window kinds_window_bytes)
+set(BLOOMERY_SCALAR_TESTS kinds_counting kinds_files kinds_golden kinds_hybrid kinds_hybrid_set_operations
+  kinds_kinds kinds_layered kinds_layered_bytes kinds_multilayer kinds_multilayer_bytes kinds_programs
+  kinds_ribbon kinds_set_operations kinds_sizes kinds_store kinds_threads kinds_window kinds_window_bytes)
 set(BLOOMERY_THREADS_TESTS kinds_build kinds_golden kinds_layered_front kinds_store kinds_threads
   unit_builder unit_kernels)
 set(BLOOMERY_BARE_TESTS cli_build_keys cli_fold cli_hash cli_help cli_info cli_keytype cli_keytype_lists

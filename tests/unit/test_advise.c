@@ -5,9 +5,8 @@
 
 /* Those that can be advised at all: not what lies over another filter, nor what only counts. */
 static bly_kind next_kind(bly_kind k) {
-    do
-        k = bly_kind_next(k);
-    while (k == BLY_OVERLAY || k == BLY_HLL);
+    while ((k = bly_kind_next(k)) == BLY_OVERLAY || k == BLY_HLL)
+        continue;
     return k;
 }
 
