@@ -129,8 +129,9 @@ static inline bool blyt_stores_copies(const blyt_case *c) {
     return blyt_can(c, BLY_CAN_REMOVE | BLY_TELLS_COPIES);
 }
 
+/* Those with all of these traits; an unknown kind, whose row is NULL, has none. */
 static inline bool blyt_is(const blyt_case *c, uint32_t traits) {
-    return (c->traits & traits) == traits;
+    return c && (c->traits & traits) == traits;
 }
 
 /* The first row of a kind; NULL: there is none. */
