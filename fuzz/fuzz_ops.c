@@ -6,6 +6,7 @@
  * made anew from the keys of its set, where its kind promises that: after unions, removes, folds,
  * clones and trips through bytes alike.
  */
+/* Length: one operation of the interface after the other, each with its own account. */
 #include <bloomery/bloomery.h>
 
 #include <stdio.h>
@@ -541,13 +542,17 @@ enum {
     OPS
 };
 
+static void op_add_or_build(slot *s, program *p) {
+    if (caps(s) & BLY_CAN_BUILD)
+        op_build(s, p);
+    else
+        op_add(s, take(p));
+}
+
 static void perform(unsigned op, slot *s, const slot *other, program *p) {
     switch (op) {
     case ADD:
-        if (caps(s) & BLY_CAN_BUILD)
-            op_build(s, p);
-        else
-            op_add(s, take(p));
+        op_add_or_build(s, p);
         break;
     case ADD_MANY:
         op_add_many(s, p);

@@ -9,7 +9,7 @@
  * to inline them into each `many`: no call through a pointer per key.
  *
  * To add one: an id in hash.h, a file hash_<name>.c, a line here, a row in hash.c, vectors in
- * tests/test_hash.c. Keys may be NULL when their length is 0, and may be unaligned.
+ * tests/unit/test_hash.c. Keys may be NULL when their length is 0, and may be unaligned.
  */
 #ifndef BLYI_HASH_HASH_ALGO_H
 #define BLYI_HASH_HASH_ALGO_H

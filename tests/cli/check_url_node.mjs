@@ -1,5 +1,5 @@
 // Compares tests/cli/url/cases.tsv with Node's own URL parser, a second implementation of the URL
-// standard: node tests/check_url_node.mjs. Fails on any difference that the file does not explain.
+// standard: node tests/cli/check_url_node.mjs. Fails on any difference that the file does not explain.
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

@@ -117,11 +117,11 @@ class Trial:
             outputs += len(got)
             printed.update(got)
         wanted = {line.rstrip(b"\n") for line in self.lines}
-        lost, strange = wanted - printed, printed - wanted
+        lost, unexpected = wanted - printed, printed - wanted
         print("%s: %d lines printed in %d runs for %d, %d lost" %
               (self.name, outputs, RUNS, len(wanted), len(lost)))
-        if lost or strange:
-            sys.exit("%s: lost %s, strange %s" % (self.name, sorted(lost)[:3], sorted(strange)[:3]))
+        if lost or unexpected:
+            sys.exit("%s: lost %s, unexpected %s" % (self.name, sorted(lost)[:3], sorted(unexpected)[:3]))
         # What the state knows is not printed again: the last run, on the same lines, has nothing.
         self.run(self.lines[:2000], None)
         if self.whole_lines():

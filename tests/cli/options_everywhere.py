@@ -55,7 +55,7 @@ class Option:
 def options_of(command):
     lines = [line for line in output(command, "-h").split("\n") if LABEL.match(line)]
     for line in lines:
-        expect(OPTION.match(line), "%s: a strange option: %s" % (command, line))
+        expect(OPTION.match(line), "%s: not an option: %s" % (command, line))
     return [Option(match) for match in map(OPTION.match, lines) if match]
 
 

@@ -126,8 +126,8 @@ def check_printed(path, built, note, lookups, rate):
         expect(math.isclose(o.get("rate_per_lookup_requested", 0), rate / lookups), "%s %s: %r" % (what, path, o))
         for old in ("rate", "rate_asked", "rate_now", "rate_predicted", "questions"):
             expect(old not in o, "%s: a field named %s" % (what, old))
-    card = run("info", path).stdout
-    expect("  per line   %g%% requested" % (100 * rate) in card and "  per lookup " in card, card)
+    text = run("info", path).stdout
+    expect("  per line   %g%% requested" % (100 * rate) in text and "  per lookup " in text, text)
     text = run("verify", path).stdout
     expect("%% per line (requested %g%%)" % (100 * rate) in text and " per lookup (requested" in text, text)
     return info

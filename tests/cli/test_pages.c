@@ -1,5 +1,5 @@
 /* test_pages.c - fingerprints in a file: what goes in comes out, however often the file was written
- * anew; and a file that is not as it must be is refused. */
+ * again; and a file that is not as it must be is refused. */
 #include "store_support.h"
 
 #include "pages.h"
@@ -231,7 +231,7 @@ static void test_zero(void **state) {
         assert_true(pages_scan(&p, NULL, NULL));
         assert_true(p.shape.zero);
     }
-    uint64_t *more = numbers(8, 5000); /* written anew: it stays */
+    uint64_t *more = numbers(8, 5000); /* written again: it stays */
     assert_holds(&p, x + 1, 3);
     insert(&p, more, 5000);
     assert_ok(pages_has(&p, 0, &found));

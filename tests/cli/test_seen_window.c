@@ -62,7 +62,7 @@ static void test_edges(void **state) {
         assert_true(fresh_at(s, time, i));
         for (unsigned step = 1; i % 2 && step < 20; step++)
             assert_true(fresh_at(s, time + step * SPAN / 20, other++));
-        assert_false(fresh_at(s, time + SPAN, i)); /* and is seen anew */
+        assert_false(fresh_at(s, time + SPAN, i)); /* and is seen again */
         assert_false(fresh_at(s, time + 2 * SPAN, i));
         assert_true(fresh_at(s, time + 3 * SPAN + SLICE + 1, i));
         time += SPAN;

@@ -113,7 +113,7 @@ static void expect(const row *r, bly_bytes wanted, bly_bytes got) {
 
 /* ---- what holds for every text -------------------------------------------------------------- */
 
-/* A copy of exactly its size, so that a sanitizer sees every byte read beyond it. */
+/* A copy of exactly its size, so that a sanitizer reports every byte read beyond it. */
 static char *copy_of(bly_bytes text) {
     char *copy = malloc(text.size > 0 ? text.size : 1);
     assert_non_null(copy);

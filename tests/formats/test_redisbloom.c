@@ -4,8 +4,8 @@
  * input. */
 #include "formats/redisbloom_support.h"
 
-#include "hash/hash_murmur.h"
 #include "formats/redisbloom_bloom.h"
+#include "hash/hash_murmur.h"
 
 /* ---- the files ------------------------------------------------------------------------------- */
 

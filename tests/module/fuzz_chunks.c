@@ -7,7 +7,7 @@
  */
 #include "fuzz.h"
 
-#include "../store_support.h"
+#include "../support/store_support.h"
 #include "fake_internal.h"
 #include "types_support.h"
 

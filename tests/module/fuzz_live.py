@@ -15,7 +15,7 @@ import time  # noqa: E402
 
 from harness import ROOT, Error, Server, as_dict, digests, eq, main, ok  # noqa: E402
 
-sys.path.insert(0, os.path.join(ROOT, "tests"))
+sys.path.insert(0, os.path.join(ROOT, "tests", "checks"))
 
 import dumps  # noqa: E402
 import corrupt  # noqa: E402

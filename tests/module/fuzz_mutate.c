@@ -2,7 +2,7 @@
  *
  * A container mostly gets correct checksums again, or only the checksum test would ever be tested.
  */
-#include "../store_support.h"
+#include "../support/store_support.h"
 #include "fuzz.h"
 
 static size_t below(uint64_t *rng, size_t n) {

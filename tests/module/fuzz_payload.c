@@ -1,7 +1,7 @@
 /* fuzz_payload.c - lists of fields, and their streams. */
 #include "fuzz.h"
 
-#include "../support.h"
+#include "../support/support.h"
 #include "fake_internal.h"
 
 fuzz_payload fuzz_payload_new(rm_type *type, int encoding) {

@@ -1,5 +1,5 @@
 /* fuzz_seeds.c - valid payloads: small ones of every form that the module writes. */
-#include "../store_support.h"
+#include "../support/store_support.h"
 #include "fuzz.h"
 #include "golden.h"
 #include "types/value.h"

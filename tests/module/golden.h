@@ -2,7 +2,7 @@
 #ifndef BLYT_GOLDEN_H
 #define BLYT_GOLDEN_H
 
-#include "../support.h"
+#include "../support/support.h"
 #include "fake_host.h"
 
 #include <inttypes.h>

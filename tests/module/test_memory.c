@@ -1,7 +1,7 @@
 /* test_memory.c - runtime/module_memory.h: limits, accounts that add up, big blocks that are zero,
  * and freed by another thread. */
 #define _GNU_SOURCE
-#include "../support.h"
+#include "../support/support.h"
 #include "config.h"
 #include "fake_host.h"
 #include "runtime/module_memory.h"

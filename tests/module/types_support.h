@@ -4,7 +4,7 @@
 #ifndef BLYT_TYPES_SUPPORT_H
 #define BLYT_TYPES_SUPPORT_H
 
-#include "../support.h"
+#include "../support/support.h"
 #include "fake_host.h"
 #include "load/redisbloom_chunks.h"
 #include "load/staged_file.h"

@@ -15,7 +15,7 @@ from failures import Relay, Silence  # noqa: E402
 from support import (HEAD, Cluster, Driver, eq, head, key_slot, main, ok, plain,  # noqa: E402
                      refused, shard_keys, url, wait_for)
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "checks"))
 
 from format_hashes import xxh64  # noqa: E402
 

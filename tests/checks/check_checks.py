@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""check_checks.py: the checks of the tree find what they are for.
+
+A small tree that keeps every rule is written to a temporary folder. Each case changes it in one way and
+names the rule that this breaks; that rule, and no other, must be reported.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+
+import check_architecture  # noqa: E402
+import check_symbol_order  # noqa: E402
+import check_tree  # noqa: E402
+
+LONG_FUNCTION = "int long_one(int x) {\n" + "    x++;\n" * 49 + "    return x;\n}\n"
+GOOD = {
+    "include/bloomery/plan.h": "#ifndef BLOOMERY_PLAN_H\n#define BLOOMERY_PLAN_H\n#endif\n",
+    "include/bloomery/redis/plan.h": "#ifndef BLOOMERY_REDIS_PLAN_H\n#define BLOOMERY_REDIS_PLAN_H\n#endif\n",
+    "src/base/bits.h": "#ifndef BLYI_BASE_BITS_H\n#define BLYI_BASE_BITS_H\n#endif\n",
+    "src/base/bytes.h": '#include "base/bits.h"\n',
+    "src/base/first.c": '/* One. */\n#include "base/bits.h"\n#include "base/bytes.h"\nstatic int first(int x) {\n    return x;\n}\n',
+    "src/filter/plan.h": '#include <bloomery/plan.h>\n#include "base/bits.h"\n',
+    "src/filter/kind_table.c": '/* Kinds. */\n#include "filter/plan.h"\n#include "kinds/bloom/bloom.h"\n',
+    "src/kinds/bloom/bloom.h": "extern const int blyi_bloom;\n",
+    "src/kinds/bloom/bloom.c": '/* Bloom. */\n#include "filter/plan.h"\n#include "kinds/bloom/bloom.h"\n',
+    "src/formats/other.h": '#include "base/bytes.h"\n',
+    "src/formats/other.c": '/* Of others. */\n#include "formats/other.h"\n',
+    "src/formats/more.c": '/* More of others. */\n#include "formats/other.h"\n',
+    "module/main.c": '/* The module. */\n#include "load/value.h"\n#include <bloomery/plan.h>\n',
+    "module/load/value.h": "",
+    "module/load/value.c": '/* Values. */\n#include "load/value.h"\n',
+    "cli/main.c": '#include "text/json.h"\n#include <bloomery/plan.h>\n',
+    "cli/text/json.h": "",
+    "tests/unit/test_bits.c": '#include "base/bits.h"\n/* Nobody sees a desk here. */\nconst char *cardinality = "lone";\n',
+    "tests/module/commands.py": '"""A talk."""\nclone = "seat"\n',
+    "docs/architecture.md": "`src/base/bits.h`, `filter/plan.h`, `test_bits`, `base/{bits,bytes}.h`, `kinds/*/*.c`\n\n    cli/  main.c\n",
+}
+# (rule, file, what it becomes or, after a "+", what is added to it)
+BAD = [
+    ("base-name", "module/first.c", "/* Another one. */\n"),
+    ("base-name", "include/bloomery/host/plan.h", ""),
+    ("static-name", "src/base/second.c", "/* Two. */\nstatic inline __attribute__((cold)) long first(\n    int y) {\n    return y;\n}\n"),
+    ("include-cycle", "src/base/bits.h", '+#include "base/bytes.h"\n'),
+    ("include-path", "src/base/first.c", '+#include "bits.h"\n'),
+    ("include-path", "src/base/first.c", '+#include "../base/bits.h"\n'),
+    ("include-path", "module/load/value.c", '+#include "value.h"\n'),
+    ("include-order", "src/base/first.c", '+#include "filter/plan.h"\n'),
+    ("include-order", "src/filter/rate.c", '/* Rates. */\n#include "kinds/bloom/bloom.h"\n'),
+    ("include-order", "src/redis/url.c", '/* Addresses. */\n#include "formats/other.h"\n'),
+    ("include-order", "src/extra/new.c", "/* In a folder without a place. */\n"),
+    ("public-only", "cli/main.c", '+#include "../src/base/bits.h"\n'),
+    ("public-only", "cli/main.c", '+#include "base/bits.h"\n'),
+    ("function-length", "src/base/first.c", "+" + LONG_FUNCTION),
+    ("function-length", "cli/main.c", "+" + LONG_FUNCTION),
+    ("file-length", "tests/unit/test_bits.c", "+" + "\n" * 600),
+    ("file-length", "tests/module/commands.py", "+" + "\n" * 600),
+    ("single-includer", "module/load/value.c", "/* Values. */\n"),
+    ("single-includer", "src/base/unused.h", ""),
+    ("file-comment", "src/base/first.c", '#include "base/bytes.h"\n#include "base/bits.h"\n'),
+    ("word", "src/base/first.c", "+int find_seat;\n"),
+    ("word", "src/base/first.c", "+#define MOST_KEYS 1\n"),
+    ("word", "include/bloomery/plan.h", "+int blyCardOf(void);\n"),
+    ("word", "tests/module/commands.py", "+def ask_hunch():\n    pass\n"),
+    ("word", "tests/module/talk.py", ""),
+    ("condition", "src/base/first.c", "+#ifdef __linux__\n#endif\n"),
+]
+
+
+def write(root, files):
+    for path, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+        with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def rules_broken(files, check):
+    root = tempfile.mkdtemp()
+    try:
+        write(root, files)
+        return check(root)
+    finally:
+        shutil.rmtree(root)
+
+
+def tree_rules(root):
+    return {rule for _, _, rule, _ in check_tree.violations(root)}
+
+
+def changed(files, path, text):
+    return {**files, path: files.get(path, "") + text[1:] if text.startswith("+") else text}
+
+
+def check_tree_finds():
+    check_tree.CONDITIONS.clear()  # they name files of the real tree
+    assert rules_broken(GOOD, tree_rules) == set(), rules_broken(GOOD, check_tree.violations)
+    for rule, path, text in BAD:
+        found = rules_broken(changed(GOOD, path, text), tree_rules)
+        assert found == {rule}, f"{path} with {text[:60]!r}: {found or 'nothing'} instead of {rule}"
+    reason = changed(GOOD, "tests/unit/test_bits.c", "+/* Length: one row per case */\n" + "\n" * 600)
+    assert rules_broken(reason, tree_rules) == set()
+    check_tree.CONDITIONS["src/base/first.c"] = "a reason"
+    assert rules_broken(GOOD, tree_rules) == {"condition"}  # a file is listed for nothing
+    return len(BAD)
+
+
+def check_architecture_finds():
+    names = ["`src/base/no.h`", "`no.c`", "`test_no`", "`base/{bits,no}.h`", "`kinds/*/*.py`", "\n\n    no/  folder\n", "`cli/no/`"]
+    assert rules_broken(GOOD, check_architecture.missing) == []
+    for name in names:
+        found = rules_broken(changed(GOOD, "docs/architecture.md", "+" + name), check_architecture.missing)
+        assert len(found) == 1, f"{name}: {found}"
+    return len(names)
+
+
+def check_symbol_order_finds():
+    """With objects of a few symbols, by the compiler that is there."""
+    texts = {"src/base/low.c": "int low; extern int high; int *user = &high;", "src/filter/high.c": "extern int low; int high; int *down = &low;",
+             "src/filter/kind_table.c": "extern int kind; int *table = &kind;", "src/kinds/kind.c": "int kind;",
+             "src/filter/rate.c": "extern int kind; int *rate = &kind;"}
+
+    def check(root):
+        for path in texts:
+            subprocess.run(["cc", "-c", os.path.join(root, path), "-o", os.path.join(root, path + ".o")], check=True)
+        return check_symbol_order.violations([os.path.join(root, path + ".o") for path in texts])
+
+    found = rules_broken(texts, check)
+    assert found == [("src/base/low.c", "base uses high of src/filter/high.c"), ("src/filter/rate.c", "filter uses kind of src/kinds/kind.c")], found
+    return len(found)
+
+
+def main():
+    cases = check_tree_finds() + check_architecture_finds()
+    if shutil.which("cc") and shutil.which("nm"):
+        cases += check_symbol_order_finds()
+    print(f"{cases} planted violations are found")
+
+
+if __name__ == "__main__":
+    main()

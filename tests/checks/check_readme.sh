@@ -1,0 +1,68 @@
+#!/bin/sh
+# check_readme.sh [LIBDIR]: the C program in README.md is examples/readme.c, and compiles and runs
+# with plain cc against the library in LIBDIR (when not given: that of the dev preset, or of the
+# release one); and what the documents name exists.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+lib=${1:-$root/build/dev/lib}
+[ $# -gt 0 ] || [ -e "$lib/libbloomery.so" ] || lib=$root/build/lib
+[ -e "$lib/libbloomery.so" ] || {
+    echo "no libbloomery.so in $lib: build it first (cmake --preset dev && cmake --build --preset dev)" >&2
+    exit 2
+}
+lib=$(cd "$lib" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+awk '/^```c$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$root/README.md" >block.c
+if ! diff -u "$root/examples/readme.c" block.c; then
+    echo "README.md and examples/readme.c differ" >&2
+    exit 1
+fi
+cc -I"$root/include" block.c -L"$lib" -lbloomery -Wl,-rpath,"$lib" -o block
+./block >out
+if [ "$(grep -c '^new ' out)" -ne 2 ] || [ "$(grep -c '^seen ' out)" -ne 1 ] ||
+    ! grep -q '^no, rate now ' out; then
+    echo "the README's program printed something else:" >&2
+    cat out >&2
+    exit 1
+fi
+
+# What the documents name must be there: calls, options, and the files they link to. What the
+# changelog lists under Removed must be gone instead, but for statuses (BLY_E...).
+cd "$root"
+set -- README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs/*.md
+names='\b(bly|blyi|BLY|BLYI)_[A-Za-z0-9_]*[A-Za-z0-9]'
+awk '/^##/ { removed = /^### Removed/ } removed' CHANGELOG.md >"$work/removed"
+awk '/^##/ { removed = /^### Removed/ } !removed' CHANGELOG.md >"$work/changelog"
+{
+    grep -ohE "$names" README.md CONTRIBUTING.md SECURITY.md "$work/changelog" docs/*.md | sort -u |
+        while read -r name; do
+            grep -rqE "\b$name" include src || echo "no $name in include/ or src/"
+        done
+    { grep -ohE '`(bly|BLY)_[A-Za-z0-9_]+`' "$work/removed" || true; } | tr -d '`' | sort -u |
+        grep -v '^BLY_E' |
+        while read -r name; do
+            ! grep -rqw "$name" include src || echo "$name was removed, and is in include/ or src/"
+        done
+    grep -ohE '\bBLOOMERY_[A-Z]+' "$@" | sort -u |
+        while read -r name; do
+            grep -rq "$name" CMakeLists.txt src || echo "no $name in CMakeLists.txt or src/"
+        done
+    # Files of ours that are named in passing.
+    grep -ohE '`(src|base|hash|simd|filter|kinds|file|lists|formats|tests|bench|scripts|examples|cmake)/[A-Za-z0-9_./-]+`' "$@" |
+        tr -d '`' | sort -u |
+        while read -r file; do
+            [ -e "$file" ] || [ -e "src/$file" ] || echo "no file $file"
+        done
+    for document in "$@"; do
+        { grep -oE '\]\([^)#]+' "$document" || true; } | cut -c3- |
+            while read -r link; do
+                case $link in http*) continue ;; esac
+                [ -e "$(dirname "$document")/$link" ] || echo "$document: no file $link"
+            done
+    done
+} >"$work/missing"
+cat "$work/missing" >&2
+! [ -s "$work/missing" ]

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""check_tree.py [--counts] [ROOT]: the rules that keep the tree easy to navigate.
+
+Prints FILE:LINE: RULE: what is wrong, for each place, and ends with status 1 if there is one. With
+--counts the number of places per rule follows. The rules:
+
+  base-name         no file name occurs twice in include/, src/ and module/
+  static-name       no two files of src/ have a static function of the same name (an amalgamation is made of them)
+  include-cycle     no header includes itself by way of others
+  include-path      src/ includes by paths relative to src/, module/ relative to module/
+  include-order     a folder of src/ includes from itself and from those before it
+  public-only       cli/, module/, examples/ and bench/ include of the library <bloomery/...> alone
+  function-length   no function has more than 50 lines
+  file-length       no file has more than 600 lines, unless it says why: /* Length: the reason */
+  single-includer   an internal header is included by two files at least, tests among them
+  file-comment      every .c file of src/ and module/ begins with a comment
+  word              no identifier or file name contains a word that the glossary replaces
+  condition         #if only in the files that choose a platform or a package
+"""
+import collections
+import functools
+import io
+import os
+import re
+import sys
+import tokenize
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from c_source import Source, files_in, line_of, without_comments  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# The order of src/: a folder may use those with a smaller number, and itself.
+ORDER = {"base": 0, "hash": 1, "simd": 2, "filter": 3, "kinds": 4, "file": 5, "lists": 6, "formats": 6, "redis": 6}
+# The one exception: the table of kinds names the descriptors of src/kinds.
+KIND_TABLE = "src/filter/kind_table.c"
+
+MAX_FUNCTION, MAX_FILE = 50, 600
+LENGTH_REASON = re.compile(r"(?:/\*|#|\*) Length: \S")
+
+# Words that must not be part of a name, in small and capital letters, and those that only limits use.
+WORDS = {"hunch", "haunt", "desk", "seat", "errand", "card", "talk", "lone", "sees"}
+CAPITAL_WORDS = {"MOST", "LEAST"}
+# Public names, which change with the interface and not before.
+PUBLIC_NAMES = {"BLY_BITMAP_MOST_BYTES", "BLY_BITMAP_MOST_SHARDS"}
+
+# Where #if may choose a platform or an optional package.
+CONDITIONS = {
+    "include/bloomery/base.h": "the export attributes",
+    "src/base/bits.h": "the 128-bit product, byte order, prefetching for a write",
+    "src/base/huge_pages.c": "whether the system has huge-page advice",
+    "src/hash/hash_crypto.c": "whether libcrypto is there",
+    "src/hash/hash_siphash.c": "whether libsodium is there",
+    "src/file/file_writer.c": "what the system's file calls can do",
+    "src/file/spill.c": "what the system's file calls can do",
+    "src/redis/link.c": "what the installed hiredis can do",
+    "src/redis/link_base.c": "what the installed hiredis can do",
+    "src/redis/link_dial.c": "what the installed hiredis can do",
+}
+CONDITION_FOLDERS = ("src/simd/",)  # the instruction set
+
+
+class Tree:
+    """The C files, and what they include."""
+
+    def __init__(self, root):
+        self.root = root
+        folders = ("include", "src", "module", "cli", "examples", "bench", "tests", "fuzz")
+        self.sources = {path: Source(root, path) for path in files_in(root, folders, (".c", ".h"))}
+        self.by_name = collections.defaultdict(list)
+        for path in self.sources:
+            self.by_name[os.path.basename(path)].append(path)
+        self.included = {path: list(self.resolve(source)) for path, source in self.sources.items()}
+
+    def of(self, *folders):
+        return [s for s in self.sources.values() if s.top in folders]
+
+    def resolve(self, source):
+        """(line, path) of each file of ours that it includes."""
+        for line, how, name in source.includes:
+            path = self.find(source, how, name)
+            if path:
+                yield line, path
+
+    def find(self, source, how, name):
+        beside = os.path.normpath(os.path.join(os.path.dirname(source.path), name))
+        places = ([beside, source.top + "/" + name] if how == "quoted" else []) + ["include/" + name]
+        if source.top in ("tests", "fuzz"):
+            places += [folder + name for folder in ("src/", "module/", "cli/", "tests/", "tests/support/")]
+        for path in places:
+            if path in self.sources:
+                return path
+        # Folders of cli/ are found by the compiler's search path.
+        below = [p for p in self.by_name[os.path.basename(name)]
+                 if p.endswith("/" + name) and p.startswith(("cli/",) if source.top != "tests" else ("cli/", "tests/"))]
+        return below[0] if how == "quoted" and below and source.top in ("cli", "tests", "fuzz") else None
+
+
+def check_base_names(tree):
+    for name, paths in sorted(tree.by_name.items()):
+        inside = [p for p in paths if p.startswith(("src/", "module/"))]
+        extra = [p for p in paths if re.match(r"include/bloomery/\w+/", p)]
+        for same in (inside, extra):
+            if len(same) > 1 and name != "main.c":
+                for path in same[1:]:
+                    yield path, 1, f"{name} is also {same[0]}"
+
+
+def check_static_names(tree):
+    first = {}
+    for source in tree.of("src"):
+        for function in source.functions:
+            if function.static:
+                there = first.setdefault(function.name, (source.path, function.first))
+                if there[0] != source.path:
+                    yield source.path, function.first, f"{function.name} is also in {there[0]}:{there[1]}"
+
+
+def check_include_cycles(tree):
+    done, stack, found = set(), [], []
+
+    def visit(path):
+        stack.append(path)
+        for line, target in tree.included[path]:
+            if target in stack:
+                found.append((path, line, " -> ".join(stack[stack.index(target):] + [target])))
+            elif target not in done:
+                visit(target)
+        done.add(stack.pop())
+
+    for source in tree.of("include", "src", "module", "cli"):
+        if source.path not in done:
+            visit(source.path)
+    return found
+
+
+def check_include_paths(tree):
+    for source in tree.of("src", "module"):
+        for line, how, name in source.includes:
+            if how == "quoted" and f"{source.top}/{name}" not in tree.sources:
+                yield source.path, line, f'"{name}" is not a path from {source.top}/'
+
+
+def check_include_order(tree):
+    for source in tree.of("src"):
+        own = source.path.split("/")[1]
+        if own not in ORDER:
+            yield source.path, 1, f"src/{own} has no place in the order of folders"
+            continue
+        for line, path in tree.included[source.path]:
+            if not path.startswith("src/"):
+                continue
+            other = path.split("/")[1]
+            allowed = other == own or ORDER.get(other, 99) < ORDER[own]
+            if not allowed and not (source.path == KIND_TABLE and other == "kinds"):
+                yield source.path, line, f"{own} includes {path}"
+
+
+def check_public_only(tree):
+    for source in tree.of("cli", "module", "examples", "bench"):
+        for line, how, name in source.includes:
+            path = tree.find(source, how, name)
+            inside = path is not None and path.startswith(source.top + "/")
+            if how == "quoted" and not inside:
+                yield source.path, line, f'"{name}" is not a file of {source.top}/'
+
+
+def check_function_lengths(tree):
+    for source in tree.sources.values():
+        for function in source.functions:
+            lines = function.last - function.first + 1
+            if lines > MAX_FUNCTION:
+                yield source.path, function.first, f"{function.name} has {lines} lines"
+
+
+def check_file_lengths(tree):
+    texts = {path: source.text for path, source in tree.sources.items()}
+    for path in files_in(tree.root, ("tests", "bench", "scripts"), (".py",)):
+        with open(os.path.join(tree.root, path), encoding="utf-8") as file:
+            texts[path] = file.read()
+    for path, text in sorted(texts.items()):
+        lines = text.count("\n")
+        if lines > MAX_FILE and not LENGTH_REASON.search(text):
+            yield path, lines, f"{lines} lines"
+
+
+def check_single_includers(tree):
+    includers = collections.defaultdict(set)
+    for path, targets in tree.included.items():
+        for _, target in targets:
+            includers[target].add(path)
+    for source in tree.of("src", "module"):
+        users = includers[source.path]
+        if source.path.endswith(".h") and len(users) < 2:
+            yield source.path, 1, f"only {users.pop()} includes it" if users else "no file includes it"
+
+
+def check_file_comments(tree):
+    for source in tree.of("src", "module"):
+        if source.path.endswith(".c") and not source.text.startswith("/*"):
+            yield source.path, 1, "begins without a comment"
+
+
+def parts_of(name):
+    """The words of a name: between underscores, and where small letters are followed by a capital one."""
+    return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)
+
+
+@functools.lru_cache(maxsize=None)
+def bad_word(name):
+    if name in PUBLIC_NAMES:
+        return None
+    return next((p for p in parts_of(name) if p.lower() in WORDS or p in CAPITAL_WORDS), None)
+
+
+def c_names(source):
+    code = re.sub(r"(?m)^[ \t]*#[ \t]*include.*$", "", source.code)
+    for name in sorted(filter(bad_word, set(re.findall(r"[A-Za-z_]\w*", code)))):
+        yield line_of(code, re.search(rf"\b{name}\b", code).start()), name
+
+
+def python_names(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        text = file.read()
+    if any(bad_word(name) for name in set(re.findall(r"\w+", text))):  # perhaps only in a string or a comment
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.NAME:
+                yield token.start[0], token.string
+
+
+def check_words(tree):
+    named = [(s.path, c_names(s)) for s in tree.of("include", "src", "module", "tests")]
+    named += [(path, python_names(tree.root, path)) for path in files_in(tree.root, ("tests",), (".py",))]
+    for path, names in named:
+        if bad_word(os.path.basename(path)):
+            yield path, 1, f"file name with '{bad_word(os.path.basename(path))}'"
+        seen = set()
+        for line, name in names:
+            if name not in seen and bad_word(name):
+                yield path, line, f"{name} contains '{bad_word(name)}'"
+            seen.add(name)
+
+
+def check_conditions(tree):
+    guard = re.compile(r"#ifndef (BLYI|BLOOMERY)_[A-Z0-9_]+_H\s*$|__cplusplus")
+    used = set()
+    for source in tree.of("src", "include"):
+        text = without_comments(source.text)
+        for match in re.finditer(r"(?m)^[ \t]*#[ \t]*if(def|ndef)?\b.*$", text):
+            if guard.search(match[0]) or source.path.startswith(CONDITION_FOLDERS):
+                continue
+            used.add(source.path)
+            if source.path not in CONDITIONS:
+                yield source.path, line_of(text, match.start()), match[0].strip()
+    for path in sorted(set(CONDITIONS) - used):
+        yield path, 1, "is listed in check_tree.py, but needs no condition"
+
+
+RULES = {
+    "base-name": check_base_names,
+    "static-name": check_static_names,
+    "include-cycle": check_include_cycles,
+    "include-path": check_include_paths,
+    "include-order": check_include_order,
+    "public-only": check_public_only,
+    "function-length": check_function_lengths,
+    "file-length": check_file_lengths,
+    "single-includer": check_single_includers,
+    "file-comment": check_file_comments,
+    "word": check_words,
+    "condition": check_conditions,
+}
+
+
+def violations(root):
+    """[(file, line, rule, text)]"""
+    tree = Tree(root)
+    return [(path, line, rule, text) for rule, check in RULES.items() for path, line, text in check(tree)]
+
+
+def main():
+    arguments = sys.argv[1:]
+    counts = "--counts" in arguments
+    folders = [a for a in arguments if a != "--counts"]
+    if len(folders) > 1 or any(a.startswith("-") for a in folders):
+        sys.exit(__doc__)
+    found = violations(folders[0] if folders else ROOT)
+    for path, line, rule, text in found:
+        print(f"{path}:{line}: {rule}: {text}")
+    if counts:
+        number = collections.Counter(rule for _, _, rule, _ in found)
+        for rule in RULES:
+            print(f"{number[rule]:6} {rule}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+# Checks: the tree's own rules, formats and documents against a second reader, headers, symbols, the
+# installed copy, the demo. They are scripts, and run in a plain build.
+set(here ${CMAKE_CURRENT_SOURCE_DIR}/checks)
+if(BLOOMERY_SANITIZE OR CMAKE_CROSSCOMPILING)
+  return()
+endif()
+
+# The rules of the tree, which scripts/lint checks as well, and that these checks find what they are for.
+foreach(name architecture checks symbol_order tree)
+  if(NOT Python3_FOUND)
+    bloomery_skip(checks_${name} "python3 is not installed")
+  elseif(name STREQUAL symbol_order)
+    add_test(NAME checks_symbol_order COMMAND ${Python3_EXECUTABLE} ${here}/check_symbol_order.py
+      $<TARGET_OBJECTS:bloomery_objects> $<TARGET_OBJECTS:bloomery_redis_objects> COMMAND_EXPAND_LISTS)
+  else()
+    add_test(NAME checks_${name} COMMAND ${Python3_EXECUTABLE} ${here}/check_${name}.py)
+  endif()
+endforeach()
+
+# The format read by a second implementation, written from docs/format.md alone.
+if(Python3_FOUND)
+  add_test(NAME checks_format COMMAND ${Python3_EXECUTABLE} ${here}/check_format.py)
+  add_test(NAME checks_run_test COMMAND ${here}/check_run_test.sh ${PROJECT_BINARY_DIR})
+  add_test(NAME formats_redisbloom_reader COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/formats/redisbloom_reader.py)
+  set_tests_properties(formats_redisbloom_reader PROPERTIES ENVIRONMENT PYTHONPATH=${here}) # format_hashes.py
+else()
+  bloomery_skip(checks_format "python3 is not installed")
+  bloomery_skip(checks_run_test "python3 is not installed")
+  bloomery_skip(formats_redisbloom_reader "python3 is not installed")
+endif()
+
+add_test(NAME checks_packages COMMAND ${here}/check_packages.sh)
+add_test(NAME checks_vocabulary COMMAND ${here}/check_vocabulary.sh)
+add_test(NAME checks_symbols COMMAND ${here}/check_symbols.sh $<TARGET_FILE:bloomery>)
+add_test(NAME checks_readme COMMAND ${here}/check_readme.sh $<TARGET_FILE_DIR:bloomery>)
+if(CMAKE_CXX_COMPILER)
+  add_test(NAME checks_headers COMMAND ${here}/check_headers.sh)
+else()
+  bloomery_skip(checks_headers "g++ is not installed")
+endif()
+
+# Of everything together, where everything is built.
+if(NOT TARGET bloomery_cli OR NOT TARGET bloomery_module OR NOT HIREDIS_FOUND)
+  return()
+endif()
+add_test(NAME checks_demo COMMAND ${here}/check_demo.sh --no-install)
+foreach(name commands install)
+  if(BLOOMERY_NO_SERVERS)
+    bloomery_skip(checks_${name} "${BLOOMERY_NO_SERVERS}")
+  elseif(name STREQUAL commands)
+    add_test(NAME checks_commands COMMAND ${BLOOMERY_PYTHON} ${here}/check_commands.py $<TARGET_FILE:bloomery_cli>)
+  else()
+    add_test(NAME checks_install COMMAND ${here}/check_install.sh ${PROJECT_BINARY_DIR})
+  endif()
+  set_tests_properties(checks_${name} PROPERTIES ENVIRONMENT "BLOOMERY_SERVER=${BLOOMERY_SERVER}")
+endforeach()

@@ -1,0 +1,124 @@
+/* overlay_support.h - what the tests of overlays share: bases of every kind, and random programs
+ * run against an exact set. */
+#ifndef BLYT_OVERLAY_SUPPORT_H
+#define BLYT_OVERLAY_SUPPORT_H
+
+#include "store_support.h"
+
+/* The kinds that can be a base, one after the other; BLY_KIND_NONE at both ends. */
+static inline bly_kind next_base(bly_kind kind) {
+    do
+        kind = bly_kind_next(kind);
+    while (kind == BLY_OVERLAY || bly_kind_capabilities(kind) & BLY_ONLY_COUNTS);
+    return kind;
+}
+
+#define FOR_EACH_BASE(kind)                                                                        \
+    for (bly_kind kind = next_base(BLY_KIND_NONE); kind != BLY_KIND_NONE; kind = next_base(kind))
+
+/* Of the first n keys of KEYS_DECIMAL. */
+static inline bly_filter *base_of(bly_kind kind, size_t n, double fpr) {
+    blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, n);
+    bly_spec spec = bly_spec_for(kind, n, fpr);
+    spec.seed = 7;
+    if (kind == BLY_SCALABLE || kind == BLY_SCALABLE_CUCKOO)
+        spec.capacity = n / 10 + 1; /* so that it has several levels */
+    bly_filter *f = blyt_filled(&spec, &l);
+    blyt_list_free(&l);
+    return f;
+}
+
+static inline bly_filter *over(const bly_filter *base, uint64_t changes, bly_kind marker) {
+    bly_spec spec = {.changes = changes, .marker = marker};
+    bly_filter *f = NULL;
+    assert_ok(bly_overlay_over(base, &spec, &f));
+    return f;
+}
+
+/* For programs of a few thousand steps, which no key must be missed in: a Bloom filter of deleted
+ * keys is made so large that it misses none. */
+static inline uint64_t room_for(uint64_t changes, bly_kind marker) {
+    return marker == BLY_CLASSIC ? 50 * changes : changes;
+}
+
+static inline bool contains_key(const bly_filter *f, uint64_t i) {
+    char key[BLYT_KEY_MAX];
+    return bly_filter_contains(f, key, blyt_key(KEYS_DECIMAL, i, key));
+}
+
+static inline bly_status add_key(bly_filter *f, uint64_t i, bool *added) {
+    char key[BLYT_KEY_MAX];
+    return bly_filter_add(f, key, blyt_key(KEYS_DECIMAL, i, key), added);
+}
+
+static inline bly_status remove_key(bly_filter *f, uint64_t i, bool *removed) {
+    char key[BLYT_KEY_MAX];
+    return bly_filter_remove(f, key, blyt_key(KEYS_DECIMAL, i, key), removed);
+}
+
+/* The bytes that a call must not have changed. */
+static inline void assert_bytes(const bly_filter *f, blyt_buffer want) {
+    blyt_buffer have = blyt_write(f);
+    assert_int_equal(have.size, want.size);
+    assert_memory_equal(have.data, want.data, want.size);
+    free(have.data);
+}
+
+/* What is known of each of `n` keys. A base that takes adds may come to show keys that nobody
+ * added; those that were removed from it are marked, and stay away, but those that were removed
+ * from the keys beside it are not. */
+enum { IN, GONE, OUT };
+
+/* Which of them are certain: up to this one. */
+typedef struct truth {
+    uint8_t *is;
+    size_t n;
+    uint8_t sure;
+} truth;
+
+/* As the filter says. */
+static inline truth truth_of(const bly_filter *f, size_t n, uint8_t sure) {
+    truth t = {malloc(n), n, sure};
+    assert_non_null(t.is);
+    for (size_t i = 0; i < n; i++)
+        t.is[i] = contains_key(f, i) ? IN : OUT;
+    return t;
+}
+
+static inline void assert_truth(const bly_filter *f, const truth *t) {
+    blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, t->n);
+    uint8_t *found = malloc(t->n + 1);
+    (void)bly_filter_contains_many(f, l.keys, t->n, found);
+    for (size_t i = 0; i < t->n; i++) {
+        assert_int_equal(contains_key(f, i), found[i]);
+        if (t->is[i] <= t->sure)
+            assert_int_equal(found[i], t->is[i] == IN);
+    }
+    free(found);
+    blyt_list_free(&l);
+}
+
+/* One step with key i. What the call says must agree with what is known. */
+static inline void step(bly_filter *f, truth *t, size_t i, bool removes) {
+    bool changed, was = contains_key(f, i);
+    uint64_t had = bly_filter_count(f);
+    if (t->is[i] <= t->sure)
+        assert_int_equal(was, t->is[i] == IN);
+    assert_ok(removes ? remove_key(f, i, &changed) : add_key(f, i, &changed));
+    assert_int_equal(changed, removes ? was : !was);
+    assert_int_equal(contains_key(f, i), !removes);
+    assert_true(changed ? bly_filter_count(f) != had || had == 0 : bly_filter_count(f) == had);
+    if (changed || !removes)
+        t->is[i] = removes ? GONE : IN;
+}
+
+/* Squares make some keys far more frequent than others. */
+static inline void run(bly_filter *f, truth *t, uint64_t seed, size_t steps) {
+    for (size_t s = 0; s < steps; s++) {
+        double at = (double)(blyt_next(&seed) >> 11) * 0x1p-53;
+        size_t i = (size_t)(at * at * at * (double)t->n);
+        step(f, t, (i * 7919 + 13) % t->n, blyt_next(&seed) % 2);
+    }
+}
+
+#endif

@@ -1,0 +1,140 @@
+/* test_ahead.c - ahead.h: hashes that are the filter's own, for as long as it says so, and copies
+ * that outlive their filters. */
+#include "filter/filter.h"
+#include "store_support.h"
+
+#include <bloomery/ahead.h>
+
+static bool is_equal(bly_hash a, bly_hash b) {
+    return a.lo == b.lo && a.hi == b.hi;
+}
+
+/* What is fetched cannot be seen; that it is asked for, of every kind, without looking at memory
+ * that is gone, can be under the sanitizers. */
+static void test_every_kind(void **state) {
+    (void)state;
+    unsigned known = 0;
+    for (size_t i = 0; i < SHAPES; i++) {
+        bly_filter *f = filled(shapes[i], NULL, 100);
+        bly_ahead ahead;
+        bly_ahead_of(f, &ahead);
+        assert_true(ahead.places <= BLY_AHEAD_PLACES);
+        assert_int_equal(bly_ahead_holds(&ahead, f), ahead.places > 0);
+        bly_hash right = bly_hash_key(bly_filter_hasher(f), "store-key-3", 11);
+        if (ahead.places) {
+            known++;
+            assert_true(is_equal(bly_ahead_fetch(&ahead, "store-key-3", 11), right));
+            assert_true(bly_filter_contains_hash(f, right));
+        }
+        bly_filter_destroy(f);
+        if (ahead.places)
+            assert_true(is_equal(bly_ahead_fetch(&ahead, "store-key-3", 11), right));
+    }
+    assert_true(known >= 13);
+}
+
+static void test_scalable_is_known(void **state) {
+    (void)state;
+    FOR_EACH_CASE(c) {
+        if (!blyt_is(c, BLYT_LEVELS))
+            continue;
+        bly_spec spec = bly_spec_for(c->kind, 20, 0.01);
+        bly_filter *f;
+        bly_ahead ahead;
+        assert_ok(bly_filter_create(&spec, &f));
+        bly_ahead_of(f, &ahead);
+        assert_int_equal(ahead.places, 1);
+        for (int i = 0; bly_filter_levels(f) < BLY_AHEAD_PLACES + 2; i++) {
+            size_t before = bly_filter_levels(f);
+            assert_ok(bly_filter_add(f, &i, sizeof i, NULL));
+            bool grown = bly_filter_levels(f) != before;
+            assert_int_equal(bly_ahead_holds(&ahead, f), !grown);
+            if (grown)
+                bly_ahead_of(f, &ahead);
+        }
+        assert_int_equal(ahead.places, BLY_AHEAD_PLACES);
+        bly_filter_clear(f);
+        assert_false(bly_ahead_holds(&ahead, f));
+        bly_filter_destroy(f);
+    }
+}
+
+/* The same sizes at the same place do not make it the same filter. */
+static void test_other_hashes(void **state) {
+    (void)state;
+    bly_spec spec = bly_spec_for(BLY_SPLIT512, 1000, 0.01);
+    bly_filter *f, *other;
+    bly_ahead ahead;
+    assert_ok(bly_filter_create(&spec, &f));
+    bly_ahead_of(f, &ahead);
+    spec.seed = 1;
+    assert_ok(bly_filter_create(&spec, &other));
+    assert_false(bly_ahead_holds(&ahead, other));
+    ahead.place[0].body = NULL;
+    assert_false(bly_ahead_holds(&ahead, f));
+    bly_ahead_of(f, &ahead);
+    assert_true(bly_ahead_holds(&ahead, f));
+    ahead.hasher.seed = 1;
+    assert_false(bly_ahead_holds(&ahead, f));
+    bly_ahead_of(f, &ahead);
+    ahead.hasher.id = BLY_HASH_MURMUR3;
+    assert_false(bly_ahead_holds(&ahead, f));
+    bly_filter_destroy(other);
+    bly_filter_destroy(f);
+}
+
+/* Two functions that are called in the same way, at one address. */
+static void test_other_functions(void **state) {
+    (void)state;
+    const bly_hash_id ids[] = {BLY_HASH_FNV1A, BLY_HASH_CITY64};
+    bly_filter *f[2];
+    bly_ahead ahead;
+    for (size_t i = 0; i < 2; i++) {
+        bly_spec spec = bly_spec_for(BLY_SPLIT512, 1000, 0.01);
+        assert_ok(bly_hasher_init(&spec.hasher, ids[i], 0));
+        assert_ok(bly_filter_create(&spec, &f[i]));
+    }
+    bly_ahead_of(f[0], &ahead);
+    assert_true(bly_ahead_holds(&ahead, f[0]));
+    ahead.place[0].body = f[1]->body;
+    assert_false(bly_ahead_holds(&ahead, f[1]));
+    bly_filter_destroy(f[0]);
+    bly_filter_destroy(f[1]);
+}
+
+static bly_hash own_hash(void *user, const void *key, size_t len) {
+    (void)user;
+    (void)key;
+    return (bly_hash){len * 0x9E3779B97F4A7C15u, len};
+}
+
+static void test_secrets_stay(void **state) {
+    (void)state;
+    const uint8_t secret[16] = "0123456789abcde";
+    bly_spec spec = bly_spec_for(BLY_SPLIT512, 1000, 0.01);
+    bly_ahead ahead;
+    memset(&ahead, 0x5A, sizeof ahead);
+    bly_filter *f;
+    assert_ok(bly_hasher_custom(&spec.hasher, own_hash, NULL, 128, 7));
+    assert_ok(bly_filter_create(&spec, &f));
+    bly_ahead_of(f, &ahead);
+    assert_int_equal(ahead.places, 0);
+    bly_filter_destroy(f);
+    if (bly_hasher_keyed(&spec.hasher, secret) != BLY_OK)
+        return;
+    assert_ok(bly_filter_create(&spec, &f));
+    bly_ahead_of(f, &ahead);
+    assert_int_equal(ahead.places, 0);
+    assert_false(bly_ahead_holds(&ahead, f));
+    assert_memory_not_equal(ahead.hasher.key, secret, sizeof secret);
+    bly_filter_destroy(f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_kind),   cmocka_unit_test(test_scalable_is_known),
+        cmocka_unit_test(test_other_hashes), cmocka_unit_test(test_other_functions),
+        cmocka_unit_test(test_secrets_stay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

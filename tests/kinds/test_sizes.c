@@ -1,0 +1,140 @@
+/* Filters of any size: more keys, bits and bytes than 32 bits count. */
+#include "support.h"
+
+#include "filter/filter.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* An allocator of large blocks, of which nothing but the pages in use takes memory or time: calloc
+ * of a sanitizer marks each byte of them. A block ends where a page begins that nobody may touch.
+ */
+typedef struct pages {
+    void *block[4], *mapped[4];
+    size_t size[4], live;
+} pages;
+
+static void *pages_alloc(void *ctx, size_t size) {
+    pages *p = ctx;
+    size_t i = 0;
+    while (i < COUNT_OF(p->block) && p->block[i])
+        i++;
+    p->live++;
+    if (size < 1 << 20 || i == COUNT_OF(p->block))
+        return calloc(1, size ? size : 1);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), used = (size + page - 1) / page * page;
+    char *at = mmap(NULL, used + page, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) {
+        p->live--;
+        return NULL;
+    }
+    assert_int_equal(mprotect(at + used, page, PROT_NONE), 0);
+    p->size[i] = used + page;
+    p->mapped[i] = at;
+    return p->block[i] = at + (used - size) / 64 * 64; /* aligned as the library may expect */
+}
+
+static void pages_free(void *ctx, void *block) {
+    pages *p = ctx;
+    p->live -= block != NULL;
+    for (size_t i = 0; block && i < COUNT_OF(p->block); i++)
+        if (p->block[i] == block) {
+            assert_int_equal(munmap(p->mapped[i], p->size[i]), 0);
+            p->block[i] = NULL;
+            return;
+        }
+    free(block);
+}
+
+/* Has the pages of these bytes ready to be read, where the system can do that all at once. */
+static void expect_reads(const void *bytes, uint64_t size) {
+#ifdef MADV_POPULATE_READ
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), skip = (page - (uintptr_t)bytes % page) % page;
+    if (size > skip + page) /* read one by one if that fails */
+        (void)madvise((char *)(uintptr_t)bytes + skip, (size_t)(size - skip) / page * page,
+                      MADV_POPULATE_READ);
+#else
+    (void)bytes;
+    (void)size;
+#endif
+}
+
+/* Evenly spread: a truncated index would leave the upper part empty. */
+static void check_spread(const bly_filter *f) {
+    uint32_t k = bly_filter_geometry(f).hashes;
+    expect_reads(blyi_words(f), 8 * blyi_word_count(f));
+    uint64_t quarter = blyi_word_count(f) / 32 * 8, sum = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        uint64_t set = f->kernels->popcount(blyi_words(f) + i * quarter, (size_t)quarter);
+        assert_true(set > 200 * k && set < 300 * k);
+        sum += set;
+    }
+    assert_true(sum <= 1000 * k);
+}
+
+/* More bytes than a size_t counts are refused, also where 32 bits of their number would be few.
+ * Where it has 64 bits, no such filter can be planned. */
+static void more_bytes_than_size_t_counts(void **state) {
+    (void)state;
+    FOR_EACH_CASE(c) {
+        if (!blyt_can(c, BLY_CAN_ADD) || blyt_can(c, BLY_ONLY_COUNTS))
+            continue;
+        for (uint64_t keys = 20000000000; SIZE_MAX == UINT32_MAX && keys < 40000000000;
+             keys += 1000000000) {
+            bly_spec spec = blyt_spec(c, keys, 0.1);
+            bly_filter *f = NULL;
+            spec.first_share = blyt_is(c, BLYT_LEVELS) ? 0.9 : 0;
+            assert_int_equal(bly_filter_create(&spec, &f), BLY_ENOMEM);
+            assert_null(f);
+        }
+    }
+}
+
+/* Planned for more than 2^32 keys, in more than 2^32 bits: indices past the old limit are used, in
+ * a body that is mostly untouched zero pages. (What is built touches them all: test_plan.c looks
+ * that those plans hold.) */
+static void more_keys_and_bits_than_32_bits_count(void **state) {
+    (void)state;
+    FOR_EACH_CASE(c) {
+        if (!blyt_can(c, BLY_CAN_ADD) || blyt_can(c, BLY_ONLY_COUNTS))
+            continue;
+        pages heap = {.live = 0};
+        bly_allocator a = {pages_alloc, pages_free, &heap};
+        bly_spec spec = blyt_spec(c, 5000000000, 0.5);
+        bly_filter *f = NULL;
+        spec.allocator = &a;
+        spec.first_share = blyt_is(c, BLYT_LEVELS) ? 0.9 : 0;
+        bly_status status = bly_filter_create(&spec, &f);
+        if (SIZE_MAX == UINT32_MAX && status == BLY_ENOMEM)
+            continue; /* more bytes than such a machine can have */
+        assert_ok(status);
+        const bly_filter *only = bly_filter_level(f, 0);
+        bly_geometry g = bly_filter_geometry(only);
+        assert_true(bly_plan_bits(&g) > UINT32_MAX && bly_filter_capacity(f) > UINT32_MAX);
+        blyt_list l = blyt_list_of(KEYS_RANDOM, 0, 1000);
+        blyt_list absent = blyt_list_of(KEYS_RANDOM, 1000, 1000);
+        blyt_add_all(f, &l);
+        assert_int_equal(bly_filter_count(f), 1000);
+        blyt_assert_contains(f, &l);
+        assert_int_equal(bly_filter_contains_many(f, absent.keys, absent.n, NULL), 0);
+        if (blyt_sets_bits(c))
+            check_spread(only);
+        if (blyt_can(c, BLY_CAN_REMOVE)) {
+            assert_ok(bly_filter_remove_many(f, l.keys, l.n, NULL, NULL));
+            assert_int_equal(bly_filter_contains_many(f, l.keys, l.n, NULL), 0);
+        }
+        blyt_list_free(&l);
+        blyt_list_free(&absent);
+        bly_filter_destroy(f);
+        assert_int_equal(heap.live, 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(more_bytes_than_size_t_counts),
+        cmocka_unit_test(more_keys_and_bits_than_32_bits_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

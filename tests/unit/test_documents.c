@@ -1,0 +1,659 @@
+/* test_documents.c - the calls, formulas and examples that introductions to Bloom filters use,
+ * done with Bloomery. docs/vocabulary.md has one row for each test here, and check_vocabulary.sh
+ * checks that. Formulas are written out again, as their sources have them. */
+/* Length: one case for each row of docs/vocabulary.md. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <bloomery/bloomery.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 100000 };
+
+static void must(bly_status status) {
+    if (status != BLY_OK)
+        print_error("%s\n", bly_strerror(status));
+    assert_int_equal(status, BLY_OK);
+}
+
+/* Key number i, good until the next call. */
+static bly_bytes url(uint64_t i) {
+    static char text[64];
+    int size = snprintf(text, sizeof text, "https://example.com/page/%llu", (unsigned long long)i);
+    return (bly_bytes){text, (size_t)size};
+}
+
+static bool add_number(bly_filter *f, uint64_t i) {
+    bly_bytes key = url(i);
+    bool added = false;
+    must(bly_filter_add(f, key.data, key.size, &added));
+    return added;
+}
+
+static bool contains_number(const bly_filter *f, uint64_t i) {
+    bly_bytes key = url(i);
+    return bly_filter_contains(f, key.data, key.size);
+}
+
+static bly_filter *filled(uint64_t keys, double rate) {
+    bly_filter *f;
+    must(bly_bloom_create(keys, rate, &f));
+    for (uint64_t i = 0; i < keys; i++)
+        add_number(f, i);
+    return f;
+}
+
+static bly_stats stats_of(const bly_filter *f) {
+    bly_stats s;
+    bly_filter_stats(f, &s);
+    return s;
+}
+
+static void assert_near(double value, double wanted, double share) {
+    if (!(fabs(value - wanted) <= share * fabs(wanted)))
+        fail_msg("%.10g is not within %g of %.10g", value, share, wanted);
+}
+
+/* ---- making one ----------------------------------------------------------------------------- */
+
+/* n keys at rate p: none is missed, and the false-positive rate is p, no more and no less. */
+static void test_new_by_n_and_p(void **state) {
+    (void)state;
+    bly_filter *f = filled(N, 0.01);
+    uint64_t wrong = 0, asked = 50 * N;
+    for (uint64_t i = 0; i < N; i++)
+        assert_true(contains_number(f, i));
+    for (uint64_t i = N; i < N + asked; i++)
+        wrong += contains_number(f, i);
+    double rate = bly_filter_capacity(f) == N ? stats_of(f).target_fpr : 0;
+    assert_true(rate == 0.01);
+    /* Five sigma of the queries, and of how full this one filter happened to get. */
+    double sigma = sqrt((double)asked * rate + pow((double)asked * rate, 2) * 0.307 * 49 / 9.6 / N);
+    assert_in_range((uint64_t)fabs((double)wrong - (double)asked * rate), 0, (uint64_t)(5 * sigma));
+    bly_filter_destroy(f);
+}
+
+static void test_new_by_k_and_m(void **state) {
+    (void)state;
+    bly_filter *f;
+    must(bly_bloom_create_exact(1000, 7, &f));
+    bly_geometry g = bly_filter_geometry(f);
+    assert_int_equal(g.kind, BLY_CLASSIC);
+    assert_int_equal(g.hashes, 7);
+    assert_int_equal(g.size, 1000);
+    assert_true(add_number(f, 1));
+    assert_true(contains_number(f, 1));
+    assert_in_range(stats_of(f).set_bits, 1, 7);
+    /* Its capacity: what fills half of the bits. */
+    assert_near((double)bly_filter_capacity(f), 1000 * log(2) / 7, 0.02);
+    bly_filter_destroy(f);
+    assert_int_equal(bly_bloom_create_exact(1000, 0, &f), BLY_EGEOMETRY);
+    assert_int_equal(bly_bloom_create_exact(0, 7, &f), BLY_EGEOMETRY);
+    assert_null(f);
+}
+
+/* New(n) without more: a rate of 0.001 and a fill of one half. */
+static void test_default_rate_and_fill(void **state) {
+    (void)state;
+    bly_filter *f = filled(N, 0.001);
+    bly_geometry g = bly_filter_geometry(f);
+    assert_int_equal(g.hashes, 10);
+    assert_near((double)g.size, 1437759, 0.001);
+    assert_near(stats_of(f).fill, 0.5, 0.005);
+    assert_near(stats_of(f).predicted_fpr, 0.001, 0.02);
+    bly_filter_destroy(f);
+}
+
+/* m = -n ln p / (ln 2)^2, k = (m / n) ln 2 at Guava's default of 0.03. */
+static void test_guava_default(void **state) {
+    (void)state;
+    const double n = 1e6, p = 0.03;
+    double m = -n * log(p) / pow(log(2), 2), k = m / n * log(2);
+    uint64_t bits;
+    bly_geometry g;
+    must(bly_textbook_bits(1000000, p, 0.5, &bits));
+    assert_int_equal(bits, 7298441);
+    assert_int_equal(bits, (uint64_t)ceil(m));
+    assert_int_equal(lround(k), 5);
+    assert_int_equal(bly_textbook_best_hashes(bits, 1000000), (uint32_t)ceil(k));
+    /* k rounded down misses the rate by a little; the plan pays for it with 0.02% more bits. */
+    must(bly_plan(BLY_CLASSIC, 1000000, p, 0, 64, &g));
+    assert_int_equal(g.hashes, 5);
+    assert_near((double)g.size, m, 0.001);
+    assert_true(bly_textbook_fpr((uint64_t)m, 5, 1000000) > p);
+    assert_true(bly_plan_fpr(&g, 1000000, 64) <= p);
+}
+
+/* A function of the caller's: FNV-1 and FNV-1a as the two words, as published. */
+static bly_hash double_fnv(void *user, const void *key, size_t len) {
+    (void)user;
+    const uint8_t *p = key;
+    uint64_t x = 0xcbf29ce484222325, y = x;
+    for (size_t i = 0; i < len; i++) {
+        x = x * 0x100000001b3 ^ p[i];
+        y = (y ^ p[i]) * 0x100000001b3;
+    }
+    return (bly_hash){x, y};
+}
+
+/* The false-positive rate of 000's own program: N keys in m bits, k probes at (x + i y) mod m. */
+static double go_bloom_rate(uint64_t m, uint64_t k) {
+    enum { NON_MEMBERS = 200000 };
+    uint8_t *bits = calloc(1, (size_t)m / 8);
+    uint64_t positives = 0;
+    assert_non_null(bits);
+    for (uint64_t n = 0; n < N + NON_MEMBERS; n++) {
+        bly_bytes key = url(n);
+        bly_hash h = double_fnv(NULL, key.data, key.size);
+        bool all = true;
+        for (uint64_t i = 0; i < k; i++) {
+            uint64_t offset = (h.lo + i * h.hi) % m;
+            all &= bits[offset / 8] >> offset % 8 & 1;
+            if (n < N)
+                bits[offset / 8] |= (uint8_t)(1U << offset % 8);
+        }
+        positives += n >= N && all;
+    }
+    free(bits);
+    return (double)positives / NON_MEMBERS;
+}
+
+/* k = -ln p log2 e, cut to a whole number; m = n k log2 e with the uncut k, cut to bytes. */
+static void test_go_bloom_k_and_m(void **state) {
+    (void)state;
+    const double log2e = 1 / log(2), p = 0.01;
+    double k = -log(p) * log2e, m = N * k * log2e;
+    uint64_t bits;
+    must(bly_textbook_bits(N, p, 0.5, &bits));
+    assert_int_equal(bits, (uint64_t)ceil(m));
+    assert_int_equal(bly_textbook_hashes(p), (uint32_t)k + 1);
+    uint64_t cut = (uint64_t)(m / 8) * 8;
+    assert_int_equal(cut, 958504);
+    /* The same filter, and what its cut k of 6 does to the rate. */
+    bly_filter *f;
+    must(bly_bloom_create_exact(cut, (uint32_t)k, &f));
+    assert_int_equal(bly_filter_geometry(f).hashes, 6);
+    assert_int_equal(bly_filter_geometry(f).size, cut);
+    assert_near(bly_textbook_fpr(cut, 6, N), 1.014 * p, 0.001);
+    assert_near(go_bloom_rate(cut, 6), 5.1 * p, 0.03); /* five sigma of 200,000 lookups: 0.048 */
+    bly_filter_destroy(f);
+    must(bly_bloom_create(N, p, &f));
+    assert_int_equal(bly_filter_geometry(f).hashes, 7);
+    bly_filter_destroy(f);
+}
+
+/* k fixed at 14 and 20 bits per key: a rate of 0.000067. */
+static void test_go_zero_k_and_m(void **state) {
+    (void)state;
+    assert_near(bly_textbook_fpr(20 * N, 14, N), 0.000067, 0.005);
+    bly_textbook t = {.keys = N, .bits = 20 * N, .hashes = 14};
+    must(bly_textbook_solve(&t));
+    assert_near(t.fpr, 0.000067, 0.005);
+}
+
+/* ---- using it ------------------------------------------------------------------------------- */
+
+static void test_add(void **state) {
+    (void)state;
+    bly_filter *f;
+    must(bly_bloom_create(N, 0.001, &f));
+    for (uint64_t i = 0; i < 1000; i++) {
+        add_number(f, i);
+        assert_true(contains_number(f, i));
+    }
+    assert_true(add_number(f, 1000));
+    assert_false(add_number(f, 1000));
+    bly_filter_destroy(f);
+}
+
+static void test_contains(void **state) {
+    (void)state;
+    bly_filter *f;
+    must(bly_bloom_create(N, 0.001, &f));
+    for (uint64_t i = 0; i < 1000; i++)
+        assert_false(contains_number(f, i));
+    add_number(f, 7);
+    assert_true(contains_number(f, 7));
+    assert_false(contains_number(f, 8));
+    bly_filter_destroy(f);
+}
+
+/* Three lines, the first two the same: two are kept. */
+static void test_url_example(void **state) {
+    (void)state;
+    static const char *const lines[] = {
+        "https://blog.example.com/sunshine/article/details/80087718",
+        "https://blog.example.com/sunshine/article/details/80087718",
+        "https://www.example.orghttps://bbs.example.net/topics/380233284",
+    };
+    bly_filter *checked, *f;
+    must(bly_bloom_create(N, 0.001, &checked));
+    must(bly_bloom_create(N, 0.001, &f));
+    unsigned kept = 0;
+    for (size_t i = 0; i < 3; i++) {
+        size_t size = strlen(lines[i]);
+        bool added;
+        if (!bly_filter_contains(checked, lines[i], size))
+            must(bly_filter_add(checked, lines[i], size, NULL));
+        must(bly_filter_add(f, lines[i], size, &added)); /* the same in one call */
+        kept += added;
+        assert_int_equal(added, i != 1);
+    }
+    assert_int_equal(kept, 2);
+    assert_int_equal(bly_filter_count(f), 2);
+    assert_int_equal(bly_filter_count(checked), 2);
+    assert_true(bly_filter_equal(checked, f));
+    bly_filter_destroy(checked);
+    bly_filter_destroy(f);
+}
+
+static void test_count(void **state) {
+    (void)state;
+    bly_filter *f = filled(1000, 0.001);
+    uint64_t once = bly_filter_count(f);
+    assert_in_range(once, 990, 1000); /* a new key that looked present is not counted */
+    for (uint64_t i = 0; i < 1000; i++)
+        assert_false(add_number(f, i));
+    assert_int_equal(bly_filter_count(f), once);
+    assert_near(stats_of(f).estimated_keys, 1000, 0.05);
+    bly_filter_destroy(f);
+}
+
+static void test_size(void **state) {
+    (void)state;
+    bly_filter *f;
+    must(bly_bloom_create_exact(958504, 6, &f));
+    bly_geometry g = bly_filter_geometry(f);
+    uint64_t bytes = stats_of(f).bytes;
+    assert_int_equal(bytes, bly_plan_bytes(&g));
+    assert_int_equal(bytes, (958504 + 511) / 512 * 64); /* whole cache lines */
+    assert_int_equal(bly_filter_file_size(f), bytes + 64);
+    bly_filter_destroy(f);
+}
+
+static void test_reset(void **state) {
+    (void)state;
+    bly_filter *f = filled(1000, 0.001), *fresh;
+    must(bly_bloom_create(1000, 0.001, &fresh));
+    bly_filter_clear(f);
+    assert_int_equal(bly_filter_count(f), 0);
+    assert_int_equal(stats_of(f).set_bits, 0);
+    for (uint64_t i = 0; i < 1000; i++)
+        assert_false(contains_number(f, i));
+    assert_true(bly_filter_equal(f, fresh));
+    bly_filter_destroy(f);
+    bly_filter_destroy(fresh);
+}
+
+/* ---- changing it ---------------------------------------------------------------------------- */
+
+/* A hash is chosen before the first key. Another one later would lose the keys already in. */
+static void test_set_hasher(void **state) {
+    (void)state;
+    bly_hasher fnv, crc;
+    must(bly_hasher_init(&fnv, BLY_HASH_FNV1, 0));
+    must(bly_hasher_init(&crc, BLY_HASH_CRC64, 0));
+    bly_spec spec = bly_spec_for(BLY_CLASSIC, N, 0.001);
+    bly_filter *f, *other;
+    spec.hasher = fnv;
+    must(bly_filter_create(&spec, &f));
+    spec.hasher = crc;
+    must(bly_filter_create(&spec, &other));
+    assert_string_equal(stats_of(f).hash_name, "fnv1");
+    assert_string_equal(stats_of(other).hash_name, "crc64");
+    unsigned lost = 0;
+    for (uint64_t i = 0; i < 1000; i++) {
+        add_number(f, i);
+        add_number(other, i);
+        bly_bytes key = url(i);
+        lost += !bly_filter_contains_hash(f, bly_hash_key(&crc, key.data, key.size));
+    }
+    assert_true(lost > 990);
+    for (uint64_t i = 0; i < 1000; i++)
+        assert_true(contains_number(f, i) && contains_number(other, i));
+    assert_int_equal(bly_filter_union(f, other), BLY_EMISMATCH);
+    bly_filter_destroy(f);
+    bly_filter_destroy(other);
+}
+
+/* The rate fixes m and k, and with them the place of every key's bits: another rate is another
+ * filter. */
+static void test_set_error_probability(void **state) {
+    (void)state;
+    bly_filter *f, *finer;
+    must(bly_bloom_create(N, 0.001, &f));
+    must(bly_bloom_create(N, 0.0001, &finer));
+    assert_true(stats_of(f).target_fpr == 0.001);
+    assert_true(stats_of(finer).target_fpr == 0.0001);
+    assert_int_equal(bly_filter_geometry(f).hashes, 10);
+    assert_int_equal(bly_filter_geometry(finer).hashes, 13);
+    assert_near((double)stats_of(finer).bits / (double)stats_of(f).bits, 4.0 / 3, 0.001);
+    bly_filter_destroy(f);
+    bly_filter_destroy(finer);
+}
+
+/* fnv64, crc64, murmur3, city64, md5 and sha1 in turn, n = 100000. */
+static void test_hashers_in_turn(void **state) {
+    (void)state;
+    static const char *const names[] = {"fnv1", "crc64", "murmur3", "city64", "md5", "sha1"};
+    const uint64_t asked = 5 * N;
+    for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
+        bly_spec spec = bly_spec_for(BLY_CLASSIC, N, 0.001);
+        bly_filter *f;
+        bly_hash_id id;
+        must(bly_hash_by_name(names[j], &id));
+        if (!bly_hash_available(id)) {
+            print_message("%s: not in this build\n", names[j]);
+            continue;
+        }
+        must(bly_hasher_init(&spec.hasher, id, 0));
+        must(bly_filter_create(&spec, &f));
+        assert_string_equal(stats_of(f).hash_name, names[j]);
+        uint64_t wrong = 0;
+        for (uint64_t i = 0; i < N; i++)
+            add_number(f, i);
+        for (uint64_t i = 0; i < N; i++)
+            assert_true(contains_number(f, i));
+        for (uint64_t i = N; i < N + asked; i++)
+            wrong += contains_number(f, i);
+        if (wrong < 380 || wrong > 620) /* 500, and five sigma */
+            fail_msg("%s: %llu false positives, not 500", names[j], (unsigned long long)wrong);
+        bly_filter_destroy(f);
+    }
+}
+
+/* ---- the hash ------------------------------------------------------------------------------- */
+
+/* One hash of a key serves every probe, and every filter with the same hasher. */
+static void test_one_hash_per_key(void **state) {
+    (void)state;
+    bly_hasher fnv;
+    must(bly_hasher_init(&fnv, BLY_HASH_FNV1A, 0));
+    bly_spec small = bly_spec_for(BLY_CLASSIC, 1000, 0.01);
+    bly_spec large = bly_spec_for(BLY_SPLIT512, N, 0.001);
+    small.hasher = large.hasher = fnv;
+    bly_filter *a, *b;
+    must(bly_filter_create(&small, &a));
+    must(bly_filter_create(&large, &b));
+    for (uint64_t i = 0; i < 1000; i++) {
+        bly_bytes key = url(i);
+        bly_hash h = bly_hash_key(&fnv, key.data, key.size);
+        must(bly_filter_add_hash(a, h, NULL));
+        must(bly_filter_add_hash(b, h, NULL));
+        assert_true(contains_number(a, i) && contains_number(b, i));
+    }
+    bly_filter_destroy(a);
+    bly_filter_destroy(b);
+}
+
+typedef struct bytes_out {
+    uint8_t data[64 + 1280];
+    size_t size;
+} bytes_out;
+
+static bly_status collect(void *ctx, const void *data, size_t size) {
+    bytes_out *out = ctx;
+    assert_true(size <= sizeof out->data - out->size);
+    memcpy(out->data + out->size, data, size);
+    out->size += size;
+    return BLY_OK;
+}
+
+/* BLY_TEXTBOOK sets the very bits (x + i y) mod m of the sources' double hashing, for every key
+ * whose y is odd; an even y, which can repeat a few bits for ever, is made odd. */
+static void test_double_hashing(void **state) {
+    (void)state;
+    enum { M_BITS = 10000, K = 7 };
+    static uint8_t theirs[1280];
+    static bytes_out ours;
+    bly_spec spec = bly_spec_for(BLY_CLASSIC, 0, 0);
+    spec.geometry = (bly_geometry){BLY_CLASSIC, K, M_BITS, BLY_TEXTBOOK};
+    must(bly_hasher_custom(&spec.hasher, double_fnv, NULL, 64, 0xf4f));
+    bly_filter *f;
+    must(bly_filter_create(&spec, &f));
+    unsigned odd = 0;
+    for (uint64_t n = 0; n < 1000; n++) {
+        bly_bytes key = url(n);
+        bly_hash h = double_fnv(NULL, key.data, key.size);
+        if (h.hi % 2 == 0)
+            continue;
+        odd++;
+        add_number(f, n);
+        for (uint64_t i = 0; i < K; i++) {
+            uint64_t offset = (h.lo + i * h.hi) % M_BITS;
+            theirs[offset / 8] |= (uint8_t)(1 << offset % 8);
+        }
+    }
+    assert_in_range(odd, 400, 600);
+    must(bly_filter_write(f, collect, &ours));
+    assert_int_equal(ours.size, 64 + sizeof theirs);
+    assert_memory_equal(ours.data + 64, theirs, sizeof theirs);
+    bly_filter_destroy(f);
+}
+
+/* ---- what it says of itself ----------------------------------------------------------------- */
+
+static void test_m_and_k(void **state) {
+    (void)state;
+    bly_filter *f;
+    must(bly_bloom_create(N, 0.001, &f));
+    bly_geometry g = bly_filter_geometry(f);
+    assert_int_equal(g.hashes, 10);
+    assert_int_equal(g.size, bly_plan_bits(&g));
+    assert_int_equal(g.size, stats_of(f).bits);
+    assert_int_equal(bly_filter_capacity(f), N);
+    bly_filter_destroy(f);
+}
+
+static void test_fill_ratio(void **state) {
+    (void)state;
+    bly_filter *f = filled(N, 0.001);
+    bly_stats s = stats_of(f);
+    assert_true(s.fill == (double)s.set_bits / (double)s.bits);
+    assert_near(s.fill, 0.5, 0.005);
+    bly_filter_destroy(f);
+}
+
+/* 1 - e^(-ck/m) */
+static void test_estimated_fill_ratio(void **state) {
+    (void)state;
+    for (uint64_t keys = 1; keys <= N; keys *= 10) {
+        bly_filter *f = filled(keys, 0.001);
+        bly_stats s = stats_of(f);
+        double theirs = 1 - exp(-(double)s.count * s.hashes / (double)s.bits);
+        assert_near(s.expected_fill, theirs, 1.0 / (double)s.bits);
+        bly_filter_destroy(f);
+    }
+    /* The bits of one filter are further from the formula than the formulas from each other. */
+    bly_filter *f = filled(N, 0.001);
+    bly_stats s = stats_of(f);
+    double off = fabs(s.fill - s.expected_fill);
+    assert_true(off > 1 / (double)s.bits && off < 5 * 0.28 / sqrt((double)s.bits));
+    bly_filter_destroy(f);
+}
+
+/* (1 - e^(-kn/m))^k */
+static void test_false_positive_rate(void **state) {
+    (void)state;
+    for (uint64_t n = 1; n <= 10 * N; n *= 10) {
+        double theirs = pow(1 - exp(-(10 * (double)n) / 1437759), 10);
+        assert_near(bly_textbook_fpr(1437759, 10, n), theirs, 1e-6);
+    }
+    bly_filter *f = filled(N, 0.001);
+    bly_stats s = stats_of(f);
+    double theirs = pow(1 - exp(-(double)s.hashes * N / (double)s.bits), s.hashes);
+    assert_near(s.predicted_fpr, theirs, 0.02);
+    assert_near(s.current_fpr, theirs, 0.02);
+    bly_filter_destroy(f);
+}
+
+static void test_print_stats(void **state) {
+    (void)state;
+    bly_filter *f = filled(N, 0.001);
+    bly_stats s = stats_of(f);
+    char text[1024], wanted[64], cut[10];
+    size_t size = bly_stats_format(&s, text, sizeof text);
+    assert_int_equal(size, strlen(text));
+    const struct {
+        const char *format;
+        uint64_t value;
+    } parts[] = {{"%llu keys at 0.001", N}, {"k = %llu", s.hashes}, {"%llu counted", s.count},
+                 {"%llu of", s.set_bits},   {"of %llu", s.bits},    {"%llu bytes", s.bytes}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        (void)snprintf(wanted, sizeof wanted, parts[i].format, (unsigned long long)parts[i].value);
+        if (!strstr(text, wanted))
+            fail_msg("no \"%s\" in:\n%s", wanted, text);
+    }
+    (void)snprintf(wanted, sizeof wanted, "(%.2f%%", 100 * s.fill);
+    assert_non_null(strstr(text, wanted));
+    assert_int_equal(bly_stats_format(&s, cut, sizeof cut), size);
+    assert_int_equal(strlen(cut), sizeof cut - 1);
+    bly_filter_destroy(f);
+}
+
+/* ---- the formulas --------------------------------------------------------------------------- */
+
+static const double rates[] = {0.5, 0.1, 0.03, 0.01, 0.001, 0.0001, 1e-6, 1e-9};
+enum { RATES = sizeof rates / sizeof *rates };
+
+/* k = ceil(log2(1/e)) */
+static void test_K(void **state) {
+    (void)state;
+    assert_int_equal(bly_textbook_hashes(0.001), 10);
+    assert_int_equal(bly_textbook_hashes(0.01), 7);
+    assert_int_equal(bly_textbook_hashes(0.03), 6);
+    for (size_t i = 0; i < RATES; i++)
+        assert_int_equal(bly_textbook_hashes(rates[i]), (uint32_t)ceil(log2(1 / rates[i])));
+}
+
+/* m = ceil(n / (ln p ln(1-p) / |ln e|)) for a fill of p and a rate of e */
+static void test_M(void **state) {
+    (void)state;
+    static const double fills[] = {0.5, 0.3, 0.7};
+    uint64_t bits;
+    must(bly_textbook_bits(100000, 0.001, 0.5, &bits));
+    assert_int_equal(bits, 1437759);
+    for (size_t i = 0; i < RATES; i++) {
+        for (size_t j = 0; j < 3; j++) {
+            for (uint64_t n = 1; n <= 1000000000; n *= 10) {
+                double p = fills[j], e = rates[i];
+                double m = ceil((double)n / ((log(p) * log(1 - p)) / fabs(log(e))));
+                must(bly_textbook_bits(n, e, p, &bits));
+                assert_int_equal(bits, (uint64_t)m);
+            }
+        }
+    }
+}
+
+/* s = ceil(m / k) */
+static void test_S(void **state) {
+    (void)state;
+    assert_int_equal(bly_textbook_slice(1437759, 10), 143776);
+    assert_int_equal(bly_textbook_slice(1437760, 10), 143776);
+    assert_int_equal(bly_textbook_slice(1437761, 10), 143777);
+    /* A slice is a thing of the partitioned kind, where it is a multiple of 64. */
+    bly_filter *f;
+    must(bly_bloom_create_slices((143776 + 63) / 64 * 64, 10, &f));
+    assert_int_equal(bly_filter_geometry(f).kind, BLY_PARTITIONED);
+    add_number(f, 1);
+    assert_int_equal(stats_of(f).set_bits, 10);
+    bly_filter_destroy(f);
+}
+
+/* m = ceil(-n ln p / (ln 2)^2) */
+static void test_calculateM(void **state) {
+    (void)state;
+    uint64_t bits;
+    must(bly_textbook_bits(1000, 0.01, 0.5, &bits));
+    assert_int_equal(bits, 9586);
+    for (size_t i = 0; i < RATES; i++) {
+        for (uint64_t n = 1; n <= 1000000000; n *= 10) {
+            must(bly_textbook_bits(n, rates[i], 0.5, &bits));
+            double m = ceil(-(double)n * log(rates[i]) / pow(log(2), 2));
+            assert_int_equal(bits, (uint64_t)m);
+        }
+    }
+}
+
+/* k = ceil(m / n ln 2) */
+static void test_calculateK(void **state) {
+    (void)state;
+    assert_int_equal(bly_textbook_best_hashes(9586, 1000), 7);
+    assert_int_equal(bly_textbook_best_hashes(1437759, 100000), 10);
+    for (uint64_t m = 64; m < 1000000000; m = m * 3 + 1)
+        for (uint64_t n = 1; n <= m; n = n * 7 + 2)
+            assert_int_equal(bly_textbook_best_hashes(m, n),
+                             (uint32_t)ceil((double)m / (double)n * log(2)));
+}
+
+static void test_scalable_grows(void **state) {
+    bly_filter *f;
+    (void)state;
+    must(bly_scalable_create(1000, 0.01, &f));
+    for (uint64_t i = 0; i < N; i++)
+        add_number(f, i);
+    for (uint64_t i = 0; i < N; i++)
+        assert_true(contains_number(f, i));
+    assert_true(bly_filter_levels(f) > 1 && stats_of(f).current_fpr < 0.01);
+    bly_filter_destroy(f);
+}
+
+static void test_cuckoo_removes(void **state) {
+    bly_filter *f;
+    bool removed;
+    bly_geometry cuckoo, classic;
+    (void)state;
+    must(bly_cuckoo_create(1000, 0.01, &f));
+    must(bly_filter_add(f, "a", 1, NULL));
+    must(bly_filter_add(f, "b", 1, NULL));
+    must(bly_filter_remove(f, "a", 1, &removed));
+    assert_true(removed && !bly_filter_contains(f, "a", 1) && bly_filter_contains(f, "b", 1));
+    bly_filter_destroy(f);
+    for (int e = 2; e <= 4; e++) {
+        double p = pow(10, -e);
+        must(bly_plan(BLY_CUCKOO, 1000000, p, 0, 64, &cuckoo));
+        must(bly_plan(BLY_CLASSIC, 1000000, p, 0, 64, &classic));
+        assert_int_equal(bly_plan_bits(&cuckoo) < bly_plan_bits(&classic), e > 2);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scalable_grows),
+        cmocka_unit_test(test_cuckoo_removes),
+        cmocka_unit_test(test_new_by_n_and_p),
+        cmocka_unit_test(test_new_by_k_and_m),
+        cmocka_unit_test(test_default_rate_and_fill),
+        cmocka_unit_test(test_guava_default),
+        cmocka_unit_test(test_go_bloom_k_and_m),
+        cmocka_unit_test(test_go_zero_k_and_m),
+        cmocka_unit_test(test_add),
+        cmocka_unit_test(test_contains),
+        cmocka_unit_test(test_url_example),
+        cmocka_unit_test(test_count),
+        cmocka_unit_test(test_size),
+        cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_set_hasher),
+        cmocka_unit_test(test_set_error_probability),
+        cmocka_unit_test(test_hashers_in_turn),
+        cmocka_unit_test(test_one_hash_per_key),
+        cmocka_unit_test(test_double_hashing),
+        cmocka_unit_test(test_m_and_k),
+        cmocka_unit_test(test_fill_ratio),
+        cmocka_unit_test(test_estimated_fill_ratio),
+        cmocka_unit_test(test_false_positive_rate),
+        cmocka_unit_test(test_print_stats),
+        cmocka_unit_test(test_K),
+        cmocka_unit_test(test_M),
+        cmocka_unit_test(test_S),
+        cmocka_unit_test(test_calculateM),
+        cmocka_unit_test(test_calculateK),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
