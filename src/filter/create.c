@@ -3,7 +3,6 @@
 #include "filter/kind.h"
 #include "filter/rate.h"
 
-#include <bloomery/counting.h>
 #include <math.h>
 
 bly_spec bly_spec_for(bly_kind kind, uint64_t capacity, double fpr) {
@@ -98,8 +97,8 @@ static bly_status plan_geometry(const bly_spec *spec, unsigned hash_bits, blyi_s
                         &shape->geometry);
     if (g->options != 0)
         return BLY_EINVAL;
-    return bly_counting_plan(g->kind, shape->capacity, shape->fpr, spec->counter_bits, hash_bits,
-                             &shape->geometry);
+    return blyi_planner_of(g->kind)->plan_counters(g->kind, shape->capacity, shape->fpr,
+                                                   spec->counter_bits, hash_bits, &shape->geometry);
 }
 
 bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {

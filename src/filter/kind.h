@@ -58,6 +58,9 @@ typedef struct blyi_planner {
      * own collisions have been subtracted. BLY_ETOOBIG; BLY_ERATE when the kind cannot be that
      * exact. NULL: what a filter takes follows from what is added, and cannot be planned. */
     bly_status (*plan)(uint64_t keys, double fpr, bly_geometry *out);
+    /* bly_counting_plan, for a kind whose counters may have other widths; else NULL. */
+    bly_status (*plan_counters)(bly_kind kind, uint64_t keys, double fpr, uint32_t counter_bits,
+                                unsigned hash_bits, bly_geometry *out);
     /* The expected FPR after n > 0 keys, and the most keys that fit whatever the rate, at most
      * BLYI_UNLIMITED_KEYS, which means that any number does. */
     double (*rate)(const bly_geometry *g, double n);

@@ -12,6 +12,7 @@
 #include "simd/kernels.h"
 
 #ifdef __AVX2__
+#include "simd/hash_probe.h"
 #include "simd/masks.h"
 #include <immintrin.h>
 

@@ -25,8 +25,6 @@
  *                        n words of a or, when b is not NULL, of a | b. Always inlined with b
  * known.
  */
-#include "simd/hash_probe.h"
-#include "simd/kernels.h"
 
 /* ---- block probes -----------------------------------------------------------------------------
  * The loops are always inlined, with k and the function for one block as constants. */

@@ -13,7 +13,6 @@
 
 #include "hash/xxh3.h"
 #include "simd/block_probe.h"
-#include "simd/ribbon_kernel.h"
 
 #define BLYI_KERNEL_INLINE static inline __attribute__((always_inline))
 
@@ -47,6 +46,16 @@ typedef void (*blyi_hash_probe_fn)(const blyi_kernel_view *in, const bly_bytes *
 /* The same for one key, hash and all: true if every bit was set / if one was clear. */
 typedef bool blyi_contains_key_fn(const blyi_kernel_view *in, const void *key, size_t len);
 typedef bool blyi_add_key_fn(const blyi_kernel_view *in, const void *key, size_t len);
+
+/* Column j of a block is its words 2j and 2j + 1. A column of the lookup is even when mask[0] and
+ * mask[1], applied to the column of the first block, and mask[2] and mask[3], applied to that of
+ * the second, select an even number of set bits together. The key may be a member when all columns
+ * are even. */
+typedef struct blyi_ribbon_lookup {
+    const uint64_t *first, *second; /* aligned to 16 bytes; may be equal */
+    uint64_t mask[4];
+    unsigned columns; /* at least 1 */
+} blyi_ribbon_lookup;
 
 /* For each of n lookups: whether all its columns are even. Results as above. */
 typedef size_t (*blyi_ribbon_fn)(const blyi_ribbon_lookup *lookups, size_t n, uint8_t *out);

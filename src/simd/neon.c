@@ -6,7 +6,9 @@
 
 #if defined(__aarch64__) && !defined(__AARCH64EB__)
 #include "simd/counter_kernel.h"
+#include "simd/hash_probe.h"
 #include "simd/masks.h"
+#include "simd/ribbon_kernel.h"
 #include <arm_neon.h>
 
 #define BLYI_KERNEL_RACY __attribute__((no_sanitize("thread")))

@@ -1,19 +1,9 @@
-/* ribbon_kernel.h - one lookup in a ribbon filter, as its kernels see it. kinds/ribbon/ribbon.c
- * explains the filter. Internal. */
+/* ribbon_kernel.h - a lookup in a ribbon filter in plain C, for instruction sets that have no
+ * kernel of their own. kinds/ribbon/ribbon.c explains the filter. Internal. */
 #ifndef BLYI_SIMD_RIBBON_KERNEL_H
 #define BLYI_SIMD_RIBBON_KERNEL_H
 
-#include "base/bits.h"
-
-/* Column j of a block is its words 2j and 2j + 1. A column of the lookup is even when mask[0] and
- * mask[1], applied to the column of the first block, and mask[2] and mask[3], applied to that of
- * the second, select an even number of set bits together. The key may be a member when all columns
- * are even. */
-typedef struct blyi_ribbon_lookup {
-    const uint64_t *first, *second; /* aligned to 16 bytes; may be equal */
-    uint64_t mask[4];
-    unsigned columns; /* at least 1 */
-} blyi_ribbon_lookup;
+#include "simd/kernels.h"
 
 /* The selected bits of column j, folded into one word. Only the word's parity counts. */
 static inline uint64_t blyi_ribbon_column(const blyi_ribbon_lookup *l, unsigned j) {

@@ -4,8 +4,9 @@
  * them atomically, so that it is well defined beside writers. */
 #include "base/bits.h"
 #include "simd/counter_kernel.h"
-#include "simd/kernels.h"
+#include "simd/hash_probe.h"
 #include "simd/masks.h"
+#include "simd/ribbon_kernel.h"
 
 static bool scalar_contains_mask(const uint64_t *words, const uint64_t *mask, unsigned n) {
     uint64_t missing = 0;

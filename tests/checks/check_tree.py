@@ -50,14 +50,14 @@ PUBLIC_NAMES = {"BLY_BITMAP_MOST_BYTES", "BLY_BITMAP_MOST_SHARDS"}
 CONDITIONS = {
     "include/bloomery/base.h": "the export attributes",
     "src/base/bits.h": "the 128-bit product, byte order, prefetching for a write",
-    "src/base/huge_pages.c": "whether the system has huge-page advice",
+    "src/base/memory.c": "whether the system has huge-page advice",
+    "src/base/temp_file.c": "what the system's file calls can do",
     "src/hash/hash_crypto.c": "whether libcrypto is there",
     "src/hash/hash_siphash.c": "whether libsodium is there",
-    "src/file/file_writer.c": "what the system's file calls can do",
-    "src/file/spill.c": "what the system's file calls can do",
-    "src/redis/link.c": "what the installed hiredis can do",
-    "src/redis/link_base.c": "what the installed hiredis can do",
-    "src/redis/link_dial.c": "what the installed hiredis can do",
+    "src/file/replace_file.c": "what the system's file calls can do",
+    "src/kinds/window/window_layout.h": "vector instructions for the slices of a line",
+    "src/redis/client/connection.c": "what the installed hiredis can do",
+    "src/redis/client/net.c": "what the system's sockets can do",
 }
 CONDITION_FOLDERS = ("src/simd/",)  # the instruction set
 

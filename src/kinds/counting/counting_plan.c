@@ -138,6 +138,7 @@ const blyi_planner blyi_counting_planner = {
     .bits = counting_bits,
     .width = counting_width,
     .plan = counting_plan,
+    .plan_counters = bly_counting_plan,
     .rate = counting_rate,
     .max_keys = counting_max_keys,
     .fill = counting_fill,
