@@ -31,7 +31,7 @@ static bf_numbers bf_read(const bm_value *value) {
     }
     const bly_filter *f = value->as.filter;
     bly_geometry g = bly_filter_geometry(f);
-    bool scales = g.kind == BLY_SCALABLE || g.kind == BLY_SCALABLE_CUCKOO;
+    bool scales = bm_can(g.kind) & BLY_HAS_LEVELS;
     return (bf_numbers){.capacity = bly_filter_capacity(f),
                         .size = bly_filter_file_size(f),
                         .filters = bly_filter_levels(f),
@@ -146,7 +146,7 @@ static cf_numbers cf_read_native(const bm_value *value) {
     const bly_filter *f = value->as.filter;
     const bm_traits *traits = &value->traits;
     bly_geometry whole = bly_filter_geometry(f);
-    bool grows = whole.kind == BLY_SCALABLE_CUCKOO;
+    bool grows = bm_can(whole.kind) & BLY_HAS_LEVELS;
     return (cf_numbers){
         .size = bly_filter_file_size(f),
         .buckets = bly_filter_geometry(bly_filter_level(f, 0)).size,

@@ -77,7 +77,7 @@ static void add_window(bm_reply_map *map, const bly_filter *f) {
 static void add_kind(bm_reply_map *map, const bly_filter *f) {
     bly_geometry g = bly_filter_geometry(f);
     uint64_t deleted, added;
-    if (g.kind == BLY_SCALABLE || g.kind == BLY_SCALABLE_CUCKOO)
+    if (bm_can(g.kind) & BLY_HAS_LEVELS)
         bm_map_number(map, "growth", g.detail ? g.detail : 2);
     else if (g.kind == BLY_COUNTING)
         bm_map_number(map, "counter_bits", g.detail);

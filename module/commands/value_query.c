@@ -36,15 +36,13 @@ uint64_t bm_value_copies(const bm_value *value, bly_bytes item) {
 
 /* An item has two buckets in every level or sub-filter. */
 uint64_t bm_value_max_copies(const bm_value *value, bly_bytes item) {
-    enum { BUCKET_SLOTS = 4 };
     uint64_t max = 0;
     if (value->type == BM_RB_CUCKOO) {
         bly_rb_cuckoo_info info = bly_rb_cuckoo_look(value->as.cuckoo);
         max = 2 * info.bucket_size * info.filters;
     } else if (value->type == BM_FILTER && value->as.filter) {
-        bly_kind kind = bm_kind(value);
-        if (kind == BLY_CUCKOO || kind == BLY_GROWABLE_CUCKOO || kind == BLY_SCALABLE_CUCKOO)
-            max = 2 * BUCKET_SLOTS * (uint64_t)bly_filter_levels(value->as.filter);
+        if (bm_can(bm_kind(value)) & BLY_LIMITS_COPIES)
+            max = BLY_MAX_COPIES * (uint64_t)bly_filter_levels(value->as.filter);
     }
     uint64_t copies = max ? bm_value_copies(value, item) : 0;
     return copies >= max ? copies : 0;
