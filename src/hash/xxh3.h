@@ -1,12 +1,12 @@
 /* xxh3.h - XXH3 in 64 bits for short keys, with a precomputed secret. Internal.
  *
  * This is Yann Collet's XXH3 (xxHash's doc/xxhash_spec.md) for keys of 4 to 128 bytes, with the
- * same results as his own header (tests/test_turn.c compares them). It exists because a batch
- * spends half of its instructions on hashing, and there the header is slower than it could be: each
- * 64-bit word of the secret is a constant in the code, which a processor has to read again for
- * every key, and compilers put the products of two words together in memory. Here the words that a
- * key is mixed with are in a secret that is computed once per filter. With a seed they cost the
- * same as without.
+ * same results as his own header (tests/unit/test_hash_probe.c compares them). It exists because a
+ * batch spends half of its instructions on hashing, and there the header is slower than it could
+ * be: each 64-bit word of the secret is a constant in the code, which a processor has to read again
+ * for every key, and compilers put the products of two words together in memory. Here the words
+ * that a key is mixed with are in a secret that is computed once per filter. With a seed they cost
+ * the same as without.
  */
 #ifndef BLYI_HASH_XXH3_H
 #define BLYI_HASH_XXH3_H

@@ -2,8 +2,8 @@
  * set. Internal.
  *
  * scalar.c defines the results. Every other table must give the same ones bit for bit
- * (tests/test_kernels.c). Kernels see raw arrays, never filters. Arrays are aligned to 64 bytes and
- * consist of little-endian words. Their lengths in words are multiples of 8.
+ * (tests/unit/test_kernels.c). Kernels see raw arrays, never filters. Arrays are aligned to 64
+ * bytes and consist of little-endian words. Their lengths in words are multiples of 8.
  *
  * To add an instruction set: one file that supplies the functions named in kernel_template.h and
  * includes it, and one line in select.c.

@@ -75,7 +75,7 @@ static void test_offsets_against_another_implementation(void **state) {
 #endif
 }
 
-/* docs/format.md, section 22; worked out by tests/format_redis.py. */
+/* docs/format.md, section 22; worked out by tests/checks/format_redis.py. */
 static void test_golden_offsets(void **state) {
     (void)state;
     const uint64_t wanted[BLY_BITMAP_HASHES] = {192948, 929918, 403718, 257917, 414054,

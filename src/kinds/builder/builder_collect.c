@@ -2,7 +2,7 @@
  *
  * Hashes are added to a buffer. When it is full, they are copied out of it grouped by part, which
  * is given by the leading bits of lo: that is a run. Runs stay in memory. When they exceed the
- * limit, all of them are merged into one run in an unnamed temporary file (builder_spill.c). The
+ * limit, all of them are merged into one run in an unnamed temporary file (base/temp_file.c). The
  * parts of all runs are then read by builder_shards.c.
  *
  * The buffer is small enough for the second cache, and so are the lines that its run is written to.
