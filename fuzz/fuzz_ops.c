@@ -3,10 +3,12 @@
  * Four filters, 256 possible keys. After every operation no key of a set may be missing from its
  * filter (of a kind that keeps copies, no copy; of one that forgets, none of the latest), batches
  * must answer as single calls do, and as long as nothing was intersected a filter must equal one
- * made anew from the keys of its set, where its kind promises that: after unions, removes, folds,
+ * rebuilt from the keys of its set, where its kind promises that: after unions, removes, folds,
  * clones and trips through bytes alike.
  */
 /* Length: one operation of the interface after the other, each with its own account. */
+#include "cases.h"
+
 #include <bloomery/bloomery.h>
 
 #include <stdio.h>
@@ -36,12 +38,12 @@ static void demand(bool truth) {
         __builtin_trap();
 }
 
-static unsigned take(program *p) {
+static unsigned next_byte(program *p) {
     return p->at < p->end ? *p->at++ : 0;
 }
 
-static slot *take_slot(program *p) {
-    return &slots[take(p) % SLOTS];
+static slot *read_slot(program *p) {
+    return &slots[next_byte(p) % SLOTS];
 }
 
 /* ---- what must hold -------------------------------------------------------------------------- */
@@ -50,24 +52,14 @@ static uint32_t caps(const slot *s) {
     return bly_kind_capabilities(bly_filter_geometry(s->filter).kind);
 }
 
-/* Whether every add stores a copy, to be removed one by one. */
-static bool stores_copies(const slot *s) {
-    return caps(s) & BLY_CAN_REMOVE && caps(s) & BLY_TELLS_COPIES;
+static const blyt_case *case_of(const slot *s) {
+    const bly_geometry g = bly_filter_geometry(s->filter);
+    return blyt_case_like(&g);
 }
 
-/* The most copies that are told. */
-static uint64_t limit_of(const slot *s) {
-    bly_geometry g = bly_filter_geometry(s->filter);
-    switch (g.kind) {
-    case BLY_COUNTING:
-        return (UINT64_C(1) << g.detail) - 1;
-    case BLY_LAYERED:
-        return 8;
-    case BLY_MULTILAYER:
-        return 65535;
-    default:
-        return UINT64_MAX;
-    }
+/* Whether every add stores a copy, to be removed one by one. */
+static bool stores_copies(const slot *s) {
+    return blyt_stores_copies(case_of(s));
 }
 
 /* Whether the same keys make an equal filter, whatever was done in between: unless a counter got
@@ -75,9 +67,7 @@ static uint64_t limit_of(const slot *s) {
 static bool is_canonical(const slot *s) {
     bly_stats stats;
     bly_filter_stats(s->filter, &stats);
-    return !(caps(s) & BLY_FORGETS) && stats.kind != BLY_GROWABLE_CUCKOO &&
-           stats.kind != BLY_SCALABLE_CUCKOO && stats.kind != BLY_OVERLAY &&
-           stats.kind != BLY_COUNTS && stats.stuck == 0;
+    return blyt_is_canonical(case_of(s)) && stats.stuck == 0;
 }
 
 static bly_filter *rebuilt(const slot *s) {
@@ -113,7 +103,7 @@ static void check(const slot *s) {
     uint64_t stored = 0;
     if (!s->filter)
         return;
-    uint64_t limit = limit_of(s);
+    uint64_t limit = blyt_limit(case_of(s));
     for (int i = 0; i < KEYS; i++) {
         uint64_t owed = s->in[i] < limit ? s->in[i] : limit;
         stored += s->in[i];
@@ -151,28 +141,28 @@ static bly_hash custom(void *user, const void *key, size_t len) {
     return (bly_hash){h * 0x9E3779B97F4A7C15U, h * 0xf1357aea2e62a9c5U};
 }
 
-static bly_hasher take_hasher(program *p) {
+static bly_hasher read_hasher(program *p) {
     static const bly_hash_id ids[] = {BLY_HASH_XXH3, BLY_HASH_XXH3_128, BLY_HASH_MURMUR3,
                                       BLY_HASH_FNV1A_32};
     const uint8_t secret[16] = {0};
     bly_hasher h = {0};
-    unsigned choice = take(p) % 8;
+    unsigned choice = next_byte(p) % 8;
     bly_status status = choice == 7   ? bly_hasher_keyed(&h, secret)
                         : choice == 6 ? bly_hasher_custom(&h, custom, NULL, 64, 1)
                                       : bly_hasher_init(&h, ids[choice % 4], choice / 4);
     return status == BLY_OK ? h : (bly_hasher){0};
 }
 
-static bly_geometry take_geometry(program *p) {
+static bly_geometry read_geometry(program *p) {
     bly_geometry g = {0};
-    g.kind = (bly_kind)(1 + take(p) % 5);
-    g.hashes = take(p);
-    g.size = take(p);
-    g.options = take(p) % 4;
+    g.kind = (bly_kind)(1 + next_byte(p) % 5);
+    g.hashes = next_byte(p);
+    g.size = next_byte(p);
+    g.options = next_byte(p) % 4;
     switch (g.kind) {
     case BLY_CLASSIC:
         g.hashes = 1 + g.hashes % 64;
-        g.size = 64 + g.size * (1 + take(p) % 20);
+        g.size = 64 + g.size * (1 + next_byte(p) % 20);
         break;
     case BLY_PARTITIONED:
         g.hashes = 1 + g.hashes % 64;
@@ -192,43 +182,47 @@ static bly_geometry take_geometry(program *p) {
     return g;
 }
 
-/* The kinds that are not made of plain bits are planned. */
-static bly_spec take_plan(program *p) {
-    static const bly_kind kinds[] = {
-        BLY_WINDOW,          BLY_CUCKOO,   BLY_FUSE,       BLY_RIBBON,
-        BLY_GROWABLE_CUCKOO, BLY_COUNTING, BLY_MULTILAYER, BLY_LAYERED,
-        BLY_OVERLAY,         BLY_HYBRID,   BLY_COUNTS,     BLY_HLL,
-        BLY_SCALABLE_CUCKOO,
-    };
-    const size_t all = sizeof kinds / sizeof *kinds;
-    bly_spec spec = bly_spec_for(kinds[take(p) % all], 1 + take(p), (1 + take(p)) / 300.0);
+/* Kind number n of the library, in a circle. */
+static bly_kind nth_kind(unsigned n) {
+    bly_kind kinds[256], kind = BLY_KIND_NONE;
+    size_t count = 0;
+    while ((kind = bly_kind_next(kind)) != BLY_KIND_NONE)
+        kinds[count++] = kind;
+    return kinds[n % count];
+}
+
+/* Of any kind, planned for a number of keys and a rate. */
+static bly_spec read_plan(program *p) {
+    bly_kind kind = nth_kind(next_byte(p));
+    uint64_t capacity = 1 + next_byte(p);
+    bly_spec spec = bly_spec_for(kind, capacity, (1 + next_byte(p)) / 300.0);
     if (spec.geometry.kind == BLY_COUNTING)
-        spec.counter_bits = 2U << take(p) % 4;
-    if (spec.geometry.kind == BLY_HLL) /* small ones, for speed */
+        spec.counter_bits = 2U << next_byte(p) % 4;
+    if (bly_kind_capabilities(kind) & BLY_ONLY_COUNTS) /* small ones, for speed */
         spec.fpr = spec.fpr < 0.05 ? 0.05 : spec.fpr;
-    if (spec.geometry.kind == BLY_OVERLAY && take(p) % 2) {
+    if (spec.geometry.kind == BLY_OVERLAY && next_byte(p) % 2) {
         spec.marker = BLY_CLASSIC;
-        spec.changes = 1 + take(p);
+        spec.changes = 1 + next_byte(p);
     }
-    if (spec.geometry.kind == BLY_WINDOW && take(p) % 2) {
-        spec.generations = 1 + take(p) % 32;
-        spec.span = take(p) % 3 * 100;
+    if (spec.geometry.kind == BLY_WINDOW && next_byte(p) % 2) {
+        spec.generations = 1 + next_byte(p) % 32;
+        spec.span = next_byte(p) % 3 * 100;
     }
     return spec;
 }
 
 static void op_create(slot *s, program *p) {
-    bly_spec spec = {.geometry = take_geometry(p)};
-    if (take(p) % 2)
-        spec = take_plan(p);
+    bly_spec spec = {.geometry = read_geometry(p)};
+    if (next_byte(p) % 2)
+        spec = read_plan(p);
     uint32_t can = bly_kind_capabilities(spec.geometry.kind);
     spec.allow_weak_hash = true;
     if (can & BLY_CAN_SHARE)
-        spec.sharing = (bly_sharing)(take(p) % 3);
-    spec.hasher = take_hasher(p);
+        spec.sharing = (bly_sharing)(next_byte(p) % 3);
+    spec.hasher = read_hasher(p);
     if (spec.geometry.size == 0 && spec.capacity == 0) { /* planned instead */
-        spec.capacity = 1 + take(p);
-        spec.fpr = (1 + take(p)) / 300.0;
+        spec.capacity = 1 + next_byte(p);
+        spec.fpr = (1 + next_byte(p)) / 300.0;
     }
     bly_filter_destroy(s->filter);
     memset(s, 0, sizeof *s);
@@ -238,19 +232,19 @@ static void op_create(slot *s, program *p) {
     demand(s->exact == (s->filter != NULL));
 }
 
-/* Anew, from other keys; some come twice. */
+/* Builds the filter again from other keys, some of which come twice. */
 static void op_build(slot *s, program *p) {
     bly_stats stats;
     bly_bytes chosen[2 * KEYS];
     bly_filter *built;
     size_t n = 0;
-    unsigned every = 1 + take(p) % 9;
+    unsigned every = 1 + next_byte(p) % 9;
     bly_filter_stats(s->filter, &stats);
     bly_spec spec = bly_spec_for(stats.kind, 0, stats.target_fpr);
     spec.hasher = *bly_filter_hasher(s->filter);
     spec.allow_weak_hash = true;
     for (unsigned i = 0; i < KEYS; i++) {
-        s->in[i] = (i + take(p)) % every == 0;
+        s->in[i] = (i + next_byte(p)) % every == 0;
         for (unsigned twice = 0; s->in[i] && twice <= i % 2; twice++)
             chosen[n++] = keys[i];
     }
@@ -327,12 +321,12 @@ static void op_add_many(slot *s, program *p) {
     bly_hash hashes[MAX_BATCH];
     uint8_t added[MAX_BATCH];
     unsigned chosen[MAX_BATCH];
-    size_t n = take(p) % (MAX_BATCH + 1), fresh = 0, done = 0;
-    bool by_hash = take(p) & 1;
+    size_t n = next_byte(p) % (MAX_BATCH + 1), fresh = 0, done = 0;
+    bool by_hash = next_byte(p) & 1;
     bly_tally tally;
     bly_filter *single = clone_of(s);
     for (size_t i = 0; i < n; i++) {
-        chosen[i] = take(p);
+        chosen[i] = next_byte(p);
         batch[i] = keys[chosen[i]];
     }
     bly_hash_keys(bly_filter_hasher(s->filter), batch, n, hashes);
@@ -354,7 +348,7 @@ static void op_add_many(slot *s, program *p) {
 static void op_contains_many(const slot *s, program *p) {
     bly_hash hashes[KEYS];
     uint8_t by_key[KEYS], by_hash[KEYS];
-    size_t n = take(p) + 1, hits = 0;
+    size_t n = next_byte(p) + 1, hits = 0;
     bly_hash_keys(bly_filter_hasher(s->filter), keys, n, hashes);
     size_t found = bly_filter_contains_many(s->filter, keys, n, by_key);
     demand(found == bly_filter_contains_hashes(s->filter, hashes, n, by_hash));
@@ -401,7 +395,7 @@ static void op_intersect(slot *s, const slot *other) {
     demand(stats.approximate);
 }
 
-/* Sound only for a part of what is there. */
+/* Valid only for a part of what is there. */
 static void op_subtract(slot *s, const slot *other) {
     bool part = other->exact;
     for (int i = 0; i < KEYS; i++)
@@ -437,13 +431,14 @@ static void op_bits(const slot *s) {
     bly_filter_destroy(front);
 }
 
-/* An overlay over another filter, used while that is lent, and then as its own. */
+/* An overlay over another filter, used while that is borrowed, and then as its own. */
 static void op_overlay(slot *s, const slot *base, program *p) {
-    bly_spec spec = {.changes = take(p), .marker = take(p) % 2 ? BLY_CLASSIC : BLY_KIND_NONE};
+    bly_spec spec = {.changes = next_byte(p), .marker = next_byte(p) % 2 ? BLY_CLASSIC : BLY_KIND_NONE};
     bly_filter *over, *own;
     bly_kind kind = bly_filter_geometry(base->filter).kind;
     bly_status status = bly_overlay_over(base->filter, &spec, &over);
-    demand(status == (kind == BLY_OVERLAY || kind == BLY_HLL ? BLY_EKIND : BLY_OK));
+    bool fits = kind != BLY_OVERLAY && !(bly_kind_capabilities(kind) & BLY_ONLY_COUNTS);
+    demand(status == (fits ? BLY_OK : BLY_EKIND));
     if (status || s == base) {
         bly_filter_destroy(over);
         return;
@@ -451,8 +446,8 @@ static void op_overlay(slot *s, const slot *base, program *p) {
     slot laid = {.filter = over, .exact = true};
     for (int i = 0; i < KEYS; i++)
         laid.in[i] = is_owed(base, i);
-    for (unsigned n = take(p) % 16; n > 0; n--) {
-        unsigned key = take(p);
+    for (unsigned n = next_byte(p) % 16; n > 0; n--) {
+        unsigned key = next_byte(p);
         (n % 2 ? op_add : op_remove)(&laid, key);
     }
     check(&laid);
@@ -509,7 +504,7 @@ static void op_trip(slot *s, program *p) {
     bytes b = {NULL, 0};
     bly_filter *back;
     bly_hasher hasher = *bly_filter_hasher(s->filter);
-    unsigned sharing = caps(s) & BLY_CAN_SHARE ? take(p) % 3 : BLY_EXCLUSIVE;
+    unsigned sharing = caps(s) & BLY_CAN_SHARE ? next_byte(p) % 3 : BLY_EXCLUSIVE;
     const bly_open_options o = {.hasher = &hasher, .sharing = (bly_sharing)sharing};
     demand(bly_filter_write(s->filter, append, &b) == BLY_OK);
     demand(b.size == bly_filter_file_size(s->filter));
@@ -526,8 +521,8 @@ enum {
     CREATE,
     ADD,
     ADD_MANY,
-    ASK_MANY,
-    UNITE,
+    CONTAINS_MANY,
+    UNION,
     INTERSECT,
     CLONE,
     SUBTRACT,
@@ -546,7 +541,7 @@ static void op_add_or_build(slot *s, program *p) {
     if (caps(s) & BLY_CAN_BUILD)
         op_build(s, p);
     else
-        op_add(s, take(p));
+        op_add(s, next_byte(p));
 }
 
 static void perform(unsigned op, slot *s, const slot *other, program *p) {
@@ -557,10 +552,10 @@ static void perform(unsigned op, slot *s, const slot *other, program *p) {
     case ADD_MANY:
         op_add_many(s, p);
         break;
-    case ASK_MANY:
+    case CONTAINS_MANY:
         op_contains_many(s, p);
         break;
-    case UNITE:
+    case UNION:
         op_union(s, other);
         break;
     case INTERSECT:
@@ -576,16 +571,16 @@ static void perform(unsigned op, slot *s, const slot *other, program *p) {
         op_overlay(s, other, p);
         break;
     case FOLD:
-        op_fold(s, take(p) % 9);
+        op_fold(s, next_byte(p) % 9);
         break;
     case CLEAR:
         op_clear(s);
         break;
     case REMOVE:
-        op_remove(s, take(p));
+        op_remove(s, next_byte(p));
         break;
     case ADVANCE:
-        op_advance(s, take(p));
+        op_advance(s, next_byte(p));
         break;
     case AGE:
         op_age(s);
@@ -600,13 +595,13 @@ static void perform(unsigned op, slot *s, const slot *other, program *p) {
 }
 
 static void step(program *p) {
-    unsigned op = take(p) % OPS;
-    slot *s = take_slot(p);
+    unsigned op = next_byte(p) % OPS;
+    slot *s = read_slot(p);
     if (op == CREATE) {
         op_create(s, p);
         return;
     }
-    const slot *other = op >= UNITE && op <= LAY_OVER ? take_slot(p) : s;
+    const slot *other = op >= UNION && op <= LAY_OVER ? read_slot(p) : s;
     if (s->filter && other->filter)
         perform(op, s, other, p);
 }

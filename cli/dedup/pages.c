@@ -1,3 +1,4 @@
+/* Length: one file format: its header, its pages, and how they are read, written and enlarged. */
 #include "pages.h"
 
 #include "lock.h"

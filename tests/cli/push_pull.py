@@ -234,7 +234,7 @@ def test_server_errors():
 
 
 def test_no_module():
-    """tests/redis/cli.py has such servers that hold filters all the same; this one cannot."""
+    """A server without the module that cannot run scripts either. (tests/redis/cli_push_pull.py has ones that can.)"""
     server = Server()
     server.before = lambda name, words: ValueError("ERR unknown command '%s', with args" % name)
     build("a.bly", 1000)

@@ -205,46 +205,47 @@ static void test_fields(void **state) {
 }
 
 /* Headers that lie in one thing each, the rest being right. */
+static const struct {
+    const char *what;
+    bool bloom;
+    size_t at, width;
+    uint64_t value;
+    bly_status want;
+} lies[] = {
+    {"no links", true, 8, 4, 0, BLY_ECORRUPT},
+    {"an unknown option", true, 12, 4, 21, BLY_ECORRUPT},
+    {"items do not add up", true, 0, 8, 21, BLY_ECORRUPT},
+    {"no bytes", true, 20, 8, 0, BLY_ECORRUPT},
+    {"a byte too few", true, 20, 8, 143, BLY_ECORRUPT},
+    {"eight bytes too many", true, 20, 8, 152, BLY_ECORRUPT},
+    {"a bit too many", true, 28, 8, 1153, BLY_ECORRUPT},
+    {"another error", true, 44, 8, 0x3FE0000000000000, BLY_ECORRUPT},
+    {"a hash too many", true, 60, 4, 9, BLY_ECORRUPT},
+    {"2^32 - 1 hashes", true, 60, 4, UINT32_MAX, BLY_ECORRUPT},
+    {"no capacity", true, 64, 8, 0, BLY_ECORRUPT},
+    {"twice the keys", true, 64, 8, 200, BLY_ECORRUPT},
+    {"a third of the keys", true, 64, 8, 33, BLY_ECORRUPT},
+    {"another power of two", true, 72, 1, 11, BLY_ECORRUPT},
+    {"n2 of 64", true, 72, 1, 64, BLY_ECORRUPT},
+    {"nonscaling", true, 12, 4, 13, BLY_OK},
+    {"no growth", true, 16, 4, 0, BLY_OK},
+    {"more items than slots", false, 0, 8, 65, BLY_ECORRUPT},
+    {"33 buckets", false, 8, 8, 33, BLY_ECORRUPT},
+    {"no buckets", false, 8, 8, 0, BLY_ECORRUPT},
+    {"2^40 buckets", false, 8, 8, (uint64_t)1 << 40, BLY_ENOMEM},
+    {"2^63 buckets", false, 8, 8, (uint64_t)1 << 63, BLY_ECORRUPT},
+    {"no filters", false, 24, 8, 0, BLY_ECORRUPT},
+    {"2^32 filters", false, 24, 8, (uint64_t)1 << 32, BLY_ECORRUPT},
+    {"32768 filters", false, 24, 8, 32768, BLY_ENOMEM},
+    {"bucket size 0", false, 32, 2, 0, BLY_ECORRUPT},
+    {"bucket size 256", false, 32, 2, 256, BLY_ECORRUPT},
+    {"no iterations", false, 34, 2, 0, BLY_ECORRUPT},
+    {"expansion 3", false, 36, 2, 3, BLY_ECORRUPT},
+    {"expansion 32768", false, 36, 2, 32768, BLY_OK},
+};
+
 static void test_lies(void **state) {
     (void)state;
-    static const struct {
-        const char *what;
-        bool bloom;
-        size_t at, width;
-        uint64_t value;
-        bly_status want;
-    } lies[] = {
-        {"no links", true, 8, 4, 0, BLY_ECORRUPT},
-        {"an unknown option", true, 12, 4, 21, BLY_ECORRUPT},
-        {"items do not add up", true, 0, 8, 21, BLY_ECORRUPT},
-        {"no bytes", true, 20, 8, 0, BLY_ECORRUPT},
-        {"a byte too few", true, 20, 8, 143, BLY_ECORRUPT},
-        {"eight bytes too many", true, 20, 8, 152, BLY_ECORRUPT},
-        {"a bit too many", true, 28, 8, 1153, BLY_ECORRUPT},
-        {"another error", true, 44, 8, 0x3FE0000000000000, BLY_ECORRUPT},
-        {"a hash too many", true, 60, 4, 9, BLY_ECORRUPT},
-        {"2^32 - 1 hashes", true, 60, 4, UINT32_MAX, BLY_ECORRUPT},
-        {"no capacity", true, 64, 8, 0, BLY_ECORRUPT},
-        {"twice the keys", true, 64, 8, 200, BLY_ECORRUPT},
-        {"a third of the keys", true, 64, 8, 33, BLY_ECORRUPT},
-        {"another power of two", true, 72, 1, 11, BLY_ECORRUPT},
-        {"n2 of 64", true, 72, 1, 64, BLY_ECORRUPT},
-        {"nonscaling", true, 12, 4, 13, BLY_OK},
-        {"no growth", true, 16, 4, 0, BLY_OK},
-        {"more items than slots", false, 0, 8, 65, BLY_ECORRUPT},
-        {"33 buckets", false, 8, 8, 33, BLY_ECORRUPT},
-        {"no buckets", false, 8, 8, 0, BLY_ECORRUPT},
-        {"2^40 buckets", false, 8, 8, (uint64_t)1 << 40, BLY_ENOMEM},
-        {"2^63 buckets", false, 8, 8, (uint64_t)1 << 63, BLY_ECORRUPT},
-        {"no filters", false, 24, 8, 0, BLY_ECORRUPT},
-        {"2^32 filters", false, 24, 8, (uint64_t)1 << 32, BLY_ECORRUPT},
-        {"32768 filters", false, 24, 8, 32768, BLY_ENOMEM},
-        {"bucket size 0", false, 32, 2, 0, BLY_ECORRUPT},
-        {"bucket size 256", false, 32, 2, 256, BLY_ECORRUPT},
-        {"no iterations", false, 34, 2, 0, BLY_ECORRUPT},
-        {"expansion 3", false, 36, 2, 3, BLY_ECORRUPT},
-        {"expansion 32768", false, 36, 2, 32768, BLY_OK},
-    };
     for (size_t i = 0; i < COUNT_OF(lies); i++) {
         static golden g;
         golden_read(lies[i].bloom ? "bloom-small.txt" : "cuckoo-small.txt", &g);

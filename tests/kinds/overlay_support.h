@@ -21,7 +21,7 @@ static inline bly_filter *base_of(bly_kind kind, size_t n, double fpr) {
     blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, n);
     bly_spec spec = bly_spec_for(kind, n, fpr);
     spec.seed = 7;
-    if (kind == BLY_SCALABLE || kind == BLY_SCALABLE_CUCKOO)
+    if (bly_kind_capabilities(kind) & BLY_HAS_LEVELS)
         spec.capacity = n / 10 + 1; /* so that it has several levels */
     bly_filter *f = blyt_filled(&spec, &l);
     blyt_list_free(&l);

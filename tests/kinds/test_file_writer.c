@@ -30,10 +30,10 @@ ssize_t __wrap_write(int fd, const void *data, size_t size) {
 /* What is written first, a header, is followed by a body that it does not fit. */
 static void test_filter_that_changes(void **state) {
     (void)state;
-    for (size_t i = 0; i < SHAPES; i++) {
-        if (!shape_can(shapes[i], BLY_CAN_ADD))
+    for (size_t i = 0; i < shape_count(); i++) {
+        if (!shape_can(shape_at(i), BLY_CAN_ADD))
             continue;
-        bly_filter *f = filled(enlarged(shapes[i]), NULL, 40), *g;
+        bly_filter *f = filled(enlarged(shape_at(i)), NULL, 40), *g;
         blyt_buffer im = blyt_write(f);
         assert_ok(bly_filter_save(f, at("a.bly")));
         changes = f;
@@ -77,7 +77,7 @@ static void test_links_of_others(void **state) {
     struct stat st;
     if (geteuid() != 0)
         skip(); /* links of others can then not be made */
-    bly_filter *f = filled(shapes[0], NULL, 40);
+    bly_filter *f = filled(shape_at(0), NULL, 40);
     assert_int_equal(mkdir(at("shared"), 0755), 0);
     assert_int_equal(chmod(at("shared"), 01777), 0);
     assert_int_equal(symlink("../secret", at("shared/link")), 0);
@@ -133,7 +133,7 @@ static void test_owner_is_kept(void **state) {
     (void)state;
     if (geteuid() != 0)
         skip(); /* files of others can then not be made */
-    bly_filter *f = filled(shapes[0], NULL, 40);
+    bly_filter *f = filled(shape_at(0), NULL, 40);
     assert_ok(bly_filter_save(f, at("a.bly")));
     assert_int_equal(chown(at("a.bly"), NOBODY, OTHER_GROUP) | chmod(at("a.bly"), 0640), 0);
     assert_ok(bly_filter_save(f, at("a.bly")));
@@ -148,7 +148,7 @@ static void test_planted_file(void **state) {
     (void)state;
     if (geteuid() != 0)
         skip(); /* files of others can then not be made */
-    bly_filter *f = filled(shapes[0], NULL, 40);
+    bly_filter *f = filled(shape_at(0), NULL, 40);
     mode_t mask = umask(027);
     assert_int_equal(mkdir(at("shared"), 0755) | chmod(at("shared"), 01777), 0);
     assert_ok(bly_filter_save(f, at("shared/a.bly")));
@@ -167,7 +167,7 @@ static void test_group_that_cannot_be_kept(void **state) {
     const gid_t group = getegid();
     if (geteuid() != 0)
         skip(); /* files of others can then not be made */
-    bly_filter *f = filled(shapes[0], NULL, 40);
+    bly_filter *f = filled(shape_at(0), NULL, 40);
     assert_int_equal(chmod(scratch, 0777), 0);
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         assert_ok(bly_filter_save(f, at("a.bly")));
@@ -213,7 +213,7 @@ static void remove_leftovers(void) {
 
 static void test_stale_files_are_removed(void **state) {
     (void)state;
-    bly_filter *f = filled(shapes[0], NULL, 40);
+    bly_filter *f = filled(shape_at(0), NULL, 40);
     leave(".a.bly.bloomery-000000.tmp", OLD);
     leave(".a.bly.bloomery-abcxyz.tmp", OLD);
     leave(".a.bly.bloomery-a0b5c3.tmp", YOUNG);
@@ -237,7 +237,7 @@ static void test_stale_files_are_removed(void **state) {
 /* All of them old, and named as ours are. */
 static void test_what_is_not_stale_stays(void **state) {
     (void)state;
-    bly_filter *f = filled(shapes[0], NULL, 40);
+    bly_filter *f = filled(shape_at(0), NULL, 40);
     leave(".a.bly.bloomery-000000.tmp", YOUNG); /* or there would be no search */
     leave(".a.bly.bloomery-locked.tmp", OLD);
     int fd = open(at(".a.bly.bloomery-locked.tmp"), O_RDONLY);
@@ -273,7 +273,7 @@ static void test_what_is_not_stale_stays(void **state) {
 /* A writer that is at work for an hour keeps its file, whatever other writers do meanwhile. */
 static void test_writer_in_use(void **state) {
     (void)state;
-    bly_filter *f = filled(shapes[0], NULL, 40);
+    bly_filter *f = filled(shape_at(0), NULL, 40);
     bly_file_writer *w, *second;
     assert_ok(bly_file_writer_open(at("a.bly"), 0, &w));
     assert_int_equal(__real_write(bly_file_writer_fd(w), "text", 4), 4);
@@ -329,7 +329,7 @@ static void test_temporary_name_taken_over(void **state) {
 /* A directory that takes files and does not show them. */
 static void test_directory_that_cannot_be_read(void **state) {
     (void)state;
-    bly_filter *f = filled(shapes[0], NULL, 40);
+    bly_filter *f = filled(shape_at(0), NULL, 40);
     assert_int_equal(mkdir(at("drop"), 0755), 0);
     assert_int_equal(chmod(at("drop"), 0333), 0);
     bool root = geteuid() == 0; /* to whom nothing is locked */

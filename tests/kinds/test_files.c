@@ -46,7 +46,7 @@ static void cutting_free(void *ctx, void *ptr) {
 
 static void test_file_that_shrinks_while_read(void **state) {
     (void)state;
-    bly_filter *f = filled(shapes[0], NULL, 40), *g;
+    bly_filter *f = filled(shape_at(0), NULL, 40), *g;
     char path[PATH_MAX];
     (void)snprintf(path, sizeof path, "%s", at("a.bly"));
     assert_ok(bly_filter_save(f, path));
@@ -65,7 +65,7 @@ static mode_t mode_of(const char *path) {
 
 static void test_save_keeps_the_mode(void **state) {
     (void)state;
-    bly_filter *f = filled(shapes[0], NULL, 40);
+    bly_filter *f = filled(shape_at(0), NULL, 40);
     mode_t old = umask(027);
     assert_ok(bly_filter_save(f, at("a.bly")));
     assert_int_equal(mode_of(at("a.bly")), 0640);
@@ -78,7 +78,7 @@ static void test_save_keeps_the_mode(void **state) {
 
 static void test_save_follows_links(void **state) {
     (void)state;
-    bly_filter *f = filled(shapes[0], NULL, 40);
+    bly_filter *f = filled(shape_at(0), NULL, 40);
     blyt_buffer im = blyt_write(f);
     struct stat st;
     assert_int_equal(mkdir(at("sub"), 0755), 0);
@@ -106,7 +106,7 @@ static void test_save_follows_links(void **state) {
 
 static void test_save_to_any_name(void **state) {
     (void)state;
-    bly_filter *f = filled(shapes[0], NULL, 40);
+    bly_filter *f = filled(shape_at(0), NULL, 40);
     blyt_buffer im = blyt_write(f);
     char here[PATH_MAX], name[256], path[PATH_MAX];
     assert_non_null(getcwd(here, sizeof here));
@@ -148,7 +148,7 @@ static void assert_save_fails(const bly_filter *f, const char *path, int error) 
 
 static void test_save_refuses_what_is_no_file(void **state) {
     (void)state;
-    bly_filter *f = filled(shapes[0], NULL, 40);
+    bly_filter *f = filled(shape_at(0), NULL, 40);
     assert_int_equal(mkdir(at("dir"), 0755), 0);
     assert_int_equal(mkfifo(at("pipe"), 0600), 0);
     assert_save_fails(f, at("dir"), EISDIR);
@@ -166,7 +166,7 @@ static void test_save_refuses_what_is_no_file(void **state) {
 
 static void test_save_into_unwritable_directory(void **state) {
     (void)state;
-    bly_filter *old = filled(shapes[0], NULL, 40), *new = filled(shapes[1], NULL, 3);
+    bly_filter *old = filled(shape_at(0), NULL, 40), *new = filled(shape_at(1), NULL, 3);
     blyt_buffer im = blyt_write(old);
     assert_int_equal(mkdir(at("locked"), 0755), 0);
     assert_ok(bly_filter_save(old, at("locked/a.bly")));
@@ -188,7 +188,7 @@ static void test_save_into_unwritable_directory(void **state) {
 
 static void test_save_without_room(void **state) {
     (void)state;
-    bly_filter *old = filled(shapes[0], NULL, 40);
+    bly_filter *old = filled(shape_at(0), NULL, 40);
     bly_filter *new = filled((bly_geometry){BLY_SBBF, 8, 1 << 16, 0}, NULL, 40);
     blyt_buffer im = blyt_write(old);
     struct rlimit before, small;
@@ -217,7 +217,7 @@ static void test_save_without_room(void **state) {
 
 static void test_saving_leaves_a_map_alone(void **state) {
     (void)state;
-    bly_filter *old = filled(shapes[8], NULL, 40), *new = filled(shapes[0], NULL, 3), *now;
+    bly_filter *old = filled(shape_at(8), NULL, 40), *new = filled(shape_at(0), NULL, 3), *now;
     bly_map *map;
     assert_ok(bly_filter_save(old, at("a.bly")));
     assert_ok(bly_map_open(at("a.bly"), NULL, &map));
@@ -249,8 +249,8 @@ static int map_and_ask(const char *path, int tell, int wait_for) {
 
 static void test_two_processes_share_a_map(void **state) {
     (void)state;
-    for (size_t i = 0; i < SHAPES; i++) {
-        bly_geometry g = enlarged(shapes[i]);
+    for (size_t i = 0; i < shape_count(); i++) {
+        bly_geometry g = enlarged(shape_at(i));
         if (shape_can(g, BLY_CAN_BUILD))
             g.size = 1000;
         bly_filter *f = filled(g, NULL, 1000);
@@ -353,8 +353,8 @@ static void test_kill_while_saving(void **state) {
     (void)state;
     kill_while_saving(filled((bly_geometry){BLY_SPLIT512, 8, 4096, 0, 0}, NULL, 100),
                       filled((bly_geometry){BLY_CLASSIC, 5, 999999, 0, 0}, NULL, 200), 200);
-    for (size_t i = 0; i < SHAPES; i++) {
-        bly_geometry g = enlarged(shapes[i]);
+    for (size_t i = 0; i < shape_count(); i++) {
+        bly_geometry g = enlarged(shape_at(i));
         kill_while_saving(filled(g, NULL, 100), filled(g, NULL, 200), 5);
     }
 }

@@ -28,18 +28,10 @@ static uint64_t copies_of(const char *relation, int i) {
     return strcmp(relation, "twice") == 0 ? 2 : 1;
 }
 
-/* The row with such counters: a counting filter's detail is how many bits they have. */
-static const blyt_case *case_like(bly_geometry g) {
-    const blyt_case *like = blyt_case_of(g.kind);
-    for (size_t i = 0; i < COUNT_OF(blyt_cases); i++)
-        if (blyt_cases[i].kind == g.kind && blyt_cases[i].counter_bits == g.detail)
-            like = &blyt_cases[i];
-    return like;
-}
-
 /* Never fewer copies than there are, as far as counters go; and what was removed is gone. */
 static void check_keys(const bly_filter *f, int first, int count, const char *relation) {
-    const blyt_case *like = case_like(bly_filter_geometry(f));
+    const bly_geometry g = bly_filter_geometry(f);
+    const blyt_case *like = blyt_case_like(&g);
     uint64_t limit = blyt_limit(like);
     char key[32];
     if (!blyt_can(like, BLY_TELLS_COPIES))

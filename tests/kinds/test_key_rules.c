@@ -11,7 +11,7 @@ static const bly_key_rule rules[] = {
 };
 
 static bly_filter *filled_by(size_t shape, bly_key_rule rule) {
-    bly_filter *f = filled(shapes[shape], NULL, 30);
+    bly_filter *f = filled(shape_at(shape), NULL, 30);
     assert_int_equal(bly_filter_key_rule(f), BLY_KEYS_UNRECORDED);
     assert_ok(bly_filter_set_key_rule(f, rule));
     assert_int_equal(bly_filter_key_rule(f), rule);
@@ -28,7 +28,7 @@ static void test_codes(void **state) {
     (void)state;
     const unsigned codes[] = {0, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12};
     unsigned known = 0;
-    bly_filter *f = filled(shapes[0], NULL, 3);
+    bly_filter *f = filled(shape_at(0), NULL, 3);
     for (size_t i = 0; i < COUNT_OF(rules); i++) {
         assert_int_equal(rules[i], codes[i]);
         assert_true(bly_key_rule_known(codes[i]));
@@ -77,7 +77,7 @@ static void check_file(const bly_filter *f, bly_key_rule rule) {
 
 static void test_files_of_all_kinds(void **state) {
     (void)state;
-    for (size_t i = 0; i < SHAPES; i++) {
+    for (size_t i = 0; i < shape_count(); i++) {
         const bly_key_rule rule = rules[i % COUNT_OF(rules)];
         bly_filter *f = filled_by(i, rule);
         check_file(f, rule);
@@ -89,7 +89,7 @@ static void test_files_of_all_kinds(void **state) {
 
 static void test_codes_that_do_not_exist(void **state) {
     (void)state;
-    for (size_t i = 0; i < SHAPES; i++) {
+    for (size_t i = 0; i < shape_count(); i++) {
         bly_filter *f = filled_by(i, BLY_KEYS_UNRECORDED);
         blyt_buffer im = blyt_write(f);
         const uint8_t flags = im.data[7];
@@ -110,9 +110,8 @@ static void test_codes_that_do_not_exist(void **state) {
 /* Of filters made of others: a part that says something else than the whole is refused. */
 static void test_parts_have_the_rule_of_the_whole(void **state) {
     (void)state;
-    for (size_t i = 0; i < SHAPES; i++) {
-        const bly_kind kind = shapes[i].kind;
-        if (kind != BLY_SCALABLE && kind != BLY_SCALABLE_CUCKOO && kind != BLY_OVERLAY)
+    for (size_t i = 0; i < shape_count(); i++) {
+        if (!blyt_is_nested(shape_at(i).kind))
             continue;
         bly_filter *f = filled_by(i, BLY_KEYS_DOMAIN);
         blyt_buffer im = blyt_write(f);
@@ -131,9 +130,9 @@ static void test_parts_have_the_rule_of_the_whole(void **state) {
 /* A level that is opened later, too. */
 static void test_growing(void **state) {
     (void)state;
-    for (size_t i = 0; i < SHAPES; i++) {
-        if (!shape_can(shapes[i], BLY_CAN_ADD) ||
-            bly_kind_capabilities(shapes[i].kind) & BLY_FORGETS)
+    for (size_t i = 0; i < shape_count(); i++) {
+        if (!shape_can(shape_at(i), BLY_CAN_ADD) ||
+            bly_kind_capabilities(shape_at(i).kind) & BLY_FORGETS)
             continue;
         bly_filter *f = filled_by(i, BLY_KEYS_EMAIL);
         bly_status status = BLY_OK;
@@ -160,7 +159,7 @@ static void test_overlays_take_it_over(void **state) {
 
 static void test_folds(void **state) {
     (void)state;
-    for (size_t i = 0; i < SHAPES; i++) {
+    for (size_t i = 0; i < shape_count(); i++) {
         bly_filter *f = filled_by(i, BLY_KEYS_PHONE), *small;
         if (bly_filter_fold(f, 2, NULL, &small) == BLY_OK) {
             assert_int_equal(bly_filter_key_rule(small), BLY_KEYS_PHONE);
@@ -182,7 +181,7 @@ static void test_unions_and_intersections(void **state) {
         {BLY_KEYS_IP, BLY_KEYS_UNRECORDED, BLY_KEYS_UNRECORDED},
         {BLY_KEYS_UNRECORDED, BLY_KEYS_IP, BLY_KEYS_UNRECORDED},
     };
-    for (size_t i = 0; i < SHAPES; i++)
+    for (size_t i = 0; i < shape_count(); i++)
         for (size_t j = 0; j < COUNT_OF(all); j++) {
             bly_filter *a = filled_by(i, all[j].a), *b = filled_by(i, all[j].b), *c;
             assert_ok(bly_filter_clone(a, NULL, &c));
@@ -199,7 +198,7 @@ static void test_unions_and_intersections(void **state) {
 /* A filter without keys has none of another rule. */
 static void test_unions_with_empty_filters(void **state) {
     (void)state;
-    bly_filter *empty = filled(shapes[0], NULL, 0), *f = filled_by(0, BLY_KEYS_URL);
+    bly_filter *empty = filled(shape_at(0), NULL, 0), *f = filled_by(0, BLY_KEYS_URL);
     assert_ok(bly_filter_union(f, empty));
     assert_int_equal(bly_filter_key_rule(f), BLY_KEYS_URL);
     assert_ok(bly_filter_union(empty, f));

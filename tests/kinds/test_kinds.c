@@ -1,19 +1,29 @@
-/* One list of properties, run over every kind and probe there is. A new kind adds a line to
- * blyt_cases (support.h) and is covered. */
+/* One list of properties, run over every kind of the library and its variants (cases.h). */
 #include "support.h"
 
 #include "filter/filter.h"
 
 #include <math.h>
 
-/* What follows is for every kind of the library only if each has a row in blyt_cases. */
-static void every_kind_has_a_row(void **state) {
+/* The list of cases has every kind, and names every variant once. Where keys share counters, their
+ * limit must be among the exceptions. */
+static void every_kind_is_a_case(void **state) {
+    const blyt_case *c, *other;
     (void)state;
-    for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k != BLY_KIND_NONE; k = bly_kind_next(k))
-        if (!blyt_case_of(k))
-            fail_msg("%s has no row in blyt_cases (tests/support/support.h)", bly_kind_name(k));
-    for (size_t i = 0; i < COUNT_OF(blyt_cases); i++)
-        assert_non_null(bly_kind_name(blyt_cases[i].kind));
+    for (int code = 0; code < 256; code++)
+        assert_int_equal(blyt_case_of((bly_kind)code) != NULL,
+                         bly_kind_name((bly_kind)code) != NULL);
+    for (size_t i = 0; i < COUNT_OF(blyt_exceptions); i++)
+        assert_non_null(blyt_case_of(blyt_exceptions[i].kind));
+    for (size_t i = 0; (c = blyt_case_at(i)); i++) {
+        for (size_t j = 0; j < i && (other = blyt_case_at(j)); j++)
+            assert_string_not_equal(c->name, other->name);
+        bly_filter *f = blyt_create(c, 100, 0.1, 0);
+        if ((c->limit != 0) != (blyt_counters(f) > 0))
+            fail_msg("%s: limit %llu in tests/support/cases.h, %g counters", c->name,
+                     (unsigned long long)c->limit, blyt_counters(f));
+        bly_filter_destroy(f);
+    }
 }
 
 static void empty_says_no(void **state) {
@@ -402,7 +412,7 @@ static void levels_of_every_kind(void **state) {
     FOR_EACH_CASE(c) {
         bly_filter *f = blyt_create(c, 100, 0.01, 0);
         assert_int_equal(bly_filter_levels(f), 1);
-        assert_true((bly_filter_level(f, 0) == f) == !blyt_is(c, BLYT_LEVELS));
+        assert_true((bly_filter_level(f, 0) == f) == !blyt_can(c, BLY_HAS_LEVELS));
         assert_null(bly_filter_level(f, 1));
         bly_filter_destroy(f);
     }
@@ -410,7 +420,7 @@ static void levels_of_every_kind(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_has_a_row), cmocka_unit_test(empty_says_no),
+        cmocka_unit_test(every_kind_is_a_case), cmocka_unit_test(empty_says_no),
         cmocka_unit_test(adds_and_finds),       cmocka_unit_test(odd_keys),
         cmocka_unit_test(batch_equals_single),  cmocka_unit_test(clear_and_clone),
         cmocka_unit_test(statistics),           cmocka_unit_test(every_allocation_fails_in_turn),

@@ -433,7 +433,7 @@ static void refused_or_safe(const bly_geometry *g) {
     }
     assert_true(bly_plan_capacity(g, 0.01, 128) <= bly_plan_capacity(g, 0.9, 128));
     assert_true(!isnan(bly_plan_keys(g, bits / 2)));
-    if (bytes <= 2048 && !blyt_is(blyt_case_of(g->kind), BLYT_LEVELS))
+    if (bytes <= 2048 && !(bly_kind_capabilities(g->kind) & BLY_HAS_LEVELS))
         use_geometry(g);
 }
 
@@ -454,7 +454,7 @@ static void hostile_geometries(void **state) {
 static void scalable_has_no_plan(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
-        if (!blyt_is(c, BLYT_LEVELS))
+        if (!blyt_can(c, BLY_HAS_LEVELS))
             continue;
         bly_geometry g = {c->kind, 2, 1024, 0};
         assert_int_equal(bly_plan(c->kind, 10, 0.01, 0, 64, &g), BLY_EKIND);

@@ -14,8 +14,8 @@ static bool is_equal(bly_hash a, bly_hash b) {
 static void test_every_kind(void **state) {
     (void)state;
     unsigned known = 0;
-    for (size_t i = 0; i < SHAPES; i++) {
-        bly_filter *f = filled(shapes[i], NULL, 100);
+    for (size_t i = 0; i < shape_count(); i++) {
+        bly_filter *f = filled(shape_at(i), NULL, 100);
         bly_ahead ahead;
         bly_ahead_of(f, &ahead);
         assert_true(ahead.places <= BLY_AHEAD_PLACES);
@@ -36,7 +36,7 @@ static void test_every_kind(void **state) {
 static void test_scalable_is_known(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
-        if (!blyt_is(c, BLYT_LEVELS))
+        if (!blyt_can(c, BLY_HAS_LEVELS))
             continue;
         bly_spec spec = bly_spec_for(c->kind, 20, 0.01);
         bly_filter *f;

@@ -232,7 +232,7 @@ static void step(program *p) {
 
 /* The capacity lets grow what can, lets a window turn, and a table come near its limit. */
 static uint64_t capacity_for(const blyt_case *c) {
-    if (blyt_is(c, BLYT_GROWS))
+    if (blyt_grows(c->kind))
         return 30;
     if (blyt_can(c, BLY_FORGETS))
         return WINDOW;

@@ -186,7 +186,7 @@ static void one_size(const blyt_case *c, size_t n, double p) {
  * there is plenty (BLOOMERY_LONG in the environment). */
 static bool is_tried(const blyt_case *c, size_t n, double p) {
     bool plenty = blyt_long();
-    bool counts = blyt_can(c, BLY_TELLS_COPIES) && !blyt_is(c, BLYT_SLOTS);
+    bool counts = blyt_can(c, BLY_TELLS_COPIES) && !blyt_can(c, BLY_LIMITS_COPIES);
     if (!has_rate(c) || p < c->finest || (BLYT_SLOW > 1 && n >= 1000000))
         return false;
     if (n == 10000000)

@@ -39,7 +39,7 @@ static bool is_empty(const blyt_case *c, const bly_filter *f, const bly_filter *
         return s.count == 0 && s.set_bits == 0 &&
                (!blyt_is_canonical(c) || bly_filter_equal(f, empty));
     assert_true(blyt_limit(c) != UINT64_MAX);
-    return llround(s.fill * blyt_counters(c, f)) == (long long)s.stuck;
+    return llround(s.fill * blyt_counters(f)) == (long long)s.stuck;
 }
 
 /* Every key has i % 3 + 1 copies, as far as the kind keeps copies. One by one they go, and an empty
@@ -383,7 +383,7 @@ static void long_lives(void **state) {
         if (!blyt_can(c, BLY_CAN_REMOVE))
             continue;
         life l = {.c = c, .universe = steps / 50, .rng = 5};
-        uint64_t capacity = blyt_is(c, BLYT_SLOTS) ? 4 * l.universe : l.universe;
+        uint64_t capacity = blyt_can(c, BLY_LIMITS_COPIES) ? 4 * l.universe : l.universe;
         bly_filter *empty = blyt_create(c, capacity, 0.01, 1);
         bly_stats s;
         l.f = blyt_create(c, capacity, 0.01, 1);

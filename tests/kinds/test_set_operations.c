@@ -348,14 +348,15 @@ static void mismatches_are_refused(void **state) {
     blyt_list none = {0}, l = blyt_list_of(KEYS_DECIMAL, 0, 500);
     (void)state;
     FOR_EACH_CASE(c) {
-        const blyt_case *next = c + 1 < blyt_cases + COUNT_OF(blyt_cases) ? c + 1 : c - 1;
+        const size_t number = (size_t)(c - blyt_case_at(0));
+        const blyt_case *next = blyt_case_at(number + 1) ? c + 1 : c - 1;
         bly_filter *f = blyt_create(c, 1000, 0.01, 0), *other[5] = {0}, *copy = NULL;
         bly_spec spec = blyt_spec(c, 1000, 0.01);
         assert_ok(bly_filter_clone(f, NULL, &copy));
         other[0] = blyt_create(c, 1000, 0.01, 1);
         l.n = 500;
         other[1] = blyt_full(c, 0.001, 0, &l);
-        other[2] = blyt_create(c == blyt_cases ? c + 1 : blyt_cases, 1000, 0.01, 0);
+        other[2] = blyt_create(blyt_case_at(number == 0), 1000, 0.01, 0);
         other[4] = blyt_create(next, 1000, 0.01, 0);
         assert_ok(bly_hasher_init(&spec.hasher, BLY_HASH_XXH64, 0));
         other[3] = blyt_filled(&spec, &none);

@@ -84,7 +84,7 @@ static void more_bytes_than_size_t_counts(void **state) {
              keys += 1000000000) {
             bly_spec spec = blyt_spec(c, keys, 0.1);
             bly_filter *f = NULL;
-            spec.first_share = blyt_is(c, BLYT_LEVELS) ? 0.9 : 0;
+            spec.first_share = blyt_can(c, BLY_HAS_LEVELS) ? 0.9 : 0;
             assert_int_equal(bly_filter_create(&spec, &f), BLY_ENOMEM);
             assert_null(f);
         }
@@ -104,7 +104,7 @@ static void more_keys_and_bits_than_32_bits_count(void **state) {
         bly_spec spec = blyt_spec(c, 5000000000, 0.5);
         bly_filter *f = NULL;
         spec.allocator = &a;
-        spec.first_share = blyt_is(c, BLYT_LEVELS) ? 0.9 : 0;
+        spec.first_share = blyt_can(c, BLY_HAS_LEVELS) ? 0.9 : 0;
         bly_status status = bly_filter_create(&spec, &f);
         if (SIZE_MAX == UINT32_MAX && status == BLY_ENOMEM)
             continue; /* more bytes than such a machine can have */

@@ -8,8 +8,8 @@ static void test_every_kind_is_listed(void **state) {
     (void)state;
     for (int code = 0; code < 256; code++) {
         bool listed = false;
-        for (size_t i = 0; i < SHAPES; i++)
-            listed = listed || (int)shapes[i].kind == code;
+        for (size_t i = 0; i < shape_count(); i++)
+            listed = listed || (int)shape_at(i).kind == code;
         assert_int_equal(listed, bly_kind_name((bly_kind)code) != NULL);
     }
 }
@@ -58,17 +58,17 @@ static void round_trip(bly_filter *f) {
 
 static void test_round_trip(void **state) {
     (void)state;
-    for (size_t i = 0; i < SHAPES; i++) {
+    for (size_t i = 0; i < shape_count(); i++) {
         for (int keys = 0; keys <= 60; keys += 30) {
-            bly_filter *f = filled(shapes[i], NULL, keys);
+            bly_filter *f = filled(shape_at(i), NULL, keys);
             assert_true(contains_all(f, keys));
             round_trip(f);
-            bly_filter *g = filled(shapes[i], NULL, 40);
+            bly_filter *g = filled(shape_at(i), NULL, 40);
             /* A filter may have grown or turned further than the other. */
             bly_status alike = bly_filter_compatible(f, g);
-            if (shape_can(shapes[i], BLY_CAN_UNION))
+            if (shape_can(shape_at(i), BLY_CAN_UNION))
                 assert_int_equal(bly_filter_union(f, g), alike);
-            if (shape_can(shapes[i], BLY_CAN_INTERSECT))
+            if (shape_can(shape_at(i), BLY_CAN_INTERSECT))
                 assert_int_equal(bly_filter_intersect(f, g), bly_filter_compatible(f, g));
             round_trip(f);
             bly_filter_destroy(f);
@@ -81,8 +81,8 @@ static void test_round_trip(void **state) {
 /* Bytes may lie anywhere in memory. */
 static void test_any_address(void **state) {
     (void)state;
-    for (size_t i = 0; i < SHAPES; i++) {
-        bly_filter *f = filled(shapes[i], NULL, 30), *g;
+    for (size_t i = 0; i < shape_count(); i++) {
+        bly_filter *f = filled(shape_at(i), NULL, 30), *g;
         blyt_buffer im = blyt_write(f);
         uint8_t *moved = malloc(im.size + 1);
         assert_non_null(moved);
@@ -102,7 +102,7 @@ static void test_every_hash(void **state) {
         bly_hasher hasher;
         if (bly_hasher_init(&hasher, (bly_hash_id)id, 0x1234567890abcdef) != BLY_OK)
             continue;
-        bly_filter *f = filled(shapes[0], &hasher, 40);
+        bly_filter *f = filled(shape_at(0), &hasher, 40);
         round_trip(f);
         bly_filter_destroy(f);
     }
@@ -110,12 +110,12 @@ static void test_every_hash(void **state) {
 
 static void test_sharing_is_chosen_when_opened(void **state) {
     (void)state;
-    for (size_t i = 0; i < SHAPES; i++) {
-        bly_filter *f = filled(shapes[i], NULL, 30), *g;
+    for (size_t i = 0; i < shape_count(); i++) {
+        bly_filter *f = filled(shape_at(i), NULL, 30), *g;
         blyt_buffer im = blyt_write(f);
         for (int s = BLY_EXCLUSIVE; s <= BLY_SHARED_ONCE; s++) {
             const bly_open_options o = {.sharing = (bly_sharing)s};
-            if (s != BLY_EXCLUSIVE && !shape_can(shapes[i], BLY_CAN_SHARE)) {
+            if (s != BLY_EXCLUSIVE && !shape_can(shape_at(i), BLY_CAN_SHARE)) {
                 assert_refused_unmapped(im, &o, BLY_EUNSUPPORTED);
                 continue;
             }
@@ -134,12 +134,12 @@ static void test_sharing_is_chosen_when_opened(void **state) {
 
 static void test_info(void **state) {
     (void)state;
-    for (size_t i = 0; i < SHAPES; i++) {
-        bly_filter *f = filled(shapes[i], NULL, 30);
+    for (size_t i = 0; i < shape_count(); i++) {
+        bly_filter *f = filled(shape_at(i), NULL, 30);
         blyt_buffer im = blyt_write(f);
         bly_file_info info;
-        bool planned = shapes[i].hashes == 0;
-        bly_geometry g = planned ? bly_filter_geometry(f) : shapes[i];
+        bool planned = shape_at(i).hashes == 0;
+        bly_geometry g = planned ? bly_filter_geometry(f) : shape_at(i);
         assert_int_equal(bly_file_info_parse(im.data, HEADER - 1, &info), BLY_ECORRUPT);
         assert_ok(bly_file_info_parse(im.data, HEADER, &info));
         assert_int_equal(info.geometry.kind, g.kind);
@@ -269,8 +269,8 @@ static void test_keyed(void **state) {
         skip();
     assert_ok(bly_hasher_keyed(&wrong, other));
     assert_ok(bly_hasher_init(&plain, BLY_HASH_XXH3, right.seed));
-    for (size_t i = 0; i < SHAPES; i++) {
-        bly_filter *f = filled(shapes[i], &right, 40), *g;
+    for (size_t i = 0; i < shape_count(); i++) {
+        bly_filter *f = filled(shape_at(i), &right, 40), *g;
         bly_file_info info;
         blyt_buffer im = blyt_write(f);
         for (size_t from = 0; from + 8 <= im.size; from++) {
@@ -302,8 +302,8 @@ static void test_custom(void **state) {
     (void)state;
     bly_hasher right = custom_hasher(5), wrong = custom_hasher(6), plain;
     assert_ok(bly_hasher_init(&plain, BLY_HASH_FNV1A, 5));
-    for (size_t i = 0; i < SHAPES; i++) {
-        bly_filter *f = filled(shapes[i], &right, 40), *g;
+    for (size_t i = 0; i < shape_count(); i++) {
+        bly_filter *f = filled(shape_at(i), &right, 40), *g;
         blyt_buffer im = blyt_write(f);
         assert_refused(im, NULL, BLY_EHASHER);
         assert_refused(im, &(bly_open_options){.hasher = &wrong}, BLY_EHASHER);
@@ -324,7 +324,7 @@ static void test_expected_hasher(void **state) {
     assert_ok(bly_hasher_init(&right, BLY_HASH_XXH3, 0x5eed));
     assert_ok(bly_hasher_init(&seed, BLY_HASH_XXH3, 0));
     assert_ok(bly_hasher_init(&id, BLY_HASH_XXH64, 0x5eed));
-    bly_filter *f = filled(shapes[0], NULL, 40), *g;
+    bly_filter *f = filled(shape_at(0), NULL, 40), *g;
     blyt_buffer im = blyt_write(f);
     assert_refused(im, &(bly_open_options){.hasher = &seed}, BLY_EHASHER);
     assert_refused(im, &(bly_open_options){.hasher = &id}, BLY_EHASHER);
@@ -372,9 +372,9 @@ static void out_of_memory(bly_geometry shape, bly_sharing sharing) {
 
 static void test_out_of_memory(void **state) {
     (void)state;
-    out_of_memory(shapes[0], BLY_SHARED);
-    for (size_t i = 0; i < SHAPES; i++)
-        out_of_memory(shapes[i], BLY_EXCLUSIVE);
+    out_of_memory(shape_at(0), BLY_SHARED);
+    for (size_t i = 0; i < shape_count(); i++)
+        out_of_memory(shape_at(i), BLY_EXCLUSIVE);
 }
 
 typedef struct fussy_sink {
@@ -411,8 +411,8 @@ static void test_sinks(void **state) {
     sink_everywhere((bly_geometry){BLY_SPLIT512, 8, 40001, 0});
     sink_everywhere((bly_geometry){BLY_SCALABLE, 0, 1000000, 0});
     sink_everywhere((bly_geometry){BLY_SCALABLE, 0, 2, 0});
-    for (size_t i = 0; i < SHAPES; i++)
-        sink_everywhere(shapes[i]);
+    for (size_t i = 0; i < shape_count(); i++)
+        sink_everywhere(shape_at(i));
 }
 
 int main(void) {

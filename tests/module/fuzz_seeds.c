@@ -77,8 +77,8 @@ static void keep_staged_file(const bly_filter *f, const bly_filter *serving) {
 
 static void keep_shapes(void) {
     bly_filter *last = NULL;
-    for (size_t i = 0; i < SHAPES; i++) {
-        bly_filter *f = filled(shapes[i], NULL, 40);
+    for (size_t i = 0; i < shape_count(); i++) {
+        bly_filter *f = filled(shape_at(i), NULL, 40);
         keep_filter(f, face_of(f));
         if (i % 4 == 0)
             keep_staged_file(f, i % 8 ? last : NULL);

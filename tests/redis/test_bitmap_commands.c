@@ -56,26 +56,31 @@ static void assert_identity(const bly_bitmap_command *c, size_t i, const bly_bit
     assert_memory_equal(c->args[i].data, head, BLYI_BITMAP_IDENTITY);
 }
 
+static void check_create(const bly_bitmap *b, bly_bytes name, uint32_t s) {
+    char key[64];
+    uint8_t head[BLY_BITMAP_HEAD];
+    bly_bitmap_command *c;
+    (void)bly_bitmap_key(b, name, s, key, sizeof key);
+    assert_ok(bly_bitmap_create(b, name, s, 1700000000000, &c));
+    assert_script(c, BLYI_SCRIPT_CREATE, 1, true, 8);
+    assert_arg(c, 3, key);
+    blyi_bitmap_head_encode(b, s, false, head);
+    assert_int_equal(head[BLYI_BITMAP_STATE_AT], s > 0);
+    assert_int_equal(c->args[4].size, sizeof head);
+    assert_memory_equal(c->args[4].data, head, sizeof head);
+    assert_arg(c, 5, s < 2 ? "10816" : "10752"); /* 334 or 332 blocks of 32 bytes, and 128 */
+    assert_arg(c, 6, "1700000000000");
+    assert_arg(c, 7, s == 0 ? "32384" : s == 1 ? "10816" : "10752"); /* the first: of all */
+    bly_bitmap_command_free(c);
+}
+
 static void test_life_of_a_shard(void **state) {
     (void)state;
     const bly_bitmap b = blyt_golden_bitmap();
     const bly_bytes name = blyt_text("crawl:seen");
     for (uint32_t s = 0; s < b.shards; s++) {
-        char key[64];
-        uint8_t head[BLY_BITMAP_HEAD];
         bly_bitmap_command *c;
-        (void)bly_bitmap_key(&b, name, s, key, sizeof key);
-        assert_ok(bly_bitmap_create(&b, name, s, 1700000000000, &c));
-        assert_script(c, BLYI_SCRIPT_CREATE, 1, true, 8);
-        assert_arg(c, 3, key);
-        blyi_bitmap_head_encode(&b, s, false, head);
-        assert_int_equal(head[BLYI_BITMAP_STATE_AT], s > 0);
-        assert_int_equal(c->args[4].size, sizeof head);
-        assert_memory_equal(c->args[4].data, head, sizeof head);
-        assert_arg(c, 5, s < 2 ? "10816" : "10752"); /* 334 or 332 blocks of 32 bytes, and 128 */
-        assert_arg(c, 6, "1700000000000");
-        assert_arg(c, 7, s == 0 ? "32384" : s == 1 ? "10816" : "10752"); /* the first: of all */
-        bly_bitmap_command_free(c);
+        check_create(&b, name, s);
 
         assert_ok(bly_bitmap_expire(&b, name, s, UINT64_MAX, &c));
         assert_script(c, BLYI_SCRIPT_EXPIRE, 1, true, 6);
@@ -93,6 +98,12 @@ static void test_life_of_a_shard(void **state) {
         assert_identity(c, 4, &b, s);
         bly_bitmap_command_free(c);
     }
+}
+
+static void test_life_of_a_filter(void **state) {
+    (void)state;
+    const bly_bitmap b = blyt_golden_bitmap();
+    const bly_bytes name = blyt_text("crawl:seen");
     bly_bitmap_command *c;
     assert_ok(bly_bitmap_complete(&b, name, &c));
     assert_script(c, BLYI_SCRIPT_COMPLETE, 1, true, 5);
@@ -128,58 +139,71 @@ static void test_alone_is_complete(void **state) {
     bly_bitmap_command_free(c);
 }
 
-/* Only the last landing replaces in one step; before it, what is there is parked. */
-static void test_landing(void **state) {
+/* `replace`: 0 when nothing may be replaced, 1 when any filter may, 2 when only `old` may. */
+static void check_commit(const bly_bitmap *b, const bly_bitmap *old, uint32_t s, unsigned replace) {
+    const bly_bytes name = blyt_text("crawl:seen");
+    char key[64], arrival[64], parked[64];
+    const blyi_commit how = {.count = 0x0102,
+                             .expire_at = 5,
+                             .replace = replace > 0,
+                             .old = replace > 1 ? old : NULL};
+    const bool parks = s > 0 && replace > 0;
+    const size_t at = parks ? 6 : 5;
+    bly_bitmap_command *c;
+    (void)bly_bitmap_key(b, name, s, key, sizeof key);
+    (void)blyi_bitmap_staging_key(b, name, s, arrival, sizeof arrival);
+    (void)blyi_bitmap_parking_key(b, name, s, parked, sizeof parked);
+    assert_ok(blyi_bitmap_commit(b, name, s, &how, &c));
+    assert_script(c, BLYI_SCRIPT_COMMIT, parks ? 3 : 2, true, at + 5);
+    assert_arg(c, 3, arrival);
+    assert_arg(c, 4, key);
+    if (parks)
+        assert_arg(c, 5, parked);
+    assert_identity(c, at, b, s);
+    assert_int_equal(c->args[at + 1].size, 9);
+    assert_memory_equal(c->args[at + 1].data, "\2\1\0\0\0\0\0\0\1", 9);
+    assert_arg(c, at + 2, "5");
+    assert_arg(c, at + 3, replace ? "1" : "0");
+    if (replace > 1 && s < old->shards)
+        assert_identity(c, at + 4, old, s);
+    else
+        assert_arg(c, at + 4, "");
+    bly_bitmap_command_free(c);
+}
+
+static void check_rollback(const bly_bitmap *b, uint32_t s, bool lasting) {
+    const bly_bytes name = blyt_text("crawl:seen");
+    char key[64], parked[64];
+    bly_bitmap_command *c;
+    (void)bly_bitmap_key(b, name, s, key, sizeof key);
+    (void)blyi_bitmap_parking_key(b, name, s, parked, sizeof parked);
+    assert_ok(blyi_bitmap_rollback(b, name, s, lasting, &c));
+    assert_script(c, BLYI_SCRIPT_ROLLBACK, 2, true, 7);
+    assert_arg(c, 3, parked);
+    assert_arg(c, 4, key);
+    assert_identity(c, 5, b, s);
+    assert_arg(c, 6, lasting ? "1" : "0");
+    bly_bitmap_command_free(c);
+
+    assert_ok(blyi_bitmap_drop_parked(b, name, s, &c));
+    assert_int_equal(c->count, 2);
+    assert_arg(c, 0, "UNLINK");
+    assert_arg(c, 1, parked);
+    assert_true(c->writes && c->script.size == 0);
+    bly_bitmap_command_free(c);
+}
+
+/* Only the last commit replaces in one step; before it, what is there is parked. */
+static void test_commit_and_rollback(void **state) {
     (void)state;
     const bly_bitmap b = blyt_golden_bitmap();
-    const bly_bytes name = blyt_text("crawl:seen");
     bly_bitmap old = b;
     old.stamp = 7;
     old.shards = 2;
     for (uint32_t s = 0; s < b.shards; s++)
         for (unsigned replace = 0; replace < 3; replace++) {
-            char key[64], arrival[64], parked[64];
-            const blyi_commit how = {.count = 0x0102,
-                                     .expire_at = 5,
-                                     .replace = replace > 0,
-                                     .old = replace > 1 ? &old : NULL};
-            const bool parks = s > 0 && replace > 0;
-            const size_t at = parks ? 6 : 5;
-            bly_bitmap_command *c;
-            (void)bly_bitmap_key(&b, name, s, key, sizeof key);
-            (void)blyi_bitmap_staging_key(&b, name, s, arrival, sizeof arrival);
-            (void)blyi_bitmap_parking_key(&b, name, s, parked, sizeof parked);
-            assert_ok(blyi_bitmap_commit(&b, name, s, &how, &c));
-            assert_script(c, BLYI_SCRIPT_COMMIT, parks ? 3 : 2, true, at + 5);
-            assert_arg(c, 3, arrival);
-            assert_arg(c, 4, key);
-            if (parks)
-                assert_arg(c, 5, parked);
-            assert_identity(c, at, &b, s);
-            assert_int_equal(c->args[at + 1].size, 9);
-            assert_memory_equal(c->args[at + 1].data, "\2\1\0\0\0\0\0\0\1", 9);
-            assert_arg(c, at + 2, "5");
-            assert_arg(c, at + 3, replace ? "1" : "0");
-            if (replace > 1 && s < old.shards)
-                assert_identity(c, at + 4, &old, s);
-            else
-                assert_arg(c, at + 4, "");
-            bly_bitmap_command_free(c);
-
-            assert_ok(blyi_bitmap_rollback(&b, name, s, replace == 1, &c));
-            assert_script(c, BLYI_SCRIPT_ROLLBACK, 2, true, 7);
-            assert_arg(c, 3, parked);
-            assert_arg(c, 4, key);
-            assert_identity(c, 5, &b, s);
-            assert_arg(c, 6, replace == 1 ? "1" : "0");
-            bly_bitmap_command_free(c);
-
-            assert_ok(blyi_bitmap_drop_parked(&b, name, s, &c));
-            assert_int_equal(c->count, 2);
-            assert_arg(c, 0, "UNLINK");
-            assert_arg(c, 1, parked);
-            assert_true(c->writes && c->script.size == 0);
-            bly_bitmap_command_free(c);
+            check_commit(&b, &old, s, replace);
+            check_rollback(&b, s, replace == 1);
         }
 }
 
@@ -302,8 +326,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_digests),
         cmocka_unit_test(test_life_of_a_shard),
+        cmocka_unit_test(test_life_of_a_filter),
         cmocka_unit_test(test_alone_is_complete),
-        cmocka_unit_test(test_landing),
+        cmocka_unit_test(test_commit_and_rollback),
         cmocka_unit_test(test_a_whole_filter_on_its_way),
         cmocka_unit_test(test_bytes_that_a_shard_does_not_have),
         cmocka_unit_test(test_commands_that_cannot_be),

@@ -104,69 +104,70 @@ static void test_tls(void **state) {
     bly_redis_url_free(&u);
 }
 
+static const struct {
+    const char *text, *why; /* a word of the reason */
+} bad_addresses[] = {
+    {"", "begins with"},
+    {"host:6379/key", "begins with"},
+    {"http://h/k", "begins with"},
+    {"redi://h", "begins with"},
+    {"://h", "begins with"},
+    {"redis:/h", "begins with"},
+    {"redis://h:0/k", "port"},
+    {"redis://h:65536/k", "port"},
+    {"redis://h:99999999999/k", "port"},
+    {"redis://h:/k", "port"},
+    {"redis://h:x/k", "port"},
+    {"redis://h:+1/k", "port"},
+    {"redis://::1/k", "brackets"},
+    {"redis://[::1/k", "brackets"},
+    {"redis://[::1]x/k", "brackets"},
+    {"redis://me@h/k", "USER:PASSWORD"},
+    {"redis://h/k#x", "%23"},
+    {"redis://h/2147483648/k", "database"},
+    {"redis://h/99999999999/k", "database"},
+    {"redis://h/k?db=x", "database"},
+    {"redis://h/k?db=", "database"},
+    {"redis://h/k?db", "only db="},
+    {"redis://h/k?color=red", "only db="},
+    {"redis://h/k?cacert=a", "rediss://"},
+    {"unix:///s?insecure=1", "rediss://"},
+    {"rediss://h/k?cacert=a&cacert=b", "twice"},
+    {"rediss://h/k?insecure=1&insecure=1", "twice"},
+    {"rediss://h/k?insecure=yes", "only be 1"},
+    {"rediss://h/k?insecure=", "only be 1"},
+    {"rediss://h/k?cacert=", "missing"},
+    {"rediss://h/k?cert=a", "go together"},
+    {"rediss://h/k?certkey=a", "go together"},
+    {"rediss://h/k?servername=a%00b", "%00"},
+    {"redis://h/2/k?db=3", "twice"},
+    {"redis://h/k?key=l", "twice"},
+    {"redis://h?key=k&key=l", "twice"},
+    {"redis://h/%", "hexadecimal"},
+    {"redis://h/%4", "hexadecimal"},
+    {"redis://h/%4g", "hexadecimal"},
+    {"redis://h/%g4", "hexadecimal"},
+    {"redis://h%00/k", "%00"},
+    {"redis://:a%00@h/k", "%00"},
+    {"redis://a%00:b@h/k", "%00"},
+    {"unix:///a%00b", "%00"},
+    {"unix://", "slash"},
+    {"unix:///", "slash"},
+    {"unix://a/b", "slash"},
+    {"unix://u:p@h/b", "slash"},
+};
+
 static void test_what_is_no_address(void **state) {
     (void)state;
-    static const struct {
-        const char *text, *why; /* a word of the reason */
-    } bad[] = {
-        {"", "begins with"},
-        {"host:6379/key", "begins with"},
-        {"http://h/k", "begins with"},
-        {"redi://h", "begins with"},
-        {"://h", "begins with"},
-        {"redis:/h", "begins with"},
-        {"redis://h:0/k", "port"},
-        {"redis://h:65536/k", "port"},
-        {"redis://h:99999999999/k", "port"},
-        {"redis://h:/k", "port"},
-        {"redis://h:x/k", "port"},
-        {"redis://h:+1/k", "port"},
-        {"redis://::1/k", "brackets"},
-        {"redis://[::1/k", "brackets"},
-        {"redis://[::1]x/k", "brackets"},
-        {"redis://me@h/k", "USER:PASSWORD"},
-        {"redis://h/k#x", "%23"},
-        {"redis://h/2147483648/k", "database"},
-        {"redis://h/99999999999/k", "database"},
-        {"redis://h/k?db=x", "database"},
-        {"redis://h/k?db=", "database"},
-        {"redis://h/k?db", "only db="},
-        {"redis://h/k?color=red", "only db="},
-        {"redis://h/k?cacert=a", "rediss://"},
-        {"unix:///s?insecure=1", "rediss://"},
-        {"rediss://h/k?cacert=a&cacert=b", "twice"},
-        {"rediss://h/k?insecure=1&insecure=1", "twice"},
-        {"rediss://h/k?insecure=yes", "only be 1"},
-        {"rediss://h/k?insecure=", "only be 1"},
-        {"rediss://h/k?cacert=", "missing"},
-        {"rediss://h/k?cert=a", "go together"},
-        {"rediss://h/k?certkey=a", "go together"},
-        {"rediss://h/k?servername=a%00b", "%00"},
-        {"redis://h/2/k?db=3", "twice"},
-        {"redis://h/k?key=l", "twice"},
-        {"redis://h?key=k&key=l", "twice"},
-        {"redis://h/%", "hexadecimal"},
-        {"redis://h/%4", "hexadecimal"},
-        {"redis://h/%4g", "hexadecimal"},
-        {"redis://h/%g4", "hexadecimal"},
-        {"redis://h%00/k", "%00"},
-        {"redis://:a%00@h/k", "%00"},
-        {"redis://a%00:b@h/k", "%00"},
-        {"unix:///a%00b", "%00"},
-        {"unix://", "slash"},
-        {"unix:///", "slash"},
-        {"unix://a/b", "slash"},
-        {"unix://u:p@h/b", "slash"},
-    };
-    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+    for (size_t i = 0; i < COUNT_OF(bad_addresses); i++) {
         bly_redis_url u;
         const char *why = NULL;
-        assert_int_equal(bly_redis_url_parse(bad[i].text, &why, &u), BLY_EINVAL);
+        assert_int_equal(bly_redis_url_parse(bad_addresses[i].text, &why, &u), BLY_EINVAL);
         assert_non_null(why);
-        if (!strstr(why, bad[i].why))
-            fail_msg("'%s' is refused because: %s", bad[i].text, why);
+        if (!strstr(why, bad_addresses[i].why))
+            fail_msg("'%s' is refused because: %s", bad_addresses[i].text, why);
         assert_null(u.block);
-        assert_int_equal(bly_redis_url_parse(bad[i].text, NULL, &u), BLY_EINVAL);
+        assert_int_equal(bly_redis_url_parse(bad_addresses[i].text, NULL, &u), BLY_EINVAL);
     }
 }
 

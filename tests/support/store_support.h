@@ -15,12 +15,12 @@
 
 enum { HEADER = 64, PAGE = 4096 };
 
-/* One or more of every kind (test_store.c sees that none is missing); sizes that do and do not fill
- * their last 64 bytes. Without a number of hashes, the size is how many keys it is planned for, and
- * a detail of 1 asks for more than fresh keys: copies of one, or an overlay of all parts. The
- * smaller scalable filter grows with the keys that tests add, and the smaller window forgets some.
- */
-static const bly_geometry shapes[] = {
+/* Sizes that do and do not fill their last 64 bytes. Without a number of hashes, the size is the
+ * number of keys that the filter is planned for, and a detail of 1 means more than fresh keys:
+ * copies of one, or an overlay of all parts. The smaller scalable filter grows with the keys that
+ * tests add, and the smaller window forgets some. Kinds that are not listed get a planned shape
+ * (shape_at). */
+static const bly_geometry listed_shapes[] = {
     {BLY_CLASSIC, 7, 1000, 0, 0},
     {BLY_CLASSIC, 3, 64, 0, 0},
     {BLY_CLASSIC, 2, 67, BLY_FOLDABLE, 0},
@@ -68,7 +68,34 @@ static const bly_geometry shapes[] = {
     {BLY_HLL, 4, 16, 0, 0},
     {BLY_HLL, 7, 128, 0, 0},
 };
-enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+enum { UNLISTED_KEYS = 60 };
+
+static inline bool shape_is_listed(bly_kind kind) {
+    for (size_t i = 0; i < COUNT_OF(listed_shapes); i++)
+        if (listed_shapes[i].kind == kind)
+            return true;
+    return false;
+}
+
+/* Shape number i: one or more of every kind of the library. BLY_KIND_NONE past the last. */
+static inline bly_geometry shape_at(size_t i) {
+    if (i < COUNT_OF(listed_shapes))
+        return listed_shapes[i];
+    i -= COUNT_OF(listed_shapes);
+    bly_kind kind = BLY_KIND_NONE;
+    while ((kind = bly_kind_next(kind)) != BLY_KIND_NONE)
+        if (!shape_is_listed(kind) && i-- == 0)
+            break;
+    return (bly_geometry){.kind = kind, .size = UNLISTED_KEYS};
+}
+
+static inline size_t shape_count(void) {
+    size_t n = COUNT_OF(listed_shapes);
+    while (shape_at(n).kind != BLY_KIND_NONE)
+        n++;
+    return n;
+}
 
 static inline bool shape_can(bly_geometry shape, uint32_t what) {
     return (bly_kind_capabilities(shape.kind) & what) == what;
@@ -376,16 +403,35 @@ static inline void fix_sums(blyt_buffer im) {
     fix_header_sum(im.data);
 }
 
-/* Those of filters that are made of others. */
-static inline bool shape_is_nested(bly_geometry shape) {
-    return blyt_is(blyt_case_of(shape.kind), BLYT_NESTED);
+static inline bool file_is_nested(bly_kind kind) {
+    const bly_spec spec = bly_spec_for(kind, 10, 0.1);
+    bly_file_info info;
+    bly_filter *f = NULL;
+    if (!bly_kind_name(kind))
+        return false;
+    assert_ok(blyt_make(&spec, &f));
+    blyt_buffer im = blyt_write(f);
+    bool nested = bly_file_info_parse(im.data + HEADER, im.size - HEADER, &info) == BLY_OK;
+    free(im.data);
+    bly_filter_destroy(f);
+    return nested;
+}
+
+/* Whether the kind's files contain the files of levels or of parts. */
+static inline bool blyt_is_nested(bly_kind kind) {
+    static int known[256]; /* 0: not yet; else 1 or 2 */
+    if ((unsigned)kind >= COUNT_OF(known))
+        return false;
+    if (known[kind] == 0)
+        known[kind] = file_is_nested(kind) ? 2 : 1;
+    return known[kind] == 2;
 }
 
 /* And of its parts, as far as their headers can be believed. */
 static inline void fix_all_sums(blyt_buffer im) {
     bly_file_info info;
     size_t start = HEADER;
-    bool nested = shape_is_nested((bly_geometry){.kind = (bly_kind)im.data[5]});
+    bool nested = blyt_is_nested((bly_kind)im.data[5]);
     while (nested && im.size - start >= HEADER) {
         blyt_buffer part = {im.data + start, im.size - start};
         fix_header_sum(part.data);

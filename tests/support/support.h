@@ -1,7 +1,9 @@
-/* support.h - what the test programs share: a generator, key sets, the list of cases, and an
- * allocator that can be made to fail. Header only, so that each test stays one file. */
+/* support.h - what the test programs share: a generator, key sets, filters of every case (cases.h),
+ * and an allocator that can be made to fail. Header only, so that each test stays one file. */
 #ifndef BLYT_SUPPORT_H
 #define BLYT_SUPPORT_H
+
+#include "cases.h"
 
 #include <bloomery/bloomery.h>
 
@@ -22,7 +24,6 @@
 #endif
 #endif
 
-#define COUNT_OF(a)     (sizeof(a) / sizeof *(a))
 #define assert_ok(call) assert_int_equal(call, BLY_OK)
 
 /* Whether there is time for larger samples: tests called NAME_large are NAME with this variable. */
@@ -47,132 +48,10 @@ static inline uint64_t blyt_next(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* What a kind's capabilities do not say, and tests have to know. */
-enum {
-    BLYT_SLOTS = 1u << 0,    /* a slot for each copy of a key, and no other counts */
-    BLYT_LEVELS = 1u << 1,   /* made of levels: bly_filter_level is not the filter itself */
-    BLYT_NESTED = 1u << 2,   /* a file that contains files: of levels or of parts */
-    BLYT_GROWS = 1u << 3,    /* from a small capacity to any number of keys */
-    BLYT_BY_ORDER = 1u << 4, /* the same keys in another order may make another body */
-};
-
-/* Every layout and probe there is: one row at least for each kind of the library (test_kinds.c sees
- * that none is missing), and the only place where tests keep numbers of a kind. */
-typedef struct blyt_case {
-    const char *name;
-    bly_kind kind;
-    uint32_t options;
-    uint32_t counter_bits; /* of counting; 0: the default */
-    double finest;         /* the lowest rate it can be made for; 0: any */
-    uint64_t limit;        /* where keys share counters, the count at which one is stuck */
-    uint64_t counters;     /* and how many of them there are in each unit of the size */
-    uint32_t traits;
-} blyt_case;
-
-enum { BLYT_SCALABLE = BLYT_LEVELS | BLYT_NESTED | BLYT_GROWS };
-
-static const blyt_case blyt_cases[] = {
-    {"classic", BLY_CLASSIC, 0},
-    {"classic textbook", BLY_CLASSIC, BLY_TEXTBOOK},
-    {"partitioned", BLY_PARTITIONED, 0},
-    {"sbbf", BLY_SBBF, 0},
-    {"split512", BLY_SPLIT512, 0},
-    {"bb2x512", BLY_BB2X512, 0},
-    {"scalable", BLY_SCALABLE, 0, .traits = BLYT_SCALABLE},
-    {"window", BLY_WINDOW, 0},
-    {"cuckoo", BLY_CUCKOO, 0, .traits = BLYT_SLOTS},
-    {"growable-cuckoo", BLY_GROWABLE_CUCKOO, 0, .traits = BLYT_SLOTS | BLYT_GROWS | BLYT_BY_ORDER},
-    {"fuse", BLY_FUSE, 0},
-    {"ribbon", BLY_RIBBON, 0},
-    {"counting", BLY_COUNTING, 0, .limit = 15, .counters = 1},
-    {"counting of 2 bits", BLY_COUNTING, 0, 2, .limit = 3, .counters = 1},
-    {"counting of 8 bits", BLY_COUNTING, 0, 8, .limit = 255, .counters = 1},
-    {"counting of 16 bits", BLY_COUNTING, 0, 16, .limit = 65535, .counters = 1},
-    {"multilayer", BLY_MULTILAYER, 0, .limit = 65535, .counters = 320},
-    {"layered", BLY_LAYERED, 0, .limit = 8, .counters = 256},
-    {"overlay", BLY_OVERLAY, 0, .traits = BLYT_NESTED | BLYT_BY_ORDER},
-    {"hybrid", BLY_HYBRID, 0},
-    {"counts", BLY_COUNTS, 0},
-    {"hll", BLY_HLL, 0, 0, 0.003},
-    {"scalable-cuckoo", BLY_SCALABLE_CUCKOO, 0,
-     .traits = BLYT_SCALABLE | BLYT_SLOTS | BLYT_BY_ORDER},
-};
-
-/* The next case, or NULL. In the environment, BLYT_ONLY names the one case to look at, and
- * BLYT_VERBOSE has the cases named as they come. */
-static inline const blyt_case *blyt_following(const blyt_case *c) {
-    const char *only = getenv("BLYT_ONLY");
-    do {
-        c = c ? c + 1 : blyt_cases;
-        if (c == blyt_cases + COUNT_OF(blyt_cases))
-            return NULL;
-    } while (only && strcmp(only, c->name) != 0);
-    if (getenv("BLYT_VERBOSE"))
-        print_message("           %s\n", c->name);
-    return c;
-}
-
-#define FOR_EACH_CASE(c) for (const blyt_case *c = blyt_following(NULL); c; c = blyt_following(c))
-
-/* Those with all of these abilities. */
-static inline bool blyt_can(const blyt_case *c, uint32_t what) {
-    return (bly_kind_capabilities(c->kind) & what) == what;
-}
-
-/* Those in which every add stores a copy, to be removed one by one. (An overlay that can remove is
- * a set; a sketch that tells copies cannot remove.) */
-static inline bool blyt_stores_copies(const blyt_case *c) {
-    return blyt_can(c, BLY_CAN_REMOVE | BLY_TELLS_COPIES);
-}
-
-/* Those with all of these traits; an unknown kind, whose row is NULL, has none. */
-static inline bool blyt_is(const blyt_case *c, uint32_t traits) {
-    return c && (c->traits & traits) == traits;
-}
-
-/* The first row of a kind; NULL: there is none. */
-static inline const blyt_case *blyt_case_of(bly_kind kind) {
-    for (size_t i = 0; i < COUNT_OF(blyt_cases); i++)
-        if (blyt_cases[i].kind == kind)
-            return &blyt_cases[i];
-    return NULL;
-}
-
-/* Where keys share counters, the count at which one is stuck; UINT64_MAX where each key has its
- * own. */
-static inline uint64_t blyt_limit(const blyt_case *c) {
-    return c->limit ? c->limit : UINT64_MAX;
-}
-
 /* How many counters keys share, in such a filter. */
-static inline double blyt_counters(const blyt_case *c, const bly_filter *f) {
-    return (double)(bly_filter_geometry(f).size * c->counters);
-}
-
-/* How many copies of a key can be added and then removed again. */
-static inline uint64_t blyt_max_copies(const blyt_case *c) {
-    return blyt_stores_copies(c) ? blyt_limit(c) - 1 : 1;
-}
-
-/* Those for which the same keys make an equal filter, whatever was done in between, if no counter
- * got stuck on the way. */
-static inline bool blyt_is_canonical(const blyt_case *c) {
-    return !blyt_can(c, BLY_FORGETS) && !blyt_is(c, BLYT_BY_ORDER) &&
-           (!blyt_can(c, BLY_TELLS_COPIES) || blyt_stores_copies(c));
-}
-
-/* Those whose geometry is planned, and stays. */
-static inline bool blyt_plans(const blyt_case *c) {
-    bly_geometry g;
-    return bly_plan(c->kind, 100, 0.1, c->options, 64, &g) == BLY_OK;
-}
-
-/* Those whose keys set bits at random, and for good, so that the bits tell how many there are. */
-static inline bool blyt_sets_bits(const blyt_case *c) {
-    bly_geometry g;
-    if (blyt_can(c, BLY_CAN_REMOVE))
-        return false;
-    return bly_plan(c->kind, 100, 0.1, c->options, 64, &g) != BLY_OK || bly_plan_keys(&g, 0) == 0;
+static inline double blyt_counters(const bly_filter *f) {
+    const bly_geometry g = bly_filter_geometry(f);
+    return (double)bly_geometry_counters(&g);
 }
 
 /* For that rate, or as exact as the case can be. */
