@@ -433,7 +433,8 @@ static void op_bits(const slot *s) {
 
 /* An overlay over another filter, used while that is borrowed, and then as its own. */
 static void op_overlay(slot *s, const slot *base, program *p) {
-    bly_spec spec = {.changes = next_byte(p), .marker = next_byte(p) % 2 ? BLY_CLASSIC : BLY_KIND_NONE};
+    bly_spec spec = {.changes = next_byte(p),
+                     .marker = next_byte(p) % 2 ? BLY_CLASSIC : BLY_KIND_NONE};
     bly_filter *over, *own;
     bly_kind kind = bly_filter_geometry(base->filter).kind;
     bly_status status = bly_overlay_over(base->filter, &spec, &over);

@@ -143,10 +143,8 @@ static void test_alone_is_complete(void **state) {
 static void check_commit(const bly_bitmap *b, const bly_bitmap *old, uint32_t s, unsigned replace) {
     const bly_bytes name = blyt_text("crawl:seen");
     char key[64], arrival[64], parked[64];
-    const blyi_commit how = {.count = 0x0102,
-                             .expire_at = 5,
-                             .replace = replace > 0,
-                             .old = replace > 1 ? old : NULL};
+    const blyi_commit how = {
+        .count = 0x0102, .expire_at = 5, .replace = replace > 0, .old = replace > 1 ? old : NULL};
     const bool parks = s > 0 && replace > 0;
     const size_t at = parks ? 6 : 5;
     bly_bitmap_command *c;

@@ -1,5 +1,5 @@
-/* test_bitmap_errors.c - the errors that servers of several versions answer with: what they mean for
- * a filter, and where a cluster's redirections point. */
+/* test_bitmap_errors.c - the errors that servers of several versions answer with: what they mean
+ * for a filter, and where a cluster's redirections point. */
 #include "redis/bitmap_support.h"
 
 /* As servers of several versions say it. */
