@@ -16,7 +16,7 @@
 static const struct {
     bly_kind kind;
     const char *form, *alone;
-} kinds[COUNTERS] = {
+} kinds[] = {
     {BLY_COUNTING, "1 fixed width", "gives a classic filter of its keys; the simplest to port"},
     {BLY_MULTILAYER, "2 variable length", "half of form 1; never full, hardly ever stuck"},
     {BLY_LAYERED, "3 layered", "its front is an sbbf file that others map while keys leave"},
@@ -25,6 +25,7 @@ static const struct {
     {BLY_HYBRID, "6 hybrid", "exact counts of any size, nothing stuck"},
     {BLY_SBBF, "none", "(for comparison)"},
 };
+_Static_assert(sizeof kinds / sizeof *kinds == COUNTERS, "bench.h says how many there are");
 
 static const double exponents[ZIPFS] = {0.8, 1.0, 1.2};
 static const bly_kind zipf_kinds[ZIPF_KINDS] = {BLY_HYBRID, BLY_COUNTING, BLY_MULTILAYER,
