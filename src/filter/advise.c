@@ -17,10 +17,10 @@
 typedef struct row {
     bly_kind kind;
     uint32_t wants; /* needs without which the row does not count */
-    double least;   /* rates below this are for the rows that follow */
-    bly_kind beats; /* counts only where it is smaller than this one, if it can be had */
+    double min_fpr; /* rates below this are for the rows that follow */
+    bly_kind beats; /* counts only where it is smaller than this kind, if that one can be had */
     const char *reason;
-    bly_kind too; /* and than this one */
+    bly_kind beats_too; /* a second such kind */
 } row;
 
 static const row rows[] = {
@@ -69,7 +69,7 @@ static const row rows[] = {
 typedef struct need {
     uint32_t flag;
     uint32_t capability; /* BLY_CAN_*, or 0 */
-    const char *it, *none, *unasked;
+    const char *kind_lacks, *all_lack, *kind_requires;
 } need;
 
 static const need demands[] = {
@@ -96,10 +96,10 @@ static const char *unmet_need(const blyi_kind *k, uint32_t flags) {
         return k->never_advised;
     for (size_t i = 0; i < DEMANDS; i++)
         if (demands[i].flag & flags & ~k->meets && !(demands[i].capability & can))
-            return demands[i].it;
+            return demands[i].kind_lacks;
     for (size_t i = 0; i < DEMANDS; i++)
         if (demands[i].flag & k->requires & ~flags)
-            return demands[i].unasked;
+            return demands[i].kind_requires;
     return NULL;
 }
 
@@ -119,8 +119,9 @@ const char *bly_advise_why_not(bly_kind kind, const bly_needs *needs) {
     if (any_kind_meets(needs->flags))
         return NULL;
     for (size_t i = 0; i < DEMANDS; i++)
-        if (demands[i].none && demands[i].flag & needs->flags && !any_kind_meets(demands[i].flag))
-            return demands[i].none;
+        if (demands[i].all_lack && demands[i].flag & needs->flags &&
+            !any_kind_meets(demands[i].flag))
+            return demands[i].all_lack;
     return "no kind of this version does all of that at once";
 }
 
@@ -153,13 +154,13 @@ bly_status bly_advise(const bly_needs *needs, bly_advice *out) {
         const row *r = &rows[i];
         bly_advice a;
         /* A rate that is given need not be computed to pass a row over. */
-        if ((needs->flags & r->wants) != r->wants || (needs->fpr != 0 && needs->fpr < r->least))
+        if ((needs->flags & r->wants) != r->wants || (needs->fpr != 0 && needs->fpr < r->min_fpr))
             continue;
         bly_status fits = bly_advise_kind(r->kind, needs, &a);
         if (fits == BLY_OK &&
-            !(is_better_than(&a, r->beats, needs) && is_better_than(&a, r->too, needs)))
+            !(is_better_than(&a, r->beats, needs) && is_better_than(&a, r->beats_too, needs)))
             continue;
-        if (fits == BLY_OK && a.needs.fpr >= r->least) {
+        if (fits == BLY_OK && a.needs.fpr >= r->min_fpr) {
             *out = a;
             out->reason = r->reason;
             return BLY_OK;

@@ -43,8 +43,6 @@ LENGTH_REASON = re.compile(r"(?:/\*|#|\*) Length: \S")
 # Words that must not be part of a name, in small and capital letters, and those that only limits use.
 WORDS = {"hunch", "haunt", "desk", "seat", "errand", "card", "talk", "lone", "sees"}
 CAPITAL_WORDS = {"MOST", "LEAST"}
-# Public names, which change with the interface and not before.
-PUBLIC_NAMES = {"BLY_BITMAP_MOST_BYTES", "BLY_BITMAP_MOST_SHARDS"}
 
 # Where #if may choose a platform or an optional package.
 CONDITIONS = {
@@ -210,8 +208,6 @@ def parts_of(name):
 
 @functools.lru_cache(maxsize=None)
 def bad_word(name):
-    if name in PUBLIC_NAMES:
-        return None
     return next((p for p in parts_of(name) if p.lower() in WORDS or p in CAPITAL_WORDS), None)
 
 

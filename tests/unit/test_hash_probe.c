@@ -4,7 +4,7 @@
 
 #include "simd/kernels.h"
 
-enum { BYTES = 64 * 64, FAR = 5 << 20, MAX = 300, TURN = 70, LENGTHS = 5 };
+enum { BYTES = 64 * 64, FAR = 5 << 20, MAX = 300, WINDOW = 70, LENGTHS = 5 };
 
 static const uint64_t seeds[] = {0, 1, UINT64_C(0x9E3779B97F4A7C15), UINT64_MAX};
 
@@ -46,11 +46,11 @@ static void short_is_9_to_16(void **state) {
 
 typedef struct layout {
     unsigned shift, k;
-    blyi_contains_blocks_fn probe;
-    blyi_add_blocks_fn set;
-    blyi_hash_probe_fn has, put;
-    blyi_contains_key_fn *ask;
-    blyi_add_key_fn *tell;
+    blyi_contains_blocks_fn contains_blocks;
+    blyi_add_blocks_fn add_blocks;
+    blyi_hash_probe_fn contains_keys, add_keys;
+    blyi_contains_key_fn *contains_key;
+    blyi_add_key_fn *add_key;
 } layout;
 
 /* The loops of a table, and what scalar kernels say. */
@@ -92,9 +92,9 @@ static size_t length_of(size_t set, uint64_t random) {
 
 typedef struct scene {
     uint8_t blocks[2][BYTES] __attribute__((aligned(64)));
-    uint8_t bytes[TURN][MAX];
-    bly_bytes keys[TURN];
-    blyi_block_probe now[TURN], next[TURN]; /* in the window, and of the keys */
+    uint8_t bytes[WINDOW][MAX];
+    bly_bytes keys[WINDOW];
+    blyi_block_probe now[WINDOW], next[WINDOW]; /* in the window, and of the keys */
 } scene;
 
 static void set_scene(scene *sc, const layout *l, size_t set, uint64_t random,
@@ -102,7 +102,7 @@ static void set_scene(scene *sc, const layout *l, size_t set, uint64_t random,
     uint64_t blocks = BYTES >> l->shift;
     for (size_t i = 0; i < BYTES; i++)
         sc->blocks[0][i] = sc->blocks[1][i] = (uint8_t)(blyt_next(&random) | blyt_next(&random));
-    for (size_t i = 0; i < TURN; i++) {
+    for (size_t i = 0; i < WINDOW; i++) {
         size_t len = length_of(set, blyt_next(&random));
         for (size_t j = 0; j < len; j++)
             sc->bytes[i][j] = (uint8_t)blyt_next(&random);
@@ -113,30 +113,31 @@ static void set_scene(scene *sc, const layout *l, size_t set, uint64_t random,
         sc->now[i] = (blyi_block_probe){block << l->shift, blyt_next(&random)};
     }
     /* One whose bits are all there. */
-    l->set(sc->blocks[0], sc->now + 3, 1, l->k, NULL);
-    l->set(sc->blocks[1], sc->now + 3, 1, l->k, NULL);
+    l->add_blocks(sc->blocks[0], sc->now + 3, 1, l->k, NULL);
+    l->add_blocks(sc->blocks[1], sc->now + 3, 1, l->k, NULL);
 }
 
-/* n spots of the window take their turn. */
+/* Tests or adds n probes of the window, and locates the next n keys. */
 static void compare(scene *sc, const layout *l, const blyi_xxh3_secret *pad, size_t n, bool adds) {
     blyi_kernel_view in = {sc->blocks[1], BYTES, *pad};
-    uint8_t want[TURN] = {0}, got[TURN] = {0};
-    blyi_block_probe s[TURN];
+    uint8_t want[WINDOW] = {0}, got[WINDOW] = {0};
+    blyi_block_probe s[WINDOW];
     memcpy(s, sc->now, sizeof s);
     if (adds)
-        l->set(sc->blocks[0], sc->now, n, l->k, want);
+        l->add_blocks(sc->blocks[0], sc->now, n, l->k, want);
     else
-        l->probe(sc->blocks[0], sc->now, n, l->k, want);
+        l->contains_blocks(sc->blocks[0], sc->now, n, l->k, want);
     /* What is ahead is only asked for: here keys of other lengths, and none. */
-    const bly_bytes none[TURN] = {{NULL, 0}};
-    (adds ? l->put : l->has)(&in, sc->keys, n % 2 ? none : sc->keys + TURN - n, n, s, got);
-    assert_memory_equal(got, want, TURN);
+    const bly_bytes none[WINDOW] = {{NULL, 0}};
+    (adds ? l->add_keys : l->contains_keys)(&in, sc->keys, n % 2 ? none : sc->keys + WINDOW - n, n,
+                                            s, got);
+    assert_memory_equal(got, want, WINDOW);
     assert_memory_equal(sc->blocks[0], sc->blocks[1], BYTES);
     assert_memory_equal(s, sc->next, n * sizeof *s);
-    assert_memory_equal(s + n, sc->now + n, (TURN - n) * sizeof *s);
+    assert_memory_equal(s + n, sc->now + n, (WINDOW - n) * sizeof *s);
 }
 
-static void turns_are_tests(void **state) {
+static void every_kernel_answers_as_scalar_blocks_do(void **state) {
     static scene sc;
     (void)state;
     for (const blyi_kernels *const *t = blyi_kernels_list(); *t; t++) {
@@ -149,7 +150,7 @@ static void turns_are_tests(void **state) {
             bly_hasher hasher = hasher_of(seed);
             blyi_xxh3_secret pad;
             blyi_xxh3_secret_init(&pad, seed);
-            for (size_t n = 0; n <= TURN; n += n < 6 ? 1 : 16) {
+            for (size_t n = 0; n <= WINDOW; n += n < 6 ? 1 : 16) {
                 set_scene(&sc, &l[which], set, i + n, &hasher);
                 compare(&sc, &l[which], &pad, n, false);
                 compare(&sc, &l[which], &pad, n, true);
@@ -158,34 +159,34 @@ static void turns_are_tests(void **state) {
     }
 }
 
-/* In a field too large for the loop that counts on caches: keys find their spots, are added there,
- * and found. */
+/* In an array too large for the caches, where another loop runs: keys are located, added and found.
+ */
 static void compare_far(const layout *l, size_t set, uint8_t *blocks[2], scene *sc) {
     const bly_hasher hasher = hasher_of(5);
     blyi_kernel_view in = {.blocks = blocks[1], .bytes = FAR};
-    uint8_t want[TURN], got[TURN];
-    blyi_block_probe spots[TURN], s[TURN];
+    uint8_t want[WINDOW], got[WINDOW];
+    blyi_block_probe located[WINDOW], s[WINDOW];
     blyi_xxh3_secret_init(&in.secret, 5);
     set_scene(sc, l, set, set, &hasher);
-    for (size_t i = 0; i < TURN; i++) {
+    for (size_t i = 0; i < WINDOW; i++) {
         bly_hash h = bly_hash_key(&hasher, sc->keys[i].data, sc->keys[i].size);
-        spots[i] = blyi_block_probe_of(h, FAR >> l->shift, l->shift);
+        located[i] = blyi_block_probe_of(h, FAR >> l->shift, l->shift);
         s[i] = (blyi_block_probe){0, 0};
     }
-    l->has(&in, sc->keys, sc->keys, TURN, s, got);
-    assert_memory_equal(s, spots, sizeof s);
-    l->set(blocks[0], spots, TURN, l->k, want);
-    l->put(&in, sc->keys, sc->keys, TURN, s, got);
-    assert_memory_equal(got, want, TURN);
-    assert_memory_equal(s, spots, sizeof s);
-    for (size_t i = 0; i < TURN; i++)
+    l->contains_keys(&in, sc->keys, sc->keys, WINDOW, s, got);
+    assert_memory_equal(s, located, sizeof s);
+    l->add_blocks(blocks[0], located, WINDOW, l->k, want);
+    l->add_keys(&in, sc->keys, sc->keys, WINDOW, s, got);
+    assert_memory_equal(got, want, WINDOW);
+    assert_memory_equal(s, located, sizeof s);
+    for (size_t i = 0; i < WINDOW; i++)
         assert_memory_equal(blocks[0] + s[i].at, blocks[1] + s[i].at, (size_t)1 << l->shift);
-    l->has(&in, sc->keys, sc->keys, TURN, s, got);
-    memset(want, 1, TURN);
-    assert_memory_equal(got, want, TURN);
+    l->contains_keys(&in, sc->keys, sc->keys, WINDOW, s, got);
+    memset(want, 1, WINDOW);
+    assert_memory_equal(got, want, WINDOW);
 }
 
-static void far_turns_are_tests(void **state) {
+static void a_large_array_gives_the_same_answers(void **state) {
     static scene sc;
     (void)state;
     for (const blyi_kernels *const *t = blyi_kernels_list(); *t; t++) {
@@ -222,15 +223,15 @@ static void compare_asks(scene *sc, const layout *l, uint64_t seed) {
             alone[i] = key[i] = (uint8_t)blyt_next(&random);
         blyi_block_probe s =
             blyi_block_probe_of(bly_hash_key(&hasher, key, len), BYTES >> l->shift, l->shift);
-        bool there = l->probe(in.blocks, &s, 1, l->k, NULL) != 0;
-        assert_int_equal(l->ask(&in, key, len), there);
-        assert_int_equal(l->ask(&in, alone, len), there);
+        bool there = l->contains_blocks(in.blocks, &s, 1, l->k, NULL) != 0;
+        assert_int_equal(l->contains_key(&in, key, len), there);
+        assert_int_equal(l->contains_key(&in, alone, len), there);
         absent += !there;
-        assert_int_equal(l->tell(&in, key, len), !there);
-        assert_true(l->ask(&in, key, len));
-        assert_false(l->tell(&in, alone, len));
+        assert_int_equal(l->add_key(&in, key, len), !there);
+        assert_true(l->contains_key(&in, key, len));
+        assert_false(l->add_key(&in, alone, len));
         free(alone);
-        l->set(sc->blocks[1], &s, 1, l->k, NULL);
+        l->add_blocks(sc->blocks[1], &s, 1, l->k, NULL);
         assert_memory_equal(sc->blocks[0], sc->blocks[1], BYTES);
     }
     assert_true(absent > MAX / 2);
@@ -250,8 +251,10 @@ static void asks_are_tests(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hash_is_xxh3),    cmocka_unit_test(short_is_9_to_16),
-        cmocka_unit_test(turns_are_tests), cmocka_unit_test(far_turns_are_tests),
+        cmocka_unit_test(hash_is_xxh3),
+        cmocka_unit_test(short_is_9_to_16),
+        cmocka_unit_test(every_kernel_answers_as_scalar_blocks_do),
+        cmocka_unit_test(a_large_array_gives_the_same_answers),
         cmocka_unit_test(asks_are_tests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 #include "simd/masks.h"
 #include <limits.h>
 
-enum { BLOCKS = 64, SPOTS = 1000 };
+enum { BLOCKS = 64, PROBES = 1000 };
 
 typedef struct arena {
     uint64_t *words; /* BLOCKS blocks of 64 bytes, aligned */
@@ -25,8 +25,8 @@ static arena arena_of(uint64_t seed, int density) {
     return a;
 }
 
-static void random_spots(uint64_t seed, size_t block_bytes, blyi_block_probe *s) {
-    for (size_t i = 0; i < SPOTS; i++) {
+static void random_probes(uint64_t seed, size_t block_bytes, blyi_block_probe *s) {
+    for (size_t i = 0; i < PROBES; i++) {
         uint64_t block = blyt_next(&seed) % (BLOCKS * 64 / block_bytes);
         s[i] = (blyi_block_probe){block * block_bytes, blyt_next(&seed)};
     }
@@ -37,8 +37,8 @@ static void random_spots(uint64_t seed, size_t block_bytes, blyi_block_probe *s)
 
 static void compare_probe(const arena *a, const blyi_block_probe *s, unsigned k,
                           blyi_contains_blocks_fn want_fn, blyi_contains_blocks_fn got_fn) {
-    uint8_t want[SPOTS], got[SPOTS];
-    for (size_t n = 0; n <= SPOTS; n = n < 40 ? n + 1 : n + 320) {
+    uint8_t want[PROBES], got[PROBES];
+    for (size_t n = 0; n <= PROBES; n = n < 40 ? n + 1 : n + 320) {
         size_t hits = want_fn(a->words, s, n, k, want);
         assert_int_equal(got_fn(a->words, s, n, k, got), hits);
         assert_int_equal(got_fn(a->words, s, n, k, NULL), hits);
@@ -48,7 +48,7 @@ static void compare_probe(const arena *a, const blyi_block_probe *s, unsigned k,
 
 static void compare_has(const arena *a, const blyi_block_probe *s, unsigned k,
                         blyi_contains_block_fn want, blyi_contains_block_fn got) {
-    for (size_t i = 0; i < SPOTS; i++) {
+    for (size_t i = 0; i < PROBES; i++) {
         const uint8_t *block = (const uint8_t *)a->words + s[i].at;
         assert_int_equal(want(block, s[i].bits, k), got(block, s[i].bits, k));
     }
@@ -57,11 +57,11 @@ static void compare_has(const arena *a, const blyi_block_probe *s, unsigned k,
 static void compare_set(uint64_t seed, const blyi_block_probe *s, unsigned k,
                         blyi_add_blocks_fn want_fn, blyi_add_blocks_fn got_fn) {
     arena a = arena_of(seed, 0), b = arena_of(seed, 0);
-    uint8_t want[SPOTS], got[SPOTS];
-    assert_int_equal(want_fn(a.words, s, SPOTS, k, want), got_fn(b.words, s, SPOTS, k, got));
-    assert_memory_equal(want, got, SPOTS);
+    uint8_t want[PROBES], got[PROBES];
+    assert_int_equal(want_fn(a.words, s, PROBES, k, want), got_fn(b.words, s, PROBES, k, got));
+    assert_memory_equal(want, got, PROBES);
     assert_memory_equal(a.words, b.words, BLOCKS * 64);
-    assert_int_equal(got_fn(b.words, s, SPOTS, k, NULL), 0); /* all there now */
+    assert_int_equal(got_fn(b.words, s, PROBES, k, NULL), 0); /* all there now */
     assert_memory_equal(a.words, b.words, BLOCKS * 64);
     free(a.raw);
     free(b.raw);
@@ -71,9 +71,9 @@ static void compare_set(uint64_t seed, const blyi_block_probe *s, unsigned k,
 static void compare_put(uint64_t seed, const blyi_block_probe *s, unsigned k,
                         blyi_add_blocks_fn set, blyi_add_block_fn put) {
     arena a = arena_of(seed, 0), b = arena_of(seed, 0);
-    uint8_t want[SPOTS];
-    assert_true(set(a.words, s, SPOTS, k, want) > 0);
-    for (size_t i = 0; i < SPOTS; i++)
+    uint8_t want[PROBES];
+    assert_true(set(a.words, s, PROBES, k, want) > 0);
+    for (size_t i = 0; i < PROBES; i++)
         assert_int_equal(put((uint8_t *)b.words + s[i].at, s[i].bits, k), want[i]);
     assert_memory_equal(a.words, b.words, BLOCKS * 64);
     free(a.raw);
@@ -110,14 +110,14 @@ static void tables_agree(void **state) {
         print_message("           %s\n", (*t)->name);
         for (uint64_t seed = 1; seed <= 8; seed++) {
             arena a = arena_of(seed, (int)seed % 4);
-            blyi_block_probe s[SPOTS];
-            random_spots(seed, 32, s);
+            blyi_block_probe s[PROBES];
+            random_probes(seed, 32, s);
             compare_probe(&a, s, 8, scalar->sbbf_contains_blocks, (*t)->sbbf_contains_blocks);
             compare_has(&a, s, 8, scalar->sbbf_contains_block, (*t)->sbbf_contains_block);
             compare_set(seed, s, 8, scalar->sbbf_add_blocks, (*t)->sbbf_add_blocks);
             compare_put(seed, s, 8, scalar->sbbf_add_blocks, (*t)->sbbf_add_block);
             compare_cells(seed, scalar, *t);
-            random_spots(seed, 64, s);
+            random_probes(seed, 64, s);
             for (size_t i = 0; i < COUNT_OF(ks); i++) {
                 compare_probe(&a, s, ks[i], scalar->split_contains_blocks,
                               (*t)->split_contains_blocks);

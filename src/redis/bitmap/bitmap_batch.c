@@ -119,9 +119,9 @@ static void bitmap_batch_hash_native(bitmap_batch_builder *m, const bly_bytes *k
         const size_t some = n - done < BITMAP_BATCH_HASH_GROUP ? n - done : BITMAP_BATCH_HASH_GROUP;
         bly_hash_keys(&m->b->hasher, keys + done, some, h);
         for (size_t i = 0; i < some; i++) {
-            const blyi_block_probe spot = blyi_block_probe_of(h[i], m->b->geometry.size, 0);
-            m->block[done + i] = spot.at;
-            m->batch->bits[done + i] = spot.bits;
+            const blyi_block_probe probe = blyi_block_probe_of(h[i], m->b->geometry.size, 0);
+            m->block[done + i] = probe.at;
+            m->batch->bits[done + i] = probe.bits;
         }
     }
 }
