@@ -123,3 +123,18 @@ static size_t batch_any_hash(const bly_filter *f, bly_filter *writer, const bly_
 blyi_block_batch_fn *blyi_block_batch_for(const bly_hasher *hasher) {
     return hasher->id == BLY_HASH_XXH3 ? batch_xxh3 : batch_any_hash;
 }
+
+size_t blyi_blocks_contain_many(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
+    const uint64_t blocks = f->geometry.size;
+    const unsigned shift = f->ops->block_shift;
+    size_t hits = 0;
+    for (size_t done = 0; done < n; done += BLYI_BATCH_GROUP) {
+        size_t some = blyi_min_size(n - done, BLYI_BATCH_GROUP);
+        blyi_block_probe probes[BLYI_BATCH_GROUP];
+        for (size_t i = 0; i < some; i++)
+            probes[i] = blyi_block_probe_of(h[done + i], blocks, shift);
+        hits += f->contains_blocks(f->body, probes, some, f->geometry.hashes,
+                                   found ? found + done : NULL);
+    }
+    return hits;
+}

@@ -450,8 +450,7 @@ void bly_filter_clear(bly_filter *f) {
     f->approximate = false;
 }
 
-/* ---- properties
- * ----------------------------------------------------------------------------------- */
+/* ---- properties ------------------------------------------------------------------------------ */
 
 bly_geometry bly_filter_geometry(const bly_filter *f) {
     return f->geometry;

@@ -50,21 +50,6 @@ static void blocked_prefetch_add_shared(const bly_filter *f, const bly_hash *h, 
     blocked_prefetch_lines(f, h, n, true);
 }
 
-size_t blyi_blocks_contain_many(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found) {
-    const uint64_t blocks = f->geometry.size;
-    const unsigned shift = f->ops->block_shift;
-    size_t hits = 0;
-    for (size_t done = 0; done < n; done += BLOCKED_CHUNK) {
-        size_t some = n - done < BLOCKED_CHUNK ? n - done : BLOCKED_CHUNK;
-        blyi_block_probe probes[BLOCKED_CHUNK];
-        for (size_t i = 0; i < some; i++)
-            probes[i] = blyi_block_probe_of(h[done + i], blocks, shift);
-        hits += f->contains_blocks(f->body, probes, some, f->geometry.hashes,
-                                   found ? found + done : NULL);
-    }
-    return hits;
-}
-
 /* For exclusive and shared filters: f->add_blocks was selected accordingly. */
 static size_t blocked_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
     const uint64_t blocks = f->geometry.size;
