@@ -24,7 +24,7 @@
 enum { ADD, CHECK, ACTS };
 enum {
     KEY_BYTES = 16,
-    MAX_ROUNDS = 31,
+    MAX_REDIS_ROUNDS = 31,
     LARGE = 8192, /* keys in a large batch */
     SINGLE = 8    /* what goes key by key takes so many times fewer */
 };
@@ -54,7 +54,8 @@ typedef struct contender {
     char key[32];
     bly_redis_filter *filter;
     uint64_t added;
-    double rate[ACTS][MAX_ROUNDS], cpu[ACTS][MAX_ROUNDS]; /* keys per second; us per key */
+    double rate[ACTS][MAX_REDIS_ROUNDS],
+        cpu[ACTS][MAX_REDIS_ROUNDS]; /* keys per second; us per key */
     uint64_t calls[ACTS], trips[ACTS], commands[ACTS];
     uint64_t strangers, mistaken; /* asked for; found all the same */
 } contender;
@@ -256,7 +257,7 @@ static void measure_all(bench *b) {
 
 /* Returns whether what was wanted of it holds. */
 static bool report_row(const bench *b, const contender *c, int act, FILE *json) {
-    double ratios[MAX_ROUNDS];
+    double ratios[MAX_REDIS_ROUNDS];
     for (unsigned round = 0; round < b->rounds; round++)
         ratios[round] = c->rate[act][round] / contenders[0].rate[act][round];
     summary speed = summarise(c->rate[act], b->rounds), cpu = summarise(c->cpu[act], b->rounds);
@@ -320,13 +321,13 @@ static void parse(bench *b, int argc, char **argv) {
         else
             good = false;
     }
-    good = good && optind + 1 == argc && b->rounds >= 1 && b->rounds <= MAX_ROUNDS &&
+    good = good && optind + 1 == argc && b->rounds >= 1 && b->rounds <= MAX_REDIS_ROUNDS &&
            b->keys / 2 / b->rounds >= LARGE && b->keys / 2 / b->rounds <= CHUNK;
     if (!good || bly_redis_url_parse(argv[optind], NULL, &b->url) != BLY_OK) {
         fprintf(stderr,
                 "usage: redis_plain [--keys N] [--rounds N, at most %d] [--json FILE] URL\n"
                 "A round has half of the keys divided by rounds: %d to %d.\n",
-                MAX_ROUNDS, LARGE, CHUNK);
+                MAX_REDIS_ROUNDS, LARGE, CHUNK);
         exit(2);
     }
 }
