@@ -45,10 +45,13 @@ static bool contains_xxh3(const blyi_kernel_view *view, const void *key, size_t 
     return f->contains_block(f->body + p.at, p.bits, f->geometry.hashes);
 }
 
+/* bly_filter_contains for any kind and hasher. */
+static blyi_contains_key_fn contains_any;
+
 /* Sets the function pointers that depend on the hasher (filter.h). */
 static void select_paths(bly_filter *f) {
     bool is_xxh3 = f->hasher.id == BLY_HASH_XXH3;
-    f->contains_key = !is_xxh3 || !f->ops->block_shift ? blyi_filter_contains_key
+    f->contains_key = !is_xxh3 || !f->ops->block_shift ? contains_any
                       : f->contains_key_xxh3           ? f->contains_key_xxh3
                                                        : contains_xxh3;
     f->add_key = is_xxh3 ? f->add_key_xxh3 : NULL;
@@ -394,7 +397,7 @@ uint64_t bly_filter_copies(const bly_filter *f, const void *key, size_t len) {
     return bly_filter_copies_hash(f, f->hasher.one(&f->hasher, key, len));
 }
 
-bool blyi_filter_contains_key(const blyi_kernel_view *view, const void *key, size_t len) {
+static bool contains_any(const blyi_kernel_view *view, const void *key, size_t len) {
     const bly_filter *f = (const void *)view; /* a filter begins with its view */
     return f->keyless || contains_one(f, f->hasher.one(&f->hasher, key, len));
 }

@@ -162,9 +162,6 @@ static inline void blyi_filter_count_new(bly_filter *f, size_t n, uint64_t any_h
 /* blyi_ops.contains_many of every kind with a block_shift. */
 size_t blyi_blocks_contain_many(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
 
-/* bly_filter_contains for any kind and hash. */
-blyi_contains_key_fn blyi_filter_contains_key;
-
 /* The count of new keys, stripes included; and its replacement by another number. */
 uint64_t blyi_filter_items(const bly_filter *f);
 void blyi_filter_set_items(bly_filter *f, uint64_t items);
