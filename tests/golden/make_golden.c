@@ -1,8 +1,11 @@
 /* make_golden.c - the program that wrote the files in tests/golden/v1. The tests do not run it:
  * the files are what version 1 looks like, and must never change. It stays so that one can see
- * how they came about, and make the next version's.
+ * how they came about, and add the files of a new kind.
  *
  *     make_golden DIRECTORY      writes DIRECTORY/good and DIRECTORY/bad, which must exist
+ *
+ * Files that exist are left alone: many could no longer be made as they are. So it can be run on
+ * tests/golden/v1, and adds there what is new, with its lines in MANIFEST.
  */
 /* Length: a list of files, with a few lines for each, which nobody reads from top to bottom. */
 #include <bloomery/bloomery.h>
@@ -10,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -154,6 +158,8 @@ static void save(const output *out, const bly_filter *f, const char *name, int f
                  const char *relation) {
     char path[MAX_FILE];
     (void)snprintf(path, sizeof path, "%s/good/%s.bly", out->dir, name);
+    if (access(path, F_OK) == 0)
+        return;
     must(bly_filter_save(f, path) == BLY_OK, path);
     fprintf(out->manifest, "%s.bly %d %d %s\n", name, first, count, relation);
 }
@@ -449,6 +455,8 @@ static void fix_sums(image *im) {
 static void put(const output *out, const image *im, const char *name) {
     char path[MAX_FILE];
     (void)snprintf(path, sizeof path, "%s/bad/%s.bly", out->dir, name);
+    if (access(path, F_OK) == 0)
+        return;
     FILE *file = fopen(path, "wb");
     must(file && fwrite(im->bytes, 1, im->size, file) == im->size && fclose(file) == 0, path);
 }
@@ -811,10 +819,12 @@ int main(int argc, char **argv) {
     must(argc == 2, "make_golden DIRECTORY");
     char path[MAX_FILE];
     (void)snprintf(path, sizeof path, "%s/good/MANIFEST", argv[1]);
-    output out = {argv[1], fopen(path, "w")};
+    bool is_new = access(path, F_OK) != 0;
+    output out = {argv[1], fopen(path, "a")};
     must(out.manifest != NULL, path);
-    fputs("# file, first key, number of keys, and whether the bits are exactly theirs\n",
-          out.manifest);
+    if (is_new)
+        fputs("# file, first key, number of keys, and whether the bits are exactly theirs\n",
+              out.manifest);
     make_good(&out);
     make_good_counting(&out);
     make_ruled(&out);

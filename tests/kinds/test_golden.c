@@ -46,7 +46,8 @@ static void check_keys(const bly_filter *f, int first, int count, const char *re
         assert_false(bly_filter_contains(f, key, (size_t)key_text(key, "golden", i)));
 }
 
-static void check_golden(const char *path, int first, int count, const char *relation) {
+/* Returns the kind of the file. */
+static bly_kind check_golden(const char *path, int first, int count, const char *relation) {
     bly_filter *f;
     bly_map *map;
     bly_file_info info;
@@ -56,7 +57,7 @@ static void check_golden(const char *path, int first, int count, const char *rel
     if (info.hash != BLY_HASH_CUSTOM && !bly_hash_available(info.hash)) {
         assert_refused(im, &o, BLY_EHASHER);
         free(im.data);
-        return;
+        return info.geometry.kind;
     }
     assert_ok(bly_filter_load(path, &o, &f));
     check_keys(f, first, count, relation);
@@ -71,10 +72,12 @@ static void check_golden(const char *path, int first, int count, const char *rel
     bly_map_close(map);
     bly_filter_destroy(f);
     free(im.data);
+    return info.geometry.kind;
 }
 
 static void test_golden_good(void **state) {
     (void)state;
+    bool has_file[256] = {false};
     char line[300], name[200], relation[20], path[PATH_MAX];
     int first, count, files = 0;
     FILE *manifest = fopen(BLYT_GOLDEN_DIR "/good/MANIFEST", "r");
@@ -84,12 +87,14 @@ static void test_golden_good(void **state) {
             continue;
         assert_int_equal(sscanf(line, "%199s %d %d %19s", name, &first, &count, relation), 4);
         (void)snprintf(path, sizeof path, "%s/good/%s", BLYT_GOLDEN_DIR, name);
-        check_golden(path, first, count, relation);
+        has_file[check_golden(path, first, count, relation)] = true;
         files++;
     }
     assert_int_equal(fclose(manifest), 0);
     assert_true(files > 0);
     assert_int_equal(files, entries(BLYT_GOLDEN_DIR "/good", ".bly"));
+    for (bly_kind k = BLY_KIND_NONE; (k = bly_kind_next(k)) != BLY_KIND_NONE;)
+        assert_true(has_file[k]);
 }
 
 /* From "name.ESTATUS.bly". */
