@@ -13,6 +13,7 @@ import tempfile
 sys.dont_write_bytecode = True
 
 import check_architecture  # noqa: E402
+import check_kinds  # noqa: E402
 import check_symbol_order  # noqa: E402
 import check_tree  # noqa: E402
 
@@ -116,6 +117,18 @@ def check_architecture_finds():
     return len(names)
 
 
+def check_kinds_finds():
+    files = {"include/bloomery/plan.h": 'BLY_SBBF = 3, /* "sbbf" */\nBLY_LAST = 21 /* "last-one" */\n',
+             "docs/format.md": "| 3 | sbbf | blocks |\n| 21 | last-one | bytes |\n", "docs/choosing.md": "`sbbf`, `last-one`\n"}
+    assert rules_broken(files, check_kinds.missing) == []
+    bad = [("docs/format.md", "| 3 | sbbf |\n| 22 | last-one |\n"), ("docs/choosing.md", "`sbbf`, `last`\n"),
+           ("include/bloomery/plan.h", "")]
+    for path, text in bad:
+        found = rules_broken(changed(files, path, text), check_kinds.missing)
+        assert [document for document, _ in found] == [path], f"{path}: {found}"
+    return len(bad)
+
+
 def check_symbol_order_finds():
     """With objects of a few symbols, by the compiler that is there."""
     texts = {"src/base/low.c": "int low; extern int high; int *user = &high;", "src/filter/high.c": "extern int low; int high; int *down = &low;",
@@ -133,7 +146,7 @@ def check_symbol_order_finds():
 
 
 def main():
-    cases = check_tree_finds() + check_architecture_finds()
+    cases = check_tree_finds() + check_architecture_finds() + check_kinds_finds()
     if shutil.which("cc") and shutil.which("nm"):
         cases += check_symbol_order_finds()
     print(f"{cases} planted violations are found")
