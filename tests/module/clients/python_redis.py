@@ -7,7 +7,7 @@ import sys
 import redis
 from redis.commands.bf.commands import BFCommands, CFCommands
 
-client = redis.Redis(port=int(sys.argv[1]))
+client = redis.Redis(host="127.0.0.1", port=int(sys.argv[1]))
 client.flushall()
 called = set()
 
