@@ -33,16 +33,16 @@ static void test_words(void **state) {
 static void test_sorts(void **state) {
     (void)state;
     for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k != BLY_KIND_NONE; k = bly_kind_next(k)) {
-        const bool copies = kinds_hold_copies(k);
-        assert_true(kinds_are_bits(k) || k > BLY_BB2X512);
-        assert_true(!kinds_are_bits(k) || !(copies || kinds_grow(k) || kinds_hold_slots(k)));
+        const bool copies = kinds_hold_copies(k), bits = kinds_are_bits(k), grows = kinds_grow(k);
+        assert_true(!bits || !(copies || grows || kinds_hold_slots(k)));
         assert_true(!copies || kinds_can(k, BLY_CAN_REMOVE));
         assert_true(!kinds_limit_copies(k) || (copies && kinds_hold_slots(k)));
+        if (k > BLY_SCALABLE_CUCKOO)
+            continue; /* a kind that came after this test was written may be bits, or grow */
+        assert_int_equal(bits, k <= BLY_BB2X512);
+        assert_int_equal(grows,
+                         k == BLY_SCALABLE || k == BLY_GROWABLE_CUCKOO || k == BLY_SCALABLE_CUCKOO);
     }
-    assert_true(kinds_grow(BLY_SCALABLE) && kinds_grow(BLY_GROWABLE_CUCKOO) &&
-                kinds_grow(BLY_SCALABLE_CUCKOO));
-    assert_false(kinds_grow(BLY_CUCKOO) || kinds_grow(BLY_OVERLAY) || kinds_grow(BLY_WINDOW));
-    assert_false(kinds_are_bits(BLY_WINDOW) || kinds_are_bits(BLY_FUSE) || kinds_are_bits(BLY_HLL));
     assert_false(kinds_hold_copies(BLY_OVERLAY));
     assert_false(kinds_hold_copies(BLY_COUNTS));
     assert_true(kinds_hold_copies(BLY_CUCKOO) && kinds_hold_copies(BLY_HYBRID));
