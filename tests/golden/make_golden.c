@@ -154,11 +154,16 @@ typedef struct output {
     FILE *manifest;
 } output;
 
+/* Writes the path of a file of DIRECTORY/folder to `path`. Returns whether there is one already. */
+static bool exists(const output *out, const char *folder, const char *name, char path[MAX_FILE]) {
+    (void)snprintf(path, MAX_FILE, "%s/%s/%s.bly", out->dir, folder, name);
+    return access(path, F_OK) == 0;
+}
+
 static void save(const output *out, const bly_filter *f, const char *name, int first, int count,
                  const char *relation) {
     char path[MAX_FILE];
-    (void)snprintf(path, sizeof path, "%s/good/%s.bly", out->dir, name);
-    if (access(path, F_OK) == 0)
+    if (exists(out, "good", name, path))
         return;
     must(bly_filter_save(f, path) == BLY_OK, path);
     fprintf(out->manifest, "%s.bly %d %d %s\n", name, first, count, relation);
@@ -382,9 +387,11 @@ static bly_filter *make_named(const char *name);
 
 static void make_good(const output *out) {
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        char path[MAX_FILE];
         bly_filter *f = make(&samples[i]);
         if (!f) {
-            fprintf(stderr, "make_golden: %s can no longer be made\n", samples[i].name);
+            if (!exists(out, "good", samples[i].name, path))
+                fprintf(stderr, "make_golden: %s can no longer be made\n", samples[i].name);
             continue;
         }
         save_latest(out, f, samples[i].name, samples[i].first, samples[i].count);
@@ -454,8 +461,7 @@ static void fix_sums(image *im) {
 
 static void put(const output *out, const image *im, const char *name) {
     char path[MAX_FILE];
-    (void)snprintf(path, sizeof path, "%s/bad/%s.bly", out->dir, name);
-    if (access(path, F_OK) == 0)
+    if (exists(out, "bad", name, path))
         return;
     FILE *file = fopen(path, "wb");
     must(file && fwrite(im->bytes, 1, im->size, file) == im->size && fclose(file) == 0, path);
