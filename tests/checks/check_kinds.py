@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """check_kinds.py [ROOT]: every kind of include/bloomery/plan.h is described in the documents.
 
-A kind's name occurs as a code span in docs/format.md (with its code in the table of kinds) and in
-docs/choosing.md. (That it has golden files is checked by kinds_golden.)
+A kind has a row with its code in the table of kinds of docs/format.md, and docs/choosing.md names it in a
+code span. (That it has golden files is checked by kinds_golden.)
 """
 import os
 import re
@@ -17,13 +17,17 @@ def missing(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             return file.read()
 
-    kinds = re.findall(r'BLY_\w+ = (\d+),? +/\* "([\w-]+)" \*/', text("include/bloomery/plan.h"))
-    if not kinds:
-        return [("include/bloomery/plan.h", "the list of kinds")]
+    header = "include/bloomery/plan.h"
+    listed = re.search(r"enum bly_kind \{\s*BLY_KIND_NONE = 0,(.*?)\}", text(header), re.S)
+    if not listed:
+        return [(header, "the list of kinds")]
+    kinds = re.findall(r'BLY_\w+ = (\d+),?\s+/\* "([\w-]+)" \*/', listed[1])
     found = []
+    if len(kinds) != listed[1].count("BLY_"):
+        found.append((header, 'the name of a kind in a comment: BLY_SBBF = 3, /* "sbbf" */'))
     documents = {name: text("docs/" + name) for name in ("format.md", "choosing.md")}
     for code, name in kinds:
-        if not re.search(rf"(?m)^\| {code} \| `?{re.escape(name)}`?\b", documents["format.md"]):
+        if not re.search(rf"(?m)^\| {code} \| {re.escape(name)} \|", documents["format.md"]):
             found.append(("docs/format.md", f"a row '| {code} | {name}' in the table of kinds"))
         if not re.search(rf"`{re.escape(name)}`", documents["choosing.md"]):
             found.append(("docs/choosing.md", f"`{name}`"))
