@@ -7,7 +7,7 @@ static const bly_kind kinds[BUILD_KINDS] = {BLY_FUSE, BLY_RIBBON};
 
 /* Seconds, the making of keys left out. */
 static double build(bly_kind kind, uint64_t keys, const keyset *set) {
-    const bly_build_options alone = {.threads = 1};
+    const bly_build_options alone = {.struct_size = sizeof alone, .threads = 1};
     bly_spec spec = bly_spec_for(kind, keys, 0.01);
     bly_builder *b;
     bly_filter *f;

@@ -49,10 +49,10 @@ static size_t batch_at(size_t n, size_t at) {
 static void add(bly_filter *f, const bly_bytes *keys, size_t n) {
     uint8_t added[BATCH];
     for (size_t at = 0; at < n; at += BATCH) {
-        bly_tally tally;
+        bly_batch_result tally;
         must(bly_filter_add_many(f, keys + at, batch_at(n, at), added, &tally) == BLY_OK,
              "a batched add");
-        fold(tally.fresh);
+        fold(tally.changed);
     }
 }
 
@@ -61,10 +61,10 @@ static uint64_t take_out(bly_filter *f, const bly_bytes *keys, size_t n) {
     uint8_t removed[BATCH];
     uint64_t sum = 0;
     for (size_t at = 0; at < n; at += BATCH) {
-        bly_tally tally;
+        bly_batch_result tally;
         must(bly_filter_remove_many(f, keys + at, batch_at(n, at), removed, &tally) == BLY_OK,
              "a batched remove");
-        sum += tally.fresh;
+        sum += tally.changed;
     }
     return sum;
 }
@@ -83,7 +83,7 @@ static bly_filter *open_filter(bly_kind kind, uint64_t n, double p) {
     bly_spec spec = bly_spec_for(kind, n, p);
     bly_filter *f;
     if (kind == BLY_OVERLAY)
-        spec.changes = n / 10 + 1;
+        spec.overlay.changes = n / 10 + 1;
     must(bly_filter_create(&spec, &f) == BLY_OK, "creating a filter");
     bly_filter_clear(f); /* touched */
     return f;
@@ -112,8 +112,8 @@ static void remove_some(counter *m, const counting *c, const keyset *set) {
         take(m, COUNTER_REMOVE, seconds_now() - start, n);
         must(removed == n, "removing what was added");
     }
-    bly_stats s;
-    bly_filter_stats(m->filter, &s);
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(m->filter, &s);
     m->bytes = s.bytes; /* an overlay's are the most now */
     for (uint64_t at = 0; at < c->n / 10; at += CHUNK) {
         size_t n = chunk_at(c->n / 10, at);
@@ -149,8 +149,8 @@ static void measure_round(counting *c, const options *opt, const keyset *set) {
         m->alone = kinds[i].alone;
         m->filter = open_filter(m->kind, c->n, c->p);
         fill(m, c, set);
-        bly_stats s;
-        bly_filter_stats(m->filter, &s);
+        bly_filter_info s = {.struct_size = sizeof s};
+        bly_filter_get_info(m->filter, &s);
         m->bytes = s.bytes;
         if (can(m->kind, BLY_CAN_REMOVE))
             remove_some(m, c, set);
@@ -214,7 +214,7 @@ static void each_copy(bly_filter *f, const keyset *set, uint64_t at, size_t n, d
 
 static void zipf_empty(zipf *z, bly_filter *f, const counting *c, const keyset *set, double scale) {
     uint64_t left = 0;
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     for (uint64_t at = 0; at < c->n; at += CHUNK) {
         keys_make(set, at, chunk_at(c->n, at));
         each_copy(f, set, at, chunk_at(c->n, at), scale, z->exponent, true);
@@ -223,7 +223,7 @@ static void zipf_empty(zipf *z, bly_filter *f, const counting *c, const keyset *
         keys_make(set, at, chunk_at(c->n, at));
         left += ask(f, set->keys, chunk_at(c->n, at));
     }
-    bly_filter_stats(f, &s);
+    bly_filter_get_info(f, &s);
     z->stuck = (double)s.stuck / (double)s.size;
     z->left = (double)left / (double)c->n;
 }
@@ -232,14 +232,14 @@ static void zipf_measure(zipf *z, const counting *c, const keyset *set) {
     double scale = scale_for(z->exponent, c->n, 5);
     bly_filter *f = open_filter(z->kind, c->n, c->p);
     uint64_t exact = 0;
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     z->adds = copies_in_all(scale, z->exponent, c->n);
     z->most = copies_of(scale, z->exponent, 1);
     for (uint64_t at = 0; at < c->n; at += CHUNK) {
         keys_make(set, at, chunk_at(c->n, at));
         each_copy(f, set, at, chunk_at(c->n, at), scale, z->exponent, false);
     }
-    bly_filter_stats(f, &s);
+    bly_filter_get_info(f, &s);
     z->bytes = s.bytes;
     for (uint64_t at = 0; at < c->n; at += CHUNK) {
         size_t n = chunk_at(c->n, at);

@@ -32,10 +32,10 @@ static uint64_t add(bly_filter *f, const bly_bytes *keys, size_t n) {
     uint8_t added[BATCH];
     uint64_t fresh = 0;
     for (size_t at = 0; at < n; at += BATCH) {
-        bly_tally tally;
+        bly_batch_result tally;
         size_t some = n - at < BATCH ? n - at : BATCH;
         must(bly_filter_add_many(f, keys + at, some, added, &tally) == BLY_OK, "a batched add");
-        fresh += tally.fresh;
+        fresh += tally.changed;
     }
     return fresh;
 }
@@ -61,9 +61,9 @@ static void open_members(family *f) {
         m->kind = kinds[i];
         m->ns_in_all = 0;
         if (m->kind == BLY_GROWABLE_CUCKOO) /* one doubling is left when all keys are in */
-            spec.horizon = 2 * f->n;
+            spec.cuckoo.horizon = 2 * f->n;
         if (is_built(m->kind)) {
-            const bly_build_options alone = {.threads = 1};
+            const bly_build_options alone = {.struct_size = sizeof alone, .threads = 1};
             must(bly_builder_create(&spec, &alone, &m->builder) == BLY_OK, "a builder");
         } else {
             must(bly_filter_create(&spec, &m->filter) == BLY_OK, "creating a filter");
@@ -121,8 +121,8 @@ static void query(family *f, const keyset *set, uint64_t first, family_op what, 
 static void close_members(family *f) {
     for (size_t i = 0; i < FAMILY; i++) {
         member *m = &f->members[i];
-        bly_stats s;
-        bly_filter_stats(m->filter, &s);
+        bly_filter_info s = {.struct_size = sizeof s};
+        bly_filter_get_info(m->filter, &s);
         m->bytes = s.bytes;
         bly_filter_destroy(m->filter);
         m->filter = NULL;

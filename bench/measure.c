@@ -40,7 +40,7 @@ static void choose_rivals(setting *s, const options *opt) {
                             BIT(MISS_MANY) | BIT(MISS_ONE) | BIT(HIT_MANY) | BIT(HIT_ONE);
     const uint32_t threads =
         BIT(HASH_PAIR) | BIT(ADD_SHARED) | BIT(ADD_PAIR) | BIT(MISS_SHARED) | BIT(MISS_PAIR);
-    bly_kind planned = bly_plan_layout(s->p);
+    bly_kind planned = bly_plan_kind(s->p);
     s->count = 0;
     add_rival(s, bly_kind_name(planned), planned,
               single | BIT(HASH) | BIT(HIT_HASH) | (pair_processors() > 1 ? threads : 0));

@@ -15,7 +15,7 @@
  */
 #include "bench.h"
 
-#include <bloomery/redis.h>
+#include <bloomery/redis/filter.h>
 #include <getopt.h>
 #include <hiredis/hiredis.h>
 #include <stdlib.h>
@@ -123,7 +123,8 @@ static void usual(bench *b, contender *c, int act, const bly_bytes *keys, size_t
 static void open_filter(bench *b, contender *c) {
     bly_redis_url url = b->url;
     bly_redis_reason why;
-    bly_bitmap_spec spec = {.capacity = b->keys, .fpr = c->fpr, .kind = c->kind};
+    bly_bitmap_spec spec = {
+        .struct_size = sizeof spec, .capacity = b->keys, .fpr = c->fpr, .kind = c->kind};
     (void)snprintf(c->key, sizeof c->key, "bench:%d", (int)(c - contenders));
     url.key = (bly_bytes){c->key, strlen(c->key)};
     bly_status status = c->kind == BLY_KIND_NONE
@@ -138,15 +139,15 @@ static void batches(bench *b, contender *c, int act, const bly_bytes *keys, size
     size_t batch = c->batch ? c->batch : LARGE;
     for (size_t at = 0; at < n; at += batch) {
         size_t some = n - at < batch ? n - at : batch;
-        bly_redis_tally tally;
+        bly_redis_batch_result tally;
         bly_status status =
             (act == ADD ? bly_redis_filter_add_many : bly_redis_filter_contains_many)(
                 c->filter, keys + at, some, BLY_UNKNOWN, b->answers + at, &tally);
         if (status != BLY_OK)
-            fprintf(stderr, "redis_plain: %s\n", bly_redis_filter_why(c->filter));
+            fprintf(stderr, "redis_plain: %s\n", bly_redis_filter_error(c->filter));
         must(status == BLY_OK && tally.unsure == 0, "a batch");
         c->calls[act]++;
-        c->trips[act] += tally.trips;
+        c->trips[act] += tally.round_trips;
     }
 }
 

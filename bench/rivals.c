@@ -11,9 +11,9 @@ static uint64_t add_many(bly_filter *f, const bly_bytes *keys, size_t n) {
     uint64_t fresh = 0;
     for (size_t at = 0; at < n; at += BATCH) {
         size_t some = n - at < BATCH ? n - at : BATCH;
-        bly_tally tally;
+        bly_batch_result tally;
         must(bly_filter_add_many(f, keys + at, some, added, &tally) == BLY_OK, "a batched add");
-        fresh += tally.fresh;
+        fresh += tally.changed;
     }
     return fresh;
 }

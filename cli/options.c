@@ -4,6 +4,7 @@
 #include "message.h"
 #include "numbers.h"
 
+#include <bloomery/host/describe.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -152,16 +152,16 @@ static uint64_t count_lines(int fd, char *buffer, size_t room) {
 /* ---- program -------------------------------------------------------------------------------- */
 
 static void report(const job *j) {
-    bly_stats s;
-    bly_filter_stats(j->seen, &s);
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(j->seen, &s);
     (void)fprintf(stderr,
                   "read     %llu lines\nkept     %llu\ndropped  %llu\n"
                   "memory   %llu bytes (%s, planned for %llu keys)\nrate     %g asked, %.2g now\n",
                   (unsigned long long)j->read, (unsigned long long)j->kept,
                   (unsigned long long)(j->read - j->kept), (unsigned long long)s.bytes,
-                  bly_kind_name(s.kind), (unsigned long long)s.capacity, s.target_fpr,
+                  bly_kind_name(s.kind), (unsigned long long)s.capacity, s.requested_fpr,
                   s.current_fpr);
-    if (s.count > s.capacity && s.current_fpr > s.target_fpr)
+    if (s.count > s.capacity && s.current_fpr > s.requested_fpr)
         (void)fprintf(stderr, "more keys than planned for: -n %llu is enough\n",
                       (unsigned long long)j->read);
 }
@@ -174,7 +174,7 @@ static int run(int fd, double keys, double rate) {
         return complain("starting", strerror(ENOMEM));
     (void)setvbuf(stdout, NULL, _IOFBF, BLOCK);
     uint64_t plan = keys > 0 ? (uint64_t)keys : count_lines(fd, buffer, room);
-    bly_status status = bly_blocked_create(plan ? plan : DEFAULT_KEYS, rate, &j.seen);
+    bly_status status = bly_filter_new(plan ? plan : DEFAULT_KEYS, rate, &j.seen);
     int code = 0;
     if (status != BLY_OK)
         code = complain("planning", bly_strerror(status));

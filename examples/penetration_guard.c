@@ -34,7 +34,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery/bloomery.h>
-#include <bloomery/redis_filter.h>
+#include <bloomery/redis/filter.h>
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -134,8 +134,10 @@ static size_t next_keys(shop *s, int *last, char text[BATCH][TEXT], bly_bytes ke
  * opened at once. A handle is for one thread; a server with many has one such guard in each. */
 
 static bool guard_ready(guard *g) {
-    static const bly_redis_filter_options hurry = {
-        .connect_ms = PATIENCE_MS, .command_ms = PATIENCE_MS, .no_retry = true};
+    static const bly_redis_filter_options hurry = {.struct_size = sizeof hurry,
+                                                   .connect_ms = PATIENCE_MS,
+                                                   .command_ms = PATIENCE_MS,
+                                                   .no_retry = true};
     if (!g->filter && now() >= g->rest) {
         g->status = bly_redis_filter_open(&g->url, NULL, &hurry, &g->why, &g->filter);
         if (g->status != BLY_OK)
@@ -151,7 +153,7 @@ static bly_answer guard_ask(guard *g, const char *key) {
         g->status = bly_redis_filter_contains(g->filter, key, strlen(key), BLY_UNKNOWN, &answer);
         if (g->status == BLY_OK)
             return answer;
-        (void)snprintf(g->why.text, sizeof g->why.text, "%s", bly_redis_filter_why(g->filter));
+        (void)snprintf(g->why.text, sizeof g->why.text, "%s", bly_redis_filter_error(g->filter));
         bly_redis_filter_close(g->filter);
         g->filter = NULL;
         g->rest = g->status == BLY_EMISMATCH ? 0 : now() + REST_MS / 1e3;
@@ -163,8 +165,10 @@ static bly_answer guard_ask(guard *g, const char *key) {
  * A cache that does not answer has nothing: the same rest, and the database. */
 
 static bly_status cache_open(shop *s, bly_redis_reason *why) {
-    static const bly_redis_options hurry = {
-        .connect_ms = PATIENCE_MS, .command_ms = PATIENCE_MS, .follow_moved = true};
+    static const bly_redis_options hurry = {.struct_size = sizeof hurry,
+                                            .connect_ms = PATIENCE_MS,
+                                            .command_ms = PATIENCE_MS,
+                                            .follow_moved = true};
     return bly_redis_open(&s->guard.url, &hurry, why, &s->cache);
 }
 
@@ -220,7 +224,7 @@ static bool add_products(shop *s, bly_redis_filter *f, int *last) {
     bly_status status = BLY_OK;
     for (size_t n; status == BLY_OK && (n = next_keys(s, last, text, keys)) > 0;)
         status = bly_redis_filter_add_many(f, keys, n, BLY_UNKNOWN, answers, NULL);
-    (void)snprintf(s->guard.why.text, sizeof s->guard.why.text, "%s", bly_redis_filter_why(f));
+    (void)snprintf(s->guard.why.text, sizeof s->guard.why.text, "%s", bly_redis_filter_error(f));
     bly_redis_filter_close(f);
     return status == BLY_OK;
 }
@@ -243,12 +247,12 @@ static bool reload_filter(shop *s) {
     bly_filter *made;
     bly_redis_filter *f;
     int last = 0;
-    bly_status status = bly_blocked_create(plan.capacity, plan.fpr, &made);
+    bly_status status = bly_filter_new(plan.capacity, plan.fpr, &made);
     for (size_t n; status == BLY_OK && (n = next_keys(s, &last, text, keys)) > 0;)
         status = bly_filter_add_many(made, keys, n, NULL, NULL);
     need(status == BLY_OK, "making the filter", bly_strerror(status));
     status =
-        bly_redis_filter_send(made, &s->guard.url, NULL, true, NULL, NULL, NULL, &s->guard.why, &f);
+        bly_redis_filter_push(made, &s->guard.url, NULL, true, NULL, NULL, NULL, &s->guard.why, &f);
     bly_filter_destroy(made);
     if (status != BLY_OK)
         return false;

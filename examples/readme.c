@@ -14,8 +14,8 @@ int main(void) {
     const char *urls[] = {"https://a.test/", "https://b.test/", "https://a.test/"};
     bly_filter *seen;
     bly_map *map;
-    bly_stats stats;
-    must(bly_blocked_create(1000000, 0.001, &seen)); /* a million keys, 0.1% */
+    bly_filter_info stats = {.struct_size = sizeof stats};
+    must(bly_filter_new(1000000, 0.001, &seen)); /* a million keys, 0.1% */
     for (int i = 0; i < 3; i++) {
         bool added;
         must(bly_filter_add(seen, urls[i], strlen(urls[i]), &added));
@@ -25,7 +25,7 @@ int main(void) {
     bly_filter_destroy(seen);
     must(bly_map_open("seen.bly", NULL, &map)); /* used in place, whatever its size */
     const bly_filter *f = bly_map_filter(map);
-    bly_filter_stats(f, &stats);
+    bly_filter_get_info(f, &stats);
     printf("%s, rate now %g\n", bly_filter_contains(f, "x", 1) ? "maybe" : "no", stats.current_fpr);
     bly_map_close(map);
 }

@@ -26,7 +26,7 @@
  * finds nothing to do. Another crawl has another KEY, or these four are deleted before.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <bloomery/redis.h>
+#include <bloomery/redis/filter.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static bly_redis_reply *ask(crawl *c, const char *const *words, size_t n) {
             bly_redis_reply_free(reply);
             need(strncmp(why.text, "LOADING", 7) == 0, words[0], why.text);
         } else {
-            bly_redis_options options = {.follow_moved = true};
+            bly_redis_options options = {.struct_size = sizeof options, .follow_moved = true};
             bly_redis_close(c->lists);
             if (bly_redis_open(&c->url, &options, &why, &c->lists) == BLY_OK)
                 continue;
@@ -138,14 +138,14 @@ static void crawl_page(crawl *c, const char *url, bool again) {
     bly_bytes keys[LINKS];
     uint8_t answers[LINKS];
     const char *words[LINKS + 2] = {"LPUSH", c->frontier};
-    bly_redis_tally tally;
+    bly_redis_batch_result tally;
     size_t n = fetch(c, url, links), pushed = 0;
     printf("%s\n", url);
     for (size_t i = 0; i < n; i++)
         keys[i] = (bly_bytes){links[i], strlen(links[i])};
     bly_status status = bly_redis_filter_add_many(c->seen, keys, n, BLY_YES, answers, &tally);
     /* Without a filter everything would be new for ever. */
-    need(status == BLY_OK || status == BLY_EIO, "the filter", bly_redis_filter_why(c->seen));
+    need(status == BLY_OK || status == BLY_EIO, "the filter", bly_redis_filter_error(c->seen));
     for (size_t i = 0; i < n; i++)
         if (answers[i] == BLY_YES || again)
             words[2 + pushed++] = links[i];
@@ -186,7 +186,8 @@ static void work(crawl *c) {
 static void start(crawl *c) {
     static const char once[] = "if redis.call('SETNX', KEYS[1], 1) == 1 then "
                                "redis.call('LPUSH', KEYS[2], ARGV[1]) end return 1";
-    bly_bitmap_spec spec = {.capacity = (uint64_t)c->pages, .fpr = rate};
+    bly_bitmap_spec spec = {
+        .struct_size = sizeof spec, .capacity = (uint64_t)c->pages, .fpr = rate};
     bly_redis_reason why;
     bly_answer answer;
     char first[TEXT];
@@ -194,7 +195,7 @@ static void start(crawl *c) {
     bly_status status = bly_redis_filter_create(&c->url, &spec, NULL, &why, &c->seen);
     need(status == BLY_OK, "the filter", why.text);
     status = bly_redis_filter_add(c->seen, first, strlen(first), BLY_UNKNOWN, &answer);
-    need(status == BLY_OK, "the filter", bly_redis_filter_why(c->seen));
+    need(status == BLY_OK, "the filter", bly_redis_filter_error(c->seen));
     tell(c, (const char *[]){"EVAL", once, "2", c->started, c->frontier, first}, 6);
 }
 

@@ -6,6 +6,7 @@
  * batches of every sort. What is believed must make sense; what is not must leave everything alone.
  */
 #include <bloomery/bloomery.h>
+#include <bloomery/redis/bitmap.h>
 
 #include "redis/bitmap/bitmap_layout.h"
 #include "redis/bitmap/shard_keys.h"
@@ -63,7 +64,7 @@ static void use(const bly_bitmap *b) {
         blyi_bitmap_staging_key(b, word("name"), b->shards - 1, staging, sizeof staging);
     demand(size < sizeof key && other < sizeof staging);
     demand(bly_redis_slot((bly_bytes){key, size}) == bly_redis_slot((bly_bytes){staging, other}));
-    for (bly_bitmap_what what = BLY_BITMAP_ADD; what <= BLY_BITMAP_CONTAINS; what++) {
+    for (bly_bitmap_op what = BLY_BITMAP_ADD; what <= BLY_BITMAP_CONTAINS; what++) {
         demand(bly_bitmap_batch_open(b, word("name"), what, keys, KEYS, 1, &batch) == BLY_OK);
         demand(bly_bitmap_batch_count(batch) == KEYS);
         bly_bitmap_batch_close(batch);
@@ -74,8 +75,8 @@ static void read_head(const bly_redis_value *value, bool created, const bly_hash
     bly_bitmap_head head, again;
     bly_redis_reason why = {""};
     bool made;
-    bly_status status = created ? bly_bitmap_created(value, hasher, &made, &head, &why)
-                                : bly_bitmap_head_read(value, hasher, &head, &why);
+    bly_status status = created ? bly_bitmap_create_parse(value, hasher, &made, &head, &why)
+                                : bly_bitmap_head_parse(value, hasher, &head, &why);
     demand((status == BLY_OK) == (why.text[0] == 0));
     if (status != BLY_OK)
         return;
@@ -85,19 +86,19 @@ static void read_head(const bly_redis_value *value, bool created, const bly_hash
     demand(memcmp(bytes, in, BLYI_BITMAP_IDENTITY) == 0);
     const bly_redis_value inside = {.type = BLY_REDIS_TEXT, .text = {in, BLY_BITMAP_HEAD}};
     demand(blyi_bitmap_head_read_keyless(&inside, NULL, &again, NULL) == BLY_OK);
-    demand(bly_bitmap_alike(&head.bitmap, &again.bitmap) && head.shard < head.bitmap.shards);
+    demand(bly_bitmap_compatible(&head.bitmap, &again.bitmap) && head.shard < head.bitmap.shards);
     use(&head.bitmap);
 }
 
 static void read_errors(const bly_redis_value *value) {
     bly_redis_reason why = {""};
-    bly_redis_place place;
-    const bly_redis_verdict verdict = bly_redis_judge(value);
+    bly_redis_redirect place;
+    const bly_redis_verdict verdict = bly_redis_classify(value);
     const bly_status status = bly_bitmap_refusal(value, &why);
     const bool error = value->type == BLY_REDIS_ERROR;
     demand(error == (status != BLY_OK) && error == (verdict != BLY_REDIS_DONE));
     demand(error == (why.text[0] != 0) && memchr(why.text, 0, sizeof why.text));
-    if (!bly_redis_place_of(value, &place))
+    if (!bly_redis_redirect_parse(value, &place))
         return;
     demand(verdict == BLY_REDIS_MOVED || verdict == BLY_REDIS_ASK);
     const char *host = place.host.data, *text = value->text.data;
@@ -110,7 +111,8 @@ static bly_bitmap_batch *batches[6];
 
 static void make_batches(bly_bitmap *good) {
     bly_bitmap shapes[3];
-    const bly_bitmap_spec spec = {.capacity = 20000, .fpr = 0.001, .kind = BLY_SPLIT512};
+    const bly_bitmap_spec spec = {
+        .struct_size = sizeof spec, .capacity = 20000, .fpr = 0.001, .kind = BLY_SPLIT512};
     demand(bly_bitmap_plan(&spec, &shapes[0]) == BLY_OK);
     demand(bly_bitmap_gozero(1000, &shapes[1]) == BLY_OK);
     shapes[0].stamp = 1;
@@ -127,7 +129,7 @@ static void read_batches(const bly_redis_value *value) {
         bly_redis_reason why = {""};
         size_t fresh = 88, told = 0, yes = 0;
         const bly_status status =
-            bly_bitmap_batch_read(batches[i], 0, value, i % 4 == 1, answers, &fresh, &why);
+            bly_bitmap_batch_parse(batches[i], 0, value, i % 4 == 1, answers, &fresh, &why);
         for (unsigned k = 0; k < KEYS; k++) {
             demand(answers[k] <= BLY_UNSURE || answers[k] == 77);
             told += answers[k] != 77;
@@ -143,7 +145,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static bly_bitmap good;
     static const uint8_t secret[16] = {1};
-    const bly_bitmap_spec spec = {.capacity = 20000, .fpr = 0.01, .shards = 3};
+    const bly_bitmap_spec spec = {
+        .struct_size = sizeof spec, .capacity = 20000, .fpr = 0.01, .shards = 3};
     bly_hasher keyed;
     if (good.shards == 0) {
         demand(bly_bitmap_plan(&spec, &good) == BLY_OK);

@@ -8,6 +8,8 @@
  * out again. Fetched piece by piece, the same bytes must make the same filter.
  */
 #include <bloomery/bloomery.h>
+#include <bloomery/host/chunks.h>
+#include <bloomery/host/describe.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +40,10 @@ static void fix_outer(uint8_t *file, size_t size) {
 
 /* Levels are as long as their headers say, as far as these can be believed. */
 static void fix_levels(uint8_t *body, size_t size) {
-    bly_file_info info;
+    bly_file_info info = {.struct_size = sizeof info};
     while (size >= HEADER) {
         fix_header_sum(body);
-        if (bly_file_info_parse(body, size, &info) != BLY_OK || info.body_bytes > size - HEADER)
+        if (bly_file_parse_info(body, size, &info) != BLY_OK || info.body_bytes > size - HEADER)
             return;
         size_t length = HEADER + (size_t)info.body_bytes;
         fix_outer(body, length);
@@ -67,10 +69,10 @@ static bly_hash custom(void *user, const void *key, size_t len) {
 /* The hasher the options name, fitted to the file so that it is accepted. */
 static bool choose_hasher(unsigned how, const uint8_t *file, size_t size, bly_hasher *out) {
     const uint8_t key[16] = {1, 2, 3};
-    bly_file_info info;
+    bly_file_info info = {.struct_size = sizeof info};
     if (how & WITH_KEY)
         return bly_hasher_keyed(out, key) == BLY_OK;
-    if (!(how & WITH_CUSTOM) || bly_file_info_parse(file, size, &info) != BLY_OK)
+    if (!(how & WITH_CUSTOM) || bly_file_parse_info(file, size, &info) != BLY_OK)
         return false;
     return bly_hasher_custom(out, custom, NULL, 64, info.seed) == BLY_OK;
 }
@@ -91,13 +93,13 @@ static void use(bly_filter *f, const uint8_t *file, size_t size) {
     comparison c = {file, size, 0};
     demand(bly_filter_file_size(f) == size);
     /* What only counts says how many keys it finds, whatever the file said. */
-    if (!(bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_ONLY_COUNTS))
+    if (!(bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_CARDINALITY_ONLY))
         demand(bly_filter_write(f, compare, &c) == BLY_OK && c.at == size);
 
     char text[1024];
-    bly_stats stats;
-    bly_filter_stats(f, &stats);
-    demand(bly_stats_format(&stats, text, sizeof text) > 0);
+    bly_filter_info stats = {.struct_size = sizeof stats};
+    bly_filter_get_info(f, &stats);
+    demand(bly_filter_info_format(&stats, text, sizeof text) > 0);
     demand(stats.set_bits <= stats.bits);
     demand(stats.current_fpr >= 0 && stats.current_fpr <= 1);
 
@@ -107,20 +109,19 @@ static void use(bly_filter *f, const uint8_t *file, size_t size) {
     (void)bly_filter_best_fold(f, 0.01);
     (void)bly_filter_contains(f, "some key", 8);
     (void)bly_filter_copies(f, "some key", 8);
-    bly_window_info window;
+    bly_window_info window = {.struct_size = sizeof window};
     uint64_t age;
-    if (bly_window_look(f, &window) == BLY_OK && bly_filter_hasher(f))
+    if (bly_window_get_info(f, &window) == BLY_OK && bly_filter_hasher(f))
         demand(bly_window_age(f, "some key", 8, &age) == BLY_OK);
 }
 
 /* What only one kind can do. */
 static void use_its_own(const bly_filter *f) {
     bly_filter *other;
-    uint64_t deleted, added;
-    double bound = bly_overlay_miss_bound(f), keys = bly_hll_estimate(f);
-    demand(bound >= 0 && bound <= 1 && !(keys < 0));
-    if (bly_overlay_changes(f, &deleted, &added) == BLY_OK)
-        demand(bly_overlay_base(f) != NULL);
+    bly_overlay_info changes = {.struct_size = sizeof changes};
+    demand(!(bly_hll_estimate(f) < 0));
+    if (bly_overlay_get_info(f, &changes) == BLY_OK)
+        demand(bly_overlay_base(f) != NULL && changes.miss_bound >= 0 && changes.miss_bound <= 1);
     if (bly_layered_front(f, &other) == BLY_OK) {
         demand(bly_filter_contains(f, "some key", 8) == bly_filter_contains(other, "some key", 8));
         bly_filter_destroy(other);
@@ -141,7 +142,7 @@ static void use_its_own(const bly_filter *f) {
 static void lay_over(const bly_filter *f) {
     bly_filter *over, *copy;
     bool removed;
-    bly_status status = bly_overlay_over(f, NULL, &over);
+    bly_status status = bly_overlay_over(f, NULL, NULL, &over);
     if (status != BLY_OK) {
         demand(status == BLY_EKIND || status == BLY_ENOMEM || status == BLY_ETOOBIG);
         return;
@@ -177,8 +178,7 @@ static void add_and_remove(bly_filter *f, uint32_t can) {
         demand(added == BLY_OK || added == BLY_EKEY);
     if (added == BLY_OK && can & BLY_CAN_REMOVE) {
         uint64_t had = bly_filter_count(f);
-        bool is_set =
-            !(can & BLY_TELLS_COPIES); /* whose parts may be full, and their counts lies */
+        bool is_set = !(can & BLY_CAN_COUNT); /* whose parts may be full, and their counts lies */
         bly_status status = bly_filter_remove(f, "some key", 8, &removed);
         demand(status == BLY_OK || (is_set && status == BLY_EFULL));
         demand(status != BLY_OK || removed);
@@ -189,12 +189,12 @@ static void add_and_remove(bly_filter *f, uint32_t can) {
 
 /* Time passes, and with it all keys. Without its hasher a filter answers "maybe" all the same. */
 static void pass_time(bly_filter *f) {
-    bly_window_info w;
-    if (bly_window_look(f, &w) != BLY_OK || w.span == 0)
+    bly_window_info w = {.struct_size = sizeof w};
+    if (bly_window_get_info(f, &w) != BLY_OK || w.span == 0)
         return;
     demand(bly_window_advance(f, w.now) == BLY_OK);
     for (int i = 0; i < 40; i++) {
-        demand(bly_window_look(f, &w) == BLY_OK);
+        demand(bly_window_get_info(f, &w) == BLY_OK);
         if (w.now > UINT64_MAX - w.slice)
             return;
         demand(bly_window_advance(f, w.now + w.slice) == BLY_OK);
@@ -256,9 +256,9 @@ static bly_status take(void *ctx, uint64_t at, void *to, size_t n) {
 static void read_too(const bly_filter *parsed, const bly_open_options *options, const uint8_t *file,
                      size_t size) {
     comparison c = {file, size, 0};
-    const bly_source source = {.size = size, .peek = peek, .take = take, .ctx = &c};
+    const bly_chunk_source source = {.size = size, .peek = peek, .read = take, .ctx = &c};
     bly_filter *f;
-    bly_status status = bly_filter_read(&source, options, &f);
+    bly_status status = bly_filter_read_chunks(&source, options, &f);
     demand((status == BLY_OK) == (f != NULL));
     demand((f != NULL) == (parsed != NULL));
     demand(!f || (c.at == size && bly_filter_equal(f, parsed)));
@@ -282,17 +282,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
     bly_hasher hasher;
     bly_open_options options = {
+        .struct_size = sizeof options,
         .flags = how & WITHOUT_KEY ? BLY_OPEN_WITHOUT_KEY : 0U,
         .hasher = choose_hasher(how, file, size, &hasher) ? &hasher : NULL,
         .sharing = how & SHARED ? BLY_SHARED : BLY_EXCLUSIVE,
     };
     bly_filter *f;
-    bly_file_info info;
+    bly_file_info info = {.struct_size = sizeof info};
     bly_status status = bly_filter_parse(file, size, &options, &f);
     demand((status == BLY_OK) == (f != NULL));
     read_too(f, &options, file, size);
     if (f) {
-        demand(bly_file_info_parse(file, size, &info) == BLY_OK);
+        demand(bly_file_parse_info(file, size, &info) == BLY_OK);
         demand(info.body_bytes == size - HEADER);
         use_and_compare(f, file, size);
     }

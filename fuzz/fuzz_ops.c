@@ -65,19 +65,20 @@ static bool stores_copies(const slot *s) {
 /* Whether the same keys make an equal filter, whatever was done in between: unless a counter got
  * stuck. */
 static bool is_canonical(const slot *s) {
-    bly_stats stats;
-    bly_filter_stats(s->filter, &stats);
+    bly_filter_info stats = {.struct_size = sizeof stats};
+    bly_filter_get_info(s->filter, &stats);
     return blyt_is_canonical(case_of(s)) && stats.stuck == 0;
 }
 
 static bly_filter *rebuilt(const slot *s) {
-    bly_stats stats;
+    bly_filter_info stats = {.struct_size = sizeof stats};
     bly_filter *f;
-    bly_filter_stats(s->filter, &stats);
+    bly_filter_get_info(s->filter, &stats);
     bly_spec spec = {
+        .struct_size = sizeof spec,
         .geometry = bly_filter_geometry(s->filter),
         .capacity = stats.capacity,
-        .fpr = stats.target_fpr,
+        .fpr = stats.requested_fpr,
         .hasher = *bly_filter_hasher(s->filter),
         .allow_weak_hash = true,
     };
@@ -88,7 +89,7 @@ static bly_filter *rebuilt(const slot *s) {
         for (unsigned n = 0; status == BLY_OK && n < s->in[i]; n++)
             status = bly_filter_add(f, keys[i].data, keys[i].size, NULL);
     demand(status == BLY_OK || (status == BLY_EFULL && caps(s) & BLY_CAN_REMOVE));
-    bly_filter_stats(f, &stats);
+    bly_filter_get_info(f, &stats);
     if (status == BLY_OK && stats.stuck == 0) /* which removes may have kept it from */
         return f;
     bly_filter_destroy(f); /* in another order they do not fit */
@@ -197,22 +198,22 @@ static bly_spec read_plan(program *p) {
     uint64_t capacity = 1 + next_byte(p);
     bly_spec spec = bly_spec_for(kind, capacity, (1 + next_byte(p)) / 300.0);
     if (spec.geometry.kind == BLY_COUNTING)
-        spec.counter_bits = 2U << next_byte(p) % 4;
-    if (bly_kind_capabilities(kind) & BLY_ONLY_COUNTS) /* small ones, for speed */
+        spec.counting.counter_bits = 2U << next_byte(p) % 4;
+    if (bly_kind_capabilities(kind) & BLY_CARDINALITY_ONLY) /* small ones, for speed */
         spec.fpr = spec.fpr < 0.05 ? 0.05 : spec.fpr;
     if (spec.geometry.kind == BLY_OVERLAY && next_byte(p) % 2) {
-        spec.marker = BLY_CLASSIC;
-        spec.changes = 1 + next_byte(p);
+        spec.overlay.marker = BLY_CLASSIC;
+        spec.overlay.changes = 1 + next_byte(p);
     }
     if (spec.geometry.kind == BLY_WINDOW && next_byte(p) % 2) {
-        spec.generations = 1 + next_byte(p) % 32;
-        spec.span = next_byte(p) % 3 * 100;
+        spec.window.generations = 1 + next_byte(p) % 32;
+        spec.window.span = next_byte(p) % 3 * 100;
     }
     return spec;
 }
 
 static void op_create(slot *s, program *p) {
-    bly_spec spec = {.geometry = read_geometry(p)};
+    bly_spec spec = {.struct_size = sizeof spec, .geometry = read_geometry(p)};
     if (next_byte(p) % 2)
         spec = read_plan(p);
     uint32_t can = bly_kind_capabilities(spec.geometry.kind);
@@ -226,7 +227,7 @@ static void op_create(slot *s, program *p) {
     }
     bly_filter_destroy(s->filter);
     memset(s, 0, sizeof *s);
-    s->window = spec.span ? 0 : spec.capacity;
+    s->window = spec.window.span ? 0 : spec.capacity;
     s->exact = (can & BLY_CAN_BUILD ? bly_filter_build(&spec, NULL, 0, &s->filter)
                                     : bly_filter_create(&spec, &s->filter)) == BLY_OK;
     demand(s->exact == (s->filter != NULL));
@@ -234,13 +235,13 @@ static void op_create(slot *s, program *p) {
 
 /* Builds the filter again from other keys, some of which come twice. */
 static void op_build(slot *s, program *p) {
-    bly_stats stats;
+    bly_filter_info stats = {.struct_size = sizeof stats};
     bly_bytes chosen[2 * KEYS];
     bly_filter *built;
     size_t n = 0;
     unsigned every = 1 + next_byte(p) % 9;
-    bly_filter_stats(s->filter, &stats);
-    bly_spec spec = bly_spec_for(stats.kind, 0, stats.target_fpr);
+    bly_filter_get_info(s->filter, &stats);
+    bly_spec spec = bly_spec_for(stats.kind, 0, stats.requested_fpr);
     spec.hasher = *bly_filter_hasher(s->filter);
     spec.allow_weak_hash = true;
     for (unsigned i = 0; i < KEYS; i++) {
@@ -305,8 +306,8 @@ static void op_remove(slot *s, unsigned key) {
 
 /* Time passes; what is in a window by time is then owed no longer. */
 static void op_advance(slot *s, uint64_t by) {
-    bly_window_info w;
-    if (bly_window_look(s->filter, &w) != BLY_OK) {
+    bly_window_info w = {.struct_size = sizeof w};
+    if (bly_window_get_info(s->filter, &w) != BLY_OK) {
         demand(bly_window_advance(s->filter, by) == BLY_EKIND);
         return;
     }
@@ -323,7 +324,7 @@ static void op_add_many(slot *s, program *p) {
     unsigned chosen[MAX_BATCH];
     size_t n = next_byte(p) % (MAX_BATCH + 1), fresh = 0, done = 0;
     bool by_hash = next_byte(p) & 1;
-    bly_tally tally;
+    bly_batch_result tally;
     bly_filter *single = clone_of(s);
     for (size_t i = 0; i < n; i++) {
         chosen[i] = next_byte(p);
@@ -341,7 +342,7 @@ static void op_add_many(slot *s, program *p) {
         note_add(s, chosen[done]);
     }
     demand((status == BLY_OK) == (done == n));
-    demand(tally.done == done && tally.fresh == fresh);
+    demand(tally.done == done && tally.changed == fresh);
     demand_unchanged(s, single);
 }
 
@@ -364,7 +365,7 @@ static void op_contains_many(const slot *s, program *p) {
 
 /* What is united in a window by number of keys may turn it a generation early. */
 static void op_union(slot *s, const slot *other) {
-    bly_window_info w = {0};
+    bly_window_info w = {.struct_size = sizeof w};
     bly_filter *before = clone_of(s);
     if (bly_filter_union(s->filter, other->filter) != BLY_OK) {
         demand_unchanged(s, before);
@@ -372,7 +373,7 @@ static void op_union(slot *s, const slot *other) {
     }
     bly_filter_destroy(before);
     bool counts = stores_copies(s);
-    if (bly_window_look(s->filter, &w) == BLY_OK && other->window < s->window)
+    if (bly_window_get_info(s->filter, &w) == BLY_OK && other->window < s->window)
         s->window = other->window;
     for (int i = 0; i < KEYS; i++) {
         if (!s->in[i] || (other->in[i] && other->age[i] < s->age[i]))
@@ -384,14 +385,14 @@ static void op_union(slot *s, const slot *other) {
 }
 
 static void op_intersect(slot *s, const slot *other) {
-    bly_stats stats;
+    bly_filter_info stats = {.struct_size = sizeof stats};
     if (bly_filter_intersect(s->filter, other->filter) != BLY_OK)
         return;
     for (int i = 0; i < KEYS; i++)
         if (other->in[i] < s->in[i])
             s->in[i] = other->in[i];
     s->exact = false;
-    bly_filter_stats(s->filter, &stats);
+    bly_filter_get_info(s->filter, &stats);
     demand(stats.approximate);
 }
 
@@ -433,12 +434,12 @@ static void op_bits(const slot *s) {
 
 /* An overlay over another filter, used while that is borrowed, and then as its own. */
 static void op_overlay(slot *s, const slot *base, program *p) {
-    bly_spec spec = {.changes = next_byte(p),
-                     .marker = next_byte(p) % 2 ? BLY_CLASSIC : BLY_KIND_NONE};
+    bly_overlay_options options = {.changes = next_byte(p),
+                                   .marker = next_byte(p) % 2 ? BLY_CLASSIC : BLY_KIND_NONE};
     bly_filter *over, *own;
     bly_kind kind = bly_filter_geometry(base->filter).kind;
-    bly_status status = bly_overlay_over(base->filter, &spec, &over);
-    bool fits = kind != BLY_OVERLAY && !(bly_kind_capabilities(kind) & BLY_ONLY_COUNTS);
+    bly_status status = bly_overlay_over(base->filter, &options, NULL, &over);
+    bool fits = kind != BLY_OVERLAY && !(bly_kind_capabilities(kind) & BLY_CARDINALITY_ONLY);
     demand(status == (fits ? BLY_OK : BLY_EKIND));
     if (status || s == base) {
         bly_filter_destroy(over);
@@ -506,7 +507,8 @@ static void op_trip(slot *s, program *p) {
     bly_filter *back;
     bly_hasher hasher = *bly_filter_hasher(s->filter);
     unsigned sharing = caps(s) & BLY_CAN_SHARE ? next_byte(p) % 3 : BLY_EXCLUSIVE;
-    const bly_open_options o = {.hasher = &hasher, .sharing = (bly_sharing)sharing};
+    const bly_open_options o = {
+        .struct_size = sizeof o, .hasher = &hasher, .sharing = (bly_sharing)sharing};
     demand(bly_filter_write(s->filter, append, &b) == BLY_OK);
     demand(b.size == bly_filter_file_size(s->filter));
     demand(bly_filter_parse(b.data, b.size, &o, &back) == BLY_OK);

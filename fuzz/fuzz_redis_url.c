@@ -1,6 +1,6 @@
 /* fuzz_redis_url.c - text taken for a server's address: refused with a reason, or taken apart into
  * parts that make sense. */
-#include <bloomery/redis.h>
+#include <bloomery/redis/filter.h>
 
 #include <stdlib.h>
 #include <string.h>

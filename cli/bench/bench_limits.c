@@ -114,7 +114,7 @@ static bool time_lines(bench_limits *out) {
 
 bool bench_limits_find(const bench_setting *s, bench_limits *out) {
     bly_needs needs = {.keys = s->keys, .fpr = s->rate};
-    bly_advice a;
+    bly_advice a = {.struct_size = sizeof a};
     bly_status status = bly_advise(&needs, &a);
     if (status) {
         (void)message_error("%s", bly_strerror(status));

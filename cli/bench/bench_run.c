@@ -36,10 +36,10 @@ static uint64_t add_many(bench *b, size_t n) {
     uint64_t fresh = 0;
     bool good = true;
     for (size_t at = 0; at < n; at += BATCH) {
-        bly_tally tally = {0};
+        bly_batch_result tally = {0};
         size_t some = n - at < BATCH ? n - at : BATCH;
         good &= bly_filter_add_many(b->many, b->keys.keys + at, some, added, &tally) == BLY_OK;
-        fresh += tally.fresh;
+        fresh += tally.changed;
     }
     expect(b, good, "a batch of keys could not be added");
     return fresh;
@@ -160,16 +160,18 @@ static bly_status plan(const bench_setting *s, bly_kind kind, bly_spec *out) {
     do
         needs.flags = uses[i++];
     while (bly_advise_why_not(kind, &needs) && i < sizeof uses / sizeof *uses);
-    bly_advice advice;
-    const bly_status status = bly_advise_kind(kind, &needs, &advice);
-    *out = status == BLY_OK ? bly_advice_spec(&advice) : bly_spec_for(kind, s->keys, s->rate);
+    bly_advice advice = {.struct_size = sizeof advice};
+    bly_status status = bly_advise_kind(kind, &needs, &advice);
+    *out = bly_spec_for(kind, s->keys, s->rate);
+    if (status == BLY_OK)
+        status = bly_advice_get_spec(&advice, out);
     /* An overlay over a filter of its own can be made, though there is nothing to advise. */
     return kind == BLY_OVERLAY ? BLY_OK : status;
 }
 
 bool bench_possible(const bench_setting *s, bly_kind kind) {
     bly_spec spec;
-    if (kinds_can(kind, BLY_ONLY_COUNTS)) {
+    if (kinds_can(kind, BLY_CARDINALITY_ONLY)) {
         (void)message_error("%s: it tells how many keys there are, not which, so it cannot be "
                             "measured by asking for them",
                             bly_kind_name(kind));
@@ -193,8 +195,8 @@ static bool open_filters(bench *b) {
 }
 
 static void collect(bench *b, bench_result *out) {
-    bly_stats stats;
-    bly_filter_stats(b->many, &stats);
+    bly_filter_info stats = {.struct_size = sizeof stats};
+    bly_filter_get_info(b->many, &stats);
     out->bytes = stats.bytes;
     out->bits_per_key = 8 * (double)stats.bytes / (double)b->setting->keys;
     out->asked = asked_in_a_round(b->setting) * b->setting->rounds;

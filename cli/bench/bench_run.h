@@ -12,7 +12,7 @@
 #ifndef BLOOMERY_CLI_BENCH_RUN_H
 #define BLOOMERY_CLI_BENCH_RUN_H
 
-#include <bloomery/advise.h>
+#include <bloomery/filter.h>
 
 typedef struct bench_setting {
     uint64_t keys;

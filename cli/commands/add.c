@@ -30,7 +30,7 @@ static int refuse(const char *path, bly_kind kind) {
         return message_error("%s: is %s %s filter, which forgets keys, and no list%s", path,
                              kinds_article(kind), bly_kind_name(kind),
                              "; bloomery dedup --window --state adds to one");
-    if (kinds_can(kind, BLY_ONLY_COUNTS))
+    if (kinds_can(kind, BLY_CARDINALITY_ONLY))
         return message_error("%s: is %s %s filter, which counts keys, and no list; bloomery "
                              "distinct --state adds to it",
                              path, kinds_article(kind), bly_kind_name(kind));
@@ -51,14 +51,14 @@ static void leave_out_present(changing *c) {
 }
 
 static bly_status flush(changing *c) {
-    bly_tally tally = {0};
+    bly_batch_result tally = {0};
     if (c->gathers) {
         if (c->values->once)
             leave_out_present(c);
         return build_add_scattered(c->filter, &c->gathered, &c->done, &c->failed);
     }
     bly_status status = bly_filter_add_hashes(c->filter, c->batch, c->waiting, NULL, &tally);
-    c->done += tally.fresh;
+    c->done += tally.changed;
     return status;
 }
 
@@ -73,14 +73,14 @@ static bly_status finish(changing *c) {
     /* In an overfull list a level may seem to be marked by chance. If keys can be removed, removing
      * others would then take that mark away, so the levels get marks of their own. */
     const bool uncertain =
-        kinds_can(bly_filter_geometry(c->filter).kind, BLY_CAN_REMOVE | BLY_TELLS_COPIES) &&
+        kinds_can(bly_filter_geometry(c->filter).kind, BLY_CAN_REMOVE | BLY_CAN_COUNT) &&
         keytype_examine(c->filter).by_chance;
     const keytype_levels none = {{0}};
     return keytype_mark_more(c->filter, c->as.type, uncertain ? &none : &c->known, &c->levels);
 }
 
 /* No place, though there would be for as many different keys. */
-static int fail_for_copies(const changing *c, const bly_stats *s) {
+static int fail_for_copies(const changing *c, const bly_filter_info *s) {
     const unsigned copies = (unsigned)bly_filter_copies_hash(c->filter, c->failed);
     if (copies >= BLY_MAX_COPIES)
         return message_error("%s: takes no more copies of one of these keys: it has been added "
@@ -108,12 +108,12 @@ static int fail_to_grow(const changing *c) {
 
 static int fail(const changing *c) {
     char count[NUMBER_TEXT], room[NUMBER_TEXT], many[NUMBER_TEXT + 24] = "the new key";
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     if (c->status == BLY_EGROWTH)
         return fail_to_grow(c);
     if (c->status != BLY_EFULL)
         return message_status(c->path, c->status);
-    bly_filter_stats(c->filter, &s);
+    bly_filter_get_info(c->filter, &s);
     if (s.kind == BLY_OVERLAY)
         return message_error("%s: has no room for more changes; build the list again; it is left "
                              "as it was",
@@ -151,7 +151,7 @@ static char *copies_text(const changing *c, char out[160]) {
     return out;
 }
 
-static void report_json(const changing *c, const bly_stats *s, uint64_t marks) {
+static void report_json(const changing *c, const bly_filter_info *s, uint64_t marks) {
     json j = json_begin(stdout);
     json_text(&j, "file", c->path);
     json_text(&j, "type", keytype_name(c->as.type));
@@ -165,7 +165,7 @@ static void report_json(const changing *c, const bly_stats *s, uint64_t marks) {
     json_integer(&j, "count", s->count);
     json_integer(&j, "marks", marks);
     json_integer(&j, "capacity", s->capacity);
-    json_real(&j, "rate_per_lookup_requested", s->target_fpr);
+    json_real(&j, "rate_per_lookup_requested", s->requested_fpr);
     json_real(&j, "rate_per_lookup_current", s->current_fpr);
     json_bool(&j, "keeps_promise", health_of(s) == HEALTH_GOOD);
     json_end(&j);
@@ -174,8 +174,8 @@ static void report_json(const changing *c, const bly_stats *s, uint64_t marks) {
 static int report(const changing *c) {
     char keys[NUMBER_TEXT], fresh[NUMBER_TEXT], count[NUMBER_TEXT], room[NUMBER_TEXT];
     char text[HEALTH_TEXT], marked[64] = "", copies[160];
-    bly_stats s;
-    bly_filter_stats(c->filter, &s);
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(c->filter, &s);
     const uint64_t marks = keytype_marks_in(c->filter);
     const uint64_t own = s.count > marks ? s.count - marks : 0;
     if (marks)
@@ -190,7 +190,7 @@ static int report(const changing *c) {
                      marked, number_grouped(s.capacity, room), marks ? " with them" : "");
     if (health_of(&s) == HEALTH_GOOD && c->as.mark)
         change_warn_of_levels(c->path, c->as.type, &c->known, &c->levels, &s);
-    const bool worse = health_past_capacity(&s) && s.current_fpr > s.target_fpr;
+    const bool worse = health_past_capacity(&s) && s.current_fpr > s.requested_fpr;
     if (!health_warn(c->path, &s) && worse)
         message_warn("%s: is past its capacity: %s", c->path, health_text(&s, text));
     return CLI_OK;

@@ -7,6 +7,7 @@
 #include "message.h"
 #include "numbers.h"
 
+#include <bloomery/host/describe.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -75,7 +76,7 @@ static size_t read_kinds(const char *list, bly_kind out[MOST_KINDS]) {
     if (!list) {
         for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k != BLY_KIND_NONE && count < MOST_KINDS;
              k = bly_kind_next(k))
-            if (!kinds_can(k, BLY_ONLY_COUNTS))
+            if (!kinds_can(k, BLY_CARDINALITY_ONLY))
                 out[count++] = k;
         return count;
     }

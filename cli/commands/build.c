@@ -15,7 +15,7 @@
 #include "numbers.h"
 #include "open.h"
 
-#include <bloomery/advise.h>
+#include <bloomery/filter.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,7 +131,7 @@ static bool choose_hasher(build_job *j) {
 static void settle_rate(build_job *j) {
     build_making *m = &j->making;
     const double most = KEYTYPE_MOST_RATE * keytype_most_tries(m->type, &m->levels);
-    if (kinds_can(m->kind, BLY_ONLY_COUNTS))
+    if (kinds_can(m->kind, BLY_CARDINALITY_ONLY))
         return;
     j->limited = keytype_has_levels(m->type) && m->rate > most;
     if (j->limited)
@@ -151,7 +151,7 @@ static void choose_kind(build_job *j) {
     const bly_needs needs = {.keys = keys ? keys : 1,
                              .fpr = m->rate / keytype_most_tries(m->type, &m->levels),
                              .flags = BLY_NEED_SPACE | (final ? BLY_NEED_STATIC : 0U)};
-    bly_advice advice;
+    bly_advice advice = {.struct_size = sizeof advice};
     if (o->smallest && bly_advise(&needs, &advice) == BLY_OK)
         m->kind = advice.kind;
 }
@@ -172,7 +172,7 @@ static bool gather(build_job *j, cli_operands files) {
     j->making.keys.keep = o->must_not_match != NULL;
     /* What cannot be removed need not undo an add. */
     j->making.keys.copies =
-        o->copies || (kinds_can(o->kind, BLY_TELLS_COPIES) && !kinds_can(o->kind, BLY_CAN_REMOVE));
+        o->copies || (kinds_can(o->kind, BLY_CAN_COUNT) && !kinds_can(o->kind, BLY_CAN_REMOVE));
     if (!build_read(files.items, files.count, &j->reader, o->skip_malformed, take_key, j,
                     &j->lines))
         return false;
@@ -220,16 +220,16 @@ static const bly_kind markers[] = {BLY_KIND_NONE, BLY_CUCKOO, BLY_CLASSIC};
 
 static bool lay_over(build_job *j) {
     const build_options *o = j->options;
-    const bly_spec how = {.changes = o->changes, .marker = markers[o->marker]};
+    const bly_overlay_options how = {.changes = o->changes, .marker = markers[o->marker]};
     build_over over;
-    bly_stats stats;
+    bly_filter_info stats = {.struct_size = sizeof stats};
     if (!build_over_open(&over, o->over, o->key_file, &how))
         return false;
-    bly_filter_stats(over.filter, &stats);
+    bly_filter_get_info(over.filter, &stats);
     const bool good = save(j, over.filter);
     if (good)
         build_report_list(over.filter, o->output, bly_filter_file_size(over.filter),
-                          stats.target_fpr, over.lookups);
+                          stats.requested_fpr, over.lookups);
     if (good && o->stats)
         build_report_stats(over.filter);
     if (good && o->json)

@@ -148,7 +148,7 @@ static bool tell(job *j, bly_bytes record, bly_bytes key, tally_count c) {
 /* What the marks mean. */
 static void explain_estimates(const job *j) {
     char most[NUMBER_TEXT], rate[NUMBER_TEXT];
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     if (j->estimates == 0)
         return;
     if (!j->options->query) {
@@ -157,7 +157,7 @@ static void explain_estimates(const job *j) {
                      j->options->state ? "" : "; without --sketch counts are exact");
         return;
     }
-    bly_filter_stats(j->tally.filter, &s);
+    bly_filter_get_info(j->tally.filter, &s);
     message_note("counts marked ~ are estimates of a sketch: too high for %s keys, and above 27 "
                  "typically off by 20%%",
                  number_one_in(s.current_fpr, rate));

@@ -26,6 +26,7 @@
 #include "seen_plan.h"
 #include "seen_redis.h"
 
+#include <bloomery/redis/bitmap.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -83,6 +83,7 @@ typedef struct job {
 
 static bool make_sketch(const job *j, uint32_t precision, bly_filter **out) {
     bly_spec spec = {
+        .struct_size = sizeof spec,
         .geometry = {.kind = BLY_HLL, .hashes = precision, .size = UINT64_C(1) << precision},
         .hasher = j->hasher};
     bly_status status = bly_filter_create(&spec, out);

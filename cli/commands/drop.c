@@ -5,6 +5,7 @@
 #include "numbers.h"
 #include "remote.h"
 
+#include <bloomery/redis/filter.h>
 #include <stdio.h>
 
 typedef struct values {
@@ -33,7 +34,7 @@ static void report(const values *v, const remote *r, const bly_bitmap *was) {
 }
 
 static bool drop(const values *v, const char *address) {
-    const bly_redis_filter_options how = {.without_key = true};
+    const bly_redis_filter_options how = {.struct_size = sizeof how, .without_key = true};
     remote r;
     bool good = remote_to(&r, address) && remote_open(&r, NULL, &how) == BLY_OK;
     if (good) {

@@ -38,10 +38,10 @@ static const cli_option options[] = {
 
 /* The rate that the keys in it would have in a filter `divisor` times smaller. */
 static double rate_after(const bly_filter *f, uint64_t divisor) {
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     bly_geometry g = bly_filter_geometry(f);
     g.size /= divisor;
-    bly_filter_stats(f, &s);
+    bly_filter_get_info(f, &s);
     if (!isfinite(s.estimated_keys))
         return 1;
     const bly_hasher *hasher = bly_filter_hasher(f);
@@ -74,7 +74,7 @@ static void say_cannot(const char *path, const bly_geometry *g, uint64_t divisor
 static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
     const bly_geometry g = bly_filter_geometry(f);
     char kinds[KINDS_LIST], now[NUMBER_TEXT], limit[NUMBER_TEXT];
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     if (!(bly_kind_capabilities(g.kind) & BLY_CAN_FOLD)) {
         (void)message_error("%s: %s %s filter cannot be folded; %s can", path,
                             kinds_article(g.kind), bly_kind_name(g.kind),
@@ -92,8 +92,8 @@ static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
             message_note("%s: is copied as it is", path);
         return v->by;
     }
-    bly_filter_stats(f, &s);
-    const double rate = v->rate > 0 ? v->rate : s.target_fpr;
+    bly_filter_get_info(f, &s);
+    const double rate = v->rate > 0 ? v->rate : s.requested_fpr;
     const uint64_t best = bly_filter_best_fold(f, rate);
     if (best == 1)
         message_note(
@@ -105,10 +105,10 @@ static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-static void report(const values *v, const bly_filter *from, const bly_stats *b) {
+static void report(const values *v, const bly_filter *from, const bly_filter_info *b) {
     char before[NUMBER_TEXT], after[NUMBER_TEXT], was[NUMBER_TEXT], is[NUMBER_TEXT];
-    bly_stats a;
-    bly_filter_stats(from, &a);
+    bly_filter_info a = {.struct_size = sizeof a};
+    bly_filter_get_info(from, &a);
     if (v->json) {
         json j = json_begin(stdout);
         json_text(&j, "file", open_output_name(v->out));
@@ -118,7 +118,7 @@ static void report(const values *v, const bly_filter *from, const bly_stats *b) 
         json_integer(&j, "bytes_before", a.bytes);
         json_integer(&j, "bytes", b->bytes);
         json_integer(&j, "capacity", b->capacity);
-        json_real(&j, "rate_per_lookup_requested", b->target_fpr);
+        json_real(&j, "rate_per_lookup_requested", b->requested_fpr);
         json_real(&j, "rate_per_lookup_before", a.current_fpr);
         json_real(&j, "rate_per_lookup_current", b->current_fpr);
         json_bool(&j, "keeps_promise", health_of(b) == HEALTH_GOOD);
@@ -166,8 +166,8 @@ static int fold(const values *v, const char *path, const bly_filter *f) {
         return message_status(path, status);
     if (v->rate > 0 && divisor > 1 && promise(&small, v->rate) != BLY_OK)
         message_warn("%s: goes on promising the rate it was made for", open_output_name(v->out));
-    bly_stats after;
-    bly_filter_stats(small, &after);
+    bly_filter_info after = {.struct_size = sizeof after};
+    bly_filter_get_info(small, &after);
     const bool saved = health_worth_writing(open_output_name(v->out), &after, "fold it less") &&
                        open_save(small, v->out);
     if (saved)

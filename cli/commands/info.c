@@ -7,6 +7,7 @@
 #include "open.h"
 #include "pages.h"
 
+#include <bloomery/redis/filter.h>
 #include <stdio.h>
 
 typedef struct values {
@@ -29,7 +30,7 @@ static const cli_option options[] = {
 
 /* A keyed filter is described without its key. */
 static bool show_live(const values *v, const char *address, bool first) {
-    const bly_redis_filter_options how = {.without_key = true};
+    const bly_redis_filter_options how = {.struct_size = sizeof how, .without_key = true};
     remote r = {.filter = NULL};
     card_live c;
     bool good = remote_to(&r, address) &&
@@ -49,7 +50,7 @@ static bool show_live(const values *v, const char *address, bool first) {
 
 static bool show(const values *v, const char *path, bool first) {
     opened o = {0};
-    bly_file_info header;
+    bly_file_info header = {.struct_size = sizeof header};
     /* The filter is opened first: if it can be, so can its header. */
     if (!v->header && open_read(&o, path, NULL, BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY) != BLY_OK)
         return false;

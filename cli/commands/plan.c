@@ -7,6 +7,7 @@
 #include "remote.h"
 #include "svg.h"
 
+#include <bloomery/redis/bitmap.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +137,7 @@ static int check_window(const values *v) {
 }
 
 static int check_server(const values *v) {
-    bly_bitmap_spec spec;
+    bly_bitmap_spec spec = {.struct_size = sizeof spec};
     if (!v->plain)
         return v->shards ? message_error("--shards goes with --plain") : CLI_OK;
     if (v->deletes || v->grows || v->fixed || v->window || v->counts || v->counter_bits)
@@ -200,7 +201,7 @@ static bly_needs needs_of(const values *v) {
 /* ---- the answer ------------------------------------------------------------------------------ */
 
 static bly_status find_here(const values *v, plan_answer *p) {
-    bly_advice suggested;
+    bly_advice suggested = {.struct_size = sizeof suggested};
     bly_status status = bly_advise(&p->needs, &suggested);
     if (status == BLY_OK)
         p->suggested = suggested.kind;

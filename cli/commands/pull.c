@@ -10,6 +10,10 @@
 #include "progress.h"
 #include "remote.h"
 
+#include <bloomery/host/chunks.h>
+#include <bloomery/host/describe.h>
+#include <bloomery/host/files.h>
+#include <bloomery/redis/filter.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -89,10 +93,10 @@ static const bly_redis_reply *data_of(const pull *p, const bly_redis_reply *answ
 /* What the first piece says, its header most of all, must be believable before a disk is filled on
  * its word. */
 static bool begin(pull *p, const bly_redis_reply *answer, bly_bytes data) {
-    bly_file_info info;
+    bly_file_info info = {.struct_size = sizeof info};
     p->total = (uint64_t)bly_redis_reply_integer(bly_redis_reply_at(answer, 0));
     p->stamp = bly_redis_reply_integer(bly_redis_reply_at(answer, 1));
-    const bly_status status = bly_file_info_parse(data.data, data.size, &info);
+    const bly_status status = bly_file_parse_info(data.data, data.size, &info);
     if (status == BLY_OK && p->total == BLY_FILE_HEADER + info.body_bytes)
         return true;
     const bly_removed_kind *gone = NULL;
@@ -179,7 +183,8 @@ static bool fetch_all(pull *p) {
 
 /* What has arrived, before it takes its place. */
 static bool check(pull *p) {
-    const bly_open_options o = {.flags = BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY};
+    const bly_open_options o = {.struct_size = sizeof o,
+                                .flags = BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY};
     bly_map *map = NULL;
     bly_filter *loaded = NULL;
     if (!output_flush(&p->out))
@@ -250,7 +255,7 @@ static bool show(void *ctx, uint64_t done, uint64_t total) {
 
 /* The secret key of a keyed filter is not needed for that. */
 static bool fetch_plain(pull *p) {
-    const bly_redis_filter_options how = {.without_key = true};
+    const bly_redis_filter_options how = {.struct_size = sizeof how, .without_key = true};
     bly_filter *f = NULL;
     if (p->v->chunk) {
         (void)message_error("%s: --chunk-size goes with filters of the module alone; leave it out",
@@ -261,7 +266,7 @@ static bool fetch_plain(pull *p) {
         return false;
     interrupt_watch();
     progress_begin(&p->progress, false);
-    const bly_status status = bly_redis_filter_fetch(p->remote.filter, show, &p->progress, &f);
+    const bly_status status = bly_redis_filter_pull(p->remote.filter, show, &p->progress, &f);
     progress_end(&p->progress);
     if (status != BLY_OK && !interrupt_seen())
         (void)remote_failed(&p->remote, status);

@@ -9,6 +9,8 @@
 #include "progress.h"
 #include "remote.h"
 
+#include <bloomery/host/chunks.h>
+#include <bloomery/redis/filter.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +56,7 @@ typedef struct push {
     bly_bitmap_spec spec;
     const bly_filter *filter;
     bool bare; /* the server has no module */
-    bly_image *image;
+    bly_chunks *image;
     uint8_t *chunk;
     size_t chunk_size;
     uint64_t total, resumed, sent, chunks;
@@ -111,7 +113,7 @@ static bool understand(const push *p, const bly_redis_reply *answer) {
 
 static bool send_piece(push *p) {
     char lost[160], sent[NUMBER_TEXT];
-    const size_t size = bly_image_copy(p->image, p->sent, p->chunk, p->chunk_size);
+    const size_t size = bly_chunks_read(p->image, p->sent, p->chunk, p->chunk_size);
     (void)snprintf(lost, sizeof lost, "; %s bytes have arrived: push it again with --resume",
                    number_grouped(p->sent, sent));
     bly_redis_reply *answer = load(p, p->sent, size, p->sent ? lost : "");
@@ -274,11 +276,11 @@ static bool module_agrees(push *p) {
 
 static bool send_pieces(push *p) {
     p->chunk = malloc(p->chunk_size);
-    if (!p->chunk || bly_image_open(p->filter, NULL, &p->image) != BLY_OK) {
+    if (!p->chunk || bly_chunks_open(p->filter, NULL, &p->image) != BLY_OK) {
         (void)message_error("out of memory");
         return false;
     }
-    p->total = bly_image_size(p->image);
+    p->total = bly_chunks_size(p->image);
     interrupt_watch(); /* so that it can be said what the server has */
     if (!module_agrees(p))
         return false;
@@ -300,7 +302,7 @@ static bool send_file(push *p) {
         return false;
     p->filter = o.filter;
     const bool good = p->v->plain ? send_plain(p) : talk_connect(&p->remote.at) && send_pieces(p);
-    bly_image_close(p->image);
+    bly_chunks_close(p->image);
     free(p->chunk);
     open_close(&o);
     return good;

@@ -13,13 +13,13 @@ static const cli_option options[] = {CHANGE_OPTIONS, {0}};
 static int refuse(const char *path, bly_kind kind) {
     char kinds[KINDS_LIST];
     const uint32_t can = bly_kind_capabilities(kind);
-    const char *why = can & BLY_CAN_BUILD      ? "it was built from all its keys at once"
-                      : can & BLY_FORGETS      ? "it forgets them by itself"
-                      : can & BLY_ONLY_COUNTS  ? "it tells how many there are, not which"
-                      : can & BLY_TELLS_COPIES ? "its counts are estimates"
-                                               : "keys share its bits, so others would go too";
+    const char *why = can & BLY_CAN_BUILD          ? "it was built from all its keys at once"
+                      : can & BLY_FORGETS          ? "it forgets them by itself"
+                      : can & BLY_CARDINALITY_ONLY ? "it tells how many there are, not which"
+                      : can & BLY_CAN_COUNT        ? "its counts are estimates"
+                                                   : "keys share its bits, so others would go too";
     (void)kinds_that_can(BLY_CAN_REMOVE, kinds);
-    if (can & (BLY_FORGETS | BLY_ONLY_COUNTS | BLY_TELLS_COPIES))
+    if (can & (BLY_FORGETS | BLY_CARDINALITY_ONLY | BLY_CAN_COUNT))
         return message_error("%s: keys cannot be removed from %s %s filter: %s; %s can", path,
                              kinds_article(kind), bly_kind_name(kind), why, kinds);
     return message_error("%s: keys cannot be removed from %s %s filter: %s; make a list over it, "
@@ -59,10 +59,10 @@ static unsigned cells_of(const bly_filter *f) {
 /* Of the keys that were never added some looked present, and took another's copy with them: as many
  * to each that did not as the rate says, and no more than were taken out. */
 static double expected_harm(const changing *c, uint64_t absent) {
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     if (!c->copies) /* an overlay remembers the key itself as removed */
         return 0;
-    bly_filter_stats(c->filter, &s);
+    bly_filter_get_info(c->filter, &s);
     const double others = (double)absent * s.current_fpr / (1 - fmin(s.current_fpr, 0.999));
     /* Of counters, each of a stranger's is another key's, which the lowering of one may lose. */
     return fmin(others, (double)c->done) * cells_of(c->filter);
@@ -103,8 +103,8 @@ static int report(const changing *c) {
             "out, and will be missed; remove only what was added",
             c->path, number_grouped(absent, not_there),
             cells_of(c->filter) > 1 ? "up to " : "about ", harm < 10 ? 2 : 0, harm);
-    bly_stats s;
-    bly_filter_stats(c->filter, &s);
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(c->filter, &s);
     if (s.stuck)
         message_warn("%s: %s of its counters have reached their limit and are not lowered again: "
                      "keys that came so often stay, whatever is removed",

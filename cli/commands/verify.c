@@ -35,7 +35,7 @@ static const cli_option options[] = {
 typedef struct finding {
     const char *path;
     bly_status status; /* of opening it; the rest is known if that is BLY_OK */
-    bly_stats stats;
+    bly_filter_info stats;
     health health;
     rates_lookups lookups;
     bool widened; /* a line needs more lookups than the rate was requested for */
@@ -72,7 +72,7 @@ static const char *unit(const finding *f) {
 
 /* The rate that was requested, and is judged. */
 static double requested(const finding *f) {
-    return rates_requested(f->stats.target_fpr, f->lookups.requested ? f->lookups.requested : 1);
+    return rates_requested(f->stats.requested_fpr, f->lookups.requested ? f->lookups.requested : 1);
 }
 
 static void print_measured(const finding *f) {
@@ -94,7 +94,7 @@ static void print_expected(const finding *f) {
     char line[NUMBER_TEXT], lookup[NUMBER_TEXT], asked[NUMBER_TEXT], each[NUMBER_TEXT];
     const double now = f->stats.current_fpr;
     (void)number_percent(now, lookup);
-    (void)number_percent(f->stats.target_fpr, each);
+    (void)number_percent(f->stats.requested_fpr, each);
     (void)number_percent(requested(f), asked);
     if (f->lookups.now > 1)
         (void)number_percent(rates_per_line(now, f->lookups.now), line);
@@ -115,7 +115,7 @@ static void print(const finding *f) {
     char name[MESSAGE_TEXT];
     if (f->status != BLY_OK)
         return;
-    const bool good = keeps_promise(f), counts = kinds_can(f->stats.kind, BLY_ONLY_COUNTS);
+    const bool good = keeps_promise(f), counts = kinds_can(f->stats.kind, BLY_CARDINALITY_ONLY);
     (void)printf("%s: %s%s%s%s", message_escape(f->path, name, sizeof name),
                  good ? "" : "intact, but ", message_style_on(1, good ? STYLE_GREEN : STYLE_RED),
                  good                           ? "good"
@@ -154,8 +154,8 @@ static void print_json(const finding *f) {
     if (f->status != BLY_OK)
         json_text(&j, "error", bly_strerror(f->status));
     else {
-        rates_json_requested(&j, f->stats.target_fpr, f->lookups);
-        rates_json(&j, "expected", f->stats.predicted_fpr, f->lookups.now);
+        rates_json_requested(&j, f->stats.requested_fpr, f->lookups);
+        rates_json(&j, "expected", f->stats.expected_fpr, f->lookups.now);
         rates_json(&j, "current", f->stats.current_fpr, f->lookups.now);
         json_integer(&j, "capacity", f->stats.capacity);
         json_real(&j, "estimated_keys", f->stats.estimated_keys);
@@ -194,13 +194,14 @@ static bool examine(const values *v, const bly_hasher *key, finding *f) {
     f->status = open_read(&o, f->path, key, BLY_OPEN_VERIFY | without_key);
     if (f->status != BLY_OK)
         return true;
-    bly_filter_stats(o.filter, &f->stats);
+    BLY_INIT(f->stats);
+    bly_filter_get_info(o.filter, &f->stats);
     f->health = health_of(&f->stats);
     const keytype_facts facts = keytype_examine(o.filter);
     f->lookups = rates_lookups_of(&facts);
     f->widened = rates_are_widened(&f->stats, f->lookups);
     /* What only counts takes hardly any key for a stranger. */
-    if (v->measure > 0 && !kinds_can(f->stats.kind, BLY_ONLY_COUNTS)) {
+    if (v->measure > 0 && !kinds_can(f->stats.kind, BLY_CARDINALITY_ONLY)) {
         good = f->measured = measure(o.filter, v->measure, judged_lookups(f), &f->m);
         f->broken = good && measure_broken(&f->m, requested(f));
     }

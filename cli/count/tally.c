@@ -100,10 +100,10 @@ static bool refuse(const char *why, const char *path) {
 
 /* What the user asks for must be what the state is. */
 static bool state_fits(const tally *t, const tally_wish *w) {
-    bly_stats s;
-    bly_filter_stats(t->kept.filter, &s);
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(t->kept.filter, &s);
     const bool counts = s.kind == BLY_COUNTS, exact = s.kind == BLY_HYBRID;
-    if (!counts && !exact && kinds_can(s.kind, BLY_TELLS_COPIES))
+    if (!counts && !exact && kinds_can(s.kind, BLY_CAN_COUNT))
         return refuse("is a list, whose counts are changed by bloomery add and remove; --query "
                       "tells them",
                       w->state);
@@ -118,7 +118,7 @@ static bool state_fits(const tally *t, const tally_wish *w) {
         return refuse("holds exact counts, which do not age", w->state);
     if (w->memory)
         return refuse("has its size already; leave out --memory, or begin a new state", w->state);
-    if (w->rate > 0 && w->rate != s.target_fpr)
+    if (w->rate > 0 && w->rate != s.requested_fpr)
         return refuse("was made with another -p; leave it out, or begin a new state", w->state);
     if (w->keys && w->keys != s.capacity)
         return refuse("was made with another -n; leave it out, or begin a new state", w->state);
@@ -171,12 +171,12 @@ static bool open_to_ask(tally *t, const tally_wish *w) {
         return false;
     t->filter = t->file.filter;
     const bly_kind kind = bly_filter_geometry(t->filter).kind;
-    if (!kinds_can(kind, BLY_TELLS_COPIES)) {
+    if (!kinds_can(kind, BLY_CAN_COUNT)) {
         (void)message_error(
             "%s: is %s %s filter, which does not tell how often a key was added; %s "
             "do",
             w->state, kinds_article(kind), bly_kind_name(kind),
-            kinds_that_can(BLY_TELLS_COPIES, kinds));
+            kinds_that_can(BLY_CAN_COUNT, kinds));
         return false;
     }
     t->reader.type = keytype_recognise(t->filter, &levels);
@@ -345,11 +345,11 @@ uint64_t tally_bytes(const tally *t) {
 
 void tally_judge(const tally *t) {
     char room[NUMBER_TEXT], rate[NUMBER_TEXT];
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     /* The bits need not be asked where too few keys came to fill them. */
     if (!t->kept.filter || (!t->kept.loaded && t->fresh <= bly_filter_capacity(t->filter)))
         return;
-    bly_filter_stats(t->filter, &s);
+    bly_filter_get_info(t->filter, &s);
     if (health_of(&s) == HEALTH_GOOD)
         return;
     message_warn("more different keys came than the %s that the counts were made for: %s of new "

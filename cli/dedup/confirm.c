@@ -92,7 +92,7 @@ static bool make_filter(confirm *c, uint64_t expected, double fpr) {
     bly_spec spec = bly_spec_for(BLY_SCALABLE, there + (expected ? expected : FIRST_GUESS),
                                  fpr > best_rate ? fpr : best_rate);
     if (expected)
-        spec.first_share = 0.8;
+        spec.scalable.first_share = 0.8;
     bly_status status = bly_filter_create(&spec, &c->filter);
     if (status != BLY_OK)
         (void)message_error("no filter for %llu keys can be made: %s",

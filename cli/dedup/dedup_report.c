@@ -4,6 +4,7 @@
 #include "message.h"
 #include "numbers.h"
 
+#include <bloomery/redis/filter.h>
 #include <math.h>
 #include <sys/resource.h>
 

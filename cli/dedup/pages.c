@@ -5,6 +5,7 @@
 #include "message.h"
 #include "output.h"
 
+#include <bloomery/host/describe.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -203,8 +204,8 @@ bool pages_recognise(const char *path) {
 
 /* Nobody is told to remove a file that may be something else, and dear to him. */
 static void say_damaged(const pages *p) {
-    bly_file_info info;
-    if (bly_file_info_load(p->path, &info) == BLY_OK)
+    bly_file_info info = {.struct_size = sizeof info};
+    if (bly_file_get_info(p->path, &info) == BLY_OK)
         (void)message_error("%s: is a filter, not a file of fingerprints; it was made without "
                             "--exact and --confirm",
                             p->path);

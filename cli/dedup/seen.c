@@ -32,12 +32,12 @@ static bool fits_seed(const seen *s, const seen_wish *wish) {
 
 /* What the user asks for must be what the state is. */
 static bool fits_state(const seen *s, const seen_wish *wish) {
-    bly_stats stats;
-    bly_filter_stats(s->filter, &stats);
-    if (wish->rate != 0 && !wish->memory && wish->rate != stats.target_fpr)
+    bly_filter_info stats = {.struct_size = sizeof stats};
+    bly_filter_get_info(s->filter, &stats);
+    if (wish->rate != 0 && !wish->memory && wish->rate != stats.requested_fpr)
         (void)message_error("%s: was made for a rate of %g, not %g; leave out -p, or begin a new "
                             "state",
-                            s->state, stats.target_fpr, wish->rate);
+                            s->state, stats.requested_fpr, wish->rate);
     else if (wish->keys && wish->keys != stats.capacity)
         (void)message_error("%s: was made for %llu keys, not %llu; leave out -n, or begin a new "
                             "state",
@@ -68,15 +68,16 @@ static bool load_state(seen *s, const seen_wish *wish) {
         return false;
     const bly_kind kind = bly_filter_geometry(s->filter).kind;
     const uint32_t can = bly_kind_capabilities(kind);
-    const uint32_t unfit = BLY_CAN_REMOVE | BLY_ONLY_COUNTS | BLY_TELLS_COPIES;
+    const uint32_t unfit = BLY_CAN_REMOVE | BLY_CARDINALITY_ONLY | BLY_CAN_COUNT;
     if (!(can & BLY_CAN_ADD) || can & unfit) {
         (void)message_error("%s: is %s %s filter: %s; begin a new state", s->state,
                             kinds_article(kind), bly_kind_name(kind),
-                            can & BLY_ONLY_COUNTS    ? "it does not tell which lines it was given "
-                                                       "(bloomery distinct goes on counting)"
-                            : can & BLY_TELLS_COPIES ? "it would hold every repeat once more"
-                            : can & BLY_CAN_REMOVE   ? "it is changed by bloomery add and remove"
-                                                     : "nothing can be added to it");
+                            can & BLY_CARDINALITY_ONLY
+                                ? "it does not tell which lines it was given "
+                                  "(bloomery distinct goes on counting)"
+                            : can & BLY_CAN_COUNT  ? "it would hold every repeat once more"
+                            : can & BLY_CAN_REMOVE ? "it is changed by bloomery add and remove"
+                                                   : "nothing can be added to it");
         return false;
     }
     return seen_window_fits(s, wish) && fits_seed(s, wish) &&
@@ -241,15 +242,15 @@ void seen_close(seen *s) {
  * `more` keys are taken to be in already. */
 static double rate_of(const bly_filter *f, uint64_t more) {
     double miss = 1;
-    bly_stats stats;
+    bly_filter_info stats = {.struct_size = sizeof stats};
     if (bly_filter_count(f) > bly_filter_capacity(f)) {
-        bly_filter_stats(f, &stats);
+        bly_filter_get_info(f, &stats);
         return stats.current_fpr;
     }
-    for (size_t i = 0; i < bly_filter_levels(f); i++) {
+    for (size_t i = 0; i < bly_filter_level_count(f); i++) {
         const bly_filter *level = bly_filter_level(f, i);
         bly_geometry g = bly_filter_geometry(level);
-        uint64_t keys = bly_filter_count(level) + (i + 1 == bly_filter_levels(f) ? more : 0);
+        uint64_t keys = bly_filter_count(level) + (i + 1 == bly_filter_level_count(f) ? more : 0);
         miss *= 1 - bly_plan_fpr(&g, keys, bly_filter_hasher(f)->bits);
     }
     return 1 - miss;
@@ -288,19 +289,19 @@ static void expect_losses(seen *s, size_t n, size_t fresh) {
 }
 
 double seen_rate_now(const seen *s) {
-    bly_stats stats;
+    bly_filter_info stats = {.struct_size = sizeof stats};
     if (!s->filter || !s->window)
         return s->filter ? rate_of(s->filter, 0) : 0;
-    bly_filter_stats(s->filter, &stats);
+    bly_filter_get_info(s->filter, &stats);
     return stats.current_fpr;
 }
 
 double seen_rate_promised(const seen *s) {
-    bly_stats stats;
+    bly_filter_info stats = {.struct_size = sizeof stats};
     if (!s->filter || s->window)
         return s->filter ? seen_window_promise(s) : 0;
-    bly_filter_stats(s->filter, &stats);
-    return stats.target_fpr;
+    bly_filter_get_info(s->filter, &stats);
+    return stats.requested_fpr;
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -333,24 +334,24 @@ static bool add_fingerprints(seen *s, size_t n, uint8_t *fresh) {
 }
 
 bool seen_hashes(seen *s, size_t n, uint8_t *fresh) {
-    bly_tally tally;
+    bly_batch_result tally;
     if (!s->filter)
         return add_fingerprints(s, n, fresh);
     if (!report(s, bly_filter_add_hashes(s->filter, s->hashes, n, fresh, &tally)))
         return false;
-    expect_losses(s, n, tally.fresh);
+    expect_losses(s, n, tally.changed);
     return true;
 }
 
 bool seen_keys(seen *s, const bly_bytes *keys, size_t n, uint8_t *fresh) {
-    bly_tally tally;
+    bly_batch_result tally;
     if (!s->filter) {
         bly_hash_keys(&s->hasher, keys, n, s->hashes);
         return add_fingerprints(s, n, fresh);
     }
     if (!report(s, bly_filter_add_many(s->filter, keys, n, fresh, &tally)))
         return false;
-    expect_losses(s, n, tally.fresh);
+    expect_losses(s, n, tally.changed);
     return true;
 }
 
@@ -377,11 +378,11 @@ bool seen_save(seen *s) {
 }
 
 uint64_t seen_bytes(const seen *s) {
-    bly_stats stats;
+    bly_filter_info stats = {.struct_size = sizeof stats};
     if (s->exact)
         return exact_bytes(s->exact);
     if (s->confirm)
         return confirm_bytes(s->confirm);
-    bly_filter_stats(s->filter, &stats);
+    bly_filter_get_info(s->filter, &stats);
     return stats.bytes;
 }

@@ -70,8 +70,10 @@ static bool within_memory(const seen_wish *wish, bly_spec *out) {
         rate = wish->rate != 0 ? wish->rate : seen_default_rate;
         n = bly_plan_capacity(&g, rate, 64);
     }
-    *out = (bly_spec){
-        .geometry = g, .capacity = n, .fpr = rate > seen_best_rate ? rate : seen_best_rate};
+    *out = (bly_spec){.struct_size = sizeof(bly_spec),
+                      .geometry = g,
+                      .capacity = n,
+                      .fpr = rate > seen_best_rate ? rate : seen_best_rate};
     return true;
 }
 
@@ -93,7 +95,7 @@ void seen_plan_note(const seen_wish *wish, const bly_filter *f) {
 static bool fits_memory(const seen_wish *wish, double rate) {
     bly_geometry g;
     return wish->keys && wish->rate != 0 &&
-           bly_plan(bly_plan_layout(rate), wish->keys, rate, 0, 64, &g) == BLY_OK &&
+           bly_plan(bly_plan_kind(rate), wish->keys, rate, 0, 64, &g) == BLY_OK &&
            bly_plan_bytes(&g) + wish->overhead <= wish->memory;
 }
 
@@ -110,7 +112,7 @@ bool seen_plan(const seen_wish *wish, bly_spec *out) {
     if (wish->memory && rate >= seen_best_rate && !fits_memory(wish, rate))
         return within_memory(wish, out);
     if (wish->keys) {
-        *out = bly_spec_for(bly_plan_layout(rate), wish->keys, rate);
+        *out = bly_spec_for(bly_plan_kind(rate), wish->keys, rate);
         return true;
     }
     uint64_t hint = wish->estimate ? wish->estimate : first_keys;
@@ -118,6 +120,6 @@ bool seen_plan(const seen_wish *wish, bly_spec *out) {
         hint = seen_most_estimate;
     *out = bly_spec_for(BLY_SCALABLE, hint < least_keys ? least_keys : hint, rate);
     if (wish->estimate)
-        out->first_share = hinted_share;
+        out->scalable.first_share = hinted_share;
     return true;
 }

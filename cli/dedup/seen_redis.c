@@ -19,6 +19,7 @@
 #include "progress.h"
 #include "seen.h"
 
+#include <bloomery/redis/filter.h>
 #include <math.h>
 #include <string.h>
 
@@ -53,7 +54,8 @@ static bool fits(const seen_redis *s, const seen_redis_wish *wish) {
 }
 
 static bool plan(const seen_redis_wish *wish, bly_bitmap_spec *out) {
-    *out = (bly_bitmap_spec){.capacity = wish->keys,
+    *out = (bly_bitmap_spec){.struct_size = sizeof(bly_bitmap_spec),
+                             .capacity = wish->keys,
                              .fpr = wish->rate != 0 ? wish->rate : seen_default_rate,
                              .seed = wish->seed,
                              .shards = (uint32_t)wish->shards,
@@ -70,7 +72,7 @@ static bool adopt(seen_redis *s, bly_bitmap_spec *spec) {
     bly_bitmap_head head;
     if (!talk_connect(t))
         return false;
-    bly_status status = bly_bitmap_look(t->url.key, &look);
+    bly_status status = bly_bitmap_head_command(t->url.key, &look);
     if (status != BLY_OK)
         return message_status(t->name, status) == CLI_OK;
     bly_redis_reply *answer = talk_ask(t, look->args, look->count, "");
@@ -78,7 +80,7 @@ static bool adopt(seen_redis *s, bly_bitmap_spec *spec) {
     if (!answer)
         return false;
     const bly_redis_value value = bly_redis_reply_value(answer);
-    status = bly_bitmap_head_read(&value, NULL, &head, &why);
+    status = bly_bitmap_head_parse(&value, NULL, &head, &why);
     bly_redis_reply_free(answer);
     if (status != BLY_OK)
         return message_error("%s: %s", t->name, why.text) == CLI_OK;
@@ -108,7 +110,7 @@ static bool refuse(const seen_redis *s, const seen_redis_wish *wish, bly_status 
 static bool join_or_make(seen_redis *s, const seen_redis_wish *wish) {
     const bly_redis_url *url = &s->remote.at.url;
     bly_redis_filter **to = &s->remote.filter;
-    bly_bitmap_spec spec;
+    bly_bitmap_spec spec = {.struct_size = sizeof spec};
     bly_redis_reason why = {""};
     bly_status status = bly_redis_filter_open(url, NULL, &s->options, &why, to);
     if (status == BLY_EMISSING && wish->keys) {
@@ -150,7 +152,8 @@ static bool mark_rule(seen_redis *s, const seen_redis_wish *wish) {
         return false;
     s->keeps_return = fit == KEY_STATE_OLD;
     const size_t size = seen_mark_text(wish->rule, text);
-    bly_status status = bly_redis_filter_look(s->remote.filter, &s->facts);
+    BLY_INIT(s->facts);
+    bly_status status = bly_redis_filter_get_info(s->remote.filter, &s->facts);
     if (status == BLY_OK)
         status = bly_redis_filter_add(s->remote.filter, text, size, BLY_UNKNOWN, &answer);
     if (status != BLY_OK)
@@ -170,6 +173,7 @@ static bool mark_rule(seen_redis *s, const seen_redis_wish *wish) {
 
 bool seen_redis_open(seen_redis *s, const seen_redis_wish *wish) {
     s->policy = wish->policy;
+    BLY_INIT(s->options);
     s->options.replicas = (uint32_t)wish->replicas;
     return remote_to(&s->remote, wish->address) && join_or_make(s, wish) && mark_rule(s, wish);
 }
@@ -229,7 +233,7 @@ static bool still_away(seen_redis *s) {
 
 bool seen_redis_ask(seen_redis *s, key_rule *rule, const bly_bytes *records, size_t n,
                     uint8_t doubt, uint8_t *fresh) {
-    bly_redis_tally tally = {0};
+    bly_redis_batch_result tally = {0};
     const bly_bytes *keys = keys_of(s, rule, records, n);
     if (!keys)
         return false;
@@ -253,7 +257,7 @@ bool seen_redis_ask(seen_redis *s, key_rule *rule, const bly_bytes *records, siz
     s->fresh += tally.yes;
     s->unsure += tally.unsure;
     s->unknown += tally.unknown;
-    s->trips += tally.trips;
+    s->trips += tally.round_trips;
     return true;
 }
 
@@ -262,7 +266,7 @@ bool seen_redis_ask(seen_redis *s, key_rule *rule, const bly_bytes *records, siz
 /* With which words the last batch ended. */
 static const char *reason(const seen_redis *s) {
     return s->status == BLY_OK ? "an answer was lost, with the connection"
-                               : bly_redis_filter_why(s->remote.filter);
+                               : bly_redis_filter_error(s->remote.filter);
 }
 
 static bool stop(const seen_redis *s, const char *path, uint64_t from, uint64_t to) {
@@ -305,14 +309,14 @@ bool seen_redis_go_on(seen_redis *s, const char *path, uint64_t from, uint64_t t
 void seen_redis_look(seen_redis *s) {
     static const double hardly_any = 0.9; /* come out new, and tell nothing of the others */
     const bly_bitmap *b = bly_redis_filter_bitmap(s->remote.filter);
-    bly_redis_filter_facts facts;
+    bly_redis_filter_info facts = {.struct_size = sizeof facts};
     const bool away = s->status == BLY_EIO; /* it was waited for, and that has been said */
-    if (!away && bly_redis_filter_look(s->remote.filter, &facts) == BLY_OK)
+    if (!away && bly_redis_filter_get_info(s->remote.filter, &facts) == BLY_OK)
         s->facts = facts;
     else {
         if (!away)
             message_warn("%s: %s; what is told of the filter counts the keys of this run alone",
-                         s->remote.at.name, bly_redis_filter_why(s->remote.filter));
+                         s->remote.at.name, bly_redis_filter_error(s->remote.filter));
         s->facts.count = s->before + s->fresh;
     }
     const double came = bly_bitmap_keys(b, s->facts.count);

@@ -13,6 +13,8 @@
 #include "key.h"
 #include "remote.h"
 
+#include <bloomery/redis/filter.h>
+
 /* What becomes of lines in doubt; as --on-error's choices. */
 typedef enum seen_redis_policy {
     SEEN_REDIS_STOP = 1,
@@ -41,14 +43,14 @@ typedef struct seen_redis {
     bool away;          /* the server was, at the last batch, and that has been said; */
     double again;       /* when to ask it again */
     bly_redis_filter_options options;
-    uint64_t fresh;               /* lines that were new */
-    uint64_t unsure, unknown;     /* lines in doubt, as in bly_answer */
-    uint64_t trips;               /* times that a server was waited for */
-    uint64_t before;              /* keys that the filter had */
-    bly_redis_filter_facts facts; /* as of opening, then of seen_redis_look; */
-    double rate;                  /* from then on: at which new lines are lost by now, */
-    double lost;                  /* and how many were in this run; NAN: no telling */
-    build_blob texts;             /* keys that do not lie in their records */
+    uint64_t fresh;              /* lines that were new */
+    uint64_t unsure, unknown;    /* lines in doubt, as in bly_answer */
+    uint64_t trips;              /* times that a server was waited for */
+    uint64_t before;             /* keys that the filter had */
+    bly_redis_filter_info facts; /* as of opening, then of seen_redis_look; */
+    double rate;                 /* from then on: at which new lines are lost by now, */
+    double lost;                 /* and how many were in this run; NAN: no telling */
+    build_blob texts;            /* keys that do not lie in their records */
     bly_bytes keys[INPUT_BATCH];
     uint8_t answers[INPUT_BATCH];
 } seen_redis;

@@ -55,8 +55,8 @@ bly_spec seen_window_spec(const seen_wish *wish) {
     const double rate = wish->rate != 0 ? wish->rate : seen_default_rate;
     bly_spec spec = bly_spec_for(BLY_WINDOW, keys_of(wish), rate);
     if (wish->window_span) {
-        spec.span = wish->window_span;
-        spec.generations = slices;
+        spec.window.span = wish->window_span;
+        spec.window.generations = slices;
         spec.fpr = whole_of(rate, slices);
     }
     return spec;
@@ -81,12 +81,12 @@ uint64_t seen_window_bytes(const seen_wish *wish) {
 }
 
 double seen_window_promise(const seen *s) {
-    bly_stats stats;
-    bly_filter_stats(s->filter, &stats);
-    bly_window_info w;
-    if (!s->timed || bly_window_look(s->filter, &w) != BLY_OK)
-        return stats.target_fpr;
-    return part_of(stats.target_fpr, w.generations);
+    bly_filter_info stats = {.struct_size = sizeof stats};
+    bly_filter_get_info(s->filter, &stats);
+    bly_window_info w = {.struct_size = sizeof w};
+    if (!s->timed || bly_window_get_info(s->filter, &w) != BLY_OK)
+        return stats.requested_fpr;
+    return part_of(stats.requested_fpr, w.generations);
 }
 
 /* ---- a state --------------------------------------------------------------------------------- */
@@ -131,10 +131,10 @@ static bool other_promise(const seen *s, const seen_wish *wish) {
 }
 
 bool seen_window_fits(seen *s, const seen_wish *wish) {
-    bly_window_info w;
+    bly_window_info w = {.struct_size = sizeof w};
     char is[NUMBER_TEXT];
     const bool windowed = seen_wish_windowed(wish);
-    const bool is_window = bly_window_look(s->filter, &w) == BLY_OK;
+    const bool is_window = bly_window_get_info(s->filter, &w) == BLY_OK;
     const uint64_t keys = bly_filter_capacity(s->filter);
     if (!is_window && !windowed)
         return true;
@@ -162,13 +162,13 @@ static uint64_t milliseconds(void) {
 }
 
 void seen_tick(seen *s) {
-    bly_window_info w;
+    bly_window_info w = {.struct_size = sizeof w};
     char behind[NUMBER_TEXT];
     if (!s->timed)
         return;
     const uint64_t now = milliseconds();
     if (bly_window_advance(s->filter, now) == BLY_OK || s->clock_told ||
-        bly_window_look(s->filter, &w) != BLY_OK)
+        bly_window_get_info(s->filter, &w) != BLY_OK)
         return;
     message_warn("the clock is %s behind what it was: until it has caught up nothing is forgotten",
                  number_time((double)(w.now - now) / 1000, behind));
@@ -176,8 +176,8 @@ void seen_tick(seen *s) {
 }
 
 bool seen_window_begin(seen *s, const seen_wish *wish) {
-    bly_window_info w;
-    if (bly_window_look(s->filter, &w) != BLY_OK)
+    bly_window_info w = {.struct_size = sizeof w};
+    if (bly_window_get_info(s->filter, &w) != BLY_OK)
         return !seen_wish_windowed(wish);
     s->window = true;
     s->timed = w.span != 0;
@@ -189,8 +189,8 @@ bool seen_window_begin(seen *s, const seen_wish *wish) {
 
 bool seen_window_mark(seen *s, bly_hash mark, bool *known) {
     uint64_t age = BLY_WINDOW_ABSENT;
-    bly_window_info w;
-    bly_status status = bly_window_look(s->filter, &w);
+    bly_window_info w = {.struct_size = sizeof w};
+    bly_status status = bly_window_get_info(s->filter, &w);
     if (status == BLY_OK)
         status = bly_window_age_hash(s->filter, mark, &age);
     *known = age != BLY_WINDOW_ABSENT;
@@ -259,8 +259,8 @@ static double rate_by_number(seen *s, const bly_window_info *w, uint64_t ago) {
 }
 
 static double rate_by_bits(const bly_filter *f) {
-    bly_stats stats;
-    bly_filter_stats(f, &stats);
+    bly_filter_info stats = {.struct_size = sizeof stats};
+    bly_filter_get_info(f, &stats);
     return stats.current_fpr;
 }
 
@@ -285,8 +285,8 @@ static double rate_by_time(seen *s, const bly_window_info *w, uint64_t ago) {
 }
 
 double seen_window_rate(seen *s, uint64_t ago) {
-    bly_window_info w;
-    if (bly_window_look(s->filter, &w) != BLY_OK)
+    bly_window_info w = {.struct_size = sizeof w};
+    if (bly_window_get_info(s->filter, &w) != BLY_OK)
         return 1;
     return s->timed ? rate_by_time(s, &w, ago) : rate_by_number(s, &w, ago);
 }

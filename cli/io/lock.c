@@ -4,7 +4,7 @@
 #include "message.h"
 #include "output.h"
 
-#include <bloomery/file.h>
+#include <bloomery/host/files.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

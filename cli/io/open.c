@@ -9,6 +9,7 @@
 #include "pages.h"
 #include "remote.h"
 
+#include <bloomery/host/describe.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -31,7 +32,7 @@ typedef struct beginning {
 } beginning;
 
 static beginning look(const char *path) {
-    beginning b = {.regular = false};
+    beginning b = {.regular = false, .info = {.struct_size = sizeof b.info}};
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
@@ -41,7 +42,7 @@ static beginning look(const char *path) {
         b.regular = n >= 0;
         b.have = n > 0 ? (size_t)n : 0;
         b.length = (uint64_t)st.st_size;
-        b.header_sound = bly_file_info_parse(b.bytes, b.have, &b.info) == BLY_OK;
+        b.header_sound = bly_file_parse_info(b.bytes, b.have, &b.info) == BLY_OK;
     }
     (void)close(fd);
     return b;
@@ -204,7 +205,7 @@ bool open_key(const char *path, bly_hasher *space, const bly_hasher **out) {
 }
 
 bly_status open_read(opened *o, const char *path, const bly_hasher *key, uint32_t flags) {
-    const bly_open_options options = {.flags = flags, .hasher = key};
+    const bly_open_options options = {.struct_size = sizeof options, .flags = flags, .hasher = key};
     *o = (opened){0};
     bly_status status = bly_map_open(path, &options, &o->map);
     if (status == BLY_EUNSUPPORTED) {
@@ -224,7 +225,7 @@ void open_close(opened *o) {
 }
 
 bly_filter *open_load(const char *path, const bly_hasher *key, uint32_t flags) {
-    const bly_open_options options = {.flags = flags, .hasher = key};
+    const bly_open_options options = {.struct_size = sizeof options, .flags = flags, .hasher = key};
     bly_filter *f;
     bly_status status = bly_filter_load(path, &options, &f);
     if (status != BLY_OK)
@@ -233,7 +234,8 @@ bly_filter *open_load(const char *path, const bly_hasher *key, uint32_t flags) {
 }
 
 bly_status open_header(const char *path, bly_file_info *out) {
-    bly_status status = bly_file_info_load(path, out);
+    BLY_INIT(*out);
+    bly_status status = bly_file_get_info(path, out);
     if (status != BLY_OK)
         (void)refused(path, status, NULL);
     return status;

@@ -3,6 +3,7 @@
 #include "interrupt.h"
 #include "message.h"
 
+#include <bloomery/host/files.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
 #ifndef BLOOMERY_CLI_OUTPUT_H
 #define BLOOMERY_CLI_OUTPUT_H
 
-#include <bloomery/file.h>
+#include <bloomery/host/files.h>
 
 typedef struct output {
     int fd;

@@ -56,7 +56,7 @@ bool keytype_has_levels(keytype type) {
 
 /* Such a filter cannot tell which keys it has, and so has no marks. */
 static bool only_counts(const bly_filter *f) {
-    return (bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_ONLY_COUNTS) != 0;
+    return (bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_CARDINALITY_ONLY) != 0;
 }
 
 /* ---- the header ------------------------------------------------------------------------------ */
@@ -307,8 +307,8 @@ static bool ask_filter(void *ctx, const bly_bytes *keys, size_t n, uint8_t *foun
 
 static bool rate_filter(void *ctx, double *rate) {
     const bly_filter **f = ctx;
-    bly_stats stats;
-    bly_filter_stats(*f, &stats);
+    bly_filter_info stats = {.struct_size = sizeof stats};
+    bly_filter_get_info(*f, &stats);
     *rate = stats.current_fpr;
     return true;
 }

@@ -2,6 +2,7 @@
  * those that are likely: all without --field, then the first fields with the usual delimiters. */
 #include "rule_marks.h"
 
+#include <bloomery/redis/bitmap.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -86,7 +87,7 @@ bool rule_marks_read(const keytype_list *list, bool fields, rule_marks *out) {
 /* Without its key a filter says "maybe" to every mark. */
 static bool tells_keys(const bly_filter *f) {
     return bly_filter_hasher(f) &&
-           !(bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_ONLY_COUNTS);
+           !(bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_CARDINALITY_ONLY);
 }
 
 rule_marks rule_marks_in(const bly_filter *f) {

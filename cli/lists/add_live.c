@@ -17,6 +17,7 @@
 #include "numbers.h"
 #include "open.h"
 
+#include <bloomery/redis/filter.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -44,7 +45,7 @@ typedef struct adding {
 /* ---- sending --------------------------------------------------------------------------------- */
 
 /* The first n keys of the batch. false: reported. */
-static bool send(adding *a, size_t n, bly_redis_tally *tally) {
+static bool send(adding *a, size_t n, bly_redis_batch_result *tally) {
     const bly_status status =
         bly_redis_filter_add_many(a->remote.filter, a->batch, n, BLY_UNKNOWN, a->answers, tally);
     if (status != BLY_OK)
@@ -54,7 +55,7 @@ static bool send(adding *a, size_t n, bly_redis_tally *tally) {
 
 static bool send_keys(adding *a, size_t n) {
     char known[NUMBER_TEXT], unknown[NUMBER_TEXT];
-    bly_redis_tally tally = {0};
+    bly_redis_batch_result tally = {0};
     const bool good = send(a, n, &tally);
     a->sent += n - tally.unknown;
     a->fresh += tally.yes;
@@ -71,7 +72,7 @@ static bool send_keys(adding *a, size_t n) {
 static bool send_marks(adding *a, const keytype_levels *levels, uint64_t i) {
     const uint64_t count = keytype_mark_count(a->as.type, levels);
     char(*room)[KEYTYPE_MARK] = count > i ? malloc((size_t)(count - i) * sizeof *room) : NULL;
-    bly_redis_tally tally;
+    bly_redis_batch_result tally;
     size_t n = 0;
     if (count <= i)
         return true;
@@ -159,7 +160,7 @@ static bool take_all(adding *a, cli_operands files) {
 
 static bool settle(adding *a) {
     keytype_facts own = {.type = KEYTYPE_LINE};
-    bly_redis_filter_facts facts = {0};
+    bly_redis_filter_info facts = {.struct_size = sizeof facts};
     const change_values *v = a->values;
     if (v->gozero)
         own.levels = keytype_levels_all(); /* it has no marks, and is given none */
@@ -190,7 +191,7 @@ static bool settle(adding *a) {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void report_json(const adding *a, const bly_stats *s, uint64_t marks) {
+static void report_json(const adding *a, const bly_filter_info *s, uint64_t marks) {
     json j = json_begin(stdout);
     json_text(&j, "file", a->remote.at.name);
     json_text(&j, "type", keytype_name(a->as.type));
@@ -206,7 +207,7 @@ static void report_json(const adding *a, const bly_stats *s, uint64_t marks) {
         json_integer(&j, "count", s->count);
         json_integer(&j, "marks", marks);
         json_integer(&j, "capacity", s->capacity);
-        json_real(&j, "rate_per_lookup_requested", s->target_fpr);
+        json_real(&j, "rate_per_lookup_requested", s->requested_fpr);
     }
     json_real(&j, "rate_per_lookup_current", s->current_fpr);
     if (!a->values->gozero)
@@ -214,7 +215,7 @@ static void report_json(const adding *a, const bly_stats *s, uint64_t marks) {
     json_end(&j);
 }
 
-static void report_words(const adding *a, const bly_stats *s, uint64_t marks) {
+static void report_words(const adding *a, const bly_filter_info *s, uint64_t marks) {
     char fresh[NUMBER_TEXT], keys[NUMBER_TEXT], count[NUMBER_TEXT], room[NUMBER_TEXT];
     char rate[NUMBER_TEXT], marked[64] = "";
     const uint64_t own = s->count > marks ? s->count - marks : 0;
@@ -235,10 +236,10 @@ static void report_words(const adding *a, const bly_stats *s, uint64_t marks) {
 
 static bool report(const adding *a) {
     char unsure[NUMBER_TEXT], text[HEALTH_TEXT];
-    bly_redis_filter_facts facts;
+    bly_redis_filter_info facts = {.struct_size = sizeof facts};
     if (!live_facts_look(&a->remote, &facts))
         return false;
-    const bly_stats s = live_facts_stats(bly_redis_filter_bitmap(a->remote.filter), &facts);
+    const bly_filter_info s = live_facts_stats(bly_redis_filter_bitmap(a->remote.filter), &facts);
     const keytype_levels none = {{0}};
     const uint64_t marks = a->values->gozero || !a->typed
                                ? 0
@@ -254,7 +255,7 @@ static bool report(const adding *a) {
     if (a->as.mark && health_of(&s) == HEALTH_GOOD)
         change_warn_of_levels(a->remote.at.name, a->as.type, &a->before, &a->levels, &s);
     if (!a->values->gozero && !health_warn(a->remote.at.name, &s) && health_past_capacity(&s) &&
-        s.current_fpr > s.target_fpr)
+        s.current_fpr > s.requested_fpr)
         message_warn("%s: is past its capacity: %s", a->remote.at.name, health_text(&s, text));
     return true;
 }

@@ -179,10 +179,10 @@ static bool refuse_fingerprints(const plan *p, const char *path) {
 /* Reads every header. */
 static bool make_plan(plan *p, const algebra *op, bool fold, cli_operands files) {
     const char *odd = NULL;
-    bly_file_info odd_info;
+    bly_file_info odd_info = {.struct_size = sizeof odd_info};
     *p = (plan){.op = op, .paths = files.items, .count = files.count};
     for (size_t i = 0; i < p->count; i++) {
-        bly_file_info info;
+        bly_file_info info = {.struct_size = sizeof info};
         if (pages_recognise(p->paths[i]))
             return refuse_fingerprints(p, p->paths[i]);
         if (open_header(p->paths[i], &info) != BLY_OK)
@@ -387,7 +387,7 @@ static bool combine(plan *p, size_t i, bly_filter *into) {
     return status == BLY_OK;
 }
 
-static void report_json(const plan *p, const algebra_values *v, const bly_stats *s,
+static void report_json(const plan *p, const algebra_values *v, const bly_filter_info *s,
                         uint64_t marks) {
     json j = json_begin(stdout);
     json_text(&j, "file", open_output_name(v->out));
@@ -400,7 +400,7 @@ static void report_json(const plan *p, const algebra_values *v, const bly_stats 
     json_integer(&j, "count", s->count);
     json_integer(&j, "marks", marks);
     json_real(&j, "estimated_keys", s->estimated_keys);
-    json_real(&j, "rate_per_lookup_requested", s->target_fpr);
+    json_real(&j, "rate_per_lookup_requested", s->requested_fpr);
     json_real(&j, "rate_per_lookup_current", s->current_fpr);
     json_bool(&j, "approximate", s->approximate);
     json_bool(&j, "keeps_promise", health_of(s) == HEALTH_GOOD);
@@ -408,13 +408,14 @@ static void report_json(const plan *p, const algebra_values *v, const bly_stats 
 }
 
 /* Of what counts without end how often keys came, how many they are is judged by its counters. */
-static uint64_t different(const bly_stats *s) {
-    const bool counts = kinds_can(s->kind, BLY_TELLS_COPIES) && !kinds_hold_copies(s->kind);
+static uint64_t different(const bly_filter_info *s) {
+    const bool counts = kinds_can(s->kind, BLY_CAN_COUNT) && !kinds_hold_copies(s->kind);
     return counts && s->estimated_keys < 0x1p63 ? (uint64_t)llround(s->estimated_keys) : s->count;
 }
 
 /* Copies are counted; where keys share bits, how many there are is judged by the bits. */
-static void report(const plan *p, const algebra_values *v, const bly_stats *s, uint64_t marks) {
+static void report(const plan *p, const algebra_values *v, const bly_filter_info *s,
+                   uint64_t marks) {
     const char *name = open_output_name(v->out);
     char keys[NUMBER_TEXT], now[NUMBER_TEXT], asked[NUMBER_TEXT], marked[64] = "";
     const size_t files = p->op->operation == BLY_OP_SUBTRACT ? p->count - 1 : p->count;
@@ -430,9 +431,9 @@ static void report(const plan *p, const algebra_values *v, const bly_stats *s, u
             files == 1 ? "" : "s", p->op->done, number_grouped(own, keys), own == 1 ? "" : "s",
             kinds_can(s->kind, BLY_CAN_REMOVE) ? "" : " by estimate", marked,
             s->approximate ? " (approximate: it may hold a few that are not common to all)" : "",
-            kinds_can(s->kind, BLY_ONLY_COUNTS) ? "standard error"
-                                                : "false-positive rate per lookup",
-            number_percent(s->current_fpr, now), number_percent(s->target_fpr, asked));
+            kinds_can(s->kind, BLY_CARDINALITY_ONLY) ? "standard error"
+                                                     : "false-positive rate per lookup",
+            number_percent(s->current_fpr, now), number_percent(s->requested_fpr, asked));
     (void)health_warn(name, s);
 }
 
@@ -441,9 +442,9 @@ static int finish(plan *p, const algebra_values *v, bly_filter *f) {
     p->type = type_of(f, &p->levels);
     for (size_t i = 1; good && i < p->count; i++)
         good = !interrupt_seen() && combine(p, i, f);
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     if (good)
-        bly_filter_stats(f, &s);
+        bly_filter_get_info(f, &s);
     good = good &&
            health_worth_writing(open_output_name(v->out), &s,
                                 "build them alike, with -n for the keys of all") &&

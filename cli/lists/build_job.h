@@ -8,6 +8,8 @@
 #include "rates.h"
 #include "remote.h"
 
+#include <bloomery/redis/bitmap.h>
+
 typedef struct build_options {
     const char *output, *key_file, *new_key, *must_not_match, *over;
     uint64_t keys, seed, changes, shards, expire;

@@ -49,10 +49,10 @@ bly_status build_add_scattered(bly_filter *f, const build_keys *keys, uint64_t *
             some[batch] = keys->hashes[at];
             at = at >= n - leap % n ? at - (n - leap % n) : at + leap % n;
         }
-        bly_tally tally = {0};
+        bly_batch_result tally = {0};
         status = bly_filter_add_hashes(f, some, batch, NULL, &tally);
         if (fresh)
-            *fresh += tally.fresh;
+            *fresh += tally.changed;
         if (status != BLY_OK && failed && tally.done < batch)
             *failed = some[tally.done];
     }
@@ -114,9 +114,9 @@ static bool enlarge(bly_spec *spec, const bly_filter *f) {
 }
 
 static bool lies_badly(const bly_filter *f) {
-    bly_stats s;
-    bly_filter_stats(f, &s);
-    return s.bytes < large && s.current_fpr > tolerance * s.target_fpr;
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(f, &s);
+    return s.bytes < large && s.current_fpr > tolerance * s.requested_fpr;
 }
 
 static bly_status fill_well(const build_making *m, bly_spec *spec, bly_filter **f) {
@@ -155,14 +155,14 @@ static void say_why_not(const build_making *m, bly_kind kind, double rate, bly_s
 }
 
 static bly_spec spec_for(const build_making *m, uint64_t keys, double rate) {
-    bly_spec spec = bly_spec_for(m->kind ? m->kind : bly_plan_layout(rate), keys ? keys : 1, rate);
+    bly_spec spec = bly_spec_for(m->kind ? m->kind : bly_plan_kind(rate), keys ? keys : 1, rate);
     spec.hasher = m->hasher;
     spec.geometry.options = m->foldable ? BLY_FOLDABLE : 0;
     if (kinds_have_levels(spec.geometry.kind))
-        spec.first_share = 0.8; /* the number of keys is known */
-    spec.counter_bits = m->counter_bits;
-    spec.changes = m->changes;
-    spec.marker = m->marker;
+        spec.scalable.first_share = 0.8; /* the number of keys is known */
+    spec.counting.counter_bits = m->counter_bits;
+    spec.overlay.changes = m->changes;
+    spec.overlay.marker = m->marker;
     return spec;
 }
 

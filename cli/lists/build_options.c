@@ -44,11 +44,11 @@ static bool kind_agrees(const build_options *o, bly_kind kind) {
     else if (o->foldable && !kinds_can(kind, BLY_CAN_FOLD))
         (void)message_error("%s %s list cannot be folded; leave --foldable out",
                             kinds_article(kind), name);
-    else if (o->must_not_match && kinds_can(kind, BLY_ONLY_COUNTS))
+    else if (o->must_not_match && kinds_can(kind, BLY_CARDINALITY_ONLY))
         (void)message_error("%s %s filter tells how many keys there are, not which; leave "
                             "--must-not-match out",
                             kinds_article(kind), name);
-    else if (o->copies && !kinds_can(kind, BLY_TELLS_COPIES))
+    else if (o->copies && !kinds_can(kind, BLY_CAN_COUNT))
         (void)message_error("%s %s list does not hold copies of keys; leave --copies out",
                             kinds_article(kind), name);
     else

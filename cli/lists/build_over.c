@@ -4,7 +4,8 @@
 #include "kinds.h"
 #include "message.h"
 
-bool build_over_open(build_over *o, const char *path, const char *key_file, const bly_spec *how) {
+bool build_over_open(build_over *o, const char *path, const char *key_file,
+                     const bly_overlay_options *how) {
     bly_hasher space;
     const bly_hasher *key;
     *o = (build_over){.path = path};
@@ -12,7 +13,7 @@ bool build_over_open(build_over *o, const char *path, const char *key_file, cons
         open_read(&o->base, path, key, BLY_OPEN_VERIFY) != BLY_OK)
         return false;
     const bly_kind kind = bly_filter_geometry(o->base.filter).kind;
-    bly_status status = bly_overlay_over(o->base.filter, how, &o->filter);
+    bly_status status = bly_overlay_over(o->base.filter, how, NULL, &o->filter);
     if (status == BLY_EKIND)
         (void)message_error("%s: nothing can be laid over %s %s filter", path, kinds_article(kind),
                             bly_kind_name(kind));
@@ -34,8 +35,8 @@ void build_over_close(build_over *o) {
 }
 
 void build_over_json(const build_over *o, const char *list) {
-    bly_stats s;
-    bly_filter_stats(o->filter, &s);
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(o->filter, &s);
     json out = json_begin(stdout);
     json_text(&out, "list", list);
     json_text(&out, "over", o->path);
@@ -43,7 +44,7 @@ void build_over_json(const build_over *o, const char *list) {
     json_text(&out, "base", bly_kind_name(bly_filter_geometry(o->base.filter).kind));
     json_integer(&out, "keys", s.count);
     json_integer(&out, "capacity", s.capacity);
-    rates_json_requested(&out, s.target_fpr, o->lookups);
+    rates_json_requested(&out, s.requested_fpr, o->lookups);
     json_integer(&out, "bytes", bly_filter_file_size(o->filter));
     json_end(&out);
 }

@@ -13,7 +13,8 @@ typedef struct build_over {
 } build_over;
 
 /* Of `how`, changes and marker count. false: reported, and nothing is to be closed. */
-bool build_over_open(build_over *o, const char *path, const char *key_file, const bly_spec *how);
+bool build_over_open(build_over *o, const char *path, const char *key_file,
+                     const bly_overlay_options *how);
 void build_over_close(build_over *o);
 
 /* What was built as `list`, for programs. */

@@ -6,6 +6,8 @@
 #include "message.h"
 #include "numbers.h"
 
+#include <bloomery/host/describe.h>
+#include <bloomery/redis/filter.h>
 #include <stdio.h>
 
 /* As it lies in its file, or on its server. */
@@ -46,22 +48,22 @@ static void report_json(const build_job *j) {
 
 void build_report_stats(const bly_filter *f) {
     char text[2048];
-    bly_stats stats;
-    bly_filter_stats(f, &stats);
-    (void)bly_stats_format(&stats, text, sizeof text);
+    bly_filter_info stats = {.struct_size = sizeof stats};
+    bly_filter_get_info(f, &stats);
+    (void)bly_filter_info_format(&stats, text, sizeof text);
     (void)fputs(text, stderr);
 }
 
 /* With the room fixed by -n it may come out worse than asked; build_make.c tells how. */
 static void warn_of_rate(const build_making *m) {
     char now[NUMBER_TEXT], asked[NUMBER_TEXT];
-    bly_stats s;
-    bly_filter_stats(m->filter, &s);
-    if (kinds_share_cells(s.kind) && s.current_fpr > HEALTH_MARGIN * s.target_fpr)
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(m->filter, &s);
+    if (kinds_share_cells(s.kind) && s.current_fpr > HEALTH_MARGIN * s.requested_fpr)
         message_warn("%s: its keys fell badly: false-positive rate per lookup is %s (requested: "
                      "%s); a larger -n gives them more room",
                      m->path, number_percent(s.current_fpr, now),
-                     number_percent(s.target_fpr, asked));
+                     number_percent(s.requested_fpr, asked));
 }
 
 void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate,
@@ -69,7 +71,7 @@ void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, do
     char size[NUMBER_TEXT], error[NUMBER_TEXT], rates[RATES_TEXT];
     const bly_kind kind = bly_filter_geometry(f).kind;
     (void)number_bytes(bytes, size);
-    if (kinds_can(kind, BLY_ONLY_COUNTS))
+    if (kinds_can(kind, BLY_CARDINALITY_ONLY))
         message_note("%s: %s, %s, with a standard error of %s", name, bly_kind_name(kind), size,
                      number_percent(bly_hll_error(f), error));
     else

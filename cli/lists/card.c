@@ -17,9 +17,10 @@ card card_of(const char *path, const bly_file_info *header, const bly_filter *fi
     card c = {.path = path, .header = *header, .filter = filter};
     if (!filter)
         return c;
-    bly_filter_stats(filter, &c.stats);
+    BLY_INIT(c.stats);
+    bly_filter_get_info(filter, &c.stats);
     /* Without its key a filter says "maybe" to every mark. */
-    if (bly_filter_hasher(filter) && !kinds_can(header->geometry.kind, BLY_ONLY_COUNTS)) {
+    if (bly_filter_hasher(filter) && !kinds_can(header->geometry.kind, BLY_CARDINALITY_ONLY)) {
         const keytype_facts facts = keytype_examine(filter);
         c.type = facts.type;
         c.typed = c.type != KEYTYPE_NONE;
@@ -28,7 +29,7 @@ card card_of(const char *path, const bly_file_info *header, const bly_filter *fi
         c.lookups = rates_lookups_of(&facts);
     } else if (header->key_rule != BLY_KEYS_UNRECORDED) {
         c.type = keytype_of_rule(header->key_rule);
-        c.typed = !kinds_can(header->geometry.kind, BLY_ONLY_COUNTS);
+        c.typed = !kinds_can(header->geometry.kind, BLY_CARDINALITY_ONLY);
     }
     return c;
 }
@@ -82,7 +83,7 @@ void card_line(FILE *to, const char *label, const char *format, ...) {
 static message_style colour_of(const card *c) {
     if (health_of(&c->stats) == HEALTH_GOOD)
         return STYLE_GREEN;
-    return c->stats.current_fpr > 2 * c->stats.target_fpr ? STYLE_RED : STYLE_YELLOW;
+    return c->stats.current_fpr > 2 * c->stats.requested_fpr ? STYLE_RED : STYLE_YELLOW;
 }
 
 static void print_shape(const card *c, FILE *to) {
@@ -109,7 +110,7 @@ static void print_hash(const card *c, FILE *to) {
         card_line(to, "hash", "%s, seed %llu", name, seed);
     if (c->typed)
         card_line(to, "type", "%s", keytype_name(c->type));
-    else if (c->filter && !can(c, BLY_ONLY_COUNTS))
+    else if (c->filter && !can(c, BLY_CARDINALITY_ONLY))
         card_line(to, "type", "%s",
                   c->header.keyed                     ? "not to be told without its key"
                   : c->header.hash == BLY_HASH_CUSTOM ? "not to be told without its hash function"
@@ -123,7 +124,7 @@ static uint64_t unmarked(const card *c, uint64_t keys) {
 
 /* Whether the count is not one of different keys, while the estimate is. */
 static bool counts_copies(const card *c) {
-    return can(c, BLY_TELLS_COPIES) && !kinds_limit_copies(c->header.geometry.kind);
+    return can(c, BLY_CAN_COUNT) && !kinds_limit_copies(c->header.geometry.kind);
 }
 
 static void print_keys(const card *c, FILE *to) {
@@ -178,7 +179,7 @@ static void print_rate(const card *c, FILE *to, const char *label, rates_lookups
                   note);
     else if (current > 0)
         card_line(to, label, "%s requested, %s expected, %s current (%s)%s", asked,
-                  number_percent(rates_per_line(c->stats.predicted_fpr, of.now), expected), now,
+                  number_percent(rates_per_line(c->stats.expected_fpr, of.now), expected), now,
                   one_in, note);
     else
         card_line(to, label, "%s requested, no false positives while it is empty%s", asked, note);
@@ -203,26 +204,26 @@ static void print_rates(const card *c, FILE *to) {
 /* The share of the capacity that is used. Up to it the count misses next to nothing, while the
  * estimate is off by chance; past it more and more keys look present already and are not counted.
  * What counts copies takes no more room for them, unless each has a slot. */
-static double used_share(const bly_stats *s) {
+static double used_share(const bly_filter_info *s) {
     const double count = (double)s->count, room = (double)s->capacity;
-    if (kinds_can(s->kind, BLY_TELLS_COPIES) && !kinds_limit_copies(s->kind))
+    if (kinds_can(s->kind, BLY_CAN_COUNT) && !kinds_limit_copies(s->kind))
         return s->estimated_keys / room;
     return (count <= room ? count : fmax(count, s->estimated_keys)) / room;
 }
 
 /* A window is full when all its generations are, the one being filled too. */
 static double window_share(const card *c) {
-    bly_window_info w;
-    if (bly_window_look(c->filter, &w) != BLY_OK)
+    bly_window_info w = {.struct_size = sizeof w};
+    if (bly_window_get_info(c->filter, &w) != BLY_OK)
         return 0;
     return (double)c->stats.count / ((w.generations + 1.0) * (double)w.generation_keys);
 }
 
 /* What there is to fill. */
 static const char *cells_of(bly_kind kind) {
-    return kinds_hold_slots(kind)              ? "slots in use"
-           : kinds_can(kind, BLY_TELLS_COPIES) ? "counters in use"
-                                               : "bits set";
+    return kinds_hold_slots(kind)           ? "slots in use"
+           : kinds_can(kind, BLY_CAN_COUNT) ? "counters in use"
+                                            : "bits set";
 }
 
 /* "47.5% of its slots in use, 95.1% at its capacity", of which a cuckoo filter takes a few keys
@@ -268,9 +269,9 @@ static void print_widened(const card *c, FILE *to) {
 }
 
 static void print_window(const card *c, FILE *to) {
-    bly_window_info w;
+    bly_window_info w = {.struct_size = sizeof w};
     char keys[NUMBER_TEXT], active[NUMBER_TEXT], slice[NUMBER_TEXT], arrivals[NUMBER_TEXT];
-    if (!c->filter || bly_window_look(c->filter, &w) != BLY_OK)
+    if (!c->filter || bly_window_get_info(c->filter, &w) != BLY_OK)
         return;
     (void)number_grouped(w.generation_keys, keys);
     (void)number_grouped(w.active_keys, active);
@@ -293,9 +294,9 @@ static void print_window(const card *c, FILE *to) {
 
 static void print_levels(const card *c, FILE *to) {
     char count[NUMBER_TEXT], room[NUMBER_TEXT], now[NUMBER_TEXT], bytes[NUMBER_TEXT];
-    for (size_t i = 0; i < bly_filter_levels(c->filter); i++) {
-        bly_stats s;
-        bly_filter_stats(bly_filter_level(c->filter, i), &s);
+    for (size_t i = 0; i < bly_filter_level_count(c->filter); i++) {
+        bly_filter_info s = {.struct_size = sizeof s};
+        bly_filter_get_info(bly_filter_level(c->filter, i), &s);
         card_line(to, i ? "" : "levels", "%zu: %s of %s keys, %s, %s, %s now", i + 1,
                   number_grouped(s.count, count), number_grouped(s.capacity, room),
                   bly_kind_name(s.kind), number_bytes(s.bytes, bytes),
@@ -309,7 +310,7 @@ void card_print(const card *c, FILE *to) {
                   message_escape(c->path, name, sizeof name), message_style_off(STDOUT_FILENO));
     print_shape(c, to);
     print_hash(c, to);
-    if (can(c, BLY_ONLY_COUNTS)) {
+    if (can(c, BLY_CARDINALITY_ONLY)) {
         card_distinct(c, to);
         return;
     }
@@ -333,8 +334,8 @@ void card_print(const card *c, FILE *to) {
 /* ---- for programs ---------------------------------------------------------------------------- */
 
 static void json_window(const card *c, json *j) {
-    bly_window_info w;
-    if (bly_window_look(c->filter, &w) != BLY_OK)
+    bly_window_info w = {.struct_size = sizeof w};
+    if (bly_window_get_info(c->filter, &w) != BLY_OK)
         return;
     json_open(j, "window", '{');
     json_integer(j, "generations", w.generations);
@@ -351,10 +352,10 @@ static void json_window(const card *c, json *j) {
 
 static void json_levels(const card *c, json *j) {
     json_open(j, "levels", '[');
-    for (size_t i = 0; i < bly_filter_levels(c->filter); i++) {
+    for (size_t i = 0; i < bly_filter_level_count(c->filter); i++) {
         const bly_filter *level = bly_filter_level(c->filter, i);
-        bly_stats s;
-        bly_filter_stats(level, &s);
+        bly_filter_info s = {.struct_size = sizeof s};
+        bly_filter_get_info(level, &s);
         json_open(j, NULL, '{');
         json_text(j, "kind", bly_kind_name(s.kind));
         json_integer(j, "hashes", s.hashes);
@@ -364,7 +365,7 @@ static void json_levels(const card *c, json *j) {
         json_integer(j, "count", s.count);
         json_real(j, "estimated_keys", s.estimated_keys);
         json_real(j, "fill", s.fill);
-        json_real(j, "rate_per_lookup_requested", s.target_fpr);
+        json_real(j, "rate_per_lookup_requested", s.requested_fpr);
         json_real(j, "rate_per_lookup_current", s.current_fpr);
         json_close(j, '}');
     }
@@ -372,12 +373,12 @@ static void json_levels(const card *c, json *j) {
 }
 
 static void json_filter(const card *c, json *j) {
-    const bly_stats *s = &c->stats;
+    const bly_filter_info *s = &c->stats;
     json_integer(j, "bits", s->bits);
     json_integer(j, "set_bits", s->set_bits);
     json_real(j, "fill", s->fill);
     json_real(j, "estimated_keys", s->estimated_keys);
-    rates_json(j, "expected", s->predicted_fpr, c->lookups.now);
+    rates_json(j, "expected", s->expected_fpr, c->lookups.now);
     rates_json(j, "current", s->current_fpr, c->lookups.now);
     json_bool(j, "keeps_promise", health_of(s) == HEALTH_GOOD && !rates_are_widened(s, c->lookups));
     if (c->typed)

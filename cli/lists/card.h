@@ -10,7 +10,7 @@ typedef struct card {
     const char *path;
     bly_file_info header;
     const bly_filter *filter; /* NULL: the header is all that was read */
-    bly_stats stats;          /* of the filter */
+    bly_filter_info stats;    /* of the filter */
     bool typed;               /* the type is known */
     keytype type;
     rates_lookups lookups;

@@ -7,6 +7,7 @@
 #include "message.h"
 #include "numbers.h"
 
+#include <bloomery/redis/filter.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,10 +48,10 @@ static uint64_t unmarked(const card_live *c, uint64_t keys) {
 
 /* ---- for people ------------------------------------------------------------------------------ */
 
-static message_style colour_of(const bly_stats *s) {
+static message_style colour_of(const bly_filter_info *s) {
     if (health_of(s) == HEALTH_GOOD)
         return STYLE_GREEN;
-    return s->current_fpr > 2 * s->target_fpr ? STYLE_RED : STYLE_YELLOW;
+    return s->current_fpr > 2 * s->requested_fpr ? STYLE_RED : STYLE_YELLOW;
 }
 
 static void print_place(const card_live *c, FILE *to) {
@@ -99,7 +100,7 @@ static void print_keys(const card_live *c, FILE *to) {
 static void print_rate(const card_live *c, FILE *to, const char *label, rates_lookups of,
                        const char *note) {
     char asked[NUMBER_TEXT], now[NUMBER_TEXT], one_in[NUMBER_TEXT];
-    const double expected = rates_per_line(c->facts.predicted_fpr, of.now);
+    const double expected = rates_per_line(c->facts.expected_fpr, of.now);
     (void)number_percent(rates_requested(c->bitmap->fpr, of.requested), asked);
     if (expected > 0)
         card_line(to, label, "%s requested, %s expected for the number of its keys (%s)%s", asked,
@@ -118,7 +119,7 @@ static void print_rates(const card_live *c, FILE *to) {
     }
     (void)card_lookups(c->lookups, note);
     if (c->by_chance)
-        card_chance(to, c->type, rates_per_line(c->facts.predicted_fpr, c->lookups.now), note);
+        card_chance(to, c->type, rates_per_line(c->facts.expected_fpr, c->lookups.now), note);
     else
         print_rate(c, to, "per line", c->lookups, note);
     print_rate(c, to, "per lookup", one, "");
@@ -126,7 +127,7 @@ static void print_rates(const card_live *c, FILE *to) {
 
 static void print_fill(const card_live *c, FILE *to) {
     char bar[CARD_BAR], text[HEALTH_TEXT], widened[RATES_TEXT];
-    const bly_stats *s = &c->stats;
+    const bly_filter_info *s = &c->stats;
     const double used = (double)s->count / (double)(s->capacity ? s->capacity : 1);
     card_line(to, "fill", "%s%s%s %s%.0f%% of its capacity",
               message_style_on(STDOUT_FILENO, colour_of(s)), card_bar(used, BAR_CELLS, bar),

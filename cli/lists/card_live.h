@@ -5,13 +5,14 @@
 #include "rates.h"
 #include "remote.h"
 
+#include <bloomery/redis/filter.h>
 #include <stdio.h>
 
 typedef struct card_live {
     const char *name;
     const bly_bitmap *bitmap;
-    bly_redis_filter_facts facts;
-    bly_stats stats;
+    bly_redis_filter_info facts;
+    bly_filter_info stats;
     bool keyed; /* it is keyed, and its key is not at hand */
     bool typed; /* the type is known */
     keytype type;

@@ -4,6 +4,8 @@
 #include "kinds.h"
 #include "numbers.h"
 
+#include <bloomery/host/describe.h>
+
 static bool known(const card *c, uint32_t capabilities) {
     return c->filter && kinds_can(c->header.geometry.kind, capabilities);
 }
@@ -42,7 +44,7 @@ static bool too_many_stuck(const card *c) {
 
 void card_stuck(const card *c, FILE *to) {
     char some[NUMBER_TEXT];
-    if (!known(c, BLY_TELLS_COPIES) || c->stats.stuck == 0)
+    if (!known(c, BLY_CAN_COUNT) || c->stats.stuck == 0)
         return;
     card_line(to, "stuck",
               "%s counter%s reached the limit, and stay%s there: keys that came so often cannot be "
@@ -76,16 +78,16 @@ static bool too_many_changes(const card *c, uint64_t changes) {
 }
 
 void card_changes(const card *c, FILE *to) {
-    uint64_t deleted, added;
+    bly_overlay_info info = {.struct_size = sizeof info};
     char gone[NUMBER_TEXT], more[NUMBER_TEXT], keys[NUMBER_TEXT], missed[NUMBER_TEXT];
-    if (!c->filter || bly_overlay_changes(c->filter, &deleted, &added) != BLY_OK)
+    if (!c->filter || bly_overlay_get_info(c->filter, &info) != BLY_OK)
         return;
     const bly_filter *base = bly_overlay_base(c->filter);
     card_line(to, "over", "%s, of %s keys", bly_kind_name(bly_filter_geometry(base).kind),
               number_grouped(bly_filter_count(base), keys));
-    card_line(to, "changes", "%s removed, %s added beside it%s", number_grouped(deleted, gone),
-              number_grouped(added, more),
-              too_many_changes(c, deleted + added)
+    card_line(to, "changes", "%s removed, %s added beside it%s", number_grouped(info.deleted, gone),
+              number_grouped(info.added, more),
+              too_many_changes(c, info.deleted + info.added)
                   ? "; that is more than a fifth of its keys: build the list again"
                   : "");
     if (c->stats.miss_bound > 0)
@@ -94,24 +96,24 @@ void card_changes(const card *c, FILE *to) {
 }
 
 static void json_changes(const card *c, json *j) {
-    uint64_t deleted, added;
-    if (bly_overlay_changes(c->filter, &deleted, &added) != BLY_OK)
+    bly_overlay_info info = {.struct_size = sizeof info};
+    if (bly_overlay_get_info(c->filter, &info) != BLY_OK)
         return;
     const bly_filter *base = bly_overlay_base(c->filter);
     json_open(j, "overlay", '{');
     json_text(j, "base", bly_kind_name(bly_filter_geometry(base).kind));
     json_integer(j, "base_keys", bly_filter_count(base));
-    json_integer(j, "removed", deleted);
-    json_integer(j, "added", added);
+    json_integer(j, "removed", info.deleted);
+    json_integer(j, "added", info.added);
     json_real(j, "miss_bound", c->stats.miss_bound);
-    json_bool(j, "rebuild", too_many_changes(c, deleted + added));
+    json_bool(j, "rebuild", too_many_changes(c, info.deleted + info.added));
     json_close(j, '}');
 }
 
 void card_json_more(const card *c, json *j) {
-    if (known(c, BLY_ONLY_COUNTS))
+    if (known(c, BLY_CARDINALITY_ONLY))
         json_distinct(c, j);
-    if (known(c, BLY_TELLS_COPIES) && bly_geometry_counters(&c->header.geometry)) {
+    if (known(c, BLY_CAN_COUNT) && bly_geometry_counters(&c->header.geometry)) {
         json_integer(j, "counters", bly_geometry_counters(&c->header.geometry));
         json_integer(j, "stuck", c->stats.stuck);
         json_bool(j, "rebuild", c->stats.stuck > 0 && too_many_stuck(c));

@@ -120,14 +120,14 @@ static bool settle_type(changing *c) {
     if (list.marks.other)
         list.own = KEYTYPE_OTHER;
     const bool good = change_settle_type(&list, (keytype)c->values->type, &c->as);
-    const bool once = !kinds_can(bly_filter_geometry(c->filter).kind, BLY_TELLS_COPIES);
+    const bool once = !kinds_can(bly_filter_geometry(c->filter).kind, BLY_CAN_COUNT);
     c->forms =
         change_forms_of(&list, &c->as, once && c->how->needs == BLY_CAN_ADD, c->values->null);
     return good;
 }
 
 void change_warn_of_levels(const char *path, keytype type, const keytype_levels *known,
-                           const keytype_levels *levels, const bly_stats *s) {
+                           const keytype_levels *levels, const bly_filter_info *s) {
     char rate[NUMBER_TEXT];
     keytype_levels all = *known;
     for (unsigned level = 0; level < KEYTYPE_LEVELS; level++)
@@ -135,7 +135,7 @@ void change_warn_of_levels(const char *path, keytype type, const keytype_levels 
             keytype_levels_add(&all, level);
     const unsigned before = keytype_most_tries(type, known);
     const unsigned now = keytype_most_tries(type, &all);
-    if (now > before && now * s->current_fpr > HEALTH_MARGIN * before * s->target_fpr)
+    if (now > before && now * s->current_fpr > HEALTH_MARGIN * before * s->requested_fpr)
         message_warn("%s: has keys of new widths: for a line it needs up to %u lookups instead of "
                      "%u, and the false-positive rate per line is up to %s; build it again",
                      path, now, before, number_percent(now * s->current_fpr, rate));
@@ -223,7 +223,7 @@ static bool take_all(changing *c, cli_operands files) {
 
 static int apply(changing *c, cli_operands files) {
     const bly_kind kind = bly_filter_geometry(c->filter).kind;
-    const bool no_list = kinds_can(kind, BLY_FORGETS) || kinds_can(kind, BLY_ONLY_COUNTS);
+    const bool no_list = kinds_can(kind, BLY_FORGETS) || kinds_can(kind, BLY_CARDINALITY_ONLY);
     if (!kinds_can(kind, c->how->needs) || no_list)
         return c->how->refuse(c->path, kind);
     c->gathers = kinds_can(kind, BLY_CAN_REMOVE);

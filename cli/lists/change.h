@@ -116,7 +116,7 @@ bool change_other_forms(change_forms *f, bly_bytes line, bly_bytes key,
  * a list err more often than was asked. `known` were its levels before, `levels` are those of the
  * new keys. */
 void change_warn_of_levels(const char *path, keytype type, const keytype_levels *known,
-                           const keytype_levels *levels, const bly_stats *s);
+                           const keytype_levels *levels, const bly_filter_info *s);
 
 typedef struct changing changing;
 

@@ -10,6 +10,7 @@
 
 #include "message.h"
 
+#include <bloomery/redis/bitmap.h>
 #include <stdio.h>
 #include <string.h>
 

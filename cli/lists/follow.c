@@ -88,8 +88,8 @@ static bool ask_file(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found)
 
 static bool rate_file(void *ctx, double *rate) {
     const follow *f = ctx;
-    bly_stats stats;
-    bly_filter_stats(f->file.filter, &stats);
+    bly_filter_info stats = {.struct_size = sizeof stats};
+    bly_filter_get_info(f->file.filter, &stats);
     *rate = stats.current_fpr;
     return true;
 }
@@ -142,7 +142,7 @@ bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype ask
     if (!hold(f))
         return false;
     const bly_kind kind = bly_filter_geometry(f->file.filter).kind;
-    if (kinds_can(kind, BLY_ONLY_COUNTS)) {
+    if (kinds_can(kind, BLY_CARDINALITY_ONLY)) {
         (void)message_error(
             "%s: is %s %s filter, which tells how many different lines it was given, "
             "not which: bloomery info tells it, bloomery distinct --state goes on "

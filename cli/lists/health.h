@@ -26,22 +26,22 @@ typedef enum health {
     HEALTH_WORSE     /* failing, though its keys are no more: they lie badly, or it was made too
                         small */
 } health;
-health health_of(const bly_stats *s);
+health health_of(const bly_filter_info *s);
 
 /* Whether there are more different keys in it than it was made for: as counted, or, of a kind whose
  * count is one of copies that take no room, as estimated. */
-bool health_past_capacity(const bly_stats *s);
+bool health_past_capacity(const bly_filter_info *s);
 
 /* "too full: about 2,000 keys in a filter made for 1,000: ..." and how often it is wrong. Of a good
  * one only the second half. */
 enum { HEALTH_TEXT = 256 };
-char *health_text(const bly_stats *s, char out[HEALTH_TEXT]);
+char *health_text(const bly_filter_info *s, char out[HEALTH_TEXT]);
 
 /* Warns, with that text, if it is failing. */
-bool health_warn(const char *path, const bly_stats *s);
+bool health_warn(const char *path, const bly_filter_info *s);
 
 /* A filter that says "maybe" to more than half of all keys is not worth writing. Reports and is
  * false if it is one; `advice` is what to do instead. */
-bool health_worth_writing(const char *path, const bly_stats *s, const char *advice);
+bool health_worth_writing(const char *path, const bly_filter_info *s, const char *advice);
 
 #endif

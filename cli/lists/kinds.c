@@ -1,13 +1,15 @@
 #include "kinds.h"
 
-#include <bloomery/advise.h>
+#include <bloomery/filter.h>
+#include <bloomery/host/describe.h>
 
 #include <stdio.h>
 
 static bly_kind_info info_of(bly_kind kind) {
-    bly_kind_info info;
+    bly_kind_info info = {.struct_size = sizeof info};
     if (bly_kind_get_info(kind, &info) != BLY_OK)
-        info = (bly_kind_info){"unknown", "an", "unknown", "hashes"};
+        info = (bly_kind_info){
+            .name = "unknown", .article = "an", .meaning = "unknown", .hashes = "hashes"};
     return info;
 }
 
@@ -54,7 +56,7 @@ bool kinds_have_levels(bly_kind kind) {
 
 bool kinds_are_bits(bly_kind kind) {
     const uint32_t others =
-        BLY_CAN_REMOVE | BLY_CAN_BUILD | BLY_FORGETS | BLY_TELLS_COPIES | BLY_ONLY_COUNTS;
+        BLY_CAN_REMOVE | BLY_CAN_BUILD | BLY_FORGETS | BLY_CAN_COUNT | BLY_CARDINALITY_ONLY;
     return !(bly_kind_capabilities(kind) & others) && !kinds_grow(kind);
 }
 
@@ -63,7 +65,7 @@ bool kinds_share_cells(bly_kind kind) {
 }
 
 bool kinds_hold_copies(bly_kind kind) {
-    return kinds_can(kind, BLY_CAN_REMOVE | BLY_TELLS_COPIES);
+    return kinds_can(kind, BLY_CAN_REMOVE | BLY_CAN_COUNT);
 }
 
 bool kinds_hold_slots(bly_kind kind) {

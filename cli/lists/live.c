@@ -4,6 +4,7 @@
 #include "message.h"
 #include "progress.h"
 
+#include <bloomery/redis/filter.h>
 #include <string.h>
 #include <time.h>
 
@@ -17,8 +18,11 @@ bool live_goes_on(const live *l) {
 static bly_redis_filter_options options_of(const live *l) {
     enum { SHORT = 2000 };
     if (!live_goes_on(l))
-        return (bly_redis_filter_options){0};
-    return (bly_redis_filter_options){.connect_ms = SHORT, .command_ms = SHORT, .retry_ms = SHORT};
+        return (bly_redis_filter_options){.struct_size = sizeof(bly_redis_filter_options)};
+    return (bly_redis_filter_options){.struct_size = sizeof(bly_redis_filter_options),
+                                      .connect_ms = SHORT,
+                                      .command_ms = SHORT,
+                                      .retry_ms = SHORT};
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -145,9 +149,9 @@ bool live_ask_marks(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) 
 
 static bool ask_rate(void *ctx, double *rate) {
     live *l = ctx;
-    bly_redis_filter_facts facts = {0};
-    l->status = bly_redis_filter_look(l->remote.filter, &facts);
-    *rate = facts.predicted_fpr;
+    bly_redis_filter_info facts = {.struct_size = sizeof facts};
+    l->status = bly_redis_filter_get_info(l->remote.filter, &facts);
+    *rate = facts.expected_fpr;
     return l->status == BLY_OK;
 }
 

@@ -1,9 +1,11 @@
 #include "live_facts.h"
 
+#include <bloomery/redis/filter.h>
 #include <math.h>
 
-bool live_facts_look(const remote *r, bly_redis_filter_facts *out) {
-    const bly_status status = bly_redis_filter_look(r->filter, out);
+bool live_facts_look(const remote *r, bly_redis_filter_info *out) {
+    BLY_INIT(*out);
+    const bly_status status = bly_redis_filter_get_info(r->filter, out);
     if (status != BLY_OK)
         (void)remote_failed(r, status);
     return status == BLY_OK;
@@ -15,9 +17,9 @@ typedef struct asking {
 
 static bool ask_rate(void *ctx, double *rate) {
     const asking *a = ctx;
-    bly_redis_filter_facts facts = {0};
+    bly_redis_filter_info facts = {.struct_size = sizeof facts};
     const bool good = live_facts_look(a->remote, &facts);
-    *rate = facts.predicted_fpr;
+    *rate = facts.expected_fpr;
     return good;
 }
 
@@ -57,20 +59,21 @@ static double estimate(double bits, double set, double hashes) {
     return set < bits ? -bits / hashes * log1p(-set / bits) : (double)INFINITY;
 }
 
-bly_stats live_facts_stats(const bly_bitmap *b, const bly_redis_filter_facts *facts) {
+bly_filter_info live_facts_stats(const bly_bitmap *b, const bly_redis_filter_info *facts) {
     const uint64_t bits = bly_plan_bits(&b->geometry);
-    bly_stats s = {.kind = b->geometry.kind,
-                   .hashes = b->geometry.hashes,
-                   .size = b->geometry.size,
-                   .bits = bits,
-                   .bytes = facts->bytes,
-                   .capacity = b->capacity,
-                   .count = facts->count,
-                   .target_fpr = b->fpr,
-                   .predicted_fpr = facts->predicted_fpr,
-                   .current_fpr = facts->predicted_fpr,
-                   .estimated_keys = (double)facts->count,
-                   .fill = bly_plan_fill(&b->geometry, (double)facts->count)};
+    bly_filter_info s = {.struct_size = sizeof s,
+                         .kind = b->geometry.kind,
+                         .hashes = b->geometry.hashes,
+                         .size = b->geometry.size,
+                         .bits = bits,
+                         .bytes = facts->bytes,
+                         .capacity = b->capacity,
+                         .count = facts->count,
+                         .requested_fpr = b->fpr,
+                         .expected_fpr = facts->expected_fpr,
+                         .current_fpr = facts->expected_fpr,
+                         .estimated_keys = (double)facts->count,
+                         .fill = bly_plan_fill(&b->geometry, (double)facts->count)};
     if (b->form != BLY_BITMAP_GOZERO)
         return s;
     s.set_bits = facts->set_bits;

@@ -8,7 +8,9 @@
 #include "remote.h"
 #include "rule_marks.h"
 
-bool live_facts_look(const remote *r, bly_redis_filter_facts *out);
+#include <bloomery/redis/filter.h>
+
+bool live_facts_look(const remote *r, bly_redis_filter_info *out);
 
 /* What the filter says of itself, as keytype_recognise. Not for go-zero's, which say nothing. */
 bool live_facts_type(const remote *r, keytype *type, keytype_levels *levels);
@@ -19,6 +21,6 @@ bool live_facts_examine(const remote *r, keytype_facts *out);
 
 /* The numbers as of a filter in memory, as far as they are known: the rate now is the one to be
  * expected of so many keys, and the bits set are known of go-zero's alone. */
-bly_stats live_facts_stats(const bly_bitmap *b, const bly_redis_filter_facts *facts);
+bly_filter_info live_facts_stats(const bly_bitmap *b, const bly_redis_filter_info *facts);
 
 #endif

@@ -24,20 +24,20 @@ double rates_per_line(double per_lookup, unsigned lookups) {
     return lookups == 1 ? per_lookup : -expm1(lookups * log1p(-per_lookup));
 }
 
-bool rates_are_widened(const bly_stats *s, rates_lookups lookups) {
+bool rates_are_widened(const bly_filter_info *s, rates_lookups lookups) {
     return lookups.requested > 0 && lookups.now > lookups.requested &&
            rates_per_line(s->current_fpr, lookups.now) >
-               HEALTH_MARGIN * rates_requested(s->target_fpr, lookups.requested);
+               HEALTH_MARGIN * rates_requested(s->requested_fpr, lookups.requested);
 }
 
-char *rates_widened_text(const bly_stats *s, rates_lookups lookups, char out[RATES_TEXT]) {
+char *rates_widened_text(const bly_filter_info *s, rates_lookups lookups, char out[RATES_TEXT]) {
     char now[NUMBER_TEXT], asked[NUMBER_TEXT];
     (void)snprintf(out, RATES_TEXT,
                    "a line needs up to %u lookups instead of %u, and the false-positive rate per "
                    "line is now %s (requested: %s)",
                    lookups.now, lookups.requested,
                    number_percent(rates_per_line(s->current_fpr, lookups.now), now),
-                   number_percent(rates_requested(s->target_fpr, lookups.requested), asked));
+                   number_percent(rates_requested(s->requested_fpr, lookups.requested), asked));
     return out;
 }
 

@@ -27,9 +27,9 @@ double rates_per_line(double per_lookup, unsigned lookups);
 
 /* Whether the rate per line is above the one requested because a line needs more lookups than that
  * was for; and that in words. */
-bool rates_are_widened(const bly_stats *s, rates_lookups lookups);
+bool rates_are_widened(const bly_filter_info *s, rates_lookups lookups);
 enum { RATES_TEXT = 192 };
-char *rates_widened_text(const bly_stats *s, rates_lookups lookups, char out[RATES_TEXT]);
+char *rates_widened_text(const bly_filter_info *s, rates_lookups lookups, char out[RATES_TEXT]);
 
 /* "1 in 1,000 lines, 1 in 3,000 lookups (up to 3 per line)": of a request. */
 char *rates_text(double per_lookup, rates_lookups lookups, char out[RATES_TEXT]);

@@ -8,13 +8,14 @@
 #include "remote.h"
 #include "seen_window.h"
 
-#include <bloomery/counting.h>
+#include <bloomery/filter.h>
+#include <bloomery/redis/bitmap.h>
 #include <ctype.h>
 #include <string.h>
 
 /* The advice is for counters of the usual width; with others only the size differs. */
 static bly_status widen(bly_advice *a, uint32_t counter_bits) {
-    bly_status status = bly_counting_plan(a->kind, a->needs.keys, a->needs.fpr, counter_bits,
+    bly_status status = bly_plan_counting(a->needs.keys, a->needs.fpr, counter_bits,
                                           a->needs.hash_bits, &a->geometry);
     if (status != BLY_OK)
         return status;
@@ -26,6 +27,7 @@ static bly_status widen(bly_advice *a, uint32_t counter_bits) {
 }
 
 bly_status plan_kind(const plan_answer *p, bly_kind kind, bly_advice *out) {
+    BLY_INIT(*out);
     bly_status status = bly_advise_kind(kind, &p->needs, out);
     const bool widens = p->counter_bits && kind == BLY_COUNTING;
     return status == BLY_OK && widens ? widen(out, p->counter_bits) : status;
@@ -47,7 +49,7 @@ void plan_fill_lines(plan_answer *p) {
 
 /* The kind that suits the rate; where that is to be found, or space matters, the better one. */
 static bly_status choose_for_server(plan_answer *p) {
-    bly_advice other;
+    bly_advice other = {.struct_size = sizeof other};
     if (p->needs.fpr > 0 && !(p->needs.flags & BLY_NEED_SPACE))
         return plan_kind(p, remote_kind(p->needs.fpr), &p->choice);
     const bly_status status = plan_kind(p, BLY_SPLIT512, &p->choice);
@@ -75,7 +77,8 @@ bly_status plan_on_server(plan_answer *p, bly_kind kind, uint64_t shards, const 
     p->suggested = p->choice.kind;
     if (status != BLY_OK)
         return status;
-    bly_bitmap_spec spec = {.capacity = p->choice.needs.keys,
+    bly_bitmap_spec spec = {.struct_size = sizeof spec,
+                            .capacity = p->choice.needs.keys,
                             .fpr = p->choice.needs.fpr,
                             .kind = p->choice.kind,
                             .shards = (uint32_t)shards};
@@ -119,7 +122,7 @@ uint64_t plan_most_keys(const bly_advice *a) {
 
 static double rate_at(const bly_advice *a, uint64_t keys) {
     double rate;
-    bly_advice_rates(a, &keys, 1, &rate);
+    bly_advice_expected_fpr(a, &keys, 1, &rate);
     return rate;
 }
 
@@ -248,7 +251,7 @@ static void remark_on_counters(const bly_advice *a, FILE *to) {
     const unsigned bits = a->geometry.detail;
     if (a->kind != BLY_COUNTING)
         return;
-    const double chance = bly_counting_overflow(&a->geometry, (double)a->needs.keys);
+    const double chance = bly_plan_counter_overflow(&a->geometry, (double)a->needs.keys);
     (void)number_one_in(chance, share);
     (void)snprintf(text, sizeof text,
                    "A counter of %u bits that has reached %u stays there for good. With every key "
@@ -368,7 +371,7 @@ static void advice_json(json *j, const bly_advice *a) {
     if (a->kind == BLY_COUNTING) {
         json_integer(j, "counter_bits", a->geometry.detail);
         json_real(j, "counter_overflow",
-                  bly_counting_overflow(&a->geometry, (double)a->needs.keys));
+                  bly_plan_counter_overflow(&a->geometry, (double)a->needs.keys));
     }
 }
 

@@ -2,8 +2,8 @@
 #ifndef BLOOMERY_CLI_PLAN_ANSWER_H
 #define BLOOMERY_CLI_PLAN_ANSWER_H
 
-#include <bloomery/advise.h>
-#include <bloomery/redis.h>
+#include <bloomery/filter.h>
+#include <bloomery/redis/filter.h>
 #include <stdio.h>
 
 enum { PLAN_KINDS = 32 };

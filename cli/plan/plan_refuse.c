@@ -18,9 +18,9 @@ static int unsupported(const bly_needs *needs, bly_kind kind) {
         {BLY_NEED_SHARE, "let one thread add, or plan without --shared"},
         {BLY_NEED_WINDOW, "plan without --window, or with it alone"},
     };
-    const char *maker = kind == BLY_OVERLAY                ? "bloomery build --over"
-                        : kinds_can(kind, BLY_ONLY_COUNTS) ? "bloomery distinct --state"
-                                                           : NULL;
+    const char *maker = kind == BLY_OVERLAY                     ? "bloomery build --over"
+                        : kinds_can(kind, BLY_CARDINALITY_ONLY) ? "bloomery distinct --state"
+                                                                : NULL;
     if (kind != BLY_KIND_NONE && maker)
         return message_error("there is no plan for %s %s filter: %s; %s makes one",
                              kinds_article(kind), bly_kind_name(kind),
@@ -54,7 +54,7 @@ static int weak_hash(const bly_needs *needs, bly_hash_id hash) {
 /* What would be needed for the keys, at the rate or at one that is hardly worth having. */
 static int too_small(const bly_needs *needs, bly_kind kind) {
     bly_needs free = *needs;
-    bly_advice a;
+    bly_advice a = {.struct_size = sizeof a};
     char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT], least[NUMBER_TEXT];
     free.bytes = 0;
     free.flags |= BLY_NEED_SPACE;

@@ -7,6 +7,7 @@
 #include "numbers.h"
 #include "progress.h"
 
+#include <bloomery/redis/filter.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ bool remote_look(talk *t, remote_holds *out) {
 
 /* The same over a connection of its own. */
 static remote_holds look_again(const remote *r) {
-    const bly_redis_options options = {.follow_moved = true};
+    const bly_redis_options options = {.struct_size = sizeof options, .follow_moved = true};
     talk t = r->at;
     remote_holds found = REMOTE_UNTOLD;
     if (bly_redis_open(&t.url, &options, NULL, &t.server) == BLY_OK) {
@@ -148,7 +149,7 @@ bly_status remote_create(remote *r, const bly_bitmap_spec *spec,
 }
 
 int remote_failed(const remote *r, bly_status status) {
-    return say(r, status, bly_redis_filter_why(r->filter));
+    return say(r, status, bly_redis_filter_error(r->filter));
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -158,7 +159,7 @@ bool remote_holds_kind(bly_kind kind) {
 }
 
 bly_kind remote_kind(double rate) {
-    const bly_kind kind = bly_plan_layout(rate);
+    const bly_kind kind = bly_plan_kind(rate);
     return remote_holds_kind(kind) ? kind : BLY_SPLIT512;
 }
 
@@ -175,7 +176,9 @@ bool remote_spec(uint64_t shards, uint64_t expire, bly_bitmap_spec *out) {
     else if (expire > UINT64_MAX / 1000)
         (void)message_error("--expire is too long; leave it out");
     else {
-        *out = (bly_bitmap_spec){.shards = (uint32_t)shards, .expire_ms = 1000 * expire};
+        *out = (bly_bitmap_spec){.struct_size = sizeof(bly_bitmap_spec),
+                                 .shards = (uint32_t)shards,
+                                 .expire_ms = 1000 * expire};
         return true;
     }
     return false;
@@ -219,7 +222,7 @@ bool remote_send(remote *r, const bly_filter *from, const bly_bitmap_spec *spec,
     if (interrupt_seen())
         return false;
     progress_begin(&shown, false);
-    const bly_status status = bly_redis_filter_send(from, &r->at.url, spec, replace, NULL, show,
+    const bly_status status = bly_redis_filter_push(from, &r->at.url, spec, replace, NULL, show,
                                                     &shown, &why, &r->filter);
     progress_end(&shown);
     if (status == BLY_EEXISTS)
@@ -244,7 +247,7 @@ bool remote_may_save(const char *address, bool replace) {
 }
 
 bool remote_save(const bly_filter *f, const char *address) {
-    const bly_bitmap_spec spec = {.shards = 0};
+    const bly_bitmap_spec spec = {.struct_size = sizeof spec, .shards = 0};
     remote r = {.filter = NULL};
     const bool good = remote_to(&r, address) && remote_send(&r, f, &spec, true, "--force");
     remote_close(&r);

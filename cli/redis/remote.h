@@ -7,7 +7,7 @@
 
 #include "talk.h"
 
-#include <bloomery/redis.h>
+#include <bloomery/redis/filter.h>
 
 typedef struct remote {
     talk at; /* at.name is what it is called in messages; connected only where a command asks */

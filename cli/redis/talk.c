@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "message.h"
 
+#include <bloomery/redis/connection.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,7 @@ bool talk_to(talk *t, const char *address) {
 }
 
 bool talk_connect(talk *t) {
-    const bly_redis_options options = {.follow_moved = true};
+    const bly_redis_options options = {.struct_size = sizeof options, .follow_moved = true};
     bly_redis_reason why;
     const bly_status status = bly_redis_open(&t->url, &options, &why, &t->server);
     if (status != BLY_OK)
@@ -69,7 +70,7 @@ void talk_close(talk *t) {
 bly_redis_reply *talk_ask(talk *t, const bly_bytes *args, size_t n, const char *lost) {
     bly_redis_reply *answer;
     if (bly_redis_command(t->server, args, n, &answer) != BLY_OK)
-        (void)message_error("%s: %s%s", t->name, bly_redis_why(t->server), lost);
+        (void)message_error("%s: %s%s", t->name, bly_redis_error(t->server), lost);
     return answer;
 }
 
@@ -136,7 +137,7 @@ bool talk_chunk(uint64_t wanted, size_t *out) {
 
 void talk_tell(const talk *t, const char *path, json *j) {
     json_text(j, "file", path);
-    json_text(j, "server", bly_redis_peer(t->server));
+    json_text(j, "server", bly_redis_address(t->server));
     json_integer(j, "database", t->url.database);
     json_bytes(j, "key", t->url.key);
 }

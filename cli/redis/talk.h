@@ -7,7 +7,7 @@
 
 #include "json.h"
 
-#include <bloomery/redis.h>
+#include <bloomery/redis/filter.h>
 
 typedef struct talk {
     bly_redis_url url;

@@ -1,14 +1,24 @@
-/* base.h - what every other header stands on: status codes, the hash value, byte strings,
- * the allocator, and the export macros.
+/* base.h - what every other header needs: status codes, the hash value, byte strings, the allocator
+ * and the export macros.
  *
- * Conventions, numbered because the other headers refer to them:
- *  1. A call that can fail returns a bly_status and hands its result out through the last
- *     pointer, which is NULL (or untouched, for plain values) on failure. A failed call changes
- *     nothing else. `bool` is only ever an answer.
- *  2. Objects are opaque; parameters are plain structs, copied, never kept by reference.
+ * Conventions, numbered because other headers refer to them:
+ *  1. A call that can fail returns a bly_status and stores its result through the last pointer.
+ *     On failure that pointer receives NULL (a plain value is not touched), and nothing else has
+ *     changed. `bool` is only ever an answer.
+ *  2. Objects are opaque. Parameters are plain structs; they are copied and never kept by
+ *     reference.
  *  3. The library never prints, exits, aborts or reads the environment, with one exception:
- *     BLOOMERY_ISA (see docs/architecture.md) may force a slower instruction set.
+ *     BLOOMERY_ISA (see docs/architecture.md) may select a slower instruction set.
  *  4. Pointers may not be NULL unless the declaration says so. Lengths may be zero.
+ *  5. Structs that later versions may extend begin with `struct_size`. The caller sets it to the
+ *     size of the struct before the call, for parameters and for results alike:
+ *
+ *         bly_filter_info info = {.struct_size = sizeof info};
+ *         status = bly_filter_get_info(f, &info);
+ *
+ *     (bly_spec_for does it for bly_spec; BLY_INIT(info) does it for any of them, in C++ too.) All
+ *     other members of a parameter may be 0: that is their default. A call answers BLY_EINVAL when
+ *     struct_size is 0 or otherwise impossible. docs/abi.md has the rules.
  */
 #ifndef BLOOMERY_BASE_H
 #define BLOOMERY_BASE_H
@@ -16,6 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined(__GNUC__) || defined(__clang__)
 #define BLY_API     __attribute__((visibility("default")))
@@ -30,15 +41,15 @@ extern "C" {
 #endif
 
 #define BLOOMERY_VERSION_MAJOR  0
-#define BLOOMERY_VERSION_MINOR  1
+#define BLOOMERY_VERSION_MINOR  2
 #define BLOOMERY_VERSION_PATCH  0
-#define BLOOMERY_VERSION_STRING "0.1.0"
+#define BLOOMERY_VERSION_STRING "0.2.0"
 
-/* The version of the library that is running, as "0.1.0"; the macros name the one compiled
- * against. */
+/* The version of the library that is running, as "0.2.0". The macros name the version that the
+ * program was compiled against. */
 BLY_API const char *bly_version(void);
 
-/* Every status, with the sentence bly_strerror gives for it. Values are stable. */
+/* Every status, with the sentence that bly_strerror returns for it. Values are stable. */
 #define BLY_STATUS_MAP(X)                                                                          \
     X(BLY_OK, 0, "success")                                                                        \
     X(BLY_EINVAL, -1, "invalid argument")                                                          \
@@ -59,17 +70,14 @@ BLY_API const char *bly_version(void);
     X(BLY_EGEOMETRY, -13,                                                                          \
       "the size or the number of hashes is outside what this kind of filter can use")              \
     X(BLY_EHASHER, -14,                                                                            \
-      "no such hash function in this build, or not the one the data was made with, or it needs a " \
-      "key")                                                                                       \
-    X(BLY_EKEY, -15,                                                                               \
-      "the filter's secret key, or its maker's own hash function, is needed, and it must be the "  \
-      "right one")                                                                                 \
-    X(BLY_EKIND, -16, "there is no such kind of filter, or it is not one that this call takes")    \
+      "no such hash function in this build, or it differs from the filter's, or it needs a key")   \
+    X(BLY_EKEY, -15, "wrong or missing hash key (or custom hash function)")                        \
+    X(BLY_EKIND, -16, "no such kind of filter, or this call does not accept that kind")            \
     X(BLY_EIMPOSSIBLE, -17, "no filter of that size can reach that rate")                          \
-    X(BLY_EMISSING, -18, "there is no such filter")                                                \
-    X(BLY_EEXISTS, -19, "there is something of that name already")                                 \
-    X(BLY_EREFUSED, -20, "the server refused; its own words say why")                              \
-    X(BLY_ECHANGED, -21, "the filter was changed while it was being saved; the old file was kept") \
+    X(BLY_EMISSING, -18, "no such filter")                                                         \
+    X(BLY_EEXISTS, -19, "something of that name already exists")                                   \
+    X(BLY_EREFUSED, -20, "the server refused; its error message says why")                         \
+    X(BLY_ECHANGED, -21, "the filter changed while it was being saved; the old file was kept")     \
     X(BLY_EGROWTH, -22,                                                                            \
       "a loaded filter would grow beyond its growth limit; raise it if the data can be trusted")
 
@@ -79,10 +87,10 @@ typedef enum bly_status {
 #undef BLY_STATUS_ENUM
 } bly_status;
 
-/* One sentence for any value, never NULL. */
+/* One sentence for any value. Never NULL. */
 BLY_API const char *bly_strerror(bly_status status);
 
-/* The 128 bits a filter sees of a key. See hash.h. */
+/* The 128 bits that a filter uses of a key. See hash.h. */
 typedef struct bly_hash {
     uint64_t lo, hi;
 } bly_hash;
@@ -93,15 +101,22 @@ typedef struct bly_bytes {
     size_t size;
 } bly_bytes;
 
-/* Where a filter's memory comes from. `alloc` returns `size` zeroed bytes aligned for any
- * type, or NULL; `free` takes what alloc gave. The struct is copied; ctx must outlive the
- * filter. Everywhere an allocator is asked for, NULL means calloc and free, with huge pages
- * requested for big arrays. */
+/* Where a filter's memory comes from. `alloc` returns `size` zeroed bytes aligned for any type, or
+ * NULL; `free` receives what alloc returned. The struct is copied; ctx must outlive the filter.
+ * Wherever an allocator is a parameter, NULL means calloc and free, with huge pages requested for
+ * large arrays. */
 typedef struct bly_allocator {
     void *(*alloc)(void *ctx, size_t size);
     void (*free)(void *ctx, void *ptr);
     void *ctx;
 } bly_allocator;
+
+/* A filter of any kind: filter.h. */
+typedef struct bly_filter bly_filter;
+
+/* Zeroes a struct that begins with struct_size, and sets that (convention 5). */
+#define BLY_INIT(object)                                                                           \
+    (memset(&(object), 0, sizeof(object)), (void)((object).struct_size = sizeof(object)))
 
 #ifdef __cplusplus
 }

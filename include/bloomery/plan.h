@@ -1,201 +1,176 @@
-/* plan.h - sizing: pure functions, no allocation. (What they compute on the way is remembered, so
- * that the next plan is quick; any number of threads may plan at once.)
+/* plan.h - sizing and advice: how large a filter must be, which rate it has, and which kind suits a
+ * need. Pure functions: they allocate nothing, and any number of threads may call them at once.
  *
- * A geometry is what fixes a filter's shape and therefore its rate. `size` counts
- *   classic       bits                      (64 .. 2^48)
- *   partitioned   bits in each of k slices  (a multiple of 64)
- *   sbbf          blocks of 256 bits        k = 8
- *   split512      blocks of 512 bits        k = 8, 12 or 16
- *   bb2x512       blocks of 512 bits        k even, 2 .. 16, half of them in each of two blocks
- *   scalable      bytes, its levels' headers included (a multiple of 64)   k = levels, 1 .. 48
- *                 detail = factor between the capacities of levels, 0 standing for 2 (scalable.h)
- *   window        lines of 512 bits in each of its parts, which are k / 3 (k / 2 where detail > 9)
- *                 and at most 16; detail = generations that are kept, 1 .. 32, beside the one being
- *                 filled. With BLY_WINDOW_SMALL added to the detail: columns of a bit for each
- *                 generation, 128 or more, in a body of 4 KiB at most; k = columns of a key,
- *                 1 .. 64
- *   cuckoo        buckets of four slots     k = bits of a remainder, 6 .. 55
- *   fuse          slots, of all shards      k = bits of a fingerprint, 1 .. 28
- *                 detail = 32 * (shards - 1) + log2 of a segment's slots
- *   ribbon        groups of 8 slots, of all shards      k = 64 + columns of a narrow slot, 1 .. 40
- *                 detail = 4096 * seed + 256 * log2(shards) + 256ths of the slots that have one
- *                 column more; of earlier files blocks of 128 slots, k without the 64, and
- *                 detail = 256 * (shards - 1) + 256ths
- *   growable-cuckoo  as cuckoo              detail = bits of a remainder when fully grown
- *   counting      counters                  detail = bits of a counter: 2, 4, 8 or 16
- *   multilayer    blocks of 512 bits        detail = step of the room for overflow (multilayer.h)
- *   layered       blocks of 256 counters    k = 8; a front of sbbf's blocks, and planes of counts
- *   overlay       bytes, its parts' headers included (a multiple of 64)    k = parts, 2 or 3
- *                 detail = 1 when it was cleared over a base that is not its own, else 0
- *   hybrid        buckets of four slots     k = bits of a remainder
- *                 detail = step of the room for large counts (hybrid.h)
- *   counts        lines of 64 counters      k = 4; detail: how counters grow (sketch.h)
- *   hll           registers, 2^k of them    k = 4 .. 18
- *   scalable-cuckoo  as scalable            detail as scalable's, a power of two
+ * A geometry is a filter's shape, and determines its false-positive rate. `size` and `hashes` (k):
  *
- * A scalable filter grows, and so do a scalable-cuckoo one and an overlay, so they have no geometry
- * to plan: bly_plan answers BLY_EKIND, the rest of this header can check the geometry they have at
- * the moment (bly_plan_check, _bits, _bytes) but not say what rate that gives (bly_plan_fpr is 1,
- * _capacity and _fill 0, _keys INFINITY). scalable.h, scalable_cuckoo.h, overlay.h and
- * bly_filter_stats can.
+ *   classic       bits, 64 .. 2^48                  k = bits per key
+ *   partitioned   bits in each of k slices, a multiple of 64
+ *   sbbf          blocks of 256 bits                k = 8
+ *   split512      blocks of 512 bits                k = 8, 12 or 16
+ *   bb2x512       blocks of 512 bits                k even, 2 .. 16, half of them in each of two
+ * blocks cuckoo, growable-cuckoo, hybrid   buckets of four slots     k = bits of a remainder
+ *   counting      counters                          k = counters per key
+ *   multilayer    blocks of 512 bits                k = bits per key
+ *   layered       blocks of 256 counters            k = 8
+ *   window        lines of 512 bits, or, of a small one, columns
+ *   fuse, ribbon  slots; groups of 8 slots          k = bits of a fingerprint; see docs/format.md
+ *   counts        lines of 64 counters              k = 4
+ *   hll           registers, 2^k                    k = 4 .. 18
+ *   scalable, scalable-cuckoo, overlay   bytes      k = levels, or parts
  *
- * bly_plan_keys is for the kinds of plain bits, from classic to bb2x512: INFINITY for the others,
- * whose filters know how many keys they have.
+ * `detail` is what a kind needs beyond these two; docs/format.md, section 2, lists it by kind.
  *
- * The rates are expectations over the hash, corrected for the variance of how full an array or
- * a block gets (Bose et al. 2008 show that the textbook formula is only a lower bound), and they
- * include the hash's own floor n / 2^E. A filter made by bly_plan therefore has the rate asked,
- * not roughly the rate asked.
+ * Scalable, scalable-cuckoo and overlay filters change their shape as they grow, so there is no
+ * geometry to plan: bly_plan returns BLY_EKIND. bly_plan_check, _bits and _bytes accept the
+ * geometry that such a filter has now, but its rate does not follow from it (bly_plan_fpr is 1,
+ * _capacity and _fill are 0, _keys is INFINITY). bly_filter_get_info knows the rate.
+ *
+ * Rates are expectations over the hash, corrected for the variance of how full an array or a block
+ * gets (Bose et al. 2008 show that the textbook's formula is only a lower bound). They include the
+ * collisions of the hash itself, n / 2^E for a hash of E bits. A filter planned here therefore has
+ * the requested rate.
  */
 #ifndef BLOOMERY_PLAN_H
 #define BLOOMERY_PLAN_H
 
 #include "base.h"
+#include "kinds.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* These are the codes in files; they never change. Codes of kinds to come are listed in
- * docs/format.md. The codes 8 and 20 are reserved and never used again: they were the kinds
- * "stable" and "blocked-counting", which versions before 0.2 wrote. Opening a file of such a kind
- * returns BLY_EUNSUPPORTED. "window" replaces the one, "layered" the other. */
-typedef enum bly_kind {
-    BLY_KIND_NONE = 0,
-    BLY_CLASSIC = 1,          /* "classic" */
-    BLY_PARTITIONED = 2,      /* "partitioned" */
-    BLY_SBBF = 3,             /* "sbbf" */
-    BLY_SPLIT512 = 4,         /* "split512" */
-    BLY_BB2X512 = 5,          /* "bb2x512" */
-    BLY_SCALABLE = 6,         /* "scalable" */
-    BLY_WINDOW = 7,           /* "window" */
-    BLY_COUNTING = 9,         /* "counting" */
-    BLY_MULTILAYER = 10,      /* "multilayer" */
-    BLY_LAYERED = 11,         /* "layered" */
-    BLY_OVERLAY = 12,         /* "overlay" */
-    BLY_HYBRID = 13,          /* "hybrid" */
-    BLY_CUCKOO = 14,          /* "cuckoo" */
-    BLY_FUSE = 15,            /* "fuse" */
-    BLY_RIBBON = 16,          /* "ribbon" */
-    BLY_COUNTS = 17,          /* "counts" */
-    BLY_HLL = 18,             /* "hll" */
-    BLY_GROWABLE_CUCKOO = 19, /* "growable-cuckoo" */
-    BLY_SCALABLE_CUCKOO = 21  /* "scalable-cuckoo" */
-} bly_kind;
-
-/* NULL for a code this version does not know. */
-BLY_API const char *bly_kind_name(bly_kind kind);
-/* BLY_EKIND when there is no such name, *out untouched. */
-BLY_CHECKED bly_status bly_kind_by_name(const char *name, bly_kind *out);
-/* The kinds of this version, in the order of their codes: the one after `kind`. Starts after
- * BLY_KIND_NONE, and ends with it. */
-BLY_API bly_kind bly_kind_next(bly_kind kind);
-
-/* What a kind is, in words that are not to be freed. BLY_EKIND. */
-typedef struct bly_kind_info {
-    const char *name;
-    const char *article; /* of the name: "a" or "an" */
-    const char *meaning; /* one line without a full stop: how the kind works */
-    const char *hashes;  /* what bly_geometry.hashes is: "bits per key" */
-} bly_kind_info;
-BLY_CHECKED bly_status bly_kind_get_info(bly_kind kind, bly_kind_info *out);
-
-/* Kinds of earlier versions. Their files are refused with BLY_EUNSUPPORTED. NULL: there was no such
- * kind. */
-typedef struct bly_removed_kind {
-    uint32_t code; /* in files */
-    const char *name;
-    const char *replacement; /* the name of the kind to use instead */
-} bly_removed_kind;
-BLY_API const bly_removed_kind *bly_kind_removed(uint32_t code);
-BLY_API const bly_removed_kind *bly_kind_removed_by_name(const char *name);
-
-/* Options of a geometry; they are part of the filter's identity and stored in its file. */
+/* Options of a geometry. They are part of the filter's identity and stored in its file. */
 enum {
     /* classic only: probe (h1 + i*h2) mod m, h2 odd, as the textbooks and most libraries do,
-     * instead of Bloomery's own sequence. Slower, and worse for small filters: the plan makes up
-     * for it with space, and the rates computed for it are upper bounds. */
+     * instead of Bloomery's own sequence. Slower, and worse for small filters: the plan compensates
+     * with space, and the rates computed for it are upper bounds. */
     BLY_TEXTBOOK = 1u << 0,
-    /* Round the size up (by 3.2% at most) to an odd number under 64 times a power of two, so
-     * that the filter can later be folded to a half, a quarter, and so on. */
+    /* Round the size up (by 3.2% at most) to an odd number below 64 times a power of two, so that
+     * the filter can later be folded to a half, a quarter, and so on. */
     BLY_FOLDABLE = 1u << 1
 };
 
-/* Added to the generations in the detail of a small window. */
-#define BLY_WINDOW_SMALL 64u
-
 typedef struct bly_geometry {
     bly_kind kind;
-    uint32_t hashes;  /* k */
+    uint32_t hashes;  /* k, see above */
     uint64_t size;    /* see above */
     uint32_t options; /* BLY_TEXTBOOK, BLY_FOLDABLE */
-    uint32_t detail;  /* see above; 0 for the kinds that have none */
+    uint32_t detail;  /* see above; 0 for kinds that have none */
 } bly_geometry;
 
-/* A geometry in words: its size ("4,096 blocks", "3 levels"), or all of it ("4,096 blocks, 8 bits
- * per key, foldable"). As snprintf: the length, of which at most size - 1 bytes are written. */
-BLY_API size_t bly_geometry_format_size(const bly_geometry *g, char *buf, size_t size);
-BLY_API size_t bly_geometry_format(const bly_geometry *g, char *buf, size_t size);
+/* ---- sizes and rates ------------------------------------------------------------------------- */
 
-/* How many counters keys share in a filter of this geometry; 0 for a kind without. */
-BLY_API uint64_t bly_geometry_counters(const bly_geometry *g);
-
-/* The smallest geometry of that kind that holds `keys` distinct keys at rate `fpr` or better
- * under a hash of `hash_bits` bits (32 .. 128). BLY_ECOUNT, BLY_ERATE, BLY_ETOOBIG,
- * BLY_EWEAKHASH (keys / 2^hash_bits > fpr / 10), BLY_EKIND (scalable too), BLY_EINVAL (unknown
- * options, BLY_TEXTBOOK for another kind than classic, other hash_bits). */
+/* The smallest geometry of that kind for `keys` distinct keys at rate `fpr` or better, under a hash
+ * of `hash_bits` bits (32 .. 128). BLY_ECOUNT, BLY_ERATE, BLY_ETOOBIG, BLY_EWEAKHASH (keys /
+ * 2^hash_bits > fpr / 10), BLY_EKIND, BLY_EINVAL (unknown options, BLY_TEXTBOOK for another kind
+ * than classic, other hash_bits). */
 BLY_CHECKED bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options,
                                 unsigned hash_bits, bly_geometry *out);
 
-/* The blocked layout that suits a rate: sbbf down to 0.4%, split512 down to 0.1%, bb2x512
- * below. */
-BLY_API bly_kind bly_plan_layout(double fpr);
+/* As bly_plan, for a counting filter with counters of 2, 4, 8 or 16 bits (0: 4). bly_plan plans
+ * with
+ * 4. BLY_EINVAL for another width. */
+BLY_CHECKED bly_status bly_plan_counting(uint64_t keys, double fpr, uint32_t counter_bits,
+                                         unsigned hash_bits, bly_geometry *out);
 
-/* BLY_OK when a filter can have this geometry; else BLY_EKIND, BLY_EGEOMETRY, BLY_ETOOBIG. */
+/* The blocked kind that suits a rate: sbbf down to 0.4%, split512 down to 0.1%, bb2x512 below. */
+BLY_API bly_kind bly_plan_kind(double fpr);
+
+/* BLY_OK when a filter can have this geometry. BLY_EKIND, BLY_EGEOMETRY, BLY_ETOOBIG. */
 BLY_CHECKED bly_status bly_plan_check(const bly_geometry *g);
 
-/* For a geometry that passes bly_plan_check (the answers mean nothing for another): */
-BLY_API uint64_t bly_plan_bits(const bly_geometry *g); /* bits in all */
-BLY_API uint64_t
-bly_plan_bytes(const bly_geometry *g); /* of memory and of a file's body: rounded up to 64 */
+/* The rest is for a geometry that passes bly_plan_check; the results mean nothing for others. */
+
+BLY_API uint64_t bly_plan_bits(const bly_geometry *g);
+/* Bytes of memory, and of a file's body: a multiple of 64. */
+BLY_API uint64_t bly_plan_bytes(const bly_geometry *g);
 
 /* The expected false-positive rate after `keys` distinct keys; hash_bits as in bly_plan. */
 BLY_API double bly_plan_fpr(const bly_geometry *g, uint64_t keys, unsigned hash_bits);
 
-/* The most distinct keys at which the rate is still `fpr` or better; 0 when one is too many. */
+/* The maximum number of distinct keys at which the rate is `fpr` or better; 0 if one key is too
+ * many. */
 BLY_API uint64_t bly_plan_capacity(const bly_geometry *g, double fpr, unsigned hash_bits);
 
-/* The share of bits expected to be set after `keys` distinct keys, and its inverse: the number
- * of distinct keys most likely to have set `set_bits` bits (INFINITY when all are set). */
+/* The expected share of bits that are set after `keys` distinct keys. */
 BLY_API double bly_plan_fill(const bly_geometry *g, double keys);
+/* The inverse, for the kinds of plain bits from classic to bb2x512: the most likely number of
+ * distinct keys if `set_bits` bits are set. INFINITY if all are, and for other kinds. */
 BLY_API double bly_plan_keys(const bly_geometry *g, uint64_t set_bits);
 
-/* --- the textbook's formulas, uncorrected, as the literature and other libraries use them ---- */
+/* The probability that a given counter of a counting filter has reached its limit, and is stuck,
+ * after `keys` distinct keys, each added once. NAN for another kind. */
+BLY_API double bly_plan_counter_overflow(const bly_geometry *g, double keys);
 
-/* Any three of n (keys), m (bits), k (hashes) and p (rate) give the fourth: leave exactly one at
- * zero. The relation is p = (1 - e^(-kn/m))^k.
- *   m missing  the smallest m that reaches p        n missing  the largest n that keeps p
- *   p missing  the rate                             k missing  the smallest k that reaches p
- * BLY_EINVAL unless exactly one is missing; BLY_ERATE; BLY_EIMPOSSIBLE when no value of the
- * missing one will do; BLY_ETOOBIG. On failure *t is unchanged. */
-typedef struct bly_textbook {
-    uint64_t keys, bits;
-    uint32_t hashes;
-    double fpr;
-} bly_textbook;
-BLY_CHECKED bly_status bly_textbook_solve(bly_textbook *t);
+/* ---- advice: which kind ---------------------------------------------------------------------- */
 
-/* k = ceil(log2(1/p)); 0 for a rate outside (0, 1). */
-BLY_API uint32_t bly_textbook_hashes(double fpr);
-/* m = ceil(n |ln p| / (ln f ln(1-f))) for a chosen fill f (0.5 gives n |ln p| / ln^2 2).
- * BLY_ECOUNT, BLY_ERATE, BLY_EINVAL (fill outside (0,1)), BLY_ETOOBIG. */
-BLY_CHECKED bly_status bly_textbook_bits(uint64_t keys, double fpr, double fill, uint64_t *out);
-/* s = ceil(m/k), the size of a slice; 0 when hashes is 0. */
-BLY_API uint64_t bly_textbook_slice(uint64_t bits, uint32_t hashes);
-/* The best k for m bits and n keys, (m/n) ln 2 rounded up, at least 1; 0 when keys is 0. */
-BLY_API uint32_t bly_textbook_best_hashes(uint64_t bits, uint64_t keys);
-/* (1 - e^(-kn/m))^k */
-BLY_API double bly_textbook_fpr(uint64_t bits, uint32_t hashes, uint64_t keys);
+/*     bly_needs needs = {.keys = 100000000, .fpr = 0.001};
+ *     bly_advice advice = {.struct_size = sizeof advice};
+ *     if (bly_advise(&needs, &advice) == BLY_OK)
+ *         puts(advice.reason);
+ *
+ * Of the number of keys, the rate and the memory any two determine the third. */
+
+enum {
+    BLY_NEED_REMOVE = 1u << 0, /* keys are removed */
+    BLY_NEED_GROW = 1u << 1,   /* more keys may come than expected, and the rate must hold */
+    BLY_NEED_STATIC = 1u << 2, /* all keys are known beforehand, and none is added or removed later.
+                                  Not together with GROW, WINDOW or REMOVE. Every kind can do this;
+                                  the kinds that are built can do nothing else. */
+    BLY_NEED_WINDOW = 1u << 3, /* old keys are forgotten automatically */
+    BLY_NEED_COUNTS = 1u << 4, /* how often a key was added */
+    BLY_NEED_SHARE = 1u << 5,  /* several threads add at once */
+    BLY_NEED_SECRET = 1u << 6, /* untrusted keys: a hash with a secret key */
+    BLY_NEED_SPACE = 1u << 7   /* the smallest filter, not the fastest */
+};
+
+typedef struct bly_needs {
+    uint64_t keys;  /* distinct keys, or those of a window; 0: as many as fit `bytes` at `fpr` */
+    double fpr;     /* requested rate; 0: the lowest, from 50% down, for `keys` in `bytes` */
+    uint64_t bytes; /* maximum memory; 0: as much as needed */
+    uint32_t flags; /* BLY_NEED_* */
+    /* Bits of the hash, 32 .. 128. 0: those of the default hash, or with BLY_NEED_SECRET of
+     * siphash. */
+    unsigned hash_bits;
+    /* For a kind that grows: the capacity that it is created with, and for a scalable one the first
+     * level's share of the rate (bly_scalable_options). 0: with BLY_NEED_GROW a tenth of the keys
+     * and 0.15, as if their number had been guessed ten times too low, so that the advice includes
+     * the cost of growing; otherwise all keys and 0.8. */
+    uint64_t first_keys;
+    double first_share;
+} bly_needs;
+
+typedef struct bly_advice {
+    size_t struct_size;
+    bly_kind kind;
+    bly_needs needs;       /* with every value filled in that was left open */
+    bly_geometry geometry; /* for a kind that grows: when it contains all keys */
+    uint64_t bytes;        /* of memory, as in bly_filter_info */
+    double bits_per_key;
+    double fpr;           /* expected after needs.keys keys: at most needs.fpr, to six digits */
+    unsigned cache_lines; /* maximum that a lookup of a member touches */
+    bool keyed;           /* needs a hasher created by bly_hasher_keyed */
+    const char *reason;   /* one or two sentences without the last full stop; a static string */
+} bly_advice;
+
+/* The recommended kind. BLY_EUNSUPPORTED: no kind meets all needs
+ * (bly_advise_why_not(BLY_KIND_NONE, needs) says why). BLY_ECOUNT, BLY_ERATE: keys or rate missing
+ * or out of range. BLY_EIMPOSSIBLE: not in that memory. BLY_ETOOBIG, BLY_EWEAKHASH. BLY_EINVAL:
+ * unknown flags, contradictory needs, other hash_bits or first_share, struct_size. */
+BLY_CHECKED bly_status bly_advise(const bly_needs *needs, bly_advice *out);
+
+/* The same for one kind, recommended or not; `reason` says what the kind is good for.
+ * BLY_EUNSUPPORTED: see bly_advise_why_not. BLY_EKIND: no such kind. */
+BLY_CHECKED bly_status bly_advise_kind(bly_kind kind, const bly_needs *needs, bly_advice *out);
+
+/* Which of needs->flags the kind cannot meet, such as "it cannot remove keys"; NULL if it meets
+ * all. For BLY_KIND_NONE, why no kind can: "no kind of this version removes keys". */
+BLY_API const char *bly_advise_why_not(bly_kind kind, const bly_needs *needs);
+
+/* Expected FPR after keys[i] keys, which may exceed the capacity. */
+BLY_API void bly_advice_expected_fpr(const bly_advice *advice, const uint64_t *keys, size_t n,
+                                     double *out);
 
 #ifdef __cplusplus
 }

@@ -20,9 +20,12 @@
 #include "runtime/prefetch_cache.h"
 #include "runtime/server_state.h"
 
+#include <bloomery/host/redisbloom.h>
+
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-static bly_status add_items(rm_ctx *ctx, bm_value *value, bm_items *items, bly_tally *tally) {
+static bly_status add_items(rm_ctx *ctx, bm_value *value, bm_items *items,
+                            bly_batch_result *tally) {
     if (value->type == BM_RB_BLOOM)
         return bly_rb_bloom_add_many(value->as.bloom, items->keys, items->n, items->answers, tally);
     if (bm_is_capped(ctx, value, items->n))
@@ -131,12 +134,12 @@ static int add_many(rm_ctx *ctx, rm_string **argv, int argc, int first, const bf
         return bm_status_error(ctx, BLY_ENOMEM);
     bm_key key = bm_key_open(ctx, argv[1], RM_READ | RM_WRITE);
     if (prepare_add(ctx, options, &key)) {
-        bly_tally tally = {0};
+        bly_batch_result tally = {0};
         bly_status status = add_items(ctx, key.value, &items, &tally);
         bool tombstone = bm_write_failed(ctx, &key, status);
         if (tombstone)
-            tally = (bly_tally){0};
-        if (tally.fresh || (tally.done && bm_add_always_changes(key.value))) {
+            tally = (bly_batch_result){0};
+        if (tally.changed || (tally.done && bm_add_always_changes(key.value))) {
             bool plain = !options || bm_is(argv[2], "ITEMS");
             if (status == BLY_OK && plain)
                 rm.ReplicateVerbatim(ctx);

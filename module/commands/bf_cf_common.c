@@ -78,7 +78,7 @@ bool bm_add_always_changes(const bm_value *value) {
         return value->type == BM_RB_CUCKOO;
     bly_kind kind = bm_kind(value);
     return kind != BLY_HLL &&
-           bm_can(kind) & (BLY_CAN_REMOVE | BLY_TELLS_COPIES | BLY_FORGETS | BLY_ONLY_COUNTS);
+           bm_can(kind) & (BLY_CAN_REMOVE | BLY_CAN_COUNT | BLY_FORGETS | BLY_CARDINALITY_ONLY);
 }
 
 bool bm_would_exceed_capacity(rm_ctx *ctx, const bm_value *value, size_t n) {
@@ -88,9 +88,9 @@ bool bm_would_exceed_capacity(rm_ctx *ctx, const bm_value *value, size_t n) {
 }
 
 bly_status bm_add_many_capped(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *added,
-                              bly_tally *tally) {
+                              bly_batch_result *tally) {
     uint64_t capacity = bly_filter_capacity(f);
-    *tally = (bly_tally){0};
+    *tally = (bly_batch_result){0};
     while (tally->done < n) {
         const bly_bytes *next = keys + tally->done;
         uint64_t count = bly_filter_count(f);
@@ -103,10 +103,10 @@ bly_status bm_add_many_capped(bly_filter *f, const bly_bytes *keys, size_t n, ui
         size_t part = n - tally->done;
         if (part > capacity - count)
             part = (size_t)(capacity - count);
-        bly_tally part_tally;
+        bly_batch_result part_tally;
         bly_status status = bly_filter_add_many(f, next, part, added + tally->done, &part_tally);
         tally->done += part_tally.done;
-        tally->fresh += part_tally.fresh;
+        tally->changed += part_tally.changed;
         if (status != BLY_OK)
             return status;
     }

@@ -73,7 +73,7 @@ static inline bool bm_is_capped(rm_ctx *ctx, const bm_value *value, size_t n) {
 /* bly_filter_add_many for a filter created with NONSCALING: BLY_EFULL when its count has reached
  * its capacity. Keys that it contains can still be added. */
 bly_status bm_add_many_capped(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *added,
-                              bly_tally *tally);
+                              bly_batch_result *tally);
 
 /* How many sub-filters a cuckoo filter of RedisBloom's type may have after an add; 0: any number,
  * for what is replayed. */

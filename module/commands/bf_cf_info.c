@@ -9,6 +9,7 @@
 #include "commands/command_args.h"
 #include "commands/command_reply.h"
 
+#include <bloomery/host/redisbloom.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -21,7 +22,7 @@ typedef struct bf_numbers {
 
 static bf_numbers bf_read(const bm_value *value) {
     if (value->type == BM_RB_BLOOM) {
-        bly_rb_bloom_info info = bly_rb_bloom_look(value->as.bloom);
+        bly_rb_bloom_info info = bly_rb_bloom_get_info(value->as.bloom);
         return (bf_numbers){.capacity = info.capacity,
                             .size = info.size,
                             .filters = info.links,
@@ -34,7 +35,7 @@ static bf_numbers bf_read(const bm_value *value) {
     bool scales = bm_can(g.kind) & BLY_HAS_LEVELS;
     return (bf_numbers){.capacity = bly_filter_capacity(f),
                         .size = bly_filter_file_size(f),
-                        .filters = bly_filter_levels(f),
+                        .filters = bly_filter_level_count(f),
                         .items = bly_filter_count(f),
                         .expansion = g.detail ? g.detail : 2,
                         .scales = scales};
@@ -101,7 +102,7 @@ typedef struct level_numbers {
 static level_numbers bf_level(const bm_value *value, uint64_t i) {
     if (value->type == BM_RB_BLOOM) {
         bly_rb_link link = bly_rb_bloom_link(value->as.bloom, i);
-        bool wide = bly_rb_bloom_look(value->as.bloom).options & BLY_RB_HASH_64;
+        bool wide = bly_rb_bloom_get_info(value->as.bloom).options & BLY_RB_HASH_64;
         return (level_numbers){link.bitmap.size, link.bits,  link.hashes, wide ? 64 : 32,
                                link.capacity,    link.items, link.error};
     }
@@ -150,7 +151,7 @@ static cf_numbers cf_read_native(const bm_value *value) {
     return (cf_numbers){
         .size = bly_filter_file_size(f),
         .buckets = bly_filter_geometry(bly_filter_level(f, 0)).size,
-        .filters = bly_filter_levels(f),
+        .filters = bly_filter_level_count(f),
         .items = bly_filter_count(f),
         .deletes = traits->deletes,
         .bucket_size = traits->bucket_size,
@@ -164,7 +165,7 @@ static cf_numbers cf_read_native(const bm_value *value) {
 static cf_numbers cf_read(const bm_value *value) {
     if (value->type == BM_FILTER)
         return cf_read_native(value);
-    bly_rb_cuckoo_info info = bly_rb_cuckoo_look(value->as.cuckoo);
+    bly_rb_cuckoo_info info = bly_rb_cuckoo_get_info(value->as.cuckoo);
     return (cf_numbers){.size = info.size,
                         .buckets = info.buckets,
                         .filters = info.filters,

@@ -15,7 +15,8 @@
 #include "runtime/server_state.h"
 #include "runtime/window_timer.h"
 
-#include <bloomery/window.h>
+#include <bloomery/filter.h>
+#include <bloomery/host/redisbloom.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -67,7 +68,7 @@ double bm_bly_rate(const bm_value *value) {
         return bly_filter_fpr(value->as.filter);
     if (value->type == BM_RB_CUCKOO)
         return NAN;
-    bool fixed = bly_rb_bloom_look(value->as.bloom).options & BLY_RB_NONSCALING;
+    bool fixed = bly_rb_bloom_get_info(value->as.bloom).options & BLY_RB_NONSCALING;
     double first = bly_rb_bloom_link(value->as.bloom, 0).error;
     return fixed ? first : 2 * first;
 }
@@ -75,9 +76,10 @@ double bm_bly_rate(const bm_value *value) {
 /* ---- ADD ------------------------------------------------------------------------------------- */
 
 /* The memory limits are those that bm_key_open set: none for what is replayed. */
-static bly_status add_items(rm_ctx *ctx, bm_value *value, bm_items *items, bly_tally *tally) {
+static bly_status add_items(rm_ctx *ctx, bm_value *value, bm_items *items,
+                            bly_batch_result *tally) {
     const bly_bytes *keys = items->keys;
-    *tally = (bly_tally){0};
+    *tally = (bly_batch_result){0};
     if (value->type == BM_RB_BLOOM)
         return bly_rb_bloom_add_many(value->as.bloom, keys, items->n, items->answers, tally);
     if (value->type == BM_RB_CUCKOO) {
@@ -133,7 +135,8 @@ static const write_command add_change = {"BLY.ADD", "bly.add"}, del_change = {"B
 
 /* Replicates and notifies the change, if there is one, and replies. */
 static void end_write(rm_ctx *ctx, rm_string **argv, bm_key *key, const bm_items *items,
-                      const bly_tally *tally, bly_status status, const write_command *change) {
+                      const bly_batch_result *tally, bly_status status,
+                      const write_command *change) {
     if (change && status == BLY_OK)
         rm.ReplicateVerbatim(ctx);
     else if (change)
@@ -152,10 +155,10 @@ int bm_bly_add(rm_ctx *ctx, rm_string **argv, int argc) {
         return bm_status_error(ctx, BLY_ENOMEM);
     if (open_items(ctx, argv[1], RM_READ | RM_WRITE, &key)) {
         if (bm_can_add(ctx, key.value)) {
-            bly_tally tally;
+            bly_batch_result tally;
             bm_window_advance(ctx, &key);
             bly_status status = add_items(ctx, key.value, &items, &tally);
-            bool changed = tally.fresh || (tally.done && bm_add_always_changes(key.value));
+            bool changed = tally.changed || (tally.done && bm_add_always_changes(key.value));
             if (!bm_write_failed(ctx, &key, status))
                 end_write(ctx, argv, &key, &items, &tally, status, changed ? &add_change : NULL);
         }
@@ -181,7 +184,7 @@ static bool may_remove(rm_ctx *ctx, const bm_value *value) {
                  kind);
     else if (can & BLY_FORGETS)
         bm_error(ctx, "ERR keys of a %s filter expire by themselves and cannot be removed", kind);
-    else if (can & (BLY_ONLY_COUNTS | BLY_TELLS_COPIES))
+    else if (can & (BLY_CARDINALITY_ONLY | BLY_CAN_COUNT))
         bm_error(ctx, "ERR keys cannot be removed from a sketch (%s)", kind);
     else
         bm_error(ctx,
@@ -191,8 +194,8 @@ static bool may_remove(rm_ctx *ctx, const bm_value *value) {
     return false;
 }
 
-static bly_status remove_items(bm_value *value, bm_items *items, bly_tally *tally) {
-    *tally = (bly_tally){0};
+static bly_status remove_items(bm_value *value, bm_items *items, bly_batch_result *tally) {
+    *tally = (bly_batch_result){0};
     if (value->type == BM_FILTER)
         return bly_filter_remove_many(value->as.filter, items->keys, items->n, items->answers,
                                       tally);
@@ -200,7 +203,7 @@ static bly_status remove_items(bm_value *value, bm_items *items, bly_tally *tall
         const bly_bytes *key = &items->keys[tally->done];
         bool removed = bly_rb_cuckoo_remove(value->as.cuckoo, key->data, key->size);
         items->answers[tally->done] = removed;
-        tally->fresh += removed;
+        tally->changed += removed;
     }
     return BLY_OK;
 }
@@ -220,13 +223,13 @@ int bm_bly_del(rm_ctx *ctx, rm_string **argv, int argc) {
         return bm_status_error(ctx, BLY_ENOMEM);
     if (open_items(ctx, argv[1], RM_READ | RM_WRITE, &key)) {
         if (may_remove(ctx, key.value)) {
-            bly_tally tally;
+            bly_batch_result tally;
             bly_status status = remove_items(key.value, &items, &tally);
             if (key.type == BM_FILTER)
-                count_deletes(&key.value->traits, tally.fresh);
+                count_deletes(&key.value->traits, tally.changed);
             if (!bm_write_failed(ctx, &key, status))
                 end_write(ctx, argv, &key, &items, &tally, status,
-                          tally.fresh ? &del_change : NULL);
+                          tally.changed ? &del_change : NULL);
         }
         bm_key_close(&key);
     }
@@ -299,9 +302,10 @@ int bm_bly_cardinality(rm_ctx *ctx, rm_string **argv, int argc) {
 
 /* The library computes ages by the window's clock, which may be a step behind the present. */
 static uint64_t clock_delay(const bly_filter *f) {
-    bly_window_info info;
+    bly_window_info info = {.struct_size = sizeof info};
     uint64_t now = (uint64_t)rm.Milliseconds();
-    if (bly_window_look(f, &info) != BLY_OK || info.span == 0 || info.now == 0 || now < info.now)
+    if (bly_window_get_info(f, &info) != BLY_OK || info.span == 0 || info.now == 0 ||
+        now < info.now)
         return 0;
     return now - info.now;
 }

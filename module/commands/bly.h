@@ -4,6 +4,8 @@
 
 #include "types/value.h"
 
+#include <bloomery/host/chunks.h>
+
 /* NULL if the key has a filter, and with `items` its secret key too; else the error. */
 const char *bm_bly_key_error(const bm_key *key, bool items);
 /* Opens a key that must have a filter. False: a reply was sent (a replayed write leaves a
@@ -11,7 +13,7 @@ const char *bm_bly_key_error(const bm_key *key, bool items);
 bool bm_bly_open(rm_ctx *ctx, rm_string *name, int mode, bm_key *key);
 
 /* The file of the value's filter as it is now, kept until the filter changes. NULL: no memory. */
-const bly_image *bm_bly_image(bm_value *value);
+const bly_chunks *bm_bly_image(bm_value *value);
 
 /* "bloomery", "redisbloom" or "redisbloom-cuckoo". */
 const char *bm_bly_layout(const bm_value *value);

@@ -195,7 +195,7 @@ static bool parse_hash(parser *in, rm_string *value) {
 static bool parse_marker(parser *in, rm_string *value) {
     if (!bm_is(value, "CUCKOO") && !bm_is(value, "CLASSIC"))
         return refuse_name(in, "marker", value, next_marker);
-    in->out->spec.marker = bm_is(value, "CUCKOO") ? BLY_CUCKOO : BLY_CLASSIC;
+    in->out->spec.overlay.marker = bm_is(value, "CUCKOO") ? BLY_CUCKOO : BLY_CLASSIC;
     return true;
 }
 
@@ -273,7 +273,7 @@ static bool parse_share(parser *in, option o, rm_string *value) {
     if (o == O_ERROR)
         in->out->spec.fpr = number;
     else
-        in->out->spec.first_share = number;
+        in->out->spec.scalable.first_share = number;
     return true;
 }
 
@@ -436,12 +436,12 @@ static void fill_params(parser *in) {
         s->capacity = (uint64_t)bm_configs.bf_initial_size;
     if (!in->given[O_ERROR] && !no_defaults)
         s->fpr = bm_configs.bf_error_rate;
-    s->growth = (uint32_t)in->whole[O_GROWTH];
-    s->horizon = in->whole[O_HORIZON];
-    s->span = in->whole[O_SPAN];
-    s->generations = (uint32_t)in->whole[O_GENERATIONS];
-    s->counter_bits = (uint32_t)in->whole[O_COUNTERBITS];
-    s->changes = in->whole[O_CHANGES];
+    s->scalable.growth = (uint32_t)in->whole[O_GROWTH];
+    s->cuckoo.horizon = in->whole[O_HORIZON];
+    s->window.span = in->whole[O_SPAN];
+    s->window.generations = (uint32_t)in->whole[O_GENERATIONS];
+    s->counting.counter_bits = (uint32_t)in->whole[O_COUNTERBITS];
+    s->overlay.changes = in->whole[O_CHANGES];
     s->geometry.size = in->whole[O_SIZE];
     s->geometry.hashes = (uint32_t)in->whole[O_HASHES];
     s->geometry.detail = (uint32_t)in->whole[O_DETAIL];

@@ -6,8 +6,9 @@
 #include "commands/value_query.h"
 #include "load/staged_file.h"
 
-#include <bloomery/overlay.h>
-#include <bloomery/window.h>
+#include <bloomery/filter.h>
+#include <bloomery/host/chunks.h>
+#include <bloomery/host/redisbloom.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -29,9 +30,9 @@ static bly_status copy_header(void *ctx, const void *data, size_t size) {
  * header takes a pass over the filter, but few filters are keyless. */
 static void add_keyless_hash(bm_reply_map *map, const bly_filter *f) {
     uint8_t header[BLY_FILE_HEADER] = {0};
-    bly_file_info info;
+    bly_file_info info = {.struct_size = sizeof info};
     (void)!bly_filter_write(f, copy_header, header);
-    if (bly_file_info_parse(header, sizeof header, &info) != BLY_OK)
+    if (bly_file_parse_info(header, sizeof header, &info) != BLY_OK)
         return;
     bm_map_text(map, "hash", info.keyed ? bly_hash_name(info.hash) : "custom");
     add_key_id(map, info.seed);
@@ -57,8 +58,8 @@ static void add_hash(bm_reply_map *map, const bm_value *value) {
 }
 
 static void add_window(bm_reply_map *map, const bly_filter *f) {
-    bly_window_info info;
-    if (bly_window_look(f, &info) != BLY_OK)
+    bly_window_info info = {.struct_size = sizeof info};
+    if (bly_window_get_info(f, &info) != BLY_OK)
         return;
     bm_map_number(map, "generations", info.generations);
     bm_map_number(map, "generation_keys", info.generation_keys);
@@ -76,16 +77,16 @@ static void add_window(bm_reply_map *map, const bly_filter *f) {
 /* Fields that only some kinds have. */
 static void add_kind(bm_reply_map *map, const bly_filter *f) {
     bly_geometry g = bly_filter_geometry(f);
-    uint64_t deleted, added;
+    bly_overlay_info changes = {.struct_size = sizeof changes};
     if (bm_can(g.kind) & BLY_HAS_LEVELS)
         bm_map_number(map, "growth", g.detail ? g.detail : 2);
     else if (g.kind == BLY_COUNTING)
         bm_map_number(map, "counter_bits", g.detail);
     else if (g.kind == BLY_WINDOW)
         add_window(map, f);
-    else if (g.kind == BLY_OVERLAY && bly_overlay_changes(f, &deleted, &added) == BLY_OK) {
-        bm_map_number(map, "deleted", deleted);
-        bm_map_number(map, "added", added);
+    else if (g.kind == BLY_OVERLAY && bly_overlay_get_info(f, &changes) == BLY_OK) {
+        bm_map_number(map, "deleted", changes.deleted);
+        bm_map_number(map, "added", changes.added);
         bm_map_text(map, "base", bly_kind_name(bly_filter_geometry(bly_overlay_base(f)).kind));
     }
 }
@@ -94,7 +95,7 @@ static void add_filter(bm_reply_map *map, const bm_value *value) {
     const bly_filter *f = value->as.filter;
     bly_geometry g = bly_filter_geometry(f);
     bm_map_text(map, "face", bm_face_name(value->traits.face));
-    bm_map_number(map, "levels", bly_filter_levels(f));
+    bm_map_number(map, "levels", bly_filter_level_count(f));
     bm_map_number(map, "size", g.size);
     bm_map_number(map, "hashes", g.hashes);
     bm_map_number(map, "detail", g.detail);
@@ -107,11 +108,11 @@ static void add_redisbloom(bm_reply_map *map, const bm_value *value) {
     bool bloom = value->type == BM_RB_BLOOM;
     bm_map_text(map, "face", bloom ? "bf" : "cf");
     if (bloom) {
-        bly_rb_bloom_info info = bly_rb_bloom_look(value->as.bloom);
+        bly_rb_bloom_info info = bly_rb_bloom_get_info(value->as.bloom);
         bm_map_number(map, "levels", info.links);
         bm_map_number(map, "growth", info.options & BLY_RB_NONSCALING ? 0 : info.growth);
     } else {
-        bly_rb_cuckoo_info info = bly_rb_cuckoo_look(value->as.cuckoo);
+        bly_rb_cuckoo_info info = bly_rb_cuckoo_get_info(value->as.cuckoo);
         bm_map_number(map, "levels", info.filters);
         bm_map_number(map, "growth", info.expansion);
         bm_map_number(map, "bucket_size", info.bucket_size);
@@ -121,9 +122,9 @@ static void add_redisbloom(bm_reply_map *map, const bm_value *value) {
 
 static uint64_t capacity_of(const bm_value *value) {
     if (value->type == BM_RB_BLOOM)
-        return bly_rb_bloom_look(value->as.bloom).capacity;
+        return bly_rb_bloom_get_info(value->as.bloom).capacity;
     if (value->type == BM_RB_CUCKOO)
-        return bly_rb_cuckoo_look(value->as.cuckoo).data_bytes; /* a byte for each slot */
+        return bly_rb_cuckoo_get_info(value->as.cuckoo).data_bytes; /* a byte for each slot */
     return bly_filter_capacity(value->as.filter);
 }
 

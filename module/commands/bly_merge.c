@@ -120,7 +120,7 @@ static void reply_failure(rm_ctx *ctx, const bm_value *to, bly_status status) {
         bm_status_error(ctx, status);
 }
 
-static void reply_change(rm_ctx *ctx, const bly_stats *before, const bly_stats *after) {
+static void reply_change(rm_ctx *ctx, const bly_filter_info *before, const bly_filter_info *after) {
     bm_reply_map map = {.n = 0};
     bm_map_number(&map, "keys_before", before->count);
     bm_map_number(&map, "keys_after", after->count);
@@ -128,10 +128,10 @@ static void reply_change(rm_ctx *ctx, const bly_stats *before, const bly_stats *
     bm_map_double(&map, "fill_after", after->fill);
     bm_map_double(&map, "present_rate_before", before->current_fpr);
     bm_map_double(&map, "present_rate_after", after->current_fpr);
-    bm_map_double(&map, "promised_rate", after->target_fpr);
-    bool counts = bly_kind_capabilities(after->kind) & BLY_ONLY_COUNTS;
+    bm_map_double(&map, "promised_rate", after->requested_fpr);
+    bool counts = bly_kind_capabilities(after->kind) & BLY_CARDINALITY_ONLY;
     bm_map_bool(&map, "saturated",
-                !counts && after->current_fpr > bm_configs.warn_ratio * after->target_fpr);
+                !counts && after->current_fpr > bm_configs.warn_ratio * after->requested_fpr);
     bm_map_reply(ctx, &map);
 }
 
@@ -148,11 +148,12 @@ int bm_bly_merge(rm_ctx *ctx, rm_string **argv, int argc) {
     }
     bm_window_advance(ctx, &to);
     if (check_sources(ctx, &to, argv + 2, argc - 2)) {
-        bly_stats before, after;
-        bly_filter_stats(to.value->as.filter, &before);
+        bly_filter_info before = {.struct_size = sizeof before};
+        bly_filter_info after = {.struct_size = sizeof after};
+        bly_filter_get_info(to.value->as.filter, &before);
         bly_status status = merge(ctx, to.value, argv + 2, argc - 2);
         if (status == BLY_OK) {
-            bly_filter_stats(to.value->as.filter, &after);
+            bly_filter_get_info(to.value->as.filter, &after);
             rm.ReplicateVerbatim(ctx);
             bm_key_changed(ctx, &to, "bly.merge");
             reply_change(ctx, &before, &after);

@@ -4,6 +4,7 @@
 #include "commands/command_reply.h"
 #include "config.h"
 
+#include <bloomery/host/redisbloom.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,12 +25,13 @@ static uint64_t count_set_bits(bly_bytes bytes) {
 }
 
 /* A non-member is a false positive when any link has all of its bits set. */
-static bly_stats bloom_stats(const bly_rb_bloom *f) {
-    bly_rb_bloom_info info = bly_rb_bloom_look(f);
-    bly_stats s = {.hashes = (uint32_t)info.links,
-                   .capacity = info.capacity,
-                   .count = info.items,
-                   .bytes = info.memory};
+static bly_filter_info bloom_stats(const bly_rb_bloom *f) {
+    bly_rb_bloom_info info = bly_rb_bloom_get_info(f);
+    bly_filter_info s = {.struct_size = sizeof s,
+                         .hashes = (uint32_t)info.links,
+                         .capacity = info.capacity,
+                         .count = info.items,
+                         .bytes = info.memory};
     double passes = 1, predicted = 1, expected = 0;
     for (uint64_t i = 0; i < info.links; i++) {
         bly_rb_link link = bly_rb_bloom_link(f, i);
@@ -46,19 +48,20 @@ static bly_stats bloom_stats(const bly_rb_bloom *f) {
     }
     s.fill = (double)s.set_bits / (double)s.bits;
     s.expected_fill = expected / (double)s.bits;
-    s.predicted_fpr = 1 - predicted;
+    s.expected_fpr = 1 - predicted;
     s.current_fpr = 1 - passes;
     return s;
 }
 
 /* In each sub-filter a non-member is compared with two buckets of fingerprints of 255 values. */
-static bly_stats cuckoo_stats(const bly_rb_cuckoo *f) {
-    bly_rb_cuckoo_info info = bly_rb_cuckoo_look(f);
-    bly_stats s = {.hashes = (uint32_t)info.filters,
-                   .capacity = info.data_bytes,
-                   .count = info.items,
-                   .bytes = info.memory,
-                   .expected_fill = (double)info.items / (double)info.data_bytes};
+static bly_filter_info cuckoo_stats(const bly_rb_cuckoo *f) {
+    bly_rb_cuckoo_info info = bly_rb_cuckoo_get_info(f);
+    bly_filter_info s = {.struct_size = sizeof s,
+                         .hashes = (uint32_t)info.filters,
+                         .capacity = info.data_bytes,
+                         .count = info.items,
+                         .bytes = info.memory,
+                         .expected_fill = (double)info.items / (double)info.data_bytes};
     uint64_t used = 0;
     double compared = 0;
     for (uint64_t i = 0; i < info.filters; i++) {
@@ -74,32 +77,32 @@ static bly_stats cuckoo_stats(const bly_rb_cuckoo *f) {
     s.set_bits = 8 * used;
     s.fill = (double)used / (double)info.data_bytes;
     s.estimated_keys = (double)used;
-    s.current_fpr = s.predicted_fpr = -expm1(compared * log1p(-1.0 / 255));
+    s.current_fpr = s.expected_fpr = -expm1(compared * log1p(-1.0 / 255));
     return s;
 }
 
 /* ---- the reply ------------------------------------------------------------------------------- */
 
-static bly_stats measure(const bm_value *value) {
-    bly_stats s;
+static bly_filter_info measure(const bm_value *value) {
+    bly_filter_info s = {.struct_size = sizeof s};
     if (value->type == BM_RB_BLOOM)
         s = bloom_stats(value->as.bloom);
     else if (value->type == BM_RB_CUCKOO)
         s = cuckoo_stats(value->as.cuckoo);
     else
-        bly_filter_stats(value->as.filter, &s);
-    s.target_fpr = bm_bly_rate(value);
+        bly_filter_get_info(value->as.filter, &s);
+    s.requested_fpr = bm_bly_rate(value);
     return s;
 }
 
-static void add_warning(bm_reply_map *map, const bm_value *value, const bly_stats *s) {
+static void add_warning(bm_reply_map *map, const bm_value *value, const bly_filter_info *s) {
     char text[160];
     double max_ratio = bm_configs.warn_ratio;
-    bool only_counts = bly_kind_capabilities(s->kind) & BLY_ONLY_COUNTS;
-    if (!only_counts && s->current_fpr > max_ratio * s->target_fpr)
+    bool only_counts = bly_kind_capabilities(s->kind) & BLY_CARDINALITY_ONLY;
+    if (!only_counts && s->current_fpr > max_ratio * s->requested_fpr)
         snprintf(text, sizeof text,
                  "the present rate is %.3g times the promised one: make a larger filter",
-                 s->current_fpr / s->target_fpr);
+                 s->current_fpr / s->requested_fpr);
     else if (bm_value_is_overfull(value))
         snprintf(text, sizeof text,
                  "it holds %.3g times the keys it was made for: make a larger filter",
@@ -117,7 +120,7 @@ int bm_bly_stats(rm_ctx *ctx, rm_string **argv, int argc) {
         return rm.WrongArity(ctx);
     if (!bm_bly_open(ctx, argv[1], RM_READ, &key))
         return RM_OK;
-    bly_stats s = measure(key.value);
+    bly_filter_info s = measure(key.value);
     bm_reply_map map = {.n = 0};
     bm_map_text(&map, "kind", bm_bly_kind(key.value));
     bm_map_number(&map, "capacity", s.capacity);
@@ -128,10 +131,10 @@ int bm_bly_stats(rm_ctx *ctx, rm_string **argv, int argc) {
     bm_map_number(&map, "set_bits", s.set_bits);
     bm_map_double(&map, "fill", s.fill);
     bm_map_double(&map, "expected_fill", s.expected_fill);
-    bm_map_double(&map, "promised_rate", s.target_fpr);
-    bm_map_double(&map, "predicted_rate", s.predicted_fpr);
+    bm_map_double(&map, "promised_rate", s.requested_fpr);
+    bm_map_double(&map, "predicted_rate", s.expected_fpr);
     bm_map_double(&map, "present_rate", s.current_fpr);
-    bm_map_double(&map, "ratio", s.current_fpr / s.target_fpr);
+    bm_map_double(&map, "ratio", s.current_fpr / s.requested_fpr);
     bm_map_bool(&map, "approximate", s.approximate);
     bm_map_number(&map, "stuck", s.stuck);
     bm_map_double(&map, "miss_bound", s.miss_bound);

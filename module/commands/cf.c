@@ -16,7 +16,8 @@
 #include "runtime/prefetch_cache.h"
 #include "runtime/server_state.h"
 
-#include <bloomery/scalable_cuckoo.h>
+#include <bloomery/filter.h>
+#include <bloomery/host/redisbloom.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -56,7 +57,7 @@ static bly_status add_rest(bm_value *value, bm_items *items, const bly_rb_cuckoo
     const bly_bytes *keys = items->keys + *done;
     uint8_t *answers = items->answers + *done;
     size_t n = items->n - *done;
-    bly_tally tally = {0};
+    bly_batch_result tally = {0};
     bly_status status;
     if (value->type == BM_RB_CUCKOO) {
         status = bly_rb_cuckoo_add_many(value->as.cuckoo, keys, n, how, answers, &tally);
@@ -101,8 +102,8 @@ static bly_status add_one(rm_ctx *ctx, bm_value *value, const bm_prefetch *prefe
 static const char TOO_MANY[] = "Maximum expansions reached";
 
 static bool at_max_filters(const bm_value *value) {
-    return value->type == BM_RB_CUCKOO &&
-           bly_rb_cuckoo_look(value->as.cuckoo).filters >= (uint64_t)bm_configs.cf_max_expansions;
+    return value->type == BM_RB_CUCKOO && bly_rb_cuckoo_get_info(value->as.cuckoo).filters >=
+                                              (uint64_t)bm_configs.cf_max_expansions;
 }
 
 /* The text is RedisBloom's for its layout, and with `compat`. */
@@ -127,7 +128,7 @@ static void reply_failure(rm_ctx *ctx, const bm_value *value, bly_bytes item, bl
         rm.ReplyWithError(ctx, "ERR Insufficient memory");
     else if (status != BLY_EFULL && status != BLY_ETOOBIG)
         bm_status_error(ctx, status);
-    else if (at_max_filters(value) && bly_rb_cuckoo_look(value->as.cuckoo).expansion)
+    else if (at_max_filters(value) && bly_rb_cuckoo_get_info(value->as.cuckoo).expansion)
         rm.ReplyWithError(ctx, TOO_MANY);
     else
         reply_full(ctx, value, item);
@@ -468,10 +469,10 @@ static bool compact_cf(bm_value *value) {
         return true;
     }
     uint64_t cursor = 0, moved = 0;
-    size_t levels = bly_filter_levels(value->as.filter);
+    size_t levels = bly_filter_level_count(value->as.filter);
     bly_status status = bly_scalable_cuckoo_compact(value->as.filter, 0, &cursor, &moved);
     bool changed = (status == BLY_OK && moved) || value->traits.deletes ||
-                   levels != bly_filter_levels(value->as.filter);
+                   levels != bly_filter_level_count(value->as.filter);
     value->traits.deletes = 0;
     return changed;
 }

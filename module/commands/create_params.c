@@ -9,7 +9,8 @@
 #include "runtime/window_timer.h"
 
 #include <assert.h>
-#include <bloomery/overlay.h>
+#include <bloomery/filter.h>
+#include <bloomery/host/redisbloom.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,8 +40,8 @@ bm_create_params bm_create_params_bf(double error, uint64_t capacity, uint32_t e
                               bm_configs.compat_layout ? BM_LAYOUT_RB_BLOOM : BM_LAYOUT_NATIVE,
                           .spec = bly_spec_for(kind, capacity, error)};
     if (!fixed) {
-        r.spec.growth = expansion;
-        r.spec.first_share = capacity_known ? BF_KNOWN_SHARE : 0;
+        r.spec.scalable.growth = expansion;
+        r.spec.scalable.first_share = capacity_known ? BF_KNOWN_SHARE : 0;
     }
     r.traits.face = BM_FACE_BF;
     r.traits.nonscaling = fixed;
@@ -63,8 +64,8 @@ bm_create_params bm_create_params_cf(double error, uint64_t capacity, uint16_t b
                               bm_configs.compat_layout ? BM_LAYOUT_RB_CUCKOO : BM_LAYOUT_NATIVE,
                           .spec = bly_spec_for(kind, capacity, error)};
     if (expansion) {
-        r.spec.growth = power_of_two(expansion);
-        r.spec.first_share = capacity_known ? CF_KNOWN_SHARE : 0;
+        r.spec.scalable.growth = power_of_two(expansion);
+        r.spec.scalable.first_share = capacity_known ? CF_KNOWN_SHARE : 0;
     }
     r.traits.face = BM_FACE_CF;
     r.traits.bucket_size = bucket_size;
@@ -79,7 +80,7 @@ bm_create_params bm_create_params_cf(double error, uint64_t capacity, uint16_t b
  * overlay, which owns a copy of the base. */
 static bly_status create_overlay(const bly_filter *base, const bly_spec *spec, bly_filter **out) {
     bly_filter *overlay;
-    bly_status status = bly_overlay_over(base, spec, &overlay);
+    bly_status status = bly_overlay_over(base, &spec->overlay, spec->allocator, &overlay);
     if (status != BLY_OK)
         return status;
     status = bly_filter_clone(overlay, spec->allocator, out);
@@ -219,9 +220,9 @@ static void append_hash(words *w, const bm_create_params *r) {
 static void append_native(words *w, const bm_create_params *r) {
     const bly_spec *s = &r->spec;
     append_text(w, "KIND", bly_kind_name(s->geometry.kind));
-    append_number(w, "CHANGES", s->changes);
-    if (s->marker != BLY_KIND_NONE)
-        append_text(w, "MARKER", bly_kind_name(s->marker));
+    append_number(w, "CHANGES", s->overlay.changes);
+    if (s->overlay.marker != BLY_KIND_NONE)
+        append_text(w, "MARKER", bly_kind_name(s->overlay.marker));
     if (r->base_name) {
         append(w, "BASE");
         assert(w->n < MAX_WORDS);
@@ -233,12 +234,12 @@ static void append_native(words *w, const bm_create_params *r) {
     append_number(w, "CAPACITY", s->capacity);
     append_double(w, "ERROR", s->fpr);
     append_hash(w, r);
-    append_number(w, "GROWTH", s->growth);
-    append_double(w, "FIRSTSHARE", s->first_share);
-    append_number(w, "HORIZON", s->horizon);
-    append_number(w, "SPAN", s->span);
-    append_number(w, "GENERATIONS", s->generations);
-    append_number(w, "COUNTERBITS", s->counter_bits);
+    append_number(w, "GROWTH", s->scalable.growth);
+    append_double(w, "FIRSTSHARE", s->scalable.first_share);
+    append_number(w, "HORIZON", s->cuckoo.horizon);
+    append_number(w, "SPAN", s->window.span);
+    append_number(w, "GENERATIONS", s->window.generations);
+    append_number(w, "COUNTERBITS", s->counting.counter_bits);
     append_number(w, "SIZE", s->geometry.size);
     append_number(w, "HASHES", s->geometry.hashes);
     append_number(w, "DETAIL", s->geometry.detail);

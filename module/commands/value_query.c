@@ -5,6 +5,7 @@
 #include "config.h"
 #include "runtime/prefetch_cache.h"
 
+#include <bloomery/host/redisbloom.h>
 #include <string.h>
 
 bool bm_value_contains(const bm_value *value, bly_bytes item) {
@@ -38,11 +39,11 @@ uint64_t bm_value_copies(const bm_value *value, bly_bytes item) {
 uint64_t bm_value_max_copies(const bm_value *value, bly_bytes item) {
     uint64_t max = 0;
     if (value->type == BM_RB_CUCKOO) {
-        bly_rb_cuckoo_info info = bly_rb_cuckoo_look(value->as.cuckoo);
+        bly_rb_cuckoo_info info = bly_rb_cuckoo_get_info(value->as.cuckoo);
         max = 2 * info.bucket_size * info.filters;
     } else if (value->type == BM_FILTER && value->as.filter) {
         if (bm_can(bm_kind(value)) & BLY_LIMITS_COPIES)
-            max = BLY_MAX_COPIES * (uint64_t)bly_filter_levels(value->as.filter);
+            max = BLY_MAX_COPIES * (uint64_t)bly_filter_level_count(value->as.filter);
     }
     uint64_t copies = max ? bm_value_copies(value, item) : 0;
     return copies >= max ? copies : 0;
@@ -50,9 +51,9 @@ uint64_t bm_value_max_copies(const bm_value *value, bly_bytes item) {
 
 uint64_t bm_value_count(const bm_value *value) {
     if (value->type == BM_RB_BLOOM)
-        return bly_rb_bloom_look(value->as.bloom).items;
+        return bly_rb_bloom_get_info(value->as.bloom).items;
     if (value->type == BM_RB_CUCKOO)
-        return bly_rb_cuckoo_look(value->as.cuckoo).items;
+        return bly_rb_cuckoo_get_info(value->as.cuckoo).items;
     return bly_filter_count(value->as.filter);
 }
 

@@ -23,6 +23,7 @@
 #include "runtime/window_timer.h"
 #include "types/type_methods.h"
 
+#include <bloomery/host/chunks.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,21 +32,21 @@
 
 enum { DEFAULT_BYTES = 1 << 20, MAX_BYTES = 64 << 20 };
 
-const bly_image *bm_bly_image(bm_value *value) {
+const bly_chunks *bm_bly_image(bm_value *value) {
     if (value->image && value->image_stamp == value->stamp)
         return value->image;
-    bly_image_close(value->image);
+    bly_chunks_close(value->image);
     value->image = NULL;
     value->image_account.untracked = true;
     bly_allocator a = bm_allocator(&value->image_account);
-    bly_status status = bly_image_open(value->as.filter, &a, &value->image);
+    bly_status status = bly_chunks_open(value->as.filter, &a, &value->image);
     value->image_stamp = value->stamp;
     return status == BLY_OK ? value->image : NULL;
 }
 
 static void reply_bytes(rm_ctx *ctx, bm_value *value, uint64_t offset, size_t max) {
-    const bly_image *image = bm_bly_image(value);
-    uint64_t total = image ? bly_image_size(image) : 0;
+    const bly_chunks *image = bm_bly_image(value);
+    uint64_t total = image ? bly_chunks_size(image) : 0;
     uint64_t left = offset < total ? total - offset : 0;
     if (max > left)
         max = (size_t)left;
@@ -53,7 +54,7 @@ static void reply_bytes(rm_ctx *ctx, bm_value *value, uint64_t offset, size_t ma
     if (!image || !data) {
         bm_status_error(ctx, BLY_ENOMEM);
     } else {
-        size_t size = bly_image_copy(image, offset, data, max);
+        size_t size = bly_chunks_read(image, offset, data, max);
         rm.ReplyWithArray(ctx, 3);
         rm.ReplyWithLongLong(ctx, (long long)total);
         rm.ReplyWithLongLong(ctx, (long long)value->stamp);

@@ -20,6 +20,7 @@
 #include "runtime/server_state.h"
 #include "runtime/window_timer.h"
 
+#include <bloomery/host/redisbloom.h>
 #include <string.h>
 
 /* ---- SCANDUMP -------------------------------------------------------------------------------- */
@@ -75,7 +76,7 @@ static int cf_scandump(rm_ctx *ctx, bm_value *value, long long pos) {
     if (value->type == BM_FILTER)
         return bm_native_scandump(ctx, value, (uint64_t)pos, true);
     const bly_rb_cuckoo *f = value->as.cuckoo;
-    if (bly_rb_cuckoo_look(f).items == 0)
+    if (bly_rb_cuckoo_get_info(f).items == 0)
         return reply_chunk(ctx, 0, NULL, 0);
     if (pos == 0) {
         uint8_t header[BLY_RB_CUCKOO_HEADER];

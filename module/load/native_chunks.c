@@ -5,6 +5,7 @@
 #include "commands/command_reply.h"
 #include "load/staged_file.h"
 
+#include <bloomery/host/chunks.h>
 #include <string.h>
 
 static const char MAGIC[8] = {'B', 'L', 'Y', 'D', 'U', 'M', 'P', '1'};
@@ -33,16 +34,16 @@ static int reply_end(rm_ctx *ctx, bool null_end) {
 }
 
 static int reply_header(rm_ctx *ctx, bm_value *value) {
-    const bly_image *image = bm_bly_image(value);
+    const bly_chunks *image = bm_bly_image(value);
     if (!image)
         return bm_status_error(ctx, BLY_ENOMEM);
     uint8_t header[HEADER];
-    uint64_t total = bly_image_size(image);
+    uint64_t total = bly_chunks_size(image);
     memcpy(header, MAGIC, sizeof MAGIC);
     for (int i = 0; i < 8; i++)
         header[TOTAL_AT + i] = (uint8_t)(total >> 8 * i);
     bm_traits_encode(&value->traits, header + TRAITS_AT);
-    bly_image_copy(image, 0, header + FILE_AT, BLY_FILE_HEADER);
+    bly_chunks_read(image, 0, header + FILE_AT, BLY_FILE_HEADER);
     return reply_chunk(ctx, 1, header, sizeof header);
 }
 
@@ -54,18 +55,18 @@ int bm_native_scandump(rm_ctx *ctx, bm_value *value, uint64_t iter, bool null_en
     if (value->image_stamp != value->stamp)
         return bm_error(ctx, "ERR the filter changed while it was dumped; start again at 0");
     /* Defragmentation may have closed the image. It is the same when it is created again. */
-    const bly_image *image = bm_bly_image(value);
+    const bly_chunks *image = bm_bly_image(value);
     if (!image)
         return bm_status_error(ctx, BLY_ENOMEM);
     uint64_t at = iter - 1 + BLY_FILE_HEADER;
-    uint64_t total = bly_image_size(image);
+    uint64_t total = bly_chunks_size(image);
     if (at >= total)
         return reply_end(ctx, null_end);
     size_t size = total - at < CHUNK ? (size_t)(total - at) : CHUNK;
     void *buffer = rm.TryAlloc(size);
     if (!buffer)
         return bm_status_error(ctx, BLY_ENOMEM);
-    size = bly_image_copy(image, at, buffer, size);
+    size = bly_chunks_read(image, at, buffer, size);
     reply_chunk(ctx, iter + size, buffer, size);
     rm.Free(buffer);
     return RM_OK;
@@ -79,8 +80,8 @@ bool bm_native_is_header(const void *data, size_t size) {
 
 /* Whether the commands of that face accept the announced filter. */
 static bool face_accepts(bm_face face, const bm_traits *traits, const uint8_t *file) {
-    bly_file_info info;
-    if (bly_file_info_parse(file, BLY_FILE_HEADER, &info) != BLY_OK)
+    bly_file_info info = {.struct_size = sizeof info};
+    if (bly_file_parse_info(file, BLY_FILE_HEADER, &info) != BLY_OK)
         return false;
     if (face == BM_FACE_BF)
         return traits->face != BM_FACE_CF;

@@ -13,6 +13,7 @@
 
 #include "types/type_methods.h"
 
+#include <bloomery/host/redisbloom.h>
 #include <string.h>
 
 enum { MAX_RANGES = 1 << 16 };

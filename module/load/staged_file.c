@@ -10,6 +10,7 @@
 #include "runtime/keyring.h"
 #include "types/type_methods.h"
 
+#include <bloomery/host/chunks.h>
 #include <string.h>
 
 enum { MAX_BLOCK = 256 << 10 };
@@ -143,7 +144,7 @@ static bly_status check_begin(bm_account *account, uint64_t total, const void *f
                               const bm_traits *traits, bly_file_info *info) {
     if (size < BLY_FILE_HEADER || size > total)
         return total < BLY_FILE_HEADER ? BLY_ECORRUPT : BLY_EINVAL;
-    bly_status status = bly_file_info_parse(first, BLY_FILE_HEADER, info);
+    bly_status status = bly_file_parse_info(first, BLY_FILE_HEADER, info);
     if (status != BLY_OK)
         return status;
     if (info->body_bytes != total - BLY_FILE_HEADER)
@@ -157,7 +158,7 @@ static bly_status check_begin(bm_account *account, uint64_t total, const void *f
 
 bly_status bm_staged_file_begin(bm_account *account, uint64_t total, const void *first, size_t size,
                                 const bm_traits *traits, bm_staged_file **out) {
-    bly_file_info info;
+    bly_file_info info = {.struct_size = sizeof info};
     *out = NULL;
     bly_status status = check_begin(account, total, first, size, traits, &info);
     if (status != BLY_OK)
@@ -238,14 +239,15 @@ static bly_status read_filter(bm_staged_file *s, bly_filter **out, bool *keyless
     *keyless = (s->keyed || s->custom) && !hasher;
     const bly_allocator a = bm_allocator(s->account);
     const bly_open_options options = {
+        .struct_size = sizeof options,
         .flags = *keyless ? BLY_OPEN_WITHOUT_KEY : 0,
         .hasher = hasher,
         .allocator = &a,
         .max_growth = UINT64_MAX, /* the account has the limits */
     };
-    const bly_source source = {
-        .size = s->total, .peek = source_peek, .take = source_take, .ctx = s};
-    return bly_filter_read(&source, &options, out);
+    const bly_chunk_source source = {
+        .size = s->total, .peek = source_peek, .read = source_take, .ctx = s};
+    return bly_filter_read_chunks(&source, &options, out);
 }
 
 /* For a while there are both the filter and its chunks. So limits are checked at the end, when only

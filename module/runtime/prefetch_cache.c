@@ -3,6 +3,7 @@
 
 #include "commands/command_args.h"
 
+#include <bloomery/host/prefetch.h>
 #include <string.h>
 
 enum { ENTRIES = 16, MAX_NAME = 48 };
@@ -10,7 +11,7 @@ enum { ENTRIES = 16, MAX_NAME = 48 };
 typedef struct cache_entry {
     size_t size;
     char name[MAX_NAME];
-    bly_ahead hint;
+    bly_prefetch_hint hint;
 } cache_entry;
 
 /* Direct-mapped: colliding names evict each other. */
@@ -32,11 +33,11 @@ void bm_prefetch_begin(bm_prefetch *prefetch, const rm_string *name, bly_bytes i
     prefetch->item = item;
     prefetch->hint = NULL;
     prefetch->generation = bm_prefetch_generation;
-    if (!entry || entry->size != text.size || !entry->hint.places ||
+    if (!entry || entry->size != text.size || !entry->hint.count ||
         memcmp(entry->name, text.data, text.size) != 0)
         return;
     prefetch->hint = &entry->hint;
-    prefetch->hash = bly_ahead_fetch(&entry->hint, item.data, item.size);
+    prefetch->hash = bly_prefetch_hint_start(&entry->hint, item.data, item.size);
 }
 
 void bm_prefetch_remember(const bm_prefetch *prefetch, const bly_filter *f) {
@@ -47,5 +48,5 @@ void bm_prefetch_remember(const bm_prefetch *prefetch, const bly_filter *f) {
     bm_prefetch_generation++;
     entry->size = text.size;
     memcpy(entry->name, text.data, text.size);
-    bly_ahead_of(f, &entry->hint);
+    bly_prefetch_hint_init(f, &entry->hint);
 }

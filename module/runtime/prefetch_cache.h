@@ -12,11 +12,11 @@
 
 #include "engine_api.h"
 
-#include <bloomery/ahead.h>
+#include <bloomery/host/prefetch.h>
 
 typedef struct bm_prefetch {
     const rm_string *name;
-    const bly_ahead *hint; /* NULL: no filter of that name is remembered */
+    const bly_prefetch_hint *hint; /* NULL: no filter of that name is remembered */
     bly_bytes item;
     uint64_t generation; /* bm_prefetch_generation when the prefetch began */
     bly_hash hash;       /* of the item in the remembered filter */
@@ -36,7 +36,7 @@ void bm_prefetch_remember(const bm_prefetch *prefetch, const bly_filter *f);
  * remembered. */
 static inline bool bm_prefetch_matches(const bm_prefetch *prefetch, const bly_filter *f) {
     if (prefetch->hint && prefetch->generation == bm_prefetch_generation &&
-        bly_ahead_holds(prefetch->hint, f))
+        bly_prefetch_hint_valid(prefetch->hint, f))
         return true;
     bm_prefetch_remember(prefetch, f);
     return false;

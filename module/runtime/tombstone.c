@@ -3,6 +3,8 @@
 
 #include "runtime/server_state.h"
 
+#include <bloomery/host/chunks.h>
+#include <bloomery/host/describe.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -26,7 +26,7 @@
 
 #include "runtime/server_state.h"
 
-#include <bloomery/window.h>
+#include <bloomery/filter.h>
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
@@ -121,7 +121,7 @@ static void heap_remove(struct bm_timer_entry *t) {
 
 static bool is_timed(const bm_value *value, bly_window_info *info) {
     return value->type == BM_FILTER && value->as.filter &&
-           bly_window_look(value->as.filter, info) == BLY_OK && info->span != 0;
+           bly_window_get_info(value->as.filter, info) == BLY_OK && info->span != 0;
 }
 
 static bool has_name(const struct bm_timer_entry *t, int db, bly_bytes name) {
@@ -153,7 +153,7 @@ void bm_window_timer_remove(bm_value *value) {
 }
 
 void bm_window_timer_add(rm_ctx *ctx, bm_key *key) {
-    bly_window_info info;
+    bly_window_info info = {.struct_size = sizeof info};
     if (!key->value || !is_timed(key->value, &info))
         return;
     bly_bytes name = {0};
@@ -165,7 +165,7 @@ void bm_window_timer_add(rm_ctx *ctx, bm_key *key) {
 }
 
 void bm_window_timer_add_loaded(rm_io *io, bm_value *value) {
-    bly_window_info info;
+    bly_window_info info = {.struct_size = sizeof info};
     const rm_string *key = rm.GetKeyNameFromIO(io);
     if (!key || !is_timed(value, &info))
         return;
@@ -186,8 +186,8 @@ static uint64_t step_of(const bly_filter *f, const bly_window_info *info, uint64
 
 /* A millisecond for each MiB: clearing takes an eighth of that once the pages are in memory. */
 uint64_t bm_window_min_span(const bly_filter *f) {
-    bly_window_info info;
-    if (bly_window_look(f, &info) != BLY_OK || info.span == 0)
+    bly_window_info info = {.struct_size = sizeof info};
+    if (bly_window_get_info(f, &info) != BLY_OK || info.span == 0)
         return 0;
     bly_geometry g = bly_filter_geometry(f);
     uint64_t min_slice = bly_plan_bytes(&g) >> 20;
@@ -222,7 +222,7 @@ static uint64_t cpu_time(void) {
 /* Only the slice must be the present one. Within the slice a few steps are enough: the timer does
  * the rest. */
 void bm_window_advance(rm_ctx *ctx, bm_key *key) {
-    bly_window_info info;
+    bly_window_info info = {.struct_size = sizeof info};
     if (!key->value || !is_timed(key->value, &info) || bm_is_replayed(ctx))
         return;
     bm_window_timer_add(ctx, key);
@@ -264,7 +264,7 @@ static uint64_t budget(long long late) {
 /* Advances a window that is due. Returns when it is due again. */
 static long long advance_one(rm_ctx *ctx, bm_key *key, long long present, uint64_t until) {
     bly_filter *f = key->value->as.filter;
-    bly_window_info info;
+    bly_window_info info = {.struct_size = sizeof info};
     if (!is_timed(key->value, &info) || bly_filter_count(f) == 0)
         return present + IDLE_MS;
     uint64_t step = step_of(f, &info, 1);

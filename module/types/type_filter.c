@@ -22,6 +22,8 @@
 #include "runtime/window_timer.h"
 #include "types/type_methods.h"
 
+#include <bloomery/host/chunks.h>
+#include <bloomery/host/defrag.h>
 #include <string.h>
 
 enum { ENCODING = 1 };
@@ -379,9 +381,9 @@ static int filter_defrag(rm_defrag *ctx, rm_string *key, void **ptr) {
         return 0;
     bm_value_drop_image(value);
     if (rm.DefragCursorGet(ctx, &at) != RM_OK || at == 0)
-        value->as.filter = bly_filter_move_handle(value->as.filter, bm_move_block, &moving);
+        value->as.filter = bly_filter_defrag_handle(value->as.filter, bm_move_block, &moving);
     do
-        at = bly_filter_move(value->as.filter, at, 1, bm_move_block, &moving);
+        at = bly_filter_defrag(value->as.filter, at, 1, bm_move_block, &moving);
     while (at && !rm.DefragShouldStop(ctx));
     if (at == 0)
         return 0;

@@ -17,8 +17,8 @@ void bm_type_free(void *value);
 /* Why a value could not be loaded, for the log. */
 const char *bm_load_failure(const bm_value *value, bly_status status);
 
-/* Moves a block for the engine's defragmentation: the callback of bly_filter_move, whose context is
- * a bm_moving. */
+/* Moves a block for the engine's defragmentation: the callback of bly_filter_defrag, whose context
+ * is a bm_moving. */
 typedef struct bm_moving {
     rm_defrag *defrag;
     bm_account *account;

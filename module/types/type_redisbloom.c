@@ -13,6 +13,7 @@
 #include "runtime/server_state.h"
 #include "types/type_methods.h"
 
+#include <bloomery/host/redisbloom.h>
 #include <string.h>
 
 enum { PIECE = 1 << 20 }; /* of a digest */
@@ -20,8 +21,8 @@ enum { PIECE = 1 << 20 }; /* of a digest */
 /* ---- both structures ------------------------------------------------------------------------- */
 
 uint64_t bm_rb_data_bytes(const bm_value *value) {
-    return value->type == BM_RB_BLOOM ? bly_rb_bloom_look(value->as.bloom).data_bytes
-                                      : bly_rb_cuckoo_look(value->as.cuckoo).data_bytes;
+    return value->type == BM_RB_BLOOM ? bly_rb_bloom_get_info(value->as.bloom).data_bytes
+                                      : bly_rb_cuckoo_get_info(value->as.cuckoo).data_bytes;
 }
 
 static bly_bytes read_at(const bm_value *value, uint64_t offset, uint64_t max) {
@@ -37,7 +38,7 @@ static void save_bytes(rm_io *io, bly_bytes bytes) {
 }
 
 static void save_bloom(rm_io *io, const bly_rb_bloom *f) {
-    bly_rb_bloom_info info = bly_rb_bloom_look(f);
+    bly_rb_bloom_info info = bly_rb_bloom_get_info(f);
     rm.SaveUnsigned(io, info.items);
     rm.SaveUnsigned(io, info.links);
     rm.SaveUnsigned(io, info.options);
@@ -56,7 +57,7 @@ static void save_bloom(rm_io *io, const bly_rb_bloom *f) {
 }
 
 static void save_cuckoo(rm_io *io, const bly_rb_cuckoo *f) {
-    bly_rb_cuckoo_info info = bly_rb_cuckoo_look(f);
+    bly_rb_cuckoo_info info = bly_rb_cuckoo_get_info(f);
     rm.SaveUnsigned(io, info.filters);
     rm.SaveUnsigned(io, info.buckets);
     rm.SaveUnsigned(io, info.items);
@@ -235,7 +236,7 @@ static void digest_double(rm_digest *digest, double value) {
 }
 
 static void digest_bloom(rm_digest *digest, const bly_rb_bloom *f) {
-    bly_rb_bloom_info info = bly_rb_bloom_look(f);
+    bly_rb_bloom_info info = bly_rb_bloom_get_info(f);
     rm.DigestAddLongLong(digest, (long long)info.items);
     rm.DigestAddLongLong(digest, (long long)info.options);
     rm.DigestAddLongLong(digest, (long long)info.growth);
@@ -297,16 +298,16 @@ static void *rb_copy(rm_string *from, rm_string *to, const void *value) {
 
 static void move_handle(bm_value *value, bm_moving *moving) {
     if (value->type == BM_RB_BLOOM)
-        value->as.bloom = bly_rb_bloom_move_handle(value->as.bloom, bm_move_block, moving);
+        value->as.bloom = bly_rb_bloom_defrag_handle(value->as.bloom, bm_move_block, moving);
     else
-        value->as.cuckoo = bly_rb_cuckoo_move_handle(value->as.cuckoo, bm_move_block, moving);
+        value->as.cuckoo = bly_rb_cuckoo_defrag_handle(value->as.cuckoo, bm_move_block, moving);
 }
 
 /* Returns the number of the next block, 0 when there is none. */
 static size_t move_block(bm_value *value, size_t at, bm_moving *moving) {
     return value->type == BM_RB_BLOOM
-               ? bly_rb_bloom_move(value->as.bloom, at, 1, bm_move_block, moving)
-               : bly_rb_cuckoo_move(value->as.cuckoo, at, 1, bm_move_block, moving);
+               ? bly_rb_bloom_defrag(value->as.bloom, at, 1, bm_move_block, moving)
+               : bly_rb_cuckoo_defrag(value->as.cuckoo, at, 1, bm_move_block, moving);
 }
 
 static int rb_defrag(rm_defrag *ctx, rm_string *key, void **ptr) {

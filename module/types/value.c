@@ -10,6 +10,8 @@
 #include "runtime/window_timer.h"
 #include "types/type_methods.h"
 
+#include <bloomery/host/chunks.h>
+#include <bloomery/host/redisbloom.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -142,7 +144,7 @@ static void recount(atomic_uint_fast64_t *total, bool *counted, bool now) {
 }
 
 void bm_value_drop_image(bm_value *value) {
-    bly_image_close(value->image);
+    bly_chunks_close(value->image);
     value->image = NULL;
 }
 
@@ -171,7 +173,7 @@ bool bm_value_is_overfull(const bm_value *value) {
     if (value->type != BM_FILTER || !f)
         return false;
     bly_kind kind = bm_kind(value);
-    const uint32_t exempt = BLY_TELLS_COPIES | BLY_ONLY_COUNTS | BLY_CAN_BUILD;
+    const uint32_t exempt = BLY_CAN_COUNT | BLY_CARDINALITY_ONLY | BLY_CAN_BUILD;
     if (kind == BLY_SCALABLE || kind == BLY_OVERLAY || bm_can(kind) & exempt)
         return false;
     return (double)bly_filter_count(f) > bm_configs.warn_ratio * (double)bly_filter_capacity(f);
@@ -273,7 +275,7 @@ static void find_secret_key(bm_value *value) {
         return;
     value->ring_version = version;
     for (size_t i = 0; value->keyless && i < bm_keyring_size(); i++)
-        value->keyless = bly_filter_give_key(value->as.filter, bm_keyring_at(i)) != BLY_OK;
+        value->keyless = bly_filter_set_hasher(value->as.filter, bm_keyring_at(i)) != BLY_OK;
 }
 
 bm_key bm_key_open(rm_ctx *ctx, rm_string *name, int mode) {

@@ -13,8 +13,8 @@
 #include "runtime/module_memory.h"
 
 #include <bloomery/filter.h>
-#include <bloomery/pieces.h>
-#include <bloomery/redisbloom.h>
+#include <bloomery/host/chunks.h>
+#include <bloomery/host/redisbloom.h>
 
 typedef enum bm_value_type {
     BM_MISSING,   /* no such key */
@@ -70,8 +70,8 @@ typedef struct bm_value {
         bly_rb_cuckoo *cuckoo;
     } as;
     bm_traits traits;
-    uint64_t stamp;   /* grows with every change; unique among all values of this server */
-    bly_image *image; /* of the filter at `image_stamp`, for BLY.DUMP; NULL: none is kept */
+    uint64_t stamp;    /* grows with every change; unique among all values of this server */
+    bly_chunks *image; /* of the filter at `image_stamp`, for BLY.DUMP; NULL: none is kept */
     uint64_t image_stamp;
     bm_account image_account;                 /* of the image, which has no limits */
     struct bm_staged_file *staged_file;       /* or NULL */

@@ -3,7 +3,10 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/struct_size.h"
 #include "filter/kind.h"
+
+#include <bloomery/host/describe.h>
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -156,9 +159,12 @@ bool blyi_header_fits(const blyi_header *h, uint64_t file_size) {
     return file_size >= BLYI_HEADER_BYTES && file_size - BLYI_HEADER_BYTES == h->body_bytes;
 }
 
-bly_status blyi_header_bind(blyi_header *h, const bly_open_options *options) {
-    static const bly_open_options none;
-    const bly_open_options *o = options ? options : &none;
+bool blyi_open_options_read(const bly_open_options *options, bly_open_options *out) {
+    *out = (bly_open_options){.struct_size = sizeof *out};
+    return !options || blyi_read_struct(out, sizeof *out, sizeof *out, options);
+}
+
+bly_status blyi_header_bind(blyi_header *h, const bly_open_options *o) {
     const bly_hasher *given = o->hasher;
     bly_hasher *own = &h->shape.hasher;
     bly_hash_id id = (bly_hash_id)own->id;
@@ -208,9 +214,9 @@ bly_status blyi_body_check_content(const blyi_header *h, const uint8_t *body) {
 
 /* ---- public ---------------------------------------------------------------------------------- */
 
-bly_file_info blyi_header_info(const blyi_header *h) {
+void blyi_header_get_info(const blyi_header *h, bly_file_info *out) {
     const blyi_shape *s = &h->shape;
-    return (bly_file_info){
+    const bly_file_info info = {
         .geometry = s->geometry,
         .capacity = s->capacity,
         .count = s->items,
@@ -222,14 +228,17 @@ bly_file_info blyi_header_info(const blyi_header *h) {
         .body_bytes = h->body_bytes,
         .key_rule = s->key_rule,
     };
+    blyi_write_struct(out, &info, sizeof info);
 }
 
-bly_status bly_file_info_parse(const void *data, size_t size, bly_file_info *out) {
+bly_status bly_file_parse_info(const void *data, size_t size, bly_file_info *out) {
     blyi_header h;
+    if (!blyi_can_write_struct(out, sizeof *out))
+        return BLY_EINVAL;
     if (size < BLYI_HEADER_BYTES)
         return BLY_ECORRUPT;
     bly_status status = blyi_header_decode(data, &h);
     if (status == BLY_OK)
-        *out = blyi_header_info(&h);
+        blyi_header_get_info(&h, out);
     return status;
 }

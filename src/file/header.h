@@ -31,10 +31,14 @@ bly_status blyi_header_decode(const uint8_t in[BLYI_HEADER_BYTES], blyi_header *
 bool blyi_header_fits(const blyi_header *h, uint64_t file_size);
 
 /* Completes shape.hasher (or sets shape.keyless), shape.sharing and shape.growth_limit from the
- * options, which may be NULL. BLY_EHASHER, BLY_EKEY, BLY_EINVAL (unknown flags). */
-bly_status blyi_header_bind(blyi_header *h, const bly_open_options *options);
+ * options. BLY_EHASHER, BLY_EKEY, BLY_EINVAL (unknown flags). */
+bly_status blyi_header_bind(blyi_header *h, const bly_open_options *o);
 
-bly_file_info blyi_header_info(const blyi_header *h);
+/* The options of a caller, who may give none. false: their size is not possible. */
+bool blyi_open_options_read(const bly_open_options *options, bly_open_options *out);
+
+/* The size of *out has been checked. */
+void blyi_header_get_info(const blyi_header *h, bly_file_info *out);
 
 uint64_t blyi_body_sum(const uint8_t *body, uint64_t bytes);
 

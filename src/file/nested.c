@@ -10,14 +10,15 @@ static bly_status memory_source_copy(void *ctx, uint64_t at, void *to, size_t n)
     return BLY_OK;
 }
 
-bly_source blyi_source_memory(const void *file, uint64_t size) {
-    return (bly_source){size, memory_source_copy, memory_source_copy, (void *)(uintptr_t)file};
+bly_chunk_source blyi_source_memory(const void *file, uint64_t size) {
+    return (bly_chunk_source){size, memory_source_copy, memory_source_copy,
+                              (void *)(uintptr_t)file};
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Reads the header at offset `at`. */
-static bly_status container_read_header(const bly_source *source, uint64_t at,
+static bly_status container_read_header(const bly_chunk_source *source, uint64_t at,
                                         blyi_container *out) {
     bly_status status = source->peek(source->ctx, at, out->raw, BLYI_HEADER_BYTES);
     out->body = at + BLYI_HEADER_BYTES;
@@ -25,7 +26,7 @@ static bly_status container_read_header(const bly_source *source, uint64_t at,
 }
 
 /* Reads the header at `at`, level i of `whole`, whose body ends at `end`. */
-static bly_status container_read_level(const bly_source *source, const blyi_shape *whole,
+static bly_status container_read_level(const bly_chunk_source *source, const blyi_shape *whole,
                                        unsigned i, uint64_t at, uint64_t end, blyi_container *out) {
     const blyi_shape *level = &out->header.shape;
     if (end - at < BLYI_HEADER_BYTES)
@@ -42,7 +43,7 @@ static bly_status container_read_level(const bly_source *source, const blyi_shap
 
 /* Reads the headers nested in the container read last. Calls itself for a level that has levels.
  * That happens at most once, because such a level may only contain flat ones. */
-static bly_status container_read_nested(const bly_source *source, blyi_containers *out) {
+static bly_status container_read_nested(const bly_chunk_source *source, blyi_containers *out) {
     const blyi_shape *levels[BLYI_MAX_LEVELS];
     blyi_container *outer = &out->in[out->n - 1];
     const blyi_shape *whole = &outer->header.shape;
@@ -67,7 +68,7 @@ static bly_status container_read_nested(const bly_source *source, blyi_container
     return at == end && rule->levels_are_consistent(whole, levels, n) ? BLY_OK : BLY_ECORRUPT;
 }
 
-bly_status blyi_containers_read_first(const bly_source *source, blyi_containers *out) {
+bly_status blyi_containers_read_first(const bly_chunk_source *source, blyi_containers *out) {
     out->n = 1;
     if (source->size < BLYI_HEADER_BYTES)
         return BLY_ECORRUPT;
@@ -77,7 +78,7 @@ bly_status blyi_containers_read_first(const bly_source *source, blyi_containers 
     return status;
 }
 
-bly_status blyi_containers_read(const bly_source *source, const bly_open_options *options,
+bly_status blyi_containers_read(const bly_chunk_source *source, const bly_open_options *options,
                                 blyi_containers *out) {
     bly_status status = blyi_containers_read_first(source, out);
     if (status == BLY_OK)

@@ -11,7 +11,7 @@
 
 #include "file/header.h"
 #include "filter/levels.h"
-#include <bloomery/pieces.h>
+#include <bloomery/host/chunks.h>
 
 enum {
     BLYI_MAX_CONTAINERS = 1 + BLYI_MAX_LEVELS + 3
@@ -33,11 +33,11 @@ typedef struct blyi_containers {
 
 /* Reads the outermost header, by `peek`, and compares the length. The statuses of
  * blyi_header_decode and of the source. */
-bly_status blyi_containers_read_first(const bly_source *source, blyi_containers *out);
+bly_status blyi_containers_read_first(const bly_chunk_source *source, blyi_containers *out);
 
 /* Reads all headers, and binds the first. Of the other hashers only id, bits and seed are set. Also
  * the statuses of blyi_header_bind. */
-bly_status blyi_containers_read(const bly_source *source, const bly_open_options *options,
+bly_status blyi_containers_read(const bly_chunk_source *source, const bly_open_options *options,
                                 blyi_containers *out);
 
 /* Checks the body of every container of a file in memory. BLY_ECORRUPT. */
@@ -60,6 +60,6 @@ enum { BLYI_MAX_CHUNK = 1 << 20 }; /* bytes passed to a sink, or requested of a 
 bly_status blyi_filter_write_checked(const bly_filter *f, bly_sink sink, void *ctx, uint8_t *chunk);
 
 /* A source over a file in memory. */
-bly_source blyi_source_memory(const void *file, uint64_t size);
+bly_chunk_source blyi_source_memory(const void *file, uint64_t size);
 
 #endif

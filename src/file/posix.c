@@ -8,8 +8,9 @@
 #include "file/nested.h"
 
 #include "base/memory.h"
+#include "base/struct_size.h"
 #include "file/posix.h"
-#include <bloomery/file.h>
+#include <bloomery/host/files.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static bly_status file_source_read(void *ctx, uint64_t at, void *to, size_t n) {
 }
 
 /* On success *fd is open, and *source reads from it. */
-static bly_status file_source_open(const char *path, int *fd, bly_source *source) {
+static bly_status file_source_open(const char *path, int *fd, bly_chunk_source *source) {
     struct stat st;
     /* O_NONBLOCK: opening a pipe without a writer must fail, not wait. */
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -51,32 +52,34 @@ static bly_status file_source_open(const char *path, int *fd, bly_source *source
     if (status != BLY_OK)
         blyi_close_quietly(*fd);
     else
-        *source = (bly_source){(uint64_t)st.st_size, file_source_read, file_source_read, fd};
+        *source = (bly_chunk_source){(uint64_t)st.st_size, file_source_read, file_source_read, fd};
     return status;
 }
 
-bly_status bly_file_info_load(const char *path, bly_file_info *out) {
+bly_status bly_file_get_info(const char *path, bly_file_info *out) {
     int fd;
-    bly_source source;
+    bly_chunk_source source;
     blyi_containers all;
+    if (!blyi_can_write_struct(out, sizeof *out))
+        return BLY_EINVAL;
     bly_status status = file_source_open(path, &fd, &source);
     if (status != BLY_OK)
         return status;
     status = blyi_containers_read_first(&source, &all);
     if (status == BLY_OK)
-        *out = blyi_header_info(&all.in->header);
+        blyi_header_get_info(&all.in->header, out);
     blyi_close_quietly(fd);
     return status;
 }
 
 bly_status bly_filter_load(const char *path, const bly_open_options *options, bly_filter **out) {
     int fd;
-    bly_source source;
+    bly_chunk_source source;
     *out = NULL;
     bly_status status = file_source_open(path, &fd, &source);
     if (status != BLY_OK)
         return status;
-    status = bly_filter_read(&source, options, out);
+    status = bly_filter_read_chunks(&source, options, out);
     blyi_close_quietly(fd);
     return status;
 }
@@ -111,10 +114,10 @@ static bly_status map_contents(bly_map *map, int fd, uint64_t size, blyi_contain
     return status;
 }
 
-static bly_status map_source(const bly_source *source, const bly_open_options *options,
+static bly_status map_source(const bly_chunk_source *source, const bly_open_options *options,
                              bly_map **out) {
-    bly_allocator a = blyi_allocator_or_default(options ? options->allocator : NULL);
-    bool verify = options && options->flags & BLY_OPEN_VERIFY;
+    bly_allocator a = blyi_allocator_or_default(options->allocator);
+    bool verify = options->flags & BLY_OPEN_VERIFY;
     blyi_containers all;
     bly_map *map = NULL;
     bly_status status = blyi_containers_read(source, options, &all);
@@ -138,12 +141,15 @@ static bly_status map_source(const bly_source *source, const bly_open_options *o
 
 bly_status bly_map_open(const char *path, const bly_open_options *options, bly_map **out) {
     int fd;
-    bly_source source;
+    bly_chunk_source source;
+    bly_open_options own;
     *out = NULL;
+    if (!blyi_open_options_read(options, &own))
+        return BLY_EINVAL;
     bly_status status = file_source_open(path, &fd, &source);
     if (status != BLY_OK)
         return status;
-    status = map_source(&source, options, out);
+    status = map_source(&source, &own, out);
     blyi_close_quietly(fd);
     return status;
 }

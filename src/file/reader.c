@@ -23,16 +23,16 @@ typedef struct body_sum_state {
     struct body_sum_state *outer;
 } body_sum_state;
 
-static bly_status source_take(const bly_source *source, uint64_t at, void *to, size_t n,
+static bly_status source_take(const bly_chunk_source *source, uint64_t at, void *to, size_t n,
                               body_sum_state *sums) {
-    bly_status status = source->take(source->ctx, at, to, n);
+    bly_status status = source->read(source->ctx, at, to, n);
     for (; status == BLY_OK && sums; sums = sums->outer)
         (void)XXH64_update(&sums->state, to, n);
     return status;
 }
 
 /* The header must still be the one that was checked. */
-static bly_status source_take_header(const bly_source *source, const blyi_container *c,
+static bly_status source_take_header(const bly_chunk_source *source, const blyi_container *c,
                                      body_sum_state *sums) {
     uint8_t raw[BLYI_HEADER_BYTES];
     bly_status status = source_take(source, c->body - sizeof raw, raw, sizeof raw, sums);
@@ -41,7 +41,7 @@ static bly_status source_take_header(const bly_source *source, const blyi_contai
     return memcmp(raw, c->raw, sizeof raw) == 0 ? BLY_OK : BLY_ECORRUPT;
 }
 
-static bly_status source_take_body(const bly_source *source, const blyi_container *c,
+static bly_status source_take_body(const bly_chunk_source *source, const blyi_container *c,
                                    body_sum_state *sums) {
     uint64_t bytes = c->header.body_bytes;
     bly_status status = BLY_OK;
@@ -53,7 +53,7 @@ static bly_status source_take_body(const bly_source *source, const blyi_containe
 }
 
 /* Fills container i, whose filter is created and empty, and those nested in it. */
-static bly_status source_take_container(const bly_source *source, const blyi_containers *all,
+static bly_status source_take_container(const bly_chunk_source *source, const blyi_containers *all,
                                         unsigned i, body_sum_state *outer) {
     const blyi_container *c = &all->in[i];
     bool flat = blyi_container_is_flat(c);
@@ -71,14 +71,17 @@ static bly_status source_take_container(const bly_source *source, const blyi_con
     return flat ? blyi_body_check_content(&c->header, c->filter->body) : BLY_OK;
 }
 
-bly_status bly_filter_read(const bly_source *source, const bly_open_options *options,
-                           bly_filter **out) {
+bly_status bly_filter_read_chunks(const bly_chunk_source *source, const bly_open_options *options,
+                                  bly_filter **out) {
     blyi_containers all;
+    bly_open_options own;
     bly_filter *f = NULL;
     *out = NULL;
-    bly_status status = blyi_containers_read(source, options, &all);
+    if (!blyi_open_options_read(options, &own))
+        return BLY_EINVAL;
+    bly_status status = blyi_containers_read(source, &own, &all);
     if (status == BLY_OK)
-        status = blyi_containers_make(&all, options ? options->allocator : NULL, NULL, &f);
+        status = blyi_containers_make(&all, own.allocator, NULL, &f);
     if (status == BLY_OK)
         status = source_take_container(source, &all, 0, NULL);
     if (status == BLY_OK) {
@@ -95,15 +98,18 @@ bly_status bly_filter_read(const bly_source *source, const bly_open_options *opt
 
 bly_status bly_filter_parse(const void *data, size_t size, const bly_open_options *options,
                             bly_filter **out) {
-    const bly_source source = blyi_source_memory(data, size);
+    const bly_chunk_source source = blyi_source_memory(data, size);
     const uint8_t *file = data;
     blyi_containers all;
+    bly_open_options own;
     *out = NULL;
-    bly_status status = blyi_containers_read(&source, options, &all);
+    if (!blyi_open_options_read(options, &own))
+        return BLY_EINVAL;
+    bly_status status = blyi_containers_read(&source, &own, &all);
     if (status == BLY_OK)
         status = blyi_containers_check(&all, file);
     if (status == BLY_OK)
-        status = blyi_containers_make(&all, options ? options->allocator : NULL, NULL, out);
+        status = blyi_containers_make(&all, own.allocator, NULL, out);
     for (unsigned i = 0; status == BLY_OK && i < all.n; i++) {
         const blyi_container *c = &all.in[i];
         if (blyi_container_is_flat(c))

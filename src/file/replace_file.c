@@ -10,7 +10,7 @@
  */
 #define _GNU_SOURCE /* O_PATH */
 #include "file/posix.h"
-#include <bloomery/file.h>
+#include <bloomery/host/files.h>
 
 #include <dirent.h>
 #include <errno.h>

@@ -20,7 +20,7 @@ typedef struct image_part {
     uint8_t header[BLYI_HEADER_BYTES];
 } image_part;
 
-struct bly_image {
+struct bly_chunks {
     bly_allocator alloc;
     uint64_t size;
     unsigned n;
@@ -35,7 +35,7 @@ static uint64_t image_part_bytes(const image_part *p) {
 /* ---- making ---------------------------------------------------------------------------------- */
 
 /* The sum of the body that consists of the parts from `from` on. */
-static uint64_t image_sum(const bly_image *image, unsigned from) {
+static uint64_t image_sum(const bly_chunks *image, unsigned from) {
     XXH64_state_t sum;
     (void)XXH64_reset(&sum, 0);
     for (const image_part *p = image->parts + from; p < image->parts + image->n; p++) {
@@ -54,7 +54,7 @@ static void image_encode_header(const bly_filter *f, bly_key_rule rule, uint64_t
     blyi_header_encode(&shape, sum, out);
 }
 
-static void image_append(bly_image *image, const bly_filter *f, bly_key_rule rule) {
+static void image_append(bly_chunks *image, const bly_filter *f, bly_key_rule rule) {
     image_part *p = &image->parts[image->n++];
     p->at = image->size;
     p->filter = f;
@@ -66,7 +66,7 @@ static void image_append(bly_image *image, const bly_filter *f, bly_key_rule rul
     image_encode_header(f, rule, sum, p->header);
 }
 
-static void image_compose(bly_image *image, const bly_filter *f) {
+static void image_compose(bly_chunks *image, const bly_filter *f) {
     image->n = 0;
     image->size = 0;
     image_append(image, f, f->key_rule);
@@ -76,7 +76,7 @@ static void image_compose(bly_image *image, const bly_filter *f) {
 
 /* The address of the byte at offset `at`, which must be before the end, and in *run the number of
  * bytes that follow each other there. */
-static const uint8_t *image_find(const bly_image *image, uint64_t at, uint64_t *run) {
+static const uint8_t *image_find(const bly_chunks *image, uint64_t at, uint64_t *run) {
     unsigned i = image->n - 1;
     while (image->parts[i].at > at)
         i--;
@@ -90,7 +90,7 @@ static const uint8_t *image_find(const bly_image *image, uint64_t at, uint64_t *
     return p->filter->body + (in - BLYI_HEADER_BYTES);
 }
 
-bly_status bly_image_open(const bly_filter *f, const bly_allocator *a, bly_image **out) {
+bly_status bly_chunks_open(const bly_filter *f, const bly_allocator *a, bly_chunks **out) {
     bly_allocator alloc = blyi_allocator_or_default(a);
     *out = alloc.alloc(alloc.ctx, sizeof **out);
     if (!*out)
@@ -100,11 +100,11 @@ bly_status bly_image_open(const bly_filter *f, const bly_allocator *a, bly_image
     return BLY_OK;
 }
 
-uint64_t bly_image_size(const bly_image *image) {
+uint64_t bly_chunks_size(const bly_chunks *image) {
     return image->size;
 }
 
-size_t bly_image_copy(const bly_image *image, uint64_t offset, void *to, size_t size) {
+size_t bly_chunks_read(const bly_chunks *image, uint64_t offset, void *to, size_t size) {
     size_t done = 0;
     while (done < size && offset < image->size) {
         uint64_t run;
@@ -117,7 +117,7 @@ size_t bly_image_copy(const bly_image *image, uint64_t offset, void *to, size_t 
     return done;
 }
 
-void bly_image_close(bly_image *image) {
+void bly_chunks_close(bly_chunks *image) {
     if (!image)
         return;
     bly_allocator alloc = image->alloc;
@@ -129,7 +129,7 @@ uint64_t bly_filter_file_size(const bly_filter *f) {
 }
 
 bly_status bly_filter_write(const bly_filter *f, bly_sink sink, void *ctx) {
-    bly_image image;
+    bly_chunks image;
     bly_status status = BLY_OK;
     image_compose(&image, f);
     for (uint64_t at = 0, n; status == BLY_OK && at < image.size; at += n) {
@@ -179,7 +179,7 @@ static bool checked_write_bytes(checked_write *w, uint64_t at, const uint8_t *da
     return ok;
 }
 
-static bool image_has_header_at(const bly_image *image, uint64_t at) {
+static bool image_has_header_at(const bly_chunks *image, uint64_t at) {
     const image_part *p = image->parts;
     while (p < image->parts + image->n && p->at != at)
         p++;
@@ -188,7 +188,7 @@ static bool image_has_header_at(const bly_image *image, uint64_t at) {
 
 /* Whether the filters still match their headers. For some kinds a body with a different count does
  * not load. */
-static bool image_headers_match(const bly_image *image) {
+static bool image_headers_match(const bly_chunks *image) {
     uint8_t now[BLYI_HEADER_BYTES];
     blyi_header h;
     bool ok = true;
@@ -204,7 +204,7 @@ static bool image_headers_match(const bly_image *image) {
 
 bly_status blyi_filter_write_checked(const bly_filter *f, bly_sink sink, void *ctx,
                                      uint8_t *chunk) {
-    bly_image image;
+    bly_chunks image;
     checked_write w = {.n = 0};
     image_compose(&image, f);
     for (uint64_t at = 0, n; at < image.size; at += n) {

@@ -9,8 +9,9 @@
  * small blocks fill unevenly, and the more so the lower the rate. Bits per key at 1%, 0.1%, 0.01%,
  * 1e-6 and 1e-8: sbbf 10.5, 16.9, 26.3, 64.7, 179; split512 10.1, 15.7, 22.1, 39.0, 65.7; bb2x512
  * 9.7, 14.6, 19.8, 31.3, 47.0; classic 9.6, 14.4, 19.2, 28.8, 38.3. The first rates are those of
- * bly_plan_layout; the last is where two blocks begin to need a quarter more than no blocks.
+ * bly_plan_kind; the last is where two blocks begin to need a quarter more than no blocks.
  */
+#include "base/struct_size.h"
 #include "filter/cost.h"
 #include "filter/kind.h"
 
@@ -125,7 +126,7 @@ const char *bly_advise_why_not(bly_kind kind, const bly_needs *needs) {
     return "no kind of this version does all of that at once";
 }
 
-bly_status bly_advise_kind(bly_kind kind, const bly_needs *needs, bly_advice *out) {
+static bly_status advise_kind(bly_kind kind, const bly_needs *needs, bly_advice *out) {
     const blyi_kind *k = blyi_kind_of(kind);
     bly_status status = k ? blyi_needs_check(needs) : BLY_EKIND;
     if (status == BLY_OK && unmet_need(k, needs->flags))
@@ -141,14 +142,14 @@ bly_status bly_advise_kind(bly_kind kind, const bly_needs *needs, bly_advice *ou
  * keys or a lower rate. */
 static bool is_better_than(const bly_advice *a, bly_kind other, const bly_needs *needs) {
     bly_advice b;
-    if (other == BLY_KIND_NONE || bly_advise_kind(other, needs, &b) != BLY_OK)
+    if (other == BLY_KIND_NONE || advise_kind(other, needs, &b) != BLY_OK)
         return true;
     if (needs->keys == 0)
         return a->needs.keys > b.needs.keys;
     return needs->fpr == 0 ? a->fpr < b.fpr : a->bytes < b.bytes;
 }
 
-bly_status bly_advise(const bly_needs *needs, bly_advice *out) {
+static bly_status advise(const bly_needs *needs, bly_advice *out) {
     bly_status status = blyi_needs_check(needs), failed = BLY_EUNSUPPORTED;
     for (size_t i = 0; i < ROWS && status == BLY_OK; i++) {
         const row *r = &rows[i];
@@ -156,7 +157,7 @@ bly_status bly_advise(const bly_needs *needs, bly_advice *out) {
         /* A rate that is given need not be computed to pass a row over. */
         if ((needs->flags & r->wants) != r->wants || (needs->fpr != 0 && needs->fpr < r->min_fpr))
             continue;
-        bly_status fits = bly_advise_kind(r->kind, needs, &a);
+        bly_status fits = advise_kind(r->kind, needs, &a);
         if (fits == BLY_OK &&
             !(is_better_than(&a, r->beats, needs) && is_better_than(&a, r->beats_too, needs)))
             continue;
@@ -172,16 +173,39 @@ bly_status bly_advise(const bly_needs *needs, bly_advice *out) {
     return status ? status : failed;
 }
 
-bly_spec bly_advice_spec(const bly_advice *advice) {
+bly_status bly_advise_kind(bly_kind kind, const bly_needs *needs, bly_advice *out) {
+    bly_advice advice;
+    if (!blyi_can_write_struct(out, sizeof advice))
+        return BLY_EINVAL;
+    const bly_status status = advise_kind(kind, needs, &advice);
+    if (status == BLY_OK)
+        blyi_write_struct(out, &advice, sizeof advice);
+    return status;
+}
+
+bly_status bly_advise(const bly_needs *needs, bly_advice *out) {
+    bly_advice advice;
+    if (!blyi_can_write_struct(out, sizeof advice))
+        return BLY_EINVAL;
+    const bly_status status = advise(needs, &advice);
+    if (status == BLY_OK)
+        blyi_write_struct(out, &advice, sizeof advice);
+    return status;
+}
+
+bly_status bly_advice_get_spec(const bly_advice *advice, bly_spec *out) {
+    if (!blyi_can_write_struct(out, sizeof *out))
+        return BLY_EINVAL;
     const bly_needs *needs = &advice->needs;
     const blyi_kind *k = blyi_kind_of(advice->kind);
     bool grows = k->meets & BLY_NEED_GROW;
     bly_spec spec = bly_spec_for(advice->kind, grows ? needs->first_keys : needs->keys, needs->fpr);
     if (k->spec_fields & BLYI_SPEC_LEVELS)
-        spec.first_share = needs->first_share;
+        spec.scalable.first_share = needs->first_share;
     if (k->spec_fields & BLYI_SPEC_HORIZON)
-        spec.horizon = k->planner->horizon(needs);
+        spec.cuckoo.horizon = k->planner->horizon(needs);
     if (needs->flags & BLY_NEED_SHARE)
         spec.sharing = BLY_SHARED;
-    return spec;
+    blyi_write_struct(out, &spec, sizeof spec);
+    return BLY_OK;
 }

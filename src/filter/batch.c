@@ -34,10 +34,10 @@ void blyi_batch_hash(const bly_filter *f, const bly_bytes *keys, size_t n, bly_h
 }
 
 static bly_status process_group(const bly_filter *f, bly_filter *writer, const bly_hash *h,
-                                size_t n, uint8_t *out, bly_tally *sum) {
+                                size_t n, uint8_t *out, bly_batch_result *sum) {
     if (writer)
         return blyi_filter_add_hashes(writer, h, n, out, sum);
-    sum->fresh += f->ops->contains_many(f, h, n, out);
+    sum->changed += f->ops->contains_many(f, h, n, out);
     sum->done += n;
     return BLY_OK;
 }
@@ -56,14 +56,14 @@ static void prefetch_group(const bly_filter *f, const bly_filter *writer, const 
 }
 
 bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
-                           uint8_t *out, bly_tally *sum) {
+                           uint8_t *out, bly_batch_result *sum) {
     if (f->ops->block_shift && !(writer && (!f->add_block || f->sharing == BLY_SHARED_ONCE))) {
-        sum->fresh += f->batch_keys(f, writer, keys, n, out);
+        sum->changed += f->batch_keys(f, writer, keys, n, out);
         sum->done += n;
         return BLY_OK;
     }
     if (f->ops->contains_keys_pipelined && !writer) {
-        sum->fresh += f->ops->contains_keys_pipelined(f, keys, n, out);
+        sum->changed += f->ops->contains_keys_pipelined(f, keys, n, out);
         sum->done += n;
         return BLY_OK;
     }
@@ -92,11 +92,11 @@ bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_by
 }
 
 bly_status blyi_batch_hashes(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,
-                             uint8_t *out, bly_tally *sum) {
+                             uint8_t *out, bly_batch_result *sum) {
     size_t ahead = n < BLYI_BATCH_WINDOW ? n : BLYI_BATCH_WINDOW;
     bly_status status = BLY_OK;
     if (f->ops->contains_hashes_pipelined && !writer) {
-        sum->fresh += f->ops->contains_hashes_pipelined(f, h, n, out);
+        sum->changed += f->ops->contains_hashes_pipelined(f, h, n, out);
         sum->done += n;
         return BLY_OK;
     }

@@ -24,11 +24,11 @@ void blyi_batch_hash_first(const bly_filter *f, const bly_bytes *keys, size_t n,
 /* Adds to `writer`, or queries `f` when that is NULL, as a blyi_block_batch_fn. *sum grows by the
  * keys dealt with, and by those that were new or may be present. Only adds can fail. */
 bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
-                           uint8_t *out, bly_tally *sum);
+                           uint8_t *out, bly_batch_result *sum);
 
 /* The same for hashes. */
 bly_status blyi_batch_hashes(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,
-                             uint8_t *out, bly_tally *sum);
+                             uint8_t *out, bly_batch_result *sum);
 
 /* The batch function of the kinds with one block per key, for this hasher. A filter whose hasher is
  * xxh3 has its secret. */

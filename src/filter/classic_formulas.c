@@ -3,6 +3,7 @@
  * them, and to read and check other libraries' filters. */
 #include "filter/rate.h"
 
+#include <bloomery/formulas.h>
 #include <float.h>
 #include <math.h>
 

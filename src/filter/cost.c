@@ -215,12 +215,13 @@ static bly_status size_kind(bly_kind kind, const bly_needs *needs, bly_advice *o
         return status;
     out->bits_per_key = 8 * (double)out->bytes / (double)needs->keys;
     out->keyed = needs->flags & BLY_NEED_SECRET;
-    bly_advice_rates(out, &needs->keys, 1, &out->fpr);
+    bly_advice_expected_fpr(out, &needs->keys, 1, &out->fpr);
     /* A growing filter accepts a weak hash; advice does not. */
     return out->fpr <= needs->fpr * (1 + BLYI_RATE_TOLERANCE) ? BLY_OK : BLY_EWEAKHASH;
 }
 
-void bly_advice_rates(const bly_advice *advice, const uint64_t *keys, size_t n, double *rates) {
+void bly_advice_expected_fpr(const bly_advice *advice, const uint64_t *keys, size_t n,
+                             double *rates) {
     if (by_levels(advice->kind)) {
         rates_by_levels(advice, keys, n, rates);
         return;

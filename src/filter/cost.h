@@ -2,7 +2,7 @@
 #ifndef BLYI_FILTER_COST_H
 #define BLYI_FILTER_COST_H
 
-#include <bloomery/advise.h>
+#include <bloomery/filter.h>
 
 /* BLY_EINVAL, BLY_ECOUNT and BLY_ERATE as bly_advise, for what no kind could help with. */
 bly_status blyi_needs_check(const bly_needs *needs);

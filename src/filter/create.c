@@ -1,13 +1,10 @@
 /* Creation: from a bly_spec to the shape of a filter. */
+#include "base/struct_size.h"
 #include "filter/filter.h"
 #include "filter/kind.h"
 #include "filter/rate.h"
 
 #include <math.h>
-
-bly_spec bly_spec_for(bly_kind kind, uint64_t capacity, double fpr) {
-    return (bly_spec){.geometry = {.kind = kind}, .capacity = capacity, .fpr = fpr};
-}
 
 /* The bits of the hash that a plan counts on: a hash that the caller declares good enough is
  * treated as if it had no collisions, and the default one is widened to 128 bits where it must be.
@@ -71,19 +68,20 @@ static bly_status check_filter_spec(const bly_spec *spec) {
     if (spec->geometry.size == 0 && (spec->geometry.hashes != 0 || spec->geometry.detail != 0))
         return BLY_EINVAL;
     uint32_t fields = blyi_kind_of(spec->geometry.kind)->spec_fields;
-    if ((spec->first_share != 0 || spec->growth != 0) && !(fields & BLYI_SPEC_LEVELS))
+    if ((spec->scalable.first_share != 0 || spec->scalable.growth != 0) &&
+        !(fields & BLYI_SPEC_LEVELS))
         return BLY_EINVAL;
-    if (spec->horizon != 0 && !(fields & BLYI_SPEC_HORIZON))
+    if (spec->cuckoo.horizon != 0 && !(fields & BLYI_SPEC_HORIZON))
         return BLY_EINVAL;
-    if ((spec->generations != 0 || spec->span != 0) && !(fields & BLYI_SPEC_WINDOW))
+    if ((spec->window.generations != 0 || spec->window.span != 0) && !(fields & BLYI_SPEC_WINDOW))
         return BLY_EINVAL;
-    if (spec->counter_bits != 0 && !(fields & BLYI_SPEC_COUNTERS))
+    if (spec->counting.counter_bits != 0 && !(fields & BLYI_SPEC_COUNTERS))
         return BLY_EINVAL;
     /* The width may be given in either field, but not two different ones. */
-    if (spec->counter_bits != 0 && spec->geometry.size != 0 &&
-        spec->counter_bits != spec->geometry.detail)
+    if (spec->counting.counter_bits != 0 && spec->geometry.size != 0 &&
+        spec->counting.counter_bits != spec->geometry.detail)
         return BLY_EINVAL;
-    bool overlay = spec->changes != 0 || spec->marker != BLY_KIND_NONE;
+    bool overlay = spec->overlay.changes != 0 || spec->overlay.marker != BLY_KIND_NONE;
     if (overlay && !(fields & BLYI_SPEC_OVERLAY))
         return BLY_EINVAL;
     return blyi_hasher_is_empty(&spec->hasher) ? BLY_EHASHER : BLY_OK;
@@ -92,16 +90,16 @@ static bly_status check_filter_spec(const bly_spec *spec) {
 /* Plans the geometry that the spec asks for. */
 static bly_status plan_geometry(const bly_spec *spec, unsigned hash_bits, blyi_shape *shape) {
     const bly_geometry *g = &spec->geometry;
-    if (spec->counter_bits == 0)
+    if (spec->counting.counter_bits == 0)
         return bly_plan(g->kind, shape->capacity, shape->fpr, g->options, hash_bits,
                         &shape->geometry);
     if (g->options != 0)
         return BLY_EINVAL;
-    return blyi_planner_of(g->kind)->plan_counters(g->kind, shape->capacity, shape->fpr,
-                                                   spec->counter_bits, hash_bits, &shape->geometry);
+    return blyi_planner_of(g->kind)->plan_counters(
+        shape->capacity, shape->fpr, spec->counting.counter_bits, hash_bits, &shape->geometry);
 }
 
-bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {
+static bly_status create_filter(const bly_spec *spec, bly_filter **out) {
     blyi_shape shape = {
         .hasher = spec->hasher,
         .capacity = spec->capacity,
@@ -109,7 +107,6 @@ bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {
         .sharing = spec->sharing,
     };
     bool exact = spec->geometry.size != 0;
-    *out = NULL;
     bly_status status = check_filter_spec(spec);
     if (status)
         return status;
@@ -130,4 +127,17 @@ bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {
     if (!exact)
         status = plan_geometry(spec, bits, &shape);
     return status ? status : blyi_filter_make(&shape, spec->allocator, NULL, out);
+}
+
+bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {
+    bly_spec own;
+    *out = NULL;
+    if (!blyi_read_struct(&own, sizeof own, sizeof own, spec))
+        return BLY_EINVAL;
+    return create_filter(&own, out);
+}
+
+bly_status bly_filter_new(uint64_t capacity, double fpr, bly_filter **out) {
+    const bly_spec spec = bly_spec_for(bly_plan_kind(fpr), capacity, fpr);
+    return bly_filter_create(&spec, out);
 }

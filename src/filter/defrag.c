@@ -9,10 +9,10 @@
 #include "base/memory.h"
 #include "filter/levels.h"
 
-#include <bloomery/pieces.h>
+#include <bloomery/host/defrag.h>
 
 typedef struct traversal {
-    bly_mover move;
+    bly_defrag_move move;
     void *ctx;
     size_t at;         /* the number of the next allocation */
     size_t from, upto; /* those to be offered */
@@ -62,14 +62,14 @@ static void offer_parts(traversal *w, bly_filter *f) {
                              &f->stripes_allocation);
 }
 
-size_t bly_filter_move(bly_filter *f, size_t from, size_t most, bly_mover move, void *ctx) {
+size_t bly_filter_defrag(bly_filter *f, size_t from, size_t most, bly_defrag_move move, void *ctx) {
     size_t upto = most < SIZE_MAX - from ? from + most : SIZE_MAX;
     traversal w = {.move = move, .ctx = ctx, .from = from, .upto = upto};
     offer_parts(&w, f);
     return upto < w.at ? upto : 0;
 }
 
-bly_filter *bly_filter_move_handle(bly_filter *f, bly_mover move, void *ctx) {
+bly_filter *bly_filter_defrag_handle(bly_filter *f, bly_defrag_move move, void *ctx) {
     bly_filter *moved = move(ctx, f, sizeof *f);
     return moved ? moved : f;
 }

@@ -195,7 +195,7 @@ static void set_hasher(bly_filter *f, const bly_hasher *hasher) {
         set_hasher(f->levels->at[i], hasher);
 }
 
-bly_status bly_filter_give_key(bly_filter *f, const bly_hasher *hasher) {
+bly_status bly_filter_set_hasher(bly_filter *f, const bly_hasher *hasher) {
     if (!f->keyless)
         return BLY_OK;
     if (blyi_hasher_is_empty(hasher) || hasher->id != f->hasher.id ||
@@ -262,7 +262,7 @@ static size_t add_many_concurrent(bly_filter *f, const bly_hash *h, size_t n, ui
 }
 
 bly_status blyi_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                  bly_tally *sum) {
+                                  bly_batch_result *sum) {
     if (f->ops->try_add_many)
         return f->ops->try_add_many(f, h, n, added, sum);
     if (!(f->ops->capabilities & BLY_CAN_ADD))
@@ -274,7 +274,7 @@ bly_status blyi_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, ui
     } else
         fresh = add_many_concurrent(f, h, n, added);
     sum->done += n;
-    sum->fresh += fresh;
+    sum->changed += fresh;
     return BLY_OK;
 }
 
@@ -294,11 +294,11 @@ static inline bool contains_one(const bly_filter *f, bly_hash h) {
 static inline bly_status add_one(bly_filter *f, bly_hash h, bool *added) {
     bool is_new;
     if (!f->add_block || f->sharing == BLY_SHARED_ONCE) {
-        bly_tally sum = {0, 0};
+        bly_batch_result sum = {0, 0};
         bly_status status = blyi_filter_add_hashes(f, &h, 1, NULL, &sum);
         if (status)
             return status;
-        is_new = sum.fresh != 0;
+        is_new = sum.changed != 0;
     } else {
         blyi_block_probe probe = block_probe_in(f, h);
         is_new = f->add_block(f->body + probe.at, probe.bits, f->geometry.hashes);
@@ -355,7 +355,7 @@ bly_status bly_filter_remove(bly_filter *f, const void *key, size_t len, bool *r
 
 /* Removing depends on what was removed before, so only hashing and prefetching run ahead. */
 static bly_status remove_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *removed,
-                              bly_tally *sum) {
+                              bly_batch_result *sum) {
     bly_hash h[BLYI_BATCH_GROUP];
     bly_status status = BLY_OK;
     for (size_t done = 0; status == BLY_OK && done < n; done += BLYI_BATCH_GROUP) {
@@ -368,7 +368,7 @@ static bly_status remove_many(bly_filter *f, const bly_bytes *keys, size_t n, ui
             if (status)
                 break;
             sum->done++;
-            sum->fresh += was_there;
+            sum->changed += was_there;
             if (removed)
                 removed[done + i] = was_there;
         }
@@ -377,8 +377,8 @@ static bly_status remove_many(bly_filter *f, const bly_bytes *keys, size_t n, ui
 }
 
 bly_status bly_filter_remove_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *removed,
-                                  bly_tally *tally) {
-    bly_tally sum = {0, 0};
+                                  bly_batch_result *tally) {
+    bly_batch_result sum = {0, 0};
     bly_status status = f->keyless ? BLY_EKEY : BLY_EUNSUPPORTED;
     if (!f->keyless && f->ops->remove_one)
         status = remove_many(f, keys, n, removed, &sum);
@@ -407,8 +407,8 @@ bool bly_filter_contains(const bly_filter *f, const void *key, size_t len) {
 }
 
 bly_status bly_filter_add_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *added,
-                               bly_tally *tally) {
-    bly_tally sum = {0, 0};
+                               bly_batch_result *tally) {
+    bly_batch_result sum = {0, 0};
     bly_status status = f->keyless ? BLY_EKEY : blyi_batch_keys(f, f, keys, n, added, &sum);
     if (tally)
         *tally = sum;
@@ -417,19 +417,19 @@ bly_status bly_filter_add_many(bly_filter *f, const bly_bytes *keys, size_t n, u
 
 size_t bly_filter_contains_many(const bly_filter *f, const bly_bytes *keys, size_t n,
                                 uint8_t *found) {
-    bly_tally sum = {0, 0};
+    bly_batch_result sum = {0, 0};
     if (f->keyless) {
         if (found)
             memset(found, 1, n);
         return n;
     }
     (void)blyi_batch_keys(f, NULL, keys, n, found, &sum); /* only adds can fail */
-    return sum.fresh;
+    return sum.changed;
 }
 
 bly_status bly_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                 bly_tally *tally) {
-    bly_tally sum = {0, 0};
+                                 bly_batch_result *tally) {
+    bly_batch_result sum = {0, 0};
     bly_status status = blyi_batch_hashes(f, f, h, n, added, &sum);
     if (tally)
         *tally = sum;
@@ -438,9 +438,9 @@ bly_status bly_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, uin
 
 size_t bly_filter_contains_hashes(const bly_filter *f, const bly_hash *h, size_t n,
                                   uint8_t *found) {
-    bly_tally sum = {0, 0};
+    bly_batch_result sum = {0, 0};
     (void)blyi_batch_hashes(f, NULL, h, n, found, &sum); /* only adds can fail */
-    return sum.fresh;
+    return sum.changed;
 }
 
 void bly_filter_clear(bly_filter *f) {
@@ -525,12 +525,12 @@ bly_status bly_filter_set_key_rule(bly_filter *f, bly_key_rule rule) {
 
 /* ---- levels ---------------------------------------------------------------------------------- */
 
-size_t bly_filter_levels(const bly_filter *f) {
+size_t bly_filter_level_count(const bly_filter *f) {
     return f->levels && f->ops->level_rules->levels_are_public ? f->levels->n : 1;
 }
 
 const bly_filter *bly_filter_level(const bly_filter *f, size_t i) {
-    if (i >= bly_filter_levels(f))
+    if (i >= bly_filter_level_count(f))
         return NULL;
     return f->levels && f->ops->level_rules->levels_are_public ? f->levels->at[i] : f;
 }

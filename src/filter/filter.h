@@ -21,7 +21,7 @@
  *   batch_keys           select_paths in filter.c       batch.c, for the kinds with a block_shift
  *
  * ops->select_kernels and select_paths run when a filter is made. select_paths runs again when it
- * gets its hasher (bly_filter_give_key), and both when its ops table changes
+ * gets its hasher (bly_filter_set_hasher), and both when its ops table changes
  * (blyi_filter_switch_ops).
  */
 #ifndef BLYI_FILTER_FILTER_H
@@ -138,7 +138,7 @@ blyi_shape blyi_filter_shape(const bly_filter *f);
 /* Adds hashes in the filter's sharing mode, and counts. *sum grows by the keys processed and by
  * those that were new, also on failure. */
 bly_status blyi_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                  bly_tally *sum);
+                                  bly_batch_result *sum);
 
 /* Saturating sum of key counts: a file may claim to hold any number of keys. */
 static inline uint64_t blyi_sum(uint64_t a, uint64_t b) {
@@ -164,6 +164,9 @@ size_t blyi_blocks_contain_many(const bly_filter *f, const bly_hash *h, size_t n
 
 /* The count of new keys, stripes included; and its replacement by another number. */
 uint64_t blyi_filter_items(const bly_filter *f);
+
+/* bly_filter_get_info, into a struct of this version. */
+void blyi_filter_info(const bly_filter *f, bly_filter_info *out);
 void blyi_filter_set_items(bly_filter *f, uint64_t items);
 
 /* The body as words, and their number, a multiple of 8. */

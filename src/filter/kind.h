@@ -13,7 +13,6 @@
 #ifndef BLYI_FILTER_KIND_H
 #define BLYI_FILTER_KIND_H
 
-#include <bloomery/advise.h>
 #include <bloomery/filter.h>
 
 typedef struct blyi_shape blyi_shape; /* filter.h */
@@ -58,8 +57,8 @@ typedef struct blyi_planner {
      * own collisions have been subtracted. BLY_ETOOBIG; BLY_ERATE when the kind cannot be that
      * exact. NULL: what a filter takes follows from what is added, and cannot be planned. */
     bly_status (*plan)(uint64_t keys, double fpr, bly_geometry *out);
-    /* bly_counting_plan, for a kind whose counters may have other widths; else NULL. */
-    bly_status (*plan_counters)(bly_kind kind, uint64_t keys, double fpr, uint32_t counter_bits,
+    /* bly_plan_counting, for a kind whose counters may have other widths; else NULL. */
+    bly_status (*plan_counters)(uint64_t keys, double fpr, uint32_t counter_bits,
                                 unsigned hash_bits, bly_geometry *out);
     /* The expected FPR after n > 0 keys, and the most keys that fit whatever the rate, at most
      * BLYI_UNLIMITED_KEYS, which means that any number does. */
@@ -113,7 +112,7 @@ typedef struct blyi_ops {
     size_t (*add_many)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
     /* For a kind whose adds can fail, instead of the one above: as blyi_filter_add_hashes. */
     bly_status (*try_add_many)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                               bly_tally *sum);
+                               bly_batch_result *sum);
     /* As add_many, while other threads add too. */
     size_t (*add_many_shared)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
     /* found[i] (when not NULL) = 1 if h[i] may be present. Returns how many may. */
@@ -142,10 +141,10 @@ typedef struct blyi_ops {
     /* Whether a filter of that shape can have this body, whose checksum is right and whose padding
      * is 0. */
     bool (*body_is_valid)(const blyi_shape *shape, const uint8_t *body);
-    /* Corrects what bly_filter_stats computed as if every bit of the body were a Bloom filter's:
-     * set_bits, fill, expected_fill, estimated_keys, predicted_fpr. current_fpr holds only the
+    /* Corrects what bly_filter_get_info computed as if every bit of the body were a Bloom filter's:
+     * set_bits, fill, expected_fill, estimated_keys, expected_fpr. current_fpr holds only the
      * hash's collisions before. For a kind made of levels: fills in everything. */
-    void (*fill_stats)(const bly_filter *f, bly_stats *out);
+    void (*fill_stats)(const bly_filter *f, bly_filter_info *out);
     /* dst becomes the result, for compatible filters. On failure dst is unchanged. */
     bly_status (*union_with)(bly_filter *dst, const bly_filter *src);
     bly_status (*intersect_with)(bly_filter *dst, const bly_filter *src);
@@ -184,8 +183,8 @@ typedef struct blyi_kind {
     const char *article; /* of its name; NULL: "a" */
     const char *meaning; /* one line without a full stop: how it works */
     const char *reason;  /* what it is good for: bly_advice.reason */
-    /* What bly_stats_format and the command line call the geometry's `hashes`, and the unit that
-     * `size` counts. NULL: "k" and "bits per key", "block". */
+    /* What bly_filter_info_format and the command line call the geometry's `hashes`, and the unit
+     * that `size` counts. NULL: "k" and "bits per key", "block". */
     const char *hashes_name, *size_unit;
     /* Write the size of a geometry, given with its digits grouped, or what follows the size in a
      * description, beginning with its own separator. NULL: "4,096 blocks", ", 8 bits per key". */

@@ -3,8 +3,10 @@
  * This is the one file outside src/kinds/ that names the descriptors. To add a kind, declare its
  * descriptor and give it a row.
  */
+#include "base/struct_size.h"
 #include "filter/kind.h"
 
+#include <bloomery/host/describe.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -117,12 +119,16 @@ bly_status bly_kind_get_info(bly_kind kind, bly_kind_info *out) {
     const blyi_kind *k = blyi_kind_of(kind);
     if (!k)
         return BLY_EKIND;
-    *out = (bly_kind_info){
+    const bly_kind_info info = {
         .name = k->name,
         .article = k->article ? k->article : "a",
         .meaning = k->meaning,
         .hashes = k->hashes_name ? k->hashes_name : "bits per key",
+        .capabilities = k->ops->capabilities,
     };
+    if (!blyi_can_write_struct(out, sizeof info))
+        return BLY_EINVAL;
+    blyi_write_struct(out, &info, sizeof info);
     return BLY_OK;
 }
 

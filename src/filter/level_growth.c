@@ -98,7 +98,8 @@ static bly_status choose_growing_hasher(const bly_spec *spec, bly_hasher *out) {
 static bly_status check_growing_spec(const bly_spec *spec, double share) {
     if (spec->geometry.size != 0)
         return BLY_EGEOMETRY;
-    if (spec->geometry.options != 0 || !(share > 0 && share < 1) || spec->growth > BLYI_MAX_GROWTH)
+    if (spec->geometry.options != 0 || !(share > 0 && share < 1) ||
+        spec->scalable.growth > BLYI_MAX_GROWTH)
         return BLY_EINVAL;
     if (!(spec->fpr >= 0x1p-40 && spec->fpr < 1))
         return BLY_ERATE;
@@ -137,7 +138,7 @@ static bly_status open_next_level(bly_filter *f, uint64_t keys, double fpr, unsi
 }
 
 bly_status blyi_levels_create(const bly_spec *spec, uint32_t growth, bly_filter **out) {
-    double share = spec->first_share != 0 ? spec->first_share : BLYI_FIRST_SHARE;
+    double share = spec->scalable.first_share != 0 ? spec->scalable.first_share : BLYI_FIRST_SHARE;
     blyi_shape shape = {
         .geometry = {.kind = spec->geometry.kind, .detail = blyi_growth_detail(growth)},
         .fpr = spec->fpr,

@@ -77,19 +77,19 @@ bly_status blyi_levels_union(bly_filter *dst, const bly_filter *src) {
     return status;
 }
 
-void blyi_levels_sum_stats(const bly_filter *f, bly_stats *each, bly_stats *out) {
+void blyi_levels_sum_stats(const bly_filter *f, bly_filter_info *each, bly_filter_info *out) {
     double expected_bits = 0;
-    *out = (bly_stats){
+    *out = (bly_filter_info){
         .kind = f->geometry.kind,
         .hashes = f->geometry.hashes,
         .size = f->geometry.size,
         .capacity = f->capacity,
         .count = f->items,
-        .target_fpr = f->fpr,
+        .requested_fpr = f->fpr,
         .approximate = f->approximate,
     };
     for (unsigned i = 0; i < f->levels->n; i++) {
-        bly_filter_stats(f->levels->at[i], &each[i]);
+        blyi_filter_info(f->levels->at[i], &each[i]);
         out->bits += each[i].bits;
         out->set_bits += each[i].set_bits;
         out->bytes += each[i].bytes;
@@ -100,12 +100,12 @@ void blyi_levels_sum_stats(const bly_filter *f, bly_stats *each, bly_stats *out)
     out->expected_fill = expected_bits / (double)out->bits;
 }
 
-void blyi_levels_stats(const bly_filter *f, bly_stats *out) {
-    bly_stats each[BLYI_MAX_LEVELS];
+void blyi_levels_stats(const bly_filter *f, bly_filter_info *out) {
+    bly_filter_info each[BLYI_MAX_LEVELS];
     blyi_levels_sum_stats(f, each, out);
     for (unsigned i = 0; i < f->levels->n; i++) {
         out->estimated_keys += each[i].estimated_keys;
-        out->predicted_fpr = blyi_combined_rate(out->predicted_fpr, each[i].predicted_fpr);
+        out->expected_fpr = blyi_combined_rate(out->expected_fpr, each[i].expected_fpr);
         out->current_fpr = blyi_combined_rate(out->current_fpr, each[i].current_fpr);
     }
 }

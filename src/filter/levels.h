@@ -72,10 +72,10 @@ bly_status blyi_levels_union(bly_filter *dst, const bly_filter *src);
 
 /* The statistics of each level, and those of the whole that are their sums or means: bits, bytes,
  * fill and expected fill, the name of the hash. All other fields are 0. */
-void blyi_levels_sum_stats(const bly_filter *f, bly_stats *each, bly_stats *out);
+void blyi_levels_sum_stats(const bly_filter *f, bly_filter_info *each, bly_filter_info *out);
 
 /* blyi_ops.fill_stats, where any level may have a key. */
-void blyi_levels_stats(const bly_filter *f, bly_stats *out);
+void blyi_levels_stats(const bly_filter *f, bly_filter_info *out);
 
 /* ---- lookups in all levels, any of which may have a key ----------------------------------------
  */

@@ -2,40 +2,40 @@
  * requested before the filter itself is at hand. */
 #include "filter/level_growth.h"
 
-#include <bloomery/ahead.h>
+#include <bloomery/host/prefetch.h>
 
 static bool hasher_is_secret(const bly_hasher *hasher) {
     return hasher->id == BLY_HASH_SIPHASH || hasher->id == BLY_HASH_CUSTOM;
 }
 
-void bly_ahead_of(const bly_filter *f, bly_ahead *out) {
-    size_t levels = bly_filter_levels(f);
-    out->places = 0;
+void bly_prefetch_hint_init(const bly_filter *f, bly_prefetch_hint *out) {
+    size_t levels = bly_filter_level_count(f);
+    out->count = 0;
     if (f->keyless || hasher_is_secret(&f->hasher))
         return;
     out->hasher = f->hasher;
-    out->whole = f->geometry;
-    while (levels > 0 && out->places < BLY_AHEAD_PLACES) {
+    out->geometry = f->geometry;
+    while (levels > 0 && out->count < BLY_PREFETCH_TARGETS) {
         const bly_filter *level = bly_filter_level(f, --levels);
         if (!level->ops->prefetch_reads_no_body)
             return;
-        struct bly_ahead_place *to = &out->place[out->places++];
-        to->row = level->ops;
+        struct bly_prefetch_target *to = &out->targets[out->count++];
+        to->ops = level->ops;
         to->body = level->body;
         to->geometry = level->geometry;
     }
 }
 
 /* A filter with levels that has opened or dropped one has another size. */
-bool bly_ahead_holds(const bly_ahead *a, const bly_filter *f) {
+bool bly_prefetch_hint_valid(const bly_prefetch_hint *a, const bly_filter *f) {
     const bly_filter *newest = f->levels ? blyi_newest_level(f) : f;
-    return a->places && newest->body == a->place[0].body && f->geometry.size == a->whole.size &&
-           f->geometry.kind == a->whole.kind && f->hasher.seed == a->hasher.seed &&
+    return a->count && newest->body == a->targets[0].body && f->geometry.size == a->geometry.size &&
+           f->geometry.kind == a->geometry.kind && f->hasher.seed == a->hasher.seed &&
            f->hasher.id == a->hasher.id && !f->keyless;
 }
 
-static inline void prefetch_place(const struct bly_ahead_place *place, bly_hash h) {
-    const blyi_ops *ops = place->row;
+static inline void prefetch_place(const struct bly_prefetch_target *place, bly_hash h) {
+    const blyi_ops *ops = place->ops;
     const uint8_t *body = place->body;
     if (ops->block_shift) {
         blyi_prefetch_to_read(body +
@@ -48,9 +48,9 @@ static inline void prefetch_place(const struct bly_ahead_place *place, bly_hash 
     ops->prefetch(&there, &h, 1);
 }
 
-bly_hash bly_ahead_fetch(const bly_ahead *a, const void *key, size_t len) {
+bly_hash bly_prefetch_hint_start(const bly_prefetch_hint *a, const void *key, size_t len) {
     bly_hash h = a->hasher.one(&a->hasher, key, len);
-    for (uint32_t i = 0; i < a->places; i++)
-        prefetch_place(&a->place[i], h);
+    for (uint32_t i = 0; i < a->count; i++)
+        prefetch_place(&a->targets[i], h);
     return h;
 }

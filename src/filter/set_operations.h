@@ -10,7 +10,8 @@ bly_overlap blyi_overlap_of(double a, double b, double either, double shared);
 
 /* ---- filters that store copies --------------------------------------------------------------- */
 
-/* bly_stats.expected_fill of a filter that its cells say has `keys` distinct keys, or INFINITY. */
+/* bly_filter_info.expected_fill of a filter that its cells say has `keys` distinct keys, or
+ * INFINITY. */
 double blyi_copies_fill(const bly_filter *f, double keys);
 
 /* How many copies an intersection has, at most `most`, if two filters share `both` keys, and its

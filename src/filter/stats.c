@@ -1,12 +1,14 @@
 /* Statistics of a filter, and their text. */
+#include "base/struct_size.h"
 #include "filter/filter.h"
 #include "filter/rate.h"
 
+#include <bloomery/host/describe.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-void bly_filter_stats(const bly_filter *f, bly_stats *out) {
+void blyi_filter_info(const bly_filter *f, bly_filter_info *out) {
     if (f->levels) {
         f->ops->fill_stats(f, out);
         return;
@@ -18,7 +20,7 @@ void bly_filter_stats(const bly_filter *f, bly_stats *out) {
     double keys = bly_plan_keys(&f->geometry, set);
     double floor = blyi_hash_floor(isfinite(keys) ? keys : (double)count, f->hasher.bits);
     const char *name = bly_hash_name((bly_hash_id)f->hasher.id);
-    *out = (bly_stats){
+    *out = (bly_filter_info){
         .kind = f->geometry.kind,
         .hashes = f->geometry.hashes,
         .size = f->geometry.size,
@@ -30,8 +32,8 @@ void bly_filter_stats(const bly_filter *f, bly_stats *out) {
         .fill = (double)set / (double)bits,
         .expected_fill = bly_plan_fill(&f->geometry, (double)count),
         .estimated_keys = keys,
-        .target_fpr = f->fpr,
-        .predicted_fpr = isfinite(keys) ? fmin(1, blyi_rate(&f->geometry, keys) + floor) : 1,
+        .requested_fpr = f->fpr,
+        .expected_fpr = isfinite(keys) ? fmin(1, blyi_rate(&f->geometry, keys) + floor) : 1,
         .current_fpr = fmin(1, (f->ops->current_fpr ? f->ops->current_fpr(f) : 0) + floor),
         .approximate = f->approximate,
         .hash_name = name ? name : "custom",
@@ -40,13 +42,22 @@ void bly_filter_stats(const bly_filter *f, bly_stats *out) {
         f->ops->fill_stats(f, out);
 }
 
+bly_status bly_filter_get_info(const bly_filter *f, bly_filter_info *out) {
+    bly_filter_info info;
+    if (!blyi_can_write_struct(out, sizeof info))
+        return BLY_EINVAL;
+    blyi_filter_info(f, &info);
+    blyi_write_struct(out, &info, sizeof info);
+    return BLY_OK;
+}
+
 /* What `hashes` counts; "k" where it is a number of cells per key. */
 static const char *hashes_name(const blyi_kind *k) {
     return k && k->hashes_name && !strstr(k->hashes_name, " per key") ? k->hashes_name : "k";
 }
 
 /* The last lines, for the kinds that have more to report; else empty. */
-static void format_remarks(const bly_stats *s, char *out, size_t room) {
+static void format_remarks(const bly_filter_info *s, char *out, size_t room) {
     size_t used = 0;
     out[0] = '\0';
     if (s->stuck)
@@ -58,11 +69,11 @@ static void format_remarks(const bly_stats *s, char *out, size_t room) {
                  s->miss_bound);
 }
 
-size_t bly_stats_format(const bly_stats *s, char *buf, size_t size) {
+size_t bly_filter_info_format(const bly_filter_info *s, char *buf, size_t size) {
     const char *kind = bly_kind_name(s->kind);
     char more[160];
     format_remarks(s, more, sizeof more);
-    bool counts = bly_kind_capabilities(s->kind) & BLY_ONLY_COUNTS;
+    bool counts = bly_kind_capabilities(s->kind) & BLY_CARDINALITY_ONLY;
     int length =
         snprintf(buf, size,
                  "kind            %s, %s = %u, hash %s%s\n"
@@ -70,14 +81,14 @@ size_t bly_stats_format(const bly_stats *s, char *buf, size_t size) {
                  "keys            %llu counted, %.0f estimated\n"
                  "memory          %llu bytes, %.2f bits per key of capacity\n"
                  "bits set        %llu of %llu (%.2f%%; %.2f%% expected)\n"
-                 "%s %.3g asked, %.3g predicted, %.3g now\n%s",
+                 "%s %.3g requested, %.3g expected, %.3g now\n%s",
                  kind ? kind : "unknown", hashes_name(blyi_kind_of(s->kind)), (unsigned)s->hashes,
                  s->hash_name ? s->hash_name : "none", s->approximate ? ", approximate" : "",
-                 (unsigned long long)s->capacity, s->target_fpr, (unsigned long long)s->count,
+                 (unsigned long long)s->capacity, s->requested_fpr, (unsigned long long)s->count,
                  s->estimated_keys, (unsigned long long)s->bytes,
                  s->capacity ? (double)s->bits / (double)s->capacity : 0,
                  (unsigned long long)s->set_bits, (unsigned long long)s->bits, 100 * s->fill,
                  100 * s->expected_fill, counts ? "standard error " : "false positives",
-                 s->target_fpr, s->predicted_fpr, s->current_fpr, more);
+                 s->requested_fpr, s->expected_fpr, s->current_fpr, more);
     return length < 0 ? 0 : (size_t)length;
 }

@@ -320,9 +320,9 @@ static void rb_bloom_prefetch_group(const blyi_rb_bloom_layer *l, const rb_bloom
 }
 
 bly_status bly_rb_bloom_add_many(bly_rb_bloom *f, const bly_bytes *keys, size_t n, uint8_t *added,
-                                 bly_tally *tally) {
-    bly_tally none, *t = tally ? tally : &none;
-    *t = (bly_tally){0, 0};
+                                 bly_batch_result *tally) {
+    bly_batch_result none, *t = tally ? tally : &none;
+    *t = (bly_batch_result){0, 0};
     while (t->done < n) {
         rb_bloom_hash h[RB_BLOOM_GROUP];
         size_t some = rb_bloom_hash_group(f, keys + t->done, n - t->done, h);
@@ -335,7 +335,7 @@ bly_status bly_rb_bloom_add_many(bly_rb_bloom *f, const bly_bytes *keys, size_t 
                 return status;
             if (added)
                 added[t->done] = fresh;
-            t->fresh += fresh;
+            t->changed += fresh;
             t->done++;
         }
     }
@@ -412,7 +412,7 @@ void bly_rb_bloom_limit_growth(bly_rb_bloom *f, uint64_t max_bytes) {
 
 /* ---- information and raw bytes --------------------------------------------------------------- */
 
-bly_rb_bloom_info bly_rb_bloom_look(const bly_rb_bloom *f) {
+bly_rb_bloom_info bly_rb_bloom_get_info(const bly_rb_bloom *f) {
     bly_rb_bloom_info info = {.items = f->items,
                               .links = f->layers.n,
                               .growth = f->growth,
@@ -445,11 +445,12 @@ bly_status bly_rb_bloom_write(bly_rb_bloom *f, uint64_t offset, const void *data
     return blyi_rb_layers_write(&f->layers, offset, data, size);
 }
 
-size_t bly_rb_bloom_move(bly_rb_bloom *f, size_t from, size_t most, bly_mover move, void *ctx) {
+size_t bly_rb_bloom_defrag(bly_rb_bloom *f, size_t from, size_t most, bly_defrag_move move,
+                           void *ctx) {
     return blyi_rb_layers_move(&f->layers, from, most, move, ctx);
 }
 
-bly_rb_bloom *bly_rb_bloom_move_handle(bly_rb_bloom *f, bly_mover move, void *ctx) {
+bly_rb_bloom *bly_rb_bloom_defrag_handle(bly_rb_bloom *f, bly_defrag_move move, void *ctx) {
     bly_rb_bloom *moved = move(ctx, f, sizeof *f);
     return moved ? moved : f;
 }

@@ -372,10 +372,11 @@ static size_t rb_cuckoo_key_group(const bly_rb_cuckoo *f, const bly_bytes *keys,
 }
 
 bly_status bly_rb_cuckoo_add_many(bly_rb_cuckoo *f, const bly_bytes *keys, size_t n,
-                                  const bly_rb_cuckoo_how *how, uint8_t *added, bly_tally *tally) {
+                                  const bly_rb_cuckoo_how *how, uint8_t *added,
+                                  bly_batch_result *tally) {
     bly_rb_cuckoo_how m = rb_cuckoo_defaults(how);
-    bly_tally none, *sum = tally ? tally : &none;
-    *sum = (bly_tally){0, 0};
+    bly_batch_result none, *sum = tally ? tally : &none;
+    *sum = (bly_batch_result){0, 0};
     while (sum->done < n) {
         rb_cuckoo_key t[RB_CUCKOO_GROUP];
         size_t some = rb_cuckoo_key_group(f, keys + sum->done, n - sum->done, t);
@@ -386,7 +387,7 @@ bly_status bly_rb_cuckoo_add_many(bly_rb_cuckoo *f, const bly_bytes *keys, size_
                 return status;
             if (added)
                 added[sum->done] = fresh;
-            sum->fresh += fresh;
+            sum->changed += fresh;
             sum->done++;
         }
     }
@@ -415,7 +416,7 @@ void bly_rb_cuckoo_limit_growth(bly_rb_cuckoo *f, uint64_t max_bytes) {
 
 /* ---- information and raw bytes --------------------------------------------------------------- */
 
-bly_rb_cuckoo_info bly_rb_cuckoo_look(const bly_rb_cuckoo *f) {
+bly_rb_cuckoo_info bly_rb_cuckoo_get_info(const bly_rb_cuckoo *f) {
     return (bly_rb_cuckoo_info){.items = f->items,
                                 .deletes = f->deletes,
                                 .buckets = f->buckets,
@@ -441,11 +442,12 @@ bly_status bly_rb_cuckoo_write(bly_rb_cuckoo *f, uint64_t offset, const void *da
     return blyi_rb_layers_write(&f->layers, offset, data, size);
 }
 
-size_t bly_rb_cuckoo_move(bly_rb_cuckoo *f, size_t from, size_t most, bly_mover move, void *ctx) {
+size_t bly_rb_cuckoo_defrag(bly_rb_cuckoo *f, size_t from, size_t most, bly_defrag_move move,
+                            void *ctx) {
     return blyi_rb_layers_move(&f->layers, from, most, move, ctx);
 }
 
-bly_rb_cuckoo *bly_rb_cuckoo_move_handle(bly_rb_cuckoo *f, bly_mover move, void *ctx) {
+bly_rb_cuckoo *bly_rb_cuckoo_defrag_handle(bly_rb_cuckoo *f, bly_defrag_move move, void *ctx) {
     bly_rb_cuckoo *moved = move(ctx, f, sizeof *f);
     return moved ? moved : f;
 }

@@ -129,7 +129,8 @@ bly_status blyi_rb_layers_write(blyi_rb_layers *c, uint64_t offset, const void *
 }
 
 /* Block 0 is the table, block i + 1 array i. */
-size_t blyi_rb_layers_move(blyi_rb_layers *c, size_t from, size_t max, bly_mover move, void *ctx) {
+size_t blyi_rb_layers_move(blyi_rb_layers *c, size_t from, size_t max, bly_defrag_move move,
+                           void *ctx) {
     size_t at = from;
     for (; max > 0 && at <= c->n; at++, max--) {
         if (at == 0) {

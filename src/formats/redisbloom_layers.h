@@ -6,7 +6,7 @@
 #ifndef BLYI_FORMATS_REDISBLOOM_LAYERS_H
 #define BLYI_FORMATS_REDISBLOOM_LAYERS_H
 
-#include <bloomery/redisbloom.h>
+#include <bloomery/host/redisbloom.h>
 
 /* The maximum size of an array. The sizes of BLY_RB_MAX_PARTS arrays can be added up in 64 bits. */
 #define BLYI_RB_MAX_BYTES ((uint64_t)1 << 45)
@@ -58,6 +58,7 @@ uint64_t blyi_rb_layers_memory_after(const blyi_rb_layers *c, uint64_t bytes);
 /* As the functions of these names in redisbloom.h. */
 bly_bytes blyi_rb_layers_read(const blyi_rb_layers *c, uint64_t offset, size_t max);
 bly_status blyi_rb_layers_write(blyi_rb_layers *c, uint64_t offset, const void *data, size_t size);
-size_t blyi_rb_layers_move(blyi_rb_layers *c, size_t from, size_t max, bly_mover move, void *ctx);
+size_t blyi_rb_layers_move(blyi_rb_layers *c, size_t from, size_t max, bly_defrag_move move,
+                           void *ctx);
 
 #endif

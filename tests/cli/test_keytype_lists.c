@@ -79,7 +79,7 @@ static void the_longest_rows_of_tries_fit(void **state) {
 
 static bly_filter *filter_for(uint64_t keys) {
     bly_filter *f;
-    assert_ok(bly_blocked_create(keys, 0.01, &f));
+    assert_ok(bly_filter_new(keys, 0.01, &f));
     return f;
 }
 
@@ -155,10 +155,10 @@ static bool ask_far(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) 
 
 static bool rate_far(void *ctx, double *rate) {
     far_list *list = ctx;
-    bly_stats stats;
+    bly_filter_info stats = {.struct_size = sizeof stats};
     if (list->calls++ == list->answered)
         return false;
-    bly_filter_stats(list->filter, &stats);
+    bly_filter_get_info(list->filter, &stats);
     *rate = stats.current_fpr;
     return true;
 }
@@ -269,13 +269,13 @@ static void marks_are_believed_far_from_full(void **state) {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         keytype_levels levels = {{0}};
         bly_filter *f = filter_for(100);
-        bly_stats stats = {0};
+        bly_filter_info stats = {.struct_size = sizeof stats};
         assert_ok(keytype_mark(f, KEYTYPE_URL, &levels));
         for (uint64_t key = 0; stats.current_fpr < cases[i].rate; key++) {
             assert_int_equal(keytype_recognise(f, &levels),
                              stats.current_fpr < 0.2476 ? KEYTYPE_URL : KEYTYPE_NONE);
             assert_ok(bly_filter_add(f, &key, sizeof key, NULL));
-            bly_filter_stats(f, &stats);
+            bly_filter_get_info(f, &stats);
         }
         assert_int_equal(keytype_recognise(f, &levels), cases[i].type);
         bly_filter_destroy(f);

@@ -3,6 +3,8 @@
 
 #include "kinds.h"
 
+#include <bloomery/host/describe.h>
+
 /* A list of all kinds fits its room, down to the last name. */
 static void test_lists(void **state) {
     char list[KINDS_LIST];
@@ -64,7 +66,7 @@ static void test_counters(void **state) {
     for (uint32_t bits = 2; bits <= 16; bits *= 2) {
         bly_geometry g;
         char shape[KINDS_SHAPE], wanted[32];
-        assert_ok(bly_counting_plan(BLY_COUNTING, 12345, 0.01, bits, 64, &g));
+        assert_ok(bly_plan_counting(12345, 0.01, bits, 64, &g));
         assert_int_equal(bly_geometry_counters(&g) * bits, bly_plan_bits(&g));
         (void)snprintf(wanted, sizeof wanted, "counters of %u bits", bits);
         assert_non_null(strstr(kinds_shape(&g, shape), wanted));

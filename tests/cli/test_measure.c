@@ -35,12 +35,12 @@ static void test_chance(void **state) {
     (void)state;
     bly_spec spec = bly_spec_for(BLY_SBBF, 1000, 0.01);
     bly_filter *f;
-    bly_stats stats;
+    bly_filter_info stats = {.struct_size = sizeof stats};
     measurement m;
     assert_ok(bly_filter_create(&spec, &f));
     for (uint64_t i = 0; i < 1000; i++)
         assert_ok(bly_filter_add(f, &i, sizeof i, NULL));
-    bly_filter_stats(f, &stats);
+    bly_filter_get_info(f, &stats);
     for (int i = 0; i < 100 / BLYT_SLOW; i++) {
         assert_true(measure(f, 100000, 1, &m));
         assert_int_equal(m.asked, 100000);

@@ -4,6 +4,7 @@
 #include "interrupt.h"
 #include "output.h"
 
+#include <bloomery/host/files.h>
 #include <errno.h>
 
 /* ---- a temporary file that cannot be removed ------------------------------------------------- */

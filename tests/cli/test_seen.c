@@ -110,9 +110,9 @@ static void test_estimate(void **state) {
 
 static unsigned passes; /* over all bits of a filter */
 
-void __real_bly_filter_stats(const bly_filter *f, bly_stats *out);
-void __wrap_bly_filter_stats(const bly_filter *f, bly_stats *out);
-void __wrap_bly_filter_stats(const bly_filter *f, bly_stats *out) {
+void __real_bly_filter_stats(const bly_filter *f, bly_filter_info *out);
+void __wrap_bly_filter_stats(const bly_filter *f, bly_filter_info *out);
+void __wrap_bly_filter_stats(const bly_filter *f, bly_filter_info *out) {
     passes++;
     __real_bly_filter_stats(f, out);
 }

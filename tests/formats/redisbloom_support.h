@@ -5,6 +5,7 @@
 
 #include "support.h"
 
+#include <bloomery/host/redisbloom.h>
 #include <dirent.h>
 #include <inttypes.h>
 
@@ -59,22 +60,24 @@ static inline size_t any_contains_many(any f, const bly_bytes *keys, size_t n, u
 }
 
 static inline bly_status any_add_many(any f, const bly_bytes *keys, size_t n, uint8_t *added,
-                                      bly_tally *tally) {
+                                      bly_batch_result *tally) {
     return f.bloom ? bly_rb_bloom_add_many(f.bloom, keys, n, added, tally)
                    : bly_rb_cuckoo_add_many(f.cuckoo, keys, n, NULL, added, tally);
 }
 
 static inline uint64_t any_memory(any f) {
-    return f.bloom ? bly_rb_bloom_look(f.bloom).memory : bly_rb_cuckoo_look(f.cuckoo).memory;
+    return f.bloom ? bly_rb_bloom_get_info(f.bloom).memory
+                   : bly_rb_cuckoo_get_info(f.cuckoo).memory;
 }
 
 static inline uint64_t any_data_bytes(any f) {
-    return f.bloom ? bly_rb_bloom_look(f.bloom).data_bytes
-                   : bly_rb_cuckoo_look(f.cuckoo).data_bytes;
+    return f.bloom ? bly_rb_bloom_get_info(f.bloom).data_bytes
+                   : bly_rb_cuckoo_get_info(f.cuckoo).data_bytes;
 }
 
 static inline uint64_t any_parts(any f) {
-    return f.bloom ? bly_rb_bloom_look(f.bloom).links : bly_rb_cuckoo_look(f.cuckoo).filters;
+    return f.bloom ? bly_rb_bloom_get_info(f.bloom).links
+                   : bly_rb_cuckoo_get_info(f.cuckoo).filters;
 }
 
 static inline bly_bytes any_part(any f, uint64_t i) {
@@ -91,16 +94,16 @@ static inline bly_status any_write(any f, uint64_t offset, const void *data, siz
                    : bly_rb_cuckoo_write(f.cuckoo, offset, data, size);
 }
 
-static inline size_t any_move(any f, size_t from, size_t most, bly_mover move, void *ctx) {
-    return f.bloom ? bly_rb_bloom_move(f.bloom, from, most, move, ctx)
-                   : bly_rb_cuckoo_move(f.cuckoo, from, most, move, ctx);
+static inline size_t any_move(any f, size_t from, size_t most, bly_defrag_move move, void *ctx) {
+    return f.bloom ? bly_rb_bloom_defrag(f.bloom, from, most, move, ctx)
+                   : bly_rb_cuckoo_defrag(f.cuckoo, from, most, move, ctx);
 }
 
-static inline any any_move_handle(any f, bly_mover move, void *ctx) {
+static inline any any_move_handle(any f, bly_defrag_move move, void *ctx) {
     if (f.bloom)
-        f.bloom = bly_rb_bloom_move_handle(f.bloom, move, ctx);
+        f.bloom = bly_rb_bloom_defrag_handle(f.bloom, move, ctx);
     else
-        f.cuckoo = bly_rb_cuckoo_move_handle(f.cuckoo, move, ctx);
+        f.cuckoo = bly_rb_cuckoo_defrag_handle(f.cuckoo, move, ctx);
     return f;
 }
 

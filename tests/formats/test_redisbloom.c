@@ -7,6 +7,8 @@
 #include "formats/redisbloom_bloom.h"
 #include "hash/hash_murmur.h"
 
+#include <bloomery/host/redisbloom.h>
+
 /* ---- the files ------------------------------------------------------------------------------- */
 
 static void assert_bytes(any f, const blyt_buffer *header, const blyt_buffer *data) {
@@ -183,13 +185,13 @@ static void test_information(void **state) {
     (void)state;
     any f = any_bloom(0.01, 100, 2);
     char key[BLYT_KEY_MAX];
-    bly_rb_bloom_info i = bly_rb_bloom_look(f.bloom);
+    bly_rb_bloom_info i = bly_rb_bloom_get_info(f.bloom);
     assert_int_equal(i.size, 32 + 64 + 144);
     assert_int_equal(i.capacity, 100);
     assert_int_equal(i.options, 5);
     for (uint64_t k = 0; k < 500; k++)
         assert_ok(any_add(f, key, blyt_key(KEYS_URL, k, key), NULL));
-    i = bly_rb_bloom_look(f.bloom);
+    i = bly_rb_bloom_get_info(f.bloom);
     assert_int_equal(i.links, 3);
     assert_int_equal(i.capacity, 700);
     assert_int_equal(i.growth, 2);
@@ -198,7 +200,7 @@ static void test_information(void **state) {
     any_destroy(f);
 
     f = any_cuckoo(1000, 3, 20, 3);
-    bly_rb_cuckoo_info c = bly_rb_cuckoo_look(f.cuckoo);
+    bly_rb_cuckoo_info c = bly_rb_cuckoo_get_info(f.cuckoo);
     assert_int_equal(c.buckets, 512);
     assert_int_equal(c.expansion, 4);
     assert_int_equal(c.size, 40 + 16 + 1536);
@@ -264,7 +266,7 @@ static void test_batches(void **state) {
     for (size_t m = 0; m < COUNT_OF(makers); m++) {
         any one = makers[m][0], many = makers[m][1];
         size_t fresh = 0, there = 0;
-        bly_tally tally;
+        bly_batch_result tally;
         assert_ok(any_add_many(many, l.keys, half, said, &tally));
         for (size_t i = 0; i < half; i++) {
             bool added;
@@ -273,7 +275,7 @@ static void test_batches(void **state) {
             fresh += added;
         }
         assert_int_equal(tally.done, half);
-        assert_int_equal(tally.fresh, fresh);
+        assert_int_equal(tally.changed, fresh);
         assert_true(any_equal(one, many));
         size_t found = any_contains_many(many, l.keys, n, said);
         for (size_t i = 0; i < n; i++) {
@@ -294,14 +296,14 @@ static void test_batches(void **state) {
 static void test_full(void **state) {
     (void)state;
     any f = {NULL, NULL}, before;
-    bly_tally tally;
+    bly_batch_result tally;
     bool added;
     uint8_t said[200];
     blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, 200);
     assert_ok(bly_rb_bloom_create(&(bly_rb_bloom_spec){0.001, 100, 0, true}, NULL, &f.bloom));
     assert_int_equal(any_add_many(f, l.keys, l.n, said, &tally), BLY_EFULL);
     assert_true(tally.done >= 100 && tally.done < 110);
-    assert_int_equal(tally.fresh, 100);
+    assert_int_equal(tally.changed, 100);
     assert_ok(any_clone(f, NULL, &before));
     assert_int_equal(any_add(f, l.keys[150].data, l.keys[150].size, &added), BLY_EFULL);
     assert_ok(any_add(f, l.keys[5].data, l.keys[5].size, &added));
@@ -325,8 +327,8 @@ static void test_full(void **state) {
             any_destroy(before);
         }
         assert_true(refused > 20);
-        assert_int_equal(bly_rb_cuckoo_look(f.cuckoo).filters, 1 + expansion);
-        assert_int_equal(bly_rb_cuckoo_look(f.cuckoo).items, l.n - refused);
+        assert_int_equal(bly_rb_cuckoo_get_info(f.cuckoo).filters, 1 + expansion);
+        assert_int_equal(bly_rb_cuckoo_get_info(f.cuckoo).items, l.n - refused);
         any_destroy(f);
     }
     blyt_list_free(&l);
@@ -388,7 +390,7 @@ static void test_programs(void **state) {
             assert_true(bly_rb_cuckoo_copies(f.cuckoo, key, len) >= copies[k]);
             assert_true(copies[k] == 0 || any_contains(f, key, len));
         }
-        assert_int_equal(bly_rb_cuckoo_look(f.cuckoo).items, total);
+        assert_int_equal(bly_rb_cuckoo_get_info(f.cuckoo).items, total);
         for (size_t k = 0; k < KEYS; k++)
             for (; copies[k] > 0; copies[k]--)
                 assert_true(bly_rb_cuckoo_remove(f.cuckoo, key, blyt_key(KEYS_URL, k, key)));
@@ -424,11 +426,11 @@ static void test_compaction(void **state) {
     bly_rb_cuckoo_info i;
     for (uint64_t k = 0; k < 3000; k++)
         assert_ok(any_add(f, key, blyt_key(KEYS_RANDOM, k, key), NULL));
-    uint64_t filters = bly_rb_cuckoo_look(f.cuckoo).filters, missing = 0;
+    uint64_t filters = bly_rb_cuckoo_get_info(f.cuckoo).filters, missing = 0;
     assert_true(filters >= 4);
     for (uint64_t k = 2999; k >= 100; k--)
         bly_rb_cuckoo_remove(f.cuckoo, key, blyt_key(KEYS_RANDOM, k, key));
-    i = bly_rb_cuckoo_look(f.cuckoo);
+    i = bly_rb_cuckoo_get_info(f.cuckoo);
     assert_true(i.filters < filters);
     assert_true(i.items >= 100 && i.items < 110);
     assert_true(i.deletes <= i.items / 10 || i.filters == 1);
@@ -444,7 +446,7 @@ static void test_compaction(void **state) {
     assert_ok(any_add_many(f, l.keys, l.n, NULL, NULL));
     bly_rb_cuckoo_compact(f.cuckoo);
     assert_int_equal(any_contains_many(f, l.keys, l.n, NULL), l.n);
-    assert_int_equal(bly_rb_cuckoo_look(f.cuckoo).items, l.n);
+    assert_int_equal(bly_rb_cuckoo_get_info(f.cuckoo).items, l.n);
     any_destroy(f);
     blyt_list_free(&l);
 }

@@ -4,6 +4,8 @@
  * blocks are moved. */
 #include "formats/redisbloom_support.h"
 
+#include <bloomery/host/redisbloom.h>
+
 enum { LIMIT = 1 << 20 };
 
 /* ---- hostile bytes --------------------------------------------------------------------------- */
@@ -35,8 +37,8 @@ static void assert_works(any f, purse *p) {
     for (uint64_t k = 0; k < 20; k++) {
         size_t len = blyt_key(KEYS_URL, k, key);
         p->total = 0;
-        bool huge = f.bloom && bly_rb_bloom_look(f.bloom).growth > 1000;
-        huge |= f.cuckoo && bly_rb_cuckoo_look(f.cuckoo).expansion > 64;
+        bool huge = f.bloom && bly_rb_bloom_get_info(f.bloom).growth > 1000;
+        huge |= f.cuckoo && bly_rb_cuckoo_get_info(f.cuckoo).expansion > 64;
         bly_status status = huge ? BLY_EFULL : any_add(f, key, len, NULL);
         assert_true(status == BLY_OK || status == BLY_EFULL || status == BLY_ETOOBIG);
         assert_true(status != BLY_OK || any_contains(f, key, len));
@@ -279,7 +281,7 @@ static void test_miscounts(void **state) {
     assert_ok(any_write(f, 0, g.data.data, g.data.size));
     for (unsigned i = 1; i < 21; i++)
         assert_true(bly_rb_cuckoo_remove(f.cuckoo, key, golden_key(&g, i, key, sizeof key)));
-    assert_int_equal(bly_rb_cuckoo_look(f.cuckoo).items, 0);
+    assert_int_equal(bly_rb_cuckoo_get_info(f.cuckoo).items, 0);
     any_destroy(f);
     golden_free(&g);
 }
@@ -301,7 +303,7 @@ static void test_enormous(void **state) {
     for (unsigned b = 0; b < 8; b++) /* as many items */
         h.data[b] = h.data[36 + b] = (uint8_t)(capacity >> 8 * b);
     assert_ok(any_parse(true, h.data, h.size, UINT64_MAX, NULL, &f));
-    assert_int_equal(bly_rb_bloom_look(f.bloom).items, capacity);
+    assert_int_equal(bly_rb_bloom_get_info(f.bloom).items, capacity);
     assert_int_equal(any_add(f, "a", 1, NULL), BLY_ETOOBIG);
     assert_int_equal(any_parts(f), 1);
     any_destroy(f);

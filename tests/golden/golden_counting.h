@@ -92,7 +92,7 @@ static bly_filter *make_counted(const counted *s) {
         spec.capacity = 0;
         spec.fpr = 0;
     } else {
-        spec.counter_bits = s->geometry.detail;
+        spec.counting.counter_bits = s->geometry.detail;
     }
     must(bly_filter_create(&spec, &f) == BLY_OK, s->name);
     add_rounds(f, s);
@@ -107,9 +107,9 @@ static bly_filter *make_counted_named(const char *name) {
 }
 
 static void remove_keys(bly_filter *f, int first, int count) {
-    bly_tally tally;
+    bly_batch_result tally;
     must(bly_filter_remove_many(f, key_list(first, count), (size_t)count, NULL, &tally) == BLY_OK &&
-             tally.fresh == (size_t)count,
+             tally.changed == (size_t)count,
          "remove");
 }
 
@@ -183,7 +183,7 @@ static bly_filter *make_overlay(bly_hash_id hash, bly_kind marker) {
     bly_spec spec = bly_spec_for(BLY_OVERLAY, 60, 0.01);
     bly_filter *f;
     spec.hasher = hasher_of(&like);
-    spec.marker = marker;
+    spec.overlay.marker = marker;
     must(bly_filter_create(&spec, &f) == BLY_OK, "overlay");
     add_keys(f, 0, 60);
     return f;
@@ -191,9 +191,9 @@ static bly_filter *make_overlay(bly_hash_id hash, bly_kind marker) {
 
 /* Over a filter that was lent, of keys 0 to 399. */
 static bly_filter *make_laid(const bly_filter *base, bly_kind marker) {
-    bly_spec spec = {.changes = 40, .marker = marker};
+    const bly_overlay_options options = {.changes = 40, .marker = marker};
     bly_filter *f;
-    must(bly_overlay_over(base, &spec, &f) == BLY_OK, "overlay over");
+    must(bly_overlay_over(base, &options, NULL, &f) == BLY_OK, "overlay over");
     if (marker == BLY_CLASSIC) {
         remove_keys(f, 0, 30);
         add_keys(f, 0, 15);
@@ -228,12 +228,12 @@ static void make_overlays(const output *out) {
     bly_filter_destroy(f);
     bly_filter_destroy(base);
     base = make_named("scalable-fnv1a"); /* of keys 0 to 59 */
-    must(bly_overlay_over(base, NULL, &f) == BLY_OK, "overlay over");
+    must(bly_overlay_over(base, NULL, NULL, &f) == BLY_OK, "overlay over");
     remove_keys(f, 0, 12);
     save(out, f, "overlay-over-scalable-fnv1a", 12, 48, "kept");
     bly_filter_destroy(f);
-    const bly_spec few = {.changes = 4};
-    must(bly_overlay_over(base, &few, &f) == BLY_OK, "overlay over");
+    const bly_overlay_options few = {.changes = 4};
+    must(bly_overlay_over(base, &few, NULL, &f) == BLY_OK, "overlay over");
     add_keys(f, 60, 60);
     remove_keys(f, 0, 50);
     save(out, f, "overlay-grown-fnv1a", 50, 70, "kept");

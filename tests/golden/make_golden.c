@@ -135,7 +135,7 @@ static bly_filter *make(const sample *s) {
     spec.geometry = s->geometry;
     if (s->geometry.kind == BLY_SCALABLE || s->geometry.kind == BLY_SCALABLE_CUCKOO) {
         spec = bly_spec_for(s->geometry.kind, s->geometry.size, 0.01);
-        spec.growth = s->geometry.detail;
+        spec.scalable.growth = s->geometry.detail;
         for (uint32_t e = 2; e < s->geometry.hashes; e++)
             spec.fpr /= 10;
     }
@@ -239,8 +239,8 @@ static bly_filter *make_planned(const planned *s) {
     bly_spec spec = bly_spec_for(s->kind, s->capacity, s->rate);
     bly_filter *f;
     spec.hasher = hasher_of(&like);
-    spec.generations = s->generations;
-    spec.span = s->span;
+    spec.window.generations = s->generations;
+    spec.window.span = s->span;
     if (bly_kind_capabilities(s->kind) & BLY_CAN_BUILD) {
         const bly_bytes *keys = key_list(s->first, s->count);
         must(bly_filter_build(&spec, keys, (size_t)s->count, &f) == BLY_OK, s->name);
@@ -301,12 +301,12 @@ static void make_repeated_windows(const output *out) {
         bly_geometry geometry;
     } windows[] = {
         {"window-repeated-fnv1a", {BLY_WINDOW, 9, 5, 0, 8}},
-        {"window-small-repeated-fnv1a", {BLY_WINDOW, 8, 300, 0, BLY_WINDOW_SMALL + 8}},
+        {"window-small-repeated-fnv1a", {BLY_WINDOW, 8, 300, 0, 64 + 8}},
     };
     enum { KEYS = 75, SURE = 30 }; /* the last 75 of 186 arrivals are of the last 30 keys */
     for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
         bly_spec spec = bly_spec_for(BLY_WINDOW, 80, 0.01);
-        bly_window_info info;
+        bly_window_info info = {.struct_size = sizeof info};
         bly_filter *f;
         must(bly_hasher_init(&spec.hasher, BLY_HASH_FNV1A, 9) == BLY_OK, "hasher");
         spec.geometry = windows[i].geometry;
@@ -314,7 +314,7 @@ static void make_repeated_windows(const output *out) {
         for (int key = 0; key < KEYS; key++)
             for (int times = 0; times <= key % 4; times++)
                 add_keys(f, key, 1);
-        must(bly_window_look(f, &info) == BLY_OK && info.active_arrivals > info.active_keys,
+        must(bly_window_get_info(f, &info) == BLY_OK && info.active_arrivals > info.active_keys,
              "repeats");
         save(out, f, windows[i].name, KEYS - SURE, SURE, "repeated");
         bly_filter_destroy(f);
@@ -565,12 +565,12 @@ static void fix_header_sum(uint8_t *header) {
 
 /* Where the parts of a filter that is made of others begin, the whole being the first. */
 static void find_parts(const image *im, size_t start[MAX_PARTS]) {
-    bly_file_info info;
+    bly_file_info info = {.struct_size = sizeof info};
     start[0] = 0;
     start[1] = 64;
     for (int i = 2; i < MAX_PARTS && start[i - 1] < im->size; i++) {
         size_t before = start[i - 1];
-        must(bly_file_info_parse(im->bytes + before, im->size - before, &info) == BLY_OK, "part");
+        must(bly_file_parse_info(im->bytes + before, im->size - before, &info) == BLY_OK, "part");
         start[i] = before + 64 + (size_t)info.body_bytes;
     }
 }

@@ -16,7 +16,9 @@ static const uint32_t widths[] = {2, 4, 8, 16};
 static inline bly_filter *counters(bly_kind kind, uint64_t keys, double p, uint32_t width) {
     bly_filter *f = NULL;
     assert_int_equal(kind, BLY_COUNTING);
-    assert_ok(bly_counting_create(keys, p, width, &f));
+    bly_spec spec = bly_spec_for(BLY_COUNTING, keys, p);
+    spec.counting.counter_bits = width;
+    assert_ok(bly_filter_create(&spec, &f));
     return f;
 }
 
@@ -105,12 +107,12 @@ static inline void assert_cells(const bly_filter *f, const model *m) {
 /* What is not 0 is stuck. */
 static inline void assert_emptied(const bly_filter *f) {
     uint64_t stuck = 0;
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     for (uint64_t i = 0; i < cells_of(f); i++) {
         assert_true(cell(f, i) == 0 || cell(f, i) == limit_of(f));
         stuck += cell(f, i) != 0;
     }
-    bly_filter_stats(f, &s);
+    bly_filter_get_info(f, &s);
     assert_int_equal(s.stuck, stuck);
     assert_int_equal(s.set_bits, stuck * f->geometry.detail);
     assert_int_equal(s.count, 0);

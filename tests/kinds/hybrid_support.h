@@ -5,13 +5,13 @@
 #include "table_support.h"
 
 #include "kinds/hybrid/hybrid_layout.h"
-#include <bloomery/hybrid.h>
+#include <bloomery/filter.h>
 
 static const double hybrid_rates[] = {0.01, 0.001, 0.0001};
 
 static inline bly_filter *hybrid(uint64_t keys, double p) {
     bly_filter *f = NULL;
-    assert_ok(bly_hybrid_create(keys, p, &f));
+    assert_ok(blyt_new(BLY_HYBRID, keys, p, &f));
     return f;
 }
 

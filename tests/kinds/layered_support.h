@@ -7,7 +7,7 @@
 
 static inline bly_filter *layered(uint64_t keys, double p) {
     bly_filter *f = NULL;
-    assert_ok(bly_layered_create(keys, p, &f));
+    assert_ok(blyt_new(BLY_LAYERED, keys, p, &f));
     return f;
 }
 

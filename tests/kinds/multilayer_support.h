@@ -11,7 +11,7 @@ static const double multilayer_rates[] = {0.01, 0.001, 0.0001};
 
 static inline bly_filter *multilayer(uint64_t keys, double p) {
     bly_filter *f = NULL;
-    assert_ok(bly_multilayer_create(keys, p, &f));
+    assert_ok(blyt_new(BLY_MULTILAYER, keys, p, &f));
     return f;
 }
 
@@ -21,7 +21,7 @@ static inline bool is_sound(const bly_filter *f) {
 }
 
 static inline uint64_t records_used(const bly_filter *f) {
-    return bly_multilayer_spilled(f);
+    return blyt_info(f).spilled;
 }
 
 #endif

@@ -9,7 +9,7 @@
 static inline bly_kind next_base(bly_kind kind) {
     do
         kind = bly_kind_next(kind);
-    while (kind == BLY_OVERLAY || bly_kind_capabilities(kind) & BLY_ONLY_COUNTS);
+    while (kind == BLY_OVERLAY || bly_kind_capabilities(kind) & BLY_CARDINALITY_ONLY);
     return kind;
 }
 
@@ -29,9 +29,9 @@ static inline bly_filter *base_of(bly_kind kind, size_t n, double fpr) {
 }
 
 static inline bly_filter *over(const bly_filter *base, uint64_t changes, bly_kind marker) {
-    bly_spec spec = {.changes = changes, .marker = marker};
+    const bly_overlay_options options = {.changes = changes, .marker = marker};
     bly_filter *f = NULL;
-    assert_ok(bly_overlay_over(base, &spec, &f));
+    assert_ok(bly_overlay_over(base, &options, NULL, &f));
     return f;
 }
 

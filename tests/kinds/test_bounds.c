@@ -13,7 +13,7 @@ static size_t part_at(blyt_buffer im, unsigned i) {
     for (bly_file_info info; at < im.size; i--) {
         if (i == 0)
             return at;
-        assert_ok(bly_file_info_parse(im.data + at, im.size - at, &info));
+        assert_ok(bly_file_parse_info(im.data + at, im.size - at, &info));
         at += HEADER + (size_t)info.body_bytes;
     }
     return 0;
@@ -47,7 +47,7 @@ static void fix(blyt_buffer im) {
 
 /* A filter can be written, and what it has written can be read. */
 static void assert_goes_round(const bly_filter *f, bly_sharing sharing) {
-    const bly_open_options o = {.sharing = sharing};
+    const bly_open_options o = {.struct_size = sizeof o, .sharing = sharing};
     blyt_buffer im = blyt_write(f);
     bly_filter *back = NULL;
     assert_ok(bly_filter_parse(im.data, im.size, &o, &back));
@@ -86,7 +86,7 @@ static void add_to(bly_filter *f, bly_sharing sharing) {
 
 static void use(bly_filter *f, bly_sharing sharing) {
     bly_filter *copy = NULL;
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     add_to(f, sharing);
     assert_ok(bly_filter_clone(f, NULL, &copy));
     assert_done(bly_filter_union(f, copy));
@@ -102,7 +102,7 @@ static void use(bly_filter *f, bly_sharing sharing) {
     assert_goes_round(f, sharing);
     assert_done(bly_filter_intersect(f, copy));
     assert_goes_round(f, sharing);
-    bly_filter_stats(f, &s);
+    bly_filter_get_info(f, &s);
     bly_filter_clear(f);
     assert_int_equal(bly_filter_count(f), 0);
     assert_goes_round(f, sharing);
@@ -113,7 +113,7 @@ static void use(bly_filter *f, bly_sharing sharing) {
 static bool use_file(blyt_buffer im) {
     bool believed = false;
     for (int sharing = BLY_EXCLUSIVE; sharing <= BLY_SHARED_ONCE; sharing++) {
-        const bly_open_options o = {.sharing = (bly_sharing)sharing};
+        const bly_open_options o = {.struct_size = sizeof o, .sharing = (bly_sharing)sharing};
         bly_filter *f = NULL;
         bly_status status = bly_filter_parse(im.data, im.size, &o, &f);
         assert_true(status == BLY_OK || status == BLY_ECORRUPT || status == BLY_EUNSUPPORTED);
@@ -151,12 +151,12 @@ static void test_items(void **state) {
 static void test_items_of_levels(void **state) {
     (void)state;
     bly_filter *f = NULL;
-    assert_ok(bly_scalable_create(10, 0.01, &f));
+    assert_ok(blyt_new(BLY_SCALABLE, 10, 0.01, &f));
     add_keys(f, "store", 0, 60);
-    assert_true(bly_filter_levels(f) > 2);
+    assert_true(bly_filter_level_count(f) > 2);
     blyt_buffer im = blyt_write(f);
     for (size_t e = 0; e < COUNT_OF(extremes); e++) {
-        for (size_t i = bly_filter_levels(f); i-- > 0;) /* headers are found by those before */
+        for (size_t i = bly_filter_level_count(f); i-- > 0;) /* headers are found by those before */
             store(im.data + part_at(im, (unsigned)i) + AT_ITEMS, extremes[e], 8);
         fix(im);
         assert_true(use_file(im));
@@ -170,7 +170,11 @@ static void test_items_of_levels(void **state) {
 static void use_window(bool small, uint64_t span, uint64_t ordinal) {
     enum { ORDINAL, ACTIVE, SMALL_SLOTS = 7, SLOTS = 16 };
     bly_geometry g = {BLY_WINDOW, small ? 5 : 9, small ? 130 : 4, 0, small ? 64 + 2 : 8};
-    bly_spec spec = {.geometry = g, .capacity = 100, .fpr = 0.1, .span = span};
+    bly_spec spec = {.struct_size = sizeof spec,
+                     .geometry = g,
+                     .capacity = 100,
+                     .fpr = 0.1,
+                     .window.span = span};
     const uint64_t most = ((uint64_t)1 << (small ? 55 : 56)) - 1;
     bly_filter *f = NULL;
     assert_ok(bly_filter_create(&spec, &f));
@@ -203,7 +207,7 @@ static void test_last_generation(void **state) {
     (void)state;
     for (int small = 0; small < 2; small++) {
         bly_geometry g = {BLY_WINDOW, small ? 5 : 9, small ? 130 : 4, 0, small ? 64 + 2 : 2};
-        bly_spec spec = {.geometry = g, .capacity = 20, .fpr = 0.1};
+        bly_spec spec = {.struct_size = sizeof spec, .geometry = g, .capacity = 20, .fpr = 0.1};
         bly_filter *f = NULL, *back = NULL;
         assert_ok(bly_filter_create(&spec, &f));
         add_keys(f, "store", 0, 10);

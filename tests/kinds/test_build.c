@@ -154,14 +154,15 @@ static void order_and_repeats_do_not_matter(void **state) {
 static void options_do_not_matter(void **state) {
     bly_hash *h = hashes_to_spill(SPILLS_TWICE);
     static const bly_build_options options[] = {
-        {.threads = 2},
-        {.threads = 1, .memory = 1},
-        {.threads = 2, .memory = 1},
-        {.threads = 99},
+        {.struct_size = sizeof *options, .threads = 2},
+        {.struct_size = sizeof *options, .threads = 1, .memory = 1},
+        {.struct_size = sizeof *options, .threads = 2, .memory = 1},
+        {.struct_size = sizeof *options, .threads = 99},
     };
     (void)state;
     bly_filter *want =
-        built(h, distinct_spills(), distinct_spills(), &(bly_build_options){.threads = 1}, NULL);
+        built(h, distinct_spills(), distinct_spills(),
+              &(bly_build_options){.struct_size = sizeof(bly_build_options), .threads = 1}, NULL);
     assert_int_equal(bly_filter_contains_hashes(want, h, distinct_spills(), NULL),
                      distinct_spills());
     for (size_t i = 0; i < COUNT_OF(options); i++) {
@@ -217,7 +218,8 @@ static void one_word_or_two(void **state) {
         bly_hash *h = hashes(11, n);
         for (size_t j = 0; j < narrow; j++)
             h[j] = blyi_hash_from_strong64(h[j].lo);
-        bly_build_options o = {.memory = rows[i].memory, .folder = scratch, .threads = 1};
+        bly_build_options o = {
+            .struct_size = sizeof o, .memory = rows[i].memory, .folder = scratch, .threads = 1};
         bly_builder *b = builder(0.01, &o, NULL);
         for (size_t j = 0, some; j < adds; j += some) {
             const size_t at = j % narrow, left = adds - j < narrow - at ? adds - j : narrow - at;
@@ -231,7 +233,9 @@ static void one_word_or_two(void **state) {
         bly_hash swap = h[0]; /* a wide one first: all are kept whole */
         h[0] = h[n - 1];
         h[n - 1] = swap;
-        want = built(h, n, n, &(bly_build_options){.threads = 1}, NULL);
+        want = built(h, n, n,
+                     &(bly_build_options){.struct_size = sizeof(bly_build_options), .threads = 1},
+                     NULL);
         assert_int_equal(bly_filter_count(f), n);
         assert_int_equal(bly_filter_contains_hashes(f, h, n, NULL), n);
         assert_equal_and_free(want, f);
@@ -249,7 +253,10 @@ static void memory_is_bounded(void **state) {
     const uint64_t distinct = blyt_large() || n < distinct_spills() ? n : distinct_spills();
     meter m = {0};
     bly_allocator a = metered(&m);
-    bly_builder *b = builder(0.01, &(bly_build_options){.threads = 2, .memory = 1}, &a);
+    bly_builder *b = builder(
+        0.01,
+        &(bly_build_options){.struct_size = sizeof(bly_build_options), .threads = 2, .memory = 1},
+        &a);
     bly_hash h[1000];
     (void)state;
     for (uint64_t i = 0; i < n; i++) {
@@ -259,8 +266,8 @@ static void memory_is_bounded(void **state) {
     }
     assert_true(m.peak <= allowed);
     bly_filter *f = finish(b);
-    bly_stats s;
-    bly_filter_stats(f, &s);
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(f, &s);
     assert_int_equal(s.count, distinct);
     assert_true(m.peak <= allowed * 5 / 4 + s.bytes);
     for (uint64_t i = 0; i < distinct; i += 97)
@@ -276,7 +283,9 @@ static void memory_without_bound(void **state) {
     bly_allocator a = metered(&m);
     bly_hash *h = hashes(3, n);
     (void)state;
-    bly_filter *f = built(h, n, 4096, &(bly_build_options){.threads = 1}, &a);
+    bly_filter *f =
+        built(h, n, 4096,
+              &(bly_build_options){.struct_size = sizeof(bly_build_options), .threads = 1}, &a);
     assert_true(m.peak < 16 * n + 20 * n);
     bly_filter_destroy(f);
     free(h);
@@ -287,7 +296,7 @@ static void memory_without_bound(void **state) {
 /* Every allocation fails once. An add that failed has added nothing, and can be tried again. */
 static void no_memory(size_t n, size_t step) {
     bly_hash *h = hashes(11, n);
-    bly_build_options one = {.threads = 1};
+    bly_build_options one = {.struct_size = sizeof one, .threads = 1};
     bly_filter *want = built(h, n, step, &one, NULL);
     size_t failures = 0;
     for (size_t fail_at = 1, failed = 1; failed; fail_at++) {
@@ -340,7 +349,7 @@ static void every_allocation_fails(void **state) {
 static void no_folder(void **state) {
     const size_t n = SPILLS, before = 1000;
     bly_hash *h = hashes_to_spill(SPILLS);
-    bly_build_options o = {.memory = 1, .folder = at("no/such/folder")};
+    bly_build_options o = {.struct_size = sizeof o, .memory = 1, .folder = at("no/such/folder")};
     (void)state;
     bly_builder *b = builder(0.01, &o, NULL);
     assert_ok(bly_builder_add_hashes(b, h, before));
@@ -358,7 +367,7 @@ static void no_folder(void **state) {
 
 /* A file that takes no more. */
 static void no_space(void **state) {
-    bly_build_options o = {.memory = 1, .folder = scratch};
+    bly_build_options o = {.struct_size = sizeof o, .memory = 1, .folder = scratch};
     bly_hash *h = hashes_to_spill(SPILLS);
     struct rlimit old, low;
     (void)state;
@@ -406,8 +415,8 @@ static void refusals(void **state) {
     REFUSED(spec.geometry.options = BLY_FOLDABLE, BLY_EINVAL);
     REFUSED(spec.geometry.detail = 6, BLY_EINVAL);
     REFUSED(spec.sharing = BLY_SHARED, BLY_EINVAL);
-    REFUSED(spec.first_share = 0.5, BLY_EINVAL);
-    REFUSED(spec.span = 5, BLY_EINVAL);
+    REFUSED(spec.scalable.first_share = 0.5, BLY_EINVAL);
+    REFUSED(spec.window.span = 5, BLY_EINVAL);
     REFUSED(spec.fpr = 0, BLY_ERATE);
     REFUSED(spec.fpr = 1, BLY_ERATE);
     REFUSED(spec.fpr = 0x1p-29, BLY_ERATE);
@@ -469,7 +478,7 @@ static void powers_of_two(void **state) {
     (void)state;
     for (int r = 1; r <= 28; r += 9) {
         bly_filter *f;
-        assert_ok(bly_fuse_build(l.keys, l.n, ldexp(1, -r), &f));
+        assert_ok(blyt_build(BLY_FUSE, l.keys, l.n, ldexp(1, -r), &f));
         bly_geometry g = bly_filter_geometry(f);
         assert_int_equal(g.hashes, r);
         assert_true(bly_plan_capacity(&g, ldexp(1, -r), 128) >= l.n);
@@ -483,7 +492,7 @@ static void weak_hashes(void **state) {
     blyt_list l = blyt_list_of(KEYS_RANDOM, 0, 100000);
     bly_spec spec = bly_spec_for(BLY_FUSE, 0, 1e-4);
     bly_filter *f = (bly_filter *)&spec;
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     (void)state;
     assert_ok(bly_hasher_init(&spec.hasher, BLY_HASH_FNV1A_32, 0));
     spec.capacity = 1000;
@@ -494,7 +503,7 @@ static void weak_hashes(void **state) {
     spec.allow_weak_hash = true;
     assert_ok(bly_filter_build(&spec, l.keys, l.n, &f));
     assert_int_equal(bly_filter_contains_many(f, l.keys, l.n, NULL), l.n);
-    bly_filter_stats(f, &s);
+    bly_filter_get_info(f, &s);
     assert_true(s.current_fpr > 0x1p-14 + 99000 / 0x1p32);
     bly_filter_destroy(f);
     blyt_list_free(&l);

@@ -2,6 +2,8 @@
  * filters whose memory is moved under them. */
 #include "store_support.h"
 
+#include <bloomery/host/chunks.h>
+#include <bloomery/host/defrag.h>
 #include <errno.h>
 
 /* Filters of every shape, and those that are made of filters that are made of filters. */
@@ -13,9 +15,10 @@ static bly_filter *make(size_t i, int keys) {
     if (i < shape_count())
         return filled(shape_at(i), NULL, keys);
     bly_filter *base = filled((bly_geometry){BLY_SCALABLE, 0, 10, 0, 0}, NULL, keys);
-    const bly_spec over = {.changes = 50, .marker = i == shape_count() ? BLY_CLASSIC : BLY_CUCKOO};
+    const bly_overlay_options over = {.changes = 50,
+                                      .marker = i == shape_count() ? BLY_CLASSIC : BLY_CUCKOO};
     bly_filter *f, *own;
-    assert_ok(bly_overlay_over(base, &over, &f));
+    assert_ok(bly_overlay_over(base, &over, NULL, &f));
     assert_ok(bly_filter_remove(f, "store-key-3", 11, NULL));
     assert_ok(bly_filter_add(f, "store-key-3", 11, NULL));
     assert_ok(bly_filter_clone(f, NULL, &own));
@@ -26,7 +29,7 @@ static bly_filter *make(size_t i, int keys) {
 
 /* ---- images ---------------------------------------------------------------------------------- */
 
-static void copy_everywhere(const bly_image *image, blyt_buffer im, size_t step) {
+static void copy_everywhere(const bly_chunks *image, blyt_buffer im, size_t step) {
     const size_t sizes[] = {0, 1, 63, 64, 65, 200, im.size - 1, im.size, im.size + 9};
     uint8_t *to = malloc(im.size + 10);
     assert_non_null(to);
@@ -35,11 +38,11 @@ static void copy_everywhere(const bly_image *image, blyt_buffer im, size_t step)
             size_t left = at < im.size ? im.size - at : 0;
             size_t want = sizes[s] < left ? sizes[s] : left;
             to[want] = 0xA5;
-            assert_int_equal(bly_image_copy(image, at, to, sizes[s]), want);
+            assert_int_equal(bly_chunks_read(image, at, to, sizes[s]), want);
             assert_memory_equal(to, im.data + (left ? at : 0), want);
             assert_int_equal(to[want], 0xA5);
         }
-    assert_int_equal(bly_image_copy(image, UINT64_MAX, to, 5), 0);
+    assert_int_equal(bly_chunks_read(image, UINT64_MAX, to, 5), 0);
     free(to);
 }
 
@@ -47,16 +50,16 @@ static void check_image(const bly_filter *f, size_t step) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);
     blyt_buffer im = blyt_write(f);
-    bly_image *image;
-    assert_ok(bly_image_open(f, &a, &image));
+    bly_chunks *image;
+    assert_ok(bly_chunks_open(f, &a, &image));
     assert_int_equal(heap.live, 1);
     assert_true(heap.largest < 16384);
-    assert_int_equal(bly_image_size(image), im.size);
+    assert_int_equal(bly_chunks_size(image), im.size);
     copy_everywhere(image, im, step);
-    bly_image_close(image);
+    bly_chunks_close(image);
     assert_int_equal(heap.live, 0);
     heap = (blyt_heap){.fail_at = 1};
-    assert_int_equal(bly_image_open(f, &a, &image), BLY_ENOMEM);
+    assert_int_equal(bly_chunks_open(f, &a, &image), BLY_ENOMEM);
     assert_null(image);
     free(im.data);
 }
@@ -69,7 +72,7 @@ static void test_images(void **state) {
             check_image(f, 7 * BLYT_SLOW);
             bly_filter_destroy(f);
         }
-    bly_image_close(NULL);
+    bly_chunks_close(NULL);
 }
 
 static void test_large_images(void **state) {
@@ -127,9 +130,9 @@ static bly_status read_copy(holder *h, const uint8_t *data, size_t size,
     assert_non_null(h->data);
     memcpy(h->data, data, size);
     h->size = size;
-    const bly_source source = {size, holder_peek, holder_take, h};
+    const bly_chunk_source source = {size, holder_peek, holder_take, h};
     *out = (bly_filter *)h; /* anything but NULL */
-    bly_status status = bly_filter_read(&source, options, out);
+    bly_status status = bly_filter_read_chunks(&source, options, out);
     free(h->data);
     return status;
 }
@@ -167,7 +170,7 @@ static void test_reading(void **state) {
 static void assert_unread(blyt_buffer im) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);
-    const bly_open_options o = {.allocator = &a};
+    const bly_open_options o = {.struct_size = sizeof o, .allocator = &a};
     holder h = {.change_at = UINT64_MAX};
     bly_filter *f, *g;
     bly_status want = bly_filter_parse(im.data, im.size, NULL, &g);
@@ -207,10 +210,10 @@ static void test_bytes_that_are_wrong(void **state) {
 /* The headers inside lie where walking from one to the next leads. */
 static size_t headers_of(blyt_buffer im, size_t at[], size_t most) {
     size_t n = 0;
-    bly_file_info info;
+    bly_file_info info = {.struct_size = sizeof info};
     for (size_t next = 0; next < im.size && n < most; n++) {
         at[n] = next;
-        assert_ok(bly_file_info_parse(im.data + next, im.size - next, &info));
+        assert_ok(bly_file_parse_info(im.data + next, im.size - next, &info));
         bool nested = blyt_is_nested(info.geometry.kind);
         next += HEADER + (nested ? 0 : (size_t)info.body_bytes);
     }
@@ -245,7 +248,7 @@ static void test_sources_that_fail(void **state) {
         blyt_buffer im = blyt_write(f);
         blyt_heap heap = {0};
         bly_allocator a = blyt_heap_allocator(&heap);
-        const bly_open_options o = {.allocator = &a};
+        const bly_open_options o = {.struct_size = sizeof o, .allocator = &a};
         holder all = {.change_at = UINT64_MAX};
         assert_ok(read_copy(&all, im.data, im.size, &o, &g));
         size_t calls = heap.calls;
@@ -281,18 +284,19 @@ static void test_read_options(void **state) {
     blyt_buffer im = blyt_write(f);
     holder h = {.change_at = UINT64_MAX};
     assert_int_equal(read_copy(&h, im.data, im.size, NULL, &g), BLY_EHASHER);
-    const bly_open_options right = {.hasher = &custom, .sharing = BLY_SHARED};
+    const bly_open_options right = {
+        .struct_size = sizeof right, .hasher = &custom, .sharing = BLY_SHARED};
     assert_ok(read_copy(&h, im.data, im.size, &right, &g));
     assert_int_equal(bly_filter_sharing(g), BLY_SHARED);
     assert_same(f, g);
     bly_filter_destroy(g);
-    const bly_open_options without = {.flags = BLY_OPEN_WITHOUT_KEY};
+    const bly_open_options without = {.struct_size = sizeof without, .flags = BLY_OPEN_WITHOUT_KEY};
     h = (holder){.change_at = UINT64_MAX};
     assert_ok(read_copy(&h, im.data, im.size, &without, &g));
     assert_null(bly_filter_hasher(g));
     bly_filter_destroy(g);
     h = (holder){.change_at = UINT64_MAX};
-    const bly_open_options unknown = {.flags = 1u << 9};
+    const bly_open_options unknown = {.struct_size = sizeof unknown, .flags = 1u << 9};
     assert_int_equal(read_copy(&h, im.data, im.size, &unknown, &g), BLY_EINVAL);
     free(im.data);
     bly_filter_destroy(f);
@@ -355,7 +359,7 @@ static void move_all(bly_filter *f, yard *y, size_t most) {
     size_t before = y->moved, from = 0, steps = 0;
     do {
         size_t had = y->moved;
-        from = bly_filter_move(f, from, most, yard_move, y);
+        from = bly_filter_defrag(f, from, most, yard_move, y);
         assert_true(y->moved - had <= most);
         assert_true(from == 0 || from == ++steps * most);
     } while (from);
@@ -396,8 +400,8 @@ static void test_moving(void **state) {
             f = in_yard(still, &y);
             y.stay = 2;
             check_moved(still, f, &y, most);
-            bly_filter *handle = bly_filter_move_handle(f, yard_move, &y);
-            bly_filter *stays = bly_filter_move_handle(handle, yard_move, &y);
+            bly_filter *handle = bly_filter_defrag_handle(f, yard_move, &y);
+            bly_filter *stays = bly_filter_defrag_handle(handle, yard_move, &y);
             assert_true((handle == f) != (stays == handle));
             assert_same(still, stays);
             bly_filter_destroy(stays);
@@ -413,7 +417,8 @@ static void test_moving_shared(void **state) {
             continue;
         yard y = {0};
         const bly_allocator a = {yard_alloc, yard_free, &y};
-        const bly_open_options o = {.allocator = &a, .sharing = BLY_SHARED};
+        const bly_open_options o = {
+            .struct_size = sizeof o, .allocator = &a, .sharing = BLY_SHARED};
         bly_filter *still = make(i, 20), *f;
         blyt_buffer im = blyt_write(still);
         assert_ok(bly_filter_parse(im.data, im.size, &o, &f));
@@ -432,7 +437,7 @@ static void test_moving_leaves_what_is_lent(void **state) {
     const bly_allocator a = {yard_alloc, yard_free, &y};
     bly_filter *still = filled((bly_geometry){BLY_SCALABLE, 0, 10, 0, 0}, NULL, 60);
     bly_filter *base = in_yard(still, &others), *f;
-    assert_ok(bly_overlay_over(base, &(bly_spec){.allocator = &a}, &f));
+    assert_ok(bly_overlay_over(base, NULL, &a, &f));
     move_all(f, &y, 1);
     assert_true(contains_all(f, 60));
     bly_filter_destroy(f);
@@ -458,7 +463,7 @@ static void test_moving_large(void **state) {
     bly_filter *f = filled((bly_geometry){BLY_SPLIT512, 8, 70001, 0, 0}, NULL, 60);
     bly_filter *still = filled((bly_geometry){BLY_SPLIT512, 8, 70001, 0, 0}, NULL, 60);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(bly_filter_move(f, 0, SIZE_MAX, move_plain, &moved), 0);
+        assert_int_equal(bly_filter_defrag(f, 0, SIZE_MAX, move_plain, &moved), 0);
     assert_int_equal(moved, 3);
     add_keys(f, "store", 60, 30);
     add_keys(still, "store", 60, 30);

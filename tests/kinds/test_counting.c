@@ -69,25 +69,33 @@ static void refuses_other_geometries(void **state) {
         assert_int_equal(bly_plan_check(&table[i].g), table[i].status);
 }
 
+static bly_status create_with_width(uint64_t keys, double fpr, uint32_t width, bly_filter **out) {
+    bly_spec spec = bly_spec_for(BLY_COUNTING, keys, fpr);
+    spec.counting.counter_bits = width;
+    return bly_filter_create(&spec, out);
+}
+
 static void refuses_other_wishes(void **state) {
     bly_filter *f;
     (void)state;
-    assert_int_equal(bly_counting_create(1000, 0.01, 3, &f), BLY_EINVAL);
-    assert_int_equal(bly_counting_create(1000, 0.01, 32, &f), BLY_EINVAL);
-    assert_int_equal(bly_counting_create(0, 0.01, 4, &f), BLY_ECOUNT);
-    assert_int_equal(bly_counting_create(10, 1, 4, &f), BLY_ERATE);
-    assert_int_equal(bly_counting_create(UINT64_MAX, 0.01, 4, &f), BLY_ETOOBIG);
+    assert_int_equal(create_with_width(1000, 0.01, 3, &f), BLY_EINVAL);
+    assert_int_equal(create_with_width(1000, 0.01, 32, &f), BLY_EINVAL);
+    assert_int_equal(create_with_width(0, 0.01, 4, &f), BLY_ECOUNT);
+    assert_int_equal(create_with_width(10, 1, 4, &f), BLY_ERATE);
+    assert_int_equal(create_with_width(UINT64_MAX, 0.01, 4, &f), BLY_ETOOBIG);
     assert_null(f);
-    bly_spec spec = {.geometry = {BLY_COUNTING, 7, 1000, 0, 8}, .counter_bits = 4};
+    bly_spec spec = {.struct_size = sizeof spec,
+                     .geometry = {BLY_COUNTING, 7, 1000, 0, 8},
+                     .counting.counter_bits = 4};
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
-    spec.counter_bits = 8;
+    spec.counting.counter_bits = 8;
     assert_ok(bly_filter_create(&spec, &f));
     assert_int_equal(bly_filter_capacity(f), 98); /* a half of the counters in use */
     bly_filter_destroy(f);
     spec.geometry.size = spec.geometry.hashes = 0;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL); /* a width is no geometry */
     spec = bly_spec_for(BLY_CUCKOO, 100, 0.01);
-    spec.counter_bits = 4;
+    spec.counting.counter_bits = 4;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
     spec = bly_spec_for(BLY_COUNTING, 100, 0.01);
     spec.sharing = BLY_SHARED;
@@ -155,10 +163,10 @@ static void check_rate(bly_kind kind, uint32_t width, uint64_t n, double p) {
     if (queries > most / filters)
         queries = most / filters;
     for (unsigned seed = 1; seed <= filters; seed++) {
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         bly_filter_clear(f);
         add_hashes(f, seed, 0, n);
-        bly_filter_stats(f, &s);
+        bly_filter_get_info(f, &s);
         look_up_non_members(f, seed + 100000, queries, s.current_fpr, &now);
         variance += pow((double)queries * planned, 2) * unsteady(f);
         assert_true(fabs(s.estimated_keys / (double)n - 1) < 5 / sqrt((double)n));
@@ -246,7 +254,7 @@ static void batches_do_as_single_calls(void **state) {
     uint8_t a[3000], b[3000];
     FOR_EACH_SORT(kind, width) {
         bly_filter *one = counters(kind, 1000, 0.01, width), *many;
-        bly_tally t;
+        bly_batch_result t;
         assert_ok(bly_filter_clone(one, NULL, &many));
         for (size_t i = 0; i < 2500; i++) {
             bool added;
@@ -265,7 +273,7 @@ static void batches_do_as_single_calls(void **state) {
         }
         assert_true(hits == alone && hits >= 2000 && hits < 2900);
         assert_ok(bly_filter_remove_many(many, l.keys, 500, b, &t));
-        assert_true(t.done == 500 && t.fresh == 500);
+        assert_true(t.done == 500 && t.changed == 500);
         bly_filter_destroy(one);
         bly_filter_destroy(many);
     }
@@ -350,7 +358,7 @@ static void a_key_past_the_limit_stays(void **state) {
     FOR_EACH_SORT(kind, width) {
         bly_filter *f = counters(kind, 1000, 0.01, width);
         uint64_t limit = limit_of(f), times = limit + 5, at[64];
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         bool did;
         for (uint64_t i = 1; i <= times; i++) {
             assert_ok(bly_filter_add(f, "twin", 4, &did));
@@ -366,7 +374,7 @@ static void a_key_past_the_limit_stays(void **state) {
         assert_ok(bly_filter_remove(f, "twin", 4, &did)); /* one more than was added */
         assert_true(did && bly_filter_count(f) == 0);
         assert_body_is(f, kept);
-        bly_filter_stats(f, &s);
+        bly_filter_get_info(f, &s);
         const bly_hasher *hasher = bly_filter_hasher(f);
         assert_int_equal(s.stuck, places(f, hasher->one(hasher, "twin", 4), at));
         bly_filter_clear(f);
@@ -383,12 +391,12 @@ static void twenty_copies_leave_k_stuck(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         bly_filter *f = counters(kinds[i], 100000, 0.001, 4);
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         for (int j = 0; j < 20; j++)
             assert_ok(bly_filter_add(f, "key", 3, NULL));
         for (int j = 0; j < 20; j++)
             assert_ok(bly_filter_remove(f, "key", 3, NULL));
-        bly_filter_stats(f, &s);
+        bly_filter_get_info(f, &s);
         assert_true(bly_filter_contains(f, "key", 3) && s.count == 0);
         assert_int_equal(s.stuck, s.hashes);
         bly_filter_destroy(f);
@@ -407,7 +415,7 @@ static void copies_get_counters_stuck(void **state) {
             bly_filter *f = counters(kinds[i], KEYS, 0.01, 4);
             zipf z = zipf_of(KEYS, exponents[e]);
             uint64_t dice = e;
-            bly_stats s;
+            bly_filter_info s = {.struct_size = sizeof s};
             for (size_t j = 0; j < COUNT_OF(drawn); j++) {
                 drawn[j] = zipf_draw(&z, &dice);
                 assert_ok(bly_filter_add_hash(f, hash_at(3, drawn[j]), NULL));
@@ -415,7 +423,7 @@ static void copies_get_counters_stuck(void **state) {
             for (size_t j = 0; j < COUNT_OF(drawn); j++)
                 remove_hashes(f, 3, drawn[j], drawn[j] + 1);
             assert_emptied(f);
-            bly_filter_stats(f, &s);
+            bly_filter_get_info(f, &s);
             double share = 100 * (double)s.stuck / (double)cells_of(f);
             assert_true(fabs(share / shares[i][e] - 1) < 0.1);
             zipf_free(&z);
@@ -427,12 +435,12 @@ static void overflow_is_the_exact_tail(void **state) {
     /* k = 1: a counter is raised Binomial(n, 1/m) times; for large m that is Poisson's law. */
     bly_geometry g = {BLY_COUNTING, 1, 1000000000, 0, 4};
     (void)state;
-    assert_true(fabs(bly_counting_overflow(&g, 1e9 * log(2)) / 1.63689e-15 - 1) < 1e-4);
+    assert_true(fabs(bly_plan_counter_overflow(&g, 1e9 * log(2)) / 1.63689e-15 - 1) < 1e-4);
     assert_true(fabs(blyi_counting_tail(&g, 1e9 * log(2), 16) / 7.07280e-17 - 1) < 1e-4);
     assert_true(fabs(blyi_counting_tail(&g, 1e9 * log(2), 17) / 2.87714e-18 - 1) < 1e-4);
-    assert_true(bly_counting_overflow(&g, 14) == 0 && bly_counting_overflow(&g, 0) == 0);
-    assert_true(fabs(bly_counting_overflow(&g, 15) / 1e-135 - 1) < 1e-6);
-    assert_true(bly_counting_overflow(&g, 1e11) == 1);
+    assert_true(bly_plan_counter_overflow(&g, 14) == 0 && bly_plan_counter_overflow(&g, 0) == 0);
+    assert_true(fabs(bly_plan_counter_overflow(&g, 15) / 1e-135 - 1) < 1e-6);
+    assert_true(bly_plan_counter_overflow(&g, 1e11) == 1);
     for (uint32_t n = 0; n < 400; n += 7) { /* term by term, around the mean and far from it */
         bly_geometry small = {BLY_COUNTING, 1, 128, 0, 4};
         double below = 0, term = pow(127.0 / 128, n);
@@ -440,19 +448,19 @@ static void overflow_is_the_exact_tail(void **state) {
             below += term;
             term *= (n - (double)j) / (j + 1) / 127;
         }
-        assert_true(fabs(bly_counting_overflow(&small, n) - (1 - below)) < 1e-12);
+        assert_true(fabs(bly_plan_counter_overflow(&small, n) - (1 - below)) < 1e-12);
     }
     for (size_t i = 0; i < COUNT_OF(kinds); i++) { /* and counted: 2 bits, as full as planned */
         bly_filter *f = counters(kinds[i], 200000, 0.01, 2);
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         add_hashes(f, 1, 0, 200000);
-        bly_filter_stats(f, &s);
-        double want = bly_counting_overflow(&f->geometry, 200000) * (double)cells_of(f);
+        bly_filter_get_info(f, &s);
+        double want = bly_plan_counter_overflow(&f->geometry, 200000) * (double)cells_of(f);
         assert_true(want > 30000 && fabs((double)s.stuck - want) < 5 * sqrt(want));
         bly_filter_destroy(f);
     }
     g.kind = BLY_CLASSIC;
-    assert_true(isnan(bly_counting_overflow(&g, 100)));
+    assert_true(isnan(bly_plan_counter_overflow(&g, 100)));
 }
 
 int main(void) {

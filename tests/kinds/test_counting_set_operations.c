@@ -87,7 +87,7 @@ static void subtraction_of_non_members(void **state) {
     (void)state;
     FOR_EACH_SORT(kind, width) {
         bly_filter *a = counters(kind, 4000, 0.01, width), *b;
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         assert_ok(bly_filter_clone(a, NULL, &b));
         add_hashes(a, 1, 0, 1);
         add_hashes(b, 2, 0, 1);
@@ -99,7 +99,7 @@ static void subtraction_of_non_members(void **state) {
         add_hashes(a, 1, 1, 400);
         add_hashes(b, 2, 1, 4000);
         assert_ok(bly_filter_subtract(a, b));
-        bly_filter_stats(a, &s);
+        bly_filter_get_info(a, &s);
         assert_true(s.set_bits > 0 && s.count > 0 && s.count <= 400);
         /* A part is taken out exactly, whatever else is there. */
         bly_filter_clear(a);
@@ -118,10 +118,10 @@ static void counts_and_statistics_of_copies(void **state) {
     (void)state;
     FOR_EACH_SORT(kind, width) {
         bly_filter *f = counters(kind, 1000, 0.01, width);
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         for (int i = 0; i < 500; i++)
             add_hashes(f, 1, 0, 1);
-        bly_filter_stats(f, &s);
+        bly_filter_get_info(f, &s);
         assert_true(s.count == 500 && s.fill > 0 && fabs(s.expected_fill / s.fill - 1) < 0.01);
         f->items = UINT64_MAX - 1;
         add_hashes(f, 1, 0, 3);
@@ -174,7 +174,7 @@ static void intersection_loses_nothing(void **state) {
     FOR_EACH_SORT(kind, width) {
         bly_filter *a = counters(kind, 40000, 0.01, width), *b;
         bly_overlap o;
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         assert_ok(bly_filter_clone(a, NULL, &b));
         for (int copy = 0; copy < 2; copy++) {
             add_hashes(a, 1, 0, 20000);
@@ -185,7 +185,7 @@ static void intersection_loses_nothing(void **state) {
         assert_true(fabs(o.both / 5000 - 1) < 0.05 && fabs(o.either / 30000 - 1) < 0.01);
         assert_true(fabs(o.jaccard * 6 - 1) < 0.05);
         assert_ok(bly_filter_intersect(a, b));
-        bly_filter_stats(a, &s);
+        bly_filter_get_info(a, &s);
         assert_true(s.approximate && contains_hashes(a, 1, 15000, 20000));
         for (uint64_t i = 15000; i < 20000; i++)
             assert_true(bly_filter_copies_hash(a, hash_at(1, i)) >= 2);
@@ -216,7 +216,7 @@ static void files_come_back(void **state) {
         assert_ok(bly_filter_load(path, NULL, &g));
         assert_true(bly_filter_equal(f, g) && bly_filter_count(g) == 4000);
         bly_filter_destroy(g);
-        bly_open_options verify = {.flags = BLY_OPEN_VERIFY};
+        bly_open_options verify = {.struct_size = sizeof verify, .flags = BLY_OPEN_VERIFY};
         assert_ok(bly_map_open(path, &verify, &map));
         assert_true(bly_filter_equal(f, bly_map_filter(map)));
         assert_true(contains_hashes(bly_map_filter(map), 1, 0, 3000));
@@ -250,7 +250,7 @@ static void damage(bly_geometry g) {
         body[i] = g.hashes % 3 ? (uint8_t)blyt_next(&dice) : 255;
     blyi_shape shape = {.geometry = g, .capacity = 1, .fpr = 0.5, .items = 5};
     bly_filter *f, *other, *bits;
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     bly_overlap o;
     assert_ok(bly_hasher_init(&shape.hasher, BLY_HASH_XXH3, 0));
     assert_ok(blyi_filter_make(&shape, NULL, body, &f));
@@ -264,7 +264,7 @@ static void damage(bly_geometry g) {
         assert_int_equal(bly_filter_copies_hash(f, h) > 0, bly_filter_contains_hash(f, h));
         assert_true(bly_filter_copies_hash(f, h) <= limit_of(f));
     }
-    bly_filter_stats(f, &s);
+    bly_filter_get_info(f, &s);
     assert_true(s.fill >= 0 && s.fill <= 1 && s.current_fpr >= 0 && s.current_fpr <= 1);
     assert_true(s.set_bits <= s.bits && s.stuck <= cells_of(f));
     assert_ok(bly_filter_overlap(f, other, &o));

@@ -175,15 +175,15 @@ static void counters_stay_at_their_end(void **state) {
     (void)state;
     for (unsigned detail = 0; detail < 2; detail++) {
         bly_filter *f = lines(2, detail), *g = lines(2, detail);
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         memset(f->body, 255, 128);
         add_hashes(f, 1, 0, 1000);
         for (unsigned i = 0; i < 128; i++)
             assert_int_equal(f->body[i], 255);
         assert_int_equal(bly_filter_copies_hash(f, hash_at(1, 1)), ends[detail]);
-        bly_filter_stats(f, &s);
+        bly_filter_get_info(f, &s);
         assert_true(s.stuck == 128 && s.fill == 1 && isinf(s.estimated_keys));
-        assert_true(s.current_fpr == 1 && s.predicted_fpr == 1 && s.expected_fill == 1);
+        assert_true(s.current_fpr == 1 && s.expected_fpr == 1 && s.expected_fill == 1);
         assert_ok(bly_filter_union(g, f));
         assert_ok(bly_filter_union(g, f));
         assert_true(bly_filter_equal(f, g));
@@ -213,13 +213,13 @@ static void refuses_what_it_cannot_be(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(table); i++)
         assert_int_equal(bly_plan_check(&table[i].g), table[i].status);
-    assert_int_equal(bly_counts_create_in(63, &f), BLY_EIMPOSSIBLE);
-    assert_int_equal(bly_counts_create_in(UINT64_MAX, &f), BLY_ETOOBIG);
-    assert_int_equal(bly_counts_create(0, 0.01, &f), BLY_ECOUNT);
-    assert_int_equal(bly_counts_create(1000, 0, &f), BLY_ERATE);
+    assert_int_equal(blyt_new_exact(BLY_COUNTS, (63) / 64, 4, &f), BLY_EIMPOSSIBLE);
+    assert_int_equal(blyt_new_exact(BLY_COUNTS, (UINT64_MAX) / 64, 4, &f), BLY_ETOOBIG);
+    assert_int_equal(blyt_new(BLY_COUNTS, 0, 0.01, &f), BLY_ECOUNT);
+    assert_int_equal(blyt_new(BLY_COUNTS, 1000, 0, &f), BLY_ERATE);
     assert_null(f);
     for (uint64_t bytes = 64; bytes < 100000; bytes = bytes * 3 / 2 + 1) {
-        assert_ok(bly_counts_create_in(bytes, &f));
+        assert_ok(blyt_new_exact(BLY_COUNTS, (bytes) / 64, 4, &f));
         assert_int_equal(bly_filter_file_size(f), 64 + bytes / 64 * 64);
         assert_true(bly_filter_capacity(f) >= bytes / 64 * 10);
         assert_int_equal(bly_filter_remove(f, "a", 1, NULL), BLY_EUNSUPPORTED);
@@ -250,23 +250,23 @@ static void plans_are_the_smallest(void **state) {
 /* Non-members are found as often as the counters say, and these say on average what was planned. */
 static void check_rate(uint64_t n, double p, unsigned filters) {
     bly_filter *f = NULL;
-    assert_ok(bly_counts_create(n, p, &f));
+    assert_ok(blyt_new(BLY_COUNTS, n, p, &f));
     bly_geometry g = bly_filter_geometry(f);
     double planned = bly_plan_fpr(&g, n, 64), sum = 0, squares = 0;
     uint64_t queries = (uint64_t)(2500 / planned / filters) + 1;
     tally found = {0};
     for (unsigned seed = 1; seed <= filters; seed++) {
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         bly_filter_clear(f);
         add_hashes(f, seed, 0, n);
-        bly_filter_stats(f, &s);
+        bly_filter_get_info(f, &s);
         look_up_non_members(f, seed + 100000, queries, s.current_fpr, &found);
         sum += s.current_fpr;
         squares += s.current_fpr * s.current_fpr;
         double sigma = sqrt(0.3 / (double)g.size / 16) + 1 / (double)n;
         assert_true(fabs(s.estimated_keys / (double)n - 1) < 5 * sigma);
         assert_true(fabs(s.expected_fill / s.fill - 1) < 1e-9 && s.stuck == 0);
-        assert_true(fabs(s.predicted_fpr / planned - 1) < 25 * sigma);
+        assert_true(fabs(s.expected_fpr / planned - 1) < 25 * sigma);
     }
     double mean = sum / filters, spread = sqrt(fmax(0, squares / filters - mean * mean));
     bool fits = fabs(mean - planned) <= 5 * spread / sqrt(filters - 1.0) + 1e-3 * planned;
@@ -399,7 +399,7 @@ static void aging_halves(void **state) {
     assert_int_equal(bly_filter_copies_hash(f, hash_at(1, 2)), 1);
     assert_int_equal(bly_filter_count(f), 4); /* three adds and an age */
     bly_filter_destroy(f);
-    assert_ok(bly_blocked_create(10, 0.01, &f));
+    assert_ok(bly_filter_new(10, 0.01, &f));
     assert_int_equal(bly_counts_age(f), BLY_EUNSUPPORTED);
     bly_filter_destroy(f);
 }

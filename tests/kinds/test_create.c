@@ -7,30 +7,29 @@
 
 static void create_by_exact_geometry(void **state) {
     bly_filter *f = NULL;
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     (void)state;
-    assert_ok(bly_bloom_create_exact(9586, 7, &f)); /* a thousand keys at 1%, by the book */
-    bly_filter_stats(f, &s);
+    assert_ok(blyt_new_exact(BLY_CLASSIC, 9586, 7, &f)); /* a thousand keys at 1%, by the book */
+    bly_filter_get_info(f, &s);
     assert_int_equal(s.bits, 9586);
     assert_true(s.capacity > 900 && s.capacity < 1000);
-    assert_true(s.target_fpr > 0.007 && s.target_fpr < 0.011);
+    assert_true(s.requested_fpr > 0.007 && s.requested_fpr < 0.011);
     bly_filter_destroy(f);
-    assert_ok(bly_bloom_create_slices(1024, 10, &f));
+    assert_ok(blyt_new_exact(BLY_PARTITIONED, 1024, 10, &f));
     assert_int_equal(bly_plan_bits(&(bly_geometry){BLY_PARTITIONED, 10, 1024, 0}), 10240);
     bly_filter_destroy(f);
-    assert_ok(bly_blocked_create_exact(BLY_SPLIT512, 33, 12, &f));
+    assert_ok(blyt_new_exact(BLY_SPLIT512, 33, 12, &f));
     assert_int_equal(bly_filter_geometry(f).size, 33);
     bly_filter_destroy(f);
-    assert_int_equal(bly_bloom_create_exact(0, 7, &f), BLY_EGEOMETRY);
+    assert_int_equal(blyt_new_exact(BLY_CLASSIC, 0, 7, &f), BLY_EINVAL);
     assert_null(f);
-    assert_int_equal(bly_bloom_create_exact(1000, 0, &f), BLY_EGEOMETRY);
-    assert_int_equal(bly_bloom_create_slices(1000, 7, &f), BLY_EGEOMETRY);
-    assert_int_equal(bly_blocked_create_exact(BLY_SBBF, 0, 8, &f), BLY_EGEOMETRY);
-    assert_int_equal(bly_blocked_create_exact(BLY_CLASSIC, 10, 8, &f), BLY_EKIND);
-    assert_int_equal(bly_bloom_create(0, 0.01, &f), BLY_ECOUNT);
-    assert_int_equal(bly_bloom_create(10, 1, &f), BLY_ERATE);
-    assert_int_equal(bly_blocked_create(10, NAN, &f), BLY_ERATE);
-    assert_int_equal(bly_blocked_create(UINT64_MAX, 0.01, &f), BLY_ETOOBIG);
+    assert_int_equal(blyt_new_exact(BLY_CLASSIC, 1000, 0, &f), BLY_EGEOMETRY);
+    assert_int_equal(blyt_new_exact(BLY_PARTITIONED, 1000, 7, &f), BLY_EGEOMETRY);
+    assert_int_equal(blyt_new_exact(BLY_SBBF, 33, 9, &f), BLY_EGEOMETRY);
+    assert_int_equal(blyt_new(BLY_CLASSIC, 0, 0.01, &f), BLY_ECOUNT);
+    assert_int_equal(blyt_new(BLY_CLASSIC, 10, 1, &f), BLY_ERATE);
+    assert_int_equal(bly_filter_new(10, NAN, &f), BLY_ERATE);
+    assert_int_equal(bly_filter_new(UINT64_MAX, 0.01, &f), BLY_ETOOBIG);
     bly_spec spec = bly_spec_for(BLY_SBBF, 1000, 0);
     spec.geometry.size = 1; /* a thousand keys in 32 bytes: hopeless */
     spec.geometry.hashes = 8;
@@ -104,14 +103,14 @@ static void wishes_of_other_kinds(void **state) {
         bly_spec specs[WISHES];
         for (int i = 0; i < WISHES; i++)
             specs[i] = blyt_spec(c, 100, 0.01);
-        specs[0].first_share = 0.5;
-        specs[1].horizon = 1000;
-        specs[2].generations = 4;
-        specs[3].span = 1000;
-        specs[4].changes = 20;
-        specs[5].marker = BLY_CLASSIC;
-        specs[6].counter_bits = 8;
-        specs[7].growth = 4;
+        specs[0].scalable.first_share = 0.5;
+        specs[1].cuckoo.horizon = 1000;
+        specs[2].window.generations = 4;
+        specs[3].window.span = 1000;
+        specs[4].overlay.changes = 20;
+        specs[5].overlay.marker = BLY_CLASSIC;
+        specs[6].counting.counter_bits = 8;
+        specs[7].scalable.growth = 4;
         for (int i = 0; i < WISHES; i++) {
             bly_filter *f = NULL;
             bool own = c->kind == whose[i][0] || c->kind == whose[i][1];
@@ -130,7 +129,7 @@ static void wishes_that_cannot_be(void **state) {
         for (uint32_t bits = 1; bits <= 64 && c->counter_bits; bits++) {
             bly_spec spec = blyt_spec(c, 100, 0.01);
             bool fits = bits == 2 || bits == 4 || bits == 8 || bits == 16;
-            spec.counter_bits = bits;
+            spec.counting.counter_bits = bits;
             assert_int_equal(bly_filter_create(&spec, &f), fits ? BLY_OK : BLY_EINVAL);
             assert_true(!fits || bly_filter_geometry(f).detail == bits);
             bly_filter_destroy(f);
@@ -138,7 +137,7 @@ static void wishes_that_cannot_be(void **state) {
         for (int marker = 1; marker < 256 && c->kind == BLY_OVERLAY; marker++) {
             bly_spec spec = blyt_spec(c, 100, 0.01);
             bool fits = marker == BLY_CUCKOO || marker == BLY_CLASSIC;
-            spec.marker = (bly_kind)marker;
+            spec.overlay.marker = (bly_kind)marker;
             assert_int_equal(bly_filter_create(&spec, &f), fits ? BLY_OK : BLY_EINVAL);
             bly_filter_destroy(f);
         }
@@ -147,18 +146,18 @@ static void wishes_that_cannot_be(void **state) {
 
 /* What only one kind has is asked of the others in vain, and changes nothing. */
 static void questions_about_time(const blyt_case *c, bly_filter *f) {
-    bly_window_info info;
+    bly_window_info info = {.struct_size = sizeof info};
     uint64_t age;
     bly_status window = c->kind == BLY_WINDOW ? BLY_OK : BLY_EKIND;
     bly_status clock = c->kind == BLY_WINDOW ? BLY_EUNSUPPORTED : BLY_EKIND;
-    assert_int_equal(bly_window_look(f, &info), window);
+    assert_int_equal(bly_window_get_info(f, &info), window);
     assert_int_equal(bly_window_age(f, "x", 1, &age), window);
     assert_int_equal(bly_window_advance(f, 7), clock); /* it counts keys, not time */
 }
 
 static void questions_about_counts(const blyt_case *c, bly_filter *f) {
     bly_filter *bits = f, *front = f;
-    uint64_t deleted = 7, added = 7;
+    bly_overlay_info changes = {.struct_size = sizeof changes, .deleted = 7, .added = 7};
     bool overlay = c->kind == BLY_OVERLAY, hll = c->kind == BLY_HLL;
     bly_status status = bly_counting_bits(f, NULL, &bits);
     assert_int_equal(status, c->kind == BLY_COUNTING ? BLY_OK : BLY_EUNSUPPORTED);
@@ -169,9 +168,9 @@ static void questions_about_counts(const blyt_case *c, bly_filter *f) {
     assert_int_equal(bly_counts_age(f), c->kind == BLY_COUNTS ? BLY_OK : BLY_EUNSUPPORTED);
     assert_int_equal(isnan(bly_hll_estimate(f)), !hll);
     assert_int_equal(isnan(bly_hll_error(f)), !hll);
-    assert_int_equal(bly_overlay_changes(f, &deleted, &added), overlay ? BLY_OK : BLY_EKIND);
-    assert_true(overlay ? deleted == 0 && added == 0 : deleted == 7 && added == 7);
-    assert_true(bly_overlay_miss_bound(f) == 0);
+    assert_int_equal(bly_overlay_get_info(f, &changes), overlay ? BLY_OK : BLY_EKIND);
+    assert_true(changes.deleted == (overlay ? 0 : 7) && changes.added == (overlay ? 0 : 7));
+    assert_true(blyt_info(f).miss_bound == 0);
     assert_int_equal(bly_overlay_base(f) != NULL, overlay);
     bly_filter_destroy(bits);
     bly_filter_destroy(front);

@@ -9,7 +9,7 @@ static const double rates[] = {0.01, 0.001, 0.0001};
 
 static bly_filter *cuckoo(uint64_t keys, double p) {
     bly_filter *f = NULL;
-    assert_ok(bly_cuckoo_create(keys, p, &f));
+    assert_ok(blyt_new(BLY_CUCKOO, keys, p, &f));
     return f;
 }
 
@@ -123,7 +123,7 @@ static void few_small_tables_refuse(void **state) {
     for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         bly_filter *f = cuckoo(numbers[i], 0.01);
         for (unsigned round = 0; round < (blyt_large() ? 1000U : 300U) / BLYT_SLOW; round++) {
-            bly_tally sum;
+            bly_batch_result sum;
             for (size_t j = 0; j < numbers[i]; j++)
                 h[j] = (bly_hash){blyt_next(&random), blyt_next(&random)};
             bly_filter_clear(f);
@@ -152,10 +152,10 @@ static void check_rate(uint64_t n, uint64_t capacity, double p) {
     if (queries > most / filters)
         queries = most / filters;
     for (unsigned seed = 1; seed <= filters; seed++) {
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         bly_filter_clear(f);
         add_hashes(f, seed, 0, n);
-        bly_filter_stats(f, &s);
+        bly_filter_get_info(f, &s);
         tally one = {0};
         look_up_non_members(f, seed + 100000, queries, planned, &one);
         by_plan.asked += one.asked;
@@ -163,7 +163,7 @@ static void check_rate(uint64_t n, uint64_t capacity, double p) {
         by_plan.expected += one.expected;
         by_stats = (tally){by_plan.asked, by_plan.found,
                            by_stats.expected + s.current_fpr * (double)queries};
-        assert_true(fabs(s.predicted_fpr / planned - 1) < 1e-9 && planned <= p);
+        assert_true(fabs(s.expected_fpr / planned - 1) < 1e-9 && planned <= p);
     }
     judge(&by_plan, "planned", (double)n, p);
     judge(&by_stats, "current", (double)n, p);
@@ -194,13 +194,14 @@ static void rates_are_as_planned(void **state) {
 /* Copies fill the table, but a non-member meets their class once. */
 static void copies_do_not_raise_the_rate(void **state) {
     bly_filter *f = cuckoo(60000, 0.01);
-    bly_stats once, thrice;
+    bly_filter_info once = {.struct_size = sizeof once};
+    bly_filter_info thrice = {.struct_size = sizeof thrice};
     (void)state;
     add_hashes(f, 1, 0, 8000);
-    bly_filter_stats(f, &once);
+    bly_filter_get_info(f, &once);
     add_hashes(f, 1, 0, 8000);
     add_hashes(f, 1, 0, 8000);
-    bly_filter_stats(f, &thrice);
+    bly_filter_get_info(f, &thrice);
     assert_true(fabs(once.current_fpr - thrice.current_fpr) < 1e-12);
     assert_int_equal(thrice.count, 24000);
     assert_true(thrice.estimated_keys == 24000 && thrice.fill == thrice.expected_fill);
@@ -369,7 +370,7 @@ static void full_is_clean(void **state) {
     blyt_list l = blyt_list_of(KEYS_URL, 0, 12000);
     uint8_t added[12000];
     bly_filter *f = cuckoo(10000, 0.001);
-    bly_tally t;
+    bly_batch_result t;
     (void)state;
     memset(added, 7, sizeof added);
     assert_int_equal(bly_filter_add_many(f, l.keys, l.n, added, &t), BLY_EFULL);
@@ -396,7 +397,7 @@ static void full_is_clean(void **state) {
     assert_int_equal(bly_filter_contains_many(f, l.keys, t.done, NULL), t.done);
     /* There is room again once some are gone. */
     assert_ok(bly_filter_remove_many(f, l.keys, 500, NULL, &t));
-    assert_true(t.done == 500 && t.fresh == 500);
+    assert_true(t.done == 500 && t.changed == 500);
     assert_ok(bly_filter_add_many(f, l.keys, 400, NULL, NULL));
     blyt_list_free(&l);
     bly_filter_destroy(f);

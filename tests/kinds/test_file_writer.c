@@ -4,7 +4,7 @@
 #include "store_support.h"
 
 #include "base/temp_file.h"
-#include <bloomery/file.h>
+#include <bloomery/host/files.h>
 #include <errno.h>
 #include <sys/file.h>
 #include <time.h>

@@ -51,7 +51,7 @@ static void test_file_that_shrinks_while_read(void **state) {
     (void)snprintf(path, sizeof path, "%s", at("a.bly"));
     assert_ok(bly_filter_save(f, path));
     bly_allocator a = {cutting_alloc, cutting_free, path};
-    const bly_open_options o = {.allocator = &a};
+    const bly_open_options o = {.struct_size = sizeof o, .allocator = &a};
     assert_int_equal(bly_filter_load(path, &o, &g), BLY_ECORRUPT);
     assert_null(g);
     bly_filter_destroy(f);

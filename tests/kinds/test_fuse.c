@@ -31,7 +31,8 @@ static void build_one(const blyt_list *l, size_t n, bool repeats, uint64_t seed)
     bly_builder *b;
     bly_filter *f;
     spec.seed = seed;
-    assert_ok(bly_builder_create(&spec, &(bly_build_options){.threads = 1}, &b));
+    assert_ok(bly_builder_create(
+        &spec, &(bly_build_options){.struct_size = sizeof(bly_build_options), .threads = 1}, &b));
     assert_ok(bly_builder_add(b, l->keys, n));
     if (repeats)
         assert_ok(bly_builder_add(b, l->keys, n / 2));
@@ -104,9 +105,9 @@ static void nothing(void **state) {
     uint8_t found[1000];
     bly_hash h[1000];
     bly_filter *f, *some;
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     (void)state;
-    assert_ok(bly_fuse_build(NULL, 0, 0.5, &f));
+    assert_ok(blyt_build(BLY_FUSE, NULL, 0, 0.5, &f));
     some = fuse(&l, l.n, 0.5, 0);
     bly_filter_clear(some);
     for (int cleared = 0; cleared < 2; cleared++) {
@@ -117,8 +118,8 @@ static void nothing(void **state) {
             assert_true(found[i] == 0 && !bly_filter_contains(empty, l.keys[i].data, 8));
         bly_hash_keys(bly_filter_hasher(empty), l.keys, l.n, h);
         assert_int_equal(bly_filter_contains_hashes(empty, h, l.n, NULL), 0);
-        bly_filter_stats(empty, &s);
-        assert_true(s.count == 0 && s.current_fpr == 0 && s.predicted_fpr == 0);
+        bly_filter_get_info(empty, &s);
+        assert_true(s.count == 0 && s.current_fpr == 0 && s.expected_fpr == 0);
     }
     assert_int_equal(bly_filter_capacity(f), 1);
     bly_filter_destroy(f);
@@ -236,9 +237,9 @@ static void check_rate(blyt_keys set, size_t n, unsigned r, uint64_t queries) {
     blyt_list l = blyt_list_of(set, 0, n);
     bly_filter *f = fuse(&l, n, ldexp(1, -(int)r), n + r);
     double p = ldexp(1, -(int)r), hits = 0;
-    bly_stats s;
-    bly_filter_stats(f, &s);
-    assert_true(fabs(s.current_fpr / p - 1) < 1e-6 && s.current_fpr == s.predicted_fpr);
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(f, &s);
+    assert_true(fabs(s.current_fpr / p - 1) < 1e-6 && s.current_fpr == s.expected_fpr);
     assert_true(s.set_bits == s.bits && s.fill == 1 && s.estimated_keys == (double)s.count);
     if (queries > enough)
         queries = enough;
@@ -277,12 +278,12 @@ static void hash_functions(void **state) {
     for (unsigned id = 1; id < 64; id++) {
         bly_spec spec = bly_spec_for(BLY_FUSE, 0, 1.0 / 64);
         bly_filter *f;
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         if (bly_hasher_init(&spec.hasher, (bly_hash_id)id, 77) != BLY_OK)
             continue;
         assert_ok(bly_filter_build(&spec, l.keys, l.n, &f));
         assert_int_equal(bly_filter_contains_many(f, l.keys, l.n, NULL), l.n);
-        bly_filter_stats(f, &s); /* a hash of 32 bits takes one bit more, for its own floor */
+        bly_filter_get_info(f, &s); /* a hash of 32 bits takes one bit more, for its own floor */
         double hits = (double)bly_filter_contains_many(f, q.keys, q.n, NULL), p = s.current_fpr;
         assert_true(fabs(hits - (double)q.n * p) < 5 * sqrt((double)q.n * p * (1 - p)));
         assert_true(p < 1.0000001 / 64);
@@ -358,7 +359,7 @@ static void saved_and_back(void **state) {
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         bly_filter *f = fuse(&l, sizes[i], 0.001, 0x5eed), *back;
         blyt_buffer im = blyt_write(f);
-        bly_file_info info;
+        bly_file_info info = {.struct_size = sizeof info};
         bly_map *map;
         assert_ok(bly_filter_clone(f, NULL, &back));
         assert_same(f, back);
@@ -373,7 +374,7 @@ static void saved_and_back(void **state) {
         assert_int_equal(bly_filter_contains_many(bly_map_filter(map), l.keys, sizes[i], NULL),
                          sizes[i]);
         bly_map_close(map);
-        assert_ok(bly_file_info_parse(im.data, im.size, &info));
+        assert_ok(bly_file_parse_info(im.data, im.size, &info));
         assert_true(info.geometry.kind == BLY_FUSE && info.count == sizes[i] && im.data[9] == 10);
         for (size_t byte = 0; byte < im.size; byte++) { /* no bit is without a guard */
             im.data[byte] ^= (uint8_t)(1 << byte % 8);
@@ -436,7 +437,7 @@ static void any_body(void **state) {
         }
         bly_filter *f;
         bly_hash h[64];
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         size_t hits = 0;
         assert_ok(bly_hasher_init(&shape.hasher, BLY_HASH_XXH3, 0));
         assert_ok(bly_plan_check(&shape.geometry));
@@ -454,7 +455,7 @@ static void any_body(void **state) {
         for (size_t i = 0; i < 64; i++)
             hits += bly_filter_contains_hash(f, h[i]);
         assert_int_equal(hits, batch);
-        bly_filter_stats(f, &s);
+        bly_filter_get_info(f, &s);
         bly_filter_destroy(f);
         free(exact);
     }

@@ -8,7 +8,7 @@
 static bly_filter *growable(uint64_t keys, uint64_t horizon, double p, const bly_allocator *a) {
     bly_spec spec = bly_spec_for(BLY_GROWABLE_CUCKOO, keys, p);
     bly_filter *f = NULL;
-    spec.horizon = horizon;
+    spec.cuckoo.horizon = horizon;
     spec.allocator = a;
     assert_ok(bly_filter_create(&spec, &f));
     return f;
@@ -54,9 +54,9 @@ static void grows_to_its_horizon(void **state) {
         assert_int_equal(bly_filter_count(f), added - 700);
         add_hashes(f, 1, 0, 700);
     }
-    bly_stats s;
-    bly_filter_stats(f, &s);
-    assert_true(s.target_fpr == p && s.predicted_fpr <= p);
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(f, &s);
+    assert_true(s.requested_fpr == p && s.expected_fpr <= p);
     if (last == 10)
         assert_true((double)s.bits / (double)added < 10.9);
     /* Grown filters empty themselves as others do. */
@@ -215,11 +215,11 @@ static void specs_are_checked(void **state) {
     bly_filter *f;
     bly_spec spec = bly_spec_for(BLY_GROWABLE_CUCKOO, 1000, 0.01);
     (void)state;
-    spec.horizon = 999;
+    spec.cuckoo.horizon = 999;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
-    spec.horizon = (uint64_t)1001 << 24;
+    spec.cuckoo.horizon = (uint64_t)1001 << 24;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
-    spec.horizon = 0;
+    spec.cuckoo.horizon = 0;
     spec.fpr = 0x1p-41;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_ERATE);
     spec.fpr = 0x1p-40;
@@ -235,15 +235,17 @@ static void specs_are_checked(void **state) {
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EUNSUPPORTED);
     spec.sharing = BLY_EXCLUSIVE;
     assert_ok(bly_hasher_init(&spec.hasher, BLY_HASH_FNV1A_32, 0));
-    spec.horizon = 100000000;
+    spec.cuckoo.horizon = 100000000;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EWEAKHASH);
     spec.allow_weak_hash = true;
     assert_ok(bly_filter_create(&spec, &f));
     bly_filter_destroy(f);
     spec = bly_spec_for(BLY_CUCKOO, 1000, 0.01);
-    spec.horizon = 2000;
+    spec.cuckoo.horizon = 2000;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
-    assert_ok(bly_cuckoo_create_growable(1000, 5000, 0.01, &f));
+    spec = bly_spec_for(BLY_GROWABLE_CUCKOO, 1000, 0.01);
+    spec.cuckoo.horizon = 5000;
+    assert_ok(bly_filter_create(&spec, &f));
     assert_true(bly_filter_capacity(f) >= 1000 && bly_filter_capacity(f) < 2000);
     bly_filter_destroy(f);
 }
@@ -274,9 +276,9 @@ static void geometries_are_checked(void **state) {
     assert_true(grown.size == fixed.size && grown.hashes == fixed.hashes);
     assert_int_equal(grown.detail, grown.hashes);
     bly_filter *f = exact_table((bly_geometry){BLY_GROWABLE_CUCKOO, 12, 100, 0, 9}, NULL);
-    bly_stats s;
-    bly_filter_stats(f, &s);
-    assert_true(s.target_fpr > 0.007 && s.target_fpr < 0.0076 && s.capacity == 373);
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(f, &s);
+    assert_true(s.requested_fpr > 0.007 && s.requested_fpr < 0.0076 && s.capacity == 373);
     bly_filter_destroy(f);
 }
 

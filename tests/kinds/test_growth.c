@@ -4,6 +4,8 @@
 
 #include "formats/redisbloom_support.h"
 
+#include <bloomery/host/redisbloom.h>
+
 enum { MEBI = 1 << 20 };
 
 /* An allocator that has no block larger than 96 MiB, and remembers the largest that was asked for.
@@ -36,7 +38,7 @@ static void assert_unchanged(const bly_filter *f, blyt_buffer was) {
 static void assert_limited(bly_filter *f, blyt_buffer was, size_t *largest) {
     bly_bytes key = blyt_text("new");
     bly_hash h = bly_hash_key(bly_filter_hasher(f), key.data, key.size);
-    bly_tally tally;
+    bly_batch_result tally;
     bool added = true;
     assert_int_equal(bly_filter_add(f, key.data, key.size, &added), BLY_EGROWTH);
     assert_int_equal(bly_filter_add_many(f, &key, 1, NULL, &tally), BLY_EGROWTH);
@@ -64,7 +66,7 @@ static void test_amplify(void **state) {
     blyt_buffer im = slurp(BLYT_GOLDEN_DIR "/../regressions/amplify-768B.bly");
     size_t largest = 0;
     const bly_allocator a = small_allocator(&largest);
-    const bly_open_options o = {.allocator = &a};
+    const bly_open_options o = {.struct_size = sizeof o, .allocator = &a};
     bly_filter *f = NULL, *copy = NULL;
     bly_map *map = NULL;
     assert_ok(bly_filter_parse(im.data, im.size, &o, &f));
@@ -78,7 +80,8 @@ static void test_amplify(void **state) {
     assert_ok(bly_filter_clone(bly_map_filter(map), &a, &f));
     assert_limited(f, im, &largest);
     bly_map_close(map);
-    const bly_open_options raised = {.allocator = &a, .max_growth = UINT64_MAX};
+    const bly_open_options raised = {
+        .struct_size = sizeof raised, .allocator = &a, .max_growth = UINT64_MAX};
     assert_ok(bly_filter_parse(im.data, im.size, &raised, &f));
     assert_int_equal(bly_filter_add(f, "new", 3, NULL), BLY_ENOMEM);
     bly_filter_destroy(f);
@@ -95,7 +98,7 @@ static void test_created_is_free(void **state) {
         const bly_allocator a = small_allocator(&largest);
         bly_spec spec = bly_spec_for(c->kind, 100000, 0.01);
         bly_filter *f = NULL;
-        spec.growth = 16384;
+        spec.scalable.growth = 16384;
         spec.allocator = &a;
         assert_ok(bly_filter_create(&spec, &f));
         bly_status status = BLY_OK;
@@ -106,7 +109,7 @@ static void test_created_is_free(void **state) {
         }
         assert_int_equal(status, BLY_ENOMEM);
         blyt_buffer im = blyt_write(f);
-        const bly_open_options o = {.allocator = &a};
+        const bly_open_options o = {.struct_size = sizeof o, .allocator = &a};
         bly_filter_destroy(f);
         largest = 0;
         assert_ok(bly_filter_parse(im.data, im.size, &o, &f));
@@ -175,8 +178,8 @@ static void test_limit_of_kinds(void **state) {
 /* A small filter that is loaded gets as large as its keys make it, level by level. */
 static void grow_honestly(bly_kind kind, uint32_t growth, const blyt_list *l) {
     bly_spec spec = bly_spec_for(kind, 100, 0.001);
-    spec.growth = growth;
-    spec.horizon = kind == BLY_GROWABLE_CUCKOO ? (uint64_t)1 << 21 : 0;
+    spec.scalable.growth = growth;
+    spec.cuckoo.horizon = kind == BLY_GROWABLE_CUCKOO ? (uint64_t)1 << 21 : 0;
     bly_filter *f = NULL, *back = NULL;
     assert_ok(bly_filter_create(&spec, &f));
     blyt_buffer im = blyt_write(f);
@@ -204,15 +207,15 @@ static void test_default_follows_size(void **state) {
     (void)state;
     size_t largest = 0;
     const bly_allocator a = small_allocator(&largest);
-    const bly_open_options o = {.allocator = &a};
+    const bly_open_options o = {.struct_size = sizeof o, .allocator = &a};
     bly_spec spec = bly_spec_for(BLY_SCALABLE, 1000, 0.01);
     bly_filter *f = NULL, *back = NULL;
-    spec.growth = 128;
+    spec.scalable.growth = 128;
     assert_ok(bly_filter_create(&spec, &f));
     blyt_buffer im = blyt_write(f);
     assert_ok(bly_filter_parse(im.data, im.size, &o, &back));
     add_keys(back, "store", 0, 129000);
-    assert_int_equal(bly_filter_levels(back), 2);
+    assert_int_equal(bly_filter_level_count(back), 2);
     uint64_t size = bly_filter_file_size(back);
     assert_true(largest > 64 * im.size && largest <= 64 * MEBI);
     largest = 0;

@@ -2,6 +2,8 @@
  * gets in does no harm. */
 #include "store_support.h"
 
+#include <bloomery/host/describe.h>
+
 /* ---- using what got in
  * ---------------------------------------------------------------------------------- */
 
@@ -14,12 +16,12 @@ static void ends_well(bly_status status) {
 /* Whatever was let in behaves: every operation ends, and touches nothing but its own memory. If its
  * body was checked, what is added is found. */
 static void use(bly_filter *f, bool checked) {
-    bly_stats stats;
+    bly_filter_info stats = {.struct_size = sizeof stats};
     bly_filter *copy = NULL, *folded;
     bly_overlap o;
     char text[2048];
-    bly_filter_stats(f, &stats);
-    (void)bly_stats_format(&stats, text, sizeof text);
+    bly_filter_get_info(f, &stats);
+    (void)bly_filter_info_format(&stats, text, sizeof text);
     assert_ok(bly_filter_clone(f, NULL, &copy));
     assert_true(bly_filter_equal(f, copy));
     (void)contains_keys(f, "any", 0, 100);
@@ -51,7 +53,7 @@ static void use(bly_filter *f, bool checked) {
 static void assert_written_again(const bly_filter *f, blyt_buffer im) {
     blyt_buffer again = blyt_write(f);
     assert_int_equal(again.size, im.size);
-    if (bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_ONLY_COUNTS) {
+    if (bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_CARDINALITY_ONLY) {
         memcpy(again.data + 32, im.data + 32, 8);
         fix_header_sum(again.data);
     }
@@ -64,7 +66,7 @@ static void assert_written_again(const bly_filter *f, blyt_buffer im) {
 static void refused_or_harmless(blyt_buffer im) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);
-    const bly_open_options o = {.allocator = &a};
+    const bly_open_options o = {.struct_size = sizeof o, .allocator = &a};
     bly_filter *f = NULL;
     bly_status status = bly_filter_parse(im.data, im.size, &o, &f);
     if (status) {
@@ -105,15 +107,15 @@ static void test_truncations(void **state) {
 static void assert_flip_refused(blyt_buffer im, size_t where, const char *path, int fd) {
     bly_filter *f;
     bly_map *map;
-    const bly_open_options verify = {.flags = BLY_OPEN_VERIFY};
+    const bly_open_options verify = {.struct_size = sizeof verify, .flags = BLY_OPEN_VERIFY};
     assert_int_equal(pwrite(fd, &im.data[where], 1, (off_t)where), 1);
     assert_int_not_equal(bly_filter_load(path, NULL, &f), BLY_OK);
     assert_int_not_equal(bly_map_open(path, &verify, &map), BLY_OK);
     if (where >= HEADER)
         return;
-    bly_file_info info;
+    bly_file_info info = {.struct_size = sizeof info};
     assert_int_not_equal(bly_map_open(path, NULL, &map), BLY_OK);
-    assert_int_not_equal(bly_file_info_parse(im.data, im.size, &info), BLY_OK);
+    assert_int_not_equal(bly_file_parse_info(im.data, im.size, &info), BLY_OK);
 }
 
 /* Bytes in memory with every bit flipped, one at a time. Files too in the header; of a byte of the
@@ -168,15 +170,15 @@ static void test_padding_is_zero(void **state) {
 
 /* Overwrites the body, or the bodies of all levels: with one byte, or from 256 on with noise. */
 static void fill_bodies(blyt_buffer im, int fill) {
-    bly_file_info info;
+    bly_file_info info = {.struct_size = sizeof info};
     uint64_t rng = (uint64_t)fill;
     size_t start = HEADER;
-    assert_ok(bly_file_info_parse(im.data, im.size, &info));
+    assert_ok(bly_file_parse_info(im.data, im.size, &info));
     bool nested = blyt_is_nested(info.geometry.kind);
     for (size_t at = start; at < im.size && !nested; at++)
         im.data[at] = (uint8_t)(fill < 256 ? (uint64_t)fill : blyt_next(&rng));
     for (; nested && start < im.size; start += HEADER + (size_t)info.body_bytes) {
-        assert_ok(bly_file_info_parse(im.data + start, im.size - start, &info));
+        assert_ok(bly_file_parse_info(im.data + start, im.size - start, &info));
         for (size_t at = 0; at < info.body_bytes; at++)
             im.data[start + HEADER + at] = (uint8_t)(fill < 256 ? (uint64_t)fill : blyt_next(&rng));
     }
@@ -193,14 +195,14 @@ static void assert_loads(const bly_filter *f) {
 
 static void map_and_use(blyt_buffer im, bly_filter *f) {
     bly_map *map;
-    bly_stats stats;
+    bly_filter_info stats = {.struct_size = sizeof stats};
     bly_filter *copy = NULL;
     spill(at("body.bly"), im.data, im.size);
     assert_ok(bly_map_open(at("body.bly"), NULL, &map));
     const bly_filter *g = bly_map_filter(map);
     (void)contains_keys(g, "any", 0, 100);
     (void)bly_filter_copies(g, "any", 3);
-    bly_filter_stats(g, &stats);
+    bly_filter_get_info(g, &stats);
     assert_true(stats.set_bits <= stats.bits && stats.fill <= 1 && stats.current_fpr <= 1);
     ends_well(bly_filter_union(f, g));
     ends_well(bly_filter_subtract(f, g));

@@ -87,16 +87,16 @@ static void check_rate(uint64_t n, double p) {
     if (queries > most / filters)
         queries = most / filters;
     for (unsigned seed = 1; seed <= filters; seed++) {
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         bly_filter_clear(f);
         add_hashes(f, seed, 0, n);
         add_hashes(f, seed, 0, n / 3); /* which makes no difference */
-        bly_filter_stats(f, &s);
+        bly_filter_get_info(f, &s);
         look_up_non_members(f, seed + 100000, queries, planned, &by_plan);
         by_stats = (tally){by_plan.asked, by_plan.found,
                            by_stats.expected + s.current_fpr * (double)queries};
         /* A few keys share a class, which counts once. */
-        assert_true(fabs(s.predicted_fpr / planned - 1) < 0.02 && planned <= p);
+        assert_true(fabs(s.expected_fpr / planned - 1) < 0.02 && planned <= p);
     }
     judge(&by_plan, "planned", (double)n, p);
     judge(&by_stats, "current", (double)n, p);
@@ -126,7 +126,7 @@ static void counts_move_out_and_back(void **state) {
         assert_ok(bly_filter_add(f, "twin", 4, &added));
         assert_int_equal(added, i == 1);
         assert_int_equal(bly_filter_copies(f, "twin", 4), i);
-        assert_int_equal(bly_hybrid_spilled(f), i >= 15);
+        assert_int_equal(blyt_info(f).spilled, i >= 15);
         assert_true(bly_filter_count(f) == i && is_sound(f));
     }
     uint32_t step = f->geometry.detail;
@@ -135,7 +135,7 @@ static void counts_move_out_and_back(void **state) {
         bool removed;
         assert_ok(bly_filter_remove(f, "twin", 4, &removed));
         assert_true(removed && bly_filter_copies(f, "twin", 4) == i);
-        assert_int_equal(bly_hybrid_spilled(f), i > 8);
+        assert_int_equal(blyt_info(f).spilled, i > 8);
         assert_int_equal(bly_filter_contains(f, "twin", 4), i > 0);
         assert_true(is_sound(f));
     }
@@ -145,17 +145,17 @@ static void counts_move_out_and_back(void **state) {
     assert_true(!removed && all_zero(f));
     /* Back and forth at the border, both ways. */
     add_copies(f, 1, 0, 14);
-    assert_int_equal(bly_hybrid_spilled(f), 0);
+    assert_int_equal(blyt_info(f).spilled, 0);
     for (int i = 0; i < 10; i++) {
         add_copies(f, 1, 0, 1);
-        assert_int_equal(bly_hybrid_spilled(f), 1);
+        assert_int_equal(blyt_info(f).spilled, 1);
         remove_copies(f, 1, 0, 1);
-        assert_int_equal(bly_hybrid_spilled(f), 1);
+        assert_int_equal(blyt_info(f).spilled, 1);
     }
     remove_copies(f, 1, 0, 6);
-    assert_int_equal(bly_hybrid_spilled(f), 0);
+    assert_int_equal(blyt_info(f).spilled, 0);
     add_copies(f, 1, 0, 6);
-    assert_int_equal(bly_hybrid_spilled(f), 0);
+    assert_int_equal(blyt_info(f).spilled, 0);
     bly_filter_destroy(f);
 }
 
@@ -320,7 +320,7 @@ static void skewed_streams_stay_small(void **state) {
         add_hashes(f, 77, 0, keys);
         for (uint64_t k = 0; k < 4 * keys; k++)
             add_copies(f, 77, zipf(&dice, keys, exponents[i]), 1);
-        assert_true(bly_filter_count(f) == 5 * keys && bly_hybrid_spilled(f) > keys / 200);
+        assert_true(bly_filter_count(f) == 5 * keys && blyt_info(f).spilled > keys / 200);
         double bits = 8 * (double)f->body_bytes / (double)keys;
         assert_true(bits > 14.5 && bits < 19);
         bly_filter_destroy(f);
@@ -378,7 +378,7 @@ static void full_is_clean(void **state) {
         add_copies(f, 3, i, 19);
     for (uint64_t i = 0; i < n; i++)
         assert_int_equal(copies_of(f, 3, i), 20);
-    assert_true(bly_hybrid_spilled(f) == n && is_sound(f));
+    assert_true(blyt_info(f).spilled == n && is_sound(f));
     bly_filter_destroy(f);
 }
 
@@ -387,7 +387,7 @@ static void batches_stop_where_they_fail(void **state) {
     blyt_list l = blyt_list_of(KEYS_URL, 0, 4000);
     uint8_t added[4000];
     bly_filter *f = hybrid(3000, 0.001);
-    bly_tally t;
+    bly_batch_result t;
     (void)state;
     memset(added, 7, sizeof added);
     assert_int_equal(bly_filter_add_many(f, l.keys, l.n, added, &t), BLY_EFULL);
@@ -396,11 +396,11 @@ static void batches_stop_where_they_fail(void **state) {
     assert_int_equal(bly_filter_contains_many(f, l.keys, t.done, NULL), t.done);
     size_t n = t.done;
     assert_ok(bly_filter_add_many(f, l.keys, n, added, &t));
-    assert_true(t.done == n && t.fresh == 0);
+    assert_true(t.done == n && t.changed == 0);
     assert_ok(bly_filter_remove_many(f, l.keys, n, NULL, &t));
-    assert_true(t.done == n && t.fresh == n);
+    assert_true(t.done == n && t.changed == n);
     assert_ok(bly_filter_remove_many(f, l.keys, n, NULL, &t));
-    assert_true(t.fresh == n && all_zero(f));
+    assert_true(t.changed == n && all_zero(f));
     blyt_list_free(&l);
     bly_filter_destroy(f);
 }
@@ -468,19 +468,20 @@ static void clear_keeps_the_room(void **state) {
 
 static void statistics_speak_of_keys(void **state) {
     bly_filter *f = hybrid(10000, 1e-6);
-    bly_stats once, often;
+    bly_filter_info once = {.struct_size = sizeof once};
+    bly_filter_info often = {.struct_size = sizeof often};
     (void)state;
     add_hashes(f, 1, 0, 8000);
-    bly_filter_stats(f, &once);
+    bly_filter_get_info(f, &once);
     for (uint64_t i = 0; i < 100; i++)
         add_copies(f, 1, i, 50);
-    bly_filter_stats(f, &often);
+    bly_filter_get_info(f, &often);
     assert_true(once.estimated_keys == 8000 && often.estimated_keys == 8000);
     assert_true(once.count == 8000 && often.count == 13000);
-    assert_true(once.current_fpr == often.current_fpr && once.predicted_fpr == often.predicted_fpr);
+    assert_true(once.current_fpr == often.current_fpr && once.expected_fpr == often.expected_fpr);
     assert_true(once.fill == often.fill && often.fill == often.expected_fill);
     assert_true(once.set_bits < often.set_bits && often.set_bits <= often.bits);
-    assert_true(bly_hybrid_spilled(f) == 100 && often.stuck == 0);
+    assert_true(blyt_info(f).spilled == 100 && often.stuck == 0);
     assert_true(often.bytes == f->body_bytes && often.bytes > once.bytes);
     bly_filter_destroy(f);
 }

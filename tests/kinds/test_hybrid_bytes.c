@@ -256,7 +256,7 @@ static void chosen_keys_are_refused(void **state) {
         refused += full;
         assert_int_equal(bly_filter_copies_hash(f, h), full ? 14 : 15);
         assert_int_equal(heap.live, live);
-        assert_true(bly_hybrid_spilled(f) == spilled && full == (spilled + refused > 256));
+        assert_true(blyt_info(f).spilled == spilled && full == (spilled + refused > 256));
         if (full) {
             assert_memory_equal(&before, &f->geometry, sizeof before);
             assert_memory_equal(f->body, kept, (size_t)f->body_bytes);
@@ -266,7 +266,7 @@ static void chosen_keys_are_refused(void **state) {
     assert_true(spilled == 256 && is_sound(f));
     for (uint64_t i = 0; i < 20; i++) /* others are not */
         add_copies(f, 1, i, 20);
-    assert_true(bly_hybrid_spilled(f) == 276 && is_sound(f));
+    assert_true(blyt_info(f).spilled == 276 && is_sound(f));
     bly_filter_destroy(f);
 }
 
@@ -407,7 +407,7 @@ static void refuses_unsound_bodies(void **state) {
         bly_filter_clear(f);
         for (uint64_t i = 0; i < 100; i++)
             add_copies(f, 1, i, i < 8 ? 16 : i < 20 ? 14 : 1);
-        assert_true(bly_hybrid_spilled(f) == 8 && is_sound(f));
+        assert_true(blyt_info(f).spilled == 8 && is_sound(f));
         if (d == ITEMS)
             f->items++;
         else if (d >= HEAD)
@@ -449,7 +449,7 @@ static void abuse_hybrid(bly_geometry g, int fill) {
         body[i] = fill < 0 ? (uint8_t)blyt_next(&state) : (uint8_t)fill;
     blyi_shape shape = {.geometry = g, .capacity = 1, .fpr = 0.5, .items = 5};
     bly_filter *f, *other, *clone;
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     bly_overlap o;
     assert_ok(bly_hasher_init(&shape.hasher, BLY_HASH_XXH3, 0));
     assert_ok(blyi_filter_make(&shape, NULL, body, &f));
@@ -463,9 +463,9 @@ static void abuse_hybrid(bly_geometry g, int fill) {
         bool there = bly_filter_contains_hash(f, h);
         assert_int_equal(bly_filter_copies_hash(f, h) != 0, there);
     }
-    bly_filter_stats(f, &s);
+    bly_filter_get_info(f, &s);
     assert_true(s.fill >= 0 && s.fill <= 1 && s.current_fpr >= 0 && s.current_fpr <= 1);
-    assert_true(s.set_bits <= s.bits && bly_hybrid_spilled(f) <= blyi_size_of_class(g.detail));
+    assert_true(s.set_bits <= s.bits && blyt_info(f).spilled <= blyi_size_of_class(g.detail));
     assert_ok(bly_filter_overlap(f, other, &o));
     assert_ok(bly_filter_overlap(other, f, &o));
     (void)bly_filter_equal(f, other);

@@ -2,7 +2,9 @@
  * on every way a filter takes. */
 #include "store_support.h"
 
-#include <bloomery/redis_bitmap.h>
+#include <bloomery/host/chunks.h>
+#include <bloomery/host/describe.h>
+#include <bloomery/redis/bitmap.h>
 
 static const bly_key_rule rules[] = {
     BLY_KEYS_UNRECORDED, BLY_KEYS_LINE,         BLY_KEYS_IP,    BLY_KEYS_DOMAIN,
@@ -46,11 +48,11 @@ static void test_codes(void **state) {
 static void check_file(const bly_filter *f, bly_key_rule rule) {
     blyt_buffer im = blyt_write(f);
     bly_filter *parsed, *loaded, *copy, *read;
-    bly_file_info info;
+    bly_file_info info = {.struct_size = sizeof info};
     bly_map *map;
-    const bly_source source = {im.size, read_memory, read_memory, im.data};
+    const bly_chunk_source source = {im.size, read_memory, read_memory, im.data};
     assert_int_equal(im.data[7] >> 3, rule);
-    assert_ok(bly_file_info_parse(im.data, im.size, &info));
+    assert_ok(bly_file_parse_info(im.data, im.size, &info));
     assert_int_equal(info.key_rule, rule);
     assert_ok(bly_filter_save(f, at("a.bly")));
     assert_file_is(at("a.bly"), im);
@@ -58,7 +60,7 @@ static void check_file(const bly_filter *f, bly_key_rule rule) {
     assert_ok(bly_filter_load(at("a.bly"), NULL, &loaded));
     assert_ok(bly_map_open(at("a.bly"), NULL, &map));
     assert_ok(bly_filter_clone(bly_map_filter(map), NULL, &copy));
-    assert_ok(bly_filter_read(&source, NULL, &read));
+    assert_ok(bly_filter_read_chunks(&source, NULL, &read));
     const bly_filter *const all[] = {parsed, loaded, bly_map_filter(map), copy, read};
     for (size_t i = 0; i < COUNT_OF(all); i++) {
         assert_int_equal(bly_filter_key_rule(all[i]), rule);
@@ -94,13 +96,13 @@ static void test_codes_that_do_not_exist(void **state) {
         blyt_buffer im = blyt_write(f);
         const uint8_t flags = im.data[7];
         for (unsigned code = 0; code < 32; code++) {
-            bly_file_info info;
+            bly_file_info info = {.struct_size = sizeof info};
             im.data[7] = (uint8_t)(flags | code << 3);
             fix_header_sum(im.data);
             if (!bly_key_rule_known(code))
                 assert_refused(im, NULL, BLY_ECORRUPT);
             else
-                assert_ok(bly_file_info_parse(im.data, im.size, &info));
+                assert_ok(bly_file_parse_info(im.data, im.size, &info));
         }
         free(im.data);
         bly_filter_destroy(f);
@@ -146,7 +148,7 @@ static void test_growing(void **state) {
 static void test_overlays_take_it_over(void **state) {
     (void)state;
     bly_filter *base = filled_by(14, BLY_KEYS_IP), *f;
-    assert_ok(bly_overlay_over(base, NULL, &f));
+    assert_ok(bly_overlay_over(base, NULL, NULL, &f));
     assert_ok(bly_filter_add(f, "new", 3, NULL));
     check_file(f, BLY_KEYS_IP);
     /* The base is borrowed and stays as it is, but the file says the same everywhere. */
@@ -210,17 +212,18 @@ static void test_unions_with_empty_filters(void **state) {
 static void test_strings_of_a_server(void **state) {
     (void)state;
     bly_filter *f = filled((bly_geometry){BLY_SBBF, 8, 4, 0, 0}, NULL, 5);
-    const bly_bitmap_spec spec = {.capacity = 100, .fpr = 0.01, .key_rule = BLY_KEYS_RECORD_URL};
+    const bly_bitmap_spec spec = {
+        .struct_size = sizeof spec, .capacity = 100, .fpr = 0.01, .key_rule = BLY_KEYS_RECORD_URL};
     bly_bitmap_spec wrong = spec;
     bly_bitmap b, other;
     assert_ok(bly_filter_set_key_rule(f, BLY_KEYS_DOMAIN));
-    assert_ok(bly_bitmap_of(f, NULL, &b));
+    assert_ok(bly_bitmap_from_filter(f, NULL, &b));
     assert_int_equal(b.key_rule, BLY_KEYS_DOMAIN);
     assert_ok(bly_bitmap_plan(&spec, &b));
     assert_int_equal(b.key_rule, BLY_KEYS_RECORD_URL);
     other = b;
     other.key_rule = BLY_KEYS_RECORD;
-    assert_true(bly_bitmap_alike(&b, &other));
+    assert_true(bly_bitmap_compatible(&b, &other));
     wrong.key_rule = (bly_key_rule)1;
     assert_int_equal(bly_bitmap_plan(&wrong, &b), BLY_EINVAL);
     bly_filter_destroy(f);

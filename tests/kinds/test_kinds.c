@@ -3,6 +3,7 @@
 
 #include "filter/filter.h"
 
+#include <bloomery/host/describe.h>
 #include <math.h>
 
 /* The list of cases has every kind, and names every variant once. Where keys share counters and can
@@ -36,11 +37,11 @@ static void empty_says_no(void **state) {
         assert_false(bly_filter_contains(f, NULL, 0));
         assert_int_equal(bly_filter_copies(f, "x", 1), 0);
         assert_int_equal(bly_filter_count(f), 0);
-        bly_stats s;
-        bly_filter_stats(f, &s);
+        bly_filter_info s = {.struct_size = sizeof s};
+        bly_filter_get_info(f, &s);
         assert_true(s.fill == 0 && s.estimated_keys == 0 && s.stuck == 0 && s.miss_bound == 0);
-        if (!blyt_can(c, BLY_ONLY_COUNTS)) /* its rate is how far off its estimates are */
-            assert_true(s.current_fpr == 0 && s.predicted_fpr == 0);
+        if (!blyt_can(c, BLY_CARDINALITY_ONLY)) /* its rate is how far off its estimates are */
+            assert_true(s.current_fpr == 0 && s.expected_fpr == 0);
         blyt_list_free(&l);
         bly_filter_destroy(f);
     }
@@ -49,13 +50,13 @@ static void empty_says_no(void **state) {
 /* What bly_filter_count says after that many adds, some of which were said to be new. */
 static void assert_counted(const blyt_case *c, const bly_filter *f, size_t adds, size_t fresh,
                            size_t distinct) {
-    bly_stats s;
-    bly_filter_stats(f, &s);
-    if (blyt_can(c, BLY_ONLY_COUNTS))
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(f, &s);
+    if (blyt_can(c, BLY_CARDINALITY_ONLY))
         assert_true(fabs((double)s.count - (double)distinct) <=
                     5 * s.current_fpr * (double)distinct);
     else
-        assert_int_equal(s.count, blyt_can(c, BLY_TELLS_COPIES) ? adds : fresh);
+        assert_int_equal(s.count, blyt_can(c, BLY_CAN_COUNT) ? adds : fresh);
 }
 
 /* add says "new" for new keys, "not new" ever after; what was added is found. A kind that tells
@@ -73,9 +74,9 @@ static void add_twice(const blyt_case *c, blyt_keys set) {
         assert_ok(bly_filter_add(f, key, len, &added));
         assert_false(added);
         assert_true(bly_filter_contains(f, key, len));
-        assert_true(bly_filter_copies(f, key, len) >= 1U + blyt_can(c, BLY_TELLS_COPIES));
+        assert_true(bly_filter_copies(f, key, len) >= 1U + blyt_can(c, BLY_CAN_COUNT));
     }
-    assert_true(fresh >= 2990 || blyt_can(c, BLY_ONLY_COUNTS));
+    assert_true(fresh >= 2990 || blyt_can(c, BLY_CARDINALITY_ONLY));
     assert_counted(c, f, 6000, fresh, 3000);
     bly_filter_destroy(f);
 }
@@ -132,7 +133,7 @@ static void odd_keys(void **state) {
             for (size_t i = 0; i < l.n; i++) {
                 bool added;
                 assert_ok(bly_filter_add(f, keys[i].data, keys[i].size, &added));
-                assert_true(added || blyt_can(c, BLY_ONLY_COUNTS));
+                assert_true(added || blyt_can(c, BLY_CARDINALITY_ONLY));
                 assert_true(bly_filter_contains(f, keys[i].data, keys[i].size));
             }
         } else {
@@ -141,7 +142,7 @@ static void odd_keys(void **state) {
         blyt_assert_contains(f, &l);
         assert_counted(c, f, N, N, N);
         mega[BIG - 1] ^= 1;
-        assert_true(!bly_filter_contains(f, mega, BIG) || blyt_can(c, BLY_ONLY_COUNTS));
+        assert_true(!bly_filter_contains(f, mega, BIG) || blyt_can(c, BLY_CARDINALITY_ONLY));
         mega[BIG - 1] ^= 1;
         bly_filter_destroy(f);
     }
@@ -156,7 +157,7 @@ static void add_in_batches(const blyt_case *c, size_t n) {
     blyt_list l = blyt_list_of(n % 2 ? KEYS_URL : KEYS_DECIMAL, 0, n);
     uint8_t added[256], by_hash[256];
     bly_hash hashes[256];
-    bly_tally tally, hash_tally;
+    bly_batch_result tally, hash_tally;
     memset(added, 9, sizeof added);
     bly_status status = bly_filter_add_many(b, l.keys, n, added, &tally), one_status = BLY_OK;
     bly_hash_keys(bly_filter_hasher(h), l.keys, n, hashes);
@@ -176,9 +177,9 @@ static void add_in_batches(const blyt_case *c, size_t n) {
     assert_true(done == n || done >= 60);
     assert_int_equal(added[n], 9); /* nothing written past the end */
     assert_int_equal(tally.done, done);
-    assert_int_equal(tally.fresh, fresh);
+    assert_int_equal(tally.changed, fresh);
     assert_int_equal(hash_tally.done, done);
-    assert_int_equal(hash_tally.fresh, fresh);
+    assert_int_equal(hash_tally.changed, fresh);
     assert_true(bly_filter_equal(a, b) && bly_filter_equal(a, h));
     assert_int_equal(bly_filter_count(a), bly_filter_count(b));
     assert_int_equal(bly_filter_count(a), bly_filter_count(h));
@@ -254,10 +255,10 @@ static void clear_and_clone(void **state) {
 }
 
 /* What is said of keys that set bits at random can be read off the bits. */
-static void bits_and_statistics(bly_filter *f, bly_stats s, size_t n) {
+static void bits_and_statistics(bly_filter *f, bly_filter_info s, size_t n) {
     uint64_t set = 0;
     const bly_filter *only = bly_filter_level(f, 0);
-    assert_int_equal(bly_filter_levels(f), 1);
+    assert_int_equal(bly_filter_level_count(f), 1);
     for (uint64_t i = 0; i < s.bytes; i++)
         for (uint8_t byte = only->body[i]; byte; byte &= (uint8_t)(byte - 1))
             set++;
@@ -266,8 +267,8 @@ static void bits_and_statistics(bly_filter *f, bly_stats s, size_t n) {
     assert_true(s.fill == fill);
     assert_true(fabs(s.estimated_keys / (double)n - 1) < 5 * 0.9 / sqrt((double)s.bits) + 1e-4);
     memset(only->body, 0xff, only->body_bytes); /* saturated */
-    bly_filter_stats(f, &s);
-    assert_true(isinf(s.estimated_keys) && s.current_fpr == 1 && s.predicted_fpr == 1);
+    bly_filter_get_info(f, &s);
+    assert_true(isinf(s.estimated_keys) && s.current_fpr == 1 && s.expected_fpr == 1);
 }
 
 static void statistics(void **state) {
@@ -276,23 +277,23 @@ static void statistics(void **state) {
         size_t n = 200000;
         blyt_list l = blyt_list_of(KEYS_RANDOM, 0, n);
         bly_filter *f = blyt_full(c, 0.01, 9, &l);
-        bly_stats s;
-        bly_filter_stats(f, &s);
+        bly_filter_info s = {.struct_size = sizeof s};
+        bly_filter_get_info(f, &s);
         assert_true(s.kind == c->kind && s.set_bits <= s.bits && s.bits <= 8 * s.bytes);
         assert_true(s.count == bly_filter_count(f));
         assert_true(s.fill > 0 && s.fill <= 1 && fabs(s.expected_fill - s.fill) < 0.01);
         assert_true(fabs(s.estimated_keys / (double)n - 1) < 0.05);
         const double asked = 0.01; /* no more bits than a double has, with x87 too */
-        assert_true(s.target_fpr == asked ||
-                    (blyt_can(c, BLY_ONLY_COUNTS) && s.target_fpr < asked));
+        assert_true(s.requested_fpr == asked ||
+                    (blyt_can(c, BLY_CARDINALITY_ONLY) && s.requested_fpr < asked));
         assert_true(s.capacity >= n && s.capacity < n + n / 20);
-        assert_true(s.predicted_fpr < 0.0102 && s.predicted_fpr > 0);
+        assert_true(s.expected_fpr < 0.0102 && s.expected_fpr > 0);
         assert_true(s.current_fpr < 0.0102 && s.current_fpr > 0);
         char text[1024], small[10];
-        size_t length = bly_stats_format(&s, text, sizeof text);
+        size_t length = bly_filter_info_format(&s, text, sizeof text);
         assert_int_equal(strlen(text), length);
         assert_non_null(strstr(text, bly_kind_name(c->kind)));
-        assert_int_equal(bly_stats_format(&s, small, sizeof small), length);
+        assert_int_equal(bly_filter_info_format(&s, small, sizeof small), length);
         assert_int_equal(strlen(small), 9);
         if (blyt_sets_bits(c))
             bits_and_statistics(f, s, n);
@@ -312,7 +313,8 @@ typedef struct sources {
 
 static bly_status by_way(int way, const sources *from, const bly_allocator *a, bly_filter **out) {
     bly_spec spec = from->spec;
-    bly_open_options options = {.allocator = a, .sharing = spec.sharing};
+    bly_open_options options = {
+        .struct_size = sizeof options, .allocator = a, .sharing = spec.sharing};
     spec.allocator = a;
     switch (way) {
     case 0:
@@ -412,7 +414,7 @@ static void levels_of_every_kind(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
         bly_filter *f = blyt_create(c, 100, 0.01, 0);
-        assert_int_equal(bly_filter_levels(f), 1);
+        assert_int_equal(bly_filter_level_count(f), 1);
         assert_true((bly_filter_level(f, 0) == f) == !blyt_can(c, BLY_HAS_LEVELS));
         assert_null(bly_filter_level(f, 1));
         bly_filter_destroy(f);

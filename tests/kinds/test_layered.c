@@ -70,13 +70,13 @@ static void check_rate(uint64_t n, size_t which) {
     if (queries > most / filters)
         queries = most / filters;
     for (unsigned seed = 1; seed <= filters; seed++) {
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         bly_filter_clear(f);
         add_hashes(f, seed, 0, n);
         /* What has come and gone is not seen. */
         add_hashes(f, seed + 500, 0, n / 4);
         remove_hashes(f, seed + 500, 0, n / 4);
-        bly_filter_stats(f, &s);
+        bly_filter_get_info(f, &s);
         asked += (double)queries;
         found += (double)count_hashes(f, seed + 100000, 0, queries);
         current += s.current_fpr * (double)queries;
@@ -110,10 +110,10 @@ static void few_cells_get_stuck(void **state) {
     uint64_t n = (blyt_large() ? 4000000U : 1500000U) / BLYT_SLOW, keys = 0;
     double mean, tail = 0;
     bly_filter *f = layered(n, 0.01);
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     (void)state;
     add_hashes(f, 3, 0, n);
-    bly_filter_stats(f, &s);
+    bly_filter_get_info(f, &s);
     mean = (double)n / 32 / (double)f->geometry.size;
     for (double term = exp(-mean); keys < 60; term *= mean / (double)++keys)
         tail += keys >= 8 ? term : 0;
@@ -121,8 +121,8 @@ static void few_cells_get_stuck(void **state) {
     double expected = tail * 256 * (double)f->geometry.size;
     assert_true(fabs((double)s.stuck - expected) < 5 * sqrt(expected) + 1);
     remove_hashes(f, 3, 0, n);
-    bly_stats after;
-    bly_filter_stats(f, &after);
+    bly_filter_info after = {.struct_size = sizeof after};
+    bly_filter_get_info(f, &after);
     assert_true(after.stuck == s.stuck && after.set_bits == 4 * s.stuck && after.count == 0);
     bly_filter_destroy(f);
 }
@@ -156,8 +156,8 @@ static void agrees_with_a_second_implementation(void **state) {
                 if (n % (operations / 64) == 0)
                     assert_cells_are(f, &o);
             }
-            bly_stats s;
-            bly_filter_stats(f, &s);
+            bly_filter_info s = {.struct_size = sizeof s};
+            bly_filter_get_info(f, &s);
             assert_cells_are(f, &o);
             assert_true(s.stuck == oracle_stuck(&o) && s.stuck > 0 && s.count == items);
             free(o.count);
@@ -195,12 +195,12 @@ static void front_is_sbbf(void **state) {
     (void)state;
     for (uint64_t blocks = 600; blocks < 602; blocks++) {
         bly_filter *f = layered_of(blocks), *plain = plain_of(f), *front = front_of(f);
-        bly_tally a, b;
+        bly_batch_result a, b;
         size_t at = 0;
         for (size_t i = 0; i < COUNT_OF(sizes); at += sizes[i++]) {
             assert_ok(bly_filter_add_many(f, l.keys + at, sizes[i], got, &a));
             assert_ok(bly_filter_add_many(plain, l.keys + at, sizes[i], want, &b));
-            assert_true(a.done == b.done && a.fresh == b.fresh);
+            assert_true(a.done == b.done && a.changed == b.changed);
             assert_memory_equal(got, want, sizes[i]);
         }
         assert_true(bly_filter_equal(front, plain) && bly_filter_count(f) == at);
@@ -214,11 +214,11 @@ static void front_is_sbbf(void **state) {
         }
         /* What is left after removing the second half is what the first half makes. */
         assert_ok(bly_filter_remove_many(f, l.keys + at / 2, at - at / 2, got, &a));
-        assert_true(a.done == at - at / 2 && a.fresh == a.done && bly_filter_count(f) == at / 2);
+        assert_true(a.done == at - at / 2 && a.changed == a.done && bly_filter_count(f) == at / 2);
         bly_filter_clear(plain);
         assert_ok(bly_filter_add_many(plain, l.keys, at / 2, NULL, NULL));
-        bly_stats s;
-        bly_filter_stats(f, &s);
+        bly_filter_info s = {.struct_size = sizeof s};
+        bly_filter_get_info(f, &s);
         assert_true(s.stuck == 0 && bly_filter_equal(front, plain));
         bly_filter_destroy(front);
         bly_filter_destroy(plain);
@@ -263,9 +263,9 @@ static void programs_lose_nothing(void **state) {
         for (; truth[k] > 0; truth[k]--)
             remove_hashes(f, 9, k, k + 1);
     /* Nothing is left but what is stuck. */
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     oracle o = oracle_from(f);
-    bly_filter_stats(f, &s);
+    bly_filter_get_info(f, &s);
     for (uint64_t i = 0; i < 256 * o.blocks; i++)
         assert_true(o.count[i] == 0 || o.count[i] == 8);
     assert_true(s.count == 0 && s.stuck == oracle_stuck(&o) && s.set_bits == 4 * s.stuck);
@@ -277,7 +277,7 @@ static void programs_lose_nothing(void **state) {
 
 static void eight_is_so_many_or_more(void **state) {
     bool flag;
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     (void)state;
     for (uint64_t many = 7; many <= 20; many += 13) {
         bly_filter *f = layered(1000, 0.01);
@@ -291,7 +291,7 @@ static void eight_is_so_many_or_more(void **state) {
             assert_ok(bly_filter_remove(f, "twin", 4, &flag));
             assert_true(flag);
         }
-        bly_filter_stats(f, &s);
+        bly_filter_get_info(f, &s);
         assert_int_equal(bly_filter_count(f), 0);
         assert_int_equal(s.stuck, many == 20 ? 8 : 0);
         assert_int_equal(bly_filter_copies(f, "twin", 4), many == 20 ? 8 : 0);

@@ -13,7 +13,7 @@ static void only_reads(void **state) {
     bly_filter *f = layered(1000, 0.01), *front = front_of(f), *plain = plain_of(f), *none = f;
     bly_hash h = hash_at(2, 0);
     bly_bytes key = {"key", 3};
-    bly_tally t = {7, 7};
+    bly_batch_result t = {7, 7};
     bool flag = true;
     uint8_t byte = 9;
     (void)state;
@@ -23,7 +23,7 @@ static void only_reads(void **state) {
     assert_int_equal(bly_filter_add(front, "key", 3, &flag), BLY_EUNSUPPORTED);
     assert_int_equal(bly_filter_add_hash(front, h, &flag), BLY_EUNSUPPORTED);
     assert_int_equal(bly_filter_add_many(front, &key, 1, &byte, &t), BLY_EUNSUPPORTED);
-    assert_true(t.done == 0 && t.fresh == 0);
+    assert_true(t.done == 0 && t.changed == 0);
     assert_int_equal(bly_filter_add_hashes(front, &h, 1, &byte, &t), BLY_EUNSUPPORTED);
     assert_int_equal(bly_filter_remove_hash(front, h, &flag), BLY_EUNSUPPORTED);
     assert_int_equal(bly_filter_union(front, plain), BLY_EUNSUPPORTED);
@@ -53,10 +53,11 @@ static void reads_as_sbbf(void **state) {
         /* Copies are not keys. */
         double keys = (double)bly_filter_count(front);
         assert_true(fabs(keys / 5000 - 1) < 0.03);
-        bly_stats a, b;
+        bly_filter_info a = {.struct_size = sizeof a};
+        bly_filter_info b = {.struct_size = sizeof b};
         bly_overlap o;
-        bly_filter_stats(front, &a);
-        bly_filter_stats(plain, &b);
+        bly_filter_get_info(front, &a);
+        bly_filter_get_info(plain, &b);
         assert_true(a.kind == BLY_SBBF && a.set_bits == b.set_bits && a.bits == b.bits);
         assert_true(a.current_fpr == b.current_fpr && a.estimated_keys == b.estimated_keys);
         assert_ok(bly_filter_compatible(front, plain));
@@ -165,10 +166,10 @@ static void readers_beside_the_owner(const blyi_kernels *kernels) {
         atomic_store_explicit(&added, i + 1, memory_order_release);
         for (int turn = 0; turn < (blyt_large() || BLYT_SLOW > 1 ? 1500 : 500) / BLYT_SLOW;
              turn++) {
-            bly_tally t;
+            bly_batch_result t;
             assert_ok(bly_filter_add_many(f, churn.keys, CHURN, NULL, NULL));
             assert_ok(bly_filter_remove_many(f, churn.keys, CHURN, NULL, &t));
-            assert_int_equal(t.fresh, CHURN);
+            assert_int_equal(t.changed, CHURN);
         }
     }
     atomic_store(&over, true);

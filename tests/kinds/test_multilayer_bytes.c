@@ -168,7 +168,7 @@ static void union_and_difference_are_exact(void **state) {
 static void intersection_keeps_the_fewer(void **state) {
     bly_filter *a = multilayer(8000, 0.001), *b = multilayer(8000, 0.001), *before = NULL;
     uint16_t x[BLYI_ML_CELLS], y[BLYI_ML_CELLS], z[BLYI_ML_CELLS];
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     (void)state;
     add_copies(a, 0, 5000, 1);
     add_copies(b, 20, 6000, 2);
@@ -183,7 +183,7 @@ static void intersection_keeps_the_fewer(void **state) {
             assert_int_equal(x[c], y[c] < z[c] ? y[c] : z[c]);
     }
     assert_true(contains_hashes(a, 1, 20, 5000));
-    bly_filter_stats(a, &s);
+    bly_filter_get_info(a, &s);
     assert_true(s.approximate && s.count > 4900 && s.count < 6950);
     assert_ok(bly_filter_intersect(b, b));
     assert_int_equal(bly_filter_count(b), 2 * (5980 + 30 * 39));
@@ -285,18 +285,19 @@ static void short_hashes(const bly_hasher *h, const bly_bytes *keys, size_t n, b
 static void statistics_are_of_distinct_keys(void **state) {
     bly_spec spec = bly_spec_for(BLY_MULTILAYER, 1000, 0.05);
     bly_filter *f;
-    bly_stats once, often;
+    bly_filter_info once = {.struct_size = sizeof once};
+    bly_filter_info often = {.struct_size = sizeof often};
     (void)state;
     spec.hasher = (bly_hasher){.id = BLY_HASH_CUSTOM, .bits = 32, .one = short_hash};
     spec.hasher.many = short_hashes;
     assert_ok(bly_filter_create(&spec, &f));
     assert_ok(bly_filter_add(f, "a", 1, NULL));
-    bly_filter_stats(f, &once);
+    bly_filter_get_info(f, &once);
     for (unsigned i = 1; i < 10000; i++)
         assert_ok(bly_filter_add(f, "a", 1, NULL));
-    bly_filter_stats(f, &often);
+    bly_filter_get_info(f, &often);
     assert_true(often.count == 10000 && often.current_fpr == once.current_fpr);
-    assert_true(often.predicted_fpr == once.predicted_fpr);
+    assert_true(often.expected_fpr == once.expected_fpr);
     assert_true(fabs(often.expected_fill / often.fill - 1) < 0.01);
     bly_filter_destroy(f);
 }
@@ -338,7 +339,7 @@ static void failures_change_nothing(void **state) {
         uint8_t *kept = keep_body(f), added[3];
         bly_geometry g = f->geometry;
         uint64_t count = bly_filter_count(f);
-        bly_tally t;
+        bly_batch_result t;
         heap.fail_at = heap.calls + 1;
         bly_status status = bly_filter_add_hashes(f, h, 3, added, &t);
         heap.fail_at = 0;
@@ -394,7 +395,10 @@ static void saved_loaded_mapped_cloned(void **state) {
     assert_true(fd >= 0 && close(fd) == 0);
     assert_ok(bly_filter_save(f, path));
     assert_ok(bly_filter_load(path, NULL, &loaded));
-    assert_ok(bly_map_open(path, &(bly_open_options){.flags = BLY_OPEN_VERIFY}, &map));
+    assert_ok(bly_map_open(
+        path,
+        &(bly_open_options){.struct_size = sizeof(bly_open_options), .flags = BLY_OPEN_VERIFY},
+        &map));
     assert_ok(bly_filter_clone(bly_map_filter(map), NULL, &copy));
     assert_true(bly_filter_equal(f, loaded) && bly_filter_equal(f, copy));
     for (uint64_t i = 0; i < 1000; i++) {
@@ -529,7 +533,7 @@ static void any_body_is_safe(void **state) {
         }
         blyi_shape shape = {.geometry = g, .capacity = 1, .fpr = 0.5, .items = UINT64_MAX};
         bly_filter *f, *other;
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         bly_overlap o;
         assert_ok(bly_hasher_init(&shape.hasher, BLY_HASH_XXH3, 0));
         assert_ok(blyi_filter_make(&shape, NULL, body, &f));
@@ -541,7 +545,7 @@ static void any_body_is_safe(void **state) {
             h.hi = i % 5 == 0 ? UINT64_MAX : h.hi;
             assert_int_equal(bly_filter_contains_hash(f, h), bly_filter_copies_hash(f, h) > 0);
         }
-        bly_filter_stats(f, &s);
+        bly_filter_get_info(f, &s);
         assert_true(s.fill >= 0 && s.fill <= 1 && s.current_fpr >= 0 && s.current_fpr <= 1);
         assert_true(s.set_bits <= s.bits);
         assert_ok(bly_filter_overlap(f, other, &o));

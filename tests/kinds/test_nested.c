@@ -26,18 +26,18 @@ static void test_levels_of_any_kind(void **state) {
     assert_same(f, bly_map_filter(map));
     assert_true(contains_keys(bly_map_filter(map), "store", 0, 120));
     assert_false(contains_keys(f, "other", 0, 120));
-    assert_int_equal(bly_filter_levels(f), COUNT_OF(parts));
+    assert_int_equal(bly_filter_level_count(f), COUNT_OF(parts));
     assert_int_equal(bly_filter_capacity(f), 321);
     blyt_buffer again = blyt_write(bly_map_filter(map));
     assert_int_equal(again.size, im.size);
     assert_memory_equal(again.data, im.data, im.size);
     /* It grows as its last level says: for twice 21 keys, at 0.15 of the 0.004 left. */
     add_keys(f, "store", 120, 5);
-    assert_int_equal(bly_filter_levels(f), COUNT_OF(parts) + 1);
-    bly_stats s;
-    bly_filter_stats(bly_filter_level(f, COUNT_OF(parts)), &s);
+    assert_int_equal(bly_filter_level_count(f), COUNT_OF(parts) + 1);
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(bly_filter_level(f, COUNT_OF(parts)), &s);
     assert_int_equal(s.capacity, 42);
-    assert_true(s.target_fpr > 0.0005999 && s.target_fpr < 0.0006001);
+    assert_true(s.requested_fpr > 0.0005999 && s.requested_fpr < 0.0006001);
     assert_true(contains_keys(f, "store", 0, 125));
     /* A mapped filter is for reading; what is made from it is not. */
     bly_filter_destroy(g);
@@ -94,17 +94,17 @@ static void test_how_many_levels(void **state) {
             continue;
         }
         assert_ok(bly_filter_parse(im.data, im.size, NULL, &f));
-        assert_int_equal(bly_filter_levels(f), n);
+        assert_int_equal(bly_filter_level_count(f), n);
         assert_true(contains_keys(f, "store", 0, 4 * (int)n));
         /* Levels as small as these have their false positives: some key is new all the same. */
         bly_status status = BLY_OK;
         char key[32];
-        for (int i = 0; status == BLY_OK && bly_filter_levels(f) == n && i < 5000; i++) {
+        for (int i = 0; status == BLY_OK && bly_filter_level_count(f) == n && i < 5000; i++) {
             size_t len = (size_t)key_text(key, "more", i);
             status = bly_filter_add(f, key, len, NULL);
         }
         assert_int_equal(status, n < 48 ? BLY_OK : BLY_EFULL);
-        assert_int_equal(bly_filter_levels(f), n < 48 ? n + 1 : 48);
+        assert_int_equal(bly_filter_level_count(f), n < 48 ? n + 1 : 48);
         bly_filter_destroy(f);
         free(im.data);
     }
@@ -145,12 +145,12 @@ typedef struct three {
 static three three_levels(void) {
     bly_filter *f = filled((bly_geometry){BLY_SCALABLE, 0, 10, 0}, NULL, 40);
     three t = {.im = blyt_write(f)};
-    bly_file_info info;
-    assert_int_equal(bly_filter_levels(f), 3);
+    bly_file_info info = {.struct_size = sizeof info};
+    assert_int_equal(bly_filter_level_count(f), 3);
     bly_filter_destroy(f);
     size_t where = HEADER;
     for (int i = 0; i < 3; i++) {
-        assert_ok(bly_file_info_parse(t.im.data + where, t.im.size - where, &info));
+        assert_ok(bly_file_parse_info(t.im.data + where, t.im.size - where, &info));
         t.header[i] = where;
         t.body[i] = where + HEADER;
         where = t.body[i] + (size_t)info.body_bytes;

@@ -58,7 +58,7 @@ static void a_long_program(void **state) {
     free(t.is);
 
     bly_spec spec = bly_spec_for(BLY_OVERLAY, 30000, 0.01);
-    spec.changes = 500;
+    spec.overlay.changes = 500;
     assert_ok(bly_filter_create(&spec, &own));
     t = truth_of(own, 30000, GONE);
     run(own, &t, 12, steps);
@@ -106,23 +106,23 @@ static void back_to_nothing(void **state) {
     (void)state;
     bly_filter *base = base_of(BLY_RIBBON, 3000, 0.01);
     bly_filter *f = over(base, 4000, BLY_KIND_NONE), *g = over(base, 4000, BLY_KIND_NONE);
-    uint64_t deleted, added;
     bool changed;
     for (uint64_t i = 0; i < 3000; i++)
         assert_ok(remove_key(f, i, NULL));
     for (uint64_t i = 10000; i < 13000; i++)
         assert_ok(add_key(f, i, NULL));
-    assert_ok(bly_overlay_changes(f, &deleted, &added));
-    assert_int_equal(deleted, 3000);
-    assert_true(added > 2800 && added < 3000); /* the others are false positives of the base */
+    bly_overlay_info now = blyt_changes(f);
+    assert_int_equal(now.deleted, 3000);
+    assert_true(now.added > 2800 &&
+                now.added < 3000); /* the others are false positives of the base */
     for (uint64_t i = 0; i < 3000; i++)
         assert_ok(add_key(f, i, NULL));
     for (uint64_t i = 10000; i < 13000; i++) {
         assert_ok(remove_key(f, i, &changed));
         assert_true(changed);
     }
-    assert_ok(bly_overlay_changes(f, &deleted, &added));
-    assert_true(added == 0 && deleted > 0 && deleted < 200); /* those false positives */
+    now = blyt_changes(f);
+    assert_true(now.added == 0 && now.deleted > 0 && now.deleted < 200); /* those false positives */
     for (uint64_t i = 10000; i < 13000; i++)
         assert_int_equal(contains_key(f, i), false);
     for (uint64_t i = 10000; i < 13000; i++)
@@ -158,8 +158,8 @@ static void non_members_do_no_harm(void **state) {
         assert_true(removed > absent / (kinds[k] == BLY_CUCKOO ? 50 : 20));
         for (uint64_t i = 0; i < n; i++)
             assert_true(contains_key(f, i));
-        bly_stats s;
-        bly_filter_stats(f, &s);
+        bly_filter_info s = {.struct_size = sizeof s};
+        bly_filter_get_info(f, &s);
         uint64_t counted = bly_filter_count(base);
         assert_int_equal(s.count, removed < counted ? counted - removed : 0);
         bly_filter_destroy(f);
@@ -183,7 +183,7 @@ static void batches(void **state) {
             bly_filter *x = pairs[p][0], *y = pairs[p][1];
             for (int turn = 0; turn < 6; turn++) {
                 blyt_list l = blyt_list_of(KEYS_DECIMAL, (uint64_t)(turn * 97), 350);
-                bly_tally tally;
+                bly_batch_result tally;
                 bool one;
                 size_t fresh = 0;
                 for (size_t i = 5; i < l.n; i += 5)
@@ -196,7 +196,7 @@ static void batches(void **state) {
                     assert_int_equal(told[i], one);
                     fresh += one;
                 }
-                assert_true(tally.done == l.n && tally.fresh == fresh);
+                assert_true(tally.done == l.n && tally.changed == fresh);
                 assert_true(bly_filter_equal(x, y));
                 assert_int_equal(bly_filter_count(x), bly_filter_count(y));
                 blyt_list_free(&l);
@@ -223,8 +223,8 @@ static void cleared(void **state) {
             bly_filter *f = both[which], *copy;
             bly_filter_clear(f);
             assert_int_equal(bly_filter_count(f), 0);
-            bly_stats s;
-            bly_filter_stats(f, &s);
+            bly_filter_info s = {.struct_size = sizeof s};
+            bly_filter_get_info(f, &s);
             assert_true(s.current_fpr < 1e-9);
             truth t = truth_of(f, 600, f == borrowed ? OUT : IN);
             for (size_t i = 0; i < t.n; i++)
@@ -256,29 +256,28 @@ static void created(void **state) {
     for (size_t r = 0; r < COUNT_OF(rates); r++) {
         bly_spec spec = bly_spec_for(BLY_OVERLAY, 5000, rates[r]);
         bly_filter *f, *plain;
-        uint64_t deleted, added;
         assert_ok(bly_filter_create(&spec, &f));
-        assert_int_equal(bly_filter_geometry(bly_overlay_base(f)).kind, bly_plan_layout(rates[r]));
+        assert_int_equal(bly_filter_geometry(bly_overlay_base(f)).kind, bly_plan_kind(rates[r]));
         assert_int_equal(bly_filter_capacity(f), 5000);
         blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, 5000);
         blyt_add_all(f, &l);
         blyt_assert_contains(f, &l);
         /* As long as nothing leaves, it is that filter. */
-        spec.geometry.kind = bly_plan_layout(rates[r]);
+        spec.geometry.kind = bly_plan_kind(rates[r]);
         plain = blyt_filled(&spec, &l);
         assert_true(bly_filter_equal(bly_overlay_base(f), plain));
         assert_int_equal(bly_filter_count(f), bly_filter_count(plain));
         for (uint64_t i = 0; i < 5000; i += 10)
             assert_ok(remove_key(f, i, NULL));
-        assert_ok(bly_overlay_changes(f, &deleted, &added));
-        assert_true(deleted == 500 && added == 0);
+        bly_overlay_info now = blyt_changes(f);
+        assert_true(now.deleted == 500 && now.added == 0);
         assert_true(bly_filter_equal(bly_overlay_base(f), plain));
         for (uint64_t i = 0; i < 5000; i++)
             assert_int_equal(contains_key(f, i), i % 10 != 0);
         for (uint64_t i = 0; i < 5000; i += 10)
             assert_ok(add_key(f, i, NULL));
-        assert_ok(bly_overlay_changes(f, &deleted, &added));
-        assert_true(deleted == 0 && added == 0);
+        now = blyt_changes(f);
+        assert_true(now.deleted == 0 && now.added == 0);
         bly_filter_destroy(f);
         bly_filter_destroy(plain);
         blyt_list_free(&l);
@@ -290,7 +289,6 @@ static void a_full_base(void **state) {
     (void)state;
     bly_spec spec = bly_spec_for(BLY_CUCKOO, 50, 0.001);
     bly_filter *base, *borrowed, *f;
-    uint64_t deleted, added;
     bool fresh;
     assert_ok(bly_filter_create(&spec, &base));
     borrowed = over(base, 100, BLY_KIND_NONE);
@@ -299,8 +297,8 @@ static void a_full_base(void **state) {
         assert_ok(add_key(f, i, &fresh));
     for (uint64_t i = 0; i < 500; i++)
         assert_true(contains_key(f, i));
-    assert_ok(bly_overlay_changes(f, &deleted, &added));
-    assert_true(deleted == 0 && added > 350 && added < 450);
+    const bly_overlay_info now = blyt_changes(f);
+    assert_true(now.deleted == 0 && now.added > 350 && now.added < 450);
     assert_true(bly_filter_count(f) > 480 && bly_filter_count(f) <= 500);
     bly_filter_destroy(f);
     bly_filter_destroy(borrowed);
@@ -335,26 +333,28 @@ static void refuses_operations(const bly_filter *base, bly_filter *f, const bly_
     assert_int_equal(bly_filter_subtract(f, g), BLY_EUNSUPPORTED);
     assert_int_equal(bly_filter_overlap(f, g, &o), BLY_EUNSUPPORTED);
     assert_int_equal(bly_filter_fold(f, 2, NULL, &out), BLY_EUNSUPPORTED);
-    assert_int_equal(bly_overlay_over(f, NULL, &out), BLY_EKIND);
+    assert_int_equal(bly_overlay_over(f, NULL, NULL, &out), BLY_EKIND);
     assert_null(out);
-    assert_int_equal(bly_filter_levels(f), 1);
+    assert_int_equal(bly_filter_level_count(f), 1);
     assert_ptr_equal(bly_filter_level(f, 0), f);
-    uint64_t deleted = 5, added = 6;
-    assert_int_equal(bly_overlay_changes(base, &deleted, &added), BLY_EKIND);
-    assert_true(deleted == 5 && added == 6);
+    bly_overlay_info info = {.struct_size = sizeof info, .deleted = 5, .added = 6};
+    assert_int_equal(bly_overlay_get_info(base, &info), BLY_EKIND);
+    assert_true(info.deleted == 5 && info.added == 6);
+    info.struct_size = 0;
+    assert_int_equal(bly_overlay_get_info(f, &info), BLY_EINVAL);
     assert_null(bly_overlay_base(base));
-    assert_true(bly_overlay_miss_bound(base) == 0);
+    assert_true(blyt_info(base).miss_bound == 0);
 }
 
 static void refuses_specs(const bly_filter *base) {
     bly_filter *out;
-    bly_spec spec = {.marker = BLY_SBBF};
-    assert_int_equal(bly_overlay_over(base, &spec, &out), BLY_EINVAL);
-    spec = (bly_spec){.changes = UINT64_MAX};
-    assert_int_equal(bly_overlay_over(base, &spec, &out), BLY_ETOOBIG);
-    spec = (bly_spec){.changes = UINT64_C(1) << 40};
-    assert_int_equal(bly_overlay_over(base, &spec, &out), BLY_ETOOBIG);
-    spec = bly_spec_for(BLY_OVERLAY, 100, 0.01);
+    bly_overlay_options options = {.marker = BLY_SBBF};
+    assert_int_equal(bly_overlay_over(base, &options, NULL, &out), BLY_EINVAL);
+    options = (bly_overlay_options){.changes = UINT64_MAX};
+    assert_int_equal(bly_overlay_over(base, &options, NULL, &out), BLY_ETOOBIG);
+    options = (bly_overlay_options){.changes = UINT64_C(1) << 40};
+    assert_int_equal(bly_overlay_over(base, &options, NULL, &out), BLY_ETOOBIG);
+    bly_spec spec = bly_spec_for(BLY_OVERLAY, 100, 0.01);
     spec.sharing = BLY_SHARED;
     assert_int_equal(bly_filter_create(&spec, &out), BLY_EUNSUPPORTED);
     spec = bly_spec_for(BLY_OVERLAY, 100, 0.01);
@@ -395,7 +395,7 @@ static void grows_to_the_horizon(void **state) {
         const uint64_t changes = 200;
         bly_filter *base = base_of(BLY_FUSE, added ? 10 : 20000, 1e-6);
         bly_filter *f = over(base, changes, 0), *before = NULL;
-        uint64_t done = 0, counts[2];
+        uint64_t done = 0;
         bly_status status = BLY_OK;
         while (status == BLY_OK) {
             if (done >= 64 * changes) {
@@ -403,16 +403,16 @@ static void grows_to_the_horizon(void **state) {
                 assert_ok(bly_filter_clone(f, NULL, &before));
             }
             assert_int_equal(bly_filter_file_size(f) - HEADER, bly_filter_geometry(f).size);
-            assert_true(bly_overlay_miss_bound(f) < 1e-9);
+            assert_true(blyt_changes(f).miss_bound < 1e-9);
             status = added ? add_key(f, 1000000 + done, NULL) : remove_key(f, done, NULL);
             done += status == BLY_OK;
         }
         assert_int_equal(status, BLY_EFULL);
         assert_true(done >= 64 * changes && done < 80 * changes);
         assert_true(bly_filter_equal(f, before));
-        assert_ok(bly_overlay_changes(f, &counts[0], &counts[1]));
-        assert_true(counts[added] == done && counts[!added] == 0);
-        assert_true(bly_overlay_miss_bound(f) > (added ? 8e-10 : 7e-10));
+        const bly_overlay_info now = blyt_changes(f);
+        assert_true(now.added == (added ? done : 0) && now.deleted == (added ? 0 : done));
+        assert_true(blyt_changes(f).miss_bound > (added ? 8e-10 : 7e-10));
         for (uint64_t i = 0; i < done; i++)
             assert_int_equal(contains_key(f, added ? 1000000 + i : i), added);
         bly_filter_destroy(f);
@@ -435,7 +435,7 @@ static void costs_as_told(void **state) {
             assert_ok(remove_key(f, i, NULL));
         assert_int_equal(deleted->body_bytes, body);
         assert_true(8 * (double)body / (double)sizes[s] <= bits[s] + 0.5);
-        assert_true(bly_overlay_miss_bound(f) < 2e-11);
+        assert_true(blyt_changes(f).miss_bound < 2e-11);
         bly_filter_destroy(f);
     }
     bly_filter *f = over(base, 0, 0), *small = base_of(BLY_FUSE, 10, 0.01), *g = over(small, 0, 0);
@@ -470,13 +470,13 @@ static void out_of_memory(void **state) {
     for (size_t fail = 1, calls = fail; calls >= fail; fail++) {
         blyt_heap heap = {.fail_at = fail};
         bly_allocator a = blyt_heap_allocator(&heap);
-        bly_spec spec = {.changes = 8, .allocator = &a};
+        const bly_overlay_options options = {.changes = 8};
         bly_filter *f = NULL, *copy;
-        bly_status status = bly_overlay_over(base, &spec, &f);
+        bly_status status = bly_overlay_over(base, &options, &a, &f);
         if (status) {
             assert_int_equal(status, BLY_ENOMEM);
             assert_true(f == NULL && heap.live == 0);
-            assert_ok(bly_overlay_over(base, &spec, &f));
+            assert_ok(bly_overlay_over(base, &options, &a, &f));
             failures++;
         }
         for (uint64_t i = 0; i < 400; i++) {

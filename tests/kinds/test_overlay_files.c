@@ -11,7 +11,7 @@ static void comes_back(const bly_filter *f, const truth *t) {
     blyt_buffer im = blyt_write(f);
     bly_filter *loaded, *parsed;
     bly_map *map;
-    bly_open_options verify = {.flags = BLY_OPEN_VERIFY};
+    bly_open_options verify = {.struct_size = sizeof verify, .flags = BLY_OPEN_VERIFY};
     assert_ok(bly_filter_save(f, at("o.bly")));
     assert_file_is(at("o.bly"), im);
     assert_ok(bly_filter_load(at("o.bly"), NULL, &loaded));
@@ -22,7 +22,7 @@ static void comes_back(const bly_filter *f, const truth *t) {
         assert_true(bly_filter_equal(f, all[i]));
         assert_int_equal(bly_filter_count(f), bly_filter_count(all[i]));
         assert_int_equal(bly_filter_capacity(f), bly_filter_capacity(all[i]));
-        assert_true(bly_overlay_miss_bound(f) == bly_overlay_miss_bound(all[i]));
+        assert_true(blyt_changes(f).miss_bound == blyt_changes(all[i]).miss_bound);
         assert_bytes(all[i], im);
         assert_truth(all[i], t);
     }
@@ -123,12 +123,12 @@ static void over_a_map(void **state) {
 static void levels_in_a_part(void **state) {
     (void)state;
     bly_filter *base = base_of(BLY_SCALABLE, 300, 0.01), *f = over(base, 50, 0), *own;
-    size_t levels = bly_filter_levels(base);
+    size_t levels = bly_filter_level_count(base);
     assert_ok(bly_filter_clone(f, NULL, &own));
     truth t = truth_of(own, 5000, GONE);
     for (size_t i = 0; i < 5000; i++)
         step(own, &t, i, i % 10 == 0);
-    assert_true(bly_filter_levels(bly_overlay_base(own)) > levels);
+    assert_true(bly_filter_level_count(bly_overlay_base(own)) > levels);
     assert_int_equal(bly_filter_file_size(own) - HEADER, bly_filter_geometry(own).size);
     comes_back(own, &t);
     free(t.is);
@@ -156,7 +156,8 @@ static void keyed(void **state) {
         assert_ok(bly_filter_remove(f, "k-key-5", 7, NULL));
         assert_ok(bly_filter_add(f, "another", 7, NULL));
         blyt_buffer im = blyt_write(f);
-        bly_open_options blind = {.flags = BLY_OPEN_WITHOUT_KEY}, open = {.hasher = &hasher};
+        bly_open_options blind = {.struct_size = sizeof blind, .flags = BLY_OPEN_WITHOUT_KEY},
+                         open = {.hasher = &hasher};
         assert_int_equal(bly_filter_parse(im.data, im.size, NULL, &without), BLY_EKEY);
         assert_ok(bly_filter_parse(im.data, im.size, &blind, &without));
         assert_true(bly_filter_contains(without, "k-key-5", 7));

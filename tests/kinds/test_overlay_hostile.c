@@ -22,8 +22,8 @@ typedef struct three {
 static void find_parts(three *t) {
     size_t where = HEADER;
     for (int i = 0; i < 3; i++) {
-        bly_file_info info;
-        assert_ok(bly_file_info_parse(t->im.data + where, t->im.size - where, &info));
+        bly_file_info info = {.struct_size = sizeof info};
+        assert_ok(bly_file_parse_info(t->im.data + where, t->im.size - where, &info));
         t->header[i] = where;
         t->size[i] = HEADER + (size_t)info.body_bytes;
         where += t->size[i];
@@ -225,11 +225,11 @@ static void any_damage(void **state) {
 
 /* What gets in all the same, its sums made right, behaves. */
 static void behaves(bly_filter *f, blyt_buffer im) {
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     bly_filter *copy;
     bool changed;
     assert_bytes(f, im);
-    bly_filter_stats(f, &s);
+    bly_filter_get_info(f, &s);
     assert_true(s.set_bits <= s.bits && s.current_fpr >= 0 && s.current_fpr <= 1);
     assert_true(s.miss_bound >= 0 && s.miss_bound <= 1);
     assert_ok(bly_filter_clone(f, NULL, &copy));
@@ -280,7 +280,7 @@ static void any_body(void **state) {
         three t = three_parts(turn % 2 ? BLY_CLASSIC : BLY_FUSE, BLY_CUCKOO);
         bly_map *map;
         bly_filter *copy;
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         for (int part = 0; part < 3; part++)
             for (size_t i = HEADER; i < t.size[part]; i++)
                 t.im.data[t.header[part] + i] = (uint8_t)blyt_next(&seed);
@@ -292,7 +292,7 @@ static void any_body(void **state) {
         blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, 100);
         (void)bly_filter_contains_many(f, l.keys, l.n, NULL);
         blyt_list_free(&l);
-        bly_filter_stats(f, &s);
+        bly_filter_get_info(f, &s);
         assert_true(s.set_bits <= s.bits && s.current_fpr <= 1 && s.miss_bound <= 1);
         bly_status status = bly_filter_clone(f, NULL, &copy);
         assert_true(status == BLY_OK || status == BLY_ECORRUPT);
@@ -446,7 +446,7 @@ static void out_of_memory(void **state) {
         for (size_t fail = 1; status != BLY_OK; fail++) {
             blyt_heap heap = {.fail_at = fail};
             bly_allocator a = blyt_heap_allocator(&heap);
-            bly_open_options o = {.allocator = &a};
+            bly_open_options o = {.struct_size = sizeof o, .allocator = &a};
             bly_filter *f = NULL;
             bly_map *map = NULL;
             status = way == 0   ? bly_filter_parse(t.im.data, t.im.size, &o, &f)

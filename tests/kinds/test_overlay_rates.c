@@ -4,16 +4,18 @@
 
 #include "kinds/overlay/overlay_layout.h"
 
+#include <bloomery/host/describe.h>
+
 /* ---- misses ---------------------------------------------------------------------------------- */
 
 /* Of `n` keys in f, those that are not found; within five sigma of the bound, which for these is
  * no mere bound. */
 static void misses_as_told(const bly_filter *f, uint64_t first, uint64_t n) {
-    double bound = bly_overlay_miss_bound(f), mean = bound * (double)n, missed = 0;
+    double bound = blyt_changes(f).miss_bound, mean = bound * (double)n, missed = 0;
     for (uint64_t i = first; i < first + n; i++)
         missed += !contains_key(f, i);
-    bly_stats s;
-    bly_filter_stats(f, &s);
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(f, &s);
     assert_true(s.miss_bound == bound);
     assert_true(mean > 5);
     assert_true(fabs(missed - mean) <= 5 * sqrt(mean));
@@ -27,7 +29,7 @@ static bly_filter *weakly_over(const bly_filter *base, uint64_t changes) {
     assert_ok(blyi_filter_make(&shape, &f->alloc, NULL, &weak));
     bly_filter_destroy(f->levels->at[BLYI_OVERLAY_DELETED]);
     f->levels->at[BLYI_OVERLAY_DELETED] = weak;
-    assert_true(bly_overlay_miss_bound(f) == 0);
+    assert_true(blyt_changes(f).miss_bound == 0);
     return f;
 }
 
@@ -78,22 +80,22 @@ static void bloom_marks(void **state) {
     (void)state;
     const uint64_t n = 200000, gone = 5000;
     bly_filter *base = base_of(BLY_SBBF, n, 0.001), *f = over(base, gone, BLY_CLASSIC);
-    uint64_t deleted, added, i = 0;
+    uint64_t i = 0;
     bly_status status = BLY_OK;
     for (; status == BLY_OK; i++)
         status = remove_key(f, i, NULL);
     assert_int_equal(status, BLY_EFULL);
-    assert_ok(bly_overlay_changes(f, &deleted, &added));
-    assert_true(deleted == gone && added == 0);
-    double bound = bly_overlay_miss_bound(f);
+    bly_overlay_info now = blyt_changes(f);
+    assert_true(now.deleted == gone && now.added == 0);
+    double bound = blyt_changes(f).miss_bound;
     assert_true(bound > 0.0008 && bound < 0.0012);
     assert_true(contains_key(f, i - 1)); /* the one that was refused */
     misses_as_told(f, i, n - i);
     /* It cannot be unmarked; what comes back is kept beside. */
     assert_ok(add_key(f, 0, NULL));
     assert_true(contains_key(f, 0));
-    assert_ok(bly_overlay_changes(f, &deleted, &added));
-    assert_true(deleted == gone && added == 1);
+    now = blyt_changes(f);
+    assert_true(now.deleted == gone && now.added == 1);
     assert_ok(remove_key(f, 0, NULL));
     assert_true(!contains_key(f, 0));
     bly_filter_destroy(f);
@@ -122,7 +124,7 @@ static void narrow_hash(void **state) {
     bly_filter *f = over(base, n, 0);
     for (uint64_t i = 0; i < n; i++)
         assert_ok(remove_key(f, i, NULL));
-    assert_true(bly_overlay_miss_bound(f) > 2.3e-10 * (double)n);
+    assert_true(blyt_changes(f).miss_bound > 2.3e-10 * (double)n);
     misses_as_told(f, n, live);
     bly_filter_destroy(f);
     bly_filter_destroy(base);
@@ -142,8 +144,8 @@ static void rate_of_the_whole(void **state) {
             assert_ok(remove_key(f, i, NULL));
         for (uint64_t i = n; i < n + 1000; i++)
             assert_ok(add_key(f, i, NULL));
-        bly_stats s;
-        bly_filter_stats(f, &s);
+        bly_filter_info s = {.struct_size = sizeof s};
+        bly_filter_get_info(f, &s);
         /* Of 2500 false positives five sigma are a tenth. */
         const uint64_t asked = (uint64_t)fmin(1e6, 2500 / s.current_fpr) / BLYT_SLOW;
         double found = 0, mean = s.current_fpr * (double)asked;
@@ -152,9 +154,9 @@ static void rate_of_the_whole(void **state) {
         assert_true(fabs(found - mean) <= 5 * sqrt(mean));
         assert_true(fabs(s.estimated_keys - (double)s.count) < 0.03 * (double)n);
         assert_true(s.bytes + 3 * 64 + (kinds[k] == BLY_SCALABLE ? 64 * 48 : 0) >= s.size);
-        assert_true(s.target_fpr == 0.01 && s.set_bits <= s.bits && s.stuck == 0);
+        assert_true(s.requested_fpr == 0.01 && s.set_bits <= s.bits && s.stuck == 0);
         char text[1024];
-        assert_true(bly_stats_format(&s, text, sizeof text) > 0);
+        assert_true(bly_filter_info_format(&s, text, sizeof text) > 0);
         assert_non_null(strstr(text, "parts = 3"));
         bly_filter_destroy(f);
         bly_filter_destroy(base);

@@ -1,6 +1,7 @@
 /* Planning: pure functions, so every promise can be checked without a filter. */
 #include "support.h"
 
+#include <bloomery/formulas.h>
 #include <math.h>
 
 static void refuses_nonsense(void **state) {
@@ -23,7 +24,7 @@ static void refuses_nonsense(void **state) {
         assert_int_equal(bly_plan(kind, 10, 0.01, 0, 16, &g), BLY_EINVAL);
         assert_int_equal(bly_plan(kind, 10, 0.01, 0, 129, &g), BLY_EINVAL);
         assert_int_equal(bly_plan(kind, UINT64_MAX, 0.01, 0, 128, &g), BLY_ETOOBIG);
-        if (!blyt_can(c, BLY_ONLY_COUNTS)) /* it takes no more memory for more keys */
+        if (!blyt_can(c, BLY_CARDINALITY_ONLY)) /* it takes no more memory for more keys */
             assert_int_equal(bly_plan(kind, (uint64_t)1 << 47, 0.01, 0, 64, &g), BLY_ETOOBIG);
         assert_int_equal(bly_plan(kind, 1000000, 0.0001, 0, 32, &g), BLY_EWEAKHASH);
         assert_int_equal(bly_plan(kind, 4300000, 0.01, 0, 32, &g), BLY_EWEAKHASH);
@@ -66,7 +67,7 @@ static bool one_less(bly_geometry *g) {
 /* With counters as wide as the case has them. */
 static bly_status plan_case(const blyt_case *c, uint64_t n, double rate, bly_geometry *out) {
     if (c->counter_bits)
-        return bly_counting_plan(c->kind, n, rate, c->counter_bits, 128, out);
+        return bly_plan_counting(n, rate, c->counter_bits, 128, out);
     return bly_plan(c->kind, n, rate, c->options, 128, out);
 }
 
@@ -85,8 +86,8 @@ static void check_tight(const blyt_case *c, uint64_t n, double rate) {
     assert_ok(status);
     assert_ok(bly_plan_check(&g));
     /* Errors are quoted to two digits, and mean what they are quoted for. */
-    assert_true(bly_plan_fpr(&g, n, 128) <= rate * (blyt_can(c, BLY_ONLY_COUNTS) ? 1.005 : 1));
-    if (blyt_can(c, BLY_ONLY_COUNTS))
+    assert_true(bly_plan_fpr(&g, n, 128) <= rate * (blyt_can(c, BLY_CARDINALITY_ONLY) ? 1.005 : 1));
+    if (blyt_can(c, BLY_CARDINALITY_ONLY))
         return;
     assert_true(bly_plan_capacity(&g, rate, 128) >= n);
     /* What is built in shards has room for the fullest of them. */
@@ -157,7 +158,7 @@ static void rate_grows_and_capacity_inverts(void **state) {
         bly_geometry g;
         if (!blyt_plans(c))
             continue;
-        if (blyt_can(c, BLY_ONLY_COUNTS))
+        if (blyt_can(c, BLY_CARDINALITY_ONLY))
             continue;
         assert_ok(plan_case(c, 50000, 0.01, &g));
         uint64_t most = most_keys(&g);
@@ -213,7 +214,7 @@ static void huge_plans(void **state) {
     FOR_EACH_CASE(c) {
         bly_geometry small, huge;
         uint64_t n = 5000000000;
-        if (!blyt_plans(c) || blyt_can(c, BLY_ONLY_COUNTS))
+        if (!blyt_plans(c) || blyt_can(c, BLY_CARDINALITY_ONLY))
             continue;
         assert_ok(plan_case(c, 1000000, 0.01, &small));
         assert_ok(plan_case(c, n, 0.01, &huge));
@@ -392,7 +393,7 @@ static const uint32_t hostile_details[] = {
 static void use_geometry(const bly_geometry *g) {
     bly_spec spec = bly_spec_for(g->kind, 0, 0);
     bly_filter *f = NULL, *again = NULL;
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     spec.geometry = *g;
     spec.allow_weak_hash = true;
     bly_status status = bly_filter_create(&spec, &f);
@@ -407,7 +408,7 @@ static void use_geometry(const bly_geometry *g) {
         assert_true(status == BLY_OK || status == BLY_EFULL);
         assert_true(status == BLY_EFULL || bly_filter_contains(f, &i, 8));
     }
-    bly_filter_stats(f, &s);
+    bly_filter_get_info(f, &s);
     assert_true(s.current_fpr >= 0 && s.current_fpr <= 1 && s.fill <= 1);
     blyt_buffer b = blyt_write(f);
     assert_ok(bly_filter_parse(b.data, b.size, NULL, &again));
@@ -485,9 +486,9 @@ static void names(void **state) {
     assert_int_equal(kind, last);
     assert_null(bly_kind_name((bly_kind)0));
     assert_int_equal(bly_kind_capabilities((bly_kind)0), 0);
-    assert_int_equal(bly_plan_layout(0.01), BLY_SBBF);
-    assert_int_equal(bly_plan_layout(0.001), BLY_SPLIT512);
-    assert_int_equal(bly_plan_layout(0.0001), BLY_BB2X512);
+    assert_int_equal(bly_plan_kind(0.01), BLY_SBBF);
+    assert_int_equal(bly_plan_kind(0.001), BLY_SPLIT512);
+    assert_int_equal(bly_plan_kind(0.0001), BLY_BB2X512);
 }
 
 /* Any three give the fourth, and the answer is the best whole number. */

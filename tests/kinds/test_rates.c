@@ -62,8 +62,8 @@ static bly_geometry shape_of(const bly_filter *f) {
 /* How many keys bring a filter that was made for n to the rate it was made for. A window is at its
  * fullest when it has kept keys longer than it must. */
 static size_t keys_to_rate(const bly_filter *f, size_t n) {
-    bly_window_info info;
-    if (bly_window_look(f, &info) != BLY_OK)
+    bly_window_info info = {.struct_size = sizeof info};
+    if (bly_window_get_info(f, &info) != BLY_OK)
         return n;
     return (size_t)(info.generation_keys * (info.generations + 1));
 }
@@ -102,8 +102,8 @@ static outcome run(const bly_spec *spec, blyt_keys set, size_t n, unsigned filte
     for (unsigned i = 0; i < filters; i++) {
         bly_filter *f = full_filter(spec, set, n, i * 7919 + n, &l);
         bly_geometry g = shape_of(f);
-        bly_stats s;
-        bly_filter_stats(f, &s);
+        bly_filter_info s = {.struct_size = sizeof s};
+        bly_filter_get_info(f, &s);
         uint64_t each = queries / filters + 1;
         o.predicted = bly_plan_fpr(&g, n, bly_filter_hasher(f)->bits);
         o.hits += count_hits(f, set, 1u << 24, each);
@@ -156,14 +156,14 @@ static void judge(const char *name, const outcome *o, const bly_geometry *g, siz
 /* Whether there is a rate to be measured: what only counts has an error instead, and what grows
  * has a test of its own. */
 static bool has_rate(const blyt_case *c) {
-    return !blyt_can(c, BLY_ONLY_COUNTS) && (blyt_plans(c) || c->kind == BLY_OVERLAY);
+    return !blyt_can(c, BLY_CARDINALITY_ONLY) && (blyt_plans(c) || c->kind == BLY_OVERLAY);
 }
 
 static void one_size(const blyt_case *c, size_t n, double p) {
     bly_spec spec = blyt_spec(c, n, p);
     bly_geometry g;
     if (c->counter_bits) {
-        assert_ok(bly_counting_plan(c->kind, n, p, c->counter_bits, 64, &g));
+        assert_ok(bly_plan_counting(n, p, c->counter_bits, 64, &g));
     } else if (blyt_plans(c)) {
         assert_ok(bly_plan(c->kind, n, p, c->options, 64, &g));
     } else {
@@ -186,7 +186,7 @@ static void one_size(const blyt_case *c, size_t n, double p) {
  * there is plenty (BLOOMERY_LONG in the environment). */
 static bool is_tried(const blyt_case *c, size_t n, double p) {
     bool plenty = blyt_long();
-    bool counts = blyt_can(c, BLY_TELLS_COPIES) && !blyt_can(c, BLY_LIMITS_COPIES);
+    bool counts = blyt_can(c, BLY_CAN_COUNT) && !blyt_can(c, BLY_LIMITS_COPIES);
     if (!has_rate(c) || p < c->finest || (BLYT_SLOW > 1 && n >= 1000000))
         return false;
     if (n == 10000000)
@@ -249,21 +249,21 @@ static void grow_and_judge(uint64_t first, unsigned doublings, double p, double 
     double hits = 0, expected = 0, variance = 0, mean = 0, planned = 0, made_for = 0, spread = 0;
     for (unsigned seed = 1; seed <= filters; seed++) {
         bly_spec spec = bly_spec_for(BLY_SCALABLE, first, p);
-        bly_stats s;
-        spec.first_share = share;
+        bly_filter_info s = {.struct_size = sizeof s};
+        spec.scalable.first_share = share;
         spec.seed = seed;
         bly_filter *f = grown(&spec, n);
-        assert_int_equal(bly_filter_levels(f), doublings + 1);
-        for (size_t i = 0; i < bly_filter_levels(f); i++) {
+        assert_int_equal(bly_filter_level_count(f), doublings + 1);
+        for (size_t i = 0; i < bly_filter_level_count(f); i++) {
             const bly_filter *level = bly_filter_level(f, i);
             bly_geometry g = bly_filter_geometry(level);
             double rate = bly_plan_fpr(&g, bly_filter_count(level), 64);
             planned += rate / filters;
             spread += pow(rate * known_spread(&g) / filters, 2);
-            bly_filter_stats(level, &s);
-            made_for += s.target_fpr / filters;
+            bly_filter_get_info(level, &s);
+            made_for += s.requested_fpr / filters;
         }
-        bly_filter_stats(f, &s);
+        bly_filter_get_info(f, &s);
         hits += count_hits(f, KEYS_RANDOM, (uint64_t)1 << 40, queries);
         expected += s.current_fpr * (double)queries;
         variance += s.current_fpr * (1 - s.current_fpr) * (double)queries;
@@ -403,7 +403,7 @@ static void weak_hashes_are_counted(void **state) {
     bly_spec spec = bly_spec_for(BLY_SBBF, 1000000, 0.0001);
     bly_filter *f = NULL;
     blyt_list l = {NULL, NULL, 0};
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     (void)state;
     assert_ok(bly_hasher_init(&spec.hasher, BLY_HASH_FNV1A_32, 0));
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EWEAKHASH);
@@ -411,8 +411,8 @@ static void weak_hashes_are_counted(void **state) {
     spec.allow_weak_hash = true;
     f = full_filter(&spec, KEYS_RANDOM, 1000000, 0, &l);
     blyt_list_free(&l);
-    bly_filter_stats(f, &s);
-    assert_true(s.predicted_fpr > 3.2e-4 && s.predicted_fpr < 3.4e-4);
+    bly_filter_get_info(f, &s);
+    assert_true(s.expected_fpr > 3.2e-4 && s.expected_fpr < 3.4e-4);
     double queries = 4000000 / BLYT_SLOW;
     double hits = count_hits(f, KEYS_RANDOM, 1u << 24, (uint64_t)queries);
     assert_true(fabs(hits - queries * s.current_fpr) <= 5 * sqrt(queries * s.current_fpr) + 4);

@@ -16,13 +16,13 @@ static void refuses_to_remove(const blyt_case *c) {
     bly_hash h = bly_hash_key(bly_filter_hasher(f), last.data, last.size);
     bool removed = true;
     uint8_t answer = 9;
-    bly_tally tally = {7, 7};
+    bly_batch_result tally = {7, 7};
     assert_ok(bly_filter_clone(f, NULL, &copy));
     assert_int_equal(bly_filter_remove(f, last.data, last.size, &removed), BLY_EUNSUPPORTED);
     assert_int_equal(bly_filter_remove(f, last.data, last.size, NULL), BLY_EUNSUPPORTED);
     assert_int_equal(bly_filter_remove_hash(f, h, &removed), BLY_EUNSUPPORTED);
     assert_int_equal(bly_filter_remove_many(f, &last, 1, &answer, &tally), BLY_EUNSUPPORTED);
-    assert_true(removed && answer == 9 && tally.done == 0 && tally.fresh == 0);
+    assert_true(removed && answer == 9 && tally.done == 0 && tally.changed == 0);
     assert_true(bly_filter_equal(f, copy) && bly_filter_contains(f, last.data, last.size));
     assert_int_equal(bly_filter_count(f), bly_filter_count(copy));
     assert_int_equal(bly_filter_copies(f, last.data, last.size), 1);
@@ -33,8 +33,8 @@ static void refuses_to_remove(const blyt_case *c) {
 
 /* Whether nothing is left but counters that are stuck. */
 static bool is_empty(const blyt_case *c, const bly_filter *f, const bly_filter *empty) {
-    bly_stats s;
-    bly_filter_stats(f, &s);
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(f, &s);
     if (s.count != 0 || s.stuck == 0)
         return s.count == 0 && s.set_bits == 0 &&
                (!blyt_is_canonical(c) || bly_filter_equal(f, empty));
@@ -47,11 +47,11 @@ static bool is_empty(const blyt_case *c, const bly_filter *f, const bly_filter *
 static void removes_copy_by_copy(const blyt_case *c) {
     bly_filter *f = blyt_create(c, 1200, 1e-9, 4), *empty = blyt_create(c, 1200, 1e-9, 4);
     uint64_t stored = 0, most = blyt_max_copies(c) < 3 ? blyt_max_copies(c) : 3;
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     for (uint64_t i = 0; i < 300; i++)
         for (uint64_t copy = 0; copy <= i % most; copy++, stored++)
             assert_ok(bly_filter_add(f, &i, 8, NULL));
-    bly_filter_stats(f, &s);
+    bly_filter_get_info(f, &s);
     assert_int_equal(s.count, stored);
     assert_true(s.stuck == 0 || blyt_limit(c) == 3);
     for (uint64_t round = 0; round < 4; round++)
@@ -82,7 +82,7 @@ static void removes_in_batches(const blyt_case *c) {
         blyt_list l = blyt_list_of(KEYS_URL, 0, n), held = blyt_list_of(KEYS_URL, 0, 100);
         bly_filter *a = blyt_full(c, 1e-6, 3, &held), *b = NULL;
         uint8_t removed[256];
-        bly_tally tally;
+        bly_batch_result tally;
         size_t gone = 0;
         for (size_t i = 3; i < n; i += 3)
             l.keys[i] = l.keys[i / 2];
@@ -96,7 +96,7 @@ static void removes_in_batches(const blyt_case *c) {
             gone += one;
         }
         assert_int_equal(removed[n], 9);
-        assert_true(tally.done == n && tally.fresh == gone);
+        assert_true(tally.done == n && tally.changed == gone);
         assert_true(bly_filter_equal(a, b));
         assert_int_equal(bly_filter_count(a), 100 - gone);
         assert_int_equal(bly_filter_count(b), 100 - gone);
@@ -138,12 +138,12 @@ static void full_is_no_loss(const blyt_case *c) {
 static void counters_stick(const blyt_case *c) {
     bly_filter *f = blyt_create(c, 20, 1e-6, 1), *empty = blyt_create(c, 20, 1e-6, 1);
     uint64_t key = 0, limit = blyt_limit(c);
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     for (uint64_t i = 0; i < limit + 3; i++)
         assert_ok(bly_filter_add(f, &key, 8, NULL));
     assert_int_equal(bly_filter_copies(f, &key, 8), limit);
     assert_int_equal(bly_filter_count(f), limit + 3);
-    bly_filter_stats(f, &s);
+    bly_filter_get_info(f, &s);
     assert_true(s.stuck > 0 && s.stuck <= 64);
     for (uint64_t i = 0; i < limit + 3; i++)
         assert_ok(bly_filter_remove(f, &key, 8, NULL));
@@ -385,7 +385,7 @@ static void long_lives(void **state) {
         life l = {.c = c, .universe = steps / 50, .rng = 5};
         uint64_t capacity = blyt_can(c, BLY_LIMITS_COPIES) ? 4 * l.universe : l.universe;
         bly_filter *empty = blyt_create(c, capacity, 0.01, 1);
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         l.f = blyt_create(c, capacity, 0.01, 1);
         l.copies = calloc((size_t)l.universe, sizeof *l.copies);
         l.known = calloc((size_t)l.universe, sizeof *l.known);
@@ -397,7 +397,7 @@ static void long_lives(void **state) {
                 check_life(&l);
         }
         check_life(&l);
-        bly_filter_stats(l.f, &s);
+        bly_filter_get_info(l.f, &s);
         uint64_t stored = l.stored;
         end_life(&l, empty);
         if (getenv("BLYT_VERBOSE"))

@@ -14,7 +14,7 @@
 static bly_filter *ribbon(blyt_keys set, uint64_t first, size_t n, double p) {
     blyt_list l = blyt_list_of(set, first, n);
     bly_filter *f = NULL;
-    assert_ok(bly_ribbon_build(l.keys, n, p, &f));
+    assert_ok(blyt_build(BLY_RIBBON, l.keys, n, p, &f));
     assert_int_equal(bly_filter_count(f), n);
     assert_int_equal(bly_filter_contains_many(f, l.keys, n, NULL), n);
     blyt_list_free(&l);
@@ -78,8 +78,8 @@ static void same_keys_give_the_same_bytes(void **state) {
         twice[i] = twice[j];
         twice[j] = swap;
     }
-    assert_ok(bly_ribbon_build(l.keys, N, 0.01, &a));
-    assert_ok(bly_ribbon_build(twice, 2 * N, 0.01, &b));
+    assert_ok(blyt_build(BLY_RIBBON, l.keys, N, 0.01, &a));
+    assert_ok(blyt_build(BLY_RIBBON, twice, 2 * N, 0.01, &b));
     assert_true(bly_filter_equal(a, b));
     blyt_buffer x = blyt_write(a), y = blyt_write(b);
     assert_int_equal(x.size, y.size);
@@ -90,7 +90,7 @@ static void same_keys_give_the_same_bytes(void **state) {
     assert_int_equal(bly_filter_contains_many(c, l.keys, N, NULL), N);
     bly_filter_destroy(c);
     /* One key less is another filter. */
-    assert_ok(bly_ribbon_build(l.keys, N - 1, 0.01, &c));
+    assert_ok(blyt_build(BLY_RIBBON, l.keys, N - 1, 0.01, &c));
     assert_false(bly_filter_equal(a, c));
     free(x.data);
     free(y.data);
@@ -103,22 +103,22 @@ static void same_keys_give_the_same_bytes(void **state) {
 
 static void empty_filter_says_no(void **state) {
     bly_filter *f = NULL;
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     (void)state;
-    assert_ok(bly_ribbon_build(NULL, 0, 0.5, &f));
+    assert_ok(blyt_build(BLY_RIBBON, NULL, 0, 0.5, &f));
     assert_int_equal(bly_filter_count(f), 0);
     assert_true(false_positives(f, 1, 1000) == 0);
     uint8_t found[2] = {1, 1};
     bly_bytes keys[2] = {{"", 0}, {"a", 1}};
     assert_int_equal(bly_filter_contains_many(f, keys, 2, found), 0);
     assert_true(found[0] == 0 && found[1] == 0);
-    bly_filter_stats(f, &s);
-    assert_true(s.predicted_fpr == 0 && s.current_fpr == 0 && s.fill == 0 && s.set_bits == 0);
+    bly_filter_get_info(f, &s);
+    assert_true(s.expected_fpr == 0 && s.current_fpr == 0 && s.fill == 0 && s.set_bits == 0);
     bly_filter_destroy(f);
 
     f = ribbon(KEYS_LITTLE, 0, 100, 0.01);
-    bly_filter_stats(f, &s);
-    assert_true(s.current_fpr == s.predicted_fpr && s.current_fpr <= 0.01);
+    bly_filter_get_info(f, &s);
+    assert_true(s.current_fpr == s.expected_fpr && s.current_fpr <= 0.01);
     assert_true(s.estimated_keys == 100 && s.fill == 1 && s.set_bits == s.bits);
     bly_filter_clear(f);
     assert_true(false_positives(f, 1, 1000) == 0);

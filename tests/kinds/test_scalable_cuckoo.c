@@ -8,8 +8,8 @@
 static bly_filter *chain(uint64_t first, double p, double share, uint32_t growth) {
     bly_spec spec = bly_spec_for(BLY_SCALABLE_CUCKOO, first, p);
     bly_filter *f = NULL;
-    spec.first_share = share;
-    spec.growth = growth;
+    spec.scalable.first_share = share;
+    spec.scalable.growth = growth;
     spec.seed = first;
     assert_ok(bly_filter_create(&spec, &f));
     return f;
@@ -25,16 +25,16 @@ static void check_levels(const bly_filter *f, double p) {
     const bly_geometry first = bly_filter_geometry(bly_filter_level(f, 0));
     double rates = 0;
     uint64_t items = 0;
-    for (size_t i = 0; i < bly_filter_levels(f); i++) {
+    for (size_t i = 0; i < bly_filter_level_count(f); i++) {
         const bly_filter *level = bly_filter_level(f, i);
         bly_geometry g = bly_filter_geometry(level);
-        bly_stats s;
-        bly_filter_stats(level, &s);
+        bly_filter_info s = {.struct_size = sizeof s};
+        bly_filter_get_info(level, &s);
         assert_true(g.kind == BLY_CUCKOO && g.size % first.size == 0);
         assert_int_equal(g.size / first.size & (g.size / first.size - 1), 0);
-        assert_true(bly_plan_fpr(&g, s.capacity, 64) <= s.target_fpr * (1 + 1e-9));
+        assert_true(bly_plan_fpr(&g, s.capacity, 64) <= s.requested_fpr * (1 + 1e-9));
         assert_true(s.count <= s.capacity);
-        rates += s.target_fpr;
+        rates += s.requested_fpr;
         items += s.count;
         if (i == 0)
             continue;
@@ -67,16 +67,16 @@ static void space_and_rate(void **state) {
         add_hashes(f, i, 0, n);
         assert_true(contains_hashes(f, i, 0, n));
         check_levels(f, p);
-        bly_stats s;
-        bly_filter_stats(f, &s);
+        bly_filter_info s = {.struct_size = sizeof s};
+        bly_filter_get_info(f, &s);
         assert_true((double)s.bytes * 8 / (double)n <= table[i].bits_per_key);
-        assert_true(s.predicted_fpr <= p && s.current_fpr <= p);
+        assert_true(s.expected_fpr <= p && s.current_fpr <= p);
         tally t = {0};
         /* Of 2700 false positives, five sigma and what else judge allows are a tenth. */
         look_up_non_members(f, 100 + i, (uint64_t)(2700 / s.current_fpr), s.current_fpr, &t);
         judge(&t, "grown", (double)n, p);
-        assert_true(fabs(s.current_fpr / s.predicted_fpr - 1) <=
-                    5 / sqrt(s.predicted_fpr * (double)n));
+        assert_true(fabs(s.current_fpr / s.expected_fpr - 1) <=
+                    5 / sqrt(s.expected_fpr * (double)n));
         bly_filter_destroy(f);
     }
 }
@@ -152,7 +152,7 @@ static void what_does_not_refine(void **state) {
     add_hashes(f, 1, 0, 8);
     assert_ok(bly_filter_clone(f, NULL, &kept));
     assert_int_equal(try_hashes(f, 1, 8, 9), BLY_EFULL);
-    assert_true(bly_filter_levels(f) == 1 && bly_filter_equal(f, kept));
+    assert_true(bly_filter_level_count(f) == 1 && bly_filter_equal(f, kept));
     bly_filter_destroy(f);
     bly_filter_destroy(kept);
 }
@@ -218,13 +218,13 @@ static void alike_keys_stay_apart(void **state) {
                     assert_ok(bly_scalable_cuckoo_compact(f, 0, &cursor, NULL));
                 if (i % 500 == 0)
                     check_all(&l);
-                grown = bly_filter_levels(f) > grown ? bly_filter_levels(f) : grown;
+                grown = bly_filter_level_count(f) > grown ? bly_filter_level_count(f) : grown;
             }
             check_levels(f, rates[r]);
             for (uint64_t i = 0; i < l.universe; i++)
                 for (; l.copies[i]; l.copies[i]--, l.total--)
                     remove_hashes(f, 0, i, i + 1);
-            assert_true(bly_filter_count(f) == 0 && bly_filter_levels(f) == 1);
+            assert_true(bly_filter_count(f) == 0 && bly_filter_level_count(f) == 1);
             free(l.copies);
             bly_filter_destroy(f);
         }
@@ -245,7 +245,7 @@ static void the_order_matters(void **state) {
     for (uint64_t seed = 1; seed <= 100; seed++) {
         bly_filter *right = chain(20, 0.5, 0.9, 0), *wrong = NULL;
         add_hashes(right, seed, 0, 200);
-        assert_true(bly_filter_levels(right) >= 4);
+        assert_true(bly_filter_level_count(right) >= 4);
         assert_ok(bly_filter_clone(right, NULL, &wrong));
         for (uint64_t i = 0; i < 200; i += 2) {
             take_oldest(wrong, hash_at(seed, i));
@@ -273,7 +273,7 @@ static void a_long_life(void **state) {
     (void)state;
     for (uint64_t i = 0; i < steps; i++) {
         live(&l, i / (steps / 4) % 2 ? 30 : 80);
-        most = bly_filter_levels(f) > most ? bly_filter_levels(f) : most;
+        most = bly_filter_level_count(f) > most ? bly_filter_level_count(f) : most;
         if (i % (steps / 40) == 0)
             check_all(&l);
     }
@@ -292,24 +292,24 @@ static void room_is_used_again(void **state) {
     bly_filter *f = chain(1000, 0.01, 0, 0);
     (void)state;
     add_hashes(f, 1, 0, 3000);
-    assert_int_equal(bly_filter_levels(f), 2);
+    assert_int_equal(bly_filter_level_count(f), 2);
     add_hashes(f, 1, 3000, 3001);
-    assert_int_equal(bly_filter_levels(f), 3);
+    assert_int_equal(bly_filter_level_count(f), 3);
     remove_hashes(f, 1, 3000, 3001);
-    assert_int_equal(bly_filter_levels(f), 3); /* or the next add would open it again */
+    assert_int_equal(bly_filter_level_count(f), 3); /* or the next add would open it again */
     add_hashes(f, 1, 3000, 3001);
-    assert_int_equal(bly_filter_levels(f), 3);
+    assert_int_equal(bly_filter_level_count(f), 3);
     remove_hashes(f, 1, 3000, 3001);
     remove_hashes(f, 1, 2700, 3000); /* more than a tenth of the second level's 2000 */
-    assert_int_equal(bly_filter_levels(f), 2);
+    assert_int_equal(bly_filter_level_count(f), 2);
     add_hashes(f, 2, 0, 300);
-    assert_int_equal(bly_filter_levels(f), 2);
+    assert_int_equal(bly_filter_level_count(f), 2);
     remove_hashes(f, 1, 0, 900); /* nearly all of the first level's */
     add_hashes(f, 2, 300, 1000);
-    assert_int_equal(bly_filter_levels(f), 2);
+    assert_int_equal(bly_filter_level_count(f), 2);
     assert_true(contains_hashes(f, 1, 900, 2700) && contains_hashes(f, 2, 0, 1000));
     bly_filter_clear(f);
-    assert_true(bly_filter_levels(f) == 1 && bly_filter_count(f) == 0);
+    assert_true(bly_filter_level_count(f) == 1 && bly_filter_count(f) == 0);
     bly_filter_destroy(f);
 }
 
@@ -321,11 +321,11 @@ static void copies_of_one_key(void **state) {
     (void)state;
     while (bly_filter_add(f, "k", 1, NULL) == BLY_OK)
         copies++;
-    assert_true(copies == 8 && bly_filter_levels(f) == 1);
+    assert_true(copies == 8 && bly_filter_level_count(f) == 1);
     add_hashes(f, 1, 0, 500);
     while (bly_filter_add(f, "k", 1, NULL) == BLY_OK)
         copies++;
-    assert_true(copies == 16 && bly_filter_levels(f) == 2);
+    assert_true(copies == 16 && bly_filter_level_count(f) == 2);
     assert_int_equal(bly_filter_copies(f, "k", 1), 16);
     assert_int_equal(bly_filter_count(f), 516);
     for (; copies > 0; copies--) {
@@ -334,7 +334,7 @@ static void copies_of_one_key(void **state) {
         assert_ok(bly_filter_remove(f, "k", 1, &removed));
         assert_true(removed);
     }
-    assert_true(bly_filter_levels(f) == 1 && contains_hashes(f, 1, 0, 500));
+    assert_true(bly_filter_level_count(f) == 1 && contains_hashes(f, 1, 0, 500));
     bly_filter_destroy(f);
 }
 
@@ -372,7 +372,7 @@ static void no_memory_to_grow(void **state) {
         bly_filter_destroy(kept);
         n++;
     }
-    assert_true(bly_filter_levels(f) >= 5 && contains_hashes(f, 3, 0, n));
+    assert_true(bly_filter_level_count(f) >= 5 && contains_hashes(f, 3, 0, n));
     bly_filter_destroy(f);
     assert_int_equal(heap.live, 0);
 }
@@ -388,7 +388,7 @@ static void compact_in_steps(void **state) {
         uint64_t cursor = 0, moved = 0, sum = 0, calls = 0, extra = 0;
         add_hashes(f, i, 0, 3000);
         remove_hashes(f, i, 0, 2200); /* 800 are left */
-        size_t levels = bly_filter_levels(f);
+        size_t levels = bly_filter_level_count(f);
         do {
             uint64_t had = bly_filter_count(f);
             assert_ok(bly_scalable_cuckoo_compact(f, steps[i], &cursor, &moved));
@@ -407,13 +407,13 @@ static void compact_in_steps(void **state) {
             assert_true(contains_hashes(f, 50 + i, k, k + 1));
         /* Keys that came behind the cursor have stayed. */
         assert_ok(bly_scalable_cuckoo_compact(f, 0, &cursor, &moved));
-        assert_true(cursor == 0 && bly_filter_levels(f) < levels);
+        assert_true(cursor == 0 && bly_filter_level_count(f) < levels);
         assert_true(contains_hashes(f, i, 2200, 3000));
         check_levels(f, 0.01);
         remove_hashes(f, i, 2200, 3000);
         for (uint64_t k = 1; k < extra; k += 2)
             remove_hashes(f, 50 + i, k, k + 1);
-        assert_true(bly_filter_count(f) == 0 && bly_filter_levels(f) == 1);
+        assert_true(bly_filter_count(f) == 0 && bly_filter_level_count(f) == 1);
         bly_filter_destroy(f);
     }
 }
@@ -426,7 +426,7 @@ static void compact_only_where_it_helps(void **state) {
     (void)state;
     add_hashes(f, 1, 0, 690); /* of 700 */
     assert_ok(bly_scalable_cuckoo_compact(f, 0, &cursor, &moved));
-    assert_true(cursor == 0 && moved == 0 && bly_filter_levels(f) == 3);
+    assert_true(cursor == 0 && moved == 0 && bly_filter_level_count(f) == 3);
     remove_hashes(f, 1, 0, 450);
     for (uint64_t wild = UINT64_MAX; wild > 0; wild >>= 3) {
         cursor = wild;
@@ -435,8 +435,8 @@ static void compact_only_where_it_helps(void **state) {
     }
     while (cursor != 0)
         assert_ok(bly_scalable_cuckoo_compact(f, 100, &cursor, NULL));
-    assert_true(bly_filter_levels(f) == 2 && contains_hashes(f, 1, 450, 690));
-    assert_ok(bly_cuckoo_create(100, 0.01, &other));
+    assert_true(bly_filter_level_count(f) == 2 && contains_hashes(f, 1, 450, 690));
+    assert_ok(blyt_new(BLY_CUCKOO, 100, 0.01, &other));
     assert_int_equal(bly_scalable_cuckoo_compact(other, 0, &cursor, &moved), BLY_EUNSUPPORTED);
     bly_filter_destroy(other);
     bly_filter_destroy(f);

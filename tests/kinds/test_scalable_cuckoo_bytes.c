@@ -32,7 +32,7 @@ static void test_levels_must_refine(void **state) {
             assert_refused_by_header(im, BLY_ECORRUPT);
         } else {
             assert_ok(bly_filter_parse(im.data, im.size, NULL, &f));
-            assert_true(contains_keys(f, "store", 0, 40) && bly_filter_levels(f) == 2);
+            assert_true(contains_keys(f, "store", 0, 40) && bly_filter_level_count(f) == 2);
             for (int k = 0; k < 40; k++) {
                 char key[32];
                 bool removed = false;
@@ -125,7 +125,7 @@ static void test_twins_are_alike(void **state) {
 static bly_filter *chain(uint64_t first, uint32_t growth, uint64_t seed) {
     bly_spec spec = bly_spec_for(BLY_SCALABLE_CUCKOO, first, 0.01);
     bly_filter *f = NULL;
-    spec.growth = growth;
+    spec.scalable.growth = growth;
     spec.seed = seed;
     assert_ok(bly_filter_create(&spec, &f));
     return f;
@@ -153,7 +153,7 @@ static void test_growth_survives(void **state) {
         add_keys(copy, "store", 8, 12);
         assert_same(f, g);
         assert_same(f, copy);
-        assert_int_equal(bly_filter_levels(f), 2);
+        assert_int_equal(bly_filter_level_count(f), 2);
         assert_int_equal(bly_filter_capacity(bly_filter_level(g, 1)), 10 * factor);
         bly_filter_destroy(f);
         bly_filter_destroy(g);
@@ -161,7 +161,7 @@ static void test_growth_survives(void **state) {
     }
     bly_spec spec = bly_spec_for(BLY_SCALABLE_CUCKOO, 10, 0.01);
     bly_filter *none;
-    spec.growth = 32769;
+    spec.scalable.growth = 32769;
     assert_int_equal(bly_filter_create(&spec, &none), BLY_EINVAL);
 }
 
@@ -185,18 +185,18 @@ static void test_union_holds_both(void **state) {
             bly_filter *a = chain(100, 0, 0), *b = chain(100, 0, 0), *again;
             add_keys(a, "one", 0, counts[i]);
             add_keys(b, "two", 0, counts[j]);
-            size_t before = bly_filter_levels(a) + bly_filter_levels(b);
+            size_t before = bly_filter_level_count(a) + bly_filter_level_count(b);
             assert_ok(bly_filter_compatible(a, b));
             assert_ok(bly_filter_union(a, b));
             assert_int_equal(bly_filter_count(a), counts[i] + counts[j]);
             assert_true(contains_keys(a, "one", 0, counts[i]) &&
                         contains_keys(a, "two", 0, counts[j]));
-            assert_true(bly_filter_levels(a) < before || counts[i] + counts[j] > 100);
+            assert_true(bly_filter_level_count(a) < before || counts[i] + counts[j] > 100);
             blyt_buffer im = blyt_write(a);
             assert_ok(bly_filter_parse(im.data, im.size, NULL, &again));
             assert_true(bly_filter_equal(a, again));
-            bly_stats s;
-            bly_filter_stats(a, &s);
+            bly_filter_info s = {.struct_size = sizeof s};
+            bly_filter_get_info(a, &s);
             assert_true(s.current_fpr <= 0.02);
             add_keys(again, "three", 0, 500); /* it grows on */
             uint64_t cursor = 0;
@@ -236,7 +236,7 @@ static void test_union_with_itself(void **state) {
         status = bly_filter_union(f, g);
     }
     assert_int_equal(status, BLY_EFULL);
-    assert_true(bly_filter_equal(f, kept) && bly_filter_levels(f) > 40);
+    assert_true(bly_filter_equal(f, kept) && bly_filter_level_count(f) > 40);
     bly_filter_destroy(f);
     bly_filter_destroy(g);
     bly_filter_destroy(kept);

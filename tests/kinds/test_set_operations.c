@@ -11,7 +11,7 @@
 static void assert_alike(const blyt_case *c, const bly_filter *a, const bly_filter *b) {
     blyt_list l = blyt_list_of(KEYS_LITTLE, 0, 20000);
     uint8_t in_a[20000], in_b[20000];
-    bool roughly = blyt_can(c, BLY_TELLS_COPIES) && !blyt_stores_copies(c);
+    bool roughly = blyt_can(c, BLY_CAN_COUNT) && !blyt_stores_copies(c);
     if (blyt_is_canonical(c))
         assert_true(bly_filter_equal(a, b));
     (void)bly_filter_contains_many(a, l.keys, l.n, in_a);
@@ -26,8 +26,8 @@ static void assert_alike(const blyt_case *c, const bly_filter *a, const bly_filt
 }
 
 static uint64_t stuck_in(const bly_filter *f) {
-    bly_stats s;
-    bly_filter_stats(f, &s);
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(f, &s);
     return s.stuck;
 }
 
@@ -50,7 +50,7 @@ static void union_is_the_filter_of_the_union(void **state) {
         if (!blyt_can(c, BLY_FORGETS))
             assert_alike(c, a, both);
         /* With copies: all of them; by generations: those of the fuller of each two. */
-        double want = blyt_can(c, BLY_TELLS_COPIES) ? 4000 : blyt_can(c, BLY_FORGETS) ? 2000 : 3500;
+        double want = blyt_can(c, BLY_CAN_COUNT) ? 4000 : blyt_can(c, BLY_FORGETS) ? 2000 : 3500;
         assert_true(fabs((double)bly_filter_count(a) / want - 1) < 0.02);
         blyt_list_free(&la);
         blyt_list_free(&lb);
@@ -208,7 +208,7 @@ static void intersection_keeps_the_common_keys(void **state) {
         bly_filter *before = NULL;
         blyt_list la = blyt_list_of(KEYS_LITTLE, 0, 3000),
                   lb = blyt_list_of(KEYS_LITTLE, 2000, 2000);
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         blyt_add_all(a, &la);
         blyt_add_all(b, &lb);
         assert_ok(bly_filter_clone(a, NULL, &before));
@@ -223,11 +223,11 @@ static void intersection_keeps_the_common_keys(void **state) {
                 assert_true(bly_filter_contains(before, key, len) &&
                             bly_filter_contains(b, key, len));
         }
-        bly_filter_stats(a, &s);
+        bly_filter_get_info(a, &s);
         assert_true(s.approximate);
         assert_true(fabs((double)s.count - 1000) < 150);
         bly_filter_clear(a);
-        bly_filter_stats(a, &s);
+        bly_filter_get_info(a, &s);
         assert_false(s.approximate);
         blyt_list_free(&la);
         blyt_list_free(&lb);
@@ -251,7 +251,7 @@ static void overlap_estimates(void **state) {
         blyt_add_all(a, &la);
         blyt_add_all(b, &lb);
         /* What only counts is made for errors of 1%: a few of these, and more in the difference. */
-        double more = blyt_can(c, BLY_ONLY_COUNTS) ? 5 : 1, room = 0.01 * more;
+        double more = blyt_can(c, BLY_CARDINALITY_ONLY) ? 5 : 1, room = 0.01 * more;
         assert_ok(bly_filter_overlap(a, b, &o));
         assert_true(fabs(o.a / 60000 - 1) < room && fabs(o.b / 50000 - 1) < room);
         assert_true(fabs(o.either / 90000 - 1) < room && fabs(o.both / 20000 - 1) < 5 * room);
@@ -270,8 +270,8 @@ static void overlap_of_a_full_union(void **state) {
     bly_filter *a = NULL, *b = NULL;
     bly_overlap o;
     (void)state;
-    assert_ok(bly_bloom_create_exact(1024, 4, &a));
-    assert_ok(bly_bloom_create_exact(1024, 4, &b));
+    assert_ok(blyt_new_exact(BLY_CLASSIC, 1024, 4, &a));
+    assert_ok(blyt_new_exact(BLY_CLASSIC, 1024, 4, &b));
     memset(a->body, 0x0f, a->body_bytes);
     memset(b->body, 0xf0, b->body_bytes);
     assert_ok(bly_filter_overlap(a, b, &o));
@@ -333,8 +333,8 @@ static void fold_refusals_and_best_fold(void **state) {
         assert_ok(bly_filter_fold(f, divisor, NULL, &out));
         assert_true(bly_filter_capacity(out) >= 100000 / 8);
         assert_true(bly_filter_capacity(out) < 100000 / 7);
-        bly_stats s;
-        bly_filter_stats(out, &s);
+        bly_filter_info s = {.struct_size = sizeof s};
+        bly_filter_get_info(out, &s);
         assert_true(s.current_fpr < 0.01 && s.current_fpr > 0.001);
         assert_int_equal(bly_filter_contains_many(out, l.keys, l.n, NULL), l.n);
         blyt_list_free(&l);

@@ -78,13 +78,13 @@ static void check_spread(const bly_filter *f) {
 static void more_bytes_than_size_t_counts(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
-        if (!blyt_can(c, BLY_CAN_ADD) || blyt_can(c, BLY_ONLY_COUNTS))
+        if (!blyt_can(c, BLY_CAN_ADD) || blyt_can(c, BLY_CARDINALITY_ONLY))
             continue;
         for (uint64_t keys = 20000000000; SIZE_MAX == UINT32_MAX && keys < 40000000000;
              keys += 1000000000) {
             bly_spec spec = blyt_spec(c, keys, 0.1);
             bly_filter *f = NULL;
-            spec.first_share = blyt_can(c, BLY_HAS_LEVELS) ? 0.9 : 0;
+            spec.scalable.first_share = blyt_can(c, BLY_HAS_LEVELS) ? 0.9 : 0;
             assert_int_equal(bly_filter_create(&spec, &f), BLY_ENOMEM);
             assert_null(f);
         }
@@ -97,14 +97,14 @@ static void more_bytes_than_size_t_counts(void **state) {
 static void more_keys_and_bits_than_32_bits_count(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
-        if (!blyt_can(c, BLY_CAN_ADD) || blyt_can(c, BLY_ONLY_COUNTS))
+        if (!blyt_can(c, BLY_CAN_ADD) || blyt_can(c, BLY_CARDINALITY_ONLY))
             continue;
         pages heap = {.live = 0};
         bly_allocator a = {pages_alloc, pages_free, &heap};
         bly_spec spec = blyt_spec(c, 5000000000, 0.5);
         bly_filter *f = NULL;
         spec.allocator = &a;
-        spec.first_share = blyt_can(c, BLY_HAS_LEVELS) ? 0.9 : 0;
+        spec.scalable.first_share = blyt_can(c, BLY_HAS_LEVELS) ? 0.9 : 0;
         bly_status status = bly_filter_create(&spec, &f);
         if (SIZE_MAX == UINT32_MAX && status == BLY_ENOMEM)
             continue; /* more bytes than such a machine can have */

@@ -22,7 +22,7 @@ static void *add_part(void *arg) {
     for (size_t i = 0; i < j->n; i += BATCH) {
         const bly_bytes *keys = j->keys->keys + j->first + i;
         size_t some = j->n - i < BATCH ? j->n - i : BATCH;
-        bly_tally tally = {0};
+        bly_batch_result tally = {0};
         if (i % (2 * BATCH) == 0) {
             if (bly_filter_add_many(j->f, keys, some, NULL, &tally) != BLY_OK)
                 abort();
@@ -31,10 +31,10 @@ static void *add_part(void *arg) {
                 bool added;
                 if (bly_filter_add(j->f, keys[k].data, keys[k].size, &added) != BLY_OK)
                     abort();
-                tally.fresh += added;
+                tally.changed += added;
             }
         }
-        j->fresh += tally.fresh;
+        j->fresh += tally.changed;
         atomic_store_explicit(j->done, i + some, memory_order_release);
     }
     return NULL;
@@ -119,14 +119,14 @@ static void many_readers(void **state) {
         _Atomic size_t done = n;
         job jobs[THREADS] = {0};
         pthread_t threads[THREADS];
-        bly_stats s;
+        bly_filter_info s = {.struct_size = sizeof s};
         size_t found = bly_filter_contains_many(f, l.keys, n, NULL);
         assert_ok(bly_filter_clone(f, NULL, &copy));
         for (size_t i = 0; i < THREADS; i++) {
             jobs[i] = (job){.f = f, .keys = &l, .n = n, .done = &done};
             assert_int_equal(pthread_create(&threads[i], NULL, read_part, &jobs[i]), 0);
         }
-        bly_filter_stats(f, &s);
+        bly_filter_get_info(f, &s);
         for (size_t i = 0; i < THREADS; i++) {
             pthread_join(threads[i], NULL);
             assert_int_equal(jobs[i].missed, 0);
@@ -142,7 +142,7 @@ static void many_readers(void **state) {
 /* All threads add the same keys, in the same order, starting together: the closest races. */
 static void *add_same(void *arg) {
     job *j = arg;
-    bly_tally tally;
+    bly_batch_result tally;
     pthread_barrier_wait(j->start);
     for (size_t i = 0; i < j->n; i++) {
         bool added;

@@ -24,7 +24,7 @@ static void one_stream(uint64_t keys, uint32_t s, double p, uint64_t n) {
                 continue;
             /* Just too old, and much older. */
             uint64_t from = i + 1 > limit + 5000 ? i + 1 - limit - 5000 : 0, to = i + 1 - limit;
-            bly_stats now = stats_of(f);
+            bly_filter_info now = stats_of(f);
             old_hits += (double)count_found(f, s, from, to);
             old_expected += (double)(to - from) * now.current_fpr;
             old_asked += (double)(to - from) * p;
@@ -110,7 +110,7 @@ static void compare_questions(const bly_filter *a, const bly_filter *b, const bl
 
 static void compare_adds(bly_filter *a, bly_filter *b, const blyt_list *l) {
     uint8_t *added = malloc(l->n + 1);
-    bly_tally tally;
+    bly_batch_result tally;
     size_t fresh = 0;
     assert_ok(bly_filter_add_many(b, l->keys, l->n, added, &tally));
     for (size_t i = 0; i < l->n; i++) {
@@ -119,7 +119,7 @@ static void compare_adds(bly_filter *a, bly_filter *b, const blyt_list *l) {
         assert_int_equal(one, added[i]);
         fresh += one;
     }
-    assert_true(tally.done == l->n && tally.fresh == fresh && bly_filter_equal(a, b));
+    assert_true(tally.done == l->n && tally.changed == fresh && bly_filter_equal(a, b));
     free(added);
 }
 
@@ -352,9 +352,9 @@ static void a_burst_costs_rate_not_keys(void **state) {
     for (uint64_t i = 0; i < BURST; i++)
         (void)add(f, key(1, i));
     assert_int_equal(count_found(f, 1, 0, BURST), BURST);
-    bly_stats s = stats_of(f);
+    bly_filter_info s = stats_of(f);
     assert_true(s.current_fpr > 0.005 && s.current_fpr < 1);
-    assert_true(fabs(s.predicted_fpr / s.current_fpr - 1) < 0.05);
+    assert_true(fabs(s.expected_fpr / s.current_fpr - 1) < 0.05);
     assert_near_rate(count_found(f, 9, 0, 100000), 100000, s.current_fpr);
     for (uint64_t t = 10000; t <= 10800; t += 50) {
         assert_ok(bly_window_advance(f, t));
@@ -400,10 +400,10 @@ static void the_clock(void **state) {
     /* None in a window by number, none in other kinds. */
     f = window(100, 0.01, 4, 0, 0);
     assert_int_equal(bly_window_advance(f, 1), BLY_EUNSUPPORTED);
-    assert_ok(bly_bloom_create(10, 0.1, &plain));
-    bly_window_info info;
+    assert_ok(blyt_new(BLY_CLASSIC, 10, 0.1, &plain));
+    bly_window_info info = {.struct_size = sizeof info};
     assert_int_equal(bly_window_advance(plain, 1), BLY_EKIND);
-    assert_int_equal(bly_window_look(plain, &info), BLY_EKIND);
+    assert_int_equal(bly_window_get_info(plain, &info), BLY_EKIND);
     assert_int_equal(bly_window_age(plain, "x", 1, &age), BLY_EKIND);
     assert_int_equal(bly_window_age_hash(plain, key(1, 1), &age), BLY_EKIND);
     bly_filter_destroy(plain);

@@ -108,7 +108,7 @@ static void what_is_none(void **state) {
     for (int form = 0; form < 4; form++) {
         int timed = form % 2, small = form / 2;
         bly_filter *f = any_window(small, 800, 8, timed ? 1000 : 0), *before;
-        bly_window_info w;
+        bly_window_info w = {.struct_size = sizeof w};
         for (uint64_t i = 0; i < 2050; i++) {
             if (timed)
                 assert_ok(bly_window_advance(f, i));
@@ -279,7 +279,7 @@ static void most_keys(void **state) {
         bly_filter *model = any_window(form / 2, 800, 8, 0), *f = NULL;
         spec.geometry = bly_filter_geometry(model);
         spec.allow_weak_hash = true;
-        spec.span = form % 2 ? 1000 : 0;
+        spec.window.span = form % 2 ? 1000 : 0;
         assert_ok(bly_filter_create(&spec, &f));
         (void)add(f, key(1, 0));
         blyi_window_set_keys(f, 0, blyi_window_max_keys(&f->geometry), 0);

@@ -188,8 +188,8 @@ static void any_body_is_safe(void **state) {
         for (size_t i = spared; i < words; i++)
             body[i] = turn % 5 ? blyt_next(&rng) : UINT64_MAX;
         assert_ok(blyi_filter_make(&shape, NULL, (const uint8_t *)body, &f));
-        bly_stats stats;
-        bly_filter_stats(f, &stats);
+        bly_filter_info stats = {.struct_size = sizeof stats};
+        bly_filter_get_info(f, &stats);
         assert_true(stats.current_fpr >= 0 && stats.current_fpr <= 1 &&
                     info_of(f).generations == s);
         blyt_list l = blyt_list_of(KEYS_RANDOM, 0, 100);
@@ -338,7 +338,7 @@ static void refusals(void **state) {
     (void)state;
     assert_int_equal(bly_kind_capabilities(BLY_WINDOW),
                      BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP | BLY_FORGETS);
-    spec.generations = 33;
+    spec.window.generations = 33;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EGEOMETRY);
     spec = right;
     spec.geometry.options = BLY_FOLDABLE;
@@ -349,12 +349,11 @@ static void refusals(void **state) {
     spec = right;
     spec.sharing = BLY_SHARED;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EUNSUPPORTED);
-    assert_int_equal(bly_window_create(0, 0.01, &f), BLY_ECOUNT);
-    assert_int_equal(bly_window_create(10, 0, &f), BLY_ERATE);
-    assert_int_equal(bly_window_create(10, NAN, &f), BLY_ERATE);
-    assert_int_equal(bly_window_create(10, 1, &f), BLY_ERATE);
-    assert_int_equal(bly_window_create(UINT64_MAX, 0.01, &f), BLY_ETOOBIG);
-    assert_int_equal(bly_window_create_timed(0, 10, 0.01, &f), BLY_EINVAL);
+    assert_int_equal(blyt_new(BLY_WINDOW, 0, 0.01, &f), BLY_ECOUNT);
+    assert_int_equal(blyt_new(BLY_WINDOW, 10, 0, &f), BLY_ERATE);
+    assert_int_equal(blyt_new(BLY_WINDOW, 10, NAN, &f), BLY_ERATE);
+    assert_int_equal(blyt_new(BLY_WINDOW, 10, 1, &f), BLY_ERATE);
+    assert_int_equal(blyt_new(BLY_WINDOW, UINT64_MAX, 0.01, &f), BLY_ETOOBIG);
     assert_null(f);
     assert_ok(bly_hasher_init(&spec.hasher, BLY_HASH_FNV1A_32, 0));
     spec.sharing = BLY_EXCLUSIVE;
@@ -376,11 +375,11 @@ static void exact_shapes(void **state) {
     bly_filter_destroy(f);
     spec.fpr = 0;
     assert_ok(bly_filter_create(&spec, &f));
-    assert_true(stats_of(f).target_fpr > 0.01 && stats_of(f).target_fpr < 0.1);
+    assert_true(stats_of(f).requested_fpr > 0.01 && stats_of(f).requested_fpr < 0.1);
     bly_filter_destroy(f);
-    spec.generations = 7;
+    spec.window.generations = 7;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
-    spec.generations = 0;
+    spec.window.generations = 0;
     static const bly_geometry bad[] = {
         {BLY_WINDOW, 8, 100, 0, 8},  {BLY_WINDOW, 9, 0, 0, 8},    {BLY_WINDOW, 9, 100, 0, 33},
         {BLY_WINDOW, 51, 100, 0, 8}, {BLY_WINDOW, 9, 100, 0, 12}, {BLY_WINDOW, 0, 100, 0, 8},

@@ -87,8 +87,9 @@ static void ask_all(const bly_filter *f, uint64_t newest) {
 /* At every stage: empty, with few keys, where the active slot has just become so and little of it
  * is swept, and where all is. */
 static void at_every_stage(const bly_spec *spec) {
-    const uint64_t quota = (spec->capacity + spec->generations - 1) / spec->generations;
-    const uint64_t full = (spec->generations + 1) * quota;
+    const uint64_t quota =
+        (spec->capacity + spec->window.generations - 1) / spec->window.generations;
+    const uint64_t full = (spec->window.generations + 1) * quota;
     const uint64_t stages[] = {0, 10, quota, quota + 1, 3000, full, full + 1, full + 60, 6000};
     for (size_t i = 0; i < COUNT_OF(stages); i++) {
         bly_filter *f;
@@ -102,7 +103,7 @@ static void at_every_stage(const bly_spec *spec) {
 
 static bly_spec spec_of(uint32_t generations, double p, bly_hash_id hash, uint64_t seed) {
     bly_spec spec = bly_spec_for(BLY_WINDOW, 3000, p);
-    spec.generations = generations;
+    spec.window.generations = generations;
     assert_ok(bly_hasher_init(&spec.hasher, hash, seed));
     return spec;
 }

@@ -138,7 +138,7 @@ static void statistics(void **state) {
     bits_by_hand(f, set);
     for (unsigned slot = 0; slot <= 5; slot++)
         sum += set[slot];
-    bly_stats s = stats_of(f);
+    bly_filter_info s = stats_of(f);
     assert_true(s.set_bits == sum && s.count > 470 && s.count <= 480);
     assert_true(fabs(s.estimated_keys / 480 - 1) < 0.1);
     bly_filter_destroy(f);
@@ -169,16 +169,16 @@ static void exact_shapes(void **state) {
     for (size_t i = 0; i < COUNT_OF(good); i++) {
         assert_ok(bly_plan_check(&good[i]));
         spec.geometry = good[i];
-        spec.generations = good[i].detail - BLY_WINDOW_SMALL;
+        spec.window.generations = good[i].detail - BLYI_WINDOW_SMALL;
         assert_ok(bly_filter_create(&spec, &f));
-        assert_true(is_small(f) && info_of(f).generations == spec.generations);
+        assert_true(is_small(f) && info_of(f).generations == spec.window.generations);
         uint64_t keys = bly_filter_capacity(f);
         for (uint64_t j = 0; j < 3 * keys; j++)
             (void)add(f, key(1, j));
         assert_int_equal(count_found(f, 1, 2 * keys, 3 * keys), keys);
         assert_sound(f);
         bly_filter_destroy(f);
-        spec.generations++;
+        spec.window.generations++;
         assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
     }
 }

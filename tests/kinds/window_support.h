@@ -12,8 +12,8 @@ static inline bly_filter *window(uint64_t keys, double p, uint32_t generations, 
                                  uint64_t seed) {
     bly_spec spec = bly_spec_for(BLY_WINDOW, keys, p);
     bly_filter *f = NULL;
-    spec.generations = generations;
-    spec.span = span;
+    spec.window.generations = generations;
+    spec.window.span = span;
     spec.seed = seed;
     assert_ok(bly_filter_create(&spec, &f));
     return f;
@@ -25,8 +25,8 @@ static inline bly_filter *any_window(bool small, uint64_t keys, uint32_t generat
                                      uint64_t span) {
     bly_spec spec = bly_spec_for(BLY_WINDOW, keys, 0.01);
     bly_filter *f = NULL;
-    spec.generations = generations;
-    spec.span = span;
+    spec.window.generations = generations;
+    spec.window.span = span;
     if (!small)
         spec.geometry = (bly_geometry){BLY_WINDOW, generations < 10 ? 9 : 10,
                                        keys / 8 * generations / 40 + 2, 0, generations};
@@ -48,14 +48,14 @@ static inline bool add(bly_filter *f, bly_hash h) {
 }
 
 static inline bly_window_info info_of(const bly_filter *f) {
-    bly_window_info info;
-    assert_ok(bly_window_look(f, &info));
+    bly_window_info info = {.struct_size = sizeof info};
+    assert_ok(bly_window_get_info(f, &info));
     return info;
 }
 
-static inline bly_stats stats_of(const bly_filter *f) {
-    bly_stats s;
-    bly_filter_stats(f, &s);
+static inline bly_filter_info stats_of(const bly_filter *f) {
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(f, &s);
     return s;
 }
 
@@ -107,7 +107,7 @@ static inline void rate_when_full(uint64_t keys, double p, uint32_t s, unsigned 
         uint64_t i = 0;
         while (info_of(f).ordinal < s + 2 || info_of(f).active_arrivals < quota)
             add(f, key(seed, i++));
-        bly_stats now = stats_of(f);
+        bly_filter_info now = stats_of(f);
         assert_true(bly_plan_fpr(&g, keys, 64) <= p);
         assert_true(info_of(f).arrivals == (s + 1) * quota && now.count <= (s + 1) * quota);
         planned += rate_planned(&g, keys, now.count, (s + 1) * quota) / filters;

@@ -4,6 +4,8 @@
 #include "golden.h"
 #include "types/value.h"
 
+#include <bloomery/host/redisbloom.h>
+
 enum { BLOOMERY1 = 1, HAS_FILTER = 1, HAS_STAGED_FILE = 2, HAS_STAGED_CHUNKS = 4 };
 
 static fuzz_payload *seeds;
@@ -91,7 +93,7 @@ static void keep_shapes(void) {
 static void keep_made(bly_spec spec, int keys) {
     blyt_list l = list_keys("made", keys);
     bly_filter *f = blyt_filled(&spec, &l);
-    if (spec.span)
+    if (spec.window.span)
         assert_ok(bly_window_advance(f, (uint64_t)fake_now - 1000));
     keep_filter(f, BM_FACE_BLY);
     bly_filter_destroy(f);
@@ -122,10 +124,10 @@ static void keep_tombstone(void) {
 /* Windows with a clock; keys that are in the ring, that are not, and a custom hash. */
 static void keep_others(void) {
     bly_spec spec = bly_spec_for(BLY_WINDOW, 60, 0.02);
-    spec.span = 60000;
+    spec.window.span = 60000;
     keep_made(spec, 40);
-    spec.span = 7;
-    spec.generations = 2;
+    spec.window.span = 7;
+    spec.window.generations = 2;
     keep_made(spec, 40);
     for (uint8_t i = 0; i < 2 && bly_hash_available(BLY_HASH_SIPHASH); i++) {
         const uint8_t key[16] = {i};

@@ -113,7 +113,7 @@ static void check_added(const char *add, const char *check) {
 
 static bool only_counts(const bm_value *value) {
     return value->type == BM_FILTER && value->as.filter &&
-           bly_kind_capabilities(bly_filter_geometry(value->as.filter).kind) & BLY_ONLY_COUNTS;
+           bly_kind_capabilities(bly_filter_geometry(value->as.filter).kind) & BLY_CARDINALITY_ONLY;
 }
 
 /* Time passes: the timer, and BLY.TICK of a master, advance windows. */

@@ -4,6 +4,9 @@
 #include "load/staged_file.h"
 #include "types_support.h"
 
+#include <bloomery/host/chunks.h>
+#include <bloomery/host/redisbloom.h>
+
 /* ---- bloomery1 ------------------------------------------------------------------------------- */
 
 /* Larger than a piece. */
@@ -26,11 +29,11 @@ static void test_promises(void **state) {
     bly_spec spec = bly_spec_for(BLY_SPLIT512, 400000000, 0.01);
     bm_value *value = made(spec, 1);
     uint8_t header[BLY_FILE_HEADER];
-    bly_image *image;
-    assert_ok(bly_image_open(value->as.filter, NULL, &image));
-    assert_int_equal(bly_image_copy(image, 0, header, sizeof header), sizeof header);
-    uint64_t total = bly_image_size(image);
-    bly_image_close(image);
+    bly_chunks *image;
+    assert_ok(bly_chunks_open(value->as.filter, NULL, &image));
+    assert_int_equal(bly_chunks_read(image, 0, header, sizeof header), sizeof header);
+    uint64_t total = bly_chunks_size(image);
+    bly_chunks_close(image);
     bm_value_free(value);
     assert_true(total > 300 << 20);
     rm_io *io = begun(1);

@@ -5,7 +5,7 @@
 #include "runtime/keyring.h"
 #include "types_support.h"
 
-#include <bloomery/window.h>
+#include <bloomery/filter.h>
 #include <unistd.h>
 
 static void test_every_kind(void **state) {
@@ -28,11 +28,11 @@ static void test_every_kind(void **state) {
 static void test_levels_and_clock(void **state) {
     (void)state;
     bm_value *value = made(bly_spec_for(BLY_SCALABLE, 100, 0.01), 20000);
-    assert_true(bly_filter_levels(value->as.filter) > 4);
+    assert_true(bly_filter_level_count(value->as.filter) > 4);
     check_value(value);
     bm_value_free(value);
     bly_spec spec = bly_spec_for(BLY_WINDOW, 1000, 0.01);
-    spec.span = 60000;
+    spec.window.span = 60000;
     value = made(spec, 500);
     assert_ok(bly_window_advance(value->as.filter, 123456789));
     use_up(copied(value)); /* the clock keeps the room for its first windows */

@@ -3,6 +3,7 @@
 #include "golden.h"
 #include "types_support.h"
 
+#include <bloomery/host/redisbloom.h>
 #include <dirent.h>
 
 static size_t header_of(const bm_value *value, uint8_t *to) {

@@ -10,6 +10,7 @@
 #include "load/staged_file.h"
 #include "types/value.h"
 
+#include <bloomery/host/redisbloom.h>
 #include <time.h>
 
 static inline rm_type *type_of(const bm_value *value) {

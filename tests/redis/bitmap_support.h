@@ -8,6 +8,8 @@
 #include "redis/bitmap/bitmap_layout.h"
 #include "redis/bitmap/bitmap_scripts.h"
 
+#include <bloomery/redis/bitmap.h>
+
 /* Answers. */
 static inline bly_redis_value blyt_says(const void *data, size_t size) {
     return (bly_redis_value){.type = BLY_REDIS_TEXT, .text = {data, size}};

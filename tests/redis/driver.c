@@ -38,14 +38,13 @@
  *   create, open, gozero, send    kind, hash, seed, blocks (bits of go-zero's), capacity, fpr,
  *                                 shards, bytes, stamp
  *   add, contains, ...keys        yes, no, unsure, unknown: answers of that value;
- *                                 tally: the four numbers of bly_redis_tally, summed over calls;
- *                                 calls; answers: the digits (of ...keys only); seconds
- *   look                          count, bytes, set_bits, predicted_fpr, expires_ms, nodes
- *   send, fetch                   moved, total: what the last report of progress said;
- *                                 fetch: count
+ *                                 tally: the four numbers of bly_redis_batch_result, summed over
+ * calls; calls; answers: the digits (of ...keys only); seconds look                          count,
+ * bytes, set_bits, expected_fpr, expires_ms, nodes send, fetch                   moved, total: what
+ * the last report of progress said; fetch: count
  */
 #include <bloomery/bloomery.h>
-#include <bloomery/redis.h>
+#include <bloomery/redis/filter.h>
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -204,6 +203,8 @@ static bool parse(char *text, line *to) {
     static char *words[MAX_WORDS];
     char *rest;
     memset(to, 0, sizeof *to);
+    BLY_INIT(to->spec);
+    BLY_INIT(to->options);
     to->words = words;
     to->otherwise = BLY_UNKNOWN;
     for (char *word = strtok_r(text, " \t\r\n", &rest); word;
@@ -267,7 +268,7 @@ static void usage(const char *why) {
 }
 
 static const char *last_why(bly_status status) {
-    return status ? bly_redis_filter_why(filter) : "";
+    return status ? bly_redis_filter_error(filter) : "";
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -304,6 +305,7 @@ static bool note(void *ctx, uint64_t done, uint64_t total) {
 static bly_status send_file(const line *l, const bly_redis_url *url, course *c,
                             bly_redis_reason *why) {
     const bly_open_options opening = {
+        .struct_size = sizeof opening,
         .flags = l->options.without_key ? BLY_OPEN_WITHOUT_KEY : 0,
         .hasher = l->keyed.id != BLY_HASH_NONE ? &l->keyed : NULL,
     };
@@ -314,7 +316,7 @@ static bly_status send_file(const line *l, const bly_redis_url *url, course *c,
         return status;
     }
     status =
-        bly_redis_filter_send(from, url, &l->spec, l->replace, &l->options, note, c, why, &filter);
+        bly_redis_filter_push(from, url, &l->spec, l->replace, &l->options, note, c, why, &filter);
     bly_filter_destroy(from);
     return status;
 }
@@ -393,7 +395,7 @@ static bool given_keys(const line *l, keys *out) {
 
 typedef struct outcome {
     bly_status status;
-    bly_redis_tally tally;
+    bly_redis_batch_result tally;
     size_t calls;
     double seconds;
 } outcome;
@@ -404,14 +406,14 @@ static outcome ask(const line *l, bool adding, const keys *k, uint8_t *answers) 
     const size_t step = l->step ? (size_t)l->step : k->n;
     (void)clock_gettime(CLOCK_MONOTONIC, &begin);
     for (size_t at = 0; o.status == BLY_OK && (at < k->n || o.calls == 0); at += step, o.calls++) {
-        bly_redis_tally tally = {0};
+        bly_redis_batch_result tally = {0};
         const size_t n = k->n - at < step ? k->n - at : step;
         o.status = (adding ? bly_redis_filter_add_many : bly_redis_filter_contains_many)(
             filter, k->at + at, n, l->otherwise, answers + at, &tally);
         o.tally.yes += tally.yes;
         o.tally.unsure += tally.unsure;
         o.tally.unknown += tally.unknown;
-        o.tally.trips += tally.trips;
+        o.tally.round_trips += tally.round_trips;
     }
     (void)clock_gettime(CLOCK_MONOTONIC, &end);
     o.seconds = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
@@ -455,7 +457,7 @@ static void run_keys(const line *l) {
                    "{\"yes\": %zu, \"unsure\": %zu, \"unknown\": %zu, \"trips\": %zu}, \"calls\": "
                    "%zu, \"answers\": \"%s\", \"seconds\": %.6f",
                    counts[BLY_YES], counts[BLY_NO], counts[BLY_UNSURE], counts[BLY_UNKNOWN],
-                   o.tally.yes, o.tally.unsure, o.tally.unknown, o.tally.trips, o.calls,
+                   o.tally.yes, o.tally.unsure, o.tally.unknown, o.tally.round_trips, o.calls,
                    given ? digits : "", o.seconds);
     } else {
         usage(understood ? "no memory" : "these are no keys");
@@ -468,19 +470,19 @@ static void run_keys(const line *l) {
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static void look(void) {
-    bly_redis_filter_facts facts = {0};
-    const bly_status status = bly_redis_filter_look(filter, &facts);
+    bly_redis_filter_info facts = {.struct_size = sizeof facts};
+    const bly_status status = bly_redis_filter_get_info(filter, &facts);
     answer(status_name(status), last_why(status),
            ", \"count\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"set_bits\": %" PRIu64
-           ", \"predicted_fpr\": %.17g, \"expires_ms\": %" PRId64 ", \"nodes\": %" PRIu32,
-           facts.count, facts.bytes, facts.set_bits, facts.predicted_fpr, facts.expires_ms,
+           ", \"expected_fpr\": %.17g, \"expires_ms\": %" PRId64 ", \"nodes\": %" PRIu32,
+           facts.count, facts.bytes, facts.set_bits, facts.expected_fpr, facts.expires_ms,
            facts.nodes);
 }
 
 static void fetch(const line *l) {
     course c = {.stop = l->stop};
     bly_filter *copy;
-    const bly_status status = bly_redis_filter_fetch(filter, note, &c, &copy);
+    const bly_status status = bly_redis_filter_pull(filter, note, &c, &copy);
     uint64_t count = 0;
     if (status == BLY_OK) {
         const bly_status saved = bly_filter_save(copy, l->words[1]);
@@ -521,7 +523,8 @@ static void use(const line *l) {
 }
 
 static void command(const line *l) {
-    const bly_redis_options options = {.connect_ms = l->options.connect_ms,
+    const bly_redis_options options = {.struct_size = sizeof options,
+                                       .connect_ms = l->options.connect_ms,
                                        .command_ms = l->options.command_ms};
     const char *wrong;
     const size_t n = l->count - 2;
@@ -541,7 +544,7 @@ static void command(const line *l) {
     status = bly_redis_open(&url, &options, &why, &link);
     if (status == BLY_OK)
         status = bly_redis_command(link, args, n, &reply);
-    answer(status_name(status), status && link ? bly_redis_why(link) : why.text, "%s", "");
+    answer(status_name(status), status && link ? bly_redis_error(link) : why.text, "%s", "");
     bly_redis_reply_free(reply);
     bly_redis_close(link);
     bly_redis_url_free(&url);

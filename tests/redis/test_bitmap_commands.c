@@ -3,6 +3,8 @@
 
 #include "redis/bitmap/shard_keys.h"
 
+#include <bloomery/redis/bitmap.h>
+
 static void test_digests(void **state) {
     (void)state;
     bly_hasher sha1;
@@ -115,7 +117,7 @@ static void test_life_of_a_filter(void **state) {
     assert_int_equal(c->args[5].size, 1);
     assert_memory_equal(c->args[5].data, "", 1);
     bly_bitmap_command_free(c);
-    assert_ok(bly_bitmap_look(name, &c));
+    assert_ok(bly_bitmap_head_command(name, &c));
     assert_int_equal(c->count, 4);
     assert_arg(c, 0, "GETRANGE");
     assert_arg(c, 1, "crawl:seen");
@@ -130,7 +132,7 @@ static void test_life_of_a_filter(void **state) {
 /* A filter of one shard is complete as soon as it is made. */
 static void test_alone_is_complete(void **state) {
     (void)state;
-    const bly_bitmap_spec spec = {.capacity = 100, .fpr = 0.01};
+    const bly_bitmap_spec spec = {.struct_size = sizeof spec, .capacity = 100, .fpr = 0.01};
     const bly_bitmap b = blyt_bitmap_plan(&spec);
     bly_bitmap_command *c;
     assert_ok(bly_bitmap_create(&b, blyt_text("n"), 0, 0, &c));
@@ -299,7 +301,7 @@ static void test_commands_that_cannot_be(void **state) {
     REFUSED(blyi_bitmap_drop_staged(&b, name, 3, &c), BLY_EINVAL);
     REFUSED(bly_bitmap_create(&b, huge, 0, 0, &c), BLY_EINVAL);
     REFUSED(bly_bitmap_complete(&b, huge, &c), BLY_EINVAL);
-    REFUSED(bly_bitmap_look(((bly_bytes){bytes, sizeof bytes}), &c), BLY_EINVAL);
+    REFUSED(bly_bitmap_head_command(((bly_bytes){bytes, sizeof bytes}), &c), BLY_EINVAL);
     REFUSED(bly_bitmap_create(&zero, name, 0, 0, &c), BLY_EUNSUPPORTED);
     REFUSED(bly_bitmap_complete(&zero, name, &c), BLY_EUNSUPPORTED);
     REFUSED(blyi_bitmap_stage(&zero, name, 0, &c), BLY_EUNSUPPORTED);
@@ -314,7 +316,7 @@ static void test_commands_that_cannot_be(void **state) {
         assert_ok(bly_bitmap_create(&b, most, s, 0, &c));
         const bly_bytes key = c->key;
         bly_bitmap_command *look;
-        assert_ok(bly_bitmap_look(key, &look));
+        assert_ok(bly_bitmap_head_command(key, &look));
         bly_bitmap_command_free(look);
         bly_bitmap_command_free(c);
     }

@@ -2,6 +2,8 @@
  * for a filter, and where a cluster's redirections point. */
 #include "redis/bitmap_support.h"
 
+#include <bloomery/redis/bitmap.h>
+
 /* As servers of several versions say it. */
 static const struct {
     const char *words;
@@ -74,7 +76,7 @@ static void test_errors(void **state) {
     for (size_t i = 0; i < COUNT_OF(errors); i++) {
         const bly_redis_value value = blyt_error(errors[i].words);
         bly_redis_reason why = {""};
-        assert_int_equal(bly_redis_judge(&value), errors[i].verdict);
+        assert_int_equal(bly_redis_classify(&value), errors[i].verdict);
         assert_int_equal(bly_bitmap_refusal(&value, &why), errors[i].status);
         assert_int_equal(bly_bitmap_refusal(&value, NULL), errors[i].status);
         if (!strstr(why.text, errors[i].reason))
@@ -88,13 +90,13 @@ static void test_what_is_no_error(void **state) {
     for (bly_redis_type type = BLY_REDIS_NIL; type <= BLY_REDIS_ARRAY; type++) {
         const bly_redis_value value = {.type = type, .text = blyt_text("MOVED 1 h:1")};
         bly_redis_reason why = {"as before"};
-        bly_redis_place place;
+        bly_redis_redirect place;
         if (type == BLY_REDIS_ERROR)
             continue;
-        assert_int_equal(bly_redis_judge(&value), BLY_REDIS_DONE);
+        assert_int_equal(bly_redis_classify(&value), BLY_REDIS_DONE);
         assert_ok(bly_bitmap_refusal(&value, &why));
         assert_string_equal(why.text, "as before");
-        assert_false(bly_redis_place_of(&value, &place));
+        assert_false(bly_redis_redirect_parse(&value, &place));
     }
 }
 
@@ -158,8 +160,8 @@ static void test_places(void **state) {
         assert_non_null(exact);
         memcpy(exact, rows[i].words, size);
         const bly_redis_value value = {.type = BLY_REDIS_ERROR, .text = {exact, size}};
-        bly_redis_place place = {.slot = 7, .port = 8};
-        assert_int_equal(bly_redis_place_of(&value, &place), rows[i].host != NULL);
+        bly_redis_redirect place = {.slot = 7, .port = 8};
+        assert_int_equal(bly_redis_redirect_parse(&value, &place), rows[i].host != NULL);
         assert_int_equal(place.slot, rows[i].host ? rows[i].slot : 7);
         assert_int_equal(place.port, rows[i].host ? rows[i].port : 8);
         if (rows[i].host) {

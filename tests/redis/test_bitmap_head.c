@@ -1,6 +1,8 @@
 /* test_bitmap_head.c - the head of a string: what is written, and which heads are accepted. */
 #include "redis/bitmap_support.h"
 
+#include <bloomery/redis/bitmap.h>
+
 static bly_hash own_hash(void *user, const void *key, size_t len) {
     (void)user;
     (void)key;
@@ -26,8 +28,8 @@ static void test_golden_head(void **state) {
     blyi_bitmap_head_encode(&b, 1, true, head);
     assert_memory_equal(head, golden_head, sizeof head);
     const bly_redis_value value = blyt_says(golden_head, sizeof golden_head);
-    assert_ok(bly_bitmap_head_read(&value, NULL, &read, NULL));
-    assert_true(bly_bitmap_alike(&read.bitmap, &b));
+    assert_ok(bly_bitmap_head_parse(&value, NULL, &read, NULL));
+    assert_true(bly_bitmap_compatible(&read.bitmap, &b));
     assert_int_equal(read.bitmap.stamp, b.stamp);
     assert_int_equal(read.shard, 1);
 }
@@ -39,6 +41,7 @@ static void test_heads_come_back(void **state) {
     for (unsigned i = 0; i < 300; i++) {
         const double rates[] = {0.1, 0.01, 0.001, 1e-6};
         const bly_bitmap_spec spec = {
+            .struct_size = sizeof spec,
             .capacity = 1000 + blyt_next(&seed) % 1000000,
             .fpr = rates[i % 4],
             .seed = blyt_next(&seed),
@@ -52,8 +55,8 @@ static void test_heads_come_back(void **state) {
         head[BLYI_BITMAP_COUNT_AT] = 200;
         head[BLYI_BITMAP_COUNT_AT + 7] = 1;
         const bly_redis_value value = blyt_says(head, sizeof head);
-        assert_ok(bly_bitmap_head_read(&value, NULL, &read, NULL));
-        assert_true(bly_bitmap_alike(&read.bitmap, &b));
+        assert_ok(bly_bitmap_head_parse(&value, NULL, &read, NULL));
+        assert_true(bly_bitmap_compatible(&read.bitmap, &b));
         assert_int_equal(read.bitmap.stamp, b.stamp);
         assert_int_equal(read.shard, shard);
         assert_int_equal(read.count, ((uint64_t)1 << 56) + 200);
@@ -75,9 +78,9 @@ static void test_approximate_heads(void **state) {
     assert_memory_not_equal(plain, head, BLYI_BITMAP_IDENTITY);
     const bly_redis_value value = blyt_says(head, sizeof head),
                           other = blyt_says(plain, sizeof plain);
-    assert_ok(bly_bitmap_head_read(&value, NULL, &read, NULL));
+    assert_ok(bly_bitmap_head_parse(&value, NULL, &read, NULL));
     assert_true(read.bitmap.approximate);
-    assert_ok(bly_bitmap_head_read(&other, NULL, &read, NULL));
+    assert_ok(bly_bitmap_head_parse(&other, NULL, &read, NULL));
     assert_false(read.bitmap.approximate);
 }
 
@@ -93,7 +96,7 @@ static void test_damaged_heads(void **state) {
             bly_redis_reason why = {""};
             head[bit / 8] ^= (uint8_t)(1 << bit % 8);
             const bly_redis_value value = blyt_says(head, sizeof head);
-            const bly_status status = bly_bitmap_head_read(&value, NULL, &read, &why);
+            const bly_status status = bly_bitmap_head_parse(&value, NULL, &read, &why);
             head[bit / 8] ^= (uint8_t)(1 << bit % 8);
             const bool counts = bit / 8 >= BLYI_BITMAP_COUNT_AT && bit / 8 < BLYI_BITMAP_STATE_AT;
             if (counts || (shard == 0 && bit == 8 * BLYI_BITMAP_STATE_AT)) {
@@ -117,10 +120,10 @@ static void test_heads_of_another_length(void **state) {
         assert_non_null(exact);
         memcpy(exact, longer, size);
         const bly_redis_value value = blyt_says(exact, size);
-        assert_int_equal(bly_bitmap_head_read(&value, NULL, &read, NULL), size == 0 ? BLY_EMISSING
-                                                                          : size == BLY_BITMAP_HEAD
-                                                                              ? BLY_OK
-                                                                              : BLY_ECORRUPT);
+        assert_int_equal(bly_bitmap_head_parse(&value, NULL, &read, NULL), size == 0 ? BLY_EMISSING
+                                                                           : size == BLY_BITMAP_HEAD
+                                                                               ? BLY_OK
+                                                                               : BLY_ECORRUPT);
         free(exact);
     }
 }
@@ -150,7 +153,7 @@ static void test_heads_that_lie(void **state) {
         bly_bitmap_head read;
         blyi_bitmap_head_encode(&lies[i], shard[i], true, head);
         const bly_redis_value value = blyt_says(head, sizeof head);
-        assert_int_equal(bly_bitmap_head_read(&value, NULL, &read, NULL), BLY_ECORRUPT);
+        assert_int_equal(bly_bitmap_head_parse(&value, NULL, &read, NULL), BLY_ECORRUPT);
     }
 }
 
@@ -174,10 +177,10 @@ static void test_answers_that_are_no_head(void **state) {
         bly_bitmap_head head;
         bly_redis_reason why = {""};
         bool made = true;
-        assert_int_equal(bly_bitmap_head_read(&rows[i].value, NULL, &head, &why), rows[i].read);
+        assert_int_equal(bly_bitmap_head_parse(&rows[i].value, NULL, &head, &why), rows[i].read);
         assert_true(strlen(why.text) > 10);
         why.text[0] = 0;
-        assert_int_equal(bly_bitmap_created(&rows[i].value, NULL, &made, &head, &why),
+        assert_int_equal(bly_bitmap_create_parse(&rows[i].value, NULL, &made, &head, &why),
                          rows[i].created);
         assert_true(strlen(why.text) > 10);
         assert_true(made);
@@ -194,7 +197,7 @@ static void test_created(void **state) {
             bool made = c != '1';
             answer[0] = (uint8_t)c;
             const bly_redis_value value = blyt_says(answer, size);
-            const bly_status status = bly_bitmap_created(&value, NULL, &made, &head, NULL);
+            const bly_status status = bly_bitmap_create_parse(&value, NULL, &made, &head, NULL);
             if (size != 1 + BLY_BITMAP_HEAD || (c != '0' && c != '1')) {
                 assert_int_equal(status, BLY_ECORRUPT);
                 continue;
@@ -211,7 +214,7 @@ static void test_keyed_heads(void **state) {
     if (!bly_hash_available(BLY_HASH_SIPHASH))
         skip();
     const uint8_t key[16] = {1, 2, 3}, other_key[16] = {9};
-    bly_bitmap_spec spec = {.capacity = 1000, .fpr = 0.01};
+    bly_bitmap_spec spec = {.struct_size = sizeof spec, .capacity = 1000, .fpr = 0.01};
     bly_hasher other, plain;
     bly_bitmap_head read;
     bly_redis_reason why = {""};
@@ -222,16 +225,16 @@ static void test_keyed_heads(void **state) {
     const bly_bitmap b = blyt_bitmap_plan(&spec);
     blyi_bitmap_head_encode(&b, 0, true, head);
     const bly_redis_value value = blyt_says(head, sizeof head);
-    assert_int_equal(bly_bitmap_head_read(&value, NULL, &read, &why), BLY_EKEY);
+    assert_int_equal(bly_bitmap_head_parse(&value, NULL, &read, &why), BLY_EKEY);
     assert_non_null(strstr(why.text, "key"));
-    assert_int_equal(bly_bitmap_head_read(&value, &other, &read, NULL), BLY_EKEY);
-    assert_int_equal(bly_bitmap_head_read(&value, &plain, &read, NULL), BLY_EKEY);
-    assert_ok(bly_bitmap_head_read(&value, &spec.hasher, &read, NULL));
+    assert_int_equal(bly_bitmap_head_parse(&value, &other, &read, NULL), BLY_EKEY);
+    assert_int_equal(bly_bitmap_head_parse(&value, &plain, &read, NULL), BLY_EKEY);
+    assert_ok(bly_bitmap_head_parse(&value, &spec.hasher, &read, NULL));
     assert_int_equal(bly_hash_key(&read.bitmap.hasher, "k", 1).lo,
                      bly_hash_key(&spec.hasher, "k", 1).lo);
 
     assert_ok(blyi_bitmap_head_read_keyless(&value, NULL, &read, NULL));
-    assert_true(bly_bitmap_alike(&read.bitmap, &b));
+    assert_true(bly_bitmap_compatible(&read.bitmap, &b));
     bly_bitmap_batch *batch;
     const bly_bytes one = {"k", 1};
     assert_int_equal(
@@ -240,7 +243,7 @@ static void test_keyed_heads(void **state) {
     assert_null(batch);
     /* One that is not keyed does not care what hasher it is given. */
     const bly_redis_value open = blyt_says(golden_head, sizeof golden_head);
-    assert_ok(bly_bitmap_head_read(&open, &other, &read, NULL));
+    assert_ok(bly_bitmap_head_parse(&open, &other, &read, NULL));
     assert_int_equal(read.bitmap.hasher.id, BLY_HASH_FNV1A);
 }
 
@@ -256,7 +259,7 @@ static void test_heads_with_a_hash_that_nobody_else_has(void **state) {
         b.hasher.id = (uint16_t)ids[i];
         blyi_bitmap_head_encode(&b, 0, true, head);
         const bly_redis_value value = blyt_says(head, sizeof head);
-        assert_int_equal(bly_bitmap_head_read(&value, &custom, &read, NULL), BLY_EHASHER);
+        assert_int_equal(bly_bitmap_head_parse(&value, &custom, &read, NULL), BLY_EHASHER);
         assert_int_equal(blyi_bitmap_head_read_keyless(&value, NULL, &read, NULL), BLY_EHASHER);
     }
 }

@@ -3,6 +3,9 @@
 
 #include "redis/bitmap/shard_keys.h"
 
+#include <bloomery/host/chunks.h>
+#include <bloomery/redis/bitmap.h>
+
 /* Shards are there to be counted by hand: sums, limits, and no more of them than are needed. */
 static void check_cut(const bly_bitmap *b, uint64_t most_bytes) {
     const uint64_t block = b->geometry.kind == BLY_SBBF ? 32 : 64;
@@ -24,7 +27,8 @@ static void check_cut(const bly_bitmap *b, uint64_t most_bytes) {
 
 static void test_ten_billion_keys(void **state) {
     (void)state;
-    const bly_bitmap_spec spec = {.capacity = UINT64_C(10000000000), .fpr = 0.01};
+    const bly_bitmap_spec spec = {
+        .struct_size = sizeof spec, .capacity = UINT64_C(10000000000), .fpr = 0.01};
     const uint64_t room = ((uint64_t)1 << 29) - 128;
     bly_geometry g;
     const bly_bitmap b = blyt_bitmap_plan(&spec);
@@ -38,7 +42,8 @@ static void test_ten_billion_keys(void **state) {
 
 static void test_three_shards_of_more_than_a_billion_bits(void **state) {
     (void)state;
-    const bly_bitmap_spec spec = {.capacity = 114000000, .fpr = 0.01, .shards = 3};
+    const bly_bitmap_spec spec = {
+        .struct_size = sizeof spec, .capacity = 114000000, .fpr = 0.01, .shards = 3};
     const bly_bitmap b = blyt_bitmap_plan(&spec);
     assert_true(bly_plan_bits(&b.geometry) >= 1200000000);
     assert_int_equal(b.shards, 3);
@@ -50,7 +55,8 @@ static void test_cuts(void **state) {
     uint64_t seed = 1;
     unsigned uneven = 0;
     for (unsigned i = 0; i < 500; i++) {
-        bly_bitmap_spec spec = {.capacity = 3000 + blyt_next(&seed) % 100000, .fpr = 0.01};
+        bly_bitmap_spec spec = {
+            .struct_size = sizeof spec, .capacity = 3000 + blyt_next(&seed) % 100000, .fpr = 0.01};
         spec.kind = i % 2 ? BLY_SBBF : BLY_SPLIT512;
         spec.shard_bytes = 4096 + blyt_next(&seed) % 100000;
         const bly_bitmap few = blyt_bitmap_plan(&spec);
@@ -72,7 +78,7 @@ static void test_cuts(void **state) {
 /* More shards than ceil(z / S) blocks each leave some at the end without any. */
 static void test_shards_without_blocks(void **state) {
     (void)state;
-    bly_bitmap_spec spec = {.capacity = 200, .fpr = 0.01};
+    bly_bitmap_spec spec = {.struct_size = sizeof spec, .capacity = 200, .fpr = 0.01};
     const uint64_t blocks = blyt_bitmap_plan(&spec).geometry.size;
     assert_true(blocks > 6 && blocks < 20);
     for (uint32_t shards = 1; shards <= blocks; shards++) {
@@ -105,24 +111,56 @@ static void test_refused_plans(void **state) {
         bly_bitmap_spec spec;
         bly_status status;
     } bad[] = {
-        {{.capacity = 0, .fpr = 0.01}, BLY_ECOUNT},
-        {{.capacity = 10, .fpr = 0}, BLY_ERATE},
-        {{.capacity = 10, .fpr = 1}, BLY_ERATE},
-        {{.capacity = 10, .fpr = (double)NAN}, BLY_ERATE},
-        {{.capacity = 10, .fpr = 0.01, .kind = BLY_CLASSIC}, BLY_EKIND},
-        {{.capacity = 10, .fpr = 0.01, .kind = BLY_BB2X512}, BLY_EKIND},
-        {{.capacity = 10, .fpr = 0.01, .kind = BLY_SCALABLE}, BLY_EKIND},
-        {{.capacity = 10, .fpr = 0.01, .kind = (bly_kind)77}, BLY_EKIND},
-        {{.capacity = 10, .fpr = 0.01, .hasher = custom}, BLY_EINVAL},
-        {{.capacity = 10, .fpr = 0.01, .hasher = hollow}, BLY_EINVAL},
-        {{.capacity = 1000000000, .fpr = 0.01, .hasher = weak}, BLY_EWEAKHASH},
-        {{.capacity = 10, .fpr = 0.01, .shard_bytes = 159}, BLY_EINVAL},
-        {{.capacity = 10, .fpr = 0.001, .shard_bytes = 191}, BLY_EINVAL},
-        {{.capacity = 10, .fpr = 0.01, .shard_bytes = BLY_BITMAP_MAX_BYTES + 1}, BLY_EINVAL},
-        {{.capacity = 1000000000, .fpr = 0.01, .shards = 1}, BLY_ETOOBIG},
-        {{.capacity = 1000000000, .fpr = 0.01, .shards = 4097}, BLY_ETOOBIG},
-        {{.capacity = 1000000000, .fpr = 0.01, .shard_bytes = 160}, BLY_ETOOBIG},
-        {{.capacity = (uint64_t)1 << 46, .fpr = 0.01}, BLY_ETOOBIG},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 0, .fpr = 0.01}, BLY_ECOUNT},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0}, BLY_ERATE},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 1}, BLY_ERATE},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = (double)NAN}, BLY_ERATE},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0.01, .kind = BLY_CLASSIC},
+         BLY_EKIND},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0.01, .kind = BLY_BB2X512},
+         BLY_EKIND},
+        {{.struct_size = sizeof(bly_bitmap_spec),
+          .capacity = 10,
+          .fpr = 0.01,
+          .kind = BLY_SCALABLE},
+         BLY_EKIND},
+        {{.struct_size = sizeof(bly_bitmap_spec),
+          .capacity = 10,
+          .fpr = 0.01,
+          .kind = (bly_kind)77},
+         BLY_EKIND},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0.01, .hasher = custom},
+         BLY_EINVAL},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0.01, .hasher = hollow},
+         BLY_EINVAL},
+        {{.struct_size = sizeof(bly_bitmap_spec),
+          .capacity = 1000000000,
+          .fpr = 0.01,
+          .hasher = weak},
+         BLY_EWEAKHASH},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0.01, .shard_bytes = 159},
+         BLY_EINVAL},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0.001, .shard_bytes = 191},
+         BLY_EINVAL},
+        {{.struct_size = sizeof(bly_bitmap_spec),
+          .capacity = 10,
+          .fpr = 0.01,
+          .shard_bytes = BLY_BITMAP_MAX_BYTES + 1},
+         BLY_EINVAL},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 1000000000, .fpr = 0.01, .shards = 1},
+         BLY_ETOOBIG},
+        {{.struct_size = sizeof(bly_bitmap_spec),
+          .capacity = 1000000000,
+          .fpr = 0.01,
+          .shards = 4097},
+         BLY_ETOOBIG},
+        {{.struct_size = sizeof(bly_bitmap_spec),
+          .capacity = 1000000000,
+          .fpr = 0.01,
+          .shard_bytes = 160},
+         BLY_ETOOBIG},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = (uint64_t)1 << 46, .fpr = 0.01},
+         BLY_ETOOBIG},
     };
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         bly_bitmap b = {.shards = 99};
@@ -130,9 +168,12 @@ static void test_refused_plans(void **state) {
         assert_int_equal(b.shards, 99);
     }
     const bly_bitmap_spec least[] = {
-        {.capacity = 1, .fpr = 0.01, .shard_bytes = 160},
-        {.capacity = 1, .fpr = 0.001, .shard_bytes = 192},
-        {.capacity = 1000000000, .fpr = 0.01, .shards = 4096},
+        {.struct_size = sizeof(bly_bitmap_spec), .capacity = 1, .fpr = 0.01, .shard_bytes = 160},
+        {.struct_size = sizeof(bly_bitmap_spec), .capacity = 1, .fpr = 0.001, .shard_bytes = 192},
+        {.struct_size = sizeof(bly_bitmap_spec),
+         .capacity = 1000000000,
+         .fpr = 0.01,
+         .shards = 4096},
     };
     for (size_t i = 0; i < COUNT_OF(least); i++)
         (void)blyt_bitmap_plan(&least[i]);
@@ -145,14 +186,24 @@ static void test_reasons_of_cuts(void **state) {
         bly_bitmap_spec spec;
         const char *words;
     } rows[] = {
-        {{.capacity = 1, .fpr = 0.01, .shards = 4096}, "4096 shards are too many"},
-        {{.capacity = 1000000, .fpr = 0.01, .shards = 4097}, "at most 4096"},
-        {{.capacity = 1000000000, .fpr = 0.01, .shards = 1}, "it takes 3"},
-        {{.capacity = 1000000000, .fpr = 0.01, .shard_bytes = 160}, "of at most 160 bytes"},
-        {{.capacity = 10, .fpr = 0.01, .shard_bytes = 159}, "from 160 to 536870912 bytes"},
-        {{.capacity = (uint64_t)1 << 46, .fpr = 0.01}, "2^48 bits"},
-        {{.capacity = 10, .fpr = 2}, "rate"},
-        {{.capacity = 10, .fpr = 0.01, .kind = BLY_CLASSIC}, "sbbf and split512"},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 1, .fpr = 0.01, .shards = 4096},
+         "4096 shards are too many"},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 1000000, .fpr = 0.01, .shards = 4097},
+         "at most 4096"},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 1000000000, .fpr = 0.01, .shards = 1},
+         "it takes 3"},
+        {{.struct_size = sizeof(bly_bitmap_spec),
+          .capacity = 1000000000,
+          .fpr = 0.01,
+          .shard_bytes = 160},
+         "of at most 160 bytes"},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0.01, .shard_bytes = 159},
+         "from 160 to 536870912 bytes"},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = (uint64_t)1 << 46, .fpr = 0.01},
+         "2^48 bits"},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 2}, "rate"},
+        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0.01, .kind = BLY_CLASSIC},
+         "sbbf and split512"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         bly_redis_reason why = {""};
@@ -163,7 +214,7 @@ static void test_reasons_of_cuts(void **state) {
         if (!strstr(why.text, rows[i].words))
             fail_msg("no '%s' in '%s'", rows[i].words, why.text);
     }
-    const bly_bitmap_spec many = {.shards = 4096};
+    const bly_bitmap_spec many = {.struct_size = sizeof many, .shards = 4096};
     bly_spec spec = bly_spec_for(BLY_SBBF, 100, 0.01);
     bly_redis_reason why = {""};
     bly_filter *f;
@@ -189,7 +240,8 @@ static void test_layout_and_hash_follow_from_the_rate(void **state) {
         {UINT64_C(10000000000), 1e-9, BLY_SPLIT512, BLY_HASH_XXH3_128},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const bly_bitmap_spec spec = {.capacity = rows[i].keys, .fpr = rows[i].rate, .seed = 7};
+        const bly_bitmap_spec spec = {
+            .struct_size = sizeof spec, .capacity = rows[i].keys, .fpr = rows[i].rate, .seed = 7};
         const bly_bitmap b = blyt_bitmap_plan(&spec);
         assert_int_equal(b.geometry.kind, rows[i].kind);
         assert_int_equal(b.hasher.id, rows[i].hash);
@@ -202,10 +254,11 @@ static void test_layout_and_hash_follow_from_the_rate(void **state) {
 
 static void test_alike(void **state) {
     (void)state;
-    const bly_bitmap_spec spec = {.capacity = 1000, .fpr = 0.01, .shards = 2};
+    const bly_bitmap_spec spec = {
+        .struct_size = sizeof spec, .capacity = 1000, .fpr = 0.01, .shards = 2};
     const bly_bitmap a = blyt_bitmap_plan(&spec), b = blyt_bitmap_plan(&spec);
     assert_true(a.stamp != b.stamp);
-    assert_true(bly_bitmap_alike(&a, &b));
+    assert_true(bly_bitmap_compatible(&a, &b));
     bly_bitmap other[9];
     for (size_t i = 0; i < COUNT_OF(other); i++)
         other[i] = b;
@@ -219,24 +272,24 @@ static void test_alike(void **state) {
     other[7].hasher.id = BLY_HASH_XXH64;
     other[8].shards++;
     for (size_t i = 0; i < COUNT_OF(other); i++)
-        assert_false(bly_bitmap_alike(&a, &other[i]));
+        assert_false(bly_bitmap_compatible(&a, &other[i]));
     other[0] = b;
     other[0].approximate = true;
-    assert_true(bly_bitmap_alike(&a, &other[0]));
+    assert_true(bly_bitmap_compatible(&a, &other[0]));
 }
 
 static void test_shape_of_a_filter(void **state) {
     (void)state;
     const bly_kind kinds[] = {BLY_SBBF, BLY_SPLIT512};
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-        const bly_bitmap_spec cut = {.shards = 3};
+        const bly_bitmap_spec cut = {.struct_size = sizeof cut, .shards = 3};
         bly_spec spec = bly_spec_for(kinds[i], 5000, 0.002);
         bly_filter *f;
         bly_bitmap b, again;
         spec.seed = 11;
         assert_ok(bly_filter_create(&spec, &f));
-        assert_ok(bly_bitmap_of(f, &cut, &b));
-        assert_ok(bly_bitmap_of(f, NULL, &again));
+        assert_ok(bly_bitmap_from_filter(f, &cut, &b));
+        assert_ok(bly_bitmap_from_filter(f, NULL, &again));
         const bly_geometry g = bly_filter_geometry(f);
         assert_memory_equal(&b.geometry, &g, sizeof g);
         assert_int_equal(b.capacity, 5000);
@@ -252,16 +305,16 @@ static void test_shape_of_a_filter(void **state) {
 
 /* The same filter, opened without its hasher. */
 static bly_filter *without_key(const bly_filter *f) {
-    const bly_open_options options = {.flags = BLY_OPEN_WITHOUT_KEY};
+    const bly_open_options options = {.struct_size = sizeof options, .flags = BLY_OPEN_WITHOUT_KEY};
     const size_t size = (size_t)bly_filter_file_size(f);
     uint8_t *bytes = malloc(size);
-    bly_image *image;
+    bly_chunks *image;
     bly_filter *out;
     assert_non_null(bytes);
-    assert_ok(bly_image_open(f, NULL, &image));
-    assert_int_equal(bly_image_copy(image, 0, bytes, size), size);
+    assert_ok(bly_chunks_open(f, NULL, &image));
+    assert_int_equal(bly_chunks_read(image, 0, bytes, size), size);
     assert_ok(bly_filter_parse(bytes, size, &options, &out));
-    bly_image_close(image);
+    bly_chunks_close(image);
     free(bytes);
     return out;
 }
@@ -270,15 +323,15 @@ static void test_filters_that_cannot(void **state) {
     (void)state;
     bly_filter *f, *keyless;
     bly_bitmap b;
-    assert_ok(bly_scalable_create(100, 0.01, &f));
-    assert_int_equal(bly_bitmap_of(f, NULL, &b), BLY_EKIND);
+    assert_ok(blyt_new(BLY_SCALABLE, 100, 0.01, &f));
+    assert_int_equal(bly_bitmap_from_filter(f, NULL, &b), BLY_EKIND);
     bly_filter_destroy(f);
     bly_spec spec = bly_spec_for(BLY_SBBF, 100, 0.01);
     assert_ok(bly_hasher_custom(&spec.hasher, own_hash, NULL, 128, 7));
     assert_ok(bly_filter_create(&spec, &f));
-    assert_int_equal(bly_bitmap_of(f, NULL, &b), BLY_EINVAL);
+    assert_int_equal(bly_bitmap_from_filter(f, NULL, &b), BLY_EINVAL);
     keyless = without_key(f);
-    assert_int_equal(bly_bitmap_of(keyless, NULL, &b), BLY_EKEY);
+    assert_int_equal(bly_bitmap_from_filter(keyless, NULL, &b), BLY_EKEY);
     bly_filter_destroy(keyless);
     bly_filter_destroy(f);
 }
@@ -286,7 +339,7 @@ static void test_filters_that_cannot(void **state) {
 /* Against adding one key after the other, each lost at the rate that the filter then has. */
 static void test_keys_behind_a_count(void **state) {
     (void)state;
-    const bly_bitmap_spec spec = {.capacity = 1000, .fpr = 0.01};
+    const bly_bitmap_spec spec = {.struct_size = sizeof spec, .capacity = 1000, .fpr = 0.01};
     bly_bitmap b;
     assert_ok(bly_bitmap_plan(&spec, &b));
     double fresh = 0;

@@ -6,6 +6,9 @@
  */
 #include "redis/bitmap_support.h"
 
+#include <bloomery/host/chunks.h>
+#include <bloomery/redis/bitmap.h>
+
 /* ---- a server -------------------------------------------------------------------------------- */
 
 typedef struct server {
@@ -141,7 +144,7 @@ static void fill_keys(keys *k, uint64_t seed) {
 }
 
 /* One batch to the server; answers of all keys. Commands are answered in any order. */
-static size_t carry_out(const server *s, bly_bitmap_what what, const bly_bytes *at, size_t n,
+static size_t carry_out(const server *s, bly_bitmap_op what, const bly_bytes *at, size_t n,
                         size_t most, uint8_t *answers) {
     static uint8_t reply[ROOM];
     bly_bitmap_batch *batch;
@@ -155,7 +158,7 @@ static size_t carry_out(const server *s, bly_bitmap_what what, const bly_bytes *
         const bly_bitmap_command *c = bly_bitmap_batch_command(batch, i);
         size_t fresh = 77;
         const bly_redis_value value = blyt_says(reply, serve(s, c, reply));
-        assert_ok(bly_bitmap_batch_read(batch, i, &value, false, answers, &fresh, NULL));
+        assert_ok(bly_bitmap_batch_parse(batch, i, &value, false, answers, &fresh, NULL));
         sum += fresh;
         const size_t entry = s->b->form == BLY_BITMAP_GOZERO   ? 56
                              : what == BLY_BITMAP_CONTAINS     ? 4
@@ -172,7 +175,10 @@ static size_t carry_out(const server *s, bly_bitmap_what what, const bly_bytes *
 
 /* The same filter in memory, with the same geometry and hash. */
 static bly_filter *twin_of(const bly_bitmap *b) {
-    bly_spec spec = {.geometry = b->geometry, .capacity = b->capacity, .fpr = b->fpr};
+    bly_spec spec = {.struct_size = sizeof spec,
+                     .geometry = b->geometry,
+                     .capacity = b->capacity,
+                     .fpr = b->fpr};
     bly_filter *f;
     spec.hasher = b->hasher;
     assert_ok(bly_filter_create(&spec, &f));
@@ -182,39 +188,39 @@ static bly_filter *twin_of(const bly_bitmap *b) {
 /* All blocks, and nothing else, are what the filter in memory has. */
 static void assert_same_bits(const server *s, const bly_filter *twin) {
     const size_t block = s->b->geometry.kind == BLY_SBBF ? 32 : 64;
-    bly_image *image;
+    bly_chunks *image;
     uint64_t at = 64;
-    assert_ok(bly_image_open(twin, NULL, &image));
+    assert_ok(bly_chunks_open(twin, NULL, &image));
     for (uint32_t i = 0; i < s->b->shards; i++) {
         const size_t bytes = (size_t)bly_bitmap_shard_blocks(s->b, i) * block;
         uint8_t *wanted = malloc(bytes + 1);
         assert_non_null(wanted);
-        assert_int_equal(bly_image_copy(image, at, wanted, bytes), bytes);
+        assert_int_equal(bly_chunks_read(image, at, wanted, bytes), bytes);
         assert_memory_equal(s->strings[i] + BLY_BITMAP_HEAD, wanted, bytes);
         free(wanted);
         at += bytes;
     }
-    bly_image_close(image);
+    bly_chunks_close(image);
 }
 
 static void check_batches(const bly_bitmap_spec *spec, size_t most) {
     static keys k;
     static uint8_t answers[KEYS], wanted[KEYS];
     bly_bitmap b;
-    bly_tally tally;
+    bly_batch_result tally;
     assert_ok(bly_bitmap_plan(spec, &b));
     server s = start(&b, "crawl:seen");
     bly_filter *twin = twin_of(&b);
     fill_keys(&k, most);
     assert_ok(bly_filter_add_many(twin, k.at, KEYS / 2, wanted, &tally));
-    assert_int_equal(carry_out(&s, BLY_BITMAP_ADD, k.at, KEYS / 2, most, answers), tally.fresh);
+    assert_int_equal(carry_out(&s, BLY_BITMAP_ADD, k.at, KEYS / 2, most, answers), tally.changed);
     assert_memory_equal(answers, wanted, KEYS / 2);
     assert_same_bits(&s, twin);
     const size_t present = bly_filter_contains_many(twin, k.at, KEYS, wanted);
     assert_int_equal(carry_out(&s, BLY_BITMAP_CONTAINS, k.at, KEYS, most, answers), present);
     assert_memory_equal(answers, wanted, KEYS);
     assert_ok(bly_filter_add_many(twin, k.at, KEYS, wanted, &tally));
-    assert_int_equal(carry_out(&s, BLY_BITMAP_ADD, k.at, KEYS, most, answers), tally.fresh);
+    assert_int_equal(carry_out(&s, BLY_BITMAP_ADD, k.at, KEYS, most, answers), tally.changed);
     assert_memory_equal(answers, wanted, KEYS);
     assert_same_bits(&s, twin);
     bly_filter_destroy(twin);
@@ -235,7 +241,8 @@ static void test_batches_do_what_a_filter_does(void **state) {
     const size_t mosts[] = {0, 1, 7, 100, KEYS, SIZE_MAX};
     for (size_t i = 0; i < COUNT_OF(shapes); i++)
         for (size_t j = 0; j < COUNT_OF(mosts); j++) {
-            const bly_bitmap_spec spec = {.capacity = 2000,
+            const bly_bitmap_spec spec = {.struct_size = sizeof spec,
+                                          .capacity = 2000,
                                           .fpr = shapes[i].rate,
                                           .kind = shapes[i].kind,
                                           .seed = i,
@@ -276,7 +283,7 @@ static void test_golden_entry(void **state) {
     const bly_bitmap b = blyt_golden_bitmap();
     const bly_bytes key = blyt_text("bloomery");
     bly_bitmap_batch *batch;
-    for (bly_bitmap_what what = BLY_BITMAP_ADD; what <= BLY_BITMAP_CONTAINS; what++) {
+    for (bly_bitmap_op what = BLY_BITMAP_ADD; what <= BLY_BITMAP_CONTAINS; what++) {
         assert_ok(bly_bitmap_batch_open(&b, blyt_text("crawl:seen"), what, &key, 1, 0, &batch));
         assert_int_equal(bly_bitmap_batch_count(batch), 1);
         const bly_bitmap_command *c = bly_bitmap_batch_command(batch, 0);
@@ -290,7 +297,7 @@ static void test_golden_entry(void **state) {
 
 static void test_batches_of_none(void **state) {
     (void)state;
-    const bly_bitmap_spec spec = {.capacity = 100, .fpr = 0.01};
+    const bly_bitmap_spec spec = {.struct_size = sizeof spec, .capacity = 100, .fpr = 0.01};
     bly_bitmap b, zero;
     bly_bitmap_batch *batch;
     assert_ok(bly_bitmap_plan(&spec, &b));
@@ -308,7 +315,7 @@ static void test_batches_of_none(void **state) {
                      BLY_EINVAL);
     assert_null(batch);
     assert_int_equal(
-        bly_bitmap_batch_open(&b, blyt_text("n"), (bly_bitmap_what)3, &key, 1, 0, &batch),
+        bly_bitmap_batch_open(&b, blyt_text("n"), (bly_bitmap_op)3, &key, 1, 0, &batch),
         BLY_EINVAL);
     /* More keys than any memory holds; none of them is looked at. */
     assert_int_equal(
@@ -324,7 +331,8 @@ static void test_batches_of_none(void **state) {
 /* The batch outlives the keys, and does not care about the name's bytes. */
 static void test_a_batch_stands_alone(void **state) {
     (void)state;
-    const bly_bitmap_spec spec = {.capacity = 100, .fpr = 0.01, .shards = 2};
+    const bly_bitmap_spec spec = {
+        .struct_size = sizeof spec, .capacity = 100, .fpr = 0.01, .shards = 2};
     bly_bitmap b;
     bly_bitmap_batch *batch;
     char *name = strdup("na\1me"), *bytes = strdup("key");
@@ -342,14 +350,14 @@ static void test_a_batch_stands_alone(void **state) {
     assert_memory_equal(c->key.data, "na\0me", 5);
     uint8_t answer = 9;
     const bly_redis_value value = blyt_says("1", 1);
-    assert_ok(bly_bitmap_batch_read(batch, 0, &value, false, &answer, NULL, NULL));
+    assert_ok(bly_bitmap_batch_parse(batch, 0, &value, false, &answer, NULL, NULL));
     assert_int_equal(answer, BLY_YES);
     bly_bitmap_batch_close(batch);
 }
 
 /* ---- what is believed ------------------------------------------------------------------------ */
 
-static bly_bitmap_batch *three_keys(const bly_bitmap *b, bly_bitmap_what what) {
+static bly_bitmap_batch *three_keys(const bly_bitmap *b, bly_bitmap_op what) {
     static const char *const words[] = {"a", "b", "c"};
     bly_bytes at[3];
     bly_bitmap_batch *batch;
@@ -365,22 +373,22 @@ static void assert_no_answer(const bly_bitmap_batch *batch, bly_redis_value valu
     uint8_t answers[3] = {50, 51, 52};
     bly_redis_reason why = {""};
     size_t fresh = 60;
-    assert_int_equal(bly_bitmap_batch_read(batch, 0, &value, true, answers, &fresh, &why), wanted);
+    assert_int_equal(bly_bitmap_batch_parse(batch, 0, &value, true, answers, &fresh, &why), wanted);
     assert_memory_equal(answers, "\62\63\64", 3);
     assert_int_equal(fresh, 60);
     assert_true(strlen(why.text) > 10);
-    assert_int_equal(bly_bitmap_batch_read(batch, 0, &value, true, answers, NULL, NULL), wanted);
+    assert_int_equal(bly_bitmap_batch_parse(batch, 0, &value, true, answers, NULL, NULL), wanted);
 }
 
 static void test_answers_that_are_none(void **state) {
     (void)state;
-    const bly_bitmap_spec spec = {.capacity = 100, .fpr = 0.01};
+    const bly_bitmap_spec spec = {.struct_size = sizeof spec, .capacity = 100, .fpr = 0.01};
     bly_bitmap native, zero;
     static const uint8_t bytes[200];
     assert_ok(bly_bitmap_plan(&spec, &native));
     assert_ok(bly_bitmap_gozero(100, &zero));
     for (unsigned i = 0; i < 4; i++) {
-        const bly_bitmap_what what = i % 2 ? BLY_BITMAP_ADD : BLY_BITMAP_CONTAINS;
+        const bly_bitmap_op what = i % 2 ? BLY_BITMAP_ADD : BLY_BITMAP_CONTAINS;
         bly_bitmap_batch *batch = three_keys(i < 2 ? &native : &zero, what);
         const bool blocks = i == 0;
         assert_no_answer(batch, (bly_redis_value){.type = BLY_REDIS_NIL}, BLY_ECORRUPT);
@@ -408,7 +416,7 @@ static void test_answers_that_are_none(void **state) {
 
 static void test_repeated_commands(void **state) {
     (void)state;
-    const bly_bitmap_spec spec = {.capacity = 100, .fpr = 0.01};
+    const bly_bitmap_spec spec = {.struct_size = sizeof spec, .capacity = 100, .fpr = 0.01};
     bly_bitmap b, zero;
     assert_ok(bly_bitmap_plan(&spec, &b));
     assert_ok(bly_bitmap_gozero(100, &zero));
@@ -417,10 +425,10 @@ static void test_repeated_commands(void **state) {
         uint8_t answers[3];
         size_t fresh;
         bly_bitmap_batch *batch = three_keys(i ? &zero : &b, BLY_BITMAP_ADD);
-        assert_ok(bly_bitmap_batch_read(batch, 0, &value, false, answers, &fresh, NULL));
+        assert_ok(bly_bitmap_batch_parse(batch, 0, &value, false, answers, &fresh, NULL));
         assert_memory_equal(answers, "\1\0\1", 3);
         assert_int_equal(fresh, 2);
-        assert_ok(bly_bitmap_batch_read(batch, 0, &value, true, answers, &fresh, NULL));
+        assert_ok(bly_bitmap_batch_parse(batch, 0, &value, true, answers, &fresh, NULL));
         assert_memory_equal(answers, "\1\2\1", 3);
         assert_int_equal(fresh, 2);
         bly_bitmap_batch_fill(batch, 0, BLY_UNKNOWN, answers);
@@ -430,7 +438,7 @@ static void test_repeated_commands(void **state) {
     /* Asking twice changes nothing. */
     uint8_t answers[3];
     bly_bitmap_batch *batch = three_keys(&zero, BLY_BITMAP_CONTAINS);
-    assert_ok(bly_bitmap_batch_read(batch, 0, &value, true, answers, NULL, NULL));
+    assert_ok(bly_bitmap_batch_parse(batch, 0, &value, true, answers, NULL, NULL));
     assert_memory_equal(answers, "\1\0\1", 3);
     bly_bitmap_batch_close(batch);
 }
@@ -440,7 +448,8 @@ static void test_filling(void **state) {
     (void)state;
     static keys k;
     static uint8_t answers[KEYS];
-    const bly_bitmap_spec spec = {.capacity = 3000, .fpr = 0.01, .shards = 5};
+    const bly_bitmap_spec spec = {
+        .struct_size = sizeof spec, .capacity = 3000, .fpr = 0.01, .shards = 5};
     bly_bitmap b;
     bly_bitmap_batch *batch;
     fill_keys(&k, 1);

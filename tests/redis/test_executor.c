@@ -7,6 +7,7 @@
 #include "redis/cluster/executor.h"
 
 #include <arpa/inet.h>
+#include <bloomery/redis/filter.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -95,7 +96,8 @@ static void stop(server *s) {
 }
 
 static blyi_executor *open_at(const server *s, bool no_retry) {
-    const bly_redis_filter_options options = {.no_retry = no_retry, .retry_ms = 5000};
+    const bly_redis_filter_options options = {
+        .struct_size = sizeof options, .no_retry = no_retry, .retry_ms = 5000};
     char address[64];
     bly_redis_url url;
     bly_redis_reason why;

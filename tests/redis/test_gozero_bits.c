@@ -1,6 +1,7 @@
 /* test_gozero_bits.c - a go-zero filter has its bits at the positions that go-zero uses. */
 #include "support.h"
 
+#include <bloomery/redis/bitmap.h>
 #if BLYT_WITH_MURMURHASH
 #include <murmurhash.h>
 #endif
@@ -110,7 +111,7 @@ static void test_shape(void **state) {
         assert_int_equal(bly_bitmap_shard_bytes(&b, 0), (sizes[s] + 7) / 8);
         assert_int_equal(bly_bitmap_shard_blocks(&b, 0), 0);
         assert_true(bly_bitmap_bytes(&b) <= BLY_BITMAP_MAX_BYTES);
-        assert_true(bly_bitmap_alike(&b, &b));
+        assert_true(bly_bitmap_compatible(&b, &b));
     }
 }
 
@@ -144,7 +145,7 @@ static void test_commands(void **state) {
         fill_key(bytes[i], i, i);
         keys[i] = (bly_bytes){bytes[i], i};
     }
-    for (bly_bitmap_what what = BLY_BITMAP_ADD; what <= BLY_BITMAP_CONTAINS; what++) {
+    for (bly_bitmap_op what = BLY_BITMAP_ADD; what <= BLY_BITMAP_CONTAINS; what++) {
         assert_ok(bly_bitmap_batch_open(&b, (bly_bytes){"z", 1}, what, keys, KEYS, 7, &batch));
         assert_int_equal(bly_bitmap_batch_count(batch), (KEYS + 6) / 7);
         for (size_t i = 0; i < KEYS; i++) {

@@ -1,6 +1,8 @@
 /* test_redis_url.c - URLs of servers: what they mean, and which are invalid. */
 #include "support.h"
 
+#include <bloomery/redis/connection.h>
+
 #ifdef BLYT_WITH_TLS
 #define TLS_STATUS(status) status
 #else

@@ -3,6 +3,8 @@
 
 #include "redis/bitmap/shard_keys.h"
 
+#include <bloomery/redis/bitmap.h>
+
 /* CRC-16/XMODEM, a bit at a time. */
 static unsigned plain_crc(const void *data, size_t n) {
     const uint8_t *p = data;

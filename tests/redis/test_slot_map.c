@@ -4,6 +4,7 @@
 
 #include "redis/cluster/slot_map.h"
 
+#include <bloomery/redis/connection.h>
 #include <hiredis.h>
 
 /* An answer as it comes from a server. */

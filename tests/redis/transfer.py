@@ -517,7 +517,7 @@ def test_gozero_facts():
         bits = c.must("BITCOUNT", "g")
         eq((facts["set_bits"], facts["count"], facts["bytes"], facts["expires_ms"],
             facts["nodes"]), (bits, 0, c.must("STRLEN", "g"), -1, 1))
-        ok(abs(facts["predicted_fpr"] / (bits / 20000) ** 14 - 1) < 1e-9, f"{facts}")
+        ok(abs(facts["expected_fpr"] / (bits / 20000) ** 14 - 1) < 1e-9, f"{facts}")
         driver.must("expire", 600000)
         ok(590000 < driver.must("look")["expires_ms"] <= 600000, "the end")
         driver.must("expire", 0)
@@ -540,7 +540,7 @@ def test_facts_of_shards():
         eq((facts["count"], facts["bytes"]),
            (fresh, sum(c.must("STRLEN", key) for key in keys)))
         ok(4000 < facts["expires_ms"] <= 5000, f"{facts}")
-        ok(0 < facts["predicted_fpr"] < 0.01, f"{facts}")
+        ok(0 < facts["expected_fpr"] < 0.01, f"{facts}")
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ def check_rate(driver, shape, keys, absent, filled):
     ok(rate.mean <= shape.rate * 1.001, f"planned {rate.mean}, asked {shape.rate}")
     facts = driver.must("look")
     eq(facts["count"], filled, "the filter's own count")
-    predicted = facts["predicted_fpr"]
+    predicted = facts["expected_fpr"]
     ok(abs(predicted / rate.mean - 1) < 0.02, f"predicted {predicted}, planned {rate.mean}")
     return found / absent
 

@@ -7,8 +7,8 @@
 #ifndef BLYT_CASES_H
 #define BLYT_CASES_H
 
-#include <bloomery/advise.h>
 #include <bloomery/bloomery.h>
+#include <bloomery/filter.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,14 +110,14 @@ static inline bool blyt_grows(bly_kind kind) {
 
 /* Kinds whose keys set bits and do nothing else. */
 static inline bool blyt_has_plain_bits(bly_kind kind) {
-    const uint32_t more = BLY_CAN_REMOVE | BLY_FORGETS | BLY_TELLS_COPIES | BLY_ONLY_COUNTS;
+    const uint32_t more = BLY_CAN_REMOVE | BLY_FORGETS | BLY_CAN_COUNT | BLY_CARDINALITY_ONLY;
     return (bly_kind_capabilities(kind) & (BLY_CAN_ADD | more)) == BLY_CAN_ADD;
 }
 
 /* Those in which every add stores a copy, to be removed one by one. (An overlay that can remove is
  * a set; a sketch that tells copies cannot remove.) */
 static inline bool blyt_stores_copies(const blyt_case *c) {
-    return blyt_can(c, BLY_CAN_REMOVE | BLY_TELLS_COPIES);
+    return blyt_can(c, BLY_CAN_REMOVE | BLY_CAN_COUNT);
 }
 
 /* Where keys share counters, the count at which one is stuck; UINT64_MAX where each key has its
@@ -135,7 +135,7 @@ static inline uint64_t blyt_max_copies(const blyt_case *c) {
  * got stuck on the way. */
 static inline bool blyt_is_canonical(const blyt_case *c) {
     return !blyt_can(c, BLY_FORGETS) && !c->by_order &&
-           (!blyt_can(c, BLY_TELLS_COPIES) || blyt_stores_copies(c));
+           (!blyt_can(c, BLY_CAN_COUNT) || blyt_stores_copies(c));
 }
 
 /* Those whose geometry is planned, and stays. */

@@ -15,6 +15,8 @@
 
 enum { HEADER = 64, PAGE = 4096 };
 
+enum { BLYT_WINDOW_SMALL = 64 }; /* in the detail of a small window */
+
 /* Sizes that do and do not fill their last 64 bytes. Without a number of hashes, the size is the
  * number of keys that the filter is planned for, and a detail of 1 means more than fresh keys:
  * copies of one, or an overlay of all parts. The smaller scalable filter grows with the keys that
@@ -103,9 +105,10 @@ static inline bool shape_can(bly_geometry shape, uint32_t what) {
 
 /* The same shape, with room for many more keys, where that is a matter of its size. */
 static inline bly_geometry enlarged(bly_geometry shape) {
-    if (shape.kind == BLY_WINDOW && shape.detail & BLY_WINDOW_SMALL) /* that has no room for more */
-        shape = (bly_geometry){BLY_WINDOW, 9, 1, 0, shape.detail - BLY_WINDOW_SMALL};
-    if (!shape_can(shape, BLY_ONLY_COUNTS))
+    if (shape.kind == BLY_WINDOW &&
+        shape.detail & BLYT_WINDOW_SMALL) /* that has no room for more */
+        shape = (bly_geometry){BLY_WINDOW, 9, 1, 0, shape.detail - BLYT_WINDOW_SMALL};
+    if (!shape_can(shape, BLY_CARDINALITY_ONLY))
         shape.size *= 256;
     return shape;
 }
@@ -228,12 +231,13 @@ static inline bool contains_keys(const bly_filter *f, const char *prefix, int fr
 /* An overlay with keys in its base, which is built, and beside it, some of them removed and added
  * again, under a Bloom filter of removed ones. */
 static inline bly_filter *overlay_of_all_parts(const bly_spec *spec, const blyt_list *l) {
-    bly_spec under = *spec, over = {.changes = l->n + 60, .marker = BLY_CLASSIC};
+    const bly_overlay_options over = {.changes = l->n + 60, .marker = BLY_CLASSIC};
+    bly_spec under = *spec;
     bly_filter *base = NULL, *f = NULL, *own = NULL;
     under.geometry.kind = BLY_FUSE;
     under.capacity = 0;
     assert_ok(bly_filter_build(&under, l->keys, l->n / 2, &base));
-    assert_ok(bly_overlay_over(base, &over, &f));
+    assert_ok(bly_overlay_over(base, &over, NULL, &f));
     assert_ok(bly_filter_add_many(f, l->keys, l->n, NULL, NULL));
     assert_ok(bly_filter_remove_many(f, l->keys + l->n / 4, l->n / 2, NULL, NULL));
     assert_ok(bly_filter_add_many(f, l->keys, l->n, NULL, NULL));
@@ -270,19 +274,20 @@ static inline bool contains_all(const bly_filter *f, int keys) {
 }
 
 static inline void assert_same(const bly_filter *a, const bly_filter *b) {
-    bly_stats x, y;
+    bly_filter_info x = {.struct_size = sizeof x};
+    bly_filter_info y = {.struct_size = sizeof y};
     char key[32];
     assert_true(bly_filter_equal(a, b));
     assert_int_equal(bly_filter_geometry(a).options, bly_filter_geometry(b).options);
     assert_int_equal(bly_filter_hasher(a)->seed, bly_filter_hasher(b)->seed);
-    bly_filter_stats(a, &x);
-    bly_filter_stats(b, &y);
+    bly_filter_get_info(a, &x);
+    bly_filter_get_info(b, &y);
     assert_int_equal(x.count, y.count);
     assert_int_equal(x.capacity, y.capacity);
     assert_int_equal(x.approximate, y.approximate);
     assert_int_equal(x.stuck, y.stuck);
     assert_true(x.miss_bound == y.miss_bound && x.estimated_keys == y.estimated_keys);
-    assert_memory_equal(&x.target_fpr, &y.target_fpr, sizeof x.target_fpr);
+    assert_memory_equal(&x.requested_fpr, &y.requested_fpr, sizeof x.requested_fpr);
     for (int i = 0; i < 500; i++) {
         size_t len = (size_t)key_text(key, "store", i);
         assert_int_equal(bly_filter_contains(a, key, len), bly_filter_contains(b, key, len));
@@ -295,7 +300,8 @@ static inline void assert_parse_refused(blyt_buffer im, const bly_open_options *
                                         bly_status want) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);
-    bly_open_options o = options ? *options : (bly_open_options){0};
+    bly_open_options o =
+        options ? *options : (bly_open_options){.struct_size = sizeof(bly_open_options)};
     bly_filter *f = (bly_filter *)&heap; /* anything but NULL */
     o.allocator = &a;
     assert_int_equal(bly_filter_parse(im.data, im.size, &o, &f), want);
@@ -308,7 +314,8 @@ static inline void assert_load_refused(const char *path, size_t size,
                                        const bly_open_options *options, bly_status want) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);
-    bly_open_options o = options ? *options : (bly_open_options){0};
+    bly_open_options o =
+        options ? *options : (bly_open_options){.struct_size = sizeof(bly_open_options)};
     bly_filter *f = (bly_filter *)&heap; /* anything but NULL */
     o.allocator = &a;
     assert_int_equal(bly_filter_load(path, &o, &f), want);
@@ -322,7 +329,8 @@ static inline void assert_map_refused(const char *path, size_t size,
                                       const bly_open_options *options, bly_status want) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);
-    bly_open_options o = options ? *options : (bly_open_options){0};
+    bly_open_options o =
+        options ? *options : (bly_open_options){.struct_size = sizeof(bly_open_options)};
     bly_map *map = (bly_map *)&heap; /* anything but NULL */
     o.allocator = &a;
     o.flags |= BLY_OPEN_VERIFY;
@@ -405,13 +413,13 @@ static inline void fix_sums(blyt_buffer im) {
 
 static inline bool file_is_nested(bly_kind kind) {
     const bly_spec spec = bly_spec_for(kind, 10, 0.1);
-    bly_file_info info;
+    bly_file_info info = {.struct_size = sizeof info};
     bly_filter *f = NULL;
     if (!bly_kind_name(kind))
         return false;
     assert_ok(blyt_make(&spec, &f));
     blyt_buffer im = blyt_write(f);
-    bool nested = bly_file_info_parse(im.data + HEADER, im.size - HEADER, &info) == BLY_OK;
+    bool nested = bly_file_parse_info(im.data + HEADER, im.size - HEADER, &info) == BLY_OK;
     free(im.data);
     bly_filter_destroy(f);
     return nested;
@@ -429,13 +437,13 @@ static inline bool blyt_is_nested(bly_kind kind) {
 
 /* And of its parts, as far as their headers can be believed. */
 static inline void fix_all_sums(blyt_buffer im) {
-    bly_file_info info;
+    bly_file_info info = {.struct_size = sizeof info};
     size_t start = HEADER;
     bool nested = blyt_is_nested((bly_kind)im.data[5]);
     while (nested && im.size - start >= HEADER) {
         blyt_buffer part = {im.data + start, im.size - start};
         fix_header_sum(part.data);
-        if (bly_file_info_parse(part.data, part.size, &info) != BLY_OK ||
+        if (bly_file_parse_info(part.data, part.size, &info) != BLY_OK ||
             info.body_bytes > part.size - HEADER)
             break;
         part.size = HEADER + (size_t)info.body_bytes;

@@ -6,6 +6,7 @@
 #include "cases.h"
 
 #include <bloomery/bloomery.h>
+#include <bloomery/host/describe.h>
 
 #include <math.h>
 #include <setjmp.h>
@@ -58,7 +59,7 @@ static inline double blyt_counters(const bly_filter *f) {
 static inline bly_spec blyt_spec(const blyt_case *c, uint64_t n, double p) {
     bly_spec spec = bly_spec_for(c->kind, n, p != 0 && p < c->finest ? c->finest : p);
     spec.geometry.options = c->options;
-    spec.counter_bits = c->counter_bits;
+    spec.counting.counter_bits = c->counter_bits;
     return spec;
 }
 
@@ -71,6 +72,40 @@ static inline bly_spec blyt_foldable(const blyt_case *c, uint64_t n, double p) {
 }
 
 /* An empty filter, as a kind makes one: created, or built from nothing. */
+/* A filter of that kind, with every default. */
+static inline bly_status blyt_new(bly_kind kind, uint64_t keys, double fpr, bly_filter **out) {
+    const bly_spec spec = bly_spec_for(kind, keys, fpr);
+    return bly_filter_create(&spec, out);
+}
+
+/* A filter of exactly that size. */
+static inline bly_status blyt_new_exact(bly_kind kind, uint64_t size, uint32_t hashes,
+                                        bly_filter **out) {
+    bly_spec spec = bly_spec_for(kind, 0, 0);
+    spec.geometry.size = size;
+    spec.geometry.hashes = hashes;
+    return bly_filter_create(&spec, out);
+}
+
+/* The filter of n keys, of a kind that is built. */
+static inline bly_status blyt_build(bly_kind kind, const bly_bytes *keys, size_t n, double fpr,
+                                    bly_filter **out) {
+    const bly_spec spec = bly_spec_for(kind, 0, fpr);
+    return bly_filter_build(&spec, keys, n, out);
+}
+
+static inline bly_filter_info blyt_info(const bly_filter *f) {
+    bly_filter_info info = {.struct_size = sizeof info};
+    assert_int_equal(bly_filter_get_info(f, &info), BLY_OK);
+    return info;
+}
+
+static inline bly_overlay_info blyt_changes(const bly_filter *overlay) {
+    bly_overlay_info info = {.struct_size = sizeof info};
+    assert_int_equal(bly_overlay_get_info(overlay, &info), BLY_OK);
+    return info;
+}
+
 static inline bly_status blyt_make(const bly_spec *spec, bly_filter **out) {
     if (bly_kind_capabilities(spec->geometry.kind) & BLY_CAN_BUILD)
         return bly_filter_build(spec, NULL, 0, out);
@@ -163,7 +198,7 @@ static inline void blyt_list_free(blyt_list *l) {
 }
 
 static inline void blyt_add_all(bly_filter *f, const blyt_list *l) {
-    bly_tally tally;
+    bly_batch_result tally;
     assert_ok(bly_filter_add_many(f, l->keys, l->n, NULL, &tally));
     assert_int_equal(tally.done, l->n);
 }

@@ -105,7 +105,7 @@ static inline void assert_body_is(const bly_filter *f, uint8_t *kept) {
 
 /* A filter of exactly that geometry. */
 static inline bly_filter *exact_table(bly_geometry g, const bly_allocator *a) {
-    bly_spec spec = {.geometry = g, .allocator = a};
+    bly_spec spec = {.struct_size = sizeof spec, .geometry = g, .allocator = a};
     bly_filter *f = NULL;
     assert_ok(bly_filter_create(&spec, &f));
     return f;
@@ -161,7 +161,7 @@ static inline void abuse(bly_geometry g) {
         body[i] = (uint8_t)blyt_next(&state);
     blyi_shape shape = {.geometry = g, .capacity = 1, .fpr = 0.5, .items = 5};
     bly_filter *f, *other;
-    bly_stats s;
+    bly_filter_info s = {.struct_size = sizeof s};
     bly_overlap o;
     assert_ok(bly_hasher_init(&shape.hasher, BLY_HASH_XXH3, 0));
     assert_ok(blyi_filter_make(&shape, NULL, body, &f));
@@ -175,7 +175,7 @@ static inline void abuse(bly_geometry g) {
         (void)bly_filter_contains_hash(f, h);
         assert_true(bly_filter_copies(f, l.keys[i].data, l.keys[i].size) <= 8);
     }
-    bly_filter_stats(f, &s);
+    bly_filter_get_info(f, &s);
     assert_true(s.fill >= 0 && s.fill <= 1 && s.current_fpr >= 0 && s.current_fpr <= 1);
     assert_true(s.set_bits <= s.bits);
     assert_ok(bly_filter_overlap(f, other, &o));

@@ -1,7 +1,7 @@
 /* Advice: which kind, at what cost, and that a filter made from it is as foretold. */
 #include "support.h"
 
-#include <bloomery/advise.h>
+#include <bloomery/filter.h>
 
 /* Those that can be advised at all: not what lies over another filter, nor what only counts. */
 static bly_kind next_kind(bly_kind k) {
@@ -29,14 +29,14 @@ static double least_rate(bly_kind kind) {
 
 static bly_kind choice(uint64_t keys, double fpr, uint32_t flags) {
     bly_needs needs = {.keys = keys, .fpr = fpr, .flags = flags};
-    bly_advice a;
+    bly_advice a = {.struct_size = sizeof a};
     assert_ok(bly_advise(&needs, &a));
     return a.kind;
 }
 
 static bly_advice cost(bly_kind kind, uint64_t keys, double fpr, uint64_t bytes, uint32_t flags) {
     bly_needs needs = {.keys = keys, .fpr = fpr, .bytes = bytes, .flags = flags | its_flags(kind)};
-    bly_advice a;
+    bly_advice a = {.struct_size = sizeof a};
     assert_ok(bly_advise_kind(kind, &needs, &a));
     return a;
 }
@@ -73,7 +73,8 @@ static void refuses_nonsense(void **state) {
         {{.keys = 1000, .bytes = 64}, BLY_EIMPOSSIBLE},
         {{.fpr = 0.01, .bytes = 63}, BLY_EIMPOSSIBLE},
     };
-    bly_advice a, untouched;
+    bly_advice a = {.struct_size = sizeof a};
+    bly_advice untouched = {.struct_size = sizeof untouched};
     (void)state;
     memset(&a, 0x55, sizeof a);
     memset(&untouched, 0x55, sizeof a);
@@ -93,7 +94,7 @@ static void refuses_nonsense(void **state) {
 /* A filter that grows is never refused for its hash, but advice must keep the rate it states. */
 static void growth_with_a_weak_hash_is_refused(void **state) {
     bly_needs needs = {.keys = 4000000, .fpr = 0.01, .flags = BLY_NEED_GROW, .hash_bits = 32};
-    bly_advice a;
+    bly_advice a = {.struct_size = sizeof a};
     (void)state;
     needs.first_keys = 1000;
     assert_int_equal(bly_advise(&needs, &a), BLY_OK);
@@ -115,7 +116,7 @@ static void says_what_cannot_be_done(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         bly_needs needs = {.keys = 1000, .fpr = 0.01, .flags = cases[i].flags};
-        bly_advice a;
+        bly_advice a = {.struct_size = sizeof a};
         assert_int_equal(bly_advise(&needs, &a), BLY_EUNSUPPORTED);
         assert_string_equal(bly_advise_why_not(BLY_KIND_NONE, &needs), cases[i].text);
     }
@@ -138,7 +139,7 @@ static void refusals_are_consistent(void **state) {
     (void)state;
     for (uint32_t flags = 0; flags <= ALL_FLAGS; flags++) {
         bly_needs needs = {.keys = 1000, .fpr = 0.01, .flags = flags};
-        bly_advice a;
+        bly_advice a = {.struct_size = sizeof a};
         bool any = false;
         if (flags & BLY_NEED_STATIC && flags & (BLY_NEED_GROW | BLY_NEED_WINDOW | BLY_NEED_REMOVE))
             continue;
@@ -202,7 +203,7 @@ static void every_row_is_chosen(void **state) {
 /* A window has a heading: into very little it does not fit. */
 static void a_window_needs_more_than_its_heading(void **state) {
     bly_needs needs = {.fpr = 0.01, .bytes = 256, .flags = BLY_NEED_WINDOW};
-    bly_advice a;
+    bly_advice a = {.struct_size = sizeof a};
     (void)state;
     assert_int_equal(bly_advise(&needs, &a), BLY_EIMPOSSIBLE);
     needs.bytes = 1000000;
@@ -218,7 +219,7 @@ static void built_kinds_only_where_they_are_smaller(void **state) {
         for (uint64_t n = 1; n < 100000000; n = n * 2 + 1)
             for (double p = 0.3; p > 1e-11; p /= 5) {
                 bly_needs needs = {.keys = n, .fpr = p, .flags = flags[i]};
-                bly_advice a, classic = cost(BLY_CLASSIC, n, p, 0, 0);
+                bly_advice a = {.struct_size = sizeof a}, classic = cost(BLY_CLASSIC, n, p, 0, 0);
                 assert_ok(bly_advise(&needs, &a));
                 if (bly_kind_capabilities(a.kind) & BLY_CAN_BUILD)
                     assert_true(a.bytes < classic.bytes);
@@ -244,11 +245,11 @@ static void powers_of_two_cost_no_bit_more(void **state) {
 static void agrees_with_the_layout_rule(void **state) {
     (void)state;
     for (double p = 0.9; p >= 1e-8; p *= 0.97)
-        assert_int_equal(choice(5000, p, 0), bly_plan_layout(p));
+        assert_int_equal(choice(5000, p, 0), bly_plan_kind(p));
 }
 
 static void every_kind_has_its_words(void **state) {
-    bly_advice chosen;
+    bly_advice chosen = {.struct_size = sizeof chosen};
     bly_needs needs = {.keys = 1000, .fpr = 0.01};
     (void)state;
     assert_ok(bly_advise(&needs, &chosen));
@@ -267,7 +268,7 @@ static void space_first_is_smallest(void **state) {
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
         for (double p = 0.3; p > 1e-11; p /= 7) {
             bly_needs needs = {.keys = sizes[i], .fpr = p, .flags = BLY_NEED_SPACE};
-            bly_advice a;
+            bly_advice a = {.struct_size = sizeof a};
             assert_ok(bly_advise(&needs, &a));
             /* Of those that take a key as often as it comes. */
             FOR_EACH_KIND(kind)
@@ -277,7 +278,8 @@ static void space_first_is_smallest(void **state) {
             needs.flags |= BLY_NEED_STATIC;
             if (sizes[i] < 1000)
                 continue;
-            bly_advice built, other;
+            bly_advice built = {.struct_size = sizeof built};
+            bly_advice other = {.struct_size = sizeof other};
             assert_ok(bly_advise(&needs, &built));
             FOR_EACH_KIND(kind)
             if (bly_advise_kind(kind, &needs, &other) == BLY_OK && built.bytes > other.bytes)
@@ -312,9 +314,10 @@ static void reasons_are_true(void **state) {
 
 static void filter_is_as_advised(bly_kind kind, uint64_t keys, double fpr, uint32_t flags) {
     bly_advice a = cost(kind, keys, fpr, 0, flags);
-    bly_spec spec = bly_advice_spec(&a);
+    bly_spec spec = {.struct_size = sizeof spec};
+    assert_ok(bly_advice_get_spec(&a, &spec));
     bly_filter *f;
-    bly_stats stats;
+    bly_filter_info stats = {.struct_size = sizeof stats};
     blyt_list list = blyt_list_of(KEYS_RANDOM, 0, (size_t)keys);
     if (bly_kind_capabilities(kind) & BLY_CAN_BUILD) {
         assert_ok(bly_filter_build(&spec, list.keys, list.n, &f));
@@ -323,7 +326,7 @@ static void filter_is_as_advised(bly_kind kind, uint64_t keys, double fpr, uint3
         blyt_add_all(f, &list);
     }
     bly_geometry g = bly_filter_geometry(f);
-    bly_filter_stats(f, &stats);
+    bly_filter_get_info(f, &stats);
     assert_int_equal(g.kind, a.geometry.kind);
     assert_int_equal(g.hashes, a.geometry.hashes);
     assert_int_equal(g.size, a.geometry.size);
@@ -334,7 +337,7 @@ static void filter_is_as_advised(bly_kind kind, uint64_t keys, double fpr, uint3
     /* By the bits that came out set: a few percent, with so few keys. */
     double least = bly_kind_capabilities(kind) & BLY_FORGETS ? 0.8 /* one generation is empty */
                                                              : 0.9;
-    double share = stats.predicted_fpr / a.fpr;
+    double share = stats.expected_fpr / a.fpr;
     assert_true(share > least && share < 1.1);
     blyt_list_free(&list);
     bly_filter_destroy(f);
@@ -359,11 +362,12 @@ static void grown_filters_are_as_advised(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(firsts); i++) {
         bly_needs needs = {.keys = 100000, .fpr = 0.003, .flags = BLY_NEED_GROW};
-        bly_advice a;
+        bly_advice a = {.struct_size = sizeof a};
         bly_filter *f;
         needs.first_keys = firsts[i];
         assert_ok(bly_advise(&needs, &a));
-        bly_spec spec = bly_advice_spec(&a);
+        bly_spec spec = {.struct_size = sizeof spec};
+        assert_ok(bly_advice_get_spec(&a, &spec));
         assert_int_equal(spec.capacity, firsts[i]);
         assert_ok(bly_filter_create(&spec, &f));
         blyt_list list = blyt_list_of(KEYS_URL, 0, (size_t)needs.keys);
@@ -389,7 +393,7 @@ static void cache_lines(void **state) {
 
 static void keyed_needs_the_keyed_hash(void **state) {
     bly_needs needs = {.keys = 1000, .fpr = 0.01, .flags = BLY_NEED_SECRET};
-    bly_advice a;
+    bly_advice a = {.struct_size = sizeof a};
     (void)state;
     assert_ok(bly_advise(&needs, &a));
     assert_true(a.keyed);
@@ -400,7 +404,9 @@ static void keyed_needs_the_keyed_hash(void **state) {
     assert_int_equal(a.needs.hash_bits, 64);
     needs.flags = BLY_NEED_SHARE;
     assert_ok(bly_advise(&needs, &a));
-    assert_int_equal(bly_advice_spec(&a).sharing, BLY_SHARED);
+    bly_spec spec = {.struct_size = sizeof spec};
+    assert_ok(bly_advice_get_spec(&a, &spec));
+    assert_int_equal(spec.sharing, BLY_SHARED);
 }
 
 /* ---- curves ---------------------------------------------------------------------------------- */
@@ -414,7 +420,7 @@ static void curves_rise_and_pass_the_promise(void **state) {
         keys[i] = i * n / 10;
     FOR_EACH_KIND(kind) {
         bly_advice a = cost(kind, n, 0.002, 0, 0);
-        bly_advice_rates(&a, keys, COUNT_OF(keys), rates);
+        bly_advice_expected_fpr(&a, keys, COUNT_OF(keys), rates);
         assert_true(rates[0] == 0);
         assert_true(rates[10] == a.fpr);
         for (size_t i = 1; i < COUNT_OF(keys); i++) {
@@ -439,7 +445,7 @@ static void growth_keeps_the_rate(void **state) {
     keys[0] = 1;
     for (size_t i = 1; i < COUNT_OF(keys); i++)
         keys[i] = keys[i - 1] * 7 / 4 + 1;
-    bly_advice_rates(&a, keys, COUNT_OF(keys), rates);
+    bly_advice_expected_fpr(&a, keys, COUNT_OF(keys), rates);
     for (size_t i = 1; i < COUNT_OF(keys); i++) {
         assert_true(rates[i] >= rates[i - 1]);
         assert_true(rates[i] < 0.01);
@@ -457,7 +463,8 @@ static void memory_gives_keys(void **state) {
     for (size_t i = 0; i < COUNT_OF(rates); i++)
         for (size_t j = 0; j < COUNT_OF(bytes); j++) {
             bly_needs needs = {.fpr = rates[i], .bytes = bytes[j], .flags = its_flags(kind)};
-            bly_advice a, more;
+            bly_advice a = {.struct_size = sizeof a};
+            bly_advice more = {.struct_size = sizeof more};
             bly_status status = bly_advise_kind(kind, &needs, &a);
             if (status == BLY_EIMPOSSIBLE) { /* then not even one key */
                 assert_true(cost(kind, 1, rates[i], 0, 0).bytes > bytes[j]);
@@ -482,7 +489,8 @@ static void memory_gives_the_rate(void **state) {
             bly_needs needs = {.keys = sizes[i],
                                .bytes = 64 + (uint64_t)(bits * (double)sizes[i] / 8),
                                .flags = its_flags(kind)};
-            bly_advice a, better;
+            bly_advice a = {.struct_size = sizeof a};
+            bly_advice better = {.struct_size = sizeof better};
             bly_status status = bly_advise_kind(kind, &needs, &a);
             if (status == BLY_EIMPOSSIBLE) {
                 assert_true(cost(kind, sizes[i], 0.5, 0, 0).bytes > needs.bytes);
@@ -558,7 +566,7 @@ static void choice_when_memory_decides(void **state) {
         {1200000, 0.01, BLY_CLASSIC},
     };
     bly_needs needs = {.keys = 1000000};
-    bly_advice a;
+    bly_advice a = {.struct_size = sizeof a};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(table); i++) {
         needs.bytes = table[i].bytes;

@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include <bloomery/bloomery.h>
+#include <bloomery/formulas.h>
+#include <bloomery/host/describe.h>
 #include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +22,23 @@ static void must(bly_status status) {
     if (status != BLY_OK)
         print_error("%s\n", bly_strerror(status));
     assert_int_equal(status, BLY_OK);
+}
+
+static bly_filter *created(bly_kind kind, uint64_t keys, double fpr) {
+    const bly_spec spec = bly_spec_for(kind, keys, fpr);
+    bly_filter *f;
+    must(bly_filter_create(&spec, &f));
+    return f;
+}
+
+/* By the number of bits, or of those in a slice, and k. */
+static bly_filter *created_exactly(bly_kind kind, uint64_t size, uint32_t hashes) {
+    bly_spec spec = bly_spec_for(kind, 0, 0);
+    bly_filter *f;
+    spec.geometry.size = size;
+    spec.geometry.hashes = hashes;
+    must(bly_filter_create(&spec, &f));
+    return f;
 }
 
 /* Key number i, good until the next call. */
@@ -42,16 +61,15 @@ static bool contains_number(const bly_filter *f, uint64_t i) {
 }
 
 static bly_filter *filled(uint64_t keys, double rate) {
-    bly_filter *f;
-    must(bly_bloom_create(keys, rate, &f));
+    bly_filter *f = created(BLY_CLASSIC, keys, rate);
     for (uint64_t i = 0; i < keys; i++)
         add_number(f, i);
     return f;
 }
 
-static bly_stats stats_of(const bly_filter *f) {
-    bly_stats s;
-    bly_filter_stats(f, &s);
+static bly_filter_info stats_of(const bly_filter *f) {
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(f, &s);
     return s;
 }
 
@@ -71,7 +89,7 @@ static void test_new_by_n_and_p(void **state) {
         assert_true(contains_number(f, i));
     for (uint64_t i = N; i < N + asked; i++)
         wrong += contains_number(f, i);
-    double rate = bly_filter_capacity(f) == N ? stats_of(f).target_fpr : 0;
+    double rate = bly_filter_capacity(f) == N ? stats_of(f).requested_fpr : 0;
     assert_true(rate == 0.01);
     /* Five sigma of the queries, and of how full this one filter happened to get. */
     double sigma = sqrt((double)asked * rate + pow((double)asked * rate, 2) * 0.307 * 49 / 9.6 / N);
@@ -81,8 +99,7 @@ static void test_new_by_n_and_p(void **state) {
 
 static void test_new_by_k_and_m(void **state) {
     (void)state;
-    bly_filter *f;
-    must(bly_bloom_create_exact(1000, 7, &f));
+    bly_filter *f = created_exactly(BLY_CLASSIC, 1000, 7);
     bly_geometry g = bly_filter_geometry(f);
     assert_int_equal(g.kind, BLY_CLASSIC);
     assert_int_equal(g.hashes, 7);
@@ -93,8 +110,9 @@ static void test_new_by_k_and_m(void **state) {
     /* Its capacity: what fills half of the bits. */
     assert_near((double)bly_filter_capacity(f), 1000 * log(2) / 7, 0.02);
     bly_filter_destroy(f);
-    assert_int_equal(bly_bloom_create_exact(1000, 0, &f), BLY_EGEOMETRY);
-    assert_int_equal(bly_bloom_create_exact(0, 7, &f), BLY_EGEOMETRY);
+    bly_spec none = bly_spec_for(BLY_CLASSIC, 0, 0);
+    none.geometry.size = 1000;
+    assert_int_equal(bly_filter_create(&none, &f), BLY_EGEOMETRY);
     assert_null(f);
 }
 
@@ -106,7 +124,7 @@ static void test_default_rate_and_fill(void **state) {
     assert_int_equal(g.hashes, 10);
     assert_near((double)g.size, 1437759, 0.001);
     assert_near(stats_of(f).fill, 0.5, 0.005);
-    assert_near(stats_of(f).predicted_fpr, 0.001, 0.02);
+    assert_near(stats_of(f).expected_fpr, 0.001, 0.02);
     bly_filter_destroy(f);
 }
 
@@ -176,14 +194,13 @@ static void test_go_bloom_k_and_m(void **state) {
     uint64_t cut = (uint64_t)(m / 8) * 8;
     assert_int_equal(cut, 958504);
     /* The same filter, and what its cut k of 6 does to the rate. */
-    bly_filter *f;
-    must(bly_bloom_create_exact(cut, (uint32_t)k, &f));
+    bly_filter *f = created_exactly(BLY_CLASSIC, cut, (uint32_t)k);
     assert_int_equal(bly_filter_geometry(f).hashes, 6);
     assert_int_equal(bly_filter_geometry(f).size, cut);
     assert_near(bly_textbook_fpr(cut, 6, N), 1.014 * p, 0.001);
     assert_near(go_bloom_rate(cut, 6), 5.1 * p, 0.03); /* five sigma of 200,000 lookups: 0.048 */
     bly_filter_destroy(f);
-    must(bly_bloom_create(N, p, &f));
+    f = created(BLY_CLASSIC, N, p);
     assert_int_equal(bly_filter_geometry(f).hashes, 7);
     bly_filter_destroy(f);
 }
@@ -201,8 +218,7 @@ static void test_go_zero_k_and_m(void **state) {
 
 static void test_add(void **state) {
     (void)state;
-    bly_filter *f;
-    must(bly_bloom_create(N, 0.001, &f));
+    bly_filter *f = created(BLY_CLASSIC, N, 0.001);
     for (uint64_t i = 0; i < 1000; i++) {
         add_number(f, i);
         assert_true(contains_number(f, i));
@@ -214,8 +230,7 @@ static void test_add(void **state) {
 
 static void test_contains(void **state) {
     (void)state;
-    bly_filter *f;
-    must(bly_bloom_create(N, 0.001, &f));
+    bly_filter *f = created(BLY_CLASSIC, N, 0.001);
     for (uint64_t i = 0; i < 1000; i++)
         assert_false(contains_number(f, i));
     add_number(f, 7);
@@ -233,8 +248,8 @@ static void test_url_example(void **state) {
         "https://www.example.orghttps://bbs.example.net/topics/380233284",
     };
     bly_filter *checked, *f;
-    must(bly_bloom_create(N, 0.001, &checked));
-    must(bly_bloom_create(N, 0.001, &f));
+    checked = created(BLY_CLASSIC, N, 0.001);
+    f = created(BLY_CLASSIC, N, 0.001);
     unsigned kept = 0;
     for (size_t i = 0; i < 3; i++) {
         size_t size = strlen(lines[i]);
@@ -267,8 +282,7 @@ static void test_count(void **state) {
 
 static void test_size(void **state) {
     (void)state;
-    bly_filter *f;
-    must(bly_bloom_create_exact(958504, 6, &f));
+    bly_filter *f = created_exactly(BLY_CLASSIC, 958504, 6);
     bly_geometry g = bly_filter_geometry(f);
     uint64_t bytes = stats_of(f).bytes;
     assert_int_equal(bytes, bly_plan_bytes(&g));
@@ -280,7 +294,7 @@ static void test_size(void **state) {
 static void test_reset(void **state) {
     (void)state;
     bly_filter *f = filled(1000, 0.001), *fresh;
-    must(bly_bloom_create(1000, 0.001, &fresh));
+    fresh = created(BLY_CLASSIC, 1000, 0.001);
     bly_filter_clear(f);
     assert_int_equal(bly_filter_count(f), 0);
     assert_int_equal(stats_of(f).set_bits, 0);
@@ -327,10 +341,10 @@ static void test_set_hasher(void **state) {
 static void test_set_error_probability(void **state) {
     (void)state;
     bly_filter *f, *finer;
-    must(bly_bloom_create(N, 0.001, &f));
-    must(bly_bloom_create(N, 0.0001, &finer));
-    assert_true(stats_of(f).target_fpr == 0.001);
-    assert_true(stats_of(finer).target_fpr == 0.0001);
+    f = created(BLY_CLASSIC, N, 0.001);
+    finer = created(BLY_CLASSIC, N, 0.0001);
+    assert_true(stats_of(f).requested_fpr == 0.001);
+    assert_true(stats_of(finer).requested_fpr == 0.0001);
     assert_int_equal(bly_filter_geometry(f).hashes, 10);
     assert_int_equal(bly_filter_geometry(finer).hashes, 13);
     assert_near((double)stats_of(finer).bits / (double)stats_of(f).bits, 4.0 / 3, 0.001);
@@ -441,8 +455,7 @@ static void test_double_hashing(void **state) {
 
 static void test_m_and_k(void **state) {
     (void)state;
-    bly_filter *f;
-    must(bly_bloom_create(N, 0.001, &f));
+    bly_filter *f = created(BLY_CLASSIC, N, 0.001);
     bly_geometry g = bly_filter_geometry(f);
     assert_int_equal(g.hashes, 10);
     assert_int_equal(g.size, bly_plan_bits(&g));
@@ -454,7 +467,7 @@ static void test_m_and_k(void **state) {
 static void test_fill_ratio(void **state) {
     (void)state;
     bly_filter *f = filled(N, 0.001);
-    bly_stats s = stats_of(f);
+    bly_filter_info s = stats_of(f);
     assert_true(s.fill == (double)s.set_bits / (double)s.bits);
     assert_near(s.fill, 0.5, 0.005);
     bly_filter_destroy(f);
@@ -465,14 +478,14 @@ static void test_estimated_fill_ratio(void **state) {
     (void)state;
     for (uint64_t keys = 1; keys <= N; keys *= 10) {
         bly_filter *f = filled(keys, 0.001);
-        bly_stats s = stats_of(f);
+        bly_filter_info s = stats_of(f);
         double theirs = 1 - exp(-(double)s.count * s.hashes / (double)s.bits);
         assert_near(s.expected_fill, theirs, 1.0 / (double)s.bits);
         bly_filter_destroy(f);
     }
     /* The bits of one filter are further from the formula than the formulas from each other. */
     bly_filter *f = filled(N, 0.001);
-    bly_stats s = stats_of(f);
+    bly_filter_info s = stats_of(f);
     double off = fabs(s.fill - s.expected_fill);
     assert_true(off > 1 / (double)s.bits && off < 5 * 0.28 / sqrt((double)s.bits));
     bly_filter_destroy(f);
@@ -486,9 +499,9 @@ static void test_false_positive_rate(void **state) {
         assert_near(bly_textbook_fpr(1437759, 10, n), theirs, 1e-6);
     }
     bly_filter *f = filled(N, 0.001);
-    bly_stats s = stats_of(f);
+    bly_filter_info s = stats_of(f);
     double theirs = pow(1 - exp(-(double)s.hashes * N / (double)s.bits), s.hashes);
-    assert_near(s.predicted_fpr, theirs, 0.02);
+    assert_near(s.expected_fpr, theirs, 0.02);
     assert_near(s.current_fpr, theirs, 0.02);
     bly_filter_destroy(f);
 }
@@ -496,9 +509,9 @@ static void test_false_positive_rate(void **state) {
 static void test_print_stats(void **state) {
     (void)state;
     bly_filter *f = filled(N, 0.001);
-    bly_stats s = stats_of(f);
+    bly_filter_info s = stats_of(f);
     char text[1024], wanted[64], cut[10];
-    size_t size = bly_stats_format(&s, text, sizeof text);
+    size_t size = bly_filter_info_format(&s, text, sizeof text);
     assert_int_equal(size, strlen(text));
     const struct {
         const char *format;
@@ -512,7 +525,7 @@ static void test_print_stats(void **state) {
     }
     (void)snprintf(wanted, sizeof wanted, "(%.2f%%", 100 * s.fill);
     assert_non_null(strstr(text, wanted));
-    assert_int_equal(bly_stats_format(&s, cut, sizeof cut), size);
+    assert_int_equal(bly_filter_info_format(&s, cut, sizeof cut), size);
     assert_int_equal(strlen(cut), sizeof cut - 1);
     bly_filter_destroy(f);
 }
@@ -558,8 +571,7 @@ static void test_S(void **state) {
     assert_int_equal(bly_textbook_slice(1437760, 10), 143776);
     assert_int_equal(bly_textbook_slice(1437761, 10), 143777);
     /* A slice is a thing of the partitioned kind, where it is a multiple of 64. */
-    bly_filter *f;
-    must(bly_bloom_create_slices((143776 + 63) / 64 * 64, 10, &f));
+    bly_filter *f = created_exactly(BLY_PARTITIONED, (143776 + 63) / 64 * 64, 10);
     assert_int_equal(bly_filter_geometry(f).kind, BLY_PARTITIONED);
     add_number(f, 1);
     assert_int_equal(stats_of(f).set_bits, 10);
@@ -593,14 +605,13 @@ static void test_calculateK(void **state) {
 }
 
 static void test_scalable_grows(void **state) {
-    bly_filter *f;
     (void)state;
-    must(bly_scalable_create(1000, 0.01, &f));
+    bly_filter *f = created(BLY_SCALABLE, 1000, 0.01);
     for (uint64_t i = 0; i < N; i++)
         add_number(f, i);
     for (uint64_t i = 0; i < N; i++)
         assert_true(contains_number(f, i));
-    assert_true(bly_filter_levels(f) > 1 && stats_of(f).current_fpr < 0.01);
+    assert_true(bly_filter_level_count(f) > 1 && stats_of(f).current_fpr < 0.01);
     bly_filter_destroy(f);
 }
 
@@ -609,7 +620,7 @@ static void test_cuckoo_removes(void **state) {
     bool removed;
     bly_geometry cuckoo, classic;
     (void)state;
-    must(bly_cuckoo_create(1000, 0.01, &f));
+    f = created(BLY_CUCKOO, 1000, 0.01);
     must(bly_filter_add(f, "a", 1, NULL));
     must(bly_filter_add(f, "b", 1, NULL));
     must(bly_filter_remove(f, "a", 1, &removed));

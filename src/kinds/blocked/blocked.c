@@ -28,7 +28,7 @@
 #include "kinds/blocked/blocked_layout.h"
 #include "simd/masks.h"
 
-#include <bloomery/blocked.h>
+#include <bloomery/filter.h>
 
 /* ---- sbbf and split512: one block per key, tested and set by kernels ------------------------- */
 
@@ -279,26 +279,6 @@ static void blocked_fold(const bly_filter *from, uint64_t divisor, bly_filter *t
     for (uint64_t b = 0; b < from->geometry.size; b++)
         for (size_t j = 0; j < lanes; j++)
             target[b / divisor * lanes + j] |= source[b * lanes + j];
-}
-
-/* ---- creation -------------------------------------------------------------------------------- */
-
-bly_status bly_blocked_create(uint64_t capacity, double fpr, bly_filter **out) {
-    bly_spec spec = bly_spec_for(bly_plan_layout(fpr), capacity, fpr);
-    return bly_filter_create(&spec, out);
-}
-
-bly_status bly_blocked_create_exact(bly_kind layout, uint64_t blocks, uint32_t hashes,
-                                    bly_filter **out) {
-    bly_spec spec = bly_spec_for(layout, 0, 0);
-    *out = NULL;
-    if (layout != BLY_SBBF && layout != BLY_SPLIT512 && layout != BLY_BB2X512)
-        return BLY_EKIND;
-    if (blocks == 0)
-        return BLY_EGEOMETRY;
-    spec.geometry.size = blocks;
-    spec.geometry.hashes = hashes;
-    return bly_filter_create(&spec, out);
 }
 
 /* ---- descriptors ----------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-bly_kind bly_plan_layout(double fpr) {
+bly_kind bly_plan_kind(double fpr) {
     return fpr >= 0.004 ? BLY_SBBF : fpr >= 0.001 ? BLY_SPLIT512 : BLY_BB2X512;
 }
 

@@ -25,7 +25,7 @@
 #include "filter/probe_sequence.h"
 #include "filter/rate.h"
 
-#include <bloomery/bloom.h>
+#include <bloomery/filter.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -278,32 +278,6 @@ static void bloom_fold(const bly_filter *from, uint64_t divisor, bly_filter *to)
             (void)blyi_word_set(target + (at >> 6), (uint64_t)1 << (at & 63));
         }
     }
-}
-
-/* ---- creation -------------------------------------------------------------------------------- */
-
-bly_status bly_bloom_create(uint64_t capacity, double fpr, bly_filter **out) {
-    bly_spec spec = bly_spec_for(BLY_CLASSIC, capacity, fpr);
-    return bly_filter_create(&spec, out);
-}
-
-static bly_status bloom_create_exact(bly_kind kind, uint64_t size, uint32_t hashes,
-                                     bly_filter **out) {
-    bly_spec spec = bly_spec_for(kind, 0, 0);
-    *out = NULL;
-    if (size == 0)
-        return BLY_EGEOMETRY;
-    spec.geometry.size = size;
-    spec.geometry.hashes = hashes;
-    return bly_filter_create(&spec, out);
-}
-
-bly_status bly_bloom_create_exact(uint64_t bits, uint32_t hashes, bly_filter **out) {
-    return bloom_create_exact(BLY_CLASSIC, bits, hashes, out);
-}
-
-bly_status bly_bloom_create_slices(uint64_t slice_bits, uint32_t hashes, bly_filter **out) {
-    return bloom_create_exact(BLY_PARTITIONED, slice_bits, hashes, out);
 }
 
 /* ---- descriptors ----------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
  */
 #include "kinds/builder/builder.h"
 #include "base/memory.h"
+#include "base/struct_size.h"
 #include "filter/kind.h"
 #include "filter/rate.h"
 
@@ -77,6 +78,13 @@ struct bly_builder {
     blyi_collector collector;
 };
 
+/* Whether the spec has options of other kinds. */
+static bool builder_spec_has_options(const bly_spec *spec) {
+    return spec->scalable.first_share != 0 || spec->scalable.growth || spec->cuckoo.horizon ||
+           spec->window.generations || spec->window.span || spec->counting.counter_bits ||
+           spec->overlay.changes || spec->overlay.marker != BLY_KIND_NONE;
+}
+
 static bly_status builder_check_spec(const bly_spec *spec, const blyi_ops *ops) {
     const bly_geometry *g = &spec->geometry;
     bly_geometry planned;
@@ -86,8 +94,7 @@ static bly_status builder_check_spec(const bly_spec *spec, const blyi_ops *ops) 
         return BLY_EUNSUPPORTED;
     if (g->size || g->hashes || g->options || g->detail || spec->sharing != BLY_EXCLUSIVE)
         return BLY_EINVAL;
-    if (spec->first_share != 0 || spec->growth || spec->horizon || spec->generations ||
-        spec->span || spec->counter_bits || spec->changes || spec->marker != BLY_KIND_NONE)
+    if (builder_spec_has_options(spec))
         return BLY_EINVAL;
     if (blyi_hasher_is_empty(&spec->hasher))
         return BLY_EHASHER;
@@ -118,12 +125,15 @@ static bly_status builder_choose_hasher(bly_spec *spec) {
 
 bly_status bly_builder_create(const bly_spec *spec, const bly_build_options *options,
                               bly_builder **out) {
-    const bly_build_options o = options ? *options : (bly_build_options){0};
-    const blyi_ops *ops = blyi_ops_of(spec->geometry.kind);
-    bly_allocator alloc = blyi_allocator_or_default(spec->allocator);
-    bly_spec settled = *spec;
+    bly_build_options o = {0};
+    bly_spec settled;
     *out = NULL;
-    bly_status status = builder_check_spec(spec, ops);
+    if (!blyi_read_struct(&settled, sizeof settled, sizeof settled, spec) ||
+        (options && !blyi_read_struct(&o, sizeof o, sizeof o, options)))
+        return BLY_EINVAL;
+    const blyi_ops *ops = blyi_ops_of(settled.geometry.kind);
+    bly_allocator alloc = blyi_allocator_or_default(settled.allocator);
+    bly_status status = builder_check_spec(&settled, ops);
     if (status == BLY_OK)
         status = builder_choose_hasher(&settled);
     if (status)
@@ -135,7 +145,7 @@ bly_status bly_builder_create(const bly_spec *spec, const bly_build_options *opt
     b->spec = settled;
     b->own_alloc = alloc;
     b->alloc = alloc;
-    if (spec->allocator) { /* the default one is thread-safe, and gives huge pages */
+    if (settled.allocator) { /* the default one is thread-safe, and gives huge pages */
         b->spec.allocator = &b->own_alloc;
         b->alloc = locked_allocator_init(&b->locked, &alloc);
     }

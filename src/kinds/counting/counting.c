@@ -41,7 +41,7 @@
 #include "filter/probe_sequence.h"
 #include "kinds/counting/counting_layout.h"
 
-#include <bloomery/counting.h>
+#include <bloomery/filter.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -142,13 +142,13 @@ static uint64_t counting_count_copies(const bly_filter *f, bly_hash h) {
 /* ---- adds and removes ------------------------------------------------------------------------ */
 
 static bly_status counting_try_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                        bly_tally *sum) {
+                                        bly_batch_result *sum) {
     const uint64_t limit = blyi_counting_limit(f->geometry.detail);
     for (size_t i = 0; i < n; i++) {
         uint64_t at[BLYI_COUNTING_MAX_HASHES];
         counting_probes(f, h[i], at);
         bool is_new = counting_raise(blyi_words(f), at, f->geometry.hashes, limit);
-        sum->fresh += is_new;
+        sum->changed += is_new;
         if (added)
             added[i] = is_new;
     }
@@ -167,13 +167,7 @@ static bly_status counting_remove_one(bly_filter *f, bly_hash h, bool *removed) 
     return BLY_OK;
 }
 
-/* ---- creation, and the classic filter of the nonzero counters -------------------------------- */
-
-bly_status bly_counting_create(uint64_t keys, double fpr, uint32_t counter_bits, bly_filter **out) {
-    bly_spec spec = bly_spec_for(BLY_COUNTING, keys, fpr);
-    spec.counter_bits = counter_bits;
-    return bly_filter_create(&spec, out);
-}
+/* ---- the classic filter of the nonzero counters ---------------------------------------------- */
 
 /* Word i of the classic filter: the bits of `width` words of counters, or of those that are left at
  * the end. */
@@ -214,7 +208,7 @@ bly_status bly_counting_bits(const bly_filter *f, const bly_allocator *a, bly_fi
 
 static const blyi_ops counting_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_OVERLAP |
-                    BLY_CAN_MAP | BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_TELLS_COPIES,
+                    BLY_CAN_MAP | BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_CAN_COUNT,
     .prefetch = counting_prefetch,
     .try_add_many = counting_try_add_many,
     .contains_many = counting_contains_many,

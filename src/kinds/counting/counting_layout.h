@@ -82,6 +82,6 @@ bly_status blyi_counting_union(bly_filter *dst, const bly_filter *src);
 bly_status blyi_counting_intersect(bly_filter *dst, const bly_filter *src);
 bly_status blyi_counting_subtract(bly_filter *dst, const bly_filter *src);
 bly_status blyi_counting_overlap(const bly_filter *a, const bly_filter *b, bly_overlap *out);
-void blyi_counting_fill_stats(const bly_filter *f, bly_stats *out);
+void blyi_counting_fill_stats(const bly_filter *f, bly_filter_info *out);
 
 #endif

@@ -13,7 +13,7 @@
 #include "filter/rate.h"
 #include "kinds/counting/counting_layout.h"
 
-#include <bloomery/counting.h>
+#include <bloomery/filter.h>
 #include <math.h>
 
 enum { COUNTING_MIN_SIZE = 64 }; /* counters */
@@ -82,7 +82,7 @@ double blyi_counting_tail(const bly_geometry *g, double n, uint32_t min_count) {
     return above ? fmin(1, sum) : fmax(0, 1 - sum);
 }
 
-double bly_counting_overflow(const bly_geometry *g, double keys) {
+double bly_plan_counter_overflow(const bly_geometry *g, double keys) {
     if (g->kind != BLY_COUNTING)
         return NAN;
     return blyi_counting_tail(g, keys, (uint32_t)blyi_counting_limit(g->detail));
@@ -118,12 +118,10 @@ static bly_status counting_plan(uint64_t keys, double fpr, bly_geometry *out) {
     return blyi_counting_plan(keys, fpr, BLYI_COUNTING_DEFAULT_BITS, out);
 }
 
-bly_status bly_counting_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t counter_bits,
-                             unsigned hash_bits, bly_geometry *out) {
+bly_status bly_plan_counting(uint64_t keys, double fpr, uint32_t counter_bits, unsigned hash_bits,
+                             bly_geometry *out) {
     const uint32_t width = counter_bits ? counter_bits : BLYI_COUNTING_DEFAULT_BITS;
     bly_geometry bits;
-    if (kind != BLY_COUNTING)
-        return BLY_EKIND;
     if (!blyi_counting_width_is_valid(width))
         return BLY_EINVAL;
     /* The other arguments are valid if they are valid for a classic filter. */
@@ -138,7 +136,7 @@ const blyi_planner blyi_counting_planner = {
     .bits = counting_bits,
     .width = counting_width,
     .plan = counting_plan,
-    .plan_counters = bly_counting_plan,
+    .plan_counters = bly_plan_counting,
     .rate = counting_rate,
     .max_keys = counting_max_keys,
     .fill = counting_fill,

@@ -203,7 +203,7 @@ bly_status blyi_counting_intersect(bly_filter *dst, const bly_filter *src) {
     return BLY_OK;
 }
 
-void blyi_counting_fill_stats(const bly_filter *f, bly_stats *out) {
+void blyi_counting_fill_stats(const bly_filter *f, bly_filter_info *out) {
     const bly_geometry *g = &f->geometry;
     counting_tally t = counting_tally_of(f);
     double keys = counting_keys_of(f, t.used);
@@ -213,6 +213,6 @@ void blyi_counting_fill_stats(const bly_filter *f, bly_stats *out) {
     out->expected_fill = blyi_copies_fill(f, keys);
     out->estimated_keys = keys;
     out->stuck = t.stuck;
-    out->predicted_fpr = isfinite(keys) ? fmin(1, blyi_rate(g, keys) + floor) : 1;
+    out->expected_fpr = isfinite(keys) ? fmin(1, blyi_rate(g, keys) + floor) : 1;
     out->current_fpr = fmin(1, pow(out->fill, g->hashes) + floor);
 }

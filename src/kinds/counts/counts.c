@@ -49,7 +49,7 @@
 #include "hash/mix.h"
 #include "kinds/counts/counts_layout.h"
 
-#include <bloomery/sketch.h>
+#include <bloomery/filter.h>
 #include <math.h>
 
 #define COUNTS_INLINE static inline __attribute__((always_inline))
@@ -188,7 +188,7 @@ COUNTS_INLINE unsigned counts_add_one(const counts_cells *c, const uint64_t *val
 }
 
 static bly_status counts_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                  bly_tally *sum) {
+                                  bly_batch_result *sum) {
     const uint64_t *value = counts_values_of(f), lines = f->geometry.size, first = f->items;
     uint8_t *body = f->body;
     size_t fresh = 0;
@@ -200,7 +200,7 @@ static bly_status counts_add_many(bly_filter *f, const bly_hash *h, size_t n, ui
             added[i] = is_new;
     }
     f->items = blyi_sum(f->items, n);
-    sum->fresh += fresh;
+    sum->changed += fresh;
     sum->done += n;
     return BLY_OK;
 }
@@ -239,7 +239,7 @@ static double counts_keys_for(const bly_filter *f, double fill) {
     return fill < 1 ? log1p(-fill) / log1p(-hit) : (double)INFINITY;
 }
 
-static void counts_fill_stats(const bly_filter *f, bly_stats *out) {
+static void counts_fill_stats(const bly_filter *f, bly_filter_info *out) {
     const bly_geometry *g = &f->geometry;
     double rate = 0, lines = (double)g->size;
     uint64_t all = 0;
@@ -258,7 +258,7 @@ static void counts_fill_stats(const bly_filter *f, bly_stats *out) {
     double keys = out->estimated_keys = counts_keys_for(f, out->fill);
     double floor = isfinite(keys) ? blyi_hash_floor(keys, f->hasher.bits) : 0;
     out->expected_fill = isfinite(keys) ? bly_plan_fill(g, keys) : 1;
-    out->predicted_fpr = isfinite(keys) ? fmin(1, blyi_rate(g, keys) + floor) : 1;
+    out->expected_fpr = isfinite(keys) ? fmin(1, blyi_rate(g, keys) + floor) : 1;
     out->current_fpr = fmin(1, rate / lines + floor);
 }
 
@@ -350,27 +350,10 @@ static bly_status counts_overlap(const bly_filter *a, const bly_filter *b, bly_o
     return BLY_OK;
 }
 
-/* ---- create ---------------------------------------------------------------------------------- */
-
-bly_status bly_counts_create(uint64_t keys, double fpr, bly_filter **out) {
-    bly_spec spec = bly_spec_for(BLY_COUNTS, keys, fpr);
-    return bly_filter_create(&spec, out);
-}
-
-bly_status bly_counts_create_in(uint64_t bytes, bly_filter **out) {
-    bly_spec spec = bly_spec_for(BLY_COUNTS, 0, 0);
-    *out = NULL;
-    if (bytes < BLYI_COUNTS_LINE)
-        return BLY_EIMPOSSIBLE;
-    spec.geometry.hashes = BLYI_COUNTS_HASHES;
-    spec.geometry.size = bytes / BLYI_COUNTS_LINE;
-    return bly_filter_create(&spec, out);
-}
-
 /* ---- descriptor ------------------------------------------------------------------------------ */
 
 static const blyi_ops counts_ops = {
-    .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_OVERLAP | BLY_CAN_MAP | BLY_TELLS_COPIES,
+    .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_OVERLAP | BLY_CAN_MAP | BLY_CAN_COUNT,
     .prefetch = counts_prefetch,
     .try_add_many = counts_add_many,
     .contains_many = counts_contains_many,

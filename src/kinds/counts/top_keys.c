@@ -16,7 +16,7 @@
 #include <xxhash.h>
 
 #include "base/memory.h"
-#include <bloomery/sketch.h>
+#include <bloomery/filter.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -33,13 +33,13 @@
  */
 #include "kinds/cuckoo/cuckoo_operations.h"
 
-#include <bloomery/cuckoo.h>
+#include <bloomery/filter.h>
 #include <math.h>
 
 /* ---- add, remove ----------------------------------------------------------------------------- */
 
 bly_status blyi_cuckoo_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                bly_tally *sum, blyi_cuckoo_add_fn *add) {
+                                bly_batch_result *sum, blyi_cuckoo_add_fn *add) {
     for (size_t i = 0; i < n; i++) {
         blyi_cuckoo_table t = blyi_table_of(f); /* for each key: it may have grown */
         blyi_cuckoo_class c = blyi_cuckoo_class_of(&t, h[i]);
@@ -49,7 +49,7 @@ bly_status blyi_cuckoo_add_many(bly_filter *f, const bly_hash *h, size_t n, uint
             return status;
         f->items++; /* never more than slots: loading a file counts the entries */
         sum->done++;
-        sum->fresh += is_new;
+        sum->changed += is_new;
         if (added)
             added[i] = is_new;
     }
@@ -109,7 +109,7 @@ bool blyi_entry_is_first(const blyi_cuckoo_table *t, uint64_t slot, blyi_cuckoo_
 /* The FPR is the share of all hashes whose class has an entry. Classes with core 1 are twice as
  * likely as others. */
 void blyi_table_stats(const blyi_cuckoo_table *t, const bly_geometry *g, double floor,
-                      bly_stats *out) {
+                      bly_filter_info *out) {
     double slots = (double)blyi_table_slots(t);
     uint64_t used = 0, weight = 0;
     blyi_cuckoo_class c;
@@ -119,12 +119,12 @@ void blyi_table_stats(const blyi_cuckoo_table *t, const bly_geometry *g, double 
     out->set_bits = used * blyi_table_width(t);
     out->fill = (double)used / slots;
     out->estimated_keys = (double)used;
-    out->predicted_fpr = fmin(1, blyi_table_rate(g, (double)used) + floor);
+    out->expected_fpr = fmin(1, blyi_table_rate(g, (double)used) + floor);
     out->current_fpr =
         fmin(1, ldexp((double)weight / (double)t->buckets, -(int)t->remainder_bits) + floor);
 }
 
-void blyi_cuckoo_fill_stats(const bly_filter *f, bly_stats *out) {
+void blyi_cuckoo_fill_stats(const bly_filter *f, bly_filter_info *out) {
     const blyi_cuckoo_table t = blyi_table_of(f);
     blyi_table_stats(&t, &f->geometry, out->current_fpr, out);
 }
@@ -245,17 +245,12 @@ static bly_status cuckoo_add(bly_filter *f, blyi_cuckoo_class c) {
 }
 
 static bly_status cuckoo_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                  bly_tally *sum) {
+                                  bly_batch_result *sum) {
     return blyi_cuckoo_add_many(f, h, n, added, sum, cuckoo_add);
 }
 
 static bly_status cuckoo_union(bly_filter *dst, const bly_filter *src) {
     return blyi_cuckoo_union(dst, src, cuckoo_add);
-}
-
-bly_status bly_cuckoo_create(uint64_t keys, double fpr, bly_filter **out) {
-    bly_spec spec = bly_spec_for(BLY_CUCKOO, keys, fpr);
-    return bly_filter_create(&spec, out);
 }
 
 static const blyi_ops cuckoo_ops = {

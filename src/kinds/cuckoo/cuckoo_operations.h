@@ -9,7 +9,7 @@
 
 #define BLYI_CUCKOO_CAPABILITIES                                                                   \
     (BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_OVERLAP | BLY_CAN_MAP |             \
-     BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_TELLS_COPIES | BLY_HAS_SLOTS)
+     BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_CAN_COUNT | BLY_HAS_SLOTS)
 
 /* How a kind adds one entry, of a class of f's table at its present size, without counting it.
  * BLY_EFULL, or the reason why the table could not grow: no byte has changed then. */
@@ -17,7 +17,7 @@ typedef bly_status blyi_cuckoo_add_fn(bly_filter *f, blyi_cuckoo_class c);
 
 /* blyi_ops.try_add_many and .union_with, given how the kind adds an entry. */
 bly_status blyi_cuckoo_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                bly_tally *sum, blyi_cuckoo_add_fn *add);
+                                bly_batch_result *sum, blyi_cuckoo_add_fn *add);
 bly_status blyi_cuckoo_union(bly_filter *dst, const bly_filter *src, blyi_cuckoo_add_fn *add);
 
 /* The other operations of blyi_ops. */
@@ -30,7 +30,7 @@ size_t blyi_cuckoo_contains_hashes(const bly_filter *f, const bly_hash *h, size_
 bly_status blyi_cuckoo_remove_one(bly_filter *f, bly_hash h, bool *removed);
 uint64_t blyi_cuckoo_count_copies(const bly_filter *f, bly_hash h);
 bool blyi_cuckoo_body_is_valid(const blyi_shape *shape, const uint8_t *body);
-void blyi_cuckoo_fill_stats(const bly_filter *f, bly_stats *out);
+void blyi_cuckoo_fill_stats(const bly_filter *f, bly_filter_info *out);
 bly_status blyi_cuckoo_intersect(bly_filter *dst, const bly_filter *src);
 bly_status blyi_cuckoo_subtract(bly_filter *dst, const bly_filter *src);
 bly_status blyi_cuckoo_overlap(const bly_filter *a, const bly_filter *b, bly_overlap *out);
@@ -44,9 +44,9 @@ bool blyi_table_is_valid(const blyi_cuckoo_table *t, uint64_t *used);
 /* Whether the entry in that slot, of class c, is the first of its class. */
 bool blyi_entry_is_first(const blyi_cuckoo_table *t, uint64_t slot, blyi_cuckoo_class c);
 /* Fills in the statistics that follow from the entries: set_bits, fill, estimated_keys and, given
- * the FPR of the hash itself as `floor`, predicted_fpr and current_fpr. */
+ * the FPR of the hash itself as `floor`, expected_fpr and current_fpr. */
 void blyi_table_stats(const blyi_cuckoo_table *t, const bly_geometry *g, double floor,
-                      bly_stats *out);
+                      bly_filter_info *out);
 /* blyi_ops.estimate_overlap of two tables with in_a and in_b entries. */
 void blyi_table_overlap(const bly_filter *a, double in_a, const bly_filter *b, double in_b,
                         bly_overlap *out);

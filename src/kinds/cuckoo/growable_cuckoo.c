@@ -28,7 +28,7 @@
 
 #include "base/memory.h"
 #include "filter/rate.h"
-#include <bloomery/cuckoo.h>
+#include <bloomery/filter.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -84,7 +84,7 @@ static bly_status growable_cuckoo_add(bly_filter *f, blyi_cuckoo_class c) {
 }
 
 static bly_status growable_cuckoo_add_many(bly_filter *f, const bly_hash *h, size_t n,
-                                           uint8_t *added, bly_tally *sum) {
+                                           uint8_t *added, bly_batch_result *sum) {
     return blyi_cuckoo_add_many(f, h, n, added, sum, growable_cuckoo_add);
 }
 
@@ -110,7 +110,7 @@ static bool growable_cuckoo_equal(const bly_filter *a, const bly_filter *b) {
 
 static bly_status growable_cuckoo_check_spec(const bly_spec *spec) {
     bool exact = spec->geometry.size != 0;
-    if (spec->geometry.options != 0 || (exact && spec->horizon != 0) ||
+    if (spec->geometry.options != 0 || (exact && spec->cuckoo.horizon != 0) ||
         (!exact && spec->geometry.detail != 0))
         return BLY_EINVAL;
     if (!(exact && spec->fpr == 0) && !(spec->fpr >= 0x1p-40 && spec->fpr < 1))
@@ -121,10 +121,10 @@ static bly_status growable_cuckoo_check_spec(const bly_spec *spec) {
         return BLY_ECOUNT;
     if (spec->capacity > BLYI_MAX_BITS)
         return BLY_ETOOBIG;
-    if (spec->horizon == 0)
+    if (spec->cuckoo.horizon == 0)
         return BLY_OK;
-    bool in_reach =
-        spec->horizon >= spec->capacity && spec->horizon >> BLYI_MAX_DOUBLINGS <= spec->capacity;
+    bool in_reach = spec->cuckoo.horizon >= spec->capacity &&
+                    spec->cuckoo.horizon >> BLYI_MAX_DOUBLINGS <= spec->capacity;
     return in_reach ? BLY_OK : BLY_EINVAL;
 }
 
@@ -183,21 +183,14 @@ static bly_status growable_cuckoo_create(const bly_spec *spec, bly_filter **out)
     bly_status status = growable_cuckoo_check_spec(spec);
     if (status == BLY_OK && spec->geometry.size != 0)
         status = growable_cuckoo_plan_exact(spec, &shape);
-    else if (status == BLY_OK && spec->horizon != 0)
-        status = growable_cuckoo_plan_horizon(spec, spec->horizon, &shape);
+    else if (status == BLY_OK && spec->cuckoo.horizon != 0)
+        status = growable_cuckoo_plan_horizon(spec, spec->cuckoo.horizon, &shape);
     else if (status == BLY_OK)
         status = growable_cuckoo_plan_default(spec, &shape);
     if (status)
         return status;
     shape.capacity = growable_cuckoo_capacity(&shape.geometry, shape.fpr);
     return blyi_filter_make(&shape, spec->allocator, NULL, out);
-}
-
-bly_status bly_cuckoo_create_growable(uint64_t keys, uint64_t horizon, double fpr,
-                                      bly_filter **out) {
-    bly_spec spec = bly_spec_for(BLY_GROWABLE_CUCKOO, keys, fpr);
-    spec.horizon = horizon;
-    return bly_filter_create(&spec, out);
 }
 
 static const blyi_ops growable_cuckoo_ops = {

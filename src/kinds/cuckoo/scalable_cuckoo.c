@@ -46,7 +46,7 @@
 #include "filter/rate.h"
 #include "kinds/cuckoo/cuckoo_operations.h"
 
-#include <bloomery/scalable_cuckoo.h>
+#include <bloomery/filter.h>
 
 enum {
     ALL_TENTHS = 10,   /* of a level's capacity: all of it may be used, */
@@ -72,14 +72,9 @@ static bool scalable_cuckoo_may_follow(const blyi_shape *newer, const blyi_shape
 
 static bly_status scalable_cuckoo_create(const bly_spec *spec, bly_filter **out) {
     uint32_t growth = BLYI_DEFAULT_GROWTH;
-    while (growth < spec->growth && growth < BLYI_MAX_GROWTH)
+    while (growth < spec->scalable.growth && growth < BLYI_MAX_GROWTH)
         growth *= 2;
     return blyi_levels_create(spec, growth, out);
-}
-
-bly_status bly_scalable_cuckoo_create(uint64_t first_keys, double fpr, bly_filter **out) {
-    bly_spec spec = bly_spec_for(BLY_SCALABLE_CUCKOO, first_keys, fpr);
-    return bly_filter_create(&spec, out);
 }
 
 /* ---- add ------------------------------------------------------------------------------------- */
@@ -132,7 +127,7 @@ static bly_status scalable_cuckoo_add(bly_filter *f, bly_hash h) {
 }
 
 static bly_status scalable_cuckoo_add_many(bly_filter *f, const bly_hash *h, size_t n,
-                                           uint8_t *added, bly_tally *sum) {
+                                           uint8_t *added, bly_batch_result *sum) {
     for (size_t i = 0; i < n; i++) {
         bool is_new = blyi_levels_contains_many(f, &h[i], 1, NULL) == 0;
         bly_status status = scalable_cuckoo_add(f, h[i]);
@@ -140,7 +135,7 @@ static bly_status scalable_cuckoo_add_many(bly_filter *f, const bly_hash *h, siz
             return status;
         f->items++;
         sum->done++;
-        sum->fresh += is_new;
+        sum->changed += is_new;
         if (added)
             added[i] = is_new;
     }
@@ -391,7 +386,7 @@ static const blyi_level_rules scalable_cuckoo_level_rules = {
 };
 
 static const blyi_ops scalable_cuckoo_ops = {
-    .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP | BLY_CAN_REMOVE | BLY_TELLS_COPIES |
+    .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_MAP | BLY_CAN_REMOVE | BLY_CAN_COUNT |
                     BLY_HAS_LEVELS | BLY_HAS_SLOTS | BLY_LIMITS_COPIES,
     .create = scalable_cuckoo_create,
     .level_rules = &scalable_cuckoo_level_rules,

@@ -50,7 +50,7 @@
 #include "kinds/fuse/fuse_layout.h"
 
 #include <bloomery/build.h>
-#include <bloomery/fuse.h>
+#include <bloomery/filter.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -223,7 +223,7 @@ static void fuse_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
 /* ---- statistics and validity ----------------------------------------------------------------- */
 
 /* A filter that was built is always full. */
-static void fuse_fill_stats(const bly_filter *f, bly_stats *out) {
+static void fuse_fill_stats(const bly_filter *f, bly_filter_info *out) {
     bool any = out->count != 0;
     out->set_bits = any ? out->bits : 0;
     out->fill = any;
@@ -231,7 +231,7 @@ static void fuse_fill_stats(const bly_filter *f, bly_stats *out) {
     out->estimated_keys = (double)out->count;
     if (any)
         out->current_fpr = fmin(1, out->current_fpr + ldexp(1, -(int)f->geometry.hashes));
-    out->predicted_fpr = out->current_fpr;
+    out->expected_fpr = out->current_fpr;
 }
 
 /* Bits that belong to neither a seed nor a slot must be 0. */
@@ -263,11 +263,6 @@ static const blyi_ops fuse_ops = {
     .body_is_valid = fuse_body_is_valid,
     .solver = &blyi_fuse_solver,
 };
-
-bly_status bly_fuse_build(const bly_bytes *keys, size_t n, double fpr, bly_filter **out) {
-    bly_spec spec = bly_spec_for(BLY_FUSE, 0, fpr);
-    return bly_filter_build(&spec, keys, n, out);
-}
 
 /* ---- descriptor ------------------------------------------------------------------------------ */
 

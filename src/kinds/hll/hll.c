@@ -37,7 +37,7 @@
 #include "filter/rate.h"
 #include "filter/set_operations.h"
 #include "kinds/hll/hll_layout.h"
-#include <bloomery/sketch.h>
+#include <bloomery/filter.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -173,7 +173,7 @@ static uint64_t hll_count_keys(const bly_filter *f) {
     return keys < 0x1p63 ? (uint64_t)llround(keys) : UINT64_MAX;
 }
 
-static void hll_fill_stats(const bly_filter *f, bly_stats *out) {
+static void hll_fill_stats(const bly_filter *f, bly_filter_info *out) {
     uint64_t used = 0;
     for (uint64_t i = 0; i < f->geometry.size; i++)
         used += blyi_hll_get(f->body, i) != 0;
@@ -181,7 +181,7 @@ static void hll_fill_stats(const bly_filter *f, bly_stats *out) {
     out->fill = (double)used / (double)f->geometry.size;
     out->estimated_keys = hll_estimate(f);
     out->expected_fill = bly_plan_fill(&f->geometry, out->estimated_keys);
-    out->predicted_fpr = out->current_fpr = bly_hll_error(f);
+    out->expected_fpr = out->current_fpr = bly_hll_error(f);
 }
 
 /* ---- set operations, valid bodies ------------------------------------------------------------ */
@@ -250,7 +250,8 @@ static bly_status hll_create(const bly_spec *spec, bly_filter **out) {
 }
 
 static const blyi_ops hll_ops = {
-    .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_OVERLAP | BLY_CAN_MAP | BLY_ONLY_COUNTS,
+    .capabilities =
+        BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_OVERLAP | BLY_CAN_MAP | BLY_CARDINALITY_ONLY,
     .create = hll_create,
     .prefetch = hll_prefetch,
     .add_many = hll_add_many,
@@ -261,16 +262,6 @@ static const blyi_ops hll_ops = {
     .union_with = hll_union,
     .estimate_overlap = hll_overlap,
 };
-
-bly_status bly_hll_create(uint32_t precision, bly_filter **out) {
-    bly_spec spec = bly_spec_for(BLY_HLL, 0, 0);
-    *out = NULL;
-    if (precision >= 64)
-        return BLY_EGEOMETRY;
-    spec.geometry.hashes = precision;
-    spec.geometry.size = (uint64_t)1 << precision;
-    return bly_filter_create(&spec, out);
-}
 
 double bly_hll_estimate(const bly_filter *f) {
     return f->geometry.kind == BLY_HLL ? hll_estimate(f) : (double)NAN;

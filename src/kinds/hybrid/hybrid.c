@@ -39,7 +39,7 @@
 #include "base/memory.h"
 #include "filter/rate.h"
 #include "kinds/cuckoo/cuckoo_operations.h"
-#include <bloomery/hybrid.h>
+#include <bloomery/filter.h>
 
 enum { TABLE_SLOTS_PER_MAP_SLOT = 512 }; /* when the map is first created */
 
@@ -171,7 +171,7 @@ static void hybrid_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
 }
 
 static bly_status hybrid_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                  bly_tally *sum) {
+                                  bly_batch_result *sum) {
     for (size_t i = 0; i < n; i++) {
         blyi_cuckoo_table t = blyi_table_of(f);
         bool is_new;
@@ -179,7 +179,7 @@ static bly_status hybrid_add_many(bly_filter *f, const bly_hash *h, size_t n, ui
         if (status)
             return status;
         sum->done++;
-        sum->fresh += is_new;
+        sum->changed += is_new;
         if (added)
             added[i] = is_new;
     }
@@ -264,7 +264,7 @@ static uint64_t hybrid_classes(const bly_filter *f) {
 }
 
 /* Copies do not affect the FPR, so they do not count for that of the hash either. */
-static void hybrid_fill_stats(const bly_filter *f, bly_stats *out) {
+static void hybrid_fill_stats(const bly_filter *f, bly_filter_info *out) {
     const blyi_cuckoo_table t = blyi_table_of(f);
     const blyi_spilled_counts s = blyi_spilled_over(&f->geometry, f->body);
     uint64_t used = hybrid_classes(f), spilled = 0, at = 0;
@@ -274,6 +274,7 @@ static void hybrid_fill_stats(const bly_filter *f, bly_stats *out) {
     blyi_table_stats(&t, &f->geometry, blyi_hash_floor((double)used, f->hasher.bits), out);
     out->set_bits += used * 4 + spilled * 8 * (s.id_bytes + BLYI_COUNT_BYTES);
     out->expected_fill = bly_plan_fill(&f->geometry, (double)used);
+    out->spilled = spilled;
 }
 
 /* ---- set operations: class by class, with their counts ---------------------------------------
@@ -398,20 +399,6 @@ static const blyi_planner hybrid_planner = {
 };
 
 /* ---- the kind -------------------------------------------------------------------------------- */
-
-bly_status bly_hybrid_create(uint64_t keys, double fpr, bly_filter **out) {
-    bly_spec spec = bly_spec_for(BLY_HYBRID, keys, fpr);
-    return bly_filter_create(&spec, out);
-}
-
-/* In a damaged file the header may say anything. */
-uint64_t bly_hybrid_spilled(const bly_filter *f) {
-    if (f->geometry.kind != BLY_HYBRID)
-        return 0;
-    const blyi_spilled_counts s = hybrid_spilled(f);
-    uint64_t used = blyi_spilled_used(&s);
-    return used < s.slots ? used : s.slots;
-}
 
 static const blyi_ops hybrid_ops = {
     .capabilities = BLYI_CUCKOO_CAPABILITIES | BLY_DETAIL_GROWS,

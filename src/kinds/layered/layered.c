@@ -47,7 +47,7 @@
 #include "simd/counter_kernel.h"
 #include "simd/masks.h"
 
-#include <bloomery/layered.h>
+#include <bloomery/filter.h>
 #include <math.h>
 
 /* ---- layout ---------------------------------------------------------------------------------- */
@@ -202,11 +202,11 @@ static void layered_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
 }
 
 static bly_status layered_try_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                       bly_tally *sum) {
+                                       bly_batch_result *sum) {
     for (size_t i = 0; i < n; i++) {
         layered_block b = layered_block_of(f, h[i]);
         bool is_new = f->kernels->counters_add(b.front, b.planes, h[i].hi);
-        sum->fresh += is_new;
+        sum->changed += is_new;
         if (added)
             added[i] = is_new;
     }
@@ -223,11 +223,6 @@ static bly_status layered_remove_one(bly_filter *f, bly_hash h, bool *removed) {
     if (*removed)
         blyi_filter_subtract_count(f, 1);
     return BLY_OK;
-}
-
-bly_status bly_layered_create(uint64_t keys, double fpr, bly_filter **out) {
-    bly_spec spec = bly_spec_for(BLY_LAYERED, keys, fpr);
-    return bly_filter_create(&spec, out);
 }
 
 /* ---- validity and statistics ----------------------------------------------------------------- */
@@ -278,15 +273,15 @@ static layered_sums layered_block_sums(const bly_filter *f, uint64_t number) {
 }
 
 /* Keys and rates are the front's. A cell counts as its four bits. */
-static void layered_fill_stats(const bly_filter *f, bly_stats *out) {
+static void layered_fill_stats(const bly_filter *f, bly_filter_info *out) {
     const bly_filter front = layered_front(f);
-    bly_stats s;
-    bly_filter_stats(&front, &s);
+    bly_filter_info s;
+    blyi_filter_info(&front, &s);
     out->set_bits = s.set_bits * (BLYI_COUNTER_PLANES + 1);
     out->fill = s.fill;
     out->estimated_keys = s.estimated_keys;
     out->expected_fill = blyi_copies_fill(f, layered_keys(f));
-    out->predicted_fpr = s.predicted_fpr;
+    out->expected_fpr = s.expected_fpr;
     out->current_fpr = s.current_fpr;
     for (uint64_t number = 0; number < f->geometry.size; number++)
         out->stuck += layered_block_sums(f, number).stuck / 8;
@@ -386,7 +381,7 @@ static bly_status layered_subtract(bly_filter *dst, const bly_filter *src) {
 /* ---- the front as a filter of its own -------------------------------------------------------- */
 
 static bly_status layered_refuse_add(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                     bly_tally *sum) {
+                                     bly_batch_result *sum) {
     (void)f, (void)h, (void)n, (void)added, (void)sum;
     return BLY_EUNSUPPORTED;
 }
@@ -435,7 +430,7 @@ bly_status bly_layered_front(const bly_filter *f, bly_filter **out) {
 
 static const blyi_ops layered_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_OVERLAP |
-                    BLY_CAN_MAP | BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_TELLS_COPIES,
+                    BLY_CAN_MAP | BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_CAN_COUNT,
     .block_shift = 5,
     .select_kernels = layered_select_kernels,
     .prefetch = layered_prefetch,

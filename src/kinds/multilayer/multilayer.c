@@ -43,7 +43,7 @@
 #include "filter/set_operations.h"
 #include "kinds/multilayer/multilayer_layout.h"
 
-#include <bloomery/multilayer.h>
+#include <bloomery/filter.h>
 #include <math.h>
 
 /* ---- lookups -----------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ static bly_status ml_add_one(bly_filter *f, bly_hash h, bool *is_new) {
 }
 
 static bly_status ml_try_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                  bly_tally *sum) {
+                                  bly_batch_result *sum) {
     for (size_t i = 0; i < n; i++) {
         bool is_new;
         bly_status status = ml_add_one(f, h[i], &is_new);
@@ -164,7 +164,7 @@ static bly_status ml_try_add_many(bly_filter *f, const bly_hash *h, size_t n, ui
             return status;
         f->items = blyi_sum(f->items, 1); /* a file may claim any number of items */
         sum->done++;
-        sum->fresh += is_new;
+        sum->changed += is_new;
         if (added)
             added[i] = is_new;
     }
@@ -187,17 +187,10 @@ static bly_status ml_remove_one(bly_filter *f, bly_hash h, bool *removed) {
     return BLY_OK;
 }
 
-bly_status bly_multilayer_create(uint64_t keys, double fpr, bly_filter **out) {
-    bly_spec spec = bly_spec_for(BLY_MULTILAYER, keys, fpr);
-    return bly_filter_create(&spec, out);
-}
-
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-/* For any map: a damaged one may claim more records than there are. */
-uint64_t bly_multilayer_spilled(const bly_filter *f) {
-    if (f->geometry.kind != BLY_MULTILAYER)
-        return 0;
+/* Lines that have overflowed. A damaged map may claim more records than there are. */
+static uint64_t ml_count_spilled(const bly_filter *f) {
     const blyi_ml_table t = blyi_ml_table_over(&f->geometry, f->body);
     uint64_t used = blyi_ml_records_used(&t);
     return used < t.max_records ? used : t.max_records;
@@ -206,7 +199,7 @@ uint64_t bly_multilayer_spilled(const bly_filter *f) {
 /* Counts that have reached their limit. */
 static uint64_t ml_count_stuck(const bly_filter *f) {
     const blyi_ml_table t = blyi_ml_table_over(&f->geometry, f->body);
-    uint64_t used = bly_multilayer_spilled(f), stuck = 0;
+    uint64_t used = ml_count_spilled(f), stuck = 0;
     for (uint64_t i = 0; i < used; i++)
         for (unsigned cell = 0; cell < BLYI_ML_CELLS; cell++)
             stuck += blyi_ml_count_at(blyi_ml_record(&t, i), cell) == BLYI_ML_STUCK;
@@ -214,7 +207,7 @@ static uint64_t ml_count_stuck(const bly_filter *f) {
 }
 
 /* The bits are those of the bases, which alone decide what a lookup finds. */
-static void ml_fill_stats(const bly_filter *f, bly_stats *out) {
+static void ml_fill_stats(const bly_filter *f, bly_filter_info *out) {
     double sum = 0, size = (double)f->geometry.size;
     uint64_t set = 0;
     for (uint64_t i = 0; i < f->geometry.size; i++) {
@@ -231,8 +224,9 @@ static void ml_fill_stats(const bly_filter *f, bly_stats *out) {
     double floor = blyi_hash_floor(isfinite(keys) ? keys : (double)out->count, f->hasher.bits);
     out->expected_fill = blyi_copies_fill(f, keys);
     out->estimated_keys = keys;
-    out->predicted_fpr = isfinite(keys) ? fmin(1, blyi_rate(&f->geometry, keys) + floor) : 1;
+    out->expected_fpr = isfinite(keys) ? fmin(1, blyi_rate(&f->geometry, keys) + floor) : 1;
     out->current_fpr = fmin(1, sum / size + floor);
+    out->spilled = ml_count_spilled(f);
     out->stuck = ml_count_stuck(f);
 }
 
@@ -240,7 +234,7 @@ static void ml_fill_stats(const bly_filter *f, bly_stats *out) {
 
 static const blyi_ops multilayer_ops = {
     .capabilities = BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_OVERLAP |
-                    BLY_CAN_MAP | BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_TELLS_COPIES |
+                    BLY_CAN_MAP | BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_CAN_COUNT |
                     BLY_DETAIL_GROWS,
     .block_shift = 6,
     .select_kernels = ml_select_kernels,

@@ -55,11 +55,12 @@
  */
 #include "kinds/overlay/overlay_layout.h"
 
+#include "base/struct_size.h"
 #include "filter/batch.h"
 #include "filter/level_growth.h"
 #include "filter/rate.h"
 #include "kinds/cuckoo/cuckoo_layout.h"
-#include <bloomery/overlay.h>
+#include <bloomery/filter.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,7 +87,7 @@ static bool overlay_is_added(const bly_filter *f, bly_hash mixed) {
 }
 
 static bly_status overlay_add_to_part(bly_filter *part, bly_hash h) {
-    bly_tally sum = {0, 0};
+    bly_batch_result sum = {0, 0};
     return blyi_filter_add_hashes(part, &h, 1, NULL, &sum);
 }
 
@@ -162,7 +163,7 @@ static bly_status overlay_add_one(bly_filter *f, bly_hash h, bool *is_new) {
 }
 
 static bly_status overlay_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                   bly_tally *sum) {
+                                   bly_batch_result *sum) {
     if (overlay_base_takes_batches(f)) {
         bly_status status = blyi_filter_add_hashes(blyi_overlay_base(f), h, n, added, sum);
         blyi_levels_recompute(f);
@@ -174,7 +175,7 @@ static bly_status overlay_add_many(bly_filter *f, const bly_hash *h, size_t n, u
         if (status)
             return status;
         sum->done++;
-        sum->fresh += is_new;
+        sum->changed += is_new;
         if (added)
             added[i] = is_new;
     }
@@ -326,33 +327,38 @@ static double overlay_added_misses(const bly_filter *f) {
     return blyi_table_rate(&added->geometry, n) + blyi_hash_floor(n, f->hasher.bits);
 }
 
-double bly_overlay_miss_bound(const bly_filter *f) {
-    if (f->geometry.kind != BLY_OVERLAY)
-        return 0;
+static double overlay_miss_bound(const bly_filter *f) {
     return fmin(1, fmax(overlay_base_misses(f), overlay_added_misses(f)));
 }
 
-static void overlay_fill_stats(const bly_filter *f, bly_stats *out) {
-    static const bly_stats nothing;
-    bly_stats each[BLYI_OVERLAY_PARTS] = {{0}};
+static void overlay_fill_stats(const bly_filter *f, bly_filter_info *out) {
+    static const bly_filter_info nothing;
+    bly_filter_info each[BLYI_OVERLAY_PARTS] = {{0}};
     blyi_levels_sum_stats(f, each, out);
     bool hidden = f->geometry.detail == BLYI_OVERLAY_HIDDEN;
-    const bly_stats *base = hidden ? &nothing : &each[BLYI_OVERLAY_BASE];
-    const bly_stats *added = &each[BLYI_OVERLAY_ADDED];
+    const bly_filter_info *base = hidden ? &nothing : &each[BLYI_OVERLAY_BASE];
+    const bly_filter_info *added = &each[BLYI_OVERLAY_ADDED];
     double deleted = (double)each[BLYI_OVERLAY_DELETED].count;
     out->estimated_keys = fmax(0, base->estimated_keys - deleted) + added->estimated_keys;
-    out->predicted_fpr = blyi_combined_rate(base->predicted_fpr, added->predicted_fpr);
+    out->expected_fpr = blyi_combined_rate(base->expected_fpr, added->expected_fpr);
     out->current_fpr = blyi_combined_rate(base->current_fpr, added->current_fpr);
     out->stuck = each[BLYI_OVERLAY_BASE].stuck;
-    out->miss_bound = bly_overlay_miss_bound(f);
+    out->spilled = each[BLYI_OVERLAY_BASE].spilled;
+    out->miss_bound = overlay_miss_bound(f);
 }
 
-bly_status bly_overlay_changes(const bly_filter *f, uint64_t *deleted, uint64_t *added) {
+bly_status bly_overlay_get_info(const bly_filter *f, bly_overlay_info *out) {
     if (f->geometry.kind != BLY_OVERLAY)
         return BLY_EKIND;
+    if (!blyi_can_write_struct(out, sizeof *out))
+        return BLY_EINVAL;
     const bly_filter *beside = blyi_overlay_added(f);
-    *deleted = blyi_overlay_deleted(f)->items;
-    *added = beside ? beside->items : 0;
+    const bly_overlay_info info = {
+        .deleted = blyi_overlay_deleted(f)->items,
+        .added = beside ? beside->items : 0,
+        .miss_bound = overlay_miss_bound(f),
+    };
+    blyi_write_struct(out, &info, sizeof info);
     return BLY_OK;
 }
 

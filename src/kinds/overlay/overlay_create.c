@@ -8,7 +8,7 @@
 #include "filter/level_growth.h"
 #include "filter/rate.h"
 #include "kinds/cuckoo/cuckoo_layout.h"
-#include <bloomery/overlay.h>
+#include <bloomery/filter.h>
 
 enum {
     DEFAULT_CHANGES_SHARE = 20, /* one in 20 keys of the base's capacity is expected to change */
@@ -18,7 +18,7 @@ enum {
 /* Whether a filter of that kind can be a base. A filter that only counts does not know its members.
  */
 static bool overlay_accepts_base(bly_kind kind) {
-    return kind != BLY_OVERLAY && !(blyi_ops_of(kind)->capabilities & BLY_ONLY_COUNTS);
+    return kind != BLY_OVERLAY && !(blyi_ops_of(kind)->capabilities & BLY_CARDINALITY_ONLY);
 }
 
 /* ---- create ---------------------------------------------------------------------------------- */
@@ -96,15 +96,15 @@ bly_status blyi_overlay_create_added(bly_filter *f) {
     return overlay_add_table(f, buckets < overlay_max_buckets() ? buckets : overlay_max_buckets());
 }
 
-static bly_status overlay_check_spec(const bly_spec *spec) {
-    if (spec->marker != BLY_KIND_NONE && spec->marker != BLY_CUCKOO && spec->marker != BLY_CLASSIC)
+static bly_status overlay_check_options(const bly_overlay_options *o) {
+    if (o->marker != BLY_KIND_NONE && o->marker != BLY_CUCKOO && o->marker != BLY_CLASSIC)
         return BLY_EINVAL;
-    return spec->changes > BLYI_MAX_BITS ? BLY_ETOOBIG : BLY_OK;
+    return o->changes > BLYI_MAX_BITS ? BLY_ETOOBIG : BLY_OK;
 }
 
 /* Over `base`, which f owns from now on unless it is borrowed. On failure the caller keeps it. */
-static bly_status overlay_create_over(bly_filter *base, bool borrowed, const bly_spec *spec,
-                                      bly_filter **out) {
+static bly_status overlay_create_over(bly_filter *base, bool borrowed, const bly_overlay_options *o,
+                                      const bly_allocator *a, bly_filter **out) {
     blyi_shape shape = {
         .geometry = {.kind = BLY_OVERLAY},
         .hasher = base->hasher,
@@ -113,16 +113,16 @@ static bly_status overlay_create_over(bly_filter *base, bool borrowed, const bly
         .key_rule = base->key_rule,
     };
     bly_filter *f;
-    bly_status status = overlay_check_spec(spec);
+    bly_status status = overlay_check_options(o);
     if (status == BLY_OK)
-        status = blyi_filter_make(&shape, spec->allocator, NULL, &f);
+        status = blyi_filter_make(&shape, a, NULL, &f);
     if (status)
         return status;
     f->levels->borrowed = true; /* until nothing can fail any more */
     blyi_levels_push(f, base);
-    uint64_t changes = spec->changes ? spec->changes : overlay_default_changes(base);
-    status = spec->marker == BLY_CLASSIC ? overlay_add_bloom(f, changes)
-                                         : overlay_add_table(f, blyi_buckets_for(changes));
+    uint64_t changes = o->changes ? o->changes : overlay_default_changes(base);
+    status = o->marker == BLY_CLASSIC ? overlay_add_bloom(f, changes)
+                                      : overlay_add_table(f, blyi_buckets_for(changes));
     if (status) {
         bly_filter_destroy(f);
         return status;
@@ -132,12 +132,14 @@ static bly_status overlay_create_over(bly_filter *base, bool borrowed, const bly
     return BLY_OK;
 }
 
-bly_status bly_overlay_over(const bly_filter *base, const bly_spec *spec, bly_filter **out) {
-    static const bly_spec defaults;
+bly_status bly_overlay_over(const bly_filter *base, const bly_overlay_options *options,
+                            const bly_allocator *a, bly_filter **out) {
+    static const bly_overlay_options defaults;
     *out = NULL;
     if (!overlay_accepts_base(base->geometry.kind))
         return BLY_EKIND;
-    return overlay_create_over((bly_filter *)(uintptr_t)base, true, spec ? spec : &defaults, out);
+    return overlay_create_over((bly_filter *)(uintptr_t)base, true, options ? options : &defaults,
+                               a, out);
 }
 
 bly_status blyi_overlay_create(const bly_spec *spec, bly_filter **out) {
@@ -149,14 +151,14 @@ bly_status blyi_overlay_create(const bly_spec *spec, bly_filter **out) {
         return BLY_EINVAL;
     if (spec->sharing != BLY_EXCLUSIVE)
         return spec->sharing > BLY_SHARED_ONCE ? BLY_EINVAL : BLY_EUNSUPPORTED;
-    own.geometry.kind = bly_plan_layout(spec->fpr);
+    own.geometry.kind = bly_plan_kind(spec->fpr);
     own.geometry.detail = 0;
-    own.changes = 0;
-    own.marker = BLY_KIND_NONE;
+    own.overlay.changes = 0;
+    own.overlay.marker = BLY_KIND_NONE;
     bly_status status = bly_filter_create(&own, &base);
     if (status)
         return status;
-    status = overlay_create_over(base, false, spec, out);
+    status = overlay_create_over(base, false, &spec->overlay, spec->allocator, out);
     if (status)
         bly_filter_destroy(base);
     return status;

@@ -46,7 +46,7 @@
 #include "kinds/ribbon/ribbon_layout.h"
 
 #include <bloomery/build.h>
-#include <bloomery/ribbon.h>
+#include <bloomery/filter.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -181,13 +181,13 @@ static size_t ribbon_contains_many(const bly_filter *f, const bly_hash *h, size_
 
 /* The body's bits are as good as random: nothing about the keys follows from them, and the rate
  * does not depend on the number of keys. */
-static void ribbon_fill_stats(const bly_filter *f, bly_stats *out) {
+static void ribbon_fill_stats(const bly_filter *f, bly_filter_info *out) {
     bool any = out->count != 0;
     out->set_bits = any ? out->bits : 0;
     out->fill = out->expected_fill = any;
     out->estimated_keys = (double)out->count;
     out->current_fpr = bly_plan_fpr(&f->geometry, out->count, f->hasher.bits);
-    out->predicted_fpr = out->current_fpr;
+    out->expected_fpr = out->current_fpr;
 }
 
 static const blyi_ops ribbon_ops = {
@@ -197,11 +197,6 @@ static const blyi_ops ribbon_ops = {
     .fill_stats = ribbon_fill_stats,
     .solver = &blyi_ribbon_solver,
 };
-
-bly_status bly_ribbon_build(const bly_bytes *keys, size_t n, double fpr, bly_filter **out) {
-    bly_spec spec = bly_spec_for(BLY_RIBBON, 0, fpr);
-    return bly_filter_build(&spec, keys, n, out);
-}
 
 /* ---- descriptor ------------------------------------------------------------------------------ */
 

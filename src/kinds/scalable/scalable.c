@@ -38,18 +38,13 @@
 #include "filter/level_growth.h"
 #include "filter/levels.h"
 
-#include <bloomery/scalable.h>
+#include <bloomery/filter.h>
 #include <string.h>
 
 /* ---- create ---------------------------------------------------------------------------------- */
 
 static bly_status scalable_create(const bly_spec *spec, bly_filter **out) {
-    return blyi_levels_create(spec, spec->growth, out);
-}
-
-bly_status bly_scalable_create(uint64_t first_keys, double fpr, bly_filter **out) {
-    bly_spec spec = bly_spec_for(BLY_SCALABLE, first_keys, fpr);
-    return bly_filter_create(&spec, out);
+    return blyi_levels_create(spec, spec->scalable.growth, out);
 }
 
 /* ---- adds ------------------------------------------------------------------------------------ */
@@ -90,14 +85,14 @@ static size_t scalable_skip_known(const bly_filter *f, const bly_hash *h, size_t
 }
 
 static bly_status scalable_add_groups(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                      bly_tally *sum) {
+                                      bly_batch_result *sum) {
     for (size_t done = 0, some; done < n; done += some) {
         uint64_t room = blyi_level_room(blyi_newest_level(f));
         uint8_t *to = added ? added + done : NULL;
         some = n - done < BLYI_BATCH_GROUP ? n - done : BLYI_BATCH_GROUP;
         if (room > 0) {
             some = some < room ? some : (size_t)room;
-            sum->fresh += scalable_add_group(f, h + done, some, to);
+            sum->changed += scalable_add_group(f, h + done, some, to);
         } else { /* full, but only a new key needs another level */
             size_t known = scalable_skip_known(f, h + done, some, to);
             bly_status status = known < some ? blyi_levels_grow(f) : BLY_OK;
@@ -115,7 +110,7 @@ static bly_status scalable_add_groups(bly_filter *f, const bly_hash *h, size_t n
 /* A single key in a filter that has not grown goes directly to its block: that is the most common
  * add of a server. */
 static bly_status scalable_try_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                        bly_tally *sum) {
+                                        bly_batch_result *sum) {
     bly_filter *level = n == 1 ? scalable_single_level(f, 1) : NULL;
     if (!level || !level->add_block)
         return scalable_add_groups(f, h, n, added, sum);
@@ -126,7 +121,7 @@ static bly_status scalable_try_add_many(bly_filter *f, const bly_hash *h, size_t
     if (added)
         *added = is_new;
     sum->done++;
-    sum->fresh += is_new;
+    sum->changed += is_new;
     return BLY_OK;
 }
 

@@ -56,7 +56,7 @@
 #include "filter/rate.h"
 #include "kinds/window/window_layout.h"
 
-#include <bloomery/window.h>
+#include <bloomery/filter.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -288,13 +288,13 @@ BLYI_WIN_INLINE bool window_add_one(bly_filter *f, blyi_window_view *v, const bl
 }
 
 BLYI_WIN_INLINE void window_add_with(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                     bly_tally *sum, const blyi_window_places *p) {
+                                     bly_batch_result *sum, const blyi_window_places *p) {
     blyi_window_view v = blyi_window_view_of(f, p->lanes);
     for (size_t i = 0; i < n; i++)
         blyi_window_prefetch_parts(&v, h[i], BLYI_WIN_PREFETCHED, v.parts);
     for (size_t i = 0; i < n; i++) {
         bool is_new = window_add_one(f, &v, p, h[i]);
-        sum->fresh += is_new;
+        sum->changed += is_new;
         if (added)
             added[i] = is_new;
     }
@@ -302,7 +302,7 @@ BLYI_WIN_INLINE void window_add_with(bly_filter *f, const bly_hash *h, size_t n,
 }
 
 static bly_status window_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                  bly_tally *sum) {
+                                  bly_batch_result *sum) {
     if (blyi_window_is_small(&f->geometry))
         return blyi_window_small_add_many(f, h, n, added, sum);
     blyi_window_places p = blyi_window_places_of(blyi_window_slots(&f->geometry));
@@ -322,7 +322,8 @@ static bly_status window_check_spec(const bly_spec *spec) {
     /* The generations may be given in both places if they agree. */
     if (g->size == 0 && g->detail != 0)
         return BLY_EINVAL;
-    if (g->size != 0 && spec->generations != 0 && spec->generations != blyi_window_generations(g))
+    if (g->size != 0 && spec->window.generations != 0 &&
+        spec->window.generations != blyi_window_generations(g))
         return BLY_EINVAL;
     if (spec->fpr != 0 && !(spec->fpr >= 0x1p-40 && spec->fpr < 1))
         return BLY_ERATE;
@@ -351,7 +352,8 @@ static bly_status window_resolve_exact(const bly_spec *spec, unsigned hash_bits,
 
 static bly_status window_resolve(const bly_spec *spec, blyi_shape *shape) {
     bool exact = spec->geometry.size != 0, chosen = spec->hasher.id != BLY_HASH_NONE;
-    uint32_t generations = spec->generations ? spec->generations : BLYI_WIN_DEFAULT_GENERATIONS;
+    uint32_t generations =
+        spec->window.generations ? spec->window.generations : BLYI_WIN_DEFAULT_GENERATIONS;
     bly_status status = window_check_spec(spec);
     if (status == BLY_OK && exact)
         status = window_resolve_exact(
@@ -384,22 +386,8 @@ static bly_status window_create(const bly_spec *spec, bly_filter **out) {
     if (status == BLY_OK)
         status = blyi_filter_make(&shape, spec->allocator, NULL, out);
     if (status == BLY_OK)
-        window_write_heading(*out, spec->span, 0, 0);
+        window_write_heading(*out, spec->window.span, 0, 0);
     return status;
-}
-
-bly_status bly_window_create(uint64_t keys, double fpr, bly_filter **out) {
-    bly_spec spec = bly_spec_for(BLY_WINDOW, keys, fpr);
-    return bly_filter_create(&spec, out);
-}
-
-bly_status bly_window_create_timed(uint64_t span, uint64_t keys, double fpr, bly_filter **out) {
-    bly_spec spec = bly_spec_for(BLY_WINDOW, keys, fpr);
-    *out = NULL;
-    if (span == 0)
-        return BLY_EINVAL;
-    spec.span = span;
-    return bly_filter_create(&spec, out);
 }
 
 /* ---- lookup, by form ------------------------------------------------------------------------- */

@@ -1,9 +1,10 @@
 /* What depends on the generations of a window, one by one: how old a key is, the union of two
  * windows, statistics, and whether a body is valid. */
+#include "base/struct_size.h"
 #include "filter/rate.h"
 #include "kinds/window/window_layout.h"
 
-#include <bloomery/window.h>
+#include <bloomery/filter.h>
 #include <math.h>
 #include <string.h>
 
@@ -51,12 +52,12 @@ bly_status bly_window_age(const bly_filter *f, const void *key, size_t len, uint
     return bly_window_age_hash(f, f->hasher.one(&f->hasher, key, len), age);
 }
 
-bly_status bly_window_look(const bly_filter *f, bly_window_info *out) {
+bly_status bly_window_get_info(const bly_filter *f, bly_window_info *out) {
     if (f->geometry.kind != BLY_WINDOW)
         return BLY_EKIND;
     unsigned generations = blyi_window_generations(&f->geometry);
     bool by_number = blyi_window_by_number(f);
-    *out = (bly_window_info){
+    const bly_window_info info = {
         .generations = generations,
         .generation_keys = blyi_window_quota(f->capacity, generations),
         .active_keys = blyi_window_keys_in(f, blyi_window_active(f)),
@@ -67,6 +68,9 @@ bly_status bly_window_look(const bly_filter *f, bly_window_info *out) {
         .active_arrivals = by_number ? blyi_window_active_arrivals(f) : 0,
         .arrivals = by_number ? window_arrivals_since(f, 0) : 0,
     };
+    if (!blyi_can_write_struct(out, sizeof info))
+        return BLY_EINVAL;
+    blyi_write_struct(out, &info, sizeof info);
     return BLY_OK;
 }
 
@@ -381,7 +385,7 @@ static void window_scan_lines(const bly_filter *f, window_scan *out) {
     }
 }
 
-void blyi_window_fill_stats(const bly_filter *f, bly_stats *out) {
+void blyi_window_fill_stats(const bly_filter *f, bly_filter_info *out) {
     const bly_geometry *g = &f->geometry;
     unsigned slots = blyi_window_slots(g);
     double own = (double)blyi_window_slot_bits(g);
@@ -405,6 +409,6 @@ void blyi_window_fill_stats(const bly_filter *f, bly_stats *out) {
     }
     out->fill = (double)out->set_bits / (double)out->bits;
     out->expected_fill = expected / (double)out->bits;
-    out->predicted_fpr = fmin(1, 1 - predicted_miss + floor);
+    out->expected_fpr = fmin(1, 1 - predicted_miss + floor);
     out->current_fpr = fmin(1, 1 - miss + floor);
 }

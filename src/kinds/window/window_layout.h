@@ -31,6 +31,7 @@ enum {
 
 /* A small window has a table of columns instead of lines (window_small.c). */
 enum {
+    BLYI_WINDOW_SMALL = 64,             /* added to the generations in the geometry's detail */
     BLYI_WIN_SMALL_MIN_SIZE = 128,      /* columns: below, the formula for the rate is not good */
     BLYI_WIN_SMALL_MAX_BITS = 8 * 4096, /* of the body: a rotation passes over all of it */
     BLYI_WIN_SMALL_MAX_HASHES = 64,
@@ -38,12 +39,12 @@ enum {
 };
 
 static inline bool blyi_window_is_small(const bly_geometry *g) {
-    return g->detail & BLY_WINDOW_SMALL;
+    return g->detail & BLYI_WINDOW_SMALL;
 }
 
 /* Generations that are kept besides the one being filled. */
 static inline unsigned blyi_window_generations(const bly_geometry *g) {
-    return g->detail % BLY_WINDOW_SMALL;
+    return g->detail % (unsigned)BLYI_WINDOW_SMALL;
 }
 
 /* A slot for each generation kept, and one for that being filled. */
@@ -496,7 +497,7 @@ size_t blyi_window_small_contains_hashes(const bly_filter *f, const bly_hash *h,
 size_t blyi_window_small_contains_keys(const bly_filter *f, const bly_bytes *keys, size_t n,
                                        uint8_t *found);
 bly_status blyi_window_small_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                      bly_tally *sum);
+                                      bly_batch_result *sum);
 
 /* Clears a slot's bits. */
 void blyi_window_small_clear_slot(bly_filter *f, unsigned slot);
@@ -515,7 +516,7 @@ void blyi_window_small_union(bly_filter *dst, const bly_filter *src, uint64_t br
  */
 
 bool blyi_window_body_is_valid(const blyi_shape *shape, const uint8_t *body);
-void blyi_window_fill_stats(const bly_filter *f, bly_stats *out);
+void blyi_window_fill_stats(const bly_filter *f, bly_filter_info *out);
 bool blyi_window_is_compatible(const bly_filter *a, const bly_filter *b);
 bly_status blyi_window_union(bly_filter *dst, const bly_filter *src);
 

@@ -44,7 +44,7 @@ static bly_status window_check_small(const bly_geometry *g) {
 
 static bly_status window_check(const bly_geometry *g) {
     unsigned slots = blyi_window_slots(g);
-    if (slots < 2 || slots > BLYI_WIN_MAX_SLOTS || g->detail >= 2 * BLY_WINDOW_SMALL ||
+    if (slots < 2 || slots > BLYI_WIN_MAX_SLOTS || g->detail >= 2 * BLYI_WINDOW_SMALL ||
         g->size == 0)
         return BLY_EGEOMETRY;
     if (blyi_window_is_small(g))
@@ -187,7 +187,7 @@ bly_status blyi_window_plan(uint64_t keys, double fpr, uint32_t generations, bly
     bly_geometry small;
     unsigned lanes = blyi_window_lane_count(generations + 1);
     uint64_t large_bits = window_plan_form(&z, lanes, BLYI_WIN_MAX_PARTS, BLYI_MAX_BITS, out);
-    z.g.detail |= BLY_WINDOW_SMALL;
+    z.g.detail |= BLYI_WINDOW_SMALL;
     if (window_plan_form(&z, 1, BLYI_WIN_SMALL_MAX_HASHES, BLYI_WIN_SMALL_MAX_BITS, &small) <
         large_bits)
         *out = small;

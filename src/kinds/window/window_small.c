@@ -149,11 +149,11 @@ static bool window_table_add_one(bly_filter *f, window_table *t, bly_hash h) {
 }
 
 bly_status blyi_window_small_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                      bly_tally *sum) {
+                                      bly_batch_result *sum) {
     window_table t = window_table_of(f);
     for (size_t i = 0; i < n; i++) {
         bool is_new = window_table_add_one(f, &t, h[i]);
-        sum->fresh += is_new;
+        sum->changed += is_new;
         if (added)
             added[i] = is_new;
     }

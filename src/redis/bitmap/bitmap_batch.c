@@ -61,7 +61,7 @@ typedef struct bitmap_batch_builder {
     char *names;     /* keys and identities of shards */
 } bitmap_batch_builder;
 
-static size_t bitmap_batch_entry_bytes(const bly_bitmap *b, bly_bitmap_what what) {
+static size_t bitmap_batch_entry_bytes(const bly_bitmap *b, bly_bitmap_op what) {
     if (b->form == BLY_BITMAP_GOZERO)
         return BITMAP_BATCH_GOZERO_BYTES;
     return 4 + (what == BLY_BITMAP_ADD ? blyi_bitmap_block_bytes(b) : 0);
@@ -69,7 +69,7 @@ static size_t bitmap_batch_entry_bytes(const bly_bitmap *b, bly_bitmap_what what
 
 /* Allocates one block for everything, words first. With at most 2^48 keys no 64-bit sum overflows.
  */
-static bly_status bitmap_batch_allocate(bitmap_batch_builder *m, bly_bitmap_what what, uint64_t n) {
+static bly_status bitmap_batch_allocate(bitmap_batch_builder *m, bly_bitmap_op what, uint64_t n) {
     const bly_bitmap *b = m->b;
     if (n > (uint64_t)1 << 48)
         return BLY_ENOMEM;
@@ -172,7 +172,7 @@ static void bitmap_batch_pack_gozero(bitmap_batch_builder *m, const bly_bytes *k
 
 /* ---- from shards to commands ----------------------------------------------------------------- */
 
-static const blyi_script *bitmap_batch_script(const bly_bitmap *b, bly_bitmap_what what) {
+static const blyi_script *bitmap_batch_script(const bly_bitmap *b, bly_bitmap_op what) {
     const bool add = what == BLY_BITMAP_ADD;
     if (b->form == BLY_BITMAP_GOZERO)
         return &blyi_scripts[add ? BLYI_SCRIPT_GOZERO_ADD : BLYI_SCRIPT_GOZERO_CONTAINS];
@@ -236,7 +236,7 @@ static void bitmap_batch_add_shard(bitmap_batch_builder *m, uint32_t shard) {
 /* ---- batches --------------------------------------------------------------------------------- */
 
 bly_status blyi_bitmap_batch_open(const bly_bitmap *b, bly_bytes name, uint32_t *tags,
-                                  bly_bitmap_what what, const bly_bytes *keys, size_t n,
+                                  bly_bitmap_op what, const bly_bytes *keys, size_t n,
                                   size_t max_keys, bly_bitmap_batch **out) {
     bitmap_batch_builder m = {
         .b = b, .name = name, .tags = tags, .entry = bitmap_batch_entry_bytes(b, what)};
@@ -265,7 +265,7 @@ bly_status blyi_bitmap_batch_open(const bly_bitmap *b, bly_bytes name, uint32_t 
     return BLY_OK;
 }
 
-bly_status bly_bitmap_batch_open(const bly_bitmap *b, bly_bytes name, bly_bitmap_what what,
+bly_status bly_bitmap_batch_open(const bly_bitmap *b, bly_bytes name, bly_bitmap_op what,
                                  const bly_bytes *keys, size_t n, size_t max_keys,
                                  bly_bitmap_batch **out) {
     return blyi_bitmap_batch_open(b, name, NULL, what, keys, n, max_keys, out);

@@ -15,7 +15,7 @@ typedef struct blyi_batch_command {
 
 struct bly_bitmap_batch {
     bly_bitmap_form form;
-    bly_bitmap_what what;
+    bly_bitmap_op what;
     bly_geometry geometry;
     size_t n, commands;
     blyi_batch_command *command;
@@ -26,7 +26,7 @@ struct bly_bitmap_batch {
 /* As bly_bitmap_batch_open. `tags` (may be NULL) has a number for each shard, as
  * blyi_bitmap_key_cached stores them. */
 bly_status blyi_bitmap_batch_open(const bly_bitmap *b, bly_bytes name, uint32_t *tags,
-                                  bly_bitmap_what what, const bly_bytes *keys, size_t n,
+                                  bly_bitmap_op what, const bly_bytes *keys, size_t n,
                                   size_t max_keys, bly_bitmap_batch **out);
 
 /* Writes the mask of a key in a block of a native filter. Returns its size, 32 or 64 bytes. */

@@ -190,7 +190,7 @@ bly_status bly_bitmap_complete(const bly_bitmap *b, bly_bytes name, bly_bitmap_c
     return status == BLY_OK ? command_finish(&m, COMMAND_KEY_AT, true, out) : status;
 }
 
-bly_status bly_bitmap_look(bly_bytes key, bly_bitmap_command **out) {
+bly_status bly_bitmap_head_command(bly_bytes key, bly_bitmap_command **out) {
     command_writer m;
     *out = NULL;
     if (key.size >= BLYI_MAX_KEY_NAME + BLYI_KEY_ROOM)

@@ -3,7 +3,7 @@
 #ifndef BLYI_REDIS_BITMAP_COMMANDS_H
 #define BLYI_REDIS_BITMAP_COMMANDS_H
 
-#include <bloomery/redis_bitmap.h>
+#include <bloomery/redis/bitmap.h>
 #include <string.h>
 
 /* A text as an argument of a command. */

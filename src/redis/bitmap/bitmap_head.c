@@ -156,8 +156,8 @@ static bly_status bitmap_head_refuse(const bly_redis_value *value, bly_redis_rea
     return bitmap_head_fail(value->type == BLY_REDIS_NIL ? BLY_EMISSING : BLY_ECORRUPT, why);
 }
 
-bly_status bly_bitmap_head_read(const bly_redis_value *value, const bly_hasher *hasher,
-                                bly_bitmap_head *out, bly_redis_reason *why) {
+bly_status bly_bitmap_head_parse(const bly_redis_value *value, const bly_hasher *hasher,
+                                 bly_bitmap_head *out, bly_redis_reason *why) {
     if (value->type != BLY_REDIS_TEXT)
         return bitmap_head_refuse(value, why);
     return bitmap_head_parse(value->text, hasher, false, out, why);
@@ -187,8 +187,8 @@ static bly_status bitmap_head_parse_created(const bly_redis_value *value, const 
     return status;
 }
 
-bly_status bly_bitmap_created(const bly_redis_value *value, const bly_hasher *hasher, bool *made,
-                              bly_bitmap_head *out, bly_redis_reason *why) {
+bly_status bly_bitmap_create_parse(const bly_redis_value *value, const bly_hasher *hasher,
+                                   bool *made, bly_bitmap_head *out, bly_redis_reason *why) {
     return bitmap_head_parse_created(value, hasher, false, made, out, why);
 }
 

@@ -28,8 +28,10 @@
 #include "redis/bitmap/bitmap_layout.h"
 
 #include "base/bytes.h"
+#include "base/struct_size.h"
 #include "filter/filter.h"
 
+#include <bloomery/host/describe.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -67,7 +69,7 @@ uint64_t bly_bitmap_bytes(const bly_bitmap *b) {
     return (uint64_t)b->shards * BLY_BITMAP_HEAD + b->geometry.size * blyi_bitmap_block_bytes(b);
 }
 
-bool bly_bitmap_alike(const bly_bitmap *a, const bly_bitmap *b) {
+bool bly_bitmap_compatible(const bly_bitmap *a, const bly_bitmap *b) {
     const bly_geometry *g = &a->geometry, *h = &b->geometry;
     return a->form == b->form && g->kind == h->kind && g->hashes == h->hashes &&
            g->size == h->size && g->options == h->options && g->detail == h->detail &&
@@ -167,7 +169,7 @@ bly_status blyi_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out, bly_re
     if (!bly_key_rule_known((unsigned)spec->key_rule))
         return bitmap_fail(why, BLY_EINVAL, "there is no such rule of keys");
     if (kind == BLY_KIND_NONE)
-        kind = bly_plan_layout(spec->fpr) == BLY_SBBF ? BLY_SBBF : BLY_SPLIT512;
+        kind = bly_plan_kind(spec->fpr) == BLY_SBBF ? BLY_SBBF : BLY_SPLIT512;
     if (!bitmap_kind_fits(kind))
         return bitmap_fail(why, BLY_EKIND, "%s", bitmap_kinds_reason);
     bly_status status = spec->hasher.id == BLY_HASH_NONE
@@ -182,8 +184,17 @@ bly_status blyi_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out, bly_re
     return bitmap_finish_plan(&b, spec, why, out);
 }
 
+bly_status blyi_bitmap_spec_read(const bly_bitmap_spec *spec, bly_bitmap_spec *out,
+                                 bly_redis_reason *why) {
+    return blyi_read_struct(out, sizeof *out, sizeof *out, spec)
+               ? BLY_OK
+               : bitmap_fail(why, BLY_EINVAL, "%s", bly_strerror(BLY_EINVAL));
+}
+
 bly_status bly_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out) {
-    return blyi_bitmap_plan(spec, out, NULL);
+    bly_bitmap_spec own;
+    const bly_status status = blyi_bitmap_spec_read(spec, &own, NULL);
+    return status ? status : blyi_bitmap_plan(&own, out, NULL);
 }
 
 bly_status blyi_bitmap_of(const bly_filter *f, const bly_bitmap_spec *spec, bly_bitmap *out,
@@ -207,8 +218,11 @@ bly_status blyi_bitmap_of(const bly_filter *f, const bly_bitmap_spec *spec, bly_
     return bitmap_finish_plan(&b, spec, why, out);
 }
 
-bly_status bly_bitmap_of(const bly_filter *f, const bly_bitmap_spec *spec, bly_bitmap *out) {
-    return blyi_bitmap_of(f, spec, out, NULL);
+bly_status bly_bitmap_from_filter(const bly_filter *f, const bly_bitmap_spec *spec,
+                                  bly_bitmap *out) {
+    bly_bitmap_spec own;
+    const bly_status status = spec ? blyi_bitmap_spec_read(spec, &own, NULL) : BLY_OK;
+    return status ? status : blyi_bitmap_of(f, spec ? &own : NULL, out, NULL);
 }
 
 /* A new key that was a false positive set no new bit. So the FPR r(x) after x different keys is

@@ -125,7 +125,7 @@ static const reply_meaning *reply_meaning_of(bly_bytes error) {
     return found;
 }
 
-bly_redis_verdict bly_redis_judge(const bly_redis_value *value) {
+bly_redis_verdict bly_redis_classify(const bly_redis_value *value) {
     if (value->type != BLY_REDIS_ERROR)
         return BLY_REDIS_DONE;
     const reply_meaning *m = reply_meaning_of(value->text);
@@ -185,11 +185,11 @@ static size_t reply_last_colon(const char *text, size_t from, size_t size) {
     return at == from ? size : at - 1;
 }
 
-bool bly_redis_place_of(const bly_redis_value *value, bly_redis_place *out) {
-    const bly_redis_verdict verdict = bly_redis_judge(value);
+bool bly_redis_redirect_parse(const bly_redis_value *value, bly_redis_redirect *out) {
+    const bly_redis_verdict verdict = bly_redis_classify(value);
     const char *text = value->text.data;
     const size_t size = value->text.size;
-    bly_redis_place place;
+    bly_redis_redirect place;
     if (verdict != BLY_REDIS_MOVED && verdict != BLY_REDIS_ASK)
         return false;
     size_t at = verdict == BLY_REDIS_MOVED ? sizeof "MOVED" : sizeof "ASK";
@@ -238,9 +238,9 @@ static bool reply_is_valid(const bly_bitmap_batch *batch, const blyi_batch_comma
     return true;
 }
 
-bly_status bly_bitmap_batch_read(const bly_bitmap_batch *batch, size_t i,
-                                 const bly_redis_value *value, bool repeated, uint8_t *answers,
-                                 size_t *fresh, bly_redis_reason *why) {
+bly_status bly_bitmap_batch_parse(const bly_bitmap_batch *batch, size_t i,
+                                  const bly_redis_value *value, bool repeated, uint8_t *answers,
+                                  size_t *fresh, bly_redis_reason *why) {
     const blyi_batch_command *c = &batch->command[i];
     bly_status status = bly_bitmap_refusal(value, why);
     if (status != BLY_OK)

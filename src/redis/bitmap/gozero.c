@@ -7,7 +7,7 @@
  */
 #include "hash/hash_murmur.h"
 
-#include <bloomery/redis_bitmap.h>
+#include <bloomery/redis/bitmap.h>
 
 void bly_bitmap_gozero_offsets(uint64_t bits, const void *key, size_t len,
                                uint64_t out[BLY_BITMAP_HASHES]) {

@@ -2,7 +2,7 @@
 #ifndef BLYI_REDIS_BITMAP_SHARD_KEYS_H
 #define BLYI_REDIS_BITMAP_SHARD_KEYS_H
 
-#include <bloomery/redis_bitmap.h>
+#include <bloomery/redis/bitmap.h>
 
 enum {
     BLYI_CLUSTER_SLOTS = 16384,

@@ -1,5 +1,6 @@
 /* The public connection of redis_link.h: one command at a time, with a wait for its reply, and
  * access to replies. */
+#include "base/struct_size.h"
 #include "redis/client/connection.h"
 
 #include <errno.h>
@@ -40,12 +41,15 @@ static bly_status client_connect(bly_redis *r) {
 
 static bly_status client_init(bly_redis *r, const bly_redis_url *url,
                               const bly_redis_options *options) {
-    static const bly_redis_options defaults = {0};
-    const bly_redis_options *o = options ? options : &defaults;
-    r->follow_moved = o->follow_moved;
+    bly_redis_options o = {0};
+    if (options && !blyi_read_struct(&o, sizeof o, sizeof o, options)) {
+        (void)snprintf(r->why.text, sizeof r->why.text, "%s", bly_strerror(BLY_EINVAL));
+        return BLY_EINVAL;
+    }
+    r->follow_moved = o.follow_moved;
     bly_status status =
-        blyi_login_init(url, o->connect_ms ? o->connect_ms : CLIENT_CONNECT_MS,
-                        o->command_ms ? o->command_ms : CLIENT_COMMAND_MS, &r->why, &r->login);
+        blyi_login_init(url, o.connect_ms ? o.connect_ms : CLIENT_CONNECT_MS,
+                        o.command_ms ? o.command_ms : CLIENT_COMMAND_MS, &r->why, &r->login);
     if (status)
         return status;
     status = url->socket ? blyi_address_socket(url->socket, &r->address)
@@ -87,11 +91,11 @@ void bly_redis_close(bly_redis *r) {
     free(r);
 }
 
-const char *bly_redis_peer(const bly_redis *r) {
+const char *bly_redis_address(const bly_redis *r) {
     return r->address.name;
 }
 
-const char *bly_redis_why(const bly_redis *r) {
+const char *bly_redis_error(const bly_redis *r) {
     return r->why.text;
 }
 
@@ -110,9 +114,9 @@ static bly_status client_run(bly_redis *r, const bly_bytes *args, size_t n, bly_
  * the current one. false: it is another reply, or names no node. */
 static bool client_follow_moved(bly_redis *r, const bly_redis_reply *reply, bly_status *status) {
     const bly_redis_value value = bly_redis_reply_value(reply);
-    bly_redis_place to;
+    bly_redis_redirect to;
     blyi_address address;
-    if (bly_redis_judge(&value) != BLY_REDIS_MOVED || !bly_redis_place_of(&value, &to))
+    if (bly_redis_classify(&value) != BLY_REDIS_MOVED || !bly_redis_redirect_parse(&value, &to))
         return false;
     if (to.host.size == 0) {
         if (r->address.socket)

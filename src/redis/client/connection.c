@@ -211,7 +211,7 @@ static bly_status conn_login_refused(const blyi_conn *conn, const bly_redis_valu
                                      bly_redis_reason *why) {
     blyi_reason_set(why, "%s refused the %s: %s", conn->address->name, conn->login_parts[0],
                     (const char *)value->text.data);
-    if (bly_redis_judge(value) != BLY_REDIS_LATER)
+    if (bly_redis_classify(value) != BLY_REDIS_LATER)
         return BLY_EINVAL;
     errno = EAGAIN;
     return BLY_EIO;

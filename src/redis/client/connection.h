@@ -11,7 +11,7 @@
 #include "redis/client/net.h"
 #include "redis/client/tls.h"
 
-#include <bloomery/redis_bitmap.h>
+#include <bloomery/redis/bitmap.h>
 
 /* ---- what all connections of a client share -------------------------------------------------- */
 

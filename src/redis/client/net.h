@@ -3,7 +3,7 @@
 #ifndef BLYI_REDIS_CLIENT_NET_H
 #define BLYI_REDIS_CLIENT_NET_H
 
-#include <bloomery/redis_link.h>
+#include <bloomery/redis/connection.h>
 #include <signal.h>
 
 /* Formats a reason as printf does. The arguments may contain text from a server: control characters

@@ -27,12 +27,12 @@ void bly_redis_close(bly_redis *r) {
     (void)r;
 }
 
-const char *bly_redis_peer(const bly_redis *r) {
+const char *bly_redis_address(const bly_redis *r) {
     (void)r;
     return "";
 }
 
-const char *bly_redis_why(const bly_redis *r) {
+const char *bly_redis_error(const bly_redis *r) {
     (void)r;
     return no_hiredis;
 }

@@ -3,7 +3,7 @@
  * The text is copied once and split at its delimiters, and each part is decoded in place, because
  * decoding never makes it longer. So all parts share one block of memory.
  */
-#include <bloomery/redis.h>
+#include <bloomery/redis/filter.h>
 
 #include <stdlib.h>
 #include <string.h>

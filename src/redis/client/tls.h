@@ -2,7 +2,7 @@
 #ifndef BLYI_REDIS_CLIENT_TLS_H
 #define BLYI_REDIS_CLIENT_TLS_H
 
-#include <bloomery/redis_link.h>
+#include <bloomery/redis/connection.h>
 
 struct redisContext;
 

@@ -10,7 +10,7 @@
 #ifndef BLYI_REDIS_CLUSTER_EXECUTOR_H
 #define BLYI_REDIS_CLUSTER_EXECUTOR_H
 
-#include <bloomery/redis_filter.h>
+#include <bloomery/redis/filter.h>
 
 typedef struct blyi_executor blyi_executor;
 

@@ -90,7 +90,7 @@ static void node_retry_later(blyi_executor *x, blyi_task *task, const bly_redis_
  * master. */
 static bool node_is_unwanted_replica(const blyi_executor *x, const blyi_node *node,
                                      const bly_redis_value *value) {
-    const bly_redis_verdict verdict = bly_redis_judge(value);
+    const bly_redis_verdict verdict = bly_redis_classify(value);
     const bool cluster =
         x->map.cluster || (x->map_reply && bly_redis_reply_type(x->map_reply) == BLY_REDIS_ARRAY);
     return !cluster && !x->options.allow_replica && blyi_conn_master(node->conn) &&
@@ -117,9 +117,9 @@ static void node_refuse_replica(blyi_executor *x, blyi_task *task, const bly_red
 static void node_follow(blyi_executor *x, blyi_task *task, const bly_redis_value *value,
                         bool once) {
     blyi_node *node = task->at, *to = NULL;
-    bly_redis_place place;
+    bly_redis_redirect place;
     bly_status status = BLY_EIO;
-    if (++task->hops > NODE_MAX_HOPS || !bly_redis_place_of(value, &place)) {
+    if (++task->hops > NODE_MAX_HOPS || !bly_redis_redirect_parse(value, &place)) {
         blyi_reason_set(&node->why, "%s sends us from node to node, at last by: %s",
                         node->address.name, (const char *)value->text.data);
         errno = ELOOP;
@@ -146,7 +146,7 @@ static void node_follow(blyi_executor *x, blyi_task *task, const bly_redis_value
 /* A reply to a task is the request's result, or says how to continue. */
 static void node_read_task_reply(blyi_executor *x, blyi_task *task, bly_redis_reply *reply) {
     const bly_redis_value value = bly_redis_reply_value(reply);
-    const bly_redis_verdict verdict = bly_redis_judge(&value);
+    const bly_redis_verdict verdict = bly_redis_classify(&value);
     task->redirect = NULL;
     if (verdict == BLY_REDIS_NO_SCRIPT && task->request->command->script.size > 0 &&
         !task->send_script) {

@@ -98,7 +98,7 @@ static void replica_read_error(blyi_executor *x, blyi_node *node, const bly_redi
     const bool demoted = strncmp(value->text.data, unblocked, sizeof unblocked - 1) == 0;
     blyi_reason_set(&node->why, "%s does not say whether replicas have it: %s", node->address.name,
                     (const char *)value->text.data);
-    if (demoted || bly_redis_judge(value) != BLY_REDIS_REFUSED) {
+    if (demoted || bly_redis_classify(value) != BLY_REDIS_REFUSED) {
         node->io.disconnect = node->io.disconnect || demoted;
         replica_repeat(x, node);
         return;

@@ -1,4 +1,5 @@
 /* Administers a filter on servers: facts, expiry, deletion. */
+#include "base/struct_size.h"
 #include "redis/filter/redis_filter.h"
 
 #include "filter/filter.h"
@@ -41,7 +42,7 @@ bly_status blyi_remote_read_facts(bly_redis_filter *f, const bly_redis_value *va
 
 static bly_status admin_sum_facts(bly_redis_filter *f, void *ctx, uint64_t shard,
                                   const bly_redis_value *value, bool repeated) {
-    bly_redis_filter_facts *sum = ctx;
+    bly_redis_filter_info *sum = ctx;
     blyi_shard_facts facts;
     (void)shard;
     (void)repeated;
@@ -64,7 +65,7 @@ static bly_status admin_set_bits_command(bly_redis_filter *f, void *ctx, uint64_
 
 static bly_status admin_read_set_bits(bly_redis_filter *f, void *ctx, uint64_t i,
                                       const bly_redis_value *value, bool repeated) {
-    bly_redis_filter_facts *facts = ctx;
+    bly_redis_filter_info *facts = ctx;
     (void)i;
     (void)repeated;
     if (value->type != BLY_REDIS_INTEGER || value->integer < 0)
@@ -99,13 +100,15 @@ static bly_status admin_count_nodes(bly_redis_filter *f, uint32_t *out) {
     return enough ? BLY_OK : blyi_remote_fail(f, BLY_ENOMEM, "out of memory");
 }
 
-bly_status bly_redis_filter_look(bly_redis_filter *f, bly_redis_filter_facts *out) {
+bly_status bly_redis_filter_get_info(bly_redis_filter *f, bly_redis_filter_info *out) {
     static const blyi_shard_command facts = {.build = blyi_remote_facts_command,
                                              .read = admin_sum_facts},
                                     bits = {.build = admin_set_bits_command,
                                             .read = admin_read_set_bits};
     const bly_bitmap *b = &f->bitmap;
-    bly_redis_filter_facts sum = {.expires_ms = -1};
+    bly_redis_filter_info sum = {.expires_ms = -1};
+    if (!blyi_can_write_struct(out, sizeof sum))
+        return BLY_EINVAL;
     bly_status status = blyi_remote_run(f, &facts, &sum, 0, b->shards);
     if (status == BLY_OK && b->form == BLY_BITMAP_GOZERO)
         status = blyi_remote_run(f, &bits, &sum, 0, 1);
@@ -114,11 +117,11 @@ bly_status bly_redis_filter_look(bly_redis_filter *f, bly_redis_filter_facts *ou
     if (status)
         return status;
     if (b->form == BLY_BITMAP_GOZERO)
-        sum.predicted_fpr = pow((double)sum.set_bits / (double)b->geometry.size, BLY_BITMAP_HASHES);
+        sum.expected_fpr = pow((double)sum.set_bits / (double)b->geometry.size, BLY_BITMAP_HASHES);
     else
-        sum.predicted_fpr =
+        sum.expected_fpr =
             bly_plan_fpr(&b->geometry, (uint64_t)bly_bitmap_keys(b, sum.count), b->hasher.bits);
-    *out = sum;
+    blyi_write_struct(out, &sum, sizeof sum);
     return BLY_OK;
 }
 

@@ -108,7 +108,7 @@ static bool remote_create_other_key(const bly_bitmap *requested, const bly_bitma
     if (requested->hasher.id != BLY_HASH_SIPHASH || there->hasher.id != BLY_HASH_SIPHASH)
         return false;
     same.hasher.seed = requested->hasher.seed;
-    return bly_bitmap_alike(requested, &same);
+    return bly_bitmap_compatible(requested, &same);
 }
 
 static bly_status remote_create_compare(bly_redis_filter *f, const bly_bitmap_head *head) {
@@ -116,7 +116,7 @@ static bly_status remote_create_compare(bly_redis_filter *f, const bly_bitmap_he
         return blyi_remote_fail(
             f, BLY_EMISMATCH, "this is a part of another filter, number %u of %u; use another name",
             (unsigned)head->shard + 1, (unsigned)head->bitmap.shards);
-    if (bly_bitmap_alike(&f->bitmap, &head->bitmap))
+    if (bly_bitmap_compatible(&f->bitmap, &head->bitmap))
         return BLY_OK;
     return blyi_remote_fail(
         f, remote_create_other_key(&f->bitmap, &head->bitmap) ? BLY_EKEY : BLY_EMISMATCH,
@@ -304,11 +304,14 @@ static void remote_create_undo(bly_redis_filter *f) {
 bly_status bly_redis_filter_create(const bly_redis_url *url, const bly_bitmap_spec *spec,
                                    const bly_redis_filter_options *options, bly_redis_reason *why,
                                    bly_redis_filter **out) {
-    remote_create_state m = {.expire_at = blyi_remote_time_in(spec->expire_ms)};
+    bly_bitmap_spec own;
     bly_bitmap bitmap;
     bly_redis_filter *f;
     *out = NULL;
-    bly_status status = blyi_bitmap_plan(spec, &bitmap, why);
+    bly_status status = blyi_bitmap_spec_read(spec, &own, why);
+    remote_create_state m = {.expire_at = status ? 0 : blyi_remote_time_in(own.expire_ms)};
+    if (status == BLY_OK)
+        status = blyi_bitmap_plan(&own, &bitmap, why);
     if (status == BLY_OK)
         status = blyi_remote_connect(url, options, why, &f);
     if (status)

@@ -1,5 +1,6 @@
 /* The handle of a filter on servers: opens an existing filter, and closes it. */
 #include "redis/filter/redis_filter.h"
+#include "base/struct_size.h"
 
 #include "redis/bitmap/shard_keys.h"
 
@@ -31,21 +32,24 @@ static bly_status remote_copy_name(bly_bytes key, bly_redis_filter *f, bly_redis
 
 bly_status blyi_remote_connect(const bly_redis_url *url, const bly_redis_filter_options *options,
                                bly_redis_reason *why, bly_redis_filter **out) {
-    static const bly_redis_filter_options none;
-    const bly_redis_filter_options *o = options ? options : &none;
+    bly_redis_filter_options o = {.struct_size = sizeof o};
     bly_redis_reason ignored, *reason = why ? why : &ignored;
     *out = NULL;
+    if (options && !blyi_read_struct(&o, sizeof o, sizeof o, options)) {
+        (void)snprintf(reason->text, sizeof reason->text, "%s", bly_strerror(BLY_EINVAL));
+        return BLY_EINVAL;
+    }
     bly_redis_filter *f = calloc(1, sizeof *f);
     if (!f) {
         (void)snprintf(reason->text, sizeof reason->text, "out of memory");
         return BLY_ENOMEM;
     }
-    f->batch = o->batch;
-    f->retry_ms = o->retry_ms;
-    f->no_retry = o->no_retry;
+    f->batch = o.batch;
+    f->retry_ms = o.retry_ms;
+    f->no_retry = o.no_retry;
     bly_status status = remote_copy_name(url->key, f, reason);
     if (status == BLY_OK)
-        status = blyi_executor_open(url, o, reason, &f->executor);
+        status = blyi_executor_open(url, &o, reason, &f->executor);
     if (status == BLY_OK)
         *out = f;
     else
@@ -79,7 +83,7 @@ const bly_bitmap *bly_redis_filter_bitmap(const bly_redis_filter *f) {
     return &f->bitmap;
 }
 
-const char *bly_redis_filter_why(const bly_redis_filter *f) {
+const char *bly_redis_filter_error(const bly_redis_filter *f) {
     return f->why.text;
 }
 
@@ -93,7 +97,7 @@ bly_status blyi_remote_head_command(bly_redis_filter *f, void *ctx, uint64_t sha
     if (!key)
         return BLY_ENOMEM;
     (void)bly_bitmap_key(&f->bitmap, f->name, (uint32_t)shard, key, size + 1);
-    const bly_status status = bly_bitmap_look((bly_bytes){key, size}, out);
+    const bly_status status = bly_bitmap_head_command((bly_bytes){key, size}, out);
     free(key);
     return status;
 }
@@ -145,8 +149,8 @@ static bly_status remote_read_first_head(bly_redis_filter *f, void *ctx, uint64_
     (void)i;
     (void)repeated;
     const bly_status status =
-        (o->without_key ? blyi_bitmap_head_read_keyless : bly_bitmap_head_read)(value, o->hasher,
-                                                                                &head, &why);
+        (o->without_key ? blyi_bitmap_head_read_keyless : bly_bitmap_head_parse)(value, o->hasher,
+                                                                                 &head, &why);
     if (status)
         return blyi_remote_fail(f, status, "%s", why.text);
     if (head.shard != 0)

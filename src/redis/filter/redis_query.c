@@ -21,7 +21,7 @@ static bly_status remote_query_read_command(const bly_bitmap_batch *batch, size_
     if (request->status)
         return request->status;
     const bly_redis_value value = bly_redis_reply_value(request->reply);
-    return bly_bitmap_batch_read(batch, i, &value, request->repeated, answers, NULL, why);
+    return bly_bitmap_batch_parse(batch, i, &value, request->repeated, answers, NULL, why);
 }
 
 /* Keys of a command that fails keep their answers. The first failure is reported. */
@@ -51,9 +51,8 @@ static bly_status remote_query_run_group(bly_redis_filter *f, const bly_bitmap_b
     return status;
 }
 
-static bly_status remote_query_group(bly_redis_filter *f, bly_bitmap_what what,
-                                     const bly_bytes *keys, size_t n, uint8_t *answers,
-                                     size_t *trips) {
+static bly_status remote_query_group(bly_redis_filter *f, bly_bitmap_op what, const bly_bytes *keys,
+                                     size_t n, uint8_t *answers, size_t *trips) {
     bly_bitmap_batch *batch;
     /* The tags are only a cache: without memory for them, the batch works without. */
     if (!f->tags)
@@ -69,7 +68,7 @@ static bly_status remote_query_group(bly_redis_filter *f, bly_bitmap_what what,
 
 /* Counts the answers, and replaces those that are not known by `otherwise`. */
 static void remote_query_count(bly_answer otherwise, uint8_t *answers, size_t n,
-                               bly_redis_tally *tally) {
+                               bly_redis_batch_result *tally) {
     size_t counts[4] = {0};
     for (size_t i = 0; i < n; i++) {
         counts[answers[i]]++;
@@ -81,10 +80,10 @@ static void remote_query_count(bly_answer otherwise, uint8_t *answers, size_t n,
     tally->unknown = counts[BLY_UNKNOWN];
 }
 
-static bly_status remote_query_many(bly_redis_filter *f, bly_bitmap_what what,
-                                    const bly_bytes *keys, size_t n, bly_answer otherwise,
-                                    uint8_t *answers, bly_redis_tally *tally) {
-    bly_redis_tally sums = {0};
+static bly_status remote_query_many(bly_redis_filter *f, bly_bitmap_op what, const bly_bytes *keys,
+                                    size_t n, bly_answer otherwise, uint8_t *answers,
+                                    bly_redis_batch_result *tally) {
+    bly_redis_batch_result sums = {0};
     bly_status status = BLY_OK;
     if (n)
         memset(answers, BLY_UNKNOWN, n);
@@ -96,7 +95,7 @@ static bly_status remote_query_many(bly_redis_filter *f, bly_bitmap_what what,
     for (size_t at = 0; status == BLY_OK && at < n; at += REMOTE_QUERY_GROUP)
         status = remote_query_group(f, what, keys + at,
                                     n - at < REMOTE_QUERY_GROUP ? n - at : REMOTE_QUERY_GROUP,
-                                    answers + at, &sums.trips);
+                                    answers + at, &sums.round_trips);
     remote_query_count(otherwise, answers, n, &sums);
     if (tally)
         *tally = sums;
@@ -105,17 +104,17 @@ static bly_status remote_query_many(bly_redis_filter *f, bly_bitmap_what what,
 
 bly_status bly_redis_filter_add_many(bly_redis_filter *f, const bly_bytes *keys, size_t n,
                                      bly_answer otherwise, uint8_t *answers,
-                                     bly_redis_tally *tally) {
+                                     bly_redis_batch_result *tally) {
     return remote_query_many(f, BLY_BITMAP_ADD, keys, n, otherwise, answers, tally);
 }
 
 bly_status bly_redis_filter_contains_many(bly_redis_filter *f, const bly_bytes *keys, size_t n,
                                           bly_answer otherwise, uint8_t *answers,
-                                          bly_redis_tally *tally) {
+                                          bly_redis_batch_result *tally) {
     return remote_query_many(f, BLY_BITMAP_CONTAINS, keys, n, otherwise, answers, tally);
 }
 
-static bly_status remote_query_one(bly_redis_filter *f, bly_bitmap_what what, bly_bytes key,
+static bly_status remote_query_one(bly_redis_filter *f, bly_bitmap_op what, bly_bytes key,
                                    bly_answer otherwise, bly_answer *answer) {
     uint8_t byte;
     const bly_status status = remote_query_many(f, what, &key, 1, otherwise, &byte, NULL);

@@ -334,18 +334,19 @@ static void send_clean_up(bly_redis_filter *f, send_state *s, bly_status status)
     errno = saved;
 }
 
-bly_status bly_redis_filter_send(const bly_filter *from, const bly_redis_url *url,
+bly_status bly_redis_filter_push(const bly_filter *from, const bly_redis_url *url,
                                  const bly_bitmap_spec *spec, bool replace,
                                  const bly_redis_filter_options *options,
                                  bly_redis_progress progress, void *ctx, bly_redis_reason *why,
                                  bly_redis_filter **out) {
-    static const bly_bitmap_spec any;
-    const bly_bitmap_spec *how = spec ? spec : &any;
+    bly_bitmap_spec how = {.struct_size = sizeof how};
     bly_bitmap bitmap;
     bly_redis_filter *f;
     if (out)
         *out = NULL;
-    bly_status status = blyi_bitmap_of(from, how, &bitmap, why);
+    bly_status status = spec ? blyi_bitmap_spec_read(spec, &how, why) : BLY_OK;
+    if (status == BLY_OK)
+        status = blyi_bitmap_of(from, &how, &bitmap, why);
     if (status == BLY_OK)
         status = blyi_remote_connect(url, options, why, &f);
     if (status)
@@ -353,7 +354,7 @@ bly_status bly_redis_filter_send(const bly_filter *from, const bly_redis_url *ur
     send_state s = {
         .transfer = {.body = from->body, .progress = progress, .ctx = ctx},
         .count = bly_filter_count(from),
-        .expire_ms = how->expire_ms,
+        .expire_ms = how.expire_ms,
         .replace = replace,
     };
     f->bitmap = bitmap;
@@ -419,8 +420,8 @@ static bly_status fetch_create_copy(bly_redis_filter *f, uint64_t count, bly_fil
     return status ? blyi_remote_fail(f, status, "%s", bly_strerror(status)) : BLY_OK;
 }
 
-bly_status bly_redis_filter_fetch(bly_redis_filter *f, bly_redis_progress progress, void *ctx,
-                                  bly_filter **out) {
+bly_status bly_redis_filter_pull(bly_redis_filter *f, bly_redis_progress progress, void *ctx,
+                                 bly_filter **out) {
     static const blyi_shard_command facts = {.build = blyi_remote_facts_command,
                                              .read = fetch_read_facts},
                                     chunks = {.build = fetch_read_command,

@@ -1,5 +1,5 @@
-/* redis_bitmap.h - a filter as strings of a plain Redis or Valkey: bytes, commands, answers. No
- * I/O.
+/* bitmap.h - a filter as strings of a plain Redis or Valkey server: bytes, commands, replies. No
+ * I/O: for programs with a client or an event loop of their own.
  *
  * Two forms:
  *
@@ -21,8 +21,8 @@
 #ifndef BLOOMERY_REDIS_BITMAP_H
 #define BLOOMERY_REDIS_BITMAP_H
 
-#include "filter.h"
-#include "redis_link.h"
+#include "../filter.h"
+#include "connection.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,8 +53,9 @@ typedef struct bly_bitmap {
     bly_key_rule key_rule; /* what its keys are made from; go-zero: not recorded */
 } bly_bitmap;
 
-/* What to make. Zero everywhere but capacity and fpr is a good choice. */
+/* What to create. Only struct_size, capacity and fpr must be set. */
 typedef struct bly_bitmap_spec {
+    size_t struct_size;
     uint64_t capacity;
     double fpr;
     bly_kind kind;         /* BLY_KIND_NONE: sbbf down to 0.4%, split512 below */
@@ -64,7 +65,7 @@ typedef struct bly_bitmap_spec {
     uint64_t shard_bytes;  /* maximum bytes in a string, head included; 0: 512 MB */
     uint64_t expire_ms;    /* after how long the filter vanishes; 0: never. Used by the client that
                               makes it */
-    bly_key_rule key_rule; /* what its keys will be made from; not for bly_bitmap_of */
+    bly_key_rule key_rule; /* what its keys will be made from; not for bly_bitmap_from_filter */
 } bly_bitmap_spec;
 
 /* A new filter, with a stamp of its own. bly_plan's statuses; BLY_EKIND (of plain bits, but not one
@@ -75,8 +76,8 @@ BLY_CHECKED bly_status bly_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *
 
 /* The shape of a filter in memory, sbbf or split512, with a stamp of its own; of `spec` shards and
  * shard_bytes are used. BLY_EKIND, BLY_EKEY (opened without its hasher), and as above. */
-BLY_CHECKED bly_status bly_bitmap_of(const bly_filter *f, const bly_bitmap_spec *spec,
-                                     bly_bitmap *out);
+BLY_CHECKED bly_status bly_bitmap_from_filter(const bly_filter *f, const bly_bitmap_spec *spec,
+                                              bly_bitmap *out);
 
 /* go-zero's, of that many bits. BLY_EGEOMETRY: 0; BLY_ETOOBIG: above 2^32, where a server's string
  * ends and an offset would be an error. */
@@ -98,7 +99,7 @@ BLY_API double bly_bitmap_keys(const bly_bitmap *b, uint64_t count);
 
 /* Whether both are of one shape: everything but the stamp, the rule of the keys, and whether it is
  * approximate. Who joins a filter that is there must take these over. */
-BLY_API bool bly_bitmap_alike(const bly_bitmap *a, const bly_bitmap *b);
+BLY_API bool bly_bitmap_compatible(const bly_bitmap *a, const bly_bitmap *b);
 
 /* The key of a shard: `name` itself of the first, and of the others name:{TAG}, with tags that
  * spread them evenly over a cluster's slots (unless the name has a {tag} itself: then all are in
@@ -131,8 +132,8 @@ BLY_API void bly_bitmap_command_free(bly_bitmap_command *c); /* NULL does nothin
 /* Makes a shard, all zero, unless its key exists; `expire_at` is a time in ms since 1970, 0: none.
  * Shard 0 comes first, and is marked complete at once if it is the only one; when the others are
  * there too, bly_bitmap_complete marks it. Until then the filter may not be used. The answer is for
- * bly_bitmap_created; an error that begins with OOM says that the server has no memory for it, of
- * shard 0 for all of the filter.
+ * bly_bitmap_create_parse; an error that begins with OOM says that the server has no memory for it,
+ * of shard 0 for all of the filter.
  *
  * Nothing on the server keeps anybody to this. Who did not make shard 0 takes over the stamp of the
  * head that was answered, if that is alike; then all other shards must have that stamp. Look at
@@ -143,8 +144,8 @@ BLY_CHECKED bly_status bly_bitmap_create(const bly_bitmap *b, bly_bytes name, ui
                                          uint64_t expire_at, bly_bitmap_command **out);
 BLY_CHECKED bly_status bly_bitmap_complete(const bly_bitmap *b, bly_bytes name,
                                            bly_bitmap_command **out);
-/* The head of a key, for bly_bitmap_head_read: GETRANGE key 0 127. */
-BLY_CHECKED bly_status bly_bitmap_look(bly_bytes key, bly_bitmap_command **out);
+/* The head of a key, for bly_bitmap_head_parse: GETRANGE key 0 127. */
+BLY_CHECKED bly_status bly_bitmap_head_command(bly_bytes key, bly_bitmap_command **out);
 /* When it vanishes; `expire_at` 0: never. The answer is 1, or an error as of an add. */
 BLY_CHECKED bly_status bly_bitmap_expire(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                                          uint64_t expire_at, bly_bitmap_command **out);
@@ -155,7 +156,7 @@ BLY_CHECKED bly_status bly_bitmap_drop(const bly_bitmap *b, bly_bytes name, uint
 /* ---- batches ----------------------------------------------------------------------------------
  */
 
-typedef enum bly_bitmap_what { BLY_BITMAP_ADD = 1, BLY_BITMAP_CONTAINS = 2 } bly_bitmap_what;
+typedef enum bly_bitmap_op { BLY_BITMAP_ADD = 1, BLY_BITMAP_CONTAINS = 2 } bly_bitmap_op;
 
 /* What is known of a key. */
 typedef enum bly_answer {
@@ -174,7 +175,7 @@ typedef struct bly_bitmap_batch bly_bitmap_batch;
  * BLY_ENOMEM, BLY_EINVAL (no such `what`; a name longer than 64 KiB), BLY_EKEY (the shape
  * has no working hasher). */
 BLY_CHECKED bly_status bly_bitmap_batch_open(const bly_bitmap *b, bly_bytes name,
-                                             bly_bitmap_what what, const bly_bytes *keys, size_t n,
+                                             bly_bitmap_op what, const bly_bytes *keys, size_t n,
                                              size_t most, bly_bitmap_batch **out);
 BLY_API void bly_bitmap_batch_close(bly_bitmap_batch *batch); /* NULL does nothing */
 
@@ -199,20 +200,20 @@ BLY_API bly_redis_value bly_redis_reply_value(const bly_redis_reply *reply);
 typedef enum bly_redis_verdict {
     BLY_REDIS_DONE,      /* read it */
     BLY_REDIS_NO_SCRIPT, /* nothing was done; send the script's text */
-    BLY_REDIS_MOVED,     /* nothing was done; another node has the slot: bly_redis_place */
+    BLY_REDIS_MOVED,     /* nothing was done; another node has the slot: bly_redis_redirect */
     BLY_REDIS_ASK,       /* nothing was done; send ASKING and this to another node */
     BLY_REDIS_LATER,     /* nothing was done; the server is starting, or busy: try again */
     BLY_REDIS_REFUSED    /* nothing was done, and trying again would not help */
 } bly_redis_verdict;
-BLY_API bly_redis_verdict bly_redis_judge(const bly_redis_value *value);
+BLY_API bly_redis_verdict bly_redis_classify(const bly_redis_value *value);
 
 /* Where MOVED and ASK point: "MOVED 3999 127.0.0.1:6381". false: the text names no place. An empty
  * host is the one that was asked. */
-typedef struct bly_redis_place {
+typedef struct bly_redis_redirect {
     uint16_t slot, port;
     bly_bytes host; /* inside the value's text; no NUL follows */
-} bly_redis_place;
-BLY_API bool bly_redis_place_of(const bly_redis_value *value, bly_redis_place *out);
+} bly_redis_redirect;
+BLY_API bool bly_redis_redirect_parse(const bly_redis_value *value, bly_redis_redirect *out);
 
 /* What the error answers of commands above mean. BLY_EMISSING, BLY_EMISMATCH (another filter's),
  * BLY_EREFUSED; `why` (may be NULL) has it in words, with what to do. BLY_OK: it is no error. */
@@ -222,10 +223,10 @@ BLY_API bly_status bly_bitmap_refusal(const bly_redis_value *value, bly_redis_re
  * BLY_YES and BLY_NO. `repeated`: the command had been sent before, without an answer; then what
  * was there already is BLY_UNSURE. *fresh (may be NULL): how many are BLY_YES. On failure `answers`
  * is as before: as bly_bitmap_refusal; BLY_ECORRUPT: no answer to such a command. */
-BLY_CHECKED bly_status bly_bitmap_batch_read(const bly_bitmap_batch *batch, size_t i,
-                                             const bly_redis_value *value, bool repeated,
-                                             uint8_t *answers, size_t *fresh,
-                                             bly_redis_reason *why);
+BLY_CHECKED bly_status bly_bitmap_batch_parse(const bly_bitmap_batch *batch, size_t i,
+                                              const bly_redis_value *value, bool repeated,
+                                              uint8_t *answers, size_t *fresh,
+                                              bly_redis_reason *why);
 /* Gives all keys of command i the same answer. */
 BLY_API void bly_bitmap_batch_fill(const bly_bitmap_batch *batch, size_t i, bly_answer answer,
                                    uint8_t *answers);
@@ -238,17 +239,17 @@ typedef struct bly_bitmap_head {
     bool complete;  /* of shard 0: all shards are there */
 } bly_bitmap_head;
 
-/* Of the answer to bly_bitmap_look. `hasher` (may be NULL) is needed for a keyed filter, and not
- * looked at for others.
- * BLY_EMISSING (no such key), BLY_ECORRUPT (no filter of ours), BLY_EVERSION, BLY_EHASHER,
- * BLY_EKEY, BLY_EREFUSED; `why` (may be NULL) says it in words. */
-BLY_CHECKED bly_status bly_bitmap_head_read(const bly_redis_value *value, const bly_hasher *hasher,
-                                            bly_bitmap_head *out, bly_redis_reason *why);
+/* Of the answer to bly_bitmap_head_command. `hasher` (may be NULL) is needed for a keyed filter,
+ * and not looked at for others. BLY_EMISSING (no such key), BLY_ECORRUPT (no filter of ours),
+ * BLY_EVERSION, BLY_EHASHER, BLY_EKEY, BLY_EREFUSED; `why` (may be NULL) says it in words. */
+BLY_CHECKED bly_status bly_bitmap_head_parse(const bly_redis_value *value, const bly_hasher *hasher,
+                                             bly_bitmap_head *out, bly_redis_reason *why);
 
 /* Of the answer to bly_bitmap_create: the head that the key has now. *made (may be NULL): it was
  * not there before. Statuses as above. */
-BLY_CHECKED bly_status bly_bitmap_created(const bly_redis_value *value, const bly_hasher *hasher,
-                                          bool *made, bly_bitmap_head *out, bly_redis_reason *why);
+BLY_CHECKED bly_status bly_bitmap_create_parse(const bly_redis_value *value,
+                                               const bly_hasher *hasher, bool *made,
+                                               bly_bitmap_head *out, bly_redis_reason *why);
 
 #ifdef __cplusplus
 }

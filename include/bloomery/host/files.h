@@ -1,15 +1,15 @@
-/* file.h - files that appear only when they are whole. bly_filter_save writes filters this way; a
- * program that keeps files of its own beside them can use it too.
+/* files.h - files that appear only when they are complete. bly_filter_save writes filters this way;
+ * a program that keeps files of its own beside them can use it too.
  *
  * The new contents go to a temporary file beside the target, ".NAME.bloomery-xxxxxx.tmp", which is
  * flushed and then renamed. A program that opens the path, at any moment and after any crash, finds
- * the old file or the new one, whole.
+ * the old file or the new one, complete.
  *
  * Links. A symbolic link at the path stays, and the file that it leads to is replaced or created.
  * In a sticky directory that everybody can write to, such as /tmp, such a link is followed only if
  * it belongs to the caller or to the owner of the directory (BLY_EIO, errno EACCES). Linux has the
- * same rule as fs.protected_symlinks; here it holds on every system. Links in the path before its
- * last name are the system's to follow.
+ * same rule as fs.protected_symlinks; here it holds on every system. The system follows links in
+ * the path before its last name.
  *
  * Owner, group and permissions of a replaced file are kept where the system allows it, except that
  * in such a directory the file of a user who is neither of these two is replaced by one of the
@@ -18,14 +18,14 @@
  * extended attributes are not kept. A new file has the permissions that the umask leaves.
  *
  * Killed processes leave their temporary file behind. A temporary file is locked (flock) while it
- * is in use. A later writer of the same target removes those that nobody has locked, that belong to
+ * is in use. A later writer of the same target removes those that are not locked, that belong to
  * the caller and that were not written to for ten minutes. It removes no other files. It looks for
  * them only if the temporary name that is tried first is taken, as it is after a killed writer.
  */
-#ifndef BLOOMERY_FILE_H
-#define BLOOMERY_FILE_H
+#ifndef BLOOMERY_HOST_FILES_H
+#define BLOOMERY_HOST_FILES_H
 
-#include "base.h"
+#include "../base.h"
 
 #ifdef __cplusplus
 extern "C" {

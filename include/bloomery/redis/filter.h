@@ -1,14 +1,15 @@
-/* redis_filter.h - filters on a plain Redis or Valkey, no module needed; on a cluster too.
+/* filter.h - filters on a plain Redis or Valkey server or cluster. No module is needed.
  *
  *     bly_redis_url url;
  *     bly_redis_filter *seen;
- *     bly_bitmap_spec spec = {.capacity = 100000000, .fpr = 0.001};
+ *     bly_bitmap_spec spec = {.struct_size = sizeof spec, .capacity = 100000000,
+ *                             .fpr = 0.001};
  *     bly_redis_url_parse("redis://cache.example/crawl:seen", NULL, &url);
  *     bly_redis_filter_create(&url, &spec, NULL, &why, &seen);   makes it, or joins who has made it
- *     bly_redis_filter_add_many(seen, keys, n, BLY_UNKNOWN, answers, &tally);
+ *     bly_redis_filter_add_many(seen, keys, n, BLY_UNKNOWN, answers, &result);
  *
  * Errors are not answers. A call that could not learn all it was asked returns a status and a
- * reason (bly_redis_filter_why), and says of which keys: their answer is BLY_UNKNOWN, or what the
+ * reason (bly_redis_filter_error), and says of which keys: their answer is BLY_UNKNOWN, or what the
  * caller wants to assume instead. Say, for each call, which mistake is the cheaper one:
  *
  *   a guard before a database ("absent" ends the request)   assume BLY_YES: all requests pass
@@ -26,7 +27,7 @@
 #ifndef BLOOMERY_REDIS_FILTER_H
 #define BLOOMERY_REDIS_FILTER_H
 
-#include "redis_bitmap.h"
+#include "bitmap.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +36,7 @@ extern "C" {
 typedef struct bly_redis_filter bly_redis_filter;
 
 typedef struct bly_redis_filter_options {
+    size_t struct_size;
     uint32_t connect_ms;  /* how long connecting may take, from when the name has been looked up;
                              0: 5 s */
     uint32_t command_ms;  /* how long a server may be silent when an answer is due; 0: 10 s. An
@@ -65,13 +67,13 @@ typedef struct bly_redis_filter_options {
 
 /* The url names the key. `options` and `why` may be NULL; the last is filled in on failure.
  *
- * Makes the filter, or, where it is there already, joins it: it must be alike (bly_bitmap_alike),
- * or BLY_EMISMATCH. If many do so at once, they end up with the same filter. The spec's expiry
- * counts only for one who made it. bly_bitmap_plan's statuses; BLY_EIO (no connection, no answer),
- * BLY_EREFUSED (password, permission, memory; not a string), BLY_ECORRUPT (the key has something
- * else), BLY_EMISSING (it is there, but not all of its shards are), BLY_EVERSION, BLY_EKEY,
- * BLY_EHASHER, BLY_EUNSUPPORTED (a build without hiredis, or TLS without it), BLY_EINVAL (the url
- * names no key), BLY_ENOMEM. */
+ * Makes the filter, or, where it is there already, joins it: it must be alike
+ * (bly_bitmap_compatible), or BLY_EMISMATCH. If many do so at once, they end up with the same
+ * filter. The spec's expiry counts only for one who made it. bly_bitmap_plan's statuses; BLY_EIO
+ * (no connection, no answer), BLY_EREFUSED (password, permission, memory; not a string),
+ * BLY_ECORRUPT (the key has something else), BLY_EMISSING (it is there, but not all of its shards
+ * are), BLY_EVERSION, BLY_EKEY, BLY_EHASHER, BLY_EUNSUPPORTED (a build without hiredis, or TLS
+ * without it), BLY_EINVAL (the url names no key), BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_redis_filter_create(const bly_redis_url *url,
                                                const bly_bitmap_spec *spec,
                                                const bly_redis_filter_options *options,
@@ -95,19 +97,18 @@ BLY_API void bly_redis_filter_close(bly_redis_filter *f); /* the filter stays; N
 
 BLY_API const bly_bitmap *bly_redis_filter_bitmap(const bly_redis_filter *f);
 /* Why the last call failed; good until the next. */
-BLY_API const char *bly_redis_filter_why(const bly_redis_filter *f);
+BLY_API const char *bly_redis_filter_error(const bly_redis_filter *f);
 
 /* ---- use --------------------------------------------------------------------------------------
  */
 
-/* What became of a batch. */
-typedef struct bly_redis_tally {
-    size_t yes;     /* of adds: new; of questions: present */
-    size_t unsure;  /* of adds: in the filter, but whether new is not known */
-    size_t unknown; /* nothing is known: of an add, whether it took place either */
-    size_t trips; /* the largest number of times that a server had to be waited for: 1, if all went
-                     well, for each 32768 keys */
-} bly_redis_tally;
+/* The outcome of a batch. */
+typedef struct bly_redis_batch_result {
+    size_t yes;         /* of adds: new; of questions: present */
+    size_t unsure;      /* of adds: in the filter, but whether new is not known */
+    size_t unknown;     /* nothing is known: of an add, whether it took place either */
+    size_t round_trips; /* the maximum over all servers: 1 per 32768 keys if nothing failed */
+} bly_redis_batch_result;
 
 /* answers[i] receives BLY_YES, BLY_NO, or, where that is not known, `otherwise`: with BLY_UNKNOWN
  * they are told apart (BLY_UNSURE, BLY_UNKNOWN). `tally` may be NULL. BLY_OK: there is no
@@ -116,10 +117,11 @@ typedef struct bly_redis_tally {
  * (`otherwise` is BLY_UNSURE). */
 BLY_CHECKED bly_status bly_redis_filter_add_many(bly_redis_filter *f, const bly_bytes *keys,
                                                  size_t n, bly_answer otherwise, uint8_t *answers,
-                                                 bly_redis_tally *tally);
+                                                 bly_redis_batch_result *tally);
 BLY_CHECKED bly_status bly_redis_filter_contains_many(bly_redis_filter *f, const bly_bytes *keys,
                                                       size_t n, bly_answer otherwise,
-                                                      uint8_t *answers, bly_redis_tally *tally);
+                                                      uint8_t *answers,
+                                                      bly_redis_batch_result *tally);
 /* One key. */
 BLY_CHECKED bly_status bly_redis_filter_add(bly_redis_filter *f, const void *key, size_t len,
                                             bly_answer otherwise, bly_answer *answer);
@@ -129,17 +131,18 @@ BLY_CHECKED bly_status bly_redis_filter_contains(bly_redis_filter *f, const void
 /* ---- the whole --------------------------------------------------------------------------------
  */
 
-typedef struct bly_redis_filter_facts {
-    uint64_t count;       /* keys that were new; go-zero: 0 */
-    uint64_t bytes;       /* of all strings */
-    uint64_t set_bits;    /* go-zero only: its bits that are set (BITCOUNT) */
-    double predicted_fpr; /* by that count (bly_bitmap_keys); go-zero: by the bits that are set */
-    int64_t expires_ms;   /* how long it has to live, of the shard that has least; -1: for ever */
-    uint32_t nodes;       /* servers that hold it */
-} bly_redis_filter_facts;
+typedef struct bly_redis_filter_info {
+    size_t struct_size;
+    uint64_t count;      /* keys that were new; go-zero: 0 */
+    uint64_t bytes;      /* of all strings */
+    uint64_t set_bits;   /* go-zero only: its bits that are set (BITCOUNT) */
+    double expected_fpr; /* by that count (bly_bitmap_keys); go-zero: by the bits that are set */
+    int64_t expires_ms;  /* how long it has to live, of the shard that has least; -1: for ever */
+    uint32_t nodes;      /* servers that hold it */
+} bly_redis_filter_info;
 
 /* Statuses as of adds. */
-BLY_CHECKED bly_status bly_redis_filter_look(bly_redis_filter *f, bly_redis_filter_facts *out);
+BLY_CHECKED bly_status bly_redis_filter_get_info(bly_redis_filter *f, bly_redis_filter_info *out);
 
 /* In how many ms the filter shall vanish, all shards at once; 0: never. */
 BLY_CHECKED bly_status bly_redis_filter_expire(bly_redis_filter *f, uint64_t ms);
@@ -160,7 +163,7 @@ typedef bool (*bly_redis_progress)(void *ctx, uint64_t done, uint64_t total);
  * server for longer than this call waits, can leave some of both: that is an error for everybody
  * who uses it, until a filter is sent again. Two that send to one name at once may be in each
  * other's way: BLY_EMISMATCH, BLY_EMISSING or BLY_EEXISTS for one of them or both; send again. */
-BLY_CHECKED bly_status bly_redis_filter_send(const bly_filter *from, const bly_redis_url *url,
+BLY_CHECKED bly_status bly_redis_filter_push(const bly_filter *from, const bly_redis_url *url,
                                              const bly_bitmap_spec *spec, bool replace,
                                              const bly_redis_filter_options *options,
                                              bly_redis_progress progress, void *ctx,
@@ -168,8 +171,8 @@ BLY_CHECKED bly_status bly_redis_filter_send(const bly_filter *from, const bly_r
 
 /* A copy in memory, for a file. It has every key whose add was answered before the call. Not for
  * go-zero's (BLY_EUNSUPPORTED). */
-BLY_CHECKED bly_status bly_redis_filter_fetch(bly_redis_filter *f, bly_redis_progress progress,
-                                              void *ctx, bly_filter **out);
+BLY_CHECKED bly_status bly_redis_filter_pull(bly_redis_filter *f, bly_redis_progress progress,
+                                             void *ctx, bly_filter **out);
 
 #ifdef __cplusplus
 }

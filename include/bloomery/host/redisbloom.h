@@ -10,14 +10,14 @@
  *   command, or file             calls (of a cuckoo filter the same with bly_rb_cuckoo_)
  *   RESERVE                      bly_rb_bloom_create
  *   ADD, MADD, EXISTS, MEXISTS   bly_rb_bloom_add, _add_many, _contains, _contains_many
- *   INFO, DEBUG, CARD            bly_rb_bloom_look, bly_rb_bloom_link
+ *   INFO, DEBUG, CARD            bly_rb_bloom_get_info, bly_rb_bloom_link
  *   SCANDUMP 0                   bly_rb_bloom_header_size, bly_rb_bloom_header
  *   SCANDUMP 1 + offset          bly_rb_bloom_read
  *   LOADCHUNK 1                  bly_rb_bloom_parse
  *   LOADCHUNK 1 + offset + size  bly_rb_bloom_write
- *   RDB save                     bly_rb_bloom_look, then bly_rb_bloom_link for each
+ *   RDB save                     bly_rb_bloom_get_info, then bly_rb_bloom_link for each
  *   RDB load                     bly_rb_bloom_load, _load_link for each, _load_end
- *   COPY, free, defrag           bly_rb_bloom_clone, _destroy, _move
+ *   COPY, free, defrag           bly_rb_bloom_clone, _destroy, _defrag
  *
  * All memory of an object comes from the allocator given when it was made (NULL: calloc and free):
  * one block for the object, one for its table of links, one for each link's bits. Blocks are asked
@@ -26,11 +26,10 @@
  * Outside bytes are checked before anything is allocated from what they say. One writer, or many
  * readers.
  */
-#ifndef BLOOMERY_REDISBLOOM_H
-#define BLOOMERY_REDISBLOOM_H
+#ifndef BLOOMERY_HOST_REDISBLOOM_H
+#define BLOOMERY_HOST_REDISBLOOM_H
 
-#include "base.h"
-#include "pieces.h"
+#include "defrag.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -94,7 +93,8 @@ BLY_API bool bly_rb_bloom_contains(const bly_rb_bloom *f, const void *key, size_
  * overlap. `added` / `found` receive one 0/1 byte per key, or are NULL. An add that fails ends the
  * batch: keys[tally->done] is the one, and the call may be repeated from the next. */
 BLY_CHECKED bly_status bly_rb_bloom_add_many(bly_rb_bloom *f, const bly_bytes *keys, size_t n,
-                                             uint8_t *added, bly_tally *tally /* may be NULL */);
+                                             uint8_t *added,
+                                             bly_batch_result *tally /* may be NULL */);
 /* Returns how many answers are 1. */
 BLY_API size_t bly_rb_bloom_contains_many(const bly_rb_bloom *f, const bly_bytes *keys, size_t n,
                                           uint8_t *found);
@@ -109,7 +109,7 @@ typedef struct bly_rb_bloom_info {
     uint64_t memory;     /* bytes really asked of the allocator */
     uint64_t data_bytes; /* of the bits of all links: where bly_rb_bloom_read ends */
 } bly_rb_bloom_info;
-BLY_API bly_rb_bloom_info bly_rb_bloom_look(const bly_rb_bloom *f);
+BLY_API bly_rb_bloom_info bly_rb_bloom_get_info(const bly_rb_bloom *f);
 
 /* One link; in the order of the fields in an RDB file. */
 typedef struct bly_rb_link {
@@ -167,10 +167,10 @@ BLY_CHECKED bly_status bly_rb_bloom_load_end(bly_rb_bloom *f);
  * bly_rb_bloom_load): as bly_filter_limit_growth. */
 BLY_API void bly_rb_bloom_limit_growth(bly_rb_bloom *f, uint64_t max_bytes);
 
-/* Offers the blocks of memory to a mover: as bly_filter_move and bly_filter_move_handle. */
-BLY_API size_t bly_rb_bloom_move(bly_rb_bloom *f, size_t from, size_t most, bly_mover move,
-                                 void *ctx);
-BLY_API bly_rb_bloom *bly_rb_bloom_move_handle(bly_rb_bloom *f, bly_mover move, void *ctx);
+/* Offers the blocks of memory to a mover: as bly_filter_defrag and bly_filter_defrag_handle. */
+BLY_API size_t bly_rb_bloom_defrag(bly_rb_bloom *f, size_t from, size_t most, bly_defrag_move move,
+                                   void *ctx);
+BLY_API bly_rb_bloom *bly_rb_bloom_defrag_handle(bly_rb_bloom *f, bly_defrag_move move, void *ctx);
 
 /* ---- cuckoo filters -------------------------------------------------------------------------- */
 
@@ -222,7 +222,7 @@ BLY_API uint64_t bly_rb_cuckoo_copies(const bly_rb_cuckoo *f, const void *key, s
 /* As of bly_rb_bloom. */
 BLY_CHECKED bly_status bly_rb_cuckoo_add_many(bly_rb_cuckoo *f, const bly_bytes *keys, size_t n,
                                               const bly_rb_cuckoo_how *how, uint8_t *added,
-                                              bly_tally *tally);
+                                              bly_batch_result *tally);
 BLY_API size_t bly_rb_cuckoo_contains_many(const bly_rb_cuckoo *f, const bly_bytes *keys, size_t n,
                                            uint8_t *found);
 
@@ -243,7 +243,7 @@ typedef struct bly_rb_cuckoo_info {
     uint64_t memory;     /* bytes really asked of the allocator */
     uint64_t data_bytes; /* slots of all sub-filters: where bly_rb_cuckoo_read ends */
 } bly_rb_cuckoo_info;
-BLY_API bly_rb_cuckoo_info bly_rb_cuckoo_look(const bly_rb_cuckoo *f);
+BLY_API bly_rb_cuckoo_info bly_rb_cuckoo_get_info(const bly_rb_cuckoo *f);
 
 /* One sub-filter, in the order of the fields in an RDB file. */
 typedef struct bly_rb_sub {
@@ -280,9 +280,10 @@ BLY_CHECKED bly_status bly_rb_cuckoo_load_end(bly_rb_cuckoo *f);
  * in it if that is more, or 64 MiB. (A few copies of one key make such a filter grow.) */
 BLY_API void bly_rb_cuckoo_limit_growth(bly_rb_cuckoo *f, uint64_t max_bytes);
 
-BLY_API size_t bly_rb_cuckoo_move(bly_rb_cuckoo *f, size_t from, size_t most, bly_mover move,
-                                  void *ctx);
-BLY_API bly_rb_cuckoo *bly_rb_cuckoo_move_handle(bly_rb_cuckoo *f, bly_mover move, void *ctx);
+BLY_API size_t bly_rb_cuckoo_defrag(bly_rb_cuckoo *f, size_t from, size_t most,
+                                    bly_defrag_move move, void *ctx);
+BLY_API bly_rb_cuckoo *bly_rb_cuckoo_defrag_handle(bly_rb_cuckoo *f, bly_defrag_move move,
+                                                   void *ctx);
 
 #ifdef __cplusplus
 }
