@@ -136,8 +136,3 @@ bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {
         return BLY_EINVAL;
     return create_filter(&own, out);
 }
-
-bly_status bly_filter_new(uint64_t capacity, double fpr, bly_filter **out) {
-    const bly_spec spec = bly_spec_for(bly_plan_kind(fpr), capacity, fpr);
-    return bly_filter_create(&spec, out);
-}

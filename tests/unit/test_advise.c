@@ -73,11 +73,11 @@ static void refuses_nonsense(void **state) {
         {{.keys = 1000, .bytes = 64}, BLY_EIMPOSSIBLE},
         {{.fpr = 0.01, .bytes = 63}, BLY_EIMPOSSIBLE},
     };
-    bly_advice a = {.struct_size = sizeof a};
-    bly_advice untouched = {.struct_size = sizeof untouched};
+    bly_advice a, untouched;
     (void)state;
     memset(&a, 0x55, sizeof a);
-    memset(&untouched, 0x55, sizeof a);
+    a.struct_size = sizeof a;
+    memcpy(&untouched, &a, sizeof a);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         bly_status status = bly_advise(&cases[i].needs, &a);
         if (status != cases[i].status)
