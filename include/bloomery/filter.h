@@ -240,7 +240,7 @@ typedef struct bly_stats {
     bool approximate;      /* an intersection: may hold more than the true intersection */
     uint64_t stuck;        /* counters that have reached their limit, and stay there */
     double miss_bound; /* of an overlay: the chance, at most, that a key that is in it is missed */
-    const char *hash_name; /* "custom" for a caller's own */
+    const char *hash_name; /* as bly_hash_name */
 } bly_stats;
 
 /* One pass over the filter. */

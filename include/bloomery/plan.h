@@ -114,7 +114,8 @@ BLY_API const bly_removed_kind *bly_kind_removed_by_name(const char *name);
 enum {
     /* classic only: probe (h1 + i*h2) mod m, h2 odd, as the textbooks and most libraries do,
      * instead of Bloomery's own sequence. Slower, and worse for small filters: the plan makes up
-     * for it with space, and the rates computed for it are upper bounds. */
+     * for it with space, and the rates computed for it are upper bounds. A custom hash function
+     * is not mixed (hash.h). */
     BLY_TEXTBOOK = 1u << 0,
     /* Round the size up (by 3.2% at most) to an odd number under 64 times a power of two, so
      * that the filter can later be folded to a half, a quarter, and so on. */

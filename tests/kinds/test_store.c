@@ -306,7 +306,7 @@ static void test_custom(void **state) {
         bly_filter *f = filled(shape_at(i), &right, 40), *g;
         blyt_buffer im = blyt_write(f);
         assert_refused(im, NULL, BLY_EHASHER);
-        assert_refused(im, &(bly_open_options){.hasher = &wrong}, BLY_EHASHER);
+        assert_refused(im, &(bly_open_options){.hasher = &wrong}, BLY_EKEY);
         assert_refused(im, &(bly_open_options){.hasher = &plain}, BLY_EHASHER);
         const bly_open_options o = {.hasher = &right};
         assert_ok(bly_filter_parse(im.data, im.size, &o, &g));
