@@ -176,9 +176,9 @@ static void count_flips(int set, int bit, unsigned flips[128]) {
     }
 }
 
-/* Every bit of the input flips every bit of the output half of the time. One sample of 4096 has a
- * standard deviation of 32. Of the 128 * 128 pairs in four sets, which do not differ by more than
- * 5.8 of these in a million runs of a perfect function, none may by 6. */
+/* Every bit of the input flips every bit of the output half of the time. The number of flips in
+ * 4096 samples has a standard deviation of 32, and there are 4 * 128 * 128 such numbers: six sigma.
+ */
 static void mixing_avalanches(void **state) {
     (void)state;
     unsigned flips[128];
