@@ -18,7 +18,7 @@ set(BLOOMERY_SLOW_TESTS kinds_rates_large kinds_rates_low cli_kill_large cli_los
 set(BLOOMERY_MEDIUM_TESTS checks_format checks_headers checks_run_test cli_build cli_confirm cli_count
   cli_count_truth cli_counting cli_cuckoo cli_distinct cli_keyrules cli_kill cli_lost cli_man
   cli_options_everywhere cli_plan cli_rates cli_types cli_window cli_window_lines kinds_build kinds_counting
-  kinds_counts kinds_fuse kinds_growth kinds_hll kinds_hostile kinds_plan kinds_programs kinds_rates
+  kinds_counts kinds_custom_filters kinds_fuse kinds_growth kinds_hll kinds_hostile kinds_plan kinds_programs kinds_rates
   kinds_rates_shapes kinds_sizes kinds_top module_big unit_documents)
 set(BLOOMERY_SCALAR_TESTS kinds_counting kinds_files kinds_golden kinds_hybrid kinds_hybrid_set_operations
   kinds_kinds kinds_layered kinds_layered_bytes kinds_multilayer kinds_multilayer_bytes kinds_programs

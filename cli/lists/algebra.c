@@ -54,12 +54,12 @@ static const char *probing(const bly_file_info *info) {
 static const char *seed_label(const bly_file_info *info) {
     if (info->keyed)
         return "secret key";
-    return info->hash == BLY_HASH_CUSTOM ? "hash function's tag" : "seed";
+    return bly_hash_is_custom(info->hash) ? "hash function's tag" : "seed";
 }
 
 static char *seed_text(const bly_file_info *info, char out[NUMBER_TEXT]) {
     const unsigned long long seed = info->seed;
-    if (info->keyed || info->hash == BLY_HASH_CUSTOM)
+    if (info->keyed || bly_hash_is_custom(info->hash))
         (void)snprintf(out, NUMBER_TEXT, "id %016llx", seed);
     else
         (void)snprintf(out, NUMBER_TEXT, "%llu", seed);
@@ -142,7 +142,7 @@ static int sizes_differ(const plan *p, const char *path, const bly_file_info *b)
                              "folded to a common one; build them alike",
                              path, p->paths[0], is, was);
     (void)kinds_size(&g, small);
-    const unsigned bits = p->first.hash == BLY_HASH_CUSTOM ? 128 : bly_hash_bits(p->first.hash);
+    const unsigned bits = bly_hash_is_custom(p->first.hash) ? 128 : bly_hash_bits(p->first.hash);
     const double fpr = bly_plan_fpr(&g, p->keys, bits);
     if (fpr > 0.5)
         return message_error(

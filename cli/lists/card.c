@@ -104,17 +104,17 @@ static void print_hash(const card *c, FILE *to) {
     const char *name = bly_hash_name(c->header.hash);
     if (c->header.keyed)
         card_line(to, "hash", "%s with a secret key, whose id is %016llx", name, seed);
-    else if (c->header.hash == BLY_HASH_CUSTOM)
-        card_line(to, "hash", "its program's own, tagged %016llx", seed);
+    else if (bly_hash_is_custom(c->header.hash))
+        card_line(to, "hash", "%s, tag %016llx", name, seed);
     else
         card_line(to, "hash", "%s, seed %llu", name, seed);
     if (c->typed)
         card_line(to, "type", "%s", keytype_name(c->type));
     else if (c->filter && !can(c, BLY_CARDINALITY_ONLY))
         card_line(to, "type", "%s",
-                  c->header.keyed                     ? "not to be told without its key"
-                  : c->header.hash == BLY_HASH_CUSTOM ? "not to be told without its hash function"
-                                                      : "several, or it is too full to tell");
+                  c->header.keyed                      ? "not to be told without its key"
+                  : bly_hash_is_custom(c->header.hash) ? "not to be told without its hash function"
+                                                       : "several, or it is too full to tell");
 }
 
 /* Without the marks, which no user has put there. */
@@ -414,7 +414,7 @@ void card_json(const card *c, FILE *to) {
     (void)snprintf(id, sizeof id, "%016llx", (unsigned long long)h->seed);
     if (h->keyed)
         json_text(&j, "key_id", id);
-    else if (h->hash == BLY_HASH_CUSTOM)
+    else if (bly_hash_is_custom(h->hash))
         json_text(&j, "hash_tag", id);
     else
         json_integer(&j, "seed", h->seed);

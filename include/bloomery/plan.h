@@ -44,7 +44,8 @@ extern "C" {
 enum {
     /* classic only: probe (h1 + i*h2) mod m, h2 odd, as the textbooks and most libraries do,
      * instead of Bloomery's own sequence. Slower, and worse for small filters: the plan compensates
-     * with space, and the rates computed for it are upper bounds. */
+     * with space, and the rates computed for it are upper bounds. A custom hash function is not
+     * mixed (hash.h). */
     BLY_TEXTBOOK = 1u << 0,
     /* Round the size up (by 3.2% at most) to an odd number below 64 times a power of two, so that
      * the filter can later be folded to a half, a quarter, and so on. */

@@ -102,8 +102,9 @@ static bly_hash own_hash(void *user, const void *key, size_t len) {
 
 static void test_refused_plans(void **state) {
     (void)state;
-    bly_hasher custom, weak, hollow;
+    bly_hasher custom, raw, weak, hollow;
     assert_ok(bly_hasher_custom(&custom, own_hash, NULL, 128, 7));
+    assert_ok(bly_hasher_custom_raw(&raw, own_hash, NULL, 128, 7));
     assert_ok(bly_hasher_init(&weak, BLY_HASH_FNV1A_32, 0));
     assert_ok(bly_hasher_init(&hollow, BLY_HASH_XXH64, 0));
     hollow.many = NULL;
@@ -120,6 +121,7 @@ static void test_refused_plans(void **state) {
         {{.capacity = 10, .fpr = 0.01, .kind = BLY_SCALABLE}, BLY_EKIND},
         {{.capacity = 10, .fpr = 0.01, .kind = (bly_kind)77}, BLY_EKIND},
         {{.capacity = 10, .fpr = 0.01, .hasher = custom}, BLY_EINVAL},
+        {{.capacity = 10, .fpr = 0.01, .hasher = raw}, BLY_EINVAL},
         {{.capacity = 10, .fpr = 0.01, .hasher = hollow}, BLY_EINVAL},
         {{.capacity = 1000000000, .fpr = 0.01, .hasher = weak}, BLY_EWEAKHASH},
         {{.capacity = 10, .fpr = 0.01, .shard_bytes = 159}, BLY_EINVAL},
