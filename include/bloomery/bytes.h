@@ -45,7 +45,8 @@ enum {
 /* The smallest size, in bytes, at which the expected FPR of `keys` distinct keys is at most `fpr`.
  * BLY_ECOUNT for no keys, BLY_ERATE, BLY_ETOOBIG (more than 2^48 bits, or than a size_t can
  * count), BLY_EWEAKHASH (keys / 2^64 > fpr / 10). Takes less than a microsecond at 1%, but some
- * hundred where few keys need a very low rate: keep the result for numbers that come again. */
+ * hundred where few keys need a very low rate. Keep the result for a number of keys that comes
+ * again. */
 BLY_CHECKED bly_status bly_buffer_size(uint64_t keys, double fpr, size_t *out);
 
 /* The expected FPR of a buffer of `size` bytes built from `keys` distinct keys: 1 for a size at

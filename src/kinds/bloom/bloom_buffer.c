@@ -20,7 +20,7 @@
 #include "filter/probe_sequence.h"
 #include "filter/rate.h"
 #include "filter/size_search.h"
-#include "hash/hash_algo.h"
+#include "hash/xxh3.h"
 
 #include <bloomery/bytes.h>
 #include <bloomery/plan.h>
@@ -143,14 +143,23 @@ bly_status bly_buffer_build_hashes(void *buf, size_t size, const bly_hash *hashe
 }
 
 /* The default function with seed 0. */
-static const bly_hasher buffer_hasher = {.id = BLY_HASH_XXH3, .bits = 64};
+static inline bly_hash buffer_hash(bly_bytes key) {
+    return blyi_hash_from_strong64(blyi_xxh3(&blyi_xxh3_seed0, key.data, key.size));
+}
+
+/* Of up to BUFFER_GROUP keys; returns how many. */
+static inline size_t buffer_hash_group(const bly_bytes *keys, size_t n, bly_hash *out) {
+    size_t some = n < BUFFER_GROUP ? n : BUFFER_GROUP;
+    for (size_t i = 0; i < some; i++)
+        out[i] = buffer_hash(keys[i]);
+    return some;
+}
 
 bly_status bly_buffer_build(void *buf, size_t size, const bly_bytes *keys, size_t n) {
     bly_hash group[BUFFER_GROUP];
     bly_status status = buffer_clear(buf, size, n);
     for (size_t at = 0, some; status == BLY_OK && at < n; at += some) {
-        some = n - at < BUFFER_GROUP ? n - at : BUFFER_GROUP;
-        blyi_algo_xxh3.many(&buffer_hasher, keys + at, some, group);
+        some = buffer_hash_group(keys + at, n - at, group);
         buffer_add_hashes(buf, size, group, some);
     }
     return status;
@@ -207,7 +216,7 @@ bool bly_buffer_contains_hash(const void *buf, size_t size, bly_hash hash) {
 }
 
 bool bly_buffer_contains(const void *buf, size_t size, const void *key, size_t len) {
-    return bly_buffer_contains_hash(buf, size, blyi_algo_xxh3.one(&buffer_hasher, key, len));
+    return buffer_view_contains(buffer_open(buf, size), buffer_hash((bly_bytes){key, len}));
 }
 
 size_t bly_buffer_contains_hashes(const void *buf, size_t size, const bly_hash *hashes, size_t n,
@@ -221,8 +230,7 @@ size_t bly_buffer_contains_many(const void *buf, size_t size, const bly_bytes *k
     bly_hash group[BUFFER_GROUP];
     size_t hits = 0;
     for (size_t at = 0, some; at < n; at += some) {
-        some = n - at < BUFFER_GROUP ? n - at : BUFFER_GROUP;
-        blyi_algo_xxh3.many(&buffer_hasher, keys + at, some, group);
+        some = buffer_hash_group(keys + at, n - at, group);
         hits += buffer_view_contains_hashes(v, group, some, found ? found + at : NULL);
     }
     return hits;
