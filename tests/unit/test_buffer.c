@@ -190,6 +190,39 @@ static void the_rate_is_the_expected_one(void **state) {
     measure_rate(&(rate_case){100, 0}, 40);
 }
 
+/* E[(X/m)^k] over the distribution of X, the number of bits that t probes set. */
+static double rate_by_distribution(size_t m, size_t t, unsigned k) {
+    double *share = calloc(m + 1, sizeof *share), rate = 0;
+    share[0] = 1;
+    for (; t > 0; t--)
+        for (size_t x = m + 1; x-- > 0;)
+            share[x] =
+                (share[x] * (double)x + (x ? share[x - 1] * (double)(m - x + 1) : 0)) / (double)m;
+    for (size_t x = 1; x <= m; x++)
+        rate += share[x] * pow((double)x / (double)m, k);
+    free(share);
+    return rate;
+}
+
+/* Down to rates that cannot be sampled. */
+static void the_expected_rate_is_the_mean_over_fills(void **state) {
+    (void)state;
+    for (size_t n = 1; n <= 60; n += n / 3 + 1) {
+        blyt_list l = blyt_list_of(KEYS_RANDOM, 0, n);
+        for (size_t size = BLY_BUFFER_MIN_SIZE; size < 40; size += 3) {
+            uint8_t *buf = built(size, l.keys, n);
+            unsigned k = buf[size - 1];
+            double exact = rate_by_distribution(8 * (size - 1), n * k, k);
+            exact += ldexp((double)n, -64); /* collisions of the hash */
+            if (fabs(bly_buffer_fpr(size, n) / exact - 1) > 0.002)
+                fail_msg("n = %u, size = %u: %g, not %g", (unsigned)n, (unsigned)size,
+                         bly_buffer_fpr(size, n), exact);
+            free(buf);
+        }
+        blyt_list_free(&l);
+    }
+}
+
 static void the_size_is_the_smallest(void **state) {
     static const double rates[] = {0.99, 0.5, 0.25, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 0x1p-40};
     (void)state;
@@ -390,6 +423,7 @@ int main(void) {
         cmocka_unit_test(no_keys_contain_no_key),
         cmocka_unit_test(all_ways_to_ask_agree),
         cmocka_unit_test(the_rate_is_the_expected_one),
+        cmocka_unit_test(the_expected_rate_is_the_mean_over_fills),
         cmocka_unit_test(the_size_is_the_smallest),
         cmocka_unit_test(buffers_are_not_larger_than_leveldb),
         cmocka_unit_test(requests_out_of_range_are_refused),
