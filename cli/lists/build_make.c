@@ -62,13 +62,13 @@ bly_status build_add_scattered(bly_filter *f, const build_keys *keys, uint64_t *
 /* For a kind that is made from all its keys, marks included. */
 static bly_status solve(const build_making *m, const bly_spec *spec, bly_filter **out) {
     bly_builder *b;
-    char room[KEYTYPE_MARK];
+    char room[BLY_LIST_MARK];
     bly_status status = bly_builder_create(spec, NULL, &b);
     *out = NULL;
     if (status == BLY_OK)
         status = bly_builder_add_hashes(b, m->keys.hashes, m->keys.count);
-    for (uint64_t i = 0; status == BLY_OK && i < keytype_mark_count(m->type, &m->levels); i++) {
-        const bly_bytes mark = keytype_mark_at(m->type, &m->levels, i, room);
+    for (uint64_t i = 0; status == BLY_OK && i < bly_list_mark_count(m->type, &m->levels); i++) {
+        const bly_bytes mark = bly_list_mark_at(m->type, &m->levels, i, room);
         status = bly_builder_add(b, &mark, 1);
     }
     if (status == BLY_OK)
@@ -89,7 +89,7 @@ static bly_status fill(const build_making *m, const bly_spec *spec, bly_filter *
                      ? bly_filter_add_hashes(f, m->keys.hashes, m->keys.count, NULL, NULL)
                      : build_add_scattered(f, &m->keys, NULL, NULL);
     if (status == BLY_OK)
-        status = keytype_mark(f, m->type, &m->levels);
+        status = bly_list_add_marks(f, m->type, &m->levels);
     if (status == BLY_OK)
         status = bly_filter_set_key_rule(f, m->rule);
     if (status != BLY_OK) {
@@ -172,10 +172,10 @@ enum { MOST_FULL = 8 };
 
 /* NULL: reported. */
 static bly_filter *make_filter(const build_making *m) {
-    const double rate = m->rate / keytype_most_tries(m->type, &m->levels);
+    const double rate = m->rate / bly_list_max_lookups(m->type, &m->levels);
     const bool fixed = m->room || m->keys.copies;
     uint64_t keys =
-        (m->room ? m->room : m->keys.distinct) + keytype_mark_count(m->type, &m->levels);
+        (m->room ? m->room : m->keys.distinct) + bly_list_mark_count(m->type, &m->levels);
     bly_spec spec = spec_for(m, keys, rate);
     bly_filter *f;
     bly_status status = fill_well(m, &spec, &f);
@@ -193,8 +193,8 @@ static bly_filter *make_filter(const build_making *m) {
 
 /* As `check` would, which knows only what the filter says of itself. */
 static uint64_t chance_matches(const build_making *m) {
-    keytype_levels levels;
-    (void)keytype_recognise(m->filter, &levels);
+    bly_list_levels levels;
+    (void)bly_list_recognise(m->filter, &levels);
     return build_allow_ask(m->allow, &levels, m->filter);
 }
 

@@ -26,95 +26,95 @@
  * runs goes through the rules. The time is proportional to the text, whatever is in it: nothing
  * looks further ahead than an escape is long, nor further back than the run.
  */
-#include <string.h>
+#include "lists/url_text.h"
 
-#include "url_text.h"
+#include <string.h>
 
 /* ---- classes of characters ------------------------------------------------------------------ */
 
 enum {
-    FIND_ENDING = 1 << 0,      /* in no URL */
-    FIND_AUTHORITY = 1 << 1,   /* of hosts, ports and users, or what ends them */
-    FIND_TRAILING = 1 << 2,    /* not the last one of a URL */
-    FIND_BACKSLASHED = 1 << 3, /* may have a backslash before it */
-    EASY_AUTHORITY = 1 << 4,   /* easy before the path */
-    EASY_PATH = 1 << 5,        /* easy from there on */
-    EASY_QUOTED = 1 << 6       /* the same, if a quote stood before the URL */
+    FIND_ENDING = 1 << 0,         /* in no URL */
+    FIND_AUTHORITY = 1 << 1,      /* of hosts, ports and users, or what ends them */
+    FIND_TRAILING = 1 << 2,       /* not the last one of a URL */
+    FIND_BACKSLASHED = 1 << 3,    /* may have a backslash before it */
+    FIND_EASY_AUTHORITY = 1 << 4, /* easy before the path */
+    FIND_EASY_PATH = 1 << 5,      /* easy from there on */
+    FIND_EASY_QUOTED = 1 << 6     /* the same, if a quote stood before the URL */
 };
 
-#define REST (EASY_PATH | EASY_QUOTED)
+#define FIND_REST (FIND_EASY_PATH | FIND_EASY_QUOTED)
 
 enum {
-    EN = FIND_ENDING,    /* controls, space " < > ` and the backslash, which is read before */
-    HH = FIND_AUTHORITY, /* H h, which may begin another URL */
-    AN = FIND_AUTHORITY | EASY_AUTHORITY | REST, /* other letters, digits */
-    UN = AN | FIND_BACKSLASHED,                  /* % + - @ _ ~ */
-    DC = UN | FIND_TRAILING,                     /* . : */
-    SL = UN & ~EASY_AUTHORITY,                   /* # / */
-    QU = DC & ~EASY_AUTHORITY,                   /* ? */
-    EQ = FIND_BACKSLASHED | REST,                /* $ = */
-    EX = EQ | FIND_TRAILING,                     /* ! * */
-    SE = FIND_TRAILING | REST,                   /* ; */
-    CI = REST,                                   /* ^ */
-    BA = EASY_PATH,                              /* | */
-    CO = BA | FIND_TRAILING,                     /* ' , */
-    BS = FIND_BACKSLASHED,                       /* & ) } */
-    OP = BS | FIND_TRAILING,                     /* ( { */
-    LB = OP | FIND_AUTHORITY,                    /* [ */
-    RB = BS | FIND_AUTHORITY                     /* ] */
+    F_EN = FIND_ENDING,    /* controls, space " < > ` and the backslash, which is read before */
+    F_HH = FIND_AUTHORITY, /* H h, which may begin another URL */
+    F_AN = FIND_AUTHORITY | FIND_EASY_AUTHORITY | FIND_REST, /* other letters, digits */
+    F_UN = F_AN | FIND_BACKSLASHED,                          /* % + - @ _ ~ */
+    F_DC = F_UN | FIND_TRAILING,                             /* . : */
+    F_SL = F_UN & ~FIND_EASY_AUTHORITY,                      /* # / */
+    F_QU = F_DC & ~FIND_EASY_AUTHORITY,                      /* ? */
+    F_EQ = FIND_BACKSLASHED | FIND_REST,                     /* $ = */
+    F_EX = F_EQ | FIND_TRAILING,                             /* ! * */
+    F_SE = FIND_TRAILING | FIND_REST,                        /* ; */
+    F_CI = FIND_REST,                                        /* ^ */
+    F_BA = FIND_EASY_PATH,                                   /* | */
+    F_CO = F_BA | FIND_TRAILING,                             /* ' , */
+    F_BS = FIND_BACKSLASHED,                                 /* & ) } */
+    F_OP = F_BS | FIND_TRAILING,                             /* ( { */
+    F_LB = F_OP | FIND_AUTHORITY,                            /* [ */
+    F_RB = F_BS | FIND_AUTHORITY                             /* ] */
 };
 
 /* clang-format off */
 static const uint8_t find_class[256] = {
-    EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN,
-    EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN, EN,
-/*      !   "   #   $   %   &   '   (   )   *   +   ,   -   .   /   */
-    EN, EX, EN, SL, EQ, UN, BS, CO, OP, BS, EX, UN, CO, UN, DC, SL,
-    AN, AN, AN, AN, AN, AN, AN, AN, AN, AN, DC, SE, EN, EQ, EN, QU,
-    UN, AN, AN, AN, AN, AN, AN, AN, HH, AN, AN, AN, AN, AN, AN, AN,
-    AN, AN, AN, AN, AN, AN, AN, AN, AN, AN, AN, LB, EN, RB, CI, UN,
-    EN, AN, AN, AN, AN, AN, AN, AN, HH, AN, AN, AN, AN, AN, AN, AN,
-    AN, AN, AN, AN, AN, AN, AN, AN, AN, AN, AN, OP, BA, BS, UN, EN,
+    F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN,
+    F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN, F_EN,
+/*        !     "     #     $     %     &     '     (     )     *     +     ,     -     .     /   */
+    F_EN, F_EX, F_EN, F_SL, F_EQ, F_UN, F_BS, F_CO, F_OP, F_BS, F_EX, F_UN, F_CO, F_UN, F_DC, F_SL,
+    F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_DC, F_SE, F_EN, F_EQ, F_EN, F_QU,
+    F_UN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_HH, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN,
+    F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_LB, F_EN, F_RB, F_CI, F_UN,
+    F_EN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_HH, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN,
+    F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_AN, F_OP, F_BA, F_BS, F_UN, F_EN,
 };
 /* clang-format on */
 
 /* Whether a character of ASCII, or a byte, is in one of the classes. */
-static inline bool is_of(uint32_t c, unsigned set) {
+static inline bool find_is_of(uint32_t c, unsigned set) {
     return (find_class[c] & set) != 0;
 }
 
-static bool is_among(uint32_t c, const char *set) {
+static bool find_is_among(uint32_t c, const char *set) {
     return c != 0 && c < 0x80 && strchr(set, (int)c) != NULL;
 }
 
 /* ---- reading characters --------------------------------------------------------------------- */
 
 /* One character of the text after its escapes were undone. */
-typedef struct character {
-    uint32_t code; /* ENDING: nothing that could be in a URL */
+typedef struct find_character {
+    uint32_t code; /* FIND_SPACE: nothing that could be in a URL */
     size_t size;   /* of what stands for it in the text */
     bool escaped;
-} character;
+} find_character;
 
-enum { ENDING = ' ' };
+enum { FIND_SPACE = ' ' };
 
 /* "&name;" for the names that matter, and "&#38;", "&#x26;". */
-static character read_reference(const char *at, const char *end) {
+static find_character find_read_reference(const char *at, const char *end) {
     static const struct {
         const char *name;
         char code;
     } names[] = {{"amp", '&'},  {"lt", '<'},    {"gt", '>'},
                  {"quot", '"'}, {"apos", '\''}, {"nbsp", ' '}};
     enum { LONGEST = 8 };
-    const character literal = {'&', 1, false};
+    const find_character literal = {'&', 1, false};
     size_t room = (size_t)(end - at - 1);
     const char *semicolon = memchr(at + 1, ';', room < LONGEST ? room : LONGEST);
     if (semicolon == NULL)
         return literal;
     size_t size = (size_t)(semicolon - at) + 1;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (url_equals(at + 1, size - 2, names[i].name))
-            return (character){(unsigned char)names[i].code, size, true};
+        if (blyi_url_equals(at + 1, size - 2, names[i].name))
+            return (find_character){(unsigned char)names[i].code, size, true};
     }
     if (at[1] != '#')
         return literal;
@@ -124,66 +124,66 @@ static character read_reference(const char *at, const char *end) {
     if (digit == semicolon)
         return literal;
     for (; digit < semicolon; digit++) {
-        if (hex ? !url_is(*digit, URL_HEX) : !url_is_digit(*digit))
+        if (hex ? !blyi_url_is(*digit, BLYI_URL_HEX) : !blyi_url_is_digit(*digit))
             return literal;
-        code = code * (hex ? 16 : 10) + url_hex(*digit);
+        code = code * (hex ? 16 : 10) + blyi_url_hex(*digit);
     }
-    return (character){code > ' ' && code < 0x7F ? code : ENDING, size, true};
+    return (find_character){code > ' ' && code < 0x7F ? code : FIND_SPACE, size, true};
 }
 
 /* "\/", "\u002f", "\_"; any other backslash is an ending. */
-static character read_backslash(const char *at, const char *end) {
-    const character ending = {ENDING, 1, false};
+static find_character find_read_backslash(const char *at, const char *end) {
+    const find_character ending = {FIND_SPACE, 1, false};
     if (end - at < 2)
         return ending;
-    if (at[1] == 'u' && end - at >= 6 && at[2] == '0' && at[3] == '0' && url_is(at[4], URL_HEX) &&
-        url_is(at[5], URL_HEX)) {
-        uint32_t code = url_hex(at[4]) << 4 | url_hex(at[5]);
-        return (character){code > ' ' && code < 0x7F ? code : ENDING, 6, true};
+    if (at[1] == 'u' && end - at >= 6 && at[2] == '0' && at[3] == '0' &&
+        blyi_url_is(at[4], BLYI_URL_HEX) && blyi_url_is(at[5], BLYI_URL_HEX)) {
+        uint32_t code = blyi_url_hex(at[4]) << 4 | blyi_url_hex(at[5]);
+        return (find_character){code > ' ' && code < 0x7F ? code : FIND_SPACE, 6, true};
     }
-    if (is_of((unsigned char)at[1], FIND_BACKSLASHED))
-        return (character){(unsigned char)at[1], 2, true};
+    if (find_is_of((unsigned char)at[1], FIND_BACKSLASHED))
+        return (find_character){(unsigned char)at[1], 2, true};
     return ending;
 }
 
 /* A character of two to four bytes. */
-static character read_utf8(const char *at, const char *end) {
+static find_character find_read_utf8(const char *at, const char *end) {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned char first = (unsigned char)*at;
     size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
     uint32_t code = first & (0x7Fu >> size);
     if (first < 0xC2 || first > 0xF4 || (size_t)(end - at) < size)
-        return (character){ENDING, 1, false};
+        return (find_character){FIND_SPACE, 1, false};
     for (size_t i = 1; i < size; i++) {
         if (((unsigned char)at[i] & 0xC0) != 0x80)
-            return (character){ENDING, 1, false};
+            return (find_character){FIND_SPACE, 1, false};
         code = code << 6 | ((unsigned char)at[i] & 0x3F);
     }
     if (code < least[size] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
-        return (character){ENDING, 1, false};
-    return (character){code, size, false};
+        return (find_character){FIND_SPACE, 1, false};
+    return (find_character){code, size, false};
 }
 
 /* The character at `at`, which is before `end`. */
-static character read_character(const char *at, const char *end) {
+static find_character find_read_character(const char *at, const char *end) {
     if (*at == '&')
-        return read_reference(at, end);
+        return find_read_reference(at, end);
     if (*at == '\\')
-        return read_backslash(at, end);
+        return find_read_backslash(at, end);
     if ((unsigned char)*at >= 0x80)
-        return read_utf8(at, end);
-    return (character){(unsigned char)*at, 1, false};
+        return find_read_utf8(at, end);
+    return (find_character){(unsigned char)*at, 1, false};
 }
 
 /* ---- beginnings ----------------------------------------------------------------------------- */
 
 /* The size of "://" at `at`, in whatever way it is escaped, or 0. */
-static size_t separator(const char *at, const char *end) {
+static size_t find_separator(const char *at, const char *end) {
     const char *from = at;
     for (const char *wanted = "://"; *wanted != 0; wanted++) {
         if (at == end)
             return 0;
-        character c = read_character(at, end);
+        find_character c = find_read_character(at, end);
         if (c.code != (unsigned char)*wanted)
             return 0;
         at += c.size;
@@ -192,16 +192,16 @@ static size_t separator(const char *at, const char *end) {
 }
 
 /* The size of "http://" or "https://" at `at`, or 0. */
-static size_t opening(const char *at, const char *end) {
-    if (end - at < 7 || !url_equals(at, 4, "http"))
+static size_t find_opening_at(const char *at, const char *end) {
+    if (end - at < 7 || !blyi_url_equals(at, 4, "http"))
         return 0;
     size_t name = (at[4] | 32) == 's' ? 5 : 4;
-    size_t rest = separator(at + name, end);
+    size_t rest = find_separator(at + name, end);
     return rest == 0 ? 0 : name + rest;
 }
 
 /* Whether the colon at `at` can be that of an opening: a quick look. */
-static inline bool is_likely(const char *from, const char *at, const char *end) {
+static inline bool find_is_likely(const char *from, const char *at, const char *end) {
     if (at - from < 4 || end - at < 3 || (at[1] != '/' && at[1] != '\\' && at[1] != '&'))
         return false;
     int before = at[-1] | 32;
@@ -212,8 +212,8 @@ static inline bool is_likely(const char *from, const char *at, const char *end) 
 static const char *find_opening(const char *at, const char *end, size_t *size) {
     const char *from = at;
     while (at < end && (at = memchr(at, ':', (size_t)(end - at))) != NULL) {
-        for (int name = is_likely(from, at, end) ? 5 : 0; name >= 4; name--) {
-            if (at - from >= name && (*size = opening(at - name, end)) != 0)
+        for (int name = find_is_likely(from, at, end) ? 5 : 0; name >= 4; name--) {
+            if (at - from >= name && (*size = find_opening_at(at - name, end)) != 0)
                 return at - name;
         }
         at++;
@@ -224,7 +224,7 @@ static const char *find_opening(const char *at, const char *end, size_t *size) {
 /* ---- endings -------------------------------------------------------------------------------- */
 
 /* Spaces and punctuation beyond ASCII. */
-static bool is_other_punctuation(uint32_t c) {
+static bool find_is_other_punctuation(uint32_t c) {
     static const struct {
         uint32_t from, to;
     } ranges[] = {{0x80, 0xBF},     {0x2000, 0x206F}, {0x2E00, 0x2E7F}, {0x3000, 0x3004},
@@ -238,7 +238,7 @@ static bool is_other_punctuation(uint32_t c) {
 }
 
 /* A URL while its end is looked for. */
-typedef struct search {
+typedef struct find_search {
     const char *body; /* behind "://" */
     const char *at, *end;
     const char *kept;   /* where it ends without punctuation, as far as was read */
@@ -247,75 +247,75 @@ typedef struct search {
     uint32_t before[3]; /* the last three characters */
     int open[3];        /* how many of ( [ { are open */
     bool escaped;
-} search;
+} find_search;
 
 /* The bracket pair that an opening or a closing one belongs to, or -1. */
-static int opened_by(uint32_t c) {
+static int find_opened_by(uint32_t c) {
     return c == '(' ? 0 : c == '[' ? 1 : c == '{' ? 2 : -1;
 }
 
-static int closed_by(uint32_t c) {
+static int find_closed_by(uint32_t c) {
     return c == ')' ? 0 : c == ']' ? 1 : c == '}' ? 2 : -1;
 }
 
 /* Whether another URL that begins here is an argument of this one. */
-static bool is_argument(const search *s) {
+static bool find_is_argument(const find_search *s) {
     const uint32_t *b = s->before;
-    bool triplet = b[2] == '%' && b[1] < 0x80 && b[0] < 0x80 && url_is((char)b[1], URL_HEX) &&
-                   url_is((char)b[0], URL_HEX);
-    return triplet || is_among(b[0], "/=?&:#@+-_~$");
+    bool triplet = b[2] == '%' && b[1] < 0x80 && b[0] < 0x80 &&
+                   blyi_url_is((char)b[1], BLYI_URL_HEX) && blyi_url_is((char)b[0], BLYI_URL_HEX);
+    return triplet || find_is_among(b[0], "/=?&:#@+-_~$");
 }
 
 /* Whether a character beyond ASCII ends the URL. */
-static bool ends_at_other(const search *s, uint32_t c) {
+static bool find_ends_at_other(const find_search *s, uint32_t c) {
     enum { WIDE = 0x2E80 };
-    if (is_other_punctuation(c))
+    if (find_is_other_punctuation(c))
         return true;
     if (c < WIDE || s->before[0] >= 0x80)
         return false;
-    return !is_among(s->before[0], s->authority ? "/.@-" : "/=-_+&#?~:@(");
+    return !find_is_among(s->before[0], s->authority ? "/.@-" : "/=-_+&#?~:@(");
 }
 
-static bool ends_at(const search *s, const character *c) {
+static bool find_ends_at(const find_search *s, const find_character *c) {
     if (c->code >= 0x80)
-        return ends_at_other(s, c->code);
-    if (is_of(c->code, FIND_ENDING) || (s->authority && !is_of(c->code, FIND_AUTHORITY)))
+        return find_ends_at_other(s, c->code);
+    if (find_is_of(c->code, FIND_ENDING) || (s->authority && !find_is_of(c->code, FIND_AUTHORITY)))
         return true;
     if (s->quote != 0 && c->code == (unsigned char)s->quote)
         return true;
-    int closing = closed_by(c->code);
+    int closing = find_closed_by(c->code);
     if (closing >= 0 && s->open[closing] == 0)
         return true;
-    if ((c->code | 32) != 'h' || opening(s->at, s->end) == 0)
+    if ((c->code | 32) != 'h' || find_opening_at(s->at, s->end) == 0)
         return false;
-    return s->at == s->body || !is_argument(s);
+    return s->at == s->body || !find_is_argument(s);
 }
 
-static void push(search *s, uint32_t code) {
+static void find_push(find_search *s, uint32_t code) {
     s->before[2] = s->before[1];
     s->before[1] = s->before[0];
     s->before[0] = code;
 }
 
-static void take(search *s, const character *c) {
-    int opened = opened_by(c->code), closed = closed_by(c->code);
+static void find_take(find_search *s, const find_character *c) {
+    int opened = find_opened_by(c->code), closed = find_closed_by(c->code);
     if (opened >= 0)
         s->open[opened]++;
     if (closed >= 0)
         s->open[closed]--;
     if (c->code == '/' || c->code == '?' || c->code == '#')
         s->authority = false;
-    push(s, c->code);
+    find_push(s, c->code);
     s->escaped |= c->escaped;
     s->at += c->size;
-    if (c->code >= 0x80 || !is_of(c->code, FIND_TRAILING))
+    if (c->code >= 0x80 || !find_is_of(c->code, FIND_TRAILING))
         s->kept = s->at;
 }
 
 /* The end of the easy bytes at `at`. An h is one of them unless "http" may begin with it. */
-static const char *skip_easy(const char *at, const char *end, unsigned easy) {
+static const char *find_skip_easy(const char *at, const char *end, unsigned easy) {
     for (;; at++) {
-        while (at < end && is_of((unsigned char)*at, easy))
+        while (at < end && find_is_of((unsigned char)*at, easy))
             at++;
         if (at == end || (*at | 32) != 'h')
             return at;
@@ -325,68 +325,73 @@ static const char *skip_easy(const char *at, const char *end, unsigned easy) {
 }
 
 /* Takes the easy bytes up to `to`. */
-static void take_easy(search *s, const char *to) {
+static void find_take_easy(find_search *s, const char *to) {
     const char *kept = to;
     if (to == s->at)
         return;
-    while (kept > s->at && is_of((unsigned char)kept[-1], FIND_TRAILING))
+    while (kept > s->at && find_is_of((unsigned char)kept[-1], FIND_TRAILING))
         kept--;
     if (kept > s->at)
         s->kept = kept;
     for (const char *last = to - s->at > 3 ? to - 3 : s->at; last < to; last++)
-        push(s, (unsigned char)*last);
+        find_push(s, (unsigned char)*last);
     s->at = to;
 }
 
 /* Moves s->at to where the URL ends, and s->kept to where it ends without punctuation. */
-static void find_end(search *s) {
+static void find_end(find_search *s) {
     for (;;) {
-        unsigned easy = s->authority ? EASY_AUTHORITY : s->quote != 0 ? EASY_QUOTED : EASY_PATH;
-        take_easy(s, skip_easy(s->at, s->end, easy));
+        unsigned easy = s->authority    ? FIND_EASY_AUTHORITY
+                        : s->quote != 0 ? FIND_EASY_QUOTED
+                                        : FIND_EASY_PATH;
+        find_take_easy(s, find_skip_easy(s->at, s->end, easy));
         if (s->at == s->end)
             return;
-        character c = read_character(s->at, s->end);
-        if (ends_at(s, &c))
+        find_character c = find_read_character(s->at, s->end);
+        if (find_ends_at(s, &c))
             return;
-        take(s, &c);
+        find_take(s, &c);
     }
 }
 
 /* Copies [at, end) without its escapes. */
-static url_result unescape(url_buffer *b, const char *at, const char *end, bly_bytes *out) {
-    if (!url_reserve(b, (size_t)(end - at)))
-        return URL_NOMEM;
+static bly_status find_unescape(bly_url_buffer *b, const char *at, const char *end,
+                                bly_bytes *out) {
+    if (!blyi_url_reserve(b, (size_t)(end - at)))
+        return BLY_ENOMEM;
     char *o = b->data;
     while (at < end) {
         if (*at != '&' && *at != '\\') {
             *o++ = *at++;
             continue;
         }
-        character c = read_character(at, end);
+        find_character c = find_read_character(at, end);
         *o++ = (char)c.code;
         at += c.size;
     }
     *out = (bly_bytes){b->data, (size_t)(o - b->data)};
-    return URL_OK;
+    return BLY_OK;
 }
 
-url_result url_find(url_buffer *b, const char **at, const char *end, bly_bytes *out) {
+bly_status bly_url_find(bly_url_buffer *b, const char **at, const char *end, bly_bytes *out) {
     const char *begin = *at, *from;
     size_t size;
     while ((from = find_opening(*at, end, &size)) != NULL) {
         const char *body = from + size;
-        search s = {.body = body, .at = body, .end = end, .kept = body, .authority = true};
+        find_search s = {.body = body, .at = body, .end = end, .kept = body, .authority = true};
         s.before[0] = '/';
-        s.quote = (char)(from > begin && is_among((unsigned char)from[-1], "'|,") ? from[-1] : 0);
+        s.quote =
+            (char)(from > begin && find_is_among((unsigned char)from[-1], "'|,") ? from[-1] : 0);
         find_end(&s);
         *at = s.at;
         if (s.kept == s.body)
             continue;
         if (s.escaped || size > sizeof "https://" - 1 || memchr(from, '\\', size) != NULL)
-            return unescape(b, from, s.kept, out);
+            return find_unescape(b, from, s.kept, out);
         *out = (bly_bytes){from, (size_t)(s.kept - from)};
-        return URL_OK;
+        return BLY_OK;
     }
     *at = end;
-    return URL_NOT;
+    *out = (bly_bytes){NULL, 0};
+    return BLY_OK;
 }

@@ -4,14 +4,14 @@
  * bytes that the others left. One dot may follow. A host whose last label is a number is an
  * address or nothing. IPv6: as RFC 4291 writes it, without a zone; written as RFC 5952 has it.
  */
-#include <string.h>
+#include "lists/url_text.h"
 
-#include "url_text.h"
+#include <string.h>
 
 /* ---- IPv4 ----------------------------------------------------------------------------------- */
 
 /* The number in [at, end), at most 2^32 however large it is; false if it is none. */
-static bool parse_number(const char *at, const char *end, uint64_t *out) {
+static bool url_parse_number(const char *at, const char *end, uint64_t *out) {
     unsigned base = 10;
     uint64_t n = 0;
     if (at == end)
@@ -21,9 +21,9 @@ static bool parse_number(const char *at, const char *end, uint64_t *out) {
         at += base == 16 ? 2 : 1;
     }
     for (; at < end; at++) {
-        if (!url_is(*at, URL_HEX) || url_hex(*at) >= base)
+        if (!blyi_url_is(*at, BLYI_URL_HEX) || blyi_url_hex(*at) >= base)
             return false;
-        n = n * base + url_hex(*at);
+        n = n * base + blyi_url_hex(*at);
         if (n >> 32)
             n = UINT64_C(1) << 32;
     }
@@ -31,45 +31,45 @@ static bool parse_number(const char *at, const char *end, uint64_t *out) {
     return true;
 }
 
-static bool all_digits(const char *at, const char *end) {
-    while (at < end && url_is_digit(*at))
+static bool url_all_digits(const char *at, const char *end) {
+    while (at < end && blyi_url_is_digit(*at))
         at++;
     return at == end;
 }
 
 /* Where the last label of [at, end) begins. */
-static const char *last_label(const char *at, const char *end) {
+static const char *url_last_label(const char *at, const char *end) {
     while (end > at && end[-1] != '.')
         end--;
     return end;
 }
 
-url_ipv4 url_parse_ipv4(const char *at, const char *end, uint32_t *address) {
+blyi_url_ipv4 blyi_url_parse_ipv4(const char *at, const char *end, uint32_t *address) {
     uint64_t number, sum = 0;
     unsigned parts = 0;
     if (end > at + 1 && end[-1] == '.')
         end--;
-    const char *last = last_label(at, end);
-    if (last == end || !url_is_digit(*last))
-        return URL_IPV4_NONE;
-    if (!all_digits(last, end) && !parse_number(last, end, &number))
-        return URL_IPV4_NONE;
+    const char *last = url_last_label(at, end);
+    if (last == end || !blyi_url_is_digit(*last))
+        return BLYI_URL_IPV4_NONE;
+    if (!url_all_digits(last, end) && !url_parse_number(last, end, &number))
+        return BLYI_URL_IPV4_NONE;
     for (; at < last; parts++) {
         const char *dot = memchr(at, '.', (size_t)(end - at));
-        if (parts == 3 || !parse_number(at, dot, &number) || number > 255)
-            return URL_IPV4_BAD;
+        if (parts == 3 || !url_parse_number(at, dot, &number) || number > 255)
+            return BLYI_URL_IPV4_BAD;
         sum = sum << 8 | number;
         at = dot + 1;
     }
     unsigned left = 8 * (4 - parts);
-    if (!parse_number(last, end, &number) || number >> left)
-        return URL_IPV4_BAD;
+    if (!url_parse_number(last, end, &number) || number >> left)
+        return BLYI_URL_IPV4_BAD;
     *address = (uint32_t)(sum << left | number);
-    return URL_IPV4_OK;
+    return BLYI_URL_IPV4_OK;
 }
 
 /* Writes a number below 256. */
-static char *put_byte(char *out, unsigned n) {
+static char *url_write_byte(char *out, unsigned n) {
     if (n >= 100)
         *out++ = (char)('0' + n / 100);
     if (n >= 10)
@@ -78,9 +78,9 @@ static char *put_byte(char *out, unsigned n) {
     return out;
 }
 
-char *url_put_ipv4(char *out, uint32_t address) {
+char *blyi_url_write_ipv4(char *out, uint32_t address) {
     for (int shift = 24; shift >= 0; shift -= 8) {
-        out = put_byte(out, address >> shift & 255);
+        out = url_write_byte(out, address >> shift & 255);
         if (shift > 0)
             *out++ = '.';
     }
@@ -90,12 +90,12 @@ char *url_put_ipv4(char *out, uint32_t address) {
 /* ---- IPv6 ----------------------------------------------------------------------------------- */
 
 /* The four decimal numbers of [at, end) as two groups. */
-static bool parse_tail(const char *at, const char *end, uint16_t groups[2]) {
+static bool url_parse_tail(const char *at, const char *end, uint16_t groups[2]) {
     uint32_t address = 0;
     for (int i = 0; i < 4; i++) {
         uint32_t n = 0;
         const char *from = at;
-        while (at < end && url_is_digit(*at) && at - from < 3)
+        while (at < end && blyi_url_is_digit(*at) && at - from < 3)
             n = n * 10 + (uint32_t)(*at++ - '0');
         if (at == from || n > 255 || (*from == '0' && at - from > 1))
             return false;
@@ -109,11 +109,11 @@ static bool parse_tail(const char *at, const char *end, uint16_t groups[2]) {
 }
 
 /* One group at *at; returns its number of digits. */
-static int parse_group(const char **at, const char *end, uint16_t *out) {
+static int url_parse_group(const char **at, const char *end, uint16_t *out) {
     unsigned n = 0;
     int digits = 0;
-    while (*at < end && digits < 4 && url_is(**at, URL_HEX)) {
-        n = n << 4 | url_hex(*(*at)++);
+    while (*at < end && digits < 4 && blyi_url_is(**at, BLYI_URL_HEX)) {
+        n = n << 4 | blyi_url_hex(*(*at)++);
         digits++;
     }
     *out = (uint16_t)n;
@@ -121,7 +121,7 @@ static int parse_group(const char **at, const char *end, uint16_t *out) {
 }
 
 /* The groups of an address; the gap "::" is filled. */
-static bool parse_ipv6(const char *at, const char *end, uint16_t groups[8]) {
+static bool url_parse_ipv6(const char *at, const char *end, uint16_t groups[8]) {
     int count = 0, gap = -1;
     if (end - at >= 2 && at[0] == ':' && at[1] == ':') {
         gap = 0;
@@ -131,10 +131,10 @@ static bool parse_ipv6(const char *at, const char *end, uint16_t groups[8]) {
         const char *from = at;
         if (count == 8)
             return false;
-        if (parse_group(&at, end, &groups[count]) == 0)
+        if (url_parse_group(&at, end, &groups[count]) == 0)
             return false;
         if (at < end && *at == '.') {
-            if (count > 6 || !parse_tail(from, end, groups + count))
+            if (count > 6 || !url_parse_tail(from, end, groups + count))
                 return false;
             count += 2;
             break;
@@ -161,7 +161,7 @@ static bool parse_ipv6(const char *at, const char *end, uint16_t groups[8]) {
 }
 
 /* The first of the longest runs of two zero groups or more: its start, and its length or 0. */
-static int longest_zeros(const uint16_t groups[8], int *start) {
+static int url_longest_zeros(const uint16_t groups[8], int *start) {
     int best = 1;
     *start = -1;
     for (int i = 0; i < 8; i++) {
@@ -177,7 +177,7 @@ static int longest_zeros(const uint16_t groups[8], int *start) {
     return *start < 0 ? 0 : best;
 }
 
-static char *put_group(char *out, unsigned n) {
+static char *url_write_group(char *out, unsigned n) {
     static const char digits[] = "0123456789abcdef";
     int shift = 12;
     while (shift > 0 && n >> shift == 0)
@@ -187,13 +187,13 @@ static char *put_group(char *out, unsigned n) {
     return out;
 }
 
-bool url_put_ipv6(char **out, const char *at, const char *end) {
+bool blyi_url_write_ipv6(char **out, const char *at, const char *end) {
     uint16_t groups[8];
     int start;
-    if (!parse_ipv6(at, end, groups))
+    if (!url_parse_ipv6(at, end, groups))
         return false;
     char *o = *out;
-    int run = longest_zeros(groups, &start);
+    int run = url_longest_zeros(groups, &start);
     *o++ = '[';
     for (int i = 0; i < 8; i++) {
         if (i == start) {
@@ -203,7 +203,7 @@ bool url_put_ipv6(char **out, const char *at, const char *end) {
             i += run - 1;
             continue;
         }
-        o = put_group(o, groups[i]);
+        o = url_write_group(o, groups[i]);
         if (i < 7)
             *o++ = ':';
     }

@@ -1,4 +1,4 @@
-// Compares tests/cli/url/cases.tsv with Node's own URL parser, a second implementation of the URL
+// Compares tests/lists/url/cases.tsv with Node's own URL parser, a second implementation of the URL
 // standard: node tests/cli/check_url_node.mjs. Fails on any difference that the file does not explain.
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -14,10 +14,10 @@
  * its end, "index.html", user and password, and parameters with names that sites use for different
  * things, such as ref, source, from, id, sid, session, page.
  */
+#include "lists/url_text.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "url_text.h"
 
 /* The parameters that go, by the low five bits of their first letter; "*" stands for any end. */
 /* clang-format off */
@@ -57,19 +57,19 @@ static const char *const tracking[32][10] = {
 /* clang-format on */
 
 /* Whether `name` is `word`, or begins as it does up to a "*". */
-static bool is_word(const char *name, size_t size, const char *word) {
+static bool crawl_is_word(const char *name, size_t size, const char *word) {
     size_t i = 0;
-    while (i < size && url_lower(name[i]) == word[i])
+    while (i < size && blyi_url_lower(name[i]) == word[i])
         i++;
     return word[i] == '*' || (i == size && word[i] == 0);
 }
 
-static bool is_tracking(const char *name, size_t size) {
+static bool crawl_is_tracking(const char *name, size_t size) {
     enum { SHORTEST = 3 };
-    if (size < SHORTEST || !(url_is_letter(*name) || *name == '_'))
+    if (size < SHORTEST || !(blyi_url_is_letter(*name) || *name == '_'))
         return false;
     for (const char *const *word = tracking[*name & 31]; *word != NULL; word++) {
-        if (is_word(name, size, *word))
+        if (crawl_is_word(name, size, *word))
             return true;
     }
     return false;
@@ -77,14 +77,14 @@ static bool is_tracking(const char *name, size_t size) {
 
 /* ---- parameters ----------------------------------------------------------------------------- */
 
-typedef struct param {
+typedef struct crawl_param {
     const char *at;
     size_t name, size; /* of the name, and of the whole */
-} param;
+} crawl_param;
 
 /* The next parameter that stays, before `end`; false when none is left. *at begins behind a
  * separator, and *gone counts what was passed over. */
-static bool next_param(const char **at, const char *end, param *out, size_t *gone) {
+static bool crawl_next_param(const char **at, const char *end, crawl_param *out, size_t *gone) {
     while (*at <= end) {
         const char *from = *at, *name_end = NULL, *p = from;
         for (; p < end && *p != '&'; p++) {
@@ -94,37 +94,37 @@ static bool next_param(const char **at, const char *end, param *out, size_t *gon
         if (name_end == NULL)
             name_end = p;
         *at = p + 1;
-        *out = (param){from, (size_t)(name_end - from), (size_t)(p - from)};
-        if (out->size > 0 && !is_tracking(from, out->name))
+        *out = (crawl_param){from, (size_t)(name_end - from), (size_t)(p - from)};
+        if (out->size > 0 && !crawl_is_tracking(from, out->name))
             return true;
         (*gone)++;
     }
     return false;
 }
 
-static int compare_names(const param *a, const param *b) {
+static int crawl_compare_names(const crawl_param *a, const crawl_param *b) {
     size_t shorter = a->name < b->name ? a->name : b->name;
     int order = memcmp(a->at, b->at, shorter);
     return order != 0 ? order : (a->name > b->name) - (a->name < b->name);
 }
 
-static int compare_params(const void *a, const void *b) {
-    const param *x = a, *y = b;
-    int order = compare_names(x, y);
+static int crawl_compare_params(const void *a, const void *b) {
+    const crawl_param *x = a, *y = b;
+    int order = crawl_compare_names(x, y);
     return order != 0 ? order : (x->at > y->at) - (x->at < y->at);
 }
 
 /* Insertion for the few parameters that URLs have; no hostile number of them takes n squared. */
-static void sort_params(param *p, size_t n) {
+static void crawl_sort_params(crawl_param *p, size_t n) {
     enum { FEW = 32 };
     if (n > FEW) {
-        qsort(p, n, sizeof *p, compare_params);
+        qsort(p, n, sizeof *p, crawl_compare_params);
         return;
     }
     for (size_t i = 1; i < n; i++) {
-        param moving = p[i];
+        crawl_param moving = p[i];
         size_t to = i;
-        for (; to > 0 && compare_names(&p[to - 1], &moving) > 0; to--)
+        for (; to > 0 && crawl_compare_names(&p[to - 1], &moving) > 0; to--)
             p[to] = p[to - 1];
         p[to] = moving;
     }
@@ -132,25 +132,26 @@ static void sort_params(param *p, size_t n) {
 
 /* Whether the query, which begins behind its question mark, can stay as it is. *count is then or
  * otherwise the number of parameters that stay. */
-static bool is_sorted_query(const char *at, const char *end, size_t *count) {
-    param last, next;
+static bool crawl_is_sorted_query(const char *at, const char *end, size_t *count) {
+    crawl_param last, next;
     size_t gone = 0;
     bool sorted = true;
     *count = 0;
-    while (next_param(&at, end, &next, &gone)) {
+    while (crawl_next_param(&at, end, &next, &gone)) {
         if (*count > 0 && sorted)
-            sorted = compare_names(&last, &next) <= 0;
+            sorted = crawl_compare_names(&last, &next) <= 0;
         last = next;
         (*count)++;
     }
     return sorted && gone == 0;
 }
 
-static char *put_sorted_query(char *out, param *params, const char *at, const char *end) {
+static char *crawl_write_sorted_query(char *out, crawl_param *params, const char *at,
+                                      const char *end) {
     size_t count = 0, gone = 0;
-    for (param next; next_param(&at, end, &next, &gone);)
+    for (crawl_param next; crawl_next_param(&at, end, &next, &gone);)
         params[count++] = next;
-    sort_params(params, count);
+    crawl_sort_params(params, count);
     for (size_t i = 0; i < count; i++) {
         *out++ = i == 0 ? '?' : '&';
         memcpy(out, params[i].at, params[i].size);
@@ -162,10 +163,10 @@ static char *put_sorted_query(char *out, param *params, const char *at, const ch
 /* ---- path ----------------------------------------------------------------------------------- */
 
 /* The end of the session that begins with the ";" at `at`, or NULL. */
-static const char *session_end(const char *at, const char *end) {
+static const char *crawl_session_end(const char *at, const char *end) {
     static const char word[] = ";jsessionid=";
     size_t size = sizeof word - 1;
-    if ((size_t)(end - at) < size || !url_equals(at, size, word))
+    if ((size_t)(end - at) < size || !blyi_url_equals(at, size, word))
         return NULL;
     at += size;
     while (at < end && *at != '/' && *at != ';')
@@ -173,9 +174,9 @@ static const char *session_end(const char *at, const char *end) {
     return at;
 }
 
-static const char *find_session(const char *at, const char *end) {
+static const char *crawl_find_session(const char *at, const char *end) {
     while (at < end && (at = memchr(at, ';', (size_t)(end - at))) != NULL) {
-        if (session_end(at, end) != NULL)
+        if (crawl_session_end(at, end) != NULL)
             return at;
         at++;
     }
@@ -183,16 +184,17 @@ static const char *find_session(const char *at, const char *end) {
 }
 
 /* Whether what was written up to `out` ends in a segment of one or two dots. */
-static bool ends_in_dots(const char *out) {
+static bool crawl_ends_in_dots(const char *out) {
     if (*--out != '.')
         return false;
     return out[-1] == '/' || (out[-1] == '.' && out[-2] == '/');
 }
 
 /* The path without sessions. One behind dots stays: without it they would mean something else. */
-static char *put_path(char *out, const char *at, const char *end) {
+static char *crawl_write_path(char *out, const char *at, const char *end) {
     while (at < end) {
-        const char *after = *at == ';' && !ends_in_dots(out) ? session_end(at, end) : NULL;
+        const char *after =
+            *at == ';' && !crawl_ends_in_dots(out) ? crawl_session_end(at, end) : NULL;
         if (after != NULL)
             at = after;
         else
@@ -203,39 +205,40 @@ static char *put_path(char *out, const char *at, const char *end) {
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static bool has_last_dot(const char *url, const url_parts *parts) {
+static bool crawl_has_last_dot(const char *url, const blyi_url_parts *parts) {
     const char *end = url + parts->host_end;
     return end[-1] == '.' && end[-2] != '.' && end[-2] != '/' && end[-2] != '@';
 }
 
-url_result url_crawl(url_buffer *b, const char *url, const url_parts *parts, bly_bytes *out) {
+bly_status blyi_url_crawl(bly_url_buffer *b, const char *url, const blyi_url_parts *parts,
+                          bly_bytes *out) {
     const char *query = url + parts->query, *end = url + parts->size;
-    bool dot = has_last_dot(url, parts), same = !dot;
+    bool dot = crawl_has_last_dot(url, parts), same = !dot;
     size_t count = 0;
     if (query < end)
-        same &= is_sorted_query(query + 1, end, &count);
-    if (same && find_session(url + parts->path, query) == NULL) {
+        same &= crawl_is_sorted_query(query + 1, end, &count);
+    if (same && crawl_find_session(url + parts->path, query) == NULL) {
         *out = (bly_bytes){url, parts->size};
-        return URL_OK;
+        return BLY_OK;
     }
     /* The buffer may hold the URL. Behind it come the parameters, then what is written. */
     bool inside = url == b->data;
-    size_t from = inside ? (parts->size / sizeof(param) + 1) * sizeof(param) : 0;
-    if (count > (SIZE_MAX / 4 - parts->size) / sizeof(param) ||
-        !url_reserve(b, from + count * sizeof(param) + parts->size))
-        return URL_NOMEM;
+    size_t from = inside ? (parts->size / sizeof(crawl_param) + 1) * sizeof(crawl_param) : 0;
+    if (count > (SIZE_MAX / 4 - parts->size) / sizeof(crawl_param) ||
+        !blyi_url_reserve(b, from + count * sizeof(crawl_param) + parts->size))
+        return BLY_ENOMEM;
     if (inside)
         url = b->data;
-    param *params = (param *)(void *)(b->data + from);
-    char *start = b->data + from + count * sizeof(param), *o = start;
+    crawl_param *params = (crawl_param *)(void *)(b->data + from);
+    char *start = b->data + from + count * sizeof(crawl_param), *o = start;
     size_t host = parts->host_end - (dot ? 1 : 0);
     memcpy(o, url, host);
     o += host;
     memcpy(o, url + parts->host_end, parts->path - parts->host_end);
     o += parts->path - parts->host_end;
-    o = put_path(o, url + parts->path, url + parts->query);
+    o = crawl_write_path(o, url + parts->path, url + parts->query);
     if (parts->query < parts->size)
-        o = put_sorted_query(o, params, url + parts->query + 1, url + parts->size);
+        o = crawl_write_sorted_query(o, params, url + parts->query + 1, url + parts->size);
     *out = (bly_bytes){start, (size_t)(o - start)};
-    return URL_OK;
+    return BLY_OK;
 }
