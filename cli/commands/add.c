@@ -55,7 +55,8 @@ static bly_status flush(changing *c) {
     if (c->gathers) {
         if (c->values->once)
             leave_out_present(c);
-        return build_add_scattered(c->filter, &c->gathered, &c->done, &c->failed);
+        return bly_list_add_scattered(c->filter, c->gathered.hashes, c->gathered.count, &c->done,
+                                      &c->failed);
     }
     bly_status status = bly_filter_add_hashes(c->filter, c->batch, c->waiting, NULL, &tally);
     c->done += tally.changed;

@@ -106,10 +106,6 @@ static double usual_rate(bly_kind kind) {
     return kind == BLY_HLL ? 0.0082 : kind == BLY_COUNTS ? 0.05 : 0.001;
 }
 
-/* The function must be chosen before the keys are counted; for so many 64 bits are enough at every
- * rate above 10^-9. */
-static const uint64_t keys_foreseen = UINT64_C(1) << 32;
-
 static bool choose_hasher(build_job *j) {
     build_making *m = &j->making;
     const build_options *o = j->options;
@@ -118,8 +114,9 @@ static bool choose_hasher(build_job *j) {
         return keyfile_read(o->key_file, &m->hasher);
     if (o->new_key)
         return keyfile_make(&m->hasher);
-    bly_status status = o->hash ? bly_hasher_init(&m->hasher, o->hash, o->seed)
-                                : bly_hasher_default(&m->hasher, keys_foreseen, m->rate, o->seed);
+    bly_status status =
+        o->hash ? bly_hasher_init(&m->hasher, o->hash, o->seed)
+                : bly_hasher_default(&m->hasher, BLY_LIST_FORESEEN_KEYS, m->rate, o->seed);
     if (status == BLY_EHASHER)
         (void)message_error("this build of bloomery lacks --hash %s", bly_hash_name(o->hash));
     else if (status != BLY_OK)
@@ -130,13 +127,11 @@ static bool choose_hasher(build_job *j) {
 /* Before the kind is chosen, and the marks are counted. */
 static void settle_rate(build_job *j) {
     build_making *m = &j->making;
-    const double most = BLY_LIST_MAX_RATE * bly_list_max_lookups(m->type, &m->levels);
     if (kinds_can(m->kind, BLY_CARDINALITY_ONLY))
         return;
-    j->limited = bly_list_has_levels(m->type) && m->rate > most;
-    if (j->limited)
-        m->rate = most;
-    bly_list_record_lookups(m->type, &m->levels);
+    const double rate = bly_list_record_lookups(m->type, m->rate, &m->levels);
+    j->limited = rate < m->rate;
+    m->rate = rate;
 }
 
 /* --smallest: the planner's advice, for as many keys as there are. Of a list for a server, one that

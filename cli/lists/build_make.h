@@ -31,11 +31,4 @@ typedef struct build_making {
 /* false: reported, and `filter` is NULL. */
 bool build_make(build_making *m);
 
-/* Adds keys that are settled, and so sorted, as if they came in any order: sorted ones would crowd
- * in a few blocks of each level of a growing filter, and at one end of a table that doubles. *fresh
- * grows by those that were not there; *failed is the key that failed, if one did. Both may be NULL.
- */
-bly_status build_add_scattered(bly_filter *f, const build_keys *keys, uint64_t *fresh,
-                               bly_hash *failed);
-
 #endif

@@ -78,9 +78,12 @@ bly_bytes bly_list_mark_at(bly_list_type type, const bly_list_levels *levels, ui
     return mark_spell("level", mark_level_name(type, level, name), (unsigned)i, room);
 }
 
-void bly_list_record_lookups(bly_list_type type, bly_list_levels *levels) {
-    if (bly_list_has_levels(type))
-        bly_list_levels_add(levels, BLY_LIST_LEVELS + bly_list_max_lookups(type, levels));
+double bly_list_record_lookups(bly_list_type type, double fpr, bly_list_levels *levels) {
+    const unsigned lookups = bly_list_max_lookups(type, levels);
+    if (!bly_list_has_levels(type))
+        return fpr;
+    bly_list_levels_add(levels, BLY_LIST_LEVELS + lookups);
+    return fpr < BLY_LIST_MAX_RATE * lookups ? fpr : BLY_LIST_MAX_RATE * lookups;
 }
 
 /* The marks from the i-th on. */

@@ -208,7 +208,7 @@ static void lookups_of_the_request_are_remembered(void **state) {
     bly_filter *f = filter_for(100);
     (void)state;
     bly_list_levels_add(&levels, 32);
-    bly_list_record_lookups(BLY_LIST_IP, &levels);
+    assert_true(bly_list_record_lookups(BLY_LIST_IP, 0.01, &levels) == 0.01);
     assert_int_equal(bly_list_mark_count(BLY_LIST_IP, &levels), 24);
     assert_ok(bly_list_add_marks(f, BLY_LIST_IP, &levels));
     assert_int_equal(bly_list_recognise(f, &seen), BLY_LIST_IP);
@@ -235,7 +235,7 @@ static void lists_without_levels_record_no_lookups(void **state) {
     bly_list_levels levels = {{0}};
     bly_filter *f = filter_for(100);
     (void)state;
-    bly_list_record_lookups(BLY_LIST_URL, &levels);
+    assert_true(bly_list_record_lookups(BLY_LIST_URL, 0.9, &levels) == 0.9);
     assert_ok(bly_list_add_marks(f, BLY_LIST_URL, &levels));
     bly_list_info facts = {.struct_size = sizeof facts};
     bly_list_examine(f, &facts);

@@ -58,9 +58,10 @@ BLY_API unsigned bly_list_max_lookups(bly_list_type type, const bly_list_levels 
 
 /* ---- marks: keys that tell type and levels -------------------------------------------------- */
 
-/* Records the lookups of a line, which the rate was requested for; nothing for types without
- * levels. */
-BLY_API void bly_list_record_lookups(bly_list_type type, bly_list_levels *levels);
+/* For a new list: records in its levels the lookups of a line, which the rate is requested for, and
+ * returns the rate per line to build it for: fpr, or as much as BLY_LIST_MAX_RATE per lookup
+ * allows. For types without levels it records nothing. */
+BLY_API double bly_list_record_lookups(bly_list_type type, double fpr, bly_list_levels *levels);
 
 /* The number of marks of a list of that type with keys of those levels, and the i-th of them. The
  * marks of the type come first. */
@@ -124,6 +125,10 @@ BLY_CHECKED bly_status bly_list_examine_source(const bly_list_source *s, bly_lis
  * many are left; returns how many are different. */
 BLY_API size_t bly_list_sort_hashes(bly_hash *hashes, size_t *n, bool copies);
 
+/* The hash function of a list is chosen before its keys are counted. For so many 64 bits are enough
+ * at every rate above 10^-9. */
+#define BLY_LIST_FORESEEN_KEYS (UINT64_C(1) << 32)
+
 typedef struct bly_list_contents {
     size_t struct_size; /* sizeof(bly_list_contents) */
     bly_list_type type;
@@ -132,6 +137,7 @@ typedef struct bly_list_contents {
     const bly_hash *hashes; /* sorted */
     size_t count;
     size_t distinct; /* of `count`, how many are different */
+    bool copies;     /* repeats are stored */
 } bly_list_contents;
 
 /* The filter of a list, with its marks. spec: geometry.kind (BLY_KIND_NONE: the layout that suits
