@@ -143,7 +143,7 @@ BLY_API void bly_list_close(bly_list *l);                     /* NULL does nothi
 BLY_API const bly_filter *bly_list_filter(const bly_list *l); /* borrowed until close */
 
 typedef struct bly_list_info {
-    size_t struct_size; /* set it to sizeof(bly_list_info) before the call */
+    size_t struct_size;
     bly_list_type type;
     bly_list_levels levels;
     unsigned lookups; /* the most that a line needs; 0: not known, since the type is not */
@@ -156,8 +156,8 @@ typedef struct bly_list_info {
     double per_line;            /* and per line; 0: not known */
 } bly_list_info;
 
-/* Takes one pass over the filter's bits. */
-BLY_API void bly_list_get_info(const bly_list *l, bly_list_info *out);
+/* Takes one pass over the filter's bits. BLY_EINVAL (struct_size). */
+BLY_API bly_status bly_list_get_info(const bly_list *l, bly_list_info *out);
 
 typedef enum bly_list_answer {
     BLY_LIST_NO = 0,       /* certainly not in the list; also a blank line */
@@ -189,7 +189,7 @@ typedef struct bly_list_builder bly_list_builder;
 
 /* Zero means the default, apart from struct_size. */
 typedef struct bly_list_build_options {
-    size_t struct_size;             /* sizeof(bly_list_build_options) */
+    size_t struct_size;
     uint32_t flags;                 /* BLY_LIST_COMMENTS, BLY_LIST_RECORDS */
     bly_kind kind;                  /* BLY_KIND_NONE: the layout that suits the rate */
     uint64_t capacity;              /* keys to make room for; 0: those that were added */
@@ -205,7 +205,7 @@ typedef struct bly_list_build_options {
  * A line that needs several lookups (a domain, an address) has a rate per lookup that is lower in
  * proportion, and at most BLY_LIST_MAX_RATE.
  *
- * BLY_EINVAL: another type, unknown flags. BLY_EUNSUPPORTED: a kind that only counts.
+ * BLY_EINVAL: another type, unknown flags, struct_size. BLY_EUNSUPPORTED: a kind that only counts.
  * bly_hasher_default's statuses. BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_list_builder_create(bly_list_type type, double fpr,
                                                const bly_list_build_options *options,

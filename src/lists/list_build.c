@@ -4,6 +4,8 @@
  */
 #include "lists/list_reader.h"
 
+#include "base/struct_size.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,13 +21,6 @@ struct bly_list_builder {
     size_t count, room;
     bool finished;
 };
-
-static bly_list_build_options build_options_of(const bly_list_build_options *options) {
-    bly_list_build_options o = {0};
-    if (options && options->struct_size >= sizeof o.struct_size)
-        memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
-    return o;
-}
 
 static bly_status build_prepare(bly_list_builder *b, const bly_list_build_options *o) {
     b->flags = o->flags;
@@ -44,8 +39,10 @@ static bly_status build_prepare(bly_list_builder *b, const bly_list_build_option
 
 bly_status bly_list_builder_create(bly_list_type type, double fpr,
                                    const bly_list_build_options *options, bly_list_builder **out) {
-    const bly_list_build_options o = build_options_of(options);
+    bly_list_build_options o = {0};
     *out = NULL;
+    if (options && !blyi_read_struct(&o, sizeof o, sizeof o, options))
+        return BLY_EINVAL;
     if (!bly_list_is_typed(type) && type != BLY_LIST_LINE)
         return BLY_EINVAL;
     if (o.flags & ~(uint32_t)(BLY_LIST_COMMENTS | BLY_LIST_RECORDS))

@@ -6,6 +6,8 @@
  */
 #include "lists/list_reader.h"
 
+#include "base/struct_size.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +82,9 @@ const bly_filter *bly_list_filter(const bly_list *l) {
     return l->filter;
 }
 
-void bly_list_get_info(const bly_list *l, bly_list_info *out) {
+bly_status bly_list_get_info(const bly_list *l, bly_list_info *out) {
+    if (!blyi_can_write_struct(out, sizeof *out))
+        return BLY_EINVAL;
     bly_list_info info = {.struct_size = sizeof info};
     bly_list_examine(l->filter, &info);
     if (info.type != l->type) /* nothing is known of the type that it is taken for */
@@ -89,10 +93,8 @@ void bly_list_get_info(const bly_list *l, bly_list_info *out) {
         info.levels.bits[i] |= l->levels.bits[i];
     info.lookups = bly_list_max_lookups(l->type, &l->levels);
     info.per_line = info.requested_lookups * info.per_lookup;
-    const size_t size = out->struct_size;
-    memcpy(out, &info, size < sizeof info ? size : sizeof info);
-    if (size >= sizeof size)
-        out->struct_size = size;
+    blyi_write_struct(out, &info, sizeof info);
+    return BLY_OK;
 }
 
 /* ---- lookups --------------------------------------------------------------------------------- */

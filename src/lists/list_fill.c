@@ -12,6 +12,8 @@
  * - for those with fingerprints, whose rate does not depend on chance.
  * It is done for counters, which keys share as they share bits.
  */
+#include "base/struct_size.h"
+
 #include <bloomery/build.h>
 #include <bloomery/filter.h>
 #include <bloomery/host/lists.h>
@@ -79,7 +81,7 @@ bly_status bly_list_add_scattered(bly_filter *f, const bly_hash *hashes, size_t 
         bly_batch_result tally = {0};
         status = bly_filter_add_hashes(f, some, batch, NULL, &tally);
         if (added)
-            *added += tally.fresh;
+            *added += tally.changed;
         if (status != BLY_OK && failed && tally.done < batch)
             *failed = some[tally.done];
     }
@@ -142,7 +144,7 @@ static bool fill_enlarge(bly_spec *spec, const bly_filter *f) {
 }
 
 static bool fill_exceeds_rate(const bly_filter *f) {
-    bly_filter_info s;
+    bly_filter_info s = {.struct_size = sizeof s};
     bly_filter_get_info(f, &s);
     return s.bytes < fill_large && s.current_fpr > fill_tolerance * s.requested_fpr;
 }
@@ -163,17 +165,17 @@ static bly_status fill_well(const bly_list_contents *c, bly_spec spec, bool fixe
 
 bly_status bly_list_fill(const bly_list_contents *contents, const bly_spec *spec,
                          bly_filter **out) {
-    bly_list_contents c = {0};
-    bly_spec s = *spec;
+    bly_list_contents c;
+    bly_spec s;
     *out = NULL;
-    if (contents->struct_size < sizeof c.struct_size)
+    if (!blyi_read_struct(&c, sizeof c, sizeof c, contents) ||
+        !blyi_read_struct(&s, sizeof s, sizeof s, spec))
         return BLY_EINVAL;
-    memcpy(&c, contents, contents->struct_size < sizeof c ? contents->struct_size : sizeof c);
     s.fpr = spec->fpr / bly_list_max_lookups(c.type, &c.levels);
     if (!s.geometry.kind)
         s.geometry.kind = bly_plan_kind(s.fpr);
-    if (fill_kind_can(s.geometry.kind, BLY_HAS_LEVELS) && s.first_share == 0)
-        s.first_share = 0.8; /* the number of keys is known */
+    if (fill_kind_can(s.geometry.kind, BLY_HAS_LEVELS) && s.scalable.first_share == 0)
+        s.scalable.first_share = 0.8; /* the number of keys is known */
     const bool fixed = spec->capacity && !fill_kind_can(s.geometry.kind, BLY_CAN_BUILD);
     if (fixed && c.distinct > spec->capacity && !fill_kind_grows(s.geometry.kind))
         return BLY_EFULL;

@@ -23,6 +23,8 @@
  * p^16, so that is up to a rate of a quarter.
  * Type `line` has no marks: a filter made by any program is a list of lines.
  */
+#include "base/struct_size.h"
+
 #include <bloomery/host/lists.h>
 
 #include <math.h>
@@ -276,18 +278,12 @@ static bly_status mark_examine(const bly_list_source *s, bly_list_info *out) {
     return status;
 }
 
-/* As much as the caller's struct has room for. */
-static void mark_copy_info(const bly_list_info *from, bly_list_info *to) {
-    const size_t size = to->struct_size;
-    memcpy(to, from, size < sizeof *from ? size : sizeof *from);
-    if (size >= sizeof size)
-        to->struct_size = size;
-}
-
 bly_status bly_list_examine_source(const bly_list_source *s, bly_list_info *out) {
     bly_list_info info;
+    if (!blyi_can_write_struct(out, sizeof info))
+        return BLY_EINVAL;
     const bly_status status = mark_examine(s, &info);
-    mark_copy_info(&info, out);
+    blyi_write_struct(out, &info, sizeof info);
     return status;
 }
 
@@ -299,7 +295,7 @@ static bly_status mark_filter_contains(void *ctx, const bly_bytes *keys, size_t 
 }
 
 static bly_status mark_filter_rate(void *ctx, double *rate) {
-    bly_filter_info stats;
+    bly_filter_info stats = {.struct_size = sizeof stats};
     bly_filter_get_info(ctx, &stats);
     *rate = stats.current_fpr;
     return BLY_OK;
@@ -320,10 +316,12 @@ bly_list_type bly_list_recognise(const bly_filter *f, bly_list_levels *levels) {
     return status == BLY_OK ? type : BLY_LIST_NONE; /* a filter in memory always answers */
 }
 
-void bly_list_examine(const bly_filter *f, bly_list_info *out) {
+bly_status bly_list_examine(const bly_filter *f, bly_list_info *out) {
+    if (!blyi_can_write_struct(out, sizeof *out))
+        return BLY_EINVAL;
     const bly_list_source source = bly_list_source_of(f);
     bly_list_info info = {.type = bly_list_type_of_rule(source.rule)};
-    bly_filter_info stats;
+    bly_filter_info stats = {.struct_size = sizeof stats};
     /* Without its key a filter says "maybe" to every mark. */
     if (bly_filter_hasher(f) && !mark_cannot_store(f)) {
         (void)mark_examine(&source, &info);
@@ -331,7 +329,8 @@ void bly_list_examine(const bly_filter *f, bly_list_info *out) {
         info.per_lookup = stats.requested_fpr;
         info.per_line = info.requested_lookups * info.per_lookup;
     }
-    mark_copy_info(&info, out);
+    blyi_write_struct(out, &info, sizeof info);
+    return BLY_OK;
 }
 
 uint64_t bly_list_marks_in(const bly_filter *f) {

@@ -187,7 +187,7 @@ static void lists_without_a_record_are_recognised(void **state) {
     check(l, r, &question);
     bly_list_close(l);
     bly_filter_destroy(f);
-    assert_ok(bly_blocked_create(1000, 1e-6, &f));
+    assert_ok(bly_filter_new(1000, 1e-6, &f));
     assert_ok(bly_filter_add(f, "example.com", 11, NULL));
     assert_ok(bly_filter_add(f, "dos\r", 4, NULL));
     assert_ok(bly_list_from_filter(f, BLY_LIST_DOMAIN, &l));
@@ -210,7 +210,7 @@ static void other_filters_are_refused(void **state) {
     assert_int_equal(bly_list_from_filter(f, BLY_LIST_NONE, &l), BLY_EUNSUPPORTED);
     assert_null(l);
     bly_filter_destroy(f);
-    assert_ok(bly_blocked_create(100, 0.01, &f));
+    assert_ok(bly_filter_new(100, 0.01, &f));
     assert_int_equal(bly_list_from_filter(f, (bly_list_type)11, &l), BLY_EINVAL);
     assert_ok(bly_filter_set_key_rule(f, BLY_KEYS_OTHER));
     assert_int_equal(bly_list_from_filter(f, BLY_LIST_NONE, &l), BLY_EUNSUPPORTED);
@@ -287,17 +287,23 @@ static void empty_lists_match_nothing(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A caller with an older, shorter struct gets as much as it has room for. */
+/* A struct that is too short is refused, and a longer one is filled up with zeros. */
 static void info_fits_the_struct_of_the_caller(void **state) {
     bly_filter *f = build(BLY_LIST_URL, 0.01, (const char *const[]){"http://a.example/", NULL});
-    bly_list_info info;
+    struct {
+        bly_list_info info;
+        uint64_t more;
+    } later;
     (void)state;
-    memset(&info, 0x55, sizeof info);
-    info.struct_size = offsetof(bly_list_info, levels);
-    bly_list_examine(f, &info);
-    assert_int_equal(info.struct_size, offsetof(bly_list_info, levels));
-    assert_int_equal(info.type, BLY_LIST_URL);
-    assert_int_equal(info.lookups, 0x55555555);
+    memset(&later, 0x55, sizeof later);
+    later.info.struct_size = offsetof(bly_list_info, levels);
+    assert_int_equal(bly_list_examine(f, &later.info), BLY_EINVAL);
+    assert_int_equal(later.info.lookups, 0x55555555);
+    later.info.struct_size = sizeof later;
+    assert_ok(bly_list_examine(f, &later.info));
+    assert_int_equal(later.info.struct_size, sizeof later);
+    assert_int_equal(later.info.type, BLY_LIST_URL);
+    assert_int_equal(later.more, 0);
     bly_filter_destroy(f);
 }
 

@@ -86,7 +86,7 @@ static void the_longest_rows_of_tries_fit(void **state) {
 
 static bly_filter *filter_for(uint64_t keys) {
     bly_filter *f;
-    assert_ok(bly_blocked_create(keys, 0.01, &f));
+    assert_ok(bly_filter_new(keys, 0.01, &f));
     return f;
 }
 

@@ -91,7 +91,7 @@ BLY_API bly_list_type bly_list_recognise(const bly_filter *f, bly_list_levels *l
 
 /* As bly_list_get_info. A filter that was opened without its key, or only counts, tells only its
  * recorded type. */
-BLY_API void bly_list_examine(const bly_filter *f, bly_list_info *out);
+BLY_API bly_status bly_list_examine(const bly_filter *f, bly_list_info *out);
 /* How many keys of a filter are marks; 0 if it does not say what it is. */
 BLY_API uint64_t bly_list_marks_in(const bly_filter *f);
 
@@ -130,7 +130,7 @@ BLY_API size_t bly_list_sort_hashes(bly_hash *hashes, size_t *n, bool copies);
 #define BLY_LIST_FORESEEN_KEYS (UINT64_C(1) << 32)
 
 typedef struct bly_list_contents {
-    size_t struct_size; /* sizeof(bly_list_contents) */
+    size_t struct_size;
     bly_list_type type;
     bly_key_rule rule;      /* what the header is to record */
     bly_list_levels levels; /* of the keys, and the recorded lookups */
