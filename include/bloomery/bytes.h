@@ -10,7 +10,7 @@
  *     bly_buffer_build(buf, size, keys, n)
  *     bly_buffer_contains(buf, size, key, len)               false: the key is surely not a member
  *
- * A buffer is a classic Bloom filter (bloom.h): all bytes but the last are its bits, and the last
+ * A buffer is a classic Bloom filter (docs/kinds/bloom.md): all bytes but the last are its bits, and the last
  * one is the number of probes. docs/format.md, section 23, is the whole format. The bytes are the
  * same on every machine, and do not depend on the order of the keys. At 1% a key takes 9.6 bits;
  * the last byte and the rounding to whole bytes add at most 15 bits to a buffer.

@@ -51,7 +51,7 @@ cat >"$scratch/main.c" <<'C'
 int main(void) {
     bly_filter *f;
     bool added;
-    if (bly_blocked_create(1000, 0.01, &f) || bly_filter_add(f, "x", 1, &added))
+    if (bly_filter_new(1000, 0.01, &f) || bly_filter_add(f, "x", 1, &added))
         return 1;
     int ok = added && bly_filter_contains(f, "x", 1) && !bly_filter_contains(f, "y", 1);
     printf("bloomery %s: %s\n", bly_version(), ok ? "ok" : "wrong");

@@ -1,4 +1,4 @@
-/* test_prefetch_hints.c - ahead.h: hashes that are the filter's own, for as long as it says so, and
+/* test_prefetch_hints.c - host/prefetch.h: hashes that are the filter's own, for as long as it says so, and
  * copies that outlive their filters. */
 #include "filter/filter.h"
 #include "store_support.h"
