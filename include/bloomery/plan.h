@@ -7,8 +7,8 @@
  *   partitioned   bits in each of k slices, a multiple of 64
  *   sbbf          blocks of 256 bits                k = 8
  *   split512      blocks of 512 bits                k = 8, 12 or 16
- *   bb2x512       blocks of 512 bits                k even, 2 .. 16, half of them in each of two
- * blocks cuckoo, growable-cuckoo, hybrid   buckets of four slots     k = bits of a remainder
+ *   bb2x512       blocks of 512 bits                k even, 2 .. 16; half in each of two blocks
+ *   cuckoo, growable-cuckoo, hybrid   buckets of four slots     k = bits of a remainder
  *   counting      counters                          k = counters per key
  *   multilayer    blocks of 512 bits                k = bits per key
  *   layered       blocks of 256 counters            k = 8
