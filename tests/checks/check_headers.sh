@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every public header compiles alone and pedantically: those of C as C11, C17 and C++17, those of C++ as
-# C++17 and C++20, with exceptions and without. So do the examples, in C as C11 and C17.
-# CC and CXX name other compilers than cc and c++.
+# C++17 and C++20, with exceptions and without. So do the examples, in C as C11 and C17, and
+# that of docs/cpp.md. CC and CXX name other compilers than cc and c++.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
@@ -23,7 +23,7 @@ compilations() {
         sed -nE 's/^(#include <(hiredis|sqlite3).*)/\1/p' "$name" | "$CC" -E -x c - >/dev/null 2>&1 || continue
         printf '%s -D_DEFAULT_SOURCE\n' "c c11 $name" "c c17 $name"
     done
-    echo "c++ c++17 examples/cpp/dedup.cpp"
+    printf 'c++ c++17 %s\n' examples/cpp/dedup.cpp docs/cpp.md
 }
 
 compile() {
@@ -32,6 +32,7 @@ compile() {
     [ "$language" = c ] || compiler=$CXX
     case $file in
     bloomery/*) printf '#include <%s>\n#include <%s>\nint main(void) { return 0; }\n' "$file" "$file" ;;
+    *.md) awk '/^```c/ { inside = 1; next } /^```/ { inside = 0 } inside' "$file" ;;
     *) printf '#include "%s"\n' "$file" ;;
     esac | "$compiler" -std="$standard" $warnings -Iinclude -I. -fsyntax-only -x "$language" "$@" - || {
         echo "$file does not compile as $standard $*" >&2
