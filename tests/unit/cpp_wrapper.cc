@@ -197,10 +197,10 @@ static void test_removal() {
 
 /* A batch that fails in a later block says where. */
 static void test_failed_batch() {
-    filter f = must(filter::try_create(spec(BLY_CUCKOO, 1000, 0.01)));
-    const auto keys = make_keys("k", 5000);
+    filter f = must(filter::try_create(spec(BLY_CUCKOO, 3000, 0.01)));
+    const auto keys = make_keys("k", 10000);
     const auto r = f.try_add_many(keys);
-    CHECK(r.status() == BLY_EFULL && r->done >= 1000 && r->done < 5000);
+    CHECK(r.status() == BLY_EFULL && r->done >= 3000 && r->done < 10000);
     CHECK(r->done == f.count() && f.contains(keys[r->done - 1]));
     CHECK(f.contains_many(keys) >= r->done);
 }

@@ -186,7 +186,8 @@ namespace detail {
 using key_list = std::initializer_list<std::string_view>;
 
 /* Passes a contiguous range of keys or hashes to call(items, n, offset of the first), keys in
- * blocks on the stack. Stops at the first failure. */
+ * blocks on the stack. Stops at the first failure. The blocks are long because prefetching starts
+ * anew in each. */
 template <class Range, class Call> bly_status for_blocks(const Range &range, Call call) {
     using item = element<Range>;
     const item *const items = std::data(range);
@@ -194,7 +195,7 @@ template <class Range, class Call> bly_status for_blocks(const Range &range, Cal
     if constexpr (std::is_same_v<item, bly_hash> || std::is_same_v<item, bly_bytes>) {
         return call(items, n, std::size_t{0});
     } else {
-        bly_bytes block[512];
+        bly_bytes block[1024];
         for (std::size_t done = 0, some = 0; done < n; done += some) {
             for (some = 0; some < std::size(block) && done + some < n; some++) {
                 const key k(items[done + some]);
