@@ -14,7 +14,7 @@ int main(void) {
     const char *urls[] = {"https://a.test/", "https://b.test/", "https://a.test/"};
     bly_filter *seen;
     bly_map *map;
-    bly_filter_info stats = {.struct_size = sizeof stats};
+    bly_filter_info stats;
     must(bly_filter_new(1000000, 0.001, &seen)); /* a million keys, 0.1% */
     for (int i = 0; i < 3; i++) {
         bool added;
@@ -25,6 +25,7 @@ int main(void) {
     bly_filter_destroy(seen);
     must(bly_map_open("seen.bly", NULL, &map)); /* used in place, whatever its size */
     const bly_filter *f = bly_map_filter(map);
+    BLY_INIT(stats); /* sets stats.struct_size */
     bly_filter_get_info(f, &stats);
     printf("%s, rate now %g\n", bly_filter_contains(f, "x", 1) ? "maybe" : "no", stats.current_fpr);
     bly_map_close(map);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every public header compiles alone and pedantically: those of C as C11, C17 and C++17, those of C++ as
-# C++17 and C++20, with exceptions and without. So do the examples, in C as C11 and C17, and
-# that of docs/cpp.md. CC and CXX name other compilers than cc and c++.
+# C++17 and C++20, with exceptions and without. So do the examples, those in C as C11
+# and C17, the README's as C++17 too, and that of docs/cpp.md. CC and CXX name other compilers than cc and c++.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
@@ -23,7 +23,7 @@ compilations() {
         sed -nE 's/^(#include <(hiredis|sqlite3).*)/\1/p' "$name" | "$CC" -E -x c - >/dev/null 2>&1 || continue
         printf '%s -D_DEFAULT_SOURCE\n' "c c11 $name" "c c17 $name"
     done
-    printf 'c++ c++17 %s\n' examples/cpp/dedup.cpp docs/cpp.md
+    printf 'c++ c++17 %s\n' examples/readme.c examples/cpp/dedup.cpp docs/cpp.md
 }
 
 compile() {
