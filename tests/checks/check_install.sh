@@ -15,6 +15,7 @@ fail() {
 cmake --install "$build" --prefix "$scratch/usr" >/dev/null
 DESTDIR=$scratch/dest cmake --install "$build" --prefix /opt/bloomery >/dev/null
 test -f "$scratch/dest/opt/bloomery/include/bloomery/bloomery.h"
+test -f "$scratch/dest/opt/bloomery/include/bloomery/cpp/types.hpp"
 
 libdir=$(dirname "$(find "$scratch/usr" -name libbloomery.a)")
 test -L "$libdir/libbloomery.so"
