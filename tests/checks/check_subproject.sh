@@ -61,6 +61,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY \${CMAKE_BINARY_DIR}/programs)
 set(CMAKE_C_STANDARD 99)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 enable_testing()
+add_library(m INTERFACE) # a name that is also a library's
 set(BLOOMERY_TESTS ON) # the parent's affair: the library alone is built all the same
 # settings(FILE): every variable of this folder, and the properties that its targets inherit.
 function(settings file)
@@ -215,5 +216,17 @@ files=$(installed fetch)
 for file in /include/bloomery/bloomery.h /libbloomery.a /bloomeryConfig.cmake /pkgconfig/bloomery.pc; do
     grep -q "$file\$" <<<"$files" || fail "BLOOMERY_INSTALL=ON does not install $file"
 done
+mkdir "$scratch/user"
+cp "$scratch/fetch/main.c" "$scratch/user/"
+cat >"$scratch/user/CMakeLists.txt" <<'C'
+cmake_minimum_required(VERSION 3.16)
+project(user C)
+find_package(bloomery REQUIRED)
+add_executable(user main.c)
+target_link_libraries(user PRIVATE bloomery::bloomery_static)
+C
+configure user -DCMAKE_PREFIX_PATH="$scratch/fetch/usr"
+cmake --build "$scratch/user/build" >"$scratch/user/log" 2>&1 || fail "with the installed copy: $(cat "$scratch/user/log")"
+"$scratch/user/build/user" || fail "the program with the installed static library fails"
 ! grep -vE '/include/bloomery/|/libbloomery\.|/cmake/bloomery/|/pkgconfig/bloomery\.pc$' <<<"$files" ||
     fail "BLOOMERY_INSTALL=ON installs more than the library"
