@@ -214,7 +214,8 @@ static void cache_write(shop *s, int id, const char *page) {
 
 /* ---- filling ------------------------------------------------------------------------------- */
 
-static const bly_bitmap_spec plan = {.capacity = PRODUCTS, .fpr = 0.001};
+static const bly_bitmap_spec plan = {
+    .struct_size = sizeof plan, .capacity = PRODUCTS, .fpr = 0.001};
 
 /* All products after *last, thousands in a round trip. false: the reason is the guard's. */
 static bool add_products(shop *s, bly_redis_filter *f, int *last) {

@@ -5,7 +5,7 @@
  * a capital letter in the scheme, which keeps the quick way from being taken, must change nothing;
  * and what is found in a text must lie in it, one behind the other.
  */
-#include "url.h"
+#include "lists/url_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,28 +31,28 @@ static char *copy_of(bly_bytes text) {
 }
 
 /* The canonical form, which must be stable. The caller frees it. */
-static bly_bytes canonical(url_level level, bly_bytes text, url_result *result) {
-    static url_buffer first, second; /* used again and again, as a program would */
+static bly_bytes canonical(bly_url_level level, bly_bytes text, bly_status *result) {
+    static bly_url_buffer first, second; /* used again and again, as a program would */
     bly_bytes once, twice;
-    *result = url_canonical(&first, level, text.data, text.size, &once);
-    demand(*result != URL_NOMEM && (*result == URL_OK || same(text, once)));
+    *result = bly_url_canonical(&first, level, text.data, text.size, &once);
+    demand(*result != BLY_ENOMEM && (*result == BLY_OK || same(text, once)));
     once.data = copy_of(once);
-    demand(url_canonical(&second, level, once.data, once.size, &twice) == *result);
+    demand(bly_url_canonical(&second, level, once.data, once.size, &twice) == *result);
     demand(same(once, twice));
     return once;
 }
 
 static void check_levels(bly_bytes text) {
-    url_result results[4];
-    bly_bytes standard = canonical(URL_STANDARD, text, &results[0]);
-    bly_bytes crawl = canonical(URL_CRAWL, text, &results[1]);
-    bly_bytes both = canonical(URL_CRAWL, standard, &results[2]);
+    bly_status results[4];
+    bly_bytes standard = canonical(BLY_URL_STANDARD, text, &results[0]);
+    bly_bytes crawl = canonical(BLY_URL_CRAWL, text, &results[1]);
+    bly_bytes both = canonical(BLY_URL_CRAWL, standard, &results[2]);
     demand(results[0] == results[1] && results[0] == results[2] && same(crawl, both));
     char *capital = copy_of(text);
-    if (results[0] == URL_OK && text.size > 0 && capital[0] == 'h') {
+    if (results[0] == BLY_OK && text.size > 0 && capital[0] == 'h') {
         capital[0] = 'H';
-        bly_bytes other = canonical(URL_STANDARD, (bly_bytes){capital, text.size}, &results[3]);
-        demand(results[3] == URL_OK && same(standard, other));
+        bly_bytes other = canonical(BLY_URL_STANDARD, (bly_bytes){capital, text.size}, &results[3]);
+        demand(results[3] == BLY_OK && same(standard, other));
         free((void *)(uintptr_t)other.data);
     }
     free(capital);
@@ -62,18 +62,18 @@ static void check_levels(bly_bytes text) {
 }
 
 static void check_host(bly_bytes text) {
-    static url_buffer first, second;
+    static bly_url_buffer first, second;
     bly_bytes once, twice;
-    url_result result = url_host(&first, text.data, text.size, &once);
-    demand(result != URL_NOMEM && (result == URL_OK || same(text, once)));
-    demand(url_host(&second, once.data, once.size, &twice) == result && same(once, twice));
+    bly_status result = blyi_url_host(&first, text.data, text.size, &once);
+    demand(result != BLY_ENOMEM && (result == BLY_OK || same(text, once)));
+    demand(blyi_url_host(&second, once.data, once.size, &twice) == result && same(once, twice));
 }
 
 static void check_find(bly_bytes text) {
-    static url_buffer b;
+    static bly_url_buffer b;
     const char *at = text.data, *end = at + text.size, *last = at;
     bly_bytes found;
-    while (url_find(&b, &at, end, &found) == URL_OK) {
+    while (bly_url_find(&b, &at, end, &found) == BLY_OK && found.size > 0) {
         demand(at > last && at <= end && found.size > 7);
         last = at;
         check_levels(found);

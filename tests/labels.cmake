@@ -1,6 +1,6 @@
 # The labels of tests, and tests that cannot run.
 #
-# A test is called FOLDER_FILE: tests/cli/dedup.t is cli_dedup, tests/cli/test_url.c is cli_url,
+# A test is called FOLDER_FILE: tests/cli/dedup.t is cli_dedup, tests/lists/test_url.c is lists_url,
 # tests/checks/check_headers.sh is checks_headers. Each has one of these labels:
 #   fast    takes less than about a second of processor time: scripts/check runs these
 #   medium  takes more: in scripts/test
@@ -18,16 +18,16 @@ set(BLOOMERY_SLOW_TESTS kinds_rates_large kinds_rates_low cli_kill_large cli_los
 set(BLOOMERY_MEDIUM_TESTS checks_format checks_headers checks_run_test cli_build cli_confirm cli_count
   cli_count_truth cli_counting cli_cuckoo cli_distinct cli_keyrules cli_kill cli_lost cli_man
   cli_options_everywhere cli_plan cli_rates cli_types cli_window cli_window_lines kinds_build kinds_counting
-  kinds_counts kinds_fuse kinds_growth kinds_hll kinds_hostile kinds_plan kinds_programs kinds_rates
+  kinds_counts kinds_custom_filters kinds_fuse kinds_growth kinds_hll kinds_hostile kinds_plan kinds_programs kinds_rates
   kinds_rates_shapes kinds_sizes kinds_top module_big unit_documents)
 set(BLOOMERY_SCALAR_TESTS kinds_counting kinds_files kinds_golden kinds_hybrid kinds_hybrid_set_operations
   kinds_kinds kinds_layered kinds_layered_bytes kinds_multilayer kinds_multilayer_bytes kinds_programs
   kinds_ribbon kinds_set_operations kinds_sizes kinds_store kinds_threads kinds_window kinds_window_bytes)
 set(BLOOMERY_THREADS_TESTS kinds_build kinds_golden kinds_layered_front kinds_store kinds_threads
   unit_builder unit_kernels)
-set(BLOOMERY_BARE_TESTS cli_build_keys cli_fold cli_hash cli_help cli_info cli_keytype cli_keytype_lists
-  cli_man cli_no_hiredis cli_plan cli_types cli_url cli_url_node kinds_files kinds_golden kinds_store
-  unit_hash)
+set(BLOOMERY_BARE_TESTS cli_build_keys cli_fold cli_hash cli_help cli_info cli_man cli_no_hiredis cli_no_idn2
+  cli_plan cli_types kinds_files kinds_golden kinds_store lists_list lists_list_marks lists_list_read lists_url
+  lists_url_node unit_hash)
 
 # What they need, so that nothing else has to be built for them.
 add_custom_target(threads_programs)

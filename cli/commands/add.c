@@ -55,7 +55,8 @@ static bly_status flush(changing *c) {
     if (c->gathers) {
         if (c->values->once)
             leave_out_present(c);
-        return build_add_scattered(c->filter, &c->gathered, &c->done, &c->failed);
+        return bly_list_add_scattered(c->filter, c->gathered.hashes, c->gathered.count, &c->done,
+                                      &c->failed);
     }
     bly_status status = bly_filter_add_hashes(c->filter, c->batch, c->waiting, NULL, &tally);
     c->done += tally.changed;
@@ -65,18 +66,20 @@ static bly_status flush(changing *c) {
 static bly_status finish(changing *c) {
     if (!c->as.mark || c->keys == 0)
         return BLY_OK;
-    const bly_status status = bly_filter_set_key_rule(c->filter, keytype_rule(c->as.type));
+    const bly_status status = bly_filter_set_key_rule(c->filter, bly_list_key_rule(c->as.type));
     if (status != BLY_OK)
         return status;
     if (!c->as.marked)
-        return keytype_mark(c->filter, c->as.type, &c->levels);
+        return bly_list_add_marks(c->filter, c->as.type, &c->levels);
     /* In an overfull list a level may seem to be marked by chance. If keys can be removed, removing
      * others would then take that mark away, so the levels get marks of their own. */
+    bly_list_info facts = {.struct_size = sizeof facts};
+    bly_list_examine(c->filter, &facts);
     const bool uncertain =
         kinds_can(bly_filter_geometry(c->filter).kind, BLY_CAN_REMOVE | BLY_CAN_COUNT) &&
-        keytype_examine(c->filter).by_chance;
-    const keytype_levels none = {{0}};
-    return keytype_mark_more(c->filter, c->as.type, uncertain ? &none : &c->known, &c->levels);
+        facts.chance_levels;
+    const bly_list_levels none = {{0}};
+    return bly_list_add_new_marks(c->filter, c->as.type, uncertain ? &none : &c->known, &c->levels);
 }
 
 /* No place, though there would be for as many different keys. */
@@ -120,7 +123,7 @@ static int fail(const changing *c) {
                              c->path);
     if (kinds_limit_copies(s.kind) && s.count < bly_filter_max_keys(c->filter))
         return fail_for_copies(c, &s);
-    const uint64_t marks = keytype_marks_in(c->filter);
+    const uint64_t marks = bly_list_marks_in(c->filter);
     (void)number_grouped(s.capacity > marks ? s.capacity - marks : 0, room);
     if (c->keys > 1)
         (void)snprintf(many, sizeof many, "all of the %s new ones", number_grouped(c->keys, count));
@@ -154,7 +157,7 @@ static char *copies_text(const changing *c, char out[160]) {
 static void report_json(const changing *c, const bly_filter_info *s, uint64_t marks) {
     json j = json_begin(stdout);
     json_text(&j, "file", c->path);
-    json_text(&j, "type", keytype_name(c->as.type));
+    json_text(&j, "type", line_type_words(c->as.type));
     json_integer(&j, "keys", c->keys);
     json_integer(&j, "new", c->done);
     if (c->copies) {
@@ -176,7 +179,7 @@ static int report(const changing *c) {
     char text[HEALTH_TEXT], marked[64] = "", copies[160];
     bly_filter_info s = {.struct_size = sizeof s};
     bly_filter_get_info(c->filter, &s);
-    const uint64_t marks = keytype_marks_in(c->filter);
+    const uint64_t marks = bly_list_marks_in(c->filter);
     const uint64_t own = s.count > marks ? s.count - marks : 0;
     if (marks)
         (void)snprintf(marked, sizeof marked, " and %llu marks of its type",

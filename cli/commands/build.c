@@ -26,7 +26,7 @@ static const cli_option options[] = {
     {"output", 'o', CLI_FILE, AT(output), "LIST", NULL, NULL,
      "The list to write; it appears only when it is whole. '-' is standard output, and "
      "redis://HOST/KEY a filter on a server that has no module."},
-    {"type", 0, CLI_CHOICE, AT(type), "TYPE", KEYTYPE_CHOICES, NULL,
+    {"type", 0, CLI_CHOICE, AT(type), "TYPE", LINE_TYPE_CHOICES, NULL,
      "What the lines are, so that spelling does not matter; line (the default) takes them byte for "
      "byte. The list remembers it."},
     {"rate", 'p', CLI_RATE, AT(rate), "RATE", NULL, NULL,
@@ -106,10 +106,6 @@ static double usual_rate(bly_kind kind) {
     return kind == BLY_HLL ? 0.0082 : kind == BLY_COUNTS ? 0.05 : 0.001;
 }
 
-/* The function must be chosen before the keys are counted; for so many 64 bits are enough at every
- * rate above 10^-9. */
-static const uint64_t keys_foreseen = UINT64_C(1) << 32;
-
 static bool choose_hasher(build_job *j) {
     build_making *m = &j->making;
     const build_options *o = j->options;
@@ -118,8 +114,9 @@ static bool choose_hasher(build_job *j) {
         return keyfile_read(o->key_file, &m->hasher);
     if (o->new_key)
         return keyfile_make(&m->hasher);
-    bly_status status = o->hash ? bly_hasher_init(&m->hasher, o->hash, o->seed)
-                                : bly_hasher_default(&m->hasher, keys_foreseen, m->rate, o->seed);
+    bly_status status =
+        o->hash ? bly_hasher_init(&m->hasher, o->hash, o->seed)
+                : bly_hasher_default(&m->hasher, BLY_LIST_FORESEEN_KEYS, m->rate, o->seed);
     if (status == BLY_EHASHER)
         (void)message_error("this build of bloomery lacks --hash %s", bly_hash_name(o->hash));
     else if (status != BLY_OK)
@@ -130,13 +127,11 @@ static bool choose_hasher(build_job *j) {
 /* Before the kind is chosen, and the marks are counted. */
 static void settle_rate(build_job *j) {
     build_making *m = &j->making;
-    const double most = KEYTYPE_MOST_RATE * keytype_most_tries(m->type, &m->levels);
     if (kinds_can(m->kind, BLY_CARDINALITY_ONLY))
         return;
-    j->limited = keytype_has_levels(m->type) && m->rate > most;
-    if (j->limited)
-        m->rate = most;
-    keytype_record_lookups(m->type, &m->levels);
+    const double rate = bly_list_record_lookups(m->type, m->rate, &m->levels);
+    j->limited = rate < m->rate;
+    m->rate = rate;
 }
 
 /* --smallest: the planner's advice, for as many keys as there are. Of a list for a server, one that
@@ -145,11 +140,11 @@ static void choose_kind(build_job *j) {
     const build_options *o = j->options;
     build_making *m = &j->making;
     if (j->live && !o->kind)
-        m->kind = remote_kind(m->rate / keytype_most_tries(m->type, &m->levels));
+        m->kind = remote_kind(m->rate / bly_list_max_lookups(m->type, &m->levels));
     const uint64_t keys = o->keys ? o->keys : m->keys.distinct;
     const bool final = !o->keys && !o->foldable;
     const bly_needs needs = {.keys = keys ? keys : 1,
-                             .fpr = m->rate / keytype_most_tries(m->type, &m->levels),
+                             .fpr = m->rate / bly_list_max_lookups(m->type, &m->levels),
                              .flags = BLY_NEED_SPACE | (final ? BLY_NEED_STATIC : 0U)};
     bly_advice advice = {.struct_size = sizeof advice};
     if (o->smallest && bly_advise(&needs, &advice) == BLY_OK)
@@ -158,10 +153,10 @@ static void choose_kind(build_job *j) {
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-static bool take_key(void *ctx, uint64_t number, bly_bytes line, const keytype_key *key) {
+static bool take_key(void *ctx, uint64_t number, bly_bytes line, const bly_list_key *key) {
     build_job *j = ctx;
     (void)number, (void)line;
-    keytype_levels_add(&j->making.levels, key->level);
+    bly_list_levels_add(&j->making.levels, key->level);
     return build_keys_add(&j->making.keys, key->bytes,
                           bly_hash_key(&j->making.hasher, key->bytes.data, key->bytes.size));
 }
@@ -173,8 +168,7 @@ static bool gather(build_job *j, cli_operands files) {
     /* What cannot be removed need not undo an add. */
     j->making.keys.copies =
         o->copies || (kinds_can(o->kind, BLY_CAN_COUNT) && !kinds_can(o->kind, BLY_CAN_REMOVE));
-    if (!build_read(files.items, files.count, &j->reader, o->skip_malformed, take_key, j,
-                    &j->lines))
+    if (!build_read(files.items, files.count, &j->rule, o->skip_malformed, take_key, j, &j->lines))
         return false;
     j->repeated = build_keys_settle(&j->making.keys);
     if (j->making.room && j->making.keys.distinct > j->making.room && !kinds_grow(o->kind)) {
@@ -251,7 +245,7 @@ static bool build(build_job *j, cli_operands files) {
     if (!choose_hasher(j) || !gather(j, files))
         return false;
     if (o->must_not_match &&
-        !build_allow_read(&j->allow, o->must_not_match, &j->reader, o->skip_malformed))
+        !build_allow_read(&j->allow, o->must_not_match, &j->rule, o->skip_malformed))
         return false;
     settle_rate(j);
     choose_kind(j);
@@ -262,8 +256,8 @@ static bool build(build_job *j, cli_operands files) {
 }
 
 /* A record of -0 may be of blanks. */
-static bly_key_rule rule_of(keytype type, bool null) {
-    return type == KEYTYPE_LINE && null ? BLY_KEYS_RECORD : keytype_rule(type);
+static bly_key_rule rule_of(bly_list_type type, bool null) {
+    return type == BLY_LIST_LINE && null ? BLY_KEYS_RECORD : bly_list_key_rule(type);
 }
 
 static int run(void *values, cli_operands operands) {
@@ -272,15 +266,14 @@ static int run(void *values, cli_operands operands) {
     if (!j)
         return message_error("out of memory");
     j->options = o;
-    j->reader.type = o->type ? (keytype)o->type : KEYTYPE_LINE;
-    j->reader.comments = o->comments;
-    j->reader.exact = o->null;
+    j->rule.type = o->type ? (bly_list_type)o->type : BLY_LIST_LINE;
+    j->rule.flags = (o->comments ? BLY_LIST_COMMENTS : 0U) | (o->null ? BLY_LIST_RECORDS : 0U);
     j->making = (build_making){.path = o->output,
                                .kind = o->kind,
                                .room = kinds_can(o->kind, BLY_CAN_BUILD) ? 0 : o->keys,
                                .foldable = o->foldable,
-                               .type = j->reader.type,
-                               .rule = rule_of(j->reader.type, o->null),
+                               .type = j->rule.type,
+                               .rule = rule_of(j->rule.type, o->null),
                                .rate = o->rate > 0 ? o->rate : usual_rate(o->kind),
                                .counter_bits = o->counter_bits ? 1U << o->counter_bits : 0,
                                .changes = o->changes,
@@ -295,7 +288,6 @@ static int run(void *values, cli_operands operands) {
     bly_filter_destroy(j->making.filter);
     build_keys_free(&j->making.keys);
     build_allow_free(&j->allow);
-    keytype_reader_free(&j->reader);
     free(j);
     return good ? CLI_OK : CLI_ERROR;
 }

@@ -38,7 +38,7 @@ static const cli_option options[] = {
      "Print the name of its file before each line."},
     {"key", 'k', CLI_TEXT, AT(key), "KEY", NULL, NULL,
      "Look for this one line instead of reading any."},
-    {"type", 0, CLI_CHOICE, AT(type), "TYPE", KEYTYPE_CHOICES, NULL,
+    {"type", 0, CLI_CHOICE, AT(type), "TYPE", LINE_TYPE_CHOICES, NULL,
      "What the lines are; by default what the list says it was built from."},
     {"field", 0, CLI_COUNT, AT(field), "N", NULL, NULL,
      "Look only for the Nth field of a line, counted from 1. A line without it is not in the "
@@ -107,7 +107,7 @@ typedef struct verdict {
 } verdict;
 
 static bool print_json(job *j, origin from, bly_bytes record, verdict v) {
-    char room[KEYTYPE_TEXT];
+    char room[BLY_LIST_WORDS];
     bly_bytes by = {room, 0};
     json out = json_begin(stdout);
     if (from.path) {
@@ -123,7 +123,7 @@ static bool print_json(job *j, origin from, bly_bytes record, verdict v) {
     else
         json_null(&out, "by");
     if (v.malformed)
-        json_text(&out, "malformed", j->query.reader.why);
+        json_text(&out, "malformed", j->query.reason);
     if (v.assumed)
         json_bool(&out, "assumed", true);
     json_end(&out);
@@ -131,9 +131,9 @@ static bool print_json(job *j, origin from, bly_bytes record, verdict v) {
 }
 
 static void complain(job *j, origin from, bly_bytes record) {
-    char room[KEYTYPE_TEXT];
+    char room[BLY_LIST_WORDS];
     (void)query_explain(&j->query, &j->list, record, room);
-    keytype_complain(&j->query.reader, from.path, from.number, record, false);
+    line_complain(j->query.reason, from.path, from.number, record, false);
 }
 
 /* What is to be said of one line. false: it cannot be said. */
@@ -275,7 +275,7 @@ static void mention_malformed(const job *j) {
         (void)snprintf(what, sizeof what, "are not");
     (void)number_grouped(j->malformed, count);
     message_note("%s line%s %s of type %s, so surely not in the list (--strict names %s)", count,
-                 one ? "" : "s", what, keytype_name(j->list.type), one ? "it" : "them");
+                 one ? "" : "s", what, line_type_words(j->list.type), one ? "it" : "them");
 }
 
 static void mention_assumed(const job *j) {
@@ -308,9 +308,9 @@ static bool open_list(job *j, const char *path, const bly_hasher *key) {
     const check_options *o = j->options;
     const follow_how how = o->follow ? FOLLOW_COPIED : o->verify ? FOLLOW_VERIFIED : FOLLOW_MAPPED;
     if (!remote_is_address(path))
-        return follow_open(&j->list, path, key, (keytype)o->type, how);
+        return follow_open(&j->list, path, key, (bly_list_type)o->type, how);
     j->live = (live_how){o->gozero, (live_otherwise)o->on_error, o->follow};
-    return follow_open_live(&j->list, path, key, (keytype)o->type, &j->live);
+    return follow_open_live(&j->list, path, key, (bly_list_type)o->type, &j->live);
 }
 
 static int run(void *values, cli_operands operands) {
@@ -320,12 +320,14 @@ static int run(void *values, cli_operands operands) {
     if (!options_agree(o, operands) || !open_key(o->key_file, &space, &key))
         return CLI_ERROR;
     job *j = calloc(1, sizeof *j);
-    if (!j)
+    if (!j || bly_list_reader_create(&j->query.reader) != BLY_OK) {
+        free(j);
         return message_error("out of memory");
+    }
     int status = CLI_ERROR;
     j->options = o;
     j->quiet = message_quiet();
-    j->query.reader.exact = o->null;
+    j->query.flags = o->null ? BLY_LIST_RECORDS : 0;
     j->query.field.exact = o->null;
     j->query.field.field = o->field;
     j->query.field.delimiter = o->delimiter.given ? o->delimiter.value : '\t';

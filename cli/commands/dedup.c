@@ -156,8 +156,8 @@ static bool ask(job *j, const bly_bytes *records, size_t n) {
 static bool print_made(job *j, bly_bytes record) {
     if (j->options->print_canonical) {
         const bly_bytes whole = record;
-        if (url_canonical(&j->rule.canonical, j->rule.level, whole.data, whole.size, &record) ==
-            URL_NOMEM) {
+        if (bly_url_canonical(&j->rule.canonical, j->rule.level, whole.data, whole.size, &record) ==
+            BLY_ENOMEM) {
             (void)message_error("out of memory");
             return false;
         }

@@ -2,7 +2,7 @@
 #include "cli.h"
 #include "interrupt.h"
 #include "json.h"
-#include "keytype.h"
+#include "line_words.h"
 #include "message.h"
 #include "numbers.h"
 #include "open.h"
@@ -187,18 +187,18 @@ static bool plain_agrees(const push *p) {
     return false;
 }
 
-static const char *what_it_is(keytype type) {
-    return keytype_is_typed(type) ? "list of type" : "state of";
+static const char *what_it_is(bly_list_type type) {
+    return bly_list_is_typed(type) ? "list of type" : "state of";
 }
 
 /* As with a file, it is for whoever asks the filter to bring his keys into its form. */
 static void mention_type(const push *p) {
-    keytype_levels levels;
-    const keytype type = keytype_recognise(p->filter, &levels);
-    if (!keytype_is_lines(type) && type != KEYTYPE_NONE && !p->v->as_is)
+    bly_list_levels levels;
+    const bly_list_type type = bly_list_recognise(p->filter, &levels);
+    if (!bly_list_is_lines(type) && type != BLY_LIST_NONE && !p->v->as_is)
         message_note("%s: a %s %s, as bloomery check and add will find by themselves; other "
                      "clients must ask for keys in its form",
-                     p->remote.at.name, what_it_is(type), keytype_name(type));
+                     p->remote.at.name, what_it_is(type), line_type_words(type));
 }
 
 static bool send_plain(push *p) {
@@ -237,21 +237,21 @@ static void report(const push *p) {
 
 /* The module compares bytes. Asked for an address whose network is listed, or a name in capitals,
  * it would say no. (Marks of a keyed list cannot be looked up without its key.) */
-static keytype type_of(const push *p) {
-    keytype_levels levels;
+static bly_list_type type_of(const push *p) {
+    bly_list_levels levels;
     if (p->v->as_is)
-        return KEYTYPE_LINE;
-    const keytype type = bly_filter_hasher(p->filter)
-                             ? keytype_recognise(p->filter, &levels)
-                             : keytype_of_rule(bly_filter_key_rule(p->filter));
-    return type == KEYTYPE_NONE || keytype_is_lines(type) ? KEYTYPE_LINE : type;
+        return BLY_LIST_LINE;
+    const bly_list_type type = bly_filter_hasher(p->filter)
+                                   ? bly_list_recognise(p->filter, &levels)
+                                   : bly_list_type_of_rule(bly_filter_key_rule(p->filter));
+    return type == BLY_LIST_NONE || bly_list_is_lines(type) ? BLY_LIST_LINE : type;
 }
 
 /* What only a server without the module can be sent. Before the first piece is. */
 static bool module_agrees(push *p) {
-    const keytype type = type_of(p);
+    const bly_list_type type = type_of(p);
     const bool plain_alone = p->v->shards || p->v->expire;
-    if (type == KEYTYPE_LINE && !plain_alone)
+    if (type == BLY_LIST_LINE && !plain_alone)
         return true;
     /* A piece that begins at the end is refused, one way or the other. */
     bly_redis_reply *answer = load(p, p->total, 0, "");
@@ -270,7 +270,7 @@ static bool module_agrees(push *p) {
                             "the list has in another form or as part of something larger. Ask such "
                             "a list with bloomery check; or send it with --as-is, for clients that "
                             "put their keys into its form; or with --plain, for bloomery check",
-                            p->path, what_it_is(type), keytype_name(type));
+                            p->path, what_it_is(type), line_type_words(type));
     return false;
 }
 

@@ -71,7 +71,7 @@ static double expected_harm(const changing *c, uint64_t absent) {
 static void report_json(const changing *c, uint64_t absent, uint64_t left) {
     json j = json_begin(stdout);
     json_text(&j, "file", c->path);
-    json_text(&j, "type", keytype_name(c->as.type));
+    json_text(&j, "type", line_type_words(c->as.type));
     json_integer(&j, "keys", c->keys);
     json_integer(&j, "repeated", c->repeated);
     json_integer(&j, "removed", c->done);
@@ -85,7 +85,7 @@ static void report_json(const changing *c, uint64_t absent, uint64_t left) {
 static int report(const changing *c) {
     char gone[NUMBER_TEXT], not_there[NUMBER_TEXT], count[NUMBER_TEXT], again[NUMBER_TEXT];
     char repeated[NUMBER_TEXT + 16] = "";
-    const uint64_t absent = c->gathered.count - c->done, marks = keytype_marks_in(c->filter);
+    const uint64_t absent = c->gathered.count - c->done, marks = bly_list_marks_in(c->filter);
     const uint64_t left = bly_filter_count(c->filter), own = left > marks ? left - marks : 0;
     if (c->repeated)
         (void)snprintf(repeated, sizeof repeated, ", %s repeated",

@@ -197,7 +197,8 @@ static bool examine(const values *v, const bly_hasher *key, finding *f) {
     BLY_INIT(f->stats);
     bly_filter_get_info(o.filter, &f->stats);
     f->health = health_of(&f->stats);
-    const keytype_facts facts = keytype_examine(o.filter);
+    bly_list_info facts = {.struct_size = sizeof facts};
+    bly_list_examine(o.filter, &facts);
     f->lookups = rates_lookups_of(&facts);
     f->widened = rates_are_widened(&f->stats, f->lookups);
     /* What only counts takes hardly any key for a stranger. */

@@ -166,7 +166,7 @@ static bool mark_rule(tally *t, const tally_wish *w) {
 
 static bool open_to_ask(tally *t, const tally_wish *w) {
     char kinds[KINDS_LIST];
-    keytype_levels levels;
+    bly_list_levels levels;
     if (open_read(&t->file, w->state, w->key, 0) != BLY_OK)
         return false;
     t->filter = t->file.filter;
@@ -179,11 +179,14 @@ static bool open_to_ask(tally *t, const tally_wish *w) {
             kinds_that_can(BLY_CAN_COUNT, kinds));
         return false;
     }
-    t->reader.type = keytype_recognise(t->filter, &levels);
+    t->type = bly_list_recognise(t->filter, &levels);
     t->keeps_return = bly_filter_key_rule(t->filter) == BLY_KEYS_UNRECORDED;
-    if (t->reader.type == KEYTYPE_NONE)
+    if (t->type == BLY_LIST_NONE)
         return refuse("has keys of several types, or too many to tell", w->state);
-    return true;
+    const bly_status status = bly_list_reader_create(&t->reader);
+    if (status != BLY_OK)
+        (void)message_status(w->state, status);
+    return status == BLY_OK;
 }
 
 /* Beside a sketch. */
@@ -221,7 +224,7 @@ void tally_close(tally *t) {
     tracked_close(&t->tracked);
     kept_close(&t->kept);
     open_close(&t->file);
-    keytype_reader_free(&t->reader);
+    bly_list_reader_destroy(t->reader);
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
@@ -247,8 +250,8 @@ static void fail(const tally *t, bly_status status) {
 }
 
 bool tally_wants_one(const tally *t) {
-    return keytype_is_typed(t->reader.type) || t->reader.type == KEYTYPE_RECORD_URL ||
-           t->reader.type == KEYTYPE_RECORD_CRAWL;
+    return bly_list_is_typed(t->type) || t->type == BLY_LIST_RECORD_URL ||
+           t->type == BLY_LIST_RECORD_CRAWL;
 }
 
 /* What a list or sketch says, which is only asked: of a sketch nothing is certain. */
@@ -258,22 +261,21 @@ static tally_count told(const tally *t, uint64_t count) {
 
 /* A key that is not of the list's type was never added. */
 static size_t ask_typed(tally *t, bly_bytes text, tally_count *out) {
-    keytype_key key;
-    t->reader.cut = true;
-    t->reader.blanks = !keytype_is_typed(t->reader.type);
-    const keytype_result result = keytype_read(&t->reader, text, &key);
-    *out =
-        told(t, result == KEYTYPE_KEY ? bly_filter_copies(t->filter, key.bytes.data, key.bytes.size)
-                                      : 0);
-    if (result == KEYTYPE_NOMEM)
+    bly_list_key key;
+    const uint32_t flags =
+        BLY_LIST_KEEP_RETURN | (bly_list_is_typed(t->type) ? 0U : BLY_LIST_BLANK_KEYS);
+    const bly_status status = bly_list_read(t->reader, t->type, flags, text.data, text.size, &key);
+    const bool there = status == BLY_OK && !key.blank;
+    *out = told(t, there ? bly_filter_copies(t->filter, key.bytes.data, key.bytes.size) : 0);
+    if (status == BLY_ENOMEM)
         fail(t, BLY_ENOMEM);
-    return result != KEYTYPE_NOMEM;
+    return status != BLY_ENOMEM;
 }
 
 /* Of a file that records nothing: lists were always made of lines without the carriage return,
  * states of count with it. */
 static uint64_t ask_without_return(const tally *t, bly_bytes key) {
-    const bly_bytes text = key_line(key);
+    const bly_bytes text = bly_list_without_return(key);
     if (!t->keeps_return || t->kept.filter || text.size == key.size)
         return 0;
     return bly_filter_copies(t->filter, text.data, text.size);

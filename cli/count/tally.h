@@ -6,7 +6,7 @@
 #include "exact_counts.h"
 #include "input.h"
 #include "kept.h"
-#include "keytype.h"
+#include "line_words.h"
 #include "open.h"
 #include "tracked.h"
 
@@ -42,7 +42,8 @@ typedef struct tally {
     tracked tracked;          /* and, of a sketch, followed */
     opened file;              /* where they are only asked for */
     const bly_filter *filter; /* of one of these (of `exact` the first level) */
-    keytype_reader reader;    /* of a list whose keys have a type, which is only asked */
+    bly_list_type type;       /* of a list whose keys have a type, which is only asked, */
+    bly_list_reader *reader;  /* and what reads them */
     bool keeps_return;        /* it does not record that keys lack a carriage return */
     bool limited;             /* its size follows from --memory */
     uint64_t fresh;           /* keys added that had not been seen */

@@ -2,8 +2,8 @@
 
 #include "kept.h"
 #include "key_state.h"
-#include "keytype.h"
 #include "kinds.h"
+#include "line_words.h"
 #include "message.h"
 #include "open.h"
 #include "output.h"
@@ -145,14 +145,14 @@ size_t seen_mark_text(const char *rule, char out[SEEN_MARK]) {
 
 /* What the state records; of a list that records nothing, the type that its marks tell. */
 static bly_key_rule rule_there(const seen *s) {
-    keytype_levels levels;
+    bly_list_levels levels;
     if (!s->filter)
         return s->exact ? exact_key_rule(s->exact) : confirm_key_rule(s->confirm);
     const bly_key_rule rule = bly_filter_key_rule(s->filter);
     if (rule != BLY_KEYS_UNRECORDED)
         return rule;
-    const keytype type = keytype_recognise(s->filter, &levels);
-    return keytype_is_typed(type) ? keytype_rule(type) : rule;
+    const bly_list_type type = bly_list_recognise(s->filter, &levels);
+    return bly_list_is_typed(type) ? bly_list_key_rule(type) : rule;
 }
 
 static bool record_rule(seen *s, bly_key_rule rule) {

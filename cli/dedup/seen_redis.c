@@ -128,15 +128,15 @@ static bool join_or_make(seen_redis *s, const seen_redis_wish *wish) {
 
 /* What the filter records; of one that records nothing, the type that its marks tell. */
 static bool rule_there(const seen_redis *s, bly_key_rule *out) {
-    keytype type;
-    keytype_levels levels;
+    bly_list_type type;
+    bly_list_levels levels;
     *out = bly_redis_filter_bitmap(s->remote.filter)->key_rule;
     if (*out != BLY_KEYS_UNRECORDED)
         return true;
     if (!live_facts_type(&s->remote, &type, &levels))
         return false;
-    if (keytype_is_typed(type))
-        *out = keytype_rule(type);
+    if (bly_list_is_typed(type))
+        *out = bly_list_key_rule(type);
     return true;
 }
 

@@ -117,7 +117,7 @@ static int say_hasher(const char *path, const beginning *b, const bly_hasher *ke
         return message_error("%s: its hash function is one that this version does not know; use a "
                              "newer bloomery",
                              path);
-    if (b->info.hash == BLY_HASH_CUSTOM)
+    if (bly_hash_is_custom(b->info.hash))
         return message_error("%s: only the program that made it can use it so: it has a hash "
                              "function of its own",
                              path);

@@ -1,8 +1,8 @@
 #include "key.h"
 
 #include "message.h"
-#include "url_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool key_is_record(const key_rule *rule) {
@@ -15,7 +15,7 @@ bool key_is_part(const key_rule *rule) {
 
 /* The record, without a carriage return that is not part of it. */
 static bly_bytes text_of(key_rule *rule, bly_bytes record) {
-    const bly_bytes text = key_line(record);
+    const bly_bytes text = bly_list_without_return(record);
     rule->met |= rule->exact && text.size < record.size;
     return rule->exact ? record : text;
 }
@@ -33,8 +33,10 @@ const bly_bytes *key_texts(key_rule *rule, const bly_bytes *records, size_t n, b
 }
 
 void key_rule_free(key_rule *rule) {
-    url_buffer_free(&rule->canonical);
-    url_buffer_free(&rule->small);
+    bly_url_buffer_free(&rule->canonical);
+    free(rule->small);
+    rule->small = NULL;
+    rule->small_room = 0;
 }
 
 static bool nth_field(bly_bytes record, uint64_t n, char delimiter, bly_bytes *out) {
@@ -47,25 +49,40 @@ static bool nth_field(bly_bytes record, uint64_t n, char delimiter, bly_bytes *o
     return true;
 }
 
-static bool to_small(url_buffer *b, bly_bytes *key) {
-    if (!url_reserve(b, key->size))
-        return false;
+static bool to_small(key_rule *rule, bly_bytes *key) {
+    if (key->size > rule->small_room) {
+        const size_t room = key->size + key->size / 2;
+        char *small = realloc(rule->small, room);
+        if (!small)
+            return false;
+        rule->small = small;
+        rule->small_room = room;
+    }
     const char *from = key->data;
     for (size_t i = 0; i < key->size; i++)
-        b->data[i] = (char)(from[i] >= 'A' && from[i] <= 'Z' ? from[i] | 0x20 : from[i]);
-    key->data = b->data;
+        rule->small[i] = (char)(from[i] >= 'A' && from[i] <= 'Z' ? from[i] | 0x20 : from[i]);
+    key->data = rule->small;
     return true;
+}
+
+static void warn_of_host(key_rule *rule) {
+    if (!rule->warned)
+        message_warn("a URL has a non-ASCII host name, and this build has no libidn2: such lines "
+                     "are compared as they stand; write the host in ASCII (xn--...)");
+    rule->warned = true;
 }
 
 bool key_of(key_rule *rule, bly_bytes record, bly_bytes *key) {
     *key = text_of(rule, record);
     bool whole = rule->field && !nth_field(*key, rule->field, rule->delimiter, key);
     rule->fieldless += whole;
-    url_result result = URL_OK;
+    bly_status status = BLY_OK;
     if (rule->url && !whole)
-        result = url_canonical(&rule->canonical, rule->level, key->data, key->size, key);
-    rule->not_urls += result == URL_NOT;
-    bool good = result != URL_NOMEM && (!rule->ignore_case || to_small(&rule->small, key));
+        status = bly_url_canonical(&rule->canonical, rule->level, key->data, key->size, key);
+    if (status == BLY_EUNSUPPORTED)
+        warn_of_host(rule);
+    rule->not_urls += status == BLY_EINVAL || status == BLY_EUNSUPPORTED;
+    bool good = status != BLY_ENOMEM && (!rule->ignore_case || to_small(rule, key));
     if (!good)
         (void)message_error("out of memory");
     return good;

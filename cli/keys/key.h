@@ -7,15 +7,8 @@
 #ifndef BLOOMERY_CLI_KEY_H
 #define BLOOMERY_CLI_KEY_H
 
-#include "url.h"
 #include <bloomery/hash.h>
-
-/* A line without one carriage return at its end: the one place that knows this rule. */
-static inline bly_bytes key_line(bly_bytes line) {
-    const char *text = line.data;
-    line.size -= line.size > 0 && text[line.size - 1] == '\r';
-    return line;
-}
+#include <bloomery/host/lists.h>
 
 typedef struct key_rule {
     bool exact;     /* a carriage return at the end is part of the record: with -0, and for states
@@ -25,10 +18,13 @@ typedef struct key_rule {
     char delimiter;
     bool ignore_case; /* of ASCII letters */
     bool url;
-    url_level level;
+    bly_url_level level;
+    bool warned;        /* that a host is not ASCII, and there is no libidn2 */
     uint64_t not_urls;  /* records that are no URLs, and so were compared as they stand */
     uint64_t fieldless; /* records without that field, compared whole */
-    url_buffer canonical, small;
+    bly_url_buffer canonical;
+    char *small; /* keys in lower case */
+    size_t small_room;
 } key_rule;
 
 /* Whether every key is simply the record, as key_texts gives it. */

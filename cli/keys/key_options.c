@@ -32,7 +32,7 @@ key_rule key_options_rule(const key_options *o) {
                       .delimiter = o->delimiter.given ? o->delimiter.value : '\t',
                       .ignore_case = o->ignore_case,
                       .url = o->url != 0,
-                      .level = o->url ? (url_level)(o->url - 1) : URL_STANDARD};
+                      .level = o->url ? (bly_url_level)(o->url - 1) : BLY_URL_STANDARD};
 }
 
 /* A link is as good as a line that has just that link. */
@@ -40,7 +40,7 @@ bly_key_rule key_options_code(const key_options *o) {
     if (o->field || o->ignore_case)
         return BLY_KEYS_OTHER;
     if (o->url)
-        return o->url - 1 == URL_CRAWL ? BLY_KEYS_RECORD_CRAWL : BLY_KEYS_RECORD_URL;
+        return o->url - 1 == BLY_URL_CRAWL ? BLY_KEYS_RECORD_CRAWL : BLY_KEYS_RECORD_URL;
     return BLY_KEYS_RECORD;
 }
 

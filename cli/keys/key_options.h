@@ -12,7 +12,7 @@
 typedef struct key_options {
     uint64_t field;
     cli_char delimiter;
-    unsigned url; /* 0, or 1 + url_level */
+    unsigned url; /* 0, or 1 + bly_url_level */
     bool extract, ignore_case, null;
 } key_options;
 

@@ -1,6 +1,6 @@
 #include "key_state.h"
 
-#include "keytype.h"
+#include "line_words.h"
 #include "message.h"
 
 /* The options that make such keys. */
@@ -12,7 +12,7 @@ static const char *options_of(bly_key_rule rule) {
 }
 
 key_state key_state_of(const char *path, bly_key_rule there, bly_key_rule asked, bool empty) {
-    const bool typed = keytype_is_typed(keytype_of_rule(there));
+    const bool typed = bly_list_is_typed(bly_list_type_of_rule(there));
     if (there == asked || empty)
         return KEY_STATE_FITS;
     if (there == BLY_KEYS_UNRECORDED)
@@ -23,7 +23,7 @@ key_state key_state_of(const char *path, bly_key_rule there, bly_key_rule asked,
         (void)message_error("%s: is a list of type %s: its keys are not lines as they stand. "
                             "bloomery check -v prints the lines that are not in it, and bloomery "
                             "add adds to it; name another state",
-                            path, keytype_name(keytype_of_rule(there)));
+                            path, line_type_words(bly_list_type_of_rule(there)));
     else
         (void)message_error("%s: was made %s, and this run is %s: their keys would not match; give "
                             "the same options, or begin a new state",

@@ -8,7 +8,7 @@
 enum { LEAST_ROOM = 1 << 16 };
 
 void links_free(links *l) {
-    url_buffer_free(&l->scratch);
+    bly_url_buffer_free(&l->scratch);
     free(l->kept);
 }
 
@@ -42,19 +42,19 @@ static bool keep(links *l, bly_bytes *link, links_batch *take, void *ctx) {
 static bool take_line(links *l, bly_bytes line, links_batch *take, void *ctx) {
     const char *at = line.data, *end = at + line.size;
     bly_bytes link;
-    url_result result;
-    while ((result = url_find(&l->scratch, &at, end, &link)) != URL_NOT) {
-        if (result == URL_NOMEM) {
+    for (;;) {
+        if (bly_url_find(&l->scratch, &at, end, &link) != BLY_OK) {
             (void)message_error("out of memory");
             return false;
         }
+        if (link.size == 0)
+            return true;
         if (l->scratch.data && link.data == l->scratch.data && !keep(l, &link, take, ctx))
             return false;
         l->found[l->count++] = link;
         if (l->count == INPUT_BATCH && !hand_over(l, take, ctx))
             return false;
     }
-    return true;
 }
 
 bool links_take(links *l, const bly_bytes *lines, size_t n, links_batch *take, void *ctx) {

@@ -3,13 +3,13 @@
 #define BLOOMERY_CLI_LINKS_H
 
 #include "input.h"
-#include "url.h"
+#include <bloomery/list.h>
 
 typedef struct links {
     bool whole; /* nothing is looked for: the lines themselves are handed on */
     bly_bytes found[INPUT_BATCH];
     size_t count;
-    url_buffer scratch;
+    bly_url_buffer scratch;
     char *kept; /* links that do not lie in the text as they are */
     size_t kept_used, kept_room;
 } links;

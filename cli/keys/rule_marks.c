@@ -29,7 +29,7 @@ static key_options rule_at(unsigned i) {
 }
 
 /* Which of the rules from `i` to `end` have a mark in the list. */
-static bool look_up(const keytype_list *list, unsigned i, unsigned end, bool *present) {
+static bly_status look_up(const bly_list_source *list, unsigned i, unsigned end, bool *present) {
     static const char *const commands[COMMANDS] = {"dedup", "count"};
     char texts[TOGETHER * COMMANDS][RULE_MARK], words[KEY_OPTIONS_WORDS];
     bly_bytes keys[TOGETHER * COMMANDS];
@@ -43,28 +43,29 @@ static bool look_up(const keytype_list *list, unsigned i, unsigned end, bool *pr
             for (unsigned c = 0; c < COMMANDS; c++, n++)
                 keys[n] = (bly_bytes){texts[n], rule_mark_text(commands[c], words, texts[n])};
         }
-        if (!list->ask(list->ctx, keys, n, found))
-            return false;
+        const bly_status status = list->contains(list->ctx, keys, n, found);
+        if (status != BLY_OK)
+            return status;
         for (size_t k = 0; k < n; k++)
             present[first + k / COMMANDS] |= found[k] == BLY_YES;
     }
-    return true;
+    return BLY_OK;
 }
 
 /* Whether marks that seem to be there can be trusted. */
-static bool is_believed(const keytype_list *list, bool *out) {
+static bly_status is_believed(const bly_list_source *list, bool *out) {
     double rate = 0;
-    if (!list->rate(list->ctx, &rate))
-        return false;
-    *out = COMMANDS * RULES * rate < believed;
-    return true;
+    const bly_status status = list->rate(list->ctx, &rate);
+    *out = status == BLY_OK && COMMANDS * RULES * rate < believed;
+    return status;
 }
 
-bool rule_marks_read(const keytype_list *list, bool fields, rule_marks *out) {
+bly_status rule_marks_read(const bly_list_source *list, bool fields, rule_marks *out) {
     bool present[RULES] = {false}, other = false;
     *out = (rule_marks){0};
-    if (!look_up(list, 0, PLAIN, present))
-        return false;
+    bly_status status = look_up(list, 0, PLAIN, present);
+    if (status != BLY_OK)
+        return status;
     for (unsigned i = 0; i < PLAIN; i++) {
         const key_options rule = rule_at(i);
         const bly_key_rule code = key_options_code(&rule);
@@ -74,12 +75,14 @@ bool rule_marks_read(const keytype_list *list, bool fields, rule_marks *out) {
         other |= present[i] && code == BLY_KEYS_OTHER;
     }
     if (rule_marks_any(out))
-        return true;
-    if (fields && !other && !look_up(list, PLAIN, RULES, present))
-        return false;
+        return BLY_OK;
+    if (fields && !other)
+        status = look_up(list, PLAIN, RULES, present);
+    if (status != BLY_OK)
+        return status;
     for (unsigned i = PLAIN; i < RULES; i++)
         other |= present[i];
-    return !other || is_believed(list, &out->other);
+    return other ? is_believed(list, &out->other) : BLY_OK;
 }
 
 /* ---- of a filter in memory ------------------------------------------------------------------- */
@@ -91,7 +94,7 @@ static bool tells_keys(const bly_filter *f) {
 }
 
 rule_marks rule_marks_in(const bly_filter *f) {
-    const keytype_list list = keytype_list_of(&f);
+    const bly_list_source list = bly_list_source_of(f);
     rule_marks marks = {0};
     if (tells_keys(f))
         (void)rule_marks_read(&list, true, &marks);
@@ -100,9 +103,10 @@ rule_marks rule_marks_in(const bly_filter *f) {
 
 /* The rules that a state has marks of. false: too full to tell. */
 static bool rules_of(const bly_filter *f, bool present[RULES]) {
-    const keytype_list list = keytype_list_of(&f);
+    const bly_list_source list = bly_list_source_of(f);
     bool trusted = false;
-    return look_up(&list, 0, RULES, present) && is_believed(&list, &trusted) && trusted;
+    return look_up(&list, 0, RULES, present) == BLY_OK && is_believed(&list, &trusted) == BLY_OK &&
+           trusted;
 }
 
 bool rule_marks_differ(const bly_filter *a, const bly_filter *b) {

@@ -6,7 +6,7 @@
 #define BLOOMERY_CLI_RULE_MARKS_H
 
 #include "key_options.h"
-#include "keytype.h"
+#include "line_words.h"
 
 /* The mark of a state of `command`, "dedup" or "count". Returns its length; `rule` is shorter than
  * KEY_OPTIONS_WORDS. */
@@ -23,8 +23,9 @@ typedef struct rule_marks {
                         so by accident is below 10^-6 */
 } rule_marks;
 
-/* `fields`: those of --field are looked up, too, which are many. false: there is no answer. */
-bool rule_marks_read(const keytype_list *list, bool fields, rule_marks *out);
+/* `fields`: those of --field are looked up, too, which are many. The statuses are those of the
+ * list. */
+bly_status rule_marks_read(const bly_list_source *list, bool fields, rule_marks *out);
 /* The same of a filter in memory; none if it cannot tell which keys it has. */
 rule_marks rule_marks_in(const bly_filter *f);
 

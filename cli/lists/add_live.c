@@ -4,9 +4,9 @@
  * arrived is there for all. So where a line can be malformed, and that is an error, all lines are
  * read before the first key is sent. (Lines of type line cannot be.)
  *
- * A list that knows its type says so by marks, keys among the others (keytype_marks.c). The marks
- * of a new level go before the first key of that level: whoever asks finds a key by its level, or
- * does not find it yet.
+ * A list that knows its type says so by marks, keys among the others (src/lists/list_marks.c). The
+ * marks of a new level go before the first key of that level: whoever asks finds a key by its
+ * level, or does not find it yet.
  */
 #include "add_live.h"
 
@@ -27,14 +27,14 @@ typedef struct adding {
     const change_values *values;
     remote remote;
     change_type as;
-    change_forms forms;    /* where as.unsaid */
-    keytype_levels before; /* the levels that were marked when it was opened */
-    keytype_levels known;  /* that are marked now */
-    keytype_levels levels; /* of all keys so far */
-    bool typed;            /* the type's own marks are there */
-    bool by_chance;        /* some of the levels may only seem to be marked */
-    bool holds;            /* nothing is sent before all is read */
-    build_blob keys;       /* that wait */
+    change_forms forms;     /* where as.unsaid */
+    bly_list_levels before; /* the levels that were marked when it was opened */
+    bly_list_levels known;  /* that are marked now */
+    bly_list_levels levels; /* of all keys so far */
+    bool typed;             /* the type's own marks are there */
+    bool by_chance;         /* some of the levels may only seem to be marked */
+    bool holds;             /* nothing is sent before all is read */
+    build_blob keys;        /* that wait */
     size_t waiting;
     bly_bytes *batch;
     uint8_t *answers;
@@ -69,9 +69,9 @@ static bool send_keys(adding *a, size_t n) {
 }
 
 /* Marks from the i-th on, of a list of these levels. */
-static bool send_marks(adding *a, const keytype_levels *levels, uint64_t i) {
-    const uint64_t count = keytype_mark_count(a->as.type, levels);
-    char(*room)[KEYTYPE_MARK] = count > i ? malloc((size_t)(count - i) * sizeof *room) : NULL;
+static bool send_marks(adding *a, const bly_list_levels *levels, uint64_t i) {
+    const uint64_t count = bly_list_mark_count(a->as.type, levels);
+    char(*room)[BLY_LIST_MARK] = count > i ? malloc((size_t)(count - i) * sizeof *room) : NULL;
     bly_redis_batch_result tally;
     size_t n = 0;
     if (count <= i)
@@ -81,7 +81,7 @@ static bool send_marks(adding *a, const keytype_levels *levels, uint64_t i) {
         return false;
     }
     for (; i < count; i++, n++)
-        a->batch[n] = keytype_mark_at(a->as.type, levels, i, room[n]);
+        a->batch[n] = bly_list_mark_at(a->as.type, levels, i, room[n]);
     const bool good = send(a, n, &tally);
     free(room);
     return good;
@@ -89,13 +89,13 @@ static bool send_marks(adding *a, const keytype_levels *levels, uint64_t i) {
 
 /* Before keys of levels that are new. */
 static bool mark(adding *a) {
-    const keytype_levels none = {{0}};
-    keytype_levels fresh = a->levels;
+    const bly_list_levels none = {{0}};
+    bly_list_levels fresh = a->levels;
     if (!a->as.mark)
         return true;
     for (size_t i = 0; i < sizeof fresh.bits / sizeof *fresh.bits; i++)
         fresh.bits[i] &= ~a->known.bits[i];
-    const uint64_t first = a->typed ? keytype_mark_count(a->as.type, &none) : 0;
+    const uint64_t first = a->typed ? bly_list_mark_count(a->as.type, &none) : 0;
     if (!send_marks(a, &fresh, first))
         return false;
     a->typed = true;
@@ -132,10 +132,10 @@ static bool take_key(void *ctx, bly_bytes key) {
     return true;
 }
 
-static bool take(void *ctx, uint64_t number, bly_bytes line, const keytype_key *key) {
+static bool take(void *ctx, uint64_t number, bly_bytes line, const bly_list_key *key) {
     adding *a = ctx;
     (void)number;
-    keytype_levels_add(&a->levels, key->level);
+    bly_list_levels_add(&a->levels, key->level);
     if (!take_key(a, key->bytes) ||
         (a->as.unsaid && !change_other_forms(&a->forms, line, key->bytes, take_key, a)))
         return false;
@@ -159,11 +159,11 @@ static bool take_all(adding *a, cli_operands files) {
 /* ---- the filter ------------------------------------------------------------------------------ */
 
 static bool settle(adding *a) {
-    keytype_facts own = {.type = KEYTYPE_LINE};
+    bly_list_info own = {.struct_size = sizeof own, .type = BLY_LIST_LINE};
     bly_redis_filter_info facts = {.struct_size = sizeof facts};
     const change_values *v = a->values;
     if (v->gozero)
-        own.levels = keytype_levels_all(); /* it has no marks, and is given none */
+        own.levels = bly_list_levels_all(); /* it has no marks, and is given none */
     else if (!live_facts_examine(&a->remote, &own) || !live_facts_look(&a->remote, &facts))
         return false;
     const bly_key_rule rule = bly_redis_filter_bitmap(a->remote.filter)->key_rule;
@@ -173,19 +173,19 @@ static bool settle(adding *a) {
         .recorded = rule != BLY_KEYS_UNRECORDED,
         .empty = rule == BLY_KEYS_UNRECORDED && !v->gozero && facts.count == 0,
     };
-    if (!v->gozero && !list.recorded && !keytype_is_typed(own.type) &&
+    if (!v->gozero && !list.recorded && !bly_list_is_typed(own.type) &&
         !live_facts_rule(&a->remote, &list.marks))
         return false;
     if (list.marks.other)
-        list.own = KEYTYPE_OTHER;
-    if (!change_settle_type(&list, (keytype)v->type, &a->as))
+        list.own = BLY_LIST_OTHER;
+    if (!change_settle_type(&list, (bly_list_type)v->type, &a->as))
         return false;
     a->as.unsaid &= !v->gozero; /* its keys are those of a program */
     a->forms = change_forms_of(&list, &a->as, true, v->null);
     a->before = a->known = own.levels;
-    a->by_chance = own.by_chance;
+    a->by_chance = own.chance_levels;
     a->typed = a->as.marked;
-    a->holds = keytype_is_typed(a->as.type) && !v->skip;
+    a->holds = bly_list_is_typed(a->as.type) && !v->skip;
     return true;
 }
 
@@ -194,7 +194,7 @@ static bool settle(adding *a) {
 static void report_json(const adding *a, const bly_filter_info *s, uint64_t marks) {
     json j = json_begin(stdout);
     json_text(&j, "file", a->remote.at.name);
-    json_text(&j, "type", keytype_name(a->as.type));
+    json_text(&j, "type", line_type_words(a->as.type));
     json_integer(&j, "keys", a->read);
     json_integer(&j, "new", a->fresh);
     json_integer(&j, "unsure", a->unsure);
@@ -240,10 +240,10 @@ static bool report(const adding *a) {
     if (!live_facts_look(&a->remote, &facts))
         return false;
     const bly_filter_info s = live_facts_stats(bly_redis_filter_bitmap(a->remote.filter), &facts);
-    const keytype_levels none = {{0}};
+    const bly_list_levels none = {{0}};
     const uint64_t marks = a->values->gozero || !a->typed
                                ? 0
-                               : keytype_mark_count(a->as.type, a->by_chance ? &none : &a->known);
+                               : bly_list_mark_count(a->as.type, a->by_chance ? &none : &a->known);
     if (a->values->json)
         report_json(a, &s, marks);
     else
@@ -290,7 +290,7 @@ int add_live(const change_values *v, cli_operands operands) {
     const bool good = add(&a, key, operands);
     remote_close(&a.remote);
     build_blob_free(&a.keys);
-    url_buffer_free(&a.forms.buffer);
+    bly_url_buffer_free(&a.forms.buffer);
     free(a.batch);
     free(a.answers);
     return good ? CLI_OK : CLI_ERROR;

@@ -3,8 +3,8 @@
 #include "health.h"
 #include "interrupt.h"
 #include "json.h"
-#include "keytype.h"
 #include "kinds.h"
+#include "line_words.h"
 #include "lock.h"
 #include "message.h"
 #include "numbers.h"
@@ -23,8 +23,8 @@ typedef struct plan {
     char **paths;
     size_t count;
     bly_file_info first; /* of the first file */
-    keytype type;        /* the same, once it has been read */
-    keytype_levels levels;
+    bly_list_type type;  /* the same, once it has been read */
+    bly_list_levels levels;
     const char *state, *old; /* one that records the rule of a state; one with keys that records
                                 nothing */
     const bly_hasher *key;   /* of keyed filters; NULL: not given */
@@ -54,12 +54,12 @@ static const char *probing(const bly_file_info *info) {
 static const char *seed_label(const bly_file_info *info) {
     if (info->keyed)
         return "secret key";
-    return info->hash == BLY_HASH_CUSTOM ? "hash function's tag" : "seed";
+    return bly_hash_is_custom(info->hash) ? "hash function's tag" : "seed";
 }
 
 static char *seed_text(const bly_file_info *info, char out[NUMBER_TEXT]) {
     const unsigned long long seed = info->seed;
-    if (info->keyed || info->hash == BLY_HASH_CUSTOM)
+    if (info->keyed || bly_hash_is_custom(info->hash))
         (void)snprintf(out, NUMBER_TEXT, "id %016llx", seed);
     else
         (void)snprintf(out, NUMBER_TEXT, "%llu", seed);
@@ -70,17 +70,18 @@ static char *seed_text(const bly_file_info *info, char out[NUMBER_TEXT]) {
  * blank, go together. */
 static bool same_rule(bly_key_rule a, bly_key_rule b) {
     return a == b || a == BLY_KEYS_UNRECORDED || b == BLY_KEYS_UNRECORDED ||
-           (keytype_is_lines(keytype_of_rule(a)) && keytype_is_lines(keytype_of_rule(b)));
+           (bly_list_is_lines(bly_list_type_of_rule(a)) &&
+            bly_list_is_lines(bly_list_type_of_rule(b)));
 }
 
 /* A state that records how keys were made from lines, and a file that does not, may have different
  * keys for the same line. An estimate of what they share may be off by such lines, and is not
  * refused. */
 static bool same_lines(plan *p, const char *path, const bly_file_info *info) {
-    const keytype type = keytype_of_rule(info->key_rule);
-    if (type > KEYTYPE_LINE)
+    const bly_list_type type = bly_list_type_of_rule(info->key_rule);
+    if (type > BLY_LIST_LINE)
         p->state = path;
-    else if (type == KEYTYPE_NONE && info->count > 0)
+    else if (type == BLY_LIST_NONE && info->count > 0)
         p->old = path;
     if (!p->state || !p->old || p->op->operation == BLY_OP_OVERLAP)
         return true;
@@ -105,8 +106,8 @@ static bool alike(const plan *p, const char *path, const bly_file_info *b) {
     if (a->seed != b->seed)
         return differs(p, path, seed_label(a), seed_text(b, is), seed_text(a, was));
     if (!same_rule(a->key_rule, b->key_rule))
-        return differs(p, path, "type of keys", keytype_name(keytype_of_rule(b->key_rule)),
-                       keytype_name(keytype_of_rule(a->key_rule)));
+        return differs(p, path, "type of keys", line_type_words(bly_list_type_of_rule(b->key_rule)),
+                       line_type_words(bly_list_type_of_rule(a->key_rule)));
     if (kinds_grow(a->geometry.kind)) { /* what it began with, only the filters can tell */
         if (a->fpr != b->fpr)
             return differs(p, path, "rate", number_percent(b->fpr, is),
@@ -142,7 +143,7 @@ static int sizes_differ(const plan *p, const char *path, const bly_file_info *b)
                              "folded to a common one; build them alike",
                              path, p->paths[0], is, was);
     (void)kinds_size(&g, small);
-    const unsigned bits = p->first.hash == BLY_HASH_CUSTOM ? 128 : bly_hash_bits(p->first.hash);
+    const unsigned bits = bly_hash_is_custom(p->first.hash) ? 128 : bly_hash_bits(p->first.hash);
     const double fpr = bly_plan_fpr(&g, p->keys, bits);
     if (fpr > 0.5)
         return message_error(
@@ -265,48 +266,56 @@ static bly_filter *take_first(const plan *p) {
 
 /* ---- combining them -------------------------------------------------------------------------- */
 
-static keytype type_of(const bly_filter *f, keytype_levels *levels) {
-    const keytype_facts facts = keytype_examine(f);
+static bly_list_type type_of(const bly_filter *f, bly_list_levels *levels) {
+    bly_list_info facts = {.struct_size = sizeof facts};
+    bly_list_examine(f, &facts);
     *levels = facts.levels;
     return facts.type;
 }
 
-static void compare_types(const plan *p, keytype b, const char *path) {
-    const keytype a = p->type;
-    const bool lines = keytype_is_lines(a) && keytype_is_lines(b);
-    if (a != b && a != KEYTYPE_NONE && b != KEYTYPE_NONE && !lines)
+static bool has_chance_levels(const bly_filter *f) {
+    bly_list_info facts = {.struct_size = sizeof facts};
+    bly_list_examine(f, &facts);
+    return facts.chance_levels;
+}
+
+static void compare_types(const plan *p, bly_list_type b, const char *path) {
+    const bly_list_type a = p->type;
+    const bool lines = bly_list_is_lines(a) && bly_list_is_lines(b);
+    if (a != b && a != BLY_LIST_NONE && b != BLY_LIST_NONE && !lines)
         message_warn("%s: holds keys of type %s, but %s of type %s; whoever asks the result must "
                      "give --type",
-                     path, keytype_name(b), p->paths[0], keytype_name(a));
+                     path, line_type_words(b), p->paths[0], line_type_words(a));
 }
 
 /* What the result records. Where the rules of both differ the library records none, and that is
  * right if one of them records none and may have other keys. But its marks may have told the type;
  * and of lines some may be blank. */
-static bly_status settle_rule(const plan *p, bly_filter *f, keytype type, bly_key_rule before,
+static bly_status settle_rule(const plan *p, bly_filter *f, bly_list_type type, bly_key_rule before,
                               bly_key_rule other) {
     const bool recorded = before != BLY_KEYS_UNRECORDED && other != BLY_KEYS_UNRECORDED;
     if (p->op->operation == BLY_OP_SUBTRACT || before == other)
         return BLY_OK;
     if (recorded)
         return bly_filter_set_key_rule(f, BLY_KEYS_RECORD);
-    return type == p->type && keytype_is_typed(type)
-               ? bly_filter_set_key_rule(f, keytype_rule(type))
+    return type == p->type && bly_list_is_typed(type)
+               ? bly_filter_set_key_rule(f, bly_list_key_rule(type))
                : BLY_OK;
 }
 
 /* In a kind that holds copies, the marks that both have are there twice after a union, and none is
  * left after a subtraction; there must be one of each. */
-static bly_status settle_marks(plan *p, bly_filter *f, keytype type, const keytype_levels *levels) {
-    const keytype_levels both = keytype_levels_both(&p->levels, levels);
+static bly_status settle_marks(plan *p, bly_filter *f, bly_list_type type,
+                               const bly_list_levels *levels) {
+    const bly_list_levels both = bly_list_levels_common(&p->levels, levels);
     if (type != p->type || !kinds_hold_copies(p->first.geometry.kind))
         return BLY_OK;
     if (p->op->operation == BLY_OP_SUBTRACT)
-        return keytype_mark(f, type, &both);
+        return bly_list_add_marks(f, type, &both);
     /* A mark that only seems to be there cannot be removed without harm to other keys. */
-    if (p->op->operation != BLY_OP_UNION || keytype_examine(f).by_chance)
+    if (p->op->operation != BLY_OP_UNION || has_chance_levels(f))
         return BLY_OK;
-    bly_status status = keytype_unmark(f, type, &both);
+    bly_status status = bly_list_remove_marks(f, type, &both);
     (void)type_of(f, &p->levels);
     return status;
 }
@@ -358,10 +367,10 @@ static bool refuse_options(const plan *p, const char *path) {
 
 static bool combine(plan *p, size_t i, bly_filter *into) {
     opened o;
-    keytype_levels levels;
+    bly_list_levels levels;
     if (!take(p, i, &o))
         return false;
-    const keytype type = type_of(o.filter, &levels);
+    const bly_list_type type = type_of(o.filter, &levels);
     const uint64_t before = bly_filter_count(into), asked = bly_filter_count(o.filter);
     const bly_key_rule rule = bly_filter_key_rule(into), other = bly_filter_key_rule(o.filter);
     if (rule == BLY_KEYS_OTHER && other == rule && rule_marks_differ(into, o.filter)) {
@@ -450,7 +459,7 @@ static int finish(plan *p, const algebra_values *v, bly_filter *f) {
                                 "build them alike, with -n for the keys of all") &&
            open_save(f, v->out);
     if (good)
-        report(p, v, &s, keytype_marks_in(f));
+        report(p, v, &s, bly_list_marks_in(f));
     return good ? CLI_OK : CLI_ERROR;
 }
 

@@ -18,7 +18,7 @@ typedef struct place {
     unsigned level;
 } place;
 
-static bool put_line(void *ctx, uint64_t number, bly_bytes line, const keytype_key *key) {
+static bool put_line(void *ctx, uint64_t number, bly_bytes line, const bly_list_key *key) {
     build_allow *a = ctx;
     const place p = {number, key->level};
     a->count++;
@@ -26,11 +26,11 @@ static bool put_line(void *ctx, uint64_t number, bly_bytes line, const keytype_k
            build_blob_put(&a->lines, line) && build_blob_put(&a->lines, key->bytes);
 }
 
-bool build_allow_read(build_allow *a, const char *path, keytype_reader *reader, bool skip) {
+bool build_allow_read(build_allow *a, const char *path, const line_rule *rule, bool skip) {
     char *paths[] = {(char *)(uintptr_t)path};
     build_lines lines = {0};
-    *a = (build_allow){.path = path, .type = reader->type};
-    if (build_read(paths, 1, reader, skip, put_line, a, &lines))
+    *a = (build_allow){.path = path, .type = rule->type};
+    if (build_read(paths, 1, rule, skip, put_line, a, &lines))
         return true;
     build_allow_free(a);
     return false;
@@ -43,11 +43,11 @@ void build_allow_free(build_allow *a) {
 /* ---- asking ---------------------------------------------------------------------------------- */
 
 /* The next line, and the keys it may be in a list by. */
-static bool next_line(const build_allow *a, const keytype_levels *levels, size_t *at,
-                      uint64_t *number, bly_bytes *line, keytype_tries *tries) {
+static bool next_line(const build_allow *a, const bly_list_levels *levels, size_t *at,
+                      uint64_t *number, bly_bytes *line, bly_list_entries *tries) {
     bly_bytes where;
     place p;
-    keytype_key key;
+    bly_list_key key = {.blank = false};
     if (!build_blob_next(&a->lines, at, &where))
         return false;
     (void)build_blob_next(&a->lines, at, line);
@@ -55,14 +55,14 @@ static bool next_line(const build_allow *a, const keytype_levels *levels, size_t
     memcpy(&p, where.data, sizeof p);
     *number = p.number;
     key.level = p.level;
-    keytype_widen(a->type, &key, levels, tries);
+    bly_list_widen(a->type, &key, levels, tries);
     return true;
 }
 
 static void name(const build_allow *a, uint64_t number, bly_bytes line, bly_bytes by) {
-    char quoted[KEYTYPE_QUOTE], words[KEYTYPE_TEXT], key[KEYTYPE_QUOTE];
-    (void)keytype_quote(line, quoted);
-    (void)keytype_quote(keytype_words(a->type, by, words), key);
+    char quoted[LINE_QUOTE], words[BLY_LIST_WORDS], key[LINE_QUOTE];
+    (void)line_quote(line, quoted);
+    (void)line_quote(bly_list_words(a->type, by, words), key);
     bool other = strcmp(quoted, key) != 0;
     (void)message_error("%s:%llu: is in the list: '%s'%s%s%s", a->path, (unsigned long long)number,
                         quoted, other ? " (as " : "", other ? key : "", other ? ")" : "");
@@ -71,7 +71,7 @@ static void name(const build_allow *a, uint64_t number, bly_bytes line, bly_byte
 /* Which of the tries is truly a key of the list; tries->count for none. That the hash is there says
  * so nearly always; *patience is how often it may still be looked up among the keys themselves,
  * which means going through them all. */
-static size_t find(const keytype_tries *tries, const bly_hasher *hasher, const build_keys *keys,
+static size_t find(const bly_list_entries *tries, const bly_hasher *hasher, const build_keys *keys,
                    unsigned *patience) {
     size_t i = 0;
     for (; i < tries->count; i++) {
@@ -84,12 +84,12 @@ static size_t find(const keytype_tries *tries, const bly_hasher *hasher, const b
     return i;
 }
 
-uint64_t build_allow_in_list(const build_allow *a, const keytype_levels *levels,
+uint64_t build_allow_in_list(const build_allow *a, const bly_list_levels *levels,
                              const bly_hasher *hasher, const build_keys *keys) {
     char more[NUMBER_TEXT];
     uint64_t number, found = 0;
     unsigned patience = PATIENCE;
-    keytype_tries tries;
+    bly_list_entries tries;
     bly_bytes line;
     for (size_t at = 0; next_line(a, levels, &at, &number, &line, &tries);) {
         size_t i = find(&tries, hasher, keys, &patience);
@@ -102,9 +102,9 @@ uint64_t build_allow_in_list(const build_allow *a, const keytype_levels *levels,
     return found;
 }
 
-uint64_t build_allow_ask(const build_allow *a, const keytype_levels *levels, const bly_filter *f) {
+uint64_t build_allow_ask(const build_allow *a, const bly_list_levels *levels, const bly_filter *f) {
     uint64_t number, matches = 0;
-    keytype_tries tries;
+    bly_list_entries tries;
     bly_bytes line;
     for (size_t at = 0; next_line(a, levels, &at, &number, &line, &tries);) {
         bool match = false;

@@ -3,24 +3,24 @@
 #define BLOOMERY_CLI_BUILD_ALLOW_H
 
 #include "build_keys.h"
-#include "keytype.h"
+#include "line_words.h"
 
 typedef struct build_allow {
     const char *path;
-    keytype type;
+    bly_list_type type;
     build_blob lines; /* of each its place, itself as it is written, and its key */
     uint64_t count;
 } build_allow;
 
 /* false: reported. */
-bool build_allow_read(build_allow *a, const char *path, keytype_reader *reader, bool skip);
+bool build_allow_read(build_allow *a, const char *path, const line_rule *rule, bool skip);
 
 /* How many of the lines are truly in the list; the first are named. */
-uint64_t build_allow_in_list(const build_allow *a, const keytype_levels *levels,
+uint64_t build_allow_in_list(const build_allow *a, const bly_list_levels *levels,
                              const bly_hasher *hasher, const build_keys *keys);
 
 /* How many of them the filter says "maybe" to. */
-uint64_t build_allow_ask(const build_allow *a, const keytype_levels *levels, const bly_filter *f);
+uint64_t build_allow_ask(const build_allow *a, const bly_list_levels *levels, const bly_filter *f);
 
 void build_allow_free(build_allow *a);
 

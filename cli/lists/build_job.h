@@ -27,7 +27,7 @@ typedef struct build_job {
     bool live; /* the list goes to a server: */
     remote remote;
     bly_bitmap_spec spec;
-    keytype_reader reader;
+    line_rule rule;
     build_making making;
     build_allow allow;
     build_lines lines;

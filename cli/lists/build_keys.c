@@ -1,18 +1,10 @@
-/* build_keys.c - an array of hashes, sorted in place.
- *
- * The sort is McIlroy, Bostic and McIlroy's "American flag" (1993): count how many hashes have each
- * value of a byte, then move every hash to its value's place by following the cycles, then do the
- * same with the next byte of each value. It needs no second array, so a list takes 16 bytes per key
- * and no more; and hashes are spread so evenly that a few bytes decide.
- */
+/* build_keys.c - an array of hashes, and the keys themselves where they are needed again. */
 #include "build_keys.h"
+
+#include <bloomery/host/lists.h>
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { VALUES = 256, BYTES = 16, FEW = 32 };
-
-/* ---- sorting --------------------------------------------------------------------------------- */
 
 static bool less(bly_hash a, bly_hash b) {
     return a.lo != b.lo ? a.lo < b.lo : a.hi < b.hi;
@@ -22,64 +14,9 @@ static bool same(bly_hash a, bly_hash b) {
     return a.lo == b.lo && a.hi == b.hi;
 }
 
-/* Byte 0 is the one that decides first. */
-static unsigned byte_of(bly_hash h, unsigned byte) {
-    uint64_t word = byte < 8 ? h.lo : h.hi;
-    return word >> (56 - 8 * (byte % 8)) & 0xFF;
-}
-
-static void sort_few(bly_hash *at, size_t n) {
-    for (size_t i = 1; i < n; i++) {
-        bly_hash h = at[i];
-        size_t j = i;
-        for (; j > 0 && less(h, at[j - 1]); j--)
-            at[j] = at[j - 1];
-        at[j] = h;
-    }
-}
-
-static void sort(bly_hash *at, size_t n, unsigned byte) {
-    size_t next[VALUES] = {0}, end[VALUES], sum = 0;
-    if (n <= FEW || byte == BYTES) {
-        sort_few(at, byte == BYTES ? 0 : n);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        next[byte_of(at[i], byte)]++;
-    for (unsigned v = 0; v < VALUES; v++) {
-        size_t count = next[v];
-        next[v] = sum;
-        end[v] = sum += count;
-    }
-    for (unsigned v = 0; v < VALUES; v++) {
-        while (next[v] < end[v]) {
-            bly_hash h = at[next[v]];
-            for (unsigned to; (to = byte_of(h, byte)) != v;) {
-                bly_hash other = at[next[to]];
-                at[next[to]++] = h;
-                h = other;
-            }
-            at[next[v]++] = h;
-        }
-    }
-    for (unsigned v = 0; v < VALUES; v++) {
-        size_t begin = v ? end[v - 1] : 0;
-        sort(at + begin, end[v] - begin, byte + 1);
-    }
-}
-
 size_t build_keys_settle(build_keys *k) {
     const size_t all = k->count;
-    size_t kept = 0;
-    k->distinct = 0;
-    sort(k->hashes, k->count, 0);
-    for (size_t i = 0; i < all; i++) {
-        const bool fresh = kept == 0 || !same(k->hashes[kept - 1], k->hashes[i]);
-        k->distinct += fresh;
-        if (fresh || k->copies)
-            k->hashes[kept++] = k->hashes[i];
-    }
-    k->count = kept;
+    k->distinct = bly_list_sort_hashes(k->hashes, &k->count, k->copies);
     return all - k->distinct;
 }
 

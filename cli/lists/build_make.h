@@ -5,20 +5,20 @@
 
 #include "build_allow.h"
 #include "build_keys.h"
-#include "keytype.h"
+#include "line_words.h"
 
 typedef struct build_making {
     const char *path;         /* what the filter is called in messages */
     bly_kind kind;            /* BLY_KIND_NONE: the layout that suits the rate */
     uint64_t room;            /* how many keys to make room for; 0: those that are there */
     const build_allow *allow; /* lines that must not match; NULL: there are none */
-    keytype type;
-    bly_key_rule rule;     /* what its header records */
-    keytype_levels levels; /* of the keys */
-    build_keys keys;       /* settled */
-    uint32_t counter_bits; /* of the kinds that take them; 0: as is usual */
-    uint64_t changes;      /* of an overlay; 0: as is usual */
-    bly_kind marker;       /* of an overlay; BLY_KIND_NONE: as is usual */
+    bly_list_type type;
+    bly_key_rule rule;      /* what its header records */
+    bly_list_levels levels; /* of the keys */
+    build_keys keys;        /* settled */
+    uint32_t counter_bits;  /* of the kinds that take them; 0: as is usual */
+    uint64_t changes;       /* of an overlay; 0: as is usual */
+    bly_kind marker;        /* of an overlay; BLY_KIND_NONE: as is usual */
     bool foldable, keyed;
     /* Where lines must not match, these may come out different: */
     bly_hasher hasher; /* under another seed, unless it is keyed */
@@ -30,12 +30,5 @@ typedef struct build_making {
 
 /* false: reported, and `filter` is NULL. */
 bool build_make(build_making *m);
-
-/* Adds keys that are settled, and so sorted, as if they came in any order: sorted ones would crowd
- * in a few blocks of each level of a growing filter, and at one end of a table that doubles. *fresh
- * grows by those that were not there; *failed is the key that failed, if one did. Both may be NULL.
- */
-bly_status build_add_scattered(bly_filter *f, const build_keys *keys, uint64_t *fresh,
-                               bly_hash *failed);
 
 #endif

@@ -22,7 +22,8 @@ bool build_over_open(build_over *o, const char *path, const char *key_file,
     if (status != BLY_OK)
         open_close(&o->base);
     else {
-        const keytype_facts facts = keytype_examine(o->filter);
+        bly_list_info facts = {.struct_size = sizeof facts};
+        bly_list_examine(o->filter, &facts);
         o->lookups = rates_lookups_of(&facts);
     }
     return status == BLY_OK;

@@ -13,7 +13,8 @@ enum { NAMED = 10 }; /* malformed lines, before they are only counted */
 typedef struct job {
     input in;
     progress progress;
-    keytype_reader *reader;
+    const line_rule *rule;
+    bly_list_reader *reader;
     bool skip;
     build_line *each;
     void *ctx;
@@ -24,26 +25,24 @@ static void complain(job *j, uint64_t number, bly_bytes line) {
     if (j->lines->malformed++ >= NAMED)
         return;
     progress_end(&j->progress);
-    keytype_complain(j->reader, j->in.path, number, line, j->skip);
+    line_complain(bly_list_reader_reason(j->reader), j->in.path, number, line, j->skip);
 }
 
 /* false: out of memory. */
 static bool take(job *j, uint64_t number, bly_bytes line) {
-    keytype_key key;
+    bly_list_key key;
     j->lines->lines++;
-    switch (keytype_read(j->reader, line, &key)) {
-    case KEYTYPE_NOMEM:
-        return false;
-    case KEYTYPE_BLANK:
-        j->lines->empty++;
-        return true;
-    case KEYTYPE_MALFORMED:
+    switch (bly_list_read(j->reader, j->rule->type, j->rule->flags, line.data, line.size, &key)) {
+    case BLY_OK:
+        break;
+    case BLY_EINVAL:
         complain(j, number, line);
         return true;
-    case KEYTYPE_KEY:
-        break;
+    default:
+        return false;
     }
-    return j->each(j->ctx, number, line, &key);
+    j->lines->empty += key.blank;
+    return key.blank || j->each(j->ctx, number, line, &key);
 }
 
 static bool take_all(job *j) {
@@ -70,19 +69,20 @@ static bool judge(const job *j) {
     return false;
 }
 
-bool build_read(char **paths, size_t count, keytype_reader *reader, bool skip, build_line *each,
+bool build_read(char **paths, size_t count, const line_rule *rule, bool skip, build_line *each,
                 void *ctx, build_lines *lines) {
     job *j = calloc(1, sizeof *j);
-    if (!j) {
+    if (!j || bly_list_reader_create(&j->reader) != BLY_OK) {
         (void)message_error("out of memory");
+        free(j);
         return false;
     }
-    j->reader = reader;
+    j->rule = rule;
     j->skip = skip;
     j->each = each;
     j->ctx = ctx;
     j->lines = lines;
-    bool good = input_open(&j->in, paths, count, reader->exact ? '\0' : '\n', 0);
+    bool good = input_open(&j->in, paths, count, rule->flags & BLY_LIST_RECORDS ? '\0' : '\n', 0);
     if (good) {
         progress_begin(&j->progress, false);
         good = take_all(j);
@@ -92,6 +92,7 @@ bool build_read(char **paths, size_t count, keytype_reader *reader, bool skip, b
         good = good && !interrupt_seen() && judge(j) && !input_failed(&j->in);
         input_close(&j->in);
     }
+    bly_list_reader_destroy(j->reader);
     free(j);
     return good;
 }

@@ -18,10 +18,10 @@ static uint64_t size_of(const build_job *j) {
 
 static void report_json(const build_job *j) {
     const build_making *m = &j->making;
-    const unsigned lookups = keytype_most_tries(j->reader.type, &m->levels);
+    const unsigned lookups = bly_list_max_lookups(j->rule.type, &m->levels);
     json out = json_begin(stdout);
     json_text(&out, "list", m->path);
-    json_text(&out, "type", keytype_name(j->reader.type));
+    json_text(&out, "type", line_type_words(j->rule.type));
     json_text(&out, "kind", bly_kind_name(bly_filter_geometry(m->filter).kind));
     json_text(&out, "hash", bly_hash_name((bly_hash_id)m->hasher.id));
     json_bool(&out, "keyed", m->keyed);
@@ -36,7 +36,7 @@ static void report_json(const build_job *j) {
         json_integer(&out, "copies", m->keys.count);
     json_integer(&out, "malformed", j->lines.malformed);
     json_integer(&out, "empty", j->lines.empty);
-    json_integer(&out, "marks", keytype_mark_count(j->reader.type, &m->levels));
+    json_integer(&out, "marks", bly_list_mark_count(j->rule.type, &m->levels));
     json_integer(&out, "capacity", bly_filter_capacity(m->filter));
     rates_json_requested(&out, m->rate / lookups, (rates_lookups){lookups, lookups});
     json_integer(&out, "bytes", size_of(j));
@@ -93,12 +93,12 @@ void build_report(const build_job *j) {
                  j->lines.lines == 1 ? "" : "s", number_grouped(m->keys.distinct, b),
                  m->keys.distinct == 1 ? "" : "s", number_grouped(j->repeated, c),
                  m->keys.copies && j->repeated ? " and stored as often" : "", extra);
-    const unsigned lookups = keytype_most_tries(j->reader.type, &m->levels);
+    const unsigned lookups = bly_list_max_lookups(j->rule.type, &m->levels);
     build_report_list(m->filter, m->path, size_of(j), m->rate / lookups,
                       (rates_lookups){lookups, lookups});
     if (j->limited)
-        message_note("a list of type %s is made for at most %s per lookup", keytype_name(m->type),
-                     number_percent(KEYTYPE_MOST_RATE, a));
+        message_note("a list of type %s is made for at most %s per lookup",
+                     line_type_words(m->type), number_percent(BLY_LIST_MAX_RATE, a));
     if (m->tries > 1 && m->keyed)
         message_note("%u tries until nothing of %s matched by chance: the rate is halved %u times",
                      m->tries, j->allow.path, m->tries - 1);

@@ -21,14 +21,15 @@ card card_of(const char *path, const bly_file_info *header, const bly_filter *fi
     bly_filter_get_info(filter, &c.stats);
     /* Without its key a filter says "maybe" to every mark. */
     if (bly_filter_hasher(filter) && !kinds_can(header->geometry.kind, BLY_CARDINALITY_ONLY)) {
-        const keytype_facts facts = keytype_examine(filter);
+        bly_list_info facts = {.struct_size = sizeof facts};
+        bly_list_examine(filter, &facts);
         c.type = facts.type;
-        c.typed = c.type != KEYTYPE_NONE;
+        c.typed = c.type != BLY_LIST_NONE;
         c.marks = facts.marks;
-        c.by_chance = facts.by_chance;
+        c.by_chance = facts.chance_levels;
         c.lookups = rates_lookups_of(&facts);
     } else if (header->key_rule != BLY_KEYS_UNRECORDED) {
-        c.type = keytype_of_rule(header->key_rule);
+        c.type = bly_list_type_of_rule(header->key_rule);
         c.typed = !kinds_can(header->geometry.kind, BLY_CARDINALITY_ONLY);
     }
     return c;
@@ -104,17 +105,17 @@ static void print_hash(const card *c, FILE *to) {
     const char *name = bly_hash_name(c->header.hash);
     if (c->header.keyed)
         card_line(to, "hash", "%s with a secret key, whose id is %016llx", name, seed);
-    else if (c->header.hash == BLY_HASH_CUSTOM)
-        card_line(to, "hash", "its program's own, tagged %016llx", seed);
+    else if (bly_hash_is_custom(c->header.hash))
+        card_line(to, "hash", "%s, tag %016llx", name, seed);
     else
         card_line(to, "hash", "%s, seed %llu", name, seed);
     if (c->typed)
-        card_line(to, "type", "%s", keytype_name(c->type));
+        card_line(to, "type", "%s", line_type_words(c->type));
     else if (c->filter && !can(c, BLY_CARDINALITY_ONLY))
         card_line(to, "type", "%s",
-                  c->header.keyed                     ? "not to be told without its key"
-                  : c->header.hash == BLY_HASH_CUSTOM ? "not to be told without its hash function"
-                                                      : "several, or it is too full to tell");
+                  c->header.keyed                      ? "not to be told without its key"
+                  : bly_hash_is_custom(c->header.hash) ? "not to be told without its hash function"
+                                                       : "several, or it is too full to tell");
 }
 
 /* Without the marks, which no user has put there. */
@@ -382,7 +383,7 @@ static void json_filter(const card *c, json *j) {
     rates_json(j, "current", s->current_fpr, c->lookups.now);
     json_bool(j, "keeps_promise", health_of(s) == HEALTH_GOOD && !rates_are_widened(s, c->lookups));
     if (c->typed)
-        json_text(j, "type", keytype_name(c->type));
+        json_text(j, "type", line_type_words(c->type));
     else
         json_null(j, "type");
     if (c->typed && bly_filter_hasher(c->filter))
@@ -414,7 +415,7 @@ void card_json(const card *c, FILE *to) {
     (void)snprintf(id, sizeof id, "%016llx", (unsigned long long)h->seed);
     if (h->keyed)
         json_text(&j, "key_id", id);
-    else if (h->hash == BLY_HASH_CUSTOM)
+    else if (bly_hash_is_custom(h->hash))
         json_text(&j, "hash_tag", id);
     else
         json_integer(&j, "seed", h->seed);

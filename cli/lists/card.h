@@ -12,7 +12,7 @@ typedef struct card {
     const bly_filter *filter; /* NULL: the header is all that was read */
     bly_filter_info stats;    /* of the filter */
     bool typed;               /* the type is known */
-    keytype type;
+    bly_list_type type;
     rates_lookups lookups;
     bool by_chance; /* it is so full that levels seem to be there which are not */
     uint64_t marks; /* keys that say the type, and are counted with the others; if by_chance, those

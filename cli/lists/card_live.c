@@ -19,14 +19,14 @@ static bool is_gozero(const card_live *c) {
 }
 
 bool card_live_of(card_live *c, const remote *r, bool type) {
-    keytype_facts known;
+    bly_list_info known = {.struct_size = sizeof known};
     *c = (card_live){.name = r->at.name, .bitmap = bly_redis_filter_bitmap(r->filter)};
     if (!live_facts_look(r, &c->facts))
         return false;
     c->stats = live_facts_stats(c->bitmap, &c->facts);
     c->keyed = c->bitmap->hasher.id == BLY_HASH_SIPHASH;
     if (c->keyed && c->bitmap->key_rule != BLY_KEYS_UNRECORDED) {
-        c->type = keytype_of_rule(c->bitmap->key_rule);
+        c->type = bly_list_type_of_rule(c->bitmap->key_rule);
         c->typed = true;
     }
     if (!type || c->keyed || is_gozero(c))
@@ -34,9 +34,9 @@ bool card_live_of(card_live *c, const remote *r, bool type) {
     if (!live_facts_examine(r, &known))
         return false;
     c->type = known.type;
-    c->typed = c->type != KEYTYPE_NONE;
+    c->typed = c->type != BLY_LIST_NONE;
     c->marks = known.marks;
-    c->by_chance = known.by_chance;
+    c->by_chance = known.chance_levels;
     c->lookups = rates_lookups_of(&known);
     return true;
 }
@@ -79,7 +79,7 @@ static void print_hash(const card_live *c, FILE *to) {
     else
         card_line(to, "hash", "%s, seed %llu", name, (unsigned long long)h->seed);
     if (c->typed)
-        card_line(to, "type", "%s", keytype_name(c->type));
+        card_line(to, "type", "%s", line_type_words(c->type));
     else if (c->keyed)
         card_line(to, "type", "not to be told without its key");
 }
@@ -211,7 +211,7 @@ static void json_own(const card_live *c, json *j) {
     json_bool(j, "keeps_promise",
               health_of(&c->stats) == HEALTH_GOOD && !rates_are_widened(&c->stats, c->lookups));
     if (c->typed)
-        json_text(j, "type", keytype_name(c->type));
+        json_text(j, "type", line_type_words(c->type));
     else
         json_null(j, "type");
     if (c->typed && !c->keyed)

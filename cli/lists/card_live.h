@@ -15,7 +15,7 @@ typedef struct card_live {
     bly_filter_info stats;
     bool keyed; /* it is keyed, and its key is not at hand */
     bool typed; /* the type is known */
-    keytype type;
+    bly_list_type type;
     rates_lookups lookups;
     bool by_chance; /* as card's */
     uint64_t marks;

@@ -64,11 +64,11 @@ char *card_lookups(rates_lookups of, char out[CARD_LOOKUPS]) {
     return out;
 }
 
-void card_chance(FILE *to, keytype type, double rate, const char *lookups) {
+void card_chance(FILE *to, bly_list_type type, double rate, const char *lookups) {
     char now[NUMBER_TEXT], one_in[NUMBER_TEXT];
     card_line(to, "per line", "%s current (%s)%s: too full, %s seem to be present by chance",
               number_percent(rate, now), number_one_in(rate, one_in), lookups,
-              type == KEYTYPE_DOMAIN ? "numbers of labels" : "prefix lengths");
+              type == BLY_LIST_DOMAIN ? "numbers of labels" : "prefix lengths");
 }
 
 /* ---- changes --------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@ enum { CARD_LOOKUPS = 80 };
 char *card_lookups(rates_lookups of, char out[CARD_LOOKUPS]);
 /* The rate per line of a list so full that levels seem to be there which are not: what was
  * requested per line is not known then. */
-void card_chance(FILE *to, keytype type, double rate, const char *lookups);
+void card_chance(FILE *to, bly_list_type type, double rate, const char *lookups);
 
 /* All that there is to tell of a filter that only counts. */
 void card_distinct(const card *c, FILE *to);

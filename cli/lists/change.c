@@ -14,50 +14,50 @@
 
 /* ---- which type ------------------------------------------------------------------------------ */
 
-static bool refuse_type(const change_list *list, keytype type) {
-    if (list->own == KEYTYPE_OTHER)
+static bool refuse_type(const change_list *list, bly_list_type type) {
+    if (list->own == BLY_LIST_OTHER)
         (void)message_error("%s: its keys are parts of lines, or lines in small letters, made by "
                             "the --field or --ignore-case of bloomery dedup or count; only that "
                             "command adds to it",
                             list->path);
-    else if (type == KEYTYPE_NONE)
+    else if (type == BLY_LIST_NONE)
         (void)message_error("%s: has keys of several types, or too many to tell; say which these "
                             "are by --type",
                             list->path);
-    else if (keytype_is_typed(list->own) || keytype_is_lines(list->own))
+    else if (bly_list_is_typed(list->own) || bly_list_is_lines(list->own))
         (void)message_error("%s: is a list of type %s, in which keys of type %s would not be "
                             "found; leave --type out, or use another list",
-                            list->path, keytype_name(list->own), keytype_name(type));
+                            list->path, line_type_words(list->own), line_type_words(type));
     else
         (void)message_error("%s: was made by bloomery %s; keys of type %s would not be found in "
                             "it; leave --type out, or use another list",
-                            list->path, keytype_name(list->own), keytype_name(type));
+                            list->path, line_type_words(list->own), line_type_words(type));
     return false;
 }
 
 /* A list that records nothing, and has no marks, may hold keys of any type that another program has
  * put there. A type is recorded only where it cannot make a wrong sense of keys that are there
  * already. */
-bool change_settle_type(const change_list *list, keytype asked, change_type *out) {
-    const keytype own = list->own;
-    const bool same_lines = keytype_is_lines(own) && asked == KEYTYPE_LINE;
-    const keytype type = asked == KEYTYPE_NONE || same_lines ? own : asked;
-    const bool unsaid =
-        !list->recorded && (own == KEYTYPE_LINE || (own == KEYTYPE_NONE && asked == KEYTYPE_LINE));
-    const bool open = list->empty && keytype_is_lines(own);
+bool change_settle_type(const change_list *list, bly_list_type asked, change_type *out) {
+    const bly_list_type own = list->own;
+    const bool same_lines = bly_list_is_lines(own) && asked == BLY_LIST_LINE;
+    const bly_list_type type = asked == BLY_LIST_NONE || same_lines ? own : asked;
+    const bool unsaid = !list->recorded &&
+                        (own == BLY_LIST_LINE || (own == BLY_LIST_NONE && asked == BLY_LIST_LINE));
+    const bool open = list->empty && bly_list_is_lines(own);
     *out = (change_type){.type = type,
-                         .marked = keytype_is_typed(own) && own == type,
+                         .marked = bly_list_is_typed(own) && own == type,
                          .mark = !unsaid || open,
-                         .blanks = type > KEYTYPE_LINE || rule_marks_any(&list->marks),
-                         .unsaid = unsaid && !open && type == KEYTYPE_LINE};
-    if (type == KEYTYPE_NONE || type == KEYTYPE_OTHER)
+                         .blanks = type > BLY_LIST_LINE || rule_marks_any(&list->marks),
+                         .unsaid = unsaid && !open && type == BLY_LIST_LINE};
+    if (type == BLY_LIST_NONE || type == BLY_LIST_OTHER)
         return refuse_type(list, type);
-    if (own != KEYTYPE_NONE && own != type && !unsaid && !open)
+    if (own != BLY_LIST_NONE && own != type && !unsaid && !open)
         return refuse_type(list, type);
-    if (!out->mark && type != KEYTYPE_LINE)
+    if (!out->mark && type != BLY_LIST_LINE)
         message_warn("%s: does not say what it holds, and has keys already; to find these, check "
                      "must be given --type %s",
-                     list->path, keytype_name(type));
+                     list->path, line_type_words(type));
     return true;
 }
 
@@ -90,19 +90,19 @@ static void warn_of_return(change_forms *f) {
 
 bool change_other_forms(change_forms *f, bly_bytes line, bly_bytes key,
                         bool (*each)(void *ctx, bly_bytes key), void *ctx) {
-    const bool ends_in_return = !f->exact && key_line(line).size < line.size;
+    const bool ends_in_return = !f->exact && bly_list_without_return(line).size < line.size;
     if (ends_in_return)
         warn_of_return(f);
     if (ends_in_return && f->set && !each(ctx, line))
         return false;
-    for (int level = URL_STANDARD; level <= URL_CRAWL; level++) {
+    for (int level = BLY_URL_STANDARD; level <= BLY_URL_CRAWL; level++) {
         bly_bytes form;
         if (!f->urls[level])
             continue;
-        const url_result result =
-            url_canonical(&f->buffer, (url_level)level, key.data, key.size, &form);
+        const bly_status status =
+            bly_url_canonical(&f->buffer, (bly_url_level)level, key.data, key.size, &form);
         const bool same = form.size == key.size && memcmp(form.data, key.data, key.size) == 0;
-        if (result == URL_NOMEM || (result == URL_OK && !same && !each(ctx, form)))
+        if (status == BLY_ENOMEM || (status == BLY_OK && !same && !each(ctx, form)))
             return false;
     }
     return true;
@@ -111,30 +111,30 @@ bool change_other_forms(change_forms *f, bly_bytes line, bly_bytes key,
 static bool settle_type(changing *c) {
     change_list list = {
         .path = c->path,
-        .own = keytype_recognise(c->filter, &c->known),
+        .own = bly_list_recognise(c->filter, &c->known),
         .recorded = bly_filter_key_rule(c->filter) != BLY_KEYS_UNRECORDED,
         .empty = bly_filter_count(c->filter) == 0,
     };
-    if (!list.recorded && !keytype_is_typed(list.own))
+    if (!list.recorded && !bly_list_is_typed(list.own))
         list.marks = rule_marks_in(c->filter);
     if (list.marks.other)
-        list.own = KEYTYPE_OTHER;
-    const bool good = change_settle_type(&list, (keytype)c->values->type, &c->as);
+        list.own = BLY_LIST_OTHER;
+    const bool good = change_settle_type(&list, (bly_list_type)c->values->type, &c->as);
     const bool once = !kinds_can(bly_filter_geometry(c->filter).kind, BLY_CAN_COUNT);
     c->forms =
         change_forms_of(&list, &c->as, once && c->how->needs == BLY_CAN_ADD, c->values->null);
     return good;
 }
 
-void change_warn_of_levels(const char *path, keytype type, const keytype_levels *known,
-                           const keytype_levels *levels, const bly_filter_info *s) {
+void change_warn_of_levels(const char *path, bly_list_type type, const bly_list_levels *known,
+                           const bly_list_levels *levels, const bly_filter_info *s) {
     char rate[NUMBER_TEXT];
-    keytype_levels all = *known;
-    for (unsigned level = 0; level < KEYTYPE_LEVELS; level++)
-        if (keytype_levels_have(levels, level))
-            keytype_levels_add(&all, level);
-    const unsigned before = keytype_most_tries(type, known);
-    const unsigned now = keytype_most_tries(type, &all);
+    bly_list_levels all = *known;
+    for (unsigned level = 0; level < BLY_LIST_LEVELS; level++)
+        if (bly_list_levels_contain(levels, level))
+            bly_list_levels_add(&all, level);
+    const unsigned before = bly_list_max_lookups(type, known);
+    const unsigned now = bly_list_max_lookups(type, &all);
     if (now > before && now * s->current_fpr > HEALTH_MARGIN * before * s->requested_fpr)
         message_warn("%s: has keys of new widths: for a line it needs up to %u lookups instead of "
                      "%u, and the false-positive rate per line is up to %s; build it again",
@@ -157,45 +157,52 @@ static bool take_key(void *ctx, bly_bytes key) {
     return true;
 }
 
-static bool take(void *ctx, uint64_t number, bly_bytes line, const keytype_key *key) {
+static bool take(void *ctx, uint64_t number, bly_bytes line, const bly_list_key *key) {
     changing *c = ctx;
     (void)number;
-    keytype_levels_add(&c->levels, key->level);
+    bly_list_levels_add(&c->levels, key->level);
     return take_key(c, key->bytes) &&
            (!c->as.unsaid || change_other_forms(&c->forms, line, key->bytes, take_key, c));
 }
 
 /* --key K */
-static bool read_argument(const char *argument, keytype_reader *reader, build_line *each,
-                          void *ctx) {
+static bool take_argument(const char *argument, const line_rule *rule, bly_list_reader *reader,
+                          build_line *each, void *ctx) {
     const bly_bytes text = {argument, strlen(argument)};
-    keytype_key key;
-    switch (keytype_read(reader, text, &key)) {
-    case KEYTYPE_KEY:
-        if (each(ctx, 0, text, &key))
-            return true;
-        break;
-    case KEYTYPE_MALFORMED:
-        keytype_complain(reader, NULL, 0, text, false);
-        return false;
-    case KEYTYPE_BLANK:
+    bly_list_key key;
+    const bly_status status =
+        bly_list_read(reader, rule->type, rule->flags, text.data, text.size, &key);
+    if (status == BLY_OK && !key.blank && each(ctx, 0, text, &key))
+        return true;
+    if (status == BLY_EINVAL)
+        line_complain(bly_list_reader_reason(reader), NULL, 0, text, false);
+    else if (status == BLY_OK && key.blank)
         (void)message_error("--key needs a key that is not empty");
-        return false;
-    case KEYTYPE_NOMEM:
-        break;
-    }
-    (void)message_error("out of memory");
+    else
+        (void)message_error("out of memory");
     return false;
+}
+
+static bool read_argument(const char *argument, const line_rule *rule, build_line *each,
+                          void *ctx) {
+    bly_list_reader *reader;
+    if (bly_list_reader_create(&reader) != BLY_OK) {
+        (void)message_error("out of memory");
+        return false;
+    }
+    const bool good = take_argument(argument, rule, reader, each, ctx);
+    bly_list_reader_destroy(reader);
+    return good;
 }
 
 bool change_read(const change_values *v, const change_type *as, cli_operands files,
                  build_line *each, void *ctx, build_lines *lines) {
-    keytype_reader reader = {
-        .type = as->type, .comments = v->comments, .exact = v->null, .blanks = as->blanks};
-    bool good = !v->key || read_argument(v->key, &reader, each, ctx);
+    const line_rule rule = {as->type, (v->comments ? BLY_LIST_COMMENTS : 0U) |
+                                          (v->null ? BLY_LIST_RECORDS : 0U) |
+                                          (as->blanks ? BLY_LIST_BLANK_KEYS : 0U)};
+    bool good = !v->key || read_argument(v->key, &rule, each, ctx);
     if (good && (!v->key || files.count > 0))
-        good = build_read(files.items, files.count, &reader, v->skip, each, ctx, lines);
-    keytype_reader_free(&reader);
+        good = build_read(files.items, files.count, &rule, v->skip, each, ctx, lines);
     return good;
 }
 
@@ -266,7 +273,7 @@ int change_run(const change *how, const change_values *v, cli_operands operands)
         status = apply(c, (cli_operands){operands.items + 1, operands.count - 1});
     bly_filter_destroy(c->filter);
     build_keys_free(&c->gathered);
-    url_buffer_free(&c->forms.buffer);
+    bly_url_buffer_free(&c->forms.buffer);
     lock_release(&held);
     free(c);
     return status;

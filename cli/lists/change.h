@@ -12,7 +12,7 @@
 
 typedef struct change_values {
     const char *key, *key_file;
-    unsigned type; /* a keytype; KEYTYPE_NONE: the list's own */
+    unsigned type; /* a bly_list_type; BLY_LIST_NONE: the list's own */
     bool null, comments, skip, json;
     uint64_t gozero; /* add alone, as `once` */
     bool once;
@@ -29,7 +29,7 @@ typedef struct change_values {
          CLI_CHOICE,                                                                               \
          offsetof(change_values, type),                                                            \
          "TYPE",                                                                                   \
-         KEYTYPE_CHOICES,                                                                          \
+         LINE_TYPE_CHOICES,                                                                        \
          NULL,                                                                                     \
          "What the lines are. By default the type with which the list was built, which it "        \
          "remembers."},                                                                            \
@@ -71,7 +71,7 @@ typedef struct change_values {
 
 /* As what type the lines are read, and what the list is to remember of it. */
 typedef struct change_type {
-    keytype type;
+    bly_list_type type;
     bool marked; /* the list says that it is of this type */
     bool mark;   /* the list is to remember the type */
     bool blanks; /* lines of blanks, or of nothing, are keys as well */
@@ -81,14 +81,14 @@ typedef struct change_type {
 /* What the list at `path` says of itself. */
 typedef struct change_list {
     const char *path;
-    keytype own;
+    bly_list_type own;
     bool recorded;    /* in its header */
     bool empty;       /* it has no keys */
     rule_marks marks; /* of one that records nothing, and has no type */
 } change_list;
 
 /* false: what was asked contradicts what the list says; reported. */
-bool change_settle_type(const change_list *list, keytype asked, change_type *out);
+bool change_settle_type(const change_list *list, bly_list_type asked, change_type *out);
 
 /* Calls `each` for --key, and for the lines of the files, or of standard input where neither is
  * given, as keys of that type. false: reported. */
@@ -99,10 +99,10 @@ bool change_read(const change_values *v, const change_type *as, cli_operands fil
 typedef struct change_forms {
     const char *path;
     bool set;     /* keys are added, and each is there once: so it can be there in several forms */
-    bool urls[2]; /* by url_level: a URL may be there in canonical form */
+    bool urls[2]; /* by bly_url_level: a URL may be there in canonical form */
     bool exact;   /* records, not lines */
     bool warned;
-    url_buffer buffer;
+    bly_url_buffer buffer;
 } change_forms;
 
 change_forms change_forms_of(const change_list *list, const change_type *as, bool set, bool exact);
@@ -115,8 +115,8 @@ bool change_other_forms(change_forms *f, bly_bytes line, bly_bytes key,
 /* Blocks of new sizes, or domains of new depths, make more questions of a line: warns if that makes
  * a list err more often than was asked. `known` were its levels before, `levels` are those of the
  * new keys. */
-void change_warn_of_levels(const char *path, keytype type, const keytype_levels *known,
-                           const keytype_levels *levels, const bly_filter_info *s);
+void change_warn_of_levels(const char *path, bly_list_type type, const bly_list_levels *known,
+                           const bly_list_levels *levels, const bly_filter_info *s);
 
 typedef struct changing changing;
 
@@ -150,9 +150,9 @@ struct changing {
     build_keys gathered; /* if so */
     bool copies;         /* it holds copies of keys */
     change_type as;
-    change_forms forms;    /* where as.unsaid */
-    keytype_levels known;  /* the levels marked when it was opened */
-    keytype_levels levels; /* of the new keys */
+    change_forms forms;     /* where as.unsaid */
+    bly_list_levels known;  /* the levels marked when it was opened */
+    bly_list_levels levels; /* of the new keys */
     uint64_t keys, done, malformed;
     uint64_t repeated; /* keys gathered that came before */
     bly_status status; /* of the first key that failed */

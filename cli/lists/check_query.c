@@ -15,33 +15,35 @@
 #include <string.h>
 
 /* The part of a line that is looked for, as a key. */
-static keytype_result part_key(query *q, const follow *list, bly_bytes line, keytype_key *out) {
+static bly_status part_key(query *q, const follow *list, bly_bytes line, bly_list_key *out) {
     uint64_t fieldless = q->field.fieldless;
     bly_bytes part;
     if (!key_of(&q->field, line, &part))
-        return KEYTYPE_NOMEM;
+        return BLY_ENOMEM;
     if (q->field.fieldless > fieldless) {
-        (void)snprintf(q->reader.why, sizeof q->reader.why, "there is no field %llu",
+        (void)snprintf(q->no_field, sizeof q->no_field, "there is no field %llu",
                        (unsigned long long)q->field.field);
-        return KEYTYPE_MALFORMED;
+        q->reason = q->no_field;
+        return BLY_EINVAL;
     }
-    q->reader.type = list->type;
-    q->reader.cut = true;
-    q->reader.blanks = list->type != KEYTYPE_LINE || list->has_blanks;
-    keytype_result result = keytype_read(&q->reader, part, out);
-    if (result == KEYTYPE_NOMEM)
+    const bool blanks = list->type != BLY_LIST_LINE || list->has_blanks;
+    const uint32_t flags = BLY_LIST_KEEP_RETURN | (blanks ? BLY_LIST_BLANK_KEYS : 0U);
+    const bly_status status =
+        bly_list_read(q->reader, list->type, q->flags | flags, part.data, part.size, out);
+    q->reason = bly_list_reader_reason(q->reader);
+    if (status == BLY_ENOMEM)
         (void)message_error("out of memory");
-    return result;
+    return status;
 }
 
 /* The i-th line of a batch, for which there is no answer yet. */
-static keytype_result read_key(query *q, const follow *list, size_t i, bly_bytes line,
-                               keytype_key *out) {
-    keytype_result result = part_key(q, list, line, out);
-    q->malformed[i] = result == KEYTYPE_MALFORMED;
+static bly_status read_key(query *q, const follow *list, size_t i, bly_bytes line,
+                           bly_list_key *out) {
+    const bly_status status = part_key(q, list, line, out);
+    q->malformed[i] = status == BLY_EINVAL;
     q->match[i] = 0;
     q->assumed[i] = 0;
-    return result;
+    return status;
 }
 
 /* What the answer to one of its questions means for a line. */
@@ -55,32 +57,33 @@ static void take_answer(query *q, size_t line, uint8_t answer) {
 /* The same key with the carriage return of its line, if that is where it ends. */
 static bool with_return(const query *q, const follow *list, bly_bytes line, bly_bytes *key) {
     const char *end = (const char *)line.data + line.size;
-    if (list->type != KEYTYPE_LINE || !list->keeps_return || q->field.exact ||
-        key_line(line).size == line.size || (const char *)key->data + key->size + 1 != end)
+    if (list->type != BLY_LIST_LINE || !list->keeps_return || q->field.exact ||
+        bly_list_without_return(line).size == line.size ||
+        (const char *)key->data + key->size + 1 != end)
         return false;
     key->size++;
     return true;
 }
 
 /* The keys under which a line may be in the list. false: out of memory, reported. */
-static bool widen(query *q, const follow *list, bly_bytes line, const keytype_key *key) {
-    url_buffer *const buffers[] = {
-        [URL_STANDARD] = &q->reader.buffer, [URL_CRAWL] = &q->field.canonical};
-    keytype_tries *tries = &q->tries;
+static bool widen(query *q, const follow *list, bly_bytes line, const bly_list_key *key) {
+    bly_url_buffer *const buffers[] = {
+        [BLY_URL_STANDARD] = &q->standard, [BLY_URL_CRAWL] = &q->field.canonical};
+    bly_list_entries *tries = &q->tries;
     bly_bytes other = key->bytes;
-    keytype_widen(list->type, key, &list->levels, tries);
+    bly_list_widen(list->type, key, &list->levels, tries);
     if (with_return(q, list, line, &other))
         tries->keys[tries->count++] = other;
-    for (int level = URL_STANDARD; level <= URL_CRAWL; level++) {
-        if (list->type != KEYTYPE_LINE || !list->urls[level])
+    for (int level = BLY_URL_STANDARD; level <= BLY_URL_CRAWL; level++) {
+        if (list->type != BLY_LIST_LINE || !list->urls[level])
             continue;
-        const url_result result = url_canonical(buffers[level], (url_level)level, key->bytes.data,
-                                                key->bytes.size, &other);
-        if (result == URL_NOMEM) {
+        const bly_status status = bly_url_canonical(buffers[level], (bly_url_level)level,
+                                                    key->bytes.data, key->bytes.size, &other);
+        if (status == BLY_ENOMEM) {
             (void)message_error("out of memory");
             return false;
         }
-        if (result == URL_OK)
+        if (status == BLY_OK)
             tries->keys[tries->count++] = other;
     }
     return true;
@@ -89,11 +92,11 @@ static bool widen(query *q, const follow *list, bly_bytes line, const keytype_ke
 static live_result ask_lines(query *q, follow *list, const bly_bytes *lines, size_t n) {
     uint16_t askable = 0;
     for (size_t i = 0; i < n; i++) {
-        keytype_key key;
-        keytype_result result = read_key(q, list, i, lines[i], &key);
-        if (result == KEYTYPE_NOMEM)
+        bly_list_key key;
+        const bly_status status = read_key(q, list, i, lines[i], &key);
+        if (status == BLY_ENOMEM)
             return LIVE_FAILED;
-        if (result != KEYTYPE_KEY)
+        if (status != BLY_OK || key.blank)
             continue;
         q->owner[askable] = (uint16_t)i;
         q->keys[askable++] = key.bytes;
@@ -128,7 +131,7 @@ static live_result ask_waiting(query *q, follow *list) {
 
 /* The tries of one line, to be asked. false: out of memory, reported. */
 static bool gather(query *q, const follow *list, size_t line) {
-    const keytype_tries *tries = &q->tries;
+    const bly_list_entries *tries = &q->tries;
     if (!list->live)
         bly_hash_keys(bly_filter_hasher(list->file.filter), tries->keys, tries->count,
                       q->hashes + q->count);
@@ -145,11 +148,11 @@ static bool gather(query *q, const follow *list, size_t line) {
 static live_result ask_typed(query *q, follow *list, const bly_bytes *lines, size_t n) {
     live_result asked = LIVE_ANSWERED;
     for (size_t i = 0; i < n && asked == LIVE_ANSWERED; i++) {
-        keytype_key key;
-        keytype_result result = read_key(q, list, i, lines[i], &key);
-        if (result == KEYTYPE_NOMEM)
+        bly_list_key key;
+        const bly_status status = read_key(q, list, i, lines[i], &key);
+        if (status == BLY_ENOMEM)
             return LIVE_FAILED;
-        if (result != KEYTYPE_KEY)
+        if (status != BLY_OK || key.blank)
             continue;
         if (!widen(q, list, lines[i], &key))
             return LIVE_FAILED;
@@ -166,7 +169,8 @@ static live_result ask_typed(query *q, follow *list, const bly_bytes *lines, siz
 bool query_batch(query *q, follow *list, const bly_bytes *lines, size_t n) {
     live_result result = LIVE_RENEWED;
     while (result == LIVE_RENEWED)
-        result = keytype_is_lines(list->type) && !list->urls[URL_STANDARD] && !list->urls[URL_CRAWL]
+        result = bly_list_is_lines(list->type) && !list->urls[BLY_URL_STANDARD] &&
+                         !list->urls[BLY_URL_CRAWL]
                      ? ask_lines(q, list, lines, n)
                      : ask_typed(q, list, lines, n);
     for (size_t i = 0; list->live && i < n; i++) {
@@ -176,21 +180,22 @@ bool query_batch(query *q, follow *list, const bly_bytes *lines, size_t n) {
     return result == LIVE_ANSWERED;
 }
 
-bly_bytes query_explain(query *q, follow *list, bly_bytes line, char room[KEYTYPE_TEXT]) {
-    keytype_key key;
-    uint8_t found[KEYTYPE_TRIES] = {0};
-    if (part_key(q, list, line, &key) != KEYTYPE_KEY || !widen(q, list, line, &key))
+bly_bytes query_explain(query *q, follow *list, bly_bytes line, char room[BLY_LIST_WORDS]) {
+    bly_list_key key;
+    uint8_t found[BLY_LIST_MAX_LOOKUPS] = {0};
+    if (part_key(q, list, line, &key) != BLY_OK || key.blank || !widen(q, list, line, &key))
         return (bly_bytes){room, 0};
     if (follow_ask(list, q->tries.keys, q->tries.count, found) != LIVE_ANSWERED)
         return (bly_bytes){room, 0};
     for (size_t i = 0; i < q->tries.count; i++)
         if (found[i] == BLY_YES)
-            return keytype_words(list->type, q->tries.keys[i], room);
+            return bly_list_words(list->type, q->tries.keys[i], room);
     return (bly_bytes){room, 0};
 }
 
 void query_free(query *q) {
     key_rule_free(&q->field);
-    keytype_reader_free(&q->reader);
+    bly_list_reader_destroy(q->reader);
+    bly_url_buffer_free(&q->standard);
     build_blob_free(&q->texts);
 }

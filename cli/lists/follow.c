@@ -35,74 +35,62 @@ static bool same_file(const struct stat *a, const struct stat *b) {
 }
 
 /* Which type a list that says that it is of type `own` is taken for. */
-static bool choose_type(follow *f, keytype own) {
-    const bool same_lines = keytype_is_lines(own) && f->asked == KEYTYPE_LINE;
+static bool choose_type(follow *f, bly_list_type own) {
+    const bool same_lines = bly_list_is_lines(own) && f->asked == BLY_LIST_LINE;
     f->type = f->asked && !same_lines ? f->asked : own;
-    if (f->type == KEYTYPE_NONE) {
+    if (f->type == BLY_LIST_NONE) {
         (void)message_error("%s: its keys are of several types, or it is too full to tell; choose "
                             "one by --type",
                             f->path);
         return false;
     }
-    if (f->type == KEYTYPE_OTHER) {
+    if (f->type == BLY_LIST_OTHER) {
         (void)message_error("%s: its keys are parts of lines, or lines in small letters, made by "
                             "the --field or --ignore-case of bloomery dedup or count; look them up "
                             "with that command, or give --type line if your lines have that form",
                             f->path);
         return false;
     }
-    if (f->type != own && keytype_is_typed(own))
+    if (f->type != own && bly_list_is_typed(own))
         message_warn("%s: was built with --type %s; as %s its lines may not be found", f->path,
-                     keytype_name(own), keytype_name(f->type));
-    else if (f->type != own && own != KEYTYPE_NONE && !keytype_is_lines(own))
+                     line_type_words(own), line_type_words(f->type));
+    else if (f->type != own && own != BLY_LIST_NONE && !bly_list_is_lines(own))
         message_warn("%s: was made by bloomery %s; as %s its lines may not be found", f->path,
-                     own == KEYTYPE_OTHER ? "dedup or count, with --field or --ignore-case"
-                                          : keytype_name(own),
-                     keytype_name(f->type));
+                     own == BLY_LIST_OTHER ? "dedup or count, with --field or --ignore-case"
+                                           : line_type_words(own),
+                     line_type_words(f->type));
     return true;
 }
 
 /* What a list of lines tells of itself that records no rule: `own` is what its header and the marks
  * of types say. false: there is no answer. */
-static bool know_old_state(follow *f, const keytype_list *list, bool fields, keytype *own) {
+static bool know_old_state(follow *f, const bly_list_source *list, bool fields,
+                           bly_list_type *own) {
     rule_marks marks = {0};
-    const bool lines = *own == KEYTYPE_LINE || (*own == KEYTYPE_NONE && f->asked == KEYTYPE_LINE);
+    const bool lines =
+        *own == BLY_LIST_LINE || (*own == BLY_LIST_NONE && f->asked == BLY_LIST_LINE);
     const bool old = list->rule == BLY_KEYS_UNRECORDED && lines;
-    if (old && !rule_marks_read(list, fields, &marks))
+    if (old && rule_marks_read(list, fields, &marks) != BLY_OK)
         return false;
     f->keeps_return = old;
     /* On a server dedup --redis cannot change what a list records, so its blank lines count too. */
     f->has_blanks = f->live != NULL || rule_marks_any(&marks);
-    f->urls[URL_STANDARD] = marks.url && !f->asked;
-    f->urls[URL_CRAWL] = marks.crawl && !f->asked;
+    f->urls[BLY_URL_STANDARD] = marks.url && !f->asked;
+    f->urls[BLY_URL_CRAWL] = marks.crawl && !f->asked;
     if (marks.other)
-        *own = KEYTYPE_OTHER;
-    return true;
-}
-
-static bool ask_file(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
-    follow *f = ctx;
-    (void)bly_filter_contains_many(f->file.filter, keys, n, found);
-    return true;
-}
-
-static bool rate_file(void *ctx, double *rate) {
-    const follow *f = ctx;
-    bly_filter_info stats = {.struct_size = sizeof stats};
-    bly_filter_get_info(f->file.filter, &stats);
-    *rate = stats.current_fpr;
+        *own = BLY_LIST_OTHER;
     return true;
 }
 
 static bool know_type(follow *f) {
-    keytype own = keytype_recognise(f->file.filter, &f->levels);
-    const keytype_list list = {ask_file, rate_file, f, bly_filter_key_rule(f->file.filter)};
+    bly_list_type own = bly_list_recognise(f->file.filter, &f->levels);
+    const bly_list_source list = bly_list_source_of(f->file.filter);
     if (!know_old_state(f, &list, true, &own) || !choose_type(f, own))
         return false;
     if (f->type != own)
-        f->levels = keytype_recognise_levels(f->file.filter, f->type);
-    else if (list.rule != BLY_KEYS_UNRECORDED)
-        f->levels = keytype_levels_recorded(f->type, &f->levels);
+        return bly_list_recognise_levels(&list, f->type, &f->levels) == BLY_OK;
+    if (list.rule != BLY_KEYS_UNRECORDED)
+        f->levels = bly_list_levels_recorded(f->type, &f->levels);
     return true;
 }
 
@@ -133,7 +121,7 @@ static bool hold(follow *f) {
            BLY_OK;
 }
 
-bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype asked,
+bool follow_open(follow *f, const char *path, const bly_hasher *key, bly_list_type asked,
                  follow_how how) {
     *f = (follow){.path = path, .key = key, .asked = asked, .how = how, .looked = progress_clock()};
     /* Before opening: if the file is replaced in between, the next look will see it. */
@@ -160,30 +148,31 @@ bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype ask
 /* ---- on a server ----------------------------------------------------------------------------- */
 
 /* Its type and levels. false: the server does not say; f->live->status. */
-static bool ask_type(follow *f, bool fields, keytype *own, keytype_levels *levels) {
+static bool ask_type(follow *f, bool fields, bly_list_type *own, bly_list_levels *levels) {
     live *l = f->live;
-    *own = KEYTYPE_LINE;
-    *levels = keytype_levels_all();
+    *own = BLY_LIST_LINE;
+    *levels = bly_list_levels_all();
     if (l->how->gozero) /* it has no marks */
         return true;
-    const keytype_list list = live_list(l);
-    if (!keytype_recognise_by(&list, own, levels) || !know_old_state(f, &list, fields, own))
+    const bly_list_source list = live_list(l);
+    if (bly_list_recognise_source(&list, own, levels) != BLY_OK ||
+        !know_old_state(f, &list, fields, own))
         return false;
     if (list.rule != BLY_KEYS_UNRECORDED)
-        *levels = keytype_levels_recorded(*own, levels);
+        *levels = bly_list_levels_recorded(*own, levels);
     const bool other = f->asked && f->asked != *own;
-    return !other || keytype_recognise_levels_by(&list, f->asked, levels);
+    return !other || bly_list_recognise_levels(&list, f->asked, levels) == BLY_OK;
 }
 
 /* What is known of a list that is away. */
 static bool guess_type(follow *f) {
-    f->type = f->asked ? f->asked : KEYTYPE_LINE;
-    f->levels = keytype_levels_all();
+    f->type = f->asked ? f->asked : BLY_LIST_LINE;
+    f->levels = bly_list_levels_all();
     return true;
 }
 
 static bool know_live_type(follow *f) {
-    keytype own;
+    bly_list_type own;
     while (!f->live->away && !ask_type(f, true, &own, &f->levels))
         if (live_fail(f->live) == LIVE_FAILED)
             return false;
@@ -192,7 +181,7 @@ static bool know_live_type(follow *f) {
     return choose_type(f, own);
 }
 
-bool follow_open_live(follow *f, const char *address, const bly_hasher *key, keytype asked,
+bool follow_open_live(follow *f, const char *address, const bly_hasher *key, bly_list_type asked,
                       const live_how *how) {
     *f = (follow){.path = address, .key = key, .asked = asked, .looked = progress_clock()};
     f->live = calloc(1, sizeof *f->live);
@@ -213,14 +202,14 @@ bool follow_open_live(follow *f, const char *address, const bly_hasher *key, key
 /* Somebody may have added keys of a new level. If the server does not say, the next question tells.
  */
 static void refresh_live(follow *f) {
-    keytype own;
-    keytype_levels levels;
+    bly_list_type own;
+    bly_list_levels levels;
     if (f->live->away || !ask_type(f, false, &own, &levels))
         return;
     if (f->asked || own == f->type)
         f->levels = levels;
-    else if (own != KEYTYPE_NONE && own != KEYTYPE_OTHER) {
-        message_note("%s: is a list of type %s now", f->path, keytype_name(own));
+    else if (own != BLY_LIST_NONE && own != BLY_LIST_OTHER) {
+        message_note("%s: is a list of type %s now", f->path, line_type_words(own));
         f->type = own;
         f->levels = levels;
     }

@@ -3,7 +3,7 @@
 #ifndef BLOOMERY_CLI_FOLLOW_H
 #define BLOOMERY_CLI_FOLLOW_H
 
-#include "keytype.h"
+#include "line_words.h"
 #include "live.h"
 #include "open.h"
 
@@ -19,25 +19,26 @@ typedef enum follow_how {
 typedef struct follow {
     const char *path;      /* of a list on a server its address, without the password */
     const bly_hasher *key; /* NULL: the list is not keyed */
-    keytype asked;         /* KEYTYPE_NONE: as the list says */
+    bly_list_type asked;   /* BLY_LIST_NONE: as the list says */
     follow_how how;
     opened file;
     live *live; /* not NULL: it is on a server, and there is no file */
-    keytype type;
-    keytype_levels levels;
+    bly_list_type type;
+    bly_list_levels levels;
     bool has_blanks; /* of type LINE: blank lines may be keys all the same */
     /* Of a list of lines that records no rule: */
     bool keeps_return; /* a line that ends in a carriage return may be there with it */
-    bool urls[2];      /* by url_level: a URL may be there in canonical form */
+    bool urls[2];      /* by bly_url_level: a URL may be there in canonical form */
     struct stat known; /* the file that was last looked at, whether it was any good or not */
     double looked;     /* when, in seconds */
 } follow;
 
 /* false: reported. While a list is mapped, shortening its file ends the process, with a message and
  * the status of an error. */
-bool follow_open(follow *f, const char *path, const bly_hasher *key, keytype asked, follow_how how);
+bool follow_open(follow *f, const char *path, const bly_hasher *key, bly_list_type asked,
+                 follow_how how);
 /* The same for one on a server; `address` and `how` must outlive it. */
-bool follow_open_live(follow *f, const char *address, const bly_hasher *key, keytype asked,
+bool follow_open_live(follow *f, const char *address, const bly_hasher *key, bly_list_type asked,
                       const live_how *how);
 
 /* For a list that is copied. Looks, a few times a second at most, whether the path leads to another

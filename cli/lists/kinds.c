@@ -8,8 +8,11 @@
 static bly_kind_info info_of(bly_kind kind) {
     bly_kind_info info = {.struct_size = sizeof info};
     if (bly_kind_get_info(kind, &info) != BLY_OK)
-        info = (bly_kind_info){
-            .name = "unknown", .article = "an", .meaning = "unknown", .hashes = "hashes"};
+        info = (bly_kind_info){.struct_size = sizeof(bly_kind_info),
+                               .name = "unknown",
+                               .article = "an",
+                               .meaning = "unknown",
+                               .hashes = "hashes"};
     return info;
 }
 

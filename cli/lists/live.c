@@ -141,21 +141,21 @@ live_result live_ask(live *l, const bly_bytes *keys, size_t n, uint8_t *answers)
     return l->status == BLY_OK ? LIVE_ANSWERED : live_fail(l);
 }
 
-bool live_ask_marks(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
+bly_status live_ask_marks(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
     live *l = ctx;
     l->status = bly_redis_filter_contains_many(l->remote.filter, keys, n, BLY_UNKNOWN, found, NULL);
-    return l->status == BLY_OK;
+    return l->status;
 }
 
-static bool ask_rate(void *ctx, double *rate) {
+static bly_status ask_rate(void *ctx, double *rate) {
     live *l = ctx;
     bly_redis_filter_info facts = {.struct_size = sizeof facts};
     l->status = bly_redis_filter_get_info(l->remote.filter, &facts);
     *rate = facts.expected_fpr;
-    return l->status == BLY_OK;
+    return l->status;
 }
 
-keytype_list live_list(live *l) {
+bly_list_source live_list(live *l) {
     const bly_key_rule rule = bly_redis_filter_bitmap(l->remote.filter)->key_rule;
-    return (keytype_list){live_ask_marks, ask_rate, l, rule};
+    return (bly_list_source){live_ask_marks, ask_rate, l, rule};
 }

@@ -8,7 +8,7 @@
 #ifndef BLOOMERY_CLI_LIVE_H
 #define BLOOMERY_CLI_LIVE_H
 
-#include "keytype.h"
+#include "line_words.h"
 #include "remote.h"
 
 /* What a line is when there is no answer. In the order of LIVE_CHOICES. */
@@ -47,8 +47,8 @@ void live_close(live *l);
 live_result live_ask(live *l, const bly_bytes *keys, size_t n, uint8_t *answers);
 
 /* What it says of itself is found by these. Nothing is reported; l->status says what went wrong. */
-bool live_ask_marks(void *l, const bly_bytes *keys, size_t n, uint8_t *found);
-keytype_list live_list(live *l);
+bly_status live_ask_marks(void *l, const bly_bytes *keys, size_t n, uint8_t *found);
+bly_list_source live_list(live *l);
 
 /* After live_ask_marks failed: as after a question. */
 live_result live_fail(live *l);

@@ -15,43 +15,46 @@ typedef struct asking {
     const remote *remote;
 } asking;
 
-static bool ask_rate(void *ctx, double *rate) {
+static bly_status ask_rate(void *ctx, double *rate) {
     const asking *a = ctx;
     bly_redis_filter_info facts = {.struct_size = sizeof facts};
-    const bool good = live_facts_look(a->remote, &facts);
+    const bly_status status = bly_redis_filter_get_info(a->remote->filter, &facts);
+    if (status != BLY_OK)
+        (void)remote_failed(a->remote, status);
     *rate = facts.expected_fpr;
-    return good;
+    return status;
 }
 
-static bool ask(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
+static bly_status ask(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
     const asking *a = ctx;
     const bly_status status =
         bly_redis_filter_contains_many(a->remote->filter, keys, n, BLY_UNKNOWN, found, NULL);
     if (status != BLY_OK)
         (void)remote_failed(a->remote, status);
-    return status == BLY_OK;
+    return status;
 }
 
-static keytype_list list_of(asking *a) {
-    return (keytype_list){ask, ask_rate, a, bly_redis_filter_bitmap(a->remote->filter)->key_rule};
+static bly_list_source list_of(asking *a) {
+    return (bly_list_source){ask, ask_rate, a,
+                             bly_redis_filter_bitmap(a->remote->filter)->key_rule};
 }
 
-bool live_facts_type(const remote *r, keytype *type, keytype_levels *levels) {
+bool live_facts_type(const remote *r, bly_list_type *type, bly_list_levels *levels) {
     asking a = {r};
-    const keytype_list list = list_of(&a);
-    return keytype_recognise_by(&list, type, levels);
+    const bly_list_source list = list_of(&a);
+    return bly_list_recognise_source(&list, type, levels) == BLY_OK;
 }
 
 bool live_facts_rule(const remote *r, rule_marks *out) {
     asking a = {r};
-    const keytype_list list = list_of(&a);
-    return rule_marks_read(&list, true, out);
+    const bly_list_source list = list_of(&a);
+    return rule_marks_read(&list, true, out) == BLY_OK;
 }
 
-bool live_facts_examine(const remote *r, keytype_facts *out) {
+bool live_facts_examine(const remote *r, bly_list_info *out) {
     asking a = {r};
-    const keytype_list list = list_of(&a);
-    return keytype_examine_by(&list, out);
+    const bly_list_source list = list_of(&a);
+    return bly_list_examine_source(&list, out) == BLY_OK;
 }
 
 /* The keys that set so many of all bits, k each. */

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-rates_lookups rates_lookups_of(const keytype_facts *facts) {
-    return (rates_lookups){facts->lookups, facts->requested};
+rates_lookups rates_lookups_of(const bly_list_info *facts) {
+    return (rates_lookups){facts->lookups, facts->requested_lookups};
 }
 
 /* Without the last digit, which the division may have changed. */

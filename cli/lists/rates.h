@@ -3,14 +3,15 @@
  * A filter has a rate per lookup. A line may need several lookups: an address is looked up once for
  * each prefix length that the list has, a domain once for each number of labels. `build -p` asks
  * for a rate per line, and makes the filter for that rate divided by the most lookups that a line
- * can need. The quotient is stored in the file, and the number of lookups by a mark (keytype.h):
- * when keys of new widths are added, a line needs more lookups, and the request stays what it was.
+ * can need. The quotient is stored in the file, and the number of lookups by a mark
+ * (<bloomery/host/lists.h>): when keys of new widths are added, a line needs more lookups, and the
+ * request stays what it was.
  */
 #ifndef BLOOMERY_CLI_RATES_H
 #define BLOOMERY_CLI_RATES_H
 
 #include "json.h"
-#include "keytype.h"
+#include "line_words.h"
 #include <bloomery/bloomery.h>
 
 /* The most lookups that a line needs, and for how many the rate was requested. Either may be 0: not
@@ -18,7 +19,7 @@
 typedef struct rates_lookups {
     unsigned now, requested;
 } rates_lookups;
-rates_lookups rates_lookups_of(const keytype_facts *facts);
+rates_lookups rates_lookups_of(const bly_list_info *facts);
 
 /* Per line, from the rate per lookup: of a request, which was divided; and of what will happen, or
  * has. lookups > 0. */

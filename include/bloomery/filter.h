@@ -238,7 +238,7 @@ typedef struct bly_filter_info {
     uint64_t spilled; /* hybrid: keys whose count needs more than its four bits; multilayer: lines
                          that have overflowed */
     bool approximate; /* an intersection: may contain more than the true intersection */
-    const char *hash_name; /* "custom" for a function of the caller's */
+    const char *hash_name; /* as bly_hash_name */
 } bly_filter_info;
 
 /* One pass over the filter. BLY_EINVAL (struct_size). */

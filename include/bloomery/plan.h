@@ -7,8 +7,8 @@
  *   partitioned   bits in each of k slices, a multiple of 64
  *   sbbf          blocks of 256 bits                k = 8
  *   split512      blocks of 512 bits                k = 8, 12 or 16
- *   bb2x512       blocks of 512 bits                k even, 2 .. 16, half of them in each of two
- * blocks cuckoo, growable-cuckoo, hybrid   buckets of four slots     k = bits of a remainder
+ *   bb2x512       blocks of 512 bits                k even, 2 .. 16; half in each of two blocks
+ *   cuckoo, growable-cuckoo, hybrid   buckets of four slots     k = bits of a remainder
  *   counting      counters                          k = counters per key
  *   multilayer    blocks of 512 bits                k = bits per key
  *   layered       blocks of 256 counters            k = 8
@@ -44,7 +44,8 @@ extern "C" {
 enum {
     /* classic only: probe (h1 + i*h2) mod m, h2 odd, as the textbooks and most libraries do,
      * instead of Bloomery's own sequence. Slower, and worse for small filters: the plan compensates
-     * with space, and the rates computed for it are upper bounds. */
+     * with space, and the rates computed for it are upper bounds. A custom hash function is not
+     * mixed (hash.h). */
     BLY_TEXTBOOK = 1u << 0,
     /* Round the size up (by 3.2% at most) to an odd number below 64 times a power of two, so that
      * the filter can later be folded to a half, a quarter, and so on. */

@@ -472,7 +472,8 @@ static void fill_redisbloom(parser *in) {
 
 /* Parses the arguments of BLY.RESERVE after the key. False: an error was replied. */
 static bool parse_params(rm_ctx *ctx, rm_string **argv, int argc, bm_create_params *out) {
-    *out = (bm_create_params){.layout = BM_LAYOUT_NATIVE};
+    *out =
+        (bm_create_params){.layout = BM_LAYOUT_NATIVE, .spec = bly_spec_for(BLY_KIND_NONE, 0, 0)};
     parser in = {.ctx = ctx, .argv = argv, .argc = argc, .out = out};
     while (in.at < argc)
         if (!parse_option(&in))

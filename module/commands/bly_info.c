@@ -34,7 +34,7 @@ static void add_keyless_hash(bm_reply_map *map, const bly_filter *f) {
     (void)!bly_filter_write(f, copy_header, header);
     if (bly_file_parse_info(header, sizeof header, &info) != BLY_OK)
         return;
-    bm_map_text(map, "hash", info.keyed ? bly_hash_name(info.hash) : "custom");
+    bm_map_text(map, "hash", bly_hash_name(info.hash));
     add_key_id(map, info.seed);
 }
 

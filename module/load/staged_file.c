@@ -173,7 +173,7 @@ bly_status bm_staged_file_begin(bm_account *account, uint64_t total, const void 
                           .traits = *traits,
                           .total = total,
                           .keyed = info.keyed,
-                          .custom = info.hash == BLY_HASH_CUSTOM,
+                          .custom = bly_hash_is_custom(info.hash),
                           .key_id = info.seed};
     bm_totals_staged(1);
     status = bm_staged_file_append(s, first, size);

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/struct_size.h"
 #include "filter/kind.h"
+#include "hash/hash_custom.h"
 
 #include <bloomery/host/describe.h>
 #include <string.h>
@@ -123,7 +124,7 @@ static bly_status header_decode_geometry(const uint8_t *in, bly_geometry *g) {
 
 static bly_status header_decode_hasher(const uint8_t *in, bly_hasher *hasher) {
     bly_hash_id id = (bly_hash_id)in[AT_HASH];
-    unsigned bits = id == BLY_HASH_CUSTOM ? CUSTOM_BITS : bly_hash_bits(id);
+    unsigned bits = bly_hash_is_custom(id) ? CUSTOM_BITS : bly_hash_bits(id);
     if (bits == 0)
         return BLY_EHASHER;
     if ((id == BLY_HASH_SIPHASH) != ((in[AT_FLAGS] & FLAG_KEYED) != 0))
@@ -164,6 +165,14 @@ bool blyi_open_options_read(const bly_open_options *options, bly_open_options *o
     return !options || blyi_read_struct(out, sizeof *out, sizeof *out, options);
 }
 
+/* The status of a keyed or custom filter without its hasher: BLY_EKEY when a key or a function of
+ * the right sort is at hand or could be, but is not the filter's. */
+static bly_status header_lacks_hasher(bly_hash_id id, const bly_hasher *given) {
+    bool right_sort = bly_hash_is_custom(id) ? given && bly_hash_is_custom((bly_hash_id)given->id)
+                                             : bly_hash_available(id);
+    return right_sort ? BLY_EKEY : BLY_EHASHER;
+}
+
 bly_status blyi_header_bind(blyi_header *h, const bly_open_options *o) {
     const bly_hasher *given = o->hasher;
     bly_hasher *own = &h->shape.hasher;
@@ -173,20 +182,16 @@ bly_status blyi_header_bind(blyi_header *h, const bly_open_options *o) {
     h->shape.sharing = o->sharing;
     h->shape.growth_limit = blyi_growth_limit(o->max_growth);
 
-    /* The hasher of a filter that was opened without its key has the right id, but no functions. */
-    bool same =
-        given && given->id == own->id && given->seed == own->seed && given->one && given->many;
-    if (id != BLY_HASH_SIPHASH && id != BLY_HASH_CUSTOM)
+    bool same = blyi_hasher_match(given, own->id, own->seed, own);
+    if (id != BLY_HASH_SIPHASH && !bly_hash_is_custom(id))
         return given && !same ? BLY_EHASHER : bly_hasher_init(own, id, own->seed);
-    if (same) {
-        *own = *given;
+    if (same)
         return BLY_OK;
-    }
     if (o->flags & BLY_OPEN_WITHOUT_KEY) {
         h->shape.keyless = true;
         return BLY_OK;
     }
-    return id == BLY_HASH_SIPHASH && bly_hash_available(id) ? BLY_EKEY : BLY_EHASHER;
+    return header_lacks_hasher(id, given);
 }
 
 /* ---- body ------------------------------------------------------------------------------------ */

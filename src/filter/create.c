@@ -3,6 +3,7 @@
 #include "filter/filter.h"
 #include "filter/kind.h"
 #include "filter/rate.h"
+#include "hash/hash_custom.h"
 
 #include <math.h>
 
@@ -115,6 +116,10 @@ static bly_status create_filter(const bly_spec *spec, bly_filter **out) {
         return BLY_EUNSUPPORTED; /* bly_builder makes these */
     if (ops->create)
         return ops->create(spec, out);
+    /* The textbook's bits follow from the words of the function itself. */
+    if (spec->geometry.options & BLY_TEXTBOOK)
+        (void)blyi_hasher_match(&spec->hasher, BLY_HASH_CUSTOM_RAW, spec->hasher.seed,
+                                &shape.hasher);
     if (exact)
         status = resolve_exact_geometry(spec, &shape);
     if (status == BLY_OK && shape.hasher.id == BLY_HASH_NONE)
@@ -135,9 +140,4 @@ bly_status bly_filter_create(const bly_spec *spec, bly_filter **out) {
     if (!blyi_read_struct(&own, sizeof own, sizeof own, spec))
         return BLY_EINVAL;
     return create_filter(&own, out);
-}
-
-bly_status bly_filter_new(uint64_t capacity, double fpr, bly_filter **out) {
-    const bly_spec spec = bly_spec_for(bly_plan_kind(fpr), capacity, fpr);
-    return bly_filter_create(&spec, out);
 }

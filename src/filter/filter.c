@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "filter/batch.h"
 #include "filter/levels.h"
+#include "hash/hash_custom.h"
 
 #include <string.h>
 
@@ -198,10 +199,11 @@ static void set_hasher(bly_filter *f, const bly_hasher *hasher) {
 bly_status bly_filter_set_hasher(bly_filter *f, const bly_hasher *hasher) {
     if (!f->keyless)
         return BLY_OK;
-    if (blyi_hasher_is_empty(hasher) || hasher->id != f->hasher.id ||
-        hasher->seed != f->hasher.seed)
+    bly_hasher own;
+    if (blyi_hasher_is_empty(hasher) ||
+        !blyi_hasher_match(hasher, f->hasher.id, f->hasher.seed, &own))
         return BLY_EKEY;
-    set_hasher(f, hasher);
+    set_hasher(f, &own);
     return BLY_OK;
 }
 

@@ -26,6 +26,10 @@ typedef struct blyi_shape blyi_shape; /* filter.h */
 /* More keys than any filter is made for. */
 #define BLYI_UNLIMITED_KEYS ((uint64_t)1 << 56)
 
+/* Whether a filter of any kind may be requested for these numbers: BLY_OK, BLY_EINVAL (hash_bits),
+ * BLY_ERATE, BLY_ECOUNT or BLY_EWEAKHASH. In plan.c. */
+bly_status blyi_check_request(uint64_t keys, double fpr, unsigned hash_bits);
+
 /* How a kind of plain bits is sized: plan.c does it for all of them from these numbers. */
 typedef struct blyi_bit_layout {
     uint32_t unit_bits; /* bits that one more step of `size` adds; 0: one for each hash */

@@ -157,7 +157,7 @@ static bly_geometry smallest_of_all(const blyi_bit_layout *l, sizing *z, uint32_
     return best;
 }
 
-static bly_status check_request(uint64_t keys, double fpr, unsigned hash_bits) {
+bly_status blyi_check_request(uint64_t keys, double fpr, unsigned hash_bits) {
     if (hash_bits < 32 || hash_bits > 128)
         return BLY_EINVAL;
     if (!(fpr >= 0x1p-40 && fpr < 1))
@@ -200,7 +200,7 @@ bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options, 
         return BLY_EKIND;
     if (options & ~options_of(planner))
         return BLY_EINVAL;
-    bly_status status = check_request(keys, fpr, hash_bits);
+    bly_status status = blyi_check_request(keys, fpr, hash_bits);
     if (status)
         return status;
     double n = (double)keys, p = fpr - blyi_hash_floor(n, hash_bits);

@@ -5,7 +5,7 @@
 #include <bloomery/host/prefetch.h>
 
 static bool hasher_is_secret(const bly_hasher *hasher) {
-    return hasher->id == BLY_HASH_SIPHASH || hasher->id == BLY_HASH_CUSTOM;
+    return hasher->id == BLY_HASH_SIPHASH || bly_hash_is_custom((bly_hash_id)hasher->id);
 }
 
 void bly_prefetch_hint_init(const bly_filter *f, bly_prefetch_hint *out) {

@@ -231,9 +231,15 @@ static const char *why_unsupported(bly_operation op, const bly_filter *f) {
     return "there is no such operation";
 }
 
+static bool has_custom_hash(const bly_filter *f) {
+    return bly_hash_is_custom((bly_hash_id)f->hasher.id);
+}
+
 static const char *why_incompatible(const bly_filter *a, const bly_filter *b) {
     if (a->geometry.kind != b->geometry.kind)
         return "they are of different kinds";
+    if (a->hasher.id != b->hasher.id && has_custom_hash(a) && has_custom_hash(b))
+        return "one of them mixes the result of its custom hash function, the other does not";
     if (a->hasher.id != b->hasher.id)
         return "they use different hash functions";
     if (a->hasher.seed != b->hasher.seed)

@@ -39,7 +39,7 @@ static const hash_row hash_table[] = {
 
 enum { HASH_ROWS = sizeof hash_table / sizeof hash_table[0] };
 
-/* NULL for NONE, CUSTOM and anything a newer version may have added. */
+/* NULL for NONE, the custom ids and anything a newer version may have added. */
 static const hash_row *hash_find(bly_hash_id id) {
     size_t i = (size_t)id;
     return i < HASH_ROWS && hash_table[i].name ? &hash_table[i] : NULL;
@@ -48,6 +48,8 @@ static const hash_row *hash_find(bly_hash_id id) {
 const char *bly_hash_name(bly_hash_id id) {
     if (id == BLY_HASH_CUSTOM)
         return "custom";
+    if (id == BLY_HASH_CUSTOM_RAW)
+        return "custom-raw";
     const hash_row *r = hash_find(id);
     return r ? r->name : NULL;
 }
@@ -119,30 +121,6 @@ bly_status bly_random_key(uint8_t key[16]) {
     if (getentropy(fresh, sizeof fresh) != 0)
         return BLY_EIO;
     memcpy(key, fresh, sizeof fresh);
-    return BLY_OK;
-}
-
-static bly_hash hash_custom_one(const bly_hasher *self, const void *key, size_t len) {
-    return self->custom(self->user, key, len);
-}
-
-static void hash_custom_many(const bly_hasher *self, const bly_bytes *keys, size_t n,
-                             bly_hash *out) {
-    for (size_t i = 0; i < n; i++)
-        out[i] = self->custom(self->user, keys[i].data, keys[i].size);
-}
-
-bly_status bly_hasher_custom(bly_hasher *out, bly_hash_fn fn, void *user, unsigned bits,
-                             uint64_t tag) {
-    if (!fn || bits < 32 || bits > 128)
-        return BLY_EINVAL;
-    *out = (bly_hasher){.one = hash_custom_one,
-                        .many = hash_custom_many,
-                        .custom = fn,
-                        .user = user,
-                        .seed = tag,
-                        .id = BLY_HASH_CUSTOM,
-                        .bits = (uint16_t)bits};
     return BLY_OK;
 }
 

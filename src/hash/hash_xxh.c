@@ -14,27 +14,36 @@
 
 #define XXH_INLINE_CALLS __attribute__((flatten))
 
-/* The first 128 bytes of XXH3's secret, as little-endian words. */
-static const uint64_t xxh3_words[BLYI_XXH3_SECRET_WORDS] = {
-    UINT64_C(0xbe4ba423396cfeb8), UINT64_C(0x1cad21f72c81017c), UINT64_C(0xdb979083e96dd4de),
-    UINT64_C(0x1f67b3b7a4a44072), UINT64_C(0x78e5c0cc4ee679cb), UINT64_C(0x2172ffcc7dd05a82),
-    UINT64_C(0x8e2443f7744608b8), UINT64_C(0x4c263a81e69035e0), UINT64_C(0xcb00c391bb52283c),
-    UINT64_C(0xa32e531b8b65d088), UINT64_C(0x4ef90da297486471), UINT64_C(0xd8acdea946ef1938),
-    UINT64_C(0x3f349ce33f76faa8), UINT64_C(0x1d4f0bc7c7bbdcf9), UINT64_C(0x3159b4cd4be0518a),
-    UINT64_C(0x647378d9c97e9fc8),
+/* Words of XXH3's secret that are also used in pairs. */
+#define XXH3_WORD_1 UINT64_C(0x1cad21f72c81017c)
+#define XXH3_WORD_2 UINT64_C(0xdb979083e96dd4de)
+#define XXH3_WORD_3 UINT64_C(0x1f67b3b7a4a44072)
+#define XXH3_WORD_4 UINT64_C(0x78e5c0cc4ee679cb)
+#define XXH3_WORD_5 UINT64_C(0x2172ffcc7dd05a82)
+#define XXH3_WORD_6 UINT64_C(0x8e2443f7744608b8)
+
+const blyi_xxh3_secret blyi_xxh3_seed0 = {
+    .ends = {XXH3_WORD_3 ^ XXH3_WORD_4, XXH3_WORD_5 ^ XXH3_WORD_6},
+    .scramble = UINT64_C(0x165667919E3779F9),
+    .gold = BLYI_GOLD,
+    .brief = XXH3_WORD_1 ^ XXH3_WORD_2,
+    /* The first 128 bytes, as little-endian words. */
+    .words = {UINT64_C(0xbe4ba423396cfeb8), XXH3_WORD_1, XXH3_WORD_2, XXH3_WORD_3, XXH3_WORD_4,
+              XXH3_WORD_5, XXH3_WORD_6, UINT64_C(0x4c263a81e69035e0), UINT64_C(0xcb00c391bb52283c),
+              UINT64_C(0xa32e531b8b65d088), UINT64_C(0x4ef90da297486471),
+              UINT64_C(0xd8acdea946ef1938), UINT64_C(0x3f349ce33f76faa8),
+              UINT64_C(0x1d4f0bc7c7bbdcf9), UINT64_C(0x3159b4cd4be0518a),
+              UINT64_C(0x647378d9c97e9fc8)},
 };
 
 void blyi_xxh3_secret_init(blyi_xxh3_secret *secret, uint64_t seed) {
-    uint64_t brief = seed ^ (uint64_t)__builtin_bswap32((uint32_t)seed) << 32;
-    *secret = (blyi_xxh3_secret){
-        .ends = {(xxh3_words[3] ^ xxh3_words[4]) + seed, (xxh3_words[5] ^ xxh3_words[6]) - seed},
-        .scramble = UINT64_C(0x165667919E3779F9),
-        .gold = BLYI_GOLD,
-        .brief = (xxh3_words[1] ^ xxh3_words[2]) - brief,
-        .seed = seed,
-    };
+    *secret = blyi_xxh3_seed0;
+    secret->seed = seed;
+    secret->ends[0] += seed;
+    secret->ends[1] -= seed;
+    secret->brief -= seed ^ (uint64_t)__builtin_bswap32((uint32_t)seed) << 32;
     for (size_t i = 0; i < BLYI_XXH3_SECRET_WORDS; i++)
-        secret->words[i] = i % 2 ? xxh3_words[i] - seed : xxh3_words[i] + seed;
+        secret->words[i] += i % 2 ? 0 - seed : seed;
 }
 
 XXH_INLINE_CALLS uint64_t blyi_xxh3_any(const blyi_xxh3_secret *secret, const void *key,

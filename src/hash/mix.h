@@ -45,4 +45,16 @@ static inline bly_hash blyi_hash_from64(uint64_t h, uint64_t s) {
     return (bly_hash){.lo = blyi_fmix64(x), .hi = blyi_fmix64(x + BLYI_GOLD)};
 }
 
+/* Both words of a custom function, whatever their quality: three rounds of a Feistel network, so a
+ * bijection of the 128 bits. Two rounds would not do: flipping a bit of h.hi would always flip the
+ * same single bit of hi. The constants make the rounds differ, and move a result of 0 away from 0,
+ * which fmix64 alone would keep. */
+static inline bly_hash blyi_hash_mix128(bly_hash h) {
+    uint64_t lo = h.lo, hi = h.hi;
+    hi ^= blyi_fmix64(lo + BLYI_GOLD);
+    lo ^= blyi_fmix64(hi + 2 * BLYI_GOLD);
+    hi ^= blyi_fmix64(lo + 3 * BLYI_GOLD);
+    return (bly_hash){.lo = lo, .hi = hi};
+}
+
 #endif

@@ -28,6 +28,9 @@ typedef struct blyi_xxh3_secret {
     uint64_t words[BLYI_XXH3_SECRET_WORDS]; /* for each 8 bytes of a key of 17 to 128 */
 } blyi_xxh3_secret;
 
+/* The secret of seed 0, which needs no preparation. */
+extern const blyi_xxh3_secret blyi_xxh3_seed0;
+
 /* In hash_xxh.c. blyi_xxh3_any is xxHash's own function, for any length. */
 void blyi_xxh3_secret_init(blyi_xxh3_secret *secret, uint64_t seed);
 uint64_t blyi_xxh3_any(const blyi_xxh3_secret *secret, const void *key, size_t len);

@@ -121,12 +121,12 @@ def check_architecture_finds():
 
 def check_kinds_finds():
     kinds = 'typedef enum bly_kind {\nBLY_KIND_NONE = 0,\nBLY_SBBF = 3, /* "sbbf" */\nBLY_LAST = 21 /* "last-one" */\n} bly_kind;\n'
-    files = {"include/bloomery/plan.h": kinds,
+    files = {"include/bloomery/kinds.h": kinds,
              "docs/format.md": "| 3 | sbbf | blocks |\n| 21 | last-one | bytes |\n", "docs/choosing.md": "`sbbf`, `last-one`\n"}
     assert rules_broken(files, check_kinds.missing) == []
     bad = [("docs/format.md", "| 3 | sbbf |\n| 22 | last-one |\n"), ("docs/choosing.md", "`sbbf`, `last`\n"),
-           ("docs/format.md", "| 3 | sbbf-two |\n| 21 | last-one |\n"), ("include/bloomery/plan.h", ""),
-           ("include/bloomery/plan.h", kinds.replace(' /* "sbbf" */', ""))]
+           ("docs/format.md", "| 3 | sbbf-two |\n| 21 | last-one |\n"), ("include/bloomery/kinds.h", ""),
+           ("include/bloomery/kinds.h", kinds.replace(' /* "sbbf" */', ""))]
     for path, text in bad:
         found = rules_broken(changed(files, path, text), check_kinds.missing)
         assert [document for document, _ in found] == [path], f"{path}: {found}"

@@ -24,8 +24,8 @@ import sys
 sys.dont_write_bytecode = True  # nothing is left beside the sources
 
 from format_hashes import (  # noqa: E402
-    CUSTOM, CUSTOM_TAG, GOLD, GOLDEN_SECRET, HASHES, KNOWN_HASHES, LCG, M64, SIPHASH, Bad, demand,
-    mulhi, siphash128, xxh64,
+    CUSTOM, CUSTOM_RAW, CUSTOM_TAG, GOLD, GOLDEN_SECRET, HASHES, KNOWN_HASHES, LCG, M64, SIPHASH, Bad,
+    demand, fnv, mix128, mulhi, siphash128, xxh64,
 )  # fmt: skip
 from format_counting import COUNTERS  # noqa: E402
 from format_overlay import OVERLAY, Overlay  # noqa: E402
@@ -306,7 +306,7 @@ def check_file(path, first, count, relation):
         head, levels = parse(file.read())
     if head["hash"] == SIPHASH:
         demand(head["seed"] == siphash128(b"id", GOLDEN_SECRET)[0], "key id")
-    if head["hash"] == CUSTOM:
+    if head["hash"] in (CUSTOM, CUSTOM_RAW):
         demand(head["seed"] == CUSTOM_TAG, "custom tag")
     if head["hash"] not in HASHES:
         return False
@@ -406,6 +406,8 @@ def print_vectors():
         print("fnv1a, seed %d: lo %016x hi %016x" % (seed, *HASHES[7](b"bloomery", seed)))
     for number in sorted(HASHES):
         print("hash %d, seed 42: lo %016x hi %016x" % (number, *HASHES[number](b"bloomery", 42)))
+    for words in (0, 0), (1, 0), (0, 1), [fnv(b"bloomery", 64, first) for first in (False, True)]:
+        print("| `%016x` `%016x` | `%016x` `%016x` |" % (*words, *mix128(*words)))
     for name, kind, sub, k, size in LAYOUTS:
         bits = bits_of(kind, sub, k, size, *HASHES[7](b"bloomery", 0))
         print("| %s | %d | %d | %s |" % (name, k, size, " ".join(map(str, bits))))

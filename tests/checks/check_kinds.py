@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_kinds.py [ROOT]: every kind of include/bloomery/plan.h is described in the documents.
+"""check_kinds.py [ROOT]: every kind of include/bloomery/kinds.h is described in the documents.
 
 A kind has a row with its code in the table of kinds of docs/format.md, and docs/choosing.md names it in a
 code span. (That it has golden files is checked by kinds_golden.)
@@ -17,7 +17,7 @@ def missing(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             return file.read()
 
-    header = "include/bloomery/plan.h"
+    header = "include/bloomery/kinds.h"
     listed = re.search(r"enum bly_kind \{\s*BLY_KIND_NONE = 0,(.*?)\}", text(header), re.S)
     if not listed:
         return [(header, "the list of kinds")]

@@ -53,6 +53,7 @@ CONDITIONS = {
     "src/hash/hash_crypto.c": "whether libcrypto is there",
     "src/hash/hash_siphash.c": "whether libsodium is there",
     "src/file/replace_file.c": "what the system's file calls can do",
+    "src/lists/idn.c": "whether libidn2 is there",
     "src/kinds/window/window_layout.h": "vector instructions for the slices of a line",
     "src/redis/client/connection.c": "what the installed hiredis can do",
     "src/redis/client/net.c": "what the system's sockets can do",

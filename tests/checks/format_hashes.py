@@ -7,8 +7,8 @@ M64 = (1 << 64) - 1
 GOLD = 0x9E3779B97F4A7C15
 LCG = 0xF1357AEA2E62A9C5
 GOLDEN_SECRET = bytes(range(16))  # the key of the keyed golden files
-CUSTOM_TAG = 0x676F6C64  # the tag of the custom one: hash words are those of fnv1a, swapped
-SIPHASH, CUSTOM = 15, 255
+CUSTOM_TAG = 0x676F6C64  # the tag of the custom ones: fnv1a's words, swapped, mixed or raw
+SIPHASH, CUSTOM, CUSTOM_RAW = 15, 254, 255
 
 
 class Bad(Exception):
@@ -180,6 +180,17 @@ def words_from_digest(digest, seed):
     return lo, hi
 
 
+def custom_raw(key):
+    return words_from64(fnv(key, 64, False), 0)[::-1]
+
+
+def mix128(lo, hi):
+    hi ^= fmix64((lo + GOLD) & M64)
+    lo ^= fmix64((hi + 2 * GOLD) & M64)
+    hi ^= fmix64((lo + 3 * GOLD) & M64)
+    return lo, hi
+
+
 HASHES = {
     3: lambda key, seed: words_from64(xxh64(key, seed), seed),
     4: lambda key, seed: murmur3(key, seed),
@@ -192,6 +203,7 @@ HASHES = {
     13: lambda key, seed: words_from_digest(hashlib.md5(key).digest(), seed),
     14: lambda key, seed: words_from_digest(hashlib.sha1(key).digest(), seed),
     SIPHASH: lambda key, seed: siphash128(key, GOLDEN_SECRET),
-    CUSTOM: lambda key, seed: words_from64(fnv(key, 64, False), 0)[::-1],
+    CUSTOM: lambda key, seed: mix128(*custom_raw(key)),
+    CUSTOM_RAW: lambda key, seed: custom_raw(key),
 }
-KNOWN_HASHES = set(range(1, 16)) | {CUSTOM}
+KNOWN_HASHES = set(range(1, 16)) | {CUSTOM, CUSTOM_RAW}

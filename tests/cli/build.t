@@ -22,7 +22,7 @@ $ bloomery build --stats -f -p 1% --kind classic -o n.bly numbers
 ! keys            998 counted, 998 estimated
 ! memory          1216 bytes, 9.60 bits per key of capacity
 ! bits set        4963 of 9600 (51.70%; 51.70% expected)
-! false positives 0.01 asked, 0.00988 predicted, 0.00987 now
+! false positives 0.01 requested, 0.00988 expected, 0.00987 now
 $ printf 'x\0y\r\0\0line\nbreak\0' | bloomery build -0 -o z.bly
 ! bloomery build: 4 lines: 3 keys, 0 repeated, 1 blank or comments
 ! bloomery build: z.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)

@@ -108,12 +108,16 @@ custom-bb2x512.bly
   kind       bb2x512: half the bits in each of two blocks of 64 bytes; fast and small
   shape      4 blocks, 8 bits per key
   file       320 B
-  hash       its program's own, tagged 00000000676f6c64
+  hash       custom-raw, tag 00000000676f6c64
   type       not to be told without its hash function
   keys       50 counted, 50 estimated
   capacity   60 keys, 34.1 bits per key
   rate       1% requested, 0.000137% expected, 0.000112% current (1 in 890,001), per lookup
   fill       ▕████████████████████    ▏ 83% of its capacity; 17.8% of its bits set, 20.9% when full
+
+$ bloomery info $DATA/../golden/v1/good/custom-mixed-sbbf.bly | grep hash
+  hash       custom, tag 00000000676f6c64
+  type       not to be told without its hash function
 
 # An intersection is approximate; a full filter is no filter.
 $ cd $DATA/../golden/v1/good; bloomery info intersection-sbbf-fnv1a.bly classic-full-crc64.bly
@@ -209,7 +213,7 @@ $ bloomery info --json --header list.bly phone.bly | sed -E 's/(\.0*[1-9][0-9]{2
 $ cd $DATA/../golden/v1/good; bloomery info --json sbbf-xxh3.bly keyed-classic.bly custom-bb2x512.bly classic-full-crc64.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"sbbf-xxh3.bly","file_bytes":320,"kind":"sbbf","hashes":8,"size":8,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":1,"capacity":60,"count":50,"bits_per_key":34.133,"lookups_per_line":1,"rate_per_lookup_requested":0.01,"rate_per_line_requested":0.01,"approximate":false,"bits":2048,"set_bits":375,"fill":0.183,"estimated_keys":51.673,"rate_per_lookup_expected":9.566e-06,"rate_per_line_expected":9.566e-06,"rate_per_lookup_current":3.966e-06,"rate_per_line_current":3.966e-06,"keeps_promise":true,"type":"line","marks":0}
 {"file":"keyed-classic.bly","file_bytes":192,"kind":"classic","hashes":7,"size":999,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"siphash","keyed":true,"key_id":"09ab680398f0e1ae","capacity":60,"count":50,"bits_per_key":16.65,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"approximate":false,"bits":999,"set_bits":294,"fill":0.294,"estimated_keys":49.719,"rate_per_lookup_expected":0.000192,"rate_per_lookup_current":0.000191,"keeps_promise":true,"type":null,"marks":null}
-{"file":"custom-bb2x512.bly","file_bytes":320,"kind":"bb2x512","hashes":8,"size":4,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"custom","keyed":false,"hash_tag":"00000000676f6c64","capacity":60,"count":50,"bits_per_key":34.133,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"approximate":false,"bits":2048,"set_bits":365,"fill":0.178,"estimated_keys":50.347,"rate_per_lookup_expected":1.367e-06,"rate_per_lookup_current":1.123e-06,"keeps_promise":true,"type":null,"marks":null}
+{"file":"custom-bb2x512.bly","file_bytes":320,"kind":"bb2x512","hashes":8,"size":4,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"custom-raw","keyed":false,"hash_tag":"00000000676f6c64","capacity":60,"count":50,"bits_per_key":34.133,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"approximate":false,"bits":2048,"set_bits":365,"fill":0.178,"estimated_keys":50.347,"rate_per_lookup_expected":1.367e-06,"rate_per_lookup_current":1.123e-06,"keeps_promise":true,"type":null,"marks":null}
 {"file":"classic-full-crc64.bly","file_bytes":128,"kind":"classic","hashes":1,"size":65,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"crc64","keyed":false,"seed":9,"capacity":60,"count":65,"bits_per_key":1.0833,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"approximate":false,"bits":65,"set_bits":65,"fill":1,"estimated_keys":null,"rate_per_lookup_expected":1,"rate_per_lookup_current":1,"keeps_promise":false,"type":null,"marks":null}
 $ bloomery info --json grows.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/"levels":\[[{]/&\n/; s/\},/},\n/g'
 {"file":"grows.bly","file_bytes":21696,"kind":"scalable","hashes":4,"size":21632,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":7500,"count":3994,"bits_per_key":23.0741,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":171008,"set_bits":40039,"fill":0.234,"estimated_keys":3996.0352,"rate_per_lookup_expected":0.000775,"rate_per_line_expected":0.000775,"rate_per_lookup_current":0.000597,"rate_per_line_current":0.000597,"keeps_promise":true,"type":"line","marks":0,"levels":[{

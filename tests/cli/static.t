@@ -164,7 +164,7 @@ $ bloomery build --stats --kind fuse -f -o fuse.bly numbers
 ! keys            1000 counted, 1000 estimated
 ! memory          1408 bytes, 11.26 bits per key of capacity
 ! bits set        11264 of 11264 (100.00%; 100.00% expected)
-! false positives 0.001 asked, 0.000977 predicted, 0.000977 now
+! false positives 0.001 requested, 0.000977 expected, 0.000977 now
 
 # One cut short or damaged is refused.
 $ head -c 1000 ribbon.bly > cut.bly; bloomery check cut.bly numbers

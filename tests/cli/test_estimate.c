@@ -10,7 +10,7 @@
 
 static bly_filter *sketch_of(uint64_t keys, uint64_t seed) {
     bly_filter *f;
-    assert_ok(blyt_new_exact(BLY_HLL, (uint64_t)1 << (12), 12, &f));
+    assert_ok(blyt_new_exact(BLY_HLL, (uint64_t)1 << 12, 12, &f));
     for (uint64_t i = 0; i < keys; i++) {
         const uint64_t key[] = {seed, i};
         assert_ok(bly_filter_add(f, key, sizeof key, NULL));
@@ -68,7 +68,7 @@ static void test_most(void **state) {
 static void test_full(void **state) {
     bly_filter *f;
     (void)state;
-    assert_ok(blyt_new_exact(BLY_HLL, (uint64_t)1 << (4), 4, &f));
+    assert_ok(blyt_new_exact(BLY_HLL, (uint64_t)1 << 4, 4, &f));
     for (uint64_t i = 0; i < 16; i++)
         assert_ok(bly_filter_add_hash(f, (bly_hash){0, i << 60}, NULL));
     const estimate e = estimate_of(f, UINT64_MAX);

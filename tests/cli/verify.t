@@ -41,6 +41,10 @@ cuckoo-planned-murmur3.bly: good
 cuckoo-removed-fnv1a.bly: good
 cuckoo-twice-fnv1a.bly: good
 custom-bb2x512.bly: good
+custom-mixed-cuckoo.bly: good
+custom-mixed-sbbf.bly: good
+custom-mixed-scalable.bly: good
+custom-textbook.bly: good
 folded-sbbf-fnv1a.bly: good
 fuse-empty-fnv1.bly: good
 fuse-fine-murmur3.bly: good

@@ -60,7 +60,12 @@ static const sample samples[] = {
     {"bb2x512-2-fnv1-32", {BLY_BB2X512, 2, 1, 0}, BLY_HASH_FNV1_32, 8, 0, 50},
     {"keyed-split512", {BLY_SPLIT512, 8, 4, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
     {"keyed-classic", {BLY_CLASSIC, 7, 999, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
-    {"custom-bb2x512", {BLY_BB2X512, 8, 4, 0}, BLY_HASH_CUSTOM, CUSTOM_TAG, 0, 50},
+    {"custom-bb2x512", {BLY_BB2X512, 8, 4, 0}, BLY_HASH_CUSTOM_RAW, CUSTOM_TAG, 0, 50},
+    {"custom-mixed-sbbf", {BLY_SBBF, 8, 8, 0}, BLY_HASH_CUSTOM, CUSTOM_TAG, 0, 50},
+    {"custom-mixed-cuckoo", {BLY_CUCKOO, 9, 20, 0}, BLY_HASH_CUSTOM, CUSTOM_TAG, 0, 60},
+    {"custom-mixed-scalable", {BLY_SCALABLE, 2, 10, 0}, BLY_HASH_CUSTOM, CUSTOM_TAG, 0, 60},
+    /* Created with a mixed hasher; a textbook filter records the raw one. */
+    {"custom-textbook", {BLY_CLASSIC, 6, 1031, BLY_TEXTBOOK}, BLY_HASH_CUSTOM, CUSTOM_TAG, 0, 40},
     {"cuckoo-fnv1a", {BLY_CUCKOO, 9, 20, 0}, BLY_HASH_FNV1A, 0, 0, 60},
     {"cuckoo-odd-sha1", {BLY_CUCKOO, 6, 21, 0}, BLY_HASH_SHA1, 3, 0, 60},
     {"cuckoo-wide-md5", {BLY_CUCKOO, 55, 18, 0}, BLY_HASH_MD5, 0, 0, 50},
@@ -103,6 +108,8 @@ static bly_hasher hasher_of(const sample *s) {
         status = bly_hasher_keyed(&h, key);
     else if (s->hash == BLY_HASH_CUSTOM)
         status = bly_hasher_custom(&h, swapped, &fnv1a, 64, s->seed);
+    else if (s->hash == BLY_HASH_CUSTOM_RAW)
+        status = bly_hasher_custom_raw(&h, swapped, &fnv1a, 64, s->seed);
     else
         status = bly_hasher_init(&h, s->hash, s->seed);
     must(status == BLY_OK, s->name);
@@ -485,6 +492,7 @@ static const lie lies[] = {
     {"hash-0.EHASHER", 6, 1, 0},
     {"hash-16.EHASHER", 6, 1, 16},
     {"hash-custom.EHASHER", 6, 1, 255},
+    {"hash-custom-mixed.EHASHER", 6, 1, 254},
     {"siphash-without-flag.ECORRUPT", 6, 1, 15},
     {"flag-without-siphash.ECORRUPT", 7, 1, 1},
     {"flags-8.ECORRUPT", 7, 1, 8},

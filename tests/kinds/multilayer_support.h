@@ -21,7 +21,8 @@ static inline bool is_sound(const bly_filter *f) {
 }
 
 static inline uint64_t records_used(const bly_filter *f) {
-    return blyt_info(f).spilled;
+    const blyi_ml_table t = blyi_ml_table_over(&f->geometry, f->body);
+    return blyi_ml_records_used(&t);
 }
 
 #endif

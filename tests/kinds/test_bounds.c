@@ -10,7 +10,7 @@ static const uint64_t extremes[] = {UINT64_MAX, UINT64_MAX - 4, (uint64_t)1 << 6
 /* Part i of a file that is made of others, or nothing after the last: where its header is. */
 static size_t part_at(blyt_buffer im, unsigned i) {
     size_t at = HEADER;
-    for (bly_file_info info; at < im.size; i--) {
+    for (bly_file_info info = {.struct_size = sizeof info}; at < im.size; i--) {
         if (i == 0)
             return at;
         assert_ok(bly_file_parse_info(im.data + at, im.size - at, &info));

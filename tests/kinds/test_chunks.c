@@ -1,4 +1,4 @@
-/* test_chunks.c - pieces.h: the file of a filter read anywhere, filters read from anywhere, and
+/* test_chunks.c - host/chunks.h: the file of a filter read anywhere, filters read from anywhere, and
  * filters whose memory is moved under them. */
 #include "store_support.h"
 

@@ -7,7 +7,7 @@
 
 static bly_filter *hll(unsigned precision) {
     bly_filter *f = NULL;
-    assert_ok(blyt_new_exact(BLY_HLL, (uint64_t)1 << (precision), precision, &f));
+    assert_ok(blyt_new_exact(BLY_HLL, (uint64_t)1 << precision, precision, &f));
     return f;
 }
 
@@ -79,9 +79,9 @@ static void refuses_what_it_cannot_be(void **state) {
         assert_int_equal(bly_plan_check(&wrong[i]), BLY_EGEOMETRY);
         assert_int_equal(bly_filter_create(&spec, &f), BLY_EGEOMETRY);
     }
-    for (unsigned p = 0; p < 200; p++)
+    for (unsigned p = 0; p < 48; p++)
         if (p < 4 || p > 18)
-            assert_int_equal(blyt_new_exact(BLY_HLL, (uint64_t)1 << (p), p, &f), BLY_EGEOMETRY);
+            assert_int_equal(blyt_new_exact(BLY_HLL, (uint64_t)1 << p, p, &f), BLY_EGEOMETRY);
     bly_spec spec = bly_spec_for(BLY_HLL, 1000, 0.001);
     assert_int_equal(bly_filter_create(&spec, &f), BLY_ERATE);
     spec.fpr = 0.01;

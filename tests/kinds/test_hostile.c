@@ -292,8 +292,9 @@ static const lie lies[] = {
     {5, 1, 255, BLY_EKIND},
     {6, 1, 0, BLY_EHASHER}, /* hash */
     {6, 1, 16, BLY_EHASHER},
-    {6, 1, 254, BLY_EHASHER},
+    {6, 1, 253, BLY_EHASHER},
     {6, 1, BLY_HASH_CUSTOM, BLY_EHASHER},
+    {6, 1, BLY_HASH_CUSTOM_RAW, BLY_EHASHER},
     {6, 1, BLY_HASH_SIPHASH, BLY_ECORRUPT},
     {7, 1, 1, BLY_ECORRUPT}, /* flags */
     {7, 1, 8, BLY_ECORRUPT},

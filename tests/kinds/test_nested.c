@@ -169,6 +169,7 @@ static const lie level_lies[] = {
     {6, 1, 0, BLY_EHASHER}, /* hash */
     {6, 1, BLY_HASH_XXH64, BLY_ECORRUPT},
     {6, 1, BLY_HASH_CUSTOM, BLY_ECORRUPT},
+    {6, 1, BLY_HASH_CUSTOM_RAW, BLY_ECORRUPT},
     {7, 1, 1, BLY_ECORRUPT}, /* flags: keyed, approximate, no such rule, another rule */
     {7, 1, 2, BLY_ECORRUPT},
     {7, 1, 8, BLY_ECORRUPT},

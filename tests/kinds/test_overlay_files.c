@@ -157,7 +157,7 @@ static void keyed(void **state) {
         assert_ok(bly_filter_add(f, "another", 7, NULL));
         blyt_buffer im = blyt_write(f);
         bly_open_options blind = {.struct_size = sizeof blind, .flags = BLY_OPEN_WITHOUT_KEY},
-                         open = {.hasher = &hasher};
+                         open = {.struct_size = sizeof open, .hasher = &hasher};
         assert_int_equal(bly_filter_parse(im.data, im.size, NULL, &without), BLY_EKEY);
         assert_ok(bly_filter_parse(im.data, im.size, &blind, &without));
         assert_true(bly_filter_contains(without, "k-key-5", 7));

@@ -313,7 +313,7 @@ static void test_custom(void **state) {
         assert_refused(im, NULL, BLY_EHASHER);
         assert_refused(
             im, &(bly_open_options){.struct_size = sizeof(bly_open_options), .hasher = &wrong},
-            BLY_EHASHER);
+            BLY_EKEY);
         assert_refused(
             im, &(bly_open_options){.struct_size = sizeof(bly_open_options), .hasher = &plain},
             BLY_EHASHER);

@@ -210,7 +210,7 @@ static void finds_the_true_top(void **state) {
         bly_top *t = top_of(LISTED);
         uint64_t dice = seed;
         assert_true(sums && truth);
-        assert_ok(blyt_new_exact(BLY_COUNTS, (KEYS) / 64, 4, &counts));
+        assert_ok(blyt_new_exact(BLY_COUNTS, KEYS / 64, 4, &counts));
         for (unsigned i = 0; i < KEYS; i++)
             sums[i] = sum += pow(i + 1, -1.1);
         for (unsigned i = 0; i < adds; i++) {

@@ -278,8 +278,8 @@ def test_sections_of_info():
         info = c.info("bf_filters")
         eq((info["bf_filters"], info["bf_memory_bytes"]), ("0", "0"))
         listed = {m["name"]: m["ver"] for m in map(as_dict, words(c.must("MODULE", "LIST")))}
-        eq(listed["bf"], 100)
-        eq(info["bf_version"], "0.1.0")
+        eq(listed["bf"], 200)
+        eq(info["bf_version"], "0.2.0")
 
 
 if __name__ == "__main__":

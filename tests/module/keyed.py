@@ -2,7 +2,7 @@
 import os
 import tempfile
 
-from harness import Server, as_dict, digests, eq, fails, main, ok, pair, rewrite_aof, wait_sync
+from harness import ROOT, Server, as_dict, digests, eq, fails, main, ok, pair, rewrite_aof, wait_sync
 
 FIRST, SECOND = "000102030405060708090a0b0c0d0e0f", "f0e0d0c0b0a090807060504030201000"
 
@@ -138,6 +138,27 @@ def test_replica_without_the_key(both, first):
     with replica.client() as r:
         eq(r("BLY.CHECK", "g", "a", "more"), [1, 1])
         eq(digests(r), digests(c))
+
+
+def test_custom_hash_functions():
+    """The server does not have the function: it keeps the file, mixed or raw, and answers nil."""
+    s = Server()
+    files = {"custom-mixed-sbbf": "custom", "custom-mixed-scalable": "custom",
+             "custom-bb2x512": "custom-raw"}
+    data = {}
+    with s.client(3) as c:
+        for name in files:
+            with open(os.path.join(ROOT, "tests/golden/v1/good", name + ".bly"), "rb") as file:
+                data[name] = file.read()
+            eq(c.must("BLY.LOAD", name, len(data[name]), 0, data[name]), len(data[name]))
+        c.must("SAVE")
+    s.restart()
+    with s.client(3) as c:
+        for name, form in files.items():
+            info = as_dict(c.must("BLY.INFO", name))
+            eq((info["hash"], info["keyless"]), (form.encode(), True))
+            eq(c("BLY.CHECK", name, "golden-key-0"), [None])
+            eq(c.must("BLY.DUMP", name, 0)[2], data[name])
 
 
 if __name__ == "__main__":

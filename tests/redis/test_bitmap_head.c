@@ -252,7 +252,8 @@ static void test_heads_with_a_hash_that_nobody_else_has(void **state) {
     bly_bitmap b = blyt_golden_bitmap();
     bly_bitmap_head read;
     uint8_t head[BLY_BITMAP_HEAD];
-    const bly_hash_id ids[] = {BLY_HASH_CUSTOM, (bly_hash_id)200, BLY_HASH_NONE};
+    const bly_hash_id ids[] = {BLY_HASH_CUSTOM, BLY_HASH_CUSTOM_RAW, (bly_hash_id)200,
+                               BLY_HASH_NONE};
     for (size_t i = 0; i < COUNT_OF(ids); i++) {
         bly_hasher custom;
         assert_ok(bly_hasher_custom(&custom, own_hash, NULL, 128, 0));

@@ -102,8 +102,9 @@ static bly_hash own_hash(void *user, const void *key, size_t len) {
 
 static void test_refused_plans(void **state) {
     (void)state;
-    bly_hasher custom, weak, hollow;
+    bly_hasher custom, raw, weak, hollow;
     assert_ok(bly_hasher_custom(&custom, own_hash, NULL, 128, 7));
+    assert_ok(bly_hasher_custom_raw(&raw, own_hash, NULL, 128, 7));
     assert_ok(bly_hasher_init(&weak, BLY_HASH_FNV1A_32, 0));
     assert_ok(bly_hasher_init(&hollow, BLY_HASH_XXH64, 0));
     hollow.many = NULL;
@@ -111,72 +112,43 @@ static void test_refused_plans(void **state) {
         bly_bitmap_spec spec;
         bly_status status;
     } bad[] = {
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 0, .fpr = 0.01}, BLY_ECOUNT},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0}, BLY_ERATE},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 1}, BLY_ERATE},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = (double)NAN}, BLY_ERATE},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0.01, .kind = BLY_CLASSIC},
-         BLY_EKIND},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0.01, .kind = BLY_BB2X512},
-         BLY_EKIND},
-        {{.struct_size = sizeof(bly_bitmap_spec),
-          .capacity = 10,
-          .fpr = 0.01,
-          .kind = BLY_SCALABLE},
-         BLY_EKIND},
-        {{.struct_size = sizeof(bly_bitmap_spec),
-          .capacity = 10,
-          .fpr = 0.01,
-          .kind = (bly_kind)77},
-         BLY_EKIND},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0.01, .hasher = custom},
-         BLY_EINVAL},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0.01, .hasher = hollow},
-         BLY_EINVAL},
-        {{.struct_size = sizeof(bly_bitmap_spec),
-          .capacity = 1000000000,
-          .fpr = 0.01,
-          .hasher = weak},
-         BLY_EWEAKHASH},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0.01, .shard_bytes = 159},
-         BLY_EINVAL},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0.001, .shard_bytes = 191},
-         BLY_EINVAL},
-        {{.struct_size = sizeof(bly_bitmap_spec),
-          .capacity = 10,
-          .fpr = 0.01,
-          .shard_bytes = BLY_BITMAP_MAX_BYTES + 1},
-         BLY_EINVAL},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 1000000000, .fpr = 0.01, .shards = 1},
-         BLY_ETOOBIG},
-        {{.struct_size = sizeof(bly_bitmap_spec),
-          .capacity = 1000000000,
-          .fpr = 0.01,
-          .shards = 4097},
-         BLY_ETOOBIG},
-        {{.struct_size = sizeof(bly_bitmap_spec),
-          .capacity = 1000000000,
-          .fpr = 0.01,
-          .shard_bytes = 160},
-         BLY_ETOOBIG},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = (uint64_t)1 << 46, .fpr = 0.01},
-         BLY_ETOOBIG},
+        {{.capacity = 0, .fpr = 0.01}, BLY_ECOUNT},
+        {{.capacity = 10, .fpr = 0}, BLY_ERATE},
+        {{.capacity = 10, .fpr = 1}, BLY_ERATE},
+        {{.capacity = 10, .fpr = (double)NAN}, BLY_ERATE},
+        {{.capacity = 10, .fpr = 0.01, .kind = BLY_CLASSIC}, BLY_EKIND},
+        {{.capacity = 10, .fpr = 0.01, .kind = BLY_BB2X512}, BLY_EKIND},
+        {{.capacity = 10, .fpr = 0.01, .kind = BLY_SCALABLE}, BLY_EKIND},
+        {{.capacity = 10, .fpr = 0.01, .kind = (bly_kind)77}, BLY_EKIND},
+        {{.capacity = 10, .fpr = 0.01, .hasher = custom}, BLY_EINVAL},
+        {{.capacity = 10, .fpr = 0.01, .hasher = raw}, BLY_EINVAL},
+        {{.capacity = 10, .fpr = 0.01, .hasher = hollow}, BLY_EINVAL},
+        {{.capacity = 1000000000, .fpr = 0.01, .hasher = weak}, BLY_EWEAKHASH},
+        {{.capacity = 10, .fpr = 0.01, .shard_bytes = 159}, BLY_EINVAL},
+        {{.capacity = 10, .fpr = 0.001, .shard_bytes = 191}, BLY_EINVAL},
+        {{.capacity = 10, .fpr = 0.01, .shard_bytes = BLY_BITMAP_MAX_BYTES + 1}, BLY_EINVAL},
+        {{.capacity = 1000000000, .fpr = 0.01, .shards = 1}, BLY_ETOOBIG},
+        {{.capacity = 1000000000, .fpr = 0.01, .shards = 4097}, BLY_ETOOBIG},
+        {{.capacity = 1000000000, .fpr = 0.01, .shard_bytes = 160}, BLY_ETOOBIG},
+        {{.capacity = (uint64_t)1 << 46, .fpr = 0.01}, BLY_ETOOBIG},
     };
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         bly_bitmap b = {.shards = 99};
-        assert_int_equal(bly_bitmap_plan(&bad[i].spec, &b), bad[i].status);
+        bly_bitmap_spec spec = bad[i].spec;
+        spec.struct_size = sizeof spec;
+        assert_int_equal(bly_bitmap_plan(&spec, &b), bad[i].status);
         assert_int_equal(b.shards, 99);
     }
     const bly_bitmap_spec least[] = {
-        {.struct_size = sizeof(bly_bitmap_spec), .capacity = 1, .fpr = 0.01, .shard_bytes = 160},
-        {.struct_size = sizeof(bly_bitmap_spec), .capacity = 1, .fpr = 0.001, .shard_bytes = 192},
-        {.struct_size = sizeof(bly_bitmap_spec),
-         .capacity = 1000000000,
-         .fpr = 0.01,
-         .shards = 4096},
+        {.capacity = 1, .fpr = 0.01, .shard_bytes = 160},
+        {.capacity = 1, .fpr = 0.001, .shard_bytes = 192},
+        {.capacity = 1000000000, .fpr = 0.01, .shards = 4096},
     };
-    for (size_t i = 0; i < COUNT_OF(least); i++)
-        (void)blyt_bitmap_plan(&least[i]);
+    for (size_t i = 0; i < COUNT_OF(least); i++) {
+        bly_bitmap_spec spec = least[i];
+        spec.struct_size = sizeof spec;
+        (void)blyt_bitmap_plan(&spec);
+    }
 }
 
 /* If the number of shards is impossible, the reason says why, and what is possible. */
@@ -186,31 +158,23 @@ static void test_reasons_of_cuts(void **state) {
         bly_bitmap_spec spec;
         const char *words;
     } rows[] = {
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 1, .fpr = 0.01, .shards = 4096},
-         "4096 shards are too many"},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 1000000, .fpr = 0.01, .shards = 4097},
-         "at most 4096"},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 1000000000, .fpr = 0.01, .shards = 1},
-         "it takes 3"},
-        {{.struct_size = sizeof(bly_bitmap_spec),
-          .capacity = 1000000000,
-          .fpr = 0.01,
-          .shard_bytes = 160},
-         "of at most 160 bytes"},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0.01, .shard_bytes = 159},
-         "from 160 to 536870912 bytes"},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = (uint64_t)1 << 46, .fpr = 0.01},
-         "2^48 bits"},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 2}, "rate"},
-        {{.struct_size = sizeof(bly_bitmap_spec), .capacity = 10, .fpr = 0.01, .kind = BLY_CLASSIC},
-         "sbbf and split512"},
+        {{.capacity = 1, .fpr = 0.01, .shards = 4096}, "4096 shards are too many"},
+        {{.capacity = 1000000, .fpr = 0.01, .shards = 4097}, "at most 4096"},
+        {{.capacity = 1000000000, .fpr = 0.01, .shards = 1}, "it takes 3"},
+        {{.capacity = 1000000000, .fpr = 0.01, .shard_bytes = 160}, "of at most 160 bytes"},
+        {{.capacity = 10, .fpr = 0.01, .shard_bytes = 159}, "from 160 to 536870912 bytes"},
+        {{.capacity = (uint64_t)1 << 46, .fpr = 0.01}, "2^48 bits"},
+        {{.capacity = 10, .fpr = 2}, "rate"},
+        {{.capacity = 10, .fpr = 0.01, .kind = BLY_CLASSIC}, "sbbf and split512"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         bly_redis_reason why = {""};
         bly_bitmap b;
-        const bly_status status = blyi_bitmap_plan(&rows[i].spec, &b, &why);
+        bly_bitmap_spec spec = rows[i].spec;
+        spec.struct_size = sizeof spec;
+        const bly_status status = blyi_bitmap_plan(&spec, &b, &why);
         assert_int_not_equal(status, BLY_OK);
-        assert_int_equal(status, bly_bitmap_plan(&rows[i].spec, &b));
+        assert_int_equal(status, bly_bitmap_plan(&spec, &b));
         if (!strstr(why.text, rows[i].words))
             fail_msg("no '%s' in '%s'", rows[i].words, why.text);
     }

@@ -6,6 +6,7 @@
 #include "base/struct_size.h"
 
 #include <bloomery/host/chunks.h>
+#include <bloomery/host/lists.h>
 #include <bloomery/redis/bitmap.h>
 
 #include <unistd.h>
@@ -126,13 +127,61 @@ static bly_status call_bitmap_from_filter(void *spec) {
     return bly_bitmap_from_filter(sample, spec, &bitmap);
 }
 
+static bly_status call_list_open(void *options) {
+    bly_list *list = (bly_list *)(void *)sample;
+    const bly_status status = bly_list_open(path, options, &list);
+    assert_true((status == BLY_OK) == (list != NULL));
+    bly_list_close(list);
+    return status;
+}
+
+static bly_status call_list_builder(void *options) {
+    bly_list_builder *b = (bly_list_builder *)(void *)sample;
+    const bly_status status = bly_list_builder_create(BLY_LIST_LINE, 0.01, options, &b);
+    assert_true((status == BLY_OK) == (b != NULL));
+    bly_list_builder_destroy(b);
+    return status;
+}
+
+static bly_status fill_list(const bly_list_contents *contents, const bly_spec *spec) {
+    bly_filter *f = sample;
+    const bly_status status = bly_list_fill(contents, spec, &f);
+    return made(status, f);
+}
+
+static bly_list_contents one_line(void) {
+    static const bly_hash hash = {1, 2};
+    bly_list_contents contents;
+    BLY_INIT(contents);
+    contents.type = BLY_LIST_LINE;
+    contents.hashes = &hash;
+    contents.count = contents.distinct = 1;
+    return contents;
+}
+
+static bly_status call_list_fill(void *contents) {
+    bly_spec spec = bly_spec_for(BLY_SBBF, 0, 0.01);
+    spec.hasher = *bly_filter_hasher(sample);
+    return fill_list(contents, &spec);
+}
+
+static bly_status call_list_fill_spec(void *spec) {
+    const bly_list_contents contents = one_line();
+    return fill_list(&contents, spec);
+}
+
 static void parameters_of_newer_programs_are_read(void **state) {
     const bly_spec spec = bly_spec_for(BLY_SBBF, 100, 0.01),
                    built = bly_spec_for(BLY_FUSE, 0, 0.01);
     bly_build_options build;
     bly_open_options open;
     bly_bitmap_spec bitmap;
+    bly_list_build_options list;
+    const bly_list_contents contents = one_line();
+    bly_spec line = bly_spec_for(BLY_SBBF, 0, 0.01);
     (void)state;
+    line.hasher = *bly_filter_hasher(sample);
+    BLY_INIT(list);
     BLY_INIT(build);
     BLY_INIT(open);
     BLY_INIT(bitmap);
@@ -148,6 +197,10 @@ static void parameters_of_newer_programs_are_read(void **state) {
     check_parameter(call_read_chunks, &open, sizeof open);
     check_parameter(call_bitmap_plan, &bitmap, sizeof bitmap);
     check_parameter(call_bitmap_from_filter, &bitmap, sizeof bitmap);
+    check_parameter(call_list_open, &open, sizeof open);
+    check_parameter(call_list_builder, &list, sizeof list);
+    check_parameter(call_list_fill, &contents, sizeof contents);
+    check_parameter(call_list_fill_spec, &line, sizeof line);
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -192,6 +245,23 @@ static bly_status call_advice_spec(void *out) {
     return bly_advice_get_spec(&advice, out);
 }
 
+static bly_status call_list_info(void *out) {
+    bly_list *list;
+    assert_ok(bly_list_from_filter(sample, BLY_LIST_LINE, &list));
+    const bly_status status = bly_list_get_info(list, out);
+    bly_list_close(list);
+    return status;
+}
+
+static bly_status call_list_examine(void *out) {
+    return bly_list_examine(sample, out);
+}
+
+static bly_status call_list_examine_source(void *out) {
+    const bly_list_source source = bly_list_source_of(sample);
+    return bly_list_examine_source(&source, out);
+}
+
 static void results_fit_newer_programs(void **state) {
     (void)state;
     check_result(call_filter_info, sizeof(bly_filter_info));
@@ -203,6 +273,9 @@ static void results_fit_newer_programs(void **state) {
     check_result(call_advise, sizeof(bly_advice));
     check_result(call_advise_kind, sizeof(bly_advice));
     check_result(call_advice_spec, sizeof(bly_spec));
+    check_result(call_list_info, sizeof(bly_list_info));
+    check_result(call_list_examine, sizeof(bly_list_info));
+    check_result(call_list_examine_source, sizeof(bly_list_info));
 }
 
 /* ---- older programs: the functions that all calls use ---------------------------------------- */

@@ -4,11 +4,11 @@
  * Two forms:
  *
  *   native    a blocked filter, sbbf or split512, as it lies in a file: all bits of a key are in 32
- *             or 64 adjacent bytes. It is cut into one or more strings ("shards") of at most 512
- * MB, each a key of its own, in a slot of its own. Every string begins with a head of 128 bytes
- * that says what filter it belongs to (docs/format.md, section 22), and every command compares it:
- * a filter that was deleted, evicted, replaced or made otherwise is an error, never a wrong answer.
- * The bits and what they mean can thus neither be separated nor expire apart.
+ *             or 64 adjacent bytes. It is divided into one or more strings ("shards") of at most
+ *             512 MB, each a key of its own, in a slot of its own. Every string begins with a head
+ *             of 128 bytes that identifies the filter (docs/format.md, section 22), and every
+ *             command compares it: a filter that was deleted, evicted, replaced or created with
+ *             other parameters is an error, never a wrong answer.
  *
  *   go-zero   the filter of the Go framework go-zero, to share one with programs that use it: 14
  *             bits, at murmur3(key, i) mod bits. It has no head. Both sides must be told the same

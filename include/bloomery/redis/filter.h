@@ -5,12 +5,12 @@
  *     bly_bitmap_spec spec = {.struct_size = sizeof spec, .capacity = 100000000,
  *                             .fpr = 0.001};
  *     bly_redis_url_parse("redis://cache.example/crawl:seen", NULL, &url);
- *     bly_redis_filter_create(&url, &spec, NULL, &why, &seen);   makes it, or joins who has made it
+ *     bly_redis_filter_create(&url, &spec, NULL, &why, &seen);   creates or joins it
  *     bly_redis_filter_add_many(seen, keys, n, BLY_UNKNOWN, answers, &result);
  *
- * Errors are not answers. A call that could not learn all it was asked returns a status and a
- * reason (bly_redis_filter_error), and says of which keys: their answer is BLY_UNKNOWN, or what the
- * caller wants to assume instead. Say, for each call, which mistake is the cheaper one:
+ * Errors are not answers. A call that could not get all answers returns a status and a reason
+ * (bly_redis_filter_error). Keys without an answer are BLY_UNKNOWN, or what the caller wants to
+ * assume instead. Decide for each call which mistake is the cheaper one:
  *
  *   a guard before a database ("absent" ends the request)   assume BLY_YES: all requests pass
  *   a block list ("present" ends the request)               assume BLY_NO or BLY_YES, as you like

@@ -281,6 +281,11 @@ static void blocked_fold(const bly_filter *from, uint64_t divisor, bly_filter *t
             target[b / divisor * lanes + j] |= source[b * lanes + j];
 }
 
+bly_status bly_filter_new(uint64_t capacity, double fpr, bly_filter **out) {
+    const bly_spec spec = bly_spec_for(bly_plan_kind(fpr), capacity, fpr);
+    return bly_filter_create(&spec, out);
+}
+
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
 enum {

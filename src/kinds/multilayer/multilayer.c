@@ -190,7 +190,7 @@ static bly_status ml_remove_one(bly_filter *f, bly_hash h, bool *removed) {
 /* ---- statistics ------------------------------------------------------------------------------ */
 
 /* Lines that have overflowed. A damaged map may claim more records than there are. */
-static uint64_t ml_count_spilled(const bly_filter *f) {
+static uint64_t ml_overflowed_lines(const bly_filter *f) {
     const blyi_ml_table t = blyi_ml_table_over(&f->geometry, f->body);
     uint64_t used = blyi_ml_records_used(&t);
     return used < t.max_records ? used : t.max_records;
@@ -199,7 +199,7 @@ static uint64_t ml_count_spilled(const bly_filter *f) {
 /* Counts that have reached their limit. */
 static uint64_t ml_count_stuck(const bly_filter *f) {
     const blyi_ml_table t = blyi_ml_table_over(&f->geometry, f->body);
-    uint64_t used = ml_count_spilled(f), stuck = 0;
+    uint64_t used = ml_overflowed_lines(f), stuck = 0;
     for (uint64_t i = 0; i < used; i++)
         for (unsigned cell = 0; cell < BLYI_ML_CELLS; cell++)
             stuck += blyi_ml_count_at(blyi_ml_record(&t, i), cell) == BLYI_ML_STUCK;
@@ -226,7 +226,7 @@ static void ml_fill_stats(const bly_filter *f, bly_filter_info *out) {
     out->estimated_keys = keys;
     out->expected_fpr = isfinite(keys) ? fmin(1, blyi_rate(&f->geometry, keys) + floor) : 1;
     out->current_fpr = fmin(1, sum / size + floor);
-    out->spilled = ml_count_spilled(f);
+    out->spilled = ml_overflowed_lines(f);
     out->stuck = ml_count_stuck(f);
 }
 

@@ -77,7 +77,7 @@ static bly_status bitmap_head_fail(bly_status status, bly_redis_reason *why) {
 static bly_status bitmap_head_bind(bly_bitmap *b, const bly_hasher *given, bool without_key) {
     blyi_header h = {.shape = {.hasher = b->hasher}};
     bly_open_options options = {.flags = without_key ? BLY_OPEN_WITHOUT_KEY : 0};
-    if (b->hasher.id == BLY_HASH_CUSTOM)
+    if (bly_hash_is_custom((bly_hash_id)b->hasher.id))
         return BLY_EHASHER;
     if (b->hasher.id == BLY_HASH_SIPHASH)
         options.hasher = given;

@@ -149,7 +149,7 @@ bly_status blyi_bitmap_stamp(bly_bitmap *b) {
 }
 
 static bly_status bitmap_check_hasher(const bly_hasher *h) {
-    return h->id == BLY_HASH_CUSTOM || blyi_hasher_is_empty(h) ? BLY_EINVAL : BLY_OK;
+    return bly_hash_is_custom((bly_hash_id)h->id) || blyi_hasher_is_empty(h) ? BLY_EINVAL : BLY_OK;
 }
 
 static const char bitmap_kinds_reason[] =

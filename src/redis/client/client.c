@@ -1,4 +1,4 @@
-/* The public connection of redis_link.h: one command at a time, with a wait for its reply, and
+/* The public connection of <bloomery/redis/connection.h>: one command at a time, with a wait for its reply, and
  * access to replies. */
 #include "base/struct_size.h"
 #include "redis/client/connection.h"

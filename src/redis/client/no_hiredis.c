@@ -7,7 +7,7 @@
 static const char no_hiredis[] =
     "this build of Bloomery has no hiredis, and cannot connect to servers";
 
-/* ---- redis_link.h ---------------------------------------------------------------------------- */
+/* ---- connections ----------------------------------------------------------------------------- */
 
 bool bly_redis_available(void) {
     return false;

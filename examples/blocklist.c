@@ -1,0 +1,63 @@
+/* blocklist.c - which lines of standard input are in a list? (<bloomery/list.h>)
+ *
+ *     blocklist LIST <lines
+ *
+ * LIST is a file that `bloomery build --type TYPE` made. For each line that is in it the program
+ * prints the line, a tab and the entry that matches: for a domain perhaps a parent, for an address
+ * perhaps a block. Malformed lines are reported on standard error. As with grep, the exit status is
+ * 0 if a line matched, 1 if none did and 2 after an error.
+ */
+#include <bloomery/list.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static int fail(const char *what, bly_status status) {
+    (void)fprintf(stderr, "blocklist: %s: %s\n", what, bly_strerror(status));
+    return 2;
+}
+
+static bly_status check_line(const bly_list *list, bly_list_reader *reader, const char *line,
+                             unsigned long *matches) {
+    bly_list_result result;
+    const bly_status status = bly_list_check(list, reader, line, strlen(line), &result);
+    if (status != BLY_OK)
+        return status;
+    if (result.answer == BLY_LIST_MALFORMED)
+        (void)fprintf(stderr, "blocklist: %s: '%s'\n", result.reason, line);
+    if (result.answer == BLY_LIST_MAYBE) {
+        (void)printf("%s\t", line);
+        (void)fwrite(result.entry.data, 1, result.entry.size, stdout);
+        (void)putchar('\n');
+        ++*matches;
+    }
+    return BLY_OK;
+}
+
+int main(int argc, char **argv) {
+    char line[4096];
+    unsigned long matches = 0;
+    bly_list *list;
+    bly_list_reader *reader;
+    if (argc != 2) {
+        (void)fprintf(stderr, "usage: blocklist LIST <lines\n");
+        return 2;
+    }
+    bly_status status = bly_list_open(argv[1], NULL, &list);
+    if (status != BLY_OK)
+        return fail(argv[1], status);
+    status = bly_list_reader_create(&reader);
+    while (status == BLY_OK && fgets(line, sizeof line, stdin)) {
+        line[strcspn(line, "\n")] = '\0';
+        status = check_line(list, reader, line, &matches);
+    }
+    bly_list_reader_destroy(reader);
+    bly_list_close(list);
+    if (status != BLY_OK)
+        return fail(argv[1], status);
+    if (ferror(stdin) || fflush(stdout) != 0) {
+        perror("blocklist");
+        return 2;
+    }
+    return matches ? 0 : 1;
+}

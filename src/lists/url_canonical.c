@@ -1,0 +1,218 @@
+/* url_canonical.c - which URLs are the same, and the quick way to see that one is canonical.
+ *
+ * The standard level. Two spellings that every browser takes for the same address give the same
+ * bytes. A URL is read by the WHATWG URL standard, without a base URL, and written in the normal
+ * form of RFC 3986, section 6.2.2, which the standard leaves out. In this order:
+ *
+ *  1. Blanks and control characters at the ends are dropped, as are tabs and line ends within.
+ *  2. The fragment is dropped. It never reaches a server.
+ *  3. The scheme becomes lower case. http, https, ws, wss, ftp and file are special: for them a
+ *     backslash is a slash, and the number of slashes before the host does not matter.
+ *  4. User and password are kept, unless they are empty. The host is decoded, made lower case and
+ * ASCII; IPv4 addresses become four decimal numbers, IPv6 addresses the shortest form (url_host.c,
+ *     url_ip.c). The scheme's default port is dropped, and leading zeros are.
+ *  5. "." and ".." segments of the path, percent-encoded or not, are resolved. A special scheme has
+ *     a path: at least a slash.
+ *  6. In path, query, user and password percent-encoding takes its normal form (url_text.c).
+ *
+ * What is chosen differently from the URL standard, with the letters that tests/lists/url/cases.tsv
+ * uses for it:
+ *
+ *  P  Percent-encoding is normalised: "%7euser" is "~user". Servers have to treat the two alike.
+ *  R  What RFC 3986 does not allow unencoded in path and query is percent-encoded:
+ *     " < > [ \ ] ^ ` { | } and the space. The standard leaves some of them, here and there.
+ *  X  Whether the "xn--" labels of an ASCII host decode is not checked.
+ *  I  libidn2 decides what a host in other letters may be. It refuses some that browsers accept,
+ *     such as those with a label of more than 63 bytes. Without libidn2 all are refused.
+ *  U  A byte that is not UTF-8 becomes its own triplet, not that of U+FFFD: no two lines become
+ *     equal because both are broken.
+ *
+ * Other schemes are kept as the standard has them: the case of the host counts, there is no
+ * default port, and what follows "mailto:" is only normalised as in 6.
+ *
+ * The crawl level, for http, https, ws, wss and ftp, is described in url_crawl.c.
+ *
+ * A canonical URL is its own canonical form, at either level. That is what tests and fuzzer check
+ * first.
+ *
+ * Speed. Nearly all lines of a crawl are canonical already, or are but for a fragment. So one scan
+ * looks for the first byte that could make a difference, by table and without writing, and if there
+ * is none the text itself is the answer. Otherwise url_rewrite.c begins anew and writes.
+ */
+#include "lists/url_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void bly_url_buffer_free(bly_url_buffer *b) {
+    free(b->data);
+    *b = (bly_url_buffer){NULL, 0};
+}
+
+bool blyi_url_reserve(bly_url_buffer *b, size_t room) {
+    if (room <= b->room)
+        return true;
+    if (room < SIZE_MAX / 2)
+        room += room / 2;
+    char *data = realloc(b->data, room);
+    if (data == NULL)
+        return false;
+    *b = (bly_url_buffer){data, room};
+    return true;
+}
+
+/* ---- the quick way -------------------------------------------------------------------------- */
+
+/* After "http://" or "https://", or NULL. */
+static const char *url_after_http(const char *at, const char *end) {
+    if (end - at < 9 || memcmp(at, "http", 4) != 0)
+        return NULL;
+    at += at[4] == 's' ? 5 : 4;
+    return memcmp(at, "://", 3) == 0 ? at + 3 : NULL;
+}
+
+/* The end of a host that is canonical for certain, or NULL. A last label that begins with a digit
+ * may be an address, and an empty one wants a closer look too. */
+static const char *url_scan_host(const char *at, const char *end) {
+    const char *start = at;
+    while (at < end && blyi_url_is(*at, BLYI_URL_NAME))
+        at++;
+    const char *label = at;
+    while (label > start && label[-1] != '.')
+        label--;
+    return label == at || blyi_url_is_digit(*label) ? NULL : at;
+}
+
+/* The end of a port that is needed and has no leading zero, or NULL. `at` is its colon. */
+static const char *url_scan_port(const char *at, const char *end, bool tls) {
+    unsigned port = 0;
+    if (++at == end || *at == '0')
+        return NULL;
+    for (; at < end && blyi_url_is_digit(*at) && port <= 65535; at++)
+        port = port * 10 + (unsigned)(*at - '0');
+    return port == 0 || port > 65535 || port == (tls ? 443 : 80) ? NULL : at;
+}
+
+/* Whether a triplet at `at` is in normal form. */
+static bool url_is_normal_triplet(const char *at, const char *end) {
+    return blyi_url_is_triplet(at, end) && at[1] < 'a' && at[2] < 'a' &&
+           !blyi_url_is(blyi_url_decoded(at), BLYI_URL_UNRESERVED);
+}
+
+/* Whether the dot at `at` begins a segment of one or two dots. */
+static bool url_is_dot_segment(const char *at, const char *end) {
+    if (at[-1] != '/')
+        return false;
+    at += end - at > 1 && at[1] == '.' ? 2 : 1;
+    return at == end || *at == '/' || *at == '?' || *at == '#';
+}
+
+/* The end of a path, or of a query, as far as it is canonical. */
+static const char *url_scan_path(const char *at, const char *end) {
+    for (;;) {
+        while (at < end && blyi_url_is(*at, BLYI_URL_PATH))
+            at++;
+        if (at == end)
+            return at;
+        if (*at == '.' && !url_is_dot_segment(at, end))
+            at++;
+        else if (*at == '%' && url_is_normal_triplet(at, end))
+            at += 3;
+        else
+            return at;
+    }
+}
+
+static const char *url_scan_query(const char *at, const char *end) {
+    for (;;) {
+        while (at < end && blyi_url_is(*at, BLYI_URL_NET_QUERY))
+            at++;
+        if (at == end || *at != '%' || !url_is_normal_triplet(at, end))
+            return at;
+        at += 3;
+    }
+}
+
+/* Whether the beginning of [start, end) up to the fragment is a canonical URL; a false "no" is
+ * possible. */
+static bool url_scan(const char *start, const char *end, blyi_url_parts *parts) {
+    const char *at = url_after_http(start, end);
+    if (at == NULL || (at = url_scan_host(at, end)) == NULL)
+        return false;
+    parts->network = true;
+    parts->host_end = (size_t)(at - start);
+    if (at < end && *at == ':')
+        at = url_scan_port(at, end, start[4] == 's');
+    if (at == NULL || at == end || *at != '/')
+        return false;
+    parts->path = (size_t)(at - start);
+    at = url_scan_path(at, end);
+    parts->query = (size_t)(at - start);
+    if (at < end && *at == '?')
+        at = url_scan_query(at, end);
+    parts->size = (size_t)(at - start);
+    return at == end || *at == '#';
+}
+
+/* ---- the whole way -------------------------------------------------------------------------- */
+
+/* Whether any byte of BLYI_URL_DROPPED is there. Neither table nor branch: compilers make it wide.
+ */
+static bool url_has_dropped(const char *text, size_t size) {
+    unsigned found = 0;
+    for (size_t i = 0; i < size; i++)
+        found |= (unsigned)(text[i] == '\t') | (text[i] == '\n') | (text[i] == '\r');
+    return found != 0;
+}
+
+/* Copies the text without the bytes of BLYI_URL_DROPPED, and returns the size of the copy. */
+static size_t url_copy_kept(char *out, const char *text, size_t size) {
+    size_t kept = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (!blyi_url_is(text[i], BLYI_URL_DROPPED))
+            out[kept++] = text[i];
+    }
+    return kept;
+}
+
+/* Writes the canonical form of [at, end) to the start of the buffer. */
+static bly_status url_rewrite_text(bly_url_buffer *b, const char *at, const char *end,
+                                   blyi_url_parts *parts) {
+    size_t size = (size_t)(end - at);
+    const char *fragment = memchr(at, '#', size);
+    if (size > (SIZE_MAX - BLYI_URL_SLACK) / 4 || !blyi_url_reserve(b, 4 * size + BLYI_URL_SLACK))
+        return BLY_ENOMEM;
+    if (fragment != NULL)
+        size = (size_t)(fragment - at);
+    if (url_has_dropped(at, size)) {
+        /* After what will be written. */
+        char *copy = b->data + 3 * size + BLYI_URL_SLACK;
+        size = url_copy_kept(copy, at, size);
+        at = copy;
+    }
+    return blyi_url_rewrite(b->data, at, size, parts);
+}
+
+bly_status bly_url_canonical(bly_url_buffer *b, bly_url_level level, const char *text, size_t size,
+                             bly_bytes *out) {
+    blyi_url_parts parts;
+    *out = (bly_bytes){text, size};
+    if (size == 0)
+        return BLY_EINVAL;
+    const char *at = text, *end = text + size;
+    blyi_url_trim(&at, &end);
+    if (!url_scan(at, end, &parts)) {
+        bly_status result = url_rewrite_text(b, at, end, &parts);
+        if (result != BLY_OK)
+            return result;
+        at = b->data;
+    }
+    bly_bytes standard = {at, parts.size};
+    if (level == BLY_URL_CRAWL && parts.network) {
+        bly_status result = blyi_url_crawl(b, at, &parts, &standard);
+        if (result != BLY_OK)
+            return result;
+    }
+    *out = standard;
+    return BLY_OK;
+}

@@ -1,0 +1,309 @@
+/* url_rewrite.c - a URL taken apart and written anew, part by part, left to right.
+ *
+ * The states of the URL standard's parser, as functions over the part that they are about; there is
+ * no base URL. What is written is final, but for a path that loses segments again to "..".
+ */
+#include "lists/url_text.h"
+
+#include <string.h>
+
+typedef struct url_scheme {
+    char name[8];
+    size_t size;
+    unsigned port; /* the one that goes without saying */
+} url_scheme;
+
+static const url_scheme special_schemes[] = {
+    {"http", 4, 80}, {"https", 5, 443}, {"ftp", 3, 21},
+    {"ws", 2, 80},   {"wss", 3, 443},   {"file", 4, 0},
+};
+
+typedef struct url_job {
+    const char *at, *end;      /* what is still to be read */
+    char *out;                 /* where to write */
+    const url_scheme *special; /* NULL: any other scheme */
+    bool file;
+} url_job;
+
+static bool rewrite_is_slash(const url_job *j, char c) {
+    return c == '/' || (c == '\\' && j->special != NULL);
+}
+
+static bly_status rewrite_scheme(url_job *j) {
+    char *start = j->out;
+    if (j->at == j->end || !blyi_url_is_letter(*j->at))
+        return BLY_EINVAL;
+    while (j->at < j->end && blyi_url_is(*j->at, BLYI_URL_SCHEME))
+        *j->out++ = blyi_url_lower(*j->at++);
+    if (j->at == j->end || *j->at++ != ':')
+        return BLY_EINVAL;
+    size_t size = (size_t)(j->out - start);
+    for (size_t i = 0; i < sizeof special_schemes / sizeof *special_schemes; i++) {
+        const url_scheme *s = &special_schemes[i];
+        if (size == s->size && memcmp(start, s->name, size) == 0)
+            j->special = s;
+    }
+    j->file = j->special != NULL && j->special->port == 0;
+    *j->out++ = ':';
+    return BLY_OK;
+}
+
+/* ---- authority ------------------------------------------------------------------------------ */
+
+/* Where the authority that begins at j->at ends. */
+static const char *rewrite_authority_end(const url_job *j) {
+    const char *at = j->at;
+    while (at < j->end && *at != '?' && !rewrite_is_slash(j, *at))
+        at++;
+    return at;
+}
+
+static const char *rewrite_last_at_sign(const char *at, const char *end) {
+    const char *found = memchr(at, '@', (size_t)(end - at));
+    for (const char *p = found; p != NULL && p < end; p++) {
+        if (*p == '@')
+            found = p;
+    }
+    return found;
+}
+
+/* The first colon that does not stand between brackets, or `end`. */
+static const char *rewrite_find_port(const char *at, const char *end) {
+    bool inside = false;
+    if (memchr(at, ':', (size_t)(end - at)) == NULL)
+        return end;
+    for (; at < end; at++) {
+        if (*at == ':' && !inside)
+            return at;
+        if (*at == '[')
+            inside = true;
+        if (*at == ']')
+            inside = false;
+    }
+    return end;
+}
+
+/* Name and password, and what parts them from the host; nothing if both are empty. */
+static void rewrite_user(url_job *j, const char *at, const char *end) {
+    const char *colon = memchr(at, ':', (size_t)(end - at));
+    const char *name_end = colon == NULL ? end : colon;
+    bool password = colon != NULL && colon + 1 < end;
+    if (at == name_end && !password)
+        return;
+    j->out = blyi_url_write(j->out, at, name_end, BLYI_URL_USER);
+    if (password) {
+        *j->out++ = ':';
+        j->out = blyi_url_write(j->out, colon + 1, end, BLYI_URL_USER);
+    }
+    *j->out++ = '@';
+}
+
+/* The port after the colon at `at`, if one is needed. */
+static bly_status rewrite_port(url_job *j, const char *at, const char *end) {
+    char digits[5];
+    unsigned port = 0;
+    size_t count = 0;
+    if (end - at <= 1)
+        return BLY_OK;
+    for (at++; at < end; at++) {
+        if (!blyi_url_is_digit(*at))
+            return BLY_EINVAL;
+        port = port * 10 + (unsigned)(*at - '0');
+        if (port > 65535)
+            return BLY_EINVAL;
+    }
+    if (j->special != NULL && port == j->special->port)
+        return BLY_OK;
+    do
+        digits[count++] = (char)('0' + port % 10);
+    while (port /= 10);
+    *j->out++ = ':';
+    while (count > 0)
+        *j->out++ = digits[--count];
+    return BLY_OK;
+}
+
+/* User, host and port, between j->at and the path. */
+static bly_status rewrite_authority(url_job *j, blyi_url_parts *parts, const char *start) {
+    const char *end = rewrite_authority_end(j), *host = j->at;
+    const char *user_end = rewrite_last_at_sign(host, end);
+    if (user_end != NULL) {
+        rewrite_user(j, host, user_end);
+        host = user_end + 1;
+    }
+    const char *port = rewrite_find_port(host, end);
+    /* Only other schemes may have an empty host, and then nothing beside it. */
+    if (port == host && (j->special != NULL || port < end || user_end != NULL))
+        return BLY_EINVAL;
+    bly_status result = blyi_url_write_host(&j->out, host, port, j->special != NULL);
+    if (result != BLY_OK)
+        return result;
+    parts->host_end = (size_t)(j->out - start);
+    j->at = end;
+    return rewrite_port(j, port, end);
+}
+
+/* ---- path ----------------------------------------------------------------------------------- */
+
+/* A path being written: slash, segment, slash, segment. */
+typedef struct url_path {
+    char *start;   /* its first slash */
+    char *segment; /* the segment that is being written */
+    bool file;
+} url_path;
+
+/* A Windows drive: a letter and a colon or a bar. */
+static bool rewrite_is_drive(const char *at, const char *end) {
+    return end - at == 2 && blyi_url_is_letter(at[0]) && (at[1] == ':' || at[1] == '|');
+}
+
+/* Where ".." leads from p->segment: the last segment goes, unless it is a drive. */
+static char *rewrite_parent(const url_path *p) {
+    char *at = p->segment - 1;
+    if (at == p->start || (p->file && rewrite_is_drive(p->start + 1, at)))
+        return p->segment;
+    while (at[-1] != '/')
+        at--;
+    return at;
+}
+
+/* Whether the bar at `at` makes a drive of the first segment, of which a letter is written. */
+static bool rewrite_is_drive_bar(const url_path *p, const char *out, const url_job *j,
+                                 const char *at) {
+    return p->file && *at == '|' && p->segment == p->start + 1 && out == p->segment + 1 &&
+           blyi_url_is_letter(at[-1]) && at[-1] == out[-1] &&
+           (at + 1 == j->end || at[1] == '?' || rewrite_is_slash(j, at[1]));
+}
+
+/* Ends the segment that was written up to `out`; `more`: another follows. */
+static char *rewrite_end_segment(url_path *p, char *out, bool more) {
+    char *s = p->segment;
+    if (out - s == 1 && s[0] == '.')
+        return s;
+    if (out - s == 2 && s[0] == '.' && s[1] == '.')
+        return p->segment = rewrite_parent(p);
+    if (more) {
+        *out++ = '/';
+        p->segment = out;
+    }
+    return out;
+}
+
+/* The path up to the query; its first slash may be missing in the text. */
+static void rewrite_path(url_job *j) {
+    url_path p = {.start = j->out, .segment = j->out + 1, .file = j->file};
+    const char *at = j->at, *end = j->end;
+    char *out = j->out;
+    if (at < end && rewrite_is_slash(j, *at))
+        at++;
+    *out++ = '/';
+    for (;;) {
+        while (at < end && blyi_url_is(*at, BLYI_URL_SEGMENT))
+            *out++ = *at++;
+        if (at == end || *at == '?')
+            break;
+        if (rewrite_is_slash(j, *at)) {
+            out = rewrite_end_segment(&p, out, true);
+            at++;
+        } else if (rewrite_is_drive_bar(&p, out, j, at)) {
+            *out++ = ':';
+            at++;
+        } else
+            out = blyi_url_write_odd(out, &at, end);
+    }
+    j->out = rewrite_end_segment(&p, out, false);
+    j->at = at;
+}
+
+static void rewrite_query(url_job *j) {
+    if (j->at == j->end)
+        return;
+    *j->out++ = '?';
+    j->out = blyi_url_write(j->out, j->at + 1, j->end,
+                            j->special != NULL ? BLYI_URL_NET_QUERY : BLYI_URL_QUERY);
+}
+
+/* ---- the three kinds of scheme -------------------------------------------------------------- */
+
+/* http and its like: however many slashes come first, an authority follows. */
+static bly_status rewrite_network(url_job *j, blyi_url_parts *parts, const char *start) {
+    while (j->at < j->end && rewrite_is_slash(j, *j->at))
+        j->at++;
+    *j->out++ = '/';
+    *j->out++ = '/';
+    bly_status result = rewrite_authority(j, parts, start);
+    if (result != BLY_OK)
+        return result;
+    parts->network = true;
+    parts->path = (size_t)(j->out - start);
+    rewrite_path(j);
+    parts->query = (size_t)(j->out - start);
+    rewrite_query(j);
+    return BLY_OK;
+}
+
+/* A host, which may be empty and is when it is this machine, and a path. */
+static bly_status rewrite_file(url_job *j) {
+    int slashes = 0;
+    for (; slashes < 2 && j->at < j->end && rewrite_is_slash(j, *j->at); slashes++)
+        j->at++;
+    *j->out++ = '/';
+    *j->out++ = '/';
+    const char *end = slashes == 2 ? rewrite_authority_end(j) : j->at;
+    if (end > j->at && !rewrite_is_drive(j->at, end)) {
+        char *host = j->out;
+        bly_status result = blyi_url_write_host(&j->out, j->at, end, true);
+        if (result != BLY_OK)
+            return result;
+        if (blyi_url_equals(host, (size_t)(j->out - host), "localhost"))
+            j->out = host;
+        j->at = end;
+    }
+    rewrite_path(j);
+    rewrite_query(j);
+    return BLY_OK;
+}
+
+/* Any other scheme: an authority and a path, or a path, or text that is nobody's business. */
+static bly_status rewrite_other(url_job *j, blyi_url_parts *parts, const char *start) {
+    bool authority = j->end - j->at >= 2 && j->at[0] == '/' && j->at[1] == '/';
+    if (authority) {
+        j->at += 2;
+        *j->out++ = '/';
+        *j->out++ = '/';
+        bly_status result = rewrite_authority(j, parts, start);
+        if (result != BLY_OK)
+            return result;
+    }
+    if (j->at < j->end && *j->at == '/') {
+        char *first = j->out;
+        rewrite_path(j);
+        if (!authority && j->out - first >= 2 && first[1] == '/') {
+            /* Two slashes would begin an authority the next time. */
+            memmove(first + 2, first, (size_t)(j->out - first));
+            first[1] = '.';
+            j->out += 2;
+        }
+    } else if (!authority) {
+        const char *query = memchr(j->at, '?', (size_t)(j->end - j->at));
+        const char *end = query == NULL ? j->end : query;
+        j->out = blyi_url_write(j->out, j->at, end, BLYI_URL_QUERY);
+        j->at = end;
+    }
+    rewrite_query(j);
+    return BLY_OK;
+}
+
+bly_status blyi_url_rewrite(char *out, const char *text, size_t size, blyi_url_parts *parts) {
+    url_job j = {.at = text, .end = text + size, .out = out};
+    memset(parts, 0, sizeof *parts);
+    bly_status result = rewrite_scheme(&j);
+    if (result != BLY_OK)
+        return result;
+    if (j.special == NULL)
+        result = rewrite_other(&j, parts, out);
+    else
+        result = j.file ? rewrite_file(&j) : rewrite_network(&j, parts, out);
+    parts->size = (size_t)(j.out - out);
+    return result;
+}
