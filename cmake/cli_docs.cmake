@@ -41,6 +41,9 @@ add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/cli_docs.stamp
   COMMENT "Writing manual pages and completions" VERBATIM)
 add_custom_target(cli_docs ALL DEPENDS ${PROJECT_BINARY_DIR}/cli_docs.stamp)
 
+if(NOT BLOOMERY_INSTALL)
+  return()
+endif()
 # Debian keeps /usr/share/zsh/site-functions for the administrator.
 set(zsh_folder site-functions)
 if(EXISTS /etc/debian_version AND CMAKE_INSTALL_PREFIX STREQUAL "/usr")

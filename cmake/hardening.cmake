@@ -58,6 +58,9 @@ foreach(flag -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
 endforeach()
 unset(CMAKE_REQUIRED_LINK_OPTIONS)
 
-# Programs lie at random addresses.
-include(CheckPIESupported)
-check_pie_supported(LANGUAGES C)
+# Programs lie at random addresses. A subproject has no programs, and this would change how those of the
+# parent are linked.
+if(top_level)
+  include(CheckPIESupported)
+  check_pie_supported(LANGUAGES C)
+endif()

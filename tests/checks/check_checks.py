@@ -12,8 +12,10 @@ import tempfile
 
 sys.dont_write_bytecode = True
 
+import c_headers  # noqa: E402
 import check_architecture  # noqa: E402
 import check_kinds  # noqa: E402
+import check_layout  # noqa: E402
 import check_symbol_order  # noqa: E402
 import check_tree  # noqa: E402
 
@@ -147,10 +149,88 @@ def check_symbol_order_finds():
     return len(found)
 
 
+HEADER = """#ifndef BLOOMERY_BLOOMERY_H
+#define BLOOMERY_BLOOMERY_H
+#include <stddef.h>
+#include <stdint.h>
+#define BLY_API __attribute__((visibility("default")))
+#define BLY_LIMIT 8u /* of all */
+#define BLY_ERRORS(X) X(BLY_BAD, -1) X(BLY_WORSE, -2)
+typedef enum bly_error {
+#define BLY_ERROR(name, value) name = value,
+    BLY_ERRORS(BLY_ERROR)
+} bly_error;
+enum { BLY_FIRST = 1u << 0, BLY_LAST = 1u << 1 };
+typedef struct bly_info {
+    size_t struct_size;
+    uint32_t count, bits[4];
+} bly_info;
+typedef struct bly_source {
+    bly_error (*read)(void *ctx, size_t n);
+    struct bly_part {
+        void *ctx;
+    } parts[2];
+} bly_source;
+typedef bly_error (*bly_sink)(void *ctx, size_t n);
+BLY_API bly_error bly_write(bly_sink sink, bly_error (*other)(void *ctx));
+/* bly_comment(void) */
+static inline int bly_twice(int x) {
+    return x + x;
+}
+#endif
+"""
+STRUCTS = "## Growable structs\n`bly_info`\n## Fixed structs\n`bly_source` `bly_part`\n## More\n`bly_no`\n"
+# (what changes, in the header or in the document, and into what)
+BAD_LAYOUTS = [
+    ("count, bits[4]", "count, more, bits[4]"), ("uint32_t count", "uint16_t count"), ("bits[4]", "bits[5]"), ("bits[4]", "bytes[4]"),
+    ("(void *ctx, size_t n);\n    struct", "(void *ctx, size_t n);\n    char c;\n    struct"), ("} parts[2]", "} parts[3]"),
+    ("BLY_LIMIT 8u", "BLY_LIMIT 9u"), ("X(BLY_WORSE, -2)", "X(BLY_WORSE, -3)"), ("BLY_LAST = 1u << 1", "BLY_LAST = 1u << 2"),
+    ("BLY_FIRST = 1u << 0, ", ""), ("size_t struct_size;\n    uint32_t count", "uint32_t count"), ("size_t struct_size", "uint64_t struct_size"),
+    ("`bly_info`", ""), ("`bly_info`", "`bly_info` `bly_part`"), ("`bly_part`", ""), ("`bly_part`", "`bly_part` `bly_gone`"),
+]
+
+
+def check_layout_finds():
+    """With a small header, whose own layout is the list."""
+    files = {"include/bloomery/bloomery.h": HEADER, check_layout.DOCUMENT: STRUCTS, check_layout.LIST: ""}
+
+    def lines(root):
+        return check_layout.layout(root, c_headers.own_text(root, [c_headers.UMBRELLA]))
+
+    files[check_layout.LIST] = "\n".join(rules_broken(files, lines)) + "\n"
+    assert rules_broken(files, check_layout.violations) == [], rules_broken(files, check_layout.violations)
+    for old, new in BAD_LAYOUTS:
+        assert old in HEADER + STRUCTS, old
+        bad = {path: text if path == check_layout.LIST else text.replace(old, new) for path, text in files.items()}
+        assert rules_broken(bad, check_layout.violations), f"{new} instead of {old} is not found"
+    names = rules_broken(files, lambda root: c_headers.functions(c_headers.own_text(root, [c_headers.UMBRELLA])))
+    assert names == ["bly_twice", "bly_write"], names
+    return len(BAD_LAYOUTS) + 1
+
+
+def check_symbols_finds():
+    """With libraries of a few symbols."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_symbols.sh")
+    texts = ["int one; static int two;", "int one, two;", "int two;"]
+
+    def check(root):
+        results = []
+        for text in texts:
+            library = os.path.join(root, "lib.so")
+            subprocess.run([*c_headers.compiler(), "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=text, text=True, check=True)
+            if not results:
+                subprocess.run([script, "--update", library, os.path.join(root, "list")], check=True)
+            results.append(subprocess.run([script, library, os.path.join(root, "list")], capture_output=True, check=False).returncode)
+        return results
+
+    assert rules_broken({"list": ""}, check) == [0, 1, 1]
+    return 2
+
+
 def main():
     cases = check_tree_finds() + check_architecture_finds() + check_kinds_finds()
     if shutil.which("cc") and shutil.which("nm"):
-        cases += check_symbol_order_finds()
+        cases += check_symbol_order_finds() + check_layout_finds() + check_symbols_finds()
     print(f"{cases} planted violations are found")
 
 

@@ -19,8 +19,12 @@ test -f "$scratch/dest/opt/bloomery/include/bloomery/cpp/types.hpp"
 
 libdir=$(dirname "$(find "$scratch/usr" -name libbloomery.a)")
 test -L "$libdir/libbloomery.so"
-# Before 1.0 every minor version has a SONAME of its own, and satisfies no request for another one.
-version=$(sed -n 's/^Version: //p' "$libdir/pkgconfig/bloomery.pc")
+# Before 1.0 every minor version has a SONAME of its own, and satisfies no request for another one. The
+# headers, pkg-config and CMake have the same version (docs/abi.md).
+headers=$scratch/usr/include/bloomery
+version=$(sed -n 's/^#define BLOOMERY_VERSION_STRING "\(.*\)"/\1/p' "$headers/base.h")
+[ "$version" = "$(sed -n 's/^Version: //p' "$libdir/pkgconfig/bloomery.pc")" ] ||
+    fail "bloomery.pc does not have version $version of base.h"
 IFS=. read -r major minor _ <<<"$version"
 soname=libbloomery.so.$major
 [ "$major" -gt 0 ] || soname=$soname.$minor
@@ -46,8 +50,15 @@ others=("$((major + 1)).$minor" "$major.$((minor + 1))")
 for other in "${others[@]}"; do
     ! accepts "$other" || fail "find_package($other) accepts version $version"
 done
+# All public headers are there, those in folders too, and each compiles where it is now.
+diff <(cd "$root/include/bloomery" && find . -name '*.h' -o -name '*.hpp' | sort) <(cd "$headers" && find . -type f | sort) ||
+    fail "the installed headers are not those of include/bloomery"
+for header in redis/filter.h host/chunks.h; do
+    printf '#include <bloomery/%s>\n' "$header" | cc -std=c11 -I"$scratch/usr/include" -fsyntax-only -x c -
+done
 cat >"$scratch/main.c" <<'C'
 #include <bloomery/bloomery.h>
+#include <bloomery/redis/filter.h>
 #include <stdio.h>
 int main(void) {
     bly_filter *f;
@@ -84,14 +95,17 @@ cp "$scratch/main.c" "$scratch/project/"
 cat >"$scratch/project/CMakeLists.txt" <<'C'
 cmake_minimum_required(VERSION 3.16)
 project(user C)
-find_package(bloomery 0.1 REQUIRED)
+find_package(bloomery ${VERSION} REQUIRED)
 add_executable(shared main.c)
 target_link_libraries(shared PRIVATE bloomery::bloomery)
 add_executable(static main.c)
 target_link_libraries(static PRIVATE bloomery::bloomery_static)
 C
 cmake -S "$scratch/project" -B "$scratch/project/build" -DCMAKE_PREFIX_PATH="$scratch/usr" \
-    -DCMAKE_C_FLAGS="$flags" >/dev/null
+    -DVERSION="$major.$minor" -DCMAKE_C_FLAGS="$flags" >/dev/null
+! cmake -S "$scratch/project" -B "$scratch/project/older" -DCMAKE_PREFIX_PATH="$scratch/usr" -DVERSION=0.1 \
+    >"$scratch/older.log" 2>&1 || fail "find_package(bloomery 0.1) accepts version $version"
+grep -q 'compatible with' "$scratch/older.log" || fail "find_package(bloomery 0.1) fails otherwise: $(cat "$scratch/older.log")"
 cmake --build "$scratch/project/build" >/dev/null
 "$scratch/project/build/shared"
 "$scratch/project/build/static"
@@ -100,7 +114,7 @@ cmake --build "$scratch/project/build" >/dev/null
 PKG_CONFIG_LIBDIR=$libdir/pkgconfig $pc --cflags --libs bloomery >/dev/null
 sed -i '/static/d' "$scratch/project/CMakeLists.txt"
 PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=/nonexistent cmake -S "$scratch/project" \
-    -B "$scratch/project/bare" -DCMAKE_PREFIX_PATH="$scratch/usr" >/dev/null
+    -B "$scratch/project/bare" -DCMAKE_PREFIX_PATH="$scratch/usr" -DVERSION="$major.$minor" >/dev/null
 
 # The program, its manual pages and completions are there, and it runs.
 "$scratch/usr/bin/bloomery" --version >/dev/null

@@ -1,8 +1,16 @@
 #!/usr/bin/env bash
-# The shared library exports exactly tests/checks/symbols.txt: check_symbols.sh LIBRARY
+# The shared library exports exactly what a list says, which is tests/checks/symbols.txt unless given.
+# --update writes the list: check_symbols.sh [--update] LIBRARY [LIST]
 set -euo pipefail
-list=$(dirname "$0")/symbols.txt
-diff -u "$list" <(nm -D --defined-only "$1" | awk '$2 ~ /[A-Z]/ {print $3}' | LC_ALL=C sort) || {
-    echo "the exported symbols differ from tests/checks/symbols.txt" >&2
+update=
+if [ "$1" = --update ]; then
+    update=yes
+    shift
+fi
+list=${2:-$(dirname "$0")/symbols.txt}
+symbols=$(nm -D --defined-only "$1" | awk '$2 ~ /[A-Z]/ {print $3}' | LC_ALL=C sort)
+[ -z "$update" ] || printf '%s\n' "$symbols" >"$list"
+diff -u "$list" - <<<"$symbols" || {
+    echo "the exported symbols differ from $(basename "$list"); tests/checks/check_symbols.sh --update LIBRARY writes it" >&2
     exit 1
 }

@@ -351,9 +351,11 @@ bly_status bly_builder_finish(bly_builder *b, bly_filter **out) {
 
 bly_status bly_filter_build(const bly_spec *spec, const bly_bytes *keys, size_t n,
                             bly_filter **out) {
-    bly_spec sized = *spec;
+    bly_spec sized;
     bly_builder *b;
     *out = NULL;
+    if (!blyi_read_struct(&sized, sizeof sized, sizeof sized, spec))
+        return BLY_EINVAL;
     if (sized.capacity == 0)
         sized.capacity = n;
     bly_status status = bly_builder_create(&sized, NULL, &b);
