@@ -79,14 +79,9 @@ class keys {
 struct blocks {
     blocks(size_t keys_per_block, size_t count, double requested)
         : n(keys_per_block), rate(requested), size(size_for(n, rate)), members(n * count),
-          others(n * count), leveldb(count), buffers(count * size) {
-    }
-    size_t count() const {
-        return leveldb.size();
-    }
-    uint8_t *buffer(size_t block) {
-        return &buffers[block * size];
-    }
+          others(n * count), leveldb(count), buffers(count * size) {}
+    size_t count() const { return leveldb.size(); }
+    uint8_t *buffer(size_t block) { return &buffers[block * size]; }
 
     size_t n;
     double rate;

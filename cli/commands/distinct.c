@@ -1,9 +1,9 @@
 /* bloomery distinct: how many different lines there are.
  *
- * Records come in batches, as they lie in the buffer, and go into a HyperLogLog sketch (docs/kinds/sketches.md of
- * the library) a batch at a time: one pass, one hash a line, nothing copied, a few kilobytes
- * however many lines there are. Sketches unite without loss, so that inputs can be told one by one
- * and together, and a sketch that was kept can go on.
+ * Records come in batches, as they lie in the buffer, and go into a HyperLogLog sketch
+ * (docs/kinds/sketches.md of the library) a batch at a time: one pass, one hash a line, nothing
+ * copied, a few kilobytes however many lines there are. Sketches unite without loss, so that inputs
+ * can be told one by one and together, and a sketch that was kept can go on.
  */
 #include "cli.h"
 #include "estimate.h"

@@ -16,9 +16,9 @@
 #include <string.h>
 
 /* A capacity that the user gave is usually right, and growth is only a safety. So the first level
- * gets most of the false-positive rate (docs/kinds/scalable.md). The shares are a compromise between
- * a filter that does not grow (at 1%: 10.7 bits per key, 10.4 for cuckoo) and one that grew a
- * thousandfold (19.9, 17.4). */
+ * gets most of the false-positive rate (docs/kinds/scalable.md). The shares are a compromise
+ * between a filter that does not grow (at 1%: 10.7 bits per key, 10.4 for cuckoo) and one that grew
+ * a thousandfold (19.9, 17.4). */
 static const double BF_KNOWN_SHARE = 0.75, CF_KNOWN_SHARE = 0.8;
 
 /* The kind of a filter that does not grow: of the two with blocks of 512 bits the faster one,

@@ -1,9 +1,9 @@
 /* value.h - the value of one of the module's keys, and how commands open and change keys.
  *
  * Three data types share one struct. MBbloom-- and MBbloomCF are RedisBloom's types, in its
- * encodings, and contain RedisBloom's structures (<bloomery/host/redisbloom.h>): keys that came from
- * RedisBloom, and those created under compat-layout. A bloomery1 value contains any filter of the
- * library, or a staged load (a filter that is still being loaded in chunks), or is a tombstone
+ * encodings, and contain RedisBloom's structures (<bloomery/host/redisbloom.h>): keys that came
+ * from RedisBloom, and those created under compat-layout. A bloomery1 value contains any filter of
+ * the library, or a staged load (a filter that is still being loaded in chunks), or is a tombstone
  * (runtime/tombstone.h).
  */
 #ifndef BLOOMERY_MODULE_VALUE_H

@@ -1,7 +1,7 @@
 /* Encodes and decodes the header of a filter file, and checks the body that follows it. */
 #include "file/header.h"
 
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "base/memory.h"
 #include "base/struct_size.h"
 #include "filter/kind.h"

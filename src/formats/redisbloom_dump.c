@@ -17,7 +17,7 @@
 #include "formats/redisbloom_bloom.h"
 #include "formats/redisbloom_cuckoo.h"
 
-#include "base/bytes.h"
+#include "base/little_endian.h"
 
 #include <string.h>
 

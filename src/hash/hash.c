@@ -9,7 +9,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "hash/hash_algo.h"
 
 typedef struct hash_row {

@@ -7,7 +7,7 @@
 #ifndef BLYI_HASH_HASH_CITY_H
 #define BLYI_HASH_HASH_CITY_H
 
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "hash/hash_algo.h"
 
 /* Primes between 2^63 and 2^64; PAIR is the multiplier for a pair of words. */

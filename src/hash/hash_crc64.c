@@ -9,7 +9,7 @@
  * each time. The macros spell that out, and the compiler builds the 16 KiB of constants: nothing
  * is computed when the program runs, and no thread can see a half-made table.
  */
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "hash/hash_algo.h"
 
 /* 2, 4, ... 256 entries starting from x; b0 .. b7 are the entries of bytes 1, 2, 4, ... 128. */

@@ -4,7 +4,7 @@
  * low-level calls are OpenSSL's deprecated ones, on purpose: the EVP calls allocate and can fail,
  * and hashing here may do neither. OPENSSL_API_COMPAT asks for the API they belonged to.
  */
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "hash/hash_algo.h"
 
 #if BLYI_WITH_LIBCRYPTO

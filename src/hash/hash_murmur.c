@@ -11,7 +11,7 @@
  */
 #include "hash/hash_murmur.h"
 
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "hash/hash_algo.h"
 
 /* The first n < 8 bytes as a little-endian number. From 4 up by two loads that overlap, and below

@@ -4,7 +4,7 @@
  * which an attacker cannot search for collisions, as long as the key is secret. libsodium's call
  * needs no sodium_init: it keeps no state and picks no implementation.
  */
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "hash/hash_algo.h"
 
 #if BLYI_WITH_LIBSODIUM

@@ -12,7 +12,7 @@
 #define BLYI_HASH_XXH3_H
 
 #include "base/bits.h"
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "hash/mix.h"
 
 #include <stddef.h>

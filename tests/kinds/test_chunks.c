@@ -1,5 +1,5 @@
-/* test_chunks.c - host/chunks.h: the file of a filter read anywhere, filters read from anywhere, and
- * filters whose memory is moved under them. */
+/* test_chunks.c - host/chunks.h: the file of a filter read anywhere, filters read from anywhere,
+ * and filters whose memory is moved under them. */
 #include "store_support.h"
 
 #include <bloomery/host/chunks.h>

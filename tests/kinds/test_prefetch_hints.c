@@ -1,5 +1,5 @@
-/* test_prefetch_hints.c - host/prefetch.h: hashes that are the filter's own, for as long as it says so, and
- * copies that outlive their filters. */
+/* test_prefetch_hints.c - host/prefetch.h: hashes that are the filter's own, for as long as it says
+ * so, and copies that outlive their filters. */
 #include "filter/filter.h"
 #include "store_support.h"
 

@@ -3,7 +3,7 @@
 #include "support.h"
 
 #include "base/bits.h"
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "hash/mix.h"
 #include "kinds/ribbon/ribbon_layout.h"
 #include "simd/kernels.h"

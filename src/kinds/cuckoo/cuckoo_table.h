@@ -38,7 +38,7 @@
 #define BLYI_KINDS_CUCKOO_TABLE_H
 
 #include "base/bits.h"
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "filter/filter.h"
 #include "hash/mix.h"
 #include "kinds/cuckoo/cuckoo_layout.h"

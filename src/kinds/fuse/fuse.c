@@ -45,7 +45,7 @@
  * key, in memory that the system has to clear first. Batched lookups take 2.1 to 2.2 times as long
  * as in a filter of kind sbbf.
  */
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "filter/batch.h"
 #include "kinds/fuse/fuse_layout.h"
 

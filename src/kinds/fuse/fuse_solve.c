@@ -6,7 +6,7 @@
  * three it is, the other two follow, so no key is looked up again. The memory is reused for all
  * shards of a thread. (For a small filter all this matters little: fuse_core.c solves it.)
  */
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "base/memory.h"
 #include "kinds/fuse/fuse_layout.h"
 

@@ -17,7 +17,7 @@
 #define BLYI_KINDS_MULTILAYER_LAYOUT_H
 
 #include "base/bits.h"
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "base/size_class.h"
 #include "filter/filter.h"
 #include "filter/kind.h"

@@ -5,7 +5,7 @@
 #define BLYI_KINDS_WINDOW_LAYOUT_H
 
 #include "base/bits.h"
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "filter/filter.h"
 #include "filter/kind.h"
 #include "hash/mix.h"

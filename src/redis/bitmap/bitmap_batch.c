@@ -18,7 +18,7 @@
 #include "redis/bitmap/bitmap_scripts.h"
 #include "redis/bitmap/shard_keys.h"
 
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "filter/filter.h"
 #include "simd/block_probe.h"
 #include "simd/masks.h"

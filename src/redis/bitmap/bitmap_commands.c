@@ -10,7 +10,7 @@
 #include "redis/bitmap/bitmap_scripts.h"
 #include "redis/bitmap/shard_keys.h"
 
-#include "base/bytes.h"
+#include "base/little_endian.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* bitmap_commands.h - commands for one shard beyond those of <bloomery/redis/bitmap.h>: they transfer a whole
- * filter. Internal. */
+/* bitmap_commands.h - commands for one shard beyond those of <bloomery/redis/bitmap.h>: they
+ * transfer a whole filter. Internal. */
 #ifndef BLYI_REDIS_BITMAP_COMMANDS_H
 #define BLYI_REDIS_BITMAP_COMMANDS_H
 
@@ -21,7 +21,8 @@ bly_status blyi_bitmap_drop_unfinished(const bly_bitmap *b, bly_bytes name,
  * A shard is written under a staging key, and renamed when all shards are there. The shard that it
  * replaces is parked under another key until all have been renamed. shard_keys.h has both keys.
  *
- * Statuses as of the commands in <bloomery/redis/bitmap.h>, and BLY_EINVAL for bytes outside the shard. */
+ * Statuses as of the commands in <bloomery/redis/bitmap.h>, and BLY_EINVAL for bytes outside the
+ * shard. */
 
 /* Creates the staged shard, all zero, in place of whatever has that key. It expires within the
  * hour. The reply is 1, and nothing changes if it is there already. */

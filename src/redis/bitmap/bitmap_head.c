@@ -11,7 +11,7 @@
  */
 #include "redis/bitmap/bitmap_layout.h"
 
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "file/header.h"
 
 #include <stdio.h>

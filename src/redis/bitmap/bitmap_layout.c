@@ -27,7 +27,7 @@
  */
 #include "redis/bitmap/bitmap_layout.h"
 
-#include "base/bytes.h"
+#include "base/little_endian.h"
 #include "base/struct_size.h"
 #include "filter/filter.h"
 

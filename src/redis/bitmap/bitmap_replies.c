@@ -7,7 +7,7 @@
  */
 #include "redis/bitmap/bitmap_batch.h"
 
-#include "base/bytes.h"
+#include "base/little_endian.h"
 
 #include <stdio.h>
 

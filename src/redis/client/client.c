@@ -1,5 +1,5 @@
-/* The public connection of <bloomery/redis/connection.h>: one command at a time, with a wait for its reply, and
- * access to replies. */
+/* The public connection of <bloomery/redis/connection.h>: one command at a time, with a wait for
+ * its reply, and access to replies. */
 #include "base/struct_size.h"
 #include "redis/client/connection.h"
 
