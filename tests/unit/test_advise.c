@@ -1,5 +1,7 @@
-/* Advice: which kind, at what cost, and that a filter created from it has the advised size and
- * rate. Length: every kind is checked against the same needs. */
+/* Advice: which kind, at what cost, and whether a filter created from it is as advised.
+ *
+ * Length: every kind is checked against the same needs.
+ */
 #include "support.h"
 
 #include <bloomery/filter.h>
