@@ -22,6 +22,16 @@ READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 CHUNK = 1 << 16
 
 
+def _has_unread(stream):
+    """Whether the source has sent bytes that were not read yet."""
+    if stream.ended:
+        return False
+    try:
+        return bool(stream.source.recv(1, socket.MSG_PEEK))
+    except BlockingIOError:
+        return False
+
+
 class Cut:
     """After `after` bytes in one direction: "up" to the server, "down" to the client. With a delay,
     the other direction lives on for so many seconds."""
@@ -208,7 +218,9 @@ class Proxy:
     def _held(self, pair, direction):
         return (self.step and direction == "down"
                 and (time.monotonic() < pair.spoke + self.step
-                     or bool(self.client) and not _sleeps(self.client)))
+                     or bool(self.client) and not _sleeps(self.client)
+                     # It may sleep because nobody has read what it said last.
+                     or _has_unread(pair.streams["up"])))
 
     def _move(self, pair, direction, stream):
         try:
