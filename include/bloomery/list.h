@@ -82,7 +82,8 @@ enum {
                                        blank */
     BLY_LIST_RECORDS = 1u << 1,     /* LINE: a carriage return at the end is part of the key, and a
                                        record of blanks is a key */
-    BLY_LIST_KEEP_RETURN = 1u << 2, /* LINE: only the first of these two */
+    BLY_LIST_KEEP_RETURN = 1u << 2, /* LINE: a carriage return at the end is part of
+                                       the key */
     BLY_LIST_BLANK_KEYS = 1u << 3   /* LINE: lines of blanks, and empty ones, are keys */
 };
 
@@ -131,12 +132,12 @@ typedef struct bly_list bly_list;
 BLY_CHECKED bly_status bly_list_open(const char *path, const bly_open_options *options,
                                      bly_list **out);
 
-/* The same for a filter in memory, which is borrowed until bly_list_close. `as` is BLY_LIST_NONE to
- * take the type that the list says, else the type to take it for. The levels are those at the time
- * of this call: after adding keys of new levels, make a new bly_list.
- * BLY_EUNSUPPORTED: a kind that only counts; or keys that only `bloomery dedup` or `count` can make
- * (BLY_LIST_OTHER); or keys of several types, or too many keys to tell: pass the type in `as`.
- * BLY_EKEY: the filter was opened without its key. BLY_EINVAL: no such type. BLY_ENOMEM. */
+/* The same for a filter in memory, which is borrowed until bly_list_close. `as`: BLY_LIST_NONE
+ * uses the type that the list records, any other value overrides it. The levels are those at the
+ * time of this call: after adding keys of new levels, make a new bly_list. BLY_EUNSUPPORTED: a kind
+ * that only counts; or keys that only `bloomery dedup` or `count` can make (BLY_LIST_OTHER); or
+ * keys of several types, or too many keys to tell: pass the type in `as`. BLY_EKEY: the filter was
+ * opened without its key. BLY_EINVAL: no such type. BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_list_from_filter(const bly_filter *f, bly_list_type as, bly_list **out);
 
 BLY_API void bly_list_close(bly_list *l);                     /* NULL does nothing */

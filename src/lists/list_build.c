@@ -30,9 +30,11 @@ static bly_status build_prepare(bly_list_builder *b, const bly_list_build_option
         b->spec.allocator = &b->allocator;
     }
     bly_status status = BLY_OK;
-    if (o->hasher)
+    if (o->hasher && o->hasher->id != BLY_HASH_NONE) {
         b->spec.hasher = *o->hasher;
-    else
+        if (!o->hasher->one || !o->hasher->many)
+            status = BLY_EHASHER;
+    } else
         status = bly_hasher_default(&b->spec.hasher, BLY_LIST_FORESEEN_KEYS, b->fpr, o->seed);
     return status == BLY_OK ? bly_list_reader_create(&b->reader) : status;
 }

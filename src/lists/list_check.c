@@ -29,7 +29,10 @@ static bly_status check_find_type(bly_list *l, bly_list_type as) {
     l->type = as && !same_lines ? as : own;
     if (l->type == BLY_LIST_NONE || l->type == BLY_LIST_OTHER)
         return BLY_EUNSUPPORTED;
-    l->has_returns = unrecorded && l->type == BLY_LIST_LINE && !bly_list_is_typed(own);
+    const bool is_record = l->type == BLY_LIST_RECORD || l->type == BLY_LIST_RECORD_URL ||
+                           l->type == BLY_LIST_RECORD_CRAWL;
+    l->has_returns =
+        is_record || (unrecorded && l->type == BLY_LIST_LINE && !bly_list_is_typed(own));
     if (l->type != own)
         return bly_list_recognise_levels(&source, l->type, &l->levels);
     if (!unrecorded)
@@ -109,7 +112,7 @@ static bly_status check_entries(const bly_list *l, bly_list_reader *r, bly_bytes
     if (status != BLY_OK || key.blank)
         return status;
     bly_list_widen(l->type, &key, &l->levels, &r->entries);
-    if (l->has_returns && key.bytes.size < line.size)
+    if (l->has_returns && bly_list_without_return(line).size < line.size)
         r->entries.keys[r->entries.count++] = line;
     return BLY_OK;
 }

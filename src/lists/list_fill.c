@@ -13,6 +13,7 @@
  * It is done for counters, which keys share as they share bits.
  */
 #include "base/struct_size.h"
+#include "filter/kind.h"
 
 #include <bloomery/build.h>
 #include <bloomery/filter.h>
@@ -40,17 +41,11 @@ static bool fill_kind_grows(bly_kind kind) {
     return !bly_advise_why_not(kind, &needs);
 }
 
-static bool fill_kind_is_bits(bly_kind kind) {
-    const uint32_t others =
-        BLY_CAN_REMOVE | BLY_CAN_BUILD | BLY_FORGETS | BLY_CAN_COUNT | BLY_CARDINALITY_ONLY;
-    return !(bly_kind_capabilities(kind) & others) && !fill_kind_grows(kind);
-}
-
 /* Whether keys share bits or counters, so that the rate depends on chance. */
 static bool fill_kind_shares_cells(bly_kind kind) {
     const bool counters =
         fill_kind_can(kind, BLY_CAN_REMOVE | BLY_CAN_COUNT) && !fill_kind_can(kind, BLY_HAS_SLOTS);
-    return fill_kind_is_bits(kind) || counters;
+    return blyi_kind_is_bits(kind) || counters;
 }
 
 /* ---- one filter ------------------------------------------------------------------------------ */
@@ -107,8 +102,12 @@ static bly_status fill_built(const bly_list_contents *c, const bly_spec *spec, b
 
 static bly_status fill_created(const bly_list_contents *c, const bly_spec *spec, bly_filter **out) {
     bly_status status = bly_filter_create(spec, out);
+    /* With BLY_TEXTBOOK a custom hasher becomes the raw one, which the hashes are not of. */
+    if (status == BLY_OK && spec->hasher.id != BLY_HASH_NONE &&
+        bly_filter_hasher(*out)->id != spec->hasher.id)
+        return BLY_EHASHER;
     if (status == BLY_OK)
-        status = fill_kind_is_bits(spec->geometry.kind)
+        status = blyi_kind_is_bits(spec->geometry.kind)
                      ? bly_filter_add_hashes(*out, c->hashes, c->count, NULL, NULL)
                      : bly_list_add_scattered(*out, c->hashes, c->count, NULL, NULL);
     return status == BLY_OK ? bly_list_add_marks(*out, c->type, &c->levels) : status;
@@ -133,7 +132,7 @@ static bly_status fill_once(const bly_list_contents *c, const bly_spec *spec, bl
 /* A plan for 3% more keys than this shape holds. false: there is none. */
 static bool fill_enlarge(bly_spec *spec, const bly_filter *f) {
     const bly_geometry g = bly_filter_geometry(f);
-    if (!fill_kind_is_bits(g.kind)) {
+    if (!blyi_kind_is_bits(g.kind)) {
         spec->geometry = g;
         spec->geometry.size += g.size / 32 + 1;
         return bly_plan_check(&spec->geometry) == BLY_OK;

@@ -283,7 +283,8 @@ bly_status bly_list_examine_source(const bly_list_source *s, bly_list_info *out)
     if (!blyi_can_write_struct(out, sizeof info))
         return BLY_EINVAL;
     const bly_status status = mark_examine(s, &info);
-    blyi_write_struct(out, &info, sizeof info);
+    if (status == BLY_OK)
+        blyi_write_struct(out, &info, sizeof info);
     return status;
 }
 

@@ -1,5 +1,5 @@
 // Compares tests/lists/url/cases.tsv with Node's own URL parser, a second implementation of the URL
-// standard: node tests/cli/check_url_node.mjs. Fails on any difference that the file does not explain.
+// standard: node tests/lists/check_url_node.mjs. Fails on any difference that the file does not explain.
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -22,7 +22,7 @@ function nodeForm(bytes) {
     }
 }
 
-// RFC 3986's normal form of percent-encoding, written from the text of cli/keys/url_text.c.
+// RFC 3986's normal form of percent-encoding, written from the text of src/lists/url_text.c.
 function normalise(text, allowed) {
     let out = '';
     for (let i = 0; i < text.length; ) {

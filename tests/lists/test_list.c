@@ -287,7 +287,7 @@ static void empty_lists_match_nothing(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A struct that is too short is refused, and a longer one is filled up with zeros. */
+/* A struct that is too short is refused, and nothing past the end of this version's is written. */
 static void info_fits_the_struct_of_the_caller(void **state) {
     bly_filter *f = build(BLY_LIST_URL, 0.01, (const char *const[]){"http://a.example/", NULL});
     struct {
@@ -303,8 +303,69 @@ static void info_fits_the_struct_of_the_caller(void **state) {
     assert_ok(bly_list_examine(f, &later.info));
     assert_int_equal(later.info.struct_size, sizeof later);
     assert_int_equal(later.info.type, BLY_LIST_URL);
-    assert_int_equal(later.more, 0);
+    assert_int_equal(later.more, 0x5555555555555555);
     bly_filter_destroy(f);
+}
+
+/* Records that end in a NUL byte keep a carriage return: built so, they must be found so. */
+static void records_with_returns_are_found(void **state) {
+    const bly_list_build_options options = {.struct_size = sizeof options,
+                                            .flags = BLY_LIST_RECORDS};
+    const bly_bytes lines[] = {{"foo\r", 4}, {"bar", 3}, {"none\r", 5}};
+    uint8_t answers[3];
+    bly_list_builder *b;
+    bly_list_reader *r;
+    bly_list_result result;
+    bly_filter *f;
+    bly_list *l;
+    (void)state;
+    assert_ok(bly_list_builder_create(BLY_LIST_LINE, 1e-6, &options, &b));
+    assert_ok(bly_list_builder_add(b, "foo\r", 4, NULL));
+    assert_ok(bly_list_builder_add(b, "bar", 3, NULL));
+    assert_ok(bly_list_builder_finish(b, &f));
+    bly_list_builder_destroy(b);
+    assert_ok(bly_list_from_filter(f, BLY_LIST_NONE, &l));
+    assert_ok(bly_list_reader_create(&r));
+    for (size_t i = 0; i < 3; i++) {
+        assert_ok(bly_list_check(l, r, lines[i].data, lines[i].size, &result));
+        assert_int_equal(result.answer, i < 2 ? BLY_LIST_MAYBE : BLY_LIST_NO);
+    }
+    assert_ok(bly_list_check_many(l, r, lines, 3, answers));
+    assert_true(answers[0] && answers[1] && !answers[2]);
+    bly_list_reader_destroy(r);
+    bly_list_close(l);
+    bly_filter_destroy(f);
+}
+
+static bly_hash length_hash(void *user, const void *key, size_t len) {
+    (void)user;
+    return (bly_hash){len, *(const unsigned char *)key};
+}
+
+/* A hasher that is not filled in means the default or is refused; and hashes of a mixed custom
+ * function do not fit a filter that uses the raw one. */
+static void unfit_hashers_are_refused(void **state) {
+    bly_hasher hasher = {0};
+    bly_list_build_options options = {.struct_size = sizeof options, .hasher = &hasher};
+    bly_list_builder *b;
+    bly_filter *f;
+    (void)state;
+    assert_ok(bly_list_builder_create(BLY_LIST_LINE, 0.01, &options, &b));
+    assert_ok(bly_list_builder_add(b, "a", 1, NULL));
+    bly_list_builder_destroy(b);
+    hasher.id = BLY_HASH_XXH64;
+    assert_int_equal(bly_list_builder_create(BLY_LIST_LINE, 0.01, &options, &b), BLY_EHASHER);
+    bly_spec spec = bly_spec_for(BLY_CLASSIC, 0, 0.01);
+    spec.geometry.options = BLY_TEXTBOOK;
+    assert_ok(bly_hasher_custom(&spec.hasher, length_hash, NULL, 128, 1));
+    bly_hash hash = bly_hash_key(&spec.hasher, "a", 1);
+    const bly_list_contents contents = {.struct_size = sizeof contents,
+                                        .type = BLY_LIST_LINE,
+                                        .hashes = &hash,
+                                        .count = 1,
+                                        .distinct = 1};
+    assert_int_equal(bly_list_fill(&contents, &spec, &f), BLY_EHASHER);
+    assert_null(f);
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
@@ -466,6 +527,8 @@ int main(void) {
         cmocka_unit_test(builders_refuse_what_is_no_list),
         cmocka_unit_test(empty_lists_match_nothing),
         cmocka_unit_test(info_fits_the_struct_of_the_caller),
+        cmocka_unit_test(records_with_returns_are_found),
+        cmocka_unit_test(unfit_hashers_are_refused),
         cmocka_unit_test(batches_answer_as_single_checks_do),
         cmocka_unit_test(hostile_files_are_harmless),
         cmocka_unit_test(want_of_memory_is_told_at_every_step),

@@ -99,9 +99,9 @@ BLY_API uint64_t bly_list_marks_in(const bly_filter *f);
  * has marked none. */
 BLY_API bly_list_levels bly_list_levels_recorded(bly_list_type type, const bly_list_levels *marked);
 
-/* A list that may not be a filter in memory. `contains`: whether keys may be in it, one 0/1 byte
- * each. `rate`: its false-positive rate now, per lookup; it is called only if marks seem to be
- * there. If either fails, so does the call, with the same status. */
+/* A list that need not be a filter in memory, for example one on a server. `contains`: whether keys
+ * may be in it, one 0/1 byte each. `rate`: its false-positive rate now, per lookup; it is called
+ * only if marks seem to be there. If either fails, so does the call, with the same status. */
 typedef struct bly_list_source {
     bly_status (*contains)(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found);
     bly_status (*rate)(void *ctx, double *rate);
@@ -125,8 +125,8 @@ BLY_CHECKED bly_status bly_list_examine_source(const bly_list_source *s, bly_lis
  * many are left; returns how many are different. */
 BLY_API size_t bly_list_sort_hashes(bly_hash *hashes, size_t *n, bool copies);
 
-/* The hash function of a list is chosen before its keys are counted. For so many 64 bits are enough
- * at every rate above 10^-9. */
+/* The hash is chosen before the keys are counted, for this many keys: 64 bits then suffice for
+ * every rate above 10^-9. */
 #define BLY_LIST_FORESEEN_KEYS (UINT64_C(1) << 32)
 
 typedef struct bly_list_contents {
