@@ -137,6 +137,34 @@ static void levels_in_a_part(void **state) {
     bly_filter_destroy(base);
 }
 
+/* A borrowed base that was opened without its key stays so when the overlay gets it. */
+static void key_over_a_keyless_base(void **state) {
+    const uint8_t secret[16] = {1, 2, 3};
+    const bly_bytes keys[] = {{"k-key-5", 7}, {"none", 4}};
+    const bly_open_options blind = {.struct_size = sizeof blind, .flags = BLY_OPEN_WITHOUT_KEY};
+    bly_spec spec = bly_spec_for(BLY_SBBF, 100, 1e-9);
+    bly_filter *own, *base, *f;
+    uint8_t found[2];
+    (void)state;
+    if (bly_hasher_keyed(&spec.hasher, secret) != BLY_OK)
+        skip();
+    assert_ok(bly_filter_create(&spec, &own));
+    add_keys(own, "k", 0, 100);
+    blyt_buffer im = blyt_write(own);
+    assert_ok(bly_filter_parse(im.data, im.size, &blind, &base));
+    f = over(base, 20, 0);
+    assert_ok(bly_filter_set_hasher(f, &spec.hasher));
+    assert_true(bly_filter_contains(f, "k-key-5", 7) && !bly_filter_contains(f, "none", 4));
+    assert_int_equal(bly_filter_contains_many(f, keys, 2, found), 1);
+    assert_true(found[0] == 1 && found[1] == 0);
+    assert_ok(bly_filter_remove(f, "k-key-5", 7, NULL));
+    assert_int_equal(bly_filter_contains_many(f, keys, 2, found), 0);
+    bly_filter_destroy(f);
+    bly_filter_destroy(base);
+    bly_filter_destroy(own);
+    free(im.data);
+}
+
 /* Without its key it can be looked at, and says "maybe"; the hash goes to all parts. */
 static void keyed(void **state) {
     (void)state;
@@ -189,7 +217,8 @@ static void vector(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(there_and_back),   IN_SCRATCH(grown), IN_SCRATCH(over_a_map),
-        IN_SCRATCH(levels_in_a_part), IN_SCRATCH(keyed), cmocka_unit_test(vector),
+        IN_SCRATCH(levels_in_a_part), IN_SCRATCH(keyed), cmocka_unit_test(key_over_a_keyless_base),
+        cmocka_unit_test(vector),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -285,11 +285,11 @@ static size_t overlay_contains_many(const bly_filter *f, const bly_hash *h, size
 }
 
 /* As long as nothing has changed, a lookup costs what the base costs. A base shared with other
- * threads counts its keys elsewhere. */
+ * threads counts its keys elsewhere, and one that was opened without its key cannot hash. */
 static bly_filter *overlay_single_level(const bly_filter *f, size_t n) {
     bly_filter *base = blyi_overlay_base(f);
     bool fits = n ? overlay_base_takes_batches(f) : overlay_is_unchanged(f);
-    return fits && base->sharing == BLY_EXCLUSIVE ? base : NULL;
+    return fits && base->sharing == BLY_EXCLUSIVE && !base->keyless ? base : NULL;
 }
 
 static bool overlay_compatible(const bly_filter *a, const bly_filter *b) {
