@@ -198,6 +198,8 @@ bly_status bly_advice_get_spec(const bly_advice *advice, bly_spec *out) {
         return BLY_EINVAL;
     const bly_needs *needs = &advice->needs;
     const blyi_kind *k = blyi_kind_of(advice->kind);
+    if (!k)
+        return BLY_EKIND;
     bool grows = k->meets & BLY_NEED_GROW;
     bly_spec spec = bly_spec_for(advice->kind, grows ? needs->first_keys : needs->keys, needs->fpr);
     if (k->spec_fields & BLYI_SPEC_LEVELS)

@@ -414,6 +414,13 @@ static void keyed_needs_the_keyed_hash(void **state) {
     assert_int_equal(spec_of(&a).sharing, BLY_SHARED);
 }
 
+static void no_advice_is_no_spec(void **state) {
+    bly_advice none = {.struct_size = sizeof none};
+    bly_spec spec = {.struct_size = sizeof spec};
+    (void)state;
+    assert_int_equal(bly_advice_get_spec(&none, &spec), BLY_EKIND);
+}
+
 /* ---- curves ---------------------------------------------------------------------------------- */
 
 static void curves_rise_and_pass_the_promise(void **state) {
@@ -599,6 +606,7 @@ int main(void) {
         cmocka_unit_test(grown_filters_are_as_advised),
         cmocka_unit_test(cache_lines),
         cmocka_unit_test(keyed_needs_the_keyed_hash),
+        cmocka_unit_test(no_advice_is_no_spec),
         cmocka_unit_test(curves_rise_and_pass_the_promise),
         cmocka_unit_test(growth_keeps_the_rate),
         cmocka_unit_test(memory_gives_keys),
