@@ -39,13 +39,12 @@ static inline bool blyi_can_write_struct(const void *to, size_t least) {
 }
 
 /* Copies a result, a struct of `size` bytes here, into the caller's, whose size has been checked
- * and stays. Members that only the caller has become 0. */
+ * and stays. Members that only the caller has are not written: a caller that forgot to set the size
+ * must not lose more memory than its struct has. */
 static inline void blyi_write_struct(void *to, const void *from, size_t size) {
     const size_t given = blyi_struct_size(to);
     const size_t common = given < size ? given : size;
     memcpy((char *)to + sizeof given, (const char *)from + sizeof given, common - sizeof given);
-    if (given > size)
-        memset((char *)to + size, 0, given - size);
 }
 
 #endif
