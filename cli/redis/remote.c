@@ -141,13 +141,6 @@ bly_status remote_open_gozero(remote *r, uint64_t bits, const bly_redis_filter_o
     return refused(r, status, &why, true);
 }
 
-bly_status remote_create(remote *r, const bly_bitmap_spec *spec,
-                         const bly_redis_filter_options *options) {
-    bly_redis_reason why = {""};
-    const bly_status status = bly_redis_filter_create(&r->at.url, spec, options, &why, &r->filter);
-    return refused(r, status, &why, true);
-}
-
 int remote_failed(const remote *r, bly_status status) {
     return say(r, status, bly_redis_filter_error(r->filter));
 }

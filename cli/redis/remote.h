@@ -31,9 +31,6 @@ void remote_close(remote *r);
 bly_status remote_open(remote *r, const bly_hasher *key, const bly_redis_filter_options *options);
 /* go-zero's, of so many bits. */
 bly_status remote_open_gozero(remote *r, uint64_t bits, const bly_redis_filter_options *options);
-/* Makes it, or joins one that is alike. */
-bly_status remote_create(remote *r, const bly_bitmap_spec *spec,
-                         const bly_redis_filter_options *options);
 
 /* Reports why a call on r->filter failed. Returns CLI_ERROR. */
 int remote_failed(const remote *r, bly_status status);

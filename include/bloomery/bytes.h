@@ -3,7 +3,8 @@
  * For programs that store many small filters inside their own files, such as the filter blocks of
  * a storage engine or the row groups of a column file. A filter is a buffer of `size` bytes at any
  * address. The caller stores and loads these bytes together with their size, which is a part of
- * the filter. A file of a whole filter, with checksums and all that a reader must know, is file.h.
+ * the filter. A file of a whole filter, with checksums and all that a reader must know, is
+ * filter.h.
  *
  *     size_t size;
  *     if (bly_buffer_size(n, 0.01, &size) == BLY_OK) ...     room for n keys at 1%
@@ -45,8 +46,8 @@ enum {
 /* The smallest size, in bytes, at which the expected FPR of `keys` distinct keys is at most `fpr`.
  * BLY_ECOUNT for no keys, BLY_ERATE, BLY_ETOOBIG (more than 2^48 bits, or than a size_t can
  * count), BLY_EWEAKHASH (keys / 2^64 > fpr / 10). Takes less than a microsecond at 1%, but some
- * hundred where few keys need a very low rate. Keep the result for a number of keys that comes
- * again. */
+ * hundred where few keys need a very low rate. Cache the result if the same number of keys
+ * recurs. */
 BLY_CHECKED bly_status bly_buffer_size(uint64_t keys, double fpr, size_t *out);
 
 /* The expected FPR of a buffer of `size` bytes built from `keys` distinct keys: 1 for a size at

@@ -82,7 +82,7 @@ static inline bly_spec bly_spec_for(bly_kind kind, uint64_t capacity, double fpr
 
 /* What bly_advise recommends, for bly_filter_create or, for a kind with BLY_CAN_BUILD, for
  * bly_builder_create. If advice->keyed, or needs.hash_bits was set, the caller must still set the
- * hasher. BLY_EINVAL (struct_size). */
+ * hasher. BLY_EINVAL (struct_size), BLY_EKIND (there was no advice). */
 BLY_CHECKED bly_status bly_advice_get_spec(const bly_advice *advice, bly_spec *out);
 
 /* With an exact geometry and no capacity, the capacity becomes what the geometry has room for at
@@ -196,8 +196,9 @@ typedef enum bly_key_rule {
     BLY_KEYS_EMAIL = 5,
     BLY_KEYS_URL = 6,
     BLY_KEYS_PHONE = 7,
-    BLY_KEYS_RECORD = 9,      /* as BLY_KEYS_LINE, blank lines included: `bloomery dedup --state` */
-    BLY_KEYS_RECORD_URL = 10, /* the same, URLs in canonical form: --url */
+    BLY_KEYS_RECORD = 9, /* lines, blank ones included: `bloomery dedup --state`; with -0 records
+                            with everything that is in them */
+    BLY_KEYS_RECORD_URL = 10,   /* the same, URLs in canonical form: --url */
     BLY_KEYS_RECORD_CRAWL = 11, /* --url=crawl */
     BLY_KEYS_OTHER = 12         /* parts or forms of records that no code describes */
 } bly_key_rule;

@@ -118,7 +118,8 @@ BLY_API void bly_hash_keys(const bly_hasher *hasher, const bly_bytes *keys, size
 /* NULL for an id this version does not know. */
 BLY_API const char *bly_hash_name(bly_hash_id id);
 
-/* The id for a name as spelled above; BLY_EHASHER when there is none, *out untouched. */
+/* The id for a name as spelled above, except those of custom functions. BLY_EHASHER if there is no
+ * such name. */
 BLY_CHECKED bly_status bly_hash_by_name(const char *name, bly_hash_id *out);
 
 /* Whether this build can compute it. */

@@ -228,8 +228,8 @@ typedef struct bly_overlay_info {
                           together more than a fifth of bly_filter_count */
     double miss_bound; /* upper bound of the probability that a member is missed */
 } bly_overlay_info;
-/* With a Bloom marker this reads all of that. BLY_EKIND (f is of another kind), BLY_EINVAL
- * (struct_size). */
+/* With a Bloom marker this reads the whole marker filter. BLY_EKIND (f is of another kind),
+ * BLY_EINVAL (struct_size). */
 BLY_CHECKED bly_status bly_overlay_get_info(const bly_filter *f, bly_overlay_info *out);
 
 /* The base, borrowed; NULL for a filter of another kind. */

@@ -1,5 +1,5 @@
 /* Replaces files atomically: resolves the path, writes a temporary file, and gives the result the
- * owner of the old file. The rules are in file.h.
+ * owner of the old file. The rules are in <bloomery/host/files.h>.
  *
  * The directory is held open and names are relative to it. So a temporary name needs no longer a
  * path than the file's own, and the rules are checked on the directory that is used.

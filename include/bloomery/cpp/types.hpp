@@ -123,6 +123,7 @@ inline constexpr bool is_text = std::is_convertible_v<const T &, std::string_vie
  * unsigned char, such as a std::span, std::vector or std::array. */
 class key {
   public:
+    /* A char array is text: it ends at its first NUL. Pass data and size for other bytes. */
     template <class T, std::enable_if_t<detail::is_text<T> || detail::is_bytes<T>, int> = 0>
     key(const T &from) : data_(nullptr), size_(0) {
         if constexpr (detail::is_text<T>) {

@@ -91,10 +91,10 @@ BLY_API bool bly_rb_bloom_contains(const bly_rb_bloom *f, const void *key, size_
 
 /* Batches: the same answers as single calls in order, faster: hashing, fetching and testing
  * overlap. `added` / `found` receive one 0/1 byte per key, or are NULL. An add that fails ends the
- * batch: keys[tally->done] is the one, and the call may be repeated from the next. */
+ * batch: keys[result->done] is the one, and the call may be repeated from the next. */
 BLY_CHECKED bly_status bly_rb_bloom_add_many(bly_rb_bloom *f, const bly_bytes *keys, size_t n,
                                              uint8_t *added,
-                                             bly_batch_result *tally /* may be NULL */);
+                                             bly_batch_result *result /* may be NULL */);
 /* Returns how many answers are 1. */
 BLY_API size_t bly_rb_bloom_contains_many(const bly_rb_bloom *f, const bly_bytes *keys, size_t n,
                                           uint8_t *found);
@@ -222,7 +222,7 @@ BLY_API uint64_t bly_rb_cuckoo_copies(const bly_rb_cuckoo *f, const void *key, s
 /* As of bly_rb_bloom. */
 BLY_CHECKED bly_status bly_rb_cuckoo_add_many(bly_rb_cuckoo *f, const bly_bytes *keys, size_t n,
                                               const bly_rb_cuckoo_how *how, uint8_t *added,
-                                              bly_batch_result *tally);
+                                              bly_batch_result *result);
 BLY_API size_t bly_rb_cuckoo_contains_many(const bly_rb_cuckoo *f, const bly_bytes *keys, size_t n,
                                            uint8_t *found);
 

@@ -74,8 +74,9 @@ typedef struct bly_bitmap_spec {
  * one would exceed shard_bytes); BLY_EIO (no random numbers). */
 BLY_CHECKED bly_status bly_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out);
 
-/* The shape of a filter in memory, sbbf or split512, with a stamp of its own; of `spec` shards and
- * shard_bytes are used. BLY_EKIND, BLY_EKEY (opened without its hasher), and as above. */
+/* The shape of a filter in memory, sbbf or split512, with a stamp of its own. Of `spec` (may be
+ * NULL), shards and shard_bytes are used. BLY_EKIND, BLY_EKEY (opened without its hasher), and as
+ * above. */
 BLY_CHECKED bly_status bly_bitmap_from_filter(const bly_filter *f, const bly_bitmap_spec *spec,
                                               bly_bitmap *out);
 
@@ -93,12 +94,12 @@ BLY_API uint64_t bly_bitmap_shard_blocks(const bly_bitmap *b, uint32_t shard);
 BLY_API uint64_t bly_bitmap_shard_bytes(const bly_bitmap *b, uint32_t shard);
 BLY_API uint64_t bly_bitmap_bytes(const bly_bitmap *b); /* of all of them */
 
-/* About how many different keys have come, if `count` of them were new when they came: more than
- * that, since some were taken for keys that were there. At most a thousand times the capacity. */
+/* An estimate of the distinct keys added if `count` adds reported "new". It is higher than `count`,
+ * because false positives were not counted. At most a thousand times the capacity. */
 BLY_API double bly_bitmap_keys(const bly_bitmap *b, uint64_t count);
 
-/* Whether both are of one shape: everything but the stamp, the rule of the keys, and whether it is
- * approximate. Who joins a filter that is there must take these over. */
+/* Whether both have the same shape: everything but the stamp, the rule of the keys, and whether it
+ * is approximate. A client that joins an existing filter must adopt these from its head. */
 BLY_API bool bly_bitmap_compatible(const bly_bitmap *a, const bly_bitmap *b);
 
 /* The key of a shard: `name` itself of the first, and of the others name:{TAG}, with tags that
@@ -129,24 +130,24 @@ typedef struct bly_bitmap_command {
  * created nor completed). */
 BLY_API void bly_bitmap_command_free(bly_bitmap_command *c); /* NULL does nothing */
 
-/* Makes a shard, all zero, unless its key exists; `expire_at` is a time in ms since 1970, 0: none.
- * Shard 0 comes first, and is marked complete at once if it is the only one; when the others are
- * there too, bly_bitmap_complete marks it. Until then the filter may not be used. The answer is for
- * bly_bitmap_create_parse; an error that begins with OOM says that the server has no memory for it,
- * of shard 0 for all of the filter.
+/* Creates a shard, all zero, unless its key exists; `expire_at` is a time in ms since 1970, 0:
+ * none. Create shard 0 first. It is marked complete at once if it is the only one; otherwise
+ * bly_bitmap_complete marks it when the others exist. Until then the filter may not be used. The
+ * reply is for bly_bitmap_create_parse. An error that begins with OOM means that the server has no
+ * memory for the shard, or, for shard 0, for the whole filter.
  *
- * Nothing on the server keeps anybody to this. Who did not make shard 0 takes over the stamp of the
- * head that was answered, if that is alike; then all other shards must have that stamp. Look at
- * `complete` before using the filter. If the answer is lost, do not send the same again: of shard 0
- * take another stamp (plan it again), and before making another shard look whether the filter has
- * become complete, for one that is missing then was lost with its keys. */
+ * The server does not enforce this protocol. A client that did not create shard 0 adopts the stamp
+ * of the returned head if the shapes are compatible; all other shards must then have that stamp.
+ * Check `complete` before using the filter. If the reply to shard 0 is lost, plan again to get
+ * another stamp, and do not send the same command again. Before creating another shard, check
+ * whether the filter has become complete: a shard that is missing then was lost with its keys. */
 BLY_CHECKED bly_status bly_bitmap_create(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                                          uint64_t expire_at, bly_bitmap_command **out);
 BLY_CHECKED bly_status bly_bitmap_complete(const bly_bitmap *b, bly_bytes name,
                                            bly_bitmap_command **out);
 /* The head of a key, for bly_bitmap_head_parse: GETRANGE key 0 127. */
 BLY_CHECKED bly_status bly_bitmap_head_command(bly_bytes key, bly_bitmap_command **out);
-/* When it vanishes; `expire_at` 0: never. The answer is 1, or an error as of an add. */
+/* Sets the expiry time; 0 removes it. The reply is 1, or an error as for an add. */
 BLY_CHECKED bly_status bly_bitmap_expire(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                                          uint64_t expire_at, bly_bitmap_command **out);
 /* Deletes a shard, if it belongs to this filter; the answer is 1 if it did. */

@@ -41,25 +41,24 @@ typedef struct bly_redis_filter_options {
                              0: 5 s */
     uint32_t command_ms;  /* how long a server may be silent when an answer is due; 0: 10 s. An
                              answer that comes byte by byte may take longer */
-    uint32_t retry_ms;    /* how long a call goes on trying while servers are away, busy, or change
-                             places, since something last got done: one whose parts get done one by
-                             one may take several times as long; 0: 15 s. The first connection of a
-                             handle is tried for as long, but not where no server listens or the
-                             name is not known: that is an error at once */
-    bool no_retry;        /* it does not: the first lost connection ends the call (redirections in a
-                             cluster are still followed) */
+    uint32_t retry_ms;    /* maximum time without progress while servers are unreachable, busy or
+                             failing over; 0: 15 s. A call that makes progress may take longer. At
+                             the first connection, an unknown host name or a refused connection
+                             fails at once */
+    bool no_retry;        /* fail at the first lost connection; redirections in a cluster are still
+                             followed */
     uint32_t replicas;    /* replicas that must confirm an add (WAIT); 0: the master is enough */
     uint32_t replicas_ms; /* how long to wait for them; 0: 1 s */
     uint32_t batch;       /* keys in one script, which keeps the server busy for a few microseconds
                              each; 0: 512 */
-    bool allow_replica;   /* ask a replica too, when that is where the url leads: what it has not
-                             heard of yet is "absent" then. Otherwise BLY_EREFUSED, after retry_ms
-                             where it was a master before. A server is asked (ROLE) when it is
-                             connected to; one that may not be is taken for a master. A master that
-                             becomes a replica, and keeps its connections (as Sentinel does not),
-                             answers lookups until the next reconnect */
-    bool without_key;     /* open a keyed filter without its hasher: to look at it, move it or
-                             delete it; adds and questions are BLY_EKEY */
+    bool allow_replica;   /* allow lookups on a replica; keys that have not been replicated yet are
+                             reported absent. If false, a replica is BLY_EREFUSED, after retry_ms
+                             if it was a master before. The role is queried (ROLE) on connecting; a
+                             server that does not permit the query is taken for a master. A master
+                             that becomes a replica and keeps its connections (Sentinel closes
+                             them) answers lookups until the next reconnect */
+    bool without_key;     /* open a keyed filter without its hasher, to inspect, move or delete it;
+                             adds and lookups are BLY_EKEY */
 } bly_redis_filter_options;
 
 /* ---- open -------------------------------------------------------------------------------------
@@ -67,9 +66,9 @@ typedef struct bly_redis_filter_options {
 
 /* The url names the key. `options` and `why` may be NULL; the last is filled in on failure.
  *
- * Makes the filter, or, where it is there already, joins it: it must be alike
- * (bly_bitmap_compatible), or BLY_EMISMATCH. If many do so at once, they end up with the same
- * filter. The spec's expiry counts only for one who made it. bly_bitmap_plan's statuses; BLY_EIO
+ * Creates the filter or, if it exists, joins it: it must be compatible (bly_bitmap_compatible), or
+ * BLY_EMISMATCH. Clients that do so at the same time get the same filter. expire_ms is used only by
+ * the client that creates it. The statuses of bly_bitmap_plan; BLY_EIO
  * (no connection, no answer), BLY_EREFUSED (password, permission, memory; not a string),
  * BLY_ECORRUPT (the key has something else), BLY_EMISSING (it is there, but not all of its shards
  * are), BLY_EVERSION, BLY_EKEY, BLY_EHASHER, BLY_EUNSUPPORTED (a build without hiredis, or TLS
@@ -111,17 +110,17 @@ typedef struct bly_redis_batch_result {
 } bly_redis_batch_result;
 
 /* answers[i] receives BLY_YES, BLY_NO, or, where that is not known, `otherwise`: with BLY_UNKNOWN
- * they are told apart (BLY_UNSURE, BLY_UNKNOWN). `tally` may be NULL. BLY_OK: there is no
+ * they are told apart (BLY_UNSURE, BLY_UNKNOWN). `result` may be NULL. BLY_OK: there is no
  * BLY_UNKNOWN. Otherwise, with as many keys answered as could be: BLY_EIO, BLY_EMISSING,
  * BLY_EMISMATCH (it was replaced by another), BLY_EREFUSED, BLY_ECORRUPT, BLY_ENOMEM, BLY_EINVAL
  * (`otherwise` is BLY_UNSURE). */
 BLY_CHECKED bly_status bly_redis_filter_add_many(bly_redis_filter *f, const bly_bytes *keys,
                                                  size_t n, bly_answer otherwise, uint8_t *answers,
-                                                 bly_redis_batch_result *tally);
+                                                 bly_redis_batch_result *result);
 BLY_CHECKED bly_status bly_redis_filter_contains_many(bly_redis_filter *f, const bly_bytes *keys,
                                                       size_t n, bly_answer otherwise,
                                                       uint8_t *answers,
-                                                      bly_redis_batch_result *tally);
+                                                      bly_redis_batch_result *result);
 /* One key. */
 BLY_CHECKED bly_status bly_redis_filter_add(bly_redis_filter *f, const void *key, size_t len,
                                             bly_answer otherwise, bly_answer *answer);
@@ -153,16 +152,16 @@ BLY_CHECKED bly_status bly_redis_filter_drop(bly_redis_filter *f);
 /* How far it is: bytes done, of how many. false: stop (BLY_EIO, errno EINTR). */
 typedef bool (*bly_redis_progress)(void *ctx, uint64_t done, uint64_t total);
 
-/* A filter in memory, sbbf or split512, becomes one on a server. It arrives under another name, and
- * appears when it is whole, with `replace` instead of one that is there (BLY_EEXISTS without). Of
- * the spec shards, shard_bytes and expire_ms are used; it may be NULL, as may options, progress and
- * why. `out` may be NULL: not opened then. BLY_EKIND and the statuses of create.
+/* Copies a filter in memory, sbbf or split512, to a server. It arrives under another name and is
+ * renamed when it is complete. With `replace` it replaces an existing filter; without, that is
+ * BLY_EEXISTS. Of the spec, shards, shard_bytes and expire_ms are used; spec, options, progress and
+ * why may be NULL. `out` may be NULL: the filter is not opened then. BLY_EKIND and the statuses of
+ * create.
  *
- * What fails leaves what was there before. Only in the very last step, when the shards of a filter
- * that replaces another change places one after the other, the death of this process, or of a
- * server for longer than this call waits, can leave some of both: that is an error for everybody
- * who uses it, until a filter is sent again. Two that send to one name at once may be in each
- * other's way: BLY_EMISMATCH, BLY_EMISSING or BLY_EEXISTS for one of them or both; send again. */
+ * On failure the old filter is unchanged. Exception: if this process dies, or a server for longer
+ * than this call waits, while the shards are being renamed one by one, shards of both filters
+ * remain, and every call fails until a filter is pushed again. If two clients push to one name at
+ * the same time, either or both may get BLY_EMISMATCH, BLY_EMISSING or BLY_EEXISTS; push again. */
 BLY_CHECKED bly_status bly_redis_filter_push(const bly_filter *from, const bly_redis_url *url,
                                              const bly_bitmap_spec *spec, bool replace,
                                              const bly_redis_filter_options *options,

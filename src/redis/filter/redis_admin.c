@@ -108,7 +108,7 @@ bly_status bly_redis_filter_get_info(bly_redis_filter *f, bly_redis_filter_info 
     const bly_bitmap *b = &f->bitmap;
     bly_redis_filter_info sum = {.expires_ms = -1};
     if (!blyi_can_write_struct(out, sizeof sum))
-        return BLY_EINVAL;
+        return blyi_remote_fail(f, BLY_EINVAL, "%s", bly_strerror(BLY_EINVAL));
     bly_status status = blyi_remote_run(f, &facts, &sum, 0, b->shards);
     if (status == BLY_OK && b->form == BLY_BITMAP_GOZERO)
         status = blyi_remote_run(f, &bits, &sum, 0, 1);
