@@ -160,6 +160,19 @@ build_and_run() { # NAME
         fail "$1: the libraries are not in the parent's output folder"
 }
 
+# The library's own sources are compiled with this optimisation flag last. The parent has no build type.
+check_optimised() { # NAME FLAG
+    python3 - "$scratch/$1/build/compile_commands.json" "$2" <<'P' || fail "$1: the library is not compiled with $2"
+import json
+import re
+import sys
+
+commands = [entry["command"] for entry in json.load(open(sys.argv[1])) if "/src/" in entry["file"]]
+last = {(re.findall(r" (-O\w*)", command) or ["none"])[-1] for command in commands}
+sys.exit(last != {sys.argv[2]})
+P
+}
+
 installed() { # NAME
     cmake --install "$scratch/$1/build" --prefix "$scratch/$1/usr" >/dev/null
     find "$scratch/$1/usr" -type f 2>/dev/null || true
@@ -184,8 +197,11 @@ check_flags add
 build_and_run add
 [ -z "$(installed add)" ] || fail "Bloomery installs itself unasked: $(installed add)"
 grep -q '^CMAKE_BUILD_TYPE:STRING=$' "$scratch/add/build/CMakeCache.txt" || fail "the parent has got a build type"
+check_optimised add -O2
 configure add # once more, from the cache
 check add ''
+configure add -DCMAKE_C_FLAGS=-O1 # the parent's own choice
+check_optimised add -O1
 
 # Only what is linked is built, and a parent may choose.
 parent part <<C
@@ -197,6 +213,7 @@ add_subdirectory(\${source} bloomery EXCLUDE_FROM_ALL)
 C
 configure part
 check part ''
+check_optimised part -O2
 ! grep -E '^BLOOMERY_(HIREDIS|LIBCRYPTO)' "$scratch/part/build/CMakeCache.txt" || fail "packages are looked for that the parent does not want"
 
 parent fetch <<C
