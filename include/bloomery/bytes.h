@@ -51,7 +51,8 @@ enum {
 BLY_CHECKED bly_status bly_buffer_size(uint64_t keys, double fpr, size_t *out);
 
 /* The expected FPR of a buffer of `size` bytes built from `keys` distinct keys: 1 for a size at
- * which none can be built, 0 for no keys. */
+ * which none can be built, 0 for no keys. It is the mean over many filters: the rate of a single
+ * small one may differ by a factor of two. */
 BLY_API double bly_buffer_fpr(size_t size, uint64_t keys);
 
 /* Builds the filter of n keys (repeats are allowed) in the buffer, and overwrites all of its bytes.

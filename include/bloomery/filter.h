@@ -46,8 +46,9 @@ typedef enum bly_sharing { BLY_EXCLUSIVE = 0, BLY_SHARED = 1, BLY_SHARED_ONCE = 
 /* ---- create --------------------------------------------------------------------------------- */
 
 /* The filter for `capacity` distinct keys at false-positive rate `fpr` that most programs need: a
- * blocked Bloom filter (bly_plan_kind), with every default. The caller owns *out until
- * bly_filter_destroy. BLY_ECOUNT, BLY_ERATE, BLY_ETOOBIG, BLY_ENOMEM. */
+ * blocked Bloom filter (bly_plan_kind), with every default. Keys cannot be removed from it; to
+ * remove keys create a BLY_CUCKOO filter. The caller owns *out until bly_filter_destroy.
+ * BLY_ECOUNT, BLY_ERATE, BLY_ETOOBIG, BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_filter_new(uint64_t capacity, double fpr, bly_filter **out);
 
 /* Everything that can be chosen. Start from bly_spec_for, then change what you need. */
@@ -233,7 +234,7 @@ typedef struct bly_filter_info {
     double estimated_keys; /* distinct keys, estimated from the bits; INFINITY if all are set */
     double requested_fpr;
     double expected_fpr; /* by formula, for estimated_keys */
-    double current_fpr;  /* of the bits as they are now */
+    double current_fpr;  /* of the bits as they are now, for well-mixed hashes */
     double miss_bound;   /* overlay: upper bound of the probability that a member is missed */
     uint64_t stuck;      /* counters that have reached their limit, and stay there */
     uint64_t spilled; /* hybrid: keys whose count needs more than its four bits; multilayer: lines
@@ -347,7 +348,8 @@ BLY_API uint64_t bly_filter_file_size(const bly_filter *f); /* the bytes that wi
 /* From `size` bytes in memory, which are copied. `options` may be NULL in all of these. Every field
  * and the checksums are checked, and nothing larger than the data (rounded up to pages) is
  * allocated. BLY_ECORRUPT, BLY_EVERSION, BLY_EKIND, BLY_EUNSUPPORTED (a kind that was removed),
- * BLY_EHASHER, BLY_EKEY, BLY_ENOMEM, BLY_EINVAL (unknown flags, struct_size). */
+ * BLY_EHASHER (a hash that this build lacks, or a custom one without its function), BLY_EKEY (wrong
+ * or missing key, another custom function), BLY_ENOMEM, BLY_EINVAL (unknown flags, struct_size). */
 BLY_CHECKED bly_status bly_filter_parse(const void *data, size_t size,
                                         const bly_open_options *options, bly_filter **out);
 

@@ -100,7 +100,8 @@ BLY_CHECKED bly_status bly_hasher_custom(bly_hasher *out, bly_hash_fn fn, void *
                                          uint64_t tag);
 
 /* The same without mixing: the filter uses the words exactly as fn returns them. Every bit of both
- * words must be well mixed, or the FPR is far above the requested one. */
+ * words must be well mixed, or the FPR is far above the requested one. bly_filter_get_info does not
+ * notice that: its rates assume well-mixed hashes. */
 BLY_CHECKED bly_status bly_hasher_custom_raw(bly_hasher *out, bly_hash_fn fn, void *user,
                                              unsigned bits, uint64_t tag);
 

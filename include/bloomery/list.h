@@ -8,14 +8,24 @@
  * records the type, and its keys tell which levels are listed: prefix lengths, numbers of labels
  * (docs/format.md, section 1).
  *
- *     bly_list *list;
- *     bly_list_reader *reader;
+ *     bly_list *list = NULL;
+ *     bly_list_reader *reader = NULL;
  *     bly_list_result result;
  *     if (bly_list_open("blocked.bly", NULL, &list) == BLY_OK &&
  *         bly_list_reader_create(&reader) == BLY_OK &&
  *         bly_list_check(list, reader, text, strlen(text), &result) == BLY_OK &&
  *         result.answer == BLY_LIST_MAYBE)
  *             ... result.entry is the entry that matches ...
+ *     bly_list_reader_destroy(reader);
+ *     bly_list_close(list);
+ *
+ * To build a list, and to use it without a file:
+ *
+ *     status = bly_list_builder_create(BLY_LIST_DOMAIN, 0.001, NULL, &builder);
+ *     status = bly_list_builder_add(builder, "bad.example", 11, NULL);       for each line
+ *     status = bly_list_builder_finish(builder, &filter);
+ *     bly_list_builder_destroy(builder);
+ *     status = bly_list_from_filter(filter, BLY_LIST_NONE, &list);           borrows the filter
  *
  * src/lists/list_read.c has the rules of the canonical forms.
  *
@@ -226,7 +236,8 @@ BLY_API const char *bly_list_builder_reason(const bly_list_builder *b);
 
 /* Makes the filter, which the caller owns. The builder can then only be destroyed, also after a
  * failure. bly_filter_create's and bly_builder_finish's statuses; BLY_EFULL: more different keys
- * than options.capacity has room for. BLY_EINVAL once it has finished. */
+ * than options.capacity has room for. BLY_EINVAL once it has finished. bly_filter_count of the
+ * result includes the marks: the number of entries is that count without bly_list_info.marks. */
 BLY_CHECKED bly_status bly_list_builder_finish(bly_list_builder *b, bly_filter **out);
 
 BLY_API void bly_list_builder_destroy(bly_list_builder *b); /* NULL does nothing */

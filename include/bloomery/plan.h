@@ -69,9 +69,8 @@ typedef struct bly_geometry {
 BLY_CHECKED bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options,
                                 unsigned hash_bits, bly_geometry *out);
 
-/* As bly_plan, for a counting filter with counters of 2, 4, 8 or 16 bits (0: 4). bly_plan plans
- * with
- * 4. BLY_EINVAL for another width. */
+/* As bly_plan, for a counting filter with counters of 2, 4, 8 or 16 bits; 0 means 4, which is what
+ * bly_plan uses. BLY_EINVAL for another width. */
 BLY_CHECKED bly_status bly_plan_counting(uint64_t keys, double fpr, uint32_t counter_bits,
                                          unsigned hash_bits, bly_geometry *out);
 
