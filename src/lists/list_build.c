@@ -53,7 +53,7 @@ bly_status bly_list_builder_create(bly_list_type type, double fpr,
         return BLY_ERATE;
     if (o.kind && bly_kind_capabilities(o.kind) == 0)
         return BLY_EKIND;
-    if (bly_kind_capabilities(o.kind) & BLY_CARDINALITY_ONLY)
+    if (bly_kind_capabilities(o.kind) & (BLY_CARDINALITY_ONLY | BLY_FORGETS))
         return BLY_EUNSUPPORTED;
     bly_list_builder *b = calloc(1, sizeof *b);
     if (!b)

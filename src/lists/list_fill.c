@@ -170,15 +170,19 @@ bly_status bly_list_fill(const bly_list_contents *contents, const bly_spec *spec
     if (!blyi_read_struct(&c, sizeof c, sizeof c, contents) ||
         !blyi_read_struct(&s, sizeof s, sizeof s, spec))
         return BLY_EINVAL;
-    s.fpr = spec->fpr / bly_list_max_lookups(c.type, &c.levels);
+    s.fpr /= bly_list_max_lookups(c.type, &c.levels);
     if (!s.geometry.kind)
         s.geometry.kind = bly_plan_kind(s.fpr);
     if (fill_kind_can(s.geometry.kind, BLY_HAS_LEVELS) && s.scalable.first_share == 0)
         s.scalable.first_share = 0.8; /* the number of keys is known */
-    const bool fixed = spec->capacity && !fill_kind_can(s.geometry.kind, BLY_CAN_BUILD);
-    if (fixed && c.distinct > spec->capacity && !fill_kind_grows(s.geometry.kind))
+    const bool fixed = s.capacity && !fill_kind_can(s.geometry.kind, BLY_CAN_BUILD);
+    if (fixed && c.distinct > s.capacity && !fill_kind_grows(s.geometry.kind))
         return BLY_EFULL;
-    uint64_t keys = (fixed ? spec->capacity : c.distinct) + bly_list_mark_count(c.type, &c.levels);
+    const uint64_t marks = bly_list_mark_count(c.type, &c.levels);
+    uint64_t keys = fixed ? s.capacity : c.distinct;
+    if (keys > UINT64_MAX - marks)
+        return BLY_ETOOBIG;
+    keys += marks;
     s.capacity = keys ? keys : 1;
     bly_status status = fill_well(&c, s, fixed, out);
     for (unsigned i = 0; status == BLY_EFULL && !fixed && !c.copies && i < FILL_MAX_FULL; i++) {

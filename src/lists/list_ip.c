@@ -1,4 +1,4 @@
-/* list_ip.c - IP addresses and blocks as keys. list_read.c has the rules. */
+/* list_ip.c - IP addresses and blocks as keys. docs/lists.md has the rules. */
 #include "lists/list_reader.h"
 
 #include <arpa/inet.h>
@@ -19,6 +19,13 @@ static bly_bytes ip_write_block(const list_block *b, unsigned char out[17]) {
     if (b->prefix < b->bits)
         out[size++] = (unsigned char)b->prefix;
     return (bly_bytes){out, size};
+}
+
+/* Whether bytes are the key of an address or a block. */
+static bool ip_is_key(bly_bytes key) {
+    const size_t size = key.size < 16 ? 4 : 16;
+    return key.size == size ||
+           (key.size == size + 1 && ((const unsigned char *)key.data)[size] < 8 * size);
 }
 
 static list_block ip_read_block(bly_bytes key) {
@@ -115,6 +122,8 @@ bly_status blyi_list_read_ip(bly_list_reader *r, bly_bytes text, bly_list_key *o
 /* ---- the rest -------------------------------------------------------------------------------- */
 
 bly_bytes blyi_list_words_ip(bly_bytes key, char room[BLY_LIST_WORDS]) {
+    if (!ip_is_key(key))
+        return key;
     list_block b = ip_read_block(key);
     if (!inet_ntop(b.bits == 32 ? AF_INET : AF_INET6, b.address, room, BLY_LIST_WORDS))
         return (bly_bytes){room, 0};
@@ -126,6 +135,10 @@ bly_bytes blyi_list_words_ip(bly_bytes key, char room[BLY_LIST_WORDS]) {
 
 void blyi_list_widen_ip(const bly_list_key *key, const bly_list_levels *present,
                         bly_list_entries *out) {
+    if (!ip_is_key(key->bytes)) {
+        out->keys[out->count++] = key->bytes;
+        return;
+    }
     list_block b = ip_read_block(key->bytes);
     for (unsigned prefix = b.prefix + 1; prefix-- > 0;) {
         b.prefix = prefix;

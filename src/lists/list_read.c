@@ -3,36 +3,15 @@
  * A list is useful only if the spelling in a log does not matter. So a line is brought into one
  * canonical form before it is hashed, in the same way when a list is built and when it is checked:
  *
- *   ip       The bytes of the address in network order: 4 or 16. A block (CIDR) has a further byte,
- *            its prefix length; /32 and /128 are addresses. IPv4 inside IPv6 (::ffff:192.0.2.1) is
- *            the IPv4 address. Brackets around an IPv6 address are dropped. Bits after the prefix
- *            are an error, since nobody can tell which of the two numbers was meant.
- *   phone    Digits, after a "+" if the number is international. "00" in front is "+"; the "(0)"
- *            in +44 (0)20 is dropped, and so are spaces and - . ( ) / and "tel:". 3 to 15 digits
- *            (E.164). A national number stays national: 030 1234 is not +49 30 1234.
- *   email    Lower case on both sides of the last "@" (mail servers may tell Bob from bob; those in
- *            use do not), the host as in `domain`. "<...>" and "mailto:" are dropped. Dots and
- *            "+tag" stay: what they mean differs from provider to provider.
- *   domain   Lower case, other letters than ASCII as "xn--", no dot at the end. "*." or "." in
- *            front is dropped, since a domain in a list stands for everything below it.
- *   url      As bly_url_canonical writes it at the standard level.
- *   line     The bytes of the line.
- *
- * Blanks around a line are dropped, and a byte order mark before it (some editors begin a file with
- * one). Of a `line` only one carriage return at its end is dropped, so that files with the line
- * ends of DOS and of Unix have the same keys. A line of blanks is no key; but the states of `dedup`
- * and `count` have such keys, and are checked for them. Text keys are the canonical text itself, so
- * that a program can look them up with bly_filter_contains.
+ * docs/lists.md has the forms of each type, which are a promise: lists of other versions contain
+ * them. Text keys are the canonical text itself, so that a program can look them up with
+ * bly_filter_contains.
  *
  * Containment. An address is in a list if a block around it is, a domain if a parent is. One line
- * then needs several lookups, each with the filter's false-positive rate, so only those are made
+ * then needs several lookups, each with the filter's false-positive rate. So only those are made
  * that can succeed: a list knows the levels of its keys, which are prefix lengths or numbers of
- * labels. A list of names like example.com and example.co.uk has the levels 2 and 3, and needs two
- * lookups for a name of any length. A top-level domain is looked up only if the list has one. A
- * builder divides the requested rate by the most lookups that one line can need, so that the rate
- * holds for lines, and records that number. A filter with a high rate seems to have levels that it
- * has not, and then lines need more lookups; so no list with levels is built for more than
- * BLY_LIST_MAX_RATE per lookup.
+ * labels. A builder divides the requested rate by the most lookups that one line can need, and
+ * records that number.
  *
  * How a list knows: its header records the type (docs/format.md, section 1). Its levels are told by
  * keys that no line can be, added to the filter like any others (list_marks.c).
@@ -197,14 +176,17 @@ static bly_status list_read_typed(bly_list_reader *r, bly_list_type type, bly_by
     case BLY_LIST_URL:
         return blyi_list_read_url(r, text, out);
     default:
-        break;
+        return BLY_EINVAL; /* bly_list_read has the others */
     }
-    return blyi_list_refuse(r, "of no known type");
 }
 
 bly_status bly_list_read(bly_list_reader *r, bly_list_type type, uint32_t flags, const void *line,
                          size_t len, bly_list_key *out) {
+    const uint32_t known =
+        BLY_LIST_COMMENTS | BLY_LIST_RECORDS | BLY_LIST_KEEP_RETURN | BLY_LIST_BLANK_KEYS;
     bly_bytes text = {line, len};
+    if (type <= BLY_LIST_NONE || type >= BLY_LIST_OTHER || flags & ~known)
+        return blyi_list_refuse(r, "the type or a flag is not known");
     if (bly_list_is_lines(type)) {
         list_read_line(flags, text, out);
         return BLY_OK;

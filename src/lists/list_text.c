@@ -1,5 +1,5 @@
-/* list_text.c - phone numbers, e-mail addresses, domains and URLs as keys. list_read.c has the
- * rules. */
+/* list_text.c - phone numbers, e-mail addresses, domains and URLs as keys. docs/lists.md has
+ * the rules. */
 #include "lists/list_reader.h"
 
 #include <string.h>
@@ -112,11 +112,11 @@ static bly_status domain_read_host(bly_list_reader *r, bly_bytes text, bly_list_
 static bly_status domain_refuse(bly_list_reader *r, bly_bytes text) {
     bly_list_key key;
     if (memchr(text.data, '/', text.size) && blyi_list_read_ip(r, text, &key) != BLY_OK)
-        return blyi_list_refuse(r, "a URL or path, not a domain (--type url takes URLs)");
+        return blyi_list_refuse(r, "a URL or path, not a domain (type url takes URLs)");
     if (memchr(text.data, '@', text.size))
-        return blyi_list_refuse(r, "an e-mail address, not a domain (--type email takes those)");
+        return blyi_list_refuse(r, "an e-mail address, not a domain (type email takes those)");
     if (blyi_list_read_ip(r, text, &key) == BLY_OK)
-        return blyi_list_refuse(r, "an IP address, not a domain (--type ip takes those)");
+        return blyi_list_refuse(r, "an IP address, not a domain (type ip takes those)");
     return blyi_list_refuse(r, "not a domain");
 }
 

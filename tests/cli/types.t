@@ -117,9 +117,9 @@ $ bloomery check --json d.bly -k a.b.c.Example.com
 {"line":"a.b.c.Example.com","match":true,"by":"example.com"}
 $ printf '%s\n' http://example.com/ 192.0.2.1 bob@example.com 'a b' |
 >     bloomery build --type domain -o bad.bly
-! bloomery build: standard input:1: a URL or path, not a domain (--type url takes URLs): 'http://example.com/'
-! bloomery build: standard input:2: an IP address, not a domain (--type ip takes those): '192.0.2.1'
-! bloomery build: standard input:3: an e-mail address, not a domain (--type email takes those): 'bob@example.com'
+! bloomery build: standard input:1: a URL or path, not a domain (type url takes URLs): 'http://example.com/'
+! bloomery build: standard input:2: an IP address, not a domain (type ip takes those): '192.0.2.1'
+! bloomery build: standard input:3: an e-mail address, not a domain (type email takes those): 'bob@example.com'
 ! bloomery build: standard input:4: not a domain: 'a b'
 ! bloomery build: 4 malformed lines; nothing was written (--skip-malformed leaves them out)
 ? 2

@@ -92,7 +92,7 @@ static const list_case list_cases[] = {
       {"x.a.b.example.org.", BLY_LIST_MAYBE, "a.b.example.org"},
       {"b.example.org", BLY_LIST_NO, NULL},
       {" ", BLY_LIST_NO, NULL},
-      {"192.0.2.1", BLY_LIST_MALFORMED, "--type ip"}}},
+      {"192.0.2.1", BLY_LIST_MALFORMED, "type ip"}}},
     {BLY_LIST_IP,
      {"192.0.2.0/24", "10.0.0.1", "2001:db8::/32"},
      2,
@@ -264,6 +264,8 @@ static void builders_refuse_what_is_no_list(void **state) {
     options.flags = 0;
     options.kind = BLY_HLL;
     assert_int_equal(bly_list_builder_create(BLY_LIST_LINE, 0.01, &options, &b), BLY_EUNSUPPORTED);
+    options.kind = BLY_WINDOW;
+    assert_int_equal(bly_list_builder_create(BLY_LIST_LINE, 0.01, &options, &b), BLY_EUNSUPPORTED);
     options.kind = (bly_kind)9999;
     assert_int_equal(bly_list_builder_create(BLY_LIST_LINE, 0.01, &options, &b), BLY_EKIND);
     assert_null(b);
@@ -275,6 +277,33 @@ static void builders_refuse_what_is_no_list(void **state) {
     assert_int_equal(bly_list_builder_finish(b, &f), BLY_EFULL);
     assert_null(f);
     bly_list_builder_destroy(b);
+    options.capacity = UINT64_MAX - 5; /* no room for the marks */
+    assert_ok(bly_list_builder_create(BLY_LIST_DOMAIN, 0.01, &options, &b));
+    assert_ok(bly_list_builder_add(b, "a.example", 9, NULL));
+    assert_int_equal(bly_list_builder_finish(b, &f), BLY_ETOOBIG);
+    assert_null(f);
+    bly_list_builder_destroy(b);
+}
+
+/* Bytes that are no key of an address are not read past their end. */
+static void words_of_no_address_are_the_bytes(void **state) {
+    char room[BLY_LIST_WORDS];
+    (void)state;
+    for (size_t size = 0; size <= 20; size++) {
+        const bool address = size == 4 || size == 5 || size == 16 || size == 17;
+        unsigned char *bytes = calloc(size ? size : 1, 1);
+        assert_non_null(bytes);
+        bly_list_key key = {{bytes, size}, 0, false};
+        bly_list_entries entries;
+        const bly_bytes words = bly_list_words(BLY_LIST_IP, key.bytes, room);
+        assert_int_equal(words.data == bytes, !address);
+        if (size == 5 || size == 17)
+            bytes[size - 1] = 255;
+        const bly_list_levels all = bly_list_levels_all();
+        bly_list_widen(BLY_LIST_IP, &key, &all, &entries);
+        assert_int_equal(entries.count, size == 4 ? 33 : size == 16 ? 129 : 1);
+        free(bytes);
+    }
 }
 
 /* The rate per lookup is bounded, and no line means no match. */
@@ -525,6 +554,7 @@ int main(void) {
         cmocka_unit_test(other_filters_are_refused),
         cmocka_unit_test(builders_tell_blank_and_malformed_lines),
         cmocka_unit_test(builders_refuse_what_is_no_list),
+        cmocka_unit_test(words_of_no_address_are_the_bytes),
         cmocka_unit_test(empty_lists_match_nothing),
         cmocka_unit_test(info_fits_the_struct_of_the_caller),
         cmocka_unit_test(records_with_returns_are_found),

@@ -260,11 +260,11 @@ static void malformed_lines_get_advice(void **state) {
         {BLY_LIST_IP, "::ffff:10.0.0.5/120", "10.0.0.0/24"},
         {BLY_LIST_IP, "10.0.0.0/33", "at most 32"},
         {BLY_LIST_IP, "2001:db8::/129", "at most 128"},
-        {BLY_LIST_DOMAIN, "http://example.com/", "--type url"},
-        {BLY_LIST_DOMAIN, "192.0.2.1", "--type ip"},
-        {BLY_LIST_DOMAIN, "192.0.2.0/24", "--type ip"},
-        {BLY_LIST_DOMAIN, "2001:db8::1", "--type ip"},
-        {BLY_LIST_DOMAIN, "bob@example.com", "--type email"},
+        {BLY_LIST_DOMAIN, "http://example.com/", "type url"},
+        {BLY_LIST_DOMAIN, "192.0.2.1", "type ip"},
+        {BLY_LIST_DOMAIN, "192.0.2.0/24", "type ip"},
+        {BLY_LIST_DOMAIN, "2001:db8::1", "type ip"},
+        {BLY_LIST_DOMAIN, "bob@example.com", "type email"},
         {BLY_LIST_PHONE, "12", "too few"},
         {BLY_LIST_PHONE, "1234567890123456", "too many"},
         {BLY_LIST_EMAIL, "bob@", "no domain"},
@@ -276,6 +276,56 @@ static void malformed_lines_get_advice(void **state) {
         if (!strstr(key.bytes.data, cases[i].advice))
             fail_msg("'%s': '%s' lacks '%s'", cases[i].line, (const char *)key.bytes.data,
                      cases[i].advice);
+    }
+}
+
+/* What stands before a domain does not change its form: lists look for parents. */
+static void names_end_in_the_key_of_their_parent(void **state) {
+    static const char *const parents[] = {
+        "example.com",
+        "stra\xC3\x9F"
+        "e.example",
+        "\xCE\xB2\xCF\x8C\xCE\xBB\xCE\xBF\xCF\x82.gr",
+        "xn--53h.example",
+        "\xE2\x98\x95.example",
+        "\xD7\xA9\xD7\x9C\xD7\x95\xD7\x9D.example",
+        "ab--c.example",
+        "B\xC3\x9C"
+        "CHER.example",
+    };
+    static const char *const labels[] = {
+        "www",
+        "\xE2\x98\x95",
+        "\xC3\xA9",
+        "stra\xC3\x9F"
+        "e",
+        "-a",
+        "ab--cd",
+        "xn--bad",
+        "1",
+        "\xE4\xBE\x8B",
+        "_dmarc",
+        "\xF0\x9F\x92\xA9",
+        "\xD7\xA9",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(parents); i++) {
+        for (size_t j = 0; j < COUNT_OF(labels); j++) {
+            char name[64];
+            bly_list_key parent, key;
+            (void)snprintf(name, sizeof name, "%s.%s", labels[j], parents[i]);
+            const outcome of_parent = read_text(BLY_LIST_DOMAIN, 0, blyt_text(parents[i]), &parent);
+            const outcome of_name = read_text(BLY_LIST_DOMAIN, 0, blyt_text(name), &key);
+            if (!have_idn() && (of_parent == MALFORMED || of_name == MALFORMED))
+                continue;
+            assert_int_equal(of_parent, KEY);
+            assert_int_equal(of_name, KEY);
+            assert_true(key.bytes.size > parent.bytes.size);
+            const char *tail = (const char *)key.bytes.data + key.bytes.size - parent.bytes.size;
+            assert_memory_equal(tail, parent.bytes.data, parent.bytes.size);
+            assert_int_equal(tail[-1], '.');
+            assert_int_equal(key.level, parent.level + 1);
+        }
     }
 }
 
@@ -424,6 +474,7 @@ int main(void) {
         cmocka_unit_test(every_spelling_has_its_key),
         cmocka_unit_test(keys_are_their_own_spelling),
         cmocka_unit_test(malformed_lines_get_advice),
+        cmocka_unit_test(names_end_in_the_key_of_their_parent),
         cmocka_unit_test(comments_are_no_keys),
         cmocka_unit_test(records_keep_their_carriage_return),
         cmocka_unit_test(ip_keys_are_network_bytes),
