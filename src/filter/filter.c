@@ -188,12 +188,12 @@ bly_status bly_filter_clone(const bly_filter *f, const bly_allocator *a, bly_fil
 }
 
 /* A borrowed level is looked up by hash, and keeps its own hasher. */
-static void set_hasher(bly_filter *f, const bly_hasher *hasher) {
+void blyi_filter_set_hasher(bly_filter *f, const bly_hasher *hasher, bool keyless) {
     f->hasher = *hasher;
-    f->keyless = false;
+    f->keyless = keyless;
     select_paths(f);
     for (unsigned i = f->levels ? f->levels->borrowed : 0; f->levels && i < f->levels->n; i++)
-        set_hasher(f->levels->at[i], hasher);
+        blyi_filter_set_hasher(f->levels->at[i], hasher, keyless);
 }
 
 bly_status bly_filter_set_hasher(bly_filter *f, const bly_hasher *hasher) {
@@ -203,7 +203,7 @@ bly_status bly_filter_set_hasher(bly_filter *f, const bly_hasher *hasher) {
     if (blyi_hasher_is_empty(hasher) ||
         !blyi_hasher_match(hasher, f->hasher.id, f->hasher.seed, &own))
         return BLY_EKEY;
-    set_hasher(f, &own);
+    blyi_filter_set_hasher(f, &own, false);
     return BLY_OK;
 }
 

@@ -33,8 +33,8 @@ bly_status blyi_levels_append(bly_filter *f, const bly_filter *from) {
     bly_status status = bly_filter_clone(from, &f->alloc, &level);
     if (status)
         return status;
-    level->hasher = f->hasher; /* `from` may have been opened without it */
-    level->keyless = f->keyless;
+    /* `from`, or a level of it, may have been opened without it. */
+    blyi_filter_set_hasher(level, &f->hasher, f->keyless);
     blyi_levels_push(f, level);
     return BLY_OK;
 }
