@@ -6,6 +6,7 @@
 #include "filter/levels.h"
 #include "hash/hash_custom.h"
 
+#include <bloomery/host/describe.h>
 #include <string.h>
 
 /* ---- life ----------------------------------------------------------------------------------- */

@@ -106,3 +106,8 @@ def functions(text):
             names.add(m[1])
         depth += {"(": 1, ")": -1}.get(m[0], 0)
     return sorted(names)
+
+
+def inline_functions(text):
+    """Those that are defined in the headers."""
+    return set(re.findall(r"\bstatic inline\b[^;(){}]*?\b(bly_\w+)\s*\(", without_bodies(text)))
