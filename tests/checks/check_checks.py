@@ -179,20 +179,22 @@ static inline int bly_twice(int x) {
 }
 #endif
 """
-STRUCTS = "## Growable structs\n`bly_info`\n## Fixed structs\n`bly_source` `bly_part`\n## More\n`bly_no`\n"
+STRUCTS = "## Growable structs\n`bly_info`\n## Fixed structs\n`bly_source` `bly_part`\n## More\n`bly_no`\nbly_info info = {\n    .struct_size = sizeof info};\n"
 # (what changes, in the header or in the document, and into what)
 BAD_LAYOUTS = [
     ("count, bits[4]", "count, more, bits[4]"), ("uint32_t count", "uint16_t count"), ("bits[4]", "bits[5]"), ("bits[4]", "bytes[4]"),
     ("(void *ctx, size_t n);\n    struct", "(void *ctx, size_t n);\n    char c;\n    struct"), ("} parts[2]", "} parts[3]"),
     ("BLY_LIMIT 8u", "BLY_LIMIT 9u"), ("X(BLY_WORSE, -2)", "X(BLY_WORSE, -3)"), ("BLY_LAST = 1u << 1", "BLY_LAST = 1u << 2"),
     ("BLY_FIRST = 1u << 0, ", ""), ("size_t struct_size;\n    uint32_t count", "uint32_t count"), ("size_t struct_size", "uint64_t struct_size"),
-    ("`bly_info`", ""), ("`bly_info`", "`bly_info` `bly_part`"), ("`bly_part`", ""), ("`bly_part`", "`bly_part` `bly_gone`"),
+    ("`bly_info`", ""), ("`bly_info`", "`bly_info` `bly_part`"), ("`bly_part`", ""), ("`bly_part`", "`bly_part` `bly_gone`"), ("    .struct_size = sizeof info", "    .count = 1"),
+    ("static inline int bly_twice(int x) {", "BLY_API int bly_thrice(int x);\nstatic inline int bly_twice(int x) {"),
 ]
 
 
 def check_layout_finds():
     """With a small header, whose own layout is the list."""
-    files = {"include/bloomery/bloomery.h": HEADER, check_layout.DOCUMENT: STRUCTS, check_layout.LIST: ""}
+    files = {"include/bloomery/bloomery.h": HEADER, check_layout.DOCUMENT: STRUCTS, check_layout.LIST: "",
+             check_layout.SYMBOLS: "bly_write\n"}
 
     def lines(root):
         return check_layout.layout(root, c_headers.own_text(root, [c_headers.UMBRELLA]))

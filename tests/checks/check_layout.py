@@ -4,9 +4,11 @@
 The list has the size of every public struct and enum, the offset and size of every member, and the value of
 every enumerator and constant, as a C compiler computes them on x86-64. `--update` writes it anew; docs/abi.md
 says which differences a release may have. That document must also list every struct: those that begin with
-`size_t struct_size` as growable, the others as fixed.
+`size_t struct_size` as growable, the others as fixed. And what the documents and the comments of the headers show to
+readers must set struct_size. Every function that a header declares is in tests/checks/symbols.txt.
 """
 import difflib
+import glob
 import os
 import platform
 import re
@@ -20,6 +22,7 @@ import c_headers  # noqa: E402
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 LIST = "tests/checks/layout.txt"
+SYMBOLS = "tests/checks/symbols.txt"
 DOCUMENT = "docs/abi.md"
 
 
@@ -74,11 +77,25 @@ def wrong_structs(structs, document):
     return found
 
 
+def wrong_initialisers(root, structs):
+    """[sentence] about growable structs that readers see without their size."""
+    growable = "|".join(tag for tag, members in structs.items() if members[0] == ("size_t", "struct_size"))
+    without_size = re.compile(rf"\b({growable}) \w+ = \{{[\s*/]*(?!\.struct_size|[\s*/])")
+    found = []
+    for pattern in ("*.md", "docs/**/*.md", "include/**/*.h", "examples/**/*.[ch]"):
+        for path in sorted(glob.glob(pattern, root_dir=root, recursive=True)):
+            found += [f"{path}: {match[0]}: struct_size is not set" for match in without_size.finditer(read(root, path))]
+    return found if growable else []
+
+
 def violations(root):
     """[line of a difference, or sentence]"""
     text = c_headers.own_text(root, c_headers.headers_of(root))
     change = difflib.unified_diff(read(root, LIST).splitlines(), layout(root, text), LIST, "the headers", lineterm="", n=1)
-    return list(change) + wrong_structs(c_headers.structs(text), read(root, DOCUMENT))
+    structs = c_headers.structs(text)
+    declared = set(c_headers.functions(text)) - c_headers.inline_functions(text)
+    hidden = [f"{name} is declared, and not in {SYMBOLS}" for name in sorted(declared - set(read(root, SYMBOLS).split()))]
+    return list(change) + wrong_structs(structs, read(root, DOCUMENT)) + wrong_initialisers(root, structs) + hidden
 
 
 def main():
