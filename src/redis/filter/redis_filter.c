@@ -172,12 +172,13 @@ bly_status bly_redis_filter_open(const bly_redis_url *url, const bly_hasher *has
                                  bly_redis_filter **out) {
     static const blyi_shard_command command = {
         .build = blyi_remote_head_command, .read = remote_read_first_head, .errors = true};
-    remote_opening o = {.hasher = hasher, .without_key = options && options->without_key};
+    remote_opening o = {.hasher = hasher};
     bly_redis_filter *f;
     bly_status status = blyi_remote_connect(url, options, why, &f);
     *out = NULL;
     if (status)
         return status;
+    o.without_key = options && options->without_key; /* the size has been checked */
     f->bitmap.shards = 1;
     status = blyi_remote_run(f, &command, &o, 0, 1);
     if (status == BLY_OK)
