@@ -14,7 +14,7 @@
 
 #define BM_KEYLESS_ERROR                                                                           \
     "ERR the filter's secret key is not in the ring (BLY.INFO tells its id, BLY.KEYRING those "    \
-    "that are there)"
+    "that are there), or its hash function is custom, and no server has it"
 
 /* The largest capacity a filter may be created with; RedisBloom's limit with `compat`. */
 long long bm_max_capacity(void);

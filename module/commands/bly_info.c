@@ -14,10 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static void add_key_id(bm_reply_map *map, uint64_t id) {
+static void add_id(bm_reply_map *map, const char *field, uint64_t id) {
     char text[20];
     snprintf(text, sizeof text, "%016" PRIx64, id);
-    bm_map_text(map, "key_id", text);
+    bm_map_text(map, field, text);
 }
 
 static bly_status copy_header(void *ctx, const void *data, size_t size) {
@@ -26,30 +26,33 @@ static bly_status copy_header(void *ctx, const void *data, size_t size) {
     return BLY_EIO; /* the rest is not needed */
 }
 
-/* A filter without its secret key has no hasher, but the header of its file names it. Writing the
- * header takes a pass over the filter, but few filters are keyless. */
-static void add_keyless_hash(bm_reply_map *map, const bly_filter *f) {
+/* A filter without its secret key or custom hash function has no hasher, but the header of its file
+ * names it. Writing the header takes a pass over the filter, but few filters are keyless. */
+static void add_hash_of_file(bm_reply_map *map, const bly_filter *f) {
     uint8_t header[BLY_FILE_HEADER] = {0};
     bly_file_info info = {.struct_size = sizeof info};
     (void)!bly_filter_write(f, copy_header, header);
-    if (bly_file_parse_info(header, sizeof header, &info) != BLY_OK)
+    const bool known = bly_file_parse_info(header, sizeof header, &info) == BLY_OK;
+    bm_map_bool(map, "keyed", known && info.keyed);
+    bm_map_bool(map, "keyless", true);
+    if (!known)
         return;
     bm_map_text(map, "hash", bly_hash_name(info.hash));
-    add_key_id(map, info.seed);
+    add_id(map, info.keyed ? "key_id" : "tag", info.seed);
 }
 
 static void add_hash(bm_reply_map *map, const bm_value *value) {
     const bly_hasher *hasher = bly_filter_hasher(value->as.filter);
-    bm_map_bool(map, "keyed", !hasher || hasher->id == BLY_HASH_SIPHASH);
-    bm_map_bool(map, "keyless", value->keyless);
     if (!hasher) {
-        add_keyless_hash(map, value->as.filter);
+        add_hash_of_file(map, value->as.filter);
         return;
     }
+    bm_map_bool(map, "keyed", hasher->id == BLY_HASH_SIPHASH);
+    bm_map_bool(map, "keyless", value->keyless);
     const char *name = bly_hash_name((bly_hash_id)hasher->id);
     bm_map_text(map, "hash", name ? name : "custom");
     if (hasher->id == BLY_HASH_SIPHASH) {
-        add_key_id(map, hasher->seed);
+        add_id(map, "key_id", hasher->seed);
         return;
     }
     char seed[24]; /* as text: it may be larger than an integer of the protocol */

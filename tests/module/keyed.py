@@ -156,7 +156,9 @@ def test_custom_hash_functions():
     with s.client(3) as c:
         for name, form in files.items():
             info = as_dict(c.must("BLY.INFO", name))
-            eq((info["hash"], info["keyless"]), (form.encode(), True))
+            eq((info["hash"], info["keyless"], info["keyed"], info["tag"], "key_id" in info),
+               (form.encode(), True, False, b"00000000676f6c64", False))
+            fails(c("BLY.ADD", name, 1), "ERR the filter's secret key is not in the ring")
             eq(c("BLY.CHECK", name, "golden-key-0"), [None])
             eq(c.must("BLY.DUMP", name, 0)[2], data[name])
 
