@@ -164,8 +164,9 @@ BLY_CHECKED bly_status bly_advise(const bly_needs *needs, bly_advice *out);
  * BLY_EUNSUPPORTED: see bly_advise_why_not. BLY_EKIND: no such kind. */
 BLY_CHECKED bly_status bly_advise_kind(bly_kind kind, const bly_needs *needs, bly_advice *out);
 
-/* Which of needs->flags the kind cannot meet, such as "it cannot remove keys"; NULL if it meets
- * all. For BLY_KIND_NONE, why no kind can: "no kind of this version removes keys". */
+/* Which of needs->flags the kind cannot meet, such as "it cannot remove keys", or that they
+ * contradict each other; NULL if it meets all. For BLY_KIND_NONE, why no kind can: "no kind of this
+ * version removes keys". */
 BLY_API const char *bly_advise_why_not(bly_kind kind, const bly_needs *needs);
 
 /* Expected FPR after keys[i] keys, which may exceed the capacity. */

@@ -115,6 +115,8 @@ const char *bly_advise_why_not(bly_kind kind, const bly_needs *needs) {
     const blyi_kind *k = blyi_kind_of(kind);
     if (kind != BLY_KIND_NONE && !k)
         return "there is no such kind";
+    if (blyi_needs_contradict(needs->flags))
+        return "a set of keys that is known beforehand does not change";
     if (k)
         return unmet_need(k, needs->flags);
     if (any_kind_meets(needs->flags))

@@ -29,11 +29,15 @@ static uint64_t min_u64(uint64_t a, uint64_t b) {
 
 /* ---- the needs ------------------------------------------------------------------------------- */
 
+bool blyi_needs_contradict(uint32_t flags) {
+    const uint32_t change = BLY_NEED_GROW | BLY_NEED_WINDOW | BLY_NEED_REMOVE;
+    return (flags & BLY_NEED_STATIC) && (flags & change);
+}
+
 bly_status blyi_needs_check(const bly_needs *needs) {
     const uint32_t known = 2 * BLY_NEED_SPACE - 1;
-    const uint32_t change = BLY_NEED_GROW | BLY_NEED_WINDOW | BLY_NEED_REMOVE;
     double p = needs->fpr, share = needs->first_share;
-    if (needs->flags & ~known || ((needs->flags & BLY_NEED_STATIC) && (needs->flags & change)))
+    if (needs->flags & ~known || blyi_needs_contradict(needs->flags))
         return BLY_EINVAL;
     if (needs->hash_bits != 0 && (needs->hash_bits < 32 || needs->hash_bits > 128))
         return BLY_EINVAL;

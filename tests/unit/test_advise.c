@@ -130,6 +130,14 @@ static void says_what_cannot_be_done(void **state) {
         assert_int_equal(bly_advise(&needs, &a), BLY_EUNSUPPORTED);
         assert_string_equal(bly_advise_why_not(BLY_KIND_NONE, &needs), cases[i].text);
     }
+    static const uint32_t changes[] = {BLY_NEED_REMOVE, BLY_NEED_GROW, BLY_NEED_WINDOW};
+    for (size_t i = 0; i < COUNT_OF(changes); i++) {
+        bly_needs needs = {.flags = BLY_NEED_STATIC | changes[i]};
+        assert_string_equal(bly_advise_why_not(BLY_KIND_NONE, &needs),
+                            "a set of keys that is known beforehand does not change");
+        assert_string_equal(bly_advise_why_not(BLY_FUSE, &needs),
+                            "a set of keys that is known beforehand does not change");
+    }
     bly_needs grow = {.flags = BLY_NEED_GROW}, share = {.flags = BLY_NEED_SHARE};
     assert_string_equal(bly_advise_why_not(BLY_SBBF, &grow), "it does not grow");
     assert_null(bly_advise_why_not(BLY_SCALABLE, &grow));
