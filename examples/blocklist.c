@@ -7,26 +7,32 @@
  * perhaps a block. Malformed lines are reported on standard error. As with grep, the exit status is
  * 0 if a line matched, 1 if none did and 2 after an error.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <bloomery/list.h>
 
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
+#include <sys/types.h>
+
+enum { MAX_SHOWN = 200 };
 
 static int fail(const char *what, bly_status status) {
     (void)fprintf(stderr, "blocklist: %s: %s\n", what, bly_strerror(status));
     return 2;
 }
 
-static bly_status check_line(const bly_list *list, bly_list_reader *reader, const char *line,
+static bly_status check_line(const bly_list *list, bly_list_reader *reader, bly_bytes line,
                              unsigned long *matches) {
     bly_list_result result;
-    const bly_status status = bly_list_check(list, reader, line, strlen(line), &result);
+    const bly_status status = bly_list_check(list, reader, line.data, line.size, &result);
     if (status != BLY_OK)
         return status;
     if (result.answer == BLY_LIST_MALFORMED)
-        (void)fprintf(stderr, "blocklist: %s: '%s'\n", result.reason, line);
+        (void)fprintf(stderr, "blocklist: %s: '%.*s'\n", result.reason,
+                      line.size < MAX_SHOWN ? (int)line.size : MAX_SHOWN, (const char *)line.data);
     if (result.answer == BLY_LIST_MAYBE) {
-        (void)printf("%s\t", line);
+        (void)fwrite(line.data, 1, line.size, stdout);
+        (void)putchar('\t');
         (void)fwrite(result.entry.data, 1, result.entry.size, stdout);
         (void)putchar('\n');
         ++*matches;
@@ -35,7 +41,9 @@ static bly_status check_line(const bly_list *list, bly_list_reader *reader, cons
 }
 
 int main(int argc, char **argv) {
-    char line[4096];
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t size;
     unsigned long matches = 0;
     bly_list *list;
     bly_list_reader *reader;
@@ -47,15 +55,16 @@ int main(int argc, char **argv) {
     if (status != BLY_OK)
         return fail(argv[1], status);
     status = bly_list_reader_create(&reader);
-    while (status == BLY_OK && fgets(line, sizeof line, stdin)) {
-        line[strcspn(line, "\n")] = '\0';
-        status = check_line(list, reader, line, &matches);
+    while (status == BLY_OK && (size = getline(&line, &room, stdin)) >= 0) {
+        const bly_bytes text = {line, (size_t)size - (size > 0 && line[size - 1] == '\n')};
+        status = check_line(list, reader, text, &matches);
     }
+    free(line);
     bly_list_reader_destroy(reader);
     bly_list_close(list);
     if (status != BLY_OK)
         return fail(argv[1], status);
-    if (ferror(stdin) || fflush(stdout) != 0) {
+    if (!feof(stdin) || fflush(stdout) != 0) {
         perror("blocklist");
         return 2;
     }

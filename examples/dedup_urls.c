@@ -11,6 +11,7 @@
  * has become. It counts the filter's memory; beside it there is one buffer, as long as the longest
  * line and at least a megabyte.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <bloomery/bloomery.h>
 
 #include <errno.h>

@@ -21,7 +21,7 @@ compilations() {
     for name in examples/*.c; do
         # Some need packages that may be missing.
         sed -nE 's/^(#include <(hiredis|sqlite3).*)/\1/p' "$name" | "$CC" -E -x c - >/dev/null 2>&1 || continue
-        printf '%s -D_DEFAULT_SOURCE\n' "c c11 $name" "c c17 $name"
+        printf '%s\n' "c c11 $name" "c c17 $name"
     done
     printf 'c++ c++17 %s\n' examples/readme.c examples/cpp/dedup.cpp docs/cpp.md
 }
