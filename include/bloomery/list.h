@@ -27,7 +27,7 @@
  *     bly_list_builder_destroy(builder);
  *     status = bly_list_from_filter(filter, BLY_LIST_NONE, &list);           borrows the filter
  *
- * src/lists/list_read.c has the rules of the canonical forms.
+ * docs/lists.md has the rules of the canonical forms.
  *
  * Threads: a bly_list does not change after it was opened; any number of threads may use it at
  * once, each with a bly_list_reader of its own. Readers and builders are for one thread at a time.
@@ -80,7 +80,8 @@ BLY_API bly_list_type bly_list_type_of_rule(bly_key_rule rule);
 /* ---- from text to a key --------------------------------------------------------------------- */
 
 /* Scratch memory for reading and checking. What a call hands out points into it, or into the text,
- * until the next call with the same reader. */
+ * until the next call with the same reader. It keeps up to six times the longest line that it has
+ * read, until it is destroyed: limit the length of lines from untrusted sources. */
 typedef struct bly_list_reader bly_list_reader;
 BLY_CHECKED bly_status bly_list_reader_create(bly_list_reader **out); /* BLY_ENOMEM */
 BLY_API void bly_list_reader_destroy(bly_list_reader *r);             /* NULL does nothing */
@@ -104,7 +105,7 @@ typedef struct bly_list_key {
 } bly_list_key;
 
 /* The key of a line without its newline. BLY_EINVAL: it is malformed, and bly_list_reader_reason
- * says why; or there is no such type. BLY_ENOMEM. */
+ * says why; or there is no such type or flag. BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_list_read(bly_list_reader *r, bly_list_type type, uint32_t flags,
                                      const void *line, size_t len, bly_list_key *out);
 
@@ -143,11 +144,16 @@ BLY_CHECKED bly_status bly_list_open(const char *path, const bly_open_options *o
                                      bly_list **out);
 
 /* The same for a filter in memory, which is borrowed until bly_list_close. `as`: BLY_LIST_NONE
- * uses the type that the list records, any other value overrides it. The levels are those at the
- * time of this call: after adding keys of new levels, make a new bly_list. BLY_EUNSUPPORTED: a kind
- * that only counts; or keys that only `bloomery dedup` or `count` can make (BLY_LIST_OTHER); or
- * keys of several types, or too many keys to tell: pass the type in `as`. BLY_EKEY: the filter was
- * opened without its key. BLY_EINVAL: no such type. BLY_ENOMEM. */
+ * uses the type that the list records, any other value overrides it. Pass it for a filter that
+ * records no rule (bly_filter_set_key_rule) and whose keys others choose: keys can be chosen that
+ * make it look like a list of another type.
+ *
+ * The levels are those at the time of this call. To add a key of a new level to a list, add its
+ * marks too (bly_list_add_new_marks in host/lists.h), or the key will not be found; then make a new
+ * bly_list. BLY_EUNSUPPORTED: a kind that only counts; or keys that only `bloomery dedup` or
+ * `count` can make (BLY_LIST_OTHER); or keys of several types, or too many keys to tell: pass the
+ * type in `as`. BLY_EKEY: the filter was opened without its key. BLY_EINVAL: no such type.
+ * BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_list_from_filter(const bly_filter *f, bly_list_type as, bly_list **out);
 
 BLY_API void bly_list_close(bly_list *l);                     /* NULL does nothing */
@@ -184,7 +190,9 @@ typedef struct bly_list_result {
 } bly_list_result;
 
 /* The answer of `bloomery check` for one line. (A list that records no rule is taken for one of
- * lines, also if an early version of `bloomery dedup` made it.) *out points into the text and the
+ * lines, also if an early version of `bloomery dedup` made it. In such a list, and in one of
+ * records, a line that ends in a carriage return is looked up with and without it: one lookup more
+ * than bly_list_info says.) *out points into the text and the
  * reader until the reader's next use. BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_list_check(const bly_list *l, bly_list_reader *r, const void *text,
                                       size_t len, bly_list_result *out);
@@ -201,7 +209,7 @@ typedef struct bly_list_builder bly_list_builder;
 /* Zero means the default, apart from struct_size. */
 typedef struct bly_list_build_options {
     size_t struct_size;
-    uint32_t flags;                 /* BLY_LIST_COMMENTS, BLY_LIST_RECORDS */
+    uint32_t flags;                 /* BLY_LIST_COMMENTS, BLY_LIST_RECORDS; no others */
     bly_kind kind;                  /* BLY_KIND_NONE: the layout that suits the rate */
     uint64_t capacity;              /* keys to make room for; 0: those that were added */
     uint64_t seed;                  /* of the default hash function */
@@ -216,8 +224,9 @@ typedef struct bly_list_build_options {
  * A line that needs several lookups (a domain, an address) has a rate per lookup that is lower in
  * proportion, and at most BLY_LIST_MAX_RATE.
  *
- * BLY_EINVAL: another type, unknown flags, struct_size. BLY_EUNSUPPORTED: a kind that only counts.
- * bly_hasher_default's statuses. BLY_ENOMEM. */
+ * BLY_EINVAL: another type, unknown flags, struct_size. BLY_ERATE. BLY_EKIND. BLY_EUNSUPPORTED: a
+ * kind that only counts, or that forgets. BLY_EHASHER: a hasher that was not filled in.
+ * BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_list_builder_create(bly_list_type type, double fpr,
                                                const bly_list_build_options *options,
                                                bly_list_builder **out);
@@ -236,7 +245,8 @@ BLY_API const char *bly_list_builder_reason(const bly_list_builder *b);
 
 /* Makes the filter, which the caller owns. The builder can then only be destroyed, also after a
  * failure. bly_filter_create's and bly_builder_finish's statuses; BLY_EFULL: more different keys
- * than options.capacity has room for. BLY_EINVAL once it has finished. bly_filter_count of the
+ * than options.capacity has room for (kinds that grow, and those that are built, take them all).
+ * BLY_EINVAL once it has finished. bly_filter_count of the
  * result includes the marks: the number of entries is that count without bly_list_info.marks. */
 BLY_CHECKED bly_status bly_list_builder_finish(bly_list_builder *b, bly_filter **out);
 
@@ -244,8 +254,7 @@ BLY_API void bly_list_builder_destroy(bly_list_builder *b); /* NULL does nothing
 
 /* ---- URLs ----------------------------------------------------------------------------------- */
 
-/* How much two spellings may differ and still be one URL. src/lists/url_canonical.c and
- * url_crawl.c have the rules. */
+/* How much two spellings may differ and still be one URL. docs/lists.md has the rules. */
 typedef enum bly_url_level {
     BLY_URL_STANDARD = 0, /* the same resource by the URL standard and by RFC 3986 */
     BLY_URL_CRAWL = 1     /* also without tracking parameters and sessions, parameters sorted */
