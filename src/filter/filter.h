@@ -132,8 +132,7 @@ void blyi_filter_trim(bly_filter *f);
 /* Sets the key rule of f and of its levels, except borrowed ones. */
 void blyi_filter_set_key_rule(bly_filter *f, bly_key_rule rule);
 
-/* Gives f and its levels, except borrowed ones, a hasher that computes the same hashes as theirs.
- */
+/* Gives f and its levels, except borrowed ones, a hasher that computes the same hashes. */
 void blyi_filter_set_hasher(bly_filter *f, const bly_hasher *hasher, bool keyless);
 
 /* The shape of a filter. */
