@@ -52,7 +52,7 @@ BLY_API const char *bly_version(void);
 /* Every status, with the sentence that bly_strerror returns for it. Values are stable. */
 #define BLY_STATUS_MAP(X)                                                                          \
     X(BLY_OK, 0, "success")                                                                        \
-    X(BLY_EINVAL, -1, "invalid argument")                                                          \
+    X(BLY_EINVAL, -1, "invalid argument, or struct_size is not set")                               \
     X(BLY_ENOMEM, -2, "out of memory")                                                             \
     X(BLY_EFULL, -3, "the filter is full; nothing was changed")                                    \
     X(BLY_EMISMATCH, -4, "the two filters differ in kind, size, hash function, seed or key")       \
@@ -70,7 +70,8 @@ BLY_API const char *bly_version(void);
     X(BLY_EGEOMETRY, -13,                                                                          \
       "the size or the number of hashes is outside what this kind of filter can use")              \
     X(BLY_EHASHER, -14,                                                                            \
-      "no such hash function in this build, or it differs from the filter's, or it needs a key")   \
+      "no such hash function in this build, or it differs from the filter's, or its key or the "   \
+      "custom function was not given")                                                             \
     X(BLY_EKEY, -15, "wrong or missing hash key (or custom hash function)")                        \
     X(BLY_EKIND, -16, "no such kind of filter, or this call does not accept that kind")            \
     X(BLY_EIMPOSSIBLE, -17, "no filter of that size can reach that rate")                          \

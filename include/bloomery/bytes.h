@@ -14,7 +14,7 @@
  * A buffer is a classic Bloom filter (docs/kinds/bloom.md): all bytes but the last are its bits,
  * and the last one is the number of probes. docs/format.md, section 23, is the whole format. The
  * bytes are the same on every machine, and do not depend on the order of the keys. At 1% a key
- * takes 9.6 bits; the last byte and the rounding to whole bytes add at most 15 bits to a buffer.
+ * takes 9.6 bits; the last byte and the rounding to whole bytes add at most 18 bits to a buffer.
  *
  * Hashing. Functions that are given keys hash them with the default function: xxh3, seed 0. A
  * program that looks one key up in many buffers hashes it once and calls the functions for hashes.

@@ -55,7 +55,7 @@ BLY_CHECKED bly_status bly_filter_new(uint64_t capacity, double fpr, bly_filter 
 typedef struct bly_spec {
     size_t struct_size;
     bly_geometry geometry; /* kind: always. size and hashes 0: planned from capacity and fpr; else
-                              exact, and hashes must be set too */
+                              exact, and both must be set */
     uint64_t capacity;     /* expected distinct keys; may be 0 with an exact geometry */
     double fpr;            /* requested rate; may be 0 with an exact geometry */
     uint64_t seed;         /* of the default hasher */
@@ -111,7 +111,7 @@ BLY_CHECKED bly_status bly_filter_set_hasher(bly_filter *f, const bly_hasher *ha
 /* *added (may be NULL): the key was not in the filter before. BLY_EKEY: f was opened without its
  * key. A kind that grows may return BLY_ENOMEM, BLY_ETOOBIG, BLY_EFULL or, if it was loaded,
  * BLY_EGROWTH (bly_filter_limit_growth) for a new key, here and below; cuckoo, multilayer and
- * hybrid may for any key (docs/kinds/ says when). A kind that is built always returns
+ * hybrid may for any key (docs/kinds/ says when). A kind that is built returns
  * BLY_EUNSUPPORTED. The other kinds never fail. */
 BLY_CHECKED bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *added);
 

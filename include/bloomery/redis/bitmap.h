@@ -222,11 +222,11 @@ BLY_API bly_status bly_bitmap_refusal(const bly_redis_value *value, bly_redis_re
 
 /* Reads the answer to command i into `answers` (of all n keys, in the order they were given), as
  * BLY_YES and BLY_NO. `repeated`: the command had been sent before, without an answer; then what
- * was there already is BLY_UNSURE. *fresh (may be NULL): how many are BLY_YES. On failure `answers`
- * is as before: as bly_bitmap_refusal; BLY_ECORRUPT: no answer to such a command. */
+ * was there already is BLY_UNSURE. *changed (may be NULL): how many are BLY_YES. On failure
+ * `answers` is as before: as bly_bitmap_refusal; BLY_ECORRUPT: no answer to such a command. */
 BLY_CHECKED bly_status bly_bitmap_batch_parse(const bly_bitmap_batch *batch, size_t i,
                                               const bly_redis_value *value, bool repeated,
-                                              uint8_t *answers, size_t *fresh,
+                                              uint8_t *answers, size_t *changed,
                                               bly_redis_reason *why);
 /* Gives all keys of command i the same answer. */
 BLY_API void bly_bitmap_batch_fill(const bly_bitmap_batch *batch, size_t i, bly_answer answer,

@@ -240,7 +240,7 @@ static bool reply_is_valid(const bly_bitmap_batch *batch, const blyi_batch_comma
 
 bly_status bly_bitmap_batch_parse(const bly_bitmap_batch *batch, size_t i,
                                   const bly_redis_value *value, bool repeated, uint8_t *answers,
-                                  size_t *fresh, bly_redis_reason *why) {
+                                  size_t *changed, bly_redis_reason *why) {
     const blyi_batch_command *c = &batch->command[i];
     bly_status status = bly_bitmap_refusal(value, why);
     if (status != BLY_OK)
@@ -263,8 +263,8 @@ bly_status bly_bitmap_batch_parse(const bly_bitmap_batch *batch, size_t i,
         answers[key] = is ? BLY_YES : no;
         yes += is;
     }
-    if (fresh)
-        *fresh = yes;
+    if (changed)
+        *changed = yes;
     return BLY_OK;
 }
 
