@@ -22,3 +22,7 @@ bloomery_server_test(module_stalls_large stalls.py ${module} "BLOOMERY_STALLS_MI
 if(TEST module_stalls_large)
   set_tests_properties(module_stalls_large PROPERTIES RUN_SERIAL ON)
 endif()
+# It judges times of a few milliseconds: nothing should run beside it.
+if(TEST module_window_pauses)
+  set_tests_properties(module_window_pauses PROPERTIES RUN_SERIAL ON)
+endif()

@@ -47,7 +47,7 @@ def test_no_turn_is_a_long_pause():
     """Each slice after one in which something was added has a turn to do, from the second such
     slice on. Five adds come early in a slice: three turns in one go would be long pauses at the end
     of their slices. Three adds come late: if the timer had left a turn to them, each would do four
-    fifths of it. One or two of the pauses, and of the adds, may be the system's own."""
+    fifths of it. One or two of the pauses may be the system's own, and one of the adds."""
     size = int(os.environ.get("BLOOMERY_WINDOW_MIB", "256")) << 20
     slice_ms = max(500, size >> 19)  # the larger, the longer
     s = Server()
@@ -70,7 +70,7 @@ def test_no_turn_is_a_long_pause():
     adds.sort(reverse=True)
     print(f"  {size >> 20} MiB: {[round(n / 1e6, 1) for n in idle[:4]]} ms at once, adds "
           f"{[round(n / 1e6, 1) for n in adds[:4]]} ms", flush=True)
-    ok(idle[2] < 5e6 and adds[2] < 5e6, "a pause of more than 5 ms")
+    ok(idle[2] < 5e6 and adds[1] < 5e6, "a pause of more than 5 ms")
 
 
 if __name__ == "__main__":
