@@ -1,6 +1,6 @@
 #include "options.h"
 
-#include "kinds.h"
+#include "kind_words.h"
 #include "message.h"
 #include "numbers.h"
 

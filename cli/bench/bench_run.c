@@ -1,7 +1,7 @@
 #include "bench_run.h"
 
 #include "bench_keys.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "message.h"
 #include "progress.h"
 

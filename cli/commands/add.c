@@ -4,7 +4,7 @@
 #include "change.h"
 #include "health.h"
 #include "json.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "message.h"
 #include "numbers.h"
 #include "remote.h"

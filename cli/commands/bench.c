@@ -3,7 +3,7 @@
 #include "cli.h"
 #include "interrupt.h"
 #include "json.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "message.h"
 #include "numbers.h"
 

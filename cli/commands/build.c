@@ -9,7 +9,7 @@
 #include "build_job.h"
 #include "build_over.h"
 #include "keyfile.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "lock.h"
 #include "message.h"
 #include "numbers.h"

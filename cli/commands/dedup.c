@@ -16,7 +16,7 @@
 #include "interrupt.h"
 #include "key_options.h"
 #include "key_state.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "links.h"
 #include "message.h"
 #include "numbers.h"

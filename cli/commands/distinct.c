@@ -13,7 +13,7 @@
 #include "kept.h"
 #include "key_options.h"
 #include "key_state.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "links.h"
 #include "message.h"
 #include "numbers.h"

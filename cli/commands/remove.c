@@ -1,7 +1,7 @@
 /* bloomery remove - fewer keys for a filter file, where its kind can. */
 #include "change.h"
 #include "json.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "message.h"
 #include "numbers.h"
 

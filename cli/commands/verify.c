@@ -4,7 +4,7 @@
 #include "health.h"
 #include "interrupt.h"
 #include "json.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "measure.h"
 #include "message.h"
 #include "numbers.h"

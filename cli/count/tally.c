@@ -11,7 +11,7 @@
 #include "health.h"
 #include "key.h"
 #include "key_state.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "message.h"
 #include "numbers.h"
 #include "rule_marks.h"

@@ -2,7 +2,7 @@
 
 #include "kept.h"
 #include "key_state.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "line_words.h"
 #include "message.h"
 #include "open.h"

@@ -5,8 +5,8 @@
  * read before the first key is sent. (Lines of type line cannot be.)
  *
  * A list that knows its type says so by marks, keys among the others (src/lists/list_marks.c). The
- * marks of a new level go before the first key of that level: whoever asks finds a key by its
- * level, or does not find it yet.
+ * marks of a new level are added before the first key of that level: a key that is there is then
+ * always looked up.
  */
 #include "add_live.h"
 

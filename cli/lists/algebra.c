@@ -3,7 +3,7 @@
 #include "health.h"
 #include "interrupt.h"
 #include "json.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "line_words.h"
 #include "lock.h"
 #include "message.h"

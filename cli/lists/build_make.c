@@ -9,7 +9,7 @@
  */
 #include "build_make.h"
 
-#include "kinds.h"
+#include "kind_words.h"
 #include "message.h"
 #include "numbers.h"
 

@@ -4,7 +4,7 @@
  * cost the reading of a long list.
  */
 #include "build_job.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "message.h"
 #include "open.h"
 #include "output.h"

@@ -1,7 +1,7 @@
 #include "build_over.h"
 
 #include "json.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "message.h"
 
 bool build_over_open(build_over *o, const char *path, const char *key_file,

@@ -2,7 +2,7 @@
 
 #include "health.h"
 #include "json.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "message.h"
 #include "numbers.h"
 

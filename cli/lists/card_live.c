@@ -2,7 +2,7 @@
 
 #include "card_more.h"
 #include "health.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "live_facts.h"
 #include "message.h"
 #include "numbers.h"

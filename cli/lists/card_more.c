@@ -1,7 +1,7 @@
 #include "card_more.h"
 
 #include "estimate.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "numbers.h"
 
 #include <bloomery/host/describe.h>

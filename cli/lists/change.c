@@ -2,7 +2,7 @@
 
 #include "health.h"
 #include "key.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "lock.h"
 #include "message.h"
 #include "numbers.h"

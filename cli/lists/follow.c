@@ -14,7 +14,7 @@
 #include "follow.h"
 
 #include "cli.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "message.h"
 #include "progress.h"
 #include "rule_marks.h"

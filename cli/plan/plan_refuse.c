@@ -1,7 +1,7 @@
 /* What `plan` says when there is no plan. A refusal names the number that would do, where there is
  * one. */
 #include "cli.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "message.h"
 #include "numbers.h"
 #include "plan_answer.h"

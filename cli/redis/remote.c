@@ -2,7 +2,7 @@
 
 #include "cli.h"
 #include "interrupt.h"
-#include "kinds.h"
+#include "kind_words.h"
 #include "message.h"
 #include "numbers.h"
 #include "progress.h"

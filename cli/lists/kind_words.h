@@ -1,6 +1,6 @@
-/* kinds.h - kinds and shapes of filters in words. */
-#ifndef BLOOMERY_CLI_KINDS_H
-#define BLOOMERY_CLI_KINDS_H
+/* kind_words.h - kinds and shapes of filters in words. */
+#ifndef BLOOMERY_CLI_KIND_WORDS_H
+#define BLOOMERY_CLI_KIND_WORDS_H
 
 #include <bloomery/bloomery.h>
 

@@ -1,4 +1,5 @@
-#include "kinds.h"
+/* kind_words.c - kinds and shapes of filters in words, and what a kind can do. */
+#include "kind_words.h"
 
 #include <bloomery/filter.h>
 #include <bloomery/host/describe.h>
