@@ -62,28 +62,32 @@ static bly_status resolve_exact_geometry(const bly_spec *spec, blyi_shape *shape
     return BLY_OK;
 }
 
+uint32_t blyi_spec_fields(const bly_spec *spec) {
+    uint32_t fields = 0;
+    if (spec->scalable.first_share != 0 || spec->scalable.growth != 0)
+        fields |= BLYI_SPEC_LEVELS;
+    if (spec->cuckoo.horizon != 0)
+        fields |= BLYI_SPEC_HORIZON;
+    if (spec->window.generations != 0 || spec->window.span != 0)
+        fields |= BLYI_SPEC_WINDOW;
+    if (spec->counting.counter_bits != 0)
+        fields |= BLYI_SPEC_COUNTERS;
+    if (spec->overlay.changes != 0 || spec->overlay.marker != BLY_KIND_NONE)
+        fields |= BLYI_SPEC_OVERLAY;
+    return fields;
+}
+
 static bly_status check_filter_spec(const bly_spec *spec) {
     if (!bly_kind_name(spec->geometry.kind))
         return BLY_EKIND;
     /* A number of hashes without a size is an incomplete geometry. */
     if (spec->geometry.size == 0 && (spec->geometry.hashes != 0 || spec->geometry.detail != 0))
         return BLY_EINVAL;
-    uint32_t fields = blyi_kind_of(spec->geometry.kind)->spec_fields;
-    if ((spec->scalable.first_share != 0 || spec->scalable.growth != 0) &&
-        !(fields & BLYI_SPEC_LEVELS))
-        return BLY_EINVAL;
-    if (spec->cuckoo.horizon != 0 && !(fields & BLYI_SPEC_HORIZON))
-        return BLY_EINVAL;
-    if ((spec->window.generations != 0 || spec->window.span != 0) && !(fields & BLYI_SPEC_WINDOW))
-        return BLY_EINVAL;
-    if (spec->counting.counter_bits != 0 && !(fields & BLYI_SPEC_COUNTERS))
+    if (blyi_spec_fields(spec) & ~blyi_kind_of(spec->geometry.kind)->spec_fields)
         return BLY_EINVAL;
     /* The width may be given in either field, but not two different ones. */
     if (spec->counting.counter_bits != 0 && spec->geometry.size != 0 &&
         spec->counting.counter_bits != spec->geometry.detail)
-        return BLY_EINVAL;
-    bool overlay = spec->overlay.changes != 0 || spec->overlay.marker != BLY_KIND_NONE;
-    if (overlay && !(fields & BLYI_SPEC_OVERLAY))
         return BLY_EINVAL;
     return blyi_hasher_is_empty(&spec->hasher) ? BLY_EHASHER : BLY_OK;
 }

@@ -170,13 +170,13 @@ typedef struct blyi_ops {
 
 /* ---- the descriptor -------------------------------------------------------------------------- */
 
-/* Groups of fields of bly_spec that only some kinds read. */
+/* The members of bly_spec with options of single kinds. */
 enum {
-    BLYI_SPEC_LEVELS = 1u << 0,   /* first_share, growth */
-    BLYI_SPEC_HORIZON = 1u << 1,  /* horizon */
-    BLYI_SPEC_WINDOW = 1u << 2,   /* generations, span */
-    BLYI_SPEC_COUNTERS = 1u << 3, /* counter_bits */
-    BLYI_SPEC_OVERLAY = 1u << 4,  /* changes, marker */
+    BLYI_SPEC_LEVELS = 1u << 0,   /* scalable */
+    BLYI_SPEC_HORIZON = 1u << 1,  /* cuckoo */
+    BLYI_SPEC_WINDOW = 1u << 2,   /* window */
+    BLYI_SPEC_COUNTERS = 1u << 3, /* counting */
+    BLYI_SPEC_OVERLAY = 1u << 4,  /* overlay */
 };
 
 enum { BLYI_OPERATIONS = BLY_OP_OVERLAP + 1 };
@@ -209,6 +209,9 @@ typedef struct blyi_kind {
 
 /* The descriptor of a kind; NULL for a code that no kind of this version has. */
 const blyi_kind *blyi_kind_of(bly_kind kind);
+
+/* Those with an option that is not the default (create.c). */
+uint32_t blyi_spec_fields(const bly_spec *spec);
 
 /* The operations of a kind; NULL as above. */
 static inline const blyi_ops *blyi_ops_of(bly_kind kind) {

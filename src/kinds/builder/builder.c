@@ -78,13 +78,6 @@ struct bly_builder {
     blyi_collector collector;
 };
 
-/* Whether the spec has options of other kinds. */
-static bool builder_spec_has_options(const bly_spec *spec) {
-    return spec->scalable.first_share != 0 || spec->scalable.growth || spec->cuckoo.horizon ||
-           spec->window.generations || spec->window.span || spec->counting.counter_bits ||
-           spec->overlay.changes || spec->overlay.marker != BLY_KIND_NONE;
-}
-
 static bly_status builder_check_spec(const bly_spec *spec, const blyi_ops *ops) {
     const bly_geometry *g = &spec->geometry;
     bly_geometry planned;
@@ -94,7 +87,7 @@ static bly_status builder_check_spec(const bly_spec *spec, const blyi_ops *ops) 
         return BLY_EUNSUPPORTED;
     if (g->size || g->hashes || g->options || g->detail || spec->sharing != BLY_EXCLUSIVE)
         return BLY_EINVAL;
-    if (builder_spec_has_options(spec))
+    if (blyi_spec_fields(spec))
         return BLY_EINVAL;
     if (blyi_hasher_is_empty(&spec->hasher))
         return BLY_EHASHER;
