@@ -380,13 +380,13 @@ static bly_status remove_many(bly_filter *f, const bly_bytes *keys, size_t n, ui
 }
 
 bly_status bly_filter_remove_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *removed,
-                                  bly_batch_result *tally) {
+                                  bly_batch_result *result) {
     bly_batch_result sum = {0, 0};
     bly_status status = f->keyless ? BLY_EKEY : BLY_EUNSUPPORTED;
     if (!f->keyless && f->ops->remove_one)
         status = remove_many(f, keys, n, removed, &sum);
-    if (tally)
-        *tally = sum;
+    if (result)
+        *result = sum;
     return status;
 }
 
@@ -410,11 +410,11 @@ bool bly_filter_contains(const bly_filter *f, const void *key, size_t len) {
 }
 
 bly_status bly_filter_add_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *added,
-                               bly_batch_result *tally) {
+                               bly_batch_result *result) {
     bly_batch_result sum = {0, 0};
     bly_status status = f->keyless ? BLY_EKEY : blyi_batch_keys(f, f, keys, n, added, &sum);
-    if (tally)
-        *tally = sum;
+    if (result)
+        *result = sum;
     return status;
 }
 
@@ -431,11 +431,11 @@ size_t bly_filter_contains_many(const bly_filter *f, const bly_bytes *keys, size
 }
 
 bly_status bly_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
-                                 bly_batch_result *tally) {
+                                 bly_batch_result *result) {
     bly_batch_result sum = {0, 0};
     bly_status status = blyi_batch_hashes(f, f, h, n, added, &sum);
-    if (tally)
-        *tally = sum;
+    if (result)
+        *result = sum;
     return status;
 }
 

@@ -167,10 +167,10 @@ size_t blyi_blocks_contain_many(const bly_filter *f, const bly_hash *h, size_t n
 
 /* The count of new keys, stripes included; and its replacement by another number. */
 uint64_t blyi_filter_items(const bly_filter *f);
+void blyi_filter_set_items(bly_filter *f, uint64_t items);
 
 /* bly_filter_get_info, into a struct of this version. */
 void blyi_filter_info(const bly_filter *f, bly_filter_info *out);
-void blyi_filter_set_items(bly_filter *f, uint64_t items);
 
 /* The body as words, and their number, a multiple of 8. */
 static inline uint64_t *blyi_words(const bly_filter *f) {

@@ -320,8 +320,8 @@ static void rb_bloom_prefetch_group(const blyi_rb_bloom_layer *l, const rb_bloom
 }
 
 bly_status bly_rb_bloom_add_many(bly_rb_bloom *f, const bly_bytes *keys, size_t n, uint8_t *added,
-                                 bly_batch_result *tally) {
-    bly_batch_result none, *t = tally ? tally : &none;
+                                 bly_batch_result *result) {
+    bly_batch_result none, *t = result ? result : &none;
     *t = (bly_batch_result){0, 0};
     while (t->done < n) {
         rb_bloom_hash h[RB_BLOOM_GROUP];

@@ -373,9 +373,9 @@ static size_t rb_cuckoo_key_group(const bly_rb_cuckoo *f, const bly_bytes *keys,
 
 bly_status bly_rb_cuckoo_add_many(bly_rb_cuckoo *f, const bly_bytes *keys, size_t n,
                                   const bly_rb_cuckoo_how *how, uint8_t *added,
-                                  bly_batch_result *tally) {
+                                  bly_batch_result *result) {
     bly_rb_cuckoo_how m = rb_cuckoo_defaults(how);
-    bly_batch_result none, *sum = tally ? tally : &none;
+    bly_batch_result none, *sum = result ? result : &none;
     *sum = (bly_batch_result){0, 0};
     while (sum->done < n) {
         rb_cuckoo_key t[RB_CUCKOO_GROUP];

@@ -68,21 +68,21 @@ static bly_status remote_query_group(bly_redis_filter *f, bly_bitmap_op what, co
 
 /* Counts the answers, and replaces those that are not known by `otherwise`. */
 static void remote_query_count(bly_answer otherwise, uint8_t *answers, size_t n,
-                               bly_redis_batch_result *tally) {
+                               bly_redis_batch_result *result) {
     size_t counts[4] = {0};
     for (size_t i = 0; i < n; i++) {
         counts[answers[i]]++;
         if (otherwise != BLY_UNKNOWN && answers[i] >= BLY_UNSURE)
             answers[i] = (uint8_t)otherwise;
     }
-    tally->yes = counts[BLY_YES];
-    tally->unsure = counts[BLY_UNSURE];
-    tally->unknown = counts[BLY_UNKNOWN];
+    result->yes = counts[BLY_YES];
+    result->unsure = counts[BLY_UNSURE];
+    result->unknown = counts[BLY_UNKNOWN];
 }
 
 static bly_status remote_query_many(bly_redis_filter *f, bly_bitmap_op what, const bly_bytes *keys,
                                     size_t n, bly_answer otherwise, uint8_t *answers,
-                                    bly_redis_batch_result *tally) {
+                                    bly_redis_batch_result *result) {
     bly_redis_batch_result sums = {0};
     bly_status status = BLY_OK;
     if (n)
@@ -97,21 +97,21 @@ static bly_status remote_query_many(bly_redis_filter *f, bly_bitmap_op what, con
                                     n - at < REMOTE_QUERY_GROUP ? n - at : REMOTE_QUERY_GROUP,
                                     answers + at, &sums.round_trips);
     remote_query_count(otherwise, answers, n, &sums);
-    if (tally)
-        *tally = sums;
+    if (result)
+        *result = sums;
     return status;
 }
 
 bly_status bly_redis_filter_add_many(bly_redis_filter *f, const bly_bytes *keys, size_t n,
                                      bly_answer otherwise, uint8_t *answers,
-                                     bly_redis_batch_result *tally) {
-    return remote_query_many(f, BLY_BITMAP_ADD, keys, n, otherwise, answers, tally);
+                                     bly_redis_batch_result *result) {
+    return remote_query_many(f, BLY_BITMAP_ADD, keys, n, otherwise, answers, result);
 }
 
 bly_status bly_redis_filter_contains_many(bly_redis_filter *f, const bly_bytes *keys, size_t n,
                                           bly_answer otherwise, uint8_t *answers,
-                                          bly_redis_batch_result *tally) {
-    return remote_query_many(f, BLY_BITMAP_CONTAINS, keys, n, otherwise, answers, tally);
+                                          bly_redis_batch_result *result) {
+    return remote_query_many(f, BLY_BITMAP_CONTAINS, keys, n, otherwise, answers, result);
 }
 
 static bly_status remote_query_one(bly_redis_filter *f, bly_bitmap_op what, bly_bytes key,
