@@ -56,28 +56,7 @@ diff <(cd "$root/include/bloomery" && find . -name '*.h' -o -name '*.hpp' | sort
 for header in redis/filter.h host/chunks.h; do
     printf '#include <bloomery/%s>\n' "$header" | cc -std=c11 -I"$scratch/usr/include" -fsyntax-only -x c -
 done
-cat >"$scratch/main.c" <<'C'
-#include <bloomery/bloomery.h>
-#include <bloomery/redis/filter.h>
-#include <stdio.h>
-int main(void) {
-    bly_filter *f;
-    bool added;
-    if (bly_filter_new(1000, 0.01, &f) || bly_filter_add(f, "x", 1, &added))
-        return 1;
-    int ok = added && bly_filter_contains(f, "x", 1) && !bly_filter_contains(f, "y", 1);
-    printf("bloomery %s: %s\n", bly_version(), ok ? "ok" : "wrong");
-    bly_filter_destroy(f);
-    /* Nobody is there; that it links is what counts. */
-    bly_redis_url url;
-    bly_redis_filter *far = NULL;
-    if (bly_redis_url_parse("unix:///nowhere?key=k", NULL, &url))
-        return 1;
-    ok = ok && bly_redis_filter_open(&url, NULL, NULL, NULL, &far) != BLY_OK;
-    bly_redis_url_free(&url);
-    return !ok;
-}
-C
+cp "$root/tests/checks/user_program.c" "$scratch/main.c"
 
 export PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir
 pc=pkg-config

@@ -33,27 +33,7 @@ _GNUInstallDirs_[A-Z_]+:INTERNAL'
 # parent NAME: a project with settings that differ from Bloomery's, and a hole for the lines that add it.
 parent() {
     mkdir "$scratch/$1"
-    cat >"$scratch/$1/main.c" <<'C'
-#include <bloomery/bloomery.h>
-#include <bloomery/redis/filter.h>
-#include <stdio.h>
-int main(void) {
-    bly_filter *f;
-    bool added;
-    if (bly_filter_new(1000, 0.01, &f) || bly_filter_add(f, "x", 1, &added))
-        return 1;
-    int ok = added && bly_filter_contains(f, "x", 1);
-    bly_filter_destroy(f);
-    /* Nobody is there; that it links is what counts. */
-    bly_redis_url url;
-    bly_redis_filter *far = NULL;
-    if (bly_redis_url_parse("unix:///nowhere?key=k", NULL, &url))
-        return 1;
-    ok = ok && bly_redis_filter_open(&url, NULL, NULL, NULL, &far) != BLY_OK;
-    bly_redis_url_free(&url);
-    return !ok;
-}
-C
+    cp "$root/tests/checks/user_program.c" "$scratch/$1/main.c"
     cat >"$scratch/$1/CMakeLists.txt" <<C
 cmake_minimum_required(VERSION 3.16)
 project(parent C)
