@@ -2,7 +2,7 @@
 """check_layout.py [--update]: the public structs and constants are those of tests/checks/layout.txt.
 
 The list has the size of every public struct and enum, the offset and size of every member, and the value of
-every enumerator and constant, as a C compiler computes them on x86-64. `--update` writes it anew; docs/abi.md
+every enumerator and constant, as a C compiler computes them on x86-64. `--update` replaces the list; docs/abi.md
 says which differences a release may have. That document must also list every struct: those that begin with
 `size_t struct_size` as growable, the others as fixed. And what the documents and the comments of the headers show to
 readers must set struct_size. Every function that a header declares is in tests/checks/symbols.txt.

@@ -283,7 +283,7 @@ static void hash_functions(void **state) {
             continue;
         assert_ok(bly_filter_build(&spec, l.keys, l.n, &f));
         assert_int_equal(bly_filter_contains_many(f, l.keys, l.n, NULL), l.n);
-        bly_filter_get_info(f, &s); /* a hash of 32 bits takes one bit more, for its own floor */
+        bly_filter_get_info(f, &s); /* 32 bits collide: one bit more */
         double hits = (double)bly_filter_contains_many(f, q.keys, q.n, NULL), p = s.current_fpr;
         assert_true(fabs(hits - (double)q.n * p) < 5 * sqrt((double)q.n * p * (1 - p)));
         assert_true(p < 1.0000001 / 64);

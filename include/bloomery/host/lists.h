@@ -40,11 +40,11 @@ static inline void bly_list_levels_add(bly_list_levels *set, unsigned level) {
 
 /* All levels, and no recorded lookups. */
 BLY_API bly_list_levels bly_list_levels_all(void);
-/* Those that are in both sets. */
+/* The levels that are in both sets. */
 BLY_API bly_list_levels bly_list_levels_common(const bly_list_levels *a, const bly_list_levels *b);
 
 /* The keys under which a key may be listed: itself and the blocks or parents that it is in, from
- * narrow to wide, as far as `present` has their level. */
+ * narrow to wide, as far as `present` has their level. `key` is one that bly_list_read returned. */
 enum { BLY_LIST_MAX_LOOKUPS = 129 };
 typedef struct bly_list_entries {
     size_t count;
