@@ -80,7 +80,7 @@ BLY_API bly_list_type bly_list_type_of_rule(bly_key_rule rule);
 /* ---- from text to a key --------------------------------------------------------------------- */
 
 /* Scratch memory for reading and checking. What a call hands out points into it, or into the text,
- * until the next call with the same reader. It keeps up to six times the longest line that it has
+ * until the next call with the same reader. It keeps up to six times the longest URL that it has
  * read, until it is destroyed: limit the length of lines from untrusted sources. */
 typedef struct bly_list_reader bly_list_reader;
 BLY_CHECKED bly_status bly_list_reader_create(bly_list_reader **out); /* BLY_ENOMEM */

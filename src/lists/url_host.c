@@ -99,6 +99,10 @@ bly_status blyi_url_write_host(char **out, const char *at, const char *end, bool
 
 /* ---- a host alone --------------------------------------------------------------------------- */
 
+/* The longest name has 253 bytes in ASCII. A text of more than four times that is refused before
+ * memory is reserved for it. */
+enum { HOST_MAX_TEXT = 4 * BLYI_IDN_ROOM };
+
 /* Whether a host is its own canonical form, as most are. */
 static bool host_is_canonical(const char *at, const char *end) {
     const char *label = at;
@@ -129,7 +133,9 @@ bly_status blyi_url_host(bly_url_buffer *b, const char *text, size_t size, bly_b
         *out = (bly_bytes){at, (size_t)(host_before_dot(at, end) - at)};
         return BLY_OK;
     }
-    if (size > (SIZE_MAX - BLYI_URL_SLACK) / 3 || !blyi_url_reserve(b, 3 * size + BLYI_URL_SLACK))
+    if (end - at > HOST_MAX_TEXT)
+        return BLY_EINVAL;
+    if (!blyi_url_reserve(b, 3 * (size_t)(end - at) + BLYI_URL_SLACK))
         return BLY_ENOMEM;
     char *o = b->data;
     bly_status result;

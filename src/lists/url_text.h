@@ -121,7 +121,8 @@ bly_status blyi_url_crawl(bly_url_buffer *b, const char *url, const blyi_url_par
  * ASCII letters become lower case, other letters ASCII (idn.h). An IPv4 address becomes four
  * decimal numbers, an IPv6 address, with or without brackets, the shortest form in brackets. One
  * dot at the end is dropped. Percent signs are not decoded: they make it BLY_EINVAL, as do spaces,
- * a port and a path. Otherwise as bly_url_canonical. */
+ * a port and a path, and more than 1024 bytes unless they are canonical. Otherwise as
+ * bly_url_canonical. */
 bly_status blyi_url_host(bly_url_buffer *b, const char *text, size_t size, bly_bytes *out);
 
 #endif

@@ -417,6 +417,29 @@ static void test_no_memory(void **state) {
     no_memory = false;
 }
 
+/* What cannot be a name does not choose how much memory is reserved. */
+static void test_long_hosts(void **state) {
+    enum { SIZE = 1 << 20, MAX_ROOM = 8192 };
+    char *text = malloc(SIZE);
+    bly_url_buffer b = {NULL, 0};
+    bly_bytes out;
+    (void)state;
+    assert_non_null(text);
+    memset(text, 'A', SIZE);
+    assert_int_equal(blyi_url_host(&b, text, SIZE, &out), BLY_EINVAL);
+    assert_int_equal(blyi_url_host(&b, text, 1025, &out), BLY_EINVAL);
+    assert_ok(blyi_url_host(&b, text, 1024, &out));
+    assert_int_equal(out.size, 1024);
+    assert_true(b.room <= MAX_ROOM);
+    memset(text, ' ', SIZE - 9);
+    memcpy(text + SIZE - 9, "EXAMPLE.B", 9);
+    assert_ok(blyi_url_host(&b, text, SIZE, &out));
+    assert_true(is_text(out, "example.b"));
+    assert_true(b.room <= MAX_ROOM);
+    bly_url_buffer_free(&b);
+    free(text);
+}
+
 /* Processor time that the program may use from now on. More ends it by SIGXCPU. 0: any. */
 static void limit_seconds(unsigned seconds) {
     struct rlimit limit;
@@ -558,6 +581,7 @@ int main(void) {
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_hosts_without_idn),
         cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_long_hosts),
         cmocka_unit_test(test_long_texts),
         cmocka_unit_test(test_many_parameters),
         cmocka_unit_test(test_mutations),
