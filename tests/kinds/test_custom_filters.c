@@ -86,7 +86,7 @@ static size_t look_up(const bly_filter *f, const blyt_list *l) {
     return hits;
 }
 
-static void judge_rate(const char *what, const char *kind, int keys, double hits, double n,
+static void judge_rate(const char *what, const char *kind, blyt_keys keys, double hits, double n,
                        double fpr) {
     double sigma = sqrt(n * fpr * (1 - fpr));
     if (fabs(hits - n * fpr) > 5 * sigma)
