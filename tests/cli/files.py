@@ -83,6 +83,13 @@ def folder(where, name, mode):
     return path
 
 
+def locked(path):
+    """Whether a process has a lock on the file: from then on it is in use, whatever its age."""
+    inode = os.stat(path).st_ino
+    with open("/proc/locks", encoding="ascii") as f:
+        return any(":%d " % inode in line for line in f)
+
+
 def temporaries(where):
     return sorted(n for n in os.listdir(where) if n.endswith(".tmp"))
 
@@ -232,7 +239,7 @@ def test_killed_run_leaves_a_temporary_file(where):
 
 def test_temporary_file_in_use(where):
     child = start(where, "dedup", "-q", "-o", "out")
-    wait_for(lambda: temporaries(where))
+    wait_for(lambda: temporaries(where) and locked(os.path.join(where, temporaries(where)[0])))
     used = temporaries(where)
     hour_ago = time.time() - 3600
     os.utime(os.path.join(where, used[0]), (hour_ago, hour_ago))
