@@ -1,9 +1,9 @@
 /* bloomery - the command line: finds the command, reads its options, runs it. */
 #include "cli.h"
-#include "help.h"
-#include "help_facts.h"
-#include "interrupt.h"
-#include "message.h"
+#include "io/interrupt.h"
+#include "text/help.h"
+#include "text/help_facts.h"
+#include "text/message.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,7 @@
 #include "options.h"
 
-#include "kind_words.h"
-#include "message.h"
-#include "numbers.h"
+#include "text/message.h"
+#include "text/numbers.h"
 
 #include <bloomery/host/describe.h>
 #include <stddef.h>
@@ -11,13 +10,24 @@
 #include <string.h>
 
 const cli_option cli_common_options[] = {
-    {"quiet", 'q', CLI_FLAG, offsetof(cli_common, quiet), NULL, NULL, NULL,
-     "No notes and no progress; errors and warnings are still printed."},
-    {"color", 0, CLI_CHOICE, offsetof(cli_common, colour), "WHEN", "auto|always|never", NULL,
-     "When to use colour: auto (the default) means on a terminal, unless NO_COLOR is set or TERM "
-     "is dumb."},
-    {"help", 'h', CLI_FLAG, offsetof(cli_common, help), NULL, NULL, NULL,
-     "Print help and exit: -h a summary of the options, --help all of it."},
+    {.name = "quiet",
+     .letter = 'q',
+     .type = CLI_FLAG,
+     .at = offsetof(cli_common, quiet),
+     .help = "No notes and no progress; errors and warnings are still printed."},
+    {.name = "color",
+     .type = CLI_CHOICE,
+     .at = offsetof(cli_common, colour),
+     .metavar = "WHEN",
+     .choices = "auto|always|never",
+     .help = "When to use colour: auto (the default) means on a terminal, unless NO_COLOR is set "
+             "or TERM "
+             "is dumb."},
+    {.name = "help",
+     .letter = 'h',
+     .type = CLI_FLAG,
+     .at = offsetof(cli_common, help),
+     .help = "Print help and exit: -h a summary of the options, --help all of it."},
     {0},
 };
 

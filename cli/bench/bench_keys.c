@@ -1,7 +1,7 @@
-#include "bench_keys.h"
+#include "bench/bench_keys.h"
 
-#include "message.h"
-#include "progress.h"
+#include "text/message.h"
+#include "text/progress.h"
 
 #include <stdlib.h>
 #include <string.h>

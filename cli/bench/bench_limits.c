@@ -1,9 +1,9 @@
 /* The limits. A membership test must hash its key and read one cache line at random; this is how
  * fast the machine does either, with nothing else to do. */
-#include "bench_keys.h"
-#include "bench_run.h"
-#include "message.h"
-#include "progress.h"
+#include "bench/bench_keys.h"
+#include "bench/bench_run.h"
+#include "text/message.h"
+#include "text/progress.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,15 @@
-#include "bench_run.h"
+#include "bench/bench_run.h"
 
-#include "bench_keys.h"
-#include "kind_words.h"
-#include "message.h"
-#include "progress.h"
+#include "bench/bench_keys.h"
+#include "filters/kind_words.h"
+#include "text/message.h"
+#include "text/progress.h"
 
 #include <stdlib.h>
 
 enum {
-    BATCH = 4096,        /* keys in one batched call */
-    MOST_ASKED = 2 << 20 /* keys that a round asks for, where not all are needed */
+    BATCH = 4096,       /* keys in one batched call */
+    MAX_ASKED = 2 << 20 /* keys that a round asks for, where not all are needed */
 };
 
 typedef struct bench {
@@ -98,7 +98,7 @@ static uint64_t pass(bench *b, bench_op op, uint64_t first, uint64_t count) {
 }
 
 static uint64_t asked_in_a_round(const bench_setting *s) {
-    return s->keys < MOST_ASKED ? s->keys : MOST_ASKED;
+    return s->keys < MAX_ASKED ? s->keys : MAX_ASKED;
 }
 
 /* Fills both filters. */

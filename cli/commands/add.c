@@ -1,26 +1,38 @@
 /* bloomery add - more keys for a filter file, or for a filter on a server. */
-#include "add_live.h"
-#include "build_make.h"
-#include "change.h"
-#include "health.h"
-#include "json.h"
-#include "kind_words.h"
-#include "message.h"
-#include "numbers.h"
-#include "remote.h"
+#include "build/build_make.h"
+#include "filters/add_server.h"
+#include "filters/edit.h"
+#include "filters/health.h"
+#include "filters/kind_words.h"
+#include "filters/server_filter.h"
+#include "text/json.h"
+#include "text/message.h"
+#include "text/numbers.h"
 
 #include <stdio.h>
 
 static const cli_option options[] = {
-    {"once", 0, CLI_FLAG, offsetof(change_values, once), NULL, NULL, NULL,
-     "Leave out keys that seem to be in the list already, for lists from which keys can be removed "
-     "(of the others no key is ever there twice). For a list that is only added to."},
-    {"gozero", 0, CLI_COUNT, offsetof(change_values, gozero), "BITS", NULL, NULL,
-     "LIST is the address of a filter of the Go framework go-zero that has so many bits."},
-    {"memory", 'm', CLI_SIZE, offsetof(change_values, memory), "SIZE", NULL, NULL,
-     "How much memory a list that grows may take at one step: 64M, 8G. By default 64 times its own "
-     "size, or 64M if that is more, so that a small file from somebody else cannot ask for all "
-     "there is."},
+    {.name = "once",
+     .type = CLI_FLAG,
+     .at = offsetof(change_values, once),
+     .help = "Leave out keys that seem to be in the list already, for lists from which keys can be "
+             "removed "
+             "(of the others no key is ever there twice). For a list that is only added to."},
+    {.name = "gozero",
+     .type = CLI_COUNT,
+     .at = offsetof(change_values, gozero),
+     .metavar = "BITS",
+     .help = "LIST is the address of a filter of the Go framework go-zero that has so many bits."},
+    {.name = "memory",
+     .letter = 'm',
+     .type = CLI_SIZE,
+     .at = offsetof(change_values, memory),
+     .metavar = "SIZE",
+     .help =
+         "How much memory a list that grows may take at one step: 64M, 8G. By default 64 times its "
+         "own "
+         "size, or 64M if that is more, so that a small file from somebody else cannot ask for all "
+         "there is."},
     CHANGE_OPTIONS,
     {0},
 };

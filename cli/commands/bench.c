@@ -1,11 +1,11 @@
 /* `bloomery bench`: what the kinds of filters do on this machine. */
-#include "bench_run.h"
+#include "bench/bench_run.h"
 #include "cli.h"
-#include "interrupt.h"
-#include "json.h"
-#include "kind_words.h"
-#include "message.h"
-#include "numbers.h"
+#include "filters/kind_words.h"
+#include "io/interrupt.h"
+#include "text/json.h"
+#include "text/message.h"
+#include "text/numbers.h"
 
 #include <bloomery/host/describe.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_KINDS = 32, MOST_ROUNDS = 1000 };
+enum { MAX_KINDS = 32, MAX_ROUNDS = 1000 };
 
 static const uint64_t default_keys = 1000000, work = 3000000;
 static const double default_rate = 0.001;
@@ -28,20 +28,43 @@ typedef struct values {
 #define AT(field) offsetof(values, field)
 
 static const cli_option options[] = {
-    {"kinds", 0, CLI_TEXT, AT(kinds), "KIND,...", NULL, NULL,
-     "The kinds to measure, parted by commas. By default all but hll, which cannot be asked for a "
-     "key."},
-    {"expect", 'n', CLI_COUNT, AT(keys), "N", NULL, NULL,
-     "How many keys to put into each filter. By default a million: the filters then fit into most "
-     "processors' caches, and a hundred million would not."},
-    {"rate", 'p', CLI_RATE, AT(rate), "RATE", NULL, NULL,
-     "The rate that the filters are made for. By default 0.1%."},
-    {"key-bytes", 0, CLI_COUNT, AT(key_bytes), "N", NULL, NULL,
-     "How long each key is, from 8 to 4096 bytes. By default 16."},
-    {"rounds", 0, CLI_COUNT, AT(rounds), "N", NULL, NULL,
-     "How often everything is done, 1000 times at most. By default as often as makes three million "
-     "keys, but three times at least."},
-    {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL, "Print the figures as one JSON object."},
+    {.name = "kinds",
+     .type = CLI_TEXT,
+     .at = AT(kinds),
+     .metavar = "KIND,...",
+     .help = "The kinds to measure, parted by commas. By default all but hll, which cannot be "
+             "asked for a "
+             "key."},
+    {.name = "expect",
+     .letter = 'n',
+     .type = CLI_COUNT,
+     .at = AT(keys),
+     .metavar = "N",
+     .help = "How many keys to put into each filter. By default a million: the filters then fit "
+             "into most "
+             "processors' caches, and a hundred million would not."},
+    {.name = "rate",
+     .letter = 'p',
+     .type = CLI_RATE,
+     .at = AT(rate),
+     .metavar = "RATE",
+     .help = "The rate that the filters are made for. By default 0.1%."},
+    {.name = "key-bytes",
+     .type = CLI_COUNT,
+     .at = AT(key_bytes),
+     .metavar = "N",
+     .help = "How long each key is, from 8 to 4096 bytes. By default 16."},
+    {.name = "rounds",
+     .type = CLI_COUNT,
+     .at = AT(rounds),
+     .metavar = "N",
+     .help = "How often everything is done, 1000 times at most. By default as often as makes three "
+             "million "
+             "keys, but three times at least."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = AT(json),
+     .help = "Print the figures as one JSON object."},
     {0},
 };
 
@@ -52,8 +75,8 @@ static bool check(const values *v, cli_operands operands) {
         (void)message_error("'%s' is one word too many; try --help", operands.items[0]);
     else if (v->key_bytes && (v->key_bytes < 8 || v->key_bytes > 4096))
         (void)message_error("--key-bytes must be from 8 to 4096");
-    else if (v->rounds > MOST_ROUNDS)
-        (void)message_error("--rounds must be at most %d", MOST_ROUNDS);
+    else if (v->rounds > MAX_ROUNDS)
+        (void)message_error("--rounds must be at most %d", MAX_ROUNDS);
     else
         return true;
     return false;
@@ -66,15 +89,15 @@ static bench_setting setting_of(const values *v) {
         .keys = keys,
         .rate = v->rate > 0 ? v->rate : default_rate,
         .key_bytes = v->key_bytes ? (size_t)v->key_bytes : 16,
-        .rounds = (unsigned)(rounds < MOST_ROUNDS ? rounds : MOST_ROUNDS),
+        .rounds = (unsigned)(rounds < MAX_ROUNDS ? rounds : MAX_ROUNDS),
     };
 }
 
 /* How many kinds there are in `list`, or in all when it is NULL; 0: reported. */
-static size_t read_kinds(const char *list, bly_kind out[MOST_KINDS]) {
+static size_t read_kinds(const char *list, bly_kind out[MAX_KINDS]) {
     size_t count = 0;
     if (!list) {
-        for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k != BLY_KIND_NONE && count < MOST_KINDS;
+        for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k != BLY_KIND_NONE && count < MAX_KINDS;
              k = bly_kind_next(k))
             if (!kinds_can(k, BLY_CARDINALITY_ONLY))
                 out[count++] = k;
@@ -90,7 +113,7 @@ static size_t read_kinds(const char *list, bly_kind out[MOST_KINDS]) {
                                 gone->replacement);
             return 0;
         }
-        if (count == MOST_KINDS || bly_kind_by_name(name, &out[count]) != BLY_OK) {
+        if (count == MAX_KINDS || bly_kind_by_name(name, &out[count]) != BLY_OK) {
             (void)message_error(
                 "--kinds: there is no kind '%.*s'; bloomery plan -n 1000 lists them", (int)length,
                 list);
@@ -160,7 +183,7 @@ static void print_rates(const bench_result *results, size_t count) {
 }
 
 static bool run_for_people(const bench_setting *s, const bly_kind *kinds, size_t count) {
-    bench_result results[MOST_KINDS];
+    bench_result results[MAX_KINDS];
     bench_limits limits;
     char keys[NUMBER_TEXT], percent[NUMBER_TEXT];
     (void)printf("%s keys of %zu bytes, rate %s, %u rounds; medians\n",
@@ -201,7 +224,7 @@ static void result_json(json *j, const bench_result *r) {
 }
 
 static bool run_for_programs(const bench_setting *s, const bly_kind *kinds, size_t count) {
-    bench_result results[MOST_KINDS];
+    bench_result results[MAX_KINDS];
     bench_limits limits;
     for (size_t i = 0; i < count; i++)
         if (!bench_kind(s, kinds[i], &results[i]))
@@ -231,7 +254,7 @@ static bool run_for_programs(const bench_setting *s, const bly_kind *kinds, size
 
 static int run(void *untyped, cli_operands operands) {
     const values *v = untyped;
-    bly_kind kinds[MOST_KINDS];
+    bly_kind kinds[MAX_KINDS];
     if (!check(v, operands))
         return CLI_ERROR;
     bench_setting s = setting_of(v);

@@ -6,14 +6,14 @@
  * in the list is the user's contradiction, and named; build_make.c deals with those that match by
  * chance.
  */
-#include "build_job.h"
-#include "build_over.h"
-#include "keyfile.h"
-#include "kind_words.h"
-#include "lock.h"
-#include "message.h"
-#include "numbers.h"
-#include "open.h"
+#include "build/build_job.h"
+#include "build/build_over.h"
+#include "filters/filter_file.h"
+#include "filters/kind_words.h"
+#include "io/key_file.h"
+#include "io/lock.h"
+#include "text/message.h"
+#include "text/numbers.h"
 
 #include <bloomery/filter.h>
 #include <stddef.h>
@@ -23,82 +23,179 @@
 
 #define AT(field) offsetof(build_options, field)
 static const cli_option options[] = {
-    {"output", 'o', CLI_FILE, AT(output), "LIST", NULL, NULL,
-     "The list to write; it appears only when it is whole. '-' is standard output, and "
-     "redis://HOST/KEY a filter on a server that has no module."},
-    {"type", 0, CLI_CHOICE, AT(type), "TYPE", LINE_TYPE_CHOICES, NULL,
-     "What the lines are, so that spelling does not matter; line (the default) takes them byte for "
-     "byte. The list remembers it."},
-    {"rate", 'p', CLI_RATE, AT(rate), "RATE", NULL, NULL,
-     "The false-positive rate per line, for lines that are not in the list: 0.001 (the default), "
-     "0.1%, 1/1000. Where a line needs several lookups, the rate per lookup is lower; for --type "
-     "ip "
-     "and domain it is at most 5%."},
-    {"expect", 'n', CLI_COUNT, AT(keys), "N", NULL, NULL,
-     "Leave room for N different keys. Without it there is room for those that are there. Lists "
-     "built with the same N, rate and kind are of one size, so they can be merged. For fuse and "
-     "ribbon, which are sized by the keys they are built from, N is only a hint."},
-    {"must-not-match", 0, CLI_FILE, AT(must_not_match), "FILE", NULL, NULL,
-     "Lines that the finished list must not match, not even by chance. One that is in the list is "
-     "an error; against chance the list is built again under other seeds, 32 in all (or, if it is "
-     "keyed, at lower rates, 8 in all). When more than 12 lines match under the first seed no "
-     "other is tried: a lower rate is needed."},
-    {"comments", 0, CLI_FLAG, AT(comments), NULL, NULL, NULL,
-     "Leave out lines that begin with '#'. Of types other than line also those that begin with "
-     "';', and what stands behind a blank and one of the two."},
-    {"skip-malformed", 0, CLI_FLAG, AT(skip_malformed), NULL, NULL, NULL,
-     "Leave out lines that are not of the type, and count them. Without this they are errors, and "
-     "nothing is written."},
-    {"null", '0', CLI_FLAG, AT(null), NULL, NULL, NULL,
-     "Records end in a NUL byte instead of a newline."},
-    {"kind", 0, CLI_KIND, AT(kind), "KIND", NULL, NULL,
-     "The kind of filter. The default is the blocked layout that suits the rate. Keys can be "
-     "removed again from lists of some kinds (`bloomery plan -n 1M --deletes` compares them); fuse "
-     "and ribbon are smaller, but take no key later. counts tells how often a line came, hll how "
-     "many different ones there are. window forgets keys, and no list may."},
-    {"counter-bits", 0, CLI_CHOICE, AT(counter_bits), "BITS", "2|4|8|16", NULL,
-     "How wide the counters of a counting list are; 4 unless given. One that "
-     "reaches its limit (3, 15, 255, 65535) stays there."},
-    {"copies", 0, CLI_FLAG, AT(copies), NULL, NULL, NULL,
-     "A line that is there several times is stored as often, in a list that holds copies of keys. "
-     "Without this it is stored once."},
-    {"over", 0, CLI_FILE, AT(over), "LIST", NULL, NULL,
-     "Read no lines, but make a list of the same keys as LIST, of any kind, from which keys can be "
-     "removed and to which others can be added: LIST itself, and what has changed since. LIST "
-     "stays as it is."},
-    {"changes", 0, CLI_COUNT, AT(changes), "N", NULL, NULL,
-     "With --over or --kind overlay: how many keys will be removed, or added; a twentieth of those "
-     "that there is room for unless given. There is room for more, at first for less."},
-    {"marker", 0, CLI_CHOICE, AT(marker), "KIND", "cuckoo|classic", NULL,
-     "With --over or --kind overlay: how removed keys are remembered. cuckoo, the default, takes "
-     "five bytes for each and loses no key (one in a thousand million at worst); classic takes "
-     "two, and loses up to 0.1% of the keys that were not removed."},
-    {"smallest", 0, CLI_FLAG, AT(smallest), NULL, NULL, NULL,
-     "The kind that makes the smallest list: ribbon, or, if -n or --foldable says that more is to "
-     "be done with it, classic."},
-    {"foldable", 0, CLI_FLAG, AT(foldable), NULL, NULL, NULL,
-     "Give it a size (up to 3% larger) that `bloomery fold` can halve again and again."},
-    {"hash", 0, CLI_HASH, AT(hash), "HASH", NULL, NULL,
-     "The hash function; xxh3 unless given, with 128 bits where the rate needs them."},
-    {"seed", 0, CLI_NUMBER, AT(seed), "SEED", NULL, NULL,
-     "The hash function's seed, 0 unless given. Another seed errs on other lines."},
-    {"key-file", 0, CLI_FILE, AT(key_file), "FILE", NULL, NULL,
-     "Make a keyed list: nobody without the secret in FILE (16 bytes, or 32 hexadecimal digits) "
-     "can ask it, or look for lines on which it errs. The list does not hold the secret."},
-    {"new-key", 0, CLI_FILE, AT(new_key), "FILE", NULL, NULL,
-     "The same with a new secret, written to FILE, which must not exist yet and only its owner can "
-     "read."},
-    {"shards", 0, CLI_COUNT, AT(shards), "N", NULL, NULL,
-     "Of a filter on a server: cut it into N strings, in N slots of a cluster. Without this as few "
-     "as will do: a string holds 512 MB."},
-    {"expire", 0, CLI_DURATION, AT(expire), "TIME", NULL, NULL,
-     "Of a filter on a server: it vanishes after so long: 90s, 15m, 24h, 7d."},
-    {"force", 'f', CLI_FLAG, AT(force), NULL, NULL, NULL,
-     "Replace an existing LIST; write to a terminal."},
-    {"stats", 0, CLI_FLAG, AT(stats), NULL, NULL, NULL,
-     "Print the filter's shape, size and rates on standard error."},
-    {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL,
-     "Print what was built as a JSON object on standard output."},
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_FILE,
+     .at = AT(output),
+     .metavar = "LIST",
+     .help = "The list to write; it appears only when it is whole. '-' is standard output, and "
+             "redis://HOST/KEY a filter on a server that has no module."},
+    {.name = "type",
+     .type = CLI_CHOICE,
+     .at = AT(type),
+     .metavar = "TYPE",
+     .choices = LINE_TYPE_CHOICES,
+     .help = "What the lines are, so that spelling does not matter; line (the default) takes them "
+             "byte for "
+             "byte. The list remembers it."},
+    {.name = "rate",
+     .letter = 'p',
+     .type = CLI_RATE,
+     .at = AT(rate),
+     .metavar = "RATE",
+     .help = "The false-positive rate per line, for lines that are not in the list: 0.001 (the "
+             "default), "
+             "0.1%, 1/1000. Where a line needs several lookups, the rate per lookup is lower; for "
+             "--type "
+             "ip "
+             "and domain it is at most 5%."},
+    {.name = "expect",
+     .letter = 'n',
+     .type = CLI_COUNT,
+     .at = AT(keys),
+     .metavar = "N",
+     .help = "Leave room for N different keys. Without it there is room for those that are there. "
+             "Lists "
+             "built with the same N, rate and kind are of one size, so they can be merged. For "
+             "fuse and "
+             "ribbon, which are sized by the keys they are built from, N is only a hint."},
+    {.name = "must-not-match",
+     .type = CLI_FILE,
+     .at = AT(must_not_match),
+     .metavar = "FILE",
+     .help =
+         "Lines that the finished list must not match, not even by chance. One that is in the list "
+         "is "
+         "an error; against chance the list is built again under other seeds, 32 in all (or, if it "
+         "is "
+         "keyed, at lower rates, 8 in all). When more than 12 lines match under the first seed no "
+         "other is tried: a lower rate is needed."},
+    {.name = "comments",
+     .type = CLI_FLAG,
+     .at = AT(comments),
+     .help =
+         "Leave out lines that begin with '#'. Of types other than line also those that begin with "
+         "';', and what stands behind a blank and one of the two."},
+    {.name = "skip-malformed",
+     .type = CLI_FLAG,
+     .at = AT(skip_malformed),
+     .help = "Leave out lines that are not of the type, and count them. Without this they are "
+             "errors, and "
+             "nothing is written."},
+    {.name = "null",
+     .letter = '0',
+     .type = CLI_FLAG,
+     .at = AT(null),
+     .help = "Records end in a NUL byte instead of a newline."},
+    {.name = "kind",
+     .type = CLI_KIND,
+     .at = AT(kind),
+     .metavar = "KIND",
+     .help =
+         "The kind of filter. The default is the blocked layout that suits the rate. Keys can be "
+         "removed again from lists of some kinds (`bloomery plan -n 1M --deletes` compares them); "
+         "fuse "
+         "and ribbon are smaller, but take no key later. counts tells how often a line came, hll "
+         "how "
+         "many different ones there are. window forgets keys, and no list may."},
+    {.name = "counter-bits",
+     .type = CLI_CHOICE,
+     .at = AT(counter_bits),
+     .metavar = "BITS",
+     .choices = "2|4|8|16",
+     .help = "How wide the counters of a counting list are; 4 unless given. One that "
+             "reaches its limit (3, 15, 255, 65535) stays there."},
+    {.name = "copies",
+     .type = CLI_FLAG,
+     .at = AT(copies),
+     .help = "A line that is there several times is stored as often, in a list that holds copies "
+             "of keys. "
+             "Without this it is stored once."},
+    {.name = "over",
+     .type = CLI_FILE,
+     .at = AT(over),
+     .metavar = "LIST",
+     .help =
+         "Read no lines, but make a list of the same keys as LIST, of any kind, from which keys "
+         "can be "
+         "removed and to which others can be added: LIST itself, and what has changed since. LIST "
+         "stays as it is."},
+    {.name = "changes",
+     .type = CLI_COUNT,
+     .at = AT(changes),
+     .metavar = "N",
+     .help = "With --over or --kind overlay: how many keys will be removed, or added; a twentieth "
+             "of those "
+             "that there is room for unless given. There is room for more, at first for less."},
+    {.name = "marker",
+     .type = CLI_CHOICE,
+     .at = AT(marker),
+     .metavar = "KIND",
+     .choices = "cuckoo|classic",
+     .help =
+         "With --over or --kind overlay: how removed keys are remembered. cuckoo, the default, "
+         "takes "
+         "five bytes for each and loses no key (one in a thousand million at worst); classic takes "
+         "two, and loses up to 0.1% of the keys that were not removed."},
+    {.name = "smallest",
+     .type = CLI_FLAG,
+     .at = AT(smallest),
+     .help = "The kind that makes the smallest list: ribbon, or, if -n or --foldable says that "
+             "more is to "
+             "be done with it, classic."},
+    {.name = "foldable",
+     .type = CLI_FLAG,
+     .at = AT(foldable),
+     .help = "Give it a size (up to 3% larger) that `bloomery fold` can halve again and again."},
+    {.name = "hash",
+     .type = CLI_HASH,
+     .at = AT(hash),
+     .metavar = "HASH",
+     .help = "The hash function; xxh3 unless given, with 128 bits where the rate needs them."},
+    {.name = "seed",
+     .type = CLI_NUMBER,
+     .at = AT(seed),
+     .metavar = "SEED",
+     .help = "The hash function's seed, 0 unless given. Another seed errs on other lines."},
+    {.name = "key-file",
+     .type = CLI_FILE,
+     .at = AT(key_file),
+     .metavar = "FILE",
+     .help = "Make a keyed list: nobody without the secret in FILE (16 bytes, or 32 hexadecimal "
+             "digits) "
+             "can ask it, or look for lines on which it errs. The list does not hold the secret."},
+    {.name = "new-key",
+     .type = CLI_FILE,
+     .at = AT(new_key),
+     .metavar = "FILE",
+     .help = "The same with a new secret, written to FILE, which must not exist yet and only its "
+             "owner can "
+             "read."},
+    {.name = "shards",
+     .type = CLI_COUNT,
+     .at = AT(shards),
+     .metavar = "N",
+     .help = "Of a filter on a server: cut it into N strings, in N slots of a cluster. Without "
+             "this as few "
+             "as will do: a string holds 512 MB."},
+    {.name = "expire",
+     .type = CLI_DURATION,
+     .at = AT(expire),
+     .metavar = "TIME",
+     .help = "Of a filter on a server: it vanishes after so long: 90s, 15m, 24h, 7d."},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .at = AT(force),
+     .help = "Replace an existing LIST; write to a terminal."},
+    {.name = "stats",
+     .type = CLI_FLAG,
+     .at = AT(stats),
+     .help = "Print the filter's shape, size and rates on standard error."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = AT(json),
+     .help = "Print what was built as a JSON object on standard output."},
     {0},
 };
 

@@ -5,12 +5,12 @@
  * the next read that has to wait, so that it can stand in the middle of a pipe that never ends. A
  * list on a server is asked there, a batch in one trip.
  */
-#include "check_query.h"
 #include "cli.h"
-#include "json.h"
-#include "message.h"
-#include "numbers.h"
-#include "output.h"
+#include "filters/list_query.h"
+#include "io/output.h"
+#include "text/json.h"
+#include "text/message.h"
+#include "text/numbers.h"
 
 #include <poll.h>
 #include <stddef.h>
@@ -29,43 +29,99 @@ typedef struct check_options {
 
 #define AT(name) offsetof(check_options, name)
 static const cli_option options[] = {
-    {"invert-match", 'v', CLI_FLAG, AT(invert), NULL, NULL, NULL,
-     "Print the lines that are surely not in the list instead."},
-    {"count", 'c', CLI_FLAG, AT(count), NULL, NULL, NULL, "Print only how many lines there are."},
-    {"line-number", 'n', CLI_FLAG, AT(line_number), NULL, NULL, NULL,
-     "Print the number of each line in its file before it."},
-    {"with-filename", 'H', CLI_FLAG, AT(with_filename), NULL, NULL, NULL,
-     "Print the name of its file before each line."},
-    {"key", 'k', CLI_TEXT, AT(key), "KEY", NULL, NULL,
-     "Look for this one line instead of reading any."},
-    {"type", 0, CLI_CHOICE, AT(type), "TYPE", LINE_TYPE_CHOICES, NULL,
-     "What the lines are; by default what the list says it was built from."},
-    {"field", 0, CLI_COUNT, AT(field), "N", NULL, NULL,
-     "Look only for the Nth field of a line, counted from 1. A line without it is not in the "
-     "list."},
-    {"delimiter", 't', CLI_CHAR, AT(delimiter), "C", NULL, NULL,
-     "What is between two fields; a tab unless given."},
-    {"null", '0', CLI_FLAG, AT(null), NULL, NULL, NULL,
-     "Records end in a NUL byte instead of a newline, in and out."},
-    {"key-file", 0, CLI_FILE, AT(key_file), "FILE", NULL, NULL,
-     "The secret that a keyed list was built with."},
-    {"follow", 0, CLI_FLAG, AT(follow), NULL, NULL, NULL,
-     "Take over a new list as soon as LIST is replaced, without losing a line. A damaged one is "
-     "refused, and the old one stays. The list is read into memory, so it takes its size there; "
-     "one on a server stays there. Reads standard input."},
-    {"on-error", 0, CLI_CHOICE, AT(on_error), "WHAT", LIVE_CHOICES, NULL,
-     "Of a list on a server that gives no answer: stop with status 2 (the default), or go on, and "
-     "take each line for one that is in the list (yes) or that is not (no), with a warning, until "
-     "it answers. It is asked again every five seconds."},
-    {"gozero", 0, CLI_COUNT, AT(gozero), "BITS", NULL, NULL,
-     "LIST is the address of a filter of the Go framework go-zero that has so many bits."},
-    {"strict", 0, CLI_FLAG, AT(strict), NULL, NULL, NULL,
-     "A line that is not of the list's type is an error: it is named, and the exit status is 2."},
-    {"verify", 0, CLI_FLAG, AT(verify), NULL, NULL, NULL,
-     "Read the whole list first, and refuse it if it is damaged anywhere. Without this only its "
-     "header is looked at; damage elsewhere gives wrong answers, never a crash."},
-    {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL,
-     "Print one JSON object for every line, whether it matches or not."},
+    {.name = "invert-match",
+     .letter = 'v',
+     .type = CLI_FLAG,
+     .at = AT(invert),
+     .help = "Print the lines that are surely not in the list instead."},
+    {.name = "count",
+     .letter = 'c',
+     .type = CLI_FLAG,
+     .at = AT(count),
+     .help = "Print only how many lines there are."},
+    {.name = "line-number",
+     .letter = 'n',
+     .type = CLI_FLAG,
+     .at = AT(line_number),
+     .help = "Print the number of each line in its file before it."},
+    {.name = "with-filename",
+     .letter = 'H',
+     .type = CLI_FLAG,
+     .at = AT(with_filename),
+     .help = "Print the name of its file before each line."},
+    {.name = "key",
+     .letter = 'k',
+     .type = CLI_TEXT,
+     .at = AT(key),
+     .metavar = "KEY",
+     .help = "Look for this one line instead of reading any."},
+    {.name = "type",
+     .type = CLI_CHOICE,
+     .at = AT(type),
+     .metavar = "TYPE",
+     .choices = LINE_TYPE_CHOICES,
+     .help = "What the lines are; by default what the list says it was built from."},
+    {.name = "field",
+     .type = CLI_COUNT,
+     .at = AT(field),
+     .metavar = "N",
+     .help =
+         "Look only for the Nth field of a line, counted from 1. A line without it is not in the "
+         "list."},
+    {.name = "delimiter",
+     .letter = 't',
+     .type = CLI_CHAR,
+     .at = AT(delimiter),
+     .metavar = "C",
+     .help = "What is between two fields; a tab unless given."},
+    {.name = "null",
+     .letter = '0',
+     .type = CLI_FLAG,
+     .at = AT(null),
+     .help = "Records end in a NUL byte instead of a newline, in and out."},
+    {.name = "key-file",
+     .type = CLI_FILE,
+     .at = AT(key_file),
+     .metavar = "FILE",
+     .help = "The secret that a keyed list was built with."},
+    {.name = "follow",
+     .type = CLI_FLAG,
+     .at = AT(follow),
+     .help = "Take over a new list as soon as LIST is replaced, without losing a line. A damaged "
+             "one is "
+             "refused, and the old one stays. The list is read into memory, so it takes its size "
+             "there; "
+             "one on a server stays there. Reads standard input."},
+    {.name = "on-error",
+     .type = CLI_CHOICE,
+     .at = AT(on_error),
+     .metavar = "WHAT",
+     .choices = LIVE_CHOICES,
+     .help = "Of a list on a server that gives no answer: stop with status 2 (the default), or go "
+             "on, and "
+             "take each line for one that is in the list (yes) or that is not (no), with a "
+             "warning, until "
+             "it answers. It is asked again every five seconds."},
+    {.name = "gozero",
+     .type = CLI_COUNT,
+     .at = AT(gozero),
+     .metavar = "BITS",
+     .help = "LIST is the address of a filter of the Go framework go-zero that has so many bits."},
+    {.name = "strict",
+     .type = CLI_FLAG,
+     .at = AT(strict),
+     .help = "A line that is not of the list's type is an error: it is named, and the exit status "
+             "is 2."},
+    {.name = "verify",
+     .type = CLI_FLAG,
+     .at = AT(verify),
+     .help = "Read the whole list first, and refuse it if it is damaged anywhere. Without this "
+             "only its "
+             "header is looked at; damage elsewhere gives wrong answers, never a crash."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = AT(json),
+     .help = "Print one JSON object for every line, whether it matches or not."},
     {0},
 };
 

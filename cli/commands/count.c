@@ -5,16 +5,16 @@
  * an estimate is marked wherever it is printed.
  */
 #include "cli.h"
-#include "interrupt.h"
-#include "json.h"
-#include "key_options.h"
-#include "key_state.h"
-#include "links.h"
-#include "message.h"
-#include "numbers.h"
-#include "output.h"
-#include "progress.h"
-#include "tally.h"
+#include "count/tally.h"
+#include "filters/state_rule.h"
+#include "io/interrupt.h"
+#include "io/key_options.h"
+#include "io/links.h"
+#include "io/output.h"
+#include "text/json.h"
+#include "text/message.h"
+#include "text/numbers.h"
+#include "text/progress.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -31,48 +31,107 @@ typedef struct count_options {
 
 #define AT(field) offsetof(count_options, field)
 static const cli_option options[] = {
-    {"top", 0, CLI_COUNT, AT(top), "N", NULL, NULL,
-     "Print only, at the end, the N keys that came most often, the most frequent first."},
-    {"min", 0, CLI_COUNT, AT(min), "N", NULL, NULL, "Print only what has come N times or more."},
-    {"state", 's', CLI_FILE, AT(state), "FILE", NULL, NULL,
-     "Go on counting across runs: begin with the counts in FILE, and save there the new ones. Such "
-     "files can be united by bloomery merge, if all were made with the same -n. With --top, only "
-     "keys of this run's lines are ranked."},
-    {"query", 0, CLI_FLAG, AT(query), NULL, NULL, NULL,
-     "Count nothing, only tell: how often each line is in the FILE of --state, which may be any "
-     "list that holds copies of its keys (counting, hybrid, cuckoo and others)."},
-    {"key", 'k', CLI_TEXT, AT(key), "KEY", NULL, NULL,
-     "This one line. Standard input is then not read."},
-    {"age", 0, CLI_FLAG, AT(age), NULL, NULL, NULL,
-     "Halve all counts of the state first, so that what was frequent long ago is forgotten."},
-    {"sketch", 0, CLI_FLAG, AT(sketch), NULL, NULL, NULL,
-     "Count in a sketch, whose size does not grow, for streams without an end: counts are then "
-     "estimates, and printed as ~17."},
-    {"exact", 0, CLI_FLAG, AT(exact), NULL, NULL, NULL,
-     "Exact counts, which is the default; a state that holds a sketch is refused."},
-    {"expect", 'n', CLI_COUNT, AT(expect), "N", NULL, NULL,
-     "Plan for N different keys. Exact counts grow past that, but those of a --state cannot: more "
-     "keys are an error. Without it, for as many as a file seems to have lines (for a sketch, 16 "
-     "million at most; for a state four times as many, and a million at least), and from a pipe "
-     "for a million, or four million with --sketch."},
-    {"rate", 'p', CLI_RATE, AT(rate), "RATE", NULL, NULL,
-     "How often a new key may be mistaken for another, which makes its count too high: 1e-9 (the "
-     "default), 0.001, 1/20; with --sketch 5%."},
-    {"memory", 'm', CLI_SIZE, AT(memory), "SIZE", NULL, NULL,
-     "The most memory for the counts: 64M, 1G (the default). When exact counts would need more, "
-     "it ends with an error. A sketch, and the counts of a --state, are made as large as this "
-     "allows, if it is given."},
+    {.name = "top",
+     .type = CLI_COUNT,
+     .at = AT(top),
+     .metavar = "N",
+     .help = "Print only, at the end, the N keys that came most often, the most frequent first."},
+    {.name = "min",
+     .type = CLI_COUNT,
+     .at = AT(min),
+     .metavar = "N",
+     .help = "Print only what has come N times or more."},
+    {.name = "state",
+     .letter = 's',
+     .type = CLI_FILE,
+     .at = AT(state),
+     .metavar = "FILE",
+     .help = "Go on counting across runs: begin with the counts in FILE, and save there the new "
+             "ones. Such "
+             "files can be united by bloomery merge, if all were made with the same -n. With "
+             "--top, only "
+             "keys of this run's lines are ranked."},
+    {.name = "query",
+     .type = CLI_FLAG,
+     .at = AT(query),
+     .help = "Count nothing, only tell: how often each line is in the FILE of --state, which may "
+             "be any "
+             "list that holds copies of its keys (counting, hybrid, cuckoo and others)."},
+    {.name = "key",
+     .letter = 'k',
+     .type = CLI_TEXT,
+     .at = AT(key),
+     .metavar = "KEY",
+     .help = "This one line. Standard input is then not read."},
+    {.name = "age",
+     .type = CLI_FLAG,
+     .at = AT(age),
+     .help =
+         "Halve all counts of the state first, so that what was frequent long ago is forgotten."},
+    {.name = "sketch",
+     .type = CLI_FLAG,
+     .at = AT(sketch),
+     .help =
+         "Count in a sketch, whose size does not grow, for streams without an end: counts are then "
+         "estimates, and printed as ~17."},
+    {.name = "exact",
+     .type = CLI_FLAG,
+     .at = AT(exact),
+     .help = "Exact counts, which is the default; a state that holds a sketch is refused."},
+    {.name = "expect",
+     .letter = 'n',
+     .type = CLI_COUNT,
+     .at = AT(expect),
+     .metavar = "N",
+     .help = "Plan for N different keys. Exact counts grow past that, but those of a --state "
+             "cannot: more "
+             "keys are an error. Without it, for as many as a file seems to have lines (for a "
+             "sketch, 16 "
+             "million at most; for a state four times as many, and a million at least), and from a "
+             "pipe "
+             "for a million, or four million with --sketch."},
+    {.name = "rate",
+     .letter = 'p',
+     .type = CLI_RATE,
+     .at = AT(rate),
+     .metavar = "RATE",
+     .help = "How often a new key may be mistaken for another, which makes its count too high: "
+             "1e-9 (the "
+             "default), 0.001, 1/20; with --sketch 5%."},
+    {.name = "memory",
+     .letter = 'm',
+     .type = CLI_SIZE,
+     .at = AT(memory),
+     .metavar = "SIZE",
+     .help =
+         "The most memory for the counts: 64M, 1G (the default). When exact counts would need "
+         "more, "
+         "it ends with an error. A sketch, and the counts of a --state, are made as large as this "
+         "allows, if it is given."},
     KEY_OPTIONS(count_options),
-    {"seed", 0, CLI_NUMBER, AT(seed), "SEED", NULL, NULL,
-     "The seed of the hash function, 0 unless given. Only states of the same seed can be merged."},
-    {"key-file", 0, CLI_FILE, AT(key_file), "FILE", NULL, NULL,
-     "Hash under the secret in FILE (16 bytes, or 32 hexadecimal digits): where strangers choose "
-     "the lines, they could otherwise choose such as raise the counts of others."},
-    {"stats", 0, CLI_FLAG, AT(stats), NULL, NULL, NULL,
-     "Print totals, memory and speed on standard error at the end."},
-    {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL,
-     "Print a JSON object for each line; with --top one that has all of it. An estimate has "
-     "\"estimate\":true, and \"error\" says by how much it is too high at most."},
+    {.name = "seed",
+     .type = CLI_NUMBER,
+     .at = AT(seed),
+     .metavar = "SEED",
+     .help = "The seed of the hash function, 0 unless given. Only states of the same seed can be "
+             "merged."},
+    {.name = "key-file",
+     .type = CLI_FILE,
+     .at = AT(key_file),
+     .metavar = "FILE",
+     .help = "Hash under the secret in FILE (16 bytes, or 32 hexadecimal digits): where strangers "
+             "choose "
+             "the lines, they could otherwise choose such as raise the counts of others."},
+    {.name = "stats",
+     .type = CLI_FLAG,
+     .at = AT(stats),
+     .help = "Print totals, memory and speed on standard error at the end."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = AT(json),
+     .help =
+         "Print a JSON object for each line; with --top one that has all of it. An estimate has "
+         "\"estimate\":true, and \"error\" says by how much it is too high at most."},
     {0},
 };
 

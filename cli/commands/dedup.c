@@ -12,19 +12,19 @@
  * dies in between loses lines, a batch of them at most.
  */
 #include "cli.h"
-#include "dedup_report.h"
-#include "interrupt.h"
-#include "key_options.h"
-#include "key_state.h"
-#include "kind_words.h"
-#include "links.h"
-#include "message.h"
-#include "numbers.h"
-#include "output.h"
-#include "pace.h"
-#include "progress.h"
-#include "seen_plan.h"
-#include "seen_redis.h"
+#include "dedup/dedup_report.h"
+#include "dedup/seen_plan.h"
+#include "dedup/seen_redis.h"
+#include "filters/kind_words.h"
+#include "filters/state_rule.h"
+#include "io/autosave.h"
+#include "io/interrupt.h"
+#include "io/key_options.h"
+#include "io/links.h"
+#include "io/output.h"
+#include "text/message.h"
+#include "text/numbers.h"
+#include "text/progress.h"
 
 #include <bloomery/redis/bitmap.h>
 #include <math.h>
@@ -45,70 +45,154 @@ typedef struct dedup_options {
 
 #define AT(field) offsetof(dedup_options, field)
 static const cli_option options[] = {
-    {"expect", 'n', CLI_COUNT, AT(expect), "N", NULL, NULL,
-     "Plan for N different keys. Without it the filter grows as it must. With --window TIME: how "
-     "many keys come within it, a million unless given."},
-    {"rate", 'p', CLI_RATE, AT(rate), "RATE", NULL, NULL,
-     "How often a new line may be taken for a repeat, and lost: 0.001 (the default), 0.1%, "
-     "1/1000."},
-    {"memory", 'm', CLI_SIZE, AT(memory), "SIZE", NULL, NULL,
-     "Never use more memory than this, and choose the best rate that fits: 64M, 1G. Lines "
-     "longer than 512 KiB are then left out, with an error."},
+    {.name = "expect",
+     .letter = 'n',
+     .type = CLI_COUNT,
+     .at = AT(expect),
+     .metavar = "N",
+     .help = "Plan for N different keys. Without it the filter grows as it must. With --window "
+             "TIME: how "
+             "many keys come within it, a million unless given."},
+    {.name = "rate",
+     .letter = 'p',
+     .type = CLI_RATE,
+     .at = AT(rate),
+     .metavar = "RATE",
+     .help = "How often a new line may be taken for a repeat, and lost: 0.001 (the default), 0.1%, "
+             "1/1000."},
+    {.name = "memory",
+     .letter = 'm',
+     .type = CLI_SIZE,
+     .at = AT(memory),
+     .metavar = "SIZE",
+     .help = "Never use more memory than this, and choose the best rate that fits: 64M, 1G. Lines "
+             "longer than 512 KiB are then left out, with an error."},
     KEY_OPTIONS(dedup_options),
-    {"print-canonical", 0, CLI_FLAG, AT(print_canonical), NULL, NULL, NULL,
-     "With --url: print URLs in canonical form instead of as they came."},
-    {"repeated", 'd', CLI_FLAG, AT(repeated), NULL, NULL, NULL,
-     "Print the repeats instead: every line but the first of its like."},
-    {"count", 'c', CLI_FLAG, AT(count), NULL, NULL, NULL,
-     "Print only the totals. A --state is read, but not changed: nothing was printed."},
-    {"output", 'o', CLI_FILE, AT(output), "FILE", NULL, NULL,
-     "Write to FILE, which appears only when it is whole."},
-    {"force", 'f', CLI_FLAG, AT(force), NULL, NULL, NULL, "Replace an existing FILE."},
-    {"exact", 0, CLI_FLAG, AT(exact), NULL, NULL, NULL,
-     "Lose no line: keep a 64-bit fingerprint of every key in memory, 11 to 23 bytes each."},
-    {"confirm", 0, CLI_FILE, AT(confirm), "FILE", NULL, NULL,
-     "Lose no line, in little memory: what the filter takes for a repeat is settled against "
-     "fingerprints kept in FILE, which also remembers them for the next run."},
-    {"state", 's', CLI_FILE, AT(state), "FILE", NULL, NULL,
-     "Remember across runs: begin with what FILE has seen, and save there what is new. After a "
-     "kill at any moment the next run may repeat a line, but never loses one."},
-    {"window", 'w', CLI_TEXT, AT(window), "N|TIME", NULL, NULL,
-     "Only the last N lines, or those of the last TIME (90s, 15m, 24h, 7d), count as seen: an "
-     "older line is printed again. For streams without end. The memory is fixed: about three bytes "
-     "for "
-     "each of the N lines, or about nine for each of those that -n says come within TIME. 1M is "
-     "a million lines, 1m a minute."},
-    {"redis", 0, CLI_TEXT, AT(redis), "URL", NULL, NULL,
-     "Remember in a filter on a Redis or Valkey server, which many machines share: of each line "
-     "one "
-     "of them prints the first. No module is needed. URL is redis://:PASSWORD@HOST:PORT/KEY, "
-     "unix:///SOCKET?key=KEY and the like. The first to come makes the filter, for the -n "
-     "different "
-     "keys of all of them together; the others join it, and may leave out -n and -p."},
-    {"shards", 0, CLI_COUNT, AT(shards), "N", NULL, NULL,
-     "With --redis: cut a new filter into N strings, which a cluster spreads over its servers. "
-     "Unless given, as few as hold it: a string holds 512 MiB, a quarter of a billion keys at the "
-     "default rate."},
-    {"expire", 0, CLI_DURATION, AT(expire), "TIME", NULL, NULL,
-     "With --redis: a new filter vanishes after TIME (90s, 15m, 24h, 7d), all of it at once. One "
-     "that is there keeps its own time."},
-    {"replicas", 0, CLI_COUNT, AT(replicas), "N", NULL, NULL,
-     "With --redis: an answer counts when N replicas of the server know of it, so that a replica "
-     "that takes over prints nothing again. One that does not count is an error (--on-error)."},
-    {"on-error", 0, CLI_CHOICE, AT(on_error), "WHAT", "stop|print|drop", NULL,
-     "With --redis: what becomes of lines of which the server did not say whether they are new, "
-     "since it is away or an answer was lost on the way. stop (the default): the run ends, with "
-     "status 2, and says which they are. print: they are printed, perhaps not for the first time. "
-     "drop: they are left out, perhaps for ever. They are counted. A filter that is gone, or that "
-     "the server refuses, always ends the run."},
-    {"seed", 0, CLI_NUMBER, AT(seed), "SEED", NULL, NULL,
-     "The seed of a new filter's hash function. 0, the default, chooses one at random, so that "
-     "strangers cannot make lines that are taken for each other; with a seed the same input always "
-     "gives the same output."},
-    {"stats", 0, CLI_FLAG, AT(stats), NULL, NULL, NULL,
-     "Print totals, memory, rates and speed on standard error at the end."},
-    {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL,
-     "The same as a JSON object; with --count on standard output."},
+    {.name = "print-canonical",
+     .type = CLI_FLAG,
+     .at = AT(print_canonical),
+     .help = "With --url: print URLs in canonical form instead of as they came."},
+    {.name = "repeated",
+     .letter = 'd',
+     .type = CLI_FLAG,
+     .at = AT(repeated),
+     .help = "Print the repeats instead: every line but the first of its like."},
+    {.name = "count",
+     .letter = 'c',
+     .type = CLI_FLAG,
+     .at = AT(count),
+     .help = "Print only the totals. A --state is read, but not changed: nothing was printed."},
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_FILE,
+     .at = AT(output),
+     .metavar = "FILE",
+     .help = "Write to FILE, which appears only when it is whole."},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .at = AT(force),
+     .help = "Replace an existing FILE."},
+    {.name = "exact",
+     .type = CLI_FLAG,
+     .at = AT(exact),
+     .help =
+         "Lose no line: keep a 64-bit fingerprint of every key in memory, 11 to 23 bytes each."},
+    {.name = "confirm",
+     .type = CLI_FILE,
+     .at = AT(confirm),
+     .metavar = "FILE",
+     .help =
+         "Lose no line, in little memory: what the filter takes for a repeat is settled against "
+         "fingerprints kept in FILE, which also remembers them for the next run."},
+    {.name = "state",
+     .letter = 's',
+     .type = CLI_FILE,
+     .at = AT(state),
+     .metavar = "FILE",
+     .help =
+         "Remember across runs: begin with what FILE has seen, and save there what is new. After a "
+         "kill at any moment the next run may repeat a line, but never loses one."},
+    {.name = "window",
+     .letter = 'w',
+     .type = CLI_TEXT,
+     .at = AT(window),
+     .metavar = "N|TIME",
+     .help =
+         "Only the last N lines, or those of the last TIME (90s, 15m, 24h, 7d), count as seen: an "
+         "older line is printed again. For streams without end. The memory is fixed: about three "
+         "bytes "
+         "for "
+         "each of the N lines, or about nine for each of those that -n says come within TIME. 1M "
+         "is "
+         "a million lines, 1m a minute."},
+    {.name = "redis",
+     .type = CLI_TEXT,
+     .at = AT(redis),
+     .metavar = "URL",
+     .help =
+         "Remember in a filter on a Redis or Valkey server, which many machines share: of each "
+         "line "
+         "one "
+         "of them prints the first. No module is needed. URL is redis://:PASSWORD@HOST:PORT/KEY, "
+         "unix:///SOCKET?key=KEY and the like. The first to come makes the filter, for the -n "
+         "different "
+         "keys of all of them together; the others join it, and may leave out -n and -p."},
+    {.name = "shards",
+     .type = CLI_COUNT,
+     .at = AT(shards),
+     .metavar = "N",
+     .help =
+         "With --redis: cut a new filter into N strings, which a cluster spreads over its servers. "
+         "Unless given, as few as hold it: a string holds 512 MiB, a quarter of a billion keys at "
+         "the "
+         "default rate."},
+    {.name = "expire",
+     .type = CLI_DURATION,
+     .at = AT(expire),
+     .metavar = "TIME",
+     .help = "With --redis: a new filter vanishes after TIME (90s, 15m, 24h, 7d), all of it at "
+             "once. One "
+             "that is there keeps its own time."},
+    {.name = "replicas",
+     .type = CLI_COUNT,
+     .at = AT(replicas),
+     .metavar = "N",
+     .help =
+         "With --redis: an answer counts when N replicas of the server know of it, so that a "
+         "replica "
+         "that takes over prints nothing again. One that does not count is an error (--on-error)."},
+    {.name = "on-error",
+     .type = CLI_CHOICE,
+     .at = AT(on_error),
+     .metavar = "WHAT",
+     .choices = "stop|print|drop",
+     .help = "With --redis: what becomes of lines of which the server did not say whether they are "
+             "new, "
+             "since it is away or an answer was lost on the way. stop (the default): the run ends, "
+             "with "
+             "status 2, and says which they are. print: they are printed, perhaps not for the "
+             "first time. "
+             "drop: they are left out, perhaps for ever. They are counted. A filter that is gone, "
+             "or that "
+             "the server refuses, always ends the run."},
+    {.name = "seed",
+     .type = CLI_NUMBER,
+     .at = AT(seed),
+     .metavar = "SEED",
+     .help =
+         "The seed of a new filter's hash function. 0, the default, chooses one at random, so that "
+         "strangers cannot make lines that are taken for each other; with a seed the same input "
+         "always "
+         "gives the same output."},
+    {.name = "stats",
+     .type = CLI_FLAG,
+     .at = AT(stats),
+     .help = "Print totals, memory, rates and speed on standard error at the end."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = AT(json),
+     .help = "The same as a JSON object; with --count on standard output."},
     {0},
 };
 

@@ -6,26 +6,26 @@
  * can be told one by one and together, and a sketch that was kept can go on.
  */
 #include "cli.h"
-#include "estimate.h"
-#include "input.h"
-#include "interrupt.h"
-#include "json.h"
-#include "kept.h"
-#include "key_options.h"
-#include "key_state.h"
-#include "kind_words.h"
-#include "links.h"
-#include "message.h"
-#include "numbers.h"
-#include "open.h"
-#include "progress.h"
+#include "filters/estimate.h"
+#include "filters/filter_file.h"
+#include "filters/kind_words.h"
+#include "filters/state_file.h"
+#include "filters/state_rule.h"
+#include "io/input.h"
+#include "io/interrupt.h"
+#include "io/key_options.h"
+#include "io/links.h"
+#include "text/json.h"
+#include "text/message.h"
+#include "text/numbers.h"
+#include "text/progress.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LEAST_PRECISION = 4, USUAL_PRECISION = 14, MOST_PRECISION = 18 };
+enum { MIN_PRECISION = 4, USUAL_PRECISION = 14, MAX_PRECISION = 18 };
 
 typedef struct distinct_options {
     key_options keys;
@@ -37,25 +37,52 @@ typedef struct distinct_options {
 
 #define AT(field) offsetof(distinct_options, field)
 static const cli_option options[] = {
-    {"error", 'e', CLI_RATE, AT(error), "RATE", NULL, NULL,
-     "How far the number may be off: the standard error, 0.8% unless given. The truth is within "
-     "that in 68 of 100 cases, within twice that in 95. Half the error takes four times the "
-     "memory, from 64 bytes for 26% to 192 KiB for 0.2%."},
-    {"precision", 0, CLI_COUNT, AT(precision), "N", NULL, NULL,
-     "The same said otherwise: 2 to the power of N registers of six bits, N from 4 to 18."},
-    {"each", 0, CLI_FLAG, AT(each), NULL, NULL, NULL,
-     "Tell of each input, then of all together: a line that is in several counts once in all."},
-    {"state", 's', CLI_FILE, AT(state), "FILE", NULL, NULL,
-     "Go on counting across runs: begin with what FILE has counted, and save there what is new. "
-     "Such files can be united by bloomery merge."},
+    {.name = "error",
+     .letter = 'e',
+     .type = CLI_RATE,
+     .at = AT(error),
+     .metavar = "RATE",
+     .help =
+         "How far the number may be off: the standard error, 0.8% unless given. The truth is "
+         "within "
+         "that in 68 of 100 cases, within twice that in 95. Half the error takes four times the "
+         "memory, from 64 bytes for 26% to 192 KiB for 0.2%."},
+    {.name = "precision",
+     .type = CLI_COUNT,
+     .at = AT(precision),
+     .metavar = "N",
+     .help = "The same said otherwise: 2 to the power of N registers of six bits, N from 4 to 18."},
+    {.name = "each",
+     .type = CLI_FLAG,
+     .at = AT(each),
+     .help =
+         "Tell of each input, then of all together: a line that is in several counts once in all."},
+    {.name = "state",
+     .letter = 's',
+     .type = CLI_FILE,
+     .at = AT(state),
+     .metavar = "FILE",
+     .help = "Go on counting across runs: begin with what FILE has counted, and save there what is "
+             "new. "
+             "Such files can be united by bloomery merge."},
     KEY_OPTIONS(distinct_options),
-    {"seed", 0, CLI_NUMBER, AT(seed), "SEED", NULL, NULL,
-     "The seed of the hash function, 0 unless given. Only states of the same seed can be merged."},
-    {"key-file", 0, CLI_FILE, AT(key_file), "FILE", NULL, NULL,
-     "Hash under the secret in FILE (16 bytes, or 32 hexadecimal digits): where strangers choose "
-     "the lines, they could otherwise choose such as make the number wrong."},
-    {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL,
-     "Print a JSON object; with --each one for each input, and one for all."},
+    {.name = "seed",
+     .type = CLI_NUMBER,
+     .at = AT(seed),
+     .metavar = "SEED",
+     .help = "The seed of the hash function, 0 unless given. Only states of the same seed can be "
+             "merged."},
+    {.name = "key-file",
+     .type = CLI_FILE,
+     .at = AT(key_file),
+     .metavar = "FILE",
+     .help = "Hash under the secret in FILE (16 bytes, or 32 hexadecimal digits): where strangers "
+             "choose "
+             "the lines, they could otherwise choose such as make the number wrong."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = AT(json),
+     .help = "Print a JSON object; with --each one for each input, and one for all."},
     {0},
 };
 
@@ -103,7 +130,7 @@ static uint32_t precision_of(const distinct_options *o) {
     if (bly_plan(BLY_HLL, 1, fmin(quoted * o->error, 0.9), 0, 64, &g) == BLY_OK)
         return g.hashes;
     (void)message_error("--error cannot be %s: with --precision %d, the highest, it is 0.2%%",
-                        number_percent(o->error, error), MOST_PRECISION);
+                        number_percent(o->error, error), MAX_PRECISION);
     return 0;
 }
 
@@ -330,7 +357,7 @@ static int work(job *j, cli_operands inputs) {
 static const char *conflict(const distinct_options *o) {
     if (o->precision && o->error > 0)
         return "--error and --precision say the same: give one";
-    if (o->precision && (o->precision < LEAST_PRECISION || o->precision > MOST_PRECISION))
+    if (o->precision && (o->precision < MIN_PRECISION || o->precision > MAX_PRECISION))
         return "--precision must be from 4 to 18";
     if (o->key_file && o->seed)
         return "a secret takes the place of a seed: leave out --seed";

@@ -1,9 +1,9 @@
 /* bloomery drop - a filter leaves a plain server, with all its strings. */
 #include "cli.h"
-#include "json.h"
-#include "message.h"
-#include "numbers.h"
-#include "remote.h"
+#include "filters/server_filter.h"
+#include "text/json.h"
+#include "text/message.h"
+#include "text/numbers.h"
 
 #include <bloomery/redis/filter.h>
 #include <stdio.h>
@@ -13,8 +13,10 @@ typedef struct values {
 } values;
 
 static const cli_option options[] = {
-    {"json", 0, CLI_FLAG, offsetof(values, json), NULL, NULL, NULL,
-     "Print what was deleted as a JSON object for each filter."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = offsetof(values, json),
+     .help = "Print what was deleted as a JSON object for each filter."},
     {0},
 };
 

@@ -1,12 +1,12 @@
 /* bloomery fold - a filter made smaller after the fact, exactly as if it had been built so. */
 #include "cli.h"
-#include "health.h"
-#include "json.h"
-#include "kind_words.h"
-#include "lock.h"
-#include "message.h"
-#include "numbers.h"
-#include "open.h"
+#include "filters/filter_file.h"
+#include "filters/health.h"
+#include "filters/kind_words.h"
+#include "io/lock.h"
+#include "text/json.h"
+#include "text/message.h"
+#include "text/numbers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,19 +20,37 @@ typedef struct values {
 } values;
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_FILE, offsetof(values, out), "FILE", NULL, NULL,
-     "Where to write the smaller filter; - is standard output. Needed."},
-    {"by", 0, CLI_COUNT, offsetof(values, by), "D", NULL, NULL,
-     "Make it exactly D times smaller, whatever rate that gives, up to one half. D must divide its "
-     "size."},
-    {"rate", 'p', CLI_RATE, offsetof(values, rate), "RATE", NULL, NULL,
-     "Fold as often as the false-positive rate per lookup stays at RATE or below, instead of the "
-     "rate the "
-     "filter was made for, and make RATE what the smaller one promises."},
-    {"force", 'f', CLI_FLAG, offsetof(values, force), NULL, NULL, NULL,
-     "Replace the output file if it exists; write to a terminal."},
-    {"json", 0, CLI_FLAG, offsetof(values, json), NULL, NULL, NULL,
-     "Print what was done as a JSON object."},
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_FILE,
+     .at = offsetof(values, out),
+     .metavar = "FILE",
+     .help = "Where to write the smaller filter; - is standard output. Needed."},
+    {.name = "by",
+     .type = CLI_COUNT,
+     .at = offsetof(values, by),
+     .metavar = "D",
+     .help = "Make it exactly D times smaller, whatever rate that gives, up to one half. D must "
+             "divide its "
+             "size."},
+    {.name = "rate",
+     .letter = 'p',
+     .type = CLI_RATE,
+     .at = offsetof(values, rate),
+     .metavar = "RATE",
+     .help = "Fold as often as the false-positive rate per lookup stays at RATE or below, instead "
+             "of the "
+             "rate the "
+             "filter was made for, and make RATE what the smaller one promises."},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .at = offsetof(values, force),
+     .help = "Replace the output file if it exists; write to a terminal."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = offsetof(values, json),
+     .help = "Print what was done as a JSON object."},
     {0},
 };
 

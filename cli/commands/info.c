@@ -1,11 +1,11 @@
 /* bloomery info - what a filter file is, or a filter on a server, on a card. */
-#include "card.h"
-#include "card_live.h"
 #include "cli.h"
-#include "fingerprints.h"
-#include "message.h"
-#include "open.h"
-#include "pages.h"
+#include "filters/describe_file.h"
+#include "filters/describe_fingerprints.h"
+#include "filters/describe_server.h"
+#include "filters/filter_file.h"
+#include "io/fingerprint_file.h"
+#include "text/message.h"
 
 #include <bloomery/redis/filter.h>
 #include <stdio.h>
@@ -16,15 +16,26 @@ typedef struct values {
 } values;
 
 static const cli_option options[] = {
-    {"header", 0, CLI_FLAG, offsetof(values, header), NULL, NULL, NULL,
-     "Read the header alone: instant however large the file is, but without what only the bits can "
-     "tell (the estimated keys, the current rate, the fill, the type of its lines, how many of its "
-     "keys are marks), and without a check of the bits' checksum. Of a filter on a server: without "
-     "asking it for its type."},
-    {"gozero", 0, CLI_COUNT, offsetof(values, gozero), "BITS", NULL, NULL,
-     "What is named are addresses of filters of the Go framework go-zero that have so many bits."},
-    {"json", 0, CLI_FLAG, offsetof(values, json), NULL, NULL, NULL,
-     "Print one JSON object per file, each on its own line."},
+    {.name = "header",
+     .type = CLI_FLAG,
+     .at = offsetof(values, header),
+     .help = "Read the header alone: instant however large the file is, but without what only the "
+             "bits can "
+             "tell (the estimated keys, the current rate, the fill, the type of its lines, how "
+             "many of its "
+             "keys are marks), and without a check of the bits' checksum. Of a filter on a server: "
+             "without "
+             "asking it for its type."},
+    {.name = "gozero",
+     .type = CLI_COUNT,
+     .at = offsetof(values, gozero),
+     .metavar = "BITS",
+     .help = "What is named are addresses of filters of the Go framework go-zero that have so many "
+             "bits."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = offsetof(values, json),
+     .help = "Print one JSON object per file, each on its own line."},
     {0},
 };
 

@@ -1,19 +1,35 @@
 /* bloomery intersect - the keys that several filters have in common, or how many they are. */
-#include "algebra.h"
-#include "message.h"
+#include "commands/set_commands.h"
+#include "text/message.h"
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_FILE, offsetof(algebra_values, out), "FILE", NULL, NULL,
-     "Where to write the intersection; - is standard output. Needed, except with --estimate."},
-    {"estimate", 0, CLI_FLAG, offsetof(algebra_values, estimate), NULL, NULL, NULL,
-     "Write nothing, but print about how many keys two filters have: each, both, either, and the "
-     "share of the keys of either that is in both (their Jaccard index)."},
-    {"fold", 0, CLI_FLAG, offsetof(algebra_values, fold), NULL, NULL, NULL,
-     "Fold filters of different sizes to the largest size that all of them can be folded to."},
-    {"force", 'f', CLI_FLAG, offsetof(algebra_values, force), NULL, NULL, NULL,
-     "Replace the output file if it exists; write to a terminal."},
-    {"json", 0, CLI_FLAG, offsetof(algebra_values, json), NULL, NULL, NULL,
-     "Print what was done, or the estimates, as a JSON object."},
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_FILE,
+     .at = offsetof(algebra_values, out),
+     .metavar = "FILE",
+     .help =
+         "Where to write the intersection; - is standard output. Needed, except with --estimate."},
+    {.name = "estimate",
+     .type = CLI_FLAG,
+     .at = offsetof(algebra_values, estimate),
+     .help = "Write nothing, but print about how many keys two filters have: each, both, either, "
+             "and the "
+             "share of the keys of either that is in both (their Jaccard index)."},
+    {.name = "fold",
+     .type = CLI_FLAG,
+     .at = offsetof(algebra_values, fold),
+     .help =
+         "Fold filters of different sizes to the largest size that all of them can be folded to."},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .at = offsetof(algebra_values, force),
+     .help = "Replace the output file if it exists; write to a terminal."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = offsetof(algebra_values, json),
+     .help = "Print what was done, or the estimates, as a JSON object."},
     {0},
 };
 

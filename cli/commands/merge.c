@@ -1,16 +1,28 @@
 /* bloomery merge - the union of filters: bit for bit the filter of all their keys. */
-#include "algebra.h"
-#include "message.h"
+#include "commands/set_commands.h"
+#include "text/message.h"
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_FILE, offsetof(algebra_values, out), "FILE", NULL, NULL,
-     "Where to write the merged filter; - is standard output. Needed."},
-    {"fold", 0, CLI_FLAG, offsetof(algebra_values, fold), NULL, NULL, NULL,
-     "Fold filters of different sizes to the largest size that all of them can be folded to."},
-    {"force", 'f', CLI_FLAG, offsetof(algebra_values, force), NULL, NULL, NULL,
-     "Replace the output file if it exists; write to a terminal."},
-    {"json", 0, CLI_FLAG, offsetof(algebra_values, json), NULL, NULL, NULL,
-     "Print what was done as a JSON object."},
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_FILE,
+     .at = offsetof(algebra_values, out),
+     .metavar = "FILE",
+     .help = "Where to write the merged filter; - is standard output. Needed."},
+    {.name = "fold",
+     .type = CLI_FLAG,
+     .at = offsetof(algebra_values, fold),
+     .help =
+         "Fold filters of different sizes to the largest size that all of them can be folded to."},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .at = offsetof(algebra_values, force),
+     .help = "Replace the output file if it exists; write to a terminal."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = offsetof(algebra_values, json),
+     .help = "Print what was done as a JSON object."},
     {0},
 };
 

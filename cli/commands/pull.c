@@ -1,14 +1,14 @@
 /* bloomery pull - a server's filter becomes a file. */
 #include "cli.h"
-#include "interrupt.h"
-#include "json.h"
-#include "kind_words.h"
-#include "message.h"
-#include "numbers.h"
-#include "open.h"
-#include "output.h"
-#include "progress.h"
-#include "remote.h"
+#include "filters/filter_file.h"
+#include "filters/kind_words.h"
+#include "filters/server_filter.h"
+#include "io/interrupt.h"
+#include "io/output.h"
+#include "text/json.h"
+#include "text/message.h"
+#include "text/numbers.h"
+#include "text/progress.h"
 
 #include <bloomery/host/chunks.h>
 #include <bloomery/host/describe.h>
@@ -25,13 +25,22 @@ typedef struct values {
 } values;
 
 static const cli_option options[] = {
-    {"chunk-size", 0, CLI_SIZE, offsetof(values, chunk), "SIZE", NULL, NULL,
-     "Fetch at most SIZE bytes at a time, from 1K to 64M. The default is 1M: small enough that the "
-     "server's other clients do not notice."},
-    {"force", 'f', CLI_FLAG, offsetof(values, force), NULL, NULL, NULL,
-     "Replace the file if it exists."},
-    {"json", 0, CLI_FLAG, offsetof(values, json), NULL, NULL, NULL,
-     "Print what was done as a JSON object."},
+    {.name = "chunk-size",
+     .type = CLI_SIZE,
+     .at = offsetof(values, chunk),
+     .metavar = "SIZE",
+     .help = "Fetch at most SIZE bytes at a time, from 1K to 64M. The default is 1M: small enough "
+             "that the "
+             "server's other clients do not notice."},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .at = offsetof(values, force),
+     .help = "Replace the file if it exists."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = offsetof(values, json),
+     .help = "Print what was done as a JSON object."},
     {0},
 };
 

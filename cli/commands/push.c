@@ -1,13 +1,13 @@
 /* bloomery push - a filter file becomes a key of a server. */
 #include "cli.h"
-#include "interrupt.h"
-#include "json.h"
-#include "line_words.h"
-#include "message.h"
-#include "numbers.h"
-#include "open.h"
-#include "progress.h"
-#include "remote.h"
+#include "filters/filter_file.h"
+#include "filters/server_filter.h"
+#include "io/interrupt.h"
+#include "io/line_words.h"
+#include "text/json.h"
+#include "text/message.h"
+#include "text/numbers.h"
+#include "text/progress.h"
 
 #include <bloomery/host/chunks.h>
 #include <bloomery/redis/filter.h>
@@ -23,28 +23,57 @@ typedef struct values {
 
 #define AT(field) offsetof(values, field)
 static const cli_option options[] = {
-    {"chunk-size", 0, CLI_SIZE, AT(chunk), "SIZE", NULL, NULL,
-     "Send at most SIZE bytes at a time, from 1K to 64M. The default is 1M: small enough that the "
-     "server's other clients do not notice."},
-    {"replace", 0, CLI_FLAG, AT(replace), NULL, NULL, NULL,
-     "Replace the filter that the key has. It serves until the new one is complete."},
-    {"resume", 0, CLI_FLAG, AT(resume), NULL, NULL, NULL,
-     "Go on where an interrupted push of the same file has left off. Needs the module."},
-    {"as-is", 0, CLI_FLAG, AT(as_is), NULL, NULL, NULL,
-     "Send a list that was built with --type to a server with the module, too. The module knows "
-     "nothing of types: its clients must ask for keys in the form in which the list has them."},
-    {"plain", 0, CLI_FLAG, AT(plain), NULL, NULL, NULL,
-     "Make it strings of the server, which need no module, also where the module is loaded. For "
-     "lists of kind sbbf and split512."},
-    {"shards", 0, CLI_COUNT, AT(shards), "N", NULL, NULL,
-     "Cut it into N strings, in N slots of a cluster. Without this as few as will do: a string "
-     "holds 512 MB. Not with the module."},
-    {"expire", 0, CLI_DURATION, AT(expire), "TIME", NULL, NULL,
-     "The filter vanishes after so long: 90s, 15m, 24h, 7d. Not with the module."},
-    {"key-file", 0, CLI_FILE, AT(key_file), "FILE", NULL, NULL,
-     "The secret key of a keyed list, which a server without the module needs to be told the id "
-     "of. The key itself is not sent."},
-    {"json", 0, CLI_FLAG, AT(json), NULL, NULL, NULL, "Print what was done as a JSON object."},
+    {.name = "chunk-size",
+     .type = CLI_SIZE,
+     .at = AT(chunk),
+     .metavar = "SIZE",
+     .help = "Send at most SIZE bytes at a time, from 1K to 64M. The default is 1M: small enough "
+             "that the "
+             "server's other clients do not notice."},
+    {.name = "replace",
+     .type = CLI_FLAG,
+     .at = AT(replace),
+     .help = "Replace the filter that the key has. It serves until the new one is complete."},
+    {.name = "resume",
+     .type = CLI_FLAG,
+     .at = AT(resume),
+     .help = "Go on where an interrupted push of the same file has left off. Needs the module."},
+    {.name = "as-is",
+     .type = CLI_FLAG,
+     .at = AT(as_is),
+     .help =
+         "Send a list that was built with --type to a server with the module, too. The module "
+         "knows "
+         "nothing of types: its clients must ask for keys in the form in which the list has them."},
+    {.name = "plain",
+     .type = CLI_FLAG,
+     .at = AT(plain),
+     .help = "Make it strings of the server, which need no module, also where the module is "
+             "loaded. For "
+             "lists of kind sbbf and split512."},
+    {.name = "shards",
+     .type = CLI_COUNT,
+     .at = AT(shards),
+     .metavar = "N",
+     .help =
+         "Cut it into N strings, in N slots of a cluster. Without this as few as will do: a string "
+         "holds 512 MB. Not with the module."},
+    {.name = "expire",
+     .type = CLI_DURATION,
+     .at = AT(expire),
+     .metavar = "TIME",
+     .help = "The filter vanishes after so long: 90s, 15m, 24h, 7d. Not with the module."},
+    {.name = "key-file",
+     .type = CLI_FILE,
+     .at = AT(key_file),
+     .metavar = "FILE",
+     .help = "The secret key of a keyed list, which a server without the module needs to be told "
+             "the id "
+             "of. The key itself is not sent."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = AT(json),
+     .help = "Print what was done as a JSON object."},
     {0},
 };
 

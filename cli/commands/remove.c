@@ -1,9 +1,9 @@
 /* bloomery remove - fewer keys for a filter file, where its kind can. */
-#include "change.h"
-#include "json.h"
-#include "kind_words.h"
-#include "message.h"
-#include "numbers.h"
+#include "filters/edit.h"
+#include "filters/kind_words.h"
+#include "text/json.h"
+#include "text/message.h"
+#include "text/numbers.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,16 +1,28 @@
 /* bloomery subtract - a list without the keys of others, where its kind can. */
-#include "algebra.h"
-#include "message.h"
+#include "commands/set_commands.h"
+#include "text/message.h"
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_FILE, offsetof(algebra_values, out), "FILE", NULL, NULL,
-     "Where to write what is left; - is standard output. Needed."},
-    {"key-file", 0, CLI_FILE, offsetof(algebra_values, key_file), "FILE", NULL, NULL,
-     "The secret key of keyed lists."},
-    {"force", 'f', CLI_FLAG, offsetof(algebra_values, force), NULL, NULL, NULL,
-     "Replace the output file if it exists; write to a terminal."},
-    {"json", 0, CLI_FLAG, offsetof(algebra_values, json), NULL, NULL, NULL,
-     "Print what was done as a JSON object."},
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_FILE,
+     .at = offsetof(algebra_values, out),
+     .metavar = "FILE",
+     .help = "Where to write what is left; - is standard output. Needed."},
+    {.name = "key-file",
+     .type = CLI_FILE,
+     .at = offsetof(algebra_values, key_file),
+     .metavar = "FILE",
+     .help = "The secret key of keyed lists."},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .at = offsetof(algebra_values, force),
+     .help = "Replace the output file if it exists; write to a terminal."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = offsetof(algebra_values, json),
+     .help = "Print what was done as a JSON object."},
     {0},
 };
 

@@ -1,16 +1,16 @@
 /* bloomery verify - whether filter files are intact, and keep their promise. */
 #include "cli.h"
-#include "fingerprints.h"
-#include "health.h"
-#include "interrupt.h"
-#include "json.h"
-#include "kind_words.h"
-#include "measure.h"
-#include "message.h"
-#include "numbers.h"
-#include "open.h"
-#include "pages.h"
-#include "rates.h"
+#include "filters/describe_fingerprints.h"
+#include "filters/filter_file.h"
+#include "filters/health.h"
+#include "filters/kind_words.h"
+#include "filters/measure.h"
+#include "filters/rates.h"
+#include "io/fingerprint_file.h"
+#include "io/interrupt.h"
+#include "text/json.h"
+#include "text/message.h"
+#include "text/numbers.h"
 
 #include <stdio.h>
 
@@ -21,13 +21,22 @@ typedef struct values {
 } values;
 
 static const cli_option options[] = {
-    {"measure", 0, CLI_COUNT, offsetof(values, measure), "N", NULL, "1M",
-     "Look up N random lines that are not in the list, and count the false positives."},
-    {"key-file", 0, CLI_FILE, offsetof(values, key_file), "FILE", NULL, NULL,
-     "The secret key of a keyed filter. Without it --measure looks up random hash values "
-     "instead of keys, and the rate per lookup is judged; the key itself is not checked."},
-    {"json", 0, CLI_FLAG, offsetof(values, json), NULL, NULL, NULL,
-     "Print one JSON object per file, each on its own line."},
+    {.name = "measure",
+     .type = CLI_COUNT,
+     .at = offsetof(values, measure),
+     .metavar = "N",
+     .without = "1M",
+     .help = "Look up N random lines that are not in the list, and count the false positives."},
+    {.name = "key-file",
+     .type = CLI_FILE,
+     .at = offsetof(values, key_file),
+     .metavar = "FILE",
+     .help = "The secret key of a keyed filter. Without it --measure looks up random hash values "
+             "instead of keys, and the rate per lookup is judged; the key itself is not checked."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = offsetof(values, json),
+     .help = "Print one JSON object per file, each on its own line."},
     {0},
 };
 

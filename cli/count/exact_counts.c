@@ -1,9 +1,9 @@
-#include "exact_counts.h"
+#include "count/exact_counts.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { LEAST_KEYS = 65536 }; /* of a further level */
+enum { MIN_KEYS = 65536 }; /* of a further level */
 
 /* The levels together take three quarters of the memory, so that there is some for counts of 15 and
  * more; and none takes more than a quarter, since it is copied when it grows for those. */
@@ -109,7 +109,7 @@ static bly_status add_new(exact_counts *e, bly_hash h, size_t from, struct exact
         (*at)->keys < (*at)->room ? bly_filter_add_hash((*at)->filter, h, NULL) : BLY_EFULL;
     if (status == BLY_EFULL) {
         const uint64_t keys = exact_counts_keys(e);
-        status = add_level(e, keys > LEAST_KEYS ? keys : LEAST_KEYS);
+        status = add_level(e, keys > MIN_KEYS ? keys : MIN_KEYS);
         *at = &e->level[e->levels - 1];
         if (status == BLY_OK)
             status = bly_filter_add_hash((*at)->filter, h, NULL);

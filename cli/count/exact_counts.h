@@ -8,7 +8,7 @@
 #ifndef BLOOMERY_CLI_EXACT_COUNTS_H
 #define BLOOMERY_CLI_EXACT_COUNTS_H
 
-#include "input.h"
+#include "io/input.h"
 #include <bloomery/bloomery.h>
 
 enum { EXACT_COUNTS_LEVELS = 32 };

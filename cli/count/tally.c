@@ -6,15 +6,15 @@
  * Keys are added one by one, since each must be told how often it has been seen so far; but the
  * memory they will touch is asked for a batch at a time, by a question whose answer nobody needs.
  */
-#include "tally.h"
+#include "count/tally.h"
 
-#include "health.h"
-#include "key.h"
-#include "key_state.h"
-#include "kind_words.h"
-#include "message.h"
-#include "numbers.h"
-#include "rule_marks.h"
+#include "filters/health.h"
+#include "filters/kind_words.h"
+#include "filters/rule_marks.h"
+#include "filters/state_rule.h"
+#include "io/key.h"
+#include "text/message.h"
+#include "text/numbers.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,12 +3,12 @@
 #ifndef BLOOMERY_CLI_TALLY_H
 #define BLOOMERY_CLI_TALLY_H
 
-#include "exact_counts.h"
-#include "input.h"
-#include "kept.h"
-#include "line_words.h"
-#include "open.h"
-#include "tracked.h"
+#include "count/exact_counts.h"
+#include "count/tracked.h"
+#include "filters/filter_file.h"
+#include "filters/state_file.h"
+#include "io/input.h"
+#include "io/line_words.h"
 
 /* What the user wants; 0 or NULL for what he did not say. */
 typedef struct tally_wish {

@@ -1,4 +1,4 @@
-#include "tracked.h"
+#include "count/tracked.h"
 
 #include <stdlib.h>
 

@@ -45,12 +45,12 @@
  * been lost. 24 MB of memory (17 MB when the number is known), 64 MiB of file; opening it again
  * takes 0.1 s.
  */
-#include "confirm.h"
+#include "dedup/confirm.h"
 
-#include "exact.h"
-#include "input.h"
-#include "message.h"
-#include "pages.h"
+#include "dedup/exact.h"
+#include "io/fingerprint_file.h"
+#include "io/input.h"
+#include "text/message.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-#include "dedup_report.h"
+#include "dedup/dedup_report.h"
 
-#include "json.h"
-#include "message.h"
-#include "numbers.h"
+#include "text/json.h"
+#include "text/message.h"
+#include "text/numbers.h"
 
 #include <bloomery/redis/filter.h>
 #include <math.h>

@@ -2,9 +2,9 @@
 #ifndef BLOOMERY_CLI_DEDUP_REPORT_H
 #define BLOOMERY_CLI_DEDUP_REPORT_H
 
-#include "key.h"
-#include "seen.h"
-#include "seen_redis.h"
+#include "dedup/seen.h"
+#include "dedup/seen_redis.h"
+#include "io/key.h"
 #include <stdio.h>
 
 typedef struct dedup_totals {

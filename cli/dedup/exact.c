@@ -21,11 +21,11 @@
  * 0.3 s of processor time and 64 MiB, or 0.2 s and 55 MiB when the number was told before (one core
  * of a virtual x86-64 server).
  */
-#include "exact.h"
+#include "dedup/exact.h"
 
-#include "input.h"
-#include "message.h"
-#include "pages.h"
+#include "io/fingerprint_file.h"
+#include "io/input.h"
+#include "text/message.h"
 
 #include <stdlib.h>
 #include <string.h>

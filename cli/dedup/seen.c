@@ -1,15 +1,15 @@
-#include "seen.h"
+#include "dedup/seen.h"
 
-#include "kept.h"
-#include "key_state.h"
-#include "kind_words.h"
-#include "line_words.h"
-#include "message.h"
-#include "open.h"
-#include "output.h"
-#include "pages.h"
-#include "seen_plan.h"
-#include "seen_window.h"
+#include "dedup/seen_plan.h"
+#include "dedup/seen_window.h"
+#include "filters/filter_file.h"
+#include "filters/kind_words.h"
+#include "filters/state_file.h"
+#include "filters/state_rule.h"
+#include "io/fingerprint_file.h"
+#include "io/line_words.h"
+#include "io/output.h"
+#include "text/message.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,11 +8,11 @@
 #ifndef BLOOMERY_CLI_SEEN_H
 #define BLOOMERY_CLI_SEEN_H
 
-#include "confirm.h"
-#include "exact.h"
-#include "input.h"
-#include "lock.h"
-#include "rule_marks.h"
+#include "dedup/confirm.h"
+#include "dedup/exact.h"
+#include "filters/rule_marks.h"
+#include "io/input.h"
+#include "io/lock.h"
 
 /* The most that a window can keep beside the one being filled. */
 enum { SEEN_GENERATIONS = 32 };

@@ -10,10 +10,10 @@
  *                            level gets most of the rate (0.8), and is capped: lines may be repeats
  *   a pipe                   a growing filter, from two million keys on: five megabytes
  */
-#include "seen_plan.h"
+#include "dedup/seen_plan.h"
 
-#include "message.h"
-#include "numbers.h"
+#include "text/message.h"
+#include "text/numbers.h"
 
 static const double hinted_share = 0.8;
 static const uint64_t first_keys = 2000000, least_keys = 65536;

@@ -3,7 +3,7 @@
 #ifndef BLOOMERY_CLI_SEEN_PLAN_H
 #define BLOOMERY_CLI_SEEN_PLAN_H
 
-#include "seen.h"
+#include "dedup/seen.h"
 
 /* What the program itself takes besides its filter: code, libraries, and buffers with a line of up
  * to seen_longest_line in them. */

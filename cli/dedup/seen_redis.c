@@ -9,15 +9,15 @@
  * come, in all; what lies between was lost. The part of it that this run has lost is taken to be
  * its part of what was new meanwhile.
  */
-#include "seen_redis.h"
+#include "dedup/seen_redis.h"
 
 #include "cli.h"
-#include "key_state.h"
-#include "live_facts.h"
-#include "message.h"
-#include "numbers.h"
-#include "progress.h"
-#include "seen.h"
+#include "dedup/seen.h"
+#include "filters/server_facts.h"
+#include "filters/state_rule.h"
+#include "text/message.h"
+#include "text/numbers.h"
+#include "text/progress.h"
 
 #include <bloomery/redis/filter.h>
 #include <math.h>

@@ -8,10 +8,10 @@
 #ifndef BLOOMERY_CLI_SEEN_REDIS_H
 #define BLOOMERY_CLI_SEEN_REDIS_H
 
-#include "build_keys.h"
-#include "input.h"
-#include "key.h"
-#include "remote.h"
+#include "filters/server_filter.h"
+#include "io/gathered_keys.h"
+#include "io/input.h"
+#include "io/key.h"
 
 #include <bloomery/redis/filter.h>
 

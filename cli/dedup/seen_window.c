@@ -19,10 +19,10 @@
  * so when a new one begins the bits tell; and whenever the one being filled has more keys than it
  * was made for, since then too many are in no count.
  */
-#include "seen_window.h"
+#include "dedup/seen_window.h"
 
-#include "message.h"
-#include "numbers.h"
+#include "text/message.h"
+#include "text/numbers.h"
 
 #include <math.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #ifndef BLOOMERY_CLI_SEEN_WINDOW_H
 #define BLOOMERY_CLI_SEEN_WINDOW_H
 
-#include "seen.h"
+#include "dedup/seen.h"
 
 bool seen_wish_windowed(const seen_wish *wish);
 

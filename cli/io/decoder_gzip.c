@@ -1,4 +1,4 @@
-#include "decoder.h"
+#include "io/decoder.h"
 
 #if BLOOMERY_WITH_ZLIB
 

@@ -1,5 +1,5 @@
 /* Formats that are told from text by their first bytes, and refused. */
-#include "decoder.h"
+#include "io/decoder.h"
 
 const decoder decoder_xz = {
     .name = "xz",

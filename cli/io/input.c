@@ -1,7 +1,7 @@
-#include "input.h"
+#include "io/input.h"
 
-#include "interrupt.h"
-#include "message.h"
+#include "io/interrupt.h"
+#include "text/message.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef BLOOMERY_CLI_INPUT_H
 #define BLOOMERY_CLI_INPUT_H
 
-#include "source.h"
+#include "io/source.h"
 
 enum { INPUT_BATCH = 4096 };
 

@@ -1,8 +1,8 @@
-#include "lock.h"
+#include "io/lock.h"
 
-#include "interrupt.h"
-#include "message.h"
-#include "output.h"
+#include "io/interrupt.h"
+#include "io/output.h"
+#include "text/message.h"
 
 #include <bloomery/host/files.h>
 #include <errno.h>

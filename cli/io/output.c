@@ -1,7 +1,7 @@
-#include "output.h"
+#include "io/output.h"
 
-#include "interrupt.h"
-#include "message.h"
+#include "io/interrupt.h"
+#include "text/message.h"
 
 #include <bloomery/host/files.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
-#include "source.h"
+#include "io/source.h"
 
-#include "decoder.h"
-#include "interrupt.h"
-#include "message.h"
+#include "io/decoder.h"
+#include "io/interrupt.h"
+#include "text/message.h"
 
 #include <errno.h>
 #include <fcntl.h>

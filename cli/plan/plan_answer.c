@@ -1,12 +1,12 @@
-#include "plan_answer.h"
+#include "plan/plan_answer.h"
 
-#include "help_text.h"
-#include "json.h"
-#include "kind_words.h"
-#include "message.h"
-#include "numbers.h"
-#include "remote.h"
-#include "seen_window.h"
+#include "dedup/seen_window.h"
+#include "filters/kind_words.h"
+#include "filters/server_filter.h"
+#include "text/help_text.h"
+#include "text/json.h"
+#include "text/message.h"
+#include "text/numbers.h"
 
 #include <bloomery/filter.h>
 #include <bloomery/redis/bitmap.h>

@@ -1,6 +1,6 @@
-#include "plan_chart.h"
+#include "plan/plan_chart.h"
 
-#include "numbers.h"
+#include "text/numbers.h"
 
 #include <math.h>
 #include <string.h>

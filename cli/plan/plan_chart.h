@@ -6,7 +6,7 @@
 #ifndef BLOOMERY_CLI_PLAN_CHART_H
 #define BLOOMERY_CLI_PLAN_CHART_H
 
-#include "plan_answer.h"
+#include "plan/plan_answer.h"
 
 enum { CHART_REACH = 3, CHART_POINTS = 400, CHART_TICKS = 8 };
 

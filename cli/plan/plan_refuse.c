@@ -1,10 +1,10 @@
 /* What `plan` says when there is no plan. A refusal names the number that would do, where there is
  * one. */
 #include "cli.h"
-#include "kind_words.h"
-#include "message.h"
-#include "numbers.h"
-#include "plan_answer.h"
+#include "filters/kind_words.h"
+#include "plan/plan_answer.h"
+#include "text/message.h"
+#include "text/numbers.h"
 
 #include <math.h>
 

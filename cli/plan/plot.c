@@ -2,10 +2,10 @@
  * characters and one by one where there are not; the curve is dots, and what is not under the curve
  * may be one of the two dashed lines: the rate promised, the keys planned for.
  */
-#include "plot.h"
+#include "plan/plot.h"
 
-#include "message.h"
-#include "numbers.h"
+#include "text/message.h"
+#include "text/numbers.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,18 +13,18 @@
 enum {
     ROWS = 15,
     MARGIN = 9, /* columns left of the picture, for the labels */
-    LEAST_WIDTH = 24,
-    MOST_WIDTH = 90
+    MIN_WIDTH = 24,
+    MAX_WIDTH = 90
 };
 
 typedef struct picture {
     const chart *c;
     bool unicode;
-    unsigned width;                       /* characters */
-    unsigned across, up;                  /* dots in a character */
-    int promise;                          /* row of the promised rate; below 0: outside */
-    unsigned capacity;                    /* column of the keys planned for */
-    unsigned char dots[ROWS][MOST_WIDTH]; /* a bit each, in the order of Braille */
+    unsigned width;                      /* characters */
+    unsigned across, up;                 /* dots in a character */
+    int promise;                         /* row of the promised rate; below 0: outside */
+    unsigned capacity;                   /* column of the keys planned for */
+    unsigned char dots[ROWS][MAX_WIDTH]; /* a bit each, in the order of Braille */
 } picture;
 
 plot_style plot_style_here(void) {
@@ -33,7 +33,7 @@ plot_style plot_style_here(void) {
 
 static unsigned width_of(plot_style style) {
     unsigned width = style.columns > MARGIN + 1 ? style.columns - MARGIN - 1 : 0;
-    return width < LEAST_WIDTH ? LEAST_WIDTH : width > MOST_WIDTH ? MOST_WIDTH : width;
+    return width < MIN_WIDTH ? MIN_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : width;
 }
 
 size_t plot_points(plot_style style) {
@@ -124,7 +124,7 @@ static void label_of(const picture *p, unsigned row, char out[NUMBER_TEXT]) {
 }
 
 static void put_axis(const picture *p, FILE *to) {
-    bool tick[MOST_WIDTH] = {false};
+    bool tick[MAX_WIDTH] = {false};
     for (uint64_t keys = 0; keys <= p->c->last; keys += p->c->step)
         tick[column_of(p, keys)] = true;
     (void)fprintf(to, "%*s%s", MARGIN - 1, "", p->unicode ? "└" : "+");
@@ -134,7 +134,7 @@ static void put_axis(const picture *p, FILE *to) {
 }
 
 static void put_ticks(const picture *p, FILE *to) {
-    char line[MOST_WIDTH], text[NUMBER_TEXT];
+    char line[MAX_WIDTH], text[NUMBER_TEXT];
     size_t used = 0;
     for (uint64_t keys = 0; keys <= p->c->last; keys += p->c->step) {
         size_t length = strlen(chart_tick(keys, text)), middle = column_of(p, keys);

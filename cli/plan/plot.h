@@ -2,7 +2,7 @@
 #ifndef BLOOMERY_CLI_PLOT_H
 #define BLOOMERY_CLI_PLOT_H
 
-#include "plan_chart.h"
+#include "plan/plan_chart.h"
 
 /* What a curve is drawn with: Braille characters, two dots wide and four high each, or asterisks.
  */

@@ -5,7 +5,7 @@ import re
 
 COMMENT = r"//[^\n]*|/\*.*?\*/"
 LITERAL = r'"(?:\\.|[^"\\\n])*"|' + r"'(?:\\.|[^'\\\n])*'"
-SKIPPED_FOLDERS = {"build", "node_modules", "__pycache__"}
+SKIPPED_FOLDERS = {"node_modules", "__pycache__"}
 
 
 def blank(text):

@@ -1,7 +1,7 @@
 /* The keys that a list is built from: sorted by hash, each once, and hashed again if need be. */
 #include "support.h"
 
-#include "build_keys.h"
+#include "io/gathered_keys.h"
 
 static int by_value(const void *a, const void *b) {
     const bly_hash *x = a, *y = b;

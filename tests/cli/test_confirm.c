@@ -2,10 +2,10 @@
  * filter errs, across runs, after kills at any moment and when the disk is full. */
 #include "store_support.h"
 
-#include "confirm.h"
-#include "exact.h"
-#include "input.h"
-#include "pages.h"
+#include "dedup/confirm.h"
+#include "dedup/exact.h"
+#include "io/fingerprint_file.h"
+#include "io/input.h"
 
 #include <signal.h>
 #include <sys/mman.h>

@@ -1,8 +1,8 @@
 /* What is said of a sketch's number, and how often what is kept is saved. */
 #include "support.h"
 
-#include "estimate.h"
-#include "pace.h"
+#include "filters/estimate.h"
+#include "io/autosave.h"
 
 #include <time.h>
 

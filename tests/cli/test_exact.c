@@ -2,7 +2,7 @@
  * limit, unchanged when it cannot grow; and the same again from a file. */
 #include "store_support.h"
 
-#include "exact.h"
+#include "dedup/exact.h"
 
 #include <sys/resource.h>
 

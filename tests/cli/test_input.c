@@ -2,7 +2,7 @@
  * ones, long ones, across the edges of the buffer, with every byte there is. */
 #include "support.h"
 
-#include "input.h"
+#include "io/input.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* What the command line knows of kinds, held against what the library says. */
 #include "support.h"
 
-#include "kind_words.h"
+#include "filters/kind_words.h"
 
 #include <bloomery/host/describe.h>
 

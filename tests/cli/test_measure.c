@@ -1,7 +1,7 @@
 /* test_measure.c - what a measured rate is taken to say. */
 #include "support.h"
 
-#include "measure.h"
+#include "filters/measure.h"
 
 static bool broken(uint64_t asked, uint64_t wrong, double promise) {
     measurement m = {.asked = asked, .wrong = wrong, .rate = (double)wrong / (double)asked};

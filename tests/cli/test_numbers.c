@@ -2,7 +2,7 @@
  * refusal leaves the result alone. */
 #include "support.h"
 
-#include "numbers.h"
+#include "text/numbers.h"
 
 #include <math.h>
 

@@ -2,8 +2,8 @@
  * that is wrong one line that says so. */
 #include "support.h"
 
-#include "message.h"
 #include "options.h"
+#include "text/message.h"
 
 #include <stddef.h>
 #include <unistd.h>

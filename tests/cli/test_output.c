@@ -1,8 +1,8 @@
 /* test_output.c - files that appear when they are whole, and readers that go away. */
 #include "store_support.h"
 
-#include "interrupt.h"
-#include "output.h"
+#include "io/interrupt.h"
+#include "io/output.h"
 
 #include <bloomery/host/files.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
  * again; and a file that is not as it must be is refused. */
 #include "store_support.h"
 
-#include "pages.h"
+#include "io/fingerprint_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

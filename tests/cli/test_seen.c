@@ -3,8 +3,8 @@
  * costs to know the rate of an overfull filter. */
 #include "store_support.h"
 
-#include "seen.h"
-#include "seen_plan.h"
+#include "dedup/seen.h"
+#include "dedup/seen_plan.h"
 
 /* ---- no random numbers ----------------------------------------------------------------------- */
 

@@ -4,8 +4,8 @@
  */
 #include "store_support.h"
 
-#include "seen.h"
-#include "seen_window.h"
+#include "dedup/seen.h"
+#include "dedup/seen_window.h"
 
 #include <time.h>
 

@@ -1,8 +1,8 @@
 /* How often keys were seen, against an array that knows; and keys that are there several times. */
 #include "support.h"
 
-#include "build_keys.h"
-#include "tally.h"
+#include "count/tally.h"
+#include "io/gathered_keys.h"
 
 enum { KEYS = 3000 };
 

@@ -1,0 +1,27 @@
+/* build_allow.h - the lines that a list must not match (--must-not-match). */
+#ifndef BLOOMERY_CLI_BUILD_ALLOW_H
+#define BLOOMERY_CLI_BUILD_ALLOW_H
+
+#include "io/gathered_keys.h"
+#include "io/line_words.h"
+
+typedef struct build_allow {
+    const char *path;
+    bly_list_type type;
+    build_blob lines; /* of each its place, itself as it is written, and its key */
+    uint64_t count;
+} build_allow;
+
+/* false: reported. */
+bool build_allow_read(build_allow *a, const char *path, const line_rule *rule, bool skip);
+
+/* How many of the lines are truly in the list; the first are named. */
+uint64_t build_allow_in_list(const build_allow *a, const bly_list_levels *levels,
+                             const bly_hasher *hasher, const build_keys *keys);
+
+/* How many of them the filter says "maybe" to. */
+uint64_t build_allow_ask(const build_allow *a, const bly_list_levels *levels, const bly_filter *f);
+
+void build_allow_free(build_allow *a);
+
+#endif

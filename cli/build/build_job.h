@@ -1,0 +1,51 @@
+/* build_job.h - one run of `bloomery build`: what was asked for, and what has come of it. */
+#ifndef BLOOMERY_CLI_BUILD_JOB_H
+#define BLOOMERY_CLI_BUILD_JOB_H
+
+#include "build/build_make.h"
+#include "cli.h"
+#include "filters/rates.h"
+#include "filters/server_filter.h"
+#include "io/list_lines.h"
+
+#include <bloomery/redis/bitmap.h>
+
+typedef struct build_options {
+    const char *output, *key_file, *new_key, *must_not_match, *over;
+    uint64_t keys, seed, changes, shards, expire;
+    double rate;
+    bly_kind kind;
+    bly_hash_id hash;
+    unsigned type;
+    unsigned counter_bits; /* 0, or the number of the choice */
+    unsigned marker;       /* the same */
+    bool null, comments, skip_malformed, copies, foldable, smallest, force, stats, json;
+} build_options;
+
+typedef struct build_job {
+    const build_options *options;
+    bool live; /* the list goes to a server: */
+    remote remote;
+    bly_bitmap_spec spec;
+    line_rule rule;
+    build_making making;
+    build_allow allow;
+    build_lines lines;
+    uint64_t repeated;
+    bool limited; /* the rate is lower than requested, so that levels are not there by chance */
+} build_job;
+
+/* Whether the options go together, and the list may be written where it is to go. false: reported.
+ * Nothing has been read by then. */
+bool build_options_agree(build_job *j, cli_operands files);
+
+/* What was built, on standard error and, with --json, on standard output. */
+void build_report(const build_job *j);
+/* One line on a list that was written as `name`, made for that rate per lookup, with up to so many
+ * lookups per line. */
+void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate,
+                       rates_lookups lookups);
+/* --stats. */
+void build_report_stats(const bly_filter *f);
+
+#endif

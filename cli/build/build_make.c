@@ -1,0 +1,125 @@
+/* build_make.c - from hashes to a filter.
+ *
+ * bly_list_fill makes the filter, and says how its size is chosen.
+ *
+ * Chance matches. A line that must not match can seem to be in the list by chance. Then the list is
+ * built again under the next seed: for n such lines and the rate p one try in e^(np) comes out
+ * clean. A keyed list has no seed, and its key is not ours to change, so it is built again for half
+ * the rate, which halves the number of such lines.
+ */
+#include "build/build_make.h"
+
+#include "filters/kind_words.h"
+#include "text/message.h"
+#include "text/numbers.h"
+
+#include <math.h>
+
+enum { MAX_SEEDS = 32, MAX_HALVINGS = 8 };
+/* With more lines than this matching by chance under the first seed, the others are not worth a
+ * try: e^-12 each. */
+enum { HOPELESS = 12 };
+
+/* ---- one filter ------------------------------------------------------------------------------ */
+
+static void say_why_not(const build_making *m, bly_kind kind, double rate, bly_status status) {
+    char keys[NUMBER_TEXT];
+    if (status == BLY_EWEAKHASH)
+        (void)message_error("%s has too few bits for so many keys at that rate; choose another by "
+                            "--hash",
+                            bly_hash_name((bly_hash_id)m->hasher.id));
+    else if (status == BLY_ERATE)
+        (void)message_error(
+            "%s %s list cannot err as seldom as %g of the time; choose a higher -p, "
+            "or another --kind",
+            kinds_article(kind), bly_kind_name(kind), rate);
+    else if (status == BLY_EFULL)
+        (void)message_error(
+            "%s: not all of the %s keys%s found a place in %s %s list; make it "
+            "larger with -n%s",
+            m->path, number_grouped(m->keys.distinct, keys),
+            m->keys.copies ? ", with their copies," : "", kinds_article(kind), bly_kind_name(kind),
+            m->keys.copies && kinds_limit_copies(kind) ? ", or take a hybrid one" : "");
+    else
+        (void)message_status(m->path, status);
+}
+
+/* NULL: reported. */
+static bly_filter *make_filter(const build_making *m) {
+    const double rate = m->rate / bly_list_max_lookups(m->type, &m->levels);
+    const bly_list_contents contents = {.struct_size = sizeof contents,
+                                        .type = m->type,
+                                        .rule = m->rule,
+                                        .levels = m->levels,
+                                        .hashes = m->keys.hashes,
+                                        .count = m->keys.count,
+                                        .distinct = m->keys.distinct,
+                                        .copies = m->keys.copies};
+    bly_spec spec = bly_spec_for(m->kind, m->room, m->rate);
+    spec.hasher = m->hasher;
+    spec.geometry.options = m->foldable ? BLY_FOLDABLE : 0;
+    spec.counting.counter_bits = m->counter_bits;
+    spec.overlay.changes = m->changes;
+    spec.overlay.marker = m->marker;
+    bly_filter *f;
+    const bly_status status = bly_list_fill(&contents, &spec, &f);
+    if (status != BLY_OK)
+        say_why_not(m, m->kind ? m->kind : bly_plan_kind(rate), rate, status);
+    return f;
+}
+
+/* ---- without chance matches ------------------------------------------------------------------ */
+
+/* As `check` would, which knows only what the filter says of itself. */
+static uint64_t chance_matches(const build_making *m) {
+    bly_list_levels levels;
+    (void)bly_list_recognise(m->filter, &levels);
+    return build_allow_ask(m->allow, &levels, m->filter);
+}
+
+static bool give_up(const build_making *m, uint64_t matches) {
+    char some[NUMBER_TEXT], all[NUMBER_TEXT];
+    double better = pow(10, floor(-log10((double)m->allow->count)));
+    if (better >= m->rate)
+        better = m->rate / 10;
+    (void)message_error("%s: %s of its %s lines match%s by chance after %u tr%s; -p %g would make "
+                        "that unlikely",
+                        m->allow->path, number_grouped(matches, some),
+                        number_grouped(m->allow->count, all), matches == 1 ? "es" : "", m->tries,
+                        m->tries == 1 ? "y" : "ies", better);
+    return false;
+}
+
+/* Another filter of the same keys, with other errors. */
+static bool vary(build_making *m) {
+    if (m->keyed) {
+        m->rate /= 2;
+        return true;
+    }
+    bly_status status = bly_hasher_init(&m->hasher, (bly_hash_id)m->hasher.id, m->hasher.seed + 1);
+    if (status != BLY_OK) {
+        (void)message_error("%s", bly_strerror(status));
+        return false;
+    }
+    build_keys_rehash(&m->keys, &m->hasher);
+    return true;
+}
+
+bool build_make(build_making *m) {
+    const unsigned most = m->keyed ? MAX_HALVINGS : MAX_SEEDS;
+    for (m->tries = 1;; m->tries++) {
+        m->filter = make_filter(m);
+        if (!m->filter)
+            return false;
+        uint64_t matches = m->allow ? chance_matches(m) : 0;
+        if (matches == 0)
+            return true;
+        bly_filter_destroy(m->filter);
+        m->filter = NULL;
+        bool hopeless = m->tries == 1 && !m->keyed && matches > HOPELESS;
+        if (m->tries == most || hopeless)
+            return give_up(m, matches);
+        if (!vary(m))
+            return false;
+    }
+}

@@ -1,0 +1,113 @@
+/* What `bloomery build` says of the list it has made. */
+#include "build/build_job.h"
+#include "filters/health.h"
+#include "filters/kind_words.h"
+#include "text/json.h"
+#include "text/message.h"
+#include "text/numbers.h"
+
+#include <bloomery/host/describe.h>
+#include <bloomery/redis/filter.h>
+#include <stdio.h>
+
+/* As it lies in its file, or on its server. */
+static uint64_t size_of(const build_job *j) {
+    return j->live ? bly_bitmap_bytes(bly_redis_filter_bitmap(j->remote.filter))
+                   : bly_filter_file_size(j->making.filter);
+}
+
+static void report_json(const build_job *j) {
+    const build_making *m = &j->making;
+    const unsigned lookups = bly_list_max_lookups(j->rule.type, &m->levels);
+    json out = json_begin(stdout);
+    json_text(&out, "list", m->path);
+    json_text(&out, "type", line_type_words(j->rule.type));
+    json_text(&out, "kind", bly_kind_name(bly_filter_geometry(m->filter).kind));
+    json_text(&out, "hash", bly_hash_name((bly_hash_id)m->hasher.id));
+    json_bool(&out, "keyed", m->keyed);
+    if (m->keyed)
+        json_null(&out, "seed");
+    else
+        json_integer(&out, "seed", m->hasher.seed);
+    json_integer(&out, "lines", j->lines.lines);
+    json_integer(&out, "keys", m->keys.distinct);
+    json_integer(&out, "repeated", j->repeated);
+    if (m->keys.copies)
+        json_integer(&out, "copies", m->keys.count);
+    json_integer(&out, "malformed", j->lines.malformed);
+    json_integer(&out, "empty", j->lines.empty);
+    json_integer(&out, "marks", bly_list_mark_count(j->rule.type, &m->levels));
+    json_integer(&out, "capacity", bly_filter_capacity(m->filter));
+    rates_json_requested(&out, m->rate / lookups, (rates_lookups){lookups, lookups});
+    json_integer(&out, "bytes", size_of(j));
+    json_integer(&out, "tries", m->tries);
+    if (j->live)
+        json_integer(&out, "shards", bly_redis_filter_bitmap(j->remote.filter)->shards);
+    json_end(&out);
+}
+
+void build_report_stats(const bly_filter *f) {
+    char text[2048];
+    bly_filter_info stats = {.struct_size = sizeof stats};
+    bly_filter_get_info(f, &stats);
+    (void)bly_filter_info_format(&stats, text, sizeof text);
+    (void)fputs(text, stderr);
+}
+
+/* With the room fixed by -n it may come out worse than asked; build_make.c tells how. */
+static void warn_of_rate(const build_making *m) {
+    char now[NUMBER_TEXT], asked[NUMBER_TEXT];
+    bly_filter_info s = {.struct_size = sizeof s};
+    bly_filter_get_info(m->filter, &s);
+    if (kinds_share_cells(s.kind) && s.current_fpr > HEALTH_MARGIN * s.requested_fpr)
+        message_warn("%s: its keys fell badly: false-positive rate per lookup is %s (requested: "
+                     "%s); a larger -n gives them more room",
+                     m->path, number_percent(s.current_fpr, now),
+                     number_percent(s.requested_fpr, asked));
+}
+
+void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate,
+                       rates_lookups lookups) {
+    char size[NUMBER_TEXT], error[NUMBER_TEXT], rates[RATES_TEXT];
+    const bly_kind kind = bly_filter_geometry(f).kind;
+    (void)number_bytes(bytes, size);
+    if (kinds_can(kind, BLY_CARDINALITY_ONLY))
+        message_note("%s: %s, %s, with a standard error of %s", name, bly_kind_name(kind), size,
+                     number_percent(bly_hll_error(f), error));
+    else
+        message_note("%s: %s, %s, false positives: %s", name, bly_kind_name(kind), size,
+                     rates_text(rate, lookups, rates));
+}
+
+void build_report(const build_job *j) {
+    const build_making *m = &j->making;
+    char a[NUMBER_TEXT], b[NUMBER_TEXT], c[NUMBER_TEXT], extra[128] = "";
+    size_t used = 0;
+    if (j->lines.malformed)
+        used = (size_t)snprintf(extra, sizeof extra, ", %s malformed left out",
+                                number_grouped(j->lines.malformed, a));
+    if (j->lines.empty)
+        (void)snprintf(extra + used, sizeof extra - used, ", %s blank or comments",
+                       number_grouped(j->lines.empty, a));
+    message_note("%s line%s: %s key%s, %s repeated%s%s", number_grouped(j->lines.lines, a),
+                 j->lines.lines == 1 ? "" : "s", number_grouped(m->keys.distinct, b),
+                 m->keys.distinct == 1 ? "" : "s", number_grouped(j->repeated, c),
+                 m->keys.copies && j->repeated ? " and stored as often" : "", extra);
+    const unsigned lookups = bly_list_max_lookups(j->rule.type, &m->levels);
+    build_report_list(m->filter, m->path, size_of(j), m->rate / lookups,
+                      (rates_lookups){lookups, lookups});
+    if (j->limited)
+        message_note("a list of type %s is made for at most %s per lookup",
+                     line_type_words(m->type), number_percent(BLY_LIST_MAX_RATE, a));
+    if (m->tries > 1 && m->keyed)
+        message_note("%u tries until nothing of %s matched by chance: the rate is halved %u times",
+                     m->tries, j->allow.path, m->tries - 1);
+    else if (m->tries > 1)
+        message_note("%u tries until nothing of %s matched by chance: the seed is %llu", m->tries,
+                     j->allow.path, (unsigned long long)m->hasher.seed);
+    warn_of_rate(m);
+    if (j->options->stats)
+        build_report_stats(m->filter);
+    if (j->options->json)
+        report_json(j);
+}

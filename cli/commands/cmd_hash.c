@@ -1,0 +1,228 @@
+/* `bloomery hash`: what a hash function makes of a key. */
+#include "cli.h"
+#include "io/input.h"
+#include "io/key.h"
+#include "io/key_file.h"
+#include "text/json.h"
+#include "text/message.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct values {
+    bly_hash_id with;
+    uint64_t seed;
+    const char *key_file;
+    bool null, words, list, json;
+} values;
+
+#define AT(field) offsetof(values, field)
+
+static const cli_option options[] = {
+    {.name = "with",
+     .type = CLI_HASH,
+     .at = AT(with),
+     .metavar = "HASH",
+     .help = "The hash function. By default xxh3, as for filters."},
+    {.name = "seed",
+     .type = CLI_NUMBER,
+     .at = AT(seed),
+     .metavar = "SEED",
+     .help = "Its seed, 0 by default. The fnv functions, crc64, md5 and sha1 have none of their "
+             "own: it "
+             "changes their words, not their output."},
+    {.name = "key-file",
+     .type = CLI_FILE,
+     .at = AT(key_file),
+     .metavar = "FILE",
+     .help = "The secret key of siphash: a file of 16 bytes, or of 32 hexadecimal digits."},
+    {.name = "null",
+     .letter = '0',
+     .type = CLI_FLAG,
+     .at = AT(null),
+     .help = "Keys, and the lines printed, end with a NUL byte instead of a newline."},
+    {.name = "words",
+     .type = CLI_FLAG,
+     .at = AT(words),
+     .help =
+         "Print the two 64-bit words, low and high, that a filter sees of the key, instead of the "
+         "function's own output."},
+    {.name = "list",
+     .type = CLI_FLAG,
+     .at = AT(list),
+     .help = "List the hash functions: name, bits, and whether this build has them."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = AT(json),
+     .help = "Print a JSON object for each key, with digest and words, or for each function with "
+             "--list."},
+    {0},
+};
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+static const char *remark(bly_hash_id id) {
+    return !bly_hash_available(id)  ? "not in this build"
+           : id == BLY_HASH_XXH3    ? "the default"
+           : id == BLY_HASH_SIPHASH ? "with a secret key"
+                                    : "";
+}
+
+static int list(bool as_json) {
+    for (int i = BLY_HASH_NONE + 1; i < BLY_HASH_CUSTOM; i++) {
+        bly_hash_id id = (bly_hash_id)i;
+        const char *name = bly_hash_name(id);
+        if (!name)
+            continue;
+        if (as_json) {
+            json j = json_begin(stdout);
+            json_text(&j, "hash", name);
+            json_integer(&j, "bits", bly_hash_bits(id));
+            json_bool(&j, "available", bly_hash_available(id));
+            json_bool(&j, "keyed", id == BLY_HASH_SIPHASH);
+            json_end(&j);
+        } else
+            (void)printf("%-10s%5u bits%s%s\n", name, bly_hash_bits(id), *remark(id) ? "  " : "",
+                         remark(id));
+    }
+    return CLI_OK;
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+enum { HEX = 2 * 20 + 1 };
+
+static void digest_of(const bly_hasher *hasher, bly_bytes key, char out[HEX]) {
+    uint8_t digest[20];
+    size_t length = bly_hash_digest(hasher, key.data, key.size, digest);
+    for (size_t i = 0; i < length; i++) {
+        out[2 * i] = "0123456789abcdef"[digest[i] >> 4];
+        out[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
+    }
+    out[2 * length] = '\0';
+}
+
+static void words_of(const bly_hasher *hasher, bly_bytes key, char low[17], char high[17]) {
+    bly_hash h = bly_hash_key(hasher, key.data, key.size);
+    (void)snprintf(low, 17, "%016llx", (unsigned long long)h.lo);
+    (void)snprintf(high, 17, "%016llx", (unsigned long long)h.hi);
+}
+
+static void print_json(const bly_hasher *hasher, bly_bytes key) {
+    char digest[HEX], low[17], high[17];
+    json j = json_begin(stdout);
+    digest_of(hasher, key, digest);
+    words_of(hasher, key, low, high);
+    json_bytes(&j, "key", key);
+    json_text(&j, "hash", bly_hash_name((bly_hash_id)hasher->id));
+    json_text(&j, "digest", digest);
+    json_text(&j, "low", low);
+    json_text(&j, "high", high);
+    json_end(&j);
+}
+
+/* `text` is what is printed: the key, or its line. */
+static void print(const values *v, const bly_hasher *hasher, bly_bytes key, bly_bytes text) {
+    char digest[HEX], low[17], high[17];
+    if (v->json) {
+        print_json(hasher, key);
+        return;
+    }
+    if (v->words) {
+        words_of(hasher, key, low, high);
+        (void)printf("%s %s  ", low, high);
+    } else {
+        digest_of(hasher, key, digest);
+        (void)printf("%s  ", digest);
+    }
+    (void)fwrite(text.data, 1, text.size, stdout);
+    (void)fputc(v->null ? '\0' : '\n', stdout);
+}
+
+/* What cannot be written is reported when the program ends. */
+static bool flush(void *unused) {
+    (void)unused;
+    return fflush(stdout) == 0;
+}
+
+static int hash_input(const values *v, const bly_hasher *hasher) {
+    static input in; /* large */
+    if (!input_open(&in, NULL, 0, v->null ? '\0' : '\n', 0))
+        return CLI_ERROR;
+    in.idle = flush;
+    while (!ferror(stdout) && input_next(&in))
+        for (size_t i = 0; i < in.count; i++)
+            print(v, hasher, v->null ? in.records[i] : bly_list_without_return(in.records[i]),
+                  in.records[i]);
+    bool failed = input_failed(&in);
+    input_close(&in);
+    return failed ? CLI_ERROR : CLI_OK;
+}
+
+/* ---- the hasher ------------------------------------------------------------------------------ */
+
+static int open_hasher(const values *v, bly_hasher *out) {
+    bly_hash_id id = v->with != BLY_HASH_NONE ? v->with : BLY_HASH_XXH3;
+    bool keyed = id == BLY_HASH_SIPHASH;
+    if (!bly_hash_available(id))
+        return message_error("this build has no %s; --list shows which functions it has",
+                             bly_hash_name(id));
+    if (keyed && !v->key_file)
+        return message_error("siphash needs a secret key: give it with --key-file");
+    if (!keyed && v->key_file)
+        return message_error("%s takes no secret key, only siphash does; leave --key-file out",
+                             bly_hash_name(id));
+    if (keyed && v->seed)
+        return message_error("siphash takes a key instead of a seed; leave --seed out");
+    if (keyed)
+        return keyfile_read(v->key_file, out) ? CLI_OK : CLI_ERROR;
+    bly_status status = bly_hasher_init(out, id, v->seed);
+    return status ? message_error("%s", bly_strerror(status)) : CLI_OK;
+}
+
+static int run(void *untyped, cli_operands operands) {
+    const values *v = untyped;
+    bly_hasher hasher;
+    if (v->list && operands.count)
+        return message_error("--list takes no keys");
+    if (v->list)
+        return list(v->json);
+    int status = open_hasher(v, &hasher);
+    if (status)
+        return status;
+    if (operands.count == 0 || (operands.count == 1 && strcmp(operands.items[0], "-") == 0))
+        return hash_input(v, &hasher);
+    for (size_t i = 0; i < operands.count; i++) {
+        const bly_bytes key = {operands.items[i], strlen(operands.items[i])};
+        print(v, &hasher, key, key);
+    }
+    return CLI_OK;
+}
+
+const cli_command command_hash = {
+    "hash",
+    "[KEY...]",
+    "Print what a hash function makes of a key",
+    "Prints a line for each KEY, or, if there is none or it is -, for each line of standard "
+    "input: the function's output in hexadecimal, two spaces, the key. The output is written as "
+    "the function's publication does, so that it can be compared with that of other programs. One "
+    "carriage return before the newline is printed, but not part of the key (but with -0).\n"
+    "\n"
+    "A filter never sees the key, but two words of 64 bits that are made from this output; "
+    "--words prints them. Two keys with the same words are the same key to every filter with "
+    "this function and seed.",
+    "# the default function\n"
+    "bloomery hash hello\n"
+    "# the lines of a file under another one\n"
+    "bloomery hash --with murmur3 <urls.txt\n"
+    "# what a filter sees\n"
+    "bloomery hash --words --seed 7 hello\n"
+    "# under a secret key\n"
+    "bloomery hash --with siphash --key-file secret.key hello\n"
+    "# which functions there are\n"
+    "bloomery hash --list\n",
+    options,
+    sizeof(values),
+    run,
+};

@@ -1,0 +1,83 @@
+/* `bloomery help`: the tables as help, as a manual page, as a shell's completion. */
+#include "cli.h"
+#include "text/completion.h"
+#include "text/help.h"
+#include "text/help_facts.h"
+#include "text/man.h"
+#include "text/message.h"
+
+#include <stddef.h>
+
+typedef struct values {
+    bool man;
+    unsigned completion; /* 1 bash, 2 zsh, 3 fish */
+    bool list;
+} values;
+
+static const cli_option options[] = {
+    {.name = "man",
+     .type = CLI_FLAG,
+     .at = offsetof(values, man),
+     .help = "Print the manual page instead, as roff: `bloomery help --man dedup | man -l -`."},
+    {.name = "completion",
+     .type = CLI_CHOICE,
+     .at = offsetof(values, completion),
+     .metavar = "SHELL",
+     .choices = "bash|zsh|fish",
+     .help = "Print a script that teaches a shell to complete commands, options and their values."},
+    {.name = "list",
+     .type = CLI_FLAG,
+     .at = offsetof(values, list),
+     .help = "Print the names of the commands, one per line."},
+    {0},
+};
+
+static int list(void) {
+    for (size_t i = 0; cli_commands[i]; i++)
+        (void)printf("%s\n", cli_commands[i]->name);
+    return CLI_OK;
+}
+
+static int run(void *untyped, cli_operands operands) {
+    const values *v = untyped;
+    const cli_command *command = NULL;
+    if (v->man + v->list + (v->completion > 0) > 1)
+        return message_error("only one of --man, --completion and --list can be given");
+    if (operands.count > ((v->list || v->completion) ? 0 : 1))
+        return message_error("'%s' is one word too many; try --help",
+                             operands.items[operands.count - 1]);
+    if (operands.count && !(command = help_find(operands.items[0])))
+        return message_error("there is no command '%s'; try bloomery --help", operands.items[0]);
+    if (v->list)
+        return list();
+    if (v->completion)
+        completion_write(stdout, v->completion);
+    else if (v->man)
+        man_write(stdout, command);
+    else if (command)
+        help_command(stdout, command, true);
+    else
+        help_overview(stdout);
+    return CLI_OK;
+}
+
+const cli_command command_help = {
+    "help",
+    "[COMMAND]",
+    "Explain the commands, print manual pages and completions",
+    "Without a COMMAND it prints an overview; with one, all about it, as COMMAND --help does.\n"
+    "\n"
+    "The manual pages and the completion scripts are installed with the program. If they are not, "
+    "this prints them: they come from the same tables that the options are read by.",
+    "# read about one command\n"
+    "bloomery help dedup\n"
+    "# complete commands and options in this bash, from now on\n"
+    "source <(bloomery help --completion bash)\n"
+    "# the same in fish, for good\n"
+    "bloomery help --completion fish >~/.config/fish/completions/bloomery.fish\n"
+    "# read a manual page that is not installed\n"
+    "bloomery help --man check | man -l -\n",
+    options,
+    sizeof(values),
+    run,
+};

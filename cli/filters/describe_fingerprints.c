@@ -1,0 +1,260 @@
+#include "filters/describe_fingerprints.h"
+
+#include "filters/describe_parts.h"
+#include "filters/rule_marks.h"
+#include "io/fingerprint_file.h"
+#include "text/json.h"
+#include "text/message.h"
+#include "text/numbers.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    PAGE_BYTES = 8 * PAGES_SLOTS,
+    SLOT_BITS = 9,
+    BAR_CELLS = 24,
+    MAX_FIELD = 16,
+    FAR_FIELD = 1000
+};
+enum { RULE = 128 };
+
+static uint64_t pages_of(const fingerprints *f) {
+    return UINT64_C(1) << f->bits;
+}
+
+static uint64_t file_bytes(const fingerprints *f) {
+    return (pages_of(f) + 1) * PAGE_BYTES;
+}
+
+static double fill_of(const fingerprints *f) {
+    return (double)f->count / ((double)pages_of(f) * PAGES_SLOTS);
+}
+
+/* The chance that a line that was not seen has a fingerprint that was. */
+static double rate_of(const fingerprints *f) {
+    return (double)f->count * 0x1p-64;
+}
+
+/* ---- the pages ------------------------------------------------------------------------------- */
+
+/* Counts one page. A lookup goes from a fingerprint's home to the next free slot, so one with a
+ * free slot between is not found. (It is added again when its line comes again, and is then there
+ * twice. That is no damage.) */
+static bool check_page(fingerprints *f, uint64_t page, const uint64_t slots[PAGES_SLOTS]) {
+    for (size_t i = 0; i < PAGES_SLOTS; i++) {
+        const uint64_t x = slots[i];
+        size_t at = (size_t)(x << f->bits >> (64 - SLOT_BITS));
+        if (x == 0)
+            continue;
+        if ((f->bits ? x >> (64 - f->bits) : 0) != page)
+            return false;
+        while (at != i && slots[at] != 0)
+            at = (at + 1) % PAGES_SLOTS;
+        f->lost += at != i;
+        f->count++;
+    }
+    return true;
+}
+
+static bool check_pages(fingerprints *f, const pages *file) {
+    uint64_t slots[PAGES_SLOTS];
+    f->counted = true;
+    f->count = file->shape.zero;
+    for (uint64_t page = 0; page < pages_of(f); page++) {
+        if (!pages_read(file, page, slots))
+            return false;
+        if (!check_page(f, page, slots)) {
+            (void)message_error("%s: is damaged: page %llu has a fingerprint that does not belong "
+                                "there; remove the file and start again",
+                                f->path, (unsigned long long)page);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the rule -------------------------------------------------------------------------------- */
+
+/* Whether the file has the mark of that rule; then it is counted. */
+static bool try_rule(fingerprints *f, const pages *file, const bly_hasher *hasher,
+                     const key_options *rule) {
+    char words[KEY_OPTIONS_WORDS], text[RULE_MARK];
+    const size_t size = rule_mark_text("dedup", key_options_words(rule, words), text);
+    bool found;
+    if (pages_has(file, bly_hash_key(hasher, text, size).lo, &found) != BLY_OK) {
+        (void)message_errno(f->path);
+        return false;
+    }
+    f->marks += found;
+    const bool fits = f->recorded == BLY_KEYS_UNRECORDED || f->recorded == key_options_code(rule);
+    if (found && fits && !f->ruled) {
+        f->ruled = true;
+        f->rule = *rule;
+    }
+    return true;
+}
+
+/* Fields further on, with delimiters that are usual. */
+static bool find_far_field(fingerprints *f, const pages *file, const bly_hasher *hasher) {
+    static const char usual[] = "\t,; |:";
+    enum { DELIMITERS = sizeof usual - 1 };
+    for (unsigned i = 0; !f->ruled && i < (FAR_FIELD - MAX_FIELD) * DELIMITERS * 6; i++) {
+        const key_options rule = {.url = i % 3,
+                                  .ignore_case = i / 3 % 2,
+                                  .delimiter = {.given = true, .value = usual[i / 6 % DELIMITERS]},
+                                  .field = MAX_FIELD + 1 + i / 6 / DELIMITERS};
+        if (!try_rule(f, file, hasher, &rule))
+            return false;
+    }
+    return true;
+}
+
+/* What the header records tells the rest: all rules but those with --field and --ignore-case. A
+ * file that records its rule also has a fingerprint of the rule's words, even if it is not found.
+ */
+static void take_recorded(fingerprints *f) {
+    if (f->recorded == BLY_KEYS_UNRECORDED)
+        return;
+    if (f->marks == 0 && f->count > 0)
+        f->marks = 1;
+    if (f->ruled || f->recorded == BLY_KEYS_OTHER)
+        return;
+    f->ruled = true;
+    f->rule = (key_options){.url = f->recorded == BLY_KEYS_RECORD_URL     ? 1
+                                   : f->recorded == BLY_KEYS_RECORD_CRAWL ? 2
+                                                                          : 0};
+}
+
+/* The header records the rule but for its details. The whole rule is recorded by a fingerprint of
+ * its words, so it is found by asking for those that are likely: all without --field, then the
+ * first fields with any delimiter, then others. */
+static bool find_rule(fingerprints *f, const pages *file) {
+    bly_hasher hasher;
+    if (bly_hasher_init(&hasher, BLY_HASH_XXH3, f->seed) != BLY_OK)
+        return true;
+    for (unsigned i = 0; i < 12; i++) {
+        const key_options rule = {.url = i / 4, .ignore_case = i & 1, .extract = (i & 2) != 0};
+        if (!try_rule(f, file, &hasher, &rule))
+            return false;
+    }
+    for (unsigned i = 0; !f->ruled && i < MAX_FIELD * 256 * 6; i++) {
+        const key_options rule = {.url = i % 3,
+                                  .ignore_case = i / 3 % 2,
+                                  .delimiter = {.given = true, .value = (char)(i / 6 % 256)},
+                                  .field = 1 + i / 6 / 256};
+        if (!try_rule(f, file, &hasher, &rule))
+            return false;
+    }
+    if (!find_far_field(f, file, &hasher))
+        return false;
+    take_recorded(f);
+    return true;
+}
+
+/* "-t ','", as a shell takes it. */
+static char *delimiter_text(unsigned char c, char out[24]) {
+    if (c == '\t')
+        (void)snprintf(out, 24, "-t $'\\t'");
+    else if (c < ' ' || c >= 0x7F)
+        (void)snprintf(out, 24, "-t $'\\x%02x'", c);
+    else
+        (void)snprintf(out, 24, c == '\'' ? "-t \"%c\"" : "-t '%c'", c);
+    return out;
+}
+
+/* The options of dedup that make it. */
+static char *rule_text(const fingerprints *f, char out[RULE]) {
+    const key_options *r = &f->rule;
+    char field[64] = "", delimiter[24];
+    if (r->field)
+        (void)snprintf(field, sizeof field, "--field %llu %s ", (unsigned long long)r->field,
+                       delimiter_text((unsigned char)r->delimiter.value, delimiter));
+    (void)snprintf(out, RULE, "%s%s%s%s", field,
+                   r->url == 1   ? "--url=standard "
+                   : r->url == 2 ? "--url=crawl "
+                                 : "",
+                   r->ignore_case ? "--ignore-case " : "", r->extract ? "--extract-urls " : "");
+    const size_t length = strlen(out);
+    if (length > 0)
+        out[length - 1] = '\0';
+    return out;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+bool fingerprints_read(fingerprints *f, const char *path, bool header) {
+    pages file;
+    *f = (fingerprints){.path = path};
+    if (!pages_open_read(&file, path))
+        return false;
+    f->bits = file.shape.bits;
+    f->seed = file.shape.seed;
+    f->recorded = file.shape.rule;
+    const bool good = header || (check_pages(f, &file) && find_rule(f, &file));
+    pages_close(&file);
+    return good;
+}
+
+char *fingerprints_marks_text(const fingerprints *f, char out[FINGERPRINTS_MARKS]) {
+    out[0] = '\0';
+    if (f->marks)
+        (void)snprintf(out, FINGERPRINTS_MARKS, ", and %llu that record%s the rule",
+                       (unsigned long long)f->marks, f->marks == 1 ? "s" : "");
+    return out;
+}
+
+void fingerprints_print(const fingerprints *f, FILE *to) {
+    char marks[FINGERPRINTS_MARKS];
+    char a[NUMBER_TEXT], b[NUMBER_TEXT], bar[CARD_BAR], rule[RULE], name[MESSAGE_TEXT];
+    const uint64_t lines = f->count - f->marks;
+    (void)fprintf(to, "%s%s%s\n", message_style_on(STDOUT_FILENO, STYLE_BOLD),
+                  message_escape(f->path, name, sizeof name), message_style_off(STDOUT_FILENO));
+    card_line(to, "kind",
+              "fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm");
+    card_line(to, "shape", "%s page%s of %d slots", number_grouped(pages_of(f), a),
+              f->bits ? "s" : "", PAGES_SLOTS);
+    card_line(to, "file", "%s (%s bytes)", number_bytes(file_bytes(f), a),
+              number_grouped(file_bytes(f), b));
+    card_line(to, "hash", "%s, seed %llu", bly_hash_name(BLY_HASH_XXH3),
+              (unsigned long long)f->seed);
+    if (!f->counted)
+        return;
+    card_line(to, "rule", "%s",
+              f->ruled                        ? (*rule_text(f, rule) ? rule : "whole lines")
+              : f->recorded == BLY_KEYS_OTHER ? "--field or --ignore-case, of which no more is told"
+                                              : "not recorded, or one of many");
+    card_line(to, "lines", "%s fingerprint%s%s", number_grouped(lines, a), lines == 1 ? "" : "s",
+              fingerprints_marks_text(f, marks));
+    card_line(to, "rate", "%s new lines mistaken for one seen, per lookup and per line",
+              number_one_in(rate_of(f), a));
+    card_line(to, "fill", "%s %.0f%% of its slots in use", card_bar(fill_of(f), BAR_CELLS, bar),
+              100 * fill_of(f));
+    if (f->lost)
+        card_line(to, "note", "%s of them cannot be found: a write was interrupted",
+                  number_grouped(f->lost, a));
+}
+
+void fingerprints_json(const fingerprints *f, FILE *to) {
+    char rule[RULE];
+    json j = json_begin(to);
+    json_text(&j, "file", f->path);
+    json_integer(&j, "file_bytes", file_bytes(f));
+    json_text(&j, "kind", "fingerprints");
+    json_integer(&j, "pages", pages_of(f));
+    json_text(&j, "hash", bly_hash_name(BLY_HASH_XXH3));
+    json_bool(&j, "keyed", false);
+    json_integer(&j, "seed", f->seed);
+    if (f->counted) {
+        json_integer(&j, "fingerprints", f->count);
+        json_integer(&j, "marks", f->marks);
+        json_integer(&j, "not_found", f->lost);
+        if (f->ruled)
+            json_text(&j, "rule", rule_text(f, rule));
+        else
+            json_null(&j, "rule");
+        json_real(&j, "fill", fill_of(f));
+        json_real(&j, "rate_per_lookup", rate_of(f));
+    }
+    json_end(&j);
+}

@@ -1,0 +1,34 @@
+/* fingerprints.h - what `bloomery info` and `bloomery verify` say of the files that dedup --exact
+ * and dedup --confirm keep (pages.h). The two write the same format, so which of them it was is not
+ * known. */
+#ifndef BLOOMERY_CLI_FINGERPRINTS_H
+#define BLOOMERY_CLI_FINGERPRINTS_H
+
+#include "io/key_options.h"
+#include <stdio.h>
+
+typedef struct fingerprints {
+    const char *path;
+    unsigned bits;         /* of the number of pages */
+    uint64_t seed;         /* of the hash function, which is xxh3 */
+    bool counted;          /* the rest is known: */
+    uint64_t count;        /* fingerprints, marks included */
+    uint64_t lost;         /* of these, how many cannot be found: a write was interrupted */
+    uint64_t marks;        /* fingerprints that record a rule, and are not of lines */
+    bly_key_rule recorded; /* what the header tells of the rule */
+    bool ruled;            /* the rule is known: */
+    key_options rule;      /* what of a line is compared; if there are several, the first */
+} fingerprints;
+
+/* Reads the header, checks it and the file's length; unless `header` also that each
+ * fingerprint lies in its page. false: reported. */
+bool fingerprints_read(fingerprints *f, const char *path, bool header);
+
+/* ", and 1 that records the rule"; "" if there is none. */
+enum { FINGERPRINTS_MARKS = 64 };
+char *fingerprints_marks_text(const fingerprints *f, char out[FINGERPRINTS_MARKS]);
+
+void fingerprints_print(const fingerprints *f, FILE *to); /* a card, as card.h's */
+void fingerprints_json(const fingerprints *f, FILE *to);  /* one object on one line */
+
+#endif

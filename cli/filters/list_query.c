@@ -1,0 +1,201 @@
+/* check_query.c - questions to a filter, many at a time.
+ *
+ * Lines of type `line` are their own keys, and a batch of them is one call. Of the other types a
+ * line may be several questions (the parents of a domain, the blocks around an address); their
+ * hashes are gathered with a note of whose they are, and asked together: the filter fetches the
+ * memory for one while it answers another. A list on a server is asked with the keys themselves,
+ * which the handle of the filter hashes, and many at a time: each call is a trip.
+ */
+#include "filters/list_query.h"
+
+#include "text/message.h"
+
+#include <bloomery/redis/bitmap.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The part of a line that is looked for, as a key. */
+static bly_status part_key(query *q, const follow *list, bly_bytes line, bly_list_key *out) {
+    uint64_t fieldless = q->field.fieldless;
+    bly_bytes part;
+    if (!key_of(&q->field, line, &part))
+        return BLY_ENOMEM;
+    if (q->field.fieldless > fieldless) {
+        (void)snprintf(q->no_field, sizeof q->no_field, "there is no field %llu",
+                       (unsigned long long)q->field.field);
+        q->reason = q->no_field;
+        return BLY_EINVAL;
+    }
+    const bool blanks = list->type != BLY_LIST_LINE || list->has_blanks;
+    const uint32_t flags = BLY_LIST_KEEP_RETURN | (blanks ? BLY_LIST_BLANK_KEYS : 0U);
+    const bly_status status =
+        bly_list_read(q->reader, list->type, q->flags | flags, part.data, part.size, out);
+    q->reason = bly_list_reader_reason(q->reader);
+    if (status == BLY_ENOMEM)
+        (void)message_error("out of memory");
+    return status;
+}
+
+/* The i-th line of a batch, for which there is no answer yet. */
+static bly_status read_key(query *q, const follow *list, size_t i, bly_bytes line,
+                           bly_list_key *out) {
+    const bly_status status = part_key(q, list, line, out);
+    q->malformed[i] = status == BLY_EINVAL;
+    q->match[i] = 0;
+    q->assumed[i] = 0;
+    return status;
+}
+
+/* What the answer to one of its questions means for a line. */
+static void take_answer(query *q, size_t line, uint8_t answer) {
+    q->match[line] |= answer == BLY_YES;
+    q->assumed[line] |= answer == BLY_UNKNOWN;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* The same key with the carriage return of its line, if that is where it ends. */
+static bool with_return(const query *q, const follow *list, bly_bytes line, bly_bytes *key) {
+    const char *end = (const char *)line.data + line.size;
+    if (list->type != BLY_LIST_LINE || !list->keeps_return || q->field.exact ||
+        bly_list_without_return(line).size == line.size ||
+        (const char *)key->data + key->size + 1 != end)
+        return false;
+    key->size++;
+    return true;
+}
+
+/* The keys under which a line may be in the list. false: out of memory, reported. */
+static bool widen(query *q, const follow *list, bly_bytes line, const bly_list_key *key) {
+    bly_url_buffer *const buffers[] = {
+        [BLY_URL_STANDARD] = &q->standard, [BLY_URL_CRAWL] = &q->field.canonical};
+    bly_list_entries *tries = &q->tries;
+    bly_bytes other = key->bytes;
+    bly_list_widen(list->type, key, &list->levels, tries);
+    if (with_return(q, list, line, &other))
+        tries->keys[tries->count++] = other;
+    for (int level = BLY_URL_STANDARD; level <= BLY_URL_CRAWL; level++) {
+        if (list->type != BLY_LIST_LINE || !list->urls[level])
+            continue;
+        const bly_status status = bly_url_canonical(buffers[level], (bly_url_level)level,
+                                                    key->bytes.data, key->bytes.size, &other);
+        if (status == BLY_ENOMEM) {
+            (void)message_error("out of memory");
+            return false;
+        }
+        if (status == BLY_OK)
+            tries->keys[tries->count++] = other;
+    }
+    return true;
+}
+
+static live_result ask_lines(query *q, follow *list, const bly_bytes *lines, size_t n) {
+    uint16_t askable = 0;
+    for (size_t i = 0; i < n; i++) {
+        bly_list_key key;
+        const bly_status status = read_key(q, list, i, lines[i], &key);
+        if (status == BLY_ENOMEM)
+            return LIVE_FAILED;
+        if (status != BLY_OK || key.blank)
+            continue;
+        q->owner[askable] = (uint16_t)i;
+        q->keys[askable++] = key.bytes;
+        if (with_return(q, list, lines[i], &key.bytes)) {
+            q->owner[askable] = (uint16_t)i;
+            q->keys[askable++] = key.bytes;
+        }
+    }
+    const live_result result = follow_ask(list, q->keys, askable, q->found);
+    for (size_t i = 0; result == LIVE_ANSWERED && i < askable; i++)
+        take_answer(q, q->owner[i], q->found[i]);
+    return result;
+}
+
+/* ---- other types ----------------------------------------------------------------------------- */
+
+static live_result ask_waiting(query *q, follow *list) {
+    live_result result = LIVE_ANSWERED;
+    if (list->live) {
+        size_t at = 0;
+        for (size_t i = 0; i < q->count; i++)
+            (void)build_blob_next(&q->texts, &at, &q->keys[i]);
+        result = follow_ask(list, q->keys, q->count, q->found);
+        q->texts.used = 0;
+    } else
+        (void)bly_filter_contains_hashes(list->file.filter, q->hashes, q->count, q->found);
+    for (size_t i = 0; result == LIVE_ANSWERED && i < q->count; i++)
+        take_answer(q, q->owner[i], q->found[i]);
+    q->count = 0;
+    return result;
+}
+
+/* The tries of one line, to be asked. false: out of memory, reported. */
+static bool gather(query *q, const follow *list, size_t line) {
+    const bly_list_entries *tries = &q->tries;
+    if (!list->live)
+        bly_hash_keys(bly_filter_hasher(list->file.filter), tries->keys, tries->count,
+                      q->hashes + q->count);
+    for (size_t t = 0; t < tries->count; t++) {
+        if (list->live && !build_blob_put(&q->texts, tries->keys[t])) {
+            (void)message_error("out of memory");
+            return false;
+        }
+        q->owner[q->count++] = (uint16_t)line;
+    }
+    return true;
+}
+
+static live_result ask_typed(query *q, follow *list, const bly_bytes *lines, size_t n) {
+    live_result asked = LIVE_ANSWERED;
+    for (size_t i = 0; i < n && asked == LIVE_ANSWERED; i++) {
+        bly_list_key key;
+        const bly_status status = read_key(q, list, i, lines[i], &key);
+        if (status == BLY_ENOMEM)
+            return LIVE_FAILED;
+        if (status != BLY_OK || key.blank)
+            continue;
+        if (!widen(q, list, lines[i], &key))
+            return LIVE_FAILED;
+        if (q->count + q->tries.count > QUERY_ROOM)
+            asked = ask_waiting(q, list);
+        if (asked == LIVE_ANSWERED && !gather(q, list, i))
+            return LIVE_FAILED;
+    }
+    return asked == LIVE_ANSWERED ? ask_waiting(q, list) : asked;
+}
+
+/* ---- public ---------------------------------------------------------------------------------- */
+
+bool query_batch(query *q, follow *list, const bly_bytes *lines, size_t n) {
+    live_result result = LIVE_RENEWED;
+    while (result == LIVE_RENEWED)
+        result = bly_list_is_lines(list->type) && !list->urls[BLY_URL_STANDARD] &&
+                         !list->urls[BLY_URL_CRAWL]
+                     ? ask_lines(q, list, lines, n)
+                     : ask_typed(q, list, lines, n);
+    for (size_t i = 0; list->live && i < n; i++) {
+        q->assumed[i] = q->assumed[i] && !q->match[i];
+        q->match[i] |= q->assumed[i] && list->live->how->otherwise == LIVE_YES;
+    }
+    return result == LIVE_ANSWERED;
+}
+
+bly_bytes query_explain(query *q, follow *list, bly_bytes line, char room[BLY_LIST_WORDS]) {
+    bly_list_key key;
+    uint8_t found[BLY_LIST_MAX_LOOKUPS] = {0};
+    if (part_key(q, list, line, &key) != BLY_OK || key.blank || !widen(q, list, line, &key))
+        return (bly_bytes){room, 0};
+    if (follow_ask(list, q->tries.keys, q->tries.count, found) != LIVE_ANSWERED)
+        return (bly_bytes){room, 0};
+    for (size_t i = 0; i < q->tries.count; i++)
+        if (found[i] == BLY_YES)
+            return bly_list_words(list->type, q->tries.keys[i], room);
+    return (bly_bytes){room, 0};
+}
+
+void query_free(query *q) {
+    key_rule_free(&q->field);
+    bly_list_reader_destroy(q->reader);
+    bly_url_buffer_free(&q->standard);
+    build_blob_free(&q->texts);
+}

@@ -1,0 +1,113 @@
+#include "filters/measure.h"
+
+#include "filters/health.h"
+#include "text/message.h"
+#include "text/progress.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BATCH = 1024, PREFIX = 8, KEY = PREFIX + 16 };
+
+/* Random 128-bit numbers: the hash of a random key and a counter, under a random seed. */
+typedef struct generator {
+    bly_hasher hasher;
+    struct {
+        uint8_t random[16];
+        uint64_t counter;
+    } state;
+} generator;
+
+static bool generator_open(generator *g) {
+    uint64_t seed[2];
+    memset(g, 0, sizeof *g);
+    bly_status status = bly_random_key((uint8_t *)seed);
+    if (status == BLY_OK)
+        status = bly_random_key(g->state.random);
+    if (status == BLY_OK)
+        status = bly_hasher_init(&g->hasher, BLY_HASH_XXH3_128, seed[0] ^ seed[1]);
+    if (status != BLY_OK)
+        (void)message_status("random numbers", status);
+    return status == BLY_OK;
+}
+
+static bly_hash next(generator *g) {
+    g->state.counter++;
+    return bly_hash_key(&g->hasher, &g->state, sizeof g->state);
+}
+
+static size_t ask_keys(const bly_filter *f, generator *g, size_t n, uint8_t found[BATCH]) {
+    static const char prefix[PREFIX] = "\n\0probe\n";
+    char text[BATCH][KEY];
+    bly_bytes keys[BATCH];
+    for (size_t i = 0; i < n; i++) {
+        const bly_hash random = next(g);
+        memcpy(text[i], prefix, PREFIX);
+        memcpy(text[i] + PREFIX, &random, sizeof random);
+        keys[i] = (bly_bytes){text[i], KEY};
+    }
+    return bly_filter_contains_many(f, keys, n, found);
+}
+
+static size_t ask_hashes(const bly_filter *f, generator *g, size_t n, uint8_t found[BATCH]) {
+    bly_hash hashes[BATCH];
+    for (size_t i = 0; i < n; i++)
+        hashes[i] = next(g);
+    return bly_filter_contains_hashes(f, hashes, n, found);
+}
+
+static void judge(measurement *m) {
+    const double z = 1.959963984540054; /* 97.5% of a normal distribution lie below */
+    const double n = (double)m->asked, p = (double)m->wrong / n;
+    const double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+    const double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    m->rate = p;
+    m->low = m->wrong == 0 ? 0 : fmax(0, middle - half);
+    m->high = m->wrong == m->asked ? 1 : fmin(1, middle + half);
+}
+
+/* n lines, all their first lookups, then all their second ones, and so on. */
+static void ask_lines(const bly_filter *f, generator *g, size_t n, measurement *m) {
+    uint8_t line[BATCH] = {0}, found[BATCH];
+    for (unsigned i = 0; i < m->lookups; i++) {
+        m->wrong_lookups += m->hashes ? ask_hashes(f, g, n, found) : ask_keys(f, g, n, found);
+        for (size_t k = 0; k < n; k++)
+            line[k] |= found[k];
+    }
+    for (size_t k = 0; k < n; k++)
+        m->wrong += line[k];
+    m->asked += n;
+}
+
+bool measure(const bly_filter *f, uint64_t lines, unsigned lookups, measurement *out) {
+    generator g;
+    progress p;
+    measurement m = {.lookups = lookups, .hashes = bly_filter_hasher(f) == NULL};
+    if (!generator_open(&g))
+        return false;
+    progress_begin(&p, false);
+    while (m.asked < lines) {
+        const uint64_t left = lines - m.asked;
+        ask_lines(f, &g, left < BATCH ? (size_t)left : BATCH, &m);
+        progress_show(&p, m.asked, m.asked, lines);
+    }
+    progress_end(&p);
+    judge(&m);
+    *out = m;
+    return true;
+}
+
+/* So many false positives come by chance, at that rate, in less than one measurement of a million:
+ * more than five sigma, and four more since counts of a few are not normal. */
+static bool more_than_chance(const measurement *m, double rate) {
+    const double expected = rate * (double)m->asked;
+    return (double)m->wrong > expected + 5 * sqrt(expected * (1 - rate)) + 4;
+}
+
+bool measure_broken(const measurement *m, double promise) {
+    return more_than_chance(m, promise) && m->rate > HEALTH_MARGIN * promise;
+}
+
+bool measure_blames_hash(const measurement *m, double by_bits) {
+    return more_than_chance(m, fmin(1, HEALTH_MARGIN * by_bits));
+}

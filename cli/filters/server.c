@@ -1,0 +1,143 @@
+#include "filters/server.h"
+
+#include "cli.h"
+#include "text/message.h"
+
+#include <bloomery/redis/connection.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 1 << 20, MIN_CHUNK = 1 << 10, MAX_CHUNK = 64 << 20 };
+
+/* ---- where ----------------------------------------------------------------------------------- */
+
+char *talk_name(const char *address) {
+    const char *mark = strstr(address, "://");
+    const char *begin = mark ? mark + 3 : address;
+    const size_t login = strcspn(begin, "/?");
+    char *name = strdup(address);
+    for (size_t i = login; name && i > 0; i--)
+        if (begin[i - 1] == '@') {
+            memmove(name + (begin - address), begin + i, strlen(begin + i) + 1);
+            break;
+        }
+    return name;
+}
+
+bool talk_to(talk *t, const char *address) {
+    const char *why = NULL;
+    *t = (talk){0};
+    if (!bly_redis_available()) {
+        (void)message_error("this build of bloomery has no hiredis, which talking to servers "
+                            "needs");
+        return false;
+    }
+    t->name = talk_name(address);
+    const bly_status status =
+        t->name ? bly_redis_url_parse(address, &why, &t->url) : (bly_status)BLY_ENOMEM;
+    if (status == BLY_EINVAL)
+        (void)message_error("%s: %s", t->name, why);
+    else if (status != BLY_OK)
+        (void)message_error("out of memory");
+    else if (!t->url.key.data)
+        (void)message_error("%s: names no key; %s", t->name,
+                            t->url.socket ? "write unix:///PATH?key=KEY"
+                                          : "write redis://HOST:PORT/KEY, or /DATABASE/KEY");
+    if (status == BLY_OK && !t->url.password)
+        t->url.password = getenv("REDISCLI_AUTH");
+    return status == BLY_OK && t->url.key.data;
+}
+
+bool talk_connect(talk *t) {
+    const bly_redis_options options = {.struct_size = sizeof options, .follow_moved = true};
+    bly_redis_reason why;
+    const bly_status status = bly_redis_open(&t->url, &options, &why, &t->server);
+    if (status != BLY_OK)
+        (void)message_error("%s: %s", t->name, why.text);
+    return status == BLY_OK;
+}
+
+void talk_close(talk *t) {
+    bly_redis_close(t->server);
+    bly_redis_url_free(&t->url);
+    free(t->name);
+    *t = (talk){0};
+}
+
+/* ---- what is said ---------------------------------------------------------------------------- */
+
+bly_redis_reply *talk_ask(talk *t, const bly_bytes *args, size_t n, const char *lost) {
+    bly_redis_reply *answer;
+    if (bly_redis_command(t->server, args, n, &answer) != BLY_OK)
+        (void)message_error("%s: %s%s", t->name, bly_redis_error(t->server), lost);
+    return answer;
+}
+
+bool talk_is_error(const bly_redis_reply *answer) {
+    return bly_redis_reply_type(answer) == BLY_REDIS_ERROR;
+}
+
+bool talk_says(const bly_redis_reply *answer, const char *words) {
+    return talk_is_error(answer) && strstr(bly_redis_reply_text(answer).data, words);
+}
+
+/* What a server's error means, and what to do: after its own words, or instead of them. */
+static const struct {
+    const char *words, *text;
+    bool instead;
+} known[] = {
+    {"unknown command",
+     "the server has no Bloomery module; load it first: MODULE LOAD /PATH/TO/bloomery.so, or "
+     "loadmodule in its configuration",
+     true},
+    {"NOAUTH", "; give the password: redis://:PASSWORD@HOST, or in REDISCLI_AUTH", false},
+    {"NOPERM", "; the server's ACL must allow the user this command and this key", false},
+    {"WRONGTYPE", "the key holds something that is no filter; name another", true},
+    {"exists", "the key holds a filter already; --replace replaces it", true},
+    {"not found", "there is no such key", true},
+    {"READONLY", "the server is a replica; name its master", true},
+    {"LOADING", "; try again when it has loaded its data", false},
+    {"ASK ", "; the key is being moved to another server: try again in a while", false},
+    {"TRYAGAIN", "; the key is being moved to another server: try again in a while", false},
+    {"expected offset", "; somebody else sends a filter to this key at the same time", false},
+    {"expected total", "what has arrived so far is of another file; leave --resume out", true},
+};
+
+int talk_refused(const talk *t, const bly_redis_reply *answer) {
+    if (!talk_is_error(answer))
+        return message_error("%s: the server's answer makes no sense; is this a Bloomery module of "
+                             "another version?",
+                             t->name);
+    const char *text = bly_redis_reply_text(answer).data;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strstr(text, known[i].words))
+            return known[i].instead
+                       ? message_error("%s: %s", t->name, known[i].text)
+                       : message_error("%s: the server says: %s%s", t->name, text, known[i].text);
+    return message_error("%s: the server says: %s", t->name, text);
+}
+
+bly_bytes talk_number(uint64_t value, char room[TALK_NUMBER]) {
+    const int length = snprintf(room, TALK_NUMBER, "%llu", (unsigned long long)value);
+    return (bly_bytes){room, (size_t)length};
+}
+
+bly_bytes talk_word(const char *text) {
+    return (bly_bytes){text, strlen(text)};
+}
+
+bool talk_chunk(uint64_t wanted, size_t *out) {
+    *out = wanted ? (size_t)wanted : CHUNK;
+    if (*out >= MIN_CHUNK && *out <= MAX_CHUNK)
+        return true;
+    (void)message_error("--chunk-size must be from 1K to 64M");
+    return false;
+}
+
+void talk_tell(const talk *t, const char *path, json *j) {
+    json_text(j, "file", path);
+    json_text(j, "server", bly_redis_address(t->server));
+    json_integer(j, "database", t->url.database);
+    json_bytes(j, "key", t->url.key);
+}

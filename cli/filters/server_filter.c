@@ -1,0 +1,256 @@
+#include "filters/server_filter.h"
+
+#include "cli.h"
+#include "filters/kind_words.h"
+#include "io/interrupt.h"
+#include "text/message.h"
+#include "text/numbers.h"
+#include "text/progress.h"
+
+#include <bloomery/redis/filter.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- where ----------------------------------------------------------------------------------- */
+
+bool remote_is_address(const char *word) {
+    static const char *const begins[] = {"redis://", "rediss://", "unix://", "redis+unix://"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(word, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+bool remote_to(remote *r, const char *address) {
+    r->filter = NULL;
+    return talk_to(&r->at, address);
+}
+
+void remote_close(remote *r) {
+    bly_redis_filter_close(r->filter);
+    r->filter = NULL;
+    talk_close(&r->at);
+}
+
+/* ---- what is there --------------------------------------------------------------------------- */
+
+static bool is_text(bly_bytes text, const char *wanted) {
+    return text.size == strlen(wanted) && memcmp(text.data, wanted, text.size) == 0;
+}
+
+/* Of what is no string. */
+static bool look_at_type(talk *t, remote_holds *out) {
+    static const char *const filters[] = {"bloomery1", "MBbloom--", "MBbloomCF"};
+    const bly_bytes args[] = {talk_word("TYPE"), t->url.key};
+    bly_redis_reply *answer = talk_ask(t, args, 2, "");
+    if (!answer)
+        return false;
+    if (bly_redis_reply_type(answer) == BLY_REDIS_TEXT)
+        *out = REMOTE_OTHER;
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
+        if (is_text(bly_redis_reply_text(answer), filters[i]))
+            *out = REMOTE_MODULE;
+    bly_redis_reply_free(answer);
+    return true;
+}
+
+bool remote_look(talk *t, remote_holds *out) {
+    const bly_bytes args[] = {talk_word("GETRANGE"), t->url.key, talk_word("0"), talk_word("3")};
+    bly_redis_reply *answer = talk_ask(t, args, 4, "");
+    *out = REMOTE_UNTOLD;
+    if (!answer)
+        return false;
+    const bly_bytes text = bly_redis_reply_text(answer);
+    const bool no_string = talk_says(answer, "WRONGTYPE");
+    if (bly_redis_reply_type(answer) == BLY_REDIS_TEXT)
+        *out = text.size == 0          ? REMOTE_NOTHING
+               : is_text(text, "BLYR") ? REMOTE_FILTER
+                                       : REMOTE_STRING;
+    bly_redis_reply_free(answer);
+    return !no_string || look_at_type(t, out);
+}
+
+/* The same over a connection of its own. */
+static remote_holds look_again(const remote *r) {
+    const bly_redis_options options = {.struct_size = sizeof options, .follow_moved = true};
+    talk t = r->at;
+    remote_holds found = REMOTE_UNTOLD;
+    if (bly_redis_open(&t.url, &options, NULL, &t.server) == BLY_OK) {
+        (void)remote_look(&t, &found);
+        bly_redis_close(t.server);
+    }
+    return found;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* What the key holds instead says more than that it is no filter. */
+static bool tell_what_it_holds(const remote *r, bool gozero) {
+    switch (look_again(r)) {
+    case REMOTE_MODULE:
+        (void)message_error("%s: holds a filter of the server's module; ask the server itself "
+                            "(BLY.INFO, BLY.CHECK, BF.EXISTS), or make it a file with bloomery "
+                            "pull",
+                            r->at.name);
+        return true;
+    case REMOTE_STRING:
+        if (gozero)
+            return false;
+        (void)message_error("%s: holds a string that is no filter of Bloomery's. If it is one of "
+                            "go-zero's, which look like any other string, say how many bits it "
+                            "has: --gozero BITS",
+                            r->at.name);
+        return true;
+    case REMOTE_OTHER:
+        (void)message_error("%s: holds something that is no filter; name another key", r->at.name);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The library's words. */
+static int say(const remote *r, bly_status status, const char *why) {
+    return message_error("%s: %s", r->at.name, why && *why ? why : bly_strerror(status));
+}
+
+static bly_status refused(const remote *r, bly_status status, const bly_redis_reason *why,
+                          bool gozero) {
+    const bool other = status == BLY_ECORRUPT || status == BLY_EREFUSED;
+    if (other && tell_what_it_holds(r, gozero))
+        return BLY_ECORRUPT;
+    if (status != BLY_OK)
+        (void)say(r, status, why->text);
+    return status;
+}
+
+bly_status remote_open(remote *r, const bly_hasher *key, const bly_redis_filter_options *options) {
+    bly_redis_reason why = {""};
+    const bly_status status = bly_redis_filter_open(&r->at.url, key, options, &why, &r->filter);
+    if (status == BLY_EKEY)
+        (void)message_error(key ? "%s: is keyed, and by another key than that of --key-file"
+                                : "%s: is keyed; give its key by --key-file",
+                            r->at.name);
+    return status == BLY_EKEY ? status : refused(r, status, &why, false);
+}
+
+bly_status remote_open_gozero(remote *r, uint64_t bits, const bly_redis_filter_options *options) {
+    bly_redis_reason why = {""};
+    const bly_status status = bly_redis_filter_gozero(&r->at.url, bits, options, &why, &r->filter);
+    return refused(r, status, &why, true);
+}
+
+int remote_failed(const remote *r, bly_status status) {
+    return say(r, status, bly_redis_filter_error(r->filter));
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+bool remote_holds_kind(bly_kind kind) {
+    return kind == BLY_SBBF || kind == BLY_SPLIT512;
+}
+
+bly_kind remote_kind(double rate) {
+    const bly_kind kind = bly_plan_kind(rate);
+    return remote_holds_kind(kind) ? kind : BLY_SPLIT512;
+}
+
+int remote_refuse_kind(const char *name, bly_kind kind) {
+    return message_error("%s: %s %s filter needs the Bloomery module; without it a server can hold "
+                         "sbbf and split512 alone. Build it with --kind split512; or load the "
+                         "module (MODULE LOAD /PATH/TO/bloomery.so), and push the file",
+                         name, kinds_article(kind), bly_kind_name(kind));
+}
+
+bool remote_spec(uint64_t shards, uint64_t expire, bly_bitmap_spec *out) {
+    if (shards > BLY_BITMAP_MAX_SHARDS)
+        (void)message_error("--shards cannot be more than %d", BLY_BITMAP_MAX_SHARDS);
+    else if (expire > UINT64_MAX / 1000)
+        (void)message_error("--expire is too long; leave it out");
+    else {
+        *out = (bly_bitmap_spec){.struct_size = sizeof(bly_bitmap_spec),
+                                 .shards = (uint32_t)shards,
+                                 .expire_ms = 1000 * expire};
+        return true;
+    }
+    return false;
+}
+
+bool remote_may_send(remote *r, bool replace, const char *instead) {
+    remote_holds found;
+    if ((!r->at.server && !talk_connect(&r->at)) || !remote_look(&r->at, &found))
+        return false;
+    switch (found) {
+    case REMOTE_FILTER:
+        if (!replace)
+            (void)message_error("%s: holds a filter already; %s replaces it", r->at.name, instead);
+        return replace;
+    case REMOTE_MODULE:
+        (void)message_error("%s: holds a filter of the server's module, which is not replaced by "
+                            "one without it; delete it first (DEL), or name another key",
+                            r->at.name);
+        return false;
+    case REMOTE_STRING:
+    case REMOTE_OTHER:
+        (void)message_error("%s: holds something that is no filter, and is not replaced; name "
+                            "another key",
+                            r->at.name);
+        return false;
+    default:
+        return true;
+    }
+}
+
+static bool show(void *ctx, uint64_t done, uint64_t total) {
+    progress_show_bytes(ctx, done, total);
+    return !interrupt_seen();
+}
+
+bool remote_send(remote *r, const bly_filter *from, const bly_bitmap_spec *spec, bool replace,
+                 const char *instead) {
+    bly_redis_reason why = {""};
+    progress shown;
+    interrupt_watch();
+    if (interrupt_seen())
+        return false;
+    progress_begin(&shown, false);
+    const bly_status status = bly_redis_filter_push(from, &r->at.url, spec, replace, NULL, show,
+                                                    &shown, &why, &r->filter);
+    progress_end(&shown);
+    if (status == BLY_EEXISTS)
+        (void)message_error("%s: holds a filter already; %s replaces it", r->at.name, instead);
+    else if (status == BLY_ETOOBIG && spec->shards)
+        (void)message_error("%s: cannot be cut into %u strings: %s; leave --shards out", r->at.name,
+                            (unsigned)spec->shards, why.text);
+    else if (status == BLY_EKIND)
+        (void)remote_refuse_kind(r->at.name, bly_filter_geometry(from).kind);
+    else if (status != BLY_OK && !interrupt_seen())
+        (void)say(r, status, why.text);
+    return status == BLY_OK;
+}
+
+/* ---- in place of a file ---------------------------------------------------------------------- */
+
+bool remote_may_save(const char *address, bool replace) {
+    remote r = {.filter = NULL};
+    const bool good = remote_to(&r, address) && remote_may_send(&r, replace, "--force");
+    remote_close(&r);
+    return good;
+}
+
+bool remote_save(const bly_filter *f, const char *address) {
+    const bly_bitmap_spec spec = {.struct_size = sizeof spec, .shards = 0};
+    remote r = {.filter = NULL};
+    const bool good = remote_to(&r, address) && remote_send(&r, f, &spec, true, "--force");
+    remote_close(&r);
+    return good;
+}
+
+const char *remote_name(const char *address) {
+    static char name[1024];
+    char *text = talk_name(address);
+    (void)snprintf(name, sizeof name, "%s", text ? text : "the server");
+    free(text);
+    return name;
+}

@@ -1,0 +1,35 @@
+/* kept.h - a filter that is kept in a file from one run to the next: what --state names, where the
+ * state is a filter alone.
+ *
+ * One run at a time: a second one with the same state is refused.
+ */
+#ifndef BLOOMERY_CLI_KEPT_H
+#define BLOOMERY_CLI_KEPT_H
+
+#include "io/autosave.h"
+#include "io/lock.h"
+#include <bloomery/bloomery.h>
+
+typedef struct kept {
+    const char *path;   /* NULL: it is not kept */
+    bly_filter *filter; /* NULL: there is none yet, and the caller makes one */
+    bool loaded;        /* it was there before */
+    lock lock;
+    pace pace;
+} kept;
+
+/* Takes up the filter where there is one. path and key may be NULL. On failure, which is reported,
+ * *k is to be closed all the same. */
+bool kept_open(kept *k, const char *path, const bly_hasher *key);
+
+/* Replaces the file; nothing if there is none. false: reported. */
+bool kept_save(kept *k);
+/* The same, if it is time. */
+bool kept_save_now_and_then(kept *k);
+
+void kept_close(kept *k);
+
+/* Whether a state has begun: an empty file, as mktemp makes it, is one that has yet to. */
+bool kept_begun(const char *path);
+
+#endif

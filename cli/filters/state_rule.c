@@ -1,0 +1,41 @@
+#include "filters/state_rule.h"
+
+#include "io/line_words.h"
+#include "text/message.h"
+
+/* The options that make such keys. */
+static const char *options_of(bly_key_rule rule) {
+    return rule == BLY_KEYS_RECORD_URL     ? "with --url"
+           : rule == BLY_KEYS_RECORD_CRAWL ? "with --url=crawl"
+           : rule == BLY_KEYS_OTHER        ? "with --field or --ignore-case"
+                                           : "without --url, --field and --ignore-case";
+}
+
+key_state key_state_of(const char *path, bly_key_rule there, bly_key_rule asked, bool empty) {
+    const bool typed = bly_list_is_typed(bly_list_type_of_rule(there));
+    if (there == asked || empty)
+        return KEY_STATE_FITS;
+    if (there == BLY_KEYS_UNRECORDED)
+        return KEY_STATE_OLD;
+    if (there == BLY_KEYS_LINE && asked == BLY_KEYS_RECORD)
+        return KEY_STATE_FITS;
+    if (typed)
+        (void)message_error("%s: is a list of type %s: its keys are not lines as they stand. "
+                            "bloomery check -v prints the lines that are not in it, and bloomery "
+                            "add adds to it; name another state",
+                            path, line_type_words(bly_list_type_of_rule(there)));
+    else
+        (void)message_error("%s: was made %s, and this run is %s: their keys would not match; give "
+                            "the same options, or begin a new state",
+                            path, options_of(there), options_of(asked));
+    return KEY_STATE_REFUSED;
+}
+
+void key_state_warn(const char *path, bool *warned) {
+    if (!*warned)
+        message_warn("%s: a line ends in a carriage return, which is part of its key in this "
+                     "state: it does not record that it is left out. The same line without it "
+                     "counts as another; a new state leaves it out",
+                     path);
+    *warned = true;
+}

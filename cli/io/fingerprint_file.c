@@ -1,0 +1,629 @@
+/* Length: one file format: its header, its pages, and how they are read, written and enlarged. */
+#include "io/fingerprint_file.h"
+
+#include "io/lock.h"
+#include "io/output.h"
+#include "text/message.h"
+
+#include <bloomery/host/describe.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    PAGE_BYTES = 4096,
+    SLOT_BITS = 9,     /* 2^9 = PAGES_SLOTS */
+    MAX_BITS = 40,     /* of the number of pages */
+    COMFORTABLE = 384, /* fingerprints per page on average: so few that none of the pages has too
+                          many, however many pages there are */
+    SPARE_BITS = 2,    /* how much larger than comfortable a file may get */
+    WINDOW = 64,       /* pages read or written at once */
+    NEAR = 4,          /* pages apart that it pays to read and write those between as well */
+    PROBE = 32,        /* slots read at once to find one fingerprint */
+    OPEN_TRIES = 100   /* of a file that is replaced again and again */
+};
+
+uint64_t pages_bytes(void) {
+    return sizeof(pages) + (uint64_t)WINDOW * PAGE_BYTES;
+}
+
+/* ---- where a fingerprint lies ---------------------------------------------------------------- */
+
+static uint64_t page_of(uint64_t x, unsigned bits) {
+    return bits ? x >> (64 - bits) : 0;
+}
+
+static uint64_t first_of(uint64_t page, unsigned bits) {
+    return bits ? page << (64 - bits) : 0;
+}
+
+static off_t offset_of(uint64_t page) {
+    return (off_t)((page + 1) * PAGE_BYTES);
+}
+
+static size_t home_of(uint64_t x, unsigned bits) {
+    return (size_t)(x << bits >> (64 - SLOT_BITS));
+}
+
+static uint64_t pages_of(const pages *p) {
+    return p->whole ? (uint64_t)1 << p->shape.bits : 0;
+}
+
+/* A number as it lies in the file, and back: an exchange of bytes or nothing at all, so it is its
+ * own inverse. The compilers see when it is nothing. */
+static uint64_t little(uint64_t x) {
+    uint8_t b[8];
+    uint64_t out;
+    for (int i = 0; i < 8; i++)
+        b[i] = (uint8_t)(x >> 8 * i);
+    memcpy(&out, b, sizeof out);
+    return out;
+}
+
+typedef enum put_result { PUT, PUT_THERE, PUT_FULL } put_result;
+
+/* Puts x into a page as it lies in the file. */
+static put_result page_put(uint64_t page[PAGES_SLOTS], uint64_t x, unsigned bits) {
+    size_t home = home_of(x, bits);
+    x = little(x);
+    for (size_t i = 0; i < PAGES_SLOTS; i++) {
+        uint64_t *slot = page + (home + i) % PAGES_SLOTS;
+        if (*slot == x)
+            return PUT_THERE;
+        if (*slot == 0) {
+            *slot = x;
+            return PUT;
+        }
+    }
+    return PUT_FULL;
+}
+
+/* ---- reading and writing --------------------------------------------------------------------- */
+
+static bool read_at(int fd, void *to, size_t size, off_t at) {
+    char *next = to;
+    while (size > 0) {
+        ssize_t n = pread(fd, next, size, at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0)
+            errno = EIO; /* somebody has shortened the file */
+        if (n <= 0)
+            return false;
+        next += n;
+        at += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+static bool write_at(int fd, const void *from, size_t size, off_t at) {
+    const char *next = from;
+    while (size > 0) {
+        ssize_t n = pwrite(fd, next, size, at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0)
+            errno = ENOSPC;
+        if (n <= 0)
+            return false;
+        next += n;
+        at += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+static bool read_window(const pages *p, uint64_t page, size_t n) {
+    bool good = read_at(p->fd, p->window, n * PAGE_BYTES, offset_of(page));
+    if (!good)
+        (void)message_errno(p->path);
+    return good;
+}
+
+static bool write_window(const pages *p, uint64_t page, size_t n) {
+    bool good = write_at(p->fd, p->window, n * PAGE_BYTES, offset_of(page));
+    if (!good)
+        (void)message_errno(p->path);
+    return good;
+}
+
+/* ---- the header ------------------------------------------------------------------------------ */
+
+/* All that ever changes lies in the first 64 bytes, which a disk writes as one. */
+enum { HEAD_BYTES = 64, SUMMED = 56, VERSION = 1, FLAG_ZERO = 1, RULE_SHIFT = 8, RULE_MASK = 31 };
+static const char magic[8] = {'B', 'L', 'Y', 'F', 'P', 'S', '0', '1'};
+
+static void put_word(uint8_t *at, uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+}
+
+static uint64_t get_word(const uint8_t *at, int bytes) {
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value |= (uint64_t)at[i] << 8 * i;
+    return value;
+}
+
+static bool sum_of(const uint8_t *head, uint64_t *sum) {
+    bly_hasher hasher;
+    if (bly_hasher_init(&hasher, BLY_HASH_XXH3, 0) != BLY_OK)
+        return false;
+    *sum = bly_hash_key(&hasher, head, SUMMED).lo;
+    return true;
+}
+
+static bool encode(const pages_shape *shape, uint8_t page[PAGE_BYTES]) {
+    uint64_t sum;
+    memset(page, 0, PAGE_BYTES);
+    memcpy(page, magic, sizeof magic);
+    put_word(page + 8, VERSION, 4);
+    put_word(page + 12, shape->bits, 4);
+    put_word(page + 16, shape->seed, 8);
+    put_word(page + 24, (shape->zero ? FLAG_ZERO : 0) | (uint64_t)shape->rule << RULE_SHIFT, 8);
+    if (!sum_of(page, &sum))
+        return false;
+    put_word(page + SUMMED, sum, 8);
+    return true;
+}
+
+/* The header that these bytes are; every byte counts. BLY_ECORRUPT, BLY_EVERSION. */
+static bly_status decode(const uint8_t page[PAGE_BYTES], pages_shape *shape) {
+    uint8_t again[PAGE_BYTES];
+    uint64_t sum;
+    if (memcmp(page, magic, sizeof magic) != 0 || !sum_of(page, &sum) ||
+        sum != get_word(page + SUMMED, 8))
+        return BLY_ECORRUPT;
+    if (get_word(page + 8, 4) > VERSION)
+        return BLY_EVERSION;
+    const uint64_t flags = get_word(page + 24, 8);
+    *shape = (pages_shape){.bits = (unsigned)get_word(page + 12, 4),
+                           .seed = get_word(page + 16, 8),
+                           .zero = flags & FLAG_ZERO,
+                           .rule = (bly_key_rule)(flags >> RULE_SHIFT & RULE_MASK)};
+    if (shape->bits > MAX_BITS || !bly_key_rule_known((unsigned)shape->rule) ||
+        !encode(shape, again) || memcmp(page, again, PAGE_BYTES) != 0)
+        return BLY_ECORRUPT;
+    return BLY_OK;
+}
+
+bool pages_recognise(const char *path) {
+    char head[sizeof magic] = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool ours = fd >= 0 && read(fd, head, sizeof head) == sizeof head &&
+                memcmp(head, magic, sizeof magic) == 0;
+    if (fd >= 0)
+        (void)close(fd);
+    return ours;
+}
+
+/* Nobody is told to remove a file that may be something else, and dear to him. */
+static void say_damaged(const pages *p) {
+    bly_file_info info = {.struct_size = sizeof info};
+    if (bly_file_get_info(p->path, &info) == BLY_OK)
+        (void)message_error("%s: is a filter, not a file of fingerprints; it was made without "
+                            "--exact and --confirm",
+                            p->path);
+    else if (pages_recognise(p->path))
+        (void)message_error("%s: is damaged; remove it to begin anew", p->path);
+    else
+        (void)message_error("%s: is no file of fingerprints", p->path);
+}
+
+static bool read_header(pages *p, uint64_t size) {
+    uint8_t page[PAGE_BYTES];
+    bly_status status = BLY_ECORRUPT;
+    if (size >= PAGE_BYTES) {
+        if (!read_at(p->fd, page, sizeof page, 0)) {
+            (void)message_errno(p->path);
+            return false;
+        }
+        status = decode(page, &p->shape);
+    }
+    if (status == BLY_EVERSION)
+        (void)message_status(p->path, status);
+    else if (status != BLY_OK || size != (uint64_t)offset_of((uint64_t)1 << p->shape.bits)) {
+        say_damaged(p);
+        return false;
+    }
+    p->whole = status == BLY_OK;
+    return p->whole;
+}
+
+/* Writes the header again. */
+static bool write_shape(pages *p, const pages_shape *shape) {
+    uint8_t page[PAGE_BYTES];
+    if (!encode(shape, page) || !write_at(p->fd, page, HEAD_BYTES, 0)) {
+        (void)message_errno(p->path);
+        return false;
+    }
+    p->shape = *shape;
+    return true;
+}
+
+/* Notes that fingerprint 0 is in the set. */
+static bool write_zero(pages *p) {
+    pages_shape shape = p->shape;
+    shape.zero = true;
+    if (!write_shape(p, &shape))
+        return false;
+    p->count++;
+    return true;
+}
+
+bool pages_set_rule(pages *p, bly_key_rule rule) {
+    pages_shape shape = p->shape;
+    shape.rule = rule;
+    if (p->whole && p->shape.rule != rule)
+        return write_shape(p, &shape);
+    p->shape = shape;
+    return true;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static void close_file(pages *p) {
+    if (p->fd >= 0)
+        (void)close(p->fd);
+    p->fd = -1;
+}
+
+/* Opens what has the name, or else makes it: which of the two it was must be certain, since only
+ * what was made here may be removed again. */
+static void open_or_make(pages *p) {
+    /* O_NONBLOCK: a pipe must be refused, not waited for. */
+    const int flags = O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    for (int try = 0; try < OPEN_TRIES; try++) {
+        p->fd = open(p->path, flags);
+        p->made = p->fd < 0 && errno == ENOENT;
+        if (!p->made)
+            return;
+        p->fd = open(p->path, flags | O_CREAT | O_EXCL, 0666);
+        if (p->fd >= 0 || errno != EEXIST)
+            return; /* else another has made it meanwhile */
+    }
+}
+
+/* Opens and locks what has the name at this moment. false: reported. */
+static bool open_once(pages *p, struct stat *st) {
+    open_or_make(p);
+    if (p->fd < 0 || fstat(p->fd, st) != 0)
+        (void)message_errno(p->path);
+    else if (!S_ISREG(st->st_mode))
+        (void)message_error("%s: is not a regular file", p->path);
+    else if (flock(p->fd, LOCK_EX | LOCK_NB) == 0 && fstat(p->fd, st) == 0)
+        return true;
+    else if (errno == EWOULDBLOCK)
+        (void)message_error("%s: is in use by another process", p->path);
+    else
+        (void)message_errno(p->path);
+    close_file(p);
+    return false;
+}
+
+static bool open_locked(pages *p, struct stat *st) {
+    if (strcmp(p->path, "-") == 0) {
+        (void)message_error("fingerprints cannot be kept in standard output; name a file");
+        return false;
+    }
+    for (int try = 0; try < OPEN_TRIES; try++) {
+        if (!open_once(p, st))
+            return false;
+        /* A file that was replaced before we had its lock is no longer the one to use. */
+        if (lock_still_named(p->path, p->fd))
+            return true;
+        close_file(p);
+    }
+    (void)message_error("%s: is in use by another process", p->path);
+    return false;
+}
+
+static bool choose_seed(pages *p) {
+    uint8_t key[16];
+    bly_status status = bly_random_key(key);
+    if (status != BLY_OK)
+        (void)message_status(p->path, status);
+    p->shape.seed = get_word(key, 8);
+    return status == BLY_OK;
+}
+
+bool pages_open(pages *p, const char *path) {
+    struct stat st;
+    *p = (pages){.fd = -1, .path = strdup(path), .window = malloc((size_t)WINDOW * PAGE_BYTES)};
+    bool good = p->path && p->window;
+    if (!good)
+        (void)message_status(path, BLY_ENOMEM);
+    good = good && open_locked(p, &st) &&
+           (st.st_size == 0 ? choose_seed(p) : read_header(p, (uint64_t)st.st_size));
+    if (!good)
+        pages_close(p);
+    return good;
+}
+
+bool pages_open_read(pages *p, const char *path) {
+    struct stat st;
+    *p = (pages){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK),
+                 .path = strdup(path)};
+    bool good = p->fd >= 0 && p->path && fstat(p->fd, &st) == 0;
+    if (!good)
+        (void)message_errno(path);
+    good = good && read_header(p, (uint64_t)st.st_size);
+    if (!good)
+        pages_close(p);
+    return good;
+}
+
+bool pages_read(const pages *p, uint64_t page, uint64_t slots[PAGES_SLOTS]) {
+    const bool good = read_at(p->fd, slots, PAGE_BYTES, offset_of(page));
+    if (!good)
+        (void)message_errno(p->path);
+    for (size_t i = 0; good && i < PAGES_SLOTS; i++)
+        slots[i] = little(slots[i]);
+    return good;
+}
+
+void pages_close(pages *p) {
+    /* While it is locked: who waits for it will see that it is gone. */
+    if (p->fd >= 0 && p->made && !p->whole)
+        (void)unlink(p->path);
+    close_file(p);
+    free(p->path);
+    free(p->window);
+    *p = (pages){.fd = -1};
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+/* Turns the window into a plain list of the fingerprints in it. false: one is not in its page. */
+static bool list_window(pages *p, uint64_t page, size_t pages_read, size_t *found) {
+    uint64_t *window = p->window;
+    bool good = true;
+    size_t n = 0;
+    for (size_t i = 0; i < pages_read * PAGES_SLOTS; i++) {
+        uint64_t x = little(window[i]);
+        window[n] = x;
+        n += x != 0;
+        good &= x == 0 || page_of(x, p->shape.bits) == page + i / PAGES_SLOTS;
+    }
+    *found = n;
+    return good;
+}
+
+bool pages_scan(pages *p, pages_visit visit, void *ctx) {
+    uint64_t all = pages_of(p), count = p->shape.zero;
+    for (uint64_t page = 0; page < all; page += WINDOW) {
+        size_t n = all - page < WINDOW ? (size_t)(all - page) : WINDOW, found;
+        if (!read_window(p, page, n))
+            return false;
+        if (!list_window(p, page, n, &found)) {
+            say_damaged(p);
+            return false;
+        }
+        bly_status status = visit ? visit(ctx, p->window, found) : BLY_OK;
+        if (status != BLY_OK) {
+            (void)message_status(p->path, status);
+            return false;
+        }
+        count += found;
+    }
+    p->count = count;
+    return true;
+}
+
+bly_status pages_has(const pages *p, uint64_t fingerprint, bool *found) {
+    uint64_t page = page_of(fingerprint, p->shape.bits), part[PROBE], x = little(fingerprint);
+    size_t home = home_of(fingerprint, p->shape.bits), n;
+    *found = fingerprint == 0 && p->shape.zero;
+    if (fingerprint == 0 || !p->whole)
+        return BLY_OK;
+    for (size_t looked = 0; looked < PAGES_SLOTS; looked += n) {
+        size_t slot = (home + looked) % PAGES_SLOTS;
+        n = PAGES_SLOTS - slot < PROBE ? PAGES_SLOTS - slot : PROBE;
+        if (!read_at(p->fd, part, n * sizeof *part, offset_of(page) + (off_t)(slot * sizeof *part)))
+            return BLY_EIO;
+        for (size_t i = 0; i < n; i++) {
+            *found = part[i] == x;
+            if (*found || part[i] == 0)
+                return BLY_OK;
+        }
+    }
+    return BLY_OK;
+}
+
+/* ---- writing anew ---------------------------------------------------------------------------- */
+
+/* The least bits with which that many fingerprints have room. */
+static unsigned bits_for(uint64_t count) {
+    unsigned bits = 0;
+    while (bits < MAX_BITS && count >> bits > COMFORTABLE)
+        bits++;
+    return bits;
+}
+
+typedef enum outcome { DONE, CROWDED, FAILED } outcome;
+
+/* A file on its way to the disk. */
+typedef struct draft {
+    output to;
+    pages_shape shape;
+    uint64_t count;
+    pages_fill fill;
+    void *ctx;
+} draft;
+
+static outcome write_page(draft *d, uint64_t page) {
+    uint64_t list[PAGES_SLOTS], slots[PAGES_SLOTS] = {0};
+    uint64_t first = first_of(page, d->shape.bits), last = first + (UINT64_MAX >> d->shape.bits);
+    size_t n = d->fill ? d->fill(d->ctx, first, last, list, PAGES_SLOTS) : 0;
+    if (n == PAGES_FAILED)
+        return FAILED;
+    if (n > PAGES_SLOTS)
+        return CROWDED;
+    for (size_t i = 0; i < n; i++)
+        d->count += page_put(slots, list[i], d->shape.bits) == PUT;
+    return output_put(&d->to, slots, sizeof slots) ? DONE : FAILED;
+}
+
+static outcome write_pages(draft *d) {
+    uint8_t header[PAGE_BYTES];
+    if (!encode(&d->shape, header) || !output_put(&d->to, header, sizeof header))
+        return FAILED;
+    outcome result = DONE;
+    for (uint64_t page = 0; result == DONE && page >> d->shape.bits == 0; page++)
+        result = write_page(d, page);
+    return result;
+}
+
+/* Writes the file beside the old one and puts it in its place. The new one is locked before it has
+ * the name, so there is no moment at which another process could lock it. */
+static outcome write_anew(pages *p, draft *d) {
+    outcome result = FAILED;
+    d->count = d->shape.zero;
+    if (!output_open(&d->to, p->path, true))
+        return FAILED;
+    if (flock(d->to.fd, LOCK_EX | LOCK_NB) != 0)
+        (void)message_errno(p->path);
+    else
+        result = write_pages(d);
+    /* Both descriptors have the one lock. */
+    const int fd = result == DONE ? fcntl(d->to.fd, F_DUPFD_CLOEXEC, 0) : -1;
+    if (result == DONE && fd < 0) {
+        (void)message_errno(p->path);
+        result = FAILED;
+    }
+    if (result == DONE && !output_commit(&d->to)) {
+        (void)close(fd);
+        result = FAILED;
+    }
+    if (result == DONE) {
+        close_file(p);
+        p->fd = fd;
+        p->shape = d->shape;
+        p->count = d->count;
+        p->whole = true;
+    }
+    output_close(&d->to);
+    return result;
+}
+
+bool pages_replace(pages *p, pages_shape shape, uint64_t count, pages_fill fill, void *ctx) {
+    unsigned least = bits_for(count), most = least + SPARE_BITS;
+    draft d = {.shape = shape, .fill = fill, .ctx = ctx};
+    if (d.shape.bits < least)
+        d.shape.bits = least;
+    for (; d.shape.bits <= most && d.shape.bits <= MAX_BITS; d.shape.bits++) {
+        outcome result = write_anew(p, &d);
+        if (result != CROWDED)
+            return result == DONE;
+    }
+    (void)message_error("%s: too many fingerprints begin alike, which does not happen by chance; "
+                        "remove it to begin anew",
+                        p->path);
+    return false;
+}
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+/* What is in the file, and more: the content of a file of more pages. */
+typedef struct merge {
+    pages *p;
+    const uint64_t *more;
+    size_t n, next;  /* more[next..n) has not been asked for */
+    uint64_t loaded; /* the first page in the window, or UINT64_MAX */
+} merge;
+
+static const uint64_t *old_page(merge *m, uint64_t page) {
+    uint64_t start = page - page % WINDOW, left = pages_of(m->p) - start;
+    if (m->loaded != start) {
+        if (!read_window(m->p, start, left < WINDOW ? (size_t)left : WINDOW))
+            return NULL;
+        m->loaded = start;
+    }
+    return m->p->window + page % WINDOW * PAGES_SLOTS;
+}
+
+static size_t fill_merged(void *ctx, uint64_t first, uint64_t last, uint64_t *out, size_t room) {
+    merge *m = ctx;
+    size_t count = 0;
+    if (first == 0)
+        m->next = 0;
+    const uint64_t *page = old_page(m, page_of(first, m->p->shape.bits));
+    if (!page)
+        return PAGES_FAILED;
+    for (size_t i = 0; i < PAGES_SLOTS; i++) {
+        uint64_t x = little(page[i]);
+        if (x != 0 && first <= x && x <= last)
+            out[count++] = x;
+    }
+    for (; m->next < m->n && m->more[m->next] <= last; m->next++)
+        if (count++ < room)
+            out[count - 1] = m->more[m->next];
+    return count;
+}
+
+/* One run of pages that lie near each other. Returns how many fingerprints it took: all that belong
+ * there or, when a page has no room for its own and *full becomes true, those of the pages before
+ * it. PAGES_FAILED: reported. */
+static size_t insert_run(pages *p, const uint64_t *x, size_t n, bool *full) {
+    unsigned bits = p->shape.bits;
+    uint64_t start = page_of(x[0], bits), end = start + 1, added = 0, of_page = 0;
+    size_t taken = 0, page_begin = 0;
+    for (; taken < n; taken++) {
+        uint64_t page = page_of(x[taken], bits);
+        if (page >= start + WINDOW || page >= end + NEAR)
+            break;
+        end = page + 1;
+    }
+    if (!read_window(p, start, (size_t)(end - start)))
+        return PAGES_FAILED;
+    for (size_t i = 0; i < taken && !*full; i++) {
+        uint64_t page = page_of(x[i], bits);
+        if (i > 0 && page != page_of(x[i - 1], bits)) {
+            page_begin = i;
+            added += of_page;
+            of_page = 0;
+        }
+        put_result result = page_put(p->window + (page - start) * PAGES_SLOTS, x[i], bits);
+        of_page += result == PUT;
+        if (result == PUT_FULL) {
+            *full = true;
+            of_page = 0;
+            taken = page_begin;
+            end = page;
+        }
+    }
+    if (end > start && !write_window(p, start, (size_t)(end - start)))
+        return PAGES_FAILED;
+    p->count += added + of_page;
+    return taken;
+}
+
+bool pages_insert(pages *p, const uint64_t *fingerprints, size_t n, size_t *done) {
+    bool full = false;
+    *done = 0;
+    if (n > 0 && fingerprints[0] == 0) {
+        if (!p->shape.zero && !write_zero(p))
+            return false;
+        *done = 1;
+    }
+    while (*done < n && !full) {
+        size_t taken = insert_run(p, fingerprints + *done, n - *done, &full);
+        if (taken == PAGES_FAILED)
+            return false;
+        *done += taken;
+    }
+    if (*done == n)
+        return true;
+    merge m = {p, fingerprints + *done, n - *done, 0, UINT64_MAX};
+    pages_shape shape = p->shape;
+    shape.bits++;
+    if (!pages_replace(p, shape, p->count - shape.zero + m.n, fill_merged, &m))
+        return false;
+    *done = n;
+    return true;
+}

@@ -1,0 +1,114 @@
+/* build_keys.c - an array of hashes, and the keys themselves where they are needed again. */
+#include "io/gathered_keys.h"
+
+#include <bloomery/host/lists.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool less(bly_hash a, bly_hash b) {
+    return a.lo != b.lo ? a.lo < b.lo : a.hi < b.hi;
+}
+
+static bool same(bly_hash a, bly_hash b) {
+    return a.lo == b.lo && a.hi == b.hi;
+}
+
+size_t build_keys_settle(build_keys *k) {
+    const size_t all = k->count;
+    k->distinct = bly_list_sort_hashes(k->hashes, &k->count, k->copies);
+    return all - k->distinct;
+}
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+/* Room for `more` things of `size` bytes, of which `used` are there. */
+static bool grow(void **data, size_t *room, size_t used, size_t more, size_t size) {
+    if (more <= *room - used)
+        return true;
+    if (more > SIZE_MAX / size / 2 - used)
+        return false;
+    size_t wanted = used + more > *room * 2 ? used + more : *room * 2;
+    if (wanted > SIZE_MAX / size)
+        return false;
+    void *bigger = realloc(*data, wanted * size);
+    if (!bigger)
+        return false;
+    *data = bigger;
+    *room = wanted;
+    return true;
+}
+
+bool build_blob_put(build_blob *b, bly_bytes string) {
+    uint32_t size = (uint32_t)string.size;
+    void *data = b->data;
+    if (!grow(&data, &b->room, b->used, sizeof size + string.size, 1))
+        return false;
+    b->data = data;
+    memcpy(b->data + b->used, &size, sizeof size);
+    memcpy(b->data + b->used + sizeof size, string.data, string.size);
+    b->used += sizeof size + string.size;
+    return true;
+}
+
+bool build_blob_next(const build_blob *b, size_t *at, bly_bytes *out) {
+    uint32_t size;
+    if (*at == b->used)
+        return false;
+    memcpy(&size, b->data + *at, sizeof size);
+    *out = (bly_bytes){b->data + *at + sizeof size, size};
+    *at += sizeof size + size;
+    return true;
+}
+
+void build_blob_free(build_blob *b) {
+    free(b->data);
+    *b = (build_blob){0};
+}
+
+bool build_keys_add(build_keys *k, bly_bytes key, bly_hash hash) {
+    void *hashes = k->hashes;
+    if (!grow(&hashes, &k->room, k->count, 1, sizeof hash))
+        return false;
+    k->hashes = hashes;
+    if (k->keep && !build_blob_put(&k->kept, key))
+        return false;
+    k->hashes[k->count++] = hash;
+    return true;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+bool build_keys_have(const build_keys *k, bly_hash hash) {
+    size_t low = 0, high = k->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (less(k->hashes[middle], hash))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < k->count && same(k->hashes[low], hash);
+}
+
+bool build_keys_hold(const build_keys *k, bly_bytes key) {
+    size_t at = 0;
+    for (bly_bytes other; build_blob_next(&k->kept, &at, &other);)
+        if (other.size == key.size && memcmp(other.data, key.data, key.size) == 0)
+            return true;
+    return false;
+}
+
+void build_keys_rehash(build_keys *k, const bly_hasher *hasher) {
+    size_t at = 0;
+    k->count = 0; /* there was room for all of them before repeats were dropped */
+    for (bly_bytes key; build_blob_next(&k->kept, &at, &key);)
+        k->hashes[k->count++] = bly_hash_key(hasher, key.data, key.size);
+    (void)build_keys_settle(k);
+}
+
+void build_keys_free(build_keys *k) {
+    free(k->hashes);
+    build_blob_free(&k->kept);
+    *k = (build_keys){.keep = k->keep, .copies = k->copies};
+}

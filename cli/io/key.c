@@ -1,0 +1,100 @@
+#include "io/key.h"
+
+#include "text/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool key_is_record(const key_rule *rule) {
+    return rule->field == 0 && !rule->ignore_case && !rule->url;
+}
+
+bool key_is_part(const key_rule *rule) {
+    return !rule->ignore_case && !rule->url;
+}
+
+/* The record, without a carriage return that is not part of it. */
+static bly_bytes text_of(key_rule *rule, bly_bytes record) {
+    const bly_bytes text = bly_list_without_return(record);
+    rule->met |= rule->exact && text.size < record.size;
+    return rule->exact ? record : text;
+}
+
+const bly_bytes *key_texts(key_rule *rule, const bly_bytes *records, size_t n, bly_bytes *room) {
+    size_t i = 0;
+    while (i < n && text_of(rule, records[i]).size == records[i].size)
+        i++;
+    if (i == n)
+        return records;
+    memcpy(room, records, i * sizeof *room);
+    for (; i < n; i++)
+        room[i] = text_of(rule, records[i]);
+    return room;
+}
+
+void key_rule_free(key_rule *rule) {
+    bly_url_buffer_free(&rule->canonical);
+    free(rule->small);
+    rule->small = NULL;
+    rule->small_room = 0;
+}
+
+static bool nth_field(bly_bytes record, uint64_t n, char delimiter, bly_bytes *out) {
+    const char *at = record.data, *end = at + record.size, *stop;
+    while ((stop = memchr(at, delimiter, (size_t)(end - at))) && --n > 0)
+        at = stop + 1;
+    if (!stop && n > 1)
+        return false;
+    *out = (bly_bytes){at, (size_t)((stop ? stop : end) - at)};
+    return true;
+}
+
+static bool to_small(key_rule *rule, bly_bytes *key) {
+    if (key->size > rule->small_room) {
+        const size_t room = key->size + key->size / 2;
+        char *small = realloc(rule->small, room);
+        if (!small)
+            return false;
+        rule->small = small;
+        rule->small_room = room;
+    }
+    const char *from = key->data;
+    for (size_t i = 0; i < key->size; i++)
+        rule->small[i] = (char)(from[i] >= 'A' && from[i] <= 'Z' ? from[i] | 0x20 : from[i]);
+    key->data = rule->small;
+    return true;
+}
+
+static void warn_of_host(key_rule *rule) {
+    if (!rule->warned)
+        message_warn("a URL has a non-ASCII host name, and this build has no libidn2: such lines "
+                     "are compared as they stand; write the host in ASCII (xn--...)");
+    rule->warned = true;
+}
+
+bool key_of(key_rule *rule, bly_bytes record, bly_bytes *key) {
+    *key = text_of(rule, record);
+    bool whole = rule->field && !nth_field(*key, rule->field, rule->delimiter, key);
+    rule->fieldless += whole;
+    bly_status status = BLY_OK;
+    if (rule->url && !whole)
+        status = bly_url_canonical(&rule->canonical, rule->level, key->data, key->size, key);
+    if (status == BLY_EUNSUPPORTED)
+        warn_of_host(rule);
+    rule->not_urls += status == BLY_EINVAL || status == BLY_EUNSUPPORTED;
+    bool good = status != BLY_ENOMEM && (!rule->ignore_case || to_small(rule, key));
+    if (!good)
+        (void)message_error("out of memory");
+    return good;
+}
+
+bool key_hashes(key_rule *rule, const bly_hasher *hasher, const bly_bytes *records, size_t n,
+                bly_hash *out) {
+    for (size_t i = 0; i < n; i++) {
+        bly_bytes key;
+        if (!key_of(rule, records[i], &key))
+            return false;
+        out[i] = bly_hash_key(hasher, key.data, key.size);
+    }
+    return true;
+}

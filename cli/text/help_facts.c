@@ -1,0 +1,213 @@
+#include "text/help_facts.h"
+
+#include "text/message.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+const char help_sentence[] =
+    "bloomery tells keys it has seen from new ones in about ten bits per key: \"new\" is always "
+    "right, \"seen\" is wrong at a rate you choose.";
+
+const char help_introduction[] =
+    "A filter is a set that keeps a few bits of each key instead of the key. Asked for a key "
+    "that was added, it always says so. Asked for any other key, it says \"maybe\" at the rate "
+    "it was made for, and otherwise \"no\". So a \"no\" can be trusted, and a \"maybe\" can be "
+    "checked elsewhere where it matters.\n"
+    "\n"
+    "As a rule the keys are the lines of the input. Results go to standard output, everything "
+    "else to standard error.\n"
+    "\n"
+    "Options and operands may be mixed. -- ends the options, and - means standard input.";
+
+const cli_option help_top_options[] = {
+    {.name = "help",
+     .letter = 'h',
+     .type = CLI_FLAG,
+     .at = 0,
+     .help = "Print an overview and exit."},
+    {.name = "version",
+     .letter = 'V',
+     .type = CLI_FLAG,
+     .at = 0,
+     .help = "Print the version and exit."},
+    {0},
+};
+
+const help_note help_environment[] = {
+    {"NO_COLOR", "If it is set and not empty, nothing is coloured unless --color=always is given."},
+    {"TERM", "If it is \"dumb\", likewise."},
+    {"REDISCLI_AUTH", "The password for push and pull, where the address has none."},
+    {"BLOOMERY_ISA",
+     "The instruction set to use: scalar, avx2 or neon. By default the fastest that the machine "
+     "has; the results are the same."},
+    {NULL, NULL},
+};
+
+const cli_command *help_find(const char *name) {
+    for (size_t i = 0; cli_commands[i]; i++)
+        if (strcmp(cli_commands[i]->name, name) == 0)
+            return cli_commands[i];
+    return NULL;
+}
+
+/* Holds for every command that has --json. */
+static const char json_note[] =
+    "In a string that is not UTF-8, U+FFFD stands for each byte that is not, and a second field, "
+    "whose name ends in _base64, has all its bytes in base64.";
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+const cli_option *help_option(const cli_command *command, size_t i) {
+    const cli_option *tables[] = {command->options, cli_common_options};
+    for (int t = 0; t < 2; t++)
+        for (const cli_option *o = tables[t]; o->name; o++)
+            if (i-- == 0)
+                return o;
+    return NULL;
+}
+
+void help_label(const cli_option *option, char out[HELP_LABEL]) {
+    char letter[] = {'-', option->letter, ',', ' ', '\0'};
+    const char *metavar = option->type == CLI_FLAG ? "" : option->metavar;
+    const char *before = option->without ? "[=" : *metavar ? " " : "";
+    (void)snprintf(out, HELP_LABEL, "%s--%s%s%s%s", option->letter ? letter : "    ", option->name,
+                   before, metavar, option->without ? "]" : "");
+}
+
+/* A text that grows in a buffer of HELP_TEXT bytes; what does not fit is left out. */
+static PRINTF_LIKE(2, 3) void append(char *out, const char *format, ...) {
+    va_list args;
+    size_t used = strlen(out);
+    va_start(args, format);
+    (void)vsnprintf(out + used, HELP_TEXT - used, format, args);
+    va_end(args);
+}
+
+static void append_choices(const cli_option *option, char *out) {
+    char name[32], after[32];
+    if (!cli_choice(option, 0, name))
+        return;
+    append(out, " %s is %s", option->metavar, name);
+    for (size_t i = 1; cli_choice(option, i, name); i++)
+        append(out, "%s%s", cli_choice(option, i + 1, after) ? ", " : " or ", name);
+    append(out, ".");
+}
+
+void help_explain(const cli_option *option, bool full, char out[HELP_TEXT]) {
+    text_span text = full ? text_all(option->help) : text_first_sentence(option->help);
+    out[0] = '\0';
+    append(out, "%.*s", (int)text.length, text.begin);
+    append_choices(option, out);
+    if (option->without)
+        append(out, " Without =%s it is %s.", option->metavar, option->without);
+    if (full && strcmp(option->name, "json") == 0)
+        append(out, " %s", json_note);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* How a value of a type is written; NULL where that needs no telling. */
+static const char *value_note(cli_type type) {
+    switch (type) {
+    case CLI_COUNT:
+        return "A whole number of at least 1: 1000, 1e8, 100k, 50M or 2G (thousands, millions, "
+               "billions).";
+    case CLI_NUMBER:
+        return "A whole number below 2^64, decimal or hexadecimal: 42 or 0x2a.";
+    case CLI_SIZE:
+        return "A number of bytes: 65536, 64K, 64M or 1.5G (powers of 1024).";
+    case CLI_RATE:
+        return "A rate above 0 and below 1: 0.001, 0.1%, 1/1000 or 1e-3.";
+    case CLI_DURATION:
+        return "A time in seconds, minutes, hours or days: 90s, 15m, 24h or 7d.";
+    case CLI_CHAR:
+        return "One byte, or \\t (tab), \\n (newline), \\r (carriage return), \\0 (NUL) or \\\\ "
+               "(backslash).";
+    case CLI_FLAG:
+    case CLI_TEXT:
+    case CLI_FILE:
+    case CLI_CHOICE:
+    case CLI_KIND:
+    case CLI_HASH:
+        break;
+    }
+    return NULL;
+}
+
+static bool told_before(const cli_option *options, size_t i) {
+    for (size_t j = 0; j < i; j++)
+        if (options[j].type == options[i].type &&
+            strcmp(options[j].metavar, options[i].metavar) == 0)
+            return true;
+    return false;
+}
+
+bool help_next_value(const cli_command *command, size_t *cursor, help_note *out) {
+    for (const cli_option *o = command->options; o[*cursor].name; ++*cursor) {
+        const char *note = value_note(o[*cursor].type);
+        if (note && !told_before(o, *cursor)) {
+            *out = (help_note){o[(*cursor)++].metavar, note};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+#define STATUS_ERROR "Something was wrong; a message on standard error says what."
+
+const help_note *help_exit_status(const cli_command *command) {
+    static const help_note all[] = {
+        {"0", "All went well."},
+        {"1", "From check: no line was selected. From remove: no key was there. From verify: a "
+              "file is not as good as promised."},
+        {"2", STATUS_ERROR},
+        {NULL, NULL}};
+    static const help_note check[] = {{"0", "A line was selected."},
+                                      {"1", "No line was selected."},
+                                      {"2", STATUS_ERROR},
+                                      {NULL, NULL}};
+    static const help_note remove[] = {{"0", "A key was removed."},
+                                       {"1", "None of the keys was there."},
+                                       {"2", STATUS_ERROR},
+                                       {NULL, NULL}};
+    static const help_note verify[] = {
+        {"0", "Every file is good."},
+        {"1", "A file is intact, but too full or not as good as promised."},
+        {"2", "A file is damaged or cannot be read, or something else was wrong."},
+        {NULL, NULL}};
+    static const help_note others[] = {{"0", "All went well."}, {"2", STATUS_ERROR}, {NULL, NULL}};
+    return !command                     ? all
+           : command == &command_check  ? check
+           : command == &command_remove ? remove
+           : command == &command_verify ? verify
+                                        : others;
+}
+
+/* Of what most people come for: a command, and which of its examples. */
+bool help_best_example(size_t i, text_example *out) {
+    static const struct {
+        const cli_command *command;
+        int which;
+    } best[] = {{&command_dedup, 0}, {&command_dedup, 1}, {&command_distinct, 0},
+                {&command_count, 0}, {&command_build, 1}, {&command_check, 0},
+                {&command_plan, 0}};
+    if (i >= sizeof best / sizeof *best)
+        return false;
+    const char *cursor = best[i].command->examples;
+    bool found = text_next_example(&cursor, out);
+    for (int n = 0; n < best[i].which && found; n++)
+        found = text_next_example(&cursor, out);
+    return found;
+}
+
+help_operand help_operands(const cli_command *command) {
+    if (strstr(command->operands, "COMMAND"))
+        return HELP_COMMANDS;
+    bool files = strstr(command->operands, "FILE") || strstr(command->operands, "FILTER");
+    return files ? HELP_FILES : HELP_NOTHING;
+}

@@ -1,0 +1,142 @@
+#include "text/message.h"
+
+#include "cli.h"
+#include "text/utf8.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static struct {
+    const char *command;
+    bool quiet;
+    unsigned colour;
+} settings;
+
+enum { COLOUR_ALWAYS = 2, COLOUR_NEVER = 3 };
+
+void message_setup(const char *command, bool quiet, unsigned colour) {
+    settings.command = command;
+    settings.quiet = quiet;
+    settings.colour = colour;
+}
+
+bool message_quiet(void) {
+    return settings.quiet;
+}
+
+bool message_coloured(int fd) {
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (settings.colour == COLOUR_ALWAYS || settings.colour == COLOUR_NEVER)
+        return settings.colour == COLOUR_ALWAYS;
+    return isatty(fd) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
+}
+
+const char *message_style_on(int fd, message_style style) {
+    static const char *const codes[] = {"",         "\033[1m",  "\033[2m", "\033[31m",
+                                        "\033[32m", "\033[33m", "\033[34m"};
+    return message_coloured(fd) ? codes[style] : "";
+}
+
+const char *message_style_off(int fd) {
+    return message_coloured(fd) ? "\033[0m" : "";
+}
+
+bool message_utf8(void) {
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    if (!locale)
+        return false;
+    bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+    freelocale(locale);
+    return utf8;
+}
+
+unsigned message_columns(int fd) {
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return 80;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* Whether the n bytes of a character, 0 for a byte that is none, could steer a terminal: C0, DEL,
+ * C1. */
+static bool is_control(const unsigned char *text, size_t n) {
+    return n == 0 || *text < 0x20 || *text == 0x7F || (*text == 0xC2 && text[1] < 0xA0);
+}
+
+char *message_escape(const char *text, char *out, size_t room) {
+    const unsigned char *from = (const unsigned char *)text;
+    size_t left = strlen(text), used = 0;
+    while (left > 0) {
+        size_t n = utf8_length(from, left);
+        const bool control = is_control(from, n);
+        if (n == 0)
+            n = 1;
+        const size_t need = control ? 4 * n : n;
+        if (need >= room - used)
+            break;
+        for (size_t i = 0; control && i < n; i++)
+            (void)snprintf(out + used + 4 * i, 5, "\\x%02x", from[i]);
+        if (!control)
+            memcpy(out + used, from, n);
+        used += need;
+        from += n;
+        left -= n;
+    }
+    out[used] = '\0';
+    return out;
+}
+
+/* One write, so that lines of several processes do not mix. */
+static void say(message_style style, const char *label, const char *format, va_list args) {
+    char body[MESSAGE_TEXT], shown[MESSAGE_TEXT], text[MESSAGE_TEXT + 100];
+    const char *command = settings.command;
+    (void)vsnprintf(body, sizeof body, format, args);
+    int length =
+        snprintf(text, sizeof text, "bloomery%s%s: %s%s%s%s\n", command ? " " : "",
+                 command ? command : "", message_style_on(2, style), label,
+                 *label ? message_style_off(2) : "", message_escape(body, shown, sizeof shown));
+    if (length > 0 && (size_t)length < sizeof text)
+        (void)fwrite(text, 1, (size_t)length, stderr);
+}
+
+int message_error(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    say(STYLE_PLAIN, "", format, args);
+    va_end(args);
+    return CLI_ERROR;
+}
+
+int message_errno(const char *path) {
+    return message_error("%s: %s", path, strerror(errno));
+}
+
+int message_status(const char *path, bly_status status) {
+    return status == BLY_EIO ? message_errno(path)
+                             : message_error("%s: %s", path, bly_strerror(status));
+}
+
+void message_warn(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    say(STYLE_YELLOW, "warning: ", format, args);
+    va_end(args);
+}
+
+void message_note(const char *format, ...) {
+    va_list args;
+    if (settings.quiet)
+        return;
+    va_start(args, format);
+    say(STYLE_PLAIN, "", format, args);
+    va_end(args);
+}
