@@ -304,7 +304,7 @@ static bool flush(void *at) {
 /* What is kept is what was told, so that goes first. */
 static bool save_now_and_then(job *j) {
     kept *k = &j->tally.kept;
-    return !k->path || !pace_due(&k->pace) || (flush(j) && kept_save(k));
+    return !k->path || !autosave_due(&k->autosave) || (flush(j) && kept_save(k));
 }
 
 static bool take_batch(void *at, const bly_bytes *records, size_t n) {

@@ -206,7 +206,7 @@ typedef struct job {
     links links;
     progress progress;
     dedup_totals totals;
-    pace pace;
+    autosave autosave;
     uint64_t decoder_memory;
     uint64_t window_keys, window_seconds; /* --window, whichever it is */
     bool warned;                          /* of a carriage return */
@@ -266,9 +266,9 @@ static bool print_batch(job *j, const bly_bytes *records, size_t n) {
 /* ---- remembering ----------------------------------------------------------------------------- */
 
 static bool save(job *j) {
-    pace_begin(&j->pace);
+    autosave_begin(&j->autosave);
     const bool good = output_flush(&j->out) && seen_save(&j->seen);
-    pace_end(&j->pace);
+    autosave_end(&j->autosave);
     return good;
 }
 
@@ -280,7 +280,7 @@ static bool save_now_and_then(job *j) {
     bool remembers = j->seen.state || j->seen.confirm;
     if (!remembers || j->out.path || j->options->count)
         return true;
-    return !pace_due(&j->pace) || save(j);
+    return !autosave_due(&j->autosave) || save(j);
 }
 
 /* What is in the filter is everybody's: it is printed at once. */
@@ -583,7 +583,7 @@ static int run(void *values, cli_operands operands) {
     j->options = o;
     j->rule = key_options_rule(&o->keys);
     j->links.whole = !o->keys.extract;
-    j->pace = pace_start();
+    j->autosave = autosave_start();
     j->totals.redis = o->redis ? &j->redis : NULL;
     if (o->window && number_count(o->window, &j->window_keys))
         (void)number_duration(o->window, &j->window_seconds);

@@ -15,7 +15,7 @@ bool kept_begun(const char *path) {
 }
 
 bool kept_open(kept *k, const char *path, const bly_hasher *key) {
-    *k = (kept){.path = path, .pace = pace_start()};
+    *k = (kept){.path = path, .autosave = autosave_start()};
     if (!path)
         return true;
     if (!output_may_replace(path, true) || !lock_take(&k->lock, path, false))
@@ -30,16 +30,16 @@ bool kept_open(kept *k, const char *path, const bly_hasher *key) {
 bool kept_save(kept *k) {
     if (!k->path)
         return true;
-    pace_begin(&k->pace);
+    autosave_begin(&k->autosave);
     const bly_status status = bly_filter_save(k->filter, k->path);
-    pace_end(&k->pace);
+    autosave_end(&k->autosave);
     if (status != BLY_OK)
         (void)message_status(k->path, status);
     return status == BLY_OK;
 }
 
 bool kept_save_now_and_then(kept *k) {
-    return !k->path || !pace_due(&k->pace) || kept_save(k);
+    return !k->path || !autosave_due(&k->autosave) || kept_save(k);
 }
 
 void kept_close(kept *k) {

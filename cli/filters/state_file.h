@@ -15,7 +15,7 @@ typedef struct kept {
     bly_filter *filter; /* NULL: there is none yet, and the caller makes one */
     bool loaded;        /* it was there before */
     lock lock;
-    pace pace;
+    autosave autosave;
 } kept;
 
 /* Takes up the filter where there is one. path and key may be NULL. On failure, which is reported,

@@ -4,20 +4,20 @@
 
 static const double every = 1, share = 20;
 
-pace pace_start(void) {
+autosave autosave_start(void) {
     const double now = progress_clock();
-    return (pace){now, now};
+    return (autosave){now, now};
 }
 
-void pace_begin(pace *p) {
+void autosave_begin(autosave *p) {
     p->begun = progress_clock();
 }
 
-void pace_end(pace *p) {
+void autosave_end(autosave *p) {
     p->ended = progress_clock();
 }
 
-bool pace_due(const pace *p) {
+bool autosave_due(const autosave *p) {
     const double since = progress_clock() - p->ended;
     return since >= every && since >= share * (p->ended - p->begun);
 }

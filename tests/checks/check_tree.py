@@ -47,7 +47,7 @@ MAX_FUNCTION, MAX_FILE = 50, 600
 LENGTH_REASON = re.compile(r"(?:/\*|#|\*) Length: \S")
 
 # Words that must not be part of a name, in small and capital letters, and those that only limits use.
-WORDS = {"hunch", "haunt", "desk", "seat", "errand", "card", "talk", "lone", "sees"}
+WORDS = {"hunch", "haunt", "desk", "seat", "errand", "card", "talk", "pace", "lone", "sees"}
 CAPITAL_WORDS = {"MOST", "LEAST"}
 
 # Where #if may choose a platform or an optional package.

@@ -77,7 +77,7 @@ static void test_full(void **state) {
     bly_filter_destroy(f);
 }
 
-/* ---- pace ------------------------------------------------------------------------------------ */
+/* ---- autosave ------------------------------------------------------------------------------------ */
 
 static double now = 1000;
 
@@ -89,29 +89,29 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *out) {
     return 0;
 }
 
-static void save_in(pace *p, double seconds) {
-    pace_begin(p);
+static void save_in(autosave *p, double seconds) {
+    autosave_begin(p);
     now += seconds;
-    pace_end(p);
+    autosave_end(p);
 }
 
 static void test_pace(void **state) {
     (void)state;
-    pace p = pace_start();
-    assert_false(pace_due(&p));
+    autosave p = autosave_start();
+    assert_false(autosave_due(&p));
     now += 0.9;
-    assert_false(pace_due(&p));
+    assert_false(autosave_due(&p));
     now += 0.2;
-    assert_true(pace_due(&p));
+    assert_true(autosave_due(&p));
     save_in(&p, 0.01); /* a hundredth of a second a second */
-    assert_false(pace_due(&p));
+    assert_false(autosave_due(&p));
     now += 1.1;
-    assert_true(pace_due(&p));
+    assert_true(autosave_due(&p));
     save_in(&p, 3); /* at most a twentieth of the time */
     now += 59;
-    assert_false(pace_due(&p));
+    assert_false(autosave_due(&p));
     now += 2;
-    assert_true(pace_due(&p));
+    assert_true(autosave_due(&p));
 }
 
 int main(void) {
