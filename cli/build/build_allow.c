@@ -22,22 +22,22 @@ static bool put_line(void *ctx, uint64_t number, bly_bytes line, const bly_list_
     build_allow *a = ctx;
     const place p = {number, key->level};
     a->count++;
-    return build_blob_put(&a->lines, (bly_bytes){&p, sizeof p}) &&
-           build_blob_put(&a->lines, line) && build_blob_put(&a->lines, key->bytes);
+    return byte_strings_put(&a->lines, (bly_bytes){&p, sizeof p}) &&
+           byte_strings_put(&a->lines, line) && byte_strings_put(&a->lines, key->bytes);
 }
 
 bool build_allow_read(build_allow *a, const char *path, const line_rule *rule, bool skip) {
     char *paths[] = {(char *)(uintptr_t)path};
-    build_lines lines = {0};
+    list_lines lines = {0};
     *a = (build_allow){.path = path, .type = rule->type};
-    if (build_read(paths, 1, rule, skip, put_line, a, &lines))
+    if (list_lines_read(paths, 1, rule, skip, put_line, a, &lines))
         return true;
     build_allow_free(a);
     return false;
 }
 
 void build_allow_free(build_allow *a) {
-    build_blob_free(&a->lines);
+    byte_strings_free(&a->lines);
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -48,10 +48,10 @@ static bool next_line(const build_allow *a, const bly_list_levels *levels, size_
     bly_bytes where;
     place p;
     bly_list_key key = {.blank = false};
-    if (!build_blob_next(&a->lines, at, &where))
+    if (!byte_strings_next(&a->lines, at, &where))
         return false;
-    (void)build_blob_next(&a->lines, at, line);
-    (void)build_blob_next(&a->lines, at, &key.bytes);
+    (void)byte_strings_next(&a->lines, at, line);
+    (void)byte_strings_next(&a->lines, at, &key.bytes);
     memcpy(&p, where.data, sizeof p);
     *number = p.number;
     key.level = p.level;
@@ -71,21 +71,21 @@ static void name(const build_allow *a, uint64_t number, bly_bytes line, bly_byte
 /* Which of the tries is truly a key of the list; tries->count for none. That the hash is there says
  * so nearly always; *patience is how often it may still be looked up among the keys themselves,
  * which means going through them all. */
-static size_t find(const bly_list_entries *tries, const bly_hasher *hasher, const build_keys *keys,
-                   unsigned *patience) {
+static size_t find(const bly_list_entries *tries, const bly_hasher *hasher,
+                   const gathered_keys *keys, unsigned *patience) {
     size_t i = 0;
     for (; i < tries->count; i++) {
         bly_bytes key = tries->keys[i];
-        if (!build_keys_have(keys, bly_hash_key(hasher, key.data, key.size)))
+        if (!gathered_keys_have(keys, bly_hash_key(hasher, key.data, key.size)))
             continue;
-        if (*patience == 0 || (--*patience, build_keys_hold(keys, key)))
+        if (*patience == 0 || (--*patience, gathered_keys_hold(keys, key)))
             break;
     }
     return i;
 }
 
 uint64_t build_allow_in_list(const build_allow *a, const bly_list_levels *levels,
-                             const bly_hasher *hasher, const build_keys *keys) {
+                             const bly_hasher *hasher, const gathered_keys *keys) {
     char more[NUMBER_TEXT];
     uint64_t number, found = 0;
     unsigned patience = PATIENCE;

@@ -8,7 +8,7 @@
 typedef struct build_allow {
     const char *path;
     bly_list_type type;
-    build_blob lines; /* of each its place, itself as it is written, and its key */
+    byte_strings lines; /* of each its place, itself as it is written, and its key */
     uint64_t count;
 } build_allow;
 
@@ -17,7 +17,7 @@ bool build_allow_read(build_allow *a, const char *path, const line_rule *rule, b
 
 /* How many of the lines are truly in the list; the first are named. */
 uint64_t build_allow_in_list(const build_allow *a, const bly_list_levels *levels,
-                             const bly_hasher *hasher, const build_keys *keys);
+                             const bly_hasher *hasher, const gathered_keys *keys);
 
 /* How many of them the filter says "maybe" to. */
 uint64_t build_allow_ask(const build_allow *a, const bly_list_levels *levels, const bly_filter *f);

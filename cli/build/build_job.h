@@ -30,7 +30,7 @@ typedef struct build_job {
     line_rule rule;
     build_making making;
     build_allow allow;
-    build_lines lines;
+    list_lines lines;
     uint64_t repeated;
     bool limited; /* the rate is lower than requested, so that levels are not there by chance */
 } build_job;

@@ -101,7 +101,7 @@ static bool vary(build_making *m) {
         (void)message_error("%s", bly_strerror(status));
         return false;
     }
-    build_keys_rehash(&m->keys, &m->hasher);
+    gathered_keys_rehash(&m->keys, &m->hasher);
     return true;
 }
 

@@ -15,7 +15,7 @@ typedef struct build_making {
     bly_list_type type;
     bly_key_rule rule;      /* what its header records */
     bly_list_levels levels; /* of the keys */
-    build_keys keys;        /* settled */
+    gathered_keys keys;     /* settled */
     uint32_t counter_bits;  /* of the kinds that take them; 0: as is usual */
     uint64_t changes;       /* of an overlay; 0: as is usual */
     bly_kind marker;        /* of an overlay; BLY_KIND_NONE: as is usual */

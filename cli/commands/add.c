@@ -54,7 +54,7 @@ static int refuse(const char *path, bly_kind kind) {
 
 /* --once: those that are surely not there. */
 static void leave_out_present(changing *c) {
-    build_keys *k = &c->gathered;
+    gathered_keys *k = &c->gathered;
     size_t kept = 0;
     for (size_t i = 0; i < k->count; i++)
         if (!bly_filter_contains_hash(c->filter, k->hashes[i]))

@@ -254,8 +254,8 @@ static bool take_key(void *ctx, uint64_t number, bly_bytes line, const bly_list_
     build_job *j = ctx;
     (void)number, (void)line;
     bly_list_levels_add(&j->making.levels, key->level);
-    return build_keys_add(&j->making.keys, key->bytes,
-                          bly_hash_key(&j->making.hasher, key->bytes.data, key->bytes.size));
+    return gathered_keys_add(&j->making.keys, key->bytes,
+                             bly_hash_key(&j->making.hasher, key->bytes.data, key->bytes.size));
 }
 
 static bool gather(build_job *j, cli_operands files) {
@@ -265,9 +265,10 @@ static bool gather(build_job *j, cli_operands files) {
     /* What cannot be removed need not undo an add. */
     j->making.keys.copies =
         o->copies || (kinds_can(o->kind, BLY_CAN_COUNT) && !kinds_can(o->kind, BLY_CAN_REMOVE));
-    if (!build_read(files.items, files.count, &j->rule, o->skip_malformed, take_key, j, &j->lines))
+    if (!list_lines_read(files.items, files.count, &j->rule, o->skip_malformed, take_key, j,
+                         &j->lines))
         return false;
-    j->repeated = build_keys_settle(&j->making.keys);
+    j->repeated = gathered_keys_settle(&j->making.keys);
     if (j->making.room && j->making.keys.distinct > j->making.room && !kinds_grow(o->kind)) {
         (void)message_error("there are %s different keys, more than -n %s; leave -n out",
                             number_grouped(j->making.keys.distinct, count),
@@ -383,7 +384,7 @@ static int run(void *values, cli_operands operands) {
     good = good && build_options_agree(j, operands) && (o->over ? lay_over(j) : build(j, operands));
     remote_close(&j->remote);
     bly_filter_destroy(j->making.filter);
-    build_keys_free(&j->making.keys);
+    gathered_keys_free(&j->making.keys);
     build_allow_free(&j->allow);
     free(j);
     return good ? CLI_OK : CLI_ERROR;

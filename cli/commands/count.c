@@ -303,8 +303,8 @@ static bool flush(void *at) {
 
 /* What is kept is what was told, so that goes first. */
 static bool save_now_and_then(job *j) {
-    kept *k = &j->tally.kept;
-    return !k->path || !autosave_due(&k->autosave) || (flush(j) && kept_save(k));
+    state_file *k = &j->tally.kept;
+    return !k->path || !autosave_due(&k->autosave) || (flush(j) && state_file_save(k));
 }
 
 static bool take_batch(void *at, const bly_bytes *records, size_t n) {
@@ -374,7 +374,7 @@ static int work(job *j) {
         good = tell_top(j);
     }
     good = flush(j) && good; /* what is known is not kept back */
-    good = good && (!j->tally.kept.filter || kept_save(&j->tally.kept));
+    good = good && (!j->tally.kept.filter || state_file_save(&j->tally.kept));
     if (good && o->stats)
         tell_totals(j);
     if (good && !o->json)

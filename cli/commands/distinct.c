@@ -89,7 +89,7 @@ static const cli_option options[] = {
 typedef struct job {
     const distinct_options *options;
     bly_hasher hasher;
-    kept kept;        /* the sketch of all */
+    state_file kept;  /* the sketch of all */
     bly_filter *each; /* with --each: of the input being read */
     bly_filter *into; /* the one of the two that keys go to */
     uint64_t before;  /* what the state had counted */
@@ -182,7 +182,7 @@ static bool open_sketch(job *j) {
     bly_hasher space;
     const bly_hasher *key;
     if (!open_key(j->options->key_file, &space, &key) ||
-        !kept_open(&j->kept, j->options->state, key))
+        !state_file_open(&j->kept, j->options->state, key))
         return false;
     bly_status status = BLY_OK;
     if (key)
@@ -288,7 +288,7 @@ static bool take_batch(void *at, const bly_bytes *records, size_t n) {
         key_state_warn(j->options->state, &j->warned);
     if (status != BLY_OK)
         (void)message_error("%s", bly_strerror(status));
-    return status == BLY_OK && (j->options->each || kept_save_now_and_then(&j->kept));
+    return status == BLY_OK && (j->options->each || state_file_save_now_and_then(&j->kept));
 }
 
 /* The inputs of one or several names, to their end or to a signal. */
@@ -321,7 +321,7 @@ static bool take_one(job *j, char **name) {
         tell(j, &(finding){*name, j->own_lines, j->each, false});
     }
     j->failed |= failed;
-    return kept_save_now_and_then(&j->kept);
+    return state_file_save_now_and_then(&j->kept);
 }
 
 static bool take_each(job *j, cli_operands inputs) {
@@ -345,7 +345,7 @@ static int work(job *j, cli_operands inputs) {
     progress_begin(&j->progress, j->options->each);
     bool good =
         j->options->each ? take_each(j, inputs) : read_inputs(j, inputs.items, inputs.count);
-    good = good && kept_save(&j->kept);
+    good = good && state_file_save(&j->kept);
     progress_end(&j->progress);
     if (good && interrupt_seen() && !interrupt_reader_gone())
         message_note("stopped by a signal: what was read until then is counted");
@@ -378,7 +378,7 @@ static int run(void *values, cli_operands operands) {
     j->rule = key_options_rule(&o->keys);
     j->links.whole = !o->keys.extract;
     const int status = work(j, operands);
-    kept_close(&j->kept);
+    state_file_close(&j->kept);
     bly_filter_destroy(j->each);
     links_free(&j->links);
     key_rule_free(&j->rule);

@@ -205,7 +205,7 @@ bool tally_open(tally *t, const tally_wish *w) {
     memset(t, 0, sizeof *t);
     if (w->ask)
         return open_to_ask(t, w);
-    if (!kept_open(&t->kept, w->state, w->key))
+    if (!state_file_open(&t->kept, w->state, w->key))
         return false;
     if (!t->kept.loaded && w->age && !w->sketch) {
         (void)message_error("%s: exact counts do not age; add --sketch to begin with estimates, "
@@ -222,7 +222,7 @@ bool tally_open(tally *t, const tally_wish *w) {
 void tally_close(tally *t) {
     exact_counts_close(&t->exact);
     tracked_close(&t->tracked);
-    kept_close(&t->kept);
+    state_file_close(&t->kept);
     open_close(&t->file);
     bly_list_reader_destroy(t->reader);
 }

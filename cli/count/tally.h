@@ -38,7 +38,7 @@ typedef struct tally_count {
 
 typedef struct tally {
     exact_counts exact;       /* where keys are counted, exactly and without a state */
-    kept kept;                /* else where they are added, */
+    state_file kept;          /* else where they are added, */
     tracked tracked;          /* and, of a sketch, followed */
     opened file;              /* where they are only asked for */
     const bly_filter *filter; /* of one of these (of `exact` the first level) */

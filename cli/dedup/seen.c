@@ -116,7 +116,7 @@ static bool make_filter(seen *s, const seen_wish *wish) {
 static bool open_filter(seen *s, const seen_wish *wish) {
     if (s->state && !lock_take(&s->lock, s->state, false))
         return false;
-    const bool there = s->state && kept_begun(s->state);
+    const bool there = s->state && state_file_begun(s->state);
     if (!(there ? load_state(s, wish) : make_filter(s, wish)))
         return false;
     s->hasher = *bly_filter_hasher(s->filter);

@@ -180,7 +180,7 @@ bool seen_redis_open(seen_redis *s, const seen_redis_wish *wish) {
 
 void seen_redis_close(seen_redis *s) {
     remote_close(&s->remote);
-    build_blob_free(&s->texts);
+    byte_strings_free(&s->texts);
 }
 
 /* ---- a batch --------------------------------------------------------------------------------- */
@@ -195,14 +195,14 @@ static const bly_bytes *keys_of(seen_redis *s, key_rule *rule, const bly_bytes *
     for (size_t i = 0; i < n; i++) {
         if (!key_of(rule, records[i], &s->keys[i]))
             return NULL;
-        if (!part && !build_blob_put(&s->texts, s->keys[i])) {
+        if (!part && !byte_strings_put(&s->texts, s->keys[i])) {
             (void)message_error("out of memory");
             return NULL;
         }
     }
     size_t at = 0;
     for (size_t i = 0; !part && i < n; i++)
-        (void)build_blob_next(&s->texts, &at, &s->keys[i]);
+        (void)byte_strings_next(&s->texts, &at, &s->keys[i]);
     return s->keys;
 }
 

@@ -50,7 +50,7 @@ typedef struct seen_redis {
     bly_redis_filter_info facts; /* as of opening, then of seen_redis_look; */
     double rate;                 /* from then on: at which new lines are lost by now, */
     double lost;                 /* and how many were in this run; NAN: no telling */
-    build_blob texts;            /* keys that do not lie in their records */
+    byte_strings texts;          /* keys that do not lie in their records */
     bly_bytes keys[INPUT_BATCH];
     uint8_t answers[INPUT_BATCH];
 } seen_redis;

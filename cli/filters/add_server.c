@@ -34,12 +34,12 @@ typedef struct adding {
     bool typed;             /* the type's own marks are there */
     bool by_chance;         /* some of the levels may only seem to be marked */
     bool holds;             /* nothing is sent before all is read */
-    build_blob keys;        /* that wait */
+    byte_strings keys;      /* that wait */
     size_t waiting;
     bly_bytes *batch;
     uint8_t *answers;
     uint64_t read, sent, fresh, unsure; /* keys */
-    build_lines lines;
+    list_lines lines;
 } adding;
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ static bool flush(adding *a) {
         return false;
     while (a->waiting > 0) {
         size_t n = 0;
-        while (n < TOGETHER && build_blob_next(&a->keys, &at, &a->batch[n]))
+        while (n < TOGETHER && byte_strings_next(&a->keys, &at, &a->batch[n]))
             n++;
         if (!send_keys(a, n))
             return false;
@@ -125,7 +125,7 @@ static bool flush(adding *a) {
 
 static bool take_key(void *ctx, bly_bytes key) {
     adding *a = ctx;
-    if (!build_blob_put(&a->keys, key))
+    if (!byte_strings_put(&a->keys, key))
         return false;
     a->read++;
     a->waiting++;
@@ -289,7 +289,7 @@ int add_live(const change_values *v, cli_operands operands) {
         return CLI_ERROR;
     const bool good = add(&a, key, operands);
     remote_close(&a.remote);
-    build_blob_free(&a.keys);
+    byte_strings_free(&a.keys);
     bly_url_buffer_free(&a.forms.buffer);
     free(a.batch);
     free(a.answers);

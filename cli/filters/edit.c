@@ -148,7 +148,7 @@ static bool take_key(void *ctx, bly_bytes key) {
     const bly_hash hash = bly_hash_key(bly_filter_hasher(c->filter), key.data, key.size);
     c->keys++;
     if (c->gathers)
-        return build_keys_add(&c->gathered, key, hash);
+        return gathered_keys_add(&c->gathered, key, hash);
     c->batch[c->waiting++] = hash;
     if (c->waiting == CHANGE_BATCH && c->status == BLY_OK)
         c->status = c->how->flush(c);
@@ -167,7 +167,7 @@ static bool take(void *ctx, uint64_t number, bly_bytes line, const bly_list_key 
 
 /* --key K */
 static bool take_argument(const char *argument, const line_rule *rule, bly_list_reader *reader,
-                          build_line *each, void *ctx) {
+                          list_line *each, void *ctx) {
     const bly_bytes text = {argument, strlen(argument)};
     bly_list_key key;
     const bly_status status =
@@ -183,8 +183,7 @@ static bool take_argument(const char *argument, const line_rule *rule, bly_list_
     return false;
 }
 
-static bool read_argument(const char *argument, const line_rule *rule, build_line *each,
-                          void *ctx) {
+static bool read_argument(const char *argument, const line_rule *rule, list_line *each, void *ctx) {
     bly_list_reader *reader;
     if (bly_list_reader_create(&reader) != BLY_OK) {
         (void)message_error("out of memory");
@@ -195,27 +194,27 @@ static bool read_argument(const char *argument, const line_rule *rule, build_lin
     return good;
 }
 
-bool change_read(const change_values *v, const change_type *as, cli_operands files,
-                 build_line *each, void *ctx, build_lines *lines) {
+bool change_read(const change_values *v, const change_type *as, cli_operands files, list_line *each,
+                 void *ctx, list_lines *lines) {
     const line_rule rule = {as->type, (v->comments ? BLY_LIST_COMMENTS : 0U) |
                                           (v->null ? BLY_LIST_RECORDS : 0U) |
                                           (as->blanks ? BLY_LIST_BLANK_KEYS : 0U)};
     bool good = !v->key || read_argument(v->key, &rule, each, ctx);
     if (good && (!v->key || files.count > 0))
-        good = build_read(files.items, files.count, &rule, v->skip, each, ctx, lines);
+        good = list_lines_read(files.items, files.count, &rule, v->skip, each, ctx, lines);
     return good;
 }
 
 static bool take_all(changing *c, cli_operands files) {
     const change_values *v = c->values;
-    build_lines lines = {0};
+    list_lines lines = {0};
     const bool good = change_read(v, &c->as, files, take, c, &lines);
     c->malformed = lines.malformed;
     if (!good && (v->skip || lines.malformed == 0))
         (void)message_error("%s: is left as it was", c->path);
     if (!good)
         return false;
-    const uint64_t repeated = build_keys_settle(&c->gathered);
+    const uint64_t repeated = gathered_keys_settle(&c->gathered);
     c->repeated = v->copies ? 0 : repeated;
     if (c->status == BLY_OK)
         c->status = c->how->flush(c);
@@ -272,7 +271,7 @@ int change_run(const change *how, const change_values *v, cli_operands operands)
     if (c->filter)
         status = apply(c, (cli_operands){operands.items + 1, operands.count - 1});
     bly_filter_destroy(c->filter);
-    build_keys_free(&c->gathered);
+    gathered_keys_free(&c->gathered);
     bly_url_buffer_free(&c->forms.buffer);
     lock_release(&held);
     free(c);

@@ -92,8 +92,8 @@ bool change_settle_type(const change_list *list, bly_list_type asked, change_typ
 
 /* Calls `each` for --key, and for the lines of the files, or of standard input where neither is
  * given, as keys of that type. false: reported. */
-bool change_read(const change_values *v, const change_type *as, cli_operands files,
-                 build_line *each, void *ctx, build_lines *lines);
+bool change_read(const change_values *v, const change_type *as, cli_operands files, list_line *each,
+                 void *ctx, list_lines *lines);
 
 /* Lines for a list that does not say how keys are made from them. */
 typedef struct change_forms {
@@ -146,9 +146,9 @@ struct changing {
     const change_values *values;
     const char *path;
     bly_filter *filter;
-    bool gathers;        /* keys can be removed from it */
-    build_keys gathered; /* if so */
-    bool copies;         /* it holds copies of keys */
+    bool gathers;           /* keys can be removed from it */
+    gathered_keys gathered; /* if so */
+    bool copies;            /* it holds copies of keys */
     change_type as;
     change_forms forms;     /* where as.unsaid */
     bly_list_levels known;  /* the levels marked when it was opened */

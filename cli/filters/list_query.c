@@ -118,7 +118,7 @@ static live_result ask_waiting(query *q, follow *list) {
     if (list->live) {
         size_t at = 0;
         for (size_t i = 0; i < q->count; i++)
-            (void)build_blob_next(&q->texts, &at, &q->keys[i]);
+            (void)byte_strings_next(&q->texts, &at, &q->keys[i]);
         result = follow_ask(list, q->keys, q->count, q->found);
         q->texts.used = 0;
     } else
@@ -136,7 +136,7 @@ static bool gather(query *q, const follow *list, size_t line) {
         bly_hash_keys(bly_filter_hasher(list->file.filter), tries->keys, tries->count,
                       q->hashes + q->count);
     for (size_t t = 0; t < tries->count; t++) {
-        if (list->live && !build_blob_put(&q->texts, tries->keys[t])) {
+        if (list->live && !byte_strings_put(&q->texts, tries->keys[t])) {
             (void)message_error("out of memory");
             return false;
         }
@@ -197,5 +197,5 @@ void query_free(query *q) {
     key_rule_free(&q->field);
     bly_list_reader_destroy(q->reader);
     bly_url_buffer_free(&q->standard);
-    build_blob_free(&q->texts);
+    byte_strings_free(&q->texts);
 }

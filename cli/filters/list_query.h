@@ -30,7 +30,7 @@ typedef struct query {
     uint8_t found[QUERY_ROOM];
     size_t count;
     bly_list_entries tries;
-    build_blob texts; /* of keys for a server */
+    byte_strings texts; /* of keys for a server */
 } query;
 
 /* Answers for n <= INPUT_BATCH lines. false: out of memory, or no answer; reported. */

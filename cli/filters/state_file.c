@@ -7,27 +7,27 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-bool kept_begun(const char *path) {
+bool state_file_begun(const char *path) {
     struct stat st;
     if (stat(path, &st) != 0)
         return errno != ENOENT;
     return !S_ISREG(st.st_mode) || st.st_size > 0;
 }
 
-bool kept_open(kept *k, const char *path, const bly_hasher *key) {
-    *k = (kept){.path = path, .autosave = autosave_start()};
+bool state_file_open(state_file *k, const char *path, const bly_hasher *key) {
+    *k = (state_file){.path = path, .autosave = autosave_start()};
     if (!path)
         return true;
     if (!output_may_replace(path, true) || !lock_take(&k->lock, path, false))
         return false;
-    if (!kept_begun(path))
+    if (!state_file_begun(path))
         return true;
     k->filter = open_load(path, key, 0);
     k->loaded = k->filter != NULL;
     return k->loaded;
 }
 
-bool kept_save(kept *k) {
+bool state_file_save(state_file *k) {
     if (!k->path)
         return true;
     autosave_begin(&k->autosave);
@@ -38,11 +38,11 @@ bool kept_save(kept *k) {
     return status == BLY_OK;
 }
 
-bool kept_save_now_and_then(kept *k) {
-    return !k->path || !autosave_due(&k->autosave) || kept_save(k);
+bool state_file_save_now_and_then(state_file *k) {
+    return !k->path || !autosave_due(&k->autosave) || state_file_save(k);
 }
 
-void kept_close(kept *k) {
+void state_file_close(state_file *k) {
     bly_filter_destroy(k->filter);
     lock_release(&k->lock);
     k->filter = NULL;

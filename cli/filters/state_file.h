@@ -3,33 +3,33 @@
  *
  * One run at a time: a second one with the same state is refused.
  */
-#ifndef BLOOMERY_CLI_KEPT_H
-#define BLOOMERY_CLI_KEPT_H
+#ifndef BLOOMERY_CLI_STATE_FILE_H
+#define BLOOMERY_CLI_STATE_FILE_H
 
 #include "io/autosave.h"
 #include "io/lock.h"
 #include <bloomery/bloomery.h>
 
-typedef struct kept {
+typedef struct state_file {
     const char *path;   /* NULL: it is not kept */
     bly_filter *filter; /* NULL: there is none yet, and the caller makes one */
     bool loaded;        /* it was there before */
     lock lock;
     autosave autosave;
-} kept;
+} state_file;
 
 /* Takes up the filter where there is one. path and key may be NULL. On failure, which is reported,
  * *k is to be closed all the same. */
-bool kept_open(kept *k, const char *path, const bly_hasher *key);
+bool state_file_open(state_file *k, const char *path, const bly_hasher *key);
 
 /* Replaces the file; nothing if there is none. false: reported. */
-bool kept_save(kept *k);
+bool state_file_save(state_file *k);
 /* The same, if it is time. */
-bool kept_save_now_and_then(kept *k);
+bool state_file_save_now_and_then(state_file *k);
 
-void kept_close(kept *k);
+void state_file_close(state_file *k);
 
 /* Whether a state has begun: an empty file, as mktemp makes it, is one that has yet to. */
-bool kept_begun(const char *path);
+bool state_file_begun(const char *path);
 
 #endif

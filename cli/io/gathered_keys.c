@@ -1,4 +1,4 @@
-/* build_keys.c - an array of hashes, and the keys themselves where they are needed again. */
+/* gathered_keys.c - an array of hashes, and the keys themselves where they are needed again. */
 #include "io/gathered_keys.h"
 
 #include <bloomery/host/lists.h>
@@ -14,7 +14,7 @@ static bool same(bly_hash a, bly_hash b) {
     return a.lo == b.lo && a.hi == b.hi;
 }
 
-size_t build_keys_settle(build_keys *k) {
+size_t gathered_keys_settle(gathered_keys *k) {
     const size_t all = k->count;
     k->distinct = bly_list_sort_hashes(k->hashes, &k->count, k->copies);
     return all - k->distinct;
@@ -39,7 +39,7 @@ static bool grow(void **data, size_t *room, size_t used, size_t more, size_t siz
     return true;
 }
 
-bool build_blob_put(build_blob *b, bly_bytes string) {
+bool byte_strings_put(byte_strings *b, bly_bytes string) {
     uint32_t size = (uint32_t)string.size;
     void *data = b->data;
     if (!grow(&data, &b->room, b->used, sizeof size + string.size, 1))
@@ -51,7 +51,7 @@ bool build_blob_put(build_blob *b, bly_bytes string) {
     return true;
 }
 
-bool build_blob_next(const build_blob *b, size_t *at, bly_bytes *out) {
+bool byte_strings_next(const byte_strings *b, size_t *at, bly_bytes *out) {
     uint32_t size;
     if (*at == b->used)
         return false;
@@ -61,17 +61,17 @@ bool build_blob_next(const build_blob *b, size_t *at, bly_bytes *out) {
     return true;
 }
 
-void build_blob_free(build_blob *b) {
+void byte_strings_free(byte_strings *b) {
     free(b->data);
-    *b = (build_blob){0};
+    *b = (byte_strings){0};
 }
 
-bool build_keys_add(build_keys *k, bly_bytes key, bly_hash hash) {
+bool gathered_keys_add(gathered_keys *k, bly_bytes key, bly_hash hash) {
     void *hashes = k->hashes;
     if (!grow(&hashes, &k->room, k->count, 1, sizeof hash))
         return false;
     k->hashes = hashes;
-    if (k->keep && !build_blob_put(&k->kept, key))
+    if (k->keep && !byte_strings_put(&k->kept, key))
         return false;
     k->hashes[k->count++] = hash;
     return true;
@@ -79,7 +79,7 @@ bool build_keys_add(build_keys *k, bly_bytes key, bly_hash hash) {
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-bool build_keys_have(const build_keys *k, bly_hash hash) {
+bool gathered_keys_have(const gathered_keys *k, bly_hash hash) {
     size_t low = 0, high = k->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -91,24 +91,24 @@ bool build_keys_have(const build_keys *k, bly_hash hash) {
     return low < k->count && same(k->hashes[low], hash);
 }
 
-bool build_keys_hold(const build_keys *k, bly_bytes key) {
+bool gathered_keys_hold(const gathered_keys *k, bly_bytes key) {
     size_t at = 0;
-    for (bly_bytes other; build_blob_next(&k->kept, &at, &other);)
+    for (bly_bytes other; byte_strings_next(&k->kept, &at, &other);)
         if (other.size == key.size && memcmp(other.data, key.data, key.size) == 0)
             return true;
     return false;
 }
 
-void build_keys_rehash(build_keys *k, const bly_hasher *hasher) {
+void gathered_keys_rehash(gathered_keys *k, const bly_hasher *hasher) {
     size_t at = 0;
     k->count = 0; /* there was room for all of them before repeats were dropped */
-    for (bly_bytes key; build_blob_next(&k->kept, &at, &key);)
+    for (bly_bytes key; byte_strings_next(&k->kept, &at, &key);)
         k->hashes[k->count++] = bly_hash_key(hasher, key.data, key.size);
-    (void)build_keys_settle(k);
+    (void)gathered_keys_settle(k);
 }
 
-void build_keys_free(build_keys *k) {
+void gathered_keys_free(gathered_keys *k) {
     free(k->hashes);
-    build_blob_free(&k->kept);
-    *k = (build_keys){.keep = k->keep, .copies = k->copies};
+    byte_strings_free(&k->kept);
+    *k = (gathered_keys){.keep = k->keep, .copies = k->copies};
 }

@@ -16,9 +16,9 @@ typedef struct job {
     const line_rule *rule;
     bly_list_reader *reader;
     bool skip;
-    build_line *each;
+    list_line *each;
     void *ctx;
-    build_lines *lines;
+    list_lines *lines;
 } job;
 
 static void complain(job *j, uint64_t number, bly_bytes line) {
@@ -69,8 +69,8 @@ static bool judge(const job *j) {
     return false;
 }
 
-bool build_read(char **paths, size_t count, const line_rule *rule, bool skip, build_line *each,
-                void *ctx, build_lines *lines) {
+bool list_lines_read(char **paths, size_t count, const line_rule *rule, bool skip, list_line *each,
+                     void *ctx, list_lines *lines) {
     job *j = calloc(1, sizeof *j);
     if (!j || bly_list_reader_create(&j->reader) != BLY_OK) {
         (void)message_error("out of memory");

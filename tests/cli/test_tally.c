@@ -123,11 +123,12 @@ static void test_full(void **state) {
 
 /* ---- gathered keys --------------------------------------------------------------------------- */
 
-static void gather(build_keys *k, const char *letters) {
+static void gather(gathered_keys *k, const char *letters) {
     bly_hasher hasher;
     assert_ok(bly_hasher_init(&hasher, BLY_HASH_XXH3, 0));
     for (; *letters; letters++)
-        assert_true(build_keys_add(k, (bly_bytes){letters, 1}, bly_hash_key(&hasher, letters, 1)));
+        assert_true(
+            gathered_keys_add(k, (bly_bytes){letters, 1}, bly_hash_key(&hasher, letters, 1)));
 }
 
 static void test_copies(void **state) {
@@ -135,20 +136,20 @@ static void test_copies(void **state) {
     (void)state;
     assert_ok(bly_hasher_init(&other, BLY_HASH_XXH3, 9));
     for (int copies = 0; copies < 2; copies++) {
-        build_keys k = {.keep = true, .copies = copies};
+        gathered_keys k = {.keep = true, .copies = copies};
         gather(&k, "abracadabra");
-        assert_int_equal(build_keys_settle(&k), 6);
+        assert_int_equal(gathered_keys_settle(&k), 6);
         assert_int_equal(k.distinct, 5);
         assert_int_equal(k.count, copies ? 11 : 5);
         for (size_t i = 0; i < k.count; i++)
-            assert_true(build_keys_have(&k, k.hashes[i]));
-        build_keys_rehash(&k, &other);
+            assert_true(gathered_keys_have(&k, k.hashes[i]));
+        gathered_keys_rehash(&k, &other);
         assert_int_equal(k.distinct, 5);
         assert_int_equal(k.count, copies ? 11 : 5);
-        assert_true(build_keys_have(&k, bly_hash_key(&other, "c", 1)));
-        assert_false(build_keys_have(&k, bly_hash_key(&other, "x", 1)));
-        build_keys_free(&k);
-        assert_int_equal(build_keys_settle(&k), 0);
+        assert_true(gathered_keys_have(&k, bly_hash_key(&other, "c", 1)));
+        assert_false(gathered_keys_have(&k, bly_hash_key(&other, "x", 1)));
+        gathered_keys_free(&k);
+        assert_int_equal(gathered_keys_settle(&k), 0);
         assert_int_equal(k.distinct, 0);
     }
 }

@@ -10,7 +10,7 @@ static int by_value(const void *a, const void *b) {
     return x->hi < y->hi ? -1 : x->hi > y->hi;
 }
 
-static void assert_sorted_like(build_keys *k, size_t n) {
+static void assert_sorted_like(gathered_keys *k, size_t n) {
     bly_hash *wanted = malloc(n * sizeof *wanted);
     size_t distinct = 0;
     memcpy(wanted, k->hashes, n * sizeof *wanted);
@@ -18,11 +18,11 @@ static void assert_sorted_like(build_keys *k, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (distinct == 0 || by_value(&wanted[distinct - 1], &wanted[i]) != 0)
             wanted[distinct++] = wanted[i];
-    assert_int_equal(build_keys_settle(k), n - distinct);
+    assert_int_equal(gathered_keys_settle(k), n - distinct);
     assert_int_equal(k->count, distinct);
     assert_memory_equal(k->hashes, wanted, distinct * sizeof *wanted);
     for (size_t i = 0; i < distinct; i++)
-        assert_true(build_keys_have(k, wanted[i]));
+        assert_true(gathered_keys_have(k, wanted[i]));
     free(wanted);
 }
 
@@ -35,40 +35,40 @@ static void hashes_are_sorted_and_repeats_dropped(void **state) {
     (void)state;
     for (size_t m = 0; m < COUNT_OF(masks); m++)
         for (size_t s = 0; s < COUNT_OF(sizes); s++) {
-            build_keys k = {0};
+            gathered_keys k = {0};
             for (size_t i = 0; i < sizes[s]; i++) {
                 bly_hash h = {blyt_next(&seed) & masks[m][0], blyt_next(&seed) & masks[m][1]};
-                assert_true(build_keys_add(&k, (bly_bytes){NULL, 0}, h));
+                assert_true(gathered_keys_add(&k, (bly_bytes){NULL, 0}, h));
             }
             assert_sorted_like(&k, sizes[s]);
-            build_keys_free(&k);
+            gathered_keys_free(&k);
         }
 }
 
 static void kept_keys_are_hashed_again(void **state) {
     bly_hasher first, second;
-    build_keys k = {.keep = true};
+    gathered_keys k = {.keep = true};
     (void)state;
     assert_ok(bly_hasher_init(&first, BLY_HASH_XXH3, 1));
     assert_ok(bly_hasher_init(&second, BLY_HASH_XXH3, 2));
     for (unsigned i = 0; i < 3000; i++) {
         unsigned key = i % 2000;
         bly_bytes bytes = {&key, i % 3 ? sizeof key : 0};
-        assert_true(build_keys_add(&k, bytes, bly_hash_key(&first, bytes.data, bytes.size)));
+        assert_true(gathered_keys_add(&k, bytes, bly_hash_key(&first, bytes.data, bytes.size)));
     }
-    (void)build_keys_settle(&k);
+    (void)gathered_keys_settle(&k);
     size_t count = k.count;
-    build_keys_rehash(&k, &second);
+    gathered_keys_rehash(&k, &second);
     assert_int_equal(k.count, count);
     for (unsigned key = 0; key < 4000; key++) {
         bool there = key < 2000 && (key % 3 || (key < 1000 && (key + 2000) % 3));
         bly_bytes bytes = {&key, sizeof key};
-        assert_int_equal(build_keys_hold(&k, bytes), there);
-        assert_int_equal(build_keys_have(&k, bly_hash_key(&second, &key, sizeof key)), there);
-        assert_false(build_keys_have(&k, bly_hash_key(&first, &key, sizeof key)));
+        assert_int_equal(gathered_keys_hold(&k, bytes), there);
+        assert_int_equal(gathered_keys_have(&k, bly_hash_key(&second, &key, sizeof key)), there);
+        assert_false(gathered_keys_have(&k, bly_hash_key(&first, &key, sizeof key)));
     }
-    assert_true(build_keys_hold(&k, (bly_bytes){"", 0}));
-    build_keys_free(&k);
+    assert_true(gathered_keys_hold(&k, (bly_bytes){"", 0}));
+    gathered_keys_free(&k);
 }
 
 int main(void) {
