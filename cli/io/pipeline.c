@@ -1,0 +1,155 @@
+/* pipeline.c - one loop over batches of records, for every command that reads lines. */
+#include "io/pipeline.h"
+
+#include "io/interrupt.h"
+#include "text/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* The text becomes a record, with a separator behind it. */
+static bool open_text(pipeline *p, const char *text) {
+    const size_t size = strlen(text);
+    p->text = malloc(size + 1);
+    if (!p->text) {
+        (void)message_error("out of memory");
+        return false;
+    }
+    memcpy(p->text, text, size);
+    p->text[size] = p->in.separator;
+    p->in.records[0] = (bly_bytes){p->text, size};
+    p->in.count = 1;
+    return true;
+}
+
+bool pipeline_open(pipeline *p, const pipeline_options *o, cli_operands files) {
+    const bool null = o->null || (o->keys && o->keys->null);
+    const char separator = null ? '\0' : '\n';
+    memset(p, 0, sizeof *p);
+    p->rule = o->keys ? key_options_rule(o->keys) : (key_rule){.exact = null};
+    p->links.whole = !(o->keys && o->keys->extract);
+    p->in.separator = separator;
+    progress_begin(&p->progress, o->prints);
+    if (o->text)
+        return open_text(p, o->text);
+    if (!input_open(&p->in, files.items, files.count, separator, o->max_record))
+        return false;
+    p->in.idle = o->idle;
+    p->in.idle_ctx = o->idle_ctx;
+    return true;
+}
+
+void pipeline_close(pipeline *p) {
+    progress_end(&p->progress);
+    input_close(&p->in);
+    links_free(&p->links);
+    key_rule_free(&p->rule);
+    byte_strings_free(&p->made);
+    free(p->text);
+    p->text = NULL;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+void pipeline_begin(pipeline *p) {
+    p->begun = true;
+    p->more = p->text || input_next(&p->in);
+}
+
+uint64_t pipeline_estimate(const pipeline *p) {
+    if (pipeline_takes_links(p) || p->text)
+        return 0;
+    return input_estimate(&p->in);
+}
+
+/* What links_take hands on. */
+typedef struct receiver {
+    pipeline *pipeline;
+    pipeline_take *take;
+    void *ctx;
+} receiver;
+
+static bool receive(void *at, const bly_bytes *records, size_t n) {
+    const receiver *r = at;
+    r->pipeline->count += n;
+    return r->take(r->ctx, records, n);
+}
+
+static void read_next(pipeline *p) {
+    p->more = !p->text && !p->stop && !interrupt_seen() && input_next(&p->in);
+}
+
+bool pipeline_run(pipeline *p, pipeline_take *take, void *ctx) {
+    receiver r = {p, take, ctx};
+    bool good = true;
+    if (!p->begun)
+        pipeline_begin(p);
+    while (good && p->more) {
+        good = links_take(&p->links, p->in.records, p->in.count, receive, &r);
+        progress_show(&p->progress, p->in.records_read, input_position(&p->in), p->in.bytes_total);
+        if (good)
+            read_next(p);
+    }
+    p->failed = input_failed(&p->in);
+    progress_end(&p->progress);
+    return good;
+}
+
+bool pipeline_takes_links(const pipeline *p) {
+    return !p->links.whole;
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+void pipeline_keep_returns(pipeline *p, const char *state) {
+    p->old_state = p->rule.exact ? NULL : state;
+    p->rule.exact = true;
+}
+
+static void watch_returns(pipeline *p) {
+    if (!p->old_state || !p->rule.met)
+        return;
+    message_warn("%s: a line ends in a carriage return, which is part of its key in this state: it "
+                 "does not record that it is left out. The same line without it counts as another; "
+                 "a new state leaves it out",
+                 p->old_state);
+    p->old_state = NULL;
+}
+
+/* Keys that are texts of their own: copied, since the next one overwrites the last. */
+static bool copy_keys(pipeline *p, const bly_bytes *records, size_t n) {
+    bly_bytes key;
+    size_t at = 0;
+    p->made.used = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!key_of(&p->rule, records[i], &key))
+            return false;
+        if (!byte_strings_put(&p->made, key)) {
+            (void)message_error("out of memory");
+            return false;
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        (void)byte_strings_next(&p->made, &at, &p->keys[i]);
+    return true;
+}
+
+/* Parts of their records, which stay where they are. */
+static bool cut_keys(pipeline *p, const bly_bytes *records, size_t n) {
+    bool good = true;
+    for (size_t i = 0; i < n && good; i++)
+        good = key_of(&p->rule, records[i], &p->keys[i]);
+    return good;
+}
+
+const bly_bytes *pipeline_keys(pipeline *p, const bly_bytes *records, size_t n) {
+    const bly_bytes *keys = p->keys;
+    if (key_is_record(&p->rule))
+        keys = key_texts(&p->rule, records, n, p->keys);
+    else if (!(key_is_part(&p->rule) ? cut_keys(p, records, n) : copy_keys(p, records, n)))
+        return NULL;
+    watch_returns(p);
+    return keys;
+}

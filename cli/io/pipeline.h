@@ -1,0 +1,73 @@
+/* pipeline.h - lines on their way from files to a command.
+ *
+ * Files are read one after the other, decompressed, and cut into records; links are taken out where
+ * that is wanted; batches of records go to the command, which asks for their keys or hashes.
+ * Progress is shown, a signal ends the reading between two batches, and totals are counted.
+ */
+#ifndef BLOOMERY_CLI_PIPELINE_H
+#define BLOOMERY_CLI_PIPELINE_H
+
+#include "io/gathered_keys.h"
+#include "io/input.h"
+#include "io/key_options.h"
+#include "io/links.h"
+#include "text/progress.h"
+
+typedef struct pipeline {
+    input in;       /* in.path and in.number tell where a batch comes from */
+    key_rule rule;  /* how keys are made of records; counts those that are no URL, or have no field
+                     */
+    uint64_t count; /* records handed over: lines, or links */
+    bool failed;    /* a file could not be read, or not to its end */
+    bool stop;      /* set by the command: no more is read */
+    progress progress;
+    /* For pipeline.c alone: */
+    links links;
+    bool begun, more;      /* the first batch was read; a batch is there */
+    char *text;            /* instead of files: one record, and its separator */
+    const char *old_state; /* see pipeline_keep_returns; NULL: it has warned, or need not */
+    byte_strings made;     /* keys that do not lie in their records */
+    bly_bytes keys[INPUT_BATCH];
+} pipeline;
+
+typedef struct pipeline_options {
+    const key_options *keys; /* what of a record is compared; NULL: all of it */
+    const char *text;        /* this one record instead of those of files; NULL: files */
+    bool null;               /* records end in a NUL byte; set by keys->null, too */
+    bool prints;             /* the command writes data to standard output meanwhile */
+    size_t max_record;       /* longer ones are errors; 0: as input_open */
+    bool (*idle)(void *ctx); /* as input's; may be NULL */
+    void *idle_ctx;
+} pipeline_options;
+
+/* No files: standard input. *p is to be closed in any case. false: reported. */
+bool pipeline_open(pipeline *p, const pipeline_options *o, cli_operands files);
+void pipeline_close(pipeline *p);
+
+/* Reads the first batch, and hands it to nobody yet: for commands whose preparations depend on how
+ * many records there will be. */
+void pipeline_begin(pipeline *p);
+
+/* About how many records there are in all, judged by the first batch; 0: there is no telling. */
+uint64_t pipeline_estimate(const pipeline *p);
+
+/* Hands over everything, at most INPUT_BATCH records at a time, in order; those of a batch belong
+ * to one file. Unless they are links each is followed by its separator. false: `take` was, or
+ * memory was short (reported). A file that cannot be read is reported and passed over (p->failed),
+ * and after a signal the result is true. */
+typedef bool pipeline_take(void *ctx, const bly_bytes *records, size_t n);
+bool pipeline_run(pipeline *p, pipeline_take *take, void *ctx);
+
+/* The keys of n records of the batch that is being taken, valid until the next call; NULL: out of
+ * memory, reported. */
+const bly_bytes *pipeline_keys(pipeline *p, const bly_bytes *records, size_t n);
+
+/* From now on a carriage return at the end of a record is part of its key, since the state of this
+ * name does not record that it is left out; the first one is reported by a warning, unless records
+ * end in NUL. The name must outlive the pipeline. */
+void pipeline_keep_returns(pipeline *p, const char *state);
+
+/* Whether the records handed over are links taken out of lines. */
+bool pipeline_takes_links(const pipeline *p);
+
+#endif
