@@ -33,12 +33,12 @@ def violations(objects):
     """[(source, text)]"""
     symbols = symbols_of([path for path in objects if source_of(path)])
     home = {name: source for source, (defined, _) in symbols.items() for name in defined}
-    found = []
+    found, order = [], ORDER["src"]
     for source, (_, used) in sorted(symbols.items()):
         own = source.split("/")[1]
         for name in sorted(used & set(home)):
             other = home[name].split("/")[1]
-            allowed = other == own or ORDER.get(other, 99) < ORDER.get(own, -1)
+            allowed = other == own or order.get(other, 99) < order.get(own, -1)
             if not allowed and not (source == KIND_TABLE and other == "kinds"):
                 found.append((source, f"{own} uses {name} of {home[name]}"))
     return found

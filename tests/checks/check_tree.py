@@ -10,6 +10,7 @@ Prints FILE:LINE: RULE: what is wrong, for each place, and ends with status 1 if
   include-path      src/ includes by paths relative to src/, module/ and cli/ likewise
   include-order     a folder of src/ or cli/ includes from itself and from those before it
   public-only       cli/, module/, examples/ and bench/ include of the library <bloomery/...> alone
+  commands-redis    no file of cli/commands/ tells a server from a file: cli/filters/ and cli/dedup/ do
   function-length   no function has more than 50 lines
   file-length       no file has more than 600 lines, unless it says why: /* Length: the reason */
   single-includer   an internal header is included by two files at least, tests among them
@@ -175,6 +176,18 @@ def check_public_only(tree):
                 yield source.path, line, f'"{name}" is not a file of {source.top}/'
 
 
+def check_commands_redis(tree):
+    for source in tree.of("cli"):
+        if folder_of(source.path) != "commands":
+            continue
+        text = without_comments(source.text)
+        code = re.sub(r"\bAT\(\w+\)", "", source.code) + "".join(f"\n{name}" for _, _, name in source.includes)
+        named = re.search(r"(?i)\b\w*redis\w*|\bis_address\b|\bremote_is\w*", code)
+        compared = re.search(r'\bstr\w*cmp\([^;]*"(redis|rediss|unix)\b', text)
+        if named or compared:
+            yield source.path, line_of(text, (compared or re.search(re.escape(named[0]), text)).start()), (named or compared)[0]
+
+
 def check_function_lengths(tree):
     for source in tree.sources.values():
         for function in source.functions:
@@ -271,6 +284,7 @@ RULES = {
     "include-path": check_include_paths,
     "include-order": check_include_order,
     "public-only": check_public_only,
+    "commands-redis": check_commands_redis,
     "function-length": check_function_lengths,
     "file-length": check_file_lengths,
     "single-includer": check_single_includers,
