@@ -67,7 +67,7 @@ def mentions(sources, word, words):
 
 
 def print_files(sources):
-    for top in ("src", "module"):
+    for top in ("src", "module", "cli"):
         own = [s for p, s in sources.items() if p.startswith(top + "/")]
         small = [s for s in own if s.path.endswith(".c") and s.lines < SMALL_SOURCE]
         headers = [s for s in own if s.path.endswith(".h")]
