@@ -281,7 +281,7 @@ typedef struct event {
 } event;
 
 /* How the clock moves in a test: by how much at the next step. */
-static uint64_t pace(int style, uint64_t *rng, uint64_t span) {
+static uint64_t clock_step(int style, uint64_t *rng, uint64_t span) {
     uint64_t r = blyt_next(rng);
     if (style == 0)
         return r % 3;
@@ -297,7 +297,7 @@ static void one_timed_stream(int style, uint64_t span, uint32_t s, uint64_t n) {
     double found = 0, expected = 0;
     assert_int_equal(slice, (span + s - 1) / s);
     for (uint64_t i = 0; i < n; i++) {
-        now += pace(style, &rng, span);
+        now += clock_step(style, &rng, span);
         assert_ok(bly_window_advance(f, now));
         log[i] = (event){now, i % 3 ? i : blyt_next(&rng) % (i + 1)};
         (void)add(f, key(2, log[i].key));
