@@ -4,7 +4,7 @@
 
 #include "build/build_make.h"
 #include "cli.h"
-#include "filters/rates.h"
+#include "filters/health.h"
 #include "filters/server_filter.h"
 #include "io/list_lines.h"
 

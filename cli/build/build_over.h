@@ -3,7 +3,7 @@
 #define BLOOMERY_CLI_BUILD_OVER_H
 
 #include "filters/filter_file.h"
-#include "filters/rates.h"
+#include "filters/health.h"
 
 typedef struct build_over {
     const char *path;   /* of the list beneath */

@@ -6,9 +6,9 @@
  * can be told one by one and together, and a sketch that was kept can go on.
  */
 #include "cli.h"
-#include "filters/estimate.h"
 #include "filters/filter_file.h"
 #include "filters/kind_words.h"
+#include "filters/measure.h"
 #include "filters/state_file.h"
 #include "filters/state_rule.h"
 #include "io/input.h"

@@ -5,7 +5,6 @@
 #include "filters/health.h"
 #include "filters/kind_words.h"
 #include "filters/measure.h"
-#include "filters/rates.h"
 #include "io/fingerprint_file.h"
 #include "io/interrupt.h"
 #include "text/json.h"

@@ -2,6 +2,7 @@
 
 #include "filters/health.h"
 #include "filters/kind_words.h"
+#include "io/line_words.h"
 #include "text/json.h"
 #include "text/message.h"
 #include "text/numbers.h"

@@ -2,7 +2,7 @@
 #ifndef BLOOMERY_CLI_CARD_H
 #define BLOOMERY_CLI_CARD_H
 
-#include "filters/rates.h"
+#include "filters/health.h"
 #include <bloomery/bloomery.h>
 #include <stdio.h>
 

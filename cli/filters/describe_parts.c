@@ -1,7 +1,7 @@
 #include "filters/describe_parts.h"
 
-#include "filters/estimate.h"
 #include "filters/kind_words.h"
+#include "filters/measure.h"
 #include "text/numbers.h"
 
 #include <bloomery/host/describe.h>

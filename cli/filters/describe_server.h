@@ -2,7 +2,7 @@
 #ifndef BLOOMERY_CLI_CARD_LIVE_H
 #define BLOOMERY_CLI_CARD_LIVE_H
 
-#include "filters/rates.h"
+#include "filters/health.h"
 #include "filters/server_filter.h"
 
 #include <bloomery/redis/filter.h>

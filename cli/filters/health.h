@@ -1,21 +1,29 @@
-/* health.h - whether a filter still does what it was made for.
+/* health.h - a filter's false-positive rates, and whether they are still those requested.
  *
- * A filter was made for so many keys, and with these answers wrongly at no more than the rate
- * asked. With more keys it goes on working, and answers wrongly more often. It counts as failing
- * when the rate that its bits give is above what was asked by more than a tenth, and by more than
- * chance. Chance moves the share of bits set in a filter of m bits by about 0.55 / sqrt(m) of its
- * value, and so a rate p of k bits by k times that, where k is about log2(1/p); more than five
- * times as much is no chance, and neither is anything in a filter with more keys than it was made
- * for. For a million bits that is 3% at a rate of 0.1%; only for lists of a few hundred keys does
- * it matter.
+ * A filter has a rate per lookup. A line may need several lookups: an address is looked up once for
+ * each prefix length that the list has, a domain once for each number of labels. `build -p`
+ * requests a rate per line, and creates the filter for that rate divided by the most lookups that a
+ * line can need. The quotient is stored in the file, and the number of lookups in a mark
+ * (<bloomery/host/lists.h>). When keys of new widths are added, a line needs more lookups, and the
+ * request stays what it was.
  *
- * A filter that forgets keys has no number of keys that it was made for in this sense: it may have
- * been given any number.
+ * A filter is planned for a number of keys and a rate. With more keys it goes on working, but its
+ * rate rises. It counts as failing when the rate that its bits give is above the one requested by
+ * more than a tenth, and by more than chance explains. Chance moves the share of bits set in a
+ * filter of m bits by about 0.55 / sqrt(m) of its value, and so a rate p of k bits by k times that,
+ * where k is about log2(1/p). More than five times as much is not chance, and neither is any excess
+ * in a filter with more keys than its capacity. For a million bits that is 3% at a rate of 0.1%; it
+ * matters only for lists of a few hundred keys.
+ *
+ * A filter that forgets keys has no capacity in this sense: it may have been given any number.
  */
 #ifndef BLOOMERY_CLI_HEALTH_H
 #define BLOOMERY_CLI_HEALTH_H
 
-#include <bloomery/filter.h>
+#include "text/json.h"
+
+#include <bloomery/bloomery.h>
+#include <bloomery/host/lists.h>
 
 /* How far above the rate asked is still taken for the rate asked. */
 #define HEALTH_MARGIN 1.1
@@ -43,5 +51,33 @@ bool health_warn(const char *path, const bly_filter_info *s);
 /* A filter that says "maybe" to more than half of all keys is not worth writing. Reports and is
  * false if it is one; `advice` is what to do instead. */
 bool health_worth_writing(const char *path, const bly_filter_info *s, const char *advice);
+
+/* ---- per lookup and per line ----------------------------------------------------------------- */
+
+/* The most lookups that a line needs, and for how many the rate was requested. Either may be 0: not
+ * known. */
+typedef struct rates_lookups {
+    unsigned now, requested;
+} rates_lookups;
+rates_lookups rates_lookups_of(const bly_list_info *facts);
+
+/* Per line, from the rate per lookup: of a request, which was divided; and of what will happen, or
+ * has. lookups > 0. */
+double rates_requested(double per_lookup, unsigned lookups);
+double rates_per_line(double per_lookup, unsigned lookups);
+
+/* Whether the rate per line is above the one requested because a line needs more lookups than that
+ * was for; and that in words. */
+bool rates_are_widened(const bly_filter_info *s, rates_lookups lookups);
+enum { RATES_TEXT = 192 };
+char *rates_widened_text(const bly_filter_info *s, rates_lookups lookups, char out[RATES_TEXT]);
+
+/* "1 in 1,000 lines, 1 in 3,000 lookups (up to 3 per line)": of a request. */
+char *rates_text(double per_lookup, rates_lookups lookups, char out[RATES_TEXT]);
+
+/* "rate_per_lookup_NAME", and "rate_per_line_NAME" unless lookups is 0. */
+void rates_json(json *j, const char *name, double per_lookup, unsigned lookups);
+/* The same of a request, after "lookups_per_line", which may be null. */
+void rates_json_requested(json *j, double per_lookup, rates_lookups lookups);
 
 #endif

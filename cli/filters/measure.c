@@ -1,3 +1,5 @@
+/* measure.c - measures false-positive rates by random lookups, and estimates how many keys a sketch
+ * has counted. */
 #include "filters/measure.h"
 
 #include "filters/health.h"
@@ -5,7 +7,11 @@
 #include "text/progress.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+/* 95% of a normal distribution lie so many standard errors around its middle. */
+static const double sure = 1.959963984540054;
 
 enum { BATCH = 1024, PREFIX = 8, KEY = PREFIX + 16 };
 
@@ -57,10 +63,10 @@ static size_t ask_hashes(const bly_filter *f, generator *g, size_t n, uint8_t fo
 }
 
 static void judge(measurement *m) {
-    const double z = 1.959963984540054; /* 97.5% of a normal distribution lie below */
     const double n = (double)m->asked, p = (double)m->wrong / n;
-    const double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
-    const double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    const double middle = (p + sure * sure / (2 * n)) / (1 + sure * sure / n);
+    const double half =
+        sure / (1 + sure * sure / n) * sqrt(p * (1 - p) / n + sure * sure / (4 * n * n));
     m->rate = p;
     m->low = m->wrong == 0 ? 0 : fmax(0, middle - half);
     m->high = m->wrong == m->asked ? 1 : fmin(1, middle + half);
@@ -110,4 +116,24 @@ bool measure_broken(const measurement *m, double promise) {
 
 bool measure_blames_hash(const measurement *m, double by_bits) {
     return more_than_chance(m, fmin(1, HEALTH_MARGIN * by_bits));
+}
+
+/* ---- how many distinct keys ------------------------------------------------------------------ */
+
+estimate estimate_of(const bly_filter *sketch, uint64_t most) {
+    const double top = fmin((double)most, 0x1p62), error = bly_hll_error(sketch);
+    const double keys = fmax(0, fmin(bly_hll_estimate(sketch), top));
+    const double least = keys < 0.5 ? 0 : 1; /* of what is not empty */
+    return (estimate){.keys = (uint64_t)llround(keys),
+                      .low = (uint64_t)llround(fmax(keys * (1 - sure * error), least)),
+                      .high = (uint64_t)llround(fmin(keys * (1 + sure * error), top)),
+                      .error = error};
+}
+
+char *estimate_range(const estimate *e, char out[ESTIMATE_RANGE]) {
+    out[0] = '\0';
+    if (e->low != e->high)
+        (void)snprintf(out, ESTIMATE_RANGE, " (%llu to %llu with 95%% certainty)",
+                       (unsigned long long)e->low, (unsigned long long)e->high);
+    return out;
 }

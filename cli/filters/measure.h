@@ -1,20 +1,23 @@
-/* measure.h - a filter's false-positive rate, found by lookups.
+/* measure.h - two numbers of a filter that are known only up to chance, each with the interval in
+ * which the truth lies in 95 of 100 cases: its false-positive rate, measured by lookups, and how
+ * many distinct keys a sketch has counted.
  *
- * Keys that are not in the filter are looked up, and how often it says "maybe" is counted. Where a
- * line needs several lookups (rates.h), as many such keys stand for a line, and the line is a false
- * positive if one of them is: real lines could be members, of a block or domain in the list, and
- * nobody could tell. The keys are made so that none can be in the filter: 24 bytes, of which the
- * first eight hold a newline and a NUL (so no line of a text file, and no entry of a NUL-separated
- * one, is such a key), and the other sixteen are random, drawn from the system's generator at that
- * moment. Even a list of 2^48 keys of the same form, asked 2^48 times, would meet one of its own
- * with a chance of 2^-32; a million questions to a thousand million keys, with one of 2^-78. Every
- * "maybe" is therefore a false positive.
+ * To measure a rate, keys that are not in the filter are looked up, and false positives are
+ * counted. Where a line needs several lookups (health.h), as many such keys stand for a line, and
+ * the line is a false positive if one of them is. Real lines will not do: they could be members, of
+ * a block or domain in the list, and nobody could tell. The keys are made so that none can be in
+ * the filter. They have 24 bytes: the first eight contain a newline and a NUL, so that no line of a
+ * text file, and no entry of a NUL-separated one, is such a key; the other sixteen are random,
+ * drawn from the system's generator at that moment. Even a list of 2^48 keys of the same form would
+ * meet one of its own in 2^48 lookups with a probability of 2^-32; a list of a thousand million
+ * keys in a million lookups with one of 2^-78. Every match is therefore a false positive.
  *
- * A filter whose hash function is not at hand (its secret key was not given) is asked with random
- * hash values instead, which is what a good hash function makes of random keys.
+ * Where the filter's hash function is missing (its secret key was not given), random hash values
+ * are looked up instead, which is what a good hash function makes of random keys.
  *
- * The interval is Wilson's score interval (1927): the rates under which a count like the one seen
- * is not among the least likely 5%. Unlike the usual one it is right for counts near zero too.
+ * The interval of a rate is Wilson's score interval (1927): the rates under which a count like this
+ * one is not among the least likely 5%. Unlike the usual interval it is right for counts near zero
+ * too. That of a number of keys is the normal one, with the sketch's standard error.
  */
 #ifndef BLOOMERY_CLI_MEASURE_H
 #define BLOOMERY_CLI_MEASURE_H
@@ -41,5 +44,22 @@ bool measure_broken(const measurement *m, double promise);
  * its hash function does not spread the keys asked for as it should. (That the interval alone is
  * above happens by chance in one measurement of forty.) */
 bool measure_blames_hash(const measurement *m, double by_bits);
+
+/* ---- how many distinct keys ------------------------------------------------------------------ */
+
+typedef struct estimate {
+    uint64_t keys;
+    uint64_t low, high; /* the truth lies here in 95 of 100 cases; keys alone where that is certain
+                           enough */
+    double error;       /* the standard error, as a share */
+} estimate;
+
+/* Of a filter of kind hll. There are no more than `most` keys, that much is known; UINT64_MAX:
+ * nothing is. */
+estimate estimate_of(const bly_filter *sketch, uint64_t most);
+
+/* "" for a number without doubt, else " (97 to 103 with 95% certainty)". */
+enum { ESTIMATE_RANGE = 96 };
+char *estimate_range(const estimate *e, char out[ESTIMATE_RANGE]);
 
 #endif

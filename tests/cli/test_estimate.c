@@ -1,7 +1,7 @@
 /* What is said of a sketch's number, and how often what is kept is saved. */
 #include "support.h"
 
-#include "filters/estimate.h"
+#include "filters/measure.h"
 #include "io/autosave.h"
 
 #include <time.h>
