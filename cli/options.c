@@ -71,6 +71,10 @@ bool cli_choice(const cli_option *option, size_t i, char out[32]) {
     return option->type == CLI_HASH && nth_hash(i, out);
 }
 
+bool cli_takes_file(const cli_option *option) {
+    return option->type == CLI_FILE || option->type == CLI_FILES;
+}
+
 static unsigned choice_number(const cli_option *option, const char *text) {
     char name[32];
     for (size_t i = 0; cli_choice(option, i, name); i++)
@@ -106,6 +110,15 @@ static const char *take_name(const cli_option *option, const char *text, void *f
     return number && status == BLY_OK ? NULL : "";
 }
 
+static const char *add_file(const char *text, cli_files *files) {
+    if (!*text)
+        return "a file's name is needed";
+    if (files->count == CLI_MAX_FILES)
+        return "the option can be given at most 64 times";
+    files->items[files->count++] = text;
+    return NULL;
+}
+
 /* Why `text` will not do; "" when the answer is a list of what would. */
 static const char *take(const cli_option *option, const char *text, void *field) {
     switch (option->type) {
@@ -118,6 +131,8 @@ static const char *take(const cli_option *option, const char *text, void *field)
     case CLI_FILE:
         *(const char **)field = text;
         return *text ? NULL : "a file's name is needed";
+    case CLI_FILES:
+        return add_file(text, field);
     case CLI_COUNT:
         return number_count(text, field);
     case CLI_NUMBER:
@@ -174,6 +189,8 @@ static const cli_option *find(parser *p, const char *name, size_t length, char l
 
 /* Of two values one would be forgotten. */
 static bool given_twice(parser *p, const cli_option *option) {
+    if (option->type == CLI_FILES)
+        return false;
     for (size_t i = 0; i < p->given_count; i++)
         if (p->given[i] == option) {
             (void)message_error("--%s is given twice", option->name);

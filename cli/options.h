@@ -11,6 +11,7 @@ typedef enum cli_type {
     CLI_FLAG,     /* bool; takes no value */
     CLI_TEXT,     /* const char * */
     CLI_FILE,     /* const char *, completed as a file name; "" is refused */
+    CLI_FILES,    /* cli_files: the same, and the option may be given several times */
     CLI_COUNT,    /* uint64_t, 1 .. 2^48: 1000, 1e8, 100M (millions) */
     CLI_NUMBER,   /* uint64_t, 0 .. 2^64-1, decimal or 0x */
     CLI_SIZE,     /* uint64_t bytes: 65536, 64K, 64M, 1G (powers of 1024) */
@@ -26,6 +27,12 @@ typedef struct cli_char {
     bool given;
     char value;
 } cli_char;
+
+enum { CLI_MAX_FILES = 64 };
+typedef struct cli_files {
+    const char *items[CLI_MAX_FILES]; /* in the order of the command line */
+    size_t count;
+} cli_files;
 
 typedef struct cli_option {
     const char *name; /* without its dashes; NULL ends the table */
@@ -55,9 +62,12 @@ extern const cli_option cli_common_options[];
 
 /* Fills *values and *common, and moves the operands to the front of argv (options and operands
  * may be mixed; "--" ends the options; "-" is an operand). An option with a value may be given
- * once. false: a message has been printed. */
+ * once, unless it is of type CLI_FILES. false: a message has been printed. */
 bool cli_parse(const cli_option *options, int argc, char **argv, void *values, cli_common *common,
                cli_operands *operands);
+
+/* Whether the value is the name of a file. */
+bool cli_takes_file(const cli_option *option);
 
 /* The i-th thing that an option of a closed set may be (CLI_CHOICE, CLI_KIND, CLI_HASH), or false
  * past the last: for help and completion. */

@@ -56,7 +56,7 @@ static void value(FILE *to, const cli_option *option) {
     names(to, option, " | ");
     (void)fputs(option->without ? ") [ \"$joined\" ] && value='" : ") value='", to);
     if (!completion_choices(to, option))
-        (void)fputs(option->type == CLI_FILE ? "files" : "nothing", to);
+        (void)fputs(cli_takes_file(option) ? "files" : "nothing", to);
     (void)fputs("' ;;\n", to);
 }
 

@@ -35,7 +35,7 @@ static void row(FILE *to, const cli_option *option, const char *condition) {
         (void)fprintf(to, " -s %c", option->letter);
     (void)fprintf(to, " -l %s", option->name);
     if (option->type != CLI_FLAG && !option->without)
-        (void)fputs(option->type == CLI_FILE ? " -r -F" : " -x", to);
+        (void)fputs(cli_takes_file(option) ? " -r -F" : " -x", to);
     if (cli_choice(option, 0, first)) {
         (void)fputs(" -a '", to);
         (void)completion_choices(to, option);

@@ -35,12 +35,15 @@ static const char tail[] = "    esac\n"
                            "    compdef _bloomery bloomery\n"
                            "fi\n";
 
-/* The names, such that either excludes the other: '(-n --keys)'{-n+,--keys=} */
+/* The names, such that either excludes the other: '(-n --keys)'{-n+,--keys=}; or, of an option that
+ * may be given several times, '*'{-l+,--list=} */
 static void names(FILE *to, const cli_option *option, const char *exclude) {
     bool takes = option->type != CLI_FLAG, optional = option->without != NULL;
     const char *short_mark = !takes ? "" : optional ? "-" : "+";
     const char *long_mark = !takes ? "" : optional ? "=-" : "=";
-    if (option->letter && *exclude)
+    if (option->type == CLI_FILES)
+        (void)fputs("'*'", to);
+    else if (option->letter && *exclude)
         (void)fprintf(to, "'(%s)'", exclude);
     else if (option->letter)
         (void)fprintf(to, "'(-%c --%s)'", option->letter, option->name);
@@ -64,7 +67,7 @@ static void row(FILE *to, const cli_option *option, const char *exclude) {
             (void)completion_choices(to, option);
             (void)fputc(')', to);
         } else
-            (void)fputs(option->type == CLI_FILE ? "_files" : " ", to);
+            (void)fputs(cli_takes_file(option) ? "_files" : " ", to);
     }
     (void)fputs("' \\\n", to);
 }

@@ -129,6 +129,7 @@ static const char *value_note(cli_type type) {
     case CLI_FLAG:
     case CLI_TEXT:
     case CLI_FILE:
+    case CLI_FILES:
     case CLI_CHOICE:
     case CLI_KIND:
     case CLI_HASH:

@@ -11,6 +11,7 @@
 typedef struct values {
     bool null;
     const char *text, *file;
+    cli_files lists;
     uint64_t keys, seed, memory, window, jobs;
     double rate;
     cli_char delimiter;
@@ -37,6 +38,7 @@ static const cli_option options[] = {
     OPTION(jobs, 'J', CLI_COUNT, "N", NULL, "4"),
     OPTION(kind, 'k', CLI_KIND, "KIND", NULL, NULL),
     OPTION(hash, 0, CLI_HASH, "HASH", NULL, NULL),
+    OPTION(lists, 'l', CLI_FILES, "LIST", NULL, NULL),
     {0},
 };
 
@@ -45,7 +47,7 @@ static values got;
 static cli_common common;
 static cli_operands operands;
 static char said[8192]; /* on standard error */
-static const char *words[64];
+static const char *words[CLI_MAX_FILES + 1];
 
 static bool parse_words(const char *const *given) {
     int count = 0, saved = dup(2);
@@ -226,6 +228,27 @@ static void a_value_is_given_once(void **state) {
     assert_true(common.quiet);
 }
 
+static void files_are_given_several_times(void **state) {
+    const char *given[CLI_MAX_FILES + 2] = {NULL};
+    (void)state;
+    TAKES("-l", "a", "x", "--lists=b", "-lc", "--lists", "a");
+    assert_int_equal(got.lists.count, 4);
+    assert_string_equal(got.lists.items[0], "a");
+    assert_string_equal(got.lists.items[1], "b");
+    assert_string_equal(got.lists.items[2], "c");
+    assert_string_equal(got.lists.items[3], "a");
+    OPERANDS("x");
+    REFUSES("--lists cannot be '': a file's name is needed", "-l", "a", "--lists=");
+    REFUSES("--lists needs a value: --lists LIST", "-l", "a", "-l");
+    for (size_t i = 0; i < CLI_MAX_FILES; i++)
+        given[i] = "-la";
+    assert_true(parse_words(given));
+    assert_int_equal(got.lists.count, CLI_MAX_FILES);
+    given[CLI_MAX_FILES] = "-lb";
+    assert_false(parse_words(given));
+    assert_non_null(strstr(said, "--lists cannot be 'b': the option can be given at most 64"));
+}
+
 static void operands_anywhere(void **state) {
     (void)state;
     TAKES("a", "-q", "b", "--keys", "6", "c", "-", "");
@@ -385,6 +408,7 @@ int main(void) {
         cmocka_unit_test(one_byte),
         cmocka_unit_test(a_value_that_may_be_left_out),
         cmocka_unit_test(a_value_is_given_once),
+        cmocka_unit_test(files_are_given_several_times),
         cmocka_unit_test(operands_anywhere),
         cmocka_unit_test(common_options),
         cmocka_unit_test(closed_sets),
