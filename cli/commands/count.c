@@ -6,15 +6,11 @@
  */
 #include "cli.h"
 #include "count/tally.h"
-#include "filters/state_rule.h"
-#include "io/interrupt.h"
-#include "io/key_options.h"
-#include "io/links.h"
 #include "io/output.h"
+#include "io/pipeline.h"
 #include "text/json.h"
 #include "text/message.h"
 #include "text/numbers.h"
-#include "text/progress.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -139,15 +135,9 @@ typedef struct job {
     const count_options *options;
     tally tally;
     bly_top *top;
-    key_rule rule;
-    links links;
-    input in;
+    pipeline lines;
     output out;
-    progress progress;
-    uint64_t lines;
     uint64_t estimates, error; /* that were printed, and by how much they are too high at most */
-    bool warned;               /* of a carriage return */
-    bly_bytes keys[INPUT_BATCH];
     tally_count counts[INPUT_BATCH];
 } job;
 
@@ -171,7 +161,7 @@ static bool put(job *j, tally_count c, bly_bytes text) {
         digits[--at] = '~';
     note_estimate(j, c);
     return output_put(&j->out, digits + at, sizeof digits - at) &&
-           output_put(&j->out, text.data, text.size) && output_put(&j->out, &j->in.separator, 1);
+           output_put(&j->out, text.data, text.size) && output_put(&j->out, &j->lines.in.separator, 1);
 }
 
 static void json_count(job *j, json *out, tally_count c) {
@@ -228,17 +218,14 @@ static tally_count top_count(const job *j, const bly_top_entry *e) {
 
 static void top_json(job *j, const bly_top_entry *entries, size_t n) {
     json out = json_begin(stdout);
-    json_integer(&out, j->options->keys.extract ? "links" : "lines", j->lines);
+    json_integer(&out, pipeline_takes_links(&j->lines) ? "links" : "lines", j->lines.count);
     if (!j->options->query)
         json_integer(&out, "new_keys", j->tally.fresh);
     json_text(&out, "kind", bly_kind_name(bly_filter_geometry(j->tally.filter).kind));
     json_bool(&out, "estimates", tally_is_sketch(&j->tally));
     json_integer(&out, "memory_bytes", tally_bytes(&j->tally));
-    if (j->rule.url)
-        json_integer(&out, "not_urls", j->rule.not_urls);
-    if (j->rule.field)
-        json_integer(&out, "no_field", j->rule.fieldless);
-    json_real(&out, "seconds", progress_seconds(&j->progress));
+    key_rule_json(&j->lines.rule, &out);
+    json_real(&out, "seconds", progress_seconds(&j->lines.progress));
     json_open(&out, "top", '[');
     for (size_t i = 0; i < n; i++) {
         json_open(&out, NULL, '{');
@@ -263,38 +250,18 @@ static bool tell_top(job *j) {
 }
 
 static void tell_totals(job *j) {
-    char text[NUMBER_TEXT], rate[NUMBER_TEXT];
-    const double seconds = progress_seconds(&j->progress);
-    (void)fprintf(stderr, "%-10s %s\n", j->options->keys.extract ? "links" : "lines",
-                  number_grouped(j->lines, text));
+    char text[NUMBER_TEXT];
+    (void)fprintf(stderr, "%-10s %s\n", pipeline_takes_links(&j->lines) ? "links" : "lines",
+                  number_grouped(j->lines.count, text));
     if (!j->options->query)
         (void)fprintf(stderr, "%-10s %s\n", "new keys", number_grouped(j->tally.fresh, text));
-    if (j->rule.url)
-        (void)fprintf(stderr, "%-10s %s\n", "not URLs", number_grouped(j->rule.not_urls, text));
-    if (j->rule.field)
-        (void)fprintf(stderr, "%-10s %s\n", "no field", number_grouped(j->rule.fieldless, text));
+    key_rule_print(&j->lines.rule, stderr);
     (void)fprintf(stderr, "%-10s %s (%s)\n", "memory", number_bytes(tally_bytes(&j->tally), text),
                   bly_kind_name(bly_filter_geometry(j->tally.filter).kind));
-    (void)fprintf(stderr, "%-10s %s, %s lines a second\n", "time", number_time(seconds, text),
-                  number_short(seconds > 0 ? (double)j->lines / seconds : 0, rate));
+    pipeline_print_time(&j->lines, stderr);
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
-
-/* As many keys at a time as stay where they are. */
-static bool take_some(job *j, const bly_bytes *records, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (!key_of(&j->rule, records[i], &j->keys[i]))
-            return false;
-    if (j->tally.keeps_return && j->rule.met && !j->options->query && !j->options->keys.null)
-        key_state_warn(j->options->state, &j->warned);
-    const size_t done = tally_take(&j->tally, j->keys, n, j->counts);
-    j->lines += done;
-    for (size_t i = 0; i < done; i++)
-        if (!tell(j, records[i], j->keys[i], j->counts[i]))
-            return false;
-    return done == n;
-}
 
 static bool flush(void *at) {
     job *j = at;
@@ -309,11 +276,14 @@ static bool save_now_and_then(job *j) {
 
 static bool take_batch(void *at, const bly_bytes *records, size_t n) {
     job *j = at;
-    const size_t some = key_is_part(&j->rule) && !tally_wants_one(&j->tally) ? n : 1;
-    bool good = true;
-    for (size_t i = 0; good && i < n; i += some)
-        good = take_some(j, records + i, some);
-    return good && save_now_and_then(j);
+    const bly_bytes *keys = pipeline_keys(&j->lines, records, n);
+    if (!keys)
+        return false;
+    const size_t done = tally_take(&j->tally, keys, n, j->counts);
+    for (size_t i = 0; i < done; i++)
+        if (!tell(j, records[i], keys[i], j->counts[i]))
+            return false;
+    return done == n && save_now_and_then(j);
 }
 
 static bool open_tally(job *j) {
@@ -321,7 +291,7 @@ static bool open_tally(job *j) {
     char rule[KEY_OPTIONS_WORDS];
     bly_hasher space;
     tally_wish wish = {.keys = o->expect,
-                       .estimate = o->keys.extract || o->key ? 0 : input_estimate(&j->in),
+                       .estimate = pipeline_estimate(&j->lines),
                        .memory = o->memory,
                        .rate = o->rate,
                        .seed = o->seed,
@@ -334,7 +304,8 @@ static bool open_tally(job *j) {
                        .age = o->age};
     if (!open_key(o->key_file, &space, &wish.key) || !tally_open(&j->tally, &wish))
         return false;
-    j->rule.exact |= j->tally.keeps_return;
+    if (j->tally.keeps_return)
+        pipeline_keep_returns(&j->lines, o->query ? NULL : o->state);
     bly_status status = o->top ? bly_top_create((size_t)o->top, NULL, &j->top) : BLY_OK;
     if (status != BLY_OK)
         (void)message_error("--top %llu: %s", (unsigned long long)o->top, bly_strerror(status));
@@ -342,35 +313,18 @@ static bool open_tally(job *j) {
 }
 
 /* The first batch is read before the counts are made: it tells how many lines to expect. */
-static bool take_inputs(job *j) {
-    bool more = input_next(&j->in), good = open_tally(j);
-    while (good && more) {
-        good = links_take(&j->links, j->in.records, j->in.count, take_batch, j);
-        progress_show(&j->progress, j->in.records_read, input_position(&j->in), j->in.bytes_total);
-        more = good && !interrupt_seen() && input_next(&j->in);
-    }
-    return good;
-}
-
-static bool take_key(job *j) {
-    const bly_bytes text = {j->options->key, strlen(j->options->key)};
-    if (!open_tally(j))
-        return false;
-    return links_take(&j->links, &text, 1, take_batch, j);
+static bool take_lines(job *j) {
+    pipeline_begin(&j->lines);
+    return open_tally(j) && pipeline_run(&j->lines, take_batch, j);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static int work(job *j) {
     const count_options *o = j->options;
-    if (o->state || o->top)
-        interrupt_watch();
-    progress_begin(&j->progress, !o->top);
-    bool good = o->key ? take_key(j) : take_inputs(j);
-    progress_end(&j->progress);
+    bool good = take_lines(j);
     if (good && o->top) {
-        if (interrupt_seen() && !interrupt_reader_gone())
-            message_note("stopped by a signal: what was read until then is counted");
+        pipeline_note_signal();
         good = tell_top(j);
     }
     good = flush(j) && good; /* what is known is not kept back */
@@ -381,7 +335,7 @@ static int work(job *j) {
         explain_estimates(j);
     if (good)
         tally_judge(&j->tally);
-    return good && !input_failed(&j->in) ? CLI_OK : CLI_ERROR;
+    return good && !j->lines.failed ? CLI_OK : CLI_ERROR;
 }
 
 static const char *query_conflict(const count_options *o) {
@@ -424,20 +378,18 @@ static int run(void *values, cli_operands operands) {
         return message_error("out of memory");
     int status = CLI_ERROR;
     j->options = o;
-    j->rule = key_options_rule(&o->keys);
-    j->links.whole = !o->keys.extract;
-    if (output_open(&j->out, NULL, false) &&
-        input_open(&j->in, operands.items, operands.count, key_options_separator(&o->keys), 0)) {
-        j->in.idle = o->top ? NULL : flush;
-        j->in.idle_ctx = j;
+    const pipeline_options how = {.keys = &o->keys,
+                                  .text = o->key,
+                                  .prints = !o->top,
+                                  .catch_signals = o->state || o->top,
+                                  .idle = o->top ? NULL : flush,
+                                  .idle_ctx = j};
+    if (output_open(&j->out, NULL, false) && pipeline_open(&j->lines, &how, operands))
         status = work(j);
-    }
-    input_close(&j->in);
+    pipeline_close(&j->lines);
     output_close(&j->out);
     tally_close(&j->tally);
     bly_top_destroy(j->top);
-    links_free(&j->links);
-    key_rule_free(&j->rule);
     free(j);
     return status;
 }

@@ -249,7 +249,8 @@ static void fail(const tally *t, bly_status status) {
         (void)message_error("%s", bly_strerror(status));
 }
 
-bool tally_wants_one(const tally *t) {
+/* A list whose keys are made of lines by a rule of its own. */
+static bool is_typed(const tally *t) {
     return bly_list_is_typed(t->type) || t->type == BLY_LIST_RECORD_URL ||
            t->type == BLY_LIST_RECORD_CRAWL;
 }
@@ -260,7 +261,7 @@ static tally_count told(const tally *t, uint64_t count) {
 }
 
 /* A key that is not of the list's type was never added. */
-static size_t ask_typed(tally *t, bly_bytes text, tally_count *out) {
+static bool ask_typed(tally *t, bly_bytes text, tally_count *out) {
     bly_list_key key;
     const uint32_t flags =
         BLY_LIST_KEEP_RETURN | (bly_list_is_typed(t->type) ? 0U : BLY_LIST_BLANK_KEYS);
@@ -320,9 +321,16 @@ static size_t take_kept(tally *t, size_t n, tally_count *counts) {
     return n;
 }
 
+static size_t ask_all_typed(tally *t, const bly_bytes *keys, size_t n, tally_count *counts) {
+    size_t done = 0;
+    while (done < n && ask_typed(t, keys[done], &counts[done]))
+        done++;
+    return done;
+}
+
 size_t tally_take(tally *t, const bly_bytes *keys, size_t n, tally_count *counts) {
-    if (tally_wants_one(t))
-        return ask_typed(t, keys[0], counts);
+    if (is_typed(t))
+        return ask_all_typed(t, keys, n, counts);
     bly_hash_keys(t->exact.levels ? &t->exact.hasher : bly_filter_hasher(t->filter), keys, n,
                   t->hashes);
     return t->exact.levels  ? take_exact(t, n, counts)

@@ -67,9 +67,6 @@ uint64_t tally_error(const tally *t, bly_bytes key, uint64_t count);
 
 bool tally_is_sketch(const tally *t);
 
-/* Whether a key must be used before the next is made: then n is 1. */
-bool tally_wants_one(const tally *t);
-
 uint64_t tally_bytes(const tally *t); /* of memory */
 
 /* Warns when more keys came than the counts were made for. */

@@ -1,6 +1,7 @@
 #include "io/key.h"
 
 #include "text/message.h"
+#include "text/numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,4 +98,19 @@ bool key_hashes(key_rule *rule, const bly_hasher *hasher, const bly_bytes *recor
         out[i] = bly_hash_key(hasher, key.data, key.size);
     }
     return true;
+}
+
+void key_rule_print(const key_rule *rule, FILE *to) {
+    char text[NUMBER_TEXT];
+    if (rule->url)
+        (void)fprintf(to, "%-10s %s\n", "not URLs", number_grouped(rule->not_urls, text));
+    if (rule->field)
+        (void)fprintf(to, "%-10s %s\n", "no field", number_grouped(rule->fieldless, text));
+}
+
+void key_rule_json(const key_rule *rule, json *out) {
+    if (rule->url)
+        json_integer(out, "not_urls", rule->not_urls);
+    if (rule->field)
+        json_integer(out, "no_field", rule->fieldless);
 }

@@ -7,6 +7,8 @@
 #ifndef BLOOMERY_CLI_KEY_H
 #define BLOOMERY_CLI_KEY_H
 
+#include "text/json.h"
+
 #include <bloomery/hash.h>
 #include <bloomery/host/lists.h>
 
@@ -43,6 +45,11 @@ bool key_is_part(const key_rule *rule);
 /* The hashes of the keys of n records. false: out of memory, reported. */
 bool key_hashes(key_rule *rule, const bly_hasher *hasher, const bly_bytes *records, size_t n,
                 bly_hash *out);
+
+/* How many records have no key as the rule wants it, for --stats and --json: nothing where that
+ * cannot be. */
+void key_rule_print(const key_rule *rule, FILE *to);
+void key_rule_json(const key_rule *rule, json *out);
 
 void key_rule_free(key_rule *rule);
 

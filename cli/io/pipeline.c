@@ -3,6 +3,7 @@
 
 #include "io/interrupt.h"
 #include "text/message.h"
+#include "text/numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,12 +33,23 @@ bool pipeline_open(pipeline *p, const pipeline_options *o, cli_operands files) {
     p->links.whole = !(o->keys && o->keys->extract);
     p->in.separator = separator;
     progress_begin(&p->progress, o->prints);
-    if (o->text)
-        return open_text(p, o->text);
-    if (!input_open(&p->in, files.items, files.count, separator, o->max_record))
-        return false;
+    p->in.longest = o->max_record;
     p->in.idle = o->idle;
     p->in.idle_ctx = o->idle_ctx;
+    if (o->catch_signals)
+        interrupt_watch();
+    return o->text ? open_text(p, o->text) : pipeline_reopen(p, files);
+}
+
+bool pipeline_reopen(pipeline *p, cli_operands files) {
+    bool (*const idle)(void *) = p->in.idle;
+    void *const idle_ctx = p->in.idle_ctx;
+    input_close(&p->in);
+    p->begun = p->more = false;
+    if (!input_open(&p->in, files.items, files.count, p->in.separator, p->in.longest))
+        return false;
+    p->in.idle = idle;
+    p->in.idle_ctx = idle_ctx;
     return true;
 }
 
@@ -99,6 +111,18 @@ bool pipeline_run(pipeline *p, pipeline_take *take, void *ctx) {
 
 bool pipeline_takes_links(const pipeline *p) {
     return !p->links.whole;
+}
+
+void pipeline_note_signal(void) {
+    if (interrupt_seen() && !interrupt_reader_gone())
+        message_note("stopped by a signal: what was read until then is counted");
+}
+
+void pipeline_print_time(const pipeline *p, FILE *to) {
+    char time[NUMBER_TEXT], rate[NUMBER_TEXT];
+    const double seconds = progress_seconds(&p->progress);
+    (void)fprintf(to, "%-10s %s, %s lines a second\n", "time", number_time(seconds, time),
+                  number_short(seconds > 0 ? (double)p->count / seconds : 0, rate));
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */

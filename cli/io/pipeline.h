@@ -13,12 +13,16 @@
 #include "io/links.h"
 #include "text/progress.h"
 
+#include <stdio.h>
+
 typedef struct pipeline {
-    input in;       /* in.path and in.number tell where a batch comes from */
+    input in;       /* in.path, in.number and in.count tell where a batch comes from; of a text there
+                       is no path */
     key_rule rule;  /* how keys are made of records; counts those that are no URL, or have no field
                      */
-    uint64_t count; /* records handed over: lines, or links */
-    bool failed;    /* a file could not be read, or not to its end */
+    uint64_t count; /* records handed over so far, the batch that is being taken included: lines, or
+                       links */
+    bool failed;    /* after pipeline_run: a file could not be read, or not to its end */
     bool stop;      /* set by the command: no more is read */
     progress progress;
     /* For pipeline.c alone: */
@@ -35,6 +39,8 @@ typedef struct pipeline_options {
     const char *text;        /* this one record instead of those of files; NULL: files */
     bool null;               /* records end in a NUL byte; set by keys->null, too */
     bool prints;             /* the command writes data to standard output meanwhile */
+    bool catch_signals;      /* SIGINT, SIGTERM and SIGHUP end the reading after the current batch,
+                                and not the program at once */
     size_t max_record;       /* longer ones are errors; 0: as input_open */
     bool (*idle)(void *ctx); /* as input's; may be NULL */
     void *idle_ctx;
@@ -43,6 +49,9 @@ typedef struct pipeline_options {
 /* No files: standard input. *p is to be closed in any case. false: reported. */
 bool pipeline_open(pipeline *p, const pipeline_options *o, cli_operands files);
 void pipeline_close(pipeline *p);
+
+/* Other files after those that were read, by the same options. Counts go on. false: reported. */
+bool pipeline_reopen(pipeline *p, cli_operands files);
 
 /* Reads the first batch, and hands it to nobody yet: for commands whose preparations depend on how
  * many records there will be. */
@@ -64,10 +73,16 @@ const bly_bytes *pipeline_keys(pipeline *p, const bly_bytes *records, size_t n);
 
 /* From now on a carriage return at the end of a record is part of its key, since the state of this
  * name does not record that it is left out; the first one is reported by a warning, unless records
- * end in NUL. The name must outlive the pipeline. */
+ * end in NUL, or `state` is NULL. The name must outlive the pipeline. */
 void pipeline_keep_returns(pipeline *p, const char *state);
 
 /* Whether the records handed over are links taken out of lines. */
 bool pipeline_takes_links(const pipeline *p);
+
+/* For commands that report what they have read so far: says so if a signal has ended the reading. */
+void pipeline_note_signal(void);
+
+/* For --stats: "time       3.1 s, 26.5M lines a second". */
+void pipeline_print_time(const pipeline *p, FILE *to);
 
 #endif
