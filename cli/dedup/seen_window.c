@@ -5,13 +5,6 @@
  * come, before they are asked for. A clock that is set back stops the window until it has caught
  * up: lines are then remembered for too long, never too short.
  *
- * Bursts. The library plans a window by time for keys that come evenly: each of s generations gets
- * its share. Lines come in bursts, or all at once out of a file, and then they are all in one
- * generation. So one is made large enough for all keys expected within the window, at the rate
- * asked; spread over several they are wrong less often. That costs s times the room, so s is 4
- * here, not 8. In the library's terms it is a window for s times as many keys, at the rate
- * 1 - (1 - p)^(s+1).
- *
  * The rate that holds. The window errs when one of its generations does. The rate of one with x
  * keys is what bly_plan_fpr gives for a window of s x keys undone: 1 - (1 - p)^(1/(s+1)). By number
  * of lines, a generation has as many keys as different ones were among its lines: they are noted
@@ -21,6 +14,7 @@
  */
 #include "dedup/seen_window.h"
 
+#include "filters/line_window.h"
 #include "text/message.h"
 #include "text/numbers.h"
 
@@ -28,56 +22,28 @@
 #include <string.h>
 #include <time.h>
 
-static const uint64_t usual_keys = 1000000; /* within a window's time */
-static const uint64_t spare = 4;            /* marks among the lines of a window */
-static const uint32_t slices = 4;           /* of a window by time */
+static const uint64_t spare = LINE_WINDOW_SPARE;
+static const uint32_t slices = LINE_WINDOW_GENERATIONS;
 
 bool seen_wish_windowed(const seen_wish *wish) {
     return wish->window_keys || wish->window_span;
 }
 
-/* Of one generation out of s + 1, and back. */
-static double part_of(double rate, uint32_t s) {
-    return -expm1(log1p(-rate) / (s + 1.0));
-}
-
-static double whole_of(double rate, uint32_t s) {
-    return -expm1(log1p(-rate) * (s + 1.0));
-}
-
-static uint64_t keys_of(const seen_wish *wish) {
-    if (wish->window_keys)
-        return wish->window_keys + spare;
-    return (wish->keys ? wish->keys : usual_keys) * slices;
+static line_window window_of(const seen_wish *wish) {
+    return (line_window){.lines = wish->window_keys,
+                         .span = wish->window_span,
+                         .keys = wish->keys,
+                         .rate = wish->rate != 0 ? wish->rate : seen_default_rate};
 }
 
 bly_spec seen_window_spec(const seen_wish *wish) {
-    const double rate = wish->rate != 0 ? wish->rate : seen_default_rate;
-    bly_spec spec = bly_spec_for(BLY_WINDOW, keys_of(wish), rate);
-    if (wish->window_span) {
-        spec.window.span = wish->window_span;
-        spec.window.generations = slices;
-        spec.fpr = whole_of(rate, slices);
-    }
-    return spec;
+    const line_window window = window_of(wish);
+    return line_window_spec(&window);
 }
 
-uint64_t seen_window_bytes(const seen_wish *wish) {
-    static const uint64_t sample = 1 << 20; /* beyond, the size is in proportion to the keys */
-    seen_wish small = *wish;
-    if (small.keys == 0)
-        small.keys = usual_keys;
-    const double times = fmax(1, (double)small.keys / (double)sample);
-    if (times > 1)
-        small.keys = sample;
-    const bly_spec spec = seen_window_spec(&small);
-    bly_filter *f;
-    if (bly_filter_create(&spec, &f) != BLY_OK)
-        return 0;
-    bly_geometry g = bly_filter_geometry(f);
-    bly_filter_destroy(f);
-    g.size = (uint64_t)ceil((double)g.size * times);
-    return bly_plan_check(&g) == BLY_OK ? bly_plan_bytes(&g) : 0;
+static uint64_t keys_of(const seen_wish *wish) {
+    const line_window window = window_of(wish);
+    return line_window_capacity(&window);
 }
 
 double seen_window_promise(const seen *s) {
@@ -86,7 +52,7 @@ double seen_window_promise(const seen *s) {
     bly_window_info w = {.struct_size = sizeof w};
     if (!s->timed || bly_window_get_info(s->filter, &w) != BLY_OK)
         return stats.requested_fpr;
-    return part_of(stats.requested_fpr, w.generations);
+    return line_window_part(stats.requested_fpr, w.generations);
 }
 
 /* ---- a state --------------------------------------------------------------------------------- */
@@ -210,7 +176,8 @@ static double rate_of_one(const bly_filter *f, const bly_window_info *w, double 
     const double all = fmin(round(keys * w->generations), 0x1p62);
     if (all < 1)
         return 0;
-    return part_of(bly_plan_fpr(&g, (uint64_t)all, bly_filter_hasher(f)->bits), w->generations);
+    return line_window_part(bly_plan_fpr(&g, (uint64_t)all, bly_filter_hasher(f)->bits),
+                            w->generations);
 }
 
 static double either(double a, double b) {

@@ -22,9 +22,6 @@ bool seen_wish_windowed(const seen_wish *wish);
 /* The window wished for. */
 bly_spec seen_window_spec(const seen_wish *wish);
 
-/* About how much memory it takes; 0: it cannot be made. */
-uint64_t seen_window_bytes(const seen_wish *wish);
-
 /* Whether the state is the window wished for, which may be none. false: reported. */
 bool seen_window_fits(seen *s, const seen_wish *wish);
 

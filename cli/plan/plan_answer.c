@@ -1,7 +1,7 @@
 #include "plan/plan_answer.h"
 
-#include "dedup/seen_window.h"
 #include "filters/kind_words.h"
+#include "filters/line_window.h"
 #include "filters/server_filter.h"
 #include "text/help_text.h"
 #include "text/json.h"
@@ -265,9 +265,9 @@ static void remark_on_counters(const bly_advice *a, FILE *to) {
 static void remark_on_time(const plan_answer *p, FILE *to) {
     const bly_advice *a = &p->choice;
     char text[512], size[NUMBER_TEXT], span[NUMBER_TEXT], keys[NUMBER_TEXT], rate[NUMBER_TEXT];
-    const seen_wish wish = {
-        .keys = a->needs.keys, .rate = a->needs.fpr, .window_span = 1000 * p->seconds};
-    const uint64_t bytes = p->seconds ? seen_window_bytes(&wish) : 0;
+    const line_window window = {
+        .keys = a->needs.keys, .rate = a->needs.fpr, .span = 1000 * p->seconds};
+    const uint64_t bytes = p->seconds ? line_window_bytes(&window) : 0;
     if (bytes == 0)
         return;
     (void)snprintf(text, sizeof text,

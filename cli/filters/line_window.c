@@ -1,0 +1,49 @@
+/* line_window.c - the filter of a window of lines; line_window.h says how it is planned. */
+#include "filters/line_window.h"
+
+#include <math.h>
+
+static const uint64_t usual_keys = 1000000; /* within a window's time */
+
+double line_window_part(double rate, uint32_t generations) {
+    return -expm1(log1p(-rate) / (generations + 1.0));
+}
+
+/* The rate of a window whose generations have this one. */
+static double whole_rate(double rate, uint32_t generations) {
+    return -expm1(log1p(-rate) * (generations + 1.0));
+}
+
+uint64_t line_window_capacity(const line_window *w) {
+    if (w->lines)
+        return w->lines + LINE_WINDOW_SPARE;
+    return (w->keys ? w->keys : usual_keys) * LINE_WINDOW_GENERATIONS;
+}
+
+bly_spec line_window_spec(const line_window *w) {
+    bly_spec spec = bly_spec_for(BLY_WINDOW, line_window_capacity(w), w->rate);
+    if (w->span) {
+        spec.window.span = w->span;
+        spec.window.generations = LINE_WINDOW_GENERATIONS;
+        spec.fpr = whole_rate(w->rate, LINE_WINDOW_GENERATIONS);
+    }
+    return spec;
+}
+
+uint64_t line_window_bytes(const line_window *w) {
+    static const uint64_t sample = 1 << 20; /* beyond, the size is in proportion to the keys */
+    line_window small = *w;
+    if (small.keys == 0)
+        small.keys = usual_keys;
+    const double times = fmax(1, (double)small.keys / (double)sample);
+    if (times > 1)
+        small.keys = sample;
+    const bly_spec spec = line_window_spec(&small);
+    bly_filter *f;
+    if (bly_filter_create(&spec, &f) != BLY_OK)
+        return 0;
+    bly_geometry g = bly_filter_geometry(f);
+    bly_filter_destroy(f);
+    g.size = (uint64_t)ceil((double)g.size * times);
+    return bly_plan_check(&g) == BLY_OK ? bly_plan_bytes(&g) : 0;
+}
