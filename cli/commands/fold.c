@@ -3,14 +3,13 @@
 #include "filters/filter_file.h"
 #include "filters/health.h"
 #include "filters/kind_words.h"
-#include "io/lock.h"
+#include "filters/set_operation.h"
 #include "text/json.h"
 #include "text/message.h"
 #include "text/numbers.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef struct values {
     const char *out;
@@ -184,10 +183,8 @@ static int fold(const values *v, const char *path, const bly_filter *f) {
         return message_status(path, status);
     if (v->rate > 0 && divisor > 1 && promise(&small, v->rate) != BLY_OK)
         message_warn("%s: goes on promising the rate it was made for", open_output_name(v->out));
-    bly_filter_info after = {.struct_size = sizeof after};
-    bly_filter_get_info(small, &after);
-    const bool saved = health_worth_writing(open_output_name(v->out), &after, "fold it less") &&
-                       open_save(small, v->out);
+    bly_filter_info after;
+    const bool saved = set_output_save(small, v->out, "fold it less", &after);
     if (saved)
         report(v, f, &after);
     bly_filter_destroy(small);
@@ -203,11 +200,9 @@ static int run(void *at, cli_operands operands) {
         return message_error("say where the smaller filter goes: -o SMALLER.bly");
     if (v->by && v->rate > 0)
         return message_error("--by and --rate exclude each other");
-    if (v->json && strcmp(v->out, "-") == 0)
-        return message_error("--json and -o - both want standard output");
     lock held;
     int status = CLI_ERROR;
-    if (lock_take(&held, v->out, true) && open_may_save(v->out, v->force) &&
+    if (set_output_begin(&held, v->out, v->force, v->json) &&
         open_read(&o, operands.items[0], NULL, BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY) == BLY_OK) {
         status = fold(v, operands.items[0], o.filter);
         open_close(&o);

@@ -1,541 +1,223 @@
-#include "commands/set_commands.h"
-
-#include "filters/filter_file.h"
-#include "filters/health.h"
-#include "filters/kind_words.h"
-#include "filters/rule_marks.h"
-#include "io/fingerprint_file.h"
-#include "io/interrupt.h"
-#include "io/line_words.h"
-#include "io/lock.h"
-#include "text/json.h"
+/* set_commands.c - bloomery merge, intersect and subtract: filters combined into one.
+ *
+ * The operands and options differ; the work is that of filters/set_operation.c.
+ */
+#include "filters/set_operation.h"
 #include "text/message.h"
-#include "text/numbers.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+/* ---- merge ----------------------------------------------------------------------------------- */
 
-/* ---- are they alike? ------------------------------------------------------------------------- */
+static const cli_option merge_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_FILE,
+     .at = offsetof(set_options, out),
+     .metavar = "FILE",
+     .help = "Where to write the merged filter; - is standard output. Needed."},
+    {.name = "fold",
+     .type = CLI_FLAG,
+     .at = offsetof(set_options, fold),
+     .help =
+         "Fold filters of different sizes to the largest size that all of them can be folded to."},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .at = offsetof(set_options, force),
+     .help = "Replace the output file if it exists; write to a terminal."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = offsetof(set_options, json),
+     .help = "Print what was done as a JSON object."},
+    {0},
+};
 
-typedef struct plan {
-    const algebra *op;
-    char **paths;
-    size_t count;
-    bly_file_info first; /* of the first file */
-    bly_list_type type;  /* the same, once it has been read */
-    bly_list_levels levels;
-    const char *state, *old; /* one that records the rule of a state; one with keys that records
-                                nothing */
-    const bly_hasher *key;   /* of keyed filters; NULL: not given */
-    uint64_t common;         /* the greatest common divisor of the sizes */
-    uint64_t largest;
-    uint64_t keys; /* of the file that has most */
-} plan;
-
-/* "B: differs from A in its WHAT (THIS, not THAT); ..." */
-static bool differs(const plan *p, const char *path, const char *what, const char *is,
-                    const char *was) {
-    (void)message_error("%s: differs from %s in its %s (%s, not %s); only filters built alike can "
-                        "be %s",
-                        path, p->paths[0], what, is, was, p->op->done);
-    return false;
+static int merge(void *at, cli_operands operands) {
+    static const set_operation merging = {"merged", BLY_CAN_UNION, BLY_OP_UNION, bly_filter_union};
+    const set_options *v = at;
+    if (operands.count == 0)
+        return message_error("name the filter files: bloomery merge -o ALL.bly A.bly B.bly");
+    if (!v->out)
+        return message_error("say where the merged filter goes: -o ALL.bly");
+    return set_operation_run(&merging, v, operands);
 }
 
-static const char *hash_name(const bly_file_info *info) {
-    const char *name = bly_hash_name(info->hash);
-    return name ? name : "custom";
+const cli_command command_merge = {
+    .name = "merge",
+    .operands = "-o OUT.bly FILE.bly...",
+    .summary = "Unite filters into one",
+    .description =
+        "Writes a filter of all the keys of several filters, as if it had been built from all of "
+        "them at once: of Bloom filters bit for bit the same. The inputs are left alone; one of "
+        "them may be the output, with -f.\n"
+        "\n"
+        "The filters must have been built alike: the same kind, size, number of bits per key, "
+        "hash function, and seed or secret key. What differs is said. Build the parts with the "
+        "same --expect (the keys of the whole) and --rate. Filters of different sizes can be "
+        "folded to a common one with --fold, at the price of a higher false-positive rate.\n"
+        "\n"
+        "The rate and the capacity of the result are those of the first file. Since it holds "
+        "more keys than each of its parts it may be too full; a warning says so, and the result "
+        "is written all the same, unless it would match more than half of everything. Keyed "
+        "filters are merged without their key.\n"
+        "\n"
+        "Of filters that hold copies of keys (cuckoo, hybrid, counting and others), a key that is "
+        "in several of them is in the result as often, and must be removed as often; what does not "
+        "fit is an error. Counts add up, and of the states of `bloomery distinct` the result is "
+        "the state of all their lines. Fuse and ribbon filters, and overlays, cannot be merged: "
+        "build one from the lines of all. Nor can the files of `bloomery dedup` with --exact or "
+        "--confirm: each has a random seed of its own.",
+    .examples = "# Parts built on several machines, as one\n"
+                "bloomery merge -o all.bly part1.bly part2.bly part3.bly\n"
+                "# Take today's keys into the big list\n"
+                "bloomery merge -f -o all.bly all.bly today.bly\n"
+                "# Filters of different sizes\n"
+                "bloomery merge --fold -o all.bly big.bly small.bly",
+    .options = merge_options,
+    .values_size = sizeof(set_options),
+    .run = merge,
+};
+
+/* ---- intersect ------------------------------------------------------------------------------- */
+
+static const cli_option intersect_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_FILE,
+     .at = offsetof(set_options, out),
+     .metavar = "FILE",
+     .help =
+         "Where to write the intersection; - is standard output. Needed, except with --estimate."},
+    {.name = "estimate",
+     .type = CLI_FLAG,
+     .at = offsetof(set_options, estimate),
+     .help = "Write nothing, but print about how many keys two filters have: each, both, either, "
+             "and the "
+             "share of the keys of either that is in both (their Jaccard index)."},
+    {.name = "fold",
+     .type = CLI_FLAG,
+     .at = offsetof(set_options, fold),
+     .help =
+         "Fold filters of different sizes to the largest size that all of them can be folded to."},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .at = offsetof(set_options, force),
+     .help = "Replace the output file if it exists; write to a terminal."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = offsetof(set_options, json),
+     .help = "Print what was done, or the estimates, as a JSON object."},
+    {0},
+};
+
+static int intersect(void *at, cli_operands operands) {
+    static const set_operation intersecting = {"intersected", BLY_CAN_INTERSECT, BLY_OP_INTERSECT,
+                                               bly_filter_intersect};
+    const set_options *v = at;
+    if (v->estimate && v->out)
+        return message_error("--estimate writes no filter; leave -o out");
+    if (v->estimate && operands.count != 2)
+        return message_error("name two filter files: bloomery intersect --estimate A.bly B.bly");
+    if (v->estimate)
+        return set_operation_estimate(v, operands);
+    if (operands.count < 2)
+        return message_error("name two filter files or more: bloomery intersect -o BOTH.bly A.bly "
+                             "B.bly");
+    if (!v->out)
+        return message_error("say where the intersection goes: -o BOTH.bly");
+    return set_operation_run(&intersecting, v, operands);
 }
 
-static const char *probing(const bly_file_info *info) {
-    return info->geometry.options & BLY_TEXTBOOK ? "the textbook's" : "bloomery's own";
+const cli_command command_intersect = {
+    .name = "intersect",
+    .operands = "-o OUT.bly FILE.bly FILE.bly...",
+    .summary = "Keep the keys that filters have in common",
+    .description =
+        "Writes a filter with every key that is in all of the given filters. It is approximate: a "
+        "bit that different keys have set in the one and in the other stays set, so it holds a few "
+        "keys more than a filter built from the common keys, though never more than any of the "
+        "given ones. The file is marked so, and bloomery info says it.\n"
+        "\n"
+        "The filters must have been built alike: the same kind, size, number of bits per key, hash "
+        "function, and seed or secret key. What differs is said. Filters of different sizes can be "
+        "folded to a common one with --fold. Filters that grow by levels, forget, or were built "
+        "from all their keys at once cannot be intersected, and why is said.\n"
+        "\n"
+        "With --estimate nothing is written: it prints about how many keys two filters have, and "
+        "have in common, judged by their bits. For filters that are not too full the error is a "
+        "few percent of the larger one.",
+    .examples = "# The keys that are in both lists\n"
+                "bloomery intersect -o both.bly a.bly b.bly\n"
+                "# How much do two lists overlap?\n"
+                "bloomery intersect --estimate monday.bly tuesday.bly",
+    .options = intersect_options,
+    .values_size = sizeof(set_options),
+    .run = intersect,
+};
+
+/* ---- subtract -------------------------------------------------------------------------------- */
+
+static const cli_option subtract_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_FILE,
+     .at = offsetof(set_options, out),
+     .metavar = "FILE",
+     .help = "Where to write what is left; - is standard output. Needed."},
+    {.name = "key-file",
+     .type = CLI_FILE,
+     .at = offsetof(set_options, key_file),
+     .metavar = "FILE",
+     .help = "The secret key of keyed lists."},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .at = offsetof(set_options, force),
+     .help = "Replace the output file if it exists; write to a terminal."},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .at = offsetof(set_options, json),
+     .help = "Print what was done as a JSON object."},
+    {0},
+};
+
+static int subtract(void *at, cli_operands operands) {
+    static const set_operation subtracting = {"subtracted", BLY_CAN_SUBTRACT, BLY_OP_SUBTRACT,
+                                              bly_filter_subtract};
+    const set_options *v = at;
+    if (operands.count < 2)
+        return message_error("name two filter files or more: bloomery subtract -o LEFT.bly ALL.bly "
+                             "GONE.bly");
+    if (!v->out)
+        return message_error("say where the result goes: -o LEFT.bly");
+    return set_operation_run(&subtracting, v, operands);
 }
 
-static const char *seed_label(const bly_file_info *info) {
-    if (info->keyed)
-        return "secret key";
-    return bly_hash_is_custom(info->hash) ? "hash function's tag" : "seed";
-}
-
-static char *seed_text(const bly_file_info *info, char out[NUMBER_TEXT]) {
-    const unsigned long long seed = info->seed;
-    if (info->keyed || bly_hash_is_custom(info->hash))
-        (void)snprintf(out, NUMBER_TEXT, "id %016llx", seed);
-    else
-        (void)snprintf(out, NUMBER_TEXT, "%llu", seed);
-    return out;
-}
-
-/* Whether both record the same, or one of them nothing. Lines, and lines of which some may be
- * blank, go together. */
-static bool same_rule(bly_key_rule a, bly_key_rule b) {
-    return a == b || a == BLY_KEYS_UNRECORDED || b == BLY_KEYS_UNRECORDED ||
-           (bly_list_is_lines(bly_list_type_of_rule(a)) &&
-            bly_list_is_lines(bly_list_type_of_rule(b)));
-}
-
-/* A state that records how keys were made from lines, and a file that does not, may have different
- * keys for the same line. An estimate of what they share may be off by such lines, and is not
- * refused. */
-static bool same_lines(plan *p, const char *path, const bly_file_info *info) {
-    const bly_list_type type = bly_list_type_of_rule(info->key_rule);
-    if (type > BLY_LIST_LINE)
-        p->state = path;
-    else if (type == BLY_LIST_NONE && info->count > 0)
-        p->old = path;
-    if (!p->state || !p->old || p->op->operation == BLY_OP_OVERLAP)
-        return true;
-    (void)message_error(
-        "%s: does not record how its keys were made from lines, and %s does: a line "
-        "that ends in a carriage return may have another key in each, and would "
-        "not be found in the result; use it only with files that do not record it "
-        "either, or make it again from its lines",
-        p->old, p->state);
-    return false;
-}
-
-/* All but the size, which folding may change, and what growing changes. */
-static bool alike(const plan *p, const char *path, const bly_file_info *b) {
-    const bly_file_info *a = &p->first;
-    char is[NUMBER_TEXT], was[NUMBER_TEXT], now[KINDS_SHAPE], then[KINDS_SHAPE];
-    if (a->geometry.kind != b->geometry.kind)
-        return differs(p, path, "kind", bly_kind_name(b->geometry.kind),
-                       bly_kind_name(a->geometry.kind));
-    if (a->hash != b->hash)
-        return differs(p, path, "hash function", hash_name(b), hash_name(a));
-    if (a->seed != b->seed)
-        return differs(p, path, seed_label(a), seed_text(b, is), seed_text(a, was));
-    if (!same_rule(a->key_rule, b->key_rule))
-        return differs(p, path, "type of keys", line_type_words(bly_list_type_of_rule(b->key_rule)),
-                       line_type_words(bly_list_type_of_rule(a->key_rule)));
-    if (kinds_grow(a->geometry.kind)) { /* what it began with, only the filters can tell */
-        if (a->fpr != b->fpr)
-            return differs(p, path, "rate", number_percent(b->fpr, is),
-                           number_percent(a->fpr, was));
-        return true;
-    }
-    if (a->geometry.hashes != b->geometry.hashes)
-        return differs(p, path, kinds_hashes(a->geometry.kind),
-                       number_grouped(b->geometry.hashes, is),
-                       number_grouped(a->geometry.hashes, was));
-    if (a->geometry.detail != b->geometry.detail && !kinds_can(a->geometry.kind, BLY_DETAIL_GROWS))
-        return differs(p, path, "shape", kinds_shape(&b->geometry, now),
-                       kinds_shape(&a->geometry, then));
-    if (probing(a) != probing(b))
-        return differs(p, path, "probes", probing(b), probing(a));
-    return true;
-}
-
-/* The shape all of them can have; false if it is not one. */
-static bool common_shape(const plan *p, bly_geometry *out) {
-    *out = p->first.geometry;
-    out->size = p->common;
-    return (bly_kind_capabilities(out->kind) & BLY_CAN_FOLD) && bly_plan_check(out) == BLY_OK;
-}
-
-static int sizes_differ(const plan *p, const char *path, const bly_file_info *b) {
-    char is[KINDS_SIZE], was[KINDS_SIZE], small[KINDS_SIZE], rate[NUMBER_TEXT];
-    bly_geometry g;
-    (void)kinds_size(&b->geometry, is);
-    (void)kinds_size(&p->first.geometry, was);
-    if (!common_shape(p, &g))
-        return message_error("%s: differs from %s in its size (%s, not %s), and they cannot be "
-                             "folded to a common one; build them alike",
-                             path, p->paths[0], is, was);
-    (void)kinds_size(&g, small);
-    const unsigned bits = bly_hash_is_custom(p->first.hash) ? 128 : bly_hash_bits(p->first.hash);
-    const double fpr = bly_plan_fpr(&g, p->keys, bits);
-    if (fpr > 0.5)
-        return message_error(
-            "%s: differs from %s in its size (%s, not %s), and the one both can be "
-            "folded to (%s) is too small for their keys; build them alike",
-            path, p->paths[0], is, was, small);
-    return message_error("%s: differs from %s in its size (%s, not %s); --fold would fold them to "
-                         "%s, with a false-positive rate per lookup of %s or more",
-                         path, p->paths[0], is, was, small, number_percent(fpr, rate));
-}
-
-/* Why its kind cannot, which the filter itself knows. */
-static bool refuse_kind(const plan *p) {
-    opened o;
-    char kinds[KINDS_LIST];
-    if (open_read(&o, p->paths[0], NULL, BLY_OPEN_WITHOUT_KEY) != BLY_OK)
-        return false;
-    const char *why = bly_filter_why_not(p->op->operation, o.filter, o.filter);
-    (void)message_error("%s: %s filters cannot be %s: %s; %s can", p->paths[0],
-                        bly_kind_name(p->first.geometry.kind), p->op->done,
-                        why ? why : "they cannot", kinds_that_can(p->op->needs, kinds));
-    open_close(&o);
-    return false;
-}
-
-static bool refuse_fingerprints(const plan *p, const char *path) {
-    (void)message_error("%s: holds fingerprints (of dedup --exact or --confirm), which cannot be "
-                        "%s: each such file has a random seed of its own; run bloomery dedup on "
-                        "the lines of all of them, with one such file",
-                        path, p->op->done);
-    return false;
-}
-
-/* Reads every header. */
-static bool make_plan(plan *p, const algebra *op, bool fold, cli_operands files) {
-    const char *odd = NULL;
-    bly_file_info odd_info = {.struct_size = sizeof odd_info};
-    *p = (plan){.op = op, .paths = files.items, .count = files.count};
-    for (size_t i = 0; i < p->count; i++) {
-        bly_file_info info = {.struct_size = sizeof info};
-        if (pages_recognise(p->paths[i]))
-            return refuse_fingerprints(p, p->paths[i]);
-        if (open_header(p->paths[i], &info) != BLY_OK)
-            return false;
-        if (i == 0)
-            p->first = info;
-        if (i == 0 && !kinds_can(info.geometry.kind, op->needs))
-            return refuse_kind(p);
-        if (!alike(p, p->paths[i], &info) || !same_lines(p, p->paths[i], &info))
-            return false;
-        p->common = number_common_divisor(p->common, info.geometry.size);
-        p->largest = info.geometry.size > p->largest ? info.geometry.size : p->largest;
-        p->keys = info.count > p->keys ? info.count : p->keys;
-        if (!odd && info.geometry.size != p->first.geometry.size) {
-            odd = p->paths[i];
-            odd_info = info;
-        }
-    }
-    bly_geometry shape;
-    if (odd && !kinds_grow(p->first.geometry.kind) && !(fold && common_shape(p, &shape)))
-        return sizes_differ(p, odd, &odd_info) == CLI_OK;
-    return true;
-}
-
-/* ---- reading them ---------------------------------------------------------------------------- */
-
-/* Whether this file must be folded, and by how much. */
-static uint64_t fold_by(const plan *p, const bly_filter *f) {
-    const bly_geometry g = bly_filter_geometry(f);
-    return kinds_grow(g.kind) ? 1 : g.size / p->common;
-}
-
-static bly_filter *folded(const plan *p, const char *path, const bly_filter *f) {
-    bly_filter *small;
-    char size[KINDS_SIZE];
-    const uint64_t divisor = fold_by(p, f);
-    bly_status status = bly_filter_fold(f, divisor, NULL, &small);
-    if (status != BLY_OK) {
-        (void)message_status(path, status);
-        return NULL;
-    }
-    const bly_geometry g = bly_filter_geometry(small);
-    message_note("%s: folded by %llu, to %s", path, (unsigned long long)divisor,
-                 kinds_size(&g, size));
-    return small;
-}
-
-/* Only subtracting asks for the keys that say the type, and needs the secret for that. */
-static uint32_t without_key(const plan *p) {
-    return p->op->operation == BLY_OP_SUBTRACT ? 0 : BLY_OPEN_WITHOUT_KEY;
-}
-
-/* The i-th file, to be read, at the common size. */
-static bool take(const plan *p, size_t i, opened *o) {
-    if (open_read(o, p->paths[i], p->key, BLY_OPEN_VERIFY | without_key(p)) != BLY_OK)
-        return false;
-    if (fold_by(p, o->filter) == 1)
-        return true;
-    bly_filter *small = folded(p, p->paths[i], o->filter);
-    open_close(o);
-    o->loaded = small;
-    o->filter = small;
-    return small != NULL;
-}
-
-/* The first, to be changed. */
-static bly_filter *take_first(const plan *p) {
-    opened o;
-    if (kinds_grow(p->first.geometry.kind) || p->first.geometry.size == p->common)
-        return open_load(p->paths[0], p->key, without_key(p));
-    if (!take(p, 0, &o))
-        return NULL;
-    if (!o.loaded) { /* its header said otherwise a moment ago */
-        (void)message_error("%s: was replaced while it was read; try again", p->paths[0]);
-        open_close(&o);
-        return NULL;
-    }
-    return o.loaded;
-}
-
-/* ---- combining them -------------------------------------------------------------------------- */
-
-static bly_list_type type_of(const bly_filter *f, bly_list_levels *levels) {
-    bly_list_info facts = {.struct_size = sizeof facts};
-    bly_list_examine(f, &facts);
-    *levels = facts.levels;
-    return facts.type;
-}
-
-static bool has_chance_levels(const bly_filter *f) {
-    bly_list_info facts = {.struct_size = sizeof facts};
-    bly_list_examine(f, &facts);
-    return facts.chance_levels;
-}
-
-static void compare_types(const plan *p, bly_list_type b, const char *path) {
-    const bly_list_type a = p->type;
-    const bool lines = bly_list_is_lines(a) && bly_list_is_lines(b);
-    if (a != b && a != BLY_LIST_NONE && b != BLY_LIST_NONE && !lines)
-        message_warn("%s: holds keys of type %s, but %s of type %s; whoever asks the result must "
-                     "give --type",
-                     path, line_type_words(b), p->paths[0], line_type_words(a));
-}
-
-/* What the result records. Where the rules of both differ the library records none, and that is
- * right if one of them records none and may have other keys. But its marks may have told the type;
- * and of lines some may be blank. */
-static bly_status settle_rule(const plan *p, bly_filter *f, bly_list_type type, bly_key_rule before,
-                              bly_key_rule other) {
-    const bool recorded = before != BLY_KEYS_UNRECORDED && other != BLY_KEYS_UNRECORDED;
-    if (p->op->operation == BLY_OP_SUBTRACT || before == other)
-        return BLY_OK;
-    if (recorded)
-        return bly_filter_set_key_rule(f, BLY_KEYS_RECORD);
-    return type == p->type && bly_list_is_typed(type)
-               ? bly_filter_set_key_rule(f, bly_list_key_rule(type))
-               : BLY_OK;
-}
-
-/* In a kind that holds copies, the marks that both have are there twice after a union, and none is
- * left after a subtraction; there must be one of each. */
-static bly_status settle_marks(plan *p, bly_filter *f, bly_list_type type,
-                               const bly_list_levels *levels) {
-    const bly_list_levels both = bly_list_levels_common(&p->levels, levels);
-    if (type != p->type || !kinds_hold_copies(p->first.geometry.kind))
-        return BLY_OK;
-    if (p->op->operation == BLY_OP_SUBTRACT)
-        return bly_list_add_marks(f, type, &both);
-    /* A mark that only seems to be there cannot be removed without harm to other keys. */
-    if (p->op->operation != BLY_OP_UNION || has_chance_levels(f))
-        return BLY_OK;
-    bly_status status = bly_list_remove_marks(f, type, &both);
-    (void)type_of(f, &p->levels);
-    return status;
-}
-
-/* That many different keys would have found room, so if there are no more it is the copies. */
-static int say_full(const plan *p, size_t i, const bly_filter *into, uint64_t more) {
-    char keys[NUMBER_TEXT], room[NUMBER_TEXT];
-    const uint64_t all = bly_filter_count(into) + more, most = bly_filter_max_keys(into);
-    (void)number_grouped(all, keys);
-    if (all > most)
-        return message_error("%s: does not fit in besides the others: they have %s keys together, "
-                             "and there is room for %s; build them with -n for the keys of all",
-                             p->paths[i], keys, number_grouped(most, room));
-    if (!kinds_limit_copies(p->first.geometry.kind))
-        return message_error("%s: does not fit in besides the others; build one list from the keys "
-                             "of all",
-                             p->paths[i]);
-    return message_error("%s: does not fit in besides the others, though they have but %s keys "
-                         "together: several have the same keys, of each of which a copy is stored. "
-                         "Of one key there is never room for more than eight, and for less where "
-                         "many have several; build one list from the keys of all",
-                         p->paths[i], keys);
-}
-
-static int say_mismatch(const plan *p, size_t i, bly_status status, const char *why) {
-    if (status == BLY_EMISMATCH && why)
-        return message_error("%s: cannot be %s with %s: %s; only filters built alike can",
-                             p->paths[i], p->op->done, p->paths[0], why);
-    return message_status(p->paths[i], status);
-}
-
-/* Subtracting passes over what it does not find. */
-static void warn_of_absent(const plan *p, size_t i, uint64_t asked, uint64_t gone) {
-    char some[NUMBER_TEXT], all[NUMBER_TEXT];
-    if (p->op->operation == BLY_OP_SUBTRACT && gone < asked)
-        message_warn("%s: %s of its %s keys are not in %s; of those that seem to be, some may be "
-                     "others; subtract only a list whose keys are all in the first",
-                     p->paths[i], number_grouped(asked - gone, some), number_grouped(asked, all),
-                     p->paths[0]);
-}
-
-static bool refuse_options(const plan *p, const char *path) {
-    (void)message_error("%s: was made with another --field, --delimiter, --url or --ignore-case "
-                        "than %s, so the same line has another key in each; only states made with "
-                        "the same options can be %s",
-                        path, p->paths[0], p->op->done);
-    return false;
-}
-
-static bool combine(plan *p, size_t i, bly_filter *into) {
-    opened o;
-    bly_list_levels levels;
-    if (!take(p, i, &o))
-        return false;
-    const bly_list_type type = type_of(o.filter, &levels);
-    const uint64_t before = bly_filter_count(into), asked = bly_filter_count(o.filter);
-    const bly_key_rule rule = bly_filter_key_rule(into), other = bly_filter_key_rule(o.filter);
-    if (rule == BLY_KEYS_OTHER && other == rule && rule_marks_differ(into, o.filter)) {
-        open_close(&o);
-        return refuse_options(p, p->paths[i]);
-    }
-    compare_types(p, type, p->paths[i]);
-    bly_status status = p->op->combine(into, o.filter);
-    const char *why =
-        status == BLY_OK ? NULL : bly_filter_why_not(p->op->operation, into, o.filter);
-    const uint64_t after = bly_filter_count(into);
-    open_close(&o);
-    if (status == BLY_OK)
-        status = settle_rule(p, into, type, rule, other);
-    if (status == BLY_OK)
-        status = settle_marks(p, into, type, &levels);
-    if (status == BLY_EFULL)
-        (void)say_full(p, i, into, asked);
-    else if (status != BLY_OK)
-        (void)say_mismatch(p, i, status, why);
-    else
-        warn_of_absent(p, i, asked, before > after ? before - after : 0);
-    return status == BLY_OK;
-}
-
-static void report_json(const plan *p, const algebra_values *v, const bly_filter_info *s,
-                        uint64_t marks) {
-    json j = json_begin(stdout);
-    json_text(&j, "file", open_output_name(v->out));
-    json_texts(&j, "from", p->paths, p->count);
-    json_text(&j, "kind", bly_kind_name(s->kind));
-    json_integer(&j, "size", s->size);
-    json_bool(&j, "folded", p->common != p->largest && !kinds_grow(s->kind));
-    json_integer(&j, "bytes", s->bytes);
-    json_integer(&j, "capacity", s->capacity);
-    json_integer(&j, "count", s->count);
-    json_integer(&j, "marks", marks);
-    json_real(&j, "estimated_keys", s->estimated_keys);
-    json_real(&j, "rate_per_lookup_requested", s->requested_fpr);
-    json_real(&j, "rate_per_lookup_current", s->current_fpr);
-    json_bool(&j, "approximate", s->approximate);
-    json_bool(&j, "keeps_promise", health_of(s) == HEALTH_GOOD);
-    json_end(&j);
-}
-
-/* Of what counts without end how often keys came, how many they are is judged by its counters. */
-static uint64_t different(const bly_filter_info *s) {
-    const bool counts = kinds_can(s->kind, BLY_CAN_COUNT) && !kinds_hold_copies(s->kind);
-    return counts && s->estimated_keys < 0x1p63 ? (uint64_t)llround(s->estimated_keys) : s->count;
-}
-
-/* Copies are counted; where keys share bits, how many there are is judged by the bits. */
-static void report(const plan *p, const algebra_values *v, const bly_filter_info *s,
-                   uint64_t marks) {
-    const char *name = open_output_name(v->out);
-    char keys[NUMBER_TEXT], now[NUMBER_TEXT], asked[NUMBER_TEXT], marked[64] = "";
-    const size_t files = p->op->operation == BLY_OP_SUBTRACT ? p->count - 1 : p->count;
-    const uint64_t own = different(s) > marks ? different(s) - marks : 0;
-    if (marks)
-        (void)snprintf(marked, sizeof marked, " and %llu marks of its type",
-                       (unsigned long long)marks);
-    if (v->json)
-        report_json(p, v, s, marks);
-    else
-        message_note(
-            "%s: %zu filter%s %s, %s key%s%s%s%s; %s %s (requested: %s)", name, files,
-            files == 1 ? "" : "s", p->op->done, number_grouped(own, keys), own == 1 ? "" : "s",
-            kinds_can(s->kind, BLY_CAN_REMOVE) ? "" : " by estimate", marked,
-            s->approximate ? " (approximate: it may hold a few that are not common to all)" : "",
-            kinds_can(s->kind, BLY_CARDINALITY_ONLY) ? "standard error"
-                                                     : "false-positive rate per lookup",
-            number_percent(s->current_fpr, now), number_percent(s->requested_fpr, asked));
-    (void)health_warn(name, s);
-}
-
-static int finish(plan *p, const algebra_values *v, bly_filter *f) {
-    bool good = true;
-    p->type = type_of(f, &p->levels);
-    for (size_t i = 1; good && i < p->count; i++)
-        good = !interrupt_seen() && combine(p, i, f);
-    bly_filter_info s = {.struct_size = sizeof s};
-    if (good)
-        bly_filter_get_info(f, &s);
-    good = good &&
-           health_worth_writing(open_output_name(v->out), &s,
-                                "build them alike, with -n for the keys of all") &&
-           open_save(f, v->out);
-    if (good)
-        report(p, v, &s, bly_list_marks_in(f));
-    return good ? CLI_OK : CLI_ERROR;
-}
-
-int algebra_run(const algebra *a, const algebra_values *v, cli_operands files) {
-    plan p;
-    if (v->json && strcmp(v->out, "-") == 0)
-        return message_error("--json and -o - both want standard output");
-    bly_hasher space;
-    const bly_hasher *key;
-    if (!open_key(v->key_file, &space, &key))
-        return CLI_ERROR;
-    /* The output may be one of the inputs. */
-    lock held;
-    bly_filter *f = NULL;
-    if (lock_take(&held, v->out, true) && open_may_save(v->out, v->force) &&
-        make_plan(&p, a, v->fold, files)) {
-        p.key = key;
-        f = take_first(&p);
-    }
-    const int status = f ? finish(&p, v, f) : CLI_ERROR;
-    bly_filter_destroy(f);
-    lock_release(&held);
-    return status;
-}
-
-/* ---- estimates ------------------------------------------------------------------------------- */
-
-static void print_keys(int width, const char *label, double keys) {
-    char text[NUMBER_TEXT] = "too many to estimate";
-    if (isfinite(keys) && keys < 0x1p63)
-        (void)number_grouped((uint64_t)llround(keys), text);
-    (void)printf("%-*s  %s\n", width, label, text);
-}
-
-static void print_overlap(const algebra_values *v, const plan *p, const bly_overlap *o) {
-    char names[2][MESSAGE_TEXT];
-    if (!v->json) {
-        const size_t a = strlen(message_escape(p->paths[0], names[0], sizeof names[0]));
-        const size_t b = strlen(message_escape(p->paths[1], names[1], sizeof names[1]));
-        const size_t longer = a > b ? a : b;
-        const int width = longer < 40 ? (int)(longer > 7 ? longer : 7) : 40;
-        print_keys(width, names[0], o->a);
-        print_keys(width, names[1], o->b);
-        print_keys(width, "both", o->both);
-        print_keys(width, "either", o->either);
-        (void)printf("%-*s  %.3f\n", width, "jaccard", o->jaccard);
-        return;
-    }
-    json j = json_begin(stdout);
-    json_texts(&j, "files", p->paths, 2);
-    json_real(&j, "a", o->a);
-    json_real(&j, "b", o->b);
-    json_real(&j, "both", o->both);
-    json_real(&j, "either", o->either);
-    json_real(&j, "jaccard", o->jaccard);
-    json_end(&j);
-}
-
-int algebra_estimate(const algebra_values *v, cli_operands files) {
-    static const algebra comparison = {"compared", BLY_CAN_OVERLAP, BLY_OP_OVERLAP, NULL};
-    plan p;
-    opened a, b;
-    bly_overlap overlap;
-    if (!make_plan(&p, &comparison, v->fold, files) || !take(&p, 0, &a))
-        return CLI_ERROR;
-    int status = CLI_ERROR;
-    if (take(&p, 1, &b)) {
-        bly_status compared = bly_filter_overlap(a.filter, b.filter, &overlap);
-        status = CLI_OK;
-        if (compared == BLY_OK)
-            print_overlap(v, &p, &overlap);
-        else
-            status = say_mismatch(&p, 1, compared,
-                                  bly_filter_why_not(BLY_OP_OVERLAP, a.filter, b.filter));
-        open_close(&b);
-    }
-    open_close(&a);
-    return status;
-}
+const cli_command command_subtract = {
+    .name = "subtract",
+    .operands = "-o OUT.bly FILE.bly FILE.bly...",
+    .summary = "Take the keys of filters out of another, where its kind can",
+    .description =
+        "Writes the first filter without the keys of the others: as if each of them had been "
+        "removed by `bloomery remove`, but without the lines at hand. The inputs are left alone; "
+        "the first may be the output, with -f. What a list says of its own type stays.\n"
+        "\n"
+        "Every key of the others must be in the first. One that is not looks present at the "
+        "filter's rate, and then another key goes in its place and will be missed. The filters "
+        "themselves cannot tell; but when some of the keys are certainly not in the first, a "
+        "warning says how many.\n"
+        "\n"
+        "The filters must have been built alike: the same kind, size, hash function, and seed or "
+        "secret key. What differs is said. It works for the kinds that hold copies of keys, "
+        "as fingerprints (cuckoo and its relatives) or in counters (counting and its relatives): "
+        "in a Bloom filter keys share bits, and taking some out would lose others. Counters do not "
+        "tell one key from another, so of lists that have them it takes out what it can of a group "
+        "of keys, or leaves the group as it is.",
+    .examples = "# Take the keys that were withdrawn out of the list\n"
+                "bloomery subtract -f -o list.bly list.bly withdrawn.bly\n"
+                "# Two lists of customers who left\n"
+                "bloomery subtract -o now.bly all.bly left-2024.bly left-2025.bly",
+    .options = subtract_options,
+    .values_size = sizeof(set_options),
+    .run = subtract,
+};
