@@ -11,14 +11,11 @@
 #include "filters/measure.h"
 #include "filters/state_file.h"
 #include "filters/state_rule.h"
-#include "io/input.h"
 #include "io/interrupt.h"
-#include "io/key_options.h"
-#include "io/links.h"
+#include "io/pipeline.h"
 #include "text/json.h"
 #include "text/message.h"
 #include "text/numbers.h"
-#include "text/progress.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -93,17 +90,8 @@ typedef struct job {
     bly_filter *each; /* with --each: of the input being read */
     bly_filter *into; /* the one of the two that keys go to */
     uint64_t before;  /* what the state had counted */
-    key_rule rule;
-    links links;
-    input in;
-    progress progress;
-    uint64_t lines;     /* of all inputs, or links */
-    uint64_t own_lines; /* of the input being read */
-    bool failed;        /* some input could not be read */
-    bool old;           /* the state does not record that keys lack a carriage return */
-    bool warned;        /* of one */
-    bly_bytes texts[INPUT_BATCH];
-    bly_hash hashes[INPUT_BATCH];
+    pipeline lines;
+    bool failed; /* some input could not be read */
 } job;
 
 /* ---- the sketch ------------------------------------------------------------------------------ */
@@ -172,8 +160,8 @@ static bool settle_rule(job *j) {
     const key_state fit = j->kept.loaded ? key_state_of(j->options->state, bly_filter_key_rule(f),
                                                         rule, estimate_of(f, UINT64_MAX).keys == 0)
                                          : KEY_STATE_FITS;
-    j->old = fit == KEY_STATE_OLD;
-    j->rule.exact |= j->old;
+    if (fit == KEY_STATE_OLD)
+        pipeline_keep_returns(&j->lines, j->options->state);
     return fit == KEY_STATE_OLD ||
            (fit == KEY_STATE_FITS && bly_filter_set_key_rule(f, rule) == BLY_OK);
 }
@@ -232,17 +220,15 @@ static void tell_json(const job *j, const finding *f, const estimate *e) {
     json_integer(&out, "low", e->low);
     json_integer(&out, "high", e->high);
     json_real(&out, "error", e->error);
-    json_integer(&out, j->options->keys.extract ? "links" : "lines", f->lines);
+    json_integer(&out, pipeline_takes_links(&j->lines) ? "links" : "lines", f->lines);
     if (f->all && j->kept.loaded)
         json_integer(&out, "before", j->before);
-    if (f->all && j->rule.url)
-        json_integer(&out, "not_urls", j->rule.not_urls);
-    if (f->all && j->rule.field)
-        json_integer(&out, "no_field", j->rule.fieldless);
+    if (f->all)
+        key_rule_json(&j->lines.rule, &out);
     json_integer(&out, "precision", bly_filter_geometry(f->sketch).hashes);
     json_integer(&out, "memory_bytes", bytes_of(f->sketch));
     if (f->all)
-        json_real(&out, "seconds", progress_seconds(&j->progress));
+        json_real(&out, "seconds", progress_seconds(&j->lines.progress));
     json_end(&out);
 }
 
@@ -251,10 +237,10 @@ static void tell_text(const job *j, const finding *f, const estimate *e) {
     const bool more = f->all && j->kept.loaded;
     (void)printf("%llu distinct%s of %llu %s%s%s", (unsigned long long)e->keys,
                  estimate_range(e, range), (unsigned long long)f->lines,
-                 j->options->keys.extract ? "link" : "line", f->lines == 1 ? "" : "s",
+                 pipeline_takes_links(&j->lines) ? "link" : "line", f->lines == 1 ? "" : "s",
                  more ? " and those before" : "");
-    if (f->all && j->rule.not_urls)
-        (void)printf(", %llu no URLs", (unsigned long long)j->rule.not_urls);
+    if (f->all && j->lines.rule.not_urls)
+        (void)printf(", %llu no URLs", (unsigned long long)j->lines.rule.not_urls);
     if (f->all && *range)
         (void)printf(", in %s", number_bytes(bytes_of(f->sketch), bytes));
     if (f->name)
@@ -275,52 +261,35 @@ static void tell(const job *j, const finding *f) {
 
 static bool take_batch(void *at, const bly_bytes *records, size_t n) {
     job *j = at;
-    bly_status status;
-    if (key_is_record(&j->rule))
-        status =
-            bly_filter_add_many(j->into, key_texts(&j->rule, records, n, j->texts), n, NULL, NULL);
-    else if (key_hashes(&j->rule, &j->hasher, records, n, j->hashes))
-        status = bly_filter_add_hashes(j->into, j->hashes, n, NULL, NULL);
-    else
+    const bly_bytes *keys = pipeline_keys(&j->lines, records, n);
+    if (!keys)
         return false;
-    j->own_lines += n;
-    if (j->old && j->rule.met && !j->options->keys.null)
-        key_state_warn(j->options->state, &j->warned);
+    const bly_status status = bly_filter_add_many(j->into, keys, n, NULL, NULL);
     if (status != BLY_OK)
         (void)message_error("%s", bly_strerror(status));
     return status == BLY_OK && (j->options->each || state_file_save_now_and_then(&j->kept));
 }
 
-/* The inputs of one or several names, to their end or to a signal. */
-static bool read_inputs(job *j, char **names, size_t count) {
-    bool good = input_open(&j->in, names, count, key_options_separator(&j->options->keys), 0);
-    j->own_lines = 0;
-    while (good && !interrupt_seen() && input_next(&j->in)) {
-        good = links_take(&j->links, j->in.records, j->in.count, take_batch, j);
-        progress_show(&j->progress, j->in.records_read, input_position(&j->in), j->in.bytes_total);
-    }
-    j->failed |= input_failed(&j->in);
-    j->lines += j->own_lines;
-    input_close(&j->in);
+/* To the end of the input, or to a signal. */
+static bool read_lines(job *j) {
+    const bool good = pipeline_run(&j->lines, take_batch, j);
+    j->failed |= j->lines.failed;
     return good;
 }
 
 /* One input of --each. */
 static bool take_one(job *j, char **name) {
-    const bool failed = j->failed;
-    j->failed = false;
+    const uint64_t before = j->lines.count;
     bly_filter_clear(j->each);
-    if (!read_inputs(j, name, 1))
+    if (!pipeline_reopen(&j->lines, (cli_operands){name, 1}) || !read_lines(j))
         return false;
     bly_status status = bly_filter_union(j->kept.filter, j->each);
     if (status != BLY_OK)
         return message_error("%s", bly_strerror(status)) == CLI_OK;
     /* Of one that could not be read there is nothing to tell. */
-    if (!j->failed || j->own_lines > 0) {
-        progress_end(&j->progress);
-        tell(j, &(finding){*name, j->own_lines, j->each, false});
-    }
-    j->failed |= failed;
+    const uint64_t lines = j->lines.count - before;
+    if (!j->lines.failed || lines > 0)
+        tell(j, &(finding){*name, lines, j->each, false});
     return state_file_save_now_and_then(&j->kept);
 }
 
@@ -338,20 +307,15 @@ static bool take_each(job *j, cli_operands inputs) {
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static int work(job *j, cli_operands inputs) {
-    /* Whoever ends an endless stream wants to know what came of it. */
-    interrupt_watch();
     if (!open_sketch(j))
         return CLI_ERROR;
-    progress_begin(&j->progress, j->options->each);
-    bool good =
-        j->options->each ? take_each(j, inputs) : read_inputs(j, inputs.items, inputs.count);
+    bool good = j->options->each ? take_each(j, inputs) : read_lines(j);
     good = good && state_file_save(&j->kept);
-    progress_end(&j->progress);
-    if (good && interrupt_seen() && !interrupt_reader_gone())
-        message_note("stopped by a signal: what was read until then is counted");
-    if (good)
-        tell(j, &(finding){j->options->each ? "total" : NULL, j->lines, j->kept.filter, true});
-    return good && !j->failed ? CLI_OK : CLI_ERROR;
+    if (!good)
+        return CLI_ERROR;
+    pipeline_note_signal();
+    tell(j, &(finding){j->options->each ? "total" : NULL, j->lines.count, j->kept.filter, true});
+    return j->failed ? CLI_ERROR : CLI_OK;
 }
 
 static const char *conflict(const distinct_options *o) {
@@ -375,13 +339,12 @@ static int run(void *values, cli_operands operands) {
     if (!j)
         return message_error("out of memory");
     j->options = o;
-    j->rule = key_options_rule(&o->keys);
-    j->links.whole = !o->keys.extract;
-    const int status = work(j, operands);
+    /* Whoever ends an endless stream wants to know what came of it. */
+    const pipeline_options how = {.keys = &o->keys, .prints = o->each, .catch_signals = true};
+    const int status = pipeline_open(&j->lines, &how, operands) ? work(j, operands) : CLI_ERROR;
+    pipeline_close(&j->lines);
     state_file_close(&j->kept);
     bly_filter_destroy(j->each);
-    links_free(&j->links);
-    key_rule_free(&j->rule);
     free(j);
     return status;
 }
