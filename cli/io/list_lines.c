@@ -1,67 +1,66 @@
+/* list_lines.c - lines become keys of a type; what is malformed is named, and counted. */
 #include "io/list_lines.h"
 
-#include "io/input.h"
 #include "io/interrupt.h"
+#include "io/pipeline.h"
 #include "text/message.h"
 #include "text/numbers.h"
-#include "text/progress.h"
 
 #include <stdlib.h>
 
 enum { NAMED = 10 }; /* malformed lines, before they are only counted */
 
-typedef struct job {
-    input in;
-    progress progress;
+typedef struct typed_lines {
+    pipeline lines;
     const line_rule *rule;
     bly_list_reader *reader;
     bool skip;
     list_line *each;
     void *ctx;
-    list_lines *lines;
-} job;
+    list_lines *counts;
+} typed_lines;
 
-static void complain(job *j, uint64_t number, bly_bytes line) {
-    if (j->lines->malformed++ >= NAMED)
+static void complain(typed_lines *t, uint64_t number, bly_bytes line) {
+    if (t->counts->malformed++ >= NAMED)
         return;
-    progress_end(&j->progress);
-    line_complain(bly_list_reader_reason(j->reader), j->in.path, number, line, j->skip);
+    progress_end(&t->lines.progress);
+    line_complain(bly_list_reader_reason(t->reader), t->lines.in.path, number, line, t->skip);
 }
 
-/* false: out of memory. */
-static bool take(job *j, uint64_t number, bly_bytes line) {
+/* false: out of memory, or `each` was. */
+static bool take_line(typed_lines *t, uint64_t number, bly_bytes line) {
     bly_list_key key;
-    j->lines->lines++;
-    switch (bly_list_read(j->reader, j->rule->type, j->rule->flags, line.data, line.size, &key)) {
+    t->counts->lines++;
+    switch (bly_list_read(t->reader, t->rule->type, t->rule->flags, line.data, line.size, &key)) {
     case BLY_OK:
         break;
     case BLY_EINVAL:
-        complain(j, number, line);
+        complain(t, number, line);
         return true;
     default:
         return false;
     }
-    j->lines->empty += key.blank;
-    return key.blank || j->each(j->ctx, number, line, &key);
+    t->counts->empty += key.blank;
+    return key.blank || t->each(t->ctx, number, line, &key);
 }
 
-static bool take_all(job *j) {
-    while (input_next(&j->in)) {
-        for (size_t i = 0; i < j->in.count; i++)
-            if (!take(j, j->in.number + i, j->in.records[i]))
-                return false;
-        progress_show(&j->progress, j->in.records_read, input_position(&j->in), j->in.bytes_total);
-    }
-    return true;
+static bool take_batch(void *at, const bly_bytes *records, size_t n) {
+    typed_lines *t = at;
+    bool good = true;
+    for (size_t i = 0; i < n && good; i++)
+        good = take_line(t, t->lines.in.number + i, records[i]);
+    if (!good && !t->counts->stopped)
+        (void)message_error("out of memory; nothing was written");
+    return good;
 }
 
 /* Malformed lines that were not named, and what to do about all of them. */
-static bool judge(const job *j) {
+static bool judge(const typed_lines *t) {
     char count[NUMBER_TEXT];
-    uint64_t malformed = j->lines->malformed;
-    if (malformed > NAMED && j->skip)
+    uint64_t malformed = t->counts->malformed;
+    if (malformed > NAMED && t->skip)
         message_note("and %s malformed lines more", number_grouped(malformed - NAMED, count));
-    if (malformed == 0 || j->skip)
+    if (malformed == 0 || t->skip)
         return true;
     (void)message_error("%s malformed line%s; nothing was written (--skip-malformed leaves them "
                         "out)",
@@ -71,28 +70,23 @@ static bool judge(const job *j) {
 
 bool list_lines_read(char **paths, size_t count, const line_rule *rule, bool skip, list_line *each,
                      void *ctx, list_lines *lines) {
-    job *j = calloc(1, sizeof *j);
-    if (!j || bly_list_reader_create(&j->reader) != BLY_OK) {
+    const pipeline_options how = {.null = (rule->flags & BLY_LIST_RECORDS) != 0};
+    typed_lines *t = calloc(1, sizeof *t);
+    if (!t || bly_list_reader_create(&t->reader) != BLY_OK) {
         (void)message_error("out of memory");
-        free(j);
+        free(t);
         return false;
     }
-    j->rule = rule;
-    j->skip = skip;
-    j->each = each;
-    j->ctx = ctx;
-    j->lines = lines;
-    bool good = input_open(&j->in, paths, count, rule->flags & BLY_LIST_RECORDS ? '\0' : '\n', 0);
-    if (good) {
-        progress_begin(&j->progress, false);
-        good = take_all(j);
-        progress_end(&j->progress);
-        if (!good && !lines->stopped)
-            (void)message_error("out of memory; nothing was written");
-        good = good && !interrupt_seen() && judge(j) && !input_failed(&j->in);
-        input_close(&j->in);
-    }
-    bly_list_reader_destroy(j->reader);
-    free(j);
+    t->rule = rule;
+    t->skip = skip;
+    t->each = each;
+    t->ctx = ctx;
+    t->counts = lines;
+    const bool good = pipeline_open(&t->lines, &how, (cli_operands){paths, count}) &&
+                      pipeline_run(&t->lines, take_batch, t) && !interrupt_seen() && judge(t) &&
+                      !t->lines.failed;
+    pipeline_close(&t->lines);
+    bly_list_reader_destroy(t->reader);
+    free(t);
     return good;
 }
