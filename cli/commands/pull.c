@@ -87,13 +87,13 @@ static const bly_redis_reply *data_of(const pull *p, const bly_redis_reply *answ
     data = bly_redis_reply_at(answer, 2);
     if (bly_redis_reply_type(answer) == BLY_REDIS_NIL)
         (void)message_error("%s: there is no such key", p->remote.at.name);
-    else if (talk_says(answer, "unknown command"))
+    else if (server_error_has(answer, "unknown command"))
         (void)refuse_bare(p);
     else if (!data || bly_redis_reply_type(total) != BLY_REDIS_INTEGER ||
              bly_redis_reply_type(stamp) != BLY_REDIS_INTEGER ||
              bly_redis_reply_type(data) != BLY_REDIS_TEXT ||
              bly_redis_reply_text(data).size > p->chunk_size)
-        (void)talk_refused(&p->remote.at, answer);
+        (void)server_refused(&p->remote.at, answer);
     else
         return data;
     return NULL;
@@ -143,15 +143,15 @@ static verdict take_piece(pull *p, const bly_redis_reply *answer) {
 }
 
 static verdict fetch_piece(pull *p) {
-    char at[TALK_NUMBER], count[TALK_NUMBER];
+    char at[SERVER_NUMBER], count[SERVER_NUMBER];
     const bly_bytes args[] = {
-        talk_word("BLY.DUMP"),
+        server_word("BLY.DUMP"),
         p->remote.at.url.key,
-        talk_number(p->have, at),
-        talk_word("COUNT"),
-        talk_number(p->chunk_size, count),
+        server_number(p->have, at),
+        server_word("COUNT"),
+        server_number(p->chunk_size, count),
     };
-    bly_redis_reply *answer = talk_ask(&p->remote.at, args, 5, "");
+    bly_redis_reply *answer = server_command(&p->remote.at, args, 5, "");
     if (!answer)
         return FAILED;
     const verdict v = take_piece(p, answer);
@@ -219,7 +219,7 @@ static void report(const pull *p) {
         return;
     }
     json j = json_begin(stdout);
-    talk_tell(&p->remote.at, p->path, &j);
+    server_json(&p->remote.at, p->path, &j);
     json_integer(&j, "bytes", p->total);
     json_integer(&j, "chunks", p->chunks);
     json_integer(&j, "tries", p->tries);
@@ -249,7 +249,7 @@ static void report_plain(const pull *p, const bly_filter *f) {
         return;
     }
     json j = json_begin(stdout);
-    talk_tell(&p->remote.at, p->path, &j);
+    server_json(&p->remote.at, p->path, &j);
     json_bool(&j, "plain", true);
     json_integer(&j, "bytes", size);
     json_integer(&j, "shards", bly_redis_filter_bitmap(p->remote.filter)->shards);
@@ -289,7 +289,7 @@ static bool fetch_plain(pull *p) {
 /* ---- either ---------------------------------------------------------------------------------- */
 
 static bool fetch_file(pull *p) {
-    if (!output_may_replace(p->path, p->v->force) || !talk_connect(&p->remote.at) ||
+    if (!output_may_replace(p->path, p->v->force) || !server_connect(&p->remote.at) ||
         !remote_look(&p->remote.at, &p->holds))
         return false;
     return p->holds == REMOTE_FILTER ? fetch_plain(p) : fetch_pieces(p);
@@ -304,7 +304,7 @@ static int run(void *at, cli_operands operands) {
     if (strcmp(p.path, "-") == 0)
         return message_error("what is pulled is checked before it is used, so it needs a file; "
                              "name one");
-    if (!talk_chunk(p.v->chunk, &p.chunk_size))
+    if (!server_chunk(p.v->chunk, &p.chunk_size))
         return CLI_ERROR;
     const bool good = remote_to(&p.remote, operands.items[0]) && fetch_file(&p);
     remote_close(&p.remote);

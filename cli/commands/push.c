@@ -95,12 +95,12 @@ typedef struct push {
 /* ---- the pieces ------------------------------------------------------------------------------ */
 
 static bly_redis_reply *load(push *p, uint64_t offset, size_t size, const char *lost) {
-    char total[TALK_NUMBER], at[TALK_NUMBER];
+    char total[SERVER_NUMBER], at[SERVER_NUMBER];
     const bly_bytes args[] = {
-        talk_word("BLY.LOAD"),   p->remote.at.url.key, talk_number(p->total, total),
-        talk_number(offset, at), {p->chunk, size},     talk_word("REPLACE"),
+        server_word("BLY.LOAD"),   p->remote.at.url.key, server_number(p->total, total),
+        server_number(offset, at), {p->chunk, size},     server_word("REPLACE"),
     };
-    return talk_ask(&p->remote.at, args, p->v->replace ? 6 : 5, lost);
+    return server_command(&p->remote.at, args, p->v->replace ? 6 : 5, lost);
 }
 
 /* Where to begin. An offset that cannot be right makes the server tell the one that is; any other
@@ -111,9 +111,9 @@ static bool find_start(push *p) {
     bly_redis_reply *answer = load(p, p->total, 0, "");
     if (!answer)
         return false;
-    p->bare = talk_says(answer, "unknown command");
+    p->bare = server_error_has(answer, "unknown command");
     static const char words[] = "expected offset ";
-    if (talk_says(answer, words)) {
+    if (server_error_has(answer, words)) {
         const char *text = bly_redis_reply_text(answer).data;
         const char *number = strstr(text, words) + sizeof words - 1;
         const uint64_t at = strtoull(number, NULL, 10);
@@ -133,8 +133,8 @@ static bool understand(const push *p, const bly_redis_reply *answer) {
         return true;
     if (p->bare)
         return false;
-    (void)talk_refused(&p->remote.at, answer);
-    if (p->resumed > 0 && talk_is_error(answer) && p->sent == p->total)
+    (void)server_refused(&p->remote.at, answer);
+    if (p->resumed > 0 && server_is_error(answer) && p->sent == p->total)
         message_note("perhaps what had arrived before was of another file; push it again without "
                      "--resume");
     return false;
@@ -150,7 +150,7 @@ static bool send_piece(push *p) {
         return false;
     p->sent += size;
     p->chunks++;
-    p->bare = talk_says(answer, "unknown command");
+    p->bare = server_error_has(answer, "unknown command");
     const bool good = understand(p, answer);
     bly_redis_reply_free(answer);
     return good;
@@ -187,7 +187,7 @@ static void report_plain(const push *p, double seconds) {
         return;
     }
     json j = json_begin(stdout);
-    talk_tell(&p->remote.at, p->path, &j);
+    server_json(&p->remote.at, p->path, &j);
     json_bool(&j, "plain", true);
     json_integer(&j, "bytes", size);
     json_integer(&j, "shards", b->shards);
@@ -256,7 +256,7 @@ static void report(const push *p) {
         return;
     }
     json j = json_begin(stdout);
-    talk_tell(&p->remote.at, p->path, &j);
+    server_json(&p->remote.at, p->path, &j);
     json_integer(&j, "bytes", p->total);
     json_integer(&j, "resumed_at", p->resumed);
     json_integer(&j, "chunks", p->chunks);
@@ -286,7 +286,7 @@ static bool module_agrees(push *p) {
     bly_redis_reply *answer = load(p, p->total, 0, "");
     if (!answer)
         return false;
-    p->bare = talk_says(answer, "unknown command");
+    p->bare = server_error_has(answer, "unknown command");
     bly_redis_reply_free(answer);
     if (p->bare)
         return true;
@@ -330,7 +330,7 @@ static bool send_file(push *p) {
         open_read(&o, p->path, key, BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY) != BLY_OK)
         return false;
     p->filter = o.filter;
-    const bool good = p->v->plain ? send_plain(p) : talk_connect(&p->remote.at) && send_pieces(p);
+    const bool good = p->v->plain ? send_plain(p) : server_connect(&p->remote.at) && send_pieces(p);
     bly_chunks_close(p->image);
     free(p->chunk);
     open_close(&o);
@@ -343,7 +343,7 @@ static int run(void *at, cli_operands operands) {
         return message_error("name a filter file and where it goes: bloomery push LIST.bly "
                              "redis://HOST:PORT/KEY");
     p.path = operands.items[0];
-    if (!talk_chunk(p.v->chunk, &p.chunk_size) || !remote_spec(p.v->shards, p.v->expire, &p.spec))
+    if (!server_chunk(p.v->chunk, &p.chunk_size) || !remote_spec(p.v->shards, p.v->expire, &p.spec))
         return CLI_ERROR;
     const bool good = remote_to(&p.remote, operands.items[1]) && send_file(&p);
     remote_close(&p.remote);

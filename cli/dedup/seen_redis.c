@@ -66,16 +66,16 @@ static bool plan(const seen_redis_wish *wish, bly_bitmap_spec *out) {
 
 /* What somebody has begun to make there becomes what is to be made. false: reported. */
 static bool adopt(seen_redis *s, bly_bitmap_spec *spec) {
-    talk *t = &s->remote.at;
+    server_key *t = &s->remote.at;
     bly_bitmap_command *look;
     bly_redis_reason why = {""};
     bly_bitmap_head head;
-    if (!talk_connect(t))
+    if (!server_connect(t))
         return false;
     bly_status status = bly_bitmap_head_command(t->url.key, &look);
     if (status != BLY_OK)
         return message_status(t->name, status) == CLI_OK;
-    bly_redis_reply *answer = talk_ask(t, look->args, look->count, "");
+    bly_redis_reply *answer = server_command(t, look->args, look->count, "");
     bly_bitmap_command_free(look);
     if (!answer)
         return false;

@@ -12,7 +12,7 @@ enum { CHUNK = 1 << 20, MIN_CHUNK = 1 << 10, MAX_CHUNK = 64 << 20 };
 
 /* ---- where ----------------------------------------------------------------------------------- */
 
-char *talk_name(const char *address) {
+char *server_name(const char *address) {
     const char *mark = strstr(address, "://");
     const char *begin = mark ? mark + 3 : address;
     const size_t login = strcspn(begin, "/?");
@@ -25,15 +25,15 @@ char *talk_name(const char *address) {
     return name;
 }
 
-bool talk_to(talk *t, const char *address) {
+bool server_parse(server_key *t, const char *address) {
     const char *why = NULL;
-    *t = (talk){0};
+    *t = (server_key){0};
     if (!bly_redis_available()) {
         (void)message_error("this build of bloomery has no hiredis, which talking to servers "
                             "needs");
         return false;
     }
-    t->name = talk_name(address);
+    t->name = server_name(address);
     const bly_status status =
         t->name ? bly_redis_url_parse(address, &why, &t->url) : (bly_status)BLY_ENOMEM;
     if (status == BLY_EINVAL)
@@ -49,7 +49,7 @@ bool talk_to(talk *t, const char *address) {
     return status == BLY_OK && t->url.key.data;
 }
 
-bool talk_connect(talk *t) {
+bool server_connect(server_key *t) {
     const bly_redis_options options = {.struct_size = sizeof options, .follow_moved = true};
     bly_redis_reason why;
     const bly_status status = bly_redis_open(&t->url, &options, &why, &t->server);
@@ -58,28 +58,28 @@ bool talk_connect(talk *t) {
     return status == BLY_OK;
 }
 
-void talk_close(talk *t) {
+void server_close(server_key *t) {
     bly_redis_close(t->server);
     bly_redis_url_free(&t->url);
     free(t->name);
-    *t = (talk){0};
+    *t = (server_key){0};
 }
 
 /* ---- what is said ---------------------------------------------------------------------------- */
 
-bly_redis_reply *talk_ask(talk *t, const bly_bytes *args, size_t n, const char *lost) {
+bly_redis_reply *server_command(server_key *t, const bly_bytes *args, size_t n, const char *lost) {
     bly_redis_reply *answer;
     if (bly_redis_command(t->server, args, n, &answer) != BLY_OK)
         (void)message_error("%s: %s%s", t->name, bly_redis_error(t->server), lost);
     return answer;
 }
 
-bool talk_is_error(const bly_redis_reply *answer) {
+bool server_is_error(const bly_redis_reply *answer) {
     return bly_redis_reply_type(answer) == BLY_REDIS_ERROR;
 }
 
-bool talk_says(const bly_redis_reply *answer, const char *words) {
-    return talk_is_error(answer) && strstr(bly_redis_reply_text(answer).data, words);
+bool server_error_has(const bly_redis_reply *answer, const char *words) {
+    return server_is_error(answer) && strstr(bly_redis_reply_text(answer).data, words);
 }
 
 /* What a server's error means, and what to do: after its own words, or instead of them. */
@@ -104,8 +104,8 @@ static const struct {
     {"expected total", "what has arrived so far is of another file; leave --resume out", true},
 };
 
-int talk_refused(const talk *t, const bly_redis_reply *answer) {
-    if (!talk_is_error(answer))
+int server_refused(const server_key *t, const bly_redis_reply *answer) {
+    if (!server_is_error(answer))
         return message_error("%s: the server's answer makes no sense; is this a Bloomery module of "
                              "another version?",
                              t->name);
@@ -118,16 +118,16 @@ int talk_refused(const talk *t, const bly_redis_reply *answer) {
     return message_error("%s: the server says: %s", t->name, text);
 }
 
-bly_bytes talk_number(uint64_t value, char room[TALK_NUMBER]) {
-    const int length = snprintf(room, TALK_NUMBER, "%llu", (unsigned long long)value);
+bly_bytes server_number(uint64_t value, char room[SERVER_NUMBER]) {
+    const int length = snprintf(room, SERVER_NUMBER, "%llu", (unsigned long long)value);
     return (bly_bytes){room, (size_t)length};
 }
 
-bly_bytes talk_word(const char *text) {
+bly_bytes server_word(const char *text) {
     return (bly_bytes){text, strlen(text)};
 }
 
-bool talk_chunk(uint64_t wanted, size_t *out) {
+bool server_chunk(uint64_t wanted, size_t *out) {
     *out = wanted ? (size_t)wanted : CHUNK;
     if (*out >= MIN_CHUNK && *out <= MAX_CHUNK)
         return true;
@@ -135,7 +135,7 @@ bool talk_chunk(uint64_t wanted, size_t *out) {
     return false;
 }
 
-void talk_tell(const talk *t, const char *path, json *j) {
+void server_json(const server_key *t, const char *path, json *j) {
     json_text(j, "file", path);
     json_text(j, "server", bly_redis_address(t->server));
     json_integer(j, "database", t->url.database);

@@ -24,13 +24,13 @@ bool remote_is_address(const char *word) {
 
 bool remote_to(remote *r, const char *address) {
     r->filter = NULL;
-    return talk_to(&r->at, address);
+    return server_parse(&r->at, address);
 }
 
 void remote_close(remote *r) {
     bly_redis_filter_close(r->filter);
     r->filter = NULL;
-    talk_close(&r->at);
+    server_close(&r->at);
 }
 
 /* ---- what is there --------------------------------------------------------------------------- */
@@ -40,10 +40,10 @@ static bool is_text(bly_bytes text, const char *wanted) {
 }
 
 /* Of what is no string. */
-static bool look_at_type(talk *t, remote_holds *out) {
+static bool look_at_type(server_key *t, remote_holds *out) {
     static const char *const filters[] = {"bloomery1", "MBbloom--", "MBbloomCF"};
-    const bly_bytes args[] = {talk_word("TYPE"), t->url.key};
-    bly_redis_reply *answer = talk_ask(t, args, 2, "");
+    const bly_bytes args[] = {server_word("TYPE"), t->url.key};
+    bly_redis_reply *answer = server_command(t, args, 2, "");
     if (!answer)
         return false;
     if (bly_redis_reply_type(answer) == BLY_REDIS_TEXT)
@@ -55,14 +55,15 @@ static bool look_at_type(talk *t, remote_holds *out) {
     return true;
 }
 
-bool remote_look(talk *t, remote_holds *out) {
-    const bly_bytes args[] = {talk_word("GETRANGE"), t->url.key, talk_word("0"), talk_word("3")};
-    bly_redis_reply *answer = talk_ask(t, args, 4, "");
+bool remote_look(server_key *t, remote_holds *out) {
+    const bly_bytes args[] = {server_word("GETRANGE"), t->url.key, server_word("0"),
+                              server_word("3")};
+    bly_redis_reply *answer = server_command(t, args, 4, "");
     *out = REMOTE_UNTOLD;
     if (!answer)
         return false;
     const bly_bytes text = bly_redis_reply_text(answer);
-    const bool no_string = talk_says(answer, "WRONGTYPE");
+    const bool no_string = server_error_has(answer, "WRONGTYPE");
     if (bly_redis_reply_type(answer) == BLY_REDIS_TEXT)
         *out = text.size == 0          ? REMOTE_NOTHING
                : is_text(text, "BLYR") ? REMOTE_FILTER
@@ -74,7 +75,7 @@ bool remote_look(talk *t, remote_holds *out) {
 /* The same over a connection of its own. */
 static remote_holds look_again(const remote *r) {
     const bly_redis_options options = {.struct_size = sizeof options, .follow_moved = true};
-    talk t = r->at;
+    server_key t = r->at;
     remote_holds found = REMOTE_UNTOLD;
     if (bly_redis_open(&t.url, &options, NULL, &t.server) == BLY_OK) {
         (void)remote_look(&t, &found);
@@ -179,7 +180,7 @@ bool remote_spec(uint64_t shards, uint64_t expire, bly_bitmap_spec *out) {
 
 bool remote_may_send(remote *r, bool replace, const char *instead) {
     remote_holds found;
-    if ((!r->at.server && !talk_connect(&r->at)) || !remote_look(&r->at, &found))
+    if ((!r->at.server && !server_connect(&r->at)) || !remote_look(&r->at, &found))
         return false;
     switch (found) {
     case REMOTE_FILTER:
@@ -249,7 +250,7 @@ bool remote_save(const bly_filter *f, const char *address) {
 
 const char *remote_name(const char *address) {
     static char name[1024];
-    char *text = talk_name(address);
+    char *text = server_name(address);
     (void)snprintf(name, sizeof name, "%s", text ? text : "the server");
     free(text);
     return name;

@@ -1,16 +1,17 @@
-/* remote.h - a filter on a plain Redis or Valkey, for a command.
+/* server_filter.h - a filter on a plain Redis or Valkey, for a command.
  *
  * Every function here that fails has printed why, with the address and what to do about it.
  */
-#ifndef BLOOMERY_CLI_REMOTE_H
-#define BLOOMERY_CLI_REMOTE_H
+#ifndef BLOOMERY_CLI_SERVER_FILTER_H
+#define BLOOMERY_CLI_SERVER_FILTER_H
 
 #include "filters/server.h"
 
 #include <bloomery/redis/filter.h>
 
 typedef struct remote {
-    talk at; /* at.name is what it is called in messages; connected only where a command asks */
+    server_key
+        at; /* at.name is what it is called in messages; connected only where a command asks */
     bly_redis_filter *filter; /* NULL: not open */
 } remote;
 
@@ -65,7 +66,7 @@ typedef enum remote_holds {
     REMOTE_OTHER   /* a list, a hash, ... */
 } remote_holds;
 /* `t` is connected. false: it is not any more. */
-bool remote_look(talk *t, remote_holds *out);
+bool remote_look(server_key *t, remote_holds *out);
 
 /* Whether a filter may be sent there: for the beginning of a command, before the work. What is no
  * filter on a plain server is never replaced. Connects, where it is not. */
