@@ -1,0 +1,92 @@
+/* handle.c - what is the same for filters in files and on servers: see handle.h. */
+#include "filters/handle.h"
+
+#include "cli.h"
+#include "text/message.h"
+
+#include <string.h>
+
+static const handle_ops *ops_for(const char *name) {
+    return remote_is_address(name) ? &handle_server_ops : &handle_file_ops;
+}
+
+uint32_t handle_traits(const char *name) {
+    return ops_for(name)->traits;
+}
+
+/* Options that are not for such a place. */
+static bool agrees(const filter_handle *h) {
+    const handle_options *o = &h->options;
+    const bool file = h->ops == &handle_file_ops;
+    if (file && o->gozero)
+        (void)message_error("%s: is a file; --gozero is for filters on servers: redis://HOST/KEY",
+                            h->name);
+    else if (file && o->allow_replica)
+        (void)message_error("%s: is a file; --allow-replica is for filters on servers: "
+                            "redis://HOST/KEY",
+                            h->name);
+    else if (!file && o->max_growth)
+        (void)message_error("--memory is for files: a filter on a server does not grow");
+    else if (o->gozero && o->key)
+        (void)message_error("go-zero's filters are not keyed; leave out --key-file");
+    else
+        return true;
+    return false;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+bool handle_open(filter_handle *h, const char *name, const handle_options *options) {
+    *h = (filter_handle){.name = name, .options = *options, .ops = ops_for(name)};
+    h->can = h->ops->traits;
+    h->status = agrees(h) ? h->ops->open(h, true) : (bly_status)BLY_EINVAL;
+    return h->status == BLY_OK;
+}
+
+bly_status handle_reopen(filter_handle *h, bool report) {
+    h->ops->shut(h);
+    h->status = h->ops->open(h, report);
+    return h->status;
+}
+
+void handle_close(filter_handle *h) {
+    if (h->ops)
+        h->ops->shut(h);
+    remote_close(&h->remote);
+    *h = (filter_handle){.ops = NULL};
+}
+
+int handle_failed(const filter_handle *h) {
+    h->ops->failed(h);
+    return CLI_ERROR;
+}
+
+/* ---- use ------------------------------------------------------------------------------------- */
+
+bly_status handle_contains(filter_handle *h, const bly_bytes *keys, size_t n, uint8_t *answers) {
+    return h->status = h->ops->contains(h, keys, n, answers);
+}
+
+bly_status handle_add(filter_handle *h, const bly_bytes *keys, size_t n, handle_added *out) {
+    return h->status = h->ops->add(h, keys, n, out);
+}
+
+bool handle_commit(filter_handle *h) {
+    return h->ops->commit(h);
+}
+
+const bly_filter *handle_filter(const filter_handle *h) {
+    return h->file.filter;
+}
+
+bly_filter *handle_changeable(const filter_handle *h) {
+    return h->changed;
+}
+
+bly_list_source handle_list(filter_handle *h) {
+    return h->ops->list(h);
+}
+
+bly_status handle_get_facts(filter_handle *h, handle_facts *out) {
+    return h->status = h->ops->facts(h, out);
+}

@@ -1,0 +1,129 @@
+/* handle_file.c - filters in files, behind handle.h.
+ *
+ * A filter is mapped where its kind can be, else read into memory. One that is to be changed is
+ * locked first (io/lock.h), changed in memory, and saved in place of the old file in one step.
+ */
+#include "filters/handle.h"
+#include "filters/kind_words.h"
+#include "text/message.h"
+
+enum { HEADER_BYTES = 64 };
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static uint32_t abilities(const bly_filter *f) {
+    const bly_kind kind = bly_filter_geometry(f).kind;
+    const bool single = !kinds_can(kind, BLY_CARDINALITY_ONLY);
+    const bool list = single && !kinds_can(kind, BLY_FORGETS);
+    return HANDLE_DESCRIBES | HANDLE_IN_MEMORY | (single ? HANDLE_LOOKS_UP : 0U) |
+           (list && kinds_can(kind, BLY_CAN_ADD) ? HANDLE_ADDS : 0U) |
+           (list && kinds_can(kind, BLY_CAN_REMOVE) ? HANDLE_REMOVES : 0U) |
+           (kinds_hold_copies(kind) ? HANDLE_COPIES : 0U);
+}
+
+static bly_status open_copy(filter_handle *h, uint32_t flags) {
+    h->file.filter = h->file.loaded = open_load(h->name, h->options.key, flags);
+    return h->file.filter ? BLY_OK : BLY_EIO;
+}
+
+static bly_status open_changed(filter_handle *h, uint32_t flags) {
+    if (!lock_take(&h->lock, h->name, true))
+        return BLY_EIO;
+    h->file.filter = h->changed = open_load(h->name, h->options.key, flags);
+    if (h->changed && h->options.max_growth)
+        bly_filter_limit_growth(h->changed, h->options.max_growth);
+    return h->changed ? BLY_OK : BLY_EIO;
+}
+
+static bly_status file_open(filter_handle *h, bool report) {
+    const handle_options *o = &h->options;
+    const uint32_t flags = o->without_key ? BLY_OPEN_WITHOUT_KEY : 0U;
+    bly_file_info header;
+    (void)report; /* whoever opens a file again wants to know why it cannot be */
+    if (o->access == HANDLE_HEADER) {
+        const bly_status status = open_header(h->name, &header);
+        h->can = h->ops->traits | HANDLE_DESCRIBES;
+        return status;
+    }
+    const uint32_t verify = o->access == HANDLE_VERIFIED ? BLY_OPEN_VERIFY : 0U;
+    const bly_status status = o->access == HANDLE_COPIED ? open_copy(h, flags)
+                              : o->access == HANDLE_CHANGED
+                                  ? open_changed(h, flags)
+                                  : open_read(&h->file, h->name, o->key, flags | verify);
+    if (status == BLY_OK)
+        h->can = h->ops->traits | abilities(h->file.filter);
+    return status;
+}
+
+static void file_shut(filter_handle *h) {
+    bly_filter_destroy(h->changed);
+    h->changed = NULL;
+    lock_release(&h->lock);
+    open_close(&h->file);
+}
+
+/* ---- use ------------------------------------------------------------------------------------- */
+
+static void file_failed(const filter_handle *h) {
+    (void)message_status(h->name, h->status);
+}
+
+static bly_status file_contains(filter_handle *h, const bly_bytes *keys, size_t n,
+                                uint8_t *answers) {
+    (void)bly_filter_contains_many(h->file.filter, keys, n, answers);
+    return BLY_OK;
+}
+
+static bly_status file_add(filter_handle *h, const bly_bytes *keys, size_t n, handle_added *out) {
+    bly_batch_result result = {0};
+    const bly_status status = bly_filter_add_many(h->changed, keys, n, NULL, &result);
+    out->fresh += result.changed;
+    return status;
+}
+
+static bool file_commit(filter_handle *h) {
+    return open_save(h->changed, h->name);
+}
+
+static bly_list_source file_list(filter_handle *h) {
+    return bly_list_source_of(h->file.filter);
+}
+
+static bly_status file_facts(filter_handle *h, handle_facts *out) {
+    bly_file_info header;
+    const bly_status status = open_header(h->name, &header);
+    const bly_filter *f = h->file.filter;
+    if (status != BLY_OK)
+        return status;
+    *out = (handle_facts){.geometry = header.geometry,
+                          .hash = header.hash,
+                          .seed = header.seed,
+                          .keyed = header.keyed,
+                          .key_missing = header.keyed && (!f || !bly_filter_hasher(f)),
+                          .key_rule = header.key_rule,
+                          .approximate = header.approximate,
+                          .bytes = header.body_bytes + HEADER_BYTES,
+                          .info = {.struct_size = sizeof out->info,
+                                   .kind = header.geometry.kind,
+                                   .hashes = header.geometry.hashes,
+                                   .size = header.geometry.size,
+                                   .capacity = header.capacity,
+                                   .count = header.count,
+                                   .requested_fpr = header.fpr},
+                          .has_bits = f != NULL};
+    if (f)
+        bly_filter_get_info(f, &out->info);
+    return BLY_OK;
+}
+
+const handle_ops handle_file_ops = {
+    .traits = HANDLE_COMMITS | HANDLE_VERIFIES,
+    .open = file_open,
+    .shut = file_shut,
+    .failed = file_failed,
+    .contains = file_contains,
+    .add = file_add,
+    .commit = file_commit,
+    .list = file_list,
+    .facts = file_facts,
+};

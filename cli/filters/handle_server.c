@@ -1,0 +1,143 @@
+/* handle_server.c - filters on plain servers, behind handle.h.
+ *
+ * Others may use the filter at the same time. Each batch of keys that is added is visible to them
+ * at once, and there is nothing to commit. Every call is a round trip, so keys come in large
+ * batches.
+ */
+#include "filters/handle.h"
+#include "filters/server_facts.h"
+
+#include <bloomery/redis/filter.h>
+
+static bly_redis_filter_options options_of(const filter_handle *h) {
+    const handle_options *o = &h->options;
+    return (bly_redis_filter_options){.struct_size = sizeof(bly_redis_filter_options),
+                                      .connect_ms = o->wait_ms,
+                                      .command_ms = o->wait_ms,
+                                      .retry_ms = o->wait_ms,
+                                      .allow_replica = o->allow_replica,
+                                      .without_key = o->without_key};
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static bly_status open_reporting(filter_handle *h, const bly_redis_filter_options *options) {
+    return h->options.gozero ? remote_open_gozero(&h->remote, h->options.gozero, options)
+                             : remote_open(&h->remote, h->options.key, options);
+}
+
+static bly_status open_silently(filter_handle *h, const bly_redis_filter_options *options) {
+    const bly_redis_url *url = &h->remote.at.url;
+    if (h->options.gozero)
+        return bly_redis_filter_gozero(url, h->options.gozero, options, NULL, &h->remote.filter);
+    return bly_redis_filter_open(url, h->options.key, options, NULL, &h->remote.filter);
+}
+
+static bly_status server_open(filter_handle *h, bool report) {
+    const bly_redis_filter_options options = options_of(h);
+    if (!h->remote.at.name) {
+        const bool understood = remote_to(&h->remote, h->name);
+        if (h->remote.at.name)
+            h->name = h->remote.at.name;
+        if (!understood)
+            return BLY_EINVAL;
+    }
+    const bly_status status = report ? open_reporting(h, &options) : open_silently(h, &options);
+    if (status == BLY_OK)
+        h->can = h->ops->traits | HANDLE_ADDS | HANDLE_LOOKS_UP |
+                 (h->options.gozero ? 0U : HANDLE_DESCRIBES);
+    return status;
+}
+
+static void server_shut(filter_handle *h) {
+    bly_redis_filter_close(h->remote.filter);
+    h->remote.filter = NULL;
+}
+
+/* ---- use ------------------------------------------------------------------------------------- */
+
+static void server_failed(const filter_handle *h) {
+    (void)remote_failed(&h->remote, h->status);
+}
+
+static bly_status server_contains(filter_handle *h, const bly_bytes *keys, size_t n,
+                                  uint8_t *answers) {
+    return bly_redis_filter_contains_many(h->remote.filter, keys, n, BLY_UNKNOWN, answers, NULL);
+}
+
+static bly_status server_add(filter_handle *h, const bly_bytes *keys, size_t n, handle_added *out) {
+    enum { TOGETHER = 32768 }; /* keys of one round trip */
+    uint8_t answers[TOGETHER];
+    bly_status status = BLY_OK;
+    for (size_t at = 0; at < n && status == BLY_OK; at += TOGETHER) {
+        const size_t some = n - at < TOGETHER ? n - at : TOGETHER;
+        bly_redis_batch_result result = {0};
+        status = bly_redis_filter_add_many(h->remote.filter, keys + at, some, BLY_UNKNOWN, answers,
+                                           &result);
+        out->fresh += result.yes;
+        out->unsure += result.unsure;
+        out->unknown += result.unknown;
+    }
+    return status;
+}
+
+static bool server_commit(filter_handle *h) {
+    (void)h;
+    return true;
+}
+
+/* ---- what it says of itself ------------------------------------------------------------------ */
+
+static bly_status list_contains(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
+    filter_handle *h = ctx;
+    return h->status = server_contains(h, keys, n, found);
+}
+
+static bly_status list_rate(void *ctx, double *rate) {
+    filter_handle *h = ctx;
+    bly_redis_filter_info facts = {.struct_size = sizeof facts};
+    h->status = bly_redis_filter_get_info(h->remote.filter, &facts);
+    *rate = facts.expected_fpr;
+    return h->status;
+}
+
+static bly_list_source server_list(filter_handle *h) {
+    const bly_key_rule rule = bly_redis_filter_bitmap(h->remote.filter)->key_rule;
+    return (bly_list_source){list_contains, list_rate, h, rule};
+}
+
+static bly_status server_facts(filter_handle *h, handle_facts *out) {
+    const bly_bitmap *b = bly_redis_filter_bitmap(h->remote.filter);
+    bly_redis_filter_info facts = {.struct_size = sizeof facts};
+    const bly_status status = bly_redis_filter_get_info(h->remote.filter, &facts);
+    if (status != BLY_OK)
+        return status;
+    *out = (handle_facts){.geometry = b->geometry,
+                          .hash = (bly_hash_id)b->hasher.id,
+                          .seed = b->hasher.seed,
+                          .keyed = b->hasher.id == BLY_HASH_SIPHASH,
+                          .key_rule = b->key_rule,
+                          .approximate = b->approximate,
+                          .bytes = facts.bytes,
+                          .info = live_facts_stats(b, &facts),
+                          .has_bits = b->form == BLY_BITMAP_GOZERO,
+                          .shards = b->shards,
+                          .nodes = facts.nodes,
+                          .shard_bytes = bly_bitmap_shard_bytes(b, 0),
+                          .expires_ms = facts.expires_ms,
+                          .stamp = b->stamp};
+    out->key_missing = out->keyed && !h->options.key;
+    return BLY_OK;
+}
+
+const handle_ops handle_server_ops = {
+    .traits = HANDLE_MAY_FAIL,
+    .open = server_open,
+    .shut = server_shut,
+    .failed = server_failed,
+    .contains = server_contains,
+    .add = server_add,
+    .commit = server_commit,
+    .list = server_list,
+    .facts = server_facts,
+};
