@@ -1,16 +1,102 @@
+/* bench_run.c - measures the time, space and rate of each kind of filter, and two limits of the
+ * machine.
+ */
 #include "bench/bench_run.h"
 
-#include "bench/bench_keys.h"
 #include "filters/kind_words.h"
 #include "text/message.h"
 #include "text/progress.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
 
 enum {
+    CHUNK = 1 << 16,    /* keys made and timed together */
+    SAMPLES = 1 << 14,  /* times of one operation */
     BATCH = 4096,       /* keys in one batched call */
-    MAX_ASKED = 2 << 20 /* keys that a round asks for, where not all are needed */
+    MAX_ASKED = 2 << 20 /* keys that a round looks up, where not all are needed */
 };
+
+/* The numbers of keys that are never added begin here. */
+static const uint64_t first_absent = UINT64_C(1) << 50;
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+/* Keys are made when they are needed, a chunk at a time, instead of storing them all. */
+typedef struct bench_keys {
+    size_t length;
+    uint8_t *bytes; /* one key after another, as lines of a file would lie */
+    bly_bytes *keys;
+} bench_keys;
+
+static void keys_close(bench_keys *k) {
+    free(k->bytes);
+    free(k->keys);
+    *k = (bench_keys){0};
+}
+
+/* false: no memory, reported. */
+static bool keys_open(bench_keys *k, size_t length) {
+    *k = (bench_keys){length, malloc(length * CHUNK), calloc(CHUNK, sizeof *k->keys)};
+    if (!k->bytes || !k->keys) {
+        keys_close(k);
+        (void)message_error("out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < CHUNK; i++)
+        k->keys[i] = (bly_bytes){k->bytes + i * length, length};
+    return true;
+}
+
+/* Murmur3's finaliser: a bijection, so that different numbers give different first words. */
+static uint64_t mix(uint64_t x) {
+    x = (x ^ (x >> 33)) * UINT64_C(0xFF51AFD7ED558CCD);
+    x = (x ^ (x >> 33)) * UINT64_C(0xC4CEB9FE1A85EC53);
+    return x ^ (x >> 33);
+}
+
+/* The n <= CHUNK keys numbered from `first`. Different numbers give different keys. */
+static void make_keys(const bench_keys *k, uint64_t first, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *to = k->bytes + i * k->length;
+        uint64_t word = mix(first + i);
+        for (size_t at = 0; at < k->length; at += sizeof word) {
+            size_t rest = k->length - at;
+            memcpy(to + at, &word, rest < sizeof word ? rest : sizeof word);
+            word = (word ^ (word >> 29)) * UINT64_C(0x9E3779B97F4A7C15);
+        }
+    }
+}
+
+/* ---- times ----------------------------------------------------------------------------------- */
+
+typedef struct bench_times {
+    size_t count;
+    double ns[SAMPLES]; /* per key; those past the last are dropped */
+} bench_times;
+
+static void record_time(bench_times *t, double start, size_t keys) {
+    double ns = 1e9 * (progress_clock() - start) / (double)keys;
+    if (t->count < SAMPLES)
+        t->ns[t->count++] = ns;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts the times. 0 when there are none. */
+static double median_of(bench_times *t) {
+    if (t->count == 0)
+        return 0;
+    qsort(t->ns, t->count, sizeof *t->ns, ascending);
+    return (t->ns[(t->count - 1) / 2] + t->ns[t->count / 2]) / 2;
+}
+
+/* ---- one kind -------------------------------------------------------------------------------- */
 
 typedef struct bench {
     const bench_setting *setting;
@@ -29,7 +115,9 @@ static void expect(bench *b, bool truth, const char *else_what) {
         b->wrong = else_what;
 }
 
-/* ---- operations on a chunk: how many keys were new, or found --------------------------------- */
+/* ---- operations on a chunk ------------------------------------------------------------------- */
+
+/* Each returns how many keys were new, or found. */
 
 static uint64_t add_many(bench *b, size_t n) {
     uint8_t added[BATCH];
@@ -87,12 +175,12 @@ static uint64_t pass(bench *b, bench_op op, uint64_t first, uint64_t count) {
     static uint64_t (*const works[BENCH_OPS])(bench *, size_t) = {
         add_many, add_one, contains_many, contains_one, contains_many, contains_one};
     uint64_t sum = 0;
-    for (uint64_t done = 0; done < count && !b->wrong; done += BENCH_CHUNK) {
-        size_t n = count - done < BENCH_CHUNK ? (size_t)(count - done) : BENCH_CHUNK;
-        bench_keys_make(&b->keys, first + done, n);
+    for (uint64_t done = 0; done < count && !b->wrong; done += CHUNK) {
+        size_t n = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
+        make_keys(&b->keys, first + done, n);
         double start = progress_clock();
         sum += works[op](b, n);
-        bench_time(&b->times[op], start, n);
+        record_time(&b->times[op], start, n);
     }
     return sum;
 }
@@ -119,23 +207,23 @@ static void build(bench *b) {
     bly_filter_destroy(b->many);
     b->many = b->one = NULL;
     expect(b, bly_builder_create(&b->spec, NULL, &b->builder) == BLY_OK, "no filter can be built");
-    for (uint64_t done = 0; done < keys && !b->wrong; done += BENCH_CHUNK) {
-        size_t n = keys - done < BENCH_CHUNK ? (size_t)(keys - done) : BENCH_CHUNK;
+    for (uint64_t done = 0; done < keys && !b->wrong; done += CHUNK) {
+        size_t n = keys - done < CHUNK ? (size_t)(keys - done) : CHUNK;
         spent += progress_clock() - start;
-        bench_keys_make(&b->keys, done, n);
+        make_keys(&b->keys, done, n);
         start = progress_clock();
         (void)collect_keys(b, n);
     }
     if (!b->wrong)
         expect(b, bly_builder_finish(b->builder, &b->many) == BLY_OK, "it could not be built");
-    bench_time(&b->times[BENCH_ADD_MANY], start - spent, (size_t)keys);
+    record_time(&b->times[BENCH_ADD_MANY], start - spent, (size_t)keys);
     bly_builder_destroy(b->builder);
     b->one = b->many;
 }
 
 static void one_round(bench *b, unsigned round) {
     const uint64_t keys = b->setting->keys, asked = asked_in_a_round(b->setting);
-    const uint64_t absent = BENCH_MISSING + round * asked;
+    const uint64_t absent = first_absent + round * asked;
     b->built ? build(b) : add_all(b);
     if (b->wrong)
         return;
@@ -149,7 +237,7 @@ static void one_round(bench *b, unsigned round) {
     b->missed += wrong;
 }
 
-/* ---- a kind ---------------------------------------------------------------------------------- */
+/* ---- all rounds ------------------------------------------------------------------------------ */
 
 /* Each kind does what it is for: growth, from a tenth of the keys; being built; forgetting. */
 static bly_status plan(const bench_setting *s, bly_kind kind, bly_spec *out) {
@@ -191,7 +279,7 @@ static bool open_filters(bench *b) {
         status = bly_filter_create(&b->spec, &b->one);
     if (status)
         (void)message_error("%s: %s", bly_kind_name(kind), bly_strerror(status));
-    return status == BLY_OK && bench_keys_open(&b->keys, b->setting->key_bytes);
+    return status == BLY_OK && keys_open(&b->keys, b->setting->key_bytes);
 }
 
 static void collect(bench *b, bench_result *out) {
@@ -202,7 +290,7 @@ static void collect(bench *b, bench_result *out) {
     out->asked = asked_in_a_round(b->setting) * b->setting->rounds;
     out->wrong = b->missed;
     for (int op = 0; op < BENCH_OPS; op++)
-        out->ns[op] = bench_median(&b->times[op]);
+        out->ns[op] = median_of(&b->times[op]);
 }
 
 bool bench_kind(const bench_setting *s, bly_kind kind, bench_result *out) {
@@ -229,8 +317,123 @@ bool bench_kind(const bench_setting *s, bly_kind kind, bench_result *out) {
             collect(b, out);
         bly_filter_destroy(b->many);
         bly_filter_destroy(b->built ? NULL : b->one);
-        bench_keys_close(&b->keys);
+        keys_close(&b->keys);
     }
     free(b);
     return good;
+}
+
+/* ---- limits of the machine ------------------------------------------------------------------- */
+
+/* A lookup must hash its key and read one cache line at random. This is how fast the machine does
+ * either, with nothing else to do. */
+enum {
+    LINE = 64,
+    NEAR_LINES = (4 << 20) / LINE, /* up to so many, most lie in caches */
+    WINDOW = 32,                   /* lines requested and not yet read */
+    SEQUENCES = 4, /* random ones used in rotation: one alone would wait for its own multiply */
+    HUGE_PAGE = 2 << 20,
+    PASSES = 40
+};
+
+/* Everything computed goes in here, so that nothing is optimised away. */
+static volatile uint64_t sink;
+
+static bool time_hash(const bench_setting *s, bench_limits *out) {
+    static bench_times many, one; /* large */
+    static bly_hash hashes[CHUNK];
+    bly_hasher hasher;
+    bench_keys keys;
+    bly_status status = bly_hasher_default(&hasher, s->keys, s->rate, 0);
+    if (status) {
+        (void)message_error("%s", bly_strerror(status));
+        return false;
+    }
+    if (!keys_open(&keys, s->key_bytes))
+        return false;
+    out->hash = bly_hash_name((bly_hash_id)hasher.id);
+    many.count = one.count = 0;
+    for (unsigned pass = 0; pass < PASSES; pass++) {
+        make_keys(&keys, (uint64_t)pass * CHUNK, CHUNK);
+        double start = progress_clock();
+        bly_hash_keys(&hasher, keys.keys, CHUNK, hashes);
+        record_time(&many, start, CHUNK);
+        sink = sink + hashes[pass].lo;
+        uint64_t sum = 0;
+        start = progress_clock();
+        for (size_t i = 0; i < CHUNK; i++)
+            sum += bly_hash_key(&hasher, keys.keys[i].data, keys.keys[i].size).lo;
+        record_time(&one, start, CHUNK);
+        sink = sink + sum;
+    }
+    keys_close(&keys);
+    out->hash_many = median_of(&many);
+    out->hash_one = median_of(&one);
+    return true;
+}
+
+/* Advances a linear congruential sequence and requests the line its upper half chooses, as filters
+ * do: into the second level, which can wait for more of them, or, of a small array, the first. */
+static inline const uint64_t *request(const uint64_t *at, uint64_t lines, uint64_t *x) {
+    *x = *x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    const uint64_t *line = at + ((*x >> 32) * lines >> 32) * (LINE / sizeof *at);
+    if (lines <= NEAR_LINES)
+        __builtin_prefetch(line);
+    else
+        __builtin_prefetch(line, 0, 2);
+    return line;
+}
+
+static uint64_t read_lines(const uint64_t *at, uint64_t lines, uint64_t seed, size_t reads) {
+    const uint64_t *ring[WINDOW];
+    uint64_t x[SEQUENCES], sum = 0;
+    for (size_t j = 0; j < SEQUENCES; j++)
+        x[j] = (seed * SEQUENCES + j + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    for (size_t i = 0; i < WINDOW; i++)
+        ring[i] = request(at, lines, &x[i % SEQUENCES]);
+    for (size_t i = 0; i < reads; i += SEQUENCES) {
+        const uint64_t **slot = ring + i % WINDOW;
+        for (size_t j = 0; j < SEQUENCES; j++) {
+            sum += *slot[j];
+            slot[j] = request(at, lines, &x[j]);
+        }
+    }
+    return sum;
+}
+
+static bool time_lines(bench_limits *out) {
+    static bench_times times; /* large */
+    uint64_t bytes = (out->bytes / HUGE_PAGE + 1) * HUGE_PAGE, lines = out->bytes / LINE;
+    /* The sequences choose among 2^32 lines at most; more than that are not to be had anyway. */
+    void *at =
+        bytes <= SIZE_MAX && lines <= UINT32_MAX ? aligned_alloc(HUGE_PAGE, (size_t)bytes) : NULL;
+    if (!at) {
+        (void)message_error("out of memory");
+        return false;
+    }
+#ifdef MADV_HUGEPAGE
+    (void)madvise(at, (size_t)bytes, MADV_HUGEPAGE);
+#endif
+    memset(at, 1, (size_t)bytes);
+    times.count = 0;
+    for (unsigned pass = 0; pass < PASSES; pass++) {
+        double start = progress_clock();
+        sink = sink + read_lines(at, lines, pass, CHUNK);
+        record_time(&times, start, CHUNK);
+    }
+    free(at);
+    out->line = median_of(&times);
+    return true;
+}
+
+bool bench_limits_find(const bench_setting *s, bench_limits *out) {
+    bly_needs needs = {.keys = s->keys, .fpr = s->rate};
+    bly_advice a = {.struct_size = sizeof a};
+    bly_status status = bly_advise(&needs, &a);
+    if (status) {
+        (void)message_error("%s", bly_strerror(status));
+        return false;
+    }
+    *out = (bench_limits){.bytes = a.bytes};
+    return time_hash(s, out) && time_lines(out);
 }
