@@ -4,11 +4,9 @@
 
 #include "build/build_make.h"
 #include "cli.h"
+#include "filters/destination.h"
 #include "filters/health.h"
-#include "filters/server_filter.h"
 #include "io/list_lines.h"
-
-#include <bloomery/redis/bitmap.h>
 
 typedef struct build_options {
     const char *output, *key_file, *new_key, *must_not_match, *over;
@@ -24,9 +22,7 @@ typedef struct build_options {
 
 typedef struct build_job {
     const build_options *options;
-    bool live; /* the list goes to a server: */
-    remote remote;
-    bly_bitmap_spec spec;
+    destination to;
     line_rule rule;
     build_making making;
     build_allow allow;

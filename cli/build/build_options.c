@@ -4,7 +4,6 @@
  * cost the reading of a long list.
  */
 #include "build/build_job.h"
-#include "filters/filter_file.h"
 #include "filters/kind_words.h"
 #include "io/output.h"
 #include "text/message.h"
@@ -69,7 +68,8 @@ static bool extras_agree(const build_options *o) {
 }
 
 /* A list over another is what that one is. */
-static bool over_agrees(const build_options *o, cli_operands files) {
+static bool over_agrees(build_job *j, cli_operands files) {
+    const build_options *o = j->options;
     if (files.count > 0)
         return refuse("--over reads no lines; bloomery add puts them into the new list");
     if ((o->kind && o->kind != BLY_OVERLAY) || o->smallest || o->keys || o->rate > 0 || o->type ||
@@ -81,11 +81,11 @@ static bool over_agrees(const build_options *o, cli_operands files) {
         (void)message_error("%s: is the list to be laid over; name another by -o", o->over);
         return false;
     }
-    return extras_agree(o) && open_may_save(o->output, o->force);
+    return extras_agree(o) && destination_may_save(&j->to);
 }
 
 /* Of a list for a server; and whether it may go there. */
-static bool live_agrees(build_job *j) {
+static bool server_agrees(build_job *j) {
     const build_options *o = j->options;
     if (o->over)
         return refuse("--over makes a list that only a file can hold, or a server with the "
@@ -93,12 +93,7 @@ static bool live_agrees(build_job *j) {
     if (o->smallest)
         return refuse("--smallest chooses a kind that a server without the Bloomery module cannot "
                       "hold: build to a file, and push that, or leave it out");
-    if (o->kind && !remote_holds_kind(o->kind)) {
-        (void)remote_refuse_kind(j->remote.at.name, o->kind);
-        return false;
-    }
-    return remote_spec(o->shards, o->expire, &j->spec) &&
-           remote_may_send(&j->remote, o->force, "--force");
+    return (!o->kind || destination_holds(&j->to, o->kind)) && destination_may_save(&j->to);
 }
 
 /* Of the secret key. */
@@ -128,10 +123,10 @@ bool build_options_agree(build_job *j, cli_operands files) {
         return refuse("-o LIST is needed: the file to write ('-' is standard output)");
     if (o->json && strcmp(o->output, "-") == 0)
         return refuse("--json and -o - both want standard output");
-    if (!j->live && (o->shards || o->expire))
+    if (!j->to.on_server && (o->shards || o->expire))
         return refuse("--shards and --expire are for a filter on a server: -o redis://HOST/KEY");
-    if (o->over && !j->live)
-        return over_agrees(o, files);
+    if (o->over && !j->to.on_server)
+        return over_agrees(j, files);
     if (!key_agrees(o))
         return false;
     if (output_is_input(o, files)) {
@@ -142,5 +137,5 @@ bool build_options_agree(build_job *j, cli_operands files) {
     }
     if (o->kind && o->smallest)
         return refuse("--smallest chooses the kind; leave --kind out");
-    return extras_agree(o) && (j->live ? live_agrees(j) : open_may_save(o->output, o->force));
+    return extras_agree(o) && (j->to.on_server ? server_agrees(j) : destination_may_save(&j->to));
 }

@@ -7,14 +7,7 @@
 #include "text/numbers.h"
 
 #include <bloomery/host/describe.h>
-#include <bloomery/redis/filter.h>
 #include <stdio.h>
-
-/* As it lies in its file, or on its server. */
-static uint64_t size_of(const build_job *j) {
-    return j->live ? bly_bitmap_bytes(bly_redis_filter_bitmap(j->remote.filter))
-                   : bly_filter_file_size(j->making.filter);
-}
 
 static void report_json(const build_job *j) {
     const build_making *m = &j->making;
@@ -39,10 +32,10 @@ static void report_json(const build_job *j) {
     json_integer(&out, "marks", bly_list_mark_count(j->rule.type, &m->levels));
     json_integer(&out, "capacity", bly_filter_capacity(m->filter));
     rates_json_requested(&out, m->rate / lookups, (rates_lookups){lookups, lookups});
-    json_integer(&out, "bytes", size_of(j));
+    json_integer(&out, "bytes", destination_bytes(&j->to, j->making.filter));
     json_integer(&out, "tries", m->tries);
-    if (j->live)
-        json_integer(&out, "shards", bly_redis_filter_bitmap(j->remote.filter)->shards);
+    if (j->to.on_server)
+        json_integer(&out, "shards", destination_shards(&j->to));
     json_end(&out);
 }
 
@@ -94,8 +87,8 @@ void build_report(const build_job *j) {
                  m->keys.distinct == 1 ? "" : "s", number_grouped(j->repeated, c),
                  m->keys.copies && j->repeated ? " and stored as often" : "", extra);
     const unsigned lookups = bly_list_max_lookups(j->rule.type, &m->levels);
-    build_report_list(m->filter, m->path, size_of(j), m->rate / lookups,
-                      (rates_lookups){lookups, lookups});
+    build_report_list(m->filter, m->path, destination_bytes(&j->to, j->making.filter),
+                      m->rate / lookups, (rates_lookups){lookups, lookups});
     if (j->limited)
         message_note("a list of type %s is made for at most %s per lookup",
                      line_type_words(m->type), number_percent(BLY_LIST_MAX_RATE, a));

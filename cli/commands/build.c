@@ -7,11 +7,10 @@
  * chance.
  */
 #include "build/build_job.h"
-#include "build/build_over.h"
 #include "filters/filter_file.h"
 #include "filters/kind_words.h"
 #include "io/key_file.h"
-#include "io/lock.h"
+#include "text/json.h"
 #include "text/message.h"
 #include "text/numbers.h"
 
@@ -236,12 +235,13 @@ static void settle_rate(build_job *j) {
 static void choose_kind(build_job *j) {
     const build_options *o = j->options;
     build_making *m = &j->making;
-    if (j->live && !o->kind)
-        m->kind = remote_kind(m->rate / bly_list_max_lookups(m->type, &m->levels));
+    const double rate = m->rate / bly_list_max_lookups(m->type, &m->levels);
+    if (!o->kind)
+        m->kind = destination_kind(&j->to, rate);
     const uint64_t keys = o->keys ? o->keys : m->keys.distinct;
     const bool final = !o->keys && !o->foldable;
     const bly_needs needs = {.keys = keys ? keys : 1,
-                             .fpr = m->rate / bly_list_max_lookups(m->type, &m->levels),
+                             .fpr = rate,
                              .flags = BLY_NEED_SPACE | (final ? BLY_NEED_STATIC : 0U)};
     bly_advice advice = {.struct_size = sizeof advice};
     if (o->smallest && bly_advise(&needs, &advice) == BLY_OK)
@@ -284,25 +284,13 @@ static bool gather(build_job *j, cli_operands files) {
 
 /* A list whose key is lost is worth nothing, so the key goes first; a key without a list is a
  * needless file, so it goes if the list cannot follow. */
-static bool put(build_job *j, const bly_filter *f) {
-    const build_options *o = j->options;
-    return j->live ? remote_send(&j->remote, f, &j->spec, o->force, "--force")
-                   : open_save(f, o->output);
-}
-
 static bool save(build_job *j, const bly_filter *f) {
-    const build_options *o = j->options;
-    /* Whoever is changing the list that this one replaces would save his over it. */
-    lock held = {.fd = -1};
-    bool saved = false;
-    const bool may =
-        j->live || (lock_take(&held, o->output, true) && open_may_save(o->output, o->force));
-    if (may && (!o->new_key || keyfile_write(o->new_key, &j->making.hasher))) {
-        saved = put(j, f);
-        if (!saved && o->new_key)
-            (void)unlink(o->new_key);
-    }
-    lock_release(&held);
+    const char *key = j->options->new_key;
+    if (!destination_begin(&j->to) || (key && !keyfile_write(key, &j->making.hasher)))
+        return false;
+    const bool saved = destination_save(&j->to, f);
+    if (!saved && key)
+        (void)unlink(key);
     return saved;
 }
 
@@ -310,23 +298,62 @@ static bool save(build_job *j, const bly_filter *f) {
 
 static const bly_kind markers[] = {BLY_KIND_NONE, BLY_CUCKOO, BLY_CLASSIC};
 
-static bool lay_over(build_job *j) {
-    const build_options *o = j->options;
+typedef struct overlay {
+    opened base; /* the list beneath */
+    bly_filter *filter;
+    rates_lookups lookups;
+} overlay;
+
+static bool open_overlay(const build_options *o, overlay *out) {
     const bly_overlay_options how = {.changes = o->changes, .marker = markers[o->marker]};
-    build_over over;
-    bly_filter_info stats = {.struct_size = sizeof stats};
-    if (!build_over_open(&over, o->over, o->key_file, &how))
+    bly_hasher space;
+    const bly_hasher *key;
+    if (!open_key(o->key_file, &space, &key) ||
+        open_read(&out->base, o->over, key, BLY_OPEN_VERIFY) != BLY_OK)
         return false;
-    bly_filter_get_info(over.filter, &stats);
-    const bool good = save(j, over.filter);
-    if (good)
-        build_report_list(over.filter, o->output, bly_filter_file_size(over.filter),
-                          stats.requested_fpr, over.lookups);
-    if (good && o->stats)
-        build_report_stats(over.filter);
-    if (good && o->json)
-        build_over_json(&over, o->output);
-    build_over_close(&over);
+    const bly_kind kind = bly_filter_geometry(out->base.filter).kind;
+    const bly_status status = bly_overlay_over(out->base.filter, &how, NULL, &out->filter);
+    if (status == BLY_EKIND)
+        (void)message_error("%s: nothing can be laid over %s %s filter", o->over,
+                            kinds_article(kind), bly_kind_name(kind));
+    else if (status != BLY_OK)
+        (void)message_status(o->over, status);
+    if (status != BLY_OK)
+        return false;
+    bly_list_info facts = {.struct_size = sizeof facts};
+    bly_list_examine(out->filter, &facts);
+    out->lookups = rates_lookups_of(&facts);
+    return true;
+}
+
+static void overlay_json(const build_job *j, const overlay *over, const bly_filter_info *s) {
+    json out = json_begin(stdout);
+    json_text(&out, "list", j->to.name);
+    json_text(&out, "over", j->options->over);
+    json_text(&out, "kind", bly_kind_name(s->kind));
+    json_text(&out, "base", bly_kind_name(bly_filter_geometry(over->base.filter).kind));
+    json_integer(&out, "keys", s->count);
+    json_integer(&out, "capacity", s->capacity);
+    rates_json_requested(&out, s->requested_fpr, over->lookups);
+    json_integer(&out, "bytes", bly_filter_file_size(over->filter));
+    json_end(&out);
+}
+
+static bool lay_over(build_job *j) {
+    overlay over = {.filter = NULL};
+    bly_filter_info s = {.struct_size = sizeof s};
+    const bool good = open_overlay(j->options, &over) && save(j, over.filter);
+    if (good) {
+        bly_filter_get_info(over.filter, &s);
+        build_report_list(over.filter, j->to.name, bly_filter_file_size(over.filter),
+                          s.requested_fpr, over.lookups);
+        if (j->options->stats)
+            build_report_stats(over.filter);
+        if (j->options->json)
+            overlay_json(j, &over, &s);
+    }
+    bly_filter_destroy(over.filter);
+    open_close(&over.base);
     return good;
 }
 
@@ -366,8 +393,7 @@ static int run(void *values, cli_operands operands) {
     j->options = o;
     j->rule.type = o->type ? (bly_list_type)o->type : BLY_LIST_LINE;
     j->rule.flags = (o->comments ? BLY_LIST_COMMENTS : 0U) | (o->null ? BLY_LIST_RECORDS : 0U);
-    j->making = (build_making){.path = o->output,
-                               .kind = o->kind,
+    j->making = (build_making){.kind = o->kind,
                                .room = kinds_can(o->kind, BLY_CAN_BUILD) ? 0 : o->keys,
                                .foldable = o->foldable,
                                .type = j->rule.type,
@@ -377,12 +403,11 @@ static int run(void *values, cli_operands operands) {
                                .changes = o->changes,
                                .marker = markers[o->marker],
                                .allow = o->must_not_match ? &j->allow : NULL};
-    j->live = o->output && remote_is_address(o->output);
-    bool good = !j->live || remote_to(&j->remote, o->output);
-    if (j->live)
-        j->making.path = j->remote.at.name;
+    const destination_options to = {o->force, o->shards, o->expire};
+    bool good = !o->output || destination_open(&j->to, o->output, &to);
+    j->making.path = j->to.name;
     good = good && build_options_agree(j, operands) && (o->over ? lay_over(j) : build(j, operands));
-    remote_close(&j->remote);
+    destination_close(&j->to);
     bly_filter_destroy(j->making.filter);
     gathered_keys_free(&j->making.keys);
     build_allow_free(&j->allow);
