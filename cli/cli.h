@@ -16,10 +16,15 @@ typedef struct cli_command {
     const char *name;
     const char *operands;      /* as in the usage line: "[FILE...]" */
     const char *summary;       /* one line, no full stop */
+    const char *brief;         /* one to three short paragraphs: what the command does, and what one
+                                  must know before the first run. -h shows them above the options,
+                                  everything else as the beginning of the description. NULL: -h
+                                  shows the summary. */
     const char *description;   /* paragraphs, separated by empty lines; a line that begins with two
                                   spaces is kept as it is */
     const char *examples;      /* pairs of lines: "# what it does", then the command */
     const cli_option *options; /* ends with a nameless one; the common ones come by themselves */
+    const char *most_used[3];  /* the names of the options that most people need: shown first */
     size_t values_size;        /* of the struct that the options' `at` points into */
     /* `values` is zeroed, then filled by the options given. Returns an exit status. */
     int (*run)(void *values, cli_operands operands);

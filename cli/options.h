@@ -34,6 +34,12 @@ typedef struct cli_files {
     size_t count;
 } cli_files;
 
+/* Under which heading an option is shown; see also cli_command's most_used. */
+typedef enum cli_group {
+    CLI_GROUP_OWN,   /* the command's own */
+    CLI_GROUP_SERVER /* for filters on a Redis or Valkey server */
+} cli_group;
+
 typedef struct cli_option {
     const char *name; /* without its dashes; NULL ends the table */
     char letter;      /* 0: it has none */
@@ -43,7 +49,8 @@ typedef struct cli_option {
     const char *choices; /* CLI_CHOICE: "ip|phone|email" */
     const char *without; /* not NULL: the value may be left out (and, when given, must follow an
                             '='); this is what it then is */
-    const char *help;    /* a sentence or two, wrapped by whoever prints it */
+    cli_group group;
+    const char *help; /* a sentence or two, wrapped by whoever prints it */
 } cli_option;
 
 typedef struct cli_operands {

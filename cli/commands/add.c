@@ -1,5 +1,6 @@
 /* bloomery add - more keys for a filter file, or for a filter on a server. */
 #include "build/build_make.h"
+#include "common_options.h"
 #include "filters/add_server.h"
 #include "filters/edit.h"
 #include "filters/health.h"
@@ -15,24 +16,14 @@ static const cli_option options[] = {
     {.name = "once",
      .type = CLI_FLAG,
      .at = offsetof(change_values, once),
-     .help = "Leave out keys that seem to be in the list already, for lists from which keys can be "
-             "removed "
-             "(of the others no key is ever there twice). For a list that is only added to."},
-    {.name = "gozero",
-     .type = CLI_COUNT,
-     .at = offsetof(change_values, gozero),
-     .metavar = "BITS",
-     .help = "LIST is the address of a filter of the Go framework go-zero that has so many bits."},
-    {.name = "memory",
-     .letter = 'm',
-     .type = CLI_SIZE,
-     .at = offsetof(change_values, memory),
-     .metavar = "SIZE",
      .help =
-         "How much memory a list that grows may take at one step: 64M, 8G. By default 64 times its "
-         "own "
-         "size, or 64M if that is more, so that a small file from somebody else cannot ask for all "
-         "there is."},
+         "Leave out keys that seem to be in the list already, for lists from which keys can be "
+         "removed (of the others no key is ever there twice). For a list that is only added to."},
+    OPTION_GOZERO(offsetof(change_values, gozero)),
+    OPTION_MEMORY(offsetof(change_values, memory),
+                  "How much memory a list that grows may take at one step: 64M, 8G. By default 64 "
+                  "times its own size, or 64M if that is more, so that a small file from somebody "
+                  "else cannot ask for all there is."),
     CHANGE_OPTIONS,
     {0},
 };
@@ -278,6 +269,7 @@ const cli_command command_add = {
                 "# Add to a filter that a server holds and others use\n"
                 "bloomery add redis://cache.example/blocked new-entries.txt",
     .options = options,
+    .most_used = {"key", "type", "comments"},
     .values_size = sizeof(change_values),
     .run = run,
 };

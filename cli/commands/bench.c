@@ -1,6 +1,7 @@
 /* `bloomery bench`: what the kinds of filters do on this machine. */
 #include "bench/bench_run.h"
 #include "cli.h"
+#include "common_options.h"
 #include "filters/kind_words.h"
 #include "io/interrupt.h"
 #include "text/json.h"
@@ -33,22 +34,11 @@ static const cli_option options[] = {
      .at = AT(kinds),
      .metavar = "KIND,...",
      .help = "The kinds to measure, parted by commas. By default all but hll, which cannot be "
-             "asked for a "
-             "key."},
-    {.name = "expect",
-     .letter = 'n',
-     .type = CLI_COUNT,
-     .at = AT(keys),
-     .metavar = "N",
-     .help = "How many keys to put into each filter. By default a million: the filters then fit "
-             "into most "
-             "processors' caches, and a hundred million would not."},
-    {.name = "rate",
-     .letter = 'p',
-     .type = CLI_RATE,
-     .at = AT(rate),
-     .metavar = "RATE",
-     .help = "The rate that the filters are made for. By default 0.1%."},
+             "asked for a key."},
+    OPTION_EXPECT(AT(keys),
+                  "How many keys to put into each filter. By default a million: the filters then "
+                  "fit into most processors' caches, and a hundred million would not."),
+    OPTION_RATE(AT(rate), "The rate that the filters are made for. By default 0.1%."),
     {.name = "key-bytes",
      .type = CLI_COUNT,
      .at = AT(key_bytes),
@@ -59,12 +49,8 @@ static const cli_option options[] = {
      .at = AT(rounds),
      .metavar = "N",
      .help = "How often everything is done, 1000 times at most. By default as often as makes three "
-             "million "
-             "keys, but three times at least."},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = AT(json),
-     .help = "Print the figures as one JSON object."},
+             "million keys, but three times at least."},
+    OPTION_JSON(AT(json), "Print the figures as one JSON object."),
     {0},
 };
 
@@ -269,33 +255,41 @@ static int run(void *untyped, cli_operands operands) {
 }
 
 const cli_command command_bench = {
-    "bench",
-    "",
-    "Measure the kinds of filters on this machine",
-    "Fills filters of each kind with made-up keys, asks them for keys that they have and for "
-    "keys that they have not, and prints the time per key, the space, and the rate of false "
-    "positives promised and measured, with their ratio and how far that may be off. With its "
-    "defaults it takes a few seconds.\n"
-    "\n"
-    "Batched means thousands of keys in one call, as the other commands do it; single means one "
-    "call for each key. Times are medians over pieces of at most 65,536 keys. A scalable filter, "
-    "and a growable cuckoo one, is measured as it grows from a tenth of the keys. Fuse and ribbon "
-    "filters are built from all keys at once, with as many threads as there are processors (eight "
-    "at most), and the time for that, divided by the keys, stands under add.\n"
-    "\n"
-    "Two figures say what there is to reach: the time to hash a key and do nothing else, and the "
-    "time to read a random cache line out of as much memory as the planned filter has. No filter "
-    "that is larger than the processor's caches can beat either.\n"
-    "\n"
-    "The answers are checked while they are measured: a key that is not found, or "
-    "batched and single calls that disagree, end the run with an error.",
-    "# all kinds, a million keys each\n"
-    "bloomery bench\n"
-    "# two kinds, in memory that no cache holds\n"
-    "bloomery bench --kinds sbbf,classic -n 1e8 -p 1%\n"
-    "# for a program\n"
-    "bloomery bench --json\n",
-    options,
-    sizeof(values),
-    run,
+    .name = "bench",
+    .operands = "",
+    .summary = "Measure the kinds of filters on this machine",
+    .description =
+        "Fills filters of each kind with made-up keys, asks them for keys that they have and for "
+        "keys that they have not, and prints the time per key, the space, and the rate of false "
+        "positives promised and measured, with their ratio and how far that may be off. With its "
+        "defaults it takes a few seconds.\n"
+        "\n"
+        "Batched means thousands of keys in one call, as the other commands do it; single means "
+        "one "
+        "call for each key. Times are medians over pieces of at most 65,536 keys. A scalable "
+        "filter, "
+        "and a growable cuckoo one, is measured as it grows from a tenth of the keys. Fuse and "
+        "ribbon "
+        "filters are built from all keys at once, with as many threads as there are processors "
+        "(eight "
+        "at most), and the time for that, divided by the keys, stands under add.\n"
+        "\n"
+        "Two figures say what there is to reach: the time to hash a key and do nothing else, and "
+        "the "
+        "time to read a random cache line out of as much memory as the planned filter has. No "
+        "filter "
+        "that is larger than the processor's caches can beat either.\n"
+        "\n"
+        "The answers are checked while they are measured: a key that is not found, or "
+        "batched and single calls that disagree, end the run with an error.",
+    .examples = "# all kinds, a million keys each\n"
+                "bloomery bench\n"
+                "# two kinds, in memory that no cache holds\n"
+                "bloomery bench --kinds sbbf,classic -n 1e8 -p 1%\n"
+                "# for a program\n"
+                "bloomery bench --json\n",
+    .options = options,
+    .most_used = {"kinds", "expect", "rate"},
+    .values_size = sizeof(values),
+    .run = run,
 };

@@ -7,6 +7,7 @@
  * chance.
  */
 #include "build/build_job.h"
+#include "common_options.h"
 #include "filters/filter_file.h"
 #include "filters/kind_words.h"
 #include "io/key_file.h"
@@ -22,179 +23,87 @@
 
 #define AT(field) offsetof(build_options, field)
 static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = CLI_FILE,
-     .at = AT(output),
-     .metavar = "LIST",
-     .help = "The list to write; it appears only when it is whole. '-' is standard output, and "
-             "redis://HOST/KEY a filter on a server that has no module."},
-    {.name = "type",
-     .type = CLI_CHOICE,
-     .at = AT(type),
-     .metavar = "TYPE",
-     .choices = LINE_TYPE_CHOICES,
-     .help = "What the lines are, so that spelling does not matter; line (the default) takes them "
-             "byte for "
-             "byte. The list remembers it."},
-    {.name = "rate",
-     .letter = 'p',
-     .type = CLI_RATE,
-     .at = AT(rate),
-     .metavar = "RATE",
-     .help = "The false-positive rate per line, for lines that are not in the list: 0.001 (the "
-             "default), "
-             "0.1%, 1/1000. Where a line needs several lookups, the rate per lookup is lower; for "
-             "--type "
-             "ip "
-             "and domain it is at most 5%."},
-    {.name = "expect",
-     .letter = 'n',
-     .type = CLI_COUNT,
-     .at = AT(keys),
-     .metavar = "N",
-     .help = "Leave room for N different keys. Without it there is room for those that are there. "
-             "Lists "
-             "built with the same N, rate and kind are of one size, so they can be merged. For "
-             "fuse and "
-             "ribbon, which are sized by the keys they are built from, N is only a hint."},
+    OPTION_OUTPUT(AT(output), "LIST",
+                  "The list to write; it appears only when it is whole. '-' is standard output, "
+                  "and redis://HOST/KEY a filter on a server that has no module."),
+    OPTION_TYPE(AT(type), "What the lines are, so that spelling does not matter; line (the "
+                          "default) takes them byte for byte. The list remembers it."),
+    OPTION_RATE(AT(rate),
+                "The false-positive rate per line, for lines that are not in the list: 0.001 (the "
+                "default), 0.1%, 1/1000. Where a line needs several lookups, the rate per lookup "
+                "is lower; for --type ip and domain it is at most 5%."),
+    OPTION_EXPECT(
+        AT(keys),
+        "Leave room for N different keys. Without it there is room for those that are there. Lists "
+        "built with the same N, rate and kind are of one size, so they can be merged. For fuse and "
+        "ribbon, which are sized by the keys they are built from, N is only a hint."),
     {.name = "must-not-match",
      .type = CLI_FILE,
      .at = AT(must_not_match),
      .metavar = "FILE",
-     .help =
-         "Lines that the finished list must not match, not even by chance. One that is in the list "
-         "is "
-         "an error; against chance the list is built again under other seeds, 32 in all (or, if it "
-         "is "
-         "keyed, at lower rates, 8 in all). When more than 12 lines match under the first seed no "
-         "other is tried: a lower rate is needed."},
-    {.name = "comments",
-     .type = CLI_FLAG,
-     .at = AT(comments),
-     .help =
-         "Leave out lines that begin with '#'. Of types other than line also those that begin with "
-         "';', and what stands behind a blank and one of the two."},
-    {.name = "skip-malformed",
-     .type = CLI_FLAG,
-     .at = AT(skip_malformed),
-     .help = "Leave out lines that are not of the type, and count them. Without this they are "
-             "errors, and "
-             "nothing is written."},
-    {.name = "null",
-     .letter = '0',
-     .type = CLI_FLAG,
-     .at = AT(null),
-     .help = "Records end in a NUL byte instead of a newline."},
-    {.name = "kind",
-     .type = CLI_KIND,
-     .at = AT(kind),
-     .metavar = "KIND",
-     .help =
-         "The kind of filter. The default is the blocked layout that suits the rate. Keys can be "
-         "removed again from lists of some kinds (`bloomery plan -n 1M --deletes` compares them); "
-         "fuse "
-         "and ribbon are smaller, but take no key later. counts tells how often a line came, hll "
-         "how "
-         "many different ones there are. window forgets keys, and no list may."},
-    {.name = "counter-bits",
-     .type = CLI_CHOICE,
-     .at = AT(counter_bits),
-     .metavar = "BITS",
-     .choices = "2|4|8|16",
-     .help = "How wide the counters of a counting list are; 4 unless given. One that "
-             "reaches its limit (3, 15, 255, 65535) stays there."},
-    {.name = "copies",
-     .type = CLI_FLAG,
-     .at = AT(copies),
-     .help = "A line that is there several times is stored as often, in a list that holds copies "
-             "of keys. "
-             "Without this it is stored once."},
+     .help = "Lines that the finished list must not match, not even by chance. One that is in the "
+             "list is an error; against chance the list is built again under other seeds, 32 in "
+             "all (or, if it is keyed, at lower rates, 8 in all). When more than 12 lines match "
+             "under the first seed no other is tried: a lower rate is needed."},
+    OPTION_COMMENTS(AT(comments)),
+    OPTION_SKIP_MALFORMED(AT(skip_malformed)),
+    OPTION_NULL(AT(null), "Input lines"),
+    OPTION_KIND(
+        AT(kind),
+        "The kind of filter. The default is the blocked layout that suits the rate. Keys can be "
+        "removed again from lists of some kinds (`bloomery plan -n 1M --deletes` compares them); "
+        "fuse and ribbon are smaller, but take no key later. counts tells how often a line came, "
+        "hll how many different ones there are. window forgets keys, and no list may."),
+    OPTION_COUNTER_BITS(AT(counter_bits)),
+    OPTION_COPIES(AT(copies)),
     {.name = "over",
      .type = CLI_FILE,
      .at = AT(over),
      .metavar = "LIST",
-     .help =
-         "Read no lines, but make a list of the same keys as LIST, of any kind, from which keys "
-         "can be "
-         "removed and to which others can be added: LIST itself, and what has changed since. LIST "
-         "stays as it is."},
+     .help = "Read no lines, but make a list of the same keys as LIST, of any kind, from which "
+             "keys can be removed and to which others can be added: LIST itself, and what has "
+             "changed since. LIST stays as it is."},
     {.name = "changes",
      .type = CLI_COUNT,
      .at = AT(changes),
      .metavar = "N",
-     .help = "With --over or --kind overlay: how many keys will be removed, or added; a twentieth "
-             "of those "
-             "that there is room for unless given. There is room for more, at first for less."},
+     .help =
+         "With --over or --kind overlay: how many keys will be removed, or added; a twentieth of "
+         "those that there is room for unless given. There is room for more, at first for less."},
     {.name = "marker",
      .type = CLI_CHOICE,
      .at = AT(marker),
      .metavar = "KIND",
      .choices = "cuckoo|classic",
-     .help =
-         "With --over or --kind overlay: how removed keys are remembered. cuckoo, the default, "
-         "takes "
-         "five bytes for each and loses no key (one in a thousand million at worst); classic takes "
-         "two, and loses up to 0.1% of the keys that were not removed."},
-    {.name = "smallest",
-     .type = CLI_FLAG,
-     .at = AT(smallest),
-     .help = "The kind that makes the smallest list: ribbon, or, if -n or --foldable says that "
-             "more is to "
-             "be done with it, classic."},
+     .help = "With --over or --kind overlay: how removed keys are remembered. cuckoo, the default, "
+             "takes five bytes for each and loses no key (one in a thousand million at worst); "
+             "classic takes two, and loses up to 0.1% of the keys that were not removed."},
+    OPTION_SMALLEST(AT(smallest), "The kind that makes the smallest list: ribbon, or, if -n or "
+                                  "--foldable says that more is to be done with it, classic."),
     {.name = "foldable",
      .type = CLI_FLAG,
      .at = AT(foldable),
      .help = "Give it a size (up to 3% larger) that `bloomery fold` can halve again and again."},
-    {.name = "hash",
-     .type = CLI_HASH,
-     .at = AT(hash),
-     .metavar = "HASH",
-     .help = "The hash function; xxh3 unless given, with 128 bits where the rate needs them."},
-    {.name = "seed",
-     .type = CLI_NUMBER,
-     .at = AT(seed),
-     .metavar = "SEED",
-     .help = "The hash function's seed, 0 unless given. Another seed errs on other lines."},
-    {.name = "key-file",
-     .type = CLI_FILE,
-     .at = AT(key_file),
-     .metavar = "FILE",
-     .help = "Make a keyed list: nobody without the secret in FILE (16 bytes, or 32 hexadecimal "
-             "digits) "
-             "can ask it, or look for lines on which it errs. The list does not hold the secret."},
+    OPTION_HASH(AT(hash),
+                "The hash function; xxh3 unless given, with 128 bits where the rate needs them."),
+    OPTION_SEED(AT(seed),
+                "The hash function's seed, 0 unless given. Another seed errs on other lines."),
+    OPTION_KEY_FILE(
+        AT(key_file),
+        "Make a keyed list: nobody without the secret in FILE (16 bytes, or 32 hexadecimal digits) "
+        "can ask it, or look for lines on which it errs. The list does not hold the secret."),
     {.name = "new-key",
      .type = CLI_FILE,
      .at = AT(new_key),
      .metavar = "FILE",
      .help = "The same with a new secret, written to FILE, which must not exist yet and only its "
-             "owner can "
-             "read."},
-    {.name = "shards",
-     .type = CLI_COUNT,
-     .at = AT(shards),
-     .metavar = "N",
-     .help = "Of a filter on a server: cut it into N strings, in N slots of a cluster. Without "
-             "this as few "
-             "as will do: a string holds 512 MB."},
-    {.name = "expire",
-     .type = CLI_DURATION,
-     .at = AT(expire),
-     .metavar = "TIME",
-     .help = "Of a filter on a server: it vanishes after so long: 90s, 15m, 24h, 7d."},
-    {.name = "force",
-     .letter = 'f',
-     .type = CLI_FLAG,
-     .at = AT(force),
-     .help = "Replace an existing LIST; write to a terminal."},
-    {.name = "stats",
-     .type = CLI_FLAG,
-     .at = AT(stats),
-     .help = "Print the filter's shape, size and rates on standard error."},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = AT(json),
-     .help = "Print what was built as a JSON object on standard output."},
+             "owner can read."},
+    OPTION_SHARDS(AT(shards), "On a server without the module"),
+    OPTION_EXPIRE(AT(expire),
+                  "Of a filter on a server: it vanishes after so long: 90s, 15m, 24h, 7d."),
+    OPTION_FORCE_FILTER(AT(force)),
+    OPTION_STATS(AT(stats), "Print the filter's shape, size and rates on standard error."),
+    OPTION_JSON(AT(json), "Print what was built as a JSON object on standard output."),
     {0},
 };
 
@@ -416,65 +325,80 @@ static int run(void *values, cli_operands operands) {
 }
 
 const cli_command command_build = {
-    "build",
-    "-o LIST [FILE...]",
-    "Make a list file that others can check lines against",
-    "Reads lines (from standard input when no FILE is named; gzip and zstd are read as they are) "
-    "and writes a filter: a small file that answers \"surely not in the list\" or \"very likely in "
-    "the list\" for any line. The lines cannot be read back from it, though whoever has it can try "
-    "guesses (see --key-file). `bloomery check` asks it, and so does any program through the "
-    "library.\n"
-    "\n"
-    "With --type the spelling of a line does not matter:\n"
-    "\n"
-    "  ip      IPv4 and IPv6 addresses, and blocks such as 192.0.2.0/24\n"
-    "  phone   digits, '+' or '00' for international numbers; other marks go\n"
-    "  email   small letters, the host as in domain; '<>' and 'mailto:' go\n"
-    "  domain  small letters, IDN, no '.' at the end; '*.' in front goes\n"
-    "  url     as the URL standard and RFC 3986 compare them\n"
-    "  line    the bytes of the line (the default)\n"
-    "\n"
-    "A listed block stands for all addresses in it, a listed domain for all domains below it. The "
-    "list remembers its type, and which prefix lengths or numbers of labels it has, so that "
-    "`check` need not be told. Blank lines are left out, blanks around a line too, except that of "
-    "a line of type line only a carriage return at the end is dropped (not with -0).\n"
-    "\n"
-    "A line that is not of the type is an error and is named; the list is then not written, unless "
-    "--skip-malformed is given. Lines that are there twice are one key, whatever the kind, so that "
-    "adding a file and removing it undo each other; they are counted. --copies stores them as "
-    "often as they are there, which counts, from which nothing can be removed, always does.\n"
-    "\n"
-    "With --over no lines are read: the new list holds what another list holds, of any kind, and "
-    "keys can be removed from it and added to it. That is for a list that cannot be changed, or is "
-    "shared, until it is built again. Such a list contains the other one.\n"
-    "\n"
-    "LIST may also be the address of a key of a Redis or Valkey server: redis://HOST/KEY "
-    "(`bloomery help push` tells more of addresses). The filter is made here and sent there; it "
-    "appears when it is whole, and needs no module. It is of kind sbbf or split512, and "
-    "`bloomery check`, `add` and `info` take its address in place of a file. On a server that has "
-    "the Bloomery module, `bloomery push` makes any list a filter of the module.\n"
-    "\n"
-    "While it works it needs 16 bytes of memory per line and the finished filter; for a fuse or "
-    "ribbon list about three times as much; with --must-not-match also the lines themselves.",
-    "# a blocklist of domains that never blocks what is in allow.txt\n"
-    "bloomery build --type domain -o bad.bly --must-not-match allow.txt bad-domains.txt\n"
-    "# two lists of blocks with comments, wrong once in a million lines\n"
-    "bloomery build --type ip --comments -p 1e-6 -o drop.bly drop.txt edrop.txt\n"
-    "# a keyed list of mail addresses: without the key it says nothing\n"
-    "bloomery build --type email --new-key secret.key -o leaked.bly leaked.txt.gz\n"
-    "# a list to be shipped, as small as can be\n"
-    "bloomery build --smallest -o words.bly words.txt\n"
-    "# a list of a million, from which lines are removed again\n"
-    "bloomery build --kind cuckoo -n 1M -o customers.bly customers.txt\n"
-    "# one that also tells how often each was added, exactly\n"
-    "bloomery build --kind hybrid --copies -o visits.bly visits.txt\n"
-    "# take a few lines out of a list that was built to stay as it is\n"
-    "bloomery build --over words.bly -o fewer.bly && bloomery remove fewer.bly withdrawn.txt\n"
-    "# the lines of a pipe, replacing the list of yesterday\n"
-    "sort -u words.txt | bloomery build -f -o words.bly\n"
-    "# a filter on a server, for all who can reach it\n"
-    "bloomery build -o redis://cache.example/known -n 1e8 ids.txt\n",
-    options,
-    sizeof(build_options),
-    run,
+    .name = "build",
+    .operands = "-o LIST [FILE...]",
+    .summary = "Make a list file that others can check lines against",
+    .description =
+        "Reads lines (from standard input when no FILE is named; gzip and zstd are read as they "
+        "are) "
+        "and writes a filter: a small file that answers \"surely not in the list\" or \"very "
+        "likely in "
+        "the list\" for any line. The lines cannot be read back from it, though whoever has it can "
+        "try "
+        "guesses (see --key-file). `bloomery check` asks it, and so does any program through the "
+        "library.\n"
+        "\n"
+        "With --type the spelling of a line does not matter:\n"
+        "\n"
+        "  ip      IPv4 and IPv6 addresses, and blocks such as 192.0.2.0/24\n"
+        "  phone   digits, '+' or '00' for international numbers; other marks go\n"
+        "  email   small letters, the host as in domain; '<>' and 'mailto:' go\n"
+        "  domain  small letters, IDN, no '.' at the end; '*.' in front goes\n"
+        "  url     as the URL standard and RFC 3986 compare them\n"
+        "  line    the bytes of the line (the default)\n"
+        "\n"
+        "A listed block stands for all addresses in it, a listed domain for all domains below it. "
+        "The "
+        "list remembers its type, and which prefix lengths or numbers of labels it has, so that "
+        "`check` need not be told. Blank lines are left out, blanks around a line too, except that "
+        "of "
+        "a line of type line only a carriage return at the end is dropped (not with -0).\n"
+        "\n"
+        "A line that is not of the type is an error and is named; the list is then not written, "
+        "unless "
+        "--skip-malformed is given. Lines that are there twice are one key, whatever the kind, so "
+        "that "
+        "adding a file and removing it undo each other; they are counted. --copies stores them as "
+        "often as they are there, which counts, from which nothing can be removed, always does.\n"
+        "\n"
+        "With --over no lines are read: the new list holds what another list holds, of any kind, "
+        "and "
+        "keys can be removed from it and added to it. That is for a list that cannot be changed, "
+        "or is "
+        "shared, until it is built again. Such a list contains the other one.\n"
+        "\n"
+        "LIST may also be the address of a key of a Redis or Valkey server: redis://HOST/KEY "
+        "(`bloomery help push` tells more of addresses). The filter is made here and sent there; "
+        "it "
+        "appears when it is whole, and needs no module. It is of kind sbbf or split512, and "
+        "`bloomery check`, `add` and `info` take its address in place of a file. On a server that "
+        "has "
+        "the Bloomery module, `bloomery push` makes any list a filter of the module.\n"
+        "\n"
+        "While it works it needs 16 bytes of memory per line and the finished filter; for a fuse "
+        "or "
+        "ribbon list about three times as much; with --must-not-match also the lines themselves.",
+    .examples =
+        "# a blocklist of domains that never blocks what is in allow.txt\n"
+        "bloomery build --type domain -o bad.bly --must-not-match allow.txt bad-domains.txt\n"
+        "# two lists of blocks with comments, wrong once in a million lines\n"
+        "bloomery build --type ip --comments -p 1e-6 -o drop.bly drop.txt edrop.txt\n"
+        "# a keyed list of mail addresses: without the key it says nothing\n"
+        "bloomery build --type email --new-key secret.key -o leaked.bly leaked.txt.gz\n"
+        "# a list to be shipped, as small as can be\n"
+        "bloomery build --smallest -o words.bly words.txt\n"
+        "# a list of a million, from which lines are removed again\n"
+        "bloomery build --kind cuckoo -n 1M -o customers.bly customers.txt\n"
+        "# one that also tells how often each was added, exactly\n"
+        "bloomery build --kind hybrid --copies -o visits.bly visits.txt\n"
+        "# take a few lines out of a list that was built to stay as it is\n"
+        "bloomery build --over words.bly -o fewer.bly && bloomery remove fewer.bly withdrawn.txt\n"
+        "# the lines of a pipe, replacing the list of yesterday\n"
+        "sort -u words.txt | bloomery build -f -o words.bly\n"
+        "# a filter on a server, for all who can reach it\n"
+        "bloomery build -o redis://cache.example/known -n 1e8 ids.txt\n",
+    .options = options,
+    .most_used = {"output", "type", "rate"},
+    .values_size = sizeof(build_options),
+    .run = run,
 };

@@ -6,6 +6,7 @@
  * list on a server is asked there, a batch in one trip.
  */
 #include "cli.h"
+#include "common_options.h"
 #include "filters/list_query.h"
 #include "io/output.h"
 #include "text/json.h"
@@ -34,11 +35,7 @@ static const cli_option options[] = {
      .type = CLI_FLAG,
      .at = AT(invert),
      .help = "Print the lines that are surely not in the list instead."},
-    {.name = "count",
-     .letter = 'c',
-     .type = CLI_FLAG,
-     .at = AT(count),
-     .help = "Print only how many lines there are."},
+    OPTION_COUNT(AT(count), "Print only how many lines there are."),
     {.name = "line-number",
      .letter = 'n',
      .type = CLI_FLAG,
@@ -49,64 +46,25 @@ static const cli_option options[] = {
      .type = CLI_FLAG,
      .at = AT(with_filename),
      .help = "Print the name of its file before each line."},
-    {.name = "key",
-     .letter = 'k',
-     .type = CLI_TEXT,
-     .at = AT(key),
-     .metavar = "KEY",
-     .help = "Look for this one line instead of reading any."},
-    {.name = "type",
-     .type = CLI_CHOICE,
-     .at = AT(type),
-     .metavar = "TYPE",
-     .choices = LINE_TYPE_CHOICES,
-     .help = "What the lines are; by default what the list says it was built from."},
-    {.name = "field",
-     .type = CLI_COUNT,
-     .at = AT(field),
-     .metavar = "N",
-     .help =
-         "Look only for the Nth field of a line, counted from 1. A line without it is not in the "
-         "list."},
-    {.name = "delimiter",
-     .letter = 't',
-     .type = CLI_CHAR,
-     .at = AT(delimiter),
-     .metavar = "C",
-     .help = "What is between two fields; a tab unless given."},
-    {.name = "null",
-     .letter = '0',
-     .type = CLI_FLAG,
-     .at = AT(null),
-     .help = "Records end in a NUL byte instead of a newline, in and out."},
-    {.name = "key-file",
-     .type = CLI_FILE,
-     .at = AT(key_file),
-     .metavar = "FILE",
-     .help = "The secret that a keyed list was built with."},
+    OPTION_KEY(AT(key), "Look for this one line instead of reading any."),
+    OPTION_TYPE(AT(type), "What the lines are; by default what the list says it was built from."),
+    OPTION_FIELD(AT(field), "Look only for the Nth field of a line, counted from 1. A line without "
+                            "it is not in the list."),
+    OPTION_DELIMITER(AT(delimiter)),
+    OPTION_NULL(AT(null), "Input and output lines"),
+    OPTION_KEY_FILE(AT(key_file), "The secret that a keyed list was built with."),
     {.name = "follow",
      .type = CLI_FLAG,
      .at = AT(follow),
      .help = "Take over a new list as soon as LIST is replaced, without losing a line. A damaged "
-             "one is "
-             "refused, and the old one stays. The list is read into memory, so it takes its size "
-             "there; "
-             "one on a server stays there. Reads standard input."},
-    {.name = "on-error",
-     .type = CLI_CHOICE,
-     .at = AT(on_error),
-     .metavar = "WHAT",
-     .choices = LIVE_CHOICES,
-     .help = "Of a list on a server that gives no answer: stop with status 2 (the default), or go "
-             "on, and "
-             "take each line for one that is in the list (yes) or that is not (no), with a "
-             "warning, until "
-             "it answers. It is asked again every five seconds."},
-    {.name = "gozero",
-     .type = CLI_COUNT,
-     .at = AT(gozero),
-     .metavar = "BITS",
-     .help = "LIST is the address of a filter of the Go framework go-zero that has so many bits."},
+             "one is refused, and the old one stays. The list is read into memory, so it takes its "
+             "size there; one on a server stays there. Reads standard input."},
+    OPTION_ON_ERROR(
+        AT(on_error), LIVE_CHOICES,
+        "Of a list on a server that gives no answer: stop with status 2 (the default), or go on, "
+        "and take each line for one that is in the list (yes) or that is not (no), with a warning, "
+        "until it answers. It is asked again every five seconds."),
+    OPTION_GOZERO(AT(gozero)),
     {.name = "strict",
      .type = CLI_FLAG,
      .at = AT(strict),
@@ -116,12 +74,8 @@ static const cli_option options[] = {
      .type = CLI_FLAG,
      .at = AT(verify),
      .help = "Read the whole list first, and refuse it if it is damaged anywhere. Without this "
-             "only its "
-             "header is looked at; damage elsewhere gives wrong answers, never a crash."},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = AT(json),
-     .help = "Print one JSON object for every line, whether it matches or not."},
+             "only its header is looked at; damage elsewhere gives wrong answers, never a crash."},
+    OPTION_JSON(AT(json), "Print one JSON object for every line, whether it matches or not."),
     {0},
 };
 
@@ -400,63 +354,81 @@ static int run(void *values, cli_operands operands) {
 }
 
 const cli_command command_check = {
-    "check",
-    "LIST [FILE...]",
-    "Print the lines that may be in a list",
-    "Reads lines (from standard input when no FILE is named; gzip and zstd are read as they are) "
-    "and prints, as grep would, those that LIST, a file made by `bloomery build`, may hold. What "
-    "is in the list is always found. A line that is not is printed too at the rate that the list "
-    "was built for; -v prints the lines that are surely not in it.\n"
-    "\n"
-    "The list knows what its lines are, so each is brought into the same form as when it was "
-    "built. Of an IP address the blocks around it are looked for too, of a domain its parents, "
-    "as far as the list has any of that prefix length or that number of labels: a top-level "
-    "domain only if one is listed. An IPv6 block does not hold IPv4 addresses. A list that does "
-    "not record its type, such as one made by a program of your own, is a list of lines; with "
-    "--type, all lengths are tried then: a wrong yes is as many times more likely.\n"
-    "\n"
-    "A state of `bloomery dedup` or `count` can be asked, too: of one that was made with --url, "
-    "lines are looked for in canonical form; one that was made with --field or --ignore-case is "
-    "refused, unless --type line says that the lines have the form of its keys. In all of them one "
-    "carriage return before the newline is not part of a line (but with -0). Where a list of lines "
-    "does not record that, a line that ends in one is looked up with it, too.\n"
-    "\n"
-    "That what is in the list is always found holds for every kind of filter, but for a window "
-    "(of `bloomery dedup --window`) only as far as the window reaches.\n"
-    "\n"
-    "A line that is no address, or whatever the list holds, is surely not in it; such lines are "
-    "counted in a note at the end.\n"
-    "\n"
-    "-q here silences the lines too, not only the notes: the exit status tells, and reading "
-    "stops at the first line found. The exit status is 0 if a line was selected, 1 if none was, "
-    "2 after an error.\n"
-    "\n"
-    "The list is mapped, not read, so that even a large one is ready at once, and many processes "
-    "share one copy. Its file must then be replaced by rename, as `build -f` does, and not "
-    "written over: when it is shortened, `check` ends with an error. Answers are printed "
-    "whenever the input has nothing more to give. With --follow the list is held in memory, and "
-    "a new one is taken over when LIST is replaced, in whatever way: it is looked for four times "
-    "a second, and read whole before it is believed. While it is read, both are in memory.\n"
-    "\n"
-    "LIST may also be the address of a filter on a Redis or Valkey server that has no module, as "
-    "`bloomery build`, `push` and `dedup` make them: redis://HOST/KEY (`bloomery help push` tells "
-    "more of addresses). It is asked where it is, thousands of lines in one trip, and what is "
-    "added to it meanwhile is found. An error (no connection, no answer, the filter gone or "
-    "replaced) is never taken for \"not in the list\": it ends the command with status 2, unless "
-    "--on-error says what to think instead.",
-    "# the lines of a log whose first field is a listed address\n"
-    "bloomery check --field 1 -t ' ' drop.bly access.log\n"
-    "# is this domain, or a parent of it, listed? the exit status tells\n"
-    "bloomery check -q bad.bly -k www.example.com\n"
-    "# what is surely not in the list\n"
-    "bloomery check -v known.bly candidates.txt >new.txt\n"
-    "# watch a log, and take over every new list\n"
-    "tail -F queries.log | bloomery check --follow bad.bly\n"
-    "# which entry matched\n"
-    "bloomery check --json bad.bly hosts.txt\n"
-    "# a list on a server; while that is away, let everything through\n"
-    "bloomery check --on-error yes redis://cache.example/known ids.txt\n",
-    options,
-    sizeof(check_options),
-    run,
+    .name = "check",
+    .operands = "LIST [FILE...]",
+    .summary = "Print the lines that may be in a list",
+    .description =
+        "Reads lines (from standard input when no FILE is named; gzip and zstd are read as they "
+        "are) "
+        "and prints, as grep would, those that LIST, a file made by `bloomery build`, may hold. "
+        "What "
+        "is in the list is always found. A line that is not is printed too at the rate that the "
+        "list "
+        "was built for; -v prints the lines that are surely not in it.\n"
+        "\n"
+        "The list knows what its lines are, so each is brought into the same form as when it was "
+        "built. Of an IP address the blocks around it are looked for too, of a domain its parents, "
+        "as far as the list has any of that prefix length or that number of labels: a top-level "
+        "domain only if one is listed. An IPv6 block does not hold IPv4 addresses. A list that "
+        "does "
+        "not record its type, such as one made by a program of your own, is a list of lines; with "
+        "--type, all lengths are tried then: a wrong yes is as many times more likely.\n"
+        "\n"
+        "A state of `bloomery dedup` or `count` can be asked, too: of one that was made with "
+        "--url, "
+        "lines are looked for in canonical form; one that was made with --field or --ignore-case "
+        "is "
+        "refused, unless --type line says that the lines have the form of its keys. In all of them "
+        "one "
+        "carriage return before the newline is not part of a line (but with -0). Where a list of "
+        "lines "
+        "does not record that, a line that ends in one is looked up with it, too.\n"
+        "\n"
+        "That what is in the list is always found holds for every kind of filter, but for a window "
+        "(of `bloomery dedup --window`) only as far as the window reaches.\n"
+        "\n"
+        "A line that is no address, or whatever the list holds, is surely not in it; such lines "
+        "are "
+        "counted in a note at the end.\n"
+        "\n"
+        "-q here silences the lines too, not only the notes: the exit status tells, and reading "
+        "stops at the first line found. The exit status is 0 if a line was selected, 1 if none "
+        "was, "
+        "2 after an error.\n"
+        "\n"
+        "The list is mapped, not read, so that even a large one is ready at once, and many "
+        "processes "
+        "share one copy. Its file must then be replaced by rename, as `build -f` does, and not "
+        "written over: when it is shortened, `check` ends with an error. Answers are printed "
+        "whenever the input has nothing more to give. With --follow the list is held in memory, "
+        "and "
+        "a new one is taken over when LIST is replaced, in whatever way: it is looked for four "
+        "times "
+        "a second, and read whole before it is believed. While it is read, both are in memory.\n"
+        "\n"
+        "LIST may also be the address of a filter on a Redis or Valkey server that has no module, "
+        "as "
+        "`bloomery build`, `push` and `dedup` make them: redis://HOST/KEY (`bloomery help push` "
+        "tells "
+        "more of addresses). It is asked where it is, thousands of lines in one trip, and what is "
+        "added to it meanwhile is found. An error (no connection, no answer, the filter gone or "
+        "replaced) is never taken for \"not in the list\": it ends the command with status 2, "
+        "unless "
+        "--on-error says what to think instead.",
+    .examples = "# the lines of a log whose first field is a listed address\n"
+                "bloomery check --field 1 -t ' ' drop.bly access.log\n"
+                "# is this domain, or a parent of it, listed? the exit status tells\n"
+                "bloomery check -q bad.bly -k www.example.com\n"
+                "# what is surely not in the list\n"
+                "bloomery check -v known.bly candidates.txt >new.txt\n"
+                "# watch a log, and take over every new list\n"
+                "tail -F queries.log | bloomery check --follow bad.bly\n"
+                "# which entry matched\n"
+                "bloomery check --json bad.bly hosts.txt\n"
+                "# a list on a server; while that is away, let everything through\n"
+                "bloomery check --on-error yes redis://cache.example/known ids.txt\n",
+    .options = options,
+    .most_used = {"invert-match", "key", "field"},
+    .values_size = sizeof(check_options),
+    .run = run,
 };

@@ -1,5 +1,6 @@
 /* `bloomery hash`: what a hash function makes of a key. */
 #include "cli.h"
+#include "common_options.h"
 #include "io/input.h"
 #include "io/key.h"
 #include "io/key_file.h"
@@ -25,38 +26,22 @@ static const cli_option options[] = {
      .at = AT(with),
      .metavar = "HASH",
      .help = "The hash function. By default xxh3, as for filters."},
-    {.name = "seed",
-     .type = CLI_NUMBER,
-     .at = AT(seed),
-     .metavar = "SEED",
-     .help = "Its seed, 0 by default. The fnv functions, crc64, md5 and sha1 have none of their "
-             "own: it "
-             "changes their words, not their output."},
-    {.name = "key-file",
-     .type = CLI_FILE,
-     .at = AT(key_file),
-     .metavar = "FILE",
-     .help = "The secret key of siphash: a file of 16 bytes, or of 32 hexadecimal digits."},
-    {.name = "null",
-     .letter = '0',
-     .type = CLI_FLAG,
-     .at = AT(null),
-     .help = "Keys, and the lines printed, end with a NUL byte instead of a newline."},
+    OPTION_SEED(AT(seed), "Its seed, 0 by default. The fnv functions, crc64, md5 and sha1 have "
+                          "none of their own: it changes their words, not their output."),
+    OPTION_KEY_FILE(AT(key_file),
+                    "The secret key of siphash: a file of 16 bytes, or of 32 hexadecimal digits."),
+    OPTION_NULL(AT(null), "Keys and output lines"),
     {.name = "words",
      .type = CLI_FLAG,
      .at = AT(words),
-     .help =
-         "Print the two 64-bit words, low and high, that a filter sees of the key, instead of the "
-         "function's own output."},
+     .help = "Print the two 64-bit words, low and high, that a filter sees of the key, instead of "
+             "the function's own output."},
     {.name = "list",
      .type = CLI_FLAG,
      .at = AT(list),
      .help = "List the hash functions: name, bits, and whether this build has them."},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = AT(json),
-     .help = "Print a JSON object for each key, with digest and words, or for each function with "
-             "--list."},
+    OPTION_JSON(AT(json), "Print a JSON object for each key, with digest and words, or for each "
+                          "function with --list."),
     {0},
 };
 
@@ -201,28 +186,32 @@ static int run(void *untyped, cli_operands operands) {
 }
 
 const cli_command command_hash = {
-    "hash",
-    "[KEY...]",
-    "Print what a hash function makes of a key",
-    "Prints a line for each KEY, or, if there is none or it is -, for each line of standard "
-    "input: the function's output in hexadecimal, two spaces, the key. The output is written as "
-    "the function's publication does, so that it can be compared with that of other programs. One "
-    "carriage return before the newline is printed, but not part of the key (but with -0).\n"
-    "\n"
-    "A filter never sees the key, but two words of 64 bits that are made from this output; "
-    "--words prints them. Two keys with the same words are the same key to every filter with "
-    "this function and seed.",
-    "# the default function\n"
-    "bloomery hash hello\n"
-    "# the lines of a file under another one\n"
-    "bloomery hash --with murmur3 <urls.txt\n"
-    "# what a filter sees\n"
-    "bloomery hash --words --seed 7 hello\n"
-    "# under a secret key\n"
-    "bloomery hash --with siphash --key-file secret.key hello\n"
-    "# which functions there are\n"
-    "bloomery hash --list\n",
-    options,
-    sizeof(values),
-    run,
+    .name = "hash",
+    .operands = "[KEY...]",
+    .summary = "Print what a hash function makes of a key",
+    .description =
+        "Prints a line for each KEY, or, if there is none or it is -, for each line of standard "
+        "input: the function's output in hexadecimal, two spaces, the key. The output is written "
+        "as "
+        "the function's publication does, so that it can be compared with that of other programs. "
+        "One "
+        "carriage return before the newline is printed, but not part of the key (but with -0).\n"
+        "\n"
+        "A filter never sees the key, but two words of 64 bits that are made from this output; "
+        "--words prints them. Two keys with the same words are the same key to every filter with "
+        "this function and seed.",
+    .examples = "# the default function\n"
+                "bloomery hash hello\n"
+                "# the lines of a file under another one\n"
+                "bloomery hash --with murmur3 <urls.txt\n"
+                "# what a filter sees\n"
+                "bloomery hash --words --seed 7 hello\n"
+                "# under a secret key\n"
+                "bloomery hash --with siphash --key-file secret.key hello\n"
+                "# which functions there are\n"
+                "bloomery hash --list\n",
+    .options = options,
+    .most_used = {"with", "seed", "words"},
+    .values_size = sizeof(values),
+    .run = run,
 };

@@ -62,22 +62,24 @@ static int run(void *untyped, cli_operands operands) {
 }
 
 const cli_command command_help = {
-    "help",
-    "[COMMAND]",
-    "Explain the commands, print manual pages and completions",
-    "Without a COMMAND it prints an overview; with one, all about it, as COMMAND --help does.\n"
-    "\n"
-    "The manual pages and the completion scripts are installed with the program. If they are not, "
-    "this prints them: they come from the same tables that the options are read by.",
-    "# read about one command\n"
-    "bloomery help dedup\n"
-    "# complete commands and options in this bash, from now on\n"
-    "source <(bloomery help --completion bash)\n"
-    "# the same in fish, for good\n"
-    "bloomery help --completion fish >~/.config/fish/completions/bloomery.fish\n"
-    "# read a manual page that is not installed\n"
-    "bloomery help --man check | man -l -\n",
-    options,
-    sizeof(values),
-    run,
+    .name = "help",
+    .operands = "[COMMAND]",
+    .summary = "Explain the commands, print manual pages and completions",
+    .description =
+        "Without a COMMAND it prints an overview; with one, all about it, as COMMAND --help does.\n"
+        "\n"
+        "The manual pages and the completion scripts are installed with the program. If they are "
+        "not, "
+        "this prints them: they come from the same tables that the options are read by.",
+    .examples = "# read about one command\n"
+                "bloomery help dedup\n"
+                "# complete commands and options in this bash, from now on\n"
+                "source <(bloomery help --completion bash)\n"
+                "# the same in fish, for good\n"
+                "bloomery help --completion fish >~/.config/fish/completions/bloomery.fish\n"
+                "# read a manual page that is not installed\n"
+                "bloomery help --man check | man -l -\n",
+    .options = options,
+    .values_size = sizeof(values),
+    .run = run,
 };

@@ -1,5 +1,6 @@
 /* `bloomery plan`: which filter, how large, how often wrong. */
 #include "cli.h"
+#include "common_options.h"
 #include "filters/server_filter.h"
 #include "plan/plan_answer.h"
 #include "plan/plan_svg.h"
@@ -35,27 +36,14 @@ typedef struct values {
 static const char window_left_out[] = "as many as --expect";
 
 static const cli_option options[] = {
-    {.name = "expect",
-     .letter = 'n',
-     .type = CLI_COUNT,
-     .at = AT(keys),
-     .metavar = "N",
-     .help = "How many distinct keys there will be. Left out, it is how many fit into --memory at "
-             "--rate."},
-    {.name = "rate",
-     .letter = 'p',
-     .type = CLI_RATE,
-     .at = AT(rate),
-     .metavar = "RATE",
-     .help = "How often a key that was never added may be taken for one that was. Left out, it is "
-             "0.1%, "
-             "or, if both --expect and --memory are given, the best rate that they allow."},
-    {.name = "memory",
-     .letter = 'm',
-     .type = CLI_SIZE,
-     .at = AT(memory),
-     .metavar = "SIZE",
-     .help = "How much memory the filter may take. Left out, it is what keys and rate need."},
+    OPTION_EXPECT(AT(keys), "How many distinct keys there will be. Left out, it is how many fit "
+                            "into --memory at --rate."),
+    OPTION_RATE(
+        AT(rate),
+        "How often a key that was never added may be taken for one that was. Left out, it is 0.1%, "
+        "or, if both --expect and --memory are given, the best rate that they allow."),
+    OPTION_MEMORY(AT(memory),
+                  "How much memory the filter may take. Left out, it is what keys and rate need."),
     {.name = "deletes", .type = CLI_FLAG, .at = AT(deletes), .help = "Keys will be removed again."},
     {.name = "grows",
      .type = CLI_FLAG,
@@ -66,23 +54,15 @@ static const cli_option options[] = {
      .at = AT(first),
      .metavar = "N",
      .help = "With --grows: how many keys were expected at first. The plan then shows the filter "
-             "after it "
-             "has grown from there. By default a tenth of --expect."},
+             "after it has grown from there. By default a tenth of --expect."},
     {.name = "static",
      .type = CLI_FLAG,
      .at = AT(fixed),
      .help = "All keys are known beforehand, and none is added or removed later."},
-    {.name = "window",
-     .letter = 'w',
-     .type = CLI_TEXT,
-     .at = AT(window),
-     .metavar = "N|TIME",
-     .without = window_left_out,
-     .help =
-         "Only the last N keys, or those of a time (90s, 15m, 24h, 7d), count: old ones must be "
-         "forgotten by themselves. 1M is a million keys, 1m a minute. With a time --expect says "
-         "how "
-         "many keys come within it; they are taken to come evenly."},
+    OPTION_WINDOW(AT(window), window_left_out,
+                  "Only the last N keys, or those of a time (90s, 15m, 24h, 7d), count: old ones "
+                  "must be forgotten by themselves. 1M is a million keys, 1m a minute. With a time "
+                  "--expect says how many keys come within it; they are taken to come evenly."),
     {.name = "counts",
      .type = CLI_FLAG,
      .at = AT(counts),
@@ -95,43 +75,16 @@ static const cli_option options[] = {
      .type = CLI_FLAG,
      .at = AT(hostile),
      .help = "Strangers choose the keys, and might choose them to do harm."},
-    {.name = "smallest",
-     .type = CLI_FLAG,
-     .at = AT(smallest),
-     .help = "The smallest filter rather than the fastest."},
-    {.name = "kind",
-     .type = CLI_KIND,
-     .at = AT(kind),
-     .metavar = "KIND",
-     .help =
-         "Plan for this kind, whatever is best. fuse and ribbon imply --static, window --window, "
-         "and counts --counts."},
-    {.name = "counter-bits",
-     .type = CLI_CHOICE,
-     .at = AT(counter_bits),
-     .metavar = "BITS",
-     .choices = "2|4|8|16",
-     .help = "With --kind counting: how wide the counters are; 4 unless given."},
-    {.name = "hash",
-     .type = CLI_HASH,
-     .at = AT(hash),
-     .metavar = "HASH",
-     .help = "Plan for this hash function. By default xxh3, or a wider one where that has too few "
-             "bits; "
-             "with --hostile-keys siphash."},
-    {.name = "plain",
-     .type = CLI_FLAG,
-     .at = AT(plain),
-     .help = "The filter is to be on a Redis or Valkey server that has no module: say in how many "
-             "strings, "
-             "and choose between the kinds that can be there."},
-    {.name = "shards",
-     .type = CLI_COUNT,
-     .at = AT(shards),
-     .metavar = "N",
-     .help =
-         "With --plain: cut it into N strings. Without this as few as will do: a string holds 512 "
-         "MB."},
+    OPTION_SMALLEST(AT(smallest), "The smallest filter rather than the fastest."),
+    OPTION_KIND(AT(kind), "Plan for this kind, whatever is best. fuse and ribbon imply --static, "
+                          "window --window, and counts --counts."),
+    OPTION_COUNTER_BITS(AT(counter_bits)),
+    OPTION_HASH(AT(hash), "Plan for this hash function. By default xxh3, or a wider one where that "
+                          "has too few bits; with --hostile-keys siphash."),
+    OPTION_PLAIN(AT(plain),
+                 "The filter is to be on a Redis or Valkey server that has no module: say in how "
+                 "many strings, and choose between the kinds that can be there."),
+    OPTION_SHARDS(AT(shards), "With --plain"),
     {.name = "plot",
      .type = CLI_CHOICE,
      .at = AT(plot),
@@ -139,24 +92,15 @@ static const cli_option options[] = {
      .choices = "auto|always|never",
      .without = "always",
      .help = "Draw the rate against the number of keys, also beyond what was planned for. By "
-             "default on a "
-             "terminal."},
+             "default on a terminal."},
     {.name = "svg",
      .type = CLI_FILE,
      .at = AT(svg),
      .metavar = "FILE",
-     .help =
-         "Write the same drawing, with the curves of all kinds that fit, as an SVG picture. - is "
-         "standard output, which then gets nothing else."},
-    {.name = "force",
-     .letter = 'f',
-     .type = CLI_FLAG,
-     .at = AT(force),
-     .help = "Replace an existing picture."},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = AT(json),
-     .help = "Print the plan as one JSON object."},
+     .help = "Write the same drawing, with the curves of all kinds that fit, as an SVG picture. - "
+             "is standard output, which then gets nothing else."},
+    OPTION_FORCE(AT(force), "Replace an existing picture."),
+    OPTION_JSON(AT(json), "Print the plan as one JSON object."),
     {0},
 };
 
@@ -361,48 +305,56 @@ static int run(void *untyped, cli_operands operands) {
 }
 
 const cli_command command_plan = {
-    "plan",
-    "",
-    "Choose a kind of filter and its size",
-    "Of the number of keys, the rate of false positives and the memory, give any two: plan finds "
-    "the third, chooses the kind of filter that suits, says why, and compares it with all the "
-    "others that would do. All three may be given; memory is then a limit.\n"
-    "\n"
-    "The choice depends on what else is needed: keys that come and go, numbers that nobody knows "
-    "beforehand, keys that strangers choose. A need that no kind of this version meets is "
-    "refused.\n"
-    "\n"
-    "The rates are computed, not looked up: blocks that fill unevenly and collisions of the hash "
-    "function itself are counted in. A filter made to a plan keeps the rate.\n"
-    "\n"
-    "The drawing shows what happens when more keys come than planned: a Bloom filter of fixed size "
-    "goes on working, and its rate rises along the curve. The curve of a kind that takes no more "
-    "keys ends there: a cuckoo filter when it is full, fuse and ribbon with the keys they are "
-    "built from.\n"
-    "\n"
-    "With --plain the filter is one for a Redis or Valkey server that has no module, where it lies "
-    "in strings of at most 512 MB, each in a slot of its own in a cluster.",
-    "# a hundred million keys, one wrong answer in a thousand\n"
-    "bloomery plan -n 1e8 -p 0.1%\n"
-    "# how many keys fit into 64 MiB at one percent\n"
-    "bloomery plan -m 64M -p 1%\n"
-    "# the rate that ten million keys get in 16 MiB\n"
-    "bloomery plan -n 10M -m 16M\n"
-    "# a number of keys that is only a guess\n"
-    "bloomery plan -n 1e6 --grows\n"
-    "# a blocklist that is built once and shipped, as small as can be\n"
-    "bloomery plan -n 5M -p 0.1% --static --smallest\n"
-    "# keys that come and go\n"
-    "bloomery plan -n 1e6 --deletes\n"
-    "# the events of a day, two million of them\n"
-    "bloomery plan --window=24h -n 2M\n"
-    "# a picture of all kinds, for a report\n"
-    "bloomery plan -n 1e6 -p 1/1000 --svg rates.svg\n"
-    "# ten thousand million keys, seen by all crawlers of a cluster\n"
-    "bloomery plan -n 10G -p 1% --plain\n"
-    "# the size alone, for a script\n"
-    "bloomery plan -n 1e8 -p 0.1% --json | jq .bytes\n",
-    options,
-    sizeof(values),
-    run,
+    .name = "plan",
+    .operands = "",
+    .summary = "Choose a kind of filter and its size",
+    .description =
+        "Of the number of keys, the rate of false positives and the memory, give any two: plan "
+        "finds "
+        "the third, chooses the kind of filter that suits, says why, and compares it with all the "
+        "others that would do. All three may be given; memory is then a limit.\n"
+        "\n"
+        "The choice depends on what else is needed: keys that come and go, numbers that nobody "
+        "knows "
+        "beforehand, keys that strangers choose. A need that no kind of this version meets is "
+        "refused.\n"
+        "\n"
+        "The rates are computed, not looked up: blocks that fill unevenly and collisions of the "
+        "hash "
+        "function itself are counted in. A filter made to a plan keeps the rate.\n"
+        "\n"
+        "The drawing shows what happens when more keys come than planned: a Bloom filter of fixed "
+        "size "
+        "goes on working, and its rate rises along the curve. The curve of a kind that takes no "
+        "more "
+        "keys ends there: a cuckoo filter when it is full, fuse and ribbon with the keys they are "
+        "built from.\n"
+        "\n"
+        "With --plain the filter is one for a Redis or Valkey server that has no module, where it "
+        "lies "
+        "in strings of at most 512 MB, each in a slot of its own in a cluster.",
+    .examples = "# a hundred million keys, one wrong answer in a thousand\n"
+                "bloomery plan -n 1e8 -p 0.1%\n"
+                "# how many keys fit into 64 MiB at one percent\n"
+                "bloomery plan -m 64M -p 1%\n"
+                "# the rate that ten million keys get in 16 MiB\n"
+                "bloomery plan -n 10M -m 16M\n"
+                "# a number of keys that is only a guess\n"
+                "bloomery plan -n 1e6 --grows\n"
+                "# a blocklist that is built once and shipped, as small as can be\n"
+                "bloomery plan -n 5M -p 0.1% --static --smallest\n"
+                "# keys that come and go\n"
+                "bloomery plan -n 1e6 --deletes\n"
+                "# the events of a day, two million of them\n"
+                "bloomery plan --window=24h -n 2M\n"
+                "# a picture of all kinds, for a report\n"
+                "bloomery plan -n 1e6 -p 1/1000 --svg rates.svg\n"
+                "# ten thousand million keys, seen by all crawlers of a cluster\n"
+                "bloomery plan -n 10G -p 1% --plain\n"
+                "# the size alone, for a script\n"
+                "bloomery plan -n 1e8 -p 0.1% --json | jq .bytes\n",
+    .options = options,
+    .most_used = {"expect", "rate", "memory"},
+    .values_size = sizeof(values),
+    .run = run,
 };

@@ -5,6 +5,7 @@
  * an estimate is marked wherever it is printed.
  */
 #include "cli.h"
+#include "common_options.h"
 #include "count/tally.h"
 #include "io/output.h"
 #include "io/pipeline.h"
@@ -37,28 +38,16 @@ static const cli_option options[] = {
      .at = AT(min),
      .metavar = "N",
      .help = "Print only what has come N times or more."},
-    {.name = "state",
-     .letter = 's',
-     .type = CLI_FILE,
-     .at = AT(state),
-     .metavar = "FILE",
-     .help = "Go on counting across runs: begin with the counts in FILE, and save there the new "
-             "ones. Such "
-             "files can be united by bloomery merge, if all were made with the same -n. With "
-             "--top, only "
-             "keys of this run's lines are ranked."},
+    OPTION_STATE(AT(state),
+                 "Go on counting across runs: begin with the counts in FILE, and save there the "
+                 "new ones. Such files can be united by bloomery merge, if all were made with the "
+                 "same -n. With --top, only keys of this run's lines are ranked."),
     {.name = "query",
      .type = CLI_FLAG,
      .at = AT(query),
      .help = "Count nothing, only tell: how often each line is in the FILE of --state, which may "
-             "be any "
-             "list that holds copies of its keys (counting, hybrid, cuckoo and others)."},
-    {.name = "key",
-     .letter = 'k',
-     .type = CLI_TEXT,
-     .at = AT(key),
-     .metavar = "KEY",
-     .help = "This one line. Standard input is then not read."},
+             "be any list that holds copies of its keys (counting, hybrid, cuckoo and others)."},
+    OPTION_KEY(AT(key), "This one line. Standard input is then not read."),
     {.name = "age",
      .type = CLI_FLAG,
      .at = AT(age),
@@ -67,67 +56,29 @@ static const cli_option options[] = {
     {.name = "sketch",
      .type = CLI_FLAG,
      .at = AT(sketch),
-     .help =
-         "Count in a sketch, whose size does not grow, for streams without an end: counts are then "
-         "estimates, and printed as ~17."},
-    {.name = "exact",
-     .type = CLI_FLAG,
-     .at = AT(exact),
-     .help = "Exact counts, which is the default; a state that holds a sketch is refused."},
-    {.name = "expect",
-     .letter = 'n',
-     .type = CLI_COUNT,
-     .at = AT(expect),
-     .metavar = "N",
-     .help = "Plan for N different keys. Exact counts grow past that, but those of a --state "
-             "cannot: more "
-             "keys are an error. Without it, for as many as a file seems to have lines (for a "
-             "sketch, 16 "
-             "million at most; for a state four times as many, and a million at least), and from a "
-             "pipe "
-             "for a million, or four million with --sketch."},
-    {.name = "rate",
-     .letter = 'p',
-     .type = CLI_RATE,
-     .at = AT(rate),
-     .metavar = "RATE",
-     .help = "How often a new key may be mistaken for another, which makes its count too high: "
-             "1e-9 (the "
-             "default), 0.001, 1/20; with --sketch 5%."},
-    {.name = "memory",
-     .letter = 'm',
-     .type = CLI_SIZE,
-     .at = AT(memory),
-     .metavar = "SIZE",
-     .help =
-         "The most memory for the counts: 64M, 1G (the default). When exact counts would need "
-         "more, "
-         "it ends with an error. A sketch, and the counts of a --state, are made as large as this "
-         "allows, if it is given."},
+     .help = "Count in a sketch, whose size does not grow, for streams without an end: counts are "
+             "then estimates, and printed as ~17."},
+    OPTION_EXACT(AT(exact),
+                 "Exact counts, which is the default; a state that holds a sketch is refused."),
+    OPTION_EXPECT(
+        AT(expect),
+        "Plan for N different keys. Exact counts grow past that, but those of a --state cannot: "
+        "more keys are an error. Without it, for as many as a file seems to have lines (for a "
+        "sketch, 16 million at most; for a state four times as many, and a million at least), and "
+        "from a pipe for a million, or four million with --sketch."),
+    OPTION_RATE(AT(rate), "How often a new key may be mistaken for another, which makes its count "
+                          "too high: 1e-9 (the default), 0.001, 1/20; with --sketch 5%."),
+    OPTION_MEMORY(AT(memory),
+                  "The most memory for the counts: 64M, 1G (the default). When exact counts would "
+                  "need more, it ends with an error. A sketch, and the counts of a --state, are "
+                  "made as large as this allows, if it is given."),
     KEY_OPTIONS(count_options),
-    {.name = "seed",
-     .type = CLI_NUMBER,
-     .at = AT(seed),
-     .metavar = "SEED",
-     .help = "The seed of the hash function, 0 unless given. Only states of the same seed can be "
-             "merged."},
-    {.name = "key-file",
-     .type = CLI_FILE,
-     .at = AT(key_file),
-     .metavar = "FILE",
-     .help = "Hash under the secret in FILE (16 bytes, or 32 hexadecimal digits): where strangers "
-             "choose "
-             "the lines, they could otherwise choose such as raise the counts of others."},
-    {.name = "stats",
-     .type = CLI_FLAG,
-     .at = AT(stats),
-     .help = "Print totals, memory and speed on standard error at the end."},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = AT(json),
-     .help =
-         "Print a JSON object for each line; with --top one that has all of it. An estimate has "
-         "\"estimate\":true, and \"error\" says by how much it is too high at most."},
+    OPTION_SEED_OF_STATE(AT(seed)),
+    OPTION_KEY_FILE_OF_STATE(AT(key_file), "raise the counts of other lines"),
+    OPTION_STATS(AT(stats), "Print totals, memory and speed on standard error at the end."),
+    OPTION_JSON(AT(json),
+                "Print a JSON object for each line; with --top one that has all of it. An estimate "
+                "has \"estimate\":true, and \"error\" says by how much it is too high at most."),
     {0},
 };
 
@@ -441,6 +392,7 @@ const cli_command command_count = {
                 "# for a program\n"
                 "bloomery count --top 1000 --json words.txt\n",
     .options = options,
+    .most_used = {"top", "min", "field"},
     .values_size = sizeof(count_options),
     .run = run,
 };

@@ -12,6 +12,7 @@
  * dies in between loses lines, a batch of them at most.
  */
 #include "cli.h"
+#include "common_options.h"
 #include "dedup/dedup_report.h"
 #include "dedup/seen_plan.h"
 #include "dedup/seen_redis.h"
@@ -45,28 +46,14 @@ typedef struct dedup_options {
 
 #define AT(field) offsetof(dedup_options, field)
 static const cli_option options[] = {
-    {.name = "expect",
-     .letter = 'n',
-     .type = CLI_COUNT,
-     .at = AT(expect),
-     .metavar = "N",
-     .help = "Plan for N different keys. Without it the filter grows as it must. With --window "
-             "TIME: how "
-             "many keys come within it, a million unless given."},
-    {.name = "rate",
-     .letter = 'p',
-     .type = CLI_RATE,
-     .at = AT(rate),
-     .metavar = "RATE",
-     .help = "How often a new line may be taken for a repeat, and lost: 0.001 (the default), 0.1%, "
-             "1/1000."},
-    {.name = "memory",
-     .letter = 'm',
-     .type = CLI_SIZE,
-     .at = AT(memory),
-     .metavar = "SIZE",
-     .help = "Never use more memory than this, and choose the best rate that fits: 64M, 1G. Lines "
-             "longer than 512 KiB are then left out, with an error."},
+    OPTION_EXPECT(AT(expect),
+                  "Plan for N different keys. Without it the filter grows as it must. With "
+                  "--window TIME: how many keys come within it, a million unless given."),
+    OPTION_RATE(AT(rate), "How often a new line may be taken for a repeat, and lost: 0.001 (the "
+                          "default), 0.1%, 1/1000."),
+    OPTION_MEMORY(AT(memory),
+                  "Never use more memory than this, and choose the best rate that fits: 64M, 1G. "
+                  "Lines longer than 512 KiB are then left out, with an error."),
     KEY_OPTIONS(dedup_options),
     {.name = "print-canonical",
      .type = CLI_FLAG,
@@ -77,122 +64,60 @@ static const cli_option options[] = {
      .type = CLI_FLAG,
      .at = AT(repeated),
      .help = "Print the repeats instead: every line but the first of its like."},
-    {.name = "count",
-     .letter = 'c',
-     .type = CLI_FLAG,
-     .at = AT(count),
-     .help = "Print only the totals. A --state is read, but not changed: nothing was printed."},
-    {.name = "output",
-     .letter = 'o',
-     .type = CLI_FILE,
-     .at = AT(output),
-     .metavar = "FILE",
-     .help = "Write to FILE, which appears only when it is whole."},
-    {.name = "force",
-     .letter = 'f',
-     .type = CLI_FLAG,
-     .at = AT(force),
-     .help = "Replace an existing FILE."},
-    {.name = "exact",
-     .type = CLI_FLAG,
-     .at = AT(exact),
-     .help =
-         "Lose no line: keep a 64-bit fingerprint of every key in memory, 11 to 23 bytes each."},
+    OPTION_COUNT(AT(count),
+                 "Print only the totals. A --state is read, but not changed: nothing was printed."),
+    OPTION_OUTPUT(AT(output), "FILE", "Write to FILE, which appears only when it is whole."),
+    OPTION_FORCE(AT(force), "Replace an existing FILE."),
+    OPTION_EXACT(
+        AT(exact),
+        "Lose no line: keep a 64-bit fingerprint of every key in memory, 11 to 23 bytes each."),
     {.name = "confirm",
      .type = CLI_FILE,
      .at = AT(confirm),
      .metavar = "FILE",
-     .help =
-         "Lose no line, in little memory: what the filter takes for a repeat is settled against "
-         "fingerprints kept in FILE, which also remembers them for the next run."},
-    {.name = "state",
-     .letter = 's',
-     .type = CLI_FILE,
-     .at = AT(state),
-     .metavar = "FILE",
-     .help =
-         "Remember across runs: begin with what FILE has seen, and save there what is new. After a "
-         "kill at any moment the next run may repeat a line, but never loses one."},
-    {.name = "window",
-     .letter = 'w',
-     .type = CLI_TEXT,
-     .at = AT(window),
-     .metavar = "N|TIME",
-     .help =
-         "Only the last N lines, or those of the last TIME (90s, 15m, 24h, 7d), count as seen: an "
-         "older line is printed again. For streams without end. The memory is fixed: about three "
-         "bytes "
-         "for "
-         "each of the N lines, or about nine for each of those that -n says come within TIME. 1M "
-         "is "
-         "a million lines, 1m a minute."},
+     .help = "Lose no line, in little memory: what the filter takes for a repeat is settled "
+             "against fingerprints kept in FILE, which also remembers them for the next run."},
+    OPTION_STATE(AT(state),
+                 "Remember across runs: begin with what FILE has seen, and save there what is new. "
+                 "After a kill at any moment the next run may repeat a line, but never loses one."),
+    OPTION_WINDOW(AT(window), NULL,
+                  "Only the last N lines, or those of the last TIME (90s, 15m, 24h, 7d), count as "
+                  "seen: an older line is printed again. For streams without end. The memory is "
+                  "fixed: about three bytes for each of the N lines, or about nine for each of "
+                  "those that -n says come within TIME. 1M is a million lines, 1m a minute."),
     {.name = "redis",
      .type = CLI_TEXT,
      .at = AT(redis),
      .metavar = "URL",
-     .help =
-         "Remember in a filter on a Redis or Valkey server, which many machines share: of each "
-         "line "
-         "one "
-         "of them prints the first. No module is needed. URL is redis://:PASSWORD@HOST:PORT/KEY, "
-         "unix:///SOCKET?key=KEY and the like. The first to come makes the filter, for the -n "
-         "different "
-         "keys of all of them together; the others join it, and may leave out -n and -p."},
-    {.name = "shards",
-     .type = CLI_COUNT,
-     .at = AT(shards),
-     .metavar = "N",
-     .help =
-         "With --redis: cut a new filter into N strings, which a cluster spreads over its servers. "
-         "Unless given, as few as hold it: a string holds 512 MiB, a quarter of a billion keys at "
-         "the "
-         "default rate."},
-    {.name = "expire",
-     .type = CLI_DURATION,
-     .at = AT(expire),
-     .metavar = "TIME",
-     .help = "With --redis: a new filter vanishes after TIME (90s, 15m, 24h, 7d), all of it at "
-             "once. One "
-             "that is there keeps its own time."},
+     .group = CLI_GROUP_SERVER,
+     .help = "Remember in a filter on a Redis or Valkey server, which many machines share: of each "
+             "line one of them prints the first. No module is needed. URL is "
+             "redis://:PASSWORD@HOST:PORT/KEY, unix:///SOCKET?key=KEY and the like. The first to "
+             "come makes the filter, for the -n different keys of all of them together; the others "
+             "join it, and may leave out -n and -p."},
+    OPTION_SHARDS(AT(shards), "With --redis"),
+    OPTION_EXPIRE(AT(expire), "With --redis: a new filter vanishes after TIME (90s, 15m, 24h, 7d), "
+                              "all of it at once. One that is there keeps its own time."),
     {.name = "replicas",
      .type = CLI_COUNT,
      .at = AT(replicas),
      .metavar = "N",
-     .help =
-         "With --redis: an answer counts when N replicas of the server know of it, so that a "
-         "replica "
-         "that takes over prints nothing again. One that does not count is an error (--on-error)."},
-    {.name = "on-error",
-     .type = CLI_CHOICE,
-     .at = AT(on_error),
-     .metavar = "WHAT",
-     .choices = "stop|print|drop",
-     .help = "With --redis: what becomes of lines of which the server did not say whether they are "
-             "new, "
-             "since it is away or an answer was lost on the way. stop (the default): the run ends, "
-             "with "
-             "status 2, and says which they are. print: they are printed, perhaps not for the "
-             "first time. "
-             "drop: they are left out, perhaps for ever. They are counted. A filter that is gone, "
-             "or that "
-             "the server refuses, always ends the run."},
-    {.name = "seed",
-     .type = CLI_NUMBER,
-     .at = AT(seed),
-     .metavar = "SEED",
-     .help =
-         "The seed of a new filter's hash function. 0, the default, chooses one at random, so that "
-         "strangers cannot make lines that are taken for each other; with a seed the same input "
-         "always "
-         "gives the same output."},
-    {.name = "stats",
-     .type = CLI_FLAG,
-     .at = AT(stats),
-     .help = "Print totals, memory, rates and speed on standard error at the end."},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = AT(json),
-     .help = "The same as a JSON object; with --count on standard output."},
+     .group = CLI_GROUP_SERVER,
+     .help = "With --redis: an answer counts when N replicas of the server know of it, so that a "
+             "replica that takes over prints nothing again. One that does not count is an error "
+             "(--on-error)."},
+    OPTION_ON_ERROR(
+        AT(on_error), "stop|print|drop",
+        "With --redis: what becomes of lines of which the server did not say whether they are new, "
+        "since it is away or an answer was lost on the way. stop (the default): the run ends, with "
+        "status 2, and says which they are. print: they are printed, perhaps not for the first "
+        "time. drop: they are left out, perhaps for ever. They are counted. A filter that is gone, "
+        "or that the server refuses, always ends the run."),
+    OPTION_SEED(AT(seed), "The seed of a new filter's hash function. 0, the default, chooses one "
+                          "at random, so that strangers cannot make lines that are taken for each "
+                          "other; with a seed the same input always gives the same output."),
+    OPTION_STATS(AT(stats), "Print totals, memory, rates and speed on standard error at the end."),
+    OPTION_JSON(AT(json), "The same as a JSON object; with --count on standard output."),
     {0},
 };
 
@@ -614,59 +539,79 @@ static int run(void *values, cli_operands operands) {
 }
 
 const cli_command command_dedup = {
-    "dedup",
-    "[FILE...]",
-    "Print each line the first time it is seen",
-    "Prints the lines of the FILEs, or of standard input, that were not there before, in their "
-    "order: what `awk '!seen[$0]++'` does, at the speed of reading and in a few megabytes. Files "
-    "compressed by gzip or zstd are read as they are.\n"
-    "\n"
-    "Lines are remembered in a filter: two bytes for each instead of the line. A repeat is never "
-    "printed. A new line is taken for a repeat, and so lost, at the rate chosen by -p: one in a "
-    "thousand unless said otherwise. Where not one may be lost, use --exact or --confirm.\n"
-    "\n"
-    "With --exact and --confirm a line is lost only if its 64-bit fingerprint is that of "
-    "another: for 5 million lines a chance of 1 in 1.5 million that it happens at all, for 100 "
-    "million 1 in 3700.\n"
-    "\n"
-    "With --window a repeat is one of the last N lines, or of the last TIME, and what is older is "
-    "forgotten: in a stream without end the memory stays as it is. A line that was among the last "
-    "N is never printed again; it is forgotten for certain when an eighth more, and a dozen, have "
-    "come. Lines are counted, repeats too, and a repeat counts as seen again. By time it is the "
-    "same, by the system's clock: TIME for "
-    "certain, a quarter more at most. With --state time goes on between two runs.\n"
-    "\n"
-    "With --redis any number of machines share one filter, on a server that needs no module. Each "
-    "line is printed by the one that brings it first, at whatever moment the others bring it. What "
-    "the server has answered for is printed at once, with nothing kept back; but a process that is "
-    "killed, or whose reader goes away, between the answer and its own output loses those lines "
-    "for all, a few thousand at most. (SIGINT, SIGTERM and SIGHUP end it behind a batch, and lose "
-    "none.) What the server forgets, because it keeps nothing on disk, is an error, not a new "
-    "beginning: see --on-error.\n"
-    "\n"
-    "Lines are compared byte for byte, without their newline and one carriage return before it: "
-    "files with the line ends of Windows and of Unix have the same lines. What is printed keeps "
-    "them. With -0 a carriage return is a byte like any other. The last line may lack its newline, "
-    "and gets one.\n"
-    "\n"
-    "A state records how its keys are made from lines (--url, and that the carriage return is left "
-    "out), and a run that makes them otherwise is refused. `bloomery check` and `add` apply what "
-    "it records; a list that `bloomery build` made of lines can be a state, too.",
-    "# the different lines of a log\n"
-    "bloomery dedup access.log\n"
-    "# a crawl's URLs, without those that differ only in spelling or tracking\n"
-    "zcat urls-*.gz | bloomery dedup --url=crawl -n 50M > frontier.txt\n"
-    "# remember from one run to the next\n"
-    "bloomery dedup --state seen.bly today.txt > new.txt\n"
-    "# an alert once an hour, not every time\n"
-    "tail -F errors.log | bloomery dedup --window 1h\n"
-    "# every link of a set of pages, once, and none lost\n"
-    "cat pages/*.html | bloomery dedup -x --url --exact\n"
-    "# one crawl by many machines: each runs this, with its own URLs\n"
-    "bloomery dedup --redis redis://cache.example/crawl:seen -n 100M --url=crawl urls.txt\n"
-    "# how many repeats are there?\n"
-    "bloomery dedup -c --json urls.txt",
-    options,
-    sizeof(dedup_options),
-    run,
+    .name = "dedup",
+    .operands = "[FILE...]",
+    .summary = "Print each line the first time it is seen",
+    .description =
+        "Prints the lines of the FILEs, or of standard input, that were not there before, in their "
+        "order: what `awk '!seen[$0]++'` does, at the speed of reading and in a few megabytes. "
+        "Files "
+        "compressed by gzip or zstd are read as they are.\n"
+        "\n"
+        "Lines are remembered in a filter: two bytes for each instead of the line. A repeat is "
+        "never "
+        "printed. A new line is taken for a repeat, and so lost, at the rate chosen by -p: one in "
+        "a "
+        "thousand unless said otherwise. Where not one may be lost, use --exact or --confirm.\n"
+        "\n"
+        "With --exact and --confirm a line is lost only if its 64-bit fingerprint is that of "
+        "another: for 5 million lines a chance of 1 in 1.5 million that it happens at all, for 100 "
+        "million 1 in 3700.\n"
+        "\n"
+        "With --window a repeat is one of the last N lines, or of the last TIME, and what is older "
+        "is "
+        "forgotten: in a stream without end the memory stays as it is. A line that was among the "
+        "last "
+        "N is never printed again; it is forgotten for certain when an eighth more, and a dozen, "
+        "have "
+        "come. Lines are counted, repeats too, and a repeat counts as seen again. By time it is "
+        "the "
+        "same, by the system's clock: TIME for "
+        "certain, a quarter more at most. With --state time goes on between two runs.\n"
+        "\n"
+        "With --redis any number of machines share one filter, on a server that needs no module. "
+        "Each "
+        "line is printed by the one that brings it first, at whatever moment the others bring it. "
+        "What "
+        "the server has answered for is printed at once, with nothing kept back; but a process "
+        "that is "
+        "killed, or whose reader goes away, between the answer and its own output loses those "
+        "lines "
+        "for all, a few thousand at most. (SIGINT, SIGTERM and SIGHUP end it behind a batch, and "
+        "lose "
+        "none.) What the server forgets, because it keeps nothing on disk, is an error, not a new "
+        "beginning: see --on-error.\n"
+        "\n"
+        "Lines are compared byte for byte, without their newline and one carriage return before "
+        "it: "
+        "files with the line ends of Windows and of Unix have the same lines. What is printed "
+        "keeps "
+        "them. With -0 a carriage return is a byte like any other. The last line may lack its "
+        "newline, "
+        "and gets one.\n"
+        "\n"
+        "A state records how its keys are made from lines (--url, and that the carriage return is "
+        "left "
+        "out), and a run that makes them otherwise is refused. `bloomery check` and `add` apply "
+        "what "
+        "it records; a list that `bloomery build` made of lines can be a state, too.",
+    .examples =
+        "# the different lines of a log\n"
+        "bloomery dedup access.log\n"
+        "# a crawl's URLs, without those that differ only in spelling or tracking\n"
+        "zcat urls-*.gz | bloomery dedup --url=crawl -n 50M > frontier.txt\n"
+        "# remember from one run to the next\n"
+        "bloomery dedup --state seen.bly today.txt > new.txt\n"
+        "# an alert once an hour, not every time\n"
+        "tail -F errors.log | bloomery dedup --window 1h\n"
+        "# every link of a set of pages, once, and none lost\n"
+        "cat pages/*.html | bloomery dedup -x --url --exact\n"
+        "# one crawl by many machines: each runs this, with its own URLs\n"
+        "bloomery dedup --redis redis://cache.example/crawl:seen -n 100M --url=crawl urls.txt\n"
+        "# how many repeats are there?\n"
+        "bloomery dedup -c --json urls.txt",
+    .options = options,
+    .most_used = {"exact", "state", "url"},
+    .values_size = sizeof(dedup_options),
+    .run = run,
 };

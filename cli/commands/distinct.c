@@ -6,6 +6,7 @@
  * can be told one by one and together, and a sketch that was kept can go on.
  */
 #include "cli.h"
+#include "common_options.h"
 #include "filters/filter_file.h"
 #include "filters/kind_words.h"
 #include "filters/measure.h"
@@ -39,11 +40,9 @@ static const cli_option options[] = {
      .type = CLI_RATE,
      .at = AT(error),
      .metavar = "RATE",
-     .help =
-         "How far the number may be off: the standard error, 0.8% unless given. The truth is "
-         "within "
-         "that in 68 of 100 cases, within twice that in 95. Half the error takes four times the "
-         "memory, from 64 bytes for 26% to 192 KiB for 0.2%."},
+     .help = "How far the number may be off: the standard error, 0.8% unless given. The truth is "
+             "within that in 68 of 100 cases, within twice that in 95. Half the error takes four "
+             "times the memory, from 64 bytes for 26% to 192 KiB for 0.2%."},
     {.name = "precision",
      .type = CLI_COUNT,
      .at = AT(precision),
@@ -54,32 +53,12 @@ static const cli_option options[] = {
      .at = AT(each),
      .help =
          "Tell of each input, then of all together: a line that is in several counts once in all."},
-    {.name = "state",
-     .letter = 's',
-     .type = CLI_FILE,
-     .at = AT(state),
-     .metavar = "FILE",
-     .help = "Go on counting across runs: begin with what FILE has counted, and save there what is "
-             "new. "
-             "Such files can be united by bloomery merge."},
+    OPTION_STATE(AT(state), "Go on counting across runs: begin with what FILE has counted, and "
+                            "save there what is new. Such files can be united by bloomery merge."),
     KEY_OPTIONS(distinct_options),
-    {.name = "seed",
-     .type = CLI_NUMBER,
-     .at = AT(seed),
-     .metavar = "SEED",
-     .help = "The seed of the hash function, 0 unless given. Only states of the same seed can be "
-             "merged."},
-    {.name = "key-file",
-     .type = CLI_FILE,
-     .at = AT(key_file),
-     .metavar = "FILE",
-     .help = "Hash under the secret in FILE (16 bytes, or 32 hexadecimal digits): where strangers "
-             "choose "
-             "the lines, they could otherwise choose such as make the number wrong."},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = AT(json),
-     .help = "Print a JSON object; with --each one for each input, and one for all."},
+    OPTION_SEED_OF_STATE(AT(seed)),
+    OPTION_KEY_FILE_OF_STATE(AT(key_file), "falsify the number"),
+    OPTION_JSON(AT(json), "Print a JSON object; with --each one for each input, and one for all."),
     {0},
 };
 
@@ -383,6 +362,7 @@ const cli_command command_distinct = {
                 "# the same for several machines\n"
                 "bloomery merge -o all.bly a.bly b.bly\n",
     .options = options,
+    .most_used = {"error", "each", "state"},
     .values_size = sizeof(distinct_options),
     .run = run,
 };

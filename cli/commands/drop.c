@@ -1,5 +1,6 @@
 /* bloomery drop - a filter leaves a plain server, with all its strings. */
 #include "cli.h"
+#include "common_options.h"
 #include "filters/server_filter.h"
 #include "text/json.h"
 #include "text/message.h"
@@ -13,10 +14,7 @@ typedef struct values {
 } values;
 
 static const cli_option options[] = {
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = offsetof(values, json),
-     .help = "Print what was deleted as a JSON object for each filter."},
+    OPTION_JSON(offsetof(values, json), "Print what was deleted as a JSON object for each filter."),
     {0},
 };
 

@@ -1,5 +1,6 @@
 /* bloomery fold - a filter made smaller after the fact, exactly as if it had been built so. */
 #include "cli.h"
+#include "common_options.h"
 #include "filters/filter_file.h"
 #include "filters/health.h"
 #include "filters/kind_words.h"
@@ -19,37 +20,20 @@ typedef struct values {
 } values;
 
 static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = CLI_FILE,
-     .at = offsetof(values, out),
-     .metavar = "FILE",
-     .help = "Where to write the smaller filter; - is standard output. Needed."},
+    OPTION_OUTPUT(offsetof(values, out), "FILE",
+                  "Where to write the smaller filter; - is standard output. Needed."),
     {.name = "by",
      .type = CLI_COUNT,
      .at = offsetof(values, by),
      .metavar = "D",
      .help = "Make it exactly D times smaller, whatever rate that gives, up to one half. D must "
-             "divide its "
-             "size."},
-    {.name = "rate",
-     .letter = 'p',
-     .type = CLI_RATE,
-     .at = offsetof(values, rate),
-     .metavar = "RATE",
-     .help = "Fold as often as the false-positive rate per lookup stays at RATE or below, instead "
-             "of the "
-             "rate the "
-             "filter was made for, and make RATE what the smaller one promises."},
-    {.name = "force",
-     .letter = 'f',
-     .type = CLI_FLAG,
-     .at = offsetof(values, force),
-     .help = "Replace the output file if it exists; write to a terminal."},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = offsetof(values, json),
-     .help = "Print what was done as a JSON object."},
+             "divide its size."},
+    OPTION_RATE(
+        offsetof(values, rate),
+        "Fold as often as the false-positive rate per lookup stays at RATE or below, instead of "
+        "the rate the filter was made for, and make RATE what the smaller one promises."),
+    OPTION_FORCE_FILTER(offsetof(values, force)),
+    OPTION_JSON(offsetof(values, json), "Print what was done as a JSON object."),
     {0},
 };
 
@@ -238,6 +222,7 @@ const cli_command command_fold = {
                 "# A quarter of the size\n"
                 "bloomery fold big.bly -o quarter.bly --by 4",
     .options = options,
+    .most_used = {"output", "rate", "by"},
     .values_size = sizeof(values),
     .run = run,
 };

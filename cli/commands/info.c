@@ -1,5 +1,6 @@
 /* bloomery info - what a filter file is, or a filter on a server, on a card. */
 #include "cli.h"
+#include "common_options.h"
 #include "filters/describe_file.h"
 #include "filters/describe_fingerprints.h"
 #include "filters/describe_server.h"
@@ -20,22 +21,11 @@ static const cli_option options[] = {
      .type = CLI_FLAG,
      .at = offsetof(values, header),
      .help = "Read the header alone: instant however large the file is, but without what only the "
-             "bits can "
-             "tell (the estimated keys, the current rate, the fill, the type of its lines, how "
-             "many of its "
-             "keys are marks), and without a check of the bits' checksum. Of a filter on a server: "
-             "without "
-             "asking it for its type."},
-    {.name = "gozero",
-     .type = CLI_COUNT,
-     .at = offsetof(values, gozero),
-     .metavar = "BITS",
-     .help = "What is named are addresses of filters of the Go framework go-zero that have so many "
-             "bits."},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = offsetof(values, json),
-     .help = "Print one JSON object per file, each on its own line."},
+             "bits can tell (the estimated keys, the current rate, the fill, the type of its "
+             "lines, how many of its keys are marks), and without a check of the bits' checksum. "
+             "Of a filter on a server: without asking it for its type."},
+    OPTION_GOZERO(offsetof(values, gozero)),
+    OPTION_JSON(offsetof(values, json), "Print one JSON object per file, each on its own line."),
     {0},
 };
 

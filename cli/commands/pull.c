@@ -1,5 +1,6 @@
 /* bloomery pull - a server's filter becomes a file. */
 #include "cli.h"
+#include "common_options.h"
 #include "filters/filter_file.h"
 #include "filters/kind_words.h"
 #include "filters/server_filter.h"
@@ -25,22 +26,9 @@ typedef struct values {
 } values;
 
 static const cli_option options[] = {
-    {.name = "chunk-size",
-     .type = CLI_SIZE,
-     .at = offsetof(values, chunk),
-     .metavar = "SIZE",
-     .help = "Fetch at most SIZE bytes at a time, from 1K to 64M. The default is 1M: small enough "
-             "that the "
-             "server's other clients do not notice."},
-    {.name = "force",
-     .letter = 'f',
-     .type = CLI_FLAG,
-     .at = offsetof(values, force),
-     .help = "Replace the file if it exists."},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = offsetof(values, json),
-     .help = "Print what was done as a JSON object."},
+    OPTION_CHUNK_SIZE(offsetof(values, chunk), "Fetch"),
+    OPTION_FORCE(offsetof(values, force), "Replace the file if it exists."),
+    OPTION_JSON(offsetof(values, json), "Print what was done as a JSON object."),
     {0},
 };
 

@@ -1,5 +1,6 @@
 /* bloomery push - a filter file becomes a key of a server. */
 #include "cli.h"
+#include "common_options.h"
 #include "filters/filter_file.h"
 #include "filters/server_filter.h"
 #include "io/interrupt.h"
@@ -23,13 +24,7 @@ typedef struct values {
 
 #define AT(field) offsetof(values, field)
 static const cli_option options[] = {
-    {.name = "chunk-size",
-     .type = CLI_SIZE,
-     .at = AT(chunk),
-     .metavar = "SIZE",
-     .help = "Send at most SIZE bytes at a time, from 1K to 64M. The default is 1M: small enough "
-             "that the "
-             "server's other clients do not notice."},
+    OPTION_CHUNK_SIZE(AT(chunk), "Send"),
     {.name = "replace",
      .type = CLI_FLAG,
      .at = AT(replace),
@@ -41,39 +36,17 @@ static const cli_option options[] = {
     {.name = "as-is",
      .type = CLI_FLAG,
      .at = AT(as_is),
-     .help =
-         "Send a list that was built with --type to a server with the module, too. The module "
-         "knows "
-         "nothing of types: its clients must ask for keys in the form in which the list has them."},
-    {.name = "plain",
-     .type = CLI_FLAG,
-     .at = AT(plain),
-     .help = "Make it strings of the server, which need no module, also where the module is "
-             "loaded. For "
-             "lists of kind sbbf and split512."},
-    {.name = "shards",
-     .type = CLI_COUNT,
-     .at = AT(shards),
-     .metavar = "N",
-     .help =
-         "Cut it into N strings, in N slots of a cluster. Without this as few as will do: a string "
-         "holds 512 MB. Not with the module."},
-    {.name = "expire",
-     .type = CLI_DURATION,
-     .at = AT(expire),
-     .metavar = "TIME",
-     .help = "The filter vanishes after so long: 90s, 15m, 24h, 7d. Not with the module."},
-    {.name = "key-file",
-     .type = CLI_FILE,
-     .at = AT(key_file),
-     .metavar = "FILE",
-     .help = "The secret key of a keyed list, which a server without the module needs to be told "
-             "the id "
-             "of. The key itself is not sent."},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = AT(json),
-     .help = "Print what was done as a JSON object."},
+     .help = "Send a list that was built with --type to a server with the module, too. The module "
+             "knows nothing of types: its clients must ask for keys in the form in which the list "
+             "has them."},
+    OPTION_PLAIN(AT(plain), "Make it strings of the server, which need no module, also where the "
+                            "module is loaded. For lists of kind sbbf and split512."),
+    OPTION_SHARDS(AT(shards), "On a server without the module"),
+    OPTION_EXPIRE(AT(expire),
+                  "The filter vanishes after so long: 90s, 15m, 24h, 7d. Not with the module."),
+    OPTION_KEY_FILE(AT(key_file), "The secret key of a keyed list, which a server without the "
+                                  "module needs to be told the id of. The key itself is not sent."),
+    OPTION_JSON(AT(json), "Print what was done as a JSON object."),
     {0},
 };
 
@@ -391,6 +364,7 @@ const cli_command command_push = {
                 "# Over a cluster without the module, for a day\n"
                 "bloomery push --shards 3 --expire 24h blocked.bly redis://cache.example/blocked",
     .options = options,
+    .most_used = {"replace", "resume", "expire"},
     .values_size = sizeof(values),
     .run = run,
 };

@@ -147,6 +147,7 @@ const cli_command command_remove = {
                 "# Remove the lines of a file\n"
                 "bloomery remove blocked.bly withdrawn.txt",
     .options = options,
+    .most_used = {"key", "type", "comments"},
     .values_size = sizeof(change_values),
     .run = run,
 };

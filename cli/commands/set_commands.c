@@ -2,32 +2,18 @@
  *
  * The operands and options differ; the work is that of filters/set_operation.c.
  */
+#include "common_options.h"
 #include "filters/set_operation.h"
 #include "text/message.h"
 
 /* ---- merge ----------------------------------------------------------------------------------- */
 
 static const cli_option merge_options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = CLI_FILE,
-     .at = offsetof(set_options, out),
-     .metavar = "FILE",
-     .help = "Where to write the merged filter; - is standard output. Needed."},
-    {.name = "fold",
-     .type = CLI_FLAG,
-     .at = offsetof(set_options, fold),
-     .help =
-         "Fold filters of different sizes to the largest size that all of them can be folded to."},
-    {.name = "force",
-     .letter = 'f',
-     .type = CLI_FLAG,
-     .at = offsetof(set_options, force),
-     .help = "Replace the output file if it exists; write to a terminal."},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = offsetof(set_options, json),
-     .help = "Print what was done as a JSON object."},
+    OPTION_OUTPUT(offsetof(set_options, out), "FILE",
+                  "Where to write the merged filter; - is standard output. Needed."),
+    OPTION_FOLD(offsetof(set_options, fold)),
+    OPTION_FORCE_FILTER(offsetof(set_options, force)),
+    OPTION_JSON(offsetof(set_options, json), "Print what was done as a JSON object."),
     {0},
 };
 
@@ -80,33 +66,19 @@ const cli_command command_merge = {
 /* ---- intersect ------------------------------------------------------------------------------- */
 
 static const cli_option intersect_options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = CLI_FILE,
-     .at = offsetof(set_options, out),
-     .metavar = "FILE",
-     .help =
-         "Where to write the intersection; - is standard output. Needed, except with --estimate."},
+    OPTION_OUTPUT(
+        offsetof(set_options, out), "FILE",
+        "Where to write the intersection; - is standard output. Needed, except with --estimate."),
     {.name = "estimate",
      .type = CLI_FLAG,
      .at = offsetof(set_options, estimate),
      .help = "Write nothing, but print about how many keys two filters have: each, both, either, "
              "and the "
              "share of the keys of either that is in both (their Jaccard index)."},
-    {.name = "fold",
-     .type = CLI_FLAG,
-     .at = offsetof(set_options, fold),
-     .help =
-         "Fold filters of different sizes to the largest size that all of them can be folded to."},
-    {.name = "force",
-     .letter = 'f',
-     .type = CLI_FLAG,
-     .at = offsetof(set_options, force),
-     .help = "Replace the output file if it exists; write to a terminal."},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = offsetof(set_options, json),
-     .help = "Print what was done, or the estimates, as a JSON object."},
+    OPTION_FOLD(offsetof(set_options, fold)),
+    OPTION_FORCE_FILTER(offsetof(set_options, force)),
+    OPTION_JSON(offsetof(set_options, json),
+                "Print what was done, or the estimates, as a JSON object."),
     {0},
 };
 
@@ -158,26 +130,11 @@ const cli_command command_intersect = {
 /* ---- subtract -------------------------------------------------------------------------------- */
 
 static const cli_option subtract_options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = CLI_FILE,
-     .at = offsetof(set_options, out),
-     .metavar = "FILE",
-     .help = "Where to write what is left; - is standard output. Needed."},
-    {.name = "key-file",
-     .type = CLI_FILE,
-     .at = offsetof(set_options, key_file),
-     .metavar = "FILE",
-     .help = "The secret key of keyed lists."},
-    {.name = "force",
-     .letter = 'f',
-     .type = CLI_FLAG,
-     .at = offsetof(set_options, force),
-     .help = "Replace the output file if it exists; write to a terminal."},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = offsetof(set_options, json),
-     .help = "Print what was done as a JSON object."},
+    OPTION_OUTPUT(offsetof(set_options, out), "FILE",
+                  "Where to write what is left; - is standard output. Needed."),
+    OPTION_KEY_FILE(offsetof(set_options, key_file), "The secret key of keyed lists."),
+    OPTION_FORCE_FILTER(offsetof(set_options, force)),
+    OPTION_JSON(offsetof(set_options, json), "Print what was done as a JSON object."),
     {0},
 };
 

@@ -1,5 +1,6 @@
 /* bloomery verify - whether filter files are intact, and keep their promise. */
 #include "cli.h"
+#include "common_options.h"
 #include "filters/describe_fingerprints.h"
 #include "filters/filter_file.h"
 #include "filters/health.h"
@@ -26,16 +27,11 @@ static const cli_option options[] = {
      .metavar = "N",
      .without = "1M",
      .help = "Look up N random lines that are not in the list, and count the false positives."},
-    {.name = "key-file",
-     .type = CLI_FILE,
-     .at = offsetof(values, key_file),
-     .metavar = "FILE",
-     .help = "The secret key of a keyed filter. Without it --measure looks up random hash values "
-             "instead of keys, and the rate per lookup is judged; the key itself is not checked."},
-    {.name = "json",
-     .type = CLI_FLAG,
-     .at = offsetof(values, json),
-     .help = "Print one JSON object per file, each on its own line."},
+    OPTION_KEY_FILE(
+        offsetof(values, key_file),
+        "The secret key of a keyed filter. Without it --measure looks up random hash values "
+        "instead of keys, and the rate per lookup is judged; the key itself is not checked."),
+    OPTION_JSON(offsetof(values, json), "Print one JSON object per file, each on its own line."),
     {0},
 };
 

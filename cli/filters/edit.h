@@ -4,6 +4,7 @@
 #define BLOOMERY_CLI_CHANGE_H
 
 #include "cli.h"
+#include "common_options.h"
 #include "filters/rule_marks.h"
 #include "io/gathered_keys.h"
 #include "io/list_lines.h"
@@ -22,52 +23,16 @@ typedef struct change_values {
 
 /* The rows of the options that both have. */
 #define CHANGE_OPTIONS                                                                             \
-    {.name = "key",                                                                                \
-     .letter = 'k',                                                                                \
-     .type = CLI_TEXT,                                                                             \
-     .at = offsetof(change_values, key),                                                           \
-     .metavar = "KEY",                                                                             \
-     .help = "This one key. Standard input is then not read."},                                    \
-        {.name = "type",                                                                           \
-         .type = CLI_CHOICE,                                                                       \
-         .at = offsetof(change_values, type),                                                      \
-         .metavar = "TYPE",                                                                        \
-         .choices = LINE_TYPE_CHOICES,                                                             \
-         .help =                                                                                   \
-             "What the lines are. By default the type with which the list was built, which it "    \
-             "remembers."},                                                                        \
-        {.name = "key-file",                                                                       \
-         .type = CLI_FILE,                                                                         \
-         .at = offsetof(change_values, key_file),                                                  \
-         .metavar = "FILE",                                                                        \
-         .help = "The secret key of a keyed list."},                                               \
-        {.name = "null",                                                                           \
-         .letter = '0',                                                                            \
-         .type = CLI_FLAG,                                                                         \
-         .at = offsetof(change_values, null),                                                      \
-         .help = "Records end in a NUL byte instead of a newline."},                               \
-        {.name = "comments",                                                                       \
-         .type = CLI_FLAG,                                                                         \
-         .at = offsetof(change_values, comments),                                                  \
-         .help = "Leave out lines that begin with '#'. Of types other than line also those that "  \
-                 "begin "                                                                          \
-                 "with ';', and what stands behind a blank and one of the two."},                  \
-        {.name = "copies",                                                                         \
-         .type = CLI_FLAG,                                                                         \
-         .at = offsetof(change_values, copies),                                                    \
-         .help = "A line that is there several times counts as often. Without this it counts "     \
-                 "once. For "                                                                      \
-                 "lists that hold copies of keys."},                                               \
-        {.name = "skip-malformed",                                                                 \
-         .type = CLI_FLAG,                                                                         \
-         .at = offsetof(change_values, skip),                                                      \
-         .help =                                                                                   \
-             "Leave out lines that are not of the type, and count them. Without this they are "    \
-             "errors, and the list stays as it was."},                                             \
-    {                                                                                              \
-        .name = "json", .type = CLI_FLAG, .at = offsetof(change_values, json),                     \
-        .help = "Print what was done as a JSON object."                                            \
-    }
+    OPTION_KEY(offsetof(change_values, key), "Use this one key, and do not read standard input."), \
+        OPTION_TYPE(offsetof(change_values, type),                                                 \
+                    "What the lines are. By default the type with which the list was built, "      \
+                    "which it remembers."),                                                        \
+        OPTION_KEY_FILE(offsetof(change_values, key_file), "The secret key of a keyed list."),     \
+        OPTION_NULL(offsetof(change_values, null), "Input lines"),                                 \
+        OPTION_COMMENTS(offsetof(change_values, comments)),                                        \
+        OPTION_COPIES(offsetof(change_values, copies)),                                            \
+        OPTION_SKIP_MALFORMED(offsetof(change_values, skip)),                                      \
+        OPTION_JSON(offsetof(change_values, json), "Print what was done as a JSON object.")
 
 /* As what type the lines are read, and what the list is to remember of it. */
 typedef struct change_type {

@@ -3,8 +3,8 @@
 #ifndef BLOOMERY_CLI_KEY_OPTIONS_H
 #define BLOOMERY_CLI_KEY_OPTIONS_H
 
+#include "common_options.h"
 #include "io/key.h"
-#include "options.h"
 #include <bloomery/filter.h>
 
 #include <stddef.h>
@@ -25,40 +25,25 @@ typedef struct key_options {
      .metavar = "LEVEL",                                                                           \
      .choices = "standard|crawl",                                                                  \
      .without = "standard",                                                                        \
-     .help =                                                                                       \
-         "The lines are URLs; compare them in canonical form. standard (the default): case of "    \
-         "scheme "                                                                                 \
-         "and host, default port, dot segments, percent-encoding, international names, fragment. " \
-         "crawl: also without tracking parameters, and with the query sorted. A line that is no "  \
-         "URL "                                                                                    \
-         "is compared as it stands, and counted."},                                                \
+     .help = "The lines are URLs; compare them in canonical form. standard (the default): case "   \
+             "of scheme and host, default port, dot segments, percent-encoding, international "    \
+             "names, fragment. crawl: also without tracking parameters, and with the query "       \
+             "sorted. A line that is no URL is compared as it stands, and counted."},              \
         {.name = "extract-urls",                                                                   \
          .letter = 'x',                                                                            \
          .type = CLI_FLAG,                                                                         \
          .at = offsetof(values, keys.extract),                                                     \
          .help = "Take the http and https links out of any text, and treat each as a line."},      \
-        {.name = "field",                                                                          \
-         .type = CLI_COUNT,                                                                        \
-         .at = offsetof(values, keys.field),                                                       \
-         .metavar = "N",                                                                           \
-         .help = "Compare only the Nth field of a line, counted from 1. A line without it is "     \
-                 "compared "                                                                       \
-                 "whole."},                                                                        \
-        {.name = "delimiter",                                                                      \
-         .letter = 't',                                                                            \
-         .type = CLI_CHAR,                                                                         \
-         .at = offsetof(values, keys.delimiter),                                                   \
-         .metavar = "C",                                                                           \
-         .help = "What is between two fields; a tab unless given."},                               \
+        OPTION_FIELD(offsetof(values, keys.field),                                                 \
+                     "Compare only the Nth field of a line, counted from 1. A line without it "    \
+                     "is compared whole."),                                                        \
+        OPTION_DELIMITER(offsetof(values, keys.delimiter)),                                        \
         {.name = "ignore-case",                                                                    \
          .letter = 'i',                                                                            \
          .type = CLI_FLAG,                                                                         \
          .at = offsetof(values, keys.ignore_case),                                                 \
-         .help = "Capital and small ASCII letters are the same."},                                 \
-    {                                                                                              \
-        .name = "null", .letter = '0', .type = CLI_FLAG, .at = offsetof(values, keys.null),        \
-        .help = "Records end in a NUL byte instead of a newline, in and out."                      \
-    }
+         .help = "Ignore case (ASCII only)."},                                                     \
+        OPTION_NULL(offsetof(values, keys.null), "Input and output lines")
 
 /* NULL, or why these options cannot go together. */
 const char *key_options_conflict(const key_options *o);

@@ -20,8 +20,11 @@ typedef struct values {
     bly_hash_id hash;
 } values;
 
-#define OPTION(name, letter, type, metavar, choices, without)                                      \
-    { #name, letter, type, offsetof(values, name), metavar, choices, without, "Help." }
+#define OPTION(field, short_name, kind, value, closed_set, unless_given)                           \
+    {                                                                                              \
+        .name = #field, .letter = (short_name), .type = (kind), .at = offsetof(values, field),     \
+        .metavar = (value), .choices = (closed_set), .without = (unless_given), .help = "Help."    \
+    }
 
 static const cli_option options[] = {
     OPTION(null, '0', CLI_FLAG, NULL, NULL, NULL),
