@@ -73,14 +73,14 @@ static void operands(FILE *to, const cli_command *command) {
 static void command_case(FILE *to, const cli_command *command) {
     const cli_option *option;
     (void)fprintf(to, "    %s)\n        options='", command->name);
-    for (size_t i = 0; (option = help_option(command, i)) != NULL; i++) {
+    for (size_t i = 0; (option = help_option(command, i, NULL)) != NULL; i++) {
         (void)fputs(i ? " " : "", to);
         names(to, option, " ");
     }
     (void)fputs("'\n", to);
     operands(to, command);
     (void)fputs("        case $before in\n", to);
-    for (size_t i = 0; (option = help_option(command, i)) != NULL; i++)
+    for (size_t i = 0; (option = help_option(command, i, NULL)) != NULL; i++)
         value(to, option);
     (void)fputs("        esac\n        ;;\n", to);
 }

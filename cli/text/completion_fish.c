@@ -52,7 +52,7 @@ static void command_rules(FILE *to, const cli_command *command) {
         (void)fprintf(to, "complete -c bloomery -n %s -F\n", condition);
     else if (help_operands(command) == HELP_COMMANDS)
         commands(to, condition);
-    for (size_t i = 0; (option = help_option(command, i)) != NULL; i++)
+    for (size_t i = 0; (option = help_option(command, i, NULL)) != NULL; i++)
         row(to, option, condition);
 }
 

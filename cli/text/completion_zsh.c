@@ -78,7 +78,7 @@ static void command_case(FILE *to, const cli_command *command) {
                                           [HELP_COMMANDS] = "'*:command:_bloomery_commands'"};
     const cli_option *option;
     (void)fprintf(to, "    %s) _arguments -s -S \\\n", command->name);
-    for (size_t i = 0; (option = help_option(command, i)) != NULL; i++)
+    for (size_t i = 0; (option = help_option(command, i, NULL)) != NULL; i++)
         row(to, option, "");
     (void)fprintf(to, "        %s ;;\n", actions[help_operands(command)]);
 }

@@ -91,16 +91,19 @@ static void description(FILE *to, const char *text) {
 
 static void options(FILE *to, const cli_command *command, bool full) {
     char label[HELP_LABEL], text[HELP_TEXT];
+    const cli_option *option;
+    const char *title;
     size_t longest = 0;
-    for (size_t i = 0; help_option(command, i); i++) {
-        help_label(help_option(command, i), label);
+    for (size_t i = 0; (option = help_option(command, i, NULL)) != NULL; i++) {
+        help_label(option, label);
         if (strlen(label) > longest && strlen(label) <= LONGEST_LABEL)
             longest = strlen(label);
     }
-    heading(to, "Options:");
-    for (size_t i = 0; help_option(command, i); i++) {
-        help_label(help_option(command, i), label);
-        help_explain(help_option(command, i), full, text);
+    for (size_t i = 0; (option = help_option(command, i, &title)) != NULL; i++) {
+        if (title)
+            heading(to, title);
+        help_label(option, label);
+        help_explain(option, full, text);
         row(to, label, text, INDENT + (unsigned)longest + 2, false);
     }
 }
@@ -137,6 +140,10 @@ void help_command(FILE *to, const cli_command *command, bool full) {
         (void)fprintf(to, "bloomery %s: %s\n\n", command->name, command->summary);
         usage(to, line);
         (void)fputc('\n', to);
+        if (command->brief) {
+            description(to, command->brief);
+            (void)fputc('\n', to);
+        }
         description(to, command->description);
         options(to, command, true);
         values(to, command);
@@ -145,6 +152,11 @@ void help_command(FILE *to, const cli_command *command, bool full) {
         notes(to, help_exit_status(command), INDENT + 3);
     } else {
         usage(to, line);
+        (void)fputc('\n', to);
+        if (command->brief)
+            description(to, command->brief);
+        else
+            (void)fprintf(to, "%s.\n", command->summary);
         options(to, command, false);
         (void)fprintf(to, "\n`bloomery %s --help` tells more.\n", command->name);
     }

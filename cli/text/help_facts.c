@@ -60,13 +60,48 @@ static const char json_note[] =
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-const cli_option *help_option(const cli_command *command, size_t i) {
-    const cli_option *tables[] = {command->options, cli_common_options};
-    for (int t = 0; t < 2; t++)
-        for (const cli_option *o = tables[t]; o->name; o++)
-            if (i-- == 0)
-                return o;
-    return NULL;
+enum { RANKS = sizeof((cli_command *)0)->most_used / sizeof(char *) };
+
+static size_t most_used_rank(const cli_command *command, const cli_option *option) {
+    size_t rank = 0;
+    while (rank < RANKS && command->most_used[rank] &&
+           strcmp(command->most_used[rank], option->name) != 0)
+        rank++;
+    return rank < RANKS && command->most_used[rank] ? rank : RANKS;
+}
+
+/* Options are listed in this order: the most used ones by rank, then group by group. */
+static size_t place_of(const cli_command *command, const cli_option *option) {
+    size_t rank = most_used_rank(command, option);
+    return rank < RANKS ? rank : RANKS + (size_t)option->group;
+}
+
+static const char *heading_of(const cli_command *command, size_t place) {
+    if (place < RANKS)
+        return "Most used options:";
+    if (place == RANKS + CLI_GROUP_SERVER)
+        return "Server options:";
+    return command->most_used[0] ? "More options:" : "Options:";
+}
+
+const cli_option *help_option(const cli_command *command, size_t i, const char **heading) {
+    const char *last = "", *title;
+    const cli_option *o;
+    for (size_t place = 0; place <= RANKS + CLI_GROUP_SERVER; place++)
+        for (o = command->options; o->name; o++)
+            if (place_of(command, o) == place) {
+                title = heading_of(command, place);
+                if (heading)
+                    *heading = strcmp(last, title) == 0 ? NULL : title;
+                last = title;
+                if (i-- == 0)
+                    return o;
+            }
+    for (o = cli_common_options; o->name && i > 0; o++)
+        i--;
+    if (heading)
+        *heading = o == cli_common_options ? "General options:" : NULL;
+    return o->name ? o : NULL;
 }
 
 void help_label(const cli_option *option, char out[HELP_LABEL]) {

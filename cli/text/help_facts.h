@@ -21,8 +21,10 @@ extern const help_note help_environment[];
 
 const cli_command *help_find(const char *name); /* NULL: there is none of that name */
 
-/* The i-th option of a command: its own, then those that all have; NULL past the last. */
-const cli_option *help_option(const cli_command *command, size_t i);
+/* The i-th option of a command, or NULL past the last: those that most people need, the others of
+ * its own, those for servers, then those that all commands have. *heading is set where the option
+ * begins one of these groups, else to NULL; `heading` itself may be NULL. */
+const cli_option *help_option(const cli_command *command, size_t i, const char **heading);
 
 /* "-n, --keys N"; without a letter as much is left free. */
 enum { HELP_LABEL = 96 };

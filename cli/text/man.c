@@ -116,6 +116,16 @@ static void option(FILE *to, const cli_option *o) {
     put_paragraph(to, text_all(text));
 }
 
+static void options(FILE *to, const cli_command *command) {
+    const cli_option *o;
+    const char *title;
+    for (size_t i = 0; (o = help_option(command, i, &title)) != NULL; i++) {
+        if (title)
+            (void)fprintf(to, ".SS %.*s\n", (int)strcspn(title, ":"), title);
+        option(to, o);
+    }
+}
+
 static void note(FILE *to, char font, const char *word, const char *text) {
     (void)fprintf(to, ".TP\n\\f%c%s\\fR\n", font, word);
     put_paragraph(to, text_all(text));
@@ -181,7 +191,8 @@ static void title(FILE *to, const char *command, const char *summary) {
 
 /* Whether the command's texts speak of `bloomery OTHER`. */
 static bool mentions(const cli_command *command, const char *other) {
-    const char *texts[] = {command->description, command->examples};
+    const char *texts[] = {command->description, command->examples,
+                           command->brief ? command->brief : ""};
     size_t length = strlen(other);
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
         for (const char *at = texts[t]; (at = strstr(at, "bloomery ")) != NULL;) {
@@ -234,10 +245,13 @@ static void command_page(FILE *to, const cli_command *command) {
     (void)fprintf(to, "\\fBbloomery %s\\fR [\\fIOPTION\\fR...]", command->name);
     put_operands(to, command->operands);
     section(to, "DESCRIPTION");
+    if (command->brief) {
+        description(to, command->brief);
+        (void)fputs(".PP\n", to);
+    }
     description(to, command->description);
     section(to, "OPTIONS");
-    for (size_t i = 0; help_option(command, i); i++)
-        option(to, help_option(command, i));
+    options(to, command);
     values(to, command);
     examples(to, command->examples);
     exit_status(to, help_exit_status(command));

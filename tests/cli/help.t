@@ -71,6 +71,8 @@ $ bloomery --nonsense
 $ bloomery help -h
 Usage: bloomery help [OPTION...] [COMMAND]
 \
+Explain the commands, print manual pages and completions.
+\
 Options:
       --man               Print the manual page instead, as roff: `bloomery help
                           --man dedup | man -l -`.
@@ -78,6 +80,8 @@ Options:
                           commands, options and their values. SHELL is bash, zsh
                           or fish.
       --list              Print the names of the commands, one per line.
+\
+General options:
   -q, --quiet             No notes and no progress; errors and warnings are
                           still printed.
       --color WHEN        When to use colour: auto (the default) means on a
@@ -107,6 +111,8 @@ Options:
                           commands, options and their values. SHELL is bash, zsh
                           or fish.
       --list              Print the names of the commands, one per line.
+\
+General options:
   -q, --quiet             No notes and no progress; errors and warnings are
                           still printed.
       --color WHEN        When to use colour: auto (the default) means on a

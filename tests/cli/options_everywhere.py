@@ -110,6 +110,16 @@ def section(text, heading):
     return [line for line in lines[begin:end] if line]
 
 
+HEADINGS = ["Most used options:", "Options:", "More options:", "Server options:", "General options:"]
+
+
+def options_section(text):
+    """The lines below the headings of options; the groups must come in this order."""
+    found = [line for line in text.split("\n") if line in HEADINGS]
+    expect(found == sorted(set(found), key=HEADINGS.index), "headings: " + " ".join(found))
+    return [line for heading in found for line in section(text, heading)]
+
+
 def check_example(command, line):
     """Every `bloomery ...` in a line for the shell; -h makes the program parse it and stop."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;<>()")
@@ -139,7 +149,7 @@ def check_command(command, scripts):
     head, usage = text.split("\n")[0], text.split("\n")[2]
     expect(re.fullmatch(r"bloomery %s: [A-Z].*[^. ]" % command, head), "summary: " + head)
     expect(usage.startswith("Usage: bloomery %s [OPTION...]" % command), "usage: " + usage)
-    description = text.split("\nOptions:\n")[0].split("\n")[4:]
+    description = re.split(r"\n.*ptions:\n", text)[0].split("\n")[4:]
     expect(len(" ".join(description)) > 60, command + ": hardly a description")
     for line in text.split("\n"):
         kept = line.startswith("  ") or not " " in line
@@ -151,12 +161,16 @@ def check_command(command, scripts):
     expect(len(names) == len(set(names)), command + ": an option twice: " + " ".join(names))
     expect({"quiet", "color", "help"} <= {option.name for option in options},
            command + ": the common options are missing")
+    below = [line for line in text.split("\n") if line in HEADINGS]
+    first = [line for line in section(text, below[0]) if LABEL.match(line)]
+    expect(len(options) < 10 or below[0] == "Most used options:" and len(first) == 3,
+           command + ": no options that most people need")
     page = output("help", "--man", command)
     order = re.findall(r"^\.SH (.*)$", page, re.M)
     expect(order == ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "EXIT STATUS",
                      "ENVIRONMENT", "SEE ALSO"], command + ": sections " + ", ".join(order))
     for option in options:
-        check_option(command, option, section(text, "Options:"), roff_words(page), scripts)
+        check_option(command, option, options_section(text), roff_words(page), scripts)
     check_parser_takes(command, options)
 
     examples = section(text, "Examples:")
@@ -201,7 +215,7 @@ def check_terminal(command):
         expect(most - 15 < longest <= most, "%s: lines of %d in %d columns" % (
             command, longest, columns))
     bold = on_terminal(80, {}, command, "--help")
-    expect("\033[1mOptions:\033[0m\n" in bold, "headings are not bold on a terminal")
+    expect("\033[1mGeneral options:\033[0m\n" in bold, "headings are not bold on a terminal")
     expect(re.sub("\033\\[[0-9]*m", "", bold) == output(command, "--help"),
            command + ": more than colour differs on a terminal")
     expect("\033" not in on_terminal(80, {"TERM": "dumb"}, command, "--help"),
