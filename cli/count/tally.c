@@ -3,6 +3,13 @@
  * Counts are exact (exact_counts.h), unless a sketch is asked for by name, or a state holds one.
  * Exact counts in a state are one hybrid filter, which cannot grow.
  *
+ * A sketch of counts answers for any key, too high at times. So keys are also followed in a table
+ * of fixed size, as by the Space-Saving algorithm (Metwally, Agrawal and El Abbadi 2005): when a
+ * key comes that is not in it, the one with the lowest count of eight makes room, and the sketch
+ * says how often the new one came before. From then on it is counted exactly. Its count is the sum
+ * of the two; only the first is an estimate, so no count is above the truth by more than that. A
+ * key of which the sketch says that it never came before has an exact count.
+ *
  * Keys are added one by one, since each must be told how often it has been seen so far; but the
  * memory they will touch is asked for a batch at a time, by a question whose answer nobody needs.
  */
@@ -17,6 +24,7 @@
 #include "text/numbers.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A sketch counts well with a few bytes for each key, a twentieth of which may then be taken for
@@ -28,6 +36,66 @@ static const uint64_t first_keys = 1000000, usual_keys = 4000000, least_keys = 6
                       most_keys = 16000000;
 /* Of the memory, for keys that are followed beside a sketch. */
 static const uint64_t tracked_most = 3 << 20, tracked_share = 4;
+
+/* ---- keys followed beside a sketch ------------------------------------------------------------
+ */
+
+enum { BUCKET = 8 };
+
+/* As many keys as fit into so many bytes, eight at least. false: there is no memory. */
+static bool tracked_open(tracked *t, uint64_t bytes) {
+    const uint64_t buckets = bytes / (BUCKET * sizeof *t->keys);
+    t->buckets = buckets ? buckets : 1;
+    t->keys = t->buckets <= SIZE_MAX / BUCKET ? calloc((size_t)t->buckets * BUCKET, sizeof *t->keys)
+                                              : NULL;
+    return t->keys != NULL;
+}
+
+static void tracked_close(tracked *t) {
+    free(t->keys);
+    *t = (tracked){0};
+}
+
+static uint64_t tracked_bytes(const tracked *t) {
+    return t->keys ? t->buckets * BUCKET * sizeof *t->keys : 0;
+}
+
+static tracked_key *bucket_of(const tracked *t, uint64_t fingerprint) {
+    return t->keys + fingerprint % t->buckets * BUCKET;
+}
+
+/* The key in its bucket, or else the place that it may take. */
+static tracked_key *place_of(const tracked *t, uint64_t fingerprint) {
+    tracked_key *bucket = bucket_of(t, fingerprint), *lowest = bucket;
+    for (tracked_key *k = bucket; k < bucket + BUCKET; k++) {
+        if (k->since && k->fingerprint == fingerprint)
+            return k;
+        if (k->before + k->since < lowest->before + lowest->since)
+            lowest = k;
+    }
+    return lowest;
+}
+
+static bool is_there(const tracked_key *k, uint64_t fingerprint) {
+    return k->since && k->fingerprint == fingerprint;
+}
+
+/* The key has come once more; `sketch` is the sketch before that is noted there. */
+static tracked_key tracked_count(tracked *t, const bly_filter *sketch, bly_hash h) {
+    const uint64_t fingerprint = h.lo;
+    tracked_key *k = place_of(t, fingerprint);
+    if (!is_there(k, fingerprint))
+        *k = (tracked_key){.fingerprint = fingerprint, .before = bly_filter_copies_hash(sketch, h)};
+    k->since++;
+    return *k;
+}
+
+/* What is known of a key; `since` is 0 if nothing is. */
+static tracked_key tracked_find(const tracked *t, bly_hash h) {
+    const uint64_t fingerprint = h.lo;
+    const tracked_key *k = place_of(t, fingerprint);
+    return is_there(k, fingerprint) ? *k : (tracked_key){.fingerprint = fingerprint};
+}
 
 /* ---- a new one ------------------------------------------------------------------------------- */
 

@@ -4,7 +4,6 @@
 #define BLOOMERY_CLI_TALLY_H
 
 #include "count/exact_counts.h"
-#include "count/tracked.h"
 #include "filters/filter_file.h"
 #include "filters/state_file.h"
 #include "io/input.h"
@@ -35,6 +34,18 @@ typedef struct tally_count {
     uint64_t count;
     uint64_t error; /* it is too high by that at most; 0: it is exact */
 } tally_count;
+
+/* Keys that are followed beside a sketch, in buckets of eight. */
+typedef struct tracked_key {
+    uint64_t fingerprint;
+    uint64_t before; /* by the sketch */
+    uint64_t since;  /* exactly; 0: there is no key here */
+} tracked_key;
+
+typedef struct tracked {
+    tracked_key *keys;
+    uint64_t buckets;
+} tracked;
 
 typedef struct tally {
     exact_counts exact;       /* where keys are counted, exactly and without a state */

@@ -1,5 +1,4 @@
-/* decoder.h - one compressed format, as source.c uses it. Each lives in a file of its own and does
- * nothing but say so when this build lacks its library. */
+/* decoder.h - the compressed formats, as source.c uses them. */
 #ifndef BLOOMERY_CLI_DECODER_H
 #define BLOOMERY_CLI_DECODER_H
 
@@ -24,8 +23,7 @@ typedef struct decoder {
     void (*close)(void *state);
 } decoder;
 
-extern const decoder decoder_gzip, decoder_zstd;
-/* These are only known, so that nobody takes them for text. */
-extern const decoder decoder_xz, decoder_bzip2;
+/* The one past the last is NULL. */
+extern const decoder *const decoders[];
 
 #endif

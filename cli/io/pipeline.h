@@ -16,10 +16,9 @@
 #include <stdio.h>
 
 typedef struct pipeline {
-    input in;       /* in.path, in.number and in.count tell where a batch comes from; of a text there
-                       is no path */
-    key_rule rule;  /* how keys are made of records; counts those that are no URL, or have no field
-                     */
+    /* in.path, in.number and in.count tell where a batch comes from; of a text there is no path */
+    input in;
+    key_rule rule;  /* counts records that are no URL, or lack the field */
     uint64_t count; /* records handed over so far, the batch that is being taken included: lines, or
                        links */
     bool failed;    /* after pipeline_run: a file could not be read, or not to its end */
@@ -79,7 +78,7 @@ void pipeline_keep_returns(pipeline *p, const char *state);
 /* Whether the records handed over are links taken out of lines. */
 bool pipeline_takes_links(const pipeline *p);
 
-/* For commands that report what they have read so far: says so if a signal has ended the reading. */
+/* For commands that report what they have read so far: a note if a signal has ended the reading. */
 void pipeline_note_signal(void);
 
 /* For --stats: "time       3.1 s, 26.5M lines a second". */

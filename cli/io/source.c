@@ -1,3 +1,4 @@
+/* source.c - files as they lie, or decompressed. */
 #include "io/source.h"
 
 #include "io/decoder.h"
@@ -13,9 +14,6 @@
 #include <unistd.h>
 
 enum { CHUNK = 1 << 16 };
-
-static const decoder *const decoders[] = {&decoder_gzip, &decoder_zstd, &decoder_xz,
-                                          &decoder_bzip2};
 
 struct source {
     int fd;
@@ -64,8 +62,8 @@ static bool begins_as(const decoder *d, const uint8_t *bytes, size_t size) {
 
 /* Whether the first bytes may be, or with `sure` are, the beginning of a compressed file. */
 static const decoder *sniff(const source *s, bool sure) {
-    for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++) {
-        const decoder *d = decoders[i];
+    for (const decoder *const *at = decoders; *at; at++) {
+        const decoder *d = *at;
         size_t size = s->pending.size < d->magic_size ? s->pending.size : d->magic_size;
         if ((!sure || size == d->magic_size) && begins_as(d, s->pending.data, size))
             return d;
