@@ -1,3 +1,4 @@
+/* build_allow.c - lines that must not match: read once, looked up in the keys and in the filter. */
 #include "build/build_allow.h"
 
 #include "io/list_lines.h"

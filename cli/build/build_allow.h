@@ -3,7 +3,7 @@
 #define BLOOMERY_CLI_BUILD_ALLOW_H
 
 #include "io/gathered_keys.h"
-#include "io/line_words.h"
+#include "io/list_lines.h"
 
 typedef struct build_allow {
     const char *path;

@@ -5,7 +5,7 @@
 
 #include "build/build_allow.h"
 #include "io/gathered_keys.h"
-#include "io/line_words.h"
+#include "io/list_lines.h"
 
 typedef struct build_making {
     const char *path;         /* what the filter is called in messages */

@@ -1,3 +1,4 @@
+/* exact_counts.c - hybrid filters as levels of a table that grows. */
 #include "count/exact_counts.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #include "filters/filter_file.h"
 #include "filters/state_file.h"
 #include "io/input.h"
-#include "io/line_words.h"
+#include "io/list_lines.h"
 
 /* What the user wants; 0 or NULL for what he did not say. */
 typedef struct tally_wish {

@@ -1,3 +1,4 @@
+/* input.c - one buffer, filled by one file after the other and cut into records. */
 #include "io/input.h"
 
 #include "io/interrupt.h"

@@ -1,3 +1,4 @@
+/* interrupt.c - handlers that only set marks. */
 #include "io/interrupt.h"
 
 #include <signal.h>

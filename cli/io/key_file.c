@@ -1,3 +1,4 @@
+/* key_file.c - secret keys in files: read, and made. */
 #include "io/key_file.h"
 
 #include "text/message.h"

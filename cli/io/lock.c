@@ -1,3 +1,4 @@
+/* lock.c - flock on an empty file beside the filter, which whoever holds it last removes. */
 #include "io/lock.h"
 
 #include "io/interrupt.h"

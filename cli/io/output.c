@@ -1,3 +1,5 @@
+/* output.c - a buffer before standard output or a temporary file; and where files may be written.
+ */
 #include "io/output.h"
 
 #include "io/interrupt.h"

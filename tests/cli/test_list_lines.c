@@ -1,7 +1,7 @@
 /* Lines in messages: hostile bytes are quoted, and types are named as the commands name them. */
 #include "support.h"
 
-#include "io/line_words.h"
+#include "io/list_lines.h"
 
 static void quoting_is_safe(void **state) {
     char out[LINE_QUOTE], text[200];
