@@ -1,11 +1,8 @@
 /* bloomery add - more keys for a filter file, or for a filter on a server. */
-#include "build/build_make.h"
 #include "common_options.h"
-#include "filters/add_server.h"
 #include "filters/edit.h"
 #include "filters/health.h"
 #include "filters/kind_words.h"
-#include "filters/server_filter.h"
 #include "text/json.h"
 #include "text/message.h"
 #include "text/numbers.h"
@@ -15,16 +12,16 @@
 static const cli_option options[] = {
     {.name = "once",
      .type = CLI_FLAG,
-     .at = offsetof(change_values, once),
+     .at = offsetof(edit_values, once),
      .help =
          "Leave out keys that seem to be in the list already, for lists from which keys can be "
          "removed (of the others no key is ever there twice). For a list that is only added to."},
-    OPTION_GOZERO(offsetof(change_values, gozero)),
-    OPTION_MEMORY(offsetof(change_values, memory),
+    OPTION_GOZERO(offsetof(edit_values, gozero)),
+    OPTION_MEMORY(offsetof(edit_values, memory),
                   "How much memory a list that grows may take at one step: 64M, 8G. By default 64 "
                   "times its own size, or 64M if that is more, so that a small file from somebody "
                   "else cannot ask for all there is."),
-    CHANGE_OPTIONS,
+    EDIT_OPTIONS,
     {0},
 };
 
@@ -44,179 +41,181 @@ static int refuse(const char *path, bly_kind kind) {
 }
 
 /* --once: those that are surely not there. */
-static void leave_out_present(changing *c) {
-    gathered_keys *k = &c->gathered;
+static void leave_out_present(edit *e) {
+    gathered_keys *k = &e->gathered;
     size_t kept = 0;
     for (size_t i = 0; i < k->count; i++)
-        if (!bly_filter_contains_hash(c->filter, k->hashes[i]))
+        if (!bly_filter_contains_hash(handle_filter(&e->list), k->hashes[i]))
             k->hashes[kept++] = k->hashes[i];
     k->count = kept;
 }
 
-static bly_status flush(changing *c) {
-    bly_batch_result tally = {0};
-    if (c->gathers) {
-        if (c->values->once)
-            leave_out_present(c);
-        return bly_list_add_scattered(c->filter, c->gathered.hashes, c->gathered.count, &c->done,
-                                      &c->failed);
-    }
-    bly_status status = bly_filter_add_hashes(c->filter, c->batch, c->waiting, NULL, &tally);
-    c->done += tally.changed;
-    return status;
-}
-
-static bly_status finish(changing *c) {
-    if (!c->as.mark || c->keys == 0)
-        return BLY_OK;
-    const bly_status status = bly_filter_set_key_rule(c->filter, bly_list_key_rule(c->as.type));
-    if (status != BLY_OK)
-        return status;
-    if (!c->as.marked)
-        return bly_list_add_marks(c->filter, c->as.type, &c->levels);
-    /* In an overfull list a level may seem to be marked by chance. If keys can be removed, removing
-     * others would then take that mark away, so the levels get marks of their own. */
-    bly_list_info facts = {.struct_size = sizeof facts};
-    bly_list_examine(c->filter, &facts);
-    const bool uncertain =
-        kinds_can(bly_filter_geometry(c->filter).kind, BLY_CAN_REMOVE | BLY_CAN_COUNT) &&
-        facts.chance_levels;
-    const bly_list_levels none = {{0}};
-    return bly_list_add_new_marks(c->filter, c->as.type, uncertain ? &none : &c->known, &c->levels);
+static bly_status apply(edit *e) {
+    if (e->values->once)
+        leave_out_present(e);
+    return bly_list_add_scattered(handle_changeable(&e->list), e->gathered.hashes,
+                                  e->gathered.count, &e->done, &e->failed);
 }
 
 /* No place, though there would be for as many different keys. */
-static int fail_for_copies(const changing *c, const bly_filter_info *s) {
-    const unsigned copies = (unsigned)bly_filter_copies_hash(c->filter, c->failed);
+static int fail_for_copies(const edit *e, const bly_filter_info *s) {
+    const unsigned copies = (unsigned)bly_filter_copies_hash(handle_filter(&e->list), e->failed);
     if (copies >= BLY_MAX_COPIES)
         return message_error("%s: takes no more copies of one of these keys: it has been added "
                              "eight times, which is the most; remove it, or use --once; the list "
                              "is left as it was",
-                             c->path);
+                             e->list.name);
     return message_error("%s: has no place for one of these keys, of which it holds %u cop%s, "
                          "though only %.0f%% of its places are taken: all copies of a key must be "
                          "in the same two buckets, and where many keys have several they are soon "
                          "full; remove copies, or use --once; the list is left as it was",
-                         c->path, copies, copies == 1 ? "y" : "ies", 100 * s->fill);
+                         e->list.name, copies, copies == 1 ? "y" : "ies", 100 * s->fill);
 }
 
 /* The file asks for more than a list of its size should. */
-static int fail_to_grow(const changing *c) {
-    if (c->values->memory)
+static int fail_to_grow(const edit *e) {
+    if (e->values->memory)
         return message_error("%s: has to grow by more than --memory allows; give a larger "
                              "--memory; the list is left as it was",
-                             c->path);
+                             e->list.name);
     return message_error("%s: is full, and would grow by more than 64 times its size and 64 MiB, "
                          "as its file says; if you trust the file, use --memory SIZE; the list is "
                          "left as it was",
-                         c->path);
+                         e->list.name);
 }
 
-static int fail(const changing *c) {
+static int fail(const edit *e) {
     char count[NUMBER_TEXT], room[NUMBER_TEXT], many[NUMBER_TEXT + 24] = "the new key";
     bly_filter_info s = {.struct_size = sizeof s};
-    if (c->status == BLY_EGROWTH)
-        return fail_to_grow(c);
-    if (c->status != BLY_EFULL)
-        return message_status(c->path, c->status);
-    bly_filter_get_info(c->filter, &s);
+    if (e->status == BLY_EGROWTH)
+        return fail_to_grow(e);
+    if (e->status != BLY_EFULL)
+        return message_status(e->list.name, e->status);
+    bly_filter_get_info(handle_filter(&e->list), &s);
     if (s.kind == BLY_OVERLAY)
         return message_error("%s: has no room for more changes; build the list again; it is left "
                              "as it was",
-                             c->path);
-    if (kinds_limit_copies(s.kind) && s.count < bly_filter_max_keys(c->filter))
-        return fail_for_copies(c, &s);
-    const uint64_t marks = bly_list_marks_in(c->filter);
+                             e->list.name);
+    if (kinds_limit_copies(s.kind) && s.count < bly_filter_max_keys(handle_filter(&e->list)))
+        return fail_for_copies(e, &s);
+    const uint64_t marks = bly_list_marks_in(handle_filter(&e->list));
     (void)number_grouped(s.capacity > marks ? s.capacity - marks : 0, room);
-    if (c->keys > 1)
-        (void)snprintf(many, sizeof many, "all of the %s new ones", number_grouped(c->keys, count));
+    if (e->keys > 1)
+        (void)snprintf(many, sizeof many, "all of the %s new ones", number_grouped(e->keys, count));
     return message_error("%s: is full: it was made for %s keys, and has no place for %s besides "
                          "those it holds%s; build it again with a larger -n%s; the list is left "
                          "as it was",
-                         c->path, room, many,
+                         e->list.name, room, many,
                          kinds_grow(s.kind) ? ", and it has doubled as often as it may" : "",
                          s.kind == BLY_CUCKOO ? ", or as growable-cuckoo" : "");
 }
 
 /* Of a list of copies: what became of the keys that were not new. */
-static char *copies_text(const changing *c, char out[160]) {
+static char *copies_text(const edit *e, char out[160]) {
     char there[NUMBER_TEXT], repeated[NUMBER_TEXT];
-    const uint64_t stored = c->gathered.count - c->done;
-    const uint64_t left_out = c->keys - c->repeated - c->gathered.count;
+    const uint64_t stored = e->gathered.count - e->done;
+    const uint64_t left_out = e->keys - e->repeated - e->gathered.count;
     size_t used = 0;
     out[0] = '\0';
-    if (c->copies && c->repeated)
-        used = (size_t)snprintf(out, 160, ", %s repeated", number_grouped(c->repeated, repeated));
-    if (c->copies && left_out)
+    if (e->copies && e->repeated)
+        used = (size_t)snprintf(out, 160, ", %s repeated", number_grouped(e->repeated, repeated));
+    if (e->copies && left_out)
         used += (size_t)snprintf(out + used, 160 - used, ", %s seemed to be there and left out",
                                  number_grouped(left_out, there));
-    if (c->copies && stored)
+    if (e->copies && stored)
         (void)snprintf(out + used, 160 - used,
                        ", %s seemed to be there: another copy stored of each",
                        number_grouped(stored, there));
     return out;
 }
 
-static void report_json(const changing *c, const bly_filter_info *s, uint64_t marks) {
+static void report_json(const edit *e, const bly_filter_info *s, uint64_t marks) {
+    const bool describes = (e->list.can & HANDLE_DESCRIBES) != 0;
     json j = json_begin(stdout);
-    json_text(&j, "file", c->path);
-    json_text(&j, "type", line_type_words(c->as.type));
-    json_integer(&j, "keys", c->keys);
-    json_integer(&j, "new", c->done);
-    if (c->copies) {
-        json_integer(&j, "repeated", c->repeated);
-        json_integer(&j, "copies", c->gathered.count - c->done);
+    json_text(&j, "file", e->list.name);
+    json_text(&j, "type", line_type_words(e->as.type));
+    json_integer(&j, "keys", e->keys);
+    json_integer(&j, "new", e->done);
+    if (e->list.can & HANDLE_MAY_FAIL)
+        json_integer(&j, "unsure", e->unsure);
+    if (e->copies) {
+        json_integer(&j, "repeated", e->repeated);
+        json_integer(&j, "copies", e->gathered.count - e->done);
     }
-    json_integer(&j, "malformed", c->malformed);
-    json_integer(&j, "count", s->count);
-    json_integer(&j, "marks", marks);
-    json_integer(&j, "capacity", s->capacity);
-    json_real(&j, "rate_per_lookup_requested", s->requested_fpr);
+    json_integer(&j, "malformed", e->malformed);
+    if (describes) {
+        json_integer(&j, "count", s->count);
+        json_integer(&j, "marks", marks);
+        json_integer(&j, "capacity", s->capacity);
+        json_real(&j, "rate_per_lookup_requested", s->requested_fpr);
+    } else {
+        json_integer(&j, "bits", s->bits);
+        json_integer(&j, "set_bits", s->set_bits);
+        json_real(&j, "estimated_keys", s->estimated_keys);
+    }
     json_real(&j, "rate_per_lookup_current", s->current_fpr);
-    json_bool(&j, "keeps_promise", health_of(s) == HEALTH_GOOD);
+    if (describes)
+        json_bool(&j, "keeps_promise", health_of(s) == HEALTH_GOOD);
     json_end(&j);
 }
 
-static int report(const changing *c) {
+static void report_words(const edit *e, const bly_filter_info *s, uint64_t marks) {
     char keys[NUMBER_TEXT], fresh[NUMBER_TEXT], count[NUMBER_TEXT], room[NUMBER_TEXT];
-    char text[HEALTH_TEXT], marked[64] = "", copies[160];
-    bly_filter_info s = {.struct_size = sizeof s};
-    bly_filter_get_info(c->filter, &s);
-    const uint64_t marks = bly_list_marks_in(c->filter);
-    const uint64_t own = s.count > marks ? s.count - marks : 0;
+    char rate[NUMBER_TEXT], marked[64] = "", copies[160];
+    const uint64_t own = s->count > marks ? s->count - marks : 0;
     if (marks)
         (void)snprintf(marked, sizeof marked, " and %llu marks of its type",
                        (unsigned long long)marks);
-    if (c->values->json)
-        report_json(c, &s, marks);
+    (void)number_grouped(e->done, fresh);
+    (void)number_grouped(e->keys, keys);
+    if (e->list.can & HANDLE_DESCRIBES)
+        message_note("%s: %s of %s new%s; it holds %s key%s%s, its capacity is %s%s", e->list.name,
+                     fresh, keys, copies_text(e, copies), number_grouped(own, count),
+                     own == 1 ? "" : "s", marked, number_grouped(s->capacity, room),
+                     marks ? " with them" : "");
     else
-        message_note("%s: %s of %s new%s; it holds %s key%s%s, its capacity is %s%s", c->path,
-                     number_grouped(c->done, fresh), number_grouped(c->keys, keys),
-                     copies_text(c, copies), number_grouped(own, count), own == 1 ? "" : "s",
-                     marked, number_grouped(s.capacity, room), marks ? " with them" : "");
-    if (health_of(&s) == HEALTH_GOOD && c->as.mark)
-        change_warn_of_levels(c->path, c->as.type, &c->known, &c->levels, &s);
-    const bool worse = health_past_capacity(&s) && s.current_fpr > s.requested_fpr;
-    if (!health_warn(c->path, &s) && worse)
-        message_warn("%s: is past its capacity: %s", c->path, health_text(&s, text));
+        message_note("%s: %s of %s new; false-positive rate per lookup is now %s", e->list.name,
+                     fresh, keys, number_percent(s->current_fpr, rate));
+}
+
+static void warn(const edit *e, const bly_filter_info *s) {
+    char text[HEALTH_TEXT];
+    if (!(e->list.can & HANDLE_DESCRIBES))
+        return;
+    if (e->as.mark && health_of(s) == HEALTH_GOOD)
+        edit_warn_of_levels(e->list.name, e->as.type, &e->before, &e->levels, s);
+    const bool worse = health_past_capacity(s) && s->current_fpr > s->requested_fpr;
+    if (!health_warn(e->list.name, s) && worse)
+        message_warn("%s: is past its capacity: %s", e->list.name, health_text(s, text));
+}
+
+static int report(edit *e) {
+    char unsure[NUMBER_TEXT];
+    handle_facts facts;
+    if (handle_get_facts(&e->list, &facts, true) != BLY_OK)
+        return handle_failed(&e->list);
+    const uint64_t marks = edit_marks(e);
+    if (e->values->json)
+        report_json(e, &facts.info, marks);
+    else
+        report_words(e, &facts.info, marks);
+    if (e->unsure)
+        message_note("%s: of %s more it is not known whether they were new: an answer was lost, "
+                     "and they were sent again",
+                     e->list.name, number_grouped(e->unsure, unsure));
+    warn(e, &facts.info);
     return CLI_OK;
 }
 
 static int run(void *values, cli_operands operands) {
-    static const change adding = {BLY_CAN_ADD, refuse, flush, finish, fail, report};
-    const change_values *v = values;
+    static const edit_command adding = {HANDLE_ADDS, refuse, apply, fail, report};
+    const edit_values *v = values;
     if (operands.count == 0)
         return message_error("name the list: bloomery add LIST.bly [FILE...]");
     if (v->once && v->copies)
         return message_error("--once leaves out what is there, and --copies stores it again: give "
                              "one");
-    if (v->memory && remote_is_address(operands.items[0]))
-        return message_error("--memory is for files: a filter on a server does not grow");
-    if (remote_is_address(operands.items[0]))
-        return add_live(v, operands);
-    if (v->gozero)
-        return message_error("--gozero is for filters on servers: redis://HOST/KEY");
-    return change_run(&adding, values, operands);
+    return edit_run(&adding, v, operands);
 }
 
 const cli_command command_add = {
@@ -270,6 +269,6 @@ const cli_command command_add = {
                 "bloomery add redis://cache.example/blocked new-entries.txt",
     .options = options,
     .most_used = {"key", "type", "comments"},
-    .values_size = sizeof(change_values),
+    .values_size = sizeof(edit_values),
     .run = run,
 };

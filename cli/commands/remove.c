@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static const cli_option options[] = {CHANGE_OPTIONS, {0}};
+static const cli_option options[] = {EDIT_OPTIONS, {0}};
 
 static int refuse(const char *path, bly_kind kind) {
     char kinds[KINDS_LIST];
@@ -27,27 +27,23 @@ static int refuse(const char *path, bly_kind kind) {
                          path, kinds_article(kind), bly_kind_name(kind), why, path);
 }
 
-static bly_status flush(changing *c) {
+static bly_status apply(edit *e) {
     bly_status status = BLY_OK;
-    for (size_t i = 0; i < c->gathered.count && status == BLY_OK; i++) {
+    for (size_t i = 0; i < e->gathered.count && status == BLY_OK; i++) {
         bool removed = false;
-        status = bly_filter_remove_hash(c->filter, c->gathered.hashes[i], &removed);
-        c->done += removed;
+        status =
+            bly_filter_remove_hash(handle_changeable(&e->list), e->gathered.hashes[i], &removed);
+        e->done += removed;
     }
     return status;
 }
 
-static bly_status finish(changing *c) {
-    (void)c;
-    return BLY_OK;
-}
-
-static int fail(const changing *c) {
-    if (c->status == BLY_EFULL)
+static int fail(const edit *e) {
+    if (e->status == BLY_EFULL)
         return message_error("%s: has no room for more changes; build the list again; it is left "
                              "as it was",
-                             c->path);
-    return message_status(c->path, c->status);
+                             e->list.name);
+    return message_status(e->list.name, e->status);
 }
 
 /* Cells that a key shares with others: none where it has a slot of its own. */
@@ -58,65 +54,67 @@ static unsigned cells_of(const bly_filter *f) {
 
 /* Of the keys that were never added some looked present, and took another's copy with them: as many
  * to each that did not as the rate says, and no more than were taken out. */
-static double expected_harm(const changing *c, uint64_t absent) {
+static double expected_harm(const edit *e, uint64_t absent) {
     bly_filter_info s = {.struct_size = sizeof s};
-    if (!c->copies) /* an overlay remembers the key itself as removed */
+    if (!e->copies) /* an overlay remembers the key itself as removed */
         return 0;
-    bly_filter_get_info(c->filter, &s);
+    bly_filter_get_info(handle_filter(&e->list), &s);
     const double others = (double)absent * s.current_fpr / (1 - fmin(s.current_fpr, 0.999));
     /* Of counters, each of a stranger's is another key's, which the lowering of one may lose. */
-    return fmin(others, (double)c->done) * cells_of(c->filter);
+    return fmin(others, (double)e->done) * cells_of(handle_filter(&e->list));
 }
 
-static void report_json(const changing *c, uint64_t absent, uint64_t left) {
+static void report_json(const edit *e, uint64_t absent, uint64_t left) {
     json j = json_begin(stdout);
-    json_text(&j, "file", c->path);
-    json_text(&j, "type", line_type_words(c->as.type));
-    json_integer(&j, "keys", c->keys);
-    json_integer(&j, "repeated", c->repeated);
-    json_integer(&j, "removed", c->done);
+    json_text(&j, "file", e->list.name);
+    json_text(&j, "type", line_type_words(e->as.type));
+    json_integer(&j, "keys", e->keys);
+    json_integer(&j, "repeated", e->repeated);
+    json_integer(&j, "removed", e->done);
     json_integer(&j, "absent", absent);
-    json_real(&j, "expected_wrongly_removed", expected_harm(c, absent));
-    json_integer(&j, "malformed", c->malformed);
+    json_real(&j, "expected_wrongly_removed", expected_harm(e, absent));
+    json_integer(&j, "malformed", e->malformed);
     json_integer(&j, "count", left);
     json_end(&j);
 }
 
-static int report(const changing *c) {
+static int report(edit *e) {
     char gone[NUMBER_TEXT], not_there[NUMBER_TEXT], count[NUMBER_TEXT], again[NUMBER_TEXT];
     char repeated[NUMBER_TEXT + 16] = "";
-    const uint64_t absent = c->gathered.count - c->done, marks = bly_list_marks_in(c->filter);
-    const uint64_t left = bly_filter_count(c->filter), own = left > marks ? left - marks : 0;
-    if (c->repeated)
+    const uint64_t absent = e->gathered.count - e->done,
+                   marks = bly_list_marks_in(handle_filter(&e->list));
+    const uint64_t left = bly_filter_count(handle_filter(&e->list)),
+                   own = left > marks ? left - marks : 0;
+    if (e->repeated)
         (void)snprintf(repeated, sizeof repeated, ", %s repeated",
-                       number_grouped(c->repeated, again));
-    if (c->values->json)
-        report_json(c, absent, left);
+                       number_grouped(e->repeated, again));
+    if (e->values->json)
+        report_json(e, absent, left);
     else
-        message_note("%s: %s removed, %s not there%s; it holds %s key%s", c->path,
-                     number_grouped(c->done, gone), number_grouped(absent, not_there), repeated,
+        message_note("%s: %s removed, %s not there%s; it holds %s key%s", e->list.name,
+                     number_grouped(e->done, gone), number_grouped(absent, not_there), repeated,
                      number_grouped(own, count), own == 1 ? "" : "s");
-    const double harm = expected_harm(c, absent);
+    const double harm = expected_harm(e, absent);
     if (harm >= 0.01)
         message_warn(
             "%s: %s of these keys were never added: with them %s%.*f other keys were taken "
             "out, and will be missed; remove only what was added",
-            c->path, number_grouped(absent, not_there),
-            cells_of(c->filter) > 1 ? "up to " : "about ", harm < 10 ? 2 : 0, harm);
+            e->list.name, number_grouped(absent, not_there),
+            cells_of(handle_filter(&e->list)) > 1 ? "up to " : "about ", harm < 10 ? 2 : 0, harm);
     bly_filter_info s = {.struct_size = sizeof s};
-    bly_filter_get_info(c->filter, &s);
+    bly_filter_get_info(handle_filter(&e->list), &s);
     if (s.stuck)
         message_warn("%s: %s of its counters have reached their limit and are not lowered again: "
                      "keys that came so often stay, whatever is removed",
-                     c->path, number_grouped(s.stuck, not_there));
-    return c->done ? CLI_OK : CLI_NONE;
+                     e->list.name, number_grouped(s.stuck, not_there));
+    return e->done ? CLI_OK : CLI_NONE;
 }
 
 static int run(void *values, cli_operands operands) {
-    static const change removing = {BLY_CAN_REMOVE, refuse, flush, finish, fail, report};
+    static const edit_command removing = {HANDLE_REMOVES, refuse, apply, fail, report};
     if (operands.count == 0)
         return message_error("name the list: bloomery remove LIST.bly [FILE...]");
-    return change_run(&removing, values, operands);
+    return edit_run(&removing, values, operands);
 }
 
 const cli_command command_remove = {
@@ -148,6 +146,6 @@ const cli_command command_remove = {
                 "bloomery remove blocked.bly withdrawn.txt",
     .options = options,
     .most_used = {"key", "type", "comments"},
-    .values_size = sizeof(change_values),
+    .values_size = sizeof(edit_values),
     .run = run,
 };

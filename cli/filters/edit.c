@@ -1,168 +1,124 @@
+/* edit.c - one flow for keys that are added to a list or removed from it.
+ *
+ * Where changes become visible together (HANDLE_COMMITS) the list is saved in one step when all
+ * lines have been read: it has all new keys or none. Elsewhere keys are visible as soon as they
+ * have arrived, and what has arrived stays. So where a line can be malformed, and that is an error,
+ * all lines are then read before the first key is sent. (Lines of type line cannot be malformed.)
+ *
+ * A list that knows its type says so by marks, keys among the others (src/lists/list_marks.c).
+ * Where others may look keys up meanwhile, the marks of a new level are added before the first key
+ * of that level: a key that is there is then always found.
+ */
 #include "filters/edit.h"
 
-#include "filters/filter_file.h"
-#include "filters/health.h"
 #include "filters/kind_words.h"
-#include "filters/server_filter.h"
 #include "io/key.h"
-#include "io/lock.h"
 #include "text/message.h"
 #include "text/numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which type ------------------------------------------------------------------------------ */
+enum { TOGETHER = 32768 }; /* keys that are added at once */
 
-static bool refuse_type(const change_list *list, bly_list_type type) {
-    if (list->own == BLY_LIST_OTHER)
-        (void)message_error("%s: its keys are parts of lines, or lines in small letters, made by "
-                            "the --field or --ignore-case of bloomery dedup or count; only that "
-                            "command adds to it",
-                            list->path);
-    else if (type == BLY_LIST_NONE)
-        (void)message_error("%s: has keys of several types, or too many to tell; say which these "
-                            "are by --type",
-                            list->path);
-    else if (bly_list_is_typed(list->own) || bly_list_is_lines(list->own))
-        (void)message_error("%s: is a list of type %s, in which keys of type %s would not be "
-                            "found; leave --type out, or use another list",
-                            list->path, line_type_words(list->own), line_type_words(type));
-    else
-        (void)message_error("%s: was made by bloomery %s; keys of type %s would not be found in "
-                            "it; leave --type out, or use another list",
-                            list->path, line_type_words(list->own), line_type_words(type));
-    return false;
+static bool commits(const edit *e) {
+    return (e->list.can & HANDLE_COMMITS) != 0;
 }
 
-/* A list that records nothing, and has no marks, may hold keys of any type that another program has
- * put there. A type is recorded only where it cannot make a wrong sense of keys that are there
- * already. */
-bool change_settle_type(const change_list *list, bly_list_type asked, change_type *out) {
-    const bly_list_type own = list->own;
-    const bool same_lines = bly_list_is_lines(own) && asked == BLY_LIST_LINE;
-    const bly_list_type type = asked == BLY_LIST_NONE || same_lines ? own : asked;
-    const bool unsaid = !list->recorded &&
-                        (own == BLY_LIST_LINE || (own == BLY_LIST_NONE && asked == BLY_LIST_LINE));
-    const bool open = list->empty && bly_list_is_lines(own);
-    *out = (change_type){.type = type,
-                         .marked = bly_list_is_typed(own) && own == type,
-                         .mark = !unsaid || open,
-                         .blanks = type > BLY_LIST_LINE || rule_marks_any(&list->marks),
-                         .unsaid = unsaid && !open && type == BLY_LIST_LINE};
-    if (type == BLY_LIST_NONE || type == BLY_LIST_OTHER)
-        return refuse_type(list, type);
-    if (own != BLY_LIST_NONE && own != type && !unsaid && !open)
-        return refuse_type(list, type);
-    if (!out->mark && type != BLY_LIST_LINE)
-        message_warn("%s: does not say what it holds, and has keys already; to find these, check "
-                     "must be given --type %s",
-                     list->path, line_type_words(type));
-    return true;
-}
+/* ---- adding ---------------------------------------------------------------------------------- */
 
-/* ---- lists that do not say how keys are made from lines ---------------------------------------
- */
-
-change_forms change_forms_of(const change_list *list, const change_type *as, bool set, bool exact) {
-    const bool urls = as->unsaid && set;
-    return (change_forms){.path = list->path,
-                          .set = set,
-                          .urls = {urls && list->marks.url, urls && list->marks.crawl},
-                          .exact = exact};
-}
-
-static void warn_of_return(change_forms *f) {
-    if (f->warned)
-        return;
-    f->warned = true;
-    if (f->set)
-        message_warn("%s: does not record whether a carriage return at the end of a line is part "
-                     "of its key: a line that ends in one is added in both forms, with it and "
-                     "without it; a new list leaves it out",
-                     f->path);
-    else
-        message_warn("%s: does not record whether a carriage return at the end of a line is part "
-                     "of its key: here it is not, and where the list was made by bloomery count "
-                     "it was; convert the line ends, or begin a new list",
-                     f->path);
-}
-
-bool change_other_forms(change_forms *f, bly_bytes line, bly_bytes key,
-                        bool (*each)(void *ctx, bly_bytes key), void *ctx) {
-    const bool ends_in_return = !f->exact && bly_list_without_return(line).size < line.size;
-    if (ends_in_return)
-        warn_of_return(f);
-    if (ends_in_return && f->set && !each(ctx, line))
-        return false;
-    for (int level = BLY_URL_STANDARD; level <= BLY_URL_CRAWL; level++) {
-        bly_bytes form;
-        if (!f->urls[level])
-            continue;
-        const bly_status status =
-            bly_url_canonical(&f->buffer, (bly_url_level)level, key.data, key.size, &form);
-        const bool same = form.size == key.size && memcmp(form.data, key.data, key.size) == 0;
-        if (status == BLY_ENOMEM || (status == BLY_OK && !same && !each(ctx, form)))
-            return false;
+/* Marks from the i-th on, of a list of these levels. */
+static bly_status add_marks_from(edit *e, const bly_list_levels *levels, uint64_t i) {
+    enum { MARKS = 256 };
+    const uint64_t count = bly_list_mark_count(e->as.type, levels);
+    char room[MARKS][BLY_LIST_MARK];
+    bly_status status = BLY_OK;
+    while (i < count && status == BLY_OK) {
+        handle_added added = {0};
+        size_t n = 0;
+        for (; n < MARKS && i < count; n++, i++)
+            e->batch[n] = bly_list_mark_at(e->as.type, levels, i, room[n]);
+        status = handle_add(&e->list, e->batch, n, &added);
     }
-    return true;
+    return status;
 }
 
-static bool settle_type(changing *c) {
-    change_list list = {
-        .path = c->path,
-        .own = bly_list_recognise(c->filter, &c->known),
-        .recorded = bly_filter_key_rule(c->filter) != BLY_KEYS_UNRECORDED,
-        .empty = bly_filter_count(c->filter) == 0,
-    };
-    if (!list.recorded && !bly_list_is_typed(list.own))
-        list.marks = rule_marks_in(c->filter);
-    if (list.marks.other)
-        list.own = BLY_LIST_OTHER;
-    const bool good = change_settle_type(&list, (bly_list_type)c->values->type, &c->as);
-    const bool once = !kinds_can(bly_filter_geometry(c->filter).kind, BLY_CAN_COUNT);
-    c->forms =
-        change_forms_of(&list, &c->as, once && c->how->needs == BLY_CAN_ADD, c->values->null);
-    return good;
+/* Those of the type, and of levels that are not in `known`. */
+static bly_status add_marks(edit *e, const bly_list_levels *known) {
+    const bly_list_levels none = {{0}};
+    bly_list_levels fresh = e->levels;
+    for (size_t i = 0; i < sizeof fresh.bits / sizeof *fresh.bits; i++)
+        fresh.bits[i] &= ~known->bits[i];
+    const uint64_t first = e->typed ? bly_list_mark_count(e->as.type, &none) : 0;
+    const bly_status status = add_marks_from(e, &fresh, first);
+    if (status != BLY_OK)
+        return status;
+    e->typed = true;
+    for (size_t i = 0; i < sizeof fresh.bits / sizeof *fresh.bits; i++)
+        e->known.bits[i] |= fresh.bits[i];
+    return BLY_OK;
 }
 
-void change_warn_of_levels(const char *path, bly_list_type type, const bly_list_levels *known,
-                           const bly_list_levels *levels, const bly_filter_info *s) {
-    char rate[NUMBER_TEXT];
-    bly_list_levels all = *known;
-    for (unsigned level = 0; level < BLY_LIST_LEVELS; level++)
-        if (bly_list_levels_contain(levels, level))
-            bly_list_levels_add(&all, level);
-    const unsigned before = bly_list_max_lookups(type, known);
-    const unsigned now = bly_list_max_lookups(type, &all);
-    if (now > before && now * s->current_fpr > HEALTH_MARGIN * before * s->requested_fpr)
-        message_warn("%s: has keys of new widths: for a line it needs up to %u lookups instead of "
-                     "%u, and the false-positive rate per line is up to %s; build it again",
-                     path, now, before, number_percent(now * s->current_fpr, rate));
+/* The first n keys of the batch. */
+static void add_keys(edit *e, size_t n) {
+    handle_added added = {0};
+    e->status = handle_add(&e->list, e->batch, n, &added);
+    e->sent += n - added.unknown;
+    e->done += added.fresh;
+    e->unsure += added.unsure;
+    if (e->status == BLY_OK || commits(e))
+        return;
+    char sent[NUMBER_TEXT], unknown[NUMBER_TEXT];
+    (void)handle_failed(&e->list);
+    (void)message_error("%s: %s keys are in it for certain; whether the next %s are is not known. "
+                        "Adding them again does no harm",
+                        e->list.name, number_grouped(e->sent, sent),
+                        number_grouped(added.unknown, unknown));
+}
+
+/* All keys that wait. false: e->status says why; reported, unless the list commits. */
+static bool flush(edit *e) {
+    size_t at = 0;
+    if (e->waiting > 0 && !commits(e) && e->as.mark) {
+        e->status = add_marks(e, &e->known);
+        if (e->status != BLY_OK)
+            return handle_failed(&e->list) == CLI_OK;
+    }
+    while (e->waiting > 0 && e->status == BLY_OK) {
+        size_t n = 0;
+        while (n < TOGETHER && byte_strings_next(&e->waiting_keys, &at, &e->batch[n]))
+            n++;
+        add_keys(e, n);
+        e->waiting -= n;
+    }
+    e->waiting_keys.used = 0;
+    return e->status == BLY_OK;
 }
 
 /* ---- the keys -------------------------------------------------------------------------------- */
 
 static bool take_key(void *ctx, bly_bytes key) {
-    changing *c = ctx;
-    const bly_hash hash = bly_hash_key(bly_filter_hasher(c->filter), key.data, key.size);
-    c->keys++;
-    if (c->gathers)
-        return gathered_keys_add(&c->gathered, key, hash);
-    c->batch[c->waiting++] = hash;
-    if (c->waiting == CHANGE_BATCH && c->status == BLY_OK)
-        c->status = c->how->flush(c);
-    if (c->waiting == CHANGE_BATCH)
-        c->waiting = 0;
-    return true;
+    edit *e = ctx;
+    e->keys++;
+    if (e->gathers) {
+        const bly_hasher *hasher = bly_filter_hasher(handle_filter(&e->list));
+        return gathered_keys_add(&e->gathered, key, bly_hash_key(hasher, key.data, key.size));
+    }
+    e->waiting++;
+    return byte_strings_put(&e->waiting_keys, key);
 }
 
 static bool take(void *ctx, uint64_t number, bly_bytes line, const bly_list_key *key) {
-    changing *c = ctx;
+    edit *e = ctx;
     (void)number;
-    bly_list_levels_add(&c->levels, key->level);
-    return take_key(c, key->bytes) &&
-           (!c->as.unsaid || change_other_forms(&c->forms, line, key->bytes, take_key, c));
+    bly_list_levels_add(&e->levels, key->level);
+    if (!take_key(e, key->bytes) ||
+        (e->as.unsaid && !edit_other_forms(&e->forms, line, key->bytes, take_key, e)))
+        return false;
+    if (e->holds_back || e->waiting < TOGETHER || flush(e))
+        return true;
+    e->lines.stopped = true;
+    return false;
 }
 
 /* --key K */
@@ -194,86 +150,177 @@ static bool read_argument(const char *argument, const line_rule *rule, list_line
     return good;
 }
 
-bool change_read(const change_values *v, const change_type *as, cli_operands files, list_line *each,
-                 void *ctx, list_lines *lines) {
-    const line_rule rule = {as->type, (v->comments ? BLY_LIST_COMMENTS : 0U) |
-                                          (v->null ? BLY_LIST_RECORDS : 0U) |
-                                          (as->blanks ? BLY_LIST_BLANK_KEYS : 0U)};
-    bool good = !v->key || read_argument(v->key, &rule, each, ctx);
+/* --key, and the lines of the files, or of standard input where neither is given. */
+static bool read_lines(edit *e, cli_operands files) {
+    const edit_values *v = e->values;
+    const line_rule rule = {e->as.type, (v->comments ? BLY_LIST_COMMENTS : 0U) |
+                                            (v->null ? BLY_LIST_RECORDS : 0U) |
+                                            (e->as.blanks ? BLY_LIST_BLANK_KEYS : 0U)};
+    bool good = !v->key || read_argument(v->key, &rule, take, e);
     if (good && (!v->key || files.count > 0))
-        good = list_lines_read(files.items, files.count, &rule, v->skip, each, ctx, lines);
+        good = list_lines_read(files.items, files.count, &rule, v->skip, take, e, &e->lines);
+    e->malformed = e->lines.malformed;
     return good;
 }
 
-static bool take_all(changing *c, cli_operands files) {
-    const change_values *v = c->values;
-    list_lines lines = {0};
-    const bool good = change_read(v, &c->as, files, take, c, &lines);
-    c->malformed = lines.malformed;
-    if (!good && (v->skip || lines.malformed == 0))
-        (void)message_error("%s: is left as it was", c->path);
-    if (!good)
-        return false;
-    const uint64_t repeated = gathered_keys_settle(&c->gathered);
-    c->repeated = v->copies ? 0 : repeated;
-    if (c->status == BLY_OK)
-        c->status = c->how->flush(c);
-    if (c->status == BLY_OK)
-        c->status = c->how->finish(c);
-    if (c->status != BLY_OK)
-        (void)c->how->fail(c);
-    return c->status == BLY_OK;
+/* What a failure to read means for the list. */
+static void say_what_is_there(const edit *e) {
+    char sent[NUMBER_TEXT];
+    const bool said = e->malformed > 0 && !e->values->skip;
+    if (commits(e) && !said)
+        (void)message_error("%s: is left as it was", e->list.name);
+    else if (!commits(e) && e->sent > 0)
+        (void)message_error("%s: %s keys had been added by then; adding them again does no harm",
+                            e->list.name, number_grouped(e->sent, sent));
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* In an overfull list a level may seem to be marked by chance. If keys can be removed, removing
+ * others would then take that mark away, so the levels get marks of their own. */
+static bool uncertain(edit *e) {
+    bly_list_info info = {.struct_size = sizeof info};
+    const bly_list_source list = handle_list(&e->list);
+    return e->copies && e->typed && bly_list_examine_source(&list, &info) == BLY_OK &&
+           info.chance_levels;
+}
+
+/* Of a list that commits: what it is to say of its new keys. */
+static bly_status record_type(edit *e) {
+    const bly_list_levels none = {{0}};
+    if (e->how->needs != HANDLE_ADDS || !e->as.mark || e->keys == 0)
+        return BLY_OK;
+    const bly_status status =
+        bly_filter_set_key_rule(handle_changeable(&e->list), bly_list_key_rule(e->as.type));
+    return status == BLY_OK ? add_marks(e, uncertain(e) ? &none : &e->known) : status;
+}
+
+static bool apply(edit *e) {
+    if (!commits(e))
+        return flush(e);
+    if (e->gathers) {
+        const uint64_t repeated = gathered_keys_settle(&e->gathered);
+        e->repeated = e->values->copies ? 0 : repeated;
+        e->status = e->how->apply(e);
+    } else
+        (void)flush(e);
+    if (e->status == BLY_OK)
+        e->status = record_type(e);
+    if (e->status != BLY_OK)
+        (void)e->how->fail(e);
+    return e->status == BLY_OK;
+}
+
+static bool take_all(edit *e, cli_operands files) {
+    if (read_lines(e, files))
+        return apply(e);
+    if (!e->lines.stopped)
+        say_what_is_there(e);
+    else if (commits(e))
+        (void)e->how->fail(e);
+    return false;
+}
+
+uint64_t edit_marks(edit *e) {
+    const bly_list_levels none = {{0}};
+    if (handle_filter(&e->list))
+        return bly_list_marks_in(handle_filter(&e->list));
+    return e->typed ? bly_list_mark_count(e->as.type, e->by_chance ? &none : &e->known) : 0;
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-static int apply(changing *c, cli_operands files) {
-    const bly_kind kind = bly_filter_geometry(c->filter).kind;
-    const bool no_list = kinds_can(kind, BLY_FORGETS) || kinds_can(kind, BLY_CARDINALITY_ONLY);
-    if (!kinds_can(kind, c->how->needs) || no_list)
-        return c->how->refuse(c->path, kind);
-    c->gathers = kinds_can(kind, BLY_CAN_REMOVE);
-    c->copies = kinds_hold_copies(kind);
-    c->gathered.copies = c->values->copies;
-    if (c->values->copies && !c->copies)
-        return message_error("%s: %s %s list does not hold copies of keys; leave out --copies",
-                             c->path, kinds_article(kind), bly_kind_name(kind));
-    const uint64_t before = bly_filter_count(c->filter);
-    if (!settle_type(c) || !take_all(c, files))
-        return CLI_ERROR;
-    /* Marks may be new where no key is. */
-    const bool changed = c->done > 0 || bly_filter_count(c->filter) != before;
-    if (changed && !open_save(c->filter, c->path))
-        return CLI_ERROR;
-    return c->how->report(c);
+/* What it says of itself. false: a lookup failed. */
+static bool ask_type(edit *e, edit_list *list) {
+    const bly_list_source source = handle_list(&e->list);
+    bly_list_info own = {.struct_size = sizeof own};
+    if (bly_list_examine_source(&source, &own) != BLY_OK)
+        return false;
+    list->own = own.type;
+    e->before = e->known = own.levels;
+    e->by_chance = own.chance_levels;
+    return list->recorded || bly_list_is_typed(own.type) ||
+           rule_marks_read(&source, true, &list->marks) == BLY_OK;
 }
 
-int change_run(const change *how, const change_values *v, cli_operands operands) {
-    bly_hasher space;
-    const bly_hasher *key;
-    if (remote_is_address(operands.items[0]))
-        return message_error("nothing can be removed from a filter on a server without a module; "
-                             "on one that has it, BLY.DEL does it");
-    if (!open_key(v->key_file, &space, &key))
+/* What it records can only be changed together with its keys. */
+static bool settle_type(edit *e) {
+    const bool describes = (e->list.can & HANDLE_DESCRIBES) != 0;
+    edit_list list = {.path = e->list.name, .own = BLY_LIST_LINE};
+    e->before = e->known = bly_list_levels_all();
+    list.recorded = e->facts.key_rule != BLY_KEYS_UNRECORDED;
+    list.empty = describes && e->facts.info.count == 0 && (commits(e) || !list.recorded);
+    if (describes && !ask_type(e, &list))
+        return handle_failed(&e->list) == CLI_OK;
+    if (list.marks.other)
+        list.own = BLY_LIST_OTHER;
+    if (!edit_settle_type(&list, (bly_list_type)e->values->type, &e->as))
+        return false;
+    const bool once = !kinds_can(e->facts.geometry.kind, BLY_CAN_COUNT);
+    e->as.unsaid &= describes; /* the keys of others are those of a program */
+    e->forms = edit_forms_of(&list, &e->as, once && e->how->needs == HANDLE_ADDS, e->values->null);
+    e->typed = e->as.marked;
+    e->holds_back = !commits(e) && bly_list_is_typed(e->as.type) && !e->values->skip;
+    return true;
+}
+
+static int change(edit *e, cli_operands files) {
+    if (handle_get_facts(&e->list, &e->facts, false) != BLY_OK)
+        return handle_failed(&e->list);
+    const bly_kind kind = e->facts.geometry.kind;
+    if (!(e->list.can & e->how->needs))
+        return e->how->refuse(e->list.name, kind);
+    e->gathers = (e->list.can & HANDLE_REMOVES) != 0;
+    e->copies = (e->list.can & HANDLE_COPIES) != 0;
+    e->gathered.copies = e->values->copies;
+    if (e->values->copies && !e->copies)
+        return message_error("%s: %s %s list does not hold copies of keys; leave out --copies",
+                             e->list.name, kinds_article(kind), bly_kind_name(kind));
+    if (!settle_type(e) || !take_all(e, files))
         return CLI_ERROR;
-    changing *c = calloc(1, sizeof *c);
-    if (!c)
-        return message_error("out of memory");
-    c->how = how;
-    c->values = v;
-    c->path = operands.items[0];
-    lock held;
+    /* Marks may be new where no key is. */
+    const bly_filter *f = handle_filter(&e->list);
+    const bool changed = e->done > 0 || (f && bly_filter_count(f) != e->facts.info.count);
+    if (changed && !handle_commit(&e->list))
+        return CLI_ERROR;
+    return e->how->report(e);
+}
+
+/* What no filter in such a place can do. */
+static bool place_agrees(const edit_command *how, const edit_values *v, const char *name) {
+    const uint32_t can = handle_traits(name);
+    if (!(can & how->needs))
+        (void)message_error("nothing can be removed from a filter on a server without a module; on "
+                            "one that has it, BLY.DEL does it");
+    else if (v->copies && !(can & HANDLE_COPIES))
+        (void)message_error("a filter on a plain server does not hold copies of keys; leave out "
+                            "--copies");
+    else
+        return true;
+    return false;
+}
+
+int edit_run(const edit_command *how, const edit_values *v, cli_operands operands) {
+    handle_options options = {
+        .access = HANDLE_CHANGED, .max_growth = v->memory, .gozero = v->gozero};
+    bly_hasher space;
+    const char *name = operands.items[0];
+    if (!place_agrees(how, v, name) || !open_key(v->key_file, &space, &options.key))
+        return CLI_ERROR;
+    edit *e = calloc(1, sizeof *e);
+    bly_bytes *batch = malloc(TOGETHER * sizeof *batch);
     int status = CLI_ERROR;
-    if (lock_take(&held, c->path, true))
-        c->filter = open_load(c->path, key, 0);
-    if (c->filter && v->memory)
-        bly_filter_limit_growth(c->filter, v->memory);
-    if (c->filter)
-        status = apply(c, (cli_operands){operands.items + 1, operands.count - 1});
-    bly_filter_destroy(c->filter);
-    gathered_keys_free(&c->gathered);
-    bly_url_buffer_free(&c->forms.buffer);
-    lock_release(&held);
-    free(c);
+    if (e && batch) {
+        *e = (edit){.how = how, .values = v, .batch = batch};
+        if (handle_open(&e->list, name, &options))
+            status = change(e, (cli_operands){operands.items + 1, operands.count - 1});
+        handle_close(&e->list);
+        gathered_keys_free(&e->gathered);
+        byte_strings_free(&e->waiting_keys);
+        bly_url_buffer_free(&e->forms.buffer);
+    } else
+        (void)message_error("out of memory");
+    free(batch);
+    free(e);
     return status;
 }

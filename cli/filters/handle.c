@@ -38,7 +38,6 @@ static bool agrees(const filter_handle *h) {
 
 bool handle_open(filter_handle *h, const char *name, const handle_options *options) {
     *h = (filter_handle){.name = name, .options = *options, .ops = ops_for(name)};
-    h->can = h->ops->traits;
     h->status = agrees(h) ? h->ops->open(h, true) : (bly_status)BLY_EINVAL;
     return h->status == BLY_OK;
 }
@@ -87,6 +86,6 @@ bly_list_source handle_list(filter_handle *h) {
     return h->ops->list(h);
 }
 
-bly_status handle_get_facts(filter_handle *h, handle_facts *out) {
-    return h->status = h->ops->facts(h, out);
+bly_status handle_get_facts(filter_handle *h, handle_facts *out, bool bits) {
+    return h->status = h->ops->facts(h, out, bits);
 }

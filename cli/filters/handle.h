@@ -25,7 +25,7 @@ typedef enum handle_access {
     HANDLE_CHANGED   /* locked, read into memory, to be saved by handle_commit */
 } handle_access;
 
-/* What a handle can do. The first three follow from the name alone. */
+/* What a handle can do. */
 enum {
     HANDLE_COMMITS = 1u << 0,   /* changes are visible to others at handle_commit, all or none;
                                    without this flag each batch is visible at once */
@@ -66,7 +66,7 @@ typedef struct filter_handle {
     remote remote;
 } filter_handle;
 
-/* Flags that follow from the name alone. */
+/* The flags that a handle of this name may have, as far as the name tells. */
 uint32_t handle_traits(const char *name);
 
 /* Options that the place does not have are refused: a file has no replicas, a filter on a server
@@ -118,11 +118,11 @@ typedef struct handle_facts {
     bly_key_rule key_rule;
     bool approximate;
     uint64_t bytes; /* of the file, or of all strings */
-    /* As bly_filter_get_info. With HANDLE_HEADER only what the header says: kind, hashes, size,
-     * capacity, count, requested_fpr. Of a server the current rate is the expected one, and the
-     * bits set are known of go-zero's alone. */
+    /* As bly_filter_get_info. Without the bits only kind, hashes, size, capacity, count and
+     * requested_fpr. Of a server the current rate is the expected one, and the bits set are known
+     * of go-zero's alone. */
     bly_filter_info info;
-    bool has_bits; /* info was made from the bits: more than formulas and the header */
+    bool has_bits; /* info was made from the bits, not only from numbers that are stored */
     /* Of a server: */
     uint32_t shards, nodes; /* strings, and servers that hold them; 0: a file */
     uint64_t shard_bytes;   /* of the first string */
@@ -130,7 +130,9 @@ typedef struct handle_facts {
     uint64_t stamp;
 } handle_facts;
 
-bly_status handle_get_facts(filter_handle *h, handle_facts *out);
+/* `bits`: what only the bits tell, too, in one pass over them. A file that was opened by its header
+ * alone does not have them. */
+bly_status handle_get_facts(filter_handle *h, handle_facts *out, bool bits);
 
 /* ---- the two implementations, for handle.c ----------------------------------------------------
  */
@@ -144,7 +146,7 @@ struct handle_ops {
     bly_status (*add)(filter_handle *h, const bly_bytes *keys, size_t n, handle_added *out);
     bool (*commit)(filter_handle *h);
     bly_list_source (*list)(filter_handle *h);
-    bly_status (*facts)(filter_handle *h, handle_facts *out);
+    bly_status (*facts)(filter_handle *h, handle_facts *out, bool bits);
 };
 extern const handle_ops handle_file_ops, handle_server_ops;
 

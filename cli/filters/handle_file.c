@@ -15,7 +15,8 @@ static uint32_t abilities(const bly_filter *f) {
     const bly_kind kind = bly_filter_geometry(f).kind;
     const bool single = !kinds_can(kind, BLY_CARDINALITY_ONLY);
     const bool list = single && !kinds_can(kind, BLY_FORGETS);
-    return HANDLE_DESCRIBES | HANDLE_IN_MEMORY | (single ? HANDLE_LOOKS_UP : 0U) |
+    return HANDLE_COMMITS | HANDLE_VERIFIES | HANDLE_DESCRIBES | HANDLE_IN_MEMORY |
+           (single ? HANDLE_LOOKS_UP : 0U) |
            (list && kinds_can(kind, BLY_CAN_ADD) ? HANDLE_ADDS : 0U) |
            (list && kinds_can(kind, BLY_CAN_REMOVE) ? HANDLE_REMOVES : 0U) |
            (kinds_hold_copies(kind) ? HANDLE_COPIES : 0U);
@@ -42,7 +43,7 @@ static bly_status file_open(filter_handle *h, bool report) {
     (void)report; /* whoever opens a file again wants to know why it cannot be */
     if (o->access == HANDLE_HEADER) {
         const bly_status status = open_header(h->name, &header);
-        h->can = h->ops->traits | HANDLE_DESCRIBES;
+        h->can = HANDLE_COMMITS | HANDLE_VERIFIES | HANDLE_DESCRIBES;
         return status;
     }
     const uint32_t verify = o->access == HANDLE_VERIFIED ? BLY_OPEN_VERIFY : 0U;
@@ -51,7 +52,7 @@ static bly_status file_open(filter_handle *h, bool report) {
                                   ? open_changed(h, flags)
                                   : open_read(&h->file, h->name, o->key, flags | verify);
     if (status == BLY_OK)
-        h->can = h->ops->traits | abilities(h->file.filter);
+        h->can = abilities(h->file.filter);
     return status;
 }
 
@@ -89,9 +90,26 @@ static bly_list_source file_list(filter_handle *h) {
     return bly_list_source_of(h->file.filter);
 }
 
-static bly_status file_facts(filter_handle *h, handle_facts *out) {
+/* Of a filter that is to be changed the file does not matter any more. */
+static bly_status get_header(const filter_handle *h, bly_file_info *out) {
+    const bly_filter *f = h->changed;
+    if (!f)
+        return open_header(h->name, out);
+    const bly_hasher *hasher = bly_filter_hasher(f);
+    *out = (bly_file_info){.struct_size = sizeof *out,
+                           .geometry = bly_filter_geometry(f),
+                           .count = bly_filter_count(f),
+                           .hash = (bly_hash_id)hasher->id,
+                           .keyed = hasher->id == BLY_HASH_SIPHASH,
+                           .seed = hasher->seed,
+                           .body_bytes = bly_filter_file_size(f) - HEADER_BYTES,
+                           .key_rule = bly_filter_key_rule(f)};
+    return BLY_OK;
+}
+
+static bly_status file_facts(filter_handle *h, handle_facts *out, bool bits) {
     bly_file_info header;
-    const bly_status status = open_header(h->name, &header);
+    const bly_status status = get_header(h, &header);
     const bly_filter *f = h->file.filter;
     if (status != BLY_OK)
         return status;
@@ -110,14 +128,15 @@ static bly_status file_facts(filter_handle *h, handle_facts *out) {
                                    .capacity = header.capacity,
                                    .count = header.count,
                                    .requested_fpr = header.fpr},
-                          .has_bits = f != NULL};
-    if (f)
+                          .has_bits = f && bits};
+    if (out->has_bits)
         bly_filter_get_info(f, &out->info);
     return BLY_OK;
 }
 
 const handle_ops handle_file_ops = {
-    .traits = HANDLE_COMMITS | HANDLE_VERIFIES,
+    .traits = HANDLE_COMMITS | HANDLE_VERIFIES | HANDLE_DESCRIBES | HANDLE_IN_MEMORY |
+              HANDLE_LOOKS_UP | HANDLE_ADDS | HANDLE_REMOVES | HANDLE_COPIES,
     .open = file_open,
     .shut = file_shut,
     .failed = file_failed,

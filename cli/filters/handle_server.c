@@ -44,8 +44,7 @@ static bly_status server_open(filter_handle *h, bool report) {
     }
     const bly_status status = report ? open_reporting(h, &options) : open_silently(h, &options);
     if (status == BLY_OK)
-        h->can = h->ops->traits | HANDLE_ADDS | HANDLE_LOOKS_UP |
-                 (h->options.gozero ? 0U : HANDLE_DESCRIBES);
+        h->can = h->ops->traits & ~(h->options.gozero ? HANDLE_DESCRIBES : 0U);
     return status;
 }
 
@@ -106,10 +105,13 @@ static bly_list_source server_list(filter_handle *h) {
     return (bly_list_source){list_contains, list_rate, h, rule};
 }
 
-static bly_status server_facts(filter_handle *h, handle_facts *out) {
+/* A filter of go-zero's need not be there before its first key is. */
+static bly_status server_facts(filter_handle *h, handle_facts *out, bool bits) {
     const bly_bitmap *b = bly_redis_filter_bitmap(h->remote.filter);
     bly_redis_filter_info facts = {.struct_size = sizeof facts};
-    const bly_status status = bly_redis_filter_get_info(h->remote.filter, &facts);
+    const bool gozero = b->form == BLY_BITMAP_GOZERO;
+    const bly_status status =
+        gozero && !bits ? (bly_status)BLY_OK : bly_redis_filter_get_info(h->remote.filter, &facts);
     if (status != BLY_OK)
         return status;
     *out = (handle_facts){.geometry = b->geometry,
@@ -120,7 +122,7 @@ static bly_status server_facts(filter_handle *h, handle_facts *out) {
                           .approximate = b->approximate,
                           .bytes = facts.bytes,
                           .info = live_facts_stats(b, &facts),
-                          .has_bits = b->form == BLY_BITMAP_GOZERO,
+                          .has_bits = gozero && bits,
                           .shards = b->shards,
                           .nodes = facts.nodes,
                           .shard_bytes = bly_bitmap_shard_bytes(b, 0),
@@ -131,7 +133,7 @@ static bly_status server_facts(filter_handle *h, handle_facts *out) {
 }
 
 const handle_ops handle_server_ops = {
-    .traits = HANDLE_MAY_FAIL,
+    .traits = HANDLE_MAY_FAIL | HANDLE_DESCRIBES | HANDLE_LOOKS_UP | HANDLE_ADDS,
     .open = server_open,
     .shut = server_shut,
     .failed = server_failed,

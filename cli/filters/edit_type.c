@@ -1,0 +1,122 @@
+/* edit_type.c - which keys a list that is changed gets from a line.
+ *
+ * A list says of itself what its keys are: by its header, or by marks. States of early versions,
+ * and lists of other programs, do not; a line may then have to be added in several forms.
+ */
+#include "filters/edit.h"
+#include "filters/health.h"
+#include "text/message.h"
+#include "text/numbers.h"
+
+#include <string.h>
+
+/* ---- which type ------------------------------------------------------------------------------ */
+
+static bool refuse_type(const edit_list *list, bly_list_type type) {
+    if (list->own == BLY_LIST_OTHER)
+        (void)message_error("%s: its keys are parts of lines, or lines in small letters, made by "
+                            "the --field or --ignore-case of bloomery dedup or count; only that "
+                            "command adds to it",
+                            list->path);
+    else if (type == BLY_LIST_NONE)
+        (void)message_error("%s: has keys of several types, or too many to tell; say which these "
+                            "are by --type",
+                            list->path);
+    else if (bly_list_is_typed(list->own) || bly_list_is_lines(list->own))
+        (void)message_error("%s: is a list of type %s, in which keys of type %s would not be "
+                            "found; leave --type out, or use another list",
+                            list->path, line_type_words(list->own), line_type_words(type));
+    else
+        (void)message_error("%s: was made by bloomery %s; keys of type %s would not be found in "
+                            "it; leave --type out, or use another list",
+                            list->path, line_type_words(list->own), line_type_words(type));
+    return false;
+}
+
+/* A list that records nothing, and has no marks, may hold keys of any type that another program has
+ * put there. A type is recorded only where it cannot make a wrong sense of keys that are there
+ * already. */
+bool edit_settle_type(const edit_list *list, bly_list_type asked, edit_type *out) {
+    const bly_list_type own = list->own;
+    const bool same_lines = bly_list_is_lines(own) && asked == BLY_LIST_LINE;
+    const bly_list_type type = asked == BLY_LIST_NONE || same_lines ? own : asked;
+    const bool unsaid = !list->recorded &&
+                        (own == BLY_LIST_LINE || (own == BLY_LIST_NONE && asked == BLY_LIST_LINE));
+    const bool open = list->empty && bly_list_is_lines(own);
+    *out = (edit_type){.type = type,
+                       .marked = bly_list_is_typed(own) && own == type,
+                       .mark = !unsaid || open,
+                       .blanks = type > BLY_LIST_LINE || rule_marks_any(&list->marks),
+                       .unsaid = unsaid && !open && type == BLY_LIST_LINE};
+    if (type == BLY_LIST_NONE || type == BLY_LIST_OTHER)
+        return refuse_type(list, type);
+    if (own != BLY_LIST_NONE && own != type && !unsaid && !open)
+        return refuse_type(list, type);
+    if (!out->mark && type != BLY_LIST_LINE)
+        message_warn("%s: does not say what it holds, and has keys already; to find these, check "
+                     "must be given --type %s",
+                     list->path, line_type_words(type));
+    return true;
+}
+
+/* ---- lists that do not say how keys are made from lines ---------------------------------------
+ */
+
+edit_forms edit_forms_of(const edit_list *list, const edit_type *as, bool set, bool exact) {
+    const bool urls = as->unsaid && set;
+    return (edit_forms){.path = list->path,
+                        .set = set,
+                        .urls = {urls && list->marks.url, urls && list->marks.crawl},
+                        .exact = exact};
+}
+
+static void warn_of_return(edit_forms *f) {
+    if (f->warned)
+        return;
+    f->warned = true;
+    if (f->set)
+        message_warn("%s: does not record whether a carriage return at the end of a line is part "
+                     "of its key: a line that ends in one is added in both forms, with it and "
+                     "without it; a new list leaves it out",
+                     f->path);
+    else
+        message_warn("%s: does not record whether a carriage return at the end of a line is part "
+                     "of its key: here it is not, and where the list was made by bloomery count "
+                     "it was; convert the line ends, or begin a new list",
+                     f->path);
+}
+
+bool edit_other_forms(edit_forms *f, bly_bytes line, bly_bytes key,
+                      bool (*each)(void *ctx, bly_bytes key), void *ctx) {
+    const bool ends_in_return = !f->exact && bly_list_without_return(line).size < line.size;
+    if (ends_in_return)
+        warn_of_return(f);
+    if (ends_in_return && f->set && !each(ctx, line))
+        return false;
+    for (int level = BLY_URL_STANDARD; level <= BLY_URL_CRAWL; level++) {
+        bly_bytes form;
+        if (!f->urls[level])
+            continue;
+        const bly_status status =
+            bly_url_canonical(&f->buffer, (bly_url_level)level, key.data, key.size, &form);
+        const bool same = form.size == key.size && memcmp(form.data, key.data, key.size) == 0;
+        if (status == BLY_ENOMEM || (status == BLY_OK && !same && !each(ctx, form)))
+            return false;
+    }
+    return true;
+}
+
+void edit_warn_of_levels(const char *path, bly_list_type type, const bly_list_levels *known,
+                         const bly_list_levels *levels, const bly_filter_info *s) {
+    char rate[NUMBER_TEXT];
+    bly_list_levels all = *known;
+    for (unsigned level = 0; level < BLY_LIST_LEVELS; level++)
+        if (bly_list_levels_contain(levels, level))
+            bly_list_levels_add(&all, level);
+    const unsigned before = bly_list_max_lookups(type, known);
+    const unsigned now = bly_list_max_lookups(type, &all);
+    if (now > before && now * s->current_fpr > HEALTH_MARGIN * before * s->requested_fpr)
+        message_warn("%s: has keys of new widths: for a line it needs up to %u lookups instead of "
+                     "%u, and the false-positive rate per line is up to %s; build it again",
+                     path, now, before, number_percent(now * s->current_fpr, rate));
+}
