@@ -121,8 +121,6 @@ bool build_options_agree(build_job *j, cli_operands files) {
     const build_options *o = j->options;
     if (!o->output)
         return refuse("-o LIST is needed: the file to write ('-' is standard output)");
-    if (o->json && strcmp(o->output, "-") == 0)
-        return refuse("--json and -o - both want standard output");
     if (!j->to.on_server && (o->shards || o->expire))
         return refuse("--shards and --expire are for a filter on a server: -o redis://HOST/KEY");
     if (o->over && !j->to.on_server)

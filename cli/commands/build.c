@@ -312,7 +312,8 @@ static int run(void *values, cli_operands operands) {
                                .changes = o->changes,
                                .marker = markers[o->marker],
                                .allow = o->must_not_match ? &j->allow : NULL};
-    const destination_options to = {o->force, o->shards, o->expire};
+    const destination_options to = {
+        .replace = o->force, .json = o->json, .shards = o->shards, .expire = o->expire};
     bool good = !o->output || destination_open(&j->to, o->output, &to);
     j->making.path = j->to.name;
     good = good && build_options_agree(j, operands) && (o->over ? lay_over(j) : build(j, operands));

@@ -106,13 +106,14 @@ static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-static void report(const values *v, const bly_filter *from, const bly_filter_info *b) {
+static void report(const values *v, const char *name, const bly_filter *from,
+                   const bly_filter_info *b) {
     char before[NUMBER_TEXT], after[NUMBER_TEXT], was[NUMBER_TEXT], is[NUMBER_TEXT];
     bly_filter_info a = {.struct_size = sizeof a};
     bly_filter_get_info(from, &a);
     if (v->json) {
         json j = json_begin(stdout);
-        json_text(&j, "file", open_output_name(v->out));
+        json_text(&j, "file", name);
         json_integer(&j, "divisor", a.size / b->size);
         json_integer(&j, "size_before", a.size);
         json_integer(&j, "size", b->size);
@@ -126,11 +127,11 @@ static void report(const values *v, const bly_filter *from, const bly_filter_inf
         json_end(&j);
     } else if (a.size != b->size)
         message_note(
-            "%s: folded by %llu, from %s to %s; false-positive rate per lookup %s, before %s",
-            open_output_name(v->out), (unsigned long long)(a.size / b->size),
-            number_bytes(a.bytes, before), number_bytes(b->bytes, after),
-            number_percent(b->current_fpr, is), number_percent(a.current_fpr, was));
-    (void)health_warn(open_output_name(v->out), b);
+            "%s: folded by %llu, from %s to %s; false-positive rate per lookup %s, before %s", name,
+            (unsigned long long)(a.size / b->size), number_bytes(a.bytes, before),
+            number_bytes(b->bytes, after), number_percent(b->current_fpr, is),
+            number_percent(a.current_fpr, was));
+    (void)health_warn(name, b);
 }
 
 /* The same filter with another rate as its promise, and the capacity that goes with it: an empty
@@ -156,7 +157,7 @@ static bly_status promise(bly_filter **f, double rate) {
     return BLY_OK;
 }
 
-static int fold(const values *v, const char *path, const bly_filter *f) {
+static int fold(const values *v, const char *path, const bly_filter *f, destination *to) {
     bly_filter *small;
     const uint64_t divisor = choose(v, path, f);
     if (divisor == 0)
@@ -166,11 +167,11 @@ static int fold(const values *v, const char *path, const bly_filter *f) {
     if (status != BLY_OK)
         return message_status(path, status);
     if (v->rate > 0 && divisor > 1 && promise(&small, v->rate) != BLY_OK)
-        message_warn("%s: goes on promising the rate it was made for", open_output_name(v->out));
+        message_warn("%s: goes on promising the rate it was made for", to->name);
     bly_filter_info after;
-    const bool saved = set_output_save(small, v->out, "fold it less", &after);
+    const bool saved = set_output_save(small, to, "fold it less", &after);
     if (saved)
-        report(v, f, &after);
+        report(v, to->name, f, &after);
     bly_filter_destroy(small);
     return saved ? CLI_OK : CLI_ERROR;
 }
@@ -184,14 +185,15 @@ static int run(void *at, cli_operands operands) {
         return message_error("say where the smaller filter goes: -o SMALLER.bly");
     if (v->by && v->rate > 0)
         return message_error("--by and --rate exclude each other");
-    lock held;
+    const destination_options output = {.replace = v->force, .json = v->json};
+    destination to;
     int status = CLI_ERROR;
-    if (set_output_begin(&held, v->out, v->force, v->json) &&
+    if (destination_open(&to, v->out, &output) && destination_begin(&to) &&
         open_read(&o, operands.items[0], NULL, BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY) == BLY_OK) {
-        status = fold(v, operands.items[0], o.filter);
+        status = fold(v, operands.items[0], o.filter, &to);
         open_close(&o);
     }
-    lock_release(&held);
+    destination_close(&to);
     return status;
 }
 

@@ -6,15 +6,19 @@
 
 #include <bloomery/redis/bitmap.h>
 #include <bloomery/redis/filter.h>
+#include <string.h>
 
 bool destination_open(destination *d, const char *path, const destination_options *options) {
-    *d = (destination){.name = path,
+    const bool standard_output = strcmp(path, "-") == 0;
+    *d = (destination){.name = standard_output ? "standard output" : path,
                        .on_server = remote_is_address(path),
                        .path = path,
                        .options = *options,
                        .lock = {.fd = -1}};
+    if (standard_output && options->json)
+        (void)message_error("--json and -o - both want standard output");
     if (!d->on_server)
-        return true;
+        return !(standard_output && options->json);
     const bool good = remote_to(&d->remote, path);
     d->name = d->remote.at.name;
     return good;
@@ -45,8 +49,8 @@ bly_kind destination_kind(const destination *d, double rate) {
 }
 
 bool destination_begin(destination *d) {
-    /* Whoever is changing the file that this one replaces would save his over it. */
-    return d->on_server || (lock_take(&d->lock, d->path, true) && destination_may_save(d));
+    /* A process that is changing the file would save its version over this one. */
+    return (d->on_server || lock_take(&d->lock, d->path, true)) && destination_may_save(d);
 }
 
 bool destination_save(destination *d, const bly_filter *f) {

@@ -11,6 +11,7 @@
 
 typedef struct destination_options {
     bool replace;            /* a filter that is there already (--force) */
+    bool json;               /* standard output is for a report (--json) */
     uint64_t shards, expire; /* of a server: --shards and --expire, in seconds; 0: not given */
 } destination_options;
 
@@ -25,7 +26,8 @@ typedef struct destination {
     lock lock;
 } destination;
 
-/* "-" is standard output. `path` must outlive *d, which is to be closed in any case. */
+/* "-" is standard output, unless that is for a report. `path` must outlive *d, which is to be
+ * closed in any case. */
 bool destination_open(destination *d, const char *path, const destination_options *options);
 void destination_close(destination *d);
 
@@ -37,7 +39,8 @@ bool destination_may_save(destination *d);
 bool destination_holds(const destination *d, bly_kind kind);
 bly_kind destination_kind(const destination *d, double rate);
 
-/* Right before saving: locks a file against others who change it, and looks at it once more. */
+/* Right before saving, or before the inputs are read if a file may be one of them: locks a file
+ * against others who change it, and checks once more whether it may be replaced. */
 bool destination_begin(destination *d);
 /* Replaces what is there, all of it or nothing. After a signal nothing is saved, in silence. */
 bool destination_save(destination *d, const bly_filter *f);

@@ -247,15 +247,7 @@ static bool standard_output(const char *path) {
     return strcmp(path, "-") == 0;
 }
 
-const char *open_output_name(const char *path) {
-    return standard_output(path)     ? "standard output"
-           : remote_is_address(path) ? remote_name(path)
-                                     : path;
-}
-
 bool open_may_save(const char *path, bool force) {
-    if (remote_is_address(path))
-        return remote_may_save(path, force);
     if (!standard_output(path))
         return output_may_replace(path, force);
     if (force || !isatty(STDOUT_FILENO))
@@ -280,8 +272,6 @@ static bool write_out(const bly_filter *f) {
 bool open_save(const bly_filter *f, const char *path) {
     if (standard_output(path))
         return write_out(f);
-    if (remote_is_address(path))
-        return remote_save(f, path);
     /* A signal must not leave the temporary file behind: it is obeyed before, or when the file is
      * whole. */
     interrupt_watch();

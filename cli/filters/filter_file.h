@@ -37,9 +37,7 @@ bly_status open_header(const char *path, bly_file_info *out);
  * existing file, and a terminal when path is "-" (standard output), need `force`. */
 bool open_may_save(const char *path, bool force);
 /* Replaces what is there, all of it or nothing; nothing, and in silence, if a signal has come
- * (interrupt.h). "-" is standard output, and redis://HOST/KEY a key of a server (remote.h). */
+ * (interrupt.h). "-" is standard output. */
 bool open_save(const bly_filter *f, const char *path);
-/* What to call a path that may be "-" for standard output, or an address with a password. */
-const char *open_output_name(const char *path);
 
 #endif

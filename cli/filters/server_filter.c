@@ -230,28 +230,3 @@ bool remote_send(remote *r, const bly_filter *from, const bly_bitmap_spec *spec,
         (void)say(r, status, why.text);
     return status == BLY_OK;
 }
-
-/* ---- in place of a file ---------------------------------------------------------------------- */
-
-bool remote_may_save(const char *address, bool replace) {
-    remote r = {.filter = NULL};
-    const bool good = remote_to(&r, address) && remote_may_send(&r, replace, "--force");
-    remote_close(&r);
-    return good;
-}
-
-bool remote_save(const bly_filter *f, const char *address) {
-    const bly_bitmap_spec spec = {.struct_size = sizeof spec, .shards = 0};
-    remote r = {.filter = NULL};
-    const bool good = remote_to(&r, address) && remote_send(&r, f, &spec, true, "--force");
-    remote_close(&r);
-    return good;
-}
-
-const char *remote_name(const char *address) {
-    static char name[1024];
-    char *text = server_name(address);
-    (void)snprintf(name, sizeof name, "%s", text ? text : "the server");
-    free(text);
-    return name;
-}

@@ -72,13 +72,4 @@ bool remote_look(server_key *t, remote_holds *out);
  * filter on a plain server is never replaced. Connects, where it is not. */
 bool remote_may_send(remote *r, bool replace, const char *instead);
 
-/* ---- in place of a file ---------------------------------------------------------------------- */
-
-/* For commands that write a filter to where -o says: both with a connection of their own. The
- * second replaces what the first has allowed. */
-bool remote_may_save(const char *address, bool replace);
-bool remote_save(const bly_filter *f, const char *address);
-/* The address without user and password, for messages; good until the next call. */
-const char *remote_name(const char *address);
-
 #endif

@@ -401,10 +401,10 @@ static bool combine_file(inputs *p, size_t i, bly_filter *into) {
     return status == BLY_OK;
 }
 
-static void report_json(const inputs *p, const set_options *v, const bly_filter_info *s,
+static void report_json(const inputs *p, const char *name, const bly_filter_info *s,
                         uint64_t marks) {
     json j = json_begin(stdout);
-    json_text(&j, "file", open_output_name(v->out));
+    json_text(&j, "file", name);
     json_texts(&j, "from", p->paths, p->count);
     json_text(&j, "kind", bly_kind_name(s->kind));
     json_integer(&j, "size", s->size);
@@ -428,17 +428,16 @@ static uint64_t different_keys(const bly_filter_info *s) {
     return counts && s->estimated_keys < 0x1p63 ? (uint64_t)llround(s->estimated_keys) : s->count;
 }
 
-static void report(const inputs *p, const set_options *v, const bly_filter_info *s,
+static void report(const inputs *p, const char *name, bool as_json, const bly_filter_info *s,
                    uint64_t marks) {
-    const char *name = open_output_name(v->out);
     char keys[NUMBER_TEXT], now[NUMBER_TEXT], asked[NUMBER_TEXT], marked[64] = "";
     const size_t files = p->op->operation == BLY_OP_SUBTRACT ? p->count - 1 : p->count;
     const uint64_t own = different_keys(s) > marks ? different_keys(s) - marks : 0;
     if (marks)
         (void)snprintf(marked, sizeof marked, " and %llu marks of its type",
                        (unsigned long long)marks);
-    if (v->json)
-        report_json(p, v, s, marks);
+    if (as_json)
+        report_json(p, name, s, marks);
     else
         message_note(
             "%s: %zu filter%s %s, %s key%s%s%s%s; %s %s (requested: %s)", name, files,
@@ -451,51 +450,41 @@ static void report(const inputs *p, const set_options *v, const bly_filter_info 
     (void)health_warn(name, s);
 }
 
-static bool combine_all(inputs *p, const set_options *v, bly_filter *f) {
-    bly_filter_info s = {.struct_size = sizeof s};
+static bool combine_all(inputs *p, const set_options *v, bly_filter *f, destination *to) {
+    bly_filter_info s;
     p->type = list_type_in(f, &p->levels);
     for (size_t i = 1; i < p->count; i++)
         if (interrupt_seen() || !combine_file(p, i, f))
             return false;
-    if (!set_output_save(f, v->out, "build them alike, with -n for the keys of all", &s))
+    if (!set_output_save(f, to, "build them alike, with -n for the keys of all", &s))
         return false;
-    report(p, v, &s, bly_list_marks_in(f));
+    report(p, to->name, v->json, &s, bly_list_marks_in(f));
     return true;
 }
 
 int set_operation_run(const set_operation *op, const set_options *v, cli_operands files) {
+    const destination_options output = {.replace = v->force, .json = v->json};
     inputs p;
-    lock held;
+    destination to;
     bly_hasher space;
     const bly_hasher *key;
     bly_filter *f = NULL;
-    if (set_output_begin(&held, v->out, v->force, v->json) && open_key(v->key_file, &space, &key) &&
-        read_headers(&p, op, v->fold, files)) {
+    if (destination_open(&to, v->out, &output) && destination_begin(&to) &&
+        open_key(v->key_file, &space, &key) && read_headers(&p, op, v->fold, files)) {
         p.key = key;
         f = load_first(&p);
     }
-    const bool good = f && combine_all(&p, v, f);
+    const bool good = f && combine_all(&p, v, f, &to);
     bly_filter_destroy(f);
-    lock_release(&held);
+    destination_close(&to);
     return good ? CLI_OK : CLI_ERROR;
 }
 
-/* ---- the output ------------------------------------------------------------------------------ */
-
-bool set_output_begin(lock *held, const char *path, bool force, bool as_json) {
-    *held = (lock){.fd = -1};
-    if (as_json && strcmp(path, "-") == 0) {
-        (void)message_error("--json and -o - both want standard output");
-        return false;
-    }
-    return lock_take(held, path, true) && open_may_save(path, force);
-}
-
-bool set_output_save(const bly_filter *f, const char *path, const char *advice,
+bool set_output_save(const bly_filter *f, destination *to, const char *advice,
                      bly_filter_info *info) {
     BLY_INIT(*info);
     bly_filter_get_info(f, info);
-    return health_worth_writing(open_output_name(path), info, advice) && open_save(f, path);
+    return health_worth_writing(to->name, info, advice) && destination_save(to, f);
 }
 
 /* ---- estimates ------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #define BLOOMERY_CLI_SET_OPERATION_H
 
 #include "cli.h"
-#include "io/lock.h"
+#include "filters/destination.h"
 
 typedef struct set_operation {
     const char *done; /* "merged" */
@@ -31,12 +31,9 @@ int set_operation_run(const set_operation *op, const set_options *o, cli_operand
 /* Prints how many keys two files have, alone and together; writes nothing. */
 int set_operation_estimate(const set_options *o, cli_operands files);
 
-/* Locks the output file, from before the inputs are read, as it may be one of them; false if it may
- * not be written: reported. The caller releases the lock in either case. */
-bool set_output_begin(lock *held, const char *path, bool force, bool as_json);
 /* Saves f and fills *info, unless f matches more than half of all keys; `advice` is what to do
  * then. false: reported. */
-bool set_output_save(const bly_filter *f, const char *path, const char *advice,
+bool set_output_save(const bly_filter *f, destination *to, const char *advice,
                      bly_filter_info *info);
 
 #endif

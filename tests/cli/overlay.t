@@ -146,7 +146,7 @@ $ bloomery build --over ribbon.bly -o r.bly
 ? 2
 $ bloomery build --over ribbon.bly -o - > piped.bly; bloomery check -c piped.bly numbers
 1000
-! bloomery build: -: overlay, 1.94 KiB, false positives: 1 in 1,000 lines (one lookup per line)
+! bloomery build: standard output: overlay, 1.94 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 
 # Types and marks come from the list beneath, and a secret too.
 $ printf 'example.com\nbad.test\n' | bloomery build -q --type domain --kind fuse -o domains.bly; bloomery build -q --over domains.bly -o d.bly; bloomery remove d.bly --key BAD.test; printf 'www.example.com\nbad.test\n' | bloomery check d.bly
