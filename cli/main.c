@@ -21,17 +21,6 @@ const cli_command *const cli_commands[] = {
     NULL,
 };
 
-/* One that begins as `name` does, with three letters at least: "dedupe". */
-static int no_such_command(const char *name) {
-    if (strcmp(name, "version") == 0)
-        return message_error("there is no command 'version'; do you mean --version?");
-    for (size_t i = 0; cli_commands[i] && strlen(name) >= 3; i++)
-        if (strncmp(cli_commands[i]->name, name, 3) == 0)
-            return message_error("there is no command '%s'; do you mean %s?", name,
-                                 cli_commands[i]->name);
-    return message_error("there is no command '%s'; try bloomery --help", name);
-}
-
 /* What stdio still holds must reach its place before we may say that all went well. */
 static int finish(int status) {
     errno = 0;
@@ -89,6 +78,6 @@ int main(int argc, char **argv) {
         return CLI_ERROR;
     }
     if (!command)
-        return no_such_command(name);
+        return help_unknown_command(name);
     return finish(run(command, argc - 2, argv + 2));
 }

@@ -2,6 +2,7 @@
 
 #include "text/message.h"
 #include "text/numbers.h"
+#include "text/suggest.h"
 
 #include <bloomery/host/describe.h>
 #include <stddef.h>
@@ -210,45 +211,55 @@ static bool was_removed(const cli_option *option, const char *text) {
     return gone != NULL;
 }
 
+/* Refuses a name that is none of an option's values. */
+static bool not_a_choice(const cli_option *option, const char *text) {
+    char list[512] = "", name[32];
+    suggestion near = suggest_for(text, strlen(text));
+    for (size_t i = 0; cli_choice(option, i, name); i++)
+        suggest_consider(&near, name);
+    list_choices(option, list, sizeof list);
+    if (*near.best)
+        (void)message_error("--%s cannot be '%s'; did you mean %s?", option->name, text, near.best);
+    else
+        (void)message_error("--%s cannot be '%s': it must be one of %s", option->name, text, list);
+    return false;
+}
+
 static bool accept(parser *p, const cli_option *option, const char *text, void *field) {
-    char list[512] = "";
     if (option->type != CLI_FLAG && given_twice(p, option))
         return false;
     if (was_removed(option, text))
         return false;
     const char *why = take(option, text, field);
-    if (!why)
-        return true;
-    if (!*why)
-        list_choices(option, list, sizeof list);
-    (void)message_error("--%s cannot be '%s': %s%s", option->name, text,
-                        *why ? why : "it must be one of ", list);
-    return false;
+    if (why && !*why)
+        return not_a_choice(option, text);
+    if (why)
+        (void)message_error("--%s cannot be '%s': %s", option->name, text, why);
+    return !why;
 }
 
-/* How many letters of the shorter name agree with the longer from the front. */
-static size_t common_prefix(const char *a, const char *b) {
-    size_t i = 0;
-    while (a[i] && a[i] == b[i])
-        i++;
-    return i;
-}
-
-static bool unknown(parser *p, const char *argument) {
-    const cli_option *tables[] = {p->own, cli_common_options}, *best = NULL;
-    size_t most = 2;
+/* `name` is the argument without its dashes. */
+static bool suggest_option(parser *p, const char *name, suggestion *found) {
+    const cli_option *tables[] = {p->own, cli_common_options};
+    *found = suggest_for(name, strcspn(name, "="));
     for (int t = 0; t < 2; t++)
-        for (const cli_option *o = tables[t]; o->name && argument[1] == '-'; o++)
-            if (common_prefix(o->name, argument + 2) > most) {
-                most = common_prefix(o->name, argument + 2);
-                best = o;
-            }
-    int length = (int)strcspn(argument, "=");
-    if (best)
-        (void)message_error("there is no option %.*s; do you mean --%s?", length, argument,
-                            best->name);
+        for (const cli_option *o = tables[t]; o->name; o++)
+            suggest_consider(found, o->name);
+    return *found->best;
+}
+
+/* word: the argument, or of several letters in one argument the unknown one. */
+static bool unknown(parser *p, const char *argument, const char *word) {
+    suggestion found;
+    void *field;
+    const char *name = argument + (argument[1] == '-' ? 2 : 1);
+    if (argument[1] == '-' && strcspn(name, "=") == 1 && find(p, NULL, 0, *name, &field))
+        (void)message_error("unknown option --%c; did you mean -%c?", *name, *name);
+    else if (strlen(name) > 2 && suggest_option(p, name, &found))
+        (void)message_error("unknown option %.*s; did you mean --%s?", (int)strcspn(argument, "="),
+                            argument, found.best);
     else
-        (void)message_error("there is no option %.*s; try --help", length, argument);
+        (void)message_error("unknown option %.*s; see --help", (int)strcspn(word, "="), word);
     return false;
 }
 
@@ -269,7 +280,7 @@ static bool take_long(parser *p, char *argument) {
     void *field = NULL;
     const cli_option *option = find(p, name, length, 0, &field);
     if (!option)
-        return unknown(p, argument);
+        return unknown(p, argument, argument);
     if (field == &p->common->help)
         p->common->full_help = true;
     if (option->type == CLI_FLAG && equals) {
@@ -292,7 +303,7 @@ static bool take_letters(parser *p, char *argument) {
         const char name[] = {'-', *letter, '\0'};
         const cli_option *option = find(p, NULL, 0, *letter, &field);
         if (!option)
-            return unknown(p, name);
+            return unknown(p, argument, name);
         if (option->type == CLI_FLAG) {
             *(bool *)field = true;
             continue;

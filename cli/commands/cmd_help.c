@@ -44,10 +44,10 @@ static int run(void *untyped, cli_operands operands) {
     if (v->man + v->list + (v->completion > 0) > 1)
         return message_error("only one of --man, --completion and --list can be given");
     if (operands.count > ((v->list || v->completion) ? 0 : 1))
-        return message_error("'%s' is one word too many; try --help",
+        return message_error("unexpected argument '%s'; see --help",
                              operands.items[operands.count - 1]);
     if (operands.count && !(command = help_find(operands.items[0])))
-        return message_error("there is no command '%s'; try bloomery --help", operands.items[0]);
+        return help_unknown_command(operands.items[0]);
     if (v->list)
         return list();
     if (v->completion)

@@ -1,6 +1,7 @@
 #include "text/help_facts.h"
 
 #include "text/message.h"
+#include "text/suggest.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,6 +52,20 @@ const cli_command *help_find(const char *name) {
         if (strcmp(cli_commands[i]->name, name) == 0)
             return cli_commands[i];
     return NULL;
+}
+
+int help_unknown_command(const char *name) {
+    const char *what = *name == '-' ? "option" : "command";
+    suggestion near = suggest_for(name, strlen(name));
+    for (size_t i = 0; cli_commands[i]; i++)
+        suggest_consider(&near, cli_commands[i]->name);
+    if (*near.best)
+        return message_error("unknown %s '%s'; did you mean %s?", what, name, near.best);
+    for (const cli_option *o = help_top_options; o->name; o++)
+        suggest_consider(&near, o->name);
+    if (*near.best)
+        return message_error("unknown %s '%s'; did you mean --%s?", what, name, near.best);
+    return message_error("unknown %s '%s'; see bloomery --help", what, name);
 }
 
 /* Holds for every command that has --json. */

@@ -20,6 +20,8 @@ extern const cli_option help_top_options[]; /* what may stand in a command's pla
 extern const help_note help_environment[];
 
 const cli_command *help_find(const char *name); /* NULL: there is none of that name */
+/* Prints an error with a suggestion; returns CLI_ERROR. */
+int help_unknown_command(const char *name);
 
 /* The i-th option of a command, or NULL past the last: those that most people need, the others of
  * its own, those for servers, then those that all commands have. *heading is set where the option

@@ -203,7 +203,7 @@ $ bloomery add
 ! bloomery add: name the list: bloomery add LIST.bly [FILE...]
 ? 2
 $ bloomery add --frobnicate list.bly
-! bloomery add: there is no option --frobnicate; try --help
+! bloomery add: unknown option --frobnicate; see --help
 ? 2
 
 # Removing: these kinds cannot; cuckoo.t has those that can.

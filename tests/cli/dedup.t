@@ -400,5 +400,5 @@ $ bloomery dedup -o ''
 ! bloomery dedup: --output cannot be '': a file's name is needed
 ? 2
 $ bloomery dedup --colour a
-! bloomery dedup: there is no option --colour; do you mean --color?
+! bloomery dedup: unknown option --colour; did you mean --color?
 ? 2

@@ -60,11 +60,11 @@ $ bloomery --version | sed -E 's/[0-9]+/N/g' && bloomery -V | diff - <(bloomery 
 bloomery N.N.N
 
 $ bloomery deduplicate
-! bloomery: there is no command 'deduplicate'; do you mean dedup?
+! bloomery: unknown command 'deduplicate'; did you mean dedup?
 ? 2
 
 $ bloomery --nonsense
-! bloomery: there is no command '--nonsense'; try bloomery --help
+! bloomery: unknown option '--nonsense'; see bloomery --help
 ? 2
 
 # One command, in short and in full.
@@ -145,11 +145,11 @@ $ bloomery dedup nonexistent.txt --quiet -h | head -1
 Usage: bloomery dedup [OPTION...] [FILE...]
 
 $ bloomery help --nonsense
-! bloomery help: there is no option --nonsense; try --help
+! bloomery help: unknown option --nonsense; see --help
 ? 2
 
 $ bloomery help --complation zsh
-! bloomery help: there is no option --complation; do you mean --completion?
+! bloomery help: unknown option --complation; did you mean --completion?
 ? 2
 
 $ bloomery help --completion
@@ -165,19 +165,19 @@ $ bloomery help --man=dedup
 ? 2
 
 $ bloomery help -qZ
-! bloomery help: there is no option -Z; try --help
+! bloomery help: unknown option -Z; see --help
 ? 2
 
 $ bloomery help deduplicate
-! bloomery help: there is no command 'deduplicate'; try bloomery --help
+! bloomery help: unknown command 'deduplicate'; did you mean dedup?
 ? 2
 
 $ bloomery help dedup check
-! bloomery help: 'check' is one word too many; try --help
+! bloomery help: unexpected argument 'check'; see --help
 ? 2
 
 $ bloomery help --list dedup
-! bloomery help: 'dedup' is one word too many; try --help
+! bloomery help: unexpected argument 'dedup'; see --help
 ? 2
 
 $ bloomery help --man --list

@@ -273,7 +273,7 @@ $ bloomery info
 ! bloomery info: name a filter file: bloomery info LIST.bly
 ? 2
 $ bloomery info --jsn list.bly
-! bloomery info: there is no option --jsn; try --help
+! bloomery info: unknown option --jsn; did you mean --json?
 ? 2
 $ bloomery info list.bly > /dev/full
 ! bloomery info: standard output: No space left on device

@@ -9,10 +9,10 @@ $ bloomery info $'a\e[31mb' $'c\nbloomery info: all is well' $'d\x7f\x9b31m' $'e
 ! bloomery info: back\x1bslash: No such file or directory
 ? 2
 $ bloomery $'no\e]0;title\a'
-! bloomery: there is no command 'no\x1b]0;title\x07'; try bloomery --help
+! bloomery: unknown command 'no\x1b]0;title\x07'; see bloomery --help
 ? 2
 $ bloomery check $'--no\e[2J' x
-! bloomery check: there is no option --no\x1b[2J; try --help
+! bloomery check: unknown option --no\x1b[2J; see --help
 ? 2
 $ bloomery dedup --state $'no\tfolder/\rx'
 ! bloomery dedup: no\x09folder/\x0dx: No such file or directory
