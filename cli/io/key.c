@@ -1,7 +1,6 @@
 /* key.c - lines become keys by a rule; the options that make the rule. */
 #include "io/key.h"
 
-#include "io/key_options.h"
 #include "text/message.h"
 #include "text/numbers.h"
 

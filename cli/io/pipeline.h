@@ -9,7 +9,7 @@
 
 #include "io/gathered_keys.h"
 #include "io/input.h"
-#include "io/key_options.h"
+#include "io/key.h"
 #include "io/links.h"
 #include "text/progress.h"
 
