@@ -1,14 +1,11 @@
 /* bloomery info - what a filter file is, or a filter on a server, on a card. */
 #include "cli.h"
 #include "common_options.h"
-#include "filters/describe_file.h"
+#include "filters/describe.h"
 #include "filters/describe_fingerprints.h"
-#include "filters/describe_server.h"
-#include "filters/filter_file.h"
 #include "io/fingerprint_file.h"
 #include "text/message.h"
 
-#include <bloomery/redis/filter.h>
 #include <stdio.h>
 
 typedef struct values {
@@ -30,43 +27,21 @@ static const cli_option options[] = {
 };
 
 /* A keyed filter is described without its key. */
-static bool show_live(const values *v, const char *address, bool first) {
-    const bly_redis_filter_options how = {.struct_size = sizeof how, .without_key = true};
-    remote r = {.filter = NULL};
-    card_live c;
-    bool good = remote_to(&r, address) &&
-                (v->gozero ? remote_open_gozero(&r, v->gozero, &how)
-                           : remote_open(&r, NULL, &how)) == BLY_OK &&
-                card_live_of(&c, &r, !v->header);
+static bool show_filter(const values *v, const char *name, bool first) {
+    const handle_options how = {.access = v->header ? HANDLE_HEADER : HANDLE_VERIFIED,
+                                .without_key = true,
+                                .gozero = v->gozero};
+    filter_handle h;
+    description d;
+    const bool good = handle_open(&h, name, &how) && describe(&d, &h, !v->header);
     if (good && v->json)
-        card_live_json(&c, stdout);
+        description_json(&d, stdout);
     else if (good) {
         if (!first)
             (void)putchar('\n');
-        card_live_print(&c, stdout);
+        description_print(&d, stdout);
     }
-    remote_close(&r);
-    return good;
-}
-
-static bool show(const values *v, const char *path, bool first) {
-    opened o = {0};
-    bly_file_info header = {.struct_size = sizeof header};
-    /* The filter is opened first: if it can be, so can its header. */
-    if (!v->header && open_read(&o, path, NULL, BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY) != BLY_OK)
-        return false;
-    const bool good = open_header(path, &header) == BLY_OK;
-    if (good) {
-        const card c = card_of(path, &header, o.filter);
-        if (v->json)
-            card_json(&c, stdout);
-        else {
-            if (!first)
-                (void)putchar('\n');
-            card_print(&c, stdout);
-        }
-    }
-    open_close(&o);
+    handle_close(&h);
     return good;
 }
 
@@ -85,10 +60,6 @@ static bool show_fingerprints(const values *v, const char *path, bool first) {
     return true;
 }
 
-static bool show_file(const values *v, const char *path, bool first) {
-    return pages_recognise(path) ? show_fingerprints(v, path, first) : show(v, path, first);
-}
-
 static int run(void *at, cli_operands operands) {
     const values *v = at;
     int status = CLI_OK;
@@ -96,11 +67,9 @@ static int run(void *at, cli_operands operands) {
     if (operands.count == 0)
         return message_error("name a filter file: bloomery info LIST.bly");
     for (size_t i = 0; i < operands.count; i++) {
-        const char *path = operands.items[i];
-        const bool live = remote_is_address(path);
-        if (v->gozero && !live)
-            status = message_error("%s: is a file; --gozero is for filters on servers", path);
-        else if (live ? show_live(v, path, first) : show_file(v, path, first))
+        const char *name = operands.items[i];
+        const bool is_pages = !v->gozero && pages_recognise(name);
+        if (is_pages ? show_fingerprints(v, name, first) : show_filter(v, name, first))
             first = false;
         else
             status = CLI_ERROR;

@@ -1,6 +1,6 @@
 #include "filters/describe_fingerprints.h"
 
-#include "filters/describe_parts.h"
+#include "filters/describe.h"
 #include "filters/rule_marks.h"
 #include "io/fingerprint_file.h"
 #include "text/json.h"
@@ -10,13 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    PAGE_BYTES = 8 * PAGES_SLOTS,
-    SLOT_BITS = 9,
-    BAR_CELLS = 24,
-    MAX_FIELD = 16,
-    FAR_FIELD = 1000
-};
+enum { PAGE_BYTES = 8 * PAGES_SLOTS, SLOT_BITS = 9, MAX_FIELD = 16, FAR_FIELD = 1000 };
 enum { RULE = 128 };
 
 static uint64_t pages_of(const fingerprints *f) {
@@ -206,33 +200,33 @@ char *fingerprints_marks_text(const fingerprints *f, char out[FINGERPRINTS_MARKS
 
 void fingerprints_print(const fingerprints *f, FILE *to) {
     char marks[FINGERPRINTS_MARKS];
-    char a[NUMBER_TEXT], b[NUMBER_TEXT], bar[CARD_BAR], rule[RULE], name[MESSAGE_TEXT];
+    char a[NUMBER_TEXT], b[NUMBER_TEXT], bar[DESCRIBE_BAR], rule[RULE];
     const uint64_t lines = f->count - f->marks;
-    (void)fprintf(to, "%s%s%s\n", message_style_on(STDOUT_FILENO, STYLE_BOLD),
-                  message_escape(f->path, name, sizeof name), message_style_off(STDOUT_FILENO));
-    card_line(to, "kind",
-              "fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm");
-    card_line(to, "shape", "%s page%s of %d slots", number_grouped(pages_of(f), a),
-              f->bits ? "s" : "", PAGES_SLOTS);
-    card_line(to, "file", "%s (%s bytes)", number_bytes(file_bytes(f), a),
-              number_grouped(file_bytes(f), b));
-    card_line(to, "hash", "%s, seed %llu", bly_hash_name(BLY_HASH_XXH3),
-              (unsigned long long)f->seed);
+    describe_name(to, f->path);
+    describe_row(to, "kind",
+                 "fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm");
+    describe_row(to, "shape", "%s page%s of %d slots", number_grouped(pages_of(f), a),
+                 f->bits ? "s" : "", PAGES_SLOTS);
+    describe_row(to, "file", "%s (%s bytes)", number_bytes(file_bytes(f), a),
+                 number_grouped(file_bytes(f), b));
+    describe_row(to, "hash", "%s, seed %llu", bly_hash_name(BLY_HASH_XXH3),
+                 (unsigned long long)f->seed);
     if (!f->counted)
         return;
-    card_line(to, "rule", "%s",
-              f->ruled                        ? (*rule_text(f, rule) ? rule : "whole lines")
-              : f->recorded == BLY_KEYS_OTHER ? "--field or --ignore-case, of which no more is told"
-                                              : "not recorded, or one of many");
-    card_line(to, "lines", "%s fingerprint%s%s", number_grouped(lines, a), lines == 1 ? "" : "s",
-              fingerprints_marks_text(f, marks));
-    card_line(to, "rate", "%s new lines mistaken for one seen, per lookup and per line",
-              number_one_in(rate_of(f), a));
-    card_line(to, "fill", "%s %.0f%% of its slots in use", card_bar(fill_of(f), BAR_CELLS, bar),
-              100 * fill_of(f));
+    describe_row(to, "rule", "%s",
+                 f->ruled ? (*rule_text(f, rule) ? rule : "whole lines")
+                 : f->recorded == BLY_KEYS_OTHER
+                     ? "--field or --ignore-case, of which no more is told"
+                     : "not recorded, or one of many");
+    describe_row(to, "lines", "%s fingerprint%s%s", number_grouped(lines, a), lines == 1 ? "" : "s",
+                 fingerprints_marks_text(f, marks));
+    describe_row(to, "rate", "%s new lines mistaken for one seen, per lookup and per line",
+                 number_one_in(rate_of(f), a));
+    describe_row(to, "fill", "%s %.0f%% of its slots in use", describe_bar(fill_of(f), bar),
+                 100 * fill_of(f));
     if (f->lost)
-        card_line(to, "note", "%s of them cannot be found: a write was interrupted",
-                  number_grouped(f->lost, a));
+        describe_row(to, "note", "%s of them cannot be found: a write was interrupted",
+                     number_grouped(f->lost, a));
 }
 
 void fingerprints_json(const fingerprints *f, FILE *to) {

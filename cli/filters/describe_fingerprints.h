@@ -1,6 +1,6 @@
 /* fingerprints.h - what `bloomery info` and `bloomery verify` say of the files that dedup --exact
- * and dedup --confirm keep (pages.h). The two write the same format, so which of them it was is not
- * known. */
+ * and dedup --confirm keep (io/fingerprint_file.h). The two write the same format, so which of them
+ * it was is not known. */
 #ifndef BLOOMERY_CLI_FINGERPRINTS_H
 #define BLOOMERY_CLI_FINGERPRINTS_H
 
@@ -28,7 +28,7 @@ bool fingerprints_read(fingerprints *f, const char *path, bool header);
 enum { FINGERPRINTS_MARKS = 64 };
 char *fingerprints_marks_text(const fingerprints *f, char out[FINGERPRINTS_MARKS]);
 
-void fingerprints_print(const fingerprints *f, FILE *to); /* a card, as card.h's */
+void fingerprints_print(const fingerprints *f, FILE *to); /* as describe.h's */
 void fingerprints_json(const fingerprints *f, FILE *to);  /* one object on one line */
 
 #endif

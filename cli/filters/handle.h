@@ -114,7 +114,7 @@ typedef struct handle_facts {
     bly_hash_id hash;
     uint64_t seed; /* or the key's id, or the tag of a custom function */
     bool keyed;
-    bool key_missing; /* it is keyed, and its key is not at hand */
+    bool key_missing; /* its key, or its own hash function, is not at hand */
     bly_key_rule key_rule;
     bool approximate;
     uint64_t bytes; /* of the file, or of all strings */
@@ -122,7 +122,8 @@ typedef struct handle_facts {
      * requested_fpr. Of a server the current rate is the expected one, and the bits set are known
      * of go-zero's alone. */
     bly_filter_info info;
-    bool has_bits; /* info was made from the bits, not only from numbers that are stored */
+    bool has_rates; /* info has the expected and the current rate, and an estimate of the keys */
+    bool has_bits;  /* info was made from the bits, not only from numbers that are stored */
     /* Of a server: */
     uint32_t shards, nodes; /* strings, and servers that hold them; 0: a file */
     uint64_t shard_bytes;   /* of the first string */

@@ -93,8 +93,10 @@ static bly_list_source file_list(filter_handle *h) {
 /* Of a filter that is to be changed the file does not matter any more. */
 static bly_status get_header(const filter_handle *h, bly_file_info *out) {
     const bly_filter *f = h->changed;
-    if (!f)
-        return open_header(h->name, out);
+    if (!f) {
+        BLY_INIT(*out);
+        return bly_file_get_info(h->name, out);
+    }
     const bly_hasher *hasher = bly_filter_hasher(f);
     *out = (bly_file_info){.struct_size = sizeof *out,
                            .geometry = bly_filter_geometry(f),
@@ -117,7 +119,7 @@ static bly_status file_facts(filter_handle *h, handle_facts *out, bool bits) {
                           .hash = header.hash,
                           .seed = header.seed,
                           .keyed = header.keyed,
-                          .key_missing = header.keyed && (!f || !bly_filter_hasher(f)),
+                          .key_missing = f ? !bly_filter_hasher(f) : header.keyed,
                           .key_rule = header.key_rule,
                           .approximate = header.approximate,
                           .bytes = header.body_bytes + HEADER_BYTES,
@@ -128,6 +130,7 @@ static bly_status file_facts(filter_handle *h, handle_facts *out, bool bits) {
                                    .capacity = header.capacity,
                                    .count = header.count,
                                    .requested_fpr = header.fpr},
+                          .has_rates = f && bits,
                           .has_bits = f && bits};
     if (out->has_bits)
         bly_filter_get_info(f, &out->info);

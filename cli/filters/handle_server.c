@@ -122,6 +122,7 @@ static bly_status server_facts(filter_handle *h, handle_facts *out, bool bits) {
                           .approximate = b->approximate,
                           .bytes = facts.bytes,
                           .info = live_facts_stats(b, &facts),
+                          .has_rates = bits,
                           .has_bits = gozero && bits,
                           .shards = b->shards,
                           .nodes = facts.nodes,

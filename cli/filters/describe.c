@@ -1,0 +1,478 @@
+/* describe.c - the description of a filter: what is the same for every kind.
+ *
+ * A description has the facts of a handle, and what the list says of itself by its marks. What a
+ * filter on a server, or a file of which only the header was read, does not tell is left out.
+ */
+#include "filters/describe.h"
+
+#include "filters/kind_words.h"
+#include "io/line_words.h"
+#include "text/numbers.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BAR_CELLS = 24, CELLS_TEXT = 96, MARKS_TEXT = NUMBER_TEXT + 32, LOOKUPS_TEXT = 80 };
+
+static bool failed(const filter_handle *h) {
+    (void)handle_failed(h);
+    return false;
+}
+
+bool describe(description *d, filter_handle *h, bool list) {
+    bly_list_info own = {.struct_size = sizeof own};
+    *d = (description){.name = h->name, .can = h->can, .filter = handle_filter(h)};
+    if (handle_get_facts(h, &d->facts, true) != BLY_OK)
+        return failed(h);
+    if (!(h->can & HANDLE_LOOKS_UP) || !(h->can & HANDLE_DESCRIBES))
+        return true;
+    /* Without its key a filter says "maybe" to every mark. */
+    if (d->facts.key_missing || !(list || d->filter)) {
+        d->typed = d->facts.key_rule != BLY_KEYS_UNRECORDED;
+        d->type = bly_list_type_of_rule(d->facts.key_rule);
+        return true;
+    }
+    const bly_list_source source = handle_list(h);
+    if (bly_list_examine_source(&source, &own) != BLY_OK)
+        return failed(h);
+    d->examined = true;
+    d->type = own.type;
+    d->typed = own.type != BLY_LIST_NONE;
+    d->levels = own.levels;
+    d->marks = own.marks;
+    d->by_chance = own.chance_levels;
+    d->lookups = rates_lookups_of(&own);
+    return true;
+}
+
+static bool keeps_promise(const description *d) {
+    return health_of(&d->facts.info) == HEALTH_GOOD &&
+           !rates_are_widened(&d->facts.info, d->lookups);
+}
+
+/* Of one built from no keys: what it has. */
+static double bits_per_key(const description *d) {
+    const uint64_t keys = d->facts.info.capacity ? d->facts.info.capacity : 1;
+    return (double)bly_plan_bits(&d->facts.geometry) / (double)keys;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+void describe_name(FILE *to, const char *name) {
+    char text[MESSAGE_TEXT];
+    (void)fprintf(to, "%s%s%s\n", message_style_on(STDOUT_FILENO, STYLE_BOLD),
+                  message_escape(name, text, sizeof text), message_style_off(STDOUT_FILENO));
+}
+
+void describe_row(FILE *to, const char *label, const char *format, ...) {
+    va_list args;
+    (void)fprintf(to, "  %s%-10s%s ", message_style_on(STDOUT_FILENO, STYLE_DIM), label,
+                  message_style_off(STDOUT_FILENO));
+    va_start(args, format);
+    (void)vfprintf(to, format, args);
+    va_end(args);
+    (void)fputc('\n', to);
+}
+
+char *describe_bar(double share, char out[DESCRIBE_BAR]) {
+    static const char *const eighths[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
+    const bool blocks = message_utf8();
+    share = share > 0 ? fmin(share, 1) : 0;
+    /* A key or more shows; a bar is full only when nothing is left. */
+    unsigned parts = (unsigned)floor(share * BAR_CELLS * 8);
+    if (share > 0 && parts == 0)
+        parts = 1;
+    char *at = stpcpy(out, blocks ? "▕" : "[");
+    for (unsigned i = 0; i < BAR_CELLS; i++) {
+        const unsigned part = parts > 8 * i ? parts - 8 * i : 0;
+        if (blocks)
+            at = stpcpy(at, eighths[part < 8 ? part : 8]);
+        else
+            *at++ = part >= 4 ? '#' : ' ';
+    }
+    (void)stpcpy(at, blocks ? "▏" : "]");
+    return out;
+}
+
+/* ---- what it is ------------------------------------------------------------------------------ */
+
+static void print_place(const description *d, FILE *to) {
+    const handle_facts *f = &d->facts;
+    char bytes[NUMBER_TEXT], one[NUMBER_TEXT], on[64] = ", all on one server";
+    (void)number_bytes(f->bytes, bytes);
+    if (f->nodes > 1)
+        (void)snprintf(on, sizeof on, ", on %u servers", (unsigned)f->nodes);
+    if (f->shards > 1)
+        describe_row(to, "strings", "%u, of %s each, %s in all%s", (unsigned)f->shards,
+                     number_bytes(f->shard_bytes, one), bytes, on);
+    else if (f->shards == 1)
+        describe_row(to, "strings", "1, of %s", bytes);
+    else if (f->bytes < 1024)
+        describe_row(to, "file", "%s", bytes);
+    else
+        describe_row(to, "file", "%s (%s bytes)", bytes, number_grouped(f->bytes, one));
+}
+
+static void print_hash(const description *d, FILE *to) {
+    const unsigned long long seed = d->facts.seed;
+    const char *name = bly_hash_name(d->facts.hash);
+    if (d->facts.keyed)
+        describe_row(to, "hash", "%s with a secret key, whose id is %016llx", name, seed);
+    else if (bly_hash_is_custom(d->facts.hash))
+        describe_row(to, "hash", "%s, tag %016llx", name, seed);
+    else
+        describe_row(to, "hash", "%s, seed %llu", name, seed);
+}
+
+static void print_type(const description *d, FILE *to) {
+    if (d->typed)
+        describe_row(to, "type", "%s", line_type_words(d->type));
+    else if (d->facts.key_missing && (d->can & HANDLE_LOOKS_UP))
+        describe_row(to, "type", "%s",
+                     d->facts.keyed ? "not to be told without its key"
+                                    : "not to be told without its hash function");
+    else if (d->examined)
+        describe_row(to, "type", "several, or it is too full to tell");
+}
+
+/* ---- how many -------------------------------------------------------------------------------- */
+
+/* Without the marks, which no user has put there. */
+static uint64_t unmarked(const description *d, uint64_t keys) {
+    return keys > d->marks ? keys - d->marks : 0;
+}
+
+/* Whether the count is not one of different keys, while the estimate is. */
+static bool counts_copies(const description *d) {
+    return description_kind_can(d, BLY_CAN_COUNT) && !kinds_limit_copies(d->facts.geometry.kind);
+}
+
+/* "": nothing is estimated. */
+static char *estimate_text(const description *d, char out[64]) {
+    char number[NUMBER_TEXT];
+    const double keys = d->facts.info.estimated_keys;
+    out[0] = '\0';
+    if (!d->facts.has_bits || description_kind_can(d, BLY_CAN_BUILD))
+        return out;
+    if (!isfinite(keys) || keys >= 0x1p63)
+        return strcpy(out, "too many to estimate");
+    (void)snprintf(out, 64,
+                   counts_copies(d) ? "with their copies; %s different ones estimated"
+                                    : "%s estimated",
+                   number_grouped(unmarked(d, (uint64_t)llround(keys)), number));
+    return out;
+}
+
+static void print_keys(const description *d, FILE *to) {
+    const bly_filter_info *s = &d->facts.info;
+    char number[NUMBER_TEXT], estimate[64], marks[MARKS_TEXT] = "";
+    const double bits = bits_per_key(d);
+    const uint64_t most = unmarked(d, s->capacity);
+    if (d->marks)
+        (void)snprintf(marks, sizeof marks, " and %s%s marks", d->by_chance ? "at least " : "",
+                       number_grouped(d->marks, number));
+    (void)estimate_text(d, estimate);
+    describe_row(to, "keys", "%s counted%s%s%s%s", number_grouped(unmarked(d, s->count), number),
+                 *estimate ? ", " : "", estimate, *marks ? "," : "", marks);
+    if (description_kind_can(d, BLY_CAN_BUILD) && s->count == 0)
+        describe_row(to, "capacity", "none: it was built from no keys");
+    else
+        describe_row(to, "capacity", "%s%s key%s%s, %.*f bits per key",
+                     description_kind_can(d, BLY_FORGETS) ? "the last " : "",
+                     number_grouped(most, number), most == 1 ? "" : "s", marks,
+                     bits < 9.95    ? 2
+                     : bits < 99.95 ? 1
+                                    : 0,
+                     bits);
+}
+
+/* ---- rates ----------------------------------------------------------------------------------- */
+
+/* One row of rates, per line or per lookup: `note` says which, if the label does not. */
+static void print_rate(const description *d, FILE *to, const char *label, rates_lookups of,
+                       const char *note) {
+    const bly_filter_info *s = &d->facts.info;
+    char asked[NUMBER_TEXT], expected[NUMBER_TEXT], now[NUMBER_TEXT], one_in[NUMBER_TEXT];
+    const double current = rates_per_line(s->current_fpr, of.now);
+    const double requested = rates_requested(s->requested_fpr, of.requested);
+    (void)number_percent(requested, asked);
+    (void)number_percent(current, now);
+    (void)number_one_in(current, one_in);
+    if (!d->facts.has_rates)
+        describe_row(to, label, "%s requested (%s)%s", asked, number_one_in(requested, one_in),
+                     note);
+    else if (!(current > 0))
+        describe_row(to, label, "%s requested, no false positives while it is empty%s", asked,
+                     note);
+    else if (!d->facts.has_bits)
+        describe_row(to, label, "%s requested, %s expected for the number of its keys (%s)%s",
+                     asked, now, one_in, note);
+    else if (description_kind_can(d, BLY_CAN_BUILD))
+        describe_row(to, label, "%s requested, %s by its construction (%s)%s", asked, now, one_in,
+                     note);
+    else
+        describe_row(to, label, "%s requested, %s expected, %s current (%s)%s", asked,
+                     number_percent(rates_per_line(s->expected_fpr, of.now), expected), now, one_in,
+                     note);
+}
+
+/* Of a list so full that levels seem to be there which are not: what was requested per line is not
+ * known then. */
+static void print_chance(const description *d, FILE *to, const char *lookups) {
+    char now[NUMBER_TEXT], one_in[NUMBER_TEXT];
+    const double rate = rates_per_line(d->facts.info.current_fpr, d->lookups.now);
+    describe_row(to, "per line", "%s current (%s)%s: too full, %s seem to be present by chance",
+                 number_percent(rate, now), number_one_in(rate, one_in), lookups,
+                 d->type == BLY_LIST_DOMAIN ? "numbers of labels" : "prefix lengths");
+}
+
+static void print_rates(const description *d, FILE *to) {
+    const rates_lookups one = {1, 1}, of = d->lookups;
+    char note[LOOKUPS_TEXT];
+    if (of.now <= 1) {
+        print_rate(d, to, "rate", one, of.now ? ", per line and per lookup" : ", per lookup");
+        return;
+    }
+    const int used = snprintf(note, sizeof note, ", up to %u lookups", of.now);
+    if (of.requested && of.requested != of.now)
+        (void)snprintf(note + used, sizeof note - (size_t)used, " (requested for %u)",
+                       of.requested);
+    if (d->by_chance)
+        print_chance(d, to, note);
+    else
+        print_rate(d, to, "per line", of, note);
+    print_rate(d, to, "per lookup", one, "");
+}
+
+/* ---- how full -------------------------------------------------------------------------------- */
+
+static message_style colour_of(const description *d) {
+    const bly_filter_info *s = &d->facts.info;
+    if (health_of(s) == HEALTH_GOOD)
+        return STYLE_GREEN;
+    return s->current_fpr > 2 * s->requested_fpr ? STYLE_RED : STYLE_YELLOW;
+}
+
+/* The share of the capacity that is used. Up to it the count misses next to nothing, while the
+ * estimate is off by chance; past it more and more keys look present already and are not counted.
+ * What counts copies takes no more room for them, unless each has a slot. A window is full when all
+ * its generations are, the one being filled too. */
+static double used_share(const description *d) {
+    const bly_filter_info *s = &d->facts.info;
+    const double count = (double)s->count, room = (double)(s->capacity ? s->capacity : 1);
+    bly_window_info w = {.struct_size = sizeof w};
+    if (d->filter && bly_window_get_info(d->filter, &w) == BLY_OK)
+        return count / ((w.generations + 1.0) * (double)w.generation_keys);
+    if (counts_copies(d))
+        return s->estimated_keys / room;
+    return (count <= room ? count : fmax(count, s->estimated_keys)) / room;
+}
+
+/* What there is to fill. */
+static const char *cells_of(bly_kind kind) {
+    return kinds_hold_slots(kind)           ? "slots in use"
+           : kinds_can(kind, BLY_CAN_COUNT) ? "counters in use"
+                                            : "bits set";
+}
+
+/* "47.5% of its slots in use, 95.1% at its capacity", of which a cuckoo filter takes a few keys
+ * more; "" for an overlay, whose parts differ, and where the bits are not known. */
+static char *cells_text(const description *d, char out[CELLS_TEXT]) {
+    const bly_geometry *g = &d->facts.geometry;
+    out[0] = '\0';
+    if (g->kind == BLY_OVERLAY || !d->facts.has_bits)
+        return out;
+    const int used = snprintf(out, CELLS_TEXT, "; %.1f%% of its %s", 100 * d->facts.info.fill,
+                              cells_of(g->kind));
+    if (!kinds_have_levels(g->kind))
+        (void)snprintf(out + used, CELLS_TEXT - (size_t)used, ", %.1f%% %s",
+                       100 * bly_plan_fill(g, (double)d->facts.info.capacity),
+                       kinds_hold_slots(g->kind) ? "at its capacity" : "when full");
+    return out;
+}
+
+static void print_fill(const description *d, FILE *to) {
+    char bar[DESCRIBE_BAR], of[48] = "", cells[CELLS_TEXT];
+    const double used = used_share(d);
+    if (used > 0 && used < 0.005)
+        (void)snprintf(of, sizeof of, "less than 1%% of its capacity");
+    else if (used < 100)
+        (void)snprintf(of, sizeof of, "%.0f%% of its capacity", 100 * used);
+    else
+        (void)snprintf(of, sizeof of, "far more than its capacity");
+    describe_row(to, "fill", "%s%s%s %s%s", message_style_on(STDOUT_FILENO, colour_of(d)),
+                 describe_bar(used, bar), message_style_off(STDOUT_FILENO), of,
+                 cells_text(d, cells));
+}
+
+static void print_health(const description *d, FILE *to) {
+    const bly_filter_info *s = &d->facts.info;
+    char text[HEALTH_TEXT], widened[RATES_TEXT];
+    if (health_of(s) != HEALTH_GOOD && !description_kind_can(d, BLY_CAN_BUILD))
+        describe_row(to, "health", "%s%s%s", message_style_on(STDOUT_FILENO, colour_of(d)),
+                     health_text(s, text), message_style_off(STDOUT_FILENO));
+    if (rates_are_widened(s, d->lookups))
+        describe_row(to, "health", "%s%s%s", message_style_on(STDOUT_FILENO, STYLE_YELLOW),
+                     rates_widened_text(s, d->lookups, widened), message_style_off(STDOUT_FILENO));
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+/* go-zero's tells nothing of itself but its bits. */
+static void print_gozero(const description *d, FILE *to) {
+    const bly_filter_info *s = &d->facts.info;
+    char number[NUMBER_TEXT], estimate[64], one_in[NUMBER_TEXT];
+    describe_row(to, "kind", "go-zero: %u bits of a key anywhere in one string",
+                 (unsigned)s->hashes);
+    describe_row(to, "bits", "%s, of which %.1f%% are set", number_grouped(s->bits, number),
+                 100 * s->fill);
+    print_place(d, to);
+    describe_row(to, "keys", "%s", estimate_text(d, estimate));
+    describe_row(to, "rate", "%s current (%s), per lookup", number_percent(s->current_fpr, number),
+                 number_one_in(s->current_fpr, one_in));
+}
+
+static void print_native(const description *d, FILE *to) {
+    const bly_geometry *g = &d->facts.geometry;
+    char shape[KINDS_SHAPE];
+    describe_row(to, "kind", "%s: %s", bly_kind_name(g->kind), kinds_meaning(g->kind));
+    describe_row(to, "shape", "%s", kinds_shape(g, shape));
+    print_place(d, to);
+    print_hash(d, to);
+    print_type(d, to);
+    if (description_kind_can(d, BLY_CARDINALITY_ONLY)) {
+        describe_distinct(d, to);
+        return;
+    }
+    print_keys(d, to);
+    print_rates(d, to);
+    if (d->facts.has_rates && !description_kind_can(d, BLY_CAN_BUILD))
+        print_fill(d, to);
+    if (d->facts.has_rates)
+        print_health(d, to);
+    describe_stuck(d, to);
+    describe_changes(d, to);
+    describe_window(d, to);
+    describe_levels(d, to);
+    if (description_kind_can(d, BLY_FORGETS))
+        describe_row(to, "note", "forgets old keys: a \"no\" is about the window alone");
+    if (d->facts.approximate)
+        describe_row(to, "note",
+                     "an intersection: it holds every common key, and perhaps some others");
+}
+
+void description_print(const description *d, FILE *to) {
+    const handle_facts *f = &d->facts;
+    char time[NUMBER_TEXT];
+    describe_name(to, d->name);
+    if (d->can & HANDLE_DESCRIBES)
+        print_native(d, to);
+    else
+        print_gozero(d, to);
+    if (f->shards && f->expires_ms < 0)
+        describe_row(to, "expires", "never");
+    else if (f->shards)
+        describe_row(to, "expires", "in %s", number_time((double)f->expires_ms / 1000, time));
+    if (f->stamp)
+        describe_row(to, "stamp", "%016llx", (unsigned long long)f->stamp);
+}
+
+/* ---- for programs ---------------------------------------------------------------------------- */
+
+static void json_place(const description *d, json *j) {
+    const handle_facts *f = &d->facts;
+    if (!f->shards) {
+        json_integer(j, "file_bytes", f->bytes);
+        return;
+    }
+    json_text(j, "form", d->can & HANDLE_DESCRIBES ? "native" : "go-zero");
+    json_integer(j, "bytes", f->bytes);
+    json_integer(j, "shards", f->shards);
+    json_integer(j, "servers", f->nodes);
+    if (f->expires_ms < 0)
+        json_null(j, "expires_ms");
+    else
+        json_integer(j, "expires_ms", (uint64_t)f->expires_ms);
+}
+
+static void json_hash(const description *d, json *j) {
+    const handle_facts *f = &d->facts;
+    const char *hash = bly_hash_name(f->hash);
+    char id[20];
+    json_text(j, "hash", hash ? hash : "custom");
+    json_bool(j, "keyed", f->keyed);
+    (void)snprintf(id, sizeof id, "%016llx", (unsigned long long)f->seed);
+    if (f->keyed)
+        json_text(j, "key_id", id);
+    else if (bly_hash_is_custom(f->hash))
+        json_text(j, "hash_tag", id);
+    else
+        json_integer(j, "seed", f->seed);
+}
+
+/* What it was made for. */
+static void json_plan(const description *d, json *j) {
+    const bly_geometry *g = &d->facts.geometry;
+    json_integer(j, "hashes", g->hashes);
+    json_integer(j, "size", g->size);
+    json_integer(j, "detail", g->detail);
+    json_bool(j, "forgets", description_kind_can(d, BLY_FORGETS));
+    json_bool(j, "foldable", (g->options & BLY_FOLDABLE) != 0);
+    json_bool(j, "textbook", (g->options & BLY_TEXTBOOK) != 0);
+    json_hash(d, j);
+    json_integer(j, "capacity", d->facts.info.capacity);
+    json_integer(j, "count", d->facts.info.count);
+    json_real(j, "bits_per_key", bits_per_key(d));
+    rates_json_requested(j, d->facts.info.requested_fpr, d->lookups);
+    json_bool(j, "approximate", d->facts.approximate);
+}
+
+static void json_bits(const description *d, json *j) {
+    const bly_filter_info *s = &d->facts.info;
+    json_integer(j, "bits", s->bits);
+    if (!d->facts.has_bits)
+        return;
+    json_integer(j, "set_bits", s->set_bits);
+    json_real(j, "fill", s->fill);
+    json_real(j, "estimated_keys", s->estimated_keys);
+}
+
+static void json_type(const description *d, json *j) {
+    if (d->typed)
+        json_text(j, "type", line_type_words(d->type));
+    else
+        json_null(j, "type");
+    if (d->typed && d->examined)
+        json_integer(j, "marks", d->marks);
+    else
+        json_null(j, "marks");
+}
+
+void description_json(const description *d, FILE *to) {
+    const bly_filter_info *s = &d->facts.info;
+    const bool describes = (d->can & HANDLE_DESCRIBES) != 0;
+    char stamp[20];
+    json j = json_begin(to);
+    json_text(&j, "file", d->name);
+    json_place(d, &j);
+    json_text(&j, "kind", bly_kind_name(d->facts.geometry.kind));
+    if (describes)
+        json_plan(d, &j);
+    if (d->facts.has_rates) {
+        json_bits(d, &j);
+        if (describes)
+            rates_json(&j, "expected", s->expected_fpr, d->lookups.now);
+        rates_json(&j, "current", s->current_fpr, d->lookups.now);
+    }
+    if (d->facts.has_rates && describes) {
+        json_bool(&j, "keeps_promise", keeps_promise(d));
+        json_type(d, &j);
+        describe_kind_json(d, &j);
+    }
+    (void)snprintf(stamp, sizeof stamp, "%016llx", (unsigned long long)d->facts.stamp);
+    if (d->facts.stamp)
+        json_text(&j, "stamp", stamp);
+    json_end(&j);
+}

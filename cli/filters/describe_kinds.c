@@ -1,0 +1,195 @@
+/* describe_kinds.c - what a description says of the kinds that count, grow, forget, or lie over
+ * another filter. */
+#include "filters/describe.h"
+
+#include "filters/kind_words.h"
+#include "filters/measure.h"
+#include "text/numbers.h"
+
+#include <bloomery/host/describe.h>
+
+static bool known(const description *d, uint32_t capabilities) {
+    return d->filter && kinds_can(d->facts.geometry.kind, capabilities);
+}
+
+/* ---- how many -------------------------------------------------------------------------------- */
+
+void describe_distinct(const description *d, FILE *to) {
+    char keys[NUMBER_TEXT], range[ESTIMATE_RANGE], error[NUMBER_TEXT];
+    if (d->filter) {
+        const estimate e = estimate_of(d->filter, UINT64_MAX);
+        describe_row(to, "distinct", "%s%s", number_grouped(e.keys, keys),
+                     estimate_range(&e, range));
+    }
+    describe_row(to, "error", "%s, the standard error",
+                 number_percent(d->facts.info.requested_fpr, error));
+    describe_row(to, "note", "it tells how many keys there are, not which");
+}
+
+static void json_distinct(const description *d, json *j) {
+    const estimate e = estimate_of(d->filter, UINT64_MAX);
+    json_open(j, "distinct", '{');
+    json_integer(j, "keys", e.keys);
+    json_integer(j, "low", e.low);
+    json_integer(j, "high", e.high);
+    json_real(j, "error", e.error);
+    json_close(j, '}');
+}
+
+/* ---- counters -------------------------------------------------------------------------------- */
+
+/* Counters that stay at their limit are of no more use to keys that are removed. When they are more
+ * than a tenth of those in use, it is time for a new filter. */
+static bool too_many_stuck(const description *d) {
+    static const double most = 0.1;
+    const double counters = (double)bly_geometry_counters(&d->facts.geometry);
+    return (double)d->facts.info.stuck > most * d->facts.info.fill * counters;
+}
+
+void describe_stuck(const description *d, FILE *to) {
+    char some[NUMBER_TEXT];
+    if (!known(d, BLY_CAN_COUNT) || d->facts.info.stuck == 0)
+        return;
+    describe_row(
+        to, "stuck",
+        "%s counter%s reached the limit, and stay%s there: keys that came so often cannot be "
+        "removed%s",
+        number_grouped(d->facts.info.stuck, some), d->facts.info.stuck == 1 ? " has" : "s have",
+        d->facts.info.stuck == 1 ? "s" : "", too_many_stuck(d) ? "; build it again" : "");
+}
+
+/* ---- changes --------------------------------------------------------------------------------- */
+
+static bool too_many_changes(const description *d, uint64_t changes) {
+    return changes > bly_filter_count(d->filter) / 5;
+}
+
+void describe_changes(const description *d, FILE *to) {
+    bly_overlay_info info = {.struct_size = sizeof info};
+    char gone[NUMBER_TEXT], more[NUMBER_TEXT], keys[NUMBER_TEXT], missed[NUMBER_TEXT];
+    if (!d->filter || bly_overlay_get_info(d->filter, &info) != BLY_OK)
+        return;
+    const bly_filter *base = bly_overlay_base(d->filter);
+    describe_row(to, "over", "%s, of %s keys", bly_kind_name(bly_filter_geometry(base).kind),
+                 number_grouped(bly_filter_count(base), keys));
+    describe_row(to, "changes", "%s removed, %s added beside it%s",
+                 number_grouped(info.deleted, gone), number_grouped(info.added, more),
+                 too_many_changes(d, info.deleted + info.added)
+                     ? "; that is more than a fifth of its keys: build the list again"
+                     : "");
+    if (d->facts.info.miss_bound > 0)
+        describe_row(to, "misses", "at most %s of the keys in it",
+                     number_one_in(d->facts.info.miss_bound, missed));
+}
+
+static void json_changes(const description *d, json *j) {
+    bly_overlay_info info = {.struct_size = sizeof info};
+    if (bly_overlay_get_info(d->filter, &info) != BLY_OK)
+        return;
+    const bly_filter *base = bly_overlay_base(d->filter);
+    json_open(j, "overlay", '{');
+    json_text(j, "base", bly_kind_name(bly_filter_geometry(base).kind));
+    json_integer(j, "base_keys", bly_filter_count(base));
+    json_integer(j, "removed", info.deleted);
+    json_integer(j, "added", info.added);
+    json_real(j, "miss_bound", d->facts.info.miss_bound);
+    json_bool(j, "rebuild", too_many_changes(d, info.deleted + info.added));
+    json_close(j, '}');
+}
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+void describe_window(const description *d, FILE *to) {
+    bly_window_info w = {.struct_size = sizeof w};
+    char keys[NUMBER_TEXT], active[NUMBER_TEXT], slice[NUMBER_TEXT], arrivals[NUMBER_TEXT];
+    if (!d->filter || bly_window_get_info(d->filter, &w) != BLY_OK)
+        return;
+    (void)number_grouped(w.generation_keys, keys);
+    (void)number_grouped(w.active_keys, active);
+    if (w.span == 0) {
+        describe_row(to, "window",
+                     "%u generations of %s arrival%s, and %s in the one being filled, "
+                     "of %s key%s",
+                     w.generations, keys, w.generation_keys == 1 ? "" : "s",
+                     number_grouped(w.active_arrivals, arrivals), active,
+                     w.active_keys == 1 ? "" : "s");
+        return;
+    }
+    describe_row(to, "window", "%u generations of %s key%s, and %s in the one being filled",
+                 w.generations, keys, w.generation_keys == 1 ? "" : "s", active);
+    describe_row(to, "clock", "%s; it spans %s ticks, a generation %s%s",
+                 number_grouped(w.now, active), number_grouped(w.span, keys),
+                 number_grouped(w.slice, slice),
+                 w.now > 1000000000000 ? " (of dedup, they are milliseconds)" : "");
+}
+
+/* ---- levels ---------------------------------------------------------------------------------- */
+
+void describe_levels(const description *d, FILE *to) {
+    char count[NUMBER_TEXT], room[NUMBER_TEXT], now[NUMBER_TEXT], bytes[NUMBER_TEXT];
+    if (!d->filter || !kinds_have_levels(d->facts.geometry.kind))
+        return;
+    for (size_t i = 0; i < bly_filter_level_count(d->filter); i++) {
+        bly_filter_info s = {.struct_size = sizeof s};
+        bly_filter_get_info(bly_filter_level(d->filter, i), &s);
+        describe_row(to, i ? "" : "levels", "%zu: %s of %s keys, %s, %s, %s now", i + 1,
+                     number_grouped(s.count, count), number_grouped(s.capacity, room),
+                     bly_kind_name(s.kind), number_bytes(s.bytes, bytes),
+                     number_percent(s.current_fpr, now));
+    }
+}
+
+static void json_window(const description *d, json *j) {
+    bly_window_info w = {.struct_size = sizeof w};
+    if (bly_window_get_info(d->filter, &w) != BLY_OK)
+        return;
+    json_open(j, "window", '{');
+    json_integer(j, "generations", w.generations);
+    json_integer(j, "generation_keys", w.generation_keys);
+    json_integer(j, "active_keys", w.active_keys);
+    json_integer(j, "ordinal", w.ordinal);
+    json_integer(j, "span", w.span);
+    json_integer(j, "slice", w.slice);
+    json_integer(j, "now", w.now);
+    json_integer(j, "active_arrivals", w.active_arrivals);
+    json_integer(j, "arrivals", w.arrivals);
+    json_close(j, '}');
+}
+
+static void json_levels(const description *d, json *j) {
+    json_open(j, "levels", '[');
+    for (size_t i = 0; i < bly_filter_level_count(d->filter); i++) {
+        const bly_filter *level = bly_filter_level(d->filter, i);
+        bly_filter_info s = {.struct_size = sizeof s};
+        bly_filter_get_info(level, &s);
+        json_open(j, NULL, '{');
+        json_text(j, "kind", bly_kind_name(s.kind));
+        json_integer(j, "hashes", s.hashes);
+        json_integer(j, "size", s.size);
+        json_integer(j, "bytes", s.bytes);
+        json_integer(j, "capacity", s.capacity);
+        json_integer(j, "count", s.count);
+        json_real(j, "estimated_keys", s.estimated_keys);
+        json_real(j, "fill", s.fill);
+        json_real(j, "rate_per_lookup_requested", s.requested_fpr);
+        json_real(j, "rate_per_lookup_current", s.current_fpr);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+void describe_kind_json(const description *d, json *j) {
+    if (!d->filter)
+        return;
+    if (kinds_have_levels(d->facts.geometry.kind))
+        json_levels(d, j);
+    json_window(d, j);
+    if (known(d, BLY_CARDINALITY_ONLY))
+        json_distinct(d, j);
+    if (known(d, BLY_CAN_COUNT) && bly_geometry_counters(&d->facts.geometry)) {
+        json_integer(j, "counters", bly_geometry_counters(&d->facts.geometry));
+        json_integer(j, "stuck", d->facts.info.stuck);
+        json_bool(j, "rebuild", d->facts.info.stuck > 0 && too_many_stuck(d));
+    }
+    json_changes(d, j);
+}
