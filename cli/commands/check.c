@@ -9,6 +9,7 @@
 #include "common_options.h"
 #include "filters/list_query.h"
 #include "io/output.h"
+#include "io/pipeline.h"
 #include "text/json.h"
 #include "text/message.h"
 #include "text/numbers.h"
@@ -84,10 +85,10 @@ typedef struct job {
     bool quiet;
     live_how live;
     follow list;
-    input in;
+    pipeline lines;
     output out;
     query query;
-    uint64_t lines, selected, malformed, assumed;
+    uint64_t selected, malformed, assumed;
 } job;
 
 /* ---- one batch ------------------------------------------------------------------------------- */
@@ -162,18 +163,7 @@ static bool tell(job *j, origin from, bly_bytes record, verdict v) {
     return print_json(j, from, record, v);
 }
 
-static bool take_batch(job *j, origin first, const bly_bytes *records, size_t n) {
-    const query *q = &j->query;
-    if (!query_batch(&j->query, &j->list, records, n))
-        return false;
-    j->lines += n;
-    for (size_t i = 0; i < n; i++, first.number++)
-        if (!tell(j, first, records[i], (verdict){q->match[i], q->malformed[i], q->assumed[i]}))
-            return false;
-    return true;
-}
-
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all batches ----------------------------------------------------------------------------- */
 
 /* false: reported. */
 static bool show_what_is_there(job *j) {
@@ -193,37 +183,30 @@ static bool while_idle(void *ctx) {
     return true;
 }
 
-static bool take_files(job *j, cli_operands files) {
-    char separator = j->options->null ? '\0' : '\n';
-    if (!input_open(&j->in, files.items, files.count, separator, 0))
+static bool take_batch(void *ctx, const bly_bytes *records, size_t n) {
+    job *j = ctx;
+    const query *q = &j->query;
+    origin from = {j->lines.in.path, j->lines.in.number};
+    if (j->options->follow)
+        follow_refresh(&j->list);
+    if (!query_batch(&j->query, &j->list, records, n))
         return false;
-    j->in.idle = while_idle;
-    j->in.idle_ctx = j;
-    bool good = true;
-    while (good && input_next(&j->in)) {
-        if (j->options->follow)
-            follow_refresh(&j->list);
-        good = take_batch(j, (origin){j->in.path, j->in.number}, j->in.records, j->in.count);
-        if (j->quiet && j->selected)
-            break;
-    }
-    return good && show_what_is_there(j);
+    for (size_t i = 0; i < n; i++, from.number++)
+        if (!tell(j, from, records[i], (verdict){q->match[i], q->malformed[i], q->assumed[i]}))
+            return false;
+    j->lines.stop = j->quiet && j->selected;
+    return true;
 }
 
-/* --key: the text becomes a record, with a separator behind it. */
-static bool take_key(job *j, const char *text) {
-    size_t size = strlen(text);
-    char *record = malloc(size + 1);
-    if (!record) {
-        (void)message_error("out of memory");
-        return false;
-    }
-    memcpy(record, text, size);
-    record[size] = j->options->null ? '\0' : '\n';
-    bool good =
-        take_batch(j, (origin){NULL, 0}, &(bly_bytes){record, size}, 1) && show_what_is_there(j);
-    free(record);
-    return good;
+static bool take_lines(job *j, cli_operands files) {
+    const check_options *o = j->options;
+    const pipeline_options how = {.text = o->key,
+                                  .null = o->null,
+                                  .prints = !j->quiet && !o->count,
+                                  .idle = while_idle,
+                                  .idle_ctx = j};
+    return pipeline_open(&j->lines, &how, files) && pipeline_run(&j->lines, take_batch, j) &&
+           show_what_is_there(j);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -299,8 +282,8 @@ static void mention_assumed(const job *j) {
 static int check(job *j, cli_operands operands) {
     const check_options *o = j->options;
     const cli_operands files = {operands.items + 1, operands.count - 1};
-    bool good = o->key ? take_key(j, o->key) : take_files(j, files);
-    bool failed = !good || (!o->key && input_failed(&j->in));
+    bool good = take_lines(j, files);
+    bool failed = !good || j->lines.failed;
     if (good && o->count && !j->quiet)
         failed = !print_count(j) || failed;
     if (good) {
@@ -345,7 +328,7 @@ static int run(void *values, cli_operands operands) {
         if (output_open(&j->out, NULL, false))
             status = check(j, operands);
         output_close(&j->out);
-        input_close(&j->in);
+        pipeline_close(&j->lines);
         follow_close(&j->list);
     }
     query_free(&j->query);
