@@ -125,6 +125,9 @@
 #define OPTION_ON_ERROR(offset, values, text)                                                      \
     {.name = "on-error", .type = CLI_CHOICE, .at = (offset), .metavar = "WHAT",                    \
      .choices = values, .group = CLI_GROUP_SERVER, .help = text}
+#define OPTION_ALLOW_REPLICA(offset, text)                                                         \
+    {.name = "allow-replica", .type = CLI_FLAG, .at = (offset), .group = CLI_GROUP_SERVER,         \
+     .help = text}
 #define OPTION_GOZERO(offset)                                                                      \
     {.name = "gozero", .type = CLI_COUNT, .at = (offset), .metavar = "BITS",                       \
      .group = CLI_GROUP_SERVER,                                                                    \

@@ -46,9 +46,10 @@ typedef struct handle_options {
     bool without_key;      /* a keyed filter is opened without its key, to be described or copied */
     uint64_t max_growth;   /* HANDLE_CHANGED: bytes that one step of growth may take */
     /* Of a server: */
-    uint64_t gozero;    /* bits of a filter of go-zero's; 0: it is one of Bloomery's */
-    bool allow_replica; /* a replica may answer lookups; keys that it has not got yet are absent */
-    uint32_t wait_ms;   /* how long a connection, an answer and a new attempt may take */
+    uint64_t gozero;     /* bits of a filter of go-zero's; 0: it is one of Bloomery's */
+    bool allow_replica;  /* a replica may answer lookups; keys that it has not got yet are absent */
+    bool offers_replica; /* the command has --allow-replica: who meets a replica is told of it */
+    uint32_t wait_ms;    /* how long a connection, an answer and a new attempt may take */
 } handle_options;
 
 typedef struct handle_ops handle_ops;

@@ -39,6 +39,7 @@ static bly_status server_open(filter_handle *h, bool report) {
         const bool understood = remote_to(&h->remote, h->name);
         if (h->remote.at.name)
             h->name = h->remote.at.name;
+        h->remote.offers_replica = h->options.offers_replica;
         if (!understood)
             return BLY_EINVAL;
     }

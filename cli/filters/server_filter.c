@@ -24,6 +24,7 @@ bool remote_is_address(const char *word) {
 
 bool remote_to(remote *r, const char *address) {
     r->filter = NULL;
+    r->offers_replica = false;
     return server_parse(&r->at, address);
 }
 
@@ -113,7 +114,9 @@ static bool tell_what_it_holds(const remote *r, bool gozero) {
 
 /* The library's words. */
 static int say(const remote *r, bly_status status, const char *why) {
-    return message_error("%s: %s", r->at.name, why && *why ? why : bly_strerror(status));
+    const char *text = why && *why ? why : bly_strerror(status);
+    const bool replica = r->offers_replica && strstr(text, " is a replica;");
+    return message_error("%s: %s%s", r->at.name, text, replica ? ", or use --allow-replica" : "");
 }
 
 static bly_status refused(const remote *r, bly_status status, const bly_redis_reason *why,

@@ -13,6 +13,7 @@ typedef struct remote {
     server_key
         at; /* at.name is what it is called in messages; connected only where a command asks */
     bly_redis_filter *filter; /* NULL: not open */
+    bool offers_replica;      /* messages name --allow-replica, which the command has */
 } remote;
 
 /* Whether a word is the address of a key and no file: redis://, rediss://, unix://, redis+unix://.
