@@ -7,7 +7,7 @@
  */
 #include "cli.h"
 #include "common_options.h"
-#include "filters/list_query.h"
+#include "filters/list_set.h"
 #include "io/output.h"
 #include "io/pipeline.h"
 #include "text/json.h"
@@ -22,15 +22,27 @@
 #include <unistd.h>
 
 typedef struct check_options {
+    cli_files lists;
     const char *key, *key_file;
     uint64_t field, gozero;
     cli_char delimiter;
-    unsigned type, on_error;
-    bool invert, count, line_number, with_filename, null, json, strict, follow, verify;
+    unsigned type, on_error, list_names;
+    bool invert, count, line_number, with_filename, null, json, strict, follow, verify,
+        allow_replica;
 } check_options;
+
+/* When the lists that matched are named before a line: in the order of the choices below. */
+enum { LIST_NAMES_AUTO = 1, LIST_NAMES_ALWAYS, LIST_NAMES_NEVER };
 
 #define AT(name) offsetof(check_options, name)
 static const cli_option options[] = {
+    {.name = "list",
+     .letter = 'l',
+     .type = CLI_FILES,
+     .at = AT(lists),
+     .metavar = "LIST",
+     .help = "Look the lines up in this list, too. Give it once for each list; every operand is a "
+             "FILE then. A line matches if any list has it."},
     {.name = "invert-match",
      .letter = 'v',
      .type = CLI_FLAG,
@@ -47,6 +59,15 @@ static const cli_option options[] = {
      .type = CLI_FLAG,
      .at = AT(with_filename),
      .help = "Print the name of its file before each line."},
+    {.name = "list-names",
+     .type = CLI_CHOICE,
+     .at = AT(list_names),
+     .metavar = "WHEN",
+     .choices = "auto|always|never",
+     .help =
+         "Print before each line the names of the lists that have it, separated by commas: auto "
+         "(the default) with several lists, always or never. With -c, always prints a count "
+         "for each list."},
     OPTION_KEY(AT(key), "Look for this one line instead of reading any."),
     OPTION_TYPE(AT(type), "What the lines are; by default what the list says it was built from."),
     OPTION_FIELD(AT(field), "Look only for the Nth field of a line, counted from 1. A line without "
@@ -61,10 +82,13 @@ static const cli_option options[] = {
              "one is refused, and the old one stays. The list is read into memory, so it takes its "
              "size there; one on a server stays there. Reads standard input."},
     OPTION_ON_ERROR(
-        AT(on_error), LIVE_CHOICES,
+        AT(on_error), LIVE_FALLBACK_CHOICES,
         "Of a list on a server that gives no answer: stop with status 2 (the default), or go on, "
         "and take each line for one that is in the list (yes) or that is not (no), with a warning, "
         "until it answers. It is asked again every five seconds."),
+    OPTION_ALLOW_REPLICA(AT(allow_replica),
+                         "Let a replica answer. Keys that it has not yet received from its master "
+                         "count as not in the list."),
     OPTION_GOZERO(AT(gozero)),
     {.name = "strict",
      .type = CLI_FLAG,
@@ -83,116 +107,149 @@ static const cli_option options[] = {
 typedef struct job {
     const check_options *options;
     bool quiet;
-    live_how live;
-    follow list;
+    bool names_lists; /* before each line */
+    list_set set;
     pipeline lines;
     output out;
-    query query;
-    uint64_t selected, malformed, assumed;
+    uint64_t selected, malformed;
 } job;
 
-/* ---- one batch ------------------------------------------------------------------------------- */
+/* ---- one line -------------------------------------------------------------------------------- */
 
-/* Where a line comes from: path NULL for --key. */
-typedef struct origin {
-    const char *path;
+/* A line of a batch. */
+typedef struct checked_line {
+    const char *path; /* NULL for --key */
     uint64_t number;
-} origin;
+    bly_bytes record;
+    size_t at; /* among the answers */
+} checked_line;
 
-/* A record is followed by its separator. */
-static bool print_line(job *j, origin from, bly_bytes record) {
-    char number[24];
-    bool good = true;
-    if (j->options->with_filename && from.path)
-        good = output_put(&j->out, from.path, strlen(from.path)) && output_put(&j->out, ":", 1);
-    if (j->options->line_number && from.path) {
-        int size = snprintf(number, sizeof number, "%llu:", (unsigned long long)from.number);
-        good = good && output_put(&j->out, number, (size_t)size);
-    }
-    return good && output_put(&j->out, record.data, record.size + 1);
+static bool put_text(job *j, const char *text) {
+    return output_put(&j->out, text, strlen(text));
 }
 
-/* What is known of a line. */
-typedef struct verdict {
-    bool match, malformed, assumed;
-} verdict;
-
-static bool print_json(job *j, origin from, bly_bytes record, verdict v) {
-    char room[BLY_LIST_WORDS];
-    bly_bytes by = {room, 0};
-    json out = json_begin(stdout);
-    if (from.path) {
-        json_text(&out, "file", from.path);
-        json_integer(&out, "number", from.number);
+/* "a.bly,b.bly:" */
+static bool print_names(job *j, size_t at) {
+    bool good = true, first = true;
+    for (const set_list *l = j->set.lists; good && l < j->set.lists + j->set.count; l++) {
+        if (!l->answers.match[at])
+            continue;
+        good = (first || put_text(j, ",")) && put_text(j, list_set_name(l));
+        first = false;
     }
-    json_bytes(&out, "line", record);
-    json_bool(&out, "match", v.match);
-    if ((v.match && !v.assumed) || v.malformed)
-        by = query_explain(&j->query, &j->list, record, room);
-    if (v.match && !v.assumed)
-        json_bytes(&out, "by", by);
+    return good && (first || put_text(j, ":"));
+}
+
+/* A record is followed by its separator. */
+static bool print_line(job *j, const checked_line *line) {
+    char number[24];
+    bool good = true;
+    if (j->options->with_filename && line->path)
+        good = put_text(j, line->path) && put_text(j, ":");
+    if (j->options->line_number && line->path) {
+        (void)snprintf(number, sizeof number, "%llu:", (unsigned long long)line->number);
+        good = good && put_text(j, number);
+    }
+    if (j->names_lists)
+        good = good && print_names(j, line->at);
+    return good && output_put(&j->out, line->record.data, line->record.size + 1);
+}
+
+/* The entry by which a list matched. */
+static void json_entry(job *j, json *out, set_list *l, const checked_line *line) {
+    char room[BLY_LIST_WORDS];
+    if (l->answers.match[line->at] && !l->answers.assumed[line->at])
+        json_bytes(out, "by", list_set_entry(&j->set, l, line->record, room));
     else
-        json_null(&out, "by");
-    if (v.malformed)
-        json_text(&out, "malformed", j->query.reason);
-    if (v.assumed)
+        json_null(out, "by");
+}
+
+/* Of the lists that -l names. */
+static void json_lists(job *j, json *out, const checked_line *line) {
+    char *silent[CLI_MAX_FILES];
+    size_t count = 0;
+    json_open(out, "lists", '[');
+    for (set_list *l = j->set.lists; l < j->set.lists + j->set.count; l++) {
+        if (l->answers.assumed[line->at])
+            silent[count++] = (char *)list_set_name(l);
+        if (!l->answers.match[line->at])
+            continue;
+        json_open(out, NULL, '{');
+        json_text(out, "list", list_set_name(l));
+        json_entry(j, out, l, line);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+    if (count > 0)
+        json_texts(out, "unanswered", silent, count);
+}
+
+static bool print_json(job *j, const checked_line *line) {
+    const bool several = j->options->lists.count > 0;
+    json out = json_begin(stdout);
+    if (line->path) {
+        json_text(&out, "file", line->path);
+        json_integer(&out, "number", line->number);
+    }
+    json_bytes(&out, "line", line->record);
+    json_bool(&out, "match", j->set.any.match[line->at]);
+    if (several)
+        json_lists(j, &out, line);
+    else
+        json_entry(j, &out, j->set.lists, line);
+    if (j->set.any.malformed[line->at])
+        json_text(&out, "malformed", list_set_reason(&j->set, line->record));
+    if (!several && j->set.any.assumed[line->at])
         json_bool(&out, "assumed", true);
     json_end(&out);
     return output_stdio_is_well();
 }
 
-static void complain(job *j, origin from, bly_bytes record) {
-    char room[BLY_LIST_WORDS];
-    (void)query_explain(&j->query, &j->list, record, room);
-    line_complain(j->query.reason, from.path, from.number, record, false);
-}
-
-/* What is to be said of one line. false: it cannot be said. */
-static bool tell(job *j, origin from, bly_bytes record, verdict v) {
+/* Reports one line as the options want it. false: it cannot be printed. */
+static bool report_line(job *j, const checked_line *line) {
     const check_options *o = j->options;
-    bool selected = v.match != o->invert;
-    j->malformed += v.malformed;
-    j->assumed += v.assumed;
+    const bool malformed = j->set.any.malformed[line->at];
+    const bool selected = j->set.any.match[line->at] != o->invert;
+    j->malformed += malformed;
     j->selected += selected;
-    if (v.malformed && o->strict)
-        complain(j, from, record);
+    if (malformed && o->strict)
+        line_complain(list_set_reason(&j->set, line->record), line->path, line->number,
+                      line->record, false);
     if (j->quiet || o->count)
         return true;
-    if (!o->json)
-        return !selected || print_line(j, from, record);
-    return print_json(j, from, record, v);
+    if (o->json)
+        return print_json(j, line);
+    return !selected || print_line(j, line);
 }
 
 /* ---- all batches ----------------------------------------------------------------------------- */
 
 /* false: reported. */
-static bool show_what_is_there(job *j) {
+static bool flush_answers(job *j) {
     /* JSON goes the first way, everything else the second. */
     return output_stdio_flush() && output_flush(&j->out);
 }
 
-/* Before a read that has to wait. A list to be followed is looked at while nothing comes. */
+/* Before a read that has to wait. Lists that are followed are examined meanwhile. */
 static bool while_idle(void *ctx) {
-    enum { WAIT = 250 };
+    enum { WAIT_MS = 250 };
     job *j = ctx;
     struct pollfd standard_input = {STDIN_FILENO, POLLIN, 0};
-    if (!show_what_is_there(j))
+    if (!flush_answers(j))
         return false;
-    while (j->options->follow && poll(&standard_input, 1, WAIT) == 0)
-        follow_refresh(&j->list);
+    while (j->options->follow && poll(&standard_input, 1, WAIT_MS) == 0)
+        list_set_refresh(&j->set);
     return true;
 }
 
 static bool take_batch(void *ctx, const bly_bytes *records, size_t n) {
     job *j = ctx;
-    const query *q = &j->query;
-    origin from = {j->lines.in.path, j->lines.in.number};
-    if (j->options->follow)
-        follow_refresh(&j->list);
-    if (!query_batch(&j->query, &j->list, records, n))
+    const input *in = &j->lines.in;
+    list_set_refresh(&j->set);
+    if (!list_set_batch(&j->set, records, n))
         return false;
-    for (size_t i = 0; i < n; i++, from.number++)
-        if (!tell(j, from, records[i], (verdict){q->match[i], q->malformed[i], q->assumed[i]}))
+    for (size_t i = 0; i < n; i++)
+        if (!report_line(j, &(checked_line){in->path, in->number + i, records[i], i}))
             return false;
     j->lines.stop = j->quiet && j->selected;
     return true;
@@ -206,7 +263,69 @@ static bool take_lines(job *j, cli_operands files) {
                                   .idle = while_idle,
                                   .idle_ctx = j};
     return pipeline_open(&j->lines, &how, files) && pipeline_run(&j->lines, take_batch, j) &&
-           show_what_is_there(j);
+           flush_answers(j);
+}
+
+/* ---- at the end ------------------------------------------------------------------------------ */
+
+static bool print_count(job *j, const set_list *l) {
+    char text[32];
+    const uint64_t count = l ? l->matched : j->selected;
+    (void)snprintf(text, sizeof text, "%llu\n", (unsigned long long)count);
+    return (!l || (put_text(j, list_set_name(l)) && put_text(j, ":"))) && put_text(j, text);
+}
+
+static bool print_counts(job *j) {
+    bool good = true;
+    if (j->options->list_names != LIST_NAMES_ALWAYS)
+        good = print_count(j, NULL);
+    else
+        for (size_t i = 0; good && i < j->set.count; i++)
+            good = print_count(j, &j->set.lists[i]);
+    return good && output_flush(&j->out);
+}
+
+static void note_malformed(const job *j) {
+    char count[NUMBER_TEXT], types[LIST_SET_TYPES], what[64] = "is not";
+    if (!j->malformed || j->options->strict)
+        return;
+    const bool one = j->malformed == 1;
+    if (j->options->field)
+        (void)snprintf(what, sizeof what, "%s no field %llu", one ? "has" : "have",
+                       (unsigned long long)j->options->field);
+    else if (!one)
+        (void)snprintf(what, sizeof what, "are not");
+    message_note("%s line%s %s of type %s, so surely %s (--strict names %s)",
+                 number_grouped(j->malformed, count), one ? "" : "s", what,
+                 list_set_types(&j->set, types),
+                 j->set.count > 1 ? "in no list" : "not in the list", one ? "it" : "them");
+}
+
+static void warn_assumed(const job *j) {
+    char count[NUMBER_TEXT];
+    for (const set_list *l = j->set.lists; l < j->set.lists + j->set.count; l++)
+        if (l->assumed)
+            message_warn("%s: no answer about %s line%s, taken to be %sin the list",
+                         list_set_name(l), number_grouped(l->assumed, count),
+                         l->assumed == 1 ? "" : "s",
+                         j->set.options.fallback == LIVE_NO ? "not " : "");
+}
+
+static int check(job *j, cli_operands files) {
+    const check_options *o = j->options;
+    bool good = take_lines(j, files);
+    bool failed = !good || j->lines.failed;
+    if (good && o->count && !j->quiet)
+        failed = !print_counts(j) || failed;
+    if (good) {
+        note_malformed(j);
+        warn_assumed(j);
+    }
+    if (good && j->quiet && j->selected)
+        return CLI_OK;
+    if (failed || (o->strict && j->malformed))
+        return CLI_ERROR;
+    return j->selected ? CLI_OK : CLI_NONE;
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -216,13 +335,22 @@ static bool refuse(const char *why) {
     return false;
 }
 
-/* What goes with a list on a server, and what does not. */
-static bool server_agrees(const check_options *o, bool on_server) {
-    if (!on_server && (o->on_error || o->gozero))
+/* What goes with lists on servers, and what does not. */
+static bool places_agree(const check_options *o, cli_operands lists) {
+    uint32_t any = 0, all = UINT32_MAX;
+    for (size_t i = 0; i < lists.count; i++) {
+        any |= handle_traits(lists.items[i]);
+        all &= handle_traits(lists.items[i]);
+    }
+    if (!(any & HANDLE_MAY_FAIL) && (o->on_error || o->gozero))
         return refuse("--on-error and --gozero are for a list on a server: redis://HOST/KEY");
-    if (on_server && o->verify)
+    if (!(any & HANDLE_MAY_FAIL) && o->allow_replica)
+        return refuse("--allow-replica is for a list on a server: redis://HOST/KEY");
+    if (!(all & HANDLE_VERIFIES) && o->verify)
         return refuse("--verify reads the whole list first; one on a server changes meanwhile. "
                       "Fetch it with bloomery pull, and verify that");
+    if (o->gozero && lists.count > 1)
+        return refuse("--gozero gives the size of one filter; name one list");
     if (o->gozero && o->key_file)
         return refuse("go-zero's filters are not keyed; leave --key-file out");
     if (o->gozero && o->follow)
@@ -231,12 +359,22 @@ static bool server_agrees(const check_options *o, bool on_server) {
     return true;
 }
 
-static bool options_agree(const check_options *o, cli_operands operands) {
-    bool stdin_only =
-        operands.count == 1 || (operands.count == 2 && strcmp(operands.items[1], "-") == 0);
-    if (operands.count == 0)
+static bool names_agree(const check_options *o) {
+    if (!o->list_names)
+        return true;
+    if (o->json)
+        return refuse("--json always names the lists; leave out --list-names");
+    if (o->invert && o->list_names == LIST_NAMES_ALWAYS)
+        return refuse("-v prints lines that are in no list; leave out --list-names");
+    return true;
+}
+
+static bool options_agree(const check_options *o, cli_operands lists, cli_operands files) {
+    const bool stdin_only =
+        files.count == 0 || (files.count == 1 && strcmp(files.items[0], "-") == 0);
+    if (lists.count == 0)
         return refuse("a list is needed: bloomery check LIST [FILE...]");
-    if (o->key && operands.count > 1)
+    if (o->key && files.count > 0)
         return refuse("--key and a FILE cannot both be given");
     if (o->key && o->follow)
         return refuse("--key and --follow cannot both be given");
@@ -246,99 +384,64 @@ static bool options_agree(const check_options *o, cli_operands operands) {
         return refuse("--json prints every line with all about it; leave -v, -c, -n and -H out");
     if (o->delimiter.given && !o->field)
         return refuse("--delimiter needs --field");
-    return server_agrees(o, remote_is_address(operands.items[0]));
+    return names_agree(o) && places_agree(o, lists);
 }
 
-static bool print_count(job *j) {
-    char text[32];
-    int size = snprintf(text, sizeof text, "%llu\n", (unsigned long long)j->selected);
-    return output_put(&j->out, text, (size_t)size) && output_flush(&j->out);
-}
-
-static void mention_malformed(const job *j) {
-    char count[NUMBER_TEXT];
-    if (!j->malformed || j->options->strict)
-        return;
-    bool one = j->malformed == 1;
-    char what[64] = "is not";
-    if (j->options->field)
-        (void)snprintf(what, sizeof what, "%s no field %llu", one ? "has" : "have",
-                       (unsigned long long)j->options->field);
-    else if (!one)
-        (void)snprintf(what, sizeof what, "are not");
-    (void)number_grouped(j->malformed, count);
-    message_note("%s line%s %s of type %s, so surely not in the list (--strict names %s)", count,
-                 one ? "" : "s", what, line_type_words(j->list.type), one ? "it" : "them");
-}
-
-static void mention_assumed(const job *j) {
-    char count[NUMBER_TEXT];
-    if (j->assumed)
-        message_warn("%s: no answer about %s line%s, taken to be %sin the list", j->list.path,
-                     number_grouped(j->assumed, count), j->assumed == 1 ? "" : "s",
-                     j->live.otherwise == LIVE_NO ? "not " : "");
-}
-
-static int check(job *j, cli_operands operands) {
-    const check_options *o = j->options;
-    const cli_operands files = {operands.items + 1, operands.count - 1};
-    bool good = take_lines(j, files);
-    bool failed = !good || j->lines.failed;
-    if (good && o->count && !j->quiet)
-        failed = !print_count(j) || failed;
-    if (good) {
-        mention_malformed(j);
-        mention_assumed(j);
+static job *job_create(const check_options *o, size_t list_count, const bly_hasher *key) {
+    job *j = calloc(1, sizeof *j);
+    if (!j) {
+        (void)message_error("out of memory");
+        return NULL;
     }
-    if (good && j->quiet && j->selected)
-        return CLI_OK;
-    if (failed || (o->strict && j->malformed))
-        return CLI_ERROR;
-    return j->selected ? CLI_OK : CLI_NONE;
+    j->options = o;
+    j->quiet = message_quiet();
+    j->names_lists = !o->invert && (o->list_names == LIST_NAMES_ALWAYS ||
+                                    (o->list_names != LIST_NAMES_NEVER && list_count > 1));
+    j->set.options = (live_list_options){.type = (bly_list_type)o->type,
+                                         .key = key,
+                                         .follow = o->follow,
+                                         .verify = o->verify,
+                                         .fallback = (live_fallback)o->on_error,
+                                         .gozero = o->gozero,
+                                         .allow_replica = o->allow_replica};
+    query *q = &j->set.query;
+    q->flags = o->null ? BLY_LIST_RECORDS : 0;
+    q->field.exact = o->null;
+    q->field.field = o->field;
+    q->field.delimiter = o->delimiter.given ? o->delimiter.value : '\t';
+    return j;
 }
 
-static bool open_list(job *j, const char *path, const bly_hasher *key) {
-    const check_options *o = j->options;
-    const follow_how how = o->follow ? FOLLOW_COPIED : o->verify ? FOLLOW_VERIFIED : FOLLOW_MAPPED;
-    if (!remote_is_address(path))
-        return follow_open(&j->list, path, key, (bly_list_type)o->type, how);
-    j->live = (live_how){o->gozero, (live_otherwise)o->on_error, o->follow};
-    return follow_open_live(&j->list, path, key, (bly_list_type)o->type, &j->live);
+static void job_free(job *j) {
+    output_close(&j->out);
+    pipeline_close(&j->lines);
+    list_set_close(&j->set);
+    free(j);
 }
 
 static int run(void *values, cli_operands operands) {
-    const check_options *o = values;
+    check_options *o = values;
+    const size_t first = o->lists.count == 0 && operands.count > 0; /* the operand LIST */
+    const cli_operands files = {operands.items + first, operands.count - first};
+    const cli_operands lists = first ? (cli_operands){operands.items, 1}
+                                     : (cli_operands){(char **)o->lists.items, o->lists.count};
     bly_hasher space;
     const bly_hasher *key;
-    if (!options_agree(o, operands) || !open_key(o->key_file, &space, &key))
+    if (!options_agree(o, lists, files) || !open_key(o->key_file, &space, &key))
         return CLI_ERROR;
-    job *j = calloc(1, sizeof *j);
-    if (!j || bly_list_reader_create(&j->query.reader) != BLY_OK) {
-        free(j);
-        return message_error("out of memory");
-    }
+    job *j = job_create(o, lists.count, key);
+    if (!j)
+        return CLI_ERROR;
     int status = CLI_ERROR;
-    j->options = o;
-    j->quiet = message_quiet();
-    j->query.flags = o->null ? BLY_LIST_RECORDS : 0;
-    j->query.field.exact = o->null;
-    j->query.field.field = o->field;
-    j->query.field.delimiter = o->delimiter.given ? o->delimiter.value : '\t';
-    if (open_list(j, operands.items[0], key)) {
-        if (output_open(&j->out, NULL, false))
-            status = check(j, operands);
-        output_close(&j->out);
-        pipeline_close(&j->lines);
-        follow_close(&j->list);
-    }
-    query_free(&j->query);
-    free(j);
+    if (list_set_open(&j->set, lists) && output_open(&j->out, NULL, false))
+        status = check(j, files);
+    job_free(j);
     return status;
 }
 
 const cli_command command_check = {
     .name = "check",
-    .operands = "LIST [FILE...]",
+    .operands = "{LIST | -l LIST...} [FILE...]",
     .summary = "Print the lines that may be in a list",
     .description =
         "Reads lines (from standard input when no FILE is named; gzip and zstd are read as they "

@@ -1,10 +1,10 @@
-/* check_query.c - questions to a filter, many at a time.
+/* list_query.c - lookups of lines in a list, many at a time.
  *
- * Lines of type `line` are their own keys, and a batch of them is one call. Of the other types a
- * line may be several questions (the parents of a domain, the blocks around an address); their
- * hashes are gathered with a note of whose they are, and asked together: the filter fetches the
- * memory for one while it answers another. A list on a server is asked with the keys themselves,
- * which the handle of the filter hashes, and many at a time: each call is a trip.
+ * Lines of type `line` are their own keys, and a batch of them is one call. A line of another type
+ * may need several lookups (the parents of a domain, the blocks around an address). Their hashes
+ * are gathered with the numbers of their lines and looked up together: the filter fetches the
+ * memory for one while it answers another. Where the filter is not in memory the keys themselves
+ * are gathered: each call is a round trip.
  */
 #include "filters/list_query.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* The part of a line that is looked for, as a key. */
-static bly_status part_key(query *q, const follow *list, bly_bytes line, bly_list_key *out) {
+static bly_status part_key(query *q, const live_list *list, bly_bytes line, bly_list_key *out) {
     uint64_t fieldless = q->field.fieldless;
     bly_bytes part;
     if (!key_of(&q->field, line, &part))
@@ -37,25 +37,25 @@ static bly_status part_key(query *q, const follow *list, bly_bytes line, bly_lis
 }
 
 /* The i-th line of a batch, for which there is no answer yet. */
-static bly_status read_key(query *q, const follow *list, size_t i, bly_bytes line,
+static bly_status read_key(query *q, const live_list *list, size_t i, bly_bytes line,
                            bly_list_key *out) {
     const bly_status status = part_key(q, list, line, out);
-    q->malformed[i] = status == BLY_EINVAL;
-    q->match[i] = 0;
-    q->assumed[i] = 0;
+    q->answers->malformed[i] = status == BLY_EINVAL;
+    q->answers->match[i] = 0;
+    q->answers->assumed[i] = 0;
     return status;
 }
 
 /* What the answer to one of its questions means for a line. */
 static void take_answer(query *q, size_t line, uint8_t answer) {
-    q->match[line] |= answer == BLY_YES;
-    q->assumed[line] |= answer == BLY_UNKNOWN;
+    q->answers->match[line] |= answer == BLY_YES;
+    q->answers->assumed[line] |= answer == BLY_UNKNOWN;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 /* The same key with the carriage return of its line, if that is where it ends. */
-static bool with_return(const query *q, const follow *list, bly_bytes line, bly_bytes *key) {
+static bool with_return(const query *q, const live_list *list, bly_bytes line, bly_bytes *key) {
     const char *end = (const char *)line.data + line.size;
     if (list->type != BLY_LIST_LINE || !list->keeps_return || q->field.exact ||
         bly_list_without_return(line).size == line.size ||
@@ -66,7 +66,7 @@ static bool with_return(const query *q, const follow *list, bly_bytes line, bly_
 }
 
 /* The keys under which a line may be in the list. false: out of memory, reported. */
-static bool widen(query *q, const follow *list, bly_bytes line, const bly_list_key *key) {
+static bool widen(query *q, const live_list *list, bly_bytes line, const bly_list_key *key) {
     bly_url_buffer *const buffers[] = {
         [BLY_URL_STANDARD] = &q->standard, [BLY_URL_CRAWL] = &q->field.canonical};
     bly_list_entries *tries = &q->tries;
@@ -89,7 +89,7 @@ static bool widen(query *q, const follow *list, bly_bytes line, const bly_list_k
     return true;
 }
 
-static live_result ask_lines(query *q, follow *list, const bly_bytes *lines, size_t n) {
+static live_result ask_lines(query *q, live_list *list, const bly_bytes *lines, size_t n) {
     uint16_t askable = 0;
     for (size_t i = 0; i < n; i++) {
         bly_list_key key;
@@ -105,7 +105,7 @@ static live_result ask_lines(query *q, follow *list, const bly_bytes *lines, siz
             q->keys[askable++] = key.bytes;
         }
     }
-    const live_result result = follow_ask(list, q->keys, askable, q->found);
+    const live_result result = live_list_contains(list, q->keys, askable, q->found);
     for (size_t i = 0; result == LIVE_ANSWERED && i < askable; i++)
         take_answer(q, q->owner[i], q->found[i]);
     return result;
@@ -113,16 +113,17 @@ static live_result ask_lines(query *q, follow *list, const bly_bytes *lines, siz
 
 /* ---- other types ----------------------------------------------------------------------------- */
 
-static live_result ask_waiting(query *q, follow *list) {
+static live_result ask_waiting(query *q, live_list *list) {
     live_result result = LIVE_ANSWERED;
-    if (list->live) {
+    const bly_filter *filter = handle_filter(&list->handle);
+    if (!filter) {
         size_t at = 0;
         for (size_t i = 0; i < q->count; i++)
             (void)byte_strings_next(&q->texts, &at, &q->keys[i]);
-        result = follow_ask(list, q->keys, q->count, q->found);
+        result = live_list_contains(list, q->keys, q->count, q->found);
         q->texts.used = 0;
     } else
-        (void)bly_filter_contains_hashes(list->file.filter, q->hashes, q->count, q->found);
+        (void)bly_filter_contains_hashes(filter, q->hashes, q->count, q->found);
     for (size_t i = 0; result == LIVE_ANSWERED && i < q->count; i++)
         take_answer(q, q->owner[i], q->found[i]);
     q->count = 0;
@@ -130,13 +131,13 @@ static live_result ask_waiting(query *q, follow *list) {
 }
 
 /* The tries of one line, to be asked. false: out of memory, reported. */
-static bool gather(query *q, const follow *list, size_t line) {
+static bool gather(query *q, const live_list *list, size_t line) {
     const bly_list_entries *tries = &q->tries;
-    if (!list->live)
-        bly_hash_keys(bly_filter_hasher(list->file.filter), tries->keys, tries->count,
-                      q->hashes + q->count);
+    const bly_filter *filter = handle_filter(&list->handle);
+    if (filter)
+        bly_hash_keys(bly_filter_hasher(filter), tries->keys, tries->count, q->hashes + q->count);
     for (size_t t = 0; t < tries->count; t++) {
-        if (list->live && !byte_strings_put(&q->texts, tries->keys[t])) {
+        if (!filter && !byte_strings_put(&q->texts, tries->keys[t])) {
             (void)message_error("out of memory");
             return false;
         }
@@ -145,7 +146,7 @@ static bool gather(query *q, const follow *list, size_t line) {
     return true;
 }
 
-static live_result ask_typed(query *q, follow *list, const bly_bytes *lines, size_t n) {
+static live_result ask_typed(query *q, live_list *list, const bly_bytes *lines, size_t n) {
     live_result asked = LIVE_ANSWERED;
     for (size_t i = 0; i < n && asked == LIVE_ANSWERED; i++) {
         bly_list_key key;
@@ -166,26 +167,27 @@ static live_result ask_typed(query *q, follow *list, const bly_bytes *lines, siz
 
 /* ---- public ---------------------------------------------------------------------------------- */
 
-bool query_batch(query *q, follow *list, const bly_bytes *lines, size_t n) {
+bool query_batch(query *q, live_list *list, const bly_bytes *lines, size_t n, list_answers *out) {
     live_result result = LIVE_RENEWED;
+    q->answers = out;
     while (result == LIVE_RENEWED)
         result = bly_list_is_lines(list->type) && !list->urls[BLY_URL_STANDARD] &&
                          !list->urls[BLY_URL_CRAWL]
                      ? ask_lines(q, list, lines, n)
                      : ask_typed(q, list, lines, n);
-    for (size_t i = 0; list->live && i < n; i++) {
-        q->assumed[i] = q->assumed[i] && !q->match[i];
-        q->match[i] |= q->assumed[i] && list->live->how->otherwise == LIVE_YES;
+    for (size_t i = 0; list->may_fail && i < n; i++) {
+        q->answers->assumed[i] = q->answers->assumed[i] && !q->answers->match[i];
+        q->answers->match[i] |= q->answers->assumed[i] && list->options->fallback == LIVE_YES;
     }
     return result == LIVE_ANSWERED;
 }
 
-bly_bytes query_explain(query *q, follow *list, bly_bytes line, char room[BLY_LIST_WORDS]) {
+bly_bytes query_explain(query *q, live_list *list, bly_bytes line, char room[BLY_LIST_WORDS]) {
     bly_list_key key;
     uint8_t found[BLY_LIST_MAX_LOOKUPS] = {0};
     if (part_key(q, list, line, &key) != BLY_OK || key.blank || !widen(q, list, line, &key))
         return (bly_bytes){room, 0};
-    if (follow_ask(list, q->tries.keys, q->tries.count, found) != LIVE_ANSWERED)
+    if (live_list_contains(list, q->tries.keys, q->tries.count, found) != LIVE_ANSWERED)
         return (bly_bytes){room, 0};
     for (size_t i = 0; i < q->tries.count; i++)
         if (found[i] == BLY_YES)

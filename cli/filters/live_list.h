@@ -1,56 +1,72 @@
-/* live.h - a list on a plain server, asked while others may be changing it.
+/* live_list.h - a list that is looked up in while others may replace it, add to it, or stop its
+ * server.
  *
- * An error is no answer. What to do about one is the user's choice: to stop, or to go on and take
- * every line for one that is in the list, or for one that is not, until the server answers again.
- * It is tried again every few seconds, with little patience: a pipe that waits is no better than
- * one that stops.
+ * Lookups go through a filter handle (handle.h). Here is what only a list needs: which form its
+ * entries have, a new list that takes the place of the old one, and what to do while there is no
+ * answer. Functions that fail have reported why.
  */
-#ifndef BLOOMERY_CLI_LIVE_H
-#define BLOOMERY_CLI_LIVE_H
+#ifndef BLOOMERY_CLI_LIVE_LIST_H
+#define BLOOMERY_CLI_LIVE_LIST_H
 
-#include "filters/server_filter.h"
+#include "filters/handle.h"
 #include "io/line_words.h"
 
-/* What a line is when there is no answer. In the order of LIVE_CHOICES. */
-typedef enum live_otherwise { LIVE_UNSAID, LIVE_STOP, LIVE_YES, LIVE_NO } live_otherwise;
-#define LIVE_CHOICES "stop|yes|no"
+#include <sys/stat.h>
 
-typedef struct live_how {
-    uint64_t gozero; /* bits of a filter of go-zero's; 0: it is one of ours */
-    live_otherwise otherwise;
-    bool follow; /* one that takes its place is taken over */
-} live_how;
+/* What to do about a lookup without an answer. In the order of LIVE_FALLBACK_CHOICES. */
+typedef enum live_fallback {
+    LIVE_UNSET, /* as LIVE_STOP */
+    LIVE_STOP,  /* it is an error */
+    LIVE_YES,   /* the line counts as one that is in the list */
+    LIVE_NO     /* or as one that is not */
+} live_fallback;
+#define LIVE_FALLBACK_CHOICES "stop|yes|no"
+
+typedef struct live_list_options {
+    bly_list_type type;    /* BLY_LIST_NONE: what the list records */
+    const bly_hasher *key; /* NULL: it is not keyed */
+    bool key_is_shared;    /* the key is for several lists, of which some are not keyed */
+    bool follow;           /* a new list is used when it takes the place of the old one */
+    bool verify;
+    live_fallback fallback;
+    uint64_t gozero;    /* as in handle.h */
+    bool allow_replica; /* the same */
+} live_list_options;
+
+typedef struct live_list {
+    filter_handle handle;
+    const live_list_options *options;
+    bool may_fail; /* others change it, and a lookup may get no answer */
+    bly_list_type type;
+    bly_list_levels levels;
+    bool has_blanks; /* of type LINE: blank lines may be keys all the same */
+    /* Of a list of lines that records no rule: */
+    bool keeps_return; /* a line that ends in a carriage return may be there with it */
+    bool urls[2];      /* by bly_url_level: a URL may be there in canonical form */
+    /* For live_list.c alone: */
+    struct stat known; /* the file that was last examined, whether it was sound or not */
+    double checked_at; /* when that was, by progress_clock */
+    bool away;         /* there is no answer, and options->fallback applies */
+    double retry_at;   /* when it is looked up in again */
+} live_list;
 
 typedef enum live_result {
     LIVE_ANSWERED,
-    LIVE_RENEWED, /* it is another list now, perhaps of another type: ask again */
-    LIVE_FAILED   /* reported */
+    LIVE_RENEWED, /* it is another list now, perhaps of another type: repeat the lookup */
+    LIVE_FAILED
 } live_result;
 
-typedef struct live {
-    remote remote;
-    const live_how *how;
-    const bly_hasher *key;
-    bly_status status; /* of the last question that failed */
-    bool away;         /* there is no answer, and how->otherwise says what to think */
-    double again;      /* when it is asked again, by progress_clock */
-} live;
+/* `name` and `options` must outlive it. While a file is mapped (without `follow`), shortening it
+ * ends the process, with a message and the status of an error. */
+bool live_list_open(live_list *l, const char *name, const live_list_options *options);
+void live_list_close(live_list *l);
 
-/* Whether errors of the server are to be lived with. */
-bool live_goes_on(const live *l);
+/* Whether keys may be in the list: BLY_YES, BLY_NO or, where there is no answer, BLY_UNKNOWN. */
+live_result live_list_contains(live_list *l, const bly_bytes *keys, size_t n, uint8_t *answers);
 
-/* false: reported, and it is to be closed. It may be away then from the beginning. */
-bool live_open(live *l, const char *address, const bly_hasher *key, const live_how *how);
-void live_close(live *l);
-
-/* answers[i]: BLY_YES, BLY_NO or, only if it goes on after errors, BLY_UNKNOWN. */
-live_result live_ask(live *l, const bly_bytes *keys, size_t n, uint8_t *answers);
-
-/* What it says of itself is found by these. Nothing is reported; l->status says what went wrong. */
-bly_status live_ask_marks(void *l, const bly_bytes *keys, size_t n, uint8_t *found);
-bly_list_source live_list(live *l);
-
-/* After live_ask_marks failed: as after a question. */
-live_result live_fail(live *l);
+/* For a list that is followed: looks, a few times a second at most, whether its name leads to
+ * another file or to other bytes. If these are sound they become the list, else the old one stays;
+ * either is reported once. A list on a server may have got entries of other types or levels. */
+void live_list_refresh(live_list *l);
 
 #endif

@@ -226,6 +226,9 @@ def check_terminal(command):
 # In `check`, as in grep, whose place it takes in a script, -n numbers the lines.
 LIKE_GREP = {("check", "n")}
 
+# --list prints a list of names, but for `check`, where it names a list of entries.
+LIKE_A_LIST = {("check", "list")}
+
 
 def check_letters(table):
     """A letter means the same everywhere, and an option's name goes with one letter and one kind
@@ -235,6 +238,8 @@ def check_letters(table):
         for option in options:
             if option.letter and (command, option.letter) not in LIKE_GREP:
                 by_letter.setdefault(option.letter, {}).setdefault(option.name, []).append(command)
+            if (command, option.name) in LIKE_A_LIST:
+                continue
             value = "FILE" if option.metavar == "LIST" else option.metavar  # a list is a file
             by_name.setdefault(option.name, {}).setdefault(
                 (option.letter, value), []).append(command)
