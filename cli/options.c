@@ -1,3 +1,8 @@
+/* The parser of the command line: finds the row of each option, and reads its value by its type.
+ *
+ * Options and operands may be mixed, as with the GNU tools. A name must be complete, so that a
+ * later version can add options; for a mistyped one the nearest name is suggested.
+ */
 #include "options.h"
 
 #include "text/message.h"

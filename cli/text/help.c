@@ -1,3 +1,7 @@
+/* Help for a terminal: the overview, and the short and the long help of a command.
+ *
+ * Words stand in columns, wrapped to the terminal's width, which is used up to 100 columns.
+ */
 #include "text/help.h"
 
 #include "text/help_facts.h"

@@ -1,3 +1,5 @@
+/* What help, manual page and completion tell: the texts that belong to no single command, and the
+ * order, labels and explanations of options. */
 #include "text/help_facts.h"
 
 #include "text/message.h"

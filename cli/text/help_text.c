@@ -1,3 +1,4 @@
+/* Cuts the texts of the tables into words, paragraphs, sentences and examples, and wraps them. */
 #include "text/help_text.h"
 
 #include <string.h>

@@ -1,6 +1,11 @@
+/* JSON output, written as it is made: no tree in memory.
+ *
+ * Texts from outside need not be UTF-8. JSON is, so U+FFFD stands for each byte that is not, and a
+ * second field with the suffix _base64 has all bytes.
+ */
 #include "text/json.h"
 
-#include "text/utf8.h"
+#include "text/message.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +37,7 @@ static bool string(json *j, const unsigned char *text, size_t size) {
             (void)fwrite(text + i, 1, n, j->to);
             continue;
         }
-        n = utf8_length(text + i, size - i);
+        n = message_utf8_length(text + i, size - i);
         if (n == 0) {
             n = 1;
             utf8 = false;

@@ -1,7 +1,11 @@
+/* Messages on standard error, and what a terminal can show: colours, columns, characters.
+ *
+ * A message is written in one piece. Texts from outside, such as names of files, cannot steer the
+ * terminal: control characters and bytes that are not UTF-8 are escaped.
+ */
 #include "text/message.h"
 
 #include "cli.h"
-#include "text/utf8.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -64,7 +68,26 @@ unsigned message_columns(int fd) {
     return 80;
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
+/* ---- texts from outside -----------------------------------------------------------------------
+ */
+
+size_t message_utf8_length(const unsigned char *text, size_t size) {
+    unsigned char c = text[0];
+    size_t length = c < 0x80                ? 1
+                    : c >= 0xC2 && c < 0xE0 ? 2
+                    : (c & 0xF0) == 0xE0    ? 3
+                    : c >= 0xF0 && c < 0xF5 ? 4
+                                            : 0;
+    if (length == 0 || length > size)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((text[i] & 0xC0) != 0x80)
+            return 0;
+    bool overlong = (c == 0xE0 && text[1] < 0xA0) || (c == 0xF0 && text[1] < 0x90);
+    bool surrogate = c == 0xED && text[1] >= 0xA0;
+    bool beyond = c == 0xF4 && text[1] >= 0x90;
+    return overlong || surrogate || beyond ? 0 : length;
+}
 
 /* Whether the n bytes of a character, 0 for a byte that is none, could steer a terminal: C0, DEL,
  * C1. */
@@ -76,7 +99,7 @@ char *message_escape(const char *text, char *out, size_t room) {
     const unsigned char *from = (const unsigned char *)text;
     size_t left = strlen(text), used = 0;
     while (left > 0) {
-        size_t n = utf8_length(from, left);
+        size_t n = message_utf8_length(from, left);
         const bool control = is_control(from, n);
         if (n == 0)
             n = 1;
@@ -94,6 +117,8 @@ char *message_escape(const char *text, char *out, size_t room) {
     out[used] = '\0';
     return out;
 }
+
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* One write, so that lines of several processes do not mix. */
 static void say(message_style style, const char *label, const char *format, va_list args) {

@@ -1,3 +1,7 @@
+/* Numbers as people write and read them: counts, sizes, rates, durations.
+ *
+ * Sizes in bytes use powers of 1024 (64K is 64 KiB), counts powers of 1000 (64k is 64,000).
+ */
 #include "text/numbers.h"
 
 #include <ctype.h>

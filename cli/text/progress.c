@@ -1,3 +1,5 @@
+/* The progress line: drawn on standard error after half a second, then five times a second, if that
+ * is a terminal. */
 #include "text/progress.h"
 
 #include "text/message.h"
