@@ -106,13 +106,13 @@ typedef struct bench {
     bly_builder *builder; /* of one that is built */
     bly_filter *many, *one;
     bench_times times[BENCH_OPS];
-    const char *wrong; /* what should hold and did not; NULL while all is well */
-    uint64_t missed;   /* wrong answers to keys that are not in it */
+    const char *wrong;        /* the first error; NULL: none */
+    uint64_t false_positives; /* of all rounds */
 } bench;
 
-static void expect(bench *b, bool truth, const char *else_what) {
+static void expect(bench *b, bool truth, const char *error) {
     if (!truth && !b->wrong)
-        b->wrong = else_what;
+        b->wrong = error;
 }
 
 /* ---- operations on a chunk ------------------------------------------------------------------- */
@@ -147,7 +147,8 @@ static uint64_t add_one(bench *b, size_t n) {
 }
 
 static uint64_t collect_keys(bench *b, size_t n) {
-    expect(b, bly_builder_add(b->builder, b->keys.keys, n) == BLY_OK, "keys could not be gathered");
+    expect(b, bly_builder_add(b->builder, b->keys.keys, n) == BLY_OK,
+           "keys could not be collected");
     return n;
 }
 
@@ -197,16 +198,17 @@ static void add_all(bench *b) {
     uint64_t fresh = pass(b, BENCH_ADD_MANY, 0, keys);
     expect(b, pass(b, BENCH_ADD_ONE, 0, keys) == fresh,
            "batched and single adds disagree on which keys are new");
-    expect(b, bly_filter_equal(b->many, b->one), "batched and single adds make different filters");
+    expect(b, bly_filter_equal(b->many, b->one), "batched and single adds give different filters");
 }
 
-/* Builds the one there is, and times all of it but the making of the keys. */
+/* Builds the filter, and times everything but the making of the keys. */
 static void build(bench *b) {
     const uint64_t keys = b->setting->keys;
     double spent = 0, start = progress_clock();
     bly_filter_destroy(b->many);
     b->many = b->one = NULL;
-    expect(b, bly_builder_create(&b->spec, NULL, &b->builder) == BLY_OK, "no filter can be built");
+    expect(b, bly_builder_create(&b->spec, NULL, &b->builder) == BLY_OK,
+           "the filter cannot be built");
     for (uint64_t done = 0; done < keys && !b->wrong; done += CHUNK) {
         size_t n = keys - done < CHUNK ? (size_t)(keys - done) : CHUNK;
         spent += progress_clock() - start;
@@ -215,7 +217,8 @@ static void build(bench *b) {
         (void)collect_keys(b, n);
     }
     if (!b->wrong)
-        expect(b, bly_builder_finish(b->builder, &b->many) == BLY_OK, "it could not be built");
+        expect(b, bly_builder_finish(b->builder, &b->many) == BLY_OK,
+               "the filter could not be built");
     record_time(&b->times[BENCH_ADD_MANY], start - spent, (size_t)keys);
     bly_builder_destroy(b->builder);
     b->one = b->many;
@@ -229,17 +232,18 @@ static void one_round(bench *b, unsigned round) {
         return;
     uint64_t wrong = pass(b, BENCH_MISS_MANY, absent, asked);
     expect(b, pass(b, BENCH_MISS_ONE, absent, asked) == wrong,
-           "batched and single queries disagree");
+           "batched and single lookups disagree");
     uint64_t found = pass(b, BENCH_HIT_MANY, 0, keys);
     expect(b, found == keys, "a key that was added is not found");
     found = pass(b, BENCH_HIT_ONE, 0, asked);
     expect(b, found == asked, "a key that was added is not found");
-    b->missed += wrong;
+    b->false_positives += wrong;
 }
 
 /* ---- all rounds ------------------------------------------------------------------------------ */
 
-/* Each kind does what it is for: growth, from a tenth of the keys; being built; forgetting. */
+/* A kind is measured in its use: one that grows begins with a tenth of the keys, one that is built
+ * gets all keys at once, one that forgets has a window. */
 static bly_status plan(const bench_setting *s, bly_kind kind, bly_spec *out) {
     static const uint32_t uses[] = {BLY_NEED_GROW, 0, BLY_NEED_STATIC, BLY_NEED_WINDOW,
                                     BLY_NEED_COUNTS};
@@ -260,9 +264,10 @@ static bly_status plan(const bench_setting *s, bly_kind kind, bly_spec *out) {
 bool bench_possible(const bench_setting *s, bly_kind kind) {
     bly_spec spec;
     if (kinds_can(kind, BLY_CARDINALITY_ONLY)) {
-        (void)message_error("%s: it tells how many keys there are, not which, so it cannot be "
-                            "measured by asking for them",
-                            bly_kind_name(kind));
+        (void)message_error(
+            "%s: only counts keys, so it has no lookups to measure; leave it out of "
+            "--kinds",
+            bly_kind_name(kind));
         return false;
     }
     bly_status status = plan(s, kind, &spec);
@@ -288,7 +293,7 @@ static void collect(bench *b, bench_result *out) {
     out->bytes = stats.bytes;
     out->bits_per_key = 8 * (double)stats.bytes / (double)b->setting->keys;
     out->asked = asked_in_a_round(b->setting) * b->setting->rounds;
-    out->wrong = b->missed;
+    out->wrong = b->false_positives;
     for (int op = 0; op < BENCH_OPS; op++)
         out->ns[op] = median_of(&b->times[op]);
 }

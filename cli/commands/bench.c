@@ -1,4 +1,5 @@
-/* `bloomery bench`: what the kinds of filters do on this machine. */
+/* bench.c - bloomery bench: prints the speed, space and rate of each kind of filter on this
+ * machine. */
 #include "bench/bench_run.h"
 #include "cli.h"
 #include "common_options.h"
@@ -58,7 +59,7 @@ static const cli_option options[] = {
 
 static bool check(const values *v, cli_operands operands) {
     if (operands.count)
-        (void)message_error("'%s' is one word too many; try --help", operands.items[0]);
+        (void)message_error("unexpected argument '%s'; see --help", operands.items[0]);
     else if (v->key_bytes && (v->key_bytes < 8 || v->key_bytes > 4096))
         (void)message_error("--key-bytes must be from 8 to 4096");
     else if (v->rounds > MAX_ROUNDS)
@@ -79,7 +80,7 @@ static bench_setting setting_of(const values *v) {
     };
 }
 
-/* How many kinds there are in `list`, or in all when it is NULL; 0: reported. */
+/* Reads the kinds in `list`, or takes all of them if it is NULL. Returns how many; 0: reported. */
 static size_t read_kinds(const char *list, bly_kind out[MAX_KINDS]) {
     size_t count = 0;
     if (!list) {
@@ -101,8 +102,8 @@ static size_t read_kinds(const char *list, bly_kind out[MAX_KINDS]) {
         }
         if (count == MAX_KINDS || bly_kind_by_name(name, &out[count]) != BLY_OK) {
             (void)message_error(
-                "--kinds: there is no kind '%.*s'; bloomery plan -n 1000 lists them", (int)length,
-                list);
+                "--kinds: unknown kind '%.*s'; bloomery plan -n 1000 --all lists the kinds",
+                (int)length, list);
             return 0;
         }
         count++;
@@ -145,16 +146,17 @@ static void print_speeds(const bench_result *results, size_t count) {
 
 static void print_limits(const bench_limits *l) {
     char size[NUMBER_TEXT];
-    (void)printf("\nWhat the machine can do at best:\n");
-    (void)printf("  hash a key with %s, nothing else: %.1f ns batched (%.0f M/s), %.1f ns single\n",
-                 l->hash, l->hash_many, 1e3 / l->hash_many, l->hash_one);
-    (void)printf("  read a random cache line out of %s: %.1f ns (%.0f M/s)\n",
+    (void)printf("\nLimits of this machine:\n");
+    (void)printf(
+        "  to hash a key with %s and do nothing else: %.1f ns batched (%.0f M/s), %.1f ns single\n",
+        l->hash, l->hash_many, 1e3 / l->hash_many, l->hash_one);
+    (void)printf("  to read a random cache line from %s: %.1f ns (%.0f M/s)\n",
                  number_bytes(l->bytes, size), l->line, 1e3 / l->line);
 }
 
 static void print_rates(const bench_result *results, size_t count) {
     (void)printf("\n%s%-17s%10s%11s%11s%11s%14s%s\n", message_style_on(1, STYLE_BOLD),
-                 "space and rate", "size", "bits/key", "promised", "measured", "ratio",
+                 "space and rate", "size", "bits/key", "requested", "measured", "ratio",
                  message_style_off(1));
     for (size_t i = 0; i < count; i++) {
         const bench_result *r = &results[i];

@@ -1,4 +1,4 @@
-/* `bloomery hash`: what a hash function makes of a key. */
+/* cmd_hash.c - bloomery hash: prints hash values of keys, and lists the hash functions. */
 #include "cli.h"
 #include "common_options.h"
 #include "io/input.h"
@@ -50,7 +50,7 @@ static const cli_option options[] = {
 static const char *remark(bly_hash_id id) {
     return !bly_hash_available(id)  ? "not in this build"
            : id == BLY_HASH_XXH3    ? "the default"
-           : id == BLY_HASH_SIPHASH ? "with a secret key"
+           : id == BLY_HASH_SIPHASH ? "needs a secret key"
                                     : "";
 }
 
@@ -107,7 +107,7 @@ static void print_json(const bly_hasher *hasher, bly_bytes key) {
     json_end(&j);
 }
 
-/* `text` is what is printed: the key, or its line. */
+/* `text` is printed beside the hash: the key, or the line it was made from. */
 static void print(const values *v, const bly_hasher *hasher, bly_bytes key, bly_bytes text) {
     char digest[HEX], low[17], high[17];
     if (v->json) {
@@ -125,7 +125,7 @@ static void print(const values *v, const bly_hasher *hasher, bly_bytes key, bly_
     (void)fputc(v->null ? '\0' : '\n', stdout);
 }
 
-/* What cannot be written is reported when the program ends. */
+/* A failure to write is reported when the program ends. */
 static bool flush(void *unused) {
     (void)unused;
     return fflush(stdout) == 0;
@@ -151,15 +151,16 @@ static int open_hasher(const values *v, bly_hasher *out) {
     bly_hash_id id = v->with != BLY_HASH_NONE ? v->with : BLY_HASH_XXH3;
     bool keyed = id == BLY_HASH_SIPHASH;
     if (!bly_hash_available(id))
-        return message_error("this build has no %s; --list shows which functions it has",
-                             bly_hash_name(id));
+        return message_error(
+            "this build does not have %s; use --list to see which functions it has",
+            bly_hash_name(id));
     if (keyed && !v->key_file)
-        return message_error("siphash needs a secret key: give it with --key-file");
+        return message_error("siphash needs a secret key; pass it with --key-file");
     if (!keyed && v->key_file)
-        return message_error("%s takes no secret key, only siphash does; leave --key-file out",
+        return message_error("%s takes no secret key; use --with siphash, or remove --key-file",
                              bly_hash_name(id));
     if (keyed && v->seed)
-        return message_error("siphash takes a key instead of a seed; leave --seed out");
+        return message_error("siphash takes a secret key instead of a seed; remove --seed");
     if (keyed)
         return keyfile_read(v->key_file, out) ? CLI_OK : CLI_ERROR;
     bly_status status = bly_hasher_init(out, id, v->seed);
@@ -170,7 +171,7 @@ static int run(void *untyped, cli_operands operands) {
     const values *v = untyped;
     bly_hasher hasher;
     if (v->list && operands.count)
-        return message_error("--list takes no keys");
+        return message_error("--list takes no keys; remove '%s'", operands.items[0]);
     if (v->list)
         return list(v->json);
     int status = open_hasher(v, &hasher);

@@ -1,4 +1,4 @@
-/* bloomery fold - a filter made smaller after the fact, exactly as if it had been built so. */
+/* fold.c - bloomery fold: makes a filter smaller, exactly as if it had been built at that size. */
 #include "cli.h"
 #include "common_options.h"
 #include "filters/filter_file.h"
@@ -53,33 +53,32 @@ static double rate_after(const bly_filter *f, uint64_t divisor) {
 static const char *obstacle(const bly_geometry *g, uint64_t divisor) {
     bly_geometry small = *g;
     if (g->size % divisor != 0)
-        return "which is no divisor of its size";
+        return "which does not divide its size";
     small.size /= divisor;
     return bly_plan_check(&small) == BLY_OK ? NULL
-                                            : "which leaves a size that its kind cannot have";
+                                            : "which would leave a size that its kind cannot have";
 }
 
 static void say_cannot(const char *path, const bly_geometry *g, uint64_t divisor, const char *why) {
-    const uint64_t most = 1000; /* who would fold more? */
+    const uint64_t max_divisor = 1000; /* more is of no use */
     char size[KINDS_SIZE], instead[64] = "build it with --foldable";
-    for (uint64_t d = 2; d <= most; d++)
+    for (uint64_t d = 2; d <= max_divisor; d++)
         if (!obstacle(g, d)) {
-            (void)snprintf(instead, sizeof instead, "--by %llu is possible", (unsigned long long)d);
+            (void)snprintf(instead, sizeof instead, "use --by %llu", (unsigned long long)d);
             break;
         }
-    (void)message_error("%s: cannot be folded by %llu, %s (%s); %s", path,
+    (void)message_error("%s: cannot be folded by a factor of %llu, %s (%s); %s", path,
                         (unsigned long long)divisor, why, kinds_size(g, size), instead);
 }
 
-/* How many times smaller it shall be; 0: reported. */
+/* Returns the factor to fold by; 0: reported. */
 static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
     const bly_geometry g = bly_filter_geometry(f);
     char kinds[KINDS_LIST], now[NUMBER_TEXT], limit[NUMBER_TEXT];
     bly_filter_info s = {.struct_size = sizeof s};
     if (!(bly_kind_capabilities(g.kind) & BLY_CAN_FOLD)) {
-        (void)message_error("%s: %s %s filter cannot be folded; %s can", path,
-                            kinds_article(g.kind), bly_kind_name(g.kind),
-                            kinds_that_can(BLY_CAN_FOLD, kinds));
+        (void)message_error("%s: %s filters cannot be folded; these kinds can: %s", path,
+                            bly_kind_name(g.kind), kinds_that_can(BLY_CAN_FOLD, kinds));
         return 0;
     }
     const uint64_t wanted = v->by ? v->by : 2;
@@ -90,7 +89,7 @@ static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
     }
     if (v->by) {
         if (v->by == 1)
-            message_note("%s: is copied as it is", path);
+            message_note("%s: copied unchanged, as --by 1 asks for", path);
         return v->by;
     }
     bly_filter_get_info(f, &s);
@@ -98,8 +97,8 @@ static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
     const uint64_t best = bly_filter_best_fold(f, rate);
     if (best == 1)
         message_note(
-            "%s: is as small as it can be at %s: its half would have a false-positive rate "
-            "per lookup of %s; it is copied as it is",
+            "%s: copied unchanged: a rate of %s allows no smaller size. At half the size, the "
+            "false-positive rate per lookup would be %s",
             path, number_percent(rate, limit), number_percent(rate_after(f, 2), now));
     return best;
 }
@@ -126,17 +125,18 @@ static void report(const values *v, const char *name, const bly_filter *from,
         json_bool(&j, "keeps_promise", health_of(b) == HEALTH_GOOD);
         json_end(&j);
     } else if (a.size != b->size)
-        message_note(
-            "%s: folded by %llu, from %s to %s; false-positive rate per lookup %s, before %s", name,
-            (unsigned long long)(a.size / b->size), number_bytes(a.bytes, before),
-            number_bytes(b->bytes, after), number_percent(b->current_fpr, is),
-            number_percent(a.current_fpr, was));
+        message_note("%s: folded by a factor of %llu from %s to %s; false-positive rate per lookup "
+                     "is now %s "
+                     "(before: %s)",
+                     name, (unsigned long long)(a.size / b->size), number_bytes(a.bytes, before),
+                     number_bytes(b->bytes, after), number_percent(b->current_fpr, is),
+                     number_percent(a.current_fpr, was));
     (void)health_warn(name, b);
 }
 
-/* The same filter with another rate as its promise, and the capacity that goes with it: an empty
- * one made so, united with it. That takes its hash function, so not for a keyed one. */
-static bly_status promise(bly_filter **f, double rate) {
+/* Records another requested rate in the filter, and the capacity that goes with it: unites an empty
+ * filter that was created so with it. That takes its hash function, so a keyed one cannot. */
+static bly_status record_rate(bly_filter **f, double rate) {
     const bly_hasher *hasher = bly_filter_hasher(*f);
     bly_spec spec = bly_spec_for(BLY_KIND_NONE, 0, rate);
     bly_filter *other;
@@ -166,10 +166,11 @@ static int fold(const values *v, const char *path, const bly_filter *f, destinat
                                      : bly_filter_fold(f, divisor, NULL, &small);
     if (status != BLY_OK)
         return message_status(path, status);
-    if (v->rate > 0 && divisor > 1 && promise(&small, v->rate) != BLY_OK)
-        message_warn("%s: goes on promising the rate it was made for", to->name);
+    if (v->rate > 0 && divisor > 1 && record_rate(&small, v->rate) != BLY_OK)
+        message_warn("%s: --rate could not be recorded in it; its requested rate stays as it was",
+                     to->name);
     bly_filter_info after;
-    const bool saved = set_output_save(small, to, "fold it less", &after);
+    const bool saved = set_output_save(small, to, "fold it by a smaller factor", &after);
     if (saved)
         report(v, to->name, f, &after);
     bly_filter_destroy(small);
@@ -180,11 +181,12 @@ static int run(void *at, cli_operands operands) {
     const values *v = at;
     opened o;
     if (operands.count != 1)
-        return message_error("name one filter file: bloomery fold LIST.bly -o SMALLER.bly");
+        return message_error(
+            "exactly one filter file is needed: bloomery fold LIST.bly -o SMALLER.bly");
     if (!v->out)
-        return message_error("say where the smaller filter goes: -o SMALLER.bly");
+        return message_error("no output file given; add -o SMALLER.bly");
     if (v->by && v->rate > 0)
-        return message_error("--by and --rate exclude each other");
+        return message_error("--by and --rate cannot be combined; give only one");
     const destination_options output = {.replace = v->force, .json = v->json};
     destination to;
     int status = CLI_ERROR;

@@ -21,9 +21,10 @@ static int merge(void *at, cli_operands operands) {
     static const set_operation merging = {"merged", BLY_CAN_UNION, BLY_OP_UNION, bly_filter_union};
     const set_options *v = at;
     if (operands.count == 0)
-        return message_error("name the filter files: bloomery merge -o ALL.bly A.bly B.bly");
+        return message_error(
+            "no filter files given; for example: bloomery merge -o ALL.bly A.bly B.bly");
     if (!v->out)
-        return message_error("say where the merged filter goes: -o ALL.bly");
+        return message_error("no output file given; add -o ALL.bly");
     return set_operation_run(&merging, v, operands);
 }
 
@@ -87,16 +88,18 @@ static int intersect(void *at, cli_operands operands) {
                                                bly_filter_intersect};
     const set_options *v = at;
     if (v->estimate && v->out)
-        return message_error("--estimate writes no filter; leave -o out");
+        return message_error("--estimate writes no filter; remove -o");
     if (v->estimate && operands.count != 2)
-        return message_error("name two filter files: bloomery intersect --estimate A.bly B.bly");
+        return message_error(
+            "exactly two filter files are needed: bloomery intersect --estimate A.bly B.bly");
     if (v->estimate)
         return set_operation_estimate(v, operands);
     if (operands.count < 2)
-        return message_error("name two filter files or more: bloomery intersect -o BOTH.bly A.bly "
-                             "B.bly");
+        return message_error(
+            "at least two filter files are needed: bloomery intersect -o BOTH.bly A.bly "
+            "B.bly");
     if (!v->out)
-        return message_error("say where the intersection goes: -o BOTH.bly");
+        return message_error("no output file given; add -o BOTH.bly");
     return set_operation_run(&intersecting, v, operands);
 }
 
@@ -143,10 +146,11 @@ static int subtract(void *at, cli_operands operands) {
                                               bly_filter_subtract};
     const set_options *v = at;
     if (operands.count < 2)
-        return message_error("name two filter files or more: bloomery subtract -o LEFT.bly ALL.bly "
-                             "GONE.bly");
+        return message_error(
+            "at least two filter files are needed: bloomery subtract -o LEFT.bly ALL.bly "
+            "GONE.bly");
     if (!v->out)
-        return message_error("say where the result goes: -o LEFT.bly");
+        return message_error("no output file given; add -o LEFT.bly");
     return set_operation_run(&subtracting, v, operands);
 }
 

@@ -1,4 +1,6 @@
-/* bloomery verify - whether filter files are intact, and keep their promise. */
+/* verify.c - bloomery verify: checks that filter files are intact, and that their false-positive
+ * rates are not above those requested.
+ */
 #include "cli.h"
 #include "common_options.h"
 #include "filters/describe_fingerprints.h"
@@ -35,10 +37,10 @@ static const cli_option options[] = {
     {0},
 };
 
-/* What was found of one file. */
+/* The result for one file. */
 typedef struct finding {
     const char *path;
-    bly_status status; /* of opening it; the rest is known if that is BLY_OK */
+    bly_status status; /* of opening it; the rest is set if this is BLY_OK */
     bly_filter_info stats;
     health health;
     rates_lookups lookups;
@@ -57,7 +59,7 @@ static const char *verdict(const finding *f) {
     return f->broken || f->widened || f->health != HEALTH_GOOD ? "broken" : "good";
 }
 
-static bool keeps_promise(const finding *f) {
+static bool is_good(const finding *f) {
     return f->health == HEALTH_GOOD && !f->broken && !f->widened;
 }
 
@@ -67,14 +69,14 @@ static unsigned judged_lookups(const finding *f) {
     return f->lookups.requested ? f->lookups.now : 1;
 }
 
-/* ---- saying it ------------------------------------------------------------------------------- */
+/* ---- printing it ----------------------------------------------------------------------------- */
 
-/* "0.09% per line": what was measured, or judged by the bits. */
+/* The unit of the rate that was measured, or follows from the bits: "0.09% per line". */
 static const char *unit(const finding *f) {
     return f->lookups.requested ? "per line" : "per lookup";
 }
 
-/* The rate that was requested, and is judged. */
+/* The requested rate, in the same unit. */
 static double requested(const finding *f) {
     return rates_requested(f->stats.requested_fpr, f->lookups.requested ? f->lookups.requested : 1);
 }
@@ -84,9 +86,9 @@ static void print_measured(const finding *f) {
     char asked[NUMBER_TEXT], each[64] = "";
     if (f->m.lookups > 1)
         (void)snprintf(each, sizeof each, " of %u lookups each", f->m.lookups);
-    (void)printf("; false-positive rate %s measured %s (%s random %s%s, 95%% interval %s to %s), "
+    (void)printf("; measured false-positive rate %s %s (%s random %s%s, 95%% interval %s to %s), "
                  "requested %s",
-                 unit(f), number_percent(f->m.rate, rate), number_grouped(f->m.asked, some),
+                 number_percent(f->m.rate, rate), unit(f), number_grouped(f->m.asked, some),
                  f->m.hashes        ? "hashes"
                  : f->m.lookups > 1 ? "lines"
                                     : "keys",
@@ -119,18 +121,18 @@ static void print(const finding *f) {
     char name[MESSAGE_TEXT];
     if (f->status != BLY_OK)
         return;
-    const bool good = keeps_promise(f), counts = kinds_can(f->stats.kind, BLY_CARDINALITY_ONLY);
+    const bool good = is_good(f), counts = kinds_can(f->stats.kind, BLY_CARDINALITY_ONLY);
     (void)printf("%s: %s%s%s%s", message_escape(f->path, name, sizeof name),
                  good ? "" : "intact, but ", message_style_on(1, good ? STYLE_GREEN : STYLE_RED),
                  good                           ? "good"
                  : f->health == HEALTH_OVERFULL ? "too full"
-                                                : "breaks its promise",
+                                                : "above its requested rate",
                  message_style_off(1));
     if (f->measured)
         print_measured(f);
     else if (!counts)
         print_expected(f);
-    (void)printf("%s\n", counts ? "; it tells how many keys there are, not which" : "");
+    (void)printf("%s\n", counts ? "; it only counts keys, so it has no false-positive rate" : "");
 }
 
 static void print_measured_json(const finding *f, json *j) {
@@ -175,22 +177,23 @@ static void warn(const finding *f) {
     if (f->status != BLY_OK || health_warn(f->path, &f->stats))
         return;
     if (f->widened)
-        message_warn("%s: breaks its promise: %s; build it again", f->path,
+        message_warn("%s: above its requested rate: %s; build it again", f->path,
                      rates_widened_text(&f->stats, f->lookups, widened));
     if (!f->broken || f->widened)
         return;
-    message_warn("%s: breaks its promise: false-positive rate %s measured %s, requested %s; %s",
-                 f->path, unit(f), number_percent(f->m.rate, rate),
-                 number_percent(requested(f), asked),
-                 measure_blames_hash(&f->m, by_bits)
-                     ? "its bits do not explain that, so its hash function is at fault; build it "
-                       "with another"
-                     : "that is how its bits fell; build it larger, or with another --seed");
+    message_warn(
+        "%s: above its requested rate: measured %s %s, requested %s. %s", f->path,
+        number_percent(f->m.rate, rate), unit(f), number_percent(requested(f), asked),
+        measure_blames_hash(&f->m, by_bits)
+            ? "Its bits do not explain that, so its hash function is the cause; build it with "
+              "a different --hash"
+            : "Its keys happen to set too many bits; build it larger, or with a "
+              "different --seed");
 }
 
-/* ---- finding it ------------------------------------------------------------------------------ */
+/* ---- examining a file ------------------------------------------------------------------------ */
 
-/* false: the measuring itself failed, reported. */
+/* false: the rate could not be measured: reported. */
 static bool examine(const values *v, const bly_hasher *key, finding *f) {
     opened o;
     bool good = true;
@@ -205,7 +208,7 @@ static bool examine(const values *v, const bly_hasher *key, finding *f) {
     bly_list_examine(o.filter, &facts);
     f->lookups = rates_lookups_of(&facts);
     f->widened = rates_are_widened(&f->stats, f->lookups);
-    /* What only counts takes hardly any key for a stranger. */
+    /* A kind that only counts has no lookups to measure. */
     if (v->measure > 0 && !kinds_can(f->stats.kind, BLY_CARDINALITY_ONLY)) {
         good = f->measured = measure(o.filter, v->measure, judged_lookups(f), &f->m);
         f->broken = good && measure_broken(&f->m, requested(f));
@@ -222,14 +225,14 @@ static int verify(const values *v, const bly_hasher *key, const char *path) {
         print_json(&f);
     else
         print(&f);
-    (void)fflush(stdout); /* where both go to one place, the warning belongs below */
+    (void)fflush(stdout); /* on a terminal the warning belongs below it */
     warn(&f);
     if (f.status != BLY_OK)
         return CLI_ERROR;
-    return keeps_promise(&f) ? CLI_OK : CLI_NONE;
+    return is_good(&f) ? CLI_OK : CLI_NONE;
 }
 
-/* Of a file of dedup --exact or --confirm. It has no rate to measure. */
+/* For a file of dedup --exact or --confirm, which has no rate to measure. */
 static int verify_fingerprints(const values *v, const char *path) {
     fingerprints f;
     char some[NUMBER_TEXT], lost[NUMBER_TEXT], name[MESSAGE_TEXT], marks[FINGERPRINTS_MARKS];
@@ -252,16 +255,17 @@ static int verify_fingerprints(const values *v, const char *path) {
                      number_grouped(lines, some), lines == 1 ? "" : "s",
                      fingerprints_marks_text(&f, marks));
         if (f.lost)
-            (void)printf("; %s of them cannot be found: a write was interrupted, and their lines "
-                         "will be printed again",
+            (void)printf("; %s of them cannot be found because a write was interrupted; dedup will "
+                         "print their lines again",
                          number_grouped(f.lost, lost));
         (void)putchar('\n');
     }
     if (good && v->measure > 0 && !v->json) {
         (void)fflush(stdout);
-        message_note("%s: nothing was measured: a file of fingerprints has no false-positive rate "
-                     "that lookups could show",
-                     path);
+        message_note(
+            "%s: --measure was ignored: the false-positive rate of a fingerprint file is too "
+            "low to be measured",
+            path);
     }
     return good ? CLI_OK : CLI_ERROR;
 }
@@ -272,7 +276,7 @@ static int run(void *at, cli_operands operands) {
     const bly_hasher *key;
     int status = CLI_OK;
     if (operands.count == 0)
-        return message_error("name a filter file: bloomery verify LIST.bly");
+        return message_error("no filter file given; for example: bloomery verify LIST.bly");
     if (!open_key(v->key_file, &space, &key))
         return CLI_ERROR;
     for (size_t i = 0; i < operands.count && !interrupt_seen(); i++) {

@@ -34,7 +34,7 @@ health health_of(const bly_filter_info *s) {
 }
 
 char *health_text(const bly_filter_info *s, char out[HEALTH_TEXT]) {
-    static const char *const words[] = {"", "too full: ", "wrong too often: "};
+    static const char *const words[] = {"", "too full: ", "too many false positives: "};
     char keys[NUMBER_TEXT], room[NUMBER_TEXT], now[NUMBER_TEXT], asked[NUMBER_TEXT];
     const char *word = words[health_of(s)];
     (void)number_grouped(s->capacity, room);
@@ -42,14 +42,14 @@ char *health_text(const bly_filter_info *s, char out[HEALTH_TEXT]) {
     (void)number_percent(s->requested_fpr, asked);
     if (isfinite(s->estimated_keys) && s->estimated_keys < 0x1p63)
         (void)snprintf(out, HEALTH_TEXT,
-                       "%sabout %s keys in a filter made for %s; false-positive rate per lookup is "
-                       "now %s (requested: %s)",
+                       "%sabout %s keys (capacity: %s); false-positive rate per lookup is now %s "
+                       "(requested: %s)",
                        word, number_grouped((uint64_t)llround(s->estimated_keys), keys), room, now,
                        asked);
     else
         (void)snprintf(out, HEALTH_TEXT,
-                       "%severy bit of a filter made for %s keys is set; every lookup matches",
-                       word, room);
+                       "%severy bit is set (capacity: %s keys), so every lookup matches", word,
+                       room);
     return out;
 }
 
@@ -57,7 +57,7 @@ bool health_warn(const char *path, const bly_filter_info *s) {
     char text[HEALTH_TEXT];
     if (health_of(s) == HEALTH_GOOD)
         return false;
-    message_warn("%s: is %s; build a larger one", path, health_text(s, text));
+    message_warn("%s: %s; build a larger filter", path, health_text(s, text));
     return true;
 }
 
@@ -65,8 +65,9 @@ bool health_worth_writing(const char *path, const bly_filter_info *s, const char
     char now[NUMBER_TEXT];
     if (!(s->current_fpr > 0.5))
         return true;
-    (void)message_error("%s: is not written: its false-positive rate per lookup would be %s; %s",
-                        path, number_percent(s->current_fpr, now), advice);
+    (void)message_error(
+        "%s: was not written, because its false-positive rate per lookup would be %s; %s", path,
+        number_percent(s->current_fpr, now), advice);
     return false;
 }
 
@@ -98,8 +99,8 @@ bool rates_are_widened(const bly_filter_info *s, rates_lookups lookups) {
 char *rates_widened_text(const bly_filter_info *s, rates_lookups lookups, char out[RATES_TEXT]) {
     char now[NUMBER_TEXT], asked[NUMBER_TEXT];
     (void)snprintf(out, RATES_TEXT,
-                   "a line needs up to %u lookups instead of %u, and the false-positive rate per "
-                   "line is now %s (requested: %s)",
+                   "a line now needs up to %u lookups instead of %u, so the false-positive rate "
+                   "per line is %s (requested: %s)",
                    lookups.now, lookups.requested,
                    number_percent(rates_per_line(s->current_fpr, lookups.now), now),
                    number_percent(rates_requested(s->requested_fpr, lookups.requested), asked));

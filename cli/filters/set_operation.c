@@ -41,8 +41,8 @@ typedef struct inputs {
 /* "B: differs from A in its WHAT (THIS, not THAT); ..." */
 static bool differs(const inputs *p, const char *path, const char *what, const char *is,
                     const char *was) {
-    (void)message_error("%s: differs from %s in its %s (%s, not %s); only filters built alike can "
-                        "be %s",
+    (void)message_error("%s: differs from %s in its %s (%s, not %s); only filters built with the "
+                        "same options can be %s",
                         path, p->paths[0], what, is, was, p->op->done);
     return false;
 }
@@ -53,13 +53,13 @@ static const char *hash_name(const bly_file_info *info) {
 }
 
 static const char *probing(const bly_file_info *info) {
-    return info->geometry.options & BLY_TEXTBOOK ? "the textbook's" : "bloomery's own";
+    return info->geometry.options & BLY_TEXTBOOK ? "textbook double hashing" : "Bloomery's";
 }
 
 static const char *seed_label(const bly_file_info *info) {
     if (info->keyed)
         return "secret key";
-    return bly_hash_is_custom(info->hash) ? "hash function's tag" : "seed";
+    return bly_hash_is_custom(info->hash) ? "custom hash function" : "seed";
 }
 
 static char *seed_text(const bly_file_info *info, char out[NUMBER_TEXT]) {
@@ -91,10 +91,10 @@ static bool same_lines(inputs *p, const char *path, const bly_file_info *info) {
     if (!p->state || !p->old || p->op->operation == BLY_OP_OVERLAP)
         return true;
     (void)message_error(
-        "%s: does not record how its keys were made from lines, and %s does: a line "
-        "that ends in a carriage return may have another key in each, and would "
-        "not be found in the result; use it only with files that do not record it "
-        "either, or make it again from its lines",
+        "%s: does not record how its keys were made from lines, but %s does. A line that ends in a "
+        "carriage return may have a different key in each, and would not be found in the result. "
+        "Make the first one again from its lines, or combine it only with files that do not record "
+        "it either",
         p->old, p->state);
     return false;
 }
@@ -115,7 +115,7 @@ static bool alike(const inputs *p, const char *path, const bly_file_info *b) {
                        line_type_words(bly_list_type_of_rule(a->key_rule)));
     if (kinds_grow(a->geometry.kind)) { /* the header has the present shape, not the first one */
         if (a->fpr != b->fpr)
-            return differs(p, path, "rate", number_percent(b->fpr, is),
+            return differs(p, path, "requested false-positive rate", number_percent(b->fpr, is),
                            number_percent(a->fpr, was));
         return true;
     }
@@ -127,7 +127,7 @@ static bool alike(const inputs *p, const char *path, const bly_file_info *b) {
         return differs(p, path, "shape", kinds_shape(&b->geometry, now),
                        kinds_shape(&a->geometry, then));
     if (probing(a) != probing(b))
-        return differs(p, path, "probes", probing(b), probing(a));
+        return differs(p, path, "probe sequence", probing(b), probing(a));
     return true;
 }
 
@@ -144,19 +144,19 @@ static int refuse_sizes(const inputs *p, const char *path, const bly_file_info *
     (void)kinds_size(&b->geometry, is);
     (void)kinds_size(&p->first.geometry, was);
     if (!common_shape(p, &g))
-        return message_error("%s: differs from %s in its size (%s, not %s), and they cannot be "
-                             "folded to a common one; build them alike",
+        return message_error("%s: differs from %s in its size (%s, not %s), and there is no size "
+                             "that both can be folded to; build both with the same -n and -p",
                              path, p->paths[0], is, was);
     (void)kinds_size(&g, small);
     const unsigned bits = bly_hash_is_custom(p->first.hash) ? 128 : bly_hash_bits(p->first.hash);
     const double fpr = bly_plan_fpr(&g, p->keys, bits);
     if (fpr > 0.5)
         return message_error(
-            "%s: differs from %s in its size (%s, not %s), and the one both can be "
-            "folded to (%s) is too small for their keys; build them alike",
+            "%s: differs from %s in its size (%s, not %s), and the largest size that both can be "
+            "folded to (%s) is too small for their keys; build both with the same -n and -p",
             path, p->paths[0], is, was, small);
-    return message_error("%s: differs from %s in its size (%s, not %s); --fold would fold them to "
-                         "%s, with a false-positive rate per lookup of %s or more",
+    return message_error("%s: differs from %s in its size (%s, not %s); use --fold to fold them to "
+                         "%s, with a false-positive rate per lookup of at least %s",
                          path, p->paths[0], is, was, small, number_percent(fpr, rate));
 }
 
@@ -167,7 +167,7 @@ static bool refuse_kind(const inputs *p) {
     if (open_read(&o, p->paths[0], NULL, BLY_OPEN_WITHOUT_KEY) != BLY_OK)
         return false;
     const char *why = bly_filter_why_not(p->op->operation, o.filter, o.filter);
-    (void)message_error("%s: %s filters cannot be %s: %s; %s can", p->paths[0],
+    (void)message_error("%s: %s filters cannot be %s: %s; these kinds can: %s", p->paths[0],
                         bly_kind_name(p->first.geometry.kind), p->op->done,
                         why ? why : "they cannot", kinds_that_can(p->op->needs, kinds));
     open_close(&o);
@@ -175,9 +175,9 @@ static bool refuse_kind(const inputs *p) {
 }
 
 static bool refuse_fingerprints(const inputs *p, const char *path) {
-    (void)message_error("%s: holds fingerprints (of dedup --exact or --confirm), which cannot be "
-                        "%s: each such file has a random seed of its own; run bloomery dedup on "
-                        "the lines of all of them, with one such file",
+    (void)message_error("%s: is a fingerprint file of dedup --exact or --confirm. These cannot be "
+                        "%s, because each has a different random seed; instead, run bloomery dedup "
+                        "with one such file on all the lines",
                         path, p->op->done);
     return false;
 }
@@ -231,7 +231,7 @@ static bly_filter *folded(const inputs *p, const char *path, const bly_filter *f
         return NULL;
     }
     const bly_geometry g = bly_filter_geometry(small);
-    message_note("%s: folded by %llu, to %s", path, (unsigned long long)divisor,
+    message_note("%s: folded by a factor of %llu to %s", path, (unsigned long long)divisor,
                  kinds_size(&g, size));
     return small;
 }
@@ -262,7 +262,7 @@ static bly_filter *load_first(const inputs *p) {
     if (!open_input(p, 0, &o))
         return NULL;
     if (!o.loaded) { /* not folded: its size is another than in its header a moment ago */
-        (void)message_error("%s: was replaced while it was read; try again", p->paths[0]);
+        (void)message_error("%s: was replaced while it was being read; try again", p->paths[0]);
         open_close(&o);
         return NULL;
     }
@@ -288,8 +288,8 @@ static void compare_types(const inputs *p, bly_list_type b, const char *path) {
     const bly_list_type a = p->type;
     const bool lines = bly_list_is_lines(a) && bly_list_is_lines(b);
     if (a != b && a != BLY_LIST_NONE && b != BLY_LIST_NONE && !lines)
-        message_warn("%s: holds keys of type %s, but %s of type %s; whoever asks the result must "
-                     "give --type",
+        message_warn("%s: has keys of type %s, but %s has keys of type %s; look up lines in the "
+                     "result with --type",
                      path, line_type_words(b), p->paths[0], line_type_words(a));
 }
 
@@ -331,24 +331,27 @@ static int refuse_full(const inputs *p, size_t i, const bly_filter *into, uint64
     const uint64_t all = bly_filter_count(into) + more, most = bly_filter_max_keys(into);
     (void)number_grouped(all, keys);
     if (all > most)
-        return message_error("%s: does not fit in besides the others: they have %s keys together, "
-                             "and there is room for %s; build them with -n for the keys of all",
+        return message_error("%s: does not fit into the result: the files have %s keys together, "
+                             "and there is space for %s; build each with -n for the keys of all",
                              p->paths[i], keys, number_grouped(most, room));
     if (!kinds_limit_copies(p->first.geometry.kind))
-        return message_error("%s: does not fit in besides the others; build one list from the keys "
-                             "of all",
-                             p->paths[i]);
-    return message_error("%s: does not fit in besides the others, though they have but %s keys "
-                         "together: several have the same keys, of each of which a copy is stored. "
-                         "Of one key there is never room for more than eight, and for less where "
-                         "many have several; build one list from the keys of all",
-                         p->paths[i], keys);
+        return message_error(
+            "%s: does not fit into the result; build one list from the keys of all "
+            "files",
+            p->paths[i]);
+    return message_error(
+        "%s: does not fit into the result, although the files have only %s keys "
+        "together. A key that is in several of them is stored as often, and there "
+        "is space for at most eight copies of a key, or for fewer if many keys have "
+        "several; build one list from the keys of all files",
+        p->paths[i], keys);
 }
 
 static int refuse_mismatch(const inputs *p, size_t i, bly_status status, const char *why) {
     if (status == BLY_EMISMATCH && why)
-        return message_error("%s: cannot be %s with %s: %s; only filters built alike can",
-                             p->paths[i], p->op->done, p->paths[0], why);
+        return message_error("%s: cannot be %s %s %s: %s", p->paths[i], p->op->done,
+                             p->op->operation == BLY_OP_SUBTRACT ? "from" : "with", p->paths[0],
+                             why);
     return message_status(p->paths[i], status);
 }
 
@@ -356,16 +359,17 @@ static int refuse_mismatch(const inputs *p, size_t i, bly_status status, const c
 static void warn_of_absent(const inputs *p, size_t i, uint64_t asked, uint64_t gone) {
     char some[NUMBER_TEXT], all[NUMBER_TEXT];
     if (p->op->operation == BLY_OP_SUBTRACT && gone < asked)
-        message_warn("%s: %s of its %s keys are not in %s; of those that seem to be, some may be "
-                     "others; subtract only a list whose keys are all in the first",
+        message_warn("%s: %s of its %s keys are not in %s. Others may be there as false positives "
+                     "only, and then a different key was removed; subtract only lists whose keys "
+                     "are all in the first",
                      p->paths[i], number_grouped(asked - gone, some), number_grouped(asked, all),
                      p->paths[0]);
 }
 
 static bool refuse_options(const inputs *p, const char *path) {
-    (void)message_error("%s: was made with another --field, --delimiter, --url or --ignore-case "
-                        "than %s, so the same line has another key in each; only states made with "
-                        "the same options can be %s",
+    (void)message_error("%s: was made with a different --field, --delimiter, --url or "
+                        "--ignore-case than %s, so a line has a different key in each; only states "
+                        "made with the same options can be %s",
                         path, p->paths[0], p->op->done);
     return false;
 }
@@ -434,19 +438,19 @@ static void report(const inputs *p, const char *name, bool as_json, const bly_fi
     const size_t files = p->op->operation == BLY_OP_SUBTRACT ? p->count - 1 : p->count;
     const uint64_t own = different_keys(s) > marks ? different_keys(s) - marks : 0;
     if (marks)
-        (void)snprintf(marked, sizeof marked, " and %llu marks of its type",
+        (void)snprintf(marked, sizeof marked, " and %llu marks that record its type",
                        (unsigned long long)marks);
     if (as_json)
         report_json(p, name, s, marks);
     else
-        message_note(
-            "%s: %zu filter%s %s, %s key%s%s%s%s; %s %s (requested: %s)", name, files,
-            files == 1 ? "" : "s", p->op->done, number_grouped(own, keys), own == 1 ? "" : "s",
-            kinds_can(s->kind, BLY_CAN_REMOVE) ? "" : " by estimate", marked,
-            s->approximate ? " (approximate: it may hold a few that are not common to all)" : "",
-            kinds_can(s->kind, BLY_CARDINALITY_ONLY) ? "standard error"
-                                                     : "false-positive rate per lookup",
-            number_percent(s->current_fpr, now), number_percent(s->requested_fpr, asked));
+        message_note("%s: %zu filter%s %s, %s%s key%s%s%s; %s %s (requested: %s)", name, files,
+                     files == 1 ? "" : "s", p->op->done,
+                     kinds_can(s->kind, BLY_CAN_REMOVE) ? "" : "about ", number_grouped(own, keys),
+                     own == 1 ? "" : "s", marked,
+                     s->approximate ? " (approximate: a few of them may not be in all files)" : "",
+                     kinds_can(s->kind, BLY_CARDINALITY_ONLY) ? "standard error"
+                                                              : "false-positive rate per lookup",
+                     number_percent(s->current_fpr, now), number_percent(s->requested_fpr, asked));
     (void)health_warn(name, s);
 }
 
@@ -456,7 +460,7 @@ static bool combine_all(inputs *p, const set_options *v, bly_filter *f, destinat
     for (size_t i = 1; i < p->count; i++)
         if (interrupt_seen() || !combine_file(p, i, f))
             return false;
-    if (!set_output_save(f, to, "build them alike, with -n for the keys of all", &s))
+    if (!set_output_save(f, to, "build each with -n for the keys of all files", &s))
         return false;
     report(p, to->name, v->json, &s, bly_list_marks_in(f));
     return true;

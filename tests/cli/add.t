@@ -53,11 +53,11 @@ $ seq 1001 1020 | bloomery add full.bly
 ! bloomery add: full.bly: 20 of 20 new; it holds 1,019 keys, its capacity is 1,000
 $ seq 1021 1040 | bloomery add full.bly
 ! bloomery add: full.bly: 20 of 20 new; it holds 1,039 keys, its capacity is 1,000
-! bloomery add: warning: full.bly: is past its capacity: about 1,040 keys in a filter made for 1,000; false-positive rate per lookup is now 0.102% (requested: 0.1%)
+! bloomery add: warning: full.bly: is past its capacity: about 1,040 keys (capacity: 1,000); false-positive rate per lookup is now 0.102% (requested: 0.1%)
 $ seq 1021 1040 | bloomery add -q full.bly
-! bloomery add: warning: full.bly: is past its capacity: about 1,040 keys in a filter made for 1,000; false-positive rate per lookup is now 0.102% (requested: 0.1%)
+! bloomery add: warning: full.bly: is past its capacity: about 1,040 keys (capacity: 1,000); false-positive rate per lookup is now 0.102% (requested: 0.1%)
 $ seq 2000 | bloomery add -q full.bly
-! bloomery add: warning: full.bly: is too full: about 1,995 keys in a filter made for 1,000; false-positive rate per lookup is now 2.85% (requested: 0.1%); build a larger one
+! bloomery add: warning: full.bly: too full: about 1,995 keys (capacity: 1,000); false-positive rate per lookup is now 2.85% (requested: 0.1%); build a larger filter
 
 # A scalable filter grows instead.
 $ seq 100 | bloomery build -q --kind scalable -o grows.bly

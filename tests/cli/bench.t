@@ -45,7 +45,7 @@ counts N N N N N N
 growable-cuckoo N N N N N N
 scalable-cuckoo N N N N N N
 \
-space and rate size bits/key promised measured ratio
+space and rate size bits/key requested measured ratio
 classic N KiB N N% N% N +-N
 partitioned N KiB N N% N% N +-N
 sbbf N KiB N N% N% N +-N
@@ -65,9 +65,9 @@ counts N KiB N N% N% N +-N
 growable-cuckoo N KiB N N% N% N +-N
 scalable-cuckoo N KiB N N% N% N +-N
 \
-What the machine can do at best:
- hash a key with xxhN, nothing else: N ns batched (N M/s), N ns single
- read a random cache line out of N KiB: N ns (N M/s)
+Limits of this machine:
+ to hash a key with xxhN and do nothing else: N ns batched (N M/s), N ns single
+ to read a random cache line from N KiB: N ns (N M/s)
 \
 No key was missed; batched and single calls agree.
 $ bloomery bench -n 3000 -p 1% --rounds 1 --kinds sbbf,classic | grep -cE '^(sbbf|classic) '
@@ -109,10 +109,10 @@ scalable-cuckoo 6 True 60000 20.5 False
 
 # What cannot be is refused.
 $ bloomery bench --kinds sbbf,pigeon
-! bloomery bench: --kinds: there is no kind 'pigeon'; bloomery plan -n 1000 lists them
+! bloomery bench: --kinds: unknown kind 'pigeon'; bloomery plan -n 1000 --all lists the kinds
 ? 2
 $ bloomery bench --kinds ''
-! bloomery bench: --kinds: there is no kind ''; bloomery plan -n 1000 lists them
+! bloomery bench: --kinds: unknown kind ''; bloomery plan -n 1000 --all lists the kinds
 ? 2
 $ bloomery bench --key-bytes 7
 ! bloomery bench: --key-bytes must be from 8 to 4096
@@ -127,5 +127,5 @@ $ bloomery bench -p 1e-13 --kinds sbbf
 ! bloomery bench: sbbf: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
 ? 2
 $ bloomery bench surplus
-! bloomery bench: 'surplus' is one word too many; try --help
+! bloomery bench: unexpected argument 'surplus'; see --help
 ? 2

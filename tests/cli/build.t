@@ -285,7 +285,7 @@ $ sed -E 's/alike-[0-9]+/alike-I/; s/0\.1[0-9]+%/P%/' warnings | sort | uniq -c
 
 # ---- foldable -------------------------------------------------------------------------------------
 $ bloomery build -q --foldable -n 100k -o wide.bly numbers && bloomery fold wide.bly -o narrow.bly
-! bloomery fold: narrow.bly: folded by 64, from 192 KiB to 3.00 KiB; false-positive rate per lookup 0.00708%, before 2.28e-11%
+! bloomery fold: narrow.bly: folded by a factor of 64 from 192 KiB to 3.00 KiB; false-positive rate per lookup is now 0.00708% (before: 2.28e-11%)
 $ bloomery check -c narrow.bly numbers
 1000
 $ bloomery info --json --header wide.bly | grep -o '"foldable":[a-z]*'

@@ -158,7 +158,7 @@ $ : > begun; bloomery count -n 100 -s begun letters | tail -1; bloomery count -s
 4	a
 $ bloomery count --sketch -s two.bly -n 1000 letters > /dev/null; bloomery merge -o both.bly two.bly two.bly; bloomery count --query -s both.bly -k a
 ~6	a
-! bloomery merge: both.bly: 2 filters merged, 3 keys by estimate; false-positive rate per lookup 4.45e-06% (requested: 5%)
+! bloomery merge: both.bly: 2 filters merged, about 3 keys; false-positive rate per lookup 4.45e-06% (requested: 5%)
 ! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 22,449,952 keys, and above 27 typically off by 20%
 $ bloomery count --exact -n 1000 -s exact.bly often | tail -1; bloomery count --query -s exact.bly -k x; bloomery count -s exact.bly -k x; bloomery info exact.bly | grep kind
 100000	x

@@ -198,7 +198,7 @@ a
 $ bloomery add -q stuck.bly <(seq 100); bloomery info stuck.bly | grep stuck
 stuck.bly
   stuck      8 counters have reached the limit, and stay there: keys that came so often cannot be removed
-! bloomery add: warning: stuck.bly: is too full: about 106 keys in a filter made for 10; false-positive rate per lookup is now 18.6% (requested: 0.1%); build a larger one
+! bloomery add: warning: stuck.bly: too full: about 106 keys (capacity: 10); false-positive rate per lookup is now 18.6% (requested: 0.1%); build a larger filter
 $ bloomery build -q -f --copies --kind counting --counter-bits 8 -n 10 -o wide.bly <(yes a | head -20); bloomery count --query -s wide.bly -k a; bloomery info wide.bly | grep stuck
 20	a
 ? 1
@@ -236,13 +236,13 @@ $ bloomery build -q -f --kind multilayer -n 3000 -o a.bly numbers; bloomery buil
 1000
 ! bloomery merge: m.bly: 2 filters merged, 13,000 keys; false-positive rate per lookup 0.00134% (requested: 0.1%)
 $ bloomery merge -f -o m.bly counting.bly hybrid.bly
-! bloomery merge: hybrid.bly: differs from counting.bly in its kind (hybrid, not counting); only filters built alike can be merged
+! bloomery merge: hybrid.bly: differs from counting.bly in its kind (hybrid, not counting); only filters built with the same options can be merged
 ? 2
 $ bloomery build -q -f --kind counting --counter-bits 8 -n 2000 -o wide.bly numbers; bloomery merge -f -o m.bly counting.bly wide.bly
-! bloomery merge: wide.bly: differs from counting.bly in its shape (28,800 counters of 8 bits, 10 per key, not 28,800 counters of 4 bits, 10 per key); only filters built alike can be merged
+! bloomery merge: wide.bly: differs from counting.bly in its shape (28,800 counters of 8 bits, 10 per key, not 28,800 counters of 4 bits, 10 per key); only filters built with the same options can be merged
 ? 2
 $ bloomery fold -o x.bly counting.bly
-! bloomery fold: counting.bly: a counting filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
+! bloomery fold: counting.bly: counting filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
 ? 2
 $ bloomery build --foldable --kind counting -o x.bly numbers
 ! bloomery build: a counting list cannot be folded; leave --foldable out
@@ -264,7 +264,7 @@ $ printf '10.0.0.0/8\n192.0.2.3\n' | bloomery build -q --type ip --kind multilay
   type       ip
   keys       3 counted, with their copies; 3 different ones estimated, and 28 marks
   capacity   100 keys and 28 marks, 36.0 bits per key
-! bloomery merge: ips3.bly: 2 filters merged, 3 keys and 28 marks of its type; false-positive rate per lookup 0.000385% (requested: 0.05%)
+! bloomery merge: ips3.bly: 2 filters merged, 3 keys and 28 marks that record its type; false-positive rate per lookup 0.000385% (requested: 0.05%)
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery build -q --key-file key --kind layered -o keyed.bly letters; bloomery remove --key-file key keyed.bly --key a; bloomery check --key-file key keyed.bly letters
 b
 ! bloomery remove: keyed.bly: 1 removed, 0 not there; it holds 1 key
@@ -281,7 +281,7 @@ $ bloomery build -q -f --kind hybrid -n 100 -o h.bly <(seq 100); cp h.bly before
 ! bloomery add: h.bly: is full: it was made for 100 keys, and has no place for all of the 900 new ones besides those it holds; build it again with a larger -n; the list is left as it was
 $ bloomery build -q -f --kind counting -n 100 -o c.bly <(seq 100); bloomery add c.bly <(seq 101 1000)
 ! bloomery add: c.bly: 403 of 900 new, 497 seemed to be there: another copy stored of each; it holds 1,000 keys, its capacity is 100
-! bloomery add: warning: c.bly: is too full: about 1,087 keys in a filter made for 100; false-positive rate per lookup is now 97.8% (requested: 0.1%); build a larger one
+! bloomery add: warning: c.bly: too full: about 1,087 keys (capacity: 100); false-positive rate per lookup is now 97.8% (requested: 0.1%); build a larger filter
 
 # A counter sketch and a cardinality sketch as files.
 $ bloomery build --kind hll -o hll.bly numbers; bloomery info hll.bly | grep distinct
@@ -298,5 +298,5 @@ $ bloomery remove counts.bly --key a
 ! bloomery remove: counts.bly: keys cannot be removed from a counts filter: its counts are estimates; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and scalable-cuckoo can
 ? 2
 $ bloomery subtract -o x.bly counts.bly counts.bly
-! bloomery subtract: counts.bly: counts filters cannot be subtracted: counters that were raised by chance cannot be lowered again; counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo can
+! bloomery subtract: counts.bly: counts filters cannot be subtracted: counters that were raised by chance cannot be lowered again; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2

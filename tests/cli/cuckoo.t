@@ -161,7 +161,7 @@ $ bloomery remove -q m.bly --key 500; bloomery check -c m.bly -k 500; bloomery r
 ? 1
 $ bloomery intersect -o i.bly a.bly b.bly; seq 401 600 | bloomery check -c i.bly
 200
-! bloomery intersect: i.bly: 2 filters intersected, 200 keys (approximate: it may hold a few that are not common to all); false-positive rate per lookup 0.00936% (requested: 0.1%)
+! bloomery intersect: i.bly: 2 filters intersected, 200 keys (approximate: a few of them may not be in all files); false-positive rate per lookup 0.00936% (requested: 0.1%)
 $ bloomery intersect --estimate a.bly b.bly
 a.bly    600
 b.bly    600
@@ -169,19 +169,19 @@ both     200
 either   1,000
 jaccard  0.200
 $ bloomery merge -o x.bly full.bly full.bly
-! bloomery merge: full.bly: does not fit in besides the others: they have 2,000 keys together, and there is room for 1,000; build them with -n for the keys of all
+! bloomery merge: full.bly: does not fit into the result: the files have 2,000 keys together, and there is space for 1,000; build each with -n for the keys of all
 ? 2
 $ bloomery merge -o x.bly a.bly full.bly
-! bloomery merge: full.bly: differs from a.bly in its size (262 buckets, not 524 buckets), and they cannot be folded to a common one; build them alike
+! bloomery merge: full.bly: differs from a.bly in its size (262 buckets, not 524 buckets), and there is no size that both can be folded to; build both with the same -n and -p
 ? 2
 $ bloomery merge --fold -o x.bly a.bly full.bly
-! bloomery merge: full.bly: differs from a.bly in its size (262 buckets, not 524 buckets), and they cannot be folded to a common one; build them alike
+! bloomery merge: full.bly: differs from a.bly in its size (262 buckets, not 524 buckets), and there is no size that both can be folded to; build both with the same -n and -p
 ? 2
 $ bloomery merge -o x.bly a.bly grows.bly
-! bloomery merge: grows.bly: differs from a.bly in its kind (growable-cuckoo, not cuckoo); only filters built alike can be merged
+! bloomery merge: grows.bly: differs from a.bly in its kind (growable-cuckoo, not cuckoo); only filters built with the same options can be merged
 ? 2
 $ bloomery fold -o x.bly a.bly
-! bloomery fold: a.bly: a cuckoo filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
+! bloomery fold: a.bly: cuckoo filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
 ? 2
 $ bloomery build --kind cuckoo --foldable -o x.bly numbers
 ! bloomery build: a cuckoo list cannot be folded; leave --foldable out
@@ -197,7 +197,7 @@ $ seq 201 300 | bloomery build -q --kind cuckoo -n 2000 -o gone2.bly; bloomery s
 0
 400
 $ bloomery subtract -o x.bly a.bly b.bly
-! bloomery subtract: warning: b.bly: 400 of its 600 keys are not in a.bly; of those that seem to be, some may be others; subtract only a list whose keys are all in the first
+! bloomery subtract: warning: b.bly: 400 of its 600 keys are not in a.bly. Others may be there as false positives only, and then a different key was removed; subtract only lists whose keys are all in the first
 ! bloomery subtract: x.bly: 1 filter subtracted, 400 keys; false-positive rate per lookup 0.0186% (requested: 0.1%)
 $ bloomery subtract --json -o - a.bly gone.bly
 ! bloomery subtract: --json and -o - both want standard output
@@ -213,15 +213,15 @@ $ bloomery subtract -o s.bly t1.bly two.bly; bloomery info s.bly | grep -e type 
   keys       8 counted, 8 estimated, and 24 marks
   capacity   1,000 keys and 24 marks, 13.8 bits per key
 ::ffff:192.0.2.3
-! bloomery subtract: s.bly: 1 filter subtracted, 8 keys and 24 marks of its type; false-positive rate per lookup 0.00289% (requested: 0.1%)
+! bloomery subtract: s.bly: 1 filter subtracted, 8 keys and 24 marks that record its type; false-positive rate per lookup 0.00289% (requested: 0.1%)
 $ bloomery merge -f -o s.bly t1.bly t2.bly t3.bly t1.bly t2.bly t3.bly; bloomery info s.bly | grep -e type -e keys
   kind       cuckoo: fingerprints in buckets; keys can be removed
   type       ip
   keys       54 counted, 54 estimated, and 24 marks
   capacity   1,000 keys and 24 marks, 13.8 bits per key
-! bloomery merge: s.bly: 6 filters merged, 54 keys and 24 marks of its type; false-positive rate per lookup 0.00307% (requested: 0.1%)
+! bloomery merge: s.bly: 6 filters merged, 54 keys and 24 marks that record its type; false-positive rate per lookup 0.00307% (requested: 0.1%)
 $ bloomery merge -o x9.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly
-! bloomery merge: t3.bly: does not fit in besides the others, though they have but 120 keys together: several have the same keys, of each of which a copy is stored. Of one key there is never room for more than eight, and for less where many have several; build one list from the keys of all
+! bloomery merge: t3.bly: does not fit into the result, although the files have only 120 keys together. A key that is in several of them is stored as often, and there is space for at most eight copies of a key, or for fewer if many keys have several; build one list from the keys of all files
 ? 2
 $ bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k1.bly <(printf 'a@b.example\nc@d.example\n'); bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k2.bly <(echo a@b.example)
 $ bloomery subtract -o k3.bly k1.bly k2.bly
@@ -232,23 +232,23 @@ $ bloomery subtract --key-file k -o k3.bly k1.bly k2.bly; bloomery info k3.bly |
   keys       17 counted, 17 estimated
   capacity   116 keys, 15.8 bits per key
 C@D.example
-! bloomery subtract: k3.bly: 1 filter subtracted, 1 key and 16 marks of its type; false-positive rate per lookup 0.0129% (requested: 0.1%)
+! bloomery subtract: k3.bly: 1 filter subtracted, 1 key and 16 marks that record its type; false-positive rate per lookup 0.0129% (requested: 0.1%)
 
 # What cannot be subtracted.
 $ bloomery build -q -o bloom.bly numbers; bloomery subtract -o y.bly bloom.bly bloom.bly
-! bloomery subtract: bloom.bly: split512 filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo can
+! bloomery subtract: bloom.bly: split512 filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2
 $ bloomery subtract -o y.bly a.bly bloom.bly
-! bloomery subtract: bloom.bly: differs from a.bly in its kind (split512, not cuckoo); only filters built alike can be subtracted
+! bloomery subtract: bloom.bly: differs from a.bly in its kind (split512, not cuckoo); only filters built with the same options can be subtracted
 ? 2
 $ seq 10 | bloomery build -q --kind cuckoo -n 2000 --seed 7 -o seven.bly; bloomery subtract -o y.bly a.bly seven.bly
-! bloomery subtract: seven.bly: differs from a.bly in its seed (7, not 0); only filters built alike can be subtracted
+! bloomery subtract: seven.bly: differs from a.bly in its seed (7, not 0); only filters built with the same options can be subtracted
 ? 2
 $ bloomery subtract a.bly gone.bly
-! bloomery subtract: say where the result goes: -o LEFT.bly
+! bloomery subtract: no output file given; add -o LEFT.bly
 ? 2
 $ bloomery subtract -o y.bly a.bly
-! bloomery subtract: name two filter files or more: bloomery subtract -o LEFT.bly ALL.bly GONE.bly
+! bloomery subtract: at least two filter files are needed: bloomery subtract -o LEFT.bly ALL.bly GONE.bly
 ? 2
 $ bloomery subtract -o left.bly a.bly gone.bly
 ! bloomery subtract: left.bly: exists already; -f replaces it
@@ -271,11 +271,11 @@ $ bloomery subtract -o gs.bly g2.bly g1.bly; seq 51 5000 | bloomery check -c gs.
 ? 1
 $ bloomery intersect -o gi.bly g2.bly g1.bly; seq 50 | bloomery check -c gi.bly
 50
-! bloomery intersect: gi.bly: 2 filters intersected, 50 keys (approximate: it may hold a few that are not common to all); false-positive rate per lookup 4.64e-06% (requested: 0.1%)
+! bloomery intersect: gi.bly: 2 filters intersected, 50 keys (approximate: a few of them may not be in all files); false-positive rate per lookup 4.64e-06% (requested: 0.1%)
 $ bloomery merge --json -f -o gm.bly g1.bly g2.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"gm.bly","from":["g1.bly","g2.bly"],"kind":"growable-cuckoo","size":2096,"folded":false,"bytes":20992,"capacity":8042,"count":5050,"marks":0,"estimated_keys":5050,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":4.561e-06,"approximate":false,"keeps_promise":true}
 $ seq 50 | bloomery build -q --kind growable-cuckoo -n 1500 -o g3.bly; bloomery merge -o gx.bly g1.bly g3.bly
-! bloomery merge: g3.bly: cannot be merged with g1.bly: they are of different size or shape; only filters built alike can
+! bloomery merge: g3.bly: cannot be merged with g1.bly: they are of different size or shape
 ? 2
 $ bloomery intersect --estimate g1.bly g2.bly; bloomery intersect --estimate g1.bly g3.bly
 g1.bly   50
@@ -283,10 +283,10 @@ g2.bly   5,000
 both     50
 either   5,000
 jaccard  0.010
-! bloomery intersect: g3.bly: cannot be compared with g1.bly: they are of different size or shape; only filters built alike can
+! bloomery intersect: g3.bly: cannot be compared with g1.bly: they are of different size or shape
 ? 2
 $ seq 50 | bloomery build -q --kind growable-cuckoo -p 1% -n 1000 -o g4.bly; bloomery merge -o gx.bly g1.bly g4.bly
-! bloomery merge: g4.bly: differs from g1.bly in its rate (1%, not 0.1%); only filters built alike can be merged
+! bloomery merge: g4.bly: differs from g1.bly in its requested false-positive rate (1%, not 0.1%); only filters built with the same options can be merged
 ? 2
 
 # Many copies of many keys find no place long before the list is full, or any key has eight.
@@ -294,7 +294,7 @@ $ seq 100 > hundred; bloomery build -q --kind cuckoo -n 10000 -o copies.bly hund
 ! bloomery add: copies.bly: has no place for one of these keys, of which it holds 6 copies, though only 6% of its places are taken: all copies of a key must be in the same two buckets, and where many keys have several they are soon full; remove copies, or use --once; the list is left as it was
 ? 2
 $ bloomery build -q --kind cuckoo -n 10000 -o ones.bly hundred; bloomery merge -o x7.bly ones.bly ones.bly ones.bly ones.bly ones.bly ones.bly ones.bly
-! bloomery merge: ones.bly: does not fit in besides the others, though they have but 700 keys together: several have the same keys, of each of which a copy is stored. Of one key there is never room for more than eight, and for less where many have several; build one list from the keys of all
+! bloomery merge: ones.bly: does not fit into the result, although the files have only 700 keys together. A key that is in several of them is stored as often, and there is space for at most eight copies of a key, or for fewer if many keys have several; build one list from the keys of all files
 ? 2
 
 # The marks of a type are no keys, and no room for any.
@@ -303,7 +303,7 @@ $ seq -f 192.0.2.%g 9 | bloomery build -q --type ip --kind cuckoo -n 9 -o few.bl
 $ for i in $(seq 30); do bloomery add -q few.bly -k 198.51.100.$i || break; done
 ! bloomery add: few.bly: is full: it was made for 9 keys, and has no place for the new key besides those it holds; build it again with a larger -n, or as growable-cuckoo; the list is left as it was
 $ bloomery subtract -f -o none.bly t1.bly t1.bly
-! bloomery subtract: none.bly: 1 filter subtracted, 0 keys and 24 marks of its type; false-positive rate per lookup 0.00217% (requested: 0.1%)
+! bloomery subtract: none.bly: 1 filter subtracted, 0 keys and 24 marks that record its type; false-positive rate per lookup 0.00217% (requested: 0.1%)
 
 # Keys that crowd a table planned for so many get one that is a little larger, unless -n fixed it.
 $ seq 1000 | bloomery build --kind cuckoo --seed 3243 -o crowded.bly; seq 1000 | bloomery check -c crowded.bly

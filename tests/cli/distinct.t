@@ -134,7 +134,7 @@ $ bloomery info --header days.bly | grep -e error -e distinct; bloomery info --j
 $ bloomery distinct -s days.bly --json one | grep -o '"lines":.*"before":[0-9]*'
 "lines":1,"before":997
 $ bloomery verify --measure days.bly
-days.bly: good; it tells how many keys there are, not which
+days.bly: good; it only counts keys, so it has no false-positive rate
 $ : > begun; bloomery distinct -s begun one; bloomery distinct -s begun one
 1 distinct of 1 line
 1 distinct of 1 line and those before
@@ -144,7 +144,7 @@ $ bloomery distinct -s a.bly low; bloomery distinct -s b.bly high; bloomery merg
 597 distinct (587 to 600 with 95% certainty) of 600 lines, in 12.0 KiB
 598 distinct (588 to 600 with 95% certainty) of 600 lines, in 12.0 KiB
 997 distinct (981 to 1013 with 95% certainty) of 0 lines and those before, in 12.0 KiB
-! bloomery merge: c.bly: 2 filters merged, 997 keys by estimate; standard error 0.812% (requested: 0.812%)
+! bloomery merge: c.bly: 2 filters merged, about 997 keys; standard error 0.812% (requested: 0.812%)
 $ bloomery intersect --estimate a.bly b.bly
 a.bly    597
 b.bly    598
@@ -152,13 +152,13 @@ both     198
 either   997
 jaccard  0.198
 $ bloomery intersect -o x.bly a.bly b.bly
-! bloomery intersect: a.bly: hll filters cannot be intersected: registers tell how many keys there are, not which; the overlap of two can be estimated; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo can
+! bloomery intersect: a.bly: hll filters cannot be intersected: registers tell how many keys there are, not which; the overlap of two can be estimated; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2
 $ bloomery distinct -s coarse.bly --precision 10 high > /dev/null; bloomery merge -o x.bly a.bly coarse.bly
-! bloomery merge: coarse.bly: differs from a.bly in its precision (10, not 14); only filters built alike can be merged
+! bloomery merge: coarse.bly: differs from a.bly in its precision (10, not 14); only filters built with the same options can be merged
 ? 2
 $ bloomery distinct -s seven.bly --seed 7 high > /dev/null; bloomery merge -o x.bly a.bly seven.bly
-! bloomery merge: seven.bly: differs from a.bly in its seed (7, not 0); only filters built alike can be merged
+! bloomery merge: seven.bly: differs from a.bly in its seed (7, not 0); only filters built with the same options can be merged
 ? 2
 
 # What is asked must be what the state is.
@@ -210,7 +210,7 @@ $ bloomery remove a.bly one
 ! bloomery remove: a.bly: keys cannot be removed from an hll filter: it tells how many there are, not which; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and scalable-cuckoo can
 ? 2
 $ bloomery fold -o x.bly a.bly
-! bloomery fold: a.bly: an hll filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
+! bloomery fold: a.bly: hll filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
 ? 2
 $ bloomery count --query --state a.bly one
 ! bloomery count: a.bly: is an hll filter, which does not tell how often a key was added; counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and scalable-cuckoo do
@@ -219,7 +219,7 @@ $ bloomery plan -n 1000 --kind hll
 ! bloomery plan: there is no plan for an hll filter: it tells how many keys there are, not which; bloomery distinct --state makes one
 ? 2
 $ bloomery bench --kinds hll
-! bloomery bench: hll: it tells how many keys there are, not which, so it cannot be measured by asking for them
+! bloomery bench: hll: only counts keys, so it has no lookups to measure; leave it out of --kinds
 ? 2
 
 # A secret, where strangers choose the lines.

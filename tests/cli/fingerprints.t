@@ -81,19 +81,19 @@ $ seq -f "$(seq -s + 19)+%g" 3 | bloomery dedup -q --field 20 -t + --exact --sta
 odd.fps: good; 3 fingerprints, and 1 that records the rule
 $ bloomery verify --measure exact.fps
 exact.fps: good; 1,000 fingerprints, and 1 that records the rule
-! bloomery verify: exact.fps: nothing was measured: a file of fingerprints has no false-positive rate that lookups could show
+! bloomery verify: exact.fps: --measure was ignored: the false-positive rate of a fingerprint file is too low to be measured
 
 # Slots that a write which was interrupted has left empty: what lies behind them is not found.
 $ cp confirm.fps torn.fps; python3 -c 'f = open("torn.fps", "r+b"); [(f.seek(8 * (512 * page + 100)), f.write(bytes(8))) for page in range(1, 513)]'; bloomery verify torn.fps | sed -E 's/[0-9,]+ (fingerprints|of them)/N \1/g'; bloomery info torn.fps | grep -c 'note.*cannot be found'
-torn.fps: good; N fingerprints, and 1 that records the rule; N of them cannot be found: a write was interrupted, and their lines will be printed again
+torn.fps: good; N fingerprints, and 1 that records the rule; N of them cannot be found because a write was interrupted; dedup will print their lines again
 1
 
 # What is done with filters cannot be done with them.
 $ seq 10 | bloomery build -q -o list.bly; bloomery merge -o all.bly exact.fps confirm.fps; bloomery merge -o all.bly list.bly exact.fps; bloomery intersect --estimate exact.fps exact.fps; ls all.bly 2>&1
 ls: cannot access 'all.bly': No such file or directory
-! bloomery merge: exact.fps: holds fingerprints (of dedup --exact or --confirm), which cannot be merged: each such file has a random seed of its own; run bloomery dedup on the lines of all of them, with one such file
-! bloomery merge: exact.fps: holds fingerprints (of dedup --exact or --confirm), which cannot be merged: each such file has a random seed of its own; run bloomery dedup on the lines of all of them, with one such file
-! bloomery intersect: exact.fps: holds fingerprints (of dedup --exact or --confirm), which cannot be compared: each such file has a random seed of its own; run bloomery dedup on the lines of all of them, with one such file
+! bloomery merge: exact.fps: is a fingerprint file of dedup --exact or --confirm. These cannot be merged, because each has a different random seed; instead, run bloomery dedup with one such file on all the lines
+! bloomery merge: exact.fps: is a fingerprint file of dedup --exact or --confirm. These cannot be merged, because each has a different random seed; instead, run bloomery dedup with one such file on all the lines
+! bloomery intersect: exact.fps: is a fingerprint file of dedup --exact or --confirm. These cannot be compared, because each has a different random seed; instead, run bloomery dedup with one such file on all the lines
 ? 2
 $ bloomery check exact.fps none; bloomery add exact.fps none; bloomery fold --by 2 -o all.bly exact.fps; bloomery dedup --state exact.fps none
 ! bloomery check: exact.fps: holds fingerprints (of dedup --exact or --confirm), not a filter; use it with bloomery dedup, info or verify

@@ -143,19 +143,19 @@ classic-full-crc64.bly
   capacity   60 keys, 1.08 bits per key
   rate       1% requested, 100% expected, 100% current (1 in 1), per lookup
   fill       ▕████████████████████████▏ far more than its capacity; 100.0% of its bits set, 60.6% when full
-  health     too full: every bit of a filter made for 60 keys is set; every lookup matches
+  health     too full: every bit is set (capacity: 60 keys), so every lookup matches
 
 # One that is too full, and one that was made too small.
 $ seq 1001 3000 | bloomery add -q list.bly; bloomery info list.bly | tail -n 4
   capacity   2,000 keys, 15.9 bits per key
   rate       0.1% requested, 0.794% expected, 0.832% current (1 in 120), per line and per lookup
   fill       ▕████████████████████████▏ 150% of its capacity; 53.1% of its bits set, 39.6% when full
-  health     too full: about 3,000 keys in a filter made for 2,000; false-positive rate per lookup is now 0.832% (requested: 0.1%)
-! bloomery add: warning: list.bly: is too full: about 3,000 keys in a filter made for 2,000; false-positive rate per lookup is now 0.832% (requested: 0.1%); build a larger one
+  health     too full: about 3,000 keys (capacity: 2,000); false-positive rate per lookup is now 0.832% (requested: 0.1%)
+! bloomery add: warning: list.bly: too full: about 3,000 keys (capacity: 2,000); false-positive rate per lookup is now 0.832% (requested: 0.1%); build a larger filter
 $ cd $DATA/../golden/v1/good; bloomery info bb2x512-2-fnv1-32.bly | tail -n 3
   rate       1% requested, 3.16% expected, 3.16% current (1 in 32), per line and per lookup
   fill       ▕███████████████████▌    ▏ 82% of its capacity; 17.8% of its bits set, 20.9% when full
-  health     wrong too often: about 50 keys in a filter made for 60; false-positive rate per lookup is now 3.16% (requested: 1%)
+  health     too many false positives: about 50 keys (capacity: 60); false-positive rate per lookup is now 3.16% (requested: 1%)
 
 # A scalable filter, level by level.
 $ seq 500 | bloomery build -q --kind scalable -n 500 -o grows.bly; seq 4000 | bloomery add -q grows.bly; bloomery info grows.bly
@@ -232,7 +232,7 @@ $ seq 1000 | bloomery build -q -p 1% -o worn.bly; seq 1150 | bloomery add -q wor
   ^[2mfill      ^[0m ^[32m▕████████████████████████▏^[0m 100% of its capacity; 22.7% of its bits set, 23.5% when full
   ^[2mfill      ^[0m ^[33m▕████████████████████████▏^[0m 114% of its capacity; 57.0% of its bits set, 52.5% when full
   ^[2mfill      ^[0m ^[31m▕████████████████████████▏^[0m 150% of its capacity; 53.1% of its bits set, 39.6% when full
-! bloomery add: warning: worn.bly: is too full: about 1,135 keys in a filter made for 1,000; false-positive rate per lookup is now 1.45% (requested: 1%); build a larger one
+! bloomery add: warning: worn.bly: too full: about 1,135 keys (capacity: 1,000); false-positive rate per lookup is now 1.45% (requested: 1%); build a larger filter
 $ bloomery info --color=always worn.bly | head -n 2 | sed 's/\x1b/^/g'
 ^[1mworn.bly^[0m
   ^[2mkind      ^[0m sbbf: eight bits in one block of 32 bytes; the fastest

@@ -131,7 +131,7 @@ www.example.com
 $ bloomery build -q --over ips.bly -o over.bly; bloomery info over.bly | grep type; echo 192.0.2.0/24 | bloomery add -q over.bly; bloomery check over.bly -k 192.0.2.200
   type       ip
 192.0.2.200
-! bloomery add: warning: over.bly: is too full: about 572 keys in a filter made for 48; false-positive rate per lookup is now 80.7% (requested: 0.05%); build a larger one
+! bloomery add: warning: over.bly: too full: about 572 keys (capacity: 48); false-positive rate per lookup is now 80.7% (requested: 0.05%); build a larger filter
 $ seq 100 | bloomery build -q --type phone --foldable -n 1000 -o fold.bly --skip-malformed; bloomery fold -q -o small.bly fold.bly; bloomery info small.bly | grep type
   type       phone
 # The type that is recorded is not changed, unless there are no keys.
@@ -148,7 +148,7 @@ $ printf '00112233445566778899aabbccddeeff' >secret; chmod 600 secret; echo 192.
 # ---- combining ----
 
 $ echo a | bloomery build -q -n 100 -o a.bly; echo 192.0.2.1 | bloomery build -q -n 80 --type ip -o ip.bly; bloomery merge -o m.bly a.bly ip.bly
-! bloomery merge: ip.bly: differs from a.bly in its type of keys (ip, not line); only filters built alike can be merged
+! bloomery merge: ip.bly: differs from a.bly in its type of keys (ip, not line); only filters built with the same options can be merged
 ? 2
 $ printf 'b\0' | bloomery build -q -0 -n 100 -o b.bly; bloomery merge -q -o m.bly a.bly b.bly; printf 'a\nb\n' | bloomery check -c m.bly
 2
@@ -163,16 +163,16 @@ a
 # States that record how keys were made from lines do not go together with files that do not: not
 # even the carriage return is the same.
 $ printf 'a\n' | bloomery dedup -q -n 1000 --seed 7 --state o.state >/dev/null; $DATA/unrecord.py o.state; printf 'b\r\n' | bloomery dedup -q --state o.state >/dev/null 2>&1; printf 'c\r\n' | bloomery dedup -q -n 1000 --seed 7 --state n.state >/dev/null; bloomery merge -o m.state o.state n.state
-! bloomery merge: o.state: does not record how its keys were made from lines, and n.state does: a line that ends in a carriage return may have another key in each, and would not be found in the result; use it only with files that do not record it either, or make it again from its lines
+! bloomery merge: o.state: does not record how its keys were made from lines, but n.state does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Make the first one again from its lines, or combine it only with files that do not record it either
 ? 2
 $ bloomery merge -o m.state n.state o.state
-! bloomery merge: o.state: does not record how its keys were made from lines, and n.state does: a line that ends in a carriage return may have another key in each, and would not be found in the result; use it only with files that do not record it either, or make it again from its lines
+! bloomery merge: o.state: does not record how its keys were made from lines, but n.state does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Make the first one again from its lines, or combine it only with files that do not record it either
 ? 2
 $ bloomery intersect -o m.state n.state o.state
-! bloomery intersect: o.state: does not record how its keys were made from lines, and n.state does: a line that ends in a carriage return may have another key in each, and would not be found in the result; use it only with files that do not record it either, or make it again from its lines
+! bloomery intersect: o.state: does not record how its keys were made from lines, but n.state does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Make the first one again from its lines, or combine it only with files that do not record it either
 ? 2
 $ bloomery count -q --exact --seed 7 --state n.counts unix >/dev/null; cp n.counts o.counts; $DATA/unrecord.py o.counts; bloomery subtract -o m.counts n.counts o.counts
-! bloomery subtract: o.counts: does not record how its keys were made from lines, and n.counts does: a line that ends in a carriage return may have another key in each, and would not be found in the result; use it only with files that do not record it either, or make it again from its lines
+! bloomery subtract: o.counts: does not record how its keys were made from lines, but n.counts does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Make the first one again from its lines, or combine it only with files that do not record it either
 ? 2
 $ bloomery intersect --estimate n.state o.state | head -1
 n.state  2
@@ -187,10 +187,10 @@ $ for i in 1 2; do echo 'A b' | bloomery dedup -q -n 1000 --seed 7 --field $i -t
 4
 A b
 $ bloomery merge -o m.fields field1.state field2.state
-! bloomery merge: field2.state: was made with another --field, --delimiter, --url or --ignore-case than field1.state, so the same line has another key in each; only states made with the same options can be merged
+! bloomery merge: field2.state: was made with a different --field, --delimiter, --url or --ignore-case than field1.state, so a line has a different key in each; only states made with the same options can be merged
 ? 2
 $ bloomery merge -o m.fields case.state field2.state
-! bloomery merge: field2.state: was made with another --field, --delimiter, --url or --ignore-case than case.state, so the same line has another key in each; only states made with the same options can be merged
+! bloomery merge: field2.state: was made with a different --field, --delimiter, --url or --ignore-case than case.state, so a line has a different key in each; only states made with the same options can be merged
 ? 2
 $ bloomery merge -q -o m.fields field1.state more1.state; printf 'A\na\n' | bloomery dedup --field 1 -t ' ' --state m.fields
 

@@ -206,13 +206,13 @@ $ bloomery build --changes 5 -o x.bly numbers
 $ bloomery build --over fuse.bly --kind overlay -q -o x.bly; bloomery check -c x.bly numbers
 1000
 $ bloomery merge -o y.bly over.bly over.bly
-! bloomery merge: over.bly: overlay filters cannot be merged: an overlay's parts cannot be combined; rebuild from the keys; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo can
+! bloomery merge: over.bly: overlay filters cannot be merged: an overlay's parts cannot be combined; rebuild from the keys; these kinds can: classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery subtract -o y.bly over.bly over.bly
-! bloomery subtract: over.bly: overlay filters cannot be subtracted: an overlay's parts cannot be combined; rebuild from the keys; counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo can
+! bloomery subtract: over.bly: overlay filters cannot be subtracted: an overlay's parts cannot be combined; rebuild from the keys; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2
 $ bloomery fold -o y.bly over.bly
-! bloomery fold: over.bly: an overlay filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
+! bloomery fold: over.bly: overlay filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
 ? 2
 $ bloomery dedup --state over.bly numbers
 ! bloomery dedup: over.bly: is an overlay filter: it is changed by bloomery add and remove; begin a new state

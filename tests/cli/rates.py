@@ -150,7 +150,7 @@ def test_list(name, lines, kind, lookups, several, single):
         expect(judged["verdict"] == "good" and m["judged"] == "rate_per_line", "%s: %r" % (path, judged))
         expect(m["lines"] == MEASURED and m["lookups"] == lookups * m["lines"], "%s: %r" % (path, m))
         text = run("verify", "--measure=10k", path).stdout
-        expect("rate per line measured" in text and "10,000 random lines of %d lookups each" % lookups in text and
+        expect("measured false-positive rate" in text and "per line" in text and "10,000 random lines of %d lookups each" % lookups in text and
                text.endswith("requested 0.1%\n"), text)
 
 

@@ -111,19 +111,19 @@ $ bloomery remove ribbon.bly --key 1
 ! bloomery remove: ribbon.bly: keys cannot be removed from a ribbon filter: it was built from all its keys at once; make a list over it, from which they can: bloomery build --over ribbon.bly -o NEW.bly
 ? 2
 $ bloomery merge -o x.bly fuse.bly fuse.bly
-! bloomery merge: fuse.bly: fuse filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo can
+! bloomery merge: fuse.bly: fuse filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; these kinds can: classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery intersect -o x.bly ribbon.bly ribbon.bly
-! bloomery intersect: ribbon.bly: ribbon filters cannot be intersected: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo can
+! bloomery intersect: ribbon.bly: ribbon filters cannot be intersected: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2
 $ bloomery intersect --estimate ribbon.bly ribbon.bly
-! bloomery intersect: ribbon.bly: ribbon filters cannot be compared: a filter built from all its keys does not tell which they are; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, counts, hll and growable-cuckoo can
+! bloomery intersect: ribbon.bly: ribbon filters cannot be compared: a filter built from all its keys does not tell which they are; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, counts, hll and growable-cuckoo
 ? 2
 $ bloomery subtract -o x.bly ribbon.bly ribbon.bly
-! bloomery subtract: ribbon.bly: ribbon filters cannot be subtracted: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo can
+! bloomery subtract: ribbon.bly: ribbon filters cannot be subtracted: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2
 $ bloomery fold -o x.bly ribbon.bly
-! bloomery fold: ribbon.bly: a ribbon filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
+! bloomery fold: ribbon.bly: ribbon filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
 ? 2
 # With kinds that are built from all their keys -n is a hint: too many or too few, the list is the same.
 $ bloomery build -q --kind fuse -n 2000 -o more.bly numbers; bloomery check -c more.bly numbers
@@ -176,7 +176,7 @@ $ cp fuse.bly bad.bly; printf 'X' | dd of=bad.bly bs=1 seek=200 conv=notrunc sta
 
 # That a kind cannot be merged at all comes before any difference.
 $ seq 100 | bloomery build -q --kind ribbon -o rib1.bly; seq 100 | bloomery build -q --kind ribbon -p 1% -o rib2.bly; bloomery merge -o ribs.bly rib1.bly rib2.bly
-! bloomery merge: rib1.bly: ribbon filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo can
+! bloomery merge: rib1.bly: ribbon filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; these kinds can: classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery build -q --kind ribbon -o nothing.bly /dev/null; bloomery info nothing.bly | grep -e keys -e capacity
   kind       ribbon: built from all keys at once; the smallest, never changes

@@ -189,7 +189,7 @@ $ bloomery check plain.bly -k www.EXAMPLE.com
 $ printf 'example.com\n' | bloomery build -q --kind classic -n 1000 --type domain -o one.bly
 $ printf 'bob@example.org\n' | bloomery build -q --kind classic -n 1008 --type email -o two.bly
 $ bloomery merge -q -o both.bly one.bly two.bly
-! bloomery merge: two.bly: differs from one.bly in its type of keys (email, not domain); only filters built alike can be merged
+! bloomery merge: two.bly: differs from one.bly in its type of keys (email, not domain); only filters built with the same options can be merged
 ? 2
 $ $DATA/unrecord.py one.bly two.bly; bloomery merge -q -o both.bly one.bly two.bly 2>/dev/null
 $ bloomery check both.bly -k www.example.com
@@ -224,8 +224,8 @@ $ printf '1.0.0.0/16\n1.2.3.0/24\n' | bloomery add list.bly
 ! bloomery add: list.bly: 2 of 2 new; it holds 5,002 keys and 32 marks of its type, its capacity is 5,034 with them
 ! bloomery add: warning: list.bly: has keys of new widths: for a line it needs up to 3 lookups instead of 1, and the false-positive rate per line is up to 0.287%; build it again
 $ bloomery verify list.bly
-list.bly: intact, but breaks its promise; false-positive rate 0.286% per line (requested 0.1%), 0.0955% per lookup (requested 0.1%)
-! bloomery verify: warning: list.bly: breaks its promise: a line needs up to 3 lookups instead of 1, and the false-positive rate per line is now 0.286% (requested: 0.1%); build it again
+list.bly: intact, but above its requested rate; false-positive rate 0.286% per line (requested 0.1%), 0.0955% per lookup (requested 0.1%)
+! bloomery verify: warning: list.bly: above its requested rate: a line now needs up to 3 lookups instead of 1, so the false-positive rate per line is 0.286% (requested: 0.1%); build it again
 ? 1
 $ bloomery verify --json --measure list.bly 2>/dev/null | tr , '\n' | grep -e verdict -e lookups_per -e requested -e judged
 "verdict":"broken"
@@ -238,11 +238,11 @@ $ bloomery info list.bly | grep -e 'per l' -e health -e keys
   capacity   5,002 keys and 32 marks, 15.8 bits per key
   per line   0.1% requested, 0.297% expected, 0.286% current (1 in 349), up to 3 lookups (requested for 1)
   per lookup 0.1% requested, 0.0991% expected, 0.0955% current (1 in 1,047)
-  health     a line needs up to 3 lookups instead of 1, and the false-positive rate per line is now 0.286% (requested: 0.1%)
+  health     a line now needs up to 3 lookups instead of 1, so the false-positive rate per line is 0.286% (requested: 0.1%)
 $ bloomery info --json list.bly | tr , '\n' | grep keeps
 "keeps_promise":false
 # A list over it says the same.
-$ bloomery build -q -f --over list.bly -o over.bly; bloomery verify over.bly 2>&1 | grep -c 'breaks its promise: a line needs up to 3 lookups instead of 1'
+$ bloomery build -q -f --over list.bly -o over.bly; bloomery verify over.bly 2>&1 | grep -c 'above its requested rate: a line now needs up to 3 lookups instead of 1'
 1
 # One built with all of them keeps the rate.
 $ (cat addresses; printf '1.0.0.0/16\n1.2.3.0/24\n') | bloomery build -q -f --type ip -p 1/1000 -n 5010 -o list.bly; bloomery verify list.bly
@@ -269,19 +269,19 @@ $ seq 100000 100999 | bloomery build --json -q -f --type phone -p 0.5 -o list.bl
 # ---- an overfull list counts the marks that are certain, and finds every key ---------------------
 $ head -100 addresses | bloomery build -q -f --type ip -o list.bly; tail -n +101 addresses | bloomery add list.bly
 ! bloomery add: list.bly: 568 of 4,900 new; it holds 676 keys and 16 marks of its type, its capacity is 124 with them
-! bloomery add: warning: list.bly: is too full: every bit of a filter made for 124 keys is set; every lookup matches; build a larger one
+! bloomery add: warning: list.bly: too full: every bit is set (capacity: 124 keys), so every lookup matches; build a larger filter
 $ bloomery info list.bly | grep -e keys -e per -e health
   shape      4 blocks, 8 bits per key
   keys       676 counted, too many to estimate, and at least 16 marks
   capacity   108 keys and at least 16 marks, 16.5 bits per key
   per line   100% current (1 in 1), up to 129 lookups: too full, prefix lengths seem to be present by chance
   per lookup 0.1% requested, 100% expected, 100% current (1 in 1)
-  health     too full: every bit of a filter made for 124 keys is set; every lookup matches
+  health     too full: every bit is set (capacity: 124 keys), so every lookup matches
 $ bloomery info --json list.bly | tr , '\n' | grep -e '"marks' -e requested; bloomery verify list.bly
 "rate_per_lookup_requested":0.001
 "marks":16}
 list.bly: intact, but too full; false-positive rate 100% per lookup (requested 0.1%), 100% per line of up to 129 lookups
-! bloomery verify: warning: list.bly: is too full: every bit of a filter made for 124 keys is set; every lookup matches; build a larger one
+! bloomery verify: warning: list.bly: too full: every bit is set (capacity: 124 keys), so every lookup matches; build a larger filter
 ? 1
 $ bloomery check -c list.bly addresses
 5000

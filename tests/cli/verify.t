@@ -11,7 +11,7 @@ $ bloomery verify --json list.bly other.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]
 # Every file that any version has written.
 $ cd $DATA/../golden/v1/good; bloomery verify -q $(ls *.bly | grep -v -e md5 -e sha1) 2>/dev/null | sed 's/; false-positive rate[^;]*//'; exit ${PIPESTATUS[0]}
 bb2x512-16-murmur64a.bly: good
-bb2x512-2-fnv1-32.bly: intact, but breaks its promise
+bb2x512-2-fnv1-32.bly: intact, but above its requested rate
 bb2x512-6-city64.bly: good
 classic-empty-fnv1.bly: good
 classic-fnv1a.bly: good
@@ -57,10 +57,10 @@ fuse-small-one-key-fnv1a.bly: good
 growable-fnv1a.bly: good
 growable-grown-crc64.bly: good
 growable-planned-murmur3.bly: good
-hll-4-fnv1a.bly: good; it tells how many keys there are, not which
-hll-7-fnv1a-32.bly: good; it tells how many keys there are, not which
-hll-empty-fnv1.bly: good; it tells how many keys there are, not which
-hll-union-fnv1a.bly: good; it tells how many keys there are, not which
+hll-4-fnv1a.bly: good; it only counts keys, so it has no false-positive rate
+hll-7-fnv1a-32.bly: good; it only counts keys, so it has no false-positive rate
+hll-empty-fnv1.bly: good; it only counts keys, so it has no false-positive rate
+hll-union-fnv1a.bly: good; it only counts keys, so it has no false-positive rate
 hybrid-border-fnv1a.bly: good
 hybrid-emptied-fnv1a.bly: good
 hybrid-empty-xxh64.bly: good
@@ -77,7 +77,7 @@ keyed-counts.bly: good
 keyed-cuckoo.bly: good
 keyed-fuse-small.bly: good
 keyed-fuse.bly: good
-keyed-hll.bly: good; it tells how many keys there are, not which
+keyed-hll.bly: good; it only counts keys, so it has no false-positive rate
 keyed-hybrid.bly: good
 keyed-layered.bly: good
 keyed-multilayer.bly: good
@@ -174,19 +174,19 @@ window-union-fnv1a.bly: intact, but too full
 # Measured with random keys: none in an empty filter, all in a full one.
 $ cp $DATA/../golden/v1/good/{classic-empty-fnv1,classic-full-crc64,keyed-classic,custom-bb2x512}.bly .
 $ bloomery verify --measure=1000 classic-empty-fnv1.bly
-classic-empty-fnv1.bly: good; false-positive rate per line measured 0% (1,000 random keys, 95% interval 0% to 0.383%), requested 1%
+classic-empty-fnv1.bly: good; measured false-positive rate 0% per line (1,000 random keys, 95% interval 0% to 0.383%), requested 1%
 $ bloomery verify --measure=1000 --json classic-empty-fnv1.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"classic-empty-fnv1.bly","verdict":"good","lookups_per_line":1,"rate_per_lookup_requested":0.01,"rate_per_line_requested":0.01,"rate_per_lookup_expected":0,"rate_per_line_expected":0,"rate_per_lookup_current":0,"rate_per_line_current":0,"capacity":60,"estimated_keys":0,"measured":{"judged":"rate_per_line","with":"keys","lines":1000,"false_positive_lines":0,"rate_per_line":0,"lookups":1000,"false_positive_lookups":0,"rate_per_lookup":0,"interval_low":0,"interval_high":0.00382}}
 $ bloomery verify --measure=1000 classic-full-crc64.bly
-classic-full-crc64.bly: intact, but too full; false-positive rate per lookup measured 100% (1,000 random keys, 95% interval 99.6% to 100%), requested 1%
-! bloomery verify: warning: classic-full-crc64.bly: is too full: every bit of a filter made for 60 keys is set; every lookup matches; build a larger one
+classic-full-crc64.bly: intact, but too full; measured false-positive rate 100% per lookup (1,000 random keys, 95% interval 99.6% to 100%), requested 1%
+! bloomery verify: warning: classic-full-crc64.bly: too full: every bit is set (capacity: 60 keys), so every lookup matches; build a larger filter
 ? 1
 $ bloomery verify --measure=1000 --json classic-full-crc64.bly 2>/dev/null | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"classic-full-crc64.bly","verdict":"overfull","lookups_per_line":null,"rate_per_lookup_requested":0.01,"rate_per_lookup_expected":1,"rate_per_lookup_current":1,"capacity":60,"estimated_keys":null,"measured":{"judged":"rate_per_lookup","with":"keys","lookups":1000,"false_positive_lookups":1000,"rate_per_lookup":1,"interval_low":0.996,"interval_high":1}}
 
 # A million by default. The rate measured is the one that the bits give, and the promise is kept.
-$ bloomery verify --measure list.bly | sed -E 's/measured [0-9.]+%/measured P%/; s/interval [^)]*/interval A to B/'
-list.bly: good; false-positive rate per line measured P% (1,000,000 random keys, 95% interval A to B), requested 1%
+$ bloomery verify --measure list.bly | sed -E 's/(measured( false-positive rate)?) [0-9.]+%/\1 P%/; s/interval [^)]*/interval A to B/'
+list.bly: good; measured false-positive rate P% per line (1,000,000 random keys, 95% interval A to B), requested 1%
 $ bloomery verify --measure --json list.bly | python3 -c '
 > import json, sys
 > v = json.load(sys.stdin)
@@ -216,31 +216,31 @@ $ bloomery verify --measure --json custom-bb2x512.bly | grep -o '"with":"[a-z]*"
 # Intact, but too full: 1, and a warning.
 $ seq 10001 15000 | bloomery add -q list.bly 2>/dev/null; bloomery verify list.bly
 list.bly: intact, but too full; false-positive rate 5.57% per line and per lookup (requested 1%)
-! bloomery verify: warning: list.bly: is too full: about 15,057 keys in a filter made for 10,000; false-positive rate per lookup is now 5.57% (requested: 1%); build a larger one
+! bloomery verify: warning: list.bly: too full: about 15,057 keys (capacity: 10,000); false-positive rate per lookup is now 5.57% (requested: 1%); build a larger filter
 ? 1
 $ bloomery verify -q list.bly
 list.bly: intact, but too full; false-positive rate 5.57% per line and per lookup (requested 1%)
-! bloomery verify: warning: list.bly: is too full: about 15,057 keys in a filter made for 10,000; false-positive rate per lookup is now 5.57% (requested: 1%); build a larger one
+! bloomery verify: warning: list.bly: too full: about 15,057 keys (capacity: 10,000); false-positive rate per lookup is now 5.57% (requested: 1%); build a larger filter
 ? 1
 $ bloomery verify --json list.bly 2>/dev/null | grep -o '"verdict":"[a-z]*"'
 "verdict":"overfull"
-$ bloomery verify --measure list.bly 2>/dev/null | sed -E 's/measured [0-9.]+%/measured P%/; s/interval [^)]*/interval A to B/'
-list.bly: intact, but too full; false-positive rate per line measured P% (1,000,000 random keys, 95% interval A to B), requested 1%
+$ bloomery verify --measure list.bly 2>/dev/null | sed -E 's/(measured( false-positive rate)?) [0-9.]+%/\1 P%/; s/interval [^)]*/interval A to B/'
+list.bly: intact, but too full; measured false-positive rate P% per line (1,000,000 random keys, 95% interval A to B), requested 1%
 
 # A small filter of fixed size may be worse than it was made to be, by chance. Measuring tells.
 $ seq 48 | bloomery build -q -p 1% --seed 2 -n 48 -o small.bly; bloomery verify small.bly
 small.bly: good; false-positive rate 1.62% per line and per lookup (requested 1%)
 ! bloomery build: warning: small.bly: its keys fell badly: false-positive rate per lookup is 1.62% (requested: 1%); a larger -n gives them more room
-$ bloomery verify --measure small.bly 2>&1 | sed -E 's/measured [0-9.]+%/measured P%/g; s/interval [^)]*/interval A to B/'
-small.bly: intact, but breaks its promise; false-positive rate per line measured P% (1,000,000 random keys, 95% interval A to B), requested 1%
-bloomery verify: warning: small.bly: breaks its promise: false-positive rate per line measured P%, requested 1%; that is how its bits fell; build it larger, or with another --seed
+$ bloomery verify --measure small.bly 2>&1 | sed -E 's/(measured( false-positive rate)?) [0-9.]+%/\1 P%/g; s/interval [^)]*/interval A to B/'
+small.bly: intact, but above its requested rate; measured false-positive rate P% per line (1,000,000 random keys, 95% interval A to B), requested 1%
+bloomery verify: warning: small.bly: above its requested rate: measured P% per line, requested 1%. Its keys happen to set too many bits; build it larger, or with a different --seed
 $ bloomery verify --measure --json small.bly 2>/dev/null | grep -o '"verdict":"[a-z]*"'
 "verdict":"broken"
 
 # With more keys than it was made for it is not chance.
 $ seq 60 | bloomery add -q small.bly 2>/dev/null; bloomery verify small.bly
 small.bly: intact, but too full; false-positive rate 3.61% per line and per lookup (requested 1%)
-! bloomery verify: warning: small.bly: is too full: about 57 keys in a filter made for 48; false-positive rate per lookup is now 3.61% (requested: 1%); build a larger one
+! bloomery verify: warning: small.bly: too full: about 57 keys (capacity: 48); false-positive rate per lookup is now 3.61% (requested: 1%); build a larger filter
 ? 1
 
 # Damaged or unreadable: 2, and the others are checked all the same.
@@ -270,7 +270,7 @@ $ cd $DATA/../golden/v1/bad; bloomery verify --json $(ls | grep -v -e EKEY -e cu
 "verdict":"unusable"
 
 $ bloomery verify
-! bloomery verify: name a filter file: bloomery verify LIST.bly
+! bloomery verify: no filter file given; for example: bloomery verify LIST.bly
 ? 2
 $ bloomery verify --measure=0 other.bly
 ! bloomery verify: --measure cannot be '0': it must be at least 1

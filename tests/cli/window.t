@@ -179,18 +179,18 @@ $ bloomery remove number.bly --key 1
 ! bloomery remove: number.bly: keys cannot be removed from a window filter: it forgets them by itself; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and scalable-cuckoo can
 ? 2
 $ bloomery fold -o x.bly number.bly
-! bloomery fold: number.bly: a window filter cannot be folded; classic, partitioned, sbbf, split512 and bb2x512 can
+! bloomery fold: number.bly: window filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
 ? 2
 $ bloomery intersect -o x.bly number.bly number.bly
-! bloomery intersect: number.bly: window filters cannot be intersected: keys that both have may be of different age, and would be lost; classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo can
+! bloomery intersect: number.bly: window filters cannot be intersected: keys that both have may be of different age, and would be lost; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2
 $ bloomery subtract -o x.bly number.bly number.bly
-! bloomery subtract: number.bly: window filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo can
+! bloomery subtract: number.bly: window filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2
 $ bloomery merge -o x.bly number.bly number.bly
-! bloomery merge: x.bly: 2 filters merged, 17 keys by estimate; false-positive rate per lookup 0.0793% (requested: 0.1%)
+! bloomery merge: x.bly: 2 filters merged, about 17 keys; false-positive rate per lookup 0.0793% (requested: 0.1%)
 $ bloomery dedup -q --window 10 --state number.bly <(seq 5); bloomery merge -f -o x.bly number.bly before.bly
-! bloomery merge: before.bly: cannot be merged with number.bly: their clocks are not the same; only filters built alike can
+! bloomery merge: before.bly: cannot be merged with number.bly: their clocks are not the same
 ? 2
 
 # Every command names what replaces a kind that was removed; what is damaged is damaged first.
