@@ -3,7 +3,7 @@
  * All of it is settled before the first line is read: what cannot be written in the end shall not
  * cost the reading of a long list.
  */
-#include "build/build_job.h"
+#include "build/build_run.h"
 #include "filters/kind_words.h"
 #include "io/output.h"
 #include "text/message.h"
@@ -68,8 +68,8 @@ static bool extras_agree(const build_options *o) {
 }
 
 /* A list over another is what that one is. */
-static bool over_agrees(build_job *j, cli_operands files) {
-    const build_options *o = j->options;
+static bool over_agrees(build_run *r, cli_operands files) {
+    const build_options *o = r->options;
     if (files.count > 0)
         return refuse("--over reads no lines; bloomery add puts them into the new list");
     if ((o->kind && o->kind != BLY_OVERLAY) || o->smallest || o->keys || o->rate > 0 || o->type ||
@@ -81,19 +81,19 @@ static bool over_agrees(build_job *j, cli_operands files) {
         (void)message_error("%s: is the list to be laid over; name another by -o", o->over);
         return false;
     }
-    return extras_agree(o) && destination_may_save(&j->to);
+    return extras_agree(o) && destination_may_save(&r->to);
 }
 
 /* Of a list for a server; and whether it may go there. */
-static bool server_agrees(build_job *j) {
-    const build_options *o = j->options;
+static bool server_agrees(build_run *r) {
+    const build_options *o = r->options;
     if (o->over)
         return refuse("--over makes a list that only a file can hold, or a server with the "
                       "Bloomery module: build it to a file, and push that");
     if (o->smallest)
         return refuse("--smallest chooses a kind that a server without the Bloomery module cannot "
                       "hold: build to a file, and push that, or leave it out");
-    return (!o->kind || destination_holds(&j->to, o->kind)) && destination_may_save(&j->to);
+    return (!o->kind || destination_holds(&r->to, o->kind)) && destination_may_save(&r->to);
 }
 
 /* Of the secret key. */
@@ -117,14 +117,14 @@ static bool key_agrees(const build_options *o) {
     return true;
 }
 
-bool build_options_agree(build_job *j, cli_operands files) {
-    const build_options *o = j->options;
+bool build_options_agree(build_run *r, cli_operands files) {
+    const build_options *o = r->options;
     if (!o->output)
         return refuse("-o LIST is needed: the file to write ('-' is standard output)");
-    if (!j->to.on_server && (o->shards || o->expire))
+    if (!r->to.on_server && (o->shards || o->expire))
         return refuse("--shards and --expire are for a filter on a server: -o redis://HOST/KEY");
-    if (o->over && !j->to.on_server)
-        return over_agrees(j, files);
+    if (o->over && !r->to.on_server)
+        return over_agrees(r, files);
     if (!key_agrees(o))
         return false;
     if (output_is_input(o, files)) {
@@ -135,5 +135,5 @@ bool build_options_agree(build_job *j, cli_operands files) {
     }
     if (o->kind && o->smallest)
         return refuse("--smallest chooses the kind; leave --kind out");
-    return extras_agree(o) && (j->to.on_server ? server_agrees(j) : destination_may_save(&j->to));
+    return extras_agree(o) && (r->to.on_server ? server_agrees(r) : destination_may_save(&r->to));
 }

@@ -1,5 +1,5 @@
 /* What `bloomery build` says of the list it has made. */
-#include "build/build_job.h"
+#include "build/build_run.h"
 #include "filters/health.h"
 #include "filters/kind_words.h"
 #include "text/json.h"
@@ -9,12 +9,12 @@
 #include <bloomery/host/describe.h>
 #include <stdio.h>
 
-static void report_json(const build_job *j) {
-    const build_making *m = &j->making;
-    const unsigned lookups = bly_list_max_lookups(j->rule.type, &m->levels);
+static void report_json(const build_run *r) {
+    const build_making *m = &r->making;
+    const unsigned lookups = bly_list_max_lookups(r->rule.type, &m->levels);
     json out = json_begin(stdout);
     json_text(&out, "list", m->path);
-    json_text(&out, "type", line_type_words(j->rule.type));
+    json_text(&out, "type", line_type_words(r->rule.type));
     json_text(&out, "kind", bly_kind_name(bly_filter_geometry(m->filter).kind));
     json_text(&out, "hash", bly_hash_name((bly_hash_id)m->hasher.id));
     json_bool(&out, "keyed", m->keyed);
@@ -22,20 +22,20 @@ static void report_json(const build_job *j) {
         json_null(&out, "seed");
     else
         json_integer(&out, "seed", m->hasher.seed);
-    json_integer(&out, "lines", j->lines.lines);
+    json_integer(&out, "lines", r->lines.lines);
     json_integer(&out, "keys", m->keys.distinct);
-    json_integer(&out, "repeated", j->repeated);
+    json_integer(&out, "repeated", r->repeated);
     if (m->keys.copies)
         json_integer(&out, "copies", m->keys.count);
-    json_integer(&out, "malformed", j->lines.malformed);
-    json_integer(&out, "empty", j->lines.empty);
-    json_integer(&out, "marks", bly_list_mark_count(j->rule.type, &m->levels));
+    json_integer(&out, "malformed", r->lines.malformed);
+    json_integer(&out, "empty", r->lines.empty);
+    json_integer(&out, "marks", bly_list_mark_count(r->rule.type, &m->levels));
     json_integer(&out, "capacity", bly_filter_capacity(m->filter));
     rates_json_requested(&out, m->rate / lookups, (rates_lookups){lookups, lookups});
-    json_integer(&out, "bytes", destination_bytes(&j->to, j->making.filter));
+    json_integer(&out, "bytes", destination_bytes(&r->to, r->making.filter));
     json_integer(&out, "tries", m->tries);
-    if (j->to.on_server)
-        json_integer(&out, "shards", destination_shards(&j->to));
+    if (r->to.on_server)
+        json_integer(&out, "shards", destination_shards(&r->to));
     json_end(&out);
 }
 
@@ -72,35 +72,35 @@ void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, do
                      rates_text(rate, lookups, rates));
 }
 
-void build_report(const build_job *j) {
-    const build_making *m = &j->making;
+void build_report(const build_run *r) {
+    const build_making *m = &r->making;
     char a[NUMBER_TEXT], b[NUMBER_TEXT], c[NUMBER_TEXT], extra[128] = "";
     size_t used = 0;
-    if (j->lines.malformed)
+    if (r->lines.malformed)
         used = (size_t)snprintf(extra, sizeof extra, ", %s malformed left out",
-                                number_grouped(j->lines.malformed, a));
-    if (j->lines.empty)
+                                number_grouped(r->lines.malformed, a));
+    if (r->lines.empty)
         (void)snprintf(extra + used, sizeof extra - used, ", %s blank or comments",
-                       number_grouped(j->lines.empty, a));
-    message_note("%s line%s: %s key%s, %s repeated%s%s", number_grouped(j->lines.lines, a),
-                 j->lines.lines == 1 ? "" : "s", number_grouped(m->keys.distinct, b),
-                 m->keys.distinct == 1 ? "" : "s", number_grouped(j->repeated, c),
-                 m->keys.copies && j->repeated ? " and stored as often" : "", extra);
-    const unsigned lookups = bly_list_max_lookups(j->rule.type, &m->levels);
-    build_report_list(m->filter, m->path, destination_bytes(&j->to, j->making.filter),
+                       number_grouped(r->lines.empty, a));
+    message_note("%s line%s: %s key%s, %s repeated%s%s", number_grouped(r->lines.lines, a),
+                 r->lines.lines == 1 ? "" : "s", number_grouped(m->keys.distinct, b),
+                 m->keys.distinct == 1 ? "" : "s", number_grouped(r->repeated, c),
+                 m->keys.copies && r->repeated ? " and stored as often" : "", extra);
+    const unsigned lookups = bly_list_max_lookups(r->rule.type, &m->levels);
+    build_report_list(m->filter, m->path, destination_bytes(&r->to, r->making.filter),
                       m->rate / lookups, (rates_lookups){lookups, lookups});
-    if (j->limited)
+    if (r->limited)
         message_note("a list of type %s is made for at most %s per lookup",
                      line_type_words(m->type), number_percent(BLY_LIST_MAX_RATE, a));
     if (m->tries > 1 && m->keyed)
         message_note("%u tries until nothing of %s matched by chance: the rate is halved %u times",
-                     m->tries, j->allow.path, m->tries - 1);
+                     m->tries, r->allow.path, m->tries - 1);
     else if (m->tries > 1)
         message_note("%u tries until nothing of %s matched by chance: the seed is %llu", m->tries,
-                     j->allow.path, (unsigned long long)m->hasher.seed);
+                     r->allow.path, (unsigned long long)m->hasher.seed);
     warn_of_rate(m);
-    if (j->options->stats)
+    if (r->options->stats)
         build_report_stats(m->filter);
-    if (j->options->json)
-        report_json(j);
+    if (r->options->json)
+        report_json(r);
 }

@@ -6,7 +6,7 @@
  * in the list is the user's contradiction, and named; build_make.c deals with those that match by
  * chance.
  */
-#include "build/build_job.h"
+#include "build/build_run.h"
 #include "common_options.h"
 #include "filters/filter_file.h"
 #include "filters/kind_words.h"
@@ -111,9 +111,9 @@ static double usual_rate(bly_kind kind) {
     return kind == BLY_HLL ? 0.0082 : kind == BLY_COUNTS ? 0.05 : 0.001;
 }
 
-static bool choose_hasher(build_job *j) {
-    build_making *m = &j->making;
-    const build_options *o = j->options;
+static bool choose_hasher(build_run *r) {
+    build_making *m = &r->making;
+    const build_options *o = r->options;
     m->keyed = o->key_file || o->new_key;
     if (o->key_file)
         return keyfile_read(o->key_file, &m->hasher);
@@ -130,23 +130,23 @@ static bool choose_hasher(build_job *j) {
 }
 
 /* Before the kind is chosen, and the marks are counted. */
-static void settle_rate(build_job *j) {
-    build_making *m = &j->making;
+static void settle_rate(build_run *r) {
+    build_making *m = &r->making;
     if (kinds_can(m->kind, BLY_CARDINALITY_ONLY))
         return;
     const double rate = bly_list_record_lookups(m->type, m->rate, &m->levels);
-    j->limited = rate < m->rate;
+    r->limited = rate < m->rate;
     m->rate = rate;
 }
 
 /* --smallest: the planner's advice, for as many keys as there are. Of a list for a server, one that
  * it can hold. */
-static void choose_kind(build_job *j) {
-    const build_options *o = j->options;
-    build_making *m = &j->making;
+static void choose_kind(build_run *r) {
+    const build_options *o = r->options;
+    build_making *m = &r->making;
     const double rate = m->rate / bly_list_max_lookups(m->type, &m->levels);
     if (!o->kind)
-        m->kind = destination_kind(&j->to, rate);
+        m->kind = destination_kind(&r->to, rate);
     const uint64_t keys = o->keys ? o->keys : m->keys.distinct;
     const bool final = !o->keys && !o->foldable;
     const bly_needs needs = {.keys = keys ? keys : 1,
@@ -160,31 +160,31 @@ static void choose_kind(build_job *j) {
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 static bool take_key(void *ctx, uint64_t number, bly_bytes line, const bly_list_key *key) {
-    build_job *j = ctx;
+    build_run *r = ctx;
     (void)number, (void)line;
-    bly_list_levels_add(&j->making.levels, key->level);
-    return gathered_keys_add(&j->making.keys, key->bytes,
-                             bly_hash_key(&j->making.hasher, key->bytes.data, key->bytes.size));
+    bly_list_levels_add(&r->making.levels, key->level);
+    return gathered_keys_add(&r->making.keys, key->bytes,
+                             bly_hash_key(&r->making.hasher, key->bytes.data, key->bytes.size));
 }
 
-static bool gather(build_job *j, cli_operands files) {
-    const build_options *o = j->options;
+static bool gather(build_run *r, cli_operands files) {
+    const build_options *o = r->options;
     char count[NUMBER_TEXT], most[NUMBER_TEXT];
-    j->making.keys.keep = o->must_not_match != NULL;
+    r->making.keys.keep = o->must_not_match != NULL;
     /* What cannot be removed need not undo an add. */
-    j->making.keys.copies =
+    r->making.keys.copies =
         o->copies || (kinds_can(o->kind, BLY_CAN_COUNT) && !kinds_can(o->kind, BLY_CAN_REMOVE));
-    if (!list_lines_read(files.items, files.count, &j->rule, o->skip_malformed, take_key, j,
-                         &j->lines))
+    if (!list_lines_read(files.items, files.count, &r->rule, o->skip_malformed, take_key, r,
+                         &r->lines))
         return false;
-    j->repeated = gathered_keys_settle(&j->making.keys);
-    if (j->making.room && j->making.keys.distinct > j->making.room && !kinds_grow(o->kind)) {
+    r->repeated = gathered_keys_settle(&r->making.keys);
+    if (r->making.room && r->making.keys.distinct > r->making.room && !kinds_grow(o->kind)) {
         (void)message_error("there are %s different keys, more than -n %s; leave -n out",
-                            number_grouped(j->making.keys.distinct, count),
-                            number_grouped(j->making.room, most));
+                            number_grouped(r->making.keys.distinct, count),
+                            number_grouped(r->making.room, most));
         return false;
     }
-    if (j->making.keys.count == 0)
+    if (r->making.keys.count == 0)
         message_warn("there are no keys: the list will match nothing");
     return true;
 }
@@ -193,11 +193,11 @@ static bool gather(build_job *j, cli_operands files) {
 
 /* A list whose key is lost is worth nothing, so the key goes first; a key without a list is a
  * needless file, so it goes if the list cannot follow. */
-static bool save(build_job *j, const bly_filter *f) {
-    const char *key = j->options->new_key;
-    if (!destination_begin(&j->to) || (key && !keyfile_write(key, &j->making.hasher)))
+static bool save(build_run *r, const bly_filter *f) {
+    const char *key = r->options->new_key;
+    if (!destination_begin(&r->to) || (key && !keyfile_write(key, &r->making.hasher)))
         return false;
-    const bool saved = destination_save(&j->to, f);
+    const bool saved = destination_save(&r->to, f);
     if (!saved && key)
         (void)unlink(key);
     return saved;
@@ -235,10 +235,10 @@ static bool open_overlay(const build_options *o, overlay *out) {
     return true;
 }
 
-static void overlay_json(const build_job *j, const overlay *over, const bly_filter_info *s) {
+static void overlay_json(const build_run *r, const overlay *over, const bly_filter_info *s) {
     json out = json_begin(stdout);
-    json_text(&out, "list", j->to.name);
-    json_text(&out, "over", j->options->over);
+    json_text(&out, "list", r->to.name);
+    json_text(&out, "over", r->options->over);
     json_text(&out, "kind", bly_kind_name(s->kind));
     json_text(&out, "base", bly_kind_name(bly_filter_geometry(over->base.filter).kind));
     json_integer(&out, "keys", s->count);
@@ -248,18 +248,18 @@ static void overlay_json(const build_job *j, const overlay *over, const bly_filt
     json_end(&out);
 }
 
-static bool lay_over(build_job *j) {
+static bool lay_over(build_run *r) {
     overlay over = {.filter = NULL};
     bly_filter_info s = {.struct_size = sizeof s};
-    const bool good = open_overlay(j->options, &over) && save(j, over.filter);
+    const bool good = open_overlay(r->options, &over) && save(r, over.filter);
     if (good) {
         bly_filter_get_info(over.filter, &s);
-        build_report_list(over.filter, j->to.name, bly_filter_file_size(over.filter),
+        build_report_list(over.filter, r->to.name, bly_filter_file_size(over.filter),
                           s.requested_fpr, over.lookups);
-        if (j->options->stats)
+        if (r->options->stats)
             build_report_stats(over.filter);
-        if (j->options->json)
-            overlay_json(j, &over, &s);
+        if (r->options->json)
+            overlay_json(r, &over, &s);
     }
     bly_filter_destroy(over.filter);
     open_close(&over.base);
@@ -268,24 +268,24 @@ static bool lay_over(build_job *j) {
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static bool allow_nothing_listed(const build_job *j) {
-    return !j->options->must_not_match ||
-           build_allow_in_list(&j->allow, &j->making.levels, &j->making.hasher, &j->making.keys) ==
+static bool allow_nothing_listed(const build_run *r) {
+    return !r->options->must_not_match ||
+           build_allow_in_list(&r->allow, &r->making.levels, &r->making.hasher, &r->making.keys) ==
                0;
 }
 
-static bool build(build_job *j, cli_operands files) {
-    const build_options *o = j->options;
-    if (!choose_hasher(j) || !gather(j, files))
+static bool build(build_run *r, cli_operands files) {
+    const build_options *o = r->options;
+    if (!choose_hasher(r) || !gather(r, files))
         return false;
     if (o->must_not_match &&
-        !build_allow_read(&j->allow, o->must_not_match, &j->rule, o->skip_malformed))
+        !build_allow_read(&r->allow, o->must_not_match, &r->rule, o->skip_malformed))
         return false;
-    settle_rate(j);
-    choose_kind(j);
-    if (!allow_nothing_listed(j) || !build_make(&j->making) || !save(j, j->making.filter))
+    settle_rate(r);
+    choose_kind(r);
+    if (!allow_nothing_listed(r) || !build_make(&r->making) || !save(r, r->making.filter))
         return false;
-    build_report(j);
+    build_report(r);
     return true;
 }
 
@@ -296,32 +296,32 @@ static bly_key_rule rule_of(bly_list_type type, bool null) {
 
 static int run(void *values, cli_operands operands) {
     const build_options *o = values;
-    build_job *j = calloc(1, sizeof *j);
-    if (!j)
+    build_run *r = calloc(1, sizeof *r);
+    if (!r)
         return message_error("out of memory");
-    j->options = o;
-    j->rule.type = o->type ? (bly_list_type)o->type : BLY_LIST_LINE;
-    j->rule.flags = (o->comments ? BLY_LIST_COMMENTS : 0U) | (o->null ? BLY_LIST_RECORDS : 0U);
-    j->making = (build_making){.kind = o->kind,
+    r->options = o;
+    r->rule.type = o->type ? (bly_list_type)o->type : BLY_LIST_LINE;
+    r->rule.flags = (o->comments ? BLY_LIST_COMMENTS : 0U) | (o->null ? BLY_LIST_RECORDS : 0U);
+    r->making = (build_making){.kind = o->kind,
                                .room = kinds_can(o->kind, BLY_CAN_BUILD) ? 0 : o->keys,
                                .foldable = o->foldable,
-                               .type = j->rule.type,
-                               .rule = rule_of(j->rule.type, o->null),
+                               .type = r->rule.type,
+                               .rule = rule_of(r->rule.type, o->null),
                                .rate = o->rate > 0 ? o->rate : usual_rate(o->kind),
                                .counter_bits = o->counter_bits ? 1U << o->counter_bits : 0,
                                .changes = o->changes,
                                .marker = markers[o->marker],
-                               .allow = o->must_not_match ? &j->allow : NULL};
+                               .allow = o->must_not_match ? &r->allow : NULL};
     const destination_options to = {
         .replace = o->force, .json = o->json, .shards = o->shards, .expire = o->expire};
-    bool good = !o->output || destination_open(&j->to, o->output, &to);
-    j->making.path = j->to.name;
-    good = good && build_options_agree(j, operands) && (o->over ? lay_over(j) : build(j, operands));
-    destination_close(&j->to);
-    bly_filter_destroy(j->making.filter);
-    gathered_keys_free(&j->making.keys);
-    build_allow_free(&j->allow);
-    free(j);
+    bool good = !o->output || destination_open(&r->to, o->output, &to);
+    r->making.path = r->to.name;
+    good = good && build_options_agree(r, operands) && (o->over ? lay_over(r) : build(r, operands));
+    destination_close(&r->to);
+    bly_filter_destroy(r->making.filter);
+    gathered_keys_free(&r->making.keys);
+    build_allow_free(&r->allow);
+    free(r);
     return good ? CLI_OK : CLI_ERROR;
 }
 

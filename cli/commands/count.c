@@ -82,7 +82,7 @@ static const cli_option options[] = {
     {0},
 };
 
-typedef struct job {
+typedef struct count_run {
     const count_options *options;
     tally tally;
     bly_top *top;
@@ -90,17 +90,17 @@ typedef struct job {
     output out;
     uint64_t estimates, error; /* that were printed, and by how much they are too high at most */
     tally_count counts[INPUT_BATCH];
-} job;
+} count_run;
 
 /* ---- telling --------------------------------------------------------------------------------- */
 
-static void note_estimate(job *j, tally_count c) {
-    j->estimates += c.error > 0;
-    j->error = c.error > j->error ? c.error : j->error;
+static void note_estimate(count_run *r, tally_count c) {
+    r->estimates += c.error > 0;
+    r->error = c.error > r->error ? c.error : r->error;
 }
 
 /* "17<TAB>line", or "~17<TAB>line" of an estimate, and its separator. */
-static bool put(job *j, tally_count c, bly_bytes text) {
+static bool put(count_run *r, tally_count c, bly_bytes text) {
     char digits[24];
     size_t at = sizeof digits;
     uint64_t times = c.count;
@@ -110,77 +110,78 @@ static bool put(job *j, tally_count c, bly_bytes text) {
     while ((times /= 10) > 0);
     if (c.error)
         digits[--at] = '~';
-    note_estimate(j, c);
-    return output_put(&j->out, digits + at, sizeof digits - at) &&
-           output_put(&j->out, text.data, text.size) && output_put(&j->out, &j->lines.in.separator, 1);
+    note_estimate(r, c);
+    return output_put(&r->out, digits + at, sizeof digits - at) &&
+           output_put(&r->out, text.data, text.size) &&
+           output_put(&r->out, &r->lines.in.separator, 1);
 }
 
-static void json_count(job *j, json *out, tally_count c) {
+static void json_count(count_run *r, json *out, tally_count c) {
     json_integer(out, "count", c.count);
     if (c.error) {
         json_bool(out, "estimate", true);
         json_integer(out, "error", c.error);
     }
-    note_estimate(j, c);
+    note_estimate(r, c);
 }
 
-static bool put_json(job *j, tally_count c, bly_bytes text) {
+static bool put_json(count_run *r, tally_count c, bly_bytes text) {
     json out = json_begin(stdout);
-    json_count(j, &out, c);
+    json_count(r, &out, c);
     json_bytes(&out, "line", text);
     json_end(&out);
     return output_stdio_is_well();
 }
 
 /* What there is to say of a line now; with --top, nothing yet. */
-static bool tell(job *j, bly_bytes record, bly_bytes key, tally_count c) {
-    const count_options *o = j->options;
+static bool tell(count_run *r, bly_bytes record, bly_bytes key, tally_count c) {
+    const count_options *o = r->options;
     if (c.count < o->min)
         return true;
-    if (!j->top)
-        return o->json ? put_json(j, c, record) : put(j, c, record);
-    const bly_status status = c.count ? bly_top_offer(j->top, key.data, key.size, c.count) : BLY_OK;
+    if (!r->top)
+        return o->json ? put_json(r, c, record) : put(r, c, record);
+    const bly_status status = c.count ? bly_top_offer(r->top, key.data, key.size, c.count) : BLY_OK;
     if (status != BLY_OK)
         (void)message_error("%s", bly_strerror(status));
     return status == BLY_OK;
 }
 
 /* What the marks mean. */
-static void explain_estimates(const job *j) {
+static void explain_estimates(const count_run *r) {
     char most[NUMBER_TEXT], rate[NUMBER_TEXT];
     bly_filter_info s = {.struct_size = sizeof s};
-    if (j->estimates == 0)
+    if (r->estimates == 0)
         return;
-    if (!j->options->query) {
+    if (!r->options->query) {
         message_note("counts marked ~ are estimates, too high by %s at most%s",
-                     number_grouped(j->error, most),
-                     j->options->state ? "" : "; without --sketch counts are exact");
+                     number_grouped(r->error, most),
+                     r->options->state ? "" : "; without --sketch counts are exact");
         return;
     }
-    bly_filter_get_info(j->tally.filter, &s);
+    bly_filter_get_info(r->tally.filter, &s);
     message_note("counts marked ~ are estimates of a sketch: too high for %s keys, and above 27 "
                  "typically off by 20%%",
                  number_one_in(s.current_fpr, rate));
 }
 
-static tally_count top_count(const job *j, const bly_top_entry *e) {
-    return (tally_count){e->count, tally_error(&j->tally, e->key, e->count)};
+static tally_count top_count(const count_run *r, const bly_top_entry *e) {
+    return (tally_count){e->count, tally_error(&r->tally, e->key, e->count)};
 }
 
-static void top_json(job *j, const bly_top_entry *entries, size_t n) {
+static void top_json(count_run *r, const bly_top_entry *entries, size_t n) {
     json out = json_begin(stdout);
-    json_integer(&out, pipeline_takes_links(&j->lines) ? "links" : "lines", j->lines.count);
-    if (!j->options->query)
-        json_integer(&out, "new_keys", j->tally.fresh);
-    json_text(&out, "kind", bly_kind_name(bly_filter_geometry(j->tally.filter).kind));
-    json_bool(&out, "estimates", tally_is_sketch(&j->tally));
-    json_integer(&out, "memory_bytes", tally_bytes(&j->tally));
-    key_rule_json(&j->lines.rule, &out);
-    json_real(&out, "seconds", progress_seconds(&j->lines.progress));
+    json_integer(&out, pipeline_takes_links(&r->lines) ? "links" : "lines", r->lines.count);
+    if (!r->options->query)
+        json_integer(&out, "new_keys", r->tally.fresh);
+    json_text(&out, "kind", bly_kind_name(bly_filter_geometry(r->tally.filter).kind));
+    json_bool(&out, "estimates", tally_is_sketch(&r->tally));
+    json_integer(&out, "memory_bytes", tally_bytes(&r->tally));
+    key_rule_json(&r->lines.rule, &out);
+    json_real(&out, "seconds", progress_seconds(&r->lines.progress));
     json_open(&out, "top", '[');
     for (size_t i = 0; i < n; i++) {
         json_open(&out, NULL, '{');
-        json_count(j, &out, top_count(j, &entries[i]));
+        json_count(r, &out, top_count(r, &entries[i]));
         json_bytes(&out, "key", entries[i].key);
         json_close(&out, '}');
     }
@@ -188,61 +189,61 @@ static void top_json(job *j, const bly_top_entry *entries, size_t n) {
     json_end(&out);
 }
 
-static bool tell_top(job *j) {
+static bool tell_top(count_run *r) {
     const bly_top_entry *entries;
-    const size_t n = bly_top_list(j->top, &entries);
+    const size_t n = bly_top_list(r->top, &entries);
     bool good = true;
-    if (j->options->json)
-        top_json(j, entries, n);
+    if (r->options->json)
+        top_json(r, entries, n);
     else
         for (size_t i = 0; good && i < n; i++)
-            good = put(j, top_count(j, &entries[i]), entries[i].key);
+            good = put(r, top_count(r, &entries[i]), entries[i].key);
     return good;
 }
 
-static void tell_totals(job *j) {
+static void tell_totals(count_run *r) {
     char text[NUMBER_TEXT];
-    (void)fprintf(stderr, "%-10s %s\n", pipeline_takes_links(&j->lines) ? "links" : "lines",
-                  number_grouped(j->lines.count, text));
-    if (!j->options->query)
-        (void)fprintf(stderr, "%-10s %s\n", "new keys", number_grouped(j->tally.fresh, text));
-    key_rule_print(&j->lines.rule, stderr);
-    (void)fprintf(stderr, "%-10s %s (%s)\n", "memory", number_bytes(tally_bytes(&j->tally), text),
-                  bly_kind_name(bly_filter_geometry(j->tally.filter).kind));
-    pipeline_print_time(&j->lines, stderr);
+    (void)fprintf(stderr, "%-10s %s\n", pipeline_takes_links(&r->lines) ? "links" : "lines",
+                  number_grouped(r->lines.count, text));
+    if (!r->options->query)
+        (void)fprintf(stderr, "%-10s %s\n", "new keys", number_grouped(r->tally.fresh, text));
+    key_rule_print(&r->lines.rule, stderr);
+    (void)fprintf(stderr, "%-10s %s (%s)\n", "memory", number_bytes(tally_bytes(&r->tally), text),
+                  bly_kind_name(bly_filter_geometry(r->tally.filter).kind));
+    pipeline_print_time(&r->lines, stderr);
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
 static bool flush(void *at) {
-    job *j = at;
-    return output_stdio_flush() && output_flush(&j->out);
+    count_run *r = at;
+    return output_stdio_flush() && output_flush(&r->out);
 }
 
 /* What is kept is what was told, so that goes first. */
-static bool save_now_and_then(job *j) {
-    state_file *k = &j->tally.kept;
-    return !k->path || !autosave_due(&k->autosave) || (flush(j) && state_file_save(k));
+static bool save_now_and_then(count_run *r) {
+    state_file *k = &r->tally.kept;
+    return !k->path || !autosave_due(&k->autosave) || (flush(r) && state_file_save(k));
 }
 
 static bool take_batch(void *at, const bly_bytes *records, size_t n) {
-    job *j = at;
-    const bly_bytes *keys = pipeline_keys(&j->lines, records, n);
+    count_run *r = at;
+    const bly_bytes *keys = pipeline_keys(&r->lines, records, n);
     if (!keys)
         return false;
-    const size_t done = tally_take(&j->tally, keys, n, j->counts);
+    const size_t done = tally_take(&r->tally, keys, n, r->counts);
     for (size_t i = 0; i < done; i++)
-        if (!tell(j, records[i], keys[i], j->counts[i]))
+        if (!tell(r, records[i], keys[i], r->counts[i]))
             return false;
-    return done == n && save_now_and_then(j);
+    return done == n && save_now_and_then(r);
 }
 
-static bool open_tally(job *j) {
-    const count_options *o = j->options;
+static bool open_tally(count_run *r) {
+    const count_options *o = r->options;
     char rule[KEY_OPTIONS_WORDS];
     bly_hasher space;
     tally_wish wish = {.keys = o->expect,
-                       .estimate = pipeline_estimate(&j->lines),
+                       .estimate = pipeline_estimate(&r->lines),
                        .memory = o->memory,
                        .rate = o->rate,
                        .seed = o->seed,
@@ -253,40 +254,40 @@ static bool open_tally(job *j) {
                        .exact = o->exact,
                        .ask = o->query,
                        .age = o->age};
-    if (!open_key(o->key_file, &space, &wish.key) || !tally_open(&j->tally, &wish))
+    if (!open_key(o->key_file, &space, &wish.key) || !tally_open(&r->tally, &wish))
         return false;
-    if (j->tally.keeps_return)
-        pipeline_keep_returns(&j->lines, o->query ? NULL : o->state);
-    bly_status status = o->top ? bly_top_create((size_t)o->top, NULL, &j->top) : BLY_OK;
+    if (r->tally.keeps_return)
+        pipeline_keep_returns(&r->lines, o->query ? NULL : o->state);
+    bly_status status = o->top ? bly_top_create((size_t)o->top, NULL, &r->top) : BLY_OK;
     if (status != BLY_OK)
         (void)message_error("--top %llu: %s", (unsigned long long)o->top, bly_strerror(status));
     return status == BLY_OK;
 }
 
 /* The first batch is read before the counts are made: it tells how many lines to expect. */
-static bool take_lines(job *j) {
-    pipeline_begin(&j->lines);
-    return open_tally(j) && pipeline_run(&j->lines, take_batch, j);
+static bool take_lines(count_run *r) {
+    pipeline_begin(&r->lines);
+    return open_tally(r) && pipeline_run(&r->lines, take_batch, r);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static int work(job *j) {
-    const count_options *o = j->options;
-    bool good = take_lines(j);
+static int work(count_run *r) {
+    const count_options *o = r->options;
+    bool good = take_lines(r);
     if (good && o->top) {
         pipeline_note_signal();
-        good = tell_top(j);
+        good = tell_top(r);
     }
-    good = flush(j) && good; /* what is known is not kept back */
-    good = good && (!j->tally.kept.filter || state_file_save(&j->tally.kept));
+    good = flush(r) && good; /* what is known is not kept back */
+    good = good && (!r->tally.kept.filter || state_file_save(&r->tally.kept));
     if (good && o->stats)
-        tell_totals(j);
+        tell_totals(r);
     if (good && !o->json)
-        explain_estimates(j);
+        explain_estimates(r);
     if (good)
-        tally_judge(&j->tally);
-    return good && !j->lines.failed ? CLI_OK : CLI_ERROR;
+        tally_judge(&r->tally);
+    return good && !r->lines.failed ? CLI_OK : CLI_ERROR;
 }
 
 static const char *query_conflict(const count_options *o) {
@@ -324,24 +325,24 @@ static int run(void *values, cli_operands operands) {
         return message_error("%s", why);
     if (key_options_misplaced(&o->keys, operands))
         return CLI_ERROR;
-    job *j = calloc(1, sizeof *j);
-    if (!j)
+    count_run *r = calloc(1, sizeof *r);
+    if (!r)
         return message_error("out of memory");
     int status = CLI_ERROR;
-    j->options = o;
+    r->options = o;
     const pipeline_options how = {.keys = &o->keys,
                                   .text = o->key,
                                   .prints = !o->top,
                                   .catch_signals = o->state || o->top,
                                   .idle = o->top ? NULL : flush,
-                                  .idle_ctx = j};
-    if (output_open(&j->out, NULL, false) && pipeline_open(&j->lines, &how, operands))
-        status = work(j);
-    pipeline_close(&j->lines);
-    output_close(&j->out);
-    tally_close(&j->tally);
-    bly_top_destroy(j->top);
-    free(j);
+                                  .idle_ctx = r};
+    if (output_open(&r->out, NULL, false) && pipeline_open(&r->lines, &how, operands))
+        status = work(r);
+    pipeline_close(&r->lines);
+    output_close(&r->out);
+    tally_close(&r->tally);
+    bly_top_destroy(r->top);
+    free(r);
     return status;
 }
 

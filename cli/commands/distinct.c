@@ -62,7 +62,7 @@ static const cli_option options[] = {
     {0},
 };
 
-typedef struct job {
+typedef struct distinct_run {
     const distinct_options *options;
     bly_hasher hasher;
     state_file kept;  /* the sketch of all */
@@ -71,15 +71,15 @@ typedef struct job {
     uint64_t before;  /* what the state had counted */
     pipeline lines;
     bool failed; /* some input could not be read */
-} job;
+} distinct_run;
 
 /* ---- the sketch ------------------------------------------------------------------------------ */
 
-static bool make_sketch(const job *j, uint32_t precision, bly_filter **out) {
+static bool make_sketch(const distinct_run *r, uint32_t precision, bly_filter **out) {
     bly_spec spec = {
         .struct_size = sizeof spec,
         .geometry = {.kind = BLY_HLL, .hashes = precision, .size = UINT64_C(1) << precision},
-        .hasher = j->hasher};
+        .hasher = r->hasher};
     bly_status status = bly_filter_create(&spec, out);
     if (status != BLY_OK)
         (void)message_error("%s", bly_strerror(status));
@@ -101,15 +101,15 @@ static uint32_t precision_of(const distinct_options *o) {
     return 0;
 }
 
-static bool begin_sketch(job *j) {
-    const uint32_t precision = precision_of(j->options);
-    return precision && make_sketch(j, precision, &j->kept.filter);
+static bool begin_sketch(distinct_run *r) {
+    const uint32_t precision = precision_of(r->options);
+    return precision && make_sketch(r, precision, &r->kept.filter);
 }
 
 /* What the user asks for must be what the state is. */
-static bool state_fits(const job *j) {
-    const distinct_options *o = j->options;
-    const bly_geometry g = bly_filter_geometry(j->kept.filter);
+static bool state_fits(const distinct_run *r) {
+    const distinct_options *o = r->options;
+    const bly_geometry g = bly_filter_geometry(r->kept.filter);
     char error[NUMBER_TEXT];
     if (g.kind != BLY_HLL)
         (void)message_error("%s: is %s %s filter, which does not tell how many keys differ; "
@@ -123,8 +123,8 @@ static bool state_fits(const job *j) {
     else if (o->error > 0 && precision_of(o) > g.hashes)
         (void)message_error("%s: has a standard error of %s; leave out --error, or begin a new "
                             "state",
-                            o->state, number_percent(bly_hll_error(j->kept.filter), error));
-    else if (o->seed && o->seed != bly_filter_hasher(j->kept.filter)->seed)
+                            o->state, number_percent(bly_hll_error(r->kept.filter), error));
+    else if (o->seed && o->seed != bly_filter_hasher(r->kept.filter)->seed)
         (void)message_error("%s: has another seed; leave out --seed, or begin a new state",
                             o->state);
     else
@@ -133,44 +133,44 @@ static bool state_fits(const job *j) {
 }
 
 /* The state must be of the rule of this run; a new one becomes so. */
-static bool settle_rule(job *j) {
-    bly_filter *f = j->kept.filter;
-    const bly_key_rule rule = key_options_code(&j->options->keys);
-    const key_state fit = j->kept.loaded ? key_state_of(j->options->state, bly_filter_key_rule(f),
+static bool settle_rule(distinct_run *r) {
+    bly_filter *f = r->kept.filter;
+    const bly_key_rule rule = key_options_code(&r->options->keys);
+    const key_state fit = r->kept.loaded ? key_state_of(r->options->state, bly_filter_key_rule(f),
                                                         rule, estimate_of(f, UINT64_MAX).keys == 0)
                                          : KEY_STATE_FITS;
     if (fit == KEY_STATE_OLD)
-        pipeline_keep_returns(&j->lines, j->options->state);
+        pipeline_keep_returns(&r->lines, r->options->state);
     return fit == KEY_STATE_OLD ||
            (fit == KEY_STATE_FITS && bly_filter_set_key_rule(f, rule) == BLY_OK);
 }
 
-static bool open_sketch(job *j) {
+static bool open_sketch(distinct_run *r) {
     bly_hasher space;
     const bly_hasher *key;
-    if (!open_key(j->options->key_file, &space, &key) ||
-        !state_file_open(&j->kept, j->options->state, key))
+    if (!open_key(r->options->key_file, &space, &key) ||
+        !state_file_open(&r->kept, r->options->state, key))
         return false;
     bly_status status = BLY_OK;
     if (key)
-        j->hasher = *key;
+        r->hasher = *key;
     else
-        status = bly_hasher_init(&j->hasher, BLY_HASH_XXH3, j->options->seed);
+        status = bly_hasher_init(&r->hasher, BLY_HASH_XXH3, r->options->seed);
     if (status != BLY_OK) {
         (void)message_error("%s", bly_strerror(status));
         return false;
     }
-    if (!(j->kept.loaded ? state_fits(j) : begin_sketch(j)) || !settle_rule(j))
+    if (!(r->kept.loaded ? state_fits(r) : begin_sketch(r)) || !settle_rule(r))
         return false;
-    j->into = j->kept.filter;
-    j->hasher = *bly_filter_hasher(j->into);
-    j->before = estimate_of(j->into, UINT64_MAX).keys;
-    if (!j->options->each)
+    r->into = r->kept.filter;
+    r->hasher = *bly_filter_hasher(r->into);
+    r->before = estimate_of(r->into, UINT64_MAX).keys;
+    if (!r->options->each)
         return true;
-    if (!make_sketch(j, bly_filter_geometry(j->into).hashes, &j->each) ||
-        bly_filter_set_key_rule(j->each, bly_filter_key_rule(j->into)) != BLY_OK)
+    if (!make_sketch(r, bly_filter_geometry(r->into).hashes, &r->each) ||
+        bly_filter_set_key_rule(r->each, bly_filter_key_rule(r->into)) != BLY_OK)
         return false;
-    j->into = j->each;
+    r->into = r->each;
     return true;
 }
 
@@ -189,37 +189,37 @@ static uint64_t bytes_of(const bly_filter *sketch) {
     return bly_plan_bytes(&g);
 }
 
-static void tell_json(const job *j, const finding *f, const estimate *e) {
+static void tell_json(const distinct_run *r, const finding *f, const estimate *e) {
     json out = json_begin(stdout);
     if (f->name && !f->all)
         json_text(&out, "file", f->name);
-    if (j->options->each)
+    if (r->options->each)
         json_bool(&out, "total", f->all);
     json_integer(&out, "distinct", e->keys);
     json_integer(&out, "low", e->low);
     json_integer(&out, "high", e->high);
     json_real(&out, "error", e->error);
-    json_integer(&out, pipeline_takes_links(&j->lines) ? "links" : "lines", f->lines);
-    if (f->all && j->kept.loaded)
-        json_integer(&out, "before", j->before);
+    json_integer(&out, pipeline_takes_links(&r->lines) ? "links" : "lines", f->lines);
+    if (f->all && r->kept.loaded)
+        json_integer(&out, "before", r->before);
     if (f->all)
-        key_rule_json(&j->lines.rule, &out);
+        key_rule_json(&r->lines.rule, &out);
     json_integer(&out, "precision", bly_filter_geometry(f->sketch).hashes);
     json_integer(&out, "memory_bytes", bytes_of(f->sketch));
     if (f->all)
-        json_real(&out, "seconds", progress_seconds(&j->lines.progress));
+        json_real(&out, "seconds", progress_seconds(&r->lines.progress));
     json_end(&out);
 }
 
-static void tell_text(const job *j, const finding *f, const estimate *e) {
+static void tell_text(const distinct_run *r, const finding *f, const estimate *e) {
     char range[ESTIMATE_RANGE], bytes[NUMBER_TEXT], name[MESSAGE_TEXT];
-    const bool more = f->all && j->kept.loaded;
+    const bool more = f->all && r->kept.loaded;
     (void)printf("%llu distinct%s of %llu %s%s%s", (unsigned long long)e->keys,
                  estimate_range(e, range), (unsigned long long)f->lines,
-                 pipeline_takes_links(&j->lines) ? "link" : "line", f->lines == 1 ? "" : "s",
+                 pipeline_takes_links(&r->lines) ? "link" : "line", f->lines == 1 ? "" : "s",
                  more ? " and those before" : "");
-    if (f->all && j->lines.rule.not_urls)
-        (void)printf(", %llu no URLs", (unsigned long long)j->lines.rule.not_urls);
+    if (f->all && r->lines.rule.not_urls)
+        (void)printf(", %llu no URLs", (unsigned long long)r->lines.rule.not_urls);
     if (f->all && *range)
         (void)printf(", in %s", number_bytes(bytes_of(f->sketch), bytes));
     if (f->name)
@@ -227,74 +227,74 @@ static void tell_text(const job *j, const finding *f, const estimate *e) {
     (void)putchar('\n');
 }
 
-static void tell(const job *j, const finding *f) {
-    const bool more = f->all && j->kept.loaded;
+static void tell(const distinct_run *r, const finding *f) {
+    const bool more = f->all && r->kept.loaded;
     const estimate e = estimate_of(f->sketch, more ? UINT64_MAX : f->lines);
-    if (j->options->json)
-        tell_json(j, f, &e);
+    if (r->options->json)
+        tell_json(r, f, &e);
     else
-        tell_text(j, f, &e);
+        tell_text(r, f, &e);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static bool take_batch(void *at, const bly_bytes *records, size_t n) {
-    job *j = at;
-    const bly_bytes *keys = pipeline_keys(&j->lines, records, n);
+    distinct_run *r = at;
+    const bly_bytes *keys = pipeline_keys(&r->lines, records, n);
     if (!keys)
         return false;
-    const bly_status status = bly_filter_add_many(j->into, keys, n, NULL, NULL);
+    const bly_status status = bly_filter_add_many(r->into, keys, n, NULL, NULL);
     if (status != BLY_OK)
         (void)message_error("%s", bly_strerror(status));
-    return status == BLY_OK && (j->options->each || state_file_save_now_and_then(&j->kept));
+    return status == BLY_OK && (r->options->each || state_file_save_now_and_then(&r->kept));
 }
 
 /* To the end of the input, or to a signal. */
-static bool read_lines(job *j) {
-    const bool good = pipeline_run(&j->lines, take_batch, j);
-    j->failed |= j->lines.failed;
+static bool read_lines(distinct_run *r) {
+    const bool good = pipeline_run(&r->lines, take_batch, r);
+    r->failed |= r->lines.failed;
     return good;
 }
 
 /* One input of --each. */
-static bool take_one(job *j, char **name) {
-    const uint64_t before = j->lines.count;
-    bly_filter_clear(j->each);
-    if (!pipeline_reopen(&j->lines, (cli_operands){name, 1}) || !read_lines(j))
+static bool take_one(distinct_run *r, char **name) {
+    const uint64_t before = r->lines.count;
+    bly_filter_clear(r->each);
+    if (!pipeline_reopen(&r->lines, (cli_operands){name, 1}) || !read_lines(r))
         return false;
-    bly_status status = bly_filter_union(j->kept.filter, j->each);
+    bly_status status = bly_filter_union(r->kept.filter, r->each);
     if (status != BLY_OK)
         return message_error("%s", bly_strerror(status)) == CLI_OK;
     /* Of one that could not be read there is nothing to tell. */
-    const uint64_t lines = j->lines.count - before;
-    if (!j->lines.failed || lines > 0)
-        tell(j, &(finding){*name, lines, j->each, false});
-    return state_file_save_now_and_then(&j->kept);
+    const uint64_t lines = r->lines.count - before;
+    if (!r->lines.failed || lines > 0)
+        tell(r, &(finding){*name, lines, r->each, false});
+    return state_file_save_now_and_then(&r->kept);
 }
 
-static bool take_each(job *j, cli_operands inputs) {
+static bool take_each(distinct_run *r, cli_operands inputs) {
     static char dash[] = "-";
     static char *standard_input[] = {dash};
     bool good = true;
     if (inputs.count == 0)
-        return take_one(j, standard_input);
+        return take_one(r, standard_input);
     for (size_t i = 0; good && i < inputs.count && !interrupt_seen(); i++)
-        good = take_one(j, inputs.items + i);
+        good = take_one(r, inputs.items + i);
     return good;
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static int work(job *j, cli_operands inputs) {
-    if (!open_sketch(j))
+static int work(distinct_run *r, cli_operands inputs) {
+    if (!open_sketch(r))
         return CLI_ERROR;
-    bool good = j->options->each ? take_each(j, inputs) : read_lines(j);
-    good = good && state_file_save(&j->kept);
+    bool good = r->options->each ? take_each(r, inputs) : read_lines(r);
+    good = good && state_file_save(&r->kept);
     if (!good)
         return CLI_ERROR;
     pipeline_note_signal();
-    tell(j, &(finding){j->options->each ? "total" : NULL, j->lines.count, j->kept.filter, true});
-    return j->failed ? CLI_ERROR : CLI_OK;
+    tell(r, &(finding){r->options->each ? "total" : NULL, r->lines.count, r->kept.filter, true});
+    return r->failed ? CLI_ERROR : CLI_OK;
 }
 
 static const char *conflict(const distinct_options *o) {
@@ -314,17 +314,17 @@ static int run(void *values, cli_operands operands) {
         return message_error("%s", why);
     if (key_options_misplaced(&o->keys, operands))
         return CLI_ERROR;
-    job *j = calloc(1, sizeof *j);
-    if (!j)
+    distinct_run *r = calloc(1, sizeof *r);
+    if (!r)
         return message_error("out of memory");
-    j->options = o;
+    r->options = o;
     /* Whoever ends an endless stream wants to know what came of it. */
     const pipeline_options how = {.keys = &o->keys, .prints = o->each, .catch_signals = true};
-    const int status = pipeline_open(&j->lines, &how, operands) ? work(j, operands) : CLI_ERROR;
-    pipeline_close(&j->lines);
-    state_file_close(&j->kept);
-    bly_filter_destroy(j->each);
-    free(j);
+    const int status = pipeline_open(&r->lines, &how, operands) ? work(r, operands) : CLI_ERROR;
+    pipeline_close(&r->lines);
+    state_file_close(&r->kept);
+    bly_filter_destroy(r->each);
+    free(r);
     return status;
 }
 

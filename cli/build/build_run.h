@@ -1,6 +1,6 @@
-/* build_job.h - one run of `bloomery build`: what was asked for, and what has come of it. */
-#ifndef BLOOMERY_CLI_BUILD_JOB_H
-#define BLOOMERY_CLI_BUILD_JOB_H
+/* build_run.h - one run of `bloomery build`: what was asked for, and what has come of it. */
+#ifndef BLOOMERY_CLI_BUILD_RUN_H
+#define BLOOMERY_CLI_BUILD_RUN_H
 
 #include "build/build_make.h"
 #include "cli.h"
@@ -20,7 +20,7 @@ typedef struct build_options {
     bool null, comments, skip_malformed, copies, foldable, smallest, force, stats, json;
 } build_options;
 
-typedef struct build_job {
+typedef struct build_run {
     const build_options *options;
     destination to;
     line_rule rule;
@@ -29,14 +29,14 @@ typedef struct build_job {
     list_lines lines;
     uint64_t repeated;
     bool limited; /* the rate is lower than requested, so that levels are not there by chance */
-} build_job;
+} build_run;
 
 /* Whether the options go together, and the list may be written where it is to go. false: reported.
  * Nothing has been read by then. */
-bool build_options_agree(build_job *j, cli_operands files);
+bool build_options_agree(build_run *r, cli_operands files);
 
 /* What was built, on standard error and, with --json, on standard output. */
-void build_report(const build_job *j);
+void build_report(const build_run *r);
 /* One line on a list that was written as `name`, made for that rate per lookup, with up to so many
  * lookups per line. */
 void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate,
