@@ -1,14 +1,12 @@
 /* `bloomery plan`: which filter, how large, how often wrong. */
 #include "cli.h"
 #include "common_options.h"
-#include "filters/server_filter.h"
 #include "plan/plan_answer.h"
 #include "plan/plan_svg.h"
 #include "plan/plot.h"
 #include "text/message.h"
 #include "text/numbers.h"
 
-#include <bloomery/redis/bitmap.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +26,7 @@ typedef struct values {
     bly_hash_id hash;
     unsigned plot;
     const char *svg;
-    bool force, json, plain;
+    bool force, json, plain, all;
 } values;
 
 #define AT(field) offsetof(values, field)
@@ -91,16 +89,21 @@ static const cli_option options[] = {
      .metavar = "WHEN",
      .choices = "auto|always|never",
      .without = "always",
-     .help = "Draw the rate against the number of keys, also beyond what was planned for. By "
-             "default on a terminal."},
+     .help = "Draw the false-positive rates of the kinds shown against the number of keys, "
+             "also beyond the planned one. By default on a terminal."},
     {.name = "svg",
      .type = CLI_FILE,
      .at = AT(svg),
      .metavar = "FILE",
-     .help = "Write the same drawing, with the curves of all kinds that fit, as an SVG picture. - "
-             "is standard output, which then gets nothing else."},
+     .help =
+         "Write the same chart as an SVG picture. - is standard output, which then gets nothing "
+         "else."},
     OPTION_FORCE(AT(force), "Replace an existing picture."),
     OPTION_JSON(AT(json), "Print the plan as one JSON object."),
+    {.name = "all",
+     .type = CLI_FLAG,
+     .at = AT(all),
+     .help = "Show every kind, and why the others do not fit."},
     {0},
 };
 
@@ -155,17 +158,9 @@ static int check_window(const values *v) {
 }
 
 static int check_server(const values *v) {
-    bly_bitmap_spec spec = {.struct_size = sizeof spec};
-    if (!v->plain)
-        return v->shards ? message_error("--shards goes with --plain") : CLI_OK;
-    if (v->deletes || v->grows || v->fixed || v->window || v->counts || v->counter_bits)
-        return message_error("on a server without a module a filter is plain bits: no key is "
-                             "removed, counted or forgotten, and it does not grow. Leave out "
-                             "--deletes, --grows, --static, --window and --counts; or leave out "
-                             "--plain, and use the module");
-    if (v->kind && !remote_holds_kind(v->kind))
-        return remote_refuse_kind("--plain", v->kind);
-    return remote_spec(v->shards, 0, &spec) ? CLI_OK : CLI_ERROR;
+    if (v->plain)
+        return plan_check_server(flags_of(v), v->kind, v->shards);
+    return v->shards ? message_error("--shards goes with --plain") : CLI_OK;
 }
 
 static int check(const values *v, cli_operands operands) {
@@ -268,7 +263,7 @@ static int show(const values *v, const plan_answer *p, chart *c) {
         plan_json(p, stdout);
         return CLI_OK;
     }
-    plan_print(p, stdout);
+    plan_print(p, v->all, stdout);
     if (wants_plot(v)) {
         plot_style style = plot_style_here();
         chart_make(c, p, false, plot_points(style));
@@ -310,9 +305,8 @@ const cli_command command_plan = {
     .summary = "Choose a kind of filter and its size",
     .description =
         "Of the number of keys, the rate of false positives and the memory, give any two: plan "
-        "finds "
-        "the third, chooses the kind of filter that suits, says why, and compares it with all the "
-        "others that would do. All three may be given; memory is then a limit.\n"
+        "finds the third, chooses the kind of filter that suits, and compares it with up to five "
+        "others that fit. --all shows every kind. All three may be given; memory is then a limit.\n"
         "\n"
         "The choice depends on what else is needed: keys that come and go, numbers that nobody "
         "knows "
@@ -347,7 +341,7 @@ const cli_command command_plan = {
                 "bloomery plan -n 1e6 --deletes\n"
                 "# the events of a day, two million of them\n"
                 "bloomery plan --window=24h -n 2M\n"
-                "# a picture of all kinds, for a report\n"
+                "# a chart, for a report\n"
                 "bloomery plan -n 1e6 -p 1/1000 --svg rates.svg\n"
                 "# ten thousand million keys, seen by all crawlers of a cluster\n"
                 "bloomery plan -n 10G -p 1% --plain\n"

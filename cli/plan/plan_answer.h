@@ -1,4 +1,5 @@
-/* plan_answer.h - what `plan` found out, and how it is told. */
+/* plan_answer.h - what `plan` found out: the recommended filter, and how every other kind compares
+ * with it. */
 #ifndef BLOOMERY_CLI_PLAN_ANSWER_H
 #define BLOOMERY_CLI_PLAN_ANSWER_H
 
@@ -6,48 +7,64 @@
 #include <bloomery/redis/filter.h>
 #include <stdio.h>
 
-enum { PLAN_KINDS = 32 };
+enum {
+    PLAN_KINDS = 32,
+    PLAN_SHOWN = 6 /* kinds that `plan` compares without --all */
+};
 
 typedef struct plan_line {
     bly_kind kind;
-    bly_status status; /* not BLY_OK: it does not fit, and `advice` is empty */
+    bly_status status; /* not BLY_OK: the kind does not fit, and `advice` is empty */
     bly_advice advice;
 } plan_line;
 
 typedef struct plan_answer {
-    bly_needs needs; /* as asked: what was to be found is 0 */
+    bly_needs needs; /* as stated; 0 for the value to be found */
     bly_hash_id hash;
-    uint64_t seconds;      /* of a window by time; 0: there is none */
+    uint64_t seconds;      /* length of a window by time; 0: none */
     bool own_kind;         /* the user chose the kind */
-    uint32_t counter_bits; /* and how wide its counters are; 0: as is usual */
-    bly_advice choice;     /* the planner's, or of the user's kind */
-    bly_kind suggested;    /* the planner's kind; BLY_KIND_NONE when it found none */
-    bool on_server;        /* it is to be strings of a server: only kinds that can be are planned */
-    bly_bitmap bitmap;     /* and how they are cut */
+    uint32_t counter_bits; /* and the width of its counters; 0: the usual width */
+    bly_advice choice;     /* the planner's kind, or the user's */
+    bly_kind suggested;    /* the planner's kind; BLY_KIND_NONE if it found none */
+    bool on_server;        /* for a plain server: only kinds that it can store */
+    bly_bitmap bitmap;     /* how the filter is divided into strings there */
     plan_line lines[PLAN_KINDS];
     size_t count;
+    size_t shown[PLAN_SHOWN]; /* indexes of lines: the chosen kind first, then by size */
+    size_t shown_count;
 } plan_answer;
 
 /* bly_advise_kind, for p->needs and p->counter_bits. */
 bly_status plan_kind(const plan_answer *p, bly_kind kind, bly_advice *out);
 
-/* Fills in `lines` for p->needs. */
+/* Fills in `lines` and `shown` for p->needs and p->choice. */
 void plan_fill_lines(plan_answer *p);
 
-/* Of an answer for a server: chooses among the kinds that can be there, and cuts the filter into so
- * many strings (0: as few as will do). *why, on failure, is what to say of it, or NULL. */
+/* Whether the line with this index is among the shown ones. */
+bool plan_is_shown(const plan_answer *p, size_t line);
+
+/* For a plain server: chooses among the kinds that it can store, and divides the filter into
+ * `shards` strings (0: as few as possible). On failure *why is the message, or NULL. */
 bly_status plan_on_server(plan_answer *p, bly_kind kind, uint64_t shards, const char **why);
 
-void plan_print(const plan_answer *p, FILE *to);
+/* `all`: every kind, not only the shown ones. */
+void plan_print(const plan_answer *p, bool all, FILE *to);
 void plan_json(const plan_answer *p, FILE *to);
 
-/* Why there is no plan, in words and with what to do about it. Returns CLI_ERROR. */
+/* Prints why there is no plan, and what to do. Returns CLI_ERROR. */
 int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_status status);
 
-/* The most keys that the filter takes, whatever the rate; UINT64_MAX: any number. */
-uint64_t plan_most_keys(const bly_advice *a);
+/* The same before planning, for a filter on a plain server: CLI_OK if needs, kind and number of
+ * shards are possible there. */
+int plan_check_server(uint32_t flags, bly_kind kind, uint64_t shards);
 
-/* The words for what a kind that does not fit lacks. */
+/* The maximum number of keys, whatever the rate; UINT64_MAX: unlimited. */
+uint64_t plan_max_keys(const bly_advice *a);
+
+/* The expected false-positive rate after `keys` keys. */
+double plan_rate_at(const bly_advice *a, uint64_t keys);
+
+/* Why a kind does not fit. */
 const char *plan_why_not(const plan_answer *p, const plan_line *line);
 
 #endif

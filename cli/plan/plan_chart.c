@@ -13,7 +13,7 @@ static void add_curve(chart *c, const bly_advice *a, bool chosen) {
     for (size_t i = 0; i < c->points; i++)
         keys[i] = (uint64_t)((double)c->last * (double)i / (double)(c->points - 1));
     bly_advice_expected_fpr(a, keys, c->points, curve->rates);
-    const uint64_t most = plan_most_keys(a);
+    const uint64_t most = plan_max_keys(a);
     for (size_t i = 0; i < c->points; i++)
         if (keys[i] > most)
             curve->rates[i] = NAN;

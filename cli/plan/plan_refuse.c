@@ -2,6 +2,7 @@
  * one. */
 #include "cli.h"
 #include "filters/kind_words.h"
+#include "filters/server_filter.h"
 #include "plan/plan_answer.h"
 #include "text/message.h"
 #include "text/numbers.h"
@@ -99,4 +100,17 @@ int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_sta
     default:
         return message_error("%s", bly_strerror(status));
     }
+}
+
+int plan_check_server(uint32_t flags, bly_kind kind, uint64_t shards) {
+    bly_bitmap_spec spec = {.struct_size = sizeof spec};
+    if (flags &
+        (BLY_NEED_REMOVE | BLY_NEED_GROW | BLY_NEED_STATIC | BLY_NEED_WINDOW | BLY_NEED_COUNTS))
+        return message_error("on a server without a module a filter is plain bits: no key is "
+                             "removed, counted or forgotten, and it does not grow. Leave out "
+                             "--deletes, --grows, --static, --window and --counts; or leave out "
+                             "--plain, and use the module");
+    if (kind && !remote_holds_kind(kind))
+        return remote_refuse_kind("--plain", kind);
+    return remote_spec(shards, 0, &spec) ? CLI_OK : CLI_ERROR;
 }

@@ -1,0 +1,241 @@
+/* plan_report.c - a plan for people: the recommended filter, a table of kinds, and remarks. */
+#include "filters/kind_words.h"
+#include "filters/line_window.h"
+#include "plan/plan_answer.h"
+#include "text/help_text.h"
+#include "text/message.h"
+#include "text/numbers.h"
+
+#include <bloomery/redis/bitmap.h>
+#include <ctype.h>
+#include <string.h>
+
+static unsigned width(void) {
+    unsigned columns = message_columns(1);
+    return columns < 100 ? columns : 100;
+}
+
+static void paragraph(FILE *to, const char *text) {
+    (void)fputc('\n', to);
+    text_wrap(to, text_all(text), 0, 0, width());
+}
+
+static void headline(const plan_answer *p, FILE *to) {
+    const bly_advice *a = &p->choice;
+    char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT], one_in[NUMBER_TEXT];
+    char span[NUMBER_TEXT], within[NUMBER_TEXT + 8] = "";
+    if (p->seconds)
+        (void)snprintf(within, sizeof within, " within %s", number_span(p->seconds, span));
+    (void)fprintf(to, "%s%s%s: %s for %s %s%s, FPR %s (%s)\n", message_style_on(1, STYLE_BOLD),
+                  bly_kind_name(a->kind), message_style_off(1), number_bytes(a->bytes, size),
+                  number_grouped(a->needs.keys, keys), a->needs.keys == 1 ? "key" : "keys", within,
+                  number_percent(a->fpr, percent), number_one_in(a->fpr, one_in));
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* Of the columns that hold texts of any length, with their distance. */
+typedef struct widths {
+    int name, keys; /* keys 0: that column is not shown */
+} widths;
+
+static widths measure(const plan_answer *p) {
+    widths w = {4, p->needs.keys == 0 ? 7 : 0};
+    char text[NUMBER_TEXT];
+    for (size_t i = 0; i < p->count; i++) {
+        const int name = (int)strlen(bly_kind_name(p->lines[i].kind));
+        const int keys = (int)strlen(number_grouped(p->lines[i].advice.needs.keys, text)) + 2;
+        w.name = name > w.name ? name : w.name;
+        w.keys = w.keys && keys > w.keys ? keys : w.keys;
+    }
+    return w;
+}
+
+/* What the kind is good for, as a sentence; of the recommended one why it is. */
+static void put_reason(const plan_answer *p, const plan_line *line, FILE *to) {
+    const char *text = line->kind == p->choice.kind ? p->choice.reason : line->advice.reason;
+    char sentence[512];
+    (void)snprintf(sentence, sizeof sentence, "%c%s.", toupper((unsigned char)*text), text + 1);
+    text_wrap(to, text_all(sentence), 0, 4, width());
+}
+
+static void put_line(const plan_answer *p, const plan_line *line, widths w, FILE *to) {
+    const bly_advice *a = &line->advice;
+    char keys[NUMBER_TEXT], size[NUMBER_TEXT], percent[NUMBER_TEXT];
+    const bool chosen = line->kind == p->choice.kind;
+    (void)number_grouped(a->needs.keys, keys);
+    (void)fprintf(to, "%s%s %-*s%*s%11s%10.2f%7u%11s%s\n",
+                  chosen ? message_style_on(1, STYLE_BOLD) : "", chosen ? "*" : " ", w.name,
+                  bly_kind_name(line->kind), w.keys, w.keys ? keys : "",
+                  number_bytes(a->bytes, size), a->bits_per_key, a->cache_lines,
+                  number_percent(a->fpr, percent), chosen ? message_style_off(1) : "");
+    put_reason(p, line, to);
+}
+
+static void table(const plan_answer *p, bool all, FILE *to) {
+    const widths w = measure(p);
+    (void)fprintf(to, "\n  %-*s%*s%11s%10s%7s%11s\n", w.name, "kind", w.keys, w.keys ? "keys" : "",
+                  "size", "bits/key", "lines", "FPR");
+    for (size_t i = 0; i < p->shown_count; i++)
+        put_line(p, &p->lines[p->shown[i]], w, to);
+    if (!all && p->shown_count < p->count)
+        (void)fprintf(to, "%zu more kind%s: --all\n", p->count - p->shown_count,
+                      p->count - p->shown_count == 1 ? "" : "s");
+    for (size_t i = 0; all && i < p->count; i++)
+        if (p->lines[i].status == BLY_OK && !plan_is_shown(p, i))
+            put_line(p, &p->lines[i], w, to);
+    for (size_t i = 0; all && i < p->count; i++)
+        if (p->lines[i].status != BLY_OK)
+            (void)fprintf(to, "%s  %-*s   %s%s\n", message_style_on(1, STYLE_DIM), w.name,
+                          bly_kind_name(p->lines[i].kind), plan_why_not(p, &p->lines[i]),
+                          message_style_off(1));
+}
+
+/* ---- remarks --------------------------------------------------------------------------------- */
+
+static void remark_on_choice(const plan_answer *p, FILE *to) {
+    char text[128];
+    if (!p->own_kind || p->suggested == BLY_KIND_NONE || p->suggested == p->choice.kind)
+        return;
+    (void)snprintf(text, sizeof text, "Without --kind, the planner recommends %s.",
+                   bly_kind_name(p->suggested));
+    paragraph(to, text);
+}
+
+/* A filter that grows by levels costs more than one of the right size. */
+static void remark_on_levels(const bly_advice *a, FILE *to) {
+    char text[512], keys[NUMBER_TEXT];
+    if (!kinds_have_levels(a->kind) || a->needs.first_keys >= a->needs.keys)
+        return;
+    (void)snprintf(text, sizeof text,
+                   "The figures are those after growing to %u levels from a first level for %s "
+                   "keys. A better first guess (--first) saves memory.",
+                   a->geometry.hashes, number_grouped(a->needs.first_keys, keys));
+    paragraph(to, text);
+}
+
+/* One that doubles pays for that beforehand. */
+static void remark_on_doubling(const bly_advice *a, FILE *to) {
+    char text[512], keys[NUMBER_TEXT], grown[NUMBER_TEXT + 64] = "", room[128];
+    if (a->kind != BLY_GROWABLE_CUCKOO)
+        return;
+    const unsigned more = a->geometry.hashes - a->geometry.detail;
+    if (a->needs.first_keys < a->needs.keys)
+        (void)snprintf(grown, sizeof grown,
+                       "The figures are those after growing from a capacity of %s keys. ",
+                       number_grouped(a->needs.first_keys, keys));
+    if (more)
+        (void)snprintf(room, sizeof room,
+                       "The filter can double %u more time%s; each of these costs one bit per key "
+                       "until then.",
+                       more, more == 1 ? "" : "s");
+    else
+        (void)snprintf(room, sizeof room, "The filter cannot double again.");
+    (void)snprintf(text, sizeof text, "%s%s", grown, room);
+    paragraph(to, text);
+}
+
+/* What repeats, and bad luck, do to counters of a fixed width. */
+static void remark_on_counters(const bly_advice *a, FILE *to) {
+    static const double negligible = 1e-18;
+    char text[512], share[NUMBER_TEXT];
+    const unsigned bits = a->geometry.detail, max = (1U << bits) - 1;
+    if (a->kind != BLY_COUNTING)
+        return;
+    const double chance = bly_plan_counter_overflow(&a->geometry, (double)a->needs.keys);
+    (void)number_one_in(chance, share);
+    (void)snprintf(
+        text, sizeof text,
+        "A counter of %u bits that has reached %u is stuck: it never decreases again. If "
+        "every key is added once, %s %s stuck. If a key is added %u times, all its "
+        "counters are.",
+        bits, max, chance < negligible ? "no counter is" : share,
+        chance < negligible ? "ever" : "counters is", max);
+    paragraph(to, text);
+}
+
+/* dedup makes more of a window by time. */
+static void remark_on_time(const plan_answer *p, FILE *to) {
+    const bly_advice *a = &p->choice;
+    char text[512], size[NUMBER_TEXT], span[NUMBER_TEXT], keys[NUMBER_TEXT], rate[NUMBER_TEXT];
+    const line_window window = {
+        .keys = a->needs.keys, .rate = a->needs.fpr, .span = 1000 * p->seconds};
+    const uint64_t bytes = p->seconds ? line_window_bytes(&window) : 0;
+    if (bytes == 0)
+        return;
+    (void)snprintf(text, sizeof text,
+                   "The plan assumes that keys come evenly. bloomery dedup --window %s needs about "
+                   "%s for %s lines at %s: lines may come all at once, so each generation has room "
+                   "for all of them.",
+                   number_span(p->seconds, span), number_bytes(bytes, size),
+                   number_grouped(a->needs.keys, keys), number_percent(a->needs.fpr, rate));
+    paragraph(to, text);
+}
+
+/* What happens when more keys come. */
+static void remark_on_more(const bly_advice *a, FILE *to) {
+    char text[512], keys[NUMBER_TEXT], percent[NUMBER_TEXT];
+    const char *name = bly_kind_name(a->kind);
+    const uint64_t twice = 2 * a->needs.keys, max = plan_max_keys(a);
+    (void)number_percent(plan_rate_at(a, twice), percent);
+    (void)number_grouped(max, keys);
+    if (kinds_can(a->kind, BLY_CAN_BUILD))
+        (void)snprintf(text, sizeof text,
+                       "Once the filter is built, no key can be added. To add keys, build it again "
+                       "from all of them.");
+    else if (kinds_can(a->kind, BLY_FORGETS))
+        (void)snprintf(text, sizeof text,
+                       "The FPR is that of a full window. With --window TIME and twice as many "
+                       "keys as planned within that time, it is %s.",
+                       percent);
+    else if (max < twice)
+        (void)snprintf(text, sizeof text,
+                       "%s keys certainly fit. Soon after that the filter is full, and refuses "
+                       "further keys.",
+                       keys);
+    else
+        (void)snprintf(text, sizeof text,
+                       "With twice as many keys as planned, the FPR of %s is %s.", name, percent);
+    paragraph(to, text);
+}
+
+/* How the filter is stored on a server. */
+static void remark_on_strings(const plan_answer *p, FILE *to) {
+    char text[512], one[NUMBER_TEXT], all[NUMBER_TEXT];
+    const bly_bitmap *b = &p->bitmap;
+    if (!p->on_server)
+        return;
+    (void)number_bytes(bly_bitmap_bytes(b), all);
+    if (b->shards == 1)
+        (void)snprintf(text, sizeof text,
+                       "On a server the filter is one string of %s. It needs no module.", all);
+    else
+        (void)snprintf(text, sizeof text,
+                       "On a server the filter is %u strings of %s each, %s in all. It needs no "
+                       "module. In a cluster the strings are spread evenly over %u slots.",
+                       (unsigned)b->shards, number_bytes(bly_bitmap_shard_bytes(b, 0), one), all,
+                       (unsigned)b->shards);
+    paragraph(to, text);
+}
+
+static void remarks(const plan_answer *p, FILE *to) {
+    const bly_advice *a = &p->choice;
+    paragraph(to, "Lines: how many cache lines a lookup of a member reads. FPR: the expected "
+                  "false-positive rate per lookup, when all keys have been added.");
+    remark_on_choice(p, to);
+    remark_on_levels(a, to);
+    remark_on_doubling(a, to);
+    remark_on_counters(a, to);
+    remark_on_time(p, to);
+    remark_on_more(a, to);
+    remark_on_strings(p, to);
+    if (a->keyed)
+        paragraph(to, "Untrusted keys must be hashed with siphash and a secret key. Otherwise an "
+                      "attacker can find keys that are false positives.");
+}
+
+void plan_print(const plan_answer *p, bool all, FILE *to) {
+    headline(p, to);
+    table(p, all, to);
+    remarks(p, to);
+}
